@@ -1,0 +1,3 @@
+module spoor
+
+go 1.26
