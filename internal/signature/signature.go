@@ -1,0 +1,30 @@
+// Package signature holds call signatures: what identifies one kind of MPI
+// call of a rank, namely the function, the place it was called from and every
+// parameter value in symbolic form. Two calls with equal signatures are the
+// same terminal of the grammar. Time is not part of a signature.
+//
+// The package knows nothing of how values were recorded or made symbolic.
+package signature
+
+// A Signature is one distinct call of a rank. Vals starts with the return
+// code; then follow, parameter by parameter in declared order, the values of
+// its input part and of its output part. Everything is an integer: strings and
+// functions stand there as content hashes, handles as symbolic ids.
+type Signature struct {
+	Call uint16  // id of the function in mpi/calls.txt
+	Site uint64  // content hash of (module, offset) of the call site; 0 unknown
+	Vals []int64 // canonical values
+}
+
+// Equal reports whether two signatures are the same call.
+func (s Signature) Equal(t Signature) bool {
+	if s.Call != t.Call || s.Site != t.Site || len(s.Vals) != len(t.Vals) {
+		return false
+	}
+	for i, v := range s.Vals {
+		if v != t.Vals[i] {
+			return false
+		}
+	}
+	return true
+}

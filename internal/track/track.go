@@ -1,0 +1,62 @@
+// Package track defines what one rank hands to the merge: its compressed
+// track and the tables that the track refers to. It is plain data, made by
+// package capture (from a live ring or from what a dead process left behind)
+// and by benchmarks that generate the calls of virtual ranks.
+package track
+
+import (
+	"spoor/internal/grammar"
+	"spoor/internal/signature"
+	"spoor/internal/timing"
+)
+
+// A Track is everything recorded of one rank.
+//
+// Terminals of all streams index Sigs and Times. They are numbered by first
+// occurrence in a depth-first walk of the streams in order, so that ranks
+// which do the same things with other parameters have equal Streams.
+type Track struct {
+	Rank    int
+	Streams []Stream
+	Sigs    []signature.Signature
+	Times   []Times // parallel to Sigs
+	Strings map[uint64]string
+	Sites   map[uint64]Site
+	Process Process
+}
+
+// A Stream is the calls of one thread, in program order. Stream 0 is the
+// thread that initialised MPI.
+type Stream struct {
+	Grammar *grammar.Grammar
+}
+
+// Times summarises the calls of one signature: how long they took, and how
+// long the thread was outside MPI before them.
+type Times struct {
+	Duration, Gap timing.Stat
+}
+
+// A Site is a code address that means the same in every process.
+type Site struct {
+	Module  string // path of the executable or library
+	BuildID string // hex, may be empty
+	Offset  uint64 // from the module's load base
+}
+
+// How a process ended, as far as its records tell.
+const (
+	Finished = "finished" // reached MPI_Finalize
+	Crashed  = "crashed"  // records stop before that
+)
+
+// Process describes the operating system process of a rank.
+type Process struct {
+	Host    string
+	PID     int
+	End     string // Finished or Crashed
+	Lost    uint64 // calls dropped before recording could start
+	Threads int
+	StartNs int64 // wall clock of MPI_Init, ns since 1970
+	SpanNs  int64 // from MPI_Init to the last record
+}
