@@ -1,0 +1,74 @@
+/*
+ * engine.h: the one contract between the shim (C, preloaded) and the engine
+ * (Go, loaded with dlopen inside MPI_Init).
+ *
+ * Raise SPOOR_ENGINE_ABI when a field changes its meaning or place, or a
+ * function its signature; fields may be added at the end without that, `size`
+ * tells whether they are there.
+ *
+ * The shim promises
+ *  1. Engine functions are called by one thread at a time, with all signals
+ *     blocked, on whichever thread has records to drain.
+ *  2. The context and maps files are complete in `dir` before start.
+ *  3. Rings change their address only between engine calls: ask ring() anew in
+ *     each call. Threads may append while the engine reads: load head with
+ *     acquire order.
+ * The engine promises
+ *  4. It calls MPI only through send and recv, and these only inside start
+ *     and finish, which all ranks of the world call.
+ *  5. When drain returns 0, every ring has head - drained == 0 for the heads it
+ *     had at entry, and head - kept <= capacity / 2; otherwise the owner thread
+ *     can't write its next record.
+ *  6. It prints nothing on success. A function that fails returns non-zero and
+ *     leaves one line of text for spoor_engine_error; the shim prints it,
+ *     stops tracing and calls nothing but spoor_engine_stop afterwards.
+ */
+#ifndef SPOOR_ENGINE_H
+#define SPOOR_ENGINE_H
+
+#include <stdint.h>
+
+#define SPOOR_ENGINE_ABI 1
+
+enum spoor_flavour { SPOOR_MPICH = 1, SPOOR_OPENMPI = 2, SPOOR_ABI = 3 };
+
+enum spoor_host_flag {
+	SPOOR_ALONE = 1,   /* no world communicator (sessions only): send and recv fail,
+	                      finish is not called, stop saves all */
+	SPOOR_SPAWNED = 2, /* this world was started by MPI_Comm_spawn */
+	SPOOR_TSC = 4,     /* ticks are the processor's time stamp counter, not nanoseconds */
+};
+
+struct spoor_host {
+	uint32_t abi;  /* SPOOR_ENGINE_ABI */
+	uint32_t size; /* sizeof(struct spoor_host) */
+	const char *dir; /* process directory, absolute; valid until stop */
+	int32_t rank, ranks; /* in MPI_COMM_WORLD */
+	int32_t flavour; /* enum spoor_flavour */
+	uint32_t flags;  /* enum spoor_host_flag */
+	double ticks_per_ns;
+
+	uint64_t (*ticks)(void);
+	/* A tick and the wall clock (ns since 1970) at the same moment. */
+	void (*clock_pair)(uint64_t *ticks, int64_t *realtime_ns);
+	int32_t (*nthreads)(void);
+	/* Ring of thread i (0 <= i < nthreads()): its struct sp_ring, or NULL. */
+	void *(*ring)(int32_t thread);
+	/* Blocking, over a private duplicate of MPI_COMM_WORLD; 0 or an MPI error.
+	   Both sides must give the same length. Messages of one sender don't overtake. */
+	int32_t (*send)(int32_t dest, const void *buf, uint64_t len);
+	int32_t (*recv)(int32_t source, void *buf, uint64_t len);
+};
+
+/* The host struct stays valid until stop. */
+int32_t spoor_engine_start(const struct spoor_host *host);
+/* Read everything in all rings, ordered by time across threads. */
+int32_t spoor_engine_drain(void);
+/* Collective over the world: drain, merge, and write the trace on rank 0. */
+int32_t spoor_engine_finish(void);
+/* Save a last checkpoint if start succeeded and finish did not, release all. */
+void spoor_engine_stop(void);
+/* Text of the last failure, without newline; valid until the next call. */
+const char *spoor_engine_error(void);
+
+#endif
