@@ -1,0 +1,150 @@
+package mpi
+
+import "strings"
+
+// A Call describes one C function of the standard.
+type Call struct {
+	ID           uint16
+	Name         string
+	Section      string // of the standard, as in "3.2"
+	SectionTitle string
+	Class        Class
+	Reason       string // why an Unwrapped call is not wrapped
+	Large        bool   // large-count form: count and disp kinds are 64 bits wide
+	Small        *Call  // of a large form: the call it widens
+	LargeForm    *Call  // of a small form: its widened twin, if there is one
+	Attrs        Attr
+	Params       []Param
+	Returns      Kind // KindError for nearly all
+}
+
+// Has reports whether the call has all attributes of a.
+func (c *Call) Has(a Attr) bool { return c.Attrs&a == a }
+
+// Index returns the position of the named parameter, or -1.
+func (c *Call) Index(param string) int {
+	for i := range c.Params {
+		if c.Params[i].Name == param {
+			return i
+		}
+	}
+	return -1
+}
+
+// Width returns the width of a parameter in this form of the call.
+func (c *Call) Width(p *Param) Width { return p.Kind.Width(c.Large) }
+
+// A Class says who writes the wrapper.
+type Class uint8
+
+// The classes.
+const (
+	Regular   Class = iota // generated from this table alone
+	Irregular              // the body is written by hand
+	Unwrapped              // not traced; Call.Reason says why
+)
+
+var classNames = [...]string{"regular", "irregular", "unwrapped"}
+
+func (c Class) String() string { return classNames[c] }
+
+// Attr is a set of facts about a call.
+type Attr uint32
+
+// The attributes.
+const (
+	Nonblocking Attr = 1 << iota // a new one-shot request comes out
+	Persistent                   // a new persistent request comes out
+	Completes                    // may finish requests
+	Starts                       // starts persistent requests
+	CreatesComm                  // a new communicator comes out
+	CreatesType                  // a new datatype comes out
+	CreatesWin                   // a new window comes out
+	Collective                   // all members of the communicator, window or file must call
+	Local                        // completes without other processes
+	Deprecated                   // by the standard
+	Removed                      // from the standard; old libraries have it
+	Tool                         // of the tools interface, MPI_T
+	F90Only                      // exists for Fortran's sake
+	attrEnd
+)
+
+var attrNames = []string{
+	"nonblocking", "persistent", "completes", "starts", "creates-comm", "creates-type", "creates-win",
+	"collective", "local", "deprecated", "removed", "tool", "f90only",
+}
+
+// String lists the attributes as calls.txt does.
+func (a Attr) String() string {
+	var list []string
+	for i, name := range attrNames {
+		if a&(1<<i) != 0 {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func attrNamed(name string) (Attr, bool) {
+	for i, n := range attrNames {
+		if n == name {
+			return 1 << i, true
+		}
+	}
+	return 0, false
+}
+
+// A Param describes one parameter.
+type Param struct {
+	Name          string
+	Dir           Dir
+	Kind          Kind
+	Array         bool
+	Len           Expr   // of an array: number of elements; of an out string: capacity
+	Inner         Expr   // of an array of arrays: length of each
+	OnlyRoot      bool   // significant only at the root
+	LargeOnly     bool   // exists only in the large form
+	If            string // the output is valid only if this parameter comes out non-zero
+	UnlessInPlace string // not significant if this buffer is MPI_IN_PLACE
+}
+
+// HasIn reports whether the record of entering the call has a part for p.
+func (p *Param) HasIn() bool { return p.Dir != Out && p.Kind.Form() != FormNone }
+
+// HasOut reports whether the record of leaving the call has a part for p. An
+// inout request has none: what becomes of it follows from the call.
+func (p *Param) HasOut() bool {
+	switch {
+	case p.Kind.Form() == FormNone, p.Dir == In, p.Dir == Free:
+		return false
+	case p.Dir == InOut && p.Kind == KindRequest:
+		return false
+	}
+	return true
+}
+
+// ByAddress reports whether C passes the parameter as a pointer to its value
+// or first element.
+func (p *Param) ByAddress() bool { return p.Array || p.Dir != In }
+
+// A Dir is a parameter's direction.
+type Dir uint8
+
+// The directions.
+const (
+	In    Dir = iota // read
+	Out              // written
+	InOut            // read and written
+	Free             // handle passed by address, read, and set to the null handle
+)
+
+var dirNames = [...]string{"in", "out", "inout", "free"}
+
+func (d Dir) String() string { return dirNames[d] }
+
+// HasIn reports whether the callee reads the parameter.
+func (d Dir) HasIn() bool { return d != Out }
+
+// HasOut reports whether the callee gives a value back. The null handle that
+// Free leaves behind is none.
+func (d Dir) HasOut() bool { return d == Out || d == InOut }

@@ -1,0 +1,170 @@
+package mpi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An Expr is the length of an array, as a tree: one of Num, Ref, Limit, Null,
+// *Of, *Sum and *Product.
+type Expr interface {
+	String() string
+	expr()
+}
+
+type (
+	// Num is a literal.
+	Num int64
+
+	// Ref is the value of the parameter with that name; of a parameter
+	// passed by address, the value it has on exit if it is an output.
+	Ref string
+
+	// Limit is the MPI's value of a named constant such as
+	// MPI_MAX_ERROR_STRING.
+	Limit string
+
+	// Null means that a null pointer ends the array.
+	Null struct{}
+
+	// Of is a property of another parameter.
+	Of struct {
+		Property Property
+		Param    string
+	}
+
+	// Sum adds its terms.
+	Sum struct{ Terms []Expr }
+
+	// Product multiplies its factors.
+	Product struct{ Factors []Expr }
+)
+
+func (Num) expr()      {}
+func (Ref) expr()      {}
+func (Limit) expr()    {}
+func (Null) expr()     {}
+func (*Of) expr()      {}
+func (*Sum) expr()     {}
+func (*Product) expr() {}
+
+func (n Num) String() string   { return strconv.FormatInt(int64(n), 10) }
+func (r Ref) String() string   { return string(r) }
+func (l Limit) String() string { return string(l) }
+func (Null) String() string    { return "null" }
+func (o *Of) String() string   { return o.Property.String() + "(" + o.Param + ")" }
+func (s *Sum) String() string  { return joinExprs(s.Terms, "+") }
+func (p *Product) String() string {
+	return joinExprs(p.Factors, "*")
+}
+
+func joinExprs(list []Expr, sep string) string {
+	parts := make([]string, len(list))
+	for i, e := range list {
+		parts[i] = e.String()
+	}
+	return strings.Join(parts, sep)
+}
+
+// A Property is what Of asks of a parameter.
+type Property uint8
+
+// The properties.
+const (
+	Size      Property = iota // of a communicator: group size, of the remote group if there is one
+	LocalSize                 // of a communicator: size of the local group
+	InDegree                  // of a communicator: number of neighbours it receives from
+	OutDegree                 // of a communicator: number of neighbours it sends to
+	Dims                      // of a communicator: dimensions of its cartesian topology
+	SumOf                     // of an array: sum of its elements
+	LastOf                    // of an array: its last element
+)
+
+var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "sum", "last"}
+
+func (p Property) String() string { return propertyNames[p] }
+
+// OfArray reports whether the property is one of arrays, not of communicators.
+func (p Property) OfArray() bool { return p == SumOf || p == LastOf }
+
+// parseExpr reads a sum of products. There are no parentheses: no length in
+// the standard needs them.
+func parseExpr(text string) (Expr, error) {
+	var terms []Expr
+	for _, term := range strings.Split(text, "+") {
+		var factors []Expr
+		for _, factor := range strings.Split(term, "*") {
+			e, err := parseAtom(strings.TrimSpace(factor))
+			if err != nil {
+				return nil, fmt.Errorf("length %q: %w", text, err)
+			}
+			factors = append(factors, e)
+		}
+		terms = append(terms, one(factors, func(l []Expr) Expr { return &Product{l} }))
+	}
+	return one(terms, func(l []Expr) Expr { return &Sum{l} }), nil
+}
+
+func one(list []Expr, wrap func([]Expr) Expr) Expr {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return wrap(list)
+}
+
+func parseAtom(s string) (Expr, error) {
+	if n, err := strconv.ParseInt(s, 0, 64); err == nil {
+		return Num(n), nil
+	}
+	if s == "null" {
+		return Null{}, nil
+	}
+	if name, arg, ok := strings.Cut(s, "("); ok {
+		arg, closed := strings.CutSuffix(arg, ")")
+		if !closed || !isName(arg) {
+			return nil, fmt.Errorf("%q is no property(parameter)", s)
+		}
+		for p, n := range propertyNames {
+			if n == name {
+				return &Of{Property(p), arg}, nil
+			}
+		}
+		return nil, fmt.Errorf("unknown property %q", name)
+	}
+	if !isName(s) {
+		return nil, fmt.Errorf("%q is neither number nor name", s)
+	}
+	if strings.HasPrefix(s, "MPI_") {
+		return Limit(s), nil
+	}
+	return Ref(s), nil
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Walk calls f for e and every expression inside it.
+func Walk(e Expr, f func(Expr)) {
+	if e == nil {
+		return
+	}
+	f(e)
+	switch e := e.(type) {
+	case *Sum:
+		for _, t := range e.Terms {
+			Walk(t, f)
+		}
+	case *Product:
+		for _, t := range e.Factors {
+			Walk(t, f)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+// Package mpi is the MPI standard as data: every C function with its
+// parameters, directions and lengths (calls.txt), every named constant and
+// predefined handle with its value in each family of MPI libraries
+// (constants.txt), and how such a family lays out what crosses the C boundary.
+//
+// Traces hold the numbers of the MPI 5.0 standard ABI; the tables here
+// translate to and from them. Wrappers are generated from the same tables, so
+// that the recorder, the readers and the tests agree by construction.
+//
+// The package doesn't call MPI, reads no trace and needs neither an MPI nor cgo.
+package mpi
+
+import (
+	"embed"
+	"fmt"
+	"sync"
+)
+
+//go:embed *.txt
+var files embed.FS
+
+var callTable = sync.OnceValue(func() *calls {
+	t, err := parseCalls("calls.txt", embedded("calls.txt"))
+	if err != nil {
+		panic(err) // the tables are part of the program; tests parse them
+	}
+	return t
+})
+
+func embedded(name string) string {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(fmt.Errorf("mpi: %w", err))
+	}
+	return string(text)
+}
+
+// Calls returns all functions in the order of their ids. The caller must not
+// change them.
+func Calls() []*Call { return callTable().list }
+
+// Lookup finds a function by its C name.
+func Lookup(name string) (*Call, bool) {
+	c, ok := callTable().byName[name]
+	return c, ok
+}
+
+// ByID finds a function by its id; ids come out of records and traces, so
+// unknown ones are to be expected.
+func ByID(id uint16) (*Call, bool) {
+	t := callTable().byID
+	if int(id) >= len(t) || t[id] == nil {
+		return nil, false
+	}
+	return t[id], true
+}

@@ -1,0 +1,391 @@
+package mpi
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// calls is calls.txt, parsed.
+type calls struct {
+	list   []*Call // by id
+	byID   []*Call // index is the id; nil where there is none
+	byName map[string]*Call
+}
+
+// callParser reads calls.txt line by line. Grammar:
+//
+//	section NUMBER TITLE…
+//	call ID NAME CLASS ["REASON"] [ATTR…] [returns KIND]
+//	  NAME DIR KIND[LEN[,LEN]] [only-root] [large-only] [if(PARAM)] [unless-inplace(PARAM)]
+//	large ID NAME [CLASS ["REASON"]]
+//
+// where "#" starts a comment and a large form shares the parameters of the
+// call above it.
+type callParser struct {
+	file  string
+	line  int
+	table *calls
+
+	section, title string
+	call           *Call       // whose parameters follow
+	at             map[int]int // line a call starts at, by id
+}
+
+func parseCalls(file, text string) (*calls, error) {
+	p := &callParser{
+		file:  file,
+		table: &calls{byName: make(map[string]*Call)},
+		at:    make(map[int]int),
+	}
+	for i, line := range strings.Split(text, "\n") {
+		p.line = i + 1
+		if err := p.parseLine(line); err != nil {
+			return nil, p.errorf("%w", err)
+		}
+	}
+	p.line++
+	if err := p.finish(); err != nil {
+		return nil, p.errorf("%w", err)
+	}
+	return p.table, nil
+}
+
+func (p *callParser) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: "+format, append([]any{p.file, p.line}, args...)...)
+}
+
+func (p *callParser) parseLine(line string) error {
+	indented := strings.HasPrefix(line, "  ")
+	words, err := splitWords(line)
+	switch {
+	case err != nil:
+		return err
+	case len(words) == 0:
+		return nil
+	case indented && p.call == nil:
+		return fmt.Errorf("parameter %q outside a call", words[0])
+	case indented && p.call.Large:
+		return fmt.Errorf("parameter %q after a large form, which shares the small form's", words[0])
+	case indented:
+		return p.parseParam(words)
+	}
+	if err := p.finishCall(); err != nil {
+		return err
+	}
+	switch words[0] {
+	case "section":
+		if len(words) < 3 {
+			return fmt.Errorf("section needs a number and a title")
+		}
+		p.call, p.section, p.title = nil, words[1], strings.Join(words[2:], " ")
+		return nil
+	case "call":
+		return p.parseCall(words[1:])
+	case "large":
+		return p.parseLarge(words[1:])
+	}
+	return fmt.Errorf("unknown line %q: want section, call or large", words[0])
+}
+
+// splitWords cuts a line at blanks, keeps "quoted text" and [brackets]
+// together, and drops a comment.
+func splitWords(line string) ([]string, error) {
+	var words []string
+	for {
+		line = strings.TrimLeft(line, " \t\r")
+		if line == "" || line[0] == '#' {
+			return words, nil
+		}
+		if line[0] == '"' {
+			text, rest, ok := strings.Cut(line[1:], `"`)
+			if !ok {
+				return nil, fmt.Errorf("unterminated quote")
+			}
+			words, line = append(words, `"`+text), rest
+			continue
+		}
+		depth, n := 0, 0
+		for n < len(line) && (depth > 0 || !strings.ContainsRune(" \t\r", rune(line[n]))) {
+			switch line[n] {
+			case '[', '(':
+				depth++
+			case ']', ')':
+				depth--
+			}
+			n++
+		}
+		if depth != 0 {
+			return nil, fmt.Errorf("unbalanced brackets in %q", line[:n])
+		}
+		words, line = append(words, line[:n]), line[n:]
+	}
+}
+
+func (p *callParser) parseCall(words []string) error {
+	if len(words) < 3 {
+		return fmt.Errorf("call needs an id, a name and a class")
+	}
+	c := &Call{Section: p.section, SectionTitle: p.title, Returns: KindError}
+	rest, err := p.parseHead(c, words)
+	if err != nil {
+		return err
+	}
+	for len(rest) > 0 {
+		word := rest[0]
+		rest = rest[1:]
+		if word == "returns" {
+			if len(rest) == 0 {
+				return fmt.Errorf("returns what?")
+			}
+			kind, ok := KindNamed(rest[0])
+			if !ok || !kind.IsParam() {
+				return fmt.Errorf("unknown kind %q", rest[0])
+			}
+			c.Returns, rest = kind, rest[1:]
+			continue
+		}
+		a, ok := attrNamed(word)
+		if !ok {
+			return fmt.Errorf("unknown attribute %q", word)
+		}
+		c.Attrs |= a
+	}
+	if c.Section == "" {
+		return fmt.Errorf("%s is in no section", c.Name)
+	}
+	p.call = c
+	return p.add(c)
+}
+
+// parseHead reads id, name, class and reason and returns what follows them.
+func (p *callParser) parseHead(c *Call, words []string) ([]string, error) {
+	id, err := strconv.ParseUint(words[0], 10, 16)
+	if err != nil || id == 0 {
+		return nil, fmt.Errorf("%q is no id", words[0])
+	}
+	c.ID, c.Name = uint16(id), words[1]
+	if !isName(c.Name) || !strings.HasPrefix(c.Name, "MPI_") {
+		return nil, fmt.Errorf("%q is no MPI function", c.Name)
+	}
+	words = words[2:]
+	if len(words) == 0 {
+		return nil, nil
+	}
+	class := -1
+	for i, name := range classNames {
+		if name == words[0] {
+			class = i
+		}
+	}
+	if class < 0 {
+		return nil, fmt.Errorf("unknown class %q", words[0])
+	}
+	c.Class, words = Class(class), words[1:]
+	quoted := len(words) > 0 && strings.HasPrefix(words[0], `"`)
+	if quoted != (c.Class == Unwrapped) {
+		return nil, fmt.Errorf("%s: an unwrapped call, and no other, has a quoted reason", c.Name)
+	}
+	if quoted {
+		c.Reason, words = words[0][1:], words[1:]
+	}
+	return words, nil
+}
+
+func (p *callParser) parseLarge(words []string) error {
+	if len(words) < 2 {
+		return fmt.Errorf("large needs an id and a name")
+	}
+	small := p.call
+	if small == nil || small.Large {
+		return fmt.Errorf("%s: a large form follows the call it widens", words[1])
+	}
+	c := *small
+	c.Large, c.Small = true, small
+	rest, err := p.parseHead(&c, words)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("unexpected %q", rest[0])
+	}
+	if c.Name != small.Name+"_c" {
+		return fmt.Errorf("%s is not the large form of %s", c.Name, small.Name)
+	}
+	small.LargeForm = &c
+	p.call = &c
+	return p.add(&c)
+}
+
+func (p *callParser) add(c *Call) error {
+	if line, ok := p.at[int(c.ID)]; ok {
+		return fmt.Errorf("id %d of %s is taken by line %d", c.ID, c.Name, line)
+	}
+	if _, ok := p.table.byName[c.Name]; ok {
+		return fmt.Errorf("%s appears twice", c.Name)
+	}
+	p.at[int(c.ID)] = p.line
+	p.table.byName[c.Name] = c
+	p.table.list = append(p.table.list, c)
+	return nil
+}
+
+func (p *callParser) parseParam(words []string) error {
+	if len(words) < 3 {
+		return fmt.Errorf("parameter needs a name, a direction and a kind")
+	}
+	q := Param{Name: words[0]}
+	if !isName(q.Name) {
+		return fmt.Errorf("%q is no parameter name", q.Name)
+	}
+	if p.call.Index(q.Name) >= 0 {
+		return fmt.Errorf("parameter %s appears twice", q.Name)
+	}
+	dir := -1
+	for i, name := range dirNames {
+		if name == words[1] {
+			dir = i
+		}
+	}
+	if dir < 0 {
+		return fmt.Errorf("%s: unknown direction %q", q.Name, words[1])
+	}
+	q.Dir = Dir(dir)
+	if err := parseKind(&q, words[2]); err != nil {
+		return fmt.Errorf("%s: %w", q.Name, err)
+	}
+	for _, mod := range words[3:] {
+		if err := parseModifier(&q, mod); err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
+		}
+	}
+	p.call.Params = append(p.call.Params, q)
+	return nil
+}
+
+func parseKind(q *Param, word string) error {
+	name, length, bracket := strings.Cut(word, "[")
+	kind, ok := KindNamed(name)
+	if !ok || !kind.IsParam() {
+		return fmt.Errorf("unknown kind %q", name)
+	}
+	q.Kind = kind
+	if q.Dir == Free && !kind.IsHandle() && !kind.IsTool() {
+		return fmt.Errorf("only handles can be freed, not a %s", kind)
+	}
+	if !bracket {
+		return nil
+	}
+	length, ok = strings.CutSuffix(length, "]")
+	if !ok {
+		return fmt.Errorf("missing ] in %q", word)
+	}
+	outer, inner, nested := strings.Cut(length, ",")
+	var err error
+	if q.Len, err = parseExpr(outer); err != nil {
+		return err
+	}
+	if nested {
+		if q.Inner, err = parseExpr(inner); err != nil {
+			return err
+		}
+	}
+	// One string that comes out has a capacity, which makes it no array.
+	q.Array = !(kind == KindString && q.Dir != In && !nested)
+	return nil
+}
+
+func parseModifier(q *Param, word string) error {
+	name, arg, _ := strings.Cut(strings.TrimSuffix(word, ")"), "(")
+	switch {
+	case word == "only-root":
+		q.OnlyRoot = true
+	case word == "large-only":
+		q.LargeOnly = true
+	case name == "if" && isName(arg):
+		q.If = arg
+	case name == "unless-inplace" && isName(arg):
+		q.UnlessInPlace = arg
+	default:
+		return fmt.Errorf("unknown modifier %q", word)
+	}
+	return nil
+}
+
+// finishCall checks what can only be checked when all parameters are known.
+func (p *callParser) finishCall() error {
+	c := p.call
+	if c == nil || c.Large {
+		return nil
+	}
+	for i := range c.Params {
+		q := &c.Params[i]
+		if err := checkParam(c, q); err != nil {
+			return fmt.Errorf("%s (line %d): %s: %w", c.Name, p.at[int(c.ID)], q.Name, err)
+		}
+	}
+	return nil
+}
+
+func checkParam(c *Call, q *Param) error {
+	if q.If != "" {
+		if i := c.Index(q.If); i < 0 || !c.Params[i].HasOut() {
+			return fmt.Errorf("if(%s) names no output", q.If)
+		}
+	}
+	if q.UnlessInPlace != "" {
+		if i := c.Index(q.UnlessInPlace); i < 0 || c.Params[i].Kind != KindBuffer {
+			return fmt.Errorf("unless-inplace(%s) names no buffer", q.UnlessInPlace)
+		}
+	}
+	if q.Kind == KindString && q.Dir != In && q.Len == nil {
+		return fmt.Errorf("an output string needs a capacity")
+	}
+	var bad error
+	check := func(e Expr) {
+		name := ""
+		switch e := e.(type) {
+		case Ref:
+			name = string(e)
+		case *Of:
+			name = e.Param
+		default:
+			return
+		}
+		i := c.Index(name)
+		if i < 0 {
+			bad = fmt.Errorf("length names no parameter %q", name)
+			return
+		}
+		r := &c.Params[i]
+		of, isOf := e.(*Of)
+		switch {
+		case !isOf && (r.Array || r.Kind.Form() != FormInt && r.Kind != KindArgc):
+			bad = fmt.Errorf("length %s is no integer", name)
+		case isOf && of.Property.OfArray() && !r.Array:
+			bad = fmt.Errorf("length %s: %s is no array", e, name)
+		case isOf && !of.Property.OfArray() && r.Kind != KindComm:
+			bad = fmt.Errorf("length %s: %s is no communicator", e, name)
+		}
+	}
+	Walk(q.Len, check)
+	Walk(q.Inner, check)
+	return bad
+}
+
+func (p *callParser) finish() error {
+	if err := p.finishCall(); err != nil {
+		return err
+	}
+	t := p.table
+	if len(t.list) == 0 {
+		return fmt.Errorf("no calls")
+	}
+	sort.Slice(t.list, func(i, j int) bool { return t.list[i].ID < t.list[j].ID })
+	t.byID = make([]*Call, t.list[len(t.list)-1].ID+1)
+	for _, c := range t.list {
+		t.byID[c.ID] = c
+	}
+	return nil
+}
