@@ -42,7 +42,8 @@ enum spoor_host_flag {
 struct spoor_host {
 	uint32_t abi;  /* SPOOR_ENGINE_ABI */
 	uint32_t size; /* sizeof(struct spoor_host) */
-	const char *dir; /* process directory, absolute; valid until stop */
+	const char *dir; /* process directory, absolute, valid until stop; NULL: there is
+	                    no place to save anything, records live in memory alone */
 	int32_t rank, ranks; /* in MPI_COMM_WORLD */
 	int32_t flavour; /* enum spoor_flavour */
 	uint32_t flags;  /* enum spoor_host_flag */

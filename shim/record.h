@@ -45,13 +45,13 @@ enum sp_kind {
 };
 
 enum sp_enter_flag {
-	SP_FORTRAN = 1, /* called through a Fortran binding */
-	SP_MUTED = 2,   /* tracing is switched off: only the handles matter */
+	SP_FORTRAN_FLAG = 1, /* called through a Fortran binding */
+	SP_MUTED_FLAG = 2,   /* tracing is switched off: only the handles matter */
 };
 
 enum sp_leave_flag {
-	SP_RC = 1,    /* the word after ticks is the non-zero return code */
-	SP_NOOUT = 2, /* no output parts: the call failed, or is muted */
+	SP_RC_FLAG = 1,   /* the word after ticks is the non-zero return code */
+	SP_NOOUT_FLAG = 2, /* no output parts: the call failed */
 };
 
 /* First word of an address: class << 56 | payload. */

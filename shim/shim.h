@@ -1,0 +1,160 @@
+/*
+ * shim.h: what all parts of the shim share.
+ *
+ * The shim is a preloaded library that stands in front of every MPI_ function,
+ * writes one ENTER and one LEAVE record per call into the calling thread's
+ * ring, and forwards to PMPI_. It knows MPI and nothing of compression. It is
+ * built without any mpi.h: handles pass through as pointer-sized integers, and
+ * flavour.c holds what differs between MPI families.
+ *
+ * Invariants
+ *  1. The program MUST see exactly what PMPI_ gave: return code, outputs,
+ *     statuses. Where it ignores a status, a private one is filled instead.
+ *  2. Recording a call takes no lock, no allocation and no name look-up, except
+ *     when a ring needs attention (ring.c: about once in 64 KB).
+ *  3. No PMPI_ function is called while a record is open; otherwise a callback
+ *     that calls MPI would write into the middle of it.
+ *  4. Whatever fails, tracing stops with one line on stderr and the program
+ *     goes on.
+ */
+#ifndef SPOOR_SHIM_H
+#define SPOOR_SHIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "record.h"
+
+#define SP_API __attribute__((visibility("default")))
+#define sp_likely(x) __builtin_expect(!!(x), 1)
+#define sp_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Words that fit after any place sp_begin or sp_room returned: more than the
+   fixed-size parts of any call (genshim checks) and pending segments. */
+#define SP_SLACK 128
+#define SP_PENDING 32 /* words of SEGMENT and FREED records that wait for a record to close */
+#define SP_MAX_THREADS 1024
+
+enum sp_mode {
+	SP_ON = 0,
+	SP_MUTED = 1, /* switched off by the program: handles are still followed */
+	SP_EARLY = 2, /* before MPI_Init: records go to a small static buffer */
+	SP_OFF = 3,   /* never again */
+	SP_UNRESOLVED = 4, /* no MPI function called yet */
+};
+
+struct sp_thread {
+	uint64_t *cur;  /* where the next record starts */
+	uint64_t *lim;  /* a record may start before this place; NULL: see sp_begin_slow */
+	uint64_t *end;  /* end of the contiguous free words at cur */
+	struct sp_ring *ring;
+	uint64_t head;  /* position of cur */
+	uint32_t depth; /* wrappers this thread is inside of */
+	uint32_t busy;  /* inside the shim's own work: allocations don't count */
+	uint32_t npending;
+	int32_t number;
+	uint64_t pending[SP_PENDING];
+};
+
+extern __thread struct sp_thread sp_self __attribute__((tls_model("initial-exec")));
+extern int sp_mode;      /* enum sp_mode; read without a lock */
+extern void *sp_real[];  /* PMPI_ functions by call id */
+extern int sp_use_tsc;
+
+/* ---- ring.c, runtime.c ---- */
+
+uint64_t *sp_begin_slow(struct sp_thread *t);
+uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words);
+void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0);
+int sp_open_slow(struct sp_thread *t, int handles, const void *site);
+void sp_missing(const char *name) __attribute__((noreturn));
+
+/* Queue a SEGMENT or FREED record (n words, complete) of the calling thread. It
+   lands before the record that is open, or at once if none is. */
+void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open);
+
+/* ---- clock.c ---- */
+
+uint64_t sp_clock_ticks(void);
+
+static inline uint64_t sp_ticks(void)
+{
+#if defined(__x86_64__)
+	if (sp_likely(sp_use_tsc))
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	if (sp_likely(sp_use_tsc)) {
+		uint64_t v;
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+		return v;
+	}
+#endif
+	return sp_clock_ticks();
+}
+
+/* ---- The path every call takes ---- */
+
+/* Whether this call is recorded. `handles`: it makes, frees or completes
+   handles, and so counts even when muted. */
+static inline int sp_open(struct sp_thread *t, int handles, const void *site)
+{
+	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | (int)t->depth) == 0))
+		return 1;
+	return sp_open_slow(t, handles, site);
+}
+
+/* Start a record: the place of its word 0, with SP_SLACK words of room. */
+static inline uint64_t *sp_begin(struct sp_thread *t)
+{
+	if (sp_likely(t->cur < t->lim))
+		return t->cur;
+	return sp_begin_slow(t);
+}
+
+/* Make room for `words` and SP_SLACK more at w; the record may move. */
+static inline uint64_t *sp_room(struct sp_thread *t, uint64_t *w, size_t words)
+{
+	if (sp_likely(w <= t->end && (size_t)(t->end - w) >= words + SP_SLACK))
+		return w;
+	return sp_room_slow(t, w, words);
+}
+
+/* Complete the record that ends at w. */
+static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, unsigned kind, unsigned flags)
+{
+	uint64_t words = (uint64_t)(w - t->cur);
+	uint64_t word0 = SP_WORD0(words, call, kind, flags);
+	if (sp_unlikely(t->npending)) {
+		sp_commit_pending(t, w, word0);
+		return;
+	}
+	*t->cur = word0;
+	t->cur = w;
+	t->head += words * 8;
+	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t *sp_begin_enter(struct sp_thread *t, const void *site)
+{
+	uint64_t *w = sp_begin(t);
+	w[2] = (uint64_t)(uintptr_t)site;
+	return w + 3;
+}
+
+/* The clock is read last, so that recording isn't counted as time in MPI. */
+static inline void sp_commit_enter(struct sp_thread *t, uint64_t *w, unsigned call, unsigned flags)
+{
+	flags |= __atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_MUTED ? SP_MUTED_FLAG : 0;
+	t->cur[1] = sp_ticks();
+	sp_commit(t, w, call, SP_ENTER, flags);
+}
+
+static inline uint64_t *sp_begin_leave(struct sp_thread *t, uint64_t now)
+{
+	uint64_t *w = sp_begin(t);
+	w[1] = now;
+	return w + 2;
+}
+
+#endif
