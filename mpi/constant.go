@@ -1,12 +1,21 @@
 package mpi
 
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
 // A Constant is a named value of the standard: a predefined handle or a number.
 type Constant struct {
-	Kind  Kind
+	Kinds []Kind // of the parameters it can occur in
 	Name  string
 	Value int64 // in the standard ABI
 
-	raw [flavourEnd]raw
+	raws    [flavourEnd]raw
+	fortran [flavourEnd]raw
 }
 
 // raw is what a constant is in one flavour.
@@ -16,5 +25,173 @@ type raw struct {
 	symbol string // exported object whose address is the value
 }
 
-// Constants returns the named constants of a kind.
-func Constants(kind Kind) []Constant { return nil }
+// Raw returns the constant's value in a flavour. It reports false if the
+// flavour has no such constant or only knows its address at run time.
+func (c *Constant) Raw(f Flavour) (int64, bool) {
+	r := c.raws[f]
+	return r.value, r.known && r.symbol == ""
+}
+
+// Symbol returns the name of the exported object whose address is the
+// constant's value in a flavour; "" if there is none.
+func (c *Constant) Symbol(f Flavour) string { return c.raws[f].symbol }
+
+// Known reports whether a flavour has the constant.
+func (c *Constant) Known(f Flavour) bool { return c.raws[f].known }
+
+// FortranRaw returns the value in a flavour's Fortran interface, which is that
+// of C for nearly all constants. Handles are not meant: Fortran's are INTEGERs
+// that the MPI converts.
+func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
+	if r := c.fortran[f]; r.known {
+		return r.value, true
+	}
+	return c.Raw(f)
+}
+
+// constants is constants.txt, parsed.
+type constants struct {
+	list   []Constant
+	byKind [kindEnd][]Constant
+	byName map[string]*Constant
+}
+
+var constantTable = sync.OnceValue(func() *constants {
+	t, err := parseConstants("constants.txt", embedded("constants.txt"))
+	if err != nil {
+		panic(err) // the tables are part of the program; tests parse them
+	}
+	return t
+})
+
+// Constants returns the named constants of a kind in the order of the table.
+// The caller must not change them.
+func Constants(kind Kind) []Constant { return constantTable().byKind[kind] }
+
+// AllConstants returns all constants in the order of the table. The caller
+// must not change them.
+func AllConstants() []Constant { return constantTable().list }
+
+// ConstantNamed finds a constant by name.
+func ConstantNamed(name string) (*Constant, bool) {
+	c, ok := constantTable().byName[name]
+	return c, ok
+}
+
+// ConstantName renders a value of the standard ABI: as a name if the kind has
+// one for it, as names joined by | if the kind is a set of bits, else as "".
+func ConstantName(kind Kind, value int64) string {
+	list := Constants(kind)
+	for i := range list {
+		if list[i].Value == value {
+			return list[i].Name
+		}
+	}
+	if !kind.IsBits() || value <= 0 {
+		return ""
+	}
+	var names []string
+	for i := range list {
+		if v := list[i].Value; value&v == v {
+			names = append(names, list[i].Name)
+			value &^= v
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if value != 0 {
+		names = append(names, fmt.Sprintf("%#x", value))
+	}
+	return strings.Join(names, "|")
+}
+
+func parseConstants(file, text string) (*constants, error) {
+	t := &constants{byName: make(map[string]*Constant)}
+	seen := make(map[string]int)
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		c, err := parseConstant(words)
+		if err == nil && seen[c.Name] != 0 {
+			err = fmt.Errorf("%s is already in line %d", c.Name, seen[c.Name])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
+		}
+		seen[c.Name] = i + 1
+		t.list = append(t.list, c)
+	}
+	for i := range t.list {
+		c := &t.list[i]
+		t.byName[c.Name] = c
+		for _, k := range c.Kinds {
+			t.byKind[k] = append(t.byKind[k], *c)
+		}
+	}
+	return t, nil
+}
+
+func parseConstant(words []string) (Constant, error) {
+	var c Constant
+	if len(words) < 5 {
+		return c, fmt.Errorf("want kinds, name and the values in ABI, MPICH, Open MPI")
+	}
+	for _, name := range strings.Split(words[0], ",") {
+		kind, ok := KindNamed(name)
+		if !ok {
+			return c, fmt.Errorf("unknown kind %q", name)
+		}
+		if slices.Contains(c.Kinds, kind) {
+			return c, fmt.Errorf("kind %s is named twice", kind)
+		}
+		c.Kinds = append(c.Kinds, kind)
+	}
+	c.Name = words[1]
+	if !isName(c.Name) {
+		return c, fmt.Errorf("%q is no name", c.Name)
+	}
+	for i, f := range []Flavour{ABI, MPICH, OpenMPI} {
+		r, err := parseRaw(words[2+i], c.Kinds[0])
+		if err != nil {
+			return c, fmt.Errorf("%s: %s value: %w", c.Name, f, err)
+		}
+		c.raws[f] = r
+	}
+	if _, ok := c.Raw(ABI); !ok {
+		return c, fmt.Errorf("%s: needs a number for the standard ABI", c.Name)
+	}
+	c.Value = c.raws[ABI].value
+	if c.Kinds[0].IsHandle() && (c.Value <= 0 || c.Value >= FirstHandleID) {
+		return c, fmt.Errorf("%s: handle %d is outside 1…%d", c.Name, c.Value, FirstHandleID-1)
+	}
+	for _, word := range words[5:] {
+		name, value, ok := strings.Cut(word, "-fortran=")
+		f, known := FlavourNamed(name)
+		if !ok || !known {
+			return c, fmt.Errorf("%s: %q is no FLAVOUR-fortran=VALUE", c.Name, word)
+		}
+		r, err := parseRaw(value, c.Kinds[0])
+		if err != nil {
+			return c, fmt.Errorf("%s: %s fortran value: %w", c.Name, f, err)
+		}
+		c.fortran[f] = r
+	}
+	return c, nil
+}
+
+func parseRaw(word string, kind Kind) (raw, error) {
+	if word == "-" {
+		return raw{}, nil
+	}
+	if n, err := strconv.ParseInt(word, 0, 64); err == nil {
+		return raw{known: true, value: n}, nil
+	}
+	if !kind.IsHandle() || !isName(word) {
+		return raw{}, fmt.Errorf("%q is no number", word)
+	}
+	return raw{known: true, symbol: word}, nil
+}

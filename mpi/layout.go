@@ -1,0 +1,152 @@
+package mpi
+
+// A Layout says how a flavour lays out what crosses the C boundary on 64-bit
+// machines.
+type Layout struct {
+	Flavour       Flavour
+	Status        StatusLayout
+	FortranStatus FortranStatusLayout
+	C             Sentinels
+	Fortran       []Sentinels // of mpif.h and the modules; empty: same as C
+
+	handleSize int
+	fileSize   int
+}
+
+// LayoutOf returns the layout of a flavour.
+func LayoutOf(f Flavour) *Layout { return &layouts[f] }
+
+// HandleSize returns the number of bytes of a handle in C.
+func (l *Layout) HandleSize(kind Kind) int {
+	if kind == KindFile {
+		return l.fileSize
+	}
+	return l.handleSize
+}
+
+// A StatusLayout places the fields of MPI_Status, in bytes.
+type StatusLayout struct {
+	Size               int
+	Source, Tag, Error int
+	Count              CountForm
+}
+
+// A CountForm is how a status stores the number of bytes received and whether
+// the operation was cancelled.
+type CountForm uint8
+
+// The count forms.
+const (
+	// CountHidden: ask with MPI_Get_elements_x and MPI_Test_cancelled.
+	CountHidden CountForm = iota
+	// CountSplit: low 32 bits at offset 0; at offset 4 the high 31 bits above
+	// the bit that says cancelled.
+	CountSplit
+	// CountWord: cancelled is 32 bits wide at offset 12, the count 64 bits at 16.
+	CountWord
+)
+
+// A FortranStatusLayout places the fields of a status that is an array of
+// INTEGERs, as indices from 0.
+type FortranStatusLayout struct {
+	Size               int // elements
+	Source, Tag, Error int
+}
+
+// Sentinels are the addresses that mean something else than memory.
+type Sentinels struct {
+	Bottom, InPlace, BufferAutomatic Sentinel
+	StatusIgnore, StatusesIgnore     Sentinel
+	Unweighted, WeightsEmpty         Sentinel
+	ErrcodesIgnore                   Sentinel
+	ArgvNull, ArgvsNull              Sentinel
+}
+
+// A Sentinel is a number, the address of an exported object, or what the
+// pointer in an exported object holds once the MPI is initialised.
+type Sentinel struct {
+	Form   SentinelForm
+	Value  int64
+	Symbol string
+}
+
+// A SentinelForm says which of Sentinel's fields counts.
+type SentinelForm uint8
+
+// The sentinel forms.
+const (
+	SentinelNone SentinelForm = iota // the flavour has none
+	SentinelValue
+	SentinelAddress  // of Symbol
+	SentinelContents // of the pointer Symbol
+)
+
+func value(v int64) Sentinel       { return Sentinel{Form: SentinelValue, Value: v} }
+func addressOf(s string) Sentinel  { return Sentinel{Form: SentinelAddress, Symbol: s} }
+func contentsOf(s string) Sentinel { return Sentinel{Form: SentinelContents, Symbol: s} }
+
+var layouts = [flavourEnd]Layout{
+	ABI: {
+		Flavour: ABI, handleSize: 8, fileSize: 8,
+		Status:        StatusLayout{Size: 32, Source: 0, Tag: 4, Error: 8, Count: CountHidden},
+		FortranStatus: FortranStatusLayout{Size: 8, Source: 0, Tag: 1, Error: 2},
+		C: Sentinels{
+			Bottom: value(0), InPlace: value(1), BufferAutomatic: value(2),
+			StatusIgnore: value(0), StatusesIgnore: value(0),
+			Unweighted: value(10), WeightsEmpty: value(11),
+			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
+		},
+	},
+	MPICH: {
+		// MPI_File is a pointer, unlike all other handles.
+		Flavour: MPICH, handleSize: 4, fileSize: 8,
+		Status:        StatusLayout{Size: 20, Source: 8, Tag: 12, Error: 16, Count: CountSplit},
+		FortranStatus: FortranStatusLayout{Size: 5, Source: 2, Tag: 3, Error: 4},
+		C: Sentinels{
+			Bottom: value(0), InPlace: value(-1), BufferAutomatic: value(-2),
+			StatusIgnore: value(1), StatusesIgnore: value(1),
+			Unweighted: contentsOf("MPI_UNWEIGHTED"), WeightsEmpty: contentsOf("MPI_WEIGHTS_EMPTY"),
+			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
+		},
+		Fortran: []Sentinels{
+			{ // mpif.h and mpi: common blocks, whose addresses the library notes at the first call
+				Bottom: contentsOf("MPIR_F_MPI_BOTTOM"), InPlace: contentsOf("MPIR_F_MPI_IN_PLACE"),
+				StatusIgnore: contentsOf("MPI_F_STATUS_IGNORE"), StatusesIgnore: contentsOf("MPI_F_STATUSES_IGNORE"),
+				Unweighted: contentsOf("MPIR_F_MPI_UNWEIGHTED"), WeightsEmpty: contentsOf("MPIR_F_MPI_WEIGHTS_EMPTY"),
+				ErrcodesIgnore: contentsOf("MPI_F_ERRCODES_IGNORE"),
+				ArgvNull:       contentsOf("MPI_F_ARGV_NULL"), ArgvsNull: contentsOf("MPI_F_ARGVS_NULL"),
+			},
+			{ // mpi_f08: objects of its own
+				Bottom: addressOf("MPIR_F08_MPI_BOTTOM"), InPlace: addressOf("MPIR_F08_MPI_IN_PLACE"),
+				StatusIgnore:   addressOf("MPIR_F08_MPI_STATUS_IGNORE_OBJ"),
+				StatusesIgnore: addressOf("MPIR_F08_MPI_STATUSES_IGNORE_OBJ"),
+				Unweighted:     addressOf("__mpi_f08_link_constants_MOD_mpi_unweighted"),
+				WeightsEmpty:   addressOf("__mpi_f08_link_constants_MOD_mpi_weights_empty"),
+				ErrcodesIgnore: addressOf("__mpi_f08_link_constants_MOD_mpi_errcodes_ignore"),
+				ArgvNull:       addressOf("__mpi_f08_link_constants_MOD_mpi_argv_null"),
+				ArgvsNull:      addressOf("__mpi_f08_link_constants_MOD_mpi_argvs_null"),
+			},
+		},
+	},
+	OpenMPI: {
+		Flavour: OpenMPI, handleSize: 8, fileSize: 8,
+		Status:        StatusLayout{Size: 24, Source: 0, Tag: 4, Error: 8, Count: CountWord},
+		FortranStatus: FortranStatusLayout{Size: 6, Source: 0, Tag: 1, Error: 2},
+		C: Sentinels{
+			Bottom: value(0), InPlace: value(1), BufferAutomatic: value(4),
+			StatusIgnore: value(0), StatusesIgnore: value(0),
+			Unweighted: value(2), WeightsEmpty: value(3),
+			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
+		},
+		Fortran: []Sentinels{{ // common blocks, for all three interfaces
+			Bottom: addressOf("mpi_fortran_bottom_"), InPlace: addressOf("mpi_fortran_in_place_"),
+			BufferAutomatic: addressOf("mpi_fortran_buffer_automatic_"),
+			StatusIgnore:    addressOf("mpi_fortran_status_ignore_"),
+			StatusesIgnore:  addressOf("mpi_fortran_statuses_ignore_"),
+			Unweighted:      addressOf("mpi_fortran_unweighted_"),
+			WeightsEmpty:    addressOf("mpi_fortran_weights_empty_"),
+			ErrcodesIgnore:  addressOf("mpi_fortran_errcodes_ignore_"),
+			ArgvNull:        addressOf("mpi_fortran_argv_null_"), ArgvsNull: addressOf("mpi_fortran_argvs_null_"),
+		}},
+	},
+}
