@@ -1,0 +1,195 @@
+/*
+ * alloc.c: the C library's allocation functions, forwarded, with large
+ * allocations entered in the table of segments.
+ *
+ * A program may call these before any constructor ran, and dlsym itself
+ * allocates; until the real functions are known a small static area serves.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "segments.h"
+#include "shim.h"
+
+static struct {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void (*free)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	size_t (*usable)(void *);
+} real;
+
+static size_t least = SP_SEGMENT_MIN;
+static int state; /* 0 unresolved, 1 being resolved, 2 ready */
+
+static _Alignas(64) char area[64 * 1024];
+static size_t area_used;
+
+static int in_area(const void *p)
+{
+	return (const char *)p >= area && (const char *)p < area + sizeof area;
+}
+
+/* Each block is preceded by its size; blocks are never given back. */
+static void *area_alloc(size_t align, size_t size)
+{
+	if (align < 16)
+		align = 16;
+	size_t at = __atomic_load_n(&area_used, __ATOMIC_RELAXED), start;
+	do {
+		start = (at + 16 + align - 1) & ~(align - 1);
+		if (start + size > sizeof area || size > sizeof area) {
+			errno = ENOMEM;
+			return NULL;
+		}
+	} while (!__atomic_compare_exchange_n(&area_used, &at, start + size, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	memcpy(area + start - 8, &size, sizeof size);
+	return area + start;
+}
+
+static size_t area_size(const void *p)
+{
+	size_t size;
+	memcpy(&size, (const char *)p - 8, sizeof size);
+	return size;
+}
+
+static void *next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+/* Whether the real functions may be used. Only the thread that resolves them,
+   and others at the same moment, get 0. */
+static int ready(void)
+{
+	if (sp_likely(__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2))
+		return 1;
+	int unresolved = 0;
+	if (!__atomic_compare_exchange_n(&state, &unresolved, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		return unresolved == 2;
+	real.malloc = next("malloc");
+	real.calloc = next("calloc");
+	real.realloc = next("realloc");
+	real.free = next("free");
+	real.posix_memalign = next("posix_memalign");
+	real.aligned_alloc = next("aligned_alloc");
+	real.memalign = next("memalign");
+	real.valloc = next("valloc");
+	real.pvalloc = next("pvalloc");
+	real.usable = next("malloc_usable_size");
+	const char *min = getenv("SPOOR_ALLOC_MIN");
+	if (min && *min)
+		least = strcmp(min, "off") == 0 ? (size_t)-1 : strtoull(min, NULL, 0);
+	__atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+	return 1;
+}
+
+/* The allocator's own size decides whether a block is tracked, since that is
+   all that free can ask for. */
+static void *born(void *p, size_t size)
+{
+	if (size >= least && p && real.usable && !sp_self.busy) {
+		int saved = errno;
+		sp_segment_add(p, size, SP_HEAP, 0);
+		errno = saved;
+	}
+	return p;
+}
+
+static void gone(void *p)
+{
+	if (p && real.usable && real.usable(p) >= least && !sp_self.busy) {
+		int saved = errno;
+		sp_segment_remove(p);
+		errno = saved;
+	}
+}
+
+SP_API void *malloc(size_t size)
+{
+	return ready() ? born(real.malloc(size), size) : area_alloc(16, size);
+}
+
+SP_API void *calloc(size_t n, size_t size)
+{
+	if (ready())
+		return born(real.calloc(n, size), n * size);
+	return size && n > sizeof area / size ? NULL : area_alloc(16, n * size);
+}
+
+SP_API void free(void *p)
+{
+	if (in_area(p) || !ready())
+		return;
+	gone(p);
+	real.free(p);
+}
+
+SP_API void *realloc(void *p, size_t size)
+{
+	if (in_area(p) || !ready()) {
+		void *q = malloc(size);
+		if (q && p)
+			memcpy(q, p, area_size(p) < size ? area_size(p) : size);
+		return q;
+	}
+	/* Forget the old block first: once realloc returned, another thread may own it. */
+	size_t old = p && real.usable ? real.usable(p) : 0;
+	gone(p);
+	void *q = real.realloc(p, size);
+	if (!q && size)
+		born(p, old);
+	return born(q, size);
+}
+
+SP_API void *reallocarray(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(p, bytes);
+}
+
+SP_API int posix_memalign(void **out, size_t align, size_t size)
+{
+	if (!ready() || !real.posix_memalign) {
+		*out = area_alloc(align, size);
+		return *out ? 0 : ENOMEM;
+	}
+	int rc = real.posix_memalign(out, align, size);
+	if (rc == 0)
+		born(*out, size);
+	return rc;
+}
+
+SP_API void *aligned_alloc(size_t align, size_t size)
+{
+	return ready() && real.aligned_alloc ? born(real.aligned_alloc(align, size), size) : area_alloc(align, size);
+}
+
+SP_API void *memalign(size_t align, size_t size)
+{
+	return ready() && real.memalign ? born(real.memalign(align, size), size) : area_alloc(align, size);
+}
+
+SP_API void *valloc(size_t size)
+{
+	return ready() && real.valloc ? born(real.valloc(size), size) : area_alloc(4096, size);
+}
+
+SP_API void *pvalloc(size_t size)
+{
+	return ready() && real.pvalloc ? born(real.pvalloc(size), size) : area_alloc(4096, (size + 4095) & ~(size_t)4095);
+}

@@ -1,0 +1,293 @@
+/* segments.c: the table of live allocations. See segments.h. */
+#include "segments.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shim.h"
+
+#define SHARDS 64
+#define FILTER 16384 /* counters; a power of two */
+#define CLASSES 48   /* g above this is clamped: 256 TiB */
+#define CACHE 16     /* recently used segments per thread; a power of two */
+
+struct entry {
+	uint64_t key; /* granule << 6 | g, plus 1; 0 is a free slot */
+	uint64_t base, size;
+	uint64_t serial; /* of the entry at the segment's first granule; 0: not used by MPI */
+	uint32_t class, device;
+};
+
+struct shard {
+	int lock;
+	uint32_t mask, used;
+	struct entry *slots;
+};
+
+struct cached {
+	uint64_t base, size, word0, epoch;
+};
+
+static struct shard shards[SHARDS];
+static uint16_t filter[FILTER];
+static uint32_t population[CLASSES]; /* entries per size class */
+static uint64_t serials;             /* last serial given */
+static uint64_t epoch = 1;           /* advances when a used segment goes away */
+static int off;
+static __thread struct cached cache[CACHE] __attribute__((tls_model("initial-exec")));
+
+/* Serials freed by threads that have no ring; the next MPI call reports them. */
+static struct {
+	int lock;
+	uint32_t n;
+	uint64_t serial[256];
+} orphans;
+
+static void lock(int *l)
+{
+	for (unsigned spins = 0; __atomic_exchange_n(l, 1, __ATOMIC_ACQUIRE); )
+		if (++spins % 64 == 0)
+			sched_yield();
+}
+
+static void unlock(int *l)
+{
+	__atomic_store_n(l, 0, __ATOMIC_RELEASE);
+}
+
+static unsigned size_class(uint64_t size)
+{
+	unsigned g = 63 - (unsigned)__builtin_clzll(size | 64);
+	return g < CLASSES ? g : CLASSES - 1;
+}
+
+static uint64_t key_of(uint64_t addr, unsigned g)
+{
+	return ((addr >> g) << 6 | g) + 1;
+}
+
+static uint64_t hash(uint64_t key)
+{
+	key *= 0x9e3779b97f4a7c15ull;
+	return key ^ key >> 29;
+}
+
+static struct shard *shard_of(uint64_t h)
+{
+	return &shards[h >> 58];
+}
+
+/* Double the shard's slots (or make the first ones). Its lock is held. */
+static int grow(struct shard *s)
+{
+	uint32_t cap = s->slots ? (s->mask + 1) * 2 : 64;
+	struct entry *slots = mmap(NULL, cap * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (slots == MAP_FAILED)
+		return 0;
+	for (uint32_t i = 0; s->slots && i <= s->mask; i++) {
+		if (!s->slots[i].key)
+			continue;
+		uint32_t j = (uint32_t)hash(s->slots[i].key) & (cap - 1);
+		while (slots[j].key)
+			j = (j + 1) & (cap - 1);
+		slots[j] = s->slots[i];
+	}
+	if (s->slots)
+		munmap(s->slots, (s->mask + 1) * sizeof *slots);
+	s->slots = slots;
+	s->mask = cap - 1;
+	return 1;
+}
+
+static void insert(const struct entry *e)
+{
+	uint64_t h = hash(e->key);
+	struct shard *s = shard_of(h);
+	lock(&s->lock);
+	if ((!s->slots || s->used * 4 >= s->mask * 3) && !grow(s)) {
+		unlock(&s->lock);
+		return;
+	}
+	uint32_t i = (uint32_t)h & s->mask;
+	while (s->slots[i].key)
+		i = (i + 1) & s->mask;
+	s->slots[i] = *e;
+	s->used++;
+	__atomic_fetch_add(&filter[h >> 40 & (FILTER - 1)], 1, __ATOMIC_RELAXED);
+	unlock(&s->lock);
+}
+
+/* Close the hole at i so that linear probing still finds everything behind it. */
+static void close_hole(struct shard *s, uint32_t i)
+{
+	for (uint32_t j = i;;) {
+		j = (j + 1) & s->mask;
+		if (!s->slots[j].key)
+			break;
+		uint32_t home = (uint32_t)hash(s->slots[j].key) & s->mask;
+		if (((j - home) & s->mask) >= ((j - i) & s->mask)) {
+			s->slots[i] = s->slots[j];
+			i = j;
+		}
+	}
+	s->slots[i].key = 0;
+}
+
+/* Remove the entry of the segment at base under key; its copy goes to *out. */
+static int take(uint64_t key, uint64_t base, struct entry *out)
+{
+	uint64_t h = hash(key);
+	if (!__atomic_load_n(&filter[h >> 40 & (FILTER - 1)], __ATOMIC_RELAXED))
+		return 0;
+	struct shard *s = shard_of(h);
+	int found = 0;
+	lock(&s->lock);
+	for (uint32_t i = (uint32_t)h & s->mask; s->slots && s->slots[i].key; i = (i + 1) & s->mask) {
+		if (s->slots[i].key != key || s->slots[i].base != base)
+			continue;
+		*out = s->slots[i];
+		close_hole(s, i);
+		s->used--;
+		__atomic_fetch_sub(&filter[h >> 40 & (FILTER - 1)], 1, __ATOMIC_RELAXED);
+		found = 1;
+		break;
+	}
+	unlock(&s->lock);
+	return found;
+}
+
+void sp_segment_add(const void *p, size_t size, unsigned class, unsigned device)
+{
+	if (sp_unlikely(off) || !p || !size)
+		return;
+	uint64_t base = (uint64_t)(uintptr_t)p;
+	unsigned g = size_class(size);
+	struct entry e = {.base = base, .size = size, .class = class, .device = device};
+	uint64_t last = (base + size - 1) >> g;
+	for (uint64_t granule = base >> g; granule <= last; granule++) {
+		e.key = (granule << 6 | g) + 1;
+		insert(&e);
+	}
+	__atomic_fetch_add(&population[g], 1, __ATOMIC_RELAXED);
+}
+
+static void report_freed(uint64_t serial)
+{
+	struct sp_thread *t = &sp_self;
+	if (t->ring) {
+		uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial};
+		sp_emit(t, record, 3, 0);
+		return;
+	}
+	lock(&orphans.lock);
+	if (orphans.n < sizeof orphans.serial / sizeof orphans.serial[0])
+		orphans.serial[orphans.n++] = serial;
+	unlock(&orphans.lock);
+}
+
+void sp_segment_remove(const void *p)
+{
+	if (sp_unlikely(off) || !p)
+		return;
+	uint64_t base = (uint64_t)(uintptr_t)p;
+	struct entry e;
+	for (unsigned g = 0; g < CLASSES; g++) {
+		if (!__atomic_load_n(&population[g], __ATOMIC_RELAXED) || !take(key_of(base, g), base, &e))
+			continue;
+		__atomic_fetch_sub(&population[g], 1, __ATOMIC_RELAXED);
+		uint64_t serial = e.serial, last = (base + e.size - 1) >> g;
+		for (uint64_t granule = (base >> g) + 1; granule <= last; granule++)
+			take((granule << 6 | g) + 1, base, &e);
+		if (serial) {
+			__atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED);
+			report_freed(serial);
+		}
+		return;
+	}
+}
+
+/* Find the entry under key whose segment holds addr. If `serial` is not NULL
+   and the segment has none yet, *serial becomes its own. */
+static int find(uint64_t key, uint64_t addr, uint64_t *serial, struct entry *out)
+{
+	uint64_t h = hash(key);
+	if (!__atomic_load_n(&filter[h >> 40 & (FILTER - 1)], __ATOMIC_RELAXED))
+		return 0;
+	struct shard *s = shard_of(h);
+	int found = 0;
+	lock(&s->lock);
+	for (uint32_t i = (uint32_t)h & s->mask; s->slots && s->slots[i].key; i = (i + 1) & s->mask) {
+		struct entry *e = &s->slots[i];
+		if (e->key != key || addr < e->base || addr - e->base >= e->size)
+			continue;
+		*out = *e;
+		if (serial && !e->serial)
+			e->serial = *serial;
+		found = 1;
+		break;
+	}
+	unlock(&s->lock);
+	return found;
+}
+
+static void report_orphans(struct sp_thread *t)
+{
+	uint64_t serial[sizeof orphans.serial / sizeof orphans.serial[0]];
+	lock(&orphans.lock);
+	uint32_t n = orphans.n;
+	memcpy(serial, orphans.serial, n * sizeof serial[0]);
+	orphans.n = 0;
+	unlock(&orphans.lock);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial[i]};
+		sp_emit(t, record, 3, 1);
+	}
+}
+
+static int locate_slow(uint64_t addr, struct cached *c)
+{
+	struct entry e, first;
+	for (unsigned g = 0; g < CLASSES; g++) {
+		if (!__atomic_load_n(&population[g], __ATOMIC_RELAXED) || !find(key_of(addr, g), addr, NULL, &e))
+			continue;
+		uint64_t now = __atomic_load_n(&epoch, __ATOMIC_RELAXED);
+		uint64_t serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
+		if (!find(key_of(e.base, g), e.base, &serial, &first))
+			return 0; /* freed by another thread meanwhile: the program's race */
+		if (first.serial)
+			serial = first.serial;
+		else {
+			uint64_t record[6] = {SP_WORD0(6, 0, SP_SEGMENT, 0), sp_ticks(), serial, e.size, e.device, e.class};
+			sp_emit(&sp_self, record, 6, 1);
+		}
+		*c = (struct cached){e.base, e.size, (uint64_t)e.class << 56 | serial, now};
+		return 1;
+	}
+	return 0;
+}
+
+void sp_locate(const void *p, uint64_t out[2])
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+	struct sp_thread *t = &sp_self;
+	out[0] = (uint64_t)SP_RAW << 56;
+	out[1] = addr;
+	if (sp_unlikely(off) || !t->ring)
+		return;
+	if (sp_unlikely(__atomic_load_n(&orphans.n, __ATOMIC_RELAXED)))
+		report_orphans(t);
+	if (addr >= t->ring->stack_lo && addr < t->ring->stack_hi)
+		return;
+	struct cached *c = &cache[hash(addr >> 8) & (CACHE - 1)];
+	if (c->epoch != __atomic_load_n(&epoch, __ATOMIC_RELAXED) || addr - c->base >= c->size)
+		if (!locate_slow(addr, c))
+			return;
+	out[0] = c->word0;
+	out[1] = addr - c->base;
+}
+
+void sp_segments_off(void)
+{
+	off = 1;
+}
