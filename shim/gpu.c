@@ -86,7 +86,7 @@ static unsigned device_of(const char *library, const char *symbol, void **slot)
 	{ \
 		static void *slot; \
 		int (*f) types = runtime_symbol(&slot, library, #prefix #name); \
-		sp_segment_remove(p); \
+		sp_segment_remove(mem); \
 		return f ? f args : NO_DEVICE; \
 	}
 
@@ -101,14 +101,14 @@ static unsigned device_of(const char *library, const char *symbol, void **slot)
 	      (void **, size_t *, size_t, size_t), *pitch *h, SP_DEVICE, p##_device()) \
 	ALLOC(p, lib, HostAlloc, (void **out, size_t n, unsigned flags), (out, n, flags), (void **, size_t, unsigned), n, \
 	      SP_HEAP, 0) \
-	FREE(p, lib, Free, (void *p), (p), (void *)) \
-	FREE(p, lib, FreeAsync, (void *p, void *stream), (p, stream), (void *, void *))
+	FREE(p, lib, Free, (void *mem), (mem), (void *)) \
+	FREE(p, lib, FreeAsync, (void *mem, void *stream), (mem, stream), (void *, void *))
 
 COMMON(cuda, "libcudart.so")
 ALLOC(cuda, "libcudart.so", MallocHost, (void **out, size_t n), (out, n), (void **, size_t), n, SP_HEAP, 0)
-FREE(cuda, "libcudart.so", FreeHost, (void *p), (p), (void *))
+FREE(cuda, "libcudart.so", FreeHost, (void *mem), (mem), (void *))
 
 COMMON(hip, "libamdhip64.so")
 ALLOC(hip, "libamdhip64.so", HostMalloc, (void **out, size_t n, unsigned flags), (out, n, flags), (void **, size_t, unsigned), n, \
       SP_HEAP, 0)
-FREE(hip, "libamdhip64.so", HostFree, (void *p), (p), (void *))
+FREE(hip, "libamdhip64.so", HostFree, (void *mem), (mem), (void *))
