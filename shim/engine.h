@@ -30,7 +30,7 @@
 
 #define SPOOR_ENGINE_ABI 1
 
-enum spoor_flavour { SPOOR_MPICH = 1, SPOOR_OPENMPI = 2, SPOOR_ABI = 3 };
+enum spoor_flavour { SPOOR_ABI = 0, SPOOR_MPICH = 1, SPOOR_OPENMPI = 2 }; /* mpi.Flavour in Go */
 
 enum spoor_host_flag {
 	SPOOR_ALONE = 1,   /* no world communicator (sessions only): send and recv fail,
