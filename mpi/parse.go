@@ -374,6 +374,22 @@ func checkParam(c *Call, q *Param) error {
 	return bad
 }
 
+// splitLargeOnly takes the parameters that only the large form has out of the
+// small one.
+func splitLargeOnly(small *Call) error {
+	keep := make([]Param, 0, len(small.Params))
+	for _, q := range small.Params {
+		switch {
+		case !q.LargeOnly:
+			keep = append(keep, q)
+		case small.LargeForm == nil:
+			return fmt.Errorf("%s: large-only, but there is no large form", q.Name)
+		}
+	}
+	small.Params = keep
+	return nil
+}
+
 func (p *callParser) finish() error {
 	if err := p.finishCall(); err != nil {
 		return err
@@ -386,6 +402,12 @@ func (p *callParser) finish() error {
 	t.byID = make([]*Call, t.list[len(t.list)-1].ID+1)
 	for _, c := range t.list {
 		t.byID[c.ID] = c
+		if c.Large {
+			continue
+		}
+		if err := splitLargeOnly(c); err != nil {
+			return fmt.Errorf("%s (line %d): %w", c.Name, p.at[int(c.ID)], err)
+		}
 	}
 	return nil
 }

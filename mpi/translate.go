@@ -131,8 +131,8 @@ func stripErrorCode(v int64) int64 {
 
 func makeTable(f Flavour, kind Kind) *Table {
 	t := &Table{}
-	if f == ABI || kind.IsHandle() {
-		return t
+	if f == ABI || kind.IsHandle() || kind == KindLimit {
+		return t // a limit is an amount, not an identity
 	}
 	var from, extra []pair
 	for _, c := range Constants(kind) {
