@@ -1,0 +1,220 @@
+package grammar
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// The binary form is the start rule's body; a rule's body stands where the rule
+// is first used, so that rules need no numbers there, no rule can contain
+// itself, and the order is always that of first use.
+//
+//	grammar = body
+//	body    = uvarint(number of symbols) symbol…
+//	symbol  = uvarint(what<<2 | rule<<1 | repeated)
+//	          [uvarint(count-2) if repeated] [body if rule and what = 0]
+//
+// The flag rule says what names: for a rule, 0 a new one, else how many rules
+// back from the newest it is (1: the newest). For a terminal, how far it is from the one
+// that is new next, one above the highest so far (0: just that one): odd 2d-1
+// for d below, even 2d for d above. Numbered by first use, terminals so take a
+// byte each in all small grammars, and a byte's value doesn't depend on what
+// stands far before it.
+const (
+	flagRepeated = 1 << 0
+	flagRule     = 1 << 1
+	flagBits     = 2
+)
+
+var (
+	errShort   = errors.New("grammar: cut short")
+	errVarint  = errors.New("grammar: number too long")
+	errBody    = errors.New("grammar: body longer than the data")
+	errEmpty   = errors.New("grammar: empty rule")
+	errOpen    = errors.New("grammar: reference to an unfinished or unknown rule")
+	errRange   = errors.New("grammar: terminal out of range")
+	errCount   = errors.New("grammar: count out of range")
+	errTooMany = errors.New("grammar: too many rules")
+)
+
+// AppendBinary appends the binary form of g to dst. It writes the rules in
+// order of first use whatever their numbers in g, and only those that are used.
+func (g *Grammar) AppendBinary(dst []byte) []byte {
+	type place struct {
+		rule int32
+		at   int
+	}
+	if len(g.Rules) == 0 {
+		return append(dst, 0)
+	}
+	number := make([]int64, len(g.Rules))
+	rules, next := int64(0), int64(0)
+	stack := []place{{0, 0}}
+	dst = binary.AppendUvarint(dst, uint64(len(g.Rules[0])))
+	for len(stack) > 0 {
+		p := &stack[len(stack)-1]
+		if p.at == len(g.Rules[p.rule]) {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		s := g.Rules[p.rule][p.at]
+		p.at++
+		var what uint64
+		var flags uint64
+		fresh := false
+		if s.ID >= 0 {
+			switch d := next - int64(s.ID); {
+			case d > 0:
+				what = uint64(2*d - 1)
+			default:
+				what = uint64(-2 * d)
+			}
+			next = max(next, int64(s.ID)+1)
+		} else {
+			flags |= flagRule
+			if n := number[-s.ID]; n != 0 {
+				what = uint64(rules - n + 1)
+			} else {
+				rules++
+				number[-s.ID] = rules
+				fresh = true
+			}
+		}
+		if s.Count != 1 {
+			flags |= flagRepeated
+		}
+		dst = binary.AppendUvarint(dst, what<<flagBits|flags)
+		if s.Count != 1 {
+			dst = binary.AppendUvarint(dst, s.Count-2)
+		}
+		if fresh {
+			dst = binary.AppendUvarint(dst, uint64(len(g.Rules[-s.ID])))
+			stack = append(stack, place{-s.ID, 0})
+		}
+	}
+	return dst
+}
+
+// Decode reads a grammar from the start of src and returns it with the number
+// of bytes read. Whatever src holds, the result passes Check and the memory
+// taken is at most some fifty times the bytes read; a sequence whose length
+// doesn't fit into 64 bits is an error.
+func Decode(src []byte) (g *Grammar, n int, err error) {
+	d := decoder{src: src}
+	if err := d.run(); err != nil {
+		return nil, 0, fmt.Errorf("%w at byte %d", err, d.at)
+	}
+	g = &Grammar{Rules: d.rules}
+	if _, err := g.lengths(); err != nil {
+		return nil, 0, err
+	}
+	return g, d.at, nil
+}
+
+type decoder struct {
+	src   []byte
+	at    int
+	rules [][]Symbol
+	stack []int32 // rules whose bodies are not read to their end
+	want  []int   // parallel to stack: symbols still to come
+	due   int     // sum of want
+	open  []bool  // by rule: on the stack
+}
+
+func (d *decoder) uvarint() (uint64, error) {
+	v, n := binary.Uvarint(d.src[d.at:])
+	if n == 0 {
+		return 0, errShort
+	}
+	if n < 0 {
+		return 0, errVarint
+	}
+	d.at += n
+	return v, nil
+}
+
+// body starts a new rule. All symbols that are announced and not yet read must
+// fit into the rest of the data, at a byte each, so that announcing many costs
+// the writer what it costs the reader.
+func (d *decoder) body() error {
+	v, err := d.uvarint()
+	if err != nil {
+		return err
+	}
+	if v > uint64(len(d.src)-d.at-d.due) {
+		return errBody
+	}
+	if v == 0 && len(d.rules) > 0 {
+		return errEmpty
+	}
+	if len(d.rules) >= 1<<31-1 {
+		return errTooMany
+	}
+	d.due += int(v)
+	d.stack = append(d.stack, int32(len(d.rules)))
+	d.want = append(d.want, int(v))
+	d.rules = append(d.rules, make([]Symbol, 0, v))
+	d.open = append(d.open, true)
+	return nil
+}
+
+func (d *decoder) run() error {
+	if err := d.body(); err != nil {
+		return err
+	}
+	next := int64(0)
+	for len(d.stack) > 0 {
+		top := len(d.stack) - 1
+		r := d.stack[top]
+		if d.want[top] == 0 {
+			d.open[r] = false
+			d.stack, d.want = d.stack[:top], d.want[:top]
+			continue
+		}
+		d.want[top]--
+		d.due--
+		v, err := d.uvarint()
+		if err != nil {
+			return err
+		}
+		s := Symbol{Count: 1}
+		if v&flagRepeated != 0 {
+			c, err := d.uvarint()
+			if err != nil {
+				return err
+			}
+			if s.Count = c + 2; s.Count < 2 {
+				return errCount
+			}
+		}
+		what := v >> flagBits
+		fresh := false
+		switch rules := uint64(len(d.rules)); {
+		case v&flagRule == 0:
+			id := next + int64(what/2)
+			if what%2 != 0 {
+				id = next - int64(what/2) - 1
+			}
+			if id < 0 || id >= 1<<31 {
+				return errRange
+			}
+			s.ID = int32(id)
+			next = max(next, id+1)
+		case what == 0:
+			s.ID = -int32(rules)
+			fresh = true
+		case what >= rules || d.open[rules-what]:
+			return errOpen
+		default:
+			s.ID = -int32(rules - what)
+		}
+		d.rules[r] = append(d.rules[r], s)
+		if fresh {
+			if err := d.body(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

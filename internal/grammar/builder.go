@@ -1,0 +1,176 @@
+// Package grammar compresses a sequence of numbers online into a context-free
+// grammar that generates exactly this sequence: Sequitur with repetition
+// counts, so that a loop costs the same whatever its trip count. It holds the
+// order of a thread's calls; it knows nothing of calls.
+//
+// # Terms
+//
+// A terminal is a number below 1<<31. A token is a maximal run of one terminal,
+// a^5; it is never split and becomes a symbol of the grammar only when the run
+// is over. A rule's body is a list of symbols, each a token or a rule with a
+// repetition count, X^3. A digram is two neighbouring symbols of a body, counts
+// included.
+//
+// # Invariants
+//
+// After each Append, with the exceptions of the open end below:
+//
+//  1. Every digram MUST stand in the grammar once and in the index once;
+//     otherwise repetitions go unseen and the size is no longer bounded by the
+//     number of distinct behaviours.
+//  2. Every rule but the start MUST be used twice, or once with a count above
+//     one; otherwise it is inlined. A use can fall away only when a digram is
+//     replaced by a rule, and what remains is then the first or the last symbol
+//     of that rule's body, so these two are looked at, there and nowhere else.
+//  3. Neighbouring symbols MUST NOT be the same rule (their counts are added)
+//     nor the same terminal (tokens are maximal); the second holds across rule
+//     boundaries too.
+//  4. What a rule expands to never changes while the rule lives, only how its
+//     body says it. Its first terminal is therefore stored with it.
+//
+// The open end: the last token is held outside the grammar until it ends, and
+// while the start rule ends with a rule X^n the digram before it is not in the
+// index, because n may still grow: looking up (p, X^n) for each passing n would
+// match counts that are not meant.
+//
+// # Following
+//
+// While the start rule ends with X^n, the next terminals are likely those of X.
+// A cursor into X (a path through nested rules and their counts) then follows
+// what is appended without touching the grammar. When the body is over, n grows
+// by one. When the prediction fails, the part that was followed is appended
+// symbol by symbol, not terminal by terminal, through the plain algorithm. Each
+// terminal is so looked at once by the cursor and at most once more by the plain
+// algorithm, and the whole stays linear.
+//
+// # Memory
+//
+// Symbols, rules and index slots live in slices and name each other by number;
+// freed ones are reused. Once the grammar stops growing nothing is allocated.
+package grammar
+
+import "math"
+
+// A Builder grows a grammar by one terminal at a time. It is not safe for
+// concurrent use.
+type Builder struct {
+	// The token being followed or collected; together they are all that the
+	// commonest Append looks at.
+	sym  uint32
+	mode mode
+	left uint64 // how many more of sym are taken without further thought
+	n    uint64 // terminals appended
+
+	nodes     []node
+	rules     []rule
+	freeNodes int32 // list through node.next, 0 ends it
+	freeRules int32 // list through rule.guard, 0 ends it
+	dirty     []int32
+	index     index
+
+	root   int32   // following: the last symbol of the start rule
+	cur    int32   // following: the token expected
+	path   []frame // following: the rules entered on the way from root to cur
+	replay []Symbol
+
+	plain bool // don't follow: for tests and comparison
+}
+
+// mode says what sym and left mean.
+type mode uint32
+
+const (
+	idle       mode = iota // nothing: no token yet
+	collecting             // a token grows: unlimited-left of sym so far
+	following              // left more of sym are expected
+)
+
+// unlimited is the value of left at the start of a token that is collected.
+const unlimited = math.MaxUint64
+
+// NewBuilder returns a Builder for an empty sequence.
+func NewBuilder() *Builder {
+	b := &Builder{
+		nodes: make([]node, 1, 64), // node 0 is the guard of the start rule
+		rules: make([]rule, 1, 16), // rule 0 is the start
+	}
+	b.index.init()
+	return b
+}
+
+// Len returns the number of terminals appended.
+func (b *Builder) Len() uint64 { return b.n }
+
+// Append adds one terminal. It panics if sym is not below 1<<31.
+func (b *Builder) Append(sym uint32) {
+	b.n++
+	if sym == b.sym && b.left != 0 {
+		b.left--
+		return
+	}
+	b.next(sym)
+}
+
+// AppendRun adds n times the terminal sym. The length of the whole sequence
+// must stay below 1<<64.
+func (b *Builder) AppendRun(sym uint32, n uint64) {
+	for n > 0 {
+		b.Append(sym)
+		n--
+		k := min(n, b.left) // after Append sym is the current token
+		b.left -= k
+		b.n += k
+		n -= k
+	}
+}
+
+// next takes a terminal that does not simply continue the current token.
+func (b *Builder) next(sym uint32) {
+	if b.mode == following {
+		if b.left == 0 && sym != b.sym && b.advance(sym) {
+			return
+		}
+		b.abandon(sym)
+		return
+	}
+	if b.mode == collecting {
+		b.push(int32(b.sym), unlimited-b.left)
+	}
+	b.begin(sym)
+}
+
+// begin starts a token whose predecessors are all in the grammar: by following
+// the rule that the start rule ends with, if that rule starts with sym, else by
+// collecting.
+func (b *Builder) begin(sym uint32) {
+	for {
+		last := b.nodes[0].prev
+		x := &b.nodes[last]
+		if x.id >= 0 || last == 0 {
+			break
+		}
+		if !b.plain && b.rules[-x.id].first == sym {
+			b.follow(last)
+			b.left--
+			return
+		}
+		if !b.close() {
+			break
+		}
+	}
+	b.collect(sym, 1)
+}
+
+// collect makes n times sym the current token, unfinished.
+func (b *Builder) collect(sym uint32, n uint64) {
+	if sym > math.MaxInt32 {
+		panic("grammar: terminal out of range")
+	}
+	b.mode, b.sym, b.left = collecting, sym, unlimited-n
+}
+
+// Size returns the bytes held.
+func (b *Builder) Size() int {
+	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + cap(b.index.slots)*slotSize +
+		cap(b.dirty)*4 + cap(b.path)*frameSize + cap(b.replay)*symbolSize
+}

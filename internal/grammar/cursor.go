@@ -1,0 +1,159 @@
+package grammar
+
+import (
+	"iter"
+	"sort"
+)
+
+// A step is a place in a body: the symbol at, of which done repetitions are
+// over.
+type step struct {
+	done uint64
+	rule int32
+	at   int32
+}
+
+// All yields the sequence, in memory that grows with the depth of the grammar
+// alone.
+func (g *Grammar) All() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		if len(g.Rules) == 0 {
+			return
+		}
+		path := make([]step, 1, 16)
+		for len(path) > 0 {
+			top := &path[len(path)-1]
+			body := g.Rules[top.rule]
+			if int(top.at) == len(body) {
+				path = path[:len(path)-1]
+				continue
+			}
+			s := body[top.at]
+			if s.ID >= 0 {
+				top.at++
+				for range s.Count {
+					if !yield(uint32(s.ID)) {
+						return
+					}
+				}
+				continue
+			}
+			if top.done == s.Count {
+				top.at, top.done = top.at+1, 0
+				continue
+			}
+			top.done++
+			path = append(path, step{rule: -s.ID})
+		}
+	}
+}
+
+// A Cursor reads the sequence from any position on.
+type Cursor struct {
+	g    *Grammar
+	ends [][]uint64 // per rule: where each symbol ends within the expansion
+	path []step
+	left uint64 // of the current terminal
+	sym  uint32
+	pos  uint64
+}
+
+// Cursor returns a Cursor at the start of the sequence. Making it takes time
+// and memory in proportion to the grammar.
+func (g *Grammar) Cursor() *Cursor {
+	c := &Cursor{g: g, ends: make([][]uint64, len(g.Rules))}
+	g.walk(nil, nil, func(r int32) {
+		ends := make([]uint64, len(g.Rules[r]))
+		sum := uint64(0)
+		for i, s := range g.Rules[r] {
+			sum += s.Count * c.length(s)
+			ends[i] = sum
+		}
+		c.ends[r] = ends
+	})
+	c.Seek(0)
+	return c
+}
+
+// length returns how many terminals one repetition of s expands to.
+func (c *Cursor) length(s Symbol) uint64 {
+	if s.ID >= 0 {
+		return 1
+	}
+	ends := c.ends[-s.ID]
+	return ends[len(ends)-1]
+}
+
+// Pos returns how many terminals are before the cursor.
+func (c *Cursor) Pos() uint64 { return c.pos }
+
+// Len returns the length of the sequence.
+func (c *Cursor) Len() uint64 {
+	if len(c.ends) == 0 || len(c.ends[0]) == 0 {
+		return 0
+	}
+	return c.ends[0][len(c.ends[0])-1]
+}
+
+// Next returns the terminal at the cursor and moves behind it. It returns false
+// at the end of the sequence.
+func (c *Cursor) Next() (uint32, bool) {
+	if c.left == 0 && !c.load() {
+		return 0, false
+	}
+	c.left--
+	c.pos++
+	return c.sym, true
+}
+
+// load moves on to the next terminal symbol.
+func (c *Cursor) load() bool {
+	for len(c.path) > 0 {
+		top := &c.path[len(c.path)-1]
+		body := c.g.Rules[top.rule]
+		if int(top.at) == len(body) {
+			c.path = c.path[:len(c.path)-1]
+			continue
+		}
+		s := body[top.at]
+		if s.ID >= 0 {
+			top.at++
+			c.sym, c.left = uint32(s.ID), s.Count
+			return true
+		}
+		if top.done == s.Count {
+			top.at, top.done = top.at+1, 0
+			continue
+		}
+		top.done++
+		c.path = append(c.path, step{rule: -s.ID})
+	}
+	return false
+}
+
+// Seek moves the cursor to behind the first pos terminals, or to the end if
+// there are fewer.
+func (c *Cursor) Seek(pos uint64) {
+	c.pos = min(pos, c.Len())
+	c.path, c.left = c.path[:0], 0
+	if pos = c.pos; pos == c.Len() {
+		return
+	}
+	for r := int32(0); ; {
+		ends := c.ends[r]
+		at := sort.Search(len(ends), func(i int) bool { return ends[i] > pos })
+		if at > 0 {
+			pos -= ends[at-1]
+		}
+		s := c.g.Rules[r][at]
+		if s.ID >= 0 {
+			c.path = append(c.path, step{rule: r, at: int32(at) + 1})
+			c.sym, c.left = uint32(s.ID), s.Count-pos
+			return
+		}
+		l := c.length(s)
+		c.path = append(c.path, step{rule: r, at: int32(at), done: pos/l + 1})
+		pos %= l
+		r = -s.ID
+	}
+}

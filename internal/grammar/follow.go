@@ -1,0 +1,115 @@
+package grammar
+
+import "unsafe"
+
+// A frame is a rule entered while following: the symbol that names it and how
+// many of its repetitions are over.
+type frame struct {
+	done uint64
+	node int32
+}
+
+const frameSize = int(unsafe.Sizeof(frame{}))
+
+// follow starts to predict another repetition of the rule named by root, the
+// last symbol of the start rule.
+func (b *Builder) follow(root int32) {
+	b.mode = following
+	b.root = root
+	b.path = b.path[:0]
+	b.expect(b.first(root))
+}
+
+// first returns the first symbol of the rule that n names.
+func (b *Builder) first(n int32) int32 {
+	return b.nodes[b.rules[-b.nodes[n].id].guard].next
+}
+
+// expect enters rules until n is a token, which is then the one to come.
+func (b *Builder) expect(n int32) {
+	x := &b.nodes[n]
+	for x.id < 0 {
+		b.path = append(b.path, frame{node: n})
+		n = b.first(n)
+		x = &b.nodes[n]
+	}
+	b.cur, b.sym, b.left = n, uint32(x.id), x.count
+}
+
+// advance leaves a token that is over for the next one and reports whether sym
+// is what starts it.
+func (b *Builder) advance(sym uint32) bool {
+	n := b.nodes[b.cur].next
+	for b.nodes[n].count == 0 { // a body is over
+		d := len(b.path) - 1
+		if d < 0 {
+			b.nodes[b.root].count++
+			n = b.nodes[n].next
+			break
+		}
+		f := &b.path[d]
+		f.done++
+		if f.done < b.nodes[f.node].count {
+			n = b.nodes[n].next
+			break
+		}
+		b.path = b.path[:d]
+		n = b.nodes[f.node].next
+	}
+	b.expect(n)
+	if b.sym != sym {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// abandon ends following because sym is not what was expected.
+func (b *Builder) abandon(sym uint32) {
+	done := b.nodes[b.cur].count - b.left
+	if sym == b.sym && done > 0 { // the token is longer than expected
+		b.retrace()
+		b.collect(sym, done+1)
+		return
+	}
+	tok := int32(b.sym)
+	b.retrace()
+	if done > 0 {
+		b.push(tok, done)
+	}
+	b.begin(sym)
+}
+
+// retrace appends what was followed, up to but without the current token.
+func (b *Builder) retrace() {
+	b.replay = b.replay[:0]
+	n := b.first(b.root)
+	for d := 0; ; d++ {
+		stop := b.cur
+		if d < len(b.path) {
+			stop = b.path[d].node
+		}
+		for ; n != stop; n = b.nodes[n].next {
+			b.hold(n, b.nodes[n].count)
+		}
+		if d == len(b.path) {
+			break
+		}
+		b.hold(n, b.path[d].done)
+		n = b.first(n)
+	}
+	b.mode = idle
+	for _, s := range b.replay {
+		b.push(s.ID, s.Count)
+	}
+}
+
+// hold notes count repetitions of the symbol n as to be pushed. Its use counts
+// from now on, so that pushing the symbols before it can't inline its rule.
+func (b *Builder) hold(n int32, count uint64) {
+	if count > 0 {
+		id := b.nodes[n].id
+		b.use(id)
+		b.replay = append(b.replay, Symbol{id, count})
+	}
+}

@@ -1,0 +1,198 @@
+package grammar
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// A Symbol is a terminal or a rule, repeated.
+type Symbol struct {
+	ID    int32  // a terminal if not negative, else the rule with number -ID
+	Count uint64 // at least 1
+}
+
+// A Grammar is the frozen form. Rules[0] is the start rule, which no symbol
+// names; the others are numbered by first use in a depth-first walk. That order
+// alone does not exclude cycles (a rule may name one with a lower number);
+// Check and Decode do. All other methods need a grammar that passes Check, as
+// those of a Builder and of Decode do.
+type Grammar struct {
+	Rules [][]Symbol
+}
+
+// Check reports why g is not a grammar of one finite sequence whose length fits
+// into 64 bits, if so. It does not require the numbering by first use.
+func (g *Grammar) Check() error {
+	if len(g.Rules) == 0 {
+		return errors.New("grammar: no start rule")
+	}
+	for r, body := range g.Rules {
+		if len(body) == 0 && r > 0 {
+			return fmt.Errorf("grammar: rule %d: empty", r)
+		}
+		for _, s := range body {
+			if s.Count == 0 {
+				return fmt.Errorf("grammar: rule %d: count 0", r)
+			}
+			if s.ID < 0 && (int64(s.ID) <= -int64(len(g.Rules))) {
+				return fmt.Errorf("grammar: rule %d: no rule %d", r, -int64(s.ID))
+			}
+		}
+	}
+	_, err := g.lengths()
+	return err
+}
+
+var (
+	errCycle = errors.New("grammar: a rule contains itself")
+	errLong  = errors.New("grammar: length exceeds 64 bits")
+)
+
+// walk goes through every rule that the start rule reaches, once, depth-first
+// in order of first use. It calls enter before a body and leave after it; both
+// may be nil. Nesting may be as deep as the grammar is long, so there is no
+// recursion.
+func (g *Grammar) walk(enter func(r int32), symbol func(s Symbol), leave func(r int32)) error {
+	type place struct {
+		rule int32
+		at   int
+	}
+	const (
+		unseen = iota
+		inside
+		over
+	)
+	if len(g.Rules) == 0 {
+		return nil
+	}
+	state := make([]uint8, len(g.Rules))
+	stack := []place{{0, 0}}
+	state[0] = inside
+	if enter != nil {
+		enter(0)
+	}
+	for len(stack) > 0 {
+		p := &stack[len(stack)-1]
+		if p.at == len(g.Rules[p.rule]) {
+			state[p.rule] = over
+			if leave != nil {
+				leave(p.rule)
+			}
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		s := g.Rules[p.rule][p.at]
+		p.at++
+		if symbol != nil {
+			symbol(s)
+		}
+		if s.ID >= 0 {
+			continue
+		}
+		switch state[-s.ID] {
+		case inside:
+			return errCycle
+		case unseen:
+			state[-s.ID] = inside
+			stack = append(stack, place{-s.ID, 0})
+			if enter != nil {
+				enter(-s.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// lengths returns how many terminals each rule expands to; 0 for rules that
+// are not reached.
+func (g *Grammar) lengths() ([]uint64, error) {
+	n := make([]uint64, len(g.Rules))
+	var long bool
+	err := g.walk(nil, nil, func(r int32) {
+		sum := uint64(0)
+		for _, s := range g.Rules[r] {
+			l := uint64(1)
+			if s.ID < 0 {
+				l = n[-s.ID]
+			}
+			hi, lo := bits.Mul64(l, s.Count)
+			var carry uint64
+			sum, carry = bits.Add64(sum, lo, 0)
+			long = long || hi != 0 || carry != 0
+		}
+		n[r] = sum
+	})
+	if err == nil && long {
+		err = errLong
+	}
+	return n, err
+}
+
+// Len returns the length of the sequence.
+func (g *Grammar) Len() uint64 {
+	n, _ := g.lengths()
+	if len(n) == 0 {
+		return 0
+	}
+	return n[0]
+}
+
+// Terminals returns the distinct terminals in the order in which the sequence
+// first has them, which is that of a depth-first walk.
+func (g *Grammar) Terminals() []uint32 {
+	var list []uint32
+	seen := map[int32]bool{}
+	g.walk(nil, func(s Symbol) {
+		if s.ID >= 0 && !seen[s.ID] {
+			seen[s.ID] = true
+			list = append(list, uint32(s.ID))
+		}
+	}, nil)
+	return list
+}
+
+// Counts returns how often each of the terminals 0 to n-1 stands in the
+// sequence. Terminals from n on are left out.
+func (g *Grammar) Counts(n int) []uint64 {
+	counts := make([]uint64, n)
+	// From users to used: the reverse of the order in which rules are left.
+	var order []int32
+	g.walk(nil, nil, func(r int32) { order = append(order, r) })
+	times := make([]uint64, len(g.Rules))
+	for i, r := range slices.Backward(order) {
+		if i == len(order)-1 {
+			times[r] = 1
+		}
+		for _, s := range g.Rules[r] {
+			if s.ID < 0 {
+				times[-s.ID] += times[r] * s.Count
+			} else if int(s.ID) < n {
+				counts[s.ID] += times[r] * s.Count
+			}
+		}
+	}
+	return counts
+}
+
+// Renumber returns the grammar with every terminal t replaced by f(t), which
+// must be below 1<<31.
+func (g *Grammar) Renumber(f func(uint32) uint32) *Grammar {
+	rules := make([][]Symbol, len(g.Rules))
+	for r, body := range g.Rules {
+		rules[r] = slices.Clone(body)
+		for i, s := range body {
+			if s.ID >= 0 {
+				rules[r][i].ID = int32(f(uint32(s.ID)))
+			}
+		}
+	}
+	return &Grammar{Rules: rules}
+}
+
+// Equal reports whether g and h have the same rules in the same order. Two
+// grammars may generate the same sequence without being equal.
+func (g *Grammar) Equal(h *Grammar) bool {
+	return slices.EqualFunc(g.Rules, h.Rules, slices.Equal[[]Symbol])
+}

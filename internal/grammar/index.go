@@ -1,0 +1,99 @@
+package grammar
+
+import "unsafe"
+
+// An index finds the place of a digram in the grammar. It is a hash table with
+// open addressing and linear probing; removing moves later entries back, so
+// that no tombstones pile up.
+type index struct {
+	slots []slot // a power of two
+	used  int
+}
+
+// A slot holds the node where the digram starts; node 0 (the guard of the
+// start rule) marks an empty slot.
+type slot struct {
+	hash uint32
+	node int32
+}
+
+const (
+	slotSize   = int(unsafe.Sizeof(slot{}))
+	firstSlots = 64
+)
+
+func (t *index) init() { t.slots = make([]slot, firstSlots) }
+
+// hash mixes a digram into a number that is never 0.
+func hash(id1 int32, count1 uint64, id2 int32, count2 uint64) uint32 {
+	h := (uint64(uint32(id1))<<32 | uint64(uint32(id2))) * 0x9e3779b97f4a7c15
+	h ^= h >> 29
+	h += count1*0xbf58476d1ce4e5b9 ^ count2*0x94d049bb133111eb
+	h *= 0xd6e8feb86659fd93
+	return uint32(h>>32) | 1<<31
+}
+
+// enter returns the node at which the digram of node n already stands, or
+// enters n and returns it.
+func (t *index) enter(nodes []node, h uint32, n int32) int32 {
+	x, y := &nodes[n], &nodes[nodes[n].next]
+	mask := uint32(len(t.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.node == 0 {
+			*s = slot{h, n}
+			t.used++
+			if t.used*3 > len(t.slots)*2 {
+				t.grow()
+			}
+			return n
+		}
+		if s.hash != h {
+			continue
+		}
+		f := &nodes[s.node]
+		g := &nodes[f.next]
+		if f.id == x.id && f.count == x.count && g.id == y.id && g.count == y.count {
+			return s.node
+		}
+	}
+}
+
+// remove takes out node n, entered under hash h.
+func (t *index) remove(h uint32, n int32) {
+	mask := uint32(len(t.slots) - 1)
+	i := h & mask
+	for t.slots[i].node != n {
+		i = (i + 1) & mask
+	}
+	for j := i; ; {
+		j = (j + 1) & mask
+		s := t.slots[j]
+		if s.node == 0 {
+			break
+		}
+		// s may move back to i unless its home lies behind i, up to j.
+		if (j-s.hash)&mask >= (j-i)&mask {
+			t.slots[i] = s
+			i = j
+		}
+	}
+	t.slots[i] = slot{}
+	t.used--
+}
+
+func (t *index) grow() {
+	old := t.slots
+	t.slots = make([]slot, 2*len(old))
+	mask := uint32(len(t.slots) - 1)
+	for _, s := range old {
+		if s.node == 0 {
+			continue
+		}
+		i := s.hash & mask
+		for t.slots[i].node != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = s
+	}
+}

@@ -1,0 +1,112 @@
+package grammar
+
+// Restore returns a Builder that continues the sequence of g, a grammar that
+// passes Check. If g came from a Builder, the new one compresses what follows
+// as well as that one would.
+func Restore(g *Grammar) *Builder {
+	b := NewBuilder()
+	if g.Len() == 0 {
+		return b
+	}
+	b.n = g.Len()
+	b.load(g)
+	b.tidy()
+	b.reopen()
+	return b
+}
+
+// load takes over the rules of g that its start rule reaches.
+func (b *Builder) load(g *Grammar) {
+	for range g.Rules[1:] {
+		b.newRule()
+	}
+	g.walk(func(r int32) {
+		guard := b.rules[r].guard
+		for _, s := range g.Rules[r] {
+			b.link(b.nodes[guard].prev, b.newNode(s.ID, s.Count))
+			b.use(s.ID)
+		}
+	}, nil, func(r int32) {
+		b.rules[r].first = uint32(g.Rules[r][0].ID)
+		if id := g.Rules[r][0].ID; id < 0 {
+			b.rules[r].first = b.rules[-id].first
+		}
+	})
+	for r := range b.rules {
+		if r > 0 && b.rules[r].uses == 0 {
+			b.freeRule(int32(r))
+		}
+	}
+}
+
+// tidy establishes the invariants in a grammar that may break them anywhere.
+func (b *Builder) tidy() {
+	for n := range b.nodes {
+		b.inline(int32(n))
+	}
+	for n := range b.nodes {
+		b.dirty = append(b.dirty, int32(n))
+	}
+	b.settle()
+}
+
+// reopen takes the last token out of the grammar again, for it may not be
+// over. Behind X^n the state is then that of having followed X to its end; with
+// only one X left, X is taken apart until there is such a place or a token.
+func (b *Builder) reopen() {
+	last := b.nodes[0].prev
+	b.unindex(b.nodes[last].prev)
+	b.replay = b.replay[:0]
+	n := last
+	x := &b.nodes[n]
+	alone := x.id < 0 && x.count == 2 && b.rules[-x.id].uses == 1
+	for x.id < 0 && (x.count == 1 || alone && n == last) {
+		n = b.first(n)
+		for b.nodes[b.nodes[n].next].count != 0 {
+			b.hold(n, b.nodes[n].count)
+			n = b.nodes[n].next
+		}
+		x = &b.nodes[n]
+	}
+	tok := *x
+	if tok.id < 0 {
+		b.hold(n, tok.count-1)
+	}
+	if y := &b.nodes[last]; y.count > 1 && y.id < 0 {
+		y.count-- // for X^2 alone, tidy puts X's body here
+		if n == last {
+			b.unuse(y.id)
+			b.replay = b.replay[:0]
+		}
+	} else {
+		b.unuse(y.id)
+		p := y.prev
+		b.nodes[p].next, b.nodes[0].prev = 0, p
+		b.freeNode(last)
+	}
+	b.tidy()
+	for _, s := range b.replay {
+		b.push(s.ID, s.Count)
+	}
+	if tok.id >= 0 {
+		b.collect(uint32(tok.id), tok.count)
+	} else {
+		b.followed(b.nodes[0].prev)
+	}
+}
+
+// followed sets the cursor to the end of the rule that root names.
+func (b *Builder) followed(root int32) {
+	b.mode, b.root, b.path = following, root, b.path[:0]
+	n := b.final(root)
+	for b.nodes[n].id < 0 {
+		b.path = append(b.path, frame{node: n, done: b.nodes[n].count - 1})
+		n = b.final(n)
+	}
+	b.cur, b.sym, b.left = n, uint32(b.nodes[n].id), 0
+}
+
+// final returns the last symbol of the rule that n names.
+func (b *Builder) final(n int32) int32 {
+	return b.nodes[b.rules[-b.nodes[n].id].guard].prev
+}
