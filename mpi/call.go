@@ -100,22 +100,25 @@ type Param struct {
 	Dir           Dir
 	Kind          Kind
 	Array         bool
-	Len           Expr   // of an array: number of elements; of an out string: capacity
-	Inner         Expr   // of an array of arrays: length of each
+	Len           Expr   // of an array: number of elements; of one out string: its room
+	Inner         Expr   // of an array of arrays: length of each, always Null
 	OnlyRoot      bool   // significant only at the root
 	LargeOnly     bool   // exists only in the large form
 	If            string // the output is valid only if this parameter comes out non-zero
 	UnlessInPlace string // not significant if this buffer is MPI_IN_PLACE
 }
 
-// HasIn reports whether the record of entering the call has a part for p.
-func (p *Param) HasIn() bool { return p.Dir != Out && p.Kind.Form() != FormNone }
+// HasIn reports whether the record of entering the call has a part for p. A
+// choice buffer's address is known then, whatever becomes of the memory.
+func (p *Param) HasIn() bool {
+	return p.Kind.Form() != FormNone && (p.Dir != Out || p.Kind == KindBuffer)
+}
 
 // HasOut reports whether the record of leaving the call has a part for p. An
 // inout request has none: what becomes of it follows from the call.
 func (p *Param) HasOut() bool {
 	switch {
-	case p.Kind.Form() == FormNone, p.Dir == In, p.Dir == Free:
+	case p.Kind.Form() == FormNone, p.Dir == In, p.Dir == Free, p.Kind == KindBuffer:
 		return false
 	case p.Dir == InOut && p.Kind == KindRequest:
 		return false
@@ -123,9 +126,19 @@ func (p *Param) HasOut() bool {
 	return true
 }
 
-// ByAddress reports whether C passes the parameter as a pointer to its value
-// or first element.
-func (p *Param) ByAddress() bool { return p.Array || p.Dir != In }
+// ByAddress reports whether C passes a pointer to the value or to the first
+// element. One buffer, string or status is itself a pointer in C, whatever its
+// direction; for these ByAddress is false.
+func (p *Param) ByAddress() bool {
+	if p.Array {
+		return true
+	}
+	switch p.Kind.Form() {
+	case FormNone, FormString, FormStatus:
+		return false
+	}
+	return p.Dir != In && p.Kind != KindBuffer
+}
 
 // A Dir is a parameter's direction.
 type Dir uint8
@@ -142,7 +155,8 @@ var dirNames = [...]string{"in", "out", "inout", "free"}
 
 func (d Dir) String() string { return dirNames[d] }
 
-// HasIn reports whether the callee reads the parameter.
+// HasIn reports whether the callee reads the parameter. See Param.HasIn for
+// what is recorded.
 func (d Dir) HasIn() bool { return d != Out }
 
 // HasOut reports whether the callee gives a value back. The null handle that

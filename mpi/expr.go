@@ -7,7 +7,7 @@ import (
 )
 
 // An Expr is the length of an array, as a tree: one of Num, Ref, Limit, Null,
-// *Of, *Sum and *Product.
+// *Of, *Sum and *Product. calls.txt explains them.
 type Expr interface {
 	String() string
 	expr()
@@ -17,8 +17,9 @@ type (
 	// Num is a literal.
 	Num int64
 
-	// Ref is the value of the parameter with that name; of a parameter
-	// passed by address, the value it has on exit if it is an output.
+	// Ref is the value of the parameter with that name: of an output the
+	// value on exit; of one that is read and written the smaller of both,
+	// since it was the room and is the need. A negative value counts as 0.
 	Ref string
 
 	// Limit is the MPI's value of a named constant such as
@@ -78,7 +79,7 @@ const (
 	OutDegree                 // of a communicator: number of neighbours it sends to
 	Dims                      // of a communicator: dimensions of its cartesian topology
 	SumOf                     // of an array: sum of its elements
-	LastOf                    // of an array: its last element
+	LastOf                    // of an array: its last element, 0 if it has none
 )
 
 var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "sum", "last"}

@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-//go:embed *.txt
+//go:embed calls.txt constants.txt
 var files embed.FS
 
 var callTable = sync.OnceValue(func() *calls {

@@ -1,0 +1,85 @@
+// Package standard compares the tables of package mpi with the MPI libraries
+// that are installed. It has tests only. Without an MPI they are skipped,
+// except where the environment says CI: there an MPI must be present.
+package standard
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"spoor/mpi"
+)
+
+// A library is an installed MPI.
+type library struct {
+	flavour mpi.Flavour
+	cc      string
+}
+
+func libraries(t *testing.T) []library {
+	t.Helper()
+	var list []library
+	for _, l := range []library{{mpi.MPICH, "mpicc.mpich"}, {mpi.OpenMPI, "mpicc.openmpi"}, {mpi.ABI, "mpicc_abi"}} {
+		if _, err := exec.LookPath(l.cc); err == nil {
+			list = append(list, l)
+		}
+	}
+	if len(list) == 0 {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no MPI is installed, and CI must have one")
+		}
+		t.Skip("no MPI is installed")
+	}
+	return list
+}
+
+// each runs a test for every installed MPI.
+func each(t *testing.T, test func(t *testing.T, l library)) {
+	for _, l := range libraries(t) {
+		t.Run(l.flavour.String(), func(t *testing.T) { test(t, l) })
+	}
+}
+
+// preprocess returns mpi.h with all macros expanded.
+func (l library) preprocess(t *testing.T) string {
+	t.Helper()
+	return l.compile(t, "#include <mpi.h>\n", "-E", "-P")
+}
+
+// macros lists the macros that mpi.h defines.
+func (l library) macros(t *testing.T) string {
+	t.Helper()
+	return l.compile(t, "#include <mpi.h>\n", "-E", "-dM")
+}
+
+// run compiles and runs a program without starting MPI.
+func (l library) run(t *testing.T, source string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "probe")
+	l.compile(t, source, "-o", bin)
+	out, err := exec.Command(bin).Output()
+	if err != nil {
+		t.Fatalf("%s: probe: %v", l.cc, err)
+	}
+	return string(out)
+}
+
+func (l library) compile(t *testing.T, source string, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "probe.c")
+	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(l.cc, append([]string{"-w", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", file}, args...)...)
+	var stderr []byte
+	out, err := cmd.Output()
+	if e, ok := err.(*exec.ExitError); ok {
+		stderr = e.Stderr
+	}
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", l.cc, err, stderr)
+	}
+	return string(out)
+}
