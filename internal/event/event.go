@@ -1,0 +1,118 @@
+// Package event is the record ring as shim/record.h lays it out: what the
+// shim writes for each MPI call, and how a reader walks over it, in the same
+// process while the program runs or in the files that a dead one left behind.
+//
+// The package knows where a record starts, its size and its kind. What the
+// words inside mean depends on the call; package capture knows that.
+//
+// Invariants
+//  1. Sizes come from memory that a broken program may have written over: every
+//     one MUST be checked before use; otherwise the reader takes the program
+//     down with it.
+//  2. head MUST be loaded with acquire order, and nothing at or beyond it be
+//     looked at; otherwise half a record is read.
+package event
+
+// Layout of a ring and of its header, in bytes.
+const (
+	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
+	Version = 1
+	Page    = 4096 // of header before the data
+
+	OffVersion    = 8
+	OffThread     = 12
+	OffCapacity   = 16
+	OffHead       = 24
+	OffDrained    = 32
+	OffKept       = 40
+	OffStackLo    = 48
+	OffStackHi    = 56
+	OffStackRef   = 64
+	OffTID        = 72
+	OffStartTicks = 80
+	HeaderSize    = 88
+)
+
+// A Kind says what a record tells.
+type Kind uint8
+
+// The kinds of record.
+const (
+	Enter   Kind = 1 // ticks, return address, input parts
+	Leave   Kind = 2 // ticks, [return code], output parts, aux words
+	Skip    Kind = 3 // nothing, to the end of the ring
+	Segment Kind = 4 // ticks, serial, size, device, class
+	Freed   Kind = 5 // ticks, serial
+	Switch  Kind = 6 // ticks, 1 on or 0 off
+	Lost    Kind = 7 // ticks, number of records dropped
+	kindEnd
+)
+
+// Flags of an Enter record.
+const (
+	Fortran = 1 // called through a Fortran binding
+	Muted   = 2 // tracing is switched off: only the handles matter
+)
+
+// Flags of a Leave record.
+const (
+	RC    = 1 // the word after ticks is the non-zero return code
+	NoOut = 2 // no output parts
+)
+
+// Classes of an address, in the top byte of its first word.
+const (
+	ClassRaw     = 0 // second word is the address
+	ClassSpecial = 1 // second word is one of the specials
+	ClassHeap    = 3 // payload is a segment's serial, second word the offset
+	ClassDevice  = 4
+	ClassMPIMem  = 5
+)
+
+// Special addresses.
+const (
+	Bottom          = 0 // NULL and MPI_BOTTOM
+	InPlace         = 1
+	BufferAutomatic = 2
+)
+
+// Array lengths that are not lengths.
+const (
+	LenNull         = -1
+	LenUnweighted   = -2
+	LenWeightsEmpty = -3
+	LenAbsent       = -4 // in place, or not significant at this rank
+	LenIgnored      = -5 // MPI_STATUSES_IGNORE and the like
+)
+
+// Forms of a status.
+const (
+	StatusAbsent  = 0
+	StatusFilled  = 1
+	StatusIgnored = 2 // filled, but the program passed MPI_STATUS_IGNORE
+	StatusEmpty   = 3
+	StatusWords   = 6 // form, source, tag, bytes, cancelled, error
+)
+
+// Word0 is the first word of a record.
+func Word0(words int, call uint16, kind Kind, flags uint8) uint64 {
+	return uint64(uint32(words)) | uint64(call)<<32 | uint64(kind)<<48 | uint64(flags)<<56
+}
+
+// A Record is the words of one record; the first is its Word0.
+type Record []uint64
+
+// Kind tells what the record is about.
+func (r Record) Kind() Kind { return Kind(r[0] >> 48) }
+
+// Call is the id of the function, in Enter and Leave records.
+func (r Record) Call() uint16 { return uint16(r[0] >> 32) }
+
+// Flags are those of the record's kind.
+func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
+
+// Ticks is when the record was made. Skip records have none.
+func (r Record) Ticks() uint64 { return r[1] }
+
+// minWords is how long a record of each kind is at least; 0: no such kind.
+var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3}

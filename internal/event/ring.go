@@ -1,0 +1,133 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+)
+
+// A Ring is one thread's records. Positions count bytes from the start of the
+// run and never wrap.
+type Ring struct {
+	header []uint64
+	data   []uint64
+	mask   uint64 // of word numbers
+}
+
+// Open checks a ring's header. mem is the whole ring, header page included; it
+// may be longer than the ring.
+func Open(mem []uint64) (*Ring, error) {
+	if len(mem) < Page/8 {
+		return nil, fmt.Errorf("ring: %d bytes are too short for a header", len(mem)*8)
+	}
+	if mem[0] != Magic {
+		return nil, fmt.Errorf("ring: bad magic %#x", mem[0])
+	}
+	if v := uint32(mem[OffVersion/8]); v != Version {
+		return nil, fmt.Errorf("ring: version %d, want %d", v, Version)
+	}
+	capacity := mem[OffCapacity/8]
+	if bits.OnesCount64(capacity) != 1 || capacity < 64 || capacity > 1<<40 {
+		return nil, fmt.Errorf("ring: bad capacity %d", capacity)
+	}
+	if uint64(len(mem)-Page/8) < capacity/8 {
+		return nil, fmt.Errorf("ring: capacity %d, but only %d bytes of data", capacity, (len(mem)-Page/8)*8)
+	}
+	r := &Ring{header: mem[:Page/8], data: mem[Page/8 : Page/8+capacity/8], mask: capacity/8 - 1}
+	if _, err := r.Head(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Size is the number of bytes that a ring with this header needs, for callers
+// that have nothing but a pointer to it. 0 if the header makes no sense.
+func Size(header []uint64) uint64 {
+	capacity := header[OffCapacity/8]
+	if header[0] != Magic || capacity > 1<<40 {
+		return 0
+	}
+	return Page + capacity
+}
+
+// Thread is the number of the thread the ring belongs to.
+func (r *Ring) Thread() int { return int(uint32(r.header[OffThread/8] >> 32)) }
+
+// Capacity is the size of the data area in bytes.
+func (r *Ring) Capacity() uint64 { return uint64(len(r.data)) * 8 }
+
+// Head is the position up to which there are complete records.
+func (r *Ring) Head() (uint64, error) {
+	head, kept := atomic.LoadUint64(&r.header[OffHead/8]), r.Kept()
+	if head%8 != 0 || kept%8 != 0 || kept > head || head-kept > r.Capacity() {
+		return 0, fmt.Errorf("ring: head %d and kept %d can't be in a ring of %d", head, kept, r.Capacity())
+	}
+	return head, nil
+}
+
+// Kept is the position up to which records may be overwritten.
+func (r *Ring) Kept() uint64 { return atomic.LoadUint64(&r.header[OffKept/8]) }
+
+// Drained is the position up to which the engine has read.
+func (r *Ring) Drained() uint64 { return atomic.LoadUint64(&r.header[OffDrained/8]) }
+
+// SetDrained tells the owner thread how far the reader is.
+func (r *Ring) SetDrained(pos uint64) { atomic.StoreUint64(&r.header[OffDrained/8], pos) }
+
+// SetKept lets the owner thread overwrite what is before pos.
+func (r *Ring) SetKept(pos uint64) { atomic.StoreUint64(&r.header[OffKept/8], pos) }
+
+// Stack is the address range of the thread's stack and a place in it that is
+// the same in every run: the frame of the first MPI call.
+func (r *Ring) Stack() (lo, hi, ref uint64) {
+	return r.header[OffStackLo/8], r.header[OffStackHi/8], r.header[OffStackRef/8]
+}
+
+// TID is the operating system's number of the thread.
+func (r *Ring) TID() uint64 { return r.header[OffTID/8] }
+
+// StartTicks is when the ring was made.
+func (r *Ring) StartTicks() uint64 { return r.header[OffStartTicks/8] }
+
+// ErrCorrupt is what Check returns, wrapped, for a record that can't be.
+var ErrCorrupt = errors.New("corrupt record")
+
+// Record returns the record at pos, or nil if what is there is none; Check
+// tells why. head is what Head returned.
+func (r *Ring) Record(pos, head uint64) Record {
+	i := pos / 8 & r.mask
+	if i >= uint64(len(r.data)) || pos >= head {
+		return nil
+	}
+	rest := r.data[i:]
+	word0 := rest[0]
+	words := uint64(uint32(word0))
+	if words > uint64(len(rest)) || words > (head-pos)/8 || words < uint64(minWords[uint8(word0>>48)]) || words == 0 {
+		return nil
+	}
+	return Record(rest[:words:words])
+}
+
+// Check says what is wrong with the record at pos, nil if nothing is.
+func (r *Ring) Check(pos, head uint64) error {
+	if pos >= head {
+		return fmt.Errorf("ring: no record at %d, head is %d: %w", pos, head, ErrCorrupt)
+	}
+	i := pos / 8 & r.mask
+	word0 := r.data[i]
+	words, kind := uint64(uint32(word0)), Kind(word0>>48)
+	switch {
+	case kind == 0 || kind >= kindEnd:
+		return fmt.Errorf("ring: record at %d has kind %d: %w", pos, kind, ErrCorrupt)
+	case words < uint64(minWords[kind]):
+		return fmt.Errorf("ring: record at %d of kind %d has %d words: %w", pos, kind, words, ErrCorrupt)
+	case words > (head-pos)/8:
+		return fmt.Errorf("ring: record at %d has %d words, beyond the head: %w", pos, words, ErrCorrupt)
+	case words > uint64(len(r.data))-i:
+		return fmt.Errorf("ring: record at %d has %d words, beyond the ring's end: %w", pos, words, ErrCorrupt)
+	case kind == Skip && words != uint64(len(r.data))-i:
+		return fmt.Errorf("ring: skip at %d stops before the ring's end: %w", pos, ErrCorrupt)
+	}
+	return nil
+}

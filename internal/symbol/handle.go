@@ -1,0 +1,127 @@
+package symbol
+
+import (
+	"spoor/internal/pack"
+	"spoor/mpi"
+)
+
+// Unknown is the name of a handle that nobody was seen to make.
+const Unknown = -1
+
+// Handles names the handles of one kind. Predefined ones have the standard
+// ABI's numbers; those that the program makes get mpi.FirstHandleID and up,
+// lowest free number first, counted by how often the MPI handed them out.
+type Handles struct {
+	names Map // raw handle → name+1
+	pool  Pool
+	refs  []int32 // by name-FirstHandleID
+}
+
+// Predefine gives a raw handle the standard ABI's number. The first call for
+// a raw handle counts.
+func (h *Handles) Predefine(raw uint64, number int64) {
+	if h.names.Get(raw) == 0 {
+		h.names.Set(raw, number+1)
+	}
+}
+
+// Name returns the name of a handle that the program passes in.
+func (h *Handles) Name(raw uint64) int64 {
+	if v := h.names.Get(raw); v != 0 {
+		return v - 1
+	}
+	return Unknown
+}
+
+// Acquire returns the name of a handle that the MPI handed out, and whether it
+// is a new one.
+func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
+	if v := h.names.Get(raw); v != 0 {
+		if v > mpi.FirstHandleID {
+			h.refs[v-1-mpi.FirstHandleID]++
+		}
+		return v - 1, false
+	}
+	name = h.Reserve()
+	h.names.Set(raw, name+1)
+	return name, true
+}
+
+// Reserve makes a name whose raw handle isn't known yet; Bind tells it later.
+func (h *Handles) Reserve() int64 {
+	id := h.pool.Take()
+	for int(id) >= len(h.refs) {
+		h.refs = append(h.refs, 0)
+	}
+	h.refs[id] = 1
+	return int64(id) + mpi.FirstHandleID
+}
+
+// Bind gives a reserved name its raw handle.
+func (h *Handles) Bind(raw uint64, name int64) { h.names.Set(raw, name+1) }
+
+// Release returns the name of a handle that the program gives back, and
+// whether that was the last reference to it.
+func (h *Handles) Release(raw uint64) (name int64, last bool) {
+	v := h.names.Get(raw)
+	if v <= mpi.FirstHandleID {
+		return v - 1, false
+	}
+	id := v - 1 - mpi.FirstHandleID
+	h.refs[id]--
+	if h.refs[id] > 0 {
+		return v - 1, false
+	}
+	h.names.Delete(raw)
+	h.pool.Give(uint32(id))
+	return v - 1, true
+}
+
+// Forget drops a handle that must have died unseen, because the MPI gave its
+// value to a new object.
+func (h *Handles) Forget(raw uint64) {
+	if v := h.names.Get(raw); v > mpi.FirstHandleID {
+		h.names.Delete(raw)
+		h.pool.Give(uint32(v - 1 - mpi.FirstHandleID))
+	}
+}
+
+// Save writes the state, predefined handles included.
+func (h *Handles) Save(w *pack.Writer) {
+	h.pool.Save(w)
+	w.Uint(uint64(len(h.refs)))
+	for _, n := range h.refs {
+		w.Int(int64(n))
+	}
+	saveMap(w, &h.names)
+}
+
+// Load reads what Save wrote.
+func (h *Handles) Load(r *pack.Reader) {
+	h.pool.Load(r)
+	h.refs = make([]int32, r.Len(1))
+	for i := range h.refs {
+		h.refs[i] = int32(r.Int())
+	}
+	loadMap(r, &h.names, 1, int64(len(h.refs))+mpi.FirstHandleID)
+}
+
+func saveMap(w *pack.Writer, m *Map) {
+	w.Uint(uint64(m.Len()))
+	m.Each(func(key uint64, val int64) {
+		w.Fixed(key)
+		w.Int(val)
+	})
+}
+
+func loadMap(r *pack.Reader, m *Map, low, high int64) {
+	*m = Map{}
+	for range r.Len(9) {
+		key, val := r.Fixed(), r.Int()
+		if val < low || val > high || val == 0 {
+			r.Fail(errRange)
+			return
+		}
+		m.Set(key, val)
+	}
+}

@@ -1,0 +1,243 @@
+package symbol
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spoor/internal/pack"
+)
+
+// Modules is the process's address space as far as it comes from files: the
+// executable and the libraries. It follows /proc/self/maps.
+type Modules struct {
+	read    func() []byte // current maps
+	stale   bool          // maps may be read anew
+	regions []region      // ascending
+	modules []module
+	last    int // region that was hit last
+	segs    int64
+}
+
+type region struct {
+	lo, hi uint64
+	module int32 // or None
+	file   bool  // mapped from the module's file; else zeroed data behind it
+}
+
+type module struct {
+	path    string
+	base    uint64 // where the file's first byte is mapped
+	seg     int64  // 1 + number in order of first use as a buffer's segment
+	opened  bool   // the fields below are valid
+	buildID string
+	end     uint64 // of the module's memory, from base; 0: not known
+	hash    uint64 // of base name and build id
+}
+
+// Init sets where maps come from.
+func (m *Modules) Init(read func() []byte) { m.read, m.stale = read, true }
+
+// Allow lets the next miss read the maps anew. Called once a drain, so that
+// stray addresses don't make it a habit.
+func (m *Modules) Allow() { m.stale = true }
+
+// find returns the module that addr is in, and addr's offset from its base.
+func (m *Modules) find(addr uint64) (*module, uint64) {
+	r := m.region(addr)
+	if r == nil && m.stale {
+		m.stale = false
+		m.parse(m.read())
+		r = m.region(addr)
+	}
+	if r == nil || r.module == None {
+		return nil, 0
+	}
+	mod := &m.modules[r.module]
+	if !r.file {
+		// Zeroed data has no name in the maps, and the kernel may have joined
+		// it with a neighbour: only the file knows where it ends.
+		if mod.open(); mod.end != 0 && addr-mod.base >= mod.end {
+			return nil, 0
+		}
+	}
+	return mod, addr - mod.base
+}
+
+func (m *Modules) region(addr uint64) *region {
+	if m.last < len(m.regions) {
+		if r := &m.regions[m.last]; addr >= r.lo && addr < r.hi {
+			return r
+		}
+	}
+	i, ok := slices.BinarySearchFunc(m.regions, addr, func(r region, a uint64) int {
+		switch {
+		case r.hi <= a:
+			return -1
+		case r.lo > a:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return nil
+	}
+	m.last = i
+	return &m.regions[i]
+}
+
+// parse reads lines like "7f00-7f10 r--p 0000a000 08:01 123   /usr/lib/x.so".
+func (m *Modules) parse(maps []byte) {
+	m.regions, m.last = m.regions[:0], 0
+	byPath := make(map[string]int32, len(m.modules))
+	for i := range m.modules {
+		byPath[m.modules[i].path] = int32(i)
+	}
+	based := make(map[int32]bool)
+	for line := range bytes.Lines(maps) {
+		fields := strings.SplitN(string(bytes.TrimSpace(line)), " ", 6)
+		if len(fields) < 5 {
+			continue
+		}
+		low, high, _ := strings.Cut(fields[0], "-")
+		lo, err1 := strconv.ParseUint(low, 16, 64)
+		hi, err2 := strconv.ParseUint(high, 16, 64)
+		offset, err3 := strconv.ParseUint(fields[2], 16, 64)
+		if err1 != nil || err2 != nil || err3 != nil || lo >= hi {
+			continue
+		}
+		path := ""
+		if len(fields) == 6 {
+			path = strings.TrimSuffix(strings.TrimLeft(fields[5], " "), " (deleted)")
+		}
+		r := region{lo: lo, hi: hi, module: None}
+		if n := len(m.regions); n > 0 && m.regions[n-1].hi > lo {
+			continue // not ascending: not a maps file
+		}
+		switch {
+		case strings.HasPrefix(path, "/"):
+			i, ok := byPath[path]
+			if !ok {
+				i = int32(len(m.modules))
+				m.modules = append(m.modules, module{path: path})
+				byPath[path] = i
+			}
+			if !based[i] {
+				m.modules[i].base, based[i] = lo-offset, true
+			}
+			r.module, r.file = i, true
+		case path == "" && len(m.regions) > 0:
+			if p := m.regions[len(m.regions)-1]; p.hi == lo && p.file {
+				r.module = p.module
+			}
+		}
+		m.regions = append(m.regions, r)
+	}
+}
+
+// open reads what the module's file says of itself.
+func (mod *module) open() {
+	if mod.opened {
+		return
+	}
+	mod.opened = true
+	if f, err := os.Open(mod.path); err == nil {
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			if e, err := elf.NewFile(f); err == nil {
+				mod.inspect(e)
+			}
+		}
+	}
+	mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
+}
+
+func (mod *module) inspect(e *elf.File) {
+	first, end := ^uint64(0), uint64(0)
+	for _, p := range e.Progs {
+		switch p.Type {
+		case elf.PT_LOAD:
+			first = min(first, p.Vaddr-p.Off)
+			end = max(end, p.Vaddr+p.Memsz)
+		case elf.PT_NOTE:
+			if note := make([]byte, min(p.Filesz, 1<<16)); mod.buildID == "" {
+				if _, err := p.ReadAt(note, 0); err == nil {
+					mod.buildID = buildID(note, e.ByteOrder)
+				}
+			}
+		}
+	}
+	if end > first {
+		mod.end = end - first
+	}
+}
+
+// buildID finds the GNU build id among a program header's notes.
+func buildID(notes []byte, order binary.ByteOrder) string {
+	const gnuBuildID = 3
+	for len(notes) >= 12 {
+		name, desc, kind := uint64(order.Uint32(notes)), uint64(order.Uint32(notes[4:])), order.Uint32(notes[8:])
+		at := 12 + (name+3)&^3
+		next := at + (desc+3)&^3
+		if at+desc > uint64(len(notes)) {
+			return ""
+		}
+		if kind == gnuBuildID && string(notes[12:12+name]) == "GNU\x00" {
+			return hex.EncodeToString(notes[at : at+desc])
+		}
+		if next > uint64(len(notes)) {
+			return ""
+		}
+		notes = notes[next:]
+	}
+	return ""
+}
+
+// static names an address in a module's data.
+func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
+	mod, offset := m.find(addr)
+	if mod == nil {
+		return 0, 0, false
+	}
+	if mod.seg == 0 {
+		m.segs++
+		mod.seg = m.segs
+	}
+	return SegName(mod.seg-1, 0, SegStatic), int64(offset), true
+}
+
+// Save writes which modules have names. Addresses come from the maps again.
+func (m *Modules) Save(w *pack.Writer) {
+	w.Int(m.segs)
+	w.Uint(uint64(len(m.modules)))
+	for i := range m.modules {
+		mod := &m.modules[i]
+		w.String(mod.path)
+		w.Uint(mod.base)
+		w.Int(mod.seg)
+		w.Bool(mod.opened)
+		w.String(mod.buildID)
+		w.Uint(mod.end)
+	}
+}
+
+// Load reads what Save wrote.
+func (m *Modules) Load(r *pack.Reader) {
+	m.segs = r.Int()
+	m.modules = make([]module, r.Len(6))
+	m.regions = nil
+	for i := range m.modules {
+		mod := &m.modules[i]
+		mod.path, mod.base, mod.seg, mod.opened = r.String(), r.Uint(), r.Int(), r.Bool()
+		mod.buildID, mod.end = r.String(), r.Uint()
+		if mod.opened {
+			mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package symbol
+
+// A RequestKind is what a request stands for, as far as its status goes.
+type RequestKind uint8
+
+// The kinds of request.
+const (
+	Receive  RequestKind = iota // the status has source, tag and count
+	Send                        // the status tells no more than whether it was cancelled
+	Transfer                    // file access: the status has a count
+)
+
+// None is the index of no request.
+const None = -1
+
+// Requests names requests. A one-shot request is named by how many creations
+// ago its thread made it, so that the order of completion doesn't disturb the
+// names; a persistent one by a number from a pool.
+//
+// A handle value alone doesn't identify a request: MPICH gives the same one to
+// all operations that complete at once. Where several are alive, the address of
+// the program's variable does, until the program copies it; then the oldest
+// request with the handle is taken.
+type Requests struct {
+	entries []request
+	unused  []int32 // free places in entries
+	handles Map     // raw handle → 1 + index of the oldest entry
+	places  Map     // variable's address → 1 + index; only of shared handles
+	pool    Pool    // of persistent requests
+	made    []int64 // one-shot requests made so far, by thread
+	null    uint64
+	round   uint32 // counts calls, see Begin
+	cursor  int32  // where the search by age stopped
+}
+
+type request struct {
+	handle, place uint64
+	older, newer  int32 // among those with the same handle, or None
+	newest        int32 // of the same handle; kept by the oldest
+	thread        int32
+	number        int64  // of a one-shot: count of creations; of a persistent: -1-id
+	round         uint32 // of the call that found it last
+	kind          RequestKind
+	live          bool
+}
+
+// Init sets the null handle's raw value.
+func (q *Requests) Init(null uint64) { q.null = null }
+
+// Names of requests that aren't of the calling thread: see Name.
+const threadBits = 10
+
+// Make names a new one-shot request.
+func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind) int64 {
+	if handle == q.null {
+		return 0
+	}
+	for thread >= len(q.made) {
+		q.made = append(q.made, 0)
+	}
+	q.made[thread]++
+	q.add(request{handle: handle, place: place, thread: int32(thread), number: q.made[thread], kind: kind})
+	return 2
+}
+
+// MakePersistent names a new persistent request.
+func (q *Requests) MakePersistent(thread int, handle, place uint64, kind RequestKind) int64 {
+	if handle == q.null {
+		return 0
+	}
+	id := int64(q.pool.Take())
+	q.add(request{handle: handle, place: place, thread: int32(thread), number: -1 - id, kind: kind})
+	return 2*id + 1
+}
+
+func (q *Requests) add(e request) {
+	e.older, e.newer, e.live = None, None, true
+	var i int32
+	if n := len(q.unused); n > 0 {
+		i = q.unused[n-1]
+		q.unused = q.unused[:n-1]
+	} else {
+		i = int32(len(q.entries))
+		q.entries = append(q.entries, request{})
+	}
+	first := int32(q.handles.Get(e.handle)) - 1
+	if first == None {
+		e.newest = i
+		q.entries[i] = e
+		q.handles.Set(e.handle, int64(i)+1)
+		return
+	}
+	oldest := &q.entries[first]
+	if oldest.older == None && oldest.newer == None && oldest.place != 0 {
+		q.places.Set(oldest.place, int64(first)+1) // it was alone so far
+	}
+	e.older = oldest.newest
+	q.entries[oldest.newest].newer = i
+	oldest.newest = i
+	q.entries[i] = e
+	if e.place != 0 {
+		q.places.Set(e.place, int64(i)+1)
+	}
+}
+
+// Begin starts the search for the requests of one call: no two of its
+// arguments are the same request.
+func (q *Requests) Begin() {
+	q.round++
+	q.cursor = None
+}
+
+// Find returns the index of the request in the variable at place; None if the
+// handle is null or unknown.
+func (q *Requests) Find(handle, place uint64) int {
+	first := int32(q.handles.Get(handle)) - 1
+	if first == None {
+		return None
+	}
+	i := first
+	if q.entries[i].newer != None {
+		if i = q.at(handle, place); i == None {
+			i = first
+			if q.cursor != None && q.entries[q.cursor].handle == handle {
+				i = q.cursor
+			}
+			for i != None && q.entries[i].round == q.round {
+				i = q.entries[i].newer
+			}
+			if i == None {
+				return None
+			}
+			q.cursor = i
+		}
+	}
+	q.entries[i].round = q.round
+	return int(i)
+}
+
+// at is the request made at an address, of those that share the handle.
+func (q *Requests) at(handle, place uint64) int32 {
+	i := int32(q.places.Get(place)) - 1
+	if i == None || place == 0 {
+		return None
+	}
+	if e := &q.entries[i]; !e.live || e.handle != handle || e.round == q.round {
+		return None
+	}
+	return i
+}
+
+// Name returns the name that the request with index i has for a thread: odd
+// for persistent ones, even and positive for the thread's own, below -1 for
+// other threads', 0 for the null handle.
+func (q *Requests) Name(i int, handle uint64, thread int) int64 {
+	if i == None {
+		if handle == q.null {
+			return 0
+		}
+		return Unknown
+	}
+	e := &q.entries[i]
+	if e.number < 0 {
+		return 2*(-1-e.number) + 1
+	}
+	ago := q.made[e.thread] - e.number
+	if int(e.thread) == thread {
+		return 2 * (ago + 1)
+	}
+	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
+}
+
+// Kind tells what the request with index i stands for.
+func (q *Requests) Kind(i int) RequestKind { return q.entries[i].kind }
+
+// Complete forgets the request with index i if it is a one-shot.
+func (q *Requests) Complete(i int) {
+	if i != None && q.entries[i].number >= 0 {
+		q.remove(i)
+	}
+}
+
+// Free forgets the request with index i.
+func (q *Requests) Free(i int) {
+	if i == None || !q.entries[i].live {
+		return
+	}
+	if n := q.entries[i].number; n < 0 {
+		q.pool.Give(uint32(-1 - n))
+	}
+	q.remove(i)
+}
+
+func (q *Requests) remove(i int) {
+	e := &q.entries[i]
+	if !e.live {
+		return
+	}
+	alone := e.older == None && e.newer == None
+	switch {
+	case alone:
+		q.handles.Delete(e.handle)
+	case e.older == None:
+		next := &q.entries[e.newer]
+		next.older, next.newest = None, e.newest
+		q.handles.Set(e.handle, int64(e.newer)+1)
+	default:
+		q.entries[e.older].newer = e.newer
+		if e.newer != None {
+			q.entries[e.newer].older = e.older
+		} else {
+			q.entries[q.handles.Get(e.handle)-1].newest = e.older
+		}
+	}
+	if q.places.Len() > 0 && e.place != 0 && q.places.Get(e.place) == int64(i)+1 {
+		q.places.Delete(e.place)
+	}
+	e.live = false
+	q.unused = append(q.unused, int32(i))
+}

@@ -1,0 +1,61 @@
+package symbol
+
+import "spoor/internal/pack"
+
+// Classes of a buffer's segment in a signature.
+const (
+	SegSpecial = 0 // NULL, MPI_BOTTOM, MPI_IN_PLACE: see the offset
+	SegHeap    = 1
+	SegDevice  = 2
+	SegStatic  = 3 // data of an executable or library
+	SegStack   = 4
+	SegUnknown = 5
+	SegMPI     = 6 // MPI_Alloc_mem and windows
+)
+
+// SegName packs a segment's number, device and class.
+func SegName(id, device, class int64) int64 { return id<<8 | device<<3 | class }
+
+// Segments names allocations: lowest free number at first use, by class.
+type Segments struct {
+	names Map // serial → 1 + name
+	pools [8]Pool
+}
+
+// Open names an allocation that a record announced.
+func (s *Segments) Open(serial uint64, device, class int64) {
+	if s.names.Get(serial) != 0 {
+		return
+	}
+	id := int64(s.pools[class&7].Take())
+	s.names.Set(serial, 1+SegName(id, device&31, class&7))
+}
+
+// Name returns the name of an allocation.
+func (s *Segments) Name(serial uint64) (int64, bool) {
+	v := s.names.Get(serial)
+	return v - 1, v != 0
+}
+
+// Close frees the name of an allocation that is gone.
+func (s *Segments) Close(serial uint64) {
+	if v := s.names.Delete(serial); v != 0 {
+		s.pools[(v-1)&7].Give(uint32((v - 1) >> 8))
+	}
+}
+
+// Save writes the state.
+func (s *Segments) Save(w *pack.Writer) {
+	for i := range s.pools {
+		s.pools[i].Save(w)
+	}
+	saveMap(w, &s.names)
+}
+
+// Load reads what Save wrote.
+func (s *Segments) Load(r *pack.Reader) {
+	for i := range s.pools {
+		s.pools[i].Load(r)
+	}
+	loadMap(r, &s.names, 1, 1<<48)
+}
