@@ -36,7 +36,8 @@
 
 enum sp_kind {
 	SP_ENTER = 1,   /* ticks, return address, input parts */
-	SP_LEAVE = 2,   /* ticks, [return code], output parts, aux words */
+	SP_LEAVE = 2,   /* ticks, [return code], [returned value, where a call returns
+	                   no code: a part of that kind], output parts, aux words */
 	SP_SKIP = 3,    /* nothing, to the end of the ring */
 	SP_SEGMENT = 4, /* ticks, serial, size, device, class */
 	SP_FREED = 5,   /* ticks, serial */
