@@ -1,0 +1,141 @@
+package mpi
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "append new ids to testdata/ids.txt")
+
+func TestCallsParse(t *testing.T) {
+	if _, err := parseCalls("calls.txt", embedded("calls.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parseConstants("constants.txt", embedded("constants.txt")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Calls() {
+		byID, ok := ByID(c.ID)
+		byName, ok2 := Lookup(c.Name)
+		if !ok || !ok2 || byID != c || byName != c {
+			t.Errorf("%s is not found by id %d and name", c.Name, c.ID)
+		}
+	}
+	if _, ok := ByID(0); ok {
+		t.Error("id 0 is a call")
+	}
+	if _, ok := ByID(65535); ok {
+		t.Error("id 65535 is a call")
+	}
+}
+
+// Ids stand in traces: those given once keep their meaning.
+func TestIDsOnlyGrow(t *testing.T) {
+	const file = "testdata/ids.txt"
+	golden, err := os.ReadFile(file)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	known := make(map[string]bool)
+	for line := range strings.Lines(string(golden)) {
+		line = strings.TrimSpace(line)
+		known[line] = true
+		var id uint16
+		var name string
+		if _, err := fmt.Sscan(line, &id, &name); err != nil {
+			t.Fatalf("%s: %q: %v", file, line, err)
+		}
+		if c, ok := ByID(id); !ok || c.Name != name {
+			t.Errorf("id %d was %s and must stay it", id, name)
+		}
+	}
+	var fresh []string
+	for _, c := range Calls() {
+		if line := fmt.Sprint(c.ID, " ", c.Name); !known[line] {
+			fresh = append(fresh, line)
+		}
+	}
+	switch {
+	case len(fresh) == 0 || t.Failed():
+	case *update:
+		text := string(golden) + strings.Join(fresh, "\n") + "\n"
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%d ids are not in %s, the first is %q: run go test -update", len(fresh), file, fresh[0])
+	}
+}
+
+// Calls whose attributes don't follow from their parameters.
+var attributeExceptions = map[string]string{
+	"MPI_Cancel":              "the request goes in by address and stays active",
+	"MPI_Type_get_contents":   "many datatypes come out; none of them is new",
+	"MPI_Type_get_contents_c": "many datatypes come out; none of them is new",
+	"MPI_File_get_view":       "gives back the datatypes of MPI_File_set_view",
+	"MPI_T_cvar_get_info":     "the datatype is a predefined one",
+	"MPI_T_pvar_get_info":     "the datatype is a predefined one",
+	"MPI_T_event_get_info":    "the datatypes are predefined ones",
+	"MPI_Type_match_size":     "the datatype is a predefined one",
+}
+
+// The recorder relies on the attributes; they follow from the parameters, with
+// few exceptions.
+func TestAttributes(t *testing.T) {
+	has := func(c *Call, kind Kind, dirs ...Dir) bool {
+		for i := range c.Params {
+			for _, d := range dirs {
+				if c.Params[i].Kind == kind && c.Params[i].Dir == d {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, c := range Calls() {
+		if c.Class == Unwrapped {
+			continue
+		}
+		rules := []struct {
+			what string
+			attr bool
+			fact bool
+		}{
+			{"nonblocking or persistent: a request comes out", c.Has(Nonblocking) || c.Has(Persistent), has(c, KindRequest, Out)},
+			{"creates-comm: a communicator comes out", c.Has(CreatesComm), has(c, KindComm, Out)},
+			{"creates-type: a datatype comes out", c.Has(CreatesType), has(c, KindDatatype, Out)},
+			{"creates-win: a window comes out", c.Has(CreatesWin), has(c, KindWin, Out)},
+			{"completes or starts: requests go in by address", c.Has(Completes) || c.Has(Starts), has(c, KindRequest, InOut, Free)},
+			{"tool: MPI_T_", c.Has(Tool), strings.HasPrefix(c.Name, "MPI_T_")},
+		}
+		excepted := attributeExceptions[c.Name] != ""
+		for _, r := range rules {
+			if r.attr != r.fact && !excepted {
+				t.Errorf("%s: %s: attribute %v, parameters %v", c.Name, r.what, r.attr, r.fact)
+			}
+		}
+		if c.Has(Nonblocking | Persistent) {
+			t.Errorf("%s: both nonblocking and persistent", c.Name)
+		}
+		for i := range c.Params {
+			if p := &c.Params[i]; p.OnlyRoot && c.Index("root") < 0 {
+				t.Errorf("%s: %s is only-root, and there is no root", c.Name, p.Name)
+			}
+		}
+	}
+}
+
+// Each irregular or unwrapped call needs hand work: keep them few.
+func TestMostCallsAreRegular(t *testing.T) {
+	count := make(map[Class]int)
+	for _, c := range Calls() {
+		count[c.Class]++
+	}
+	t.Logf("%d calls: %d regular, %d irregular, %d unwrapped", len(Calls()), count[Regular], count[Irregular], count[Unwrapped])
+	if hand := count[Irregular] + count[Unwrapped]; hand*10 > len(Calls()) {
+		t.Errorf("%d of %d calls are not regular", hand, len(Calls()))
+	}
+}
