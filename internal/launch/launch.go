@@ -1,0 +1,167 @@
+// Package launch starts an MPI program under its own launcher with the shim
+// preloaded into the ranks. It knows how each launcher hands environment
+// variables on, and nothing of traces.
+package launch
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A Launcher is a way to start ranks, as far as passing the environment goes.
+type Launcher int
+
+const (
+	None    Launcher = iota // the program itself: a singleton
+	OpenMPI                 // mpirun, orterun, prterun: -x NAME=VALUE
+	Hydra                   // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
+	Environ                 // srun, flux, jsrun, … hand their own environment on
+)
+
+func (l Launcher) String() string {
+	return [...]string{"none", "Open MPI", "Hydra (MPICH family)", "environment"}[l]
+}
+
+// environ lists the launchers that pass their whole environment to the ranks.
+var environ = map[string]bool{
+	"srun": true, "flux": true, "jsrun": true, "aprun": true, "prun": true,
+	"mpirun_rsh": true, "ibrun": true, "palsrun": true,
+}
+
+// Identify tells what kind of launcher the command name is. Names such as
+// mpirun are links on most systems, so the file that they lead to decides, and
+// where that says nothing, what the launcher says of itself.
+func Identify(name string) Launcher {
+	base := filepath.Base(name)
+	if environ[base] {
+		return Environ
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path = name
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	for _, n := range []string{filepath.Base(real), base} {
+		switch {
+		case n == "orterun", n == "prterun", strings.HasSuffix(n, ".openmpi"):
+			return OpenMPI
+		case strings.Contains(n, "hydra"), strings.HasSuffix(n, ".mpich"):
+			return Hydra
+		}
+	}
+	if !strings.HasPrefix(base, "mpirun") && !strings.HasPrefix(base, "mpiexec") {
+		return None
+	}
+	return ask(path)
+}
+
+// ask runs the launcher with --version.
+func ask(path string) Launcher {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+	text := strings.ToLower(string(out))
+	switch {
+	case strings.Contains(text, "open mpi"), strings.Contains(text, "openrte"), strings.Contains(text, "prrte"):
+		return OpenMPI
+	case strings.Contains(text, "hydra"), strings.Contains(text, "intel(r) mpi"), strings.Contains(text, "mpich"):
+		return Hydra
+	}
+	return Environ
+}
+
+// A Var is an environment variable for the ranks.
+type Var struct{ Name, Value string }
+
+// Command returns the command line that runs args under launcher l with vars
+// set in the ranks, and the environment of the launcher itself. Where the
+// launcher has options for that, its own environment stays as it is.
+func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
+	env = os.Environ()
+	switch l {
+	case OpenMPI:
+		var opts []string
+		for _, v := range vars {
+			opts = append(opts, "-x", v.Name+"="+v.Value)
+		}
+		argv = append([]string{args[0]}, opts...)
+		for _, a := range args[1:] {
+			argv = append(argv, a)
+			if a == ":" { // -x holds for one program of several
+				argv = append(argv, opts...)
+			}
+		}
+		return argv, env
+	case Hydra:
+		argv = []string{args[0]}
+		for _, v := range vars {
+			argv = append(argv, "-genv", v.Name, v.Value)
+		}
+		return append(argv, args[1:]...), env
+	}
+	for _, v := range vars {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return args, env
+}
+
+// Program guesses the program among the launcher's arguments: the first one
+// that can be executed; for an interpreter, the script behind it. Empty if
+// there is none.
+func Program(l Launcher, args []string) string {
+	rest := args
+	if l != None {
+		rest = args[1:]
+	}
+	for i, a := range rest {
+		if strings.HasPrefix(a, "-") || !executable(a) {
+			continue
+		}
+		if l != None && i > 0 && takesPath[rest[i-1]] {
+			continue
+		}
+		if !interpreter(a) {
+			return a
+		}
+		for _, s := range rest[i+1:] {
+			if !strings.HasPrefix(s, "-") && isFile(s) {
+				return s
+			}
+		}
+		return a
+	}
+	return ""
+}
+
+// takesPath lists launcher options whose value may look like a program.
+var takesPath = map[string]bool{
+	"-wdir": true, "--wdir": true, "-wd": true, "-path": true, "--path": true, "--prefix": true, "-prefix": true,
+	"-x": true, "-genv": true, "-env": true, "-launcher-exec": true, "--chdir": true, "-D": true, "-mca": true, "--mca": true,
+}
+
+func executable(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
+}
+
+func interpreter(name string) bool {
+	base := filepath.Base(name)
+	for _, p := range []string{"python", "julia", "perl", "ruby", "bash", "sh", "env", "Rscript"} {
+		if base == p || (strings.HasPrefix(base, p) && strings.Trim(base[len(p):], "0123456789.") == "") {
+			return true
+		}
+	}
+	return false
+}
+
+func isFile(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular()
+}

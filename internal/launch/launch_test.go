@@ -1,0 +1,84 @@
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tool makes an executable file in dir.
+func tool(t *testing.T, dir, name, script string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestIdentifyFollowsLinksThenAsks(t *testing.T) {
+	dir := t.TempDir()
+	tool(t, dir, "orterun", "")
+	if err := os.Symlink(filepath.Join(dir, "orterun"), filepath.Join(dir, "mpirun")); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, dir, "mpiexec.hydra", "")
+	tool(t, dir, "mpiexec", "echo 'Intel(R) MPI Library for Linux'")
+	tool(t, dir, "mpirun.other", "echo 'mpirun (Open MPI) 5.0'")
+	tool(t, dir, "app", "")
+	for name, want := range map[string]Launcher{
+		"mpirun": OpenMPI, "mpiexec.hydra": Hydra, "mpiexec": Hydra, "mpirun.other": OpenMPI, "srun": Environ, "app": None,
+	} {
+		if got := Identify(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestCommandPassesVariables(t *testing.T) {
+	vars := []Var{{"A", "1"}, {"B", "x y"}}
+	args := []string{"mpirun", "-n", "1", "a", ":", "-n", "2", "b"}
+	got, _ := Command(OpenMPI, args, vars)
+	want := []string{"mpirun", "-x", "A=1", "-x", "B=x y", "-n", "1", "a", ":", "-x", "A=1", "-x", "B=x y", "-n", "2", "b"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	got, _ = Command(Hydra, args, vars)
+	want = []string{"mpirun", "-genv", "A", "1", "-genv", "B", "x y", "-n", "1", "a", ":", "-n", "2", "b"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	got, env := Command(None, []string{"a"}, vars)
+	if len(got) != 1 || env[len(env)-1] != "B=x y" {
+		t.Errorf("got %q, …%q", got, env[len(env)-1])
+	}
+}
+
+func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
+	dir := t.TempDir()
+	app := tool(t, dir, "app", "")
+	script := filepath.Join(dir, "job.py")
+	if err := os.WriteFile(script, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	python := tool(t, dir, "python3.11", "")
+	wrapper := tool(t, dir, "wdir", "")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"mpirun", "-n", "4", app, "x"}, app},
+		{[]string{"mpirun", "-wdir", wrapper, "-n", "4", app}, app},
+		{[]string{"mpirun", "-n", "4", python, "-u", script, "arg"}, script},
+		{[]string{"mpirun", "-n", "4"}, ""},
+	} {
+		if got := Program(OpenMPI, c.args); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.args, got, c.want)
+		}
+	}
+	if got := Program(None, []string{app, "-n"}); got != app {
+		t.Errorf("singleton: got %q", got)
+	}
+}
