@@ -1,0 +1,158 @@
+// Package column holds the values that one parameter of one call takes over
+// the ranks of a class, in rank order. While ranks merge, a column is a list
+// of arithmetic runs; in a file it is the cheapest of several forms.
+//
+// The package does not know what the values mean.
+package column
+
+import (
+	"iter"
+	"math"
+)
+
+// A Run is count values start, start+stride, start+2*stride, ….
+// A run of one value has stride 0. Sums wrap around.
+type Run struct {
+	Start, Stride int64
+	Count         uint64
+}
+
+// At returns the i-th value.
+func (r Run) At(i uint64) int64 { return int64(uint64(r.Start) + uint64(r.Stride)*i) }
+
+// A Column is a sequence of values. Its runs are those a greedy left-to-right
+// pass over the values makes, however the column was put together, so that
+// equal columns have equal runs and a merge is deterministic.
+type Column struct {
+	runs []Run
+	n    uint64
+}
+
+// Of returns a column of the given values.
+func Of(vals ...int64) Column {
+	var c Column
+	for _, v := range vals {
+		c.Append(v)
+	}
+	return c
+}
+
+// Constant returns a column of n values v.
+func Constant(v int64, n int) Column {
+	var c Column
+	if n > 0 {
+		c.push(Run{Start: v, Count: uint64(n)})
+	}
+	return c
+}
+
+// Len returns the number of values.
+func (c *Column) Len() int { return int(c.n) }
+
+// Runs returns the runs, which the caller must not change.
+func (c *Column) Runs() []Run { return c.runs }
+
+// Append adds one value at the end.
+func (c *Column) Append(v int64) { c.push(Run{Start: v, Count: 1}) }
+
+// Concat adds all values of d at the end.
+func (c *Column) Concat(d Column) {
+	for _, r := range d.runs {
+		c.push(r)
+	}
+}
+
+// push adds a run, giving up to two of its values to the run before it just as
+// single appends would.
+func (c *Column) push(r Run) {
+	c.n += r.Count
+	for r.Count > 0 {
+		if len(c.runs) == 0 {
+			break
+		}
+		last := &c.runs[len(c.runs)-1]
+		if last.Count == 1 {
+			last.Stride = int64(uint64(r.Start) - uint64(last.Start))
+		} else if last.At(last.Count) != r.Start {
+			break
+		}
+		if r.Count == 1 || r.Stride == last.Stride {
+			last.Count += r.Count
+			return
+		}
+		last.Count++
+		r.Start, r.Count = r.At(1), r.Count-1
+	}
+	if r.Count == 1 {
+		r.Stride = 0
+	}
+	c.runs = append(c.runs, r)
+}
+
+// At returns the i-th value; i must be below Len.
+func (c *Column) At(i int) int64 {
+	k := uint64(i)
+	for _, r := range c.runs {
+		if k < r.Count {
+			return r.At(k)
+		}
+		k -= r.Count
+	}
+	panic("column: index out of range")
+}
+
+// All yields the values in order.
+func (c *Column) All() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for _, r := range c.runs {
+			for i := range r.Count {
+				if !yield(r.At(i)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Values returns the values as a slice.
+func (c *Column) Values() []int64 {
+	vals := make([]int64, 0, c.n)
+	for v := range c.All() {
+		vals = append(vals, v)
+	}
+	return vals
+}
+
+// Equal reports whether both columns have the same values.
+func (c *Column) Equal(d *Column) bool {
+	if c.n != d.n || len(c.runs) != len(d.runs) {
+		return false
+	}
+	for i, r := range c.runs {
+		if r != d.runs[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Same returns the one value of a column that has no other.
+func (c *Column) Same() (int64, bool) {
+	if len(c.runs) != 1 || c.runs[0].Stride != 0 {
+		return 0, false
+	}
+	return c.runs[0].Start, true
+}
+
+// Monotonic reports whether the run gets from its first value to its last
+// without wrapping around, so that these two bound all of its values.
+func (r Run) Monotonic() bool {
+	if r.Stride == 0 || r.Count < 2 {
+		return true
+	}
+	stride, room := uint64(r.Stride), uint64(math.MaxInt64)-uint64(r.Start)
+	if r.Stride < 0 {
+		stride, room = -stride, uint64(r.Start)-1<<63
+	}
+	return r.Count-1 <= room/stride
+}

@@ -1,0 +1,158 @@
+// Package wire reads and writes the primitive encodings that spoor's files and
+// merge messages are made of: varints, fixed little-endian integers, counted
+// bytes, zstd frames of bounded size. It knows nothing of what they mean.
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// A Reader takes values off a byte slice that nobody vouches for. The first
+// error sticks: afterwards every method returns zero, so that a decoder checks
+// Err once per step in which it allocates or indexes, not per value.
+type Reader struct {
+	buf  []byte
+	pos  int
+	err  error
+	what string
+}
+
+// NewReader returns a reader of buf; what names the data in errors.
+func NewReader(buf []byte, what string) *Reader { return &Reader{buf: buf, what: what} }
+
+// Err returns the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Fail records an error unless there is one already.
+func (r *Reader) Fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s: at byte %d: %s", r.what, r.pos, fmt.Sprintf(format, args...))
+	}
+}
+
+// Check records err, if it is one, as the reader's error.
+func (r *Reader) Check(err error) {
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("%s: at byte %d: %w", r.what, r.pos, err)
+	}
+}
+
+// Rest returns the number of unread bytes.
+func (r *Reader) Rest() int {
+	if r.err != nil {
+		return 0
+	}
+	return len(r.buf) - r.pos
+}
+
+// Remaining returns the unread bytes without taking them.
+func (r *Reader) Remaining() []byte {
+	if r.err != nil {
+		return nil
+	}
+	return r.buf[r.pos:]
+}
+
+// Skip takes n bytes off without looking at them.
+func (r *Reader) Skip(n int) { r.Bytes(n) }
+
+// Done records an error if bytes are left over, and returns the reader's error.
+func (r *Reader) Done() error {
+	if r.err == nil && r.pos != len(r.buf) {
+		r.Fail("%d bytes left over", len(r.buf)-r.pos)
+	}
+	return r.err
+}
+
+// Uvarint reads an unsigned varint.
+func (r *Reader) Uvarint() uint64 {
+	if r.err != nil {
+		return 0
+	}
+	v, n := binary.Uvarint(r.buf[r.pos:])
+	if n <= 0 {
+		r.Fail("bad varint")
+		return 0
+	}
+	r.pos += n
+	return v
+}
+
+// Varint reads a zigzag varint.
+func (r *Reader) Varint() int64 {
+	u := r.Uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// Int reads an unsigned varint of at most limit.
+func (r *Reader) Int(limit int) int {
+	v := r.Uvarint()
+	if r.err == nil && v > uint64(max(limit, 0)) {
+		r.Fail("%d is more than %d", v, limit)
+		return 0
+	}
+	return int(v)
+}
+
+// Count reads how many items follow, each of which takes at least size bytes,
+// so that what a caller allocates is bounded by the size of its input.
+func (r *Reader) Count(size int) int {
+	v := r.Uvarint()
+	if r.err == nil && v > uint64(len(r.buf)-r.pos)/uint64(max(size, 1)) {
+		r.Fail("%d items can't fit in %d bytes", v, len(r.buf)-r.pos)
+		return 0
+	}
+	return int(v)
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	b := r.Bytes(1)
+	if len(b) == 0 {
+		return 0
+	}
+	return b[0]
+}
+
+// Bytes reads n bytes; the result aliases the input.
+func (r *Reader) Bytes(n int) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if n < 0 || n > len(r.buf)-r.pos {
+		r.Fail("%d bytes wanted, %d left", n, len(r.buf)-r.pos)
+		return nil
+	}
+	b := r.buf[r.pos : r.pos+n : r.pos+n]
+	r.pos += n
+	return b
+}
+
+// Blob reads counted bytes; the result aliases the input.
+func (r *Reader) Blob() []byte { return r.Bytes(r.Count(1)) }
+
+// String reads counted bytes as a string.
+func (r *Reader) String() string { return string(r.Blob()) }
+
+// Uint64 reads eight bytes, least significant first.
+func (r *Reader) Uint64() uint64 {
+	b := r.Bytes(8)
+	if len(b) < 8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// Uint32 reads four bytes, least significant first.
+func (r *Reader) Uint32() uint32 {
+	b := r.Bytes(4)
+	if len(b) < 4 {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+// Uint16 reads a varint that fits in 16 bits.
+func (r *Reader) Uint16() uint16 { return uint16(r.Int(math.MaxUint16)) }

@@ -1,0 +1,184 @@
+package trace
+
+// A Call is one MPI call of one rank. Calls of the same terminal share what is
+// behind their slices and pointers; treat them as read-only.
+type Call struct {
+	Rank     int
+	Stream   int    // thread of the rank, 0 is the one that initialised MPI
+	Index    uint64 // position in the stream
+	Terminal int    // which of the rank's distinct calls; indexes Rank.Times
+	Func     *Function
+	Site     Site
+	Return   int64 // return code in the standard ABI's numbers, or NeverReturned
+	Params   []Param
+
+	NewComm *NewComm // of a call that made a communicator
+	NewType *NewType // of a call that made a datatype
+}
+
+// NeverReturned is the return code of a call that was under way when the
+// process died.
+const NeverReturned = -1 << 31
+
+// Name is the function's name.
+func (c *Call) Name() string { return c.Func.Name }
+
+// Param finds a parameter by name, nil if there is none.
+func (c *Call) Param(name string) *Param {
+	for i := range c.Params {
+		if c.Params[i].Name() == name {
+			return &c.Params[i]
+		}
+	}
+	return nil
+}
+
+// A Param is one parameter of a call. In is what the program passed, Out what
+// the call gave back; the type of either is None if there is no such thing.
+type Param struct {
+	Def     *ParamDef
+	In, Out Value
+}
+
+// Name is the parameter's name in the standard.
+func (p *Param) Name() string { return p.Def.Name }
+
+// Kind is the parameter's kind as calls.txt names it: count, rank, comm, ….
+func (p *Param) Kind() string { return p.Def.Kind }
+
+// A Type says which fields of a Value mean something.
+type Type uint8
+
+// The types.
+const (
+	None        Type = iota // nothing recorded
+	Int                     // Num
+	Time                    // a time, which is not kept
+	Handle                  // Num; see Predefined and Local
+	Request                 // Num; ID
+	Object                  // Num: opaque object of the tools interface
+	Address                 // Addr
+	FunctionRef             // Num: content hash
+	String                  // Text, or Null
+	Array                   // Elems, or Num is negative: one of the Array… constants
+	Status                  // Status
+)
+
+// What an Array's Num says when there are no elements to look at.
+const (
+	ArrayNull           = -1 // NULL
+	ArrayUnweighted     = -2 // MPI_UNWEIGHTED
+	ArrayWeightsEmpty   = -3 // MPI_WEIGHTS_EMPTY
+	ArrayInsignificant  = -4 // not looked at by MPI here
+	ArrayStatusesIgnore = -5 // MPI_STATUSES_IGNORE
+)
+
+// FirstLocal is the number of a rank's first own handle; smaller positive
+// numbers are the standard ABI's predefined handles.
+const FirstLocal = 1024
+
+// UnknownHandle is the number of a handle the recorder had never seen.
+const UnknownHandle = -1
+
+// A Value is one recorded value, decoded.
+type Value struct {
+	Type   Type
+	Null   bool  // String: a null pointer
+	Num    int64 // Int, Handle, Request, Object, FunctionRef; Array: length or special
+	ID     int64 // Request: see RequestForm
+	Form   RequestForm
+	Text   string
+	Addr   Location
+	Status *StatusValue
+	Elems  []Value
+}
+
+// Predefined reports whether the value is a predefined handle, MPI_COMM_WORLD
+// or MPI_INT for instance. Num is its number in the standard ABI.
+func (v *Value) Predefined() bool { return v.Type == Handle && v.Num >= 0 && v.Num < FirstLocal }
+
+// Local returns the symbolic id of a handle that the program made.
+func (v *Value) Local() (int64, bool) {
+	return v.Num - FirstLocal, v.Type == Handle && v.Num >= FirstLocal
+}
+
+// A RequestForm says what a request's ID is.
+type RequestForm uint8
+
+// The forms of requests.
+const (
+	RequestNull       RequestForm = iota // MPI_REQUEST_NULL
+	RequestOnce                          // ID: how many one-shot requests the stream made before it
+	RequestPersistent                    // ID: pool id of a persistent request
+	RequestUnknown                       // not seen being made
+	RequestForeign                       // made by another thread; ID as recorded
+)
+
+// A Location is a symbolic memory address.
+type Location struct {
+	Class  AddressClass
+	Device int   // 0 the host, n+1 GPU n
+	ID     int64 // which segment, module, thread or unknown address
+	Offset int64
+}
+
+// An AddressClass says what an address points into.
+type AddressClass uint8
+
+// The classes; the offset counts from the beginning of the segment or module,
+// or from the thread's first MPI call on its stack.
+const (
+	Special      AddressClass = iota // Offset is one of the Special… constants
+	Heap                             // allocated memory
+	DeviceMemory                     // allocated on an accelerator
+	Static                           // data of a program or library
+	Stack                            // a thread's stack
+	UnknownPlace                     // only equality is known
+	MPIMemory                        // allocated by MPI
+)
+
+// Offsets of addresses of class Special.
+const (
+	SpecialNull            = 0 // NULL, MPI_BOTTOM
+	SpecialInPlace         = 1 // MPI_IN_PLACE
+	SpecialBufferAutomatic = 2 // MPI_BUFFER_AUTOMATIC
+)
+
+// A StatusForm says what is known of a status.
+type StatusForm int64
+
+// The forms of statuses.
+const (
+	StatusAbsent  StatusForm = 0 // not filled in
+	StatusFilled  StatusForm = 1
+	StatusIgnored StatusForm = 2 // the program passed MPI_STATUS_IGNORE; filled in all the same
+	StatusEmpty   StatusForm = 3 // of a null or inactive request
+	StatusSend    StatusForm = 4 // of a send request: only Cancelled means something
+)
+
+// A StatusValue is a decoded MPI_Status.
+type StatusValue struct {
+	Form      StatusForm
+	Source    int64
+	Tag       int64
+	Count     int64 // bytes, -1 undefined
+	Cancelled bool
+	Error     int64
+	HasError  bool // Error was recorded: the call returned MPI_ERR_IN_STATUS
+}
+
+// NewComm says what is known of a communicator when it is made.
+type NewComm struct {
+	Ordinal      int64 // how many like it were made from the same parent before
+	Leader       int64 // world rank of its rank 0, -1 if outside this world
+	Rank         int64 // of the calling process
+	Size         int64
+	RemoteLeader int64 // world rank of the remote group's rank 0, -1 none
+	RemoteSize   int64 // 0 of an intracommunicator
+	MembersHash  int64 // of the member list, if made from a group; else 0
+}
+
+// NewType says what is known of a datatype when it is made; -1s if unknown.
+type NewType struct {
+	Size, LowerBound, Extent, TrueLowerBound, TrueExtent int64
+}

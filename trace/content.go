@@ -1,0 +1,63 @@
+package trace
+
+import (
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/timing"
+)
+
+// Content is a whole trace in memory, in the form that the merge of ranks
+// makes and Write puts into a file.
+type Content struct {
+	Meta      map[string]string
+	Ranks     int        // of the world, those without a track included
+	Schema    []Function // of every function that occurs; nil: take package mpi's
+	Strings   map[uint64]string
+	Sites     map[uint64]Site
+	Classes   []Class
+	Processes Processes
+}
+
+// Well-known keys of the meta section. Values are text.
+const (
+	MetaCommand  = "command"     // the traced command line
+	MetaMPI      = "mpi"         // flavour of the MPI: mpich, openmpi, abi
+	MetaLibrary  = "mpi-library" // what MPI_Get_library_version said
+	MetaClock    = "clock"       // what times were read from
+	MetaStart    = "start"       // wall clock of MPI_Init on rank 0, ns since 1970
+	MetaOptions  = "options"     // options of the recorder
+	MetaProducer = "spoor"       // version of the program that wrote the trace
+	MetaProblem  = "problem"     // prefix of keys: what went wrong while recording or merging
+)
+
+// A Class is a set of ranks that did the same calls in the same order, up to
+// the values of parameters.
+type Class struct {
+	Ranks     column.Column // world ranks, ascending
+	Streams   []*grammar.Grammar
+	Terminals []Terminal
+}
+
+// A Terminal is one distinct call of a class. Terminals are numbered by first
+// occurrence over the streams in order.
+type Terminal struct {
+	Call  uint16
+	Site  uint64
+	Vals  []column.Column // per value of the signature: one for each rank
+	Times Times
+}
+
+// Times summarises the calls of one terminal over all ranks of its class.
+type Times struct {
+	Duration, Gap Stat
+}
+
+// A Stat is a summary of samples in nanoseconds.
+type Stat = timing.Stat
+
+// A Site is a place in the program that MPI was called from.
+type Site struct {
+	Module  string // path of the executable or library
+	BuildID string // hex, may be empty
+	Offset  uint64 // from the module's load base
+}

@@ -1,0 +1,173 @@
+package trace
+
+import (
+	"spoor/internal/column"
+	"spoor/internal/wire"
+)
+
+// A Process is what is known of the operating system process of a rank.
+type Process struct {
+	Host    string
+	PID     int
+	End     string // "finished", "crashed", or "" for a rank without a track
+	Lost    uint64 // calls dropped before recording could start
+	Threads int
+	StartNs int64 // wall clock of MPI_Init, ns since 1970
+	SpanNs  int64 // from MPI_Init to the last record
+	MPINs   int64 // time inside MPI, all threads
+	Calls   int64 // calls recorded, all threads
+}
+
+// Processes is a table of Process, in columns over the ranks. Names stand in
+// the order in which the ranks first have them, so that it does not matter in
+// which order parts of the table were put together.
+type Processes struct {
+	hosts, ends names
+	cols        [processColumns]column.Column
+}
+
+const (
+	hostColumn     = 0
+	endColumn      = 2
+	processColumns = 9
+)
+
+// Len returns the number of entries.
+func (p *Processes) Len() int { return p.cols[0].Len() }
+
+// names numbers strings by first use.
+type names struct {
+	list  []string
+	index map[string]int64
+}
+
+func (n *names) number(s string) int64 {
+	if n.index == nil {
+		n.index = make(map[string]int64)
+		for i, name := range n.list {
+			n.index[name] = int64(i)
+		}
+	}
+	i, ok := n.index[s]
+	if !ok {
+		i = int64(len(n.list))
+		n.list, n.index[s] = append(n.list, s), i
+	}
+	return i
+}
+
+// namesOf returns the table that the values of a column index, if any.
+func (p *Processes) namesOf(col int) *names {
+	switch col {
+	case hostColumn:
+		return &p.hosts
+	case endColumn:
+		return &p.ends
+	}
+	return nil
+}
+
+// Append adds an entry at the end.
+func (p *Processes) Append(x Process) {
+	for i, v := range [processColumns]int64{
+		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.Lost), int64(x.Threads),
+		x.StartNs, x.SpanNs, x.MPINs, x.Calls,
+	} {
+		p.cols[i].Append(v)
+	}
+}
+
+// Concat adds all entries of q at the end.
+func (p *Processes) Concat(q *Processes) {
+	for i := range p.cols {
+		names := p.namesOf(i)
+		if names == nil {
+			p.cols[i].Concat(q.cols[i])
+			continue
+		}
+		from := q.namesOf(i).list
+		for v := range q.cols[i].All() {
+			p.cols[i].Append(names.number(from[v]))
+		}
+	}
+}
+
+// Slice returns all entries.
+func (p *Processes) Slice() []Process {
+	list := make([]Process, p.Len())
+	for c := range p.cols {
+		i := 0
+		for v := range p.cols[c].All() {
+			list[i].set(c, v, p)
+			i++
+		}
+	}
+	return list
+}
+
+func (x *Process) set(col int, v int64, p *Processes) {
+	switch col {
+	case hostColumn:
+		x.Host = p.hosts.list[v]
+	case 1:
+		x.PID = int(v)
+	case endColumn:
+		x.End = p.ends.list[v]
+	case 3:
+		x.Lost = uint64(v)
+	case 4:
+		x.Threads = int(v)
+	case 5:
+		x.StartNs = v
+	case 6:
+		x.SpanNs = v
+	case 7:
+		x.MPINs = v
+	case 8:
+		x.Calls = v
+	}
+}
+
+// AppendBinary appends the table as it stands in messages and files.
+func (p *Processes) AppendBinary(b []byte) []byte {
+	for _, n := range []*names{&p.hosts, &p.ends} {
+		b = wire.AppendUvarint(b, uint64(len(n.list)))
+		for _, s := range n.list {
+			b = wire.AppendString(b, s)
+		}
+	}
+	for i := range p.cols {
+		b = p.cols[i].AppendRuns(b)
+	}
+	return b
+}
+
+// DecodeProcesses reads a table of n entries.
+func DecodeProcesses(r *wire.Reader, n int) Processes {
+	var p Processes
+	for _, n := range []*names{&p.hosts, &p.ends} {
+		for range r.Count(1) {
+			n.list = append(n.list, r.String())
+		}
+	}
+	for i := range p.cols {
+		p.cols[i] = column.DecodeRuns(r, n)
+		names := p.namesOf(i)
+		if names == nil {
+			continue
+		}
+		for _, run := range p.cols[i].Runs() {
+			// Runs are monotonic, so the ends bound the run.
+			if !names.has(run.Start) || !names.has(run.At(run.Count-1)) || !run.Monotonic() {
+				r.Fail("process table: no name for an entry")
+				return Processes{}
+			}
+		}
+	}
+	if r.Err() != nil {
+		return Processes{}
+	}
+	return p
+}
+
+func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }
