@@ -1,0 +1,141 @@
+package grammar
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestBinaryRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := build(sequence(t)).Grammar()
+		enc := g.AppendBinary([]byte("before"))[6:]
+		got, n, err := Decode(append(slices.Clip(enc), "behind"...))
+		if err != nil || n != len(enc) || !got.Equal(g) {
+			t.Fatalf("%x: %v %d %v, want %v", enc, got, n, err, g)
+		}
+		for i := range enc { // every prefix is refused
+			if _, _, err := Decode(enc[:i]); err == nil {
+				t.Fatalf("%x: accepted without %x", enc[:i], enc[i:])
+			}
+		}
+	})
+}
+
+// TestBinaryGolden pins the bytes: they are part of the file format.
+func TestBinaryGolden(t *testing.T) {
+	for _, c := range []struct {
+		g    *Grammar
+		want string
+	}{
+		{&Grammar{}, "00"},
+		{&Grammar{Rules: [][]Symbol{{}}}, "00"},
+		{&Grammar{Rules: [][]Symbol{{{0, 1}, {1, 1}, {0, 3}}}}, "03 00 00 0d01"},
+		{&Grammar{Rules: [][]Symbol{{{5, 1}, {0, 1}, {6, math.MaxUint64 - 2}}}}, "03 28 2c 01fbffffffffffffffff01"},
+		{
+			&Grammar{Rules: [][]Symbol{{{0, 1}, {-1, 100}, {2, 1}, {-2, 1}, {-2, 5}, {-1, 1}}, {{1, 1}, {2, 2}}, {{-1, 1}, {0, 1}}}},
+			"06 00 0362 02 00 01 00 04 02 02 0a 14 0703 0a",
+		},
+	} {
+		want, err := hex.DecodeString(strings.ReplaceAll(c.want, " ", ""))
+		mustHold(t, err)
+		if got := c.g.AppendBinary(nil); !bytes.Equal(got, want) {
+			t.Errorf("%v: % x, want % x", c.g, got, want)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for name, src := range map[string]string{
+		"nothing":            "",
+		"no symbols":         "02 00",
+		"long body":          "ffffffffffffffffff01 00",
+		"bodies that add up": "08 02 07 02 06 02 05 02 04",
+		"number too long":    "ffffffffffffffffffff01",
+		"no such rule":       "01 06",
+		"itself":             "01 02 01 06",
+		"an outer rule":      "01 02 01 02 02 0a 00",
+		"empty rule":         "01 02 00",
+		"below 0":            "01 04",
+		"terminal too high":  "01 8080808040",
+		"count wraps":        "01 01 feffffffffffffffff01",
+		"length wraps":       "01 03 ffffffffffffffff7f 01 01 ffffffffffffffff7f",
+	} {
+		b, err := hex.DecodeString(strings.ReplaceAll(src, " ", ""))
+		mustHold(t, err)
+		if g, _, err := Decode(b); err == nil {
+			t.Errorf("%s: accepted as %v", name, g)
+		} else if !strings.HasPrefix(err.Error(), "grammar: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestDecodeDeep: neither Decode nor what follows may recurse.
+func TestDecodeDeep(t *testing.T) {
+	const depth = 1 << 20
+	src := bytes.Repeat([]byte{1, 2}, depth)
+	src = append(src, 1, 0)
+	g, n, err := Decode(src)
+	if err != nil || n != len(src) || len(g.Rules) != depth+1 {
+		t.Fatal(n, err)
+	}
+	if g.Len() != 1 || g.Counts(1)[0] != 1 || len(g.Terminals()) != 1 || g.Cursor().Len() != 1 {
+		t.Fatal("wrong")
+	}
+	b := Restore(g)
+	b.Append(0)
+	want := &Grammar{Rules: [][]Symbol{{{0, 2}}}}
+	if got := b.Grammar(); !got.Equal(want) || !bytes.Equal(g.AppendBinary(nil), src) {
+		t.Fatal("wrong")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, seq := range [][]uint32{{}, {1}, {1, 1, 2}, {0, 1, 0, 1, 2, 0, 1, 2, 0, 1}, {9, 1 << 30, 9, 1 << 30}} {
+		f.Add(build(seq).Grammar().AppendBinary(nil))
+	}
+	f.Add([]byte{1, 2, 1, 2, 2, 10, 0})
+	f.Fuzz(func(t *testing.T, src []byte) {
+		g, n, err := Decode(src)
+		if err != nil {
+			return
+		}
+		mustHold(t, g.Check())
+		enc := g.AppendBinary(nil)
+		if n > len(src) || len(enc) > n {
+			t.Fatalf("read %d of %d bytes, written %d", n, len(src), len(enc))
+		}
+		h, _, err := Decode(enc)
+		if err != nil || !h.Equal(g) {
+			t.Fatalf("% x: %v, %v", enc, h, err)
+		}
+		c := g.Cursor()
+		i := uint64(0)
+		for want := range g.All() {
+			if got, ok := c.Next(); !ok || got != want {
+				t.Fatalf("at %d: %d %v, want %d", i, got, ok, want)
+			}
+			if i++; i == 1000 {
+				break
+			}
+		}
+		if i != min(g.Len(), 1000) {
+			t.Fatalf("ends at %d of %d", i, g.Len())
+		}
+		b := Restore(g)
+		if g.Len() < math.MaxUint64-1 {
+			b.Append(3)
+			b.Append(3)
+		}
+		mustHold(t, b.Grammar().Check())
+		if b.Grammar().Len() != b.Len() {
+			t.Fatalf("length %d, want %d", b.Grammar().Len(), b.Len())
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package grammar
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestRestoreContinues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seq := sequence(t)
+		b := NewBuilder()
+		for at := 0; at < len(seq); {
+			n := rapid.IntRange(1, len(seq)-at).Draw(t, "piece")
+			for _, s := range seq[at : at+n] {
+				b.Append(s)
+			}
+			at += n
+			b = Restore(b.Grammar())
+			if err := checkBuilder(b); err != nil {
+				t.Fatalf("restored %v: %v", seq[:at], err)
+			}
+			if b.Len() != uint64(at) {
+				t.Fatalf("length %d, want %d", b.Len(), at)
+			}
+			if got := expand(b.Grammar()); !slices.Equal(got, seq[:at]) {
+				t.Fatalf("restored %v as %v", seq[:at], got)
+			}
+		}
+		if got := expand(b.Grammar()); !slices.Equal(got, seq) {
+			t.Fatalf("got %v\nwant %v", got, seq)
+		}
+		mustHold(t, checkBuilder(b))
+	})
+}
+
+// TestRestoreInsideLoop: a checkpoint at any place of a loop must not cost
+// symbols.
+func TestRestoreInsideLoop(t *testing.T) {
+	body := []uint32{0, 1, 1, 2, 3, 2, 3, 2, 3, 4, 0, 5}
+	want := symbols(build(slices.Repeat(body, 50)).Grammar())
+	for cut := range 4 * len(body) {
+		seq := slices.Repeat(body, 50)
+		b := Restore(build(seq[:cut]).Grammar())
+		for _, s := range seq[cut:] {
+			b.Append(s)
+		}
+		mustHold(t, checkBuilder(b))
+		g := b.Grammar()
+		if !slices.Equal(expand(g), seq) {
+			t.Fatalf("cut at %d: wrong expansion", cut)
+		}
+		if n := symbols(g); n > want+1 {
+			t.Errorf("cut at %d: %d symbols, %d without a cut: %v", cut, n, want, g)
+		}
+	}
+}
+
+// handMade draws grammars that no Builder would make: equal neighbours, rules
+// used once or never, bodies of one symbol, duplicates.
+func handMade(t *rapid.T) *Grammar {
+	n := rapid.IntRange(1, 6).Draw(t, "rules")
+	g := &Grammar{}
+	for r := range n {
+		g.Rules = append(g.Rules, rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Symbol {
+			return Symbol{
+				ID:    below(rapid.Int32Range(-int32(n-1-r), 2).Draw(t, "id"), r),
+				Count: rapid.Uint64Range(1, 3).Draw(t, "count"),
+			}
+		}), min(r, 1), 5).Draw(t, "body"))
+	}
+	return g
+}
+
+// below turns a negative id into a rule after r, so that there are no cycles.
+func below(id int32, r int) int32 {
+	if id < 0 {
+		return id - int32(r)
+	}
+	return id
+}
+
+func TestRestoreHandMade(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := handMade(t)
+		mustHold(t, g.Check())
+		if g.Len() > 20000 {
+			t.Skip()
+		}
+		seq := expand(g)
+		b := Restore(g)
+		for _, s := range rapid.SliceOf(rapid.Uint32Range(0, 3)).Draw(t, "more") {
+			b.Append(s)
+			seq = append(seq, s)
+			if b.Len() != uint64(len(seq)) {
+				t.Fatalf("length %d, want %d", b.Len(), len(seq))
+			}
+			if got := expand(b.Grammar()); !slices.Equal(got, seq) {
+				t.Fatalf("got %v\nwant %v", got, seq)
+			}
+		}
+	})
+}
+
+func TestRestoreHugeCounts(t *testing.T) {
+	b := NewBuilder()
+	b.AppendRun(1, math.MaxUint64-1)
+	b = Restore(b.Grammar())
+	b.Append(1)
+	if b.Len() != math.MaxUint64 || b.Grammar().Len() != math.MaxUint64 {
+		t.Fatal(b.Len(), b.Grammar())
+	}
+}
