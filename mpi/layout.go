@@ -78,7 +78,7 @@ const (
 	SentinelNone SentinelForm = iota // the flavour has none
 	SentinelValue
 	SentinelAddress  // of Symbol
-	SentinelContents // of the pointer Symbol
+	SentinelContents // of the pointer Symbol; while that is null, of no address
 )
 
 func value(v int64) Sentinel       { return Sentinel{Form: SentinelValue, Value: v} }
