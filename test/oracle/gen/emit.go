@@ -62,20 +62,13 @@ func emitFunction(b *strings.Builder, f *Function) error {
 	if list == "" {
 		list = "void"
 	}
-	void := f.Ret == "void"
 
 	fmt.Fprintf(b, "\nstatic %s log_%s(%s)\n{\n", f.Ret, f.Name, join("__typeof__("+f.Name+") *next, int profiling, void *caller", params))
 	fmt.Fprintf(b, "\tif (!o_enter(\"%s\", profiling, caller))\n\t\treturn next(%s);\n", f.Name, args)
 	for _, s := range enter {
 		fmt.Fprintf(b, "\t%s\n", s)
 	}
-	b.WriteString("\tuint64_t seq = o_entered();\n\to_nest(1);\n")
-	if !void {
-		fmt.Fprintf(b, "\t%s ret = ", f.Ret)
-	} else {
-		b.WriteString("\t")
-	}
-	fmt.Fprintf(b, "next(%s);\n\to_nest(-1);\n", args)
+	fmt.Fprintf(b, "\tuint64_t seq = o_entered();\n\to_nest(1);\n\t%s ret = next(%s);\n\to_nest(-1);\n", f.Ret, args)
 	// Before the outputs are read: the status of a finalised MPI can't be.
 	switch f.Name {
 	case "MPI_Finalize":
@@ -86,29 +79,22 @@ func emitFunction(b *strings.Builder, f *Function) error {
 	b.WriteString("\to_leave(seq);\n")
 	switch {
 	case f.Ret == "double":
-		b.WriteString("\to_returned_double(ret);\n\to_outputs();\n")
-	case f.Ret == "int":
-		b.WriteString("\to_returned_int(ret);\n\to_outputs();\n\tif (o_success(ret)) {\n")
-		for _, s := range leave {
-			fmt.Fprintf(b, "\t\t%s\n", s)
-		}
-		b.WriteString("\t} else {\n")
-		for _, s := range failed {
-			fmt.Fprintf(b, "\t\t%s\n", s)
-		}
-		b.WriteString("\t}\n")
+		b.WriteString("\to_returned_double(ret);\n")
 	case isInteger(f.Ret):
-		b.WriteString("\to_returned_int((int64_t)ret);\n\to_outputs();\n")
+		b.WriteString("\to_returned_int((int64_t)ret);\n")
 	case isHandle(f.Ret):
-		b.WriteString("\to_returned_handle(O_RAW(ret));\n\to_outputs();\n")
+		b.WriteString("\to_returned_handle(O_RAW(ret));\n")
 	default:
 		return fmt.Errorf("gen: %s: no rule for return type %q", f.Name, f.Ret)
 	}
-	b.WriteString("\to_left();\n")
-	if !void {
-		b.WriteString("\treturn ret;\n")
+	b.WriteString("\to_outputs();\n")
+	if f.Ret == "int" {
+		fmt.Fprintf(b, "\tif (o_success(ret)) {\n\t\t%s\n\t} else {\n\t\t%s\n\t}\n",
+			strings.Join(leave, "\n\t\t"), strings.Join(failed, "\n\t\t"))
+	} else {
+		fmt.Fprintf(b, "\t%s\n", strings.Join(leave, "\n\t"))
 	}
-	b.WriteString("}\n")
+	b.WriteString("\to_left();\n\treturn ret;\n}\n")
 
 	for _, prefix := range []string{"", "P"} {
 		fmt.Fprintf(b, "\n%s %s%s(%s)\n{\n", f.Ret, prefix, f.Name, list)

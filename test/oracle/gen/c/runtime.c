@@ -32,6 +32,7 @@ struct o_thread {
 
 static __thread struct o_thread self;
 static atomic_int threads;
+static atomic_int initialised;
 static atomic_int finalised;
 
 /* The functions behind this library are the shim's or the MPI's own. */
@@ -160,18 +161,71 @@ static int inner_library(const char *base)
 	return 0;
 }
 
+static int from_inside(void *caller, Dl_info *info, const char **base)
+{
+	*info = (Dl_info){0};
+	dladdr(caller, info);
+	*base = info->dli_fname ? info->dli_fname : "";
+	const char *slash = strrchr(*base, '/');
+	if (slash)
+		*base = slash + 1;
+	return inner_library(*base);
+}
+
+/* What the program frees is logged, as one segment may then follow another
+   under the same name. */
+static void log_free(void *p, void *caller)
+{
+	Dl_info info;
+	const char *base;
+	if (!p || self.fd <= 0 || self.depth > 0 || from_inside(caller, &info, &base))
+		return;
+	self.saved_errno = errno;
+	put("{\"free\":\"p:%llx\"}\n", (unsigned long long)(uintptr_t)p);
+	flush(self.fd);
+	errno = self.saved_errno;
+}
+
+static void (*next_free)(void *);
+static void *(*next_realloc)(void *, size_t);
+static __thread int resolving;
+
+/* dlsym may itself free; that little memory is lost. */
+void free(void *p)
+{
+	if (!next_free) {
+		if (resolving)
+			return;
+		resolving = 1;
+		next_free = (__typeof__(next_free))o_next("free");
+		resolving = 0;
+	}
+	log_free(p, __builtin_return_address(0));
+	next_free(p);
+}
+
+void *realloc(void *p, size_t size)
+{
+	if (!next_realloc) {
+		if (resolving)
+			return NULL;
+		resolving = 1;
+		next_realloc = (__typeof__(next_realloc))o_next("realloc");
+		resolving = 0;
+	}
+	log_free(p, __builtin_return_address(0));
+	return next_realloc(p, size);
+}
+
 int o_enter(const char *name, int profiling, void *caller)
 {
 	self.saved_errno = errno;
 	if (!started())
 		return 0;
-	Dl_info info = {0};
-	dladdr(caller, &info);
-	const char *base = info.dli_fname ? info.dli_fname : "";
-	const char *slash = strrchr(base, '/');
-	if (slash)
-		base = slash + 1;
-	if (!strncmp(base, "libspoor", 8) || (self.depth > 0 && inner_library(base)))
+	Dl_info info;
+	const char *base;
+	int inside = from_inside(caller, &info, &base);
+	if (!strncmp(base, "libspoor", 8) || (self.depth > 0 && inside))
 		return 0;
 	self.seq++;
 	self.comma = 0;
@@ -238,6 +292,7 @@ void o_nest(int by)
    gives each its own parent process. */
 void o_initialised(void)
 {
+	atomic_store(&initialised, 1);
 	const char *dir = getenv("ORACLE_DIR");
 	if (!dir)
 		return;
@@ -261,6 +316,7 @@ void o_initialised(void)
 
 void o_finalised(void)
 {
+	atomic_store(&initialised, 0);
 	atomic_store(&finalised, 1);
 }
 
@@ -359,7 +415,7 @@ void o_status(const MPI_Status *status)
 	}
 	MPI_Count bytes = -1;
 	int cancelled = 0;
-	if (!atomic_load(&finalised)) {
+	if (atomic_load(&initialised)) {
 		REAL(MPI_Get_elements_x)((MPI_Status *)(uintptr_t)status, MPI_BYTE, &bytes);
 		REAL(MPI_Test_cancelled)((MPI_Status *)(uintptr_t)status, &cancelled);
 	}
@@ -390,7 +446,7 @@ int o_readable(const void *p)
 int o_success(int rc)
 {
 	int class = rc;
-	if (rc != MPI_SUCCESS && !atomic_load(&finalised))
+	if (rc != MPI_SUCCESS && atomic_load(&initialised))
 		REAL(MPI_Error_class)(rc, &class);
 	return class == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
 }
