@@ -142,7 +142,8 @@ func (d *decoder) body() error {
 	if err != nil {
 		return err
 	}
-	if v > uint64(len(d.src)-d.at-d.due) {
+	// What is due may already exceed the rest, as a symbol may take more bytes.
+	if rest := len(d.src) - d.at - d.due; rest < 0 || v > uint64(rest) {
 		return errBody
 	}
 	if v == 0 && len(d.rules) > 0 {

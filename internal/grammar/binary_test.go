@@ -52,19 +52,20 @@ func TestBinaryGolden(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	for name, src := range map[string]string{
-		"nothing":            "",
-		"no symbols":         "02 00",
-		"long body":          "ffffffffffffffffff01 00",
-		"bodies that add up": "08 02 07 02 06 02 05 02 04",
-		"number too long":    "ffffffffffffffffffff01",
-		"no such rule":       "01 06",
-		"itself":             "01 02 01 06",
-		"an outer rule":      "01 02 01 02 02 0a 00",
-		"empty rule":         "01 02 00",
-		"below 0":            "01 04",
-		"terminal too high":  "01 8080808040",
-		"count wraps":        "01 01 feffffffffffffffff01",
-		"length wraps":       "01 03 ffffffffffffffff7f 01 01 ffffffffffffffff7f",
+		"nothing":                "",
+		"no symbols":             "02 00",
+		"long body":              "ffffffffffffffffff01 00",
+		"bodies that add up":     "08 02 07 02 06 02 05 02 04",
+		"more due than there is": "02 03 d210 cfcfcfcfcf30",
+		"number too long":        "ffffffffffffffffffff01",
+		"no such rule":           "01 06",
+		"itself":                 "01 02 01 06",
+		"an outer rule":          "01 02 01 02 02 0a 00",
+		"empty rule":             "01 02 00",
+		"below 0":                "01 04",
+		"terminal too high":      "01 8080808040",
+		"count wraps":            "01 01 feffffffffffffffff01",
+		"length wraps":           "01 03 ffffffffffffffff7f 01 01 ffffffffffffffff7f",
 	} {
 		b, err := hex.DecodeString(strings.ReplaceAll(src, " ", ""))
 		mustHold(t, err)
