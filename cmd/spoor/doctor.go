@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/inspect"
+	"spoor/internal/launch"
+)
+
+func newDoctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor [PROGRAM]",
+		Short: "Tell whether programs can be traced here, and what stands in the way",
+		Long: `Without an argument: which MPIs, launchers and parts of spoor are on this
+machine. With a program: which MPI it would load, through which Fortran
+bindings, and whether it would be traced.`,
+		Example: `  spoor doctor
+  spoor doctor ./app`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h := examineHost()
+			if len(args) == 1 {
+				path, err := exec.LookPath(args[0])
+				if err != nil {
+					path = args[0]
+				}
+				if h.Program, err = inspect.Program(path); err != nil {
+					return fmt.Errorf("doctor: %w", err)
+				}
+			}
+			if asJSON {
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetIndent("", "  ")
+				if err := enc.Encode(h); err != nil {
+					return err
+				}
+			} else {
+				h.print(cmd.OutOrStdout())
+			}
+			if !h.healthy() {
+				return exitCode(1)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// A host is what doctor finds out about this machine.
+type host struct {
+	Parts     []part            `json:"parts"`
+	MPIs      []inspect.Library `json:"mpi_libraries"`
+	Launchers []launcher        `json:"launchers"`
+	Scratch   string            `json:"scratch"`
+	FreeBytes uint64            `json:"scratch_free_bytes"`
+	SteadyTSC bool              `json:"steady_tsc"`
+	Program   *inspect.Report   `json:"program,omitempty"`
+}
+
+type part struct {
+	Name    string `json:"name"`
+	Path    string `json:"path,omitempty"`
+	Problem string `json:"problem,omitempty"`
+}
+
+type launcher struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"`
+}
+
+func examineHost() *host {
+	h := &host{MPIs: inspect.Installed(), Scratch: "/dev/shm", Launchers: []launcher{}}
+	sort.Slice(h.MPIs, func(i, j int) bool { return h.MPIs[i].Path < h.MPIs[j].Path })
+	for _, name := range []string{"libspoor.so", "libspoor-engine.so"} {
+		p := part{Name: name}
+		if path, err := findLibrary(name); err != nil {
+			p.Problem = err.Error()
+		} else {
+			p.Path = path
+		}
+		h.Parts = append(h.Parts, p)
+	}
+	for _, name := range []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "srun"} {
+		if path, err := exec.LookPath(name); err == nil {
+			h.Launchers = append(h.Launchers, launcher{path, launch.Identify(path).String()})
+		}
+	}
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(h.Scratch, &st); err != nil {
+		h.Scratch = os.TempDir()
+		_ = syscall.Statfs(h.Scratch, &st)
+	}
+	h.FreeBytes = st.Bavail * uint64(st.Bsize)
+	cpu, _ := os.ReadFile("/proc/cpuinfo")
+	h.SteadyTSC = strings.Contains(string(cpu), "constant_tsc") && strings.Contains(string(cpu), "nonstop_tsc")
+	return h
+}
+
+func (h *host) healthy() bool {
+	for _, p := range h.Parts {
+		if p.Problem != "" {
+			return false
+		}
+	}
+	return h.Program == nil || h.Program.Traceable()
+}
+
+func (h *host) print(w io.Writer) {
+	for _, p := range h.Parts {
+		if p.Problem != "" {
+			fmt.Fprintf(w, "missing    %s\n", p.Problem)
+		} else {
+			fmt.Fprintf(w, "ok         %s\n", p.Path)
+		}
+	}
+	for _, m := range h.MPIs {
+		fmt.Fprintf(w, "MPI        %s (%s)\n", m.Path, m.Family)
+	}
+	if len(h.MPIs) == 0 {
+		fmt.Fprintf(w, "MPI        none in the loader's cache; one in a module or LD_LIBRARY_PATH works as well\n")
+	}
+	for _, l := range h.Launchers {
+		fmt.Fprintf(w, "launcher   %s (%s)\n", l.Path, l.Kind)
+	}
+	fmt.Fprintf(w, "scratch    %s, %d MiB free; a rank needs about 2 MiB while it runs\n", h.Scratch, h.FreeBytes>>20)
+	if h.SteadyTSC {
+		fmt.Fprintf(w, "clock      time stamp counter, steady\n")
+	} else {
+		fmt.Fprintf(w, "clock      clock_gettime; the time stamp counter is not steady here, calls cost about 60 ns more\n")
+	}
+	if h.Program != nil {
+		printProgram(w, h.Program)
+	}
+}
+
+func printProgram(w io.Writer, r *inspect.Report) {
+	fmt.Fprintf(w, "\nprogram    %s (%s)\n", r.Path, r.Kind)
+	if r.Script != "" {
+		fmt.Fprintf(w, "runs under %s\n", r.Script)
+	}
+	for _, m := range r.MPI {
+		fmt.Fprintf(w, "loads      %s (%s)\n", m.Path, m.Family)
+	}
+	for _, f := range r.Fortran {
+		fmt.Fprintf(w, "Fortran    %s\n", f)
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(w, "not found  %s\n", m)
+	}
+	if r.Note != "" {
+		fmt.Fprintf(w, "note       %s\n", r.Note)
+	}
+	if r.Traceable() {
+		fmt.Fprintf(w, "verdict    would be traced: spoor run mpirun -n 4 %s\n", filepath.Clean(r.Path))
+	} else {
+		fmt.Fprintf(w, "verdict    can't be traced: %s\n", r.Obstacle)
+	}
+}
