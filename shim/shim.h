@@ -68,7 +68,11 @@ uint64_t *sp_begin_slow(struct sp_thread *t);
 uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words);
 void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0);
 int sp_open_slow(struct sp_thread *t, int handles, const void *site);
-void sp_missing(const char *name) __attribute__((noreturn));
+/* Make sure that sp_real[call] is there; without it the program can't go on. */
+void sp_require(unsigned call);
+
+/* Where to go on writing when sp_room failed: the record leads nowhere. */
+uint64_t *sp_room_none(void);
 
 /* Queue a SEGMENT or FREED record (n words, complete) of the calling thread. It
    lands before the record that is open, or at once if none is. */
@@ -77,6 +81,9 @@ void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open);
 /* ---- clock.c ---- */
 
 uint64_t sp_clock_ticks(void);
+void sp_clock_open(void); /* when the library is loaded */
+void sp_clock_pair(uint64_t *ticks, int64_t *realtime_ns);
+double sp_clock_rate(void); /* ticks per ns, since sp_clock_open */
 
 static inline uint64_t sp_ticks(void)
 {
@@ -112,7 +119,8 @@ static inline uint64_t *sp_begin(struct sp_thread *t)
 	return sp_begin_slow(t);
 }
 
-/* Make room for `words` and SP_SLACK more at w; the record may move. */
+/* Make room for `words` and SP_SLACK more at w; the record may move. NULL if
+   there is none: write nothing and go on at sp_room_none(). */
 static inline uint64_t *sp_room(struct sp_thread *t, uint64_t *w, size_t words)
 {
 	if (sp_likely(w <= t->end && (size_t)(t->end - w) >= words + SP_SLACK))

@@ -1,0 +1,65 @@
+# make            bin/libspoor.so, bin/libspoor-engine.so, bin/spoor
+# make install    PREFIX=/usr/local
+# make test       everything; needs an MPI for the packages below test/
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      ?= cc
+GO      ?= go
+CFLAGS  ?= -O2 -g
+
+SHIM_CFLAGS = -std=gnu11 -D_GNU_SOURCE= -Wall -Wextra -Werror -fPIC -fvisibility=hidden -fno-semantic-interposition -Ishim -Ibuild/gen
+# -z defs: an unresolved symbol is found here, not in a user's program.
+SHIM_LDFLAGS = -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,libspoor.so -pthread -ldl
+
+GENERATED = build/gen/stamp
+SHIM_OBJS = $(patsubst shim/%.c,build/shim/%.o,$(wildcard shim/*.c))
+
+all: bin/libspoor.so bin/libspoor-engine.so bin/spoor
+
+# The names of generated files are known only once they are there.
+bin/libspoor.so: $(GENERATED)
+	@$(MAKE) --no-print-directory shim-objects
+	@mkdir -p bin
+	$(CC) $(CFLAGS) -o $@.new $(SHIM_OBJS) build/gen/*.o $(SHIM_LDFLAGS)
+	mv $@.new $@
+
+shim-objects: $(SHIM_OBJS) $(patsubst %.c,%.o,$(wildcard build/gen/*.c))
+
+$(GENERATED): $(wildcard cmd/genshim/*.go cmd/genshim/*.tmpl mpi/*.go mpi/*.txt)
+	$(GO) run ./cmd/genshim build/gen
+	@touch $@
+
+build/shim/%.o: shim/%.c
+	@mkdir -p build/shim
+	$(CC) $(CFLAGS) $(SHIM_CFLAGS) -MMD -c -o $@ $<
+
+build/gen/%.o: build/gen/%.c
+	$(CC) $(CFLAGS) $(SHIM_CFLAGS) -MMD -c -o $@ $<
+
+-include $(wildcard build/shim/*.d build/gen/*.d)
+
+bin/libspoor.so: $(wildcard shim/*.c shim/*.h)
+
+GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null) $(wildcard mpi/*.txt) go.mod
+
+bin/libspoor-engine.so: $(GO_SOURCES) shim/engine.h shim/record.h
+	$(GO) build -buildmode=c-shared -o $@ ./engine
+	@rm -f bin/libspoor-engine.h
+
+bin/spoor: $(GO_SOURCES)
+	CGO_ENABLED=0 $(GO) build -o $@ ./cmd/spoor
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/spoor
+	install -m 755 bin/spoor $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 bin/libspoor.so bin/libspoor-engine.so $(DESTDIR)$(PREFIX)/lib/spoor/
+
+test: all
+	$(GO) vet ./...
+	CGO_ENABLED=0 $(GO) test ./...
+
+clean:
+	rm -rf bin build
+
+.PHONY: all shim-objects install test clean

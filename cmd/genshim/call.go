@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"spoor/mpi"
+)
+
+// A call is one function on its way to C.
+type call struct {
+	*mpi.Call
+	params []*mpi.Param // those of this form
+}
+
+func newCall(c *mpi.Call) *call {
+	g := &call{Call: c}
+	for i := range c.Params {
+		if !skipped(c, &c.Params[i]) {
+			g.params = append(g.params, &c.Params[i])
+		}
+	}
+	return g
+}
+
+func (g *call) returnType() string {
+	switch {
+	case g.Returns == mpi.KindError || g.Returns == mpi.KindFint:
+		return "int"
+	case g.Returns.IsHandle():
+		return "intptr_t"
+	case g.Returns == mpi.KindTime:
+		return "double"
+	}
+	return "int64_t"
+}
+
+// returnsCode reports whether the function returns an error code.
+func (g *call) returnsCode() bool { return g.Returns == mpi.KindError }
+
+func (g *call) prototype() string {
+	list := g.declarations()
+	if len(list) == 0 {
+		return "void"
+	}
+	return strings.Join(list, ", ")
+}
+
+func (g *call) declarations() []string {
+	var list []string
+	for _, p := range g.params {
+		list = append(list, declare(ctype(g.Call, p), p.Name))
+	}
+	return list
+}
+
+func (g *call) arguments() []string {
+	var list []string
+	for _, p := range g.params {
+		if p.Kind != mpi.KindVarargs {
+			list = append(list, p.Name)
+		}
+	}
+	return list
+}
+
+// recorded is the parameters of the functions that record the call.
+func (g *call) recorded() []string {
+	var list []string
+	for _, d := range g.declarations() {
+		if d != "..." {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+func (g *call) short() string { return strings.TrimPrefix(g.Name, "MPI_") }
+
+func (g *call) enterHead() string {
+	args := append([]string{"struct sp_thread *t_", "const void *site_", "unsigned flags_"}, g.recorded()...)
+	return fmt.Sprintf("void sp_enter_%s(%s)", g.short(), strings.Join(args, ", "))
+}
+
+func (g *call) leaveHead() string {
+	args := append([]string{"struct sp_thread *t_", declare(g.returnType(), "rc_")}, g.recorded()...)
+	if g.ignorable() != nil {
+		args = append(args, "int ignored_")
+	}
+	for _, p := range g.rooms() {
+		args = append(args, "int64_t had_"+p.Name)
+	}
+	return fmt.Sprintf("void sp_leave_%s(%s)", g.short(), strings.Join(args, ", "))
+}
+
+// ignorable is the status for which the program may pass MPI_STATUS_IGNORE.
+// Functions that make a status out of another one have none.
+func (g *call) ignorable() *mpi.Param {
+	if strings.HasPrefix(g.Name, "MPI_Status_") {
+		return nil
+	}
+	for _, p := range g.params {
+		if p.Kind == mpi.KindStatus && p.Dir == mpi.Out {
+			return p
+		}
+	}
+	return nil
+}
+
+// rooms lists the parameters that say how much room an output has and come out
+// as how much was needed.
+func (g *call) rooms() []*mpi.Param {
+	var list []*mpi.Param
+	for _, p := range g.params {
+		if p.Dir != mpi.InOut || p.Kind.Form() != mpi.FormInt || p.Array {
+			continue
+		}
+		for _, q := range g.params {
+			if q.Dir == mpi.Out && refersTo(q.Len, p.Name) {
+				list = append(list, p)
+				break
+			}
+		}
+	}
+	return list
+}
+
+func refersTo(e mpi.Expr, name string) bool {
+	found := false
+	mpi.Walk(e, func(e mpi.Expr) { found = found || e == mpi.Ref(name) })
+	return found
+}
+
+// handles is 1 if the call makes, frees or completes handles, so that it has to
+// be followed while tracing is switched off.
+func (g *call) handles() int {
+	const attrs = mpi.Nonblocking | mpi.Persistent | mpi.Completes | mpi.Starts | mpi.CreatesComm | mpi.CreatesType | mpi.CreatesWin
+	if g.Attrs&attrs != 0 || g.Returns.IsHandle() {
+		return 1
+	}
+	for _, p := range g.params {
+		if p.Dir != mpi.In && (p.Kind.IsHandle() || p.Kind.IsTool()) {
+			return 1
+		}
+	}
+	return 0
+}

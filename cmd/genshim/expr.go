@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"spoor/mpi"
+)
+
+// side is the end of the call at which a record is written: what an output
+// parameter holds is known at the return alone.
+type side bool
+
+const (
+	entering side = false
+	leaving  side = true
+)
+
+// length is the C expression of an array's number of elements, or of a string's
+// room.
+func (g *call) length(e mpi.Expr) (string, error) {
+	switch e := e.(type) {
+	case nil:
+		return "INT64_MAX", nil
+	case mpi.Num:
+		return e.String(), nil
+	case mpi.Limit:
+		return "INT64_MAX", nil // such strings end with a NUL
+	case mpi.Null:
+		return "SP_TO_NULL", nil
+	case mpi.Ref:
+		return g.value(string(e))
+	case *mpi.Of:
+		return g.property(e)
+	case *mpi.Sum:
+		return g.join(e.Terms, " + ")
+	case *mpi.Product:
+		return g.join(e.Factors, " * ")
+	}
+	return "", fmt.Errorf("no C for length %v", e)
+}
+
+func (g *call) join(list []mpi.Expr, op string) (string, error) {
+	var parts []string
+	for _, e := range list {
+		s, err := g.length(e)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, op), nil
+}
+
+func (g *call) value(name string) (string, error) {
+	i := g.Index(name)
+	if i < 0 {
+		return "", fmt.Errorf("no parameter %q", name)
+	}
+	p := &g.Params[i]
+	if p.Kind.Form() != mpi.FormInt || p.Array {
+		return "", fmt.Errorf("%q is no number", name)
+	}
+	v := "(int64_t)" + name
+	if p.ByAddress() {
+		v = fmt.Sprintf("(int64_t)%s(%s)", load(g.Width(p)), name)
+	}
+	for _, room := range g.rooms() {
+		if room == p {
+			v = fmt.Sprintf("sp_smaller(had_%s, %s)", name, v)
+		}
+	}
+	return "sp_at_least_0(" + v + ")", nil
+}
+
+func (g *call) property(e *mpi.Of) (string, error) {
+	if !e.Property.OfArray() {
+		return fmt.Sprintf("sp_%s(%s)", e.Property, e.Param), nil
+	}
+	i := g.Index(e.Param)
+	if i < 0 || !g.Params[i].Array || g.Width(&g.Params[i]) != mpi.Width32 {
+		return "", fmt.Errorf("%s(%s): no array of 32 bits", e.Property, e.Param)
+	}
+	n, err := g.length(g.Params[i].Len)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("sp_%s32(%s, %s)", e.Property, e.Param, n), nil
+}
+
+// guarded adds to a length the conditions under which the array counts.
+func (g *call) guarded(p *mpi.Param, n string, at side) (string, error) {
+	if p.UnlessInPlace != "" {
+		n = fmt.Sprintf("%s == sp_fl.in_place ? SP_LEN_ABSENT : %s", p.UnlessInPlace, n)
+	}
+	if p.OnlyRoot {
+		root, comm := g.Index("root"), g.Index("comm")
+		if root < 0 || comm < 0 {
+			return "", fmt.Errorf("%s: only-root without root and comm", p.Name)
+		}
+		n = fmt.Sprintf("!sp_at_root(root, comm) ? SP_LEN_ABSENT : %s", n)
+	}
+	if p.If != "" && at == leaving {
+		n = fmt.Sprintf("!sp_ld32(%s) ? SP_LEN_ABSENT : %s", p.If, n)
+	}
+	return n, nil
+}
+
+func load(w mpi.Width) string {
+	if w == mpi.Width64 || w == mpi.WidthPointer {
+		return "sp_ld64"
+	}
+	return "sp_ld32"
+}

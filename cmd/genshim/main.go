@@ -1,0 +1,136 @@
+// Genshim writes the part of the shim that follows from package mpi: one
+// wrapper per traced function, the functions that record its entry and return,
+// and the tables of calls and flavours. Its output is C, goes into build/ and is
+// never committed.
+//
+// It writes no body of a function that needs more than forwarding and recording
+// (see handwritten); these are in shim/irregular.c.
+//
+// Usage: genshim DIRECTORY
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"spoor/mpi"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: genshim DIRECTORY")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "genshim:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string) error {
+	files, err := generate(mpi.Calls())
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for name, text := range files {
+		if err := writeIfChanged(filepath.Join(dir, name), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeIfChanged leaves files alone that are up to date, so that make compiles
+// only what changed.
+func writeIfChanged(path string, text []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	return os.WriteFile(path, text, 0o666)
+}
+
+const banner = "/* Made by cmd/genshim from mpi/calls.txt and mpi/constants.txt. Do not edit. */\n"
+
+// The recording functions take all parameters, whether their record needs them
+// or not: Fortran wrappers then call each in the same way.
+const wrapHead = banner + `#include "calls.h"
+#include "put.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+`
+
+// generate returns the files by name.
+func generate(calls []*mpi.Call) (map[string][]byte, error) {
+	files := map[string][]byte{
+		"calls.h":  header(calls),
+		"tables.c": tables(calls),
+	}
+	// a file per chapter: small enough to compile in parallel
+	chapters := map[string]*bytes.Buffer{}
+	for _, c := range calls {
+		if c.Class == mpi.Unwrapped {
+			continue
+		}
+		text, err := newCall(c).emit()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		name := chapter(c)
+		if chapters[name] == nil {
+			chapters[name] = bytes.NewBufferString(wrapHead)
+		}
+		chapters[name].WriteString(text)
+	}
+	for name, b := range chapters {
+		files[name] = b.Bytes()
+	}
+	return files, nil
+}
+
+func chapter(c *mpi.Call) string {
+	number, _, _ := strings.Cut(c.Section, ".")
+	return fmt.Sprintf("wrap_%02s.c", number)
+}
+
+// header declares, for every call, the PMPI_ function, and for every traced
+// one the functions that record it.
+func header(calls []*mpi.Call) []byte {
+	var b bytes.Buffer
+	b.WriteString(banner)
+	b.WriteString("#ifndef SPOOR_CALLS_H\n#define SPOOR_CALLS_H\n\n#include \"shim.h\"\n\n")
+	last := calls[len(calls)-1].ID
+	fmt.Fprintf(&b, "#define SP_NCALLS %d\nextern const char *const sp_names[SP_NCALLS]; /* of the PMPI_ functions, by id */\n\n", last+1)
+	for _, c := range calls {
+		g := newCall(c)
+		fmt.Fprintf(&b, "#define P_%s ((%s (*)(%s))sp_real[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)
+		if c.Class != mpi.Unwrapped {
+			fmt.Fprintf(&b, "#define SP_ID_%s %d\n#define SP_HANDLES_%s %d\n", c.Name, c.ID, c.Name, g.handles())
+			fmt.Fprintf(&b, "%s;\n%s;\n", g.enterHead(), g.leaveHead())
+		}
+	}
+	b.WriteString("\n#endif\n")
+	return b.Bytes()
+}
+
+// handwritten names the functions whose wrappers are in shim/irregular.c.
+var handwritten = map[string]bool{
+	"MPI_Init": true, "MPI_Init_thread": true, "MPI_Finalize": true,
+	"MPI_Session_init": true, "MPI_Session_finalize": true,
+	"MPI_Info_set": true, "MPI_Pcontrol": true,
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

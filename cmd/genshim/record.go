@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"spoor/mpi"
+)
+
+// slack is SP_SLACK less the room for pending segments: what the fixed-size
+// parts of a record may take together.
+const slack = 96
+
+// A body is the statements of one recording function.
+type body struct {
+	before []string // questions to the MPI, before the record is opened
+	parts  []string
+	words  int // of fixed size
+}
+
+func (b *body) add(words int, format string, args ...any) {
+	b.words += words
+	b.parts = append(b.parts, fmt.Sprintf(format, args...))
+}
+
+// variable declares the length of an array before the record is opened, as it
+// may need MPI calls, and returns the variable.
+func (b *body) variable(p *mpi.Param, n string) string {
+	name := "n_" + p.Name
+	b.before = append(b.before, fmt.Sprintf("int64_t %s = %s;", name, n))
+	return name
+}
+
+func (g *call) body(at side) (*body, error) {
+	b := &body{}
+	return b, g.fill(b, at)
+}
+
+// fill adds the parts of all parameters.
+func (g *call) fill(b *body, at side) error {
+	for _, p := range g.params {
+		if at == entering && !p.HasIn() || at == leaving && !p.HasOut() {
+			continue
+		}
+		if err := g.part(b, p, at); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	if b.words > slack {
+		return fmt.Errorf("%d words of fixed size, more than %d", b.words, slack)
+	}
+	return nil
+}
+
+// part writes one parameter's part, see shim/record.h and mpi/calls.txt.
+func (g *call) part(b *body, p *mpi.Param, at side) error {
+	if p.Array || p.Kind.Form() == mpi.FormString {
+		return g.sequence(b, p, at)
+	}
+	if p.Kind.Form() == mpi.FormStatus {
+		form := "SP_STATUS_FILLED"
+		if p == g.ignorable() {
+			form = "ignored_ ? SP_STATUS_IGNORED : SP_STATUS_FILLED"
+		}
+		if p.If != "" && at == leaving {
+			form = fmt.Sprintf("!sp_ld32(%s) ? SP_STATUS_ABSENT : %s", p.If, form)
+		}
+		b.add(6, "w_ = sp_put_status(w_, %s, %s);", p.Name, form)
+		return nil
+	}
+	name := p.Name
+	if p.If != "" && at == leaving { // an untouched output counts as null
+		name = fmt.Sprintf("(sp_ld32(%s) ? %s : NULL)", p.If, p.Name)
+	}
+	switch {
+	case p.Kind == mpi.KindRequest && p.ByAddress():
+		b.add(2, "w_ = sp_put_request(w_, sp_ldh(%s), %s);", name, p.Name)
+	case p.Kind == mpi.KindRequest:
+		b.add(2, "w_ = sp_put_request(w_, sp_handle(%s), NULL);", name)
+	case p.Kind.Form() == mpi.FormAddress && p.Dir != mpi.In && p.Kind != mpi.KindBuffer:
+		b.add(2, "w_ = sp_put_address_at(w_, %s);", name)
+	case p.Kind.Form() == mpi.FormAddress:
+		b.add(2, "w_ = sp_put_address(w_, (const void *)%s);", name)
+	case p.ByAddress():
+		b.add(1, "*w_++ = %s(%s);", g.loader(p), name)
+	default:
+		b.add(1, "*w_++ = %s;", g.word(p.Kind, name))
+	}
+	return nil
+}
+
+// loader names the function that reads a value behind a pointer.
+func (g *call) loader(p *mpi.Param) string {
+	if p.Kind.IsHandle() && p.Kind != mpi.KindFile {
+		return "sp_ldh"
+	}
+	if p.Kind.IsHandle() {
+		return "sp_ld64"
+	}
+	return load(g.Width(p))
+}
+
+// word converts a value to a word.
+func (g *call) word(k mpi.Kind, value string) string {
+	switch {
+	case k == mpi.KindFile: // a pointer in all flavours
+		return "(uint64_t)" + value
+	case k.IsHandle():
+		return "sp_handle(" + value + ")"
+	case k.Form() == mpi.FormInt:
+		return "(uint64_t)(int64_t)" + value
+	}
+	return "(uint64_t)(uintptr_t)" + value
+}
+
+// sequence writes an array or a string.
+func (g *call) sequence(b *body, p *mpi.Param, at side) error {
+	length := p.Len
+	if p.Kind == mpi.KindString && !p.Array && p.Dir == mpi.In {
+		length = nil
+	}
+	n, err := g.length(length)
+	if err != nil {
+		return err
+	}
+	if n, err = g.guarded(p, n, at); err != nil {
+		return err
+	}
+	name := b.variable(p, n)
+	put, extra := "", ""
+	switch p.Kind.Form() {
+	case mpi.FormString:
+		switch {
+		case p.Inner != nil:
+			put = "string_lists"
+		case p.Array:
+			put = "strings"
+		default:
+			put = "string"
+		}
+	case mpi.FormStatus:
+		put, extra = "statuses", ", SP_STATUS_FILLED"
+		if p == g.ignorable() {
+			extra = ", ignored_ ? SP_STATUS_IGNORED : SP_STATUS_FILLED"
+		}
+	case mpi.FormHandle:
+		put = "handles"
+		if p.Kind == mpi.KindRequest {
+			put = "requests"
+		}
+	case mpi.FormInt:
+		put = "32s"
+		if g.Width(p) == mpi.Width64 {
+			put = "64s"
+		}
+	default:
+		return fmt.Errorf("no array of %s", p.Kind)
+	}
+	b.add(0, "w_ = sp_put_%s(t_, w_, %s, %s%s);", put, p.Name, name, extra)
+	return nil
+}
+
+// result writes the value of a function that returns no error code.
+func (g *call) result(b *body) {
+	switch {
+	case g.Returns == mpi.KindTime:
+		b.add(1, "*w_++ = sp_ld64(&rc_);")
+	case g.Returns.Form() == mpi.FormAddress:
+		b.add(2, "w_ = sp_put_address(w_, (const void *)rc_);")
+	case g.Returns == mpi.KindRequest:
+		b.add(2, "w_ = sp_put_request(w_, sp_handle(rc_), NULL);")
+	default:
+		b.add(1, "*w_++ = %s;", g.word(g.Returns, "rc_"))
+	}
+}
+
+// aux asks for the facts about a communicator or datatype that came out.
+func (g *call) aux(b *body) {
+	if g.Has(mpi.Nonblocking) {
+		return
+	}
+	for _, p := range g.params {
+		if p.Dir != mpi.Out || p.Array {
+			continue
+		}
+		switch {
+		case p.Kind == mpi.KindComm && g.Has(mpi.CreatesComm):
+			group := 0
+			if strings.Contains(g.Name, "_from_group") || g.Name == "MPI_Comm_create" || g.Name == "MPI_Comm_create_group" {
+				group = 1
+			}
+			b.before = append(b.before, fmt.Sprintf("uint64_t aux_[6];\n\tint naux_ = sp_has_outputs(rc_) ? sp_comm_aux(aux_, sp_ldh(%s), %d) : 0;", p.Name, group))
+		case p.Kind == mpi.KindDatatype && g.Has(mpi.CreatesType):
+			b.before = append(b.before, fmt.Sprintf("uint64_t aux_[5];\n\tint naux_ = sp_has_outputs(rc_) ? sp_type_aux(aux_, sp_ldh(%s)) : 0;", p.Name))
+		default:
+			continue
+		}
+		b.add(6, "for (int i_ = 0; i_ < naux_; i_++)\n\t\t\t*w_++ = aux_[i_];")
+		return
+	}
+}

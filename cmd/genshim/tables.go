@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"spoor/mpi"
+)
+
+// tables writes the names of the PMPI_ functions and what differs between
+// flavours.
+func tables(calls []*mpi.Call) []byte {
+	var b bytes.Buffer
+	b.WriteString(banner)
+	b.WriteString("#include \"calls.h\"\n#include \"flavour.h\"\n\n")
+	b.WriteString("const char *const sp_names[SP_NCALLS] = {\n")
+	for _, c := range calls {
+		fmt.Fprintf(&b, "\t[%d] = \"P%s\",\n", c.ID, c.Name)
+	}
+	b.WriteString("};\n\nconst struct sp_layout sp_layouts[SP_FLAVOURS] = {\n")
+	for _, f := range mpi.Flavours() {
+		layout(&b, f)
+	}
+	b.WriteString("};\n\nconst struct sp_predefined sp_predefined[] = {\n")
+	n := 0
+	for _, c := range mpi.AllConstants() {
+		for _, k := range c.Kinds {
+			if k.IsHandle() {
+				predefined(&b, k, &c)
+				n++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "};\nconst int sp_npredefined = %d;\n", n)
+	return b.Bytes()
+}
+
+func layout(b *bytes.Buffer, f mpi.Flavour) {
+	l := mpi.LayoutOf(f)
+	s := l.Status
+	fmt.Fprintf(b, "\t[%d] = {\n\t\t.name = \"%s\",\n\t\t.handle_size = %d,\n", f, f, l.HandleSize(mpi.KindComm))
+	fmt.Fprintf(b, "\t\t.status_size = %d, .st_source = %d, .st_tag = %d, .st_error = %d, .st_count = %d,\n",
+		s.Size, s.Source, s.Tag, s.Error, s.Count)
+	for _, c := range [][2]string{
+		{"any_source", "MPI_ANY_SOURCE"}, {"any_tag", "MPI_ANY_TAG"}, {"proc_null", "MPI_PROC_NULL"}, {"root", "MPI_ROOT"},
+		{"undefined", "MPI_UNDEFINED"}, {"err_in_status", "MPI_ERR_IN_STATUS"},
+		{"cart", "MPI_CART"}, {"graph", "MPI_GRAPH"}, {"dist_graph", "MPI_DIST_GRAPH"},
+	} {
+		fmt.Fprintf(b, "\t\t.%s = %d,\n", c[0], number(c[1], f))
+	}
+	for _, s := range []struct {
+		field string
+		value mpi.Sentinel
+	}{
+		{"bottom", l.C.Bottom}, {"in_place", l.C.InPlace}, {"buffer_automatic", l.C.BufferAutomatic},
+		{"status_ignore", l.C.StatusIgnore}, {"statuses_ignore", l.C.StatusesIgnore},
+		{"unweighted", l.C.Unweighted}, {"weights_empty", l.C.WeightsEmpty},
+	} {
+		fmt.Fprintf(b, "\t\t.%s = {%d, %d, \"%s\"},\n", s.field, s.value.Form, s.value.Value, s.value.Symbol)
+	}
+	b.WriteString("\t},\n")
+}
+
+// number is a constant's value; package mpi's tests say that all are there.
+func number(name string, f mpi.Flavour) int64 {
+	c, ok := mpi.ConstantNamed(name)
+	if !ok {
+		panic("genshim: no constant " + name)
+	}
+	v, ok := c.Raw(f)
+	if !ok {
+		panic("genshim: no value of " + name + " for " + f.String())
+	}
+	return v
+}
+
+func predefined(b *bytes.Buffer, k mpi.Kind, c *mpi.Constant) {
+	fmt.Fprintf(b, "\t{\"%s\", \"%s\", %d, {", k, c.Name, c.Value)
+	for i, f := range mpi.Flavours() {
+		v, _ := c.Raw(f)
+		fmt.Fprintf(b, "%s%#x", comma(i), v)
+	}
+	b.WriteString("}, {")
+	for i, f := range mpi.Flavours() {
+		symbol := "NULL"
+		if c.Known(f) {
+			symbol = `"` + c.Symbol(f) + `"`
+		}
+		fmt.Fprintf(b, "%s%s", comma(i), symbol)
+	}
+	b.WriteString("}},\n")
+}
+
+func comma(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return ", "
+}

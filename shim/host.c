@@ -1,0 +1,166 @@
+/*
+ * host.c: loading the engine and calling it.
+ *
+ * The engine brings a Go runtime along. Two things keep it from being noticed:
+ * all signals are blocked while it runs, so that the program's handlers never
+ * run on Go's small stacks, and whatever it does to signal dispositions and to
+ * the thread's signal stack is undone before the program goes on.
+ */
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "ring.h"
+#include "runtime.h"
+
+static struct {
+	int32_t (*start)(const struct spoor_host *);
+	int32_t (*drain)(void);
+	int32_t (*finish)(void);
+	void (*stop)(void);
+	const char *(*error)(void);
+} engine;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int running;
+
+struct guard {
+	sigset_t mask;
+	stack_t stack;
+	int error;
+};
+
+static void guard_enter(struct guard *g)
+{
+	sigset_t all;
+	sigfillset(&all);
+	g->error = errno;
+	pthread_sigmask(SIG_SETMASK, &all, &g->mask);
+	pthread_mutex_lock(&lock);
+	sigaltstack(NULL, &g->stack);
+	sp_self.busy++;
+}
+
+static void guard_leave(struct guard *g)
+{
+	sp_self.busy--;
+	stack_t now;
+	if (sigaltstack(NULL, &now) == 0 && (now.ss_sp != g->stack.ss_sp || now.ss_flags != g->stack.ss_flags))
+		sigaltstack(&g->stack, NULL);
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &g->mask, NULL);
+	errno = g->error;
+}
+
+/* Report the engine's failure; call inside a guard. */
+static void failed(const char *doing)
+{
+	const char *text = engine.error ? engine.error() : NULL;
+	sp_give_up("%s: %s, tracing stops", doing, text && *text ? text : "engine failed");
+}
+
+static int load(void)
+{
+	char path[4096];
+	const char *named = getenv("SPOOR_ENGINE");
+	Dl_info self;
+	if (named && *named) {
+		snprintf(path, sizeof path, "%s", named);
+	} else {
+		if (!dladdr((void *)load, &self) || !self.dli_fname)
+			return 0;
+		const char *slash = strrchr(self.dli_fname, '/');
+		int n = slash ? (int)(slash + 1 - self.dli_fname) : 0;
+		snprintf(path, sizeof path, "%.*slibspoor-engine.so", n, self.dli_fname);
+	}
+	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!h) {
+		sp_give_up("%s, not tracing", dlerror());
+		return 0;
+	}
+	*(void **)&engine.start = dlsym(h, "spoor_engine_start");
+	*(void **)&engine.drain = dlsym(h, "spoor_engine_drain");
+	*(void **)&engine.finish = dlsym(h, "spoor_engine_finish");
+	*(void **)&engine.stop = dlsym(h, "spoor_engine_stop");
+	*(void **)&engine.error = dlsym(h, "spoor_engine_error");
+	if (!engine.start || !engine.drain || !engine.finish || !engine.stop) {
+		sp_give_up("%s is not spoor's engine, not tracing", path);
+		return 0;
+	}
+	return 1;
+}
+
+int sp_host_start(const struct spoor_host *host)
+{
+	struct sigaction saved[NSIG];
+	struct guard g;
+	guard_enter(&g);
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, NULL, &saved[i]);
+	if (load()) {
+		running = engine.start(host) == 0;
+		if (!running)
+			failed("start");
+	}
+	/* The runtime sets its handlers while it starts, so only now are they all there. */
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &saved[i], NULL);
+	guard_leave(&g);
+	return running;
+}
+
+int sp_host_drain(struct sp_thread *t)
+{
+	struct guard g;
+	guard_enter(&g);
+	sp_context_refresh();
+	if (running && engine.drain() != 0) {
+		running = 0;
+		failed("drain");
+	}
+	int ok = running;
+	guard_leave(&g);
+	if (ok)
+		sp_ring_limits(t);
+	return ok;
+}
+
+int sp_host_finish(void)
+{
+	struct guard g;
+	guard_enter(&g);
+	if (running && engine.finish() != 0) {
+		running = 0;
+		failed("finish");
+	}
+	int ok = running;
+	guard_leave(&g);
+	return ok;
+}
+
+void sp_host_stop(void)
+{
+	struct guard g;
+	guard_enter(&g);
+	if (engine.stop)
+		engine.stop();
+	running = 0;
+	guard_leave(&g);
+}
+
+int sp_host_grow(struct sp_thread *t, const uint64_t *w, uint64_t capacity)
+{
+	struct guard g;
+	guard_enter(&g);
+	int ok = sp_ring_grow(t, w, capacity);
+	guard_leave(&g);
+	return ok;
+}

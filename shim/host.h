@@ -1,0 +1,17 @@
+/* host.h: the shim's side of engine.h. */
+#ifndef SPOOR_HOST_H
+#define SPOOR_HOST_H
+
+#include "shim.h"
+
+/* Load the engine and start it. 0 and a message if that fails. */
+int sp_host_start(const struct spoor_host *host);
+/* Let the engine read all rings. 0 if tracing has stopped. */
+int sp_host_drain(struct sp_thread *t);
+/* Merge and write, with all ranks. */
+int sp_host_finish(void);
+void sp_host_stop(void);
+/* sp_ring_grow while the engine stands still. */
+int sp_host_grow(struct sp_thread *t, const uint64_t *w, uint64_t capacity);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * irregular.c: functions that do more than pass through: they start, finish or
+ * switch the recording. genshim's list `handwritten` names them.
+ */
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#include "calls.h"
+#include "context.h"
+#include "put.h"
+#include "runtime.h"
+
+SP_API int MPI_Init(int *argc, char ***argv);
+SP_API int MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
+SP_API int MPI_Finalize(void);
+SP_API int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session);
+SP_API int MPI_Session_finalize(void *session);
+SP_API int MPI_Info_set(intptr_t info, const char *key, const char *value);
+SP_API int MPI_Pcontrol(const int level, ...);
+
+/* Whether a call that may start the recording is itself recorded. */
+static int open_start(struct sp_thread *t, unsigned call, const void *site)
+{
+	sp_require(call);
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY && t->depth == 0) {
+		sp_early_claim(t);
+		return 1;
+	}
+	return sp_open(t, 1, site);
+}
+
+/* These end their record before sp_start and sp_finish, whose time isn't the
+   program's. */
+
+int MPI_Init(int *argc, char ***argv)
+{
+	struct sp_thread *t = &sp_self;
+	if (!open_start(t, SP_ID_MPI_Init, __builtin_return_address(0)))
+		return P_MPI_Init(argc, argv);
+	sp_enter_Init(t, __builtin_return_address(0), 0, argc, argv);
+	t->depth++;
+	int rc = P_MPI_Init(argc, argv);
+	t->depth--;
+	sp_leave_Init(t, rc, argc, argv);
+	if (rc == 0)
+		sp_start();
+	return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	struct sp_thread *t = &sp_self;
+	if (!open_start(t, SP_ID_MPI_Init_thread, __builtin_return_address(0)))
+		return P_MPI_Init_thread(argc, argv, required, provided);
+	sp_enter_Init_thread(t, __builtin_return_address(0), 0, argc, argv, required, provided);
+	t->depth++;
+	int rc = P_MPI_Init_thread(argc, argv, required, provided);
+	t->depth--;
+	sp_leave_Init_thread(t, rc, argc, argv, required, provided);
+	if (rc == 0)
+		sp_start();
+	return rc;
+}
+
+int MPI_Finalize(void)
+{
+	struct sp_thread *t = &sp_self;
+	sp_require(SP_ID_MPI_Finalize);
+	if (sp_open(t, 1, __builtin_return_address(0))) {
+		sp_enter_Finalize(t, __builtin_return_address(0), 0);
+		sp_leave_Finalize(t, 0);
+	}
+	if (t->depth == 0)
+		sp_finish();
+	return P_MPI_Finalize();
+}
+
+int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session)
+{
+	struct sp_thread *t = &sp_self;
+	if (!open_start(t, SP_ID_MPI_Session_init, __builtin_return_address(0)))
+		return P_MPI_Session_init(info, errhandler, session);
+	sp_enter_Session_init(t, __builtin_return_address(0), 0, info, errhandler, session);
+	t->depth++;
+	int rc = P_MPI_Session_init(info, errhandler, session);
+	t->depth--;
+	sp_leave_Session_init(t, rc, info, errhandler, session);
+	if (rc == 0)
+		sp_session_opened((intptr_t)sp_ldh(session));
+	return rc;
+}
+
+int MPI_Session_finalize(void *session)
+{
+	struct sp_thread *t = &sp_self;
+	sp_require(SP_ID_MPI_Session_finalize);
+	if (!sp_open(t, 1, __builtin_return_address(0)))
+		return P_MPI_Session_finalize(session);
+	sp_enter_Session_finalize(t, __builtin_return_address(0), 0, session);
+	sp_leave_Session_finalize(t, 0, session);
+	sp_session_closing();
+	t->depth++;
+	int rc = P_MPI_Session_finalize(session);
+	t->depth--;
+	return rc;
+}
+
+static int is_on(const char *value)
+{
+	return strcasecmp(value, "on") == 0 || strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
+}
+
+int MPI_Info_set(intptr_t info, const char *key, const char *value)
+{
+	struct sp_thread *t = &sp_self;
+	sp_require(SP_ID_MPI_Info_set);
+	int open = sp_open(t, SP_HANDLES_MPI_Info_set, __builtin_return_address(0));
+	if (open)
+		sp_enter_Info_set(t, __builtin_return_address(0), 0, info, key, value);
+	t->depth += open != 0;
+	int rc = P_MPI_Info_set(info, key, value);
+	t->depth -= open != 0;
+	if (open)
+		sp_leave_Info_set(t, rc, info, key, value);
+	if (key && value && (strcmp(key, "SPOOR_TRACING") == 0 || strcmp(key, "PILGRIM_TRACING") == 0))
+		sp_switch(is_on(value));
+	return rc;
+}
+
+/* The further arguments mean something to other tools only; a real PMPI_Pcontrol
+   does nothing at all. */
+int MPI_Pcontrol(const int level, ...)
+{
+	struct sp_thread *t = &sp_self;
+	sp_require(SP_ID_MPI_Pcontrol);
+	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, __builtin_return_address(0));
+	if (open)
+		sp_enter_Pcontrol(t, __builtin_return_address(0), 0, level);
+	int rc = P_MPI_Pcontrol(level);
+	if (open)
+		sp_leave_Pcontrol(t, rc, level);
+	sp_switch(level != 0);
+	return rc;
+}

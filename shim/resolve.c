@@ -1,0 +1,181 @@
+/*
+ * resolve.c: finding PMPI_ functions and the flavour, at the first MPI call.
+ *
+ * Usually the MPI library comes after this one in the loader's search order.
+ * Python and Julia load it with RTLD_LOCAL: then no search order leads to it,
+ * and it has to be looked for among the loaded objects.
+ */
+#define _GNU_SOURCE
+#include "resolve.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "flavour.h"
+#include "runtime.h"
+
+#define MAX_OBJECTS 4096
+
+void *sp_real[SP_NCALLS];
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void *library = RTLD_NEXT;
+
+void *sp_symbol(const char *name)
+{
+	void *p = dlsym(library, name);
+	if (!p && library != RTLD_NEXT)
+		p = dlsym(RTLD_DEFAULT, name);
+	return p;
+}
+
+struct objects {
+	char *name[MAX_OBJECTS];
+	int n;
+};
+
+static int collect(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	struct objects *o = arg;
+	if (info->dlpi_name && *info->dlpi_name && o->n < MAX_OBJECTS)
+		o->name[o->n++] = strdup(info->dlpi_name);
+	return 0;
+}
+
+/* The first loaded object that leads to PMPI_Init. */
+static void *find_local(void)
+{
+	struct objects *o = calloc(1, sizeof *o);
+	void *found = NULL;
+	if (!o)
+		return NULL;
+	/* names first: opening objects inside the iteration isn't allowed */
+	dl_iterate_phdr(collect, o);
+	for (int i = 0; i < o->n; i++) {
+		void *h = found ? NULL : dlopen(o->name[i], RTLD_LAZY | RTLD_NOLOAD);
+		if (h && dlsym(h, "PMPI_Init"))
+			found = h; /* stays open: the library must not go away */
+		else if (h)
+			dlclose(h);
+		free(o->name[i]);
+	}
+	free(o);
+	return found;
+}
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static int is_standard_abi(void *init)
+{
+	Dl_info info;
+	if (dladdr(init, &info) && info.dli_fname && strncmp(base(info.dli_fname), "libmpi_abi", 10) == 0)
+		return 1;
+	int (*version)(int *, int *);
+	*(void **)&version = sp_symbol("PMPI_Abi_get_version");
+	int major = -1, minor = -1;
+	return version && version(&major, &minor) == 0 && major > 0;
+}
+
+static int is_mpich(void)
+{
+	static const char *const families[] = {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"};
+	static char text[8192 + 1]; /* MPI_MAX_LIBRARY_VERSION_STRING, at its largest */
+	int (*version)(char *, int *);
+	int n = 0;
+	*(void **)&version = sp_symbol("PMPI_Get_library_version");
+	if (version && version(text, &n) == 0)
+		for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+			if (strstr(text, families[i]))
+				return 1;
+	/* old ones have no version call, but an object that only this ABI has */
+	return sp_symbol("MPI_UNWEIGHTED") != NULL;
+}
+
+static void resolve(void)
+{
+	void *init = dlsym(RTLD_NEXT, "PMPI_Init");
+	if (!init) {
+		void *h = find_local();
+		if (h) {
+			library = h;
+			init = dlsym(h, "PMPI_Init");
+		}
+	}
+	if (!init) {
+		sp_give_up("no MPI library found behind this call");
+		return;
+	}
+	for (int i = 0; i < SP_NCALLS; i++)
+		if (sp_names[i])
+			sp_real[i] = sp_symbol(sp_names[i]);
+	const char *off = getenv("SPOOR");
+	int number = is_standard_abi(init) ? SPOOR_ABI
+		: sp_symbol("ompi_mpi_comm_world") ? SPOOR_OPENMPI
+		: is_mpich() ? SPOOR_MPICH : -1;
+	if (number < 0) {
+		sp_give_up("this MPI library is of no known family, not tracing");
+		return;
+	}
+	sp_flavour_set(number);
+	int mode = off && strcmp(off, "0") == 0 ? SP_OFF : SP_EARLY;
+	int expected = SP_UNRESOLVED; /* a forked child is off already */
+	__atomic_compare_exchange_n(&sp_mode, &expected, mode, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+void sp_resolve(void)
+{
+	pthread_once(&once, resolve);
+}
+
+/* ---- whose code is it ---- */
+
+static int named_by_user(const char *name)
+{
+	const char *list = getenv("SPOOR_THROUGH");
+	while (list && *list) {
+		size_t n = strcspn(list, ":");
+		if (n && strncmp(name, list, n) == 0)
+			return 1;
+		list += n + (list[n] == ':');
+	}
+	return 0;
+}
+
+static int belongs_to_mpi(const void *address)
+{
+	static const char *const prefixes[] = {
+		"libmpi.", "libmpi_", "libmpich", "libmpifort", "libmpicxx", "libpmpi", "libopen-", "libopen_", "mca_",
+	};
+	Dl_info info;
+	if (!dladdr(address, &info) || !info.dli_fname)
+		return 0;
+	const char *name = base(info.dli_fname);
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return 1;
+	return named_by_user(name);
+}
+
+int sp_is_mpi(const void *address)
+{
+	/* One word per entry, so that threads need no lock: address * 2 + answer. */
+	static uint64_t cache[256];
+	uint64_t a = (uint64_t)(uintptr_t)address;
+	uint64_t *slot = &cache[(a ^ a >> 8 ^ a >> 16) % 256];
+	uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	if (seen >> 1 == a)
+		return (int)(seen & 1);
+	int answer = belongs_to_mpi(address);
+	__atomic_store_n(slot, a << 1 | (uint64_t)answer, __ATOMIC_RELAXED);
+	return answer;
+}

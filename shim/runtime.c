@@ -1,0 +1,352 @@
+/*
+ * runtime.c: the slow paths of recording: threads that come new, rings that
+ * need attention, calls from unusual places.
+ */
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "host.h"
+#include "resolve.h"
+#include "ring.h"
+
+#define EARLY_WORDS 4096
+#define MAX_RING (1ull << 36)
+
+__thread struct sp_thread sp_self;
+int sp_mode = SP_UNRESOLVED;
+
+/* Records of the one thread that calls MPI before MPI_Init. */
+static struct {
+	struct sp_ring ring;
+	uint64_t words[EARLY_WORDS];
+	struct sp_thread *owner;
+	uint64_t lost;
+} early;
+
+/* Where a thread writes when it can't record; never read. */
+static struct {
+	struct sp_ring ring;
+	uint64_t words[2 * SP_SLACK];
+} nowhere;
+
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- messages ---- */
+
+static void warn(const char *format, va_list args)
+{
+	char line[512];
+	int n = snprintf(line, sizeof line, "spoor: ");
+	vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
+	strcat(line, "\n");
+	/* write, not stdio: the program may be inside stdio itself */
+	if (write(STDERR_FILENO, line, strlen(line)) < 0)
+		return;
+}
+
+void sp_warn(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	warn(format, args);
+	va_end(args);
+}
+
+void sp_warn_once(const char *format, ...)
+{
+	static int done;
+	if (__atomic_exchange_n(&done, 1, __ATOMIC_RELAXED))
+		return;
+	va_list args;
+	va_start(args, format);
+	warn(format, args);
+	va_end(args);
+}
+
+void sp_give_up(const char *format, ...)
+{
+	int was = __atomic_exchange_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
+	if (was == SP_OFF)
+		return;
+	va_list args;
+	va_start(args, format);
+	warn(format, args);
+	va_end(args);
+}
+
+void sp_require(unsigned call)
+{
+	if (sp_likely(sp_real[call] != NULL))
+		return;
+	sp_resolve();
+	if (sp_real[call])
+		return;
+	/* As the dynamic linker would say, had it not found the symbol here. */
+	sp_warn("symbol lookup error: no MPI library has %s", sp_names[call]);
+	_exit(127);
+}
+
+/* ---- threads ---- */
+
+static uint64_t *begin_nowhere(struct sp_thread *t)
+{
+	t->ring = &nowhere.ring;
+	t->cur = nowhere.words;
+	t->end = nowhere.words + sizeof nowhere.words / 8;
+	t->lim = NULL;
+	t->head = 0;
+	t->npending = 0;
+	return t->cur;
+}
+
+static int has_ring(const struct sp_thread *t)
+{
+	return t->ring && t->ring != &early.ring && t->ring != &nowhere.ring;
+}
+
+static void describe_thread(struct sp_ring *r)
+{
+	pthread_attr_t attr;
+	if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+		void *lo;
+		size_t size;
+		if (pthread_attr_getstack(&attr, &lo, &size) == 0) {
+			r->stack_lo = (uint64_t)(uintptr_t)lo;
+			r->stack_hi = r->stack_lo + size;
+		}
+		pthread_attr_destroy(&attr);
+	}
+	r->stack_ref = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	r->tid = (uint64_t)syscall(SYS_gettid);
+	r->start_ticks = sp_ticks();
+}
+
+static int attach(struct sp_thread *t)
+{
+	int ok = 0;
+	t->busy++;
+	pthread_mutex_lock(&attach_lock);
+	if (sp_nrings == SP_MAX_THREADS) {
+		sp_warn_once("more than %d threads call MPI: some are not recorded", SP_MAX_THREADS);
+	} else {
+		struct sp_ring *r = sp_ring_make(sp_nrings, sp_rings[0]->capacity);
+		if (r) {
+			describe_thread(r);
+			t->ring = r;
+			t->number = sp_nrings;
+			t->head = 0;
+			sp_rings[sp_nrings] = r;
+			__atomic_store_n(&sp_nrings, sp_nrings + 1, __ATOMIC_RELEASE);
+			sp_ring_limits(t);
+			ok = 1;
+		}
+	}
+	pthread_mutex_unlock(&attach_lock);
+	t->busy--;
+	return ok;
+}
+
+int sp_attach_first(struct sp_thread *t, uint64_t capacity)
+{
+	struct sp_ring *r = sp_rings[0] ? sp_rings[0] : sp_ring_make(0, capacity);
+	if (!r)
+		return 0;
+	describe_thread(r);
+	char *data = sp_ring_data(r);
+	memcpy(data, early.words, early.ring.head);
+	uint64_t head = early.ring.head;
+	if (early.lost) {
+		uint64_t lost[3] = {SP_WORD0(3, 0, SP_LOST, 0), sp_ticks(), early.lost};
+		memcpy(data + head, lost, sizeof lost);
+		head += sizeof lost;
+	}
+	__atomic_store_n(&r->head, head, __ATOMIC_RELEASE);
+	t->ring = r;
+	t->number = 0;
+	t->head = head;
+	sp_rings[0] = r;
+	__atomic_store_n(&sp_nrings, 1, __ATOMIC_RELEASE);
+	sp_ring_limits(t);
+	return 1;
+}
+
+/* ---- before MPI_Init ---- */
+
+void sp_early_claim(struct sp_thread *t)
+{
+	__atomic_store_n(&early.owner, t, __ATOMIC_RELAXED);
+}
+
+static int early_open(struct sp_thread *t)
+{
+	struct sp_thread *none = NULL;
+	__atomic_compare_exchange_n(&early.owner, &none, t, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	/* What remains must also hold MPI_Init's own record. */
+	if (early.owner == t && early.ring.head / 8 + 6 * SP_SLACK < EARLY_WORDS)
+		return 1;
+	__atomic_fetch_add(&early.lost, 2, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static uint64_t *early_begin(struct sp_thread *t)
+{
+	if (early.owner != t || early.ring.head / 8 + 2 * SP_SLACK > EARLY_WORDS)
+		return begin_nowhere(t);
+	t->ring = &early.ring;
+	t->head = early.ring.head;
+	t->cur = early.words + t->head / 8;
+	t->end = early.words + EARLY_WORDS;
+	t->lim = NULL;
+	return t->cur;
+}
+
+/* ---- records ---- */
+
+int sp_open_slow(struct sp_thread *t, int handles, const void *site)
+{
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
+		sp_resolve();
+	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
+	if (mode == SP_OFF || (t->depth && sp_is_mpi(site)))
+		return 0;
+	if (mode == SP_MUTED)
+		return handles;
+	if (mode == SP_EARLY)
+		return early_open(t);
+	return 1;
+}
+
+/* Room for `words` at w in t's own ring; NULL if the engine failed. */
+static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
+{
+	size_t used = (size_t)(w - t->cur);
+	uint64_t need = (used + words) * 8;
+	if (need > t->ring->capacity / 4) {
+		uint64_t capacity = t->ring->capacity;
+		while (need > capacity / 4 && capacity < MAX_RING)
+			capacity *= 2;
+		if (need > capacity / 4 || !sp_host_grow(t, w, capacity)) {
+			sp_give_up("no memory for a record of %llu bytes, tracing stops", (unsigned long long)need);
+			return NULL;
+		}
+		w = t->cur + used;
+	}
+	for (int tries = 0; tries < 3; tries++) {
+		struct sp_ring *r = t->ring;
+		if (sp_ring_limits(t) >= need)
+			return w;
+		uint64_t rest = r->capacity - t->head % r->capacity;
+		uint64_t unkept = t->head - __atomic_load_n(&r->kept, __ATOMIC_ACQUIRE);
+		if (r->capacity - unkept >= rest + need)
+			return sp_ring_wrap(t, w);
+		if (!sp_host_drain(t))
+			return NULL;
+	}
+	sp_give_up("the engine does not keep up, tracing stops");
+	return NULL;
+}
+
+uint64_t *sp_begin_slow(struct sp_thread *t)
+{
+	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
+	if (mode == SP_EARLY)
+		return early_begin(t);
+	if (mode > SP_MUTED)
+		return begin_nowhere(t);
+	if (!has_ring(t) && !attach(t))
+		return begin_nowhere(t);
+	sp_ring_limits(t);
+	if (t->cur >= t->lim && t->cur < t->end && !sp_host_drain(t))
+		return begin_nowhere(t);
+	if (!reserve(t, t->cur, SP_SLACK))
+		return begin_nowhere(t);
+	return t->cur;
+}
+
+uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words)
+{
+	uint64_t *moved = NULL;
+	if (has_ring(t) && __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED)
+		moved = reserve(t, w, words + SP_SLACK);
+	else if (t->ring == &early.ring)
+		__atomic_fetch_add(&early.lost, 1, __ATOMIC_RELAXED);
+	if (!moved)
+		begin_nowhere(t);
+	return moved;
+}
+
+uint64_t *sp_room_none(void)
+{
+	return nowhere.words + SP_SLACK;
+}
+
+void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
+{
+	uint32_t n = t->npending;
+	uint64_t words = (uint64_t)(w - t->cur);
+	memmove(t->cur + n, t->cur, words * 8);
+	memcpy(t->cur, t->pending, n * 8);
+	t->cur[n] = word0;
+	t->npending = 0;
+	t->cur = w + n;
+	t->head += (words + n) * 8;
+	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+}
+
+void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open)
+{
+	if (open) {
+		if (t->npending + n <= SP_PENDING) {
+			memcpy(t->pending + t->npending, record, n * 8);
+			t->npending += n;
+		}
+		return;
+	}
+	if (__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) > SP_MUTED)
+		return;
+	uint64_t *w = sp_begin(t);
+	memcpy(w, record, n * 8);
+	t->cur = w + n;
+	t->head += n * 8;
+	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+}
+
+void sp_switch(int on)
+{
+	struct sp_thread *t = &sp_self;
+	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
+	if (mode == SP_EARLY)
+		sp_run.start_off = !on;
+	if (mode > SP_MUTED || (mode == SP_ON) == (on != 0))
+		return;
+	uint64_t *w = sp_begin(t);
+	w[1] = sp_ticks();
+	w[2] = on != 0;
+	sp_commit(t, w + 3, 0, SP_SWITCH, 0);
+	/* Only from on to muted or back: another thread may just have given up. */
+	__atomic_compare_exchange_n(&sp_mode, &mode, on ? SP_ON : SP_MUTED, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* ---- loading, forking ---- */
+
+static void forked(void)
+{
+	/* The rings are shared with the parent: writing would mix two processes. */
+	__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
+	sp_scratch_forget();
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	sp_clock_open();
+	pthread_atfork(NULL, NULL, forked);
+}

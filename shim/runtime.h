@@ -1,0 +1,46 @@
+/* runtime.h: the shim's slow paths and its life cycle. */
+#ifndef SPOOR_RUNTIME_H
+#define SPOOR_RUNTIME_H
+
+#include "shim.h"
+
+/* One line on stderr, "spoor: …". */
+void sp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, but only the first in this process. */
+void sp_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Warn and never record again. */
+void sp_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* After PMPI_Init: start recording for good. */
+void sp_start(void);
+/* The same without MPI_COMM_WORLD. */
+void sp_start_alone(void);
+/* Before PMPI_Finalize: merge, write, clean up, and stop. */
+void sp_finish(void);
+/* After PMPI_Session_init and before PMPI_Session_finalize: in a program that
+   doesn't call MPI_Init, the first session starts the recording, and when none
+   is open it is complete. */
+void sp_session_opened(intptr_t session);
+void sp_session_closing(void);
+/* The program switches recording on or off. */
+void sp_switch(int on);
+/* Move what was recorded before MPI_Init into ring 0 and make it t's. 0 if
+   there is no memory. */
+int sp_attach_first(struct sp_thread *t, uint64_t capacity);
+
+/* The records before MPI_Init shall be t's: t is in MPI_Init. */
+void sp_early_claim(struct sp_thread *t);
+
+/* Where a running process stands. */
+extern struct sp_run {
+	int rank, ranks, spawned;
+	int alone;     /* sessions only: there is no MPI_COMM_WORLD */
+	int start_off; /* switched off before MPI_Init */
+	intptr_t comm;        /* private duplicate of MPI_COMM_WORLD */
+	intptr_t world_group; /* of MPI_COMM_WORLD; 0 if there is none */
+	double ticks_per_ns;
+	uint64_t start_ticks;
+	int64_t start_ns;
+} sp_run;
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * session.c: programs that use MPI through sessions alone.
+ *
+ * They have no MPI_COMM_WORLD and no call that all processes make together at
+ * the end, so nothing is merged here: the process directory stays, marked as
+ * finished, for `spoor run` to merge.
+ */
+#include "calls.h"
+#include "context.h"
+#include "flavour.h"
+#include "host.h"
+#include "ring.h"
+#include "runtime.h"
+
+static int open_sessions;
+
+static void find_world(intptr_t session)
+{
+	intptr_t group = 0;
+	if (P_MPI_Group_from_session_pset(session, "mpi://WORLD", &group) != 0)
+		return;
+	sp_run.world_group = group;
+	P_MPI_Group_rank(group, &sp_run.rank);
+	P_MPI_Group_size(group, &sp_run.ranks);
+}
+
+void sp_session_opened(intptr_t session)
+{
+	__atomic_fetch_add(&open_sessions, 1, __ATOMIC_SEQ_CST);
+	int early = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY;
+	if (!early && !sp_run.alone)
+		return;
+	if (!sp_run.world_group)
+		find_world(session);
+	if (early) {
+		sp_run.alone = 1;
+		sp_start_alone();
+	} else {
+		sp_context_finished(0);
+	}
+}
+
+void sp_session_closing(void)
+{
+	int left = __atomic_sub_fetch(&open_sessions, 1, __ATOMIC_SEQ_CST);
+	if (left > 0 || !sp_run.alone || __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) > SP_MUTED)
+		return;
+	if (sp_run.world_group)
+		P_MPI_Group_free(&sp_run.world_group);
+	sp_run.world_group = 0;
+	if (sp_host_drain(&sp_self))
+		sp_context_finished(1);
+}

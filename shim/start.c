@@ -1,0 +1,205 @@
+/*
+ * start.c: the life of a traced process: from MPI_Init to MPI_Finalize.
+ *
+ * Starting and finishing are agreed among all ranks: if one of them can't go
+ * on, the others must not wait for it.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "context.h"
+#include "flavour.h"
+#include "host.h"
+#include "ring.h"
+#include "runtime.h"
+
+#define RING_BYTES (1ull << 20)
+#define MIN_RING_BYTES (64ull << 10)
+#define MAX_MESSAGE (1ull << 30)
+#define TAG 1
+
+struct sp_run sp_run;
+
+static struct spoor_host host;
+
+/* ---- what the engine may ask ---- */
+
+static int32_t nthreads(void)
+{
+	return __atomic_load_n(&sp_nrings, __ATOMIC_ACQUIRE);
+}
+
+static void *ring(int32_t thread)
+{
+	return thread >= 0 && thread < nthreads() ? sp_rings[thread] : NULL;
+}
+
+static int32_t send_bytes(int32_t dest, const void *buf, uint64_t len)
+{
+	int rc = sp_run.comm ? 0 : -1;
+	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
+		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
+		rc = P_MPI_Send((const char *)buf + at, (int)n, sp_fl.byte, dest, TAG, sp_run.comm);
+	}
+	return rc;
+}
+
+static int32_t recv_bytes(int32_t source, void *buf, uint64_t len)
+{
+	int rc = sp_run.comm ? 0 : -1;
+	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
+		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
+		uint64_t status[8];
+		rc = P_MPI_Recv((char *)buf + at, (int)n, sp_fl.byte, source, TAG, sp_run.comm, status);
+	}
+	return rc;
+}
+
+/* ---- agreement ---- */
+
+/* Whether all ranks say yes. */
+static int all_agree(int yes)
+{
+	char mine = (char)yes, verdict = 1;
+	char *all = sp_run.rank == 0 ? calloc(1, (size_t)sp_run.ranks) : NULL;
+	if (P_MPI_Gather(&mine, 1, sp_fl.byte, all, 1, sp_fl.byte, 0, sp_run.comm) != 0)
+		verdict = 0;
+	for (int i = 0; all && i < sp_run.ranks; i++)
+		verdict = verdict && all[i];
+	free(all);
+	if (P_MPI_Bcast(&verdict, 1, sp_fl.byte, 0, sp_run.comm) != 0)
+		return 0;
+	return verdict;
+}
+
+/* ---- start ---- */
+
+static uint64_t ring_bytes(void)
+{
+	const char *named = getenv("SPOOR_RING");
+	uint64_t want = named ? strtoull(named, NULL, 0) : RING_BYTES;
+	uint64_t size = MIN_RING_BYTES;
+	while (size < want && size < 1ull << 32)
+		size *= 2;
+	return size;
+}
+
+static int open_world(void)
+{
+	intptr_t parent = 0, world = 0;
+	P_MPI_Comm_rank(sp_fl.comm_world, &sp_run.rank);
+	P_MPI_Comm_size(sp_fl.comm_world, &sp_run.ranks);
+	if (P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm) != 0) {
+		sp_run.comm = 0;
+		return 0;
+	}
+	P_MPI_Comm_set_errhandler(sp_run.comm, sp_fl.errors_return);
+	P_MPI_Comm_group(sp_fl.comm_world, &world);
+	sp_run.world_group = world;
+	if (P_MPI_Comm_get_parent(&parent) == 0)
+		sp_run.spawned = ((uint64_t)parent & sp_fl.handle_mask) != (uint64_t)sp_fl.comm_null;
+	return 1;
+}
+
+static int start_engine(void)
+{
+	sp_run.ticks_per_ns = sp_clock_rate();
+	sp_clock_pair(&sp_run.start_ticks, &sp_run.start_ns);
+	uint64_t capacity = ring_bytes();
+	sp_scratch_open(capacity);
+	if (!sp_attach_first(&sp_self, capacity)) {
+		sp_give_up("no memory for a ring, not tracing");
+		return 0;
+	}
+	if (!sp_context_write()) {
+		sp_give_up("can't write to %s, not tracing", sp_scratch_dir());
+		return 0;
+	}
+	host = (struct spoor_host){
+		.abi = SPOOR_ENGINE_ABI,
+		.size = sizeof host,
+		.dir = sp_scratch_dir(),
+		.rank = sp_run.rank,
+		.ranks = sp_run.ranks,
+		.flavour = sp_fl.number,
+		.flags = (sp_run.alone ? SPOOR_ALONE : 0) | (sp_run.spawned ? SPOOR_SPAWNED : 0) | (sp_use_tsc ? SPOOR_TSC : 0),
+		.ticks_per_ns = sp_run.ticks_per_ns,
+		.ticks = sp_ticks,
+		.clock_pair = sp_clock_pair,
+		.nthreads = nthreads,
+		.ring = ring,
+		.send = send_bytes,
+		.recv = recv_bytes,
+	};
+	return sp_host_start(&host);
+}
+
+static void close_world(void)
+{
+	if (sp_run.world_group)
+		P_MPI_Group_free(&sp_run.world_group);
+	if (sp_run.comm)
+		P_MPI_Comm_free(&sp_run.comm);
+	sp_run.world_group = sp_run.comm = 0;
+}
+
+static void set_on(void)
+{
+	const char *off = getenv("SPOOR_START_OFF");
+	int early = SP_EARLY;
+	if (__atomic_compare_exchange_n(&sp_mode, &early, SP_ON, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+	    && (sp_run.start_off || (off && strcmp(off, "1") == 0)))
+		sp_switch(0);
+}
+
+void sp_start(void)
+{
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_EARLY)
+		return;
+	sp_flavour_late();
+	sp_self.busy++;
+	if (!open_world()) {
+		sp_give_up("can't duplicate MPI_COMM_WORLD, not tracing");
+	} else if (!all_agree(start_engine())) {
+		sp_give_up("another rank can't trace, so this one does not");
+		sp_host_stop();
+		sp_scratch_remove();
+		close_world();
+	}
+	sp_self.busy--;
+	set_on();
+}
+
+void sp_start_alone(void)
+{
+	sp_flavour_late();
+	sp_self.busy++;
+	start_engine();
+	sp_self.busy--;
+	set_on();
+}
+
+/* ---- finish ---- */
+
+void sp_finish(void)
+{
+	if (!sp_run.comm)
+		return;
+	sp_self.busy++;
+	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain(&sp_self);
+	if (all_agree(ok)) {
+		__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
+		if (sp_host_finish()) {
+			sp_host_stop();
+			sp_scratch_remove();
+		}
+	} else {
+		sp_give_up("another rank stopped tracing: see `spoor recover`");
+	}
+	__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
+	sp_host_stop();
+	close_world();
+	sp_self.busy--;
+}
