@@ -1,0 +1,132 @@
+package column
+
+import "spoor/internal/wire"
+
+// A Kind is a closed form of a value as a function of the rank.
+type Kind uint8
+
+// The kinds. The numbers are part of the file format.
+const (
+	Const  Kind = 0 // c
+	Rank   Kind = 1 // rank + c
+	Ring   Kind = 2 // (rank + c) mod P
+	Xor    Kind = 3 // rank xor c
+	Digits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
+	Stored Kind = 5 // no closed form: a Seq stands with the class
+	kinds       = 6
+
+	// Masked is added to a kind that holds for most ranks only. A Seq with the
+	// class says where: 0 where the form holds, else one more than the value,
+	// or the value itself if that is negative.
+	Masked Kind = 8
+)
+
+// coefficients is how many numbers each kind needs.
+var coefficients = [kinds]int{1, 1, 1, 1, 10, 0}
+
+// A Form is a kind with its coefficients.
+type Form struct {
+	Kind Kind
+	C    [10]int64
+}
+
+// Coefficients of Digits. With rank = x + d·y, the value is
+// base + (a1·x + b1·y + c1 mod m1) + m1·(a2·x + b2·y + c2 mod m2).
+const (
+	cD = iota
+	cBase
+	cM1
+	cA1
+	cB1
+	cC1
+	cM2
+	cA2
+	cB2
+	cC2
+)
+
+// Coefficients returns how many numbers the form's kind needs.
+func (k Kind) Coefficients() int { return coefficients[k&^Masked] }
+
+// Valid reports whether there is such a kind.
+func (k Kind) Valid() bool {
+	return k < kinds || k&Masked != 0 && k&^Masked < Stored
+}
+
+// Columns returns whether a Seq stands with the class for a form of the kind.
+func (k Kind) Columns() bool { return k == Stored || k&Masked != 0 }
+
+// Check reports whether the coefficients make sense, so that Eval can't fail.
+func (f *Form) Check(r *wire.Reader) {
+	if f.Kind&^Masked != Digits {
+		return
+	}
+	if f.C[cD] < 1 || f.C[cM1] < 1 || f.C[cM2] < 1 {
+		r.Fail("form with a divisor below 1")
+	}
+}
+
+// Eval returns the form's value for a rank of a world of size P.
+func (f *Form) Eval(rank, size int64) int64 {
+	switch f.Kind &^ Masked {
+	case Const:
+		return f.C[0]
+	case Rank:
+		return int64(uint64(rank) + uint64(f.C[0]))
+	case Ring:
+		return mod(int64(uint64(rank)+uint64(f.C[0])), max(size, 1))
+	case Xor:
+		return rank ^ f.C[0]
+	case Digits:
+		x, y := rank%f.C[cD], rank/f.C[cD]
+		lo := mod(linear(f.C[cA1], x, f.C[cB1], y, f.C[cC1]), f.C[cM1])
+		hi := mod(linear(f.C[cA2], x, f.C[cB2], y, f.C[cC2]), f.C[cM2])
+		return int64(uint64(f.C[cBase]) + uint64(lo) + uint64(f.C[cM1])*uint64(hi))
+	}
+	return 0
+}
+
+// linear returns a·x + b·y + c, wrapping around.
+func linear(a, x, b, y, c int64) int64 {
+	return int64(uint64(a)*uint64(x) + uint64(b)*uint64(y) + uint64(c))
+}
+
+// mod returns the remainder that is not negative.
+func mod(a, m int64) int64 {
+	if a %= m; a < 0 {
+		a += m
+	}
+	return a
+}
+
+// A Value is a form with what stands with the class, if anything.
+type Value struct {
+	Form Form
+	Seq  *Seq // the values of a Stored form, the mask of a Masked one
+}
+
+// At returns the value of the i-th member of a class, a given rank of a world
+// of the given size.
+func (v *Value) At(i int, rank, size int64) int64 {
+	switch {
+	case v.Form.Kind == Stored:
+		return v.Seq.At(i, rank)
+	case v.Form.Kind&Masked != 0:
+		switch m := v.Seq.At(i, rank); {
+		case m < 0:
+			return m
+		case m > 0:
+			return m - 1
+		}
+	}
+	return v.Form.Eval(rank, size)
+}
+
+// maskOf is what stands in a mask for a value that the form doesn't give; ok
+// is false if there is no room for it.
+func maskOf(v int64) (m int64, ok bool) {
+	if v < 0 {
+		return v, true
+	}
+	return v + 1, v+1 > 0
+}

@@ -1,0 +1,164 @@
+package column
+
+import "spoor/internal/wire"
+
+// AppendForms appends the kinds of forms that one value has in several
+// signatures; AppendCoefficients the rest of them.
+//
+//	kinds        = kind uint8 if all are the same, else 255 and a Seq of kinds
+//	coefficients = per kind that occurs, in rising order, per coefficient:
+//	               a varint if one form is of that kind, else a Seq over them
+func AppendForms(b []byte, forms []Form) []byte {
+	var kinds Column
+	for i := range forms {
+		kinds.Append(int64(forms[i].Kind))
+	}
+	if k, ok := kinds.Same(); ok {
+		b = append(b, byte(k))
+	} else {
+		b = EncodeSeq(append(b, 255), &kinds, nil)
+	}
+	return b
+}
+
+// AppendCoefficients appends the coefficients of the forms.
+func AppendCoefficients(b []byte, forms []Form) []byte {
+	for kind := Kind(0); kind < Masked<<1; kind++ {
+		if !kind.Valid() {
+			continue
+		}
+		for k := range kind.Coefficients() {
+			var c Column
+			for i := range forms {
+				if forms[i].Kind == kind {
+					c.Append(forms[i].C[k])
+				}
+			}
+			switch c.n {
+			case 0:
+			case 1:
+				b = wire.AppendVarint(b, c.runs[0].Start)
+			default:
+				b = EncodeSeq(b, &c, nil)
+			}
+		}
+	}
+	return b
+}
+
+// Forms are the forms that one value has in several signatures, unpacked no
+// further than needed: a table of signatures may hold millions.
+type Forms struct {
+	n     int
+	kind  Kind // of all, if kinds is nil
+	kinds []Kind
+	at    []uint32 // parallel to kinds: where the coefficients start
+	coef  []int64
+}
+
+// Kind returns the kind of the i-th form.
+func (f *Forms) Kind(i int) Kind {
+	if f.kinds != nil {
+		return f.kinds[i]
+	}
+	return f.kind
+}
+
+// At returns the i-th form.
+func (f *Forms) At(i int) Form {
+	form := Form{Kind: f.Kind(i)}
+	k := form.Kind.Coefficients()
+	at := i * k
+	if f.kinds != nil {
+		at = int(f.at[i])
+	}
+	copy(form.C[:k], f.coef[at:])
+	return form
+}
+
+// DecodeForms reads the kinds of n forms; the caller bounds n.
+func DecodeForms(r *wire.Reader, n int) Forms {
+	f := Forms{n: n, kind: Kind(r.Byte())}
+	if f.kind != 255 {
+		if !f.kind.Valid() {
+			r.Fail("unknown form %d", f.kind)
+		}
+		return f
+	}
+	s := DecodeSeq(r, n)
+	if s == nil {
+		return Forms{}
+	}
+	if !s.Bounds(0, 15) {
+		r.Fail("unknown form")
+		return Forms{}
+	}
+	f.kinds, f.at = make([]Kind, n), make([]uint32, n)
+	for i := range n {
+		k := Kind(s.At(i, 0))
+		if !k.Valid() {
+			r.Fail("unknown form %d", k)
+			return Forms{}
+		}
+		f.kinds[i] = k
+	}
+	return f
+}
+
+// DecodeCoefficients reads the coefficients of forms whose kinds are known.
+func (f *Forms) DecodeCoefficients(r *wire.Reader) {
+	if f.kinds == nil {
+		f.decodeKind(r, f.kind, f.n)
+		return
+	}
+	var count [Masked << 1]int
+	for _, k := range f.kinds {
+		count[k]++
+	}
+	var start [Masked << 1]int
+	total := 0
+	for k, n := range count {
+		start[k] = total
+		if n > 0 {
+			total += n * Kind(k).Coefficients()
+		}
+	}
+	for i, k := range f.kinds {
+		f.at[i] = uint32(start[k])
+		start[k] += k.Coefficients()
+	}
+	for k, n := range count {
+		if n > 0 {
+			f.decodeKind(r, Kind(k), n)
+		}
+	}
+}
+
+// decodeKind reads the coefficients of n forms of one kind.
+func (f *Forms) decodeKind(r *wire.Reader, kind Kind, n int) {
+	if r.Err() != nil || n == 0 {
+		return
+	}
+	k := kind.Coefficients()
+	base := len(f.coef)
+	f.coef = append(f.coef, make([]int64, n*k)...)
+	coef := f.coef[base:]
+	for c := range k {
+		if n == 1 {
+			coef[c] = r.Varint()
+			continue
+		}
+		s := DecodeSeq(r, n)
+		if s == nil {
+			return
+		}
+		for i := range n {
+			coef[i*k+c] = s.At(i, 0)
+		}
+	}
+	for i := range n {
+		form := Form{Kind: kind}
+		copy(form.C[:k], coef[i*k:])
+		form.Check(r)
+	}
+}

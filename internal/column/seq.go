@@ -1,0 +1,247 @@
+package column
+
+import (
+	"math"
+	"sort"
+
+	"spoor/internal/grammar"
+	"spoor/internal/prefix"
+	"spoor/internal/wire"
+)
+
+// A Seq is a column as it stands in a file: in whichever coding was shortest,
+// readable at any position without being expanded. It is safe for use by
+// several goroutines at once.
+//
+//	seq = codec uint8, payload
+type Seq struct {
+	n        int
+	relative bool
+	runs     []Run
+	ends     []uint64 // parallel to runs: values up to the end of each
+	plain    []int64
+	dict     []int64 // of the grammars: value or difference of each terminal
+	sums     *prefix.Sums
+	deltas   bool
+}
+
+// Codecs, the low bits of a sequence's first byte. With relative set, values
+// are differences to the ranks they belong to.
+const (
+	codecRuns   = 0 // Column.AppendRuns
+	codecPlain  = 1 // a varint for each value: its difference to the one before
+	codecValues = 2 // a grammar over the distinct values
+	codecDeltas = 3 // a grammar over the distinct differences
+	codecBits   = 2
+	relative    = 1 << codecBits
+)
+
+// Above these sizes a column is not worth building grammars for: one that
+// doesn't repeat costs time, one that does has few runs.
+const (
+	maxGrammarValues = 1 << 18
+	minGrammarRuns   = 4
+)
+
+// EncodeSeq appends the shortest coding of c. ranks are the ranks of the
+// values if differences to them are worth trying, else nil.
+func EncodeSeq(b []byte, c, ranks *Column) []byte {
+	best := encodeBest(c, 0)
+	if ranks != nil && len(c.runs) > 1 {
+		var rel Column
+		i := 0
+		of := ranks.Values()
+		for v := range c.All() {
+			rel.Append(int64(uint64(v) - uint64(of[i])))
+			i++
+		}
+		if e := encodeBest(&rel, relative); len(e) < len(best) {
+			best = e
+		}
+	}
+	return append(b, best...)
+}
+
+func encodeBest(c *Column, flags byte) []byte {
+	best := c.AppendRuns([]byte{codecRuns | flags})
+	if len(c.runs) < minGrammarRuns {
+		return best
+	}
+	vals := c.Values()
+	deltas := make([]int64, len(vals))
+	plain := []byte{codecPlain | flags}
+	last := int64(0)
+	for i, v := range vals {
+		deltas[i] = int64(uint64(v) - uint64(last))
+		plain = wire.AppendVarint(plain, deltas[i])
+		last = v
+	}
+	candidates := [][]byte{plain}
+	if len(vals) <= maxGrammarValues {
+		candidates = append(candidates,
+			appendGrammar([]byte{codecValues | flags}, vals),
+			appendGrammar([]byte{codecDeltas | flags}, deltas))
+	}
+	for _, e := range candidates {
+		if len(e) < len(best) {
+			best = e
+		}
+	}
+	return best
+}
+
+// appendGrammar appends the distinct values by first use, then the grammar
+// over their numbers.
+func appendGrammar(b []byte, vals []int64) []byte {
+	number := make(map[int64]uint32)
+	var dict []int64
+	builder := grammar.NewBuilder()
+	for _, v := range vals {
+		k, ok := number[v]
+		if !ok {
+			k = uint32(len(dict))
+			number[v] = k
+			dict = append(dict, v)
+		}
+		builder.Append(k)
+	}
+	b = wire.AppendUvarint(b, uint64(len(dict)))
+	last := int64(0)
+	for _, v := range dict {
+		b = wire.AppendVarint(b, int64(uint64(v)-uint64(last)))
+		last = v
+	}
+	return builder.Grammar().AppendBinary(b)
+}
+
+// DecodeSeq reads what EncodeSeq wrote: a sequence of n values.
+func DecodeSeq(r *wire.Reader, n int) *Seq {
+	s := &Seq{n: n}
+	tag := r.Byte()
+	if tag >= relative<<1 {
+		r.Fail("unknown column codec %d", tag)
+	}
+	s.relative = tag&relative != 0
+	switch tag & (1<<codecBits - 1) {
+	case codecRuns:
+		c := DecodeRuns(r, n)
+		s.runs = c.runs
+		s.ends = make([]uint64, len(c.runs))
+		sum := uint64(0)
+		for i := range c.runs {
+			sum += c.runs[i].Count
+			s.ends[i] = sum
+		}
+	case codecPlain:
+		if n > r.Rest() {
+			r.Fail("%d values in %d bytes", n, r.Rest())
+			break
+		}
+		s.plain = decodeDeltas(r, n)
+	case codecDeltas:
+		s.deltas = true
+		fallthrough
+	case codecValues:
+		s.decodeGrammar(r)
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	return s
+}
+
+func decodeDeltas(r *wire.Reader, n int) []int64 {
+	list := make([]int64, n)
+	last := uint64(0)
+	for i := range list {
+		last += uint64(r.Varint())
+		list[i] = int64(last)
+	}
+	return list
+}
+
+func (s *Seq) decodeGrammar(r *wire.Reader) {
+	s.dict = decodeDeltas(r, r.Count(1))
+	if r.Err() != nil {
+		return
+	}
+	g, read, err := grammar.Decode(r.Remaining())
+	if err != nil {
+		r.Check(err)
+		return
+	}
+	r.Skip(read)
+	for _, t := range g.Terminals() {
+		if int(t) >= len(s.dict) {
+			r.Fail("column grammar uses value %d of %d", t, len(s.dict))
+			return
+		}
+	}
+	weight := func(uint32) int64 { return 0 }
+	if s.deltas {
+		weight = func(t uint32) int64 { return s.dict[t] }
+	}
+	s.sums = prefix.New(g, weight)
+	if s.sums.Len() != uint64(s.n) {
+		r.Fail("column grammar of %d values, %d expected", s.sums.Len(), s.n)
+	}
+}
+
+// Len returns the number of values.
+func (s *Seq) Len() int { return s.n }
+
+// At returns the i-th value, that of the given rank.
+func (s *Seq) At(i int, rank int64) int64 {
+	var v int64
+	switch {
+	case s.sums != nil:
+		t, before := s.sums.At(uint64(i))
+		v = int64(uint64(before) + uint64(s.dict[t]))
+	case s.plain != nil:
+		v = s.plain[i]
+	default:
+		k := sort.Search(len(s.ends), func(k int) bool { return s.ends[k] > uint64(i) })
+		r := s.runs[k]
+		v = r.At(uint64(i) - (s.ends[k] - r.Count))
+	}
+	if s.relative {
+		v = int64(uint64(v) + uint64(rank))
+	}
+	return v
+}
+
+// Bounds reports whether all values lie between lo and hi without looking at
+// each; it may refuse values that do. It is meant for indexes.
+func (s *Seq) Bounds(lo, hi int64) bool {
+	in := func(v int64) bool { return v >= lo && v <= hi }
+	if s.relative {
+		return false
+	}
+	for _, r := range s.runs {
+		if !in(r.Start) || !in(r.At(r.Count-1)) || !r.Monotonic() {
+			return false
+		}
+	}
+	for _, v := range s.plain {
+		if !in(v) {
+			return false
+		}
+	}
+	if s.sums == nil {
+		return true
+	}
+	if s.deltas {
+		for i := range s.n {
+			if !in(s.At(i, math.MinInt64)) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, v := range s.dict {
+		if !in(v) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,127 @@
+// Package prefix answers questions about a position in the sequence of a
+// grammar without expanding it: which terminal is there, and what weight the
+// terminals before it have in sum. It reads grammars, it does not make them.
+package prefix
+
+import (
+	"sort"
+
+	"spoor/internal/grammar"
+)
+
+// Sums is a grammar with a weight for each terminal. It is safe for use by
+// several goroutines at once. Sums of weights wrap around at 64 bits.
+type Sums struct {
+	g      *grammar.Grammar
+	weight func(terminal uint32) int64
+	rules  []rule
+}
+
+// A rule holds, per symbol of the rule's body, how long the expansion is up to
+// and including that symbol, and what it weighs.
+type rule struct {
+	ends    []uint64
+	weights []int64
+}
+
+// New prepares a grammar. It takes time and memory in proportion to the
+// grammar, not to the sequence.
+func New(g *grammar.Grammar, weight func(terminal uint32) int64) *Sums {
+	s := &Sums{g: g, weight: weight, rules: make([]rule, len(g.Rules))}
+	if len(g.Rules) == 0 {
+		return s
+	}
+	// Bodies may name rules of any number, nested as deep as there are rules,
+	// so this is a walk with a stack of its own.
+	type place struct {
+		rule int32
+		at   int
+	}
+	stack := []place{{}}
+	s.rules[0].ends = make([]uint64, 0, len(g.Rules[0]))
+	for len(stack) > 0 {
+		p := &stack[len(stack)-1]
+		r := &s.rules[p.rule]
+		body := g.Rules[p.rule]
+		if p.at == len(body) {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		sym := body[p.at]
+		n, w := uint64(1), int64(0)
+		if sym.ID >= 0 {
+			w = weight(uint32(sym.ID))
+		} else {
+			sub := &s.rules[-sym.ID]
+			if sub.ends == nil {
+				sub.ends = make([]uint64, 0, len(g.Rules[-sym.ID]))
+				stack = append(stack, place{rule: -sym.ID})
+				continue
+			}
+			n, w = sub.total()
+		}
+		p.at++
+		n0, w0 := r.total()
+		r.ends = append(r.ends, n0+n*sym.Count)
+		r.weights = append(r.weights, w0+w*int64(sym.Count))
+	}
+	return s
+}
+
+func (r *rule) total() (uint64, int64) {
+	if n := len(r.ends); n > 0 {
+		return r.ends[n-1], r.weights[n-1]
+	}
+	return 0, 0
+}
+
+// Len returns the length of the sequence.
+func (s *Sums) Len() uint64 {
+	if len(s.rules) == 0 {
+		return 0
+	}
+	n, _ := s.rules[0].total()
+	return n
+}
+
+// Total returns the weight of the whole sequence.
+func (s *Sums) Total() int64 { return s.Before(s.Len()) }
+
+// Rule returns the length and weight of one expansion of a rule.
+func (s *Sums) Rule(r int) (uint64, int64) { return s.rules[r].total() }
+
+// Before returns the weight of the first pos terminals.
+func (s *Sums) Before(pos uint64) int64 {
+	if n := s.Len(); pos >= n {
+		if n == 0 {
+			return 0
+		}
+		_, w := s.rules[0].total()
+		return w
+	}
+	_, w := s.At(pos)
+	return w
+}
+
+// At returns the terminal at pos, which must be below Len, and the weight of
+// all terminals before it.
+func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
+	for id := int32(0); ; {
+		r := &s.rules[id]
+		at := sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > pos })
+		start, sum := uint64(0), int64(0)
+		if at > 0 {
+			start, sum = r.ends[at-1], r.weights[at-1]
+		}
+		sym := s.g.Rules[id][at]
+		pos -= start
+		before += sum
+		if sym.ID >= 0 {
+			return uint32(sym.ID), before + s.weight(uint32(sym.ID))*int64(pos)
+		}
+		n, w := s.rules[-sym.ID].total()
+		before += w * int64(pos/n)
+		pos %= n
+		id = -sym.ID
+	}
+}
