@@ -126,8 +126,6 @@ func (r *Ring) Check(pos, head uint64) error {
 		return fmt.Errorf("ring: record at %d has %d words, beyond the head: %w", pos, words, ErrCorrupt)
 	case words > uint64(len(r.data))-i:
 		return fmt.Errorf("ring: record at %d has %d words, beyond the ring's end: %w", pos, words, ErrCorrupt)
-	case kind == Skip && words != uint64(len(r.data))-i:
-		return fmt.Errorf("ring: skip at %d stops before the ring's end: %w", pos, ErrCorrupt)
 	}
 	return nil
 }

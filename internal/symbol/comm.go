@@ -2,14 +2,11 @@ package symbol
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"spoor/internal/pack"
 	"spoor/mpi"
 )
-
-var errRange = errors.New("symbol out of range")
 
 // CommWords is how many words describe a new communicator: the world rank of
 // its rank 0, own rank, size, world rank of the remote group's rank 0, remote
@@ -75,13 +72,14 @@ func (c *Comms) Describe(name int64, info CommInfo) {
 // Ordinal counts a creation on parent and returns how many equal ones came
 // before. Calls in which all of the parent's members take part are counted
 // whatever came out, since the members of one result needn't have been together
-// in the results before; those of a group, by the group.
+// in the results before; those of a group, by the group; those that join two
+// groups, by the two leaders, since each side has its own parent.
 func (c *Comms) Ordinal(parent int64, call uint16, info CommInfo) int64 {
 	k := creation{parent: parent, call: call, leader: -1, remote: -1}
 	if info[5] != 0 {
 		k.leader, k.hash = info[0], info[5]
 	}
-	if info[4] != 0 {
+	if info[4] != 0 && c.Info(parent)[4] == 0 {
 		k.leader, k.remote = info[0], info[3]
 	}
 	n := c.made[k]

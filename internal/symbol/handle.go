@@ -86,42 +86,40 @@ func (h *Handles) Forget(raw uint64) {
 	}
 }
 
-// Save writes the state, predefined handles included.
+// Save writes the state. Predefined handles aren't part of it.
 func (h *Handles) Save(w *pack.Writer) {
 	h.pool.Save(w)
 	w.Uint(uint64(len(h.refs)))
+	live := 0
 	for _, n := range h.refs {
 		w.Int(int64(n))
 	}
-	saveMap(w, &h.names)
+	h.names.Each(func(_ uint64, v int64) {
+		if v > mpi.FirstHandleID {
+			live++
+		}
+	})
+	w.Uint(uint64(live))
+	if live == 0 {
+		return
+	}
+	h.names.Each(func(raw uint64, v int64) {
+		if v > mpi.FirstHandleID {
+			w.Fixed(raw)
+			w.Uint(uint64(v - 1 - mpi.FirstHandleID))
+		}
+	})
 }
 
-// Load reads what Save wrote.
+// Load reads what Save wrote, into a table with the same predefined handles.
 func (h *Handles) Load(r *pack.Reader) {
 	h.pool.Load(r)
 	h.refs = make([]int32, r.Len(1))
 	for i := range h.refs {
 		h.refs[i] = int32(r.Int())
 	}
-	loadMap(r, &h.names, 1, int64(len(h.refs))+mpi.FirstHandleID)
-}
-
-func saveMap(w *pack.Writer, m *Map) {
-	w.Uint(uint64(m.Len()))
-	m.Each(func(key uint64, val int64) {
-		w.Fixed(key)
-		w.Int(val)
-	})
-}
-
-func loadMap(r *pack.Reader, m *Map, low, high int64) {
-	*m = Map{}
 	for range r.Len(9) {
-		key, val := r.Fixed(), r.Int()
-		if val < low || val > high || val == 0 {
-			r.Fail(errRange)
-			return
-		}
-		m.Set(key, val)
+		raw := r.Fixed()
+		h.names.Set(raw, 1+mpi.FirstHandleID+int64(r.Index(len(h.refs))))
 	}
 }

@@ -6,7 +6,14 @@
 // which call has which parameter.
 package symbol
 
-import "math/bits"
+import (
+	"errors"
+	"math/bits"
+
+	"spoor/internal/pack"
+)
+
+var errRange = errors.New("symbol out of range")
 
 // A Map is a hash table from 64-bit keys to non-zero numbers: open addressing,
 // no allocation except when it grows. The zero Map is empty.
@@ -100,5 +107,26 @@ func (m *Map) Each(f func(key uint64, val int64)) {
 		if s.val != 0 {
 			f(s.key, s.val)
 		}
+	}
+}
+
+func saveMap(w *pack.Writer, m *Map) {
+	w.Uint(uint64(m.Len()))
+	m.Each(func(key uint64, val int64) {
+		w.Fixed(key)
+		w.Int(val)
+	})
+}
+
+// loadMap reads what saveMap wrote; numbers must be between low and high.
+func loadMap(r *pack.Reader, m *Map, low, high int64) {
+	*m = Map{}
+	for range r.Len(9) {
+		key, val := r.Fixed(), r.Int()
+		if val < low || val > high || val == 0 {
+			r.Fail(errRange)
+			return
+		}
+		m.Set(key, val)
 	}
 }

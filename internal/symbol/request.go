@@ -218,3 +218,6 @@ func (q *Requests) remove(i int) {
 	e.live = false
 	q.unused = append(q.unused, int32(i))
 }
+
+// Len is how many indices there are.
+func (q *Requests) Len() int { return len(q.entries) }

@@ -1,0 +1,98 @@
+package capture
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Each loop is one iteration of a program; calls is how many MPI calls it makes.
+var loops = []struct {
+	name  string
+	calls int
+	body  func(s *synth, i int)
+}{
+	{"CommRank", 1, func(s *synth, i int) { s.commRank() }},
+	{"Iprobe", 1, func(s *synth, i int) { s.iprobe() }},
+	{"IsendIrecvWaitall", 3, func(s *synth, i int) {
+		s.irecv(0x98000000+uint64(i%4), 0x5000)
+		s.isend(shared, 0x5004)
+		s.waitall(0x5000, 0x98000000+uint64(i%4), shared)
+	}},
+	{"Allreduce", 1, func(s *synth, i int) { s.allreduce() }},
+	{"Send64Tags", 1, func(s *synth, i int) {
+		s.enter("MPI_Send", cat(buffer(stackBuf), 4, typeInt, 1, i%64, commWorld)...)
+		s.leave("MPI_Send")
+	}},
+	{"Waitall16", 33, func(s *synth, i int) {
+		var handles []uint64
+		for k := range uint64(16) {
+			s.irecv(0x98000000+k, 0x5000+4*k)
+			handles = append(handles, 0x98000000+k)
+		}
+		for k := range uint64(16) {
+			s.isend(shared, 0x5040+4*k)
+			handles = append(handles, shared)
+		}
+		s.waitall(0x5000, handles...)
+	}},
+}
+
+// fill writes iterations of a loop until the ring is nearly full.
+func fill(tb testing.TB, capacity uint64, body func(s *synth, i int)) (*synth, int) {
+	s := newSynth(tb, 0, capacity)
+	n := 0
+	for {
+		head, err := s.w.Ring.Head()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if head > capacity-8192 {
+			return s, n
+		}
+		body(s, n)
+		n++
+	}
+}
+
+func BenchmarkDrain(b *testing.B) {
+	for _, l := range loops {
+		b.Run(l.name, func(b *testing.B) {
+			s, n := fill(b, 1<<16, l.body)
+			c := attach(b, testConfig(), s)
+			b.ReportAllocs()
+			calls := 0
+			for b.Loop() {
+				c.streams[0].pos = 0 // the same records again
+				if err := c.Drain(); err != nil {
+					b.Fatal(err)
+				}
+				calls += n * l.calls
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(calls), "ns/call")
+		})
+	}
+}
+
+func BenchmarkCheckpoint(b *testing.B) {
+	for _, sigs := range []int{10, 100, 1000, 10000} {
+		b.Run(fmt.Sprint(sigs), func(b *testing.B) {
+			s := newSynth(b, 0, 1<<22)
+			for i := range sigs * 2 {
+				s.enter("MPI_Send", cat(buffer(stackBuf), 4, typeInt, 1, i*i%sigs, commWorld)...)
+				s.leave("MPI_Send")
+			}
+			cfg := testConfig()
+			cfg.Dir = b.TempDir()
+			c := attach(b, cfg, s)
+			if err := c.Drain(); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := c.Checkpoint(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(c.CheckpointBytes())/float64(c.checkpoints.sequence), "B/checkpoint")
+		})
+	}
+}

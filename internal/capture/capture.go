@@ -1,0 +1,199 @@
+// Package capture turns the records of one rank into its track: it pairs ENTER
+// and LEAVE, gives symbolic names to what the records say, numbers the
+// signatures, feeds the numbers to each thread's grammar, and keeps time
+// statistics. It works on the rings of the living process (package main in
+// engine) and on what a dead one left behind (Resume).
+//
+// The package does no I/O but checkpoints, and knows nothing of other ranks.
+//
+// Invariants
+//  1. Inputs are named when a call begins and outputs when it ends, in the order
+//     of time over all threads; otherwise a handle that one thread frees and
+//     another gets anew has the wrong name.
+//  2. A stream's terminals stand in the order in which the calls began; a call
+//     made by a callback comes after the call that called back.
+//  3. State after a checkpoint plus the records behind it MUST give the same
+//     track as if nothing had happened; TestResume holds it to that.
+package capture
+
+import (
+	"fmt"
+
+	"spoor/internal/event"
+	"spoor/internal/grammar"
+	"spoor/internal/signature"
+	"spoor/internal/symbol"
+	"spoor/mpi"
+)
+
+// Config is what a capture has to know of its process.
+type Config struct {
+	Context
+	// Dir is where checkpoints go; "" for none.
+	Dir string
+	// Ticks reads the clock of the records; needed with several threads only.
+	Ticks func() uint64
+	// Maps returns the text of /proc/self/maps.
+	Maps func() []byte
+	// Address finds predefined handles that are objects of the MPI library,
+	// for flavours that have such and a Context that doesn't list them.
+	Address func(symbol string) (uint64, bool)
+}
+
+// NeverReturned stands for the return code of a call that was under way when
+// the process died.
+const NeverReturned = -1 << 31
+
+// A Capture follows one rank.
+type Capture struct {
+	cfg      Config
+	programs []*program // by call id, compiled at first use
+	rank     *mpi.Table
+	tag      *mpi.Table
+	errors   *mpi.Table
+
+	handles  [256]*symbol.Handles // by mpi.Kind; nil for what is no handle
+	comms    symbol.Comms
+	requests symbol.Requests
+	memory   symbol.Addresses
+	modules  symbol.Modules
+	sites    symbol.Sites
+	strings  symbol.Strings
+
+	sigs    signature.Table
+	streams []*stream
+
+	lost      uint64
+	finalized bool   // MPI_Finalize was entered
+	first     uint64 // ticks of the first record; 0: none yet
+	latest    uint64
+
+	checkpoints checkpoints
+	finalize    uint16 // call id of MPI_Finalize
+	parentCall  uint16 // of MPI_Comm_get_parent
+	inStatus    int64  // MPI_ERR_IN_STATUS
+	pending     int64  // MPI_ERR_PENDING
+}
+
+// A stream is one thread.
+type stream struct {
+	thread  int
+	ring    *event.Ring
+	pos     uint64 // read up to here
+	grammar *grammar.Builder
+	prev    uint32  // last terminal
+	last    uint64  // ticks when the thread was last inside MPI
+	frames  []frame // calls under way, outermost first; frames beyond depth are spare
+	depth   int
+	held    []uint32 // terminals since the outermost call under way began
+}
+
+// New makes a capture without any thread.
+func New(cfg Config) (*Capture, error) {
+	c := &Capture{cfg: cfg}
+	if cfg.TicksPerNs <= 0 {
+		return nil, fmt.Errorf("capture: %v ticks per nanosecond", cfg.TicksPerNs)
+	}
+	if cfg.Maps == nil {
+		c.cfg.Maps = func() []byte { return nil }
+	}
+	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
+	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
+	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)
+	var ids [2]uint16
+	for i, name := range []string{"MPI_Finalize", "MPI_Comm_get_parent"} {
+		call, ok := mpi.Lookup(name)
+		if !ok {
+			return nil, fmt.Errorf("capture: no call %s in the table", name)
+		}
+		ids[i] = call.ID
+	}
+	c.finalize, c.parentCall = ids[0], ids[1]
+	var codes [2]int64
+	for i, name := range []string{"MPI_ERR_IN_STATUS", "MPI_ERR_PENDING"} {
+		k, ok := mpi.ConstantNamed(name)
+		if !ok {
+			return nil, fmt.Errorf("capture: no constant %s in the table", name)
+		}
+		codes[i] = k.Value
+	}
+	c.inStatus, c.pending = codes[0], codes[1]
+	c.modules.Init(c.cfg.Maps)
+	c.sites.Init(&c.modules)
+	c.memory.Modules = &c.modules
+	c.comms.Init(cfg.Rank, cfg.Ranks)
+	c.defineHandles()
+	return c, nil
+}
+
+// defineHandles makes the tables of handles and enters the predefined ones.
+func (c *Capture) defineHandles() {
+	for _, k := range mpi.Kinds() {
+		if k.IsHandle() || k.IsTool() {
+			c.handles[k] = new(symbol.Handles)
+		}
+	}
+	c.handles[mpi.KindComm] = &c.comms.Handles
+	for _, h := range c.cfg.Handles {
+		c.predefine(h.Kind, h.Raw, h.ABI)
+	}
+	for k, table := range c.handles {
+		if table == nil {
+			continue
+		}
+		for _, v := range mpi.Constants(mpi.Kind(k)) {
+			if raw, ok := v.Raw(c.cfg.Flavour); ok {
+				c.predefine(mpi.Kind(k), rawHandle(c.cfg.Flavour, mpi.Kind(k), raw), v.Value)
+			} else if s := v.Symbol(c.cfg.Flavour); s != "" && c.cfg.Address != nil {
+				if raw, ok := c.cfg.Address(s); ok {
+					c.predefine(mpi.Kind(k), raw, v.Value)
+				}
+			}
+		}
+	}
+}
+
+// rawHandle is a handle as the shim records it: zero-extended where it is an int.
+func rawHandle(f mpi.Flavour, k mpi.Kind, v int64) uint64 {
+	if mpi.LayoutOf(f).HandleSize(k) == 4 {
+		return uint64(uint32(v))
+	}
+	return uint64(v)
+}
+
+func (c *Capture) predefine(k mpi.Kind, raw uint64, number int64) {
+	if t := c.handles[k]; t != nil {
+		t.Predefine(raw, number)
+	}
+	if null, _ := mpi.NullHandle(mpi.KindRequest); k == mpi.KindRequest && number == null {
+		c.requests.Init(raw)
+	}
+}
+
+// Attach gives the capture the ring of a thread. Threads come in order of
+// their numbers; giving a ring anew tells that it has moved.
+func (c *Capture) Attach(thread int, ring *event.Ring) error {
+	if thread < 0 || thread > len(c.streams) {
+		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))
+	}
+	if thread == len(c.streams) {
+		c.streams = append(c.streams, &stream{thread: thread, grammar: grammar.NewBuilder(), prev: signature.None})
+		lo, hi, ref := ring.Stack()
+		c.memory.Stacks = append(c.memory.Stacks, symbol.Stack{Lo: lo, Hi: hi, Ref: ref})
+	}
+	s := c.streams[thread]
+	s.ring = ring
+	if s.pos < ring.Kept() {
+		return fmt.Errorf("capture: thread %d: records up to %d are gone, read up to %d", thread, ring.Kept(), s.pos)
+	}
+	return nil
+}
+
+// Calls is the number of calls taken in so far.
+func (c *Capture) Calls() uint64 {
+	var n uint64
+	for i := range c.sigs.Len() {
+		n += c.sigs.Times(uint32(i)).Duration.Count
+	}
+	return n
+}

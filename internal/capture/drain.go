@@ -1,0 +1,235 @@
+package capture
+
+import (
+	"fmt"
+
+	"spoor/internal/event"
+)
+
+// Drain reads all records that were complete when it began.
+func (c *Capture) Drain() error {
+	c.modules.Allow()
+	var err error
+	if len(c.streams) == 1 {
+		var head uint64
+		if head, err = c.streams[0].ring.Head(); err == nil {
+			err = c.follow(c.streams[0], head, ^uint64(0))
+		}
+	} else {
+		err = c.interleave()
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range c.streams {
+		s.ring.SetDrained(s.pos)
+	}
+	return c.keep()
+}
+
+// interleave reads several rings in the order of time. A record that another
+// one depends on was published before that other one began. So of records not
+// younger than a moment before the heads were read, none can depend on one that
+// was not there yet.
+func (c *Capture) interleave() error {
+	until := ^uint64(0)
+	if c.cfg.Ticks != nil {
+		until = c.cfg.Ticks()
+	}
+	heads := make([]uint64, len(c.streams))
+	for i, s := range c.streams {
+		var err error
+		if heads[i], err = s.ring.Head(); err != nil {
+			return fmt.Errorf("thread %d: %w", i, err)
+		}
+	}
+	for {
+		// The stream with the oldest record goes on until another one's is older.
+		best, limit, oldest := -1, until, ^uint64(0)
+		for i, s := range c.streams {
+			ticks, ok, err := s.peek(heads[i])
+			switch {
+			case err != nil:
+				return err
+			case !ok || ticks > until:
+			case best < 0 || ticks < oldest:
+				if best >= 0 {
+					limit = min(limit, oldest)
+				}
+				best, oldest = i, ticks
+			default:
+				limit = min(limit, ticks)
+			}
+		}
+		if best < 0 {
+			return nil
+		}
+		if err := c.follow(c.streams[best], heads[best], limit); err != nil {
+			return err
+		}
+	}
+}
+
+// peek returns the ticks of the stream's next record, skipping padding.
+func (s *stream) peek(head uint64) (ticks uint64, ok bool, err error) {
+	for s.pos < head {
+		rec := s.ring.Record(s.pos, head)
+		if rec == nil {
+			return 0, false, s.corrupt(head)
+		}
+		if rec.Kind() != event.Skip {
+			return rec.Ticks(), true, nil
+		}
+		s.pos += uint64(len(rec)) * 8
+	}
+	return 0, false, nil
+}
+
+func (s *stream) corrupt(head uint64) error {
+	err := s.ring.Check(s.pos, head)
+	if err == nil {
+		err = event.ErrCorrupt
+	}
+	return fmt.Errorf("thread %d: %w", s.thread, err)
+}
+
+// follow reads the stream's records up to head, as long as they aren't younger
+// than limit.
+func (c *Capture) follow(s *stream, head, limit uint64) error {
+	for s.pos < head {
+		rec := s.ring.Record(s.pos, head)
+		if rec == nil {
+			return s.corrupt(head)
+		}
+		next := s.pos + uint64(len(rec))*8
+		kind := rec.Kind()
+		if kind != event.Skip && rec.Ticks() > limit {
+			return nil
+		}
+		if kind == event.Enter && s.depth == 0 {
+			// Nearly always the call's LEAVE comes right behind.
+			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit {
+				if err := c.whole(s, rec, end); err != nil {
+					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
+				}
+				s.pos = next + uint64(len(end))*8
+				continue
+			}
+		}
+		if err := c.record(s, kind, rec); err != nil {
+			return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
+		}
+		s.pos = next
+	}
+	return nil
+}
+
+// record takes in one record.
+func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
+	switch kind {
+	case event.Enter:
+		return c.begin(s, rec)
+	case event.Leave:
+		return c.end(s, rec)
+	case event.Segment:
+		c.memory.Open(rec[2], int64(rec[4]), segmentClass(rec[5]))
+	case event.Freed:
+		c.memory.Close(rec[2])
+	case event.Switch:
+		s.last = rec.Ticks() // what was not recorded is no gap
+	case event.Lost:
+		c.lost += rec[2]
+	}
+	return nil
+}
+
+// begin takes in an ENTER whose LEAVE doesn't follow at once.
+func (c *Capture) begin(s *stream, rec event.Record) error {
+	if s.depth == len(s.frames) {
+		s.frames = append(s.frames, frame{})
+	}
+	f := &s.frames[s.depth]
+	if err := c.enter(s, f, rec); err != nil {
+		return err
+	}
+	s.last = f.begin
+	f.slot = len(s.held)
+	if !f.muted() {
+		s.held = append(s.held, 0)
+	}
+	s.depth++
+	return nil
+}
+
+// end takes in the LEAVE of the newest call under way.
+func (c *Capture) end(s *stream, rec event.Record) error {
+	if s.depth == 0 {
+		return fmt.Errorf("call %d ends but never began: %w", rec.Call(), event.ErrCorrupt)
+	}
+	f := &s.frames[s.depth-1]
+	if f.prog.call.ID != rec.Call() {
+		return fmt.Errorf("%s ends as call %d: %w", f.prog.call.Name, rec.Call(), event.ErrCorrupt)
+	}
+	if err := c.leave(s, f, rec); err != nil {
+		return err
+	}
+	c.finish(s, f, rec.Ticks())
+	return nil
+}
+
+// finish closes the newest call under way. Terminals go to the grammar when the
+// outermost one is through, in the order in which the calls began.
+func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
+	s.depth--
+	if !f.muted() {
+		s.held[f.slot] = c.number(s, f, ticks)
+	}
+	s.last, c.latest = ticks, ticks
+	if s.depth == 0 {
+		for _, n := range s.held {
+			s.grammar.Append(n)
+		}
+		s.held = s.held[:0]
+	}
+}
+
+// number finds the terminal of a finished call and counts its times.
+func (c *Capture) number(s *stream, f *frame, ticks uint64) uint32 {
+	n := c.sigs.Number(s.prev, f.key)
+	s.prev = n
+	c.count(n, f.begin, f.gap, ticks)
+	return n
+}
+
+func (c *Capture) count(n uint32, begin, gap, ticks uint64) {
+	t := c.sigs.Times(n)
+	t.Gap.Add(gap)
+	if ticks < begin {
+		ticks = begin // the thread moved to a processor whose clock is behind
+	}
+	t.Duration.Add(ticks - begin)
+}
+
+// whole takes in a call whose two records stand side by side, while no other
+// call of the thread is under way.
+func (c *Capture) whole(s *stream, enter, leave event.Record) error {
+	if len(s.frames) == 0 {
+		s.frames = append(s.frames, frame{})
+	}
+	f := &s.frames[0]
+	if err := c.enter(s, f, enter); err != nil {
+		return err
+	}
+	if enter.Call() != leave.Call() {
+		return fmt.Errorf("%s ends as call %d: %w", f.prog.call.Name, leave.Call(), event.ErrCorrupt)
+	}
+	if err := c.leave(s, f, leave); err != nil {
+		return err
+	}
+	ticks := leave.Ticks()
+	if !f.muted() {
+		s.grammar.Append(c.number(s, f, ticks))
+	}
+	s.last, c.latest = ticks, ticks
+	return nil
+}

@@ -1,0 +1,94 @@
+package capture
+
+import (
+	"fmt"
+
+	"spoor/internal/grammar"
+	"spoor/internal/signature"
+	"spoor/internal/timing"
+	"spoor/internal/track"
+)
+
+// Track ends the capture and returns what it found. Calls still under way are
+// kept with the return code NeverReturned, except MPI_Finalize in a process
+// that lives: it is the one that asks.
+func (c *Capture) Track(end string) (*track.Track, error) {
+	for _, s := range c.streams {
+		for s.depth > 0 {
+			f := &s.frames[s.depth-1]
+			if f.prog.call.ID == c.finalize && end == track.Finished {
+				f.key[rcAt] = 0
+			}
+			c.finish(s, f, max(f.begin, c.latest))
+		}
+	}
+	t := &track.Track{Rank: c.cfg.Rank, Strings: c.strings.Table(), Sites: c.sites.Table()}
+	const unseen = ^uint32(0)
+	renumbered := make([]uint32, c.sigs.Len())
+	for i := range renumbered {
+		renumbered[i] = unseen
+	}
+	var order []uint32
+	for _, s := range c.streams {
+		g := s.grammar.Grammar()
+		for _, n := range g.Terminals() {
+			if renumbered[n] == unseen {
+				renumbered[n] = uint32(len(order))
+				order = append(order, n)
+			}
+		}
+		t.Streams = append(t.Streams, track.Stream{Grammar: g.Renumber(func(n uint32) uint32 { return renumbered[n] })})
+	}
+	if len(t.Streams) == 0 {
+		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
+	}
+	for _, n := range order {
+		k := c.sigs.Key(n)
+		vals, err := canonical(c.program(k.Call()), k.Values())
+		if err != nil {
+			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
+		}
+		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
+		times := c.sigs.Times(n)
+		t.Times = append(t.Times, track.Times{Duration: c.ns(times.Duration), Gap: c.ns(times.Gap)})
+	}
+	t.Process = c.process(end)
+	return t, nil
+}
+
+func (c *Capture) process(end string) track.Process {
+	p := track.Process{
+		Host: c.cfg.Host, PID: c.cfg.PID, End: end, Lost: (c.lost + 1) / 2, Threads: len(c.streams),
+		StartNs: c.cfg.StartNs,
+	}
+	if c.first != 0 {
+		p.StartNs += int64(float64(int64(c.first-c.cfg.StartTicks)) / c.cfg.TicksPerNs)
+		if c.latest > c.first {
+			p.SpanNs = int64(c.toNs(c.latest - c.first))
+		}
+	}
+	return p
+}
+
+// Calibrate sets the clock's rate from a second look at both clocks, if it is
+// far enough from the first to be the better measurement and near enough to it
+// in value to be believed: somebody may have set the wall clock.
+func (c *Capture) Calibrate(ticks uint64, ns int64) {
+	const enough = 1e9
+	elapsed := float64(ns - c.cfg.StartNs)
+	if elapsed < enough || ticks <= c.cfg.StartTicks {
+		return
+	}
+	rate := float64(ticks-c.cfg.StartTicks) / elapsed
+	if r := rate / c.cfg.TicksPerNs; r > 0.999 && r < 1.001 {
+		c.cfg.TicksPerNs = rate
+	}
+}
+
+func (c *Capture) toNs(ticks uint64) uint64 {
+	return uint64(float64(ticks)/c.cfg.TicksPerNs + 0.5)
+}
+
+func (c *Capture) ns(s timing.Stat) timing.Stat {
+	return timing.Stat{Count: s.Count, Sum: c.toNs(s.Sum), Min: c.toNs(s.Min), Max: c.toNs(s.Max)}
+}

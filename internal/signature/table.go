@@ -1,0 +1,142 @@
+package signature
+
+import (
+	"bytes"
+	"math/bits"
+	"unsafe"
+
+	"spoor/internal/timing"
+)
+
+// A Key is a signature as the table stores it: call, site, values. Its order
+// of values is the maker's business; the table only compares.
+type Key []int64
+
+// KeyHeader is how many words of a Key come before the values.
+const KeyHeader = 2
+
+// SetHeader fills the words before the values.
+func (k Key) SetHeader(call uint16, site uint64) {
+	k[0], k[1] = int64(call), int64(site)
+}
+
+// Call is the function's id.
+func (k Key) Call() uint16 { return uint16(k[0]) }
+
+// Site is the call site.
+func (k Key) Site() uint64 { return uint64(k[1]) }
+
+// Values are the values.
+func (k Key) Values() []int64 { return k[KeyHeader:] }
+
+// None is the terminal before the first one of a stream.
+const None = ^uint32(0)
+
+// A Table numbers signatures in order of first appearance and keeps what is
+// known of each: how long the calls took, and which call came next last time.
+// In a loop that guess is right, and finding a signature's number is one
+// comparison.
+type Table struct {
+	keys  []int64
+	start []int // of each key, and where the next one will be
+	hash  []uint64
+	slots []uint32 // open addressing: 1 + number
+	next  []uint32 // by 1 + number of the one before
+	times []Times
+}
+
+// Times is what Add was told of a signature, in the caller's unit.
+type Times struct{ Duration, Gap timing.Stat }
+
+// Len is how many signatures there are.
+func (t *Table) Len() int { return len(t.hash) }
+
+// Key returns signature number n. The caller must not change it.
+func (t *Table) Key(n uint32) Key { return t.keys[t.start[n]:t.start[n+1]] }
+
+// Times returns the summaries of signature number n.
+func (t *Table) Times(n uint32) *Times { return &t.times[n] }
+
+// Guess returns the signature that came after prev last time; it may be any
+// number below Len, or None.
+func (t *Table) Guess(prev uint32) uint32 {
+	if i := int(prev + 1); i < len(t.next) {
+		return t.next[i]
+	}
+	return None
+}
+
+// Number returns the number of a signature, a new one if it is new. prev is
+// the one before it in its stream, None if it is the first.
+func (t *Table) Number(prev uint32, k Key) uint32 {
+	if g := t.Guess(prev); g < uint32(len(t.times)) && equal(t.Key(g), k) {
+		return g
+	}
+	return t.find(prev, k)
+}
+
+func (t *Table) find(prev uint32, k Key) uint32 {
+	h := hash(k)
+	if len(t.slots) == 0 {
+		t.rehash(64)
+	}
+	mask := uint64(len(t.slots) - 1)
+	i := h & mask
+	for ; t.slots[i] != 0; i = (i + 1) & mask {
+		if n := t.slots[i] - 1; t.hash[n] == h && equal(t.Key(n), k) {
+			t.next[prev+1] = n
+			return n
+		}
+	}
+	n := uint32(len(t.hash))
+	t.slots[i] = n + 1
+	if len(t.start) == 0 {
+		t.start = append(t.start, 0)
+		t.next = append(t.next, None)
+	}
+	t.keys = append(t.keys, k...)
+	t.start = append(t.start, len(t.keys))
+	t.hash = append(t.hash, h)
+	t.next = append(t.next, None)
+	t.times = append(t.times, Times{})
+	t.next[prev+1] = n
+	if len(t.hash)*2 > len(t.slots) {
+		t.rehash(2 * len(t.slots))
+	}
+	return n
+}
+
+func (t *Table) rehash(size int) {
+	t.slots = make([]uint32, size)
+	mask := uint64(size - 1)
+	for n, h := range t.hash {
+		i := h & mask
+		for t.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = uint32(n) + 1
+	}
+}
+
+// Size is the number of bytes the table holds.
+func (t *Table) Size() int {
+	return 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{}))
+}
+
+func equal(a, b Key) bool {
+	return len(a) == len(b) && bytes.Equal(raw(a), raw(b))
+}
+
+// raw views words as bytes, to compare them at the speed of memory.
+func raw(k Key) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(k))), len(k)*8)
+}
+
+func hash(k Key) uint64 {
+	h := uint64(len(k)) * 0x9e3779b97f4a7c15
+	for _, v := range k {
+		hi, lo := bits.Mul64(h^uint64(v), 0x9fb21c651e98df25)
+		h = hi ^ lo ^ bits.RotateLeft64(h, 23)
+	}
+	return h ^ h>>32
+}
