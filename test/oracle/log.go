@@ -28,6 +28,8 @@ type Call struct {
 	Caller    string // nearest exported function, may be empty
 	Finalised bool   // after MPI_Finalize
 	Done      bool   // the call returned
+	Entered   uint64 // position among the entries and exits of all threads
+	Left      uint64
 	Ret       Value
 	In, Out   []Value  // parallel to the parameters in C
 	Freed     []uint64 // blocks that the thread freed since its last call
@@ -148,6 +150,7 @@ type line struct {
 	Enter, Leave          uint64
 	Name, Library, Caller string
 	Depth                 int
+	Order                 uint64
 	Finalised             bool
 	Ret                   Value
 	Args                  []Value
@@ -168,7 +171,7 @@ func readThread(name string) ([]*Call, error) {
 		}
 		if l.Enter > 0 {
 			c := &Call{Seq: l.Enter, Name: l.Name, Depth: l.Depth, Library: l.Library, Caller: l.Caller,
-				Finalised: l.Finalised, In: l.Args, Freed: freed}
+				Finalised: l.Finalised, Entered: l.Order, In: l.Args, Freed: freed}
 			freed = nil
 			if strings.HasPrefix(c.Name, "PMPI") {
 				c.Name, c.Profiling = c.Name[1:], true
@@ -183,7 +186,7 @@ func readThread(name string) ([]*Call, error) {
 			return fmt.Errorf("leaves call %d of %d", l.Leave, len(calls))
 		}
 		c := calls[l.Leave-1]
-		c.Done, c.Ret, c.Out = true, l.Ret, l.Args
+		c.Done, c.Left, c.Ret, c.Out = true, l.Order, l.Ret, l.Args
 		return nil
 	})
 	return calls, err

@@ -68,13 +68,18 @@ func declarations(source string) []string {
 	source = lineMarker.ReplaceAllString(source, "")
 	source = dropAttributes(source)
 	var list []string
-	depth, start := 0, 0
+	depth, start, body := 0, 0, false
 	for i := 0; i < len(source); i++ {
 		switch source[i] {
 		case '{':
+			if depth == 0 {
+				body = strings.HasSuffix(strings.TrimSpace(source[start:i]), ")")
+			}
 			depth++
 		case '}':
-			depth--
+			if depth--; depth == 0 && body {
+				start = i + 1
+			}
 		case ';':
 			if depth == 0 {
 				list = append(list, strings.Join(strings.Fields(source[start:i]), " "))

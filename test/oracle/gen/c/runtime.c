@@ -32,6 +32,7 @@ struct o_thread {
 
 static __thread struct o_thread self;
 static atomic_int threads;
+static atomic_ullong events; /* entries and exits of all threads so far */
 static atomic_int initialised;
 static atomic_int finalised;
 
@@ -230,7 +231,7 @@ int o_enter(const char *name, int profiling, void *caller)
 	self.seq++;
 	self.comma = 0;
 	put("{\"enter\":%llu,\"name\":\"%s%s\"", (unsigned long long)self.seq, profiling ? "P" : "", name);
-	put(",\"depth\":%d,\"library\":\"", self.depth);
+	put(",\"order\":%llu,\"depth\":%d,\"library\":\"", (unsigned long long)atomic_fetch_add(&events, 1), self.depth);
 	quote(base);
 	put("\",\"caller\":\"");
 	quote(info.dli_sname ? info.dli_sname : "");
@@ -253,7 +254,7 @@ void o_leave(uint64_t seq)
 {
 	self.saved_errno = errno;
 	self.comma = 0;
-	put("{\"leave\":%llu", (unsigned long long)seq);
+	put("{\"leave\":%llu,\"order\":%llu", (unsigned long long)seq, (unsigned long long)atomic_fetch_add(&events, 1));
 }
 
 void o_returned_int(int64_t rc)

@@ -4,9 +4,10 @@
  * The oracle writes one file per thread, ORACLE_DIR/<pid>.<n>, two lines of
  * JSON per call: one when it is entered, with the values passed in, and one
  * when it is left, with the values that came back. Both carry the thread's
- * sequence number of the call, taken at entry, so calls may nest. A line tells
- * which block of memory the program frees. A third kind of file, ORACLE_DIR/<pid>.meta, holds the values of this MPI's constants and
- * the rank of the process.
+ * sequence number of the call, taken at entry, so calls may nest, and a number
+ * that orders the lines of all threads. A line of its own tells which block of
+ * memory the program frees. A third kind of file, ORACLE_DIR/<pid>.meta, holds
+ * the values of this MPI's constants and the rank of the process.
  *
  * Arguments stand in declared order. An integer is a number; a handle, an
  * address, a string and a request are strings marked h: p: s: r:. All are raw,

@@ -1,0 +1,351 @@
+package oracle
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// A Report is the outcome of a comparison.
+type Report struct {
+	Calls   int // compared
+	Wrong   []string
+	Omitted int // errors beyond those in Wrong
+	Excused map[Exception]int
+}
+
+// maxWrong bounds the errors that are spelled out.
+const maxWrong = 25
+
+// Compare tests a process's part of a trace, the calls of each stream in
+// order, against the process's log.
+func Compare(p *Process, streams [][]trace.Call) *Report {
+	c := &comparer{
+		rank:      p.Rank,
+		names:     newNames(p.Constants),
+		handles:   make(map[mpi.Kind]*pairs),
+		functions: newPairs(),
+		addresses: newAddresses(),
+		requests:  requests{made: make(map[int]int64)},
+	}
+	c.report.Excused = make(map[Exception]int)
+	var threads [][]*Call
+	for _, calls := range p.Threads {
+		// A thread may have no calls that count; it has no stream then.
+		if list := c.relevant(calls); len(list) > 0 {
+			threads = append(threads, list)
+		}
+	}
+	var full [][]trace.Call
+	var numbers []int
+	for i, s := range streams {
+		if len(s) > 0 {
+			full, numbers = append(full, s), append(numbers, i)
+		}
+	}
+	if len(full) != len(threads) {
+		c.wrong("%d threads made calls, the trace has %d streams", len(threads), len(full))
+		return &c.report
+	}
+	var events []event
+	for i, j := range match(threads, full) {
+		events = append(events, c.pair(numbers[j], threads[i], full[j])...)
+	}
+	sort.Slice(events, func(i, j int) bool { return events[i].order < events[j].order })
+	for _, e := range events {
+		if e.exit {
+			c.leave(e.call)
+		} else {
+			c.enter(e.call)
+		}
+	}
+	return &c.report
+}
+
+type comparer struct {
+	rank      int
+	names     names
+	handles   map[mpi.Kind]*pairs
+	functions *pairs
+	addresses addresses
+	requests  requests
+	report    Report
+}
+
+func (c *comparer) wrong(format string, args ...any) {
+	if len(c.report.Wrong) >= maxWrong {
+		c.report.Omitted++
+		return
+	}
+	c.report.Wrong = append(c.report.Wrong, fmt.Sprintf("rank %d: ", c.rank)+fmt.Sprintf(format, args...))
+}
+
+func (c *comparer) excuse(e Exception) {
+	if Reasons[e] == "" {
+		panic("oracle: exception without a reason: " + string(e))
+	}
+	c.report.Excused[e]++
+}
+
+// A pending call is one under comparison, on both sides.
+type pending struct {
+	stream   int
+	log      *Call
+	trace    *trace.Call
+	used     map[*request]bool
+	requests []*request // of its request arguments, in order
+}
+
+type event struct {
+	order uint64
+	exit  bool
+	call  *pending
+}
+
+// relevant drops what a trace isn't meant to have.
+func (c *comparer) relevant(calls []*Call) []*Call {
+	var list []*Call
+	muted := false
+	for _, call := range calls {
+		fortran := fortranLibrary(call.Library)
+		entry, known := mpi.Lookup(call.Name)
+		switch {
+		case fortran && helper(call):
+			c.excuse(Conversion)
+		case call.Profiling && !fortran:
+			c.excuse(ProfilingCall)
+		case call.Finalised:
+			c.excuse(AfterFinalize)
+		case !known || entry.Class == mpi.Unwrapped:
+			c.excuse(NotTraced)
+		case muted && call.Name != "MPI_Pcontrol" && call.Name != "MPI_Finalize":
+			c.excuse(Muted)
+		default:
+			list = append(list, call)
+		}
+		if call.Name == "MPI_Pcontrol" {
+			muted = len(call.In) > 0 && call.In[0].Int == 0
+		}
+	}
+	return list
+}
+
+// fortranLibrary reports whether a library holds Fortran bindings.
+func fortranLibrary(name string) bool {
+	for _, prefix := range []string{"libmpichf", "libmpifort", "libmpi_mpifh", "libmpi_usempi"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// helper reports whether a Fortran binding makes a call on its own account:
+// the function it was called for, as far as it has a name, is another one.
+func helper(call *Call) bool {
+	name := strings.ToLower(strings.TrimPrefix(call.Name, "MPI_"))
+	if call.Caller != "" {
+		return !strings.Contains(strings.ToLower(call.Caller), name)
+	}
+	return strings.Contains(name, "_c2f") || strings.Contains(name, "_f2c")
+}
+
+// pair joins the calls of a thread with those of its stream.
+func (c *comparer) pair(stream int, calls []*Call, list []trace.Call) []event {
+	var events []event
+	for i, call := range calls {
+		if i >= len(list) {
+			c.wrong("stream %d ends after %d calls, log goes on with %s", stream, i, call.Name)
+			break
+		}
+		if list[i].Name() != call.Name {
+			c.wrong("stream %d call %d: logged %s, trace has %s", stream, i, call.Name, list[i].Name())
+			break
+		}
+		p := &pending{stream: stream, log: call, trace: &list[i], used: make(map[*request]bool)}
+		events = append(events, event{call.Entered, false, p})
+		if call.Done {
+			events = append(events, event{call.Left, true, p})
+		} else if list[i].Return != trace.NeverReturned {
+			c.wrong("stream %d call %d: %s never returned, trace has return code %d", stream, i, call.Name, list[i].Return)
+		}
+	}
+	if len(list) > len(calls) {
+		c.wrong("log of stream %d ends after %d calls, trace goes on with %s", stream, len(calls), list[len(calls)].Name())
+	}
+	return events
+}
+
+func (c *comparer) enter(p *pending) {
+	c.report.Calls++
+	for _, base := range p.log.Freed {
+		c.addresses.freed[base] = true
+	}
+	for i := range p.trace.Params {
+		param := &p.trace.Params[i]
+		if param.Def.In {
+			c.argument(p, i, p.log.In, &param.In, false)
+		}
+		// The value may be handed out anew before this call is seen to end.
+		if param.Def.Dir == trace.DirFree {
+			c.released(p, i)
+		}
+	}
+}
+
+func (c *comparer) leave(p *pending) {
+	c.returned(p)
+	c.gone(p)
+	if p.trace.Return != 0 && !c.inStatus(p.trace.Return) {
+		c.excuse(FailedOutput)
+		return
+	}
+	for i := range p.trace.Params {
+		param := &p.trace.Params[i]
+		if param.Def.Out && c.valid(p, param.Def.If) {
+			c.argument(p, i, p.log.Out, &param.Out, true)
+		}
+	}
+}
+
+// argument compares parameter i at one end of the call.
+func (c *comparer) argument(p *pending, i int, logged []Value, v *trace.Value, exit bool) {
+	def := p.trace.Params[i].Def
+	kind, ok := mpi.KindNamed(def.Kind)
+	var wrong string
+	switch {
+	case i >= len(logged) && kind != mpi.KindVarargs:
+		wrong = fmt.Sprintf("log has only %d arguments", len(logged))
+	case !ok:
+		wrong = "unknown kind " + def.Kind
+	case v.Type == trace.None:
+		wrong = fmt.Sprintf("not in the trace, logged %v", logged[i])
+	default:
+		wrong = c.value(&arg{call: p, def: def, kind: kind, exit: exit}, logged[i], v)
+	}
+	if wrong != "" {
+		end := "in"
+		if exit {
+			end = "out"
+		}
+		c.wrong("stream %d call %d: %s: %s %s: %s", p.stream, p.trace.Index, p.log.Name, def.Name, end, wrong)
+	}
+}
+
+// returned compares return codes.
+func (c *comparer) returned(p *pending) {
+	if p.trace.Func.Returns != "error" {
+		c.excuse(ReturnedValue)
+		return
+	}
+	if wrong := c.names.integer(mpi.KindError, p.log.Ret.Int, p.trace.Return); wrong != "" {
+		c.wrong("stream %d call %d: %s: return code: %s", p.stream, p.trace.Index, p.log.Name, wrong)
+	}
+}
+
+var errInStatus = abi("MPI_ERR_IN_STATUS")
+
+func (c *comparer) inStatus(code int64) bool { return code == errInStatus }
+
+// valid tells whether an output that depends on a flag counts.
+func (c *comparer) valid(p *pending, flag string) bool {
+	if flag == "" {
+		return true
+	}
+	v := p.trace.Param(flag)
+	return v == nil || v.Out.Num != 0
+}
+
+// released notes that a handle was given back.
+func (c *comparer) released(p *pending, i int) {
+	kind, _ := mpi.KindNamed(p.trace.Params[i].Def.Kind)
+	if i < len(p.log.In) && p.log.In[i].Form == Handle {
+		c.pairsOf(kind).stale[p.log.In[i].Raw] = true
+	}
+}
+
+// gone forgets the requests whose variables the call made null.
+func (c *comparer) gone(p *pending) {
+	next := 0
+	for i := range p.trace.Params {
+		def := p.trace.Params[i].Def
+		if def.Type != trace.Request || !def.In || i >= len(p.log.Out) {
+			continue
+		}
+		in, out := []Value{p.log.In[i]}, []Value{p.log.Out[i]}
+		if in[0].Form == List {
+			in, out = in[0].List, out[0].List
+		}
+		for j := range in {
+			if next >= len(p.requests) {
+				return
+			}
+			r := p.requests[next]
+			next++
+			if r != nil && j < len(out) && out[j].Form == Request && c.names.null(mpi.KindRequest, out[j].Raw) {
+				c.requestGone(r)
+			}
+		}
+	}
+}
+
+// match finds the stream of each thread: threads are numbered by their first
+// call, but threads that begin at once may do so in either order.
+func match(threads [][]*Call, streams [][]trace.Call) []int {
+	taken := make([]bool, len(streams))
+	result := make([]int, len(threads))
+	for i, calls := range threads {
+		want := logKey(calls)
+		best := -1
+		for k := range streams {
+			j := (i + k) % len(streams)
+			if !taken[j] && traceKey(streams[j]) == want {
+				best = j
+				break
+			}
+			if !taken[j] && best < 0 {
+				best = j
+			}
+		}
+		taken[best] = true
+		result[i] = best
+	}
+	return result
+}
+
+// logKey and traceKey render what is the same in log and trace without any
+// translation: names and counts.
+func logKey(calls []*Call) string {
+	var b strings.Builder
+	for _, call := range calls {
+		b.WriteString(call.Name)
+		entry, _ := mpi.Lookup(call.Name)
+		for i := range entry.Params {
+			if plain(entry.Params[i].Kind.Name()) && i < len(call.In) && call.In[i].Form == Int && call.In[i].Int > 0 && !entry.Params[i].Array && entry.Params[i].Dir == mpi.In {
+				fmt.Fprintf(&b, " %d", call.In[i].Int)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func traceKey(calls []trace.Call) string {
+	var b strings.Builder
+	for i := range calls {
+		b.WriteString(calls[i].Name())
+		for j := range calls[i].Params {
+			p := &calls[i].Params[j]
+			if plain(p.Def.Kind) && p.Def.Dims == 0 && p.Def.Dir == trace.DirIn && p.In.Num > 0 {
+				fmt.Fprintf(&b, " %d", p.In.Num)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func plain(kind string) bool { return kind == "count" || kind == "tag" }
