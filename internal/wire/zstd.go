@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compress and Expand agree on these, so that a frame can't make its reader
+// take much more memory than it has bytes: the declared size is at most
+// maxRatio times the stored one plus slack, and the window is bounded.
+const (
+	maxRatio  = 4096
+	slack     = 1 << 16
+	maxWindow = 8 << 20
+)
+
+var encoders = [2]func() *zstd.Encoder{
+	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest) }),
+	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBestCompression) }),
+}
+
+func newEncoder(level zstd.EncoderLevel) *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return e
+}
+
+// Compress returns a zstd frame of data, or false if that is no smaller or
+// Expand would refuse it. best trades time for size.
+func Compress(data []byte, best bool) ([]byte, bool) {
+	level := 0
+	if best {
+		level = 1
+	}
+	frame := encoders[level]().EncodeAll(data, nil)
+	if len(frame) >= len(data) || len(data) > maxSize(len(frame)) {
+		return nil, false
+	}
+	return frame, true
+}
+
+func maxSize(stored int) int { return stored*maxRatio + slack }
+
+// Expand returns what a frame holds, which must be size bytes. Memory grows
+// with what really comes out of the frame, not with what size says.
+func Expand(frame []byte, size uint64) ([]byte, error) {
+	if size > uint64(maxSize(len(frame))) {
+		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
+	}
+	d, err := zstd.NewReader(bytes.NewReader(frame), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(max(size, slack)))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var out bytes.Buffer
+	n, err := io.Copy(&out, io.LimitReader(d, int64(size)+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case uint64(n) > size:
+		return nil, errors.New("more data than declared")
+	case uint64(n) < size:
+		return nil, fmt.Errorf("%d bytes, %d declared", n, size)
+	}
+	return out.Bytes(), nil
+}
