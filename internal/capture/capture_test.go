@@ -1,0 +1,261 @@
+package capture
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/event"
+	"spoor/internal/signature"
+	"spoor/internal/track"
+	"spoor/mpi"
+)
+
+// tracked drains what the threads wrote and returns the track.
+func tracked(tb testing.TB, threads ...*synth) *track.Track {
+	tb.Helper()
+	c := attach(tb, testConfig(), threads...)
+	if err := c.Drain(); err != nil {
+		tb.Fatal(err)
+	}
+	t, err := c.Track(track.Finished)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+// calls expands a stream.
+func calls(t *track.Track, stream int) []signature.Signature {
+	var list []signature.Signature
+	for n := range t.Streams[stream].Grammar.All() {
+		list = append(list, t.Sigs[n])
+	}
+	return list
+}
+
+func vals(t *track.Track, stream int) [][]int64 {
+	var v [][]int64
+	for _, s := range calls(t, stream) {
+		v = append(v, s.Vals)
+	}
+	return v
+}
+
+func check(tb testing.TB, got, want any) {
+	tb.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		tb.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// The same things in the standard ABI.
+const (
+	abiWorld    = 0x101
+	abiCommNull = 0x100
+	abiInt      = 0x209
+	abiSum      = 0x21
+	stack0      = 4 // segment of thread 0's stack
+	local       = mpi.FirstHandleID
+)
+
+// A call's values: return code, then each parameter's input and output.
+func TestValues(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.commRank()
+	s.allreduce()
+	s.iprobe()
+	s.enter("MPI_Recv", cat([]uint64{event.ClassSpecial << 56, event.Bottom}, 4, typeInt, anySource, ^uint64(0), commWorld)...)
+	s.leave("MPI_Recv", statusOf(2, 9, 12)...)
+	s.enter("MPI_Barrier", commWorld)
+	s.fail("MPI_Barrier", 5) // MPI_ERR_COMM is 5 in MPICH, too
+	check(t, vals(tracked(t, s), 0), [][]int64{
+		{0, abiWorld, 0},
+		{0, stack0, -4096, stack0, -4088, 1, abiInt, abiSum, abiWorld},
+		{0, -1, 7, abiWorld, 0, 0},
+		{0, 0, 0, 4, abiInt, -1, -2, abiWorld, 1, 2, 9, 12, 0},
+		{mpi.Translation(mpi.MPICH, mpi.KindError).ABI(5), abiWorld},
+	})
+}
+
+// Times, sites and the process.
+func TestTimes(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.w.Now = 1100
+	for range 3 {
+		s.commRank()
+		s.w.Now += 90
+	}
+	got := tracked(t, s)
+	if len(got.Sigs) != 1 || len(got.Times) != 1 {
+		t.Fatalf("%d signatures, %d times", len(got.Sigs), len(got.Times))
+	}
+	// Records are 10 ticks apart and two ticks are a nanosecond.
+	d, g := got.Times[0].Duration, got.Times[0].Gap
+	if d.Count != 3 || d.Sum != 15 || d.Min != 5 || d.Max != 5 {
+		t.Errorf("duration %+v", d)
+	}
+	if g.Count != 3 || g.Sum != 100 || g.Min != 0 || g.Max != 50 {
+		t.Errorf("gap %+v", g)
+	}
+	p := got.Process
+	if p.Host != "node" || p.PID != 7 || p.End != track.Finished || p.Threads != 1 || p.StartNs != 5e9+50 || p.SpanNs != 115 {
+		t.Errorf("process %+v", p)
+	}
+}
+
+// Handles get the lowest free number; predefined ones keep the ABI's.
+func TestHandles(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	dup := func(raw uint64) {
+		s.enter("MPI_Comm_dup", commWorld)
+		s.leave("MPI_Comm_dup", cat(raw, 0, 1, 4, -1, 0, 0)...)
+	}
+	free := func(raw uint64) {
+		s.enter("MPI_Comm_free", raw)
+		s.leave("MPI_Comm_free")
+	}
+	dup(0x84000001)
+	dup(0x84000002)
+	free(0x84000001)
+	dup(0x84000003)
+	s.enter("MPI_Comm_rank", 0x84000002)
+	s.leave("MPI_Comm_rank", 1)
+	s.enter("MPI_Comm_rank", 0x84000009)
+	s.leave("MPI_Comm_rank", 1)
+	check(t, vals(tracked(t, s), 0), [][]int64{
+		{0, abiWorld, local, 0, 0, 1, 4, -1, 0, 0},
+		{0, abiWorld, local + 1, 1, 0, 1, 4, -1, 0, 0},
+		{0, local},
+		{0, abiWorld, local, 2, 0, 1, 4, -1, 0, 0},
+		{0, local + 1, 1},
+		{0, -1, 1},
+	})
+}
+
+// A rank that gets no communicator still counts the creation, so that later
+// ones have equal numbers on all ranks.
+func TestOrdinalCountsNull(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.enter("MPI_Comm_split", cat(commWorld, -32766, 0)...)
+	s.leave("MPI_Comm_split", commNull)
+	s.enter("MPI_Comm_split", cat(commWorld, 0, 0)...)
+	s.leave("MPI_Comm_split", cat(0x84000001, 2, 0, 2, -1, 0, 0)...)
+	undefined := mpi.Translation(mpi.MPICH, mpi.KindColor).ABI(-32766)
+	check(t, vals(tracked(t, s), 0), [][]int64{
+		{0, abiWorld, undefined, 0, abiCommNull},
+		{0, abiWorld, 0, 0, local, 1, 2, 0, 2, -1, 0, 0},
+	})
+}
+
+// A nonblocking duplicate is described like its parent, and may get its handle
+// when it is complete.
+func TestIdup(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.enter("MPI_Comm_idup", commWorld)
+	s.leave("MPI_Comm_idup", commNull, 0x98000000, 0x5000)
+	s.wait(0x98000000, 0x5000)
+	s.enter("MPI_Comm_rank", 0x84000001)
+	s.leave("MPI_Comm_rank", 1)
+	check(t, vals(tracked(t, s), 0), [][]int64{
+		{0, abiWorld, local, 2, 0, 0, 1, 4, -1, 0, 0},
+		{0, 2, 4, 0},
+		{0, local, 1},
+	})
+}
+
+// Calls made by a callback stand behind the call that called back.
+func TestNested(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	for range 2 {
+		s.enter("MPI_Barrier", commWorld)
+		s.commRank()
+		s.enter("MPI_Comm_size", commWorld)
+		s.commRank()
+		s.leave("MPI_Comm_size", 4)
+		s.leave("MPI_Barrier")
+		s.iprobe()
+	}
+	want := []string{"MPI_Barrier", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_rank", "MPI_Iprobe"}
+	check(t, names(t, tracked(t, s), 0), append(want, want...))
+}
+
+func names(tb testing.TB, t *track.Track, stream int) []string {
+	var list []string
+	for _, s := range calls(t, stream) {
+		c, ok := mpi.ByID(s.Call)
+		if !ok {
+			tb.Fatalf("no call %d", s.Call)
+		}
+		list = append(list, c.Name)
+	}
+	return list
+}
+
+// While tracing is off, handles are followed and nothing is recorded.
+func TestMuted(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.commRank()
+	s.w.Write(0, event.Switch, 0, []uint64{0})
+	s.w.Enter(id(t, "MPI_Comm_dup"), event.Muted, 0x401000, commWorld)
+	s.leave("MPI_Comm_dup", cat(0x84000001, 0, 1, 4, -1, 0, 0)...)
+	s.w.Now += 1000
+	s.w.Write(0, event.Switch, 0, []uint64{1})
+	s.enter("MPI_Comm_rank", 0x84000001)
+	s.leave("MPI_Comm_rank", 1)
+	got := tracked(t, s)
+	check(t, vals(got, 0), [][]int64{{0, abiWorld, 0}, {0, local, 1}})
+	if g := got.Times[1].Gap.Max; g != 5 {
+		t.Errorf("gap %d ns: time without tracing counts", g)
+	}
+}
+
+// What a call under way did when the process died.
+func TestUnfinished(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.commRank()
+	s.enter("MPI_Wait", requestNull, 0x5000)
+	c := attach(t, testConfig(), s)
+	if err := c.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Track(track.Crashed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, vals(got, 0), [][]int64{{0, abiWorld, 0}, {NeverReturned, 0}})
+}
+
+// Terminals are numbered by first occurrence over the streams in order,
+// whatever the order of time was.
+func TestNumbering(t *testing.T) {
+	a, b := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
+	b.iprobe()
+	b.w.Now = 5000
+	a.w.Now = 2000
+	a.commRank()
+	a.allreduce()
+	b.commRank()
+	got := tracked(t, a, b)
+	check(t, names(t, got, 0), []string{"MPI_Comm_rank", "MPI_Allreduce"})
+	check(t, names(t, got, 1), []string{"MPI_Iprobe", "MPI_Comm_rank"})
+	var order []uint32
+	for _, s := range got.Streams {
+		order = append(order, s.Grammar.Terminals()...)
+	}
+	check(t, order, []uint32{0, 1, 2, 0})
+}
+
+// Strings are content hashes with their bytes in a table.
+func TestStrings(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.enter("MPI_Comm_set_name", cat(commWorld, 5, uint64(0x6f6c6c6568))...) // "hello"
+	s.leave("MPI_Comm_set_name")
+	s.enter("MPI_Comm_set_name", cat(commWorld, event.LenNull)...)
+	s.leave("MPI_Comm_set_name")
+	got := tracked(t, s)
+	v := vals(got, 0)
+	if len(v) != 2 || len(v[0]) != 3 || got.Strings[uint64(v[0][2])] != "hello" || v[1][2] != 0 {
+		t.Errorf("values %v, strings %v", v, got.Strings)
+	}
+}
