@@ -235,14 +235,28 @@ func (c *comparer) argument(p *pending, i int, logged []Value, v *trace.Value, e
 	}
 }
 
-// returned compares return codes.
+// returned compares what the function itself returned, a code or a value.
 func (c *comparer) returned(p *pending) {
-	if p.trace.Func.Returns != "error" {
-		c.excuse(ReturnedValue)
-		return
+	f := p.trace.Func
+	var wrong string
+	switch {
+	case f.Returns == "error":
+		wrong = c.names.integer(mpi.KindError, p.log.Ret.Int, p.trace.Return)
+	case p.trace.Return != 0:
+		wrong = fmt.Sprintf("trace has code %d of a function that returns none", p.trace.Return)
+	case f.Returns == "request":
+		c.excuse(ConvertedRequest)
+	default:
+		kind, ok := mpi.KindNamed(f.Returns)
+		if !ok || p.trace.Result.Type == trace.None {
+			wrong = "not in the trace"
+			break
+		}
+		def := trace.ParamDef{Kind: f.Returns, Type: f.Result}
+		wrong = c.scalar(&arg{call: p, def: &def, kind: kind, exit: true}, p.log.Ret, &p.trace.Result)
 	}
-	if wrong := c.names.integer(mpi.KindError, p.log.Ret.Int, p.trace.Return); wrong != "" {
-		c.wrong("stream %d call %d: %s: return code: %s", p.stream, p.trace.Index, p.log.Name, wrong)
+	if wrong != "" {
+		c.wrong("stream %d call %d: %s: returned: %s", p.stream, p.trace.Index, p.log.Name, wrong)
 	}
 }
 

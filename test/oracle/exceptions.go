@@ -6,44 +6,44 @@ type Exception string
 
 // Each exception with its reason. Reports count how often each was used.
 const (
-	TimeValue     Exception = "time value"
-	FailedOutput  Exception = "output of a failed call"
-	SendStatus    Exception = "status of a send request"
-	IgnoredStatus Exception = "status that the program ignored"
-	Conversion    Exception = "conversion inside a Fortran binding"
-	ProfilingCall Exception = "call of a PMPI name"
-	AfterFinalize Exception = "call after MPI_Finalize"
-	NotTraced     Exception = "function that is not traced"
-	Muted         Exception = "call while tracing is switched off"
-	LateHandle    Exception = "handle first seen as an argument"
-	UnknownHandle Exception = "handle that nobody made"
-	ForeignNumber Exception = "number of another thread's request"
-	SameRequests  Exception = "request of several with one handle"
-	StaleRequest  Exception = "request that is no more"
-	NullOutput    Exception = "output with nowhere to go"
-	Insignificant Exception = "argument that MPI does not look at here"
-	MPIMemory     Exception = "memory that MPI allocated anew"
-	ReturnedValue Exception = "returned value that is not an error code"
+	TimeValue        Exception = "time value"
+	FailedOutput     Exception = "output of a failed call"
+	SendStatus       Exception = "status of a send request"
+	IgnoredStatus    Exception = "status that the program ignored"
+	Conversion       Exception = "conversion inside a Fortran binding"
+	ProfilingCall    Exception = "call of a PMPI name"
+	AfterFinalize    Exception = "call after MPI_Finalize"
+	NotTraced        Exception = "function that is not traced"
+	Muted            Exception = "call while tracing is switched off"
+	LateHandle       Exception = "handle first seen as an argument"
+	UnknownHandle    Exception = "handle that nobody made"
+	ForeignNumber    Exception = "number of another thread's request"
+	SameRequests     Exception = "request of several with one handle"
+	StaleRequest     Exception = "request that is no more"
+	NullOutput       Exception = "output with nowhere to go"
+	Insignificant    Exception = "argument that MPI does not look at here"
+	MPIMemory        Exception = "memory that MPI allocated anew"
+	ConvertedRequest Exception = "request that a function returned"
 )
 
 // Reasons explains the exceptions.
 var Reasons = map[Exception]string{
-	TimeValue:     "a time is different in every call; a trace keeps none of them as a parameter",
-	FailedOutput:  "the standard leaves outputs undefined when a call fails; a trace has none",
-	SendStatus:    "the standard leaves source, tag and count of a send request's status undefined",
-	IgnoredStatus: "in front of the recorder there is no status to log",
-	Conversion:    "a Fortran binding calls PMPI to convert handles and statuses; the program did not",
-	ProfilingCall: "a program that calls PMPI asks not to be traced",
-	AfterFinalize: "the trace is complete when MPI_Finalize returns; few calls are allowed later, and none communicates",
-	NotTraced:     "calls.txt says why a function is unwrapped, or does not have it: an extension of one MPI",
-	Muted:         "MPI_Pcontrol(0) switches tracing off until the next level above 0",
-	LateHandle:    "a handle may come from where MPI does not show it being made: converted, inherited, or delayed",
-	UnknownHandle: "an erroneous program may pass what is no handle",
-	ForeignNumber: "how many requests another thread has made by now is a matter of timing",
-	SameRequests:  "a copied request of which MPI made several with one handle is any of them",
-	StaleRequest:  "an erroneous or lucky program may pass a request that was completed",
-	NullOutput:    "where the address of an output is NULL or a special value, a trace has 0",
-	Insignificant: "an argument that only the root or another algorithm looks at may be absent from a trace",
-	MPIMemory:     "when MPI gives back memory inside its calls is not visible from outside",
-	ReturnedValue: "handles and integers that conversion functions return stand in traces as they are, or not at all",
+	TimeValue:        "a time is different in every call; a trace keeps none of them as a parameter",
+	FailedOutput:     "the standard leaves outputs undefined when a call fails; a trace has none",
+	SendStatus:       "the standard leaves source, tag and count of a send request's status undefined",
+	IgnoredStatus:    "in front of the recorder there is no status to log",
+	Conversion:       "a Fortran binding calls PMPI to convert handles and statuses; the program did not",
+	ProfilingCall:    "a program that calls PMPI asks not to be traced",
+	AfterFinalize:    "the trace is complete when MPI_Finalize returns; few calls are allowed later, and none communicates",
+	NotTraced:        "calls.txt says why a function is unwrapped, or does not have it: an extension of one MPI",
+	Muted:            "MPI_Pcontrol(0) switches tracing off until the next level above 0",
+	LateHandle:       "a handle may come from where MPI does not show it being made: converted, inherited, or delayed",
+	UnknownHandle:    "an erroneous program may pass what is no handle",
+	ForeignNumber:    "how many requests another thread has made by now is a matter of timing",
+	SameRequests:     "a copied request of which MPI made several with one handle is any of them",
+	StaleRequest:     "an erroneous or lucky program may pass a request that was completed",
+	NullOutput:       "where the address of an output is NULL or a special value, a trace has 0",
+	Insignificant:    "an argument that only the root or another algorithm looks at may be absent from a trace",
+	MPIMemory:        "when MPI gives back memory inside its calls is not visible from outside",
+	ConvertedRequest: "MPI_Request_f2c returns a copy of a request, which no variable names yet",
 }

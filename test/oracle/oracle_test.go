@@ -35,6 +35,9 @@ func TestOracleAlone(t *testing.T) {
 				if err := checkLogs(dir, ranks); err != nil {
 					t.Error(err)
 				}
+				if err := noteCalls(m, dir); err != nil {
+					t.Error(err)
+				}
 			})
 		}
 	}

@@ -1,0 +1,154 @@
+package oracle
+
+import (
+	"bufio"
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+
+	"spoor/mpi"
+)
+
+// called collects, by MPI, the functions that programs were seen to call.
+var called = struct {
+	sync.Mutex
+	by map[string]map[string]bool
+}{by: map[string]map[string]bool{}}
+
+// noteCalls adds what the logs in a folder hold.
+func noteCalls(m *installation, dir string) error {
+	list, err := ReadLogs(dir)
+	if err != nil {
+		return err
+	}
+	called.Lock()
+	defer called.Unlock()
+	if called.by[m.Name] == nil {
+		called.by[m.Name] = map[string]bool{}
+	}
+	for _, p := range list {
+		for _, calls := range p.Threads {
+			for _, c := range calls {
+				if !(fortranLibrary(c.Library) && helper(c)) {
+					called.by[m.Name][c.Name] = true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Every function of a library is called by some program of test/mpi, or the
+// list there says why not.
+func TestCoverage(t *testing.T) {
+	if len(called.by) == 0 {
+		t.Skip("run with TestOracleAlone, whose logs this counts")
+	}
+	excepted := readExceptions(t)
+	for _, m := range installed(t) {
+		exported, err := m.exported()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var missing []string
+		known, done, extensions := 0, 0, 0
+		for _, name := range exported {
+			entry, ok := mpi.Lookup(name)
+			switch {
+			case !ok:
+				extensions++
+			case entry.Class == mpi.Unwrapped:
+			case called.by[m.Name][name]:
+				known++
+				done++
+			default:
+				known++
+				if excepted[name] == "" && excepted[m.Name+" "+name] == "" {
+					missing = append(missing, name)
+				}
+			}
+		}
+		t.Logf("%s: %d of %d functions called, %d excepted; %d exported functions are extensions",
+			m.Name, done, known, known-done-len(missing), extensions)
+		if len(missing) > 0 {
+			t.Errorf("%s: neither called nor in exceptions.txt: %s", m.Name, strings.Join(missing, " "))
+		}
+		for key := range excepted {
+			if name := strings.TrimPrefix(key, m.Name+" "); called.by[m.Name][name] && (key == name || strings.HasPrefix(key, m.Name)) {
+				t.Errorf("%s: %s is in exceptions.txt, but is called", m.Name, name)
+			}
+		}
+	}
+}
+
+// readExceptions reads test/mpi/exceptions.txt: lines of a name, or an MPI and
+// a name, and the reason.
+func readExceptions(t *testing.T) map[string]string {
+	t.Helper()
+	list := map[string]string{}
+	f, err := os.Open(filepath.Join("..", "mpi", "exceptions.txt"))
+	if os.IsNotExist(err) {
+		return list
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		words := strings.Fields(s.Text())
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		n := 1
+		if !strings.HasPrefix(words[0], "MPI_") {
+			n = 2
+		}
+		if len(words) <= n {
+			t.Fatalf("exceptions.txt: no reason in %q", s.Text())
+		}
+		list[strings.Join(words[:n], " ")] = strings.Join(words[n:], " ")
+	}
+	return list
+}
+
+// exported lists the C functions of the library that have a PMPI_ twin.
+func (m *installation) exported() ([]string, error) {
+	var path string
+	for _, name := range m.libraries {
+		out, err := exec.Command("cc", "-print-file-name="+name).Output()
+		if err != nil {
+			return nil, err
+		}
+		if path = strings.TrimSpace(string(out)); filepath.IsAbs(path) {
+			break
+		}
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
+			names[s.Name] = true
+		}
+	}
+	var list []string
+	for name := range names {
+		if strings.HasPrefix(name, "MPI") && names["P"+name] {
+			list = append(list, name)
+		}
+	}
+	sort.Strings(list)
+	return list, nil
+}
