@@ -1,0 +1,47 @@
+# packages.sh: need NAME…: install what is missing, by the name of a command or
+# of a thing in the list below. Knows Debian and Ubuntu; elsewhere it says what
+# to install.
+
+package_of() {
+	case $1 in
+	gcc) echo gcc libc6-dev ;;
+	make) echo make ;;
+	gfortran) echo gfortran ;;
+	mpiexec.openmpi) echo openmpi-bin libopenmpi-dev ;;
+	mpiexec.mpich) echo mpich libmpich-dev ;;
+	lmp) echo lammps lammps-examples ;;
+	hpcc) echo hpcc ;;
+	scalapack) echo scalapack-mpi-test ;;
+	mpi4py) echo python3-mpi4py ;;
+	esac
+}
+
+present() {
+	case $1 in
+	gcc) command -v gcc && [ -e /usr/include/stdlib.h ] ;;
+	lmp) command -v lmp && [ -d /usr/share/lammps/examples ] ;;
+	mpiexec.openmpi) command -v mpiexec.openmpi && command -v mpicc.openmpi ;;
+	mpiexec.mpich) command -v mpiexec.mpich && command -v mpicc.mpich ;;
+	scalapack) [ -d /usr/lib/x86_64-linux-gnu/scalapack ] ;;
+	mpi4py) /usr/bin/python3 -c 'import mpi4py' ;;
+	*) command -v "$1" ;;
+	esac >/dev/null 2>&1
+}
+
+need() {
+	missing=
+	for thing in "$@"; do
+		present "$thing" || missing="$missing $(package_of "$thing")"
+	done
+	[ -n "$missing" ] || return 0
+	if ! command -v apt-get >/dev/null; then
+		echo "please install:$missing" >&2
+		exit 1
+	fi
+	sudo=
+	[ "$(id -u)" = 0 ] || sudo=sudo
+	echo "installing:$missing" >&2
+	$sudo apt-get update -q >&2
+	# shellcheck disable=SC2086
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >&2
+}
