@@ -7,8 +7,8 @@ import (
 )
 
 // The binary form is the start rule's body; a rule's body stands where the rule
-// is first used, so that rules need no numbers there, no rule can contain
-// itself, and the order is always that of first use.
+// is first used, so that new rules need no numbers and the order is always that
+// of first use.
 //
 //	grammar = body
 //	body    = uvarint(number of symbols) symbol…
@@ -32,7 +32,7 @@ var (
 	errVarint  = errors.New("grammar: number too long")
 	errBody    = errors.New("grammar: body longer than the data")
 	errEmpty   = errors.New("grammar: empty rule")
-	errOpen    = errors.New("grammar: reference to an unfinished or unknown rule")
+	errRule    = errors.New("grammar: no such rule")
 	errRange   = errors.New("grammar: terminal out of range")
 	errCount   = errors.New("grammar: count out of range")
 	errTooMany = errors.New("grammar: too many rules")
@@ -119,7 +119,6 @@ type decoder struct {
 	stack []int32 // rules whose bodies are not read to their end
 	want  []int   // parallel to stack: symbols still to come
 	due   int     // sum of want
-	open  []bool  // by rule: on the stack
 }
 
 func (d *decoder) uvarint() (uint64, error) {
@@ -156,7 +155,6 @@ func (d *decoder) body() error {
 	d.stack = append(d.stack, int32(len(d.rules)))
 	d.want = append(d.want, int(v))
 	d.rules = append(d.rules, make([]Symbol, 0, v))
-	d.open = append(d.open, true)
 	return nil
 }
 
@@ -169,7 +167,6 @@ func (d *decoder) run() error {
 		top := len(d.stack) - 1
 		r := d.stack[top]
 		if d.want[top] == 0 {
-			d.open[r] = false
 			d.stack, d.want = d.stack[:top], d.want[:top]
 			continue
 		}
@@ -205,8 +202,8 @@ func (d *decoder) run() error {
 		case what == 0:
 			s.ID = -int32(rules)
 			fresh = true
-		case what >= rules || d.open[rules-what]:
-			return errOpen
+		case what >= rules:
+			return errRule
 		default:
 			s.ID = -int32(rules - what)
 		}

@@ -54,6 +54,14 @@ func TestBuilderRoundTrip(t *testing.T) {
 				t.Fatalf("after %v: %v", seq[:i+1], err)
 			}
 		}
+		c := b.clone()
+		c.finish()
+		if err := checkBuilder(c); err != nil {
+			t.Fatalf("finished %v: %v", seq, err)
+		}
+		if last := c.nodes[0].prev; c.nodes[last].id < 0 && open(c, last) {
+			t.Fatalf("finished %v: the end is open", seq)
+		}
 		g := b.Grammar()
 		mustHold(t, g.Check())
 		if got := expand(g); !slices.Equal(got, seq) {
@@ -218,6 +226,33 @@ func TestVaryingTripCounts(t *testing.T) {
 	}
 	if g := b.Grammar(); symbols(g) > 9 {
 		t.Errorf("%d symbols: %v", symbols(g), g)
+	}
+}
+
+// TestFollowsSoon: when the end of a body is a repeated rule, the next terminal
+// must both close it and start to follow what that completes.
+func TestFollowsSoon(t *testing.T) {
+	b := NewBuilder()
+	for range 2 {
+		b.Append(0)
+		for range 5 {
+			b.Append(1)
+			b.Append(2)
+		}
+	}
+	for range 10 {
+		b.Append(0)
+		if b.mode != following {
+			t.Fatal("does not follow in the third iteration")
+		}
+		for range 5 {
+			b.Append(1)
+			b.Append(2)
+		}
+	}
+	want := &Grammar{Rules: [][]Symbol{{{-1, 12}}, {{0, 1}, {-2, 5}}, {{1, 1}, {2, 1}}}}
+	if g := b.Grammar(); !g.Equal(want) {
+		t.Fatalf("got %v, want %v", g, want)
 	}
 }
 

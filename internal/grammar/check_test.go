@@ -6,8 +6,7 @@ import (
 )
 
 // checkBuilder verifies the invariants of the package comment on a Builder's
-// live state. strict adds those which only hold for sequences appended one by
-// one, not for what a hand-made grammar was restored from.
+// live state.
 func checkBuilder(b *Builder) error {
 	uses := make([]int32, len(b.rules))
 	counts := make([]uint64, len(b.rules)) // of the last use seen
@@ -50,9 +49,8 @@ func checkBuilder(b *Builder) error {
 			if x.id == y.id {
 				return fmt.Errorf("rule %d: neighbours are both %d", r, x.id)
 			}
-			open := x.next == b.nodes[0].prev && y.id < 0
 			if x.hash == 0 {
-				if !open {
+				if !open(b, x.next) {
 					return fmt.Errorf("rule %d: digram at %d not in the index", r, n)
 				}
 				continue
@@ -89,6 +87,13 @@ func checkBuilder(b *Builder) error {
 		return fmt.Errorf("%d digrams unchecked", len(b.dirty))
 	}
 	return nil
+}
+
+// open reports whether n is a rule at the end of the start rule, behind a digram
+// that has not been looked up.
+func open(b *Builder, n int32) bool {
+	p := b.nodes[n].prev
+	return n == b.nodes[0].prev && b.nodes[n].id < 0 && p != 0 && b.nodes[p].hash == 0
 }
 
 // build appends seq one by one.

@@ -104,6 +104,50 @@ func TestRestoreHandMade(t *testing.T) {
 	})
 }
 
+// TestRestoreTidies: what breaks the invariants is put right where that is
+// cheap, in cases that no sequence of terminals is known to lead to.
+func TestRestoreTidies(t *testing.T) {
+	for name, c := range map[string]struct{ give, want [][]Symbol }{
+		"rule used once": {
+			[][]Symbol{{{0, 1}, {-1, 1}, {0, 2}}, {{1, 1}, {2, 1}}},
+			[][]Symbol{{{0, 1}, {1, 1}, {2, 1}, {0, 2}}},
+		},
+		"rule never used": {
+			[][]Symbol{{{0, 1}, {1, 1}}, {{1, 1}, {2, 1}}},
+			[][]Symbol{{{0, 1}, {1, 1}}},
+		},
+		"equal rules side by side": {
+			[][]Symbol{{{-1, 1}, {-1, 3}, {5, 1}}, {{1, 1}, {2, 1}}},
+			[][]Symbol{{{-1, 4}, {5, 1}}, {{1, 1}, {2, 1}}},
+		},
+		"last symbol underused": {
+			[][]Symbol{{{0, 1}, {-1, 1}, {7, 1}, {0, 1}, {-1, 1}, {8, 1}}, {{3, 1}, {4, 1}}},
+			[][]Symbol{{{-1, 1}, {7, 1}, {-1, 1}, {8, 1}}, {{0, 1}, {3, 1}, {4, 1}}},
+		},
+		"body seen before its rule": {
+			[][]Symbol{{{-1, 2}, {7, 1}, {0, 1}, {1, 1}, {8, 1}}, {{0, 1}, {1, 1}}},
+			[][]Symbol{{{-1, 2}, {7, 1}, {-1, 1}, {8, 1}}, {{0, 1}, {1, 1}}},
+		},
+		"body seen after its rule": {
+			[][]Symbol{{{-1, 2}, {7, 1}, {-2, 3}, {8, 1}}, {{0, 1}, {1, 1}}, {{0, 1}, {1, 1}, {6, 1}}},
+			[][]Symbol{{{-1, 2}, {7, 1}, {-2, 3}, {8, 1}}, {{0, 1}, {1, 1}}, {{-1, 1}, {6, 1}}},
+		},
+		"overlapping digrams": {
+			[][]Symbol{{{0, 1}, {0, 1}, {0, 1}, {1, 1}}},
+			[][]Symbol{{{0, 1}, {0, 1}, {0, 1}, {1, 1}}},
+		},
+	} {
+		give, want := &Grammar{c.give}, &Grammar{c.want}
+		mustHold(t, give.Check())
+		if got := Restore(give).Grammar(); !got.Equal(want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	if got := Restore(&Grammar{}).Grammar(); got.Len() != 0 || len(got.Rules) != 1 {
+		t.Errorf("empty: %v", got)
+	}
+}
+
 func TestRestoreHugeCounts(t *testing.T) {
 	b := NewBuilder()
 	b.AppendRun(1, math.MaxUint64-1)
