@@ -139,7 +139,7 @@ func TestCompareFindsErrors(t *testing.T) {
 		{"handle", func(l []both) []both { param(&l[5], "comm").In.Num = 1025; return l }, "comm in"},
 		{"predefined handle", func(l []both) []both { param(&l[0], "newcomm").Out.Num = abi("MPI_COMM_SELF"); return l }, "newcomm out"},
 		{"nothing recorded", func(l []both) []both { param(&l[1], "tag").In = trace.Value{}; return l }, "not in the trace"},
-		{"return code", func(l []both) []both { l[4].log.Ret = intv(0x3a06); return l }, "return code"},
+		{"return code", func(l []both) []both { l[4].log.Ret = intv(0x3a06); return l }, "MPI_Wait: returned"},
 		{"call missing", func(l []both) []both { l[4].trace = l[5].trace; return l }, "logged MPI_Wait, trace has MPI_Comm_free"},
 		{"never returned", func(l []both) []both { l[5].log.Done = false; return l }, "never returned"},
 	} {

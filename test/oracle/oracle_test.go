@@ -22,7 +22,7 @@ func TestOracleAlone(t *testing.T) {
 				if plain.err != nil {
 					t.Fatalf("without the oracle: %v", plain)
 				}
-				logged := p.launch(m, ranks, "LD_PRELOAD="+m.oracle, "ORACLE_DIR="+dir)
+				logged := p.launch(m, ranks, "LD_PRELOAD="+m.preload(t), "ORACLE_DIR="+dir)
 				if logged.err != nil {
 					t.Fatalf("with the oracle: %v", logged)
 				}

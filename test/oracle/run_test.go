@@ -32,10 +32,9 @@ type installation struct {
 	env       []string
 	libraries []string // that export the C functions
 
-	once      sync.Once
-	err       error
-	oracle    string   // liboracle.so
-	functions []string // that it knows
+	once   sync.Once
+	err    error
+	oracle string // liboracle.so, see preload
 }
 
 var installations = []*installation{
@@ -79,7 +78,7 @@ func skip(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// installed returns the MPIs at hand, each with its oracle.
+// installed returns the MPIs at hand.
 func installed(t *testing.T) []*installation {
 	t.Helper()
 	var list []*installation
@@ -87,21 +86,27 @@ func installed(t *testing.T) []*installation {
 		if _, err := exec.LookPath(m.cc); err != nil {
 			continue
 		}
-		m.once.Do(func() {
-			dir := filepath.Join(scratch, m.Name)
-			if m.err = os.MkdirAll(dir, 0o777); m.err == nil {
-				m.oracle, m.functions, m.err = gen.Build(m.cc, dir)
-			}
-		})
-		if m.err != nil {
-			t.Fatal(m.err)
-		}
 		list = append(list, m)
 	}
 	if len(list) == 0 {
 		skip(t, "no MPI is installed")
 	}
 	return list
+}
+
+// preload returns this MPI's oracle, made when it is first wanted.
+func (m *installation) preload(t *testing.T) string {
+	t.Helper()
+	m.once.Do(func() {
+		dir := filepath.Join(scratch, m.Name)
+		if m.err = os.MkdirAll(dir, 0o777); m.err == nil {
+			m.oracle, m.err = gen.Build(m.cc, dir)
+		}
+	})
+	if m.err != nil {
+		t.Fatal(m.err)
+	}
+	return m.oracle
 }
 
 // A program is one source file of test/mpi with what its header says.

@@ -21,39 +21,39 @@ func with(options ...string) []string {
 }
 
 // Build writes liboracle.so for the MPI of the given compiler wrapper into
-// dir, and returns its path and the functions it knows.
-func Build(mpicc, dir string) (library string, functions []string, err error) {
+// dir, and returns its path.
+func Build(mpicc, dir string) (library string, err error) {
 	include := filepath.Join(dir, "mpi.c")
 	if err := os.WriteFile(include, []byte("#include <mpi.h>\n"), 0o666); err != nil {
-		return "", nil, err
+		return "", err
 	}
 	source, err := run(mpicc, with("-E", include)...)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	macros, err := run(mpicc, with("-E", "-dM", include)...)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	protos, symbols, err := Parse(source)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	code, err := Emit(protos, Constants(source, macros))
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	files := map[string]string{"calls.c": code, "weak.h": EmitWeak(symbols)}
 	for _, name := range []string{"runtime.h", "runtime.c"} {
 		text, err := runtime.ReadFile("c/" + name)
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
 		files[name] = string(text)
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			return "", nil, err
+			return "", err
 		}
 	}
 	// Compiled with the MPI's wrapper, but not linked with its library: that
@@ -65,18 +65,14 @@ func Build(mpicc, dir string) (library string, functions []string, err error) {
 	for _, name := range []string{"calls", "runtime"} {
 		object := filepath.Join(dir, name+".o")
 		if _, err := run(mpicc, append(flags[:len(flags):len(flags)], filepath.Join(dir, name+".c"), "-o", object)...); err != nil {
-			return "", nil, err
+			return "", err
 		}
 		link = append(link, object)
 	}
 	if _, err := run("cc", append(link, "-ldl")...); err != nil {
-		return "", nil, err
+		return "", err
 	}
-	for _, f := range protos {
-		functions = append(functions, f.Name)
-	}
-	sort.Strings(functions)
-	return library, functions, nil
+	return library, nil
 }
 
 var (

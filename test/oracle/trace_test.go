@@ -1,0 +1,178 @@
+package oracle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+
+	"spoor/trace"
+)
+
+// recorder returns the preloaded library under test. make builds it.
+func recorder(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../../bin/libspoor.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, filepath.Join(filepath.Dir(path), "libspoor-engine.so")} {
+		if _, err := os.Stat(name); err != nil {
+			skip(t, "the recorder is not built: %v", err)
+		}
+	}
+	return path
+}
+
+// Decode(trace) is what the oracle logged, call by call, parameter by
+// parameter, for every program, MPI and number of ranks.
+func TestTraces(t *testing.T) {
+	shim := recorder(t)
+	var mu sync.Mutex
+	excused := map[Exception]int{}
+	calls := 0
+	t.Run("all", func(t *testing.T) {
+		for _, m := range installed(t) {
+			for _, p := range programs(t) {
+				if !p.runsOn(m) {
+					continue
+				}
+				for _, ranks := range p.ranks {
+					t.Run(fmt.Sprintf("%s/%s/%d", m.Name, p.Name, ranks), func(t *testing.T) {
+						t.Parallel()
+						for _, r := range compareRun(t, shim, m, p, ranks) {
+							mu.Lock()
+							calls += r.Calls
+							for e, n := range r.Excused {
+								excused[e] += n
+							}
+							mu.Unlock()
+						}
+					})
+				}
+			}
+		}
+	})
+	t.Logf("%d calls compared; exceptions used:", calls)
+	var list []string
+	for e := range excused {
+		list = append(list, string(e))
+	}
+	sort.Strings(list)
+	for _, e := range list {
+		t.Logf("%8d  %s: %s", excused[Exception(e)], e, Reasons[Exception(e)])
+	}
+}
+
+func compareRun(t *testing.T, shim string, m *installation, p *program, ranks int) []*Report {
+	t.Helper()
+	logs, out := t.TempDir(), filepath.Join(t.TempDir(), "run.spoor")
+	r := p.launch(m, ranks,
+		"LD_PRELOAD="+m.preload(t)+" "+shim, "SPOOR_THROUGH=liboracle.so", "ORACLE_DIR="+logs, "SPOOR_OUT="+out)
+	if r.err != nil {
+		t.Errorf("traced run: %v", r)
+	}
+	if strings.Contains(r.stderr, "spoor:") {
+		t.Errorf("the recorder complains: %s", tail(r.stderr))
+	}
+	processes, err := ReadLogs(logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := noteCalls(m, logs); err != nil {
+		t.Fatal(err)
+	}
+	var reports []*Report
+	for _, w := range worlds(processes) {
+		report, err := compareWorld(w, traceOf(t, out, w))
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		reports = append(reports, report...)
+	}
+	for _, r := range reports {
+		for _, text := range r.Wrong {
+			t.Error(text)
+		}
+		if r.Omitted > 0 {
+			t.Errorf("and %d more", r.Omitted)
+		}
+	}
+	return reports
+}
+
+// worlds splits the processes of a run by MPI_COMM_WORLD, that of mpiexec
+// first. Processes without one are left out: nothing is agreed on them.
+func worlds(list []*Process) [][]*Process {
+	var result [][]*Process
+	for _, p := range list {
+		if p.Rank < 0 {
+			continue
+		}
+		if n := len(result); n > 0 && result[n-1][0].Job == p.Job {
+			result[n-1] = append(result[n-1], p)
+			continue
+		}
+		result = append(result, []*Process{p})
+	}
+	return result
+}
+
+// traceOf finds the trace of a world: spawned ones have another name.
+func traceOf(t *testing.T, out string, world []*Process) string {
+	t.Helper()
+	if !world[0].Spawned {
+		return out
+	}
+	names, err := filepath.Glob(strings.TrimSuffix(out, ".spoor") + "?*.spoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if r, err := trace.Open(name); err == nil {
+			k, err := r.Rank(0)
+			if err == nil {
+				process, err := k.Process()
+				if err == nil && process.PID == world[0].PID {
+					r.Close()
+					return name
+				}
+			}
+			r.Close()
+		}
+	}
+	return "no trace of the spawned world among " + strings.Join(names, " ")
+}
+
+func compareWorld(world []*Process, path string) ([]*Report, error) {
+	r, err := trace.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.Ranks() != len(world) {
+		return nil, fmt.Errorf("%d processes, the trace has %d ranks", len(world), r.Ranks())
+	}
+	var reports []*Report
+	for _, p := range world {
+		k, err := r.Rank(p.Rank)
+		if err != nil {
+			return nil, err
+		}
+		streams := make([][]trace.Call, k.Streams())
+		for s := range streams {
+			for call, err := range k.Calls(s) {
+				if err != nil {
+					return nil, fmt.Errorf("rank %d stream %d: %w", p.Rank, s, err)
+				}
+				streams[s] = append(streams[s], *call)
+			}
+		}
+		reports = append(reports, Compare(p, streams))
+	}
+	return reports, nil
+}
