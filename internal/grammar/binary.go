@@ -98,7 +98,7 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 
 // Decode reads a grammar from the start of src and returns it with the number
 // of bytes read. Whatever src holds, the result passes Check and the memory
-// taken is at most some fifty times the bytes read; a sequence whose length
+// taken is at most some hundred times the bytes read; a sequence whose length
 // doesn't fit into 64 bits is an error.
 func Decode(src []byte) (g *Grammar, n int, err error) {
 	d := decoder{src: src}

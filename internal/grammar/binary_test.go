@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,30 @@ func TestDecodeDeep(t *testing.T) {
 	want := &Grammar{Rules: [][]Symbol{{{0, 2}}}}
 	if got := b.Grammar(); !got.Equal(want) || !bytes.Equal(g.AppendBinary(nil), src) {
 		t.Fatal("wrong")
+	}
+}
+
+// TestDecodeMemory: what the data announces costs no more than what it holds.
+func TestDecodeMemory(t *testing.T) {
+	const size = 1 << 17
+	greedy := []byte{0x80, 0xf0, 7} // a body nearly as long as the data
+	for len(greedy) < size {
+		greedy = append(greedy, 2, 0x80, 0x80, 6) // a rule with a long body
+	}
+	deep := append(bytes.Repeat([]byte{1, 2}, size/2), 1, 0)
+	for name, src := range map[string][]byte{"greedy": greedy, "deep": deep} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := Decode(src)
+		runtime.ReadMemStats(&after)
+		if (err == nil) != (name == "deep") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 200*size {
+			t.Errorf("%s: %d bytes allocated for %d", name, n, size)
+		} else {
+			t.Logf("%s: %d bytes allocated for %d", name, n, size)
+		}
 	}
 }
 

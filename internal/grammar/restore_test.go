@@ -139,6 +139,12 @@ func TestRestoreTidies(t *testing.T) {
 	} {
 		give, want := &Grammar{c.give}, &Grammar{c.want}
 		mustHold(t, give.Check())
+		b := NewBuilder()
+		b.load(give)
+		b.tidy()
+		if err := checkBuilder(b); err != nil && name != "overlapping digrams" {
+			t.Errorf("%s: %v", name, err)
+		}
 		if got := Restore(give).Grammar(); !got.Equal(want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
