@@ -3,83 +3,92 @@
 
 #include <stdlib.h>
 
-/* Write the length word; NULL if nothing follows it. */
-static uint64_t *length(uint64_t *w, const void *array, int64_t *n)
+/* What the length word has to say; > 0 if elements follow. */
+static int64_t length(const void *array, int64_t n)
 {
-	if (*n >= 0) {
-		if (array == NULL)
-			*n = SP_LEN_NULL;
-		else if (array == sp_fl.unweighted)
-			*n = SP_LEN_UNWEIGHTED;
-		else if (array == sp_fl.weights_empty)
-			*n = SP_LEN_WEIGHTS_EMPTY;
-	}
-	*w = (uint64_t)*n;
-	return *n > 0 ? w + 1 : NULL;
+	if (n < 0)
+		return n;
+	if (array == NULL)
+		return SP_LEN_NULL;
+	if (array == sp_fl.unweighted)
+		return SP_LEN_UNWEIGHTED;
+	if (array == sp_fl.weights_empty)
+		return SP_LEN_WEIGHTS_EMPTY;
+	return n;
+}
+
+/* Make room for the length word and `words` more, as the record may move, then
+   write it. NULL if there is no room. */
+static uint64_t *start(struct sp_thread *t, uint64_t *w, int64_t n, size_t words)
+{
+	w = sp_room(t, w, words + 1);
+	if (w)
+		*w++ = (uint64_t)n;
+	return w;
 }
 
 uint64_t *sp_put_32s(struct sp_thread *t, uint64_t *w, const void *array, int64_t n)
 {
-	if (!length(w, array, &n))
-		return w + 1;
-	size_t words = ((size_t)n + 1) / 2;
-	if (!(w = sp_room(t, w, words + 1)))
+	n = length(array, n);
+	size_t words = n > 0 ? ((size_t)n + 1) / 2 : 0;
+	if (!(w = start(t, w, n, words)))
 		return sp_room_none();
-	w[words] = 0; /* the odd half */
-	memcpy(w + 1, array, (size_t)n * 4);
-	return w + 1 + words;
+	if (words == 0)
+		return w;
+	w[words - 1] = 0; /* the odd half */
+	memcpy(w, array, (size_t)n * 4);
+	return w + words;
 }
 
 uint64_t *sp_put_64s(struct sp_thread *t, uint64_t *w, const void *array, int64_t n)
 {
-	if (!length(w, array, &n))
-		return w + 1;
-	if (!(w = sp_room(t, w, (size_t)n + 1)))
+	n = length(array, n);
+	size_t words = n > 0 ? (size_t)n : 0;
+	if (!(w = start(t, w, n, words)))
 		return sp_room_none();
-	memcpy(w + 1, array, (size_t)n * 8);
-	return w + 1 + n;
+	if (words)
+		memcpy(w, array, words * 8);
+	return w + words;
 }
 
-static void copy_handles(uint64_t *w, const void *array, int64_t n)
+static void copy_handles(uint64_t *w, const void *array, size_t n)
 {
 	if (sp_fl.handle_size == 8)
-		memcpy(w, array, (size_t)n * 8);
+		memcpy(w, array, n * 8);
 	else
-		for (int64_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			w[i] = ((const uint32_t *)array)[i];
 }
 
 uint64_t *sp_put_handles(struct sp_thread *t, uint64_t *w, const void *array, int64_t n)
 {
-	if (!length(w, array, &n))
-		return w + 1;
-	if (!(w = sp_room(t, w, (size_t)n + 1)))
+	n = length(array, n);
+	size_t words = n > 0 ? (size_t)n : 0;
+	if (!(w = start(t, w, n, words)))
 		return sp_room_none();
-	copy_handles(w + 1, array, n);
-	return w + 1 + n;
+	if (words)
+		copy_handles(w, array, words);
+	return w + words;
 }
 
 uint64_t *sp_put_requests(struct sp_thread *t, uint64_t *w, const void *array, int64_t n)
 {
-	if (!length(w, array, &n))
-		return w + 1;
-	if (!(w = sp_room(t, w, (size_t)n + 3)))
+	n = length(array, n);
+	if (!(w = start(t, w, n, n > 0 ? (size_t)n + 2 : 0)))
 		return sp_room_none();
-	w[1] = (uint64_t)(uintptr_t)array;
-	w[2] = (uint64_t)sp_fl.handle_size;
-	copy_handles(w + 3, array, n);
-	return w + 3 + n;
+	if (n <= 0)
+		return w;
+	w[0] = (uint64_t)(uintptr_t)array;
+	w[1] = (uint64_t)sp_fl.handle_size;
+	copy_handles(w + 2, array, (size_t)n);
+	return w + 2 + n;
 }
 
 uint64_t *sp_put_statuses(struct sp_thread *t, uint64_t *w, const void *array, int64_t n, int form)
 {
-	if (n >= 0 && array == sp_fl.statuses_ignore)
-		n = SP_LEN_IGNORED;
-	if (!length(w, array, &n))
-		return w + 1;
-	if (!(w = sp_room(t, w, (size_t)n * SP_STATUS_WORDS + 1)))
+	n = n >= 0 && array == sp_fl.statuses_ignore ? SP_LEN_IGNORED : length(array, n);
+	if (!(w = start(t, w, n, n > 0 ? (size_t)n * SP_STATUS_WORDS : 0)))
 		return sp_room_none();
-	w++;
 	for (int64_t i = 0; i < n; i++)
 		w = sp_put_status(w, (const char *)array + i * sp_fl.status_size, form);
 	return w;
@@ -87,18 +96,15 @@ uint64_t *sp_put_statuses(struct sp_thread *t, uint64_t *w, const void *array, i
 
 uint64_t *sp_put_string(struct sp_thread *t, uint64_t *w, const void *string, int64_t room)
 {
-	if (room < 0 || !string) {
-		*w = (uint64_t)(room < 0 ? room : SP_LEN_NULL);
-		return w + 1;
-	}
-	size_t n = strnlen(string, (size_t)room);
-	size_t words = (n + 7) / 8;
-	if (!(w = sp_room(t, w, words + 1)))
+	int64_t n = room < 0 ? room : !string ? SP_LEN_NULL : (int64_t)strnlen(string, (size_t)room);
+	size_t words = n > 0 ? ((size_t)n + 7) / 8 : 0;
+	if (!(w = start(t, w, n, words)))
 		return sp_room_none();
-	w[words] = 0;
-	w[0] = n;
-	memcpy(w + 1, string, n);
-	return w + 1 + words;
+	if (words == 0)
+		return w;
+	w[words - 1] = 0;
+	memcpy(w, string, (size_t)n);
+	return w + words;
 }
 
 uint64_t *sp_put_strings(struct sp_thread *t, uint64_t *w, const void *array, int64_t n)
@@ -107,9 +113,9 @@ uint64_t *sp_put_strings(struct sp_thread *t, uint64_t *w, const void *array, in
 	if (n == SP_TO_NULL)
 		for (n = 0; list && list[n];)
 			n++;
-	if (!length(w, array, &n))
-		return w + 1;
-	w++;
+	n = length(array, n);
+	if (!(w = start(t, w, n, 0)))
+		return sp_room_none();
 	for (int64_t i = 0; i < n; i++)
 		w = sp_put_string(t, w, list[i], INT64_MAX);
 	return w;
@@ -118,14 +124,11 @@ uint64_t *sp_put_strings(struct sp_thread *t, uint64_t *w, const void *array, in
 uint64_t *sp_put_string_lists(struct sp_thread *t, uint64_t *w, const void *array, int64_t n)
 {
 	char **const *lists = array;
-	if (!length(w, array, &n))
-		return w + 1;
-	w++;
-	for (int64_t i = 0; i < n; i++) {
-		if (!(w = sp_room(t, w, 1)))
-			return sp_room_none();
+	n = length(array, n);
+	if (!(w = start(t, w, n, 0)))
+		return sp_room_none();
+	for (int64_t i = 0; i < n; i++)
 		w = sp_put_strings(t, w, lists[i], SP_TO_NULL);
-	}
 	return w;
 }
 

@@ -26,12 +26,12 @@ void *sp_real[SP_NCALLS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *library = RTLD_NEXT;
 
+/* The search order's first, not the next: a program may hold the one copy of an
+   object that the library too uses (a copy relocation). */
 void *sp_symbol(const char *name)
 {
-	void *p = dlsym(library, name);
-	if (!p && library != RTLD_NEXT)
-		p = dlsym(RTLD_DEFAULT, name);
-	return p;
+	void *p = dlsym(RTLD_DEFAULT, name);
+	return p ? p : dlsym(library, name);
 }
 
 struct objects {
@@ -117,7 +117,7 @@ static void resolve(void)
 	}
 	for (int i = 0; i < SP_NCALLS; i++)
 		if (sp_names[i])
-			sp_real[i] = sp_symbol(sp_names[i]);
+			sp_real[i] = dlsym(library, sp_names[i]);
 	const char *off = getenv("SPOOR");
 	int number = is_standard_abi(init) ? SPOOR_ABI
 		: sp_symbol("ompi_mpi_comm_world") ? SPOOR_OPENMPI

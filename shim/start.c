@@ -190,7 +190,6 @@ void sp_finish(void)
 	sp_self.busy++;
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain(&sp_self);
 	if (all_agree(ok)) {
-		__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
 		if (sp_host_finish()) {
 			sp_host_stop();
 			sp_scratch_remove();
