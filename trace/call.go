@@ -10,6 +10,7 @@ type Call struct {
 	Func     *Function
 	Site     Site
 	Return   int64 // return code in the standard ABI's numbers, or NeverReturned
+	Result   Value // of the few functions that return no code
 	Params   []Param
 
 	NewComm *NewComm // of a call that made a communicator
@@ -90,6 +91,7 @@ type Value struct {
 	Text   string
 	Addr   Location
 	Status *StatusValue
+	Site   *Site // FunctionRef: where it is, if known
 	Elems  []Value
 }
 

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"iter"
+
 	"spoor/internal/column"
 	"spoor/internal/wire"
 )
@@ -92,17 +94,36 @@ func (p *Processes) Concat(q *Processes) {
 	}
 }
 
-// Slice returns all entries.
-func (p *Processes) Slice() []Process {
-	list := make([]Process, p.Len())
+// At returns the entry of a rank.
+func (p *Processes) At(rank int) Process {
+	var x Process
 	for c := range p.cols {
-		i := 0
-		for v := range p.cols[c].All() {
-			list[i].set(c, v, p)
-			i++
+		x.set(c, p.cols[c].At(rank), p)
+	}
+	return x
+}
+
+// All yields the entries by rank.
+func (p *Processes) All() iter.Seq2[int, Process] {
+	return func(yield func(int, Process) bool) {
+		var at [processColumns]struct {
+			run  int
+			done uint64
+		}
+		for rank := range p.Len() {
+			var x Process
+			for c := range p.cols {
+				runs, k := p.cols[c].Runs(), &at[c]
+				x.set(c, runs[k.run].At(k.done), p)
+				if k.done++; k.done == runs[k.run].Count {
+					k.run, k.done = k.run+1, 0
+				}
+			}
+			if !yield(rank, x) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 func (x *Process) set(col int, v int64, p *Processes) {

@@ -12,6 +12,7 @@ type Function struct {
 	ID      uint16
 	Name    string
 	Returns string // kind of what it returns, nearly always "error"
+	Result  Type   // of what it returns instead of an error code, else None
 	Attrs   Attr
 	Params  []ParamDef
 }
@@ -89,6 +90,12 @@ func FunctionOf(c *mpi.Call) Function {
 	if c.Large {
 		f.Attrs |= Large
 	}
+	if c.Returns != mpi.KindError && c.Returns != mpi.KindNone {
+		// A handle that comes out of a conversion has no request behind it.
+		if f.Result = typeOf(c.Returns); f.Result == Request {
+			f.Result = Int
+		}
+	}
 	for i := range c.Params {
 		p := &c.Params[i]
 		if p.LargeOnly && !c.Large {
@@ -99,7 +106,12 @@ func FunctionOf(c *mpi.Call) Function {
 			In: p.HasIn(), Out: p.HasOut(), OnlyRoot: p.OnlyRoot, If: p.If,
 		}
 		if p.Array {
+			// A C string is an array itself: what has a length on the way out
+			// is one string, not several.
 			d.Dims = 1
+			if d.Type == String && !d.In {
+				d.Dims = 0
+			}
 			if p.Inner != nil {
 				d.Dims = 2
 			}
@@ -147,7 +159,7 @@ func appendFunction(b []byte, f *Function) []byte {
 	b = wire.AppendUvarint(b, uint64(f.ID))
 	b = wire.AppendString(b, f.Name)
 	b = wire.AppendString(b, f.Returns)
-	b = wire.AppendUvarint(b, uint64(f.Attrs))
+	b = wire.AppendUvarint(append(b, byte(f.Result)), uint64(f.Attrs))
 	b = wire.AppendUvarint(b, uint64(len(f.Params)))
 	for i := range f.Params {
 		p := &f.Params[i]
@@ -171,7 +183,10 @@ func appendFunction(b []byte, f *Function) []byte {
 }
 
 func decodeFunction(r *wire.Reader) Function {
-	f := Function{ID: r.Uint16(), Name: r.String(), Returns: r.String(), Attrs: Attr(r.Int(1<<32 - 1))}
+	f := Function{ID: r.Uint16(), Name: r.String(), Returns: r.String(), Result: Type(r.Byte()), Attrs: Attr(r.Int(1<<32 - 1))}
+	if f.Result > Status || f.Result == Array {
+		r.Fail("function %q: unknown result type %d", f.Name, f.Result)
+	}
 	n := r.Count(5)
 	for range n {
 		p := ParamDef{Name: r.String(), Kind: r.String(), Type: Type(r.Byte())}
@@ -185,7 +200,7 @@ func decodeFunction(r *wire.Reader) Function {
 		if r.Err() != nil {
 			break
 		}
-		if p.Type > Status || p.Dir > DirFree || p.Dims > 2 || flags >= flagIf<<1 {
+		if p.Type > Status || p.Type == Array || p.Dir > DirFree || p.Dims > 2 || flags >= flagIf<<1 {
 			r.Fail("function %q: parameter %q: unknown type, direction or flag", f.Name, p.Name)
 			break
 		}

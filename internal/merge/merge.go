@@ -1,0 +1,107 @@
+// Package merge brings the tracks of all ranks together: ranks that did the
+// same calls in the same order, up to the values of parameters, become one
+// class, and their values columns.
+//
+// Invariants:
+//
+//  1. A state MUST cover a contiguous block of ranks, and only a block may
+//     join the one right before it; otherwise appending columns would not put
+//     values in rank order.
+//  2. Ranks MUST share a class only if grammars and skeletons are equal byte
+//     by byte; otherwise two hashes that happen to be equal would falsify a trace.
+//  3. A state MUST depend on the tracks alone, not on how the tree was shaped
+//     or when messages came; otherwise equal runs would not give equal files.
+//  4. A rank in trouble MUST still send a message; otherwise all others would
+//     wait forever in their MPI_Finalize.
+//
+// The package does not record, and does not know how messages travel or what a
+// file looks like.
+package merge
+
+import (
+	"fmt"
+
+	"spoor/internal/track"
+)
+
+// Merge reduces the tracks of all ranks of a transport to rank 0, which gets
+// the state of the whole world; the others get nil. Every rank has to call it.
+// A nil track stands for a rank that has none.
+//
+// What goes wrong with some rank's track or message leaves out the ranks behind
+// it and is told in the state's Problems. An error means that this rank can't
+// go on.
+func Merge(t Transport, tr *track.Track) (*State, error) {
+	rank, size := t.Rank(), t.Size()
+	s, err := leaf(tr, rank)
+	if err != nil {
+		s = lost(rank, 1, err)
+	}
+	for step := 1; step < size; step <<= 1 {
+		if rank&step != 0 {
+			if err := t.Send(rank-step, s.encode()); err != nil {
+				return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
+			}
+			return nil, nil
+		}
+		from := rank + step
+		if from >= size {
+			continue
+		}
+		width := min(step, size-from)
+		msg, err := t.Recv(from)
+		if err != nil {
+			return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
+		}
+		other, err := decode(msg)
+		switch {
+		case err != nil:
+			other = lost(from, width, err)
+		case other.first != from || other.ranks != width:
+			other = lost(from, width, fmt.Errorf("message of ranks %d to %d", other.first, other.first+other.ranks-1))
+		}
+		if err := s.join(other); err != nil {
+			if err := s.join(lost(from, width, err)); err != nil {
+				return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// parent is the rank that Merge sends to.
+func parent(rank int) int { return rank & (rank - 1) }
+
+// MergeAll merges the tracks of a world that are at hand in one process. The
+// world has as many ranks as the highest rank among them says, or ranks if that
+// is more; ranks without a track are left out of all classes.
+func MergeAll(tracks []*track.Track, ranks int) (*State, error) {
+	byRank := make(map[int]*track.Track, len(tracks))
+	for _, tr := range tracks {
+		if tr.Rank < 0 {
+			return nil, fmt.Errorf("merge: rank %d", tr.Rank)
+		}
+		if byRank[tr.Rank] != nil {
+			return nil, fmt.Errorf("merge: rank %d has two tracks", tr.Rank)
+		}
+		byRank[tr.Rank] = tr
+		ranks = max(ranks, tr.Rank+1)
+	}
+	s := &State{}
+	for rank := range ranks {
+		l, err := leaf(byRank[rank], rank)
+		if err != nil {
+			l = lost(rank, 1, err)
+		}
+		if rank == 0 {
+			s = l
+			continue
+		}
+		if err := s.join(l); err != nil {
+			if err := s.join(lost(rank, 1, err)); err != nil {
+				return nil, fmt.Errorf("merge: %w", err)
+			}
+		}
+	}
+	return s, nil
+}

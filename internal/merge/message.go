@@ -1,0 +1,188 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"spoor/internal/column"
+	"spoor/internal/timing"
+	"spoor/internal/wire"
+	"spoor/trace"
+)
+
+// A message is a state on its way to the parent. It lives within one run, so
+// both sides are the same build; it is decoded defensively all the same, since
+// an error there must not take the program down.
+//
+//	message = codec uint8, [raw size uvarint], body, compressed if codec is 1
+//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, processes
+const (
+	plainMessage      = 0
+	compressedMessage = 1
+	compressFrom      = 1 << 16 // smaller messages travel faster than they compress
+)
+
+func (s *State) encode() []byte {
+	b := s.appendBody([]byte{plainMessage})
+	if len(b) < compressFrom {
+		return b
+	}
+	frame, ok := wire.Compress(b[1:], false)
+	if !ok {
+		return b
+	}
+	return append(wire.AppendUvarint([]byte{compressedMessage}, uint64(len(b)-1)), frame...)
+}
+
+func (s *State) appendBody(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(s.first))
+	b = wire.AppendUvarint(b, uint64(s.ranks))
+	b = wire.AppendUvarint(b, uint64(len(s.Problems)))
+	for _, p := range s.Problems {
+		b = wire.AppendUvarint(b, uint64(p.Rank))
+		b = wire.AppendUvarint(b, uint64(p.Ranks))
+		b = wire.AppendString(b, p.What)
+	}
+	b = wire.AppendUvarint(b, uint64(len(s.classes)))
+	for _, c := range s.classes {
+		b = c.append(b)
+	}
+	b = wire.AppendUvarint(b, uint64(len(s.strings)))
+	for _, h := range slices.Sorted(maps.Keys(s.strings)) {
+		b = wire.AppendUint64(b, h)
+		b = wire.AppendString(b, s.strings[h])
+	}
+	b = wire.AppendUvarint(b, uint64(len(s.sites)))
+	for _, h := range slices.Sorted(maps.Keys(s.sites)) {
+		site := s.sites[h]
+		b = wire.AppendUint64(b, h)
+		b = wire.AppendString(b, site.Module)
+		b = wire.AppendString(b, site.BuildID)
+		b = wire.AppendUvarint(b, site.Offset)
+	}
+	return s.processes.AppendBinary(b)
+}
+
+func (c *class) append(b []byte) []byte {
+	b = wire.AppendString(b, c.key)
+	b = wire.AppendUvarint(b, uint64(c.ranks.Len()))
+	b = c.ranks.AppendRuns(b)
+	for i := range c.vals {
+		b = c.vals[i].AppendRuns(b)
+	}
+	for i := range c.times {
+		b = appendStat(b, c.times[i].Duration)
+		b = appendStat(b, c.times[i].Gap)
+	}
+	return b
+}
+
+func decode(msg []byte) (*State, error) {
+	r := wire.NewReader(msg, "merge message")
+	switch codec := r.Byte(); codec {
+	case plainMessage:
+	case compressedMessage:
+		size := r.Uvarint()
+		if r.Err() != nil {
+			return nil, r.Err()
+		}
+		raw, err := wire.Expand(r.Remaining(), size)
+		if err != nil {
+			return nil, fmt.Errorf("merge message: %w", err)
+		}
+		r = wire.NewReader(raw, "merge message")
+	default:
+		r.Fail("unknown codec %d", codec)
+	}
+	s := decodeBody(r)
+	return s, r.Done()
+}
+
+// maxRanks bounds what a message can make a reader allocate.
+const maxRanks = 1 << 24
+
+func decodeBody(r *wire.Reader) *State {
+	s := &State{first: r.Int(maxRanks), ranks: r.Int(maxRanks)}
+	for range r.Count(3) {
+		s.Problems = append(s.Problems, Problem{r.Int(maxRanks), r.Int(maxRanks), r.String()})
+	}
+	taken := 0
+	for range r.Count(1) {
+		c := decodeClass(r, s)
+		if c == nil {
+			return nil
+		}
+		taken += c.ranks.Len()
+		s.add(c)
+	}
+	if taken > s.ranks {
+		r.Fail("%d ranks in classes, %d in all", taken, s.ranks)
+	}
+	s.strings = make(map[uint64]string)
+	for range r.Count(9) {
+		h := r.Uint64()
+		s.strings[h] = r.String()
+	}
+	s.sites = make(map[uint64]trace.Site)
+	for range r.Count(11) {
+		h := r.Uint64()
+		s.sites[h] = trace.Site{Module: r.String(), BuildID: r.String(), Offset: r.Uvarint()}
+	}
+	s.processes = trace.DecodeProcesses(r, s.ranks)
+	return s
+}
+
+func decodeClass(r *wire.Reader, s *State) *class {
+	c := &class{key: r.String()}
+	n := r.Int(s.ranks)
+	if r.Err() != nil {
+		return nil
+	}
+	if s.index[c.key] != nil || n == 0 {
+		r.Fail("class occurs twice or has no ranks")
+		return nil
+	}
+	shape, err := decodeKey(c.key)
+	if err == nil && shape.width > r.Rest() {
+		err = errors.New("class with more values than the message holds")
+	}
+	if r.Check(err); err != nil {
+		return nil
+	}
+	c.ranks = column.DecodeRuns(r, n)
+	last := int64(s.first) - 1
+	for _, run := range c.ranks.Runs() {
+		end := run.At(run.Count - 1)
+		if run.Start <= last || run.Stride < 0 || !run.Monotonic() || run.Count > 1 && run.Stride == 0 ||
+			end >= int64(s.first+s.ranks) {
+			r.Fail("ranks of a class out of order")
+			return nil
+		}
+		last = end
+	}
+	c.vals = make([]column.Column, shape.width)
+	for i := range c.vals {
+		c.vals[i] = column.DecodeRuns(r, n)
+	}
+	c.times = make([]trace.Times, len(shape.skeletons))
+	for i := range c.times {
+		c.times[i] = trace.Times{Duration: decodeStat(r), Gap: decodeStat(r)}
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	return c
+}
+
+func appendStat(b []byte, s timing.Stat) []byte {
+	for _, v := range []uint64{s.Count, s.Sum, s.Min, s.Max} {
+		b = wire.AppendUvarint(b, v)
+	}
+	return b
+}
+
+func decodeStat(r *wire.Reader) timing.Stat {
+	return timing.Stat{Count: r.Uvarint(), Sum: r.Uvarint(), Min: r.Uvarint(), Max: r.Uvarint()}
+}

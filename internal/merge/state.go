@@ -1,0 +1,270 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/track"
+	"spoor/internal/wire"
+	"spoor/trace"
+)
+
+// A State is what is known of a contiguous block of ranks.
+type State struct {
+	first, ranks int
+	classes      []*class
+	index        map[string]*class // by key
+	strings      map[uint64]string
+	sites        map[uint64]trace.Site
+	processes    trace.Processes
+
+	// Problems says what could not be kept, and of which ranks.
+	Problems []Problem
+}
+
+// A Problem is why a block of ranks is missing.
+type Problem struct {
+	Rank, Ranks int
+	What        string
+}
+
+// A class is ranks with equal grammars and skeletons.
+type class struct {
+	key   string // grammars and skeletons as bytes, compared as a whole
+	ranks column.Column
+	vals  []column.Column // of all terminals, one after the other
+	times []trace.Times
+}
+
+// lost is the state of ranks whose tracks can't be had.
+func lost(first, ranks int, err error) *State {
+	s := &State{first: first, ranks: ranks, Problems: []Problem{{first, ranks, err.Error()}}}
+	for range ranks {
+		s.processes.Append(trace.Process{})
+	}
+	return s
+}
+
+var (
+	errOrder = errors.New("terminals are not numbered by first occurrence")
+	errTimes = errors.New("signatures and times differ in number")
+)
+
+// leaf is the state of one rank.
+func leaf(tr *track.Track, rank int) (*State, error) {
+	if tr == nil {
+		s := &State{first: rank, ranks: 1}
+		s.processes.Append(trace.Process{})
+		return s, nil
+	}
+	if tr.Rank != rank {
+		return nil, fmt.Errorf("track of rank %d at rank %d", tr.Rank, rank)
+	}
+	if len(tr.Sigs) != len(tr.Times) {
+		return nil, errTimes
+	}
+	calls := int64(0)
+	next := uint32(0)
+	for _, st := range tr.Streams {
+		if err := st.Grammar.Check(); err != nil {
+			return nil, err
+		}
+		calls += int64(st.Grammar.Len())
+		for _, t := range st.Grammar.Terminals() {
+			if t > next {
+				return nil, errOrder
+			}
+			next = max(next, t+1)
+		}
+	}
+	if int(next) != len(tr.Sigs) {
+		return nil, errOrder
+	}
+	c := &class{key: key(tr), ranks: column.Of(int64(rank))}
+	inside := int64(0)
+	for i := range tr.Sigs {
+		for _, v := range tr.Sigs[i].Vals {
+			c.vals = append(c.vals, column.Of(v))
+		}
+		c.times = append(c.times, trace.Times{Duration: tr.Times[i].Duration, Gap: tr.Times[i].Gap})
+		inside += int64(tr.Times[i].Duration.Sum)
+	}
+	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites))}
+	for h, site := range tr.Sites {
+		s.sites[h] = trace.Site(site)
+	}
+	s.add(c)
+	p := tr.Process
+	s.processes.Append(trace.Process{
+		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
+		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: calls,
+	})
+	return s, nil
+}
+
+// key is what ranks of a class have in common, as bytes:
+//
+//	streams, grammars…, terminals, (call uvarint, site uint64, values uvarint)…
+func key(tr *track.Track) string {
+	b := wire.AppendUvarint(nil, uint64(len(tr.Streams)))
+	for _, st := range tr.Streams {
+		b = st.Grammar.AppendBinary(b)
+	}
+	b = wire.AppendUvarint(b, uint64(len(tr.Sigs)))
+	for i := range tr.Sigs {
+		b = wire.AppendUvarint(b, uint64(tr.Sigs[i].Call))
+		b = wire.AppendUint64(b, tr.Sigs[i].Site)
+		b = wire.AppendUvarint(b, uint64(len(tr.Sigs[i].Vals)))
+	}
+	return string(b)
+}
+
+// A shape is a decoded key.
+type shape struct {
+	streams   []*grammar.Grammar
+	skeletons []skeleton
+	width     int // number of values of all terminals
+}
+
+type skeleton struct {
+	call  uint16
+	site  uint64
+	width int
+}
+
+func decodeKey(key string) (shape, error) {
+	var s shape
+	r := wire.NewReader([]byte(key), "class key")
+	for range r.Count(1) {
+		g, n, err := grammar.Decode(r.Remaining())
+		r.Check(err)
+		if r.Err() != nil {
+			return s, r.Err()
+		}
+		r.Skip(n)
+		s.streams = append(s.streams, g)
+	}
+	for range r.Count(10) {
+		k := skeleton{r.Uint16(), r.Uint64(), r.Int(1 << 30)}
+		s.skeletons = append(s.skeletons, k)
+		s.width += k.width
+	}
+	return s, r.Done()
+}
+
+func (s *State) add(c *class) {
+	if s.index == nil {
+		s.index = make(map[string]*class)
+	}
+	s.index[c.key] = c
+	s.classes = append(s.classes, c)
+}
+
+// join adds a state of the ranks right behind s. s is unchanged if that fails.
+func (s *State) join(o *State) error {
+	if o.first != s.first+s.ranks {
+		return fmt.Errorf("ranks from %d can't follow rank %d", o.first, s.first+s.ranks-1)
+	}
+	for h, text := range o.strings {
+		if t, ok := s.strings[h]; ok && t != text {
+			return fmt.Errorf("two strings with hash %#x", h)
+		}
+	}
+	for h, site := range o.sites {
+		if t, ok := s.sites[h]; ok && !sameSite(t, site) {
+			return fmt.Errorf("two call sites with hash %#x", h)
+		}
+	}
+	for _, c := range o.classes {
+		if mine := s.index[c.key]; mine != nil && len(mine.vals) != len(c.vals) {
+			return errors.New("class with another number of values")
+		}
+	}
+	s.strings = union(s.strings, o.strings)
+	s.sites = union(s.sites, o.sites)
+	for _, c := range o.classes {
+		mine := s.index[c.key]
+		if mine == nil {
+			s.add(c)
+			continue
+		}
+		mine.ranks.Concat(c.ranks)
+		for i := range c.vals {
+			mine.vals[i].Concat(c.vals[i])
+		}
+		for i := range c.times {
+			mine.times[i].Duration.Merge(c.times[i].Duration)
+			mine.times[i].Gap.Merge(c.times[i].Gap)
+		}
+	}
+	s.processes.Concat(&o.processes)
+	s.ranks += o.ranks
+	s.Problems = append(s.Problems, o.Problems...)
+	return nil
+}
+
+// sameSite compares sites. The same file may have another path on another
+// node, so paths only need to end alike; the first one found stays.
+func sameSite(a, b trace.Site) bool {
+	return a.BuildID == b.BuildID && a.Offset == b.Offset && base(a.Module) == base(b.Module)
+}
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// union adds the entries of b that a lacks. It may change and return a, but
+// never b.
+func union[V any](a, b map[uint64]V) map[uint64]V {
+	if len(b) == 0 {
+		return a
+	}
+	if a == nil {
+		return maps.Clone(b)
+	}
+	for k, v := range b {
+		if _, ok := a[k]; !ok {
+			a[k] = v
+		}
+	}
+	return a
+}
+
+// Ranks returns the number of ranks of the block.
+func (s *State) Ranks() int { return s.ranks }
+
+// Classes returns the number of classes.
+func (s *State) Classes() int { return len(s.classes) }
+
+// Content returns the state as what a trace holds. meta describes the run;
+// problems are added to it.
+func (s *State) Content(meta map[string]string) (*trace.Content, error) {
+	c := &trace.Content{
+		Meta: maps.Clone(meta), Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Processes: s.processes,
+	}
+	for i, p := range s.Problems {
+		if c.Meta == nil {
+			c.Meta = make(map[string]string)
+		}
+		c.Meta[fmt.Sprintf("%s.%d", trace.MetaProblem, i)] =
+			fmt.Sprintf("ranks %d to %d: %s", p.Rank, p.Rank+p.Ranks-1, p.What)
+	}
+	for _, cl := range s.classes {
+		shape, err := decodeKey(cl.key)
+		if err != nil {
+			return nil, fmt.Errorf("merge: %w", err)
+		}
+		out := trace.Class{Ranks: cl.ranks, Streams: shape.streams}
+		at := 0
+		for i, k := range shape.skeletons {
+			out.Terminals = append(out.Terminals, trace.Terminal{
+				Call: k.call, Site: k.site, Vals: cl.vals[at : at+k.width], Times: cl.times[i],
+			})
+			at += k.width
+		}
+		c.Classes = append(c.Classes, out)
+	}
+	return c, nil
+}

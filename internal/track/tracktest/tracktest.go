@@ -1,0 +1,131 @@
+// Package tracktest makes tracks of virtual ranks: programs that say which MPI
+// calls each rank would make, without an MPI. Tests and benchmarks of what
+// comes after recording feed on them; nothing else imports the package.
+package tracktest
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"spoor/internal/grammar"
+	"spoor/internal/signature"
+	"spoor/internal/track"
+	"spoor/mpi"
+)
+
+// Numbers of the standard ABI.
+const (
+	World    = 0x101
+	ProcNull = -3
+	IntType  = 0x219 // some predefined datatype
+)
+
+// A Recorder takes the calls of one rank down.
+type Recorder struct {
+	Rank, Size int
+
+	track   *track.Track
+	streams []*grammar.Builder
+	known   map[string]uint32
+	made    int64
+	clock   uint64
+}
+
+// NewRecorder starts a rank with one stream.
+func NewRecorder(rank, size int) *Recorder {
+	return &Recorder{
+		Rank: rank, Size: size, known: make(map[string]uint32), clock: uint64(rank),
+		track: &track.Track{Rank: rank, Strings: map[uint64]string{}, Sites: map[uint64]track.Site{}},
+	}
+}
+
+// Run records one rank of a program.
+func Run(rank, size int, program func(r *Recorder)) *track.Track {
+	r := NewRecorder(rank, size)
+	program(r)
+	return r.Track()
+}
+
+// RunAll records all ranks of a program.
+func RunAll(size int, program func(r *Recorder)) []*track.Track {
+	tracks := make([]*track.Track, size)
+	for rank := range tracks {
+		tracks[rank] = Run(rank, size, program)
+	}
+	return tracks
+}
+
+// Call records a call made at a numbered place: return code 0 and the values
+// behind it.
+func (r *Recorder) Call(name string, site int, vals ...int64) {
+	r.CallOn(0, name, site, append([]int64{0}, vals...)...)
+}
+
+// CallOn records a call of a stream with all values, return code included.
+func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
+	call, ok := mpi.Lookup(name)
+	if !ok {
+		panic(fmt.Sprintf("tracktest: no call %s", name))
+	}
+	for len(r.streams) <= stream {
+		r.streams = append(r.streams, grammar.NewBuilder())
+	}
+	s := signature.Signature{Call: call.ID, Site: r.site(site), Vals: vals}
+	key := fmt.Sprint(s)
+	n, ok := r.known[key]
+	if !ok {
+		n = uint32(len(r.track.Sigs))
+		r.known[key] = n
+		r.track.Sigs = append(r.track.Sigs, s)
+		r.track.Times = append(r.track.Times, track.Times{})
+	}
+	r.streams[stream].Append(n)
+	// Times that vary a little, the same in every test run.
+	r.clock = r.clock*6364136223846793005 + 1442695040888963407
+	r.track.Times[n].Duration.Add(1000 + r.clock>>56)
+	r.track.Times[n].Gap.Add(300 + r.clock>>48&127)
+}
+
+// String makes a string known and returns its value.
+func (r *Recorder) String(s string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	v := h.Sum64() &^ (1 << 63)
+	r.track.Strings[v] = s
+	return int64(v)
+}
+
+// Function returns the value of a callback.
+func (r *Recorder) Function(place int) int64 { return int64(r.site(place)) }
+
+func (r *Recorder) site(n int) uint64 {
+	h := (uint64(n)*0x9e3779b97f4a7c15 + 0x1234567) &^ (1 << 63)
+	r.track.Sites[h] = track.Site{Module: "/opt/app/bin/solver", BuildID: "c0ffee", Offset: uint64(0x1000 + 12*n)}
+	return h
+}
+
+// Track returns what was recorded, with terminals in order of occurrence.
+func (r *Recorder) Track() *track.Track {
+	t := *r.track
+	t.Sigs, t.Times, t.Streams = nil, nil, nil
+	number := make(map[uint32]uint32)
+	if len(r.streams) == 0 {
+		r.streams = append(r.streams, grammar.NewBuilder())
+	}
+	for _, b := range r.streams {
+		g := b.Grammar()
+		for _, n := range g.Terminals() {
+			if _, ok := number[n]; !ok {
+				number[n] = uint32(len(t.Sigs))
+				t.Sigs = append(t.Sigs, r.track.Sigs[n])
+				t.Times = append(t.Times, r.track.Times[n])
+			}
+		}
+		t.Streams = append(t.Streams, track.Stream{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })})
+	}
+	t.Process = track.Process{
+		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, End: track.Finished,
+		Threads: len(r.streams), StartNs: 1_700_000_000_000_000_000, SpanNs: 5_000_000_000 + int64(r.Rank)*977,
+	}
+	return &t
+}

@@ -1,0 +1,75 @@
+package trace
+
+import (
+	"fmt"
+
+	"spoor/internal/column"
+	"spoor/internal/wire"
+)
+
+// A terminal is a parametric signature together with what stands with the
+// class.
+type terminal struct {
+	group *group
+	sig   int           // within the group
+	seqs  []*column.Seq // of the values that need one, in order
+}
+
+// vals evaluates the signature for a rank, the i-th of its class.
+func (t *terminal) vals(i, rank, size int) []int64 {
+	vals := make([]int64, t.group.width)
+	k := 0
+	for p := range vals {
+		v := column.Value{Form: t.group.forms[p].At(t.sig)}
+		if v.Form.Kind.Columns() {
+			v.Seq = t.seqs[k]
+			k++
+		}
+		vals[p] = v.At(i, int64(rank), int64(size))
+	}
+	return vals
+}
+
+// classAt decodes a class, once.
+func (r *Reader) classAt(n int) (*class, error) {
+	t, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.class[n]; c != nil {
+		return c, nil
+	}
+	c := &class{ranks: r.members[n]}
+	w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
+	streams, sigs := decodeClass(w, t.sigs)
+	if err := w.Done(); err != nil {
+		return nil, r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	c.streams = streams
+	w = wire.NewReader(t.columns[n], fmt.Sprintf("class %d", n))
+	for _, s := range sigs {
+		var term terminal
+		term.group, term.sig = t.sigs.find(s)
+		for p := range term.group.forms {
+			if !term.group.forms[p].Kind(term.sig).Columns() {
+				continue
+			}
+			seq := column.DecodeSeq(w, c.ranks)
+			if seq == nil {
+				break
+			}
+			term.seqs = append(term.seqs, seq)
+		}
+		if w.Err() != nil {
+			break
+		}
+		c.terminals = append(c.terminals, term)
+	}
+	if err := w.Done(); err != nil {
+		return nil, r.failed(secColumns, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	r.class[n] = c
+	return c, nil
+}

@@ -1,0 +1,229 @@
+package trace
+
+import (
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/wire"
+)
+
+// maxRanks bounds the number of ranks, and so what a reader allocates for
+// tables over them.
+const maxRanks = 1 << 24
+
+// appendRanks and decodeRanks: which class each rank belongs to; -1 for a rank
+// of which there is no track.
+//
+//	ranks = ranks uvarint, classes uvarint, class of each rank seq
+func appendRanks(b []byte, c *Content) []byte {
+	of := make([]int64, c.Ranks)
+	for i := range of {
+		of[i] = -1
+	}
+	for i := range c.Classes {
+		for r := range c.Classes[i].Ranks.All() {
+			of[r] = int64(i)
+		}
+	}
+	b = wire.AppendUvarint(b, uint64(c.Ranks))
+	b = wire.AppendUvarint(b, uint64(len(c.Classes)))
+	col := column.Of(of...)
+	return column.EncodeSeq(b, &col, nil)
+}
+
+// A rankMap finds the class of a rank.
+type rankMap struct {
+	ranks, classes int
+	seq            *column.Seq
+}
+
+func decodeRanks(r *wire.Reader) *rankMap {
+	m := &rankMap{ranks: r.Int(maxRanks)}
+	m.classes = r.Int(m.ranks)
+	if m.seq = column.DecodeSeq(r, m.ranks); m.seq == nil {
+		return nil
+	}
+	return m
+}
+
+// places lists, for each rank, its class and its index there.
+func (m *rankMap) places(r *wire.Reader) (class, index []int32, sizes []int) {
+	class, index, sizes = make([]int32, m.ranks), make([]int32, m.ranks), make([]int, m.classes)
+	for i := range class {
+		c := m.seq.At(i, 0)
+		if c < -1 || c >= int64(m.classes) {
+			r.Fail("rank %d is in class %d of %d", i, c, m.classes)
+			return nil, nil, nil
+		}
+		class[i] = int32(c)
+		if c >= 0 {
+			index[i] = int32(sizes[c])
+			sizes[c]++
+		}
+	}
+	for c, n := range sizes {
+		if n == 0 {
+			r.Fail("class %d has no ranks", c)
+		}
+	}
+	return class, index, sizes
+}
+
+// appendBlobs and decodeBlobs: something of each class, to be found without
+// decoding that of the others.
+//
+//	blobs = sizes seq, bytes…
+func appendBlobs(b []byte, blobs [][]byte) []byte {
+	var sizes column.Column
+	for _, x := range blobs {
+		sizes.Append(int64(len(x)))
+	}
+	b = column.EncodeSeq(b, &sizes, nil)
+	for _, x := range blobs {
+		b = append(b, x...)
+	}
+	return b
+}
+
+func decodeBlobs(r *wire.Reader, n int) [][]byte {
+	sizes := column.DecodeSeq(r, n)
+	if sizes == nil {
+		return nil
+	}
+	blobs := make([][]byte, n)
+	for i := range blobs {
+		size := sizes.At(i, 0)
+		if size < 0 || size > int64(r.Rest()) {
+			r.Fail("%d bytes for class %d", size, i)
+			return nil
+		}
+		blobs[i] = r.Bytes(int(size))
+	}
+	return blobs
+}
+
+// appendClass and decodeClass: what the ranks of a class have in common.
+//
+//	class = number of streams, grammars…, signatures of the terminals seq
+func appendClass(b []byte, streams []*grammar.Grammar, sigs []int) []byte {
+	b = wire.AppendUvarint(b, uint64(len(streams)))
+	for _, g := range streams {
+		b = g.AppendBinary(b)
+	}
+	var c column.Column
+	for _, s := range sigs {
+		c.Append(int64(s))
+	}
+	return column.EncodeSeq(b, &c, nil)
+}
+
+func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Grammar, sigs []int) {
+	for range r.Count(1) {
+		g, n, err := grammar.Decode(r.Remaining())
+		r.Check(err)
+		if r.Err() != nil {
+			return nil, nil
+		}
+		r.Skip(n)
+		streams = append(streams, g)
+	}
+	terminals, ok := countTerminals(streams)
+	if !ok {
+		r.Fail("terminals are not numbered by first occurrence")
+		return nil, nil
+	}
+	seq := column.DecodeSeq(r, terminals)
+	if seq == nil {
+		return nil, nil
+	}
+	sigs = make([]int, terminals)
+	for i := range sigs {
+		s := seq.At(i, 0)
+		if s < 0 || s >= int64(table.total) {
+			r.Fail("signature %d of %d", s, table.total)
+			return nil, nil
+		}
+		sigs[i] = int(s)
+	}
+	return streams, sigs
+}
+
+// countTerminals returns the number of distinct terminals, if they are
+// numbered by first occurrence over the streams in order.
+func countTerminals(streams []*grammar.Grammar) (int, bool) {
+	next := uint32(0)
+	for _, g := range streams {
+		for _, t := range g.Terminals() {
+			if t > next {
+				return 0, false
+			}
+			if t == next {
+				next++
+			}
+		}
+	}
+	return int(next), true
+}
+
+// occurrences counts how often each terminal stands in the streams.
+func occurrences(streams []*grammar.Grammar, terminals int) []uint64 {
+	sum := make([]uint64, terminals)
+	for _, g := range streams {
+		for i, n := range g.Counts(terminals) {
+			sum[i] += n
+		}
+	}
+	return sum
+}
+
+// appendTimes and decodeTimes: statistics of each terminal of a class, all
+// durations, then all gaps.
+//
+//	stat = count as a difference to how often the class's ranks made the call,
+//	       then unless 0: min; unless 1: max-min, sum-count·min
+func appendTimes(b []byte, times []Times, counts []uint64) []byte {
+	for i := range times {
+		b = appendStat(b, times[i].Duration, counts[i])
+	}
+	for i := range times {
+		b = appendStat(b, times[i].Gap, counts[i])
+	}
+	return b
+}
+
+func decodeTimes(r *wire.Reader, counts []uint64) []Times {
+	times := make([]Times, len(counts))
+	for i := range times {
+		times[i].Duration = decodeStat(r, counts[i])
+	}
+	for i := range times {
+		times[i].Gap = decodeStat(r, counts[i])
+	}
+	return times
+}
+
+func appendStat(b []byte, s Stat, count uint64) []byte {
+	b = wire.AppendVarint(b, int64(s.Count-count))
+	if s.Count == 0 {
+		return b
+	}
+	b = wire.AppendUvarint(b, s.Min)
+	if s.Count == 1 {
+		return b
+	}
+	b = wire.AppendUvarint(b, s.Max-s.Min)
+	return wire.AppendVarint(b, int64(s.Sum-s.Count*s.Min))
+}
+
+func decodeStat(r *wire.Reader, count uint64) Stat {
+	s := Stat{Count: count + uint64(r.Varint())}
+	if s.Count == 0 || r.Err() != nil {
+		return Stat{}
+	}
+	s.Min = r.Uvarint()
+	s.Max, s.Sum = s.Min, s.Min
+	if s.Count > 1 {
+		s.Max = s.Min + r.Uvarint()
+		s.Sum = uint64(r.Varint()) + s.Count*s.Min
+	}
+	return s
+}

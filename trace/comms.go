@@ -1,0 +1,6 @@
+package trace
+
+// Comms tells communicators apart.
+type Comms struct{}
+
+func (r *Reader) trackComms() (*Comms, error) { return &Comms{}, nil }

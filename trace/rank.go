@@ -1,0 +1,222 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"spoor/internal/prefix"
+	"spoor/internal/wire"
+)
+
+// ErrNoTrack is wrapped by the error for a rank that left no track.
+var ErrNoTrack = errors.New("no track of this rank")
+
+// A Rank is the view of one rank of a trace. It is safe for use by several
+// goroutines at once.
+type Rank struct {
+	r      *Reader
+	number int
+	index  int // within the class
+	nclass int
+	class  *class
+
+	mu    sync.Mutex
+	calls []template
+	sums  []*prefix.Sums // by stream: requests made, by position
+}
+
+// A template is a terminal evaluated for a rank.
+type template struct {
+	call     *Call
+	made     int64 // one-shot requests that the call makes
+	requests bool  // requests occur in it
+}
+
+// Rank returns the view of a rank.
+func (r *Reader) Rank(rank int) (*Rank, error) {
+	if rank < 0 || rank >= r.Ranks() {
+		return nil, fmt.Errorf("trace: %s: rank %d of %d", r.name, rank, r.Ranks())
+	}
+	n := int(r.place[rank])
+	if n < 0 {
+		return nil, fmt.Errorf("trace: %s: rank %d: %w", r.name, rank, ErrNoTrack)
+	}
+	c, err := r.classAt(n)
+	if err != nil {
+		return nil, err
+	}
+	return &Rank{
+		r: r, number: rank, index: int(r.index[rank]), nclass: n, class: c,
+		calls: make([]template, len(c.terminals)), sums: make([]*prefix.Sums, len(c.streams)),
+	}, nil
+}
+
+// Number returns the rank in the world.
+func (k *Rank) Number() int { return k.number }
+
+// Class returns the number of the rank's class.
+func (k *Rank) Class() int { return k.nclass }
+
+// Streams returns the number of threads that made calls, at least 1.
+func (k *Rank) Streams() int { return len(k.class.streams) }
+
+// Len returns the number of calls of a stream.
+func (k *Rank) Len(stream int) uint64 { return k.class.streams[stream].Len() }
+
+// Terminals returns the number of distinct calls over all streams.
+func (k *Rank) Terminals() int { return len(k.class.terminals) }
+
+// Counts returns how often each terminal occurs in a stream.
+func (k *Rank) Counts(stream int) []uint64 { return k.class.streams[stream].Counts(k.Terminals()) }
+
+// Terminal returns a distinct call, with Index 0 and the IDs of one-shot
+// requests as distances: how many creations ago they were made.
+func (k *Rank) Terminal(terminal int) (*Call, error) {
+	t, err := k.template(terminal)
+	return t.call, err
+}
+
+// Signature returns the values of a terminal as recorded.
+func (k *Rank) Signature(terminal int) []int64 {
+	return k.class.terminals[terminal].vals(k.index, k.number, k.r.Ranks())
+}
+
+func (k *Rank) template(n int) (template, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if t := k.calls[n]; t.call != nil {
+		return t, nil
+	}
+	tables, err := k.r.tables()
+	if err != nil {
+		return template{}, err
+	}
+	term := &k.class.terminals[n]
+	c, err := readCall(k.r.byID[term.group.call], k.Signature(n), &tables.lookup, nil)
+	if err != nil {
+		return template{}, k.r.failed(secSignatures,
+			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
+	}
+	c.Rank, c.Terminal, c.Site = k.number, n, tables.siteList[term.group.site]
+	t := template{call: c}
+	t.made, t.requests = c.creations()
+	k.calls[n] = t
+	return t, nil
+}
+
+// Calls yields the calls of a stream in program order, in memory that does not
+// depend on their number. After an error it stops.
+func (k *Rank) Calls(stream int) iter.Seq2[*Call, error] { return k.CallsFrom(stream, 0) }
+
+// CallsFrom yields the calls of a stream from a position on.
+func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
+	return func(yield func(*Call, error) bool) {
+		cursor := k.class.streams[stream].Cursor()
+		made, err := k.requestsBefore(stream, index)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		cursor.Seek(index)
+		for {
+			at := cursor.Pos()
+			n, ok := cursor.Next()
+			if !ok {
+				return
+			}
+			t, err := k.template(int(n))
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(t.at(stream, at, made), nil) {
+				return
+			}
+			made += t.made
+		}
+	}
+}
+
+// at returns the call at a position, made requests into the stream.
+func (t *template) at(stream int, index uint64, made int64) *Call {
+	var c *Call
+	if t.requests {
+		c = t.call.numberRequests(made, t.made)
+	} else {
+		d := *t.call
+		c = &d
+	}
+	c.Stream, c.Index = stream, index
+	return c
+}
+
+// Call returns one call of a stream.
+func (k *Rank) Call(stream int, index uint64) (*Call, error) {
+	for c, err := range k.CallsFrom(stream, index) {
+		return c, err
+	}
+	return nil, fmt.Errorf("trace: %s: rank %d: stream %d has %d calls, none at %d",
+		k.r.name, k.number, stream, k.Len(stream), index)
+}
+
+// requestsBefore counts the one-shot requests that a stream made before a
+// position.
+func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
+	if index == 0 {
+		return 0, nil
+	}
+	k.mu.Lock()
+	sums := k.sums[stream]
+	k.mu.Unlock()
+	if sums == nil {
+		made := make([]int64, k.Terminals())
+		for i := range made {
+			t, err := k.template(i)
+			if err != nil {
+				return 0, err
+			}
+			made[i] = t.made
+		}
+		sums = prefix.New(k.class.streams[stream], func(t uint32) int64 { return made[t] })
+		k.mu.Lock()
+		k.sums[stream] = sums
+		k.mu.Unlock()
+	}
+	return sums.Before(index), nil
+}
+
+// Times returns statistics by terminal. They cover all ranks of the class.
+func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
+
+// Times returns statistics by terminal of a class, over all of its ranks.
+func (r *Reader) Times(class int) ([]Times, error) {
+	c, err := r.classAt(class)
+	if err != nil {
+		return nil, err
+	}
+	blobs, err := r.timing()
+	if err != nil {
+		return nil, err
+	}
+	counts := occurrences(c.streams, len(c.terminals))
+	for i := range counts {
+		counts[i] *= uint64(c.ranks)
+	}
+	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
+	times := decodeTimes(w, counts)
+	if err := w.Done(); err != nil {
+		return nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	return times, nil
+}
+
+// Process returns what is known of the rank's process.
+func (k *Rank) Process() (Process, error) {
+	p, err := k.r.procs()
+	if err != nil {
+		return Process{}, err
+	}
+	return p.At(k.number), nil
+}

@@ -1,0 +1,253 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"sync"
+
+	"spoor/internal/grammar"
+	"spoor/internal/wire"
+)
+
+// A Reader gives access to a trace. It is safe for use by several goroutines
+// at once. Sections are read when they are first needed and kept.
+type Reader struct {
+	name     string
+	src      io.ReaderAt
+	close    func() error
+	sections []section
+
+	meta    map[string]string
+	schema  []*Function
+	byID    map[uint16]*Function
+	ranks   *rankMap
+	place   []int32 // per rank: class
+	index   []int32 // per rank: index within its class
+	members []int   // per class: number of ranks
+
+	tables func() (*tables, error)
+	procs  func() (*Processes, error)
+	mu     sync.Mutex
+	class  map[int]*class
+	timing func() ([][]byte, error)
+	comms  func() (*Comms, error)
+}
+
+// tables are the sections behind the calls of all ranks.
+type tables struct {
+	lookup
+	siteList []Site
+	sigs     *signatureTable
+	classes  [][]byte
+	columns  [][]byte
+}
+
+// A class is one decoded class.
+type class struct {
+	streams   []*grammar.Grammar
+	terminals []terminal
+	ranks     int
+}
+
+// Open opens a trace file.
+func Open(path string) (*Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	r, err := NewReader(f, info.Size(), path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r.close = f.Close
+	return r, nil
+}
+
+// NewReader returns a reader of a trace of the given size. Errors name it.
+func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
+	r := &Reader{name: name, src: src, class: make(map[int]*class)}
+	var err error
+	if r.sections, err = readDirectory(src, size); err != nil {
+		return nil, fmt.Errorf("trace: %s: %w", name, err)
+	}
+	if err := r.small(); err != nil {
+		return nil, err
+	}
+	r.tables = sync.OnceValues(r.readTables)
+	r.timing = sync.OnceValues(func() (blobs [][]byte, err error) {
+		err = r.section(secTimes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
+		return blobs, err
+	})
+	r.procs = sync.OnceValues(func() (p *Processes, err error) {
+		err = r.section(secProcess, func(w *wire.Reader) {
+			table := DecodeProcesses(w, r.ranks.ranks)
+			p = &table
+		})
+		return p, err
+	})
+	r.comms = sync.OnceValues(r.trackComms)
+	return r, nil
+}
+
+// Close closes the file that Open opened.
+func (r *Reader) Close() error {
+	if r.close == nil {
+		return nil
+	}
+	return r.close()
+}
+
+// Name returns the name under which the trace was opened.
+func (r *Reader) Name() string { return r.name }
+
+// section reads one section and has it decoded.
+func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
+	for i := range r.sections {
+		s := &r.sections[i]
+		if s.id != id {
+			continue
+		}
+		data, err := s.load(r.src)
+		if err != nil {
+			return r.failed(id, err)
+		}
+		w := wire.NewReader(data, "data")
+		decode(w)
+		if err := w.Done(); err != nil {
+			return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
+		}
+		return nil
+	}
+	return r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
+}
+
+func (r *Reader) failed(id byte, err error) error {
+	return fmt.Errorf("trace: %s: section %q: %w", r.name, sectionNames[id], err)
+}
+
+// small reads the sections that every reader needs.
+func (r *Reader) small() error {
+	err := r.section(secMeta, func(w *wire.Reader) { r.meta = decodeMeta(w) })
+	if err != nil {
+		return err
+	}
+	err = r.section(secSchema, func(w *wire.Reader) { r.schema = decodeSchema(w) })
+	if err != nil {
+		return err
+	}
+	r.byID = make(map[uint16]*Function)
+	for _, f := range r.schema {
+		r.byID[f.ID] = f
+	}
+	return r.section(secRanks, func(w *wire.Reader) {
+		if r.ranks = decodeRanks(w); r.ranks != nil {
+			r.place, r.index, r.members = r.ranks.places(w)
+		}
+	})
+}
+
+func (r *Reader) readTables() (*tables, error) {
+	t := &tables{}
+	err := r.section(secStrings, func(w *wire.Reader) { t.strings = decodeStrings(w) })
+	if err != nil {
+		return nil, err
+	}
+	if err := r.section(secSites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w) }); err != nil {
+		return nil, err
+	}
+	err = r.section(secSignatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList)) })
+	if err != nil {
+		return nil, err
+	}
+	err = r.section(secClasses, func(w *wire.Reader) {
+		if r.ranks.classes > w.Rest() {
+			w.Fail("%d classes in %d bytes", r.ranks.classes, w.Rest())
+			return
+		}
+		t.classes = decodeBlobs(w, r.ranks.classes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = r.section(secColumns, func(w *wire.Reader) { t.columns = decodeBlobs(w, r.ranks.classes) })
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Meta returns what is known of the run as text, by key; see the Meta…
+// constants.
+func (r *Reader) Meta() map[string]string { return maps.Clone(r.meta) }
+
+// Ranks returns the number of ranks of the world.
+func (r *Reader) Ranks() int { return r.ranks.ranks }
+
+// Classes returns the number of classes: sets of ranks that did the same
+// calls in the same order.
+func (r *Reader) Classes() int { return r.ranks.classes }
+
+// ClassOf returns the class of a rank, -1 if there is no track of the rank.
+func (r *Reader) ClassOf(rank int) int { return int(r.place[rank]) }
+
+// Members returns the ranks of a class in rising order.
+func (r *Reader) Members(class int) []int {
+	list := make([]int, 0, r.members[class])
+	for rank, c := range r.place {
+		if int(c) == class {
+			list = append(list, rank)
+		}
+	}
+	return list
+}
+
+// Schema returns the functions that occur, by id.
+func (r *Reader) Schema() []*Function { return r.schema }
+
+// Sections tells how large the sections are, in the order of the file.
+func (r *Reader) Sections() []Section {
+	var list []Section
+	for i := range r.sections {
+		s := &r.sections[i]
+		list = append(list, Section{Name: s.name(), Stored: s.stored, Raw: int64(s.raw)})
+	}
+	return list
+}
+
+// Strings returns all texts that occur as values of parameters, by hash.
+func (r *Reader) Strings() (map[uint64]string, error) {
+	t, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	return maps.Clone(t.strings), nil
+}
+
+// Sites returns all places that MPI was called from.
+func (r *Reader) Sites() ([]Site, error) {
+	t, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	return append([]Site(nil), t.siteList[1:]...), nil
+}
+
+// Signatures returns how many parametric signatures the trace has.
+func (r *Reader) Signatures() (int, error) {
+	t, err := r.tables()
+	if err != nil {
+		return 0, err
+	}
+	return t.sigs.total, nil
+}
+
+// Processes returns the table of processes, by rank.
+func (r *Reader) Processes() (*Processes, error) { return r.procs() }

@@ -1,0 +1,185 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"spoor/internal/wire"
+)
+
+// A file is a header, a directory and the sections, one after the other
+// without gaps; the last one ends where the file ends.
+//
+//	header    magic [8]byte, version uint16, sections uint16,
+//	          size of the directory uint32, checksum uint32
+//	directory per section: id uint8, codec uint8, stored size uvarint,
+//	          raw size uvarint, checksum uint32
+//
+// The header's checksum covers what stands between the magic and itself, and
+// the directory. A section's covers its stored bytes. All are CRC-32C.
+const (
+	magic      = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
+	version    = 1
+	headerSize = 20
+)
+
+// Sections, in the order in which they stand.
+const (
+	secMeta       = 1
+	secSchema     = 2
+	secStrings    = 3
+	secSites      = 4
+	secRanks      = 5
+	secSignatures = 6
+	secClasses    = 7
+	secColumns    = 8
+	secTimes      = 9
+	secProcess    = 10
+	secEnd        = 11
+)
+
+var sectionNames = [secEnd]string{
+	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
+	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
+	secProcess: "process",
+}
+
+// Codecs of sections.
+const (
+	codecRaw  = 0
+	codecZstd = 1
+)
+
+// ErrFormat is wrapped by all errors that say that a file is no valid trace.
+var ErrFormat = errors.New("not a valid trace")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A Section tells how much room a section takes.
+type Section struct {
+	Name   string
+	Stored int64 // bytes in the file
+	Raw    int64 // bytes before compression
+}
+
+type section struct {
+	id, codec byte
+	offset    int64
+	stored    int64
+	raw       uint64
+	sum       uint32
+}
+
+func (s *section) name() string { return sectionNames[s.id] }
+
+// assemble puts the raw sections, indexed by id, into a file.
+func assemble(raw [secEnd][]byte) []byte {
+	var dir, body []byte
+	count := 0
+	for id := secMeta; id < secEnd; id++ {
+		stored, codec := raw[id], byte(codecRaw)
+		if frame, ok := wire.Compress(raw[id], true); ok {
+			stored, codec = frame, codecZstd
+		}
+		dir = append(dir, byte(id), codec)
+		dir = wire.AppendUvarint(dir, uint64(len(stored)))
+		dir = wire.AppendUvarint(dir, uint64(len(raw[id])))
+		dir = wire.AppendUint32(dir, crc32.Checksum(stored, castagnoli))
+		body = append(body, stored...)
+		count++
+	}
+	file := append([]byte(magic), version, 0, byte(count), 0)
+	file = wire.AppendUint32(file, uint32(len(dir)))
+	sum := crc32.Update(crc32.Checksum(file[len(magic):], castagnoli), castagnoli, dir)
+	file = wire.AppendUint32(file, sum)
+	return append(append(file, dir...), body...)
+}
+
+// readDirectory reads header and directory of a file.
+func readDirectory(src io.ReaderAt, size int64) ([]section, error) {
+	head := make([]byte, headerSize)
+	if n, err := src.ReadAt(head, 0); n < headerSize {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%d bytes are too short for a header: %w", max(n, 0), ErrFormat)
+		}
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	if string(head[:len(magic)]) != magic {
+		return nil, fmt.Errorf("header: no magic number: %w", ErrFormat)
+	}
+	r := wire.NewReader(head[len(magic):], "header")
+	v := r.Uint32()
+	dirSize, sum := int64(r.Uint32()), r.Uint32()
+	if v&0xffff != version {
+		return nil, fmt.Errorf("header: format version %d, only %d is known: %w", v&0xffff, version, ErrFormat)
+	}
+	if dirSize > size-headerSize {
+		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
+	}
+	dir := make([]byte, dirSize)
+	if _, err := src.ReadAt(dir, headerSize); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("directory: %w", err)
+	}
+	got := crc32.Update(crc32.Checksum(head[len(magic):headerSize-4], castagnoli), castagnoli, dir)
+	if got != sum {
+		return nil, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
+	}
+	list, err := decodeDirectory(dir, int(v>>16), size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
+	}
+	return list, nil
+}
+
+func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {
+	r := wire.NewReader(dir, "directory")
+	offset := int64(headerSize + len(dir))
+	var list []section
+	for range count {
+		s := section{id: r.Byte(), codec: r.Byte(), offset: offset}
+		s.stored, s.raw, s.sum = int64(r.Uvarint()), r.Uvarint(), r.Uint32()
+		if r.Err() != nil {
+			break
+		}
+		switch {
+		case s.id == 0 || s.id >= secEnd:
+			r.Fail("unknown section %d", s.id)
+		case len(list) > 0 && s.id <= list[len(list)-1].id:
+			r.Fail("section %q out of order", s.name())
+		case s.codec > codecZstd:
+			r.Fail("section %q: unknown codec %d", s.name(), s.codec)
+		case s.stored < 0 || s.stored > size-offset:
+			r.Fail("section %q: %d bytes wanted, %d left in the file", s.name(), s.stored, size-offset)
+		case s.codec == codecRaw && s.raw != uint64(s.stored):
+			r.Fail("section %q: sizes differ", s.name())
+		}
+		offset += s.stored
+		list = append(list, s)
+	}
+	if r.Err() == nil && offset != size {
+		r.Fail("sections end at byte %d, the file at %d", offset, size)
+	}
+	return list, r.Done()
+}
+
+// load reads a section, verifies its checksum and decompresses it.
+func (s *section) load(src io.ReaderAt) ([]byte, error) {
+	// Stored sizes are within the file's, so this is no more than the file.
+	stored := make([]byte, s.stored)
+	if n, err := src.ReadAt(stored, s.offset); n < len(stored) {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	if got := crc32.Checksum(stored, castagnoli); got != s.sum {
+		return nil, fmt.Errorf("checksum is %08x, not %08x: %w", got, s.sum, ErrFormat)
+	}
+	if s.codec == codecRaw {
+		return stored, nil
+	}
+	raw, err := wire.Expand(stored, s.raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
+	}
+	return raw, nil
+}

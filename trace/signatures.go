@@ -1,0 +1,205 @@
+package trace
+
+import (
+	"spoor/internal/column"
+	"spoor/internal/wire"
+)
+
+// The table of signatures is shared by all classes. A signature is parametric:
+// each of its values is a form, evaluated for the rank at hand. Signatures of
+// the same function, call site and number of values make a group; within it,
+// the forms that one value has in all signatures stand together, so that a
+// series of similar calls takes no more room than its rule.
+//
+//	signatures = number of groups
+//	             calls seq, sites seq, values seq, sizes seq, over the groups
+//	             per group, per value: kinds of forms
+//	             per group, per value: coefficients of forms
+type signatureTable struct {
+	groups []*group
+	first  []int // number of the first signature of each group
+	total  int
+}
+
+type group struct {
+	call  uint16
+	site  int
+	width int             // number of values
+	size  int             // number of signatures
+	forms []column.Forms  // per value; what a reader has
+	sigs  [][]column.Form // per signature; what a writer has
+	known map[string]int  // forms as bytes → signature
+}
+
+type skeleton struct {
+	call  uint16
+	site  int
+	width int
+}
+
+// A signatureWriter collects the signatures of all classes.
+type signatureWriter struct {
+	groups []*group
+	index  map[skeleton]*group
+	keys   []byte
+}
+
+// position of a signature before all are known.
+type signatureRef struct {
+	group *group
+	sig   int
+}
+
+// maxCandidates bounds how many signatures of other classes are tried on a
+// class before looking for forms of its own.
+const maxCandidates = 64
+
+// add returns the signature for a terminal of a class, and what stands with
+// the class of each value that has no closed form.
+func (w *signatureWriter) add(f *column.Fitter, t *Terminal, site int, ranks []bool) (signatureRef, []byte) {
+	key := skeleton{t.Call, site, len(t.Vals)}
+	g := w.index[key]
+	if g == nil {
+		g = &group{call: t.Call, site: site, width: len(t.Vals), known: make(map[string]int)}
+		w.index[key] = g
+		w.groups = append(w.groups, g)
+	}
+	for i := range min(len(g.sigs), maxCandidates) {
+		if holdsAll(f, g.sigs[i], t.Vals) {
+			return signatureRef{g, i}, nil
+		}
+	}
+	forms := make([]column.Form, len(t.Vals))
+	var stored []byte
+	w.keys = w.keys[:0]
+	for i := range t.Vals {
+		var payload []byte
+		forms[i], payload = f.Fit(&t.Vals[i], ranks[i])
+		stored = append(stored, payload...)
+		w.keys = forms[i].Append(w.keys)
+	}
+	n, ok := g.known[string(w.keys)]
+	if !ok {
+		n = len(g.sigs)
+		g.known[string(w.keys)] = n
+		g.sigs = append(g.sigs, forms)
+	}
+	return signatureRef{g, n}, stored
+}
+
+func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
+	for i := range forms {
+		if forms[i].Kind.Columns() || !f.Holds(&forms[i], &vals[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// append writes the table and numbers its signatures.
+func (w *signatureWriter) append(b []byte) (_ []byte, first map[*group]int) {
+	var calls, sites, widths, sizes column.Column
+	first = make(map[*group]int)
+	total := 0
+	for _, g := range w.groups {
+		calls.Append(int64(g.call))
+		sites.Append(int64(g.site))
+		widths.Append(int64(g.width))
+		sizes.Append(int64(len(g.sigs)))
+		first[g] = total
+		total += len(g.sigs)
+	}
+	b = wire.AppendUvarint(b, uint64(len(w.groups)))
+	for _, c := range []*column.Column{&calls, &sites, &widths, &sizes} {
+		b = column.EncodeSeq(b, c, nil)
+	}
+	across := func(g *group, i int) []column.Form {
+		list := make([]column.Form, len(g.sigs))
+		for k := range g.sigs {
+			list[k] = g.sigs[k][i]
+		}
+		return list
+	}
+	for _, g := range w.groups {
+		for i := range g.width {
+			b = column.AppendForms(b, across(g, i))
+		}
+	}
+	for _, g := range w.groups {
+		for i := range g.width {
+			b = column.AppendCoefficients(b, across(g, i))
+		}
+	}
+	return b, first
+}
+
+// A table of signatures unpacks to more than it takes in the file, but to no
+// more than this.
+const (
+	maxForms     = 1 << 22
+	formsPerByte = 4096
+)
+
+func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int) *signatureTable {
+	limit := maxForms + formsPerByte*r.Rest()
+	n := r.Count(1)
+	var cols [4]*column.Seq
+	for i := range cols {
+		if cols[i] = column.DecodeSeq(r, n); cols[i] == nil {
+			return nil
+		}
+	}
+	t := &signatureTable{}
+	forms, width := 0, 0
+	for i := range n {
+		call, site := cols[0].At(i, 0), cols[1].At(i, 0)
+		values, size := cols[2].At(i, 0), cols[3].At(i, 0)
+		switch {
+		case call < 0 || call > 1<<16-1 || schema[uint16(call)] == nil:
+			r.Fail("function %d is not in the schema", call)
+		case site < 0 || site >= int64(sites):
+			r.Fail("site %d of %d", site, sites)
+		case values < 1 || values > int64(r.Rest()-width):
+			r.Fail("%d values", values)
+		case size < 1 || size > int64(limit)/values:
+			r.Fail("%d signatures", size)
+		}
+		if forms += int(values * size); forms > limit {
+			r.Fail("more than %d values", limit)
+		}
+		if r.Err() != nil {
+			return nil
+		}
+		width += int(values)
+		t.groups = append(t.groups, &group{call: uint16(call), site: int(site), width: int(values), size: int(size)})
+		t.first = append(t.first, t.total)
+		t.total += int(size)
+	}
+	for _, g := range t.groups {
+		g.forms = make([]column.Forms, g.width)
+		for i := range g.forms {
+			if g.forms[i] = column.DecodeForms(r, g.size); r.Err() != nil {
+				return nil
+			}
+		}
+	}
+	for _, g := range t.groups {
+		for i := range g.forms {
+			g.forms[i].DecodeCoefficients(r)
+		}
+	}
+	return t
+}
+
+// find returns the group of a signature and its position there.
+func (t *signatureTable) find(sig int) (*group, int) {
+	lo, hi := 0, len(t.first)
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; t.first[mid] <= sig {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return t.groups[lo], sig - t.first[lo]
+}

@@ -1,0 +1,244 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+)
+
+// errInStatus is MPI_ERR_IN_STATUS of the standard ABI: statuses of a call that
+// returned it hold error codes.
+const errInStatus = 19
+
+var errShape = errors.New("values don't fit the function")
+
+// lookup finds what hashes in values stand for.
+type lookup struct {
+	strings map[uint64]string
+	sites   map[uint64]Site
+}
+
+// A valueReader takes the values of one signature apart, as its function's
+// entry in the schema says:
+//
+//	return code, [result], per parameter [input] [output], aux words
+type valueReader struct {
+	vals  []int64
+	pos   int
+	err   error
+	find  *lookup
+	ranks []bool // by position: is a rank; filled in if not nil
+}
+
+// readCall decodes a signature. Outputs are missing if the call failed, which
+// the return code mostly tells; the values themselves always do.
+func readCall(f *Function, vals []int64, find *lookup, ranks []bool) (*Call, error) {
+	if len(vals) == 0 {
+		return nil, fmt.Errorf("%s: no return code: %w", f.Name, errShape)
+	}
+	outputs := vals[0] == 0 || vals[0] == errInStatus
+	for range 2 {
+		d := valueReader{vals: vals, pos: 1, find: find, ranks: ranks}
+		if c := d.call(f, outputs); d.err == nil {
+			return c, nil
+		}
+		outputs = !outputs
+	}
+	return nil, fmt.Errorf("%s: %d values: %w", f.Name, len(vals), errShape)
+}
+
+func (d *valueReader) call(f *Function, outputs bool) *Call {
+	c := &Call{Func: f, Return: d.vals[0], Params: make([]Param, len(f.Params))}
+	if outputs && f.Result != None {
+		c.Result = d.scalar(&ParamDef{Kind: f.Returns, Type: f.Result}, true)
+	}
+	for i := range f.Params {
+		p := &f.Params[i]
+		c.Params[i].Def = p
+		if p.In {
+			c.Params[i].In = d.part(p, p.Dims, false)
+		}
+		if p.Out && outputs {
+			c.Params[i].Out = d.part(p, p.Dims, true)
+		}
+	}
+	d.aux(c)
+	return c
+}
+
+// aux reads what follows the parameters of calls that make communicators or
+// datatypes.
+func (d *valueReader) aux(c *Call) {
+	if d.err != nil {
+		return
+	}
+	w := d.vals[d.pos:]
+	switch {
+	case len(w) == 0:
+	case len(w) == 7 && c.Func.Has(CreatesComm):
+		c.NewComm = &NewComm{w[0], w[1], w[2], w[3], w[4], w[5], w[6]}
+	case len(w) == 5 && c.Func.Has(CreatesType):
+		c.NewType = &NewType{w[0], w[1], w[2], w[3], w[4]}
+	default:
+		d.err = errShape
+	}
+}
+
+func (d *valueReader) next() int64 {
+	if d.pos >= len(d.vals) {
+		d.err = errShape
+		return 0
+	}
+	d.pos++
+	return d.vals[d.pos-1]
+}
+
+// part reads a scalar, an array or an array of arrays.
+func (d *valueReader) part(p *ParamDef, dims int, out bool) Value {
+	if dims == 0 {
+		return d.scalar(p, out)
+	}
+	v := Value{Type: Array, Num: d.next()}
+	if v.Num < ArrayStatusesIgnore || v.Num > int64(len(d.vals)-d.pos) {
+		d.err = errShape
+	}
+	if d.err != nil || v.Num <= 0 {
+		return v
+	}
+	v.Elems = make([]Value, v.Num)
+	for i := range v.Elems {
+		if d.err != nil {
+			break
+		}
+		v.Elems[i] = d.part(p, dims-1, out)
+	}
+	return v
+}
+
+func (d *valueReader) scalar(p *ParamDef, out bool) Value {
+	v := Value{Type: p.Type}
+	if p.Type == None {
+		return v
+	}
+	at := d.pos
+	v.Num = d.next()
+	switch p.Type {
+	case Int:
+		if p.Kind == "rank" {
+			d.mark(at)
+		}
+	case Request:
+		v.Form, v.ID = requestForm(v.Num)
+	case Address:
+		seg := v.Num
+		v.Num = 0
+		v.Addr = Location{
+			Class: AddressClass(seg & 7), Device: int(seg >> 3 & 31), ID: seg >> 8, Offset: d.next(),
+		}
+	case FunctionRef:
+		if s, ok := d.find.sites[uint64(v.Num)]; ok {
+			v.Site = &s
+		}
+	case String:
+		d.text(&v)
+	case Status:
+		v.Status = d.status(v.Num, out)
+		v.Num = 0
+	}
+	return v
+}
+
+func (d *valueReader) text(v *Value) {
+	if v.Num == 0 {
+		v.Null = true
+		return
+	}
+	text, ok := d.find.strings[uint64(v.Num)]
+	if !ok {
+		text = fmt.Sprintf("#%016x", uint64(v.Num))
+	}
+	v.Text = text
+}
+
+func (d *valueReader) mark(at int) {
+	if d.ranks != nil && at < len(d.ranks) {
+		d.ranks[at] = true
+	}
+}
+
+func (d *valueReader) status(form int64, out bool) *StatusValue {
+	s := &StatusValue{Form: StatusForm(form)}
+	switch s.Form {
+	case StatusAbsent, StatusEmpty:
+	case StatusFilled, StatusIgnored:
+		d.mark(d.pos)
+		s.Source, s.Tag, s.Count, s.Cancelled = d.next(), d.next(), d.next(), d.next() != 0
+		if out && d.vals[0] == errInStatus {
+			s.Error, s.HasError = d.next(), true
+		}
+	case StatusSend:
+		s.Cancelled = d.next() != 0
+	default:
+		d.err = errShape
+	}
+	return s
+}
+
+// requestForm splits the number of a request. The ID of a one-shot request is
+// how many creations ago it was made, until numberRequests makes it the number
+// of creations before it.
+func requestForm(n int64) (RequestForm, int64) {
+	switch {
+	case n == 0:
+		return RequestNull, 0
+	case n == -1:
+		return RequestUnknown, 0
+	case n < 0:
+		return RequestForeign, n
+	case n&1 != 0:
+		return RequestPersistent, n >> 1
+	}
+	return RequestOnce, n >> 1
+}
+
+// creations counts the one-shot requests that a call makes, and tells whether
+// requests occur in it at all.
+func (c *Call) creations() (made int64, any bool) {
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Def.Type != Request {
+			continue
+		}
+		if p.Out.Type == Request && p.Out.Form == RequestOnce {
+			made++
+		}
+		any = true
+	}
+	return made, any
+}
+
+// numberRequests returns the call with requests numbered by creation on the
+// stream, of which before came before the call.
+func (c *Call) numberRequests(before, made int64) *Call {
+	d := *c
+	d.Params = make([]Param, len(c.Params))
+	for i, p := range c.Params {
+		p.In = numbered(p.In, before)
+		p.Out = numbered(p.Out, before+made)
+		d.Params[i] = p
+	}
+	return &d
+}
+
+func numbered(v Value, count int64) Value {
+	switch {
+	case v.Type == Request && v.Form == RequestOnce:
+		v.ID = count - v.ID
+	case v.Type == Array && len(v.Elems) > 0 && (v.Elems[0].Type == Request || v.Elems[0].Type == Array):
+		elems := make([]Value, len(v.Elems))
+		for i := range elems {
+			elems[i] = numbered(v.Elems[i], count)
+		}
+		v.Elems = elems
+	}
+	return v
+}

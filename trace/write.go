@@ -1,0 +1,246 @@
+package trace
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"spoor/internal/column"
+	"spoor/mpi"
+)
+
+// Encode returns the file that holds c.
+func Encode(c *Content) ([]byte, error) {
+	file, err := encode(c)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return file, nil
+}
+
+func encode(c *Content) ([]byte, error) {
+	if c.Ranks < 0 || c.Ranks > maxRanks {
+		return nil, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, maxRanks)
+	}
+	if n := c.Processes.Len(); n != c.Ranks {
+		return nil, fmt.Errorf("%d processes for %d ranks", n, c.Ranks)
+	}
+	schema, err := schemaOf(c)
+	if err != nil {
+		return nil, err
+	}
+	e := encoder{c: c, sites: newSiteTable(c.Sites), functions: make(map[uint16]*Function)}
+	e.table.index = make(map[skeleton]*group)
+	for i := range schema {
+		e.functions[schema[i].ID] = &schema[i]
+	}
+	if err := e.classes(); err != nil {
+		return nil, err
+	}
+	var raw [secEnd][]byte
+	raw[secMeta] = appendMeta(nil, c.Meta)
+	raw[secSchema] = appendSchema(nil, schema)
+	raw[secStrings] = appendStrings(nil, c.Strings)
+	raw[secSites] = e.sites.append(nil)
+	raw[secRanks] = appendRanks(nil, c)
+	var first map[*group]int
+	raw[secSignatures], first = e.table.append(nil)
+	classes := make([][]byte, len(c.Classes))
+	for i := range classes {
+		sigs := make([]int, len(e.refs[i]))
+		for k, ref := range e.refs[i] {
+			sigs[k] = first[ref.group] + ref.sig
+		}
+		classes[i] = appendClass(nil, c.Classes[i].Streams, sigs)
+	}
+	raw[secClasses] = appendBlobs(nil, classes)
+	raw[secColumns] = appendBlobs(nil, e.stored)
+	raw[secTimes] = appendBlobs(nil, e.times)
+	raw[secProcess] = c.Processes.AppendBinary(nil)
+	return assemble(raw), nil
+}
+
+// schemaOf returns the schema of the functions that occur, by id.
+func schemaOf(c *Content) ([]Function, error) {
+	used := make(map[uint16]bool)
+	for i := range c.Classes {
+		for k := range c.Classes[i].Terminals {
+			used[c.Classes[i].Terminals[k].Call] = true
+		}
+	}
+	var schema []Function
+	if c.Schema != nil {
+		for _, f := range c.Schema {
+			if used[f.ID] {
+				schema = append(schema, f)
+				delete(used, f.ID)
+			}
+		}
+	}
+	for id := range used {
+		call, ok := mpi.ByID(id)
+		if !ok || c.Schema != nil {
+			return nil, fmt.Errorf("function %d is unknown", id)
+		}
+		schema = append(schema, FunctionOf(call))
+	}
+	slices.SortFunc(schema, func(a, b Function) int { return cmp.Compare(a.ID, b.ID) })
+	return schema, nil
+}
+
+// An encoder gathers what the sections are made of.
+type encoder struct {
+	c         *Content
+	sites     *siteTable
+	functions map[uint16]*Function
+	table     signatureWriter
+	refs      [][]signatureRef // per class, per terminal
+	stored    [][]byte         // per class
+	times     [][]byte         // per class
+}
+
+// classes goes through the classes, large ones first: their forms are the
+// better founded, and small classes can share them.
+func (e *encoder) classes() error {
+	n := len(e.c.Classes)
+	e.refs, e.stored, e.times = make([][]signatureRef, n), make([][]byte, n), make([][]byte, n)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(e.c.Classes[b].Ranks.Len(), e.c.Classes[a].Ranks.Len())
+	})
+	taken := make([]bool, e.c.Ranks)
+	for _, i := range order {
+		if err := e.class(i, taken); err != nil {
+			return fmt.Errorf("class %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (e *encoder) class(i int, taken []bool) error {
+	class := &e.c.Classes[i]
+	if class.Ranks.Len() == 0 {
+		return errors.New("no ranks")
+	}
+	last := int64(-1)
+	for r := range class.Ranks.All() {
+		if r <= last || r >= int64(e.c.Ranks) || taken[r] {
+			return fmt.Errorf("rank %d is out of order, out of range or in two classes", r)
+		}
+		last, taken[r] = r, true
+	}
+	for _, g := range class.Streams {
+		if err := g.Check(); err != nil {
+			return err
+		}
+	}
+	terminals, ok := countTerminals(class.Streams)
+	if !ok || terminals != len(class.Terminals) {
+		return fmt.Errorf("streams don't have the %d terminals by first occurrence", len(class.Terminals))
+	}
+	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
+	times := make([]Times, terminals)
+	counts := occurrences(class.Streams, terminals)
+	for k := range class.Terminals {
+		t := &class.Terminals[k]
+		ranks, err := e.terminal(t, class.Ranks.Len())
+		if err != nil {
+			return fmt.Errorf("terminal %d: %w", k, err)
+		}
+		ref, stored := e.table.add(fitter, t, e.sites.number[t.Site], ranks)
+		e.refs[i] = append(e.refs[i], ref)
+		e.stored[i] = append(e.stored[i], stored...)
+		times[k] = t.Times
+		counts[k] *= uint64(class.Ranks.Len())
+	}
+	e.times[i] = appendTimes(nil, times, counts)
+	return nil
+}
+
+// terminal checks a terminal and tells which of its values are ranks.
+func (e *encoder) terminal(t *Terminal, members int) (ranks []bool, err error) {
+	vals := make([]int64, len(t.Vals))
+	for i := range t.Vals {
+		c := &t.Vals[i]
+		if c.Len() != members {
+			return nil, fmt.Errorf("value %d of %d ranks, %d expected", i, c.Len(), members)
+		}
+		vals[i] = c.Runs()[0].Start
+		e.callbacks(c)
+	}
+	// One member's values tell the kinds; were another's to lie elsewhere, the
+	// forms would only be less apt.
+	ranks = make([]bool, len(vals))
+	_, err = readCall(e.functions[t.Call], vals, &lookup{}, ranks)
+	return ranks, err
+}
+
+// callbacks notes the values that are hashes of sites. Hashes are large and
+// have nothing in common, so a run of more than two is none.
+func (e *encoder) callbacks(c *column.Column) {
+	for _, r := range c.Runs() {
+		for k := range min(r.Count, 2) {
+			if v := uint64(r.At(k)); v > math.MaxUint32 {
+				if _, ok := e.sites.number[v]; ok {
+					e.sites.named[v] = true
+				}
+			}
+		}
+	}
+}
+
+// WriteFile writes c to a file. The file appears under its name when it is
+// complete; one that exists already is an error unless overwrite is set.
+func WriteFile(path string, c *Content, overwrite bool) error {
+	file, err := encode(c)
+	if err == nil {
+		err = writeFile(path, file, overwrite)
+	}
+	if err != nil {
+		return fmt.Errorf("trace: write %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeFile(path string, data []byte, overwrite bool) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		tmp.Close()
+		os.Remove(tmp.Name())
+	}()
+	if _, err := tmp.Write(data); err != nil {
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	if overwrite {
+		return os.Rename(tmp.Name(), path)
+	}
+	// Unlike a rename, a link never replaces a file, whoever makes one now.
+	if err := os.Link(tmp.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// This file system has no links.
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, error(&fs.PathError{Op: "write", Path: path, Err: fs.ErrExist}))
+	}
+	return os.Rename(tmp.Name(), path)
+}
