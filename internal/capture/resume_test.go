@@ -1,0 +1,347 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"spoor/internal/event"
+	"spoor/internal/track"
+)
+
+const contextText = `spoor-context 1
+flavour mpich
+library MPICH Version:	4.0.2\nMPICH Release date: x
+rank 1
+ranks 4
+spawned 0
+alone 0
+host node
+pid 7
+exe /bin/app
+cwd /home/me
+clock tsc
+ticks-per-ns 2
+start 1000 5000000000
+arg ./app
+arg a\nb\\
+handle comm 257 0x44000000
+`
+
+func TestContext(t *testing.T) {
+	got, err := ParseContext(bytes.NewReader([]byte(contextText)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := testConfig().Context
+	want.Library, want.Exe, want.Cwd = "MPICH Version:\t4.0.2", "/bin/app", "/home/me"
+	want.Args = []string{"./app", "a\nb\\"}
+	want.Handles = got.Handles
+	if d := cmp.Diff(&want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if len(got.Handles) != 1 || got.Handles[0].ABI != abiWorld {
+		t.Errorf("handles %v", got.Handles)
+	}
+	for _, bad := range []string{"", "spoor-context 2\n", contextText + "rank x\n", contextText + "handle comm 257\n", "spoor-context 1\n"} {
+		if _, err := ParseContext(bytes.NewReader([]byte(bad))); err == nil {
+			t.Errorf("no error for %q", bad)
+		}
+	}
+}
+
+// A program is what the threads of a synthetic process do, one step at a time.
+type synthProgram struct {
+	threads []*synth
+	live    []uint64 // requests that nobody waited for, by variable
+	comms   []uint64
+	next    uint64
+	blocks  map[uint64]bool
+}
+
+func newProgram(tb testing.TB, threads int, capacity uint64) *synthProgram {
+	p := &synthProgram{blocks: make(map[uint64]bool)}
+	for i := range threads {
+		p.threads = append(p.threads, newSynth(tb, i, capacity))
+	}
+	return p
+}
+
+// step makes thread number i do something that the choices say.
+func (p *synthProgram) step(i, what int) {
+	s := p.threads[i%len(p.threads)]
+	for _, t := range p.threads {
+		s.w.Now = max(s.w.Now, t.w.Now) // one clock
+	}
+	what %= 12
+	switch {
+	case what == 0 && len(p.live) < 40:
+		p.next++
+		place := 0x5000 + 4*p.next
+		p.live = append(p.live, place)
+		s.isend(shared, place)
+	case what == 1 && len(p.live) < 40:
+		p.next++
+		place := 0x5000 + 4*p.next
+		p.live = append(p.live, place)
+		s.isend(0x98000000+p.next, place)
+	case what == 2 && len(p.live) > 0:
+		place := p.live[0]
+		p.live = p.live[1:]
+		s.wait(shared, place)
+	case what == 3:
+		p.next++
+		raw := 0x84000000 + p.next
+		p.comms = append(p.comms, raw)
+		s.enter("MPI_Comm_dup", commWorld)
+		s.leave("MPI_Comm_dup", cat(raw, 0, 1, 4, -1, 0, 0)...)
+	case what == 4 && len(p.comms) > 0:
+		raw := p.comms[len(p.comms)/2]
+		p.comms = append(p.comms[:len(p.comms)/2], p.comms[len(p.comms)/2+1:]...)
+		s.enter("MPI_Comm_free", raw)
+		s.leave("MPI_Comm_free")
+	case what == 5:
+		serial := p.next % 5
+		if !p.blocks[serial] {
+			s.w.Write(0, event.Segment, 0, []uint64{serial, 4096, 0, event.ClassHeap})
+		}
+		p.blocks[serial] = true
+		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|serial, 8, 4, typeInt, 1, 3, commWorld)...)
+		s.leave("MPI_Send")
+	case what == 6:
+		for serial := range p.blocks {
+			s.w.Write(0, event.Freed, 0, []uint64{serial})
+			delete(p.blocks, serial)
+			break
+		}
+		p.next++
+	case what == 7:
+		s.enter("MPI_Comm_set_name", cat(commWorld, 1, uint64('a'+len(p.live)%3))...)
+		s.leave("MPI_Comm_set_name")
+	case what == 8:
+		s.enter("MPI_Barrier", commWorld)
+		s.commRank()
+		s.leave("MPI_Barrier")
+	case what == 9:
+		s.allreduce()
+	default:
+		s.iprobe()
+	}
+}
+
+// written makes what a process leaves behind.
+func written(tb testing.TB, dir string, threads []*synth) {
+	tb.Helper()
+	write := func(name string, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	write("context", []byte(contextText))
+	write("maps", nil)
+	for i, s := range threads {
+		write(fmt.Sprintf("ring.%d", i), s.w.Bytes())
+	}
+}
+
+// sameTrack compares tracks by what their streams expand to: a grammar that
+// was saved and restored may be another one for the same sequence.
+func sameTrack(tb rapid.TB, got, want *track.Track) {
+	tb.Helper()
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times")); d != "" {
+		tb.Fatalf("-want +got:\n%s", d)
+	}
+	if len(got.Streams) != len(want.Streams) {
+		tb.Fatalf("%d streams, want %d", len(got.Streams), len(want.Streams))
+	}
+	for i := range want.Streams {
+		if d := cmp.Diff(calls(want, i), calls(got, i)); d != "" {
+			tb.Fatalf("stream %d: -want +got:\n%s", i, d)
+		}
+	}
+	type timed struct {
+		Sig   any
+		Times track.Times
+	}
+	table := func(t *track.Track) map[string]track.Times {
+		m := make(map[string]track.Times)
+		for i, s := range t.Sigs {
+			m[fmt.Sprint(s)] = t.Times[i]
+		}
+		return m
+	}
+	if d := cmp.Diff(table(want), table(got)); d != "" {
+		tb.Fatalf("times: -want +got:\n%s", d)
+	}
+}
+
+// Whatever a process did and wherever it died, what is left gives the same
+// track as a capture that read everything at once.
+func TestResume(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		dir := t.TempDir()
+		threads := rapid.IntRange(1, 3).Draw(r, "threads")
+		whole, parted := newProgram(t, threads, 1<<20), newProgram(t, threads, 1<<13)
+		cfg := testConfig()
+		cfg.Dir = dir
+		c := attach(t, cfg, parted.threads...)
+		defer c.Close()
+		steps := rapid.SliceOfN(rapid.IntRange(0, 1<<10), 0, 400).Draw(r, "steps")
+		for _, v := range steps {
+			whole.step(v>>5, v&31)
+			parted.step(v>>5, v&31)
+			if v&7 == 1 {
+				if err := c.Drain(); err != nil {
+					r.Fatal(err)
+				}
+			}
+			if v&63 == 33 {
+				if err := c.Checkpoint(); err != nil {
+					r.Fatal(err)
+				}
+			}
+			if room(parted) < 1024 {
+				if err := c.Drain(); err != nil {
+					r.Fatal(err)
+				}
+			}
+		}
+		// One call is under way when the process dies.
+		for _, p := range []*synthProgram{whole, parted} {
+			p.threads[0].enter("MPI_Barrier", commWorld)
+		}
+		if rapid.Bool().Draw(r, "drained") {
+			if err := c.Drain(); err != nil {
+				r.Fatal(err)
+			}
+		}
+		written(t, dir, parted.threads)
+		rest, err := Resume(dir)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if rest.Damage != nil {
+			r.Fatal(rest.Damage)
+		}
+		all := attach(t, testConfig(), whole.threads...)
+		if err := all.Drain(); err != nil {
+			r.Fatal(err)
+		}
+		want, err := all.Track(track.Crashed)
+		if err != nil {
+			r.Fatal(err)
+		}
+		sameTrack(r, rest.Track, want)
+	})
+}
+
+func room(p *synthProgram) uint64 {
+	least := ^uint64(0)
+	for _, s := range p.threads {
+		head, err := s.w.Ring.Head()
+		if err != nil {
+			return 0
+		}
+		least = min(least, s.w.Ring.Capacity()-(head-s.w.Ring.Kept()))
+	}
+	return least
+}
+
+// A damaged checkpoint is passed over in favour of the one before it.
+func TestResumeOlderCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	p := newProgram(t, 1, 1<<16)
+	cfg := testConfig()
+	cfg.Dir = dir
+	c := attach(t, cfg, p.threads...)
+	defer c.Close()
+	for i := range 30 {
+		p.step(0, i)
+		if i%10 == 9 {
+			if err := c.Drain(); err != nil {
+				t.Fatal(err)
+			}
+			if i < 29 {
+				if err := c.Checkpoint(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	kept := p.threads[0].w.Ring.Kept()
+	p.threads[0].w.Ring.SetKept(0) // as if it had died before telling
+	written(t, dir, p.threads)
+	p.threads[0].w.Ring.SetKept(kept)
+	want, err := c.Track(track.Crashed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := filepath.Join(dir, checkpointNames[c.checkpoints.sequence%2])
+	b, err := os.ReadFile(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(newest, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTrack(t, rest.Track, want)
+}
+
+// A process that reached MPI_Finalize is finished, whatever happened then.
+func TestResumeFinished(t *testing.T) {
+	dir := t.TempDir()
+	s := newSynth(t, 0, 1<<16)
+	s.commRank()
+	s.enter("MPI_Finalize")
+	s.leave("MPI_Finalize")
+	written(t, dir, []*synth{s})
+	rest, err := Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end := rest.Track.Process.End; end != track.Finished {
+		t.Errorf("the process ended as %q", end)
+	}
+}
+
+// What a ring holds behind a damaged record is lost; what is before is not.
+func TestResumeDamagedRing(t *testing.T) {
+	dir := t.TempDir()
+	s := newSynth(t, 0, 1<<16)
+	for range 3 {
+		s.commRank()
+	}
+	head, _ := s.w.Ring.Head()
+	s.iprobe()
+	written(t, dir, []*synth{s})
+	path := filepath.Join(dir, "ring.0")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[event.Page+head+6] = 99 // no such kind
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rest.Damage == nil {
+		t.Error("no damage reported")
+	}
+	if n := len(calls(rest.Track, 0)); n != 3 {
+		t.Errorf("%d calls, want 3", n)
+	}
+}
