@@ -157,3 +157,31 @@ func BenchmarkNext(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCheckpoint reports what a snapshot and its return cost, per symbol
+// of the grammar, for a large grammar.
+func BenchmarkCheckpoint(b *testing.B) {
+	seq := make([]uint32, streamLen)
+	random(64)(seq)
+	builder := build(seq)
+	g := builder.Grammar()
+	src := g.AppendBinary(nil)
+	for _, op := range []struct {
+		name string
+		do   func() error
+	}{
+		{"Grammar", func() error { builder.Grammar(); return nil }},
+		{"Restore", func() error { Restore(g); return nil }},
+		{"AppendBinary", func() error { src = g.AppendBinary(src[:0]); return nil }},
+		{"Decode", func() error { _, _, err := Decode(src); return err }},
+	} {
+		b.Run(op.name, func(b *testing.B) {
+			for range b.N {
+				if err := op.do(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(symbols(g)), "ns/symbol")
+		})
+	}
+}

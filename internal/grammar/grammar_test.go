@@ -79,6 +79,9 @@ func reachesTerminal(g *Grammar) bool {
 
 func TestAllStops(t *testing.T) {
 	n := 0
+	for range (&Grammar{}).All() {
+		n++
+	}
 	for range build([]uint32{1, 2, 1, 2, 1, 2, 2, 2}).Grammar().All() {
 		if n++; n == 3 {
 			break
