@@ -29,7 +29,7 @@ type program struct {
 	args  []string          // command line behind the launcher
 	files map[string]string // contents of files in its working directory
 	links string            // directory whose files are linked into it
-	out   string            // file to compare besides stdout
+	out   string            // file to compare besides stdout, its numbers (rates, most of them) masked
 }
 
 func programs() []program {
@@ -43,8 +43,8 @@ func programs() []program {
 			args: []string{"lmp", "-in", "/usr/share/lammps/examples/melt/in.melt", "-log", "none"},
 		},
 		{
-			name: "lammps-rebalance", mpi: "openmpi", ranks: 3, needs: "/usr/share/lammps/examples/balance/in.balance.bond.fast",
-			args: []string{"lmp", "-in", "in.balance.bond.fast", "-log", "none"}, links: "/usr/share/lammps/examples/balance",
+			name: "lammps-peptide", mpi: "openmpi", ranks: 3, needs: "/usr/share/lammps/examples/peptide/in.peptide",
+			args: []string{"lmp", "-in", "in.peptide", "-log", "none"}, links: "/usr/share/lammps/examples/peptide",
 		},
 		{
 			name: "mpi4py-helloworld", mpi: "openmpi", ranks: 4, needs: "/usr/lib/python3/dist-packages/mpi4py/bench.py",
@@ -59,11 +59,12 @@ func programs() []program {
 			args: []string{"/usr/bin/python3", abs("mpi4py_tour.py")},
 		},
 	}
-	for _, mpi := range []string{"openmpi", "mpich"} {
+	// MPICH's ranks spin while they wait: four of them on two cores take minutes.
+	for mpi, ranks := range map[string]int{"openmpi": 4, "mpich": 2} {
 		dir := "/usr/lib/x86_64-linux-gnu/scalapack/" + mpi + "-tests"
-		for _, name := range []string{"xdlu", "xdllt", "xdqr", "xdls", "xdsep", "xdsvd", "xdhrd", "xdnep", "xddblu", "xzinv"} {
+		for _, name := range []string{"xdlu", "xdqr", "xdls", "xdbrd", "xdsvd", "xdhrd", "xdnep", "xddblu", "xzinv"} {
 			list = append(list, program{
-				name: "scalapack-" + name + "-" + mpi, mpi: mpi, ranks: 4, needs: filepath.Join(dir, name),
+				name: "scalapack-" + name + "-" + mpi, mpi: mpi, ranks: ranks, needs: filepath.Join(dir, name),
 				args: []string{"./" + name}, links: dir,
 			})
 		}
@@ -181,12 +182,13 @@ func (p *program) run(t *testing.T, command []string) result {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.File = timeless(string(text))
+		r.File = number.ReplaceAllString(timeless(string(text)), "#")
 	}
 	return r
 }
 
 var measured = regexp.MustCompile(`[-+]?\d+\.\d*(?:[eE][-+]?\d+)?|\d+:\d\d(?::\d\d)?|\d+ +bytes/sec`)
+var number = regexp.MustCompile(`-?\d+(?:[eE][-+]?\d+)?`)
 var spaces = regexp.MustCompile(`[ \t]+`)
 
 // timeless masks what differs from run to run by nature: decimal fractions,
