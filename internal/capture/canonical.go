@@ -12,11 +12,11 @@ var errValues = errors.New("values don't fit the call")
 // canonical puts values from the order of recording (return code, all inputs,
 // all outputs, aux words) into the order of a signature, where each
 // parameter's output follows its input.
-func canonical(p *program, vals []int64) ([]int64, error) {
+func (c *Capture) canonical(p *program, vals []int64) ([]int64, error) {
 	out := make([]int64, 0, len(vals))
 	rest := vals[1:]
 	out = append(out, vals[0])
-	ins, rest, err := split(p, p.in, rest, vals[0])
+	ins, rest, err := split(p.in, rest, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
 	}
@@ -26,7 +26,7 @@ func canonical(p *program, vals []int64) ([]int64, error) {
 		}
 		return out, nil
 	}
-	outs, aux, err := split(p, p.out, rest, vals[0])
+	outs, aux, err := split(p.out, rest, vals[0] == c.inStatus)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
 	}
@@ -50,9 +50,10 @@ func canonical(p *program, vals []int64) ([]int64, error) {
 }
 
 // split cuts values into the parts that steps made.
-func split(p *program, steps []step, vals []int64, rc int64) (parts [][]int64, rest []int64, err error) {
+// Statuses hold error codes if failures is set.
+func split(steps []step, vals []int64, failures bool) (parts [][]int64, rest []int64, err error) {
 	for i := range steps {
-		n, err := width(&steps[i], steps[i].code, vals, rc)
+		n, err := width(&steps[i], steps[i].code, vals, failures)
 		if err != nil || n > len(vals) {
 			return nil, nil, errValues
 		}
@@ -63,7 +64,7 @@ func split(p *program, steps []step, vals []int64, rc int64) (parts [][]int64, r
 }
 
 // width is how many of vals belong to a part.
-func width(s *step, c code, vals []int64, rc int64) (int, error) {
+func width(s *step, c code, vals []int64, failures bool) (int, error) {
 	if len(vals) == 0 {
 		return 0, errValues
 	}
@@ -73,7 +74,7 @@ func width(s *step, c code, vals []int64, rc int64) (int, error) {
 	case codeStatus:
 		switch vals[0] {
 		case event.StatusFilled, event.StatusIgnored:
-			if rc != 0 && rc != NeverReturned {
+			if failures {
 				return 6, nil
 			}
 			return 5, nil
@@ -88,7 +89,7 @@ func width(s *step, c code, vals []int64, rc int64) (int, error) {
 			inner := *s
 			inner.element = codeString
 			for range max(n, 0) {
-				k, err := width(&inner, codeArray, vals[min(at, len(vals)):], rc)
+				k, err := width(&inner, codeArray, vals[min(at, len(vals)):], failures)
 				if err != nil {
 					return 0, err
 				}
@@ -97,7 +98,7 @@ func width(s *step, c code, vals []int64, rc int64) (int, error) {
 			return at, nil
 		}
 		for range max(n, 0) {
-			k, err := width(s, element, vals[min(at, len(vals)):], rc)
+			k, err := width(s, element, vals[min(at, len(vals)):], failures)
 			if err != nil {
 				return 0, err
 			}

@@ -44,7 +44,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	}
 	for _, n := range order {
 		k := c.sigs.Key(n)
-		vals, err := canonical(c.program(k.Call()), k.Values())
+		vals, err := c.canonical(c.program(k.Call()), k.Values())
 		if err != nil {
 			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 		}

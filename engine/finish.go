@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"spoor/internal/launch"
+	"spoor/internal/merge"
+	"spoor/internal/track"
+	"spoor/internal/version"
+	"spoor/trace"
+)
+
+// finish ends the recording with all other ranks. A rank in trouble takes part
+// all the same: the others wait for it.
+func (r *recorder) finish() error {
+	own, trouble := r.track()
+	s, err := merge.Merge(r.host, own)
+	if trouble != nil || err != nil {
+		return errors.Join(trouble, err)
+	}
+	if s != nil {
+		if err := r.write(s); err != nil {
+			return err
+		}
+	}
+	r.done = true
+	return nil
+}
+
+func (r *recorder) track() (*track.Track, error) {
+	if err := r.drain(); err != nil {
+		return nil, err
+	}
+	r.capture.Calibrate(r.host.clockPair())
+	return r.capture.Track(track.Finished)
+}
+
+// write makes the trace file. SPOOR_OUT names it; a file that is there is kept
+// unless SPOOR_FORCE is 1.
+func (r *recorder) write(s *merge.State) error {
+	meta := map[string]string{
+		trace.MetaCommand:  launch.Quote(r.context.Args),
+		trace.MetaMPI:      r.context.Flavour.String(),
+		trace.MetaLibrary:  r.context.Library,
+		trace.MetaClock:    r.host.clock(),
+		trace.MetaStart:    strconv.FormatInt(r.context.StartNs, 10),
+		trace.MetaProducer: version.Number,
+	}
+	if options := spoorOptions(os.Environ()); options != "" {
+		meta[trace.MetaOptions] = options
+	}
+	c, err := s.Content(meta)
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	wanted := os.Getenv("SPOOR_OUT")
+	if wanted == "" {
+		wanted = filepath.Base(r.context.Exe) + ".spoor"
+	}
+	if os.Getenv("SPOOR_FORCE") == "1" {
+		return trace.WriteFile(wanted, c, true)
+	}
+	for n := 1; ; n++ {
+		name := numbered(wanted, n)
+		err := trace.WriteFile(name, c, false)
+		if errors.Is(err, fs.ErrExist) && n < 1000 {
+			continue
+		}
+		if err == nil && n > 1 {
+			fmt.Fprintf(os.Stderr, "spoor: %s exists, the trace is %s\n", wanted, name)
+		}
+		return err
+	}
+}
+
+// numbered is app.spoor, app-2.spoor, app-3.spoor, ….
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
+}
+
+// spoorOptions lists the settings that decide what is recorded.
+func spoorOptions(env []string) string {
+	var list []string
+	for _, v := range env {
+		for _, name := range []string{"SPOOR_ALLOC_MIN=", "SPOOR_START_OFF=", "SPOOR_RING="} {
+			if strings.HasPrefix(v, name) {
+				list = append(list, v)
+			}
+		}
+	}
+	return strings.Join(list, " ")
+}

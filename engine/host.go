@@ -1,0 +1,122 @@
+package main
+
+// #cgo LDFLAGS: -ldl
+// #include <dlfcn.h>
+// #include <stdlib.h>
+// #include "../shim/engine.h"
+// #include "../shim/record.h"
+//
+// static uint64_t host_ticks(const struct spoor_host *h) { return h->ticks(); }
+// static void host_clock_pair(const struct spoor_host *h, uint64_t *ticks, int64_t *ns) { h->clock_pair(ticks, ns); }
+// static int32_t host_nthreads(const struct spoor_host *h) { return h->nthreads(); }
+// static void *host_ring(const struct spoor_host *h, int32_t i) { return h->ring(i); }
+// static int32_t host_send(const struct spoor_host *h, int32_t to, const void *p, uint64_t n) { return h->send(to, p, n); }
+// static int32_t host_recv(const struct spoor_host *h, int32_t from, void *p, uint64_t n) { return h->recv(from, p, n); }
+// static void *host_symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+import "C"
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"spoor/internal/event"
+)
+
+// A host is the shim as the engine sees it.
+type host struct{ c *C.struct_spoor_host }
+
+func (h host) ticks() uint64 { return uint64(C.host_ticks(h.c)) }
+
+func (h host) clockPair() (ticks uint64, ns int64) {
+	var t C.uint64_t
+	var n C.int64_t
+	C.host_clock_pair(h.c, &t, &n)
+	return uint64(t), int64(n)
+}
+
+func (h host) dir() string {
+	if h.c.dir == nil {
+		return ""
+	}
+	return C.GoString(h.c.dir)
+}
+
+func (h host) has(flag uint32) bool { return uint32(h.c.flags)&flag != 0 }
+
+// clock names what times are read from.
+func (h host) clock() string {
+	if h.has(C.SPOOR_TSC) {
+		return "tsc"
+	}
+	return "monotonic"
+}
+
+func (h host) threads() int { return int(C.host_nthreads(h.c)) }
+
+// ring views the memory of a thread's ring.
+func (h host) ring(thread int) (unsafe.Pointer, *event.Ring, error) {
+	p := C.host_ring(h.c, C.int32_t(thread))
+	if p == nil {
+		return nil, nil, nil
+	}
+	size := event.Size(unsafe.Slice((*uint64)(p), event.HeaderSize/8))
+	r, err := event.Open(unsafe.Slice((*uint64)(p), size/8))
+	if err != nil {
+		return nil, nil, fmt.Errorf("thread %d: %w", thread, err)
+	}
+	return p, r, nil
+}
+
+// symbol finds an object of the MPI library.
+func symbol(name string) (uint64, bool) {
+	s := C.CString(name)
+	defer C.free(unsafe.Pointer(s))
+	p := C.host_symbol(s)
+	return uint64(uintptr(p)), p != nil
+}
+
+// Rank, Size, Send and Recv are the merge's transport. A message is preceded
+// by its length, since both sides of the shim's calls have to know it.
+
+func (h host) Rank() int { return int(h.c.rank) }
+
+func (h host) Size() int { return int(h.c.ranks) }
+
+func (h host) Send(dest int, data []byte) error {
+	var length [8]byte
+	binary.LittleEndian.PutUint64(length[:], uint64(len(data)))
+	if err := h.send(dest, length[:]); err != nil {
+		return err
+	}
+	return h.send(dest, data)
+}
+
+func (h host) send(dest int, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if rc := C.host_send(h.c, C.int32_t(dest), unsafe.Pointer(&data[0]), C.uint64_t(len(data))); rc != 0 {
+		return fmt.Errorf("send to rank %d: MPI error %d", dest, int(rc))
+	}
+	return nil
+}
+
+func (h host) Recv(source int) ([]byte, error) {
+	var length [8]byte
+	if err := h.recv(source, length[:]); err != nil {
+		return nil, err
+	}
+	data := make([]byte, binary.LittleEndian.Uint64(length[:]))
+	return data, h.recv(source, data)
+}
+
+func (h host) recv(source int, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if rc := C.host_recv(h.c, C.int32_t(source), unsafe.Pointer(&data[0]), C.uint64_t(len(data))); rc != 0 {
+		return fmt.Errorf("receive from rank %d: MPI error %d", source, int(rc))
+	}
+	return nil
+}

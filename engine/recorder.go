@@ -1,0 +1,123 @@
+package main
+
+// #include "../shim/engine.h"
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"unsafe"
+
+	"spoor/internal/capture"
+	"spoor/mpi"
+)
+
+// A recorder is the engine between start and stop.
+type recorder struct {
+	host    host
+	context capture.Context
+	capture *capture.Capture
+	rings   []place // of the threads, as they were attached last
+	done    bool    // finish succeeded
+}
+
+// A place is where a ring is in memory; growing moves it.
+type place struct {
+	address  unsafe.Pointer
+	capacity uint64
+}
+
+func start(p unsafe.Pointer) (*recorder, error) {
+	h := (*C.struct_spoor_host)(p)
+	if h.abi != C.SPOOR_ENGINE_ABI || uintptr(h.size) < unsafe.Sizeof(*h) {
+		return nil, fmt.Errorf("engine: shim has interface %d, want %d", uint32(h.abi), uint32(C.SPOOR_ENGINE_ABI))
+	}
+	// The program owns the machine. One thread at a time is in here, and the
+	// heap is small: neither parallel nor lazy collection would pay.
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(50)
+
+	r := &recorder{host: host{h}}
+	if err := r.readContext(); err != nil {
+		return nil, err
+	}
+	var err error
+	r.capture, err = capture.New(capture.Config{
+		Context: r.context,
+		Dir:     r.host.dir(),
+		Ticks:   r.host.ticks,
+		Maps: func() []byte {
+			maps, _ := os.ReadFile("/proc/self/maps")
+			return maps
+		},
+		Address: symbol,
+	})
+	return r, err
+}
+
+// readContext takes from the context file what the host struct doesn't tell.
+func (r *recorder) readContext() error {
+	h := r.host.c
+	if dir := r.host.dir(); dir != "" {
+		c, err := capture.ReadContext(dir)
+		if err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+		r.context = *c
+	} else {
+		r.context.Host, _ = os.Hostname()
+		r.context.PID = os.Getpid()
+		r.context.Args = os.Args
+		r.context.StartTicks, r.context.StartNs = r.host.clockPair()
+	}
+	r.context.Rank, r.context.Ranks = int(h.rank), int(h.ranks)
+	r.context.TicksPerNs = float64(h.ticks_per_ns)
+	r.context.Flavour = mpi.Flavour(h.flavour)
+	return nil
+}
+
+// attach gives the capture rings that are new or have moved.
+func (r *recorder) attach() error {
+	for i := range r.host.threads() {
+		p, ring, err := r.host.ring(i)
+		if err != nil {
+			return err
+		}
+		if ring == nil {
+			return fmt.Errorf("engine: thread %d has no ring", i)
+		}
+		at := place{p, ring.Capacity()}
+		if i == len(r.rings) {
+			r.rings = append(r.rings, place{})
+		}
+		if r.rings[i] == at {
+			continue
+		}
+		if err := r.capture.Attach(i, ring); err != nil {
+			return err
+		}
+		r.rings[i] = at
+	}
+	return nil
+}
+
+func (r *recorder) drain() error {
+	if err := r.attach(); err != nil {
+		return err
+	}
+	return r.capture.Drain()
+}
+
+// stop saves what a finish has not written.
+func (r *recorder) stop() error {
+	defer r.capture.Close()
+	if r.done {
+		return nil
+	}
+	if err := r.drain(); err != nil {
+		return err
+	}
+	return r.capture.Checkpoint()
+}
