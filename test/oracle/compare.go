@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 
@@ -54,11 +55,17 @@ func Compare(p *Process, streams [][]trace.Call) *Report {
 	for i, j := range match(threads, full) {
 		events = append(events, c.pair(numbers[j], threads[i], full[j])...)
 	}
+	for _, f := range p.Freed {
+		events = append(events, event{order: f.Order, freed: f.Addr})
+	}
 	sort.Slice(events, func(i, j int) bool { return events[i].order < events[j].order })
 	for _, e := range events {
-		if e.exit {
+		switch {
+		case e.call == nil:
+			c.addresses.free(e.freed)
+		case e.exit:
 			c.leave(e.call)
-		} else {
+		default:
 			c.enter(e.call)
 		}
 	}
@@ -97,18 +104,22 @@ type pending struct {
 	trace    *trace.Call
 	used     map[*request]bool
 	requests []*request // of its request arguments, in order
+	file     bool       // a file operation, or one that waits for such
 }
 
+// An event is one end of a call, or a block of memory given back.
 type event struct {
 	order uint64
 	exit  bool
-	call  *pending
+	call  *pending // nil: freed
+	freed uint64
 }
 
 // relevant drops what a trace isn't meant to have.
 func (c *comparer) relevant(calls []*Call) []*Call {
 	var list []*Call
 	muted := false
+	finalize := uint64(math.MaxUint64)
 	for _, call := range calls {
 		fortran := fortranLibrary(call.Library)
 		entry, known := mpi.Lookup(call.Name)
@@ -121,10 +132,15 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 			c.excuse(AfterFinalize)
 		case !known || entry.Class == mpi.Unwrapped:
 			c.excuse(NotTraced)
-		case muted && call.Name != "MPI_Pcontrol" && call.Name != "MPI_Finalize":
+		case call.Entered > finalize && call.Name != "MPI_Finalize":
+			c.excuse(InsideFinalize)
+		case muted:
 			c.excuse(Muted)
 		default:
 			list = append(list, call)
+		}
+		if call.Name == "MPI_Finalize" {
+			finalize = call.Entered
 		}
 		if call.Name == "MPI_Pcontrol" {
 			muted = len(call.In) > 0 && call.In[0].Int == 0
@@ -165,10 +181,11 @@ func (c *comparer) pair(stream int, calls []*Call, list []trace.Call) []event {
 			c.wrong("stream %d call %d: logged %s, trace has %s", stream, i, call.Name, list[i].Name())
 			break
 		}
-		p := &pending{stream: stream, log: call, trace: &list[i], used: make(map[*request]bool)}
-		events = append(events, event{call.Entered, false, p})
+		p := &pending{stream: stream, log: call, trace: &list[i], used: make(map[*request]bool),
+			file: strings.HasPrefix(call.Name, "MPI_File_")}
+		events = append(events, event{order: call.Entered, call: p})
 		if call.Done {
-			events = append(events, event{call.Left, true, p})
+			events = append(events, event{order: call.Left, exit: true, call: p})
 		} else if list[i].Return != trace.NeverReturned {
 			c.wrong("stream %d call %d: %s never returned, trace has return code %d", stream, i, call.Name, list[i].Return)
 		}
@@ -181,9 +198,6 @@ func (c *comparer) pair(stream int, calls []*Call, list []trace.Call) []event {
 
 func (c *comparer) enter(p *pending) {
 	c.report.Calls++
-	for _, base := range p.log.Freed {
-		c.addresses.freed[base] = true
-	}
 	for i := range p.trace.Params {
 		param := &p.trace.Params[i]
 		if param.Def.In {

@@ -92,13 +92,13 @@ func sample(t *testing.T) []both {
 	}
 }
 
-func judge(list []both) *Report {
-	p := &Process{Constants: constants}
+func judge(list []both, freed ...Free) *Report {
+	p := &Process{Constants: constants, Freed: freed}
 	var calls []*Call
 	var stream []trace.Call
 	for i := range list {
 		c := list[i].log
-		c.Entered, c.Left = uint64(2*i), uint64(2*i+1)
+		c.Entered, c.Left = uint64(3*i), uint64(3*i+2)
 		calls, stream = append(calls, c), append(stream, list[i].trace)
 	}
 	p.Threads = [][]*Call{calls}
@@ -166,7 +166,7 @@ func TestCompareFreedBlock(t *testing.T) {
 		l[2].log.In[0] = pointer(0x6000)
 		l[2].trace.Param("buf").In = heap(0, 0)
 		if freed {
-			l[2].log.Freed = []uint64{0x5000}
+			return judge(l, Free{0x5000, 4})
 		}
 		return judge(l)
 	}

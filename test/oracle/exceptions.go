@@ -13,6 +13,8 @@ const (
 	Conversion       Exception = "conversion inside a Fortran binding"
 	ProfilingCall    Exception = "call of a PMPI name"
 	AfterFinalize    Exception = "call after MPI_Finalize"
+	InsideFinalize   Exception = "call from a callback of MPI_Finalize"
+	FileStatus       Exception = "status of a file operation"
 	NotTraced        Exception = "function that is not traced"
 	Muted            Exception = "call while tracing is switched off"
 	LateHandle       Exception = "handle first seen as an argument"
@@ -35,6 +37,8 @@ var Reasons = map[Exception]string{
 	Conversion:       "a Fortran binding calls PMPI to convert handles and statuses; the program did not",
 	ProfilingCall:    "a program that calls PMPI asks not to be traced",
 	AfterFinalize:    "the trace is complete when MPI_Finalize returns; few calls are allowed later, and none communicates",
+	InsideFinalize:   "the trace is written before the library's MPI_Finalize begins",
+	FileStatus:       "file operations set the count of a status alone; the rest is what it was before",
 	NotTraced:        "calls.txt says why a function is unwrapped, or does not have it: an extension of one MPI",
 	Muted:            "MPI_Pcontrol(0) switches tracing off until the next level above 0",
 	LateHandle:       "a handle may come from where MPI does not show it being made: converted, inherited, or delayed",

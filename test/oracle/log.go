@@ -31,8 +31,7 @@ type Call struct {
 	Entered   uint64 // position among the entries and exits of all threads
 	Left      uint64
 	Ret       Value
-	In, Out   []Value  // parallel to the parameters in C
-	Freed     []uint64 // blocks that the thread freed since its last call
+	In, Out   []Value // parallel to the parameters in C
 }
 
 // A Form tells what a logged Value is.
@@ -76,6 +75,13 @@ type Process struct {
 	Job       string // the same for all of one MPI_COMM_WORLD
 	Constants map[string]int64
 	Threads   [][]*Call // by first call; calls in the order of entry
+	Freed     []Free
+}
+
+// A Free is a block of memory that the program gave back.
+type Free struct {
+	Addr  uint64
+	Order uint64 // among the entries and exits of calls
 }
 
 // ReadLogs reads what the processes of a run left in dir, ordered by world and
@@ -122,11 +128,9 @@ func readProcess(meta string) (*Process, error) {
 		if _, err := os.Stat(name); os.IsNotExist(err) {
 			return p, nil
 		}
-		calls, err := readThread(name)
-		if err != nil {
+		if err := p.readThread(name); err != nil {
 			return nil, err
 		}
-		p.Threads = append(p.Threads, calls)
 	}
 }
 
@@ -157,22 +161,20 @@ type line struct {
 	Free                  Value
 }
 
-func readThread(name string) ([]*Call, error) {
+func (p *Process) readThread(name string) error {
 	var calls []*Call
-	var freed []uint64
 	err := eachLine(name, func(text []byte) error {
 		var l line
 		if err := json.Unmarshal(text, &l); err != nil {
 			return err
 		}
 		if l.Free.Form == Pointer {
-			freed = append(freed, l.Free.Raw)
+			p.Freed = append(p.Freed, Free{l.Free.Raw, l.Order})
 			return nil
 		}
 		if l.Enter > 0 {
 			c := &Call{Seq: l.Enter, Name: l.Name, Depth: l.Depth, Library: l.Library, Caller: l.Caller,
-				Finalised: l.Finalised, Entered: l.Order, In: l.Args, Freed: freed}
-			freed = nil
+				Finalised: l.Finalised, Entered: l.Order, In: l.Args}
 			if strings.HasPrefix(c.Name, "PMPI") {
 				c.Name, c.Profiling = c.Name[1:], true
 			}
@@ -189,7 +191,8 @@ func readThread(name string) ([]*Call, error) {
 		c.Done, c.Left, c.Ret, c.Out = true, l.Order, l.Ret, l.Args
 		return nil
 	})
-	return calls, err
+	p.Threads = append(p.Threads, calls)
+	return err
 }
 
 // UnmarshalJSON reads a value by the mark in front of it.

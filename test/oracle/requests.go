@@ -17,6 +17,7 @@ type identity struct {
 // A request is one that was made and is not yet gone.
 type request struct {
 	raw, addr uint64
+	file      bool // of a file operation
 	identity
 }
 
@@ -27,14 +28,15 @@ type requests struct {
 }
 
 // requestMade tests a request that came out of a call.
-func (c *comparer) requestMade(stream int, raw, addr uint64, v *trace.Value) string {
+func (c *comparer) requestMade(p *pending, raw, addr uint64, v *trace.Value) string {
+	stream := p.stream
 	if c.names.null(mpi.KindRequest, raw) {
 		if v.Form != trace.RequestNull {
 			return fmt.Sprintf("logged the null request, trace has %s", requestText(v))
 		}
 		return ""
 	}
-	r := &request{raw: raw, addr: addr, identity: identity{stream: stream, id: v.ID}}
+	r := &request{raw: raw, addr: addr, file: p.file, identity: identity{stream: stream, id: v.ID}}
 	switch v.Form {
 	case trace.RequestOnce:
 		if n := c.requests.made[stream]; v.ID != n {

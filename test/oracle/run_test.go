@@ -177,6 +177,8 @@ func readProgram(path string) (*program, error) {
 	return p, nil
 }
 
+func (p *program) fortran() bool { return !strings.HasSuffix(p.Name, ".c") }
+
 func (p *program) runsOn(m *installation) bool {
 	for _, name := range p.mpis {
 		if name == m.Name {
@@ -200,7 +202,7 @@ func (p *program) build(m *installation) (string, error) {
 		return binary, err
 	}
 	compiler := m.cc
-	if !strings.HasSuffix(p.Name, ".c") {
+	if p.fortran() {
 		compiler = m.fort
 	}
 	// Modules are written to the working folder.

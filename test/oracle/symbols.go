@@ -103,11 +103,18 @@ type place struct {
 type addresses struct {
 	base  map[place]uint64
 	owner map[uint64]place
-	freed map[uint64]bool // since it was last used
 }
 
 func newAddresses() addresses {
-	return addresses{map[place]uint64{}, map[uint64]place{}, map[uint64]bool{}}
+	return addresses{map[place]uint64{}, map[uint64]place{}}
+}
+
+// free forgets the segment that began at an address.
+func (m *addresses) free(base uint64) {
+	if at, ok := m.owner[base]; ok && at.class == trace.Heap {
+		delete(m.base, at)
+		delete(m.owner, base)
+	}
 }
 
 var specials = map[int64][]string{
@@ -134,36 +141,22 @@ func (c *comparer) address(raw uint64, a trace.Location) string {
 	at, base := place{a.Class, a.Device, a.ID}, raw-uint64(a.Offset)
 	m := &c.addresses
 	old, known := m.base[at]
-	owner, owned := m.owner[base]
 	if known && old == base {
-		delete(m.freed, base)
 		return ""
 	}
-	switch a.Class {
-	case trace.MPIMemory:
-		if known || owned {
-			c.excuse(MPIMemory)
-		}
-	case trace.Heap, trace.DeviceMemory:
-		if known && !m.freed[old] {
-			return fmt.Sprintf("%+v began at %#x, which was not freed, begins at %#x now", a, old, base)
-		}
-		if owned && owner != at && owner.class == a.Class && !m.freed[base] {
-			return fmt.Sprintf("%#x is the beginning of %+v already, not of %+v", base, owner, at)
-		}
-	default:
-		if known {
-			return fmt.Sprintf("%+v began at %#x, begins at %#x now", a, old, base)
-		}
-		if owned && owner.class == a.Class {
-			return fmt.Sprintf("%#x is %+v already, not %+v", base, owner, at)
-		}
+	owner, owned := m.owner[base]
+	owned = owned && owner.class == a.Class
+	switch {
+	case a.Class == trace.MPIMemory && (known || owned):
+		c.excuse(MPIMemory)
+	case known:
+		return fmt.Sprintf("%+v began at %#x, begins at %#x now", a, old, base)
+	case owned:
+		return fmt.Sprintf("%#x is the beginning of %+v already, not of %+v", base, owner, at)
 	}
 	if known && m.owner[old] == at {
 		delete(m.owner, old)
 	}
-	delete(m.freed, base)
-	delete(m.freed, old)
 	m.base[at], m.owner[base] = base, at
 	return ""
 }

@@ -146,6 +146,9 @@ func (c *comparer) text(a *arg, raw Value, v *trace.Value) string {
 		return ""
 	case raw.Form == String && !v.Null && raw.Str == v.Text:
 		return ""
+	case v.Null && a.def.OnlyRoot:
+		c.excuse(Insignificant)
+		return ""
 	}
 	return fmt.Sprintf("logged %v, trace has %q (null %t)", raw, v.Text, v.Null)
 }
@@ -155,10 +158,11 @@ func (c *comparer) request(a *arg, raw Value, v *trace.Value) string {
 		return fmt.Sprintf("logged %v, trace has %s", raw, requestText(v))
 	}
 	if a.exit {
-		return c.requestMade(a.call.stream, raw.Raw, raw.Addr, v)
+		return c.requestMade(a.call, raw.Raw, raw.Addr, v)
 	}
 	r, wrong := c.requestUsed(a.call.stream, raw.Raw, raw.Addr, v, a.call.used)
 	a.call.requests = append(a.call.requests, r)
+	a.call.file = a.call.file || r != nil && r.file
 	return wrong
 }
 
@@ -196,6 +200,13 @@ func (c *comparer) status(a *arg, raw Value, v *trace.Value) string {
 		}
 		return ""
 	case trace.StatusFilled, trace.StatusIgnored:
+		if a.call.file || w.Cancelled != 0 && w.Cancelled != 1 {
+			c.excuse(FileStatus)
+			if bytes != s.Count {
+				return fmt.Sprintf("logged %+v, trace has count %d", w, s.Count)
+			}
+			return ""
+		}
 		wrong := c.names.integer(mpi.KindRank, w.Source, s.Source)
 		if wrong == "" {
 			wrong = c.names.integer(mpi.KindTag, w.Tag, s.Tag)

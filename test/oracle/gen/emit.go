@@ -141,7 +141,7 @@ func print(f *Function, p *Param) (in, out string, err error) {
 		return "o_pointer(" + p.Name + ");", unless(f, fmt.Sprintf("O_POINTER_AT(%s);", p.Name)), nil
 	case p.Base == "void":
 		return "o_pointer(" + p.Name + ");", null, nil
-	case p.Base == "MPI_Status", p.Base == "MPI_F08_status", p.Base == "MPI_Fint" && pointer == 1:
+	case p.Base == "MPI_Status", p.Base == "MPI_F08_status", p.Name == "f_status":
 		return printStatus(f, p, key)
 	case p.Array != "":
 		return printArray(f, p, key)

@@ -182,7 +182,7 @@ static void log_free(void *p, void *caller)
 	if (!p || self.fd <= 0 || self.depth > 0 || from_inside(caller, &info, &base))
 		return;
 	self.saved_errno = errno;
-	put("{\"free\":\"p:%llx\"}\n", (unsigned long long)(uintptr_t)p);
+	put("{\"free\":\"p:%llx\",\"order\":%llu}\n", (unsigned long long)(uintptr_t)p, (unsigned long long)atomic_fetch_add(&events, 1));
 	flush(self.fd);
 	errno = self.saved_errno;
 }
