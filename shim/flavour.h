@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 #define SP_FLAVOURS 3
 
 enum sp_sentinel_form { SP_SENT_NONE, SP_SENT_VALUE, SP_SENT_ADDRESS, SP_SENT_CONTENTS };
@@ -62,5 +64,7 @@ void sp_flavour_set(int number);
 int sp_predefined_value(const struct sp_predefined *p, intptr_t *value);
 /* After PMPI_Init: the sentinels that libraries compute. */
 void sp_flavour_late(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -130,29 +130,61 @@ static void describe_thread(struct sp_ring *r)
 	r->start_ticks = sp_ticks();
 }
 
-static int attach(struct sp_thread *t)
+/* A thread that ends leaves its ring to the next that comes: programs may start
+   a thread per task, and a stream of calls per thread would be no structure. */
+static struct {
+	pthread_key_t key; /* its destructor is how we learn of the end */
+	int number[SP_MAX_THREADS];
+	int n;
+} vacant;
+
+static void thread_ends(void *arg)
 {
-	int ok = 0;
-	t->busy++;
+	struct sp_thread *t = arg;
 	pthread_mutex_lock(&attach_lock);
-	if (sp_nrings == SP_MAX_THREADS) {
-		sp_warn_once("more than %d threads call MPI: some are not recorded", SP_MAX_THREADS);
-	} else {
-		struct sp_ring *r = sp_ring_make(sp_nrings, sp_rings[0]->capacity);
-		if (r) {
-			describe_thread(r);
-			t->ring = r;
-			t->number = sp_nrings;
-			t->head = 0;
-			sp_rings[sp_nrings] = r;
-			__atomic_store_n(&sp_nrings, sp_nrings + 1, __ATOMIC_RELEASE);
-			sp_ring_limits(t);
-			ok = 1;
-		}
+	vacant.number[vacant.n++] = t->number;
+	pthread_mutex_unlock(&attach_lock);
+	/* a later destructor may still call MPI, and then finds a ring anew */
+	t->ring = NULL;
+	t->cur = t->lim = t->end = NULL;
+}
+
+/* A new ring, or a vacant one; NULL if there is neither. */
+static struct sp_ring *take_ring(int *used)
+{
+	struct sp_ring *r = NULL;
+	pthread_mutex_lock(&attach_lock);
+	*used = vacant.n > 0;
+	if (*used) {
+		r = sp_rings[vacant.number[--vacant.n]];
+	} else if (sp_nrings == SP_MAX_THREADS) {
+		sp_warn_once("more than %d threads call MPI at a time: some are not recorded", SP_MAX_THREADS);
+	} else if ((r = sp_ring_make(sp_nrings, sp_rings[0]->capacity))) {
+		describe_thread(r);
+		sp_rings[sp_nrings] = r;
+		__atomic_store_n(&sp_nrings, sp_nrings + 1, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&attach_lock);
+	return r;
+}
+
+static int attach(struct sp_thread *t)
+{
+	int used;
+	t->busy++;
+	struct sp_ring *r = take_ring(&used);
+	if (r) {
+		t->ring = r;
+		t->number = (int)r->thread;
+		t->head = r->head;
+		sp_ring_limits(t);
+		/* the stack in the header is that of the records in the ring */
+		if (used && sp_host_drain(t))
+			describe_thread(r);
+		pthread_setspecific(vacant.key, t);
+	}
 	t->busy--;
-	return ok;
+	return r != NULL;
 }
 
 int sp_attach_first(struct sp_thread *t, uint64_t capacity)
@@ -348,5 +380,6 @@ static void forked(void)
 __attribute__((constructor)) static void loaded(void)
 {
 	sp_clock_open();
+	pthread_key_create(&vacant.key, thread_ends);
 	pthread_atfork(NULL, NULL, forked);
 }

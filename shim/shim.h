@@ -26,6 +26,9 @@
 #include "engine.h"
 #include "record.h"
 
+/* -fvisibility=hidden is about definitions; this makes uses cheaper too. */
+#pragma GCC visibility push(hidden)
+
 #define SP_API __attribute__((visibility("default")))
 #define sp_likely(x) __builtin_expect(!!(x), 1)
 #define sp_unlikely(x) __builtin_expect(!!(x), 0)
@@ -164,5 +167,7 @@ static inline uint64_t *sp_begin_leave(struct sp_thread *t, uint64_t now)
 	w[1] = now;
 	return w + 2;
 }
+
+#pragma GCC visibility pop
 
 #endif
