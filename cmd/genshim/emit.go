@@ -42,7 +42,7 @@ func (g *call) emit() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	leave := &body{}
+	leave := newBody()
 	if !g.returnsCode() {
 		g.result(leave)
 	}

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"spoor/mpi"
@@ -124,13 +123,4 @@ var handwritten = map[string]bool{
 	"MPI_Init": true, "MPI_Init_thread": true, "MPI_Finalize": true,
 	"MPI_Session_init": true, "MPI_Session_finalize": true,
 	"MPI_Info_set": true, "MPI_Pcontrol": true,
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

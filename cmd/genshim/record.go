@@ -16,7 +16,11 @@ type body struct {
 	before []string // questions to the MPI, before the record is opened
 	parts  []string
 	words  int // of fixed size
+
+	lengths map[string]string // variable by expression
 }
+
+func newBody() *body { return &body{lengths: make(map[string]string)} }
 
 func (b *body) add(words int, format string, args ...any) {
 	b.words += words
@@ -24,15 +28,19 @@ func (b *body) add(words int, format string, args ...any) {
 }
 
 // variable declares the length of an array before the record is opened, as it
-// may need MPI calls, and returns the variable.
+// may need MPI calls, and returns the variable. Arrays of equal length share it.
 func (b *body) variable(p *mpi.Param, n string) string {
+	if name, ok := b.lengths[n]; ok {
+		return name
+	}
 	name := "n_" + p.Name
+	b.lengths[n] = name
 	b.before = append(b.before, fmt.Sprintf("int64_t %s = %s;", name, n))
 	return name
 }
 
 func (g *call) body(at side) (*body, error) {
-	b := &body{}
+	b := newBody()
 	return b, g.fill(b, at)
 }
 

@@ -1,0 +1,46 @@
+
+void sp_enter_Alltoallw(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, const int *sendcounts, const int *sdispls, const void *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const void *recvtypes, intptr_t comm)
+{
+	int64_t n_sendcounts = sendbuf == sp_fl.in_place ? SP_LEN_ABSENT : sp_size(comm);
+	int64_t n_recvcounts = sp_size(comm);
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	w_ = sp_put_address(w_, (const void *)sendbuf);
+	w_ = sp_put_32s(t_, w_, sendcounts, n_sendcounts);
+	w_ = sp_put_32s(t_, w_, sdispls, n_sendcounts);
+	w_ = sp_put_handles(t_, w_, sendtypes, n_sendcounts);
+	w_ = sp_put_address(w_, (const void *)recvbuf);
+	w_ = sp_put_32s(t_, w_, recvcounts, n_recvcounts);
+	w_ = sp_put_32s(t_, w_, rdispls, n_recvcounts);
+	w_ = sp_put_handles(t_, w_, recvtypes, n_recvcounts);
+	*w_++ = sp_handle(comm);
+	sp_commit_enter(t_, w_, 168, flags_);
+}
+
+void sp_leave_Alltoallw(struct sp_thread *t_, int rc_, const void *sendbuf, const int *sendcounts, const int *sdispls, const void *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const void *recvtypes, intptr_t comm)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	sp_commit(t_, w_, 168, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const void *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const void *recvtypes, intptr_t comm);
+SP_API int MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const void *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const void *recvtypes, intptr_t comm)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[168]))
+		sp_require(168);
+	if (sp_unlikely(!sp_open(t_, 0, site_)))
+		return P_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+	sp_enter_Alltoallw(t_, site_, 0, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+	t_->depth++;
+	int rc_ = P_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+	t_->depth--;
+	sp_leave_Alltoallw(t_, rc_, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+	return rc_;
+}

@@ -1,0 +1,45 @@
+
+void sp_enter_Comm_split(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t comm, int color, int key, void *newcomm)
+{
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	*w_++ = sp_handle(comm);
+	*w_++ = (uint64_t)(int64_t)color;
+	*w_++ = (uint64_t)(int64_t)key;
+	sp_commit_enter(t_, w_, 278, flags_);
+}
+
+void sp_leave_Comm_split(struct sp_thread *t_, int rc_, intptr_t comm, int color, int key, void *newcomm)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t aux_[6];
+	int naux_ = sp_has_outputs(rc_) ? sp_comm_aux(aux_, sp_ldh(newcomm), 0) : 0;
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	if (!(flags_ & SP_NOOUT_FLAG)) {
+		*w_++ = sp_ldh(newcomm);
+		for (int i_ = 0; i_ < naux_; i_++)
+			*w_++ = aux_[i_];
+	}
+	sp_commit(t_, w_, 278, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Comm_split(intptr_t comm, int color, int key, void *newcomm);
+SP_API int MPI_Comm_split(intptr_t comm, int color, int key, void *newcomm)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[278]))
+		sp_require(278);
+	if (sp_unlikely(!sp_open(t_, 1, site_)))
+		return P_MPI_Comm_split(comm, color, key, newcomm);
+	sp_enter_Comm_split(t_, site_, 0, comm, color, key, newcomm);
+	t_->depth++;
+	int rc_ = P_MPI_Comm_split(comm, color, key, newcomm);
+	t_->depth--;
+	sp_leave_Comm_split(t_, rc_, comm, color, key, newcomm);
+	return rc_;
+}

@@ -1,0 +1,45 @@
+
+void sp_enter_Gatherv(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+{
+	int64_t n_recvcounts = !sp_at_root(root, comm) ? SP_LEN_ABSENT : sp_size(comm);
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	w_ = sp_put_address(w_, (const void *)sendbuf);
+	*w_++ = (uint64_t)(int64_t)sendcount;
+	*w_++ = sp_handle(sendtype);
+	w_ = sp_put_address(w_, (const void *)recvbuf);
+	w_ = sp_put_32s(t_, w_, recvcounts, n_recvcounts);
+	w_ = sp_put_32s(t_, w_, displs, n_recvcounts);
+	*w_++ = sp_handle(recvtype);
+	*w_++ = (uint64_t)(int64_t)root;
+	*w_++ = sp_handle(comm);
+	sp_commit_enter(t_, w_, 154, flags_);
+}
+
+void sp_leave_Gatherv(struct sp_thread *t_, int rc_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	sp_commit(t_, w_, 154, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm);
+SP_API int MPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[154]))
+		sp_require(154);
+	if (sp_unlikely(!sp_open(t_, 0, site_)))
+		return P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+	sp_enter_Gatherv(t_, site_, 0, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+	t_->depth++;
+	int rc_ = P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+	t_->depth--;
+	sp_leave_Gatherv(t_, rc_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+	return rc_;
+}

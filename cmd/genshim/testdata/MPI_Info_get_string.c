@@ -1,0 +1,46 @@
+
+void sp_enter_Info_get_string(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t info, const char *key, int *buflen, char *value, int *flag)
+{
+	int64_t n_key = INT64_MAX;
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	*w_++ = sp_handle(info);
+	w_ = sp_put_string(t_, w_, key, n_key);
+	*w_++ = sp_ld32(buflen);
+	sp_commit_enter(t_, w_, 406, flags_);
+}
+
+void sp_leave_Info_get_string(struct sp_thread *t_, int rc_, intptr_t info, const char *key, int *buflen, char *value, int *flag, int64_t had_buflen)
+{
+	uint64_t now_ = sp_ticks();
+	int64_t n_value = !sp_ld32(flag) ? SP_LEN_ABSENT : sp_at_least_0(sp_smaller(had_buflen, (int64_t)sp_ld32(buflen)));
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	if (!(flags_ & SP_NOOUT_FLAG)) {
+		*w_++ = sp_ld32(buflen);
+		w_ = sp_put_string(t_, w_, value, n_value);
+		*w_++ = sp_ld32(flag);
+	}
+	sp_commit(t_, w_, 406, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag);
+SP_API int MPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[406]))
+		sp_require(406);
+	if (sp_unlikely(!sp_open(t_, 0, site_)))
+		return P_MPI_Info_get_string(info, key, buflen, value, flag);
+	int64_t had_buflen = (int64_t)sp_ld32(buflen);
+	sp_enter_Info_get_string(t_, site_, 0, info, key, buflen, value, flag);
+	t_->depth++;
+	int rc_ = P_MPI_Info_get_string(info, key, buflen, value, flag);
+	t_->depth--;
+	sp_leave_Info_get_string(t_, rc_, info, key, buflen, value, flag, had_buflen);
+	return rc_;
+}

@@ -1,0 +1,44 @@
+
+void sp_enter_Isend(struct sp_thread *t_, const void *site_, unsigned flags_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+{
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	w_ = sp_put_address(w_, (const void *)buf);
+	*w_++ = (uint64_t)(int64_t)count;
+	*w_++ = sp_handle(datatype);
+	*w_++ = (uint64_t)(int64_t)dest;
+	*w_++ = (uint64_t)(int64_t)tag;
+	*w_++ = sp_handle(comm);
+	sp_commit_enter(t_, w_, 34, flags_);
+}
+
+void sp_leave_Isend(struct sp_thread *t_, int rc_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	if (!(flags_ & SP_NOOUT_FLAG)) {
+		w_ = sp_put_request(w_, sp_ldh(request), request);
+	}
+	sp_commit(t_, w_, 34, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request);
+SP_API int MPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[34]))
+		sp_require(34);
+	if (sp_unlikely(!sp_open(t_, 1, site_)))
+		return P_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
+	sp_enter_Isend(t_, site_, 0, buf, count, datatype, dest, tag, comm, request);
+	t_->depth++;
+	int rc_ = P_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
+	t_->depth--;
+	sp_leave_Isend(t_, rc_, buf, count, datatype, dest, tag, comm, request);
+	return rc_;
+}

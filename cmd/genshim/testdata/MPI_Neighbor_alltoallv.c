@@ -1,0 +1,46 @@
+
+void sp_enter_Neighbor_alltoallv(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+{
+	int64_t n_sendcounts = sp_outdegree(comm);
+	int64_t n_recvcounts = sp_indegree(comm);
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	w_ = sp_put_address(w_, (const void *)sendbuf);
+	w_ = sp_put_32s(t_, w_, sendcounts, n_sendcounts);
+	w_ = sp_put_32s(t_, w_, sdispls, n_sendcounts);
+	*w_++ = sp_handle(sendtype);
+	w_ = sp_put_address(w_, (const void *)recvbuf);
+	w_ = sp_put_32s(t_, w_, recvcounts, n_recvcounts);
+	w_ = sp_put_32s(t_, w_, rdispls, n_recvcounts);
+	*w_++ = sp_handle(recvtype);
+	*w_++ = sp_handle(comm);
+	sp_commit_enter(t_, w_, 346, flags_);
+}
+
+void sp_leave_Neighbor_alltoallv(struct sp_thread *t_, int rc_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	sp_commit(t_, w_, 346, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm);
+SP_API int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[346]))
+		sp_require(346);
+	if (sp_unlikely(!sp_open(t_, 0, site_)))
+		return P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+	sp_enter_Neighbor_alltoallv(t_, site_, 0, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+	t_->depth++;
+	int rc_ = P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+	t_->depth--;
+	sp_leave_Neighbor_alltoallv(t_, rc_, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+	return rc_;
+}

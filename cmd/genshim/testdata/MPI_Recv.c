@@ -1,0 +1,48 @@
+
+void sp_enter_Recv(struct sp_thread *t_, const void *site_, unsigned flags_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
+{
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	w_ = sp_put_address(w_, (const void *)buf);
+	*w_++ = (uint64_t)(int64_t)count;
+	*w_++ = sp_handle(datatype);
+	*w_++ = (uint64_t)(int64_t)source;
+	*w_++ = (uint64_t)(int64_t)tag;
+	*w_++ = sp_handle(comm);
+	sp_commit_enter(t_, w_, 3, flags_);
+}
+
+void sp_leave_Recv(struct sp_thread *t_, int rc_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status, int ignored_)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	if (!(flags_ & SP_NOOUT_FLAG)) {
+		w_ = sp_put_status(w_, status, ignored_ ? SP_STATUS_IGNORED : SP_STATUS_FILLED);
+	}
+	sp_commit(t_, w_, 3, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status);
+SP_API int MPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[3]))
+		sp_require(3);
+	if (sp_unlikely(!sp_open(t_, 0, site_)))
+		return P_MPI_Recv(buf, count, datatype, source, tag, comm, status);
+	struct sp_own_status own_ = { {0} };
+	int ignored_ = status == sp_fl.status_ignore;
+	if (ignored_)
+		status = &own_;
+	sp_enter_Recv(t_, site_, 0, buf, count, datatype, source, tag, comm, status);
+	t_->depth++;
+	int rc_ = P_MPI_Recv(buf, count, datatype, source, tag, comm, status);
+	t_->depth--;
+	sp_leave_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status, ignored_);
+	return rc_;
+}

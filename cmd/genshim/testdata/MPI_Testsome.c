@@ -1,0 +1,50 @@
+
+void sp_enter_Testsome(struct sp_thread *t_, const void *site_, unsigned flags_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses)
+{
+	int64_t n_array_of_requests = sp_at_least_0((int64_t)incount);
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	*w_++ = (uint64_t)(int64_t)incount;
+	w_ = sp_put_requests(t_, w_, array_of_requests, n_array_of_requests);
+	sp_commit_enter(t_, w_, 52, flags_);
+}
+
+void sp_leave_Testsome(struct sp_thread *t_, int rc_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses, int ignored_)
+{
+	uint64_t now_ = sp_ticks();
+	int64_t n_array_of_indices = sp_at_least_0((int64_t)sp_ld32(outcount));
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	if (!(flags_ & SP_NOOUT_FLAG)) {
+		*w_++ = sp_ld32(outcount);
+		w_ = sp_put_32s(t_, w_, array_of_indices, n_array_of_indices);
+		w_ = sp_put_statuses(t_, w_, array_of_statuses, n_array_of_indices, ignored_ ? SP_STATUS_IGNORED : SP_STATUS_FILLED);
+	}
+	sp_commit(t_, w_, 52, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Testsome(int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses);
+SP_API int MPI_Testsome(int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[52]))
+		sp_require(52);
+	if (sp_unlikely(!sp_open(t_, 1, site_)))
+		return P_MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	struct sp_own_status own_[SP_OWN_STATUSES];
+	int ignored_ = array_of_statuses == sp_fl.statuses_ignore;
+	if (ignored_)
+		array_of_statuses = sp_statuses_new(sp_at_least_0((int64_t)incount), own_, sizeof own_);
+	sp_enter_Testsome(t_, site_, 0, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	t_->depth++;
+	int rc_ = P_MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	t_->depth--;
+	sp_leave_Testsome(t_, rc_, incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ignored_);
+	if (ignored_)
+		sp_statuses_free(array_of_statuses, own_);
+	return rc_;
+}

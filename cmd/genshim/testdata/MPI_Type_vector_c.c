@@ -1,0 +1,46 @@
+
+void sp_enter_Type_vector_c(struct sp_thread *t_, const void *site_, unsigned flags_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+{
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	*w_++ = (uint64_t)(int64_t)count;
+	*w_++ = (uint64_t)(int64_t)blocklength;
+	*w_++ = (uint64_t)(int64_t)stride;
+	*w_++ = sp_handle(oldtype);
+	sp_commit_enter(t_, w_, 96, flags_);
+}
+
+void sp_leave_Type_vector_c(struct sp_thread *t_, int rc_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t aux_[5];
+	int naux_ = sp_has_outputs(rc_) ? sp_type_aux(aux_, sp_ldh(newtype)) : 0;
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	if (!(flags_ & SP_NOOUT_FLAG)) {
+		*w_++ = sp_ldh(newtype);
+		for (int i_ = 0; i_ < naux_; i_++)
+			*w_++ = aux_[i_];
+	}
+	sp_commit(t_, w_, 96, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype);
+SP_API int MPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[96]))
+		sp_require(96);
+	if (sp_unlikely(!sp_open(t_, 1, site_)))
+		return P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
+	sp_enter_Type_vector_c(t_, site_, 0, count, blocklength, stride, oldtype, newtype);
+	t_->depth++;
+	int rc_ = P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
+	t_->depth--;
+	sp_leave_Type_vector_c(t_, rc_, count, blocklength, stride, oldtype, newtype);
+	return rc_;
+}

@@ -1,0 +1,43 @@
+
+void sp_enter_Win_allocate(struct sp_thread *t_, const void *site_, unsigned flags_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+{
+	uint64_t *w_ = sp_begin_enter(t_, site_);
+	*w_++ = (uint64_t)(int64_t)size;
+	*w_++ = (uint64_t)(int64_t)disp_unit;
+	*w_++ = sp_handle(info);
+	*w_++ = sp_handle(comm);
+	sp_commit_enter(t_, w_, 440, flags_);
+}
+
+void sp_leave_Win_allocate(struct sp_thread *t_, int rc_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+{
+	uint64_t now_ = sp_ticks();
+	uint64_t *w_ = sp_begin_leave(t_, now_);
+	unsigned flags_ = 0;
+	if (sp_unlikely(rc_)) {
+		flags_ = sp_has_outputs(rc_) ? SP_RC_FLAG : SP_RC_FLAG | SP_NOOUT_FLAG;
+		*w_++ = (uint64_t)(int64_t)rc_;
+	}
+	if (!(flags_ & SP_NOOUT_FLAG)) {
+		w_ = sp_put_address_at(w_, baseptr);
+		*w_++ = sp_ldh(win);
+	}
+	sp_commit(t_, w_, 440, SP_LEAVE, flags_);
+}
+
+SP_API int MPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win);
+SP_API int MPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+{
+	const void *site_ = __builtin_return_address(0);
+	struct sp_thread *t_ = &sp_self;
+	if (sp_unlikely(!sp_real[440]))
+		sp_require(440);
+	if (sp_unlikely(!sp_open(t_, 1, site_)))
+		return P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
+	sp_enter_Win_allocate(t_, site_, 0, size, disp_unit, info, comm, baseptr, win);
+	t_->depth++;
+	int rc_ = P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
+	t_->depth--;
+	sp_leave_Win_allocate(t_, rc_, size, disp_unit, info, comm, baseptr, win);
+	return rc_;
+}
