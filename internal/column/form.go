@@ -130,3 +130,12 @@ func maskOf(v int64) (m int64, ok bool) {
 	}
 	return v + 1, v+1 > 0
 }
+
+// Append appends kind and coefficients, as a key for comparing.
+func (f *Form) Append(b []byte) []byte {
+	b = append(b, byte(f.Kind))
+	for _, c := range f.C[:f.Kind.Coefficients()] {
+		b = wire.AppendVarint(b, c)
+	}
+	return b
+}

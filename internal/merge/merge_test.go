@@ -60,6 +60,9 @@ func same(t require, b []byte, tracks []*track.Track) {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
+	if err := trace.Check(r); err != nil {
+		t.Fatalf("%v", err)
+	}
 	if r.Ranks() != len(tracks) {
 		t.Fatalf("%d ranks, want %d", r.Ranks(), len(tracks))
 	}

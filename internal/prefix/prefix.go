@@ -125,3 +125,25 @@ func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
 		id = -sym.ID
 	}
 }
+
+// Nth returns the first position with more than k of weight up to and
+// including it, and the terminal there. Weights must not be negative, and k
+// must be below Total.
+func (s *Sums) Nth(k int64) (pos uint64, terminal uint32) {
+	for id := int32(0); ; {
+		r := &s.rules[id]
+		at := sort.Search(len(r.weights), func(i int) bool { return r.weights[i] > k })
+		if at > 0 {
+			pos += r.ends[at-1]
+			k -= r.weights[at-1]
+		}
+		sym := s.g.Rules[id][at]
+		if sym.ID >= 0 {
+			return pos + uint64(k/s.weight(uint32(sym.ID))), uint32(sym.ID)
+		}
+		n, w := s.rules[-sym.ID].total()
+		pos += n * uint64(k/w)
+		k %= w
+		id = -sym.ID
+	}
+}

@@ -40,6 +40,19 @@ func TestAgainstExpansion(t *testing.T) {
 			}
 			sum += weight(want)
 		}
+		odd := New(b.Grammar(), func(x uint32) int64 { return int64(x % 3) })
+		k := int64(0)
+		for i, want := range seq {
+			for range want % 3 {
+				if pos, got := odd.Nth(k); pos != uint64(i) || got != want {
+					t.Fatalf("unit %d is %d at %d, want %d at %d", k, got, pos, want, i)
+				}
+				k++
+			}
+		}
+		if odd.Total() != k {
+			t.Fatalf("total %d, want %d", odd.Total(), k)
+		}
 		if s.Total() != sum {
 			t.Fatalf("total %d, want %d", s.Total(), sum)
 		}

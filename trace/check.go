@@ -1,0 +1,203 @@
+package trace
+
+import (
+	"fmt"
+	"math"
+
+	"spoor/internal/wire"
+)
+
+// Check goes through a whole trace and returns the first thing that is wrong
+// with it. It is stricter than reading: everything is decoded, for every rank,
+// and numbers that have to agree are compared.
+func Check(r *Reader) error {
+	for i := range r.sections {
+		s := &r.sections[i]
+		if _, err := s.load(r.src); err != nil {
+			return r.failed(s.id, err)
+		}
+	}
+	t, err := r.tables()
+	if err != nil {
+		return err
+	}
+	if err := r.checkSignatures(t); err != nil {
+		return err
+	}
+	for n := range r.Classes() {
+		if err := r.checkClass(n); err != nil {
+			return err
+		}
+	}
+	for rank, n := range r.place {
+		if n < 0 {
+			continue
+		}
+		if err := r.checkRank(rank); err != nil {
+			return err
+		}
+	}
+	if err := r.checkProcesses(); err != nil {
+		return err
+	}
+	_, err = r.Comms()
+	return err
+}
+
+// checkSignatures finds table entries that nothing refers to.
+func (r *Reader) checkSignatures(t *tables) error {
+	used := make([]bool, t.sigs.total)
+	functions := make(map[uint16]bool)
+	for n := range r.Classes() {
+		w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
+		_, sigs := decodeClass(w, t.sigs)
+		if err := w.Done(); err != nil {
+			return r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
+		}
+		for _, s := range sigs {
+			used[s] = true
+			g, _ := t.sigs.find(s)
+			functions[g.call] = true
+		}
+	}
+	for s, ok := range used {
+		if !ok {
+			return r.failed(secSignatures, fmt.Errorf("no class has signature %d: %w", s, ErrFormat))
+		}
+	}
+	for _, f := range r.schema {
+		if !functions[f.ID] {
+			return r.failed(secSchema, fmt.Errorf("function %s does not occur: %w", f.Name, ErrFormat))
+		}
+	}
+	return nil
+}
+
+// checkClass compares the statistics of a class with its calls.
+func (r *Reader) checkClass(n int) error {
+	c, err := r.classAt(n)
+	if err != nil {
+		return err
+	}
+	times, err := r.Times(n)
+	if err != nil {
+		return err
+	}
+	counts := occurrences(c.streams, len(c.terminals))
+	for i, t := range times {
+		calls := counts[i] * uint64(c.ranks)
+		for _, s := range []Stat{t.Duration, t.Gap} {
+			if err := checkStat(s, calls); err != nil {
+				return r.failed(secTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
+			}
+		}
+	}
+	return nil
+}
+
+// checkStat holds a summary against the number of calls. A call that was under
+// way when the process died has no duration, and a thread's first no gap.
+func checkStat(s Stat, calls uint64) error {
+	switch {
+	case s.Count > calls:
+		return fmt.Errorf("%d times of %d calls", s.Count, calls)
+	case s.Min > s.Max:
+		return fmt.Errorf("shortest time %d is longer than the longest, %d", s.Min, s.Max)
+	case s.Count > 0 && s.Max < math.MaxUint32 && s.Count < math.MaxUint32/2:
+		// Ticks became nanoseconds each for itself, so the sum may be off by
+		// half a one for each.
+		if s.Sum+s.Count < s.Min*s.Count || s.Sum > s.Max*s.Count+s.Count {
+			return fmt.Errorf("%d times from %d to %d have the sum %d", s.Count, s.Min, s.Max, s.Sum)
+		}
+	}
+	return nil
+}
+
+// checkRank decodes every distinct call of a rank.
+func (r *Reader) checkRank(rank int) error {
+	k, err := r.Rank(rank)
+	if err != nil {
+		return err
+	}
+	for i := range k.Terminals() {
+		c, err := k.Terminal(i)
+		if err != nil {
+			return err
+		}
+		if err := checkCall(c); err != nil {
+			return r.failed(secSignatures, fmt.Errorf("rank %d: terminal %d: %s: %w: %w", rank, i, c.Name(), err, ErrFormat))
+		}
+	}
+	for stream := range k.Streams() {
+		n := k.Len(stream)
+		sum := uint64(0)
+		for _, c := range k.Counts(stream) {
+			sum += c
+		}
+		if sum != n {
+			return r.failed(secClasses, fmt.Errorf("rank %d: stream %d: %d calls by sum, %d by length: %w", rank, stream, sum, n, ErrFormat))
+		}
+	}
+	return nil
+}
+
+// checkCall looks at values that decode but make no sense.
+func checkCall(c *Call) error {
+	for i := range c.Params {
+		p := &c.Params[i]
+		for _, v := range []*Value{&p.In, &p.Out} {
+			if err := checkValue(v); err != nil {
+				return fmt.Errorf("parameter %s: %w", p.Name(), err)
+			}
+		}
+	}
+	if n := c.NewComm; n != nil && (n.Rank < -1 || n.Rank >= n.Size) {
+		return fmt.Errorf("rank %d in a communicator of %d", n.Rank, n.Size)
+	}
+	return nil
+}
+
+func checkValue(v *Value) error {
+	switch v.Type {
+	case Handle:
+		if v.Num < UnknownHandle {
+			return fmt.Errorf("handle %d", v.Num)
+		}
+	case Address:
+		if v.Addr.ID < 0 {
+			return fmt.Errorf("segment %d", v.Addr.ID)
+		}
+	case Array:
+		for i := range v.Elems {
+			if err := checkValue(&v.Elems[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkProcesses compares the table of processes with the calls.
+func (r *Reader) checkProcesses() error {
+	p, err := r.procs()
+	if err != nil {
+		return err
+	}
+	for rank, x := range p.All() {
+		if r.place[rank] < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return err
+		}
+		calls := uint64(0)
+		for stream := range k.Streams() {
+			calls += k.Len(stream)
+		}
+		if uint64(x.Calls) != calls {
+			return r.failed(secProcess, fmt.Errorf("rank %d: %d calls in the table, %d in its streams: %w", rank, x.Calls, calls, ErrFormat))
+		}
+	}
+	return nil
+}

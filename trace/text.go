@@ -1,0 +1,263 @@
+package trace
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"spoor/mpi"
+)
+
+// Text renders the call on one line, as AppendText does.
+func (c *Call) Text() string { return string(c.AppendText(nil)) }
+
+// AppendText appends the call on one line, as a debugger would show it:
+//
+//	MPI_Send(buf=heap3+16, count=10, datatype=MPI_INT, dest=1, tag=7, comm=MPI_COMM_WORLD) = MPI_SUCCESS
+//
+// A parameter with a value both before and after the call has an arrow between
+// them. What is known of a new communicator or datatype follows behind a #.
+func (c *Call) AppendText(b []byte) []byte {
+	b = append(b, c.Name()...)
+	b = append(b, '(')
+	first := true
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.In.Type == None && p.Out.Type == None {
+			continue
+		}
+		if !first {
+			b = append(b, ", "...)
+		}
+		first = false
+		b = append(append(b, p.Name()...), '=')
+		if p.In.Type != None {
+			b = p.In.appendText(b, p.Kind())
+		}
+		if p.In.Type != None && p.Out.Type != None {
+			b = append(b, "->"...)
+		}
+		if p.Out.Type != None {
+			b = p.Out.appendText(b, p.Kind())
+		}
+	}
+	b = append(b, ") = "...)
+	if c.Result.Type != None && c.Return == 0 {
+		b = c.Result.appendText(b, c.Func.Returns)
+	} else {
+		b = append(b, c.ReturnName()...)
+	}
+	if n := c.NewComm; n != nil {
+		b = append(b, " # rank "...)
+		b = strconv.AppendInt(b, n.Rank, 10)
+		b = append(b, " of "...)
+		b = strconv.AppendInt(b, n.Size, 10)
+		b = append(b, ", leader "...)
+		b = strconv.AppendInt(b, n.Leader, 10)
+		if n.RemoteSize > 0 {
+			b = append(b, ", remote size "...)
+			b = strconv.AppendInt(b, n.RemoteSize, 10)
+			b = append(b, ", remote leader "...)
+			b = strconv.AppendInt(b, n.RemoteLeader, 10)
+		}
+		b = append(b, ", ordinal "...)
+		b = strconv.AppendInt(b, n.Ordinal, 10)
+	}
+	if n := c.NewType; n != nil {
+		b = append(b, " # size "...)
+		b = strconv.AppendInt(b, n.Size, 10)
+		b = append(b, ", extent "...)
+		b = strconv.AppendInt(b, n.Extent, 10)
+		b = append(b, " from "...)
+		b = strconv.AppendInt(b, n.LowerBound, 10)
+	}
+	return b
+}
+
+// ReturnName renders the return code: a name, or a number if it has none.
+func (c *Call) ReturnName() string {
+	if c.Return == NeverReturned {
+		return "never returned"
+	}
+	if s := mpi.ConstantName(mpi.KindError, c.Return); s != "" {
+		return s
+	}
+	return strconv.FormatInt(c.Return, 10)
+}
+
+// Render renders a value; kind is that of its parameter.
+func (v *Value) Render(kind string) string { return string(v.appendText(nil, kind)) }
+
+// constantName names a value if the kind has a name for it.
+func constantName(kind string, v int64) string {
+	k, ok := mpi.KindNamed(kind)
+	if !ok {
+		return ""
+	}
+	return mpi.ConstantName(k, v)
+}
+
+func (v *Value) appendText(b []byte, kind string) []byte {
+	switch v.Type {
+	case Int:
+		if name := constantName(kind, v.Num); name != "" {
+			return append(b, name...)
+		}
+		return strconv.AppendInt(b, v.Num, 10)
+	case Handle, Object:
+		return v.appendHandle(b, kind)
+	case Request:
+		return v.appendRequest(b)
+	case Address:
+		return v.Addr.appendText(b)
+	case FunctionRef:
+		return v.appendFunction(b)
+	case String:
+		if v.Null {
+			return append(b, "NULL"...)
+		}
+		return strconv.AppendQuote(b, v.Text)
+	case Array:
+		if v.Num < 0 {
+			return append(b, arrayNames[-v.Num]...)
+		}
+		b = append(b, '[')
+		for i := range v.Elems {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = v.Elems[i].appendText(b, kind)
+		}
+		return append(b, ']')
+	case Status:
+		return v.Status.appendText(b)
+	}
+	return append(b, '-')
+}
+
+// arrayNames are the renderings of the Array… constants.
+var arrayNames = [...]string{
+	-ArrayNull: "NULL", -ArrayUnweighted: "MPI_UNWEIGHTED", -ArrayWeightsEmpty: "MPI_WEIGHTS_EMPTY",
+	-ArrayInsignificant: "-", -ArrayStatusesIgnore: "MPI_STATUSES_IGNORE",
+}
+
+func (v *Value) appendHandle(b []byte, kind string) []byte {
+	if id, ok := v.Num-FirstLocal, v.Num >= FirstLocal; ok {
+		return strconv.AppendInt(append(b, kind...), id, 10)
+	}
+	if name := constantName(kind, v.Num); name != "" {
+		return append(b, name...)
+	}
+	b = append(append(b, kind...), '?')
+	if v.Num == UnknownHandle {
+		return b
+	}
+	return strconv.AppendInt(b, v.Num, 10)
+}
+
+func (v *Value) appendRequest(b []byte) []byte {
+	switch v.Form {
+	case RequestNull:
+		return append(b, "MPI_REQUEST_NULL"...)
+	case RequestOnce:
+		return strconv.AppendInt(append(b, "request"...), v.ID, 10)
+	case RequestPersistent:
+		return strconv.AppendInt(append(b, "persistent"...), v.ID, 10)
+	case RequestForeign:
+		return strconv.AppendInt(append(b, "foreign"...), v.ID, 10)
+	}
+	return append(b, "request?"...)
+}
+
+func (v *Value) appendFunction(b []byte) []byte {
+	switch {
+	case v.Num == 0:
+		return append(b, "NULL"...)
+	case v.Site == nil:
+		return strconv.AppendUint(append(b, "function#"...), uint64(v.Num), 16)
+	}
+	return append(b, v.Site.String()...)
+}
+
+// String renders a site as module+offset, without the module's directory.
+func (s *Site) String() string {
+	if s.Module == "" {
+		return "?"
+	}
+	return filepath.Base(s.Module) + "+0x" + strconv.FormatUint(s.Offset, 16)
+}
+
+var addressNames = [...]string{
+	Heap: "heap", DeviceMemory: "device", Static: "static", Stack: "stack", UnknownPlace: "mem", MPIMemory: "mpimem",
+}
+
+// Text renders a location: what it points into and the distance from there.
+func (l Location) Text() string { return string(l.appendText(nil)) }
+
+func (l Location) appendText(b []byte) []byte {
+	if l.Class == Special {
+		switch l.Offset {
+		case SpecialNull:
+			return append(b, "NULL"...)
+		case SpecialInPlace:
+			return append(b, "MPI_IN_PLACE"...)
+		case SpecialBufferAutomatic:
+			return append(b, "MPI_BUFFER_AUTOMATIC"...)
+		}
+		return strconv.AppendInt(append(b, "special"...), l.Offset, 10)
+	}
+	if l.Device > 0 {
+		b = append(strconv.AppendInt(append(b, "gpu"...), int64(l.Device-1), 10), ':')
+	}
+	name := "place"
+	if int(l.Class) < len(addressNames) {
+		name = addressNames[l.Class]
+	}
+	b = strconv.AppendInt(append(b, name...), l.ID, 10)
+	if l.Offset > 0 {
+		b = append(b, '+')
+	}
+	if l.Offset != 0 {
+		b = strconv.AppendInt(b, l.Offset, 10)
+	}
+	return b
+}
+
+func (s *StatusValue) appendText(b []byte) []byte {
+	switch s.Form {
+	case StatusAbsent:
+		return append(b, '-')
+	case StatusEmpty:
+		return append(b, "empty"...)
+	case StatusIgnored:
+		b = append(b, "ignored"...)
+	case StatusSend:
+		b = append(b, "sent"...)
+		if s.Cancelled {
+			b = append(b, "{cancelled}"...)
+		}
+		return b
+	}
+	b = append(b, "{source="...)
+	b = appendNamed(b, "rank", s.Source)
+	b = append(b, ", tag="...)
+	b = appendNamed(b, "tag", s.Tag)
+	b = append(b, ", bytes="...)
+	if s.Count < 0 {
+		b = append(b, "MPI_UNDEFINED"...)
+	} else {
+		b = strconv.AppendInt(b, s.Count, 10)
+	}
+	if s.Cancelled {
+		b = append(b, ", cancelled"...)
+	}
+	if s.HasError {
+		b = append(b, ", error="...)
+		b = appendNamed(b, "error", s.Error)
+	}
+	return append(b, '}')
+}
+
+func appendNamed(b []byte, kind string, v int64) []byte {
+	n := Value{Type: Int, Num: v}
+	return n.appendText(b, kind)
+}
