@@ -2,6 +2,7 @@ package trace
 
 import (
 	"iter"
+	"math/bits"
 
 	"spoor/internal/column"
 	"spoor/internal/wire"
@@ -36,6 +37,26 @@ const (
 
 // Len returns the number of entries.
 func (p *Processes) Len() int { return p.cols[0].Len() }
+
+// Coarse returns the process with times to no more than needed: the start to
+// the millisecond, durations to about a thousandth. Their last digits differ
+// from rank to rank without telling anything, and would make up most of a trace
+// of many ranks.
+func (x Process) Coarse() Process {
+	const ms = 1e6
+	x.StartNs = (x.StartNs + ms/2) / ms * ms
+	x.SpanNs, x.MPINs = coarse(x.SpanNs), coarse(x.MPINs)
+	return x
+}
+
+// coarse rounds to ten significant bits.
+func coarse(v int64) int64 {
+	if v < 1<<10 {
+		return v
+	}
+	unit := int64(1) << (bits.Len64(uint64(v)) - 10)
+	return (v + unit/2) / unit * unit
+}
 
 // names numbers strings by first use.
 type names struct {
@@ -149,14 +170,12 @@ func (x *Process) set(col int, v int64, p *Processes) {
 	}
 }
 
-// AppendBinary appends the table as it stands in messages and files.
+// AppendBinary and DecodeProcesses: the table in messages between ranks.
+//
+//	processes = names, per column its runs
+//	names     = hosts, ends, each: count, string…
 func (p *Processes) AppendBinary(b []byte) []byte {
-	for _, n := range []*names{&p.hosts, &p.ends} {
-		b = wire.AppendUvarint(b, uint64(len(n.list)))
-		for _, s := range n.list {
-			b = wire.AppendString(b, s)
-		}
-	}
+	b = p.appendNames(b)
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
@@ -165,6 +184,42 @@ func (p *Processes) AppendBinary(b []byte) []byte {
 
 // DecodeProcesses reads a table of n entries.
 func DecodeProcesses(r *wire.Reader, n int) Processes {
+	return decodeProcesses(r, func() column.Column { return column.DecodeRuns(r, n) })
+}
+
+// append and decodeProcessSection: the table in files, shorter and slower.
+//
+//	processes = names, per column a seq
+func (p *Processes) append(b []byte) []byte {
+	b = p.appendNames(b)
+	for i := range p.cols {
+		b = column.EncodeSeq(b, &p.cols[i], nil)
+	}
+	return b
+}
+
+func decodeProcessSection(r *wire.Reader, n int) Processes {
+	return decodeProcesses(r, func() (c column.Column) {
+		if seq := column.DecodeSeq(r, n); seq != nil {
+			for i := range n {
+				c.Append(seq.At(i, 0))
+			}
+		}
+		return c
+	})
+}
+
+func (p *Processes) appendNames(b []byte) []byte {
+	for _, n := range []*names{&p.hosts, &p.ends} {
+		b = wire.AppendUvarint(b, uint64(len(n.list)))
+		for _, s := range n.list {
+			b = wire.AppendString(b, s)
+		}
+	}
+	return b
+}
+
+func decodeProcesses(r *wire.Reader, next func() column.Column) Processes {
 	var p Processes
 	for _, n := range []*names{&p.hosts, &p.ends} {
 		for range r.Count(1) {
@@ -172,7 +227,7 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 		}
 	}
 	for i := range p.cols {
-		p.cols[i] = column.DecodeRuns(r, n)
+		p.cols[i] = next()
 		names := p.namesOf(i)
 		if names == nil {
 			continue
@@ -181,7 +236,6 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 			// Runs are monotonic, so the ends bound the run.
 			if !names.has(run.Start) || !names.has(run.At(run.Count-1)) || !run.Monotonic() {
 				r.Fail("process table: no name for an entry")
-				return Processes{}
 			}
 		}
 	}

@@ -88,7 +88,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	})
 	r.procs = sync.OnceValues(func() (p *Processes, err error) {
 		err = r.section(secProcess, func(w *wire.Reader) {
-			table := DecodeProcesses(w, r.ranks.ranks)
+			table := decodeProcessSection(w, r.ranks.ranks)
 			p = &table
 		})
 		return p, err

@@ -61,7 +61,7 @@ func encode(c *Content) ([]byte, error) {
 	raw[secClasses] = appendBlobs(nil, classes)
 	raw[secColumns] = appendBlobs(nil, e.stored)
 	raw[secTimes] = appendBlobs(nil, e.times)
-	raw[secProcess] = c.Processes.AppendBinary(nil)
+	raw[secProcess] = c.Processes.append(nil)
 	return assemble(raw), nil
 }
 

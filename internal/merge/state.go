@@ -102,7 +102,7 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 	s.processes.Append(trace.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: calls,
-	})
+	}.Coarse())
 	return s, nil
 }
 

@@ -17,7 +17,7 @@ import (
 const (
 	World    = 0x101
 	ProcNull = -3
-	IntType  = 0x219 // some predefined datatype
+	IntType  = 0x209 // MPI_INT
 )
 
 // A Recorder takes the calls of one rank down.
