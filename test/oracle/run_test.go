@@ -214,7 +214,7 @@ func (p *program) build(m *installation) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(compiler, "-g", "-O1", "-pthread", "-o", binary, path, "-lm")
+	cmd := exec.Command(compiler, append(flags, "-o", binary, path, "-lm")...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
