@@ -1,0 +1,100 @@
+// Package layout holds the shape of the repository: which package may import
+// which, and that cgo stays where it belongs.
+package layout
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// layers lists the packages from the bottom up. A package may import those on
+// lines before its own, never one on the same line or below.
+var layers = [][]string{
+	{"mpi", "internal/grammar", "internal/wire", "internal/pack", "internal/timing", "internal/version", "internal/launch", "internal/inspect"},
+	{"internal/event", "internal/signature", "internal/prefix"},
+	{"internal/track", "internal/column"},
+	{"internal/symbol", "internal/track/tracktest", "trace"},
+	{"internal/capture", "internal/merge", "internal/summary", "internal/diff"},
+	{"internal/recover"},
+	{"engine", "cmd", "test", "bench"},
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	CgoFiles   []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,CgoFiles", "spoor/...")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var list []pkg
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, "spoor/")
+		if !strings.HasPrefix(p.ImportPath, "build/") {
+			list = append(list, p)
+		}
+	}
+	if len(list) < 10 {
+		t.Fatalf("only %d packages found", len(list))
+	}
+	return list
+}
+
+// layer returns the line that names the package or a folder above it.
+func layer(path string) int {
+	best, at := -1, 0
+	for i, names := range layers {
+		for _, n := range names {
+			if (path == n || strings.HasPrefix(path, n+"/")) && len(n) > at {
+				best, at = i, len(n)
+			}
+		}
+	}
+	return best
+}
+
+func TestImports(t *testing.T) {
+	top := len(layers) - 1
+	for _, p := range packages(t) {
+		from := layer(p.ImportPath)
+		if from < 0 {
+			t.Errorf("%s has no layer: add it to the list", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			path, ours := strings.CutPrefix(imp, "spoor/")
+			if !ours {
+				continue
+			}
+			if to := layer(path); to >= from && from != top {
+				t.Errorf("%s imports %s, which is not below it", p.ImportPath, path)
+			}
+		}
+	}
+}
+
+func TestOnlyTheEngineUsesCgo(t *testing.T) {
+	for _, p := range packages(t) {
+		if len(p.CgoFiles) > 0 && p.ImportPath != "engine" {
+			t.Errorf("%s uses cgo: %v", p.ImportPath, p.CgoFiles)
+		}
+	}
+}
