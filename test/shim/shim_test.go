@@ -1,0 +1,278 @@
+// Package shim tests that a traced program doesn't notice the shim: programs
+// that fork, take signals, start thousands of threads or load MPI late run with
+// and without it, and must do the same. What is recorded is tested elsewhere,
+// against the oracle.
+package shim
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	perRun = 2 * time.Minute
+	root   = "../.."
+)
+
+// An installation is one MPI of this machine.
+type installation struct {
+	name string
+	cc   string
+	exec []string
+}
+
+var installations = []installation{
+	{"mpich", "mpicc.mpich", []string{"mpiexec.mpich"}},
+	{"openmpi", "mpicc.openmpi", []string{"mpiexec.openmpi", "--oversubscribe"}},
+}
+
+func skip(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+func installed(t *testing.T) []installation {
+	t.Helper()
+	var list []installation
+	for _, m := range installations {
+		if _, err := exec.LookPath(m.cc); err == nil {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		skip(t, "no MPI is installed")
+	}
+	return list
+}
+
+// library makes the shim and the engine and returns the shim's path.
+func library(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("cc"); err != nil {
+		skip(t, "no C compiler: %v", err)
+	}
+	out, err := exec.Command("make", "-C", root, "bin/libspoor.so", "bin/libspoor-engine.so").CombinedOutput()
+	if err != nil {
+		t.Fatalf("make: %v\n%s", err, out)
+	}
+	path, err := filepath.Abs(filepath.Join(root, "bin", "libspoor.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// compile makes a program, or a library if name ends in .so, of testdata/source.
+func (m *installation) compile(t *testing.T, source, name string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), name)
+	args := []string{"-O1", "-g", "-w", "-pthread", "-o", out, filepath.Join("testdata", source), "-ldl"}
+	if strings.HasSuffix(name, ".so") {
+		args = append(args, "-shared", "-fPIC")
+	}
+	if text, err := exec.Command(m.cc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", m.cc, args, err, text)
+	}
+	return out
+}
+
+type result struct {
+	out, err string
+	failure  error
+}
+
+// run starts a job in dir, each rank with additional environment.
+func (m *installation) run(t *testing.T, dir string, env []string, ranks int, command ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), perRun)
+	defer cancel()
+	args := append(m.exec[1:len(m.exec):len(m.exec)], "-n", fmt.Sprint(ranks), "env")
+	args = append(append(args, env...), command...)
+	cmd := exec.CommandContext(ctx, m.exec[0], args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1")
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	failure := cmd.Run()
+	return result{out.String(), err.String(), failure}
+}
+
+// spoorLines is what the shim and the engine said.
+func (r result) spoorLines() []string {
+	var list []string
+	for _, line := range strings.Split(r.err, "\n") {
+		if strings.HasPrefix(line, "spoor: ") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+func TestUnnoticed(t *testing.T) {
+	shim := library(t)
+	tests := []struct {
+		name, program string
+		env           []string
+		says          string // pattern of each line on stderr; "": none
+		lines         int    // how many of them, at most
+		trace         bool
+	}{
+		{name: "fork", program: "fork.c", trace: true},
+		{name: "signals", program: "signals.c", env: []string{"SPOOR_RING=65536"}, trace: true},
+		{name: "threads", program: "threads.c", trace: true},
+		{name: "early", program: "early.c", trace: true},
+		{name: "huge", program: "huge.c", env: []string{"SPOOR_RING=65536"}, trace: true},
+		{name: "start off", program: "huge.c", env: []string{"SPOOR_START_OFF=1"}, trace: true},
+		{name: "switched off", program: "huge.c", env: []string{"SPOOR=0"}},
+		{name: "no engine", program: "huge.c", env: []string{"SPOOR_ENGINE=/nonexistent/engine.so"},
+			says: "cannot open shared object file.*not tracing", lines: 2},
+		{name: "no engine at all", program: "huge.c", env: []string{"SPOOR_ENGINE=/bin/true"},
+			says: "not tracing", lines: 2},
+		{name: "no scratch", program: "huge.c", env: []string{"SPOOR_SCRATCH=/proc/none"},
+			says: "won't survive a crash", lines: 2, trace: true},
+	}
+	for _, m := range installed(t) {
+		for _, test := range tests {
+			t.Run(m.name+"/"+test.name, func(t *testing.T) {
+				t.Parallel()
+				program := m.compile(t, test.program, strings.TrimSuffix(test.program, ".c"))
+				dir, scratch := t.TempDir(), t.TempDir()
+				plain := m.run(t, dir, nil, 2, program)
+				if plain.failure != nil {
+					t.Fatalf("without the shim: %v\n%s", plain.failure, plain.err)
+				}
+				env := append([]string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, test.env...)
+				traced := m.run(t, dir, env, 2, program)
+				if traced.failure != nil {
+					t.Fatalf("with the shim: %v\n%s", traced.failure, traced.err)
+				}
+				if traced.out != plain.out {
+					t.Errorf("output changed from\n%s\nto\n%s", plain.out, traced.out)
+				}
+				said := traced.spoorLines()
+				for _, line := range said {
+					if test.says == "" || !regexp.MustCompile(test.says).MatchString(line) {
+						t.Errorf("unexpected: %s", line)
+					}
+				}
+				if len(said) > test.lines || test.lines > 0 && len(said) == 0 {
+					t.Errorf("%d lines on stderr, want 1 to %d", len(said), test.lines)
+				}
+				checkFiles(t, dir, scratch, test.trace)
+			})
+		}
+	}
+}
+
+// checkFiles expects a trace, or none, and nothing left in the scratch space.
+func checkFiles(t *testing.T, dir, scratch string, trace bool) {
+	t.Helper()
+	traces, _ := filepath.Glob(filepath.Join(dir, "*.spoor"))
+	if trace != (len(traces) == 1) {
+		t.Errorf("traces: %v, want one: %v", traces, trace)
+	}
+	left, err := os.ReadDir(scratch)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the scratch space: %v, %v", left, err)
+	}
+}
+
+// If one rank can't trace, none does, and none waits for it.
+func TestOneRankWithoutEngine(t *testing.T) {
+	shim := library(t)
+	for _, m := range installed(t) {
+		t.Run(m.name, func(t *testing.T) {
+			program := m.compile(t, "huge.c", "huge")
+			dir, scratch := t.TempDir(), t.TempDir()
+			script := `if [ "${PMI_RANK-$OMPI_COMM_WORLD_RANK}" = 1 ]; then export SPOOR_ENGINE=/nonexistent; fi
+LD_PRELOAD=` + shim + ` exec ` + program
+			r := m.run(t, dir, []string{"SPOOR_SCRATCH=" + scratch}, 3, "sh", "-c", script)
+			if r.failure != nil {
+				t.Fatalf("%v\n%s", r.failure, r.err)
+			}
+			if said := r.spoorLines(); len(said) != 3 {
+				t.Errorf("want a line per rank, not %q", said)
+			}
+			checkFiles(t, dir, scratch, false)
+		})
+	}
+}
+
+func TestMPILoadedLocally(t *testing.T) {
+	shim := library(t)
+	for _, m := range installed(t) {
+		t.Run(m.name, func(t *testing.T) {
+			plugin := m.compile(t, "plugin.c", "plugin.so")
+			plain := installation{name: "none", cc: "cc"}
+			program := plain.compile(t, "local.c", "local")
+			dir, scratch := t.TempDir(), t.TempDir()
+			r := m.run(t, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, 2, program, plugin)
+			if r.failure != nil || r.out != "max 9\n" || len(r.spoorLines()) > 0 {
+				t.Fatalf("%v\n%s%s", r.failure, r.out, r.err)
+			}
+			checkFiles(t, dir, scratch, true)
+		})
+	}
+}
+
+// What has no MPI in it, such as every helper of a launcher, gets no engine.
+func TestNoMPI(t *testing.T) {
+	cmd := exec.Command("cat", "/proc/self/maps")
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+library(t))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !bytes.Contains(out, []byte("libspoor.so")) || bytes.Contains(out, []byte("libspoor-engine")) {
+		t.Errorf("want the shim without the engine in\n%s", out)
+	}
+}
+
+// exported is every name the program may see: MPI's own, in C and Fortran, and
+// those of the allocators whose blocks are followed.
+var exported = regexp.MustCompile(`^(MPI_\w+|mpi_\w+|pmpi_\w+|spoor_\w+` +
+	`|malloc|calloc|realloc|reallocarray|free|memalign|posix_memalign|aligned_alloc|valloc|pvalloc` +
+	`|(cuda|hip)(Host)?(Malloc|Alloc|Free)\w*)$`)
+
+func TestExports(t *testing.T) {
+	f, err := elf.Open(library(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	for _, s := range symbols {
+		if s.Section == elf.SHN_UNDEF {
+			if strings.Contains(s.Name, "MPI_") {
+				t.Errorf("%s is needed at load time: programs without MPI couldn't start", s.Name)
+			}
+			continue
+		}
+		if strings.HasPrefix(s.Name, "MPI_") {
+			calls++
+		}
+		if !exported.MatchString(s.Name) {
+			t.Errorf("%s is exported", s.Name)
+		}
+	}
+	if calls < 600 {
+		t.Errorf("only %d MPI functions are exported", calls)
+	}
+}
