@@ -86,11 +86,13 @@ type stream struct {
 	frames  []frame // calls under way, outermost first; frames beyond depth are spare
 	depth   int
 	held    []uint32 // terminals since the outermost call under way began
+
+	terminals []byte // appended since the last checkpoint, if that notes them
 }
 
 // New makes a capture without any thread.
 func New(cfg Config) (*Capture, error) {
-	c := &Capture{cfg: cfg}
+	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}}
 	if cfg.TicksPerNs <= 0 {
 		return nil, fmt.Errorf("capture: %v ticks per nanosecond", cfg.TicksPerNs)
 	}

@@ -10,31 +10,49 @@ import (
 	"path/filepath"
 )
 
-// A checkpoint file holds the capture's whole state at one moment:
-//
-//	magic    8 bytes
-//	sequence 8 bytes, little-endian; of two valid files the higher counts
-//	length   8 bytes, of the state
-//	state    see state.go
-//	crc      4 bytes, CRC32C of all before
-//
+// Checkpoints. A state file holds the capture's whole state at one moment;
 // state.a and state.b are written in turn. While one is being written the other
 // is whole, and the rings still hold all that came after it.
+//
+// Where the state is large, because the program does not repeat itself, most of
+// it is the same as before: then a checkpoint is a chunk of what came since,
+// behind the state in the same file, until the chunks outweigh the state. So
+// what is written stays in proportion to what was recorded.
+//
+// State and chunks have the same frame:
+//
+//	magic    8 bytes
+//	sequence 8 bytes, little-endian: one more with every checkpoint
+//	length   8 bytes, of the body
+//	body     see state.go
+//	crc      4 bytes, CRC32C of all before
 const (
-	checkpointMagic  = "SPOORCK1"
-	checkpointHeader = 24
-	checkpointCRC    = 4
+	stateMagic = "SPOORCK1"
+	chunkMagic = "SPOORCK+"
+	headBytes  = 24
+	tailBytes  = 4
+
+	smallState = 64 << 10 // states up to this size are written anew each time
 )
 
-var checkpointNames = [2]string{"state.a", "state.b"}
+var stateNames = [2]string{"state.a", "state.b"}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type checkpoints struct {
 	files    [2]*os.File
+	current  int // of files: where the newest state is
 	sequence uint64
 	buffer   []byte
-	bytes    uint64 // written, all in all
+	state    int64  // bytes of the newest state
+	end      int64  // where the next chunk goes
+	written  uint64 // bytes, all in all
+
+	// What a chunk needs, noted since the last checkpoint if chunks is set.
+	chunks bool
+	small  int64 // see smallState
+	keys   int    // signatures that are saved
+	times  []byte // terminal, duration and gap of each call, in order of counting
 }
 
 // keep saves the state when a ring needs it: half a ring of records that no
@@ -60,34 +78,74 @@ func (c *Capture) Checkpoint() error {
 		return nil
 	}
 	k := &c.checkpoints
-	k.sequence++
-	b := append(k.buffer[:0], checkpointMagic...)
-	b = binary.LittleEndian.AppendUint64(b, k.sequence)
-	b = binary.LittleEndian.AppendUint64(b, 0)
-	b = c.appendState(b)
-	binary.LittleEndian.PutUint64(b[16:], uint64(len(b)-checkpointHeader))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	k.buffer = b
-	if err := k.write(c.cfg.Dir, b); err != nil {
+	var err error
+	if k.chunks && k.end-k.state < 2*k.state {
+		err = c.saveChunk()
+	} else {
+		err = c.saveState()
+	}
+	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
+	k.keys = c.sigs.Len()
+	k.times = k.times[:0]
 	for _, s := range c.streams {
+		s.terminals = s.terminals[:0]
 		s.ring.SetKept(s.pos)
 	}
 	return nil
 }
 
-func (k *checkpoints) write(dir string, b []byte) error {
-	i := k.sequence % 2
-	if k.files[i] == nil {
-		f, err := os.OpenFile(filepath.Join(dir, checkpointNames[i]), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+func (c *Capture) saveState() error {
+	k := &c.checkpoints
+	k.begin(stateMagic)
+	k.buffer = c.appendState(k.buffer)
+	k.finish()
+	next := 1 - k.current
+	if err := k.write(c.cfg.Dir, next, 0); err != nil {
+		return err
+	}
+	k.current = next
+	k.state = int64(len(k.buffer))
+	k.end = k.state
+	k.chunks = k.state > k.small
+	return nil
+}
+
+func (c *Capture) saveChunk() error {
+	k := &c.checkpoints
+	k.begin(chunkMagic)
+	k.buffer = c.appendChunk(k.buffer)
+	k.finish()
+	if err := k.write(c.cfg.Dir, k.current, k.end); err != nil {
+		return err
+	}
+	k.end += int64(len(k.buffer))
+	return nil
+}
+
+func (k *checkpoints) begin(magic string) {
+	k.sequence++
+	k.buffer = append(k.buffer[:0], magic...)
+	k.buffer = binary.LittleEndian.AppendUint64(k.buffer, k.sequence)
+	k.buffer = binary.LittleEndian.AppendUint64(k.buffer, 0)
+}
+
+func (k *checkpoints) finish() {
+	binary.LittleEndian.PutUint64(k.buffer[16:], uint64(len(k.buffer)-headBytes))
+	k.buffer = binary.LittleEndian.AppendUint32(k.buffer, crc32.Checksum(k.buffer, castagnoli))
+}
+
+func (k *checkpoints) write(dir string, file int, at int64) error {
+	if k.files[file] == nil {
+		f, err := os.OpenFile(filepath.Join(dir, stateNames[file]), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return err
 		}
-		k.files[i] = f
+		k.files[file] = f
 	}
-	k.bytes += uint64(len(b))
-	_, err := k.files[i].WriteAt(b, 0)
+	k.written += uint64(len(k.buffer))
+	_, err := k.files[file].WriteAt(k.buffer, at)
 	return err
 }
 
@@ -102,41 +160,77 @@ func (c *Capture) Close() {
 }
 
 // CheckpointBytes is how much was written to checkpoints.
-func (c *Capture) CheckpointBytes() uint64 { return c.checkpoints.bytes }
+func (c *Capture) CheckpointBytes() uint64 { return c.checkpoints.written }
 
-var errCheckpoint = errors.New("not a whole checkpoint")
-
-// parseCheckpoint takes a checkpoint file apart.
-func parseCheckpoint(b []byte) (sequence uint64, state []byte, err error) {
-	if len(b) < checkpointHeader+checkpointCRC || !bytes.HasPrefix(b, []byte(checkpointMagic)) {
-		return 0, nil, errCheckpoint
+// unframe takes the frame at the start of b apart; false if it isn't whole.
+func unframe(b []byte, magic string) (sequence uint64, body, rest []byte, ok bool) {
+	if len(b) < headBytes+tailBytes || !bytes.HasPrefix(b, []byte(magic)) {
+		return 0, nil, nil, false
 	}
 	sequence = binary.LittleEndian.Uint64(b[8:])
 	n := binary.LittleEndian.Uint64(b[16:])
-	if n > uint64(len(b)-checkpointHeader-checkpointCRC) {
-		return 0, nil, errCheckpoint
+	if n > uint64(len(b)-headBytes-tailBytes) {
+		return 0, nil, nil, false
 	}
-	end := checkpointHeader + int(n)
+	end := headBytes + int(n)
 	if crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
-		return 0, nil, errCheckpoint
+		return 0, nil, nil, false
 	}
-	return sequence, b[checkpointHeader:end], nil
+	return sequence, b[headBytes:end], b[end+tailBytes:], true
 }
 
-// newestCheckpoint finds the state to go on from; nil if there is none.
-func newestCheckpoint(dir string) (state []byte, err error) {
-	var newest uint64
-	for _, name := range checkpointNames {
+// A savedState is what a state file holds: a state, and the chunks behind it.
+type savedState struct {
+	sequence uint64 // of the last chunk, or of the state
+	state    []byte
+	chunks   [][]byte
+}
+
+// parseState takes a state file apart; false if there is no whole state in it.
+// Old chunks of a larger state before it may follow the new ones: they don't
+// count on.
+func parseState(b []byte) (s savedState, ok bool) {
+	s.sequence, s.state, b, ok = unframe(b, stateMagic)
+	for ok {
+		sequence, body, rest, whole := unframe(b, chunkMagic)
+		if !whole || sequence != s.sequence+1 {
+			break
+		}
+		s.sequence, b = sequence, rest
+		s.chunks = append(s.chunks, body)
+	}
+	return s, ok
+}
+
+// newestState finds what to go on from; its state is nil if there is nothing.
+func newestState(dir string) (newest savedState, err error) {
+	for _, name := range stateNames {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("checkpoint: %w", err)
+			return newest, fmt.Errorf("checkpoint: %w", err)
 		}
-		if n, s, err := parseCheckpoint(b); err == nil && n > newest {
-			newest, state = n, s
+		if s, ok := parseState(b); ok && s.sequence > newest.sequence {
+			newest = s
 		}
 	}
-	return state, nil
+	return newest, nil
+}
+
+// load replaces a new capture's state by a saved one.
+func (c *Capture) load(s savedState) error {
+	if s.state == nil {
+		return nil
+	}
+	if err := c.loadState(s.state); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	for _, chunk := range s.chunks {
+		if err := c.loadChunk(chunk); err != nil {
+			return fmt.Errorf("checkpoint: chunk: %w", err)
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"spoor/internal/event"
@@ -187,7 +188,7 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 	s.last, c.latest = ticks, ticks
 	if s.depth == 0 {
 		for _, n := range s.held {
-			s.grammar.Append(n)
+			c.append(s, n)
 		}
 		s.held = s.held[:0]
 	}
@@ -202,12 +203,23 @@ func (c *Capture) number(s *stream, f *frame, ticks uint64) uint32 {
 }
 
 func (c *Capture) count(n uint32, begin, gap, ticks uint64) {
-	t := c.sigs.Times(n)
-	t.Gap.Add(gap)
-	if ticks < begin {
-		ticks = begin // the thread moved to a processor whose clock is behind
+	var duration uint64
+	if ticks > begin { // else the thread moved to a processor whose clock is behind
+		duration = ticks - begin
 	}
-	t.Duration.Add(ticks - begin)
+	c.sigs.Times(n).Add(duration, gap)
+	if k := &c.checkpoints; k.chunks {
+		k.times = binary.AppendUvarint(k.times, uint64(n))
+		k.times = binary.AppendUvarint(k.times, duration)
+		k.times = binary.AppendUvarint(k.times, gap)
+	}
+}
+
+func (c *Capture) append(s *stream, n uint32) {
+	s.grammar.Append(n)
+	if c.checkpoints.chunks {
+		s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
+	}
 }
 
 // whole takes in a call whose two records stand side by side, while no other
@@ -228,7 +240,7 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	}
 	ticks := leave.Ticks()
 	if !f.muted() {
-		s.grammar.Append(c.number(s, f, ticks))
+		c.append(s, c.number(s, f, ticks))
 	}
 	s.last, c.latest = ticks, ticks
 	return nil

@@ -34,14 +34,12 @@ func Resume(dir string) (*Remainder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	state, err := newestCheckpoint(dir)
+	state, err := newestState(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if state != nil {
-		if err := c.loadState(state); err != nil {
-			return nil, fmt.Errorf("%s: %w", dir, err)
-		}
+	if err := c.load(state); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	rings, err := readRings(dir)
 	if err != nil {

@@ -62,11 +62,11 @@ type synthProgram struct {
 	live    []uint64 // requests that nobody waited for, by variable
 	comms   []uint64
 	next    uint64
-	blocks  map[uint64]bool
+	blocks  [5]bool
 }
 
 func newProgram(tb testing.TB, threads int, capacity uint64) *synthProgram {
-	p := &synthProgram{blocks: make(map[uint64]bool)}
+	p := &synthProgram{}
 	for i := range threads {
 		p.threads = append(p.threads, newSynth(tb, i, capacity))
 	}
@@ -115,10 +115,9 @@ func (p *synthProgram) step(i, what int) {
 		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|serial, 8, 4, typeInt, 1, 3, commWorld)...)
 		s.leave("MPI_Send")
 	case what == 6:
-		for serial := range p.blocks {
+		if serial := p.next % 5; p.blocks[serial] {
 			s.w.Write(0, event.Freed, 0, []uint64{serial})
-			delete(p.blocks, serial)
-			break
+			p.blocks[serial] = false
 		}
 		p.next++
 	case what == 7:
@@ -192,6 +191,9 @@ func TestResume(t *testing.T) {
 		cfg.Dir = dir
 		c := attach(t, cfg, parted.threads...)
 		defer c.Close()
+		if rapid.Bool().Draw(r, "chunks") {
+			c.checkpoints.small = 0
+		}
 		steps := rapid.SliceOfN(rapid.IntRange(0, 1<<10), 0, 400).Draw(r, "steps")
 		for _, v := range steps {
 			whole.step(v>>5, v&31)
@@ -282,7 +284,7 @@ func TestResumeOlderCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newest := filepath.Join(dir, checkpointNames[c.checkpoints.sequence%2])
+	newest := filepath.Join(dir, stateNames[c.checkpoints.current])
 	b, err := os.ReadFile(newest)
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,98 @@ import (
 	"spoor/mpi"
 )
 
-// appendState appends everything that Drain changes.
+// A state is the signatures with their times, each stream's grammar, and the
+// names: all else that Drain changes. A chunk has what is new of the first two,
+// and the names whole.
+
 func (c *Capture) appendState(b []byte) []byte {
 	w := &pack.Writer{B: b}
+	c.sigs.Save(w)
+	w.Uint(uint64(len(c.streams)))
+	for _, s := range c.streams {
+		w.String(string(s.grammar.Grammar().AppendBinary(nil)))
+	}
+	c.saveNames(w)
+	return w.B
+}
+
+func (c *Capture) loadState(b []byte) error {
+	r := &pack.Reader{B: b}
+	c.sigs.Load(r)
+	c.checkKeys(r, 0)
+	for i := range r.Len(1) {
+		g, _, err := grammar.Decode([]byte(r.String()))
+		if err != nil {
+			r.Fail(err)
+			break
+		}
+		for _, n := range g.Terminals() {
+			if int(n) >= c.sigs.Len() {
+				r.Fail(fmt.Errorf("grammar: terminal %d of %d", n, c.sigs.Len()))
+			}
+		}
+		c.streams = append(c.streams, &stream{thread: i, grammar: grammar.Restore(g), prev: signature.None})
+	}
+	c.loadNames(r)
+	return r.Close()
+}
+
+func (c *Capture) appendChunk(b []byte) []byte {
+	w := &pack.Writer{B: b}
+	c.sigs.SaveKeys(w, c.checkpoints.keys)
+	w.String(string(c.checkpoints.times))
+	w.Uint(uint64(len(c.streams)))
+	for _, s := range c.streams {
+		w.String(string(s.terminals))
+	}
+	c.saveNames(w)
+	return w.B
+}
+
+func (c *Capture) loadChunk(b []byte) error {
+	r := &pack.Reader{B: b}
+	known := c.sigs.Len()
+	c.sigs.LoadKeys(r)
+	c.checkKeys(r, known)
+	times := pack.Reader{B: []byte(r.String())}
+	for len(times.B) > 0 && r.Err == nil {
+		n := times.Index(c.sigs.Len())
+		duration, gap := times.Uint(), times.Uint()
+		if times.Err != nil {
+			r.Fail(times.Err)
+			break
+		}
+		c.sigs.Times(uint32(n)).Add(duration, gap)
+	}
+	for i := range r.Len(1) {
+		if i == len(c.streams) {
+			c.streams = append(c.streams, &stream{thread: i, grammar: grammar.NewBuilder(), prev: signature.None})
+		}
+		terminals := pack.Reader{B: []byte(r.String())}
+		for len(terminals.B) > 0 && r.Err == nil {
+			n := terminals.Index(c.sigs.Len())
+			if terminals.Err != nil {
+				r.Fail(terminals.Err)
+				break
+			}
+			c.streams[i].grammar.Append(uint32(n))
+		}
+	}
+	c.loadNames(r)
+	return r.Close()
+}
+
+// checkKeys refuses signatures of unknown calls, from number first on.
+func (c *Capture) checkKeys(r *pack.Reader, first int) {
+	for i := first; i < c.sigs.Len() && r.Err == nil; i++ {
+		k := c.sigs.Key(uint32(i))
+		if c.program(k.Call()) == nil || len(k.Values()) == 0 {
+			r.Fail(fmt.Errorf("signature %d: no call %d", i, k.Call()))
+		}
+	}
+}
+
+func (c *Capture) saveNames(w *pack.Writer) {
 	w.Uint(c.lost)
 	w.Bool(c.finalized)
 	w.Uint(c.first)
@@ -28,17 +117,12 @@ func (c *Capture) appendState(b []byte) []byte {
 	c.modules.Save(w)
 	c.sites.Save(w)
 	c.strings.Save(w)
-	c.sigs.Save(w)
-	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
 		s.save(w)
 	}
-	return w.B
 }
 
-// loadState replaces a new capture's state.
-func (c *Capture) loadState(b []byte) error {
-	r := &pack.Reader{B: b}
+func (c *Capture) loadNames(r *pack.Reader) {
 	c.lost, c.finalized, c.first, c.latest = r.Uint(), r.Bool(), r.Uint(), r.Uint()
 	for k, t := range c.handles {
 		if t != nil && mpi.Kind(k) != mpi.KindComm {
@@ -51,34 +135,18 @@ func (c *Capture) loadState(b []byte) error {
 	c.modules.Load(r)
 	c.sites.Load(r)
 	c.strings.Load(r)
-	c.sigs.Load(r)
-	n := r.Len(1)
-	for i := range n {
-		s := &stream{thread: i}
-		c.loadStream(r, s)
-		if r.Err != nil {
-			break
-		}
-		c.streams = append(c.streams, s)
-	}
-	if r.Err == nil && len(c.memory.Stacks) != n {
-		r.Fail(fmt.Errorf("%d stacks of %d threads", len(c.memory.Stacks), n))
-	}
-	for i := range c.sigs.Len() {
-		k := c.sigs.Key(uint32(i))
-		if p := c.program(k.Call()); r.Err == nil && (p == nil || len(k.Values()) == 0) {
-			r.Fail(fmt.Errorf("signature %d: no call %d", i, k.Call()))
+	for _, s := range c.streams {
+		if r.Err == nil {
+			c.loadStream(r, s)
 		}
 	}
-	if err := r.Close(); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+	if n := len(c.memory.Stacks); r.Err == nil && n != len(c.streams) {
+		r.Fail(fmt.Errorf("%d stacks of %d threads", n, len(c.streams)))
 	}
-	return nil
 }
 
 func (s *stream) save(w *pack.Writer) {
 	w.Uint(s.pos)
-	w.String(string(s.grammar.Grammar().AppendBinary(nil)))
 	w.Uint(uint64(s.prev + 1))
 	w.Uint(s.last)
 	w.Uint(uint64(len(s.held)))
@@ -92,25 +160,12 @@ func (s *stream) save(w *pack.Writer) {
 }
 
 func (c *Capture) loadStream(r *pack.Reader, s *stream) {
-	terminals := c.sigs.Len()
 	s.pos = r.Uint()
-	g, _, err := grammar.Decode([]byte(r.String()))
-	if err != nil {
-		r.Fail(err)
-		return
-	}
-	for _, n := range g.Terminals() {
-		if int(n) >= terminals {
-			r.Fail(fmt.Errorf("grammar: terminal %d of %d", n, terminals))
-			return
-		}
-	}
-	s.grammar = grammar.Restore(g)
-	s.prev = uint32(r.Index(terminals+1)) - 1
+	s.prev = uint32(r.Index(c.sigs.Len()+1)) - 1
 	s.last = r.Uint()
 	s.held = make([]uint32, r.Len(1))
 	for i := range s.held {
-		s.held[i] = uint32(r.Index(max(1, terminals)))
+		s.held[i] = uint32(r.Index(max(1, c.sigs.Len())))
 	}
 	s.depth = r.Len(1)
 	s.frames = make([]frame, s.depth)

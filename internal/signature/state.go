@@ -9,41 +9,47 @@ import (
 
 var errTwice = errors.New("a signature appears twice")
 
-// Save writes the state.
+// Save writes the whole table.
 func (t *Table) Save(w *pack.Writer) {
-	w.Uint(uint64(t.Len()))
-	for n := range t.hash {
-		k := t.Key(uint32(n))
-		w.Uint(uint64(k.Call()))
-		w.Fixed(k.Site())
-		w.Ints(k.Values())
-		saveStat(w, &t.times[n].Duration)
-		saveStat(w, &t.times[n].Gap)
-	}
-	for _, n := range t.next {
-		w.Uint(uint64(n + 1))
+	t.SaveKeys(w, 0)
+	for i := range t.times {
+		saveStat(w, &t.times[i].Duration)
+		saveStat(w, &t.times[i].Gap)
 	}
 }
 
 // Load reads what Save wrote.
 func (t *Table) Load(r *pack.Reader) {
 	*t = Table{}
-	n := r.Len(10)
-	for i := range n {
+	t.LoadKeys(r)
+	for i := range t.times {
+		loadStat(r, &t.times[i].Duration)
+		loadStat(r, &t.times[i].Gap)
+	}
+}
+
+// SaveKeys writes the signatures from number first on. None is ever taken back,
+// so whoever has the older ones needs no more.
+func (t *Table) SaveKeys(w *pack.Writer, first int) {
+	w.Uint(uint64(t.Len() - first))
+	for n := first; n < t.Len(); n++ {
+		k := t.Key(uint32(n))
+		w.Uint(uint64(k.Call()))
+		w.Fixed(k.Site())
+		w.Ints(k.Values())
+	}
+}
+
+// LoadKeys appends what SaveKeys wrote.
+func (t *Table) LoadKeys(r *pack.Reader) {
+	for range r.Len(10) {
 		k := make(Key, KeyHeader, 16)
 		k.SetHeader(uint16(r.Index(1<<16)), r.Fixed())
 		k = append(k, r.Ints()...)
-		var times Times
-		loadStat(r, &times.Duration)
-		loadStat(r, &times.Gap)
-		if r.Err != nil || int(t.find(None, k)) != i {
+		if n := t.Len(); r.Err != nil || int(t.find(None, k)) != n {
 			r.Fail(errTwice)
 			return
 		}
-		t.times[i] = times
-	}
-	for i := range t.next {
-		t.next[i] = uint32(r.Index(n+1)) - 1
 	}
 }
 

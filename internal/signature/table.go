@@ -48,6 +48,12 @@ type Table struct {
 // Times is what Add was told of a signature, in the caller's unit.
 type Times struct{ Duration, Gap timing.Stat }
 
+// Add counts a call that took so long, so long after the one before it.
+func (t *Times) Add(duration, gap uint64) {
+	t.Duration.Add(duration)
+	t.Gap.Add(gap)
+}
+
 // Len is how many signatures there are.
 func (t *Table) Len() int { return len(t.hash) }
 

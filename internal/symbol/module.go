@@ -48,8 +48,9 @@ func (m *Modules) Init(read func() []byte) { m.read, m.stale = read, true }
 // stray addresses don't make it a habit.
 func (m *Modules) Allow() { m.stale = true }
 
-// find returns the module that addr is in, and addr's offset from its base.
-func (m *Modules) find(addr uint64) (*module, uint64) {
+// find returns the number of the module that addr is in, or None, and addr's
+// offset from its base.
+func (m *Modules) find(addr uint64) (int32, uint64) {
 	r := m.region(addr)
 	if r == nil && m.stale {
 		m.stale = false
@@ -57,17 +58,17 @@ func (m *Modules) find(addr uint64) (*module, uint64) {
 		r = m.region(addr)
 	}
 	if r == nil || r.module == None {
-		return nil, 0
+		return None, 0
 	}
 	mod := &m.modules[r.module]
 	if !r.file {
 		// Zeroed data has no name in the maps, and the kernel may have joined
 		// it with a neighbour: only the file knows where it ends.
 		if mod.open(); mod.end != 0 && addr-mod.base >= mod.end {
-			return nil, 0
+			return None, 0
 		}
 	}
-	return mod, addr - mod.base
+	return r.module, addr - mod.base
 }
 
 func (m *Modules) region(addr uint64) *region {
@@ -201,10 +202,11 @@ func buildID(notes []byte, order binary.ByteOrder) string {
 
 // static names an address in a module's data.
 func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
-	mod, offset := m.find(addr)
-	if mod == nil {
+	i, offset := m.find(addr)
+	if i == None {
 		return 0, 0, false
 	}
+	mod := &m.modules[i]
 	if mod.seg == 0 {
 		m.segs++
 		mod.seg = m.segs

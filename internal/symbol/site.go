@@ -13,8 +13,9 @@ type Sites struct {
 }
 
 type site struct {
-	hash  uint64
-	where track.Site
+	hash   uint64
+	module int32 // or None
+	offset uint64
 }
 
 // Init sets where addresses are looked up.
@@ -32,15 +33,13 @@ func (s *Sites) Name(addr uint64) uint64 {
 }
 
 func (s *Sites) add(addr uint64) uint64 {
-	var v site
-	if mod, offset := s.modules.find(addr); mod != nil {
+	// Code that no file holds was made at run time: its address says nothing
+	// that another process could share.
+	v := site{hash: hashEnd(hashSeed), module: None}
+	if m, offset := s.modules.find(addr); m != None {
+		mod := &s.modules.modules[m]
 		mod.open()
-		v.where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: offset}
-		v.hash = hashEnd(hashWord(mod.hash, offset))
-	} else {
-		// Code that no file holds, made at run time: its address says nothing
-		// that another process could share.
-		v.hash = hashEnd(hashSeed)
+		v = site{hashEnd(hashWord(mod.hash, offset)), m, offset}
 	}
 	s.put(addr, v)
 	return v.hash
@@ -55,7 +54,12 @@ func (s *Sites) put(addr uint64, v site) {
 func (s *Sites) Table() map[uint64]track.Site {
 	m := make(map[uint64]track.Site, len(s.list))
 	for _, v := range s.list {
-		m[v.hash] = v.where
+		var where track.Site
+		if v.module != None {
+			mod := &s.modules.modules[v.module]
+			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
+		}
+		m[v.hash] = where
 	}
 	return m
 }
@@ -67,17 +71,16 @@ func (s *Sites) Save(w *pack.Writer) {
 		v := &s.list[i-1]
 		w.Fixed(addr)
 		w.Fixed(v.hash)
-		w.String(v.where.Module)
-		w.String(v.where.BuildID)
-		w.Uint(v.where.Offset)
+		w.Uint(uint64(v.module + 1))
+		w.Uint(v.offset)
 	})
 }
 
-// Load reads what Save wrote.
+// Load reads what Save wrote, after the modules.
 func (s *Sites) Load(r *pack.Reader) {
 	s.known, s.list = Map{}, nil
-	for range r.Len(19) {
+	for range r.Len(18) {
 		addr := r.Fixed()
-		s.put(addr, site{r.Fixed(), track.Site{Module: r.String(), BuildID: r.String(), Offset: r.Uint()}})
+		s.put(addr, site{r.Fixed(), int32(r.Index(len(s.modules.modules)+1)) - 1, r.Uint()})
 	}
 }
