@@ -40,20 +40,14 @@ func Compare(p *Process, streams [][]trace.Call) *Report {
 			threads = append(threads, list)
 		}
 	}
-	var full [][]trace.Call
-	var numbers []int
-	for i, s := range streams {
-		if len(s) > 0 {
-			full, numbers = append(full, s), append(numbers, i)
-		}
-	}
-	if len(full) != len(threads) {
-		c.wrong("%d threads made calls, the trace has %d streams", len(threads), len(full))
+	parts, err := assign(threads, streams)
+	if err != nil {
+		c.wrong("%v", err)
 		return &c.report
 	}
 	var events []event
-	for i, j := range match(threads, full) {
-		events = append(events, c.pair(numbers[j], threads[i], full[j])...)
+	for _, part := range parts {
+		events = append(events, c.pair(part)...)
 	}
 	for _, f := range p.Freed {
 		events = append(events, event{order: f.Order, freed: f.Addr})
@@ -66,6 +60,9 @@ func Compare(p *Process, streams [][]trace.Call) *Report {
 		case e.exit:
 			c.leave(e.call)
 		default:
+			if e.newThread {
+				c.addresses.forgetStack(e.call.stream)
+			}
 			c.enter(e.call)
 		}
 	}
@@ -113,6 +110,8 @@ type event struct {
 	exit  bool
 	call  *pending // nil: freed
 	freed uint64
+
+	newThread bool // the first call of a thread
 }
 
 // relevant drops what a trace isn't meant to have.
@@ -169,29 +168,32 @@ func helper(call *Call) bool {
 	return strings.Contains(name, "_c2f") || strings.Contains(name, "_f2c")
 }
 
-// pair joins the calls of a thread with those of its stream.
-func (c *comparer) pair(stream int, calls []*Call, list []trace.Call) []event {
+// pair joins the calls of a thread with those of its part of a stream.
+func (c *comparer) pair(part part) []event {
 	var events []event
-	for i, call := range calls {
-		if i >= len(list) {
-			c.wrong("stream %d ends after %d calls, log goes on with %s", stream, i, call.Name)
+	stream := part.stream
+	for i, call := range part.calls {
+		at := part.first + i
+		if i >= len(part.trace) {
+			c.wrong("stream %d ends after %d calls, log goes on with %s", stream, at, call.Name)
 			break
 		}
-		if list[i].Name() != call.Name {
-			c.wrong("stream %d call %d: logged %s, trace has %s", stream, i, call.Name, list[i].Name())
+		t := &part.trace[i]
+		if t.Name() != call.Name {
+			c.wrong("stream %d call %d: logged %s, trace has %s", stream, at, call.Name, t.Name())
 			break
 		}
-		p := &pending{stream: stream, log: call, trace: &list[i], used: make(map[*request]bool),
+		p := &pending{stream: stream, log: call, trace: t, used: make(map[*request]bool),
 			file: strings.HasPrefix(call.Name, "MPI_File_")}
-		events = append(events, event{order: call.Entered, call: p})
+		events = append(events, event{order: call.Entered, call: p, newThread: i == 0})
 		if call.Done {
 			events = append(events, event{order: call.Left, exit: true, call: p})
-		} else if list[i].Return != trace.NeverReturned {
-			c.wrong("stream %d call %d: %s never returned, trace has return code %d", stream, i, call.Name, list[i].Return)
+		} else if t.Return != trace.NeverReturned {
+			c.wrong("stream %d call %d: %s never returned, trace has return code %d", stream, at, call.Name, t.Return)
 		}
 	}
-	if len(list) > len(calls) {
-		c.wrong("log of stream %d ends after %d calls, trace goes on with %s", stream, len(calls), list[len(calls)].Name())
+	if len(part.trace) > len(part.calls) {
+		c.wrong("log of stream %d ends after %d calls, trace goes on with %s", stream, part.first+len(part.calls), part.trace[len(part.calls)].Name())
 	}
 	return events
 }
@@ -319,61 +321,3 @@ func (c *comparer) gone(p *pending) {
 		}
 	}
 }
-
-// match finds the stream of each thread: threads are numbered by their first
-// call, but threads that begin at once may do so in either order.
-func match(threads [][]*Call, streams [][]trace.Call) []int {
-	taken := make([]bool, len(streams))
-	result := make([]int, len(threads))
-	for i, calls := range threads {
-		want := logKey(calls)
-		best := -1
-		for k := range streams {
-			j := (i + k) % len(streams)
-			if !taken[j] && traceKey(streams[j]) == want {
-				best = j
-				break
-			}
-			if !taken[j] && best < 0 {
-				best = j
-			}
-		}
-		taken[best] = true
-		result[i] = best
-	}
-	return result
-}
-
-// logKey and traceKey render what is the same in log and trace without any
-// translation: names and counts.
-func logKey(calls []*Call) string {
-	var b strings.Builder
-	for _, call := range calls {
-		b.WriteString(call.Name)
-		entry, _ := mpi.Lookup(call.Name)
-		for i := range entry.Params {
-			if plain(entry.Params[i].Kind.Name()) && i < len(call.In) && call.In[i].Form == Int && call.In[i].Int > 0 && !entry.Params[i].Array && entry.Params[i].Dir == mpi.In {
-				fmt.Fprintf(&b, " %d", call.In[i].Int)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func traceKey(calls []trace.Call) string {
-	var b strings.Builder
-	for i := range calls {
-		b.WriteString(calls[i].Name())
-		for j := range calls[i].Params {
-			p := &calls[i].Params[j]
-			if plain(p.Def.Kind) && p.Def.Dims == 0 && p.Def.Dir == trace.DirIn && p.In.Num > 0 {
-				fmt.Fprintf(&b, " %d", p.In.Num)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func plain(kind string) bool { return kind == "count" || kind == "tag" }

@@ -117,6 +117,15 @@ func (m *addresses) free(base uint64) {
 	}
 }
 
+// forgetStack says that another thread's calls follow in a stream.
+func (m *addresses) forgetStack(stream int) {
+	at := place{class: trace.Stack, id: int64(stream)}
+	if base, ok := m.base[at]; ok {
+		delete(m.base, at)
+		delete(m.owner, base)
+	}
+}
+
 var specials = map[int64][]string{
 	trace.SpecialNull:            {"MPI_BOTTOM"},
 	trace.SpecialInPlace:         {"MPI_IN_PLACE"},
