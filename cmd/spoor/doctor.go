@@ -36,7 +36,7 @@ bindings, and whether it would be traced.`,
 					path = args[0]
 				}
 				if h.Program, err = inspect.Program(path); err != nil {
-					return fmt.Errorf("doctor: %w", err)
+					return err
 				}
 			}
 			if asJSON {

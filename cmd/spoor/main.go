@@ -2,6 +2,9 @@
 //
 // One verb is one file here. A verb parses its flags, calls a package and
 // prints; what it knows beyond that belongs into the package.
+//
+// Exit codes: 0 done; 1 it could not be done, or the answer is no; 2 wrong
+// usage. `spoor run` ends with the program's code.
 package main
 
 import (
@@ -9,8 +12,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"spoor/internal/version"
 )
 
 func main() {
@@ -23,22 +30,41 @@ type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
+// A usageError is what the user typed wrongly.
+type usageError struct {
+	cmd *cobra.Command
+	err error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
 // run is main without the process: arguments in, exit code out.
 func run(args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	var code exitCode
+	var usage *usageError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has seen enough
 		return 0
 	case errors.As(err, &code):
 		return int(code)
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "spoor: %s%v\nusage: %s\nsee: %s --help\n", verbPrefix(usage.cmd), err, usage.cmd.UseLine(), usage.cmd.CommandPath())
+		return 2
 	}
-	fmt.Fprintf(stderr, "spoor: %v\n", err)
+	complain(cmd, err)
 	return 1
+}
+
+func verbPrefix(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return ""
+	}
+	return cmd.Name() + ": "
 }
 
 func newRoot() *cobra.Command {
@@ -51,18 +77,59 @@ MPICH family and Open MPI, with C and Fortran.`,
 		Example: `  spoor run mpirun -n 4 ./app     trace a program into app.spoor
   spoor info app.spoor            what ran, and what the trace holds
   spoor dump app.spoor --rank 0   every call of rank 0 as text`,
-		Version:       version,
+		Version:       version.Number,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          rootVerb,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(verbs()...)
+	root.SetVersionTemplate("spoor {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	for _, cmd := range verbs() {
+		if check := cmd.Args; check != nil {
+			cmd.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return &usageError{cmd, err}
+				}
+				return nil
+			}
+		}
+		cmd.DisableFlagsInUseLine = true
+		root.AddCommand(cmd)
+	}
 	return root
+}
+
+// rootVerb handles a missing or unknown verb.
+func rootVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	err := fmt.Errorf("no verb %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("no verb %q; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return &usageError{cmd, err}
 }
 
 // verbs lists the verbs in the order in which a user meets them.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
+		newRun(),
+		newInfo(),
+		newDump(),
+		newVerify(),
+		newDiff(),
+		newRecover(),
 		newDoctor(),
+		newCalls(),
+		newMan(),
 	}
+}
+
+// complain prints an error of a verb that goes on or ends with a code of its own.
+func complain(cmd *cobra.Command, err error) {
+	// Errors name file and section; which package found out is no news.
+	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), strings.TrimPrefix(err.Error(), "trace: "))
 }

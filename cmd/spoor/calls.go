@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"spoor/mpi"
+)
+
+func newCalls() *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "calls [flags] [FUNCTION]",
+		Short: "Tell which functions of the MPI standard are traced, and how",
+		Long: `The standard's functions by chapter: how many of them are wrapped by generated
+code (regular), by code written for them (irregular), or not at all
+(unwrapped). With a function's name: its parameters as spoor sees them.`,
+		Example: `  spoor calls
+  spoor calls --all
+  spoor calls MPI_Send`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			var err error
+			switch {
+			case len(args) == 1:
+				err = printCall(out, args[0], asJSON)
+			case asJSON:
+				err = writeJSON(out, callList(mpi.Calls()))
+			case all:
+				err = printAllCalls(out)
+			default:
+				err = printCoverage(out)
+			}
+			if err != nil {
+				return err
+			}
+			return out.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "list every function")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: all functions, or the one asked for")
+	return cmd
+}
+
+// chapters are the titles of the standard's chapters that define functions.
+var chapters = map[string]string{
+	"3": "Point-to-point communication", "4": "Partitioned communication", "5": "Datatypes", "6": "Collective communication",
+	"7": "Groups, contexts, communicators", "8": "Virtual topologies", "9": "Environment", "10": "Info objects",
+	"11": "Processes and sessions", "12": "One-sided communication", "13": "External interfaces", "14": "I/O",
+	"15": "Tool support", "16": "Deprecated functions", "17": "Removed functions", "19": "Language bindings",
+	"20": "Application binary interface",
+}
+
+type coverage struct {
+	chapter string
+	counts  [3]int // by mpi.Class
+}
+
+func printCoverage(w io.Writer) error {
+	var list []*coverage
+	index := make(map[string]*coverage)
+	total := coverage{}
+	for _, c := range mpi.Calls() {
+		chapter, _, _ := strings.Cut(c.Section, ".")
+		k := index[chapter]
+		if k == nil {
+			k = &coverage{chapter: chapter}
+			index[chapter] = k
+			list = append(list, k)
+		}
+		k.counts[c.Class]++
+		total.counts[c.Class]++
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	row := func(k *coverage, name string) {
+		all := k.counts[mpi.Regular] + k.counts[mpi.Irregular] + k.counts[mpi.Unwrapped]
+		fmt.Fprintf(tw, "%d\t%d\t%d\t%d\t   %s\n", all, k.counts[mpi.Regular], k.counts[mpi.Irregular], k.counts[mpi.Unwrapped], name)
+	}
+	fmt.Fprintf(tw, "functions\tregular\tirregular\tunwrapped\t   chapter\n")
+	for _, k := range list {
+		row(k, strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
+	}
+	row(&total, "all")
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if total.counts[mpi.Unwrapped] == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "\nnot traced:\n")
+	return printReasons(w)
+}
+
+// printReasons lists the unwrapped functions, those of one reason together.
+func printReasons(w io.Writer) error {
+	var order []string
+	names := make(map[string][]string)
+	for _, c := range mpi.Calls() {
+		if c.Class != mpi.Unwrapped {
+			continue
+		}
+		if names[c.Reason] == nil {
+			order = append(order, c.Reason)
+		}
+		names[c.Reason] = append(names[c.Reason], c.Name)
+	}
+	for _, reason := range order {
+		if _, err := fmt.Fprintf(w, "  %s\n      %s\n", strings.Join(names[reason], ", "), reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printAllCalls(w io.Writer) error {
+	section := ""
+	for _, c := range mpi.Calls() {
+		if c.Section != section {
+			section = c.Section
+			fmt.Fprintf(w, "%s %s\n", c.Section, c.SectionTitle)
+		}
+		line := fmt.Sprintf("  %-34s %-10s %s", c.Name, c.Class, c.Reason+c.Attrs.String())
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type jsonCall struct {
+	ID      uint16      `json:"id"`
+	Name    string      `json:"name"`
+	Section string      `json:"section"`
+	Class   string      `json:"class"`
+	Reason  string      `json:"reason,omitempty"`
+	Attrs   []string    `json:"attributes"`
+	Returns string      `json:"returns"`
+	Params  []jsonParam `json:"parameters"`
+}
+
+type jsonParam struct {
+	Name      string `json:"name"`
+	Direction string `json:"direction"`
+	Kind      string `json:"kind"`
+	Length    string `json:"length,omitempty"`
+	Remark    string `json:"remark,omitempty"`
+}
+
+func callList(calls []*mpi.Call) []jsonCall {
+	list := make([]jsonCall, len(calls))
+	for i, c := range calls {
+		list[i] = describe(c)
+	}
+	return list
+}
+
+func describe(c *mpi.Call) jsonCall {
+	j := jsonCall{
+		ID: c.ID, Name: c.Name, Section: c.Section + " " + c.SectionTitle, Class: c.Class.String(), Reason: c.Reason,
+		Attrs: strings.Fields(c.Attrs.String()), Returns: c.Returns.Name(), Params: []jsonParam{},
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.LargeOnly && !c.Large {
+			continue
+		}
+		q := jsonParam{Name: p.Name, Direction: p.Dir.String(), Kind: p.Kind.Name(), Remark: remark(p)}
+		if p.Len != nil {
+			q.Length = p.Len.String()
+			if p.Inner != nil {
+				q.Length += "," + p.Inner.String()
+			}
+		}
+		j.Params = append(j.Params, q)
+	}
+	return j
+}
+
+func remark(p *mpi.Param) string {
+	var list []string
+	if p.OnlyRoot {
+		list = append(list, "significant at the root only")
+	}
+	if p.If != "" {
+		list = append(list, "valid if "+p.If+" comes out true")
+	}
+	if p.UnlessInPlace != "" {
+		list = append(list, "not significant if "+p.UnlessInPlace+" is MPI_IN_PLACE")
+	}
+	return strings.Join(list, "; ")
+}
+
+func printCall(w io.Writer, name string, asJSON bool) error {
+	c := findCall(name)
+	if c == nil {
+		return fmt.Errorf("%s: no such function in the table; see spoor calls --all", name)
+	}
+	j := describe(c)
+	if asJSON {
+		return writeJSON(w, j)
+	}
+	fmt.Fprintf(w, "%s: %s\nsection %s\n", j.Name, strings.Join(append([]string{j.Class}, j.Attrs...), ", "), j.Section)
+	if j.Reason != "" {
+		fmt.Fprintf(w, "not traced: %s\n", j.Reason)
+	}
+	if j.Returns != "error" {
+		fmt.Fprintf(w, "returns %s\n", j.Returns)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, p := range j.Params {
+		kind := p.Kind
+		if p.Length != "" {
+			kind += "[" + p.Length + "]"
+		}
+		// Cells that end a line don't align others, so none is padded.
+		line := fmt.Sprintf("  %s\t%s\t%s", p.Name, p.Direction, kind)
+		if p.Remark != "" {
+			line += "\t" + p.Remark
+		}
+		fmt.Fprintln(tw, line)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if c.LargeForm != nil {
+		fmt.Fprintf(w, "large-count form: %s\n", c.LargeForm.Name)
+	}
+	return nil
+}
+
+// findCall finds a function whatever the case, with or without "MPI_".
+func findCall(name string) *mpi.Call {
+	for _, c := range mpi.Calls() {
+		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Name, "MPI_"+name) {
+			return c
+		}
+	}
+	return nil
+}

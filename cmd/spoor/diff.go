@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/diff"
+	"spoor/internal/recover"
+	"spoor/trace"
+)
+
+type diffOptions struct {
+	diff.Options
+	all   bool
+	quiet bool
+}
+
+func newDiff() *cobra.Command {
+	o := diffOptions{Options: diff.Options{Context: 3}}
+	cmd := &cobra.Command{
+		Use:   "diff [flags] TRACE TRACE",
+		Short: "Tell whether two traces hold the same calls, and where they part",
+		Long: `Compare two traces call by call and value by value. For each rank that differs,
+show the first call that does, with the calls before it. Times are measurements
+and call sites change with every build, so neither is compared unless asked for.
+
+Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
+		Example: `  spoor diff before.spoor after.spoor
+  spoor diff --sites --context 10 a.spoor b.spoor
+  spoor diff --quiet a.spoor b.spoor && echo same`,
+		Args: exactly(2, "two traces"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			equal, err := runDiff(cmd, o, args[0], args[1])
+			switch {
+			case errors.Is(err, syscall.EPIPE):
+				return exitCode(1)
+			case err != nil:
+				complain(cmd, err)
+				return exitCode(2)
+			case !equal:
+				return exitCode(1)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.Sites, "sites", false, "compare call sites and callbacks too")
+	f.BoolVar(&o.Times, "times", false, "compare time statistics too")
+	f.IntVarP(&o.Context, "context", "c", o.Context, "show so many calls before a difference")
+	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs, not only the first few")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
+	return cmd
+}
+
+func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, error) {
+	a, err := openTrace(pathA)
+	if err != nil {
+		return false, err
+	}
+	defer a.Close()
+	b, err := openTrace(pathB)
+	if err != nil {
+		return false, err
+	}
+	defer b.Close()
+	const room = 5
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	if o.quiet {
+		out = bufio.NewWriter(io.Discard)
+	}
+	if a.Ranks() != b.Ranks() {
+		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, plural(a.Ranks(), "rank"), pathB, plural(b.Ranks(), "rank"))
+	}
+	var differ []int
+	for d, err := range diff.Traces(a, b, o.Options) {
+		if err != nil {
+			return false, errors.Join(out.Flush(), err)
+		}
+		differ = append(differ, d.Rank)
+		if o.all || len(differ) <= room {
+			printDifference(out, d)
+		}
+		if o.quiet {
+			return false, nil
+		}
+	}
+	switch {
+	case len(differ) == 0:
+		fmt.Fprintf(out, "equal: %s\n", plural(a.Ranks(), "rank"))
+	case len(differ) > room && !o.all:
+		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", plural(len(differ), "rank"), recover.Ranges(differ))
+	default:
+		fmt.Fprintf(out, "%s of %s differ\n", grouped(len(differ)), plural(max(a.Ranks(), b.Ranks()), "rank"))
+	}
+	return len(differ) == 0, out.Flush()
+}
+
+func printDifference(w io.Writer, d *diff.Difference) {
+	if d.What != "" {
+		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.What)
+		return
+	}
+	thread := ""
+	if d.Stream > 0 {
+		thread = fmt.Sprintf(", thread %d", d.Stream)
+	}
+	fmt.Fprintf(w, "rank %d%s, call %d:\n", d.Rank, thread, d.Index)
+	for _, c := range d.Before {
+		fmt.Fprintf(w, "  %s\n", c.Text())
+	}
+	fmt.Fprintf(w, "- %s\n+ %s\n", callOrEnd(d.A), callOrEnd(d.B))
+	if d.A != nil && d.B != nil && d.A.Text() == d.B.Text() {
+		fmt.Fprintf(w, "  called from %s and %s\n", d.A.Site.String(), d.B.Site.String())
+	}
+}
+
+func callOrEnd(c *trace.Call) string {
+	if c == nil {
+		return "end of calls"
+	}
+	return c.Text()
+}

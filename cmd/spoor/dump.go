@@ -1,0 +1,259 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/recover"
+	"spoor/trace"
+)
+
+type dumpOptions struct {
+	ranks     string
+	calls     []string
+	comms     []string
+	span      string
+	stream    int
+	json      bool
+	sites     bool
+	times     bool
+	structure bool
+}
+
+func newDump() *cobra.Command {
+	var o dumpOptions
+	cmd := &cobra.Command{
+		Use:   "dump [flags] TRACE",
+		Short: "Print the calls of a trace, with every parameter",
+		Long: `Print calls one a line, rank by rank, thread by thread, in program order:
+
+  RANK[.THREAD]:INDEX FUNCTION(PARAMETER=VALUE, …) = RETURN CODE
+
+Where a parameter has a value before and after the call, an arrow stands between
+them. Handles that the program made have numbers for each rank (comm0), one-shot
+requests are numbered by when the thread made them (request17), and addresses
+are offsets into a heap block (heap3+16), static data, a stack, and so on.
+
+With --json each line is a JSON object. With --structure the loops that the
+compression found are printed instead of the calls, once for each class of
+ranks that have the same; values are those of the class's first rank, and
+request3 is the request made three creations ago.`,
+		Example: `  spoor dump app.spoor --rank 0
+  spoor dump app.spoor --rank 0-3,8 --call 'MPI_Isend,MPI_*recv' --range 1000:2000
+  spoor dump app.spoor --comm comm0 --sites
+  spoor dump app.spoor --structure
+  spoor dump app.spoor --json | jq -r .call | sort | uniq -c`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return dump(cmd, r, o) }),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
+	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
+	f.StringSliceVar(&o.comms, "comm", nil, "only calls with one of these `communicators`: MPI_COMM_WORLD, comm0")
+	f.StringVar(&o.span, "range", "", "only positions `i:j` of each thread, from i to before j")
+	f.IntVarP(&o.stream, "thread", "t", -1, "only this `thread` of each rank")
+	f.BoolVar(&o.json, "json", false, "print JSON lines")
+	f.BoolVar(&o.sites, "sites", false, "add where the call was made: module+offset")
+	f.BoolVar(&o.times, "times", false, "add mean duration of, and mean gap before, calls like it in its class of ranks")
+	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
+	return cmd
+}
+
+// A dumper prints calls that pass its filters.
+type dumper struct {
+	o          dumpOptions
+	r          *trace.Reader
+	out        *bufio.Writer
+	first, end uint64
+	line       []byte
+}
+
+func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
+	d := &dumper{o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64}
+	ranks, err := d.chosen(cmd)
+	if err != nil {
+		return &usageError{cmd, err}
+	}
+	var missing []int
+	seen := make(map[int]bool)
+	for _, rank := range ranks {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			missing = append(missing, rank)
+			continue
+		}
+		if err != nil {
+			return errors.Join(d.out.Flush(), err)
+		}
+		if o.structure {
+			if seen[k.Class()] {
+				continue
+			}
+			seen[k.Class()] = true
+			err = d.structure(k)
+		} else {
+			err = d.rank(k)
+		}
+		if err != nil {
+			return errors.Join(d.out.Flush(), err)
+		}
+	}
+	if len(missing) > 0 {
+		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), recover.Ranges(missing)))
+	}
+	if err := d.out.Flush(); err != nil {
+		return err
+	}
+	if len(missing) == len(ranks) && len(ranks) > 0 {
+		return exitCode(1)
+	}
+	return nil
+}
+
+// chosen checks the options and returns the ranks to print.
+func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
+	if d.o.span != "" {
+		if d.first, d.end, err = parseSpan(d.o.span); err != nil {
+			return nil, fmt.Errorf("--range: %w", err)
+		}
+	}
+	for i, glob := range d.o.calls {
+		if _, err := path.Match(glob, ""); err != nil {
+			return nil, fmt.Errorf("--call: %q: %w", glob, err)
+		}
+		d.o.calls[i] = strings.ToLower(glob)
+	}
+	if d.o.structure {
+		for _, name := range []string{"call", "comm", "range"} {
+			if cmd.Flags().Changed(name) {
+				return nil, fmt.Errorf("--structure shows whole threads; leave out --%s", name)
+			}
+		}
+	}
+	if d.o.ranks != "" {
+		if ranks, err = parseList(d.o.ranks, d.r.Ranks()); err != nil {
+			return nil, fmt.Errorf("--rank: %w", err)
+		}
+		return ranks, nil
+	}
+	for rank := range d.r.Ranks() {
+		ranks = append(ranks, rank)
+	}
+	return ranks, nil
+}
+
+func (d *dumper) rank(k *trace.Rank) error {
+	wanted, err := d.wanted(k)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(wanted, true) {
+		return nil
+	}
+	var times []trace.Times
+	if d.o.times {
+		if times, err = k.Times(); err != nil {
+			return err
+		}
+	}
+	for stream := range k.Streams() {
+		if d.o.stream >= 0 && stream != d.o.stream {
+			continue
+		}
+		for c, err := range k.CallsFrom(stream, min(d.first, k.Len(stream))) {
+			if err != nil {
+				return err
+			}
+			if c.Index >= d.end {
+				break
+			}
+			if !wanted[c.Terminal] {
+				continue
+			}
+			if err := d.print(c, times); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wanted tells which of a rank's distinct calls pass the filters.
+func (d *dumper) wanted(k *trace.Rank) ([]bool, error) {
+	list := make([]bool, k.Terminals())
+	for t := range list {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return nil, err
+		}
+		list[t] = d.matchesName(c) && d.matchesComm(c)
+	}
+	return list, nil
+}
+
+func (d *dumper) matchesName(c *trace.Call) bool {
+	name := strings.ToLower(c.Name())
+	return len(d.o.calls) == 0 || slices.ContainsFunc(d.o.calls, func(glob string) bool {
+		whole, _ := path.Match(glob, name)
+		short, _ := path.Match(glob, strings.TrimPrefix(name, "mpi_"))
+		return whole || short
+	})
+}
+
+func (d *dumper) matchesComm(c *trace.Call) bool {
+	if len(d.o.comms) == 0 {
+		return true
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Kind() != "comm" {
+			continue
+		}
+		for _, v := range []*trace.Value{&p.In, &p.Out} {
+			if v.Type != trace.None && slices.Contains(d.o.comms, v.Render("comm")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d *dumper) print(c *trace.Call, times []trace.Times) error {
+	b := d.line[:0]
+	if d.o.json {
+		b = c.AppendJSON(b)
+		if times != nil {
+			t := &times[c.Terminal]
+			b = fmt.Appendf(b[:len(b)-1], `,"mean_ns":%.0f,"mean_gap_ns":%.0f}`, t.Duration.Mean(), t.Gap.Mean())
+		}
+	} else {
+		b = strconv.AppendInt(b, int64(c.Rank), 10)
+		if c.Stream > 0 {
+			b = strconv.AppendInt(append(b, '.'), int64(c.Stream), 10)
+		}
+		b = append(strconv.AppendUint(append(b, ':'), c.Index, 10), ' ')
+		b = d.appendExtras(c.AppendText(b), c, times)
+	}
+	d.line = append(b, '\n')
+	_, err := d.out.Write(d.line)
+	return err
+}
+
+func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []byte {
+	if d.o.sites {
+		b = append(append(b, " @ "...), c.Site.String()...)
+	}
+	if times != nil {
+		t := &times[c.Terminal]
+		b = fmt.Appendf(b, " ~ %s after %s", duration(t.Duration.Mean()), duration(t.Gap.Mean()))
+	}
+	return b
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/recover"
+	"spoor/internal/summary"
+	"spoor/trace"
+)
+
+func newInfo() *cobra.Command {
+	var asJSON bool
+	var top int
+	cmd := &cobra.Command{
+		Use:   "info [flags] TRACE",
+		Short: "Tell what ran, and what a trace holds",
+		Long: `What ran: command, MPI, ranks, hosts, when and how long. What it called: the
+functions that took most time. How it is stored: the bytes of each section,
+and the classes, sets of ranks that made the same calls in the same order.
+
+Time in MPI is the sum over all ranks and threads; its share is that of the
+time from each rank's first call to its last.`,
+		Example: `  spoor info app.spoor
+  spoor info --top 0 app.spoor        every function
+  spoor info --json app.spoor | jq .calls`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			s, err := summary.Of(r)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			if asJSON {
+				err = writeJSON(out, s)
+			} else {
+				err = printInfo(out, s, top)
+			}
+			if err != nil {
+				return err
+			}
+			return out.Flush()
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().IntVar(&top, "top", 10, "list so many functions and classes; 0: all")
+	return cmd
+}
+
+func printInfo(w io.Writer, s *summary.Summary, top int) error {
+	field := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	field("trace", "%s, %s", s.File, bytesText(s.Bytes))
+	field("command", "%s", cmp.Or(s.Command, "unknown"))
+	library, _, _ := strings.Cut(s.Library, "\n")
+	field("MPI", "%s", joinNonEmpty(", ", flavourNames[s.MPI], strings.Join(strings.Fields(library), " ")))
+	if s.Producer != "" {
+		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, s.Options))
+	}
+	if s.StartNs != 0 {
+		field("started", "%s", wallClock(s.StartNs))
+	}
+	field("ranks", "%s", ranksText(s))
+	field("hosts", "%s", hostsText(s.Hosts))
+	if s.Threads > 1 {
+		field("threads", "up to %d a rank", s.Threads)
+	}
+	field("time", "%s, in MPI %s (%s to %s a rank)", duration(float64(s.SpanNs)), percent(float64(s.MPINs), float64(s.TotalNs)),
+		duration(float64(s.LeastMPI)), duration(float64(s.MostMPI)))
+	field("calls", "%s; %s", grouped(s.Calls), density(s))
+	if s.Lost > 0 {
+		field("lost", "%s before recording could start", plural(s.Lost, "call"))
+	}
+	for _, p := range s.Problems {
+		field("problem", "%s", p)
+	}
+	if err := printFunctions(w, s, top); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", plural(len(s.Classes), "class"), plural(s.Signatures, "signature"),
+		plural(s.Sites, "call site"))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	total := int64(0)
+	for _, x := range s.Sections {
+		fmt.Fprintf(tw, "%s\t%s\t   %s\n", grouped(x.Bytes), percent(float64(x.Bytes), float64(s.Bytes)), x.Name)
+		total += x.Bytes
+	}
+	if head := s.Bytes - total; head > 0 {
+		fmt.Fprintf(tw, "%s\t%s\t   header and directory\n", grouped(head), percent(float64(head), float64(s.Bytes)))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	return printClasses(w, s, top)
+}
+
+var flavourNames = map[string]string{"mpich": "MPICH family", "openmpi": "Open MPI", "abi": "standard ABI", "": "unknown"}
+
+func joinNonEmpty(sep string, list ...string) string {
+	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), sep)
+}
+
+func ranksText(s *summary.Summary) string {
+	text := grouped(s.Ranks)
+	if n := s.Ends["crashed"]; n > 0 {
+		text += fmt.Sprintf("; %s did not reach MPI_Finalize", grouped(n))
+	}
+	if n := s.Ends[summary.Missing]; n > 0 {
+		text += fmt.Sprintf("; of %s there is no track", grouped(n))
+	}
+	return text
+}
+
+// hostsText lists hosts; many of them only in number.
+func hostsText(hosts []summary.Host) string {
+	const room = 4
+	var list []string
+	for i, h := range hosts {
+		if i == room {
+			list = append(list, fmt.Sprintf("and %d more", len(hosts)-room))
+			break
+		}
+		list = append(list, fmt.Sprintf("%s (%s)", h.Name, plural(h.Ranks, "rank")))
+	}
+	return joinNonEmpty(" ", plural(len(hosts), "host")+":", strings.Join(list, ", "))
+}
+
+// density says how small the trace is for what it holds.
+func density(s *summary.Summary) string {
+	if s.Calls == 0 {
+		return "none recorded"
+	}
+	return fmt.Sprintf("%.3g bytes a call", float64(s.Bytes)/float64(s.Calls))
+}
+
+func printFunctions(w io.Writer, s *summary.Summary, top int) error {
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "calls\ttime\tof MPI\tmean\tmin\tmax\t   function\n")
+	for i, f := range s.Functions {
+		if top > 0 && i == top {
+			fmt.Fprintf(tw, "\t\t\t\t\t\t   %d more: --top 0\n", len(s.Functions)-top)
+			break
+		}
+		mean := float64(f.Ns) / float64(max(1, f.Calls))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", grouped(f.Calls), duration(float64(f.Ns)), percent(float64(f.Ns), float64(s.MPINs)),
+			duration(mean), duration(float64(f.MinNs)), duration(float64(f.MaxNs)), f.Name)
+	}
+	return tw.Flush()
+}
+
+func printClasses(w io.Writer, s *summary.Summary, top int) error {
+	fmt.Fprintln(w)
+	order := slices.Clone(s.Classes)
+	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "ranks\tcalls each\tdistinct\t   class of ranks\n")
+	for i, c := range order {
+		if top > 0 && i == top {
+			fmt.Fprintf(tw, "\t\t\t   %d more: --top 0\n", len(order)-top)
+			break
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t   %s\n", grouped(len(c.Ranks)), grouped(c.Calls), grouped(c.Distinct), shortRanges(c.Ranks))
+	}
+	return tw.Flush()
+}
+
+// shortRanges writes a list of ranks, cut where it gets long.
+func shortRanges(list []int) string {
+	const room = 48
+	s := recover.Ranges(list)
+	if len(s) <= room {
+		return s
+	}
+	return s[:strings.LastIndexByte(s[:room], ',')+1] + "…"
+}

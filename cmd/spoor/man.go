@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"spoor/internal/version"
+)
+
+// newMan is for the Makefile: man pages say what --help says.
+func newMan() *cobra.Command {
+	return &cobra.Command{
+		Use:    "man DIR",
+		Short:  "Write the man pages of all verbs into a directory",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			for _, c := range append(visible(cmd.Root()), cmd.Root()) {
+				name := filepath.Join(args[0], pageName(c)+".1")
+				if err := os.WriteFile(name, manPage(c), 0o644); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func visible(root *cobra.Command) []*cobra.Command {
+	var list []*cobra.Command
+	for _, c := range root.Commands() {
+		if !c.Hidden && c.Name() != "help" && c.Name() != "completion" {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// manPage writes a page in the man macros.
+func manPage(c *cobra.Command) []byte {
+	var b strings.Builder
+	name := pageName(c)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"spoor %s\" \"spoor\"\n", strings.ToUpper(roff(name)), version.Number)
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(c.Short))
+	use := c.UseLine()
+	if !c.HasParent() {
+		use = "spoor VERB [flags] [ARGS...]"
+	}
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(use))
+	b.WriteString(".SH DESCRIPTION\n" + paragraphs(c.Long))
+	if !c.HasParent() {
+		b.WriteString(".SH VERBS\n")
+		for _, v := range visible(c) {
+			fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(pageName(v)), roff(v.Short))
+		}
+	}
+	flags := c.LocalFlags()
+	if flags.HasAvailableFlags() {
+		b.WriteString(".SH OPTIONS\n")
+		flags.VisitAll(func(f *pflag.Flag) { b.WriteString(option(f)) })
+	}
+	if c.Example != "" {
+		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", literal(c.Example))
+	}
+	b.WriteString(".SH SEE ALSO\n")
+	if c.HasParent() {
+		b.WriteString(".BR spoor (1)\n")
+	} else {
+		b.WriteString(".BR mpirun (1)\n")
+	}
+	return []byte(b.String())
+}
+
+func option(f *pflag.Flag) string {
+	if f.Hidden {
+		return ""
+	}
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	what, usage := pflag.UnquoteUsage(f)
+	if what != "" {
+		name += " " + what
+	}
+	return fmt.Sprintf(".TP\n.B %s\n%s\n", roff(name), roff(usage))
+}
+
+// paragraphs sets text whose paragraphs are separated by empty lines; indented
+// ones stay as they are.
+func paragraphs(text string) string {
+	var b strings.Builder
+	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			b.WriteString(".PP\n")
+		}
+		if strings.HasPrefix(p, "  ") {
+			fmt.Fprintf(&b, ".nf\n%s\n.fi\n", literal(p))
+		} else {
+			b.WriteString(literal(p) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// literal escapes every line of a text.
+func literal(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if lines[i] = roff(l); strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
+			lines[i] = `\&` + lines[i] // no request
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...")
+
+func roff(s string) string { return roffEscapes.Replace(s) }

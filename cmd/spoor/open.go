@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/recover"
+	"spoor/trace"
+)
+
+// openTrace opens a trace for a verb. A directory is mostly what a crash left.
+func openTrace(path string) (*trace.Reader, error) {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		if dirs, err := recover.Dirs(path); err == nil && len(dirs) > 0 {
+			return nil, fmt.Errorf("%s: records of %s, not a trace yet; make one: spoor recover %s", path, plural(len(dirs), "process"), path)
+		}
+		return nil, fmt.Errorf("%s: a directory, not a trace", path)
+	}
+	return trace.Open(path)
+}
+
+// oneTrace wraps a verb that reads one trace.
+func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		r, err := openTrace(args[0])
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return f(cmd, r)
+	}
+}
+
+// exactly checks the number of arguments in the user's words.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf("want %s, got %s", what, plural(len(args), "argument"))
+		}
+		return nil
+	}
+}
+
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("want %s", what)
+		}
+		return nil
+	}
+}

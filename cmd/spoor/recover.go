@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/recover"
+	"spoor/internal/version"
+	"spoor/trace"
+)
+
+type recoverOptions struct {
+	out   string
+	force bool
+	json  bool
+	all   bool
+}
+
+func newRecover() *cobra.Command {
+	var o recoverOptions
+	cmd := &cobra.Command{
+		Use:   "recover [flags] DIR...",
+		Short: "Make a trace of what a crashed program left behind",
+		Long: `Read the records that the ranks of a crashed program left, and write the trace
+of what they did until then. DIR is what "spoor run" left (PROGRAM.spoor.partial),
+a scratch directory, or process directories; those of a rank's other nodes can
+be copied to one place first. Ranks may have crashed or finished, in any mix.
+
+For each rank, tell how it ended and what its last call was. The directories
+are left as they are.`,
+		Example: `  spoor recover app.spoor.partial
+  spoor recover -o crash.spoor node1/spoor-17 node2/spoor-17`,
+		Args: atLeastOne("a directory"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runRecover(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the directory's name without .partial)")
+	f.BoolVarP(&o.force, "force", "f", false, "write over an existing file")
+	f.BoolVarP(&o.all, "all", "a", false, "tell of every rank, however many there are")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+// A recovered world, as it is reported.
+type recovered struct {
+	Trace  string           `json:"trace"`
+	Ranks  int              `json:"ranks"`
+	Calls  int64            `json:"calls"`
+	Bytes  int64            `json:"bytes"`
+	Ending []recover.Ending `json:"endings"`
+}
+
+func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
+	var dirs []string
+	for _, arg := range args {
+		list, err := recover.Dirs(arg)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
+		}
+		dirs = append(dirs, list...)
+	}
+	progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
+	processes := recover.Read(dirs, progress.step)
+	progress.end()
+	out := o.out
+	if out == "" {
+		out = recoverName(args[0], processes)
+	}
+	list, err := writeWorlds(processes, out, o.force)
+	for _, p := range processes {
+		if p.Context == nil {
+			complain(cmd, p.Damage)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(cmd.OutOrStdout())
+	if o.json {
+		err = writeJSON(w, list)
+	} else {
+		for _, r := range list {
+			printRecovered(w, r, o.all)
+		}
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// recoverName names the trace after the directory if `spoor run` named that,
+// else after the program.
+func recoverName(dir string, processes []*recover.Process) string {
+	if name, ok := strings.CutSuffix(filepath.Clean(dir), ".partial"); ok {
+		return name
+	}
+	for _, p := range processes {
+		if p.Context != nil && p.Context.Exe != "" {
+			return filepath.Base(p.Context.Exe) + ".spoor"
+		}
+	}
+	return "recovered.spoor"
+}
+
+// writeWorlds writes a trace for each world among the processes.
+func writeWorlds(processes []*recover.Process, out string, force bool) ([]recovered, error) {
+	var list []recovered
+	var failed error
+	for _, w := range recover.Worlds(processes) {
+		name := recover.Numbered(out, len(list)+1)
+		r, err := writeWorld(w, name, force)
+		if errors.Is(err, recover.ErrNothing) {
+			for _, p := range w.Processes {
+				failed = errors.Join(failed, p.Damage)
+			}
+			continue
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return list, fmt.Errorf("%s exists; use --force to write over it, or -o for another name", name)
+		}
+		if err != nil {
+			return list, err
+		}
+		list = append(list, r)
+	}
+	if len(list) == 0 {
+		return nil, errors.Join(recover.ErrNothing, failed)
+	}
+	return list, nil
+}
+
+func writeWorld(w *recover.World, name string, force bool) (recovered, error) {
+	c, err := w.Content(version.Number)
+	if err != nil {
+		return recovered{}, err
+	}
+	if err := trace.WriteFile(name, c, force); err != nil {
+		return recovered{}, err
+	}
+	r, err := trace.Open(name)
+	if err != nil {
+		return recovered{}, err
+	}
+	defer r.Close()
+	endings, err := w.Endings(r)
+	if err != nil {
+		return recovered{}, err
+	}
+	done := recovered{Trace: name, Ranks: r.Ranks(), Ending: endings}
+	for _, e := range endings {
+		done.Calls += e.Calls
+	}
+	if st, err := os.Stat(name); err == nil {
+		done.Bytes = st.Size()
+	}
+	return done, nil
+}
+
+func printRecovered(w io.Writer, r recovered, all bool) {
+	const room = 32
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, plural(r.Ranks, "rank"), plural(r.Calls, "call"), bytesText(r.Bytes))
+	if all || len(r.Ending) <= room {
+		for i := range r.Ending {
+			printEnding(w, &r.Ending[i])
+		}
+		return
+	}
+	printTally(w, r.Ending)
+}
+
+func printEnding(w io.Writer, e *recover.Ending) {
+	fmt.Fprintf(w, "  rank %d: %s", e.Rank, e.End)
+	if e.Host != "" {
+		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
+	}
+	if e.End == "crashed" {
+		fmt.Fprintf(w, ", %s after its first call", duration(float64(e.SpanNs)))
+	}
+	fmt.Fprintln(w)
+	for _, l := range e.Threads {
+		if e.End == "finished" {
+			break
+		}
+		where := "after"
+		if l.Inside {
+			where = "inside"
+		}
+		thread := ""
+		if l.Thread > 0 {
+			thread = fmt.Sprintf("thread %d ", l.Thread)
+		}
+		fmt.Fprintf(w, "    %s%s call %s: %s\n", thread, where, grouped(l.Call.Index), l.Call.Text())
+	}
+	if e.Damage != "" {
+		fmt.Fprintf(w, "    damaged: %s\n", e.Damage)
+	}
+}
+
+// printTally tells of many ranks: those that ended alike on one line.
+func printTally(w io.Writer, list []recover.Ending) {
+	var order []string
+	ranks := make(map[string][]int)
+	for i := range list {
+		e := &list[i]
+		key := e.End
+		if e.End == "crashed" && len(e.Threads) > 0 {
+			l := e.Threads[0]
+			key += " after " + l.Call.Name()
+			if l.Inside {
+				key = "crashed inside " + l.Call.Name()
+			}
+		}
+		if e.Damage != "" {
+			key += ", damaged"
+		}
+		if ranks[key] == nil {
+			order = append(order, key)
+		}
+		ranks[key] = append(ranks[key], e.Rank)
+	}
+	for _, key := range order {
+		fmt.Fprintf(w, "  %s: %s: %s\n", key, plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
+	}
+	fmt.Fprintln(w, "  (--all tells of each)")
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"spoor/internal/inspect"
+	"spoor/internal/recover"
+	"spoor/internal/summary"
+	"spoor/trace"
+)
+
+// report tells what has become of a run that began at start: its trace, or
+// what its ranks left in scratch, or why there is neither.
+func report(stderr io.Writer, o runOptions, start time.Time, out, scratch, program string) error {
+	traces := newTraces(out, start)
+	dirs, err := recover.Dirs(scratch)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) {
+		// Programs that only use sessions have no common end to merge at.
+		list, err := writeWorlds(recover.Read(dirs, func() {}), freeName(out), o.force)
+		for _, r := range list {
+			traces = append(traces, r.Trace)
+		}
+		if err != nil {
+			complainLeft(stderr, dirs, out, scratch)
+			return err
+		}
+		for _, d := range dirs {
+			if err := os.RemoveAll(d); err != nil {
+				return err
+			}
+		}
+		dirs = nil
+	}
+	for _, path := range traces {
+		if err := reportTrace(stderr, o, path); err != nil {
+			return err
+		}
+	}
+	if len(dirs) > 0 {
+		return complainLeft(stderr, dirs, out, scratch)
+	}
+	if len(traces) == 0 {
+		explainNothing(stderr, program)
+	}
+	return nil
+}
+
+// newTraces lists the traces of this run: its own, and those of the worlds that
+// it spawned, which have a number in their name.
+func newTraces(out string, start time.Time) []string {
+	stem := strings.TrimSuffix(out, filepath.Ext(out))
+	entries, _ := os.ReadDir(filepath.Dir(out))
+	var list []string
+	for _, e := range entries {
+		path := filepath.Join(filepath.Dir(out), e.Name())
+		rest, ok := strings.CutPrefix(strings.TrimSuffix(path, filepath.Ext(out)), stem)
+		if !ok || strings.Trim(rest, "-0123456789") != "" || filepath.Ext(path) != filepath.Ext(out) {
+			continue
+		}
+		// File systems round times down.
+		if info, err := e.Info(); err == nil && info.ModTime().After(start.Add(-2*time.Second)) && info.Mode().IsRegular() {
+			list = append(list, path)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return len(a) - len(b) })
+	return list
+}
+
+func reportTrace(stderr io.Writer, o runOptions, path string) error {
+	r, err := trace.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s, err := summary.Of(r)
+	if err != nil {
+		return err
+	}
+	name := shortPath(path)
+	if !o.quiet {
+		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, plural(s.Ranks, "rank"),
+			plural(s.Calls, "call"), bytesText(s.Bytes), density(s), name)
+	}
+	for _, p := range s.Problems {
+		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)
+	}
+	return nil
+}
+
+// shortPath is how a user in the working directory would name the file.
+func shortPath(path string) string {
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+			return rel
+		}
+	}
+	return path
+}
+
+// freeName is out, or the next numbered name that is free.
+func freeName(out string) string {
+	for n := 1; ; n++ {
+		if name := recover.Numbered(out, n); !exists(name) {
+			return name
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// complainLeft saves what the processes of a broken run left, and says so.
+func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
+	partial := out + ".partial"
+	for n := 2; exists(partial); n++ {
+		partial = recover.Numbered(out, n) + ".partial"
+	}
+	processes := plural(len(dirs), "process")
+	note := fmt.Sprintf(leftNote, filepath.Base(partial), scratch)
+	if err := recover.Move(dirs, partial, note); err != nil {
+		return fmt.Errorf("records of %s are left in %s: %w", processes, scratch, err)
+	}
+	name := shortPath(partial)
+	fmt.Fprintf(stderr, "spoor: no whole trace: %s ended without the others; what they recorded is in %s\n", processes, name)
+	fmt.Fprintf(stderr, "spoor: make a trace of it: spoor recover %s\n", name)
+	return nil
+}
+
+const leftNote = `What ranks of a traced MPI program recorded before they died.
+Make a trace of it with
+
+    spoor recover %[1]s
+
+Each directory here is one process. Ranks on other nodes left theirs in
+    %[2]s
+on those nodes; copy them here first.
+`
+
+// explainNothing looks for the reason why nothing was recorded.
+func explainNothing(stderr io.Writer, program string) {
+	why := []string{
+		"the program did not call MPI_Init, or stopped before it",
+		"the launcher did not hand the environment to the ranks; try: mpirun ... spoor run " + program,
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		path = program
+	}
+	if r, err := inspect.Program(path); err == nil {
+		switch {
+		case r.Obstacle != "":
+			why = []string{r.Obstacle}
+		case r.Kind == "executable" && len(r.MPI) == 0:
+			why = append([]string{"it does not link with an MPI library"}, why...)
+		case len(r.Missing) > 0:
+			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
+		}
+	}
+	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", program)
+	lead := "because"
+	if len(why) > 1 {
+		lead = "perhaps"
+	}
+	for _, w := range why {
+		fmt.Fprintf(stderr, "spoor: %s %s\n", lead, w)
+	}
+	fmt.Fprintf(stderr, "spoor: more: spoor doctor %s\n", program)
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/launch"
+)
+
+type runOptions struct {
+	out      string
+	force    bool
+	startOff bool
+	scratch  string
+	allocMin string
+	quiet    bool
+}
+
+func newRun() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run [flags] LAUNCHER [ARGS...]",
+		Short: "Run an MPI program and trace it",
+		Long: `Run an MPI program under its own launcher (mpirun, mpiexec, srun, …) and write
+one trace of all ranks. The program prints and returns what it would without
+spoor; spoor's own report goes to stderr, and the exit code is the program's.
+
+The trace is PROGRAM.spoor in the working directory, or PROGRAM-2.spoor and so
+on if that exists. If the program dies, what its ranks recorded is left in
+PROGRAM.spoor.partial/ for "spoor recover". A world that the program spawns
+gets a trace of its own beside the first.
+
+MPI_Pcontrol(0) and MPI_Pcontrol(1) in the program switch tracing off and on,
+as do the info values SPOOR_TRACING=OFF and ON.`,
+		Example: `  spoor run mpirun -n 4 ./app input.txt
+  spoor run -o big.spoor srun -n 512 ./app
+  spoor run --start-off mpiexec -n 8 python3 solver.py`,
+		Args: atLeastOne("a launcher and a program"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringVarP(&o.out, "output", "o", "", "trace file to write (default PROGRAM.spoor)")
+	f.BoolVarP(&o.force, "force", "f", false, "write over an existing file")
+	f.BoolVar(&o.startOff, "start-off", false, "begin with tracing switched off")
+	f.StringVar(&o.scratch, "scratch", "", "node-local directory for records during the run (default /dev/shm or /tmp)")
+	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in bytes; off: none (default 1024)")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
+	return cmd
+}
+
+func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
+	stderr := cmd.ErrOrStderr()
+	shim, err := findLibrary("libspoor.so")
+	if err != nil {
+		return err
+	}
+	if inRank() {
+		// mpirun -n 4 spoor run ./app: this process is to become the rank.
+		return becomeRank(o, shim, args)
+	}
+	l := launch.Identify(args[0])
+	program := launch.Program(l, args)
+	if program == "" {
+		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(args, " "))
+	}
+	if l == launch.None && !o.quiet {
+		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
+			args[0], strings.Join(args, " "))
+	}
+	out, err := outputPath(o, program)
+	if err != nil {
+		return err
+	}
+	scratch, err := makeScratch(o.scratch)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(scratch) // if it is empty: what is left in it is somebody's records
+
+	if o.force {
+		// Not left to the ranks: a world that they spawn has the same name.
+		if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	start := time.Now()
+	argv, env := launch.Command(l, args, rankVars(o, shim, out, scratch))
+	code, err := execute(argv, env)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if err := report(stderr, o, start, out, scratch, program); err != nil {
+		complain(cmd, err)
+	}
+	if code != 0 {
+		return exitCode(code)
+	}
+	return nil
+}
+
+// rankVars are the environment variables that the shim reads in each rank.
+func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
+	preload := shim
+	if old := os.Getenv("LD_PRELOAD"); old != "" {
+		preload += ":" + old
+	}
+	vars := []launch.Var{
+		{Name: "LD_PRELOAD", Value: preload},
+		{Name: "SPOOR_OUT", Value: out},
+		{Name: "SPOOR_SCRATCH", Value: scratch},
+	}
+	if o.startOff {
+		vars = append(vars, launch.Var{Name: "SPOOR_START_OFF", Value: "1"})
+	}
+	if o.allocMin != "" {
+		vars = append(vars, launch.Var{Name: "SPOOR_ALLOC_MIN", Value: o.allocMin})
+	}
+	return vars
+}
+
+// outputPath is where the trace goes. A name that the user gave must be free;
+// a name of our own making gets a number until it is.
+func outputPath(o runOptions, program string) (string, error) {
+	if o.out != "" {
+		path, err := filepath.Abs(o.out)
+		if err != nil {
+			return "", err
+		}
+		if _, err := os.Lstat(path); err == nil && !o.force {
+			return "", fmt.Errorf("%s exists; use --force to write over it", o.out)
+		}
+		return path, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSuffix(filepath.Base(program), ".py")
+	path := filepath.Join(dir, name+".spoor")
+	for i := 2; !o.force && taken(path); i++ {
+		path = filepath.Join(dir, fmt.Sprintf("%s-%d.spoor", name, i))
+	}
+	return path, nil
+}
+
+func taken(path string) bool {
+	_, err := os.Lstat(path)
+	_, partial := os.Lstat(path + ".partial")
+	return err == nil || partial == nil
+}
+
+// makeScratch makes a directory for this run below the user's choice, or the
+// first of the usual places that has room. The shim makes it on other nodes.
+func makeScratch(chosen string) (string, error) {
+	if chosen != "" {
+		abs, err := filepath.Abs(chosen)
+		if err != nil {
+			return "", err
+		}
+		return os.MkdirTemp(abs, "spoor-")
+	}
+	var st syscall.Statfs_t
+	if syscall.Statfs("/dev/shm", &st) == nil && st.Bavail*uint64(st.Bsize) >= 64<<20 {
+		if dir, err := os.MkdirTemp("/dev/shm", "spoor-"); err == nil {
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp("", "spoor-")
+}
+
+// execute runs the launcher with our standard streams and hands signals on;
+// it returns the exit code as a shell would give it.
+func execute(argv, env []string) (int, error) {
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Env = env
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			if s != syscall.SIGINT { // the terminal sent that one to the launcher too
+				_ = c.Process.Signal(s)
+			}
+		case err := <-done:
+			var exit *exec.ExitError
+			if err == nil {
+				return 0, nil
+			} else if !errors.As(err, &exit) {
+				return 0, err
+			}
+			if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+				return 128 + int(ws.Signal()), nil
+			}
+			return exit.ExitCode(), nil
+		}
+	}
+}
+
+// inRank reports whether a launcher started this process as a rank.
+func inRank() bool {
+	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"} {
+		if os.Getenv(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// becomeRank replaces this process by the program with the shim preloaded.
+func becomeRank(o runOptions, shim string, args []string) error {
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return err
+	}
+	out := o.out
+	if out == "" {
+		out = strings.TrimSuffix(filepath.Base(launch.Program(launch.None, args)), ".py") + ".spoor"
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	env := os.Environ()
+	if o.force {
+		env = append(env, "SPOOR_FORCE=1")
+	}
+	for _, v := range rankVars(o, shim, out, o.scratch) {
+		if v.Value != "" {
+			env = append(env, v.Name+"="+v.Value)
+		}
+	}
+	return fmt.Errorf("%s: %w", args[0], syscall.Exec(path, args, env))
+}

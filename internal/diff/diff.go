@@ -1,0 +1,232 @@
+// Package diff finds where two traces begin to differ. It compares calls and
+// their values, not files: how a trace is compressed plays no role.
+//
+// Ranks of equal structure are compared by their distinct calls alone; only
+// where something differs are calls expanded, up to the first difference.
+package diff
+
+import (
+	"errors"
+	"iter"
+
+	"spoor/trace"
+)
+
+// Options say what counts as a difference.
+type Options struct {
+	Sites   bool // where calls and callbacks are in the program
+	Times   bool // statistics of durations and gaps
+	Context int  // calls to show before the difference
+}
+
+// A Difference is where a rank begins to differ.
+type Difference struct {
+	Rank   int
+	What   string // set if calls are not what differs
+	Stream int
+	Index  uint64
+	A, B   *trace.Call   // nil: the stream has ended
+	Before []*trace.Call // of a
+}
+
+type comparison struct {
+	a, b  *trace.Reader
+	o     Options
+	alike map[[2]int]bool // classes with equal structure
+}
+
+// Traces yields the first difference of each rank that has one, by rank.
+func Traces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
+	c := &comparison{a, b, o, make(map[[2]int]bool)}
+	return func(yield func(*Difference, error) bool) {
+		for rank := range max(a.Ranks(), b.Ranks()) {
+			d, err := c.rank(rank)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if d != nil && !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// rankOf returns nil if there is no track of the rank.
+func rankOf(r *trace.Reader, rank int) (*trace.Rank, error) {
+	if rank >= r.Ranks() {
+		return nil, nil
+	}
+	k, err := r.Rank(rank)
+	if errors.Is(err, trace.ErrNoTrack) {
+		return nil, nil
+	}
+	return k, err
+}
+
+func (c *comparison) rank(rank int) (*Difference, error) {
+	a, err := rankOf(c.a, rank)
+	if err != nil {
+		return nil, err
+	}
+	b, err := rankOf(c.b, rank)
+	switch {
+	case err != nil:
+		return nil, err
+	case a == nil && b == nil:
+		return nil, nil
+	case a == nil:
+		return &Difference{Rank: rank, What: "only the second trace has this rank"}, nil
+	case b == nil:
+		return &Difference{Rank: rank, What: "only the first trace has this rank"}, nil
+	}
+	m := newMatcher(a, b, c.o.Sites)
+	same, err := c.sameDistinct(a, b, m)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		for stream := range max(a.Streams(), b.Streams()) {
+			if d, err := c.stream(a, b, stream, m); d != nil || err != nil {
+				return d, err
+			}
+		}
+	}
+	if c.o.Times {
+		return c.times(a, b)
+	}
+	return nil, nil
+}
+
+// sameDistinct reports whether two ranks have the same structure and distinct
+// calls. If not, their calls may be equal all the same.
+func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
+	pair := [2]int{a.Class(), b.Class()}
+	alike, known := c.alike[pair]
+	if !known {
+		alike = a.Streams() == b.Streams() && a.Terminals() == b.Terminals()
+		for s := 0; alike && s < a.Streams(); s++ {
+			alike = sameStructure(a.Structure(s), b.Structure(s))
+		}
+		c.alike[pair] = alike
+	}
+	if !alike {
+		return false, nil
+	}
+	for t := range a.Terminals() {
+		if equal, err := m.equal(t, t); !equal || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// sameStructure compares structures rule by rule, each pair once.
+func sameStructure(a, b trace.Node) bool {
+	seen := make(map[[2]int]bool)
+	var same func(a, b trace.Node) bool
+	same = func(a, b trace.Node) bool {
+		if a.Kind != b.Kind || a.Count != b.Count || a.Terminal != b.Terminal || (a.Rule < 0) != (b.Rule < 0) {
+			return false
+		}
+		pair := [2]int{a.Rule, b.Rule}
+		if a.Rule < 0 || seen[pair] {
+			return true
+		}
+		seen[pair] = true
+		x, y := a.Children(), b.Children()
+		if len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if !same(x[i], y[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return same(a, b)
+}
+
+// stream finds the first call of a stream that differs.
+func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
+	nextA, stopA := iter.Pull2(callsOf(a, stream))
+	defer stopA()
+	nextB, stopB := iter.Pull2(callsOf(b, stream))
+	defer stopB()
+	for index := uint64(0); ; index++ {
+		x, err, okA := nextA()
+		if err != nil {
+			return nil, err
+		}
+		y, err, okB := nextB()
+		if err != nil {
+			return nil, err
+		}
+		if !okA && !okB {
+			return nil, nil
+		}
+		if okA && okB {
+			if equal, err := m.equal(x.Terminal, y.Terminal); err != nil {
+				return nil, err
+			} else if equal {
+				continue
+			}
+		}
+		d := &Difference{Rank: a.Number(), Stream: stream, Index: index, A: x, B: y}
+		d.Before, err = before(a, stream, index, c.o.Context)
+		return d, err
+	}
+}
+
+// callsOf is a stream's calls; none if there is no such stream.
+func callsOf(k *trace.Rank, stream int) iter.Seq2[*trace.Call, error] {
+	if stream >= k.Streams() {
+		return func(func(*trace.Call, error) bool) {}
+	}
+	return k.Calls(stream)
+}
+
+func before(k *trace.Rank, stream int, index uint64, n int) ([]*trace.Call, error) {
+	first := index - min(index, uint64(n))
+	if first == index || stream >= k.Streams() {
+		return nil, nil
+	}
+	var list []*trace.Call
+	for c, err := range k.CallsFrom(stream, first) {
+		if err != nil {
+			return nil, err
+		}
+		if c.Index >= index {
+			break
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// times compares statistics; distinct calls are known to be equal by value but
+// may be numbered differently, which is a difference here.
+func (c *comparison) times(a, b *trace.Rank) (*Difference, error) {
+	x, err := a.Times()
+	if err != nil {
+		return nil, err
+	}
+	y, err := b.Times()
+	if err != nil {
+		return nil, err
+	}
+	for t := range min(len(x), len(y)) {
+		if x[t] != y[t] {
+			call, err := a.Terminal(t)
+			if err != nil {
+				return nil, err
+			}
+			return &Difference{Rank: a.Number(), What: "times differ, first those of " + call.Text()}, nil
+		}
+	}
+	if len(x) != len(y) {
+		return &Difference{Rank: a.Number(), What: "times differ"}, nil
+	}
+	return nil, nil
+}

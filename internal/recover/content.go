@@ -1,0 +1,96 @@
+package recover
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"spoor/internal/capture"
+	"spoor/internal/launch"
+	"spoor/internal/merge"
+	"spoor/internal/track"
+	"spoor/trace"
+)
+
+// ErrNothing says that no process of a world left records that can be read.
+var ErrNothing = errors.New("no records that can be read")
+
+// Content merges what there is of the world. Producer names the version of
+// the program that does it.
+func (w *World) Content(producer string) (*trace.Content, error) {
+	var tracks []*track.Track
+	var first *capture.Context
+	for _, p := range w.Processes {
+		if p.Track == nil {
+			continue
+		}
+		if first == nil {
+			first = p.Context
+		}
+		tracks = append(tracks, p.Track)
+	}
+	if first == nil {
+		return nil, ErrNothing
+	}
+	s, err := merge.MergeAll(tracks, w.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	return s.Content(w.meta(first, producer))
+}
+
+func (w *World) meta(c *capture.Context, producer string) map[string]string {
+	m := map[string]string{
+		trace.MetaCommand:  launch.Quote(c.Args),
+		trace.MetaMPI:      c.Flavour.String(),
+		trace.MetaLibrary:  c.Library,
+		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),
+		trace.MetaProducer: producer,
+	}
+	n := 0
+	problem := func(format string, args ...any) {
+		m[fmt.Sprintf("%s.recover.%d", trace.MetaProblem, n)] = fmt.Sprintf(format, args...)
+		n++
+	}
+	for _, p := range w.Processes {
+		if p.Damage != nil {
+			problem("rank %d: %v", p.Context.Rank, p.Damage)
+		}
+	}
+	if missing := w.Missing(); len(missing) > 0 {
+		problem("ranks %s: no process directory", Ranges(missing))
+	}
+	return m
+}
+
+// Ranges writes rising numbers shortly: 0-3,5.
+func Ranges(list []int) string {
+	var b []byte
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1] == list[k]+1 {
+			k++
+		}
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(list[i]), 10)
+		if k > i {
+			b = strconv.AppendInt(append(b, '-'), int64(list[k]), 10)
+		}
+		i = k + 1
+	}
+	return string(b)
+}
+
+// Numbered is app.spoor, app-2.spoor, app-3.spoor, …: the names of the traces of
+// a run that had several worlds.
+func Numbered(name string, n int) string {
+	if n <= 1 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
+}

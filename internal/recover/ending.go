@@ -1,0 +1,89 @@
+package recover
+
+import (
+	"slices"
+
+	"spoor/trace"
+)
+
+// An Ending is how one rank of a recovered trace ended.
+type Ending struct {
+	Rank    int        `json:"rank"`
+	End     string     `json:"end"` // finished, crashed, or missing
+	Host    string     `json:"host,omitempty"`
+	PID     int        `json:"pid,omitempty"`
+	Calls   int64      `json:"calls"`
+	SpanNs  int64      `json:"span_ns"`
+	Threads []LastCall `json:"threads"`
+	Damage  string     `json:"damage,omitempty"`
+	Process *Process   `json:"-"`
+}
+
+// A LastCall is the last call of a thread.
+type LastCall struct {
+	Thread int         `json:"thread"`
+	Inside bool        `json:"inside"` // it had not returned
+	Call   *trace.Call `json:"call"`
+}
+
+// Endings tells how each rank of the world ended, as its trace has it.
+func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
+	list := make([]Ending, r.Ranks())
+	for i := range list {
+		list[i] = Ending{Rank: i, End: "missing", Threads: []LastCall{}}
+	}
+	for _, p := range w.Processes {
+		e := &list[p.Context.Rank]
+		e.Process, e.Host, e.PID = p, p.Context.Host, p.Context.PID
+		if p.Damage != nil {
+			e.Damage = p.Damage.Error()
+		}
+		if p.Track == nil {
+			continue
+		}
+		k, err := r.Rank(p.Context.Rank)
+		if err != nil {
+			return nil, err
+		}
+		about, err := k.Process()
+		if err != nil {
+			return nil, err
+		}
+		e.End, e.Calls, e.SpanNs = about.End, about.Calls, about.SpanNs
+		if e.Threads, err = lastCalls(k); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func lastCalls(k *trace.Rank) ([]LastCall, error) {
+	list := []LastCall{}
+	for stream := range k.Streams() {
+		n := k.Len(stream)
+		if n == 0 {
+			continue
+		}
+		c, err := k.Call(stream, n-1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, LastCall{Thread: stream, Inside: c.Return == trace.NeverReturned, Call: c})
+	}
+	return list, nil
+}
+
+// Tally counts endings by kind.
+func Tally(list []Ending) (finished, crashed, missing []int) {
+	for _, e := range list {
+		switch e.End {
+		case "finished":
+			finished = append(finished, e.Rank)
+		case "crashed":
+			crashed = append(crashed, e.Rank)
+		default:
+			missing = append(missing, e.Rank)
+		}
+	}
+	return slices.Clip(finished), crashed, missing
+}

@@ -1,0 +1,67 @@
+package recover
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Move moves process directories below dir, which it makes, together with a
+// note that says what they are. Scratch space is often another file system, so
+// it copies where it can't rename.
+func Move(dirs []string, dir, note string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "README"), []byte(note), 0o644); err != nil {
+		return err
+	}
+	for _, from := range dirs {
+		to := filepath.Join(dir, filepath.Base(from))
+		err := os.Rename(from, to)
+		if errors.Is(err, syscall.EXDEV) {
+			err = moveByCopy(from, to)
+		}
+		if err != nil {
+			return fmt.Errorf("move %s: %w", from, err)
+		}
+	}
+	return nil
+}
+
+func moveByCopy(from, to string) error {
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		if err := copyFile(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(from)
+}
+
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, in)
+	return err
+}

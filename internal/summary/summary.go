@@ -1,0 +1,195 @@
+// Package summary counts what a trace holds: ranks, calls by function, time,
+// and how well it is compressed. It works on classes and never expands a trace.
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spoor/internal/timing"
+	"spoor/trace"
+)
+
+// A Summary is an overview of one trace.
+type Summary struct {
+	File     string   `json:"file"`
+	Bytes    int64    `json:"bytes"`
+	Command  string   `json:"command"`
+	MPI      string   `json:"mpi"`
+	Library  string   `json:"mpi_library"`
+	Producer string   `json:"producer"`
+	Options  string   `json:"options,omitempty"`
+	StartNs  int64    `json:"start_ns"` // since 1970, 0 unknown
+	Problems []string `json:"problems"`
+
+	Ranks    int            `json:"ranks"`
+	Ends     map[string]int `json:"ends"` // how ranks ended: finished, crashed, missing
+	Hosts    []Host         `json:"hosts"`
+	Threads  int            `json:"threads"` // of the rank with most
+	Lost     uint64         `json:"lost_calls"`
+	SpanNs   int64          `json:"span_ns"`  // of the rank that took longest
+	TotalNs  int64          `json:"total_ns"` // of all ranks
+	MPINs    int64          `json:"mpi_ns"`   // inside MPI, all ranks
+	LeastMPI int64          `json:"least_mpi_ns"`
+	MostMPI  int64          `json:"most_mpi_ns"`
+
+	Calls      int64      `json:"calls"`
+	Functions  []Function `json:"functions"` // by time
+	Sites      int        `json:"call_sites"`
+	Signatures int        `json:"signatures"`
+	Classes    []Class    `json:"classes"`
+	Sections   []Section  `json:"sections"`
+}
+
+// A Host is a node and how many ranks ran there.
+type Host struct {
+	Name  string `json:"name"`
+	Ranks int    `json:"ranks"`
+}
+
+// A Function is all calls of one function.
+type Function struct {
+	Name  string `json:"name"`
+	Calls int64  `json:"calls"`
+	Ns    uint64 `json:"ns"`
+	MinNs uint64 `json:"min_ns"`
+	MaxNs uint64 `json:"max_ns"`
+}
+
+// A Class is ranks that made the same calls in the same order.
+type Class struct {
+	Ranks    []int  `json:"ranks"`
+	Calls    uint64 `json:"calls_per_rank"`
+	Distinct int    `json:"distinct_calls"`
+	Threads  int    `json:"threads"`
+}
+
+// A Section is a part of the file.
+type Section struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	Raw   int64  `json:"raw_bytes"`
+}
+
+// Missing is how a rank ended of which there is no track.
+const Missing = "missing"
+
+// Of summarises a trace.
+func Of(r *trace.Reader) (*Summary, error) {
+	meta := r.Meta()
+	s := &Summary{
+		File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
+		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Options: meta[trace.MetaOptions],
+		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []Function{}, Classes: []Class{},
+	}
+	if st, err := os.Stat(r.Name()); err == nil {
+		s.Bytes = st.Size()
+	}
+	s.StartNs, _ = strconv.ParseInt(meta[trace.MetaStart], 10, 64)
+	for _, key := range slices.Sorted(maps.Keys(meta)) {
+		if strings.HasPrefix(key, trace.MetaProblem) {
+			s.Problems = append(s.Problems, meta[key])
+		}
+	}
+	for _, x := range r.Sections() {
+		s.Sections = append(s.Sections, Section{x.Name, x.Stored, x.Raw})
+	}
+	if err := s.processes(r); err != nil {
+		return nil, err
+	}
+	if err := s.classes(r); err != nil {
+		return nil, err
+	}
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+	s.Sites = len(sites)
+	s.Signatures, err = r.Signatures()
+	return s, err
+}
+
+func (s *Summary) processes(r *trace.Reader) error {
+	procs, err := r.Processes()
+	if err != nil {
+		return err
+	}
+	index := make(map[string]int)
+	first := true
+	for _, p := range procs.All() {
+		if p.End == "" {
+			s.Ends[Missing]++
+			continue
+		}
+		s.Ends[p.End]++
+		i, ok := index[p.Host]
+		if !ok {
+			i = len(s.Hosts)
+			index[p.Host] = i
+			s.Hosts = append(s.Hosts, Host{Name: p.Host})
+		}
+		s.Hosts[i].Ranks++
+		s.Threads = max(s.Threads, p.Threads)
+		s.Lost += p.Lost
+		s.SpanNs = max(s.SpanNs, p.SpanNs)
+		s.TotalNs += p.SpanNs
+		s.MPINs += p.MPINs
+		s.MostMPI = max(s.MostMPI, p.MPINs)
+		if first || p.MPINs < s.LeastMPI {
+			s.LeastMPI, first = p.MPINs, false
+		}
+	}
+	return nil
+}
+
+func (s *Summary) classes(r *trace.Reader) error {
+	calls := make(map[string]int64)
+	times := make(map[string]timing.Stat)
+	for n := range r.Classes() {
+		members := r.Members(n)
+		k, err := r.Rank(members[0])
+		if err != nil {
+			return err
+		}
+		stats, err := r.Times(n)
+		if err != nil {
+			return err
+		}
+		if len(stats) != k.Terminals() {
+			return fmt.Errorf("class %d: times of %d calls, not %d", n, len(stats), k.Terminals())
+		}
+		class := Class{Ranks: members, Distinct: k.Terminals(), Threads: k.Streams()}
+		counts := make([]uint64, k.Terminals())
+		for stream := range k.Streams() {
+			class.Calls += k.Len(stream)
+			for t, c := range k.Counts(stream) {
+				counts[t] += c
+			}
+		}
+		s.Classes = append(s.Classes, class)
+		s.Calls += int64(class.Calls) * int64(len(members))
+		for t, count := range counts {
+			c, err := k.Terminal(t)
+			if err != nil {
+				return err
+			}
+			calls[c.Name()] += int64(count) * int64(len(members))
+			stat := times[c.Name()]
+			stat.Merge(stats[t].Duration)
+			times[c.Name()] = stat
+		}
+	}
+	for name, n := range calls {
+		t := times[name]
+		s.Functions = append(s.Functions, Function{name, n, t.Sum, t.Min, t.Max})
+	}
+	slices.SortFunc(s.Functions, func(a, b Function) int {
+		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	return nil
+}
