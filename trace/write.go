@@ -24,15 +24,24 @@ func Encode(c *Content) ([]byte, error) {
 }
 
 func encode(c *Content) ([]byte, error) {
+	raw, err := sections(c)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(raw), nil
+}
+
+// sections returns the raw sections by id.
+func sections(c *Content) (raw [secEnd][]byte, err error) {
 	if c.Ranks < 0 || c.Ranks > maxRanks {
-		return nil, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, maxRanks)
+		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, maxRanks)
 	}
 	if n := c.Processes.Len(); n != c.Ranks {
-		return nil, fmt.Errorf("%d processes for %d ranks", n, c.Ranks)
+		return raw, fmt.Errorf("%d processes for %d ranks", n, c.Ranks)
 	}
 	schema, err := schemaOf(c)
 	if err != nil {
-		return nil, err
+		return raw, err
 	}
 	e := encoder{c: c, sites: newSiteTable(c.Sites), functions: make(map[uint16]*Function)}
 	e.table.index = make(map[skeleton]*group)
@@ -40,9 +49,8 @@ func encode(c *Content) ([]byte, error) {
 		e.functions[schema[i].ID] = &schema[i]
 	}
 	if err := e.classes(); err != nil {
-		return nil, err
+		return raw, err
 	}
-	var raw [secEnd][]byte
 	raw[secMeta] = appendMeta(nil, c.Meta)
 	raw[secSchema] = appendSchema(nil, schema)
 	raw[secStrings] = appendStrings(nil, c.Strings)
@@ -62,7 +70,7 @@ func encode(c *Content) ([]byte, error) {
 	raw[secColumns] = appendBlobs(nil, e.stored)
 	raw[secTimes] = appendBlobs(nil, e.times)
 	raw[secProcess] = c.Processes.append(nil)
-	return assemble(raw), nil
+	return raw, nil
 }
 
 // schemaOf returns the schema of the functions that occur, by id.
