@@ -17,6 +17,7 @@
 #include "host.h"
 #include "resolve.h"
 #include "ring.h"
+#include "segments.h"
 
 #define EARLY_WORDS 4096
 #define MAX_RING (1ull << 36)
@@ -336,18 +337,19 @@ void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
 
 void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open)
 {
-	if (open) {
+	if (__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) > SP_MUTED && !open)
+		return;
+	/* Not sp_begin: that may run the engine, and this may be free(), called with
+	   any of the program's or the loader's locks held. */
+	if (open || t->end - t->cur < (ptrdiff_t)(2 * SP_SLACK)) {
 		if (t->npending + n <= SP_PENDING) {
 			memcpy(t->pending + t->npending, record, n * 8);
 			t->npending += n;
 		}
 		return;
 	}
-	if (__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) > SP_MUTED)
-		return;
-	uint64_t *w = sp_begin(t);
-	memcpy(w, record, n * 8);
-	t->cur = w + n;
+	memcpy(t->cur, record, n * 8);
+	t->cur += n;
 	t->head += n * 8;
 	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
 }
@@ -375,6 +377,7 @@ static void forked(void)
 	/* The rings are shared with the parent: writing would mix two processes. */
 	__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
 	sp_scratch_forget();
+	sp_segments_off();
 }
 
 __attribute__((constructor)) static void loaded(void)

@@ -233,11 +233,13 @@ static int find(uint64_t key, uint64_t addr, uint64_t *serial, struct entry *out
 
 static void report_orphans(struct sp_thread *t)
 {
-	uint64_t serial[sizeof orphans.serial / sizeof orphans.serial[0]];
+	/* A few per call: what waits for a record to close also has to hold the
+	   segments that this call uses first. */
+	uint64_t serial[4];
 	lock(&orphans.lock);
-	uint32_t n = orphans.n;
-	memcpy(serial, orphans.serial, n * sizeof serial[0]);
-	orphans.n = 0;
+	uint32_t n = orphans.n < 4 ? orphans.n : 4;
+	orphans.n -= n;
+	memcpy(serial, orphans.serial + orphans.n, n * sizeof serial[0]);
 	unlock(&orphans.lock);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial[i]};

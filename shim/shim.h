@@ -77,8 +77,8 @@ void sp_require(unsigned call);
 /* Where to go on writing when sp_room failed: the record leads nowhere. */
 uint64_t *sp_room_none(void);
 
-/* Queue a SEGMENT or FREED record (n words, complete) of the calling thread. It
-   lands before the record that is open, or at once if none is. */
+/* Write a SEGMENT or FREED record (n words, complete) of the calling thread: at
+   once, or before the record that is open or comes next. */
 void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open);
 
 /* ---- clock.c ---- */
