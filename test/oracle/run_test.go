@@ -201,9 +201,10 @@ func (p *program) build(m *installation) (string, error) {
 	if err, done := built[binary]; done {
 		return binary, err
 	}
-	compiler := m.cc
+	compiler, flags := m.cc, []string{"-g", "-O1", "-pthread"}
 	if p.fortran() {
-		compiler = m.fort
+		// mpif.h declares no interfaces: one routine gets buffers of many types.
+		compiler, flags = m.fort, append(flags, "-fallow-argument-mismatch")
 	}
 	// Modules are written to the working folder.
 	dir, err := os.MkdirTemp(scratch, "build")
