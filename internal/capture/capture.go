@@ -59,8 +59,10 @@ type Capture struct {
 	modules  symbol.Modules
 	sites    symbol.Sites
 	strings  symbol.Strings
+	renamed  uint64 // counts changes of handles' names
 
 	sigs    signature.Table
+	echoes  []echo // by terminal
 	streams []*stream
 
 	lost      uint64

@@ -50,7 +50,7 @@ type checkpoints struct {
 
 	// What a chunk needs, noted since the last checkpoint if chunks is set.
 	chunks bool
-	small  int64 // see smallState
+	small  int64  // see smallState
 	keys   int    // signatures that are saved
 	times  []byte // terminal, duration and gap of each call, in order of counting
 }

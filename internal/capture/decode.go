@@ -45,7 +45,10 @@ func (c *Capture) run(s *stream, f *frame, steps []step, rec []uint64, p, base i
 			f.key = append(f.key, seg, off)
 			p += 2
 		case codeComm:
-			name := c.comms.Meet(w)
+			name, bound := c.comms.Meet(w)
+			if bound {
+				c.renamed++
+			}
 			if st.first {
 				f.parent = name
 			}
@@ -229,7 +232,10 @@ const statusOfSend = 4
 // made names a handle that the MPI handed out.
 func (c *Capture) made(f *frame, st *step, raw uint64) int64 {
 	if st.kind != mpi.KindComm {
-		name, _ := st.handles.Acquire(raw)
+		name, made := st.handles.Acquire(raw)
+		if made {
+			c.renamed++
+		}
 		return name
 	}
 	known := c.comms.Name(raw)
@@ -241,11 +247,13 @@ func (c *Capture) made(f *frame, st *step, raw uint64) int64 {
 		return f.newComm
 	}
 	if f.prog.newComm && known >= mpi.FirstHandleID {
+		c.renamed++
 		c.comms.Forget(raw)
 		c.comms.Forsake(known)
 	}
 	name, made := c.comms.Acquire(raw)
 	if made {
+		c.renamed++
 		f.newComm = name
 	}
 	return name
@@ -255,6 +263,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64) int64 {
 func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
 	name, last := t.Release(raw)
 	if last {
+		c.renamed++
 		if k == mpi.KindComm {
 			c.comms.Forsake(name)
 		}

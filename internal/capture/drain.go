@@ -225,10 +225,23 @@ func (c *Capture) append(s *stream, n uint32) {
 // whole takes in a call whose two records stand side by side, while no other
 // call of the thread is under way.
 func (c *Capture) whole(s *stream, enter, leave event.Record) error {
+	begin, end := enter.Ticks(), leave.Ticks()
+	if n, ok := c.recall(s, enter, leave); ok {
+		var gap uint64
+		if begin > s.last {
+			gap = begin - s.last
+		}
+		s.prev = n
+		c.count(n, begin, gap, end)
+		c.append(s, n)
+		s.last, c.latest = end, end
+		return nil
+	}
 	if len(s.frames) == 0 {
 		s.frames = append(s.frames, frame{})
 	}
 	f := &s.frames[0]
+	requests := c.requests.Version
 	if err := c.enter(s, f, enter); err != nil {
 		return err
 	}
@@ -238,10 +251,14 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	if err := c.leave(s, f, leave); err != nil {
 		return err
 	}
-	ticks := leave.Ticks()
 	if !f.muted() {
-		c.append(s, c.number(s, f, ticks))
+		guess := c.sigs.Guess(s.prev)
+		n := c.number(s, f, end)
+		if n == guess {
+			c.remember(s, n, f.prog, enter, leave, requests)
+		}
+		c.append(s, n)
 	}
-	s.last, c.latest = ticks, ticks
+	s.last, c.latest = end, end
 	return nil
 }

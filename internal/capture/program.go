@@ -23,6 +23,7 @@ type program struct {
 	newType     bool
 	delayed     bool // the new communicator may show up later
 	transfer    bool // statuses are of file access
+	pureness    purity
 	hasIndex    bool
 	hasIndices  bool
 	hasRequests bool
@@ -125,6 +126,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		}
 	}
 	p.setGates()
+	p.pureness = p.purity()
 	return p
 }
 

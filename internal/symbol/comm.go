@@ -104,15 +104,16 @@ func (c *Comms) Expect() int64 {
 }
 
 // Meet returns the name of a handle that the program passes in. One that is
-// not known is taken for the oldest duplicate still without a handle.
-func (c *Comms) Meet(raw uint64) int64 {
-	name := c.Name(raw)
+// not known is taken for the oldest duplicate still without a handle, and bound
+// to it.
+func (c *Comms) Meet(raw uint64) (name int64, bound bool) {
+	name = c.Name(raw)
 	if name == Unknown && len(c.unbound) > 0 {
-		name = c.unbound[0]
+		name, bound = c.unbound[0], true
 		c.unbound = c.unbound[1:]
 		c.Bind(raw, name)
 	}
-	return name
+	return name, bound
 }
 
 // Save writes the state.

@@ -23,6 +23,8 @@ type Modules struct {
 	modules []module
 	last    int // region that was hit last
 	segs    int64
+
+	Version uint64 // counts the maps read
 }
 
 type region struct {
@@ -95,6 +97,7 @@ func (m *Modules) region(addr uint64) *region {
 
 // parse reads lines like "7f00-7f10 r--p 0000a000 08:01 123   /usr/lib/x.so".
 func (m *Modules) parse(maps []byte) {
+	m.Version++
 	m.regions, m.last = m.regions[:0], 0
 	byPath := make(map[string]int32, len(m.modules))
 	for i := range m.modules {

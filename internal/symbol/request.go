@@ -31,6 +31,8 @@ type Requests struct {
 	null    uint64
 	round   uint32 // counts calls, see Begin
 	cursor  int32  // where the search by age stopped
+
+	Version uint64 // counts requests made and ended
 }
 
 type request struct {
@@ -74,6 +76,7 @@ func (q *Requests) MakePersistent(thread int, handle, place uint64, kind Request
 }
 
 func (q *Requests) add(e request) {
+	q.Version++
 	e.older, e.newer, e.live = None, None, true
 	var i int32
 	if n := len(q.unused); n > 0 {
@@ -196,6 +199,7 @@ func (q *Requests) remove(i int) {
 	if !e.live {
 		return
 	}
+	q.Version++
 	alone := e.older == None && e.newer == None
 	switch {
 	case alone:

@@ -1,0 +1,139 @@
+package capture
+
+import (
+	"bytes"
+	"unsafe"
+
+	"spoor/internal/event"
+	"spoor/internal/symbol"
+)
+
+// Most calls of most programs are echoes: the same words as when the same call
+// came at the same place before, save for the ticks. If no name has changed
+// meanwhile, the terminal is known without reading them part by part.
+
+// An echo is how a terminal's records looked last time.
+type echo struct {
+	words    []uint64 // both records, without ticks and without a new request
+	enter    int      // of which so many are of ENTER
+	thread   int32    // names of requests depend on it
+	purity   purity
+	kind     symbol.RequestKind // of a new request
+	names    uint64             // epoch of the names when they were read
+	requests uint64             // the same, of the requests
+}
+
+// echoWords bounds the length of what is compared and remembered.
+const echoWords = 64
+
+// A purity says how far a call's values follow from its records alone.
+type purity uint8
+
+const (
+	impure  purity = iota // the call makes or frees what has a name
+	maker                 // it makes a one-shot request, and that is all that comes out
+	watcher               // it names requests: nothing changes unless it ends some
+	pure
+)
+
+func (p *program) purity() purity {
+	if p.newComm || p.newType || p.persistent {
+		return impure
+	}
+	kind := pure
+	for _, s := range p.in {
+		switch {
+		case s.code == codeFree || s.code == codeRequestFree, s.element == codeFree || s.element == codeRequestFree:
+			return impure
+		case s.code == codeRequest || s.element == codeRequest:
+			kind = watcher
+		}
+	}
+	for _, s := range p.out {
+		switch {
+		case s.code == codeMade || s.code == codeUpdated, s.element == codeMade || s.element == codeUpdated:
+			return impure
+		case s.code == codeRequestMade:
+			if len(p.out) != 1 || kind != pure {
+				return impure
+			}
+			return maker
+		case s.code == codeTime:
+			return impure // never the same words
+		}
+	}
+	return kind
+}
+
+// epoch changes whenever a finished record could be given other names.
+func (c *Capture) epoch() uint64 { return c.renamed + c.modules.Version }
+
+// recall returns the terminal of a call that is an echo of the guessed one,
+// and does to the requests what the call does.
+func (c *Capture) recall(s *stream, enter, leave event.Record) (uint32, bool) {
+	n := c.sigs.Guess(s.prev)
+	if n >= uint32(len(c.echoes)) {
+		return 0, false
+	}
+	e := &c.echoes[n]
+	if len(enter) != e.enter+1 || e.words[0] != enter[0] || e.names != c.epoch() || int(e.thread) != s.thread {
+		return 0, false
+	}
+	out := e.words[e.enter:]
+	if len(leave) < len(out)+1 || out[0] != leave[0] {
+		return 0, false // word 0 has the size, so lengths agree from here on
+	}
+	if !sameWords(e.words[1:e.enter], enter[2:]) || !sameWords(out[1:], leave[2:len(out)+1]) {
+		return 0, false
+	}
+	switch e.purity {
+	case maker:
+		if c.requests.Make(s.thread, leave[len(leave)-2], leave[len(leave)-1], e.kind) == 0 {
+			return 0, false
+		}
+	case watcher:
+		if e.requests != c.requests.Version {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+// remember notes how the records of terminal n look, so that the next such
+// call is an echo. requests is the requests' epoch before the call.
+func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.Record, requests uint64) {
+	cut := 0
+	switch p.pureness {
+	case impure:
+		return
+	case maker:
+		if cut = 2; c.requests.Version == requests || leave.Flags()&event.NoOut != 0 {
+			return // no request was made
+		}
+	case watcher:
+		if c.requests.Version != requests {
+			return
+		}
+	}
+	if len(enter)+len(leave) > echoWords {
+		return
+	}
+	for int(n) >= len(c.echoes) {
+		c.echoes = append(c.echoes, echo{})
+	}
+	e := &c.echoes[n]
+	e.words = append(append(e.words[:0], enter[0]), enter[2:]...)
+	e.enter = len(e.words)
+	e.words = append(append(e.words, leave[0]), leave[2:len(leave)-cut]...)
+	e.thread, e.purity, e.kind = int32(s.thread), p.pureness, p.request
+	e.names, e.requests = c.epoch(), c.requests.Version
+}
+
+// sameWords compares at the speed of memory.
+func sameWords(a, b []uint64) bool {
+	return bytes.Equal(asBytes(a), asBytes(b))
+}
+
+func asBytes(w []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), len(w)*8)
+}
