@@ -204,7 +204,7 @@ func (p *program) build(m *installation) (string, error) {
 	compiler, flags := m.cc, []string{"-g", "-O1", "-pthread"}
 	if p.fortran() {
 		// mpif.h declares no interfaces: one routine gets buffers of many types.
-		compiler, flags = m.fort, append(flags, "-fallow-argument-mismatch")
+		compiler, flags = m.fort, append(flags, "-fallow-argument-mismatch", "-ffixed-line-length-none")
 	}
 	// Modules are written to the working folder.
 	dir, err := os.MkdirTemp(scratch, "build")
