@@ -228,6 +228,43 @@ func TestMPILoadedLocally(t *testing.T) {
 	}
 }
 
+// There is no MPI with the standard ABI on most machines; a toy one shows that
+// its handles, constants and statuses are understood.
+func TestStandardABI(t *testing.T) {
+	shim := library(t)
+	if out, err := exec.Command("make", "-C", root, "bin/spoor").CombinedOutput(); err != nil {
+		t.Fatalf("make: %v\n%s", err, out)
+	}
+	plain := installation{name: "none", cc: "cc"}
+	toy := plain.compile(t, "abi_mpi.c", "libmpi_abi.so")
+	dir, scratch := t.TempDir(), t.TempDir()
+	program := filepath.Join(dir, "abi_app")
+	cc := exec.Command("cc", "-o", program, "testdata/abi_app.c", toy)
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.Command(program)
+	run.Dir = dir
+	run.Env = append(os.Environ(), "LD_PRELOAD="+shim, "SPOOR_SCRATCH="+scratch)
+	if out, err := run.CombinedOutput(); err != nil || string(out) != "got 42\n" {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	checkFiles(t, dir, scratch, true)
+	dump, err := exec.Command(filepath.Join(root, "bin", "spoor"), "dump", filepath.Join(dir, "abi_app.spoor")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, dump)
+	}
+	for _, want := range []string{
+		"MPI_Comm_dup(comm=MPI_COMM_WORLD, newcomm=comm0)",
+		"datatype=MPI_INT, dest=0, tag=7, comm=comm0",
+		"source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG, comm=comm0, status=ignored{source=0, tag=7, bytes=4}",
+	} {
+		if !bytes.Contains(dump, []byte(want)) {
+			t.Errorf("no %q in\n%s", want, dump)
+		}
+	}
+}
+
 // What has no MPI in it, such as every helper of a launcher, gets no engine.
 func TestNoMPI(t *testing.T) {
 	cmd := exec.Command("cat", "/proc/self/maps")
