@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -77,6 +79,10 @@ func printCoverage(w io.Writer) error {
 		k.counts[c.Class]++
 		total.counts[c.Class]++
 	}
+	// The table has deprecated functions beside those that replace them.
+	slices.SortFunc(list, func(a, b *coverage) int {
+		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
+	})
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	row := func(k *coverage, name string) {
 		all := k.counts[mpi.Regular] + k.counts[mpi.Irregular] + k.counts[mpi.Unwrapped]

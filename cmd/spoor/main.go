@@ -69,7 +69,7 @@ func verbPrefix(cmd *cobra.Command) string {
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "spoor",
+		Use:   "spoor VERB [ARGS...]",
 		Short: "Trace any MPI program into one small file, and read it back",
 		Long: `spoor follows every MPI call of a parallel program and keeps the whole track
 in kilobytes. It needs no recompiling and no relinking, and works with the
@@ -83,7 +83,14 @@ MPICH family and Open MPI, with C and Fortran.`,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          rootVerb,
 	}
+	cobra.EnableCommandSorting = false
+	root.DisableFlagsInUseLine = true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetUsageTemplate(strings.NewReplacer(
+		"Available Commands:", "Verbs:", "{{.CommandPath}} [command]{{end}}", "{{.UseLine}}{{end}}",
+		"{{if .Runnable}}\n  {{.UseLine}}{{end}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}\n  {{.UseLine}}{{end}}",
+		"[command] --help", "VERB --help", "about a command", "about a verb",
+	).Replace(root.UsageTemplate()))
 	root.SetVersionTemplate("spoor {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	for _, cmd := range verbs() {

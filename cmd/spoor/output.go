@@ -77,5 +77,12 @@ func percent(part, whole float64) string {
 	if whole == 0 {
 		return "0 %"
 	}
-	return fmt.Sprintf("%.3g %%", 100*part/whole)
+	switch p := 100 * part / whole; {
+	case p >= 99.95:
+		return "100 %"
+	case p > 0 && p < 0.05:
+		return "< 0.1 %"
+	default:
+		return fmt.Sprintf("%.1f %%", p)
+	}
 }

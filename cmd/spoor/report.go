@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"spoor/internal/inspect"
+	"spoor/internal/launch"
 	"spoor/internal/recover"
 	"spoor/internal/summary"
 	"spoor/trace"
@@ -19,7 +20,7 @@ import (
 
 // report tells what has become of a run that began at start: its trace, or
 // what its ranks left in scratch, or why there is neither.
-func report(stderr io.Writer, o runOptions, start time.Time, out, scratch, program string) error {
+func report(stderr io.Writer, o runOptions, start time.Time, out, scratch, program string, l launch.Launcher) error {
 	traces := newTraces(out, start)
 	dirs, err := recover.Dirs(scratch)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -51,7 +52,7 @@ func report(stderr io.Writer, o runOptions, start time.Time, out, scratch, progr
 		return complainLeft(stderr, dirs, out, scratch)
 	}
 	if len(traces) == 0 {
-		explainNothing(stderr, program)
+		explainNothing(stderr, program, l)
 	}
 	return nil
 }
@@ -150,10 +151,10 @@ on those nodes; copy them here first.
 `
 
 // explainNothing looks for the reason why nothing was recorded.
-func explainNothing(stderr io.Writer, program string) {
-	why := []string{
-		"the program did not call MPI_Init, or stopped before it",
-		"the launcher did not hand the environment to the ranks; try: mpirun ... spoor run " + program,
+func explainNothing(stderr io.Writer, program string, l launch.Launcher) {
+	why := []string{"the program did not call MPI_Init, or stopped before it"}
+	if l != launch.None {
+		why = append(why, "the launcher did not hand the environment to the ranks; try: mpirun ... spoor run "+program)
 	}
 	path, err := exec.LookPath(program)
 	if err != nil {

@@ -99,7 +99,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if err := report(stderr, o, start, out, scratch, program); err != nil {
+	if err := report(stderr, o, start, out, scratch, program, l); err != nil {
 		complain(cmd, err)
 	}
 	if code != 0 {
@@ -136,7 +136,10 @@ func outputPath(o runOptions, program string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if _, err := os.Lstat(path); err == nil && !o.force {
+		if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {
+			return "", fmt.Errorf("%s: no such directory for the trace", filepath.Dir(o.out))
+		}
+		if exists(path) && !o.force {
 			return "", fmt.Errorf("%s exists; use --force to write over it", o.out)
 		}
 		return path, nil
@@ -154,9 +157,7 @@ func outputPath(o runOptions, program string) (string, error) {
 }
 
 func taken(path string) bool {
-	_, err := os.Lstat(path)
-	_, partial := os.Lstat(path + ".partial")
-	return err == nil || partial == nil
+	return exists(path) || exists(path+".partial")
 }
 
 // makeScratch makes a directory for this run below the user's choice, or the

@@ -14,9 +14,10 @@ import (
 
 // Options say what counts as a difference.
 type Options struct {
-	Sites   bool // where calls and callbacks are in the program
-	Times   bool // statistics of durations and gaps
-	Context int  // calls to show before the difference
+	Sites      bool // where calls and callbacks are in the program
+	Times      bool // statistics of durations and gaps
+	AnyAddress bool // addresses are all the same
+	Context    int  // calls to show before the difference
 }
 
 // A Difference is where a rank begins to differ.
@@ -80,7 +81,7 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 	case b == nil:
 		return &Difference{Rank: rank, What: "only the first trace has this rank"}, nil
 	}
-	m := newMatcher(a, b, c.o.Sites)
+	m := newMatcher(a, b, c.o)
 	same, err := c.sameDistinct(a, b, m)
 	if err != nil {
 		return nil, err

@@ -11,13 +11,13 @@ import (
 // the first difference both ranks have made the same ones.
 type matcher struct {
 	a, b  *trace.Rank
-	sites bool
+	o     Options
 	match []int32 // by terminal of a: the last one of b that was equal, plus 1
 	miss  map[[2]int]bool
 }
 
-func newMatcher(a, b *trace.Rank, sites bool) *matcher {
-	return &matcher{a: a, b: b, sites: sites, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
+func newMatcher(a, b *trace.Rank, o Options) *matcher {
+	return &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
 }
 
 func (m *matcher) equal(a, b int) (bool, error) {
@@ -35,7 +35,7 @@ func (m *matcher) equal(a, b int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if equalCalls(x, y, m.sites) {
+	if m.o.equalCalls(x, y) {
 		m.match[a] = int32(b) + 1
 		return true, nil
 	}
@@ -43,32 +43,32 @@ func (m *matcher) equal(a, b int) (bool, error) {
 	return false, nil
 }
 
-func equalCalls(x, y *trace.Call, sites bool) bool {
-	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || sites && x.Site != y.Site {
+func (o *Options) equalCalls(x, y *trace.Call) bool {
+	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.Sites && x.Site != y.Site {
 		return false
 	}
-	if !equalValues(&x.Result, &y.Result, sites) {
+	if !o.equalValues(&x.Result, &y.Result) {
 		return false
 	}
 	for i := range x.Params {
 		p, q := &x.Params[i], &y.Params[i]
-		if p.Name() != q.Name() || !equalValues(&p.In, &q.In, sites) || !equalValues(&p.Out, &q.Out, sites) {
+		if p.Name() != q.Name() || !o.equalValues(&p.In, &q.In) || !o.equalValues(&p.Out, &q.Out) {
 			return false
 		}
 	}
 	return equalPointers(x.NewComm, y.NewComm) && equalPointers(x.NewType, y.NewType)
 }
 
-func equalValues(v, w *trace.Value, sites bool) bool {
+func (o *Options) equalValues(v, w *trace.Value) bool {
 	if v.Type != w.Type {
 		return false
 	}
 	switch v.Type {
 	case trace.FunctionRef:
 		// A callback's number depends on where the linker put it.
-		return !sites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
+		return !o.Sites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
 	case trace.Address:
-		return v.Addr == w.Addr
+		return o.AnyAddress || v.Addr == w.Addr
 	case trace.String:
 		return v.Null == w.Null && v.Text == w.Text
 	case trace.Status:
@@ -76,7 +76,7 @@ func equalValues(v, w *trace.Value, sites bool) bool {
 	case trace.Request:
 		return v.Form == w.Form && v.ID == w.ID
 	case trace.Array:
-		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(a, b trace.Value) bool { return equalValues(&a, &b, sites) })
+		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(a, b trace.Value) bool { return o.equalValues(&a, &b) })
 	}
 	return v.Num == w.Num
 }
