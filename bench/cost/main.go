@@ -1,0 +1,144 @@
+// Command cost measures what spoor adds to a program: nanoseconds per call,
+// memory, start-up, and time in MPI_Finalize. Each figure comes from runs with
+// and without spoor in turn, and is a median.
+//
+//	go run ./bench/cost [-mpi openmpi,mpich] [-runs 5] [-ranks 2,16,64]
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	mpis := flag.String("mpi", "openmpi,mpich", "which MPIs")
+	runs := flag.Int("runs", 5, "runs of each kind, in turn")
+	calls := flag.Int("n", 300000, "iterations of each loop")
+	ranks := flag.String("ranks", "2,16,64", "world sizes for MPI_Finalize; none: skip")
+	flag.Parse()
+	for _, mpi := range strings.Split(*mpis, ",") {
+		b := bench{mpi: mpi, runs: *runs}
+		if err := b.run(*calls, *ranks); err != nil {
+			fmt.Fprintln(os.Stderr, "cost:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+type bench struct {
+	mpi  string
+	runs int
+	dir  string
+}
+
+func (b *bench) run(calls int, ranks string) error {
+	dir, err := os.MkdirTemp("", "spoor-cost-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b.dir = dir
+	for _, name := range []string{"loops", "ring"} {
+		cmd := exec.Command("mpicc."+b.mpi, "-O2", "-o", filepath.Join(dir, name), filepath.Join("bench", "cost", "programs", name+".c"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
+		}
+	}
+	fmt.Printf("%s: loops on one rank, %d iterations, medians of %d runs in turn\n", b.mpi, calls, b.runs)
+	if err := b.compare(1, "loops", strconv.Itoa(calls)); err != nil {
+		return err
+	}
+	for _, n := range strings.Split(ranks, ",") {
+		p, err := strconv.Atoi(n)
+		if err != nil {
+			continue
+		}
+		fmt.Printf("%s: ring of 1000 rounds, %d ranks\n", b.mpi, p)
+		if err := b.compare(p, "ring", "1000"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare runs the program plain and traced in turn and prints the medians of
+// each line that it prints, and of the whole run's wall time.
+func (b *bench) compare(ranks int, program, arg string) error {
+	samples := [2]map[string][]float64{{}, {}}
+	var order []string
+	for range b.runs {
+		for traced := range 2 {
+			lines, err := b.once(traced == 1, ranks, program, arg)
+			if err != nil {
+				return err
+			}
+			for _, l := range lines {
+				if samples[traced][l.name] == nil && traced == 0 {
+					order = append(order, l.name)
+				}
+				samples[traced][l.name] = append(samples[traced][l.name], l.value)
+			}
+		}
+	}
+	fmt.Printf("  %-22s %12s %12s %12s\n", "", "without", "with", "added")
+	for _, name := range order {
+		plain, traced := median(samples[0][name]), median(samples[1][name])
+		fmt.Printf("  %-22s %12.1f %12.1f %12.1f\n", name, plain, traced, traced-plain)
+	}
+	return nil
+}
+
+type line struct {
+	name  string
+	value float64
+}
+
+func (b *bench) once(traced bool, ranks int, program, arg string) ([]line, error) {
+	args := []string{"-n", strconv.Itoa(ranks)}
+	if b.mpi == "openmpi" {
+		args = append(args, "--oversubscribe")
+	}
+	args = append(args, filepath.Join(b.dir, program), arg)
+	name := "mpiexec." + b.mpi
+	if traced {
+		out := filepath.Join(b.dir, "t.spoor")
+		args = append([]string{"run", "-q", "-f", "-o", out, name}, args...)
+		name = filepath.Join("bin", "spoor")
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	start := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", cmd.Args, err)
+	}
+	wall := time.Since(start)
+	var lines []line
+	text := bufio.NewScanner(strings.NewReader(string(out)))
+	for text.Scan() {
+		name, value, _ := strings.Cut(text.Text(), " ")
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return nil, fmt.Errorf("unexpected output %q", text.Text())
+		}
+		lines = append(lines, line{name, v})
+	}
+	return append(lines, line{"whole_run_ms", float64(wall.Microseconds()) / 1e3}), nil
+}
+
+func median(v []float64) float64 {
+	sort.Float64s(v)
+	if len(v) == 0 {
+		return 0
+	}
+	return v[len(v)/2]
+}

@@ -1,0 +1,67 @@
+/* Time loops of MPI calls on one rank; prints "name ns-per-iteration" lines and
+   the process's own memory. Start-up and MPI_Finalize are timed by the caller. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static long resident_kb(void)
+{
+	long kb = 0;
+	char line[256];
+	FILE *f = fopen("/proc/self/status", "r");
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "VmRSS: %ld", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+#define LOOP(name, n, body) \
+	do { \
+		for (int i = 0; i < (n) / 10; i++) { body; } \
+		double t = now(); \
+		for (int i = 0; i < (n); i++) { body; } \
+		printf(name " %.1f\n", (now() - t) / (n)); \
+	} while (0)
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 300000, rank, flag, in = 1, out = 0;
+	char a[8] = "", b[8] = "";
+	double *heap = malloc(1 << 20);
+	MPI_Init(&argc, &argv);
+	MPI_Request r[2];
+	MPI_Comm self = MPI_COMM_SELF;
+	LOOP("comm_rank", n, MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+	LOOP("iprobe", n, MPI_Iprobe(MPI_ANY_SOURCE, 1, self, &flag, MPI_STATUS_IGNORE));
+	LOOP("isend+irecv+waitall", n,
+	     (MPI_Irecv(b, 8, MPI_CHAR, 0, 2, self, &r[0]), MPI_Isend(a, 8, MPI_CHAR, 0, 2, self, &r[1]),
+	      MPI_Waitall(2, r, MPI_STATUSES_IGNORE)));
+	LOOP("sendrecv", n, MPI_Sendrecv(a, 8, MPI_CHAR, 0, 3, b, 8, MPI_CHAR, 0, 3, self, MPI_STATUS_IGNORE));
+	LOOP("heap_sendrecv", n,
+	     MPI_Sendrecv(heap + 100, 1, MPI_DOUBLE, 0, 3, heap + 200, 1, MPI_DOUBLE, 0, 3, self, MPI_STATUS_IGNORE));
+	LOOP("allreduce", n, MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, self));
+	LOOP("cycle_of_64", n, MPI_Iprobe(MPI_ANY_SOURCE, i % 64, self, &flag, MPI_STATUS_IGNORE));
+	unsigned seed = 1;
+	LOOP("random_of_64", n,
+	     (seed = seed * 1103515245u + 12345u, MPI_Iprobe(MPI_ANY_SOURCE, (int)(seed >> 16 & 63), self, &flag, MPI_STATUS_IGNORE)));
+	void *volatile p;
+	LOOP("malloc+free_64", n, (p = malloc(64), free(p)));
+	LOOP("malloc+free_4096", n, (p = malloc(4096), free(p)));
+	printf("resident_kb %ld\n", resident_kb());
+	double t = now();
+	MPI_Finalize();
+	printf("finalize_us %.1f\n", (now() - t) / 1e3);
+	free(heap);
+	return 0;
+}

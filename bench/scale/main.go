@@ -1,0 +1,92 @@
+// Command scale measures how large the traces of well-known communication
+// patterns are, on up to 16,384 virtual ranks: their calls go through the same
+// merge and the same file format as those of real processes. Beside it stands
+// what Pilgrim's published scheme makes of the same calls.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spoor/bench/scale/skeleton"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	f := flag.NewFlagSet("scale", flag.ExitOnError)
+	programs := f.String("programs", "", "comma-separated `names`; all if empty")
+	ranks := f.String("ranks", "16,64,256,1024", "comma-separated `numbers` of ranks")
+	baseline := f.Bool("baseline", true, "compress as Pilgrim does, too")
+	sections := f.Bool("sections", false, "list where the bytes go")
+	plot := f.String("plot", "", "write a plot to this SVG `file`")
+	profile := f.String("cpuprofile", "", "write a profile to this `file`")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if *profile != "" {
+		out, err := os.Create(*profile)
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+		if err := pprof.StartCPUProfile(out); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	list := skeleton.All
+	if *programs != "" {
+		list = nil
+		for _, name := range strings.Split(*programs, ",") {
+			p, ok := skeleton.ByName(name)
+			if !ok {
+				return fmt.Errorf("no program %q", name)
+			}
+			list = append(list, p)
+		}
+	}
+	var sizes []int
+	for _, s := range strings.Split(*ranks, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is no number of ranks", s)
+		}
+		sizes = append(sizes, n)
+	}
+	slices.Sort(sizes)
+	var results []*Result
+	printHead(os.Stdout)
+	for _, p := range list {
+		for _, n := range sizes {
+			if p.Fits != nil && !p.Fits(n) {
+				continue
+			}
+			r, err := measure(p, n, *baseline)
+			if err != nil {
+				return fmt.Errorf("%s on %d ranks: %w", p.Name, n, err)
+			}
+			printRow(os.Stdout, r)
+			if *sections {
+				printSections(os.Stdout, r)
+			}
+			r.Program.Run = nil
+			results = append(results, r)
+		}
+	}
+	printSummary(os.Stdout, results)
+	if *plot != "" {
+		return writePlot(*plot, results)
+	}
+	return nil
+}

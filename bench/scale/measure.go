@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"time"
+
+	"spoor/bench/scale/pilgrim"
+	"spoor/bench/scale/skeleton"
+	"spoor/bench/scale/vmpi"
+	"spoor/internal/merge"
+	"spoor/trace"
+)
+
+// A Result is one program on one number of ranks.
+type Result struct {
+	Program  skeleton.Program
+	Ranks    int
+	Events   uint64
+	File     int // bytes of the whole file
+	Sections []trace.Section
+	Classes  int
+	Calls    int // bytes of what says which calls were made; see calls
+	Content  int // of these, what Pilgrim has, too: no names, no headers
+	Times    int // bytes of the statistics of durations
+	Process  int // bytes of the table of processes
+
+	Merge    time.Duration // work of all ranks together
+	Path     time.Duration // longest chain of ranks that wait for each other
+	Encode   time.Duration // fitting and writing, at the root
+	Message  int           // largest to the root
+	Largest  int           // largest at all
+	Peak     uint64        // bytes of heap, all ranks' pending messages included
+	Verified int           // ranks decoded and compared
+	Pilgrim  pilgrim.Size
+}
+
+// measure runs a program on virtual ranks, merges their tracks, writes the
+// file and reads it back.
+func measure(p skeleton.Program, ranks int, baseline bool) (*Result, error) {
+	res := &Result{Program: p, Ranks: ranks}
+	runtime.GC()
+	tree := newTree(ranks)
+	var root *merge.State
+	// From the last rank to the first, each rank finds the messages of its
+	// children waiting: no two tracks have to be in memory at a time.
+	for rank := ranks - 1; rank >= 0; rank-- {
+		v := vmpi.Run(p.Name, rank, ranks, p.Run)
+		res.Events += v.Calls()
+		t := v.Track()
+		s, err := tree.merge(rank, t)
+		if err != nil {
+			return nil, err
+		}
+		if rank%512 == 0 {
+			res.sample()
+		}
+		root = s
+	}
+	res.Merge, res.Path, res.Message, res.Largest = tree.work, tree.done[0], tree.toRoot, tree.largest
+	if len(root.Problems) > 0 {
+		return nil, fmt.Errorf("problem of rank %d: %s", root.Problems[0].Rank, root.Problems[0].What)
+	}
+	res.Classes = root.Classes()
+	start := time.Now()
+	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPI: "mpich"})
+	if err != nil {
+		return nil, err
+	}
+	file, err := trace.Encode(c)
+	if err != nil {
+		return nil, err
+	}
+	res.Encode = time.Since(start)
+	res.sample()
+	root, c = nil, nil
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), p.Name)
+	if err != nil {
+		return nil, err
+	}
+	res.sizes(file, r)
+	if err := res.verify(r); err != nil {
+		return nil, err
+	}
+	if baseline {
+		w := pilgrim.New(ranks)
+		for rank := range ranks {
+			w.Add(vmpi.Run(p.Name, rank, ranks, p.Run).Track())
+		}
+		res.Pilgrim = w.Size()
+	}
+	return res, nil
+}
+
+func (r *Result) sample() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	r.Peak = max(r.Peak, m.HeapAlloc)
+}
+
+// sizes splits the file: what was measured and which processes ran grows with
+// the ranks by its nature; calls need not.
+func (r *Result) sizes(file []byte, t *trace.Reader) {
+	r.File, r.Sections = len(file), t.Sections()
+	r.Calls = r.File
+	for _, s := range r.Sections {
+		switch s.Name {
+		case "times":
+			r.Times = int(s.Stored)
+			r.Calls -= r.Times
+		case "process":
+			r.Process = int(s.Stored)
+			r.Calls -= r.Process
+		case "ranks", "signatures", "classes", "columns":
+			r.Content += int(s.Stored)
+		}
+	}
+}
+
+// verify runs ranks again and compares each of their calls with the trace.
+func (r *Result) verify(t *trace.Reader) error {
+	if t.Ranks() != r.Ranks {
+		return fmt.Errorf("%d ranks in the trace of %d", t.Ranks(), r.Ranks)
+	}
+	step := 1
+	if r.Ranks > 1024 {
+		step = r.Ranks/128 - 1 // odd, so that it meets all rows and columns
+	}
+	for rank := 0; rank < r.Ranks; rank += step {
+		if err := same(t, rank, vmpi.Run(r.Program.Name, rank, r.Ranks, r.Program.Run)); err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+		r.Verified++
+	}
+	return nil
+}

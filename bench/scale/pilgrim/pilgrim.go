@@ -1,0 +1,233 @@
+// Package pilgrim compresses the tracks of all ranks as Pilgrim's authors
+// describe it (TPDS 2022, sections 2.4 and 2.5), to have something to compare
+// with: partners relative to the own rank, one table of distinct signatures,
+// each distinct grammar once, and a last pass of Sequitur over all of them.
+//
+// It models sizes; nothing reads what it makes. In doubt it is generous: what
+// Pilgrim doesn't record is left out, requests have the names that serve best,
+// and there is a coding as varints with zstd, which Pilgrim itself lacks.
+package pilgrim
+
+import (
+	"encoding/binary"
+
+	"github.com/klauspost/compress/zstd"
+
+	"spoor/internal/grammar"
+	"spoor/internal/track"
+	"spoor/mpi"
+)
+
+// More than this is not worth the memory of a benchmark.
+const (
+	maxSignatures = 1 << 20
+	maxSymbols    = 1 << 25
+)
+
+// A World takes the tracks of all ranks.
+type World struct {
+	sigs     map[string]uint32
+	table    []byte // signatures as varints
+	plain    int    // bytes of the table in Pilgrim's own format
+	sites    map[uint64]uint64
+	grammars map[string]int64
+	unique   []*grammar.Grammar
+	ofRank   []int64
+	symbols  int
+	full     bool
+}
+
+// New returns a World of no tracks yet.
+func New(ranks int) *World {
+	return &World{
+		sigs: make(map[string]uint32), sites: make(map[uint64]uint64),
+		grammars: make(map[string]int64), ofRank: make([]int64, ranks),
+	}
+}
+
+// Add takes a rank's track.
+func (w *World) Add(t *track.Track) {
+	if w.full {
+		return
+	}
+	number := make([]uint32, len(t.Sigs))
+	var key []byte
+	for i := range t.Sigs {
+		s := &t.Sigs[i]
+		site, ok := w.sites[s.Site]
+		if !ok {
+			site = uint64(len(w.sites))
+			w.sites[s.Site] = site
+		}
+		vals := relative(s.Call, s.Vals, int64(t.Rank))
+		key = binary.AppendUvarint(key[:0], uint64(s.Call))
+		key = binary.AppendUvarint(key, site)
+		for _, v := range vals {
+			key = binary.AppendVarint(key, v)
+		}
+		n, ok := w.sigs[string(key)]
+		if !ok {
+			n = uint32(len(w.sigs))
+			w.sigs[string(key)] = n
+			w.table = append(w.table, key...)
+			// Terminal, length of the key, count, mean duration; then function
+			// and arguments as they lie in memory.
+			w.plain += 4*4 + 2 + 4*len(vals)
+		}
+		number[i] = n
+	}
+	g := t.Streams[0].Grammar.Renumber(func(n uint32) uint32 { return number[n] })
+	b := g.AppendBinary(nil)
+	id, ok := w.grammars[string(b)]
+	if !ok {
+		id = int64(len(w.unique))
+		w.grammars[string(b)] = id
+		w.unique = append(w.unique, g)
+		for _, body := range g.Rules {
+			w.symbols += len(body)
+		}
+	}
+	w.ofRank[t.Rank] = id
+	w.full = len(w.sigs) > maxSignatures || w.symbols > maxSymbols
+}
+
+// A Size is what a trace takes.
+type Size struct {
+	Known      bool // false if there was too much to go through
+	Plain      int  // in Pilgrim's own format: plain integers
+	Packed     int  // as varints, compressed with zstd
+	Signatures int
+	Grammars   int
+}
+
+// Size finishes the trace.
+func (w *World) Size() Size {
+	s := Size{Known: !w.full, Signatures: len(w.sigs), Grammars: len(w.unique)}
+	if w.full {
+		return s
+	}
+	// The last pass runs over all rules of all grammars, written as integers.
+	last := grammar.NewBuilder()
+	var once []byte
+	for _, g := range w.unique {
+		last.Append(uint32(len(g.Rules)))
+		for _, body := range g.Rules {
+			last.Append(uint32(len(body)))
+			for _, x := range body {
+				last.Append(uint32(x.ID<<1 ^ x.ID>>31))
+				last.Append(uint32(x.Count))
+			}
+		}
+		once = g.AppendBinary(once)
+	}
+	order := grammar.NewBuilder()
+	for _, id := range w.ofRank {
+		order.Append(uint32(id))
+	}
+	s.Plain = w.plain + ints(last.Grammar()) + ints(order.Grammar())
+	ranks := order.Grammar().AppendBinary(nil)
+	with := compressed(w.table, last.Grammar().AppendBinary(nil), ranks)
+	s.Packed = min(with, compressed(w.table, once, ranks))
+	return s
+}
+
+// ints is the size of a grammar as plain integers: per rule its number and
+// length, per symbol its number and exponent.
+func ints(g *grammar.Grammar) int {
+	n := 4
+	for _, body := range g.Rules {
+		n += 4 * (2 + 2*len(body))
+	}
+	return n
+}
+
+func compressed(parts ...[]byte) int {
+	var all []byte
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20), zstd.WithSingleSegment(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	defer e.Close()
+	return len(e.EncodeAll(all, nil))
+}
+
+// relative returns the values with ranks as differences to the own one, and
+// without what Pilgrim doesn't record: members of new communicators and
+// layouts of new datatypes.
+func relative(id uint16, vals []int64, rank int64) []int64 {
+	call, ok := mpi.ByID(id)
+	if !ok {
+		panic("pilgrim: unknown call")
+	}
+	r := reader{vals: vals, rank: rank}
+	r.take(1) // return code
+	for i := range call.Params {
+		p := &call.Params[i]
+		if p.LargeOnly && !call.Large {
+			continue
+		}
+		if p.HasIn() {
+			r.part(p)
+		}
+		if p.HasOut() {
+			r.part(p)
+		}
+	}
+	return r.out
+}
+
+type reader struct {
+	vals, out []int64
+	rank      int64
+}
+
+func (r *reader) take(n int) {
+	r.out = append(r.out, r.vals[:n]...)
+	r.vals = r.vals[n:]
+}
+
+func (r *reader) partner() {
+	v := r.vals[0]
+	r.take(1)
+	if v >= 0 {
+		r.out[len(r.out)-1] = v - r.rank
+	}
+}
+
+func (r *reader) part(p *mpi.Param) {
+	n := int64(1)
+	if p.Array {
+		n = r.vals[0]
+		r.take(1)
+	}
+	for range max(n, 0) {
+		switch p.Kind {
+		case mpi.KindBuffer:
+			r.take(2)
+		case mpi.KindRank:
+			if p.Name == "root" {
+				r.take(1)
+			} else {
+				r.partner()
+			}
+		case mpi.KindColor, mpi.KindKey:
+			r.partner()
+		case mpi.KindStatus:
+			form := r.vals[0]
+			r.take(1)
+			switch form {
+			case 1, 2:
+				r.partner()
+				r.take(3)
+			case 4:
+				r.take(1)
+			}
+		default:
+			r.take(1)
+		}
+	}
+}

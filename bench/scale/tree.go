@@ -1,0 +1,61 @@
+package main
+
+import (
+	"time"
+
+	"spoor/internal/merge"
+	"spoor/internal/track"
+)
+
+// A tree merges virtual ranks one after the other and measures as if each had
+// a processor of its own.
+type tree struct {
+	links   []merge.Transport
+	done    []time.Duration // by rank: when it was through
+	work    time.Duration   // of all ranks
+	toRoot  int
+	largest int
+}
+
+func newTree(ranks int) *tree {
+	return &tree{links: merge.Memory(ranks), done: make([]time.Duration, ranks)}
+}
+
+func (t *tree) merge(rank int, tr *track.Track) (*merge.State, error) {
+	m := &meter{Transport: t.links[rank], tree: t, last: time.Now()}
+	s, err := merge.Merge(m, tr)
+	m.lap()
+	t.done[rank] = m.clock
+	t.links[rank] = nil
+	return s, err
+}
+
+// A meter is a transport that watches messages and time. A message costs none.
+type meter struct {
+	merge.Transport
+	tree  *tree
+	clock time.Duration
+	last  time.Time
+}
+
+func (m *meter) lap() {
+	now := time.Now()
+	d := now.Sub(m.last)
+	m.last = now
+	m.clock += d
+	m.tree.work += d
+}
+
+func (m *meter) Send(to int, msg []byte) error {
+	if to == 0 {
+		m.tree.toRoot = max(m.tree.toRoot, len(msg))
+	}
+	m.tree.largest = max(m.tree.largest, len(msg))
+	return m.Transport.Send(to, msg)
+}
+
+func (m *meter) Recv(from int) ([]byte, error) {
+	m.lap()
+	m.clock = max(m.clock, m.tree.done[from])
+	return m.Transport.Recv(from)
+}

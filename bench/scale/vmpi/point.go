@@ -1,0 +1,167 @@
+package vmpi
+
+var (
+	idInit, idFinalize = id("MPI_Init"), id("MPI_Finalize")
+	idRank, idSize     = id("MPI_Comm_rank"), id("MPI_Comm_size")
+	idSend, idRecv     = id("MPI_Send"), id("MPI_Recv")
+	idIsend, idIrecv   = id("MPI_Isend"), id("MPI_Irecv")
+	idSendrecv         = id("MPI_Sendrecv")
+	idReplace          = id("MPI_Sendrecv_replace")
+	idIprobe           = id("MPI_Iprobe")
+	idWait, idWaitall  = id("MPI_Wait"), id("MPI_Waitall")
+	idWaitany          = id("MPI_Waitany")
+	idTestsome         = id("MPI_Testsome")
+)
+
+func (v *Rank) Init(site int)     { v.begin(); v.end(idInit, site) }
+func (v *Rank) Finalize(site int) { v.begin(); v.end(idFinalize, site) }
+
+func (v *Rank) CommRank(site int, c Comm, rank int64) {
+	v.begin()
+	v.put(c.Handle, rank)
+	v.end(idRank, site)
+}
+
+func (v *Rank) CommSize(site int, c Comm, size int64) {
+	v.begin()
+	v.put(c.Handle, size)
+	v.end(idSize, site)
+}
+
+// Start does what nearly every program begins with.
+func (v *Rank) Start(site int) {
+	v.Init(site)
+	v.CommRank(site+1, World, int64(v.Rank))
+	v.CommSize(site+2, World, int64(v.Size))
+}
+
+func (v *Rank) Send(site int, b Buf, count int64, t Type, dest, tag int64, c Comm) {
+	v.begin()
+	v.buf(b)
+	v.put(count, t.Handle, dest, tag, c.Handle)
+	v.end(idSend, site)
+}
+
+func (v *Rank) Recv(site int, b Buf, count int64, t Type, source, tag int64, c Comm) {
+	v.RecvOf(site, b, count, t, source, tag, c, expected(source, tag, count*t.Bytes))
+}
+
+// RecvOf is a receive that may get something else than it names.
+func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) {
+	v.begin()
+	v.buf(b)
+	v.put(count, t.Handle, source, tag, c.Handle)
+	v.status(true, st, false)
+	v.end(idRecv, site)
+}
+
+func (v *Rank) Isend(site int, b Buf, count int64, t Type, dest, tag int64, c Comm) Request {
+	v.begin()
+	v.buf(b)
+	v.put(count, t.Handle, dest, tag, c.Handle)
+	r := v.create(false, Status{})
+	v.end(idIsend, site)
+	return r
+}
+
+func (v *Rank) Irecv(site int, b Buf, count int64, t Type, source, tag int64, c Comm) Request {
+	return v.IrecvOf(site, b, count, t, source, tag, c, expected(source, tag, count*t.Bytes))
+}
+
+// IrecvOf is a receive that may get something else than it names.
+func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) Request {
+	v.begin()
+	v.buf(b)
+	v.put(count, t.Handle, source, tag, c.Handle)
+	r := v.create(true, st)
+	v.end(idIrecv, site)
+	return r
+}
+
+func (v *Rank) Sendrecv(site int, s Buf, ns int64, dest, stag int64, r Buf, nr, source, rtag int64, t Type, c Comm) {
+	v.begin()
+	v.buf(s)
+	v.put(ns, t.Handle, dest, stag)
+	v.buf(r)
+	v.put(nr, t.Handle, source, rtag, c.Handle)
+	v.status(true, expected(source, rtag, nr*t.Bytes), true)
+	v.end(idSendrecv, site)
+}
+
+func (v *Rank) SendrecvReplace(site int, b Buf, n int64, t Type, dest, stag, source, rtag int64, c Comm) {
+	v.begin()
+	v.buf(b)
+	v.put(n, t.Handle, dest, stag, source, rtag, c.Handle)
+	v.status(true, expected(source, rtag, n*t.Bytes), true)
+	v.end(idReplace, site)
+}
+
+// Iprobe finds a message, or none if st is nil.
+func (v *Rank) Iprobe(site int, source, tag int64, c Comm, st *Status) {
+	v.begin()
+	v.put(source, tag, c.Handle)
+	if st == nil {
+		v.put(0, statusAbsent)
+	} else {
+		v.put(1)
+		v.status(true, *st, false)
+	}
+	v.end(idIprobe, site)
+}
+
+func (v *Rank) Wait(site int, r *Request) {
+	v.begin()
+	v.put(v.distance(r))
+	v.status(r.recv, r.st, false)
+	*r = Request{}
+	v.end(idWait, site)
+}
+
+// Waitall ignores the statuses, as most programs do.
+func (v *Rank) Waitall(site int, rs []Request) {
+	v.begin()
+	v.requests(rs)
+	v.put(int64(len(rs)))
+	for i := range rs {
+		v.status(rs[i].recv, rs[i].st, true)
+		rs[i] = Request{}
+	}
+	v.end(idWaitall, site)
+}
+
+func (v *Rank) requests(rs []Request) {
+	n := int64(len(rs))
+	v.put(n, n)
+	for i := range rs {
+		v.put(v.distance(&rs[i]))
+	}
+}
+
+// Waitany completes the request at a position.
+func (v *Rank) Waitany(site int, rs []Request, at int) {
+	v.begin()
+	v.requests(rs)
+	v.put(int64(at))
+	v.status(rs[at].recv, rs[at].st, false)
+	rs[at] = Request{}
+	v.end(idWaitany, site)
+}
+
+// Testsome completes the requests at some positions, or none.
+func (v *Rank) Testsome(site int, rs []Request, at []int) {
+	v.begin()
+	v.requests(rs)
+	n := int64(len(at))
+	v.put(n, n)
+	for _, i := range at {
+		v.put(int64(i))
+	}
+	v.put(n)
+	for _, i := range at {
+		v.status(rs[i].recv, rs[i].st, false)
+	}
+	for _, i := range at {
+		rs[i] = Request{}
+	}
+	v.end(idTestsome, site)
+}

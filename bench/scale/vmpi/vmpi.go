@@ -1,0 +1,129 @@
+// Package vmpi is an MPI for virtual ranks: a program is run for one rank at a
+// time, as a plain loop, and each of its calls becomes the values that the
+// recorder would have made of it. What comes out is the track of the rank, as
+// the merge takes it from a real process.
+//
+// No message is carried. A receive is told by the program what arrives; unless
+// it says so, that is what was asked for.
+package vmpi
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"spoor/internal/grammar"
+	"spoor/internal/signature"
+	"spoor/internal/track"
+	"spoor/mpi"
+)
+
+// A Rank is a virtual process.
+type Rank struct {
+	Rank, Size int
+
+	name    string
+	sigs    signature.Table
+	grammar *grammar.Builder
+	prev    uint32
+	key     signature.Key
+	made    int64 // one-shot requests
+	comms   int64 // communicators made
+	types   int64 // datatypes made
+	splits  map[int64]int64
+	clock   uint64
+	calls   uint64
+	hash    uint64 // of all calls, in order
+	sites   map[uint64]track.Site
+	hashes  map[int]uint64
+}
+
+// Run runs a program for one rank of a world.
+func Run(name string, rank, size int, program func(v *Rank)) *Rank {
+	v := &Rank{
+		Rank: rank, Size: size, name: name, grammar: grammar.NewBuilder(), prev: signature.None,
+		key: make(signature.Key, signature.KeyHeader, 64), splits: make(map[int64]int64),
+		clock: uint64(rank)*0x9e3779b97f4a7c15 + 1, sites: make(map[uint64]track.Site), hashes: make(map[int]uint64),
+	}
+	program(v)
+	return v
+}
+
+// Calls returns how many calls the rank made.
+func (v *Rank) Calls() uint64 { return v.calls }
+
+// Hash returns Mix over the terminals of all calls. Terminals are numbered by
+// first call.
+func (v *Rank) Hash() uint64 { return v.hash }
+
+// Mix adds one terminal to a hash of a sequence.
+func Mix(hash uint64, terminal uint32) uint64 {
+	hash = (hash ^ uint64(terminal)) * 0x9fb21c651e98df25
+	return hash ^ hash>>29
+}
+
+// ids are looked up once.
+func id(name string) uint16 {
+	c, ok := mpi.Lookup(name)
+	if !ok {
+		panic(fmt.Sprintf("vmpi: no call %s", name))
+	}
+	return c.ID
+}
+
+// begin starts the values of a call with its return code, success.
+func (v *Rank) begin() { v.key = append(v.key[:signature.KeyHeader], 0) }
+
+func (v *Rank) put(vals ...int64) { v.key = append(v.key, vals...) }
+
+func (v *Rank) buf(b Buf) { v.key = append(v.key, b.Segment, b.Offset) }
+
+// end files the call.
+func (v *Rank) end(call uint16, site int) {
+	v.key.SetHeader(call, v.site(site))
+	n := v.sigs.Number(v.prev, v.key)
+	v.prev = n
+	v.grammar.Append(n)
+	v.calls++
+	v.hash = Mix(v.hash, n)
+	v.clock = v.clock*6364136223846793005 + 1442695040888963407
+	t := v.sigs.Times(n)
+	t.Duration.Add(1000 + v.clock>>54)
+	t.Gap.Add(300 + v.clock>>48&1023)
+}
+
+// site returns the hash of a numbered place in the program.
+func (v *Rank) site(n int) uint64 {
+	if h, ok := v.hashes[n]; ok {
+		return h
+	}
+	s := track.Site{Module: "/home/user/bin/" + v.name, Offset: uint64(0x1180 + 0x4c*n + n*n%7)}
+	f := fnv.New64a()
+	fmt.Fprint(f, v.name)
+	s.BuildID = fmt.Sprintf("%016x%016x%08x", f.Sum64(), f.Sum64()*0x9fb21c651e98df25, uint32(f.Sum64()*31))
+	fmt.Fprint(f, n)
+	h := f.Sum64() &^ (1 << 63)
+	v.sites[h], v.hashes[n] = s, h
+	return h
+}
+
+// Track returns what was recorded.
+func (v *Rank) Track() *track.Track {
+	t := &track.Track{Rank: v.Rank, Strings: map[uint64]string{}, Sites: v.sites}
+	g := v.grammar.Grammar()
+	number := make([]uint32, v.sigs.Len())
+	for i, n := range g.Terminals() {
+		number[n] = uint32(i)
+		k := v.sigs.Key(n)
+		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: k.Values()})
+		s := v.sigs.Times(n)
+		t.Times = append(t.Times, track.Times{Duration: s.Duration, Gap: s.Gap})
+	}
+	t.Streams = []track.Stream{{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })}}
+	// What differs between processes of a real run differs here, too.
+	noise := (v.clock ^ v.clock>>29) * 0xd6e8feb86659fd93 >> 40
+	t.Process = track.Process{
+		Host: fmt.Sprintf("node%04d", v.Rank/64), PID: 20000 + v.Rank%64*3 + int(noise&1), End: track.Finished, Threads: 1,
+		StartNs: 1_700_000_000_000_000_000 + int64(noise), SpanNs: 60_000_000_000 - int64(noise),
+	}
+	return t
+}
