@@ -100,7 +100,7 @@ static void *born(void *p, size_t size)
 {
 	if (size >= least && p && real.usable && !sp_self.busy) {
 		int saved = errno;
-		sp_segment_add(p, size, SP_HEAP, 0);
+		sp_segment_add(p, size, real.usable(p), SP_HEAP, 0);
 		errno = saved;
 	}
 	return p;
@@ -108,9 +108,10 @@ static void *born(void *p, size_t size)
 
 static void gone(void *p)
 {
-	if (p && real.usable && real.usable(p) >= least && !sp_self.busy) {
+	size_t room = p && real.usable ? real.usable(p) : 0;
+	if (room >= least && !sp_self.busy) {
 		int saved = errno;
-		sp_segment_remove(p);
+		sp_segment_remove(p, room);
 		errno = saved;
 	}
 }

@@ -76,7 +76,7 @@ static unsigned device_of(const char *library, const char *symbol, void **slot)
 		int (*f) types = runtime_symbol(&slot, library, #prefix #name); \
 		int rc = f ? f args : NO_DEVICE; \
 		if (rc == 0 && out) \
-			sp_segment_add(*out, bytes, class, device); \
+			sp_segment_add(*out, bytes, bytes, class, device); \
 		return rc; \
 	}
 
@@ -86,7 +86,7 @@ static unsigned device_of(const char *library, const char *symbol, void **slot)
 	{ \
 		static void *slot; \
 		int (*f) types = runtime_symbol(&slot, library, #prefix #name); \
-		sp_segment_remove(mem); \
+		sp_segment_remove(mem, 0); \
 		return f ? f args : NO_DEVICE; \
 	}
 

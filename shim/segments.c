@@ -8,12 +8,12 @@
 #include "shim.h"
 
 #define SHARDS 64
-#define FILTER 16384 /* counters; a power of two */
-#define CLASSES 48   /* g above this is clamped: 256 TiB */
+#define FILTER 256 /* counters per shard; a power of two */
+#define CLASSES 56   /* larger segments are not entered */
 #define CACHE 16     /* recently used segments per thread; a power of two */
 
 struct entry {
-	uint64_t key; /* granule << 6 | g, plus 1; 0 is a free slot */
+	uint64_t key; /* granule << 6 | its size class, plus 1; 0 is a free slot */
 	uint64_t base, size;
 	uint64_t serial; /* of the entry at the segment's first granule; 0: not used by MPI */
 	uint32_t class, device;
@@ -23,6 +23,7 @@ struct shard {
 	int lock;
 	uint32_t mask, used;
 	struct entry *slots;
+	uint8_t filter[FILTER]; /* entries by hash, stuck at 255; written under the lock */
 };
 
 struct cached {
@@ -30,8 +31,7 @@ struct cached {
 };
 
 static struct shard shards[SHARDS];
-static uint16_t filter[FILTER];
-static uint32_t population[CLASSES]; /* entries per size class */
+static uint64_t classes;             /* bit set of size classes that ever had an entry */
 static uint64_t serials;             /* last serial given */
 static uint64_t epoch = 1;           /* advances when a used segment goes away */
 static int off;
@@ -58,13 +58,18 @@ static void unlock(int *l)
 
 static unsigned size_class(uint64_t size)
 {
-	unsigned g = 63 - (unsigned)__builtin_clzll(size | 64);
-	return g < CLASSES ? g : CLASSES - 1;
+	return 63 - (unsigned)__builtin_clzll(size | 64);
 }
 
-static uint64_t key_of(uint64_t addr, unsigned g)
+/* A granule of a class is four times as large as its smallest segment. */
+static uint64_t granule_of(uint64_t addr, unsigned class)
 {
-	return ((addr >> g) << 6 | g) + 1;
+	return addr >> (class + 2);
+}
+
+static uint64_t key_of(uint64_t granule, unsigned class)
+{
+	return (granule << 6 | class) + 1;
 }
 
 static uint64_t hash(uint64_t key)
@@ -76,6 +81,11 @@ static uint64_t hash(uint64_t key)
 static struct shard *shard_of(uint64_t h)
 {
 	return &shards[h >> 58];
+}
+
+static uint8_t *filter_of(struct shard *s, uint64_t h)
+{
+	return &s->filter[h >> 40 & (FILTER - 1)];
 }
 
 /* Double the shard's slots (or make the first ones). Its lock is held. */
@@ -114,7 +124,9 @@ static void insert(const struct entry *e)
 		i = (i + 1) & s->mask;
 	s->slots[i] = *e;
 	s->used++;
-	__atomic_fetch_add(&filter[h >> 40 & (FILTER - 1)], 1, __ATOMIC_RELAXED);
+	uint8_t *f = filter_of(s, h);
+	if (*f < 255)
+		__atomic_store_n(f, *f + 1, __ATOMIC_RELAXED);
 	unlock(&s->lock);
 }
 
@@ -138,9 +150,10 @@ static void close_hole(struct shard *s, uint32_t i)
 static int take(uint64_t key, uint64_t base, struct entry *out)
 {
 	uint64_t h = hash(key);
-	if (!__atomic_load_n(&filter[h >> 40 & (FILTER - 1)], __ATOMIC_RELAXED))
-		return 0;
 	struct shard *s = shard_of(h);
+	uint8_t *f = filter_of(s, h);
+	if (!__atomic_load_n(f, __ATOMIC_RELAXED))
+		return 0;
 	int found = 0;
 	lock(&s->lock);
 	for (uint32_t i = (uint32_t)h & s->mask; s->slots && s->slots[i].key; i = (i + 1) & s->mask) {
@@ -149,7 +162,8 @@ static int take(uint64_t key, uint64_t base, struct entry *out)
 		*out = s->slots[i];
 		close_hole(s, i);
 		s->used--;
-		__atomic_fetch_sub(&filter[h >> 40 & (FILTER - 1)], 1, __ATOMIC_RELAXED);
+		if (*f < 255)
+			__atomic_store_n(f, *f - 1, __ATOMIC_RELAXED);
 		found = 1;
 		break;
 	}
@@ -157,19 +171,22 @@ static int take(uint64_t key, uint64_t base, struct entry *out)
 	return found;
 }
 
-void sp_segment_add(const void *p, size_t size, unsigned class, unsigned device)
+void sp_segment_add(const void *p, size_t size, size_t room, unsigned class, unsigned device)
 {
 	if (sp_unlikely(off) || !p || !size)
 		return;
 	uint64_t base = (uint64_t)(uintptr_t)p;
-	unsigned g = size_class(size);
+	unsigned g = size_class(room);
+	if (sp_unlikely(g >= CLASSES))
+		return;
 	struct entry e = {.base = base, .size = size, .class = class, .device = device};
-	uint64_t last = (base + size - 1) >> g;
-	for (uint64_t granule = base >> g; granule <= last; granule++) {
-		e.key = (granule << 6 | g) + 1;
+	uint64_t last = granule_of(base + room - 1, g);
+	for (uint64_t granule = granule_of(base, g); granule <= last; granule++) {
+		e.key = key_of(granule, g);
 		insert(&e);
 	}
-	__atomic_fetch_add(&population[g], 1, __ATOMIC_RELAXED);
+	if (sp_unlikely(!(__atomic_load_n(&classes, __ATOMIC_RELAXED) >> g & 1)))
+		__atomic_fetch_or(&classes, 1ull << g, __ATOMIC_RELAXED);
 }
 
 static void report_freed(uint64_t serial)
@@ -186,25 +203,32 @@ static void report_freed(uint64_t serial)
 	unlock(&orphans.lock);
 }
 
-void sp_segment_remove(const void *p)
+static int remove_from(uint64_t base, unsigned g)
+{
+	struct entry e, copy;
+	if (!take(key_of(granule_of(base, g), g), base, &e))
+		return 0;
+	/* Its room is at most twice the smallest of its class: one more granule. */
+	take(key_of(granule_of(base, g) + 1, g), base, &copy);
+	if (e.serial) {
+		__atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED);
+		report_freed(e.serial);
+	}
+	return 1;
+}
+
+void sp_segment_remove(const void *p, size_t room)
 {
 	if (sp_unlikely(off) || !p)
 		return;
-	uint64_t base = (uint64_t)(uintptr_t)p;
-	struct entry e;
-	for (unsigned g = 0; g < CLASSES; g++) {
-		if (!__atomic_load_n(&population[g], __ATOMIC_RELAXED) || !take(key_of(base, g), base, &e))
-			continue;
-		__atomic_fetch_sub(&population[g], 1, __ATOMIC_RELAXED);
-		uint64_t serial = e.serial, last = (base + e.size - 1) >> g;
-		for (uint64_t granule = (base >> g) + 1; granule <= last; granule++)
-			take((granule << 6 | g) + 1, base, &e);
-		if (serial) {
-			__atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED);
-			report_freed(serial);
-		}
+	if (room) {
+		remove_from((uint64_t)(uintptr_t)p, size_class(room));
 		return;
 	}
+	uint64_t used = __atomic_load_n(&classes, __ATOMIC_RELAXED);
+	for (; used; used &= used - 1)
+		if (remove_from((uint64_t)(uintptr_t)p, (unsigned)__builtin_ctzll(used)))
+			return;
 }
 
 /* Find the entry under key whose segment holds addr. If `serial` is not NULL
@@ -212,9 +236,10 @@ void sp_segment_remove(const void *p)
 static int find(uint64_t key, uint64_t addr, uint64_t *serial, struct entry *out)
 {
 	uint64_t h = hash(key);
-	if (!__atomic_load_n(&filter[h >> 40 & (FILTER - 1)], __ATOMIC_RELAXED))
-		return 0;
 	struct shard *s = shard_of(h);
+	uint8_t *f = filter_of(s, h);
+	if (!__atomic_load_n(f, __ATOMIC_RELAXED))
+		return 0;
 	int found = 0;
 	lock(&s->lock);
 	for (uint32_t i = (uint32_t)h & s->mask; s->slots && s->slots[i].key; i = (i + 1) & s->mask) {
@@ -250,12 +275,13 @@ static void report_orphans(struct sp_thread *t)
 static int locate_slow(uint64_t addr, struct cached *c)
 {
 	struct entry e, first;
-	for (unsigned g = 0; g < CLASSES; g++) {
-		if (!__atomic_load_n(&population[g], __ATOMIC_RELAXED) || !find(key_of(addr, g), addr, NULL, &e))
+	for (uint64_t used = __atomic_load_n(&classes, __ATOMIC_RELAXED); used; used &= used - 1) {
+		unsigned g = (unsigned)__builtin_ctzll(used);
+		if (!find(key_of(granule_of(addr, g), g), addr, NULL, &e))
 			continue;
 		uint64_t now = __atomic_load_n(&epoch, __ATOMIC_RELAXED);
 		uint64_t serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
-		if (!find(key_of(e.base, g), e.base, &serial, &first))
+		if (!find(key_of(granule_of(e.base, g), g), e.base, &serial, &first))
 			return 0; /* freed by another thread meanwhile: the program's race */
 		if (first.serial)
 			serial = first.serial;

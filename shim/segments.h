@@ -6,10 +6,10 @@
  * SEGMENT record, the first time one does, so programs whose allocations never
  * meet MPI cost the trace nothing.
  *
- * The table is a hash of granules. A segment whose size is in [2^g, 2^(g+1))
- * touches at most three aligned blocks of 2^g bytes, and is entered under each
+ * The table is a hash of granules. A segment whose room is in [2^g, 2^(g+1))
+ * touches one or two aligned blocks of 2^(g+2) bytes, and is entered under each
  * of them; an interior address is found by one probe per size class in use.
- * A counting filter, read without a lock, answers most probes.
+ * Counting filters, read without a lock, answer most probes.
  */
 #ifndef SPOOR_SEGMENTS_H
 #define SPOOR_SEGMENTS_H
@@ -20,11 +20,13 @@
 /* Smaller heap allocations are not segments: SPOOR_ALLOC_MIN changes it. */
 #define SP_SEGMENT_MIN 1024
 
-/* Enter [base, base+size). Any thread, at any time, also before main. */
-void sp_segment_add(const void *base, size_t size, unsigned class, unsigned device);
+/* Enter [base, base+size). Any thread, at any time, also before main. `room`,
+   not less than size, is what the allocator will say of the block when it goes. */
+void sp_segment_add(const void *base, size_t size, size_t room, unsigned class, unsigned device);
 
-/* The segment that starts at base is gone; no effect if none does. */
-void sp_segment_remove(const void *base);
+/* The segment that starts at base is gone; no effect if none does. `room` as
+   above, or 0 if that is not known any more. */
+void sp_segment_remove(const void *base, size_t room);
 
 /* Fill out[2] as a buffer's address part: the segment's class and serial and
    the offset, or class SP_RAW. Writes a SEGMENT record before the open one. */
