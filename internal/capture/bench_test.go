@@ -104,3 +104,34 @@ func BenchmarkCheckpoint(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRandom takes in calls that don't repeat, with the checkpoints that
+// a ring of usual size needs.
+func BenchmarkRandom(b *testing.B) {
+	const calls = 200000
+	s := newSynth(b, 0, 1<<20)
+	cfg := testConfig()
+	cfg.Dir = b.TempDir()
+	var c *Capture
+	var spent int64
+	for b.Loop() {
+		s = newSynth(b, 0, 1<<20)
+		c = attach(b, cfg, s)
+		seed := uint32(1)
+		for i := range calls {
+			seed = seed*1103515245 + 12345
+			s.enter("MPI_Send", cat(buffer(stackBuf), 4, typeInt, 1, int(seed>>16)&63, commWorld)...)
+			s.leave("MPI_Send")
+			if i%512 == 0 {
+				begin := cpu()
+				if err := c.Drain(); err != nil {
+					b.Fatal(err)
+				}
+				spent += cpu() - begin
+			}
+		}
+		c.Close()
+	}
+	b.ReportMetric(float64(spent)/calls/float64(b.N), "cpu-ns/call")
+	b.ReportMetric(float64(c.CheckpointBytes())/calls, "B/call")
+}

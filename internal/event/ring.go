@@ -103,7 +103,8 @@ func (r *Ring) Record(pos, head uint64) Record {
 	rest := r.data[i:]
 	word0 := rest[0]
 	words := uint64(uint32(word0))
-	if words > uint64(len(rest)) || words > (head-pos)/8 || words < uint64(minWords[uint8(word0>>48)]) || words == 0 {
+	least := uint64(minWords[uint8(word0>>48)])
+	if words > uint64(len(rest)) || words > (head-pos)/8 || words < least || least == 0 {
 		return nil
 	}
 	return Record(rest[:words:words])

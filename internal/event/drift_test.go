@@ -1,0 +1,73 @@
+package event
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The constants of shim/record.h and ours.
+var constants = map[string]uint64{
+	"SP_RING_MAGIC": Magic, "SP_RING_VERSION": Version, "SP_RING_PAGE": Page,
+	"SP_ENTER": uint64(Enter), "SP_LEAVE": uint64(Leave), "SP_SKIP": uint64(Skip), "SP_SEGMENT": uint64(Segment),
+	"SP_FREED": uint64(Freed), "SP_SWITCH": uint64(Switch), "SP_LOST": uint64(Lost),
+	"SP_FORTRAN_FLAG": Fortran, "SP_MUTED_FLAG": Muted, "SP_RC_FLAG": RC, "SP_NOOUT_FLAG": NoOut,
+	"SP_RAW": ClassRaw, "SP_SPECIAL": ClassSpecial, "SP_HEAP": ClassHeap, "SP_DEVICE": ClassDevice, "SP_MPIMEM": ClassMPIMem,
+	"SP_BOTTOM": Bottom, "SP_IN_PLACE": InPlace, "SP_BUFFER_AUTOMATIC": BufferAutomatic,
+	"SP_LEN_NULL": minus(LenNull), "SP_LEN_UNWEIGHTED": minus(LenUnweighted), "SP_LEN_WEIGHTS_EMPTY": minus(LenWeightsEmpty),
+	"SP_LEN_ABSENT": minus(LenAbsent), "SP_LEN_IGNORED": minus(LenIgnored),
+	"SP_STATUS_ABSENT": StatusAbsent, "SP_STATUS_FILLED": StatusFilled, "SP_STATUS_IGNORED": StatusIgnored,
+	"SP_STATUS_EMPTY": StatusEmpty, "SP_STATUS_WORDS": StatusWords,
+	"sizeof(struct sp_ring)": HeaderSize, "offsetof(struct sp_ring, version)": OffVersion, "offsetof(struct sp_ring, thread)": OffThread,
+	"offsetof(struct sp_ring, capacity)": OffCapacity, "offsetof(struct sp_ring, head)": OffHead,
+	"offsetof(struct sp_ring, drained)": OffDrained, "offsetof(struct sp_ring, kept)": OffKept,
+	"offsetof(struct sp_ring, stack_lo)": OffStackLo, "offsetof(struct sp_ring, stack_hi)": OffStackHi,
+	"offsetof(struct sp_ring, stack_ref)": OffStackRef, "offsetof(struct sp_ring, tid)": OffTID,
+	"offsetof(struct sp_ring, start_ticks)": OffStartTicks,
+	"SP_WORD0(3, 5, 2, 1)":                  Word0(3, 5, 2, 1),
+	"SP_WORD0(0x80000001, 0xffff, 7, 255)":  Word0(0x80000001, 0xffff, 7, 255),
+}
+
+func minus(v int64) uint64 { return uint64(v) }
+
+// The C side and the Go side of a ring are the same.
+func TestDrift(t *testing.T) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no C compiler")
+		}
+		t.Skip("no C compiler")
+	}
+	var src strings.Builder
+	src.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include \"record.h\"\nint main(void)\n{\n")
+	for name := range constants {
+		fmt.Fprintf(&src, "\tprintf(\"%%llu %s\\n\", (unsigned long long)(%s));\n", name, name)
+	}
+	src.WriteString("\treturn 0;\n}\n")
+	dir := t.TempDir()
+	file, program := filepath.Join(dir, "drift.c"), filepath.Join(dir, "drift")
+	if err := os.WriteFile(file, []byte(src.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(cc, "-I../../shim", "-o", program, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(constants) {
+		t.Fatalf("%d lines, want %d", len(lines), len(constants))
+	}
+	for _, line := range lines {
+		value, name, _ := strings.Cut(line, " ")
+		if want := fmt.Sprint(constants[name]); value != want {
+			t.Errorf("%s is %s in C, %s in Go", name, value, want)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package symbol
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"spoor/internal/event"
+	"spoor/internal/pack"
+)
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// A handle that the MPI hands out twice has to be given back twice.
+func TestHandleReferences(t *testing.T) {
+	var h Handles
+	h.Predefine(7, 33)
+	name := func(raw uint64) int64 { n, _ := h.Acquire(raw); return n }
+	equal(t, "predefined", name(7), 33)
+	equal(t, "first", name(100), 1024)
+	equal(t, "second", name(200), 1025)
+	equal(t, "first again", name(100), 1024)
+	release := func(raw uint64, want int64, wantLast bool) {
+		t.Helper()
+		n, last := h.Release(raw)
+		equal(t, "released", n, want)
+		equal(t, "last", last, wantLast)
+	}
+	release(100, 1024, false)
+	equal(t, "still there", h.Name(100), 1024)
+	release(100, 1024, true)
+	equal(t, "gone", h.Name(100), Unknown)
+	release(100, Unknown, false)
+	release(7, 33, false)
+	equal(t, "predefined stays", h.Name(7), 33)
+	equal(t, "reused", name(300), 1024)
+}
+
+// The names of the requests of a thread, seen from itself and from another.
+func TestRequestNames(t *testing.T) {
+	var q Requests
+	q.Init(5)
+	equal(t, "new", q.Make(0, 10, 0x100, Receive), 2)
+	equal(t, "new", q.Make(0, 11, 0x104, Send), 2)
+	equal(t, "null", q.Make(0, 5, 0x108, Send), 0)
+	name := func(handle, place uint64, thread int) int64 {
+		q.Begin()
+		return q.Name(q.Find(handle, place), handle, thread)
+	}
+	equal(t, "older", name(10, 0x100, 0), 4)
+	equal(t, "newer", name(11, 0x104, 0), 2)
+	equal(t, "moved", name(11, 0x999, 0), 2)
+	equal(t, "null", name(5, 0x104, 0), 0)
+	equal(t, "unknown", name(12, 0x104, 0), Unknown)
+	equal(t, "other thread", name(10, 0x100, 1), -2-1<<threadBits)
+}
+
+// Thousands of copied requests with one handle are found in order of age, in
+// a time that is in proportion.
+func TestRequestsCopied(t *testing.T) {
+	var q Requests
+	const n = 50000
+	for range n {
+		q.Make(0, 9, 0x100, Send)
+	}
+	q.Begin()
+	var found []int
+	for i := range n {
+		k := q.Find(9, uint64(0x9000+4*i))
+		if want := int64(2 * (n - i)); q.Name(k, 9, 0) != want {
+			t.Fatalf("request %d has name %d, want %d", i, q.Name(k, 9, 0), want)
+		}
+		found = append(found, k)
+	}
+	equal(t, "one too many", q.Find(9, 1), None)
+	for _, k := range found {
+		q.Complete(k)
+	}
+	equal(t, "left", q.Find(9, 0x100), None)
+}
+
+const maps = `00400000-00401000 r--p 00000000 08:01 1 /bin/none
+00401000-00402000 r-xp 00001000 08:01 1 /bin/none
+00402000-00403000 rw-p 00002000 08:01 1 /bin/none
+00403000-00404000 rw-p 00000000 00:00 0 
+00405000-00406000 rw-p 00000000 00:00 0 [heap]
+7f0000000000-7f0000001000 r--p 00003000 08:01 2 /lib/no ne.so (deleted)
+7f0000001000-7f0000002000 rw-p 00000000 00:00 0 
+`
+
+func TestModules(t *testing.T) {
+	var m Modules
+	m.Init(func() []byte { return []byte(maps) })
+	a := Addresses{Modules: &m, Stacks: []Stack{{0x7fff0000, 0x7fff9000, 0x7fff8000}, {0x6fff0000, 0x6fff9000, 0x6fff8000}}}
+	for _, c := range []struct {
+		addr     uint64
+		thread   int
+		seg, off int64
+	}{
+		{0x402010, 0, SegName(0, 0, SegStatic), 0x2010},
+		{0x403010, 0, SegName(0, 0, SegStatic), 0x3010}, // zeroed data behind the file
+		{0x7f0000000010, 0, SegName(1, 0, SegStatic), 0x3010},
+		{0x405010, 0, SegName(0, 0, SegUnknown), 0},
+		{0x404010, 0, SegName(1, 0, SegUnknown), 0},
+		{0x405010, 1, SegName(0, 0, SegUnknown), 0},
+		{0x7fff7ff0, 0, SegName(0, 0, SegStack), -16},
+		{0x6fff8010, 1, SegName(1, 0, SegStack), 16},
+		{0x6fff8010, 0, SegName(1, 0, SegStack), 16}, // of another thread
+	} {
+		seg, off := a.Name(event.ClassRaw<<56, c.addr, c.thread)
+		if seg != c.seg || off != c.off {
+			t.Errorf("%#x is %#x+%#x, want %#x+%#x", c.addr, seg, off, c.seg, c.off)
+		}
+	}
+}
+
+// Sites of this very program: module, build id and offset.
+func TestSites(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var base uint64
+	for line := range strings.Lines(string(text)) {
+		if strings.HasSuffix(strings.TrimSpace(line), filepath.Base(self)) {
+			low, _, _ := strings.Cut(line, "-")
+			if base, err = strconv.ParseUint(low, 16, 64); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	var m Modules
+	m.Init(func() []byte { return text })
+	var s Sites
+	s.Init(&m)
+	h := s.Name(base + 0x123)
+	where := s.Table()[h]
+	equal(t, "offset", where.Offset, 0x123)
+	equal(t, "module", filepath.Base(where.Module), filepath.Base(self))
+	equal(t, "again", s.Name(base+0x123), h)
+	equal(t, "none", s.Name(0), 0)
+	if s.Name(base+0x124) == h {
+		t.Error("two places have the same hash")
+	}
+	if h>>63 != 0 {
+		t.Error("hash has 64 bits")
+	}
+	// What a checkpoint restores is the same.
+	var w pack.Writer
+	m.Save(&w)
+	s.Save(&w)
+	var m2 Modules
+	m2.Init(func() []byte { return nil })
+	var s2 Sites
+	s2.Init(&m2)
+	r := pack.Reader{B: w.B}
+	m2.Load(&r)
+	s2.Load(&r)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "restored", s2.Name(base+0x123), h)
+	equal(t, "restored place", s2.Table()[h], where)
+}
+
+// The build id is what the linker wrote.
+func TestBuildID(t *testing.T) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no C compiler")
+		}
+		t.Skip("no C compiler")
+	}
+	dir := t.TempDir()
+	src, lib := filepath.Join(dir, "x.c"), filepath.Join(dir, "x.so")
+	if err := os.WriteFile(src, []byte("int x[1000] = {1}; int y[100000];"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const id = "0123456789abcdef0123456789abcdef01234567"
+	if out, err := exec.Command(cc, "-shared", "-fPIC", "-Wl,--build-id=0x"+id, "-o", lib, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	mod := module{path: lib}
+	mod.open()
+	equal(t, "build id", mod.buildID, id)
+	if mod.end < 400000 {
+		t.Errorf("memory ends at %d, without the zeroed data", mod.end)
+	}
+}
+
+func TestSegments(t *testing.T) {
+	var s Segments
+	s.Open(5, 0, SegHeap)
+	s.Open(6, 1, SegDevice)
+	s.Open(7, 0, SegHeap)
+	name := func(serial uint64) int64 { n, _ := s.Name(serial); return n }
+	equal(t, "first heap segment", name(5), SegName(0, 0, SegHeap))
+	equal(t, "first device segment", name(6), SegName(0, 1, SegDevice))
+	equal(t, "second heap segment", name(7), SegName(1, 0, SegHeap))
+	s.Close(5)
+	if _, ok := s.Name(5); ok {
+		t.Error("a freed segment has a name")
+	}
+	s.Open(8, 0, SegHeap)
+	equal(t, "reused", name(8), SegName(0, 0, SegHeap))
+}
+
+// Creations that only some members of the parent take part in are counted by
+// who takes part.
+func TestOrdinals(t *testing.T) {
+	var c Comms
+	c.Init(0, 8)
+	const world, split, group = 0x101, 1, 2
+	equal(t, "first split", c.Ordinal(world, split, CommInfo{0, 0, 4, -1}), 0)
+	equal(t, "second split, other leader", c.Ordinal(world, split, CommInfo{3, 0, 4, -1}), 1)
+	equal(t, "first of a group", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 77}), 0)
+	equal(t, "first of another", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 78}), 0)
+	equal(t, "second of the first", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 77}), 1)
+	equal(t, "first between two groups", c.Ordinal(world, split, CommInfo{0, 0, 4, 4, 4}), 0)
+	c.Forsake(world)
+	equal(t, "first split after the parent is gone", c.Ordinal(world, split, CommInfo{0, 0, 4, -1}), 0)
+}
