@@ -59,8 +59,12 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 			problem("rank %d: %v", p.Context.Rank, p.Damage)
 		}
 	}
-	if missing := w.Missing(); len(missing) > 0 {
-		problem("ranks %s: no process directory", Ranges(missing))
+	switch missing := w.Missing(); len(missing) {
+	case 0:
+	case 1:
+		problem("rank %d: no process directory", missing[0])
+	default:
+		problem("ranks %s: no process directories", Ranges(missing))
 	}
 	return m
 }
