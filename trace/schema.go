@@ -1,11 +1,21 @@
 package trace
 
 import (
+	_ "embed"
 	"fmt"
 
 	"spoor/internal/wire"
 	"spoor/mpi"
 )
+
+// schemaDict is the dictionary that schemas are compressed with: the entries of
+// common functions, as they were when it was made. It is part of the format and
+// must never change; that entries may look different one day only costs bytes.
+//
+//go:embed schema.dict
+var schemaDict []byte
+
+var schemaDictionary = wire.NewDictionary(schemaDict)
 
 // A Function is what a trace says about a function that occurs in it.
 type Function struct {

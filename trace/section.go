@@ -48,8 +48,9 @@ var sectionNames = [secEnd]string{
 
 // Codecs of sections.
 const (
-	codecRaw  = 0
-	codecZstd = 1
+	codecRaw    = 0
+	codecZstd   = 1
+	codecSchema = 2 // zstd with schema.dict
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -82,6 +83,11 @@ func assemble(raw [secEnd][]byte) []byte {
 		stored, codec := raw[id], byte(codecRaw)
 		if frame, ok := wire.Compress(raw[id], true); ok {
 			stored, codec = frame, codecZstd
+		}
+		if id == secSchema {
+			if frame, ok := schemaDictionary.Compress(raw[id]); ok && len(frame) < len(stored) {
+				stored, codec = frame, codecSchema
+			}
 		}
 		dir = append(dir, byte(id), codec)
 		dir = wire.AppendUvarint(dir, uint64(len(stored)))
@@ -148,7 +154,7 @@ func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {
 			r.Fail("unknown section %d", s.id)
 		case len(list) > 0 && s.id <= list[len(list)-1].id:
 			r.Fail("section %q out of order", s.name())
-		case s.codec > codecZstd:
+		case s.codec > codecSchema:
 			r.Fail("section %q: unknown codec %d", s.name(), s.codec)
 		case s.stored < 0 || s.stored > size-offset:
 			r.Fail("section %q: %d bytes wanted, %d left in the file", s.name(), s.stored, size-offset)
@@ -177,7 +183,11 @@ func (s *section) load(src io.ReaderAt) ([]byte, error) {
 	if s.codec == codecRaw {
 		return stored, nil
 	}
-	raw, err := wire.Expand(stored, s.raw)
+	expand := wire.Expand
+	if s.codec == codecSchema {
+		expand = schemaDictionary.Expand
+	}
+	raw, err := expand(stored, s.raw)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
 	}

@@ -24,9 +24,9 @@ var encoders = [2]func() *zstd.Encoder{
 	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBestCompression) }),
 }
 
-func newEncoder(level zstd.EncoderLevel) *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow), zstd.WithLowerEncoderMem(true))
+func newEncoder(level zstd.EncoderLevel, more ...zstd.EOption) *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, append(more, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow), zstd.WithLowerEncoderMem(true))...)
 	if err != nil {
 		panic(err) // the options are constants
 	}
@@ -40,7 +40,11 @@ func Compress(data []byte, best bool) ([]byte, bool) {
 	if best {
 		level = 1
 	}
-	frame := encoders[level]().EncodeAll(data, nil)
+	return compress(encoders[level](), data)
+}
+
+func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
+	frame := e.EncodeAll(data, nil)
 	if len(frame) >= len(data) || len(data) > maxSize(len(frame)) {
 		return nil, false
 	}
@@ -51,12 +55,14 @@ func maxSize(stored int) int { return stored*maxRatio + slack }
 
 // Expand returns what a frame holds, which must be size bytes. Memory grows
 // with what really comes out of the frame, not with what size says.
-func Expand(frame []byte, size uint64) ([]byte, error) {
+func Expand(frame []byte, size uint64) ([]byte, error) { return expand(frame, size) }
+
+func expand(frame []byte, size uint64, more ...zstd.DOption) ([]byte, error) {
 	if size > uint64(maxSize(len(frame))) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}
-	d, err := zstd.NewReader(bytes.NewReader(frame), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(max(size, slack)))
+	d, err := zstd.NewReader(bytes.NewReader(frame), append(more, zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(max(size, slack)))...)
 	if err != nil {
 		return nil, err
 	}
@@ -72,4 +78,29 @@ func Expand(frame []byte, size uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes, %d declared", n, size)
 	}
 	return out.Bytes(), nil
+}
+
+// A Dictionary is content that compressed data may refer to. Both sides need
+// the same.
+type Dictionary struct {
+	content []byte
+	encoder func() *zstd.Encoder
+}
+
+// dictionaryID is what frames that need a dictionary carry.
+const dictionaryID = 1
+
+// NewDictionary returns a dictionary with the given content.
+func NewDictionary(content []byte) *Dictionary {
+	return &Dictionary{content, sync.OnceValue(func() *zstd.Encoder {
+		return newEncoder(zstd.SpeedBestCompression, zstd.WithEncoderDictRaw(dictionaryID, content))
+	})}
+}
+
+// Compress is like the function, with the dictionary.
+func (d *Dictionary) Compress(data []byte) ([]byte, bool) { return compress(d.encoder(), data) }
+
+// Expand is like the function, with the dictionary.
+func (d *Dictionary) Expand(frame []byte, size uint64) ([]byte, error) {
+	return expand(frame, size, zstd.WithDecoderDictRaw(dictionaryID, d.content))
 }
