@@ -54,9 +54,13 @@ func file(t require, s *merge.State) []byte {
 	return b
 }
 
+func readerOf(b []byte) (*trace.Reader, error) {
+	return trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+}
+
 // same checks that a trace gives back what each track has.
 func same(t require, b []byte, tracks []*track.Track) {
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	r, err := readerOf(b)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -196,7 +200,7 @@ func TestClassesAndSize(t *testing.T) {
 				t.Errorf("%s on %d ranks: %d classes, want %d", tc.name, ranks, s.Classes(), tc.classes)
 			}
 			b := file(t, s)
-			r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), tc.name)
+			r, err := readerOf(b)
 			if err != nil {
 				t.Fatal(err)
 			}
