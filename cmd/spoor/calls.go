@@ -131,7 +131,7 @@ func printAllCalls(w io.Writer) error {
 			section = c.Section
 			fmt.Fprintf(w, "%s %s\n", c.Section, c.SectionTitle)
 		}
-		line := fmt.Sprintf("  %-34s %-10s %s", c.Name, c.Class, c.Reason+c.Attrs.String())
+		line := fmt.Sprintf("  %-34s %-10s %s", c.Name, c.Class, cmp.Or(c.Reason, c.Attrs.String()))
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
 			return err
 		}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"spoor/internal/merge"
+	"spoor/internal/recover/recovertest"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"spoor": main,
+		// Commands that make files for the scripts.
+		"mktrace": helper(mktrace),
+		"leave":   helper(leave),
+		"flip":    helper(flip),
+		"cut":     helper(cut),
+	})
+}
+
+// TestScripts runs the command lines in testdata/script. go test -update
+// rewrites the outputs that they are compared with.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SPOOR_LIB", env.WorkDir)
+			return os.WriteFile(filepath.Join(env.WorkDir, "libspoor.so"), nil, 0o644)
+		},
+	})
+}
+
+func helper(f func(args []string) error) func() {
+	return func() {
+		if err := f(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// mktrace FILE PROGRAM RANKS [SITES] writes the trace of virtual ranks.
+func mktrace(args []string) error {
+	ranks, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	program, ok := programs[args[1]]
+	if !ok {
+		return fmt.Errorf("no program %s", args[1])
+	}
+	shift := 0
+	if len(args) > 3 {
+		if shift, err = strconv.Atoi(args[3]); err != nil {
+			return err
+		}
+	}
+	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) { program(r, shift) })
+	s, err := merge.MergeAll(tracks, ranks)
+	if err != nil {
+		return err
+	}
+	c, err := s.Content(map[string]string{
+		trace.MetaCommand: "./solver 'in put'", trace.MetaMPI: "mpich", trace.MetaLibrary: "MPICH Version:\t4.0.2",
+		trace.MetaStart: "1700000000000000000", trace.MetaProducer: "0.0.0",
+	})
+	if err != nil {
+		return err
+	}
+	return trace.WriteFile(args[0], c, true)
+}
+
+// programs are what virtual ranks do; sites are numbered from shift.
+var programs = map[string]func(r *tracktest.Recorder, shift int){
+	"stencil": func(r *tracktest.Recorder, _ int) { tracktest.Stencil(10)(r) },
+	"workers": func(r *tracktest.Recorder, _ int) { tracktest.Workers(12)(r) },
+	"ring":    func(r *tracktest.Recorder, shift int) { ring(r, shift, 0x1) },
+	// As ring, but rank 2 sends one message with another tag.
+	"ring-tag": func(r *tracktest.Recorder, shift int) { ring(r, shift, 2) },
+	"threads":  threads,
+	"own":      own,
+}
+
+func ring(r *tracktest.Recorder, shift, odd int) {
+	r.Call("MPI_Init", shift)
+	for i := range 5 {
+		tag := int64(3)
+		if i == 3 && odd == 2 && r.Rank == 2 {
+			tag = 4
+		}
+		r.Send(shift+1, 10, int64((r.Rank+1)%r.Size), tag)
+		r.Recv(shift+2, 10, int64((r.Rank+r.Size-1)%r.Size), 3)
+	}
+	r.Call("MPI_Finalize", shift+3)
+}
+
+// threads has a second thread that waits for what it sends.
+func threads(r *tracktest.Recorder, _ int) {
+	r.Begin()
+	for range 3 {
+		r.Allreduce(5, 1)
+		r.CallOn(1, "MPI_Isend", 6, 0, 1, 0, 4, tracktest.IntType, 0, 9, tracktest.World, 2)
+		r.CallOn(1, "MPI_Wait", 7, 0, 2, 4, 0)
+	}
+	r.End()
+}
+
+// own makes a communicator of its own and names it.
+func own(r *tracktest.Recorder, _ int) {
+	r.Begin()
+	comm := int64(trace.FirstLocal)
+	r.Call("MPI_Comm_dup", 3, tracktest.World, comm, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
+	r.Call("MPI_Comm_set_name", 4, comm, r.String("my \"own\""))
+	r.Call("MPI_Barrier", 5, comm)
+	r.Call("MPI_Barrier", 5, tracktest.World)
+	r.End()
+}
+
+// leave DIR RANK RANKS END [spawned] makes a process directory in DIR.
+func leave(args []string) error {
+	p := recovertest.Process{Loops: 3, End: args[3], Spawned: len(args) > 4, Alone: args[3] == recovertest.Marked}
+	var err error
+	if p.Rank, err = strconv.Atoi(args[1]); err != nil {
+		return err
+	}
+	if p.Ranks, err = strconv.Atoi(args[2]); err != nil {
+		return err
+	}
+	if p.Spawned {
+		p.PID = 200 + p.Rank
+	}
+	_, err = recovertest.Write(args[0], p)
+	return err
+}
+
+// flip FILE OFFSET changes a byte; a negative offset counts from the end.
+func flip(args []string) error {
+	b, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	at, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	if at < 0 {
+		at += len(b)
+	}
+	b[at] ^= 0x10
+	return os.WriteFile(args[0], b, 0o644)
+}
+
+// cut FILE BYTES takes bytes off the end.
+func cut(args []string) error {
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	st, err := os.Stat(args[0])
+	if err != nil {
+		return err
+	}
+	return os.Truncate(args[0], st.Size()-n)
+}
