@@ -22,10 +22,12 @@ type Report struct {
 const maxWrong = 25
 
 // Compare tests a process's part of a trace, the calls of each stream in
-// order, against the process's log.
-func Compare(p *Process, streams [][]trace.Call) *Report {
+// order, against the process's log. Without comms, members of communicators
+// aren't tested.
+func Compare(p *Process, streams [][]trace.Call, comms CommFinder) *Report {
 	c := &comparer{
 		rank:      p.Rank,
+		comms:     comms,
 		names:     newNames(p.Constants),
 		handles:   make(map[mpi.Kind]*pairs),
 		functions: newPairs(),
@@ -71,6 +73,7 @@ func Compare(p *Process, streams [][]trace.Call) *Report {
 
 type comparer struct {
 	rank      int
+	comms     CommFinder
 	names     names
 	handles   map[mpi.Kind]*pairs
 	functions *pairs
@@ -223,6 +226,16 @@ func (c *comparer) leave(p *pending) {
 		param := &p.trace.Params[i]
 		if param.Def.Out && c.valid(p, param.Def.If) {
 			c.argument(p, i, p.log.Out, &param.Out, true)
+		}
+	}
+	c.made(p)
+}
+
+// made tests the descriptions of what the call made.
+func (c *comparer) made(p *pending) {
+	for _, wrong := range []string{c.newComm(p), c.newType(p)} {
+		if wrong != "" {
+			c.wrong("stream %d call %d: %s: %s", p.stream, p.trace.Index, p.log.Name, wrong)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func sample(t *testing.T) []both {
 			[]Value{req(0xac000000, at), pointer(0x7000)}, []Value{req(0x2c000000, at), logged},
 			[]trace.Value{once(n), none}, []trace.Value{none, status})
 	}
-	return []both{
+	list := []both{
 		pairing(t, "MPI_Comm_dup", []Value{handle(0x44000000), handle(0)}, []Value{{}, handle(0x84000001)},
 			[]trace.Value{comm, none}, []trace.Value{none, num(trace.Handle, 1024)}),
 		irecv(0x5000, 0x9000, 7, 0, 0),
@@ -90,6 +90,9 @@ func sample(t *testing.T) []both {
 		pairing(t, "MPI_Comm_free", []Value{handle(0x84000001)}, []Value{handle(0x04000000)},
 			[]trace.Value{num(trace.Handle, 1024)}, nil),
 	}
+	list[0].log.Comm = &CommValue{Rank: 1, Members: []int{0, 1}}
+	list[0].trace.NewComm = &trace.NewComm{Rank: 1, Size: 2}
+	return list
 }
 
 func judge(list []both, freed ...Free) *Report {
@@ -102,7 +105,7 @@ func judge(list []both, freed ...Free) *Report {
 		calls, stream = append(calls, c), append(stream, list[i].trace)
 	}
 	p.Threads = [][]*Call{calls}
-	return Compare(p, [][]trace.Call{stream})
+	return Compare(p, [][]trace.Call{stream}, nil)
 }
 
 func TestCompareAgrees(t *testing.T) {
@@ -138,6 +141,8 @@ func TestCompareFindsErrors(t *testing.T) {
 		{"absent status", func(l []both) []both { changeStatus(&l[3]).Form = trace.StatusAbsent; return l }, "status out"},
 		{"handle", func(l []both) []both { param(&l[5], "comm").In.Num = 1025; return l }, "comm in"},
 		{"predefined handle", func(l []both) []both { param(&l[0], "newcomm").Out.Num = abi("MPI_COMM_SELF"); return l }, "newcomm out"},
+		{"communicator's rank", func(l []both) []both { l[0].trace.NewComm = &trace.NewComm{Rank: 0, Size: 2}; return l }, "logged rank 1 of 2"},
+		{"communicator's size", func(l []both) []both { l[0].trace.NewComm = &trace.NewComm{Rank: 1, Size: 3}; return l }, "logged rank 1 of 2"},
 		{"nothing recorded", func(l []both) []both { param(&l[1], "tag").In = trace.Value{}; return l }, "not in the trace"},
 		{"return code", func(l []both) []both { l[4].log.Ret = intv(0x3a06); return l }, "MPI_Wait: returned"},
 		{"call missing", func(l []both) []both { l[4].trace = l[5].trace; return l }, "logged MPI_Wait, trace has MPI_Comm_free"},

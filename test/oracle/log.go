@@ -32,6 +32,8 @@ type Call struct {
 	Left      uint64
 	Ret       Value
 	In, Out   []Value // parallel to the parameters in C
+	Comm      *CommValue
+	Type      []int64 // of a new datatype: size, lb, extent, true lb, true extent
 }
 
 // A Form tells what a logged Value is.
@@ -64,6 +66,13 @@ type Value struct {
 // A StatusValue is the contents of an MPI_Status.
 type StatusValue struct {
 	Source, Tag, Error, Bytes, Cancelled int64
+}
+
+// A CommValue is what a new communicator is. Members are ranks in
+// MPI_COMM_WORLD, -1 for those of other worlds.
+type CommValue struct {
+	Rank            int64
+	Members, Remote []int
 }
 
 // A Process is the log of one process.
@@ -159,6 +168,8 @@ type line struct {
 	Ret                   Value
 	Args                  []Value
 	Free                  Value
+	Comm                  *CommValue
+	Type                  []int64
 }
 
 func (p *Process) readThread(name string) error {
@@ -189,6 +200,7 @@ func (p *Process) readThread(name string) error {
 		}
 		c := calls[l.Leave-1]
 		c.Done, c.Left, c.Ret, c.Out = true, l.Order, l.Ret, l.Args
+		c.Comm, c.Type = l.Comm, l.Type
 		return nil
 	})
 	p.Threads = append(p.Threads, calls)

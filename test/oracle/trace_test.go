@@ -183,6 +183,10 @@ func compareWorld(out string, world []*Process) ([]*Report, error) {
 	if r.Ranks() != len(world) {
 		return nil, fmt.Errorf("%d processes, the trace has %d ranks", len(world), r.Ranks())
 	}
+	comms, err := r.Comms()
+	if err != nil {
+		return nil, err
+	}
 	var reports []*Report
 	for _, p := range world {
 		k, err := r.Rank(p.Rank)
@@ -198,7 +202,10 @@ func compareWorld(out string, world []*Process) ([]*Report, error) {
 				streams[s] = append(streams[s], *call)
 			}
 		}
-		reports = append(reports, Compare(p, streams))
+		find := func(stream int, index uint64, handle int64) *trace.Comm {
+			return comms.At(p.Rank, stream, index, handle)
+		}
+		reports = append(reports, Compare(p, streams, find))
 	}
 	return reports, nil
 }

@@ -94,6 +94,10 @@ func emitFunction(b *strings.Builder, f *Function) error {
 	} else {
 		fmt.Fprintf(b, "\t%s\n", strings.Join(leave, "\n\t"))
 	}
+	b.WriteString("\to_outputs_end();\n")
+	for _, s := range describe(f) {
+		fmt.Fprintf(b, "\tif (o_success(ret))\n\t\t%s\n", s)
+	}
 	b.WriteString("\to_left();\n\treturn ret;\n}\n")
 
 	for _, prefix := range []string{"", "P"} {
@@ -107,6 +111,22 @@ func emitFunction(b *strings.Builder, f *Function) error {
 		fmt.Fprintf(b, "\treturn log_%s(%s);\n}\n", f.Name, join(fmt.Sprintf("next, %d, __builtin_return_address(0)", profiling), names))
 	}
 	return nil
+}
+
+// describe returns the statements that tell what a new communicator or
+// datatype is. That of a nonblocking duplication isn't there yet.
+func describe(f *Function) []string {
+	var list []string
+	for _, p := range f.Params {
+		out := p.Stars == 1 && p.Array == "" && !p.Const
+		switch {
+		case out && p.Base == "MPI_Comm" && p.Name != "comm" && !strings.HasPrefix(f.Name, "MPI_Comm_idup"):
+			list = append(list, "o_new_comm("+p.Name+");")
+		case out && p.Base == "MPI_Datatype" && p.Name == "newtype":
+			list = append(list, "o_new_type("+p.Name+");")
+		}
+	}
+	return list
 }
 
 func join(first string, rest []string) string {

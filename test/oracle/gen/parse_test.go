@@ -110,6 +110,7 @@ static int log_MPI_Wait(__typeof__(MPI_Wait) *next, int profiling, void *caller,
 		O_REQUEST_AT(request);
 		o_null();
 	}
+	o_outputs_end();
 	o_left();
 	return ret;
 }

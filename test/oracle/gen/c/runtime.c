@@ -277,9 +277,63 @@ void o_outputs(void)
 	put(",\"args\":[");
 }
 
+void o_outputs_end(void)
+{
+	put("]");
+}
+
+static void put_members(const char *name, MPI_Group group)
+{
+	MPI_Group world;
+	int n, translated;
+	REAL(MPI_Comm_group)(MPI_COMM_WORLD, &world);
+	REAL(MPI_Group_size)(group, &n);
+	put(",\"%s\":[", name);
+	for (int i = 0; i < n; i++) {
+		REAL(MPI_Group_translate_ranks)(group, 1, &i, world, &translated);
+		put("%s%d", i ? "," : "", translated == MPI_UNDEFINED ? -1 : translated);
+	}
+	put("]");
+	REAL(MPI_Group_free)(&world);
+}
+
+/* What a new communicator is. */
+void o_new_comm(const MPI_Comm *comm)
+{
+	MPI_Group group;
+	int rank, inter;
+	if (!atomic_load(&initialised) || *comm == MPI_COMM_NULL)
+		return;
+	REAL(MPI_Comm_rank)(*comm, &rank);
+	REAL(MPI_Comm_test_inter)(*comm, &inter);
+	put(",\"comm\":{\"rank\":%d", rank);
+	REAL(MPI_Comm_group)(*comm, &group);
+	put_members("members", group);
+	REAL(MPI_Group_free)(&group);
+	if (inter) {
+		REAL(MPI_Comm_remote_group)(*comm, &group);
+		put_members("remote", group);
+		REAL(MPI_Group_free)(&group);
+	}
+	put("}");
+}
+
+/* What a new datatype is. */
+void o_new_type(const MPI_Datatype *type)
+{
+	MPI_Count size, lb, extent, true_lb, true_extent;
+	if (!atomic_load(&initialised) || *type == MPI_DATATYPE_NULL)
+		return;
+	REAL(MPI_Type_size_x)(*type, &size);
+	REAL(MPI_Type_get_extent_x)(*type, &lb, &extent);
+	REAL(MPI_Type_get_true_extent_x)(*type, &true_lb, &true_extent);
+	put(",\"type\":[%lld,%lld,%lld,%lld,%lld]", (long long)size, (long long)lb, (long long)extent,
+	    (long long)true_lb, (long long)true_extent);
+}
+
 void o_left(void)
 {
-	put("]}\n");
+	put("}\n");
 	flush(self.fd);
 	errno = self.saved_errno;
 }
