@@ -19,8 +19,13 @@ const (
 	maxWindow = 8 << 20
 )
 
-var encoders = [2]func() *zstd.Encoder{
+// The best level takes 60 MB for tables, which a few kilobytes of data, within
+// somebody's program, aren't worth: there it gains nothing.
+const bestFrom = 32 << 10
+
+var encoders = [3]func() *zstd.Encoder{
 	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest) }),
+	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression) }),
 	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBestCompression) }),
 }
 
@@ -39,6 +44,9 @@ func Compress(data []byte, best bool) ([]byte, bool) {
 	level := 0
 	if best {
 		level = 1
+		if len(data) >= bestFrom {
+			level = 2
+		}
 	}
 	return compress(encoders[level](), data)
 }
@@ -93,7 +101,7 @@ const dictionaryID = 1
 // NewDictionary returns a dictionary with the given content.
 func NewDictionary(content []byte) *Dictionary {
 	return &Dictionary{content, sync.OnceValue(func() *zstd.Encoder {
-		return newEncoder(zstd.SpeedBestCompression, zstd.WithEncoderDictRaw(dictionaryID, content))
+		return newEncoder(zstd.SpeedBetterCompression, zstd.WithEncoderDictRaw(dictionaryID, content))
 	})}
 }
 
