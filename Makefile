@@ -15,7 +15,7 @@ SHIM_LDFLAGS = -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,libspoor.so -pthread -
 GENERATED = build/gen/stamp
 SHIM_OBJS = $(patsubst shim/%.c,build/shim/%.o,$(wildcard shim/*.c))
 
-all: bin/libspoor.so bin/libspoor-engine.so bin/spoor
+all: bin/libspoor.so bin/libspoor-engine.so bin/spoor build/man/stamp
 
 # The names of generated files are known only once they are there.
 bin/libspoor.so: $(GENERATED)
@@ -53,10 +53,17 @@ bin/libspoor-engine.so: $(GO_SOURCES) shim/engine.h shim/record.h
 bin/spoor: $(GO_SOURCES)
 	CGO_ENABLED=0 $(GO) build -o $@ ./cmd/spoor
 
+# What --help says, as pages.
+build/man/stamp: bin/spoor
+	bin/spoor man build/man
+	@touch $@
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/spoor
 	install -m 755 bin/spoor $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 bin/libspoor.so bin/libspoor-engine.so $(DESTDIR)$(PREFIX)/lib/spoor/
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 
 test: all
 	$(GO) vet ./...
