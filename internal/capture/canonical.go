@@ -13,6 +13,9 @@ var errValues = errors.New("values don't fit the call")
 // all outputs, aux words) into the order of a signature, where each
 // parameter's output follows its input.
 func (c *Capture) canonical(p *program, vals []int64) ([]int64, error) {
+	if len(vals) == 0 {
+		return nil, errValues
+	}
 	out := make([]int64, 0, len(vals))
 	rest := vals[1:]
 	out = append(out, vals[0])

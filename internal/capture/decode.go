@@ -193,6 +193,9 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 	}
 	form, source, tag, count := int64(rec[p]), int64(rec[p+1]), int64(rec[p+2]), int64(rec[p+3])
 	cancelled, failure := int64(rec[p+4]), c.errors.ABI(int64(rec[p+5]))
+	if form < event.StatusAbsent || form > event.StatusEmpty {
+		return p, fmt.Errorf("status of form %d", form)
+	}
 	p += event.StatusWords
 	f.error = failure
 	transfer := f.prog.transfer

@@ -171,7 +171,9 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 	if f.prog.call.ID != rec.Call() {
 		return fmt.Errorf("%s ends as call %d: %w", f.prog.call.Name, rec.Call(), event.ErrCorrupt)
 	}
+	inputs := len(f.key)
 	if err := c.leave(s, f, rec); err != nil {
+		f.key, f.key[rcAt] = f.key[:inputs], NeverReturned
 		return err
 	}
 	c.finish(s, f, rec.Ticks())

@@ -91,12 +91,21 @@ func (c *Capture) loadChunk(b []byte) error {
 	return r.Close()
 }
 
-// checkKeys refuses signatures of unknown calls, from number first on.
+// checkKey refuses what is no call.
+func (c *Capture) checkKey(k signature.Key) error {
+	p := c.program(k.Call())
+	if p == nil {
+		return fmt.Errorf("no call %d", k.Call())
+	}
+	_, err := c.canonical(p, k.Values())
+	return err
+}
+
+// checkKeys does so from signature number first on.
 func (c *Capture) checkKeys(r *pack.Reader, first int) {
 	for i := first; i < c.sigs.Len() && r.Err == nil; i++ {
-		k := c.sigs.Key(uint32(i))
-		if c.program(k.Call()) == nil || len(k.Values()) == 0 {
-			r.Fail(fmt.Errorf("signature %d: no call %d", i, k.Call()))
+		if err := c.checkKey(c.sigs.Key(uint32(i))); err != nil {
+			r.Fail(fmt.Errorf("signature %d: %w", i, err))
 		}
 	}
 }
@@ -199,24 +208,19 @@ func (f *frame) save(w *pack.Writer) {
 }
 
 func (c *Capture) loadFrame(r *pack.Reader, f *frame) {
-	id, site := uint16(r.Index(1<<16)), r.Fixed()
-	p := c.program(id)
-	if p == nil {
-		r.Fail(fmt.Errorf("call under way: no call %d", id))
+	f.key = make(signature.Key, signature.KeyHeader, 16)
+	f.key.SetHeader(uint16(r.Index(1<<16)), r.Fixed())
+	f.key = append(f.key, r.Ints()...)
+	if err := c.checkKey(f.key); err != nil {
+		r.Fail(fmt.Errorf("call under way: %w", err))
 		return
 	}
-	f.prog = p
-	f.key = make(signature.Key, signature.KeyHeader, 16)
-	f.key.SetHeader(id, site)
-	f.key = append(f.key, r.Ints()...)
+	f.prog = c.program(f.key.Call())
 	f.flags, f.begin, f.gap, f.slot = uint8(r.Index(256)), r.Uint(), r.Uint(), r.Index(1<<31)
 	f.parent = r.Int()
 	f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
 	f.requests = make([]int, r.Len(1))
 	for i := range f.requests {
 		f.requests[i] = r.Index(c.requests.Len()+1) - 1
-	}
-	if len(f.key) <= rcAt {
-		r.Fail(fmt.Errorf("call under way: no values"))
 	}
 }
