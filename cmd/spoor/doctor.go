@@ -24,18 +24,17 @@ func newDoctor() *cobra.Command {
 		Short: "Tell whether programs can be traced here, and what stands in the way",
 		Long: `Without an argument: which MPIs, launchers and parts of spoor are on this
 machine. With a program: which MPI it would load, through which Fortran
-bindings, and whether it would be traced.`,
+bindings, whether it would be traced, and with which launcher to start it.
+
+Ends with code 1 if something stands in the way.`,
 		Example: `  spoor doctor
   spoor doctor ./app`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h := examineHost()
 			if len(args) == 1 {
-				path, err := exec.LookPath(args[0])
-				if err != nil {
-					path = args[0]
-				}
-				if h.Program, err = inspect.Program(path); err != nil {
+				var err error
+				if h.Program, err = inspect.Program(lookPath(args[0])); err != nil {
 					return err
 				}
 			}
@@ -88,7 +87,7 @@ func examineHost() *host {
 		if path, err := findLibrary(name); err != nil {
 			p.Problem = err.Error()
 		} else {
-			p.Path = path
+			p.Path, p.Problem = path, inspect.Preload(path)
 		}
 		h.Parts = append(h.Parts, p)
 	}
@@ -119,9 +118,12 @@ func (h *host) healthy() bool {
 
 func (h *host) print(w io.Writer) {
 	for _, p := range h.Parts {
-		if p.Problem != "" {
+		switch {
+		case p.Path == "":
 			fmt.Fprintf(w, "missing    %s\n", p.Problem)
-		} else {
+		case p.Problem != "":
+			fmt.Fprintf(w, "broken     %s: %s\n", p.Path, p.Problem)
+		default:
 			fmt.Fprintf(w, "ok         %s\n", p.Path)
 		}
 	}
@@ -141,11 +143,11 @@ func (h *host) print(w io.Writer) {
 		fmt.Fprintf(w, "clock      clock_gettime; the time stamp counter is not steady here, calls cost about 60 ns more\n")
 	}
 	if h.Program != nil {
-		printProgram(w, h.Program)
+		h.printProgram(w, h.Program)
 	}
 }
 
-func printProgram(w io.Writer, r *inspect.Report) {
+func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 	fmt.Fprintf(w, "\nprogram    %s (%s)\n", r.Path, r.Kind)
 	if r.Script != "" {
 		fmt.Fprintf(w, "runs under %s\n", r.Script)
@@ -163,8 +165,19 @@ func printProgram(w io.Writer, r *inspect.Report) {
 		fmt.Fprintf(w, "note       %s\n", r.Note)
 	}
 	if r.Traceable() {
-		fmt.Fprintf(w, "verdict    would be traced: spoor run mpirun -n 4 %s\n", filepath.Clean(r.Path))
+		fmt.Fprintf(w, "verdict    would be traced: spoor run %s -n 4 %s\n", h.launcherFor(r), r.Path)
 	} else {
 		fmt.Fprintf(w, "verdict    can't be traced: %s\n", r.Obstacle)
 	}
+}
+
+// launcherFor picks a launcher that belongs to the program's MPI: with another
+// one, each rank would be a world of its own.
+func (h *host) launcherFor(r *inspect.Report) string {
+	for _, l := range h.Launchers {
+		if len(r.MPI) > 0 && launch.Fits(launch.Identify(l.Path), r.MPI[0].Family) {
+			return filepath.Base(l.Path)
+		}
+	}
+	return "mpirun"
 }

@@ -10,7 +10,11 @@ import (
 // where `make install` puts it.
 func findLibrary(name string) (string, error) {
 	if dir := os.Getenv("SPOOR_LIB"); dir != "" {
-		return filepath.Join(dir, name), nil
+		path, err := filepath.Abs(filepath.Join(dir, name))
+		if err == nil && !exists(path) {
+			err = fmt.Errorf("%s is not in %s, where SPOOR_LIB points", name, dir)
+		}
+		return path, err
 	}
 	exe, err := os.Executable()
 	if err != nil {

@@ -43,10 +43,18 @@ func report(stderr io.Writer, o runOptions, start time.Time, out, scratch, progr
 		}
 		dirs = nil
 	}
+	alone := 0
 	for _, path := range traces {
-		if err := reportTrace(stderr, o, path); err != nil {
+		s, err := reportTrace(stderr, o, path)
+		if err != nil {
 			return err
 		}
+		if s.Ranks == 1 {
+			alone++
+		}
+	}
+	if alone > 1 && alone == len(traces) {
+		explainAlone(stderr, program, l)
 	}
 	if len(dirs) > 0 {
 		return complainLeft(stderr, dirs, out, scratch)
@@ -78,15 +86,15 @@ func newTraces(out string, start time.Time) []string {
 	return list
 }
 
-func reportTrace(stderr io.Writer, o runOptions, path string) error {
+func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary, error) {
 	r, err := trace.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
 	s, err := summary.Of(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	name := shortPath(path)
 	if !o.quiet {
@@ -96,7 +104,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) error {
 	for _, p := range s.Problems {
 		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)
 	}
-	return nil
+	return s, nil
 }
 
 // shortPath is how a user in the working directory would name the file.
@@ -150,17 +158,29 @@ Each directory here is one process. Ranks on other nodes left theirs in
 on those nodes; copy them here first.
 `
 
+// explainAlone tells why each process was a world of its own.
+func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
+	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
+	r, err := inspect.Program(lookPath(program))
+	if err == nil && len(r.MPI) > 0 && !launch.Fits(l, r.MPI[0].Family) {
+		fmt.Fprintf(stderr, "spoor: because %s uses another MPI (%s) than its launcher (%s)\n", program, r.MPI[0].Family, l)
+	}
+}
+
+func lookPath(program string) string {
+	if path, err := exec.LookPath(program); err == nil {
+		return path
+	}
+	return program
+}
+
 // explainNothing looks for the reason why nothing was recorded.
 func explainNothing(stderr io.Writer, program string, l launch.Launcher) {
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
 	if l != launch.None {
 		why = append(why, "the launcher did not hand the environment to the ranks; try: mpirun ... spoor run "+program)
 	}
-	path, err := exec.LookPath(program)
-	if err != nil {
-		path = program
-	}
-	if r, err := inspect.Program(path); err == nil {
+	if r, err := inspect.Program(lookPath(program)); err == nil {
 		switch {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}

@@ -23,7 +23,7 @@ const (
 )
 
 func (l Launcher) String() string {
-	return [...]string{"none", "Open MPI", "Hydra (MPICH family)", "environment"}[l]
+	return [...]string{"none", "Open MPI", "Hydra, MPICH family", "environment"}[l]
 }
 
 // environ lists the launchers that pass their whole environment to the ranks.
@@ -60,6 +60,12 @@ func Identify(name string) Launcher {
 		return None
 	}
 	return ask(path)
+}
+
+// Fits reports whether ranks of an MPI of the family, as package inspect names
+// them, find each other under the launcher.
+func Fits(l Launcher, family string) bool {
+	return l == Environ || l == OpenMPI && family == "Open MPI" || l == Hydra && family == "MPICH family"
 }
 
 // ask runs the launcher with --version.
