@@ -22,6 +22,8 @@ const (
 	ForeignNumber    Exception = "number of another thread's request"
 	SameRequests     Exception = "request of several with one handle"
 	StaleRequest     Exception = "request that is no more"
+	OtherWorld       Exception = "communicator with members of another world"
+	SeparateSides    Exception = "sides that met through a port"
 	NullOutput       Exception = "output with nowhere to go"
 	Insignificant    Exception = "argument that MPI does not look at here"
 	MPIMemory        Exception = "memory that MPI allocated anew"
@@ -46,6 +48,8 @@ var Reasons = map[Exception]string{
 	ForeignNumber:    "how many requests another thread has made by now is a matter of timing",
 	SameRequests:     "a copied request of which MPI made several with one handle is any of them",
 	StaleRequest:     "an erroneous or lucky program may pass a request that was completed",
+	OtherWorld:       "a trace knows the ranks of its own world",
+	SeparateSides:    "which accept met which connect is not visible in either",
 	NullOutput:       "where the address of an output is NULL or a special value, a trace has 0",
 	Insignificant:    "an argument that only the root or another algorithm looks at may be absent from a trace",
 	MPIMemory:        "when MPI gives back memory inside its calls is not visible from outside",

@@ -11,6 +11,9 @@ import (
 // stream; nil if that isn't known.
 type CommFinder func(stream int, index uint64, handle int64) *trace.Comm
 
+// separate are the calls that join two communicators without a common one.
+var separate = map[string]bool{"MPI_Comm_accept": true, "MPI_Comm_connect": true, "MPI_Comm_join": true}
+
 // newComm tests what a trace says of a new communicator, and what follows from
 // it: the members, which no rank alone knows.
 func (c *comparer) newComm(p *pending) string {
@@ -35,6 +38,10 @@ func (c *comparer) newComm(p *pending) string {
 		}
 	}
 	comm := c.comms(p.stream, p.trace.Index, handle)
+	if comm == nil && slices.Contains(want.Members, -1) {
+		c.excuse(OtherWorld)
+		return ""
+	}
 	if comm == nil {
 		return "the trace doesn't know which communicator this is"
 	}
@@ -45,8 +52,13 @@ func (c *comparer) newComm(p *pending) string {
 		return ""
 	}
 	if comm.Remote == nil {
-		if slices.Max(want.Remote) < 0 {
-			return "" // all in another world
+		switch {
+		case slices.Max(want.Remote) < 0:
+			c.excuse(OtherWorld)
+			return ""
+		case separate[p.log.Name]:
+			c.excuse(SeparateSides)
+			return ""
 		}
 		return fmt.Sprintf("logged remote members %v, trace has none", want.Remote)
 	}
