@@ -1,0 +1,321 @@
+// Package run tests `spoor run` and `spoor recover` under the MPIs of this
+// machine, as a user calls them. What the traces say of each call is tested by
+// package oracle; here it is what becomes of a run as a whole.
+//
+// It needs the tool built (make) and an MPI. Without them it skips; in CI it
+// fails.
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An installation is one MPI.
+type installation struct{ name, cc, mpiexec string }
+
+func installations(t *testing.T) []installation {
+	t.Helper()
+	var list []installation
+	for _, name := range []string{"mpich", "openmpi"} {
+		m := installation{name, "mpicc." + name, "mpiexec." + name}
+		_, err := exec.LookPath(m.mpiexec)
+		if _, err2 := exec.LookPath(m.cc); err == nil && err2 == nil {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		skip(t, "no MPI is installed")
+	}
+	return list
+}
+
+func skip(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// A shell is a directory in which commands run.
+type shell struct {
+	t   *testing.T
+	mpi installation
+	dir string
+}
+
+// each runs a test with each MPI in a directory that has the named program.
+func each(t *testing.T, program string, test func(s *shell)) {
+	if _, err := os.Stat(tool(t)); err != nil {
+		skip(t, "the tool is not built: %v", err)
+	}
+	source, err := filepath.Abs("../mpi/" + program + ".c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range installations(t) {
+		// The program's head says for which MPIs it is.
+		_, mpis, _ := strings.Cut(string(text), "\n// mpi:")
+		mpis, _, _ = strings.Cut(mpis, "\n")
+		if !slices.Contains(strings.Fields(mpis), m.name) {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			s := &shell{t, m, t.TempDir()}
+			if out, err := exec.Command(m.cc, "-O1", "-o", filepath.Join(s.dir, "app"), source).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", m.cc, err, out)
+			}
+			test(s)
+		})
+	}
+}
+
+func tool(t *testing.T) string {
+	path, err := filepath.Abs("../../bin/spoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// launcher is the command line before the program.
+func (s *shell) launcher(ranks string) []string {
+	list := []string{s.mpi.mpiexec, "-n", ranks}
+	if s.mpi.name == "openmpi" {
+		list = append(list, "--oversubscribe")
+	}
+	return list
+}
+
+// run runs a command and returns its exit code and what it printed.
+func (s *shell) run(args ...string) (code int, stdout, stderr string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	var out, errs bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr = s.dir, &out, &errs
+	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		s.t.Fatalf("%q: %v", args, err)
+	}
+	if ctx.Err() != nil {
+		s.t.Fatalf("%q takes too long\n%s%s", args, out.Bytes(), errs.Bytes())
+	}
+	return c.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// spoor runs the tool, which has to succeed.
+func (s *shell) spoor(args ...string) (stdout, stderr string) {
+	s.t.Helper()
+	code, stdout, stderr := s.run(append([]string{tool(s.t)}, args...)...)
+	if code != 0 {
+		s.t.Fatalf("spoor %q: code %d\n%s%s", args, code, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// traced runs the program under spoor.
+func (s *shell) traced(flags []string, ranks string, args ...string) (code int, stdout, stderr string) {
+	s.t.Helper()
+	line := slices.Concat([]string{tool(s.t), "run"}, flags, s.launcher(ranks), []string{"./app"}, args)
+	return s.run(line...)
+}
+
+func (s *shell) wants(text string, parts ...string) {
+	s.t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			s.t.Errorf("%q is not in:\n%s", p, text)
+		}
+	}
+}
+
+// files lists what is in the directory besides the program.
+func (s *shell) files() string {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		if e.Name() != "app" && e.Name() != "scratch" {
+			list = append(list, e.Name())
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// scratch makes a directory for records and returns the flags to use it.
+func (s *shell) scratch() []string {
+	if err := os.Mkdir(filepath.Join(s.dir, "scratch"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	return []string{"--scratch", "scratch"}
+}
+
+func (s *shell) scratchIsEmpty() {
+	s.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(s.dir, "scratch"))
+	if err != nil || len(entries) > 0 {
+		s.t.Errorf("left in scratch: %v, %v", entries, err)
+	}
+}
+
+type overview struct {
+	Ranks   int            `json:"ranks"`
+	Calls   int64          `json:"calls"`
+	Command string         `json:"command"`
+	Ends    map[string]int `json:"ends"`
+}
+
+func (s *shell) info(trace string) overview {
+	s.t.Helper()
+	out, _ := s.spoor("info", "--json", trace)
+	var o overview
+	if err := json.Unmarshal([]byte(out), &o); err != nil {
+		s.t.Fatal(err)
+	}
+	return o
+}
+
+// A run has one trace, prints what it would without spoor, and leaves nothing else.
+func TestRun(t *testing.T) {
+	each(t, "stencil", func(s *shell) {
+		_, plain, _ := s.run(append(s.launcher("3"), "./app")...)
+		code, stdout, stderr := s.traced(s.scratch(), "3")
+		if code != 0 || stdout != plain {
+			s.t.Errorf("code %d, output %q, without spoor %q", code, stdout, plain)
+		}
+		s.wants(stderr, "spoor: app.spoor: 3 ranks, ", "see: spoor info app.spoor")
+		if got := s.files(); got != "app.spoor" {
+			s.t.Errorf("files %s", got)
+		}
+		s.scratchIsEmpty()
+		s.spoor("verify", "app.spoor")
+		if o := s.info("app.spoor"); o.Ranks != 3 || o.Command != "./app" || o.Ends["finished"] != 3 {
+			s.t.Errorf("info %+v", o)
+		}
+		// Once more: the same calls, in a trace of another name.
+		s.traced(nil, "3")
+		s.spoor("diff", "app.spoor", "app-2.spoor")
+	})
+}
+
+// spoor may also stand behind the launcher.
+func TestRunAsRank(t *testing.T) {
+	each(t, "stencil", func(s *shell) {
+		code, _, stderr := s.run(append(s.launcher("2"), tool(s.t), "run", "./app")...)
+		if code != 0 {
+			s.t.Fatalf("code %d: %s", code, stderr)
+		}
+		if o := s.info("app.spoor"); o.Ranks != 2 {
+			s.t.Errorf("info %+v", o)
+		}
+		s.spoor("verify", "app.spoor")
+	})
+}
+
+// Whatever kills ranks, what they did until then can be had.
+func TestCrashes(t *testing.T) {
+	for _, program := range []string{"crash_segv", "crash_kill", "crash_abort", "crash_exit"} {
+		t.Run(program, func(t *testing.T) {
+			each(t, program, func(s *shell) {
+				plain, _, _ := s.run(append(s.launcher("3"), "./app")...)
+				code, _, stderr := s.traced(s.scratch(), "3")
+				if code != plain {
+					s.t.Errorf("code %d, without spoor %d", code, plain)
+				}
+				s.wants(stderr, "spoor recover app.spoor.partial")
+				if got := s.files(); got != "app.spoor.partial" {
+					s.t.Fatalf("files %s", got)
+				}
+				s.scratchIsEmpty()
+				out, _ := s.spoor("recover", "app.spoor.partial")
+				s.wants(out, "app.spoor: 3 ranks, ", "rank 0: ", "rank 2: ", "crashed")
+				s.spoor("verify", "app.spoor")
+				o := s.info("app.spoor")
+				if o.Ranks != 3 || o.Calls == 0 || o.Ends["crashed"]+o.Ends["finished"] != 3 || o.Ends["crashed"] == 0 {
+					s.t.Errorf("info %+v", o)
+				}
+				out, _ = s.spoor("dump", "app.spoor", "--rank", "0", "--range", ":1")
+				s.wants(out, "MPI_Init")
+			})
+		})
+	}
+}
+
+// Programs with sessions only have no common end; their records are merged
+// afterwards.
+func TestSessions(t *testing.T) {
+	each(t, "sessions", func(s *shell) {
+		code, _, stderr := s.traced(s.scratch(), "2")
+		if code != 0 {
+			s.t.Fatalf("code %d: %s", code, stderr)
+		}
+		s.wants(stderr, "spoor: app.spoor: 2 ranks")
+		s.scratchIsEmpty()
+		s.spoor("verify", "app.spoor")
+	})
+}
+
+// A spawned world has a trace beside that of its parents.
+func TestSpawn(t *testing.T) {
+	each(t, "spawn", func(s *shell) {
+		code, _, stderr := s.traced(s.scratch(), "1")
+		if code != 0 {
+			s.t.Fatalf("code %d: %s", code, stderr)
+		}
+		if got := s.files(); got != "app-2.spoor app.spoor" {
+			s.t.Errorf("files %s", got)
+		}
+		s.wants(stderr, "spoor: app.spoor: ", "spoor: app-2.spoor: ")
+		if a, b := s.info("app.spoor"), s.info("app-2.spoor"); a.Ranks+b.Ranks != 3 {
+			s.t.Errorf("worlds %+v and %+v", a, b)
+		}
+		s.spoor("verify", "app.spoor", "app-2.spoor")
+		s.scratchIsEmpty()
+	})
+}
+
+// Ranks that don't find each other are told apart from a parallel run.
+func TestForeignLauncher(t *testing.T) {
+	if list := installations(t); len(list) < 2 {
+		skip(t, "only one MPI is installed")
+	}
+	each(t, "stencil", func(s *shell) {
+		if s.mpi.name != "mpich" {
+			s.t.Skip("Open MPI's ranks don't start under MPICH's launcher everywhere")
+		}
+		s.mpi.name, s.mpi.mpiexec = "openmpi", "mpiexec.openmpi"
+		_, _, stderr := s.traced(nil, "2")
+		s.wants(stderr, "every process was a world of one rank", "another MPI (MPICH family) than its launcher (Open MPI)")
+	})
+}
+
+// What is no MPI program is run all the same, and the lack of a trace explained.
+func TestNoMPI(t *testing.T) {
+	each(t, "stencil", func(s *shell) {
+		if err := os.WriteFile(filepath.Join(s.dir, "app"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		code, _, stderr := s.run(tool(s.t), "run", "./app")
+		if code != 3 {
+			s.t.Errorf("code %d", code)
+		}
+		s.wants(stderr, "is not a launcher I know", "nothing was recorded of ./app", "did not call MPI_Init")
+	})
+}
