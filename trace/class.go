@@ -20,7 +20,8 @@ func (t *terminal) vals(i, rank, size int) []int64 {
 	vals := make([]int64, t.group.width)
 	k := 0
 	for p := range vals {
-		v := column.Value{Form: t.group.forms[p].At(t.sig)}
+		list, at := t.group.list(t.sig, p)
+		v := column.Value{Form: list.At(at)}
 		if v.Form.Kind.Columns() {
 			v.Seq = t.seqs[k]
 			k++
@@ -52,8 +53,8 @@ func (r *Reader) classAt(n int) (*class, error) {
 	for _, s := range sigs {
 		var term terminal
 		term.group, term.sig = t.sigs.find(s)
-		for p := range term.group.forms {
-			if !term.group.forms[p].Kind(term.sig).Columns() {
+		for p := range term.group.width {
+			if list, at := term.group.list(term.sig, p); !list.Kind(at).Columns() {
 				continue
 			}
 			seq := column.DecodeSeq(w, c.ranks)

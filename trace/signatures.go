@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"slices"
+
 	"spoor/internal/column"
 	"spoor/internal/wire"
 )
@@ -8,13 +10,14 @@ import (
 // The table of signatures is shared by all classes. A signature is parametric:
 // each of its values is a form, evaluated for the rank at hand. Signatures of
 // the same function, call site and number of values make a group; within it,
-// the forms that one value has in all signatures stand together, so that a
-// series of similar calls takes no more room than its rule.
+// the forms stand in lists: one for each value, over the signatures, so that a
+// series of similar calls takes no more room than its rule; or a single one of
+// all values of all signatures, so that a long array does.
 //
 //	signatures = number of groups
-//	             calls seq, sites seq, values seq, sizes seq, over the groups
-//	             per group, per value: kinds of forms
-//	             per group, per value: coefficients of forms
+//	             calls seq, sites seq, values seq, sizes seq, orders seq, over the groups
+//	             per group, per list: kinds of forms
+//	             per group, per list: coefficients of forms
 type signatureTable struct {
 	groups []*group
 	first  []int // number of the first signature of each group
@@ -26,7 +29,8 @@ type group struct {
 	site  int
 	width int             // number of values
 	size  int             // number of signatures
-	forms []column.Forms  // per value; what a reader has
+	flat  bool            // one list of forms
+	forms []column.Forms  // the lists; what a reader has
 	sigs  [][]column.Form // per signature; what a writer has
 	known map[string]int  // forms as bytes → signature
 }
@@ -96,41 +100,71 @@ func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool 
 	return true
 }
 
+// lists returns the forms of a group in the order in which they are stored.
+func (g *group) lists(flat bool) [][]column.Form {
+	if flat {
+		return [][]column.Form{slices.Concat(g.sigs...)}
+	}
+	lists := make([][]column.Form, g.width)
+	for i := range lists {
+		for k := range g.sigs {
+			lists[i] = append(lists[i], g.sigs[k][i])
+		}
+	}
+	return lists
+}
+
+// encode returns kinds and coefficients in the better of the two orders. One
+// list has to be much shorter to be better: the lists of many similar groups are
+// compressed once more, and better than sequences.
+func (g *group) encode() (kinds, coefficients []byte) {
+	for _, flat := range []bool{false, true} {
+		var a, b []byte
+		for _, list := range g.lists(flat) {
+			a = column.AppendForms(a, list)
+			b = column.AppendCoefficients(b, list)
+		}
+		if !flat || 3*(len(a)+len(b)) < len(kinds)+len(coefficients) {
+			kinds, coefficients, g.flat = a, b, flat
+		}
+	}
+	return kinds, coefficients
+}
+
+// list returns where the form of a value stands.
+func (g *group) list(sig, value int) (*column.Forms, int) {
+	if g.flat {
+		return &g.forms[0], sig*g.width + value
+	}
+	return &g.forms[value], sig
+}
+
 // append writes the table and numbers its signatures.
 func (w *signatureWriter) append(b []byte) (_ []byte, first map[*group]int) {
-	var calls, sites, widths, sizes column.Column
+	var calls, sites, widths, sizes, orders column.Column
+	var kinds, coefficients []byte
 	first = make(map[*group]int)
 	total := 0
 	for _, g := range w.groups {
+		k, c := g.encode()
+		kinds, coefficients = append(kinds, k...), append(coefficients, c...)
 		calls.Append(int64(g.call))
 		sites.Append(int64(g.site))
 		widths.Append(int64(g.width))
 		sizes.Append(int64(len(g.sigs)))
+		order := int64(0)
+		if g.flat {
+			order = 1
+		}
+		orders.Append(order)
 		first[g] = total
 		total += len(g.sigs)
 	}
 	b = wire.AppendUvarint(b, uint64(len(w.groups)))
-	for _, c := range []*column.Column{&calls, &sites, &widths, &sizes} {
+	for _, c := range []*column.Column{&calls, &sites, &widths, &sizes, &orders} {
 		b = column.EncodeSeq(b, c, nil)
 	}
-	across := func(g *group, i int) []column.Form {
-		list := make([]column.Form, len(g.sigs))
-		for k := range g.sigs {
-			list[k] = g.sigs[k][i]
-		}
-		return list
-	}
-	for _, g := range w.groups {
-		for i := range g.width {
-			b = column.AppendForms(b, across(g, i))
-		}
-	}
-	for _, g := range w.groups {
-		for i := range g.width {
-			b = column.AppendCoefficients(b, across(g, i))
-		}
-	}
-	return b, first
+	return append(append(b, kinds...), coefficients...), first
 }
 
 // A table of signatures unpacks to more than it takes in the file, but to no
@@ -143,23 +177,25 @@ const (
 func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int) *signatureTable {
 	limit := maxForms + formsPerByte*r.Rest()
 	n := r.Count(1)
-	var cols [4]*column.Seq
+	var cols [5]*column.Seq
 	for i := range cols {
 		if cols[i] = column.DecodeSeq(r, n); cols[i] == nil {
 			return nil
 		}
 	}
 	t := &signatureTable{}
-	forms, width := 0, 0
+	forms, lists := 0, 0
 	for i := range n {
 		call, site := cols[0].At(i, 0), cols[1].At(i, 0)
-		values, size := cols[2].At(i, 0), cols[3].At(i, 0)
+		values, size, order := cols[2].At(i, 0), cols[3].At(i, 0), cols[4].At(i, 0)
 		switch {
 		case call < 0 || call > 1<<16-1 || schema[uint16(call)] == nil:
 			r.Fail("function %d is not in the schema", call)
 		case site < 0 || site >= int64(sites):
 			r.Fail("site %d of %d", site, sites)
-		case values < 1 || values > int64(r.Rest()-width):
+		case order < 0 || order > 1:
+			r.Fail("unknown order of forms %d", order)
+		case values < 1 || values > int64(limit):
 			r.Fail("%d values", values)
 		case size < 1 || size > int64(limit)/values:
 			r.Fail("%d signatures", size)
@@ -167,18 +203,30 @@ func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int) *s
 		if forms += int(values * size); forms > limit {
 			r.Fail("more than %d values", limit)
 		}
+		// Each list takes at least a byte for its kinds.
+		if lists++; order == 0 {
+			lists += int(values) - 1
+		}
+		if lists > r.Rest() {
+			r.Fail("%d lists of forms in %d bytes", lists, r.Rest())
+		}
 		if r.Err() != nil {
 			return nil
 		}
-		width += int(values)
-		t.groups = append(t.groups, &group{call: uint16(call), site: int(site), width: int(values), size: int(size)})
+		t.groups = append(t.groups, &group{
+			call: uint16(call), site: int(site), width: int(values), size: int(size), flat: order == 1,
+		})
 		t.first = append(t.first, t.total)
 		t.total += int(size)
 	}
 	for _, g := range t.groups {
-		g.forms = make([]column.Forms, g.width)
+		n, each := g.width, g.size
+		if g.flat {
+			n, each = 1, g.width*g.size
+		}
+		g.forms = make([]column.Forms, n)
 		for i := range g.forms {
-			if g.forms[i] = column.DecodeForms(r, g.size); r.Err() != nil {
+			if g.forms[i] = column.DecodeForms(r, each); r.Err() != nil {
 				return nil
 			}
 		}
