@@ -50,6 +50,7 @@ func (g *call) emit() (string, error) {
 		return "", err
 	}
 	g.aux(leave)
+	g.memory(enter, leave)
 	args := strings.Join(g.arguments(), ", ")
 	p := page{
 		ID: g.ID, Name: g.Name, Short: g.short(), Return: g.returnType(),

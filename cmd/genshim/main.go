@@ -60,6 +60,7 @@ const banner = "/* Made by cmd/genshim from mpi/calls.txt and mpi/constants.txt.
 // The recording functions take all parameters, whether their record needs them
 // or not: Fortran wrappers then call each in the same way.
 const wrapHead = banner + `#include "calls.h"
+#include "mpimem.h"
 #include "put.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

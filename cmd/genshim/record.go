@@ -207,3 +207,17 @@ func (g *call) aux(b *body) {
 		return
 	}
 }
+
+// memory follows what MPI gives out and takes back, see shim/mpimem.h.
+func (g *call) memory(enter, leave *body) {
+	switch base, _ := strings.CutSuffix(g.Name, "_c"); base {
+	case "MPI_Alloc_mem":
+		leave.before = append(leave.before, "if (rc_ == 0)\n\t\tsp_memory_new(*(void **)baseptr, size);")
+	case "MPI_Free_mem":
+		leave.before = append(leave.before, "if (rc_ == 0)\n\t\tsp_memory_free(base);")
+	case "MPI_Win_allocate", "MPI_Win_allocate_shared":
+		leave.before = append(leave.before, "if (rc_ == 0)\n\t\tsp_memory_window(sp_ldh(win), *(void **)baseptr, size);")
+	case "MPI_Win_free":
+		enter.before = append(enter.before, "sp_memory_free_window(sp_ldh(win));")
+	}
+}

@@ -12,6 +12,8 @@ void sp_enter_Win_allocate(struct sp_thread *t_, const void *site_, unsigned fla
 void sp_leave_Win_allocate(struct sp_thread *t_, int rc_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
 {
 	uint64_t now_ = sp_ticks();
+	if (rc_ == 0)
+		sp_memory_window(sp_ldh(win), *(void **)baseptr, size);
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {
