@@ -1,0 +1,70 @@
+package shim
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/trace"
+)
+
+// Memory that the CUDA and HIP runtimes give out is known by segment, offset
+// and device, and a freed segment's number serves again.
+func TestDeviceMemory(t *testing.T) {
+	shim := library(t)
+	for _, m := range installed(t) {
+		t.Run(m.name, func(t *testing.T) {
+			dir := t.TempDir()
+			// hip finds its runtime in the same library
+			runtime := filepath.Join(dir, "libcudart.so.12")
+			out, err := exec.Command("cc", "-shared", "-fPIC", "-o", runtime, filepath.Join("testdata", "fakegpu.c"), "-Wl,-soname,libcudart.so.12").CombinedOutput()
+			if err != nil {
+				t.Fatalf("cc: %v\n%s", err, out)
+			}
+			program := filepath.Join(dir, "gpu")
+			out, err = exec.Command(m.cc, "-o", program, filepath.Join("testdata", "gpu.c"), runtime, "-Wl,-rpath,"+dir).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", m.cc, err, out)
+			}
+			file := filepath.Join(dir, "gpu.spoor")
+			r := m.run(t, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_OUT=" + file}, 1, program)
+			if r.failure != nil || r.out != "done\n" {
+				t.Fatalf("%v, printed %q\n%s", r.failure, r.out, r.err)
+			}
+			round := []trace.Location{
+				{Class: trace.DeviceMemory, Device: 1, ID: 0, Offset: 64},
+				{Class: trace.DeviceMemory, Device: 2, ID: 1},
+				{Class: trace.DeviceMemory, Device: 1, ID: 2, Offset: 8},
+			}
+			if d := cmp.Diff(append(round, round...), broadcastBuffers(t, file)); d != "" {
+				t.Errorf("buffers of the broadcasts (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// broadcastBuffers lists the buffers of rank 0's calls of MPI_Bcast.
+func broadcastBuffers(t *testing.T, file string) []trace.Location {
+	t.Helper()
+	r, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	rank, err := r.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []trace.Location
+	for call, err := range rank.Calls(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if call.Name() == "MPI_Bcast" {
+			list = append(list, call.Param("buffer").In.Addr)
+		}
+	}
+	return list
+}
