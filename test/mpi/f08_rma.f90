@@ -1,0 +1,129 @@
+! One-sided communication through mpi_f08: all windows, all synchronisations, allocated memory.
+! ranks: 2 4
+! mpi: mpich openmpi
+program rma
+  use mpi_f08
+  use, intrinsic :: iso_c_binding
+  implicit none
+  integer :: rank, size, next, prev, i, unit, rank_of(1)
+  type(MPI_Win) :: win
+  type(MPI_Group) :: group, world
+  type(MPI_Request) :: req
+  type(MPI_Info) :: info
+  integer, asynchronous :: mine(8), out(8), got(8), one
+  integer(MPI_ADDRESS_KIND) :: bytes, at, where
+  type(c_ptr) :: base
+  integer, pointer :: p(:)
+  logical :: flag
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, size)
+  next = mod(rank + 1, size)
+  prev = mod(rank + size - 1, size)
+  mine = 0
+  out = [(100 * rank + i, i = 1, 8)]
+  one = 1
+  bytes = 32
+  at = 0
+  call MPI_Win_create(mine, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+  call MPI_Win_fence(MPI_MODE_NOPRECEDE, win)
+  call MPI_Put(out, 4, MPI_INTEGER, next, at, 4, MPI_INTEGER, win)
+  call MPI_Win_fence(0, win)
+  call check(mine(4) == 100 * prev + 4, 'put')
+  call MPI_Get(got, 4, MPI_INTEGER, next, at, 4, MPI_INTEGER, win)
+  call MPI_Win_fence(0, win)
+  call check(got(4) == 100 * rank + 4, 'get')
+  at = 4
+  call MPI_Accumulate(one, 1, MPI_INTEGER, 0, at, 1, MPI_INTEGER, MPI_SUM, win)
+  call MPI_Win_fence(MPI_MODE_NOSUCCEED, win)
+  if (rank == 0) call check(mine(5) == size, 'accumulate')
+
+  call MPI_Win_get_group(win, world)
+  rank_of = prev
+  call MPI_Group_incl(world, 1, rank_of, group)
+  call MPI_Win_post(group, 0, win)
+  call MPI_Group_free(group)
+  rank_of = next
+  call MPI_Group_incl(world, 1, rank_of, group)
+  call MPI_Win_start(group, 0, win)
+  at = 5
+  call MPI_Put(out(6), 1, MPI_INTEGER, next, at, 1, MPI_INTEGER, win)
+  call MPI_Win_complete(win)
+  if (rank == 0) then
+    call MPI_Win_wait(win)
+  else
+    flag = .false.
+    call MPI_Win_test(win, flag)
+    if (.not. flag) call MPI_Win_wait(win)
+  end if
+  call check(mine(6) == 100 * prev + 6, 'post and start')
+  call MPI_Group_free(group)
+  call MPI_Group_free(world)
+
+  call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)
+  at = 6
+  call MPI_Fetch_and_op(one, got, MPI_INTEGER, 0, at, MPI_SUM, win)
+  call MPI_Win_flush(0, win)
+  call check(got(1) >= 0 .and. got(1) < size, 'fetch')
+  call MPI_Get_accumulate(one, 1, MPI_INTEGER, got, 1, MPI_INTEGER, 0, at, 1, MPI_INTEGER, MPI_NO_OP, win)
+  call MPI_Win_flush_local(0, win)
+  at = 7
+  call MPI_Compare_and_swap(out, got, got(2), MPI_INTEGER, 0, at, win)
+  call MPI_Win_unlock(0, win)
+  call MPI_Barrier(MPI_COMM_WORLD)
+  call MPI_Win_lock_all(0, win)
+  call MPI_Win_sync(win)
+  if (rank == 0) call check(mine(7) == size, 'counter')
+  at = 0
+  call MPI_Rput(out, 1, MPI_INTEGER, next, at, 1, MPI_INTEGER, win, req)
+  call MPI_Wait(req, MPI_STATUS_IGNORE)
+  call MPI_Win_flush_all(win)
+  call MPI_Rget(got, 1, MPI_INTEGER, next, at, 1, MPI_INTEGER, win, req)
+  call MPI_Wait(req, MPI_STATUS_IGNORE)
+  call check(got(1) == out(1), 'rget')
+  call MPI_Raccumulate(one, 1, MPI_INTEGER, next, at, 1, MPI_INTEGER, MPI_REPLACE, win, req)
+  call MPI_Wait(req, MPI_STATUS_IGNORE)
+  call MPI_Rget_accumulate(one, 1, MPI_INTEGER, got, 1, MPI_INTEGER, next, at, 1, MPI_INTEGER, MPI_SUM, win, req)
+  call MPI_Wait(req, MPI_STATUS_IGNORE)
+  call MPI_Win_flush_local_all(win)
+  call MPI_Win_unlock_all(win)
+  call MPI_Win_get_info(win, info)
+  call MPI_Win_set_info(win, info)
+  call MPI_Info_free(info)
+  call MPI_Win_free(win)
+  call check(win == MPI_WIN_NULL, 'freed')
+
+  call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win)
+  call c_f_pointer(base, p, [8])
+  p = rank
+  call MPI_Win_free(win)
+  call MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win)
+  call MPI_Win_shared_query(win, next, bytes, unit, base)
+  call c_f_pointer(base, p, [8])
+  call check(bytes == 32 .and. unit == 4, 'shared')
+  call MPI_Win_fence(0, win)
+  p(1) = rank
+  call MPI_Win_fence(0, win)
+  call MPI_Win_free(win)
+
+  call MPI_Alloc_mem(bytes, MPI_INFO_NULL, base)
+  call c_f_pointer(base, p, [8])
+  p = rank
+  call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, win)
+  call MPI_Win_attach(win, p, bytes)
+  call MPI_Get_address(p, where)
+  call MPI_Sendrecv(where, 1, MPI_AINT, prev, 1, at, 1, MPI_AINT, next, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+  call MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win)
+  call MPI_Get(got, 1, MPI_INTEGER, next, at, 1, MPI_INTEGER, win)
+  call MPI_Win_unlock(next, win)
+  call check(got(1) == next, 'dynamic')
+  call MPI_Barrier(MPI_COMM_WORLD)
+  call MPI_Win_detach(win, p)
+  call MPI_Win_free(win)
+  call MPI_Free_mem(p)
+  if (rank == 0) print '(a)', 'f08_rma: ok'
+  call MPI_Finalize()
+contains
+  include 'check.inc'
+end program rma
