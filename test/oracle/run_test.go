@@ -206,6 +206,9 @@ func (p *program) build(m *installation) (string, error) {
 		// mpif.h declares no interfaces: one routine gets buffers of many types.
 		compiler, flags = m.fort, append(flags, "-fallow-argument-mismatch", "-ffixed-line-length-none")
 	}
+	if err := os.MkdirAll(filepath.Dir(binary), 0o777); err != nil {
+		return "", err
+	}
 	// Modules are written to the working folder.
 	dir, err := os.MkdirTemp(scratch, "build")
 	if err != nil {
