@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"path"
 	"slices"
@@ -168,15 +169,9 @@ func (d *dumper) rank(k *trace.Rank) error {
 		if d.o.stream >= 0 && stream != d.o.stream {
 			continue
 		}
-		for c, err := range k.CallsFrom(stream, min(d.first, k.Len(stream))) {
+		for c, err := range d.calls(k, stream, wanted) {
 			if err != nil {
 				return err
-			}
-			if c.Index >= d.end {
-				break
-			}
-			if !wanted[c.Terminal] {
-				continue
 			}
 			if err := d.print(c, times); err != nil {
 				return err
@@ -184,6 +179,26 @@ func (d *dumper) rank(k *trace.Rank) error {
 		}
 	}
 	return nil
+}
+
+// calls yields the wanted calls of a thread.
+func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[*trace.Call, error] {
+	root := k.Structure(stream)
+	f := newFinder(wanted, d.first, d.end)
+	return func(yield func(*trace.Call, error) bool) {
+		if f.sparse(root) {
+			f.find(root, 0, func(at uint64) bool { return yield(k.Call(stream, at)) })
+			return
+		}
+		for c, err := range k.CallsFrom(stream, min(d.first, k.Len(stream))) {
+			if err == nil && c.Index >= d.end {
+				return
+			}
+			if (err != nil || wanted[c.Terminal]) && !yield(c, err) {
+				return
+			}
+		}
+	}
 }
 
 // wanted tells which of a rank's distinct calls pass the filters.

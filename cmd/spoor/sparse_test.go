@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"spoor/internal/merge"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+// Whatever is wanted, and in whatever range, the finder finds what going
+// through all calls finds.
+func TestFinder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 60).Draw(t, "steps")
+		rounds := rapid.IntRange(1, 5).Draw(t, "rounds")
+		s, err := merge.MergeAll(tracktest.RunAll(1, func(r *tracktest.Recorder) {
+			for range rounds {
+				for _, s := range steps {
+					r.Send(s, int64(s), 0, 1)
+				}
+			}
+		}), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Content(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := trace.Encode(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := r.Rank(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := rapid.SliceOfN(rapid.Bool(), k.Terminals(), k.Terminals()).Draw(t, "wanted")
+		first := rapid.Uint64Range(0, k.Len(0)+1).Draw(t, "first")
+		end := rapid.OneOf(rapid.Just(uint64(math.MaxUint64)), rapid.Uint64Range(first, k.Len(0)+1)).Draw(t, "end")
+		var want, got []uint64
+		for c, err := range k.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Index >= first && c.Index < end && wanted[c.Terminal] {
+				want = append(want, c.Index)
+			}
+		}
+		f := newFinder(wanted, first, end)
+		f.find(k.Structure(0), 0, func(at uint64) bool {
+			got = append(got, at)
+			return true
+		})
+		if !slices.Equal(got, want) {
+			t.Fatalf("found %v, want %v", got, want)
+		}
+	})
+}
