@@ -190,7 +190,9 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 // Times returns statistics by terminal. They cover all ranks of the class.
 func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 
-// Times returns statistics by terminal of a class, over all of its ranks.
+// Times returns statistics by terminal of a class, over all of its ranks. Where
+// very many terminals differ in values only, they share one summary: each has
+// its part of count and sum, but the extremes are those of all.
 func (r *Reader) Times(class int) ([]Times, error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -201,11 +203,13 @@ func (r *Reader) Times(class int) ([]Times, error) {
 		return nil, err
 	}
 	counts := occurrences(c.streams, len(c.terminals))
+	groups := make([]*group, len(counts))
 	for i := range counts {
 		counts[i] *= uint64(c.ranks)
+		groups[i] = c.terminals[i].group
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	times := decodeTimes(w, counts)
+	times := decodeTimes(w, groups, counts)
 	if err := w.Done(); err != nil {
 		return nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}

@@ -155,7 +155,7 @@ func (e *encoder) class(i int, taken []bool) error {
 		return fmt.Errorf("streams don't have the %d terminals by first occurrence", len(class.Terminals))
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
-	times := make([]Times, terminals)
+	times, groups := make([]Times, terminals), make([]*group, terminals)
 	counts := occurrences(class.Streams, terminals)
 	for k := range class.Terminals {
 		t := &class.Terminals[k]
@@ -166,10 +166,10 @@ func (e *encoder) class(i int, taken []bool) error {
 		ref, stored := e.table.add(fitter, t, e.sites.number[t.Site], ranks)
 		e.refs[i] = append(e.refs[i], ref)
 		e.stored[i] = append(e.stored[i], stored...)
-		times[k] = t.Times
+		times[k], groups[k] = t.Times, ref.group
 		counts[k] *= uint64(class.Ranks.Len())
 	}
-	e.times[i] = appendTimes(nil, times, counts)
+	e.times[i] = appendTimes(nil, times, groups, counts)
 	return nil
 }
 
