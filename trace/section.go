@@ -51,6 +51,7 @@ const (
 	codecRaw    = 0
 	codecZstd   = 1
 	codecSchema = 2 // zstd with schema.dict
+	codecMixed  = 3 // wire.Mix
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -83,6 +84,9 @@ func assemble(raw [secEnd][]byte) []byte {
 		stored, codec := raw[id], byte(codecRaw)
 		if frame, ok := wire.Compress(raw[id], true); ok {
 			stored, codec = frame, codecZstd
+		}
+		if frame, ok := wire.Mix(raw[id]); ok && len(frame) < len(stored) {
+			stored, codec = frame, codecMixed
 		}
 		if id == secSchema {
 			if frame, ok := schemaDictionary.Compress(raw[id]); ok && len(frame) < len(stored) {
@@ -154,7 +158,7 @@ func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {
 			r.Fail("unknown section %d", s.id)
 		case len(list) > 0 && s.id <= list[len(list)-1].id:
 			r.Fail("section %q out of order", s.name())
-		case s.codec > codecSchema:
+		case s.codec > codecMixed:
 			r.Fail("section %q: unknown codec %d", s.name(), s.codec)
 		case s.stored < 0 || s.stored > size-offset:
 			r.Fail("section %q: %d bytes wanted, %d left in the file", s.name(), s.stored, size-offset)
@@ -184,8 +188,11 @@ func (s *section) load(src io.ReaderAt) ([]byte, error) {
 		return stored, nil
 	}
 	expand := wire.Expand
-	if s.codec == codecSchema {
+	switch s.codec {
+	case codecSchema:
 		expand = schemaDictionary.Expand
+	case codecMixed:
+		expand = wire.Unmix
 	}
 	raw, err := expand(stored, s.raw)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // one summary of their times. A program that sends from a thousand places of an
 // array has a thousand terminals; what it knows of each is a few samples, and
 // to keep them apart would take more room than all the rest of the trace.
-const poolFrom = 64
+const poolFrom = 32
 
 // pools tells which summary each terminal of a class goes into, and how many
 // there are. groups is the signature group of each terminal.
