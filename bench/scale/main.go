@@ -30,6 +30,7 @@ func run(args []string) error {
 	baseline := f.Bool("baseline", true, "compress as Pilgrim does, too")
 	sections := f.Bool("sections", false, "list where the bytes go")
 	plot := f.String("plot", "", "write a plot to this SVG `file`")
+	keep := f.String("keep", "", "write the traces to this `folder`")
 	profile := f.String("cpuprofile", "", "write a profile to this `file`")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -72,7 +73,7 @@ func run(args []string) error {
 			if p.Fits != nil && !p.Fits(n) {
 				continue
 			}
-			r, err := measure(p, n, *baseline)
+			r, err := measure(p, n, *baseline, *keep)
 			if err != nil {
 				return fmt.Errorf("%s on %d ranks: %w", p.Name, n, err)
 			}

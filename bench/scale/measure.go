@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -38,7 +40,7 @@ type Result struct {
 
 // measure runs a program on virtual ranks, merges their tracks, writes the
 // file and reads it back.
-func measure(p skeleton.Program, ranks int, baseline bool) (*Result, error) {
+func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result, error) {
 	res := &Result{Program: p, Ranks: ranks}
 	runtime.GC()
 	tree := newTree(ranks)
@@ -78,6 +80,12 @@ func measure(p skeleton.Program, ranks int, baseline bool) (*Result, error) {
 	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), p.Name)
 	if err != nil {
 		return nil, err
+	}
+	if keep != "" {
+		name := filepath.Join(keep, fmt.Sprintf("%s-%d.spoor", p.Name, ranks))
+		if err := os.WriteFile(name, file, 0o644); err != nil {
+			return nil, err
+		}
 	}
 	res.sizes(file, r)
 	if err := res.verify(r); err != nil {

@@ -120,10 +120,12 @@ func (v *Rank) Track() *track.Track {
 	}
 	t.Streams = []track.Stream{{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })}}
 	// What differs between processes of a real run differs here, too.
-	noise := (v.clock ^ v.clock>>29) * 0xd6e8feb86659fd93 >> 40
+	noise := (uint64(v.Rank) + 1) * 0x9e3779b97f4a7c15
+	noise = (noise ^ noise>>30) * 0xbf58476d1ce4e5b9
+	noise = (noise ^ noise>>27) * 0x94d049bb133111eb
 	t.Process = track.Process{
-		Host: fmt.Sprintf("node%04d", v.Rank/64), PID: 20000 + v.Rank%64*3 + int(noise&1), End: track.Finished, Threads: 1,
-		StartNs: 1_700_000_000_000_000_000 + int64(noise), SpanNs: 60_000_000_000 - int64(noise),
+		Host: fmt.Sprintf("node%04d", v.Rank/64), PID: 20000 + v.Rank%64*3 + int(noise>>10&1), End: track.Finished, Threads: 1,
+		StartNs: 1_700_000_000_000_000_000 + int64(noise>>44), SpanNs: 60_000_000_000 + int64(noise>>20&0xfffff),
 	}
 	return t
 }

@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Mixing is slow, so it is for small data only: Mix stops at half a second's
+// worth, Unmix takes a little more.
+const (
+	mixTo    = 1 << 18
+	maxMixed = 1 << 20
+)
+
+// Mix compresses data by prediction, or returns false if that is no smaller or
+// the data are too many.
+func Mix(data []byte) ([]byte, bool) {
+	if len(data) > mixTo {
+		return nil, false
+	}
+	m := newModel(len(data))
+	low, high := uint32(0), ^uint32(0)
+	var out []byte
+	for _, b := range data {
+		for i := 7; i >= 0; i-- {
+			bit := uint32(b >> i & 1)
+			mid := low + uint32(uint64(high-low)*uint64(m.p)>>16)
+			if bit == 1 {
+				high = mid
+			} else {
+				low = mid + 1
+			}
+			m.update(bit)
+			for (low^high)>>24 == 0 {
+				out = append(out, byte(high>>24))
+				low, high = low<<8, high<<8|255
+			}
+		}
+	}
+	// One byte between the bounds says it all: a reader takes zeros from there.
+	if low > 0 {
+		for n := 24; ; n -= 8 {
+			if v := (low + 1<<n - 1) >> n << n; v >= low && v <= high {
+				for ; n < 32; n += 8 {
+					out = append(out, byte(v>>24))
+					v <<= 8
+				}
+				break
+			}
+		}
+	}
+	for len(out) > 0 && out[len(out)-1] == 0 {
+		out = out[:len(out)-1]
+	}
+	if len(out) >= len(data) {
+		return nil, false
+	}
+	return out, true
+}
+
+var errMixed = errors.New("data longer than mixing takes")
+
+// Unmix returns the size bytes that Mix made a frame of. Any frame stands for
+// some data, so only a checksum tells whether it is intact.
+func Unmix(frame []byte, size uint64) ([]byte, error) {
+	if size > maxMixed {
+		return nil, errMixed
+	}
+	// Nothing real comes close: 8 bits cost at least 1/500 bit each.
+	if size > uint64(maxSize(len(frame))) {
+		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
+	}
+	m := newModel(int(size))
+	low, high, x := uint32(0), ^uint32(0), uint32(0)
+	take := func() {
+		b := byte(0)
+		if len(frame) > 0 {
+			b, frame = frame[0], frame[1:]
+		}
+		x = x<<8 | uint32(b)
+	}
+	for range 4 {
+		take()
+	}
+	for len(m.past) < int(size) {
+		mid := low + uint32(uint64(high-low)*uint64(m.p)>>16)
+		if x <= mid {
+			high = mid
+			m.update(1)
+		} else {
+			low = mid + 1
+			m.update(0)
+		}
+		for (low^high)>>24 == 0 {
+			low, high = low<<8, high<<8|255
+			take()
+		}
+	}
+	return m.past, nil
+}

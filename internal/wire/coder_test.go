@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What is mixed comes back, whatever it is.
+func TestMixRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		unit := rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "unit")
+		data := bytes.Repeat(unit, rapid.IntRange(1, 60).Draw(t, "times"))
+		data = append(data, rapid.SliceOf(rapid.ByteRange(0, 3)).Draw(t, "tail")...)
+		frame, ok := Mix(data)
+		if !ok {
+			return
+		}
+		got, err := Unmix(frame, uint64(len(data)))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%d bytes came back as %d, error %v", len(data), len(got), err)
+		}
+	})
+}
+
+// Repetition costs next to nothing, and a frame can't claim to hold more than
+// any frame does.
+func TestMixBounds(t *testing.T) {
+	data := bytes.Repeat([]byte("rank+1 "), 5000)
+	frame, ok := Mix(data)
+	if !ok || len(frame) > len(data)/50 {
+		t.Errorf("%d bytes of repetition take %d", len(data), len(frame))
+	}
+	if _, ok := Mix(make([]byte, maxMixed+1)); ok {
+		t.Error("data too long for mixing were taken")
+	}
+	if _, err := Unmix(frame, maxMixed+1); err == nil {
+		t.Error("a frame of more than the maximum was read")
+	}
+	if got, err := Unmix(nil, 300); err == nil && len(got) != 300 {
+		t.Errorf("%d bytes instead of 300", len(got))
+	}
+}
+
+func BenchmarkMix(b *testing.B) {
+	var data []byte
+	for i := range 20000 {
+		data = AppendVarint(data, int64(i*i%977))
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		Mix(data)
+	}
+}
