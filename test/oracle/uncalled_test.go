@@ -63,6 +63,7 @@ func TestCoverage(t *testing.T) {
 			case !ok:
 				extensions++
 			case entry.Class == mpi.Unwrapped:
+			case name == "MPI_Abort": // by crash_abort.c alone, which is not for these tests
 			case called.by[m.Name][name]:
 				known++
 				done++
