@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ type diffOptions struct {
 	diff.Options
 	all   bool
 	quiet bool
+	json  bool
 }
 
 func newDiff() *cobra.Command {
@@ -55,6 +57,7 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 	f.BoolVar(&o.Times, "times", false, "compare time statistics too")
 	f.IntVarP(&o.Context, "context", "c", o.Context, "show so many calls before a difference")
 	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs, not only the first few")
+	f.BoolVar(&o.json, "json", false, "print JSON lines, one for each rank that differs")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
 	return cmd
 }
@@ -75,7 +78,10 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	if o.quiet {
 		out = bufio.NewWriter(io.Discard)
 	}
-	if a.Ranks() != b.Ranks() {
+	progress := newProgress(cmd.ErrOrStderr(), "ranks compared", max(a.Ranks(), b.Ranks()))
+	defer progress.end()
+	o.Step = progress.step
+	if a.Ranks() != b.Ranks() && !o.json {
 		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, plural(a.Ranks(), "rank"), pathB, plural(b.Ranks(), "rank"))
 	}
 	var differ []int
@@ -84,14 +90,19 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 			return false, errors.Join(out.Flush(), err)
 		}
 		differ = append(differ, d.Rank)
-		if o.all || len(differ) <= room {
-			printDifference(out, d)
-		}
-		if o.quiet {
+		switch {
+		case o.quiet:
 			return false, nil
+		case o.json:
+			if err := json.NewEncoder(out).Encode(d); err != nil {
+				return false, err
+			}
+		case o.all || len(differ) <= room:
+			printDifference(out, d)
 		}
 	}
 	switch {
+	case o.json:
 	case len(differ) == 0:
 		fmt.Fprintf(out, "equal: %s\n", plural(a.Ranks(), "rank"))
 	case len(differ) > room && !o.all:

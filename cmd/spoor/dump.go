@@ -45,8 +45,9 @@ are offsets into a heap block (heap3+16), static data, a stack, and so on.
 
 With --json each line is a JSON object. With --structure the loops that the
 compression found are printed instead of the calls, once for each class of
-ranks that have the same; values are those of the class's first rank, and
-request3 is the request made three creations ago.`,
+ranks that have the same. Values are those of the class's first rank; behind ≠
+stand the parameters that differ among its ranks (# for what is known of a new
+communicator), and request3 is the request made three creations ago.`,
 		Example: `  spoor dump app.spoor --rank 0
   spoor dump app.spoor --rank 0-3,8 --call 'MPI_Isend,MPI_*recv' --range 1000:2000
   spoor dump app.spoor --comm comm0 --sites

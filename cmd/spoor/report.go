@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"spoor/internal/capture"
 	"spoor/internal/inspect"
 	"spoor/internal/launch"
 	"spoor/internal/recover"
@@ -138,14 +139,31 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 		partial = recover.Numbered(out, n) + ".partial"
 	}
 	processes := plural(len(dirs), "process")
+	elsewhere := ranksElsewhere(dirs)
 	note := fmt.Sprintf(leftNote, filepath.Base(partial), scratch)
 	if err := recover.Move(dirs, partial, note); err != nil {
 		return fmt.Errorf("records of %s are left in %s: %w", processes, scratch, err)
 	}
 	name := shortPath(partial)
 	fmt.Fprintf(stderr, "spoor: no whole trace: %s ended without the others; what they recorded is in %s\n", processes, name)
+	if elsewhere > 0 {
+		fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n",
+			plural(elsewhere, "rank"), scratch, name)
+	}
 	fmt.Fprintf(stderr, "spoor: make a trace of it: spoor recover %s\n", name)
 	return nil
+}
+
+// ranksElsewhere counts the ranks of the world that have no directory here.
+func ranksElsewhere(dirs []string) int {
+	ranks, here := 0, 0
+	for _, d := range dirs {
+		if c, err := capture.ReadContext(d); err == nil && !c.Spawned {
+			ranks = max(ranks, c.Ranks)
+			here++
+		}
+	}
+	return max(0, ranks-here)
 }
 
 const leftNote = `What ranks of a traced MPI program recorded before they died.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"spoor/internal/inspect"
 	"spoor/internal/launch"
 )
 
@@ -39,10 +40,15 @@ on if that exists. If the program dies, what its ranks recorded is left in
 PROGRAM.spoor.partial/ for "spoor recover". A world that the program spawns
 gets a trace of its own beside the first.
 
+Behind a launcher (mpirun -n 4 spoor run ./app), spoor becomes the rank; what a
+crash leaves then stays in the scratch directory. A script that starts MPI
+programs can be run too: each of them gets a trace.
+
 MPI_Pcontrol(0) and MPI_Pcontrol(1) in the program switch tracing off and on,
 as do the info values SPOOR_TRACING=OFF and ON.`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
   spoor run -o big.spoor srun -n 512 ./app
+  mpiexec -n 8 spoor run ./app
   spoor run --start-off mpiexec -n 8 python3 solver.py`,
 		Args: atLeastOne("a launcher and a program"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
@@ -64,16 +70,16 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if inRank() {
+	l := launch.Identify(args[0])
+	if inRank() && l == launch.None {
 		// mpirun -n 4 spoor run ./app: this process is to become the rank.
 		return becomeRank(o, shim, args)
 	}
-	l := launch.Identify(args[0])
 	program := launch.Program(l, args)
 	if program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(args, " "))
 	}
-	if l == launch.None && !o.quiet {
+	if r, err := inspect.Program(lookPath(args[0])); l == launch.None && !o.quiet && err == nil && r.Kind == "executable" {
 		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
 			args[0], strings.Join(args, " "))
 	}
@@ -148,7 +154,7 @@ func outputPath(o runOptions, program string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := strings.TrimSuffix(filepath.Base(program), ".py")
+	name := traceName(program)
 	path := filepath.Join(dir, name+".spoor")
 	for i := 2; !o.force && taken(path); i++ {
 		path = filepath.Join(dir, fmt.Sprintf("%s-%d.spoor", name, i))
@@ -158,6 +164,15 @@ func outputPath(o runOptions, program string) (string, error) {
 
 func taken(path string) bool {
 	return exists(path) || exists(path+".partial")
+}
+
+// traceName is the program's name without what tells its language.
+func traceName(program string) string {
+	name := filepath.Base(program)
+	for _, ext := range []string{".py", ".jl", ".sh"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return name
 }
 
 // makeScratch makes a directory for this run below the user's choice, or the
@@ -232,7 +247,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	}
 	out := o.out
 	if out == "" {
-		out = strings.TrimSuffix(filepath.Base(launch.Program(launch.None, args)), ".py") + ".spoor"
+		out = traceName(launch.Program(launch.None, args)) + ".spoor"
 	}
 	if out, err = filepath.Abs(out); err != nil {
 		return err

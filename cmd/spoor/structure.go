@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"spoor/internal/diff"
 	"spoor/internal/recover"
 	"spoor/trace"
 )
@@ -38,7 +40,11 @@ func (d *dumper) structure(k *trace.Rank) error {
 			head += fmt.Sprintf(", thread %d", stream)
 		}
 		fmt.Fprintf(d.out, "%s: %s\n", head, plural(k.Len(stream), "call"))
-		p := structurePrinter{d: d, k: k, times: times, uses: make(map[int]int), label: make(map[int]int)}
+		varying, err := d.varying(k, members)
+		if err != nil {
+			return err
+		}
+		p := structurePrinter{d: d, k: k, times: times, varying: varying, uses: make(map[int]int), label: make(map[int]int)}
 		root := k.Structure(stream)
 		p.count(root)
 		if err := p.children(root, 1); err != nil {
@@ -52,11 +58,12 @@ func (d *dumper) structure(k *trace.Rank) error {
 // printed once and referred to from then on, or the output could be as long as
 // the expanded trace.
 type structurePrinter struct {
-	d     *dumper
-	k     *trace.Rank
-	times []trace.Times
-	uses  map[int]int // by rule: number of places
-	label map[int]int // by rule printed
+	d       *dumper
+	k       *trace.Rank
+	times   []trace.Times
+	varying [][]string  // by terminal: parameters that are not the same in all ranks
+	uses    map[int]int // by rule: number of places
+	label   map[int]int // by rule printed
 }
 
 func (p *structurePrinter) count(n trace.Node) {
@@ -87,7 +94,11 @@ func (p *structurePrinter) node(n trace.Node, depth int) error {
 			return err
 		}
 		b := append(p.d.line[:0], indent...)
-		b = p.d.appendExtras(c.AppendText(b), c, p.times)
+		b = c.AppendText(b)
+		if names := p.varying[n.Terminal]; len(names) > 0 {
+			b = append(append(b, " ≠ "...), strings.Join(names, ", ")...)
+		}
+		b = p.d.appendExtras(b, c, p.times)
 		p.d.line = append(b, '\n')
 		_, err = p.d.out.Write(p.d.line)
 		return err
@@ -117,6 +128,41 @@ func (p *structurePrinter) node(n trace.Node, depth int) error {
 	return p.children(n, below)
 }
 
+// varying finds, for each distinct call of a class, the parameters that differ
+// among its ranks.
+func (d *dumper) varying(k *trace.Rank, members []int) ([][]string, error) {
+	list := make([][]string, k.Terminals())
+	first := make([][]int64, k.Terminals())
+	for t := range first {
+		list[t], first[t] = []string{}, k.Signature(t)
+	}
+	for _, rank := range members[1:] {
+		other, err := d.r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		for t := range list {
+			if slices.Equal(other.Signature(t), first[t]) {
+				continue
+			}
+			a, err := k.Terminal(t)
+			if err != nil {
+				return nil, err
+			}
+			b, err := other.Terminal(t)
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range diff.Params(a, b) {
+				if !slices.Contains(list[t], name) {
+					list[t] = append(list[t], name)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
 // A jsonStructure is the structure of one thread of a class. Rules is the
 // sequence of items behind each number; the thread is rule 0.
 type jsonStructure struct {
@@ -124,7 +170,8 @@ type jsonStructure struct {
 	Thread int                `json:"thread"`
 	Length uint64             `json:"length"`
 	Rules  map[int][]jsonItem `json:"rules"`
-	Calls  []*trace.Call      `json:"calls"` // values of the first rank
+	Calls  []*trace.Call      `json:"calls"`   // values of the first rank
+	Vary   [][]string         `json:"varying"` // parameters that differ among the ranks, by call
 }
 
 type jsonItem struct {
@@ -159,6 +206,10 @@ func (d *dumper) structureJSON(k *trace.Rank, stream int, members []int) error {
 		}
 	}
 	walk(k.Structure(stream))
+	var err error
+	if s.Vary, err = d.varying(k, members); err != nil {
+		return err
+	}
 	for t := range k.Terminals() {
 		c, err := k.Terminal(t)
 		if err != nil {

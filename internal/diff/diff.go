@@ -14,20 +14,22 @@ import (
 
 // Options say what counts as a difference.
 type Options struct {
-	Sites      bool // where calls and callbacks are in the program
-	Times      bool // statistics of durations and gaps
-	AnyAddress bool // addresses are all the same
-	Context    int  // calls to show before the difference
+	Sites      bool   // where calls and callbacks are in the program
+	Times      bool   // statistics of durations and gaps
+	AnyAddress bool   // addresses are all the same
+	Context    int    // calls to show before the difference
+	Step       func() // called after each rank, if set
 }
 
 // A Difference is where a rank begins to differ.
 type Difference struct {
-	Rank   int
-	What   string // set if calls are not what differs
-	Stream int
-	Index  uint64
-	A, B   *trace.Call   // nil: the stream has ended
-	Before []*trace.Call // of a
+	Rank   int           `json:"rank"`
+	What   string        `json:"what,omitempty"` // set if calls are not what differs
+	Stream int           `json:"thread"`
+	Index  uint64        `json:"index"`
+	A      *trace.Call   `json:"first"` // nil: the stream has ended
+	B      *trace.Call   `json:"second"`
+	Before []*trace.Call `json:"before,omitempty"` // of a
 }
 
 type comparison struct {
@@ -48,6 +50,9 @@ func Traces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
 			}
 			if d != nil && !yield(d, nil) {
 				return
+			}
+			if o.Step != nil {
+				o.Step()
 			}
 		}
 	}

@@ -59,6 +59,25 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 	return equalPointers(x.NewComm, y.NewComm) && equalPointers(x.NewType, y.NewType)
 }
 
+// Params names the parameters in which two calls of the same function differ.
+func Params(x, y *trace.Call) []string {
+	o := Options{Sites: true}
+	var list []string
+	for i := range min(len(x.Params), len(y.Params)) {
+		p, q := &x.Params[i], &y.Params[i]
+		if !o.equalValues(&p.In, &q.In) || !o.equalValues(&p.Out, &q.Out) {
+			list = append(list, p.Name())
+		}
+	}
+	if x.Return != y.Return || !o.equalValues(&x.Result, &y.Result) {
+		list = append(list, "return")
+	}
+	if !equalPointers(x.NewComm, y.NewComm) || !equalPointers(x.NewType, y.NewType) {
+		list = append(list, "#")
+	}
+	return list
+}
+
 func (o *Options) equalValues(v, w *trace.Value) bool {
 	if v.Type != w.Type {
 		return false

@@ -1,0 +1,138 @@
+package diff_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"spoor/internal/diff"
+	"spoor/internal/merge"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+type fataler interface{ Fatalf(string, ...any) }
+
+// record makes a trace of virtual ranks.
+func record(t fataler, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
+	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	c, err := s.Content(nil)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	b, err := trace.Encode(c)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return r
+}
+
+func compare(t fataler, a, b *trace.Reader, o diff.Options) []*diff.Difference {
+	var list []*diff.Difference
+	for d, err := range diff.Traces(a, b, o) {
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// The same calls from one place or from two have other signatures and other
+// grammars, and are equal all the same.
+func TestStructureIsNotCompared(t *testing.T) {
+	program := func(places int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			for i := range 20 {
+				r.Isend(i%places, 4, 0, 1)
+				r.Waitall(9, 1)
+			}
+		}
+	}
+	a, b := record(t, 3, program(1)), record(t, 3, program(2))
+	if list := compare(t, a, b, diff.Options{}); len(list) > 0 {
+		t.Errorf("differ: %+v", list[0])
+	}
+	list := compare(t, a, b, diff.Options{Sites: true})
+	if len(list) != 3 || list[0].Index != 2 {
+		t.Errorf("with sites: %+v", list)
+	}
+}
+
+func TestAddressesMayBeLeftOut(t *testing.T) {
+	program := func(offset int64) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			r.Call("MPI_Send", 1, 1, offset, 4, tracktest.IntType, 0, 1, tracktest.World)
+		}
+	}
+	a, b := record(t, 1, program(0)), record(t, 1, program(64))
+	if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
+		t.Errorf("%d differences", len(list))
+	}
+	if list := compare(t, a, b, diff.Options{AnyAddress: true}); len(list) != 0 {
+		t.Errorf("differ but for addresses: %+v", list[0])
+	}
+}
+
+// A stream that goes on where the other ends, and a thread that only one has.
+func TestLengthsAndThreads(t *testing.T) {
+	short := record(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End() })
+	long := record(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End(); r.Send(1, 1, 0, 1) })
+	list := compare(t, short, long, diff.Options{Context: 1})
+	if len(list) != 1 || list[0].Index != 2 || list[0].A != nil || list[0].B.Name() != "MPI_Send" || len(list[0].Before) != 1 {
+		t.Errorf("longer stream: %+v", list)
+	}
+	threads := record(t, 1, func(r *tracktest.Recorder) {
+		r.Begin()
+		r.End()
+		r.CallOn(1, "MPI_Barrier", 3, 0, tracktest.World)
+	})
+	list = compare(t, threads, short, diff.Options{Context: 1})
+	if len(list) != 1 || list[0].Stream != 1 || list[0].Index != 0 || list[0].B != nil {
+		t.Errorf("another thread: %+v", list)
+	}
+}
+
+// The first difference of each rank is where the calls first differ.
+func TestFirstDifference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) []int {
+			return rapid.SliceOfN(rapid.IntRange(0, 2), 0, 12).Draw(t, name)
+		}
+		lists := [2][2][]int{{draw("a0"), draw("a1")}, {draw("b0"), draw("b1")}}
+		if rapid.Bool().Draw(t, "same") {
+			lists[1][0] = lists[0][0]
+		}
+		var traces [2]*trace.Reader
+		for i := range traces {
+			traces[i] = record(t, 2, func(r *tracktest.Recorder) {
+				for _, n := range lists[i][r.Rank] {
+					r.Send(1, int64(n), 0, 1)
+				}
+			})
+		}
+		got := map[int]uint64{}
+		for _, d := range compare(t, traces[0], traces[1], diff.Options{}) {
+			got[d.Rank] = d.Index
+		}
+		for rank := range 2 {
+			a, b := lists[0][rank], lists[1][rank]
+			index, differ := got[rank]
+			if differ == slices.Equal(a, b) {
+				t.Fatalf("rank %d: differ is %v", rank, differ)
+			}
+			if differ && (!slices.Equal(a[:index], b[:index]) || int(index) < min(len(a), len(b)) && a[index] == b[index]) {
+				t.Fatalf("rank %d: %d is not the first difference of %v and %v", rank, index, a, b)
+			}
+		}
+	})
+}
