@@ -316,6 +316,6 @@ func TestNoMPI(t *testing.T) {
 		if code != 3 {
 			s.t.Errorf("code %d", code)
 		}
-		s.wants(stderr, "is not a launcher I know", "nothing was recorded of ./app", "did not call MPI_Init")
+		s.wants(stderr, "nothing was recorded of ./app", "did not call MPI_Init")
 	})
 }
