@@ -87,6 +87,7 @@ type Value struct {
 	Null   bool  // String: a null pointer
 	Num    int64 // Int, Handle, Request, Object, FunctionRef; Array: length or special
 	ID     int64 // Request: see RequestForm
+	Thread int   // Request: of form RequestForeign
 	Form   RequestForm
 	Text   string
 	Addr   Location
@@ -113,7 +114,7 @@ const (
 	RequestOnce                          // ID: how many one-shot requests the stream made before it
 	RequestPersistent                    // ID: pool id of a persistent request
 	RequestUnknown                       // not seen being made
-	RequestForeign                       // made by another thread; ID as recorded
+	RequestForeign                       // made by Thread, ID of its creations before the call
 )
 
 // A Location is a symbolic memory address.

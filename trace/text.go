@@ -163,7 +163,8 @@ func (v *Value) appendRequest(b []byte) []byte {
 	case RequestPersistent:
 		return strconv.AppendInt(append(b, "persistent"...), v.ID, 10)
 	case RequestForeign:
-		return strconv.AppendInt(append(b, "foreign"...), v.ID, 10)
+		b = strconv.AppendInt(append(b, "thread"...), int64(v.Thread), 10)
+		return strconv.AppendInt(append(b, ".request-"...), v.ID, 10)
 	}
 	return append(b, "request?"...)
 }

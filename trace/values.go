@@ -127,7 +127,7 @@ func (d *valueReader) scalar(p *ParamDef, out bool) Value {
 			d.mark(at)
 		}
 	case Request:
-		v.Form, v.ID = requestForm(v.Num)
+		v.Form, v.ID, v.Thread = requestForm(v.Num)
 	case Address:
 		seg := v.Num
 		v.Num = 0
@@ -183,21 +183,25 @@ func (d *valueReader) status(form int64, out bool) *StatusValue {
 	return s
 }
 
+// threadBits is how many bits of another thread's request say which thread.
+const threadBits = 10
+
 // requestForm splits the number of a request. The ID of a one-shot request is
 // how many creations ago it was made, until numberRequests makes it the number
 // of creations before it.
-func requestForm(n int64) (RequestForm, int64) {
+func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	switch {
 	case n == 0:
-		return RequestNull, 0
+		return RequestNull, 0, 0
 	case n == -1:
-		return RequestUnknown, 0
+		return RequestUnknown, 0, 0
 	case n < 0:
-		return RequestForeign, n
+		n = -2 - n
+		return RequestForeign, n>>threadBits + 1, int(n & (1<<threadBits - 1))
 	case n&1 != 0:
-		return RequestPersistent, n >> 1
+		return RequestPersistent, n >> 1, 0
 	}
-	return RequestOnce, n >> 1
+	return RequestOnce, n >> 1, 0
 }
 
 // creations counts the one-shot requests that a call makes, and tells whether
@@ -232,7 +236,9 @@ func (c *Call) numberRequests(before, made int64) *Call {
 func numbered(v Value, count int64) Value {
 	switch {
 	case v.Type == Request && v.Form == RequestOnce:
-		v.ID = count - v.ID
+		if v.ID = count - v.ID; v.ID < 0 {
+			v.ID, v.Form = 0, RequestUnknown // made while tracing was off
+		}
 	case v.Type == Array && len(v.Elems) > 0 && (v.Elems[0].Type == Request || v.Elems[0].Type == Array):
 		elems := make([]Value, len(v.Elems))
 		for i := range elems {
