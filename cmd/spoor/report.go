@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"spoor/internal/capture"
 	"spoor/internal/inspect"
@@ -19,10 +18,10 @@ import (
 	"spoor/trace"
 )
 
-// report tells what has become of a run that began at start: its trace, or
-// what its ranks left in scratch, or why there is neither.
-func report(stderr io.Writer, o runOptions, start time.Time, out, scratch, program string, l launch.Launcher) error {
-	traces := newTraces(out, start)
+// report tells what has become of a run: its trace, which is none of the old
+// ones, or what its ranks left in scratch, or why there is neither.
+func report(stderr io.Writer, o runOptions, old []string, out, scratch, program string, l launch.Launcher) error {
+	traces := slices.DeleteFunc(tracesOf(out), func(path string) bool { return slices.Contains(old, path) })
 	dirs, err := recover.Dirs(scratch)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -66,24 +65,20 @@ func report(stderr io.Writer, o runOptions, start time.Time, out, scratch, progr
 	return nil
 }
 
-// newTraces lists the traces of this run: its own, and those of the worlds that
-// it spawned, which have a number in their name.
-func newTraces(out string, start time.Time) []string {
-	stem := strings.TrimSuffix(out, filepath.Ext(out))
+// tracesOf lists the files that the traces of a run can be: out, and those of
+// the worlds that it spawns, which have a number in their name.
+func tracesOf(out string) []string {
+	ext := filepath.Ext(out)
+	stem := strings.TrimSuffix(filepath.Base(out), ext)
 	entries, _ := os.ReadDir(filepath.Dir(out))
 	var list []string
 	for _, e := range entries {
-		path := filepath.Join(filepath.Dir(out), e.Name())
-		rest, ok := strings.CutPrefix(strings.TrimSuffix(path, filepath.Ext(out)), stem)
-		if !ok || strings.Trim(rest, "-0123456789") != "" || filepath.Ext(path) != filepath.Ext(out) {
-			continue
-		}
-		// File systems round times down.
-		if info, err := e.Info(); err == nil && info.ModTime().After(start.Add(-2*time.Second)) && info.Mode().IsRegular() {
-			list = append(list, path)
+		number, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), ext), stem)
+		if ok && filepath.Ext(e.Name()) == ext && strings.Trim(number, "-0123456789") == "" && e.Type().IsRegular() {
+			list = append(list, filepath.Join(filepath.Dir(out), e.Name()))
 		}
 	}
-	slices.SortFunc(list, func(a, b string) int { return len(a) - len(b) })
+	slices.SortStableFunc(list, func(a, b string) int { return len(a) - len(b) })
 	return list
 }
 

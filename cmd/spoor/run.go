@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -99,13 +98,13 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 			return err
 		}
 	}
-	start := time.Now()
+	old := tracesOf(out)
 	argv, env := launch.Command(l, args, rankVars(o, shim, out, scratch))
 	code, err := execute(argv, env)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if err := report(stderr, o, start, out, scratch, program, l); err != nil {
+	if err := report(stderr, o, old, out, scratch, program, l); err != nil {
 		complain(cmd, err)
 	}
 	if code != 0 {
