@@ -50,7 +50,7 @@ func (r *Reader) checkSignatures(t *tables) error {
 	functions := make(map[uint16]bool)
 	for n := range r.Classes() {
 		w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
-		_, sigs := decodeClass(w, t.sigs)
+		_, _, sigs := decodeClass(w, t.sigs)
 		if err := w.Done(); err != nil {
 			return r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
 		}
@@ -83,11 +83,13 @@ func (r *Reader) checkClass(n int) error {
 	if err != nil {
 		return err
 	}
-	counts := occurrences(c.streams, len(c.terminals))
+	calls, err := r.calls(n, c)
+	if err != nil {
+		return err
+	}
 	for i, t := range times {
-		calls := counts[i] * uint64(c.ranks)
 		for _, s := range []Stat{t.Duration, t.Gap} {
-			if err := checkStat(s, calls); err != nil {
+			if err := checkStat(s, calls[i]); err != nil {
 				return r.failed(secTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
 		}

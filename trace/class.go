@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"spoor/internal/column"
+	"spoor/internal/grammar"
 	"spoor/internal/wire"
 )
 
@@ -31,6 +32,14 @@ func (t *terminal) vals(i, rank, size int) []int64 {
 	return vals
 }
 
+// streamsOf returns the streams of a rank, the i-th of the class.
+func (c *class) streamsOf(i, rank int) ([]*grammar.Grammar, error) {
+	if len(c.varying) == 0 {
+		return c.streams, nil
+	}
+	return withCounts(c.streams, c.varying, func(k int) int64 { return c.counts[k].At(i, int64(rank)) })
+}
+
 // classAt decodes a class, once.
 func (r *Reader) classAt(n int) (*class, error) {
 	t, err := r.tables()
@@ -44,12 +53,15 @@ func (r *Reader) classAt(n int) (*class, error) {
 	}
 	c := &class{ranks: r.members[n]}
 	w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
-	streams, sigs := decodeClass(w, t.sigs)
+	streams, varying, sigs := decodeClass(w, t.sigs)
 	if err := w.Done(); err != nil {
 		return nil, r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
-	c.streams = streams
+	c.streams, c.varying = streams, varying
 	w = wire.NewReader(t.columns[n], fmt.Sprintf("class %d", n))
+	for range varying {
+		c.counts = append(c.counts, column.DecodeSeq(w, c.ranks))
+	}
 	for _, s := range sigs {
 		var term terminal
 		term.group, term.sig = t.sigs.find(s)

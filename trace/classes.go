@@ -103,25 +103,27 @@ func decodeBlobs(r *wire.Reader, n int) [][]byte {
 
 // appendClass and decodeClass: what the ranks of a class have in common.
 //
-//	class = number of streams, grammars…, signatures of the terminals seq
-func appendClass(b []byte, streams []*grammar.Grammar, sigs []int) []byte {
-	b = wire.AppendUvarint(b, uint64(len(streams)))
-	for _, g := range streams {
+//	class = number of streams, grammars…, varying counts,
+//	        signatures of the terminals seq
+func appendClass(b []byte, c *counted, sigs []int) []byte {
+	b = wire.AppendUvarint(b, uint64(len(c.streams)))
+	for _, g := range c.streams {
 		b = g.AppendBinary(b)
 	}
-	var c column.Column
+	b = appendVarying(b, c.varying)
+	var col column.Column
 	for _, s := range sigs {
-		c.Append(int64(s))
+		col.Append(int64(s))
 	}
-	return column.EncodeSeq(b, &c, nil)
+	return column.EncodeSeq(b, &col, nil)
 }
 
-func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Grammar, sigs []int) {
+func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Grammar, varying, sigs []int) {
 	for range r.Count(1) {
 		g, n, err := grammar.Decode(r.Remaining())
 		r.Check(err)
 		if r.Err() != nil {
-			return nil, nil
+			return nil, nil, nil
 		}
 		r.Skip(n)
 		streams = append(streams, g)
@@ -129,22 +131,23 @@ func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Gram
 	terminals, ok := countTerminals(streams)
 	if !ok {
 		r.Fail("terminals are not numbered by first occurrence")
-		return nil, nil
+		return nil, nil, nil
 	}
+	varying = decodeVarying(r, streams)
 	seq := column.DecodeSeq(r, terminals)
 	if seq == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	sigs = make([]int, terminals)
 	for i := range sigs {
 		s := seq.At(i, 0)
 		if s < 0 || s >= int64(table.total) {
 			r.Fail("signature %d of %d", s, table.total)
-			return nil, nil
+			return nil, nil, nil
 		}
 		sigs[i] = int(s)
 	}
-	return streams, sigs
+	return streams, varying, sigs
 }
 
 // countTerminals returns the number of distinct terminals, if they are

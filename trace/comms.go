@@ -136,7 +136,7 @@ func (r *Reader) trackComms() (*Comms, error) {
 		t.world.members[i] = i
 	}
 	t.list = append(t.list, t.world)
-	// The makers' positions are the same in all ranks of a class.
+	// The makers' positions are the same in all ranks of most classes.
 	makers := make(map[int][]*prefix.Sums)
 	for rank := range r.Ranks() {
 		n := r.ClassOf(rank)
@@ -150,7 +150,9 @@ func (r *Reader) trackComms() (*Comms, error) {
 		sums, ok := makers[n]
 		if !ok {
 			sums = k.makers()
-			makers[n] = sums
+			if len(k.class.varying) == 0 {
+				makers[n] = sums
+			}
 		}
 		if err := t.rank(k, sums); err != nil {
 			return nil, fmt.Errorf("trace: %s: communicators: %w", r.name, err)
@@ -167,7 +169,7 @@ func (r *Reader) trackComms() (*Comms, error) {
 // makers finds the calls that make communicators, by stream.
 func (k *Rank) makers() []*prefix.Sums {
 	list := make([]*prefix.Sums, k.Streams())
-	for i, g := range k.class.streams {
+	for i, g := range k.streams {
 		list[i] = prefix.New(g, func(t uint32) int64 {
 			if k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
 				return 1

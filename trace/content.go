@@ -31,10 +31,15 @@ const (
 )
 
 // A Class is a set of ranks that did the same calls in the same order, up to
-// the values of parameters.
+// the values of parameters and to how often loops ran.
 type Class struct {
-	Ranks     column.Column // world ranks, ascending
-	Streams   []*grammar.Grammar
+	Ranks   column.Column // world ranks, ascending
+	Streams []*grammar.Grammar
+
+	// Counts is how often each rank repeats the symbols of Streams that have a
+	// count above 1, in order of streams, rules and symbols. Nil: all ranks do
+	// as Streams says.
+	Counts    []column.Column
 	Terminals []Terminal
 }
 

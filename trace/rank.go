@@ -6,6 +6,7 @@ import (
 	"iter"
 	"sync"
 
+	"spoor/internal/grammar"
 	"spoor/internal/prefix"
 	"spoor/internal/wire"
 )
@@ -21,6 +22,8 @@ type Rank struct {
 	index  int // within the class
 	nclass int
 	class  *class
+
+	streams []*grammar.Grammar
 
 	mu    sync.Mutex
 	calls []template
@@ -47,8 +50,13 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if err != nil {
 		return nil, err
 	}
+	streams, err := c.streamsOf(int(r.index[rank]), rank)
+	if err != nil {
+		return nil, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+	}
 	return &Rank{
-		r: r, number: rank, index: int(r.index[rank]), nclass: n, class: c,
+		streams: streams,
+		r:       r, number: rank, index: int(r.index[rank]), nclass: n, class: c,
 		calls: make([]template, len(c.terminals)), sums: make([]*prefix.Sums, len(c.streams)),
 	}, nil
 }
@@ -60,16 +68,16 @@ func (k *Rank) Number() int { return k.number }
 func (k *Rank) Class() int { return k.nclass }
 
 // Streams returns the number of threads that made calls, at least 1.
-func (k *Rank) Streams() int { return len(k.class.streams) }
+func (k *Rank) Streams() int { return len(k.streams) }
 
 // Len returns the number of calls of a stream.
-func (k *Rank) Len(stream int) uint64 { return k.class.streams[stream].Len() }
+func (k *Rank) Len(stream int) uint64 { return k.streams[stream].Len() }
 
 // Terminals returns the number of distinct calls over all streams.
 func (k *Rank) Terminals() int { return len(k.class.terminals) }
 
 // Counts returns how often each terminal occurs in a stream.
-func (k *Rank) Counts(stream int) []uint64 { return k.class.streams[stream].Counts(k.Terminals()) }
+func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
 
 // Terminal returns a distinct call, with Index 0 and the IDs of one-shot
 // requests as distances: how many creations ago they were made.
@@ -113,7 +121,7 @@ func (k *Rank) Calls(stream int) iter.Seq2[*Call, error] { return k.CallsFrom(st
 // CallsFrom yields the calls of a stream from a position on.
 func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
-		cursor := k.class.streams[stream].Cursor()
+		cursor := k.streams[stream].Cursor()
 		made, err := k.requestsBefore(stream, index)
 		if err != nil {
 			yield(nil, err)
@@ -179,7 +187,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 			}
 			made[i] = t.made
 		}
-		sums = prefix.New(k.class.streams[stream], func(t uint32) int64 { return made[t] })
+		sums = prefix.New(k.streams[stream], func(t uint32) int64 { return made[t] })
 		k.mu.Lock()
 		k.sums[stream] = sums
 		k.mu.Unlock()
@@ -202,10 +210,12 @@ func (r *Reader) Times(class int) ([]Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := occurrences(c.streams, len(c.terminals))
+	counts, err := r.calls(class, c)
+	if err != nil {
+		return nil, err
+	}
 	groups := make([]*group, len(counts))
 	for i := range counts {
-		counts[i] *= uint64(c.ranks)
 		groups[i] = c.terminals[i].group
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
@@ -214,6 +224,21 @@ func (r *Reader) Times(class int) ([]Times, error) {
 		return nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return times, nil
+}
+
+// calls returns how often the ranks of a class called each terminal, in all.
+func (r *Reader) calls(n int, c *class) ([]uint64, error) {
+	var ranks []int
+	if len(c.varying) > 0 {
+		ranks = r.Members(n)
+	}
+	calls, err := totalCalls(c.streams, c.varying, len(c.terminals), c.ranks, func(i, member int) int64 {
+		return c.counts[i].At(member, int64(ranks[member]))
+	})
+	if err != nil {
+		return nil, r.failed(secColumns, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
+	}
+	return calls, nil
 }
 
 // Process returns what is known of the rank's process.

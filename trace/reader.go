@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"spoor/internal/column"
 	"spoor/internal/grammar"
 	"spoor/internal/wire"
 )
@@ -47,6 +48,8 @@ type tables struct {
 // A class is one decoded class.
 type class struct {
 	streams   []*grammar.Grammar
+	varying   []int         // see counted
+	counts    []*column.Seq // parallel to varying
 	terminals []terminal
 	ranks     int
 }

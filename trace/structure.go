@@ -1,5 +1,7 @@
 package trace
 
+import "spoor/internal/grammar"
+
 // A NodeKind says what a Node is.
 type NodeKind uint8
 
@@ -20,13 +22,12 @@ type Node struct {
 	Terminal int    // of a call
 	Rule     int    // of a sequence, or of a loop over more than one call; else -1
 
-	class  *class
-	stream int
+	g *grammar.Grammar
 }
 
 // Structure returns the structure of a stream without expanding it.
 func (k *Rank) Structure(stream int) Node {
-	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, class: k.class, stream: stream}
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: k.streams[stream]}
 }
 
 // Children returns the parts of a sequence or the body of a loop.
@@ -35,16 +36,15 @@ func (n Node) Children() []Node {
 	case n.Kind == CallNode:
 		return nil
 	case n.Rule < 0:
-		return []Node{{Kind: CallNode, Count: 1, Terminal: n.Terminal, Rule: -1, class: n.class, stream: n.stream}}
+		return []Node{{Kind: CallNode, Count: 1, Terminal: n.Terminal, Rule: -1, g: n.g}}
 	}
-	g := n.class.streams[n.stream]
-	if len(g.Rules) == 0 {
+	if len(n.g.Rules) == 0 {
 		return nil
 	}
-	body := g.Rules[n.Rule]
+	body := n.g.Rules[n.Rule]
 	list := make([]Node, len(body))
 	for i, s := range body {
-		c := Node{Kind: CallNode, Count: s.Count, Terminal: -1, Rule: -1, class: n.class, stream: n.stream}
+		c := Node{Kind: CallNode, Count: s.Count, Terminal: -1, Rule: -1, g: n.g}
 		if s.ID >= 0 {
 			c.Terminal = int(s.ID)
 		} else {

@@ -64,7 +64,7 @@ func sections(c *Content) (raw [secEnd][]byte, err error) {
 		for k, ref := range e.refs[i] {
 			sigs[k] = first[ref.group] + ref.sig
 		}
-		classes[i] = appendClass(nil, c.Classes[i].Streams, sigs)
+		classes[i] = appendClass(nil, &e.counts[i], sigs)
 	}
 	raw[secClasses] = appendBlobs(nil, classes)
 	raw[secColumns] = appendBlobs(nil, e.stored)
@@ -108,6 +108,7 @@ type encoder struct {
 	functions map[uint16]*Function
 	table     signatureWriter
 	refs      [][]signatureRef // per class, per terminal
+	counts    []counted        // per class
 	stored    [][]byte         // per class
 	times     [][]byte         // per class
 }
@@ -116,6 +117,7 @@ type encoder struct {
 // better founded, and small classes can share them.
 func (e *encoder) classes() error {
 	n := len(e.c.Classes)
+	e.counts = make([]counted, n)
 	e.refs, e.stored, e.times = make([][]signatureRef, n), make([][]byte, n), make([][]byte, n)
 	order := make([]int, n)
 	for i := range order {
@@ -156,7 +158,17 @@ func (e *encoder) class(i int, taken []bool) error {
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
 	times, groups := make([]Times, terminals), make([]*group, terminals)
-	counts := occurrences(class.Streams, terminals)
+	var err error
+	if e.counts[i], err = countsOf(class); err != nil {
+		return err
+	}
+	for k := range e.counts[i].columns {
+		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].columns[k], &class.Ranks)
+	}
+	counts, err := e.counts[i].calls(terminals, class.Ranks.Len())
+	if err != nil {
+		return err
+	}
 	for k := range class.Terminals {
 		t := &class.Terminals[k]
 		ranks, err := e.terminal(t, class.Ranks.Len())
@@ -167,7 +179,6 @@ func (e *encoder) class(i int, taken []bool) error {
 		e.refs[i] = append(e.refs[i], ref)
 		e.stored[i] = append(e.stored[i], stored...)
 		times[k], groups[k] = t.Times, ref.group
-		counts[k] *= uint64(class.Ranks.Len())
 	}
 	e.times[i] = appendTimes(nil, times, groups, counts)
 	return nil

@@ -1,6 +1,6 @@
 // Package merge brings the tracks of all ranks together: ranks that did the
-// same calls in the same order, up to the values of parameters, become one
-// class, and their values columns.
+// same calls in the same order, up to the values of parameters and to how often
+// loops ran, become one class; their values and counts become columns.
 //
 // Invariants:
 //

@@ -125,7 +125,7 @@ func TestPrograms(t *testing.T) {
 	programs := map[string]func(*tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "butterfly": tracktest.Butterfly(3),
 		"transpose": tracktest.Transpose(5), "workers": tracktest.Workers(60),
-		"idle": func(*tracktest.Recorder) {},
+		"uneven": uneven, "idle": func(*tracktest.Recorder) {},
 	}
 	for name, program := range programs {
 		for _, size := range []int{1, 2, 3, 4, 7, 16, 36} {
@@ -136,6 +136,19 @@ func TestPrograms(t *testing.T) {
 			})
 		}
 	}
+}
+
+// uneven is a program whose loops, one within the other, run unequally often.
+func uneven(r *tracktest.Recorder) {
+	r.Begin()
+	for range 3 + r.Rank*7%5 {
+		r.Recv(10, 8, 0, 1)
+		for range 2 + r.Rank%3 {
+			r.Allreduce(11, 4)
+		}
+		r.Send(12, int64(r.Rank), 0, 2)
+	}
+	r.End()
 }
 
 // randomTracks draws ranks that partly do the same.
@@ -190,6 +203,7 @@ func TestClassesAndSize(t *testing.T) {
 		{"stencil", tracktest.Stencil(50), 1},
 		{"transpose", tracktest.Transpose(50), 1},
 		{"butterfly", tracktest.Butterfly(50), 1},
+		{"uneven", uneven, 1},
 	} {
 		size := func(ranks int) int {
 			s, err := merge.MergeAll(tracktest.RunAll(ranks, tc.program), 0)

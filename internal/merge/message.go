@@ -69,6 +69,9 @@ func (c *class) append(b []byte) []byte {
 	b = wire.AppendString(b, c.key)
 	b = wire.AppendUvarint(b, uint64(c.ranks.Len()))
 	b = c.ranks.AppendRuns(b)
+	for i := range c.counts {
+		b = c.counts[i].AppendRuns(b)
+	}
 	for i := range c.vals {
 		b = c.vals[i].AppendRuns(b)
 	}
@@ -145,7 +148,7 @@ func decodeClass(r *wire.Reader, s *State) *class {
 		return nil
 	}
 	shape, err := decodeKey(c.key)
-	if err == nil && shape.width > r.Rest() {
+	if err == nil && shape.width+shape.repeats > r.Rest() {
 		err = errors.New("class with more values than the message holds")
 	}
 	if r.Check(err); err != nil {
@@ -161,6 +164,16 @@ func decodeClass(r *wire.Reader, s *State) *class {
 			return nil
 		}
 		last = end
+	}
+	c.counts = make([]column.Column, shape.repeats)
+	for i := range c.counts {
+		c.counts[i] = column.DecodeRuns(r, n)
+		for _, run := range c.counts[i].Runs() {
+			if run.Start < 2 || run.At(run.Count-1) < 2 || !run.Monotonic() {
+				r.Fail("part of a stream is repeated %d times", run.Start)
+				return nil
+			}
+		}
 	}
 	c.vals = make([]column.Column, shape.width)
 	for i := range c.vals {

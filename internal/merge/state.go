@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"spoor/internal/column"
-	"spoor/internal/grammar"
 	"spoor/internal/track"
-	"spoor/internal/wire"
 	"spoor/trace"
 )
 
@@ -34,10 +32,11 @@ type Problem struct {
 
 // A class is ranks with equal grammars and skeletons.
 type class struct {
-	key   string // grammars and skeletons as bytes, compared as a whole
-	ranks column.Column
-	vals  []column.Column // of all terminals, one after the other
-	times []trace.Times
+	key    string // of the shape, compared as a whole
+	ranks  column.Column
+	counts []column.Column // of repeated symbols
+	vals   []column.Column // of all terminals, one after the other
+	times  []trace.Times
 }
 
 // lost is the state of ranks whose tracks can't be had.
@@ -84,7 +83,11 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 	if int(next) != len(tr.Sigs) {
 		return nil, errOrder
 	}
-	c := &class{key: key(tr), ranks: column.Of(int64(rank))}
+	k, counts := key(tr)
+	c := &class{key: k, ranks: column.Of(int64(rank))}
+	for _, n := range counts {
+		c.counts = append(c.counts, column.Of(n))
+	}
 	inside := int64(0)
 	for i := range tr.Sigs {
 		for _, v := range tr.Sigs[i].Vals {
@@ -104,56 +107,6 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: calls,
 	}.Coarse())
 	return s, nil
-}
-
-// key is what ranks of a class have in common, as bytes:
-//
-//	streams, grammars…, terminals, (call uvarint, site uint64, values uvarint)…
-func key(tr *track.Track) string {
-	b := wire.AppendUvarint(nil, uint64(len(tr.Streams)))
-	for _, st := range tr.Streams {
-		b = st.Grammar.AppendBinary(b)
-	}
-	b = wire.AppendUvarint(b, uint64(len(tr.Sigs)))
-	for i := range tr.Sigs {
-		b = wire.AppendUvarint(b, uint64(tr.Sigs[i].Call))
-		b = wire.AppendUint64(b, tr.Sigs[i].Site)
-		b = wire.AppendUvarint(b, uint64(len(tr.Sigs[i].Vals)))
-	}
-	return string(b)
-}
-
-// A shape is a decoded key.
-type shape struct {
-	streams   []*grammar.Grammar
-	skeletons []skeleton
-	width     int // number of values of all terminals
-}
-
-type skeleton struct {
-	call  uint16
-	site  uint64
-	width int
-}
-
-func decodeKey(key string) (shape, error) {
-	var s shape
-	r := wire.NewReader([]byte(key), "class key")
-	for range r.Count(1) {
-		g, n, err := grammar.Decode(r.Remaining())
-		r.Check(err)
-		if r.Err() != nil {
-			return s, r.Err()
-		}
-		r.Skip(n)
-		s.streams = append(s.streams, g)
-	}
-	for range r.Count(10) {
-		k := skeleton{r.Uint16(), r.Uint64(), r.Int(1 << 30)}
-		s.skeletons = append(s.skeletons, k)
-		s.width += k.width
-	}
-	return s, r.Done()
 }
 
 func (s *State) add(c *class) {
@@ -180,7 +133,8 @@ func (s *State) join(o *State) error {
 		}
 	}
 	for _, c := range o.classes {
-		if mine := s.index[c.key]; mine != nil && len(mine.vals) != len(c.vals) {
+		if mine := s.index[c.key]; mine != nil &&
+			(len(mine.vals) != len(c.vals) || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times)) {
 			return errors.New("class with another number of values")
 		}
 	}
@@ -193,6 +147,9 @@ func (s *State) join(o *State) error {
 			continue
 		}
 		mine.ranks.Concat(c.ranks)
+		for i := range c.counts {
+			mine.counts[i].Concat(c.counts[i])
+		}
 		for i := range c.vals {
 			mine.vals[i].Concat(c.vals[i])
 		}
@@ -256,7 +213,7 @@ func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 		if err != nil {
 			return nil, fmt.Errorf("merge: %w", err)
 		}
-		out := trace.Class{Ranks: cl.ranks, Streams: shape.streams}
+		out := trace.Class{Ranks: cl.ranks, Streams: shape.streams, Counts: cl.counts}
 		at := 0
 		for i, k := range shape.skeletons {
 			out.Terminals = append(out.Terminals, trace.Terminal{
