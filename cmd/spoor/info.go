@@ -24,7 +24,8 @@ func newInfo() *cobra.Command {
 		Short: "Tell what ran, and what a trace holds",
 		Long: `What ran: command, MPI, ranks, hosts, when and how long. What it called: the
 functions that took most time. How it is stored: the bytes of each section,
-and the classes, sets of ranks that made the same calls in the same order.
+and the classes, sets of ranks that made the same calls in the same order up to
+values and to how often loops are run.
 
 Time in MPI is the sum over all ranks and threads; its share is that of the
 time from each rank's first call to its last.`,
@@ -168,7 +169,7 @@ func printClasses(w io.Writer, s *summary.Summary, top int) error {
 			fmt.Fprintf(tw, "\t\t\t   %d more: --top 0\n", len(order)-top)
 			break
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t   %s\n", grouped(len(c.Ranks)), grouped(c.Calls), grouped(c.Distinct), shortRanges(c.Ranks))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t   %s\n", grouped(len(c.Ranks)), span(c.Least, c.Most), grouped(c.Distinct), shortRanges(c.Ranks))
 	}
 	return tw.Flush()
 }

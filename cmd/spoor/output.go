@@ -26,6 +26,14 @@ func grouped[T int | int64 | uint64](n T) string {
 	return s
 }
 
+// span writes a range of numbers: 4, or 4 to 7.
+func span(least, most uint64) string {
+	if least == most {
+		return grouped(least)
+	}
+	return grouped(least) + " to " + grouped(most)
+}
+
 // plural writes a number with what is counted: 1 rank, 4 ranks.
 func plural[T int | int64 | uint64](n T, thing string) string {
 	if n == 1 {

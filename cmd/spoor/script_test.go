@@ -89,8 +89,17 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 	"ring":    func(r *tracktest.Recorder, shift int) { ring(r, shift, 0x1) },
 	// As ring, but rank 2 sends one message with another tag.
 	"ring-tag": func(r *tracktest.Recorder, shift int) { ring(r, shift, 2) },
-	"threads":  threads,
-	"own":      own,
+	// Ranks that run the same loop another number of times.
+	"uneven": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		for range 3 * (r.Rank + 1) {
+			r.Send(1, 4, 0, 1)
+			r.Allreduce(2, 1)
+		}
+		r.End()
+	},
+	"threads": threads,
+	"own":     own,
 }
 
 func ring(r *tracktest.Recorder, shift, odd int) {

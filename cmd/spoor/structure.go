@@ -20,31 +20,30 @@ func (d *dumper) structure(k *trace.Rank) error {
 			return err
 		}
 	}
-	members := d.r.Members(k.Class())
+	v, err := d.variation(k)
+	if err != nil {
+		return err
+	}
 	for stream := range k.Streams() {
 		if d.o.stream >= 0 && stream != d.o.stream {
 			continue
 		}
 		if d.o.json {
-			if err := d.structureJSON(k, stream, members); err != nil {
+			if err := d.structureJSON(k, stream, v); err != nil {
 				return err
 			}
 			continue
 		}
 		what := "rank"
-		if len(members) > 1 {
+		if len(v.members) > 1 {
 			what = "ranks"
 		}
-		head := fmt.Sprintf("%s %s", what, recover.Ranges(members))
+		head := fmt.Sprintf("%s %s", what, recover.Ranges(v.members))
 		if stream > 0 {
 			head += fmt.Sprintf(", thread %d", stream)
 		}
-		fmt.Fprintf(d.out, "%s: %s\n", head, plural(k.Len(stream), "call"))
-		varying, err := d.varying(k, members)
-		if err != nil {
-			return err
-		}
-		p := structurePrinter{d: d, k: k, times: times, varying: varying, uses: make(map[int]int), label: make(map[int]int)}
+		fmt.Fprintf(d.out, "%s: %s calls\n", head, v.lengths[stream])
+		p := structurePrinter{d: d, k: k, v: v, stream: stream, times: times, uses: make(map[int]int), label: make(map[int]int)}
 		root := k.Structure(stream)
 		p.count(root)
 		if err := p.children(root, 1); err != nil {
@@ -54,21 +53,105 @@ func (d *dumper) structure(k *trace.Rank) error {
 	return d.out.Flush()
 }
 
+// A variation is what differs among the ranks of a class.
+type variation struct {
+	members []int
+	lengths []extremes         // by stream: calls
+	counts  map[place]extremes // of what is repeated
+	params  [][]string         // by terminal: parameters
+}
+
+// A place is a symbol in a stream's structure.
+type place struct{ stream, rule, child int }
+
+// extremes are the smallest and the largest of some numbers.
+type extremes struct{ least, most uint64 }
+
+func (e extremes) with(n uint64) extremes { return extremes{min(e.least, n), max(e.most, n)} }
+
+func (e extremes) String() string { return span(e.least, e.most) }
+
+// variation compares the ranks of k's class with k.
+func (d *dumper) variation(k *trace.Rank) (*variation, error) {
+	v := &variation{
+		members: d.r.Members(k.Class()), counts: make(map[place]extremes), params: make([][]string, k.Terminals()),
+	}
+	first := make([][]int64, k.Terminals())
+	for t := range first {
+		v.params[t], first[t] = []string{}, k.Signature(t)
+	}
+	for stream := range k.Streams() {
+		v.lengths = append(v.lengths, extremes{k.Len(stream), k.Len(stream)})
+	}
+	for _, rank := range v.members {
+		other, err := d.r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		for stream := range other.Streams() {
+			v.lengths[stream] = v.lengths[stream].with(other.Len(stream))
+			v.repetitions(stream, other.Structure(stream), make(map[int]bool))
+		}
+		for t := range first {
+			if slices.Equal(other.Signature(t), first[t]) {
+				continue
+			}
+			if err := v.values(t, k, other); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+func (v *variation) repetitions(stream int, n trace.Node, seen map[int]bool) {
+	seen[n.Rule] = true
+	for i, c := range n.Children() {
+		at := place{stream, n.Rule, i}
+		e, ok := v.counts[at]
+		if !ok {
+			e = extremes{c.Count, c.Count}
+		}
+		v.counts[at] = e.with(c.Count)
+		if c.Rule >= 0 && !seen[c.Rule] {
+			v.repetitions(stream, c, seen)
+		}
+	}
+}
+
+func (v *variation) values(t int, k, other *trace.Rank) error {
+	a, err := k.Terminal(t)
+	if err != nil {
+		return err
+	}
+	b, err := other.Terminal(t)
+	if err != nil {
+		return err
+	}
+	for _, name := range diff.Params(a, b) {
+		if !slices.Contains(v.params[t], name) {
+			v.params[t] = append(v.params[t], name)
+		}
+	}
+	return nil
+}
+
 // A structurePrinter prints a structure; parts that occur in several places are
 // printed once and referred to from then on, or the output could be as long as
 // the expanded trace.
 type structurePrinter struct {
-	d       *dumper
-	k       *trace.Rank
-	times   []trace.Times
-	varying [][]string  // by terminal: parameters that are not the same in all ranks
-	uses    map[int]int // by rule: number of places
-	label   map[int]int // by rule printed
+	d      *dumper
+	k      *trace.Rank
+	v      *variation
+	stream int
+	times  []trace.Times
+	uses   map[int]int // by rule: number of places
+	label  map[int]int // by rule printed
 }
 
 func (p *structurePrinter) count(n trace.Node) {
 	for _, c := range n.Children() {
-		if c.Kind == trace.CallNode || c.Rule < 0 {
+		if c.Rule < 0 {
 			continue
 		}
 		if p.uses[c.Rule]++; p.uses[c.Rule] == 1 {
@@ -78,89 +161,60 @@ func (p *structurePrinter) count(n trace.Node) {
 }
 
 func (p *structurePrinter) children(n trace.Node, depth int) error {
-	for _, c := range n.Children() {
-		if err := p.node(c, depth); err != nil {
+	for i, c := range n.Children() {
+		times := p.v.counts[place{p.stream, n.Rule, i}]
+		if err := p.node(c, times, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *structurePrinter) node(n trace.Node, depth int) error {
+func (p *structurePrinter) node(n trace.Node, times extremes, depth int) error {
 	indent := strings.Repeat("  ", depth)
-	if n.Kind == trace.CallNode {
-		c, err := p.k.Terminal(n.Terminal)
-		if err != nil {
+	head := ""
+	if times.most > 1 {
+		head = times.String() + " times"
+	}
+	part, printed := p.part(n)
+	if head = joinNonEmpty(": ", head, part); head != "" {
+		if printed {
+			head += ", see above"
+		}
+		if _, err := fmt.Fprintf(p.d.out, "%s%s\n", indent, head); err != nil || printed {
 			return err
 		}
-		b := append(p.d.line[:0], indent...)
-		b = c.AppendText(b)
-		if names := p.varying[n.Terminal]; len(names) > 0 {
-			b = append(append(b, " ≠ "...), strings.Join(names, ", ")...)
-		}
-		b = p.d.appendExtras(b, c, p.times)
-		p.d.line = append(b, '\n')
-		_, err = p.d.out.Write(p.d.line)
+		depth++
+	}
+	if n.Rule >= 0 {
+		return p.children(n, depth)
+	}
+	c, err := p.k.Terminal(n.Terminal)
+	if err != nil {
 		return err
 	}
-	head, below := "", depth
-	if n.Kind == trace.LoopNode {
-		head = fmt.Sprintf("%s times", grouped(n.Count))
+	b := append(p.d.line[:0], strings.Repeat("  ", depth)...)
+	b = c.AppendText(b)
+	if names := p.v.params[n.Terminal]; len(names) > 0 {
+		b = append(append(b, " ≠ "...), strings.Join(names, ", ")...)
 	}
-	if p.uses[n.Rule] > 1 && n.Rule >= 0 {
-		label, printed := p.label[n.Rule]
-		if !printed {
-			label = len(p.label) + 1
-			p.label[n.Rule] = label
-		}
-		head = joinNonEmpty(": ", head, fmt.Sprintf("part %d", label))
-		if printed {
-			_, err := fmt.Fprintf(p.d.out, "%s%s, see above\n", indent, head)
-			return err
-		}
-	}
-	if head != "" {
-		if _, err := fmt.Fprintf(p.d.out, "%s%s\n", indent, head); err != nil {
-			return err
-		}
-		below++
-	}
-	return p.children(n, below)
+	p.d.line = append(p.d.appendExtras(b, c, p.times), '\n')
+	_, err = p.d.out.Write(p.d.line)
+	return err
 }
 
-// varying finds, for each distinct call of a class, the parameters that differ
-// among its ranks.
-func (d *dumper) varying(k *trace.Rank, members []int) ([][]string, error) {
-	list := make([][]string, k.Terminals())
-	first := make([][]int64, k.Terminals())
-	for t := range first {
-		list[t], first[t] = []string{}, k.Signature(t)
+// part names a part that occurs in several places, and tells whether it was
+// printed before.
+func (p *structurePrinter) part(n trace.Node) (name string, printed bool) {
+	if n.Rule < 0 || p.uses[n.Rule] < 2 {
+		return "", false
 	}
-	for _, rank := range members[1:] {
-		other, err := d.r.Rank(rank)
-		if err != nil {
-			return nil, err
-		}
-		for t := range list {
-			if slices.Equal(other.Signature(t), first[t]) {
-				continue
-			}
-			a, err := k.Terminal(t)
-			if err != nil {
-				return nil, err
-			}
-			b, err := other.Terminal(t)
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range diff.Params(a, b) {
-				if !slices.Contains(list[t], name) {
-					list[t] = append(list[t], name)
-				}
-			}
-		}
+	label, printed := p.label[n.Rule]
+	if !printed {
+		label = len(p.label) + 1
+		p.label[n.Rule] = label
 	}
-	return list, nil
+	return fmt.Sprintf("part %d", label), printed
 }
 
 // A jsonStructure is the structure of one thread of a class. Rules is the
@@ -168,29 +222,32 @@ func (d *dumper) varying(k *trace.Rank, members []int) ([][]string, error) {
 type jsonStructure struct {
 	Ranks  []int              `json:"ranks"`
 	Thread int                `json:"thread"`
-	Length uint64             `json:"length"`
 	Rules  map[int][]jsonItem `json:"rules"`
 	Calls  []*trace.Call      `json:"calls"`   // values of the first rank
 	Vary   [][]string         `json:"varying"` // parameters that differ among the ranks, by call
 }
 
+// A jsonItem is a call or a rule, repeated; Most is there if the ranks differ.
 type jsonItem struct {
 	Count uint64 `json:"count"`
+	Most  uint64 `json:"most,omitempty"`
 	Call  *int   `json:"call,omitempty"`
 	Rule  *int   `json:"rule,omitempty"`
 }
 
-func (d *dumper) structureJSON(k *trace.Rank, stream int, members []int) error {
-	s := jsonStructure{Ranks: members, Thread: stream, Length: k.Len(stream), Rules: make(map[int][]jsonItem)}
+func (d *dumper) structureJSON(k *trace.Rank, stream int, v *variation) error {
+	s := jsonStructure{Ranks: v.members, Thread: stream, Rules: make(map[int][]jsonItem), Vary: v.params}
 	var walk func(n trace.Node)
 	walk = func(n trace.Node) {
-		if s.Rules[n.Rule] != nil {
-			return
-		}
 		items := []jsonItem{}
+		s.Rules[n.Rule] = items
 		children := n.Children()
-		for _, c := range children {
-			item := jsonItem{Count: max(1, c.Count)}
+		for i, c := range children {
+			e := v.counts[place{stream, n.Rule, i}]
+			item := jsonItem{Count: e.least}
+			if e.most > e.least {
+				item.Most = e.most
+			}
 			if c.Rule >= 0 {
 				item.Rule = &c.Rule
 			} else {
@@ -200,16 +257,12 @@ func (d *dumper) structureJSON(k *trace.Rank, stream int, members []int) error {
 		}
 		s.Rules[n.Rule] = items
 		for _, c := range children {
-			if c.Rule >= 0 {
+			if c.Rule >= 0 && s.Rules[c.Rule] == nil {
 				walk(c)
 			}
 		}
 	}
 	walk(k.Structure(stream))
-	var err error
-	if s.Vary, err = d.varying(k, members); err != nil {
-		return err
-	}
 	for t := range k.Terminals() {
 		c, err := k.Terminal(t)
 		if err != nil {

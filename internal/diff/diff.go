@@ -33,14 +33,13 @@ type Difference struct {
 }
 
 type comparison struct {
-	a, b  *trace.Reader
-	o     Options
-	alike map[[2]int]bool // classes with equal structure
+	a, b *trace.Reader
+	o    Options
 }
 
 // Traces yields the first difference of each rank that has one, by rank.
 func Traces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
-	c := &comparison{a, b, o, make(map[[2]int]bool)}
+	c := &comparison{a, b, o}
 	return func(yield func(*Difference, error) bool) {
 		for rank := range max(a.Ranks(), b.Ranks()) {
 			d, err := c.rank(rank)
@@ -107,21 +106,17 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 // sameDistinct reports whether two ranks have the same structure and distinct
 // calls. If not, their calls may be equal all the same.
 func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
-	pair := [2]int{a.Class(), b.Class()}
-	alike, known := c.alike[pair]
-	if !known {
-		alike = a.Streams() == b.Streams() && a.Terminals() == b.Terminals()
-		for s := 0; alike && s < a.Streams(); s++ {
-			alike = sameStructure(a.Structure(s), b.Structure(s))
-		}
-		c.alike[pair] = alike
-	}
-	if !alike {
+	if a.Streams() != b.Streams() || a.Terminals() != b.Terminals() {
 		return false, nil
 	}
 	for t := range a.Terminals() {
 		if equal, err := m.equal(t, t); !equal || err != nil {
 			return false, err
+		}
+	}
+	for s := range a.Streams() {
+		if !sameStructure(a.Structure(s), b.Structure(s)) {
+			return false, nil
 		}
 	}
 	return true, nil

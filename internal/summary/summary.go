@@ -61,10 +61,12 @@ type Function struct {
 	MaxNs uint64 `json:"max_ns"`
 }
 
-// A Class is ranks that made the same calls in the same order.
+// A Class is ranks that made the same calls in the same order, up to values
+// and to how often loops are run.
 type Class struct {
 	Ranks    []int  `json:"ranks"`
-	Calls    uint64 `json:"calls_per_rank"`
+	Least    uint64 `json:"least_calls"` // of a rank
+	Most     uint64 `json:"most_calls"`
 	Distinct int    `json:"distinct_calls"`
 	Threads  int    `json:"threads"`
 }
@@ -164,21 +166,18 @@ func (s *Summary) classes(r *trace.Reader) error {
 			return fmt.Errorf("class %d: times of %d calls, not %d", n, len(stats), k.Terminals())
 		}
 		class := Class{Ranks: members, Distinct: k.Terminals(), Threads: k.Streams()}
-		counts := make([]uint64, k.Terminals())
-		for stream := range k.Streams() {
-			class.Calls += k.Len(stream)
-			for t, c := range k.Counts(stream) {
-				counts[t] += c
-			}
+		counts, err := class.count(r)
+		if err != nil {
+			return err
 		}
 		s.Classes = append(s.Classes, class)
-		s.Calls += int64(class.Calls) * int64(len(members))
 		for t, count := range counts {
 			c, err := k.Terminal(t)
 			if err != nil {
 				return err
 			}
-			calls[c.Name()] += int64(count) * int64(len(members))
+			s.Calls += int64(count)
+			calls[c.Name()] += int64(count)
 			stat := times[c.Name()]
 			stat.Merge(stats[t].Duration)
 			times[c.Name()] = stat
@@ -192,4 +191,28 @@ func (s *Summary) classes(r *trace.Reader) error {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	return nil
+}
+
+// count returns how often the ranks of the class made each distinct call, in
+// all, and notes how many calls a rank made.
+func (c *Class) count(r *trace.Reader) ([]uint64, error) {
+	sum := make([]uint64, c.Distinct)
+	for i, rank := range c.Ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		n := uint64(0)
+		for stream := range k.Streams() {
+			n += k.Len(stream)
+			for t, count := range k.Counts(stream) {
+				sum[t] += count
+			}
+		}
+		if i == 0 {
+			c.Least = n
+		}
+		c.Least, c.Most = min(c.Least, n), max(c.Most, n)
+	}
+	return sum, nil
 }
