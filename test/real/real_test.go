@@ -63,6 +63,9 @@ func programs() []program {
 	for mpi, ranks := range map[string]int{"openmpi": 4, "mpich": 2} {
 		dir := "/usr/lib/x86_64-linux-gnu/scalapack/" + mpi + "-tests"
 		for _, name := range []string{"xdlu", "xdqr", "xdls", "xdbrd", "xdsvd", "xdhrd", "xdnep", "xddblu", "xzinv"} {
+			if name == "xdsvd" && ranks < 4 {
+				continue // aborts without four ranks
+			}
 			list = append(list, program{
 				name: "scalapack-" + name + "-" + mpi, mpi: mpi, ranks: ranks, needs: filepath.Join(dir, name),
 				args: []string{"./" + name}, links: dir,
@@ -182,12 +185,14 @@ func (p *program) run(t *testing.T, command []string) result {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.File = number.ReplaceAllString(timeless(string(text)), "#")
+		r.File = number.ReplaceAllString(timeless(cpuLine.ReplaceAllString(string(text), "")), "#")
 	}
 	return r
 }
 
 var measured = regexp.MustCompile(`[-+]?\d+\.\d*(?:[eE][-+]?\d+)?|\d+:\d\d(?::\d\d)?|\d+ +bytes/sec`)
+// hpcc leaves this line out where the clock didn't advance.
+var cpuLine = regexp.MustCompile(`(?m)^ *CPU .*\n`)
 var number = regexp.MustCompile(`-?\d+(?:[eE][-+]?\d+)?`)
 var spaces = regexp.MustCompile(`[ \t]+`)
 
