@@ -9,6 +9,7 @@
 #include "calls.h"
 #include "context.h"
 #include "put.h"
+#include "resolve.h"
 #include "runtime.h"
 
 SP_API int MPI_Init(int *argc, char ***argv);
@@ -19,10 +20,10 @@ SP_API int MPI_Session_finalize(void *session);
 SP_API int MPI_Info_set(intptr_t info, const char *key, const char *value);
 SP_API int MPI_Pcontrol(const int level, ...);
 
-/* Whether a call that may start the recording is itself recorded. */
-static int open_start(struct sp_thread *t, unsigned call, const void *site)
+int sp_open_start(struct sp_thread *t, const void *site)
 {
-	sp_require(call);
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
+		sp_resolve();
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY && t->depth == 0) {
 		sp_early_claim(t);
 		return 1;
@@ -36,7 +37,8 @@ static int open_start(struct sp_thread *t, unsigned call, const void *site)
 int MPI_Init(int *argc, char ***argv)
 {
 	struct sp_thread *t = &sp_self;
-	if (!open_start(t, SP_ID_MPI_Init, __builtin_return_address(0)))
+	sp_require(SP_ID_MPI_Init);
+	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Init(argc, argv);
 	sp_enter_Init(t, __builtin_return_address(0), 0, argc, argv);
 	t->depth++;
@@ -51,7 +53,8 @@ int MPI_Init(int *argc, char ***argv)
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	struct sp_thread *t = &sp_self;
-	if (!open_start(t, SP_ID_MPI_Init_thread, __builtin_return_address(0)))
+	sp_require(SP_ID_MPI_Init_thread);
+	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Init_thread(argc, argv, required, provided);
 	sp_enter_Init_thread(t, __builtin_return_address(0), 0, argc, argv, required, provided);
 	t->depth++;
@@ -79,7 +82,8 @@ int MPI_Finalize(void)
 int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session)
 {
 	struct sp_thread *t = &sp_self;
-	if (!open_start(t, SP_ID_MPI_Session_init, __builtin_return_address(0)))
+	sp_require(SP_ID_MPI_Session_init);
+	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Session_init(info, errhandler, session);
 	sp_enter_Session_init(t, __builtin_return_address(0), 0, info, errhandler, session);
 	t->depth++;
@@ -111,6 +115,12 @@ static int is_on(const char *value)
 	return strcasecmp(value, "on") == 0 || strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
 }
 
+void sp_switch_by_info(const char *key, const char *value)
+{
+	if (key && value && (strcmp(key, "SPOOR_TRACING") == 0 || strcmp(key, "PILGRIM_TRACING") == 0))
+		sp_switch(is_on(value));
+}
+
 int MPI_Info_set(intptr_t info, const char *key, const char *value)
 {
 	struct sp_thread *t = &sp_self;
@@ -123,8 +133,8 @@ int MPI_Info_set(intptr_t info, const char *key, const char *value)
 	t->depth -= open != 0;
 	if (open)
 		sp_leave_Info_set(t, rc, info, key, value);
-	if (key && value && (strcmp(key, "SPOOR_TRACING") == 0 || strcmp(key, "PILGRIM_TRACING") == 0))
-		sp_switch(is_on(value));
+	if (open || t->depth == 0)
+		sp_switch_by_info(key, value);
 	return rc;
 }
 
@@ -140,6 +150,7 @@ int MPI_Pcontrol(const int level, ...)
 	int rc = P_MPI_Pcontrol(level);
 	if (open)
 		sp_leave_Pcontrol(t, rc, level);
-	sp_switch(level != 0);
+	if (open || t->depth == 0) /* else a Fortran wrapper does it */
+		sp_switch(level != 0);
 	return rc;
 }

@@ -78,8 +78,8 @@ uint64_t *sp_put_requests(struct sp_thread *t, uint64_t *w, const void *array, i
 		return sp_room_none();
 	if (n <= 0)
 		return w;
-	w[0] = (uint64_t)(uintptr_t)array;
-	w[1] = (uint64_t)sp_fl.handle_size;
+	w[0] = (uint64_t)(uintptr_t)(t->request_at ? t->request_at : array);
+	w[1] = t->request_at ? 4 : (uint64_t)sp_fl.handle_size;
 	copy_handles(w + 2, array, (size_t)n);
 	return w + 2 + n;
 }

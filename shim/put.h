@@ -91,7 +91,7 @@ static inline uint64_t *sp_put_address_at(uint64_t *w, const void *p)
 static inline uint64_t *sp_put_request(uint64_t *w, uint64_t handle, const void *address)
 {
 	w[0] = handle;
-	w[1] = (uint64_t)(uintptr_t)address;
+	w[1] = (uint64_t)(uintptr_t)(address && sp_self.request_at ? sp_self.request_at : address);
 	return w + 2;
 }
 

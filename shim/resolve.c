@@ -48,8 +48,15 @@ static int collect(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* The first loaded object that leads to PMPI_Init. */
-static void *find_local(void)
+static int is_own(const void *address)
+{
+	Dl_info it, self;
+	return dladdr(address, &it) && dladdr((void *)collect, &self) && it.dli_fbase == self.dli_fbase;
+}
+
+/* The first loaded object that leads to a symbol of the name outside of this
+   library. */
+static void *find_local(const char *name)
 {
 	struct objects *o = calloc(1, sizeof *o);
 	void *found = NULL;
@@ -59,7 +66,8 @@ static void *find_local(void)
 	dl_iterate_phdr(collect, o);
 	for (int i = 0; i < o->n; i++) {
 		void *h = found ? NULL : dlopen(o->name[i], RTLD_LAZY | RTLD_NOLOAD);
-		if (h && dlsym(h, "PMPI_Init"))
+		void *p = h ? dlsym(h, name) : NULL;
+		if (p && !is_own(p))
 			found = h; /* stays open: the library must not go away */
 		else if (h)
 			dlclose(h);
@@ -67,6 +75,14 @@ static void *find_local(void)
 	}
 	free(o);
 	return found;
+}
+
+void *sp_symbol_loaded(const char *name)
+{
+	sp_self.busy++;
+	void *h = find_local(name);
+	sp_self.busy--;
+	return h ? dlsym(h, name) : NULL;
 }
 
 static const char *base(const char *path)
@@ -105,7 +121,7 @@ static void resolve(void)
 {
 	void *init = dlsym(RTLD_NEXT, "PMPI_Init");
 	if (!init) {
-		void *h = find_local();
+		void *h = find_local("PMPI_Init");
 		if (h) {
 			library = h;
 			init = dlsym(h, "PMPI_Init");

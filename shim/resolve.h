@@ -8,6 +8,9 @@ void sp_resolve(void);
 
 /* A symbol of the MPI library. */
 void *sp_symbol(const char *name);
+/* A symbol of any loaded object but this library, for which no search order
+   leads to the object. Slow. */
+void *sp_symbol_loaded(const char *name);
 
 /* Whether an address is code of the MPI library, or of a library that the user
    named as belonging to it. */

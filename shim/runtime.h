@@ -24,6 +24,9 @@ void sp_session_opened(intptr_t session);
 void sp_session_closing(void);
 /* The program switches recording on or off. */
 void sp_switch(int on);
+void sp_switch_by_info(const char *key, const char *value);
+/* Whether a call that may start the recording is itself recorded. */
+int sp_open_start(struct sp_thread *t, const void *site);
 /* Move what was recorded before MPI_Init into ring 0 and make it t's. 0 if
    there is no memory. */
 int sp_attach_first(struct sp_thread *t, uint64_t capacity);

@@ -57,6 +57,7 @@ struct sp_thread {
 	uint32_t busy;  /* inside the shim's own work: allocations don't count */
 	uint32_t npending;
 	int32_t number;
+	const void *request_at; /* a Fortran wrapper's request variable, which C has a copy of */
 	uint64_t pending[SP_PENDING];
 };
 

@@ -91,6 +91,9 @@ func generate(calls []*mpi.Call) (map[string][]byte, error) {
 	for name, b := range chapters {
 		files[name] = b.Bytes()
 	}
+	if err := fortranFiles(calls, files); err != nil {
+		return nil, err
+	}
 	return files, nil
 }
 

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"spoor/mpi"
+)
+
+//go:embed fortran.tmpl
+var fortranText string
+
+var fortranWrapper = template.Must(template.New("fortran").Parse(fortranText))
+
+const fortranHead = banner + `#include "flavour.h"
+#include "fortran.h"
+`
+
+// fortranFiles writes the wrappers of the Fortran procedures.
+func fortranFiles(calls []*mpi.Call, files map[string][]byte) error {
+	chapters := map[string]*bytes.Buffer{}
+	for _, c := range calls {
+		if !hasFortran(c) {
+			continue
+		}
+		text, err := newFortran(c).emit()
+		if err != nil {
+			return fmt.Errorf("%s in Fortran: %w", c.Name, err)
+		}
+		name := strings.Replace(chapter(c), "wrap", "fortran", 1)
+		if chapters[name] == nil {
+			chapters[name] = bytes.NewBufferString(fortranHead)
+		}
+		chapters[name].WriteString(text)
+	}
+	for name, b := range chapters {
+		files[name] = b.Bytes()
+	}
+	files["fortran_tables.c"] = fortranTables()
+	return nil
+}
+
+// hasFortran reports whether the call has a binding in Fortran. Those that have
+// none: the tool interface, conversions between the languages, and the asking
+// for an ABI.
+func hasFortran(c *mpi.Call) bool {
+	if c.Class == mpi.Unwrapped || c.Has(mpi.Tool) {
+		return false
+	}
+	for _, end := range []string{"_f2c", "_c2f", "_fromint", "_toint", "_c2f08", "_f082c", "_f2f08", "_f082f"} {
+		if strings.HasSuffix(c.Name, end) {
+			return false
+		}
+	}
+	return true
+}
+
+// A form is a family of procedure names, see enum sp_f_form.
+type form struct {
+	Form, Suffix string
+	Mangled      bool // the compiler's mangling of a name without suffix
+}
+
+// forms are the names under which libraries have the procedure.
+func (g *fortran) forms() []form {
+	choice := false // a buffer, so that there may be a form with descriptors
+	for _, p := range g.params {
+		choice = choice || p.Kind == mpi.KindBuffer
+	}
+	var list []form
+	if g.Large {
+		list = append(list, form{Form: "SP_F_08_LARGE", Suffix: "_f08_large_"})
+		if choice {
+			list = append(list, form{Form: "SP_F_08TS_LARGE", Suffix: "_f08ts_large_"})
+		}
+		return list
+	}
+	list = append(list, form{Form: "SP_F_PLAIN", Mangled: true})
+	switch g.Name {
+	case "MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query":
+		list = append(list, form{Form: "SP_F_CPTR", Suffix: "_cptr", Mangled: true})
+	}
+	if g.Has(mpi.Deprecated) && g.narrow() || g.Has(mpi.Removed) {
+		return list // older than mpi_f08
+	}
+	list = append(list, form{Form: "SP_F_08", Suffix: "_f08_"})
+	if choice {
+		list = append(list, form{Form: "SP_F_08TS", Suffix: "_f08ts_"})
+	}
+	return list
+}
+
+// name is the procedure's, in lower case and without suffix.
+func (g *fortran) name() string {
+	return strings.ToLower(strings.TrimSuffix(g.Name, "_c"))
+}
+
+type fortranPage struct {
+	ID                  uint16
+	Name, Upper, Short  string
+	Returns             string // "" for a subroutine
+	Params, Types, Args string // of the procedure, ierror and lengths included
+	Record              string // arguments of the recording functions
+	Code, Handwritten   bool
+	Pool                bool
+	Before, After       []string
+	Rooms               []room
+	Status              *status
+	Request             string
+	Forms               []form
+}
+
+func (g *fortran) emit() (string, error) {
+	if err := g.convert(); err != nil {
+		return "", err
+	}
+	p := fortranPage{
+		ID: g.ID, Name: g.name(), Upper: strings.ToUpper(g.name()), Short: g.short(),
+		Code: g.returnsCode(), Handwritten: handwritten[g.Name], Pool: g.pool,
+		Before: append(g.early, g.late...), After: g.after, Request: g.request, Forms: g.forms(),
+	}
+	if !p.Code {
+		p.Returns = g.returnType()
+	}
+	var params, types, args []string
+	add := func(typ, name string) {
+		params = append(params, declare(typ, name))
+		types = append(types, strings.TrimSpace(typ))
+		args = append(args, name)
+	}
+	for _, q := range g.visible() {
+		add("void *", "f_"+q.Name)
+	}
+	if p.Code {
+		add("void *", "f_ierror")
+	}
+	for _, q := range g.visible() {
+		if q.Kind == mpi.KindString {
+			add("size_t", "l_"+q.Name)
+		}
+	}
+	p.Params, p.Types, p.Args = strings.Join(params, ", "), strings.Join(types, ", "), strings.Join(args, ", ")
+	if len(params) == 0 {
+		p.Params, p.Types = "void", "void"
+	}
+	for _, q := range g.params {
+		if q.Kind != mpi.KindVarargs {
+			p.Record += ", " + q.Name
+		}
+	}
+	for _, r := range g.rooms() {
+		p.Rooms = append(p.Rooms, room{r.Name, load(g.Width(r))})
+	}
+	if s := g.ignorable(); s != nil {
+		p.Status = &status{Name: s.Name, Array: s.Array}
+		if s.Array {
+			var err error
+			if p.Status.Count, err = g.statuses(s); err != nil {
+				return "", err
+			}
+		}
+	}
+	var b strings.Builder
+	if err := fortranWrapper.Execute(&b, p); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+// fortranTables writes the special addresses.
+func fortranTables() []byte {
+	var b bytes.Buffer
+	b.WriteString(banner)
+	b.WriteString("#include \"flavour.h\"\n#include \"fortran.h\"\n\n")
+	b.WriteString("const struct sp_sentinel sp_f_sentinels[SP_FLAVOURS][2][SP_F_SPECIALS] = {\n")
+	for _, f := range mpi.Flavours() {
+		for i, s := range mpi.LayoutOf(f).Fortran {
+			fmt.Fprintf(&b, "\t[%d][%d] = {\n", f, i)
+			for _, e := range []struct {
+				name  string
+				value mpi.Sentinel
+			}{
+				{"BOTTOM", s.Bottom}, {"IN_PLACE", s.InPlace}, {"AUTOMATIC", s.BufferAutomatic},
+				{"STATUS", s.StatusIgnore}, {"STATUSES", s.StatusesIgnore},
+				{"UNWEIGHTED", s.Unweighted}, {"WEIGHTS_EMPTY", s.WeightsEmpty},
+				{"ERRCODES", s.ErrcodesIgnore}, {"ARGV", s.ArgvNull}, {"ARGVS", s.ArgvsNull},
+			} {
+				if e.value.Form != mpi.SentinelNone {
+					fmt.Fprintf(&b, "\t\t[SP_F_%s] = {%d, 0, \"%s\"},\n", e.name, e.value.Form, e.value.Symbol)
+				}
+			}
+			b.WriteString("\t},\n")
+		}
+	}
+	b.WriteString("};\n")
+	return b.Bytes()
+}

@@ -1,0 +1,178 @@
+/* fortran.c: finding what is behind a Fortran procedure, and what its special
+   addresses are. */
+#define _GNU_SOURCE
+#include "fortran.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "resolve.h"
+#include "runtime.h"
+
+void *sp_f_attached;
+
+/* ---- the procedures behind ---- */
+
+static void *behind(const char *name)
+{
+	void *p = dlsym(RTLD_NEXT, name);
+	return p ? p : sp_symbol_loaded(name);
+}
+
+/* A compiler has one of these manglings; a library may have several. */
+static void *behind_plain(const char *name, const char *suffix)
+{
+	static const char *const ends[] = {"_", "", "__"};
+	char text[128];
+	void *p = NULL;
+	for (size_t i = 0; !p && i < sizeof ends / sizeof *ends; i++) {
+		snprintf(text, sizeof text, "%s%s%s", name, suffix, ends[i]);
+		p = behind(text);
+	}
+	if (p)
+		return p;
+	snprintf(text, sizeof text, "%s%s", name, suffix);
+	for (char *c = text; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return behind(text);
+}
+
+void *sp_f_resolve(void **slot, const char *name, int form)
+{
+	static const char *const suffixes[SP_F_FORMS] = {
+		[SP_F_08] = "_f08_", [SP_F_08TS] = "_f08ts_", [SP_F_08_LARGE] = "_f08_large_", [SP_F_08TS_LARGE] = "_f08ts_large_",
+	};
+	char text[128];
+	void *p;
+	if (suffixes[form]) {
+		snprintf(text, sizeof text, "%s%s", name, suffixes[form]);
+		p = behind(text);
+	} else {
+		p = behind_plain(name, form == SP_F_CPTR ? "_cptr" : "");
+	}
+	if (!p) {
+		/* As the dynamic linker would say, had it not found the symbol here. */
+		sp_warn("symbol lookup error: no MPI library has %s%s", name, suffixes[form] ? suffixes[form] : "_");
+		_exit(127);
+	}
+	__atomic_store_n(slot, p, __ATOMIC_RELAXED);
+	return p;
+}
+
+/* ---- special addresses ---- */
+
+struct sp_f_range sp_f_range = {1, 0, 0};
+
+static struct {
+	const void *address;
+	int special;
+} specials[2 * SP_F_SPECIALS];
+static int nspecials;
+
+/* MPICH notes where the common blocks are at the first Fortran call that it
+   sees, which is later than this one. */
+static void note_common_blocks(void)
+{
+	int *needed = sp_symbol("MPIR_F_NeedInit");
+	void (*note)(void);
+	*(void **)&note = sp_symbol("mpirinitf_");
+	if (needed && *needed && note)
+		note();
+}
+
+static void add(const struct sp_sentinel *s, int special)
+{
+	void *p = s->form == SP_SENT_NONE ? NULL : sp_symbol(s->symbol);
+	if (!p && s->form != SP_SENT_NONE)
+		p = sp_symbol_loaded(s->symbol);
+	if (p && s->form == SP_SENT_CONTENTS)
+		p = *(void **)p;
+	if (!p)
+		return;
+	uintptr_t a = (uintptr_t)p;
+	specials[nspecials].address = p;
+	specials[nspecials++].special = special;
+	if (sp_f_range.lo > a || sp_f_range.lo > sp_f_range.hi)
+		sp_f_range.lo = a;
+	if (sp_f_range.hi < a)
+		sp_f_range.hi = a;
+}
+
+static void find_specials(void)
+{
+	sp_self.busy++;
+	note_common_blocks();
+	for (int set = 0; set < 2; set++)
+		for (int i = 0; i < SP_F_SPECIALS; i++)
+			add(&sp_f_sentinels[sp_fl.number][set][i], i);
+	sp_self.busy--;
+	__atomic_store_n(&sp_f_range.known, 1, __ATOMIC_RELEASE);
+}
+
+int sp_f_special_slow(const void *p)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, find_specials);
+	for (int i = 0; i < nspecials; i++)
+		if (specials[i].address == p)
+			return specials[i].special;
+	return -1;
+}
+
+const void *sp_f_buffer_special(int special, const void *p)
+{
+	switch (special) {
+	case SP_F_IN_PLACE:
+		return sp_fl.in_place;
+	case SP_F_AUTOMATIC:
+		return sp_fl.buffer_automatic;
+	case SP_F_UNWEIGHTED:
+		return sp_fl.unweighted;
+	case SP_F_WEIGHTS_EMPTY:
+		return sp_fl.weights_empty;
+	case SP_F_BOTTOM:
+	case SP_F_ERRCODES:
+	case SP_F_ARGV:
+	case SP_F_ARGVS:
+		return NULL; /* as in C, in all flavours */
+	}
+	return p;
+}
+
+/* ---- positions ---- */
+
+/* MPICH 4.0's mpi_f08 returns C's positions, unlike everybody else. Ask for
+   that of a request which is complete from the start. */
+static int base_of_f08(void)
+{
+	void (*waitany)(int *, int *, int *, void *, int *);
+	uint64_t status[SP_STATUS_BYTES / 8] = {0};
+	int count = 1, request, index = 1, error = 0;
+	intptr_t handle = 0;
+	*(void **)&waitany = behind("mpi_waitany_f08_");
+	if (!waitany || sp_fl.handle_size != 4)
+		return 1;
+	if (P_MPI_Isend(NULL, 0, sp_fl.byte, sp_fl.proc_null, 0, sp_fl.comm_world, &handle) != 0)
+		return 1;
+	request = (int)handle;
+	sp_self.depth++;
+	waitany(&count, &request, &index, status, &error);
+	sp_self.depth--;
+	return index == 0 ? 0 : 1;
+}
+
+int sp_f_base(int form)
+{
+	static int f08 = -1;
+	if (form <= SP_F_CPTR)
+		return 1;
+	int base = __atomic_load_n(&f08, __ATOMIC_RELAXED);
+	if (base < 0) {
+		base = base_of_f08();
+		__atomic_store_n(&f08, base, __ATOMIC_RELAXED);
+	}
+	return base;
+}

@@ -1,0 +1,162 @@
+/* fortran_irregular.c: what shim/irregular.c does, for Fortran. The exported
+   names are generated. */
+#include "flavour.h"
+#include "fortran.h"
+#include "runtime.h"
+
+typedef void with_error(void *ierror);
+
+/* mpi_f08 lets programs leave ierror out. */
+static void *error_or(void *ierror, int *own)
+{
+	return ierror ? ierror : own;
+}
+
+void sp_f_Init(const void *site, int form, void *ierror)
+{
+	static void *next[SP_F_FORMS];
+	struct sp_thread *t = &sp_self;
+	with_error *real;
+	int own = 0;
+	*(void **)&real = sp_f_next(next, "mpi_init", form);
+	if (!sp_open_start(t, site)) {
+		real(ierror);
+		return;
+	}
+	int *error = error_or(ierror, &own);
+	sp_enter_Init(t, site, SP_FORTRAN_FLAG, NULL, NULL);
+	t->depth++;
+	real(error);
+	t->depth--;
+	sp_leave_Init(t, *error, NULL, NULL);
+	if (*error == 0 && t->depth == 0)
+		sp_start();
+}
+
+void sp_f_Init_thread(const void *site, int form, void *required, void *provided, void *ierror)
+{
+	static void *next[SP_F_FORMS];
+	struct sp_thread *t = &sp_self;
+	void (*real)(void *, void *, void *);
+	int own = 0;
+	*(void **)&real = sp_f_next(next, "mpi_init_thread", form);
+	if (!sp_open_start(t, site)) {
+		real(required, provided, ierror);
+		return;
+	}
+	int *error = error_or(ierror, &own), level = (int)sp_ld32(required);
+	sp_enter_Init_thread(t, site, SP_FORTRAN_FLAG, NULL, NULL, level, provided);
+	t->depth++;
+	real(required, provided, error);
+	t->depth--;
+	sp_leave_Init_thread(t, *error, NULL, NULL, level, provided);
+	if (*error == 0 && t->depth == 0)
+		sp_start();
+}
+
+void sp_f_Finalize(const void *site, int form, void *ierror)
+{
+	static void *next[SP_F_FORMS];
+	struct sp_thread *t = &sp_self;
+	with_error *real;
+	*(void **)&real = sp_f_next(next, "mpi_finalize", form);
+	if (sp_open(t, 1, site)) {
+		sp_enter_Finalize(t, site, SP_FORTRAN_FLAG);
+		sp_leave_Finalize(t, 0);
+	}
+	if (t->depth == 0)
+		sp_finish();
+	real(ierror);
+}
+
+void sp_f_Session_init(const void *site, int form, void *info, void *errhandler, void *session, void *ierror)
+{
+	static void *next[SP_F_FORMS];
+	struct sp_thread *t = &sp_self;
+	void (*real)(void *, void *, void *, void *);
+	int own = 0;
+	*(void **)&real = sp_f_next(next, "mpi_session_init", form);
+	if (!sp_open_start(t, site)) {
+		real(info, errhandler, session, ierror);
+		return;
+	}
+	int *error = error_or(ierror, &own);
+	intptr_t c_info = sp_f_handle(info, SP_ID_MPI_Info_f2c), c_session = 0;
+	intptr_t c_errhandler = sp_f_handle(errhandler, SP_ID_MPI_Errhandler_f2c);
+	sp_enter_Session_init(t, site, SP_FORTRAN_FLAG, c_info, c_errhandler, &c_session);
+	t->depth++;
+	real(info, errhandler, session, error);
+	t->depth--;
+	if (*error == 0)
+		c_session = sp_f_handle(session, SP_ID_MPI_Session_f2c);
+	sp_leave_Session_init(t, *error, c_info, c_errhandler, &c_session);
+	if (*error == 0 && t->depth == 0)
+		sp_session_opened(c_session);
+}
+
+void sp_f_Session_finalize(const void *site, int form, void *session, void *ierror)
+{
+	static void *next[SP_F_FORMS];
+	struct sp_thread *t = &sp_self;
+	void (*real)(void *, void *);
+	*(void **)&real = sp_f_next(next, "mpi_session_finalize", form);
+	int open = sp_open(t, 1, site);
+	if (open) {
+		intptr_t c_session = sp_f_handle(session, SP_ID_MPI_Session_f2c);
+		sp_enter_Session_finalize(t, site, SP_FORTRAN_FLAG, &c_session);
+		sp_leave_Session_finalize(t, 0, &c_session);
+		sp_session_closing();
+	}
+	t->depth += open != 0;
+	real(session, ierror);
+	t->depth -= open != 0;
+}
+
+/* These two switch recording, so they count as depth even when it is off: the
+   C function would switch too, inside of the record. */
+
+void sp_f_Info_set(const void *site, int form, void *info, void *key, void *value, void *ierror, size_t key_length,
+	size_t value_length)
+{
+	static void *next[SP_F_FORMS];
+	struct sp_thread *t = &sp_self;
+	struct sp_f_pool pool = {.used = 0};
+	void (*real)(void *, void *, void *, void *, size_t, size_t);
+	int own = 0;
+	*(void **)&real = sp_f_next(next, "mpi_info_set", form);
+	int open = sp_open(t, SP_HANDLES_MPI_Info_set, site);
+	int *error = error_or(ierror, &own);
+	intptr_t c_info = open ? sp_f_handle(info, SP_ID_MPI_Info_f2c) : 0;
+	char *c_key = sp_f_string(&pool, key, key_length, SP_F_INFO);
+	char *c_value = sp_f_string(&pool, value, value_length, SP_F_INFO);
+	if (open)
+		sp_enter_Info_set(t, site, SP_FORTRAN_FLAG, c_info, c_key, c_value);
+	t->depth++;
+	real(info, key, value, error, key_length, value_length);
+	t->depth--;
+	if (open)
+		sp_leave_Info_set(t, *error, c_info, c_key, c_value);
+	if (open || t->depth == 0)
+		sp_switch_by_info(c_key, c_value);
+	sp_f_done(&pool);
+}
+
+/* The standard has no ierror here, some modules have: it is passed on, but
+   never looked at. */
+void sp_f_Pcontrol(const void *site, int form, void *level, void *ierror)
+{
+	static void *next[SP_F_FORMS];
+	struct sp_thread *t = &sp_self;
+	void (*real)(void *, void *);
+	*(void **)&real = sp_f_next(next, "mpi_pcontrol", form);
+	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, site), n = (int)sp_ld32(level);
+	if (open)
+		sp_enter_Pcontrol(t, site, SP_FORTRAN_FLAG, n);
+	t->depth++;
+	real(level, ierror);
+	t->depth--;
+	if (open)
+		sp_leave_Pcontrol(t, 0, n);
+	if (open || t->depth == 0)
+		sp_switch(n != 0);
+}
