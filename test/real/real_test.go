@@ -191,6 +191,7 @@ func (p *program) run(t *testing.T, command []string) result {
 }
 
 var measured = regexp.MustCompile(`[-+]?\d+\.\d*(?:[eE][-+]?\d+)?|\d+:\d\d(?::\d\d)?|\d+ +bytes/sec`)
+
 // hpcc leaves this line out where the clock didn't advance.
 var cpuLine = regexp.MustCompile(`(?m)^ *CPU .*\n`)
 var number = regexp.MustCompile(`-?\d+(?:[eE][-+]?\d+)?`)
