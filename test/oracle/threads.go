@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"math"
 	"sort"
 
 	"spoor/mpi"
@@ -27,7 +28,9 @@ func assign(threads [][]*Call, streams [][]trace.Call) ([]part, error) {
 	for _, calls := range threads {
 		a.threads = append(a.threads, thread{calls, logKeys(calls)})
 	}
-	sort.Slice(a.threads, func(i, j int) bool { return a.threads[i].calls[0].Entered < a.threads[j].calls[0].Entered })
+	// The recorder looks for a stream during the first call, somewhere between
+	// the two ends of it that are logged.
+	sort.Slice(a.threads, func(i, j int) bool { return a.threads[i].began() < a.threads[j].began() })
 	for _, s := range streams {
 		a.keys = append(a.keys, traceKeys(s))
 	}
@@ -40,6 +43,14 @@ func assign(threads [][]*Call, streams [][]trace.Call) ([]part, error) {
 type thread struct {
 	calls []*Call
 	keys  []string
+}
+
+// began is when the thread had a stream, at the latest.
+func (t *thread) began() uint64 {
+	if first := t.calls[0]; first.Done {
+		return first.Left
+	}
+	return math.MaxUint64
 }
 
 type assignment struct {
@@ -67,9 +78,7 @@ func (a *assignment) place(n int) bool {
 	for i := range a.streams {
 		from := a.filled[i]
 		to := from + len(t.calls)
-		// The first call may have been entered while the other thread was still
-		// there, for the recorder looks for a stream a moment later.
-		if t.calls[0].Done && t.calls[0].Left < a.busy[i] || !prefix(a.keys[i][from:], t.keys) {
+		if t.began() < a.busy[i] || !prefix(a.keys[i][from:], t.keys) {
 			continue
 		}
 		busy := a.busy[i]
