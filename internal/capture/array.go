@@ -74,12 +74,7 @@ func (c *Capture) numbers(f *frame, st *step, rec []uint64, p, n int) (int, erro
 		}
 	}
 	if f.prog.completes && st.kind == mpi.KindIndex {
-		for _, v := range values {
-			if f.flags&event.Fortran != 0 {
-				v += fortranBase
-			}
-			f.indices = append(f.indices, v)
-		}
+		f.indices = append(f.indices, values...)
 	}
 	return p + words, nil
 }

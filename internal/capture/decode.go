@@ -111,11 +111,8 @@ func (c *Capture) part(s *stream, f *frame, st *step, code code, rec []uint64, p
 		f.key = append(f.key, f.flag)
 		return p + 1, nil
 	case codeIndex:
-		v := st.abi(w)
-		if f.index = v; v >= 0 && f.flags&event.Fortran != 0 {
-			f.index = v + fortranBase
-		}
-		f.key = append(f.key, v)
+		f.index = st.abi(w)
+		f.key = append(f.key, f.index)
 		return p + 1, nil
 	case codeRequest, codeRequestFree, codeRequestMade:
 		return c.requestPart(s, f, code, rec, p)
@@ -128,9 +125,6 @@ func (c *Capture) part(s *stream, f *frame, st *step, code code, rec []uint64, p
 	}
 	return p, fmt.Errorf("no way to read part %d", code)
 }
-
-// fortranBase turns an index of a Fortran call into one of C's.
-const fortranBase = 0
 
 func (st *step) abi(w uint64) int64 {
 	if st.table == nil {
