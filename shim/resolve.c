@@ -175,6 +175,9 @@ static int belongs_to_mpi(const void *address)
 	Dl_info info;
 	if (!dladdr(address, &info) || !info.dli_fname)
 		return 0;
+	/* a Fortran procedure that ended by jumping to the C function */
+	if (is_own(address))
+		return 1;
 	const char *name = base(info.dli_fname);
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
