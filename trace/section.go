@@ -76,23 +76,29 @@ type section struct {
 
 func (s *section) name() string { return sectionNames[s.id] }
 
+// pack compresses a section in the way that makes it shortest.
+func pack(id int, raw []byte) (stored []byte, codec byte) {
+	stored, codec = raw, codecRaw
+	if frame, ok := wire.Compress(raw, true); ok {
+		stored, codec = frame, codecZstd
+	}
+	if frame, ok := wire.Mix(raw); ok && len(frame) < len(stored) {
+		stored, codec = frame, codecMixed
+	}
+	if id == secSchema {
+		if frame, ok := schemaDictionary.Compress(raw); ok && len(frame) < len(stored) {
+			stored, codec = frame, codecSchema
+		}
+	}
+	return stored, codec
+}
+
 // assemble puts the raw sections, indexed by id, into a file.
-func assemble(raw [secEnd][]byte) []byte {
+func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte)) []byte {
 	var dir, body []byte
 	count := 0
 	for id := secMeta; id < secEnd; id++ {
-		stored, codec := raw[id], byte(codecRaw)
-		if frame, ok := wire.Compress(raw[id], true); ok {
-			stored, codec = frame, codecZstd
-		}
-		if frame, ok := wire.Mix(raw[id]); ok && len(frame) < len(stored) {
-			stored, codec = frame, codecMixed
-		}
-		if id == secSchema {
-			if frame, ok := schemaDictionary.Compress(raw[id]); ok && len(frame) < len(stored) {
-				stored, codec = frame, codecSchema
-			}
-		}
+		stored, codec := pack(id, raw[id])
 		dir = append(dir, byte(id), codec)
 		dir = wire.AppendUvarint(dir, uint64(len(stored)))
 		dir = wire.AppendUvarint(dir, uint64(len(raw[id])))

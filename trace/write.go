@@ -28,7 +28,7 @@ func encode(c *Content) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assemble(raw), nil
+	return assemble(raw, pack), nil
 }
 
 // sections returns the raw sections by id.
