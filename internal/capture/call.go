@@ -85,32 +85,39 @@ func (c *Capture) aux(f *frame, words []uint64) {
 
 // complete forgets the requests that a call ended.
 func (c *Capture) complete(f *frame, outputs bool) {
-	switch {
+	switch n := len(f.requests); {
 	case !outputs:
 		// It failed. One request is gone nevertheless in most libraries; of
 		// several nobody can tell.
-		if len(f.requests) == 1 || f.rc == 0 {
-			for _, i := range f.requests {
-				c.requests.Complete(i)
-			}
+		if n == 1 || f.rc == 0 {
+			f.endAll()
 		}
 	case f.flag == 0:
 	case f.prog.hasIndex:
-		if i := f.index; i >= 0 && i < int64(len(f.requests)) {
-			c.requests.Complete(f.requests[i])
-		}
-	case len(f.indices) > 0:
-		for _, i := range f.indices {
-			if i >= 0 && i < int64(len(f.requests)) {
-				c.requests.Complete(f.requests[i])
-			}
-		}
+		f.end(f.index)
 	case f.prog.hasIndices:
+		for _, i := range f.indices {
+			f.end(i)
+		}
 	default:
-		for k, i := range f.requests {
-			if k >= len(f.pending) || !f.pending[k] {
-				c.requests.Complete(i)
-			}
+		f.endAll()
+	}
+	for _, k := range f.ended {
+		c.requests.Complete(f.requests[k])
+	}
+}
+
+func (f *frame) end(i int64) {
+	if i >= 0 && i < int64(len(f.requests)) {
+		f.ended = append(f.ended, int(i))
+	}
+}
+
+// endAll ends all requests but those whose status says that they go on.
+func (f *frame) endAll() {
+	for k := range f.requests {
+		if k >= len(f.pending) || !f.pending[k] {
+			f.ended = append(f.ended, k)
 		}
 	}
 }

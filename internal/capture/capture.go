@@ -63,6 +63,7 @@ type Capture struct {
 
 	sigs    signature.Table
 	echoes  []echo // by terminal
+	found   []int  // requests of the call at hand
 	streams []*stream
 
 	lost      uint64

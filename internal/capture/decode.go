@@ -160,8 +160,13 @@ func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p in
 // request names one request that the program passes in.
 func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	i := c.requests.Find(handle, place)
+	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
+	if i != symbol.None {
+		r.kind = c.requests.Kind(i)
+	}
 	f.requests = append(f.requests, i)
-	f.key = append(f.key, c.requests.Name(i, handle, s.thread))
+	f.named = append(f.named, r)
+	f.key = append(f.key, r.name)
 }
 
 // text reads a string.

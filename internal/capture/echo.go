@@ -14,17 +14,25 @@ import (
 
 // An echo is how a terminal's records looked last time.
 type echo struct {
-	words    []uint64 // both records, without ticks and without a new request
+	words    []uint64 // both records, without ticks and without requests that are found by name
 	enter    int      // of which so many are of ENTER
 	thread   int32    // names of requests depend on it
 	purity   purity
 	kind     symbol.RequestKind // of a new request
 	names    uint64             // epoch of the names when they were read
 	requests uint64             // the same, of the requests
+	named    []namedRequest     // of an ender
+	ended    []int              // which of these
+}
+
+// A namedRequest is what a call's values say of a request.
+type namedRequest struct {
+	name int64
+	kind symbol.RequestKind
 }
 
 // echoWords bounds the length of what is compared and remembered.
-const echoWords = 64
+const echoWords = 512
 
 // A purity says how far a call's values follow from its records alone.
 type purity uint8
@@ -32,7 +40,8 @@ type purity uint8
 const (
 	impure  purity = iota // the call makes or frees what has a name
 	maker                 // it makes a one-shot request, and that is all that comes out
-	watcher               // it names requests: nothing changes unless it ends some
+	watcher               // it names requests, and ended none
+	ender                 // it names requests, and ended some
 	pure
 )
 
@@ -76,14 +85,14 @@ func (c *Capture) recall(s *stream, enter, leave event.Record) (uint32, bool) {
 		return 0, false
 	}
 	e := &c.echoes[n]
-	if len(enter) != e.enter+1 || e.words[0] != enter[0] || e.names != c.epoch() || int(e.thread) != s.thread {
-		return 0, false
-	}
-	out := e.words[e.enter:]
-	if len(leave) < len(out)+1 || out[0] != leave[0] {
+	if e.enter == 0 || e.words[0] != enter[0] || e.names != c.epoch() || int(e.thread) != s.thread {
 		return 0, false // word 0 has the size, so lengths agree from here on
 	}
-	if !sameWords(e.words[1:e.enter], enter[2:]) || !sameWords(out[1:], leave[2:len(out)+1]) {
+	out := e.words[e.enter:]
+	if out[0] != leave[0] {
+		return 0, false
+	}
+	if !sameWords(e.words[1:e.enter], enter[2:e.enter+1]) || !sameWords(out[1:], leave[2:len(out)+1]) {
 		return 0, false
 	}
 	switch e.purity {
@@ -95,15 +104,52 @@ func (c *Capture) recall(s *stream, enter, leave event.Record) (uint32, bool) {
 		if e.requests != c.requests.Version {
 			return 0, false
 		}
+	case ender:
+		if !c.endAgain(s, e, enter) {
+			return 0, false
+		}
 	}
 	return n, true
+}
+
+// endAgain ends the requests that an echo of e ends, if they have the same
+// names, whatever handles they have now.
+func (c *Capture) endAgain(s *stream, e *echo, enter event.Record) bool {
+	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
+	c.requests.Begin()
+	c.found = c.found[:0]
+	for k, handle := range handles {
+		i := c.requests.Find(handle, place)
+		if k >= len(e.named) || c.requests.Name(i, handle, s.thread) != e.named[k].name {
+			return false
+		}
+		if i != symbol.None && c.requests.Kind(i) != e.named[k].kind {
+			return false
+		}
+		c.found = append(c.found, i)
+		place += stride
+	}
+	for _, k := range e.ended {
+		c.requests.Complete(c.found[k])
+	}
+	return true
+}
+
+// requestWords finds the handles in an ENTER record, the address of the first
+// one's variable and the distance to the next.
+func requestWords(p *program, enter event.Record) (handles []uint64, place, stride uint64) {
+	at := p.requestAt
+	if !p.requestArray {
+		return enter[at : at+1], enter[at+1], 0
+	}
+	return enter[at+3:], enter[at+1], enter[at+2]
 }
 
 // remember notes how the records of terminal n look, so that the next such
 // call is an echo. requests is the requests' epoch before the call.
 func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.Record, requests uint64) {
-	cut := 0
-	switch p.pureness {
+	cut, kind := 0, p.pureness
+	switch kind {
 	case impure:
 		return
 	case maker:
@@ -112,7 +158,9 @@ func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.R
 		}
 	case watcher:
 		if c.requests.Version != requests {
-			return
+			if kind = ender; !p.endsPlainly {
+				return
+			}
 		}
 	}
 	if len(enter)+len(leave) > echoWords {
@@ -122,11 +170,20 @@ func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.R
 		c.echoes = append(c.echoes, echo{})
 	}
 	e := &c.echoes[n]
-	e.words = append(append(e.words[:0], enter[0]), enter[2:]...)
+	compared := len(enter)
+	if kind == ender {
+		compared = p.requestAt
+	}
+	e.words = append(append(e.words[:0], enter[0]), enter[2:compared]...)
 	e.enter = len(e.words)
 	e.words = append(append(e.words, leave[0]), leave[2:len(leave)-cut]...)
-	e.thread, e.purity, e.kind = int32(s.thread), p.pureness, p.request
+	e.thread, e.purity, e.kind = int32(s.thread), kind, p.request
 	e.names, e.requests = c.epoch(), c.requests.Version
+	if kind == ender {
+		f := &s.frames[0]
+		e.named = append(e.named[:0], f.named...)
+		e.ended = append(e.ended[:0], f.ended...)
+	}
 }
 
 // sameWords compares at the speed of memory.

@@ -17,6 +17,8 @@ type frame struct {
 
 	parent   int64 // communicator that a new one is made from
 	requests []int // of the inputs, in order: index or symbol.None
+	named    []namedRequest
+	ended    []int // which of them
 	flag     int64 // output of a completing call; -1: has none
 	index    int64 // the same; -1: undefined
 	indices  []int64
@@ -38,7 +40,8 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	}
 	f.key = append(f.key[:0], int64(p.call.ID), 0, NeverReturned)
 	f.parent, f.flag, f.index, f.newComm = 0, -1, -1, symbol.Unknown
-	f.requests, f.indices, f.pending = f.requests[:0], f.indices[:0], f.pending[:0]
+	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
+	f.indices, f.pending = f.indices[:0], f.pending[:0]
 	f.statuses, f.rc = 0, 0
 }
 

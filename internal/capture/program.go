@@ -15,15 +15,22 @@ type program struct {
 	in   []step
 	out  []step
 
-	completes   bool
-	makes       bool // a new request comes out
-	persistent  bool // and it is a persistent one
-	request     symbol.RequestKind
-	newComm     bool
-	newType     bool
-	delayed     bool // the new communicator may show up later
-	transfer    bool // statuses are of file access
-	pureness    purity
+	completes  bool
+	makes      bool // a new request comes out
+	persistent bool // and it is a persistent one
+	request    symbol.RequestKind
+	newComm    bool
+	newType    bool
+	delayed    bool // the new communicator may show up later
+	transfer   bool // statuses are of file access
+	pureness   purity
+
+	// Of a call whose only array in ENTER, if any, is the one of requests:
+	// where they begin.
+	endsPlainly  bool
+	requestArray bool
+	requestAt    int
+
 	hasIndex    bool
 	hasIndices  bool
 	hasRequests bool
@@ -126,6 +133,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		}
 	}
 	p.setGates()
+	p.setRequests()
 	p.pureness = p.purity()
 	return p
 }
@@ -263,4 +271,22 @@ func (p *program) setGates() {
 			p.out[i+k].gate = int16(w)
 		}
 	}
+}
+
+// setRequests finds where the requests stand in ENTER: behind nothing but
+// single words, and at the end.
+func (p *program) setRequests() {
+	n := len(p.in)
+	if n == 0 {
+		return
+	}
+	for i := range p.in[:n-1] {
+		if p.in[i].words() != 1 {
+			return
+		}
+	}
+	last := &p.in[n-1]
+	p.requestArray = last.code == codeArray
+	p.endsPlainly = last.code == codeRequest || p.requestArray && last.element == codeRequest
+	p.requestAt = 3 + n - 1
 }
