@@ -43,7 +43,8 @@ type Class struct {
 	Terminals []Terminal
 }
 
-// A Terminal is one distinct call of a class. Terminals are numbered by first
+// A Terminal is one distinct call of a class: two calls are one terminal if they
+// are equal on all of its ranks. Terminals are numbered by first
 // occurrence over the streams in order.
 type Terminal struct {
 	Call  uint16

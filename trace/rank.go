@@ -73,7 +73,8 @@ func (k *Rank) Streams() int { return len(k.streams) }
 // Len returns the number of calls of a stream.
 func (k *Rank) Len(stream int) uint64 { return k.streams[stream].Len() }
 
-// Terminals returns the number of distinct calls over all streams.
+// Terminals returns the number of distinct calls over all streams. Calls that
+// are the same on this rank may count as two if on another they are not.
 func (k *Rank) Terminals() int { return len(k.class.terminals) }
 
 // Counts returns how often each terminal occurs in a stream.

@@ -9,8 +9,9 @@
 //     values in rank order.
 //  2. Ranks MUST share a class only if grammars and skeletons are equal byte
 //     by byte; otherwise two hashes that happen to be equal would falsify a trace.
-//  3. A state MUST depend on the tracks alone, not on how the tree was shaped
-//     or when messages came; otherwise equal runs would not give equal files.
+//  3. A state MUST depend on the tracks alone, not on when messages came or on
+//     who merges; otherwise equal runs would not give equal files. The tree is
+//     the same everywhere: refining looks at what a subtree holds.
 //  4. A rank in trouble MUST still send a message; otherwise all others would
 //     wait forever in their MPI_Finalize.
 //
@@ -87,18 +88,27 @@ func MergeAll(tracks []*track.Track, ranks int) (*State, error) {
 		byRank[tr.Rank] = tr
 		ranks = max(ranks, tr.Rank+1)
 	}
-	s := &State{}
-	for rank := range ranks {
-		l, err := leaf(byRank[rank], rank)
+	if ranks == 0 {
+		return &State{}, nil
+	}
+	return block(byRank, 0, ranks)
+}
+
+// block merges the ranks from first on as Merge does at that rank.
+func block(byRank map[int]*track.Track, first, ranks int) (*State, error) {
+	s, err := leaf(byRank[first], first)
+	if err != nil {
+		s = lost(first, 1, err)
+	}
+	for step := 1; first&step == 0 && first+step < ranks; step <<= 1 {
+		from := first + step
+		width := min(step, ranks-from)
+		other, err := block(byRank, from, from+width)
 		if err != nil {
-			l = lost(rank, 1, err)
+			return nil, err
 		}
-		if rank == 0 {
-			s = l
-			continue
-		}
-		if err := s.join(l); err != nil {
-			if err := s.join(lost(rank, 1, err)); err != nil {
+		if err := s.join(other); err != nil {
+			if err := s.join(lost(from, width, err)); err != nil {
 				return nil, fmt.Errorf("merge: %w", err)
 			}
 		}

@@ -66,7 +66,11 @@ func (s *State) appendBody(b []byte) []byte {
 }
 
 func (c *class) append(b []byte) []byte {
-	b = wire.AppendString(b, c.key)
+	split := byte(0)
+	if c.split {
+		split = 1
+	}
+	b = wire.AppendString(append(b, split), c.key)
 	b = wire.AppendUvarint(b, uint64(c.ranks.Len()))
 	b = c.ranks.AppendRuns(b)
 	for i := range c.counts {
@@ -138,7 +142,7 @@ func decodeBody(r *wire.Reader) *State {
 }
 
 func decodeClass(r *wire.Reader, s *State) *class {
-	c := &class{key: r.String()}
+	c := &class{split: r.Byte() != 0, key: r.String()}
 	n := r.Int(s.ranks)
 	if r.Err() != nil {
 		return nil

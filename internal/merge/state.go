@@ -37,6 +37,10 @@ type class struct {
 	counts []column.Column // of repeated symbols
 	vals   []column.Column // of all terminals, one after the other
 	times  []trace.Times
+	split  bool // refined: terminals may be equal on some ranks
+
+	looked bool   // whether calls is known
+	calls  uint64 // see sequence
 }
 
 // lost is the state of ranks whose tracks can't be had.
@@ -146,6 +150,8 @@ func (s *State) join(o *State) error {
 			s.add(c)
 			continue
 		}
+		mine.split = mine.split || c.split
+		mine.looked = false
 		mine.ranks.Concat(c.ranks)
 		for i := range c.counts {
 			mine.counts[i].Concat(c.counts[i])
@@ -161,6 +167,7 @@ func (s *State) join(o *State) error {
 	s.processes.Concat(&o.processes)
 	s.ranks += o.ranks
 	s.Problems = append(s.Problems, o.Problems...)
+	s.refine()
 	return nil
 }
 
@@ -209,19 +216,27 @@ func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 			fmt.Sprintf("ranks %d to %d: %s", p.Rank, p.Rank+p.Ranks-1, p.What)
 	}
 	for _, cl := range s.classes {
-		shape, err := decodeKey(cl.key)
+		out, err := cl.content()
 		if err != nil {
 			return nil, fmt.Errorf("merge: %w", err)
-		}
-		out := trace.Class{Ranks: cl.ranks, Streams: shape.streams, Counts: cl.counts}
-		at := 0
-		for i, k := range shape.skeletons {
-			out.Terminals = append(out.Terminals, trace.Terminal{
-				Call: k.call, Site: k.site, Vals: cl.vals[at : at+k.width], Times: cl.times[i],
-			})
-			at += k.width
 		}
 		c.Classes = append(c.Classes, out)
 	}
 	return c, nil
+}
+
+func (c *class) content() (trace.Class, error) {
+	shape, err := decodeKey(c.key)
+	if err != nil {
+		return trace.Class{}, err
+	}
+	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts}
+	at := 0
+	for i, k := range shape.skeletons {
+		out.Terminals = append(out.Terminals, trace.Terminal{
+			Call: k.call, Site: k.site, Vals: c.vals[at : at+k.width], Times: c.times[i],
+		})
+		at += k.width
+	}
+	return out, nil
 }

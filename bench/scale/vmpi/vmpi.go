@@ -32,7 +32,6 @@ type Rank struct {
 	splits  map[int64]int64
 	clock   uint64
 	calls   uint64
-	hash    uint64 // of all calls, in order
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
 }
@@ -50,16 +49,6 @@ func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 
 // Calls returns how many calls the rank made.
 func (v *Rank) Calls() uint64 { return v.calls }
-
-// Hash returns Mix over the terminals of all calls. Terminals are numbered by
-// first call.
-func (v *Rank) Hash() uint64 { return v.hash }
-
-// Mix adds one terminal to a hash of a sequence.
-func Mix(hash uint64, terminal uint32) uint64 {
-	hash = (hash ^ uint64(terminal)) * 0x9fb21c651e98df25
-	return hash ^ hash>>29
-}
 
 // ids are looked up once.
 func id(name string) uint16 {
@@ -84,7 +73,6 @@ func (v *Rank) end(call uint16, site int) {
 	v.prev = n
 	v.grammar.Append(n)
 	v.calls++
-	v.hash = Mix(v.hash, n)
 	v.clock = v.clock*6364136223846793005 + 1442695040888963407
 	t := v.sigs.Times(n)
 	t.Duration.Add(1000 + v.clock>>54)

@@ -1,0 +1,471 @@
+package merge
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/signature"
+	"spoor/internal/timing"
+	"spoor/internal/track"
+	"spoor/internal/wire"
+	"spoor/trace"
+)
+
+// Ranks may make the same calls in the same order and still have different
+// grammars: where the size of a message depends on place and step, calls that
+// are equal on one rank differ on another. Such classes are refined: two calls
+// of the common sequence become one terminal only if they are equal on every
+// rank. What was a difference in structure so becomes one in values, which
+// columns hold well; terminals that are equal on some ranks only are the price.
+const (
+	// minFragments is from how many classes on it is worth looking.
+	minFragments = 8
+	// sample is how many classes decide whether refining makes a state smaller.
+	sample = 16
+	// maxExpanded bounds the calls that are looked at one by one.
+	maxExpanded = 1 << 24
+)
+
+// refine joins classes whose ranks make the same calls in the same order.
+func (s *State) refine() {
+	if len(s.classes) < 2 {
+		return
+	}
+	groups := make(map[uint64][]*class)
+	var order []uint64
+	refined := make(map[uint64]bool)
+	for _, c := range s.classes {
+		p := c.sequence()
+		if p == 0 {
+			continue
+		}
+		if groups[p] == nil {
+			order = append(order, p)
+		}
+		groups[p] = append(groups[p], c)
+		refined[p] = refined[p] || c.split
+	}
+	gone := make(map[*class]*class)
+	for _, p := range order {
+		g := groups[p]
+		if len(g) < 2 || len(g) < minFragments && !refined[p] {
+			continue
+		}
+		if !refined[p] {
+			some := g[:min(len(g), sample)]
+			j := unite(some)
+			if j == nil || fileSize(s.first+s.ranks, s.sites, j) > fileSize(s.first+s.ranks, s.sites, some...) {
+				continue
+			}
+		}
+		j := unite(g)
+		if j == nil {
+			continue
+		}
+		gone[g[0]] = j
+		for _, c := range g[1:] {
+			gone[c] = nil
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	old := s.classes
+	s.classes, s.index = nil, nil
+	for _, c := range old {
+		if j, ok := gone[c]; !ok {
+			s.add(c)
+		} else if j != nil {
+			s.add(j)
+		}
+	}
+}
+
+// fileSize is what the classes take in a file of their own, times left out;
+// that of their messages would say little about it.
+func fileSize(ranks int, sites map[uint64]trace.Site, list ...*class) int {
+	c := trace.Content{Ranks: ranks, Sites: sites}
+	for range ranks {
+		c.Processes.Append(trace.Process{})
+	}
+	for _, k := range list {
+		out, err := k.content()
+		if err != nil {
+			return math.MaxInt
+		}
+		for i := range out.Terminals {
+			out.Terminals[i].Times = trace.Times{}
+		}
+		c.Classes = append(c.Classes, out)
+	}
+	b, err := trace.Encode(&c)
+	if err != nil {
+		return math.MaxInt
+	}
+	return len(b)
+}
+
+// sequence returns a hash of the calls of the class's ranks in order, values
+// left out; 0 if refining is no matter for it.
+func (c *class) sequence() uint64 {
+	if c.looked {
+		return c.calls
+	}
+	c.looked = true
+	parts := c.parts()
+	for i := range parts {
+		h := uint64(1)
+		for _, g := range parts[i].streams {
+			if g.Len() > maxExpanded/minFragments {
+				return 0
+			}
+			h = (h*0x9fb21c651e98df25 ^ hashOf(g, parts[i].skeletons)) | 1
+		}
+		if i > 0 && h != c.calls {
+			c.calls = 0
+			break
+		}
+		c.calls = h
+	}
+	return c.calls
+}
+
+// A part is the members of a class that repeat everything equally often.
+type part struct {
+	class *class
+	shape
+	members []int
+	offsets []int // of the values of each terminal
+}
+
+// maxParts bounds the parts that a class is taken apart into.
+const maxParts = 256
+
+// parts takes a class apart; nil if there are too many.
+func (c *class) parts() []part {
+	sh, err := decodeKey(c.key)
+	if err != nil {
+		return nil
+	}
+	whole := part{class: c, shape: sh, offsets: offsets(sh.skeletons)}
+	var varying []int
+	var vals [][]int64
+	for i := range c.counts {
+		if _, ok := c.counts[i].Same(); !ok {
+			varying = append(varying, i)
+			vals = append(vals, c.counts[i].Values())
+		}
+	}
+	by := make(map[string]int)
+	var parts []part
+	for m := range c.ranks.Len() {
+		var id []byte
+		for i := range varying {
+			id = wire.AppendVarint(id, vals[i][m])
+		}
+		n, ok := by[string(id)]
+		if !ok {
+			if n = len(parts); n == maxParts {
+				return nil
+			}
+			by[string(id)] = n
+			p := whole
+			p.streams = c.repeated(sh.streams, m)
+			parts = append(parts, p)
+		}
+		parts[n].members = append(parts[n].members, m)
+	}
+	return parts
+}
+
+// repeated returns streams as a member repeats them.
+func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Grammar {
+	list := make([]*grammar.Grammar, len(streams))
+	n := 0
+	for i, g := range streams {
+		list[i] = g.Renumber(func(t uint32) uint32 { return t })
+		for _, body := range list[i].Rules {
+			for k := range body {
+				if body[k].Count > 1 {
+					body[k].Count = uint64(c.counts[n].At(member))
+					n++
+				}
+			}
+		}
+	}
+	return list
+}
+
+// hashOf evaluates a polynomial over the sequence of a grammar, modulo 2^61-1,
+// without expanding it.
+func hashOf(g *grammar.Grammar, skeletons []skeleton) uint64 {
+	type value struct{ sum, power uint64 }
+	const base = 0x0f3c9a7d5be1482b
+	append2 := func(a, b value) value { return value{add(mul(a.sum, b.power), b.sum), mul(a.power, b.power)} }
+	rules := make([]value, len(g.Rules))
+	done := make([]bool, len(g.Rules))
+	type place struct{ rule, at int }
+	stack := []place{{0, 0}}
+	rules[0] = value{0, 1}
+	for len(stack) > 0 {
+		p := &stack[len(stack)-1]
+		body := g.Rules[p.rule]
+		if p.at == len(body) {
+			done[p.rule] = true
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		sym := body[p.at]
+		var v value
+		if sym.ID >= 0 {
+			k := &skeletons[sym.ID]
+			v = value{add(mul(mul(uint64(k.call)+1, base)^k.site>>3, base>>1), uint64(k.width)), base}
+		} else if r := int(-sym.ID); done[r] {
+			v = rules[r]
+		} else {
+			rules[r] = value{0, 1}
+			stack = append(stack, place{r, 0})
+			continue
+		}
+		for n := sym.Count; n > 0; n >>= 1 {
+			if n&1 != 0 {
+				rules[p.rule] = append2(rules[p.rule], v)
+			}
+			v = append2(v, v)
+		}
+		p.at++
+	}
+	return rules[0].sum
+}
+
+const prime = 1<<61 - 1
+
+func mul(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a%prime, b%prime)
+	return add(lo&prime, lo>>61|hi<<3)
+}
+
+func add(a, b uint64) uint64 { return (a%prime + b%prime) % prime }
+
+// unite returns one class in place of several with the same sequence of calls,
+// or nil if there is too much to go through or the sequences differ after all.
+func unite(list []*class) *class {
+	var u united
+	for _, c := range list {
+		u.list = append(u.list, c.parts()...)
+	}
+	if !u.walk() {
+		return nil
+	}
+	j := &class{split: true}
+	u.ranks(j)
+	t := track.Track{}
+	for _, b := range u.streams {
+		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
+	}
+	for _, from := range u.terminals {
+		k := u.list[0].skeletons[from[0]]
+		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
+		for i := range k.width {
+			j.vals = append(j.vals, u.column(from, i))
+		}
+	}
+	var counts []int64
+	j.key, counts = key(&t)
+	for _, n := range counts {
+		j.counts = append(j.counts, column.Constant(n, j.ranks.Len()))
+	}
+	u.times(j)
+	return j
+}
+
+func offsets(skeletons []skeleton) []int {
+	at := make([]int, len(skeletons))
+	sum := 0
+	for i, k := range skeletons {
+		at[i] = sum
+		sum += k.width
+	}
+	return at
+}
+
+// united is what unite goes by.
+type united struct {
+	list      []part
+	streams   []*grammar.Builder
+	terminals [][]uint32 // per terminal of the united class, that of each part
+	calls     []uint64   // how often each terminal occurs
+	members   []member
+	inOrder   bool
+}
+
+type member struct {
+	rank     int64
+	part, at int
+}
+
+// walk goes through all sequences side by side.
+func (u *united) walk() bool {
+	total := uint64(0)
+	first := &u.list[0]
+	for _, g := range first.streams {
+		total += g.Len()
+	}
+	if total > maxExpanded/uint64(len(u.list)) {
+		return false
+	}
+	pairs := make([]map[uint64]uint32, len(u.list)) // by part: terminal so far and that of the part
+	for i := range pairs {
+		pairs[i] = make(map[uint64]uint32)
+	}
+	known := make(map[uint32]uint32)
+	for s := range first.streams {
+		seqs := make([][]uint32, len(u.list))
+		for i := range u.list {
+			if len(u.list[i].streams) != len(first.streams) {
+				return false
+			}
+			seqs[i] = slices.AppendSeq(make([]uint32, 0, total), u.list[i].streams[s].All())
+			if len(seqs[i]) != len(seqs[0]) {
+				return false
+			}
+		}
+		b := grammar.NewBuilder()
+		for at, t := range seqs[0] {
+			k := first.skeletons[t]
+			for i := 1; i < len(seqs); i++ {
+				o := seqs[i][at]
+				if u.list[i].skeletons[o] != k {
+					return false
+				}
+				p := uint64(t)<<32 | uint64(o)
+				n, ok := pairs[i][p]
+				if !ok {
+					n = uint32(len(pairs[i]))
+					pairs[i][p] = n
+				}
+				t = n
+			}
+			n, ok := known[t]
+			if !ok {
+				n = uint32(len(u.terminals))
+				known[t] = n
+				from := make([]uint32, len(seqs))
+				for i := range seqs {
+					from[i] = seqs[i][at]
+				}
+				u.terminals = append(u.terminals, from)
+				u.calls = append(u.calls, 0)
+			}
+			u.calls[n]++
+			b.Append(n)
+		}
+		u.streams = append(u.streams, b)
+	}
+	return true
+}
+
+// ranks lists the members of the united class.
+func (u *united) ranks(j *class) {
+	u.inOrder = true
+	for i := range u.list {
+		p := &u.list[i]
+		all := p.class.ranks.Values()
+		u.inOrder = u.inOrder && len(p.members) == len(all)
+		for _, at := range p.members {
+			r := all[at]
+			if n := len(u.members); n > 0 && u.members[n-1].rank > r {
+				u.inOrder = false
+			}
+			u.members = append(u.members, member{r, i, at})
+		}
+	}
+	slices.SortFunc(u.members, func(a, b member) int { return cmp.Compare(a.rank, b.rank) })
+	for _, m := range u.members {
+		j.ranks.Append(m.rank)
+	}
+}
+
+// column returns the i-th value of a united terminal for all members.
+func (u *united) column(from []uint32, i int) column.Column {
+	of := func(k int) *column.Column {
+		p := &u.list[k]
+		return &p.class.vals[p.offsets[from[k]]+i]
+	}
+	first, same := of(0).Same()
+	for k := 1; same && k < len(from); k++ {
+		v, ok := of(k).Same()
+		same = ok && v == first
+	}
+	if same {
+		return column.Constant(first, len(u.members))
+	}
+	var c column.Column
+	if u.inOrder {
+		for k := range from {
+			c.Concat(*of(k))
+		}
+		return c
+	}
+	vals := make([][]int64, len(from))
+	for k := range vals {
+		vals[k] = of(k).Values()
+	}
+	for _, m := range u.members {
+		c.Append(vals[m.part][m.at])
+	}
+	return c
+}
+
+// times shares out what is known of the terminals that were split, in
+// proportion to the calls. The last share is what is left.
+func (u *united) times(j *class) {
+	j.times = make([]trace.Times, len(u.terminals))
+	type share struct{ part, terminal int }
+	shares := make(map[*class][][]share)
+	var order []*class
+	for i := range u.list {
+		c := u.list[i].class
+		if shares[c] == nil {
+			shares[c] = make([][]share, len(c.times))
+			order = append(order, c)
+		}
+		for n, from := range u.terminals {
+			shares[c][from[i]] = append(shares[c][from[i]], share{i, n})
+		}
+	}
+	for _, c := range order {
+		for t, list := range shares[c] {
+			whole, left, calls := c.times[t], c.times[t], uint64(0)
+			weight := func(s share) uint64 { return u.calls[s.terminal] * uint64(len(u.list[s.part].members)) }
+			for _, s := range list {
+				calls += weight(s)
+			}
+			for i, s := range list {
+				take := func(whole, left *timing.Stat) timing.Stat {
+					p := *left
+					if i < len(list)-1 {
+						p.Count, p.Sum = muldiv(whole.Count, weight(s), calls), muldiv(whole.Sum, weight(s), calls)
+					}
+					left.Count -= p.Count
+					left.Sum -= p.Sum
+					return p
+				}
+				to := &j.times[s.terminal]
+				to.Duration.Merge(take(&whole.Duration, &left.Duration))
+				to.Gap.Merge(take(&whole.Gap, &left.Gap))
+			}
+		}
+	}
+}
+
+// muldiv returns a·b/c for b no larger than c.
+func muldiv(a, b, c uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	q, _ := bits.Div64(hi%c, lo, c)
+	return q
+}
