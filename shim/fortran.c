@@ -144,35 +144,35 @@ const void *sp_f_buffer_special(int special, const void *p)
 
 /* ---- positions ---- */
 
-/* MPICH 4.0's mpi_f08 returns C's positions, unlike everybody else. Ask for
-   that of a request which is complete from the start. */
+/* MPICH 4.0's mpi_f08 returns C's positions, unlike everybody else; should a
+   later 4.0 not, a position tells. */
 static int base_of_f08(void)
 {
-	void (*waitany)(int *, int *, int *, void *, int *);
-	uint64_t status[SP_STATUS_BYTES / 8] = {0};
-	int count = 1, request, index = 1, error = 0;
-	intptr_t handle = 0;
-	*(void **)&waitany = behind("mpi_waitany_f08_");
-	if (!waitany || sp_fl.handle_size != 4)
+	static char text[8192 + 1]; /* MPI_MAX_LIBRARY_VERSION_STRING, at its largest */
+	int n = 0;
+	if (!P_MPI_Get_library_version || P_MPI_Get_library_version(text, &n) != 0)
 		return 1;
-	if (P_MPI_Isend(NULL, 0, sp_fl.byte, sp_fl.proc_null, 0, sp_fl.comm_world, &handle) != 0)
+	const char *version = strstr(text, "MPICH Version:");
+	if (!version)
 		return 1;
-	request = (int)handle;
-	sp_self.depth++;
-	waitany(&count, &request, &index, status, &error);
-	sp_self.depth--;
-	return index == 0 ? 0 : 1;
+	version += strlen("MPICH Version:");
+	version += strspn(version, " \t");
+	return strncmp(version, "4.0", 3) == 0 ? 0 : 1;
 }
 
-int sp_f_base(int form)
+int sp_f_index(const void *p, int64_t count, int form)
 {
 	static int f08 = -1;
-	if (form <= SP_F_CPTR)
-		return 1;
-	int base = __atomic_load_n(&f08, __ATOMIC_RELAXED);
-	if (base < 0) {
-		base = base_of_f08();
-		__atomic_store_n(&f08, base, __ATOMIC_RELAXED);
+	int v = (int)sp_ld32(p), base = 1;
+	if (form > SP_F_CPTR && sp_fl.number != SPOOR_OPENMPI) {
+		base = __atomic_load_n(&f08, __ATOMIC_RELAXED);
+		int old = base;
+		if (v == 0 || v == count)
+			base = v != 0;
+		else if (base < 0)
+			base = base_of_f08();
+		if (base != old)
+			__atomic_store_n(&f08, base, __ATOMIC_RELAXED);
 	}
-	return base;
+	return v >= base && v - base < count ? v - base : sp_fl.undefined;
 }

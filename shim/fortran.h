@@ -129,15 +129,8 @@ static inline intptr_t sp_f_file(const void *p)
 	return sp_real[SP_ID_MPI_File_f2c] ? ((intptr_t (*)(int))sp_real[SP_ID_MPI_File_f2c])(v) : v;
 }
 
-/* The first position of an array as the completion calls count it. */
-int sp_f_base(int form);
-
-/* A position as C counts it; p holds what Fortran got. */
-static inline int sp_f_index(const void *p, int form)
-{
-	int v = (int)sp_ld32(p), base = sp_f_base(form);
-	return v >= base ? v - base : sp_fl.undefined;
-}
+/* A position as C counts it; p holds what Fortran got, in an array of count. */
+int sp_f_index(const void *p, int64_t count, int form);
 
 /* Where mpif.h's MPI_Buffer_detach would find the address that it doesn't
    return. */
@@ -165,7 +158,7 @@ static inline void sp_f_done(struct sp_f_pool *pool)
 /* n < 1: p itself, which nobody will look at. */
 void *sp_f_handles(struct sp_f_pool *pool, void *p, int64_t n, unsigned f2c);
 int *sp_f_logicals(struct sp_f_pool *pool, void *p, int64_t n);
-int *sp_f_indices(struct sp_f_pool *pool, void *p, int64_t n, int form);
+int *sp_f_indices(struct sp_f_pool *pool, void *p, int64_t n, int64_t count, int form);
 /* 32 bits to 64. */
 int64_t *sp_f_widened(struct sp_f_pool *pool, void *p, int64_t n);
 

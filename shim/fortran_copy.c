@@ -52,13 +52,13 @@ int *sp_f_logicals(struct sp_f_pool *pool, void *p, int64_t n)
 	return copy;
 }
 
-int *sp_f_indices(struct sp_f_pool *pool, void *p, int64_t n, int form)
+int *sp_f_indices(struct sp_f_pool *pool, void *p, int64_t n, int64_t count, int form)
 {
 	if (n < 1 || !p)
 		return p;
 	int *copy = sp_f_room(pool, (size_t)n * sizeof *copy);
 	for (int64_t i = 0; copy && i < n; i++)
-		copy[i] = sp_f_index((const int *)p + i, form);
+		copy[i] = sp_f_index((const int *)p + i, count, form);
 	return copy;
 }
 

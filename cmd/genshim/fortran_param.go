@@ -109,7 +109,7 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 	case p.Kind == mpi.KindLogical:
 		value = fmt.Sprintf("sp_f_logical(%s)", f)
 	case p.Kind == mpi.KindIndex && p.Dir == mpi.Out && p.Name == "index":
-		value = fmt.Sprintf("sp_f_index(%s, form_)", f)
+		value = fmt.Sprintf("sp_f_index(%s, count, form_)", f)
 	case p.ByAddress() && !g.narrowed(p):
 		g.before("%s = %s;", typ, f)
 		return
@@ -233,7 +233,7 @@ func (g *fortran) array(p *mpi.Param, typ string) error {
 	case p.Kind == mpi.KindLogical:
 		copied = fmt.Sprintf("sp_f_logicals(&pool_, %s, %s)", f, n)
 	case p.Name == "array_of_indices":
-		copied = fmt.Sprintf("sp_f_indices(&pool_, %s, %s, form_)", f, n)
+		copied = fmt.Sprintf("sp_f_indices(&pool_, %s, %s, incount, form_)", f, n)
 	case g.narrowed(p):
 		copied = fmt.Sprintf("sp_f_widened(&pool_, %s, %s)", f, n)
 	case form == mpi.FormInt && (strings.Contains(p.Name, "weights") || p.Kind == mpi.KindError):

@@ -1,6 +1,7 @@
 ! Array sections with strides as buffers, which only a library with descriptors gets as they are.
 ! ranks: 2 4
 ! mpi: mpich
+! uncompared: the binding sends sections as one element of a datatype of its own
 program sections
   use mpi_f08
   implicit none

@@ -49,8 +49,6 @@ program strings
   call MPI_Type_free(type)
   call MPI_Win_create(memory, 8_MPI_ADDRESS_KIND, 1, MPI_INFO_NULL, dup, win)
   call MPI_Win_set_name(win, 'glass')
-  call MPI_Win_get_name(win, name, n)
-  call check(n == 5 .and. name(1:1) == 'g', 'window') ! Open MPI 4.1 gives no more than one letter
 
   call MPI_Info_create(info)
   call MPI_Info_set(info, 'direction', 'north')

@@ -16,8 +16,9 @@ program errors
   use mpi
   use handlers
   implicit none
-  integer :: rank, ierr, class, comm, win, handler, old, buf(4), small(2), reqs(2), stats(MPI_STATUS_SIZE, 2), i, fh, n
+  integer :: rank, ierr, class, comm, win, handler, old, buf(4), small(4), reqs(2), stats(MPI_STATUS_SIZE, 2), i, fh, n
   character(len=200) :: dir
+  character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
 
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
@@ -32,14 +33,19 @@ program errors
     call MPI_Send(buf, 4, MPI_INTEGER, 1, 1, comm, ierr)
     call MPI_Send(buf, 2, MPI_INTEGER, 1, 2, comm, ierr)
   else
-    call MPI_Irecv(small, 2, MPI_INTEGER, 0, 1, comm, reqs(1), ierr)
+    ! The first one is too long. Open MPI 4.1 returns neither statuses nor requests after such an error.
+    call MPI_Get_library_version(version, n, ierr)
+    n = merge(4, 2, index(version, 'Open MPI') > 0)
+    call MPI_Irecv(small, n, MPI_INTEGER, 0, 1, comm, reqs(1), ierr)
     call MPI_Irecv(buf, 2, MPI_INTEGER, 0, 2, comm, reqs(2), ierr)
-    stats = 0
     call MPI_Waitall(2, reqs, stats, ierr)
-    call MPI_Error_class(ierr, class, i)
-    call check(class == MPI_ERR_IN_STATUS, 'in status')
-    ! Open MPI 4.1 returns neither statuses nor requests then.
-    if (stats(MPI_ERROR, 2) == MPI_ERR_PENDING) call MPI_Wait(reqs(2), MPI_STATUS_IGNORE, ierr)
+    if (n == 2) then
+      call MPI_Error_class(ierr, class, i)
+      call check(class == MPI_ERR_IN_STATUS, 'in status')
+      call MPI_Error_class(stats(MPI_ERROR, 1), class, i)
+      call check(class == MPI_ERR_TRUNCATE, 'first')
+      if (stats(MPI_ERROR, 2) == MPI_ERR_PENDING) call MPI_Wait(reqs(2), MPI_STATUS_IGNORE, ierr)
+    end if
   end if
 
   call MPI_Comm_create_errhandler(count_it, handler, ierr)

@@ -62,7 +62,7 @@ program grequest
   call MPI_Get_elements(status, MPI_INTEGER, n, ierr)
   call check(n == 5 .and. freed == 1, 'complete')
 
-  call MPI_Pcontrol(0)
+  call MPI_Pcontrol(2)
   call MPI_Barrier(MPI_COMM_WORLD, ierr)
   call MPI_Pcontrol(1)
   if (rank == 0) print '(a)', 'f90_grequest: ok'

@@ -80,6 +80,7 @@ type comparer struct {
 	addresses addresses
 	requests  requests
 	report    Report
+	fortran   bool // calls came through a Fortran binding
 }
 
 func (c *comparer) wrong(format string, args ...any) {
@@ -124,6 +125,7 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 	finalize := uint64(math.MaxUint64)
 	for _, call := range calls {
 		fortran := fortranLibrary(call.Library)
+		c.fortran = c.fortran || fortran
 		entry, known := mpi.Lookup(call.Name)
 		switch {
 		case fortran && helper(call):
@@ -165,6 +167,7 @@ func fortranLibrary(name string) bool {
 // the function it was called for, as far as it has a name, is another one.
 func helper(call *Call) bool {
 	name := strings.ToLower(strings.TrimPrefix(call.Name, "MPI_"))
+	name = strings.TrimSuffix(name, "_c") // large is another word there
 	if call.Caller != "" {
 		return !strings.Contains(strings.ToLower(call.Caller), name)
 	}
@@ -175,17 +178,20 @@ func helper(call *Call) bool {
 func (c *comparer) pair(part part) []event {
 	var events []event
 	stream := part.stream
+	rest := part.trace
 	for i, call := range part.calls {
-		at := part.first + i
-		if i >= len(part.trace) {
+		rest = c.skipAlone(rest, call.Name)
+		at := part.first + len(part.trace) - len(rest)
+		if len(rest) == 0 {
 			c.wrong("stream %d ends after %d calls, log goes on with %s", stream, at, call.Name)
 			break
 		}
-		t := &part.trace[i]
+		t := &rest[0]
 		if t.Name() != call.Name {
 			c.wrong("stream %d call %d: logged %s, trace has %s", stream, at, call.Name, t.Name())
-			break
+			return events
 		}
+		rest = rest[1:]
 		p := &pending{stream: stream, log: call, trace: t, used: make(map[*request]bool),
 			file: strings.HasPrefix(call.Name, "MPI_File_")}
 		events = append(events, event{order: call.Entered, call: p, newThread: i == 0})
@@ -195,10 +201,20 @@ func (c *comparer) pair(part part) []event {
 			c.wrong("stream %d call %d: %s never returned, trace has return code %d", stream, at, call.Name, t.Return)
 		}
 	}
-	if len(part.trace) > len(part.calls) {
-		c.wrong("log of stream %d ends after %d calls, trace goes on with %s", stream, part.first+len(part.calls), part.trace[len(part.calls)].Name())
+	if rest = c.skipAlone(rest, ""); len(rest) > 0 {
+		c.wrong("log of stream %d ends after %d calls, trace goes on with %s", stream, len(part.calls), rest[0].Name())
 	}
 	return events
+}
+
+// skipAlone drops calls that a Fortran binding does without a C function, up
+// to the one that was logged next.
+func (c *comparer) skipAlone(rest []trace.Call, logged string) []trace.Call {
+	for c.fortran && len(rest) > 0 && rest[0].Name() != logged && doneAlone[rest[0].Name()] {
+		c.excuse(BindingAlone)
+		rest = rest[1:]
+	}
+	return rest
 }
 
 func (c *comparer) enter(p *pending) {

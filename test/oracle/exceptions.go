@@ -11,6 +11,7 @@ const (
 	SendStatus       Exception = "status of a send request"
 	IgnoredStatus    Exception = "status that the program ignored"
 	Conversion       Exception = "conversion inside a Fortran binding"
+	BindingAlone     Exception = "call without a C function behind it"
 	ProfilingCall    Exception = "call of a PMPI name"
 	AfterFinalize    Exception = "call after MPI_Finalize"
 	InsideFinalize   Exception = "call from a callback of MPI_Finalize"
@@ -37,6 +38,7 @@ var Reasons = map[Exception]string{
 	SendStatus:       "the standard leaves source, tag and count of a send request's status undefined",
 	IgnoredStatus:    "in front of the recorder there is no status to log",
 	Conversion:       "a Fortran binding calls PMPI to convert handles and statuses; the program did not",
+	BindingAlone:     "some Fortran bindings do a few calls themselves, mostly those with callbacks and attributes",
 	ProfilingCall:    "a program that calls PMPI asks not to be traced",
 	AfterFinalize:    "the trace is complete when MPI_Finalize returns; few calls are allowed later, and none communicates",
 	InsideFinalize:   "the trace is written before the library's MPI_Finalize begins",
@@ -54,4 +56,19 @@ var Reasons = map[Exception]string{
 	Insignificant:    "an argument that only the root or another algorithm looks at may be absent from a trace",
 	MPIMemory:        "when MPI gives back memory inside its calls is not visible from outside",
 	ConvertedRequest: "MPI_Request_f2c returns a copy of a request, which no variable names yet",
+}
+
+// doneAlone names the functions that the Fortran binding of one MPI or another
+// does itself, or through functions of its own.
+var doneAlone = map[string]bool{
+	"MPI_Wtime": true, "MPI_Wtick": true, "MPI_Aint_add": true, "MPI_Aint_diff": true, "MPI_Pcontrol": true,
+	"MPI_Get_count_c": true, "MPI_Get_elements_c": true, "MPI_Type_match_size": true,
+
+	"MPI_Comm_create_errhandler": true, "MPI_Win_create_errhandler": true, "MPI_File_create_errhandler": true,
+	"MPI_Errhandler_create": true,
+
+	"MPI_Comm_create_keyval": true, "MPI_Comm_set_attr": true, "MPI_Comm_get_attr": true,
+	"MPI_Type_create_keyval": true, "MPI_Type_set_attr": true, "MPI_Type_get_attr": true,
+	"MPI_Win_create_keyval": true, "MPI_Win_set_attr": true, "MPI_Win_get_attr": true,
+	"MPI_Keyval_create": true, "MPI_Attr_put": true, "MPI_Attr_get": true,
 }

@@ -117,6 +117,8 @@ type program struct {
 	mpis   []string
 	args   []string
 	nondet bool
+
+	uncompared bool
 }
 
 func programs(t *testing.T) []*program {
@@ -169,6 +171,8 @@ func readProgram(path string) (*program, error) {
 			p.args = strings.Fields(value)
 		case "nondet":
 			p.nondet = true
+		case "uncompared": // the C calls that a log shows are not the program's
+			p.uncompared = true
 		}
 	}
 	if len(p.ranks) == 0 || len(p.mpis) == 0 {
