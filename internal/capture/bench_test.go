@@ -135,3 +135,25 @@ func BenchmarkRandom(b *testing.B) {
 	b.ReportMetric(float64(spent)/calls/float64(b.N), "cpu-ns/call")
 	b.ReportMetric(float64(c.CheckpointBytes())/calls, "B/call")
 }
+
+// BenchmarkThreads takes in two threads whose calls overlap in time.
+func BenchmarkThreads(b *testing.B) {
+	x, y := newSynth(b, 0, 1<<16), newSynth(b, 1, 1<<16)
+	x.w.Step, y.w.Step = 20, 20
+	y.w.Now += 10
+	const laps = 500
+	for range laps {
+		x.commRank()
+		y.commRank()
+	}
+	c := attach(b, testConfig(), x, y)
+	calls, begin := 0, cpu()
+	for b.Loop() {
+		c.streams[0].pos, c.streams[1].pos = 0, 0
+		if err := c.Drain(); err != nil {
+			b.Fatal(err)
+		}
+		calls += 2 * laps
+	}
+	b.ReportMetric(float64(cpu()-begin)/float64(calls), "cpu-ns/call")
+}

@@ -108,13 +108,21 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 			return nil
 		}
 		if kind == event.Enter && s.depth == 0 {
-			// Nearly always the call's LEAVE comes right behind.
-			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit {
-				if err := c.whole(s, rec, end); err != nil {
-					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
+			// Nearly always the call's LEAVE comes right behind. An echo may be
+			// taken in although it ends later than another thread's next record:
+			// calls that overlap in time don't depend on each other.
+			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave {
+				taken := c.echo(s, rec, end)
+				if !taken && end.Ticks() <= limit {
+					if err := c.whole(s, rec, end); err != nil {
+						return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
+					}
+					taken = true
 				}
-				s.pos = next + uint64(len(end))*8
-				continue
+				if taken {
+					s.pos = next + uint64(len(end))*8
+					continue
+				}
 			}
 		}
 		if err := c.record(s, kind, rec); err != nil {
@@ -187,7 +195,7 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 	if !f.muted() {
 		s.held[f.slot] = c.number(s, f, ticks)
 	}
-	s.last, c.latest = ticks, ticks
+	s.last, c.latest = ticks, max(c.latest, ticks)
 	if s.depth == 0 {
 		for _, n := range s.held {
 			c.append(s, n)
@@ -224,21 +232,27 @@ func (c *Capture) append(s *stream, n uint32) {
 	}
 }
 
+// echo takes in a call that looks as it did last time; false if it doesn't.
+func (c *Capture) echo(s *stream, enter, leave event.Record) bool {
+	n, ok := c.recall(s, enter, leave)
+	if !ok {
+		return false
+	}
+	begin, end := enter.Ticks(), leave.Ticks()
+	var gap uint64
+	if begin > s.last {
+		gap = begin - s.last
+	}
+	s.prev = n
+	c.count(n, begin, gap, end)
+	c.append(s, n)
+	s.last, c.latest = end, max(c.latest, end)
+	return true
+}
+
 // whole takes in a call whose two records stand side by side, while no other
 // call of the thread is under way.
 func (c *Capture) whole(s *stream, enter, leave event.Record) error {
-	begin, end := enter.Ticks(), leave.Ticks()
-	if n, ok := c.recall(s, enter, leave); ok {
-		var gap uint64
-		if begin > s.last {
-			gap = begin - s.last
-		}
-		s.prev = n
-		c.count(n, begin, gap, end)
-		c.append(s, n)
-		s.last, c.latest = end, end
-		return nil
-	}
 	if len(s.frames) == 0 {
 		s.frames = append(s.frames, frame{})
 	}
@@ -255,12 +269,12 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	}
 	if !f.muted() {
 		guess := c.sigs.Guess(s.prev)
-		n := c.number(s, f, end)
+		n := c.number(s, f, leave.Ticks())
 		if n == guess {
 			c.remember(s, n, f.prog, enter, leave, requests)
 		}
 		c.append(s, n)
 	}
-	s.last, c.latest = end, end
+	s.last, c.latest = leave.Ticks(), max(c.latest, leave.Ticks())
 	return nil
 }
