@@ -26,24 +26,24 @@ func (c *Capture) appendState(b []byte) []byte {
 }
 
 func (c *Capture) loadState(b []byte) error {
-	r := &pack.Reader{B: b}
+	r := pack.NewReader(b)
 	c.sigs.Load(r)
 	c.checkKeys(r, 0)
-	for i := range r.Len(1) {
+	for i := range r.Count(1) {
 		g, _, err := grammar.Decode([]byte(r.String()))
 		if err != nil {
-			r.Fail(err)
+			r.Check(err)
 			break
 		}
 		for _, n := range g.Terminals() {
 			if int(n) >= c.sigs.Len() {
-				r.Fail(fmt.Errorf("grammar: terminal %d of %d", n, c.sigs.Len()))
+				r.Check(fmt.Errorf("grammar: terminal %d of %d", n, c.sigs.Len()))
 			}
 		}
 		c.streams = append(c.streams, &stream{thread: i, grammar: grammar.Restore(g), prev: signature.None})
 	}
 	c.loadNames(r)
-	return r.Close()
+	return r.Done()
 }
 
 func (c *Capture) appendChunk(b []byte) []byte {
@@ -59,36 +59,36 @@ func (c *Capture) appendChunk(b []byte) []byte {
 }
 
 func (c *Capture) loadChunk(b []byte) error {
-	r := &pack.Reader{B: b}
+	r := pack.NewReader(b)
 	known := c.sigs.Len()
 	c.sigs.LoadKeys(r)
 	c.checkKeys(r, known)
-	times := pack.Reader{B: []byte(r.String())}
-	for len(times.B) > 0 && r.Err == nil {
+	times := pack.NewReader([]byte(r.String()))
+	for times.Rest() > 0 && r.Err() == nil {
 		n := times.Index(c.sigs.Len())
 		duration, gap := times.Uint(), times.Uint()
-		if times.Err != nil {
-			r.Fail(times.Err)
+		if times.Err() != nil {
+			r.Check(times.Err())
 			break
 		}
 		c.sigs.Times(uint32(n)).Add(duration, gap)
 	}
-	for i := range r.Len(1) {
+	for i := range r.Count(1) {
 		if i == len(c.streams) {
 			c.streams = append(c.streams, &stream{thread: i, grammar: grammar.NewBuilder(), prev: signature.None})
 		}
-		terminals := pack.Reader{B: []byte(r.String())}
-		for len(terminals.B) > 0 && r.Err == nil {
+		terminals := pack.NewReader([]byte(r.String()))
+		for terminals.Rest() > 0 && r.Err() == nil {
 			n := terminals.Index(c.sigs.Len())
-			if terminals.Err != nil {
-				r.Fail(terminals.Err)
+			if terminals.Err() != nil {
+				r.Check(terminals.Err())
 				break
 			}
 			c.streams[i].grammar.Append(uint32(n))
 		}
 	}
 	c.loadNames(r)
-	return r.Close()
+	return r.Done()
 }
 
 // checkKey refuses what is no call.
@@ -103,9 +103,9 @@ func (c *Capture) checkKey(k signature.Key) error {
 
 // checkKeys does so from signature number first on.
 func (c *Capture) checkKeys(r *pack.Reader, first int) {
-	for i := first; i < c.sigs.Len() && r.Err == nil; i++ {
+	for i := first; i < c.sigs.Len() && r.Err() == nil; i++ {
 		if err := c.checkKey(c.sigs.Key(uint32(i))); err != nil {
-			r.Fail(fmt.Errorf("signature %d: %w", i, err))
+			r.Check(fmt.Errorf("signature %d: %w", i, err))
 		}
 	}
 }
@@ -145,12 +145,12 @@ func (c *Capture) loadNames(r *pack.Reader) {
 	c.sites.Load(r)
 	c.strings.Load(r)
 	for _, s := range c.streams {
-		if r.Err == nil {
+		if r.Err() == nil {
 			c.loadStream(r, s)
 		}
 	}
-	if n := len(c.memory.Stacks); r.Err == nil && n != len(c.streams) {
-		r.Fail(fmt.Errorf("%d stacks of %d threads", n, len(c.streams)))
+	if n := len(c.memory.Stacks); r.Err() == nil && n != len(c.streams) {
+		r.Check(fmt.Errorf("%d stacks of %d threads", n, len(c.streams)))
 	}
 }
 
@@ -172,20 +172,20 @@ func (c *Capture) loadStream(r *pack.Reader, s *stream) {
 	s.pos = r.Uint()
 	s.prev = uint32(r.Index(c.sigs.Len()+1)) - 1
 	s.last = r.Uint()
-	s.held = make([]uint32, r.Len(1))
+	s.held = make([]uint32, r.Count(1))
 	for i := range s.held {
 		s.held[i] = uint32(r.Index(max(1, c.sigs.Len())))
 	}
-	s.depth = r.Len(1)
+	s.depth = r.Count(1)
 	s.frames = make([]frame, s.depth)
 	for i := range s.frames {
 		f := &s.frames[i]
 		c.loadFrame(r, f)
-		if r.Err != nil {
+		if r.Err() != nil {
 			return
 		}
 		if !f.muted() && f.slot >= len(s.held) {
-			r.Fail(fmt.Errorf("call under way: place %d of %d", f.slot, len(s.held)))
+			r.Check(fmt.Errorf("call under way: place %d of %d", f.slot, len(s.held)))
 			return
 		}
 	}
@@ -212,14 +212,14 @@ func (c *Capture) loadFrame(r *pack.Reader, f *frame) {
 	f.key.SetHeader(uint16(r.Index(1<<16)), r.Fixed())
 	f.key = append(f.key, r.Ints()...)
 	if err := c.checkKey(f.key); err != nil {
-		r.Fail(fmt.Errorf("call under way: %w", err))
+		r.Check(fmt.Errorf("call under way: %w", err))
 		return
 	}
 	f.prog = c.program(f.key.Call())
 	f.flags, f.begin, f.gap, f.slot = uint8(r.Index(256)), r.Uint(), r.Uint(), r.Index(1<<31)
 	f.parent = r.Int()
 	f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
-	f.requests = make([]int, r.Len(1))
+	f.requests = make([]int, r.Count(1))
 	for i := range f.requests {
 		f.requests[i] = r.Index(c.requests.Len()+1) - 1
 	}

@@ -12,16 +12,14 @@ func TestRoundTrip(t *testing.T) {
 		i := rapid.Int64().Draw(t, "i")
 		s := rapid.String().Draw(t, "s")
 		list := rapid.SliceOf(rapid.Int64()).Draw(t, "list")
-		f := rapid.Float64().Draw(t, "f")
 		var w Writer
 		w.Uint(u)
 		w.Int(i)
 		w.String(s)
 		w.Ints(list)
-		w.Float(f)
 		w.Fixed(u)
 		w.Bool(i > 0)
-		r := Reader{B: w.B}
+		r := NewReader(w.B)
 		if got := r.Uint(); got != u {
 			t.Fatalf("uint %d, want %d", got, u)
 		}
@@ -40,28 +38,24 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("ints %v, want %v", got, list)
 			}
 		}
-		if got := r.Float(); got != f {
-			t.Fatalf("float %v, want %v", got, f)
-		}
 		if got := r.Fixed(); got != u {
 			t.Fatalf("fixed %d, want %d", got, u)
 		}
 		if got := r.Bool(); got != (i > 0) {
 			t.Fatalf("bool %v", got)
 		}
-		if err := r.Close(); err != nil {
+		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
 		for n := range w.B {
-			cut := Reader{B: w.B[:n]}
+			cut := NewReader(w.B[:n])
 			cut.Uint()
 			cut.Int()
 			_ = cut.String()
 			cut.Ints()
-			cut.Float()
 			cut.Fixed()
 			cut.Bool()
-			if cut.Close() == nil {
+			if cut.Done() == nil {
 				t.Fatalf("no error after %d of %d bytes", n, len(w.B))
 			}
 		}

@@ -42,12 +42,12 @@ func (t *Table) SaveKeys(w *pack.Writer, first int) {
 
 // LoadKeys appends what SaveKeys wrote.
 func (t *Table) LoadKeys(r *pack.Reader) {
-	for range r.Len(10) {
+	for range r.Count(10) {
 		k := make(Key, KeyHeader, 16)
 		k.SetHeader(uint16(r.Index(1<<16)), r.Fixed())
 		k = append(k, r.Ints()...)
-		if n := t.Len(); r.Err != nil || int(t.find(None, k)) != n {
-			r.Fail(errTwice)
+		if n := t.Len(); r.Err() != nil || int(t.find(None, k)) != n {
+			r.Check(errTwice)
 			return
 		}
 	}

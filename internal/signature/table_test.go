@@ -73,15 +73,15 @@ func TestSave(t *testing.T) {
 	}
 	table.SaveKeys(&second, 25)
 	table.Save(&all)
-	r := pack.Reader{B: all.B}
-	whole.Load(&r)
-	if err := r.Close(); err != nil {
+	r := pack.NewReader(all.B)
+	whole.Load(r)
+	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
-	r = pack.Reader{B: append(first.B, second.B...)}
-	parts.LoadKeys(&r)
-	parts.LoadKeys(&r)
-	if err := r.Close(); err != nil {
+	r = pack.NewReader(append(first.B, second.B...))
+	parts.LoadKeys(r)
+	parts.LoadKeys(r)
+	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint32(40) {
@@ -92,11 +92,11 @@ func TestSave(t *testing.T) {
 			t.Errorf("times %d: %v, want %v", n, *whole.Times(n), *table.Times(n))
 		}
 	}
-	r = pack.Reader{B: append(first.B, first.B...)}
+	r = pack.NewReader(append(first.B, first.B...))
 	parts = Table{}
-	parts.LoadKeys(&r)
-	parts.LoadKeys(&r)
-	if r.Close() == nil {
+	parts.LoadKeys(r)
+	parts.LoadKeys(r)
+	if r.Done() == nil {
 		t.Error("a signature came twice and there was no error")
 	}
 }

@@ -81,7 +81,7 @@ func (a *Addresses) Save(w *pack.Writer) {
 // Load reads what Save wrote.
 func (a *Addresses) Load(r *pack.Reader) {
 	a.Segments.Load(r)
-	a.Stacks = make([]Stack, r.Len(24))
+	a.Stacks = make([]Stack, r.Count(24))
 	for i := range a.Stacks {
 		a.Stacks[i] = Stack{r.Fixed(), r.Fixed(), r.Fixed()}
 	}

@@ -145,7 +145,7 @@ func (c *Comms) Save(w *pack.Writer) {
 // Load reads what Save wrote.
 func (c *Comms) Load(r *pack.Reader) {
 	c.Handles.Load(r)
-	c.info = make([]CommInfo, r.Len(CommWords))
+	c.info = make([]CommInfo, r.Count(CommWords))
 	read := func(info *CommInfo) {
 		for i := range info {
 			info[i] = r.Int()
@@ -157,14 +157,14 @@ func (c *Comms) Load(r *pack.Reader) {
 		read(&c.info[i])
 	}
 	c.made = make(map[creation]int64)
-	for range r.Len(6) {
+	for range r.Count(6) {
 		k := creation{parent: r.Int(), call: uint16(r.Int()), leader: r.Int(), hash: r.Int(), remote: r.Int()}
 		c.made[k] = r.Int()
 	}
 	c.unbound = r.Ints()
 	for _, name := range c.unbound {
 		if i := name - mpi.FirstHandleID; i < 0 || i >= int64(len(c.refs)) {
-			r.Fail(errRange)
+			r.Check(errRange)
 		}
 	}
 }

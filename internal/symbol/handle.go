@@ -114,11 +114,11 @@ func (h *Handles) Save(w *pack.Writer) {
 // Load reads what Save wrote, into a table with the same predefined handles.
 func (h *Handles) Load(r *pack.Reader) {
 	h.pool.Load(r)
-	h.refs = make([]int32, r.Len(1))
+	h.refs = make([]int32, r.Count(1))
 	for i := range h.refs {
 		h.refs[i] = int32(r.Int())
 	}
-	for range r.Len(9) {
+	for range r.Count(9) {
 		raw := r.Fixed()
 		h.names.Set(raw, 1+mpi.FirstHandleID+int64(r.Index(len(h.refs))))
 	}

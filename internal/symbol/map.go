@@ -121,10 +121,10 @@ func saveMap(w *pack.Writer, m *Map) {
 // loadMap reads what saveMap wrote; numbers must be between low and high.
 func loadMap(r *pack.Reader, m *Map, low, high int64) {
 	*m = Map{}
-	for range r.Len(9) {
+	for range r.Count(9) {
 		key, val := r.Fixed(), r.Int()
 		if val < low || val > high || val == 0 {
-			r.Fail(errRange)
+			r.Check(errRange)
 			return
 		}
 		m.Set(key, val)

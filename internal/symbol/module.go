@@ -235,7 +235,7 @@ func (m *Modules) Save(w *pack.Writer) {
 // Load reads what Save wrote.
 func (m *Modules) Load(r *pack.Reader) {
 	m.segs = r.Int()
-	m.modules = make([]module, r.Len(6))
+	m.modules = make([]module, r.Count(6))
 	m.regions = nil
 	for i := range m.modules {
 		mod := &m.modules[i]

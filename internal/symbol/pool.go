@@ -71,7 +71,7 @@ func (p *Pool) Save(w *pack.Writer) {
 // Load reads what Save wrote.
 func (p *Pool) Load(r *pack.Reader) {
 	p.next = uint32(r.Uint())
-	p.free = make([]uint32, r.Len(1))
+	p.free = make([]uint32, r.Count(1))
 	for i := range p.free {
 		p.free[i] = uint32(r.Uint())
 	}

@@ -38,21 +38,21 @@ func (q *Requests) Load(r *pack.Reader) {
 	q.pool.Load(r)
 	q.made = r.Ints()
 	places := r.Uint()
-	if places > uint64(len(r.B)) {
-		r.Fail(errRange)
+	if places > uint64(r.Rest()) {
+		r.Check(errRange)
 		return
 	}
 	q.entries = make([]request, places)
-	for range r.Len(9) {
+	for range r.Count(9) {
 		q.loadHandle(r)
 	}
 	loadMap(r, &q.places, 1, int64(len(q.entries)))
 	free := make([]bool, len(q.entries))
-	q.unused = make([]int32, r.Len(1))
+	q.unused = make([]int32, r.Count(1))
 	for k := range q.unused {
 		i := r.Index(len(q.entries))
-		if r.Err != nil || q.entries[i].live || free[i] {
-			r.Fail(errRange)
+		if r.Err() != nil || q.entries[i].live || free[i] {
+			r.Check(errRange)
 			return
 		}
 		q.unused[k], free[i] = int32(i), true
@@ -63,10 +63,10 @@ func (q *Requests) Load(r *pack.Reader) {
 func (q *Requests) loadHandle(r *pack.Reader) {
 	handle := r.Fixed()
 	first, last := int32(None), int32(None)
-	for range r.Len(5) {
+	for range r.Count(5) {
 		i := int32(r.Index(len(q.entries)))
-		if r.Err != nil || q.entries[i].live || q.handles.Get(handle) != 0 {
-			r.Fail(errRange)
+		if r.Err() != nil || q.entries[i].live || q.handles.Get(handle) != 0 {
+			r.Check(errRange)
 			return
 		}
 		e := &q.entries[i]
@@ -76,7 +76,7 @@ func (q *Requests) loadHandle(r *pack.Reader) {
 		e.number = r.Int()
 		e.kind = RequestKind(r.Index(int(Transfer) + 1))
 		if e.number >= 0 && int(e.thread) >= len(q.made) {
-			r.Fail(errRange)
+			r.Check(errRange)
 			return
 		}
 		if last == None {

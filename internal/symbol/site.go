@@ -79,7 +79,7 @@ func (s *Sites) Save(w *pack.Writer) {
 // Load reads what Save wrote, after the modules.
 func (s *Sites) Load(r *pack.Reader) {
 	s.known, s.list = Map{}, nil
-	for range r.Len(18) {
+	for range r.Count(18) {
 		addr := r.Fixed()
 		s.put(addr, site{r.Fixed(), int32(r.Index(len(s.modules.modules)+1)) - 1, r.Uint()})
 	}

@@ -55,7 +55,7 @@ func (t *Strings) Save(w *pack.Writer) {
 // Load reads what Save wrote.
 func (t *Strings) Load(r *pack.Reader) {
 	*t = Strings{}
-	for range r.Len(1) {
+	for range r.Count(1) {
 		s := r.String()
 		t.add(HashString([]byte(s)), s)
 	}

@@ -166,10 +166,10 @@ func TestSites(t *testing.T) {
 	m2.Init(func() []byte { return nil })
 	var s2 Sites
 	s2.Init(&m2)
-	r := pack.Reader{B: w.B}
-	m2.Load(&r)
-	s2.Load(&r)
-	if err := r.Close(); err != nil {
+	r := pack.NewReader(w.B)
+	m2.Load(r)
+	s2.Load(r)
+	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "restored", s2.Name(base+0x123), h)
