@@ -17,13 +17,16 @@ type terminal struct {
 }
 
 // vals evaluates the signature for a rank, the i-th of its class.
-func (t *terminal) vals(i, rank, size int) []int64 {
+func (t *terminal) vals(c *class, i, rank, size int) []int64 {
 	vals := make([]int64, t.group.width)
 	k := 0
 	for p := range vals {
 		list, at := t.group.list(t.sig, p)
 		v := column.Value{Form: list.At(at)}
-		if v.Form.Kind.Columns() {
+		switch {
+		case v.Form.Kind == column.Like:
+			v.Seq = c.stored[v.Form.Ref()]
+		case v.Form.Kind.Columns():
 			v.Seq = t.seqs[k]
 			k++
 		}
@@ -66,7 +69,14 @@ func (r *Reader) classAt(n int) (*class, error) {
 		var term terminal
 		term.group, term.sig = t.sigs.find(s)
 		for p := range term.group.width {
-			if list, at := term.group.list(term.sig, p); !list.Kind(at).Columns() {
+			list, at := term.group.list(term.sig, p)
+			kind := list.Kind(at)
+			if kind == column.Like {
+				if f := list.At(at); !f.Within(len(c.stored), c.ranks, r.Ranks()) {
+					w.Fail("value like column %d of %d, which it can't be", f.Ref(), len(c.stored))
+				}
+			}
+			if !kind.Columns() {
 				continue
 			}
 			seq := column.DecodeSeq(w, c.ranks)
@@ -74,6 +84,9 @@ func (r *Reader) classAt(n int) (*class, error) {
 				break
 			}
 			term.seqs = append(term.seqs, seq)
+			if kind == column.Stored {
+				c.stored = append(c.stored, seq)
+			}
 		}
 		if w.Err() != nil {
 			break

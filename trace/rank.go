@@ -89,7 +89,7 @@ func (k *Rank) Terminal(terminal int) (*Call, error) {
 
 // Signature returns the values of a terminal as recorded.
 func (k *Rank) Signature(terminal int) []int64 {
-	return k.class.terminals[terminal].vals(k.index, k.number, k.r.Ranks())
+	return k.class.terminals[terminal].vals(k.class, k.index, k.number, k.r.Ranks())
 }
 
 func (k *Rank) template(n int) (template, error) {

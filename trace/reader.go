@@ -51,6 +51,7 @@ type class struct {
 	varying   []int         // see counted
 	counts    []*column.Seq // parallel to varying
 	terminals []terminal
+	stored    []*column.Seq // of all terminals, for forms that refer to them
 	ranks     int
 }
 

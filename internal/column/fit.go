@@ -10,6 +10,8 @@ type Fitter struct {
 	index map[int64]int // rank → position
 	radix []int64       // divisors of the world size worth trying
 	memo  map[string]fitted
+	bases []*base // stored columns that others may be like
+	refs  int64   // number of stored columns
 }
 
 type fitted struct {
@@ -49,18 +51,34 @@ func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
 	}
 	key := string(c.AppendRuns(nil))
 	if m, ok := f.memo[key]; ok {
+		if m.form.Kind == Stored {
+			f.refs++
+		}
 		return m.form, m.payload
 	}
-	form, payload := f.search(c)
-	f.memo[key] = fitted{form, payload}
+	form, payload := f.search(c, int64(c.n) == f.size && c.n >= minLike && len(key) >= minLikeBytes)
+	m := fitted{form, payload}
+	if form.Kind == Stored && int64(c.n) == f.size && len(payload) >= minLikeBytes {
+		m = f.again()
+	}
+	f.memo[key] = m
 	return form, payload
 }
 
-func (f *Fitter) search(c *Column) (Form, []byte) {
+func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 	vals := c.Values()
 	all := members{vals: vals}
 	if form, ok := f.closed(&all); ok {
 		return form, nil
+	}
+	var pat []int64
+	var off, scale int64
+	if like {
+		if pat, off, scale, like = pattern(c); like {
+			if form, ok := f.findLike(pat, off, scale); ok {
+				return form, nil
+			}
+		}
 	}
 	stored := EncodeSeq(nil, c, &f.col)
 	rest := members{vals: vals, skip: make([]bool, len(vals))}
@@ -83,6 +101,11 @@ func (f *Fitter) search(c *Column) (Form, []byte) {
 				return form, payload
 			}
 		}
+	}
+	if like {
+		f.stored(pat, off, scale)
+	} else {
+		f.refs++
 	}
 	return Form{Kind: Stored}, stored
 }

@@ -13,7 +13,8 @@ const (
 	Xor    Kind = 3 // rank xor c
 	Digits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
 	Stored Kind = 5 // no closed form: a Seq stands with the class
-	kinds       = 6
+	Like   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
+	kinds       = 7
 
 	// Masked is added to a kind that holds for most ranks only. A Seq with the
 	// class says where: 0 where the form holds, else one more than the value,
@@ -22,7 +23,7 @@ const (
 )
 
 // coefficients is how many numbers each kind needs.
-var coefficients = [kinds]int{1, 1, 1, 1, 10, 0}
+var coefficients = [kinds]int{1, 1, 1, 1, 10, 0, 8}
 
 // A Form is a kind with its coefficients.
 type Form struct {
@@ -58,6 +59,9 @@ func (k Kind) Columns() bool { return k == Stored || k&Masked != 0 }
 
 // Check reports whether the coefficients make sense, so that Eval can't fail.
 func (f *Form) Check(r *wire.Reader) {
+	if f.Kind == Like && (f.C[lD] < 1 || f.C[lDiv] < 1 || f.C[lRef] < 0) {
+		r.Fail("form with a divisor below 1 or a negative reference")
+	}
 	if f.Kind&^Masked != Digits {
 		return
 	}
@@ -102,7 +106,7 @@ func mod(a, m int64) int64 {
 // A Value is a form with what stands with the class, if anything.
 type Value struct {
 	Form Form
-	Seq  *Seq // the values of a Stored form, the mask of a Masked one
+	Seq  *Seq // the values of a Stored form, those that a Like one refers to, the mask of a Masked one
 }
 
 // At returns the value of the i-th member of a class, a given rank of a world
@@ -111,6 +115,12 @@ func (v *Value) At(i int, rank, size int64) int64 {
 	switch {
 	case v.Form.Kind == Stored:
 		return v.Seq.At(i, rank)
+	case v.Form.Kind == Like:
+		if v.Form.shifts() { // which only classes of all ranks do
+			rank = v.Form.shifted(rank, size)
+			i = int(rank)
+		}
+		return v.Form.like(v.Seq.At(i, rank))
 	case v.Form.Kind&Masked != 0:
 		switch m := v.Seq.At(i, rank); {
 		case m < 0:

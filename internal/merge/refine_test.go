@@ -33,7 +33,7 @@ func sweeps(r *tracktest.Recorder) {
 // Ranks that make the same calls with other sizes become one class, and each
 // call comes back with its values.
 func TestRefine(t *testing.T) {
-	for _, size := range []int{8, 64, 100} {
+	for _, size := range []int{16, 64, 100} {
 		tracks := tracktest.RunAll(size, sweeps)
 		s := throughTree(t, tracks)
 		if s.Classes() != 1 {

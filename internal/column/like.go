@@ -1,0 +1,184 @@
+package column
+
+// Columns without a closed form are seldom alone: the size of a message stands
+// in its status, too, in other units; and where a pattern wanders over a grid of
+// ranks from step to step, each step has the column of the one before, shifted.
+// Such a column refers to one that is stored.
+
+// Coefficients of Like. The value of rank x + d·y is
+// add + mul/div · (that of rank (x+dx mod d) + d·(y+dy mod P/d) - sub).
+const (
+	lRef = iota // which of the class's stored columns
+	lD
+	lDX
+	lDY
+	lSub
+	lMul
+	lDiv
+	lAdd
+)
+
+// Ref returns which of a class's stored columns a form of kind Like refers to.
+func (f *Form) Ref() int64 { return f.C[lRef] }
+
+// Within reports whether a form of kind Like refers to one of so many stored
+// columns of a class of so many ranks out of all, and to ranks of that class.
+func (f *Form) Within(stored, ranks, size int) bool {
+	return f.C[lRef] < int64(stored) && (!f.shifts() || ranks == size && f.C[lD] <= int64(size))
+}
+
+func (f *Form) shifts() bool { return f.C[lDX] != 0 || f.C[lDY] != 0 }
+
+// shifted returns the rank whose value a form of kind Like takes.
+func (f *Form) shifted(rank, size int64) int64 {
+	d := f.C[lD]
+	x, y := mod(rank%d+f.C[lDX], d), mod(rank/d+f.C[lDY], max(size/d, 1))
+	return x + d*y
+}
+
+// like evaluates a form of kind Like from the value it refers to.
+func (f *Form) like(v int64) int64 {
+	v = int64(uint64(v) - uint64(f.C[lSub]))
+	return int64(uint64(f.C[lAdd]) + uint64(v/f.C[lDiv])*uint64(f.C[lMul]))
+}
+
+// A base is a stored column that others may be like.
+type base struct {
+	ref    int64
+	off    int64 // the values are off + scale·pattern
+	scale  int64
+	vals   []int64 // the pattern; nil once it has not been of use for long
+	d      int64   // 0: no column was the same shifted, so far
+	dx, dy int64   // of the last that was
+}
+
+// What is short anyway is stored; and so is what belongs to some ranks only,
+// because a reference to a column of one class would keep others from having
+// the same signature.
+const (
+	minLike      = 8  // values
+	minLikeBytes = 14 // of their runs
+)
+
+// maxBases bounds the patterns that are held for comparison.
+const maxBases = 8
+
+// pattern reduces values to one that all columns with proportional differences
+// have, together with its key.
+func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
+	vals = c.Values()
+	off = vals[0]
+	for _, v := range vals {
+		off = min(off, v)
+	}
+	g := uint64(0)
+	for i, v := range vals {
+		vals[i] = int64(uint64(v) - uint64(off))
+		if vals[i] < 0 {
+			return nil, 0, 0, false // too far apart
+		}
+		for a := uint64(vals[i]); a != 0; {
+			g, a = a, g%a
+		}
+	}
+	scale = int64(g)
+	for i := range vals {
+		vals[i] /= scale
+	}
+	return vals, off, scale, true
+}
+
+// findLike looks for a stored column that c is like.
+func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
+	for i := len(f.bases) - 1; i >= 0; i-- {
+		b := f.bases[i]
+		d, dx, dy, ok := f.shift(b, vals)
+		if !ok {
+			continue
+		}
+		form := Form{Kind: Like}
+		form.C[lRef], form.C[lD], form.C[lDX], form.C[lDY] = b.ref, d, dx, dy
+		g := int64(gcd(uint64(scale), uint64(b.scale)))
+		form.C[lSub], form.C[lMul], form.C[lDiv], form.C[lAdd] = b.off, scale/g, b.scale/g, off
+		copy(f.bases[i:], f.bases[i+1:])
+		f.bases[len(f.bases)-1] = b
+		return form, true
+	}
+	return Form{}, false
+}
+
+// shift finds a shift of the grid of ranks that makes a base's pattern the
+// given one.
+func (f *Fitter) shift(b *base, vals []int64) (d, dx, dy int64, ok bool) {
+	if f.same(b, vals, 1, 0, 0) {
+		return 1, 0, 0, true
+	}
+	if int64(len(vals)) != f.size {
+		return 0, 0, 0, false
+	}
+	radix := f.radix
+	if b.d != 0 {
+		radix = []int64{b.d}
+	}
+	for _, d := range radix {
+		for _, s := range [...][2]int64{{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}, {0, 0}} {
+			dx, dy := center(b.dx+s[0], d), center(b.dy+s[1], f.size/d)
+			if f.same(b, vals, d, dx, dy) {
+				b.d, b.dx, b.dy = d, dx, dy
+				return d, dx, dy, true
+			}
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// center makes shifts small.
+func center(v, m int64) int64 {
+	if v = mod(v, m); 2*v > m {
+		v -= m
+	}
+	return v
+}
+
+func (f *Fitter) same(b *base, vals []int64, d, dx, dy int64) bool {
+	if dx == 0 && dy == 0 {
+		for i, v := range vals {
+			if b.vals[i] != v {
+				return false
+			}
+		}
+		return true
+	}
+	form := Form{Kind: Like}
+	form.C[lD], form.C[lDX], form.C[lDY] = d, dx, dy
+	for i, v := range vals {
+		if b.vals[form.shifted(int64(i), f.size)] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// stored notes a column that is stored.
+func (f *Fitter) stored(vals []int64, off, scale int64) {
+	b := &base{ref: f.refs, off: off, scale: scale, vals: vals}
+	f.refs++
+	if len(f.bases) == maxBases {
+		copy(f.bases, f.bases[1:])
+		f.bases[maxBases-1] = b
+		return
+	}
+	f.bases = append(f.bases, b)
+}
+
+// again is how the column stored last is said once more.
+func (f *Fitter) again() fitted {
+	return fitted{form: Form{Kind: Like, C: [10]int64{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
