@@ -17,6 +17,7 @@
 package capture
 
 import (
+	"errors"
 	"fmt"
 
 	"spoor/internal/event"
@@ -83,6 +84,7 @@ type stream struct {
 	thread  int
 	ring    *event.Ring
 	pos     uint64 // read up to here
+	torn    bool   // records are missing: a LEAVE may come without its ENTER
 	grammar *grammar.Builder
 	prev    uint32  // last terminal
 	last    uint64  // ticks when the thread was last inside MPI
@@ -175,6 +177,8 @@ func (c *Capture) predefine(k mpi.Kind, raw uint64, number int64) {
 	}
 }
 
+var errGone = errors.New("records are gone")
+
 // Attach gives the capture the ring of a thread. Threads come in order of
 // their numbers; giving a ring anew tells that it has moved.
 func (c *Capture) Attach(thread int, ring *event.Ring) error {
@@ -189,7 +193,7 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 	s := c.streams[thread]
 	s.ring = ring
 	if s.pos < ring.Kept() {
-		return fmt.Errorf("capture: thread %d: records up to %d are gone, read up to %d", thread, ring.Kept(), s.pos)
+		return fmt.Errorf("thread %d: %w from %d to %d", thread, errGone, s.pos, ring.Kept())
 	}
 	return nil
 }

@@ -57,25 +57,22 @@ type checkpoints struct {
 
 // keep saves the state when a ring needs it: half a ring of records that no
 // checkpoint covers is what the shim is promised at most.
-func (c *Capture) keep() error {
-	if c.cfg.Dir == "" {
-		for _, s := range c.streams {
-			s.ring.SetKept(s.pos)
-		}
-		return nil
-	}
+func (c *Capture) keep() {
 	for _, s := range c.streams {
-		if s.pos-s.ring.Kept() > s.ring.Capacity()/2 {
-			return c.Checkpoint()
+		if c.cfg.Dir == "" {
+			s.ring.SetKept(s.pos)
+		} else if s.pos-s.ring.Kept() > s.ring.Capacity()/2 {
+			c.Checkpoint()
+			return
 		}
 	}
-	return nil
 }
 
-// Checkpoint saves the state and lets the rings be overwritten up to it.
-func (c *Capture) Checkpoint() error {
+// Checkpoint saves the state, if it can, and lets the rings be overwritten up
+// to it.
+func (c *Capture) Checkpoint() {
 	if c.cfg.Dir == "" {
-		return nil
+		return
 	}
 	k := &c.checkpoints
 	var err error
@@ -85,7 +82,9 @@ func (c *Capture) Checkpoint() error {
 		err = c.saveState()
 	}
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		// The disk is full, say. That is no reason to stop recording: go on
+		// without, and leave nothing that would pass for this run's state.
+		c.giveUp()
 	}
 	k.keys = c.sigs.Len()
 	k.times = k.times[:0]
@@ -93,7 +92,18 @@ func (c *Capture) Checkpoint() error {
 		s.terminals = s.terminals[:0]
 		s.ring.SetKept(s.pos)
 	}
-	return nil
+}
+
+// giveUp makes no more checkpoints.
+func (c *Capture) giveUp() {
+	for i, name := range stateNames {
+		if c.checkpoints.files[i] != nil {
+			os.Remove(filepath.Join(c.cfg.Dir, name))
+		}
+	}
+	c.Close()
+	c.cfg.Dir = ""
+	c.checkpoints = checkpoints{written: c.checkpoints.written}
 }
 
 func (c *Capture) saveState() error {

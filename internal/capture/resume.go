@@ -74,20 +74,26 @@ func readRings(dir string) ([]*event.Ring, error) {
 	}
 }
 
-// catchUp reads what stands in the rings behind the state.
+// catchUp reads what stands in the rings behind the state. Where the state
+// doesn't reach them, because it could not be saved, it goes on where they begin.
 func (c *Capture) catchUp(rings []*event.Ring) error {
+	var damage error
 	for i, r := range rings {
-		if err := c.Attach(i, r); err != nil {
+		err := c.Attach(i, r)
+		if errors.Is(err, errGone) {
+			c.streams[i].pos, c.streams[i].torn = r.Kept(), true
+			damage = errors.Join(damage, err)
+		} else if err != nil {
 			return err
 		}
 	}
 	for _, s := range c.streams {
 		if s.ring == nil {
-			return fmt.Errorf("capture: the ring of thread %d is missing", s.thread)
+			return fmt.Errorf("the ring of thread %d is missing", s.thread)
 		}
 	}
 	if len(c.streams) == 0 {
-		return errors.New("capture: no rings")
+		return errors.New("no rings")
 	}
-	return c.Drain()
+	return errors.Join(damage, c.Drain())
 }
