@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"math"
+
 	"spoor/internal/column"
 	"spoor/internal/grammar"
 	"spoor/internal/wire"
@@ -103,14 +105,28 @@ func decodeBlobs(r *wire.Reader, n int) [][]byte {
 
 // appendClass and decodeClass: what the ranks of a class have in common.
 //
-//	class = number of streams, grammars…, varying counts,
-//	        signatures of the terminals seq
-func appendClass(b []byte, c *counted, sigs []int) []byte {
-	b = wire.AppendUvarint(b, uint64(len(c.streams)))
+//	class = 2·streams + direct, grammars…, varying counts,
+//	        unless direct: signatures of the terminals seq
+//
+// Direct grammars are over signatures; what they first occur in says how the
+// terminals are numbered. Where many classes hold few ranks each, that is
+// shorter, for parts of their grammars are then alike.
+func appendClass(b []byte, c *counted, sigs []int, direct bool) []byte {
+	n := uint64(len(c.streams)) << 1
+	if direct {
+		n |= 1
+	}
+	b = wire.AppendUvarint(b, n)
 	for _, g := range c.streams {
+		if direct {
+			g = g.Renumber(func(t uint32) uint32 { return uint32(sigs[t]) })
+		}
 		b = g.AppendBinary(b)
 	}
 	b = appendVarying(b, c.varying)
+	if direct {
+		return b
+	}
 	var col column.Column
 	for _, s := range sigs {
 		col.Append(int64(s))
@@ -118,8 +134,43 @@ func appendClass(b []byte, c *counted, sigs []int) []byte {
 	return column.EncodeSeq(b, &col, nil)
 }
 
+// appendClasses writes all classes in whichever way gets shorter.
+func appendClasses(b []byte, list []counted, sigs [][]int) []byte {
+	pack := func(direct bool) []byte {
+		classes := make([][]byte, len(list))
+		for i := range list {
+			classes[i] = appendClass(nil, &list[i], sigs[i], direct && distinct(sigs[i]))
+		}
+		return appendBlobs(nil, classes)
+	}
+	plain := pack(false)
+	if len(list) > 1 {
+		direct := pack(true)
+		if wire.Packed(direct) < wire.Packed(plain) {
+			plain = direct
+		}
+	}
+	return append(b, plain...)
+}
+
+// distinct reports whether no two terminals have the same signature, which is
+// possible where it has columns.
+func distinct(sigs []int) bool {
+	seen := make(map[int]bool, len(sigs))
+	for _, s := range sigs {
+		seen[s] = true
+	}
+	return len(seen) == len(sigs)
+}
+
 func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Grammar, varying, sigs []int) {
-	for range r.Count(1) {
+	n := r.Int(math.MaxInt32)
+	direct := n&1 != 0
+	if n >>= 1; n > r.Rest() {
+		r.Fail("%d streams in %d bytes", n, r.Rest())
+		return nil, nil, nil
+	}
+	for range n {
 		g, n, err := grammar.Decode(r.Remaining())
 		r.Check(err)
 		if r.Err() != nil {
@@ -127,6 +178,29 @@ func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Gram
 		}
 		r.Skip(n)
 		streams = append(streams, g)
+	}
+	known := func(s int64) bool {
+		if s < 0 || s >= int64(table.total) {
+			r.Fail("signature %d of %d", s, table.total)
+			return false
+		}
+		sigs = append(sigs, int(s))
+		return true
+	}
+	if direct {
+		number := make(map[uint32]uint32)
+		for i, g := range streams {
+			for _, s := range g.Terminals() {
+				if _, ok := number[s]; !ok {
+					number[s] = uint32(len(number))
+					if !known(int64(s)) {
+						return nil, nil, nil
+					}
+				}
+			}
+			streams[i] = g.Renumber(func(s uint32) uint32 { return number[s] })
+		}
+		return streams, decodeVarying(r, streams), sigs
 	}
 	terminals, ok := countTerminals(streams)
 	if !ok {
@@ -138,14 +212,10 @@ func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Gram
 	if seq == nil {
 		return nil, nil, nil
 	}
-	sigs = make([]int, terminals)
-	for i := range sigs {
-		s := seq.At(i, 0)
-		if s < 0 || s >= int64(table.total) {
-			r.Fail("signature %d of %d", s, table.total)
+	for i := range terminals {
+		if !known(seq.At(i, 0)) {
 			return nil, nil, nil
 		}
-		sigs[i] = int(s)
 	}
 	return streams, varying, sigs
 }

@@ -58,15 +58,13 @@ func sections(c *Content) (raw [secEnd][]byte, err error) {
 	raw[secRanks] = appendRanks(nil, c)
 	var first map[*group]int
 	raw[secSignatures], first = e.table.append(nil)
-	classes := make([][]byte, len(c.Classes))
-	for i := range classes {
-		sigs := make([]int, len(e.refs[i]))
-		for k, ref := range e.refs[i] {
-			sigs[k] = first[ref.group] + ref.sig
+	sigs := make([][]int, len(c.Classes))
+	for i := range sigs {
+		for _, ref := range e.refs[i] {
+			sigs[i] = append(sigs[i], first[ref.group]+ref.sig)
 		}
-		classes[i] = appendClass(nil, &e.counts[i], sigs)
 	}
-	raw[secClasses] = appendBlobs(nil, classes)
+	raw[secClasses] = appendClasses(nil, e.counts, sigs)
 	raw[secColumns] = appendBlobs(nil, e.stored)
 	raw[secTimes] = appendBlobs(nil, e.times)
 	raw[secProcess] = c.Processes.append(nil)

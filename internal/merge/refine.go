@@ -22,8 +22,10 @@ import (
 // rank. What was a difference in structure so becomes one in values, which
 // columns hold well; terminals that are equal on some ranks only are the price.
 const (
-	// minFragments is from how many classes on it is worth looking.
+	// minFragments is from how many classes on it is worth looking, and
+	// tryEvery says in which blocks: of 16, 256, 4096, … ranks.
 	minFragments = 8
+	tryEvery     = 4
 	// sample is how many classes decide whether refining makes a state smaller.
 	sample = 16
 	// maxExpanded bounds the calls that are looked at one by one.
@@ -52,10 +54,13 @@ func (s *State) refine() {
 	gone := make(map[*class]*class)
 	for _, p := range order {
 		g := groups[p]
-		if len(g) < 2 || len(g) < minFragments && !refined[p] {
+		if len(g) < 2 {
 			continue
 		}
 		if !refined[p] {
+			if len(g) < minFragments || !s.tries() {
+				continue
+			}
 			some := g[:min(len(g), sample)]
 			j := unite(some)
 			if j == nil || fileSize(s.first+s.ranks, s.sites, j) > fileSize(s.first+s.ranks, s.sites, some...) {
@@ -83,6 +88,12 @@ func (s *State) refine() {
 			s.add(j)
 		}
 	}
+}
+
+// tries reports whether the block is one in which to try.
+func (s *State) tries() bool {
+	level := bits.TrailingZeros(uint(s.ranks))
+	return s.ranks == 1<<level && level > 0 && level%tryEvery == 0
 }
 
 // fileSize is what the classes take in a file of their own, times left out;

@@ -51,6 +51,22 @@ func Compress(data []byte, best bool) ([]byte, bool) {
 	return compress(encoders[level](), data)
 }
 
+// Packed returns about how long data get when compressed.
+func Packed(data []byte) int {
+	if len(data) <= mixEstimate {
+		if frame, ok := Mix(data); ok {
+			return len(frame)
+		}
+	}
+	if frame, ok := Compress(data, false); ok {
+		return len(frame)
+	}
+	return len(data)
+}
+
+// mixEstimate is up to where an estimate may take the time that mixing does.
+const mixEstimate = 1 << 14
+
 func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
 	frame := e.EncodeAll(data, nil)
 	if len(frame) >= len(data) || len(data) > maxSize(len(frame)) {
