@@ -110,6 +110,8 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 		value = fmt.Sprintf("sp_f_logical(%s)", f)
 	case p.Kind == mpi.KindIndex && p.Dir == mpi.Out && p.Name == "index":
 		value = fmt.Sprintf("sp_f_index(%s, count, form_)", f)
+	case g.Name == "MPI_Info_get_string" && p.Name == "buflen": // C counts the NUL
+		value += " + 1"
 	case p.ByAddress() && !g.narrowed(p):
 		g.before("%s = %s;", typ, f)
 		return

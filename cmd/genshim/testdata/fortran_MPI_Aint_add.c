@@ -1,0 +1,31 @@
+
+static int64_t sp_f_Aint_add(const void *site_, int form_, void *f_base, void *f_disp)
+{
+	static void *next_[SP_F_FORMS];
+	struct sp_thread *t_ = &sp_self;
+	int64_t (*real_)(void *, void *);
+	*(void **)&real_ = sp_f_next(next_, "mpi_aint_add", form_);
+	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Aint_add, site_))) {
+		return real_(f_base, f_disp);
+	}
+	int64_t base = (int64_t)sp_ld64(f_base);
+	int64_t disp = (int64_t)sp_ld64(f_disp);
+	sp_enter_Aint_add(t_, site_, SP_FORTRAN_FLAG, base, disp);
+	t_->depth++;
+	int64_t rc_ = real_(f_base, f_disp);
+	t_->depth--;
+	sp_leave_Aint_add(t_, rc_, base, disp);
+	return rc_;
+}
+
+SP_API int64_t mpi_aint_add_(void *f_base, void *f_disp)
+{
+	return sp_f_Aint_add(__builtin_return_address(0), SP_F_PLAIN, f_base, f_disp);
+}
+SP_F_ALIASES(mpi_aint_add, MPI_AINT_ADD);
+
+SP_API int64_t mpi_aint_add_f08_(void *f_base, void *f_disp)
+{
+	return sp_f_Aint_add(__builtin_return_address(0), SP_F_08, f_base, f_disp);
+}
+

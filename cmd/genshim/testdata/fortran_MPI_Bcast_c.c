@@ -1,0 +1,37 @@
+
+static void sp_f_Bcast_c(const void *site_, int form_, void *f_buffer, void *f_count, void *f_datatype, void *f_root, void *f_comm, void *f_ierror)
+{
+	static void *next_[SP_F_FORMS];
+	struct sp_thread *t_ = &sp_self;
+	void (*real_)(void *, void *, void *, void *, void *, void *);
+	*(void **)&real_ = sp_f_next(next_, "mpi_bcast", form_);
+	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Bcast_c, site_))) {
+		real_(f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
+		return;
+	}
+	int error_ = 0;
+	if (!f_ierror)
+		f_ierror = &error_;
+	void *buffer = sp_f_buffer(f_buffer, form_);
+	int64_t count = (int64_t)sp_ld64(f_count);
+	intptr_t datatype = sp_f_handle(f_datatype, SP_ID_MPI_Type_f2c);
+	int root = (int)sp_ld32(f_root);
+	intptr_t comm = sp_f_handle(f_comm, SP_ID_MPI_Comm_f2c);
+	sp_enter_Bcast_c(t_, site_, SP_FORTRAN_FLAG, buffer, count, datatype, root, comm);
+	t_->depth++;
+	real_(f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
+	t_->depth--;
+	int rc_ = (int)sp_ld32(f_ierror);
+	sp_leave_Bcast_c(t_, rc_, buffer, count, datatype, root, comm);
+}
+
+SP_API void mpi_bcast_f08_large_(void *f_buffer, void *f_count, void *f_datatype, void *f_root, void *f_comm, void *f_ierror)
+{
+	sp_f_Bcast_c(__builtin_return_address(0), SP_F_08_LARGE, f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
+}
+
+SP_API void mpi_bcast_f08ts_large_(void *f_buffer, void *f_count, void *f_datatype, void *f_root, void *f_comm, void *f_ierror)
+{
+	sp_f_Bcast_c(__builtin_return_address(0), SP_F_08TS_LARGE, f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
+}
+

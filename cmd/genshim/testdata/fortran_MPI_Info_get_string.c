@@ -1,0 +1,50 @@
+
+static void sp_f_Info_get_string(const void *site_, int form_, void *f_info, void *f_key, void *f_buflen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
+{
+	static void *next_[SP_F_FORMS];
+	struct sp_thread *t_ = &sp_self;
+	void (*real_)(void *, void *, void *, void *, void *, void *, size_t, size_t);
+	*(void **)&real_ = sp_f_next(next_, "mpi_info_get_string", form_);
+	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Info_get_string, site_))) {
+		real_(f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
+		return;
+	}
+	int error_ = 0;
+	if (!f_ierror)
+		f_ierror = &error_;
+	struct sp_f_pool pool_;
+	pool_.used = 0;
+	pool_.more = NULL;
+	intptr_t info = sp_f_handle(f_info, SP_ID_MPI_Info_f2c);
+	const char *key = sp_f_string(&pool_, f_key, l_key, SP_F_INFO);
+	int v_buflen = sp_ld32(f_buflen) + 1;
+	int *buflen = &v_buflen;
+	char *value = NULL;
+	int v_flag = 0;
+	int *flag = &v_flag;
+	int64_t had_buflen = (int64_t)sp_ld32(buflen);
+	sp_enter_Info_get_string(t_, site_, SP_FORTRAN_FLAG, info, key, buflen, value, flag);
+	t_->depth++;
+	real_(f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
+	t_->depth--;
+	int rc_ = (int)sp_ld32(f_ierror);
+	if (sp_has_outputs(rc_)) {
+		v_buflen = (int)sp_ld32(f_buflen) + 1;
+		value = sp_f_string(&pool_, f_value, l_value, SP_F_OUTPUT);
+		v_flag = (int)sp_f_logical(f_flag);
+	}
+	sp_leave_Info_get_string(t_, rc_, info, key, buflen, value, flag, had_buflen);
+	sp_f_done(&pool_);
+}
+
+SP_API void mpi_info_get_string_(void *f_info, void *f_key, void *f_buflen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
+{
+	sp_f_Info_get_string(__builtin_return_address(0), SP_F_PLAIN, f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
+}
+SP_F_ALIASES(mpi_info_get_string, MPI_INFO_GET_STRING);
+
+SP_API void mpi_info_get_string_f08_(void *f_info, void *f_key, void *f_buflen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
+{
+	sp_f_Info_get_string(__builtin_return_address(0), SP_F_08, f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
+}
+

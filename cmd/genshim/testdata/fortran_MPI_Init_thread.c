@@ -1,0 +1,13 @@
+
+
+SP_API void mpi_init_thread_(void *f_required, void *f_provided, void *f_ierror)
+{
+	sp_f_Init_thread(__builtin_return_address(0), SP_F_PLAIN, f_required, f_provided, f_ierror);
+}
+SP_F_ALIASES(mpi_init_thread, MPI_INIT_THREAD);
+
+SP_API void mpi_init_thread_f08_(void *f_required, void *f_provided, void *f_ierror)
+{
+	sp_f_Init_thread(__builtin_return_address(0), SP_F_08, f_required, f_provided, f_ierror);
+}
+
