@@ -15,7 +15,8 @@
  *     call isn't recorded again.
  *  3. Arguments are addresses, but for the lengths of characters, which follow
  *     at the end. In mpi_f08 with descriptors a buffer is a descriptor, whose
- *     first word is the address.
+ *     first word is the address. Of a section with strides the record has its
+ *     first element's address, and count and datatype as the program gave them.
  */
 #ifndef SPOOR_FORTRAN_H
 #define SPOOR_FORTRAN_H

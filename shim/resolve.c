@@ -27,10 +27,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *library = RTLD_NEXT;
 
 /* The search order's first, not the next: a program may hold the one copy of an
-   object that the library too uses (a copy relocation). */
+   object that the library too uses (a copy relocation, a Fortran common block).
+   Where no order led to the library, the object that did holds them. */
 void *sp_symbol(const char *name)
 {
-	void *p = dlsym(RTLD_DEFAULT, name);
+	void *p = library == RTLD_NEXT ? NULL : dlsym(library, name);
+	if (!p)
+		p = dlsym(RTLD_DEFAULT, name);
 	return p ? p : dlsym(library, name);
 }
 

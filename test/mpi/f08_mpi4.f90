@@ -13,6 +13,7 @@ program mpi4
   type(MPI_Info) :: info
   type(MPI_Comm) :: comm
   type(MPI_Group) :: group
+  integer(MPI_ADDRESS_KIND), asynchronous :: zero(1) = 0
   character(len=8) :: value
   character(len=20) :: wide
   logical :: flag
@@ -60,6 +61,23 @@ program mpi4
   call MPI_Start(req)
   call MPI_Wait(req, MPI_STATUS_IGNORE)
   call MPI_Request_free(req)
+
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [prev], MPI_UNWEIGHTED, 1, [next], MPI_UNWEIGHTED, &
+                                      MPI_INFO_NULL, .false., comm)
+  call MPI_Neighbor_allgather_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, comm, MPI_INFO_NULL, reqs(1))
+  call MPI_Neighbor_allgatherv_init(a, 1, MPI_INTEGER, b, ones, at, MPI_INTEGER, comm, MPI_INFO_NULL, reqs(2))
+  call MPI_Neighbor_alltoall_init(a, 1, MPI_INTEGER, b, 1, MPI_INTEGER, comm, MPI_INFO_NULL, reqs(3))
+  call MPI_Neighbor_alltoallv_init(a, ones, at, MPI_INTEGER, b, ones, at, MPI_INTEGER, comm, MPI_INFO_NULL, reqs(4))
+  call MPI_Neighbor_alltoallw_init(a, ones, zero, types, b, ones, zero, types, comm, MPI_INFO_NULL, reqs(5))
+  do i = 1, 5
+    a = rank
+    b = -1
+    call MPI_Start(reqs(i))
+    call MPI_Wait(reqs(i), MPI_STATUS_IGNORE)
+    call check(b(1) == prev, 'neighbour')
+    call MPI_Request_free(reqs(i))
+  end do
+  call MPI_Comm_free(comm)
 
   ! Two integers in each of four partitions.
   a = [(10 * rank + i, i = 1, 8)]

@@ -81,6 +81,9 @@ func functions(t *testing.T, path string) []string {
 // A plugin brings Fortran's bindings along where no search order finds them.
 func TestFortranLoadedLocally(t *testing.T) {
 	shim := library(t)
+	if out, err := exec.Command("make", "-C", root, "bin/spoor").CombinedOutput(); err != nil {
+		t.Fatalf("make: %v\n%s", err, out)
+	}
 	for _, m := range installed(t) {
 		t.Run(m.name, func(t *testing.T) {
 			fortran := m
@@ -101,6 +104,10 @@ func TestFortranLoadedLocally(t *testing.T) {
 			want := "MPI_Init MPI_Comm_rank" + strings.Repeat(" MPI_Allreduce", 10) + " MPI_Bcast MPI_Finalize"
 			if got != want {
 				t.Errorf("recorded %s, want %s", got, want)
+			}
+			dump, err := exec.Command(filepath.Join(root, "bin", "spoor"), "dump", filepath.Join(dir, "local.spoor")).CombinedOutput()
+			if n := strings.Count(string(dump), "MPI_Allreduce(sendbuf=MPI_IN_PLACE, "); err != nil || n != 20 {
+				t.Errorf("%d calls in place, want 20: %v\n%s", n, err, dump)
 			}
 		})
 	}
