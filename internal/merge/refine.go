@@ -22,12 +22,14 @@ import (
 // rank. What was a difference in structure so becomes one in values, which
 // columns hold well; terminals that are equal on some ranks only are the price.
 const (
-	// minFragments is from how many classes on it is worth looking, and
-	// tryEvery says in which blocks: of 16, 256, 4096, … ranks.
+	// minFragments is from how many classes on it is worth looking, in blocks
+	// of 16, 64, 256, … ranks.
 	minFragments = 8
-	tryEvery     = 4
-	// sample is how many classes decide whether refining makes a state smaller.
-	sample = 16
+	minLevel     = 4
+	everyLevel   = 2
+	// sample is how many classes at most decide whether refining makes a file
+	// smaller.
+	sample = 128
 	// maxExpanded bounds the calls that are looked at one by one.
 	maxExpanded = 1 << 24
 )
@@ -93,11 +95,11 @@ func (s *State) refine() {
 // tries reports whether the block is one in which to try.
 func (s *State) tries() bool {
 	level := bits.TrailingZeros(uint(s.ranks))
-	return s.ranks == 1<<level && level > 0 && level%tryEvery == 0
+	return s.ranks == 1<<level && level >= minLevel && level%everyLevel == 0
 }
 
-// fileSize is what the classes take in a file of their own, times left out;
-// that of their messages would say little about it.
+// fileSize is what the classes take in a file of their own; their messages
+// would say little about that.
 func fileSize(ranks int, sites map[uint64]trace.Site, list ...*class) int {
 	c := trace.Content{Ranks: ranks, Sites: sites}
 	for range ranks {
@@ -108,16 +110,13 @@ func fileSize(ranks int, sites map[uint64]trace.Site, list ...*class) int {
 		if err != nil {
 			return math.MaxInt
 		}
-		for i := range out.Terminals {
-			out.Terminals[i].Times = trace.Times{}
-		}
 		c.Classes = append(c.Classes, out)
 	}
-	b, err := trace.Encode(&c)
+	n, err := trace.Estimate(&c)
 	if err != nil {
 		return math.MaxInt
 	}
-	return len(b)
+	return n
 }
 
 // sequence returns a hash of the calls of the class's ranks in order, values
