@@ -210,7 +210,7 @@ func (c *comparer) pair(part part) []event {
 // skipAlone drops calls that a Fortran binding does without a C function, up
 // to the one that was logged next.
 func (c *comparer) skipAlone(rest []trace.Call, logged string) []trace.Call {
-	for c.fortran && len(rest) > 0 && rest[0].Name() != logged && doneAlone[rest[0].Name()] {
+	for c.fortran && len(rest) > 0 && rest[0].Name() != logged && doneAlone(c.names.mpich, rest[0].Name()) {
 		c.excuse(BindingAlone)
 		rest = rest[1:]
 	}

@@ -58,17 +58,28 @@ var Reasons = map[Exception]string{
 	ConvertedRequest: "MPI_Request_f2c returns a copy of a request, which no variable names yet",
 }
 
-// doneAlone names the functions that the Fortran binding of one MPI or another
-// does itself, or through functions of its own.
-var doneAlone = map[string]bool{
-	"MPI_Wtime": true, "MPI_Wtick": true, "MPI_Aint_add": true, "MPI_Aint_diff": true, "MPI_Pcontrol": true,
-	"MPI_Get_count_c": true, "MPI_Get_elements_c": true, "MPI_Type_match_size": true,
+// doneAlone tells whether the Fortran binding of an MPI does a function itself,
+// or through functions of its own.
+func doneAlone(mpich bool, name string) bool {
+	return aloneInBoth[name] || !mpich && aloneInOpenMPI[name]
+}
 
+var aloneInBoth = map[string]bool{
+	"MPI_Wtime": true, "MPI_Wtick": true, "MPI_Aint_add": true, "MPI_Aint_diff": true, "MPI_Pcontrol": true,
+	"MPI_Get_count_c": true, "MPI_Get_elements_c": true,
+
+	"MPI_Comm_set_attr": true, "MPI_Comm_get_attr": true,
+	"MPI_Type_set_attr": true, "MPI_Type_get_attr": true,
+	"MPI_Win_set_attr": true, "MPI_Win_get_attr": true,
+	"MPI_Attr_put": true, "MPI_Attr_get": true,
+}
+
+var aloneInOpenMPI = map[string]bool{
 	"MPI_Comm_create_errhandler": true, "MPI_Win_create_errhandler": true, "MPI_File_create_errhandler": true,
 	"MPI_Errhandler_create": true,
 
-	"MPI_Comm_create_keyval": true, "MPI_Comm_set_attr": true, "MPI_Comm_get_attr": true,
-	"MPI_Type_create_keyval": true, "MPI_Type_set_attr": true, "MPI_Type_get_attr": true,
-	"MPI_Win_create_keyval": true, "MPI_Win_set_attr": true, "MPI_Win_get_attr": true,
-	"MPI_Keyval_create": true, "MPI_Attr_put": true, "MPI_Attr_get": true,
+	"MPI_Comm_create_keyval": true, "MPI_Type_create_keyval": true, "MPI_Win_create_keyval": true,
+	"MPI_Keyval_create": true,
+
+	"MPI_Type_match_size": true,
 }
