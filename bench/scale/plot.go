@@ -55,8 +55,8 @@ func panel(b *strings.Builder, results []*Result, x0, y0, w, h float64) {
 		return y0 + h - bottom - (v-lowY)/(highY-lowY)*(h-top-bottom)
 	}
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-weight="bold">%s</text>`+"\n", x0+left, y0+12, results[0].Program.About)
-	for e, label := range map[int]string{2: "100 B", 4: "10 KB", 6: "1 MB", 8: "100 MB"} {
-		at := y(int(math.Pow10(e)))
+	for i, label := range []string{"100 B", "10 KB", "1 MB", "100 MB"} {
+		at := y(int(math.Pow10(2 + 2*i)))
 		fmt.Fprintf(b, `<path d="M%.1f %.1fH%.1f" stroke="#ddd"/><text x="%.1f" y="%.1f" text-anchor="end">%s</text>`+"\n",
 			x0+left, at, x0+w-right, x0+left-3, at+3, label)
 	}
