@@ -6,11 +6,11 @@ import (
 	"spoor/internal/wire"
 )
 
-// poolFrom is how many calls of a class that differ in nothing but values share
+// PoolFrom is how many calls of a class that differ in nothing but values share
 // one summary of their times. A program that sends from a thousand places of an
 // array has a thousand terminals; what it knows of each is a few samples, and
 // to keep them apart would take more room than all the rest of the trace.
-const poolFrom = 32
+const PoolFrom = 32
 
 // pools tells which summary each terminal of a class goes into, and how many
 // there are. groups is the signature group of each terminal.
@@ -22,7 +22,7 @@ func pools(groups []*group) (of []int, n int) {
 	of = make([]int, len(groups))
 	shared := make(map[*group]int)
 	for i, g := range groups {
-		if members[g] < poolFrom {
+		if members[g] < PoolFrom {
 			of[i] = n
 			n++
 			continue

@@ -13,7 +13,7 @@ import (
 func TestTimesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		similar, other := &group{}, &group{}
-		n := rapid.IntRange(0, 2*poolFrom).Draw(t, "similar")
+		n := rapid.IntRange(0, 2*PoolFrom).Draw(t, "similar")
 		var groups []*group
 		var counts []uint64
 		var times []Times
@@ -41,7 +41,7 @@ func TestTimesRoundTrip(t *testing.T) {
 		}
 		var all, sum Times
 		for i := 1; i <= n; i++ {
-			if n < poolFrom && got[i] != times[i] {
+			if n < PoolFrom && got[i] != times[i] {
 				t.Fatalf("terminal %d is %v, want %v", i, got[i], times[i])
 			}
 			all.Duration.Merge(times[i].Duration)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"spoor/internal/column"
-	"spoor/internal/timing"
 	"spoor/internal/wire"
 	"spoor/trace"
 )
@@ -76,14 +75,8 @@ func (c *class) append(b []byte) []byte {
 	for i := range c.counts {
 		b = c.counts[i].AppendRuns(b)
 	}
-	for i := range c.vals {
-		b = c.vals[i].AppendRuns(b)
-	}
-	for i := range c.times {
-		b = appendStat(b, c.times[i].Duration)
-		b = appendStat(b, c.times[i].Gap)
-	}
-	return b
+	b = c.appendVals(b)
+	return c.appendTimes(b)
 }
 
 func decode(msg []byte) (*State, error) {
@@ -179,27 +172,11 @@ func decodeClass(r *wire.Reader, s *State) *class {
 			}
 		}
 	}
-	c.vals = make([]column.Column, shape.width)
-	for i := range c.vals {
-		c.vals[i] = column.DecodeRuns(r, n)
-	}
-	c.times = make([]trace.Times, len(shape.skeletons))
-	for i := range c.times {
-		c.times[i] = trace.Times{Duration: decodeStat(r), Gap: decodeStat(r)}
-	}
+	c.decoded = &shape
+	c.decodeVals(r, shape, n)
+	c.decodeTimes(r, shape)
 	if r.Err() != nil {
 		return nil
 	}
 	return c
-}
-
-func appendStat(b []byte, s timing.Stat) []byte {
-	for _, v := range []uint64{s.Count, s.Sum, s.Min, s.Max} {
-		b = wire.AppendUvarint(b, v)
-	}
-	return b
-}
-
-func decodeStat(r *wire.Reader) timing.Stat {
-	return timing.Stat{Count: r.Uvarint(), Sum: r.Uvarint(), Min: r.Uvarint(), Max: r.Uvarint()}
 }

@@ -55,6 +55,18 @@ func key(tr *track.Track) (string, []int64) {
 	return string(b), counts
 }
 
+// shape returns what the class's key says.
+func (c *class) shape() *shape {
+	if c.decoded == nil {
+		sh, err := decodeKey(c.key)
+		if err != nil {
+			panic(err) // the key was made or checked by this package
+		}
+		c.decoded = &sh
+	}
+	return c.decoded
+}
+
 func decodeKey(key string) (shape, error) {
 	var s shape
 	r := wire.NewReader([]byte(key), "class key")

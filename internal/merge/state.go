@@ -39,6 +39,8 @@ type class struct {
 	times  []trace.Times
 	split  bool // refined: terminals may be equal on some ranks
 
+	decoded *shape // of the key, nil if not needed so far
+
 	looked bool   // whether calls is known
 	calls  uint64 // see sequence
 }
