@@ -85,5 +85,14 @@ void sp_scratch_remove(void)
 			unlinkat(dirfd(d), e->d_name, 0);
 	closedir(d);
 	rmdir(dir);
+	/* The folder of a run is the tool's to remove, but that isn't on every node.
+	   It stays while other ranks are in it. */
+	char *slash = strrchr(dir, '/');
+	if (slash && slash != dir) {
+		*slash = 0;
+		const char *parent = strrchr(dir, '/');
+		if (parent && strncmp(parent, "/spoor-", 7) == 0)
+			rmdir(dir);
+	}
 	*dir = 0;
 }
