@@ -111,7 +111,8 @@ func decodeBlobs(r *wire.Reader, n int) [][]byte {
 // Direct grammars are over signatures; what they first occur in says how the
 // terminals are numbered. Where many classes hold few ranks each, that is
 // shorter, for parts of their grammars are then alike.
-func appendClass(b []byte, c *counted, sigs []int, direct bool) []byte {
+func appendClass(b []byte, c *counted, sigs []int, how int) []byte {
+	direct := how == direct
 	n := uint64(len(c.streams)) << 1
 	if direct {
 		n |= 1
@@ -131,26 +132,44 @@ func appendClass(b []byte, c *counted, sigs []int, direct bool) []byte {
 	for _, s := range sigs {
 		col.Append(int64(s))
 	}
+	if how == alike {
+		return column.EncodePlain(b, &col)
+	}
 	return column.EncodeSeq(b, &col, nil)
 }
 
+// Ways of writing classes.
+const (
+	shortest = iota // each as short as can be before compression
+	alike           // so that lists of signatures with the same part look the same
+	direct          // grammars over signatures
+)
+
 // appendClasses writes all classes in whichever way gets shorter.
 func appendClasses(b []byte, list []counted, sigs [][]int) []byte {
-	pack := func(direct bool) []byte {
+	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
 		for i := range list {
-			classes[i] = appendClass(nil, &list[i], sigs[i], direct && distinct(sigs[i]))
+			how := how
+			if how == direct && !distinct(sigs[i]) {
+				how = shortest
+			}
+			classes[i] = appendClass(nil, &list[i], sigs[i], how)
 		}
 		return appendBlobs(nil, classes)
 	}
-	plain := pack(false)
+	best := pack(shortest)
 	if len(list) > 1 {
-		direct := pack(true)
-		if wire.Packed(direct) < wire.Packed(plain) {
-			plain = direct
+		size := wire.Packed(best)
+		for _, how := range []int{alike, direct} {
+			p := pack(how)
+			n := wire.Packed(p)
+			if n < size {
+				best, size = p, n
+			}
 		}
 	}
-	return append(b, plain...)
+	return append(b, best...)
 }
 
 // distinct reports whether no two terminals have the same signature, which is

@@ -62,6 +62,18 @@ func EncodeSeq(b []byte, c, ranks *Column) []byte {
 	return append(b, best...)
 }
 
+// EncodePlain appends c as differences, which for a short sequence may be longer
+// but makes like sequences look alike.
+func EncodePlain(b []byte, c *Column) []byte {
+	b = append(b, codecPlain)
+	last := int64(0)
+	for v := range c.All() {
+		b = wire.AppendVarint(b, int64(uint64(v)-uint64(last)))
+		last = v
+	}
+	return b
+}
+
 func encodeBest(c *Column, flags byte) []byte {
 	best := c.AppendRuns([]byte{codecRuns | flags})
 	if len(c.runs) < minGrammarRuns {

@@ -39,7 +39,7 @@ const (
 	minMatch = 6
 	slotBits = 20
 
-	slotLimit = 60
+	slotLimit = 30
 )
 
 func newModel(size int) *model {
@@ -153,7 +153,7 @@ func (m *model) update(bit uint32) {
 	m.predict()
 }
 
-const learning = 70
+const learning = 50
 
 func (s *slot) update(bit uint32) {
 	target := int32(bit<<16) - int32(bit)
@@ -175,8 +175,8 @@ func (m *model) next(b byte) {
 		var c uint64
 		switch i {
 		case 0: // no context
-		case 5: // every other byte: records of two
-			c = last & 0x00ff00ff
+		case 5: // the byte before the last: records of two
+			c = last & 0xff00
 		case 6: // high bits: shapes of numbers
 			c = last & 0xf0f0f0f0f0
 		default:
