@@ -31,7 +31,7 @@ const (
 	// smaller.
 	sample = 128
 	// maxExpanded bounds the calls that are looked at one by one.
-	maxExpanded = 1 << 24
+	maxExpanded = 1 << 26
 )
 
 // refine joins classes whose ranks make the same calls in the same order.
@@ -63,9 +63,7 @@ func (s *State) refine() {
 			if len(g) < minFragments || !s.tries() {
 				continue
 			}
-			some := g[:min(len(g), sample)]
-			j := unite(some)
-			if j == nil || fileSize(s.first+s.ranks, s.sites, j) > fileSize(s.first+s.ranks, s.sites, some...) {
+			if !s.worth(g[:min(len(g), sample)]) {
 				continue
 			}
 		}
@@ -96,6 +94,13 @@ func (s *State) refine() {
 func (s *State) tries() bool {
 	level := bits.TrailingZeros(uint(s.ranks))
 	return s.ranks == 1<<level && level >= minLevel && level%everyLevel == 0
+}
+
+// worth reports whether classes take less room as one.
+func (s *State) worth(list []*class) bool {
+	j := unite(list)
+	ranks := s.first + s.ranks
+	return j != nil && fileSize(ranks, s.sites, j) <= fileSize(ranks, s.sites, list...)
 }
 
 // fileSize is what the classes take in a file of their own; their messages
@@ -153,7 +158,7 @@ type part struct {
 }
 
 // maxParts bounds the parts that a class is taken apart into.
-const maxParts = 256
+const maxParts = 4096
 
 // parts takes a class apart; nil if there are too many.
 func (c *class) parts() []part {
@@ -318,65 +323,91 @@ type member struct {
 	part, at int
 }
 
-// walk goes through all sequences side by side.
+// walk goes through the sequences of all parts, one after the other, and tells
+// places apart at which a part calls different terminals.
 func (u *united) walk() bool {
-	total := uint64(0)
-	first := &u.list[0]
-	for _, g := range first.streams {
-		total += g.Len()
-	}
-	if total > maxExpanded/uint64(len(u.list)) {
+	first := u.expand(0)
+	if first == nil {
 		return false
 	}
-	pairs := make([]map[uint64]uint32, len(u.list)) // by part: terminal so far and that of the part
-	for i := range pairs {
-		pairs[i] = make(map[uint64]uint32)
-	}
-	known := make(map[uint32]uint32)
-	for s := range first.streams {
-		seqs := make([][]uint32, len(u.list))
-		for i := range u.list {
-			if len(u.list[i].streams) != len(first.streams) {
-				return false
-			}
-			seqs[i] = slices.AppendSeq(make([]uint32, 0, total), u.list[i].streams[s].All())
-			if len(seqs[i]) != len(seqs[0]) {
-				return false
-			}
+	at := slices.Clone(first) // by place: terminal as told apart so far
+	for i := 1; i < len(u.list); i++ {
+		seq := u.expand(i)
+		if len(seq) != len(first) || !slices.Equal(u.ends(i), u.ends(0)) {
+			return false
 		}
-		b := grammar.NewBuilder()
-		for at, t := range seqs[0] {
-			k := first.skeletons[t]
-			for i := 1; i < len(seqs); i++ {
-				o := seqs[i][at]
-				if u.list[i].skeletons[o] != k {
-					return false
-				}
-				p := uint64(t)<<32 | uint64(o)
-				n, ok := pairs[i][p]
-				if !ok {
-					n = uint32(len(pairs[i]))
-					pairs[i][p] = n
-				}
-				t = n
+		pairs := make(map[uint64]uint32)
+		for k, t := range seq {
+			if u.list[i].skeletons[t] != u.list[0].skeletons[first[k]] {
+				return false
 			}
-			n, ok := known[t]
+			p := uint64(at[k])<<32 | uint64(t)
+			n, ok := pairs[p]
 			if !ok {
-				n = uint32(len(u.terminals))
-				known[t] = n
-				from := make([]uint32, len(seqs))
-				for i := range seqs {
-					from[i] = seqs[i][at]
-				}
-				u.terminals = append(u.terminals, from)
-				u.calls = append(u.calls, 0)
+				n = uint32(len(pairs))
+				pairs[p] = n
 			}
-			u.calls[n]++
-			b.Append(n)
+			at[k] = n
+		}
+	}
+	var places []int // by terminal: where it is first called
+	number := make(map[uint32]uint32)
+	for k, t := range at {
+		n, ok := number[t]
+		if !ok {
+			n = uint32(len(places))
+			number[t] = n
+			places = append(places, k)
+			u.calls = append(u.calls, 0)
+		}
+		at[k] = n
+		u.calls[n]++
+	}
+	begin := uint64(0)
+	for _, end := range u.ends(0) {
+		b := grammar.NewBuilder()
+		for _, t := range at[begin:end] {
+			b.Append(t)
 		}
 		u.streams = append(u.streams, b)
+		begin = end
+	}
+	u.terminals = make([][]uint32, len(places))
+	for i := range u.list {
+		seq := first
+		if i > 0 {
+			seq = u.expand(i)
+		}
+		for n, k := range places {
+			u.terminals[n] = append(u.terminals[n], seq[k])
+		}
 	}
 	return true
+}
+
+// ends returns where each stream of a part ends, if all are put in a row.
+func (u *united) ends(part int) []uint64 {
+	var ends []uint64
+	sum := uint64(0)
+	for _, g := range u.list[part].streams {
+		sum += g.Len()
+		ends = append(ends, sum)
+	}
+	return ends
+}
+
+// expand returns the terminals that a part calls, all streams in a row; nil if
+// there are too many.
+func (u *united) expand(part int) []uint32 {
+	ends := u.ends(part)
+	if len(ends) == 0 || ends[len(ends)-1] > maxExpanded/uint64(len(u.list)) {
+		return nil
+	}
+	seq := make([]uint32, 0, ends[len(ends)-1])
+	for _, g := range u.list[part].streams {
+		seq = slices.AppendSeq(seq, g.All())
+	}
+	return seq
 }
 
 // ranks lists the members of the united class.
@@ -421,12 +452,19 @@ func (u *united) column(from []uint32, i int) column.Column {
 		}
 		return c
 	}
+	// A part that is a small share of its class is looked up, not expanded.
 	vals := make([][]int64, len(from))
 	for k := range vals {
-		vals[k] = of(k).Values()
+		if p := &u.list[k]; 4*len(p.members) >= p.class.ranks.Len() {
+			vals[k] = of(k).Values()
+		}
 	}
 	for _, m := range u.members {
-		c.Append(vals[m.part][m.at])
+		if v := vals[m.part]; v != nil {
+			c.Append(v[m.at])
+		} else {
+			c.Append(of(m.part).At(m.at))
+		}
 	}
 	return c
 }
