@@ -236,7 +236,9 @@ func TestCrashes(t *testing.T) {
 			each(t, program, func(s *shell) {
 				plain, _, _ := s.run(append(s.launcher("3"), "./app")...)
 				code, _, stderr := s.traced(s.scratch(), "3")
-				if code != plain {
+				// What Hydra says of ranks that left without MPI_Finalize depends on
+				// which of them it sees first: 0, 1 or 9, without spoor too.
+				if code != plain && !(program == "crash_exit" && s.mpi.name == "mpich") {
 					s.t.Errorf("code %d, without spoor %d", code, plain)
 				}
 				s.wants(stderr, "spoor recover app.spoor.partial")
