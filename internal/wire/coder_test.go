@@ -53,3 +53,16 @@ func BenchmarkMix(b *testing.B) {
 		Mix(data)
 	}
 }
+
+// Any frame stands for some data of the size asked for, or is refused.
+func FuzzUnmix(f *testing.F) {
+	frame, _ := Mix(bytes.Repeat([]byte("rank+1 "), 50))
+	f.Add(frame, uint16(350))
+	f.Add([]byte{}, uint16(9))
+	f.Fuzz(func(t *testing.T, frame []byte, size uint16) {
+		data, err := Unmix(frame, uint64(size))
+		if err == nil && len(data) != int(size) {
+			t.Errorf("%d bytes, %d wanted", len(data), size)
+		}
+	})
+}
