@@ -30,6 +30,7 @@ func run(args []string) error {
 	baseline := f.Bool("baseline", true, "compress as Pilgrim does, too")
 	sections := f.Bool("sections", false, "list where the bytes go")
 	plot := f.String("plot", "", "write a plot to this SVG `file`")
+	read := f.String("read", "", "measure nothing, take the results from this `file`")
 	keep := f.String("keep", "", "write the traces to this `folder`")
 	profile := f.String("cpuprofile", "", "write a profile to this `file`")
 	if err := f.Parse(args); err != nil {
@@ -45,6 +46,18 @@ func run(args []string) error {
 			return err
 		}
 		defer pprof.StopCPUProfile()
+	}
+	if *read != "" {
+		in, err := os.Open(*read)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		results, err := readTable(in)
+		if err != nil {
+			return fmt.Errorf("%s: %w", *read, err)
+		}
+		return finish(results, *plot)
 	}
 	list := skeleton.All
 	if *programs != "" {
@@ -85,9 +98,14 @@ func run(args []string) error {
 			results = append(results, r)
 		}
 	}
+	return finish(results, *plot)
+}
+
+// finish says what results come to, and draws them.
+func finish(results []*Result, plot string) error {
 	printSummary(os.Stdout, results)
-	if *plot != "" {
-		return writePlot(*plot, results)
+	if plot != "" {
+		return writePlot(plot, results)
 	}
 	return nil
 }

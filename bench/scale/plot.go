@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,7 @@ func writePlot(path string, results []*Result) error {
 		fmt.Fprintf(&b, `<text x="%d" y="15" fill="%s">%s</text>`+"\n", 40+i*200, l.color, l.name)
 	}
 	for i, n := range names {
+		slices.SortFunc(of[n], func(a, b *Result) int { return a.Ranks - b.Ranks })
 		panel(&b, of[n], float64(i%cols*w), float64(i/cols*h+24), w, h)
 	}
 	b.WriteString("</svg>\n")

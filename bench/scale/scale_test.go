@@ -86,6 +86,13 @@ func TestOutput(t *testing.T) {
 	var b strings.Builder
 	printHead(&b)
 	printRow(&b, results[0])
+	again, err := readTable(strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again) != 1 || again[0].Content != results[0].Content || again[0].Ranks != 16 {
+		t.Errorf("read back %+v", again)
+	}
 	printSections(&b, results[0])
 	printSummary(&b, results)
 	for _, want := range []string{"ft", "signatures", "to root"} {

@@ -73,17 +73,23 @@ func printSummary(w io.Writer, results []*Result) {
 		at[r.Program.Name][r.Ranks] = r
 	}
 	for _, name := range names {
+		if r := at[name][4096]; r != nil && r.Message > 100_000 {
+			fmt.Fprintf(w, "%s on 4096 ranks: a message of %d bytes reaches the root\n", name, r.Message)
+		}
 		small, large := at[name][1024], at[name][16384]
-		for _, r := range at[name] {
-			if r.Pilgrim.Known && r.Content > r.Pilgrim.Packed {
+		for _, r := range results {
+			if r.Program.Name == name && r.Pilgrim.Known && r.Content > r.Pilgrim.Packed {
 				fmt.Fprintf(w, "%s on %d ranks: %d bytes, Pilgrim with zstd %d\n", name, r.Ranks, r.Content, r.Pilgrim.Packed)
 			}
 		}
 		if small == nil || large == nil {
 			continue
 		}
+		if large.Calls > 1024 && large.Program.Limit == 1024 {
+			fmt.Fprintf(w, "%s: with names, places and headers %d bytes\n", name, large.Calls)
+		}
 		growth := 100 * (float64(large.Content)/float64(small.Content) - 1)
-		verdict := "within"
+		var verdict string
 		switch limit := large.Program.Limit; {
 		case limit == 0:
 			verdict = "no limit: " + large.Program.Grows

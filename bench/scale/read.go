@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"spoor/bench/scale/skeleton"
+)
+
+// readTable reads the rows that printRow wrote, as far as plot and summary need
+// them, so that long runs can be made one by one. Other lines are skipped.
+func readTable(r io.Reader) ([]*Result, error) {
+	var list []*Result
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		f := strings.Fields(strings.ReplaceAll(lines.Text(), "|", " "))
+		if len(f) != columns {
+			continue
+		}
+		p, ok := skeleton.ByName(f[0])
+		if !ok {
+			continue
+		}
+		var err error
+		number := func(s string) int {
+			n, e := parseAmount(s)
+			if e != nil {
+				err = e
+			}
+			return n
+		}
+		res := &Result{
+			Program: p, Ranks: number(f[1]), Classes: number(f[3]), Calls: number(f[4]), Content: number(f[5]),
+			Times: number(f[6]), Process: number(f[7]), Message: number(f[14]),
+		}
+		if f[8] != "-" {
+			res.Pilgrim.Known, res.Pilgrim.Plain, res.Pilgrim.Packed = true, number(f[8]), number(f[9])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", lines.Text(), err)
+		}
+		list = append(list, res)
+	}
+	return list, lines.Err()
+}
+
+// columns of the table.
+const columns = 17
+
+// parseAmount reads what amount wrote.
+func parseAmount(s string) (int, error) {
+	unit := 1.0
+	if s != "" {
+		if i := strings.IndexByte("KMG", s[len(s)-1]); i >= 0 {
+			unit = math.Pow10(3 * (i + 1))
+			s = s[:len(s)-1]
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	return int(v*unit + 0.5), err
+}
