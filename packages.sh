@@ -7,7 +7,7 @@ package_of() {
 	gcc) echo gcc libc6-dev ;;
 	make) echo make ;;
 	gfortran) echo gfortran ;;
-	mpiexec.openmpi) echo openmpi-bin libopenmpi-dev openssh-client ;; # it looks for ssh even on one node
+	mpiexec.openmpi) echo openmpi-bin libopenmpi-dev ;;
 	mpiexec.mpich) echo mpich libmpich-dev ;;
 	lmp) echo lammps lammps-examples ;;
 	hpcc) echo hpcc ;;
@@ -20,7 +20,7 @@ present() {
 	case $1 in
 	gcc) command -v gcc && [ -e /usr/include/stdlib.h ] ;;
 	lmp) command -v lmp && [ -d /usr/share/lammps/examples ] ;;
-	mpiexec.openmpi) command -v mpiexec.openmpi && command -v mpicc.openmpi && command -v ssh ;;
+	mpiexec.openmpi) command -v mpiexec.openmpi && command -v mpicc.openmpi ;;
 	mpiexec.mpich) command -v mpiexec.mpich && command -v mpicc.mpich ;;
 	scalapack) [ -d /usr/lib/x86_64-linux-gnu/scalapack ] ;;
 	mpi4py) /usr/bin/python3 -c 'import mpi4py' ;;
