@@ -48,7 +48,7 @@ var lines = []struct {
 
 func panel(b *strings.Builder, results []*Result, x0, y0, w, h float64) {
 	const left, right, top, bottom = 40, 10, 18, 22
-	const lowX, highX, lowY, highY = 4, 14, 2, 8 // log2 ranks, log10 bytes
+	const lowX, highX, lowY, highY = 3, 14, 2, 8 // log2 ranks, log10 bytes
 	x := func(ranks int) float64 {
 		return x0 + left + (math.Log2(float64(ranks))-lowX)/(highX-lowX)*(w-left-right)
 	}
