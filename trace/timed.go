@@ -1,0 +1,204 @@
+package trace
+
+import (
+	"iter"
+
+	"spoor/internal/prefix"
+)
+
+// A SampleKind says how well a time is known. The order is from nothing to all.
+type SampleKind uint8
+
+// The kinds of samples.
+const (
+	NoSample        SampleKind = iota // nothing was recorded
+	MeanSample                        // the mean of calls like it
+	HistogramSample                   // a value of the histogram of calls like it: many of them have its shape
+	BoundedSample                     // the call's own time, within Bound
+	ExactSample                       // the call's own time
+)
+
+func (k SampleKind) String() string {
+	return [...]string{"unknown", "mean", "histogram", "bounded", "exact"}[k]
+}
+
+// A Sample is a time in nanoseconds. The call's own time is at most Bound away
+// from it, whatever the kind.
+type Sample struct {
+	Ns    uint64
+	Kind  SampleKind
+	Bound uint64
+}
+
+// A Timing is how long a call took, and how long its thread was outside MPI
+// before it; the gap before a thread's first call is 0.
+type Timing struct{ Duration, Gap Sample }
+
+// A TimedCall is a call together with its times.
+type TimedCall struct {
+	*Call
+	Timing Timing
+	// Start is when the call began, in nanoseconds on the run's one time line:
+	// since rank 0's first call, on rank 0's clock. It is as good as the kind of
+	// the gaps says: with means and histograms, calls keep their order and the
+	// thread's span is right, but a single call may be off.
+	Start int64
+}
+
+// End is when the call returned.
+func (c *TimedCall) End() int64 { return c.Start + int64(c.Timing.Duration.Ns) }
+
+// timeline gives the times of one stream's calls, in order.
+type timeline interface {
+	// next returns the times of the next call and its start. terminal is that
+	// of the call.
+	next(terminal int) (Timing, int64, error)
+}
+
+// Timed yields the calls of a stream in program order with their times. After
+// an error it stops.
+func (k *Rank) Timed(stream int) iter.Seq2[TimedCall, error] { return k.TimedFrom(stream, 0) }
+
+// TimedFrom yields the calls of a stream from a position on, with their times.
+func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
+	return func(yield func(TimedCall, error) bool) {
+		line, err := k.timeline(stream, index)
+		if err != nil {
+			yield(TimedCall{}, err)
+			return
+		}
+		for c, err := range k.CallsFrom(stream, index) {
+			t := TimedCall{Call: c}
+			if err == nil {
+				t.Timing, t.Start, err = line.next(c.Terminal)
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Timings yields what Timed does without the calls: by position, terminal and
+// times. It is the faster where a call's parameters don't matter.
+func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
+	return func(yield func(TimedTerminal, error) bool) {
+		line, err := k.timeline(stream, 0)
+		if err != nil {
+			yield(TimedTerminal{}, err)
+			return
+		}
+		at := uint64(0)
+		for n := range k.streams[stream].All() {
+			t := TimedTerminal{Index: at, Terminal: int(n)}
+			t.Timing, t.Start, err = line.next(int(n))
+			if !yield(t, err) || err != nil {
+				return
+			}
+			at++
+		}
+	}
+}
+
+// A TimedTerminal says which call stands at a position of a stream, and its
+// times; see TimedCall.
+type TimedTerminal struct {
+	Index    uint64
+	Terminal int
+	Timing   Timing
+	Start    int64
+}
+
+// Start is when the rank's first call began: nanoseconds since rank 0's first
+// call.
+func (k *Rank) Start() (int64, error) {
+	p, err := k.r.procs()
+	if err != nil {
+		return 0, err
+	}
+	return p.At(k.number).StartNs - k.r.origin(p), nil
+}
+
+// origin is where the time line begins: wall clock in ns since 1970.
+func (r *Reader) origin(p *Processes) int64 {
+	for rank, c := range r.place {
+		if c >= 0 {
+			return p.At(rank).StartNs
+		}
+	}
+	return 0
+}
+
+// timeline returns the times of a stream from a position on.
+func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
+	return k.meanTimeline(stream, index)
+}
+
+// meanTimes is what the statistics of a class say of a rank's single calls.
+type meanTimes struct {
+	timings []Timing     // by terminal
+	sums    *prefix.Sums // of durations and gaps
+	start   int64
+	scale   float64 // of sums, so that the stream ends when it did
+}
+
+// A meanLine is a place in a stream with times that are means.
+type meanLine struct {
+	*meanTimes
+	done int64 // sum of what is before
+}
+
+func (l *meanLine) next(terminal int) (Timing, int64, error) {
+	t := l.timings[terminal]
+	start := l.start + int64(float64(l.done+int64(t.Gap.Ns))*l.scale)
+	l.done += int64(t.Gap.Ns + t.Duration.Ns)
+	return t, start, nil
+}
+
+func (k *Rank) meanTimeline(stream int, index uint64) (*meanLine, error) {
+	m, err := k.means(stream)
+	if err != nil {
+		return nil, err
+	}
+	l := &meanLine{meanTimes: m}
+	if index > 0 {
+		l.done = m.sums.Before(index)
+	}
+	return l, nil
+}
+
+// means prepares a stream's timeline from the statistics of its class.
+func (k *Rank) means(stream int) (*meanTimes, error) {
+	stats, err := k.Times()
+	if err != nil {
+		return nil, err
+	}
+	p, err := k.Process()
+	if err != nil {
+		return nil, err
+	}
+	m := &meanTimes{timings: make([]Timing, len(stats)), scale: 1}
+	if m.start, err = k.Start(); err != nil {
+		return nil, err
+	}
+	for i := range stats {
+		m.timings[i] = Timing{meanSample(stats[i].Duration), meanSample(stats[i].Gap)}
+	}
+	m.sums = prefix.New(k.streams[stream], func(t uint32) int64 {
+		return int64(m.timings[t].Duration.Ns + m.timings[t].Gap.Ns)
+	})
+	// Ranks of a class share the means. A rank that waited less has the same sum
+	// but ended when it ended.
+	if total := m.sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
+		m.scale = float64(p.SpanNs) / float64(total)
+	}
+	return m, nil
+}
+
+func meanSample(s Stat) Sample {
+	if s.Count == 0 {
+		return Sample{}
+	}
+	mean := uint64(s.Mean() + 0.5)
+	return Sample{Ns: mean, Kind: MeanSample, Bound: max(mean-min(s.Min, mean), s.Max-min(s.Max, mean))}
+}

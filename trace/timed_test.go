@@ -1,0 +1,66 @@
+package trace
+
+import "testing"
+
+// Every call gets the mean of calls like it, and calls follow each other on the
+// time line within the rank's span.
+func TestTimedMeans(t *testing.T) {
+	r, err := open(encoded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := r.Rank(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := k.Process()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := k.Start()
+	if err != nil || start != 0 {
+		t.Fatalf("start %d, error %v", start, err)
+	}
+	var all []TimedCall
+	end := start
+	for c, err := range k.Timed(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, g := c.Timing.Duration, c.Timing.Gap
+		if d != (Sample{100, MeanSample, 20}) || g != (Sample{10, MeanSample, 80}) {
+			t.Fatalf("call %d: took %v after %v", c.Index, d, g)
+		}
+		if c.Start < end {
+			t.Fatalf("call %d starts at %d, the one before ended at %d", c.Index, c.Start, end)
+		}
+		end = c.End()
+		all = append(all, c)
+	}
+	if n := k.Len(0); uint64(len(all)) != n {
+		t.Fatalf("%d calls of %d", len(all), n)
+	}
+	if end > p.SpanNs {
+		t.Errorf("last call ends at %d, the rank at %d", end, p.SpanNs)
+	}
+	i := 100
+	for c, err := range k.TimedFrom(0, 100) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Index != all[i].Index || c.Start != all[i].Start || c.Timing != all[i].Timing {
+			t.Fatalf("call %d sought: %+v, walked: %+v", i, c, all[i])
+		}
+		i++
+	}
+	i = 0
+	for c, err := range k.Timings(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Index != all[i].Index || c.Terminal != all[i].Terminal || c.Start != all[i].Start || c.Timing != all[i].Timing {
+			t.Fatalf("call %d alone: %+v, with parameters: %+v", i, c, all[i])
+		}
+		i++
+	}
+}
