@@ -15,7 +15,7 @@ import (
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/wire", "internal/timing", "internal/version", "internal/launch", "internal/inspect"},
-	{"internal/pack"},
+	{"internal/pack", "internal/timing/hist"},
 	{"internal/event", "internal/signature", "internal/prefix"},
 	{"internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},

@@ -1,0 +1,235 @@
+// Package hist summarises times in a small, fixed number of bins whose bounds
+// follow the data: the dynamically balanced histograms of "Preserving Time in
+// Large-Scale Communication Traces" (ICS 2008), section 3.2, algorithms 1 and
+// 2. When bins get out of balance, two neighbours that matter least are joined
+// and the one that matters most is split.
+//
+// It departs from the paper where measuring said so (docs/time-codecs.md). The
+// first distinct values have bins of their own, exactly, instead of a range
+// guessed from the first one. What a bin matters is its count times its width
+// in octaves instead of its count alone, so that one outlier or the valley
+// between two modes does not blur what lies beside it. A split bin is taken to be uniform on
+// either side of its mean, with counts that agree with that mean, instead of
+// half and half. And merging two histograms costs by bins, not by samples.
+//
+// The package does not know what the times are of, and keeps no samples.
+//
+// Invariants
+//  1. Bins are disjoint and in rising order, and none is empty.
+//  2. Count, Min and Max of a whole histogram are exact, its mean is to seven
+//     digits (three after merging). Numbers of single bins are exact until a bin
+//     is split or cut, and estimates from then on.
+//  3. No arithmetic may be fused: products are converted explicitly, so that
+//     all machines make the same bytes.
+package hist
+
+import (
+	"math"
+	"math/bits"
+)
+
+// DefaultBins is how many bins a histogram has unless told otherwise.
+const DefaultBins = 5
+
+// MaxBins is how many a histogram can have.
+const MaxBins = 256
+
+// NoRank stands for a rank that is not known.
+const NoRank = -1
+
+// A Bin summarises the samples between Min and Max.
+type Bin struct {
+	Count    uint64
+	Min, Max uint64
+	Mean     float64
+	m2       float64 // sum of squared distances from the mean
+
+	// MinRank and MaxRank are the ranks that Min and Max are of.
+	MinRank, MaxRank int32
+
+	upto uint64 // what is above goes into the next bin
+}
+
+// Variance is the variance of the bin's samples.
+func (b *Bin) Variance() float64 {
+	if b.Count == 0 {
+		return 0
+	}
+	return b.m2 / float64(b.Count)
+}
+
+// A Hist is a histogram. Its zero value can't be used; New makes one.
+type Hist struct {
+	bins  []Bin // up to cap
+	left  int32 // samples until bins are balanced next
+	every int32 // the interval for that
+	rank  int32
+}
+
+// New returns an empty histogram of at most bins bins, between 2 and MaxBins,
+// of the samples of a rank.
+func New(bins int, rank int32) *Hist {
+	h := new(Hist)
+	h.Init(make([]Bin, min(max(bins, 2), MaxBins)), rank)
+	return h
+}
+
+// Init makes h an empty histogram with as many bins as room has places. It is
+// for callers that allocate many at once.
+func (h *Hist) Init(room []Bin, rank int32) {
+	*h = Hist{bins: room[:0:len(room)], left: firstInterval, every: firstInterval, rank: rank}
+}
+
+// Balance is looked at after so many samples; the interval doubles while there
+// is nothing to do.
+const (
+	firstInterval = 16
+	lastInterval  = 512
+)
+
+// Add puts in one sample. It does not allocate.
+func (h *Hist) Add(v uint64) {
+	bins := h.bins
+	i := 0
+	for i < len(bins)-1 && v > bins[i].upto {
+		i++
+	}
+	if len(bins) < cap(bins) && h.grow(i, v) {
+		return
+	}
+	b := &bins[i]
+	b.Count++
+	x := float64(v)
+	d := x - b.Mean
+	b.Mean += d / float64(b.Count)
+	b.m2 += float64(d * (x - b.Mean))
+	if v < b.Min {
+		b.Min = v
+	}
+	if v > b.Max {
+		b.Max = v
+	}
+	h.left--
+	if h.left <= 0 {
+		h.balance()
+	}
+}
+
+// grow makes a bin for v, which belongs to bin i, unless that one covers it.
+func (h *Hist) grow(i int, v uint64) bool {
+	n := len(h.bins)
+	if n > 0 {
+		b := &h.bins[i]
+		if v >= b.Min && v <= b.Max {
+			return false
+		}
+		if v > b.Max {
+			i++
+		}
+	}
+	h.bins = h.bins[:n+1]
+	copy(h.bins[i+1:], h.bins[i:n])
+	h.bins[i] = Bin{Count: 1, Min: v, Max: v, Mean: float64(v), MinRank: h.rank, MaxRank: h.rank}
+	h.bound(i - 1)
+	h.bound(i)
+	return true
+}
+
+// bound sets the bound between bin i and the next half way.
+func (h *Hist) bound(i int) {
+	switch {
+	case i < 0 || i >= len(h.bins):
+	case i == len(h.bins)-1:
+		h.bins[i].upto = math.MaxUint64
+	default:
+		h.bins[i].upto = h.bins[i].Max + (h.bins[i+1].Min-h.bins[i].Max-1)/2
+	}
+}
+
+// balance joins the two neighbours that matter least and splits the bin that
+// matters most, if that is much better than things are.
+func (h *Hist) balance() {
+	most, at := 0.0, -1
+	for i := range h.bins {
+		b := &h.bins[i]
+		if w := weight(b.Count, b.Min, b.Max); w > most {
+			most, at = w, i
+		}
+	}
+	join, with := math.Inf(1), -1
+	for i := range len(h.bins) - 1 {
+		if a, b := &h.bins[i], &h.bins[i+1]; i != at && i+1 != at {
+			if w := weight(a.Count+b.Count, a.Min, b.Max); w < join {
+				join, with = w, i
+			}
+		}
+	}
+	if with < 0 || join > float64(most*worth) {
+		h.every = min(2*h.every, lastInterval)
+		h.left = h.every
+		return
+	}
+	h.every = firstInterval
+	h.left = h.every
+	// Joining frees a place and splitting takes it: those between move over.
+	low, high := split(&h.bins[at])
+	joined := joinBins(&h.bins[with], &h.bins[with+1])
+	if with < at {
+		copy(h.bins[with+1:at-1], h.bins[with+2:at])
+		h.bins[with], h.bins[at-1], h.bins[at] = joined, low, high
+	} else {
+		copy(h.bins[at+2:with+1], h.bins[at+1:with])
+		h.bins[at], h.bins[at+1], h.bins[with+1] = low, high, joined
+	}
+	for i := range h.bins {
+		h.bound(i)
+	}
+}
+
+// worth is how much less a joined bin must matter than the one that is split.
+const worth = 0.6
+
+// weight says how much a bin of a count and range matters: nothing if all its
+// samples are the same.
+func weight(count, low, high uint64) float64 {
+	return float64(float64(count) * float64(octave(high)-octave(low)))
+}
+
+// octave is about log2(v+1) in 1/65536, straight between powers of two.
+func octave(v uint64) int64 {
+	if v++; v == 0 {
+		return 64 << 16
+	}
+	n := bits.Len64(v) - 1
+	return int64(n)<<16 | int64(v<<(63-n)<<1>>48)
+}
+
+// joinBins returns the bin of all samples of a and b.
+func joinBins(a, b *Bin) Bin {
+	j := Bin{Count: a.Count + b.Count, Min: a.Min, MinRank: a.MinRank, Max: a.Max, MaxRank: a.MaxRank, upto: a.upto}
+	if b.Min < a.Min {
+		j.Min, j.MinRank = b.Min, b.MinRank
+	}
+	if b.Max > a.Max {
+		j.Max, j.MaxRank = b.Max, b.MaxRank
+	}
+	part := float64(b.Count) / float64(j.Count)
+	d := b.Mean - a.Mean
+	j.Mean = j.clamp(a.Mean + float64(d*part))
+	j.m2 = a.m2 + b.m2 + float64(float64(d*d)*float64(float64(a.Count)*part))
+	return j
+}
+
+// clamp returns the mean m, which rounding may have moved out of the bin.
+func (b *Bin) clamp(m float64) float64 { return min(max(m, float64(b.Min)), float64(b.Max)) }
+
+// split cuts a bin that is not of one value at its mean.
+func split(b *Bin) (low, high Bin) { return cut(b, floor(b.Mean, b.Min, b.Max-1)) }
+
+// floor is x as an integer between least and most.
+func floor(x float64, least, most uint64) uint64 {
+	if x >= 1<<64 {
+		return most
+	}
+	return min(max(uint64(max(x, 0)), least), most)
+}

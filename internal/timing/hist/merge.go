@@ -1,0 +1,110 @@
+package hist
+
+import "slices"
+
+// Merge adds what another histogram says to h, which keeps its number of bins.
+// Where bins of the two overlap, they are cut at each other's ends. The time
+// depends on the number of bins alone.
+func (h *Hist) Merge(o *Hist) {
+	if len(o.bins) == 0 {
+		return
+	}
+	if len(h.bins) == 0 && len(o.bins) <= cap(h.bins) {
+		h.bins = append(h.bins, o.bins...)
+		h.bound(len(h.bins) - 1)
+		return
+	}
+	all := overlay(h.bins, o.bins)
+	for len(all) > cap(h.bins) {
+		best, at := 0.0, -1
+		for i := range len(all) - 1 {
+			if w := weight(all[i].Count+all[i+1].Count, all[i].Min, all[i+1].Max); at < 0 || w < best {
+				best, at = w, i
+			}
+		}
+		all[at] = joinBins(&all[at], &all[at+1])
+		all = slices.Delete(all, at+1, at+2)
+	}
+	h.bins = append(h.bins[:0], all...)
+	for i := range h.bins {
+		h.bound(i)
+	}
+}
+
+// overlay returns disjoint bins that hold all samples of a and b. Both are
+// disjoint and in order.
+func overlay(a, b []Bin) []Bin {
+	all := make([]Bin, 0, 2*(len(a)+len(b)))
+	var x, y Bin // what is left of the heads of a and b
+	next := func(list *[]Bin) (head Bin) {
+		if len(*list) > 0 {
+			head, *list = (*list)[0], (*list)[1:]
+		}
+		return head
+	}
+	x, y = next(&a), next(&b)
+	for x.Count > 0 && y.Count > 0 {
+		if y.Min < x.Min {
+			x, y, a, b = y, x, b, a
+		}
+		switch {
+		case x.Max < y.Min:
+			all = append(all, x)
+			x = next(&a)
+		case x.Min == x.Max || y.Min == y.Max || x.Min == y.Min && x.Max == y.Max:
+			// Nothing is gained by cutting here.
+			x, y, a, b = absorb(x, y, a, b)
+		case x.Min < y.Min:
+			var low Bin
+			low, x = cut(&x, y.Min-1)
+			if low.Count > 0 {
+				all = append(all, low)
+			}
+			if x.Count == 0 {
+				x = next(&a)
+			}
+		default: // the same beginning, unequal ends
+			if y.Max < x.Max {
+				x, y, a, b = y, x, b, a
+			}
+			var low Bin
+			low, y = cut(&y, x.Max)
+			if low.Count > 0 {
+				x = joinBins(&x, &low)
+			}
+			all = append(all, x)
+			x = next(&a)
+			if y.Count == 0 {
+				y = next(&b)
+			}
+		}
+	}
+	if x.Count > 0 {
+		all = append(append(all, x), a...)
+	}
+	if y.Count > 0 {
+		all = append(append(all, y), b...)
+	}
+	return all
+}
+
+// absorb deals with x and y that overlap and of which one is a single value
+// or both are the same range: they become one bin.
+func absorb(x, y Bin, a, b []Bin) (x2, y2 Bin, a2, b2 []Bin) {
+	next := func(list []Bin) (Bin, []Bin) {
+		if len(list) == 0 {
+			return Bin{}, nil
+		}
+		return list[0], list[1:]
+	}
+	j := joinBins(&x, &y)
+	// The longer one may overlap what follows the shorter: it goes on.
+	if x.Max >= y.Max {
+		x = j
+		y, b = next(b)
+	} else {
+		y = j
+		x, a = next(a)
+	}
+	return x, y, a, b
+}
