@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"internal/event", "internal/signature", "internal/prefix"},
 	{"internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
-	{"internal/capture", "internal/merge", "internal/summary", "internal/diff"},
+	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue"},
 	{"internal/recover"},
 	{"engine", "cmd", "test", "bench"},
 }

@@ -1,0 +1,180 @@
+package reissue
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// An Obstacle is why some calls of a trace can't be made again.
+type Obstacle struct {
+	Function string `json:"function"`
+	Reason   string `json:"reason"`
+	Calls    uint64 `json:"calls"` // over all ranks
+	Ranks    int    `json:"ranks"`
+}
+
+func (o Obstacle) String() string {
+	return fmt.Sprintf("%s: %d calls on %d ranks: %s", o.Function, o.Calls, o.Ranks, o.Reason)
+}
+
+// A Target is the MPI that calls are to be made under.
+type Target struct {
+	Flavour string                 // mpich, openmpi, abi; "" as the trace's
+	Has     func(name string) bool // nil: all functions
+}
+
+// Obstacles lists what stands in the way of making all calls of a trace again,
+// most calls first.
+func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
+	type key struct{ function, reason string }
+	found := make(map[key]*Obstacle)
+	add := func(function, reason string, calls uint64) {
+		k := key{function, reason}
+		o := found[k]
+		if o == nil {
+			o = &Obstacle{Function: function, Reason: reason}
+			found[k] = o
+		}
+		o.Calls += calls
+		o.Ranks++
+	}
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			add("any", "the rank left no track", 0)
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+		counts := make([]uint64, k.Terminals())
+		for s := range k.Streams() {
+			for t, n := range k.Counts(s) {
+				counts[t] += n
+			}
+		}
+		mine := make(map[key]uint64)
+		for t, n := range counts {
+			c, err := k.Terminal(t)
+			if err != nil {
+				return nil, fmt.Errorf("reissue: %w", err)
+			}
+			if why := Why(c, r.Meta()[trace.MetaMPI], target); why != "" {
+				mine[key{c.Name(), why}] += n
+			}
+		}
+		for at, n := range mine {
+			add(at.function, at.reason, n)
+		}
+	}
+	list := make([]Obstacle, 0, len(found))
+	for _, o := range found {
+		list = append(list, *o)
+	}
+	slices.SortFunc(list, func(a, b Obstacle) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list, nil
+}
+
+// Why says why a distinct call can't be made again; "" if it can. from is the
+// flavour of the MPI that the trace was made under.
+func Why(c *trace.Call, from string, target Target) string {
+	name := c.Name()
+	def, known := mpi.Lookup(name)
+	switch {
+	case !known:
+		return "not in the standard that this release knows"
+	case target.Has != nil && !target.Has(name):
+		return "the MPI at hand does not have it"
+	case c.Return == trace.NeverReturned && name != "MPI_Finalize":
+		return "the call never returned"
+	}
+	switch strings.TrimSuffix(name, "_c") {
+	case "MPI_Abort":
+		return "it ends the program"
+	case "MPI_Comm_spawn", "MPI_Comm_spawn_multiple":
+		return "processes that it started are not in the trace"
+	case "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Open_port", "MPI_Close_port",
+		"MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name":
+		return "who meets whom through a port or a socket is not in the trace"
+	case "MPI_Register_datarep":
+		return "a representation of data can be registered once only, and its functions are not in the trace"
+	case "MPI_Comm_get_parent":
+		if p := c.Param("parent"); p != nil && p.Out.Num >= trace.FirstLocal {
+			return "the parents of the program are not in the trace"
+		}
+	case "MPI_T_event_read", "MPI_T_event_copy", "MPI_T_event_get_timestamp", "MPI_T_event_get_source":
+		return "an event instance exists only while its callback runs"
+	}
+	if target.Flavour != "" && from != "" && target.Flavour != from {
+		switch {
+		case def.Has(mpi.Tool):
+			return "variables of the tools interface are those of one MPI"
+		case strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint"):
+			return "integers that stand for handles are those of one MPI"
+		}
+	}
+	if c.Name() == "MPI_Request_f2c" || c.Name() == "MPI_Request_fromint" {
+		return "which request it gave is not in the trace"
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if why := whyValue(p, &p.In); why != "" {
+			return why
+		}
+		if p.Def.Type == trace.Request && p.Out.Type == trace.Request && p.Out.Form == trace.RequestUnknown {
+			return "a request that was not seen being made"
+		}
+	}
+	return absolute(c)
+}
+
+func whyValue(p *trace.Param, v *trace.Value) string {
+	switch v.Type {
+	case trace.Handle, trace.Object:
+		if v.Num == trace.UnknownHandle {
+			return "a handle that was not seen being made (" + p.Name() + ")"
+		}
+	case trace.Request:
+		switch v.Form {
+		case trace.RequestUnknown:
+			return "a request that was not seen being made"
+		case trace.RequestForeign:
+			return "a request of another thread, numbered by what that thread happened to have made"
+		}
+	case trace.Array:
+		for i := range v.Elems {
+			if why := whyValue(p, &v.Elems[i]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// absolute finds datatypes whose displacements are addresses of the run that
+// was recorded.
+func absolute(c *trace.Call) string {
+	if !c.Func.Has(trace.CreatesType) {
+		return ""
+	}
+	const far = 1 << 40 // no displacement, but where programs live
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Kind() != "aint" && p.Kind() != "disp" {
+			continue
+		}
+		for j := range p.In.Elems {
+			if v := p.In.Elems[j].Num; v > far || v < -far {
+				return "displacements that are addresses of the original process"
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+// Package reissue says what it takes to make the calls of a trace again: which
+// of them can't be made and why, which memory they touch, and how many places
+// for handles and requests are needed. It looks at the distinct calls of a rank
+// and never expands a trace.
+//
+// The package makes no calls itself and writes no programs. It needs no MPI.
+//
+// What it relies on, and whoever re-issues calls has to keep:
+//
+//  1. A handle's number in a trace is a place: the call that makes it says
+//     where it goes, later calls where it is. Numbers are used again, so that a
+//     place holds one handle after the other.
+//  2. A one-shot request is named by how many creations of its thread ago it
+//     was made. A ring of Plan.Distance places, one taken by each creation that
+//     gave a request, therefore holds all that are ever asked for.
+//  3. Memory is a segment and an offset in it. Two addresses overlap if their
+//     segments are equal and their offsets say so; segments never do. A segment
+//     that is kept once it was used gets the same number in a new trace, as
+//     numbers are given at first use, lowest first.
+package reissue
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// A Place is a piece of memory that addresses count from.
+type Place struct {
+	Class  trace.AddressClass
+	Device int // 0 the host
+	ID     int64
+}
+
+// A Segment is the part of a Place that calls touch.
+type Segment struct {
+	Place
+	Low, High int64 // bytes from Low to before High
+	Given     bool  // the MPI hands it out in a call; if false it always has to be allocated
+}
+
+// Size returns how many bytes the segment spans, its beginning included, from
+// which offsets count.
+func (s *Segment) Size() int64 { return max(s.High, 0) - min(s.Low, 0) }
+
+// A Plan is what one rank needs.
+type Plan struct {
+	Segments   []Segment // by class, device and number
+	Slots      [256]int  // by mpi.Kind of handles and tool objects: how many places
+	Persistent int       // places for persistent requests
+	Distance   int64     // places for one-shot requests, see the package
+	Statuses   int       // longest array of statuses
+	Elements   int       // longest array of anything that a call writes
+	Threads    int
+}
+
+// Of makes the plan of a rank.
+func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
+	p := planner{
+		plan: &Plan{Threads: k.Streams()}, segments: make(map[Place]*Segment),
+		types: newTypes(), comms: make(map[int64]commSize), ranks: r.Ranks(),
+	}
+	calls := make([]*trace.Call, k.Terminals())
+	for t := range calls {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+		calls[t] = c
+		p.definitions(c)
+	}
+	for _, c := range calls {
+		p.slots(c)
+		p.memory(c)
+	}
+	p.plan.Segments = make([]Segment, 0, len(p.segments))
+	for _, s := range p.segments {
+		p.plan.Segments = append(p.plan.Segments, *s)
+	}
+	slices.SortFunc(p.plan.Segments, func(a, b Segment) int { return a.Place.compare(b.Place) })
+	return p.plan, nil
+}
+
+func (p Place) compare(q Place) int {
+	return cmp.Or(cmp.Compare(p.Class, q.Class), cmp.Compare(p.Device, q.Device), cmp.Compare(p.ID, q.ID))
+}
+
+// Join widens the plan so that it serves another rank's calls too.
+func (p *Plan) Join(q *Plan) {
+	byPlace := make(map[Place]Segment)
+	for _, list := range [][]Segment{p.Segments, q.Segments} {
+		for _, s := range list {
+			if old, ok := byPlace[s.Place]; ok {
+				s.Low, s.High, s.Given = min(s.Low, old.Low), max(s.High, old.High), s.Given || old.Given
+			}
+			byPlace[s.Place] = s
+		}
+	}
+	p.Segments = slices.SortedFunc(maps.Values(byPlace), func(a, b Segment) int { return a.Place.compare(b.Place) })
+	for k, n := range q.Slots {
+		p.Slots[k] = max(p.Slots[k], n)
+	}
+	p.Persistent = max(p.Persistent, q.Persistent)
+	p.Distance = max(p.Distance, q.Distance)
+	p.Statuses = max(p.Statuses, q.Statuses)
+	p.Elements = max(p.Elements, q.Elements)
+	p.Threads = max(p.Threads, q.Threads)
+}
+
+type planner struct {
+	plan     *Plan
+	segments map[Place]*Segment
+	types    *types
+	comms    map[int64]commSize
+	ranks    int
+}
+
+// A commSize is what is known of the communicators that had a number.
+type commSize struct{ local, remote, in, out int64 }
+
+// slots counts places for handles and requests.
+func (p *planner) slots(c *trace.Call) {
+	for i := range c.Params {
+		q := &c.Params[i]
+		p.value(q.Kind(), &q.In)
+		p.value(q.Kind(), &q.Out)
+		if q.Out.Type == trace.Array {
+			p.plan.Elements = max(p.plan.Elements, len(q.Out.Elems))
+			if q.Def.Type == trace.Status {
+				p.plan.Statuses = max(p.plan.Statuses, len(q.Out.Elems))
+			}
+		}
+	}
+	if c.Result.Type != trace.None {
+		p.value(c.Func.Returns, &c.Result)
+	}
+}
+
+func (p *planner) value(kind string, v *trace.Value) {
+	switch v.Type {
+	case trace.Handle, trace.Object:
+		k, ok := mpi.KindNamed(kind)
+		if ok && v.Num >= trace.FirstLocal {
+			p.plan.Slots[k] = max(p.plan.Slots[k], int(v.Num-trace.FirstLocal)+1)
+		}
+	case trace.Request:
+		switch v.Form {
+		case trace.RequestOnce:
+			p.plan.Distance = max(p.plan.Distance, v.ID)
+		case trace.RequestPersistent:
+			p.plan.Persistent = max(p.plan.Persistent, int(v.ID)+1)
+		}
+	case trace.Array:
+		for i := range v.Elems {
+			p.value(kind, &v.Elems[i])
+		}
+	}
+}
+
+// definitions notes what a call says of a handle that it makes.
+func (p *planner) definitions(c *trace.Call) {
+	if t := c.NewType; t != nil {
+		for i := range c.Params {
+			if q := &c.Params[i]; q.Kind() == "datatype" && q.Out.Type == trace.Handle {
+				p.types.define(q.Out.Num, t)
+			}
+		}
+	}
+	if n := c.NewComm; n != nil {
+		var s commSize
+		for i := range c.Params {
+			if q := &c.Params[i]; q.Kind() == "comm" && q.Out.Type == trace.Handle && q.Out.Num >= trace.FirstLocal {
+				s = p.comms[q.Out.Num]
+				s.local, s.remote = max(s.local, n.Size), max(s.remote, n.RemoteSize)
+				in, out := neighbours(c, n.Size)
+				s.in, s.out = max(s.in, in), max(s.out, out)
+				p.comms[q.Out.Num] = s
+			}
+		}
+	}
+}
+
+// neighbours bounds the degrees of a process in a new communicator's topology.
+func neighbours(c *trace.Call, size int64) (in, out int64) {
+	num := func(name string) int64 {
+		if q := c.Param(name); q != nil && q.In.Type == trace.Int {
+			return q.In.Num
+		}
+		return 0
+	}
+	switch c.Name() {
+	case "MPI_Cart_create":
+		return 2 * num("ndims"), 2 * num("ndims")
+	case "MPI_Cart_sub":
+		if q := c.Param("remain_dims"); q != nil {
+			return 2 * int64(len(q.In.Elems)), 2 * int64(len(q.In.Elems))
+		}
+	case "MPI_Graph_create":
+		if q := c.Param("edges"); q != nil {
+			return int64(len(q.In.Elems)), int64(len(q.In.Elems))
+		}
+	case "MPI_Dist_graph_create_adjacent":
+		return num("indegree"), num("outdegree")
+	case "MPI_Dist_graph_create":
+		// Any process may have named the edges; parallel ones are rare.
+		n := size
+		if q := c.Param("destinations"); q != nil {
+			n += int64(len(q.In.Elems))
+		}
+		return n, n
+	}
+	return 0, 0
+}
+
+const (
+	commWorld = 0x101
+	commSelf  = 0x102
+)
+
+func (p *planner) comm(v *trace.Value) commSize {
+	switch v.Num {
+	case commWorld:
+		return commSize{local: int64(p.ranks)}
+	case commSelf:
+		return commSize{local: 1}
+	}
+	s := p.comms[v.Num]
+	if s.local == 0 {
+		s.local = int64(p.ranks)
+	}
+	return s
+}

@@ -1,0 +1,132 @@
+package reissue
+
+import (
+	"testing"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+func integer(v int64) trace.Value { return trace.Value{Type: trace.Int, Num: v} }
+func handle(v int64) trace.Value  { return trace.Value{Type: trace.Handle, Num: v} }
+func heap(id, off int64) trace.Value {
+	return trace.Value{Type: trace.Address, Addr: trace.Location{Class: trace.Heap, ID: id, Offset: off}}
+}
+
+func array(v ...int64) trace.Value {
+	a := trace.Value{Type: trace.Array, Num: int64(len(v))}
+	for _, x := range v {
+		a.Elems = append(a.Elems, integer(x))
+	}
+	return a
+}
+
+// call makes a call with values for the parameters that go in, in order.
+func call(t *testing.T, name string, in ...trace.Value) *trace.Call {
+	t.Helper()
+	def, ok := mpi.Lookup(name)
+	if !ok {
+		t.Fatalf("no function %s", name)
+	}
+	f := trace.FunctionOf(def)
+	c := &trace.Call{Func: &f, Params: make([]trace.Param, len(f.Params))}
+	for i := range f.Params {
+		c.Params[i].Def = &f.Params[i]
+		if f.Params[i].In && len(in) > 0 {
+			c.Params[i].In, in = in[0], in[1:]
+		}
+	}
+	return c
+}
+
+func TestReach(t *testing.T) {
+	const integers, world = 0x209, 0x101
+	tests := []struct {
+		name, param string
+		in          []trace.Value
+		low, high   int64
+	}{
+		{"MPI_Send", "buf", []trace.Value{heap(0, 0), integer(10), handle(integers), integer(1), integer(0), handle(world)}, 0, 40},
+		{"MPI_Allgather", "recvbuf", []trace.Value{heap(0, 0), integer(2), handle(integers), heap(1, 0), integer(3), handle(integers), handle(world)}, 0, 4 * 3 * 4},
+		{"MPI_Allgather", "sendbuf", []trace.Value{heap(0, 0), integer(2), handle(integers), heap(1, 0), integer(3), handle(integers), handle(world)}, 0, 8},
+		{"MPI_Ialltoall", "sendbuf", []trace.Value{heap(0, 0), integer(2), handle(integers), heap(1, 0), integer(3), handle(integers), handle(world)}, 0, 4 * 2 * 4},
+		{"MPI_Reduce", "sendbuf", []trace.Value{heap(0, 0), heap(1, 0), integer(5), handle(integers), handle(0x21), integer(0), handle(world)}, 0, 20},
+		{"MPI_Allgatherv", "recvbuf", []trace.Value{
+			heap(0, 0), integer(2), handle(integers), heap(1, 0), array(1, 2, 0, 4), array(10, 0, -90, 20), handle(integers), handle(world),
+		}, 0, 4 * 24},
+		{"MPI_Reduce_scatter", "sendbuf", []trace.Value{heap(0, 0), heap(1, 0), array(1, 2, 3, 4), handle(integers), handle(0x21), handle(world)}, 0, 40},
+		{"MPI_Alltoallw", "recvbuf", []trace.Value{
+			heap(0, 0), array(1), array(0), {Type: trace.Array, Num: 1, Elems: []trace.Value{handle(integers)}},
+			heap(1, 0), array(2), array(-100), {Type: trace.Array, Num: 1, Elems: []trace.Value{handle(integers)}}, handle(world),
+		}, -100, 0},
+		{"MPI_Win_create", "base", []trace.Value{heap(0, 0), integer(4096), integer(8), handle(0x130), handle(world)}, 0, 4096},
+		{"MPI_Fetch_and_op", "result_addr", []trace.Value{heap(0, 0), heap(1, 0), handle(integers), integer(0), integer(0), handle(0x21), handle(1024)}, 0, 4},
+		{"MPI_Pack", "outbuf", []trace.Value{heap(0, 0), integer(3), handle(integers), heap(1, 0), integer(99), integer(7), handle(world)}, 0, 99},
+		{"MPI_Psend_init", "buf", []trace.Value{heap(0, 0), integer(3), integer(10), handle(integers), integer(1), integer(0), handle(world), handle(0x130)}, 0, 120},
+	}
+	for _, x := range tests {
+		c := call(t, x.name, x.in...)
+		p := planner{plan: &Plan{}, segments: make(map[Place]*Segment), types: newTypes(), comms: make(map[int64]commSize), ranks: 4}
+		i := -1
+		for k := range c.Params {
+			if c.Params[k].Name() == x.param {
+				i = k
+			}
+		}
+		if low, high := p.reach(c, i); low != x.low || high != x.high {
+			t.Errorf("%s, %s: from %d to %d, expected %d to %d", x.name, x.param, low, high, x.low, x.high)
+		}
+	}
+}
+
+func TestSpanOfTypes(t *testing.T) {
+	ts := newTypes()
+	ts.define(1024, &trace.NewType{Size: 8, LowerBound: 0, Extent: 100, TrueLowerBound: -4, TrueExtent: 50})
+	if low, high := ts.span(1024, 3); low != -4 || high != 246 {
+		t.Errorf("three of a type reach from %d to %d", low, high)
+	}
+	ts.define(1024, &trace.NewType{Size: 8, Extent: -10, TrueLowerBound: 0, TrueExtent: 8})
+	if low, high := ts.span(1024, 2); low != -4 || high != 146 {
+		t.Errorf("a number used twice reaches from %d to %d", low, high)
+	}
+	if low, high := ts.span(0x209, 0); low != 0 || high != 0 {
+		t.Errorf("nothing reaches from %d to %d", low, high)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for name, size := range map[string]int64{
+		"MPI_INT": 4, "MPI_INT64_T": 8, "MPI_UINT8_T": 1, "MPI_REAL8": 8, "MPI_COMPLEX16": 16, "MPI_COMPLEX32": 32,
+		"MPI_INTEGER2": 2, "MPI_LOGICAL4": 4, "MPI_BYTE": 1, "MPI_LONG_DOUBLE": 16,
+	} {
+		c, ok := mpi.ConstantNamed(name)
+		if !ok {
+			t.Fatalf("no constant %s", name)
+		}
+		if got := SizeOf(c.Value); got != size {
+			t.Errorf("%s has %d bytes, expected %d", name, got, size)
+		}
+	}
+}
+
+func TestWhy(t *testing.T) {
+	world := handle(0x101)
+	tests := []struct {
+		c      *trace.Call
+		target Target
+		can    bool
+	}{
+		{call(t, "MPI_Barrier", world), Target{}, true},
+		{call(t, "MPI_Barrier", handle(-1)), Target{}, false},
+		{call(t, "MPI_Barrier", world), Target{Has: func(name string) bool { return name != "MPI_Barrier" }}, false},
+		{call(t, "MPI_Abort", world, integer(1)), Target{}, false},
+		{call(t, "MPI_Wait", trace.Value{Type: trace.Request, Form: trace.RequestForeign}), Target{}, false},
+		{call(t, "MPI_Wait", trace.Value{Type: trace.Request, Form: trace.RequestOnce, ID: 1}), Target{}, true},
+		{call(t, "MPI_T_cvar_get_num"), Target{Flavour: "mpich"}, false},
+	}
+	for _, x := range tests {
+		if why := Why(x.c, "openmpi", x.target); (why == "") != x.can {
+			t.Errorf("%s: %q", x.c.Name(), why)
+		}
+	}
+}
