@@ -6,6 +6,7 @@ package_of() {
 	case $1 in
 	gcc) echo gcc libc6-dev ;;
 	make) echo make ;;
+	g++) echo g++ ;;
 	gfortran) echo gfortran ;;
 	mpiexec.openmpi) echo openmpi-bin libopenmpi-dev ;;
 	mpiexec.mpich) echo mpich libmpich-dev ;;

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"spoor/internal/recover"
+	"spoor/internal/symbolise"
 	"spoor/trace"
 )
 
@@ -25,6 +27,7 @@ type dumpOptions struct {
 	stream    int
 	json      bool
 	sites     bool
+	paths     []string
 	times     bool
 	structure bool
 }
@@ -42,6 +45,11 @@ Where a parameter has a value before and after the call, an arrow stands between
 them. Handles that the program made have numbers for each rank (comm0), one-shot
 requests are numbered by when the thread made them (request17), and addresses
 are offsets into a heap block (heap3+16), static data, a stack, and so on.
+
+--sites adds where calls were made, as the programs and libraries that the trace
+names tell: "exchange halo.c:40"; "pack halo.h:12 < exchange halo.c:40" if pack
+was inlined; exchange+0x1f without debug information; fn@0x4510+0x3c, the
+function at that address, in a stripped program; else module+offset.
 
 With --json each line is a JSON object. With --structure the loops that the
 compression found are printed instead of the calls, once for each class of
@@ -63,7 +71,8 @@ communicator), and request3 is the request made three creations ago.`,
 	f.StringVar(&o.span, "range", "", "only positions `i:j` of each thread, from i to before j")
 	f.IntVarP(&o.stream, "thread", "t", -1, "only this `thread` of each rank")
 	f.BoolVar(&o.json, "json", false, "print JSON lines")
-	f.BoolVar(&o.sites, "sites", false, "add where the call was made: module+offset")
+	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
+	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.times, "times", false, "add mean duration of, and mean gap before, calls like it in its class of ranks")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
 	return cmd
@@ -76,10 +85,13 @@ type dumper struct {
 	out        *bufio.Writer
 	first, end uint64
 	line       []byte
+	places     *places
 }
 
 func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
-	d := &dumper{o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64}
+	d := &dumper{
+		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths),
+	}
 	ranks, err := d.chosen(cmd)
 	if err != nil {
 		return &usageError{cmd, err}
@@ -108,6 +120,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 			return errors.Join(d.out.Flush(), err)
 		}
 	}
+	d.places.complain(cmd)
 	if len(missing) > 0 {
 		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), recover.Ranges(missing)))
 	}
@@ -246,6 +259,13 @@ func (d *dumper) print(c *trace.Call, times []trace.Times) error {
 	b := d.line[:0]
 	if d.o.json {
 		b = c.AppendJSON(b)
+		if d.o.sites {
+			where, err := json.Marshal(append([]symbolise.Frame{}, d.places.of(c.Site).Frames...))
+			if err != nil {
+				return err
+			}
+			b = append(append(append(b[:len(b)-1], `,"frames":`...), where...), '}')
+		}
 		if times != nil {
 			t := &times[c.Terminal]
 			b = fmt.Appendf(b[:len(b)-1], `,"mean_ns":%.0f,"mean_gap_ns":%.0f}`, t.Duration.Mean(), t.Gap.Mean())
@@ -265,7 +285,7 @@ func (d *dumper) print(c *trace.Call, times []trace.Times) error {
 
 func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []byte {
 	if d.o.sites {
-		b = append(append(b, " @ "...), c.Site.String()...)
+		b = append(append(b, " @ "...), d.places.text(c.Site)...)
 	}
 	if times != nil {
 		t := &times[c.Terminal]

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"spoor/internal/symbolise"
+	"spoor/trace"
+)
+
+// places names call sites for the verbs that show them.
+type places struct{ s *symbolise.Symboliser }
+
+func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
+	f.StringArrayVar(paths, "debug-path", nil, "also look in this `folder` for programs, libraries and debug files as they were (repeatable)")
+}
+
+func newPlaces(paths []string) *places {
+	return &places{symbolise.New(symbolise.Options{Paths: paths})}
+}
+
+func (p *places) of(s trace.Site) symbolise.Place { return p.s.Call(s.Module, s.BuildID, s.Offset) }
+
+func (p *places) text(s trace.Site) string {
+	where := p.of(s)
+	return where.String()
+}
+
+// complain says why places are not known better.
+func (p *places) complain(cmd *cobra.Command) {
+	for _, note := range p.s.Notes() {
+		complain(cmd, errors.New(note))
+	}
+}

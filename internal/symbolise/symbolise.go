@@ -1,0 +1,189 @@
+// Package symbolise finds out, after the run and without running anything,
+// which line of which function a place in a program's code is: from DWARF, from
+// symbol tables, from separate debug files, and where all of these were
+// stripped away, from the unwinding tables, which nearly every binary keeps.
+//
+// It does not disassemble, does not ask the network, and does not guess: what
+// it says of a place is what the file with the recorded build id says, and less
+// where that file knows less.
+package symbolise
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// A Precision says how well a place is known.
+type Precision uint8
+
+// The precisions, from least to best.
+const (
+	Module   Precision = iota // only the module is known
+	Region                    // the function's extent is known, not its name
+	Symbol                    // the function is known, not the line
+	LineInfo                  // file and line are known
+)
+
+var precisionNames = [...]string{"module", "region", "symbol", "line"}
+
+func (p Precision) String() string { return precisionNames[p] }
+
+// A Frame is a function with a place in it.
+type Frame struct {
+	Function string `json:"function,omitempty"` // as a person would write it; "" if not known
+	Symbol   string `json:"symbol,omitempty"`   // as the linker has it; may be empty
+	File     string `json:"file,omitempty"`     // full path as the compiler saw it, or ""
+	Line     int    `json:"line,omitempty"`     // 0 if not known
+	Start    uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
+	Offset   uint64 `json:"offset,omitempty"`   // of the place from there, for frames that are not inlined
+	Inlined  bool   `json:"inlined,omitempty"`  // the compiler put the function into that of the next frame
+}
+
+// A Place is a place in code. Frames lists the function that it is in and,
+// before it, those that were inlined there, innermost first; it is empty if
+// only the module is known.
+type Place struct {
+	Module    string // path
+	Offset    uint64 // from the module's load base
+	Precision Precision
+	Frames    []Frame
+}
+
+// Options say where to look besides the places that traces and binaries name.
+type Options struct {
+	// Paths are folders that hold copies of programs and libraries, by base
+	// name or under their full path, or debug files, as /usr/lib/debug does.
+	Paths []string
+}
+
+// A Symboliser looks places up. Each module is opened once. It is safe for use
+// by several goroutines at once.
+type Symboliser struct {
+	options Options
+	mu      sync.Mutex
+	modules map[moduleKey]*module
+	places  map[placeKey]Place
+	notes   []string
+}
+
+type moduleKey struct{ path, buildID string }
+
+type placeKey struct {
+	moduleKey
+	offset  uint64
+	address bool
+}
+
+// New returns a symboliser.
+func New(o Options) *Symboliser {
+	return &Symboliser{options: o, modules: make(map[moduleKey]*module), places: make(map[placeKey]Place)}
+}
+
+// Call looks up a call by its return address: the offset from the load base of
+// a module, the place where the first byte of its file is mapped. buildID may
+// be empty, in which case the file at hand is believed.
+func (s *Symboliser) Call(path, buildID string, offset uint64) Place {
+	return s.find(placeKey{moduleKey{path, buildID}, offset, false})
+}
+
+// Code looks up a function or an instruction by its own address.
+func (s *Symboliser) Code(path, buildID string, offset uint64) Place {
+	return s.find(placeKey{moduleKey{path, buildID}, offset, true})
+}
+
+// Notes says in words what kept places from being known better: modules that
+// are gone, or that were rebuilt since the run.
+func (s *Symboliser) Notes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.notes...)
+}
+
+func (s *Symboliser) find(k placeKey) (p Place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.places[k]; ok {
+		return known
+	}
+	p = Place{Module: k.path, Offset: k.offset}
+	s.places[k] = p
+	if k.path == "" {
+		return p
+	}
+	// What compilers and strippers leave behind may be more than the readers of
+	// the standard library bear.
+	defer func() {
+		if e := recover(); e != nil {
+			s.notes = append(s.notes, fmt.Sprintf("%s: its debug information makes no sense: %v", k.path, e))
+		}
+	}()
+	m, ok := s.modules[k.moduleKey]
+	if !ok {
+		s.modules[k.moduleKey] = nil
+		var note string
+		m, note = s.options.open(k.path, k.buildID)
+		if note != "" {
+			s.notes = append(s.notes, note)
+		}
+		s.modules[k.moduleKey] = m
+	}
+	if m != nil {
+		p.Frames, p.Precision = m.lookup(k.offset, !k.address)
+		s.places[k] = p
+	}
+	return p
+}
+
+// Base renders the place as module+offset, without the module's directory.
+func (p *Place) Base() string {
+	if p.Module == "" {
+		return "?"
+	}
+	return fmt.Sprintf("%s+0x%x", filepath.Base(p.Module), p.Offset)
+}
+
+// String renders the place on one line: the function with file and line, or as
+// much as is known of them. Functions that were inlined come first:
+//
+//	pack halo.h:12 < exchange halo.c:40
+//	exchange+0x1f (solver)
+//	fn@0x4510+0x3c (solver)
+//	solver+0x454c
+func (p *Place) String() string {
+	if len(p.Frames) == 0 {
+		return p.Base()
+	}
+	var b strings.Builder
+	for i := range p.Frames {
+		if i > 0 {
+			b.WriteString(" < ")
+		}
+		b.WriteString(p.Frames[i].Text())
+	}
+	if p.Precision < LineInfo {
+		fmt.Fprintf(&b, " (%s)", filepath.Base(p.Module))
+	}
+	return b.String()
+}
+
+// Text renders a frame without its module.
+func (f *Frame) Text() string {
+	name := f.Name()
+	switch {
+	case f.Line > 0:
+		return fmt.Sprintf("%s %s:%d", name, filepath.Base(f.File), f.Line)
+	case f.File != "" && f.Inlined:
+		return fmt.Sprintf("%s %s", name, filepath.Base(f.File))
+	}
+	return fmt.Sprintf("%s+0x%x", name, f.Offset)
+}
+
+// Name is the function's name, or one made of its address where it has none.
+func (f *Frame) Name() string {
+	if f.Function != "" {
+		return f.Function
+	}
+	return fmt.Sprintf("fn@0x%x", f.Start)
+}

@@ -1,0 +1,115 @@
+package symbolise
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDemangle(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"main":                            "main",
+		"solve_":                          "solve",
+		"pdgesv_":                         "pdgesv",
+		"my_solve__":                      "my_solve",
+		"MAIN__":                          "main program",
+		"__halo_MOD_exchange":             "halo::exchange",
+		"__halo_MOD_pack_all":             "halo::pack_all",
+		"halo_mp_exchange_":               "halo::exchange",
+		"halo_MP_exchange":                "halo::exchange",
+		"__halo_MOD_exchange.constprop.0": "halo::exchange",
+		"inner.4021":                      "inner",
+		"work.isra.0.part.3":              "work",
+		"work.cold":                       "work",
+		"write@@GLIBC_2.2.5":              "write",
+		"_start":                          "_start",
+		"__libc_start_main":               "__libc_start_main",
+		"_ZN9LAMMPS_NS4Comm5setupEv":      "LAMMPS_NS::Comm::setup",
+		"_ZN4grid5FieldIdE6updateEd":      "grid::Field<double>::update",
+		"_ZNoSuchThing":                   "_ZNoSuchThing",
+		"X_":                              "X_",
+	} {
+		if got := Demangle(symbol); got != want {
+			t.Errorf("Demangle(%q) = %q, want %q", symbol, got, want)
+		}
+	}
+}
+
+// A binary that knows nothing of its functions but their extents: this test.
+func TestOwnFunctions(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openImage(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	main, err := b.Symbols()
+	if err != nil {
+		t.Skip("the test is stripped")
+	}
+	m := newModule(b, nil)
+	for _, s := range main {
+		if s.Name != "spoor/internal/symbolise.Demangle" {
+			continue
+		}
+		frames, _ := m.lookup(s.Value-m.bias+5, true)
+		if len(frames) == 0 || frames[0].Function != s.Name {
+			t.Errorf("%x: %+v", s.Value, frames)
+		}
+		return
+	}
+	t.Error("Demangle is not in the test")
+}
+
+func TestNoFile(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{})
+	for _, path := range []string{text, dir, filepath.Join(dir, "nothing"), "/opt/[vdso]"} {
+		for range 2 {
+			if p := s.Call(path, "aa", 17); p.Precision != Module || p.String() != filepath.Base(path)+"+0x11" {
+				t.Errorf("%s: %s", path, p.String())
+			}
+		}
+	}
+	if p := s.Call("", "", 0); p.String() != "?" {
+		t.Errorf("nowhere: %s", p.String())
+	}
+	if notes := s.Notes(); len(notes) != 4 || !strings.Contains(notes[2], "is not there") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// FuzzUnwind: a table with anything in it must not hang or fail.
+func FuzzUnwind(f *testing.F) {
+	f.Add([]byte("\x14\x00\x00\x00\x00\x00\x00\x00\x01zR\x00\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\x00\x00" +
+		"\x14\x00\x00\x00\x1c\x00\x00\x00\x10\x00\x00\x00\x26\x00\x00\x00\x00\x44\x07\x10\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, wide := range []bool{false, true} {
+			u := unwindTable{data: data, base: 0x2000, order: binary.LittleEndian, wide: wide, encodings: make(map[uint64]byte)}
+			for _, r := range u.regions() {
+				if r.hi <= r.lo {
+					t.Fatalf("region %+v", r)
+				}
+			}
+		}
+	})
+}
+
+func TestUnwind(t *testing.T) {
+	data := []byte("\x14\x00\x00\x00\x00\x00\x00\x00\x01zR\x00\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\x00\x00" +
+		"\x14\x00\x00\x00\x1c\x00\x00\x00\x10\x00\x00\x00\x26\x00\x00\x00\x00\x44\x07\x10\x00\x00\x00\x00\x00\x00\x00\x00")
+	u := unwindTable{data: data, base: 0x2000, order: binary.LittleEndian, wide: true, encodings: make(map[uint64]byte)}
+	list := u.regions()
+	if len(list) != 1 || list[0] != (region{0x2000 + 32 + 0x10, 0x2000 + 32 + 0x10 + 0x26}) {
+		t.Errorf("%x", list)
+	}
+}
