@@ -1,0 +1,261 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+
+	"spoor/internal/column"
+)
+
+// Columns gives the values of a class's distinct calls as functions of the rank,
+// one value at a time, so that sums over thousands of ranks need not decode
+// each rank's calls. Values are counted as Rank.Signature has them. It is safe
+// for use by several goroutines at once.
+type Columns struct {
+	c     *class
+	ranks []int
+	size  int64
+}
+
+// Columns returns the values of a class.
+func (r *Reader) Columns(class int) (*Columns, error) {
+	c, err := r.classAt(class)
+	if err != nil {
+		return nil, err
+	}
+	return &Columns{c: c, ranks: r.Members(class), size: int64(r.Ranks())}, nil
+}
+
+// Ranks returns the class's ranks in rising order; don't change them.
+func (x *Columns) Ranks() []int { return x.ranks }
+
+// Varies reports whether ranks of the class repeat parts of their streams
+// unequally often, so that Rank.Counts and loops differ between them.
+func (x *Columns) Varies() bool { return len(x.c.varying) > 0 }
+
+// Width returns how many values a terminal has.
+func (x *Columns) Width(terminal int) int { return x.c.terminals[terminal].group.width }
+
+func (x *Columns) value(terminal, value int) column.Value {
+	t := &x.c.terminals[terminal]
+	list, at := t.group.list(t.sig, value)
+	v := column.Value{Form: list.At(at)}
+	switch {
+	case v.Form.Kind == column.Like:
+		v.Seq = x.c.stored[v.Form.Ref()]
+	case v.Form.Kind.Columns():
+		k := 0
+		for p := range value {
+			list, at := t.group.list(t.sig, p)
+			if list.Kind(at).Columns() {
+				k++
+			}
+		}
+		v.Seq = t.seqs[k]
+	}
+	return v
+}
+
+// At returns a value of a terminal on a rank, the member-th of the class.
+func (x *Columns) At(terminal, value, member int) int64 {
+	v := x.value(terminal, value)
+	return v.At(member, int64(x.ranks[member]), x.size)
+}
+
+// Each calls f with a value of a terminal on each rank of the class, in order.
+func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
+	v := x.value(terminal, value)
+	for i, rank := range x.ranks {
+		f(i, v.At(i, int64(rank), x.size))
+	}
+}
+
+// Same returns a value that is the same on all ranks of the class, as far as
+// that can be told without looking at each.
+func (x *Columns) Same(terminal, value int) (int64, bool) {
+	t := &x.c.terminals[terminal]
+	list, at := t.group.list(t.sig, value)
+	if list.Kind(at) == column.Const || len(x.ranks) == 1 {
+		return x.At(terminal, value, 0), true
+	}
+	return 0, false
+}
+
+// AllSame reports whether Same holds for all values of a terminal.
+func (x *Columns) AllSame(terminal int) bool {
+	for p := range x.Width(terminal) {
+		if _, ok := x.Same(terminal, p); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Formula renders a value as a function of the rank: "rank+1", "(rank-1) mod 8",
+// "rank xor 4", or for grids "(x+1 mod 4, y) of a grid 4 wide", with ranks
+// counted along x first. Where the formula holds for most ranks only, others
+// are the values it misses, in rising order. The formula is empty if the values
+// have none.
+func (x *Columns) Formula(terminal, value int) (formula string, others []int64) {
+	if v, ok := x.Same(terminal, value); ok {
+		return fmt.Sprint(v), nil
+	}
+	v := x.value(terminal, value)
+	f := v.Form
+	if f.Kind == column.Stored || f.Kind == column.Like {
+		f = column.Form{Kind: column.Rank | column.Masked, C: [10]int64{x.commonShift(terminal, value)}}
+	}
+	if formula = formulaText(&f, x.size); f.Kind&column.Masked == 0 {
+		return formula, nil
+	}
+	seen := make(map[int64]bool)
+	missed := 0
+	x.Each(terminal, value, func(member int, got int64) {
+		if got == f.Eval(int64(x.ranks[member]), x.size) {
+			return
+		}
+		if missed++; !seen[got] {
+			seen[got] = true
+			others = append(others, got)
+		}
+	})
+	const room = 2
+	if len(others) > room || 2*missed > len(x.ranks) {
+		return "", nil
+	}
+	slices.Sort(others)
+	return formula, others
+}
+
+// commonShift returns the most frequent distance of a value from the rank.
+func (x *Columns) commonShift(terminal, value int) (shift int64) {
+	seen := make(map[int64]int)
+	x.Each(terminal, value, func(member int, v int64) {
+		d := v - int64(x.ranks[member])
+		if seen[d]++; seen[d] > seen[shift] {
+			shift = d
+		}
+	})
+	return shift
+}
+
+func formulaText(f *column.Form, size int64) string {
+	switch f.Kind &^ column.Masked {
+	case column.Const:
+		return fmt.Sprint(f.C[0])
+	case column.Rank:
+		return shiftText("rank", f.C[0])
+	case column.Ring:
+		c := f.C[0]
+		if size > 0 {
+			if c %= size; c > size/2 {
+				c -= size
+			} else if c < -(size / 2) {
+				c += size
+			}
+		}
+		return fmt.Sprintf("(%s) mod %d", shiftText("rank", c), size)
+	case column.Xor:
+		return fmt.Sprintf("rank xor %d", f.C[0])
+	case column.Digits:
+		return gridText(f)
+	}
+	return ""
+}
+
+func shiftText(name string, c int64) string {
+	if c == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s%+d", name, c)
+}
+
+// gridText renders a form of two digits.
+func gridText(f *column.Form) string {
+	d, base, m1, a1, b1, c1, m2, a2, b2, c2 := f.C[0], f.C[1], f.C[2], f.C[3], f.C[4], f.C[5], f.C[6], f.C[7], f.C[8], f.C[9]
+	lo, hi := digitText(a1, b1, c1, m1), digitText(a2, b2, c2, m2)
+	text := fmt.Sprintf("(%s, %s)", lo, hi)
+	if m1 != d {
+		text = fmt.Sprintf("%s + %d (%s)", lo, m1, hi)
+	}
+	if base != 0 {
+		text = fmt.Sprintf("%d + %s", base, text)
+	}
+	return fmt.Sprintf("%s of a grid %d wide", text, d)
+}
+
+func digitText(a, b, c, m int64) string {
+	if m == 1 {
+		return "0"
+	}
+	text := ""
+	for _, term := range []struct {
+		n    int64
+		name string
+	}{{a, "x"}, {b, "y"}} {
+		switch {
+		case term.n == 0:
+			continue
+		case term.n == 1:
+			text += "+" + term.name
+		case term.n == -1:
+			text += "-" + term.name
+		default:
+			text += fmt.Sprintf("%+d%s", term.n, term.name)
+		}
+	}
+	if len(text) > 0 && text[0] == '+' {
+		text = text[1:]
+	}
+	if text == "" {
+		return fmt.Sprint(c % m)
+	}
+	if c > m/2 {
+		c -= m
+	}
+	if c != 0 {
+		text += fmt.Sprintf("%+d", c)
+	}
+	if text == "x" || text == "y" {
+		return text
+	}
+	return fmt.Sprintf("%s mod %d", text, m)
+}
+
+// ParamValues says where the values of a parameter stand in a signature. A part
+// that is not there has index -1.
+type ParamValues struct{ In, Out int }
+
+// ParamValues returns, for each parameter of a terminal, where its values begin.
+func (k *Rank) ParamValues(terminal int) ([]ParamValues, error) {
+	c, err := k.Terminal(terminal)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := k.r.tables()
+	if err != nil {
+		return nil, err
+	}
+	f := c.Func
+	d := valueReader{vals: k.Signature(terminal), pos: 1, find: &tables.lookup}
+	if f.Result != None && c.Result.Type != None {
+		d.scalar(&ParamDef{Kind: f.Returns, Type: f.Result}, true)
+	}
+	list := make([]ParamValues, len(f.Params))
+	for i := range f.Params {
+		p := &f.Params[i]
+		list[i] = ParamValues{-1, -1}
+		if p.In {
+			list[i].In = d.pos
+			d.part(p, p.Dims, false)
+		}
+		if p.Out && c.Params[i].Out.Type != None {
+			list[i].Out = d.pos
+			d.part(p, p.Dims, true)
+		}
+	}
+	if d.err != nil {
+		return nil, fmt.Errorf("trace: %s: rank %d: terminal %d: %w", k.r.name, k.number, terminal, d.err)
+	}
+	return list, nil
+}
