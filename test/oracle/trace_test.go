@@ -119,7 +119,7 @@ func compareRun(t *testing.T, shim string, m *installation, p *program, ranks in
 	}
 	var reports []*Report
 	for _, w := range worlds(processes) {
-		report, err := compareWorld(out, w)
+		report, err := compareWorld(t, out, w)
 		if err != nil {
 			t.Errorf("%v", err)
 			continue
@@ -188,7 +188,7 @@ func leader(r *trace.Reader) (int, error) {
 	return process.PID, err
 }
 
-func compareWorld(out string, world []*Process) ([]*Report, error) {
+func compareWorld(t *testing.T, out string, world []*Process) ([]*Report, error) {
 	path, err := traceOf(out, world)
 	if err != nil {
 		return nil, err
@@ -201,6 +201,7 @@ func compareWorld(out string, world []*Process) ([]*Report, error) {
 	if r.Ranks() != len(world) {
 		return nil, fmt.Errorf("%d processes, the trace has %d ranks", len(world), r.Ranks())
 	}
+	compareMatrix(t, r)
 	comms, err := r.Comms()
 	if err != nil {
 		return nil, err

@@ -1,0 +1,326 @@
+package matrix
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"spoor/internal/objects"
+	"spoor/trace"
+)
+
+// maxEntries bounds what a matrix takes in memory: 24 bytes each.
+const maxEntries = 1 << 26
+
+// Compute counts the traffic of a trace from its compressed form.
+func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
+	return build(r, opts, func(w *worker, k *trace.Rank) error {
+		roles, err := w.b.rolesOf(k)
+		if err != nil {
+			return err
+		}
+		for stream := range k.Streams() {
+			for terminal, role := range roles {
+				if w.x.Count(stream, terminal) == 0 || !opts.wants(role) {
+					continue
+				}
+				c, err := k.Terminal(terminal)
+				if err != nil {
+					return err
+				}
+				for _, p := range w.x.Pieces(stream, c) {
+					w.count = p.Count
+					w.call(site{c, stream, p.At})
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Expand counts the traffic by looking at every call of every rank, one by
+// one. It is what Compute is compared with.
+func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
+	return build(r, opts, func(w *worker, k *trace.Rank) error {
+		w.count = 1
+		for stream := range k.Streams() {
+			for c, err := range k.Calls(stream) {
+				if err != nil {
+					return err
+				}
+				w.call(site{c, stream, c.Index})
+			}
+		}
+		return nil
+	})
+}
+
+// A builder puts a matrix together.
+type builder struct {
+	m     *Matrix
+	table *objects.Table
+
+	mu    sync.Mutex
+	sums  []map[int]Cell // rows, while bins or one-sided reads add to them
+	fans  map[*trace.Comm]*fan
+	roles map[int][]role // by class: of its terminals
+	used  int
+}
+
+// A worker counts one rank at a time.
+type worker struct {
+	traffic
+	b     *builder
+	count uint64 // how often the call at hand was made
+
+	row  map[int]Cell
+	back map[int]Cell // what others sent to the rank
+	sum  Matrix       // of which only the totals are used
+}
+
+func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error) (*Matrix, error) {
+	table, err := objects.New(r)
+	if err != nil {
+		return nil, err
+	}
+	opts.Bin = max(opts.Bin, 1)
+	m := &Matrix{Ranks: r.Ranks(), Bin: opts.Bin}
+	b := &builder{
+		m: m, table: table, sums: make([]map[int]Cell, m.Size()),
+		fans: make(map[*trace.Comm]*fan), roles: make(map[int][]role),
+	}
+	var next, done atomic.Int64
+	var group sync.WaitGroup
+	errs := make(chan error, runtime.GOMAXPROCS(0))
+	for range cap(errs) {
+		group.Go(func() {
+			w := &worker{b: b}
+			w.opts, w.out = &opts, w
+			for {
+				rank := int(next.Add(1)) - 1
+				if rank >= r.Ranks() {
+					break
+				}
+				if r.ClassOf(rank) < 0 {
+					continue
+				}
+				if err := w.do(r, rank, walk); err != nil {
+					next.Store(int64(r.Ranks()))
+					errs <- err
+					break
+				}
+				if opts.Progress != nil {
+					opts.Progress(int(done.Add(1)), r.Ranks())
+				}
+			}
+			b.merge(&w.sum)
+		})
+	}
+	group.Wait()
+	select {
+	case err := <-errs:
+		return nil, err
+	default:
+	}
+	return b.finish(), nil
+}
+
+func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) error) error {
+	k, err := r.Rank(rank)
+	if err != nil {
+		return err
+	}
+	if w.x, err = w.b.table.Rank(k); err != nil {
+		return err
+	}
+	w.rank = rank
+	w.row, w.back = make(map[int]Cell), make(map[int]Cell)
+	if err := walk(w, k); err != nil {
+		return err
+	}
+	return w.b.add(rank, w.row, w.back)
+}
+
+// rolesOf returns the roles of the terminals of a rank's class; other where a
+// call takes effect only later.
+func (b *builder) rolesOf(k *trace.Rank) ([]role, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if list, ok := b.roles[k.Class()]; ok {
+		return list, nil
+	}
+	list := make([]role, k.Terminals())
+	for i := range list {
+		c, err := k.Terminal(i)
+		if err != nil {
+			return nil, err
+		}
+		if r, later := roleOf(c.Func); !later {
+			list[i] = r
+		}
+	}
+	b.roles[k.Class()] = list
+	return list, nil
+}
+
+// add puts the cells of a rank into the matrix.
+func (b *builder) add(rank int, row, back map[int]Cell) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	put := func(from, to int, c Cell) {
+		if b.sums[from] == nil {
+			b.sums[from] = make(map[int]Cell)
+		}
+		sum, known := b.sums[from][to]
+		if !known {
+			b.used++
+		}
+		sum.add(c)
+		b.sums[from][to] = sum
+	}
+	bin := rank / b.m.Bin
+	for to, c := range row {
+		put(bin, to/b.m.Bin, c)
+	}
+	for from, c := range back {
+		put(from/b.m.Bin, bin, c)
+	}
+	if b.used > maxEntries {
+		return fmt.Errorf("more than %d pairs of ranks talk to each other; take several ranks together", maxEntries)
+	}
+	return nil
+}
+
+func (b *builder) merge(sum *Matrix) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.m.Elsewhere.add(sum.Elsewhere)
+	b.m.Total.add(sum.Total)
+	b.m.Unsized += sum.Unsized
+	b.m.Unknown += sum.Unknown
+	for i, c := range sum.Sizes {
+		b.m.Sizes[i].add(c)
+	}
+}
+
+func (b *builder) finish() *Matrix {
+	m := b.m
+	m.rows = make([][]Entry, m.Size())
+	for i, sum := range b.sums {
+		m.rows[i] = entries(sum)
+		b.sums[i] = nil
+	}
+	for _, c := range b.table.Comms().List() { // in the same order every time
+		f := b.fans[c]
+		if f == nil {
+			continue
+		}
+		all, elsewhere := f.total()
+		m.Total.add(all)
+		m.Elsewhere.add(elsewhere)
+		m.fans = append(m.fans, f)
+	}
+	return m
+}
+
+// fan returns the fan of a communicator, nil if there is nobody to send to.
+func (b *builder) fan(c *trace.Comm) *fan {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.fans[c]
+	if f == nil {
+		f = &fan{from: c.Members(), same: true}
+		f.to = f.from
+		if c.RemoteSize > 0 {
+			f.same = false
+			f.to = c.Remote.Members()
+		}
+		f.out = make([]Cell, len(f.from))
+		b.fans[c] = f
+	}
+	return f
+}
+
+// sized returns n messages of a size, and counts them.
+func (w *worker) sized(n uint64, bytes int64, sized bool) Cell {
+	c := Cell{Messages: n}
+	if !sized {
+		w.sum.Unsized += n
+		return c
+	}
+	c.Bytes = n * uint64(bytes)
+	w.sum.Sizes[bits.Len64(uint64(bytes))].add(c)
+	return c
+}
+
+func (w *worker) send(to int, bytes int64, sized bool) {
+	c := w.sized(w.count, bytes, sized)
+	if to < 0 {
+		w.sum.Elsewhere.add(c)
+		return
+	}
+	w.sum.Total.add(c)
+	sum := w.row[to]
+	sum.add(c)
+	w.row[to] = sum
+}
+
+func (w *worker) receive(from int, bytes int64, sized bool) {
+	c := w.sized(w.count, bytes, sized)
+	if from < 0 {
+		w.sum.Elsewhere.add(c)
+		return
+	}
+	w.sum.Total.add(c)
+	sum := w.back[from]
+	sum.add(c)
+	w.back[from] = sum
+}
+
+// others returns how many ranks a member sends to that sends to all.
+func others(c *trace.Comm) uint64 {
+	if c.RemoteSize > 0 {
+		return uint64(c.RemoteSize)
+	}
+	return uint64(c.Size - 1)
+}
+
+func (w *worker) spread(c *trace.Comm, self int, bytes int64, sized bool) {
+	n := others(c)
+	if n == 0 {
+		return
+	}
+	all := w.sized(w.count*n, bytes, sized)
+	if c.RemoteSize > 0 && c.Remote == nil || self < 0 {
+		w.sum.Elsewhere.add(all)
+		return
+	}
+	w.b.fan(c).out[self].add(Cell{w.count, all.Bytes / n})
+}
+
+func (w *worker) collect(c *trace.Comm, self int, bytes int64, sized bool) {
+	n := others(c)
+	if n == 0 {
+		return
+	}
+	all := w.sized(w.count*n, bytes, sized)
+	if c.RemoteSize > 0 && c.Remote == nil || self < 0 {
+		w.sum.Elsewhere.add(all)
+		return
+	}
+	from := c
+	if c.RemoteSize > 0 {
+		from = c.Remote
+	}
+	f := w.b.fan(from)
+	w.b.mu.Lock()
+	if f.in == nil {
+		f.in = make([]Cell, len(f.to))
+	}
+	w.b.mu.Unlock()
+	f.in[self].add(Cell{w.count, all.Bytes / n})
+}
+
+func (w *worker) unknown() { w.sum.Unknown += w.count }

@@ -1,0 +1,220 @@
+// Package matrix counts who sends how much to whom: messages and bytes between
+// the ranks of the world, whatever communicator they were sent on. It works on
+// the compressed form of a trace: what a call sends is found once per distinct
+// call and rank, and multiplied by how often the rank made it.
+//
+// A message counts where it is sent. Receives tell nothing more, and a rank
+// without a track is missing as a sender only.
+//
+//  1. Compute MUST give what Expand gives, which looks at every call of every
+//     rank; tests compare the two for every program there is.
+//  2. Memory MUST follow the pairs that talk to each other, not ranks squared;
+//     collectives in which all talk to all are kept as one number per member.
+//
+// The package does not say when a message was sent, nor how an MPI library
+// carries out a collective: that is the library's choice and not in a trace.
+package matrix
+
+import (
+	"iter"
+	"maps"
+	"slices"
+)
+
+// A Cell is what one rank sent to another.
+type Cell struct {
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+}
+
+func (c *Cell) add(d Cell) {
+	c.Messages += d.Messages
+	c.Bytes += d.Bytes
+}
+
+func (c Cell) times(n uint64) Cell { return Cell{c.Messages * n, c.Bytes * n} }
+
+func (c Cell) zero() bool { return c == Cell{} }
+
+// An Entry is a cell of a row.
+type Entry struct {
+	To int
+	Cell
+}
+
+// Options say what is counted.
+type Options struct {
+	PointToPoint bool
+	Collectives  bool
+	RMA          bool
+	Bin          int                   // ranks per row and column; 0 or 1: each its own
+	Progress     func(done, ranks int) // may be nil; called by several goroutines
+}
+
+// A Matrix is the traffic of a run. Rows are senders.
+type Matrix struct {
+	Ranks int // of the world
+	Bin   int // ranks per row and column
+
+	Total     Cell   // of all cells
+	Elsewhere Cell   // to ranks that are not in this world, or not known
+	Unsized   uint64 // messages of datatypes whose size is not known, counted with no bytes
+	Unknown   uint64 // calls whose partners are not known, left out
+
+	Sizes [Buckets]Cell // messages by size: bucket 0 is empty ones, bucket i from 2^(i-1) to 2^i - 1 bytes
+
+	rows [][]Entry // by destination
+	fans []*fan
+}
+
+// Buckets is how many classes of message sizes there are.
+const Buckets = 65
+
+// Size returns the number of rows and columns.
+func (m *Matrix) Size() int { return (m.Ranks + m.Bin - 1) / m.Bin }
+
+// Span returns the first rank of a row or column and the one after the last.
+func (m *Matrix) Span(i int) (first, end int) { return i * m.Bin, min((i+1)*m.Bin, m.Ranks) }
+
+// A fan is what members of a group send to all others of a group alike. Member
+// i sends out[i] and what in[j] says to member j.
+type fan struct {
+	from, to []int  // world ranks of the groups, -1 not known
+	same     bool   // they are one group, not the two sides of an intercommunicator
+	out, in  []Cell // by rank in the group; nil: nothing
+}
+
+// Row returns the cells of a row that hold anything, by column.
+func (m *Matrix) Row(i int) []Entry {
+	if len(m.fans) == 0 {
+		return m.rows[i]
+	}
+	first, end := m.Span(i)
+	sum := make(map[int]Cell)
+	for _, e := range m.rows[i] {
+		sum[e.To] = e.Cell
+	}
+	for _, f := range m.fans {
+		f.row(m, first, end, sum)
+	}
+	return entries(sum)
+}
+
+// row adds what ranks from first to end send.
+func (f *fan) row(m *Matrix, first, end int, sum map[int]Cell) {
+	var out Cell // of all senders in the row
+	senders := 0
+	self := make(map[int]Cell) // what a member would send to itself
+	for i, world := range f.from {
+		if world < first || world >= end {
+			continue
+		}
+		senders++
+		var c Cell
+		if f.out != nil {
+			c = f.out[i]
+			out.add(c)
+		}
+		if f.same {
+			if f.in != nil {
+				c.add(f.in[i])
+			}
+			self[world] = c
+		}
+	}
+	if senders == 0 || out.zero() && f.in == nil {
+		return
+	}
+	for j, world := range f.to {
+		if world < 0 {
+			continue
+		}
+		c := out
+		if f.in != nil {
+			c.add(f.in[j].times(uint64(senders)))
+		}
+		s := self[world]
+		c.Messages -= s.Messages
+		c.Bytes -= s.Bytes
+		if c.zero() {
+			continue
+		}
+		to := sum[world/m.Bin]
+		to.add(c)
+		sum[world/m.Bin] = to
+	}
+}
+
+// total returns what a fan holds, and what of it goes to unknown ranks.
+func (f *fan) total() (all, elsewhere Cell) {
+	known := 0
+	for _, world := range f.to {
+		if world >= 0 {
+			known++
+		}
+	}
+	unknown := len(f.to) - known
+	var in Cell
+	for j, world := range f.to {
+		if f.in != nil && world >= 0 {
+			in.add(f.in[j])
+		}
+	}
+	for i, world := range f.from {
+		if world < 0 {
+			continue
+		}
+		var out Cell
+		if f.out != nil {
+			out = f.out[i]
+		}
+		others := uint64(known)
+		sum := in
+		if f.same {
+			others--
+			if f.in != nil {
+				sum.Messages -= f.in[i].Messages
+				sum.Bytes -= f.in[i].Bytes
+			}
+		}
+		sum.add(out.times(others))
+		all.add(sum)
+		elsewhere.add(out.times(uint64(unknown)))
+	}
+	return all, elsewhere
+}
+
+// Rows yields the rows that hold anything.
+func (m *Matrix) Rows() iter.Seq2[int, []Entry] {
+	return func(yield func(int, []Entry) bool) {
+		for i := range m.Size() {
+			if row := m.Row(i); len(row) > 0 && !yield(i, row) {
+				return
+			}
+		}
+	}
+}
+
+func entries(sum map[int]Cell) []Entry {
+	list := make([]Entry, 0, len(sum))
+	for _, to := range slices.Sorted(maps.Keys(sum)) {
+		if c := sum[to]; !c.zero() {
+			list = append(list, Entry{to, c})
+		}
+	}
+	return list
+}
+
+// Dense returns the matrix as rows of cells.
+func (m *Matrix) Dense() [][]Cell {
+	n := m.Size()
+	all := make([]Cell, n*n)
+	rows := make([][]Cell, n)
+	for i := range rows {
+		rows[i] = all[i*n : (i+1)*n]
+		for _, e := range m.Row(i) {
+			rows[i][e.To] = e.Cell
+		}
+	}
+	return rows
+}

@@ -1,0 +1,381 @@
+package matrix
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/bench/scale/skeleton"
+	"spoor/bench/scale/vmpi"
+	"spoor/internal/merge"
+	"spoor/internal/track"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+var everything = Options{PointToPoint: true, Collectives: true, RMA: true}
+
+func reader(t testing.TB, tracks []*track.Track) *trace.Reader {
+	t.Helper()
+	s, err := merge.MergeAll(tracks, len(tracks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Content(map[string]string{trace.MetaMPI: "mpich"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := trace.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func run(t testing.TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
+	return reader(t, tracktest.RunAll(ranks, program))
+}
+
+func compute(t testing.TB, r *trace.Reader, o Options) *Matrix {
+	t.Helper()
+	m, err := Compute(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// same compares what the compressed form says with what every call says.
+func same(t testing.TB, r *trace.Reader) {
+	t.Helper()
+	for _, bin := range []int{1, 3} {
+		o := everything
+		o.Bin = bin
+		got := compute(t, r, o)
+		want, err := Expand(r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(Matrix{}, fan{})); d != "" {
+			t.Errorf("bins of %d: expanded and compressed differ (-expanded +compressed):\n%s", bin, d)
+		}
+		var sum Cell
+		for _, row := range got.Rows() {
+			for _, e := range row {
+				sum.add(e.Cell)
+			}
+		}
+		if sum != got.Total {
+			t.Errorf("bins of %d: cells add up to %+v, the total is %+v", bin, sum, got.Total)
+		}
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	for name, program := range map[string]func(r *tracktest.Recorder){
+		"stencil": tracktest.Stencil(10), "butterfly": tracktest.Butterfly(3), "transpose": tracktest.Transpose(4),
+		"workers": tracktest.Workers(40), "types": reusedTypes, "persistent": persistent, "windows": windows,
+		"comms": comms, "threads": threads, "neighbours": neighbourhood, "collectives": collectives,
+	} {
+		t.Run(name, func(t *testing.T) { same(t, run(t, 9, program)) })
+	}
+}
+
+func TestSkeletons(t *testing.T) {
+	for _, p := range skeleton.All {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			var tracks []*track.Track
+			for rank := range 16 {
+				tracks = append(tracks, vmpi.Run(p.Name, rank, 16, p.Run).Track())
+			}
+			same(t, reader(t, tracks))
+		})
+	}
+}
+
+const (
+	own    = trace.FirstLocal
+	double = 0x214
+	heap   = 1
+)
+
+// sendOf sends with a datatype and communicator of choice.
+func sendOf(r *tracktest.Recorder, count, datatype, dest, comm int64) {
+	r.Call("MPI_Send", 40, heap, 0, count, datatype, dest, 1, comm)
+}
+
+// newType makes a datatype under the first own number.
+func newType(r *tracktest.Recorder, count int64) {
+	r.Call("MPI_Type_contiguous", 41, count, double, own, 8*count, 0, 8*count, 0, 8*count)
+}
+
+func freeType(r *tracktest.Recorder) { r.Call("MPI_Type_free", 42, own) }
+
+// reusedTypes gives the same name to types of several sizes, in a loop.
+func reusedTypes(r *tracktest.Recorder) {
+	next := int64((r.Rank + 1) % r.Size)
+	r.Begin()
+	for i := range 20 {
+		newType(r, int64(1+i%3))
+		for range i%4 + 1 {
+			sendOf(r, 2, own, next, tracktest.World)
+		}
+		freeType(r)
+	}
+	r.End()
+}
+
+func TestReusedTypes(t *testing.T) {
+	m := compute(t, run(t, 4, reusedTypes), everything)
+	var want Cell
+	for i := range 20 {
+		want.add(Cell{1, uint64(2 * 8 * (1 + i%3))}.times(uint64(i%4 + 1)))
+	}
+	for i := range 4 {
+		got := m.Row(i)
+		if len(got) != 1 || got[0] != (Entry{(i + 1) % 4, want}) {
+			t.Errorf("row %d is %v, want %v", i, got, want)
+		}
+	}
+}
+
+// persistent starts requests whose number means two things in turn, one of
+// them with a datatype that changes, too.
+func persistent(r *tracktest.Recorder) {
+	next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+	r.Begin()
+	for i := range 6 {
+		newType(r, int64(1+i%2))
+		r.Call("MPI_Send_init", 43, heap, 0, 3, own, next, 1, tracktest.World, 2*0+1)
+		for range 5 {
+			r.Call("MPI_Start", 44, 1)
+			r.Call("MPI_Wait", 45, 1, 4, 0)
+		}
+		r.Call("MPI_Request_free", 46, 1)
+		r.Call("MPI_Psend_init", 47, heap, 0, 4, 10, double, last, 1, tracktest.World, 0x130, 1)
+		r.Call("MPI_Startall", 48, 1, 1, 1)
+		r.Call("MPI_Request_free", 46, 1)
+		freeType(r)
+	}
+	r.End()
+}
+
+func TestPersistent(t *testing.T) {
+	m := compute(t, run(t, 4, persistent), everything)
+	for i := range 4 {
+		row := make(map[int]Cell)
+		for _, e := range m.Row(i) {
+			row[e.To] = e.Cell
+		}
+		want := map[int]Cell{(i + 1) % 4: {30, 5 * 3 * (3*8 + 3*16)}, (i + 3) % 4: {6, 6 * 4 * 10 * 8}}
+		if d := cmp.Diff(want, row); d != "" {
+			t.Errorf("row %d: %s", i, d)
+		}
+	}
+}
+
+func windows(r *tracktest.Recorder) {
+	next := int64((r.Rank + 1) % r.Size)
+	r.Begin()
+	r.Call("MPI_Win_allocate", 50, 800, 8, 0x130, tracktest.World, 6, 0, own)
+	for range 3 {
+		r.Call("MPI_Put", 51, heap, 0, 10, double, next, 0, 10, double, own)
+		r.Call("MPI_Get", 52, heap, 0, 5, double, next, 0, 5, double, own)
+		r.Call("MPI_Fetch_and_op", 53, heap, 0, heap, 8, double, next, 0, 0x21, own)
+	}
+	r.End()
+}
+
+func TestWindows(t *testing.T) {
+	m := compute(t, run(t, 4, windows), everything)
+	for i := range 4 {
+		row := make(map[int]Cell)
+		for _, e := range m.Row(i) {
+			row[e.To] = e.Cell
+		}
+		want := map[int]Cell{(i + 1) % 4: {6, 3 * 88}, (i + 3) % 4: {6, 3 * 48}}
+		if d := cmp.Diff(want, row); d != "" {
+			t.Errorf("row %d: %s", i, d)
+		}
+	}
+}
+
+// comms splits the world into halves, then gives the same name to a reversal.
+func comms(r *tracktest.Recorder) {
+	r.Begin()
+	half := (r.Size + 1) / 2
+	rank, size, leader := r.Rank, half, 0
+	if r.Rank >= half {
+		rank, size, leader = r.Rank-half, r.Size-half, half
+	}
+	split := func(color, key, ordinal, leader, rank, size int) {
+		r.Call("MPI_Comm_split", 60, tracktest.World, int64(color), int64(key), own,
+			int64(ordinal), int64(leader), int64(rank), int64(size), -1, 0, 0)
+	}
+	split(r.Rank/half, 0, 0, leader, rank, size)
+	for range 4 {
+		sendOf(r, 1, double, int64((rank+1)%size), own)
+		r.Call("MPI_Allgather", 61, heap, 0, 2, double, heap, 0, 2, double, own)
+	}
+	r.Call("MPI_Comm_free", 62, own)
+	split(0, -r.Rank, 1, r.Size-1, r.Size-1-r.Rank, r.Size)
+	for range 2 {
+		sendOf(r, 1, double, 0, own)
+		r.Call("MPI_Bcast", 63, heap, 0, 3, double, 0, own)
+	}
+	r.End()
+}
+
+func TestComms(t *testing.T) {
+	m := compute(t, run(t, 4, comms), everything)
+	got := m.Dense()
+	ring := Cell{4 + 4, 4*8 + 4*16}
+	last := Cell{2, 16}
+	want := [][]Cell{
+		{{}, ring, {}, last},
+		{ring, {}, {}, last},
+		{{}, {}, {}, {ring.Messages + last.Messages, ring.Bytes + last.Bytes}},
+		{{2, 48}, {2, 48}, {ring.Messages + 2, ring.Bytes + 48}, last},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if m.Total.Bytes != m.Sizes[4].Bytes+m.Sizes[5].Bytes {
+		t.Errorf("sizes are %v, the total is %v", m.Sizes, m.Total)
+	}
+}
+
+// threads has a second thread that sends with a type the first one made.
+func threads(r *tracktest.Recorder) {
+	r.Begin()
+	newType(r, 3)
+	for range 3 {
+		r.CallOn(1, "MPI_Send", 40, 0, heap, 0, 1, own, 0, 1, tracktest.World)
+	}
+	r.End()
+}
+
+// neighbourhood exchanges in a grid that is periodic in its second dimension.
+func neighbourhood(r *tracktest.Recorder) {
+	r.Begin()
+	r.Call("MPI_Cart_create", 70, tracktest.World, 2, 2, 2, int64(r.Size/2), 2, 0, 1, 0, own,
+		0, 0, int64(r.Rank), int64(r.Size/2*2), -1, 0, 0)
+	if r.Rank < r.Size/2*2 {
+		r.Call("MPI_Neighbor_alltoall", 71, heap, 0, 2, double, heap, 0, 2, double, own)
+	}
+	r.End()
+}
+
+func TestNeighbours(t *testing.T) {
+	m := compute(t, run(t, 6, neighbourhood), everything)
+	for i := range 6 {
+		var got []int
+		for _, e := range m.Row(i) {
+			if e.Cell != (Cell{1, 16}) {
+				t.Errorf("row %d has %+v", i, e)
+			}
+			got = append(got, e.To)
+		}
+		row := i / 3 * 3
+		want := []int{(i + 3) % 6, row + (i+1)%3, row + (i+2)%3}
+		if len(got) != 3 || !subset(want, got) {
+			t.Errorf("neighbours of %d are %v, want %v", i, got, want)
+		}
+	}
+}
+
+func subset(a, b []int) bool {
+	for _, x := range a {
+		found := false
+		for _, y := range b {
+			found = found || x == y
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+func collectives(r *tracktest.Recorder) {
+	n := int64(r.Size)
+	counts := []int64{n}
+	for i := range r.Size {
+		counts = append(counts, int64(i))
+	}
+	r.Begin()
+	r.Call("MPI_Reduce", 80, heap, 0, heap, 0, 1, double, 0x21, 1, tracktest.World)
+	r.Call("MPI_Scan", 81, heap, 0, heap, 0, 2, double, 0x21, tracktest.World)
+	vals := append([]int64{heap, 0, heap, 0}, counts...)
+	r.Call("MPI_Reduce_scatter", 82, append(vals, double, 0x21, tracktest.World)...)
+	r.Call("MPI_Barrier", 83, tracktest.World)
+	r.Call("MPI_Ibarrier", 84, tracktest.World, 2)
+	r.Call("MPI_Iallreduce", 85, heap, 0, heap, 0, 1, double, 0x21, tracktest.World, 2)
+	r.End()
+}
+
+func TestCollectives(t *testing.T) {
+	m := compute(t, run(t, 4, collectives), everything)
+	got := m.Dense()
+	for i := range 4 {
+		for j := range 4 {
+			var want Cell
+			if i != j {
+				want.add(Cell{2, uint64(8*j) + 8}) // Reduce_scatter, Iallreduce
+				if j == 1 {
+					want.add(Cell{1, 8})
+				}
+				if j == i+1 {
+					want.add(Cell{1, 16})
+				}
+			}
+			if got[i][j] != want {
+				t.Errorf("%d to %d: %+v, want %+v", i, j, got[i][j], want)
+			}
+		}
+	}
+	if m := compute(t, run(t, 4, collectives), Options{PointToPoint: true}); m.Total != (Cell{}) {
+		t.Errorf("point to point: %+v", m.Total)
+	}
+}
+
+func TestRoles(t *testing.T) {
+	for name, want := range map[string]struct {
+		role  role
+		later bool
+	}{
+		"MPI_Send": {send, false}, "MPI_Irsend": {send, false}, "MPI_Rsend": {send, false}, "MPI_Recv": {other, false},
+		"MPI_Isendrecv_replace_c": {send, false}, "MPI_Ssend_init_c": {send, true}, "MPI_Init": {other, false},
+		"MPI_Ineighbor_alltoallw": {toNeighbours, false}, "MPI_Rget_accumulate": {rma, false}, "MPI_Rput": {rma, false},
+		"MPI_Allreduce_init": {reduceAll, true}, "MPI_Reduce": {reduce, false}, "MPI_Iexscan": {scan, false},
+		"MPI_Probe": {other, false}, "MPI_Psend_init": {send, true}, "MPI_Precv_init": {other, true},
+		"MPI_Get": {rma, false}, "MPI_Request_free": {other, false}, "MPI_Igather": {gather, false},
+	} {
+		attrs := trace.Attr(0)
+		if name == "MPI_Rput" || name == "MPI_Rget_accumulate" {
+			attrs = trace.Nonblocking
+		}
+		got, later := roleOf(&trace.Function{Name: name, Attrs: attrs})
+		if got != want.role || later != want.later {
+			t.Errorf("%s: role %d, later %t", name, got, later)
+		}
+	}
+}
+
+func BenchmarkCompute(b *testing.B) {
+	for _, ranks := range []int{64, 1024} {
+		r := run(b, ranks, tracktest.Stencil(10))
+		b.Run(fmt.Sprint(ranks), func(b *testing.B) {
+			for b.Loop() {
+				compute(b, r, everything)
+			}
+		})
+	}
+}

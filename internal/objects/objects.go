@@ -1,0 +1,491 @@
+// Package objects tells what the handles stand for that a call passes: how
+// large the datatype is, which communicator a window spans, which call made the
+// persistent request that is started.
+//
+// A rank's name for an object is the lowest free number of its kind, so that
+// the same number may mean one thing early and another late. Mostly it does
+// not, and then what a terminal means follows from the terminal alone; where
+// it does, Pieces splits the terminal's occurrences by the positions at which
+// the meaning changes. Nothing is expanded either way.
+//
+// A thread's calls say nothing of when another's were: an object that a thread
+// did not make itself is the last one that another made under that number.
+//
+// The package does not name handles (internal/symbol does, while recording),
+// and leaves communicators to trace.Comms.
+package objects
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// A kind is a kind of object.
+type kind uint8
+
+const (
+	datatype kind = iota
+	window
+	request // persistent
+	comm
+)
+
+type key struct {
+	kind kind
+	id   int64
+}
+
+// maxBindings bounds how often objects that change their meaning may be made on
+// a rank: each takes memory here, but next to none in a file that says they
+// were made in a loop.
+const maxBindings = 1 << 20
+
+// A Table is what all ranks of a trace share.
+type Table struct {
+	r     *trace.Reader
+	comms *trace.Comms
+
+	mu      sync.Mutex
+	classes map[int]*class
+}
+
+// A class caches what is the same for all ranks of a class.
+type class struct {
+	makers  []int // terminals that make objects
+	uniform bool
+	counts  [][]uint64 // by stream; of a uniform class
+
+	mu     sync.Mutex
+	places map[place]*trace.Occurrences // of a uniform class
+}
+
+// A place is a terminal in a stream.
+type place struct{ stream, terminal int }
+
+// New prepares a trace.
+func New(r *trace.Reader) (*Table, error) {
+	comms, err := r.Comms()
+	if err != nil {
+		return nil, err
+	}
+	return &Table{r: r, comms: comms, classes: make(map[int]*class)}, nil
+}
+
+// Comms returns the communicators of the trace.
+func (t *Table) Comms() *trace.Comms { return t.comms }
+
+func (t *Table) class(k *trace.Rank) (*class, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.classes[k.Class()]; c != nil {
+		return c, nil
+	}
+	c := &class{places: make(map[place]*trace.Occurrences)}
+	for n := range k.Terminals() {
+		call, err := k.Terminal(n)
+		if err != nil {
+			return nil, err
+		}
+		f := call.Func
+		if f.Has(trace.CreatesType) || f.Has(trace.CreatesWin) || f.Has(trace.Persistent) || f.Has(trace.CreatesComm) {
+			c.makers = append(c.makers, n)
+		}
+	}
+	var err error
+	if c.uniform, err = t.r.Uniform(k.Class()); err != nil {
+		return nil, err
+	}
+	if c.uniform {
+		c.counts = countsOf(k)
+	}
+	t.classes[k.Class()] = c
+	return c, nil
+}
+
+func countsOf(k *trace.Rank) [][]uint64 {
+	counts := make([][]uint64, k.Streams())
+	for s := range counts {
+		counts[s] = k.Counts(s)
+	}
+	return counts
+}
+
+// A Rank is what the handles of one rank stand for. It is not safe for use by
+// several goroutines at once.
+type Rank struct {
+	t      *Table
+	k      *trace.Rank
+	class  *class
+	counts [][]uint64
+	made   map[key]*history
+}
+
+// A history is all that one name stood for.
+type history struct {
+	makers    []maker
+	total     uint64 // how often they ran
+	state     state
+	positions []binding // if ambiguous, by stream and index
+}
+
+// A maker is a terminal that made objects of the name.
+type maker struct {
+	stream int
+	call   *trace.Call
+}
+
+type binding struct {
+	stream int
+	index  uint64
+	call   *trace.Call
+}
+
+type state uint8
+
+const (
+	unseen    state = iota
+	plain           // the name always means the same
+	ambiguous       // it depends on the position
+)
+
+// Rank returns the view of a rank.
+func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
+	c, err := t.class(k)
+	if err != nil {
+		return nil, err
+	}
+	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make(map[key]*history)}
+	if x.counts == nil {
+		x.counts = countsOf(k)
+	}
+	for stream, counts := range x.counts {
+		for _, n := range c.makers {
+			if counts[n] == 0 {
+				continue
+			}
+			call, err := k.Terminal(n)
+			if err != nil {
+				return nil, err
+			}
+			made, ok := makes(call)
+			if !ok {
+				continue
+			}
+			h := x.made[made]
+			if h == nil {
+				h = &history{}
+				x.made[made] = h
+			}
+			h.makers = append(h.makers, maker{stream, call})
+			h.total += counts[n]
+		}
+	}
+	for made, h := range x.made {
+		if x.ambiguous(made) {
+			if err := x.locate(h); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return x, nil
+}
+
+// Count returns how often a terminal occurs in a stream.
+func (x *Rank) Count(stream, terminal int) uint64 { return x.counts[stream][terminal] }
+
+// makes tells what a call makes.
+func makes(c *trace.Call) (key, bool) {
+	want, of := "", kind(0)
+	switch f := c.Func; {
+	case f.Has(trace.CreatesType) && c.NewType != nil:
+		want, of = "datatype", datatype
+	case f.Has(trace.CreatesWin):
+		want, of = "win", window
+	case f.Has(trace.CreatesComm) && c.NewComm != nil:
+		want, of = "comm", comm
+	case f.Has(trace.Persistent):
+		want, of = "request", request
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Kind() != want {
+			continue
+		}
+		if id, ok := own(of, &p.Out); ok {
+			return key{of, id}, true
+		}
+	}
+	return key{}, false
+}
+
+// own returns the number of an object that the program made.
+func own(of kind, v *trace.Value) (int64, bool) {
+	if of == request {
+		return v.ID, v.Type == trace.Request && v.Form == trace.RequestPersistent
+	}
+	return v.Num, v.Type == trace.Handle && v.Num >= trace.FirstLocal
+}
+
+var kinds = map[string]kind{"datatype": datatype, "win": window, "request": request, "comm": comm}
+
+// uses calls visit with each object of its own that a call passes.
+func uses(c *trace.Call, visit func(key)) {
+	for i := range c.Params {
+		p := &c.Params[i]
+		of, ok := kinds[p.Kind()]
+		if !ok || of == request && !c.Func.Has(trace.Starts) {
+			continue
+		}
+		if id, ok := own(of, &p.In); ok {
+			visit(key{of, id})
+		}
+		for j := range p.In.Elems {
+			if id, ok := own(of, &p.In.Elems[j]); ok {
+				visit(key{of, id})
+			}
+		}
+	}
+}
+
+// ambiguous reports whether what a name means depends on the position.
+func (x *Rank) ambiguous(name key) bool {
+	h := x.made[name]
+	if h == nil {
+		return false
+	}
+	if h.state == unseen {
+		h.state = plain // meanwhile, to break circles, which no real trace has
+		if x.changes(name, h) {
+			h.state = ambiguous
+		}
+	}
+	return h.state == ambiguous
+}
+
+func (x *Rank) changes(name key, h *history) bool {
+	switch name.kind {
+	case datatype:
+		for _, m := range h.makers {
+			if m.call.NewType.Size != h.makers[0].call.NewType.Size {
+				return true
+			}
+		}
+		return false
+	case request:
+		for _, m := range h.makers {
+			if m.call != h.makers[0].call {
+				return true
+			}
+		}
+	default:
+		if h.total > 1 {
+			return true
+		}
+	}
+	found := false
+	uses(h.makers[0].call, func(k key) { found = found || x.ambiguous(k) })
+	return found
+}
+
+// locate finds where the objects of a name were made.
+func (x *Rank) locate(h *history) error {
+	if h.total > maxBindings {
+		return fmt.Errorf("rank %d: one handle means more than %d things: %w", x.k.Number(), maxBindings, trace.ErrFormat)
+	}
+	calls := make(map[int]*trace.Call)
+	for _, m := range h.makers {
+		calls[m.call.Terminal] = m.call
+	}
+	for stream := range x.counts {
+		here := slices.ContainsFunc(h.makers, func(m maker) bool { return m.stream == stream })
+		if !here {
+			continue
+		}
+		o := x.k.Occurrences(stream, func(t int) bool { return calls[t] != nil })
+		for index, t := range o.All() {
+			h.positions = append(h.positions, binding{stream, index, calls[t]})
+		}
+	}
+	return nil
+}
+
+// at returns the making of what a name means at a position.
+func (x *Rank) at(name key, stream int, index uint64) (binding, bool) {
+	h := x.made[name]
+	if h == nil {
+		return binding{}, false
+	}
+	if h.state != ambiguous {
+		m := h.makers[len(h.makers)-1]
+		return binding{stream: m.stream, call: m.call}, true
+	}
+	found := h.positions[0]
+	for first := range slices.Values(spans(h.positions)) {
+		// Of the thread's own, the last one before; of another's, the last.
+		list := first
+		if list[0].stream == stream {
+			n, exact := slices.BinarySearchFunc(list, index, func(b binding, i uint64) int {
+				switch {
+				case b.index < i:
+					return -1
+				case b.index > i:
+					return 1
+				}
+				return 0
+			})
+			if exact {
+				n++
+			}
+			if n > 0 {
+				found = list[n-1]
+			}
+			continue
+		}
+		found = list[len(list)-1]
+	}
+	return found, true
+}
+
+// spans splits positions by stream.
+func spans(list []binding) [][]binding {
+	var out [][]binding
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].stream == list[0].stream {
+			n++
+		}
+		out = append(out, list[:n])
+		list = list[n:]
+	}
+	return out
+}
+
+// A Piece is occurrences of a terminal in a stream for which all handles that
+// the call passes mean the same.
+type Piece struct {
+	At    uint64 // a position that resolves the handles
+	Count uint64
+}
+
+// Pieces splits the occurrences of a terminal in a stream.
+func (x *Rank) Pieces(stream int, c *trace.Call) []Piece {
+	total := x.counts[stream][c.Terminal]
+	if total == 0 {
+		return nil
+	}
+	var breaks []uint64
+	uses(c, func(name key) {
+		if !x.ambiguous(name) {
+			return
+		}
+		for _, b := range x.made[name].positions {
+			if b.stream == stream {
+				breaks = append(breaks, b.index)
+			}
+		}
+	})
+	if len(breaks) == 0 {
+		return []Piece{{0, total}}
+	}
+	slices.Sort(breaks)
+	breaks = slices.Compact(breaks)
+	o := x.occurrences(stream, c.Terminal)
+	var list []Piece
+	at, before := uint64(0), uint64(0)
+	for i := 0; i <= len(breaks); i++ {
+		upto := total
+		if i < len(breaks) {
+			upto = o.Before(breaks[i])
+		}
+		if upto > before {
+			list = append(list, Piece{at, upto - before})
+		}
+		before = upto
+		if i < len(breaks) {
+			at = breaks[i]
+		}
+	}
+	return list
+}
+
+func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
+	find := func() *trace.Occurrences {
+		return x.k.Occurrences(stream, func(t int) bool { return t == terminal })
+	}
+	if !x.class.uniform {
+		return find()
+	}
+	x.class.mu.Lock()
+	defer x.class.mu.Unlock()
+	o := x.class.places[place{stream, terminal}]
+	if o == nil {
+		o = find()
+		x.class.places[place{stream, terminal}] = o
+	}
+	return o
+}
+
+// TypeSize returns the bytes of data of a datatype that a call at a position
+// passes; false if not known.
+func (x *Rank) TypeSize(v *trace.Value, stream int, index uint64) (int64, bool) {
+	if v.Type != trace.Handle {
+		return 0, false
+	}
+	if v.Predefined() {
+		return mpi.TypeSize(v.Num)
+	}
+	id, ok := own(datatype, v)
+	if !ok {
+		return 0, false
+	}
+	b, ok := x.at(key{datatype, id}, stream, index)
+	if !ok || b.call.NewType.Size < 0 {
+		return 0, false
+	}
+	return b.call.NewType.Size, true
+}
+
+// Comm returns the communicator that a call at a position passes; nil if not
+// known.
+func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *trace.Comm {
+	if v.Type != trace.Handle {
+		return nil
+	}
+	return x.t.comms.At(x.k.Number(), stream, index, v.Num)
+}
+
+// A Making is the call that made an object, and where it was. The position
+// resolves the handles of that call.
+type Making struct {
+	Call   *trace.Call
+	Stream int
+	Index  uint64
+}
+
+func (x *Rank) making(of kind, v *trace.Value, stream int, index uint64) (Making, bool) {
+	id, ok := own(of, v)
+	if !ok {
+		return Making{}, false
+	}
+	b, ok := x.at(key{of, id}, stream, index)
+	return Making{b.call, b.stream, b.index}, ok
+}
+
+// Request returns the making of a persistent request.
+func (x *Rank) Request(v *trace.Value, stream int, index uint64) (Making, bool) {
+	return x.making(request, v, stream, index)
+}
+
+// Window returns the making of a window.
+func (x *Rank) Window(v *trace.Value, stream int, index uint64) (Making, bool) {
+	return x.making(window, v, stream, index)
+}
+
+// CommMaker returns the making of a communicator that is not predefined.
+func (x *Rank) CommMaker(v *trace.Value, stream int, index uint64) (Making, bool) {
+	return x.making(comm, v, stream, index)
+}
