@@ -126,6 +126,7 @@ func verbs() []*cobra.Command {
 		newRun(),
 		newInfo(),
 		newDump(),
+		newMatrix(),
 		newVerify(),
 		newDiff(),
 		newRecover(),

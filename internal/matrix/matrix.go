@@ -70,6 +70,14 @@ type Matrix struct {
 // Buckets is how many classes of message sizes there are.
 const Buckets = 65
 
+// Bucket returns the sizes in bytes that a class has.
+func Bucket(i int) (least, most uint64) {
+	if i == 0 {
+		return 0, 0
+	}
+	return 1 << (i - 1), 1<<i - 1
+}
+
 // Size returns the number of rows and columns.
 func (m *Matrix) Size() int { return (m.Ranks + m.Bin - 1) / m.Bin }
 

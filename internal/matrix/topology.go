@@ -105,6 +105,9 @@ func graphEdges(c *trace.Call, self int) ([]int, bool) {
 	return numbers(edges.In.Elems[first:ends[self]]), true
 }
 
+// maxGrid is more than any grid has ranks.
+const maxGrid = 1 << 31
+
 // A grid is a cartesian topology.
 type grid struct {
 	dims     []int
@@ -121,11 +124,13 @@ func (t *traffic) grid(m objects.Making, depth int) (grid, bool) {
 		if dims == nil || periods == nil || len(dims.In.Elems) != len(periods.In.Elems) {
 			return g, false
 		}
+		size := 1
 		for i := range dims.In.Elems {
 			n := int(dims.In.Elems[i].Num)
-			if n < 1 {
+			if n < 1 || n > maxGrid/size {
 				return g, false
 			}
+			size *= n
 			g.dims = append(g.dims, n)
 			g.periodic = append(g.periodic, periods.In.Elems[i].Num != 0)
 		}

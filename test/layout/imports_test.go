@@ -19,7 +19,8 @@ var layers = [][]string{
 	{"internal/event", "internal/signature", "internal/prefix"},
 	{"internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
-	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue"},
+	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects"},
+	{"internal/matrix"},
 	{"internal/recover"},
 	{"engine", "cmd", "test", "bench"},
 }

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/matrix"
+	"spoor/trace"
+)
+
+type matrixOptions struct {
+	out                           string
+	collectives, rma, noP2P, json bool
+	messages                      bool
+	bin                           int
+}
+
+func newMatrix() *cobra.Command {
+	var o matrixOptions
+	cmd := &cobra.Command{
+		Use:   "matrix [flags] TRACE",
+		Short: "Show who sends how much to whom",
+		Long: `Messages and bytes between the ranks of the world, whatever communicator they
+were sent on: point-to-point messages of all modes, started persistent and
+partitioned ones included. Collectives count on request, by their logical
+pattern: who needs whose data, not how a library moves it. So do one-sided
+transfers.
+
+Messages count where they are sent. Where there are many ranks, several share a
+row and a column; CSV and JSON have every pair of ranks unless --bin says
+otherwise.`,
+		Example: `  spoor matrix app.spoor                    as a table
+  spoor matrix --collectives -o app.png app.spoor
+  spoor matrix -o app.csv app.spoor         every pair of ranks
+  spoor matrix --bin 64 app.spoor           64 ranks share a row`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runMatrix(cmd, r, o) }),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "output", "o", "", "write to this `file`: .txt, .csv, .json, .png or .svg")
+	f.BoolVar(&o.collectives, "collectives", false, "count collectives, too")
+	f.BoolVar(&o.rma, "rma", false, "count one-sided transfers, too")
+	f.BoolVar(&o.noP2P, "no-p2p", false, "leave out point-to-point messages")
+	f.BoolVar(&o.messages, "messages", false, "show numbers of messages, not bytes")
+	f.IntVar(&o.bin, "bin", 0, "so many ranks share a row; 0: as fits")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+// textRows is the most rows that a table has without being asked.
+const textRows = 16
+
+func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.out), "."))
+	if o.out == "" {
+		format = "txt"
+		if o.json {
+			format = "json"
+		}
+	}
+	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPicture, "svg": matrix.MaxPicture / 4}[format]
+	switch {
+	case most == 0 && r.Ranks() > 0:
+		return fmt.Errorf("%s: the name has to end in .txt, .csv, .json, .png or .svg", o.out)
+	case o.bin < 0:
+		return errors.New("--bin has to be positive")
+	case o.noP2P && !o.collectives && !o.rma:
+		return errors.New("nothing is left to count: add --collectives or --rma")
+	case o.bin == 0:
+		o.bin = max(1, (r.Ranks()+most-1)/max(1, most))
+	}
+	p := newProgress(cmd.ErrOrStderr(), "counting messages", r.Ranks())
+	var mu sync.Mutex
+	m, err := matrix.Compute(r, matrix.Options{
+		PointToPoint: !o.noP2P, Collectives: o.collectives, RMA: o.rma, Bin: o.bin,
+		Progress: func(int, int) {
+			mu.Lock()
+			defer mu.Unlock()
+			p.step()
+		},
+	})
+	p.end()
+	if err != nil {
+		return err
+	}
+	u := matrix.Bytes
+	if o.messages {
+		u = matrix.Messages
+	}
+	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
+	if o.out == "" {
+		return write(cmd.OutOrStdout())
+	}
+	return writeWhole(o.out, write)
+}
+
+// writeWhole writes a file that appears when it is complete.
+func writeWhole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(f)
+	if err := write(out); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string, o matrixOptions) error {
+	switch format {
+	case "csv":
+		return m.WriteCSV(w)
+	case "png":
+		return m.WritePNG(w, u)
+	case "svg":
+		return m.WriteSVG(w, u)
+	case "json":
+		return writeJSON(w, jsonMatrix(m, o))
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s, %s; rows send, columns receive", u, strings.Join(o.counted(), ", "))
+	if m.Bin > 1 {
+		fmt.Fprintf(out, "; %d ranks share a row", m.Bin)
+	}
+	fmt.Fprint(out, "\n\n")
+	if err := m.WriteText(out, u); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%s in %s\n", bytesText(int64(m.Total.Bytes)), plural(m.Total.Messages, "message"))
+	if m.Elsewhere.Messages > 0 {
+		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or of which there is no track\n",
+			bytesText(int64(m.Elsewhere.Bytes)), plural(m.Elsewhere.Messages, "message"))
+	}
+	if m.Unsized > 0 {
+		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", plural(m.Unsized, "message"))
+	}
+	if m.Unknown > 0 {
+		fmt.Fprintf(out, "left out: %s whose partners are not known\n", plural(m.Unknown, "call"))
+	}
+	return out.Flush()
+}
+
+// counted names what is counted.
+func (o *matrixOptions) counted() []string {
+	var list []string
+	if !o.noP2P {
+		list = append(list, "point-to-point")
+	}
+	if o.collectives {
+		list = append(list, "collectives")
+	}
+	if o.rma {
+		list = append(list, "one-sided")
+	}
+	return list
+}
+
+type matrixJSON struct {
+	Counted   []string      `json:"counted"`
+	Ranks     int           `json:"ranks"`
+	Bin       int           `json:"ranks_per_row"`
+	Total     matrix.Cell   `json:"total"`
+	Elsewhere matrix.Cell   `json:"elsewhere"`
+	Unsized   uint64        `json:"messages_of_unknown_size"`
+	Unknown   uint64        `json:"calls_left_out"`
+	Sizes     []sizesJSON   `json:"sizes"`
+	Cells     []matrixEntry `json:"cells"`
+}
+
+type sizesJSON struct {
+	Least uint64 `json:"least"` // bytes
+	Most  uint64 `json:"most"`
+	matrix.Cell
+}
+
+type matrixEntry struct {
+	From int `json:"from"` // row; times ranks_per_row: its first rank
+	To   int `json:"to"`
+	matrix.Cell
+}
+
+func jsonMatrix(m *matrix.Matrix, o matrixOptions) matrixJSON {
+	j := matrixJSON{
+		Counted: o.counted(), Ranks: m.Ranks, Bin: m.Bin, Total: m.Total, Elsewhere: m.Elsewhere, Unsized: m.Unsized,
+		Unknown: m.Unknown, Sizes: []sizesJSON{}, Cells: []matrixEntry{},
+	}
+	for i, c := range m.Sizes {
+		if c.Messages > 0 {
+			least, most := matrix.Bucket(i)
+			j.Sizes = append(j.Sizes, sizesJSON{least, most, c})
+		}
+	}
+	for i, row := range m.Rows() {
+		for _, e := range row {
+			j.Cells = append(j.Cells, matrixEntry{i, e.To, e.Cell})
+		}
+	}
+	return j
+}

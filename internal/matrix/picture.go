@@ -1,0 +1,165 @@
+package matrix
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"strconv"
+)
+
+// MaxPicture is the most rows and columns that a picture shows well.
+const MaxPicture = 1024
+
+// A layout is where things are in a picture, in pixels.
+type layout struct {
+	cell, side          int // of one cell; of all
+	left, top           int
+	width, height       int
+	bar, barTop, barEnd int // the scale's x, and y of both ends
+	every               int // every so many rows there is a number
+}
+
+func (m *Matrix) layout() layout {
+	n := max(1, m.Size())
+	l := layout{left: 64, top: 52}
+	l.cell = max(1, min(40, 640/n))
+	l.side = n * l.cell
+	l.bar = l.left + l.side + 24
+	l.width = l.bar + 110
+	l.barTop, l.barEnd = l.top, l.top+max(60, min(l.side, 240))
+	l.height = max(l.top+l.side, l.barEnd) + 36
+	l.every = 1
+	for _, step := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024} {
+		if l.every = step; step*l.cell >= 36 {
+			break
+		}
+	}
+	if l.cell >= 14 && m.Bin == 1 && n <= 64 {
+		l.every = max(1, 24/l.cell)
+	}
+	return l
+}
+
+// shade is a colour of the scale: light to dark blue, which also reads in grey.
+func shade(x float64) color.RGBA {
+	stops := [...][3]float64{{222, 235, 247}, {158, 202, 225}, {66, 146, 198}, {8, 81, 156}, {8, 32, 80}}
+	x *= float64(len(stops) - 1)
+	i := min(int(x), len(stops)-2)
+	f := x - float64(i)
+	mix := func(k int) uint8 { return uint8(stops[i][k]*(1-f) + stops[i+1][k]*f + 0.5) }
+	return color.RGBA{mix(0), mix(1), mix(2), 255}
+}
+
+// Title is a line over a picture.
+func (m *Matrix) Title(u Measure) string {
+	t := fmt.Sprintf("%s sent from rank (down) to rank (across)", u)
+	if m.Bin > 1 {
+		t += fmt.Sprintf(", %d ranks a cell", m.Bin)
+	}
+	return t
+}
+
+// WriteSVG writes a heat map.
+func (m *Matrix) WriteSVG(w io.Writer, u Measure) error {
+	out := bufio.NewWriter(w)
+	l := m.layout()
+	least, most := m.Extremes(u)
+	s := scale{least, most}
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img" font-family="system-ui, sans-serif" font-size="11">`+"\n", l.width, l.height)
+	fmt.Fprintf(out, "<title>%s</title>\n", html.EscapeString(m.Title(u)))
+	fmt.Fprintf(out, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", l.width, l.height)
+	fmt.Fprintf(out, `<text x="%d" y="18" font-size="13" fill="#222">%s</text>`+"\n", l.left, html.EscapeString(m.Title(u)))
+	fmt.Fprintf(out, `<g shape-rendering="crispEdges">`+"\n"+`<rect x="%d" y="%d" width="%d" height="%[3]d" fill="#f7f7f7" stroke="#bbb"/>`+"\n", l.left, l.top, l.side)
+	for i, row := range m.Rows() {
+		for k := 0; k < len(row); {
+			v := u.Of(row[k].Cell)
+			end := k + 1 // cells of the same number next to each other are one rectangle
+			for end < len(row) && row[end].To == row[k].To+end-k && u.Of(row[end].Cell) == v && m.Size() > 64 {
+				end++
+			}
+			if v > 0 {
+				c := shade(s.of(v))
+				fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="#%02x%02x%02x">`, l.left+row[k].To*l.cell, l.top+i*l.cell,
+					(end-k)*l.cell, l.cell, c.R, c.G, c.B)
+				if m.Size() <= 64 {
+					fmt.Fprintf(out, `<title>%s to %s: %s</title>`, m.label(i), m.label(row[k].To), u.Text(v))
+				}
+				fmt.Fprint(out, "</rect>\n")
+			}
+			k = end
+		}
+	}
+	fmt.Fprint(out, "</g>\n")
+	for i := 0; i < m.Size(); i += l.every {
+		first, _ := m.Span(i)
+		at := i*l.cell + l.cell/2
+		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="end" fill="#444">%d</text>`, l.left-6, l.top+at+4, first)
+		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="middle" fill="#444">%d</text>`+"\n", l.left+at, l.top-6, first)
+	}
+	if most > 0 {
+		height := l.barEnd - l.barTop
+		for y := range height {
+			c := shade(1 - float64(y)/float64(height))
+			fmt.Fprintf(out, `<rect x="%d" y="%d" width="14" height="1.5" fill="#%02x%02x%02x"/>`, l.bar, l.barTop+y, c.R, c.G, c.B)
+		}
+		for _, v := range s.ticks() {
+			y := l.barEnd - int(s.of(v)*float64(height))
+			fmt.Fprintf(out, `<text x="%d" y="%d" fill="#444">%s</text>`, l.bar+20, y+4, u.Text(v))
+		}
+	}
+	fmt.Fprint(out, "\n</svg>\n")
+	return out.Flush()
+}
+
+// WritePNG writes a heat map.
+func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
+	l := m.layout()
+	least, most := m.Extremes(u)
+	s := scale{least, most}
+	img := image.NewRGBA(image.Rect(0, 0, l.width, l.height))
+	fill(img, img.Bounds(), color.RGBA{255, 255, 255, 255})
+	grey := color.RGBA{68, 68, 68, 255}
+	box := image.Rect(l.left, l.top, l.left+l.side, l.top+l.side)
+	fill(img, box.Inset(-1), color.RGBA{187, 187, 187, 255})
+	fill(img, box, color.RGBA{247, 247, 247, 255})
+	write(img, l.left, 12, m.Title(u), grey)
+	for i, row := range m.Rows() {
+		for _, e := range row {
+			if v := u.Of(e.Cell); v > 0 {
+				at := image.Pt(l.left+e.To*l.cell, l.top+i*l.cell)
+				fill(img, image.Rectangle{at, at.Add(image.Pt(l.cell, l.cell))}, shade(s.of(v)))
+			}
+		}
+	}
+	for i := 0; i < m.Size(); i += l.every {
+		first, _ := m.Span(i)
+		text := strconv.Itoa(first)
+		at := i*l.cell + l.cell/2
+		write(img, l.left-6-textWidth(text), l.top+at-glyphHeight/2, text, grey)
+		write(img, l.left+at-textWidth(text)/2, l.top-8-glyphHeight, text, grey)
+	}
+	if most > 0 {
+		height := l.barEnd - l.barTop
+		for y := range height {
+			fill(img, image.Rect(l.bar, l.barTop+y, l.bar+14, l.barTop+y+1), shade(1-float64(y)/float64(height)))
+		}
+		for _, v := range s.ticks() {
+			y := l.barEnd - int(s.of(v)*float64(height))
+			write(img, l.bar+20, y-glyphHeight/2, u.Text(v), grey)
+		}
+	}
+	return png.Encode(w, img)
+}
+
+func fill(img *image.RGBA, r image.Rectangle, c color.RGBA) {
+	r = r.Intersect(img.Bounds())
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			img.SetRGBA(x, y, c)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package matrix
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Measure is which number of a cell is shown.
+type Measure uint8
+
+// The measures.
+const (
+	Bytes Measure = iota
+	Messages
+)
+
+func (u Measure) String() string {
+	if u == Messages {
+		return "messages"
+	}
+	return "bytes"
+}
+
+// Of returns the cell's number.
+func (u Measure) Of(c Cell) uint64 {
+	if u == Messages {
+		return c.Messages
+	}
+	return c.Bytes
+}
+
+// Text writes a number of the measure with three digits: 1.23 MB, or 1.23 M.
+func (u Measure) Text(n uint64) string {
+	units := []string{"", "k", "M", "G", "T", "P", "E"}
+	if u == Bytes {
+		units = []string{"B", "KB", "MB", "GB", "TB", "PB", "EB"}
+	}
+	v := float64(n)
+	i := 0
+	for ; v >= 999.5 && i < len(units)-1; i++ {
+		v /= 1000
+	}
+	if i == 0 {
+		return strings.TrimSpace(fmt.Sprintf("%d %s", n, units[0]))
+	}
+	return fmt.Sprintf("%.3g %s", v, units[i])
+}
+
+// label names the ranks of a row or column.
+func (m *Matrix) label(i int) string {
+	first, end := m.Span(i)
+	if end == first+1 {
+		return strconv.Itoa(first)
+	}
+	return fmt.Sprintf("%d-%d", first, end-1)
+}
+
+// WriteText writes a table: senders down, receivers across, sums at the edges.
+func (m *Matrix) WriteText(w io.Writer, u Measure) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	n := m.Size()
+	fmt.Fprint(tw, "from\\to\t")
+	for i := range n {
+		fmt.Fprint(tw, m.label(i), "\t")
+	}
+	fmt.Fprintln(tw, "sum\t")
+	columns := make([]uint64, n)
+	var total uint64
+	for i := range n {
+		fmt.Fprint(tw, m.label(i), "\t")
+		row := m.Row(i)
+		var sum uint64
+		for to, k := 0, 0; to < n; to++ {
+			var v uint64
+			if k < len(row) && row[k].To == to {
+				v = u.Of(row[k].Cell)
+				k++
+			}
+			sum += v
+			columns[to] += v
+			fmt.Fprint(tw, u.cell(v), "\t")
+		}
+		total += sum
+		fmt.Fprint(tw, u.cell(sum), "\t\n")
+	}
+	fmt.Fprint(tw, "sum\t")
+	for _, v := range columns {
+		fmt.Fprint(tw, u.cell(v), "\t")
+	}
+	fmt.Fprint(tw, u.cell(total), "\t\n")
+	return tw.Flush()
+}
+
+func (u Measure) cell(v uint64) string {
+	if v == 0 {
+		return "·"
+	}
+	return u.Text(v)
+}
+
+// WriteCSV writes a line for each pair that exchanged messages.
+func (m *Matrix) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	head := []string{"from", "to", "messages", "bytes"}
+	if m.Bin > 1 {
+		head = []string{"from_first", "from_last", "to_first", "to_last", "messages", "bytes"}
+	}
+	if err := c.Write(head); err != nil {
+		return err
+	}
+	line := make([]string, 0, len(head))
+	ranks := func(i int) {
+		first, end := m.Span(i)
+		line = append(line, strconv.Itoa(first))
+		if m.Bin > 1 {
+			line = append(line, strconv.Itoa(end-1))
+		}
+	}
+	for i, row := range m.Rows() {
+		for _, e := range row {
+			line = line[:0]
+			ranks(i)
+			ranks(e.To)
+			line = append(line, strconv.FormatUint(e.Messages, 10), strconv.FormatUint(e.Bytes, 10))
+			if err := c.Write(line); err != nil {
+				return err
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// A scale maps numbers to shades, from 0 for the least that is not zero to 1
+// for the most, by their logarithm.
+type scale struct{ least, most uint64 }
+
+// Extremes returns the least number above zero and the most in any cell.
+func (m *Matrix) Extremes(u Measure) (least, most uint64) {
+	for _, row := range m.Rows() {
+		for _, e := range row {
+			v := u.Of(e.Cell)
+			if v > 0 && (least == 0 || v < least) {
+				least = v
+			}
+			most = max(most, v)
+		}
+	}
+	return least, most
+}
+
+func (s scale) of(v uint64) float64 {
+	if s.most <= s.least {
+		return 1
+	}
+	lo, hi := math.Log(float64(s.least)), math.Log(float64(s.most))
+	return max(0, min(1, (math.Log(float64(v))-lo)/(hi-lo)))
+}
+
+// ticks are numbers to show beside the scale.
+func (s scale) ticks() []uint64 {
+	switch {
+	case s.most == 0:
+		return nil
+	case s.most == s.least:
+		return []uint64{s.most}
+	}
+	middle := uint64(math.Round(math.Sqrt(float64(s.least) * float64(s.most))))
+	if middle <= s.least || middle >= s.most {
+		return []uint64{s.least, s.most}
+	}
+	return []uint64{s.least, middle, s.most}
+}
