@@ -93,6 +93,11 @@ func (r *Reader) checkClass(n int) error {
 				return r.failed(secTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
 		}
+		for _, s := range []Spread{t.DurationTotals, t.GapTotals} {
+			if err := checkSpread(s); err != nil {
+				return r.failed(secTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
+			}
+		}
 	}
 	return nil
 }
@@ -111,6 +116,18 @@ func checkStat(s Stat, calls uint64) error {
 		if s.Sum+s.Count < s.Min*s.Count || s.Sum > s.Max*s.Count+s.Count {
 			return fmt.Errorf("%d times from %d to %d have the sum %d", s.Count, s.Min, s.Max, s.Sum)
 		}
+	}
+	// No set with these extremes deviates more than one with half of it at each.
+	if d, most := s.Deviation(), float64(s.Max-s.Min)/2; s.Count > 0 && d > most*1.02+1 {
+		return fmt.Errorf("times from %d to %d deviate by %.0f", s.Min, s.Max, d)
+	}
+	return nil
+}
+
+// checkSpread holds the totals of a class's ranks against their mean.
+func checkSpread(s Spread) error {
+	if m := s.Mean(); s.Ranks > 0 && (float64(s.Min) > m+1 || float64(s.Max) < m-1) {
+		return fmt.Errorf("ranks' totals from %d to %d have the mean %.0f", s.Min, s.Max, m)
 	}
 	return nil
 }

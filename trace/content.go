@@ -56,10 +56,18 @@ type Terminal struct {
 // Times summarises the calls of one terminal over all ranks of its class.
 type Times struct {
 	Duration, Gap Stat
+
+	// What each rank of the class has of the sums, for all calls of the function
+	// from the same place together: the first of their terminals has them, those of
+	// the others are of no ranks.
+	DurationTotals, GapTotals Spread
 }
 
 // A Stat is a summary of samples in nanoseconds.
 type Stat = timing.Stat
+
+// A Spread tells how unequally ranks have their part in a sum.
+type Spread = timing.Spread
 
 // A Site is a place in the program that MPI was called from.
 type Site struct {

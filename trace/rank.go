@@ -201,7 +201,9 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 
 // Times returns statistics by terminal of a class, over all of its ranks. Where
 // very many terminals differ in values only, they share one summary: each has
-// its part of count and sum, but the extremes are those of all.
+// its part of count and sum, but the extremes are those of all. Deviations are
+// stored with six significant bits, and so are distances of ranks' totals from
+// their mean.
 func (r *Reader) Times(class int) ([]Times, error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -220,7 +222,7 @@ func (r *Reader) Times(class int) ([]Times, error) {
 		groups[i] = c.terminals[i].group
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	times := decodeTimes(w, groups, counts)
+	times := decodeTimes(w, groups, counts, r.lists()[class])
 	if err := w.Done(); err != nil {
 		return nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
@@ -231,7 +233,7 @@ func (r *Reader) Times(class int) ([]Times, error) {
 func (r *Reader) calls(n int, c *class) ([]uint64, error) {
 	var ranks []int
 	if len(c.varying) > 0 {
-		ranks = r.Members(n)
+		ranks = r.lists()[n]
 	}
 	calls, err := totalCalls(c.streams, c.varying, len(c.terminals), c.ranks, func(i, member int) int64 {
 		return c.counts[i].At(member, int64(ranks[member]))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"spoor/internal/column"
@@ -27,6 +28,7 @@ type Reader struct {
 	place   []int32 // per rank: class
 	index   []int32 // per rank: index within its class
 	members []int   // per class: number of ranks
+	lists   func() [][]int
 
 	tables func() (*tables, error)
 	procs  func() (*Processes, error)
@@ -85,6 +87,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	if err := r.small(); err != nil {
 		return nil, err
 	}
+	r.lists = sync.OnceValue(r.listMembers)
 	r.tables = sync.OnceValues(r.readTables)
 	r.timing = sync.OnceValues(func() (blobs [][]byte, err error) {
 		err = r.section(secTimes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
@@ -204,13 +207,21 @@ func (r *Reader) ClassOf(rank int) int { return int(r.place[rank]) }
 
 // Members returns the ranks of a class in rising order.
 func (r *Reader) Members(class int) []int {
-	list := make([]int, 0, r.members[class])
+	return slices.Clone(r.lists()[class])
+}
+
+// listMembers returns the ranks of all classes.
+func (r *Reader) listMembers() [][]int {
+	lists := make([][]int, len(r.members))
+	for c, n := range r.members {
+		lists[c] = make([]int, 0, n)
+	}
 	for rank, c := range r.place {
-		if int(c) == class {
-			list = append(list, rank)
+		if c >= 0 {
+			lists[c] = append(lists[c], rank)
 		}
 	}
-	return list
+	return lists
 }
 
 // Schema returns the functions that occur, by id.

@@ -1,8 +1,11 @@
 package trace
 
 import (
+	"math"
 	"math/bits"
 
+	"spoor/internal/column"
+	"spoor/internal/timing"
 	"spoor/internal/wire"
 )
 
@@ -36,12 +39,22 @@ func pools(groups []*group) (of []int, n int) {
 	return of, n
 }
 
-// appendTimes and decodeTimes: statistics of the terminals of a class, pooled,
-// all durations, then all gaps. counts is how often each terminal was called.
+// appendTimes and decodeTimes: statistics of the terminals of a class, pooled.
+// counts is how often each terminal was called, ranks what a class's ranks are.
 //
-//	stat = count as a difference to how often the class's ranks made the call,
-//	       then unless 0: min; unless 1: max-min, sum-count·min
-func appendTimes(b []byte, times []Times, groups []*group, counts []uint64) []byte {
+//	times = per pool: durations stat, then per pool: gaps stat,
+//	        if the class has more than one rank: per group: durations spread,
+//	        then per group: gaps spread
+//	stat  = count as a difference to how often the class's ranks made the call,
+//	        unless 0: min,
+//	        unless 1: max-min, sum-count·min, deviation coarse,
+//	        if the class has more than one rank: rank of min, rank of max
+//	spread = max-mean coarse, mean-min coarse, deviation coarse, rank of max, rank of min
+//
+// A coarse number has six significant bits; ranks are numbers within the class.
+// The mean of a spread is that of the sums of the group's stats. Groups stand in the
+// order of their first terminals.
+func appendTimes(b []byte, times []Times, groups []*group, counts []uint64, ranks *column.Column) []byte {
 	of, n := pools(groups)
 	sums, calls := make([]Times, n), make([]uint64, n)
 	for i := range times {
@@ -49,16 +62,28 @@ func appendTimes(b []byte, times []Times, groups []*group, counts []uint64) []by
 		sums[of[i]].Gap.Merge(times[i].Gap)
 		calls[of[i]] += counts[i]
 	}
+	index := indexes(ranks)
 	for i := range sums {
-		b = appendStat(b, sums[i].Duration, calls[i])
+		b = appendStat(b, sums[i].Duration, calls[i], index)
 	}
 	for i := range sums {
-		b = appendStat(b, sums[i].Gap, calls[i])
+		b = appendStat(b, sums[i].Gap, calls[i], index)
+	}
+	if ranks.Len() == 1 {
+		return b
+	}
+	first, sites := firsts(groups, times)
+	for i, t := range first {
+		b = appendSpread(b, times[t].DurationTotals, sites[i].Duration.Sum, index)
+	}
+	for i, t := range first {
+		b = appendSpread(b, times[t].GapTotals, sites[i].Gap.Sum, index)
 	}
 	return b
 }
 
-func decodeTimes(r *wire.Reader, groups []*group, counts []uint64) []Times {
+// decodeTimes reads times of a class of some ranks, in rising order.
+func decodeTimes(r *wire.Reader, groups []*group, counts []uint64, ranks []int) []Times {
 	of, n := pools(groups)
 	calls := make([]uint64, n)
 	for i, p := range of {
@@ -66,19 +91,43 @@ func decodeTimes(r *wire.Reader, groups []*group, counts []uint64) []Times {
 	}
 	sums := make([]Times, n)
 	for i := range sums {
-		sums[i].Duration = decodeStat(r, calls[i])
+		sums[i].Duration = decodeStat(r, calls[i], ranks)
 	}
 	for i := range sums {
-		sums[i].Gap = decodeStat(r, calls[i])
+		sums[i].Gap = decodeStat(r, calls[i], ranks)
 	}
 	times := make([]Times, len(counts))
 	done := make([]uint64, n)
 	for i, p := range of {
 		from, to := done[p], done[p]+counts[i]
-		times[i] = Times{share(sums[p].Duration, from, to, calls[p]), share(sums[p].Gap, from, to, calls[p])}
+		times[i] = Times{Duration: share(sums[p].Duration, from, to, calls[p]), Gap: share(sums[p].Gap, from, to, calls[p])}
 		done[p] = to
 	}
+	first, sites := firsts(groups, times)
+	for i, t := range first {
+		times[t].DurationTotals = decodeSpread(r, sites[i].Duration.Sum, ranks)
+	}
+	for i, t := range first {
+		times[t].GapTotals = decodeSpread(r, sites[i].Gap.Sum, ranks)
+	}
 	return times
+}
+
+// firsts returns the first terminal of each group, in order, and the times of the
+// whole group.
+func firsts(groups []*group, times []Times) (first []int, sums []Times) {
+	at := make(map[*group]int)
+	for i, g := range groups {
+		n, ok := at[g]
+		if !ok {
+			n = len(first)
+			at[g] = n
+			first, sums = append(first, i), append(sums, Times{})
+		}
+		sums[n].Duration.Merge(times[i].Duration)
+		sums[n].Gap.Merge(times[i].Gap)
+	}
+	return first, sums
 }
 
 // share is what a terminal has of a pooled summary if its calls are those from
@@ -87,12 +136,14 @@ func share(s Stat, from, to, all uint64) Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s
 	}
+	deviation := s.Deviation()
 	from, to = portion(s.Count, from, all), portion(s.Count, to, all)
 	if from == to {
 		return Stat{}
 	}
-	sum := portion(s.Sum, to, s.Count) - portion(s.Sum, from, s.Count)
-	return Stat{Count: to - from, Sum: sum, Min: s.Min, Max: s.Max}
+	s.Sum, s.Count = portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count), to-from
+	s.SetDeviation(deviation)
+	return s
 }
 
 // portion is v·part/all, for part up to all.
@@ -102,29 +153,106 @@ func portion(v, part, all uint64) uint64 {
 	return q
 }
 
-func appendStat(b []byte, s Stat, count uint64) []byte {
+// indexes returns the number within the class of each of its ranks, nil if there
+// is only one.
+func indexes(ranks *column.Column) map[int32]uint64 {
+	if ranks.Len() == 1 {
+		return nil
+	}
+	m := make(map[int32]uint64, ranks.Len())
+	for r := range ranks.All() {
+		m[int32(r)] = uint64(len(m))
+	}
+	return m
+}
+
+func appendStat(b []byte, s Stat, count uint64, index map[int32]uint64) []byte {
 	b = wire.AppendVarint(b, int64(s.Count-count))
 	if s.Count == 0 {
 		return b
 	}
 	b = wire.AppendUvarint(b, s.Min)
-	if s.Count == 1 {
-		return b
+	if s.Count > 1 {
+		b = wire.AppendUvarint(b, s.Max-s.Min)
+		b = wire.AppendVarint(b, int64(s.Sum-s.Count*s.Min))
+		b = appendCoarse(b, s.Deviation())
 	}
-	b = wire.AppendUvarint(b, s.Max-s.Min)
-	return wire.AppendVarint(b, int64(s.Sum-s.Count*s.Min))
+	if index != nil {
+		b = wire.AppendUvarint(b, index[s.MinRank])
+		b = wire.AppendUvarint(b, index[s.MaxRank])
+	}
+	return b
 }
 
-func decodeStat(r *wire.Reader, count uint64) Stat {
+func decodeStat(r *wire.Reader, count uint64, ranks []int) Stat {
 	s := Stat{Count: count + uint64(r.Varint())}
 	if s.Count == 0 || r.Err() != nil {
 		return Stat{}
 	}
 	s.Min = r.Uvarint()
 	s.Max, s.Sum = s.Min, s.Min
+	deviation := 0.0
 	if s.Count > 1 {
 		s.Max = s.Min + r.Uvarint()
 		s.Sum = uint64(r.Varint()) + s.Count*s.Min
+		deviation = decodeCoarse(r)
 	}
+	s.SetDeviation(deviation)
+	s.MinRank, s.MaxRank = decodeMember(r, ranks), decodeMember(r, ranks)
 	return s
+}
+
+func appendSpread(b []byte, s Spread, sum uint64, index map[int32]uint64) []byte {
+	s.Ranks, s.Sum = len(index), sum
+	b = appendCoarse(b, float64(s.Max)-s.Mean())
+	b = appendCoarse(b, s.Mean()-float64(s.Min))
+	b = appendCoarse(b, s.Deviation())
+	b = wire.AppendUvarint(b, index[s.MaxRank])
+	return wire.AppendUvarint(b, index[s.MinRank])
+}
+
+func decodeSpread(r *wire.Reader, sum uint64, ranks []int) Spread {
+	if len(ranks) == 1 {
+		return timing.SpreadOf(sum, ranks[0])
+	}
+	s := Spread{Ranks: len(ranks), Sum: sum}
+	s.Max = uint64(math.Min(s.Mean()+decodeCoarse(r)+0.5, math.MaxInt64))
+	s.Min = uint64(math.Max(s.Mean()-decodeCoarse(r)+0.5, 0))
+	s.SetDeviation(decodeCoarse(r))
+	s.MaxRank, s.MinRank = decodeMember(r, ranks), decodeMember(r, ranks)
+	return s
+}
+
+// decodeMember reads which of a class's ranks is meant, unless there is but one.
+func decodeMember(r *wire.Reader, ranks []int) int32 {
+	switch {
+	case len(ranks) == 0:
+		return 0
+	case len(ranks) == 1:
+		return int32(ranks[0])
+	}
+	return int32(ranks[r.Int(len(ranks)-1)])
+}
+
+// coarseBits is how many bits behind the first one a coarse number keeps.
+const coarseBits = 5
+
+// appendCoarse writes a number with six significant bits: below 2^6 as it is,
+// above with an exponent.
+func appendCoarse(b []byte, f float64) []byte {
+	if !(f > 0) {
+		return append(b, 0)
+	}
+	v := uint64(math.Min(f+0.5, 1<<62))
+	shift := max(0, bits.Len64(v)-coarseBits-1)
+	if shift > 0 {
+		v = (v + 1<<(shift-1)) >> shift
+	}
+	return wire.AppendUvarint(b, uint64(shift)<<coarseBits+v)
+}
+
+func decodeCoarse(r *wire.Reader) float64 {
+	v := r.Int(62<<coarseBits - 1)
+	shift := max(0, v>>coarseBits-1)
+	return math.Ldexp(float64(v-shift<<coarseBits), shift)
 }

@@ -1,10 +1,14 @@
 package trace
 
 import (
+	"bytes"
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"spoor/internal/column"
+	"spoor/internal/timing"
 	"spoor/internal/wire"
 )
 
@@ -12,6 +16,8 @@ import (
 // shares add up to the whole.
 func TestTimesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
+		members := []int{4, 6, 7}
+		ranks := column.Of(4, 6, 7)
 		similar, other := &group{}, &group{}
 		n := rapid.IntRange(0, 2*PoolFrom).Draw(t, "similar")
 		var groups []*group
@@ -24,24 +30,43 @@ func TestTimesRoundTrip(t *testing.T) {
 				s.Add(rapid.Uint64Range(0, 1e12).Draw(t, "ns"))
 			}
 			gap.Add(c)
-			groups, counts, times = append(groups, g), append(counts, c), append(times, Times{s, gap})
+			x := Times{Duration: s.At(4), Gap: gap.At(7)}
+			groups, counts, times = append(groups, g), append(counts, c), append(times, x)
 		}
 		draw(other)
 		for range n {
 			draw(similar)
 		}
-		b := appendTimes(nil, times, groups, counts)
+		spread := func(left uint64) (s Spread) {
+			for i, rank := range members {
+				total := left
+				if i < 2 {
+					total = rapid.Uint64Range(0, left).Draw(t, "total")
+				}
+				s.Merge(timing.SpreadOf(total, rank))
+				left -= total
+			}
+			return s
+		}
+		first, sums := firsts(groups, times)
+		for i, k := range first {
+			times[k].DurationTotals, times[k].GapTotals = spread(sums[i].Duration.Sum), spread(sums[i].Gap.Sum)
+		}
+		b := appendTimes(nil, times, groups, counts, &ranks)
 		r := wire.NewReader(b, "test")
-		got := decodeTimes(r, groups, counts)
+		got := decodeTimes(r, groups, counts, members)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
-		if got[0] != times[0] {
+		if again := appendTimes(nil, got, groups, counts, &ranks); n < PoolFrom && !bytes.Equal(b, again) {
+			t.Fatalf("written again: %x, first: %x", again, b)
+		}
+		if !similarTimes(got[0], times[0]) {
 			t.Fatalf("the odd one is %v, want %v", got[0], times[0])
 		}
 		var all, sum Times
 		for i := 1; i <= n; i++ {
-			if n < PoolFrom && got[i] != times[i] {
+			if n < PoolFrom && !similarTimes(got[i], times[i]) {
 				t.Fatalf("terminal %d is %v, want %v", i, got[i], times[i])
 			}
 			all.Duration.Merge(times[i].Duration)
@@ -54,8 +79,46 @@ func TestTimesRoundTrip(t *testing.T) {
 				}
 			}
 		}
-		if all.Duration.Count != sum.Duration.Count || all.Gap != sum.Gap {
+		if all.Duration.Count != sum.Duration.Count || all.Gap.Sum != sum.Gap.Sum {
 			t.Fatalf("shares add up to %v, want %v", sum, all)
+		}
+	})
+}
+
+// similarTimes compares times up to what a file rounds.
+func similarTimes(a, b Times) bool {
+	stats := func(a, b Stat) bool {
+		return near(a.Deviation(), b.Deviation()) && a.Count == b.Count && a.Sum == b.Sum && a.Min == b.Min && a.Max == b.Max &&
+			(a.Count == 0 || a.MinRank == b.MinRank && a.MaxRank == b.MaxRank)
+	}
+	spreads := func(a, b Spread) bool {
+		mean := b.Mean()
+		return a.Ranks == b.Ranks && a.Sum == b.Sum && near(float64(a.Max)-mean, float64(b.Max)-mean) &&
+			near(mean-float64(a.Min), mean-float64(b.Min)) && near(a.Deviation(), b.Deviation()) &&
+			a.MinRank == b.MinRank && a.MaxRank == b.MaxRank
+	}
+	return stats(a.Duration, b.Duration) && stats(a.Gap, b.Gap) &&
+		spreads(a.DurationTotals, b.DurationTotals) && spreads(a.GapTotals, b.GapTotals)
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1.5+b/60 }
+
+// A coarse number is within one in 64, small ones are exact, and writing
+// what was read changes nothing.
+func TestCoarse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := float64(rapid.Uint64Range(0, 1<<62).Draw(t, "v") >> rapid.IntRange(0, 62).Draw(t, "shift"))
+		b := appendCoarse(nil, v)
+		r := wire.NewReader(b, "test")
+		got := decodeCoarse(r)
+		if err := r.Done(); err != nil {
+			t.Fatal(err)
+		}
+		if v < 64 && got != v || math.Abs(got-v) > v/64 {
+			t.Fatalf("%v became %v", v, got)
+		}
+		if again := appendCoarse(nil, got); !bytes.Equal(again, b) {
+			t.Fatalf("%x, again %x", b, again)
 		}
 	})
 }

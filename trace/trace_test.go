@@ -99,7 +99,9 @@ func sample(t testing.TB) *Content {
 }
 
 func stat(count, sum, low, high uint64) Stat {
-	return Stat{Count: count, Sum: sum, Min: low, Max: high}
+	s := Stat{Count: count, Sum: sum, Min: low, Max: high, MinRank: 1, MaxRank: 1}
+	s.SetDeviation(float64(high-low) / 4)
+	return s
 }
 
 func encoded(t testing.TB) []byte {

@@ -197,7 +197,7 @@ func (e *encoder) class(i int, taken []bool) error {
 		e.stored[i] = append(e.stored[i], stored...)
 		times[k], groups[k] = t.Times, ref.group
 	}
-	e.times[i] = appendTimes(nil, times, groups, counts)
+	e.times[i] = appendTimes(nil, times, groups, counts, &class.Ranks)
 	return nil
 }
 

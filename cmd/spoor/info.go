@@ -145,15 +145,16 @@ func density(s *summary.Summary) string {
 func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "calls\ttime\tof MPI\tmean\tmin\tmax\t   function\n")
+	fmt.Fprintf(tw, "calls\ttime\tof MPI\tmean\tdeviation\tmin\tmax\ton rank\t   function\n")
 	for i, f := range s.Functions {
 		if top > 0 && i == top {
-			fmt.Fprintf(tw, "\t\t\t\t\t\t   %d more: --top 0\n", len(s.Functions)-top)
+			fmt.Fprintf(tw, "\t\t\t\t\t\t\t\t   %d more: --top 0\n", len(s.Functions)-top)
 			break
 		}
 		mean := float64(f.Ns) / float64(max(1, f.Calls))
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", grouped(f.Calls), duration(float64(f.Ns)), percent(float64(f.Ns), float64(s.MPINs)),
-			duration(mean), duration(float64(f.MinNs)), duration(float64(f.MaxNs)), f.Name)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", grouped(f.Calls), duration(float64(f.Ns)),
+			percent(float64(f.Ns), float64(s.MPINs)), duration(mean), duration(f.DevNs), duration(float64(f.MinNs)),
+			duration(float64(f.MaxNs)), f.MaxRank, f.Name)
 	}
 	return tw.Flush()
 }

@@ -89,6 +89,4 @@ func (c *Capture) toNs(ticks uint64) uint64 {
 	return uint64(float64(ticks)/c.cfg.TicksPerNs + 0.5)
 }
 
-func (c *Capture) ns(s timing.Stat) timing.Stat {
-	return timing.Stat{Count: s.Count, Sum: c.toNs(s.Sum), Min: c.toNs(s.Min), Max: c.toNs(s.Max)}
-}
+func (c *Capture) ns(s timing.Stat) timing.Stat { return s.Scale(1 / c.cfg.TicksPerNs) }

@@ -9,7 +9,6 @@ import (
 	"spoor/internal/column"
 	"spoor/internal/grammar"
 	"spoor/internal/signature"
-	"spoor/internal/timing"
 	"spoor/internal/track"
 	"spoor/internal/wire"
 	"spoor/trace"
@@ -494,26 +493,18 @@ func (u *united) times(j *class) {
 				calls += weight(s)
 			}
 			for i, s := range list {
-				take := func(whole, left *timing.Stat) timing.Stat {
-					p := *left
-					if i < len(list)-1 {
-						p.Count, p.Sum = muldiv(whole.Count, weight(s), calls), muldiv(whole.Sum, weight(s), calls)
-					}
-					left.Count -= p.Count
-					left.Sum -= p.Sum
-					return p
+				d, g := left.Duration, left.Gap
+				if i < len(list)-1 {
+					d, g = whole.Duration.Part(weight(s), calls), whole.Gap.Part(weight(s), calls)
+					left.Duration, left.Gap = left.Duration.Minus(d), left.Gap.Minus(g)
 				}
-				to := &j.times[s.terminal]
-				to.Duration.Merge(take(&whole.Duration, &left.Duration))
-				to.Gap.Merge(take(&whole.Gap, &left.Gap))
+				j.times[s.terminal].Duration.Merge(d)
+				j.times[s.terminal].Gap.Merge(g)
 			}
 		}
 	}
-}
-
-// muldiv returns a·b/c for b no larger than c.
-func muldiv(a, b, c uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	q, _ := bits.Div64(hi%c, lo, c)
-	return q
+	j.totals = slices.Clone(order[0].totals)
+	for _, c := range order[1:] {
+		j.totals.merge(c.totals)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"spoor/internal/column"
@@ -37,6 +38,7 @@ type class struct {
 	counts []column.Column // of repeated symbols
 	vals   []column.Column // of all terminals, one after the other
 	times  []trace.Times
+	totals totals
 	split  bool // refined: terminals may be equal on some ranks
 
 	decoded *shape // of the key, nil if not needed so far
@@ -99,9 +101,9 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 		for _, v := range tr.Sigs[i].Vals {
 			c.vals = append(c.vals, column.Of(v))
 		}
-		c.times = append(c.times, trace.Times{Duration: tr.Times[i].Duration, Gap: tr.Times[i].Gap})
 		inside += int64(tr.Times[i].Duration.Sum)
 	}
+	c.leafTimes(tr, rank)
 	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites))}
 	for h, site := range tr.Sites {
 		s.sites[h] = trace.Site(site)
@@ -165,6 +167,7 @@ func (s *State) join(o *State) error {
 			mine.times[i].Duration.Merge(c.times[i].Duration)
 			mine.times[i].Gap.Merge(c.times[i].Gap)
 		}
+		mine.totals.merge(c.totals)
 	}
 	s.processes.Concat(&o.processes)
 	s.ranks += o.ranks
@@ -234,9 +237,11 @@ func (c *class) content() (trace.Class, error) {
 	}
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts}
 	at := 0
+	times := slices.Clone(c.times)
+	c.totals.fill(times, &shape)
 	for i, k := range shape.skeletons {
 		out.Terminals = append(out.Terminals, trace.Terminal{
-			Call: k.call, Site: k.site, Vals: c.vals[at : at+k.width], Times: c.times[i],
+			Call: k.call, Site: k.site, Vals: c.vals[at : at+k.width], Times: times[i],
 		})
 		at += k.width
 	}

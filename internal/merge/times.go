@@ -2,6 +2,7 @@ package merge
 
 import (
 	"spoor/internal/timing"
+	"spoor/internal/track"
 	"spoor/internal/wire"
 	"spoor/trace"
 )
@@ -29,6 +30,61 @@ func (s *shape) pools() []int {
 	return of
 }
 
+// totals are what the ranks of a class spent on the calls of each skeleton, and
+// between them, in the order in which the terminals first have the skeletons. Unlike
+// terminals, skeletons stay what they are when classes are refined.
+type totals []struct{ duration, gap timing.Spread }
+
+func (t totals) merge(o totals) {
+	for i := range t {
+		t[i].duration.Merge(o[i].duration)
+		t[i].gap.Merge(o[i].gap)
+	}
+}
+
+// sites numbers the skeletons by first occurrence.
+func (s *shape) sites() (of []int, n int) {
+	number := make(map[skeleton]int)
+	of = make([]int, len(s.skeletons))
+	for i, k := range s.skeletons {
+		m, ok := number[k]
+		if !ok {
+			m = len(number)
+			number[k] = m
+		}
+		of[i] = m
+	}
+	return of, len(number)
+}
+
+// fill gives the first terminal of each skeleton its totals.
+func (t totals) fill(times []trace.Times, sh *shape) {
+	of, _ := sh.sites()
+	next := 0
+	for i, n := range of {
+		if n == next {
+			times[i].DurationTotals, times[i].GapTotals = t[n].duration, t[n].gap
+			next++
+		}
+	}
+}
+
+// leafTimes takes over what a single rank's track says.
+func (c *class) leafTimes(tr *track.Track, rank int) {
+	of, n := c.shape().sites()
+	sums := make([]struct{ duration, gap uint64 }, n)
+	for i, t := range tr.Times {
+		c.times = append(c.times, trace.Times{Duration: t.Duration.At(rank), Gap: t.Gap.At(rank)})
+		sums[of[i]].duration += t.Duration.Sum
+		sums[of[i]].gap += t.Gap.Sum
+	}
+	c.totals = make(totals, n)
+	for i := range c.totals {
+		c.totals[i].duration = timing.SpreadOf(sums[i].duration, rank)
+		c.totals[i].gap = timing.SpreadOf(sums[i].gap, rank)
+	}
+}
+
 func (c *class) appendTimes(b []byte) []byte {
 	of := c.shape().pools()
 	sums := make([]trace.Times, len(c.times))
@@ -42,6 +98,10 @@ func (c *class) appendTimes(b []byte) []byte {
 			b = appendStat(b, sums[i].Gap)
 		}
 	}
+	for i := range c.totals {
+		b = appendSpread(b, c.totals[i].duration)
+		b = appendSpread(b, c.totals[i].gap)
+	}
 	return b
 }
 
@@ -52,15 +112,43 @@ func (c *class) decodeTimes(r *wire.Reader, sh shape) {
 			c.times[i] = trace.Times{Duration: decodeStat(r), Gap: decodeStat(r)}
 		}
 	}
+	_, n := sh.sites()
+	c.totals = make(totals, n)
+	for i := range c.totals {
+		c.totals[i].duration, c.totals[i].gap = decodeSpread(r), decodeSpread(r)
+	}
 }
 
 func appendStat(b []byte, s timing.Stat) []byte {
-	for _, v := range []uint64{s.Count, s.Sum, s.Min, s.Max} {
+	for _, v := range []uint64{
+		s.Count, s.Sum, s.Min, s.Max, s.Squares.Hi, s.Squares.Lo, uint64(s.MinRank), uint64(s.MaxRank),
+	} {
 		b = wire.AppendUvarint(b, v)
 	}
 	return b
 }
 
 func decodeStat(r *wire.Reader) timing.Stat {
-	return timing.Stat{Count: r.Uvarint(), Sum: r.Uvarint(), Min: r.Uvarint(), Max: r.Uvarint()}
+	return timing.Stat{
+		Count: r.Uvarint(), Sum: r.Uvarint(), Min: r.Uvarint(), Max: r.Uvarint(),
+		Squares: timing.Wide{Hi: r.Uvarint(), Lo: r.Uvarint()}, MinRank: int32(r.Int(maxRanks)), MaxRank: int32(r.Int(maxRanks)),
+	}
+}
+
+// A spread has the form of a summary whose samples are totals of ranks.
+func appendSpread(b []byte, s timing.Spread) []byte {
+	return appendStat(b, timing.Stat{
+		Count: uint64(s.Ranks), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
+	})
+}
+
+func decodeSpread(r *wire.Reader) timing.Spread {
+	s := decodeStat(r)
+	if s.Count > maxRanks {
+		r.Fail("%d ranks", s.Count)
+		return timing.Spread{}
+	}
+	return timing.Spread{
+		Ranks: int(s.Count), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
+	}
 }

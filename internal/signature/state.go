@@ -58,8 +58,11 @@ func saveStat(w *pack.Writer, s *timing.Stat) {
 	w.Uint(s.Sum)
 	w.Uint(s.Min)
 	w.Uint(s.Max)
+	w.Uint(s.Squares.Hi)
+	w.Uint(s.Squares.Lo)
 }
 
 func loadStat(r *pack.Reader, s *timing.Stat) {
 	s.Count, s.Sum, s.Min, s.Max = r.Uint(), r.Uint(), r.Uint(), r.Uint()
+	s.Squares.Hi, s.Squares.Lo = r.Uint(), r.Uint()
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -54,11 +55,15 @@ type Host struct {
 
 // A Function is all calls of one function.
 type Function struct {
-	Name  string `json:"name"`
-	Calls int64  `json:"calls"`
-	Ns    uint64 `json:"ns"`
-	MinNs uint64 `json:"min_ns"`
-	MaxNs uint64 `json:"max_ns"`
+	Name  string  `json:"name"`
+	Calls int64   `json:"calls"`
+	Ns    uint64  `json:"ns"`
+	MinNs uint64  `json:"min_ns"`
+	MaxNs uint64  `json:"max_ns"`
+	DevNs float64 `json:"deviation_ns"`
+	// The lowest ranks that had the extremes.
+	MinRank int `json:"min_rank"`
+	MaxRank int `json:"max_rank"`
 }
 
 // A Class is ranks that made the same calls in the same order, up to values
@@ -185,7 +190,10 @@ func (s *Summary) classes(r *trace.Reader) error {
 	}
 	for name, n := range calls {
 		t := times[name]
-		s.Functions = append(s.Functions, Function{name, n, t.Sum, t.Min, t.Max})
+		s.Functions = append(s.Functions, Function{
+			Name: name, Calls: n, Ns: t.Sum, MinNs: t.Min, MaxNs: t.Max,
+			DevNs: math.Round(t.Deviation()), MinRank: int(t.MinRank), MaxRank: int(t.MaxRank),
+		})
 	}
 	slices.SortFunc(s.Functions, func(a, b Function) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))

@@ -2,13 +2,27 @@
 // computed between them. It does not decide which calls belong together.
 package timing
 
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
 // A Stat is a summary of a set of non-negative samples in nanoseconds.
-// The zero value is an empty set.
+// The zero value is an empty set. Everything in it is an integer, so that a
+// summary does not depend on the order in which others were merged into it.
 type Stat struct {
 	Count    uint64
 	Sum      uint64
 	Min, Max uint64
+	Squares  Wide // sum of the samples' squares
+	// MinRank and MaxRank are the lowest ranks that had the extremes. What adds
+	// samples does not know its rank: see At.
+	MinRank, MaxRank int32
 }
+
+// A Wide is a number of 128 bits.
+type Wide struct{ Hi, Lo uint64 }
 
 // Add puts one sample into the set.
 func (s *Stat) Add(ns uint64) {
@@ -20,6 +34,16 @@ func (s *Stat) Add(ns uint64) {
 	}
 	s.Count++
 	s.Sum += ns
+	hi, lo := bits.Mul64(ns, ns)
+	var carry uint64
+	s.Squares.Lo, carry = bits.Add64(s.Squares.Lo, lo, 0)
+	s.Squares.Hi += hi + carry
+}
+
+// At returns the summary as one of samples of a single rank.
+func (s Stat) At(rank int) Stat {
+	s.MinRank, s.MaxRank = int32(rank), int32(rank)
+	return s
 }
 
 // Merge adds all samples of t.
@@ -27,14 +51,27 @@ func (s *Stat) Merge(t Stat) {
 	if t.Count == 0 {
 		return
 	}
-	if s.Count == 0 || t.Min < s.Min {
-		s.Min = t.Min
+	if s.Count == 0 {
+		*s = t
+		return
 	}
-	if t.Max > s.Max {
-		s.Max = t.Max
-	}
+	s.MinRank = least(s.Min, t.Min, s.MinRank, t.MinRank)
+	s.MaxRank = least(t.Max, s.Max, s.MaxRank, t.MaxRank)
+	s.Min, s.Max = min(s.Min, t.Min), max(s.Max, t.Max)
 	s.Count += t.Count
 	s.Sum += t.Sum
+	s.Squares = s.Squares.Plus(t.Squares)
+}
+
+// least is the rank of the smaller number, the lower one if they are equal.
+func least(a, b uint64, ra, rb int32) int32 {
+	switch {
+	case a < b:
+		return ra
+	case a > b:
+		return rb
+	}
+	return min(ra, rb)
 }
 
 // Mean is the average sample in nanoseconds, 0 for an empty set.
@@ -43,4 +80,121 @@ func (s Stat) Mean() float64 {
 		return 0
 	}
 	return float64(s.Sum) / float64(s.Count)
+}
+
+// Variance is the mean square distance from the mean, in ns², 0 for an empty
+// set. The squares of large and similar samples cancel in whole numbers, not in
+// floating point ones.
+func (s Stat) Variance() float64 {
+	if s.Count == 0 {
+		return 0
+	}
+	n := new(big.Int).SetUint64(s.Count)
+	m := moment(n, s.Sum, s.Squares)
+	if m.Sign() <= 0 {
+		return 0
+	}
+	v, _ := new(big.Float).SetInt(m).Float64()
+	return v / float64(s.Count) / float64(s.Count)
+}
+
+// Deviation is the square root of the variance, in ns.
+func (s Stat) Deviation() float64 { return math.Sqrt(s.Variance()) }
+
+// SetDeviation sets the squares so that the deviation is about d.
+func (s *Stat) SetDeviation(d float64) { s.Squares = squares(s.Count, s.Sum, d*d) }
+
+// Scale returns the summary in another unit, f of which make one of the old.
+func (s Stat) Scale(f float64) Stat {
+	to := func(v uint64) uint64 { return uint64(float64(v)*f + 0.5) }
+	variance := s.Variance() * f * f
+	s.Sum, s.Min, s.Max = to(s.Sum), to(s.Min), to(s.Max)
+	s.Squares = squares(s.Count, s.Sum, variance)
+	return s
+}
+
+// moment is n·squares − sum².
+func moment(n *big.Int, sum uint64, squares Wide) *big.Int {
+	m := new(big.Int).Mul(n, squares.big())
+	t := new(big.Int).SetUint64(sum)
+	return m.Sub(m, t.Mul(t, t))
+}
+
+// squares is the sum of squares of n samples with a sum and a variance.
+func squares(n, sum uint64, variance float64) Wide {
+	if n == 0 {
+		return Wide{}
+	}
+	count, s := new(big.Int).SetUint64(n), new(big.Int).SetUint64(sum)
+	m := new(big.Int)
+	if v := variance * float64(n) * float64(n); v > 0 && !math.IsInf(v, 0) {
+		m, _ = big.NewFloat(v).Int(m)
+	}
+	s.Mul(s, s).Add(s, m)
+	// Rounded up, so that the variance doesn't come out below zero.
+	s.Add(s, count).Sub(s, big.NewInt(1)).Div(s, count)
+	return wide(s)
+}
+
+func (w Wide) big() *big.Int {
+	b := new(big.Int).SetUint64(w.Hi)
+	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(w.Lo))
+}
+
+// wide is b, or the largest Wide if b does not fit.
+func wide(b *big.Int) Wide {
+	if b.BitLen() > 128 {
+		return Wide{math.MaxUint64, math.MaxUint64}
+	}
+	lo := new(big.Int).And(b, new(big.Int).SetUint64(math.MaxUint64))
+	return Wide{new(big.Int).Rsh(b, 64).Uint64(), lo.Uint64()}
+}
+
+// Plus is the sum of two numbers.
+func (w Wide) Plus(v Wide) Wide {
+	lo, carry := bits.Add64(w.Lo, v.Lo, 0)
+	return Wide{w.Hi + v.Hi + carry, lo}
+}
+
+// Part returns num/den of the samples' count, sum and squares, for num up to
+// den, with the extremes of all.
+func (s Stat) Part(num, den uint64) Stat {
+	if num == den {
+		return s
+	}
+	p := s
+	p.Count, p.Sum = muldiv(s.Count, num, den), muldiv(s.Sum, num, den)
+	p.Squares = s.Squares.part(num, den)
+	if p.Count == 0 {
+		return Stat{}
+	}
+	return p
+}
+
+// Minus takes away a part that Part returned.
+func (s Stat) Minus(p Stat) Stat {
+	if p.Count == 0 {
+		return s
+	}
+	s.Count -= p.Count
+	s.Sum -= p.Sum
+	lo, borrow := bits.Sub64(s.Squares.Lo, p.Squares.Lo, 0)
+	s.Squares = Wide{s.Squares.Hi - p.Squares.Hi - borrow, lo}
+	if s.Count == 0 {
+		return Stat{}
+	}
+	return s
+}
+
+func (w Wide) part(num, den uint64) Wide {
+	b := w.big()
+	b.Mul(b, new(big.Int).SetUint64(num))
+	return wide(b.Div(b, new(big.Int).SetUint64(den)))
+}
+
+// muldiv returns a·b/c for b no larger than c.
+func muldiv(a, b, c uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	q, _ := bits.Div64(hi, lo, c)
+	return q
 }

@@ -1,0 +1,54 @@
+package timing
+
+import "math"
+
+// A Spread tells how unequally ranks have their part in a sum: of each rank,
+// one total. The zero value is one of no ranks.
+type Spread struct {
+	Ranks            int
+	Sum              uint64 // of the totals
+	Min, Max         uint64
+	MinRank, MaxRank int32 // the lowest ranks that have them
+	Squares          Wide  // sum of the totals' squares
+}
+
+// SpreadOf is the spread of a single rank's total.
+func SpreadOf(total uint64, rank int) Spread {
+	var s Stat
+	s.Add(total)
+	return fromStat(s.At(rank))
+}
+
+func (s Spread) stat() Stat {
+	return Stat{uint64(s.Ranks), s.Sum, s.Min, s.Max, s.Squares, s.MinRank, s.MaxRank}
+}
+
+func fromStat(s Stat) Spread {
+	return Spread{int(s.Count), s.Sum, s.Min, s.Max, s.MinRank, s.MaxRank, s.Squares}
+}
+
+// Merge adds the totals of other ranks.
+func (s *Spread) Merge(t Spread) {
+	a := s.stat()
+	a.Merge(t.stat())
+	*s = fromStat(a)
+}
+
+// SetDeviation sets the squares so that the deviation is about d.
+func (s *Spread) SetDeviation(d float64) { s.Squares = squares(uint64(s.Ranks), s.Sum, d*d) }
+
+// Mean is the average total in nanoseconds, 0 without ranks.
+func (s Spread) Mean() float64 { return s.stat().Mean() }
+
+// Deviation is the standard deviation of the totals in nanoseconds.
+func (s Spread) Deviation() float64 { return s.stat().Deviation() }
+
+// Imbalance is how far the largest total lies above the mean, as a share of the
+// largest: what part of the time of the slowest the others don't need. 0 is
+// perfect balance.
+func (s Spread) Imbalance() float64 {
+	if s.Max == 0 {
+		return 0
+	}
+	return math.Max(0, 1-s.Mean()/float64(s.Max))
+}
