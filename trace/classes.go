@@ -146,7 +146,7 @@ const (
 )
 
 // appendClasses writes all classes in whichever way gets shorter.
-func appendClasses(b []byte, list []counted, sigs [][]int) []byte {
+func appendClasses(b []byte, list []counted, sigs [][]int, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
 		for i := range list {
@@ -160,10 +160,10 @@ func appendClasses(b []byte, list []counted, sigs [][]int) []byte {
 	}
 	best := pack(shortest)
 	if len(list) > 1 {
-		size := wire.Packed(best)
+		size := packed(best)
 		for _, how := range []int{alike, direct} {
 			p := pack(how)
-			n := wire.Packed(p)
+			n := packed(p)
 			if n < size {
 				best, size = p, n
 			}

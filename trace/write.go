@@ -27,31 +27,28 @@ func Encode(c *Content) ([]byte, error) {
 // Estimate returns about how many bytes of c's file say what was called, in less
 // time than writing it takes.
 func Estimate(c *Content) (int, error) {
-	raw, err := sections(c)
+	raw, err := sections(c, wire.Quickly)
 	if err != nil {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
 	n := 0
 	for _, id := range []int{secRanks, secSignatures, secClasses, secColumns} {
-		if frame, ok := wire.Compress(raw[id], false); ok {
-			n += len(frame)
-		} else {
-			n += len(raw[id])
-		}
+		n += wire.Quickly(raw[id])
 	}
 	return n, nil
 }
 
 func encode(c *Content) ([]byte, error) {
-	raw, err := sections(c)
+	raw, err := sections(c, wire.Packed)
 	if err != nil {
 		return nil, err
 	}
 	return assemble(raw, pack), nil
 }
 
-// sections returns the raw sections by id.
-func sections(c *Content) (raw [secEnd][]byte, err error) {
+// sections returns the raw sections by id. What has several ways of being written
+// is in the one for which packed gives the least.
+func sections(c *Content, packed func([]byte) int) (raw [secEnd][]byte, err error) {
 	if c.Ranks < 0 || c.Ranks > maxRanks {
 		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, maxRanks)
 	}
@@ -83,7 +80,7 @@ func sections(c *Content) (raw [secEnd][]byte, err error) {
 			sigs[i] = append(sigs[i], first[ref.group]+ref.sig)
 		}
 	}
-	raw[secClasses] = appendClasses(nil, e.counts, sigs)
+	raw[secClasses] = appendClasses(nil, e.counts, sigs, packed)
 	raw[secColumns] = appendBlobs(nil, e.stored)
 	raw[secTimes] = appendBlobs(nil, e.times)
 	raw[secProcess] = c.Processes.append(nil)

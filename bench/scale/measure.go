@@ -43,6 +43,8 @@ type Result struct {
 func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result, error) {
 	res := &Result{Program: p, Ranks: ranks}
 	runtime.GC()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	tree := newTree(ranks)
 	var root *merge.State
 	// From the last rank to the first, each rank finds the messages of its
@@ -65,7 +67,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 		return nil, fmt.Errorf("problem of rank %d: %s", root.Problems[0].Rank, root.Problems[0].What)
 	}
 	res.Classes = root.Classes()
-	start := time.Now()
+	start := spent()
 	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPI: "mpich"})
 	if err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	if err != nil {
 		return nil, err
 	}
-	res.Encode = time.Since(start)
+	res.Encode = spent() - start
 	res.sample()
 	root, c = nil, nil
 	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), p.Name)

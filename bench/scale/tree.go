@@ -1,6 +1,7 @@
 package main
 
 import (
+	"syscall"
 	"time"
 
 	"spoor/internal/merge"
@@ -22,7 +23,7 @@ func newTree(ranks int) *tree {
 }
 
 func (t *tree) merge(rank int, tr *track.Track) (*merge.State, error) {
-	m := &meter{Transport: t.links[rank], tree: t, last: time.Now()}
+	m := &meter{Transport: t.links[rank], tree: t, last: spent()}
 	s, err := merge.Merge(m, tr)
 	m.lap()
 	t.done[rank] = m.clock
@@ -35,12 +36,12 @@ type meter struct {
 	merge.Transport
 	tree  *tree
 	clock time.Duration
-	last  time.Time
+	last  time.Duration
 }
 
 func (m *meter) lap() {
-	now := time.Now()
-	d := now.Sub(m.last)
+	now := spent()
+	d := now - m.last
 	m.last = now
 	m.clock += d
 	m.tree.work += d
@@ -58,4 +59,15 @@ func (m *meter) Recv(from int) ([]byte, error) {
 	m.lap()
 	m.clock = max(m.clock, m.tree.done[from])
 	return m.Transport.Recv(from)
+}
+
+// spent is the processor time of this thread, which the goroutine has to be
+// locked to. Unlike the clock it does not count what else the machine does.
+func spent() time.Duration {
+	const thread = 1 // RUSAGE_THREAD
+	var u syscall.Rusage
+	if err := syscall.Getrusage(thread, &u); err != nil {
+		panic(err) // the arguments are right
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

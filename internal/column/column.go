@@ -62,6 +62,14 @@ func (c *Column) Concat(d Column) {
 	}
 }
 
+// Join returns a column of the values of a, then those of b.
+func Join(a, b *Column) Column {
+	c := Column{runs: make([]Run, len(a.runs), len(a.runs)+len(b.runs)), n: a.n}
+	copy(c.runs, a.runs)
+	c.Concat(*b)
+	return c
+}
+
 // push adds a run, giving up to two of its values to the run before it just as
 // single appends would.
 func (c *Column) push(r Run) {

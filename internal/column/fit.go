@@ -9,7 +9,9 @@ type Fitter struct {
 	ranks []int64
 	index map[int64]int // rank → position
 	radix []int64       // divisors of the world size worth trying
-	memo  map[string]fitted
+	memo  map[string]*fitted
+	seen  map[identity]*entry
+	vals  []int64 // of the column at hand
 	bases []*base // stored columns that others may be like
 	refs  int64   // number of stored columns
 }
@@ -21,7 +23,8 @@ type fitted struct {
 
 // NewFitter prepares for columns over the given ranks of a world of a size.
 func NewFitter(ranks Column, size int) *Fitter {
-	f := &Fitter{size: int64(size), col: ranks, ranks: ranks.Values(), memo: make(map[string]fitted)}
+	f := &Fitter{size: int64(size), col: ranks, ranks: ranks.Values(), memo: make(map[string]*fitted),
+		seen: make(map[identity]*entry)}
 	if len(f.ranks) > 2 {
 		f.index = make(map[int64]int, len(f.ranks))
 		for i, r := range f.ranks {
@@ -49,19 +52,28 @@ func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
 		}
 		return Form{Kind: Const, C: [10]int64{v}}, nil
 	}
+	e := f.entry(c)
+	if e.memo != nil {
+		if e.memo.form.Kind == Stored {
+			f.refs++
+		}
+		return e.memo.form, e.memo.payload
+	}
 	key := string(c.AppendRuns(nil))
 	if m, ok := f.memo[key]; ok {
 		if m.form.Kind == Stored {
 			f.refs++
 		}
+		e.memo = m
 		return m.form, m.payload
 	}
 	form, payload := f.search(c, int64(c.n) == f.size && c.n >= minLike && len(key) >= minLikeBytes)
-	m := fitted{form, payload}
+	m := &fitted{form, payload}
 	if form.Kind == Stored && int64(c.n) == f.size && len(payload) >= minLikeBytes {
-		m = f.again()
+		again := f.again()
+		m = &again
 	}
-	f.memo[key] = m
+	f.memo[key], e.memo = m, m
 	return form, payload
 }
 
@@ -260,6 +272,63 @@ func (f *Fitter) Holds(form *Form, c *Column) bool {
 	if len(c.runs) == 0 || form.Eval(f.ranks[0], f.size) != c.runs[0].Start {
 		return false
 	}
-	m := members{vals: c.Values()}
-	return f.holds(form, &m)
+	e := f.entry(c)
+	for i, at := range f.probes() {
+		if form.Eval(f.ranks[at], f.size) != e.probes[i] {
+			return false
+		}
+	}
+	for i := range e.tested {
+		if e.tested[i].form == *form {
+			return e.tested[i].ok
+		}
+	}
+	f.vals = f.vals[:0]
+	for v := range c.All() {
+		f.vals = append(f.vals, v)
+	}
+	m := members{vals: f.vals}
+	t := tested{*form, f.holds(form, &m)}
+	e.tested = append(e.tested, t)
+	return t.ok
+}
+
+// Columns of one class are often the same slice of runs, because the merge keeps
+// equal ones once. An entry is what was found out about one.
+type entry struct {
+	probes [probes]int64
+	memo   *fitted
+	tested []tested
+}
+
+type identity struct {
+	run  *Run
+	runs int
+	n    uint64
+}
+
+type tested struct {
+	form Form
+	ok   bool
+}
+
+// probes is how many members' values tell most wrong forms.
+const probes = 6
+
+func (f *Fitter) probes() [probes]int {
+	n := len(f.ranks)
+	return [probes]int{n - 1, n / 2, n / 3, min(1, n-1), n / 5, n - 1 - n/7}
+}
+
+func (f *Fitter) entry(c *Column) *entry {
+	id := identity{&c.runs[0], len(c.runs), c.n}
+	e := f.seen[id]
+	if e == nil {
+		e = &entry{}
+		for i, at := range f.probes() {
+			e.probes[i] = c.At(at)
+		}
+		f.seen[id] = e
+	}
+	return e
 }

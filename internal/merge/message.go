@@ -75,7 +75,7 @@ func (c *class) append(b []byte) []byte {
 	for i := range c.counts {
 		b = c.counts[i].AppendRuns(b)
 	}
-	b = c.appendVals(b)
+	b = c.values.append(b)
 	return c.appendTimes(b)
 }
 
@@ -145,8 +145,8 @@ func decodeClass(r *wire.Reader, s *State) *class {
 		return nil
 	}
 	shape, err := decodeKey(c.key)
-	if err == nil && shape.width+shape.repeats > r.Rest() {
-		err = errors.New("class with more values than the message holds")
+	if err == nil && shape.repeats > r.Rest() {
+		err = errors.New("class with more counts than the message holds")
 	}
 	if r.Check(err); err != nil {
 		return nil
@@ -173,7 +173,7 @@ func decodeClass(r *wire.Reader, s *State) *class {
 		}
 	}
 	c.decoded = &shape
-	c.decodeVals(r, shape, n)
+	c.values = decodeValues(r, shape.width, n)
 	c.decodeTimes(r, shape)
 	if r.Err() != nil {
 		return nil

@@ -153,7 +153,7 @@ type part struct {
 	class *class
 	shape
 	members []int
-	offsets []int // of the values of each terminal
+	layout
 }
 
 // maxParts bounds the parts that a class is taken apart into.
@@ -165,7 +165,7 @@ func (c *class) parts() []part {
 	if err != nil {
 		return nil
 	}
-	whole := part{class: c, shape: sh, offsets: offsets(sh.skeletons)}
+	whole := part{class: c, shape: sh, layout: layoutOf(sh.skeletons)}
 	var varying []int
 	var vals [][]int64
 	for i := range c.counts {
@@ -284,10 +284,8 @@ func unite(list []*class) *class {
 	for _, from := range u.terminals {
 		k := u.list[0].skeletons[from[0]]
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
-		for i := range k.width {
-			j.vals = append(j.vals, u.column(from, i))
-		}
 	}
+	j.values = u.values(&t)
 	var counts []int64
 	j.key, counts = key(&t)
 	for _, n := range counts {
@@ -295,16 +293,6 @@ func unite(list []*class) *class {
 	}
 	u.times(j)
 	return j
-}
-
-func offsets(skeletons []skeleton) []int {
-	at := make([]int, len(skeletons))
-	sum := 0
-	for i, k := range skeletons {
-		at[i] = sum
-		sum += k.width
-	}
-	return at
 }
 
 // united is what unite goes by.
@@ -430,12 +418,47 @@ func (u *united) ranks(j *class) {
 	}
 }
 
-// column returns the i-th value of a united terminal for all members.
-func (u *united) column(from []uint32, i int) column.Column {
-	of := func(k int) *column.Column {
-		p := &u.list[k]
-		return &p.class.vals[p.offsets[from[k]]+i]
+// values returns the values of the united terminals for all members.
+func (u *united) values(t *track.Track) values {
+	skeletons, width := skeletonsOf(t)
+	l := layoutOf(skeletons)
+	places := make([]struct{ terminal, value int }, width)
+	for n, k := range skeletons {
+		for i := range k.width {
+			p := &places[l.at(n, i)]
+			p.terminal, p.value = n, i
+		}
 	}
+	v := values{nums: make([]uint32, width)}
+	known := make(map[string]uint32)
+	cols := make([]uint32, len(u.list)) // of each part
+	var key, before []byte
+	for at, p := range places {
+		key = key[:0]
+		for k := range u.list {
+			part := &u.list[k]
+			cols[k] = part.class.values.nums[part.at(int(u.terminals[p.terminal][k]), p.value)]
+			key = wire.AppendUint32(key, cols[k])
+		}
+		if at > 0 && string(key) == string(before) {
+			v.nums[at] = v.nums[at-1]
+			continue
+		}
+		n, ok := known[string(key)]
+		if !ok {
+			n = uint32(len(v.cols))
+			known[string(key)] = n
+			v.cols = append(v.cols, u.column(cols))
+		}
+		v.nums[at] = n
+		key, before = before, key
+	}
+	return v
+}
+
+// column puts columns of all parts together, those of their members.
+func (u *united) column(from []uint32) column.Column {
+	of := func(k int) *column.Column { return &u.list[k].class.values.cols[from[k]] }
 	first, same := of(0).Same()
 	for k := 1; same && k < len(from); k++ {
 		v, ok := of(k).Same()

@@ -55,6 +55,18 @@ func key(tr *track.Track) (string, []int64) {
 	return string(b), counts
 }
 
+// skeletonsOf returns the skeletons of a track's signatures, and how many values
+// these have together.
+func skeletonsOf(tr *track.Track) (list []skeleton, width int) {
+	list = make([]skeleton, len(tr.Sigs))
+	for i := range tr.Sigs {
+		s := &tr.Sigs[i]
+		list[i] = skeleton{s.Call, s.Site, len(s.Vals)}
+		width += len(s.Vals)
+	}
+	return list, width
+}
+
 // shape returns what the class's key says.
 func (c *class) shape() *shape {
 	if c.decoded == nil {

@@ -36,7 +36,7 @@ type class struct {
 	key    string // of the shape, compared as a whole
 	ranks  column.Column
 	counts []column.Column // of repeated symbols
-	vals   []column.Column // of all terminals, one after the other
+	values values
 	times  []trace.Times
 	totals totals
 	split  bool // refined: terminals may be equal on some ranks
@@ -97,12 +97,16 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 		c.counts = append(c.counts, column.Of(n))
 	}
 	inside := int64(0)
+	skeletons, width := skeletonsOf(tr)
+	l := layoutOf(skeletons)
+	vals := make([]int64, width)
 	for i := range tr.Sigs {
-		for _, v := range tr.Sigs[i].Vals {
-			c.vals = append(c.vals, column.Of(v))
+		for k, v := range tr.Sigs[i].Vals {
+			vals[l.at(i, k)] = v
 		}
 		inside += int64(tr.Times[i].Duration.Sum)
 	}
+	c.values = single(vals)
 	c.leafTimes(tr, rank)
 	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites))}
 	for h, site := range tr.Sites {
@@ -142,7 +146,7 @@ func (s *State) join(o *State) error {
 	}
 	for _, c := range o.classes {
 		if mine := s.index[c.key]; mine != nil &&
-			(len(mine.vals) != len(c.vals) || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times)) {
+			(len(mine.values.nums) != len(c.values.nums) || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times)) {
 			return errors.New("class with another number of values")
 		}
 	}
@@ -160,9 +164,7 @@ func (s *State) join(o *State) error {
 		for i := range c.counts {
 			mine.counts[i].Concat(c.counts[i])
 		}
-		for i := range c.vals {
-			mine.vals[i].Concat(c.vals[i])
-		}
+		mine.values.join(&c.values)
 		for i := range c.times {
 			mine.times[i].Duration.Merge(c.times[i].Duration)
 			mine.times[i].Gap.Merge(c.times[i].Gap)
@@ -236,14 +238,13 @@ func (c *class) content() (trace.Class, error) {
 		return trace.Class{}, err
 	}
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts}
-	at := 0
 	times := slices.Clone(c.times)
 	c.totals.fill(times, &shape)
+	l := layoutOf(shape.skeletons)
 	for i, k := range shape.skeletons {
 		out.Terminals = append(out.Terminals, trace.Terminal{
-			Call: k.call, Site: k.site, Vals: c.vals[at : at+k.width], Times: times[i],
+			Call: k.call, Site: k.site, Vals: c.values.of(&l, i, k.width), Times: times[i],
 		})
-		at += k.width
 	}
 	return out, nil
 }

@@ -1,87 +1,190 @@
 package merge
 
 import (
+	"slices"
+
 	"spoor/internal/column"
 	"spoor/internal/wire"
 )
 
-// Most values of most signatures are the same on all ranks, and those of one
-// call the same as those of the call of the function before.
-//
-//	values = per value: sameAgain
-//	         | constant, value varint
-//	         | varies, runs
-const (
-	sameAgain = 0 // constant, as in the terminal before with the same function and number of values
-	constant  = 1
-	varies    = 2
-)
+// The values of a class are columns, and most of these occur over and over: as
+// values of one call after the other, or of one call and the next. A class has
+// each of them once, and numbers in place of them; so what a merge costs grows
+// with the distinct columns, not with the calls.
 
-// A kin is what terminals have in common whose values are compared.
+// A values holds the values of all terminals. Numbers stand by kin, within that
+// by position of the value, then by terminal, so that a value which is the same
+// in all calls of a function is the same number in a row. Columns are numbered
+// in the order of their first use.
+type values struct {
+	cols []column.Column
+	nums []uint32 // one per value, see layout
+}
+
+// A kin is what terminals have in common whose values stand together.
 type kin struct {
 	call  uint16
 	width int
 }
 
-// before goes through terminals and yields where the values of each stand, and
-// those of the one before of its kin, -1 if there is none.
-func (s *shape) before(yield func(at, prev, width int)) {
-	last := make(map[kin]int)
-	at := 0
-	for _, k := range s.skeletons {
+// A layout says where in the numbers the values of each terminal stand.
+type layout struct {
+	start, step []int // by terminal: place of its value 0, distance to the next
+}
+
+func layoutOf(skeletons []skeleton) layout {
+	members := make(map[kin]int)
+	var order []kin
+	for _, k := range skeletons {
 		id := kin{k.call, k.width}
-		prev, ok := last[id]
-		if !ok {
-			prev = -1
+		if members[id] == 0 {
+			order = append(order, id)
 		}
-		yield(at, prev, k.width)
-		last[id] = at
-		at += k.width
+		members[id]++
 	}
+	next := make(map[kin]int)
+	sum := 0
+	for _, id := range order {
+		next[id] = sum
+		sum += members[id] * id.width
+	}
+	l := layout{make([]int, len(skeletons)), make([]int, len(skeletons))}
+	for i, k := range skeletons {
+		id := kin{k.call, k.width}
+		l.start[i], l.step[i] = next[id], members[id]
+		next[id]++
+	}
+	return l
 }
 
-func (c *class) appendVals(b []byte) []byte {
-	sh := c.shape()
-	sh.before(func(at, prev, width int) {
-		for i := range width {
-			v, ok := c.vals[at+i].Same()
-			if !ok {
-				b = c.vals[at+i].AppendRuns(append(b, varies))
-				continue
-			}
-			if prev >= 0 {
-				if w, ok := c.vals[prev+i].Same(); ok && w == v {
-					b = append(b, sameAgain)
-					continue
-				}
-			}
-			b = wire.AppendVarint(append(b, constant), v)
+// at returns the place of a value of a terminal.
+func (l *layout) at(terminal, value int) int { return l.start[terminal] + value*l.step[terminal] }
+
+// single returns the values of one rank, given by place.
+func single(vals []int64) values {
+	v := values{nums: make([]uint32, len(vals))}
+	known := make(map[int64]uint32)
+	for i, x := range vals {
+		if i > 0 && x == vals[i-1] {
+			v.nums[i] = v.nums[i-1]
+			continue
 		}
-	})
-	return b
+		n, ok := known[x]
+		if !ok {
+			n = uint32(len(v.cols))
+			known[x] = n
+			v.cols = append(v.cols, column.Of(x))
+		}
+		v.nums[i] = n
+	}
+	return v
 }
 
-// decodeVals reads the values of a class of n ranks.
-func (c *class) decodeVals(r *wire.Reader, sh shape, n int) {
-	c.vals = make([]column.Column, sh.width)
-	sh.before(func(at, prev, width int) {
-		for i := range width {
-			to := &c.vals[at+i]
-			switch tag := r.Byte(); {
-			case r.Err() != nil:
-			case tag == varies:
-				*to = column.DecodeRuns(r, n)
-			case tag == constant:
-				*to = column.Constant(r.Varint(), n)
-			case tag == sameAgain && prev >= 0:
-				v, ok := c.vals[prev+i].Same()
-				if !ok {
-					r.Fail("value like one that varies")
-				}
-				*to = column.Constant(v, n)
-			default:
-				r.Fail("value of unknown form %d", tag)
+// join puts the values of further ranks behind.
+func (v *values) join(o *values) {
+	type pair struct{ other, num uint32 }
+	const none = ^uint32(0)
+	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // what a column was first joined with
+	rest := make(map[[2]uint32]uint32)
+	cols := make([]column.Column, 0, max(len(v.cols), len(o.cols)))
+	for i, a := range v.nums {
+		b := o.nums[i]
+		if usual[a].other == b {
+			v.nums[i] = usual[a].num
+			continue
+		}
+		n, ok := rest[[2]uint32{a, b}]
+		if !ok {
+			n = uint32(len(cols))
+			cols = append(cols, column.Join(&v.cols[a], &o.cols[b]))
+			if usual[a].other == none {
+				usual[a] = pair{b, n}
+			} else {
+				rest[[2]uint32{a, b}] = n
 			}
 		}
-	})
+		v.nums[i] = n
+	}
+	v.cols = cols
+}
+
+// of returns the columns of a terminal.
+func (v *values) of(l *layout, terminal, width int) []column.Column {
+	list := make([]column.Column, width)
+	for i := range list {
+		list[i] = v.cols[v.nums[l.at(terminal, i)]]
+	}
+	return list
+}
+
+// append writes values: the distinct columns, then the numbers as one column.
+//
+//	values = columns uvarint, (constant, value varint | varies, runs | like, see column)…, runs
+const (
+	constant = 0
+	varies   = 1
+)
+
+func (v *values) append(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(len(v.cols)))
+	for i := range v.cols {
+		if x, ok := v.cols[i].Same(); ok {
+			b = wire.AppendVarint(append(b, constant), x)
+		} else {
+			b = v.cols[i].AppendRuns(append(b, varies))
+		}
+	}
+	var nums column.Column
+	for _, n := range v.nums {
+		nums.Append(int64(n))
+	}
+	return nums.AppendRuns(b)
+}
+
+// maxPerByte bounds how many values a message holds for each of its bytes, and
+// maxValues how many at all.
+const (
+	maxPerByte = 1 << 16
+	maxValues  = 1 << 28
+)
+
+// decodeValues reads width values of n ranks.
+func decodeValues(r *wire.Reader, width, n int) values {
+	var v values
+	if width > maxValues || width > r.Rest()*maxPerByte {
+		r.Fail("%d values in %d bytes", width, r.Rest())
+		return v
+	}
+	v.cols = make([]column.Column, r.Count(2))
+	for i := range v.cols {
+		switch tag := r.Byte(); tag {
+		case constant:
+			v.cols[i] = column.Constant(r.Varint(), n)
+		case varies:
+			v.cols[i] = column.DecodeRuns(r, n)
+		default:
+			r.Fail("column of unknown form %d", tag)
+		}
+		if r.Err() != nil {
+			return v
+		}
+	}
+	nums := column.DecodeRuns(r, width)
+	if r.Err() != nil {
+		return v
+	}
+	v.nums = make([]uint32, 0, width)
+	next := int64(0)
+	for x := range nums.All() {
+		if x < 0 || x > next || x >= int64(len(v.cols)) {
+			r.Fail("column %d of %d", x, len(v.cols))
+			return v
+		}
+		next = max(next, x+1)
+		v.nums = append(v.nums, uint32(x))
+	}
+	if next != int64(len(v.cols)) {
+		r.Fail("%d columns, %d of them used", len(v.cols), next)
+	}
+	return v
 }
