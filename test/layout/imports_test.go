@@ -19,9 +19,9 @@ var layers = [][]string{
 	{"internal/event", "internal/signature", "internal/prefix"},
 	{"internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
-	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects"},
+	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/volume"},
 	{"internal/matrix"},
-	{"internal/recover"},
+	{"internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"engine", "cmd", "test", "bench"},
 }
 
