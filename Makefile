@@ -1,4 +1,4 @@
-# make            bin/libspoor.so, bin/libspoor-engine.so, bin/spoor
+# make            bin/libspoor.so, bin/libspoor-engine.so, bin/spoor, bin/spoor-replay with bin/libspoor-replay.so
 # make install    PREFIX=/usr/local
 # make test       everything; needs an MPI for the packages below test/
 
@@ -15,7 +15,7 @@ SHIM_LDFLAGS = -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,libspoor.so -pthread -
 GENERATED = build/gen/stamp
 SHIM_OBJS = $(patsubst shim/%.c,build/shim/%.o,$(wildcard shim/*.c))
 
-all: bin/libspoor.so bin/libspoor-engine.so bin/spoor build/man/stamp
+all: bin/libspoor.so bin/libspoor-engine.so bin/spoor bin/spoor-replay build/man/stamp
 
 # The names of generated files are known only once they are there.
 bin/libspoor.so: $(GENERATED)
@@ -53,6 +53,15 @@ bin/libspoor-engine.so: $(GO_SOURCES) shim/engine.h shim/record.h
 bin/spoor: $(GO_SOURCES)
 	CGO_ENABLED=0 $(GO) build -o $@ ./cmd/spoor
 
+# The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
+bin/libspoor-replay.so: $(wildcard replayer/under/*)
+	@mkdir -p bin
+	$(CC) $(CFLAGS) -std=gnu11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new replayer/under/under.c -ldl
+	mv $@.new $@
+
+bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) bin/libspoor-replay.so
+	CGO_ENABLED=1 $(GO) build -ldflags '-X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
+
 # What --help says, as pages.
 build/man/stamp: bin/spoor
 	bin/spoor man build/man
@@ -61,7 +70,7 @@ build/man/stamp: bin/spoor
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/spoor
 	install -m 755 bin/spoor $(DESTDIR)$(PREFIX)/bin/
-	install -m 755 bin/libspoor.so bin/libspoor-engine.so $(DESTDIR)$(PREFIX)/lib/spoor/
+	install -m 755 bin/libspoor.so bin/libspoor-engine.so bin/libspoor-replay.so bin/spoor-replay $(DESTDIR)$(PREFIX)/lib/spoor/
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 

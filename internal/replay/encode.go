@@ -1,0 +1,406 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// encode fills in the words of a call.
+func (s *Stream) encode(c *trace.Call) (*plan, error) {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	plan, err := s.p.plan(c.Func)
+	if err != nil {
+		return nil, err
+	}
+	s.arena.reset()
+	s.after = s.after[:0]
+	s.call.Function = plan.address
+	room := roomFor(c)
+	for i := range plan.params {
+		st := &plan.params[i]
+		if st.index < 0 {
+			s.call.Words[i] = 0
+			continue
+		}
+		w, err := s.word(c, plan, st, &c.Params[st.index], room)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", st.def.Name, err)
+		}
+		s.call.Words[i] = w
+	}
+	for i := len(plan.params); i < CallWords; i++ {
+		s.call.Words[i] = 0
+	}
+	if s.call.Outcome, err = s.outcome(c, plan); err != nil {
+		return nil, err
+	}
+	return plan, s.arena.err
+}
+
+// roomFor is how many elements an output array gets at least: lengths that the
+// call got are among its numbers.
+func roomFor(c *trace.Call) int64 {
+	n := int64(64)
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.In.Type == trace.Int && p.In.Num < 1<<22 {
+			n = max(n, p.In.Num+1)
+		}
+		n = max(n, int64(len(p.In.Elems)), int64(len(p.Out.Elems)))
+	}
+	return n
+}
+
+// word returns what stands for a parameter in the call.
+func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room int64) (uint64, error) {
+	d := st.def
+	form := d.Kind.Form()
+	switch {
+	case form == mpi.FormNone:
+		return 0, nil // argc and argv may be null pointers
+	case form == mpi.FormString:
+		return s.text(d, p, room)
+	case d.Array:
+		return s.array(c, plan, st, p, room)
+	case form == mpi.FormStatus:
+		return s.status(c, d, p)
+	case form == mpi.FormHandle || form == mpi.FormObject:
+		return s.handle(c, st, p)
+	case !d.ByAddress():
+		return s.scalar(c, st, &p.In)
+	}
+	at := s.arena.take(16)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	store(at, 8, 0)
+	if p.In.Type != trace.None {
+		v, err := s.scalar(c, st, &p.In)
+		if err != nil {
+			return 0, err
+		}
+		store(at, st.width, v)
+	}
+	s.learn(c, st, p, at)
+	return at, nil
+}
+
+// scalar is the raw value of an input.
+func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error) {
+	switch v.Type {
+	case trace.Int:
+		return uint64(s.integer(c, st, v.Num)), nil
+	case trace.Handle, trace.Object:
+		return s.find(st.def.Kind, v.Num)
+	case trace.Request:
+		return s.requestValue(v)
+	case trace.Address:
+		return s.p.segments.address(v.Addr)
+	case trace.FunctionRef:
+		if v.Num == 0 {
+			return 0, nil
+		}
+		return s.p.host.StandIn(standIns[st.def.Name]), nil
+	}
+	return 0, nil
+}
+
+// integer translates a number of the trace into the MPI's, or this run's.
+func (s *Stream) integer(c *trace.Call, st *step, n int64) int64 {
+	if what, ok := numbered(c, st.def.Kind); ok {
+		if v, ok := s.p.numbers[numberKey{what, n}]; ok {
+			return v
+		}
+	}
+	return st.table.Raw(n)
+}
+
+// numbered tells whether numbers of a kind are given out by the MPI as a
+// program runs, and in which series.
+func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
+	switch k {
+	case mpi.KindKeyval:
+		return "keyval", true
+	case mpi.KindError, mpi.KindErrorClass:
+		return "error", true
+	case mpi.KindFint:
+		return "fint " + object(c.Name()), true
+	}
+	return "", false
+}
+
+// object is the part of a conversion function's name that says of what.
+func object(name string) string {
+	name = name[len("MPI_"):]
+	for i := range name {
+		if name[i] == '_' {
+			return name[:i]
+		}
+	}
+	return name
+}
+
+// find returns the value of a handle, which another thread may have to make yet.
+func (s *Stream) find(k mpi.Kind, number int64) (v uint64, err error) {
+	h := s.p.handles[k]
+	if h == nil {
+		return 0, fmt.Errorf("no handles of kind %s", k.Name())
+	}
+	err = s.await(fmt.Sprintf("%s %d", k.Name(), number), func() (ok bool, err error) {
+		v, ok, err = h.raw(number)
+		return ok, err
+	})
+	return v, err
+}
+
+// handle is a handle by value or by address.
+func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error) {
+	k := st.def.Kind
+	if !st.def.ByAddress() {
+		if k == mpi.KindToolObj {
+			return s.toolObject(c, p)
+		}
+		return s.scalar(c, st, &p.In)
+	}
+	if k == mpi.KindRequest {
+		return s.requestPlace(p)
+	}
+	out := &p.Out
+	if p.In.Type == trace.None && out.Type != trace.None && out.Num >= trace.FirstLocal {
+		return s.cell(k, out.Num)
+	}
+	at := s.arena.take(16)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	store(at, 8, 0)
+	if p.In.Type != trace.None {
+		v, err := s.find(k, p.In.Num)
+		if err != nil {
+			return 0, err
+		}
+		store(at, st.width, v)
+	}
+	return at, nil
+}
+
+// cell is the place where the value of one of the program's handles is kept.
+func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
+	h := s.p.handles[k]
+	if at, ok := h.cell[number]; ok {
+		// The handle gets its value when the call has come out; until then the
+		// old one, if any, is gone.
+		return at, nil
+	}
+	at, err := s.p.cells.take()
+	if err != nil {
+		return 0, err
+	}
+	s.after = append(s.after, func() {
+		h.cell[number] = at
+		s.p.changed.Broadcast()
+	})
+	return at, nil
+}
+
+// toolObject is the address of the handle that a tool variable is bound to.
+func (s *Stream) toolObject(c *trace.Call, p *trace.Param) (uint64, error) {
+	if p.In.Num == 0 {
+		return 0, nil
+	}
+	// Which kind of object it is, only the variable says; a null pointer is the
+	// one address that is right for none.
+	return 0, nil
+}
+
+// array is an array parameter.
+func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room int64) (uint64, error) {
+	d := st.def
+	sent := &s.p.layout.C
+	v := &p.In
+	if v.Type != trace.Array {
+		v = &p.Out
+	}
+	if v.Type == trace.Array && v.Num < 0 {
+		switch v.Num {
+		case trace.ArrayUnweighted:
+			return s.sentinel(sent.Unweighted)
+		case trace.ArrayWeightsEmpty:
+			return s.sentinel(sent.WeightsEmpty)
+		case trace.ArrayStatusesIgnore:
+			return s.sentinel(sent.StatusesIgnore)
+		}
+		return 0, nil
+	}
+	if d.Kind.IsStatus() && !d.Dir.HasIn() && ignored(&p.Out) {
+		return s.sentinel(sent.StatusesIgnore)
+	}
+	width := int64(st.width)
+	if d.Kind.IsStatus() {
+		width = int64(s.p.layout.Status.Size)
+	}
+	in := p.In.Type == trace.Array
+	n := int64(len(p.In.Elems))
+	if d.Dir.HasOut() {
+		n = max(n, room)
+	}
+	at := s.arena.take(max(n, 1) * width)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	if d.Dir.HasOut() {
+		clear(bytesAt(at, int(n*width)))
+	}
+	if in && d.Kind == mpi.KindRequest {
+		return at, s.requestArray(p, at)
+	}
+	if in {
+		for i := range p.In.Elems {
+			raw, err := s.scalar(c, st, &p.In.Elems[i])
+			if err != nil {
+				return 0, err
+			}
+			store(at+uint64(i)*uint64(width), st.width, raw)
+		}
+	}
+	if d.Dir.HasOut() {
+		s.learnArray(c, st, p, at)
+	}
+	if plan.keeps && d.Dir == mpi.In {
+		return s.keep(c.Terminal, st.index, at, int(n*width))
+	}
+	return at, nil
+}
+
+// ignored reports whether the program ignored the statuses of an array.
+func ignored(v *trace.Value) bool {
+	for i := range v.Elems {
+		if x := v.Elems[i].Status; x != nil && x.Form == trace.StatusIgnored {
+			return true
+		}
+	}
+	return false
+}
+
+// keep copies an array to where it can stay while the operation is under way.
+// Calls with the same values share a copy, so that there are as many as there
+// are distinct ones.
+func (s *Stream) keep(terminal, param int, at uint64, n int) (uint64, error) {
+	key := keptKey{terminal, param}
+	b := bytesAt(at, n)
+	if bytes.Equal(s.kept[key], b) && s.keptAt[key] != 0 {
+		return s.keptAt[key], nil
+	}
+	to, err := s.p.host.Alloc(int64(max(n, 1)))
+	if err != nil {
+		return 0, err
+	}
+	copy(bytesAt(to, n), b)
+	s.kept[key], s.keptAt[key] = bytes.Clone(b), to
+	return to, nil
+}
+
+func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {
+	switch x.Form {
+	case mpi.SentinelValue:
+		return uint64(x.Value), nil
+	case mpi.SentinelAddress:
+		if a, ok := s.p.host.Symbol(x.Symbol); ok {
+			return a, nil
+		}
+	case mpi.SentinelContents:
+		if a, ok := s.p.host.Symbol(x.Symbol); ok {
+			return load(a, 8), nil
+		}
+	}
+	return 0, fmt.Errorf("this MPI lacks a special address")
+}
+
+// text is a string parameter: one that goes in, room for one that comes out, or
+// an array of strings.
+func (s *Stream) text(d *mpi.Param, p *trace.Param, room int64) (uint64, error) {
+	if p.In.Type == trace.None || p.In.Type != trace.String && p.In.Type != trace.Array {
+		const longest = 1 << 14
+		n := max(longest, room+1)
+		at := s.arena.take(n)
+		if at != 0 {
+			store(at, 8, 0)
+		}
+		return at, s.arena.err
+	}
+	if p.In.Type == trace.String {
+		return s.cstring(&p.In), s.arena.err
+	}
+	if p.In.Num < 0 {
+		return 0, nil
+	}
+	at := s.arena.take(8 * int64(len(p.In.Elems)+1))
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	for i := range p.In.Elems {
+		store(at+8*uint64(i), 8, s.cstring(&p.In.Elems[i]))
+	}
+	store(at+8*uint64(len(p.In.Elems)), 8, 0)
+	return at, s.arena.err
+}
+
+func (s *Stream) cstring(v *trace.Value) uint64 {
+	if v.Null {
+		return 0
+	}
+	at := s.arena.take(int64(len(v.Text) + 1))
+	if at != 0 {
+		b := bytesAt(at, len(v.Text)+1)
+		copy(b, v.Text)
+		b[len(v.Text)] = 0
+	}
+	return at
+}
+
+// status is a status by address.
+func (s *Stream) status(c *trace.Call, d *mpi.Param, p *trace.Param) (uint64, error) {
+	if !d.Dir.HasIn() && p.Out.Status != nil && p.Out.Status.Form == trace.StatusIgnored {
+		return s.sentinel(s.p.layout.C.StatusIgnore)
+	}
+	at := s.arena.take(256)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	clear(bytesAt(at, 256))
+	if p.In.Status != nil {
+		s.fillStatus(d.Kind, at, p.In.Status)
+	}
+	return at, nil
+}
+
+// fillStatus lays out a status as the MPI would have.
+func (s *Stream) fillStatus(k mpi.Kind, at uint64, v *trace.StatusValue) {
+	l := &s.p.layout.Status
+	source := mpi.Translation(s.p.flavour, mpi.KindRank).Raw(v.Source)
+	tag := mpi.Translation(s.p.flavour, mpi.KindTag).Raw(v.Tag)
+	store(at+uint64(l.Source), 4, uint64(source))
+	store(at+uint64(l.Tag), 4, uint64(tag))
+	if v.HasError {
+		store(at+uint64(l.Error), 4, uint64(mpi.Translation(s.p.flavour, mpi.KindError).Raw(v.Error)))
+	}
+	count := uint64(max(v.Count, 0))
+	switch l.Count {
+	case mpi.CountSplit:
+		store(at, 4, count)
+		high := count >> 32 << 1
+		if v.Cancelled {
+			high |= 1
+		}
+		store(at+4, 4, high)
+	case mpi.CountWord:
+		if v.Cancelled {
+			store(at+12, 4, 1)
+		}
+		store(at+16, 8, count)
+	}
+}

@@ -1,0 +1,66 @@
+package replay
+
+// CallWords is how many words a Call has; no MPI function has more parameters.
+const CallWords = 18
+
+// A Call is a call of an MPI function: every parameter of these is an integer
+// or a pointer in C, so each is a word. The layout is that of struct call in
+// replayer/call.h, and calls live in memory that the garbage collector does not
+// know.
+type Call struct {
+	Function  uint64 // address
+	Outcome   uint64 // address of an Outcome, or 0
+	NotBefore int64  // on the host's clock; 0: at once
+	Begin     int64  // when it went into the MPI
+	End       int64  // and came out
+	Result    uint64
+	Words     [CallWords]uint64
+}
+
+// A Host is a process that has an MPI: the replayer, or a fake in tests.
+// Addresses are those of its C side.
+type Host interface {
+	// Function returns the address of an MPI function, 0 if the MPI has none of
+	// that name.
+	Function(name string) uint64
+
+	// Symbol returns the address of an object of the MPI library.
+	Symbol(name string) (uint64, bool)
+
+	// StandIn returns the address of a callback in place of the program's.
+	StandIn(kind StandIn) uint64
+
+	// Make makes the call on the thread of the caller and fills in what came
+	// of it.
+	Make(c *Call)
+
+	// Alloc returns that many bytes outside of Go's memory; they are zero.
+	Alloc(size int64) (uint64, error)
+
+	// Clock returns nanoseconds from a fixed point on.
+	Clock() int64
+}
+
+// A StandIn says what a callback is for.
+type StandIn int
+
+// The stand-ins. The numbers are part of the interface to replayer/call.c.
+const (
+	StandInNothing StandIn = iota // returns 0: error handlers and whatever has no result
+	StandInOp                     // leaves the operands as they are
+	StandInCopy                   // copies an attribute
+	StandInDelete                 // lets an attribute go
+)
+
+// standIns says which parameters want something better than StandInNothing.
+var standIns = map[string]StandIn{
+	"user_fn":             StandInOp,
+	"comm_copy_attr_fn":   StandInCopy,
+	"win_copy_attr_fn":    StandInCopy,
+	"type_copy_attr_fn":   StandInCopy,
+	"copy_fn":             StandInCopy,
+	"comm_delete_attr_fn": StandInDelete,
+	"win_delete_attr_fn":  StandInDelete,
+	"type_delete_attr_fn": StandInDelete,
+	"delete_fn":           StandInDelete,
+}

@@ -1,0 +1,103 @@
+package replay
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// bytesAt returns the n bytes at an address outside of Go's memory.
+func bytesAt(addr uint64, n int) []byte {
+	return unsafe.Slice((*byte)(pointer(addr)), n)
+}
+
+// pointer turns an address into a pointer. It is never one of Go's memory, so
+// the garbage collector has no say in it.
+func pointer(addr uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+
+// store writes the low bytes of a word.
+func store(addr uint64, width int, v uint64) {
+	b := bytesAt(addr, width)
+	if width == 4 {
+		binary.LittleEndian.PutUint32(b, uint32(v))
+	} else {
+		binary.LittleEndian.PutUint64(b, v)
+	}
+}
+
+// load reads a word of 4 or 8 bytes, unsigned.
+func load(addr uint64, width int) uint64 {
+	b := bytesAt(addr, width)
+	if width == 4 {
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// An arena hands out memory for the arguments of one call.
+type arena struct {
+	alloc func(size int64) (uint64, error)
+	base  uint64
+	size  int64
+	used  int64
+	err   error
+}
+
+const arenaSize = 1 << 20
+
+func (a *arena) reset() { a.used = 0 }
+
+// take returns n bytes, aligned for anything. What is in them is arbitrary.
+// After a failure it returns 0, and err says why.
+func (a *arena) take(n int64) uint64 {
+	n = (n + 15) &^ 15
+	if a.used+n > a.size {
+		size := max(arenaSize, 2*a.size, 2*n)
+		base, err := a.alloc(size)
+		if err != nil {
+			a.err = err
+			return 0
+		}
+		// The old piece stays as it is: arguments of this call are in it.
+		a.base, a.size, a.used = base, size, 0
+	}
+	p := a.base + uint64(a.used)
+	a.used += n
+	return p
+}
+
+// cells hands out places for one handle each, which stay where they are as long
+// as the handle lives: a tracer tells requests apart by the variable that holds
+// them, and an MPI may fill in a communicator later.
+type cells struct {
+	alloc func(size int64) (uint64, error)
+	free  []uint64
+	next  uint64
+	left  int
+}
+
+const (
+	cellSize  = 8
+	cellBlock = 1 << 16
+)
+
+func (c *cells) take() (uint64, error) {
+	if n := len(c.free); n > 0 {
+		p := c.free[n-1]
+		c.free = c.free[:n-1]
+		store(p, 8, 0)
+		return p, nil
+	}
+	if c.left == 0 {
+		p, err := c.alloc(cellBlock)
+		if err != nil {
+			return 0, err
+		}
+		c.next, c.left = p, cellBlock/cellSize
+	}
+	p := c.next
+	c.next += cellSize
+	c.left--
+	return p, nil
+}
+
+func (c *cells) give(p uint64) { c.free = append(c.free, p) }

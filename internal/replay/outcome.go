@@ -1,0 +1,176 @@
+package replay
+
+import (
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// An outcomeKind says which function's outcome has to be brought about. The
+// numbers are those of enum under_function in replayer/under/under.h.
+type outcomeKind int32
+
+const (
+	outcomeNone outcomeKind = iota
+	outcomeTest
+	outcomeTestany
+	outcomeTestall
+	outcomeTestsome
+	outcomeWaitany
+	outcomeWaitsome
+	outcomeGetStatus
+	outcomeIprobe
+	outcomeImprobe
+	outcomeProbe
+	outcomeMprobe
+	outcomeRecv
+	outcomeRecvC
+	outcomeIrecv
+	outcomeIrecvC
+	outcomeSendrecv
+	outcomeSendrecvC
+	outcomeReplace
+	outcomeReplaceC
+	outcomeIsendrecv
+	outcomeIsendrecvC
+	outcomeIreplace
+	outcomeIreplaceC
+	outcomeWinTest
+	outcomeParrived
+)
+
+var outcomes = map[string]outcomeKind{
+	"MPI_Test": outcomeTest, "MPI_Testany": outcomeTestany, "MPI_Testall": outcomeTestall,
+	"MPI_Testsome": outcomeTestsome, "MPI_Waitany": outcomeWaitany, "MPI_Waitsome": outcomeWaitsome,
+	"MPI_Request_get_status": outcomeGetStatus,
+	"MPI_Iprobe":             outcomeIprobe, "MPI_Improbe": outcomeImprobe,
+	"MPI_Probe": outcomeProbe, "MPI_Mprobe": outcomeMprobe,
+	"MPI_Recv": outcomeRecv, "MPI_Recv_c": outcomeRecvC, "MPI_Irecv": outcomeIrecv, "MPI_Irecv_c": outcomeIrecvC,
+	"MPI_Sendrecv": outcomeSendrecv, "MPI_Sendrecv_c": outcomeSendrecvC,
+	"MPI_Sendrecv_replace": outcomeReplace, "MPI_Sendrecv_replace_c": outcomeReplaceC,
+	"MPI_Isendrecv": outcomeIsendrecv, "MPI_Isendrecv_c": outcomeIsendrecvC,
+	"MPI_Isendrecv_replace": outcomeIreplace, "MPI_Isendrecv_replace_c": outcomeIreplaceC,
+	"MPI_Win_test": outcomeWinTest, "MPI_Parrived": outcomeParrived,
+}
+
+func outcomeOf(name string) outcomeKind { return outcomes[name] }
+
+// Directed reports whether calls of a function are told how to end.
+func Directed(name string) bool { return outcomes[name] != outcomeNone }
+
+// Numbers of the standard ABI.
+const (
+	anySource   = -1
+	anyTag      = -2
+	undefined   = -32766
+	errInStatus = 19
+)
+
+// outcome lays out what the call is to give: struct under_outcome. 0 means that
+// there is nothing to say, because the call can end in one way only or because
+// it is not known how it did.
+func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
+	if plan.outcome == outcomeNone || c.Return != 0 && c.Return != errInStatus {
+		return 0, nil
+	}
+	num := func(name string) int64 {
+		if p := c.Param(name); p != nil {
+			return p.Out.Num
+		}
+		return 0
+	}
+	flag, indices := int64(0), []trace.Value(nil)
+	var match *trace.StatusValue
+	switch plan.outcome {
+	case outcomeTest, outcomeTestall, outcomeGetStatus, outcomeWinTest, outcomeParrived:
+		flag = num("flag")
+	case outcomeTestany, outcomeWaitany:
+		flag = num("flag")
+		at := c.Param("index").Out
+		if at.Num == undefined && (flag != 0 || plan.outcome == outcomeWaitany) {
+			return 0, nil
+		}
+		indices = []trace.Value{at}
+	case outcomeTestsome, outcomeWaitsome:
+		if num("outcount") == undefined {
+			return 0, nil
+		}
+		indices = c.Param("array_of_indices").Out.Elems
+	case outcomeIprobe, outcomeImprobe:
+		flag = num("flag")
+		if flag != 0 {
+			match = statusOf(c)
+		}
+		if flag != 0 && match == nil {
+			return 0, nil
+		}
+	case outcomeIrecv, outcomeIrecvC, outcomeIsendrecv, outcomeIsendrecvC, outcomeIreplace, outcomeIreplaceC:
+		if !wildcard(c) {
+			return 0, nil
+		}
+		m, err := s.ahead.match(c)
+		if err != nil {
+			return 0, err
+		}
+		if match = m; match == nil {
+			return 0, nil
+		}
+	default: // blocking receives and probes
+		if match = statusOf(c); match == nil || !wildcard(c) {
+			return 0, nil
+		}
+	}
+	return s.layOut(plan.outcome, flag, match, indices), s.arena.err
+}
+
+func (s *Stream) layOut(kind outcomeKind, flag int64, match *trace.StatusValue, indices []trace.Value) uint64 {
+	at := s.arena.take(int64(24 + 4*len(indices)))
+	if at == 0 {
+		return 0
+	}
+	store(at, 4, uint64(kind))
+	store(at+4, 4, uint64(flag))
+	if match != nil {
+		store(at+8, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindRank).Raw(match.Source)))
+		store(at+12, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindTag).Raw(match.Tag)))
+	}
+	store(at+16, 4, uint64(len(indices)))
+	for i := range indices {
+		store(at+20+4*uint64(i), 4, uint64(indices[i].Num))
+	}
+	return at
+}
+
+// wildcard reports whether a receive or probe takes messages of several senders
+// or tags.
+func wildcard(c *trace.Call) bool {
+	for i := range c.Params {
+		p := &c.Params[i]
+		switch p.Kind() {
+		case "rank":
+			if p.In.Type == trace.Int && p.In.Num == anySource {
+				return true
+			}
+		case "tag":
+			if p.In.Type == trace.Int && p.In.Num == anyTag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// statusOf returns the status of a call that has one, if it tells of a message.
+func statusOf(c *trace.Call) *trace.StatusValue {
+	p := c.Param("status")
+	if p == nil || p.Out.Status == nil {
+		return nil
+	}
+	return message(p.Out.Status)
+}
+
+func message(v *trace.StatusValue) *trace.StatusValue {
+	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Cancelled || v.Source == anySource || v.Tag == anyTag {
+		return nil
+	}
+	return v
+}

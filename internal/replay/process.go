@@ -1,0 +1,180 @@
+// Package replay re-issues the MPI calls of one rank of a trace: it turns each
+// recorded call into words for a C function, keeps the handles, requests and
+// memory that the recorded names stand for, waits as long as the program
+// computed, and sees to it that calls end as they did.
+//
+// It is not an MPI program: it makes calls through a Host, which in the replayer
+// is the MPI and in tests a fake. It doesn't start ranks, and it expands no
+// trace: calls are made as the grammar yields them.
+//
+// Invariants:
+//
+//  1. A call's words MUST follow from the trace and this process's tables alone,
+//     never from what messages contained: contents are not recorded.
+//  2. What a handle or address of the trace means is looked up at the call, so
+//     that memory is bounded by what is alive.
+//  3. A call that could end in several ways MUST be told which way it went, or
+//     else the calls behind it no longer fit.
+package replay
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// Options say how to replay.
+type Options struct {
+	Speed     float64 // of the program's own time; 2 computes twice as fast
+	NoCompute bool    // no gaps at all
+	Files     string  // directory for the files of MPI-IO
+}
+
+// A Process replays one rank.
+type Process struct {
+	host    Host
+	o       Options
+	flavour mpi.Flavour
+	layout  *mpi.Layout
+	rank    *trace.Rank
+	times   []trace.Times
+
+	mu       sync.Mutex // all below, and what streams of others look at
+	changed  *sync.Cond // handles or requests have come into being, or a stream has ended
+	handles  map[mpi.Kind]*handles
+	numbers  map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
+	segments *segments
+	cells    cells
+	plans    map[*trace.Function]*plan
+	streams  []*Stream
+	multiple bool // threads may call at a time
+
+	started chan struct{} // closed when MPI is initialised
+	failed  atomic.Pointer[error]
+}
+
+type numberKey struct {
+	what   string
+	number int64
+}
+
+// New prepares the replay of a rank under an MPI.
+func New(k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
+	times, err := k.Times()
+	if err != nil {
+		return nil, err
+	}
+	if o.Speed <= 0 {
+		o.Speed = 1
+	}
+	p := &Process{
+		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, times: times,
+		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
+		segments: newSegments(mpi.LayoutOf(f), h.Alloc), plans: make(map[*trace.Function]*plan),
+		cells: cells{alloc: h.Alloc}, started: make(chan struct{}),
+	}
+	p.changed = sync.NewCond(&p.mu)
+	for _, kind := range mpi.Kinds() {
+		if kind.IsHandle() || kind.IsTool() {
+			p.handles[kind] = newHandles(kind, f, h.Symbol)
+		}
+	}
+	for i := range k.Streams() {
+		p.streams = append(p.streams, newStream(p, i))
+	}
+	return p, nil
+}
+
+// Streams returns the threads to replay, first the one that initialises MPI.
+func (p *Process) Streams() []*Stream { return p.streams }
+
+// A plan says how to make the calls of one function.
+type plan struct {
+	call    *mpi.Call
+	address uint64
+	params  []step
+	keeps   bool // arrays have to stay when the call has returned
+	outcome outcomeKind
+}
+
+// A step is one parameter of a plan.
+type step struct {
+	def   *mpi.Param
+	index int // in the trace's parameters
+	width int // bytes of one element
+	table *mpi.Table
+	room  int64 // elements of an output, at least
+}
+
+// plan returns the plan of a function, made at first use. The lock is held.
+func (p *Process) plan(f *trace.Function) (*plan, error) {
+	if q := p.plans[f]; q != nil {
+		return q, nil
+	}
+	call, ok := mpi.Lookup(f.Name)
+	if !ok {
+		return nil, fmt.Errorf("no function %s is known", f.Name)
+	}
+	q := &plan{call: call, address: p.host.Function(f.Name), outcome: outcomeOf(f.Name)}
+	if q.address == 0 {
+		return nil, fmt.Errorf("this MPI has no %s", f.Name)
+	}
+	q.keeps = call.Has(mpi.Nonblocking) || call.Has(mpi.Persistent)
+	at := 0
+	for i := range call.Params {
+		d := &call.Params[i]
+		if d.LargeOnly && !call.Large {
+			continue
+		}
+		s := step{def: d, index: -1, width: p.widthOf(call, d)}
+		if d.Kind.Form() != mpi.FormNone || d.Kind == mpi.KindArgc || d.Kind == mpi.KindArgv {
+			for ; at < len(f.Params); at++ {
+				if f.Params[at].Name == d.Name {
+					s.index = at
+					break
+				}
+			}
+			if s.index < 0 {
+				at = 0
+			}
+		}
+		if d.Kind.Form() == mpi.FormInt {
+			s.table = mpi.Translation(p.flavour, d.Kind)
+		}
+		q.params = append(q.params, s)
+	}
+	if len(q.params) > CallWords {
+		return nil, fmt.Errorf("%s has %d parameters", f.Name, len(q.params))
+	}
+	p.plans[f] = q
+	return q, nil
+}
+
+func (p *Process) widthOf(call *mpi.Call, d *mpi.Param) int {
+	switch w := call.Width(d); w {
+	case mpi.Width32:
+		return 4
+	case mpi.WidthHandle:
+		return p.layout.HandleSize(d.Kind)
+	}
+	return 8
+}
+
+// fail notes the first error and lets threads that wait for others go.
+func (p *Process) fail(err error) {
+	p.failed.CompareAndSwap(nil, &err)
+	p.mu.Lock()
+	p.changed.Broadcast()
+	p.mu.Unlock()
+}
+
+// Err returns why the replay ended early, nil if it did not.
+func (p *Process) Err() error {
+	if e := p.failed.Load(); e != nil {
+		return *e
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// A Stream replays one thread of a rank. Run must be called on a thread that
+// does nothing else.
+type Stream struct {
+	p      *Process
+	number int
+	arena  arena
+	call   *Call // outside of Go's memory
+	callAt uint64
+	ahead  *prophet
+
+	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
+	made     int64                 // one-shot requests so far
+	kept     map[keptKey][]byte    // arrays that calls under way read
+	keptAt   map[keptKey]uint64
+
+	last  int64    // when the call before came out
+	after []func() // what to do when the call under way has come out
+
+	Stats
+	now  atomic.Pointer[trace.Call] // the call under way
+	what atomic.Int32               // State
+	when atomic.Int64               // since
+	due  atomic.Int64               // when the call is to be made
+	done atomic.Bool
+}
+
+type requestKey struct {
+	persistent bool
+	id         int64
+}
+
+type keptKey struct{ terminal, param int }
+
+// Stats are what a stream did.
+type Stats struct {
+	Calls     int64
+	MPI       int64 // ns in calls
+	Wanted    int64 // ns that the program computed between calls, by the trace
+	Begin     int64 // when MPI was initialised
+	End       int64 // when the last call came out
+	Different int64 // calls that returned something else than recorded
+	Examples  []string
+}
+
+// A State says what a stream is doing.
+type State int32
+
+// The states.
+const (
+	Idle      State = iota // between calls
+	Computing              // waiting as long as the program computed
+	InCall                 // in the MPI
+	Waiting                // for another thread of the process
+	Ended
+)
+
+func newStream(p *Process, number int) *Stream {
+	return &Stream{
+		p: p, number: number, arena: arena{alloc: p.host.Alloc},
+		requests: make(map[requestKey]uint64), kept: make(map[keptKey][]byte), keptAt: make(map[keptKey]uint64),
+	}
+}
+
+// Now tells what the stream is doing, since when, and which call it is about.
+func (s *Stream) Now() (State, int64, *trace.Call) {
+	return State(s.what.Load()), s.when.Load(), s.now.Load()
+}
+
+func (s *Stream) is(what State) {
+	s.when.Store(s.p.host.Clock())
+	s.what.Store(int32(what))
+}
+
+// Run makes the calls of the stream, one after the other.
+func (s *Stream) Run() error {
+	err := s.run()
+	s.done.Store(true)
+	s.is(Ended)
+	if err != nil {
+		s.p.fail(err)
+	}
+	s.p.mu.Lock()
+	s.p.changed.Broadcast()
+	s.p.mu.Unlock()
+	return err
+}
+
+func (s *Stream) run() error {
+	at, err := s.p.host.Alloc(int64(cellBlock))
+	if err != nil {
+		return err
+	}
+	s.call, s.callAt = (*Call)(pointer(at)), at
+	s.ahead = newProphet(s.p.rank, s.number)
+	defer s.ahead.stop()
+	if s.number > 0 {
+		<-s.p.started
+	}
+	for c, err := range s.p.rank.Calls(s.number) {
+		if err != nil {
+			return err
+		}
+		if s.p.failed.Load() != nil {
+			return nil
+		}
+		if err := s.make(c); err != nil {
+			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
+		}
+	}
+	return nil
+}
+
+var errGone = errors.New("another thread failed")
+
+// make makes one call.
+func (s *Stream) make(c *trace.Call) error {
+	if c.Return == trace.NeverReturned {
+		return nil // nothing is known of what it waited for
+	}
+	s.now.Store(c)
+	if s.number == 0 && c.Name() == "MPI_Finalize" {
+		s.waitForOthers()
+	}
+	plan, err := s.encode(c)
+	if err != nil {
+		return err
+	}
+	gap := s.gap(c)
+	s.call.NotBefore = 0
+	if gap > 0 && s.last > 0 {
+		s.call.NotBefore = s.last + gap
+	}
+	s.due.Store(s.call.NotBefore)
+	s.is(InCall)
+	s.p.host.Make(s.call)
+	s.is(Idle)
+	s.account(c, gap)
+	return s.decode(c, plan)
+}
+
+// gap is how long the program computed before the call.
+func (s *Stream) gap(c *trace.Call) int64 {
+	if s.p.o.NoCompute || s.last == 0 {
+		return 0
+	}
+	g := &s.p.times[c.Terminal].Gap
+	if g.Count == 0 {
+		return 0
+	}
+	return int64(float64(g.Sum) / float64(g.Count) / s.p.o.Speed)
+}
+
+func (s *Stream) account(c *trace.Call, gap int64) {
+	k := s.call
+	s.Calls++
+	s.MPI += k.End - k.Begin
+	s.Wanted += gap
+	s.last, s.End = k.End, k.End
+	if starts[c.Name()] {
+		s.Begin = k.Begin
+		s.p.start(c)
+	}
+	if s.Begin == 0 {
+		s.last = 0 // what comes before MPI is no part of the run
+	}
+	if c.Func.Returns != "error" {
+		return
+	}
+	got := mpi.Translation(s.p.flavour, mpi.KindError).ABI(int64(int32(k.Result)))
+	if got != c.Return {
+		s.Different++
+		if len(s.Examples) < 3 {
+			name := mpi.ConstantName(mpi.KindError, got)
+			if name == "" {
+				name = fmt.Sprint(got)
+			}
+			s.Examples = append(s.Examples, fmt.Sprintf("%s instead of %s: %s", name, c.ReturnName(), c.Text()))
+		}
+	}
+}
+
+// starts are the calls after which other threads may call.
+var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}
+
+func (p *Process) start(c *trace.Call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.started:
+	default:
+		if provided := c.Param("provided"); provided != nil {
+			multiple, _ := mpi.ConstantNamed("MPI_THREAD_MULTIPLE")
+			p.multiple = provided.Out.Num == multiple.Value
+		}
+		close(p.started)
+	}
+}
+
+// waitForOthers waits until the other threads have made all their calls.
+func (s *Stream) waitForOthers() {
+	s.is(Waiting)
+	for _, o := range s.p.streams[1:] {
+		for !o.done.Load() && s.p.failed.Load() == nil {
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+}
+
+// await calls look until it says that it has found what another thread of the
+// process is to make. The lock is held.
+func (s *Stream) await(what string, look func() (bool, error)) error {
+	for waited := false; ; waited = true {
+		ok, err := look()
+		if ok || err != nil {
+			return err
+		}
+		if s.p.failed.Load() != nil {
+			return errGone
+		}
+		others := false
+		for _, o := range s.p.streams {
+			others = others || o != s && !o.done.Load()
+		}
+		if !others {
+			return fmt.Errorf("%s was never made", what)
+		}
+		if !waited {
+			s.is(Waiting)
+		}
+		s.p.changed.Wait()
+	}
+}

@@ -1,0 +1,95 @@
+package replay
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Watch ends a replay in which a call takes too long. The first rank to
+// notice leaves a mark, so that every rank says where it is.
+type Watch struct {
+	Timeout time.Duration
+	Dir     string // seen by all ranks; "": each rank speaks for itself
+	Exit    func(code int)
+}
+
+// ExitStuck is the exit code of a rank that gave up waiting.
+const ExitStuck = 75
+
+const mark = "stuck"
+
+// Start watches until the process ends.
+func (w Watch) Start(p *Process, h Host) {
+	if w.Timeout <= 0 {
+		return
+	}
+	if w.Exit == nil {
+		w.Exit = os.Exit
+	}
+	go func() {
+		for {
+			time.Sleep(min(w.Timeout/4, 250*time.Millisecond))
+			if w.look(p, h.Clock()) {
+				return
+			}
+		}
+	}()
+}
+
+// look tells what the rank is doing if it or another is stuck, and then ends
+// the process.
+func (w Watch) look(p *Process, now int64) bool {
+	stuck := false
+	for _, s := range p.streams {
+		what, since, _ := s.Now()
+		stuck = stuck || (what == InCall || what == Waiting) && now-max(since, s.due.Load()) > int64(w.Timeout)
+	}
+	path := filepath.Join(w.Dir, mark)
+	if w.Dir != "" && !stuck {
+		_, err := os.Stat(path)
+		stuck = err == nil
+	}
+	if !stuck {
+		return false
+	}
+	if w.Dir != "" {
+		_ = os.WriteFile(path, nil, 0o666) // others notice; if not, they speak for themselves
+	}
+	for _, line := range p.Where(now) {
+		fmt.Fprintln(os.Stderr, line)
+	}
+	// The launcher ends all ranks when one does: let each have its say.
+	time.Sleep(time.Second)
+	w.Exit(ExitStuck)
+	return true
+}
+
+// Where says what each thread of the rank is doing, a line each.
+func (p *Process) Where(now int64) []string {
+	var list []string
+	for i, s := range p.streams {
+		what, since, c := s.Now()
+		name := fmt.Sprintf("spoor-replay: rank %d", p.rank.Number())
+		if len(p.streams) > 1 {
+			name += fmt.Sprintf(" thread %d", i)
+		}
+		taken := time.Duration(now - max(since, s.due.Load())).Round(time.Millisecond)
+		switch {
+		case what == Ended:
+			list = append(list, name+": has made all its calls")
+		case c == nil:
+			list = append(list, name+": has made no call yet")
+		case what == Waiting:
+			list = append(list, fmt.Sprintf("%s: waits for %v for another thread before call %d, %s", name, taken, c.Index, c.Text()))
+		case what == InCall && s.due.Load() > now:
+			list = append(list, fmt.Sprintf("%s: computes before call %d, %s", name, c.Index, c.Text()))
+		case what == InCall:
+			list = append(list, fmt.Sprintf("%s: waits for %v in call %d, %s", name, taken, c.Index, c.Text()))
+		default:
+			list = append(list, fmt.Sprintf("%s: is after call %d, %s", name, c.Index, c.Text()))
+		}
+	}
+	return list
+}

@@ -1,0 +1,32 @@
+/* call.h: one call of an MPI function that nothing here has a prototype of. */
+#ifndef CALL_H
+#define CALL_H
+
+#include <stdint.h>
+
+#include "under/under.h"
+
+#define CALL_WORDS 18 /* no MPI function has more parameters */
+
+/*
+ * A call to make. All parameters of MPI functions in C are integers or
+ * pointers, so each is a word; results are words too, save those of the clock
+ * functions, which nobody looks at.
+ */
+struct call {
+	void *function;
+	const struct under_outcome *outcome; /* what it is to give, or null */
+	int64_t not_before;                  /* monotonic ns; 0: at once */
+	int64_t begin, end;                  /* when it was in the MPI */
+	uint64_t result;
+	uint64_t words[CALL_WORDS];
+};
+
+void call_make(struct call *c);
+int64_t call_clock(void);
+void call_prepare(void);
+
+/* Callbacks that stand in for the program's, by what they are for. */
+void *call_stand_in(int kind);
+
+#endif

@@ -1,0 +1,154 @@
+package main
+
+/*
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include "call.h"
+
+// Whether an address lies in the same object as another.
+static int same_object(void *a, void *b)
+{
+	Dl_info x, y;
+	return dladdr(a, &x) && dladdr(b, &y) && x.dli_fbase == y.dli_fbase;
+}
+
+static void *find(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+
+static void *under_find(const char *name)
+{
+	Dl_info self;
+	if (!dladdr((void *)under_init, &self))
+		return NULL;
+	void *h = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	void *p = h ? dlsym(h, name) : NULL;
+	return p && same_object(p, (void *)under_init) ? p : NULL;
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"spoor/internal/replay"
+	"spoor/mpi"
+)
+
+// host is the MPI of this process.
+type host struct {
+	flavour mpi.Flavour
+	library unsafe.Pointer
+	init    unsafe.Pointer // the MPI's own MPI_Init
+}
+
+// newHost loads the first of the libraries that is there.
+func newHost(libraries []string) (*host, error) {
+	h := &host{}
+	var problems []string
+	for _, name := range libraries {
+		if name == "" {
+			continue
+		}
+		c := C.CString(name)
+		// Global, so that tracers find it, and the library under them.
+		h.library = C.dlopen(c, C.RTLD_NOW|C.RTLD_GLOBAL)
+		C.free(unsafe.Pointer(c))
+		if h.library != nil {
+			break
+		}
+		problems = append(problems, C.GoString(C.dlerror()))
+	}
+	if h.library == nil {
+		return nil, fmt.Errorf("no MPI library could be loaded: %s", strings.Join(problems, "; "))
+	}
+	h.init = h.own("MPI_Init")
+	if h.init == nil {
+		return nil, fmt.Errorf("the library %s has no MPI_Init", libraries[0])
+	}
+	switch {
+	case h.own("MPI_Abi_get_version") != nil && h.own("ompi_mpi_comm_world") == nil && h.own("MPIR_Dup_fn") == nil:
+		h.flavour = mpi.ABI
+	case h.own("ompi_mpi_comm_world") != nil:
+		h.flavour = mpi.OpenMPI
+	default:
+		h.flavour = mpi.MPICH
+	}
+	h.initUnder()
+	C.call_prepare()
+	return h, nil
+}
+
+// initUnder tells the library below what this MPI looks like.
+func (h *host) initUnder() {
+	l := mpi.LayoutOf(h.flavour)
+	undefined, _ := mpi.ConstantNamed("MPI_UNDEFINED")
+	inStatus, _ := mpi.ConstantNamed("MPI_ERR_IN_STATUS")
+	u, _ := undefined.Raw(h.flavour)
+	e, _ := inStatus.Raw(h.flavour)
+	m := C.struct_under_mpi{
+		handle_size: C.int32_t(l.HandleSize(mpi.KindRequest)), status_size: C.int32_t(l.Status.Size),
+		st_error: C.int32_t(l.Status.Error), undefined: C.int32_t(u), err_in_status: C.int32_t(e),
+	}
+	// Small numbers, no pointers: written as such.
+	*(*uint64)(unsafe.Pointer(&m.status_ignore)) = uint64(l.C.StatusIgnore.Value)
+	*(*uint64)(unsafe.Pointer(&m.statuses_ignore)) = uint64(l.C.StatusesIgnore.Value)
+	C.under_init(&m)
+}
+
+// own returns what the MPI library itself has under a name.
+func (h *host) own(name string) unsafe.Pointer {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return C.dlsym(h.library, c)
+}
+
+// Function returns what a program would call: a tracer's function if one stands
+// before the MPI. Where none does, calls whose end is known go to the library
+// below at once.
+func (h *host) Function(name string) uint64 {
+	own := h.own(name)
+	if own == nil {
+		return 0
+	}
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	f := C.find(c)
+	if f == nil {
+		f = own
+	}
+	if replay.Directed(name) && C.same_object(f, h.init) != 0 {
+		p := C.CString("P" + name)
+		defer C.free(unsafe.Pointer(p))
+		if u := C.under_find(p); u != nil {
+			f = u
+		}
+	}
+	return uint64(uintptr(f))
+}
+
+func (h *host) Symbol(name string) (uint64, bool) {
+	p := h.own(name)
+	return uint64(uintptr(p)), p != nil
+}
+
+func (h *host) StandIn(kind replay.StandIn) uint64 {
+	return uint64(uintptr(C.call_stand_in(C.int(kind))))
+}
+
+func (h *host) Make(c *replay.Call) { C.call_make((*C.struct_call)(unsafe.Pointer(c))) }
+
+func (h *host) Clock() int64 { return int64(C.call_clock()) }
+
+// Alloc takes address space: a page is memory once it is written to.
+func (h *host) Alloc(size int64) (uint64, error) {
+	p, _, errno := syscall.Syscall6(syscall.SYS_MMAP, 0, uintptr(size), syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE, ^uintptr(0), 0)
+	if errno != 0 {
+		return 0, fmt.Errorf("mmap of %d bytes: %w", size, errno)
+	}
+	return uint64(p), nil
+}

@@ -1,0 +1,341 @@
+/* under.c: PMPI_ functions with a known outcome. See under.h. */
+#define _GNU_SOURCE
+#include "under.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef intptr_t word;
+
+static struct under_mpi mpi;
+static __thread const struct under_outcome *expected;
+
+EXPORT void under_init(const struct under_mpi *m)
+{
+	mpi = *m;
+}
+
+EXPORT const struct under_outcome *under_expect(const struct under_outcome *o)
+{
+	const struct under_outcome *old = expected;
+	expected = o;
+	return old;
+}
+
+/* The MPI's function behind one of ours. */
+static void *real(void **cache, const char *name)
+{
+	void *f = __atomic_load_n(cache, __ATOMIC_RELAXED);
+	if (!f) {
+		f = dlsym(RTLD_NEXT, name);
+		if (!f) {
+			fprintf(stderr, "spoor-replay: the MPI has no %s\n", name);
+			abort();
+		}
+		__atomic_store_n(cache, f, __ATOMIC_RELAXED);
+	}
+	return f;
+}
+
+#define REAL(name) ({ static void *f_; real(&f_, #name); })
+
+/* The outcome if it is for this function; it counts for one call. */
+static const struct under_outcome *take(int function)
+{
+	const struct under_outcome *o = expected;
+	if (!o || o->function != function)
+		return NULL;
+	expected = NULL;
+	return o;
+}
+
+typedef int (*f1)(word);
+typedef int (*f2)(word, word);
+typedef int (*f3)(word, word, word);
+typedef int (*f4)(word, word, word, word);
+typedef int (*f5)(word, word, word, word, word);
+typedef int (*f6)(word, word, word, word, word, word);
+typedef int (*f7)(word, word, word, word, word, word, word);
+typedef int (*f9)(word, word, word, word, word, word, word, word, word);
+typedef int (*f12)(word, word, word, word, word, word, word, word, word, word, word, word);
+
+static char *request_at(word requests, int i)
+{
+	return (char *)requests + (size_t)i * (size_t)mpi.handle_size;
+}
+
+static word request_value(word requests, int i)
+{
+	char *p = request_at(requests, i);
+	return mpi.handle_size == 4 ? (word)*(uint32_t *)p : *(word *)p;
+}
+
+/* Lets the MPI work on what is under way, without any outcome. */
+static void progress(word request)
+{
+	char status[64];
+	int flag = 0;
+	((f3)REAL(PMPI_Request_get_status))(request, (word)&flag, (word)status);
+}
+
+static int wait_one(word requests, int i, word status)
+{
+	return ((f2)REAL(PMPI_Wait))((word)request_at(requests, i), status);
+}
+
+/* Finishes the requests of an outcome. Errors go where MPI puts them. */
+static int wait_some(const struct under_outcome *o, word requests, word indices, word statuses)
+{
+	int failed = 0;
+	for (int i = 0; i < o->count; i++) {
+		word st = (word)mpi.status_ignore;
+		if (statuses != (word)mpi.statuses_ignore)
+			st = statuses + (word)i * mpi.status_size;
+		int rc = wait_one(requests, o->index[i], st);
+		if (indices)
+			((int32_t *)indices)[i] = o->index[i];
+		if (rc && statuses != (word)mpi.statuses_ignore)
+			*(int32_t *)(st + mpi.st_error) = rc;
+		failed |= rc != 0;
+	}
+	return failed ? mpi.err_in_status : 0;
+}
+
+EXPORT int PMPI_Test(word request, word flag, word status)
+{
+	const struct under_outcome *o = take(UNDER_TEST);
+	if (!o)
+		return ((f3)REAL(PMPI_Test))(request, flag, status);
+	*(int32_t *)flag = o->flag;
+	if (o->flag)
+		return wait_one(request, 0, status);
+	progress(request_value(request, 0));
+	return 0;
+}
+
+EXPORT int PMPI_Testall(int n, word requests, word flag, word statuses)
+{
+	const struct under_outcome *o = take(UNDER_TESTALL);
+	if (!o)
+		return ((f4)REAL(PMPI_Testall))(n, requests, flag, statuses);
+	*(int32_t *)flag = o->flag;
+	if (o->flag)
+		return ((f3)REAL(PMPI_Waitall))(n, requests, statuses);
+	if (n > 0)
+		progress(request_value(requests, 0));
+	return 0;
+}
+
+EXPORT int PMPI_Testany(int n, word requests, word index, word flag, word status)
+{
+	const struct under_outcome *o = take(UNDER_TESTANY);
+	if (!o)
+		return ((f5)REAL(PMPI_Testany))(n, requests, index, flag, status);
+	*(int32_t *)flag = o->flag;
+	if (o->flag) {
+		*(int32_t *)index = o->index[0];
+		return wait_one(requests, o->index[0], status);
+	}
+	*(int32_t *)index = mpi.undefined;
+	if (n > 0)
+		progress(request_value(requests, 0));
+	return 0;
+}
+
+EXPORT int PMPI_Waitany(int n, word requests, word index, word status)
+{
+	const struct under_outcome *o = take(UNDER_WAITANY);
+	if (!o)
+		return ((f4)REAL(PMPI_Waitany))(n, requests, index, status);
+	*(int32_t *)index = o->index[0];
+	return wait_one(requests, o->index[0], status);
+}
+
+EXPORT int PMPI_Testsome(int n, word requests, word count, word indices, word statuses)
+{
+	const struct under_outcome *o = take(UNDER_TESTSOME);
+	if (!o)
+		return ((f5)REAL(PMPI_Testsome))(n, requests, count, indices, statuses);
+	*(int32_t *)count = o->count;
+	if (o->count == 0 && n > 0)
+		progress(request_value(requests, 0));
+	return wait_some(o, requests, indices, statuses);
+}
+
+EXPORT int PMPI_Waitsome(int n, word requests, word count, word indices, word statuses)
+{
+	const struct under_outcome *o = take(UNDER_WAITSOME);
+	if (!o)
+		return ((f5)REAL(PMPI_Waitsome))(n, requests, count, indices, statuses);
+	*(int32_t *)count = o->count;
+	return wait_some(o, requests, indices, statuses);
+}
+
+EXPORT int PMPI_Request_get_status(word request, word flag, word status)
+{
+	f3 f = (f3)REAL(PMPI_Request_get_status);
+	const struct under_outcome *o = take(UNDER_GET_STATUS);
+	int rc = f(request, flag, status);
+	if (!o)
+		return rc;
+	while (o->flag && !rc && !*(int32_t *)flag) {
+		sched_yield();
+		rc = f(request, flag, status);
+	}
+	if (!rc)
+		*(int32_t *)flag = o->flag;
+	return rc;
+}
+
+EXPORT int PMPI_Iprobe(int source, int tag, word comm, word flag, word status)
+{
+	f5 f = (f5)REAL(PMPI_Iprobe);
+	const struct under_outcome *o = take(UNDER_IPROBE);
+	if (!o)
+		return f(source, tag, comm, flag, status);
+	if (o->flag) {
+		*(int32_t *)flag = 1;
+		return ((f4)REAL(PMPI_Probe))(o->source, o->tag, comm, status);
+	}
+	int rc = f(source, tag, comm, flag, (word)mpi.status_ignore);
+	*(int32_t *)flag = 0;
+	return rc;
+}
+
+EXPORT int PMPI_Probe(int source, int tag, word comm, word status)
+{
+	const struct under_outcome *o = take(UNDER_PROBE);
+	return ((f4)REAL(PMPI_Probe))(o ? o->source : source, o ? o->tag : tag, comm, status);
+}
+
+EXPORT int PMPI_Improbe(int source, int tag, word comm, word flag, word message, word status)
+{
+	const struct under_outcome *o = take(UNDER_IMPROBE);
+	if (!o)
+		return ((f6)REAL(PMPI_Improbe))(source, tag, comm, flag, message, status);
+	*(int32_t *)flag = o->flag;
+	if (o->flag)
+		return ((f5)REAL(PMPI_Mprobe))(o->source, o->tag, comm, message, status);
+	int seen;
+	return ((f5)REAL(PMPI_Iprobe))(source, tag, comm, (word)&seen, (word)mpi.status_ignore);
+}
+
+EXPORT int PMPI_Mprobe(int source, int tag, word comm, word message, word status)
+{
+	const struct under_outcome *o = take(UNDER_MPROBE);
+	return ((f5)REAL(PMPI_Mprobe))(o ? o->source : source, o ? o->tag : tag, comm, message, status);
+}
+
+/* Receives: what differs is which message they take. */
+
+EXPORT int PMPI_Recv(word buf, int n, word type, int source, int tag, word comm, word status)
+{
+	const struct under_outcome *o = take(UNDER_RECV);
+	return ((f7)REAL(PMPI_Recv))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, status);
+}
+
+EXPORT int PMPI_Irecv(word buf, int n, word type, int source, int tag, word comm, word request)
+{
+	const struct under_outcome *o = take(UNDER_IRECV);
+	return ((f7)REAL(PMPI_Irecv))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, request);
+}
+
+EXPORT int PMPI_Sendrecv(word sbuf, int sn, word stype, int dest, int stag, word rbuf, int rn, word rtype, int source, int rtag,
+	word comm, word status)
+{
+	const struct under_outcome *o = take(UNDER_SENDRECV);
+	return ((f12)REAL(PMPI_Sendrecv))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
+		comm, status);
+}
+
+EXPORT int PMPI_Sendrecv_replace(word buf, int n, word type, int dest, int stag, int source, int rtag, word comm, word status)
+{
+	const struct under_outcome *o = take(UNDER_REPLACE);
+	return ((f9)REAL(PMPI_Sendrecv_replace))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, status);
+}
+
+EXPORT int PMPI_Win_test(word win, word flag)
+{
+	const struct under_outcome *o = take(UNDER_WIN_TEST);
+	if (!o)
+		return ((f2)REAL(PMPI_Win_test))(win, flag);
+	*(int32_t *)flag = o->flag;
+	return o->flag ? ((f1)REAL(PMPI_Win_wait))(win) : 0;
+}
+
+EXPORT int PMPI_Parrived(word request, int partition, word flag)
+{
+	f3 f = (f3)REAL(PMPI_Parrived);
+	const struct under_outcome *o = take(UNDER_PARRIVED);
+	int rc = f(request, partition, flag);
+	if (!o)
+		return rc;
+	while (o->flag && !rc && !*(int32_t *)flag) {
+		sched_yield();
+		rc = f(request, partition, flag);
+	}
+	if (!rc)
+		*(int32_t *)flag = o->flag;
+	return rc;
+}
+
+/* Of MPI 4. */
+
+EXPORT int PMPI_Recv_c(word buf, word n, word type, int source, int tag, word comm, word status)
+{
+	const struct under_outcome *o = take(UNDER_RECV_C);
+	return ((f7)REAL(PMPI_Recv_c))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, status);
+}
+
+EXPORT int PMPI_Irecv_c(word buf, word n, word type, int source, int tag, word comm, word request)
+{
+	const struct under_outcome *o = take(UNDER_IRECV_C);
+	return ((f7)REAL(PMPI_Irecv_c))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, request);
+}
+
+EXPORT int PMPI_Sendrecv_c(word sbuf, word sn, word stype, int dest, int stag, word rbuf, word rn, word rtype, int source, int rtag,
+	word comm, word status)
+{
+	const struct under_outcome *o = take(UNDER_SENDRECV_C);
+	return ((f12)REAL(PMPI_Sendrecv_c))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
+		comm, status);
+}
+
+EXPORT int PMPI_Sendrecv_replace_c(word buf, word n, word type, int dest, int stag, int source, int rtag, word comm, word status)
+{
+	const struct under_outcome *o = take(UNDER_REPLACE_C);
+	return ((f9)REAL(PMPI_Sendrecv_replace_c))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, status);
+}
+
+EXPORT int PMPI_Isendrecv(word sbuf, int sn, word stype, int dest, int stag, word rbuf, int rn, word rtype, int source, int rtag,
+	word comm, word request)
+{
+	const struct under_outcome *o = take(UNDER_ISENDRECV);
+	return ((f12)REAL(PMPI_Isendrecv))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
+		comm, request);
+}
+
+EXPORT int PMPI_Isendrecv_c(word sbuf, word sn, word stype, int dest, int stag, word rbuf, word rn, word rtype, int source, int rtag,
+	word comm, word request)
+{
+	const struct under_outcome *o = take(UNDER_ISENDRECV_C);
+	return ((f12)REAL(PMPI_Isendrecv_c))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
+		comm, request);
+}
+
+EXPORT int PMPI_Isendrecv_replace(word buf, int n, word type, int dest, int stag, int source, int rtag, word comm, word request)
+{
+	const struct under_outcome *o = take(UNDER_IREPLACE);
+	return ((f9)REAL(PMPI_Isendrecv_replace))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, request);
+}
+
+EXPORT int PMPI_Isendrecv_replace_c(word buf, word n, word type, int dest, int stag, int source, int rtag, word comm, word request)
+{
+	const struct under_outcome *o = take(UNDER_IREPLACE_C);
+	return ((f9)REAL(PMPI_Isendrecv_replace_c))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, request);
+}
