@@ -127,6 +127,7 @@ func verbs() []*cobra.Command {
 		newInfo(),
 		newDump(),
 		newMatrix(),
+		newImbalance(),
 		newVerify(),
 		newDiff(),
 		newRecover(),

@@ -20,8 +20,9 @@ var layers = [][]string{
 	{"internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/volume"},
-	{"internal/matrix"},
+	{"internal/matrix", "internal/imbalance"},
 	{"internal/recover", "internal/profile", "internal/volume/volumetest"},
+	{"internal/report"},
 	{"engine", "cmd", "test", "bench"},
 }
 

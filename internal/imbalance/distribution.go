@@ -1,0 +1,205 @@
+package imbalance
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Distribution is how times in nanoseconds are spread over ranks.
+type Distribution struct {
+	Ranks     int     `json:"ranks"`
+	Mean      float64 `json:"mean_ns"`
+	Deviation float64 `json:"deviation_ns"`
+	Least     Extreme `json:"least"`
+	Most      Extreme `json:"most"`
+	// Exact: Bins and Groups are about the ranks' own totals. Else ranks of a
+	// class count at the mean of their class.
+	Exact  bool    `json:"exact"`
+	Bins   []int   `json:"bins,omitempty"` // ranks, from least to most in equal steps
+	Groups []Group `json:"groups,omitempty"`
+}
+
+// An Extreme is a rank's time.
+type Extreme struct {
+	Ns   float64 `json:"ns"`
+	Rank int     `json:"rank"`
+	Host string  `json:"host"`
+}
+
+// A Group is ranks with similar times.
+type Group struct {
+	Ranks int     `json:"ranks"`
+	Mean  float64 `json:"mean_ns"`
+	Least float64 `json:"least_ns"`
+	Most  float64 `json:"most_ns"`
+	Some  []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
+}
+
+// maxNamed bounds how many ranks of a group are listed.
+const maxNamed = 8
+
+// bins is how many steps a histogram has.
+const bins = 16
+
+// Imbalance is how far the most lies above the mean, as a share of the most:
+// 0 if all are equal.
+func (d *Distribution) Imbalance() float64 {
+	if d.Most.Ns == 0 {
+		return 0
+	}
+	return max(0, 1-d.Mean/d.Most.Ns)
+}
+
+// Ratio is the most over the mean, 1 if all are equal.
+func (d *Distribution) Ratio() float64 {
+	if d.Mean == 0 {
+		return 1
+	}
+	return d.Most.Ns / d.Mean
+}
+
+// A sample is a rank's time.
+type sample struct {
+	ns   float64
+	rank int
+}
+
+// A part is what is known of some ranks.
+type part struct {
+	ranks           int
+	mean, deviation float64
+	least, most     sample
+}
+
+func single(ns float64, rank int) part {
+	return part{ranks: 1, mean: ns, least: sample{ns, rank}, most: sample{ns, rank}}
+}
+
+// exact is the distribution of samples.
+func exact(list []sample, hosts func(int) string) Distribution {
+	parts := make([]part, len(list))
+	for i, s := range list {
+		parts[i] = single(s.ns, s.rank)
+	}
+	return combine(parts, hosts)
+}
+
+// combine is the distribution over the ranks of all parts.
+func combine(parts []part, hosts func(int) string) Distribution {
+	var d Distribution
+	if len(parts) == 0 {
+		return d
+	}
+	d.Exact = true
+	var sum float64
+	least, most := parts[0].least, parts[0].most
+	for _, p := range parts {
+		d.Ranks += p.ranks
+		sum += p.mean * float64(p.ranks)
+		d.Exact = d.Exact && p.ranks == 1
+		if p.least.ns < least.ns || p.least.ns == least.ns && p.least.rank < least.rank {
+			least = p.least
+		}
+		if p.most.ns > most.ns || p.most.ns == most.ns && p.most.rank < most.rank {
+			most = p.most
+		}
+	}
+	d.Mean = sum / float64(d.Ranks)
+	var variance float64
+	for _, p := range parts {
+		variance += float64(p.ranks) * (square(p.mean-d.Mean) + square(p.deviation))
+	}
+	d.Deviation = math.Sqrt(variance / float64(d.Ranks))
+	d.Least = Extreme{least.ns, least.rank, hosts(least.rank)}
+	d.Most = Extreme{most.ns, most.rank, hosts(most.rank)}
+	if d.Exact || len(parts) > 1 {
+		d.Bins = histogram(parts, least.ns, most.ns)
+		d.Groups = groups(parts)
+	}
+	return d
+}
+
+// histogram counts ranks in equal steps.
+func histogram(parts []part, least, most float64) []int {
+	if most <= least {
+		return nil
+	}
+	list := make([]int, bins)
+	for _, p := range parts {
+		i := int((p.mean - least) / (most - least) * bins)
+		list[max(0, min(i, bins-1))] += p.ranks
+	}
+	return list
+}
+
+// When two groups are two: the split explains nearly all of the variance, more
+// than it would of an even spread (three quarters); the groups are apart by more
+// than either is wide; and it is about a difference that matters.
+const (
+	explained  = 0.85
+	difference = 0.02 // of the larger mean
+	fewest     = 4    // ranks to speak of groups at all
+)
+
+// groups splits ranks into two if they fall into two: the split of the sorted
+// times that leaves least variance within both sides, which is the best
+// clustering in one dimension.
+func groups(parts []part) []Group {
+	list := slices.Clone(parts)
+	slices.SortStableFunc(list, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.least.rank, b.least.rank))
+	})
+	var n, sum float64
+	for _, p := range list {
+		n += float64(p.ranks)
+		sum += p.mean * float64(p.ranks)
+	}
+	if n < fewest || len(list) < 2 {
+		return nil
+	}
+	mean := sum / n
+	var total float64
+	for _, p := range list {
+		total += float64(p.ranks) * (square(p.mean-mean) + square(p.deviation))
+	}
+	best, at := 0.0, 0
+	var left, leftSum float64
+	for i, p := range list[:len(list)-1] {
+		left += float64(p.ranks)
+		leftSum += p.mean * float64(p.ranks)
+		if list[i+1].mean == p.mean {
+			continue
+		}
+		right := n - left
+		// Variance between the sides.
+		if between := left * right / n * square(leftSum/left-(sum-leftSum)/right); between > best {
+			best, at = between, i+1
+		}
+	}
+	if at == 0 || total == 0 || best < explained*total {
+		return nil
+	}
+	a, b := group(list[:at]), group(list[at:])
+	apart := b.Least - a.Most
+	if b.Mean-a.Mean < difference*b.Mean || apart < max(a.Most-a.Least, b.Most-b.Least)/2 {
+		return nil
+	}
+	return []Group{a, b}
+}
+
+func group(list []part) Group {
+	g := Group{Least: list[0].mean, Most: list[len(list)-1].mean}
+	var sum float64
+	for _, p := range list {
+		g.Ranks += p.ranks
+		sum += p.mean * float64(p.ranks)
+		if p.ranks == 1 {
+			g.Some = append(g.Some, p.least.rank)
+		}
+	}
+	g.Mean = sum / float64(g.Ranks)
+	slices.Sort(g.Some)
+	g.Some = g.Some[:min(len(g.Some), maxNamed)]
+	return g
+}

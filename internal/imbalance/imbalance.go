@@ -1,0 +1,313 @@
+// Package imbalance tells how unequally the work is spread over the ranks of a
+// run: how much of the time they compute, which calls they wait in, and who it
+// is that the others wait for.
+//
+// What it can tell depends on what the trace keeps of times. Where each call
+// has its own, every total is that of the rank. Where calls of a class share a
+// summary, mean, deviation and extremes are right, but between them a rank
+// counts as its class does. Each distribution says which of both it is.
+//
+// The efficiencies are those of the POP project's methodology, for the
+// processes of MPI: with useful time u of each rank (outside of MPI) and the
+// runtime T, load balance is mean(u)/max(u), communication efficiency max(u)/T,
+// and parallel efficiency their product, mean(u)/T.
+//
+// The package does not say why a rank is slow.
+package imbalance
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"spoor/trace"
+)
+
+// A Report is what is known of a run.
+type Report struct {
+	Ranks   int    `json:"ranks"` // with a track
+	Missing int    `json:"missing,omitempty"`
+	Timing  string `json:"timing"` // how times of calls are known: exact, bounded, by class, none
+
+	Efficiency Efficiency   `json:"efficiency"`
+	Useful     Distribution `json:"useful_time"` // outside MPI, over the ranks
+	MPI        Distribution `json:"mpi_time"`
+	Calls      []Call       `json:"calls"` // by time lost
+}
+
+// Efficiency is the upper part of the POP metrics, from 0 to 1.
+type Efficiency struct {
+	Parallel      float64 `json:"parallel"`
+	LoadBalance   float64 `json:"load_balance"`
+	Communication float64 `json:"communication"`
+	RuntimeNs     int64   `json:"runtime_ns"`
+}
+
+// A Call is all calls of a function from one place, over the ranks that made
+// any.
+type Call struct {
+	Function   string       `json:"function"`
+	Site       trace.Site   `json:"-"`
+	Place      string       `json:"site"`
+	Collective bool         `json:"collective"`
+	Count      uint64       `json:"calls"`
+	Duration   Distribution `json:"duration"` // of a rank's calls together
+	Gap        Distribution `json:"gap"`      // outside MPI before them, together
+}
+
+// Lost is how much longer ranks spent in the calls than the rank that spent
+// least, in sum: about what they waited, for the one that came last waits least.
+func (c *Call) Lost() float64 {
+	return max(0, c.Duration.Mean-float64(c.Duration.Least.Ns)) * float64(c.Duration.Ranks)
+}
+
+// Options say what to look at.
+type Options struct {
+	All      bool                    // all functions, not collectives alone
+	Name     func(trace.Site) string // of call sites; nil: module and offset
+	Progress func(done, ranks int)   // may be nil
+}
+
+// Of looks at a trace.
+func Of(r *trace.Reader, o Options) (*Report, error) {
+	if o.Name == nil {
+		o.Name = func(s trace.Site) string { return s.String() }
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	rep := &Report{Calls: []Call{}}
+	hosts := func(rank int) string { return procs.At(rank).Host }
+	var useful, mpi []sample
+	for rank, p := range procs.All() {
+		if p.End == "" {
+			rep.Missing++
+			continue
+		}
+		rep.Ranks++
+		useful = append(useful, sample{max(0, float64(p.SpanNs-p.MPINs)), rank})
+		mpi = append(mpi, sample{float64(p.MPINs), rank})
+		rep.Efficiency.RuntimeNs = max(rep.Efficiency.RuntimeNs, p.SpanNs)
+	}
+	rep.Useful, rep.MPI = exact(useful, hosts), exact(mpi, hosts)
+	if e := &rep.Efficiency; e.RuntimeNs > 0 && rep.Useful.Most.Ns > 0 {
+		e.LoadBalance = rep.Useful.Mean / float64(rep.Useful.Most.Ns)
+		e.Communication = min(1, float64(rep.Useful.Most.Ns)/float64(e.RuntimeNs))
+		e.Parallel = e.LoadBalance * e.Communication
+	}
+	kind, err := timesOf(r)
+	if err != nil {
+		return nil, err
+	}
+	rep.Timing = kind.String()
+	switch {
+	case kind >= trace.BoundedSample:
+		err = rep.each(r, o, hosts)
+	case kind == trace.NoSample:
+	default:
+		rep.Timing = "by class"
+		err = rep.classes(r, o, hosts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(rep.Calls, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(b.Lost(), a.Lost()), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
+	})
+	return rep, nil
+}
+
+// timesOf tells how well the times of calls are known.
+func timesOf(r *trace.Reader) (trace.SampleKind, error) {
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return 0, err
+		}
+		for t, err := range k.Timings(0) {
+			if err != nil {
+				return 0, fmt.Errorf("rank %d: times: %w", rank, err)
+			}
+			return t.Timing.Duration.Kind, nil
+		}
+	}
+	return trace.NoSample, nil
+}
+
+// A place is a function at a call site.
+type place struct {
+	function string
+	site     trace.Site
+}
+
+// An entry collects what is known of a place.
+type entry struct {
+	collective     bool
+	count          uint64
+	duration, gaps []part
+}
+
+// places keeps entries in order of first occurrence.
+type places struct {
+	order []place
+	of    map[place]*entry
+}
+
+func (p *places) at(c *trace.Call) *entry {
+	key := place{c.Name(), c.Site}
+	e := p.of[key]
+	if e == nil {
+		e = &entry{collective: c.Func.Has(trace.Collective)}
+		p.of[key] = e
+		p.order = append(p.order, key)
+	}
+	return e
+}
+
+func (r *Report) finish(p *places, o Options, hosts func(int) string) {
+	for _, key := range p.order {
+		e := p.of[key]
+		c := Call{Function: key.function, Site: key.site, Place: o.Name(key.site), Collective: e.collective, Count: e.count}
+		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
+		r.Calls = append(r.Calls, c)
+	}
+}
+
+// wanted reports whether a function is to be looked at: a collective of which
+// ranks wait for each other, unless all are.
+func (o *Options) wanted(f *trace.Function) bool {
+	return o.All || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
+}
+
+// each adds up the times of every call of every rank.
+func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
+	p := &places{of: make(map[place]*entry)}
+	for rank := range t.Ranks() {
+		if t.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := t.Rank(rank)
+		if err != nil {
+			return err
+		}
+		type total struct {
+			duration, gap float64
+			count         uint64
+		}
+		totals := make([]total, k.Terminals())
+		for stream := range k.Streams() {
+			for c, err := range k.Timings(stream) {
+				if err != nil {
+					return fmt.Errorf("rank %d: times: %w", rank, err)
+				}
+				x := &totals[c.Terminal]
+				x.duration += float64(c.Timing.Duration.Ns)
+				x.gap += float64(c.Timing.Gap.Ns)
+				x.count++
+			}
+		}
+		sums := make(map[*entry]*total)
+		for terminal, x := range totals {
+			c, err := k.Terminal(terminal)
+			if err != nil {
+				return err
+			}
+			if x.count == 0 || !o.wanted(c.Func) {
+				continue
+			}
+			e := p.at(c)
+			if sums[e] == nil {
+				sums[e] = &total{}
+			}
+			sums[e].duration += x.duration
+			sums[e].gap += x.gap
+			e.count += x.count
+		}
+		for e, x := range sums {
+			e.duration = append(e.duration, single(x.duration, rank))
+			e.gaps = append(e.gaps, single(x.gap, rank))
+		}
+		o.Progress(rank+1, t.Ranks())
+	}
+	r.finish(p, o, hosts)
+	return nil
+}
+
+// classes takes what classes of ranks have in common.
+func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) error {
+	p := &places{of: make(map[place]*entry)}
+	for class := range t.Classes() {
+		members := t.Members(class)
+		k, err := t.Rank(members[0])
+		if err != nil {
+			return err
+		}
+		times, err := t.Times(class)
+		if err != nil {
+			return err
+		}
+		type sums struct {
+			duration, gap           trace.Stat
+			durationTotals, gapSums trace.Spread
+		}
+		of := make(map[*entry]*sums)
+		var order []*entry
+		for terminal, x := range times {
+			c, err := k.Terminal(terminal)
+			if err != nil {
+				return err
+			}
+			if !o.wanted(c.Func) {
+				continue
+			}
+			e := p.at(c)
+			s := of[e]
+			if s == nil {
+				s = &sums{}
+				of[e] = s
+				order = append(order, e)
+			}
+			s.duration.Merge(x.Duration)
+			s.gap.Merge(x.Gap)
+			s.durationTotals.Merge(x.DurationTotals)
+			s.gapSums.Merge(x.GapTotals)
+		}
+		for _, e := range order {
+			s := of[e]
+			e.count += s.duration.Count
+			e.duration = append(e.duration, spread(s.duration, s.durationTotals, members))
+			e.gaps = append(e.gaps, spread(s.gap, s.gapSums, members))
+		}
+		o.Progress(class+1, t.Classes())
+	}
+	r.finish(p, o, hosts)
+	return nil
+}
+
+// spread is what a class tells of its ranks' totals.
+func spread(s trace.Stat, totals trace.Spread, members []int) part {
+	n := len(members)
+	if n == 1 {
+		return single(float64(s.Sum), members[0])
+	}
+	p := part{ranks: n, mean: float64(s.Sum) / float64(n)}
+	if totals.Ranks > 0 {
+		p.least = sample{float64(totals.Min), int(totals.MinRank)}
+		p.most = sample{float64(totals.Max), int(totals.MaxRank)}
+		p.deviation = totals.Deviation()
+		return p
+	}
+	p.least, p.most = sample{p.mean, members[0]}, sample{p.mean, members[0]}
+	return p
+}
+
+// square is the square of a finite number.
+func square(x float64) float64 { return math.Pow(x, 2) }
