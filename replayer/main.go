@@ -69,7 +69,7 @@ func run(path string, libraries []string, reports string, w replay.Watch, o repl
 	if err != nil {
 		return err
 	}
-	p, err := replay.New(k, h, h.flavour, o)
+	p, err := replay.New(r, k, h, h.flavour, o)
 	if err != nil {
 		return err
 	}

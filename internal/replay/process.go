@@ -22,6 +22,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"spoor/internal/reissue"
 	"spoor/mpi"
 	"spoor/trace"
 )
@@ -62,8 +63,16 @@ type numberKey struct {
 }
 
 // New prepares the replay of a rank under an MPI.
-func New(k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
+func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
 	times, err := k.Times()
+	if err != nil {
+		return nil, err
+	}
+	need, err := reissue.Of(r, k)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h.Alloc)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +82,7 @@ func New(k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
 	p := &Process{
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, times: times,
 		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
-		segments: newSegments(mpi.LayoutOf(f), h.Alloc), plans: make(map[*trace.Function]*plan),
+		segments: memory, plans: make(map[*trace.Function]*plan),
 		cells: cells{alloc: h.Alloc}, started: make(chan struct{}),
 	}
 	p.changed = sync.NewCond(&p.mu)

@@ -23,7 +23,8 @@ var layers = [][]string{
 	{"internal/matrix", "internal/imbalance"},
 	{"internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report"},
-	{"engine", "cmd", "test", "bench"},
+	{"internal/replay"},
+	{"engine", "replayer", "cmd", "test", "bench"},
 }
 
 type pkg struct {
@@ -94,9 +95,9 @@ func TestImports(t *testing.T) {
 	}
 }
 
-func TestOnlyTheEngineUsesCgo(t *testing.T) {
+func TestCgo(t *testing.T) {
 	for _, p := range packages(t) {
-		if len(p.CgoFiles) > 0 && p.ImportPath != "engine" {
+		if len(p.CgoFiles) > 0 && p.ImportPath != "engine" && p.ImportPath != "replayer" {
 			t.Errorf("%s uses cgo: %v", p.ImportPath, p.CgoFiles)
 		}
 	}
