@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"spoor/internal/capture"
+	"spoor/internal/timing"
 	"spoor/mpi"
 )
 
@@ -18,6 +19,7 @@ import (
 type recorder struct {
 	host    host
 	context capture.Context
+	timing  timing.Options
 	capture *capture.Capture
 	rings   []place // of the threads, as they were attached last
 	done    bool    // finish succeeded
@@ -44,6 +46,14 @@ func start(p unsafe.Pointer) (*recorder, error) {
 		return nil, err
 	}
 	var err error
+	if r.timing, err = timing.ParseOptions(os.Getenv); err != nil {
+		return nil, err
+	}
+	if dir := r.host.dir(); dir != "" {
+		if err := capture.WriteTiming(dir, r.timing); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
+	}
 	r.capture, err = capture.New(capture.Config{
 		Context: r.context,
 		Dir:     r.host.dir(),
@@ -53,6 +63,7 @@ func start(p unsafe.Pointer) (*recorder, error) {
 			return maps
 		},
 		Address: symbol,
+		Timing:  r.timing,
 	})
 	// Reading the tables of the standard leaves more garbage than it keeps.
 	debug.FreeOSMemory()

@@ -79,12 +79,15 @@ func (r *Reader) checkClass(n int) error {
 	if err != nil {
 		return err
 	}
-	times, err := r.Times(n)
+	times, hists, err := r.timesOf(n)
 	if err != nil {
 		return err
 	}
 	calls, err := r.calls(n, c)
 	if err != nil {
+		return err
+	}
+	if err := r.checkHistograms(n, hists, calls); err != nil {
 		return err
 	}
 	for i, t := range times {

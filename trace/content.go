@@ -41,6 +41,8 @@ type Class struct {
 	// as Streams says.
 	Counts    []column.Column
 	Terminals []Terminal
+	// Histograms, if any, stand in rising order of Terminal and From.
+	Histograms []Histogram
 }
 
 // A Terminal is one distinct call of a class: two calls are one terminal if they

@@ -205,28 +205,33 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 // stored with six significant bits, and so are distances of ranks' totals from
 // their mean.
 func (r *Reader) Times(class int) ([]Times, error) {
+	times, _, err := r.timesOf(class)
+	return times, err
+}
+
+// timesOf decodes what section times has of a class.
+func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
 	c, err := r.classAt(class)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	blobs, err := r.timing()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	counts, err := r.calls(class, c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	groups := make([]*group, len(counts))
-	for i := range counts {
-		groups[i] = c.terminals[i].group
-	}
+	groups := c.groups()
+	_, places := placesOf(groups)
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	times := decodeTimes(w, groups, counts, r.lists()[class])
+	hists := decodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
-		return nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
-	return times, nil
+	return times, hists, nil
 }
 
 // calls returns how often the ranks of a class called each terminal, in all.

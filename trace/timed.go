@@ -131,7 +131,15 @@ func (r *Reader) origin(p *Processes) int64 {
 
 // timeline returns the times of a stream from a position on.
 func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
-	return k.meanTimeline(stream, index)
+	line, err := k.meanTimeline(stream, index)
+	if err != nil {
+		return nil, err
+	}
+	hists, err := k.r.Histograms(k.nclass)
+	if err != nil || len(hists) == 0 {
+		return line, err
+	}
+	return k.histTimeline(line, hists, stream, index), nil
 }
 
 // meanTimes is what the statistics of a class say of a rank's single calls.

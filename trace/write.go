@@ -194,7 +194,14 @@ func (e *encoder) class(i int, taken []bool) error {
 		e.stored[i] = append(e.stored[i], stored...)
 		times[k], groups[k] = t.Times, ref.group
 	}
+	_, places := placesOf(groups)
+	for _, h := range class.Histograms {
+		if h.Terminal < 0 || h.Terminal >= terminals || h.From < FromAnywhere || h.From >= places {
+			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.From)
+		}
+	}
 	e.times[i] = appendTimes(nil, times, groups, counts, &class.Ranks)
+	e.times[i] = appendHistograms(e.times[i], class.Histograms)
 	return nil
 }
 

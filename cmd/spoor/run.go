@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -14,6 +15,7 @@ import (
 
 	"spoor/internal/inspect"
 	"spoor/internal/launch"
+	"spoor/internal/timing"
 )
 
 type runOptions struct {
@@ -23,6 +25,9 @@ type runOptions struct {
 	scratch  string
 	allocMin string
 	quiet    bool
+	timing   timing.Options
+	mode     string
+	errors   []string
 }
 
 func newRun() *cobra.Command {
@@ -44,10 +49,20 @@ crash leaves then stays in the scratch directory. A script that starts MPI
 programs can be run too: each of them gets a trace.
 
 MPI_Pcontrol(0) and MPI_Pcontrol(1) in the program switch tracing off and on,
-as do the info values SPOOR_TRACING=OFF and ON.`,
+as do the info values SPOOR_TRACING=OFF and ON.
+
+Times of calls, and of the gaps between them, are kept as --timing says. stats:
+count, least, most, mean and deviation for each distinct call. hist: histograms
+too, whose bins follow the data. path: histograms that tell apart which call
+came before, so that a loop's first iteration does not blur the others.
+lossless: every single time. The others keep every single time within the
+relative error that --error gives, for all functions or for one. The trace
+grows with the number of calls in the last two cases only.`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
   spoor run -o big.spoor srun -n 512 ./app
   mpiexec -n 8 spoor run ./app
+  spoor run --timing path mpirun -n 4 ./app
+  spoor run --timing sz-sig --error 0.1 --error MPI_Send=0.01 mpirun -n 4 ./app
   spoor run --start-off mpiexec -n 8 python3 solver.py`,
 		Args: atLeastOne("a launcher and a program"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
@@ -59,11 +74,46 @@ as do the info values SPOOR_TRACING=OFF and ON.`,
 	f.BoolVar(&o.startOff, "start-off", false, "begin with tracing switched off")
 	f.StringVar(&o.scratch, "scratch", "", "node-local directory for records during the run (default /dev/shm or /tmp)")
 	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in bytes; off: none (default 1024)")
+	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: "+modeList())
+	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
+	f.StringArrayVar(&o.errors, "error", nil, "relative error of lossy timing, `[FUNCTION=]E`; can be repeated (default 0.1)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
 	return cmd
 }
 
+// parseTiming checks what was said of times.
+func (o *runOptions) parseTiming() error {
+	for _, e := range o.errors {
+		if err := o.timing.AddError(e); err != nil {
+			return fmt.Errorf("--error: %w", err)
+		}
+	}
+	if o.timing.Mode = timing.Mode(o.mode); !slices.Contains(timing.Modes, o.timing.Mode) {
+		return fmt.Errorf("--timing: no mode %q; there are %s", o.mode, modeList())
+	}
+	switch b := o.timing.Bins; {
+	case b != 0 && !o.timing.Mode.Histograms():
+		return fmt.Errorf("--bins: only the modes hist and path have histograms, not %s", o.mode)
+	case b != 0 && (b < 2 || b > 256):
+		return fmt.Errorf("--bins: %d; want 2 to 256", b)
+	case len(o.errors) > 0 && !o.timing.Mode.Lossy():
+		return fmt.Errorf("--error: mode %s has no error; it is for the lossy ones", o.mode)
+	}
+	return nil
+}
+
+func modeList() string {
+	var list []string
+	for _, m := range timing.Modes {
+		list = append(list, string(m))
+	}
+	return strings.Join(list, ", ")
+}
+
 func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
+	if err := o.parseTiming(); err != nil {
+		return &usageError{cmd, err}
+	}
 	stderr := cmd.ErrOrStderr()
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
@@ -129,6 +179,9 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	}
 	if o.allocMin != "" {
 		vars = append(vars, launch.Var{Name: "SPOOR_ALLOC_MIN", Value: o.allocMin})
+	}
+	for _, v := range o.timing.Environment() {
+		vars = append(vars, launch.Var{Name: v[0], Value: v[1]})
 	}
 	return vars
 }

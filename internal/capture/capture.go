@@ -24,6 +24,7 @@ import (
 	"spoor/internal/grammar"
 	"spoor/internal/signature"
 	"spoor/internal/symbol"
+	"spoor/internal/timing"
 	"spoor/mpi"
 )
 
@@ -36,6 +37,8 @@ type Config struct {
 	Ticks func() uint64
 	// Maps returns the text of /proc/self/maps.
 	Maps func() []byte
+	// Timing is what to keep of times.
+	Timing timing.Options
 	// Address finds predefined handles that are objects of the MPI library,
 	// for flavours that have such and a Context that doesn't list them.
 	Address func(symbol string) (uint64, bool)
@@ -63,8 +66,9 @@ type Capture struct {
 	renamed  uint64 // counts changes of handles' names
 
 	sigs    signature.Table
-	echoes  []echo // by terminal
-	found   []int  // requests of the call at hand
+	hists   *histograms // nil: none
+	echoes  []echo      // by terminal
+	found   []int       // requests of the call at hand
 	streams []*stream
 
 	lost      uint64
@@ -104,6 +108,7 @@ func New(cfg Config) (*Capture, error) {
 	if cfg.Maps == nil {
 		c.cfg.Maps = func() []byte { return nil }
 	}
+	c.hists = newHistograms(cfg.Timing, cfg.Rank, cfg.TicksPerNs)
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)

@@ -211,19 +211,26 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 // number finds the terminal of a finished call and counts its times.
 func (c *Capture) number(s *stream, f *frame, ticks uint64) uint32 {
 	n := c.sigs.Number(s.prev, f.key)
+	c.count(n, s.prev, f.begin, f.gap, ticks)
 	s.prev = n
-	c.count(n, f.begin, f.gap, ticks)
 	return n
 }
 
-func (c *Capture) count(n uint32, begin, gap, ticks uint64) {
+// count takes in the times of a call of terminal n after one of terminal prev.
+func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
 	var duration uint64
 	if ticks > begin { // else the thread moved to a processor whose clock is behind
 		duration = ticks - begin
 	}
 	c.sigs.Times(n).Add(duration, gap)
+	if c.hists != nil {
+		c.hists.add(&c.sigs, n, prev, duration, gap)
+	}
 	if k := &c.checkpoints; k.chunks {
 		k.times = binary.AppendUvarint(k.times, uint64(n))
+		if c.hists != nil {
+			k.times = binary.AppendUvarint(k.times, uint64(prev+1))
+		}
 		k.times = binary.AppendUvarint(k.times, duration)
 		k.times = binary.AppendUvarint(k.times, gap)
 	}
@@ -247,8 +254,8 @@ func (c *Capture) echo(s *stream, enter, leave event.Record) bool {
 	if begin > s.last {
 		gap = begin - s.last
 	}
+	c.count(n, s.prev, begin, gap, end)
 	s.prev = n
-	c.count(n, begin, gap, end)
 	c.append(s, n)
 	s.last, c.latest = end, max(c.latest, end)
 	return true

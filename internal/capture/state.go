@@ -17,6 +17,9 @@ import (
 func (c *Capture) appendState(b []byte) []byte {
 	w := &pack.Writer{B: b}
 	c.sigs.Save(w)
+	if c.hists != nil {
+		c.hists.save(w)
+	}
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
 		w.String(string(s.grammar.Grammar().AppendBinary(nil)))
@@ -29,6 +32,9 @@ func (c *Capture) loadState(b []byte) error {
 	r := pack.NewReader(b)
 	c.sigs.Load(r)
 	c.checkKeys(r, 0)
+	if c.hists != nil {
+		c.hists.load(r, &c.sigs)
+	}
 	for i := range r.Count(1) {
 		g, _, err := grammar.Decode([]byte(r.String()))
 		if err != nil {
@@ -66,12 +72,19 @@ func (c *Capture) loadChunk(b []byte) error {
 	times := pack.NewReader([]byte(r.String()))
 	for times.Rest() > 0 && r.Err() == nil {
 		n := times.Index(c.sigs.Len())
+		prev := signature.None
+		if c.hists != nil {
+			prev = uint32(times.Index(c.sigs.Len()+1)) - 1
+		}
 		duration, gap := times.Uint(), times.Uint()
 		if times.Err() != nil {
 			r.Check(times.Err())
 			break
 		}
 		c.sigs.Times(uint32(n)).Add(duration, gap)
+		if c.hists != nil {
+			c.hists.add(&c.sigs, uint32(n), prev, duration, gap)
+		}
 	}
 	for i := range r.Count(1) {
 		if i == len(c.streams) {

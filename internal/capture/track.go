@@ -52,6 +52,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 		times := c.sigs.Times(n)
 		t.Times = append(t.Times, track.Times{Duration: c.ns(times.Duration), Gap: c.ns(times.Gap)})
 	}
+	t.Hists = c.hists.track(order)
 	t.Process = c.process(end)
 	return t, nil
 }

@@ -76,7 +76,7 @@ func (c *class) append(b []byte) []byte {
 		b = c.counts[i].AppendRuns(b)
 	}
 	b = c.values.append(b)
-	return c.appendTimes(b)
+	return c.appendHists(c.appendTimes(b))
 }
 
 func decode(msg []byte) (*State, error) {
@@ -175,6 +175,7 @@ func decodeClass(r *wire.Reader, s *State) *class {
 	c.decoded = &shape
 	c.values = decodeValues(r, shape.width, n)
 	c.decodeTimes(r, shape)
+	c.decodeHists(r, shape)
 	if r.Err() != nil {
 		return nil
 	}

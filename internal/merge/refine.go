@@ -526,6 +526,7 @@ func (u *united) times(j *class) {
 			}
 		}
 	}
+	j.uniteHists(order)
 	j.totals = slices.Clone(order[0].totals)
 	for _, c := range order[1:] {
 		j.totals.merge(c.totals)

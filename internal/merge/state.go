@@ -39,6 +39,7 @@ type class struct {
 	values values
 	times  []trace.Times
 	totals totals
+	hists  []histogram
 	split  bool // refined: terminals may be equal on some ranks
 
 	decoded *shape // of the key, nil if not needed so far
@@ -108,6 +109,7 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 	}
 	c.values = single(vals)
 	c.leafTimes(tr, rank)
+	c.leafHists(tr)
 	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites))}
 	for h, site := range tr.Sites {
 		s.sites[h] = trace.Site(site)
@@ -170,6 +172,7 @@ func (s *State) join(o *State) error {
 			mine.times[i].Gap.Merge(c.times[i].Gap)
 		}
 		mine.totals.merge(c.totals)
+		mine.joinHists(c)
 	}
 	s.processes.Concat(&o.processes)
 	s.ranks += o.ranks
@@ -237,7 +240,7 @@ func (c *class) content() (trace.Class, error) {
 	if err != nil {
 		return trace.Class{}, err
 	}
-	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts}
+	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists()}
 	times := slices.Clone(c.times)
 	c.totals.fill(times, &shape)
 	l := layoutOf(shape.skeletons)

@@ -8,6 +8,7 @@ import (
 	"spoor/internal/grammar"
 	"spoor/internal/signature"
 	"spoor/internal/timing"
+	"spoor/internal/timing/hist"
 )
 
 // A Track is everything recorded of one rank.
@@ -20,6 +21,7 @@ type Track struct {
 	Streams []Stream
 	Sigs    []signature.Signature
 	Times   []Times // parallel to Sigs
+	Hists   []Hist  // in rising order of Terminal and From; nil if there are none
 	Strings map[uint64]string
 	Sites   map[uint64]Site
 	Process Process
@@ -36,6 +38,20 @@ type Stream struct {
 type Times struct {
 	Duration, Gap timing.Stat
 }
+
+// A Hist has histograms of the calls of one signature, all of them or those that
+// came after a call of one place, in nanoseconds.
+type Hist struct {
+	Terminal      int
+	From          int // the lowest terminal of the place before (same function and site), or First or Anywhere
+	Duration, Gap *hist.Hist
+}
+
+// Where else a call can come from.
+const (
+	Anywhere = -2 // not told apart
+	First    = -1 // the first call of a stream
+)
 
 // A Site is a code address that means the same in every process.
 type Site struct {

@@ -15,8 +15,8 @@ import (
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/wire", "internal/timing", "internal/version", "internal/launch", "internal/inspect", "internal/symbolise"},
-	{"internal/pack", "internal/timing/hist"},
-	{"internal/event", "internal/signature", "internal/prefix"},
+	{"internal/pack"},
+	{"internal/timing/hist", "internal/event", "internal/signature", "internal/prefix"},
 	{"internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/volume"},

@@ -1,0 +1,164 @@
+package merge
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"spoor/internal/timing/hist"
+	"spoor/internal/track"
+	"spoor/internal/wire"
+	"spoor/trace"
+)
+
+// Histograms of a class stand in the order of what they are of. Terminals of a
+// pool share theirs; in a refined class, in which terminals came apart, all of a
+// skeleton do. Either way the lowest terminal that shares stands for the others.
+
+// A histogram is of the calls of some terminals that came from somewhere.
+type histogram struct {
+	terminal      int
+	from          int // number of the place, or track.First or track.Anywhere
+	duration, gap *hist.Hist
+}
+
+// histKeys tells for each terminal which one stands for it, and the number of its
+// place: places are functions and sites in order of first occurrence, which is the
+// same in all classes with the same sequence of calls.
+func (c *class) histKeys() (unit, place []int) {
+	sh := c.shape()
+	type at struct {
+		call uint16
+		site uint64
+	}
+	number := make(map[at]int)
+	for _, k := range sh.skeletons {
+		p := at{k.call, k.site}
+		if _, ok := number[p]; !ok {
+			number[p] = len(number)
+		}
+		place = append(place, number[p])
+	}
+	if !c.split {
+		return sh.pools(), place
+	}
+	of, n := sh.sites()
+	first := make([]int, n)
+	for i := len(of) - 1; i >= 0; i-- {
+		first[of[i]] = i
+	}
+	unit = make([]int, len(of))
+	for i, s := range of {
+		unit[i] = first[s]
+	}
+	return unit, place
+}
+
+// leafHists takes over the histograms of a rank's track.
+func (c *class) leafHists(tr *track.Track) {
+	if len(tr.Hists) == 0 {
+		return
+	}
+	unit, place := c.histKeys()
+	for _, h := range tr.Hists {
+		if h.Terminal < 0 || h.Terminal >= len(unit) || h.From >= len(place) {
+			continue
+		}
+		x := histogram{unit[h.Terminal], h.From, h.Duration, h.Gap}
+		if h.From >= 0 {
+			x.from = place[h.From]
+		}
+		c.hists = append(c.hists, x)
+	}
+	c.hists = gather(c.hists)
+}
+
+// gather brings histograms in order and merges those of the same key, those that
+// stand first taking in the others.
+func gather(list []histogram) []histogram {
+	slices.SortStableFunc(list, func(a, b histogram) int {
+		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
+	})
+	out := list[:0]
+	for _, h := range list {
+		if n := len(out); n > 0 && out[n-1].terminal == h.terminal && out[n-1].from == h.from {
+			out[n-1].duration.Merge(h.duration)
+			out[n-1].gap.Merge(h.gap)
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// regroup makes the histograms of a class what they are if it is split.
+func (c *class) regroup() {
+	unit, _ := c.histKeys()
+	for i := range c.hists {
+		c.hists[i].terminal = unit[c.hists[i].terminal]
+	}
+	c.hists = gather(c.hists)
+}
+
+// joinHists adds those of other ranks with the same key. One of the two classes
+// may be split, then c is by now.
+func (c *class) joinHists(o *class) {
+	if len(c.hists)+len(o.hists) == 0 {
+		return
+	}
+	c.hists = append(c.hists, o.hists...)
+	c.regroup()
+}
+
+// uniteHists gives c the histograms of classes with the same sequence of calls,
+// which stay what they are: perhaps they are not united after all.
+func (c *class) uniteHists(list []*class) {
+	of, n := c.shape().sites()
+	first := make([]int, n)
+	for i := len(of) - 1; i >= 0; i-- {
+		first[of[i]] = i
+	}
+	for _, o := range list {
+		of, _ := o.shape().sites()
+		for _, h := range o.hists {
+			h.terminal = first[of[h.terminal]]
+			h.duration, h.gap = h.duration.Clone(), h.gap.Clone()
+			c.hists = append(c.hists, h)
+		}
+	}
+	c.hists = gather(c.hists)
+}
+
+func (c *class) appendHists(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(len(c.hists)))
+	for _, h := range c.hists {
+		b = wire.AppendUvarint(b, uint64(h.terminal))
+		b = wire.AppendVarint(b, int64(h.from))
+		b = h.duration.AppendBinary(b)
+		b = h.gap.AppendBinary(b)
+	}
+	return b
+}
+
+func (c *class) decodeHists(r *wire.Reader, sh shape) {
+	for range r.Count(6) {
+		h := histogram{terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
+		h.duration, h.gap = hist.Decode(r), hist.Decode(r)
+		if h.from < track.Anywhere || h.from > math.MaxInt32 {
+			r.Fail("histogram of calls from %d", h.from)
+		}
+		if r.Err() != nil {
+			return
+		}
+		c.hists = append(c.hists, h)
+	}
+}
+
+// traceHists is what a trace has of them.
+func (c *class) traceHists() []trace.Histogram {
+	var list []trace.Histogram
+	for _, h := range c.hists {
+		list = append(list, trace.Histogram{Terminal: h.terminal, From: h.from, Duration: h.duration, Gap: h.gap})
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+package hist
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"spoor/internal/pack"
+)
+
+// A histogram that was saved and loaded on the way is the same in the end.
+func TestSave(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := New(rapid.IntRange(2, 9).Draw(t, "bins"), 3)
+		samples := rapid.SliceOfN(rapid.Uint64Range(0, 1<<40), 0, 400).Draw(t, "samples")
+		at := rapid.IntRange(0, len(samples)).Draw(t, "at")
+		var loaded *Hist
+		for i := range len(samples) + 1 {
+			if i == at {
+				var w pack.Writer
+				h.Save(&w)
+				r := pack.NewReader(w.B)
+				loaded = Load(r)
+				if err := r.Done(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i == len(samples) {
+				break
+			}
+			h.Add(samples[i])
+			if loaded != nil {
+				loaded.Add(samples[i])
+			}
+		}
+		if a, b := h.AppendBinary(nil), loaded.AppendBinary(nil); !bytes.Equal(a, b) {
+			t.Fatalf("%x, loaded on the way %x", a, b)
+		}
+	})
+}
+
+func FuzzLoad(f *testing.F) {
+	h := New(5, 1)
+	for i := range uint64(100) {
+		h.Add(i * i)
+	}
+	var w pack.Writer
+	h.Save(&w)
+	f.Add(w.B)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := pack.NewReader(b)
+		h := Load(r)
+		if r.Done() == nil {
+			h.Add(7)
+			h.Quantile(0.5)
+		}
+	})
+}
