@@ -130,6 +130,7 @@ func verbs() []*cobra.Command {
 		newImbalance(),
 		newVerify(),
 		newDiff(),
+		newProxy(),
 		newRecover(),
 		newDoctor(),
 		newCalls(),

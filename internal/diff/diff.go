@@ -17,8 +17,12 @@ type Options struct {
 	Sites      bool   // where calls and callbacks are in the program
 	Times      bool   // statistics of durations and gaps
 	AnyAddress bool   // addresses are all the same
+	Renamed    bool   // addresses, names of files and attribute keys may be others, if the same stand for the same
+	AnyOrder   bool   // requests may finish in another order, and tests fail more or less often
 	Context    int    // calls to show before the difference
 	Step       func() // called after each rank, if set
+
+	names *renaming
 }
 
 // A Difference is where a rank begins to differ.
@@ -91,8 +95,15 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 		return nil, err
 	}
 	if !same {
+		if c.o.Renamed { // what was assumed on the way may be wrong
+			m = newMatcher(a, b, c.o)
+		}
+		compare := c.stream
+		if c.o.AnyOrder {
+			compare = c.anyOrder
+		}
 		for stream := range max(a.Streams(), b.Streams()) {
-			if d, err := c.stream(a, b, stream, m); d != nil || err != nil {
+			if d, err := compare(a, b, stream, m); d != nil || err != nil {
 				return d, err
 			}
 		}

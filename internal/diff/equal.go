@@ -14,10 +14,16 @@ type matcher struct {
 	o     Options
 	match []int32 // by terminal of a: the last one of b that was equal, plus 1
 	miss  map[[2]int]bool
+	names *renaming // nil: nothing may be renamed
 }
 
 func newMatcher(a, b *trace.Rank, o Options) *matcher {
-	return &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
+	m := &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
+	if o.Renamed {
+		m.names = newRenaming()
+		m.o.names = m.names
+	}
+	return m
 }
 
 func (m *matcher) equal(a, b int) (bool, error) {
@@ -35,7 +41,11 @@ func (m *matcher) equal(a, b int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if m.o.equalCalls(x, y) {
+	equal := m.o.equalCalls(x, y)
+	if m.names != nil {
+		m.names.end(equal)
+	}
+	if equal {
 		m.match[a] = int32(b) + 1
 		return true, nil
 	}
@@ -52,7 +62,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 	}
 	for i := range x.Params {
 		p, q := &x.Params[i], &y.Params[i]
-		if p.Name() != q.Name() || !o.equalValues(&p.In, &q.In) || !o.equalValues(&p.Out, &q.Out) {
+		if p.Name() != q.Name() || !o.equalPart(p, &p.In, &q.In) || !o.equalPart(p, &p.Out, &q.Out) {
 			return false
 		}
 	}
@@ -78,6 +88,16 @@ func Params(x, y *trace.Call) []string {
 	return list
 }
 
+// equalPart compares the input or the output of a parameter.
+func (o *Options) equalPart(p *trace.Param, v, w *trace.Value) bool {
+	if o.names != nil && v.Type == w.Type {
+		if equal, ok := o.names.renamed(p, v, w); ok {
+			return equal
+		}
+	}
+	return o.equalValues(v, w)
+}
+
 func (o *Options) equalValues(v, w *trace.Value) bool {
 	if v.Type != w.Type {
 		return false
@@ -87,7 +107,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 		// A callback's number depends on where the linker put it.
 		return !o.Sites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
 	case trace.Address:
-		return o.AnyAddress || v.Addr == w.Addr
+		return o.AnyAddress || o.names != nil && o.names.address(&v.Addr, &w.Addr) || o.names == nil && v.Addr == w.Addr
 	case trace.String:
 		return v.Null == w.Null && v.Text == w.Text
 	case trace.Status:

@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"internal/matrix", "internal/imbalance"},
 	{"internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report"},
-	{"internal/replay"},
+	{"internal/replay", "internal/proxy"},
 	{"engine", "replayer", "cmd", "test", "bench"},
 }
 

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/proxy"
+	"spoor/internal/reissue"
+	"spoor/trace"
+)
+
+type proxyOptions struct {
+	proxy.Options
+	dir   string
+	force bool
+	json  bool
+	mpi   string
+}
+
+func newProxy() *cobra.Command {
+	o := proxyOptions{}
+	cmd := &cobra.Command{
+		Use:   "proxy [flags] TRACE",
+		Short: "Write a C program that makes the calls of a trace again",
+		Long: `Write a C program with Makefile and README that makes the same MPI calls with the
+same parameters on as many ranks. It has one function for each piece of structure
+that the compression found, loops as loops, and values that differ from rank to
+rank as expressions of the rank, so that its size is that of the compressed trace.
+
+The program computes nothing; --compute says whether it lets the time pass that
+the original spent between calls. Requests finish in the order in which they did
+originally. Files are scratch files in the folder where it runs.
+
+Calls that can't be made again are listed, and no program is written unless
+--partial says to leave them out.`,
+		Example: `  spoor proxy app.spoor -o proxy && make -C proxy && mpiexec -n 4 proxy/proxy
+  spoor proxy app.spoor --compute sleep
+  spoor proxy app.spoor --mpi openmpi       for another MPI than the trace was made under`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runProxy(cmd, o, r) }),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
+	f.StringVar(&o.Compute, "compute", "none", "between calls: sleep, spin or none")
+	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again")
+	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
+	f.BoolVar(&o.force, "force", false, "write into a folder that has files")
+	f.BoolVar(&o.json, "json", false, "tell what was written, or what can't be, as JSON")
+	return cmd
+}
+
+func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
+	switch o.Compute {
+	case "sleep", "spin", "none":
+	default:
+		return &usageError{cmd, fmt.Errorf("--compute %s: sleep, spin or none", o.Compute)}
+	}
+	switch o.mpi {
+	case "", "mpich", "openmpi", "abi":
+	default:
+		return &usageError{cmd, fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)}
+	}
+	o.Target.Flavour = o.mpi
+	if o.dir == "" {
+		o.dir = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + "-proxy"
+	}
+	if entries, err := os.ReadDir(o.dir); err == nil && len(entries) > 0 && !o.force {
+		return fmt.Errorf("%s has files; use --force to write there all the same", o.dir)
+	}
+	out := cmd.OutOrStdout()
+	p, err := proxy.Generate(r, o.Options)
+	var refused *proxy.RefusedError
+	if errors.As(err, &refused) {
+		if o.json {
+			return errors.Join(writeJSON(out, map[string]any{"refused": refused.Obstacles}), exitCode(1))
+		}
+		printObstacles(cmd.ErrOrStderr(), refused.Obstacles)
+		return fmt.Errorf("%s: %w; --partial leaves them out", r.Name(), err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.Write(o.dir); err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(out, map[string]any{
+			"folder": o.dir, "lines": p.Lines, "functions": p.Parts, "programs": p.Variants, "ranks": r.Ranks(), "left_out": p.LeftOut,
+		})
+	}
+	if len(p.LeftOut) > 0 {
+		printObstacles(cmd.ErrOrStderr(), p.LeftOut)
+	}
+	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, plural(p.Lines, "line"),
+		plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))
+	return nil
+}
+
+func printObstacles(w io.Writer, list []reissue.Obstacle) {
+	for _, x := range list {
+		fmt.Fprintf(w, "%10s  %s (%s): %s\n", plural(int(x.Calls), "call"), x.Function, plural(x.Ranks, "rank"), x.Reason)
+	}
+}

@@ -1,0 +1,199 @@
+package diff
+
+import (
+	"iter"
+	"strings"
+
+	"spoor/trace"
+)
+
+// Which of several requests is finished first, and how often a test finds
+// nothing, differs from run to run. With AnyOrder, calls that finish requests
+// aren't compared as calls: it counts that the same requests are finished, with
+// the same statuses; calls that tested in vain don't count at all.
+
+// A finish is the end of an operation.
+type finish struct {
+	form trace.RequestForm
+	id   int64 // of a one-shot request: how many the stream made before it
+	nth  int64 // of a persistent request: how often it was finished before
+}
+
+// completes reports whether a call is one that AnyOrder leaves out.
+func completes(c *trace.Call) bool {
+	flag := c.Param("flag")
+	vain := flag != nil && flag.Out.Type == trace.Int && flag.Out.Num == 0
+	switch c.Name() {
+	case "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome":
+		return true
+	case "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived", "MPI_Win_test":
+		return vain
+	}
+	return strings.HasPrefix(c.Name(), "MPI_Request_get_status")
+}
+
+// finished yields what a call finished, with its status if known.
+func finished(c *trace.Call) iter.Seq2[*trace.Value, *trace.StatusValue] {
+	return func(yield func(*trace.Value, *trace.StatusValue) bool) {
+		if strings.HasPrefix(c.Name(), "MPI_Request_get_status") || c.Return != 0 && c.Return != 19 {
+			return
+		}
+		if f := c.Param("flag"); f != nil && f.Out.Num == 0 {
+			return
+		}
+		if r := c.Param("request"); r != nil {
+			yield(&r.In, c.Param("status").Out.Status)
+			return
+		}
+		list := c.Param("array_of_requests")
+		if list == nil {
+			return
+		}
+		one := func(request int64, status *trace.StatusValue) bool {
+			return request < 0 || request >= int64(len(list.In.Elems)) || yield(&list.In.Elems[request], status)
+		}
+		if i := c.Param("index"); i != nil {
+			one(i.Out.Num, c.Param("status").Out.Status)
+			return
+		}
+		statuses := c.Param("array_of_statuses").Out.Elems
+		at := func(i int) *trace.StatusValue {
+			if i < len(statuses) {
+				return statuses[i].Status
+			}
+			return nil
+		}
+		if i := c.Param("array_of_indices"); i != nil {
+			for k := range i.Out.Elems {
+				if !one(i.Out.Elems[k].Num, at(k)) {
+					return
+				}
+			}
+			return
+		}
+		for k := range list.In.Elems {
+			if !one(int64(k), at(k)) {
+				return
+			}
+		}
+	}
+}
+
+// A tally cancels what both traces finished.
+type tally struct {
+	open  map[finish]*trace.StatusValue
+	owner map[finish]bool // false: a, true: b
+	times [2]map[int64]int64
+	bad   *trace.Call // first call whose status differs
+}
+
+func newTally() *tally {
+	return &tally{
+		open: make(map[finish]*trace.StatusValue), owner: make(map[finish]bool),
+		times: [2]map[int64]int64{make(map[int64]int64), make(map[int64]int64)},
+	}
+}
+
+// add notes what a call of one of the traces finished.
+func (t *tally) add(c *trace.Call, second bool) {
+	for r, s := range finished(c) {
+		f := finish{form: r.Form, id: r.ID}
+		switch r.Form {
+		case trace.RequestOnce:
+		case trace.RequestPersistent:
+			if s != nil && s.Form == trace.StatusEmpty {
+				continue // it wasn't active
+			}
+			side := 0
+			if second {
+				side = 1
+			}
+			f.nth = t.times[side][r.ID]
+			t.times[side][r.ID]++
+		default:
+			continue
+		}
+		other, ok := t.open[f]
+		if !ok || t.owner[f] == second {
+			t.open[f], t.owner[f] = s, second
+			continue
+		}
+		delete(t.open, f)
+		delete(t.owner, f)
+		if !sameStatus(s, other) && t.bad == nil {
+			t.bad = c
+		}
+	}
+}
+
+// sameStatus compares statuses as far as both are known.
+func sameStatus(s, t *trace.StatusValue) bool {
+	if s == nil || t == nil || s.Form == trace.StatusAbsent || t.Form == trace.StatusAbsent {
+		return true
+	}
+	known := func(s *trace.StatusValue) bool { return s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored }
+	if known(s) && known(t) {
+		return s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count && s.Cancelled == t.Cancelled
+	}
+	return s.Cancelled == t.Cancelled
+}
+
+// anyOrder compares a stream of two ranks.
+func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
+	nextA, stopA := iter.Pull2(callsOf(a, stream))
+	defer stopA()
+	nextB, stopB := iter.Pull2(callsOf(b, stream))
+	defer stopB()
+	t := newTally()
+	next := func(pull func() (*trace.Call, error, bool), second bool) (*trace.Call, error) {
+		for {
+			x, err, ok := pull()
+			if err != nil || !ok {
+				return nil, err
+			}
+			if !completes(x) {
+				return x, nil
+			}
+			t.add(x, second)
+		}
+	}
+	for {
+		x, err := next(nextA, false)
+		if err != nil {
+			return nil, err
+		}
+		y, err := next(nextB, true)
+		if err != nil {
+			return nil, err
+		}
+		if x == nil && y == nil {
+			break
+		}
+		if x != nil && y != nil {
+			if equal, err := m.equal(x.Terminal, y.Terminal); err != nil {
+				return nil, err
+			} else if equal {
+				continue
+			}
+		}
+		d := &Difference{Rank: a.Number(), Stream: stream, A: x, B: y}
+		if x != nil {
+			d.Index = x.Index
+			d.Before, err = before(a, stream, x.Index, c.o.Context)
+		}
+		return d, err
+	}
+	if t.bad != nil {
+		return &Difference{Rank: a.Number(), Stream: stream, What: "a request finished with another status: " + t.bad.Text()}, nil
+	}
+	if len(t.open) > 0 {
+		only := "first"
+		for _, second := range t.owner {
+			if second {
+				only = "second"
+			}
+		}
+		return &Difference{Rank: a.Number(), Stream: stream, What: "only the " + only + " trace finished some request"}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,99 @@
+// Package proxy writes a C program that makes the calls of a trace again: one C
+// function for each piece of structure that the compression found, loops as
+// loops, values that differ from rank to rank as expressions of the rank. Its
+// size follows that of the compressed trace, not the number of calls
+// (pilgrim-tpds2022 §3).
+//
+// The package doesn't compile or run what it writes, and it makes no calls
+// itself; what can't be called again is for package reissue to say.
+//
+// What holds in every program:
+//
+//  1. Calls are those of the trace, in its order, with its parameters.
+//  2. It waits where the original found something finished, so that the same
+//     requests finish in the same places; it can't wait for what never comes,
+//     because the original's order was possible.
+//  3. Files of the original are not touched.
+package proxy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"spoor/internal/reissue"
+	"spoor/trace"
+)
+
+// Options of the generator.
+type Options struct {
+	Compute string // what happens between calls unless the user says otherwise: sleep, spin, none
+	Partial bool   // leave out what can't be called again
+	Target  reissue.Target
+	// Line renders a call site; nil: module and offset.
+	Line func(trace.Site) string
+}
+
+// A RefusedError lists what stands in the way of a program.
+type RefusedError struct{ Obstacles []reissue.Obstacle }
+
+func (e *RefusedError) Error() string {
+	n := uint64(0)
+	for _, o := range e.Obstacles {
+		n += o.Calls
+	}
+	return fmt.Sprintf("%d calls can't be made again", n)
+}
+
+// A Program is a generated program.
+type Program struct {
+	Files    map[string][]byte  // by name
+	LeftOut  []reissue.Obstacle // with Options.Partial
+	Parts    int                // C functions made from structure
+	Lines    int                // of proxy.c
+	Variants int                // sets of ranks with a program of their own
+}
+
+// Write writes the program into a folder, which is made if need be.
+func (p *Program) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	names := make([]string, 0, len(p.Files))
+	for name := range p.Files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), p.Files[name], 0o666); err != nil {
+			return fmt.Errorf("proxy: %w", err)
+		}
+	}
+	return nil
+}
+
+// Generate makes the program of a trace. If some calls can't be made again and
+// Options don't say to leave them out, the error is a *RefusedError.
+func Generate(r *trace.Reader, o Options) (*Program, error) {
+	obstacles, err := reissue.Obstacles(r, o.Target)
+	if err != nil {
+		return nil, err
+	}
+	if len(obstacles) > 0 && !o.Partial {
+		return nil, &RefusedError{obstacles}
+	}
+	g := newGenerator(r, o)
+	if err := g.variants(); err != nil {
+		return nil, fmt.Errorf("proxy: %w", err)
+	}
+	for _, v := range g.list {
+		if err := g.variant(v); err != nil {
+			return nil, fmt.Errorf("proxy: %w", err)
+		}
+	}
+	p := g.program()
+	p.LeftOut = slices.Clone(obstacles)
+	return p, nil
+}

@@ -1,0 +1,129 @@
+/*
+ * runtime.h: what a proxy program stands on. It is the same in every proxy.
+ *
+ * A line of the program is DO(gap, call): `gap` microseconds pass as they did
+ * between the calls of the original, then the call is made. Handles stand in
+ * arrays under the numbers that the trace gives them (comm[0], type[2]); memory
+ * in segments, of which an address is a place (heap(3) + 800).
+ */
+#ifndef RUNTIME_H
+#define RUNTIME_H
+
+#define OMPI_OMIT_MPI1_COMPAT_DECLS 0 /* Open MPI hides what MPI-3 removed */
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Programs call what they call; MPICH's (MPI_Status *)1 is no overflow. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#pragma GCC diagnostic ignored "-Wnonnull"
+#pragma GCC visibility push(hidden)
+
+/* This process. member is its position in its class of ranks. */
+extern int rank, ranks, member;
+
+/* Calls. The text of the one under way is what the watchdog prints. */
+#define DO(gap, ...) (before(gap, #__VA_ARGS__), (void)(__VA_ARGS__), after())
+#define POLL(open, gap, ...) do { if (open) DO(gap, __VA_ARGS__); } while (0)
+#define UNTIL(gap, ...) do DO(gap, __VA_ARGS__); while (!flag)
+#define REPEAT(n) for (int64_t i_ = 0, n_ = (n); i_ < n_; i_++)
+void before(double gap, const char *call);
+void after(void);
+
+/* Arguments that are arrays, or are written. */
+#define A32(...) ((void *)(int32_t[]){__VA_ARGS__})
+#define A64(...) ((void *)(int64_t[]){__VA_ARGS__})
+void *ramp32(int runs, const int64_t *run); /* each run: start, stride, count */
+void *ramp64(int runs, const int64_t *run);
+void *row32(const int64_t *table, int n); /* this member's row of n */
+void *row64(const int64_t *table, int n);
+void *room(size_t bytes); /* until the call is over */
+char *text(size_t bytes);
+int64_t mod(int64_t a, int64_t m); /* never negative */
+
+/* Where outputs go that nobody asks for. */
+extern _Thread_local int flag, number[8];
+extern _Thread_local MPI_Aint aint[4];
+extern _Thread_local MPI_Count count64[4];
+extern _Thread_local MPI_Offset offset[4];
+extern _Thread_local MPI_Status status;
+extern _Thread_local void *pointer;
+MPI_Status *statuses(int64_t n);
+MPI_Status *status_of(int source, int tag, int64_t bytes, int cancelled);
+MPI_Status *status_empty(void);
+MPI_Fint *fstatus_of(MPI_Status *);
+
+/* Requests: one-shot ones by how many creations ago they were made, others by
+   number. Codes in these(): 0 none, 2d the one made d ago, 2p+1 kept[p]. */
+extern MPI_Request kept[];
+MPI_Request *new_request(void);
+MPI_Request *request(int64_t ago);
+MPI_Request *window(int64_t ago); /* the requests from there on */
+MPI_Request *these(int n, const int64_t *code);
+MPI_Request *no_request(void);
+
+/* Completion happens in the order of the trace: these wait, without a call that
+   shows, until what is to be finished can be, and hide what is early. */
+MPI_Request *done(MPI_Request *);
+MPI_Request *all_done(int n, MPI_Request *);
+MPI_Request *only(int index, int n, MPI_Request *);
+MPI_Request *some(int wanted, const int32_t *index, int n, MPI_Request *);
+/* Whether a test would find nothing, as it did in the trace. */
+int pending(MPI_Request *);
+int any_pending(int n, MPI_Request *);
+int none_done(int n, MPI_Request *);
+int nothing_from(int source, int tag, MPI_Comm);
+/* Waits until a message is there. */
+void arrived(int source, int tag, MPI_Comm);
+/* MPI_ANY_SOURCE or MPI_ANY_TAG; the recorded one with PROXY_PIN=1. */
+int any_source(int recorded);
+int any_tag(int recorded);
+
+/* Memory. */
+enum { HEAP = 1, DEVICE = 2, DATA = 3, STACK = 4, PLACE = 5, MPI_MEMORY = 6 };
+void area(int class, int64_t id, int64_t n, int64_t low, int64_t high); /* segments id to id+n-1 */
+char *heap(int64_t id);
+char *device(int64_t id);
+char *data(int64_t id);
+char *stack(int64_t id);
+char *place(int64_t id);
+char *mpi_memory(int64_t id);
+void vacate(int class, int64_t id);              /* the MPI will hand out memory under this number */
+void gave(int class, int64_t id, void *base, int win); /* it did; win: of the window that owns it, or -1 */
+void taken(int class, int64_t id);
+void taken_with(int win);
+
+/* Files: scratch files below PROXY_FILES instead of the program's. */
+const char *scratch(const char *name);
+const char *scratch_of(const char *name, int64_t bytes); /* that exists already */
+
+/* Stand-ins for functions of the program. */
+void stand_in_op(void *, void *, int *, MPI_Datatype *);
+int stand_in_copy(MPI_Comm, int, void *, void *, void *, int *);
+int stand_in_delete(MPI_Comm, int, void *, void *);
+int stand_in_type_copy(MPI_Datatype, int, void *, void *, void *, int *);
+int stand_in_type_delete(MPI_Datatype, int, void *, void *);
+int stand_in_win_copy(MPI_Win, int, void *, void *, void *, int *);
+int stand_in_win_delete(MPI_Win, int, void *, void *);
+void stand_in_comm_errors(MPI_Comm *, int *, ...);
+void stand_in_win_errors(MPI_Win *, int *, ...);
+void stand_in_file_errors(MPI_File *, int *, ...);
+int stand_in_query(void *, MPI_Status *);
+int stand_in_free(void *);
+int stand_in_cancel(void *, int);
+
+/* Start and end. */
+struct run { int first, stride, count; };
+int position(const struct run *, int runs);  /* this rank's, or -1 */
+void start(int world, const char *compute, int64_t distance);
+void begin_threads(int n, void (*const *streams)(void));
+void end_threads(void);
+void begun(void); /* after MPI_Init */
+int finish(void);
+void stack_is(int64_t id, char *from, int64_t size);
+void data_is(int64_t id, char *from);
+int64_t stack_size(int64_t id);
+
+#pragma GCC visibility pop
+#endif

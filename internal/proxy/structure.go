@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"spoor/trace"
+)
+
+// A part is a C function: a rule of a grammar, shared by all that have the same.
+type part struct {
+	steps []step
+	uses  int
+}
+
+// A step is a line or another part, repeated.
+type step struct {
+	line  *line
+	part  int
+	count string // "" for once
+}
+
+// variant makes the parts of a variant.
+func (g *generator) variant(v *variant) error {
+	lines := make([]*line, len(v.calls))
+	for t := range lines {
+		lines[t] = g.line(v, t)
+	}
+	for stream := range v.ranks[0].Streams() {
+		roots := make([]trace.Node, len(v.ranks))
+		for i, k := range v.ranks {
+			roots[i] = k.Structure(stream)
+		}
+		n, err := g.rule(v, lines, roots, make(map[int]int))
+		if err != nil {
+			return err
+		}
+		g.parts[n].uses++
+		v.roots = append(v.roots, n)
+	}
+	v.memory = g.setup(v)
+	return nil
+}
+
+// rule makes the part of one rule, given as it is on each member: ranks of a
+// class differ in counts alone.
+func (g *generator) rule(v *variant, lines []*line, nodes []trace.Node, done map[int]int) (int, error) {
+	id := nodes[0].Rule
+	if n, ok := done[id]; ok && id >= 0 {
+		return n, nil
+	}
+	children := make([][]trace.Node, len(nodes))
+	for i := range nodes {
+		children[i] = nodes[i].Children()
+		if len(children[i]) != len(children[0]) {
+			return 0, fmt.Errorf("ranks %d and %d of a class have different structures", v.members[0], v.members[i])
+		}
+	}
+	p := &part{}
+	var key strings.Builder
+	for k := range children[0] {
+		c := children[0][k]
+		s := step{part: -1}
+		counts := make([]int64, len(nodes))
+		most := int64(1)
+		for i := range nodes {
+			counts[i] = int64(children[i][k].Count)
+			most = max(most, counts[i])
+		}
+		if most > 1 {
+			s.count = v.fitter.expr("", counts)
+		}
+		if c.Rule >= 0 {
+			below := make([]trace.Node, len(nodes))
+			for i := range nodes {
+				below[i] = children[i][k]
+			}
+			n, err := g.rule(v, lines, below, done)
+			if err != nil {
+				return 0, err
+			}
+			s.part = n
+			fmt.Fprintf(&key, "p%d*%s;", n, s.count)
+		} else {
+			s.line = lines[c.Terminal]
+			fmt.Fprintf(&key, "l%d*%s;", s.line.order, s.count)
+		}
+		p.steps = append(p.steps, s)
+	}
+	n, ok := g.known[key.String()]
+	if !ok {
+		n = len(g.parts)
+		g.known[key.String()] = n
+		g.parts = append(g.parts, p)
+		for _, s := range p.steps {
+			if s.part >= 0 {
+				g.parts[s.part].uses++
+			}
+		}
+	}
+	if id >= 0 {
+		done[id] = n
+	}
+	return n, nil
+}

@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"spoor/internal/column"
+	"spoor/internal/reissue"
+	"spoor/internal/timing"
+	"spoor/trace"
+)
+
+// A variant is a set of ranks with one program: a class, or a part of one if
+// its ranks differ in more than numbers.
+type variant struct {
+	number  int
+	members []int
+	ranks   []*trace.Rank
+	calls   []*call // by terminal
+	times   []trace.Times
+	fitter  *fitter
+	plan    *reissue.Plan
+	plans   []*reissue.Plan // by member
+	roots   []int           // part for each stream
+	memory  string          // name of the function that tells of memory
+}
+
+type generator struct {
+	r       *trace.Reader
+	o       Options
+	flavour string
+	strings map[uint64]string
+
+	list  []*variant
+	plan  *reissue.Plan
+	parts []*part
+	known map[string]int // parts by content
+
+	lines     map[string]*line
+	tables    []string
+	tableOf   map[string]string
+	setups    []string
+	setupOf   map[string]string
+	keyvals   map[int64]int
+	functions map[string]string
+	files     map[string]int64 // bytes that exist before they are made
+}
+
+func newGenerator(r *trace.Reader, o Options) *generator {
+	if o.Compute == "" {
+		o.Compute = "none"
+	}
+	return &generator{
+		r: r, o: o, flavour: r.Meta()[trace.MetaMPI], plan: &reissue.Plan{}, known: make(map[string]int),
+		lines: make(map[string]*line), tableOf: make(map[string]string), setupOf: make(map[string]string),
+		keyvals: make(map[int64]int), functions: make(map[string]string), files: make(map[string]int64),
+	}
+}
+
+// variants finds the sets of ranks.
+func (g *generator) variants() error {
+	var err error
+	if g.strings, err = g.r.Strings(); err != nil {
+		return err
+	}
+	for class := range g.r.Classes() {
+		times, err := g.r.Times(class)
+		if err != nil {
+			return err
+		}
+		of := make(map[string]*variant)
+		for _, rank := range g.r.Members(class) {
+			k, err := g.r.Rank(rank)
+			if err != nil {
+				return err
+			}
+			calls := make([]*call, k.Terminals())
+			vals := make([][]int64, k.Terminals())
+			var shape strings.Builder
+			for t := range calls {
+				c, err := k.Terminal(t)
+				if err != nil {
+					return err
+				}
+				vals[t] = k.Signature(t)
+				d, s, err := decode(c.Func, vals[t])
+				if err != nil {
+					return fmt.Errorf("rank %d: %s: %w", rank, c.Name(), err)
+				}
+				d.site, d.c = c.Site, c
+				calls[t] = d
+				fmt.Fprint(&shape, s)
+			}
+			v := of[shape.String()]
+			if v == nil {
+				v = &variant{number: len(g.list), calls: calls, times: times}
+				of[shape.String()] = v
+				g.list = append(g.list, v)
+			}
+			for t := range calls {
+				v.calls[t].vals = append(v.calls[t].vals, vals[t])
+			}
+			plan, err := reissue.Of(g.r, k)
+			if err != nil {
+				return err
+			}
+			v.members, v.ranks, v.plans = append(v.members, rank), append(v.ranks, k), append(v.plans, plan)
+			if v.plan == nil {
+				v.plan = &reissue.Plan{}
+			}
+			v.plan.Join(plan)
+			g.plan.Join(plan)
+		}
+	}
+	for _, v := range g.list {
+		v.fitter = newFitter(g, v.members)
+	}
+	g.findKeyvals()
+	return nil
+}
+
+// findKeyvals numbers the attribute keys that programs made.
+func (g *generator) findKeyvals() {
+	for _, v := range g.list {
+		for _, c := range v.calls {
+			for i := range c.f.Params {
+				if c.f.Params[i].Kind != "keyval" {
+					continue
+				}
+				for _, n := range []*node{&c.in[i], &c.out[i]} {
+					if n.typ != trace.Int {
+						continue
+					}
+					for _, vals := range c.vals {
+						key := vals[n.at]
+						if name("keyval", key) != "" {
+							continue
+						}
+						if _, ok := g.keyvals[key]; !ok {
+							g.keyvals[key] = len(g.keyvals)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// column returns a value over the members of a variant.
+func (c *call) column(at int) []int64 {
+	col := make([]int64, len(c.vals))
+	for i, v := range c.vals {
+		col[i] = v[at]
+	}
+	return col
+}
+
+// membership lists the ranks of a variant as arithmetic runs.
+func (v *variant) membership() []column.Run {
+	var col column.Column
+	for _, r := range v.members {
+		col.Append(int64(r))
+	}
+	return col.Runs()
+}
+
+// A line is a call of the program as it is written, shared by all variants
+// that have the same.
+type line struct {
+	text  func(gap string) string
+	gap   timing.Stat
+	site  string
+	skip  string // why it is left out
+	order int
+}

@@ -1,0 +1,251 @@
+package proxy
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"spoor/internal/reissue"
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+//go:embed runtime/runtime.h runtime/runtime.c runtime/Makefile runtime/README.md
+var templates embed.FS
+
+// setup writes the function that says how much memory a variant needs.
+func (g *generator) setup(v *variant) string {
+	type entry struct {
+		class          string
+		first, n       int64
+		low, high, key string
+	}
+	var list []entry
+	at := make([]map[reissue.Place]reissue.Segment, len(v.plans))
+	for i, p := range v.plans {
+		at[i] = make(map[reissue.Place]reissue.Segment, len(p.Segments))
+		for _, s := range p.Segments {
+			at[i][s.Place] = s
+		}
+	}
+	for _, s := range v.plan.Segments {
+		low, high := make([]int64, len(at)), make([]int64, len(at))
+		for i := range at {
+			low[i], high[i] = at[i][s.Place].Low, at[i][s.Place].High
+		}
+		if s.Class == trace.Static {
+			continue // see main
+		}
+		e := entry{segmentClasses[s.Class], s.ID, 1, v.fitter.expr("", low), v.fitter.expr("", high), ""}
+		e.key = e.class + e.low + "," + e.high
+		if n := len(list); n > 0 && list[n-1].key == e.key && list[n-1].first+list[n-1].n == e.first {
+			list[n-1].n++
+			continue
+		}
+		list = append(list, e)
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range list {
+		fmt.Fprintf(&b, "    area(%s, %d, %d, %s, %s);\n", e.class, e.first, e.n, e.low, e.high)
+	}
+	body := b.String()
+	if n, ok := g.setupOf[body]; ok {
+		return n
+	}
+	n := fmt.Sprintf("memory_%d", len(g.setups))
+	g.setupOf[body] = n
+	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", n, body))
+	return n
+}
+
+// maxStatic is how much static data a program has at most; more is allocated.
+const maxStatic = 1 << 30
+
+// program puts everything together.
+func (g *generator) program() *Program {
+	var b bytes.Buffer
+	meta := g.r.Meta()
+	calls, err := g.calls()
+	total := ""
+	if err == nil {
+		total = fmt.Sprintf(", %d calls", calls)
+	}
+	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d%s. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
+		g.r.Ranks(), total, comment(filepath.Base(g.r.Name())))
+	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime.h explains the rest.\n */\n#include \"runtime.h\"\n\n")
+	g.declarations(&b)
+	for _, t := range g.tables {
+		b.WriteString(t + "\n")
+	}
+	if len(g.tables) > 0 {
+		b.WriteByte('\n')
+	}
+	for n, p := range g.parts {
+		g.part(&b, n, p)
+	}
+	for _, s := range g.setups {
+		b.WriteString(s + "\n")
+	}
+	for _, v := range g.list {
+		if len(v.roots) > 1 {
+			names := make([]string, 0, len(v.roots)-1)
+			for _, r := range v.roots[1:] {
+				names = append(names, fmt.Sprintf("part%d", r))
+			}
+			// Parts that start threads are before this: see declarations.
+			fmt.Fprintf(&b, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
+		}
+	}
+	g.main(&b)
+	p := &Program{Files: make(map[string][]byte), Parts: len(g.parts), Variants: len(g.list)}
+	p.Files["proxy.c"] = b.Bytes()
+	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
+	for _, name := range []string{"runtime.h", "runtime.c", "Makefile", "README.md"} {
+		text, err := templates.ReadFile("runtime/" + name)
+		if err != nil {
+			panic(err) // embedded
+		}
+		text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(fmt.Sprint(g.r.Ranks())))
+		text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
+		text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(firstLine(meta[trace.MetaLibrary]))))
+		p.Files[name] = text
+	}
+	return p
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+func comment(s string) string {
+	return strings.NewReplacer("*/", "* /", "/*", "/ *", "\n", " ", "\\", "/").Replace(s)
+}
+
+func (g *generator) calls() (uint64, error) {
+	n := uint64(0)
+	for _, v := range g.list {
+		for _, k := range v.ranks {
+			for s := range k.Streams() {
+				n += k.Len(s)
+			}
+		}
+	}
+	return n, nil
+}
+
+// declarations writes the arrays that handles stand in.
+func (g *generator) declarations(b *bytes.Buffer) {
+	for _, kind := range slices.Sorted(maps.Keys(handleArrays)) {
+		k, ok := mpi.KindNamed(kind)
+		if !ok || g.plan.Slots[k] == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "%s %s[%d];\n", handleTypes[kind], handleArrays[kind], g.plan.Slots[k])
+	}
+	for _, s := range g.plan.Segments {
+		if n := s.High - s.Low&^63; s.Class == trace.Static && n < maxStatic {
+			fmt.Fprintf(b, "static char data_%d[%d] __attribute__((aligned(64)));\n", s.ID, n)
+		}
+	}
+	if len(g.keyvals) > 0 {
+		fmt.Fprintf(b, "int keyval[%d];\n", len(g.keyvals))
+	}
+	fmt.Fprintf(b, "MPI_Request kept[%d];\n", g.plan.Persistent+1)
+	if strings.Contains(g.text(), "(void *)got") {
+		fmt.Fprintf(b, "static int64_t got[%d];\n", g.plan.Elements+16)
+	}
+	for _, v := range g.list {
+		if len(v.roots) > 1 {
+			fmt.Fprintf(b, "extern void (*const threads_%d[])(void);\n", v.number)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// text is all lines, to see what they need.
+func (g *generator) text() string {
+	var b strings.Builder
+	for _, l := range g.lines {
+		b.WriteString(l.text(""))
+	}
+	return b.String()
+}
+
+func (g *generator) part(b *bytes.Buffer, n int, p *part) {
+	fmt.Fprintf(b, "static void part%d(void)\n{\n", n)
+	for _, s := range p.steps {
+		text := ""
+		switch {
+		case s.line != nil:
+			gap := 0.0
+			if s.line.gap.Count > 0 {
+				gap = float64(s.line.gap.Sum) / float64(s.line.gap.Count) / 1000
+			}
+			text = s.line.text(fmt.Sprintf("%.4g", gap))
+			if s.count != "" && strings.Count(text, ";") > 1 {
+				text = "{ " + text + " }"
+			}
+		default:
+			text = fmt.Sprintf("part%d();", s.part)
+		}
+		if s.count != "" {
+			text = fmt.Sprintf("REPEAT(%s) %s", s.count, text)
+		}
+		if s.line != nil && s.line.site != "" && s.line.skip == "" {
+			text += " // " + s.line.site
+		}
+		b.WriteString("    " + text + "\n")
+	}
+	b.WriteString("}\n\n")
+}
+
+func (g *generator) main(b *bytes.Buffer) {
+	// There is one program, and static data is its own.
+	var statics []string
+	for _, s := range g.plan.Segments {
+		if s.Class == trace.Static {
+			statics = append(statics, fmt.Sprintf("    area(DATA, %d, 1, %d, %d);\n", s.ID, s.Low, s.High))
+			if s.High-s.Low&^63 < maxStatic {
+				statics = append(statics, fmt.Sprintf("    data_is(%d, data_%d);\n", s.ID, s.ID))
+			}
+		}
+	}
+	for _, v := range g.list {
+		fmt.Fprintf(b, "static int program%d(void)\n{\n", v.number)
+		if v.memory != "" {
+			fmt.Fprintf(b, "    %s();\n", v.memory)
+		}
+		uses := false
+		for _, s := range v.plan.Segments {
+			uses = uses || s.Class == trace.Stack && s.ID == 0
+		}
+		if uses {
+			b.WriteString("    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n")
+		}
+		fmt.Fprintf(b, "    part%d();\n    return finish();\n}\n\n", v.roots[0])
+	}
+	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
+	b.WriteString(strings.Join(statics, ""))
+	for _, v := range g.list {
+		if len(v.members) == g.r.Ranks() {
+			b.WriteString("    member = rank;\n    return program0();\n}\n")
+			return
+		}
+		runs := v.membership()
+		list := make([]string, len(runs))
+		for i, r := range runs {
+			list[i] = fmt.Sprintf("{%d, %d, %d}", r.Start, r.Stride, r.Count)
+		}
+		fmt.Fprintf(b, "    static const struct run ranks%d[] = {%s};\n", v.number, wrap(list, "        "))
+		fmt.Fprintf(b, "    if ((member = position(ranks%d, %d)) >= 0)\n        return program%d();\n", v.number, len(runs), v.number)
+	}
+	b.WriteString("    return 0;\n}\n")
+}
