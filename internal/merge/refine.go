@@ -153,7 +153,6 @@ type part struct {
 	class *class
 	shape
 	members []int
-	layout
 }
 
 // maxParts bounds the parts that a class is taken apart into.
@@ -161,11 +160,8 @@ const maxParts = 4096
 
 // parts takes a class apart; nil if there are too many.
 func (c *class) parts() []part {
-	sh, err := decodeKey(c.key)
-	if err != nil {
-		return nil
-	}
-	whole := part{class: c, shape: sh, layout: layoutOf(sh.skeletons)}
+	sh := c.shape()
+	whole := part{class: c, shape: *sh}
 	var varying []int
 	var vals [][]int64
 	for i := range c.counts {
@@ -285,9 +281,9 @@ func unite(list []*class) *class {
 		k := u.list[0].skeletons[from[0]]
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
-	j.values = u.values(&t)
 	var counts []int64
-	j.key, counts = key(&t)
+	j.key, j.decoded, counts = key(&t)
+	j.values = u.values(j.decoded)
 	for _, n := range counts {
 		j.counts = append(j.counts, column.Constant(n, j.ranks.Len()))
 	}
@@ -419,17 +415,15 @@ func (u *united) ranks(j *class) {
 }
 
 // values returns the values of the united terminals for all members.
-func (u *united) values(t *track.Track) values {
-	skeletons, width := skeletonsOf(t)
-	l := layoutOf(skeletons)
-	places := make([]struct{ terminal, value int }, width)
-	for n, k := range skeletons {
+func (u *united) values(sh *shape) values {
+	places := make([]struct{ terminal, value int }, sh.width)
+	for n, k := range sh.skeletons {
 		for i := range k.width {
-			p := &places[l.at(n, i)]
+			p := &places[sh.at(n, i)]
 			p.terminal, p.value = n, i
 		}
 	}
-	v := values{nums: make([]uint32, width)}
+	v := values{nums: make([]uint32, sh.width)}
 	known := make(map[string]uint32)
 	cols := make([]uint32, len(u.list)) // of each part
 	var key, before []byte

@@ -14,6 +14,28 @@ type shape struct {
 	repeats   int                // number of repeated symbols
 	skeletons []skeleton
 	width     int // number of values of all terminals
+	layout
+	like []int // per terminal: the first one with an equal skeleton
+}
+
+// finish fills in what follows from the skeletons.
+func (s *shape) finish() {
+	s.layout = layoutOf(s.skeletons)
+	s.like = make([]int, len(s.skeletons))
+	first := make(map[skeleton]int)
+	for i, k := range s.skeletons {
+		// Calls repeat those a few places before.
+		if i > 0 && k == s.skeletons[i-1] {
+			s.like[i] = s.like[i-1]
+			continue
+		}
+		n, ok := first[k]
+		if !ok {
+			n = i
+			first[k] = i
+		}
+		s.like[i] = n
+	}
 }
 
 // A skeleton is a signature without its values.
@@ -27,12 +49,13 @@ type skeleton struct {
 const placeholder = 2
 
 // key encodes the shape of a track and returns it with the counts left out, in
-// order of streams, rules and symbols. Ranks whose loops are the same but run
+// order of streams, rules and symbols, and with the shape. Ranks whose loops are the same but run
 // unequally often so have the same key.
 //
 //	streams, grammars…, terminals, (call uvarint, site uint64, values uvarint)…
-func key(tr *track.Track) (string, []int64) {
+func key(tr *track.Track) (string, *shape, []int64) {
 	var counts []int64
+	sh := &shape{}
 	b := wire.AppendUvarint(nil, uint64(len(tr.Streams)))
 	for _, st := range tr.Streams {
 		g := st.Grammar.Renumber(func(t uint32) uint32 { return t })
@@ -45,14 +68,18 @@ func key(tr *track.Track) (string, []int64) {
 			}
 		}
 		b = g.AppendBinary(b)
+		sh.streams = append(sh.streams, g)
 	}
+	sh.repeats = len(counts)
+	sh.skeletons, sh.width = skeletonsOf(tr)
+	sh.finish()
 	b = wire.AppendUvarint(b, uint64(len(tr.Sigs)))
 	for i := range tr.Sigs {
 		b = wire.AppendUvarint(b, uint64(tr.Sigs[i].Call))
 		b = wire.AppendUint64(b, tr.Sigs[i].Site)
 		b = wire.AppendUvarint(b, uint64(len(tr.Sigs[i].Vals)))
 	}
-	return string(b), counts
+	return string(b), sh, counts
 }
 
 // skeletonsOf returns the skeletons of a track's signatures, and how many values
@@ -103,5 +130,6 @@ func decodeKey(key string) (shape, error) {
 		s.skeletons = append(s.skeletons, k)
 		s.width += k.width
 	}
+	s.finish()
 	return s, r.Done()
 }

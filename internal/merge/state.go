@@ -92,18 +92,16 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 	if int(next) != len(tr.Sigs) {
 		return nil, errOrder
 	}
-	k, counts := key(tr)
-	c := &class{key: k, ranks: column.Of(int64(rank))}
+	k, sh, counts := key(tr)
+	c := &class{key: k, decoded: sh, ranks: column.Of(int64(rank))}
 	for _, n := range counts {
 		c.counts = append(c.counts, column.Of(n))
 	}
 	inside := int64(0)
-	skeletons, width := skeletonsOf(tr)
-	l := layoutOf(skeletons)
-	vals := make([]int64, width)
+	vals := make([]int64, sh.width)
 	for i := range tr.Sigs {
 		for k, v := range tr.Sigs[i].Vals {
-			vals[l.at(i, k)] = v
+			vals[sh.at(i, k)] = v
 		}
 		inside += int64(tr.Times[i].Duration.Sum)
 	}
@@ -243,10 +241,9 @@ func (c *class) content() (trace.Class, error) {
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists()}
 	times := slices.Clone(c.times)
 	c.totals.fill(times, &shape)
-	l := layoutOf(shape.skeletons)
 	for i, k := range shape.skeletons {
 		out.Terminals = append(out.Terminals, trace.Terminal{
-			Call: k.call, Site: k.site, Vals: c.values.of(&l, i, k.width), Times: times[i],
+			Call: k.call, Site: k.site, Vals: c.values.of(&shape.layout, i, k.width), Times: times[i],
 		})
 	}
 	return out, nil

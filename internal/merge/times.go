@@ -11,21 +11,15 @@ import (
 // has one summary for many terminals that differ in values only, so nothing is
 // lost if they are put together on the way.
 func (s *shape) pools() []int {
-	members := make(map[skeleton]int)
-	for _, k := range s.skeletons {
-		members[k]++
+	members := make([]int, len(s.like))
+	for _, first := range s.like {
+		members[first]++
 	}
-	first := make(map[skeleton]int)
-	of := make([]int, len(s.skeletons))
-	for i, k := range s.skeletons {
-		of[i] = i
-		if members[k] < trace.PoolFrom {
-			continue
+	of := make([]int, len(s.like))
+	for i, first := range s.like {
+		if of[i] = first; members[first] < trace.PoolFrom {
+			of[i] = i
 		}
-		if _, ok := first[k]; !ok {
-			first[k] = i
-		}
-		of[i] = first[k]
 	}
 	return of
 }
@@ -44,17 +38,16 @@ func (t totals) merge(o totals) {
 
 // sites numbers the skeletons by first occurrence.
 func (s *shape) sites() (of []int, n int) {
-	number := make(map[skeleton]int)
-	of = make([]int, len(s.skeletons))
-	for i, k := range s.skeletons {
-		m, ok := number[k]
-		if !ok {
-			m = len(number)
-			number[k] = m
+	of = make([]int, len(s.like))
+	for i, first := range s.like {
+		if first == i {
+			of[i] = n
+			n++
+		} else {
+			of[i] = of[first]
 		}
-		of[i] = m
 	}
-	return of, len(number)
+	return of, n
 }
 
 // fill gives the first terminal of each skeleton its totals.

@@ -21,11 +21,11 @@ type values struct {
 	nums []uint32 // one per value, see layout
 }
 
-// A kin is what terminals have in common whose values stand together.
-type kin struct {
-	call  uint16
-	width int
-}
+// A kin is what terminals have in common whose values stand together: function
+// and number of values, as one number.
+type kin uint64
+
+func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
 // A layout says where in the numbers the values of each terminal stand.
 type layout struct {
@@ -33,26 +33,27 @@ type layout struct {
 }
 
 func layoutOf(skeletons []skeleton) layout {
-	members := make(map[kin]int)
-	var order []kin
-	for _, k := range skeletons {
-		id := kin{k.call, k.width}
-		if members[id] == 0 {
-			order = append(order, id)
+	number := make(map[kin]int)
+	of := make([]int, len(skeletons))
+	var members, next []int
+	for i, k := range skeletons {
+		n, ok := number[k.kin()]
+		if !ok {
+			n = len(members)
+			number[k.kin()] = n
+			members, next = append(members, 0), append(next, k.width)
 		}
-		members[id]++
+		of[i] = n
+		members[n]++
 	}
-	next := make(map[kin]int)
 	sum := 0
-	for _, id := range order {
-		next[id] = sum
-		sum += members[id] * id.width
+	for n, m := range members {
+		next[n], sum = sum, sum+m*next[n]
 	}
 	l := layout{make([]int, len(skeletons)), make([]int, len(skeletons))}
-	for i, k := range skeletons {
-		id := kin{k.call, k.width}
-		l.start[i], l.step[i] = next[id], members[id]
-		next[id]++
+	for i, n := range of {
+		l.start[i], l.step[i] = next[n], members[n]
+		next[n]++
 	}
 	return l
 }
