@@ -51,7 +51,7 @@ func unpacked(_ int, raw []byte) ([]byte, byte) { return raw, codecRaw }
 // FuzzSections replaces one section of a valid file, with all checksums right,
 // so that decoders meet what no checksum protects them from.
 func FuzzSections(f *testing.F) {
-	raw, err := sections(sample(f), wire.Packed)
+	raw, err := sections(sample(f), wire.Packed, true)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func Encode(c *Content) ([]byte, error) {
 // Estimate returns about how many bytes of c's file say what was called, in less
 // time than writing it takes.
 func Estimate(c *Content) (int, error) {
-	raw, err := sections(c, wire.Quickly)
+	raw, err := sections(c, wire.Quickly, false)
 	if err != nil {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
@@ -39,7 +39,7 @@ func Estimate(c *Content) (int, error) {
 }
 
 func encode(c *Content) ([]byte, error) {
-	raw, err := sections(c, wire.Packed)
+	raw, err := sections(c, wire.Packed, true)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func encode(c *Content) ([]byte, error) {
 }
 
 // sections returns the raw sections by id. What has several ways of being written
-// is in the one for which packed gives the least.
-func sections(c *Content, packed func([]byte) int) (raw [secEnd][]byte, err error) {
+// is in the one for which packed gives the least. Times may be left out.
+func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]byte, err error) {
 	if c.Ranks < 0 || c.Ranks > maxRanks {
 		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, maxRanks)
 	}
@@ -59,7 +59,7 @@ func sections(c *Content, packed func([]byte) int) (raw [secEnd][]byte, err erro
 	if err != nil {
 		return raw, err
 	}
-	e := encoder{c: c, sites: newSiteTable(c.Sites), functions: make(map[uint16]*Function)}
+	e := encoder{c: c, timeless: !times, sites: newSiteTable(c.Sites), functions: make(map[uint16]*Function)}
 	e.table.index = make(map[skeleton]*group)
 	for i := range schema {
 		e.functions[schema[i].ID] = &schema[i]
@@ -125,6 +125,7 @@ type encoder struct {
 	counts    []counted        // per class
 	stored    [][]byte         // per class
 	times     [][]byte         // per class
+	timeless  bool
 }
 
 // classes goes through the classes, large ones first: their forms are the
@@ -193,6 +194,9 @@ func (e *encoder) class(i int, taken []bool) error {
 		e.refs[i] = append(e.refs[i], ref)
 		e.stored[i] = append(e.stored[i], stored...)
 		times[k], groups[k] = t.Times, ref.group
+	}
+	if e.timeless {
+		return nil
 	}
 	_, places := placesOf(groups)
 	for _, h := range class.Histograms {

@@ -160,3 +160,35 @@ func FuzzDecodeSeq(f *testing.F) {
 		}
 	})
 }
+
+// Columns with the pattern of another come back from it.
+func TestPattern(t *testing.T) {
+	for _, tc := range []struct{ a, b Column }{
+		{Of(1, 5, 9, 2, 2, 2, 7), Of(80, 112, 144, 88, 88, 88, 128)},
+		{Of(1, 5, 9, 2, 2, 2, 7), Of(-3, -7, -11, -4, -4, -4, -9)},
+		{Of(0, 0, 1, 0, 1), Of(1<<62, 1<<62, -1<<62, 1<<62, -1<<62)},
+	} {
+		p, ok := PatternOf(&tc.a)
+		q, ok2 := PatternOf(&tc.b)
+		if !ok || !ok2 {
+			if tc.b.At(0) != 1<<62 {
+				t.Errorf("%v, %v: no pattern", tc.a, tc.b)
+			}
+			continue
+		}
+		if p.Key() != q.Key() {
+			t.Errorf("%v and %v have patterns %v and %v", tc.a, tc.b, p, q)
+			continue
+		}
+		r := wire.NewReader(q.AppendScale(nil), "scale")
+		got := DecodeLike(r, &tc.a)
+		if err := r.Done(); err != nil || !got.Equal(&tc.b) {
+			t.Errorf("%v, want %v: %v", got, tc.b, err)
+		}
+	}
+	if c := Of(3, 3, 3); c.Len() > 0 {
+		if _, ok := PatternOf(&c); ok {
+			t.Error("a constant has a pattern")
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package column
 
-import "spoor/internal/wire"
+import (
+	"math"
+
+	"spoor/internal/wire"
+)
 
 // AppendRuns appends the column as it travels up the merge tree: number of
 // runs, then per run its count, its start as a difference to the value that
@@ -51,4 +55,70 @@ func DecodeRuns(r *wire.Reader, n int) Column {
 		return Column{}
 	}
 	return c
+}
+
+// A Pattern is what columns have in common whose values differ by an offset and a
+// factor: the size of a message in elements and in bytes, for instance.
+type Pattern struct {
+	offset, factor int64
+	runs           []Run
+}
+
+// PatternOf takes a column apart; ok is false if that says nothing: it is
+// constant, or its values lie too far apart.
+func PatternOf(c *Column) (p Pattern, ok bool) {
+	if len(c.runs) < 2 {
+		return p, false
+	}
+	p.offset = c.runs[0].Start
+	g := uint64(0)
+	negative := false
+	for _, r := range c.runs {
+		for _, v := range [...]int64{int64(uint64(r.Start) - uint64(p.offset)), r.Stride} {
+			if v == math.MinInt64 {
+				return p, false
+			}
+			if v != 0 && g == 0 {
+				negative = v < 0
+			}
+			g = gcd(g, uint64(max(v, -v)))
+		}
+	}
+	p.factor = int64(g)
+	if negative {
+		p.factor = -p.factor
+	}
+	p.runs = make([]Run, len(c.runs))
+	for i, r := range c.runs {
+		p.runs[i] = Run{int64(uint64(r.Start)-uint64(p.offset)) / p.factor, r.Stride / p.factor, r.Count}
+	}
+	return p, true
+}
+
+// Key returns the same string for equal patterns and no others.
+func (p *Pattern) Key() string {
+	c := Column{runs: p.runs}
+	return string(c.AppendRuns(nil))
+}
+
+// AppendScale and DecodeLike: a column as the pattern of one that is known.
+func (p *Pattern) AppendScale(b []byte) []byte {
+	return wire.AppendVarint(wire.AppendVarint(b, p.offset), p.factor)
+}
+
+// DecodeLike reads the scale of a column with the pattern of c.
+func DecodeLike(r *wire.Reader, c *Column) Column {
+	offset, factor := r.Varint(), r.Varint()
+	p, ok := PatternOf(c)
+	if !ok || factor == 0 {
+		r.Fail("column like one without a pattern")
+		return Column{}
+	}
+	d := Column{runs: make([]Run, 0, len(p.runs))}
+	for _, run := range p.runs {
+		run.Start = int64(uint64(run.Start)*uint64(factor) + uint64(offset))
+		run.Stride = int64(uint64(run.Stride) * uint64(factor))
+		d.push(run)
+	}
+	return d
 }

@@ -120,20 +120,30 @@ func (v *values) of(l *layout, terminal, width int) []column.Column {
 
 // append writes values: the distinct columns, then the numbers as one column.
 //
-//	values = columns uvarint, (constant, value varint | varies, runs | like, see column)…, runs
+//	values = columns uvarint, (constant, value varint | varies, runs | like, number uvarint, scale)…, runs
 const (
 	constant = 0
 	varies   = 1
+	like     = 2
 )
 
 func (v *values) append(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(v.cols)))
+	patterns := make(map[string]int)
 	for i := range v.cols {
 		if x, ok := v.cols[i].Same(); ok {
 			b = wire.AppendVarint(append(b, constant), x)
-		} else {
-			b = v.cols[i].AppendRuns(append(b, varies))
+			continue
 		}
+		if p, ok := column.PatternOf(&v.cols[i]); ok {
+			k := p.Key()
+			if of, ok := patterns[k]; ok {
+				b = p.AppendScale(wire.AppendUvarint(append(b, like), uint64(of)))
+				continue
+			}
+			patterns[k] = i
+		}
+		b = v.cols[i].AppendRuns(append(b, varies))
 	}
 	var nums column.Column
 	for _, n := range v.nums {
@@ -142,11 +152,12 @@ func (v *values) append(b []byte) []byte {
 	return nums.AppendRuns(b)
 }
 
-// maxPerByte bounds how many values a message holds for each of its bytes, and
-// maxValues how many at all.
+// maxPerByte bounds how many values a message holds for each of its bytes,
+// maxValues how many at all, and maxLike how many runs of columns like others.
 const (
 	maxPerByte = 1 << 16
 	maxValues  = 1 << 28
+	maxLike    = 256
 )
 
 // decodeValues reads width values of n ranks.
@@ -156,6 +167,7 @@ func decodeValues(r *wire.Reader, width, n int) values {
 		r.Fail("%d values in %d bytes", width, r.Rest())
 		return v
 	}
+	room := 1<<20 + r.Rest()*maxLike
 	v.cols = make([]column.Column, r.Count(2))
 	for i := range v.cols {
 		switch tag := r.Byte(); tag {
@@ -163,6 +175,14 @@ func decodeValues(r *wire.Reader, width, n int) values {
 			v.cols[i] = column.Constant(r.Varint(), n)
 		case varies:
 			v.cols[i] = column.DecodeRuns(r, n)
+		case like:
+			of := r.Int(max(i-1, 0))
+			if r.Err() == nil {
+				v.cols[i] = column.DecodeLike(r, &v.cols[of])
+			}
+			if room -= len(v.cols[i].Runs()); room < 0 {
+				r.Fail("columns like others are too long")
+			}
 		default:
 			r.Fail("column of unknown form %d", tag)
 		}
