@@ -87,11 +87,13 @@ func (h *host) initUnder() {
 	l := mpi.LayoutOf(h.flavour)
 	undefined, _ := mpi.ConstantNamed("MPI_UNDEFINED")
 	inStatus, _ := mpi.ConstantNamed("MPI_ERR_IN_STATUS")
+	pending, _ := mpi.ConstantNamed("MPI_ERR_PENDING")
+	r, _ := pending.Raw(h.flavour)
 	u, _ := undefined.Raw(h.flavour)
 	e, _ := inStatus.Raw(h.flavour)
 	m := C.struct_under_mpi{
 		handle_size: C.int32_t(l.HandleSize(mpi.KindRequest)), status_size: C.int32_t(l.Status.Size),
-		st_error: C.int32_t(l.Status.Error), undefined: C.int32_t(u), err_in_status: C.int32_t(e),
+		st_error: C.int32_t(l.Status.Error), undefined: C.int32_t(u), err_in_status: C.int32_t(e), err_pending: C.int32_t(r),
 	}
 	// Small numbers, no pointers: written as such.
 	*(*uint64)(unsafe.Pointer(&m.status_ignore)) = uint64(l.C.StatusIgnore.Value)

@@ -15,13 +15,12 @@ package main
 import "C"
 
 import (
-	"flag"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"strings"
 
 	"spoor/internal/replay"
 	"spoor/trace"
@@ -34,29 +33,31 @@ func init() {
 }
 
 func main() {
-	var o replay.Options
-	path := flag.String("trace", "", "the trace")
-	libraries := flag.String("library", "", "MPI libraries to try, separated by commas")
-	reports := flag.String("reports", "", "directory for what the ranks report")
-	timeout := flag.Duration("timeout", 0, "give up after so long in one call; 0: never")
-	flag.Float64Var(&o.Speed, "speed", 1, "of the program's own computing")
-	flag.BoolVar(&o.NoCompute, "no-compute", false, "don't wait between calls")
-	flag.StringVar(&o.Files, "files", "", "directory for files of MPI-IO")
-	flag.Parse()
-	if err := run(*path, strings.Split(*libraries, ","), *reports, replay.Watch{Timeout: *timeout, Dir: *reports}, o); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "spoor-replay:", err)
 		os.Exit(1)
 	}
 }
 
-func run(path string, libraries []string, reports string, w replay.Watch, o replay.Options) error {
+func run() error {
 	// What a rank allocates while it runs is small and short-lived.
 	debug.SetGCPercent(400)
+	cfg, err := replay.ReadConfig()
+	if err != nil {
+		return err
+	}
+	h, err := newHost(cfg.Libraries)
+	if err != nil {
+		return err
+	}
+	if len(cfg.Probe) > 0 {
+		return probe(h, cfg.Probe)
+	}
 	number, err := rankNumber()
 	if err != nil {
 		return err
 	}
-	r, err := trace.Open(path)
+	r, err := trace.Open(cfg.Trace)
 	if err != nil {
 		return err
 	}
@@ -65,15 +66,11 @@ func run(path string, libraries []string, reports string, w replay.Watch, o repl
 	if err != nil {
 		return err
 	}
-	h, err := newHost(libraries)
+	p, err := replay.New(r, k, h, h.flavour, cfg.Options())
 	if err != nil {
 		return err
 	}
-	p, err := replay.New(r, k, h, h.flavour, o)
-	if err != nil {
-		return err
-	}
-	w.Start(p, h)
+	replay.Watch{Timeout: cfg.Timeout, Dir: cfg.Reports}.Start(p, h)
 	streams := p.Streams()
 	ended := make(chan struct{})
 	for _, s := range streams[1:] {
@@ -90,7 +87,18 @@ func run(path string, libraries []string, reports string, w replay.Watch, o repl
 	if err := p.Err(); err != nil {
 		return err
 	}
-	return p.WriteReport(reports)
+	return p.WriteReport(cfg.Reports)
+}
+
+// probe says which functions the MPI lacks.
+func probe(h *host, names []string) error {
+	p := replay.Probed{Flavour: h.flavour.String(), Missing: []string{}}
+	for _, name := range names {
+		if h.own(name) == nil {
+			p.Missing = append(p.Missing, name)
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(p)
 }
 
 // rankNumber is what the launcher says: calls may come before MPI_Init.

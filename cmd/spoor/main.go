@@ -131,6 +131,7 @@ func verbs() []*cobra.Command {
 		newVerify(),
 		newDiff(),
 		newProxy(),
+		newReplay(),
 		newRecover(),
 		newDoctor(),
 		newCalls(),

@@ -36,6 +36,9 @@ const (
 	outcomeIreplaceC
 	outcomeWinTest
 	outcomeParrived
+	outcomeWaitall
+	outcomeFileOpen
+	outcomeFileDelete
 )
 
 var outcomes = map[string]outcomeKind{
@@ -50,6 +53,7 @@ var outcomes = map[string]outcomeKind{
 	"MPI_Isendrecv": outcomeIsendrecv, "MPI_Isendrecv_c": outcomeIsendrecvC,
 	"MPI_Isendrecv_replace": outcomeIreplace, "MPI_Isendrecv_replace_c": outcomeIreplaceC,
 	"MPI_Win_test": outcomeWinTest, "MPI_Parrived": outcomeParrived,
+	"MPI_Waitall": outcomeWaitall, "MPI_File_open": outcomeFileOpen, "MPI_File_delete": outcomeFileDelete,
 }
 
 func outcomeOf(name string) outcomeKind { return outcomes[name] }
@@ -63,12 +67,23 @@ const (
 	anyTag      = -2
 	undefined   = -32766
 	errInStatus = 19
+	errPending  = 18
 )
 
 // outcome lays out what the call is to give: struct under_outcome. 0 means that
 // there is nothing to say, because the call can end in one way only or because
 // it is not known how it did.
 func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
+	switch plan.outcome {
+	case outcomeFileOpen, outcomeFileDelete:
+		path, err := s.p.file(c)
+		if err != nil || path == "" {
+			return 0, err
+		}
+		at := s.layOut(plan.outcome, 0, nil, nil)
+		store(at+24, 8, s.cstring(&trace.Value{Text: path}))
+		return at, s.arena.err
+	}
 	if plan.outcome == outcomeNone || c.Return != 0 && c.Return != errInStatus {
 		return 0, nil
 	}
@@ -95,6 +110,15 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 			return 0, nil
 		}
 		indices = c.Param("array_of_indices").Out.Elems
+	case outcomeWaitall:
+		if c.Return != errInStatus {
+			return 0, nil
+		}
+		for i, v := range c.Param("array_of_statuses").Out.Elems {
+			if v.Status == nil || v.Status.Error != errPending {
+				indices = append(indices, trace.Value{Num: int64(i)})
+			}
+		}
 	case outcomeIprobe, outcomeImprobe:
 		flag = num("flag")
 		if flag != 0 {
@@ -123,7 +147,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 }
 
 func (s *Stream) layOut(kind outcomeKind, flag int64, match *trace.StatusValue, indices []trace.Value) uint64 {
-	at := s.arena.take(int64(24 + 4*len(indices)))
+	at := s.arena.take(int64(32 + 4*len(indices)))
 	if at == 0 {
 		return 0
 	}
@@ -134,8 +158,9 @@ func (s *Stream) layOut(kind outcomeKind, flag int64, match *trace.StatusValue, 
 		store(at+12, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindTag).Raw(match.Tag)))
 	}
 	store(at+16, 4, uint64(len(indices)))
+	store(at+24, 8, 0)
 	for i := range indices {
-		store(at+20+4*uint64(i), 4, uint64(indices[i].Num))
+		store(at+32+4*uint64(i), 4, uint64(indices[i].Num))
 	}
 	return at
 }

@@ -41,7 +41,6 @@ type Process struct {
 	flavour mpi.Flavour
 	layout  *mpi.Layout
 	rank    *trace.Rank
-	times   []trace.Times
 
 	mu       sync.Mutex // all below, and what streams of others look at
 	changed  *sync.Cond // handles or requests have come into being, or a stream has ended
@@ -64,10 +63,6 @@ type numberKey struct {
 
 // New prepares the replay of a rank under an MPI.
 func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
-	times, err := k.Times()
-	if err != nil {
-		return nil, err
-	}
 	need, err := reissue.Of(r, k)
 	if err != nil {
 		return nil, err
@@ -80,7 +75,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		o.Speed = 1
 	}
 	p := &Process{
-		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, times: times,
+		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k,
 		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan),
 		cells: cells{alloc: h.Alloc}, started: make(chan struct{}),

@@ -108,14 +108,15 @@ func (s *Stream) run() error {
 	if s.number > 0 {
 		<-s.p.started
 	}
-	for c, err := range s.p.rank.Calls(s.number) {
+	for t, err := range s.p.rank.Timed(s.number) {
 		if err != nil {
 			return err
 		}
 		if s.p.failed.Load() != nil {
 			return nil
 		}
-		if err := s.make(c); err != nil {
+		c := t.Call
+		if err := s.make(c, s.gap(t.Timing.Gap)); err != nil {
 			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
 		}
 	}
@@ -125,7 +126,7 @@ func (s *Stream) run() error {
 var errGone = errors.New("another thread failed")
 
 // make makes one call.
-func (s *Stream) make(c *trace.Call) error {
+func (s *Stream) make(c *trace.Call, gap int64) error {
 	if c.Return == trace.NeverReturned {
 		return nil // nothing is known of what it waited for
 	}
@@ -137,7 +138,6 @@ func (s *Stream) make(c *trace.Call) error {
 	if err != nil {
 		return err
 	}
-	gap := s.gap(c)
 	s.call.NotBefore = 0
 	if gap > 0 && s.last > 0 {
 		s.call.NotBefore = s.last + gap
@@ -150,16 +150,12 @@ func (s *Stream) make(c *trace.Call) error {
 	return s.decode(c, plan)
 }
 
-// gap is how long the program computed before the call.
-func (s *Stream) gap(c *trace.Call) int64 {
+// gap is how long to compute before a call.
+func (s *Stream) gap(g trace.Sample) int64 {
 	if s.p.o.NoCompute || s.last == 0 {
 		return 0
 	}
-	g := &s.p.times[c.Terminal].Gap
-	if g.Count == 0 {
-		return 0
-	}
-	return int64(float64(g.Sum) / float64(g.Count) / s.p.o.Speed)
+	return int64(float64(g.Ns) / s.p.o.Speed)
 }
 
 func (s *Stream) account(c *trace.Call, gap int64) {

@@ -176,6 +176,39 @@ EXPORT int PMPI_Waitsome(int n, word requests, word count, word indices, word st
 	return wait_some(o, requests, indices, statuses);
 }
 
+/* A Waitall that failed: some requests are done, others were left pending. */
+EXPORT int PMPI_Waitall(int n, word requests, word statuses)
+{
+	const struct under_outcome *o = take(UNDER_WAITALL);
+	if (!o)
+		return ((f3)REAL(PMPI_Waitall))(n, requests, statuses);
+	int failed = 0;
+	for (int i = 0, k = 0; i < n; i++) {
+		word st = statuses == (word)mpi.statuses_ignore ? (word)mpi.status_ignore : statuses + (word)i * mpi.status_size;
+		int rc = mpi.err_pending;
+		if (k < o->count && o->index[k] == i) {
+			k++;
+			rc = wait_one(requests, i, st);
+		}
+		if (statuses != (word)mpi.statuses_ignore)
+			*(int32_t *)(st + mpi.st_error) = rc;
+		failed |= rc != 0;
+	}
+	return failed ? mpi.err_in_status : 0;
+}
+
+EXPORT int PMPI_File_open(word comm, word name, int mode, word info, word file)
+{
+	const struct under_outcome *o = take(UNDER_FILE_OPEN);
+	return ((f5)REAL(PMPI_File_open))(comm, o ? (word)o->path : name, mode, info, file);
+}
+
+EXPORT int PMPI_File_delete(word name, word info)
+{
+	const struct under_outcome *o = take(UNDER_FILE_DELETE);
+	return ((f2)REAL(PMPI_File_delete))(o ? (word)o->path : name, info);
+}
+
 EXPORT int PMPI_Request_get_status(word request, word flag, word status)
 {
 	f3 f = (f3)REAL(PMPI_Request_get_status);

@@ -6,7 +6,8 @@
  * requests, a receive from MPI_ANY_SOURCE got its message from rank 7. Replayed
  * as they stand, these calls could end otherwise. So this library has PMPI_
  * functions of the same names, found before the MPI's: for one call of this
- * thread they bring about the recorded outcome, then they step aside.
+ * thread they bring about the recorded outcome, then they step aside. In the same
+ * way a file is opened in a scratch directory though the call names another.
  */
 #ifndef UNDER_H
 #define UNDER_H
@@ -23,6 +24,8 @@ enum under_function {
 	UNDER_SENDRECV, UNDER_SENDRECV_C, UNDER_REPLACE, UNDER_REPLACE_C,
 	UNDER_ISENDRECV, UNDER_ISENDRECV_C, UNDER_IREPLACE, UNDER_IREPLACE_C,
 	UNDER_WIN_TEST, UNDER_PARRIVED,
+	UNDER_WAITALL,
+	UNDER_FILE_OPEN, UNDER_FILE_DELETE,
 	UNDER_END
 };
 
@@ -32,13 +35,14 @@ struct under_outcome {
 	int32_t flag;
 	int32_t source, tag;  /* of the message that is to match, as the MPI numbers them */
 	int32_t count;        /* of requests that are to finish */
-	int32_t index[1];     /* which */
+	const char *path;     /* of the file in place of the named one */
+	int32_t index[1];     /* which requests */
 };
 
 /* What the library has to know of the MPI, once. */
 struct under_mpi {
 	int32_t handle_size, status_size, st_error;
-	int32_t undefined, err_in_status;
+	int32_t undefined, err_in_status, err_pending;
 	void *status_ignore, *statuses_ignore;
 };
 

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/launch"
+	"spoor/internal/reissue"
+	"spoor/internal/replay"
+	"spoor/trace"
+)
+
+type replayOptions struct {
+	launcher  string
+	mpi       string
+	library   string
+	speed     float64
+	noCompute bool
+	timeout   time.Duration
+	files     string
+	original  bool
+	record    string
+	json      bool
+	quiet     bool
+}
+
+func newReplay() *cobra.Command {
+	o := replayOptions{speed: 1, timeout: 5 * time.Minute}
+	cmd := &cobra.Command{
+		Use:   "replay [flags] TRACE",
+		Short: "Make the calls of a trace again, on a real MPI",
+		Long: `Start as many ranks as the trace has and let them make its MPI calls: the same
+functions with the same parameters, sizes and communicators, with random content
+and with the time between calls that the program spent computing. The trace is
+not expanded; a rank's memory is the trace and its live buffers.
+
+Calls that could end in several ways end as they did: a receive from any source
+takes the message that it took, MPI_Test says no as often as it did, MPI_Waitany
+finishes the same request. Files are opened in a scratch directory.
+
+The report says how long the replay took, and for each rank how much of that was
+in MPI, beside the original's. With --record the replay itself is traced: spoor
+diff --any-address tells whether it made the same calls.
+
+What can't be made again (processes spawned, ports, absolute addresses, …) is
+listed, and nothing is started. If a call takes longer than --timeout, each rank
+says where it is, and the replay ends.`,
+		Example: `  spoor replay app.spoor
+  spoor replay --mpi mpich --no-compute app.spoor
+  spoor replay --launcher 'srun -n {n}' --mpi openmpi app.spoor
+  spoor replay --record again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor`,
+		Args: exactly(1, "a trace"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runReplay(cmd, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.launcher, "launcher", "", "how to start ranks, {n} being their number (default: the mpiexec of the trace's MPI, or another)")
+	f.StringVar(&o.mpi, "mpi", "", "the MPI to use: openmpi, mpich or abi (default: the trace's, or another)")
+	f.StringVar(&o.library, "library", "", "the MPI library to load (default: that of the launcher)")
+	f.Float64Var(&o.speed, "speed", o.speed, "compute so many times as fast")
+	f.BoolVar(&o.noCompute, "no-compute", false, "leave out the time between calls")
+	f.DurationVar(&o.timeout, "timeout", o.timeout, "give up when a call takes longer; 0: never")
+	f.StringVar(&o.files, "files", "", "keep the files of MPI-IO in this directory (default: a scratch directory)")
+	f.BoolVar(&o.original, "original-files", false, "open files where the program had them: what is there is written over")
+	f.StringVar(&o.record, "record", "", "trace the replay into this file")
+	f.BoolVar(&o.json, "json", false, "print the report as JSON")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report")
+	return cmd
+}
+
+func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
+	if o.speed <= 0 {
+		return fmt.Errorf("--speed %g: must be above 0", o.speed)
+	}
+	r, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	runner, err := findRunner(o, r.Meta()[trace.MetaMPI])
+	if err != nil {
+		return err
+	}
+	replayer, err := findLibrary("spoor-replay")
+	if err != nil {
+		return err
+	}
+	dir, err := replayDir()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	cfg, err := o.config(path, dir, runner)
+	if err != nil {
+		return err
+	}
+	target, err := probe(replayer, dir, *cfg, r)
+	if err != nil {
+		return err
+	}
+	obstacles, err := reissue.Obstacles(r, target)
+	if err != nil {
+		return err
+	}
+	if len(obstacles) > 0 {
+		return refuse(cmd.ErrOrStderr(), obstacles)
+	}
+	file := filepath.Join(dir, "config")
+	if err := cfg.Write(file); err != nil {
+		return err
+	}
+	vars := []launch.Var{{Name: replay.ConfigVar, Value: file}}
+	args := runner.Args(r.Ranks(), replayer)
+	began := time.Now()
+	code, err := startReplay(cmd, o, runner.Launcher, args, vars)
+	wall := time.Since(began)
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return fmt.Errorf("%s ended with code %d; nothing to report", strings.Join(args, " "), code)
+	}
+	if o.quiet {
+		return nil
+	}
+	return reportReplay(cmd.OutOrStdout(), o, r, runner, dir, wall)
+}
+
+// findRunner chooses the MPI: what the user said, else the trace's, else any.
+func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
+	switch o.mpi {
+	case "", "openmpi", "mpich", "abi":
+	default:
+		return nil, fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", o.mpi)
+	}
+	var r *launch.Runner
+	var err error
+	switch {
+	case o.launcher != "":
+		r, err = launch.Parse(o.launcher, o.mpi)
+	case o.mpi == "abi":
+		return nil, errors.New("--mpi abi: many MPIs serve it; say with --launcher 'mpiexec -n {n}' which")
+	case o.mpi != "":
+		r, err = launch.Find(o.mpi)
+	case traced == "mpich":
+		r, err = launch.Find("mpich", "openmpi")
+	default:
+		r, err = launch.Find("openmpi", "mpich")
+	}
+	if err == nil && o.library != "" {
+		r.Libraries = []string{o.library}
+	}
+	return r, err
+}
+
+// replayDir makes a directory that ranks on other nodes see too: the working
+// directory's file system is mostly shared, /tmp is not.
+func replayDir() (string, error) {
+	if wd, err := os.Getwd(); err == nil {
+		if dir, err := os.MkdirTemp(wd, ".spoor-replay-"); err == nil {
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp("", "spoor-replay-")
+}
+
+func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.Config, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &replay.Config{
+		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Speed: o.speed, NoCompute: o.noCompute,
+	}
+	switch {
+	case o.original && o.files != "":
+		return nil, errors.New("--files and --original-files exclude each other")
+	case o.original:
+		return cfg, nil
+	case o.files != "":
+		cfg.Files, err = filepath.Abs(o.files)
+	default:
+		cfg.Files = filepath.Join(dir, "files")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cfg, os.MkdirAll(cfg.Files, 0o777)
+}
+
+// probe asks the replayer what the MPI at hand is and has.
+func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Target, error) {
+	for _, f := range r.Schema() {
+		cfg.Probe = append(cfg.Probe, f.Name)
+	}
+	file := filepath.Join(dir, "probe")
+	if err := cfg.Write(file); err != nil {
+		return reissue.Target{}, err
+	}
+	c := exec.Command(replayer)
+	c.Env = append(os.Environ(), replay.ConfigVar+"="+file)
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return reissue.Target{}, fmt.Errorf("%s: %w\n%s", replayer, err, strings.TrimSpace(stderr.String()))
+	}
+	var p replay.Probed
+	if err := json.Unmarshal(out, &p); err != nil {
+		return reissue.Target{}, fmt.Errorf("%s: %w", replayer, err)
+	}
+	missing := make(map[string]bool)
+	for _, name := range p.Missing {
+		missing[name] = true
+	}
+	return reissue.Target{Flavour: p.Flavour, Has: func(name string) bool { return !missing[name] }}, nil
+}
+
+// refuse lists why the trace can't be replayed.
+func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
+	var calls uint64
+	for i, o := range obstacles {
+		calls += o.Calls
+		if i < 20 {
+			fmt.Fprintf(w, "spoor: %v\n", o)
+		}
+	}
+	return fmt.Errorf("%s can't be made again; nothing was started", plural(calls, "call"))
+}
+
+// startReplay starts the ranks, traced if the user wants.
+func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []string, vars []launch.Var) (int, error) {
+	if o.record == "" {
+		argv, env := launch.Command(l, args, vars)
+		return execute(argv, env)
+	}
+	shim, err := findLibrary("libspoor.so")
+	if err != nil {
+		return 0, err
+	}
+	ro := runOptions{out: o.record, quiet: true}
+	out, err := outputPath(ro, "")
+	if err != nil {
+		return 0, err
+	}
+	scratch, err := makeScratch("")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(scratch) // if it is empty
+	old := tracesOf(out)
+	argv, env := launch.Command(l, args, append(vars, rankVars(ro, shim, out, scratch)...))
+	code, err := execute(argv, env)
+	if err != nil {
+		return 0, err
+	}
+	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, args[len(args)-1], l)
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"spoor/internal/launch"
+	"spoor/internal/replay"
+	"spoor/trace"
+)
+
+// A replayReport is what `spoor replay --json` prints; times are in nanoseconds.
+type replayReport struct {
+	Trace    string       `json:"trace"`
+	MPI      string       `json:"mpi"`
+	Launcher string       `json:"launcher"`
+	Ranks    []replayRank `json:"ranks"`
+	Wall     int64        `json:"wall_ns"`          // from the first rank's MPI_Init on: that of the longest rank
+	Original int64        `json:"original_wall_ns"` // the same of the traced run
+	Job      int64        `json:"job_ns"`           // start and end of the ranks included
+}
+
+type replayRank struct {
+	replay.Report
+	Original replayTimes `json:"original"`
+}
+
+type replayTimes struct {
+	Wall    int64 `json:"wall_ns"`
+	MPI     int64 `json:"mpi_ns"`
+	Compute int64 `json:"compute_ns"`
+}
+
+func reportReplay(w io.Writer, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
+	rep, err := readReports(r, dir)
+	if err != nil {
+		return err
+	}
+	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.Line, " "), int64(job)
+	if o.json {
+		return writeJSON(w, rep)
+	}
+	return printReplay(w, rep)
+}
+
+// readReports joins what ranks wrote with what the trace says of them.
+func readReports(r *trace.Reader, dir string) (*replayReport, error) {
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	rep := &replayReport{Trace: r.Name()}
+	for rank := range r.Ranks() {
+		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d", rank)))
+		if err != nil {
+			return nil, fmt.Errorf("report of rank %d: %w; do all nodes see this directory?", rank, err)
+		}
+		var x replayRank
+		if err := json.Unmarshal(b, &x.Report); err != nil {
+			return nil, fmt.Errorf("report of rank %d: %w", rank, err)
+		}
+		p := procs.At(rank)
+		// Time in MPI is that of all threads.
+		x.Original = replayTimes{p.SpanNs, p.MPINs, max(0, p.SpanNs-p.MPINs)}
+		rep.Wall, rep.Original = max(rep.Wall, x.Wall), max(rep.Original, p.SpanNs)
+		rep.Ranks = append(rep.Ranks, x)
+	}
+	return rep, nil
+}
+
+func printReplay(w io.Writer, rep *replayReport) error {
+	seconds := func(ns int64) string { return duration(float64(ns)) }
+	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, plural(len(rep.Ranks), "rank"), rep.Launcher)
+	fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
+		100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "rank\tcalls\twall\toriginal\tin MPI\toriginal\tcomputing\toriginal\t")
+	const room = 16
+	var different int64
+	for i, x := range rep.Ranks {
+		different += x.Different
+		if i < room {
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
+				seconds(x.MPI), seconds(x.Original.MPI), seconds(x.Compute), seconds(x.Original.Compute))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if n := len(rep.Ranks) - room; n > 0 {
+		fmt.Fprintf(w, "and %s (--json has all)\n", plural(n, "more rank"))
+	}
+	if different == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", plural(different, "call"))
+	shown := 0
+	for _, x := range rep.Ranks {
+		for _, e := range x.Examples {
+			if shown++; shown <= 5 {
+				fmt.Fprintf(w, "  rank %d: %s\n", x.Rank, e)
+			}
+		}
+	}
+	return nil
+}

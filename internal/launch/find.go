@@ -1,0 +1,122 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A Runner starts a number of ranks under one MPI.
+type Runner struct {
+	Launcher  Launcher
+	Flavour   string   // openmpi or mpich; "" if the launcher serves any MPI
+	Line      []string // {n} stands for the number of ranks
+	Libraries []string // names of the MPI library to try, best first
+}
+
+// candidates are the names under which launchers are found, most telling first.
+var candidates = map[string][]string{
+	"openmpi": {"mpiexec.openmpi", "mpirun.openmpi", "prterun", "orterun", "mpiexec", "mpirun"},
+	"mpich":   {"mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},
+}
+
+var libraries = map[string][]string{
+	"openmpi": {"libmpi.so.40", "libmpi.so.80", "libmpi.so"},
+	"mpich":   {"libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so"},
+	"abi":     {"libmpi_abi.so.0", "libmpi_abi.so"},
+}
+
+func kindOf(flavour string) Launcher {
+	if flavour == "openmpi" {
+		return OpenMPI
+	}
+	return Hydra
+}
+
+// Find returns the first runner that is installed of the flavours, in order.
+func Find(flavours ...string) (*Runner, error) {
+	var tried []string
+	for _, f := range flavours {
+		for _, name := range candidates[f] {
+			path, err := exec.LookPath(name)
+			if err != nil {
+				tried = append(tried, name)
+				continue
+			}
+			if l := Identify(name); l != kindOf(f) {
+				continue
+			}
+			line := []string{name, "-n", "{n}"}
+			if f == "openmpi" {
+				line = []string{name, "--oversubscribe", "-n", "{n}"}
+			}
+			return &Runner{kindOf(f), f, line, near(path, f)}, nil
+		}
+	}
+	return nil, fmt.Errorf("no launcher of %s found (looked for %s); name one with --launcher 'mpiexec -n {n}'",
+		strings.Join(flavours, " or "), strings.Join(tried, ", "))
+}
+
+// Parse makes a runner of a line that the user gave. flavour says which MPI the
+// ranks are to load; "" leaves it to what the launcher is.
+func Parse(line, flavour string) (*Runner, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("--launcher: nothing there; give a line such as 'mpiexec -n {n}'")
+	}
+	if !strings.Contains(line, "{n}") {
+		return nil, fmt.Errorf("--launcher %q: {n} must stand where the number of ranks goes, as in 'mpiexec -n {n}'", line)
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("--launcher: %w", err)
+	}
+	r := &Runner{Launcher: Identify(words[0]), Flavour: flavour, Line: words}
+	if r.Flavour == "" {
+		switch r.Launcher {
+		case OpenMPI:
+			r.Flavour = "openmpi"
+		case Hydra:
+			r.Flavour = "mpich"
+		default:
+			return nil, fmt.Errorf("--launcher %q: can't tell which MPI its ranks use; say so with --mpi", line)
+		}
+	}
+	r.Libraries = near(path, r.Flavour)
+	return r, nil
+}
+
+// near lists the libraries of the launcher's own installation before those that
+// the loader finds.
+func near(path, flavour string) []string {
+	names := libraries[flavour]
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	prefix := filepath.Dir(filepath.Dir(path))
+	if prefix == "/usr" || prefix == "/" {
+		return names // the loader knows these places
+	}
+	var list []string
+	for _, dir := range []string{"lib", "lib64"} {
+		for _, n := range names {
+			p := filepath.Join(prefix, dir, n)
+			if _, err := os.Stat(p); err == nil {
+				list = append(list, p)
+			}
+		}
+	}
+	return append(list, names...)
+}
+
+// Args returns the command line that starts n ranks of a program.
+func (r *Runner) Args(n int, program ...string) []string {
+	var args []string
+	for _, w := range r.Line {
+		args = append(args, strings.ReplaceAll(w, "{n}", strconv.Itoa(n)))
+	}
+	return append(args, program...)
+}

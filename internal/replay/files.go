@@ -1,0 +1,68 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"spoor/trace"
+)
+
+// Bits of a file's access mode in the standard ABI.
+const modeCreate = 2
+
+// file returns the path of the file that a call opens or deletes in place of
+// the one it names; "" if it is to be that one.
+func (p *Process) file(c *trace.Call) (string, error) {
+	name := c.Param("filename")
+	if p.o.Files == "" || name == nil || name.In.Null {
+		return "", nil
+	}
+	path := scratchPath(p.o.Files, name.In.Text)
+	if c.Return != 0 {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil // what was wrong was not that it is missing
+		}
+		return filepath.Join(p.o.Files, "missing", filepath.Base(path)), nil
+	}
+	if mode := c.Param("amode"); mode != nil && mode.In.Num&modeCreate == 0 {
+		if err := provide(path, name.In.Text); err != nil {
+			return "", fmt.Errorf("file to read: %w", err)
+		}
+	}
+	return path, nil
+}
+
+// scratchPath is where the file of a name lives in the replay. A prefix that
+// chooses a file system (ufs:, nfs:) is left out.
+func scratchPath(dir, name string) string {
+	if i := strings.IndexByte(name, ':'); i > 0 && !strings.ContainsRune(name[:i], '/') {
+		name = name[i+1:]
+	}
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return filepath.Join(dir, fmt.Sprintf("%08x-%s", h.Sum32(), filepath.Base(name)))
+}
+
+// unknownSize is the size of a file that the program read and that is no longer
+// there; it takes no room on the disk.
+const unknownSize = 1 << 30
+
+// provide makes a file that the program found when it began: as large, and
+// empty.
+func provide(path, original string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	size := int64(unknownSize)
+	if st, err := os.Stat(original); err == nil && st.Mode().IsRegular() {
+		size = st.Size()
+	}
+	return errors.Join(f.Truncate(size), f.Close())
+}
