@@ -78,7 +78,7 @@ func newHost(libraries []string) (*host, error) {
 		h.flavour = mpi.MPICH
 	}
 	h.initUnder()
-	C.call_prepare()
+	C.call_prepare(C.int(mpi.LayoutOf(h.flavour).Status.Size))
 	return h, nil
 }
 
@@ -130,6 +130,14 @@ func (h *host) Function(name string) uint64 {
 		}
 	}
 	return uint64(uintptr(f))
+}
+
+// Traced: whoever looks at calls looks at MPI_Init.
+func (h *host) Traced() bool {
+	c := C.CString("MPI_Init")
+	defer C.free(unsafe.Pointer(c))
+	f := C.find(c)
+	return f != nil && C.same_object(f, h.init) == 0
 }
 
 func (h *host) Symbol(name string) (uint64, bool) {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"spoor/internal/reissue"
 	"spoor/mpi"
 	"spoor/trace"
 )
@@ -14,7 +15,7 @@ func (s *Stream) learn(c *trace.Call, st *step, p *trace.Param, at uint64) {
 			s.learnNumber(what, out.Num, at, st.width)
 		}
 	case trace.Address:
-		if out.Addr.Class == trace.MPIMemory && st.def.Kind == mpi.KindPointerOut {
+		if st.def.Kind == mpi.KindPointerOut && reissue.Gives(c.Name()) {
 			s.after = append(s.after, func() { s.p.segments.bind(out.Addr, load(at, 8)) })
 		}
 	}
@@ -50,14 +51,14 @@ func (s *Stream) learnArray(c *trace.Call, st *step, p *trace.Param, at uint64) 
 
 // setHandle gives a number of the program's handles a value.
 func (s *Stream) setHandle(h *handles, number int64, v uint64) {
-	at, ok := h.cell[number]
+	at, ok := h.cell[s.number][number]
 	if !ok {
 		var err error
 		if at, err = s.p.cells.take(); err != nil {
 			s.arena.err = err
 			return
 		}
-		h.cell[number] = at
+		h.cell[s.number][number] = at
 	}
 	store(at, h.width, v)
 	s.p.changed.Broadcast()

@@ -70,6 +70,8 @@ func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room 
 		return s.status(c, d, p)
 	case form == mpi.FormHandle || form == mpi.FormObject:
 		return s.handle(c, st, p)
+	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Name == "MPI_Grequest_start":
+		return s.image()
 	case !d.ByAddress():
 		return s.scalar(c, st, &p.In)
 	}
@@ -151,7 +153,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (v uint64, err error) {
 		return 0, fmt.Errorf("no handles of kind %s", k.Name())
 	}
 	err = s.await(fmt.Sprintf("%s %d", k.Name(), number), func() (ok bool, err error) {
-		v, ok, err = h.raw(number)
+		v, ok, err = h.raw(s.number, number)
 		return ok, err
 	})
 	return v, err
@@ -184,14 +186,34 @@ func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error)
 			return 0, err
 		}
 		store(at, st.width, v)
+		s.forget(st, p.In.Num)
 	}
 	return at, nil
+}
+
+// forget notes to drop a handle that the call frees, where another thread might
+// take it for the next one of its number. Of other kinds there may be more
+// references.
+func (s *Stream) forget(st *step, number int64) {
+	k := st.def.Kind
+	if len(s.p.streams) == 1 || number < trace.FirstLocal || st.def.Dir != mpi.Free ||
+		k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile {
+		return
+	}
+	h := s.p.handles[k]
+	i := h.find(s.number, number)
+	if i < 0 {
+		return
+	}
+	cell := h.cell[i][number]
+	delete(h.cell[i], number) // the MPI may hand its value out before the call has come out
+	s.after = append(s.after, func() { s.p.cells.give(cell) })
 }
 
 // cell is the place where the value of one of the program's handles is kept.
 func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 	h := s.p.handles[k]
-	if at, ok := h.cell[number]; ok {
+	if at, ok := h.cell[s.number][number]; ok {
 		// The handle gets its value when the call has come out; until then the
 		// old one, if any, is gone.
 		return at, nil
@@ -201,20 +223,29 @@ func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 		return 0, err
 	}
 	s.after = append(s.after, func() {
-		h.cell[number] = at
+		h.cell[s.number][number] = at
 		s.p.changed.Broadcast()
 	})
 	return at, nil
 }
+
+const commWorld = 0x101 // in the standard ABI
 
 // toolObject is the address of the handle that a tool variable is bound to.
 func (s *Stream) toolObject(c *trace.Call, p *trace.Param) (uint64, error) {
 	if p.In.Num == 0 {
 		return 0, nil
 	}
-	// Which kind of object it is, only the variable says; a null pointer is the
-	// one address that is right for none.
-	return 0, nil
+	// What it was is not in the trace. Most are bound to communicators.
+	world, err := s.find(mpi.KindComm, commWorld)
+	if err != nil {
+		return 0, err
+	}
+	at := s.arena.take(16)
+	if at != 0 {
+		store(at, s.p.handles[mpi.KindComm].width, world)
+	}
+	return at, s.arena.err
 }
 
 // array is an array parameter.
@@ -239,6 +270,9 @@ func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room
 	if d.Kind.IsStatus() && !d.Dir.HasIn() && ignored(&p.Out) {
 		return s.sentinel(sent.StatusesIgnore)
 	}
+	if d.Kind == mpi.KindRequest && p.In.Type == trace.Array {
+		return s.requestArray(p)
+	}
 	width := int64(st.width)
 	if d.Kind.IsStatus() {
 		width = int64(s.p.layout.Status.Size)
@@ -254,9 +288,9 @@ func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room
 	}
 	if d.Dir.HasOut() {
 		clear(bytesAt(at, int(n*width)))
-	}
-	if in && d.Kind == mpi.KindRequest {
-		return at, s.requestArray(p, at)
+		if d.Kind.IsStatus() {
+			s.leaveStatuses(at, &p.Out)
+		}
 	}
 	if in {
 		for i := range p.In.Elems {
@@ -373,13 +407,39 @@ func (s *Stream) status(c *trace.Call, d *mpi.Param, p *trace.Param) (uint64, er
 	}
 	clear(bytesAt(at, 256))
 	if p.In.Status != nil {
-		s.fillStatus(d.Kind, at, p.In.Status)
+		s.fillStatus(at, p.In.Status)
+	} else if p.Out.Status != nil {
+		s.fillStatus(at, p.Out.Status)
 	}
 	return at, nil
 }
 
+// image is the status that a generalized request is to have, for its callback.
+func (s *Stream) image() (uint64, error) {
+	at, err := s.p.images.take()
+	if err != nil {
+		return 0, err
+	}
+	clear(bytesAt(at, imageSize))
+	if s.fate != nil && s.fate.status != nil {
+		s.fillStatus(at, s.fate.status)
+	}
+	s.pending = at
+	return at, nil
+}
+
+// leaveStatuses writes the statuses that come out to where the MPI will: fields
+// that it leaves alone then are what they were, as far as the trace tells.
+func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
+	for i := range v.Elems {
+		if x := v.Elems[i].Status; x != nil {
+			s.fillStatus(at+uint64(i*s.p.layout.Status.Size), x)
+		}
+	}
+}
+
 // fillStatus lays out a status as the MPI would have.
-func (s *Stream) fillStatus(k mpi.Kind, at uint64, v *trace.StatusValue) {
+func (s *Stream) fillStatus(at uint64, v *trace.StatusValue) {
 	l := &s.p.layout.Status
 	source := mpi.Translation(s.p.flavour, mpi.KindRank).Raw(v.Source)
 	tag := mpi.Translation(s.p.flavour, mpi.KindTag).Raw(v.Tag)

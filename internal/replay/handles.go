@@ -13,11 +13,14 @@ type handles struct {
 	width int
 	table *mpi.Handles
 	null  uint64
-	cell  map[int64]uint64 // of those that the program made: where the value is
+	cell  []map[int64]uint64 // by stream that made it: where the value is
 }
 
-func newHandles(kind mpi.Kind, f mpi.Flavour, symbol func(string) (uint64, bool)) *handles {
-	h := &handles{kind: kind, width: 8, cell: make(map[int64]uint64)}
+func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (uint64, bool)) *handles {
+	h := &handles{kind: kind, width: 8, cell: make([]map[int64]uint64, streams)}
+	for i := range h.cell {
+		h.cell[i] = make(map[int64]uint64)
+	}
 	if kind.IsHandle() {
 		h.width = mpi.LayoutOf(f).HandleSize(kind)
 		h.table = mpi.NewHandles(f, kind, symbol)
@@ -28,16 +31,32 @@ func newHandles(kind mpi.Kind, f mpi.Flavour, symbol func(string) (uint64, bool)
 	return h
 }
 
+// find returns the stream that made the handle which a number means to a
+// stream, -1 if nobody did yet. Which number a handle got depends on what other
+// threads had freed by then; here they may be late, so that two handles can have
+// one number at a time, and a stream means its own.
+func (h *handles) find(stream int, number int64) int {
+	if _, ok := h.cell[stream][number]; ok {
+		return stream
+	}
+	for i := range h.cell {
+		if _, ok := h.cell[i][number]; ok {
+			return i
+		}
+	}
+	return -1
+}
+
 // raw returns the value of a handle. ok is false if it is one of the program's
 // that has not been made yet.
-func (h *handles) raw(number int64) (v uint64, ok bool, err error) {
+func (h *handles) raw(stream int, number int64) (v uint64, ok bool, err error) {
 	switch {
 	case number >= trace.FirstLocal:
-		p, ok := h.cell[number]
-		if !ok {
+		i := h.find(stream, number)
+		if i < 0 {
 			return 0, false, nil
 		}
-		return load(p, h.width), true, nil
+		return load(h.cell[i][number], h.width), true, nil
 	case number == trace.UnknownHandle || h.table == nil:
 		return h.null, true, nil
 	}

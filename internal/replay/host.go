@@ -30,6 +30,10 @@ type Host interface {
 	// StandIn returns the address of a callback in place of the program's.
 	StandIn(kind StandIn) uint64
 
+	// Traced reports whether somebody stands between us and the MPI and looks at
+	// the calls: then requests are kept where the program had them.
+	Traced() bool
+
 	// Make makes the call on the thread of the caller and fills in what came
 	// of it.
 	Make(c *Call)
@@ -50,10 +54,12 @@ const (
 	StandInOp                     // leaves the operands as they are
 	StandInCopy                   // copies an attribute
 	StandInDelete                 // lets an attribute go
+	StandInQuery                  // gives a generalized request the status that its extra state points to
 )
 
 // standIns says which parameters want something better than StandInNothing.
 var standIns = map[string]StandIn{
+	"query_fn":            StandInQuery,
 	"user_fn":             StandInOp,
 	"comm_copy_attr_fn":   StandInCopy,
 	"win_copy_attr_fn":    StandInCopy,

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"unsafe"
 )
 
@@ -70,14 +71,15 @@ func (a *arena) take(n int64) uint64 {
 // them, and an MPI may fill in a communicator later.
 type cells struct {
 	alloc func(size int64) (uint64, error)
+	size  int
 	free  []uint64
 	next  uint64
 	left  int
 }
 
 const (
-	cellSize  = 8
 	cellBlock = 1 << 16
+	imageSize = 64 // no MPI's status is larger
 )
 
 func (c *cells) take() (uint64, error) {
@@ -92,12 +94,32 @@ func (c *cells) take() (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		c.next, c.left = p, cellBlock/cellSize
+		c.next, c.left = p, cellBlock/c.size
 	}
 	p := c.next
-	c.next += cellSize
+	c.next += uint64(c.size)
 	c.left--
 	return p, nil
 }
 
 func (c *cells) give(p uint64) { c.free = append(c.free, p) }
+
+// blocks hands out pieces of memory of any size, in powers of two.
+type blocks struct {
+	alloc func(size int64) (uint64, error)
+	free  [48][]uint64
+}
+
+func (b *blocks) take(n int) (uint64, error) {
+	class := bits.Len(uint(max(n, 64) - 1))
+	if list := b.free[class]; len(list) > 0 {
+		b.free[class] = list[:len(list)-1]
+		return list[len(list)-1], nil
+	}
+	return b.alloc(1 << class)
+}
+
+func (b *blocks) give(p uint64, n int) {
+	class := bits.Len(uint(max(n, 64) - 1))
+	b.free[class] = append(b.free[class], p)
+}

@@ -128,14 +128,10 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 			return 0, nil
 		}
 	case outcomeIrecv, outcomeIrecvC, outcomeIsendrecv, outcomeIsendrecvC, outcomeIreplace, outcomeIreplaceC:
-		if !wildcard(c) {
+		if s.fate == nil || s.fate.status == nil || !wildcard(c) {
 			return 0, nil
 		}
-		m, err := s.ahead.match(c)
-		if err != nil {
-			return 0, err
-		}
-		if match = m; match == nil {
+		if match = message(s.fate.status); match == nil {
 			return 0, nil
 		}
 	default: // blocking receives and probes

@@ -48,6 +48,8 @@ type Process struct {
 	numbers  map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
 	segments *segments
 	cells    cells
+	images   cells
+	blocks   blocks
 	plans    map[*trace.Function]*plan
 	streams  []*Stream
 	multiple bool // threads may call at a time
@@ -78,12 +80,12 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k,
 		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan),
-		cells: cells{alloc: h.Alloc}, started: make(chan struct{}),
+		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
 	p.changed = sync.NewCond(&p.mu)
 	for _, kind := range mpi.Kinds() {
 		if kind.IsHandle() || kind.IsTool() {
-			p.handles[kind] = newHandles(kind, f, h.Symbol)
+			p.handles[kind] = newHandles(kind, f, k.Streams(), h.Symbol)
 		}
 	}
 	for i := range k.Streams() {

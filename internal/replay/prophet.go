@@ -6,25 +6,35 @@ import (
 	"spoor/trace"
 )
 
-// A prophet runs ahead of a stream to find out which message a non-blocking
-// receive with a wildcard gets: that is known where it completes. It looks at
-// each call once, and keeps what it found until the stream asks.
+// A prophet runs ahead of a stream to find out what becomes of a request: which
+// message a receive with a wildcard gets is known where it completes, and in
+// which array the program put it, where that is used. It looks at each call
+// once, and keeps what it found until the stream asks.
 type prophet struct {
 	k      *trace.Rank
 	stream int
+	places bool // look for arrays too
 	next   func() (*trace.Call, error, bool)
 	close  func()
-	at     uint64 // calls seen
-	open   map[int64]bool
-	found  map[int64]*trace.StatusValue // by request; nil: it never tells
-	made   int64
+	at     uint64          // calls seen
+	fates  map[int64]*fate // by request
 }
 
-// farthest is how many calls the prophet looks ahead for one receive.
+// A fate is what becomes of a one-shot request.
+type fate struct {
+	status    *trace.StatusValue // its status in the end; nil: the trace does not tell
+	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
+	position  int                // in that array
+	length    int                // of that array
+	wantMatch bool
+	wantPlace bool
+}
+
+// farthest is how many calls the prophet looks ahead for one request.
 const farthest = 1 << 20
 
-func newProphet(k *trace.Rank, stream int) *prophet {
-	return &prophet{k: k, stream: stream, open: make(map[int64]bool), found: make(map[int64]*trace.StatusValue)}
+func newProphet(k *trace.Rank, stream int, places bool) *prophet {
+	return &prophet{k: k, stream: stream, places: places, fates: make(map[int64]*fate)}
 }
 
 func (f *prophet) stop() {
@@ -33,16 +43,11 @@ func (f *prophet) stop() {
 	}
 }
 
-// match returns the message that the receive which makes the call's request
-// gets, nil if the trace does not tell.
-func (f *prophet) match(c *trace.Call) (*trace.StatusValue, error) {
-	id := int64(-1)
-	for i := range c.Params {
-		if out := &c.Params[i].Out; out.Type == trace.Request && out.Form == trace.RequestOnce {
-			id = out.ID
-		}
-	}
-	if id < 0 {
+// fate returns what becomes of the request that the call makes, nil if it makes
+// none or if nothing is to be known of it.
+func (f *prophet) fate(c *trace.Call) (*fate, error) {
+	id := made(c)
+	if id < 0 || !f.places && !tells(c) {
 		return nil, nil
 	}
 	if f.next == nil || f.at <= c.Index {
@@ -50,57 +55,90 @@ func (f *prophet) match(c *trace.Call) (*trace.StatusValue, error) {
 		f.stop()
 		f.next, f.close = iter.Pull2(f.k.CallsFrom(f.stream, c.Index))
 		f.at = c.Index
-		clear(f.open)
-		clear(f.found)
+		clear(f.fates)
 	}
 	for {
-		if v, ok := f.found[id]; ok {
-			delete(f.found, id)
+		v := f.fates[id]
+		if v != nil && !v.wantMatch && !v.wantPlace || f.at > c.Index+farthest {
+			delete(f.fates, id)
 			return v, nil
-		}
-		if f.at > c.Index+farthest {
-			delete(f.open, id)
-			return nil, nil
 		}
 		d, err, ok := f.next()
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
-			delete(f.open, id)
-			return nil, nil
+			delete(f.fates, id)
+			return v, nil
 		}
 		f.at++
 		f.look(d)
 	}
 }
 
-// look takes note of receives that the call makes and of those it completes.
+// made is the one-shot request that a call makes, -1 if none.
+func made(c *trace.Call) int64 {
+	for i := range c.Params {
+		if out := &c.Params[i].Out; out.Type == trace.Request && out.Form == trace.RequestOnce {
+			return out.ID
+		}
+	}
+	return -1
+}
+
+// tells reports whether it matters which status the request of a call will have.
+func tells(c *trace.Call) bool { return c.Name() == "MPI_Grequest_start" || wildcard(c) }
+
+// look takes note of requests that the call makes and of those it is about.
 func (f *prophet) look(d *trace.Call) {
-	var requests *trace.Value
+	if id := made(d); id >= 0 {
+		v := &fate{wantMatch: tells(d), wantPlace: f.places}
+		if v.wantMatch || v.wantPlace {
+			f.fates[id] = v
+		}
+	}
+	if len(f.fates) == 0 {
+		return
+	}
 	for i := range d.Params {
 		p := &d.Params[i]
 		if p.Def.Type != trace.Request {
 			continue
 		}
-		if p.Out.Type == trace.Request && p.Out.Form == trace.RequestOnce && wildcard(d) {
-			f.open[p.Out.ID] = true
-		}
-		if p.In.Type == trace.Request || p.In.Type == trace.Array {
-			requests = &p.In
+		switch p.In.Type {
+		case trace.Request:
+			f.used(&p.In, d, 0, 0, p.Def.Dir == trace.DirIn)
+			f.status(&p.In, scalarStatus(d), d)
+		case trace.Array:
+			for j := range p.In.Elems {
+				f.used(&p.In.Elems[j], d, j, len(p.In.Elems), false)
+			}
+			f.statuses(p.In.Elems, d)
 		}
 	}
-	if requests == nil || len(f.open) == 0 || !d.Func.Has(trace.Completes) {
+}
+
+// used notes where a request stands in a call; by value it stands nowhere.
+func (f *prophet) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
+	if r.Form != trace.RequestOnce || value {
 		return
 	}
-	if requests.Type == trace.Request {
-		f.completed(requests, scalarStatus(d), d)
+	if v := f.fates[r.ID]; v != nil && v.wantPlace {
+		v.wantPlace = false
+		if length > 0 {
+			v.array, v.position, v.length = d.Index+1, position, length
+		}
+	}
+}
+
+// statuses goes through the requests of an array that the call completes.
+func (f *prophet) statuses(list []trace.Value, d *trace.Call) {
+	if !d.Func.Has(trace.Completes) {
 		return
 	}
-	list := requests.Elems
 	if at := d.Param("index"); at != nil {
 		if n := at.Out.Num; at.Out.Type == trace.Int && n >= 0 && n < int64(len(list)) {
-			f.completed(&list[n], scalarStatus(d), d)
+			f.status(&list[n], scalarStatus(d), d)
 		}
 		return
 	}
@@ -117,16 +155,13 @@ func (f *prophet) look(d *trace.Call) {
 	if at := d.Param("array_of_indices"); at != nil {
 		for i := range at.Out.Elems {
 			if n := at.Out.Elems[i].Num; n >= 0 && n < int64(len(list)) {
-				f.completed(&list[n], status(i), d)
+				f.status(&list[n], status(i), d)
 			}
 		}
 		return
 	}
-	if flag := d.Param("flag"); flag != nil && flag.Out.Num == 0 {
-		return
-	}
 	for i := range list {
-		f.completed(&list[i], status(i), d)
+		f.status(&list[i], status(i), d)
 	}
 }
 
@@ -137,18 +172,19 @@ func scalarStatus(d *trace.Call) *trace.StatusValue {
 	return nil
 }
 
-// completed notes the message of a request that has completed; a test that said
-// no leaves it open.
-func (f *prophet) completed(r *trace.Value, v *trace.StatusValue, d *trace.Call) {
-	if r.Form != trace.RequestOnce || !f.open[r.ID] {
+// status notes the status of a request that has completed; a test that said no
+// leaves it open.
+func (f *prophet) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
+	if r.Form != trace.RequestOnce {
+		return
+	}
+	v := f.fates[r.ID]
+	if v == nil || !v.wantMatch || s == nil && !d.Func.Has(trace.Completes) {
 		return
 	}
 	if flag := d.Param("flag"); flag != nil && flag.Out.Num == 0 {
 		return
 	}
-	delete(f.open, r.ID)
-	if v != nil {
-		v = message(v)
-	}
-	f.found[r.ID] = v
+	v.wantMatch = false
+	v.status = s
 }

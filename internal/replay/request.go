@@ -73,7 +73,7 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 		s.after = append(s.after, func() { s.afterRequest(r, load(r.at, h.width)) })
 		return r.at, nil
 	}
-	at, err := s.p.cells.take()
+	at, err := s.placeFor()
 	if err != nil {
 		return 0, err
 	}
@@ -81,6 +81,9 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	case trace.RequestOnce:
 		s.after = append(s.after, func() {
 			s.requests[requestKey{false, out.ID}] = at
+			if s.pending != 0 {
+				s.images[at], s.pending = s.pending, 0
+			}
 			s.made++
 			s.p.changed.Broadcast()
 		})
@@ -90,27 +93,118 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 			s.p.changed.Broadcast()
 		})
 	default:
-		s.after = append(s.after, func() { s.p.cells.give(at) })
+		s.after = append(s.after, func() { s.release(at) })
 	}
 	return at, nil
 }
 
+// A block is an array of requests of the program: cells side by side.
+type block struct {
+	base   uint64
+	length int
+	live   int
+}
+
+// placeFor is where the request that the call under way makes is kept: in the
+// array that the program uses it in, if it is known and matters.
+func (s *Stream) placeFor() (uint64, error) {
+	if s.fate == nil || s.fate.array == 0 {
+		return s.p.cells.take()
+	}
+	w := s.requestHandles().width
+	b := s.blocks[s.fate.array]
+	if b == nil {
+		at, err := s.p.blocks.take(s.fate.length * w)
+		if err != nil {
+			return 0, err
+		}
+		b = &block{base: at, length: s.fate.length}
+		s.blocks[s.fate.array] = b
+		for i := range b.length {
+			store(at+uint64(i*w), w, s.requestHandles().null)
+		}
+	}
+	b.live++
+	at := b.base + uint64(s.fate.position*w)
+	s.inBlock[at] = s.fate.array
+	return at, nil
+}
+
+// release gives the place of a request back.
+func (s *Stream) release(at uint64) {
+	if p, ok := s.images[at]; ok {
+		delete(s.images, at)
+		s.p.images.give(p)
+	}
+	n, ok := s.inBlock[at]
+	if !ok {
+		s.p.cells.give(at)
+		return
+	}
+	delete(s.inBlock, at)
+	b := s.blocks[n]
+	if b.live--; b.live == 0 {
+		delete(s.blocks, n)
+		s.p.blocks.give(b.base, b.length*s.requestHandles().width)
+	}
+}
+
+// side returns the address of the requests if they lie side by side as they
+// are to stand in an array, 0 if not.
+func (s *Stream) side(list []located, w int) uint64 {
+	for i, r := range list {
+		if r.at == 0 {
+			continue
+		}
+		n, ok := r.owner.inBlock[r.at]
+		if !ok {
+			return 0
+		}
+		b := r.owner.blocks[n]
+		base := r.at - uint64(i*w)
+		if base < b.base || base+uint64(len(list)*w) > b.base+uint64(b.length*w) {
+			return 0
+		}
+		for j, q := range list {
+			if q.at != 0 && q.at != base+uint64(j*w) {
+				return 0
+			}
+			if q.at == 0 {
+				if _, taken := r.owner.inBlock[base+uint64(j*w)]; taken {
+					return 0
+				}
+			}
+		}
+		return base
+	}
+	return 0
+}
+
 // requestArray fills in an array of requests, and notes to take over what
 // became of them.
-func (s *Stream) requestArray(p *trace.Param, at uint64) error {
+func (s *Stream) requestArray(p *trace.Param) (uint64, error) {
 	h := s.requestHandles()
 	list := make([]located, len(p.In.Elems))
 	for i := range p.In.Elems {
 		r, err := s.locate(&p.In.Elems[i])
 		if err != nil {
-			return err
+			return 0, err
 		}
+		list[i] = r
+	}
+	at := s.side(list, h.width)
+	if at == 0 {
+		at = s.arena.take(int64(max(len(list), 1) * h.width))
+	}
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	for i, r := range list {
 		raw := h.null
 		if r.at != 0 {
 			raw = load(r.at, h.width)
 		}
 		store(at+uint64(i*h.width), h.width, raw)
-		list[i] = r
 	}
 	s.after = append(s.after, func() {
 		for i, r := range list {
@@ -122,13 +216,13 @@ func (s *Stream) requestArray(p *trace.Param, at uint64) error {
 			s.afterRequest(r, raw)
 		}
 	})
-	return nil
+	return at, nil
 }
 
 // afterRequest forgets a request that has become null.
 func (s *Stream) afterRequest(r located, raw uint64) {
 	if raw == s.requestHandles().null && r.owner.requests[r.key] == r.at {
 		delete(r.owner.requests, r.key)
-		s.p.cells.give(r.at)
+		r.owner.release(r.at)
 	}
 }

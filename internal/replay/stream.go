@@ -19,9 +19,14 @@ type Stream struct {
 	call   *Call // outside of Go's memory
 	callAt uint64
 	ahead  *prophet
+	fate   *fate // of the request that the call under way makes
 
 	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
 	made     int64                 // one-shot requests so far
+	blocks   map[uint64]*block     // by the call that uses the array
+	inBlock  map[uint64]uint64     // which block a place is in
+	images   map[uint64]uint64     // statuses of generalized requests, by place
+	pending  uint64                // such a status, of the request that the call under way makes
 	kept     map[keptKey][]byte    // arrays that calls under way read
 	keptAt   map[keptKey]uint64
 
@@ -29,11 +34,12 @@ type Stream struct {
 	after []func() // what to do when the call under way has come out
 
 	Stats
-	now  atomic.Pointer[trace.Call] // the call under way
-	what atomic.Int32               // State
-	when atomic.Int64               // since
-	due  atomic.Int64               // when the call is to be made
-	done atomic.Bool
+	now   atomic.Pointer[trace.Call] // the call under way
+	what  atomic.Int32               // State
+	when  atomic.Int64               // since
+	due   atomic.Int64               // when the call is to be made
+	done  atomic.Bool
+	begun atomic.Bool // its first call has come out
 }
 
 type requestKey struct {
@@ -69,7 +75,8 @@ const (
 func newStream(p *Process, number int) *Stream {
 	return &Stream{
 		p: p, number: number, arena: arena{alloc: p.host.Alloc},
-		requests: make(map[requestKey]uint64), kept: make(map[keptKey][]byte), keptAt: make(map[keptKey]uint64),
+		requests: make(map[requestKey]uint64), blocks: make(map[uint64]*block), images: make(map[uint64]uint64), inBlock: make(map[uint64]uint64),
+		kept: make(map[keptKey][]byte), keptAt: make(map[keptKey]uint64),
 	}
 }
 
@@ -103,10 +110,11 @@ func (s *Stream) run() error {
 		return err
 	}
 	s.call, s.callAt = (*Call)(pointer(at)), at
-	s.ahead = newProphet(s.p.rank, s.number)
+	s.ahead = newProphet(s.p.rank, s.number, s.p.host.Traced())
 	defer s.ahead.stop()
 	if s.number > 0 {
 		<-s.p.started
+		s.followOn()
 	}
 	for t, err := range s.p.rank.Timed(s.number) {
 		if err != nil {
@@ -123,6 +131,19 @@ func (s *Stream) run() error {
 	return nil
 }
 
+// followOn waits until the stream before has come to its first call: tracers
+// number threads by these.
+func (s *Stream) followOn() {
+	before := s.p.streams[s.number-1]
+	for s.p.failed.Load() == nil {
+		what, since, _ := before.Now()
+		if before.begun.Load() || before.done.Load() || what == InCall && s.p.host.Clock()-since > int64(2*time.Millisecond) {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
 var errGone = errors.New("another thread failed")
 
 // make makes one call.
@@ -133,6 +154,10 @@ func (s *Stream) make(c *trace.Call, gap int64) error {
 	s.now.Store(c)
 	if s.number == 0 && c.Name() == "MPI_Finalize" {
 		s.waitForOthers()
+	}
+	var err error
+	if s.fate, err = s.ahead.fate(c); err != nil {
+		return err
 	}
 	plan, err := s.encode(c)
 	if err != nil {
@@ -160,7 +185,9 @@ func (s *Stream) gap(g trace.Sample) int64 {
 
 func (s *Stream) account(c *trace.Call, gap int64) {
 	k := s.call
-	s.Calls++
+	if s.Calls++; s.Calls == 1 {
+		s.begun.Store(true)
+	}
 	s.MPI += k.End - k.Begin
 	s.Wanted += gap
 	s.last, s.End = k.End, k.End
