@@ -37,7 +37,7 @@ func Check(r *Reader) error {
 			return err
 		}
 	}
-	if err := r.checkProcesses(); err != nil {
+	if _, err := r.procs(); err != nil {
 		return err
 	}
 	_, err = r.Comms()
@@ -194,31 +194,6 @@ func checkValue(v *Value) error {
 			if err := checkValue(&v.Elems[i]); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// checkProcesses compares the table of processes with the calls.
-func (r *Reader) checkProcesses() error {
-	p, err := r.procs()
-	if err != nil {
-		return err
-	}
-	for rank, x := range p.All() {
-		if r.place[rank] < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
-		if err != nil {
-			return err
-		}
-		calls := uint64(0)
-		for stream := range k.Streams() {
-			calls += k.Len(stream)
-		}
-		if uint64(x.Calls) != calls {
-			return r.failed(secProcess, fmt.Errorf("rank %d: %d calls in the table, %d in its streams: %w", rank, x.Calls, calls, ErrFormat))
 		}
 	}
 	return nil

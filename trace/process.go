@@ -32,31 +32,51 @@ type Processes struct {
 const (
 	hostColumn     = 0
 	endColumn      = 2
+	untilColumn    = 5 // start and span together, which ranks have in common
+	spanColumn     = 6
+	callsColumn    = 8 // not in files, where it follows from the streams
 	processColumns = 9
 )
 
 // Len returns the number of entries.
 func (p *Processes) Len() int { return p.cols[0].Len() }
 
-// Coarse returns the process with times to no more than needed: the start to
-// the millisecond, durations to about a thousandth. Their last digits differ
-// from rank to rank without telling anything, and would make up most of a trace
-// of many ranks.
-func (x Process) Coarse() Process {
-	const ms = 1e6
-	x.StartNs = (x.StartNs + ms/2) / ms * ms
-	x.SpanNs, x.MPINs = coarse(x.SpanNs), coarse(x.MPINs)
+// Coarse returns the process with no more than a trace of so many ranks keeps.
+// Last digits differ from rank to rank without telling anything, and would make
+// up most of a trace of many ranks. Durations keep ten significant bits on up to
+// 64 ranks and one less for each factor of three above that, but five at least
+// (3 %). The start is rounded to the millisecond, on more than 256 ranks to what
+// the span is rounded to. On more than 1024 ranks the process id is kept only if
+// the process did not finish.
+func (x Process) Coarse(ranks int) Process {
+	unit := int64(1e6)
+	digits := 10
+	for n := 64; n < ranks && digits > 5; n *= 3 {
+		digits--
+	}
+	end := x.StartNs + x.SpanNs
+	span := unitOf(x.SpanNs, digits)
+	if ranks > 256 {
+		unit = max(unit, span)
+	}
+	x.SpanNs, x.MPINs = round(x.SpanNs, span), round(x.MPINs, unitOf(x.MPINs, digits))
+	// All ranks end together: it is the end that they have in common.
+	x.StartNs = round(end, unit) - x.SpanNs
+	if ranks > 1024 && x.End == "finished" {
+		x.PID = 0
+	}
 	return x
 }
 
-// coarse rounds to ten significant bits.
-func coarse(v int64) int64 {
-	if v < 1<<10 {
-		return v
+// unitOf is what a number is rounded to for so many significant bits.
+func unitOf(v int64, digits int) int64 {
+	if v < 1<<digits {
+		return 1
 	}
-	unit := int64(1) << (bits.Len64(uint64(v)) - 10)
-	return (v + unit/2) / unit * unit
+	return int64(1) << (bits.Len64(uint64(v)) - digits)
 }
+
+func round(v, unit int64) int64 { return (v + unit/2) / unit * unit }
 
 // names numbers strings by first use.
 type names struct {
@@ -94,7 +114,7 @@ func (p *Processes) namesOf(col int) *names {
 func (p *Processes) Append(x Process) {
 	for i, v := range [processColumns]int64{
 		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.Lost), int64(x.Threads),
-		x.StartNs, x.SpanNs, x.MPINs, x.Calls,
+		x.StartNs + x.SpanNs, x.SpanNs, x.MPINs, x.Calls,
 	} {
 		p.cols[i].Append(v)
 	}
@@ -159,13 +179,14 @@ func (x *Process) set(col int, v int64, p *Processes) {
 		x.Lost = uint64(v)
 	case 4:
 		x.Threads = int(v)
-	case 5:
+	case untilColumn:
 		x.StartNs = v
-	case 6:
+	case spanColumn:
+		x.StartNs -= v
 		x.SpanNs = v
 	case 7:
 		x.MPINs = v
-	case 8:
+	case callsColumn:
 		x.Calls = v
 	}
 }
@@ -189,24 +210,81 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 
 // append and decodeProcessSection: the table in files, shorter and slower.
 //
-//	processes = names, per column a seq
+//	processes = names, per column but the calls: form uint8, seq | levels
+//	levels    = least varint, unit uvarint, per rank how many units more uvarint
 func (p *Processes) append(b []byte) []byte {
 	b = p.appendNames(b)
-	for i := range p.cols {
-		b = column.EncodeSeq(b, &p.cols[i], nil)
+	for i := range callsColumn {
+		seq := column.EncodeSeq(nil, &p.cols[i], nil)
+		// What looks random is shortest as small numbers, for the entropy coder.
+		if len(seq) > p.Len()/2 {
+			if levels, ok := appendLevels([]byte{levelsForm}, &p.cols[i]); ok {
+				b = append(b, levels...)
+				continue
+			}
+		}
+		b = append(append(b, seqForm), seq...)
 	}
 	return b
 }
 
-func decodeProcessSection(r *wire.Reader, n int) Processes {
+func decodeProcessSection(r *wire.Reader, n int, calls column.Column) Processes {
+	next := 0
 	return decodeProcesses(r, func() (c column.Column) {
-		if seq := column.DecodeSeq(r, n); seq != nil {
-			for i := range n {
-				c.Append(seq.At(i, 0))
+		if next++; next > callsColumn {
+			return calls
+		}
+		switch form := r.Byte(); form {
+		case seqForm:
+			if seq := column.DecodeSeq(r, n); seq != nil {
+				for i := range n {
+					c.Append(seq.At(i, 0))
+				}
 			}
+		case levelsForm:
+			least, unit := uint64(r.Varint()), r.Uvarint()
+			if n > r.Rest() {
+				r.Fail("%d processes in %d bytes", n, r.Rest())
+				return c
+			}
+			for range n {
+				c.Append(int64(least + unit*r.Uvarint()))
+			}
+		default:
+			r.Fail("process table: unknown form %d", form)
 		}
 		return c
 	})
+}
+
+const (
+	seqForm    = 0
+	levelsForm = 1
+)
+
+// appendLevels writes a column as multiples of a unit above its least value; ok
+// is false if not most of them take one byte.
+func appendLevels(b []byte, c *column.Column) (_ []byte, ok bool) {
+	if c.Len() == 0 {
+		return b, false
+	}
+	least := c.At(0)
+	for v := range c.All() {
+		least = min(least, v)
+	}
+	unit := uint64(0)
+	for v := range c.All() {
+		for a := uint64(v) - uint64(least); a != 0; {
+			unit, a = a, unit%a
+		}
+	}
+	unit = max(unit, 1)
+	b = wire.AppendUvarint(wire.AppendVarint(b, least), unit)
+	head := len(b)
+	for v := range c.All() {
+		b = wire.AppendUvarint(b, (uint64(v)-uint64(least))/unit)
+	}
+	return b, len(b)-head < c.Len()*5/4
 }
 
 func (p *Processes) appendNames(b []byte) []byte {

@@ -94,8 +94,12 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 		return blobs, err
 	})
 	r.procs = sync.OnceValues(func() (p *Processes, err error) {
+		calls, err := r.lengths()
+		if err != nil {
+			return nil, err
+		}
 		err = r.section(secProcess, func(w *wire.Reader) {
-			table := decodeProcessSection(w, r.ranks.ranks)
+			table := decodeProcessSection(w, r.ranks.ranks, calls)
 			p = &table
 		})
 		return p, err
@@ -262,6 +266,39 @@ func (r *Reader) Signatures() (int, error) {
 		return 0, err
 	}
 	return t.sigs.total, nil
+}
+
+// lengths counts the calls of each rank.
+func (r *Reader) lengths() (column.Column, error) {
+	var c column.Column
+	known := make([]int64, r.Classes()) // 0: not yet, or not the same for all ranks
+	for rank, n := range r.place {
+		if n < 0 || known[n] > 0 {
+			sum := int64(0)
+			if n >= 0 {
+				sum = known[n]
+			}
+			c.Append(sum)
+			continue
+		}
+		class, err := r.classAt(int(n))
+		if err != nil {
+			return c, err
+		}
+		streams, err := class.streamsOf(int(r.index[rank]), rank)
+		if err != nil {
+			return c, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+		}
+		sum := int64(0)
+		for _, g := range streams {
+			sum += int64(g.Len())
+		}
+		if len(class.varying) == 0 {
+			known[n] = sum
+		}
+		c.Append(sum)
+	}
+	return c, nil
 }
 
 // Processes returns the table of processes, by rank.

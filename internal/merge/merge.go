@@ -34,7 +34,7 @@ import (
 // go on.
 func Merge(t Transport, tr *track.Track) (*State, error) {
 	rank, size := t.Rank(), t.Size()
-	s, err := leaf(tr, rank)
+	s, err := leaf(tr, rank, size)
 	if err != nil {
 		s = lost(rank, 1, err)
 	}
@@ -91,19 +91,20 @@ func MergeAll(tracks []*track.Track, ranks int) (*State, error) {
 	if ranks == 0 {
 		return &State{}, nil
 	}
-	return block(byRank, 0, ranks)
+	return block(byRank, 0, ranks, ranks)
 }
 
-// block merges the ranks from first on as Merge does at that rank.
-func block(byRank map[int]*track.Track, first, ranks int) (*State, error) {
-	s, err := leaf(byRank[first], first)
+// block merges the ranks from first on, of a world of so many, as Merge does at
+// that rank.
+func block(byRank map[int]*track.Track, first, ranks, world int) (*State, error) {
+	s, err := leaf(byRank[first], first, world)
 	if err != nil {
 		s = lost(first, 1, err)
 	}
 	for step := 1; first&step == 0 && first+step < ranks; step <<= 1 {
 		from := first + step
 		width := min(step, ranks-from)
-		other, err := block(byRank, from, from+width)
+		other, err := block(byRank, from, from+width, world)
 		if err != nil {
 			return nil, err
 		}

@@ -110,7 +110,7 @@ func same(t require, b []byte, tracks []*track.Track) {
 			}
 		}
 		p, err := k.Process()
-		if q := (trace.Process{StartNs: tr.Process.StartNs, SpanNs: tr.Process.SpanNs}).Coarse(); err != nil ||
+		if q := (trace.Process{StartNs: tr.Process.StartNs, SpanNs: tr.Process.SpanNs}).Coarse(r.Ranks()); err != nil ||
 			p.StartNs != q.StartNs || p.SpanNs != q.SpanNs {
 			t.Fatalf("rank %d: process %+v, want times %+v, error %v", rank, p, q, err)
 		}

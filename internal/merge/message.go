@@ -20,7 +20,7 @@ import (
 const (
 	plainMessage      = 0
 	compressedMessage = 1
-	compressFrom      = 1 << 16 // smaller messages travel faster than they compress
+	compressFrom      = 1 << 14 // smaller messages travel faster than they compress
 )
 
 func (s *State) encode() []byte {

@@ -62,8 +62,8 @@ var (
 	errTimes = errors.New("signatures and times differ in number")
 )
 
-// leaf is the state of one rank.
-func leaf(tr *track.Track, rank int) (*State, error) {
+// leaf is the state of one rank of a world of so many.
+func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if tr == nil {
 		s := &State{first: rank, ranks: 1}
 		s.processes.Append(trace.Process{})
@@ -117,7 +117,7 @@ func leaf(tr *track.Track, rank int) (*State, error) {
 	s.processes.Append(trace.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: calls,
-	}.Coarse())
+	}.Coarse(world))
 	return s, nil
 }
 

@@ -150,7 +150,7 @@ func TestLargeMessage(t *testing.T) {
 		for i := range 9000 {
 			r.Send(i%50, int64(i), 0, 1)
 		}
-	}), 0)
+	}), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
