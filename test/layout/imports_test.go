@@ -16,7 +16,7 @@ import (
 var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/wire", "internal/timing", "internal/version", "internal/launch", "internal/inspect", "internal/symbolise"},
 	{"internal/pack"},
-	{"internal/timing/hist", "internal/event", "internal/signature", "internal/prefix"},
+	{"internal/timing/hist", "internal/timing/codec", "internal/event", "internal/signature", "internal/prefix"},
 	{"internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/volume"},

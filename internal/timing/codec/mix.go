@@ -1,0 +1,109 @@
+package codec
+
+// A mixer predicts bits: several contexts have a probability each, and weights
+// by how well they did lately make one of them. It is what internal/wire does
+// for bytes, cut down for speed: five contexts, one input each, and one more
+// for how sure they are.
+type mixer struct {
+	slots  []slot
+	mask   uint32
+	sets   [16][inputs]int32
+	cur    [contexts]*slot
+	inputs [inputs]int32
+}
+
+// A slot is an adaptive probability of a one.
+type slot struct {
+	p uint16
+	n uint16 // how often it was used, up to a limit
+}
+
+const (
+	contexts    = 5
+	inputs      = 2 * contexts
+	slotLimit   = 60
+	firstWeight = 14000 // of 65536
+	learning    = 14
+)
+
+func newMixer(values int) *mixer {
+	bits := 12
+	for bits < 18 && 1<<bits < 8*values {
+		bits++
+	}
+	m := &mixer{slots: make([]slot, 1<<bits), mask: 1<<bits - 1}
+	for i := range m.slots {
+		m.slots[i].p = 1 << 15
+	}
+	for i := range m.sets {
+		for k := range m.sets[i] {
+			if k%2 == 0 {
+				m.sets[i][k] = firstWeight
+			}
+		}
+	}
+	return m
+}
+
+// code codes one bit in the given contexts with a set of weights.
+func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, bit uint32) uint32 {
+	w := &m.sets[set&15]
+	dot := int64(0)
+	for i := range m.cur {
+		s := &m.slots[((hash[i]+node*0x9e3779b1)*0x85ebca6b>>14)&m.mask]
+		m.cur[i] = s
+		st := stretched[s.p>>4]
+		sure := (int32(s.p) - 1<<15) * int32(confidence[s.n]) >> 9
+		m.inputs[2*i], m.inputs[2*i+1] = st, sure
+		dot += int64(w[2*i])*int64(st) + int64(w[2*i+1])*int64(sure)
+	}
+	p := min(max(squash(int32(max(min(dot>>16, 2047), -2047))), 24), 65536-24)
+	bit = c.code(bit, p)
+	target := int32(bit<<16) - int32(bit)
+	e := (target - p) * learning >> 10
+	for k, x := range &m.inputs {
+		w[k] += (x*e + 1<<9) >> 10
+	}
+	for _, s := range &m.cur {
+		s.p = uint16(int32(s.p) + (target-int32(s.p))*rate[s.n]>>16)
+		if s.n < slotLimit {
+			s.n++
+		}
+	}
+	return bit
+}
+
+// squash is 65536/(1+exp(-d/256)), stretched its inverse by p/16.
+func squash(d int32) int32 {
+	d = max(min(d, 2047), -2047) + 2048
+	i, w := d>>7, d&127
+	return (logistic[i]*(128-w) + logistic[i+1]*w + 64) >> 7
+}
+
+// logistic is 65536/(1+exp(-x)) at -8, -7.5, …, 8.
+var logistic = [33]int32{
+	22, 36, 60, 98, 162, 267, 440, 724, 1179, 1923, 3108, 4971, 7812, 11955, 17625, 24743, 32768,
+	40793, 47911, 53581, 57724, 60565, 62428, 63613, 64357, 64812, 65096, 65269, 65374, 65438, 65476, 65500, 65514,
+}
+
+var (
+	stretched  [4096]int32
+	rate       [slotLimit + 1]int32
+	confidence [slotLimit + 1]uint8
+)
+
+func init() {
+	at := 0
+	for d := int32(-2047); d <= 2047; d++ {
+		for ; at <= int(squash(d)>>4) && at < len(stretched); at++ {
+			stretched[at] = d
+		}
+	}
+	for ; at < len(stretched); at++ {
+		stretched[at] = 2047
+	}
+	for n := range rate {
+		rate[n] = int32(65536 * 2 / (2*n + 3))
+		confidence[n] = uint8(min(n, 16))
+	}
+}
