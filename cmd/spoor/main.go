@@ -128,6 +128,7 @@ func verbs() []*cobra.Command {
 		newDump(),
 		newMatrix(),
 		newImbalance(),
+		newReport(),
 		newVerify(),
 		newDiff(),
 		newProxy(),

@@ -57,6 +57,16 @@ func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
 	})
 }
 
+// Occurs reports whether a trace has any functions that the options count.
+func Occurs(r *trace.Reader, opts Options) bool {
+	for _, f := range r.Schema() {
+		if role, _ := roleOf(f); role != start && opts.wants(role) {
+			return true
+		}
+	}
+	return false
+}
+
 // A builder puts a matrix together.
 type builder struct {
 	m     *Matrix

@@ -226,3 +226,24 @@ func (m *Matrix) Dense() [][]Cell {
 	}
 	return rows
 }
+
+// Rebin returns the same traffic with more ranks per row. The new bin must be a
+// multiple of the old one.
+func (m *Matrix) Rebin(bin int) *Matrix {
+	n := *m
+	n.Bin = bin
+	each := bin / m.Bin
+	n.rows = make([][]Entry, n.Size())
+	for i := range n.rows {
+		sum := make(map[int]Cell)
+		for k := i * each; k < min((i+1)*each, len(m.rows)); k++ {
+			for _, e := range m.rows[k] {
+				c := sum[e.To/each]
+				c.add(e.Cell)
+				sum[e.To/each] = c
+			}
+		}
+		n.rows[i] = entries(sum)
+	}
+	return &n
+}

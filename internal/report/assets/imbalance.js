@@ -1,0 +1,64 @@
+import { data } from "./data.js";
+import { el, none, section } from "./dom.js";
+import { percent, plural, ratio, time } from "./format.js";
+import { table } from "./table.js";
+
+const who = (x) => `rank ${x.rank}${x.host ? ` on ${x.host}` : ""}`;
+
+// bars draws how many ranks have how much.
+const bars = (d, width = 150, height = 26) => {
+  if (!d.bins) return el("span", { className: "dim", textContent: d.ranks > 1 ? "–" : "" });
+  const most = Math.max(...d.bins), step = width / d.bins.length, range = d.most.ns - d.least.ns;
+  return el("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `ranks from ${time(d.least.ns)} to ${time(d.most.ns)}: ${d.bins.join(", ")}` },
+    el("line", { class: "axis", x1: 0, x2: width, y1: height - 0.5, y2: height - 0.5 }),
+    d.bins.map((n, i) => {
+      const h = n ? Math.max(2, ((height - 2) * n) / most) : 0;
+      const from = d.least.ns + (range * i) / d.bins.length;
+      return el("g", {}, el("title", {}, `${plural(n, "rank")} at ${time(from)} to ${time(from + range / d.bins.length)}`),
+        el("rect", { x: i * step, y: 0, width: step, height, fill: "transparent" }),
+        n > 0 && el("rect", { class: "b", x: i * step + 0.5, y: height - 1 - h, width: step - 1, height: h }));
+    }));
+};
+
+const groups = (d) => {
+  if (!d.groups) return null;
+  const one = (g) => `${plural(g.ranks, "rank")} at ${time(g.mean_ns)}` + (g.some_ranks ? ` (${g.some_ranks.join(", ")}${g.ranks > g.some_ranks.length ? ", …" : ""})` : "");
+  return `Two groups: ${one(d.groups[0])}, and ${one(d.groups[1])}.`;
+};
+
+const distribution = (name, d) =>
+  el("div", { className: "figure" }, el("strong", { textContent: name }),
+    el("div", { style: "margin:8px 0" }, bars(d, 420, 64)),
+    el("div", { className: "dim" }, `${time(d.mean_ns)} mean; least ${time(d.least.ns)}, ${who(d.least)}; most ${time(d.most.ns)}, ${who(d.most)}.`),
+    d.groups && el("div", { textContent: groups(d) }));
+
+export const imbalance = () => {
+  const r = data.imbalance;
+  const lead = "What each rank had to compute, and in which calls the others waited for it. Time lost is how much longer ranks spent in a call than the rank that spent least.";
+  if (r.ranks === 0) return section("imbalance", "Imbalance", lead, none("No rank left a track."));
+  const known = { "by class": "Ranks that made the same calls share a mean here; extremes are exact.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the error that was asked for.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
+  const calls = r.calls.filter((c) => c.duration.ranks > 1);
+  const lost = (c) => Math.max(0, c.duration.mean_ns - c.duration.least.ns) * c.duration.ranks;
+  let only = true;
+  const place = el("div");
+  const draw = () => place.replaceChildren(table({
+    label: "Calls by time lost", filter: "Filter calls", thing: "call", sort: 2, rows: calls.filter((c) => !only || c.collective),
+    columns: [
+      { label: "Call", text: (c) => c.function, code: true },
+      { label: "From", text: (c) => c.site, wrap: true },
+      { label: "Lost", title: "in all ranks together", value: lost, text: (c) => time(lost(c)) },
+      { label: "Most / mean", value: (c) => (c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1), text: (c) => ratio(c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1) },
+      { label: "Least time", value: (c) => c.duration.least.ns, text: (c) => `${time(c.duration.least.ns)}, rank ${c.duration.least.rank}`, hover: (c) => who(c.duration.least) },
+      { label: "Most time", value: (c) => c.duration.most.ns, text: (c) => `${time(c.duration.most.ns)}, rank ${c.duration.most.rank}`, hover: (c) => who(c.duration.most) },
+      { label: "Gap before, most", title: "time outside MPI before these calls, of the rank with most", value: (c) => c.gap.most.ns, text: (c) => `${time(c.gap.most.ns)}, rank ${c.gap.most.rank}`, hover: (c) => [who(c.gap.most), groups(c.gap)].filter(Boolean).join("\n") },
+      { label: "Ranks by time", text: (c) => groups(c.duration) || "", node: (c) => bars(c.duration), hover: (c) => groups(c.duration) },
+    ],
+  }));
+  draw();
+  return section("imbalance", "Imbalance", [lead, " ", known],
+    el("div", { className: "cards", style: "grid-template-columns:repeat(auto-fit,minmax(320px,1fr))" },
+      distribution("Useful time, outside of MPI", r.useful_time), distribution("Time in MPI", r.mpi_time)),
+    el("p", { className: "dim", textContent: `Parallel efficiency ${percent(r.efficiency.parallel)} = load balance ${percent(r.efficiency.load_balance)} × communication ${percent(r.efficiency.communication)}.` }),
+    el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "collective calls only")),
+    place);
+};

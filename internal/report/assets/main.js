@@ -1,0 +1,48 @@
+import { facts, overview } from "./overview.js";
+import { data } from "./data.js";
+import { el, repaint } from "./dom.js";
+import { imbalance } from "./imbalance.js";
+import { matrix } from "./matrix.js";
+import { sizes } from "./sizes.js";
+import { timeline } from "./timeline.js";
+
+// The theme: as the system has it, unless chosen here.
+const themes = ["auto", "light", "dark"];
+const button = document.getElementById("theme");
+const wear = (theme) => {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  button.textContent = "Theme: " + theme;
+  repaint();
+};
+button.addEventListener("click", () => wear(themes[(themes.indexOf(document.documentElement.dataset.theme || "auto") + 1) % 3]));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+
+// Paper is white whatever the screen is.
+let before = "auto";
+addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme || "auto"; wear("light"); });
+addEventListener("afterprint", () => wear(before));
+
+let waiting = 0;
+addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(repaint); });
+
+facts();
+overview();
+await matrix();
+sizes();
+imbalance();
+await timeline();
+document.getElementById("foot").append(`${data.file}, made by ${data.producer}. This page is one file and loads nothing from anywhere.`);
+
+// The link of the section in view is marked.
+const links = new Map([...document.querySelectorAll("#nav a")].map((a) => [a.hash.slice(1), a]));
+const seen = new IntersectionObserver((list) => {
+  for (const e of list) {
+    if (!e.isIntersecting) continue;
+    for (const a of links.values()) a.removeAttribute("aria-current");
+    links.get(e.target.id)?.setAttribute("aria-current", "true");
+  }
+}, { rootMargin: "-15% 0px -75% 0px" });
+for (const id of links.keys()) seen.observe(document.getElementById(id));
+if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+document.documentElement.dataset.ready = "true";

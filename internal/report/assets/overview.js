@@ -1,0 +1,58 @@
+import { data } from "./data.js";
+import { el, section } from "./dom.js";
+import { bytes, count, percent, plural, time } from "./format.js";
+import { table } from "./table.js";
+
+const card = (name, value, note, share) =>
+  el("div", { className: "card" }, el("dt", { textContent: name }),
+    el("dd", {}, value, note && el("small", { textContent: note }),
+      share !== undefined && el("div", { className: "meter", "aria-hidden": "true" }, el("i", { style: `width:${(100 * share).toFixed(1)}%` }))));
+
+export const facts = () => {
+  const s = data.summary;
+  const list = [data.file, plural(s.ranks, "rank"), plural(s.hosts.length, "host")];
+  if (s.start_ns) list.push(new Date(s.start_ns / 1e6).toISOString().replace("T", " ").slice(0, 19) + " UTC");
+  if (s.mpi_library) list.push(s.mpi_library.split("\n")[0].replace(/\s+/g, " ").slice(0, 60));
+  document.getElementById("facts").append(...list.map((t) => el("span", { textContent: t })));
+};
+
+export const overview = () => {
+  const s = data.summary, e = data.imbalance.efficiency;
+  const section1 = section("overview", "Overview", null,
+    s.problems.map((p) => el("p", { className: "notice", textContent: p })),
+    Object.entries(s.ends).filter(([k]) => k !== "finished").map(([k, n]) =>
+      el("p", { className: "notice", textContent: k === "missing" ? `Of ${plural(n, "rank")} there is no track.` : `${plural(n, "rank")} did not reach MPI_Finalize.` })),
+    el("dl", { className: "cards" },
+      card("Run time", time(s.span_ns), "of the rank that took longest"),
+      card("In MPI", percent(s.total_ns ? s.mpi_ns / s.total_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} a rank`, s.total_ns ? s.mpi_ns / s.total_ns : 0),
+      card("MPI calls", count(s.calls), `from ${plural(s.call_sites, "place")} in the code`),
+      card("Trace", bytes(s.bytes), s.calls ? `${(s.bytes / s.calls).toPrecision(2)} bytes a call` : "no calls")),
+    e.runtime_ns > 0 && [
+      el("h3", { textContent: "Efficiency of the parallel run" }),
+      el("dl", { className: "cards" },
+        card("Parallel efficiency", percent(e.parallel), "mean useful time over run time", e.parallel),
+        card("Load balance", percent(e.load_balance), "mean useful time over the most", e.load_balance),
+        card("Communication", percent(e.communication), "most useful time over run time", e.communication))],
+    el("h3", { textContent: "Functions" }),
+    functions());
+  return section1;
+};
+
+// functions are the totals by name.
+const functions = () => {
+  const s = data.summary;
+  const most = Math.max(1, ...s.functions.map((f) => f.ns));
+  return table({
+    label: "MPI functions", filter: "Filter functions", thing: "function", sort: 2, rows: s.functions,
+    columns: [
+      { label: "Function", text: (f) => f.name, code: true },
+      { label: "Calls", value: (f) => f.calls, text: (f) => count(f.calls) },
+      { label: "Time", title: "in all ranks together", value: (f) => f.ns, text: (f) => time(f.ns) },
+      { label: "Share of MPI", text: (f) => percent(s.mpi_ns ? f.ns / s.mpi_ns : 0),
+        value: (f) => f.ns, node: (f) => [percent(s.mpi_ns ? f.ns / s.mpi_ns : 0), " ", el("span", { style: "display:inline-block;width:90px;text-align:left" }, el("span", { className: "bar", style: `width:${(90 * f.ns / most).toFixed(1)}px` }))] },
+      { label: "Mean", value: (f) => f.ns / Math.max(1, f.calls), text: (f) => time(f.ns / Math.max(1, f.calls)) },
+      { label: "Least", value: (f) => f.min_ns, text: (f) => time(f.min_ns) },
+      { label: "Most", value: (f) => f.max_ns, text: (f) => time(f.max_ns) },
+    ],
+  });
+};

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"regexp"
+	"strings"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// scripts are the modules of the page; a module comes after those it imports.
+var scripts = []string{"format.js", "dom.js", "data.js", "table.js", "overview.js", "matrix.js", "sizes.js", "imbalance.js", "timeline.js", "main.js"}
+
+// Modules become one: what they import stands before them.
+var (
+	imports = regexp.MustCompile(`(?m)^import [^;]*;\n`)
+	exports = regexp.MustCompile(`(?m)^export `)
+)
+
+// Write writes the page.
+func Write(w io.Writer, d *Data) error {
+	page, err := assets.ReadFile("assets/page.html")
+	if err != nil {
+		return err
+	}
+	style, err := assets.ReadFile("assets/style.css")
+	if err != nil {
+		return err
+	}
+	var script bytes.Buffer
+	for _, name := range scripts {
+		text, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			return err
+		}
+		script.Write(exports.ReplaceAll(imports.ReplaceAll(text, nil), nil))
+	}
+	// encoding/json writes <, > and & of strings as \u003c and so on, so that
+	// nothing in the data can end the script element that holds it.
+	data, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err = strings.NewReplacer(
+		"{{title}}", html.EscapeString(d.Title), "{{style}}", string(style), "{{script}}", script.String(), "{{data}}", string(data),
+	).WriteString(w, string(page))
+	return err
+}

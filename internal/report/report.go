@@ -1,0 +1,204 @@
+// Package report makes one HTML file of a trace that opens anywhere, without a
+// network: what ran, calls and structure, who talked to whom, who waited for
+// whom, and when.
+//
+//  1. What is embedded MUST be bounded whatever the trace: many ranks share
+//     rows, long times share tiles, long lists are cut and say so.
+//  2. Nothing of the trace may become markup or script: data is JSON without
+//     any '<', and the page writes it as text.
+//  3. Every number says how well it is known where the trace keeps less.
+//
+// The page is plain HTML, CSS and JavaScript from the folder assets, put
+// together without a build step. The package computes no profile of its own:
+// what it shows comes from the packages summary, profile, matrix and imbalance.
+package report
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+
+	"spoor/internal/imbalance"
+	"spoor/internal/matrix"
+	"spoor/internal/summary"
+	"spoor/internal/version"
+	"spoor/trace"
+)
+
+// Options say what to look at.
+type Options struct {
+	Name     func(trace.Site) string            // of call sites; nil: module and offset
+	Progress func(what string, done, total int) // may be nil; called by several goroutines
+}
+
+// Data is what a page shows.
+type Data struct {
+	Title     string            `json:"title"`
+	File      string            `json:"file"`
+	Producer  string            `json:"producer"`
+	Summary   *summary.Summary  `json:"summary"`
+	Matrix    []Layer           `json:"matrix"`
+	Imbalance *imbalance.Report `json:"imbalance"`
+	Timeline  *Timeline         `json:"timeline"` // nil without times
+}
+
+// Bounds of what is embedded.
+const (
+	maxClasses = 200   // listed
+	maxHosts   = 200   // listed
+	maxCalls   = 500   // of the imbalance
+	maxCells   = 40000 // of one level of a matrix
+)
+
+// Of collects what the page of a trace shows.
+func Of(r *trace.Reader, o Options) (*Data, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	s, err := summary.Of(r)
+	if err != nil {
+		return nil, err
+	}
+	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + version.Number, Summary: s}
+	if d.Title == "" {
+		d.Title = d.File
+	}
+	s.File = d.File
+	if d.Imbalance, err = imbalance.Of(r, imbalance.Options{
+		All: true, Name: o.Name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
+	}); err != nil {
+		return nil, fmt.Errorf("imbalance: %w", err)
+	}
+	if d.Matrix, err = layers(r, o); err != nil {
+		return nil, fmt.Errorf("matrix: %w", err)
+	}
+	if d.Timeline, err = timeline(r, s, o); err != nil {
+		return nil, fmt.Errorf("timeline: %w", err)
+	}
+	d.cut()
+	return d, nil
+}
+
+// cut shortens what may be long.
+func (d *Data) cut() {
+	for i := range d.Summary.Classes {
+		c := &d.Summary.Classes[i]
+		c.Ranks = c.Ranks[:min(len(c.Ranks), 1)] // the page says how many in other ways
+	}
+	d.Summary.Classes = d.Summary.Classes[:min(len(d.Summary.Classes), maxClasses)]
+	d.Summary.Hosts = d.Summary.Hosts[:min(len(d.Summary.Hosts), maxHosts)]
+	d.Imbalance.Calls = d.Imbalance.Calls[:min(len(d.Imbalance.Calls), maxCalls)]
+}
+
+// A Layer is the traffic of one kind.
+type Layer struct {
+	Name      string        `json:"name"`
+	Ranks     int           `json:"ranks"`
+	Total     matrix.Cell   `json:"total"`
+	Elsewhere matrix.Cell   `json:"elsewhere"`
+	Unsized   uint64        `json:"unsized"`
+	Unknown   uint64        `json:"unknown"`
+	Sizes     []matrix.Cell `json:"sizes"` // by size: 0, then from 2^(i-1) to 2^i - 1 bytes
+	Levels    []Level       `json:"levels"`
+}
+
+// A Level is a matrix at one resolution: cells from, to, messages and bytes, by
+// row and column, of which rows and columns are differences; packed.
+type Level struct {
+	Bin   int    `json:"bin"` // ranks per row
+	Size  int    `json:"size"`
+	Cells string `json:"cells"`
+	Count int    `json:"count"`
+}
+
+// layers counts the traffic of each kind at a few resolutions.
+func layers(r *trace.Reader, o Options) ([]Layer, error) {
+	var list []Layer
+	for _, kind := range []struct {
+		name string
+		opts matrix.Options
+	}{
+		{"point-to-point", matrix.Options{PointToPoint: true}},
+		{"collectives", matrix.Options{Collectives: true}},
+		{"one-sided", matrix.Options{RMA: true}},
+	} {
+		if !matrix.Occurs(r, kind.opts) {
+			continue
+		}
+		kind.opts.Progress = func(n, total int) { o.Progress("counting "+kind.name, n, total) }
+		m, err := matrix.Compute(r, kind.opts)
+		if err != nil {
+			return nil, err
+		}
+		l := Layer{
+			Name: kind.name, Ranks: m.Ranks, Total: m.Total, Elsewhere: m.Elsewhere, Unsized: m.Unsized, Unknown: m.Unknown,
+		}
+		last := 0
+		for i, c := range m.Sizes {
+			if c.Messages > 0 {
+				last = i + 1
+			}
+		}
+		l.Sizes = m.Sizes[:last]
+		for _, size := range []int{64, 256, 1024, m.Ranks} {
+			bin := max(1, (m.Ranks+size-1)/size)
+			if n := len(l.Levels); n > 0 && l.Levels[n-1].Bin <= bin {
+				continue
+			}
+			if lv, ok := level(m, bin); ok || len(l.Levels) == 0 {
+				l.Levels = append(l.Levels, lv)
+			}
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// level encodes a matrix, unless it has too many cells.
+func level(m *matrix.Matrix, bin int) (Level, bool) {
+	if bin > m.Bin {
+		m = m.Rebin(bin)
+	}
+	lv := Level{Bin: bin, Size: m.Size()}
+	var b []byte
+	last := 0
+	for i, row := range m.Rows() {
+		if lv.Count += len(row); lv.Count > maxCells {
+			return lv, false
+		}
+		b = appendUvarint(b, uint64(i-last), uint64(len(row)))
+		last = i
+		to := 0
+		for _, e := range row {
+			b = appendUvarint(b, uint64(e.To-to), e.Messages, e.Bytes)
+			to = e.To
+		}
+	}
+	lv.Cells = packed(b)
+	return lv, true
+}
+
+func appendUvarint(b []byte, list ...uint64) []byte {
+	for _, v := range list {
+		for v >= 0x80 {
+			b = append(b, byte(v)|0x80)
+			v >>= 7
+		}
+		b = append(b, byte(v))
+	}
+	return b
+}
+
+// packed compresses bytes as text: raw deflate in base 64, which browsers read.
+func packed(b []byte) string {
+	var buf bytes.Buffer
+	w, err := flate.NewWriter(&buf, flate.BestCompression)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	w.Write(b)
+	w.Close()
+	return base64.StdEncoding.EncodeToString(buf.Bytes())
+}

@@ -1,0 +1,339 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"spoor/internal/summary"
+	"spoor/trace"
+)
+
+// A Timeline is what ranks did when, in tiles: each row is one rank, or some
+// that share it, each tile an equal part of the time.
+type Timeline struct {
+	Kind      string     `json:"kind"` // how well times are known: exact, bounded, histogram, mean
+	StartNs   int64      `json:"start_ns"`
+	EndNs     int64      `json:"end_ns"`
+	Ranks     int        `json:"ranks"`
+	Bin       int        `json:"bin"`     // ranks per row
+	Sampled   bool       `json:"sampled"` // only the first rank of each row was looked at
+	Threads   bool       `json:"threads"` // there are threads beside the first, which are not shown
+	Rows      []Row      `json:"rows"`
+	Functions []Function `json:"functions"`
+
+	Tiles int    `json:"tiles"` // per row
+	Main  string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
+	Share string `json:"share"` // per row and tile: part of the time inside MPI, 0 to 250; packed
+
+	Coarse int    `json:"coarse"` // tiles per row of each function's own part
+	Each   string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
+
+	Events string `json:"events,omitempty"` // of short traces: see events
+}
+
+// A Row is the shares of time of a row, by category.
+type Row struct {
+	First int       `json:"first"` // rank
+	Host  string    `json:"host"`
+	Share []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
+	Calls uint64    `json:"calls"`
+}
+
+// A Function is a function that is told apart in a timeline.
+type Function struct {
+	Name     string  `json:"name"`
+	Category int     `json:"category"`
+	Ns       float64 `json:"ns"` // in all rows
+	Calls    uint64  `json:"calls"`
+}
+
+// Categories are kinds of functions that look the same in a timeline.
+var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI"}
+
+func category(f *trace.Function) int {
+	name := strings.TrimPrefix(f.Name, "MPI_")
+	switch {
+	case strings.HasPrefix(name, "File_"):
+		return 4
+	case strings.HasPrefix(name, "Win_") || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == "win" && p.Dir == trace.DirIn }):
+		return 3
+	case f.Has(trace.Completes):
+		return 1
+	case f.Has(trace.Collective):
+		return 2
+	case f.Has(trace.Starts) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Name == "dest" || p.Name == "source" || p.Name == "message" }):
+		return 0
+	}
+	return 5
+}
+
+// Bounds of a timeline.
+const (
+	maxRows      = 256
+	maxTiles     = 1 << 18 // of all rows
+	mostTiles    = 1 << 14 // of a row
+	maxFunctions = 30      // told apart; the others are one
+	maxEach      = 1 << 20 // coarse tiles of all functions
+	maxEvents    = 20000   // calls shown one by one
+	maxLooked    = 1 << 27 // calls gone through
+)
+
+// A painter fills the tiles of one row.
+type painter struct {
+	t     *Timeline
+	of    map[*trace.Function]int
+	width float64     // of a tile in ns
+	sums  [][]float32 // by function and tile: ns
+	inMPI []float32   // by tile
+	kind  trace.SampleKind
+}
+
+func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error) {
+	t := &Timeline{Ranks: r.Ranks(), Rows: []Row{}}
+	rows, err := t.choose(r)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	p := &painter{t: t, of: make(map[*trace.Function]int), kind: trace.ExactSample}
+	p.functions(r, s)
+	t.Tiles = max(64, min(mostTiles, maxTiles/len(rows)))
+	t.Coarse = t.Tiles
+	for t.Coarse > 64 && len(t.Functions)*len(rows)*t.Coarse > maxEach {
+		t.Coarse /= 2
+	}
+	p.width = float64(t.EndNs-t.StartNs) / float64(t.Tiles)
+	p.inMPI = make([]float32, t.Tiles)
+	for range t.Functions {
+		p.sums = append(p.sums, make([]float32, t.Tiles))
+	}
+	each := make([][]byte, len(t.Functions))
+	var dominant, share, events []byte
+	short := s.Calls <= maxEvents && t.Bin == 1
+	for i, ranks := range rows {
+		for _, rank := range ranks {
+			list, err := p.rank(r, rank, &t.Rows[i], short)
+			if err != nil {
+				return nil, fmt.Errorf("rank %d: %w", rank, err)
+			}
+			events = append(events, list...)
+		}
+		dominant, share = p.tiles(dominant, share, len(ranks))
+		for f := range each {
+			each[f] = p.coarse(each[f], f, len(ranks))
+		}
+		p.close(&t.Rows[i], len(ranks))
+		o.Progress("painting the timeline", i+1, len(rows))
+	}
+	if p.kind == trace.NoSample {
+		return nil, nil
+	}
+	t.Kind = p.kind.String()
+	t.Main, t.Share, t.Each = packed(dominant), packed(share), packed(slices.Concat(each...))
+	if short {
+		t.Events = packed(events)
+	}
+	return t, nil
+}
+
+// choose sets rows and the extent of time, and returns the ranks of each row
+// that are looked at.
+func (t *Timeline) choose(r *trace.Reader) ([][]int, error) {
+	t.Bin = max(1, (t.Ranks+maxRows-1)/maxRows)
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]int
+	calls := uint64(0)
+	first := true
+	for rank := range t.Ranks {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		start, err := k.Start()
+		if err != nil {
+			return nil, err
+		}
+		p := procs.At(rank)
+		if first || start < t.StartNs {
+			t.StartNs = start
+		}
+		if end := start + p.SpanNs; first || end > t.EndNs {
+			t.EndNs = end
+		}
+		t.Threads = t.Threads || k.Streams() > 1
+		first = false
+		calls += k.Len(0)
+		if n := len(t.Rows); n == 0 || t.Rows[n-1].First/t.Bin != rank/t.Bin {
+			t.Rows = append(t.Rows, Row{First: rank, Host: p.Host})
+			rows = append(rows, nil)
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], rank)
+	}
+	if t.EndNs <= t.StartNs {
+		return nil, nil
+	}
+	if calls > maxLooked && t.Bin > 1 {
+		t.Sampled = true
+		for i := range rows {
+			rows[i] = rows[i][:1]
+		}
+	}
+	return rows, nil
+}
+
+// functions decides which functions are told apart: those with most time.
+func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
+	byName := make(map[string]*trace.Function)
+	for _, f := range r.Schema() {
+		byName[f.Name] = f
+	}
+	list := slices.Clone(s.Functions)
+	slices.SortStableFunc(list, func(a, b summary.Function) int { return cmp.Compare(b.Ns, a.Ns) })
+	for i, f := range list {
+		if i < maxFunctions || len(list) == maxFunctions+1 {
+			p.t.Functions = append(p.t.Functions, Function{Name: f.Name, Category: category(byName[f.Name])})
+			p.of[byName[f.Name]] = i
+			continue
+		}
+		if i == maxFunctions {
+			p.t.Functions = append(p.t.Functions, Function{Name: fmt.Sprintf("%d other functions", len(list)-i), Category: len(Categories) - 1})
+		}
+		p.of[byName[f.Name]] = maxFunctions
+	}
+}
+
+// rank paints the calls of a rank, and lists them if wanted:
+//
+//	events = calls uvarint, (gap uvarint, duration uvarint, function byte)…
+//
+// in ns, gaps from the end of the call before, at first from StartNs.
+func (p *painter) rank(r *trace.Reader, rank int, row *Row, list bool) ([]byte, error) {
+	k, err := r.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int, k.Terminals())
+	for i := range numbers {
+		c, err := k.Terminal(i)
+		if err != nil {
+			return nil, err
+		}
+		numbers[i] = p.of[c.Func]
+	}
+	var events []byte
+	if list {
+		events = appendUvarint(events, k.Len(0))
+	}
+	// A call lasts no longer than to the next one's start, which means may say.
+	var last trace.TimedTerminal
+	have := false
+	at := p.t.StartNs
+	put := func(end int64) {
+		start := max(last.Start, at)
+		end = max(start, min(end, last.Start+int64(last.Timing.Duration.Ns)))
+		f := numbers[last.Terminal]
+		p.paint(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs))
+		p.t.Functions[f].Ns += float64(end - start)
+		p.t.Functions[f].Calls++
+		row.Calls++
+		if list {
+			events = append(appendUvarint(events, uint64(start-at), uint64(end-start)), byte(f))
+		}
+		at = end
+	}
+	for c, err := range k.Timings(0) {
+		if err != nil {
+			return nil, err
+		}
+		if have {
+			put(c.Start)
+		} else {
+			p.kind = min(p.kind, c.Timing.Duration.Kind)
+		}
+		last, have = c, true
+	}
+	if have {
+		put(p.t.EndNs)
+	}
+	return events, nil
+}
+
+// paint adds a call to the tiles that it touches.
+func (p *painter) paint(f int, start, end float64) {
+	i, j := int(start/p.width), int(end/p.width)
+	i, j = max(0, min(i, p.t.Tiles-1)), max(0, min(j, p.t.Tiles-1))
+	sums := p.sums[f]
+	if i == j {
+		sums[i] += float32(end - start)
+		p.inMPI[i] += float32(end - start)
+		return
+	}
+	for k := i; k <= j; k++ {
+		part := float32(min(end, float64(k+1)*p.width) - max(start, float64(k)*p.width))
+		sums[k] += part
+		p.inMPI[k] += part
+	}
+}
+
+// parts is how many steps a whole tile has.
+const parts = 250
+
+// portion is a part of a tile: 0 only for nothing.
+func (p *painter) portion(ns float32, tiles, ranks int) byte {
+	if ns <= 0 {
+		return 0
+	}
+	return byte(max(1, min(parts, parts*float64(ns)/(p.width*float64(tiles*ranks))+0.5)))
+}
+
+func (p *painter) tiles(dominant, share []byte, ranks int) ([]byte, []byte) {
+	for i, sum := range p.inMPI {
+		best, most := 255, float32(0)
+		for f := range p.sums {
+			if v := p.sums[f][i]; v > most {
+				best, most = f, v
+			}
+		}
+		dominant = append(dominant, byte(best))
+		share = append(share, p.portion(sum, 1, ranks))
+	}
+	return dominant, share
+}
+
+func (p *painter) coarse(b []byte, f, ranks int) []byte {
+	each := p.t.Tiles / p.t.Coarse
+	for i := 0; i+each <= p.t.Tiles; i += each {
+		var sum float32
+		for _, v := range p.sums[f][i : i+each] {
+			sum += v
+		}
+		b = append(b, p.portion(sum, each, ranks))
+	}
+	return b
+}
+
+// close sums up a row and clears the tiles for the next.
+func (p *painter) close(row *Row, ranks int) {
+	row.Share = make([]float64, len(Categories))
+	whole := float64(p.t.EndNs-p.t.StartNs) * float64(ranks)
+	for f := range p.sums {
+		var sum float64
+		for _, v := range p.sums[f] {
+			sum += float64(v)
+		}
+		c := p.t.Functions[f].Category
+		row.Share[c] += sum / whole
+		clear(p.sums[f])
+	}
+	for i, v := range row.Share {
+		row.Share[i] = float64(int(v*1e6+0.5)) / 1e6
+	}
+	clear(p.inMPI)
+}
