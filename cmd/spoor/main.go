@@ -125,6 +125,7 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newRun(),
 		newInfo(),
+		newProfile(),
 		newDump(),
 		newMatrix(),
 		newImbalance(),

@@ -15,6 +15,7 @@ package volume
 
 import (
 	"fmt"
+	"slices"
 
 	"spoor/trace"
 )
@@ -103,6 +104,18 @@ func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error)
 		}
 	}
 	return nil
+}
+
+// Rank returns the amounts of one rank, as Each does.
+func (c *Class) Rank(number int) (counts []uint64, totals []Amount, err error) {
+	member, ok := slices.BinarySearch(c.x.Ranks(), number)
+	if !ok {
+		return nil, nil, fmt.Errorf("volume: rank %d is of another class", number)
+	}
+	if err = c.rank(0); err == nil && member > 0 {
+		err = c.rank(member)
+	}
+	return c.counts, c.totals, err
 }
 
 // rank computes counts and totals of a rank.

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/profile"
+	"spoor/trace"
+)
+
+type profileOptions struct {
+	rank    int
+	class   int
+	all     bool
+	style   string
+	minTime string
+	depth   int
+	width   int
+	json    bool
+	flat    bool
+	paths   []string
+}
+
+func newProfile() *cobra.Command {
+	var o profileOptions
+	cmd := &cobra.Command{
+		Use:   "profile [flags] TRACE",
+		Short: "Show what the program looks like, and where its time goes",
+		Long: `Show the shape of the program as nested loops with their counts, calls with the
+places they are made from, and the time in MPI and in the computation before
+each call. No source is needed; with debug information places have lines.
+
+Ranks that did the same share a shape: it is shown for the first rank of the
+largest class unless --rank, --class or --all say otherwise. Times are means of
+the class's ranks, times how often the rank did it.
+
+What is a loop here follows from what was called: calls from the same place are
+the same, whatever their other parameters. "3 to 5 times" varies from one time
+the loop is entered to the next. "→ rank+1 or none" is whom the call is about.
+
+--style paper writes computation and calls as terms with the number of the call
+site below and the number of rounds behind, times in µs; terse leaves out the
+times within loops, and latex makes a document of it.`,
+		Example: `  spoor profile app.spoor
+  spoor profile --rank 3 --min-time 1ms --depth 2 app.spoor
+  spoor profile --style latex app.spoor >app.tex && pdflatex app.tex`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runProfile(cmd, r, o) }),
+	}
+	f := cmd.Flags()
+	f.IntVarP(&o.rank, "rank", "r", -1, "show this `rank`")
+	f.IntVarP(&o.class, "class", "c", -1, "show this `class` of ranks, as spoor info numbers them")
+	f.BoolVarP(&o.all, "all", "a", false, "show all classes")
+	f.StringVar(&o.style, "style", "tree", "how to write: tree, paper, terse or latex")
+	f.StringVar(&o.minTime, "min-time", "", "put lines below this `time` together (20us, 1.5ms); 0: show all (default: as many as fit)")
+	f.IntVar(&o.depth, "depth", -1, "open loops down to this `level`")
+	f.IntVar(&o.width, "width", 0, "columns to use (default: those of the terminal)")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	debugPathFlag(f, &o.paths)
+	return cmd
+}
+
+func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
+	view := profile.View{MinTime: -1, Depth: o.depth, Width: o.width}
+	if o.minTime != "" {
+		d, err := parseTime(o.minTime)
+		if err != nil {
+			return &usageError{cmd, fmt.Errorf("--min-time: %w", err)}
+		}
+		view.MinTime = float64(d)
+	}
+	style := slices.Index([]string{"paper", "terse", "latex"}, o.style)
+	switch {
+	case style < 0 && o.style != "tree":
+		return &usageError{cmd, fmt.Errorf("--style: %q is none of tree, paper, terse and latex", o.style)}
+	case style == int(profile.LaTeX):
+		o.all = false // one document
+	}
+	ranks, others, err := profiled(r, o)
+	if err != nil {
+		return &usageError{cmd, err}
+	}
+	if view.Width <= 0 {
+		view.Width = columns(cmd)
+	}
+	where := newPlaces(o.paths)
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	var list []*profile.Profile
+	for i, rank := range ranks {
+		p, err := profile.Of(r, rank, where.of)
+		if err != nil {
+			return err
+		}
+		switch {
+		case o.json:
+			list = append(list, p)
+			continue
+		case i > 0:
+			fmt.Fprintln(out)
+		}
+		if style < 0 {
+			err = p.Tree(out, view)
+		} else {
+			err = p.Paper(out, profile.Style(style), view)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if o.json {
+		if err := writeJSON(out, list); err != nil {
+			return err
+		}
+	} else if others > 0 && style != int(profile.LaTeX) {
+		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", plural(others, "class"))
+	}
+	where.complain(cmd)
+	return out.Flush()
+}
+
+// profiled chooses the ranks to show; others is how many classes are left out.
+func profiled(r *trace.Reader, o profileOptions) (ranks []int, others int, err error) {
+	first := func(class int) int { return r.Members(class)[0] }
+	switch {
+	case r.Classes() == 0:
+		return nil, 0, errors.New("there is no track of any rank")
+	case o.rank >= 0:
+		if o.rank >= r.Ranks() {
+			return nil, 0, fmt.Errorf("--rank: %d: there are %d, from 0 to %d", o.rank, r.Ranks(), r.Ranks()-1)
+		}
+		return []int{o.rank}, 0, nil
+	case o.class >= 0:
+		if o.class >= r.Classes() {
+			return nil, 0, fmt.Errorf("--class: %d: there are %d, from 0 to %d", o.class, r.Classes(), r.Classes()-1)
+		}
+		return []int{first(o.class)}, 0, nil
+	case o.all:
+		for class := range r.Classes() {
+			ranks = append(ranks, first(class))
+		}
+		return ranks, 0, nil
+	}
+	largest, most := 0, 0
+	for class := range r.Classes() {
+		if n := len(r.Members(class)); n > most {
+			largest, most = class, n
+		}
+	}
+	return []int{first(largest)}, r.Classes() - 1, nil
+}
+
+// parseTime reads a time with a unit; µs may be us.
+func parseTime(s string) (time.Duration, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(strings.ReplaceAll(s, " ", ""))
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no time; write 20us or 1.5ms", s)
+	}
+	return d, nil
+}
+
+// columns is the width of the terminal that is printed to.
+func columns(cmd *cobra.Command) int {
+	const otherwise = 120
+	f, ok := cmd.OutOrStdout().(*os.File)
+	if !ok || !terminal(f) {
+		if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+			return n
+		}
+		return otherwise
+	}
+	var size struct{ rows, columns, x, y uint16 }
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size)))
+	if errno != 0 || size.columns == 0 {
+		return otherwise
+	}
+	return int(size.columns)
+}

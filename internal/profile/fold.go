@@ -1,0 +1,420 @@
+package profile
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"spoor/trace"
+)
+
+// The compression finds rules that save room; a programmer thinks in loops. The
+// shape of a program is made from the rules in one pass from the innermost to
+// the outermost: a call is known by its function and place alone, whatever its
+// other parameters; rules that stand once are dissolved; and what then repeats
+// side by side becomes a loop, however often its inner loops run each time
+// (Grosclaude et al. take two equal neighbours, then the most frequent pair, in
+// turn). Each rule is taken once, so that the work is that of the compressed
+// form, and what is counted is exact.
+
+type kind uint8
+
+const (
+	callKind kind = iota
+	loopKind
+	partKind // occurs in several places and is too large to be shown in each
+)
+
+// A node is one occurrence of a part of the program.
+type node struct {
+	kind  kind
+	shape int   // equal for nodes that differ in nothing but numbers
+	size  int   // of the tree below, in nodes
+	terms terms // of a call: its terminals
+	body  []item
+	rule  int // of a part, any that has it
+
+	// Of a loop: how often it is entered in this occurrence (once, unless several
+	// occurrences were put together), and the rounds of all entries.
+	entered, rounds, least, most uint64
+}
+
+// An item is a node that occurs a number of times.
+type item struct {
+	n     *node
+	times uint64
+}
+
+// terms counts terminals, in rising order.
+type terms []term
+
+type term struct {
+	terminal int
+	count    uint64
+}
+
+const (
+	maxWindow   = 256 // longest sequence of nodes that is looked for twice in a row
+	maxUnfolded = 64  // longest rule that waits to be folded with what is around it
+	maxUnrolled = 32  // longest loop that is written out while folding
+	maxCopied   = 96  // largest part that is shown wherever it occurs, in nodes
+)
+
+// A folder makes shapes. Terminals of the same place have the same label.
+type folder struct {
+	label  []int // by terminal
+	shapes map[string]int
+	leaf   map[int]*node // by terminal
+	lists  map[int][]*node
+	uses   map[int]int
+	key    []byte
+}
+
+func newFolder(label []int) *folder {
+	return &folder{label: label, shapes: make(map[string]int)}
+}
+
+// fold returns the shape of a stream as a sequence.
+func (f *folder) fold(root trace.Node) []*node {
+	f.leaf, f.lists, f.uses = make(map[int]*node), make(map[int][]*node), make(map[int]int)
+	f.count(root)
+	return f.folded(f.rule(root))
+}
+
+func (f *folder) count(n trace.Node) {
+	for _, c := range n.Children() {
+		if c.Rule < 0 {
+			continue
+		}
+		if f.uses[c.Rule]++; f.uses[c.Rule] == 1 {
+			f.count(c)
+		}
+	}
+}
+
+// rule returns one pass through the body of a rule. Short ones are not folded
+// yet: where a rule ends need not be where a loop does.
+func (f *folder) rule(n trace.Node) []*node {
+	if list, ok := f.lists[n.Rule]; ok {
+		return list
+	}
+	var list []*node
+	for _, c := range n.Children() {
+		var once []*node
+		if c.Rule < 0 {
+			once = []*node{f.call(c.Terminal)}
+		} else {
+			once = f.rule(c)
+		}
+		list = f.repeated(list, once, c.Count)
+	}
+	if len(list) > maxUnfolded {
+		list = f.folded(list)
+	}
+	if n.Rule > 0 && f.uses[n.Rule] > 1 && len(list) > 1 && sizeOf(list) > maxCopied {
+		list = []*node{f.part(n.Rule, f.folded(list))}
+	}
+	f.lists[n.Rule] = list
+	return list
+}
+
+// repeated appends a sequence a number of times. The first and the last time
+// stand beside the loop of the others, as they may belong to what is around it.
+func (f *folder) repeated(list, once []*node, times uint64) []*node {
+	n := uint64(len(once))
+	switch {
+	case n == 1 && once[0].isRun() && times > 1:
+		return f.appended(list, f.loop(once, times))
+	case times*n <= maxUnrolled && times <= maxUnrolled:
+		for range times {
+			list = f.appended(list, once...)
+		}
+		return list
+	case n > maxUnrolled/2:
+		return f.appended(list, f.loop(f.folded(once), times))
+	}
+	list = f.appended(list, once...)
+	list = f.appended(list, f.loop(f.folded(once), times-2))
+	return f.appended(list, once...)
+}
+
+// appended appends nodes, and makes one run of neighbours from the same place.
+func (f *folder) appended(list []*node, more ...*node) []*node {
+	for _, x := range more {
+		if n := len(list); n > 0 && x.isRun() && list[n-1].shape == x.shape {
+			list[n-1] = f.joined(list[n-1], x)
+			continue
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// folded makes loops of what repeats in a sequence, the shortest repetitions
+// first, so that inner loops are whole when outer ones are looked for.
+func (f *folder) folded(list []*node) []*node {
+	for w := 1; w < len(list) && w <= maxWindow; w++ {
+		shorter := f.pass(list, w)
+		if len(shorter) < len(list) {
+			w = 0 // what was too far apart may be close now
+		}
+		list = shorter
+	}
+	return list
+}
+
+// pass makes loops of bodies of w nodes, from left to right.
+func (f *folder) pass(list []*node, w int) []*node {
+	var out []*node
+	for i := 0; i < len(list); {
+		x := list[i]
+		last := len(out) - 1
+		switch {
+		// Neighbours of the same place, or the same loop twice, are one loop.
+		case w == 1 && last >= 0 && out[last].shape == x.shape && (x.isRun() || x.kind == loopKind && out[last].kind == loopKind):
+			out[last] = f.joined(out[last], x)
+			i++
+		// Another round of the loop before.
+		case last >= 0 && i+w <= len(list) && out[last].isLoopOver(list[i:i+w]):
+			out[last] = f.withRound(out[last], list[i:i+w])
+			i += w
+		// A round that came before its loop.
+		case len(x.body) == w && last+1 >= w && x.isLoopOver(out[last+1-w:]):
+			out = append(out[:last+1-w], f.withRound(x, out[last+1-w:]))
+			i++
+		// Twice the same.
+		case i+2*w <= len(list) && sameShapes(list[i:i+w], list[i+w:i+2*w]):
+			out = append(out, f.withRound(f.loop(list[i:i+w], 1), list[i+w:i+2*w]))
+			i += 2 * w
+		default:
+			if len(x.body) == w {
+				if loop, before, after := f.rotated(x, out, list[i+1:]); loop != nil {
+					out = append(out[:len(out)-before], loop)
+					i += 1 + after
+					continue
+				}
+			}
+			out = append(out, x)
+			i++
+		}
+	}
+	return out
+}
+
+func sizeOf(list []*node) int {
+	n := 0
+	for _, x := range list {
+		n += x.size
+	}
+	return n
+}
+
+func (f *folder) call(terminal int) *node {
+	n := f.leaf[terminal]
+	if n == nil {
+		n = &node{kind: callKind, size: 1, terms: terms{{terminal, 1}}}
+		n.shape = f.shape('c', f.label[terminal])
+		f.leaf[terminal] = n
+	}
+	return n
+}
+
+func (f *folder) part(rule int, list []*node) *node {
+	n := &node{kind: partKind, size: 1, rule: rule, body: scaled(list, 1)}
+	n.shape = f.shapeOf('p', n.body)
+	return n
+}
+
+func scaled(list []*node, times uint64) []item {
+	body := make([]item, len(list))
+	for i, x := range list {
+		body[i] = item{x, times}
+	}
+	return body
+}
+
+func (f *folder) loop(list []*node, rounds uint64) *node {
+	return f.newLoop(scaled(list, rounds), rounds)
+}
+
+func (f *folder) newLoop(body []item, rounds uint64) *node {
+	// A loop over nothing but a loop is one loop.
+	if x := body[0]; len(body) == 1 && x.n.kind == loopKind && !x.n.isRun() {
+		inner := make([]item, len(x.n.body))
+		for i, y := range x.n.body {
+			inner[i] = item{y.n, y.times * x.times}
+		}
+		return f.newLoop(inner, x.n.rounds*x.times)
+	}
+	n := &node{kind: loopKind, body: body, entered: 1, rounds: rounds, least: rounds, most: rounds, size: 1}
+	for _, x := range body {
+		n.size += x.n.size
+	}
+	if n.isRun() {
+		n.shape = body[0].n.shape
+	} else {
+		n.shape = f.shapeOf('l', body)
+	}
+	return n
+}
+
+// isRun reports whether a node is one call after the other from one place. A
+// loop that happens to run once is a run of one.
+func (n *node) isRun() bool {
+	return n.kind == callKind || n.kind == loopKind && len(n.body) == 1 && n.body[0].n.isRun()
+}
+
+func (f *folder) shapeOf(what byte, body []item) int {
+	list := make([]int, len(body))
+	for i, x := range body {
+		list[i] = x.n.shape
+	}
+	return f.shape(what, list...)
+}
+
+func (f *folder) shape(what byte, parts ...int) int {
+	f.key = append(f.key[:0], what)
+	for _, p := range parts {
+		f.key = binary.AppendUvarint(f.key, uint64(p))
+	}
+	n, ok := f.shapes[string(f.key)]
+	if !ok {
+		n = len(f.shapes)
+		f.shapes[string(f.key)] = n
+	}
+	return n
+}
+
+// rotated sees whether parts of a loop's body stand before and after it which
+// together are another round: x (y x)[n] y is (x y)[n+1]. It returns that loop and
+// how many nodes before and after are in it.
+func (f *folder) rotated(loop *node, out, next []*node) (turned *node, before, after int) {
+	if loop.kind != loopKind || loop.isRun() {
+		return nil, 0, 0
+	}
+	m := len(loop.body)
+	for after = 1; after < m && after <= len(next); after++ {
+		before = m - after
+		if before > len(out) {
+			continue
+		}
+		head, tail := next[:after], out[len(out)-before:]
+		if !sameAs(loop.body[:after], head) || !sameAs(loop.body[after:], tail) {
+			continue
+		}
+		body := make([]item, 0, m)
+		for i, x := range tail {
+			body = append(body, f.add(loop.body[after+i], item{x, 1}))
+		}
+		for i, x := range head {
+			body = append(body, f.add(loop.body[i], item{x, 1}))
+		}
+		return f.newLoop(body, loop.rounds+1), before, after
+	}
+	return nil, 0, 0
+}
+
+func sameAs(body []item, list []*node) bool {
+	return slices.EqualFunc(body, list, func(x item, y *node) bool { return x.n.shape == y.shape })
+}
+
+func sameShapes(a, b []*node) bool {
+	return slices.EqualFunc(a, b, func(x, y *node) bool { return x.shape == y.shape })
+}
+
+// isLoopOver reports whether a node is a loop whose body is list. Runs are dealt
+// with elsewhere.
+func (n *node) isLoopOver(list []*node) bool {
+	return n.kind == loopKind && !n.isRun() && sameAs(n.body, list)
+}
+
+// withRound returns a loop with one more round.
+func (f *folder) withRound(loop *node, round []*node) *node {
+	body := make([]item, len(round))
+	for i, x := range round {
+		body[i] = f.add(loop.body[i], item{x, 1})
+	}
+	return f.newLoop(body, loop.rounds+1)
+}
+
+// joined returns one loop for two that follow each other, each entered once.
+func (f *folder) joined(a, b *node) *node {
+	if a.isRun() {
+		a, b = f.asRun(a), f.asRun(b)
+	}
+	body := make([]item, len(a.body))
+	for i := range body {
+		body[i] = f.add(a.body[i], b.body[i])
+	}
+	return f.newLoop(body, a.rounds+b.rounds)
+}
+
+// asRun returns a run as a loop over a call.
+func (f *folder) asRun(n *node) *node {
+	if n.kind == callKind {
+		return f.newLoop([]item{{n, 1}}, 1)
+	}
+	inner := n.body[0]
+	if inner.n.kind == callKind {
+		return n
+	}
+	// A loop in a loop over nothing but one call.
+	in := f.asRun(inner.n)
+	out := f.newLoop([]item{{in.body[0].n, in.body[0].times * inner.times}}, in.rounds*inner.times)
+	out.entered, out.least, out.most = n.entered, n.least*in.least, n.most*in.most
+	return out
+}
+
+// add puts occurrences of two nodes of the same shape together.
+func (f *folder) add(x, y item) item {
+	if x.n == y.n {
+		return item{x.n, x.times + y.times}
+	}
+	return item{f.combine(x, y), 1}
+}
+
+func (f *folder) combine(x, y item) *node {
+	a, b := x.n, y.n
+	switch {
+	case a.kind == callKind && b.kind == callKind:
+		return &node{kind: callKind, shape: a.shape, size: 1, terms: a.terms.times(x.times).plus(b.terms.times(y.times))}
+	case a.isRun():
+		a, b = f.asRun(a), f.asRun(b)
+	}
+	sum := &node{
+		kind: a.kind, shape: a.shape, size: max(a.size, b.size), rule: a.rule, body: make([]item, len(a.body)),
+		entered: a.entered*x.times + b.entered*y.times, rounds: a.rounds*x.times + b.rounds*y.times,
+		least: min(a.least, b.least), most: max(a.most, b.most),
+	}
+	for i := range sum.body {
+		p, q := a.body[i], b.body[i]
+		sum.body[i] = f.add(item{p.n, p.times * x.times}, item{q.n, q.times * y.times})
+	}
+	return sum
+}
+
+func (t terms) times(n uint64) terms {
+	if n == 1 {
+		return t
+	}
+	out := slices.Clone(t)
+	for i := range out {
+		out[i].count *= n
+	}
+	return out
+}
+
+func (t terms) plus(u terms) terms {
+	out := make(terms, 0, len(t)+len(u))
+	for len(t) > 0 && len(u) > 0 {
+		switch {
+		case t[0].terminal < u[0].terminal:
+			out, t = append(out, t[0]), t[1:]
+		case t[0].terminal > u[0].terminal:
+			out, u = append(out, u[0]), u[1:]
+		default:
+			out = append(out, term{t[0].terminal, t[0].count + u[0].count})
+			t, u = t[1:], u[1:]
+		}
+	}
+	return append(append(out, t...), u...)
+}

@@ -1,0 +1,338 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// View says how much of a profile is shown.
+type View struct {
+	Width   int     // columns of the terminal
+	MinTime float64 // ns of a line that is worth showing; negative: as many as fit
+	Depth   int     // of loops that are opened; negative: all
+}
+
+// fitting is how many lines are shown of a thread if nobody asks for more.
+const fitting = 60
+
+// A row is a line to be printed.
+type row struct {
+	text  string
+	site  string
+	sums  *Sums
+	calls string
+	mean  bool // means are those of single calls
+	per   uint64
+}
+
+// Tree writes the profile as an indented tree.
+func (p *Profile) Tree(w io.Writer, v View) error {
+	for i := range p.Threads {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := p.tree(w, &p.Threads[i], v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Profile) tree(w io.Writer, t *Thread, v View) error {
+	hidden := v.MinTime
+	lister := rows{p: p, depth: v.Depth}
+	if hidden >= 0 {
+		lister.min = hidden
+		lister.body(t.Body, 0)
+	} else {
+		for _, share := range []float64{0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05} {
+			hidden = share * t.Total.Time()
+			lister = rows{p: p, depth: v.Depth, min: hidden}
+			if lister.body(t.Body, 0); len(lister.list) <= fitting {
+				break
+			}
+		}
+	}
+	out := table{w: w, width: v.Width, total: t.Total.Time()}
+	out.write(p.head(t), lister.list)
+	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
+		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", Duration(hidden))
+	}
+	return out.err
+}
+
+// head says whose profile it is.
+func (p *Profile) head(t *Thread) string {
+	who := fmt.Sprintf("rank %d", p.Rank)
+	if n := len(p.Ranks); n > 1 {
+		who += fmt.Sprintf(", as all %s ranks of class %d", grouped(uint64(n)), p.Class)
+		if n == p.World {
+			who = fmt.Sprintf("rank %d, as all ranks", p.Rank)
+		}
+		if p.Varies {
+			who += ", which run loops unequally often"
+		}
+	}
+	if t.Number > 0 {
+		who += fmt.Sprintf(", thread %d", t.Number)
+	}
+	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, grouped(t.Total.Calls), Duration(t.Total.Compute), Duration(t.Total.MPI))
+}
+
+// rows lists what is to be printed.
+type rows struct {
+	p     *Profile
+	depth int
+	min   float64
+	left  int // nodes that have no row of their own
+	list  []row
+}
+
+func (r *rows) body(nodes []*Node, level int) {
+	var small []*Node
+	flush := func() {
+		if len(small) == 1 {
+			r.node(small[0], level)
+		} else if len(small) > 1 {
+			r.left += len(small)
+			r.several(small, level)
+		}
+		small = nil
+	}
+	for _, n := range nodes {
+		if n.Sums.Time() < r.min {
+			small = append(small, n)
+			continue
+		}
+		flush()
+		r.node(n, level)
+	}
+	flush()
+}
+
+// several puts neighbours that take little time on one line.
+func (r *rows) several(nodes []*Node, level int) {
+	var sum Sums
+	for _, n := range nodes {
+		sum.add(&n.Sums)
+	}
+	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: grouped(sum.Calls)})
+}
+
+// names says which functions are called below some nodes, most frequent first.
+func (r *rows) names(nodes []*Node) string {
+	const room = 3
+	calls := make(map[string]uint64)
+	for _, n := range nodes {
+		r.functions(n, calls)
+	}
+	names := slices.SortedFunc(maps.Keys(calls), func(a, b string) int {
+		return cmp.Or(cmp.Compare(calls[b], calls[a]), strings.Compare(a, b))
+	})
+	text := "… " + strings.Join(names[:min(len(names), room)], ", ")
+	if len(names) > room {
+		text += " and others"
+	}
+	return text
+}
+
+// functions counts the calls below a node.
+func (r *rows) functions(n *Node, calls map[string]uint64) {
+	if n.Site > 0 {
+		calls[r.p.Sites[n.Site-1].Function] += n.Sums.Calls
+	}
+	for _, c := range n.Body {
+		r.functions(c, calls)
+	}
+}
+
+func indent(level int) string { return strings.Repeat("  ", level) }
+
+func (r *rows) node(n *Node, level int) {
+	x := row{text: indent(level), sums: &n.Sums, calls: grouped(n.Sums.Calls)}
+	open := false
+	switch n.Kind {
+	case "call":
+		site := &r.p.Sites[n.Site-1]
+		if n.Most > 1 {
+			x.text += times(n) + " × "
+		}
+		x.text += site.Function
+		if n.Peers != "" {
+			x.text += " " + n.Peers
+		}
+		if size := perCall(&n.Sums); size != "" {
+			x.text += "  " + size
+		}
+		x.site, x.mean, x.per = site.Text, true, n.Sums.Calls
+	case "loop":
+		x.text += times(n) + " times"
+		x.per = n.Rounds
+		open = true
+	case "part":
+		if x.text += fmt.Sprintf("part %d", n.Part); n.Body == nil {
+			x.text += ", see above"
+		}
+		x.per = n.Entered
+		open = n.Body != nil
+	}
+	large := func(c *Node) bool { return c.Sums.Time() >= r.min }
+	closed := open && (r.depth >= 0 && level >= r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
+	if closed {
+		x.text += ": " + r.names([]*Node{n})
+		r.left++
+	}
+	r.list = append(r.list, x)
+	if open && !closed {
+		r.body(n.Body, level+1)
+	}
+}
+
+// times says how often a loop is run each time.
+func times(n *Node) string {
+	if n.Least == n.Most {
+		return grouped(n.Least)
+	}
+	return grouped(n.Least) + "–" + grouped(n.Most)
+}
+
+// perCall says how much one call moves.
+func perCall(s *Sums) string {
+	out, in := s.BytesOut/max(1, s.Calls), s.BytesIn/max(1, s.Calls)
+	switch {
+	case out == 0 && in == 0:
+		return ""
+	case out == in || in == 0:
+		return Bytes(out)
+	case out == 0:
+		return Bytes(in)
+	}
+	return Bytes(out) + " out, " + Bytes(in) + " in"
+}
+
+// A table aligns columns of numbers before a text that may be cut.
+type table struct {
+	w     io.Writer
+	width int
+	total float64
+	err   error
+}
+
+const (
+	narrowest = 60
+	wide      = 112 // from here on there is room for means
+)
+
+func (t *table) write(title string, list []row) {
+	width := max(t.width, narrowest)
+	means := width >= wide
+	t.line(cut(title, width))
+	if means {
+		t.line("")
+		t.line("           computing before        inside MPI")
+		t.line("  share    total     mean     total     mean      calls")
+	} else {
+		t.line("  share  compute   in MPI      calls")
+	}
+	longest := 0
+	for i := range list {
+		longest = max(longest, utf8.RuneCountInString(list[i].text))
+	}
+	for i := range list {
+		x := &list[i]
+		numbers := fmt.Sprintf("%7s %8s", share(x.sums.Time(), t.total), Duration(x.sums.Compute))
+		per := float64(max(1, x.per))
+		if means {
+			compute, inside := "", ""
+			if x.per > 0 {
+				compute, inside = Duration(x.sums.Compute/per), Duration(x.sums.MPI/per)
+			}
+			numbers += fmt.Sprintf(" %8s  %8s %8s", compute, Duration(x.sums.MPI), inside)
+		} else {
+			numbers += fmt.Sprintf(" %8s", Duration(x.sums.MPI))
+		}
+		numbers += fmt.Sprintf(" %10s  ", x.calls)
+		room := width - utf8.RuneCountInString(numbers)
+		text := x.text
+		if x.site != "" {
+			// Places stand below each other where there is room.
+			column := min(longest, room*3/5)
+			if n := utf8.RuneCountInString(text); n < column {
+				text += strings.Repeat(" ", column-n)
+			}
+			text += "  " + x.site
+		}
+		t.line(numbers + cut(text, room))
+	}
+}
+
+func (t *table) line(s string) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintln(t.w, strings.TrimRight(s, " "))
+	}
+}
+
+// cut shortens a text to a number of columns.
+func cut(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width || width < 1 {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:width-1]) + "…"
+}
+
+func share(part, whole float64) string {
+	switch {
+	case whole == 0:
+		return "0 %"
+	case part >= 0.9995*whole:
+		return "100 %"
+	case part > 0 && part < 0.0005*whole:
+		return "< 0.1 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*part/whole)
+}
+
+// Duration writes a time with three digits: 1.23 ms.
+func Duration(ns float64) string {
+	units := []string{"ns", "µs", "ms", "s"}
+	for i, u := range units {
+		if ns < 999.5 || i == len(units)-1 {
+			if ns >= 999.5 {
+				return fmt.Sprintf("%.0f %s", ns, u)
+			}
+			return fmt.Sprintf("%.3g %s", ns, u)
+		}
+		ns /= 1000
+	}
+	return ""
+}
+
+// Bytes writes a size with three digits: 800 B, 1.6 kB.
+func Bytes(n uint64) string {
+	v, units := float64(n), []string{"kB", "MB", "GB", "TB", "PB", "EB"}
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	for i, u := range units {
+		v /= 1000
+		if v < 999.5 || i == len(units)-1 {
+			return fmt.Sprintf("%.3g %s", v, u)
+		}
+	}
+	return ""
+}
+
+func grouped(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
