@@ -174,7 +174,7 @@ func (r *Reader) readTables() (*tables, error) {
 	if err := r.section(secSites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w) }); err != nil {
 		return nil, err
 	}
-	err = r.section(secSignatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList)) })
+	err = r.section(secSignatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList), nil) })
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,9 @@ const (
 	formsPerByte = 4096
 )
 
-func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int) *signatureTable {
+// decodeSignatures reads the table. note, if not nil, is told how many bytes the
+// coefficients of a kind of forms in a list of a group take.
+func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int, note func(g *group, list int, kind column.Kind, forms, bytes int)) *signatureTable {
 	limit := maxForms + formsPerByte*r.Rest()
 	n := r.Count(1)
 	var cols [5]*column.Seq
@@ -233,7 +235,11 @@ func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int) *s
 	}
 	for _, g := range t.groups {
 		for i := range g.forms {
-			g.forms[i].DecodeCoefficients(r)
+			if note == nil {
+				g.forms[i].DecodeCoefficients(r)
+				continue
+			}
+			g.forms[i].DecodeCoefficientsOf(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
 		}
 	}
 	return t

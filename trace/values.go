@@ -26,7 +26,28 @@ type valueReader struct {
 	pos   int
 	err   error
 	find  *lookup
-	ranks []bool // by position: is a rank; filled in if not nil
+	ranks []bool   // by position: is a rank; filled in if not nil
+	names []string // by position: what it is; filled in if not nil
+	name  string   // of the next value
+}
+
+// valueNames returns what the values of a signature are: the parameter that each
+// belongs to.
+func valueNames(f *Function, vals []int64) []string {
+	names := make([]string, len(vals))
+	if len(vals) == 0 {
+		return names
+	}
+	outputs := vals[0] == 0 || vals[0] == errInStatus
+	for range 2 {
+		d := valueReader{vals: vals, pos: 1, find: &lookup{}, names: names}
+		if d.call(f, outputs); d.err == nil {
+			break
+		}
+		outputs = !outputs
+	}
+	names[0] = "return code"
+	return names
 }
 
 // readCall decodes a signature. Outputs are missing if the call failed, which
@@ -48,6 +69,7 @@ func readCall(f *Function, vals []int64, find *lookup, ranks []bool) (*Call, err
 
 func (d *valueReader) call(f *Function, outputs bool) *Call {
 	c := &Call{Func: f, Return: d.vals[0], Params: make([]Param, len(f.Params))}
+	d.label("", "result", "")
 	if outputs && f.Result != None {
 		c.Result = d.scalar(&ParamDef{Kind: f.Returns, Type: f.Result}, true)
 	}
@@ -55,9 +77,14 @@ func (d *valueReader) call(f *Function, outputs bool) *Call {
 		p := &f.Params[i]
 		c.Params[i].Def = p
 		if p.In {
+			d.label(p.Name, "", "")
 			c.Params[i].In = d.part(p, p.Dims, false)
 		}
 		if p.Out && outputs {
+			d.label(p.Name, "", "")
+			if p.In {
+				d.label(p.Name, " on return", "")
+			}
 			c.Params[i].Out = d.part(p, p.Dims, true)
 		}
 	}
@@ -72,6 +99,11 @@ func (d *valueReader) aux(c *Call) {
 		return
 	}
 	w := d.vals[d.pos:]
+	for i := range w {
+		if d.names != nil {
+			d.names[d.pos+i] = "what was made"
+		}
+	}
 	switch {
 	case len(w) == 0:
 	case len(w) == 7 && c.Func.Has(CreatesComm):
@@ -88,8 +120,18 @@ func (d *valueReader) next() int64 {
 		d.err = errShape
 		return 0
 	}
+	if d.names != nil && d.pos < len(d.names) {
+		d.names[d.pos] = d.name
+	}
 	d.pos++
 	return d.vals[d.pos-1]
+}
+
+// label names the values that follow.
+func (d *valueReader) label(param, what, part string) {
+	if d.names != nil {
+		d.name = param + what + part
+	}
 }
 
 // part reads a scalar, an array or an array of arrays.
@@ -171,7 +213,13 @@ func (d *valueReader) status(form int64, out bool) *StatusValue {
 	case StatusAbsent, StatusEmpty:
 	case StatusFilled, StatusIgnored:
 		d.mark(d.pos)
-		s.Source, s.Tag, s.Count, s.Cancelled = d.next(), d.next(), d.next(), d.next() != 0
+		name := d.name
+		field := func(part string) int64 {
+			d.label(name, "", part)
+			return d.next()
+		}
+		s.Source, s.Tag, s.Count, s.Cancelled = field(".source"), field(".tag"), field(".count"), field(".cancelled") != 0
+		d.name = name
 		if out && d.vals[0] == errInStatus {
 			s.Error, s.HasError = d.next(), true
 		}

@@ -25,7 +25,10 @@ func newInfo() *cobra.Command {
 		Long: `What ran: command, MPI, ranks, hosts, when and how long. What it called: the
 functions that took most time. How it is stored: the bytes of each section,
 and the classes, sets of ranks that made the same calls in the same order up to
-values and to how often loops are run.
+values and to how often loops are run. What makes a trace large: the parameters
+and other things that most bytes of the compressed sections are spent on, in
+proportion to what they take before compression, and the form in which they
+are stored, docs/format.md.
 
 Time in MPI is the sum over all ranks and threads; its share is that of the
 time from each rank's first call to its last.`,
@@ -51,7 +54,7 @@ time from each rank's first call to its last.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().IntVar(&top, "top", 10, "list so many functions and classes; 0: all")
+	cmd.Flags().IntVar(&top, "top", 10, "list so many functions, costs and classes; 0: all")
 	return cmd
 }
 
@@ -100,7 +103,25 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
+	if err := printCosts(w, s, top); err != nil {
+		return err
+	}
 	return printClasses(w, s, top)
+}
+
+// printCosts tells what the sections on calls are made of.
+func printCosts(w io.Writer, s *summary.Summary, top int) error {
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(tw, "bytes\tfor\tsection\tcall\tvalue\tstored as\n")
+	for i, c := range s.Costs {
+		if top > 0 && i == top {
+			fmt.Fprintf(tw, "\t\t%d more: --top 0\n", len(s.Costs)-top)
+			break
+		}
+		fmt.Fprintf(tw, "%.1f\t%s\t%s\t%s\t%s\t%s\n", c.Bytes, grouped(c.Count), c.Section, cmp.Or(c.Call, "-"), c.Value, c.Form)
+	}
+	return tw.Flush()
 }
 
 var flavourNames = map[string]string{"mpich": "MPICH family", "openmpi": "Open MPI", "abi": "standard ABI", "": "unknown"}

@@ -46,6 +46,15 @@ const (
 	cC2
 )
 
+// String names the kind for people.
+func (k Kind) String() string {
+	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column", "?"}[k&^Masked&7]
+	if k&Masked != 0 {
+		name += ", with exceptions"
+	}
+	return name
+}
+
 // Coefficients returns how many numbers the form's kind needs.
 func (k Kind) Coefficients() int { return coefficients[k&^Masked] }
 

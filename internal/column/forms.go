@@ -106,9 +106,20 @@ func DecodeForms(r *wire.Reader, n int) Forms {
 }
 
 // DecodeCoefficients reads the coefficients of forms whose kinds are known.
-func (f *Forms) DecodeCoefficients(r *wire.Reader) {
+func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeCoefficientsOf(r, nil) }
+
+// DecodeCoefficientsOf does the same and tells how many bytes those of each kind
+// of form took.
+func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
+	decode := func(kind Kind, n int) {
+		rest := r.Rest()
+		f.decodeKind(r, kind, n)
+		if note != nil {
+			note(kind, n, rest-r.Rest())
+		}
+	}
 	if f.kinds == nil {
-		f.decodeKind(r, f.kind, f.n)
+		decode(f.kind, f.n)
 		return
 	}
 	var count [Masked << 1]int
@@ -129,7 +140,7 @@ func (f *Forms) DecodeCoefficients(r *wire.Reader) {
 	}
 	for k, n := range count {
 		if n > 0 {
-			f.decodeKind(r, Kind(k), n)
+			decode(Kind(k), n)
 		}
 	}
 }

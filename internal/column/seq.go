@@ -199,6 +199,23 @@ func (s *Seq) decodeGrammar(r *wire.Reader) {
 	}
 }
 
+// Coding names the coding for people.
+func (s *Seq) Coding() string {
+	name := "runs"
+	switch {
+	case s.sums != nil && s.deltas:
+		name = "grammar of differences"
+	case s.sums != nil:
+		name = "grammar"
+	case s.plain != nil:
+		name = "differences"
+	}
+	if s.relative {
+		name += ", relative to the rank"
+	}
+	return name
+}
+
 // Len returns the number of values.
 func (s *Seq) Len() int { return s.n }
 

@@ -45,6 +45,7 @@ type Summary struct {
 	Signatures int        `json:"signatures"`
 	Classes    []Class    `json:"classes"`
 	Sections   []Section  `json:"sections"`
+	Costs      []Cost     `json:"costs"` // of the sections on calls, largest first
 }
 
 // A Host is a node and how many ranks ran there.
@@ -83,6 +84,17 @@ type Section struct {
 	Raw   int64  `json:"raw_bytes"`
 }
 
+// A Cost is what the bytes of a section are spent on.
+type Cost struct {
+	Section string  `json:"section"`
+	Call    string  `json:"call,omitempty"`
+	Value   string  `json:"value"`
+	Form    string  `json:"form,omitempty"`
+	Count   int     `json:"count"`
+	Raw     int64   `json:"raw_bytes"`
+	Bytes   float64 `json:"bytes"` // share of the compressed section
+}
+
 // Missing is how a rank ended of which there is no track.
 const Missing = "missing"
 
@@ -92,7 +104,7 @@ func Of(r *trace.Reader) (*Summary, error) {
 	s := &Summary{
 		File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
 		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Options: meta[trace.MetaOptions],
-		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []Function{}, Classes: []Class{},
+		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []Function{}, Classes: []Class{}, Costs: []Cost{},
 	}
 	if st, err := os.Stat(r.Name()); err == nil {
 		s.Bytes = st.Size()
@@ -117,7 +129,13 @@ func Of(r *trace.Reader) (*Summary, error) {
 		return nil, err
 	}
 	s.Sites = len(sites)
-	s.Signatures, err = r.Signatures()
+	if s.Signatures, err = r.Signatures(); err != nil {
+		return nil, err
+	}
+	costs, err := r.Costs()
+	for _, c := range costs {
+		s.Costs = append(s.Costs, Cost{c.Section, c.Call, c.Value, c.Form, c.Count, c.Raw, math.Round(c.Stored*10) / 10})
+	}
 	return s, err
 }
 

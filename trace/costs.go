@@ -1,0 +1,204 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/wire"
+)
+
+// A Cost is bytes of a trace that are spent on one thing: a parameter of the calls
+// of a function, say, whose values over the ranks have one form.
+type Cost struct {
+	Section string
+	Call    string  // function, empty if of no one
+	Value   string  // parameter, or what else it is
+	Form    string  // how it is stored
+	Count   int     // how many of them
+	Raw     int64   // bytes before the section was compressed
+	Stored  float64 // its part of the compressed section, in proportion
+}
+
+// Costs tells where the bytes of the sections signatures, classes, columns and
+// ranks go, largest first.
+func (r *Reader) Costs() ([]Cost, error) {
+	t, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	c := costs{byKey: make(map[costKey]*Cost)}
+	if err := r.formCosts(&c); err != nil {
+		return nil, err
+	}
+	for n := range r.Classes() {
+		if _, err := r.classAt(n); err != nil {
+			return nil, err
+		}
+		c.classes(t, n)
+		r.columnCosts(&c, t, n)
+	}
+	var list []Cost
+	for i := range r.sections {
+		s := &r.sections[i]
+		sum := int64(0)
+		for _, x := range c.order {
+			if x.Section == s.name() {
+				x.Stored = float64(x.Raw) * float64(s.stored) / float64(max(s.raw, 1))
+				sum += x.Raw
+				list = append(list, *x)
+			}
+		}
+		if rest := int64(s.raw) - sum; rest > 0 && (s.id == secSignatures || s.id == secClasses || s.id == secColumns || s.id == secRanks) {
+			what := "lengths"
+			switch s.id {
+			case secSignatures:
+				what = "functions, call sites and kinds of forms"
+			case secRanks:
+				what = "class of each rank"
+			}
+			list = append(list, Cost{
+				Section: s.name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.stored) / float64(s.raw),
+			})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Cost) int { return cmp.Compare(b.Stored, a.Stored) })
+	return list, nil
+}
+
+type costKey struct{ section, call, value, form string }
+
+type costs struct {
+	byKey map[costKey]*Cost
+	order []*Cost
+}
+
+func (c *costs) add(section int, call, value, form string, count, bytes int) {
+	if bytes == 0 {
+		return
+	}
+	k := costKey{sectionNames[section], call, value, form}
+	x := c.byKey[k]
+	if x == nil {
+		x = &Cost{Section: k.section, Call: call, Value: value, Form: form}
+		c.byKey[k] = x
+		c.order = append(c.order, x)
+	}
+	x.Count += count
+	x.Raw += int64(bytes)
+}
+
+// formCosts reads the signatures once more.
+func (r *Reader) formCosts(c *costs) error {
+	t, err := r.tables()
+	if err != nil {
+		return err
+	}
+	type place struct {
+		g    *group
+		list int
+	}
+	type part struct {
+		place
+		kind         column.Kind
+		forms, bytes int
+	}
+	var parts []part
+	err = r.section(secSignatures, func(w *wire.Reader) {
+		decodeSignatures(w, r.byID, len(t.siteList), func(g *group, list int, kind column.Kind, forms, bytes int) {
+			parts = append(parts, part{place{g, list}, kind, forms, bytes})
+		})
+	})
+	if err != nil {
+		return err
+	}
+	names := make(map[*group][]string)
+	for _, p := range parts {
+		f := r.byID[p.g.call]
+		value := "all values"
+		if !p.g.flat {
+			if names[p.g] == nil {
+				names[p.g] = valueNames(f, p.g.sample(r.Ranks()))
+			}
+			value = names[p.g][p.list]
+		}
+		c.add(secSignatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
+	}
+	return nil
+}
+
+// sample is the values of a group's first signature on rank 0 where they are
+// known. What tells values apart, lengths and forms of statuses, are constants.
+func (g *group) sample(ranks int) []int64 {
+	vals := make([]int64, g.width)
+	for i := range vals {
+		list, at := g.list(0, i)
+		f := list.At(at)
+		vals[i] = f.Eval(0, int64(ranks))
+	}
+	return vals
+}
+
+// classes takes apart what the ranks of a class have in common.
+func (c *costs) classes(t *tables, n int) {
+	w := wire.NewReader(t.classes[n], "class")
+	head := w.Int(1 << 30)
+	for range head >> 1 {
+		g, size, err := grammar.Decode(w.Remaining())
+		if err != nil {
+			return
+		}
+		w.Skip(size)
+		symbols := 0
+		for _, body := range g.Rules {
+			symbols += len(body)
+		}
+		c.add(secClasses, "", "order of calls", "grammar", symbols, size)
+	}
+	what := "varying counts"
+	if head&1 == 0 {
+		what = "signatures of the distinct calls"
+	}
+	c.add(secClasses, "", what, "", 1, w.Rest())
+}
+
+// columnCosts takes apart the values that stand with a class.
+func (r *Reader) columnCosts(c *costs, t *tables, n int) {
+	class := r.class[n]
+	w := wire.NewReader(t.columns[n], "columns")
+	size := func() (string, int) {
+		rest := w.Rest()
+		s := column.DecodeSeq(w, class.ranks)
+		if s == nil {
+			return "", 0
+		}
+		return s.Coding(), rest - w.Rest()
+	}
+	for range class.varying {
+		coding, bytes := size()
+		c.add(secColumns, "", "how often loops ran", coding, 1, bytes)
+	}
+	names := make(map[*group][]string)
+	first := r.Members(n)[0]
+	for _, term := range class.terminals {
+		g := term.group
+		f := r.byID[g.call]
+		for p := range g.width {
+			list, at := g.list(term.sig, p)
+			kind := list.Kind(at)
+			if !kind.Columns() {
+				continue
+			}
+			if names[g] == nil {
+				names[g] = valueNames(f, term.vals(class, 0, first, r.Ranks()))
+			}
+			coding, bytes := size()
+			form := "column, " + coding
+			if kind != column.Stored {
+				form = "exceptions, " + coding
+			}
+			c.add(secColumns, f.Name, names[g][p], form, 1, bytes)
+		}
+	}
+}
