@@ -56,7 +56,7 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 	f.BoolVar(&o.Sites, "sites", false, "compare call sites and callbacks too")
 	f.BoolVar(&o.AnyAddress, "any-address", false, "don't compare addresses, which change from build to build")
 	f.BoolVar(&o.Renamed, "renamed", false, "allow other addresses, file names and attribute keys if the same stand for the same")
-	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests to finish in another order, and tests in vain")
+	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests to finish, and receives of any message to get theirs, in another order, and tests in vain")
 	f.BoolVar(&o.Times, "times", false, "compare time statistics too")
 	f.IntVarP(&o.Context, "context", "c", o.Context, "show so many calls before a difference")
 	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs, not only the first few")

@@ -215,8 +215,8 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 		f.key = append(f.key, form)
 		return p, nil
 	}
-	if transfer {
-		source, tag = 0, 0
+	if transfer { // sets the count alone; the rest is what the program's status had
+		source, tag, cancelled = 0, 0, 0
 	} else {
 		source, tag = c.rank.ABI(source), c.tag.ABI(tag)
 	}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"fmt"
 	"iter"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 // nothing, differs from run to run. With AnyOrder, calls that finish requests
 // aren't compared as calls: it counts that the same requests are finished, with
 // the same statuses; calls that tested in vain don't count at all.
+
+// A receive from any rank or with any tag may take another message than the
+// same receive of the other trace: it counts that the same messages came.
 
 // A finish is the end of an operation.
 type finish struct {
@@ -26,7 +30,9 @@ func completes(c *trace.Call) bool {
 	switch c.Name() {
 	case "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome":
 		return true
-	case "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived", "MPI_Win_test":
+	case "MPI_Iprobe", "MPI_Parrived":
+		return true // they take nothing
+	case "MPI_Improbe", "MPI_Win_test":
 		return vain
 	}
 	return strings.HasPrefix(c.Name(), "MPI_Request_get_status")
@@ -35,7 +41,7 @@ func completes(c *trace.Call) bool {
 // finished yields what a call finished, with its status if known.
 func finished(c *trace.Call) iter.Seq2[*trace.Value, *trace.StatusValue] {
 	return func(yield func(*trace.Value, *trace.StatusValue) bool) {
-		if strings.HasPrefix(c.Name(), "MPI_Request_get_status") || c.Return != 0 && c.Return != 19 {
+		if !strings.HasPrefix(c.Name(), "MPI_Wait") && !strings.HasPrefix(c.Name(), "MPI_Test") || c.Return != 0 && c.Return != 19 {
 			return
 		}
 		if f := c.Param("flag"); f != nil && f.Out.Num == 0 {
@@ -79,24 +85,72 @@ func finished(c *trace.Call) iter.Seq2[*trace.Value, *trace.StatusValue] {
 	}
 }
 
+// errPending is MPI_ERR_PENDING: a request goes on though the call is over.
+const errPending = 18
+
 // A tally cancels what both traces finished.
 type tally struct {
 	open  map[finish]*trace.StatusValue
 	owner map[finish]bool // false: a, true: b
 	times [2]map[int64]int64
-	bad   *trace.Call // first call whose status differs
+	bad   *trace.Call               // first call whose status differs
+	wild  [2]map[int64]bool         // one-shot requests of receives that take any message
+	came  map[trace.StatusValue]int // to such: more often in the first trace than in the second
 }
 
 func newTally() *tally {
 	return &tally{
 		open: make(map[finish]*trace.StatusValue), owner: make(map[finish]bool),
 		times: [2]map[int64]int64{make(map[int64]int64), make(map[int64]int64)},
+		wild:  [2]map[int64]bool{make(map[int64]bool), make(map[int64]bool)},
+		came:  make(map[trace.StatusValue]int),
+	}
+}
+
+// takesAny reports whether a call receives what comes first.
+func takesAny(c *trace.Call) bool {
+	source, tag := c.Param("source"), c.Param("tag")
+	return source != nil && tag != nil && (source.In.Num == -1 || tag.In.Num == -2)
+}
+
+// made notes the receives that take any message.
+func (t *tally) made(c *trace.Call, second bool) {
+	if r := c.Param("request"); r != nil && r.Out.Form == trace.RequestOnce && takesAny(c) {
+		t.wild[side(second)][r.Out.ID] = true
+	}
+}
+
+func side(second bool) int {
+	if second {
+		return 1
+	}
+	return 0
+}
+
+// message notes a message that came to a receive of any.
+func (t *tally) message(s *trace.StatusValue, second bool) {
+	if s == nil {
+		return
+	}
+	m := trace.StatusValue{Source: s.Source, Tag: s.Tag, Count: s.Count, Cancelled: s.Cancelled}
+	if t.came[m] += 1 - 2*side(second); t.came[m] == 0 {
+		delete(t.came, m)
 	}
 }
 
 // add notes what a call of one of the traces finished.
 func (t *tally) add(c *trace.Call, second bool) {
 	for r, s := range finished(c) {
+		if s != nil && s.HasError && s.Error == errPending {
+			continue
+		}
+		if wild := t.wild[side(second)]; r.Form == trace.RequestOnce && wild[r.ID] {
+			delete(wild, r.ID)
+			if s != nil && s.Form != trace.StatusAbsent {
+				t.message(s, second)
+			}
+			s = nil
+		}
 		f := finish{form: r.Form, id: r.ID}
 		switch r.Form {
 		case trace.RequestOnce:
@@ -104,12 +158,8 @@ func (t *tally) add(c *trace.Call, second bool) {
 			if s != nil && s.Form == trace.StatusEmpty {
 				continue // it wasn't active
 			}
-			side := 0
-			if second {
-				side = 1
-			}
-			f.nth = t.times[side][r.ID]
-			t.times[side][r.ID]++
+			f.nth = t.times[side(second)][r.ID]
+			t.times[side(second)][r.ID]++
 		default:
 			continue
 		}
@@ -152,6 +202,7 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 				return nil, err
 			}
 			if !completes(x) {
+				t.made(x, second)
 				return x, nil
 			}
 			t.add(x, second)
@@ -175,6 +226,11 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 			} else if equal {
 				continue
 			}
+			if x.Name() == y.Name() && takesAny(x) && takesAny(y) && m.equalButStatus(x, y) {
+				t.message(x.Param("status").Out.Status, false)
+				t.message(y.Param("status").Out.Status, true)
+				continue
+			}
 		}
 		d := &Difference{Rank: a.Number(), Stream: stream, A: x, B: y}
 		if x != nil {
@@ -185,6 +241,14 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 	}
 	if t.bad != nil {
 		return &Difference{Rank: a.Number(), Stream: stream, What: "a request finished with another status: " + t.bad.Text()}, nil
+	}
+	for s, n := range t.came {
+		only := "first"
+		if n < 0 {
+			only = "second"
+		}
+		return &Difference{Rank: a.Number(), Stream: stream, What: fmt.Sprintf(
+			"only in the %s trace a message of %d bytes from rank %d came to a receive of any", only, s.Count, s.Source)}, nil
 	}
 	if len(t.open) > 0 {
 		only := "first"

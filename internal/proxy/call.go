@@ -18,6 +18,7 @@ type writer struct {
 	v   *variant
 	c   *call
 	def *mpi.Call
+	t   int // terminal
 
 	sinks map[string]int // outputs used so far, by variable
 	after []string       // statements that keep what came out
@@ -47,8 +48,11 @@ func (g *generator) line(v *variant, terminal int) *line {
 		l.skip = why
 	} else {
 		def, _ := mpi.Lookup(c.f.Name)
-		w := &writer{g: g, v: v, c: c, def: def, sinks: make(map[string]int)}
-		l.text = w.statement()
+		w := &writer{g: g, v: v, c: c, def: def, t: terminal, sinks: make(map[string]int)}
+		var nothing bool
+		if l.text, nothing = w.statement(); nothing {
+			l.skip = "says no"
+		}
 	}
 	key := l.text("") + l.site
 	if old := g.lines[key]; old != nil {
@@ -68,12 +72,15 @@ func (g *generator) why(v *variant, terminal int) string {
 	if !g.o.Partial {
 		return ""
 	}
-	for _, k := range v.ranks {
+	for i, k := range v.ranks {
 		c, err := k.Terminal(terminal)
 		if err != nil {
 			return err.Error()
 		}
 		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" {
+			return why
+		}
+		if why := v.made[i].Why(c); why != "" {
 			return why
 		}
 	}
@@ -114,7 +121,7 @@ func (w *writer) out(name string) (int64, bool) {
 func (w *writer) expr(kind string, at int) string { return w.v.fitter.expr(kind, w.c.column(at)) }
 
 // statement returns the statement without its gap.
-func (w *writer) statement() func(string) string {
+func (w *writer) statement() (text func(string) string, nothing bool) {
 	args := make([]string, 0, len(w.c.f.Params))
 	for i := range w.c.f.Params {
 		if w.c.f.Params[i].Kind != "varargs" {
@@ -132,13 +139,6 @@ func (w *writer) statement() func(string) string {
 	switch strings.TrimSuffix(w.c.f.Name, "_c") {
 	case "MPI_Init", "MPI_Init_thread":
 		w.after = append(w.after, "begun();")
-		if len(w.v.ranks[0:1]) > 0 && w.v.ranks[0].Streams() > 1 {
-			w.after = append(w.after, fmt.Sprintf("begin_threads(%d, threads_%d);", w.v.ranks[0].Streams()-1, w.v.number))
-		}
-	case "MPI_Finalize":
-		if w.v.ranks[0].Streams() > 1 {
-			w.first = append(w.first, "end_threads();")
-		}
 	case "MPI_Test":
 		if hasFlag && flag == 0 {
 			do = "POLL(pending(" + w.requests("request") + "), "
@@ -159,6 +159,8 @@ func (w *writer) statement() func(string) string {
 		if hasFlag && flag != 0 {
 			w.arrives()
 		} else if hasFlag && w.c.f.Name == "MPI_Improbe" {
+			return func(string) string { return "/* MPI_Improbe said no here */" }, true
+		} else if hasFlag {
 			do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
 		}
 	case "MPI_Recv", "MPI_Probe", "MPI_Mprobe":
@@ -170,9 +172,16 @@ func (w *writer) statement() func(string) string {
 		case hasFlag && flag != 0:
 			do = "UNTIL("
 		case hasFlag && w.c.f.Name == "MPI_Win_test":
-			return func(string) string { return "/* MPI_Win_test said no here */" }
+			return func(string) string { return "/* MPI_Win_test said no here */" }, true
 		}
 	}
+	if w.v.end[w.t] {
+		w.first = append(w.first, "end_threads();")
+	}
+	if w.v.begin == w.t && w.v.ranks[0].Streams() > 1 {
+		w.after = append(w.after, fmt.Sprintf("begin_threads(%d, threads_%d);", w.v.ranks[0].Streams()-1, w.v.number))
+	}
+	w.generalised()
 	first, after := strings.Join(w.first, " "), strings.Join(w.after, " ")
 	if first != "" {
 		first += " "
@@ -182,6 +191,64 @@ func (w *writer) statement() func(string) string {
 	}
 	return func(gap string) string {
 		return first + do + gap + ", " + call + end + after
+	}, false
+}
+
+// generalised has the stand-in of a generalised request's query function give
+// the status that the function gave.
+func (w *writer) generalised() {
+	if w.c.f.Name == "MPI_Grequest_start" {
+		if i := w.param("request"); w.c.out[i].typ == trace.Request && w.c.vals[0][w.c.out[i].at] == 2 {
+			w.after = append(w.after, fmt.Sprintf("queries(request(1), %s);", w.argument(w.param("extra_state"))))
+		}
+		return
+	}
+	if !w.v.generalised {
+		return
+	}
+	one := func(request, status *node) {
+		form := trace.StatusForm(status.n)
+		if status.typ != trace.Status || form != trace.StatusFilled && form != trace.StatusIgnored || request.typ != trace.Request {
+			return
+		}
+		if v := w.c.vals[0][request.at]; v <= 0 || v&1 != 0 {
+			return
+		}
+		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s, %s, %s, %s);", w.distance(request.at), w.expr("rank", status.at+1),
+			w.expr("tag", status.at+2), w.expr("", status.at+3), w.expr("", status.at+4)))
+	}
+	if i, k := w.param("request"), w.param("status"); i >= 0 && k >= 0 {
+		one(&w.c.in[i], &w.c.out[k])
+	}
+	i := w.param("array_of_requests")
+	if i < 0 {
+		return
+	}
+	list := w.c.in[i].elems
+	at := func(n *node) int {
+		if n.typ != trace.Int {
+			return -1
+		}
+		return int(w.c.vals[0][n.at])
+	}
+	if k, x := w.param("status"), w.param("index"); k >= 0 && x >= 0 {
+		if n := at(&w.c.out[x]); n >= 0 && n < len(list) {
+			one(&list[n], &w.c.out[k])
+		}
+		return
+	}
+	k, x := w.param("array_of_statuses"), w.param("array_of_indices")
+	if k < 0 {
+		return
+	}
+	for n := range w.c.out[k].elems {
+		m := n
+		if x >= 0 && n < len(w.c.out[x].elems) {
+			m = at(&w.c.out[x].elems[n])
+		}
+		if m >= 0 && m < len(list) {
+			one(&list[m], &w.c.out[k].elems[n])
+		}
 	}
 }
 
@@ -348,8 +415,8 @@ func (w *writer) wildcard(p *trace.ParamDef, in *node, function string, field in
 
 func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	typ := handleTypes[p.Kind]
-	if p.Kind == "toolobj" {
-		return "NULL"
+	if p.Kind == "toolobj" { // the trace doesn't say which object; most are communicators
+		return "(MPI_Comm[]){MPI_COMM_WORLD}"
 	}
 	switch p.Dir {
 	case trace.DirIn:

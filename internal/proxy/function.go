@@ -15,7 +15,8 @@ var stands = map[string]string{
 	"type_copy_attr_fn": "stand_in_type_copy", "type_delete_attr_fn": "stand_in_type_delete",
 	"win_copy_attr_fn": "stand_in_win_copy", "win_delete_attr_fn": "stand_in_win_delete",
 	"comm_errhandler_fn": "stand_in_comm_errors", "handler_fn": "stand_in_comm_errors",
-	"win_errhandler_fn": "stand_in_win_errors", "file_errhandler_fn": "stand_in_file_errors",
+	"win_errhandler_fn": "stand_in_win_errors", "file_errhandler_fn": "stand_in_file_errors", "session_errhandler_fn": "stand_in_session_errors",
+	"read_conversion_fn": "stand_in_convert", "write_conversion_fn": "stand_in_convert", "dtype_file_extent_fn": "stand_in_extent",
 	"query_fn": "stand_in_query", "free_fn": "stand_in_free", "cancel_fn": "stand_in_cancel",
 }
 
@@ -25,6 +26,7 @@ var predefined = map[string]struct{ null, dup string }{
 	"comm_copy_attr_fn": {"MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN"}, "comm_delete_attr_fn": {"MPI_COMM_NULL_DELETE_FN", ""},
 	"type_copy_attr_fn": {"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN"}, "type_delete_attr_fn": {"MPI_TYPE_NULL_DELETE_FN", ""},
 	"win_copy_attr_fn": {"MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN"}, "win_delete_attr_fn": {"MPI_WIN_NULL_DELETE_FN", ""},
+	"read_conversion_fn": {"MPI_CONVERSION_FN_NULL", ""}, "write_conversion_fn": {"MPI_CONVERSION_FN_NULL", ""},
 	"copy_fn": {"MPI_NULL_COPY_FN", "MPI_DUP_FN"}, "delete_fn": {"MPI_NULL_DELETE_FN", ""},
 }
 
@@ -33,6 +35,9 @@ func (w *writer) function(p *trace.ParamDef, in *node) string {
 	known := predefined[p.Name]
 	v := w.c.vals[0][in.at]
 	if v == 0 {
+		if strings.HasSuffix(w.c.f.Name, "_c") && strings.HasSuffix(p.Name, "conversion_fn") {
+			return "MPI_CONVERSION_FN_NULL_C"
+		}
 		if known.null != "" {
 			return known.null
 		}
@@ -41,6 +46,9 @@ func (w *writer) function(p *trace.ParamDef, in *node) string {
 	stand := stands[p.Name]
 	if stand == "" {
 		return "NULL"
+	}
+	if strings.HasSuffix(w.c.f.Name, "_c") && strings.HasSuffix(p.Name, "conversion_fn") {
+		return "(void *)" + stand
 	}
 	if known.null == "" {
 		if strings.HasSuffix(w.c.f.Name, "_c") && p.Name == "user_fn" {

@@ -22,6 +22,7 @@ type step struct {
 
 // variant makes the parts of a variant.
 func (g *generator) variant(v *variant) error {
+	g.threads(v)
 	lines := make([]*line, len(v.calls))
 	for t := range lines {
 		lines[t] = g.line(v, t)

@@ -13,16 +13,20 @@ import (
 // A variant is a set of ranks with one program: a class, or a part of one if
 // its ranks differ in more than numbers.
 type variant struct {
-	number  int
-	members []int
-	ranks   []*trace.Rank
-	calls   []*call // by terminal
-	times   []trace.Times
-	fitter  *fitter
-	plan    *reissue.Plan
-	plans   []*reissue.Plan // by member
-	roots   []int           // part for each stream
-	memory  string          // name of the function that tells of memory
+	number      int
+	members     []int
+	ranks       []*trace.Rank
+	calls       []*call // by terminal
+	times       []trace.Times
+	fitter      *fitter
+	plan        *reissue.Plan
+	plans       []*reissue.Plan // by member
+	made        []reissue.Handles
+	roots       []int        // part for each stream
+	generalised bool         // there are generalised requests
+	begin       int          // terminal after which the other threads begin, or -1
+	end         map[int]bool // terminals before which they have to be over
+	memory      string       // name of the function that tells of memory
 }
 
 type generator struct {
@@ -75,8 +79,9 @@ func (g *generator) variants() error {
 				return err
 			}
 			calls := make([]*call, k.Terminals())
-			vals := make([][]int64, k.Terminals())
+			vals, all := make([][]int64, k.Terminals()), make([]*trace.Call, k.Terminals())
 			var shape strings.Builder
+			generalised := false
 			for t := range calls {
 				c, err := k.Terminal(t)
 				if err != nil {
@@ -87,13 +92,14 @@ func (g *generator) variants() error {
 				if err != nil {
 					return fmt.Errorf("rank %d: %s: %w", rank, c.Name(), err)
 				}
-				d.site, d.c = c.Site, c
+				d.site, d.c, all[t] = c.Site, c, c
+				generalised = generalised || c.Name() == "MPI_Grequest_start"
 				calls[t] = d
 				fmt.Fprint(&shape, s)
 			}
 			v := of[shape.String()]
 			if v == nil {
-				v = &variant{number: len(g.list), calls: calls, times: times}
+				v = &variant{number: len(g.list), calls: calls, times: times, generalised: generalised}
 				of[shape.String()] = v
 				g.list = append(g.list, v)
 			}
@@ -105,6 +111,7 @@ func (g *generator) variants() error {
 				return err
 			}
 			v.members, v.ranks, v.plans = append(v.members, rank), append(v.ranks, k), append(v.plans, plan)
+			v.made = append(v.made, reissue.Made(all))
 			if v.plan == nil {
 				v.plan = &reissue.Plan{}
 			}

@@ -190,13 +190,13 @@ func (g *generator) part(b *bytes.Buffer, n int, p *part) {
 				gap = float64(s.line.gap.Sum) / float64(s.line.gap.Count) / 1000
 			}
 			text = s.line.text(fmt.Sprintf("%.4g", gap))
-			if s.count != "" && strings.Count(text, ";") > 1 {
+			if s.count != "" && s.line.skip == "" && strings.Count(text, ";") > 1 {
 				text = "{ " + text + " }"
 			}
 		default:
 			text = fmt.Sprintf("part%d();", s.part)
 		}
-		if s.count != "" {
+		if s.count != "" && (s.line == nil || s.line.skip == "") {
 			text = fmt.Sprintf("REPEAT(%s) %s", s.count, text)
 		}
 		if s.line != nil && s.line.site != "" && s.line.skip == "" {

@@ -52,6 +52,13 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
+		calls := make([]*trace.Call, k.Terminals())
+		for t := range calls {
+			if calls[t], err = k.Terminal(t); err != nil {
+				return nil, fmt.Errorf("reissue: %w", err)
+			}
+		}
+		made := Made(calls)
 		counts := make([]uint64, k.Terminals())
 		for s := range k.Streams() {
 			for t, n := range k.Counts(s) {
@@ -60,11 +67,12 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 		}
 		mine := make(map[key]uint64)
 		for t, n := range counts {
-			c, err := k.Terminal(t)
-			if err != nil {
-				return nil, fmt.Errorf("reissue: %w", err)
+			c := calls[t]
+			why := Why(c, r.Meta()[trace.MetaMPI], target)
+			if why == "" {
+				why = made.Why(c)
 			}
-			if why := Why(c, r.Meta()[trace.MetaMPI], target); why != "" {
+			if why != "" {
 				mine[key{c.Name(), why}] += n
 			}
 		}
@@ -103,8 +111,6 @@ func Why(c *trace.Call, from string, target Target) string {
 	case "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Open_port", "MPI_Close_port",
 		"MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name":
 		return "who meets whom through a port or a socket is not in the trace"
-	case "MPI_Register_datarep":
-		return "a representation of data can be registered once only, and its functions are not in the trace"
 	case "MPI_Comm_get_parent":
 		if p := c.Param("parent"); p != nil && p.Out.Num >= trace.FirstLocal {
 			return "the parents of the program are not in the trace"
@@ -138,7 +144,7 @@ func Why(c *trace.Call, from string, target Target) string {
 func whyValue(p *trace.Param, v *trace.Value) string {
 	switch v.Type {
 	case trace.Handle, trace.Object:
-		if v.Num == trace.UnknownHandle {
+		if v.Num == trace.UnknownHandle && p.Kind() != "toolobj" {
 			return "a handle that was not seen being made (" + p.Name() + ")"
 		}
 	case trace.Request:
@@ -161,10 +167,13 @@ func whyValue(p *trace.Param, v *trace.Value) string {
 // absolute finds datatypes whose displacements are addresses of the run that
 // was recorded.
 func absolute(c *trace.Call) string {
+	const far = 1 << 40 // no displacement, but where programs live
+	if p := c.Param("target_disp"); p != nil && (p.In.Num > far || p.In.Num < -far) {
+		return "a displacement that is an address of the original process"
+	}
 	if !c.Func.Has(trace.CreatesType) {
 		return ""
 	}
-	const far = 1 << 40 // no displacement, but where programs live
 	for i := range c.Params {
 		p := &c.Params[i]
 		if p.Kind() != "aint" && p.Kind() != "disp" {

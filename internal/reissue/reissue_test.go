@@ -7,8 +7,8 @@ import (
 	"spoor/trace"
 )
 
-func integer(v int64) trace.Value { return trace.Value{Type: trace.Int, Num: v} }
-func handle(v int64) trace.Value  { return trace.Value{Type: trace.Handle, Num: v} }
+func integer(v int64) trace.Value     { return trace.Value{Type: trace.Int, Num: v} }
+func handleValue(v int64) trace.Value { return trace.Value{Type: trace.Handle, Num: v} }
 func heap(id, off int64) trace.Value {
 	return trace.Value{Type: trace.Address, Addr: trace.Location{Class: trace.Heap, ID: id, Offset: off}}
 }
@@ -46,23 +46,23 @@ func TestReach(t *testing.T) {
 		in          []trace.Value
 		low, high   int64
 	}{
-		{"MPI_Send", "buf", []trace.Value{heap(0, 0), integer(10), handle(integers), integer(1), integer(0), handle(world)}, 0, 40},
-		{"MPI_Allgather", "recvbuf", []trace.Value{heap(0, 0), integer(2), handle(integers), heap(1, 0), integer(3), handle(integers), handle(world)}, 0, 4 * 3 * 4},
-		{"MPI_Allgather", "sendbuf", []trace.Value{heap(0, 0), integer(2), handle(integers), heap(1, 0), integer(3), handle(integers), handle(world)}, 0, 8},
-		{"MPI_Ialltoall", "sendbuf", []trace.Value{heap(0, 0), integer(2), handle(integers), heap(1, 0), integer(3), handle(integers), handle(world)}, 0, 4 * 2 * 4},
-		{"MPI_Reduce", "sendbuf", []trace.Value{heap(0, 0), heap(1, 0), integer(5), handle(integers), handle(0x21), integer(0), handle(world)}, 0, 20},
+		{"MPI_Send", "buf", []trace.Value{heap(0, 0), integer(10), handleValue(integers), integer(1), integer(0), handleValue(world)}, 0, 40},
+		{"MPI_Allgather", "recvbuf", []trace.Value{heap(0, 0), integer(2), handleValue(integers), heap(1, 0), integer(3), handleValue(integers), handleValue(world)}, 0, 4 * 3 * 4},
+		{"MPI_Allgather", "sendbuf", []trace.Value{heap(0, 0), integer(2), handleValue(integers), heap(1, 0), integer(3), handleValue(integers), handleValue(world)}, 0, 8},
+		{"MPI_Ialltoall", "sendbuf", []trace.Value{heap(0, 0), integer(2), handleValue(integers), heap(1, 0), integer(3), handleValue(integers), handleValue(world)}, 0, 4 * 2 * 4},
+		{"MPI_Reduce", "sendbuf", []trace.Value{heap(0, 0), heap(1, 0), integer(5), handleValue(integers), handleValue(0x21), integer(0), handleValue(world)}, 0, 20},
 		{"MPI_Allgatherv", "recvbuf", []trace.Value{
-			heap(0, 0), integer(2), handle(integers), heap(1, 0), array(1, 2, 0, 4), array(10, 0, -90, 20), handle(integers), handle(world),
+			heap(0, 0), integer(2), handleValue(integers), heap(1, 0), array(1, 2, 0, 4), array(10, 0, -90, 20), handleValue(integers), handleValue(world),
 		}, 0, 4 * 24},
-		{"MPI_Reduce_scatter", "sendbuf", []trace.Value{heap(0, 0), heap(1, 0), array(1, 2, 3, 4), handle(integers), handle(0x21), handle(world)}, 0, 40},
+		{"MPI_Reduce_scatter", "sendbuf", []trace.Value{heap(0, 0), heap(1, 0), array(1, 2, 3, 4), handleValue(integers), handleValue(0x21), handleValue(world)}, 0, 40},
 		{"MPI_Alltoallw", "recvbuf", []trace.Value{
-			heap(0, 0), array(1), array(0), {Type: trace.Array, Num: 1, Elems: []trace.Value{handle(integers)}},
-			heap(1, 0), array(2), array(-100), {Type: trace.Array, Num: 1, Elems: []trace.Value{handle(integers)}}, handle(world),
+			heap(0, 0), array(1), array(0), {Type: trace.Array, Num: 1, Elems: []trace.Value{handleValue(integers)}},
+			heap(1, 0), array(2), array(-100), {Type: trace.Array, Num: 1, Elems: []trace.Value{handleValue(integers)}}, handleValue(world),
 		}, -100, 0},
-		{"MPI_Win_create", "base", []trace.Value{heap(0, 0), integer(4096), integer(8), handle(0x130), handle(world)}, 0, 4096},
-		{"MPI_Fetch_and_op", "result_addr", []trace.Value{heap(0, 0), heap(1, 0), handle(integers), integer(0), integer(0), handle(0x21), handle(1024)}, 0, 4},
-		{"MPI_Pack", "outbuf", []trace.Value{heap(0, 0), integer(3), handle(integers), heap(1, 0), integer(99), integer(7), handle(world)}, 0, 99},
-		{"MPI_Psend_init", "buf", []trace.Value{heap(0, 0), integer(3), integer(10), handle(integers), integer(1), integer(0), handle(world), handle(0x130)}, 0, 120},
+		{"MPI_Win_create", "base", []trace.Value{heap(0, 0), integer(4096), integer(8), handleValue(0x130), handleValue(world)}, 0, 4096},
+		{"MPI_Fetch_and_op", "result_addr", []trace.Value{heap(0, 0), heap(1, 0), handleValue(integers), integer(0), integer(0), handleValue(0x21), handleValue(1024)}, 0, 4},
+		{"MPI_Pack", "outbuf", []trace.Value{heap(0, 0), integer(3), handleValue(integers), heap(1, 0), integer(99), integer(7), handleValue(world)}, 0, 99},
+		{"MPI_Psend_init", "buf", []trace.Value{heap(0, 0), integer(3), integer(10), handleValue(integers), integer(1), integer(0), handleValue(world), handleValue(0x130)}, 0, 120},
 	}
 	for _, x := range tests {
 		c := call(t, x.name, x.in...)
@@ -110,14 +110,14 @@ func TestSizes(t *testing.T) {
 }
 
 func TestWhy(t *testing.T) {
-	world := handle(0x101)
+	world := handleValue(0x101)
 	tests := []struct {
 		c      *trace.Call
 		target Target
 		can    bool
 	}{
 		{call(t, "MPI_Barrier", world), Target{}, true},
-		{call(t, "MPI_Barrier", handle(-1)), Target{}, false},
+		{call(t, "MPI_Barrier", handleValue(-1)), Target{}, false},
 		{call(t, "MPI_Barrier", world), Target{Has: func(name string) bool { return name != "MPI_Barrier" }}, false},
 		{call(t, "MPI_Abort", world, integer(1)), Target{}, false},
 		{call(t, "MPI_Wait", trace.Value{Type: trace.Request, Form: trace.RequestForeign}), Target{}, false},

@@ -328,10 +328,17 @@ static int is_kept(const MPI_Request *p, int i)
 
 MPI_Request *some(int wanted, const int32_t *index, int n, MPI_Request *p)
 {
+	int open = 0; /* requests that a test has not finished before its time */
 	for (int i = 0; i < wanted; i++)
-		if (index[i] >= 0 && index[i] < n)
+		if (index[i] >= 0 && index[i] < n && p[index[i]] != MPI_REQUEST_NULL) {
 			done(&p[index[i]]);
+			open++;
+		}
 	for (int i = 0; i < n; i++) {
+		if (open == 0 && wanted > 0) {
+			hide(&p[i]);
+			continue;
+		}
 		int asked = p[i] == MPI_REQUEST_NULL || is_kept(p, i);
 		for (int k = 0; k < wanted && !asked; k++)
 			asked = index[k] == i;
@@ -605,13 +612,61 @@ int stand_in_win_delete(MPI_Win o, int k, void *v, void *x) { (void)o, (void)k, 
 void stand_in_comm_errors(MPI_Comm *o, int *c, ...) { (void)o, (void)c; }
 void stand_in_win_errors(MPI_Win *o, int *c, ...) { (void)o, (void)c; }
 void stand_in_file_errors(MPI_File *o, int *c, ...) { (void)o, (void)c; }
+#if MPI_VERSION >= 4
+void stand_in_session_errors(MPI_Session *o, int *c, ...) { (void)o, (void)c; }
+#endif
 
-int stand_in_query(void *x, MPI_Status *s)
+/* Queries are told apart by their extra state, requests by their place. */
+static struct answer {
+	MPI_Request *request;
+	void *extra;
+	int source, tag, cancelled;
+	int64_t bytes;
+} answers[256];
+static int answer_count;
+
+void queries(MPI_Request *r, void *extra)
 {
+	int i = 0;
+	while (i < answer_count && answers[i].request != r)
+		i++;
+	if (i == 256)
+		return;
+	if (i == answer_count)
+		answer_count++;
+	answers[i] = (struct answer){r, extra, MPI_UNDEFINED, MPI_UNDEFINED, 0, 0};
+}
+
+void told(MPI_Request *r, int source, int tag, int64_t bytes, int cancelled)
+{
+	for (int i = 0; i < answer_count; i++)
+		if (answers[i].request == r)
+			answers[i] = (struct answer){r, answers[i].extra, source, tag, cancelled, bytes};
+}
+
+int stand_in_query(void *extra, MPI_Status *s)
+{
+	struct answer a = {NULL, NULL, MPI_UNDEFINED, MPI_UNDEFINED, 0, 0};
+	for (int i = 0; i < answer_count; i++)
+		if (answers[i].extra == extra)
+			a = answers[i];
+	PMPI_Status_set_elements_x(s, MPI_BYTE, a.bytes < 0 ? 0 : a.bytes);
+	PMPI_Status_set_cancelled(s, a.cancelled);
+	s->MPI_SOURCE = a.source;
+	s->MPI_TAG = a.tag;
+	return MPI_SUCCESS;
+}
+
+int stand_in_extent(MPI_Datatype t, MPI_Aint *n, void *x)
+{
+	MPI_Aint low;
 	(void)x;
-	PMPI_Status_set_elements(s, MPI_BYTE, 0);
-	PMPI_Status_set_cancelled(s, 0);
-	s->MPI_SOURCE = s->MPI_TAG = MPI_UNDEFINED;
+	return PMPI_Type_get_extent(t, &low, n);
+}
+
+int stand_in_convert(void *u, MPI_Datatype t, int n, void *f, MPI_Offset o, void *x)
+{
+	(void)u, (void)t, (void)n, (void)f, (void)o, (void)x;
 	return MPI_SUCCESS;
 }
 
@@ -699,9 +754,17 @@ static void *run_thread(void *number_)
 void begin_threads(int n, void (*const *list)(void))
 {
 	thread_of = list;
-	for (int i = 0; i < n && i + 1 < THREADS; i++, thread_count++)
+	static int begun_once;
+	if (begun_once++)
+		return;
+	for (int i = 0; i < n && i + 1 < THREADS; i++, thread_count++) {
 		if (pthread_create(&threads[i], NULL, run_thread, (void *)(intptr_t)(i + 1)))
 			fail("no thread", NULL);
+		/* Threads have their numbers from the order of their first calls. */
+		while (streams[i + 1].calls < 2)
+			sched_yield();
+		usleep(2000);
+	}
 }
 
 void end_threads(void)

@@ -17,6 +17,7 @@
 /* Programs call what they call; MPICH's (MPI_Status *)1 is no overflow. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
+#pragma GCC diagnostic ignored "-Wstringop-overread"
 #pragma GCC diagnostic ignored "-Wnonnull"
 #pragma GCC visibility push(hidden)
 
@@ -109,7 +110,14 @@ int stand_in_win_delete(MPI_Win, int, void *, void *);
 void stand_in_comm_errors(MPI_Comm *, int *, ...);
 void stand_in_win_errors(MPI_Win *, int *, ...);
 void stand_in_file_errors(MPI_File *, int *, ...);
+#if MPI_VERSION >= 4
+void stand_in_session_errors(MPI_Session *, int *, ...);
+#endif
 int stand_in_query(void *, MPI_Status *);
+void queries(MPI_Request *, void *extra); /* a generalised request was made */
+void told(MPI_Request *, int source, int tag, int64_t bytes, int cancelled); /* what its query will say */
+int stand_in_extent(MPI_Datatype, MPI_Aint *, void *);
+int stand_in_convert(void *, MPI_Datatype, int, void *, MPI_Offset, void *);
 int stand_in_free(void *);
 int stand_in_cancel(void *, int);
 
