@@ -14,6 +14,7 @@ package_of() {
 	hpcc) echo hpcc ;;
 	scalapack) echo scalapack-mpi-test ;;
 	mpi4py) echo python3-mpi4py ;;
+	chromium) echo chromium ;;
 	esac
 }
 

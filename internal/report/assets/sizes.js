@@ -2,12 +2,13 @@ import { data } from "./data.js";
 import { el, none, section, toggles } from "./dom.js";
 import { bytes, count, percent, plural } from "./format.js";
 
-// size names a class of message sizes.
-const size = (i) => (i === 0 ? "empty" : i === 1 ? "1 B" : `${bytes(2 ** (i - 1))} – ${bytes(2 ** i - 1)}`);
+// size names a class of message sizes, in powers of two.
+const power = (i) => `${2 ** (i % 10)} ${["B", "KiB", "MiB", "GiB", "TiB", "PiB"][Math.floor(i / 10)]}`;
+const size = (i) => (i === 0 ? "empty" : i === 1 ? "1 B" : `${power(i - 1)} to ${power(i)}`);
 
 export const sizes = () => {
   const layers = data.matrix.filter((l) => l.sizes && l.sizes.length);
-  const lead = "How large messages are, in steps of two. Collectives count a message for each pair of ranks that their data goes between.";
+  const lead = "How large messages are, in powers of two; a class ends before its larger size. Collectives count a message for each pair of ranks that their data goes between.";
   if (layers.length === 0) return section("sizes", "Message sizes", lead, none("The run sent no messages."));
   let layer = layers[0], measure = "messages";
   const figure = el("div", { className: "figure" });

@@ -150,8 +150,9 @@ export const timeline = async () => {
     g.restore();
     g.fillStyle = soft;
     g.textAlign = "right";
-    const every = Math.max(1, Math.ceil(14 / rowHeight));
-    for (let row = 0; row < n; row += every) g.fillText(t.bin > 1 ? `${t.rows[row].first}…` : `rank ${t.rows[row].first}`, left - 8, top + row * rowHeight + Math.max(9, rowHeight / 2 + 3));
+    let every = 1;
+    for (const m of [1, 2, 4, 8, 16, 32, 64]) if (every * rowHeight < 15) every = m;
+    for (let row = 0; row < n; row += every) g.fillText(n > 40 ? t.rows[row].first : t.bin > 1 ? `${t.rows[row].first}…` : `rank ${t.rows[row].first}`, left - 8, top + row * rowHeight + Math.max(9, rowHeight / 2 + 3));
     where.textContent = `${time(view.from)} to ${time(view.to)} of ${time(span)}${exact ? ", single calls" : ""}.`;
     canvas.setAttribute("aria-label", `Timeline of ${plural(n, "row")} from ${time(view.from)} to ${time(view.to)}; a table of the same below`);
   };

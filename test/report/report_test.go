@@ -1,0 +1,184 @@
+// Package report opens pages that spoor report makes in a browser without a
+// screen, and uses them.
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"spoor/bench/scale/skeleton"
+	"spoor/bench/scale/vmpi"
+	"spoor/internal/merge"
+	"spoor/internal/report"
+	"spoor/internal/track"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+// perPage bounds how long a browser may take.
+const perPage = 90 * time.Second
+
+// maxPage is how large a page may be, in bytes, before its data.
+const maxPage = 1 << 20
+
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("no chromium is installed")
+	}
+	t.Skip("no chromium is installed")
+	return ""
+}
+
+// nasty would do harm if it became part of the page.
+const nasty = `./a.out '</script><b class=hack><script>window.hacked=1</script>' <!-- &amp; {{data}}`
+
+func reader(t *testing.T, tracks []*track.Track, command string) *trace.Reader {
+	t.Helper()
+	s, err := merge.MergeAll(tracks, len(tracks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Content(map[string]string{trace.MetaMPI: "mpich", trace.MetaCommand: command, trace.MetaProblem + ".1": "<i>" + command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := trace.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test.spoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
+	t.Helper()
+	p, ok := skeleton.ByName(name)
+	if !ok {
+		t.Fatalf("no program %s", name)
+	}
+	var tracks []*track.Track
+	for rank := range ranks {
+		tracks = append(tracks, vmpi.Run(name, rank, ranks, p.Run).Track())
+	}
+	return tracks
+}
+
+func page(t *testing.T, r *trace.Reader) []byte {
+	t.Helper()
+	d, err := report.Of(r, report.Options{Name: func(s trace.Site) string { return s.String() + "</script>" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := report.Write(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// use opens a page in a browser, drives it, and returns what the driver found.
+func use(t *testing.T, chromium string, page []byte, expect map[string]any, known string) {
+	t.Helper()
+	driver, err := os.ReadFile("testdata/driver.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := json.Marshal(expect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := `<script>window.problems=[];addEventListener("error",e=>problems.push(e.message));` +
+		`addEventListener("unhandledrejection",e=>problems.push(String(e.reason)));` +
+		`for(const k of ["error","warn"])console[k]=(...a)=>problems.push(a.join(" "));</script>`
+	page = bytes.Replace(page, []byte("<meta charset"), []byte(listen+"<meta charset"), 1)
+	end := fmt.Sprintf("<script type=module>\nconst EXPECT = %s;\nEXPECT.known = /%s/;\n%s</script>\n</body>", facts, known, driver)
+	page = bytes.Replace(page, []byte("</body>"), []byte(end), 1)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "page.html")
+	if err := os.WriteFile(file, page, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), perPage)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--window-size=1280,900", "--virtual-time-budget=20000",
+		"--enable-logging=stderr", "--dump-dom", "file://"+file)
+	cmd.WaitDelay = 5 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("chromium: %v\n%s", err, stderr.String())
+	}
+	m := regexp.MustCompile(`(?s)<pre id="results">(.*?)</pre>`).FindSubmatch(out)
+	if m == nil || !strings.HasSuffix(string(m[1]), "\nend") {
+		t.Fatalf("the driver did not finish\n%s", stderr.String())
+	}
+	good := 0
+	for _, line := range strings.Split(html.UnescapeString(string(m[1])), "\n") {
+		if strings.HasPrefix(line, "FAIL") {
+			t.Error(line)
+		}
+		if strings.HasPrefix(line, "ok") {
+			good++
+		}
+	}
+	if good < 25 {
+		t.Errorf("only %d things were looked at", good)
+	}
+	for _, line := range strings.Split(stderr.String(), "\n") {
+		if strings.Contains(line, ":CONSOLE") {
+			t.Errorf("console: %s", line)
+		}
+	}
+}
+
+var sections = []string{"overview", "matrix", "sizes", "imbalance", "timeline"}
+
+func TestSmall(t *testing.T) {
+	chromium := browser(t)
+	r := reader(t, tracktest.RunAll(4, tracktest.Stencil(50)), nasty)
+	b := page(t, r)
+	if len(b) > maxPage {
+		t.Errorf("the page has %d bytes", len(b))
+	}
+	use(t, chromium, b, map[string]any{"sections": sections, "title": nasty, "bin": 1}, "statistics.*single calls are shown")
+}
+
+func TestManyRanks(t *testing.T) {
+	chromium := browser(t)
+	r := reader(t, skeletonOf(t, "st2d", 1024), "./grid")
+	b := page(t, r)
+	if len(b) > maxPage {
+		t.Errorf("the page has %d bytes", len(b))
+	}
+	use(t, chromium, b, map[string]any{"sections": sections, "title": "./grid", "bin": 4}, "4 ranks share a row")
+}
+
+// A run that did nothing has a page, too.
+func TestEmpty(t *testing.T) {
+	r := reader(t, tracktest.RunAll(1, func(r *tracktest.Recorder) { r.Begin(); r.End() }), "")
+	b := page(t, r)
+	if !bytes.Contains(b, []byte("<h1 id=\"title\">test.spoor</h1>")) {
+		t.Error("a run without a command has no title")
+	}
+}
