@@ -39,6 +39,7 @@
 #include "flavour.h"
 #include "ring.h"
 #include "runtime.h"
+#include "stack.h"
 
 static void put_text(FILE *f, const char *key, const char *text, size_t n)
 {
@@ -159,9 +160,12 @@ void sp_context_refresh(void)
 	static unsigned long long seen;
 	unsigned long long loads = 0;
 	dl_iterate_phdr(count_loads, &loads);
-	if (loads == seen || !sp_scratch_dir())
+	if (loads == seen)
 		return;
 	seen = loads;
+	sp_stack_refresh();
+	if (!sp_scratch_dir())
+		return;
 	write_maps();
 }
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 1
+#define SP_RING_VERSION 2
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -35,7 +35,7 @@
 	((uint64_t)(uint32_t)(words) | (uint64_t)(call) << 32 | (uint64_t)(kind) << 48 | (uint64_t)(flags) << 56)
 
 enum sp_kind {
-	SP_ENTER = 1,   /* ticks, return address, input parts */
+	SP_ENTER = 1,   /* ticks, return address or stack key, input parts */
 	SP_LEAVE = 2,   /* ticks, [return code], [returned value, where a call returns
 	                   no code: a part of that kind], output parts, aux words */
 	SP_SKIP = 3,    /* nothing, to the end of the ring */
@@ -43,7 +43,12 @@ enum sp_kind {
 	SP_FREED = 5,   /* ticks, serial */
 	SP_SWITCH = 6,  /* ticks, 1 on or 0 off */
 	SP_LOST = 7,    /* ticks, number of records dropped before tracing could start */
+	SP_STACK = 8,   /* ticks, key, return addresses, innermost first */
 };
+
+/* What stands for the return address in ENTER records of calls with a stack that
+   a STACK record of the same thread told of. No address has the highest bit. */
+#define SP_STACK_KEY(thread, number) (1ull << 63 | (uint64_t)(thread) << 32 | (uint64_t)(number))
 
 enum sp_enter_flag {
 	SP_FORTRAN_FLAG = 1, /* called through a Fortran binding */

@@ -24,6 +24,7 @@
 
 __thread struct sp_thread sp_self;
 int sp_mode = SP_UNRESOLVED;
+int sp_extra __attribute__((section(".data"))) = 0; /* read at each call, so beside sp_mode */
 
 /* Records of the one thread that calls MPI before MPI_Init. */
 static struct {

@@ -47,6 +47,11 @@ enum sp_mode {
 	SP_UNRESOLVED = 4, /* no MPI function called yet */
 };
 
+/* What is done at each call besides recording it; usually nothing. */
+enum sp_extra {
+	SP_STACKS = 1, /* stack.c */
+};
+
 struct sp_thread {
 	uint64_t *cur;  /* where the next record starts */
 	uint64_t *lim;  /* a record may start before this place; NULL: see sp_begin_slow */
@@ -63,6 +68,7 @@ struct sp_thread {
 
 extern __thread struct sp_thread sp_self __attribute__((tls_model("initial-exec")));
 extern int sp_mode;      /* enum sp_mode; read without a lock */
+extern int sp_extra;     /* bits of enum sp_extra; changes while a thread is in MPI_Init */
 extern void *sp_real[];  /* PMPI_ functions by call id */
 extern int sp_use_tsc;
 
@@ -147,8 +153,12 @@ static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, un
 	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
 }
 
+const void *sp_stack_site(struct sp_thread *t, const void *site);
+
 static inline uint64_t *sp_begin_enter(struct sp_thread *t, const void *site)
 {
+	if (sp_unlikely(sp_extra & SP_STACKS))
+		site = sp_stack_site(t, site);
 	uint64_t *w = sp_begin(t);
 	w[2] = (uint64_t)(uintptr_t)site;
 	return w + 3;

@@ -14,6 +14,7 @@
 #include "host.h"
 #include "ring.h"
 #include "runtime.h"
+#include "stack.h"
 
 #define RING_BYTES (1ull << 20)
 #define MIN_RING_BYTES (64ull << 10)
@@ -149,6 +150,7 @@ static void set_on(void)
 {
 	const char *off = getenv("SPOOR_START_OFF");
 	int early = SP_EARLY;
+	sp_stack_start();
 	if (__atomic_compare_exchange_n(&sp_mode, &early, SP_ON, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 	    && (sp_run.start_off || (off && strcmp(off, "1") == 0)))
 		sp_switch(0);

@@ -13,7 +13,8 @@ type Content struct {
 	Ranks     int        // of the world, those without a track included
 	Schema    []Function // of every function that occurs; nil: take package mpi's
 	Strings   map[uint64]string
-	Sites     map[uint64]Site
+	Sites     map[uint64]Site   // by hash; Outer is not looked at
+	Outer     map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Classes   []Class
 	Processes Processes
 }
@@ -71,9 +72,11 @@ type Stat = timing.Stat
 // A Spread tells how unequally ranks have their part in a sum.
 type Spread = timing.Spread
 
-// A Site is a place in the program that MPI was called from.
+// A Site is a place in the program that MPI was called from. Sites of one
+// reader are equal if all of their frames are; otherwise see Equal.
 type Site struct {
 	Module  string // path of the executable or library
 	BuildID string // hex, may be empty
 	Offset  uint64 // from the module's load base
+	Outer   *Site  // where the function around it was called from; nil: not known
 }

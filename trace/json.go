@@ -24,6 +24,17 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	if c.Site.Module != "" {
 		b = append(b, `,"site":`...)
 		b = appendQuoted(b, c.Site.String())
+		for s := c.Site.Outer; s != nil; s = s.Outer {
+			if s == c.Site.Outer {
+				b = append(b, `,"outer":[`...)
+			} else {
+				b = append(b, ',')
+			}
+			b = appendQuoted(b, s.String())
+			if s.Outer == nil {
+				b = append(b, ']')
+			}
+		}
 	}
 	b = append(b, `,"params":{`...)
 	first := true

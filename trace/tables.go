@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -84,90 +83,4 @@ func decodeStrings(r *wire.Reader) map[uint64]string {
 		table[h], last = r.String(), h
 	}
 	return table
-}
-
-// A siteTable numbers the sites of a trace; number 0 is an unknown place.
-type siteTable struct {
-	list   []Site
-	number map[uint64]int  // by hash
-	named  map[uint64]bool // hashes that occur as values: callbacks
-}
-
-// newSiteTable takes the sites in order of module and offset.
-func newSiteTable(sites map[uint64]Site) *siteTable {
-	t := &siteTable{list: []Site{{}}, number: make(map[uint64]int), named: make(map[uint64]bool)}
-	hashes := slices.Collect(maps.Keys(sites))
-	slices.SortFunc(hashes, func(a, b uint64) int {
-		s, u := sites[a], sites[b]
-		return cmp.Or(cmp.Compare(s.Module, u.Module), cmp.Compare(s.BuildID, u.BuildID),
-			cmp.Compare(s.Offset, u.Offset), cmp.Compare(a, b))
-	})
-	for _, h := range hashes {
-		if s := sites[h]; s != t.list[len(t.list)-1] {
-			t.list = append(t.list, s)
-		}
-		t.number[h] = len(t.list) - 1
-	}
-	return t
-}
-
-// append writes the table: modules, then sites by module and offset, then the
-// hashes of those that occur as values of parameters.
-//
-//	sites  = count, (path string, build id string)…,
-//	         per module: count, offset difference uvarint…
-//	         count, (site uvarint, hash uint64)…
-func (t *siteTable) append(b []byte) []byte {
-	var modules [][]Site
-	for _, s := range t.list[1:] {
-		if n := len(modules); n == 0 || modules[n-1][0].Module != s.Module || modules[n-1][0].BuildID != s.BuildID {
-			modules = append(modules, nil)
-		}
-		m := &modules[len(modules)-1]
-		*m = append(*m, s)
-	}
-	b = wire.AppendUvarint(b, uint64(len(modules)))
-	for _, m := range modules {
-		b = wire.AppendString(b, m[0].Module)
-		b = wire.AppendString(b, m[0].BuildID)
-	}
-	for _, m := range modules {
-		b = wire.AppendUvarint(b, uint64(len(m)))
-		last := uint64(0)
-		for _, s := range m {
-			b = wire.AppendUvarint(b, s.Offset-last)
-			last = s.Offset
-		}
-	}
-	hashes := slices.Sorted(maps.Keys(t.named))
-	b = wire.AppendUvarint(b, uint64(len(hashes)))
-	for _, h := range hashes {
-		b = wire.AppendUvarint(b, uint64(t.number[h]))
-		b = wire.AppendUint64(b, h)
-	}
-	return b
-}
-
-// decodeSites reads the table: all sites by number, and by hash those that
-// occur as values.
-func decodeSites(r *wire.Reader) ([]Site, map[uint64]Site) {
-	list := []Site{{}}
-	modules := make([]Site, r.Count(2))
-	for i := range modules {
-		modules[i] = Site{Module: r.String(), BuildID: r.String()}
-	}
-	for _, s := range modules {
-		s.Offset = 0
-		for range r.Count(1) {
-			s.Offset += r.Uvarint()
-			list = append(list, s)
-		}
-	}
-	named := make(map[uint64]Site)
-	for range r.Count(9) {
-		i := r.Int(len(list) - 1)
-		h := r.Uint64()
-		named[h] = list[i]
-	}
-	return list, named
 }

@@ -44,8 +44,8 @@ func sample(t testing.TB) *Content {
 		Ranks:   4,
 		Strings: map[uint64]string{hello: "hello \"world\""},
 		Sites: map[uint64]Site{
-			1: {"/usr/bin/app", "abcd", 0x1100}, 2: {"/usr/bin/app", "abcd", 0x1120},
-			3: {"/usr/lib/libx.so", "", 0x40}, callback: {"/usr/bin/app", "abcd", 0x900},
+			1: {"/usr/bin/app", "abcd", 0x1100, nil}, 2: {"/usr/bin/app", "abcd", 0x1120, nil},
+			3: {"/usr/lib/libx.so", "", 0x40, nil}, callback: {"/usr/bin/app", "abcd", 0x900, nil},
 		},
 	}
 	pair := Class{Ranks: column.Of(0, 2)}

@@ -59,7 +59,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	if err != nil {
 		return raw, err
 	}
-	e := encoder{c: c, timeless: !times, sites: newSiteTable(c.Sites), functions: make(map[uint16]*Function)}
+	e := encoder{c: c, timeless: !times, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*Function)}
 	e.table.index = make(map[skeleton]*group)
 	for i := range schema {
 		e.functions[schema[i].ID] = &schema[i]

@@ -23,9 +23,16 @@ func main() {
 	runs := flag.Int("runs", 5, "runs of each kind, in turn")
 	calls := flag.Int("n", 300000, "iterations of each loop")
 	ranks := flag.String("ranks", "2,16,64", "world sizes for MPI_Finalize; none: skip")
+	options := flag.String("options", "", "of spoor run, separated by spaces: --stack 8")
+	baseline := flag.String("baseline", "", "compare with these options of spoor run, not with runs without spoor; - for none")
+	depth := flag.Int("depth", 0, "call the loops from so many functions below main")
 	flag.Parse()
 	for _, mpi := range strings.Split(*mpis, ",") {
-		b := bench{mpi: mpi, runs: *runs}
+		b := bench{mpi: mpi, runs: *runs, depth: *depth, plain: *baseline != ""}
+		b.options[1] = strings.Fields(*options)
+		if *baseline != "-" {
+			b.options[0] = strings.Fields(*baseline)
+		}
 		if err := b.run(*calls, *ranks); err != nil {
 			fmt.Fprintln(os.Stderr, "cost:", err)
 			os.Exit(1)
@@ -37,6 +44,10 @@ type bench struct {
 	mpi  string
 	runs int
 	dir  string
+
+	plain   bool        // spoor runs both, with options that differ
+	options [2][]string // of spoor run
+	depth   int
 }
 
 func (b *bench) run(calls int, ranks string) error {
@@ -53,7 +64,7 @@ func (b *bench) run(calls int, ranks string) error {
 		}
 	}
 	fmt.Printf("%s: loops on one rank, %d iterations, medians of %d runs in turn\n", b.mpi, calls, b.runs)
-	if err := b.compare(1, "loops", strconv.Itoa(calls)); err != nil {
+	if err := b.compare(1, "loops", strconv.Itoa(calls), strconv.Itoa(b.depth)); err != nil {
 		return err
 	}
 	for _, n := range strings.Split(ranks, ",") {
@@ -76,12 +87,12 @@ func (b *bench) run(calls int, ranks string) error {
 
 // compare runs the program plain and traced in turn and prints the medians of
 // each line that it prints, and of the whole run's wall time.
-func (b *bench) compare(ranks int, program, arg string) error {
+func (b *bench) compare(ranks int, program string, args ...string) error {
 	samples := [2]map[string][]float64{{}, {}}
 	var order []string
 	for range b.runs {
 		for traced := range 2 {
-			lines, err := b.once(traced == 1, ranks, program, arg)
+			lines, err := b.once(traced, ranks, program, args)
 			if err != nil {
 				return err
 			}
@@ -106,16 +117,16 @@ type line struct {
 	value float64
 }
 
-func (b *bench) once(traced bool, ranks int, program, arg string) ([]line, error) {
+func (b *bench) once(traced, ranks int, program string, programArgs []string) ([]line, error) {
 	args := []string{"-n", strconv.Itoa(ranks)}
 	if b.mpi == "openmpi" {
 		args = append(args, "--oversubscribe")
 	}
-	args = append(args, filepath.Join(b.dir, program), arg)
+	args = append(append(args, filepath.Join(b.dir, program)), programArgs...)
 	name := "mpiexec." + b.mpi
-	if traced {
-		out := filepath.Join(b.dir, "t.spoor")
-		args = append([]string{"run", "-q", "-f", "-o", out, name}, args...)
+	if traced == 1 || b.plain {
+		run := append([]string{"run", "-q", "-f", "-o", filepath.Join(b.dir, "t.spoor")}, b.options[traced]...)
+		args = append(append(run, name), args...)
 		name = filepath.Join("bin", "spoor")
 	}
 	cmd := exec.Command(name, args...)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"spoor/bench/scale/vmpi"
+	"spoor/internal/track"
 	"spoor/trace"
 )
 
@@ -16,7 +17,7 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	if err != nil {
 		return err
 	}
-	track := v.Track()
+	own := v.Track()
 	if k.Streams() != 1 || k.Len(0) != v.Calls() {
 		return fmt.Errorf("%d streams, %d calls, %d were made", k.Streams(), k.Len(0), v.Calls())
 	}
@@ -24,7 +25,7 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	// rank's own; each has to be one of these.
 	const unknown = ^uint32(0)
 	of := slices.Repeat([]uint32{unknown}, k.Terminals())
-	next, stop := iter.Pull(track.Streams[0].Grammar.All())
+	next, stop := iter.Pull(own.Streams[0].Grammar.All())
 	defer stop()
 	for c, err := range k.Calls(0) {
 		if err != nil {
@@ -35,11 +36,11 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 		case want:
 		case unknown:
 			of[c.Terminal] = want
-			s := track.Sigs[want]
+			s := own.Sigs[want]
 			if got := k.Signature(c.Terminal); !slices.Equal(got, s.Vals) {
 				return fmt.Errorf("call %d has the values %v, made with %v", c.Index, got, s.Vals)
 			}
-			if c.Func.ID != s.Call || c.Site != trace.Site(track.Sites[s.Site]) {
+			if c.Func.ID != s.Call || !samePlace(c.Site, own.Sites[s.Site]) {
 				return fmt.Errorf("call %d is %s at %v", c.Index, c.Name(), c.Site)
 			}
 		default:
@@ -47,4 +48,8 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 		}
 	}
 	return nil
+}
+
+func samePlace(s trace.Site, t track.Site) bool {
+	return s == trace.Site{Module: t.Module, BuildID: t.BuildID, Offset: t.Offset}
 }

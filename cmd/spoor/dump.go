@@ -286,6 +286,9 @@ func (d *dumper) print(c *trace.Call, times []trace.Times) error {
 func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []byte {
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
+		for s := c.Site.Outer; s != nil; s = s.Outer {
+			b = append(append(b, " < "...), d.places.text(*s)...)
+		}
 	}
 	if times != nil {
 		t := &times[c.Terminal]

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -24,6 +25,7 @@ type runOptions struct {
 	startOff bool
 	scratch  string
 	allocMin string
+	stack    int
 	quiet    bool
 	timing   timing.Options
 	mode     string
@@ -77,6 +79,7 @@ grows with the number of calls in the last two cases only.`,
 	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: "+modeList())
 	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
 	f.StringArrayVar(&o.errors, "error", nil, "relative error of lossy timing, `[FUNCTION=]E`; can be repeated (default 0.1)")
+	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
 	return cmd
 }
@@ -115,6 +118,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		return &usageError{cmd, err}
 	}
 	stderr := cmd.ErrOrStderr()
+	if o.stack < 1 || o.stack > 64 {
+		return &usageError{cmd, fmt.Errorf("--stack %d: from 1, the call site alone, to 64 frames", o.stack)}
+	}
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
 		return err
@@ -182,6 +188,9 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	}
 	for _, v := range o.timing.Environment() {
 		vars = append(vars, launch.Var{Name: v[0], Value: v[1]})
+	}
+	if o.stack > 1 {
+		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
 	}
 	return vars
 }

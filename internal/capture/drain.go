@@ -149,6 +149,11 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		s.last = rec.Ticks() // what was not recorded is no gap
 	case event.Lost:
 		c.lost += rec[2]
+	case event.Stack:
+		if !event.IsStackKey(rec[2]) {
+			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)
+		}
+		c.sites.Stack(rec[2], rec[3:])
 	}
 	return nil
 }

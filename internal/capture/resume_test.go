@@ -81,7 +81,7 @@ func (p *synthProgram) step(i, what int) {
 	for _, t := range p.threads {
 		s.w.Now = max(s.w.Now, t.w.Now) // one clock
 	}
-	what %= 12
+	what %= 13
 	switch {
 	case what == 0 && len(p.live) < 40:
 		p.next++
@@ -131,6 +131,16 @@ func (p *synthProgram) step(i, what int) {
 		s.leave("MPI_Barrier")
 	case what == 9:
 		s.allreduce()
+	case what == 10:
+		if s.stacks < 5 {
+			s.from(0x401000+8*uint64(s.stacks), 0x402000, 0x403000)
+		}
+		s.commRank()
+		s.site = 0x401000
+	case what == 11 && s.stacks > 0:
+		s.site = event.StackKey(s.w.Ring.Thread(), 1)
+		s.allreduce()
+		s.site = 0x401000
 	default:
 		s.iprobe()
 	}

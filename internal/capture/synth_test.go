@@ -21,8 +21,10 @@ const (
 
 // A synth writes the records of one thread as the shim would.
 type synth struct {
-	tb testing.TB
-	w  *event.Writer
+	tb     testing.TB
+	w      *event.Writer
+	site   uint64
+	stacks int
 }
 
 func newSynth(tb testing.TB, thread int, capacity uint64) *synth {
@@ -33,7 +35,7 @@ func newSynth(tb testing.TB, thread int, capacity uint64) *synth {
 	}
 	w.Now = 1000
 	w.SetStack(0x7ff000000000, 0x7ff000100000, 0x7ff0000ff000)
-	return &synth{tb, w}
+	return &synth{tb: tb, w: w, site: 0x401000}
 }
 
 func id(tb testing.TB, name string) uint16 {
@@ -47,7 +49,7 @@ func id(tb testing.TB, name string) uint16 {
 
 func (s *synth) enter(name string, in ...uint64) {
 	s.tb.Helper()
-	if err := s.w.Enter(id(s.tb, name), 0, 0x401000, in...); err != nil {
+	if err := s.w.Enter(id(s.tb, name), 0, s.site, in...); err != nil {
 		s.tb.Fatal(err)
 	}
 }
@@ -90,6 +92,16 @@ func cat(parts ...any) []uint64 {
 		}
 	}
 	return out
+}
+
+// from makes a stack the place that the next calls come from.
+func (s *synth) from(addrs ...uint64) {
+	s.tb.Helper()
+	s.stacks++
+	s.site = event.StackKey(s.w.Ring.Thread(), s.stacks)
+	if err := s.w.Write(0, event.Stack, 0, append([]uint64{s.site}, addrs...)); err != nil {
+		s.tb.Fatal(err)
+	}
 }
 
 const stackBuf = 0x7ff0000fe000

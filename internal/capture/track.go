@@ -22,7 +22,8 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 			c.finish(s, f, max(f.begin, c.latest))
 		}
 	}
-	t := &track.Track{Rank: c.cfg.Rank, Strings: c.strings.Table(), Sites: c.sites.Table()}
+	t := &track.Track{Rank: c.cfg.Rank, Strings: c.strings.Table()}
+	t.Sites, t.Outer = c.sites.Table()
 	const unseen = ^uint32(0)
 	renumbered := make([]uint32, c.sigs.Len())
 	for i := range renumbered {

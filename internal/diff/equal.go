@@ -71,7 +71,7 @@ func (m *matcher) equalButStatus(x, y *trace.Call) bool {
 }
 
 func (o *Options) equalCalls(x, y *trace.Call) bool {
-	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.Sites && x.Site != y.Site {
+	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.Sites && !x.Site.Equal(y.Site) {
 		return false
 	}
 	if !o.equalValues(&x.Result, &y.Result) {

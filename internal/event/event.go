@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 1
+	Version = 2
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -38,13 +38,14 @@ type Kind uint8
 
 // The kinds of record.
 const (
-	Enter   Kind = 1 // ticks, return address, input parts
+	Enter   Kind = 1 // ticks, return address or stack key, input parts
 	Leave   Kind = 2 // ticks, [return code], output parts, aux words
 	Skip    Kind = 3 // nothing, to the end of the ring
 	Segment Kind = 4 // ticks, serial, size, device, class
 	Freed   Kind = 5 // ticks, serial
 	Switch  Kind = 6 // ticks, 1 on or 0 off
 	Lost    Kind = 7 // ticks, number of records dropped
+	Stack   Kind = 8 // ticks, key, return addresses, innermost first
 	kindEnd
 )
 
@@ -99,6 +100,13 @@ func Word0(words int, call uint16, kind Kind, flags uint8) uint64 {
 	return uint64(uint32(words)) | uint64(call)<<32 | uint64(kind)<<48 | uint64(flags)<<56
 }
 
+// StackKey stands for the return address in Enter records of calls with a stack
+// that a Stack record of the same thread told of. No address has the highest bit.
+func StackKey(thread, number int) uint64 { return 1<<63 | uint64(thread)<<32 | uint64(number) }
+
+// IsStackKey tells a key from an address.
+func IsStackKey(v uint64) bool { return v>>63 != 0 }
+
 // A Record is the words of one record; the first is its Word0.
 type Record []uint64
 
@@ -115,4 +123,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3}
+var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4}

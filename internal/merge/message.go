@@ -16,7 +16,7 @@ import (
 // an error there must not take the program down.
 //
 //	message = codec uint8, [raw size uvarint], body, compressed if codec is 1
-//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, processes
+//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes
 const (
 	plainMessage      = 0
 	compressedMessage = 1
@@ -60,6 +60,11 @@ func (s *State) appendBody(b []byte) []byte {
 		b = wire.AppendString(b, site.Module)
 		b = wire.AppendString(b, site.BuildID)
 		b = wire.AppendUvarint(b, site.Offset)
+	}
+	b = wire.AppendUvarint(b, uint64(len(s.outer)))
+	for _, h := range slices.Sorted(maps.Keys(s.outer)) {
+		b = wire.AppendUint64(b, h)
+		b = wire.AppendUint64(b, s.outer[h])
 	}
 	return s.processes.AppendBinary(b)
 }
@@ -129,6 +134,13 @@ func decodeBody(r *wire.Reader) *State {
 	for range r.Count(11) {
 		h := r.Uint64()
 		s.sites[h] = trace.Site{Module: r.String(), BuildID: r.String(), Offset: r.Uvarint()}
+	}
+	if n := r.Count(16); n > 0 {
+		s.outer = make(map[uint64]uint64, n)
+		for range n {
+			h := r.Uint64()
+			s.outer[h] = r.Uint64()
+		}
 	}
 	s.processes = trace.DecodeProcesses(r, s.ranks)
 	return s

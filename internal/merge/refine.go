@@ -99,13 +99,13 @@ func (s *State) tries() bool {
 func (s *State) worth(list []*class) bool {
 	j := unite(list)
 	ranks := s.first + s.ranks
-	return j != nil && fileSize(ranks, s.sites, j) <= fileSize(ranks, s.sites, list...)
+	return j != nil && s.fileSize(ranks, j) <= s.fileSize(ranks, list...)
 }
 
 // fileSize is what the classes take in a file of their own; their messages
 // would say little about that.
-func fileSize(ranks int, sites map[uint64]trace.Site, list ...*class) int {
-	c := trace.Content{Ranks: ranks, Sites: sites}
+func (s *State) fileSize(ranks int, list ...*class) int {
+	c := trace.Content{Ranks: ranks, Sites: s.sites, Outer: s.outer}
 	for range ranks {
 		c.Processes.Append(trace.Process{})
 	}

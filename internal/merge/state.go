@@ -19,6 +19,7 @@ type State struct {
 	index        map[string]*class // by key
 	strings      map[uint64]string
 	sites        map[uint64]trace.Site
+	outer        map[uint64]uint64 // see trace.Content
 	processes    trace.Processes
 
 	// Problems says what could not be kept, and of which ranks.
@@ -108,9 +109,9 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	c.values = single(vals)
 	c.leafTimes(tr, rank)
 	c.leafHists(tr)
-	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites))}
+	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
 	for h, site := range tr.Sites {
-		s.sites[h] = trace.Site(site)
+		s.sites[h] = trace.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
 	s.add(c)
 	p := tr.Process
@@ -144,6 +145,11 @@ func (s *State) join(o *State) error {
 			return fmt.Errorf("two call sites with hash %#x", h)
 		}
 	}
+	for h, outer := range o.outer {
+		if t, ok := s.outer[h]; ok && t != outer {
+			return fmt.Errorf("two stacks with hash %#x", h)
+		}
+	}
 	for _, c := range o.classes {
 		if mine := s.index[c.key]; mine != nil &&
 			(len(mine.values.nums) != len(c.values.nums) || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times)) {
@@ -152,6 +158,7 @@ func (s *State) join(o *State) error {
 	}
 	s.strings = union(s.strings, o.strings)
 	s.sites = union(s.sites, o.sites)
+	s.outer = union(s.outer, o.outer)
 	for _, c := range o.classes {
 		mine := s.index[c.key]
 		if mine == nil {
@@ -214,7 +221,7 @@ func (s *State) Classes() int { return len(s.classes) }
 // problems are added to it.
 func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 	c := &trace.Content{
-		Meta: maps.Clone(meta), Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Processes: s.processes,
+		Meta: maps.Clone(meta), Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes,
 	}
 	for i, p := range s.Problems {
 		if c.Meta == nil {

@@ -5,10 +5,12 @@ import (
 	"spoor/internal/track"
 )
 
-// Sites names code addresses: call sites and callbacks.
+// Sites names code addresses: call sites, with or without the stack behind
+// them, and callbacks.
 type Sites struct {
 	modules *Modules
-	known   Map // address → 1 + index
+	known   Map // address, or key of a stack → 1 + index
+	joined  Map // hash of a site with an outer one → 1 + index
 	list    []site
 }
 
@@ -16,12 +18,14 @@ type site struct {
 	hash   uint64
 	module int32 // or None
 	offset uint64
+	outer  uint64 // hash of where the function was called from; 0 not known
 }
 
 // Init sets where addresses are looked up.
 func (s *Sites) Init(m *Modules) { s.modules = m }
 
-// Name returns the content hash of a code address; 0 for none.
+// Name returns the content hash of a code address, or of a stack by its key; 0
+// for none.
 func (s *Sites) Name(addr uint64) uint64 {
 	if i := s.known.Get(addr); i != 0 {
 		return s.list[i-1].hash
@@ -33,54 +37,97 @@ func (s *Sites) Name(addr uint64) uint64 {
 }
 
 func (s *Sites) add(addr uint64) uint64 {
-	// Code that no file holds was made at run time: its address says nothing
-	// that another process could share.
-	v := site{hash: hashEnd(hashSeed), module: None}
-	if m, offset := s.modules.find(addr); m != None {
-		mod := &s.modules.modules[m]
-		mod.open()
-		v = site{hashEnd(hashWord(mod.hash, offset)), m, offset}
-	}
-	s.put(addr, v)
+	v, _ := s.place(addr)
+	s.list = append(s.list, v)
+	s.known.Set(addr, int64(len(s.list)))
 	return v.hash
 }
 
-func (s *Sites) put(addr uint64, v site) {
-	s.list = append(s.list, v)
-	s.known.Set(addr, int64(len(s.list)))
+// place looks an address up, and returns with it a hash that is not finished.
+func (s *Sites) place(addr uint64) (site, uint64) {
+	// Code that no file holds was made at run time: its address says nothing
+	// that another process could share.
+	h, v := uint64(hashSeed), site{module: None}
+	if m, offset := s.modules.find(addr); m != None {
+		mod := &s.modules.modules[m]
+		mod.open()
+		h, v = hashWord(mod.hash, offset), site{module: m, offset: offset}
+	}
+	v.hash = hashEnd(h)
+	return v, h
 }
 
-// Table returns all sites by hash.
-func (s *Sites) Table() map[uint64]track.Site {
-	m := make(map[uint64]track.Site, len(s.list))
+// Stack gives a key to a stack: return addresses, innermost first. Each of its
+// outer parts is a site too.
+func (s *Sites) Stack(key uint64, addrs []uint64) {
+	outer, index := uint64(0), int64(0)
+	for i := len(addrs) - 1; i >= 0; i-- {
+		if outer == 0 {
+			outer = s.Name(addrs[i])
+			index = s.known.Get(addrs[i])
+			continue
+		}
+		v, h := s.place(addrs[i])
+		v.hash, v.outer = hashEnd(hashWord(h, outer)), outer
+		if index = s.joined.Get(v.hash); index == 0 {
+			s.list = append(s.list, v)
+			index = int64(len(s.list))
+			s.joined.Set(v.hash, index)
+		}
+		outer = v.hash
+	}
+	if index != 0 {
+		s.known.Set(key, index)
+	}
+}
+
+// Table returns all sites by hash, and for those that have one the hash of the
+// outer site.
+func (s *Sites) Table() (places map[uint64]track.Site, outer map[uint64]uint64) {
+	places = make(map[uint64]track.Site, len(s.list))
 	for _, v := range s.list {
 		var where track.Site
 		if v.module != None {
 			mod := &s.modules.modules[v.module]
 			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
 		}
-		m[v.hash] = where
+		places[v.hash] = where
+		if v.outer != 0 {
+			if outer == nil {
+				outer = make(map[uint64]uint64)
+			}
+			outer[v.hash] = v.outer
+		}
 	}
-	return m
+	return places, outer
 }
 
 // Save writes the state.
 func (s *Sites) Save(w *pack.Writer) {
 	w.Uint(uint64(len(s.list)))
-	s.known.Each(func(addr uint64, i int64) {
-		v := &s.list[i-1]
-		w.Fixed(addr)
+	for i := range s.list {
+		v := &s.list[i]
 		w.Fixed(v.hash)
 		w.Uint(uint64(v.module + 1))
 		w.Uint(v.offset)
-	})
+		w.Bool(v.outer != 0)
+		if v.outer != 0 {
+			w.Fixed(v.outer)
+		}
+	}
+	saveMap(w, &s.known)
 }
 
 // Load reads what Save wrote, after the modules.
 func (s *Sites) Load(r *pack.Reader) {
-	s.known, s.list = Map{}, nil
-	for range r.Count(18) {
-		addr := r.Fixed()
-		s.put(addr, site{r.Fixed(), int32(r.Index(len(s.modules.modules)+1)) - 1, r.Uint()})
+	s.list, s.joined = make([]site, r.Count(11)), Map{}
+	for i := range s.list {
+		v := &s.list[i]
+		v.hash, v.module, v.offset = r.Fixed(), int32(r.Index(len(s.modules.modules)+1))-1, r.Uint()
+		if r.Bool() {
+			v.outer = r.Fixed()
+			s.joined.Set(v.hash, int64(i+1))
+		}
 	}
+	loadMap(r, &s.known, 1, int64(len(s.list)))
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,7 +148,8 @@ func TestSites(t *testing.T) {
 	var s Sites
 	s.Init(&m)
 	h := s.Name(base + 0x123)
-	where := s.Table()[h]
+	places, _ := s.Table()
+	where := places[h]
 	equal(t, "offset", where.Offset, 0x123)
 	equal(t, "module", filepath.Base(where.Module), filepath.Base(self))
 	equal(t, "again", s.Name(base+0x123), h)
@@ -173,7 +175,8 @@ func TestSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "restored", s2.Name(base+0x123), h)
-	equal(t, "restored place", s2.Table()[h], where)
+	places, _ = s2.Table()
+	equal(t, "restored place", places[h], where)
 }
 
 // The build id is what the linker wrote.
@@ -233,4 +236,49 @@ func TestOrdinals(t *testing.T) {
 	equal(t, "first between two groups", c.Ordinal(world, split, CommInfo{0, 0, 4, 4, 4}), 0)
 	c.Forsake(world)
 	equal(t, "first split after the parent is gone", c.Ordinal(world, split, CommInfo{0, 0, 4, -1}), 0)
+}
+
+// Stacks: keys for what shares outer frames, and what is saved of them.
+func TestStacks(t *testing.T) {
+	const maps = "1000-9000 r-xp 00000000 08:01 1 /bin/none\n"
+	var m Modules
+	m.Init(func() []byte { return []byte(maps) })
+	var s Sites
+	s.Init(&m)
+	s.Stack(1<<63|1, []uint64{0x1100, 0x1200, 0x1300})
+	s.Stack(1<<63|2, []uint64{0x1108, 0x1200, 0x1300})
+	s.Stack(1<<63|3, []uint64{0x1100, 0x1208, 0x1300})
+	s.Stack(1<<63|4, []uint64{0x1300, 0x1300, 0x1300})
+	s.Stack(1<<63|1<<32|1, []uint64{0x1100, 0x1200, 0x1300})
+	equal(t, "another thread", s.Name(1<<63|1<<32|1), s.Name(1<<63|1))
+	var w pack.Writer
+	s.Save(&w)
+	var restored Sites
+	restored.Init(&m)
+	r := pack.NewReader(w.B)
+	restored.Load(r)
+	if err := r.Done(); err != nil {
+		t.Fatal(err)
+	}
+	for _, sites := range []*Sites{&s, &restored} {
+		places, outer := sites.Table()
+		offsets := func(key uint64) (list []uint64) {
+			for h, ok := sites.Name(key), true; ok; h, ok = outer[h] {
+				list = append(list, places[h].Offset)
+			}
+			return list
+		}
+		for key, want := range map[uint64][]uint64{
+			1: {0x100, 0x200, 0x300}, 2: {0x108, 0x200, 0x300}, 3: {0x100, 0x208, 0x300}, 4: {0x300, 0x300, 0x300},
+		} {
+			if got := offsets(1<<63 | key); !slices.Equal(got, want) {
+				t.Errorf("stack %d: %#x, want %#x", key, got, want)
+			}
+		}
+		// 0x1300; 1200<1300, 1208<1300, 1300<1300; and the four
+		equal(t, "sites", len(places), 8)
+		sites.Stack(1<<63|9, []uint64{0x1100, 0x1200, 0x1300})
+		equal(t, "again", sites.Name(1<<63|9), sites.Name(1<<63|1))
+	}
+	equal(t, "plain", s.Name(0x1300), restored.Name(0x1300))
 }

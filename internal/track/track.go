@@ -24,6 +24,7 @@ type Track struct {
 	Hists   []Hist  // in rising order of Terminal and From; nil if there are none
 	Strings map[uint64]string
 	Sites   map[uint64]Site
+	Outer   map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Process Process
 }
 

@@ -36,7 +36,24 @@ static void print_memory(const char *when)
 		printf(name " %.1f\n", (now() - t) / (n)); \
 	} while (0)
 
+static int loops(int argc, char **argv);
+
+/* The loops run this many functions below main. */
+static __attribute__((noinline)) int below(int depth, int argc, char **argv)
+{
+	char frame[48];
+	__asm__ volatile("" : : "r"(frame) : "memory");
+	int rc = depth > 0 ? below(depth - 1, argc, argv) : loops(argc, argv);
+	__asm__ volatile("" : : "r"(frame) : "memory"); /* no jump instead of a call */
+	return rc;
+}
+
 int main(int argc, char **argv)
+{
+	return below(argc > 2 ? atoi(argv[2]) : 0, argc, argv);
+}
+
+static int loops(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 300000, rank, flag, in = 1, out = 0;
 	char a[8] = "", b[8] = "";

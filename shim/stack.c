@@ -1,0 +1,335 @@
+/*
+ * stack.c: call sites with the frames behind them.
+ *
+ * At each call the stack is followed with rules (unwind.h), from this library's
+ * own frames outwards, and the return addresses found are looked up among the
+ * stacks that the thread had before. A new one gets a number and a STACK record;
+ * the number then stands in the ENTER record where the call site would.
+ *
+ * Where a stack leads depends on nothing but the registers at its beginning and
+ * the words read on the way. They are kept: if all of them are the same when MPI
+ * is called again, so is the stack, and it need not be followed.
+ *
+ * Memory is read between the stack pointer and the end of the thread's stack
+ * only. Where a frame makes no sense, the stack ends there.
+ *
+ * Rules and stacks belong to a ring, not to a thread: a thread that takes over a
+ * ring goes on with the numbers of the one before it.
+ */
+#define _GNU_SOURCE
+#include "stack.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "ring.h"
+#include "runtime.h"
+#include "unwind.h"
+
+#define RULES 1024        /* kept per thread */
+#define MAX_STACKS 65536u /* per thread; further ones are known by their site alone */
+#define OWN_FRAMES 8      /* at most so many of this library's before the site */
+
+#define WALKS 256
+#define WORDS (2 * (OWN_FRAMES + SP_MAX_FRAMES))
+
+/* A stack as it was followed. */
+struct walk {
+	uint64_t pc, sp, fp; /* where it began */
+	const void *answer;
+	uint32_t n; /* words read: */
+	uint32_t at[WORDS]; /* offsets from sp, in words */
+	uint64_t value[WORDS];
+};
+
+struct table {
+	struct walk walks[WALKS];
+	struct sp_rule rules[RULES];
+	unsigned generation; /* of walks and rules */
+	uint64_t stack_hi;   /* of the thread they were made in */
+	uint32_t n, nslots;
+	uint32_t *slots;  /* open addressing: a stack's number */
+	uint64_t *stacks; /* each one its length and up to `depth` addresses */
+};
+
+static int depth = 1;
+static uint64_t main_returns; /* where main returns to: nothing of the program is behind that */
+static unsigned generation;
+static struct table *tables[SP_MAX_THREADS];
+
+static void *reserve(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void find_main(void);
+
+void sp_stack_start(void)
+{
+	const char *wanted = getenv("SPOOR_STACK");
+	long n = wanted ? strtol(wanted, NULL, 10) : 0;
+	if (n < 2)
+		return;
+	depth = n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
+	sp_self.busy++;
+	if (!sp_unwind_open() && sp_run.rank == 0)
+		sp_warn("no libgcc_s.so.1: stacks are followed by frame pointers alone");
+	find_main();
+	sp_self.busy--;
+	__atomic_fetch_or(&sp_extra, SP_STACKS, __ATOMIC_RELEASE);
+}
+
+void sp_stack_refresh(void)
+{
+	__atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
+}
+
+static struct table *table_of(int thread)
+{
+	struct table *b = tables[thread];
+	if (b)
+		return b;
+	b = reserve(sizeof *b);
+	if (!b)
+		return NULL;
+	b->nslots = 256;
+	b->slots = reserve(b->nslots * sizeof *b->slots);
+	b->stacks = reserve((size_t)MAX_STACKS * (size_t)(depth + 1) * 8);
+	if (!b->slots || !b->stacks)
+		return NULL;
+	return tables[thread] = b;
+}
+
+/* ---- following ---- */
+
+static const struct sp_rule *rule_of(struct table *b, uint64_t pc)
+{
+	struct sp_rule *r = &b->rules[(pc ^ pc >> 10) % RULES];
+	if (sp_unlikely(r->pc != pc))
+		sp_unwind_rule(pc, r);
+	return r;
+}
+
+struct frame {
+	uint64_t pc, sp, fp;
+	uint64_t lo, hi; /* of what may be read */
+	struct walk *walk; /* where the words read are noted */
+};
+
+/* Read a word of the stack. */
+static inline int word(struct frame *f, uint64_t at, uint64_t *v)
+{
+	if (at < f->lo || at > f->hi - 8 || at % 8)
+		return 0;
+	*v = *(const uint64_t *)(uintptr_t)at;
+	struct walk *w = f->walk;
+	if (w->n < WORDS) {
+		w->at[w->n] = (uint32_t)((at - f->lo) / 8);
+		w->value[w->n] = *v;
+	}
+	w->n++;
+	return 1;
+}
+
+/* Go to the caller; 0 if there is none to be found. */
+static int step(struct table *b, struct frame *f)
+{
+	const struct sp_rule *r = rule_of(b, f->pc);
+	uint64_t cfa = 0, fp = f->fp, pc;
+	switch (r->cfa_from) {
+	case SP_CFA_SP:
+		cfa = f->sp + (uint64_t)(int64_t)r->cfa;
+		break;
+	case SP_CFA_FP:
+		cfa = f->fp + (uint64_t)(int64_t)r->cfa;
+		break;
+	case SP_CFA_AT_FP:
+		if (word(f, f->fp + (uint64_t)(int64_t)r->cfa, &cfa))
+			break;
+		return 0;
+	default:
+		return 0;
+	}
+	if (cfa <= f->sp || !word(f, cfa + (uint64_t)(int64_t)r->ra, &pc))
+		return 0;
+	if (r->fp_from == SP_FP_AT_CFA && !word(f, cfa + (uint64_t)(int64_t)r->fp, &fp))
+		return 0;
+	if (r->fp_from == SP_FP_AT_FP && !word(f, f->fp + (uint64_t)(int64_t)r->fp, &fp))
+		return 0;
+	if (r->fp_from == SP_FP_LOST)
+		fp = 0;
+#if defined(__aarch64__)
+	pc &= 0x0000ffffffffffffull; /* the rest may be a signature */
+#endif
+	if (pc < 4096 || pc >> 47)
+		return 0;
+	f->pc = pc;
+	f->sp = cfa;
+	f->fp = fp;
+	return 1;
+}
+
+/* ---- numbering ---- */
+
+static uint64_t hash(const uint64_t *pcs, uint64_t n)
+{
+	uint64_t h = n;
+	for (uint64_t i = 0; i < n; i++) {
+		h = (h ^ pcs[i]) * 0x9fb21c651e98df25ull;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static uint64_t *stack_at(const struct table *b, uint32_t number)
+{
+	return b->stacks + (size_t)(number - 1) * (size_t)(depth + 1);
+}
+
+static int grow(struct table *b)
+{
+	uint32_t n = b->nslots * 2;
+	uint32_t *slots = reserve(n * sizeof *slots);
+	if (!slots)
+		return 0;
+	for (uint32_t s = 1; s <= b->n; s++) {
+		const uint64_t *have = stack_at(b, s);
+		uint32_t i = (uint32_t)hash(have + 1, *have) & (n - 1);
+		while (slots[i])
+			i = (i + 1) & (n - 1);
+		slots[i] = s;
+	}
+	munmap(b->slots, b->nslots * sizeof *slots);
+	b->slots = slots;
+	b->nslots = n;
+	return 1;
+}
+
+/* The number of a stack, with a record of it if it is new; 0: there are too many. */
+static uint32_t number_of(struct sp_thread *t, struct table *b, const uint64_t *pcs, uint64_t n)
+{
+	uint32_t i = (uint32_t)hash(pcs, n) & (b->nslots - 1);
+	for (; b->slots[i]; i = (i + 1) & (b->nslots - 1)) {
+		const uint64_t *have = stack_at(b, b->slots[i]);
+		if (*have == n && memcmp(have + 1, pcs, n * 8) == 0)
+			return b->slots[i];
+	}
+	if (b->n == MAX_STACKS || (b->n * 2 >= b->nslots && !grow(b)))
+		return 0;
+	for (i = (uint32_t)hash(pcs, n) & (b->nslots - 1); b->slots[i]; i = (i + 1) & (b->nslots - 1))
+		;
+	uint64_t *w = sp_begin(t);
+	w[1] = sp_ticks();
+	w[2] = SP_STACK_KEY(t->number, b->n + 1);
+	memcpy(w + 3, pcs, n * 8);
+	sp_commit(t, w + 3 + n, 0, SP_STACK, 0);
+	b->slots[i] = ++b->n;
+	uint64_t *own = stack_at(b, b->n);
+	*own = n;
+	memcpy(own + 1, pcs, n * 8);
+	return b->n;
+}
+
+/* ---- beginning ---- */
+
+/* The frame that called the function this stands in. */
+#define CALLER \
+	{ \
+		.pc = (uint64_t)(uintptr_t)__builtin_return_address(0), .sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), \
+		.fp = *(const uint64_t *)__builtin_frame_address(0), \
+	}
+
+/* Set what may be read; 0 on a stack that is not the one that the thread was
+   made with. */
+static int begin(const struct sp_thread *t, struct frame *f, struct walk *w)
+{
+	const struct sp_ring *r = t->ring;
+	f->lo = f->sp;
+	f->hi = r->stack_hi;
+	f->walk = w;
+	w->n = 0;
+	return f->sp >= r->stack_lo && f->sp < f->hi;
+}
+
+/* The C library calls main from __libc_start_main, or from something it calls. */
+static __attribute__((noinline)) void find_main(void)
+{
+	struct frame f = CALLER;
+	struct table *b = table_of(sp_self.number);
+	uint64_t start = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__libc_start_main"), before = 0;
+	if (!start || !b || !begin(&sp_self, &f, &b->walks[0]))
+		return;
+	do {
+		if (sp_unwind_function(f.pc) == start) {
+			Dl_info inner, outer;
+			int own = before && dladdr((void *)(uintptr_t)before, &inner) && dladdr((void *)(uintptr_t)f.pc, &outer)
+				&& inner.dli_fbase == outer.dli_fbase;
+			main_returns = own ? before : f.pc;
+			break;
+		}
+		before = f.pc;
+	} while (step(b, &f));
+	b->walks[0] = (struct walk){0};
+}
+
+static const void *follow(struct sp_thread *t, struct table *b, struct frame *f, const void *site)
+{
+	uint64_t pcs[SP_MAX_FRAMES];
+	int n = 0;
+	for (int i = 0; f->pc != (uint64_t)(uintptr_t)site; i++)
+		if (i == OWN_FRAMES || !step(b, f))
+			return site;
+	do
+		pcs[n++] = f->pc;
+	while (n < depth && step(b, f) && f->pc != main_returns);
+	if (n == 1)
+		return site;
+	uint32_t number = number_of(t, b, pcs, (uint64_t)n);
+	return number ? (const void *)(uintptr_t)SP_STACK_KEY(t->number, number) : site;
+}
+
+static int same(const struct walk *w, const struct frame *f)
+{
+	if (w->pc != f->pc || w->sp != f->sp || w->fp != f->fp)
+		return 0;
+	const uint64_t *stack = (const uint64_t *)(uintptr_t)f->sp;
+	for (uint32_t i = 0; i < w->n; i++)
+		if (stack[w->at[i]] != w->value[i])
+			return 0;
+	return 1;
+}
+
+/* noinline: the frame to begin at is this function's caller's. */
+__attribute__((noinline)) const void *sp_stack_site(struct sp_thread *t, const void *site)
+{
+	struct frame f = CALLER;
+	sp_begin(t); /* a new thread has no ring before that */
+	struct table *b = t->ring->stack_hi ? table_of(t->number) : NULL;
+	if (sp_unlikely(!b))
+		return site;
+	if (sp_unlikely(b->generation != __atomic_load_n(&generation, __ATOMIC_RELAXED) || b->stack_hi != t->ring->stack_hi)) {
+		b->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+		b->stack_hi = t->ring->stack_hi;
+		memset(b->rules, 0, sizeof b->rules);
+		memset(b->walks, 0, sizeof b->walks);
+	}
+	struct walk *w = &b->walks[(f.pc ^ f.pc >> 8 ^ f.sp >> 4 ^ f.sp >> 12) % WALKS];
+	if (sp_likely(same(w, &f)))
+		return w->answer;
+	if (!begin(t, &f, w))
+		return site;
+	struct frame at = f;
+	const void *answer = follow(t, b, &f, site);
+	if (w->n <= WORDS) {
+		w->pc = at.pc;
+		w->sp = at.sp;
+		w->fp = at.fp;
+		w->answer = answer;
+	} else {
+		w->pc = 0;
+	}
+	return answer;
+}

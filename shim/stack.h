@@ -1,0 +1,18 @@
+/* stack.h: what called the function that called MPI. */
+#ifndef SPOOR_STACK_H
+#define SPOOR_STACK_H
+
+#include "shim.h"
+
+#define SP_MAX_FRAMES 64
+
+/* Follow SPOOR_STACK, when MPI_Init is through. */
+void sp_stack_start(void);
+/* Objects were loaded or unloaded: code may be elsewhere. */
+void sp_stack_refresh(void);
+/* What stands in an ENTER record for a call from `site`: the number of a stack
+   that a STACK record told of, or site itself where there is no more than that.
+   Call before the record is begun. */
+const void *sp_stack_site(struct sp_thread *t, const void *site);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * unwind.h: from a place in the code to how its caller is found.
+ *
+ * What the compiler noted for exceptions (.eh_frame) says for each instruction
+ * where the caller's stack pointer, frame pointer and return address are. Reading
+ * that takes a microsecond, so what it says of a return address is kept as a
+ * rule, which takes a few nanoseconds to follow. libgcc has the search among the
+ * loaded objects and the code registered at run time; it is looked up when it is
+ * first needed. Its _Unwind_Backtrace is not used: it follows whatever it finds on
+ * the stack, and dies of a frame that is broken.
+ *
+ * Nothing here allocates, locks, or looks at memory other than tables of loaded
+ * objects.
+ */
+#ifndef SPOOR_UNWIND_H
+#define SPOOR_UNWIND_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum sp_cfa_from {
+	SP_CFA_NONE = 0, /* nothing is known, or it is the outermost frame */
+	SP_CFA_SP,       /* stack pointer + cfa */
+	SP_CFA_FP,       /* frame pointer + cfa */
+	SP_CFA_AT_FP,    /* what is at frame pointer + cfa: the stack was aligned anew */
+};
+
+enum sp_fp_from {
+	SP_FP_SAME = 0,
+	SP_FP_AT_CFA, /* saved at CFA + fp */
+	SP_FP_AT_FP,  /* saved at the frame pointer + fp */
+	SP_FP_LOST,
+};
+
+/* How to get from a function, stopped at a call, to its caller. */
+struct sp_rule {
+	uint64_t pc; /* return address */
+	int32_t cfa, fp, ra; /* the return address is at CFA + ra */
+	uint8_t cfa_from, fp_from;
+	uint8_t guess; /* there are no tables: as code with frame pointers has it */
+};
+
+/* Find libgcc's tables; 0 if there are none, and all rules are guesses. */
+int sp_unwind_open(void);
+/* The start of the function that a return address is in; 0: not known. */
+uint64_t sp_unwind_function(uint64_t pc);
+/* Fill in the rule of a return address. */
+void sp_unwind_rule(uint64_t pc, struct sp_rule *rule);
+
+#pragma GCC visibility pop
+
+#endif
