@@ -12,6 +12,7 @@ package_of() {
 	mpiexec.mpich) echo mpich libmpich-dev ;;
 	lmp) echo lammps lammps-examples ;;
 	hpcc) echo hpcc ;;
+	zfp) echo libzfp-dev ;;
 	scalapack) echo scalapack-mpi-test ;;
 	mpi4py) echo python3-mpi4py ;;
 	chromium) echo chromium ;;
@@ -25,6 +26,7 @@ present() {
 	mpiexec.openmpi) command -v mpiexec.openmpi && command -v mpicc.openmpi ;;
 	mpiexec.mpich) command -v mpiexec.mpich && command -v mpicc.mpich ;;
 	scalapack) [ -d /usr/lib/x86_64-linux-gnu/scalapack ] ;;
+	zfp) [ -e /usr/include/zfp.h ] ;;
 	mpi4py) /usr/bin/python3 -c 'import mpi4py' ;;
 	*) command -v "$1" ;;
 	esac >/dev/null 2>&1

@@ -16,8 +16,8 @@ import (
 var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/wire", "internal/timing", "internal/version", "internal/launch", "internal/inspect", "internal/symbolise"},
 	{"internal/pack"},
-	{"internal/timing/hist", "internal/timing/codec", "internal/event", "internal/signature", "internal/prefix"},
-	{"internal/track", "internal/column"},
+	{"internal/timing/hist", "internal/timing/zfp", "internal/event", "internal/signature", "internal/prefix"},
+	{"internal/timing/codec", "internal/track", "internal/column"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/volume"},
 	{"internal/matrix", "internal/imbalance"},

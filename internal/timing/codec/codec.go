@@ -37,7 +37,7 @@ type Calls struct {
 	// Groups has for each key what kind of call it is, the function for
 	// example; nil: all are of the same kind. It helps where keys are many.
 	Groups []uint32
-	// Bound is the relative error that values may have, at least 0 and below 1.
+	// Bound is the relative error that values may have, from 0 to 1.
 	Bound float64
 	// Bounds, if not nil, has the bound for each key instead.
 	Bounds []float64
@@ -61,8 +61,8 @@ func (c *Calls) check() error {
 		return fmt.Errorf("key %d, but %d groups and %d bounds", top, len(c.Groups), len(c.Bounds))
 	}
 	for _, b := range append(slices.Clone(c.Bounds), c.Bound) {
-		if !(b >= 0 && b < 1) {
-			return fmt.Errorf("bound %g: want at least 0, below 1", b)
+		if !(b >= 0 && b <= 1) {
+			return fmt.Errorf("bound %g: want 0 to 1", b)
 		}
 	}
 	return nil
@@ -117,7 +117,9 @@ func (l Lists) make(n int) (b Batch) {
 // All returns the codecs, in the order in which a table should have them.
 func All() []Codec { return slices.Clone(all) }
 
-var all = []Codec{Raw{}, Zstd{}, Place{}}
+var all = []Codec{
+	Raw{}, Zstd{}, Lossless{}, CFG{}, Pilgrim{8}, Huff{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
+}
 
 // ByName finds a codec.
 func ByName(name string) (Codec, error) {

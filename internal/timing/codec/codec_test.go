@@ -47,7 +47,7 @@ func times(n int) *rapid.Generator[[]uint64] {
 	})
 }
 
-var bounds = []float64{0, 0, 1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.1, 0.5, 0.99}
+var bounds = []float64{0, 0, 1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.1, 0.5, 0.99, 1}
 
 // Whatever the times, whatever codec: they come back within their bounds, and
 // the bytes don't depend on how keys are numbered.
@@ -146,7 +146,7 @@ func FuzzDecode(f *testing.F) {
 // Cells cover all numbers without gaps and keep to their bounds.
 func TestLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bound := rapid.SampledFrom([]float64{1e-7, 1e-5, 0.001, 0.00097, 0.01, 0.1, 1.0 / 3, 0.5, 0.9, 0.999}).Draw(t, "bound")
+		bound := rapid.SampledFrom([]float64{1e-7, 1e-5, 0.001, 0.00097, 0.01, 0.1, 1.0 / 3, 0.5, 0.9, 0.999, 1}).Draw(t, "bound")
 		l := levelsOf(bound)
 		x := rapid.Uint64().Draw(t, "x") >> rapid.IntRange(0, 63).Draw(t, "shift")
 		i := l.of(x)
