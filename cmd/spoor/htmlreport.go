@@ -20,8 +20,8 @@ func newReport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [flags] TRACE",
 		Short: "Make one HTML page of a trace that opens offline",
-		Long: `One self-contained HTML file: overview and efficiencies, functions, who sends
-how much to whom, sizes of messages, who waits for whom, and a timeline of the
+		Long: `One self-contained HTML file: overview and efficiencies, functions, the
+program's structure, who sends how much to whom, sizes of messages, who waits for whom, and a timeline of the
 ranks. It opens in any browser of the last years, loads nothing from a network,
 can be mailed and printed, and stays small whatever the trace: many ranks share
 rows, long times share tiles.
@@ -36,7 +36,7 @@ says so.`,
 			where := newPlaces(paths)
 			var mu sync.Mutex
 			p := newProgress(cmd.ErrOrStderr(), "", 0)
-			d, err := page.Of(r, page.Options{Name: where.text, Progress: func(what string, done, total int) {
+			d, err := page.Of(r, page.Options{Where: where.of, Progress: func(what string, done, total int) {
 				mu.Lock()
 				defer mu.Unlock()
 				p.what, p.done, p.total = what, done-1, total

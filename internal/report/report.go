@@ -22,14 +22,16 @@ import (
 
 	"spoor/internal/imbalance"
 	"spoor/internal/matrix"
+	"spoor/internal/profile"
 	"spoor/internal/summary"
+	"spoor/internal/symbolise"
 	"spoor/internal/version"
 	"spoor/trace"
 )
 
 // Options say what to look at.
 type Options struct {
-	Name     func(trace.Site) string            // of call sites; nil: module and offset
+	Where    profile.Where                      // of call sites; nil: module and offset
 	Progress func(what string, done, total int) // may be nil; called by several goroutines
 }
 
@@ -39,6 +41,8 @@ type Data struct {
 	File      string            `json:"file"`
 	Producer  string            `json:"producer"`
 	Summary   *summary.Summary  `json:"summary"`
+	Classes   int               `json:"classes"`
+	Structure []Structure       `json:"structure"`
 	Matrix    []Layer           `json:"matrix"`
 	Imbalance *imbalance.Report `json:"imbalance"`
 	Timeline  *Timeline         `json:"timeline"` // nil without times
@@ -57,6 +61,13 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
+	if o.Where == nil {
+		o.Where = func(s trace.Site) symbolise.Place { return symbolise.Place{Module: s.Module, Offset: s.Offset} }
+	}
+	name := func(s trace.Site) string {
+		p := o.Where(s)
+		return p.String()
+	}
 	s, err := summary.Of(r)
 	if err != nil {
 		return nil, err
@@ -67,9 +78,13 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	}
 	s.File = d.File
 	if d.Imbalance, err = imbalance.Of(r, imbalance.Options{
-		All: true, Name: o.Name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
+		All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
 	}); err != nil {
 		return nil, fmt.Errorf("imbalance: %w", err)
+	}
+	d.Classes = r.Classes()
+	if d.Structure, err = structures(r, o.Where, o); err != nil {
+		return nil, fmt.Errorf("structure: %w", err)
 	}
 	if d.Matrix, err = layers(r, o); err != nil {
 		return nil, fmt.Errorf("matrix: %w", err)

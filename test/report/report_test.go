@@ -20,6 +20,7 @@ import (
 	"spoor/bench/scale/vmpi"
 	"spoor/internal/merge"
 	"spoor/internal/report"
+	"spoor/internal/symbolise"
 	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
@@ -84,7 +85,9 @@ func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
 
 func page(t *testing.T, r *trace.Reader) []byte {
 	t.Helper()
-	d, err := report.Of(r, report.Options{Name: func(s trace.Site) string { return s.String() + "</script>" }})
+	d, err := report.Of(r, report.Options{Where: func(s trace.Site) symbolise.Place {
+		return symbolise.Place{Module: "/opt/</script><b class=hack>", Offset: s.Offset}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +155,7 @@ func use(t *testing.T, chromium string, page []byte, expect map[string]any, know
 	}
 }
 
-var sections = []string{"overview", "matrix", "sizes", "imbalance", "timeline"}
+var sections = []string{"overview", "structure", "matrix", "sizes", "imbalance", "timeline"}
 
 func TestSmall(t *testing.T) {
 	chromium := browser(t)

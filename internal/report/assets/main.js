@@ -4,6 +4,7 @@ import { el, repaint } from "./dom.js";
 import { imbalance } from "./imbalance.js";
 import { matrix } from "./matrix.js";
 import { sizes } from "./sizes.js";
+import { structure } from "./structure.js";
 import { timeline } from "./timeline.js";
 
 // The theme: as the system has it, unless chosen here.
@@ -28,6 +29,7 @@ addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requ
 
 facts();
 overview();
+structure();
 await matrix();
 sizes();
 imbalance();

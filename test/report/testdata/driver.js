@@ -40,6 +40,18 @@ const drive = async () => {
     check("filters", column(functions, 0).join() === "MPI_Allreduce", column(functions, 0));
   }
 
+  // The structure.
+  const lines = () => all("#structure .tree li").filter((e) => e.getClientRects().length > 0 && e.checkVisibility?.({ contentVisibilityAuto: true, visibilityProperty: true }) !== false).length;
+  const unfolded = lines();
+  $("#fold").click();
+  check("folds", lines() < unfolded, `${lines()} of ${unfolded} lines`);
+  $("#unfold").click();
+  check("unfolds", lines() === unfolded);
+  const call = $("#structure input[type=search]");
+  call.value = "allreduce";
+  call.dispatchEvent(new Event("input"));
+  check("marks calls", all("#structure .hit").length > 0);
+
   // The matrix.
   const matrix = $("#matrix canvas");
   check("the matrix is painted", painted(matrix) > 5, painted(matrix));

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"spoor/internal/profile"
+	"spoor/trace"
+)
+
+// A Structure is the shape of the program as the ranks of a class went through
+// it.
+type Structure struct {
+	Ranks   int      `json:"ranks"`
+	Some    []int    `json:"some"` // up to maxNamed of them
+	Rank    int      `json:"rank"` // whose numbers these are
+	Varies  bool     `json:"varies"`
+	Sites   []Place  `json:"sites"`
+	Threads []Thread `json:"threads"`
+	Cut     bool     `json:"cut"` // the most deeply nested parts are left out
+}
+
+// A Place is a function and where it is called from.
+type Place struct {
+	Function string `json:"function"`
+	Site     string `json:"site"`
+}
+
+// A Thread is the shape of one thread.
+type Thread struct {
+	Number int          `json:"number"`
+	Total  profile.Sums `json:"total"`
+	Body   []Node       `json:"body"`
+}
+
+// A Node is a profile's node in few letters: there are many.
+type Node struct {
+	Kind    string  `json:"k"` // c call, l loop, p part
+	Site    int     `json:"s,omitempty"`
+	Peers   string  `json:"w,omitempty"`
+	Part    int     `json:"p,omitempty"`
+	Entered uint64  `json:"e"`
+	Rounds  uint64  `json:"r"`
+	Least   uint64  `json:"a"`
+	Most    uint64  `json:"z"`
+	Calls   uint64  `json:"n"`
+	Compute float64 `json:"g"`
+	MPI     float64 `json:"m"`
+	Out     uint64  `json:"o,omitempty"`
+	In      uint64  `json:"i,omitempty"`
+	Body    []Node  `json:"b,omitempty"`
+}
+
+// Bounds of the structures.
+const (
+	maxStructures = 8    // classes: those with most ranks
+	maxNodes      = 4000 // of all
+	maxNamed      = 12
+)
+
+func structures(r *trace.Reader, where profile.Where, o Options) ([]Structure, error) {
+	classes := make([]int, r.Classes())
+	size := make([]int, len(classes))
+	for i := range classes {
+		classes[i] = i
+		size[i] = len(r.Members(i))
+	}
+	slices.SortStableFunc(classes, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	classes = classes[:min(len(classes), maxStructures)]
+	list := []Structure{}
+	for i, class := range classes {
+		members := r.Members(class)
+		p, err := profile.Of(r, members[0], where)
+		if err != nil {
+			return nil, err
+		}
+		s := Structure{Ranks: len(members), Some: members[:min(len(members), maxNamed)], Rank: p.Rank, Varies: p.Varies}
+		for _, x := range p.Sites {
+			s.Sites = append(s.Sites, Place{x.Function, x.Text})
+		}
+		left := maxNodes / len(classes)
+		for _, t := range p.Threads {
+			s.Threads = append(s.Threads, Thread{t.Number, t.Total, s.nodes(t.Body, &left)})
+		}
+		list = append(list, s)
+		o.Progress("finding the structure", i+1, len(classes))
+	}
+	return list, nil
+}
+
+// nodes takes over a list of nodes, outer ones before inner ones as long as
+// there is room.
+func (s *Structure) nodes(list []*profile.Node, left *int) []Node {
+	var out []Node
+	for _, n := range list {
+		if *left == 0 {
+			s.Cut = true
+			break
+		}
+		*left--
+		out = append(out, Node{
+			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
+			Most: n.Most, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.MPI, Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
+		})
+	}
+	for i := range out {
+		out[i].Body = s.nodes(list[i].Body, left)
+	}
+	return out
+}
