@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,6 +111,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	if err != nil {
 		return err
 	}
+	obstacles = slices.DeleteFunc(obstacles, replay.Overcomes)
 	if len(obstacles) > 0 {
 		return refuse(cmd.ErrOrStderr(), obstacles)
 	}

@@ -440,6 +440,9 @@ func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
 
 // fillStatus lays out a status as the MPI would have.
 func (s *Stream) fillStatus(at uint64, v *trace.StatusValue) {
+	if v.Form == trace.StatusEmpty {
+		v = &trace.StatusValue{Source: anySource, Tag: anyTag}
+	}
 	l := &s.p.layout.Status
 	source := mpi.Translation(s.p.flavour, mpi.KindRank).Raw(v.Source)
 	tag := mpi.Translation(s.p.flavour, mpi.KindTag).Raw(v.Tag)

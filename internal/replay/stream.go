@@ -38,6 +38,7 @@ type Stream struct {
 	what  atomic.Int32               // State
 	when  atomic.Int64               // since
 	due   atomic.Int64               // when the call is to be made
+	next  atomic.Int64               // when the call under way was made in the original
 	done  atomic.Bool
 	begun atomic.Bool // its first call has come out
 }
@@ -124,6 +125,10 @@ func (s *Stream) run() error {
 			return nil
 		}
 		c := t.Call
+		s.next.Store(t.Start)
+		if len(s.p.streams) > 1 && frees(c) {
+			s.letOthersCatchUp(t.Start)
+		}
 		if err := s.make(c, s.gap(t.Timing.Gap)); err != nil {
 			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
 		}
@@ -237,6 +242,35 @@ func (s *Stream) waitForOthers() {
 	for _, o := range s.p.streams[1:] {
 		for !o.done.Load() && s.p.failed.Load() == nil {
 			time.Sleep(100 * time.Microsecond)
+		}
+	}
+}
+
+// frees reports whether a call gives a handle back.
+func frees(c *trace.Call) bool {
+	for i := range c.Params {
+		if d := c.Params[i].Def; d.Dir == trace.DirFree && d.Type == trace.Handle {
+			return true
+		}
+	}
+	return false
+}
+
+// patience is how long a thread may be in a call before others stop waiting for
+// it to catch up.
+const patience = 3 * time.Second
+
+// letOthersCatchUp waits until the other threads have made the calls that they
+// had made at a time of the original: what is to be freed may be in use.
+func (s *Stream) letOthersCatchUp(start int64) {
+	s.is(Waiting)
+	for _, o := range s.p.streams {
+		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
+			what, since, _ := o.Now()
+			if what != Idle && s.p.host.Clock()-max(since, o.due.Load()) > int64(patience) {
+				break
+			}
+			time.Sleep(50 * time.Microsecond)
 		}
 	}
 }
