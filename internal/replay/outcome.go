@@ -149,6 +149,7 @@ func (s *Stream) layOut(kind outcomeKind, flag int64, match *trace.StatusValue, 
 	}
 	store(at, 4, uint64(kind))
 	store(at+4, 4, uint64(flag))
+	store(at+8, 8, 0)
 	if match != nil {
 		store(at+8, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindRank).Raw(match.Source)))
 		store(at+12, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindTag).Raw(match.Tag)))

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"spoor/trace"
 )
 
 // A Watch ends a replay in which a call takes too long. The first rank to
@@ -82,14 +85,23 @@ func (p *Process) Where(now int64) []string {
 		case c == nil:
 			list = append(list, name+": has made no call yet")
 		case what == Waiting:
-			list = append(list, fmt.Sprintf("%s: waits for %v for another thread before call %d, %s", name, taken, c.Index, c.Text()))
+			list = append(list, fmt.Sprintf("%s: waits for %v for another thread before call %d, %s", name, taken, c.Index, asMade(c)))
 		case what == InCall && s.due.Load() > now:
-			list = append(list, fmt.Sprintf("%s: computes before call %d, %s", name, c.Index, c.Text()))
+			list = append(list, fmt.Sprintf("%s: computes before call %d, %s", name, c.Index, asMade(c)))
 		case what == InCall:
-			list = append(list, fmt.Sprintf("%s: waits for %v in call %d, %s", name, taken, c.Index, c.Text()))
+			list = append(list, fmt.Sprintf("%s: waits for %v in call %d, %s", name, taken, c.Index, asMade(c)))
 		default:
-			list = append(list, fmt.Sprintf("%s: is after call %d, %s", name, c.Index, c.Text()))
+			list = append(list, fmt.Sprintf("%s: is after call %d, %s", name, c.Index, asMade(c)))
 		}
 	}
 	return list
+}
+
+// asMade is a call as it was made, without what came of it.
+func asMade(c *trace.Call) string {
+	text := c.Text()
+	if i := strings.LastIndex(text, ") = "); i >= 0 {
+		return text[:i+1]
+	}
+	return text
 }
