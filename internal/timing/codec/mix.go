@@ -2,8 +2,8 @@ package codec
 
 // A mixer predicts bits: several contexts have a probability each, and weights
 // by how well they did lately make one of them. It is what internal/wire does
-// for bytes, cut down for speed: five contexts, one input each, and one more
-// for how sure they are.
+// for bytes, cut down for speed: five contexts, whose slots for the decisions of
+// one time lie together, and one input each.
 type mixer struct {
 	slots  []slot
 	mask   uint32
@@ -20,9 +20,10 @@ type slot struct {
 
 const (
 	contexts    = 5
-	inputs      = 2 * contexts
+	line        = 16 // slots that lie together: decisions of one time
+	inputs      = contexts
 	slotLimit   = 60
-	firstWeight = 14000 // of 65536
+	firstWeight = 18000 // of 65536
 	learning    = 14
 )
 
@@ -37,9 +38,7 @@ func newMixer(values int) *mixer {
 	}
 	for i := range m.sets {
 		for k := range m.sets[i] {
-			if k%2 == 0 {
-				m.sets[i][k] = firstWeight
-			}
+			m.sets[i][k] = firstWeight
 		}
 	}
 	return m
@@ -50,12 +49,15 @@ func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, 
 	w := &m.sets[set&15]
 	dot := int64(0)
 	for i := range m.cur {
-		s := &m.slots[((hash[i]+node*0x9e3779b1)*0x85ebca6b>>14)&m.mask]
+		h := hash[i]
+		if node >= line {
+			h = (h ^ node/line*0x9e3779b1) * 0x85ebca6b
+		}
+		s := &m.slots[(h&^(line-1)|node&(line-1))&m.mask]
 		m.cur[i] = s
-		st := stretched[s.p>>4]
-		sure := (int32(s.p) - 1<<15) * int32(confidence[s.n]) >> 9
-		m.inputs[2*i], m.inputs[2*i+1] = st, sure
-		dot += int64(w[2*i])*int64(st) + int64(w[2*i+1])*int64(sure)
+		st := stretched[s.p>>4] * int32(confidence[s.n]) >> 4
+		m.inputs[i] = st
+		dot += int64(w[i]) * int64(st)
 	}
 	p := min(max(squash(int32(max(min(dot>>16, 2047), -2047))), 24), 65536-24)
 	bit = c.code(bit, p)
@@ -104,6 +106,6 @@ func init() {
 	}
 	for n := range rate {
 		rate[n] = int32(65536 * 2 / (2*n + 3))
-		confidence[n] = uint8(min(n, 16))
+		confidence[n] = uint8(16 * (n + 1) / (n + 3))
 	}
 }
