@@ -16,6 +16,9 @@ import (
 // A receive from any rank or with any tag may take another message than the
 // same receive of the other trace: it counts that the same messages came.
 
+// A receive of the second trace may also name the rank that the first one's
+// receive from any got its message from.
+
 // A finish is the end of an operation.
 type finish struct {
 	form trace.RequestForm
@@ -224,6 +227,9 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 			if equal, err := m.equal(x.Terminal, y.Terminal); err != nil {
 				return nil, err
 			} else if equal {
+				continue
+			}
+			if x.Name() == y.Name() && takesAny(x) && m.equalButSource(x, y) {
 				continue
 			}
 			if x.Name() == y.Name() && takesAny(x) && takesAny(y) && m.equalButStatus(x, y) {

@@ -122,6 +122,7 @@ func (w *writer) expr(kind string, at int) string { return w.v.fitter.expr(kind,
 
 // statement returns the statement without its gap.
 func (w *writer) statement() (text func(string) string, nothing bool) {
+	w.arrives()
 	args := make([]string, 0, len(w.c.f.Params))
 	for i := range w.c.f.Params {
 		if w.c.f.Params[i].Kind != "varargs" {
@@ -156,16 +157,11 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 			do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
 		}
 	case "MPI_Iprobe", "MPI_Improbe":
-		if hasFlag && flag != 0 {
-			w.arrives()
-		} else if hasFlag && w.c.f.Name == "MPI_Improbe" {
-			return func(string) string { return "/* MPI_Improbe said no here */" }, true
-		} else if hasFlag {
+		if hasFlag && flag == 0 {
+			if w.c.f.Name == "MPI_Improbe" {
+				return func(string) string { return "/* MPI_Improbe said no here */" }, true
+			}
 			do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
-		}
-	case "MPI_Recv", "MPI_Probe", "MPI_Mprobe":
-		if s, t := w.param("source"), w.param("tag"); w.any(s, -1) || w.any(t, -2) {
-			w.arrives()
 		}
 	case "MPI_Parrived", "MPI_Win_test":
 		switch {
@@ -265,15 +261,31 @@ func (w *writer) any(param int, wildcard int64) bool {
 	return false
 }
 
-// arrives has the program wait for the message that the trace says came.
-func (w *writer) arrives() {
+// taken is what a receive or probe says it took: where the number of the rank is
+// among the values. ok is false if it is no such call, or took nothing.
+func (w *writer) taken() (at int, ok bool) {
 	i := w.param("status")
-	if i < 0 || w.c.out[i].typ != trace.Status || w.c.out[i].n != 1 && w.c.out[i].n != 2 {
-		return
+	switch strings.TrimSuffix(w.c.f.Name, "_c") {
+	case "MPI_Recv", "MPI_Probe", "MPI_Mprobe":
+	case "MPI_Iprobe", "MPI_Improbe":
+		if flag, ok := w.out("flag"); !ok || flag == 0 {
+			return 0, false
+		}
+	default:
+		return 0, false
 	}
-	at := w.c.out[i].at
-	w.first = append(w.first, fmt.Sprintf("arrived(%s, %s, %s);",
-		w.expr("rank", at+1), w.expr("tag", at+2), w.argument(w.param("comm"))))
+	if i < 0 || w.c.out[i].typ != trace.Status || w.c.out[i].n != 1 && w.c.out[i].n != 2 {
+		return 0, false
+	}
+	return w.c.out[i].at + 1, true
+}
+
+// arrives has the program wait for the message that a test found.
+func (w *writer) arrives() {
+	if at, ok := w.taken(); ok && strings.HasPrefix(w.c.f.Name, "MPI_I") {
+		w.first = append(w.first, fmt.Sprintf("arrived(%s, %s, %s);",
+			w.expr("rank", at), w.expr("tag", at+1), w.argument(w.param("comm"))))
+	}
 }
 
 // slot is the place of a handle in its array.
@@ -353,9 +365,7 @@ func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
 	if p.Dir == trace.DirIn {
 		switch {
 		case p.Kind == "rank" && p.Name == "source" && w.any(w.param("source"), -1):
-			return w.wildcard(p, in, "any_source", 1)
-		case p.Kind == "tag" && w.any(w.param(p.Name), -2):
-			return w.wildcard(p, in, "any_tag", 2)
+			return w.wildcard(p, in)
 		case p.Kind == "keyval":
 			return w.keyval(in.at)
 		}
@@ -403,14 +413,14 @@ func (w *writer) keyval(at int) string {
 	return fmt.Sprintf("keyval[%d]", w.g.keyvals[col[0]])
 }
 
-// wildcard is MPI_ANY_SOURCE or MPI_ANY_TAG, with what it turned out to be if
-// the call itself tells.
-func (w *writer) wildcard(p *trace.ParamDef, in *node, function string, field int) string {
-	i := w.param("status")
-	if i < 0 || w.c.out[i].typ != trace.Status || w.c.out[i].n != 1 && w.c.out[i].n != 2 || !same(w.c.column(in.at)) {
+// wildcard is MPI_ANY_SOURCE, with what it turned out to be if the call itself
+// tells. A tag needs no such care: from one rank messages come in order.
+func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
+	at, ok := w.taken()
+	if !ok || !same(w.c.column(in.at)) {
 		return w.expr(p.Kind, in.at)
 	}
-	return fmt.Sprintf("%s(%s)", function, w.expr(p.Kind, w.c.out[i].at+field))
+	return fmt.Sprintf("any_source(%s, %s)", w.expr(p.Kind, at), w.argument(w.param("comm")))
 }
 
 func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {

@@ -387,20 +387,23 @@ int nothing_from(int source, int tag, MPI_Comm c)
 
 void arrived(int source, int tag, MPI_Comm c)
 {
+	if (source == MPI_PROC_NULL)
+		return;
+	streams[stream].calls++;
+	streams[stream].call = "waiting for a message that the next call finds";
 	while (nothing_from(source, tag, c))
 		sched_yield();
 }
 
-static int pin;
-
-int any_source(int recorded)
+int any_source(int recorded, MPI_Comm c)
 {
-	return pin ? recorded : MPI_ANY_SOURCE;
-}
-
-int any_tag(int recorded)
-{
-	return pin ? recorded : MPI_ANY_TAG;
+	int inter = 0, n = 0;
+	PMPI_Comm_test_inter(c, &inter);
+	if (inter)
+		PMPI_Comm_remote_size(c, &n), n++;
+	else
+		PMPI_Comm_size(c, &n);
+	return n <= 2 || recorded < 0 ? MPI_ANY_SOURCE : recorded;
 }
 
 void before(double gap, const char *call)
@@ -709,7 +712,6 @@ void start(int world, const char *how, int64_t distance)
 		files = s;
 	if ((s = getenv("PROXY_WATCHDOG")) && *s)
 		limit = atoi(s);
-	pin = (s = getenv("PROXY_PIN")) && *s == '1';
 	farthest = distance;
 	ranks = world;
 	rank = from_environment(rank_names);

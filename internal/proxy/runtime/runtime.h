@@ -75,11 +75,11 @@ int pending(MPI_Request *);
 int any_pending(int n, MPI_Request *);
 int none_done(int n, MPI_Request *);
 int nothing_from(int source, int tag, MPI_Comm);
-/* Waits until a message is there. */
-void arrived(int source, int tag, MPI_Comm);
-/* MPI_ANY_SOURCE or MPI_ANY_TAG; the recorded one with PROXY_PIN=1. */
-int any_source(int recorded);
-int any_tag(int recorded);
+void arrived(int source, int tag, MPI_Comm); /* waits until such a message is there */
+/* MPI_ANY_SOURCE where only one other rank can send, else the rank that the
+   original's message came from: who takes another one's may wait for that one
+   later, in vain. */
+int any_source(int recorded, MPI_Comm);
 
 /* Memory. */
 enum { HEAP = 1, DEVICE = 2, DATA = 3, STACK = 4, PLACE = 5, MPI_MEMORY = 6 };
