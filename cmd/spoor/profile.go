@@ -28,6 +28,10 @@ type profileOptions struct {
 	width   int
 	json    bool
 	flat    bool
+	sort    string
+	csv     bool
+	perRank bool
+	top     int
 	paths   []string
 }
 
@@ -50,12 +54,23 @@ the loop is entered to the next. "→ rank+1 or none" is whom the call is about.
 
 --style paper writes computation and calls as terms with the number of the call
 site below and the number of rounds behind, times in µs; terse leaves out the
-times within loops, and latex makes a document of it.`,
+times within loops, and latex makes a document of it.
+
+--flat is a table of call sites over all ranks instead: how often and how long
+they were called, the share of all ranks' time, the longest call, bytes that went
+out and came in, and the imbalance: the largest total of a rank, divided by the
+mean of the ranks that make the call. --per-rank shows the totals of each rank.`,
 		Example: `  spoor profile app.spoor
+  spoor profile --flat --sort imbalance --top 10 app.spoor
   spoor profile --rank 3 --min-time 1ms --depth 2 app.spoor
   spoor profile --style latex app.spoor >app.tex && pdflatex app.tex`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runProfile(cmd, r, o) }),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			if o.flat || o.perRank {
+				return runFlat(cmd, r, o)
+			}
+			return runProfile(cmd, r, o)
+		}),
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.rank, "rank", "r", -1, "show this `rank`")
@@ -65,12 +80,74 @@ times within loops, and latex makes a document of it.`,
 	f.StringVar(&o.minTime, "min-time", "", "put lines below this `time` together (20us, 1.5ms); 0: show all (default: as many as fit)")
 	f.IntVar(&o.depth, "depth", -1, "open loops down to this `level`")
 	f.IntVar(&o.width, "width", 0, "columns to use (default: those of the terminal)")
+	f.BoolVar(&o.flat, "flat", false, "print a table of call sites over all ranks")
+	f.BoolVar(&o.perRank, "per-rank", false, "print the totals of each rank")
+	f.StringVar(&o.sort, "sort", "time", "order of the table: "+strings.Join(profile.Sorts, ", "))
+	f.IntVar(&o.top, "top", 25, "print so many rows of the table; 0: all")
 	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.csv, "csv", false, "print the table as CSV, all of it")
 	debugPathFlag(f, &o.paths)
 	return cmd
 }
 
+// flatOnly and shapeOnly are flags that the other kind of profile has no use for.
+var (
+	flatOnly  = []string{"sort", "top", "csv"}
+	shapeOnly = []string{"rank", "class", "all", "style", "min-time", "depth"}
+)
+
+func refuseFlags(cmd *cobra.Command, names []string, why string) error {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return &usageError{cmd, fmt.Errorf("--%s: %s", name, why)}
+		}
+	}
+	return nil
+}
+
+// runFlat prints a table of call sites, or of ranks.
+func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
+	if err := refuseFlags(cmd, shapeOnly, "a table is of all ranks and has no shape"); err != nil {
+		return err
+	}
+	if !slices.Contains(profile.Sorts, o.sort) {
+		return &usageError{cmd, fmt.Errorf("--sort: %q is none of %s", o.sort, strings.Join(profile.Sorts, ", "))}
+	}
+	where := newPlaces(o.paths)
+	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
+	f, err := profile.FlatOf(r, where.of, progress.step)
+	progress.end()
+	if err != nil {
+		return err
+	}
+	f.Sort(o.sort)
+	if o.width <= 0 {
+		o.width = columns(cmd)
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	switch {
+	case o.json:
+		err = writeJSON(out, f)
+	case o.csv && o.perRank:
+		err = f.RanksCSV(out)
+	case o.csv:
+		err = f.CSV(out)
+	case o.perRank:
+		err = f.RanksText(out)
+	default:
+		err = f.Text(out, o.top, o.width)
+	}
+	if err != nil {
+		return err
+	}
+	where.complain(cmd)
+	return out.Flush()
+}
+
 func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
+	if err := refuseFlags(cmd, flatOnly, "only a table has it; add --flat"); err != nil {
+		return err
+	}
 	view := profile.View{MinTime: -1, Depth: o.depth, Width: o.width}
 	if o.minTime != "" {
 		d, err := parseTime(o.minTime)

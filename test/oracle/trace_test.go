@@ -202,6 +202,7 @@ func compareWorld(t *testing.T, out string, world []*Process) ([]*Report, error)
 		return nil, fmt.Errorf("%d processes, the trace has %d ranks", len(world), r.Ranks())
 	}
 	compareMatrix(t, r)
+	compareProfile(t, r)
 	comms, err := r.Comms()
 	if err != nil {
 		return nil, err

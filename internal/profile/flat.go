@@ -1,0 +1,235 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"spoor/internal/symbolise"
+	"spoor/internal/volume"
+	"spoor/trace"
+)
+
+// A Flat is a table of call sites over all ranks, as mpiP has it. Counts, times
+// and bytes are sums over all calls.
+type Flat struct {
+	Trace   string `json:"trace"`
+	Command string `json:"command"`
+	Ranks   int    `json:"ranks"` // with a track
+	Calls   uint64 `json:"calls"`
+	SpanNs  int64  `json:"span_ns"` // from first call to last, sum over the ranks
+	MPINs   uint64 `json:"mpi_ns"`  // in all calls below
+
+	Rows    []Row       `json:"sites"`
+	PerRank []RankTotal `json:"per_rank"`
+}
+
+// A Row is all calls of one function from one place.
+type Row struct {
+	Function string            `json:"function"`
+	Module   string            `json:"module"`
+	Offset   uint64            `json:"offset"`
+	Frames   []symbolise.Frame `json:"frames"`
+	Place    string            `json:"-"`
+
+	Calls     uint64  `json:"calls"`
+	Ranks     int     `json:"ranks"` // that make the call
+	Ns        uint64  `json:"ns"`
+	MeanNs    float64 `json:"mean_ns"`
+	Deviation float64 `json:"deviation_ns"` // of a call
+	MaxNs     uint64  `json:"max_ns"`
+	MaxRank   int     `json:"max_rank"`   // that had the longest call
+	ComputeNs uint64  `json:"compute_ns"` // outside MPI, before the calls
+	BytesOut  uint64  `json:"bytes_out"`
+	BytesIn   uint64  `json:"bytes_in"`
+
+	// The largest total of a rank, and its ratio to the mean of those that make
+	// the call. Where the same place makes calls with arrays of different lengths
+	// the largest total is an estimate from below.
+	MostNs    uint64  `json:"most_ns"`
+	MostRank  int     `json:"most_rank"`
+	Imbalance float64 `json:"imbalance"`
+	Estimated bool    `json:"imbalance_estimated,omitempty"`
+}
+
+// A RankTotal is what one rank did.
+type RankTotal struct {
+	Rank     int    `json:"rank"`
+	Host     string `json:"host"`
+	SpanNs   int64  `json:"span_ns"`
+	MPINs    int64  `json:"mpi_ns"`
+	Calls    uint64 `json:"calls"`
+	BytesOut uint64 `json:"bytes_out"`
+	BytesIn  uint64 `json:"bytes_in"`
+}
+
+// FlatOf makes the table. step is called after each rank.
+func FlatOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
+	f := &Flat{
+		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Rows: []Row{}, PerRank: make([]RankTotal, r.Ranks()),
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	for rank, p := range procs.All() {
+		f.PerRank[rank] = RankTotal{Rank: rank, Host: p.Host, SpanNs: p.SpanNs, MPINs: p.MPINs}
+		f.SpanNs += p.SpanNs
+	}
+	sums := flatSums{f: f, rows: make(map[siteKey]int)}
+	for class := range r.Classes() {
+		if err := sums.class(r, class, where, step); err != nil {
+			return nil, err
+		}
+	}
+	for i := range f.Rows {
+		sums.finish(i)
+	}
+	f.PerRank = slices.DeleteFunc(f.PerRank, func(t RankTotal) bool { return r.ClassOf(t.Rank) < 0 })
+	f.Ranks = len(f.PerRank)
+	f.Sort("time")
+	return f, nil
+}
+
+// flatSums collects the table's rows.
+type flatSums struct {
+	f         *Flat
+	rows      map[siteKey]int
+	durations []trace.Stat
+	spreads   []trace.Spread
+}
+
+func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) error {
+	members := r.Members(class)
+	k, err := r.Rank(members[0])
+	if err != nil {
+		return err
+	}
+	times, err := r.Times(class)
+	if err != nil {
+		return err
+	}
+	if len(times) != k.Terminals() {
+		return fmt.Errorf("profile: %s: class %d: times of %d calls, not %d", r.Name(), class, len(times), k.Terminals())
+	}
+	row := make([]int, len(times))
+	spreads := make(map[int][]trace.Spread) // by row
+	for t := range times {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return err
+		}
+		i := s.row(c, where)
+		row[t] = i
+		s.durations[i].Merge(times[t].Duration)
+		s.f.Rows[i].ComputeNs += times[t].Gap.Sum
+		if x := times[t].DurationTotals; x.Ranks > 0 {
+			spreads[i] = append(spreads[i], x)
+		}
+	}
+	for i, list := range spreads {
+		s.spreads[i].Merge(together(list))
+		if len(list) > 1 && len(members) > 1 {
+			s.f.Rows[i].Estimated = true
+		}
+	}
+	amounts, err := volume.Of(r, class)
+	if err != nil {
+		return err
+	}
+	return amounts.Each(func(member int, counts []uint64, totals []volume.Amount) error {
+		total := &s.f.PerRank[members[member]]
+		for t, n := range counts {
+			x := &s.f.Rows[row[t]]
+			x.Calls += n
+			total.Calls += n
+			x.BytesOut += totals[t].Out
+			x.BytesIn += totals[t].In
+			total.BytesOut += totals[t].Out
+			total.BytesIn += totals[t].In
+		}
+		s.f.Calls += total.Calls
+		if step != nil {
+			step()
+		}
+		return nil
+	})
+}
+
+// row returns the number of the row of a call.
+func (s *flatSums) row(c *trace.Call, where Where) int {
+	key := siteKey{c.Name(), c.Site}
+	i, ok := s.rows[key]
+	if !ok {
+		i = len(s.f.Rows)
+		s.rows[key] = i
+		place := where(c.Site)
+		s.f.Rows = append(s.f.Rows, Row{
+			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset,
+			Frames: append([]symbolise.Frame{}, place.Frames...), Place: place.String(),
+		})
+		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
+	}
+	return i
+}
+
+// together adds up what the same ranks have of several sums. Which rank has most
+// of all together is not known: that which has most of one of them, and as much
+// as others of the rest.
+func together(list []trace.Spread) trace.Spread {
+	sum := list[0]
+	if len(list) == 1 {
+		return sum
+	}
+	most := -1.0
+	total := trace.Spread{Ranks: sum.Ranks}
+	for _, x := range list {
+		total.Sum += x.Sum
+	}
+	for _, x := range list {
+		if above := float64(x.Max) - x.Mean(); above >= most {
+			most, total.MaxRank = above, x.MaxRank
+			total.MinRank = x.MinRank
+			total.Min = uint64(max(0, total.Mean()-(x.Mean()-float64(x.Min))))
+		}
+	}
+	total.Max = uint64(total.Mean() + most)
+	return total
+}
+
+func (s *flatSums) finish(i int) {
+	x, d, totals := &s.f.Rows[i], s.durations[i], s.spreads[i]
+	x.Ns, x.MeanNs, x.Deviation, x.MaxNs, x.MaxRank = d.Sum, d.Mean(), d.Deviation(), d.Max, int(d.MaxRank)
+	x.Ranks, x.MostNs, x.MostRank = totals.Ranks, totals.Max, int(totals.MaxRank)
+	if mean := totals.Mean(); mean > 0 {
+		x.Imbalance = float64(totals.Max) / mean
+	}
+	s.f.MPINs += d.Sum
+}
+
+// Sorts are the orders that a table can be brought into.
+var Sorts = []string{"time", "calls", "mean", "max", "bytes", "compute", "imbalance", "lost", "function", "place"}
+
+// Sort orders the rows by one of Sorts, largest first; names rise.
+func (f *Flat) Sort(by string) {
+	key := map[string]func(x *Row) float64{
+		"time": func(x *Row) float64 { return float64(x.Ns) }, "calls": func(x *Row) float64 { return float64(x.Calls) },
+		"mean": func(x *Row) float64 { return x.MeanNs }, "max": func(x *Row) float64 { return float64(x.MaxNs) },
+		"bytes":     func(x *Row) float64 { return float64(x.BytesOut) + float64(x.BytesIn) },
+		"compute":   func(x *Row) float64 { return float64(x.ComputeNs) },
+		"imbalance": func(x *Row) float64 { return x.Imbalance },
+		"lost":      func(x *Row) float64 { return float64(x.MostNs) - float64(x.Ns)/float64(max(1, x.Ranks)) },
+	}[by]
+	slices.SortStableFunc(f.Rows, func(a, b Row) int {
+		byName := cmp.Or(strings.Compare(a.Function, b.Function), strings.Compare(a.Place, b.Place),
+			strings.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset))
+		switch {
+		case by == "place":
+			return cmp.Or(strings.Compare(a.Place, b.Place), byName)
+		case key == nil:
+			return byName
+		}
+		return cmp.Or(cmp.Compare(key(&b), key(&a)), byName)
+	})
+}

@@ -1,0 +1,132 @@
+package profile
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text writes the table, its first rows if top is positive, and what ranks have
+// of it.
+func (f *Flat) Text(w io.Writer, top, width int) error {
+	out := &watched{w: w}
+	fmt.Fprintf(out, "%s: %s, %s calls, %s of MPI in %s\n\n", f.Trace, ranksText(f.Ranks), grouped(f.Calls),
+		Duration(float64(f.MPINs)), Duration(float64(f.SpanNs)))
+	f.extremes(out)
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "time\tof run\tcalls\tranks\tmean\tmax\timbalance\tbytes out\tin\t  function and place\n")
+	for i := range f.Rows {
+		if top > 0 && i == top {
+			break
+		}
+		x := &f.Rows[i]
+		imbalance := fmt.Sprintf("%.2f", x.Imbalance)
+		if x.Estimated {
+			imbalance = "≥ " + imbalance
+		}
+		if x.Ranks < 2 {
+			imbalance = ""
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s %s\n", Duration(float64(x.Ns)), share(float64(x.Ns), float64(f.SpanNs)),
+			grouped(x.Calls), grouped(uint64(x.Ranks)), Duration(x.MeanNs), Duration(float64(x.MaxNs)), imbalance,
+			bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function, x.Place)
+	}
+	tw.Flush()
+	for line := range strings.Lines(b.String()) {
+		fmt.Fprintln(out, cut(strings.TrimRight(line, "\n"), width))
+	}
+	if n := len(f.Rows) - top; top > 0 && n > 0 {
+		fmt.Fprintf(out, "%s more places: --top 0\n", grouped(uint64(n)))
+	}
+	return out.err
+}
+
+func ranksText(n int) string {
+	if n == 1 {
+		return "1 rank"
+	}
+	return grouped(uint64(n)) + " ranks"
+}
+
+func bytesOrNothing(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return Bytes(n)
+}
+
+// extremes says which ranks spent least and most of their time in MPI, in a few
+// lines whatever the number of ranks.
+func (f *Flat) extremes(w io.Writer) {
+	if len(f.PerRank) == 0 {
+		return
+	}
+	part := func(t *RankTotal) float64 {
+		if t.SpanNs == 0 {
+			return 0
+		}
+		return float64(t.MPINs) / float64(t.SpanNs)
+	}
+	least, most := &f.PerRank[0], &f.PerRank[0]
+	for i := range f.PerRank {
+		if t := &f.PerRank[i]; part(t) < part(least) {
+			least = t
+		} else if part(t) > part(most) {
+			most = t
+		}
+	}
+	line := func(t *RankTotal) string {
+		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, Duration(float64(t.MPINs)), Duration(float64(t.SpanNs)))
+	}
+	fmt.Fprintf(w, "in MPI: %s", line(least))
+	if least != most {
+		fmt.Fprintf(w, " to %s", line(most))
+	}
+	fmt.Fprint(w, "\n\n")
+}
+
+// RanksText writes what each rank did.
+func (f *Flat) RanksText(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "rank\ttime\tin MPI\tof it\tcalls\tbytes out\tbytes in\t   host\n")
+	for i := range f.PerRank {
+		t := &f.PerRank[i]
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", t.Rank, Duration(float64(t.SpanNs)), Duration(float64(t.MPINs)),
+			share(float64(t.MPINs), float64(t.SpanNs)), grouped(t.Calls), Bytes(t.BytesOut), Bytes(t.BytesIn), t.Host)
+	}
+	return tw.Flush()
+}
+
+// CSV writes the rows with a header, times in nanoseconds.
+func (f *Flat) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"function", "place", "module", "offset", "calls", "ranks", "ns", "mean_ns", "deviation_ns", "max_ns", "max_rank",
+		"compute_ns", "bytes_out", "bytes_in", "most_ns", "most_rank", "imbalance"})
+	u := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	d := func(n int) string { return strconv.Itoa(n) }
+	g := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+	for i := range f.Rows {
+		x := &f.Rows[i]
+		out.Write([]string{x.Function, x.Place, x.Module, fmt.Sprintf("0x%x", x.Offset), u(x.Calls), d(x.Ranks), u(x.Ns), g(x.MeanNs),
+			g(x.Deviation), u(x.MaxNs), d(x.MaxRank), u(x.ComputeNs), u(x.BytesOut), u(x.BytesIn), u(x.MostNs), d(x.MostRank), g(x.Imbalance)})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// RanksCSV writes what each rank did, with a header.
+func (f *Flat) RanksCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"rank", "host", "span_ns", "mpi_ns", "calls", "bytes_out", "bytes_in"})
+	for i := range f.PerRank {
+		t := &f.PerRank[i]
+		out.Write([]string{strconv.Itoa(t.Rank), t.Host, strconv.FormatInt(t.SpanNs, 10), strconv.FormatInt(t.MPINs, 10),
+			strconv.FormatUint(t.Calls, 10), strconv.FormatUint(t.BytesOut, 10), strconv.FormatUint(t.BytesIn, 10)})
+	}
+	out.Flush()
+	return out.Error()
+}
