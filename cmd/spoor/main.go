@@ -129,6 +129,7 @@ func verbs() []*cobra.Command {
 		newDump(),
 		newMatrix(),
 		newImbalance(),
+		newTiming(),
 		newReport(),
 		newVerify(),
 		newDiff(),

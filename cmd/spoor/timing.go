@@ -1,0 +1,240 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/timing"
+	"spoor/internal/timing/codec"
+	"spoor/internal/timing/measure"
+	"spoor/trace"
+)
+
+type timingOptions struct {
+	timing.Options
+	errors []string
+	ranks  string
+	codecs []string
+	json   bool
+}
+
+func newTiming() *cobra.Command {
+	var o timingOptions
+	var names []string
+	for _, c := range codec.All() {
+		names = append(names, c.Name())
+	}
+	cmd := &cobra.Command{
+		Use:   "timing [flags] TRACE",
+		Short: "Compare what the timing modes would make of a trace's times",
+		Long: `Code the times of every call of a trace with each timing codec, and show bytes,
+errors and speed. The trace must have been recorded with --timing lossless.
+
+  ratio     against 8 bytes a time, of gaps and durations together and alone
+  PSNR      range of the times over their root mean square error, in decibels
+  max error greatest relative error of a time
+  ns        time of the processor for a value
+
+Codecs: raw is 8 bytes a time; zstd and lossless are exact; place is spoor's
+own; cfg, hist8, sz, zfp and their variants by signature (-sig) are those of
+the Pilgrim paper; huff has Huffman codes by function. All lossy ones have the
+same bound, and the same cells for it but zfp. hist8 codes the 256 bins that
+are most frequent in the first 100 samples in 9 bits, others in 65.`,
+		Example: `  spoor run --timing lossless mpiexec -n 16 ./app
+  spoor timing app.spoor
+  spoor timing app.spoor --error 0.01 --error MPI_Waitall=0.2
+  spoor timing app.spoor --codec place,sz --json | jq '.codecs[] | [.codec, .ratio]'`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runTiming(cmd, r, o) }),
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&o.errors, "error", "e", nil, "relative error `bound`: 0.1, or FUNCTION=0.01 (default 0.1)")
+	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
+	f.StringSliceVar(&o.codecs, "codec", nil, "only these `codecs`: "+strings.Join(names, ", "))
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
+	codecs := codec.All()
+	if len(o.codecs) > 0 {
+		codecs = nil
+		for _, name := range o.codecs {
+			c, err := codec.ByName(name)
+			if err != nil {
+				return &usageError{cmd, fmt.Errorf("--codec: %w", err)}
+			}
+			codecs = append(codecs, c)
+		}
+	}
+	for _, text := range o.errors {
+		if err := o.AddError(text); err != nil {
+			return &usageError{cmd, fmt.Errorf("--error: %w", err)}
+		}
+	}
+	ranks := []int{}
+	if o.ranks != "" {
+		var err error
+		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
+			return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
+		}
+	} else {
+		for rank := range r.Ranks() {
+			ranks = append(ranks, rank)
+		}
+	}
+	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return r.ClassOf(rank) < 0 })
+	results := make([]*measure.Result, len(codecs))
+	for i, c := range codecs {
+		results[i] = measure.New(c)
+	}
+	p := newProgress(cmd.ErrOrStderr(), "streams coded", len(ranks)*len(codecs))
+	defer p.end()
+	for _, rank := range ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			return err
+		}
+		for stream := range k.Streams() {
+			calls, batch, err := exactTimes(k, stream, &o.Options)
+			if err != nil {
+				return fmt.Errorf("%s: rank %d: %w", r.Name(), rank, err)
+			}
+			for i, c := range codecs {
+				if err := results[i].Add(c, calls, batch); err != nil {
+					return fmt.Errorf("%s: rank %d: %w", r.Name(), rank, err)
+				}
+				if stream == 0 {
+					p.step()
+				}
+			}
+		}
+	}
+	p.end()
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), timingJSON(r, &o.Options, results))
+	}
+	return printTiming(cmd.OutOrStdout(), &o.Options, len(ranks), results)
+}
+
+// exactTimes returns the times of a stream's calls, with terminals as keys and
+// functions as groups.
+func exactTimes(k *trace.Rank, stream int, o *timing.Options) (calls codec.Calls, b codec.Batch, err error) {
+	n := k.Len(stream)
+	calls.Keys = make([]uint32, 0, n)
+	b.Gaps, b.Durations = make([]uint64, 0, n), make([]uint64, 0, n)
+	for t := range k.Terminals() {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return calls, b, err
+		}
+		calls.Groups = append(calls.Groups, uint32(c.Func.ID))
+		calls.Bounds = append(calls.Bounds, o.Bound(c.Name()))
+	}
+	for t, err := range k.Timings(stream) {
+		if err != nil {
+			return calls, b, err
+		}
+		if s := t.Timing.Duration; s.Kind != trace.ExactSample {
+			return calls, b, fmt.Errorf("the trace has no exact times of single calls (%s); record them: spoor run --timing lossless …", s.Kind)
+		}
+		calls.Keys = append(calls.Keys, uint32(t.Terminal))
+		b.Gaps = append(b.Gaps, t.Timing.Gap.Ns)
+		b.Durations = append(b.Durations, t.Timing.Duration.Ns)
+	}
+	return calls, b, nil
+}
+
+func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.Result) error {
+	values := int64(0)
+	for _, r := range results {
+		values = r.Values
+	}
+	fmt.Fprintf(w, "%s of %s on %s, bound %g", plural(values, "time"), plural(values/2, "call"), plural(ranks, "rank"), o.Bound(""))
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range o.Errors {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		fmt.Fprintf(w, ", %s %g", name, o.Errors[name])
+	}
+	fmt.Fprint(w, "\n\n")
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "codec\tbytes\tratio\tgaps\tPSNR\tdurations\tPSNR\tmax error\tencode ns\tMB/s\tdecode ns\tMB/s\t")
+	for _, r := range results {
+		fmt.Fprintf(tw, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%s\t%s\t%.0f\t%s\t%.0f\t%s\t\n", r.Codec, grouped(r.Bytes), r.Ratio(),
+			r.Gaps.Ratio(r), decibels(r.Gaps.PSNR(r)), r.Durations.Ratio(r), decibels(r.Durations.PSNR(r)), percent(r.Worst, 1),
+			r.NsPerValue(r.Encode), throughput(r, r.Encode), r.NsPerValue(r.Decode), throughput(r, r.Decode))
+	}
+	return tw.Flush()
+}
+
+func decibels(v float64) string {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return "exact"
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// throughput is in MB of raw times a second.
+func throughput(r *measure.Result, d time.Duration) string {
+	if d <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f", measure.RawBytes*float64(r.Values)/1e6/d.Seconds())
+}
+
+func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) any {
+	type list struct {
+		Bytes int64    `json:"bytes"`
+		Ratio float64  `json:"ratio"`
+		PSNR  *float64 `json:"psnr"` // null: exact
+	}
+	type row struct {
+		Codec        string  `json:"codec"`
+		Values       int64   `json:"values"`
+		Bytes        int64   `json:"bytes"`
+		Ratio        float64 `json:"ratio"`
+		Gaps         list    `json:"gaps"`
+		Durations    list    `json:"durations"`
+		MaxError     float64 `json:"max_relative_error"`
+		EncodeNs     float64 `json:"encode_ns_per_value"`
+		DecodeNs     float64 `json:"decode_ns_per_value"`
+		EncodeMBperS float64 `json:"encode_mb_per_s"`
+		DecodeMBperS float64 `json:"decode_mb_per_s"`
+	}
+	part := func(l *measure.List, r *measure.Result) list {
+		p := list{Bytes: l.Bytes, Ratio: l.Ratio(r)}
+		if v := l.PSNR(r); !math.IsInf(v, 0) && !math.IsNaN(v) {
+			p.PSNR = &v
+		}
+		return p
+	}
+	speed := func(r *measure.Result, d time.Duration) float64 {
+		return measure.RawBytes * float64(r.Values) / 1e6 / max(d.Seconds(), 1e-9)
+	}
+	rows := []row{}
+	for _, r := range results {
+		rows = append(rows, row{r.Codec, r.Values, r.Bytes, r.Ratio(), part(&r.Gaps, r), part(&r.Durations, r), r.Worst,
+			r.NsPerValue(r.Encode), r.NsPerValue(r.Decode), speed(r, r.Encode), speed(r, r.Decode)})
+	}
+	errors := o.Errors
+	if errors == nil {
+		errors = map[string]float64{}
+	}
+	return struct {
+		Trace  string             `json:"trace"`
+		Error  float64            `json:"error"`
+		Errors map[string]float64 `json:"errors"`
+		Codecs []row              `json:"codecs"`
+	}{r.Name(), o.Bound(""), errors, rows}
+}

@@ -1,0 +1,130 @@
+// Package measure tries timing codecs on times of real calls: how many bytes
+// each makes, how far off the values come back, and how long that takes.
+//
+// It knows no traces; whoever has exact times gives them stream by stream.
+package measure
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"spoor/internal/timing/codec"
+)
+
+// A List sums up what a codec made of gaps or of durations.
+type List struct {
+	Bytes int64 `json:"bytes"` // coded without the other list
+	sum   float64
+	least float64
+	most  float64
+}
+
+// A Result is what one codec made of all streams so far.
+type Result struct {
+	Codec     string  `json:"codec"`
+	Values    int64   `json:"values"` // gaps and durations
+	Bytes     int64   `json:"bytes"`  // both lists coded together
+	Gaps      List    `json:"gaps"`
+	Durations List    `json:"durations"`
+	Worst     float64 `json:"max_relative_error"`
+
+	Encode time.Duration `json:"encode_ns"`
+	Decode time.Duration `json:"decode_ns"`
+}
+
+// RawBytes is what a time takes uncompressed; ratios are against it.
+const RawBytes = 8
+
+// Ratio is how many times smaller than raw the values are.
+func (r *Result) Ratio() float64 { return RawBytes * float64(r.Values) / float64(max(r.Bytes, 1)) }
+
+// Ratio is that of one list, of half of the values each.
+func (l *List) Ratio(r *Result) float64 {
+	return RawBytes * float64(r.Values) / 2 / float64(max(l.Bytes, 1))
+}
+
+// PSNR is the peak signal-to-noise ratio in decibels: the range of the values
+// over the root of the mean square error. It is infinite without errors.
+func (l *List) PSNR(r *Result) float64 {
+	return 20 * math.Log10((l.most-l.least)/math.Sqrt(l.sum/(float64(r.Values)/2)))
+}
+
+// NsPerValue is the time d of the processor for each value.
+func (r *Result) NsPerValue(d time.Duration) float64 {
+	return float64(d.Nanoseconds()) / float64(max(r.Values, 1))
+}
+
+// batch is how many calls are coded at once, as a recorder with bounded memory
+// does.
+const batch = 1 << 20
+
+// New returns a result for a codec, of no streams yet.
+func New(c codec.Codec) *Result {
+	none := List{least: math.Inf(1), most: math.Inf(-1)}
+	return &Result{Codec: c.Name(), Gaps: none, Durations: none}
+}
+
+// Add tries the codec on the calls of one more stream. An error means that a
+// value came back beyond its bound, or not at all.
+func (r *Result) Add(c codec.Codec, calls codec.Calls, b codec.Batch) error {
+	for len(calls.Keys) > batch {
+		head := calls
+		head.Keys = calls.Keys[:batch]
+		if err := r.add(c, head, codec.Batch{Gaps: b.Gaps[:batch], Durations: b.Durations[:batch]}); err != nil {
+			return err
+		}
+		calls.Keys, b = calls.Keys[batch:], codec.Batch{Gaps: b.Gaps[batch:], Durations: b.Durations[batch:]}
+	}
+	return r.add(c, calls, b)
+}
+
+func (r *Result) add(c codec.Codec, calls codec.Calls, b codec.Batch) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := processor()
+	data, err := c.Append(nil, b, &calls)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	middle := processor()
+	got, err := c.Decode(data, codec.Both, &calls)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	r.Encode += middle - start
+	r.Decode += processor() - middle
+	r.Values += 2 * int64(len(calls.Keys))
+	r.Bytes += int64(len(data))
+	for _, one := range []struct {
+		list      *List
+		batch     codec.Batch
+		want, got []uint64
+	}{
+		{&r.Gaps, codec.Batch{Gaps: b.Gaps}, b.Gaps, got.Gaps},
+		{&r.Durations, codec.Batch{Durations: b.Durations}, b.Durations, got.Durations},
+	} {
+		if data, err = c.Append(data[:0], one.batch, &calls); err != nil {
+			return fmt.Errorf("%s: %w", c.Name(), err)
+		}
+		one.list.Bytes += int64(len(data))
+		for i, x := range one.want {
+			v := float64(x)
+			off := math.Abs(float64(one.got[i]) - v)
+			one.list.least, one.list.most = min(one.list.least, v), max(one.list.most, v)
+			one.list.sum += off * off
+			if off > 0 {
+				r.Worst = max(r.Worst, off/v)
+			}
+			bound := calls.Bound
+			if calls.Bounds != nil {
+				bound = calls.Bounds[calls.Keys[i]]
+			}
+			if off > bound*v*(1+1e-12) {
+				return fmt.Errorf("%s: %d came back as %d, bound %g", c.Name(), x, one.got[i], bound)
+			}
+		}
+	}
+	return nil
+}

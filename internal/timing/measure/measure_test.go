@@ -1,0 +1,46 @@
+package measure
+
+import (
+	"math"
+	"testing"
+
+	"spoor/internal/timing/codec"
+)
+
+func TestResult(t *testing.T) {
+	keys := make([]uint32, 1000)
+	gaps, durations := make([]uint64, 1000), make([]uint64, 1000)
+	for i := range keys {
+		keys[i], gaps[i], durations[i] = uint32(i%2), uint64(1000+i), uint64(10*i)
+	}
+	calls := codec.Calls{Keys: keys, Bounds: []float64{0.1, 0}}
+	for _, c := range codec.All() {
+		r := New(c)
+		if err := r.Add(c, calls, codec.Batch{Gaps: gaps, Durations: durations}); err != nil {
+			t.Fatal(err)
+		}
+		exact := c.Name() == "raw" || c.Name() == "zstd" || c.Name() == "lossless"
+		if r.Values != 2000 || r.Worst > 0.1 || (r.Worst == 0) != exact || math.IsInf(r.Gaps.PSNR(r), 1) != exact {
+			t.Errorf("%+v", r)
+		}
+		if c.Name() == "raw" && (r.Ratio() != 1 || r.Gaps.Ratio(r) != 1) {
+			t.Errorf("raw has ratio %g", r.Ratio())
+		}
+	}
+}
+
+// liar returns values beyond their bounds.
+type liar struct{ codec.Raw }
+
+func (l liar) Decode(src []byte, want codec.Lists, c *codec.Calls) (codec.Batch, error) {
+	b, err := l.Raw.Decode(src, want, c)
+	b.Gaps[1] += 200
+	return b, err
+}
+
+func TestBeyondTheBound(t *testing.T) {
+	calls := codec.Calls{Keys: []uint32{0, 0}, Bound: 0.1}
+	if err := New(liar{}).Add(liar{}, calls, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}); err == nil {
+		t.Error("nothing was noticed")
+	}
+}
