@@ -94,7 +94,9 @@ type stream struct {
 	last    uint64  // ticks when the thread was last inside MPI
 	frames  []frame // calls under way, outermost first; frames beyond depth are spare
 	depth   int
-	held    []uint32 // terminals since the outermost call under way began
+	held    []uint32    // terminals since the outermost call under way began
+	times   []callTimes // of held, if there is a log
+	log     *streamLog  // nil: none
 
 	terminals []byte // appended since the last checkpoint, if that notes them
 }
@@ -191,7 +193,7 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))
 	}
 	if thread == len(c.streams) {
-		c.streams = append(c.streams, &stream{thread: thread, grammar: grammar.NewBuilder(), prev: signature.None})
+		c.streams = append(c.streams, &stream{thread: thread, grammar: grammar.NewBuilder(), prev: signature.None, log: c.newLog(thread)})
 		lo, hi, ref := ring.Stack()
 		c.memory.Stacks = append(c.memory.Stacks, symbol.Stack{Lo: lo, Hi: hi, Ref: ref})
 	}

@@ -75,6 +75,11 @@ func (c *Capture) Checkpoint() {
 		return
 	}
 	k := &c.checkpoints
+	for _, s := range c.streams {
+		if s.log != nil {
+			s.log.flush()
+		}
+	}
 	var err error
 	if k.chunks && k.end-k.state < 2*k.state {
 		err = c.saveChunk()
@@ -166,6 +171,16 @@ func (c *Capture) Close() {
 			f.Close()
 		}
 		c.checkpoints.files[i] = nil
+	}
+}
+
+// CloseLogs gives up the files with the times of calls. The track can't be asked for
+// them any more.
+func (c *Capture) CloseLogs() {
+	for _, s := range c.streams {
+		if s.log != nil {
+			s.log.close()
+		}
 	}
 }
 

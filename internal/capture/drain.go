@@ -171,6 +171,9 @@ func (c *Capture) begin(s *stream, rec event.Record) error {
 	f.slot = len(s.held)
 	if !f.muted() {
 		s.held = append(s.held, 0)
+		if s.log != nil {
+			s.times = append(s.times, callTimes{})
+		}
 	}
 	s.depth++
 	return nil
@@ -203,13 +206,19 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 	s.depth--
 	if !f.muted() {
 		s.held[f.slot] = c.number(s, f, ticks)
+		if s.log != nil {
+			s.times[f.slot] = callTimes{f.begin, f.gap, since(f.begin, ticks)}
+		}
 	}
 	s.last, c.latest = ticks, max(c.latest, ticks)
 	if s.depth == 0 {
 		for _, n := range s.held {
 			c.append(s, n)
 		}
-		s.held = s.held[:0]
+		for _, t := range s.times {
+			c.note(s, t)
+		}
+		s.held, s.times = s.held[:0], s.times[:0]
 	}
 }
 
@@ -223,10 +232,7 @@ func (c *Capture) number(s *stream, f *frame, ticks uint64) uint32 {
 
 // count takes in the times of a call of terminal n after one of terminal prev.
 func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
-	var duration uint64
-	if ticks > begin { // else the thread moved to a processor whose clock is behind
-		duration = ticks - begin
-	}
+	duration := since(begin, ticks)
 	c.sigs.Times(n).Add(duration, gap)
 	if c.hists != nil {
 		c.hists.add(&c.sigs, n, prev, duration, gap)
@@ -240,6 +246,10 @@ func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
 		k.times = binary.AppendUvarint(k.times, gap)
 	}
 }
+
+// since is the time between two readings of the clock. A thread may have moved to a
+// processor whose clock is behind.
+func since(begin, end uint64) uint64 { return max(begin, end) - begin }
 
 func (c *Capture) append(s *stream, n uint32) {
 	s.grammar.Append(n)
@@ -262,6 +272,7 @@ func (c *Capture) echo(s *stream, enter, leave event.Record) bool {
 	c.count(n, s.prev, begin, gap, end)
 	s.prev = n
 	c.append(s, n)
+	c.note(s, callTimes{begin, gap, since(begin, end)})
 	s.last, c.latest = end, max(c.latest, end)
 	return true
 }
@@ -290,6 +301,7 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 			c.remember(s, n, f.prog, enter, leave, requests)
 		}
 		c.append(s, n)
+		c.note(s, callTimes{f.begin, f.gap, since(f.begin, leave.Ticks())})
 	}
 	s.last, c.latest = leave.Ticks(), max(c.latest, leave.Ticks())
 	return nil

@@ -45,6 +45,13 @@ func Resume(dir string) (*Remainder, error) {
 	if err := c.load(state); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
+	for i, s := range c.streams {
+		if s.log != nil {
+			if err := s.log.resume(logPath(dir, i)); err != nil {
+				return nil, fmt.Errorf("%s: %w", dir, err)
+			}
+		}
+	}
 	rings, err := readRings(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)

@@ -165,7 +165,7 @@ func written(tb testing.TB, dir string, threads []*synth) {
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Hists")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Hists", "Log")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
 	}
 	if len(got.Streams) != len(want.Streams) {
@@ -190,10 +190,33 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 	if d := cmp.Diff(table(want), table(got)); d != "" {
 		tb.Fatalf("times: -want +got:\n%s", d)
 	}
+	if d := cmp.Diff(logged(tb, want), logged(tb, got)); d != "" {
+		tb.Fatalf("times of calls: -want +got:\n%s", d)
+	}
 	// Threads that call at the same time may be counted in another order.
 	if d := cmp.Diff(histogramTable(want), histogramTable(got)); len(want.Streams) == 1 && d != "" {
 		tb.Fatalf("histograms: -want +got:\n%s", d)
 	}
+}
+
+// logged are all times of a track's calls.
+func logged(tb rapid.TB, t *track.Track) [][]timing.Entry {
+	if t.Log == nil {
+		return nil
+	}
+	list := make([][]timing.Entry, len(t.Log.Streams))
+	for i, blocks := range t.Log.Streams {
+		for entries, err := range blocks {
+			if err != nil {
+				tb.Fatalf("stream %d: %v", i, err)
+			}
+			list[i] = append(list[i], entries...)
+		}
+		if n := t.Streams[i].Grammar.Len(); uint64(len(list[i])) != n {
+			tb.Fatalf("stream %d: times of %d calls, there are %d", i, len(list[i]), n)
+		}
+	}
+	return list
 }
 
 // histogramTable are a track's histograms by signature and what came before.
@@ -220,7 +243,7 @@ func TestResume(t *testing.T) {
 		whole, parted := newProgram(t, threads, 1<<20), newProgram(t, threads, 1<<13)
 		cfg := testConfig()
 		cfg.Dir = dir
-		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path}).Draw(r, "mode")
+		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless}).Draw(r, "mode")
 		if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}

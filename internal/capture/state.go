@@ -46,7 +46,7 @@ func (c *Capture) loadState(b []byte) error {
 				r.Check(fmt.Errorf("grammar: terminal %d of %d", n, c.sigs.Len()))
 			}
 		}
-		c.streams = append(c.streams, &stream{thread: i, grammar: grammar.Restore(g), prev: signature.None})
+		c.streams = append(c.streams, &stream{thread: i, grammar: grammar.Restore(g), prev: signature.None, log: c.newLog(i)})
 	}
 	c.loadNames(r)
 	return r.Done()
@@ -88,7 +88,7 @@ func (c *Capture) loadChunk(b []byte) error {
 	}
 	for i := range r.Count(1) {
 		if i == len(c.streams) {
-			c.streams = append(c.streams, &stream{thread: i, grammar: grammar.NewBuilder(), prev: signature.None})
+			c.streams = append(c.streams, &stream{thread: i, grammar: grammar.NewBuilder(), prev: signature.None, log: c.newLog(i)})
 		}
 		terminals := pack.NewReader([]byte(r.String()))
 		for terminals.Rest() > 0 && r.Err() == nil {
@@ -175,6 +175,14 @@ func (s *stream) save(w *pack.Writer) {
 	for _, n := range s.held {
 		w.Uint(uint64(n))
 	}
+	if s.log != nil {
+		for _, t := range s.times {
+			w.Uint(t.begin)
+			w.Uint(t.gap)
+			w.Uint(t.duration)
+		}
+		s.log.save(w)
+	}
 	w.Uint(uint64(s.depth))
 	for i := range s.frames[:s.depth] {
 		s.frames[i].save(w)
@@ -188,6 +196,13 @@ func (c *Capture) loadStream(r *pack.Reader, s *stream) {
 	s.held = make([]uint32, r.Count(1))
 	for i := range s.held {
 		s.held[i] = uint32(r.Index(max(1, c.sigs.Len())))
+	}
+	if s.log != nil {
+		s.times = make([]callTimes, len(s.held))
+		for i := range s.times {
+			s.times[i] = callTimes{r.Uint(), r.Uint(), r.Uint()}
+		}
+		s.log.load(r)
 	}
 	s.depth = r.Count(1)
 	s.frames = make([]frame, s.depth)

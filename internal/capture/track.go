@@ -54,6 +54,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 		t.Times = append(t.Times, track.Times{Duration: c.ns(times.Duration), Gap: c.ns(times.Gap)})
 	}
 	t.Hists = c.hists.track(order)
+	t.Log = c.trackLog()
 	t.Process = c.process(end)
 	return t, nil
 }

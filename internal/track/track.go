@@ -5,6 +5,8 @@
 package track
 
 import (
+	"iter"
+
 	"spoor/internal/grammar"
 	"spoor/internal/signature"
 	"spoor/internal/timing"
@@ -22,6 +24,7 @@ type Track struct {
 	Sigs    []signature.Signature
 	Times   []Times // parallel to Sigs
 	Hists   []Hist  // in rising order of Terminal and From; nil if there are none
+	Log     *Log    // nil if single times were not kept
 	Strings map[uint64]string
 	Sites   map[uint64]Site
 	Outer   map[uint64]uint64 // hash of a site → hash of the one its function was called from
@@ -46,6 +49,16 @@ type Hist struct {
 	Terminal      int
 	From          int // the lowest terminal of the place before (same function and site), or First or Anywhere
 	Duration, Gap *hist.Hist
+}
+
+// A Log has the times of every call, in ticks of the process's clock. It is read a
+// block at a time, so that it need not be in memory as a whole.
+type Log struct {
+	Options    timing.Options // how to store them
+	TicksPerNs float64
+	StartNs    int64 // wall clock when ticks are 0, ns since 1970
+	// Streams yield, for each stream, its calls in order; after an error no more.
+	Streams []iter.Seq2[[]timing.Entry, error]
 }
 
 // Where else a call can come from.

@@ -18,6 +18,7 @@ var layers = [][]string{
 	{"internal/pack"},
 	{"internal/timing/hist", "internal/timing/zfp", "internal/event", "internal/signature", "internal/prefix"},
 	{"internal/timing/codec", "internal/track", "internal/column"},
+	{"internal/timing/series"},
 	{"internal/timing/measure", "internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/volume"},
 	{"internal/matrix", "internal/imbalance"},

@@ -1,0 +1,296 @@
+// Package series stores the times of every call of a rank: in blocks, so that a
+// place in the run is found by decoding one of them, and behind them a head that
+// says where blocks are. What calls these are stands elsewhere; a reader brings it
+// along, and blocks use it to tell similar times apart.
+//
+// It does not decide which modes there are (package timing), and knows nothing of
+// trace files.
+//
+//	piece  = block…, head, size of head uint32, crc uint32 of head
+//	head   = mode string, ticks per ns: bits of a float64 uint64,
+//	         wall clock at tick 0, ns since 1970 varint, streams uvarint,
+//	         per stream: blocks uvarint,
+//	         per block: calls uvarint, bytes uvarint, crc uint32,
+//	         ticks at which the call before it ended varint
+//
+// All numbers are little-endian, checksums CRC-32C.
+package series
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"iter"
+	"math"
+	"sort"
+
+	"spoor/internal/timing"
+	"spoor/internal/wire"
+)
+
+// BlockCalls is how many calls a block has, but the last of its stream.
+const BlockCalls = 1 << 15
+
+const tailBytes = 8
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A Rank is what is known of a rank besides the times of its calls.
+type Rank struct {
+	Mode       timing.Mode
+	TicksPerNs float64
+	StartNs    int64 // wall clock at tick 0, ns since 1970
+}
+
+// Kinds tells calls apart for a block: to each call a small number, the same for
+// calls whose times may be alike, and the relative error that each of these numbers
+// may have. Bounds is nil in lossless modes.
+type Kinds struct {
+	Of     []uint32
+	Bounds []float64
+}
+
+// A Writer writes the piece of one rank.
+type Writer struct {
+	w      io.Writer
+	rank   Rank
+	codec  codec
+	blocks [][]block
+	err    error
+	size   int64
+}
+
+type block struct {
+	calls, size uint64
+	crc         uint32
+	at          int64 // ticks
+	offset      int64
+	first       uint64 // number of its first call
+}
+
+// NewWriter returns a writer of a piece to w.
+func NewWriter(w io.Writer, rank Rank) (*Writer, error) {
+	c, err := codecOf(rank.Mode)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{w: w, rank: rank, codec: c}, nil
+}
+
+// Stream writes the next stream of the rank. next returns the kinds of the next n
+// calls, as the reader will.
+func (w *Writer) Stream(calls iter.Seq2[[]timing.Entry, error], next func(n int) Kinds) error {
+	w.blocks = append(w.blocks, nil)
+	at := int64(0)
+	var pending []timing.Entry
+	for entries, err := range calls {
+		if err != nil {
+			return fmt.Errorf("times of calls: %w", err)
+		}
+		for len(entries) > 0 {
+			n := min(len(entries), BlockCalls-len(pending))
+			pending = append(pending, entries[:n]...)
+			entries = entries[n:]
+			if len(pending) == BlockCalls {
+				at = w.block(pending, next(len(pending)), at)
+				pending = pending[:0]
+			}
+		}
+	}
+	if len(pending) > 0 {
+		w.block(pending, next(len(pending)), at)
+	}
+	return w.err
+}
+
+func (w *Writer) block(entries []timing.Entry, kinds Kinds, at int64) int64 {
+	data := encodeBlock(w.codec, entries, kinds)
+	last := len(w.blocks) - 1
+	w.blocks[last] = append(w.blocks[last], block{
+		calls: uint64(len(entries)), size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli), at: at,
+	})
+	w.write(data)
+	if w.rank.Mode.Lossy() {
+		// The time line goes by what will be read.
+		if read, err := decodeBlock(w.codec, data, len(entries), kinds); err == nil {
+			entries = read
+		} else if w.err == nil {
+			w.err = err
+		}
+	}
+	for _, e := range entries {
+		_, at = e.Advance(at)
+	}
+	return at
+}
+
+func (w *Writer) write(b []byte) {
+	if w.err == nil {
+		_, w.err = w.w.Write(b)
+		w.size += int64(len(b))
+	}
+}
+
+// Close writes the head. It returns how many bytes the piece has.
+func (w *Writer) Close() (int64, error) {
+	b := wire.AppendString(nil, string(w.rank.Mode))
+	b = wire.AppendUint64(b, math.Float64bits(w.rank.TicksPerNs))
+	b = wire.AppendVarint(b, w.rank.StartNs)
+	b = wire.AppendUvarint(b, uint64(len(w.blocks)))
+	for _, list := range w.blocks {
+		b = wire.AppendUvarint(b, uint64(len(list)))
+		for _, x := range list {
+			b = wire.AppendUvarint(b, x.calls)
+			b = wire.AppendUvarint(b, x.size)
+			b = wire.AppendUint32(b, x.crc)
+			b = wire.AppendVarint(b, x.at)
+		}
+	}
+	sum := crc32.Checksum(b, castagnoli)
+	b = wire.AppendUint32(b, uint32(len(b)))
+	w.write(wire.AppendUint32(b, sum))
+	return w.size, w.err
+}
+
+// A Reader reads the piece of one rank. It is safe for use by several goroutines
+// at once if its source is.
+type Reader struct {
+	Rank
+	src    io.ReaderAt
+	codec  codec
+	blocks [][]block
+}
+
+var errPiece = errors.New("damaged times of calls")
+
+// NewReader returns a reader of a piece of size bytes.
+func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
+	if size < tailBytes {
+		return nil, fmt.Errorf("%d bytes: %w", size, errPiece)
+	}
+	tail := make([]byte, tailBytes)
+	if err := readAt(src, tail, size-tailBytes); err != nil {
+		return nil, err
+	}
+	t := wire.NewReader(tail, "tail")
+	n, sum := int64(t.Uint32()), t.Uint32()
+	if n > size-tailBytes {
+		return nil, fmt.Errorf("head of %d bytes in %d: %w", n, size, errPiece)
+	}
+	head := make([]byte, n)
+	if err := readAt(src, head, size-tailBytes-n); err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(head, castagnoli) != sum {
+		return nil, fmt.Errorf("checksum of head: %w", errPiece)
+	}
+	r := &Reader{src: src}
+	if err := r.head(head, size-tailBytes-n); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, errPiece)
+	}
+	return r, nil
+}
+
+// head takes the head apart; there are size bytes of blocks.
+func (r *Reader) head(head []byte, size int64) (err error) {
+	h := wire.NewReader(head, "head of times")
+	r.Mode = timing.Mode(h.String())
+	r.TicksPerNs = math.Float64frombits(h.Uint64())
+	r.StartNs = h.Varint()
+	if h.Err() == nil {
+		if r.codec, err = codecOf(r.Mode); err != nil {
+			return err
+		}
+		if !(r.TicksPerNs > 1e-6 && r.TicksPerNs < 1e6) {
+			return fmt.Errorf("%v ticks per ns", r.TicksPerNs)
+		}
+	}
+	offset := int64(0)
+	for range h.Count(1) {
+		var list []block
+		first := uint64(0)
+		for range h.Count(7) {
+			b := block{calls: h.Uvarint(), size: h.Uvarint(), crc: h.Uint32(), at: h.Varint(), offset: offset, first: first}
+			if h.Err() != nil || b.calls == 0 || b.calls > BlockCalls || b.size > uint64(size-offset) {
+				h.Fail("block of %d calls in %d bytes", b.calls, b.size)
+				break
+			}
+			offset += int64(b.size)
+			first += b.calls
+			list = append(list, b)
+		}
+		r.blocks = append(r.blocks, list)
+	}
+	if h.Err() == nil && offset != size {
+		h.Fail("%d bytes of blocks, %d expected", size, offset)
+	}
+	return h.Done()
+}
+
+func readAt(src io.ReaderAt, p []byte, at int64) error {
+	if n, err := src.ReadAt(p, at); n < len(p) {
+		return err
+	}
+	return nil
+}
+
+// Streams returns the number of streams.
+func (r *Reader) Streams() int { return len(r.blocks) }
+
+// Blocks returns the number of blocks of a stream.
+func (r *Reader) Blocks(stream int) int { return len(r.blocks[stream]) }
+
+// Len returns the number of calls of a stream.
+func (r *Reader) Len(stream int) uint64 {
+	list := r.blocks[stream]
+	if len(list) == 0 {
+		return 0
+	}
+	b := &list[len(list)-1]
+	return b.first + b.calls
+}
+
+// First returns the number of a block's first call and how many it has.
+func (r *Reader) First(stream, i int) (first uint64, calls int) {
+	b := &r.blocks[stream][i]
+	return b.first, int(b.calls)
+}
+
+// Begin returns when the call before a block ended, in ticks.
+func (r *Reader) Begin(stream, i int) int64 { return r.blocks[stream][i].at }
+
+// Find returns the block of a call, which must be below Len.
+func (r *Reader) Find(stream int, call uint64) int {
+	list := r.blocks[stream]
+	return sort.Search(len(list), func(i int) bool { return list[i].first > call }) - 1
+}
+
+// At returns the last block that begins at or before a tick, 0 if none does.
+func (r *Reader) At(stream int, ticks int64) int {
+	list := r.blocks[stream]
+	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > ticks })-1)
+}
+
+// Block decodes a block. kinds are those that the writer was given.
+func (r *Reader) Block(stream, i int, kinds Kinds) ([]timing.Entry, error) {
+	b := &r.blocks[stream][i]
+	if len(kinds.Of) != int(b.calls) {
+		return nil, fmt.Errorf("times of %d calls, kinds of %d: %w", b.calls, len(kinds.Of), errPiece)
+	}
+	data := make([]byte, b.size)
+	if err := readAt(r.src, data, b.offset); err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(data, castagnoli) != b.crc {
+		return nil, fmt.Errorf("checksum of block %d: %w", i, errPiece)
+	}
+	entries, err := decodeBlock(r.codec, data, int(b.calls), kinds)
+	if err != nil {
+		return nil, fmt.Errorf("block %d: %w: %w", i, err, errPiece)
+	}
+	return entries, nil
+}
+
+// Ns converts ticks.
+func (r *Rank) Ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / r.TicksPerNs)) }

@@ -1,0 +1,204 @@
+package series
+
+import (
+	"bytes"
+	"encoding/binary"
+	"iter"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"spoor/internal/timing"
+	"spoor/internal/wire"
+)
+
+// drawEntries makes times with extremes among them.
+func drawEntries(t *rapid.T) []timing.Entry {
+	n := rapid.SampledFrom([]int{0, 1, 2, 50, 400}).Draw(t, "calls")
+	return randomEntries(n, rapid.Uint64().Draw(t, "seed"))
+}
+
+func randomEntries(n int, seed uint64) []timing.Entry {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	list := make([]timing.Entry, n)
+	for i := range list {
+		list[i] = timing.Entry{Duration: rng.Uint64() >> rng.IntN(65), Gap: rng.Uint64() >> rng.IntN(65)}
+		if rng.IntN(50) == 0 {
+			list[i].Jump = int64(rng.Uint64())
+		}
+	}
+	return list
+}
+
+func kindsOf(n int) Kinds {
+	k := Kinds{Of: make([]uint32, n)}
+	for i := range k.Of {
+		k.Of[i] = uint32(i*i) % 700
+	}
+	return k
+}
+
+func chunks(list []timing.Entry) iter.Seq2[[]timing.Entry, error] {
+	return func(yield func([]timing.Entry, error) bool) {
+		for len(list) > 0 {
+			n := min(len(list), 1000)
+			if !yield(list[:n], nil) {
+				return
+			}
+			list = list[n:]
+		}
+	}
+}
+
+// What is written is read, block by block, and blocks are found by call and time.
+func TestLossless(t *testing.T) {
+	roundTrip(t, [][]timing.Entry{randomEntries(BlockCalls, 1), randomEntries(BlockCalls+3, 2)})
+	rapid.Check(t, func(t *rapid.T) { roundTrip(t, [][]timing.Entry{drawEntries(t), drawEntries(t)}) })
+}
+
+func roundTrip(t rapid.TB, streams [][]timing.Entry) {
+	{
+		var file bytes.Buffer
+		w, err := NewWriter(&file, Rank{Mode: timing.Lossless, TicksPerNs: 2.5, StartNs: 77})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range streams {
+			all, done := kindsOf(len(s)), 0
+			err := w.Stream(chunks(s), func(n int) Kinds {
+				done += n
+				return Kinds{Of: all.Of[done-n : done]}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		size, err := w.Close()
+		if err != nil || size != int64(file.Len()) {
+			t.Fatalf("%d bytes of %d, error %v", size, file.Len(), err)
+		}
+		r, err := NewReader(bytes.NewReader(file.Bytes()), size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Streams() != 2 || r.TicksPerNs != 2.5 || r.StartNs != 77 {
+			t.Fatalf("head %+v", r)
+		}
+		for s, want := range streams {
+			if r.Len(s) != uint64(len(want)) {
+				t.Fatalf("stream %d: %d calls, want %d", s, r.Len(s), len(want))
+			}
+			all := kindsOf(len(want))
+			at := int64(0)
+			for i := range r.Blocks(s) {
+				first, n := r.First(s, i)
+				if r.Find(s, first) != i || r.Find(s, first+uint64(n)-1) != i || r.Begin(s, i) != at {
+					t.Fatalf("block %d begins at %d, want %d", i, r.Begin(s, i), at)
+				}
+				got, err := r.Block(s, i, Kinds{Of: all.Of[first : first+uint64(n)]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(want[first:first+uint64(n)], got); d != "" {
+					t.Fatal(d)
+				}
+				for _, e := range got {
+					_, at = e.Advance(at)
+				}
+			}
+		}
+	}
+}
+
+// realistic makes times as programs have them: each kind has its own, some with two
+// modes and now and then an outlier.
+func realistic(n int) ([]timing.Entry, Kinds) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	list, kinds := make([]timing.Entry, n), Kinds{Of: make([]uint32, n)}
+	for i := range list {
+		k := uint32(i % 7)
+		kinds.Of[i] = k
+		base := float64(uint64(300) << k)
+		if rng.IntN(200) == 0 {
+			base *= 30
+		}
+		list[i] = timing.Entry{Duration: uint64(base * (1 + 0.1*rng.ExpFloat64())), Gap: uint64(400 + 20*rng.NormFloat64())}
+	}
+	return list, kinds
+}
+
+// The coder must be better than zstd is at the same times as varints, or what is
+// it for.
+func TestBetterThanZstd(t *testing.T) {
+	list, kinds := realistic(BlockCalls)
+	var raw []byte
+	for _, e := range list {
+		raw = binary.AppendUvarint(binary.AppendUvarint(raw, e.Duration), e.Gap)
+	}
+	frame, _ := wire.Compress(raw, true)
+	got := len(encodeBlock(adaptive{}, list, kinds))
+	t.Logf("%d calls: 16 bytes each %d, varints %d, zstd %d, here %d", len(list), 16*len(list), len(raw), len(frame), got)
+	if got*10 > len(frame)*9 {
+		t.Errorf("%d bytes, zstd %d", got, len(frame))
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	list, kinds := realistic(200)
+	var file bytes.Buffer
+	w, err := NewWriter(&file, Rank{Mode: timing.Lossless, TicksPerNs: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := w.Stream(chunks(list), func(int) Kinds { return kinds }); err != nil {
+		f.Fatal(err)
+	}
+	if _, err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		for s := range r.Streams() {
+			for i := range min(r.Blocks(s), 3) {
+				_, n := r.First(s, i)
+				r.Block(s, i, kindsOf(n))
+			}
+		}
+	})
+}
+
+// FuzzBlock has no checksum in its way.
+func FuzzBlock(f *testing.F) {
+	list, kinds := realistic(200)
+	f.Add(encodeBlock(adaptive{}, list, kinds), 200)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n > 0 && n <= BlockCalls {
+			decodeBlock(adaptive{}, b, n, kindsOf(n))
+		}
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	list, kinds := realistic(BlockCalls)
+	for b.Loop() {
+		encodeBlock(adaptive{}, list, kinds)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*len(list)), "ns/value")
+}
+
+func BenchmarkDecode(b *testing.B) {
+	list, kinds := realistic(BlockCalls)
+	data := encodeBlock(adaptive{}, list, kinds)
+	for b.Loop() {
+		if _, err := decodeBlock(adaptive{}, data, len(list), kinds); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*len(list)), "ns/value")
+}
