@@ -13,6 +13,7 @@ import (
 
 	"spoor/internal/launch"
 	"spoor/internal/merge"
+	"spoor/internal/timing"
 	"spoor/internal/track"
 	"spoor/internal/version"
 	"spoor/trace"
@@ -22,12 +23,22 @@ import (
 // all the same: the others wait for it.
 func (r *recorder) finish() error {
 	own, trouble := r.track()
-	s, err := merge.Merge(r.host, own)
-	if trouble != nil || err != nil {
+	s, g, err := merge.MergeFirst(r.host, own)
+	if err != nil {
 		return errors.Join(trouble, err)
 	}
+	var series *trace.Series
+	if g.Needed() {
+		if series, err = r.gather(g, own); err != nil {
+			// The rest of the trace is whole.
+			fmt.Fprintf(os.Stderr, "spoor: rank %d: the times of its calls are lost: %v\n", r.host.Rank(), err)
+		}
+	}
+	if trouble != nil {
+		return trouble
+	}
 	if s != nil {
-		if err := r.write(s); err != nil {
+		if err := r.write(s, series); err != nil {
 			return err
 		}
 	}
@@ -45,7 +56,7 @@ func (r *recorder) track() (*track.Track, error) {
 
 // write makes the trace file. SPOOR_OUT names it; a file that is there is kept
 // unless SPOOR_FORCE is 1.
-func (r *recorder) write(s *merge.State) error {
+func (r *recorder) write(s *merge.State, series *trace.Series) error {
 	meta := map[string]string{
 		trace.MetaCommand:  launch.Quote(r.context.Args),
 		trace.MetaMPI:      r.context.Flavour.String(),
@@ -54,6 +65,9 @@ func (r *recorder) write(s *merge.State) error {
 		trace.MetaStart:    strconv.FormatInt(r.context.StartNs, 10),
 		trace.MetaProducer: version.Number,
 	}
+	if e := os.Getenv(timing.ErrorsVariable); e != "" {
+		meta[trace.MetaTimingError] = e
+	}
 	if options := spoorOptions(os.Environ()); options != "" {
 		meta[trace.MetaOptions] = options
 	}
@@ -61,10 +75,8 @@ func (r *recorder) write(s *merge.State) error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	wanted := os.Getenv("SPOOR_OUT")
-	if wanted == "" {
-		wanted = filepath.Base(r.context.Exe) + ".spoor"
-	}
+	c.Series = series
+	wanted := r.wanted()
 	if os.Getenv("SPOOR_FORCE") == "1" {
 		return trace.WriteFile(wanted, c, true)
 	}
@@ -79,6 +91,14 @@ func (r *recorder) write(s *merge.State) error {
 		}
 		return err
 	}
+}
+
+// wanted is the name that the trace should have.
+func (r *recorder) wanted() string {
+	if name := os.Getenv("SPOOR_OUT"); name != "" {
+		return name
+	}
+	return filepath.Base(r.context.Exe) + ".spoor"
 }
 
 // numbered is app.spoor, app-2.spoor, app-3.spoor, ….

@@ -126,6 +126,7 @@ func (r *recorder) drain() error {
 // stop saves what a finish has not written.
 func (r *recorder) stop() error {
 	defer r.capture.Close()
+	defer r.capture.CloseLogs()
 	if r.done {
 		return nil
 	}

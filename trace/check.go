@@ -13,6 +13,12 @@ import (
 func Check(r *Reader) error {
 	for i := range r.sections {
 		s := &r.sections[i]
+		if s.codec == codecRaw {
+			if err := s.sumRaw(r.src); err != nil {
+				return r.failed(s.id, err)
+			}
+			continue
+		}
 		if _, err := s.load(r.src); err != nil {
 			return r.failed(s.id, err)
 		}
@@ -160,7 +166,7 @@ func (r *Reader) checkRank(rank int) error {
 			return r.failed(secClasses, fmt.Errorf("rank %d: stream %d: %d calls by sum, %d by length: %w", rank, stream, sum, n, ErrFormat))
 		}
 	}
-	return nil
+	return k.checkSeries()
 }
 
 // checkCall looks at values that decode but make no sense.

@@ -17,18 +17,20 @@ type Content struct {
 	Outer     map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Classes   []Class
 	Processes Processes
+	Series    *Series // nil: no times of single calls
 }
 
 // Well-known keys of the meta section. Values are text.
 const (
-	MetaCommand  = "command"     // the traced command line
-	MetaMPI      = "mpi"         // flavour of the MPI: mpich, openmpi, abi
-	MetaLibrary  = "mpi-library" // what MPI_Get_library_version said
-	MetaClock    = "clock"       // what times were read from
-	MetaStart    = "start"       // wall clock of MPI_Init on rank 0, ns since 1970
-	MetaOptions  = "options"     // options of the recorder
-	MetaProducer = "spoor"       // version of the program that wrote the trace
-	MetaProblem  = "problem"     // prefix of keys: what went wrong while recording or merging
+	MetaCommand     = "command"      // the traced command line
+	MetaMPI         = "mpi"          // flavour of the MPI: mpich, openmpi, abi
+	MetaLibrary     = "mpi-library"  // what MPI_Get_library_version said
+	MetaClock       = "clock"        // what times were read from
+	MetaStart       = "start"        // wall clock of MPI_Init on rank 0, ns since 1970
+	MetaOptions     = "options"      // options of the recorder
+	MetaProducer    = "spoor"        // version of the program that wrote the trace
+	MetaTimingError = "timing-error" // relative errors of times, as SPOOR_TIMING_ERROR has them
+	MetaProblem     = "problem"      // prefix of keys: what went wrong while recording or merging
 )
 
 // A Class is a set of ranks that did the same calls in the same order, up to

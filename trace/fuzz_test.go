@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"errors"
 	"spoor/internal/wire"
 	"testing"
@@ -30,6 +31,12 @@ func look(t *testing.T, r *Reader) {
 					break
 				}
 			}
+			n = 0
+			for range k.Timed(s) {
+				if n++; n > 300 {
+					break
+				}
+			}
 			if n := k.Len(s); n > 0 {
 				k.Call(s, n-1)
 			}
@@ -55,13 +62,23 @@ func FuzzSections(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	s := sampleSeries(f)
+	var b bytes.Buffer
+	if err := s.writeTo(&b); err != nil {
+		f.Fatal(err)
+	}
+	raw[secSeries] = b.Bytes()
 	for id := secMeta; id < secEnd; id++ {
 		f.Add(byte(id), raw[id])
 	}
 	f.Fuzz(func(t *testing.T, id byte, data []byte) {
 		file := raw
 		file[secMeta+int(id)%(secEnd-secMeta)] = data
-		r, err := open(assemble(file, unpacked))
+		whole, err := assemble(file, unpacked, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := open(whole)
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
 				t.Fatalf("error %v", err)

@@ -35,6 +35,7 @@ type Reader struct {
 	mu     sync.Mutex
 	class  map[int]*class
 	timing func() ([][]byte, error)
+	series func() (*seriesIndex, error)
 	comms  func() (*Comms, error)
 }
 
@@ -87,6 +88,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	if err := r.small(); err != nil {
 		return nil, err
 	}
+	r.series = sync.OnceValues(r.readSeries)
 	r.lists = sync.OnceValue(r.listMembers)
 	r.tables = sync.OnceValues(r.readTables)
 	r.timing = sync.OnceValues(func() (blobs [][]byte, err error) {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -37,13 +38,14 @@ const (
 	secColumns    = 8
 	secTimes      = 9
 	secProcess    = 10
-	secEnd        = 11
+	secSeries     = 11 // there only if times of every call were kept
+	secEnd        = 12
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process",
+	secProcess: "process", secSeries: "series",
 }
 
 // Codecs of sections.
@@ -93,24 +95,53 @@ func pack(id int, raw []byte) (stored []byte, codec byte) {
 	return stored, codec
 }
 
-// assemble puts the raw sections, indexed by id, into a file.
-func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte)) []byte {
+// assemble puts the raw sections, indexed by id, into a file. The bytes of a series
+// are not there yet, they go behind it.
+func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), s *Series) ([]byte, error) {
 	var dir, body []byte
 	count := 0
-	for id := secMeta; id < secEnd; id++ {
-		stored, codec := pack(id, raw[id])
+	entry := func(id int, codec byte, stored, raw uint64, sum uint32) {
 		dir = append(dir, byte(id), codec)
-		dir = wire.AppendUvarint(dir, uint64(len(stored)))
-		dir = wire.AppendUvarint(dir, uint64(len(raw[id])))
-		dir = wire.AppendUint32(dir, crc32.Checksum(stored, castagnoli))
-		body = append(body, stored...)
+		dir = wire.AppendUvarint(dir, stored)
+		dir = wire.AppendUvarint(dir, raw)
+		dir = wire.AppendUint32(dir, sum)
 		count++
+	}
+	for id := secMeta; id < secEnd; id++ {
+		if optional[id] && raw[id] == nil {
+			continue
+		}
+		stored, codec := pack(id, raw[id])
+		entry(id, codec, uint64(len(stored)), uint64(len(raw[id])), crc32.Checksum(stored, castagnoli))
+		body = append(body, stored...)
+	}
+	if s != nil {
+		sum := crc32.New(castagnoli)
+		n := &counter{w: sum}
+		if err := s.writeTo(n); err != nil {
+			return nil, err
+		}
+		entry(secSeries, codecRaw, n.n, n.n, sum.Sum32())
 	}
 	file := append([]byte(magic), version, 0, byte(count), 0)
 	file = wire.AppendUint32(file, uint32(len(dir)))
 	sum := crc32.Update(crc32.Checksum(file[len(magic):], castagnoli), castagnoli, dir)
 	file = wire.AppendUint32(file, sum)
-	return append(append(file, dir...), body...)
+	return append(append(file, dir...), body...), nil
+}
+
+// optional sections may be missing.
+var optional = [secEnd]bool{secSeries: true}
+
+// A counter counts what is written.
+type counter struct {
+	w io.Writer
+	n uint64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.n += uint64(len(b))
+	return c.w.Write(b)
 }
 
 // readDirectory reads header and directory of a file.
@@ -205,4 +236,16 @@ func (s *section) load(src io.ReaderAt) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
 	}
 	return raw, nil
+}
+
+// sumRaw compares the checksum of a section that may be larger than memory.
+func (s *section) sumRaw(src io.ReaderAt) error {
+	sum := crc32.New(castagnoli)
+	if n, err := io.Copy(sum, io.NewSectionReader(src, s.offset, s.stored)); err != nil || n < s.stored {
+		return fmt.Errorf("%d of %d bytes could be read: %w", n, s.stored, cmp.Or(err, ErrFormat))
+	}
+	if got := sum.Sum32(); got != s.sum {
+		return fmt.Errorf("checksum is %08x, not %08x: %w", got, s.sum, ErrFormat)
+	}
+	return nil
 }

@@ -131,6 +131,13 @@ func (r *Reader) origin(p *Processes) int64 {
 
 // timeline returns the times of a stream from a position on.
 func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
+	s, err := k.openSeries()
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return k.seriesLine(s, stream, index)
+	}
 	line, err := k.meanTimeline(stream, index)
 	if err != nil {
 		return nil, err

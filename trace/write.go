@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -18,6 +19,11 @@ import (
 // Encode returns the file that holds c.
 func Encode(c *Content) ([]byte, error) {
 	file, err := encode(c)
+	if err == nil && c.Series != nil {
+		b := bytes.NewBuffer(file)
+		err = c.Series.writeTo(b)
+		file = b.Bytes()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
@@ -38,12 +44,16 @@ func Estimate(c *Content) (int, error) {
 	return n, nil
 }
 
+// encode returns the file up to where the series begins.
 func encode(c *Content) ([]byte, error) {
 	raw, err := sections(c, wire.Packed, true)
 	if err != nil {
 		return nil, err
 	}
-	return assemble(raw, pack), nil
+	if c.Series != nil && len(c.Series.Sizes) != c.Ranks {
+		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(c.Series.Sizes), c.Ranks)
+	}
+	return assemble(raw, pack, c.Series)
 }
 
 // sections returns the raw sections by id. What has several ways of being written
@@ -246,7 +256,7 @@ func (e *encoder) callbacks(c *column.Column) {
 func WriteFile(path string, c *Content, overwrite bool) error {
 	file, err := encode(c)
 	if err == nil {
-		err = writeFile(path, file, overwrite)
+		err = writeFile(path, file, c.Series, overwrite)
 	}
 	if err != nil {
 		return fmt.Errorf("trace: write %s: %w", path, err)
@@ -254,7 +264,7 @@ func WriteFile(path string, c *Content, overwrite bool) error {
 	return nil
 }
 
-func writeFile(path string, data []byte, overwrite bool) (err error) {
+func writeFile(path string, data []byte, s *Series, overwrite bool) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial*")
 	if err != nil {
 		return err
@@ -265,6 +275,11 @@ func writeFile(path string, data []byte, overwrite bool) (err error) {
 	}()
 	if _, err := tmp.Write(data); err != nil {
 		return err
+	}
+	if s != nil {
+		if err := s.writeTo(tmp); err != nil {
+			return err
+		}
 	}
 	if err := tmp.Chmod(0o644); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"spoor/internal/inspect"
 	"spoor/internal/launch"
 	"spoor/internal/timing"
+	"spoor/internal/timing/series"
 )
 
 type runOptions struct {
@@ -95,6 +96,8 @@ func (o *runOptions) parseTiming() error {
 		return fmt.Errorf("--timing: no mode %q; there are %s", o.mode, modeList())
 	}
 	switch b := o.timing.Bins; {
+	case o.timing.Mode.Log() && !series.Supports(o.timing.Mode):
+		return fmt.Errorf("--timing: mode %s is not built in", o.mode)
 	case b != 0 && !o.timing.Mode.Histograms():
 		return fmt.Errorf("--bins: only the modes hist and path have histograms, not %s", o.mode)
 	case b != 0 && (b < 2 || b > 256):

@@ -33,6 +33,19 @@ import (
 // it and is told in the state's Problems. An error means that this rank can't
 // go on.
 func Merge(t Transport, tr *track.Track) (*State, error) {
+	s, _, err := MergeFirst(t, tr)
+	return s, err
+}
+
+// MergeFirst is Merge with something to come after it, in which all ranks with a
+// track that has a Log take part; see Gathering.
+func MergeFirst(t Transport, tr *track.Track) (*State, *Gathering, error) {
+	g := &Gathering{t: t, own: tr != nil && tr.Log != nil}
+	s, err := merge(t, tr, g)
+	return s, g, err
+}
+
+func merge(t Transport, tr *track.Track, g *Gathering) (*State, error) {
 	rank, size := t.Rank(), t.Size()
 	s, err := leaf(tr, rank, size)
 	if err != nil {
@@ -40,7 +53,12 @@ func Merge(t Transport, tr *track.Track) (*State, error) {
 	}
 	for step := 1; step < size; step <<= 1 {
 		if rank&step != 0 {
-			if err := t.Send(rank-step, s.encode()); err != nil {
+			// The flag stands apart, to be read whatever becomes of the message.
+			flag := byte(0)
+			if g.Needed() {
+				flag = 1
+			}
+			if err := t.Send(rank-step, append([]byte{flag}, s.encode()...)); err != nil {
 				return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
 			}
 			return nil, nil
@@ -54,7 +72,10 @@ func Merge(t Transport, tr *track.Track) (*State, error) {
 		if err != nil {
 			return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
 		}
-		other, err := decode(msg)
+		if len(msg) > 0 && msg[0] != 0 {
+			g.children = append(g.children, child{from, width})
+		}
+		other, err := decode(msg[min(1, len(msg)):])
 		switch {
 		case err != nil:
 			other = lost(from, width, err)

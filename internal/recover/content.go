@@ -3,6 +3,7 @@ package recover
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"spoor/internal/capture"
 	"spoor/internal/launch"
 	"spoor/internal/merge"
+	"spoor/internal/timing"
 	"spoor/internal/track"
 	"spoor/trace"
 )
@@ -38,7 +40,51 @@ func (w *World) Content(producer string) (*trace.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Content(w.meta(first, producer))
+	c, err := s.Content(w.meta(first, producer))
+	if err != nil {
+		return nil, err
+	}
+	var errs timing.Options
+	for _, tr := range tracks {
+		if tr.Log != nil {
+			errs = tr.Log.Options
+		}
+	}
+	for _, v := range errs.Environment() {
+		if v[0] == timing.ErrorsVariable {
+			c.Meta[trace.MetaTimingError] = v[1]
+		}
+	}
+	c.Series, err = seriesOf(tracks, c.Ranks)
+	return c, err
+}
+
+// seriesOf brings the times of all calls together, nil if there are none. They stay
+// in a file without a name.
+func seriesOf(tracks []*track.Track, ranks int) (*trace.Series, error) {
+	byRank := make([]*track.Track, ranks)
+	any := false
+	for _, tr := range tracks {
+		byRank[tr.Rank] = tr
+		any = any || tr.Log != nil
+	}
+	if !any {
+		return nil, nil
+	}
+	f, err := os.CreateTemp("", "spoor-times-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, err
+	}
+	s := &trace.Series{Data: f, Sizes: make([]int64, ranks)}
+	for rank, tr := range byRank {
+		if s.Sizes[rank], err = merge.WriteSeries(tr, f); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+	return s, nil
 }
 
 func (w *World) meta(c *capture.Context, producer string) map[string]string {

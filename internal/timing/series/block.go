@@ -15,6 +15,12 @@ type codec interface {
 	decode(data []byte, kinds Kinds) ([]uint64, error)
 }
 
+// Supports reports whether the times of every call can be stored in a mode.
+func Supports(m timing.Mode) bool {
+	_, err := codecOf(m)
+	return err == nil
+}
+
 // codecOf finds the codec of a mode.
 func codecOf(m timing.Mode) (codec, error) {
 	switch m {

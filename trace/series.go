@@ -1,0 +1,303 @@
+package trace
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"spoor/internal/column"
+	"spoor/internal/timing"
+	"spoor/internal/timing/series"
+	"spoor/internal/wire"
+)
+
+// Series is the times of every call, as pieces of package series, one for each rank,
+// in order and without gaps. They may be larger than memory, so they are read from
+// elsewhere.
+type Series struct {
+	Data  io.ReaderAt
+	Sizes []int64 // by rank; 0: none
+}
+
+// size is how long the pieces are.
+func (s *Series) size() int64 {
+	sum := int64(0)
+	for _, n := range s.Sizes {
+		sum += n
+	}
+	return sum
+}
+
+// index is what stands behind the pieces.
+//
+//	series = piece of each rank…, index, size of index uint32, crc uint32 of index
+//	index  = seq of ranks: sizes of the pieces in bytes
+func (s *Series) index() []byte {
+	col := column.Of(s.Sizes...)
+	b := column.EncodeSeq(nil, &col, nil)
+	sum := crc32.Checksum(b, castagnoli)
+	b = wire.AppendUint32(b, uint32(len(b)))
+	return wire.AppendUint32(b, sum)
+}
+
+const seriesTail = 8
+
+// writeTo writes the section's bytes.
+func (s *Series) writeTo(w io.Writer) error {
+	if _, err := io.Copy(w, io.NewSectionReader(s.Data, 0, s.size())); err != nil {
+		return fmt.Errorf("times of calls: %w", err)
+	}
+	_, err := w.Write(s.index())
+	return err
+}
+
+// A seriesIndex finds the pieces in a file.
+type seriesIndex struct {
+	section *section
+	offsets []int64 // by rank, and the end
+}
+
+// seriesOf reads the index; nil if the trace has no times of single calls.
+func (r *Reader) readSeries() (*seriesIndex, error) {
+	for i := range r.sections {
+		s := &r.sections[i]
+		if s.id != secSeries {
+			continue
+		}
+		x, err := r.seriesIndex(s)
+		if err != nil {
+			return nil, r.failed(secSeries, err)
+		}
+		return x, nil
+	}
+	return nil, nil
+}
+
+func (r *Reader) seriesIndex(s *section) (*seriesIndex, error) {
+	if s.codec != codecRaw || s.stored < seriesTail {
+		return nil, fmt.Errorf("%d bytes with codec %d: %w", s.stored, s.codec, ErrFormat)
+	}
+	read := func(n, at int64) ([]byte, error) {
+		b := make([]byte, n)
+		_, err := io.ReadFull(io.NewSectionReader(r.src, s.offset+at, n), b)
+		return b, err
+	}
+	tail, err := read(seriesTail, s.stored-seriesTail)
+	if err != nil {
+		return nil, err
+	}
+	t := wire.NewReader(tail, "tail")
+	n, sum := int64(t.Uint32()), t.Uint32()
+	if n > s.stored-seriesTail {
+		return nil, fmt.Errorf("index of %d bytes in %d: %w", n, s.stored, ErrFormat)
+	}
+	data, err := read(n, s.stored-seriesTail-n)
+	if err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(data, castagnoli) != sum {
+		return nil, fmt.Errorf("checksum of index: %w", ErrFormat)
+	}
+	w := wire.NewReader(data, "index")
+	seq := column.DecodeSeq(w, r.Ranks())
+	if err := w.Done(); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
+	}
+	x := &seriesIndex{section: s, offsets: make([]int64, r.Ranks()+1)}
+	for rank := range r.Ranks() {
+		size := seq.At(rank, 0)
+		if size < 0 || size > s.stored-x.offsets[rank] {
+			return nil, fmt.Errorf("%d bytes for rank %d: %w", size, rank, ErrFormat)
+		}
+		x.offsets[rank+1] = x.offsets[rank] + size
+	}
+	if end := x.offsets[r.Ranks()]; end != s.stored-seriesTail-n {
+		return nil, fmt.Errorf("pieces have %d bytes, %d expected: %w", end, s.stored-seriesTail-n, ErrFormat)
+	}
+	return x, nil
+}
+
+// A rankSeries is the times of a rank's calls.
+type rankSeries struct {
+	*series.Reader
+	kinds  []uint32  // by terminal
+	bounds []float64 // by kind; nil if lossless
+}
+
+// openSeries returns the times of the rank's calls, nil if there are none.
+func (k *Rank) openSeries() (*rankSeries, error) {
+	x, err := k.r.series()
+	if err != nil || x == nil {
+		return nil, err
+	}
+	from, to := x.offsets[k.number], x.offsets[k.number+1]
+	if from == to {
+		return nil, nil
+	}
+	src := io.NewSectionReader(k.r.src, x.section.offset+from, to-from)
+	p, err := series.NewReader(src, to-from)
+	if err != nil {
+		return nil, k.seriesFailed(err)
+	}
+	if p.Streams() != k.Streams() {
+		return nil, k.seriesFailed(fmt.Errorf("times of %d streams, there are %d", p.Streams(), k.Streams()))
+	}
+	for s := range k.Streams() {
+		if p.Len(s) != k.Len(s) {
+			return nil, k.seriesFailed(fmt.Errorf("stream %d: times of %d calls, there are %d", s, p.Len(s), k.Len(s)))
+		}
+	}
+	out := &rankSeries{Reader: p}
+	o, err := k.r.timingOptions()
+	if err != nil {
+		return nil, k.seriesFailed(err)
+	}
+	o.Mode = p.Mode
+	names := make([]string, k.Terminals())
+	sigs := make([]series.Signature, k.Terminals())
+	for t := range sigs {
+		g := k.class.terminals[t].group
+		names[t] = k.r.byID[g.call].Name
+		sigs[t] = series.Signature{Call: uint64(g.call), Site: uint64(g.site), Vals: k.Signature(t)}
+	}
+	out.kinds, out.bounds = series.KindsOf(o, names, sigs)
+	return out, nil
+}
+
+func (k *Rank) seriesFailed(err error) error {
+	return k.r.failed(secSeries, fmt.Errorf("rank %d: %w: %w", k.number, err, ErrFormat))
+}
+
+// timingOptions are those of the recorder, as far as blocks depend on them.
+func (r *Reader) timingOptions() (timing.Options, error) {
+	return timing.ParseOptions(func(name string) string {
+		if name == timing.ErrorsVariable {
+			return r.meta[MetaTimingError]
+		}
+		return ""
+	})
+}
+
+// block decodes a block of a stream.
+func (k *Rank) block(s *rankSeries, stream, i int) ([]timing.Entry, error) {
+	first, n := s.First(stream, i)
+	c := k.streams[stream].Cursor()
+	c.Seek(first)
+	kinds := series.Kinds{Of: make([]uint32, n), Bounds: s.bounds}
+	for j := range kinds.Of {
+		t, _ := c.Next()
+		kinds.Of[j] = s.kinds[t]
+	}
+	entries, err := s.Block(stream, i, kinds)
+	if err != nil {
+		return nil, k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
+	}
+	return entries, nil
+}
+
+// A seriesLine is a place in a stream of which each call's times are known.
+type seriesLine struct {
+	k       *Rank
+	s       *rankSeries
+	stream  int
+	block   int // block
+	entries []timing.Entry
+	at      int64 // ticks
+	start   int64 // ns at tick 0
+}
+
+func (k *Rank) seriesLine(s *rankSeries, stream int, index uint64) (*seriesLine, error) {
+	l := &seriesLine{k: k, s: s, stream: stream}
+	var err error
+	if l.start, err = k.seriesStart(s); err != nil {
+		return nil, err
+	}
+	if index >= s.Len(stream) {
+		l.block = s.Blocks(stream)
+		return l, nil
+	}
+	l.block = s.Find(stream, index)
+	first, _ := s.First(stream, l.block)
+	if err := l.load(); err != nil {
+		return nil, err
+	}
+	for _, e := range l.entries[:index-first] {
+		_, l.at = e.Advance(l.at)
+	}
+	l.entries = l.entries[index-first:]
+	return l, nil
+}
+
+func (l *seriesLine) load() (err error) {
+	l.entries, err = l.k.block(l.s, l.stream, l.block)
+	l.at = l.s.Begin(l.stream, l.block)
+	l.block++
+	return err
+}
+
+func (l *seriesLine) next(terminal int) (Timing, int64, error) {
+	if len(l.entries) == 0 {
+		if l.block >= l.s.Blocks(l.stream) {
+			return Timing{}, 0, l.k.seriesFailed(fmt.Errorf("stream %d: no times left", l.stream))
+		}
+		if err := l.load(); err != nil {
+			return Timing{}, 0, err
+		}
+	}
+	e := l.entries[0]
+	l.entries = l.entries[1:]
+	begin, end := e.Advance(l.at)
+	l.at = end
+	return Timing{l.s.sample(e.Duration, terminal), l.s.sample(e.Gap, terminal)}, l.start + l.s.Ns(begin), nil
+}
+
+// sample is a time in ticks as one of a call of a terminal.
+func (s *rankSeries) sample(ticks uint64, terminal int) Sample {
+	ns := uint64(math.Round(float64(ticks) / s.TicksPerNs))
+	if s.bounds == nil {
+		return Sample{Ns: ns, Kind: ExactSample}
+	}
+	// |kept - true| ≤ e·true, so true is at most kept/(1-e).
+	e := s.bounds[s.kinds[terminal]]
+	bound := float64(ns)
+	if e < 1 {
+		bound = math.Ceil(float64(ns)*e/(1-e)) + 1
+	} else {
+		bound = math.MaxInt64
+	}
+	return Sample{Ns: ns, Kind: BoundedSample, Bound: uint64(bound)}
+}
+
+// seriesStart is where on the run's time line the rank's tick 0 is, in ns.
+func (k *Rank) seriesStart(s *rankSeries) (int64, error) {
+	p, err := k.r.procs()
+	if err != nil {
+		return 0, err
+	}
+	return s.StartNs - k.r.origin(p), nil
+}
+
+// checkSeries decodes the times of every call of a rank.
+func (k *Rank) checkSeries() error {
+	s, err := k.openSeries()
+	if err != nil || s == nil {
+		return err
+	}
+	for stream := range k.Streams() {
+		at := int64(0)
+		for i := range s.Blocks(stream) {
+			entries, err := k.block(s, stream, i)
+			if err != nil {
+				return err
+			}
+			if b := s.Begin(stream, i); b != at {
+				return k.seriesFailed(fmt.Errorf("stream %d: block %d begins at %d, the one before ends at %d", stream, i, b, at))
+			}
+			for _, e := range entries {
+				_, at = e.Advance(at)
+			}
+		}
+	}
+	return nil
+}

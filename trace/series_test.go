@@ -1,0 +1,133 @@
+package trace
+
+import (
+	"bytes"
+	"iter"
+	"testing"
+
+	"spoor/internal/timing"
+	"spoor/internal/timing/series"
+)
+
+// sampleTimes makes up the times of n calls; the 5th came after a pause.
+func sampleTimes(n int) []timing.Entry {
+	list := make([]timing.Entry, n)
+	for i := range list {
+		list[i] = timing.Entry{Duration: uint64(100 + 7*i%31), Gap: uint64(10 + i%3)}
+		if i == 5 {
+			list[i].Jump = 5000
+		}
+	}
+	return list
+}
+
+// sampleSeries has the times of the sample's ranks 0 and 2, in ticks of half a
+// nanosecond.
+func sampleSeries(t testing.TB) *Series {
+	c := sample(t)
+	s := &Series{Sizes: make([]int64, c.Ranks)}
+	var all bytes.Buffer
+	class := &c.Classes[0]
+	for r := range class.Ranks.All() {
+		w, err := series.NewWriter(&all, series.Rank{Mode: timing.Lossless, TicksPerNs: 2, StartNs: 1e18 - 50 + r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range class.Streams {
+			cursor := g.Cursor()
+			calls := func(yield func([]timing.Entry, error) bool) { yield(sampleTimes(int(g.Len())), nil) }
+			err := w.Stream(iter.Seq2[[]timing.Entry, error](calls), func(n int) series.Kinds {
+				k := series.Kinds{Of: make([]uint32, n)}
+				for i := range k.Of {
+					k.Of[i], _ = cursor.Next()
+				}
+				return k
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.Sizes[r], err = w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Data = bytes.NewReader(all.Bytes())
+	return s
+}
+
+// Where single times were kept, each call has its own, to the nanosecond.
+func TestTimedSeries(t *testing.T) {
+	c := sample(t)
+	c.Series = sampleSeries(t)
+	b, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(r); err != nil {
+		t.Fatal(err)
+	}
+	for _, rank := range []int{0, 2} {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stream := range k.Streams() {
+			want := sampleTimes(int(k.Len(stream)))
+			at := int64(0)
+			for c, err := range k.Timed(stream) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := want[c.Index]
+				var begin int64
+				begin, at = e.Advance(at)
+				half := func(ticks uint64) Sample { return Sample{Ns: (ticks + 1) / 2, Kind: ExactSample} }
+				if c.Timing != (Timing{half(e.Duration), half(e.Gap)}) || c.Start != int64(rank)-50+(begin+1)/2 {
+					t.Fatalf("rank %d, call %d: %+v at %d, want %+v", rank, c.Index, c.Timing, c.Start, e)
+				}
+				for sought, err := range k.TimedFrom(stream, c.Index) {
+					if err != nil || sought.Start != c.Start || sought.Timing != c.Timing {
+						t.Fatalf("call %d sought: %+v, error %v", c.Index, sought.Timing, err)
+					}
+					break
+				}
+			}
+		}
+	}
+	// Rank 1 has none of its own: it has means.
+	k, err := r.Rank(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, err := range k.Timed(0) {
+		if err != nil || c.Timing.Duration != (Sample{5, MeanSample, 0}) {
+			t.Fatalf("rank 1: %+v, error %v", c.Timing, err)
+		}
+	}
+}
+
+// No damaged byte of the series goes unnoticed.
+func TestDamagedSeries(t *testing.T) {
+	c := sample(t)
+	c.Series = sampleSeries(t)
+	file, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := len(encoded(t))
+	for i := plain; i < len(file); i++ {
+		bad := bytes.Clone(file)
+		bad[i] ^= 0x40
+		r, err := open(bad)
+		if err == nil {
+			err = Check(r)
+		}
+		if err == nil {
+			t.Fatalf("byte %d of %d changed, no error", i, len(file))
+		}
+	}
+}
