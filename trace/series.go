@@ -121,8 +121,8 @@ func (r *Reader) seriesIndex(s *section) (*seriesIndex, error) {
 // A rankSeries is the times of a rank's calls.
 type rankSeries struct {
 	*series.Reader
-	kinds  []uint32  // by terminal
-	bounds []float64 // by kind; nil if lossless
+	of    []uint32 // kind of each terminal
+	kinds series.Kinds
 }
 
 // openSeries returns the times of the rank's calls, nil if there are none.
@@ -161,7 +161,7 @@ func (k *Rank) openSeries() (*rankSeries, error) {
 		names[t] = k.r.byID[g.call].Name
 		sigs[t] = series.Signature{Call: uint64(g.call), Site: uint64(g.site), Vals: k.Signature(t)}
 	}
-	out.kinds, out.bounds = series.KindsOf(o, names, sigs)
+	out.of, out.kinds = series.KindsOf(o, names, sigs)
 	return out, nil
 }
 
@@ -184,10 +184,11 @@ func (k *Rank) block(s *rankSeries, stream, i int) ([]timing.Entry, error) {
 	first, n := s.First(stream, i)
 	c := k.streams[stream].Cursor()
 	c.Seek(first)
-	kinds := series.Kinds{Of: make([]uint32, n), Bounds: s.bounds}
+	kinds := s.kinds
+	kinds.Of = make([]uint32, n)
 	for j := range kinds.Of {
 		t, _ := c.Next()
-		kinds.Of[j] = s.kinds[t]
+		kinds.Of[j] = s.of[t]
 	}
 	entries, err := s.Block(stream, i, kinds)
 	if err != nil {
@@ -255,18 +256,16 @@ func (l *seriesLine) next(terminal int) (Timing, int64, error) {
 // sample is a time in ticks as one of a call of a terminal.
 func (s *rankSeries) sample(ticks uint64, terminal int) Sample {
 	ns := uint64(math.Round(float64(ticks) / s.TicksPerNs))
-	if s.bounds == nil {
+	if s.kinds.Bounds == nil {
 		return Sample{Ns: ns, Kind: ExactSample}
 	}
 	// |kept - true| ≤ e·true, so true is at most kept/(1-e).
-	e := s.bounds[s.kinds[terminal]]
-	bound := float64(ns)
+	e := s.kinds.Bounds[s.of[terminal]]
+	bound := uint64(math.MaxUint64)
 	if e < 1 {
-		bound = math.Ceil(float64(ns)*e/(1-e)) + 1
-	} else {
-		bound = math.MaxInt64
+		bound = uint64(math.Ceil(float64(ns)*e/(1-e))) + 1
 	}
-	return Sample{Ns: ns, Kind: BoundedSample, Bound: uint64(bound)}
+	return Sample{Ns: ns, Kind: BoundedSample, Bound: bound}
 }
 
 // seriesStart is where on the run's time line the rank's tick 0 is, in ns.

@@ -30,14 +30,15 @@ func WriteSeries(tr *track.Track, to io.Writer) (int64, error) {
 		}
 		sigs[t] = series.Signature{Call: uint64(s.Call), Site: s.Site, Vals: s.Vals}
 	}
-	kinds, bounds := series.KindsOf(l.Options, names, sigs)
+	of, kinds := series.KindsOf(l.Options, names, sigs)
 	for i := range tr.Streams {
 		c := tr.Streams[i].Grammar.Cursor()
 		err := w.Stream(l.Streams[i], func(n int) series.Kinds {
-			k := series.Kinds{Of: make([]uint32, n), Bounds: bounds}
+			k := kinds
+			k.Of = make([]uint32, n)
 			for j := range k.Of {
 				t, _ := c.Next()
-				k.Of[j] = kinds[t]
+				k.Of[j] = of[t]
 			}
 			return k
 		})

@@ -2,18 +2,13 @@ package series
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 
 	"spoor/internal/timing"
+	"spoor/internal/timing/codec"
 	"spoor/internal/wire"
 )
-
-// A codec packs numbers.
-type codec interface {
-	// encode appends values to dst. kinds tell them apart; of has as many.
-	encode(dst []byte, values []uint64, kinds Kinds) []byte
-	// decode reads as many values as there are kinds from all of data.
-	decode(data []byte, kinds Kinds) ([]uint64, error)
-}
 
 // Supports reports whether the times of every call can be stored in a mode.
 func Supports(m timing.Mode) bool {
@@ -22,28 +17,31 @@ func Supports(m timing.Mode) bool {
 }
 
 // codecOf finds the codec of a mode.
-func codecOf(m timing.Mode) (codec, error) {
-	switch m {
-	case timing.Lossless:
-		return adaptive{}, nil
+func codecOf(m timing.Mode) (codec.Codec, error) {
+	if !m.Log() {
+		return nil, fmt.Errorf("mode %q does not store the times of every call", m)
 	}
-	return nil, fmt.Errorf("times of mode %q can't be stored", m)
+	return codec.ByName(string(m))
+}
+
+// calls is what the codec is told.
+func (k *Kinds) calls() *codec.Calls {
+	return &codec.Calls{Keys: k.Of, Groups: k.Groups, Bounds: k.Bounds}
 }
 
 // encodeBlock and decodeBlock: the times of some calls.
 //
 //	block = unit uvarint, jumps uvarint, per jump: (call, as a difference to the one
-//	        before) uvarint, jump varint,
-//	        size of durations uvarint, durations, gaps
+//	        before) uvarint, jump varint, batch of gaps and durations
 //
 // Durations and gaps are in units: ticks, or as many of them as divide all.
-func encodeBlock(c codec, entries []timing.Entry, kinds Kinds) []byte {
-	durations, gaps := make([]uint64, len(entries)), make([]uint64, len(entries))
+func encodeBlock(c codec.Codec, entries []timing.Entry, kinds Kinds) ([]byte, error) {
+	batch := codec.Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
 	unit := uint64(0)
 	var jumps []byte
 	count, last := uint64(0), 0
 	for i, e := range entries {
-		durations[i], gaps[i] = e.Duration, e.Gap
+		batch.Durations[i], batch.Gaps[i] = e.Duration, e.Gap
 		unit = gcd(e.Gap, gcd(e.Duration, unit))
 		if e.Jump != 0 {
 			jumps = wire.AppendUvarint(jumps, uint64(i-last))
@@ -53,17 +51,15 @@ func encodeBlock(c codec, entries []timing.Entry, kinds Kinds) []byte {
 	}
 	unit = max(unit, 1)
 	for i := range entries {
-		durations[i] /= unit
-		gaps[i] /= unit
+		batch.Durations[i] /= unit
+		batch.Gaps[i] /= unit
 	}
 	b := wire.AppendUvarint(nil, unit)
-	b = wire.AppendUvarint(b, count)
-	b = append(b, jumps...)
-	b = wire.AppendBlob(b, c.encode(nil, durations, kinds))
-	return c.encode(b, gaps, kinds)
+	b = append(wire.AppendUvarint(b, count), jumps...)
+	return c.Append(b, batch, kinds.calls())
 }
 
-func decodeBlock(c codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, error) {
+func decodeBlock(c codec.Codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, error) {
 	r := wire.NewReader(data, "times")
 	unit := r.Uvarint()
 	entries := make([]timing.Entry, calls)
@@ -72,25 +68,30 @@ func decodeBlock(c codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, 
 		at += r.Int(calls - 1 - at)
 		entries[at].Jump = r.Varint()
 	}
-	packed := r.Bytes(r.Int(r.Rest()))
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	durations, err := c.decode(packed, kinds)
+	batch, err := c.Decode(r.Remaining(), codec.Both, kinds.calls())
 	if err != nil {
-		return nil, fmt.Errorf("durations: %w", err)
+		return nil, err
 	}
-	gaps, err := c.decode(r.Remaining(), kinds)
-	if err != nil {
-		return nil, fmt.Errorf("gaps: %w", err)
-	}
-	if len(durations) != calls || len(gaps) != calls {
-		return nil, fmt.Errorf("%d durations and %d gaps of %d calls", len(durations), len(gaps), calls)
+	if len(batch.Durations) != calls || len(batch.Gaps) != calls {
+		return nil, fmt.Errorf("%d durations and %d gaps of %d calls", len(batch.Durations), len(batch.Gaps), calls)
 	}
 	for i := range entries {
-		entries[i].Duration, entries[i].Gap = durations[i]*unit, gaps[i]*unit
+		entries[i].Duration, entries[i].Gap = times(batch.Durations[i], unit), times(batch.Gaps[i], unit)
 	}
 	return entries, nil
+}
+
+// times is v·unit, or the largest number if that is larger: a value near 2^64 may have
+// been rounded up.
+func times(v, unit uint64) uint64 {
+	hi, lo := bits.Mul64(v, unit)
+	if hi != 0 {
+		return math.MaxUint64
+	}
+	return lo
 }
 
 func gcd(a, b uint64) uint64 {

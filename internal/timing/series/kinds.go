@@ -12,12 +12,14 @@ type Signature struct {
 	Vals       []int64
 }
 
-// KindsOf returns the kind of each terminal of a rank, and the bound of each kind,
-// nil if the mode is lossless. Terminals with equal signatures are one kind; kinds are
-// numbered by first occurrence, so that who writes and who reads have the same, even
-// if one of them tells more terminals apart.
-func KindsOf(o timing.Options, names []string, sigs []Signature) (kinds []uint32, bounds []float64) {
+// KindsOf returns the kind of each terminal of a rank, and what a block has to know
+// of kinds, with Of left to the caller. Terminals with equal signatures are one kind;
+// kinds are numbered by first occurrence, so that who writes and who reads have the
+// same, even if one of them tells more terminals apart.
+func KindsOf(o timing.Options, names []string, sigs []Signature) (of []uint32, k Kinds) {
 	known := make(map[string]uint32)
+	functions := make(map[uint64]uint32)
+	k.Groups = []uint32{}
 	var key []byte
 	for t, s := range sigs {
 		key = strconv.AppendUint(key[:0], s.Call, 36)
@@ -25,15 +27,21 @@ func KindsOf(o timing.Options, names []string, sigs []Signature) (kinds []uint32
 		for _, v := range s.Vals {
 			key = strconv.AppendInt(append(key, ' '), v, 36)
 		}
-		k, ok := known[string(key)]
+		n, ok := known[string(key)]
 		if !ok {
-			k = uint32(len(known))
-			known[string(key)] = k
+			n = uint32(len(known))
+			known[string(key)] = n
+			f, ok := functions[s.Call]
+			if !ok {
+				f = uint32(len(functions))
+				functions[s.Call] = f
+			}
+			k.Groups = append(k.Groups, f)
 			if o.Mode.Lossy() {
-				bounds = append(bounds, o.Bound(names[t]))
+				k.Bounds = append(k.Bounds, o.Bound(names[t]))
 			}
 		}
-		kinds = append(kinds, k)
+		of = append(of, n)
 	}
-	return kinds, bounds
+	return of, k
 }

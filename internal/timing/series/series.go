@@ -17,6 +17,7 @@
 package series
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -26,6 +27,7 @@ import (
 	"sort"
 
 	"spoor/internal/timing"
+	"spoor/internal/timing/codec"
 	"spoor/internal/wire"
 )
 
@@ -44,10 +46,11 @@ type Rank struct {
 }
 
 // Kinds tells calls apart for a block: to each call a small number, the same for
-// calls whose times may be alike, and the relative error that each of these numbers
-// may have. Bounds is nil in lossless modes.
+// calls whose times may be alike, and of each of these numbers the function and the
+// relative error that the times may have. Bounds is nil in lossless modes.
 type Kinds struct {
 	Of     []uint32
+	Groups []uint32
 	Bounds []float64
 }
 
@@ -55,7 +58,7 @@ type Kinds struct {
 type Writer struct {
 	w      io.Writer
 	rank   Rank
-	codec  codec
+	codec  codec.Codec
 	blocks [][]block
 	err    error
 	size   int64
@@ -105,7 +108,11 @@ func (w *Writer) Stream(calls iter.Seq2[[]timing.Entry, error], next func(n int)
 }
 
 func (w *Writer) block(entries []timing.Entry, kinds Kinds, at int64) int64 {
-	data := encodeBlock(w.codec, entries, kinds)
+	data, err := encodeBlock(w.codec, entries, kinds)
+	if err != nil {
+		w.err = cmp.Or(w.err, err)
+		return at
+	}
 	last := len(w.blocks) - 1
 	w.blocks[last] = append(w.blocks[last], block{
 		calls: uint64(len(entries)), size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli), at: at,
@@ -115,8 +122,8 @@ func (w *Writer) block(entries []timing.Entry, kinds Kinds, at int64) int64 {
 		// The time line goes by what will be read.
 		if read, err := decodeBlock(w.codec, data, len(entries), kinds); err == nil {
 			entries = read
-		} else if w.err == nil {
-			w.err = err
+		} else {
+			w.err = cmp.Or(w.err, err)
 		}
 	}
 	for _, e := range entries {
@@ -158,7 +165,7 @@ func (w *Writer) Close() (int64, error) {
 type Reader struct {
 	Rank
 	src    io.ReaderAt
-	codec  codec
+	codec  codec.Codec
 	blocks [][]block
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"iter"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"spoor/internal/timing"
+	"spoor/internal/timing/codec"
 	"spoor/internal/wire"
 )
 
@@ -138,10 +141,68 @@ func TestBetterThanZstd(t *testing.T) {
 		raw = binary.AppendUvarint(binary.AppendUvarint(raw, e.Duration), e.Gap)
 	}
 	frame, _ := wire.Compress(raw, true)
-	got := len(encodeBlock(adaptive{}, list, kinds))
+	got := len(encoded(t, list, kinds))
 	t.Logf("%d calls: 16 bytes each %d, varints %d, zstd %d, here %d", len(list), 16*len(list), len(raw), len(frame), got)
 	if got*10 > len(frame)*9 {
 		t.Errorf("%d bytes, zstd %d", got, len(frame))
+	}
+}
+
+func encoded(t testing.TB, list []timing.Entry, kinds Kinds) []byte {
+	t.Helper()
+	b, err := encodeBlock(codec.Lossless{}, list, kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// In every lossy mode each time is within its kind's bound, extremes included, and
+// the time line is that of what is read.
+func TestLossy(t *testing.T) {
+	for _, mode := range timing.Modes {
+		if !mode.Lossy() || !Supports(mode) {
+			continue
+		}
+		t.Run(string(mode), func(t *testing.T) {
+			list := append(randomEntries(3000, 5), timing.Entry{}, timing.Entry{Duration: math.MaxUint64, Gap: 1 << 63})
+			kinds := kindsOf(len(list))
+			kinds.Groups, kinds.Bounds = make([]uint32, 700), make([]float64, 700)
+			for i := range kinds.Bounds {
+				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []float64{0.1, 0.01, 1e-6}[i%3]
+			}
+			var file bytes.Buffer
+			w, err := NewWriter(&file, Rank{Mode: mode, TicksPerNs: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Stream(chunks(list), func(int) Kinds { return kinds }); err != nil {
+				t.Fatal(err)
+			}
+			size, err := w.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := NewReader(bytes.NewReader(file.Bytes()), size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.Block(0, 0, kinds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			within := func(got, want uint64, bound float64) bool {
+				d := new(big.Float).SetUint64(max(got, want) - min(got, want))
+				most := new(big.Float).SetUint64(want)
+				return d.Cmp(most.Mul(most, big.NewFloat(bound))) <= 0
+			}
+			for i, e := range got {
+				b := kinds.Bounds[kinds.Of[i]]
+				if !within(e.Duration, list[i].Duration, b) || !within(e.Gap, list[i].Gap, b) || e.Jump != list[i].Jump {
+					t.Fatalf("call %d: %+v, want %+v within %g", i, e, list[i], b)
+				}
+			}
+		})
 	}
 }
 
@@ -176,10 +237,10 @@ func FuzzReader(f *testing.F) {
 // FuzzBlock has no checksum in its way.
 func FuzzBlock(f *testing.F) {
 	list, kinds := realistic(200)
-	f.Add(encodeBlock(adaptive{}, list, kinds), 200)
+	f.Add(encoded(f, list, kinds), 200)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		if n > 0 && n <= BlockCalls {
-			decodeBlock(adaptive{}, b, n, kindsOf(n))
+			decodeBlock(codec.Lossless{}, b, n, kindsOf(n))
 		}
 	})
 }
@@ -187,16 +248,16 @@ func FuzzBlock(f *testing.F) {
 func BenchmarkEncode(b *testing.B) {
 	list, kinds := realistic(BlockCalls)
 	for b.Loop() {
-		encodeBlock(adaptive{}, list, kinds)
+		encoded(b, list, kinds)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*len(list)), "ns/value")
 }
 
 func BenchmarkDecode(b *testing.B) {
 	list, kinds := realistic(BlockCalls)
-	data := encodeBlock(adaptive{}, list, kinds)
+	data := encoded(b, list, kinds)
 	for b.Loop() {
-		if _, err := decodeBlock(adaptive{}, data, len(list), kinds); err != nil {
+		if _, err := decodeBlock(codec.Lossless{}, data, len(list), kinds); err != nil {
 			b.Fatal(err)
 		}
 	}
