@@ -8,12 +8,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"spoor/bench/scale/real"
 	"spoor/bench/scale/skeleton"
+	"spoor/test/apps/compile"
 )
 
 func main() {
@@ -31,6 +35,9 @@ func run(args []string) error {
 	sections := f.Bool("sections", false, "list where the bytes go")
 	plot := f.String("plot", "", "write a plot to this SVG `file`")
 	read := f.String("read", "", "measure nothing, take the results from this `file`")
+	real := f.String("real", "", "run these `programs` under the MPIs of this machine instead, all if \"all\"")
+	mpis := f.String("mpi", "openmpi,mpich", "`MPIs` for -real")
+	limit := f.Duration("limit", 2*time.Minute, "how long a run of -real may take")
 	keep := f.String("keep", "", "write the traces to this `folder`")
 	profile := f.String("cpuprofile", "", "write a profile to this `file`")
 	if err := f.Parse(args); err != nil {
@@ -46,6 +53,9 @@ func run(args []string) error {
 			return err
 		}
 		defer pprof.StopCPUProfile()
+	}
+	if *real != "" {
+		return runReal(*real, *ranks, *mpis, *limit)
 	}
 	if *read != "" {
 		in, err := os.Open(*read)
@@ -99,6 +109,47 @@ func run(args []string) error {
 		}
 	}
 	return finish(results, *plot)
+}
+
+// runReal measures programs on ranks of this machine. A run that does not end
+// in time is told and left out.
+func runReal(names, ranks, mpis string, limit time.Duration) error {
+	dir, err := os.MkdirTemp("", "scale")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	tool, err := filepath.Abs("bin/spoor")
+	if err != nil {
+		return err
+	}
+	b := real.Bench{Tool: tool, Dir: dir, Timeout: limit}
+	list := real.Names()
+	if names != "all" {
+		list = strings.Split(names, ",")
+	}
+	real.Head(os.Stdout)
+	for _, name := range list {
+		for _, m := range compile.Installed() {
+			if !slices.Contains(strings.Split(mpis, ","), m.Name) {
+				continue
+			}
+			for _, text := range strings.Split(ranks, ",") {
+				n, err := strconv.Atoi(text)
+				if err != nil {
+					return err
+				}
+				r, err := b.Run(m, name, n)
+				switch {
+				case err != nil:
+					fmt.Printf("%-11s %-8s %5d: %v\n", name, m.Name, n, err)
+				case r != nil:
+					real.Row(os.Stdout, r)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // finish says what results come to, and draws them.

@@ -1,0 +1,280 @@
+// Package real measures the traces of real programs on ranks of this machine:
+// the small programs of test/apps, hpcc and LAMMPS.
+package real
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/test/apps/compile"
+	"spoor/trace"
+)
+
+// A Result is one run.
+type Result struct {
+	Program, MPI                  string
+	Ranks                         int
+	Calls                         int64
+	File, Content, Times, Process int
+	Classes                       int
+	Finalize, Plain               float64 // ms in MPI_Finalize with and without spoor, all ranks there
+	Seconds                       float64 // of the run with spoor
+}
+
+// programs are what can be run; Debian builds the last two for Open MPI alone.
+var programs = []struct {
+	name string
+	args []string // and those of compile.All
+	mpi  string
+}{
+	{name: "hpcc", args: []string{"hpcc"}, mpi: "openmpi"},
+	{name: "lammps", args: []string{"lmp", "-in", "in.melt", "-log", "none"}, mpi: "openmpi"},
+}
+
+// Names lists all programs.
+func Names() []string {
+	var list []string
+	for _, a := range compile.All {
+		list = append(list, a.Name)
+	}
+	for _, p := range programs {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+// A Bench runs programs in a folder of its own.
+type Bench struct {
+	Tool    string // bin/spoor
+	Dir     string
+	Timeout time.Duration
+}
+
+// Run runs a program with and without spoor.
+func (b *Bench) Run(m compile.MPI, program string, ranks int) (*Result, error) {
+	line, err := b.line(m, program, ranks)
+	if err != nil || line == nil {
+		return nil, err
+	}
+	if err := b.input(ranks); err != nil {
+		return nil, err
+	}
+	timer, err := b.timer(m)
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{Program: program, MPI: m.Name, Ranks: ranks}
+	file := filepath.Join(b.Dir, fmt.Sprintf("%s-%s-%d.spoor", program, m.Name, ranks))
+	os.Remove(file)
+	for _, traced := range []bool{false, true} {
+		// The timer stands before spoor's library, so that it sees both.
+		behind := []string{"/bin/sh", "-c", "LD_PRELOAD=" + timer + ":$LD_PRELOAD exec \"$@\"", "sh"}
+		command := m.Command(ranks, slices.Concat(behind, line)...)
+		if traced {
+			command = slices.Concat([]string{b.Tool, "run", "-q", "-o", file}, command)
+		}
+		start := time.Now()
+		ms, err := b.once(m, command)
+		if err != nil {
+			return nil, err
+		}
+		if traced {
+			res.Finalize, res.Seconds = ms, time.Since(start).Seconds()
+		} else {
+			res.Plain = ms
+		}
+	}
+	return res, res.measure(file)
+}
+
+// line is the program's command line, nil if it is not there for this MPI.
+func (b *Bench) line(m compile.MPI, program string, ranks int) ([]string, error) {
+	if a, ok := compile.ByName(program); ok {
+		dir := filepath.Join(b.Dir, m.Name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		path := filepath.Join(dir, a.Name)
+		if _, err := os.Stat(path); err != nil {
+			if path, err = m.Build(a, dir); err != nil {
+				return nil, err
+			}
+		}
+		args := a.Quick
+		switch program { // so that 64 ranks have something to do
+		case "heat2d":
+			args = []string{"-n", "64", "-i", "40"}
+		case "master":
+			args = []string{"-n", "100", "-i", strconv.Itoa(max(60, 4*ranks))}
+		case "checkpoint":
+			args = []string{"-n", "64", "-i", "2"}
+		}
+		return append([]string{path}, args...), nil
+	}
+	for _, p := range programs {
+		if p.name != program || p.mpi != m.Name {
+			continue
+		}
+		if _, err := exec.LookPath(p.args[0]); err != nil {
+			return nil, nil
+		}
+		return p.args, nil
+	}
+	return nil, nil
+}
+
+// timer is the library that times MPI_Finalize.
+func (b *Bench) timer(m compile.MPI) (string, error) {
+	out := filepath.Join(b.Dir, "finalize-"+m.Name+".so")
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
+	}
+	text, err := exec.Command(m.CC, "-O2", "-shared", "-fPIC", "-o", out, "bench/scale/real/preload/finalize.c", "-ldl").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, text)
+	}
+	return out, nil
+}
+
+// once runs a command and returns what the timer said.
+func (b *Bench) once(m compile.MPI, command []string) (float64, error) {
+	says := filepath.Join(b.Dir, "finalize")
+	os.Remove(says)
+	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
+	defer cancel()
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Dir = b.Dir
+	c.Env = append(m.Environ(), "FINALIZE_OUT="+says, "OMP_NUM_THREADS=1", "MPIR_CVAR_POLLS_BEFORE_YIELD=1")
+	c.WaitDelay = 5 * time.Second
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	if out, err := c.CombinedOutput(); ctx.Err() != nil {
+		return 0, fmt.Errorf("no end after %v", b.Timeout)
+	} else if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out)
+	}
+	text, err := os.ReadFile(says)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+}
+
+func (x *Result) measure(file string) error {
+	r, err := trace.Open(file)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := trace.Check(r); err != nil {
+		return err
+	}
+	st, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	x.File, x.Classes = int(st.Size()), r.Classes()
+	for _, s := range r.Sections() {
+		switch s.Name {
+		case "ranks", "signatures", "classes", "columns":
+			x.Content += int(s.Stored)
+		case "times":
+			x.Times = int(s.Stored)
+		case "process":
+			x.Process = int(s.Stored)
+		}
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		return err
+	}
+	for _, p := range procs.All() {
+		x.Calls += p.Calls
+	}
+	return nil
+}
+
+// Head and Row print the table.
+func Head(w io.Writer) {
+	fmt.Fprintf(w, "%-11s %-8s %5s %9s %6s | %8s %8s %8s %8s | %9s %9s | %7s\n",
+		"program", "MPI", "ranks", "calls", "class", "file", "content", "times", "process", "finalize", "plain", "run")
+}
+
+// Row prints a result.
+func Row(w io.Writer, r *Result) {
+	fmt.Fprintf(w, "%-11s %-8s %5d %9d %6d | %8d %8d %8d %8d | %6.1f ms %6.1f ms | %5.1f s\n", r.Program, r.MPI, r.Ranks,
+		r.Calls, r.Classes, r.File, r.Content, r.Times, r.Process, r.Finalize, r.Plain, r.Seconds)
+}
+
+// input writes the files that hpcc and LAMMPS read.
+func (b *Bench) input(ranks int) error {
+	p := 1
+	for (p+1)*(p+1) <= ranks {
+		p++
+	}
+	for ranks%p != 0 {
+		p--
+	}
+	if err := os.WriteFile(filepath.Join(b.Dir, "hpccinf.txt"), []byte(fmt.Sprintf(hpccInput, p, ranks/p)), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(b.Dir, "in.melt"), []byte(melt), 0o644)
+}
+
+const hpccInput = `HPLinpack benchmark input file
+a small run
+HPL.out      output file name (if any)
+8            device out (6=stdout,7=stderr,file)
+1            # of problems sizes (N)
+120          Ns
+1            # of NBs
+24           NBs
+0            PMAP process mapping (0=Row-,1=Column-major)
+1            # of process grids (P x Q)
+%d            Ps
+%d            Qs
+16.0         threshold
+1            # of panel fact
+2            PFACTs (0=left, 1=Crout, 2=Right)
+1            # of recursive stopping criterium
+4            NBMINs (>= 1)
+1            # of panels in recursion
+2            NDIVs
+1            # of recursive panel fact.
+1            RFACTs (0=left, 1=Crout, 2=Right)
+1            # of broadcast
+1            BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
+1            # of lookahead depth
+1            DEPTHs (>=0)
+2            SWAP (0=bin-exch,1=long,2=mix)
+64           swapping threshold
+0            L1 in (0=transposed,1=no-transposed) form
+0            U  in (0=transposed,1=no-transposed) form
+1            Equilibration (0=no,1=yes)
+8            memory alignment in double (> 0)
+`
+
+// melt is Lennard-Jones atoms, fewer steps than in the example of that name.
+const melt = `units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 10 0 10 0 10
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 20 delay 0 check no
+fix 1 all nve
+thermo 50
+run 100
+`

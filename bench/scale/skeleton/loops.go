@@ -1,0 +1,39 @@
+package skeleton
+
+import "spoor/bench/scale/vmpi"
+
+// Counter is a ring in which each message has the number of the iteration as
+// its tag, so that no two calls of a rank are alike.
+func Counter(iterations int) func(v *vmpi.Rank) {
+	return func(v *vmpi.Rank) {
+		left, right := int64((v.Rank+v.Size-1)%v.Size), int64((v.Rank+1)%v.Size)
+		v.Start(1)
+		for i := range int64(iterations) {
+			r := v.Irecv(4, vmpi.Heap(0), 128, vmpi.Double, left, i, vmpi.World)
+			v.Send(5, vmpi.Heap(1), 128, vmpi.Double, right, i, vmpi.World)
+			v.Wait(6, &r)
+			if i%10 == 9 {
+				v.Allreduce(7, vmpi.Stack(8), vmpi.Stack(16), 1, vmpi.Double, vmpi.Sum, vmpi.World)
+			}
+		}
+		v.Finalize(8)
+	}
+}
+
+// Rotate exchanges with another peer in each iteration, in a cycle.
+func Rotate(iterations int) func(v *vmpi.Rank) {
+	return func(v *vmpi.Rank) {
+		v.Start(1)
+		for i := range iterations {
+			if v.Size == 1 {
+				break
+			}
+			d := 1 + i%(v.Size-1)
+			to, from := int64((v.Rank+d)%v.Size), int64((v.Rank+v.Size-d)%v.Size)
+			r := v.Irecv(4, vmpi.Heap(0), 128, vmpi.Double, from, 3, vmpi.World)
+			v.Send(5, vmpi.Heap(1), 128, vmpi.Double, to, 3, vmpi.World)
+			v.Wait(6, &r)
+		}
+		v.Finalize(8)
+	}
+}
