@@ -219,7 +219,7 @@ func (f *folder) call(terminal int) *node {
 }
 
 func (f *folder) part(rule int, list []*node) *node {
-	n := &node{kind: partKind, size: 1, rule: rule, body: scaled(list, 1)}
+	n := &node{kind: partKind, size: 1, rule: rule, body: scaled(list, 1), entered: 1}
 	n.shape = f.shapeOf('p', n.body)
 	return n
 }

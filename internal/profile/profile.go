@@ -195,6 +195,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 	case n.kind == callKind:
 		out.Kind = "call"
 		b.call(out, n.terms, x.times)
+		out.Entered, out.Rounds = out.Sums.Calls, out.Sums.Calls
 	case n.isRun():
 		out.Kind = "call"
 		f := folder{shapes: map[string]int{}}
@@ -210,6 +211,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		}
 	default:
 		out.Kind = "part"
+		out.Entered, out.Rounds = n.entered*x.times, n.entered*x.times
 		number, again := b.parts[n.shape]
 		if !again {
 			number = len(b.parts) + 1

@@ -1,0 +1,187 @@
+// Package profile tests what `spoor dump --sites` and `spoor profile` say of
+// programs under an MPI: that call sites are the right lines, in C and in Fortran,
+// with and without debug information. That counts and bytes are right is tested
+// by package oracle, on all of its programs.
+//
+// It needs the tool built (make), an MPI and gfortran. Without them it skips; in
+// CI it fails.
+package profile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func skip(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// mpis are those of the machine, the one whose ranks don't spin first.
+func mpis(t *testing.T) (list []string) {
+	for _, name := range []string{"openmpi", "mpich"} {
+		if _, err := exec.LookPath("mpifort." + name); err == nil {
+			list = append(list, name)
+		}
+	}
+	if len(list) == 0 {
+		skip(t, "no MPI with Fortran is installed")
+	}
+	return list
+}
+
+func run(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", name, args, err, out, errs.Bytes())
+	}
+	return string(out)
+}
+
+func spoor(t *testing.T) string {
+	path, err := filepath.Abs("../../bin/spoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		skip(t, "the tool is not built: %v", err)
+	}
+	return path
+}
+
+// trace compiles a program and traces it on two ranks.
+func trace(t *testing.T, mpi, source string, flags ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	path, err := filepath.Abs(filepath.Join("testdata", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := "mpicc."
+	if strings.HasSuffix(source, ".f90") {
+		compiler = "mpifort."
+	}
+	run(t, dir, compiler+mpi, append(flags, "-O1", "-o", "app", path)...)
+	args := []string{"run", "-q", "-o", "app.spoor", "mpiexec." + mpi, "-n", "2"}
+	if mpi == "openmpi" {
+		args = append(args, "--oversubscribe")
+	}
+	run(t, dir, spoor(t), append(args, "./app")...)
+	return dir
+}
+
+// A line of a source that makes an MPI call.
+type line struct {
+	call, function, outer string
+	number                int
+}
+
+var callLine = regexp.MustCompile(`\b(MPI_\w+)\(.*(?://|!) in ([\w:]+)(?:, inlined in ([\w: ]+))?`)
+
+func lines(t *testing.T, source string) (list []line) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range strings.Split(string(text), "\n") {
+		if m := callLine.FindStringSubmatch(s); m != nil {
+			x := line{m[1], m[2], m[3], i + 1}
+			if x.outer == "" {
+				x.outer = x.function
+			}
+			list = append(list, x)
+		}
+	}
+	if len(list) < 6 {
+		t.Fatalf("only %d calls in %s", len(list), source)
+	}
+	return list
+}
+
+// A call as dump --sites --json shows it.
+type call struct {
+	Call   string
+	Frames []struct {
+		Function, File string
+		Line           int
+		Inlined        bool
+	}
+}
+
+func calls(t *testing.T, dir string) (list []call) {
+	t.Helper()
+	s := bufio.NewScanner(strings.NewReader(run(t, dir, spoor(t), "dump", "--sites", "--json", "--rank", "1", "app.spoor")))
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		var c call
+		if err := json.Unmarshal(s.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func TestLines(t *testing.T) {
+	for i, mpi := range mpis(t) {
+		for _, source := range []string{"lines.c", "lines.f90"} {
+			t.Run(mpi+"/"+source, func(t *testing.T) {
+				want := lines(t, source)
+				dir := trace(t, mpi, source, "-g")
+				seen := make(map[int]bool)
+				for _, c := range calls(t, dir) {
+					found := false
+					for _, x := range want {
+						if len(c.Frames) == 0 || !strings.EqualFold(x.call, c.Call) || c.Frames[0].Line != x.number {
+							continue
+						}
+						f, outer := c.Frames[0], c.Frames[len(c.Frames)-1]
+						found = filepath.Base(f.File) == source && f.Function == x.function &&
+							(source == "lines.f90" || outer.Function == x.outer)
+						seen[x.number] = seen[x.number] || found
+					}
+					if !found {
+						t.Errorf("%s is at %+v", c.Call, c.Frames)
+					}
+				}
+				if len(seen) != len(want) {
+					t.Errorf("%d of %d lines seen: %v", len(seen), len(want), seen)
+				}
+				if i > 0 {
+					return // the rest does not depend on the MPI
+				}
+				// The shape has the loop, and the places have lines.
+				out := run(t, dir, spoor(t), "profile", "--width", "160", "app.spoor")
+				if !strings.Contains(out, "3 times") || !strings.Contains(out, source+":") {
+					t.Errorf("profile:\n%s", out)
+				}
+				for _, c := range calls(t, trace(t, mpi, source, "-g0")) {
+					found := false
+					for _, x := range want {
+						found = found || len(c.Frames) == 1 && strings.EqualFold(x.call, c.Call) && c.Frames[0].Function == x.outer
+					}
+					if !found || c.Frames[0].Line != 0 {
+						t.Errorf("without debug information %s is at %+v", c.Call, c.Frames)
+					}
+				}
+			})
+		}
+	}
+}
