@@ -84,9 +84,10 @@ export const matrix = async () => {
   const level = (v) => (most <= least ? 1 : (Math.log(v) - Math.log(least)) / (Math.log(most) - Math.log(least)));
 
   const draw = () => {
-    side = Math.max(240, Math.min(620, (canvas.parentElement.clientWidth || 620) - margin.left - 110));
+    side = Math.max(200, Math.min(620, (canvas.parentElement.clientWidth || 620) - margin.left - 110, all * 92));
     const g = prepare(canvas, margin.left + side + 110, margin.top + side + 8);
     const mix = scale(), px = side / view.n;
+    g.font = "11.5px system-ui, sans-serif";
     g.fillStyle = colour("empty");
     g.fillRect(margin.left, margin.top, side, side);
     g.save();
@@ -100,6 +101,11 @@ export const matrix = async () => {
       if (x + s < margin.left || y + s < margin.top || x > margin.left + side || y > margin.top + side) continue;
       g.fillStyle = mix(level(v));
       g.fillRect(x, y, Math.max(1, s - (s > 8 ? 1 : 0)), Math.max(1, s - (s > 8 ? 1 : 0)));
+      if (s > 56) { // room for the number
+        g.fillStyle = colour(level(v) > 0.5 ? "heat0" : "heat4");
+        g.textAlign = "center";
+        g.fillText(measure === 2 ? bytes(v) : short(v), x + s / 2, y + s / 2 + 4);
+      }
     }
     if (cursor) {
       g.strokeStyle = colour("ink");

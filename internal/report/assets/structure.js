@@ -26,7 +26,7 @@ export const structure = () => {
     const site = n.s ? s.sites[n.s - 1] : null;
     const times = n.k === "c" ? range(n.a, n.z) : n.k === "l" ? range(n.a, n.z) : "";
     const shown = n.k === "l" || n.a > 1 || n.z > 1;
-    const entered = shown && n.e > 1 ? `, begun ${count(n.e)} times` : !shown && n.e > 1 ? `${count(n.e)} times` : "";
+    const entered = shown && n.e > 1 ? `begun ${count(n.e)} times` : !shown && n.e > 1 ? `${count(n.e)} times` : "";
     const line = el("span", { className: "line" },
       n.k === "c" ? [el("strong", { textContent: site.function }), el("span", { className: "t", textContent: site.site }), n.w && el("span", { className: "t", textContent: n.w })]
         : n.k === "l" ? el("span", { textContent: "loop" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
@@ -45,7 +45,7 @@ export const structure = () => {
         chosen.threads.length > 1 && el("h3", { textContent: t.number ? `Thread ${t.number}` : "Thread that initialised MPI" }),
         el("p", { className: "dim", textContent: `${plural(t.total.calls, "call")} · ${time(t.total.mpi_ns)} in MPI · ${time(t.total.compute_ns)} outside` }),
         el("ul", {}, (t.body || []).map(node(chosen, whole))));
-    }), chosen.cut && el("p", { className: "dim", textContent: "The innermost parts are left out here; spoor profile shows all of it." }));
+    }), ...(chosen.cut ? [el("p", { className: "dim", textContent: "The innermost parts are left out here; spoor profile shows all of it." })] : []));
     found.textContent = query ? plural(place.querySelectorAll(".hit").length, "line") : "";
   };
   const fold = (open) => { for (const d of place.querySelectorAll("details")) d.open = open; };
