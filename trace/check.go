@@ -127,7 +127,7 @@ func checkStat(s Stat, calls uint64) error {
 		}
 	}
 	// No set with these extremes deviates more than one with half of it at each.
-	if d, most := s.Deviation(), float64(s.Max-s.Min)/2; s.Count > 0 && d > most*1.02+1 {
+	if d, most := s.Deviation(), float64(s.Max-s.Min)/2; s.Count > 0 && d > most*1.02+2 {
 		return fmt.Errorf("times from %d to %d deviate by %.0f", s.Min, s.Max, d)
 	}
 	return nil

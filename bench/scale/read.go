@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,9 @@ func readTable(r io.Reader) ([]*Result, error) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		f := strings.Fields(strings.ReplaceAll(lines.Text(), "|", " "))
+		if len(f) == columns-1 && len(f) > 9 { // without names
+			f = slices.Insert(f, 10, "-")
+		}
 		if len(f) != columns {
 			continue
 		}
@@ -35,10 +39,14 @@ func readTable(r io.Reader) ([]*Result, error) {
 		}
 		res := &Result{
 			Program: p, Ranks: number(f[1]), Classes: number(f[3]), Calls: number(f[4]), Content: number(f[5]),
-			Times: number(f[6]), Process: number(f[7]), Message: number(f[14]),
+			Times: number(f[6]), Process: number(f[7]), Message: number(f[15]),
 		}
 		if f[8] != "-" {
-			res.Pilgrim.Known, res.Pilgrim.Plain, res.Pilgrim.Packed = true, number(f[8]), number(f[9])
+			res.Pilgrim.Known, res.Pilgrim.Bound = true, strings.HasPrefix(f[8], ">")
+			res.Pilgrim.Plain, res.Pilgrim.Packed = number(f[8]), number(f[9])
+			if f[10] != "-" {
+				res.Pilgrim.Named = number(f[10])
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", lines.Text(), err)
@@ -49,10 +57,11 @@ func readTable(r io.Reader) ([]*Result, error) {
 }
 
 // columns of the table.
-const columns = 17
+const columns = 18
 
 // parseAmount reads what amount wrote.
 func parseAmount(s string) (int, error) {
+	s = strings.TrimPrefix(s, ">")
 	unit := 1.0
 	if s != "" {
 		if i := strings.IndexByte("KMG", s[len(s)-1]); i >= 0 {

@@ -8,20 +8,27 @@ import (
 )
 
 func printHead(w io.Writer) {
-	fmt.Fprintf(w, "%-7s %6s %8s %5s | %8s %8s %7s %8s | %9s %9s %7s | %7s %7s %7s | %8s %8s %6s\n",
+	fmt.Fprintf(w, "%-7s %6s %8s %5s | %8s %8s %7s %8s | %9s %9s %8s %7s | %7s %7s %7s | %8s %8s %6s\n",
 		"program", "ranks", "events", "class", "calls", "content", "times", "process",
-		"pilgrim", "+zstd", "ratio", "merge", "path", "encode", "to root", "largest", "peak")
+		"pilgrim", "+zstd", "+names", "ratio", "merge", "path", "encode", "to root", "largest", "peak")
 }
 
 func printRow(w io.Writer, r *Result) {
-	plain, packed, ratio := "-", "-", "-"
-	if r.Pilgrim.Known {
-		plain, packed = amount(r.Pilgrim.Plain), amount(r.Pilgrim.Packed)
+	plain, packed, named, ratio := "-", "-", "-", "-"
+	if p := r.Pilgrim; p.Known {
+		least := ""
+		if p.Bound {
+			least = ">"
+		}
+		plain, packed = least+amount(p.Plain), least+amount(p.Packed)
+		if p.Named > 0 {
+			named = least + amount(p.Named)
+		}
 		ratio = fmt.Sprintf("%.2f", float64(r.Pilgrim.Packed)/float64(r.Content))
 	}
-	fmt.Fprintf(w, "%-7s %6d %8s %5d | %8d %8d %7d %8d | %9s %9s %7s | %7s %7s %7s | %8s %8s %6s\n",
+	fmt.Fprintf(w, "%-7s %6d %8s %5d | %8d %8d %7d %8d | %9s %9s %8s %7s | %7s %7s %7s | %8s %8s %6s\n",
 		r.Program.Name, r.Ranks, amount(int(r.Events)), r.Classes, r.Calls, r.Content, r.Times, r.Process,
-		plain, packed, ratio, span(r.Merge), span(r.Path), span(r.Encode),
+		plain, packed, named, ratio, span(r.Merge), span(r.Path), span(r.Encode),
 		amount(r.Message), amount(r.Largest), amount(int(r.Peak)))
 }
 
@@ -80,6 +87,9 @@ func printSummary(w io.Writer, results []*Result) {
 		for _, r := range results {
 			if r.Program.Name == name && r.Pilgrim.Known && r.Content > r.Pilgrim.Packed {
 				fmt.Fprintf(w, "%s on %d ranks: %d bytes, Pilgrim with zstd %d\n", name, r.Ranks, r.Content, r.Pilgrim.Packed)
+			}
+			if r.Program.Name == name && r.Pilgrim.Named > 0 && r.Calls > r.Pilgrim.Named {
+				fmt.Fprintf(w, "%s on %d ranks: with names %d bytes, Pilgrim with zstd and names %d\n", name, r.Ranks, r.Calls, r.Pilgrim.Named)
 			}
 		}
 		if small == nil || large == nil {

@@ -35,13 +35,16 @@ type World struct {
 	ofRank   []int64
 	symbols  int
 	full     bool
+	ranks    int // that were added
+	names    []byte
+	named    map[string]bool
 }
 
 // New returns a World of no tracks yet.
 func New(ranks int) *World {
 	return &World{
 		sigs: make(map[string]uint32), sites: make(map[uint64]uint64),
-		grammars: make(map[string]int64), ofRank: make([]int64, ranks),
+		grammars: make(map[string]int64), ofRank: make([]int64, ranks), named: make(map[string]bool),
 	}
 }
 
@@ -58,6 +61,13 @@ func (w *World) Add(t *track.Track) {
 		if !ok {
 			site = uint64(len(w.sites))
 			w.sites[s.Site] = site
+			// What a reader without the program and its headers would need.
+			at := t.Sites[s.Site]
+			w.name(at.Module + "\x00" + at.BuildID)
+			w.names = binary.AppendUvarint(w.names, at.Offset)
+			if call, ok := mpi.ByID(s.Call); ok {
+				w.name(call.Name)
+			}
 		}
 		vals := relative(s.Call, s.Vals, int64(t.Rank))
 		key = binary.AppendUvarint(key[:0], uint64(s.Call))
@@ -88,24 +98,33 @@ func (w *World) Add(t *track.Track) {
 		}
 	}
 	w.ofRank[t.Rank] = id
+	w.ranks++
 	w.full = len(w.sigs) > maxSignatures || w.symbols > maxSymbols
 }
 
-// A Size is what a trace takes.
+// name keeps a text once.
+func (w *World) name(s string) {
+	if !w.named[s] {
+		w.named[s] = true
+		w.names = append(append(w.names, s...), 0)
+	}
+}
+
+// A Size is what a trace takes. If there was too much to go through it is that of
+// the first ranks only, and so a lower bound.
 type Size struct {
-	Known      bool // false if there was too much to go through
+	Known      bool
+	Bound      bool // of some ranks only
 	Plain      int  // in Pilgrim's own format: plain integers
 	Packed     int  // as varints, compressed with zstd
+	Named      int  // the same with names of functions and call sites
 	Signatures int
 	Grammars   int
 }
 
 // Size finishes the trace.
 func (w *World) Size() Size {
-	s := Size{Known: !w.full, Signatures: len(w.sigs), Grammars: len(w.unique)}
-	if w.full {
-		return s
-	}
+	s := Size{Known: true, Bound: w.full, Signatures: len(w.sigs), Grammars: len(w.unique)}
 	// The last pass runs over all rules of all grammars, written as integers.
 	last := grammar.NewBuilder()
 	var once []byte
@@ -121,13 +140,14 @@ func (w *World) Size() Size {
 		once = g.AppendBinary(once)
 	}
 	order := grammar.NewBuilder()
-	for _, id := range w.ofRank {
+	for _, id := range w.ofRank[:w.ranks] {
 		order.Append(uint32(id))
 	}
 	s.Plain = w.plain + ints(last.Grammar()) + ints(order.Grammar())
 	ranks := order.Grammar().AppendBinary(nil)
-	with := compressed(w.table, last.Grammar().AppendBinary(nil), ranks)
-	s.Packed = min(with, compressed(w.table, once, ranks))
+	passed := last.Grammar().AppendBinary(nil)
+	s.Packed = min(compressed(w.table, passed, ranks), compressed(w.table, once, ranks))
+	s.Named = min(compressed(w.names, w.table, passed, ranks), compressed(w.names, w.table, once, ranks))
 	return s
 }
 
