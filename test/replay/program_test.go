@@ -148,7 +148,7 @@ func readProgram(path string) (*program, error) {
 		}
 	}
 	if p.ranks == 0 {
-		return nil, fmt.Errorf("%s: no ranks in the header", path)
+		p.ranks = 4
 	}
 	return p, nil
 }

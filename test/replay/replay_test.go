@@ -3,6 +3,7 @@ package replay
 import (
 	"hash/crc32"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,52 @@ func TestReplayMakesTheSameCalls(t *testing.T) {
 	t.Logf("programs: %v", y.count)
 }
 
+// The mini-apps, on four ranks.
+func TestReplayOfApps(t *testing.T) {
+	list := programs(t, "../apps/*.c", "../apps/*.f90")
+	var y tally
+	t.Run("all", func(t *testing.T) {
+		for i, m := range installed(t) {
+			for k, p := range list {
+				if os.Getenv("SPOOR_TEST_REPLAY") != "all" && k%2 != i {
+					continue
+				}
+				p.args = []string{"-i", "5"}
+				t.Run(m.name+"/"+p.name, func(t *testing.T) {
+					t.Parallel()
+					y.add(same(t, m, p))
+				})
+			}
+		}
+	})
+	t.Logf("apps: %v", y.count)
+}
+
+// Programs that nobody here wrote.
+func TestReplayOfRealPrograms(t *testing.T) {
+	const melt = "/usr/share/lammps/examples/melt/in.melt"
+	for _, m := range installed(t) {
+		if m.name != "openmpi" {
+			continue // what Debian links both with
+		}
+		t.Run("lammps", func(t *testing.T) {
+			if _, err := os.Stat(melt); err != nil {
+				skip(t, "LAMMPS is not installed")
+			}
+			sameOf(t, m, "lammps", 4, "/usr/bin/lmp", "-in", melt, "-log", "none")
+		})
+		t.Run("hpcc", func(t *testing.T) {
+			if _, err := os.Stat("/usr/bin/hpcc"); err != nil {
+				skip(t, "hpcc is not installed")
+			}
+			if os.Getenv("SPOOR_TEST_REPLAY") != "all" {
+				t.Skip("takes long: SPOOR_TEST_REPLAY=all")
+			}
+			sameOf(t, m, "hpcc", 4, "/usr/bin/hpcc")
+		})
+	}
+}
+
 // same traces a program and its replay and compares them. It returns how that
 // ended.
 func same(t *testing.T, m *installation, p *program) string {
@@ -49,6 +96,11 @@ func same(t *testing.T, m *installation, p *program) string {
 func sameOf(t *testing.T, m *installation, name string, ranks int, command ...string) string {
 	t.Helper()
 	dir := t.TempDir()
+	if name == "hpcc" {
+		if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpccInput), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := m.record(dir, ranks, command...); err != nil {
 		t.Error(err)
 		return "failed"
@@ -80,3 +132,37 @@ func sameOf(t *testing.T, m *installation, name string, ranks int, command ...st
 	t.Errorf("the replay made other calls: %v\n%s", err, tail(out))
 	return "failed"
 }
+
+// hpccInput is a small run.
+const hpccInput = `HPLinpack benchmark input file
+a small run
+HPL.out      output file name (if any)
+8            device out (6=stdout,7=stderr,file)
+1            # of problems sizes (N)
+120          Ns
+1            # of NBs
+24           NBs
+0            PMAP process mapping (0=Row-,1=Column-major)
+1            # of process grids (P x Q)
+2            Ps
+2            Qs
+16.0         threshold
+1            # of panel fact
+2            PFACTs (0=left, 1=Crout, 2=Right)
+1            # of recursive stopping criterium
+4            NBMINs (>= 1)
+1            # of panels in recursion
+2            NDIVs
+1            # of recursive panel fact.
+1            RFACTs (0=left, 1=Crout, 2=Right)
+1            # of broadcast
+1            BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
+1            # of lookahead depth
+1            DEPTHs (>=0)
+2            SWAP (0=bin-exch,1=long,2=mix)
+64           swapping threshold
+0            L1 in (0=transposed,1=no-transposed) form
+0            U  in (0=transposed,1=no-transposed) form
+1            Equilibration (0=no,1=yes)
+8            memory alignment in double (> 0)
+`
