@@ -21,6 +21,7 @@ type proxyOptions struct {
 	force bool
 	json  bool
 	mpi   string
+	paths []string
 }
 
 func newProxy() *cobra.Command {
@@ -50,6 +51,7 @@ Calls that can't be made again are listed, and no program is written unless
 	f.StringVar(&o.Compute, "compute", "none", "between calls: sleep, spin or none")
 	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again")
 	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
+	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.force, "force", false, "write into a folder that has files")
 	f.BoolVar(&o.json, "json", false, "tell what was written, or what can't be, as JSON")
 	return cmd
@@ -74,6 +76,13 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 		return fmt.Errorf("%s has files; use --force to write there all the same", o.dir)
 	}
 	out := cmd.OutOrStdout()
+	where := newPlaces(o.paths)
+	o.Line = func(s trace.Site) string {
+		if p := where.of(s); len(p.Frames) > 0 {
+			return p.String()
+		}
+		return s.String()
+	}
 	p, err := proxy.Generate(r, o.Options)
 	var refused *proxy.RefusedError
 	if errors.As(err, &refused) {

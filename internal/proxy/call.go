@@ -88,15 +88,16 @@ func (g *generator) why(v *variant, terminal int) string {
 }
 
 func (g *generator) site(s trace.Site) string {
-	if g.o.Line != nil {
-		if t := g.o.Line(s); t != "" {
-			return t
-		}
+	text, ok := g.sites[s]
+	switch {
+	case ok:
+	case g.o.Line != nil:
+		text = comment(g.o.Line(s))
+	case s.Module != "":
+		text = fmt.Sprintf("%s+%#x", path.Base(s.Module), s.Offset)
 	}
-	if s.Module == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s+%#x", path.Base(s.Module), s.Offset)
+	g.sites[s] = text
+	return text
 }
 
 func (w *writer) param(name string) int {

@@ -234,6 +234,9 @@ func (f *fitter) closed(ranks []int, vals []int64) (string, bool) {
 		return line, true
 	}
 	for d := 2; d < int(size) && d <= 4096; d++ {
+		if int(size)%d != 0 {
+			continue
+		}
 		if e, ok := digits(ranks, vals, d); ok {
 			return e, true
 		}
@@ -402,7 +405,8 @@ func pieces(ranks []int, vals []int64) (string, bool) {
 func (f *fitter) table(kind string, vals []int64) string {
 	index := "member"
 	n := len(vals)
-	for d := 1; d <= n/2; d++ {
+	best := vals
+	for d := 2; d <= n/2; d++ {
 		if n%d != 0 {
 			continue
 		}
@@ -411,19 +415,17 @@ func (f *fitter) table(kind string, vals []int64) string {
 			repeats = repeats && vals[i] == vals[i%d]
 			blocks = blocks && vals[i] == vals[i/d*d]
 		}
-		if repeats {
-			vals, index = vals[:d], fmt.Sprintf("member %% %d", d)
-			break
+		if repeats && d < len(best) {
+			best, index = vals[:d], fmt.Sprintf("member %% %d", d)
 		}
-		if blocks && d > 1 {
-			var few []int64
+		if blocks && n/d < len(best) {
+			best, index = nil, fmt.Sprintf("member / %d", d)
 			for i := 0; i < n; i += d {
-				few = append(few, vals[i])
+				best = append(best, vals[i])
 			}
-			vals, index = few, fmt.Sprintf("member / %d", d)
-			break
 		}
 	}
+	vals = best
 	entries := make([]string, len(vals))
 	narrow := true
 	for i, v := range vals {

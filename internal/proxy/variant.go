@@ -40,14 +40,13 @@ type generator struct {
 	parts []*part
 	known map[string]int // parts by content
 
-	lines     map[string]*line
-	tables    []string
-	tableOf   map[string]string
-	setups    []string
-	setupOf   map[string]string
-	keyvals   map[int64]int
-	functions map[string]string
-	files     map[string]int64 // bytes that exist before they are made
+	lines   map[string]*line
+	tables  []string
+	tableOf map[string]string
+	setups  []string
+	setupOf map[string]string
+	keyvals map[int64]int
+	sites   map[trace.Site]string
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {
@@ -57,7 +56,7 @@ func newGenerator(r *trace.Reader, o Options) *generator {
 	return &generator{
 		r: r, o: o, flavour: r.Meta()[trace.MetaMPI], plan: &reissue.Plan{}, known: make(map[string]int),
 		lines: make(map[string]*line), tableOf: make(map[string]string), setupOf: make(map[string]string),
-		keyvals: make(map[int64]int), functions: make(map[string]string), files: make(map[string]int64),
+		keyvals: make(map[int64]int), sites: make(map[trace.Site]string),
 	}
 }
 

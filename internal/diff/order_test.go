@@ -1,0 +1,93 @@
+package diff_test
+
+import (
+	"strings"
+	"testing"
+
+	"spoor/internal/diff"
+	"spoor/internal/track/tracktest"
+)
+
+// A wait of each of two requests, in one order or the other. Values are the
+// request and the status of a receive.
+func waits(order ...int64) func(r *tracktest.Recorder) {
+	return func(r *tracktest.Recorder) {
+		r.Irecv(1, 4, 0, 10)
+		r.Irecv(2, 4, 0, 11)
+		for _, d := range order {
+			r.Call("MPI_Wait", 3, 2*d, 1, 0, 12-d, 16, 0)
+		}
+		r.Allreduce(4, 1)
+	}
+}
+
+func TestAnyOrder(t *testing.T) {
+	a, b := record(t, 1, waits(1, 2)), record(t, 1, waits(2, 1))
+	if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
+		t.Errorf("another order is no difference: %v", list)
+	}
+	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+		t.Errorf("another order is a difference: %+v", list[0])
+	}
+	once := record(t, 1, waits(1))
+	list := compare(t, a, once, diff.Options{AnyOrder: true})
+	if len(list) != 1 || list[0].What != "only the first trace finished some request" {
+		t.Errorf("a request that isn't finished: %+v", list)
+	}
+	other := record(t, 1, func(r *tracktest.Recorder) {
+		r.Irecv(1, 4, 0, 10)
+		r.Irecv(2, 4, 0, 11)
+		r.Call("MPI_Wait", 3, 2, 1, 0, 11, 16, 0)
+		r.Call("MPI_Wait", 3, 4, 1, 0, 10, 12, 0)
+		r.Allreduce(4, 1)
+	})
+	list = compare(t, a, other, diff.Options{AnyOrder: true})
+	if len(list) != 1 || !strings.HasPrefix(list[0].What, "a request finished with another status: ") {
+		t.Errorf("another status: %+v", list)
+	}
+}
+
+func TestVainTests(t *testing.T) {
+	polls := func(n int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			r.Irecv(1, 4, 0, 10)
+			for range n {
+				r.Call("MPI_Test", 2, 2, 0, 0) // no
+			}
+			r.Call("MPI_Test", 2, 2, 1, 1, 0, 10, 16, 0)
+		}
+	}
+	a, b := record(t, 1, polls(3)), record(t, 1, polls(8))
+	if len(compare(t, a, b, diff.Options{})) != 1 || len(compare(t, a, b, diff.Options{AnyOrder: true})) != 0 {
+		t.Error("how often a test fails counts, or it doesn't though asked for")
+	}
+}
+
+// Buffers elsewhere, at the same distances.
+func TestRenamed(t *testing.T) {
+	const heap = 1
+	at := func(seg, shift int64, tie bool) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			next := seg + 1
+			if tie {
+				next = seg
+			}
+			for i, s := range []int64{seg, next, seg} {
+				r.Call("MPI_Send", i, s<<8|heap, shift+8*int64(i), 4, 0x209, 0, 5, 0x101)
+			}
+		}
+	}
+	a := record(t, 1, at(0, 0, false))
+	for _, x := range []struct {
+		b     func(r *tracktest.Recorder)
+		equal bool
+	}{{at(0, 0, false), true}, {at(7, 64, false), true}, {at(7, 64, true), false}} {
+		b := record(t, 1, x.b)
+		if got := len(compare(t, a, b, diff.Options{Renamed: true})) == 0; got != x.equal {
+			t.Errorf("equal: %t, expected %t", got, x.equal)
+		}
+		if got := len(compare(t, b, a, diff.Options{Renamed: true})) == 0; got != x.equal {
+			t.Errorf("the other way, equal: %t, expected %t", got, x.equal)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"spoor/internal/merge"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// record makes a trace of virtual ranks.
+func record(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
+	t.Helper()
+	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Content(map[string]string{trace.MetaCommand: "./app */ \\", trace.MetaMPI: "mpich"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := trace.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "app.spoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func generate(t *testing.T, r *trace.Reader, o Options) *Program {
+	t.Helper()
+	p, err := Generate(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// halo is a ring with boundaries: ends talk to MPI_PROC_NULL.
+func halo(r *tracktest.Recorder) {
+	const procNull = -3
+	left, right := int64(r.Rank-1), int64(r.Rank+1)
+	if r.Rank == 0 {
+		left = procNull
+	}
+	if r.Rank == r.Size-1 {
+		right = procNull
+	}
+	for range 100 {
+		r.Irecv(1, 10, left, 7)
+		r.Isend(2, 10, right, 7)
+		r.Waitall(3, 2)
+		r.Allreduce(4, 1)
+	}
+}
+
+func TestProgram(t *testing.T) {
+	p := generate(t, record(t, 8, halo), Options{})
+	golden := filepath.Join("testdata", "halo.c")
+	got := p.Files["proxy.c"]
+	if *update {
+		if err := os.WriteFile(golden, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the program is\n%s", got)
+	}
+}
+
+// The program of more ranks and of more iterations has no more lines.
+func TestSize(t *testing.T) {
+	small := generate(t, record(t, 8, halo), Options{})
+	if large := generate(t, record(t, 256, halo), Options{}); large.Lines != small.Lines {
+		t.Errorf("%d lines on 8 ranks, %d on 256", small.Lines, large.Lines)
+	}
+	longer := func(n int) func(*tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			for range n {
+				halo(r)
+			}
+		}
+	}
+	if large := generate(t, record(t, 8, longer(50)), Options{}); large.Lines != small.Lines {
+		t.Errorf("%d lines, %d of a longer run", small.Lines, large.Lines)
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	r := record(t, 2, func(r *tracktest.Recorder) {
+		r.Allreduce(1, 1)
+		r.Call("MPI_Barrier", 2, trace.UnknownHandle)
+		r.Allreduce(3, 1)
+	})
+	_, err := Generate(r, Options{})
+	var refused *RefusedError
+	if !errors.As(err, &refused) || len(refused.Obstacles) != 1 || refused.Obstacles[0].Calls != 2 || refused.Obstacles[0].Function != "MPI_Barrier" {
+		t.Fatalf("%v", err)
+	}
+	p := generate(t, r, Options{Partial: true})
+	text := string(p.Files["proxy.c"])
+	if strings.Count(text, "MPI_Allreduce(") != 2 || strings.Contains(text, "DO(0, MPI_Barrier") || len(p.LeftOut) != 1 {
+		t.Errorf("left out %v:\n%s", p.LeftOut, text)
+	}
+}
+
+// evaluate finds what an expression is on a rank, for the few operators that
+// generated ones have.
+func TestExpressions(t *testing.T) {
+	const p = 16
+	all := make([]int, p)
+	for i := range all {
+		all[i] = i
+	}
+	column := func(f func(r int64) int64) []int64 {
+		vals := make([]int64, p)
+		for i := range vals {
+			vals[i] = f(int64(i))
+		}
+		return vals
+	}
+	tests := []struct {
+		kind string
+		f    func(r int64) int64
+		want string
+	}{
+		{"rank", func(r int64) int64 { return 3 }, "3"},
+		{"rank", func(r int64) int64 { return -3 }, "MPI_PROC_NULL"},
+		{"rank", func(r int64) int64 { return r }, "rank"},
+		{"count", func(r int64) int64 { return r + 100 }, "rank + 100"},
+		{"count", func(r int64) int64 { return 1000 - 8*r }, "-8 * rank + 1000"},
+		{"rank", func(r int64) int64 { return (r + 1) % p }, "(rank + 1) % ranks"},
+		{"rank", func(r int64) int64 { return (r + p - 1) % p }, "(rank + 15) % ranks"},
+		{"rank", func(r int64) int64 { return r ^ 4 }, "(rank ^ 4)"},
+		{"color", func(r int64) int64 { return r % 4 }, "(rank % 4)"},
+		{"color", func(r int64) int64 { return r / 4 }, "(rank / 4)"},
+		{"rank", func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + (rank / 4)"},
+		{"rank", func(r int64) int64 {
+			if r == 0 {
+				return -3
+			}
+			return r - 1
+		}, "(rank == 0 ? MPI_PROC_NULL : rank - 1)"},
+		{"rank", func(r int64) int64 {
+			if r%4 == 3 {
+				return -3
+			}
+			return r + 1
+		}, "(rank % 4 == 3 ? MPI_PROC_NULL : rank + 1)"},
+		{"color", func(r int64) int64 {
+			if r < 5 {
+				return -32766
+			}
+			return 1
+		}, "(rank < 5 ? MPI_UNDEFINED : 1)"},
+		{"count", func(r int64) int64 {
+			if r < 6 {
+				return 10
+			}
+			return 12
+		}, "(rank < 6 ? 10 : 12)"},
+		{"count", func(r int64) int64 { return []int64{5, 9, 2, 7}[r%4] }, "table0[member % 4]"},
+		{"count", func(r int64) int64 { return []int64{50, 90, 20, 70}[r/4] }, "table1[member / 4]"},
+	}
+	g := &generator{r: record(t, p, func(r *tracktest.Recorder) { r.Allreduce(1, 1) }), tableOf: make(map[string]string)}
+	f := newFitter(g, all)
+	for _, x := range tests {
+		if got := f.expr(x.kind, column(x.f)); got != x.want {
+			t.Errorf("%s %v: %s, expected %s", x.kind, column(x.f), got, x.want)
+		}
+	}
+	if len(g.tables) != 2 || g.tables[0] != "static const int table0[] = {5, 9, 2, 7};" {
+		t.Errorf("tables: %q", g.tables)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	if got := quote("a\"\\?\n\x01é"); got != `"a\"\\\077\n\001\303\251"` {
+		t.Error(got)
+	}
+}
+
+// Bytes that are no signature must give an error, not more.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte{0, 8, 1, 2, 3})
+	r := trace.Function{Name: "MPI_Waitall", Params: []trace.ParamDef{
+		{Name: "a", Type: trace.Request, Dims: 1, In: true}, {Name: "s", Type: trace.Status, Dims: 2, Dir: trace.DirOut, Out: true},
+		{Name: "b", Type: trace.Address, In: true}, {Name: "h", Type: trace.Handle, In: true, Out: true},
+	}}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		vals := make([]int64, len(b))
+		for i, x := range b {
+			vals[i] = int64(int8(x))
+		}
+		c, _, err := decode(&r, vals)
+		if err == nil && c == nil {
+			t.Error("neither call nor error")
+		}
+	})
+}
