@@ -98,6 +98,12 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		}
 		r.End()
 	},
+	// A call with a handle that nobody made.
+	"unknown": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		r.Call("MPI_Barrier", 1, trace.UnknownHandle)
+		r.End()
+	},
 	"threads": threads,
 	"own":     own,
 }
