@@ -37,7 +37,8 @@ func sampleSeries(t testing.TB) *Series {
 			cursor := g.Cursor()
 			calls := func(yield func([]timing.Entry, error) bool) { yield(sampleTimes(int(g.Len())), nil) }
 			err := w.Stream(iter.Seq2[[]timing.Entry, error](calls), func(n int) series.Kinds {
-				k := series.Kinds{Of: make([]uint32, n)}
+				// Each terminal is a kind and a function of its own.
+				k := series.Kinds{Of: make([]uint32, n), Groups: []uint32{0, 1, 2, 3, 4, 5, 6, 7}}
 				for i := range k.Of {
 					k.Of[i], _ = cursor.Next()
 				}
