@@ -15,7 +15,7 @@ import (
 var assets embed.FS
 
 // scripts are the modules of the page; a module comes after those it imports.
-var scripts = []string{"format.js", "dom.js", "data.js", "table.js", "overview.js", "structure.js", "matrix.js", "sizes.js", "imbalance.js", "timeline.js", "main.js"}
+var scripts = []string{"format.js", "dom.js", "data.js", "table.js", "overview.js", "calls.js", "structure.js", "matrix.js", "sizes.js", "imbalance.js", "timeline.js", "main.js"}
 
 // Modules become one: what they import stands before them.
 var (

@@ -42,6 +42,7 @@ type Data struct {
 	Producer  string            `json:"producer"`
 	Summary   *summary.Summary  `json:"summary"`
 	Classes   int               `json:"classes"`
+	Flat      Flat              `json:"flat"`
 	Structure []Structure       `json:"structure"`
 	Matrix    []Layer           `json:"matrix"`
 	Imbalance *imbalance.Report `json:"imbalance"`
@@ -83,6 +84,9 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		return nil, fmt.Errorf("imbalance: %w", err)
 	}
 	d.Classes = r.Classes()
+	if d.Flat, err = flat(r, o.Where, o); err != nil {
+		return nil, fmt.Errorf("flat profile: %w", err)
+	}
 	if d.Structure, err = structures(r, o.Where, o); err != nil {
 		return nil, fmt.Errorf("structure: %w", err)
 	}

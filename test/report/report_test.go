@@ -155,7 +155,7 @@ func use(t *testing.T, chromium string, page []byte, expect map[string]any, know
 	}
 }
 
-var sections = []string{"overview", "structure", "matrix", "sizes", "imbalance", "timeline"}
+var sections = []string{"overview", "calls", "structure", "matrix", "sizes", "imbalance", "timeline"}
 
 func TestSmall(t *testing.T) {
 	chromium := browser(t)

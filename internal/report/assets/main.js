@@ -1,3 +1,4 @@
+import { calls } from "./calls.js";
 import { facts, overview } from "./overview.js";
 import { data } from "./data.js";
 import { el, repaint } from "./dom.js";
@@ -29,6 +30,7 @@ addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requ
 
 facts();
 overview();
+calls();
 structure();
 await matrix();
 sizes();

@@ -40,6 +40,13 @@ const drive = async () => {
     check("filters", column(functions, 0).join() === "MPI_Allreduce", column(functions, 0));
   }
 
+  // The flat table.
+  const flat = $('table[aria-label="Calls by place"]'), heads = [...flat.querySelectorAll("th button")];
+  heads.find((b) => b.textContent === "Calls").click();
+  const numbers = column(flat, 2).map((t) => Number(t.replaceAll(",", "")));
+  check("the flat table sorts by numbers", numbers.length > 2 && numbers.every((n, i) => i === 0 || n <= numbers[i - 1]), numbers);
+  check("it lists ranks", column($('table[aria-label="Totals of ranks"]'), 0).length > 0);
+
   // The structure.
   const lines = () => all("#structure .tree li").filter((e) => e.getClientRects().length > 0 && e.checkVisibility?.({ contentVisibilityAuto: true, visibilityProperty: true }) !== false).length;
   const unfolded = lines();
