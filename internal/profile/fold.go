@@ -122,7 +122,9 @@ func (f *folder) rule(n trace.Node) []*node {
 func (f *folder) repeated(list, once []*node, times uint64) []*node {
 	n := uint64(len(once))
 	switch {
-	case n == 1 && once[0].isRun() && times > 1:
+	case times == 1:
+		return f.appended(list, once...)
+	case n == 1 && once[0].isRun():
 		return f.appended(list, f.loop(once, times))
 	case times*n <= maxUnrolled && times <= maxUnrolled:
 		for range times {
@@ -170,7 +172,7 @@ func (f *folder) pass(list []*node, w int) []*node {
 		last := len(out) - 1
 		switch {
 		// Neighbours of the same place, or the same loop twice, are one loop.
-		case w == 1 && last >= 0 && out[last].shape == x.shape && (x.isRun() || x.kind == loopKind && out[last].kind == loopKind):
+		case w == 1 && last >= 0 && joins(out[last], x):
 			out[last] = f.joined(out[last], x)
 			i++
 		// Another round of the loop before.
@@ -182,7 +184,7 @@ func (f *folder) pass(list []*node, w int) []*node {
 			out = append(out[:last+1-w], f.withRound(x, out[last+1-w:]))
 			i++
 		// Twice the same.
-		case i+2*w <= len(list) && sameShapes(list[i:i+w], list[i+w:i+2*w]):
+		case i+2*w <= len(list) && !(w == 1 && joins(x, list[i+1])) && sameShapes(list[i:i+w], list[i+w:i+2*w]):
 			out = append(out, f.withRound(f.loop(list[i:i+w], 1), list[i+w:i+2*w]))
 			i += 2 * w
 		default:
@@ -284,6 +286,11 @@ func (f *folder) shape(what byte, parts ...int) int {
 	return n
 }
 
+// joins reports whether two neighbours are one loop.
+func joins(a, b *node) bool {
+	return a.shape == b.shape && (b.isRun() || a.kind == loopKind && b.kind == loopKind)
+}
+
 // rotated sees whether parts of a loop's body stand before and after it which
 // together are another round: x (y x)[n] y is (x y)[n+1]. It returns that loop and
 // how many nodes before and after are in it.
@@ -351,7 +358,9 @@ func (f *folder) joined(a, b *node) *node {
 // asRun returns a run as a loop over a call.
 func (f *folder) asRun(n *node) *node {
 	if n.kind == callKind {
-		return f.newLoop([]item{{n, 1}}, 1)
+		out := f.newLoop([]item{{n, 1}}, n.terms.sum())
+		out.entered, out.least, out.most = out.rounds, 1, 1
+		return out
 	}
 	inner := n.body[0]
 	if inner.n.kind == callKind {
@@ -361,6 +370,9 @@ func (f *folder) asRun(n *node) *node {
 	in := f.asRun(inner.n)
 	out := f.newLoop([]item{{in.body[0].n, in.body[0].times * inner.times}}, in.rounds*inner.times)
 	out.entered, out.least, out.most = n.entered, n.least*in.least, n.most*in.most
+	if n.entered == 1 {
+		out.least, out.most = out.rounds, out.rounds
+	}
 	return out
 }
 
@@ -390,6 +402,13 @@ func (f *folder) combine(x, y item) *node {
 		sum.body[i] = f.add(item{p.n, p.times * x.times}, item{q.n, q.times * y.times})
 	}
 	return sum
+}
+
+func (t terms) sum() (n uint64) {
+	for _, x := range t {
+		n += x.count
+	}
+	return n
 }
 
 func (t terms) times(n uint64) terms {

@@ -60,7 +60,8 @@ func shapeOf(t *testing.T, sites ...int) string {
 		}
 		label[i] = int(c.Site.Offset-0x1000) / 12
 	}
-	list := newFolder(label).fold(k.Structure(0))
+	f := newFolder(label)
+	list := f.fold(k.Structure(0))
 	got := make([]uint64, k.Terminals())
 	var b strings.Builder
 	for i, n := range list {
@@ -132,6 +133,8 @@ func TestFold(t *testing.T) {
 		{"abbcabcabbbbc", "(a (b)1-4 c)3"},
 		{"cabababcababcabababab", "(c (a b)2-4)3"},
 		{rep("a", 100) + "b" + rep("a", 50) + "b", "((a)50-100 b)2"},
+		{"abc" + rep("abc"+rep("de", 4)+"f", 40) + "abc", "(a b c)2 ((d e)4 f a b c)40"},
+		{rep(rep("abcdefghijklmnopq", 3)+rep("xy", 3), 50), "((a b c d e f g h i j k l m n o p q)3 (x y)3)50"},
 		// What the compression cuts elsewhere.
 		{"xx" + rep("abcd", 6) + "abx", "(x)2 (a b c d)6 a b x"},
 		{rep("ab", 4) + "x" + rep("ab", 4) + "y" + rep("ab", 4), "(a b)4 x (a b)4 y (a b)4"},
@@ -145,7 +148,8 @@ func TestFold(t *testing.T) {
 // Whatever the program does, each call is counted once.
 func TestFoldKeepsCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
+	for range 100 {
+		deep := rng.IntN(6)
 		var list []int
 		var emit func(depth int)
 		emit = func(depth int) {
@@ -154,9 +158,19 @@ func TestFoldKeepsCounts(t *testing.T) {
 				for range 1 + rng.IntN(4) {
 					list = append(list, site)
 				}
-				if depth < 3 && len(list) < 3000 {
-					for range rng.IntN(4) {
-						emit(depth + 1)
+				if depth < deep && len(list) < 1000 {
+					from := len(list)
+					emit(depth + 1)
+					// Repeat it, perhaps with other calls at its ends.
+					for range rng.IntN(5) {
+						again := slices.Clone(list[from:])
+						if rng.IntN(3) == 0 {
+							again = again[:1+rng.IntN(len(again))]
+						}
+						list = append(list, again...)
+						if len(list) > 1500 {
+							break
+						}
 					}
 				}
 			}
@@ -170,7 +184,7 @@ func TestFoldKeepsCounts(t *testing.T) {
 // expanded.
 func TestFoldDoesNotExpand(t *testing.T) {
 	var thue []int
-	for i := range 1 << 16 {
+	for i := range 1 << 14 {
 		n := 0
 		for x := i; x > 0; x &= x - 1 {
 			n++
@@ -196,7 +210,7 @@ func TestFoldDoesNotExpand(t *testing.T) {
 		}
 	}
 	count(p.Threads[0].Body)
-	if p.Threads[0].Total.Calls != 1<<17 || nodes > 1<<14 {
+	if p.Threads[0].Total.Calls != 1<<15 || nodes > 1<<13 {
 		t.Errorf("%d calls in %d nodes", p.Threads[0].Total.Calls, nodes)
 	}
 }

@@ -345,7 +345,7 @@ func (c *call) moved(get values, e *env) Amount {
 // of it in an all-to-all call, else its own block.
 func (c *call) own(get values, e *env, comm meaning, p part, o operands) uint64 {
 	switch {
-	case c.rule.out.times == p.times && p.times != once: // an all-to-all call
+	case c.rule.out.times == c.rule.in.times && p.times != once: // an all-to-all call
 	case p.times == array:
 		p.times = ownBlock
 	case p.times == members:

@@ -54,8 +54,14 @@ func rooted(r *tracktest.Recorder) {
 		} else {
 			r.Call("MPI_Gather", 5, heap, 0, 7, double, 0, 0, 0, double, root%n, world)
 		}
+		if me == root {
+			r.Call("MPI_Scatter", 16, heap, 0, 7, double, 0, 1, 0, double, root%n, world)
+		} else {
+			r.Call("MPI_Scatter", 16, 0, 0, 0, double, heap, 0, 7, double, root%n, world)
+		}
 		r.Call("MPI_Reduce", 6, heap, 0, heap, 0, 5, double, 0x23, root%n, world)
 	}
+	r.Call("MPI_Alltoall", 17, 0, 1, 0, double, heap, 0, 5, double, world)
 	r.Call("MPI_Allgather", 7, heap, 0, me+1, double, heap, 0, 2, double, world)
 	r.Call("MPI_Recv", 8, heap, 0, 100, double, 0, 0, world, 1, 0, 0, 8*me, 0)
 	r.Call("MPI_Recv", 8, heap, 0, 100, double, null, 0, world, 2, null, 0, 0, 0)
@@ -198,7 +204,9 @@ func TestAmounts(t *testing.T) {
 	want := map[string]volume.Amount{
 		"MPI_Bcast":     {Out: 2 * 80, In: 2 * 3 * 80},
 		"MPI_Gather":    {Out: 2*4*24 + 2*4*56, In: 2*4*24 + 2*4*56},
+		"MPI_Scatter":   {Out: 2 * 4 * 56, In: 2 * 4 * 56},
 		"MPI_Reduce":    {Out: 2 * 4 * 40, In: 2 * 40},
+		"MPI_Alltoall":  {Out: 4 * 4 * 40, In: 4 * 4 * 40},
 		"MPI_Allgather": {Out: 8 * (1 + 2 + 3 + 4), In: 4 * 4 * 16},
 		"MPI_Recv":      {In: 8 * (0 + 1 + 2 + 3)},
 	}
