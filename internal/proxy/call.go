@@ -900,11 +900,39 @@ func (w *writer) text(p *trace.ParamDef, in, out *node) string {
 func (w *writer) exists(at int) (int64, bool) {
 	const modeCreate = 2
 	i := w.param("amode")
-	if i < 0 || w.c.vals[0][0] != 0 {
+	if i < 0 || w.c.vals[0][0] != 0 || w.c.f.Name != "MPI_File_open" || w.c.vals[0][w.c.in[i].at]&modeCreate != 0 {
 		return 0, false
 	}
-	if w.c.f.Name == "MPI_File_open" && w.c.vals[0][w.c.in[i].at]&modeCreate != 0 {
-		return 0, false
+	return w.v.fileSize(), true
+}
+
+// fileSize estimates the size of files that existed: what the program was told
+// first, or if it only reads, how far it read.
+func (v *variant) fileSize() int64 {
+	read, writes := int64(0), false
+	for _, c := range v.calls {
+		switch name := c.f.Name; {
+		case name == "MPI_File_get_size":
+			if n := c.out[1]; n.typ == trace.Int {
+				return max(0, c.vals[0][n.at])
+			}
+		case strings.HasPrefix(name, "MPI_File_write"), strings.HasPrefix(name, "MPI_File_iwrite"):
+			writes = true
+		case strings.HasPrefix(name, "MPI_File_read"):
+			end := int64(0)
+			for i := range c.f.Params {
+				switch {
+				case c.f.Params[i].Kind == "offset" && c.in[i].typ == trace.Int:
+					end += c.vals[0][c.in[i].at]
+				case c.out[i].typ == trace.Status && (c.out[i].n == 1 || c.out[i].n == 2):
+					end += max(0, c.vals[0][c.out[i].at+3])
+				}
+			}
+			read += end
+		}
 	}
-	return 0, true
+	if writes {
+		return 0
+	}
+	return read
 }
