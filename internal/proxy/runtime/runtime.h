@@ -16,8 +16,12 @@
 
 /* Programs call what they call; MPICH's (MPI_Status *)1 is no overflow. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
+#if __GNUC__ >= 11
 #pragma GCC diagnostic ignored "-Wstringop-overread"
+#endif
+#endif
 #pragma GCC diagnostic ignored "-Wnonnull"
 #pragma GCC visibility push(hidden)
 
