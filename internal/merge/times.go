@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"math/bits"
+
 	"spoor/internal/timing"
 	"spoor/internal/track"
 	"spoor/internal/wire"
@@ -112,20 +114,47 @@ func (c *class) decodeTimes(r *wire.Reader, sh shape) {
 	}
 }
 
+// appendStat writes a summary as little more than what its extremes leave open:
+//
+//	stat = count uvarint, min uvarint, max-min uvarint, sum-count·min uvarint,
+//	       squares-sum²/count (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
 func appendStat(b []byte, s timing.Stat) []byte {
-	for _, v := range []uint64{
-		s.Count, s.Sum, s.Min, s.Max, s.Squares.Hi, s.Squares.Lo, uint64(s.MinRank), uint64(s.MaxRank),
-	} {
+	for _, v := range [...]uint64{s.Count, s.Min, s.Max - s.Min, s.Sum - s.Count*s.Min} {
 		b = wire.AppendUvarint(b, v)
 	}
-	return b
+	least := leastSquares(s.Count, s.Sum)
+	lo, borrow := bits.Sub64(s.Squares.Lo, least.Lo, 0)
+	hi, _ := bits.Sub64(s.Squares.Hi, least.Hi, borrow)
+	b = wire.AppendUvarint(wire.AppendVarint(b, int64(hi)), lo)
+	b = wire.AppendUvarint(b, uint64(s.MinRank))
+	return wire.AppendVarint(b, int64(s.MaxRank)-int64(s.MinRank))
 }
 
 func decodeStat(r *wire.Reader) timing.Stat {
-	return timing.Stat{
-		Count: r.Uvarint(), Sum: r.Uvarint(), Min: r.Uvarint(), Max: r.Uvarint(),
-		Squares: timing.Wide{Hi: r.Uvarint(), Lo: r.Uvarint()}, MinRank: int32(r.Int(maxRanks)), MaxRank: int32(r.Int(maxRanks)),
+	s := timing.Stat{Count: r.Uvarint(), Min: r.Uvarint()}
+	s.Max = s.Min + r.Uvarint()
+	s.Sum = s.Count*s.Min + r.Uvarint()
+	s.Squares = leastSquares(s.Count, s.Sum).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
+	s.MinRank = int32(r.Int(maxRanks))
+	last := int64(s.MinRank) + r.Varint()
+	if last < 0 || last > maxRanks {
+		r.Fail("rank %d", last)
+		return timing.Stat{}
 	}
+	s.MaxRank = int32(last)
+	return s
+}
+
+// leastSquares is sum²/n, rounded down: what the squares of n samples with that
+// sum come to at least.
+func leastSquares(n, sum uint64) timing.Wide {
+	if n == 0 {
+		return timing.Wide{}
+	}
+	hi, lo := bits.Mul64(sum, sum)
+	q, rest := hi/n, hi%n
+	lo, _ = bits.Div64(rest, lo, n)
+	return timing.Wide{Hi: q, Lo: lo}
 }
 
 // A spread has the form of a summary whose samples are totals of ranks.

@@ -1,0 +1,35 @@
+package merge
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"spoor/internal/timing"
+	"spoor/internal/wire"
+)
+
+// Summaries come back from messages, also such as no samples have: parts of
+// others.
+func TestStatMessage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s timing.Stat
+		if rapid.Bool().Draw(t, "samples") {
+			for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 1<<50), 0, 5).Draw(t, "times") {
+				s.Add(v)
+			}
+			s = s.At(rapid.IntRange(0, 1000).Draw(t, "rank"))
+		} else {
+			u := rapid.Uint64()
+			s = timing.Stat{
+				Count: u.Draw(t, "count"), Sum: u.Draw(t, "sum"), Min: u.Draw(t, "min"), Max: u.Draw(t, "max"),
+				Squares: timing.Wide{Hi: u.Draw(t, "hi"), Lo: u.Draw(t, "lo")},
+				MinRank: rapid.Int32Range(0, maxRanks).Draw(t, "least"), MaxRank: rapid.Int32Range(0, maxRanks).Draw(t, "most"),
+			}
+		}
+		r := wire.NewReader(appendStat(nil, s), "stat")
+		if got := decodeStat(r); r.Done() != nil || got != s {
+			t.Fatalf("%+v became %+v: %v", s, got, r.Done())
+		}
+	})
+}
