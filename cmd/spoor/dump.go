@@ -30,6 +30,7 @@ type dumpOptions struct {
 	paths     []string
 	times     bool
 	structure bool
+	at        string
 }
 
 func newDump() *cobra.Command {
@@ -55,11 +56,17 @@ With --json each line is a JSON object. With --structure the loops that the
 compression found are printed instead of the calls, once for each class of
 ranks that have the same. Values are those of the class's first rank; behind ≠
 stand the parameters that differ among its ranks (# for what is known of a new
-communicator), and request3 is the request made three creations ago.`,
+communicator), and request3 is the request made three creations ago.
+
+With --at each thread's call under way at that time is printed, or the last one
+before it: exactly, if the run was recorded with --timing lossless, within the error
+with a lossy one, else about, by the mean times of calls like it. Time counts
+from rank 0's first call.`,
 		Example: `  spoor dump app.spoor --rank 0
   spoor dump app.spoor --rank 0-3,8 --call 'MPI_Isend,MPI_*recv' --range 1000:2000
   spoor dump app.spoor --comm comm0 --sites
   spoor dump app.spoor --structure
+  spoor dump app.spoor --at 12.5s
   spoor dump app.spoor --json | jq -r .call | sort | uniq -c`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return dump(cmd, r, o) }),
@@ -74,6 +81,7 @@ communicator), and request3 is the request made three creations ago.`,
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.times, "times", false, "add mean duration of, and mean gap before, calls like it in its class of ranks")
+	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
 	return cmd
 }
@@ -84,6 +92,7 @@ type dumper struct {
 	r          *trace.Reader
 	out        *bufio.Writer
 	first, end uint64
+	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
 }
@@ -107,7 +116,9 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		if err != nil {
 			return errors.Join(d.out.Flush(), err)
 		}
-		if o.structure {
+		if o.at != "" {
+			err = d.moments(k)
+		} else if o.structure {
 			if seen[k.Class()] {
 				continue
 			}
@@ -151,6 +162,16 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--structure shows whole threads; leave out --%s", name)
 			}
+		}
+	}
+	if d.o.at != "" {
+		for _, name := range []string{"call", "comm", "range", "structure", "times", "sites"} {
+			if cmd.Flags().Changed(name) {
+				return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
+			}
+		}
+		if d.at, err = parseMoment(d.o.at); err != nil {
+			return nil, fmt.Errorf("--at: %w", err)
 		}
 	}
 	if d.o.ranks != "" {
@@ -271,16 +292,21 @@ func (d *dumper) print(c *trace.Call, times []trace.Times) error {
 			b = fmt.Appendf(b[:len(b)-1], `,"mean_ns":%.0f,"mean_gap_ns":%.0f}`, t.Duration.Mean(), t.Gap.Mean())
 		}
 	} else {
-		b = strconv.AppendInt(b, int64(c.Rank), 10)
-		if c.Stream > 0 {
-			b = strconv.AppendInt(append(b, '.'), int64(c.Stream), 10)
-		}
-		b = append(strconv.AppendUint(append(b, ':'), c.Index, 10), ' ')
+		b = d.appendWhich(b, c)
 		b = d.appendExtras(c.AppendText(b), c, times)
 	}
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err
+}
+
+// appendWhich says which call of the trace it is.
+func (d *dumper) appendWhich(b []byte, c *trace.Call) []byte {
+	b = strconv.AppendInt(b, int64(c.Rank), 10)
+	if c.Stream > 0 {
+		b = strconv.AppendInt(append(b, '.'), int64(c.Stream), 10)
+	}
+	return append(strconv.AppendUint(append(b, ':'), c.Index, 10), ' ')
 }
 
 func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []byte {

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"spoor/trace"
+)
+
+// parseMoment reads a time such as 12.5s, 300ms or 12.5, which is in seconds.
+func parseMoment(text string) (ns int64, err error) {
+	if s, err := strconv.ParseFloat(text, 64); err == nil && s > -9e9 && s < 9e9 {
+		return int64(s * 1e9), nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time such as 12.5s or 300ms", text)
+	}
+	return d.Nanoseconds(), nil
+}
+
+// moments prints what each thread of a rank did at a time.
+func (d *dumper) moments(k *trace.Rank) error {
+	for stream := range k.Streams() {
+		if d.o.stream >= 0 && stream != d.o.stream {
+			continue
+		}
+		m, err := k.At(stream, d.at)
+		if err != nil {
+			return err
+		}
+		if m.Call.Call == nil {
+			err = d.nothing(k, stream)
+		} else {
+			err = d.moment(&m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nothing says that a thread had not called MPI yet.
+func (d *dumper) nothing(k *trace.Rank, stream int) error {
+	if d.o.json {
+		_, err := fmt.Fprintf(d.out, `{"rank":%d,"thread":%d,"inside":false}`+"\n", k.Number(), stream)
+		return err
+	}
+	b := strconv.AppendInt(d.line[:0], int64(k.Number()), 10)
+	if stream > 0 {
+		b = strconv.AppendInt(append(b, '.'), int64(stream), 10)
+	}
+	d.line = append(b, ": before its first call\n"...)
+	_, err := d.out.Write(d.line)
+	return err
+}
+
+func (d *dumper) moment(m *trace.Moment) error {
+	c := &m.Call
+	if d.o.json {
+		b := c.AppendJSON(d.line[:0])
+		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"start_ns":%d,"duration_ns":%d,"times":%q}`+"\n",
+			m.Inside, c.Start, c.Timing.Duration.Ns, m.Kind)
+		d.line = b
+		_, err := d.out.Write(b)
+		return err
+	}
+	b := d.appendWhich(d.line[:0], c.Call)
+	b = c.AppendText(b)
+	about := ""
+	if m.Kind < trace.BoundedSample {
+		about = "about "
+	}
+	since := d.at - c.Start
+	if m.Inside {
+		b = fmt.Appendf(b, " | inside for %s%s", about, duration(float64(since)))
+	} else {
+		b = fmt.Appendf(b, " | outside MPI for %s%s", about, duration(float64(since-int64(c.Timing.Duration.Ns))))
+	}
+	d.line = append(b, '\n')
+	_, err := d.out.Write(d.line)
+	return err
+}

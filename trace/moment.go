@@ -1,0 +1,105 @@
+package trace
+
+import "fmt"
+
+// A Moment says what a thread did at some time.
+type Moment struct {
+	// Call is the last one that had begun; its Call is nil if none had.
+	Call TimedCall
+	// Inside is whether it was still under way. If not, the thread was outside MPI.
+	Inside bool
+	// Kind says how well the times are known that Call was found by.
+	Kind SampleKind
+}
+
+// At finds what a stream did at a time, in nanoseconds on the run's time line (see
+// TimedCall). It looks at the structure of the stream, or decodes one block of times:
+// the search takes time in proportion to the structure's depth, not to the number of
+// calls before.
+func (k *Rank) At(stream int, ns int64) (Moment, error) {
+	s, err := k.openSeries()
+	if err != nil {
+		return Moment{}, err
+	}
+	var index uint64
+	scale := 1.0
+	if s != nil {
+		index, err = k.seriesAt(s, stream, ns)
+	} else {
+		index, scale, err = k.meanAt(stream, ns)
+	}
+	if err != nil || k.Len(stream) == 0 {
+		return Moment{}, err
+	}
+	for c, err := range k.TimedFrom(stream, index) {
+		if err != nil {
+			return Moment{}, err
+		}
+		m := Moment{Call: c, Kind: c.Timing.Duration.Kind}
+		if s == nil && m.Kind != NoSample {
+			m.Kind = MeanSample
+		}
+		if ns < c.Start {
+			m.Call = TimedCall{}
+			return m, nil
+		}
+		if scale != 1 {
+			// The time line is stretched, so calls are.
+			m.Call.Timing.Duration.Ns = uint64(float64(m.Call.Timing.Duration.Ns) * scale)
+		}
+		m.Inside = ns < m.Call.End()
+		return m, nil
+	}
+	return Moment{}, fmt.Errorf("trace: %s: rank %d: stream %d: no call %d", k.r.name, k.number, stream, index)
+}
+
+// seriesAt returns the number of the last call that began by a time, 0 if none did.
+func (k *Rank) seriesAt(s *rankSeries, stream int, ns int64) (uint64, error) {
+	start, err := k.seriesStart(s)
+	if err != nil || s.Blocks(stream) == 0 {
+		return 0, err
+	}
+	block := s.At(stream, int64(float64(ns-start)*s.TicksPerNs+0.5))
+	entries, err := k.block(s, stream, block)
+	if err != nil {
+		return 0, err
+	}
+	first, _ := s.First(stream, block)
+	at, last := s.Begin(stream, block), first
+	for i, e := range entries {
+		var begin int64
+		if begin, at = e.Advance(at); start+s.Ns(begin) <= ns {
+			last = first + uint64(i)
+		}
+	}
+	if last == first && first > 0 && len(entries) > 0 {
+		// Perhaps even the block's first call came later.
+		if begin, _ := entries[0].Advance(s.Begin(stream, block)); start+s.Ns(begin) > ns {
+			return first - 1, nil
+		}
+	}
+	return last, nil
+}
+
+// meanAt does the same with a stream's means, and says how far these are stretched
+// on the time line.
+func (k *Rank) meanAt(stream int, ns int64) (index uint64, scale float64, err error) {
+	l, err := k.meanTimeline(stream, 0)
+	if err != nil || k.Len(stream) == 0 {
+		return 0, 1, err
+	}
+	at := int64(float64(ns-l.start) / l.scale)
+	switch total := l.sums.Total(); {
+	case at < 0:
+		return 0, l.scale, nil
+	case at >= total:
+		return k.Len(stream) - 1, l.scale, nil
+	}
+	index, terminal := l.sums.Nth(at)
+	// In the gap before the call, what has begun is the one before it.
+	l.done = l.sums.Before(index)
+	if _, start, _ := l.next(int(terminal)); start > ns && index > 0 {
+		index--
+	}
+	return index, l.scale, nil
+}
