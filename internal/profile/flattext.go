@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // Text writes the table, its first rows if top is positive, and what ranks have
@@ -33,11 +34,17 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s %s\n", Duration(float64(x.Ns)), share(float64(x.Ns), float64(f.SpanNs)),
 			grouped(x.Calls), grouped(uint64(x.Ranks)), Duration(x.MeanNs), Duration(float64(x.MaxNs)), imbalance,
-			bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function, x.Place)
+			bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function, "")
 	}
 	tw.Flush()
+	i := -1 // the first line is the head
 	for line := range strings.Lines(b.String()) {
-		fmt.Fprintln(out, cut(strings.TrimRight(line, "\n"), width))
+		line = strings.TrimRight(line, " \n")
+		if i >= 0 {
+			line += " " + fit(f.Rows[i].Place, width-utf8.RuneCountInString(line)-1)
+		}
+		fmt.Fprintln(out, cut(line, width))
+		i++
 	}
 	if n := len(f.Rows) - top; top > 0 && n > 0 {
 		fmt.Fprintf(out, "%s more places: --top 0\n", grouped(uint64(n)))

@@ -266,7 +266,7 @@ func (t *table) write(title string, list []row) {
 			if n := utf8.RuneCountInString(text); n < column {
 				text += strings.Repeat(" ", column-n)
 			}
-			text += "  " + x.site
+			text += "  " + fit(x.site, room-utf8.RuneCountInString(text)-2)
 		}
 		t.line(numbers + cut(text, room))
 	}
@@ -276,6 +276,22 @@ func (t *table) line(s string) {
 	if t.err == nil {
 		_, t.err = fmt.Fprintln(t.w, strings.TrimRight(s, " "))
 	}
+}
+
+// fit shortens a place to a number of columns if that can be done by leaving out
+// its module and namespaces, which say least.
+func fit(place string, width int) string {
+	if i := strings.LastIndex(place, " ("); i > 0 && utf8.RuneCountInString(place) > width {
+		place = place[:i]
+	}
+	for utf8.RuneCountInString(place) > width {
+		_, rest, ok := strings.Cut(place, "::")
+		if !ok {
+			break
+		}
+		place = "…" + rest
+	}
+	return place
 }
 
 // cut shortens a text to a number of columns.
