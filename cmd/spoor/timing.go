@@ -103,7 +103,7 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 			return err
 		}
 		for stream := range k.Streams() {
-			calls, batch, err := exactTimes(k, stream, &o.Options)
+			calls, batch, err := measure.Stream(k, stream, &o.Options)
 			if err != nil {
 				return fmt.Errorf("%s: rank %d: %w", r.Name(), rank, err)
 			}
@@ -122,34 +122,6 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 		return writeJSON(cmd.OutOrStdout(), timingJSON(r, &o.Options, results))
 	}
 	return printTiming(cmd.OutOrStdout(), &o.Options, len(ranks), results)
-}
-
-// exactTimes returns the times of a stream's calls, with terminals as keys and
-// functions as groups.
-func exactTimes(k *trace.Rank, stream int, o *timing.Options) (calls codec.Calls, b codec.Batch, err error) {
-	n := k.Len(stream)
-	calls.Keys = make([]uint32, 0, n)
-	b.Gaps, b.Durations = make([]uint64, 0, n), make([]uint64, 0, n)
-	for t := range k.Terminals() {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return calls, b, err
-		}
-		calls.Groups = append(calls.Groups, uint32(c.Func.ID))
-		calls.Bounds = append(calls.Bounds, o.Bound(c.Name()))
-	}
-	for t, err := range k.Timings(stream) {
-		if err != nil {
-			return calls, b, err
-		}
-		if s := t.Timing.Duration; s.Kind != trace.ExactSample {
-			return calls, b, fmt.Errorf("the trace has no exact times of single calls (%s); record them: spoor run --timing lossless …", s.Kind)
-		}
-		calls.Keys = append(calls.Keys, uint32(t.Terminal))
-		b.Gaps = append(b.Gaps, t.Timing.Gap.Ns)
-		b.Durations = append(b.Durations, t.Timing.Duration.Ns)
-	}
-	return calls, b, nil
 }
 
 func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.Result) error {

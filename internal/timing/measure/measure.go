@@ -1,7 +1,8 @@
 // Package measure tries timing codecs on times of real calls: how many bytes
 // each makes, how far off the values come back, and how long that takes.
 //
-// It knows no traces; whoever has exact times gives them stream by stream.
+// It takes times stream by stream, and gets them from traces that have them
+// exactly. How these were recorded it does not know.
 package measure
 
 import (
