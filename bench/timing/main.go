@@ -103,17 +103,22 @@ func measured(path string, o *timing.Options) (*program, error) {
 		}
 		p.ranks++
 		for stream := range k.Streams() {
-			calls, batch, err := measure.Stream(k, stream, o)
-			if err != nil {
-				return nil, fmt.Errorf("%s: rank %d: %w", path, rank, err)
-			}
-			p.calls += int64(len(calls.Keys))
-			for i, c := range codecs {
-				if err := p.results[i].Add(c, calls, batch); err != nil {
-					return nil, fmt.Errorf("%s: rank %d: %w", path, rank, err)
+			var whole measure.Block
+			for block, err := range measure.Blocks(k, stream, o) {
+				if err != nil {
+					return nil, err
 				}
+				p.calls += int64(len(block.Calls.Keys))
+				for i, c := range codecs {
+					if err := p.results[i].Add(c, block); err != nil {
+						return nil, fmt.Errorf("%s: rank %d: %w", path, rank, err)
+					}
+				}
+				whole.Calls.Keys = append(whole.Calls.Keys, block.Calls.Keys...)
+				whole.Batch.Gaps = append(whole.Batch.Gaps, block.Batch.Gaps...)
+				whole.Batch.Durations = append(whole.Batch.Durations, block.Batch.Durations...)
 			}
-			p.hist.add(calls.Keys, batch)
+			p.hist.add(whole.Calls.Keys, whole.Batch)
 		}
 	}
 	return p, nil

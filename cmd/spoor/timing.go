@@ -95,7 +95,7 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 	for i, c := range codecs {
 		results[i] = measure.New(c)
 	}
-	p := newProgress(cmd.ErrOrStderr(), "streams coded", len(ranks)*len(codecs))
+	p := newProgress(cmd.ErrOrStderr(), "ranks coded", len(ranks))
 	defer p.end()
 	for _, rank := range ranks {
 		k, err := r.Rank(rank)
@@ -103,19 +103,18 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 			return err
 		}
 		for stream := range k.Streams() {
-			calls, batch, err := measure.Stream(k, stream, &o.Options)
-			if err != nil {
-				return fmt.Errorf("%s: rank %d: %w", r.Name(), rank, err)
-			}
-			for i, c := range codecs {
-				if err := results[i].Add(c, calls, batch); err != nil {
-					return fmt.Errorf("%s: rank %d: %w", r.Name(), rank, err)
+			for block, err := range measure.Blocks(k, stream, &o.Options) {
+				if err != nil {
+					return err
 				}
-				if stream == 0 {
-					p.step()
+				for i, c := range codecs {
+					if err := results[i].Add(c, block); err != nil {
+						return fmt.Errorf("%s: rank %d: %w", r.Name(), rank, err)
+					}
 				}
 			}
 		}
+		p.step()
 	}
 	p.end()
 	if o.json {

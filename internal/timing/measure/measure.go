@@ -1,8 +1,8 @@
 // Package measure tries timing codecs on times of real calls: how many bytes
 // each makes, how far off the values come back, and how long that takes.
 //
-// It takes times stream by stream, and gets them from traces that have them
-// exactly. How these were recorded it does not know.
+// It gets the times from traces that have them exactly. How these were recorded
+// it does not know.
 package measure
 
 import (
@@ -22,7 +22,7 @@ type List struct {
 	most  float64
 }
 
-// A Result is what one codec made of all streams so far.
+// A Result is what one codec made of all blocks so far.
 type Result struct {
 	Codec     string  `json:"codec"`
 	Values    int64   `json:"values"` // gaps and durations
@@ -57,31 +57,16 @@ func (r *Result) NsPerValue(d time.Duration) float64 {
 	return float64(d.Nanoseconds()) / float64(max(r.Values, 1))
 }
 
-// batch is how many calls are coded at once, as a recorder with bounded memory
-// does.
-const batch = 1 << 20
-
-// New returns a result for a codec, of no streams yet.
+// New returns a result for a codec, of no blocks yet.
 func New(c codec.Codec) *Result {
 	none := List{least: math.Inf(1), most: math.Inf(-1)}
 	return &Result{Codec: c.Name(), Gaps: none, Durations: none}
 }
 
-// Add tries the codec on the calls of one more stream. An error means that a
-// value came back beyond its bound, or not at all.
-func (r *Result) Add(c codec.Codec, calls codec.Calls, b codec.Batch) error {
-	for len(calls.Keys) > batch {
-		head := calls
-		head.Keys = calls.Keys[:batch]
-		if err := r.add(c, head, codec.Batch{Gaps: b.Gaps[:batch], Durations: b.Durations[:batch]}); err != nil {
-			return err
-		}
-		calls.Keys, b = calls.Keys[batch:], codec.Batch{Gaps: b.Gaps[batch:], Durations: b.Durations[batch:]}
-	}
-	return r.add(c, calls, b)
-}
-
-func (r *Result) add(c codec.Codec, calls codec.Calls, b codec.Batch) error {
+// Add tries the codec on one more block. An error means that a value came back
+// beyond its bound, or not at all.
+func (r *Result) Add(c codec.Codec, block Block) error {
+	calls, b := block.Calls, block.Batch
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	start := processor()

@@ -16,7 +16,7 @@ func TestResult(t *testing.T) {
 	calls := codec.Calls{Keys: keys, Bounds: []float64{0.1, 0}}
 	for _, c := range codec.All() {
 		r := New(c)
-		if err := r.Add(c, calls, codec.Batch{Gaps: gaps, Durations: durations}); err != nil {
+		if err := r.Add(c, Block{calls, codec.Batch{Gaps: gaps, Durations: durations}}); err != nil {
 			t.Fatal(err)
 		}
 		exact := c.Name() == "raw" || c.Name() == "zstd" || c.Name() == "lossless"
@@ -40,7 +40,7 @@ func (l liar) Decode(src []byte, want codec.Lists, c *codec.Calls) (codec.Batch,
 
 func TestBeyondTheBound(t *testing.T) {
 	calls := codec.Calls{Keys: []uint32{0, 0}, Bound: 0.1}
-	if err := New(liar{}).Add(liar{}, calls, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}); err == nil {
+	if err := New(liar{}).Add(liar{}, Block{calls, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}}); err == nil {
 		t.Error("nothing was noticed")
 	}
 }

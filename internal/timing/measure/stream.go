@@ -1,37 +1,38 @@
 package measure
 
 import (
-	"fmt"
+	"iter"
 
 	"spoor/internal/timing"
 	"spoor/internal/timing/codec"
 	"spoor/trace"
 )
 
-// Stream returns the times of one thread of a rank, with terminals as keys and
-// functions as groups. It is an error if the trace doesn't have them exactly.
-func Stream(k *trace.Rank, stream int, o *timing.Options) (calls codec.Calls, b codec.Batch, err error) {
-	for t := range k.Terminals() {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return calls, b, err
+// A Block is what codecs get to see at once, as when recording.
+type Block struct {
+	Calls codec.Calls
+	Batch codec.Batch
+}
+
+// Blocks yields the times of one thread of a rank, in ticks. It is an error if
+// the trace doesn't have them exactly.
+func Blocks(k *trace.Rank, stream int, o *timing.Options) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		for raw, err := range k.RawTimes(stream) {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			b := Block{
+				Calls: codec.Calls{Keys: raw.Kinds, Groups: raw.Groups},
+				Batch: codec.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
+			}
+			for _, name := range raw.Functions {
+				b.Calls.Bounds = append(b.Calls.Bounds, o.Bound(name))
+			}
+			if !yield(b, nil) {
+				return
+			}
 		}
-		calls.Groups = append(calls.Groups, uint32(c.Func.ID))
-		calls.Bounds = append(calls.Bounds, o.Bound(c.Name()))
 	}
-	n := k.Len(stream)
-	calls.Keys = make([]uint32, 0, n)
-	b.Gaps, b.Durations = make([]uint64, 0, n), make([]uint64, 0, n)
-	for t, err := range k.Timings(stream) {
-		if err != nil {
-			return calls, b, err
-		}
-		if s := t.Timing.Duration; s.Kind != trace.ExactSample {
-			return calls, b, fmt.Errorf("the trace has no exact times of single calls (%s); record them: spoor run --timing lossless …", s.Kind)
-		}
-		calls.Keys = append(calls.Keys, uint32(t.Terminal))
-		b.Gaps = append(b.Gaps, t.Timing.Gap.Ns)
-		b.Durations = append(b.Durations, t.Timing.Duration.Ns)
-	}
-	return calls, b, nil
 }
