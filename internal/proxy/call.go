@@ -402,6 +402,8 @@ func (w *writer) intSink(p *trace.ParamDef) string {
 		return w.sink("count64")
 	case w.wide(p):
 		return "(void *)" + w.sink("count64")
+	case w.def.Has(mpi.Tool): // some are enumerations
+		return "(void *)" + w.sink("number")
 	}
 	return w.sink("number")
 }
@@ -431,6 +433,9 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	}
 	switch p.Dir {
 	case trace.DirIn:
+		if p.Kind == "pvar" && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.AllHandles(w.c.f.Name) {
+			return "MPI_T_PVAR_ALL_HANDLES"
+		}
 		return w.handle(p.Kind, in.at)
 	case trace.DirFree:
 		if w.c.f.Name == "MPI_Win_free" {
