@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
+
+	"spoor/internal/timing"
 )
 
 // Each loop is one iteration of a program; calls is how many MPI calls it makes.
@@ -154,4 +156,42 @@ func BenchmarkThreads(b *testing.B) {
 		calls += 2 * laps
 	}
 	b.ReportMetric(float64(cpu()-begin)/float64(calls), "cpu-ns/call")
+}
+
+// BenchmarkTiming is what the modes of timing cost per call, with checkpoints as a
+// ring of usual size needs them. Times vary, or histograms would have an easy life.
+func BenchmarkTiming(b *testing.B) {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless} {
+		b.Run(string(mode), func(b *testing.B) {
+			const laps = 300
+			var spent int64
+			calls := 0
+			for b.Loop() {
+				s := newSynth(b, 0, 1<<20)
+				cfg := testConfig()
+				cfg.Dir = b.TempDir()
+				cfg.Timing.Mode = mode
+				c := attach(b, cfg, s)
+				seed := uint32(1)
+				for range 60 {
+					for range laps {
+						for _, call := range []func(){s.commRank, s.iprobe, s.allreduce} {
+							seed = seed*1103515245 + 12345
+							s.w.Step = 100 + uint64(seed>>16&255)
+							call()
+							calls++
+						}
+					}
+					begin := cpu()
+					if err := c.Drain(); err != nil {
+						b.Fatal(err)
+					}
+					spent += cpu() - begin
+				}
+				c.Close()
+				c.CloseLogs()
+			}
+			b.ReportMetric(float64(spent)/float64(calls), "cpu-ns/call")
+		})
+	}
 }
