@@ -164,10 +164,9 @@ func (s *flatSums) row(c *trace.Call, where Where) int {
 	if !ok {
 		i = len(s.f.Rows)
 		s.rows[key] = i
-		place := where(c.Site)
+		frames, text := where.stack(c.Site)
 		s.f.Rows = append(s.f.Rows, Row{
-			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset,
-			Frames: append([]symbolise.Frame{}, place.Frames...), Place: place.String(),
+			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}

@@ -312,3 +312,18 @@ func TestLaTeX(t *testing.T) {
 		}
 	}
 }
+
+// Where frames of the stack were recorded, a site shows them all.
+func TestStack(t *testing.T) {
+	site := trace.Site{Module: "/a/lib.so", Offset: 1, Outer: &trace.Site{Module: "/a/app", Offset: 2, Outer: &trace.Site{Module: "/a/app", Offset: 3}}}
+	where := Where(func(s trace.Site) symbolise.Place {
+		return symbolise.Place{
+			Module: s.Module, Offset: s.Offset, Precision: symbolise.Symbol,
+			Frames: []symbolise.Frame{{Function: fmt.Sprintf("f%d", s.Offset), Offset: 9}},
+		}
+	})
+	frames, text := where.stack(site)
+	if want := "f1+0x9 (lib.so) < f2+0x9 (app) < f3+0x9 (app)"; text != want || len(frames) != 3 {
+		t.Errorf("%q in %d frames, want %q", text, len(frames), want)
+	}
+}

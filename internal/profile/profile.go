@@ -21,6 +21,19 @@ import (
 // Where tells what is known of the code at a call site.
 type Where func(trace.Site) symbolise.Place
 
+// stack returns the functions at a call site, innermost first, those of the
+// frames around it included if they were recorded; and the same as text.
+func (w Where) stack(s trace.Site) (frames []symbolise.Frame, text string) {
+	place := w(s)
+	frames, text = append([]symbolise.Frame{}, place.Frames...), place.String()
+	for o := s.Outer; o != nil; o = o.Outer {
+		place = w(*o)
+		frames = append(frames, place.Frames...)
+		text += " < " + place.String()
+	}
+	return frames, text
+}
+
 // A Profile is the shape of one rank of a class.
 type Profile struct {
 	Trace   string   `json:"trace"`
@@ -151,10 +164,9 @@ func (b *builder) terminals(r *trace.Reader) error {
 		}
 		key := siteKey{c.Name(), c.Site}
 		if known[key] == 0 {
-			place := b.where(c.Site)
+			frames, text := b.where.stack(c.Site)
 			b.p.Sites = append(b.p.Sites, Site{
-				Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset,
-				Frames: append([]symbolise.Frame{}, place.Frames...), Text: place.String(),
+				Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Text: text,
 			})
 			known[key] = len(b.p.Sites)
 		}
