@@ -18,7 +18,7 @@ type histogramErrors struct {
 }
 
 // enough is how many samples a distribution must have.
-const enough = 500
+const enough = 100
 
 func (h *histogramErrors) add(keys []uint32, b codec.Batch) {
 	for i, list := range [][]uint64{b.Gaps, b.Durations} {
