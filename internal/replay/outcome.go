@@ -131,7 +131,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 		if s.fate == nil || s.fate.status == nil || !wildcard(c) {
 			return 0, nil
 		}
-		if match = message(s.fate.status); match == nil {
+		if match = message(s.fate.status); match == nil || match.Cancelled {
 			return 0, nil
 		}
 	default: // blocking receives and probes
@@ -190,8 +190,10 @@ func statusOf(c *trace.Call) *trace.StatusValue {
 	return message(p.Out.Status)
 }
 
+// message returns a status if it tells of a message. Whether it was cancelled is
+// for requests to say: after a probe that bit may be anything.
 func message(v *trace.StatusValue) *trace.StatusValue {
-	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Cancelled || v.Source == anySource || v.Tag == anyTag {
+	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Source == anySource || v.Tag == anyTag {
 		return nil
 	}
 	return v

@@ -251,9 +251,13 @@ EXPORT int PMPI_Improbe(int source, int tag, word comm, word flag, word message,
 	const struct under_outcome *o = take(UNDER_IMPROBE);
 	if (!o)
 		return ((f6)REAL(PMPI_Improbe))(source, tag, comm, flag, message, status);
-	*(int32_t *)flag = o->flag;
-	if (o->flag)
-		return ((f5)REAL(PMPI_Mprobe))(o->source, o->tag, comm, message, status);
+	if (o->flag) {
+		int rc = 0;
+		for (*(int32_t *)flag = 0; !rc && !*(int32_t *)flag; sched_yield())
+			rc = ((f6)REAL(PMPI_Improbe))(o->source, o->tag, comm, flag, message, status);
+		return rc;
+	}
+	*(int32_t *)flag = 0;
 	int seen;
 	return ((f5)REAL(PMPI_Iprobe))(source, tag, comm, (word)&seen, (word)mpi.status_ignore);
 }
