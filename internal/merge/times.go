@@ -116,13 +116,13 @@ func (c *class) decodeTimes(r *wire.Reader, sh shape) {
 
 // appendStat writes a summary as little more than what its extremes leave open:
 //
-//	stat = count uvarint, min uvarint, max-min uvarint, sum-count·min uvarint,
-//	       squares-sum²/count (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
+//	stat = count uvarint, min uvarint, max-min uvarint, sum-least uvarint,
+//	       squares-least (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
 func appendStat(b []byte, s timing.Stat) []byte {
-	for _, v := range [...]uint64{s.Count, s.Min, s.Max - s.Min, s.Sum - s.Count*s.Min} {
+	for _, v := range [...]uint64{s.Count, s.Min, s.Max - s.Min, s.Sum - leastSum(s.Count, s.Min, s.Max)} {
 		b = wire.AppendUvarint(b, v)
 	}
-	least := leastSquares(s.Count, s.Sum)
+	least := leastSquares(s)
 	lo, borrow := bits.Sub64(s.Squares.Lo, least.Lo, 0)
 	hi, _ := bits.Sub64(s.Squares.Hi, least.Hi, borrow)
 	b = wire.AppendUvarint(wire.AppendVarint(b, int64(hi)), lo)
@@ -133,8 +133,8 @@ func appendStat(b []byte, s timing.Stat) []byte {
 func decodeStat(r *wire.Reader) timing.Stat {
 	s := timing.Stat{Count: r.Uvarint(), Min: r.Uvarint()}
 	s.Max = s.Min + r.Uvarint()
-	s.Sum = s.Count*s.Min + r.Uvarint()
-	s.Squares = leastSquares(s.Count, s.Sum).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
+	s.Sum = leastSum(s.Count, s.Min, s.Max) + r.Uvarint()
+	s.Squares = leastSquares(s).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
 	s.MinRank = int32(r.Int(maxRanks))
 	last := int64(s.MinRank) + r.Varint()
 	if last < 0 || last > maxRanks {
@@ -145,13 +145,30 @@ func decodeStat(r *wire.Reader) timing.Stat {
 	return s
 }
 
-// leastSquares is sum²/n, rounded down: what the squares of n samples with that
-// sum come to at least.
-func leastSquares(n, sum uint64) timing.Wide {
+// leastSum is what n samples come to at least with these extremes.
+func leastSum(n, least, most uint64) uint64 {
+	if n < 2 {
+		return n * least
+	}
+	return (n-1)*least + most
+}
+
+// leastSquares is what the squares come to at least: those of the extremes, and
+// the others all alike.
+func leastSquares(s timing.Stat) timing.Wide {
+	if s.Count < 2 {
+		return squareOver(s.Sum, s.Count)
+	}
+	sum := squareOver(s.Min, 1).Plus(squareOver(s.Max, 1))
+	return sum.Plus(squareOver(s.Sum-s.Min-s.Max, s.Count-2))
+}
+
+// squareOver is v²/n, rounded down; 0 for n = 0.
+func squareOver(v, n uint64) timing.Wide {
 	if n == 0 {
 		return timing.Wide{}
 	}
-	hi, lo := bits.Mul64(sum, sum)
+	hi, lo := bits.Mul64(v, v)
 	q, rest := hi/n, hi%n
 	lo, _ = bits.Div64(rest, lo, n)
 	return timing.Wide{Hi: q, Lo: lo}
