@@ -257,13 +257,22 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 			"only in the %s trace a message of %d bytes from rank %d came to a receive of any", only, s.Count, s.Source)}, nil
 	}
 	if len(t.open) > 0 {
-		only := "first"
-		for _, second := range t.owner {
-			if second {
-				only = "second"
+		// The first of them, so that the answer is always the same.
+		var f finish
+		found := false
+		for g := range t.open {
+			if !found || g.form < f.form || g.form == f.form && (g.id < f.id || g.id == f.id && g.nth < f.nth) {
+				f, found = g, true
 			}
 		}
-		return &Difference{Rank: a.Number(), Stream: stream, What: "only the " + only + " trace finished some request"}, nil
+		only, what := "first", "request"
+		if t.owner[f] {
+			only = "second"
+		}
+		if f.form == trace.RequestPersistent {
+			what = "persistent"
+		}
+		return &Difference{Rank: a.Number(), Stream: stream, What: fmt.Sprintf("only the %s trace finished %s%d", only, what, f.id)}, nil
 	}
 	return nil, nil
 }

@@ -31,7 +31,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 	once := record(t, 1, waits(1))
 	list := compare(t, a, once, diff.Options{AnyOrder: true})
-	if len(list) != 1 || list[0].What != "only the first trace finished some request" {
+	if len(list) != 1 || list[0].What != "only the first trace finished request0" {
 		t.Errorf("a request that isn't finished: %+v", list)
 	}
 	other := record(t, 1, func(r *tracktest.Recorder) {

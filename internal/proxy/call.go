@@ -766,8 +766,10 @@ func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
 			if out.n == trace.ArrayStatusesIgnore {
 				return "MPI_STATUSES_IGNORE"
 			}
-			if out.n > 0 && out.elems[0].n == int64(trace.StatusIgnored) {
-				return "MPI_STATUSES_IGNORE"
+			for k := range out.elems {
+				if out.elems[k].n == int64(trace.StatusIgnored) {
+					return "MPI_STATUSES_IGNORE"
+				}
 			}
 		}
 		return fmt.Sprintf("statuses(%d)", n)
