@@ -71,6 +71,8 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/spoor
 	install -m 755 bin/spoor $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 bin/libspoor.so bin/libspoor-engine.so bin/libspoor-replay.so bin/spoor-replay $(DESTDIR)$(PREFIX)/lib/spoor/
+	install -d $(DESTDIR)$(PREFIX)/include
+	install -m 644 shim/spoor_plugin.h $(DESTDIR)$(PREFIX)/include/spoor.h
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 

@@ -114,7 +114,7 @@ func numbered(name string, n int) string {
 func spoorOptions(env []string) string {
 	var list []string
 	for _, v := range env {
-		for _, name := range []string{"SPOOR_ALLOC_MIN=", "SPOOR_START_OFF=", "SPOOR_RING=", "SPOOR_STACK=", "SPOOR_TIMING"} {
+		for _, name := range []string{"SPOOR_ALLOC_MIN=", "SPOOR_START_OFF=", "SPOOR_RING=", "SPOOR_STACK=", "SPOOR_PLUGIN=", "SPOOR_COUNTERS=", "SPOOR_TIMING"} {
 			if strings.HasPrefix(v, name) {
 				list = append(list, v)
 			}

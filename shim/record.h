@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 2
+#define SP_RING_VERSION 3
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -44,6 +44,9 @@ enum sp_kind {
 	SP_SWITCH = 6,  /* ticks, 1 on or 0 off */
 	SP_LOST = 7,    /* ticks, number of records dropped before tracing could start */
 	SP_STACK = 8,   /* ticks, key, return addresses, innermost first */
+	SP_NAME = 9,    /* ticks, number, length, text: what values are called */
+	SP_VALUES = 10, /* ticks, ticks that went by since the last record and are no gap,
+	                   (number of the name, value)… of the call that ended last */
 };
 
 /* What stands for the return address in ENTER records of calls with a stack that

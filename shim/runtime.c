@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "hooks.h"
 #include "host.h"
 #include "resolve.h"
 #include "ring.h"
@@ -143,6 +144,7 @@ static struct {
 static void thread_ends(void *arg)
 {
 	struct sp_thread *t = arg;
+	sp_hooks_thread_ends(t);
 	pthread_mutex_lock(&attach_lock);
 	vacant.number[vacant.n++] = t->number;
 	pthread_mutex_unlock(&attach_lock);
@@ -250,7 +252,7 @@ int sp_open_slow(struct sp_thread *t, int handles, const void *site)
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
 		sp_resolve();
 	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
-	if (mode == SP_OFF || (t->depth && sp_is_mpi(site)))
+	if (mode == SP_OFF || t->hooked || (t->depth && sp_is_mpi(site)))
 		return 0;
 	if (mode == SP_MUTED)
 		return handles;
@@ -334,6 +336,8 @@ void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
 	t->cur = w + n;
 	t->head += (words + n) * 8;
 	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+	if (t->after && (word0 >> 48 & 0xff) == SP_LEAVE)
+		sp_hooks_left(t);
 }
 
 void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open)

@@ -30,6 +30,8 @@
 #pragma GCC visibility push(hidden)
 
 #define SP_API __attribute__((visibility("default")))
+/* What a call usually doesn't need: out of the way, and of the registers. */
+#define SP_ASIDE __attribute__((noinline, cold))
 #define sp_likely(x) __builtin_expect(!!(x), 1)
 #define sp_unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -50,6 +52,7 @@ enum sp_mode {
 /* What is done at each call besides recording it; usually nothing. */
 enum sp_extra {
 	SP_STACKS = 1, /* stack.c */
+	SP_HOOKS = 2,  /* hooks.c: a plugin, counters */
 };
 
 struct sp_thread {
@@ -60,8 +63,16 @@ struct sp_thread {
 	uint64_t head;  /* position of cur */
 	uint32_t depth; /* wrappers this thread is inside of */
 	uint32_t busy;  /* inside the shim's own work: allocations don't count */
-	uint32_t npending;
+	union {
+		struct {
+			uint32_t npending;
+			uint32_t after; /* 1 + depth of a call whose LEAVE a VALUES record follows; 0: none */
+		};
+		uint64_t waiting; /* for a record to be committed */
+	};
+	uint32_t hooked; /* inside a plugin: no call counts */
 	int32_t number;
+	struct sp_hooks *hooks;
 	const void *request_at; /* a Fortran wrapper's request variable, which C has a copy of */
 	uint64_t pending[SP_PENDING];
 };
@@ -143,7 +154,7 @@ static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, un
 {
 	uint64_t words = (uint64_t)(w - t->cur);
 	uint64_t word0 = SP_WORD0(words, call, kind, flags);
-	if (sp_unlikely(t->npending)) {
+	if (sp_unlikely(t->waiting)) {
 		sp_commit_pending(t, w, word0);
 		return;
 	}
@@ -153,12 +164,14 @@ static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, un
 	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
 }
 
-const void *sp_stack_site(struct sp_thread *t, const void *site);
+/* hooks.c: where sp_extra says so, before an ENTER record is begun, and before a
+   LEAVE record is, whose time was taken. The first returns the call's site. */
+const void *sp_before(struct sp_thread *t, const void *site, unsigned call, const int64_t *params);
+void sp_after(struct sp_thread *t, unsigned call, int64_t result, uint64_t now, const int64_t *params);
+void sp_hooks_left(struct sp_thread *t);
 
 static inline uint64_t *sp_begin_enter(struct sp_thread *t, const void *site)
 {
-	if (sp_unlikely(sp_extra & SP_STACKS))
-		site = sp_stack_site(t, site);
 	uint64_t *w = sp_begin(t);
 	w[2] = (uint64_t)(uintptr_t)site;
 	return w + 3;

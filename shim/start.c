@@ -11,6 +11,7 @@
 #include "calls.h"
 #include "context.h"
 #include "flavour.h"
+#include "hooks.h"
 #include "host.h"
 #include "ring.h"
 #include "runtime.h"
@@ -150,10 +151,12 @@ static void set_on(void)
 {
 	const char *off = getenv("SPOOR_START_OFF");
 	int early = SP_EARLY;
-	sp_stack_start();
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY)
+		sp_stack_start();
 	if (__atomic_compare_exchange_n(&sp_mode, &early, SP_ON, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 	    && (sp_run.start_off || (off && strcmp(off, "1") == 0)))
 		sp_switch(0);
+	sp_hooks_start();
 }
 
 void sp_start(void)
@@ -190,6 +193,7 @@ void sp_finish(void)
 	if (!sp_run.comm)
 		return;
 	sp_self.busy++;
+	sp_hooks_finish();
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain(&sp_self);
 	if (all_agree(ok)) {
 		if (sp_host_finish()) {

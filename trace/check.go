@@ -96,6 +96,19 @@ func (r *Reader) checkClass(n int) error {
 	if err := r.checkHistograms(n, hists, calls); err != nil {
 		return err
 	}
+	values, err := r.Values(n)
+	if err != nil {
+		return err
+	}
+	for name, list := range values {
+		for i, s := range list {
+			slack := 1 + 1e-9*math.Max(math.Abs(float64(s.Min)), math.Abs(float64(s.Max)))
+			out := s.Mean() < float64(s.Min)-slack || s.Mean() > float64(s.Max)+slack
+			if s.Count > 0 && out && s.Sum != math.MaxInt64 && s.Sum != math.MinInt64 {
+				return r.failed(secValues, fmt.Errorf("class %d: terminal %d: %s from %d to %d with the sum %d: %w", n, i, name, s.Min, s.Max, s.Sum, ErrFormat))
+			}
+		}
+	}
 	for i, t := range times {
 		for _, s := range []Stat{t.Duration, t.Gap} {
 			if err := checkStat(s, calls[i]); err != nil {

@@ -46,6 +46,9 @@ type Class struct {
 	Terminals []Terminal
 	// Histograms, if any, stand in rising order of Terminal and From.
 	Histograms []Histogram
+	// Values is what was attached to calls, by name, parallel to Terminals; see
+	// Reader.Values.
+	Values map[string][]ValueStat
 }
 
 // A Terminal is one distinct call of a class: two calls are one terminal if they

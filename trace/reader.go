@@ -37,6 +37,7 @@ type Reader struct {
 	timing func() ([][]byte, error)
 	series func() (*seriesIndex, error)
 	comms  func() (*Comms, error)
+	values func() (*values, error)
 }
 
 // tables are the sections behind the calls of all ranks.
@@ -107,6 +108,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 		return p, err
 	})
 	r.comms = sync.OnceValues(r.trackComms)
+	r.values = sync.OnceValues(r.readValues)
 	return r, nil
 }
 

@@ -39,13 +39,14 @@ const (
 	secTimes      = 9
 	secProcess    = 10
 	secSeries     = 11 // there only if times of every call were kept
-	secEnd        = 12
+	secValues     = 12 // there only if something was attached to calls
+	secEnd        = 13
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series",
+	secProcess: "process", secSeries: "series", secValues: "values",
 }
 
 // Codecs of sections.
@@ -130,8 +131,17 @@ func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), 
 	return append(append(file, dir...), body...), nil
 }
 
+// place is where a section stands: in order of numbers, but a series last, as it may
+// be too large to be held in memory.
+func place(id byte) int {
+	if id == secSeries {
+		return secEnd
+	}
+	return int(id)
+}
+
 // optional sections may be missing.
-var optional = [secEnd]bool{secSeries: true}
+var optional = [secEnd]bool{secSeries: true, secValues: true}
 
 // A counter counts what is written.
 type counter struct {
@@ -191,9 +201,9 @@ func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {
 			break
 		}
 		switch {
-		case s.id == 0 || s.id >= secEnd:
+		case s.id == 0 || s.id >= secEnd || sectionNames[s.id] == "":
 			r.Fail("unknown section %d", s.id)
-		case len(list) > 0 && s.id <= list[len(list)-1].id:
+		case len(list) > 0 && place(s.id) <= place(list[len(list)-1].id):
 			r.Fail("section %q out of order", s.name())
 		case s.codec > codecMixed:
 			r.Fail("section %q: unknown codec %d", s.name(), s.codec)

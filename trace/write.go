@@ -94,6 +94,9 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	raw[secColumns] = appendBlobs(nil, e.stored)
 	raw[secTimes] = appendBlobs(nil, e.times)
 	raw[secProcess] = c.Processes.append(nil)
+	if times {
+		raw[secValues] = appendValues(c.Classes)
+	}
 	return raw, nil
 }
 

@@ -75,6 +75,18 @@ func (g *call) recorded() []string {
 	return list
 }
 
+// asNumbers is the parameters as 64-bit numbers, for plugins.
+func (g *call) asNumbers() string {
+	var list []string
+	for _, a := range g.arguments() {
+		list = append(list, "(int64_t)(intptr_t)"+a)
+	}
+	if len(list) == 0 {
+		return "0"
+	}
+	return strings.Join(list, ", ")
+}
+
 func (g *call) short() string { return strings.TrimPrefix(g.Name, "MPI_") }
 
 func (g *call) enterHead() string {

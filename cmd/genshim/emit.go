@@ -19,6 +19,10 @@ type page struct {
 	Name, Short, Return  string
 	EnterHead, LeaveHead string
 	Prototype, Args      string
+	Params               string // all of them, each as 64 bits
+	Result               string // declaration of what the function returned
+	Recorded             string // declarations after others
+	RecordedArgs         string // and their names
 	More                 string // arguments after the fixed ones
 	Enter, Leave         code
 	Code, Handwritten    bool
@@ -57,6 +61,14 @@ func (g *call) emit() (string, error) {
 		EnterHead: g.enterHead(), LeaveHead: g.leaveHead(), Prototype: g.prototype(), Args: args,
 		Enter: code{enter.before, enter.parts}, Leave: code{leave.before, leave.parts},
 		Code: g.returnsCode(), Handwritten: handwritten[g.Name], Handles: g.handles(),
+	}
+	p.Params = g.asNumbers()
+	p.Result = declare(g.returnType(), "rc_")
+	for _, d := range g.recorded() {
+		p.Recorded += ", " + d
+	}
+	for _, a := range g.arguments() {
+		p.RecordedArgs += ", " + a
 	}
 	if args != "" {
 		p.More = ", " + args

@@ -17,7 +17,9 @@ func tables(calls []*mpi.Call) []byte {
 	for _, c := range calls {
 		fmt.Fprintf(&b, "\t[%d] = \"P%s\",\n", c.ID, c.Name)
 	}
-	b.WriteString("};\n\nconst struct sp_layout sp_layouts[SP_FLAVOURS] = {\n")
+	b.WriteString("};\n\n")
+	params(&b, calls)
+	b.WriteString("const struct sp_layout sp_layouts[SP_FLAVOURS] = {\n")
 	for _, f := range mpi.Flavours() {
 		layout(&b, f)
 	}
@@ -33,6 +35,26 @@ func tables(calls []*mpi.Call) []byte {
 	}
 	fmt.Fprintf(&b, "};\nconst int sp_npredefined = %d;\n", n)
 	return b.Bytes()
+}
+
+// params writes the names and kinds of parameters: text without pointers to it,
+// since what needs relocation is memory of each process.
+func params(b *bytes.Buffer, calls []*mpi.Call) {
+	var text, at, count bytes.Buffer
+	n := 0
+	for _, c := range calls {
+		g := newCall(c)
+		fmt.Fprintf(&at, "\t[%d] = %d,\n", c.ID, n)
+		fmt.Fprintf(&count, "\t[%d] = %d,\n", c.ID, len(g.arguments()))
+		for _, p := range g.params {
+			if p.Kind != mpi.KindVarargs {
+				fmt.Fprintf(&text, "\t\"%s\\0%s\\0\"\n", p.Name, p.Kind)
+				n += len(p.Name) + len(p.Kind.String()) + 2
+			}
+		}
+	}
+	fmt.Fprintf(b, "const char sp_params[] =\n%s\t\"\";\n\nconst uint32_t sp_params_at[SP_NCALLS] = {\n%s};\n\n", text.String(), at.String())
+	fmt.Fprintf(b, "const uint8_t sp_params_n[SP_NCALLS] = {\n%s};\n\n", count.String())
 }
 
 func layout(b *bytes.Buffer, f mpi.Flavour) {

@@ -29,6 +29,7 @@ type dumpOptions struct {
 	sites     bool
 	paths     []string
 	times     bool
+	values    bool
 	structure bool
 	at        string
 }
@@ -80,6 +81,7 @@ from rank 0's first call.`,
 	f.BoolVar(&o.json, "json", false, "print JSON lines")
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
 	debugPathFlag(f, &o.paths)
+	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to calls like it in its class of ranks: mean [least, greatest]")
 	f.BoolVar(&o.times, "times", false, "add mean duration of, and mean gap before, calls like it in its class of ranks")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
@@ -95,6 +97,8 @@ type dumper struct {
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
+	attached   attachedCache
+	values     []attachedValue // of the call at hand
 }
 
 func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
@@ -208,6 +212,11 @@ func (d *dumper) rank(k *trace.Rank) error {
 			if err != nil {
 				return err
 			}
+			if d.o.values {
+				if d.values, err = d.attached.of(k, c.Terminal); err != nil {
+					return err
+				}
+			}
 			if err := d.print(c, times); err != nil {
 				return err
 			}
@@ -287,13 +296,16 @@ func (d *dumper) print(c *trace.Call, times []trace.Times) error {
 			}
 			b = append(append(append(b[:len(b)-1], `,"frames":`...), where...), '}')
 		}
+		if len(d.values) > 0 {
+			b = append(appendValuesJSON(append(b[:len(b)-1], `,"values":`...), d.values), '}')
+		}
 		if times != nil {
 			t := &times[c.Terminal]
 			b = fmt.Appendf(b[:len(b)-1], `,"mean_ns":%.0f,"mean_gap_ns":%.0f}`, t.Duration.Mean(), t.Gap.Mean())
 		}
 	} else {
 		b = d.appendWhich(b, c)
-		b = d.appendExtras(c.AppendText(b), c, times)
+		b = appendValues(d.appendExtras(c.AppendText(b), c, times), d.values)
 	}
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)

@@ -27,6 +27,8 @@ type runOptions struct {
 	scratch  string
 	allocMin string
 	stack    int
+	plugin   string
+	counters string
 	quiet    bool
 	timing   timing.Options
 	mode     string
@@ -80,6 +82,8 @@ grows with the number of calls in the last two cases only.`,
 	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: "+modeList())
 	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
 	f.StringArrayVar(&o.errors, "error", nil, "relative error of lossy timing, `[FUNCTION=]E`; can be repeated (default 0.1)")
+	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank and call it around MPI calls; see spoor.h")
+	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
 	return cmd
@@ -123,6 +127,18 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	stderr := cmd.ErrOrStderr()
 	if o.stack < 1 || o.stack > 64 {
 		return &usageError{cmd, fmt.Errorf("--stack %d: from 1, the call site alone, to 64 frames", o.stack)}
+	}
+	if err := checkCounters(o.counters); err != nil {
+		return &usageError{cmd, err}
+	}
+	if o.plugin != "" {
+		var err error
+		if o.plugin, err = filepath.Abs(o.plugin); err != nil {
+			return err
+		}
+		if _, err := os.Stat(o.plugin); err != nil {
+			return fmt.Errorf("--plugin: %w", err)
+		}
 	}
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
@@ -192,10 +208,37 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	for _, v := range o.timing.Environment() {
 		vars = append(vars, launch.Var{Name: v[0], Value: v[1]})
 	}
+	for _, v := range []launch.Var{{Name: "SPOOR_PLUGIN", Value: o.plugin}, {Name: "SPOOR_COUNTERS", Value: o.counters}} {
+		if v.Value != "" {
+			vars = append(vars, v)
+		}
+	}
 	if o.stack > 1 {
 		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
 	}
 	return vars
+}
+
+// The counters that shim/counters.c knows.
+var counterNames = []string{
+	"instructions", "cycles", "cache-references", "cache-misses", "branches", "branch-misses", "task-clock", "page-faults",
+	"minor-faults", "major-faults", "context-switches", "cpu-migrations",
+}
+
+func checkCounters(list string) error {
+	if list == "" {
+		return nil
+	}
+	names := strings.Split(list, ",")
+	for _, name := range names {
+		if !slices.Contains(counterNames, name) {
+			return fmt.Errorf("--counters: no counter %q; there are %s", name, strings.Join(counterNames, ", "))
+		}
+	}
+	if len(names) > 8 {
+		return fmt.Errorf("--counters: %d counters, at most 8 at a time", len(names))
+	}
+	return nil
 }
 
 // outputPath is where the trace goes. A name that the user gave must be free;

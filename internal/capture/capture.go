@@ -71,6 +71,8 @@ type Capture struct {
 	found   []int       // requests of the call at hand
 	streams []*stream
 
+	attached attached
+
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
 	first     uint64 // ticks of the first record; 0: none yet

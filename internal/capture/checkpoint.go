@@ -52,6 +52,7 @@ type checkpoints struct {
 	chunks bool
 	small  int64  // see smallState
 	keys   int    // signatures that are saved
+	values []byte // terminal, name and number of what was attached
 	times  []byte // terminal, duration and gap of each call, in order of counting
 }
 
@@ -92,7 +93,7 @@ func (c *Capture) Checkpoint() {
 		c.giveUp()
 	}
 	k.keys = c.sigs.Len()
-	k.times = k.times[:0]
+	k.times, k.values = k.times[:0], k.values[:0]
 	for _, s := range c.streams {
 		s.terminals = s.terminals[:0]
 		s.ring.SetKept(s.pos)

@@ -149,6 +149,10 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		s.last = rec.Ticks() // what was not recorded is no gap
 	case event.Lost:
 		c.lost += rec[2]
+	case event.Name:
+		return c.attached.name(rec)
+	case event.Values:
+		return c.attach(s, rec)
 	case event.Stack:
 		if !event.IsStackKey(rec[2]) {
 			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)

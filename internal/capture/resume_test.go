@@ -81,7 +81,7 @@ func (p *synthProgram) step(i, what int) {
 	for _, t := range p.threads {
 		s.w.Now = max(s.w.Now, t.w.Now) // one clock
 	}
-	what %= 13
+	what %= 14
 	switch {
 	case what == 0 && len(p.live) < 40:
 		p.next++
@@ -137,6 +137,9 @@ func (p *synthProgram) step(i, what int) {
 		}
 		s.commRank()
 		s.site = 0x401000
+	case what == 12:
+		s.iprobe()
+		s.attach(p.next%3, int64(p.next)-5)
 	case what == 11 && s.stacks > 0:
 		s.site = event.StackKey(s.w.Ring.Thread(), 1)
 		s.allreduce()
@@ -165,7 +168,7 @@ func written(tb testing.TB, dir string, threads []*synth) {
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Hists", "Log")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
 	}
 	if len(got.Streams) != len(want.Streams) {
@@ -193,6 +196,9 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 	if d := cmp.Diff(logged(tb, want), logged(tb, got)); d != "" {
 		tb.Fatalf("times of calls: -want +got:\n%s", d)
 	}
+	if d := cmp.Diff(valueTable(want), valueTable(got)); d != "" {
+		tb.Fatalf("values: -want +got:\n%s", d)
+	}
 	// Threads that call at the same time may be counted in another order.
 	if d := cmp.Diff(histogramTable(want), histogramTable(got)); len(want.Streams) == 1 && d != "" {
 		tb.Fatalf("histograms: -want +got:\n%s", d)
@@ -217,6 +223,17 @@ func logged(tb rapid.TB, t *track.Track) [][]timing.Entry {
 		}
 	}
 	return list
+}
+
+// valueTable is what was attached, by name and signature.
+func valueTable(t *track.Track) map[string]timing.Signed {
+	m := make(map[string]timing.Signed)
+	for name, list := range t.Values {
+		for i, s := range list {
+			m[name+" "+fmt.Sprint(t.Sigs[i])] = s
+		}
+	}
+	return m
 }
 
 // histogramTable are a track's histograms by signature and what came before.

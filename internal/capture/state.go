@@ -20,6 +20,7 @@ func (c *Capture) appendState(b []byte) []byte {
 	if c.hists != nil {
 		c.hists.save(w)
 	}
+	c.attached.save(w)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
 		w.String(string(s.grammar.Grammar().AppendBinary(nil)))
@@ -35,6 +36,7 @@ func (c *Capture) loadState(b []byte) error {
 	if c.hists != nil {
 		c.hists.load(r, &c.sigs)
 	}
+	c.attached.load(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		g, _, err := grammar.Decode([]byte(r.String()))
 		if err != nil {
@@ -56,6 +58,7 @@ func (c *Capture) appendChunk(b []byte) []byte {
 	w := &pack.Writer{B: b}
 	c.sigs.SaveKeys(w, c.checkpoints.keys)
 	w.String(string(c.checkpoints.times))
+	c.attached.saveChunk(w, c.checkpoints.values)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
 		w.String(string(s.terminals))
@@ -86,6 +89,7 @@ func (c *Capture) loadChunk(b []byte) error {
 			c.hists.add(&c.sigs, uint32(n), prev, duration, gap)
 		}
 	}
+	c.attached.loadChunk(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		if i == len(c.streams) {
 			c.streams = append(c.streams, &stream{thread: i, grammar: grammar.NewBuilder(), prev: signature.None, log: c.newLog(i)})

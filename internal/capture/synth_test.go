@@ -104,6 +104,18 @@ func (s *synth) from(addrs ...uint64) {
 	}
 }
 
+// attach names a value and attaches a number to the last call.
+func (s *synth) attach(id uint64, v int64) {
+	s.tb.Helper()
+	name := uint64('a' + id)
+	if err := s.w.Write(0, event.Name, 0, []uint64{id, 1, name}); err != nil {
+		s.tb.Fatal(err)
+	}
+	if err := s.w.Write(0, event.Values, 0, []uint64{3, id, uint64(v), id, 7}); err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
 const stackBuf = 0x7ff0000fe000
 
 func (s *synth) commRank() {

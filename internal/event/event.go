@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 2
+	Version = 3
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -38,14 +38,16 @@ type Kind uint8
 
 // The kinds of record.
 const (
-	Enter   Kind = 1 // ticks, return address or stack key, input parts
-	Leave   Kind = 2 // ticks, [return code], output parts, aux words
-	Skip    Kind = 3 // nothing, to the end of the ring
-	Segment Kind = 4 // ticks, serial, size, device, class
-	Freed   Kind = 5 // ticks, serial
-	Switch  Kind = 6 // ticks, 1 on or 0 off
-	Lost    Kind = 7 // ticks, number of records dropped
-	Stack   Kind = 8 // ticks, key, return addresses, innermost first
+	Enter   Kind = 1  // ticks, return address or stack key, input parts
+	Leave   Kind = 2  // ticks, [return code], output parts, aux words
+	Skip    Kind = 3  // nothing, to the end of the ring
+	Segment Kind = 4  // ticks, serial, size, device, class
+	Freed   Kind = 5  // ticks, serial
+	Switch  Kind = 6  // ticks, 1 on or 0 off
+	Lost    Kind = 7  // ticks, number of records dropped
+	Stack   Kind = 8  // ticks, key, return addresses, innermost first
+	Name    Kind = 9  // ticks, number, length, text
+	Values  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
 	kindEnd
 )
 
@@ -123,4 +125,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4}
+var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3}

@@ -81,7 +81,7 @@ func (c *class) append(b []byte) []byte {
 		b = c.counts[i].AppendRuns(b)
 	}
 	b = c.values.append(b)
-	return c.appendHists(c.appendTimes(b))
+	return c.appendAttached(c.appendHists(c.appendTimes(b)))
 }
 
 func decode(msg []byte) (*State, error) {
@@ -188,6 +188,7 @@ func decodeClass(r *wire.Reader, s *State) *class {
 	c.values = decodeValues(r, shape.width, n)
 	c.decodeTimes(r, shape)
 	c.decodeHists(r, shape)
+	c.decodeAttached(r, shape)
 	if r.Err() != nil {
 		return nil
 	}

@@ -521,6 +521,9 @@ func (u *united) times(j *class) {
 		}
 	}
 	j.uniteHists(order)
+	for _, c := range order {
+		j.attached = j.attached.merge(c.attached)
+	}
 	j.totals = slices.Clone(order[0].totals)
 	for _, c := range order[1:] {
 		j.totals.merge(c.totals)

@@ -34,14 +34,15 @@ type Problem struct {
 
 // A class is ranks with equal grammars and skeletons.
 type class struct {
-	key    string // of the shape, compared as a whole
-	ranks  column.Column
-	counts []column.Column // of repeated symbols
-	values values
-	times  []trace.Times
-	totals totals
-	hists  []histogram
-	split  bool // refined: terminals may be equal on some ranks
+	key      string // of the shape, compared as a whole
+	ranks    column.Column
+	counts   []column.Column // of repeated symbols
+	values   values
+	times    []trace.Times
+	totals   totals
+	attached attachments
+	hists    []histogram
+	split    bool // refined: terminals may be equal on some ranks
 
 	decoded *shape // of the key, nil if not needed so far
 
@@ -109,6 +110,9 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	c.values = single(vals)
 	c.leafTimes(tr, rank)
 	c.leafHists(tr)
+	if err := c.leafAttached(tr); err != nil {
+		return nil, err
+	}
 	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
 	for h, site := range tr.Sites {
 		s.sites[h] = trace.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
@@ -177,6 +181,7 @@ func (s *State) join(o *State) error {
 			mine.times[i].Gap.Merge(c.times[i].Gap)
 		}
 		mine.totals.merge(c.totals)
+		mine.attached = mine.attached.merge(c.attached)
 		mine.joinHists(c)
 	}
 	s.processes.Concat(&o.processes)
@@ -245,7 +250,7 @@ func (c *class) content() (trace.Class, error) {
 	if err != nil {
 		return trace.Class{}, err
 	}
-	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists()}
+	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(&shape)}
 	times := slices.Clone(c.times)
 	c.totals.fill(times, &shape)
 	for i, k := range shape.skeletons {

@@ -22,9 +22,10 @@ type Track struct {
 	Rank    int
 	Streams []Stream
 	Sigs    []signature.Signature
-	Times   []Times // parallel to Sigs
-	Hists   []Hist  // in rising order of Terminal and From; nil if there are none
-	Log     *Log    // nil if single times were not kept
+	Times   []Times                    // parallel to Sigs
+	Hists   []Hist                     // in rising order of Terminal and From; nil if there are none
+	Log     *Log                       // nil if single times were not kept
+	Values  map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
 	Strings map[uint64]string
 	Sites   map[uint64]Site
 	Outer   map[uint64]uint64 // hash of a site → hash of the one its function was called from

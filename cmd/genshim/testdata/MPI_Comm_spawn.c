@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Comm_spawn(struct sp_thread *t_, const void *site_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)command, (int64_t)(intptr_t)argv, (int64_t)(intptr_t)maxprocs, (int64_t)(intptr_t)info, (int64_t)(intptr_t)root, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)intercomm, (int64_t)(intptr_t)array_of_errcodes };
+	return sp_before(t_, site_, 426, params_);
+}
+
 void sp_enter_Comm_spawn(struct sp_thread *t_, const void *site_, unsigned flags_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Comm_spawn(t_, site_, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	int64_t n_command = !sp_at_root(root, comm) ? SP_LEN_ABSENT : INT64_MAX;
 	int64_t n_argv = !sp_at_root(root, comm) ? SP_LEN_ABSENT : SP_TO_NULL;
 	uint64_t *w_ = sp_begin_enter(t_, site_);
@@ -13,9 +21,17 @@ void sp_enter_Comm_spawn(struct sp_thread *t_, const void *site_, unsigned flags
 	sp_commit_enter(t_, w_, 426, flags_);
 }
 
-void sp_leave_Comm_spawn(struct sp_thread *t_, int rc_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
+static SP_ASIDE uint64_t after_Comm_spawn(struct sp_thread *t_, int rc_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)command, (int64_t)(intptr_t)argv, (int64_t)(intptr_t)maxprocs, (int64_t)(intptr_t)info, (int64_t)(intptr_t)root, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)intercomm, (int64_t)(intptr_t)array_of_errcodes };
+	sp_after(t_, 426, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Comm_spawn(struct sp_thread *t_, int rc_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Comm_spawn(t_, rc_, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes) : sp_ticks();
 	int64_t n_array_of_errcodes = !sp_at_root(root, comm) ? SP_LEN_ABSENT : sp_at_least_0((int64_t)maxprocs);
 	uint64_t aux_[6];
 	int naux_ = sp_has_outputs(rc_) ? sp_comm_aux(aux_, sp_ldh(intercomm), 0) : 0;

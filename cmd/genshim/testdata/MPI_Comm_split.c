@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Comm_split(struct sp_thread *t_, const void *site_, intptr_t comm, int color, int key, void *newcomm)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)comm, (int64_t)(intptr_t)color, (int64_t)(intptr_t)key, (int64_t)(intptr_t)newcomm };
+	return sp_before(t_, site_, 278, params_);
+}
+
 void sp_enter_Comm_split(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t comm, int color, int key, void *newcomm)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Comm_split(t_, site_, comm, color, key, newcomm);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = sp_handle(comm);
 	*w_++ = (uint64_t)(int64_t)color;
@@ -8,9 +16,17 @@ void sp_enter_Comm_split(struct sp_thread *t_, const void *site_, unsigned flags
 	sp_commit_enter(t_, w_, 278, flags_);
 }
 
-void sp_leave_Comm_split(struct sp_thread *t_, int rc_, intptr_t comm, int color, int key, void *newcomm)
+static SP_ASIDE uint64_t after_Comm_split(struct sp_thread *t_, int rc_, intptr_t comm, int color, int key, void *newcomm)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)comm, (int64_t)(intptr_t)color, (int64_t)(intptr_t)key, (int64_t)(intptr_t)newcomm };
+	sp_after(t_, 278, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Comm_split(struct sp_thread *t_, int rc_, intptr_t comm, int color, int key, void *newcomm)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Comm_split(t_, rc_, comm, color, key, newcomm) : sp_ticks();
 	uint64_t aux_[6];
 	int naux_ = sp_has_outputs(rc_) ? sp_comm_aux(aux_, sp_ldh(newcomm), 0) : 0;
 	uint64_t *w_ = sp_begin_leave(t_, now_);

@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_File_open(struct sp_thread *t_, const void *site_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)comm, (int64_t)(intptr_t)filename, (int64_t)(intptr_t)amode, (int64_t)(intptr_t)info, (int64_t)(intptr_t)fh };
+	return sp_before(t_, site_, 495, params_);
+}
+
 void sp_enter_File_open(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_File_open(t_, site_, comm, filename, amode, info, fh);
 	int64_t n_filename = INT64_MAX;
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = sp_handle(comm);
@@ -10,9 +18,17 @@ void sp_enter_File_open(struct sp_thread *t_, const void *site_, unsigned flags_
 	sp_commit_enter(t_, w_, 495, flags_);
 }
 
-void sp_leave_File_open(struct sp_thread *t_, int rc_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
+static SP_ASIDE uint64_t after_File_open(struct sp_thread *t_, int rc_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)comm, (int64_t)(intptr_t)filename, (int64_t)(intptr_t)amode, (int64_t)(intptr_t)info, (int64_t)(intptr_t)fh };
+	sp_after(t_, 495, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_File_open(struct sp_thread *t_, int rc_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_File_open(t_, rc_, comm, filename, amode, info, fh) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

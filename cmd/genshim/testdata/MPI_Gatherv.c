@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Gatherv(struct sp_thread *t_, const void *site_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)sendbuf, (int64_t)(intptr_t)sendcount, (int64_t)(intptr_t)sendtype, (int64_t)(intptr_t)recvbuf, (int64_t)(intptr_t)recvcounts, (int64_t)(intptr_t)displs, (int64_t)(intptr_t)recvtype, (int64_t)(intptr_t)root, (int64_t)(intptr_t)comm };
+	return sp_before(t_, site_, 154, params_);
+}
+
 void sp_enter_Gatherv(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Gatherv(t_, site_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	int64_t n_recvcounts = !sp_at_root(root, comm) ? SP_LEN_ABSENT : sp_size(comm);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	w_ = sp_put_address(w_, (const void *)sendbuf);
@@ -15,9 +23,17 @@ void sp_enter_Gatherv(struct sp_thread *t_, const void *site_, unsigned flags_, 
 	sp_commit_enter(t_, w_, 154, flags_);
 }
 
-void sp_leave_Gatherv(struct sp_thread *t_, int rc_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+static SP_ASIDE uint64_t after_Gatherv(struct sp_thread *t_, int rc_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)sendbuf, (int64_t)(intptr_t)sendcount, (int64_t)(intptr_t)sendtype, (int64_t)(intptr_t)recvbuf, (int64_t)(intptr_t)recvcounts, (int64_t)(intptr_t)displs, (int64_t)(intptr_t)recvtype, (int64_t)(intptr_t)root, (int64_t)(intptr_t)comm };
+	sp_after(t_, 154, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Gatherv(struct sp_thread *t_, int rc_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Gatherv(t_, rc_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Info_get_string(struct sp_thread *t_, const void *site_, intptr_t info, const char *key, int *buflen, char *value, int *flag)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)info, (int64_t)(intptr_t)key, (int64_t)(intptr_t)buflen, (int64_t)(intptr_t)value, (int64_t)(intptr_t)flag };
+	return sp_before(t_, site_, 406, params_);
+}
+
 void sp_enter_Info_get_string(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t info, const char *key, int *buflen, char *value, int *flag)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Info_get_string(t_, site_, info, key, buflen, value, flag);
 	int64_t n_key = INT64_MAX;
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = sp_handle(info);
@@ -9,9 +17,17 @@ void sp_enter_Info_get_string(struct sp_thread *t_, const void *site_, unsigned 
 	sp_commit_enter(t_, w_, 406, flags_);
 }
 
-void sp_leave_Info_get_string(struct sp_thread *t_, int rc_, intptr_t info, const char *key, int *buflen, char *value, int *flag, int64_t had_buflen)
+static SP_ASIDE uint64_t after_Info_get_string(struct sp_thread *t_, int rc_, intptr_t info, const char *key, int *buflen, char *value, int *flag)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)info, (int64_t)(intptr_t)key, (int64_t)(intptr_t)buflen, (int64_t)(intptr_t)value, (int64_t)(intptr_t)flag };
+	sp_after(t_, 406, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Info_get_string(struct sp_thread *t_, int rc_, intptr_t info, const char *key, int *buflen, char *value, int *flag, int64_t had_buflen)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Info_get_string(t_, rc_, info, key, buflen, value, flag) : sp_ticks();
 	int64_t n_value = !sp_ld32(flag) ? SP_LEN_ABSENT : sp_at_least_0(sp_smaller(had_buflen, (int64_t)sp_ld32(buflen)));
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;

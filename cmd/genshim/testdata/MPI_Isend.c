@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Isend(struct sp_thread *t_, const void *site_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)buf, (int64_t)(intptr_t)count, (int64_t)(intptr_t)datatype, (int64_t)(intptr_t)dest, (int64_t)(intptr_t)tag, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)request };
+	return sp_before(t_, site_, 34, params_);
+}
+
 void sp_enter_Isend(struct sp_thread *t_, const void *site_, unsigned flags_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Isend(t_, site_, buf, count, datatype, dest, tag, comm, request);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	w_ = sp_put_address(w_, (const void *)buf);
 	*w_++ = (uint64_t)(int64_t)count;
@@ -11,9 +19,17 @@ void sp_enter_Isend(struct sp_thread *t_, const void *site_, unsigned flags_, co
 	sp_commit_enter(t_, w_, 34, flags_);
 }
 
-void sp_leave_Isend(struct sp_thread *t_, int rc_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+static SP_ASIDE uint64_t after_Isend(struct sp_thread *t_, int rc_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)buf, (int64_t)(intptr_t)count, (int64_t)(intptr_t)datatype, (int64_t)(intptr_t)dest, (int64_t)(intptr_t)tag, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)request };
+	sp_after(t_, 34, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Isend(struct sp_thread *t_, int rc_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Isend(t_, rc_, buf, count, datatype, dest, tag, comm, request) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

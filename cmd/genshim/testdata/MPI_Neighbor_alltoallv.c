@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Neighbor_alltoallv(struct sp_thread *t_, const void *site_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)sendbuf, (int64_t)(intptr_t)sendcounts, (int64_t)(intptr_t)sdispls, (int64_t)(intptr_t)sendtype, (int64_t)(intptr_t)recvbuf, (int64_t)(intptr_t)recvcounts, (int64_t)(intptr_t)rdispls, (int64_t)(intptr_t)recvtype, (int64_t)(intptr_t)comm };
+	return sp_before(t_, site_, 346, params_);
+}
+
 void sp_enter_Neighbor_alltoallv(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Neighbor_alltoallv(t_, site_, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	int64_t n_sendcounts = sp_outdegree(comm);
 	int64_t n_recvcounts = sp_indegree(comm);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
@@ -16,9 +24,17 @@ void sp_enter_Neighbor_alltoallv(struct sp_thread *t_, const void *site_, unsign
 	sp_commit_enter(t_, w_, 346, flags_);
 }
 
-void sp_leave_Neighbor_alltoallv(struct sp_thread *t_, int rc_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+static SP_ASIDE uint64_t after_Neighbor_alltoallv(struct sp_thread *t_, int rc_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)sendbuf, (int64_t)(intptr_t)sendcounts, (int64_t)(intptr_t)sdispls, (int64_t)(intptr_t)sendtype, (int64_t)(intptr_t)recvbuf, (int64_t)(intptr_t)recvcounts, (int64_t)(intptr_t)rdispls, (int64_t)(intptr_t)recvtype, (int64_t)(intptr_t)comm };
+	sp_after(t_, 346, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Neighbor_alltoallv(struct sp_thread *t_, int rc_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Neighbor_alltoallv(t_, rc_, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

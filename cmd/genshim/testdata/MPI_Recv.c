@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Recv(struct sp_thread *t_, const void *site_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)buf, (int64_t)(intptr_t)count, (int64_t)(intptr_t)datatype, (int64_t)(intptr_t)source, (int64_t)(intptr_t)tag, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)status };
+	return sp_before(t_, site_, 3, params_);
+}
+
 void sp_enter_Recv(struct sp_thread *t_, const void *site_, unsigned flags_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Recv(t_, site_, buf, count, datatype, source, tag, comm, status);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	w_ = sp_put_address(w_, (const void *)buf);
 	*w_++ = (uint64_t)(int64_t)count;
@@ -11,9 +19,17 @@ void sp_enter_Recv(struct sp_thread *t_, const void *site_, unsigned flags_, voi
 	sp_commit_enter(t_, w_, 3, flags_);
 }
 
-void sp_leave_Recv(struct sp_thread *t_, int rc_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status, int ignored_)
+static SP_ASIDE uint64_t after_Recv(struct sp_thread *t_, int rc_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)buf, (int64_t)(intptr_t)count, (int64_t)(intptr_t)datatype, (int64_t)(intptr_t)source, (int64_t)(intptr_t)tag, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)status };
+	sp_after(t_, 3, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Recv(struct sp_thread *t_, int rc_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status, int ignored_)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

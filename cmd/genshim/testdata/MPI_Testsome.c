@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Testsome(struct sp_thread *t_, const void *site_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)incount, (int64_t)(intptr_t)array_of_requests, (int64_t)(intptr_t)outcount, (int64_t)(intptr_t)array_of_indices, (int64_t)(intptr_t)array_of_statuses };
+	return sp_before(t_, site_, 52, params_);
+}
+
 void sp_enter_Testsome(struct sp_thread *t_, const void *site_, unsigned flags_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Testsome(t_, site_, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 	int64_t n_array_of_requests = sp_at_least_0((int64_t)incount);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = (uint64_t)(int64_t)incount;
@@ -8,9 +16,17 @@ void sp_enter_Testsome(struct sp_thread *t_, const void *site_, unsigned flags_,
 	sp_commit_enter(t_, w_, 52, flags_);
 }
 
-void sp_leave_Testsome(struct sp_thread *t_, int rc_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses, int ignored_)
+static SP_ASIDE uint64_t after_Testsome(struct sp_thread *t_, int rc_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)incount, (int64_t)(intptr_t)array_of_requests, (int64_t)(intptr_t)outcount, (int64_t)(intptr_t)array_of_indices, (int64_t)(intptr_t)array_of_statuses };
+	sp_after(t_, 52, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Testsome(struct sp_thread *t_, int rc_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses, int ignored_)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Testsome(t_, rc_, incount, array_of_requests, outcount, array_of_indices, array_of_statuses) : sp_ticks();
 	int64_t n_array_of_indices = sp_at_least_0((int64_t)sp_ld32(outcount));
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;

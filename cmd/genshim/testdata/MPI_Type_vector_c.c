@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Type_vector_c(struct sp_thread *t_, const void *site_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)count, (int64_t)(intptr_t)blocklength, (int64_t)(intptr_t)stride, (int64_t)(intptr_t)oldtype, (int64_t)(intptr_t)newtype };
+	return sp_before(t_, site_, 96, params_);
+}
+
 void sp_enter_Type_vector_c(struct sp_thread *t_, const void *site_, unsigned flags_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Type_vector_c(t_, site_, count, blocklength, stride, oldtype, newtype);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = (uint64_t)(int64_t)count;
 	*w_++ = (uint64_t)(int64_t)blocklength;
@@ -9,9 +17,17 @@ void sp_enter_Type_vector_c(struct sp_thread *t_, const void *site_, unsigned fl
 	sp_commit_enter(t_, w_, 96, flags_);
 }
 
-void sp_leave_Type_vector_c(struct sp_thread *t_, int rc_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+static SP_ASIDE uint64_t after_Type_vector_c(struct sp_thread *t_, int rc_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)count, (int64_t)(intptr_t)blocklength, (int64_t)(intptr_t)stride, (int64_t)(intptr_t)oldtype, (int64_t)(intptr_t)newtype };
+	sp_after(t_, 96, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Type_vector_c(struct sp_thread *t_, int rc_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Type_vector_c(t_, rc_, count, blocklength, stride, oldtype, newtype) : sp_ticks();
 	uint64_t aux_[5];
 	int naux_ = sp_has_outputs(rc_) ? sp_type_aux(aux_, sp_ldh(newtype)) : 0;
 	uint64_t *w_ = sp_begin_leave(t_, now_);

@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Waitall(struct sp_thread *t_, const void *site_, int count, void *array_of_requests, void *array_of_statuses)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)count, (int64_t)(intptr_t)array_of_requests, (int64_t)(intptr_t)array_of_statuses };
+	return sp_before(t_, site_, 49, params_);
+}
+
 void sp_enter_Waitall(struct sp_thread *t_, const void *site_, unsigned flags_, int count, void *array_of_requests, void *array_of_statuses)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Waitall(t_, site_, count, array_of_requests, array_of_statuses);
 	int64_t n_array_of_requests = sp_at_least_0((int64_t)count);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = (uint64_t)(int64_t)count;
@@ -8,9 +16,17 @@ void sp_enter_Waitall(struct sp_thread *t_, const void *site_, unsigned flags_, 
 	sp_commit_enter(t_, w_, 49, flags_);
 }
 
-void sp_leave_Waitall(struct sp_thread *t_, int rc_, int count, void *array_of_requests, void *array_of_statuses, int ignored_)
+static SP_ASIDE uint64_t after_Waitall(struct sp_thread *t_, int rc_, int count, void *array_of_requests, void *array_of_statuses)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)count, (int64_t)(intptr_t)array_of_requests, (int64_t)(intptr_t)array_of_statuses };
+	sp_after(t_, 49, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Waitall(struct sp_thread *t_, int rc_, int count, void *array_of_requests, void *array_of_statuses, int ignored_)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Waitall(t_, rc_, count, array_of_requests, array_of_statuses) : sp_ticks();
 	int64_t n_array_of_statuses = sp_at_least_0((int64_t)count);
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;

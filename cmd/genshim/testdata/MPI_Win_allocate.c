@@ -1,6 +1,14 @@
 
+static SP_ASIDE const void *before_Win_allocate(struct sp_thread *t_, const void *site_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+{
+	const int64_t params_[] = { (int64_t)(intptr_t)size, (int64_t)(intptr_t)disp_unit, (int64_t)(intptr_t)info, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)baseptr, (int64_t)(intptr_t)win };
+	return sp_before(t_, site_, 440, params_);
+}
+
 void sp_enter_Win_allocate(struct sp_thread *t_, const void *site_, unsigned flags_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Win_allocate(t_, site_, size, disp_unit, info, comm, baseptr, win);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = (uint64_t)(int64_t)size;
 	*w_++ = (uint64_t)(int64_t)disp_unit;
@@ -9,9 +17,17 @@ void sp_enter_Win_allocate(struct sp_thread *t_, const void *site_, unsigned fla
 	sp_commit_enter(t_, w_, 440, flags_);
 }
 
-void sp_leave_Win_allocate(struct sp_thread *t_, int rc_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+static SP_ASIDE uint64_t after_Win_allocate(struct sp_thread *t_, int rc_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { (int64_t)(intptr_t)size, (int64_t)(intptr_t)disp_unit, (int64_t)(intptr_t)info, (int64_t)(intptr_t)comm, (int64_t)(intptr_t)baseptr, (int64_t)(intptr_t)win };
+	sp_after(t_, 440, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Win_allocate(struct sp_thread *t_, int rc_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Win_allocate(t_, rc_, size, disp_unit, info, comm, baseptr, win) : sp_ticks();
 	if (rc_ == 0)
 		sp_memory_window(sp_ldh(win), *(void **)baseptr, size);
 	uint64_t *w_ = sp_begin_leave(t_, now_);

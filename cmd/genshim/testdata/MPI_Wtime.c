@@ -1,13 +1,29 @@
 
+static SP_ASIDE const void *before_Wtime(struct sp_thread *t_, const void *site_)
+{
+	const int64_t params_[] = { 0 };
+	return sp_before(t_, site_, 401, params_);
+}
+
 void sp_enter_Wtime(struct sp_thread *t_, const void *site_, unsigned flags_)
 {
+	if (sp_unlikely(sp_extra))
+		site_ = before_Wtime(t_, site_);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	sp_commit_enter(t_, w_, 401, flags_);
 }
 
-void sp_leave_Wtime(struct sp_thread *t_, double rc_)
+static SP_ASIDE uint64_t after_Wtime(struct sp_thread *t_, double rc_)
 {
 	uint64_t now_ = sp_ticks();
+	const int64_t params_[] = { 0 };
+	sp_after(t_, 401, (int64_t)rc_, now_, params_);
+	return now_;
+}
+
+void sp_leave_Wtime(struct sp_thread *t_, double rc_)
+{
+	uint64_t now_ = sp_unlikely(sp_extra) ? after_Wtime(t_, rc_) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	*w_++ = sp_ld64(&rc_);
 	sp_commit(t_, w_, 401, SP_LEAVE, 0);

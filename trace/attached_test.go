@@ -1,0 +1,73 @@
+package trace
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/wire"
+)
+
+// What was attached to calls comes back, and a trace without any has no section
+// for it.
+func TestValues(t *testing.T) {
+	c := sample(t)
+	plain, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := reader(t, plain); r.hasSection(secValues) {
+		t.Error("a section for nothing")
+	}
+	n := len(c.Classes[0].Terminals)
+	want := map[string][]ValueStat{"b": make([]ValueStat, n), "a": make([]ValueStat, n)}
+	want["a"][1] = ValueStat{Count: 3, Sum: -30, Min: -20, Max: -1}
+	want["b"][0] = ValueStat{Count: 1, Sum: 5, Min: 5, Max: 5}
+	want["b"][n-1] = ValueStat{Count: 2, Sum: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64}
+	c.Classes[0].Values = want
+	file, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reader(t, file)
+	names, err := r.ValueNames()
+	if d := cmp.Diff([]string{"a", "b"}, names); d != "" || err != nil {
+		t.Errorf("names: %v, %s", err, d)
+	}
+	got, err := r.Values(0)
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Errorf("values: %v, -want +got:\n%s", err, d)
+	}
+	if err := Check(r); err != nil {
+		t.Error(err)
+	}
+	if other, err := r.Values(1); err != nil || len(other) != 2 || other["a"][0].Count != 0 {
+		t.Errorf("another class: %v, %v", other, err)
+	}
+}
+
+func FuzzValues(f *testing.F) {
+	f.Add(appendValueStats(nil, []ValueStat{{}, {Count: 2, Sum: 3, Min: 1, Max: 2}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := wire.NewReader(b, "values")
+		list := decodeValueStats(r, 5)
+		if r.Done() != nil {
+			return
+		}
+		again := decodeValueStats(wire.NewReader(appendValueStats(nil, list), "values"), 5)
+		if d := cmp.Diff(list, again); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func reader(t *testing.T, file []byte) *Reader {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(file), int64(len(file)), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
