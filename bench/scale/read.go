@@ -18,6 +18,9 @@ func readTable(r io.Reader) ([]*Result, error) {
 	var list []*Result
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
+		if !strings.Contains(lines.Text(), "|") {
+			continue
+		}
 		f := strings.Fields(strings.ReplaceAll(lines.Text(), "|", " "))
 		if len(f) == columns-1 && len(f) > 9 { // without names
 			f = slices.Insert(f, 10, "-")
