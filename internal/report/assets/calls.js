@@ -32,7 +32,7 @@ export const calls = () => {
     f.more > 0 && el("p", { className: "dim", textContent: `${plural(f.more, "line")} with less time are left out here; spoor profile --flat shows them.` }),
     el("h3", { textContent: "Ranks" }),
     table({
-      label: "Totals of ranks", filter: "Filter ranks", thing: "rank", sort: 3, rows: f.per_rank,
+      label: "Totals of ranks", shown: 12, filter: "Filter ranks", thing: "rank", sort: 3, rows: f.per_rank,
       columns: [
         { label: "Rank", text: (r) => r.rank },
         { label: "Host", text: (r) => r.host },

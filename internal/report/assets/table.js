@@ -3,11 +3,9 @@
 import { el } from "./dom.js";
 import { count, plural } from "./format.js";
 
-const shown = 100;
-
 // table makes one. Columns have a label and text(row); numeric ones a value(row)
-// to sort by. A row may be opened by more(row).
-export const table = ({ columns, rows, sort = 0, label, filter, thing = "row", className = "" }) => {
+// to sort by. The first shown lines are there until more are asked for.
+export const table = ({ columns, rows, sort = 0, label, filter, thing = "row", className = "", shown = 30 }) => {
   let by = sort, down = columns[sort].value !== undefined, query = "", limit = shown;
   const body = el("tbody"), more = el("div", { className: "more", hidden: true });
   const heads = columns.map((c, i) =>

@@ -275,7 +275,7 @@ export const timeline = async () => {
       el("p", { className: "dim", id: "time-keys", textContent: "Drag to move; wheel (after a click) or + and − to zoom; arrow keys to read. How high a row is filled is the part of the time inside MPI." })),
     el("h3", { textContent: "The same in numbers" }),
     table({
-      label: "Time of ranks by kind of call", filter: "Filter ranks", thing: "row", sort: 2, rows: t.rows,
+      label: "Time of ranks by kind of call", shown: 12, filter: "Filter ranks", thing: "row", sort: 2, rows: t.rows,
       columns: [
         { label: t.bin > 1 ? "Ranks" : "Rank", text: (r) => ranks(r.first, t.bin, t.ranks) },
         { label: "Host", text: (r) => r.host },
