@@ -78,6 +78,9 @@ func compile(k *trace.Rank, terminal, width int) (*call, error) {
 		return nil, err
 	}
 	r, later := ruleOf(c.Name())
+	if r == nil && c.Func.Has(trace.Persistent) {
+		r, later = &rule{}, true // a barrier moves nothing, but its number may be used again
+	}
 	starts := c.Func.Has(trace.Starts)
 	if r == nil && !starts && c.NewType == nil && c.NewComm == nil {
 		return nil, nil

@@ -84,6 +84,10 @@ func reusing(r *tracktest.Recorder) {
 				r.Call("MPI_Send_init", 12, heap, 0, i%2+1, local, 0, 0, world, 3)
 				r.Call("MPI_Start", 13, 3)
 			}
+			if size == 1 {
+				r.Call("MPI_Barrier_init", 18, world, 0, 3)
+				r.Call("MPI_Start", 13, 3)
+			}
 			r.Call("MPI_Type_free", 14, local)
 		}
 		r.Call("MPI_Send", 15, heap, 0, 6, double, 0, 0, world)
