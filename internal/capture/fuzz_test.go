@@ -122,3 +122,21 @@ func FuzzCheckpoint(f *testing.F) {
 		}
 	})
 }
+
+// FuzzFrame reads times of calls that a dead process may have left damaged.
+func FuzzFrame(f *testing.F) {
+	l := &streamLog{}
+	for i := range uint64(100) {
+		l.add(callTimes{1000 + 50*i, 20, 30}, 900)
+	}
+	l.flush()
+	f.Add(l.memory)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		damaged := &streamLog{memory: b}
+		for entries, err := range damaged.blocks {
+			if err == nil && len(entries) > 8*len(b)*4096 {
+				t.Fatalf("%d calls of %d bytes", len(entries), len(b))
+			}
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package merge_test
+
+import (
+	"bytes"
+	"iter"
+	"sync"
+	"testing"
+
+	"spoor/internal/merge"
+	"spoor/internal/timing"
+	"spoor/internal/track"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+// logOf makes up the times of a track's calls; a rank's calls take as long as its
+// number says.
+func logOf(tr *track.Track) *track.Log {
+	l := &track.Log{Options: timing.Options{Mode: timing.Lossless}, TicksPerNs: 1, StartNs: tr.Process.StartNs}
+	for i := range tr.Streams {
+		n := tr.Streams[i].Grammar.Len()
+		l.Streams = append(l.Streams, iter.Seq2[[]timing.Entry, error](func(yield func([]timing.Entry, error) bool) {
+			for k := range n {
+				if !yield([]timing.Entry{{Duration: uint64(100 + tr.Rank), Gap: k}}, nil) {
+					return
+				}
+			}
+		}))
+	}
+	return l
+}
+
+// Pieces of those ranks that have some reach rank 0 in order, and each rank's calls
+// have its own times in the trace, also where classes were refined.
+func TestGathering(t *testing.T) {
+	for _, ranks := range []int{1, 2, 5, 16} {
+		tracks := tracktest.RunAll(ranks, tracktest.Transpose(6))
+		for i, tr := range tracks {
+			if i%3 != 1 {
+				tr.Log = logOf(tr)
+			}
+		}
+		var all bytes.Buffer
+		series := &trace.Series{Sizes: make([]int64, ranks)}
+		var root *merge.State
+		var wg sync.WaitGroup
+		for i, tp := range merge.Memory(ranks) {
+			wg.Go(func() {
+				s, g, err := merge.MergeFirst(tp, tracks[i])
+				if err != nil {
+					t.Errorf("rank %d: %v", i, err)
+					return
+				}
+				if !g.Needed() {
+					return
+				}
+				var piece bytes.Buffer
+				n, err := merge.WriteSeries(tracks[i], &piece)
+				if err != nil || n != int64(piece.Len()) {
+					t.Errorf("rank %d: %d bytes of %d, error %v", i, n, piece.Len(), err)
+				}
+				err = g.Send(bytes.NewReader(piece.Bytes()), n, func(rank int, data []byte) error {
+					series.Sizes[rank] += int64(len(data))
+					all.Write(data)
+					return nil
+				})
+				if err != nil {
+					t.Errorf("rank %d: %v", i, err)
+				}
+				if i == 0 {
+					root = s
+				}
+			})
+		}
+		wg.Wait()
+		if t.Failed() {
+			return
+		}
+		c, err := root.Content(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		series.Data = bytes.NewReader(all.Bytes())
+		c.Series = series
+		b, err := trace.Encode(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := readerOf(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := trace.Check(r); err != nil {
+			t.Fatal(err)
+		}
+		for rank := range ranks {
+			k, err := r.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c, err := range k.Timed(0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := trace.Timing{
+					Duration: trace.Sample{Ns: uint64(100 + rank), Kind: trace.ExactSample},
+					Gap:      trace.Sample{Ns: c.Index, Kind: trace.ExactSample},
+				}
+				if rank%3 == 1 {
+					if c.Timing.Duration.Kind != trace.MeanSample {
+						t.Fatalf("rank %d, call %d: %+v", rank, c.Index, c.Timing)
+					}
+				} else if c.Timing != want {
+					t.Fatalf("rank %d of %d, call %d: %+v, want %+v", rank, ranks, c.Index, c.Timing, want)
+				}
+			}
+		}
+	}
+}
