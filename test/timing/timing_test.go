@@ -42,7 +42,7 @@ func build(t *testing.T) *app {
 	if cc == "" {
 		skip("no MPI is installed")
 	}
-	if out, err := exec.Command(cc, "-O1", "-o", filepath.Join(a.dir, "app"), "wavefront.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command(cc, "-O1", "-o", filepath.Join(a.dir, "app"), "testdata/wavefront.c").CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cc, err, out)
 	}
 	return a
