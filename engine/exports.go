@@ -24,6 +24,11 @@ func spoor_engine_start(h unsafe.Pointer) C.int32_t {
 	})
 }
 
+//export spoor_engine_sync
+func spoor_engine_sync() C.int32_t {
+	return guard(func() error { return active.sync() })
+}
+
 //export spoor_engine_drain
 func spoor_engine_drain() C.int32_t {
 	return guard(func() error { return active.drain() })

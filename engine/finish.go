@@ -22,6 +22,11 @@ import (
 // finish ends the recording with all other ranks. A rank in trouble takes part
 // all the same: the others wait for it.
 func (r *recorder) finish() error {
+	table, err := r.clocks.finish(r.host)
+	if err != nil {
+		// Everything else can still be kept, unless MPI is broken.
+		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
+	}
 	own, trouble := r.track()
 	s, g, err := merge.MergeFirst(r.host, own)
 	if err != nil {
@@ -38,7 +43,7 @@ func (r *recorder) finish() error {
 		return trouble
 	}
 	if s != nil {
-		if err := r.write(s, series); err != nil {
+		if err := r.write(s, series, table); err != nil {
 			return err
 		}
 	}
@@ -56,7 +61,7 @@ func (r *recorder) track() (*track.Track, error) {
 
 // write makes the trace file. SPOOR_OUT names it; a file that is there is kept
 // unless SPOOR_FORCE is 1.
-func (r *recorder) write(s *merge.State, series *trace.Series) error {
+func (r *recorder) write(s *merge.State, series *trace.Series, clocks *trace.Clocks) error {
 	meta := map[string]string{
 		trace.MetaCommand:  launch.Quote(r.context.Args),
 		trace.MetaMPI:      r.context.Flavour.String(),
@@ -75,7 +80,7 @@ func (r *recorder) write(s *merge.State, series *trace.Series) error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	c.Series = series
+	c.Series, c.Clocks = series, clocks
 	wanted := r.wanted()
 	if os.Getenv("SPOOR_FORCE") == "1" {
 		return trace.WriteFile(wanted, c, true)
@@ -114,7 +119,7 @@ func numbered(name string, n int) string {
 func spoorOptions(env []string) string {
 	var list []string
 	for _, v := range env {
-		for _, name := range []string{"SPOOR_ALLOC_MIN=", "SPOOR_START_OFF=", "SPOOR_RING=", "SPOOR_STACK=", "SPOOR_PLUGIN=", "SPOOR_COUNTERS=", "SPOOR_TIMING"} {
+		for _, name := range []string{"SPOOR_ALLOC_MIN=", "SPOOR_START_OFF=", "SPOOR_RING=", "SPOOR_STACK=", "SPOOR_PLUGIN=", "SPOOR_COUNTERS=", "SPOOR_TIMING", "SPOOR_CLOCK_SKEW="} {
 			if strings.HasPrefix(v, name) {
 				list = append(list, v)
 			}

@@ -22,7 +22,8 @@ type recorder struct {
 	timing  timing.Options
 	capture *capture.Capture
 	rings   []place // of the threads, as they were attached last
-	done    bool    // finish succeeded
+	clocks  clocks
+	done    bool // finish succeeded
 }
 
 // A place is where a ring is in memory; growing moves it.

@@ -6,9 +6,11 @@
  * power states.
  */
 #define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "shim.h"
+#include "runtime.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -66,9 +68,32 @@ void sp_clock_open(void)
 	pair(CLOCK_MONOTONIC, &opened_ticks, &opened_ns);
 }
 
+/* For tests of what is made of clocks that differ: SPOOR_CLOCK_SKEW=R:NS:PPM,…
+   sets rank R's wall clock forward by NS and makes it faster by PPM from now on.
+   Only calibration sees it, ticks stay what they are. */
+static int64_t skew(int64_t ns)
+{
+	static int64_t first;
+	const char *s = getenv("SPOOR_CLOCK_SKEW");
+	if (!s)
+		return ns;
+	if (!first)
+		first = ns;
+	for (; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
+		char *at;
+		if (strtol(s, &at, 10) != sp_run.rank || *at != ':')
+			continue;
+		int64_t by = strtoll(at + 1, &at, 10);
+		double ppm = *at == ':' ? strtod(at + 1, NULL) : 0;
+		return ns + by + (int64_t)((double)(ns - first) * ppm * 1e-6);
+	}
+	return ns;
+}
+
 void sp_clock_pair(uint64_t *ticks, int64_t *realtime_ns)
 {
 	pair(CLOCK_REALTIME, ticks, realtime_ns);
+	*realtime_ns = skew(*realtime_ns);
 }
 
 double sp_clock_rate(void)

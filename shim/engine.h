@@ -14,7 +14,7 @@
  *     each call. Threads may append while the engine reads: load head with
  *     acquire order.
  * The engine promises
- *  4. It calls MPI only through send and recv, and these only inside start
+ *  4. It calls MPI only through send and recv, and these only inside sync
  *     and finish, which all ranks of the world call.
  *  5. When drain returns 0, every ring has head - drained == 0 for the heads it
  *     had at entry, and head - kept <= capacity / 2; otherwise the owner thread
@@ -34,7 +34,7 @@ enum spoor_flavour { SPOOR_ABI = 0, SPOOR_MPICH = 1, SPOOR_OPENMPI = 2 }; /* mpi
 
 enum spoor_host_flag {
 	SPOOR_ALONE = 1,   /* no world communicator (sessions only): send and recv fail,
-	                      finish is not called, stop saves all */
+	                      sync and finish are not called, stop saves all */
 	SPOOR_SPAWNED = 2, /* this world was started by MPI_Comm_spawn */
 	SPOOR_TSC = 4,     /* ticks are the processor's time stamp counter, not nanoseconds */
 };
@@ -63,9 +63,12 @@ struct spoor_host {
 
 /* The host struct stays valid until stop. */
 int32_t spoor_engine_start(const struct spoor_host *host);
+/* Collective over the world, after start has succeeded on all ranks: compare
+   clocks for the first time. */
+int32_t spoor_engine_sync(void);
 /* Read everything in all rings, ordered by time across threads. */
 int32_t spoor_engine_drain(void);
-/* Collective over the world: drain, merge, and write the trace on rank 0. */
+/* Collective over the world: compare clocks again, drain, merge, and write the trace on rank 0. */
 int32_t spoor_engine_finish(void);
 /* Save a last checkpoint if start succeeded and finish did not, release all. */
 void spoor_engine_stop(void);

@@ -23,6 +23,7 @@
 
 static struct {
 	int32_t (*start)(const struct spoor_host *);
+	int32_t (*sync)(void);
 	int32_t (*drain)(void);
 	int32_t (*finish)(void);
 	void (*stop)(void);
@@ -87,11 +88,12 @@ static int load(void)
 		return 0;
 	}
 	*(void **)&engine.start = dlsym(h, "spoor_engine_start");
+	*(void **)&engine.sync = dlsym(h, "spoor_engine_sync");
 	*(void **)&engine.drain = dlsym(h, "spoor_engine_drain");
 	*(void **)&engine.finish = dlsym(h, "spoor_engine_finish");
 	*(void **)&engine.stop = dlsym(h, "spoor_engine_stop");
 	*(void **)&engine.error = dlsym(h, "spoor_engine_error");
-	if (!engine.start || !engine.drain || !engine.finish || !engine.stop) {
+	if (!engine.start || !engine.sync || !engine.drain || !engine.finish || !engine.stop) {
 		sp_give_up("%s is not spoor's engine, not tracing", path);
 		return 0;
 	}
@@ -115,6 +117,17 @@ int sp_host_start(const struct spoor_host *host)
 		sigaction(i, &saved[i], NULL);
 	guard_leave(&g);
 	return running;
+}
+
+void sp_host_sync(void)
+{
+	struct guard g;
+	guard_enter(&g);
+	if (running && engine.sync() != 0) {
+		running = 0;
+		failed("clocks");
+	}
+	guard_leave(&g);
 }
 
 int sp_host_drain(struct sp_thread *t)

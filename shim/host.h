@@ -6,6 +6,8 @@
 
 /* Load the engine and start it. 0 and a message if that fails. */
 int sp_host_start(const struct spoor_host *host);
+/* Compare clocks, with all ranks. */
+void sp_host_sync(void);
 /* Let the engine read all rings. 0 if tracing has stopped. */
 int sp_host_drain(struct sp_thread *t);
 /* Merge and write, with all ranks. */

@@ -172,6 +172,8 @@ void sp_start(void)
 		sp_host_stop();
 		sp_scratch_remove();
 		close_world();
+	} else {
+		sp_host_sync();
 	}
 	sp_self.busy--;
 	set_on();

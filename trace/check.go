@@ -11,6 +11,9 @@ import (
 // with it. It is stricter than reading: everything is decoded, for every rank,
 // and numbers that have to agree are compared.
 func Check(r *Reader) error {
+	if _, err := r.Clocks(); err != nil {
+		return err
+	}
 	for i := range r.sections {
 		s := &r.sections[i]
 		if s.codec == codecRaw {

@@ -18,6 +18,7 @@ type Content struct {
 	Classes   []Class
 	Processes Processes
 	Series    *Series // nil: no times of single calls
+	Clocks    *Clocks // nil: one clock, or not compared
 }
 
 // Well-known keys of the meta section. Values are text.

@@ -55,11 +55,11 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 
 // seriesAt returns the number of the last call that began by a time, 0 if none did.
 func (k *Rank) seriesAt(s *rankSeries, stream int, ns int64) (uint64, error) {
-	start, err := k.seriesStart(s)
+	l, err := k.line()
 	if err != nil || s.Blocks(stream) == 0 {
 		return 0, err
 	}
-	block := s.At(stream, int64(float64(ns-start)*s.TicksPerNs+0.5))
+	block := s.At(stream, int64(float64(l.own(ns)-s.StartNs)*s.TicksPerNs+0.5))
 	entries, err := k.block(s, stream, block)
 	if err != nil {
 		return 0, err
@@ -68,13 +68,13 @@ func (k *Rank) seriesAt(s *rankSeries, stream int, ns int64) (uint64, error) {
 	at, last := s.Begin(stream, block), first
 	for i, e := range entries {
 		var begin int64
-		if begin, at = e.Advance(at); start+s.Ns(begin) <= ns {
+		if begin, at = e.Advance(at); s.on(l, begin) <= ns {
 			last = first + uint64(i)
 		}
 	}
 	if last == first && first > 0 && len(entries) > 0 {
 		// Perhaps even the block's first call came later.
-		if begin, _ := entries[0].Advance(s.Begin(stream, block)); start+s.Ns(begin) > ns {
+		if begin, _ := entries[0].Advance(s.Begin(stream, block)); s.on(l, begin) > ns {
 			return first - 1, nil
 		}
 	}

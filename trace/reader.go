@@ -38,6 +38,7 @@ type Reader struct {
 	series func() (*seriesIndex, error)
 	comms  func() (*Comms, error)
 	values func() (*values, error)
+	clocks func() (*clockTable, error)
 }
 
 // tables are the sections behind the calls of all ranks.
@@ -109,6 +110,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	})
 	r.comms = sync.OnceValues(r.trackComms)
 	r.values = sync.OnceValues(r.readValues)
+	r.clocks = sync.OnceValues(r.readClocks)
 	return r, nil
 }
 

@@ -40,13 +40,14 @@ const (
 	secProcess    = 10
 	secSeries     = 11 // there only if times of every call were kept
 	secValues     = 12 // there only if something was attached to calls
-	secEnd        = 13
+	secClocks     = 13 // there only if clocks of several hosts were compared
+	secEnd        = 14
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks",
 }
 
 // Codecs of sections.
@@ -141,7 +142,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secSeries: true, secValues: true}
+var optional = [secEnd]bool{secSeries: true, secValues: true, secClocks: true}
 
 // A counter counts what is written.
 type counter struct {

@@ -205,13 +205,13 @@ type seriesLine struct {
 	block   int // block
 	entries []timing.Entry
 	at      int64 // ticks
-	start   int64 // ns at tick 0
+	line    line
 }
 
 func (k *Rank) seriesLine(s *rankSeries, stream int, index uint64) (*seriesLine, error) {
 	l := &seriesLine{k: k, s: s, stream: stream}
 	var err error
-	if l.start, err = k.seriesStart(s); err != nil {
+	if l.line, err = k.line(); err != nil {
 		return nil, err
 	}
 	if index >= s.Len(stream) {
@@ -250,7 +250,7 @@ func (l *seriesLine) next(terminal int) (Timing, int64, error) {
 	l.entries = l.entries[1:]
 	begin, end := e.Advance(l.at)
 	l.at = end
-	return Timing{l.s.sample(e.Duration, terminal), l.s.sample(e.Gap, terminal)}, l.start + l.s.Ns(begin), nil
+	return Timing{l.s.sample(e.Duration, terminal), l.s.sample(e.Gap, terminal)}, l.s.on(l.line, begin), nil
 }
 
 // sample is a time in ticks as one of a call of a terminal.
@@ -268,14 +268,8 @@ func (s *rankSeries) sample(ticks uint64, terminal int) Sample {
 	return Sample{Ns: ns, Kind: BoundedSample, Bound: bound}
 }
 
-// seriesStart is where on the run's time line the rank's tick 0 is, in ns.
-func (k *Rank) seriesStart(s *rankSeries) (int64, error) {
-	p, err := k.r.procs()
-	if err != nil {
-		return 0, err
-	}
-	return s.StartNs - k.r.origin(p), nil
-}
+// on is where on a time line a tick of the rank is.
+func (s *rankSeries) on(l line, tick int64) int64 { return l.common(s.StartNs + s.Ns(tick)) }
 
 // checkSeries decodes the times of every call of a rank.
 func (k *Rank) checkSeries() error {

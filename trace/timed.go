@@ -39,8 +39,8 @@ type TimedCall struct {
 	*Call
 	Timing Timing
 	// Start is when the call began, in nanoseconds on the run's one time line:
-	// since rank 0's first call, on rank 0's clock. It is as good as the kind of
-	// the gaps says: with means and histograms, calls keep their order and the
+	// since rank 0's first call, on rank 0's clock (see Rank.Clock). It is as good as the
+	// kind of the gaps says: with means and histograms, calls keep their order and the
 	// thread's span is right, but a single call may be off.
 	Start int64
 }
@@ -110,23 +110,14 @@ type TimedTerminal struct {
 }
 
 // Start is when the rank's first call began: nanoseconds since rank 0's first
-// call.
+// call, on rank 0's clock.
 func (k *Rank) Start() (int64, error) {
-	p, err := k.r.procs()
+	l, err := k.line()
 	if err != nil {
 		return 0, err
 	}
-	return p.At(k.number).StartNs - k.r.origin(p), nil
-}
-
-// origin is where the time line begins: wall clock in ns since 1970.
-func (r *Reader) origin(p *Processes) int64 {
-	for rank, c := range r.place {
-		if c >= 0 {
-			return p.At(rank).StartNs
-		}
-	}
-	return 0
+	p, err := k.Process()
+	return l.common(p.StartNs), err
 }
 
 // timeline returns the times of a stream from a position on.
@@ -207,7 +198,9 @@ func (k *Rank) means(stream int) (*meanTimes, error) {
 	if total := m.sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
 		m.scale = float64(p.SpanNs) / float64(total)
 	}
-	return m, nil
+	clock, err := k.Clock()
+	m.scale *= 1 + clock.Drift()
+	return m, err
 }
 
 func meanSample(s Stat) Sample {

@@ -74,6 +74,16 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	}
 	field("ranks", "%s", ranksText(s))
 	field("hosts", "%s", hostsText(s.Hosts))
+	if c := s.Clocks; c != nil {
+		drift := "no drift seen"
+		if c.DriftPPM > 0 {
+			drift = fmt.Sprintf("drift up to %.3g ppm", c.DriftPPM)
+		}
+		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, duration(float64(c.ApartNs)), drift,
+			duration(float64(c.BoundNs)))
+	} else if len(s.Hosts) > 1 {
+		field("clocks", "not compared: ranks are put together by the hosts' wall clocks")
+	}
 	if s.Threads > 1 {
 		field("threads", "up to %d a rank", s.Threads)
 	}

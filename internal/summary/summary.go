@@ -31,7 +31,8 @@ type Summary struct {
 	Ranks    int            `json:"ranks"`
 	Ends     map[string]int `json:"ends"` // how ranks ended: finished, crashed, missing
 	Hosts    []Host         `json:"hosts"`
-	Threads  int            `json:"threads"` // of the rank with most
+	Clocks   *Clocks        `json:"clocks,omitempty"` // nil: one clock, or not compared
+	Threads  int            `json:"threads"`          // of the rank with most
 	Lost     uint64         `json:"lost_calls"`
 	SpanNs   int64          `json:"span_ns"`  // of the rank that took longest
 	TotalNs  int64          `json:"total_ns"` // of all ranks
@@ -52,6 +53,14 @@ type Summary struct {
 type Host struct {
 	Name  string `json:"name"`
 	Ranks int    `json:"ranks"`
+}
+
+// Clocks tells how the clocks of the ranks differ, and how well that is known.
+type Clocks struct {
+	Count    int     `json:"count"`
+	ApartNs  int64   `json:"apart_ns"`  // between the two that are farthest from each other
+	DriftPPM float64 `json:"drift_ppm"` // the largest against rank 0's, without sign; 0 if too small to tell
+	BoundNs  int64   `json:"bound_ns"`  // a time is at most so far off on the time line
 }
 
 // A Function is all calls of one function.
@@ -121,6 +130,9 @@ func Of(r *trace.Reader) (*Summary, error) {
 	if err := s.processes(r); err != nil {
 		return nil, err
 	}
+	if err := s.clocks(r); err != nil {
+		return nil, err
+	}
 	if err := s.classes(r); err != nil {
 		return nil, err
 	}
@@ -169,6 +181,27 @@ func (s *Summary) processes(r *trace.Reader) error {
 			s.LeastMPI, first = p.MPINs, false
 		}
 	}
+	return nil
+}
+
+func (s *Summary) clocks(r *trace.Reader) error {
+	list, err := r.Clocks()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	c := &Clocks{Count: len(list)}
+	for at := range list[0].OffsetNs {
+		least, most := int64(0), int64(0)
+		for _, l := range list {
+			least, most = min(least, l.OffsetNs[at]), max(most, l.OffsetNs[at])
+			if d := l.OffsetNs[1] - l.OffsetNs[0]; max(d, -d) > 2*l.BoundNs {
+				c.DriftPPM = max(c.DriftPPM, 1e6*math.Abs(l.Drift()))
+			}
+			c.BoundNs = max(c.BoundNs, l.BoundNs)
+		}
+		c.ApartNs = max(c.ApartNs, most-least)
+	}
+	s.Clocks = c
 	return nil
 }
 

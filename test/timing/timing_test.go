@@ -20,7 +20,7 @@ type app struct {
 	dir     string
 }
 
-func build(t *testing.T) *app {
+func build(t *testing.T, source, ranks string) *app {
 	t.Helper()
 	skip := func(what string) {
 		if os.Getenv("CI") != "" {
@@ -36,13 +36,13 @@ func build(t *testing.T) *app {
 	for _, m := range [][]string{{"openmpi", "--oversubscribe"}, {"mpich"}} {
 		_, err := exec.LookPath("mpiexec." + m[0])
 		if _, err2 := exec.LookPath("mpicc." + m[0]); cc == "" && err == nil && err2 == nil {
-			cc, a.mpiexec = "mpicc."+m[0], append([]string{"mpiexec." + m[0], "-n", "2"}, m[1:]...)
+			cc, a.mpiexec = "mpicc."+m[0], append([]string{"mpiexec." + m[0], "-n", ranks}, m[1:]...)
 		}
 	}
 	if cc == "" {
 		skip("no MPI is installed")
 	}
-	if out, err := exec.Command(cc, "-O1", "-o", filepath.Join(a.dir, "app"), "testdata/wavefront.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command(cc, "-O1", "-o", filepath.Join(a.dir, "app"), filepath.Join("testdata", source)).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cc, err, out)
 	}
 	return a
@@ -105,7 +105,7 @@ func gaps(t *testing.T, r *trace.Reader) (entry, iteration uint64, kind trace.Sa
 // Histograms by path tell a loop's entry from its iterations; plain ones and means
 // give both the same. Lossless and bounded times say what is true.
 func TestLoopEntry(t *testing.T) {
-	a := build(t)
+	a := build(t, "wavefront.c", "2")
 	for _, c := range []struct {
 		flags []string
 		kind  trace.SampleKind
@@ -133,7 +133,7 @@ func TestLoopEntry(t *testing.T) {
 
 // A time found by searching is within the call that is said to be under way.
 func TestAt(t *testing.T) {
-	a := build(t)
+	a := build(t, "wavefront.c", "2")
 	for _, mode := range []string{"stats", "lossless", "place"} {
 		r := a.trace("--timing", mode)
 		for rank := range 2 {

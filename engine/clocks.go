@@ -1,0 +1,86 @@
+//go:build cgo
+
+package main
+
+import (
+	"hash/fnv"
+	"os"
+	"strconv"
+	"strings"
+
+	"spoor/internal/column"
+	"spoor/internal/timing/clock"
+	"spoor/trace"
+)
+
+// clocks is the comparison of the ranks' clocks between its two parts.
+type clocks struct {
+	group *clock.Clocks
+	first []clock.Estimate
+}
+
+// sync compares the clocks for the first time.
+func (r *recorder) sync() (err error) {
+	c := &r.clocks
+	if c.group, err = clock.Agree(fixed{r.host}, clockID(r.host.Rank())); err == nil {
+		c.first, err = c.group.Estimate(fixed{r.host}, r.host.wall())
+	}
+	return err
+}
+
+// finish compares them again. The result is nil if there is one clock, and on all
+// ranks but 0.
+func (c *clocks) finish(h host) (*trace.Clocks, error) {
+	if c.group == nil {
+		return nil, nil
+	}
+	last, err := c.group.Estimate(fixed{h}, h.wall())
+	if err != nil || len(last) == 0 || len(last) != len(c.first) {
+		return nil, err
+	}
+	table := &trace.Clocks{List: clock.Lines(c.first, last)}
+	var of []int64
+	c.group.Of(func(n int) bool { of = append(of, int64(n)); return true })
+	table.Of = column.Of(of...)
+	return table, nil
+}
+
+// wall reads the wall clock as ticks tell it, since looking at both takes longer.
+// Who has waited looks anew: the rate is not well known yet.
+func (h host) wall() func() int64 {
+	const fresh = 200_000
+	ticks, ns := h.clockPair()
+	rate := float64(h.c.ticks_per_ns)
+	return func() int64 {
+		since := int64(float64(int64(h.ticks()-ticks)) / rate)
+		if since > fresh {
+			ticks, ns = h.clockPair()
+			since = 0
+		}
+		return ns + since
+	}
+}
+
+// clockID is equal for processes that read the same wall clock: those on one kernel.
+func clockID(rank int) uint64 {
+	h := fnv.New64a()
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		name, _ := os.Hostname()
+		boot = []byte(name)
+	}
+	h.Write(boot)
+	// Clocks that a test makes differ (shim/clock.c).
+	for _, s := range strings.Split(os.Getenv("SPOOR_CLOCK_SKEW"), ",") {
+		if strings.HasPrefix(s, strconv.Itoa(rank)+":") {
+			h.Write([]byte(s))
+		}
+	}
+	return h.Sum64()
+}
+
+// fixed is the transport for messages whose length both sides know.
+type fixed struct{ host }
+
+func (f fixed) Send(to int, data []byte) error   { return f.send(to, data) }
+func (f fixed) Recv(from int, data []byte) error { return f.recv(from, data) }

@@ -1,0 +1,120 @@
+package timing
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"spoor/trace"
+)
+
+// Ranks whose clocks are seconds apart and drift are put on one time line: nobody
+// leaves a barrier before all have come.
+func TestSkewedClocks(t *testing.T) {
+	a := build(t, "barriers.c", "4")
+	t.Setenv("SPOOR_CLOCK_SKEW", "1:3000000000:800,2:-5000000:-700")
+	r := a.trace("--timing", "lossless")
+	clocks, err := r.Clocks()
+	if err != nil || len(clocks) != 3 {
+		t.Fatalf("clocks %v, error %v", clocks, err)
+	}
+	bounds := int64(0)
+	for i, want := range []struct{ offset, ppm float64 }{{0, 0}, {-3e9, -800 / 1.0008}, {5e6, 700 / 0.9993}} {
+		l := clocks[i]
+		bounds += l.BoundNs
+		t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", i, l.OffsetNs, 1e6*l.Drift(), l.BoundNs)
+		// The drift begins while MPI_Init is under way, a second before at most.
+		if off := math.Abs(float64(l.OffsetNs[0]) - want.offset); off > float64(l.BoundNs)+math.Abs(want.ppm)*1e3 {
+			t.Errorf("clock %d: offset %d, want %.0f", i, l.OffsetNs[0], want.offset)
+		}
+		if i > 0 {
+			room := 2*float64(l.BoundNs)/float64(l.AtNs[1]-l.AtNs[0])*1e6 + 2
+			if d := 1e6 * l.Drift(); math.Abs(d-want.ppm) > room {
+				t.Errorf("clock %d drifts by %.1f ppm, want %.1f, give or take %.1f", i, d, want.ppm, room)
+			}
+		}
+	}
+	// Each process has calibrated its ticks with what error a look at two clocks has.
+	room := bounds + 20_000
+	var last, first []int64 // of each barrier: the last start, the first end
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for c, err := range k.Timed(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Name() != "MPI_Barrier" {
+				continue
+			}
+			if rank == 0 {
+				last, first = append(last, c.Start), append(first, c.End())
+			}
+			last[n], first[n] = max(last[n], c.Start), min(first[n], c.End())
+			n++
+			m, err := k.At(0, (c.Start+c.End())/2)
+			if err != nil || !m.Inside || m.Call.Index != c.Index {
+				t.Errorf("rank %d: call %d is not found at its time but %+v, error %v", rank, c.Index, m, err)
+			}
+		}
+		if n != 150 {
+			t.Fatalf("rank %d: %d barriers", rank, n)
+		}
+	}
+	worst := int64(math.MinInt64)
+	for i := range last {
+		worst = max(worst, last[i]-first[i])
+	}
+	t.Logf("the worst barrier is left %d ns before all have come, %d allowed", worst, room)
+	if worst > room {
+		t.Errorf("a barrier is left %d ns before all have come, more than %d", worst, room)
+	}
+	// Without the comparison, rank 1 would be 3 s late.
+	if raw := starts(t, r, false); raw[1]-raw[0] < 2e9 {
+		t.Errorf("processes start at %v: no skew", raw)
+	}
+	if s := starts(t, r, true); slices.Max(s)-slices.Min(s) > 1e9 {
+		t.Errorf("ranks start at %v", s)
+	}
+	// Means are on the same time line.
+	r = a.trace()
+	if s := starts(t, r, true); slices.Max(s)-slices.Min(s) > 1e9 {
+		t.Errorf("with means, ranks start at %v", s)
+	}
+}
+
+// starts returns the starts of ranks, by the time line or by their own clocks.
+func starts(t *testing.T, r *trace.Reader, line bool) []int64 {
+	t.Helper()
+	var list []int64
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := k.Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !line {
+			p, err := k.Process()
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = p.StartNs
+		}
+		list = append(list, at)
+	}
+	return list
+}
+
+// Ranks of one machine have one clock: nothing is estimated, nothing stored.
+func TestOneClock(t *testing.T) {
+	r := build(t, "wavefront.c", "2").trace()
+	if clocks, err := r.Clocks(); err != nil || clocks != nil {
+		t.Errorf("clocks %v, error %v", clocks, err)
+	}
+}

@@ -1,0 +1,113 @@
+package trace
+
+import (
+	"errors"
+	"testing"
+
+	"spoor/internal/column"
+)
+
+// Clocks come back as they were written, and the time line of a rank is that of rank
+// 0's clock.
+func TestClocks(t *testing.T) {
+	c := sample(t)
+	plain, err := open(encodeClocks(t, c, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := plain.Clocks(); err != nil || list != nil {
+		t.Errorf("no clocks: %v, %v", list, err)
+	}
+	of := make([]int64, c.Ranks)
+	of[2] = 1
+	start := c.Processes.At(2).StartNs
+	want := []Clock{{}, {
+		AtNs: [2]int64{start, start + 1e9}, OffsetNs: [2]int64{-7e9, -7e9 + 50_000}, BoundNs: 900,
+	}}
+	r, err := open(encodeClocks(t, c, &Clocks{want, column.Of(of...)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(r); err != nil {
+		t.Error(err)
+	}
+	list, err := r.Clocks()
+	if err != nil || len(list) != 2 || list[0] != want[0] || list[1] != want[1] {
+		t.Errorf("clocks %+v, want %+v, error %v", list, want, err)
+	}
+	for rank := range c.Ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			continue // no track
+		}
+		l, err := k.Clock()
+		if err != nil || l != want[of[rank]] {
+			t.Errorf("rank %d has %+v, error %v", rank, l, err)
+		}
+	}
+	// One that isn't rank 0's is made shifted.
+	start2 := func(r *Reader) int64 {
+		k, err := r.Rank(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := k.line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at.common(start) + at.origin
+	}
+	if d := start2(r) - start2(plain); d != -7e9 {
+		t.Errorf("rank 2 moved by %d", d)
+	}
+}
+
+func encodeClocks(t *testing.T, c *Content, clocks *Clocks) []byte {
+	t.Helper()
+	c.Clocks = clocks
+	b, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A table that can't be is not written, a damaged one is said to be damaged.
+func TestBadClocks(t *testing.T) {
+	c := sample(t)
+	ranks := make([]int64, c.Ranks)
+	for name, bad := range map[string]*Clocks{
+		"empty":     {nil, column.Of(ranks...)},
+		"ranks":     {[]Clock{{}, {}}, column.Of(0)},
+		"reference": {[]Clock{{BoundNs: 3}}, column.Of(ranks...)},
+		"number":    {[]Clock{{}}, column.Of(append(ranks[1:len(ranks):len(ranks)], 1)...)},
+	} {
+		c.Clocks = bad
+		if _, err := Encode(c); err == nil {
+			t.Errorf("%s: written", name)
+		}
+	}
+	c.Clocks = nil
+	raw, err := sections(c, func(b []byte) int { return len(b) }, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := (&Clocks{[]Clock{{}, {AtNs: [2]int64{5, 9}, BoundNs: 3}}, column.Of(ranks...)}).append(nil)
+	for _, n := range []int{0, 1, 3, len(good) - 1} {
+		raw[secClocks] = good[:n:n]
+		if n == 0 {
+			raw[secClocks] = []byte{0}
+		}
+		b, err := assemble(raw, unpacked, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := open(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Clocks(); !errors.Is(err, ErrFormat) {
+			t.Errorf("%d bytes of clocks: error %v", n, err)
+		}
+	}
+}
