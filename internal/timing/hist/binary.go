@@ -23,6 +23,7 @@ import (
 // AppendBinary appends the binary form of h. Means are kept to 7 digits,
 // deviations to 2.
 func (h *Hist) AppendBinary(dst []byte) []byte {
+	h.settle()
 	dst = wire.AppendUvarint(dst, uint64(cap(h.bins)))
 	dst = wire.AppendUvarint(dst, uint64(len(h.bins)))
 	from, rank := uint64(0), int32(0)

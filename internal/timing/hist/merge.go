@@ -9,6 +9,8 @@ func (h *Hist) Merge(o *Hist) {
 	if len(o.bins) == 0 {
 		return
 	}
+	h.settle()
+	o.settle()
 	if len(h.bins) == 0 && len(o.bins) <= cap(h.bins) {
 		h.bins = append(h.bins, o.bins...)
 		h.bound(len(h.bins) - 1)

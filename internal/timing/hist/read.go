@@ -3,7 +3,10 @@ package hist
 import "math"
 
 // Bins returns the bins, in rising order. They belong to the histogram.
-func (h *Hist) Bins() []Bin { return h.bins }
+func (h *Hist) Bins() []Bin {
+	h.settle()
+	return h.bins
+}
 
 // Count returns the number of samples.
 func (h *Hist) Count() uint64 {
@@ -17,6 +20,7 @@ func (h *Hist) Count() uint64 {
 // Total returns one bin of all samples; its Count is 0 if there are none.
 func (h *Hist) Total() Bin {
 	var t Bin
+	h.settle()
 	for i := range h.bins {
 		if i == 0 {
 			t = h.bins[i]
@@ -34,6 +38,7 @@ func (h *Hist) Quantile(q float64) float64 {
 	if n == 0 {
 		return 0
 	}
+	h.settle()
 	if q >= 1 {
 		return float64(h.bins[n-1].Max)
 	}
@@ -55,6 +60,7 @@ func (h *Hist) Quantile(q float64) float64 {
 // Below returns an estimate of the share of samples that are at most v.
 func (h *Hist) Below(v float64) float64 {
 	sum := 0.0
+	h.settle()
 	for i := range h.bins {
 		part := h.bins[i].below(v)
 		sum += float64(part * float64(h.bins[i].Count))

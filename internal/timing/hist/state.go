@@ -10,6 +10,7 @@ import (
 // Save writes everything of h, for a checkpoint: unlike after Decode, a loaded
 // histogram goes on exactly as h does.
 func (h *Hist) Save(w *pack.Writer) {
+	h.settle()
 	w.Uint(uint64(cap(h.bins)))
 	w.Uint(uint64(len(h.bins)))
 	w.Uint(uint64(h.left))
