@@ -1,0 +1,207 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"spoor/trace"
+)
+
+// numbers is an array of integers that goes in.
+func (w *writer) numbers(kind string, n *node, wide bool) string {
+	bits := "32"
+	if wide {
+		bits = "64"
+	}
+	const long = 24
+	constant := true
+	for k := range n.elems {
+		constant = constant && same(w.c.column(n.elems[k].at))
+	}
+	if constant && len(n.elems) > long {
+		// Arithmetic runs, if there are few.
+		var runs []string
+		count := 0
+		for k := 0; k < len(n.elems); {
+			start := w.c.vals[0][n.elems[k].at]
+			stride, to := int64(0), k+1
+			if to < len(n.elems) {
+				stride = w.c.vals[0][n.elems[to].at] - start
+				for to < len(n.elems) && w.c.vals[0][n.elems[to].at] == start+stride*int64(to-k) {
+					to++
+				}
+			}
+			runs = append(runs, literal(kind, start), number(stride), strconv.Itoa(to-k))
+			count++
+			k = to
+		}
+		if 3*count < len(n.elems) {
+			list := w.g.table("int64_t", runs)
+			return fmt.Sprintf("ramp%s(%d, %s)", bits, count, list)
+		}
+	}
+	if !constant && len(n.elems) > long {
+		var all []string
+		varying := 0
+		exprs := make([]string, len(n.elems))
+		for k := range n.elems {
+			exprs[k] = w.expr(kind, n.elems[k].at)
+			if strings.Contains(exprs[k], "member") {
+				varying++
+			}
+		}
+		if varying > len(n.elems)/2 {
+			for _, vals := range w.c.vals {
+				for k := range n.elems {
+					all = append(all, literal(kind, vals[n.elems[k].at]))
+				}
+			}
+			return fmt.Sprintf("row%s(%s, %d)", bits, w.g.table("int64_t", all), len(n.elems))
+		}
+	}
+	list := make([]string, len(n.elems))
+	for k := range n.elems {
+		list[k] = w.expr(kind, n.elems[k].at)
+	}
+	if constant && len(list) > long {
+		typ := "int"
+		if wide {
+			typ = "int64_t"
+		}
+		return "(void *)" + w.g.table(typ, list)
+	}
+	return fmt.Sprintf("A%s(%s)", bits, strings.Join(list, ", "))
+}
+
+// special is what stands for an array that is none.
+func (w *writer) special(n int64, kind string) (string, bool) {
+	switch n {
+	case trace.ArrayUnweighted:
+		return "MPI_UNWEIGHTED", true
+	case trace.ArrayWeightsEmpty:
+		return "MPI_WEIGHTS_EMPTY", true
+	case trace.ArrayStatusesIgnore:
+		return "MPI_STATUSES_IGNORE", true
+	case trace.ArrayNull, trace.ArrayInsignificant:
+		return "NULL", true
+	case 0:
+		switch kind {
+		case "datatype", "info":
+			return "NULL", true
+		}
+		return "A64(0)", true
+	}
+	return "", false
+}
+
+// array is an array that goes in.
+func (w *writer) array(p *trace.ParamDef, n *node) string {
+	if s, ok := w.special(n.n, p.Kind); ok {
+		return s
+	}
+	switch p.Type {
+	case trace.Int:
+		return w.numbers(p.Kind, n, w.wide(p))
+	case trace.Handle:
+		list := make([]string, len(n.elems))
+		for k := range n.elems {
+			list[k] = w.handle(p.Kind, n.elems[k].at)
+		}
+		return fmt.Sprintf("(%s[]){%s}", handleTypes[p.Kind], strings.Join(list, ", "))
+	case trace.String:
+		list := make([]string, len(n.elems))
+		for k := range n.elems {
+			list[k] = "(char *)" + w.literalText(n.elems[k].at)
+		}
+		return fmt.Sprintf("(char *[]){%s, NULL}", strings.Join(list, ", "))
+	}
+	return "NULL"
+}
+
+// outArray is an array that is written.
+func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
+	n := w.outLength(i, out)
+	if p.Type == trace.Status {
+		if out.typ == trace.Array {
+			if out.n == trace.ArrayStatusesIgnore {
+				return "MPI_STATUSES_IGNORE"
+			}
+			for k := range out.elems {
+				if out.elems[k].n == int64(trace.StatusIgnored) {
+					return "MPI_STATUSES_IGNORE"
+				}
+			}
+		}
+		return fmt.Sprintf("statuses(%d)", n)
+	}
+	if out.typ == trace.Array && out.n < 0 {
+		if s, ok := w.special(out.n, p.Kind); ok {
+			return s
+		}
+	}
+	if p.Type == trace.Handle {
+		if out.typ == trace.Array && out.n > 0 {
+			typ := handleTypes[p.Kind]
+			for k := range out.elems {
+				if w.c.vals[0][out.elems[k].at] >= trace.FirstLocal {
+					w.after = append(w.after, fmt.Sprintf("%s[%s] = ((%s *)got)[%d];", handleArrays[p.Kind], w.slot(out.elems[k].at), typ, k))
+				}
+			}
+			w.g.plan.Elements = max(w.g.plan.Elements, len(out.elems))
+			return "(void *)got"
+		}
+		return fmt.Sprintf("room(%d)", 8*n)
+	}
+	size := int64(4)
+	if w.wide(p) || p.Type != trace.Int {
+		size = 8
+	}
+	return fmt.Sprintf("room(%d)", size*n)
+}
+
+// outLength bounds the elements that a call writes to a parameter: what it did
+// write, and what its arguments allow.
+func (w *writer) outLength(i int, out *node) int64 {
+	n := int64(16)
+	if out.typ == trace.Array {
+		n = max(n, out.n)
+	}
+	for k := range w.c.f.Params {
+		p := &w.c.f.Params[k]
+		if p.Type != trace.Int || p.Dims > 0 || w.c.in[k].typ != trace.Int {
+			continue
+		}
+		for _, vals := range w.c.vals {
+			if v := vals[w.c.in[k].at]; v > n && v < 1<<20 {
+				n = v
+			}
+		}
+	}
+	return n
+}
+
+// status is one status.
+func (w *writer) status(p *trace.ParamDef, in, out *node) string {
+	if p.Dir == trace.DirOut {
+		switch {
+		case p.Kind != "status":
+			return "room(64)"
+		case out.typ == trace.Status && out.n == int64(trace.StatusIgnored):
+			return "MPI_STATUS_IGNORE"
+		}
+		return "&status"
+	}
+	s := "status_empty()"
+	switch trace.StatusForm(in.n) {
+	case trace.StatusFilled, trace.StatusIgnored:
+		s = fmt.Sprintf("status_of(%s, %s, %s, %s)", w.expr("rank", in.at+1), w.expr("tag", in.at+2),
+			w.expr("", in.at+3), w.expr("", in.at+4))
+	case trace.StatusAbsent:
+		s = "MPI_STATUS_IGNORE"
+	}
+	if p.Kind == "fstatus" {
+		return "fstatus_of(" + s + ")"
+	}
+	return s
+}

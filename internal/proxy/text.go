@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"spoor/trace"
+)
+
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c < 32 || c >= 127 || c == '?':
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// literalText is a string over the members.
+func (w *writer) literalText(at int) string {
+	col := w.c.column(at)
+	if same(col) {
+		return quote(w.g.strings[uint64(col[0])])
+	}
+	list := make([]string, len(col))
+	for i, v := range col {
+		list[i] = quote(w.g.strings[uint64(v)])
+	}
+	return fmt.Sprintf("%s[member]", w.g.table("char *const", list))
+}
+
+func (w *writer) text(p *trace.ParamDef, in, out *node) string {
+	if p.Dir == trace.DirOut || in.typ != trace.String {
+		room := int64(8192)
+		for k := range w.c.f.Params {
+			q := &w.c.f.Params[k]
+			if q.Type == trace.Int && w.c.in[k].typ == trace.Int && q.Dims == 0 {
+				room = max(room, min(w.c.vals[0][w.c.in[k].at]+1, math.MaxInt32/2))
+			}
+		}
+		return fmt.Sprintf("text(%d)", room)
+	}
+	if w.c.vals[0][in.at] == 0 {
+		return "NULL"
+	}
+	t := w.literalText(in.at)
+	if p.Name == "filename" {
+		if n, ok := w.exists(in.at); ok {
+			return fmt.Sprintf("scratch_of(%s, %d)", t, n)
+		}
+		return "scratch(" + t + ")"
+	}
+	return t
+}
+
+// exists tells whether the file was there before the program opened it, and
+// how large it has to be.
+func (w *writer) exists(at int) (int64, bool) {
+	const modeCreate = 2
+	i := w.param("amode")
+	if i < 0 || w.c.vals[0][0] != 0 || w.c.f.Name != "MPI_File_open" || w.c.vals[0][w.c.in[i].at]&modeCreate != 0 {
+		return 0, false
+	}
+	return w.v.fileSize(), true
+}
+
+// fileSize estimates the size of files that existed: what the program was told
+// first, or if it only reads, how far it read.
+func (v *variant) fileSize() int64 {
+	read, writes := int64(0), false
+	for _, c := range v.calls {
+		switch name := c.f.Name; {
+		case name == "MPI_File_get_size":
+			if n := c.out[1]; n.typ == trace.Int {
+				return max(0, c.vals[0][n.at])
+			}
+		case strings.HasPrefix(name, "MPI_File_write"), strings.HasPrefix(name, "MPI_File_iwrite"):
+			writes = true
+		case strings.HasPrefix(name, "MPI_File_read"):
+			end := int64(0)
+			for i := range c.f.Params {
+				switch {
+				case c.f.Params[i].Kind == "offset" && c.in[i].typ == trace.Int:
+					end += c.vals[0][c.in[i].at]
+				case c.out[i].typ == trace.Status && (c.out[i].n == 1 || c.out[i].n == 2):
+					end += max(0, c.vals[0][c.out[i].at+3])
+				}
+			}
+			read += end
+		}
+	}
+	if writes {
+		return 0
+	}
+	return read
+}
