@@ -51,6 +51,8 @@ type Row struct {
 	MostRank  int     `json:"most_rank"`
 	Imbalance float64 `json:"imbalance"`
 	Estimated bool    `json:"imbalance_estimated,omitempty"`
+
+	Values []Value `json:"values,omitempty"` // attached to the calls
 }
 
 // A RankTotal is what one rank did.
@@ -77,7 +79,7 @@ func FlatOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
 		f.PerRank[rank] = RankTotal{Rank: rank, Host: p.Host, SpanNs: p.SpanNs, MPINs: p.MPINs}
 		f.SpanNs += p.SpanNs
 	}
-	sums := flatSums{f: f, rows: make(map[siteKey]int)}
+	sums := flatSums{f: f, rows: make(map[siteKey]int), values: make(valueSums)}
 	for class := range r.Classes() {
 		if err := sums.class(r, class, where, step); err != nil {
 			return nil, err
@@ -98,6 +100,7 @@ type flatSums struct {
 	rows      map[siteKey]int
 	durations []trace.Stat
 	spreads   []trace.Spread
+	values    valueSums // by row
 }
 
 func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) error {
@@ -127,6 +130,9 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 		if x := times[t].DurationTotals; x.Ranks > 0 {
 			spreads[i] = append(spreads[i], x)
 		}
+	}
+	if err := s.values.add(r, class, row); err != nil {
+		return err
 	}
 	for i, list := range spreads {
 		s.spreads[i].Merge(together(list))
@@ -204,6 +210,7 @@ func (s *flatSums) finish(i int) {
 	if mean := totals.Mean(); mean > 0 {
 		x.Imbalance = float64(totals.Max) / mean
 	}
+	x.Values = s.values.of(i)
 	s.f.MPINs += d.Sum
 }
 

@@ -44,6 +44,12 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 			line += " " + fit(f.Rows[i].Place, width-utf8.RuneCountInString(line)-1)
 		}
 		fmt.Fprintln(out, cut(line, width))
+		if i >= 0 {
+			for _, v := range f.Rows[i].Values {
+				fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %s to %s", v.Name, number(v.Mean),
+					strconv.FormatInt(v.Min, 10), strconv.FormatInt(v.Max, 10)), width))
+			}
+		}
 		i++
 	}
 	if n := len(f.Rows) - top; top > 0 && n > 0 {

@@ -103,6 +103,7 @@ type Site struct {
 	Offset   uint64            `json:"offset"`
 	Frames   []symbolise.Frame `json:"frames"`
 	Text     string            `json:"-"`
+	Values   []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
 
 // Of makes the profile of a rank.
@@ -172,6 +173,13 @@ func (b *builder) terminals(r *trace.Reader) error {
 		}
 		b.label[t] = known[key]
 		b.each[t] = Sums{Calls: 1, Compute: times[t].Gap.Mean(), MPI: times[t].Duration.Mean()}
+	}
+	values := make(valueSums)
+	if err := values.add(r, b.k.Class(), b.label); err != nil {
+		return err
+	}
+	for i := range b.p.Sites {
+		b.p.Sites[i].Values = values.of(i + 1)
 	}
 	amounts, err := volume.Of(r, b.k.Class())
 	if err != nil {

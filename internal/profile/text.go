@@ -170,6 +170,9 @@ func (r *rows) node(n *Node, level int) {
 		if size := perCall(&n.Sums); size != "" {
 			x.text += "  " + size
 		}
+		for i := range site.Values {
+			x.text += "  " + site.Values[i].String()
+		}
 		x.site, x.mean, x.per = site.Text, true, n.Sums.Calls
 	case "loop":
 		x.text += times(n) + " times"

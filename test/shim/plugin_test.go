@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/internal/profile"
+	"spoor/internal/symbolise"
 	"spoor/trace"
 )
 
@@ -74,7 +76,34 @@ func attached(t *testing.T, m installation, env ...string) (sums map[string]trac
 			sums[c.Name()+" "+name] = s
 		}
 	}
+	if read.Classes() == 1 {
+		checkProfile(t, read, sums)
+	}
 	return sums, r.spoorLines()
+}
+
+// checkProfile holds what the flat profile says of attached values against sums
+// by function and name.
+func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.ValueStat) {
+	t.Helper()
+	flat, err := profile.FlatOf(r, func(trace.Site) symbolise.Place { return symbolise.Place{} }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]trace.ValueStat)
+	for i := range flat.Rows {
+		for _, v := range flat.Rows[i].Values {
+			key := flat.Rows[i].Function + " " + v.Name
+			s := got[key]
+			s.Merge(trace.ValueStat{Count: v.Count, Sum: v.Sum, Min: v.Min, Max: v.Max})
+			got[key] = s
+		}
+	}
+	for key, w := range want {
+		if strings.Contains(key, " ") && w.Count > 0 && got[key] != w {
+			t.Errorf("the profile has %s %+v, want %+v", key, got[key], w)
+		}
+	}
 }
 
 // A plugin sees every call once, with its parameters, and what it attaches to a
