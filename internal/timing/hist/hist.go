@@ -47,8 +47,6 @@ type Bin struct {
 	// MinRank and MaxRank are the ranks that Min and Max are of.
 	MinRank, MaxRank int32
 
-	upto uint64 // what is above goes into the next bin
-
 	// Distances from Mean of samples that are in Count, but not yet in Mean and
 	// m2: a division for many of them instead of one for each.
 	late, late2 float64
@@ -82,9 +80,10 @@ func (b *Bin) Variance() float64 {
 
 // A Hist is a histogram. Its zero value can't be used; New makes one.
 type Hist struct {
-	bins  []Bin // up to cap
-	left  int32 // samples until bins are balanced next
-	every int32 // the interval for that
+	bins  []Bin    // up to cap
+	upto  []uint64 // by bin: what is above goes into the next one; apart, so that they lie close together
+	left  int32    // samples until bins are balanced next
+	every int32    // the interval for that
 	rank  int32
 }
 
@@ -99,7 +98,7 @@ func New(bins int, rank int32) *Hist {
 // Init makes h an empty histogram with as many bins as room has places. It is
 // for callers that allocate many at once.
 func (h *Hist) Init(room []Bin, rank int32) {
-	*h = Hist{bins: room[:0:len(room)], left: firstInterval, every: firstInterval, rank: rank}
+	*h = Hist{bins: room[:0:len(room)], upto: make([]uint64, len(room)), left: firstInterval, every: firstInterval, rank: rank}
 }
 
 // Balance is looked at after so many samples; the interval doubles while there
@@ -118,12 +117,12 @@ func (h *Hist) Add(v uint64) {
 	i := 0
 	if len(bins) <= fewBins {
 		// Where a time falls can't be foretold; counting bounds below it needs no branch.
-		for j := range len(bins) - 1 {
-			_, above := bits.Sub64(bins[j].upto, v, 0)
+		for _, upto := range h.upto[:max(len(bins)-1, 0)] {
+			_, above := bits.Sub64(upto, v, 0)
 			i += int(above)
 		}
 	} else {
-		for i < len(bins)-1 && v > bins[i].upto {
+		for i < len(bins)-1 && v > h.upto[i] {
 			i++
 		}
 	}
@@ -161,6 +160,7 @@ func (h *Hist) grow(i int, v uint64) bool {
 	}
 	h.bins = h.bins[:n+1]
 	copy(h.bins[i+1:], h.bins[i:n])
+	copy(h.upto[i+1:], h.upto[i:n])
 	h.bins[i] = Bin{Count: 1, Min: v, Max: v, Mean: float64(v), MinRank: h.rank, MaxRank: h.rank}
 	h.bound(i - 1)
 	h.bound(i)
@@ -172,9 +172,9 @@ func (h *Hist) bound(i int) {
 	switch {
 	case i < 0 || i >= len(h.bins):
 	case i == len(h.bins)-1:
-		h.bins[i].upto = math.MaxUint64
+		h.upto[i] = math.MaxUint64
 	default:
-		h.bins[i].upto = h.bins[i].Max + (h.bins[i+1].Min-h.bins[i].Max-1)/2
+		h.upto[i] = h.bins[i].Max + (h.bins[i+1].Min-h.bins[i].Max-1)/2
 	}
 }
 
@@ -239,7 +239,7 @@ func octave(v uint64) int64 {
 
 // joinBins returns the bin of all samples of a and b.
 func joinBins(a, b *Bin) Bin {
-	j := Bin{Count: a.Count + b.Count, Min: a.Min, MinRank: a.MinRank, Max: a.Max, MaxRank: a.MaxRank, upto: a.upto}
+	j := Bin{Count: a.Count + b.Count, Min: a.Min, MinRank: a.MinRank, Max: a.Max, MaxRank: a.MaxRank}
 	if b.Min < a.Min {
 		j.Min, j.MinRank = b.Min, b.MinRank
 	}

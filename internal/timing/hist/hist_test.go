@@ -195,8 +195,8 @@ func valid(t interface {
 			t.Fatalf("bin %d has m2 %g", i, b.m2)
 		case i > 0 && b.Min <= h.bins[i-1].Max:
 			t.Fatalf("bin %d begins at %d, the one before ends at %d", i, b.Min, h.bins[i-1].Max)
-		case b.upto < b.Max || i < len(h.bins)-1 && b.upto >= h.bins[i+1].Min:
-			t.Fatalf("bin %d to %d goes up to %d, the next begins at %d", i, b.Max, b.upto, h.bins[min(i+1, len(h.bins)-1)].Min)
+		case h.upto[i] < b.Max || i < len(h.bins)-1 && h.upto[i] >= h.bins[i+1].Min:
+			t.Fatalf("bin %d to %d goes up to %d, the next begins at %d", i, b.Max, h.upto[i], h.bins[min(i+1, len(h.bins)-1)].Min)
 		}
 	}
 }

@@ -13,6 +13,7 @@ func (h *Hist) Merge(o *Hist) {
 	o.settle()
 	if len(h.bins) == 0 && len(o.bins) <= cap(h.bins) {
 		h.bins = append(h.bins, o.bins...)
+		copy(h.upto, o.upto[:len(o.bins)])
 		h.bound(len(h.bins) - 1)
 		return
 	}

@@ -3,6 +3,7 @@ package hist
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"spoor/internal/pack"
 )
@@ -18,7 +19,7 @@ func (h *Hist) Save(w *pack.Writer) {
 	w.Int(int64(h.rank))
 	for i := range h.bins {
 		b := &h.bins[i]
-		for _, v := range []uint64{b.Count, b.Min, b.Max, b.upto} {
+		for _, v := range []uint64{b.Count, b.Min, b.Max, h.upto[i]} {
 			w.Uint(v)
 		}
 		w.Fixed(math.Float64bits(b.Mean))
@@ -36,10 +37,11 @@ func Load(r *pack.Reader) *Hist {
 	h.left, h.every = int32(r.Index(math.MaxInt32)), int32(r.Index(math.MaxInt32))
 	h.rank = int32(r.Int())
 	for i := range n {
-		b := Bin{Count: r.Uint(), Min: r.Uint(), Max: r.Uint(), upto: r.Uint()}
+		b := Bin{Count: r.Uint(), Min: r.Uint(), Max: r.Uint()}
+		h.upto[i] = r.Uint()
 		b.Mean, b.m2 = math.Float64frombits(r.Fixed()), math.Float64frombits(r.Fixed())
 		b.MinRank, b.MaxRank = int32(r.Int()), int32(r.Int())
-		if b.Count == 0 || b.Min > b.Max || b.upto < b.Max || !(b.Mean >= 0) || i > 0 && b.Min <= h.bins[i-1].upto {
+		if b.Count == 0 || b.Min > b.Max || h.upto[i] < b.Max || !(b.Mean >= 0) || i > 0 && b.Min <= h.upto[i-1] {
 			r.Check(fmt.Errorf("bin %d of a histogram makes no sense", i))
 		}
 		if r.Err() != nil {
@@ -48,7 +50,7 @@ func Load(r *pack.Reader) *Hist {
 		h.bins = append(h.bins, b)
 	}
 	if n := len(h.bins); n > 0 {
-		h.bins[n-1].upto = math.MaxUint64
+		h.upto[n-1] = math.MaxUint64
 	}
 	return h
 }
@@ -57,5 +59,6 @@ func Load(r *pack.Reader) *Hist {
 func (h *Hist) Clone() *Hist {
 	c := *h
 	c.bins = append(make([]Bin, 0, cap(h.bins)), h.bins...)
+	c.upto = slices.Clone(h.upto)
 	return &c
 }
