@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/test/hpcc"
 )
 
 // sampled is true for about one of n programs, always the same.
@@ -97,7 +99,7 @@ func sameOf(t *testing.T, m *installation, name string, ranks int, command ...st
 	t.Helper()
 	dir := t.TempDir()
 	if name == "hpcc" {
-		if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpccInput), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpcc.Input), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,37 +134,3 @@ func sameOf(t *testing.T, m *installation, name string, ranks int, command ...st
 	t.Errorf("the replay made other calls: %v\n%s", err, tail(out))
 	return "failed"
 }
-
-// hpccInput is a small run.
-const hpccInput = `HPLinpack benchmark input file
-a small run
-HPL.out      output file name (if any)
-8            device out (6=stdout,7=stderr,file)
-1            # of problems sizes (N)
-120          Ns
-1            # of NBs
-24           NBs
-0            PMAP process mapping (0=Row-,1=Column-major)
-1            # of process grids (P x Q)
-2            Ps
-2            Qs
-16.0         threshold
-1            # of panel fact
-2            PFACTs (0=left, 1=Crout, 2=Right)
-1            # of recursive stopping criterium
-4            NBMINs (>= 1)
-1            # of panels in recursion
-2            NDIVs
-1            # of recursive panel fact.
-1            RFACTs (0=left, 1=Crout, 2=Right)
-1            # of broadcast
-1            BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
-1            # of lookahead depth
-1            DEPTHs (>=0)
-2            SWAP (0=bin-exch,1=long,2=mix)
-64           swapping threshold
-0            L1 in (0=transposed,1=no-transposed) form
-0            U  in (0=transposed,1=no-transposed) form
-1            Equilibration (0=no,1=yes)
-8            memory alignment in double (> 0)
-`
