@@ -1,6 +1,7 @@
 package symbolise
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"debug/elf"
 	"slices"
@@ -22,9 +23,17 @@ type unitSpan struct {
 
 type unit struct {
 	entry     *dwarf.Entry
-	reader    *dwarf.LineReader // nil if the unit has no lines
+	files     []*dwarf.LineFile
+	rows      []row // ascending
 	opened    bool
 	functions []function
+}
+
+// A row says which line the code from an address on is of, up to the next row.
+type row struct {
+	addr uint64
+	file *dwarf.LineFile // nil: of none
+	line int
 }
 
 // A function is a concrete subprogram; they may nest.
@@ -97,11 +106,10 @@ func (l *lines) lookup(pc uint64) []Frame {
 func (l *lines) inUnit(u *unit, pc uint64) []Frame {
 	if !u.opened {
 		u.opened = true
-		u.reader, _ = l.data.LineReader(u.entry)
+		l.readRows(u)
 		l.findFunctions(u)
 	}
-	var here dwarf.LineEntry
-	known := u.reader != nil && u.reader.SeekPC(pc, &here) == nil && here.File != nil
+	here, known := u.row(pc)
 	best := -1
 	for i, f := range u.functions {
 		if pc >= f.lo && pc < f.hi && (best < 0 || f.hi-f.lo < u.functions[best].hi-u.functions[best].lo) {
@@ -112,13 +120,62 @@ func (l *lines) inUnit(u *unit, pc uint64) []Frame {
 		if !known {
 			return nil
 		}
-		return []Frame{{File: here.File.Name, Line: here.Line}}
+		return []Frame{{File: here.file.Name, Line: here.line}}
 	}
 	frames := l.chain(u, u.functions[best], pc)
 	if known {
-		frames[0].File, frames[0].Line = here.File.Name, here.Line
+		frames[0].File, frames[0].Line = here.file.Name, here.line
 	}
 	return frames
+}
+
+// readRows reads the line table of a unit. Its sequences stand in the order of
+// the compiler's sections, not of addresses: main often is first in the program
+// and last in the table, which LineReader.SeekPC would not find.
+func (l *lines) readRows(u *unit) {
+	r, err := l.data.LineReader(u.entry)
+	if err != nil || r == nil {
+		return
+	}
+	var e dwarf.LineEntry
+	first := 0 // of the sequence
+	for r.Next(&e) == nil {
+		switch {
+		case !e.EndSequence:
+			u.rows = append(u.rows, row{e.Address, e.File, e.Line})
+			continue
+		case first == len(u.rows) || e.Address <= u.rows[first].addr:
+			u.rows = u.rows[:first] // empty
+		case u.rows[first].addr == 0:
+			u.rows = u.rows[:first] // of code that the linker dropped
+		default:
+			u.rows = append(u.rows, row{addr: e.Address})
+		}
+		first = len(u.rows)
+	}
+	u.rows = u.rows[:first]
+	// The end of a sequence may be where another begins, which then comes last.
+	slices.SortStableFunc(u.rows, func(a, b row) int {
+		switch {
+		case a.addr != b.addr:
+			return cmp.Compare(a.addr, b.addr)
+		case (a.file == nil) == (b.file == nil):
+			return 0
+		case a.file == nil:
+			return -1
+		}
+		return 1
+	})
+	u.files = r.Files()
+}
+
+// row returns the line of an address.
+func (u *unit) row(pc uint64) (row, bool) {
+	i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].addr > pc })
+	if i == 0 || u.rows[i-1].file == nil {
+		return row{}, false
+	}
+	return u.rows[i-1], true
 }
 
 // findFunctions lists the subprograms of a unit that have code.
@@ -183,10 +240,8 @@ func (l *lines) chain(u *unit, f function, pc uint64) []Frame {
 		if line, ok := e.Val(dwarf.AttrCallLine).(int64); ok {
 			caller.Line = int(line)
 		}
-		if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && u.reader != nil {
-			if files := u.reader.Files(); n >= 0 && int(n) < len(files) && files[n] != nil {
-				caller.File = files[n].Name
-			}
+		if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(u.files)) && u.files[n] != nil {
+			caller.File = u.files[n].Name
 		}
 		inlined := l.frame(u, e)
 		inlined.Inlined = true

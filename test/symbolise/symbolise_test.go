@@ -174,6 +174,7 @@ func TestLinesOfC(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"pie": {"-g"}, "no-pie": {"-g", "-no-pie", "-fno-pie"}, "dwarf4": {"-gdwarf-4"}, "compressed": {"-g", "-gz"},
 		"sections": {"-g", "-ffunction-sections", "-Wl,--gc-sections"}, "no-build-id": {"-g", "-Wl,--build-id=none"},
+		"optimised": {"-g", "-O2"}, // main is before all others, and last in the line table
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
