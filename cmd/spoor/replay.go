@@ -26,6 +26,7 @@ type replayOptions struct {
 	library   string
 	speed     float64
 	noCompute bool
+	pace      string
 	timeout   time.Duration
 	files     string
 	original  bool
@@ -35,7 +36,7 @@ type replayOptions struct {
 }
 
 func newReplay() *cobra.Command {
-	o := replayOptions{speed: 1, timeout: 5 * time.Minute}
+	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] TRACE",
 		Short: "Make the calls of a trace again, on a real MPI",
@@ -68,6 +69,7 @@ says where it is, and the replay ends.`,
 	f.StringVar(&o.library, "library", "", "the MPI library to load (default: that of the launcher)")
 	f.Float64Var(&o.speed, "speed", o.speed, "compute so many times as fast")
 	f.BoolVar(&o.noCompute, "no-compute", false, "leave out the time between calls")
+	f.StringVar(&o.pace, "pace", o.pace, "what calls wait for: gaps, for the recorded time after the call before; line, also for the time when the program made them")
 	f.DurationVar(&o.timeout, "timeout", o.timeout, "give up when a call takes longer; 0: never")
 	f.StringVar(&o.files, "files", "", "keep the files of MPI-IO in this directory (default: a scratch directory)")
 	f.BoolVar(&o.original, "original-files", false, "open files where the program had them: what is there is written over")
@@ -80,6 +82,9 @@ says where it is, and the replay ends.`,
 func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	if o.speed <= 0 {
 		return fmt.Errorf("--speed %g: must be above 0", o.speed)
+	}
+	if _, err := replay.PaceNamed(o.pace); err != nil {
+		return fmt.Errorf("--%w", err)
 	}
 	r, err := openTrace(path)
 	if err != nil {
@@ -180,7 +185,8 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 		return nil, err
 	}
 	cfg := &replay.Config{
-		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Speed: o.speed, NoCompute: o.noCompute,
+		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Speed: o.speed,
+		NoCompute: o.noCompute, Pace: replay.Pace(o.pace),
 	}
 	switch {
 	case o.original && o.files != "":

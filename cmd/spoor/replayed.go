@@ -80,14 +80,14 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
 		100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "rank\tcalls\twall\toriginal\tin MPI\toriginal\tcomputing\toriginal\t")
+	fmt.Fprintln(t, "rank\tcalls\twall\toriginal\tin MPI\theld\toriginal\tcomputing\toriginal\t")
 	const room = 16
 	var different int64
 	for i, x := range rep.Ranks {
 		different += x.Different
 		if i < room {
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
-				seconds(x.MPI), seconds(x.Original.MPI), seconds(x.Compute), seconds(x.Original.Compute))
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
+				seconds(x.MPI), seconds(x.Held), seconds(x.Original.MPI), seconds(x.Compute), seconds(x.Original.Compute))
 		}
 	}
 	if err := t.Flush(); err != nil {

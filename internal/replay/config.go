@@ -19,6 +19,7 @@ type Config struct {
 	Timeout   time.Duration `json:"timeout,omitempty"` // in one call; 0: forever
 	Speed     float64       `json:"speed,omitempty"`
 	NoCompute bool          `json:"no_compute,omitempty"`
+	Pace      Pace          `json:"pace,omitempty"`
 	Files     string        `json:"files,omitempty"` // directory; "": where the program had them
 
 	// Probe, if set, are functions to look for: the process says in a Probed
@@ -34,7 +35,7 @@ type Probed struct {
 
 // Options are the part that the replay of a rank looks at.
 func (c *Config) Options() Options {
-	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Files: c.Files}
+	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Pace: c.Pace, Files: c.Files}
 }
 
 // Write writes the config to a file.

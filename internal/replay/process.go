@@ -31,6 +31,7 @@ import (
 type Options struct {
 	Speed     float64 // of the program's own time; 2 computes twice as fast
 	NoCompute bool    // no gaps at all
+	Pace      Pace    // "": PaceLine; with another speed PaceGaps
 	Files     string  // directory for the files of MPI-IO
 }
 
@@ -41,6 +42,7 @@ type Process struct {
 	flavour mpi.Flavour
 	layout  *mpi.Layout
 	rank    *trace.Rank
+	alike   int // ranks of its class
 
 	mu       sync.Mutex // all below, and what streams of others look at
 	changed  *sync.Cond // handles or requests have come into being, or a stream has ended
@@ -55,6 +57,8 @@ type Process struct {
 	multiple bool // threads may call at a time
 
 	started chan struct{} // closed when MPI is initialised
+	origin  int64         // when MPI was initialised, on the host's clock
+	began   int64         // and in the original, on the trace's time line
 	failed  atomic.Pointer[error]
 }
 
@@ -77,7 +81,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		o.Speed = 1
 	}
 	p := &Process{
-		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k,
+		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
 		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan),
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),

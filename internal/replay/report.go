@@ -13,8 +13,9 @@ type Report struct {
 	Calls     int64    `json:"calls"`
 	Wall      int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
 	MPI       int64    `json:"mpi_ns"`     // in calls, all threads
-	Compute   int64    `json:"compute_ns"` // outside of them, on the first thread
+	Compute   int64    `json:"compute_ns"` // outside of them without what calls were held, on the first thread
 	Wanted    int64    `json:"wanted_ns"`  // what the trace says of that, on the first thread
+	Held      int64    `json:"held_ns"`    // what its calls waited besides, as the program made them later
 	Different int64    `json:"different"`  // calls that returned something else than recorded
 	Examples  []string `json:"examples,omitempty"`
 }
@@ -29,8 +30,8 @@ func (p *Process) Report() Report {
 		r.Examples = append(r.Examples, s.Examples...)
 		if i == 0 {
 			r.Wall = s.End - s.Begin
-			r.Compute = r.Wall - s.MPI
-			r.Wanted = s.Wanted
+			r.Compute = r.Wall - s.MPI - s.Held
+			r.Wanted, r.Held = s.Wanted, s.Held
 		}
 	}
 	return r

@@ -30,17 +30,18 @@ type Stream struct {
 	kept     map[keptKey][]byte    // arrays that calls under way read
 	keptAt   map[keptKey]uint64
 
+	pace  *pacer
 	last  int64    // when the call before came out
 	after []func() // what to do when the call under way has come out
 
 	Stats
-	now   atomic.Pointer[trace.Call] // the call under way
-	what  atomic.Int32               // State
-	when  atomic.Int64               // since
-	due   atomic.Int64               // when the call is to be made
-	next  atomic.Int64               // when the call under way was made in the original
-	done  atomic.Bool
-	begun atomic.Bool // its first call has come out
+	now       atomic.Pointer[trace.Call] // the call under way
+	what      atomic.Int32               // State
+	when      atomic.Int64               // since
+	notBefore atomic.Int64               // when the call is to be made
+	next      atomic.Int64               // when the call under way was made in the original
+	done      atomic.Bool
+	begun     atomic.Bool // its first call has come out
 }
 
 type requestKey struct {
@@ -55,6 +56,7 @@ type Stats struct {
 	Calls     int64
 	MPI       int64 // ns in calls
 	Wanted    int64 // ns that the program computed between calls, by the trace
+	Held      int64 // ns that calls waited beyond that, as they were made later in the original
 	Begin     int64 // when MPI was initialised
 	End       int64 // when the last call came out
 	Different int64 // calls that returned something else than recorded
@@ -117,6 +119,9 @@ func (s *Stream) run() error {
 		<-s.p.started
 		s.followOn()
 	}
+	if s.pace, err = newPacer(s.p.rank, s.p.alike, s.number, s.p.o); err != nil {
+		return err
+	}
 	for t, err := range s.p.rank.Timed(s.number) {
 		if err != nil {
 			return err
@@ -129,7 +134,7 @@ func (s *Stream) run() error {
 		if len(s.p.streams) > 1 && frees(c) {
 			s.letOthersCatchUp(t.Start)
 		}
-		if err := s.make(c, s.gap(t.Timing.Gap)); err != nil {
+		if err := s.make(&t); err != nil {
 			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
 		}
 	}
@@ -152,7 +157,8 @@ func (s *Stream) followOn() {
 var errGone = errors.New("another thread failed")
 
 // make makes one call.
-func (s *Stream) make(c *trace.Call, gap int64) error {
+func (s *Stream) make(t *trace.TimedCall) error {
+	c := t.Call
 	if c.Return == trace.NeverReturned {
 		return nil // nothing is known of what it waited for
 	}
@@ -168,37 +174,33 @@ func (s *Stream) make(c *trace.Call, gap int64) error {
 	if err != nil {
 		return err
 	}
-	s.call.NotBefore = 0
-	if gap > 0 && s.last > 0 {
-		s.call.NotBefore = s.last + gap
+	gap := int64(0)
+	if s.last != 0 {
+		gap = s.pace.gap(t.Timing.Gap)
 	}
-	s.due.Store(s.call.NotBefore)
+	due, byGap := s.due(t, gap)
+	s.call.NotBefore = due
+	s.notBefore.Store(due)
 	s.is(InCall)
+	ready := s.when.Load()
 	s.p.host.Make(s.call)
 	s.is(Idle)
-	s.account(c, gap)
+	s.Wanted += gap
+	s.Held += max(0, due-max(byGap, ready))
+	s.account(t)
 	return s.decode(c, plan)
 }
 
-// gap is how long to compute before a call.
-func (s *Stream) gap(g trace.Sample) int64 {
-	if s.p.o.NoCompute || s.last == 0 {
-		return 0
-	}
-	return int64(float64(g.Ns) / s.p.o.Speed)
-}
-
-func (s *Stream) account(c *trace.Call, gap int64) {
-	k := s.call
+func (s *Stream) account(t *trace.TimedCall) {
+	c, k := t.Call, s.call
 	if s.Calls++; s.Calls == 1 {
 		s.begun.Store(true)
 	}
 	s.MPI += k.End - k.Begin
-	s.Wanted += gap
 	s.last, s.End = k.End, k.End
 	if starts[c.Name()] {
 		s.Begin = k.Begin
-		s.p.start(c)
+		s.p.start(t, k.End)
 	}
 	if s.Begin == 0 {
 		s.last = 0 // what comes before MPI is no part of the run
@@ -222,13 +224,14 @@ func (s *Stream) account(c *trace.Call, gap int64) {
 // starts are the calls after which other threads may call.
 var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}
 
-func (p *Process) start(c *trace.Call) {
+func (p *Process) start(t *trace.TimedCall, end int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
 	case <-p.started:
 	default:
-		if provided := c.Param("provided"); provided != nil {
+		p.origin, p.began = end, t.End()
+		if provided := t.Param("provided"); provided != nil {
 			multiple, _ := mpi.ConstantNamed("MPI_THREAD_MULTIPLE")
 			p.multiple = provided.Out.Num == multiple.Value
 		}
@@ -267,7 +270,7 @@ func (s *Stream) letOthersCatchUp(start int64) {
 	for _, o := range s.p.streams {
 		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
 			what, since, _ := o.Now()
-			if what != Idle && s.p.host.Clock()-max(since, o.due.Load()) > int64(patience) {
+			if what != Idle && s.p.host.Clock()-max(since, o.notBefore.Load()) > int64(patience) {
 				break
 			}
 			time.Sleep(50 * time.Microsecond)

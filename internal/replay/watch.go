@@ -47,7 +47,7 @@ func (w Watch) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {
 		what, since, _ := s.Now()
-		stuck = stuck || (what == InCall || what == Waiting) && now-max(since, s.due.Load()) > int64(w.Timeout)
+		stuck = stuck || (what == InCall || what == Waiting) && now-max(since, s.notBefore.Load()) > int64(w.Timeout)
 	}
 	path := filepath.Join(w.Dir, mark)
 	if w.Dir != "" && !stuck {
@@ -78,7 +78,7 @@ func (p *Process) Where(now int64) []string {
 		if len(p.streams) > 1 {
 			name += fmt.Sprintf(" thread %d", i)
 		}
-		taken := time.Duration(now - max(since, s.due.Load())).Round(time.Millisecond)
+		taken := time.Duration(now - max(since, s.notBefore.Load())).Round(time.Millisecond)
 		switch {
 		case what == Ended:
 			list = append(list, name+": has made all its calls")
@@ -86,7 +86,7 @@ func (p *Process) Where(now int64) []string {
 			list = append(list, name+": has made no call yet")
 		case what == Waiting:
 			list = append(list, fmt.Sprintf("%s: waits for %v for another thread before call %d, %s", name, taken, c.Index, asMade(c)))
-		case what == InCall && s.due.Load() > now:
+		case what == InCall && s.notBefore.Load() > now:
 			list = append(list, fmt.Sprintf("%s: computes before call %d, %s", name, c.Index, asMade(c)))
 		case what == InCall:
 			list = append(list, fmt.Sprintf("%s: waits for %v in call %d, %s", name, taken, c.Index, asMade(c)))

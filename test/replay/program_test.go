@@ -93,7 +93,7 @@ func spoor() string {
 type program struct {
 	name  string
 	path  string
-	ranks int
+	ranks []int
 	mpis  []string
 	args  []string
 }
@@ -135,11 +135,13 @@ func readProgram(path string) (*program, error) {
 		key, value, _ := strings.Cut(strings.TrimLeft(s.Text(), "/!*cC "), ":")
 		fields := strings.Fields(value)
 		switch key {
-		case "ranks": // the first number above 1, if there is one
-			for i := 0; i < len(fields) && p.ranks < 2; i++ {
-				if p.ranks, err = strconv.Atoi(fields[i]); err != nil {
+		case "ranks":
+			for _, f := range fields {
+				n, err := strconv.Atoi(f)
+				if err != nil {
 					return nil, fmt.Errorf("%s: ranks: %w", path, err)
 				}
+				p.ranks = append(p.ranks, n)
 			}
 		case "mpi":
 			p.mpis = fields
@@ -147,10 +149,20 @@ func readProgram(path string) (*program, error) {
 			p.args = fields
 		}
 	}
-	if p.ranks == 0 {
-		p.ranks = 4
+	if len(p.ranks) == 0 {
+		p.ranks = []int{4}
 	}
 	return p, nil
+}
+
+// few is the least number of ranks above one, if there is one.
+func (p *program) few() int {
+	for _, n := range p.ranks {
+		if n > 1 {
+			return n
+		}
+	}
+	return p.ranks[0]
 }
 
 func (p *program) runsOn(m *installation) bool {
@@ -228,8 +240,8 @@ func (m *installation) replay(dir string, flags ...string) (string, error) {
 }
 
 // diff compares a.spoor and b.spoor.
-func (m *installation) diff(dir string) (string, error) {
-	return m.run(dir, spoor(), "diff", "--any-address", "a.spoor", "b.spoor")
+func (m *installation) diff(dir string, flags ...string) (string, error) {
+	return m.run(dir, append(append([]string{spoor(), "diff", "--any-address"}, flags...), "a.spoor", "b.spoor")...)
 }
 
 func tail(s string) string {

@@ -59,7 +59,7 @@ func TestReplayUnderAnotherMPI(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			if err := a.record(dir, p.ranks, binary); err != nil {
+			if err := a.record(dir, p.few(), binary); err != nil {
 				t.Fatal(err)
 			}
 			if out, err := b.replay(dir, "--no-compute"); err != nil {

@@ -1,0 +1,96 @@
+package replay
+
+import (
+	"math"
+	"testing"
+
+	"spoor/internal/track/tracktest"
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// On the line a call comes no sooner after MPI_Init than in the original; with gaps
+// alone, calls that take less than they took let all that follows come sooner.
+func TestPace(t *testing.T) {
+	r := record(t, 2, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range 20 {
+			r.Allreduce(3, 1)
+		}
+		r.End()
+	})
+	k, err := r.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var starts []int64 // since the end of MPI_Init
+	var gaps, began int64
+	for c, err := range k.Timed(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(starts) == 0 {
+			began = c.End()
+			gaps = -int64(c.Timing.Gap.Ns) // no part of the run
+		}
+		starts = append(starts, c.Start-began)
+		gaps += int64(c.Timing.Gap.Ns)
+	}
+	replayed := func(o Options) ([]int64, *Process) {
+		f := &fake{now: 1e6}
+		p, err := run(t, r, 0, f, mpi.MPICH, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []int64
+		for _, c := range f.calls {
+			list = append(list, c.Begin-f.calls[0].End)
+		}
+		return list, p
+	}
+	line, p := replayed(Options{})
+	for i := range starts[1:] {
+		if line[i+1] < starts[i+1] {
+			t.Errorf("call %d comes after %d ns, in the original after %d", i+1, line[i+1], starts[i+1])
+		}
+	}
+	if held := p.Report().Held; held <= 0 || p.Report().Wall != p.Report().MPI+p.Report().Compute+held {
+		t.Errorf("held for %d ns in %+v", held, p.Report())
+	}
+	last := len(line) - 1
+	alone, p := replayed(Options{Pace: PaceGaps})
+	if alone[last] >= line[last] || p.Report().Held != 0 {
+		t.Errorf("with gaps alone it took %d ns, on the line %d; held %d", alone[last], line[last], p.Report().Held)
+	}
+	if x := p.Report(); math.Abs(float64(x.Wanted)/float64(gaps)-p.Streams()[0].pace.scale) > 0.01 {
+		t.Errorf("wanted %d ns, the gaps are %d ns, scale %g", x.Wanted, gaps, p.Streams()[0].pace.scale)
+	}
+	fast, _ := replayed(Options{Speed: 2}) // what is faster is not held
+	if fast[last] >= alone[last] {
+		t.Errorf("at twice the speed it took %d ns, else %d", fast[last], alone[last])
+	}
+	none, _ := replayed(Options{NoCompute: true})
+	if none[last] >= 100*int64(last) {
+		t.Errorf("without gaps it took %d ns", none[last])
+	}
+}
+
+func TestScaleOfGaps(t *testing.T) {
+	for _, x := range []struct{ span, inMPI, sum, alike, want float64 }{
+		{1000, 400, 300, 2, 2},
+		{1000, 400, 1200, 2, 0.5},
+		{1000, 980, 300, 2, 1}, // what was computed is less than what times are rounded to
+		{1000, 1000, 0, 2, 1},
+		{1000, 400, 200, 2, 1}, // more than all ranks together
+	} {
+		if got := scaleOf(x.span, x.inMPI, x.sum, x.alike); got != x.want {
+			t.Errorf("span %g, in MPI %g, gaps %g: scale %g, expected %g", x.span, x.inMPI, x.sum, got, x.want)
+		}
+	}
+	p := pacer{o: Options{Speed: 1}, scale: 2}
+	for kind, want := range map[trace.SampleKind]int64{trace.MeanSample: 200, trace.HistogramSample: 200, trace.ExactSample: 100} {
+		if got := p.gap(trace.Sample{Ns: 100, Kind: kind}); got != want {
+			t.Errorf("gap of 100 ns, %v: %d ns, expected %d", kind, got, want)
+		}
+	}
+}
