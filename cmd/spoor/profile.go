@@ -28,6 +28,7 @@ type profileOptions struct {
 	width   int
 	json    bool
 	flat    bool
+	callers bool
 	sort    string
 	csv     bool
 	perRank bool
@@ -59,13 +60,22 @@ times within loops, and latex makes a document of it.
 --flat is a table of call sites over all ranks instead: how often and how long
 they were called, the share of all ranks' time, the longest call, bytes that went
 out and came in, and the imbalance: the largest total of a rank, divided by the
-mean of the ranks that make the call. --per-rank shows the totals of each rank.`,
+mean of the ranks that make the call. --per-rank shows the totals of each rank.
+
+With the stacks that run --stack N records, functions stand around the loops and
+calls in them, and --callers is a tree of all ranks' calls: which functions led
+to them, from main down, with time, calls and bytes of all below. --depth opens
+so many levels of it, and --csv has a line for each path.`,
 		Example: `  spoor profile app.spoor
   spoor profile --flat --sort imbalance --top 10 app.spoor
+  spoor profile --callers --depth 4 app.spoor
   spoor profile --rank 3 --min-time 1ms --depth 2 app.spoor
   spoor profile --style latex app.spoor >app.tex && pdflatex app.tex`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			if o.callers {
+				return runCallers(cmd, r, o)
+			}
 			if o.flat || o.perRank {
 				return runFlat(cmd, r, o)
 			}
@@ -81,6 +91,7 @@ mean of the ranks that make the call. --per-rank shows the totals of each rank.`
 	f.IntVar(&o.depth, "depth", -1, "open loops down to this `level`")
 	f.IntVar(&o.width, "width", 0, "columns to use (default: those of the terminal)")
 	f.BoolVar(&o.flat, "flat", false, "print a table of call sites over all ranks")
+	f.BoolVar(&o.callers, "callers", false, "print a tree of the functions that led to calls, over all ranks")
 	f.BoolVar(&o.perRank, "per-rank", false, "print the totals of each rank")
 	f.StringVar(&o.sort, "sort", "time", "order of the table: "+strings.Join(profile.Sorts, ", "))
 	f.IntVar(&o.top, "top", 25, "print so many rows of the table; 0: all")
@@ -114,9 +125,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		return &usageError{cmd, fmt.Errorf("--sort: %q is none of %s", o.sort, strings.Join(profile.Sorts, ", "))}
 	}
 	where := newPlaces(o.paths)
-	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
-	f, err := profile.FlatOf(r, where.of, progress.step)
-	progress.end()
+	f, err := flatOf(cmd, r, where)
 	if err != nil {
 		return err
 	}
@@ -144,17 +153,70 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	return out.Flush()
 }
 
+func flatOf(cmd *cobra.Command, r *trace.Reader, where *places) (*profile.Flat, error) {
+	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
+	defer progress.end()
+	return profile.FlatOf(r, where.of, progress.step)
+}
+
+// runCallers prints a tree of the functions that led to calls.
+func runCallers(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
+	if err := refuseFlags(cmd, []string{"rank", "class", "all", "style", "top", "flat", "per-rank"}, "a tree of callers is of all ranks and calls"); err != nil {
+		return err
+	}
+	if !slices.Contains(profile.CallerSorts, o.sort) {
+		return &usageError{cmd, fmt.Errorf("--sort: %q is none of %s", o.sort, strings.Join(profile.CallerSorts, ", "))}
+	}
+	view, err := o.view(cmd)
+	if err != nil {
+		return err
+	}
+	where := newPlaces(o.paths)
+	f, err := flatOf(cmd, r, where)
+	if err != nil {
+		return err
+	}
+	c := f.Callers()
+	c.Sort(o.sort)
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	switch {
+	case o.json:
+		err = writeJSON(out, c)
+	case o.csv:
+		err = c.CSV(out)
+	default:
+		err = c.Text(out, view)
+	}
+	if err != nil {
+		return err
+	}
+	where.complain(cmd)
+	return out.Flush()
+}
+
+// view is what the flags say of lines and their number.
+func (o *profileOptions) view(cmd *cobra.Command) (profile.View, error) {
+	v := profile.View{MinTime: -1, Depth: o.depth, Width: o.width}
+	if o.minTime != "" {
+		d, err := parseTime(o.minTime)
+		if err != nil {
+			return v, &usageError{cmd, fmt.Errorf("--min-time: %w", err)}
+		}
+		v.MinTime = float64(d)
+	}
+	if v.Width <= 0 {
+		v.Width = columns(cmd)
+	}
+	return v, nil
+}
+
 func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err := refuseFlags(cmd, flatOnly, "only a table has it; add --flat"); err != nil {
 		return err
 	}
-	view := profile.View{MinTime: -1, Depth: o.depth, Width: o.width}
-	if o.minTime != "" {
-		d, err := parseTime(o.minTime)
-		if err != nil {
-			return &usageError{cmd, fmt.Errorf("--min-time: %w", err)}
-		}
-		view.MinTime = float64(d)
+	view, err := o.view(cmd)
+	if err != nil {
+		return err
 	}
 	style := slices.Index([]string{"paper", "terse", "latex"}, o.style)
 	switch {
@@ -166,9 +228,6 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	ranks, others, err := profiled(r, o)
 	if err != nil {
 		return &usageError{cmd, err}
-	}
-	if view.Width <= 0 {
-		view.Width = columns(cmd)
 	}
 	where := newPlaces(o.paths)
 	out := bufio.NewWriter(cmd.OutOrStdout())

@@ -32,6 +32,8 @@ type Row struct {
 	Offset   uint64            `json:"offset"`
 	Frames   []symbolise.Frame `json:"frames"`
 	Place    string            `json:"-"`
+	path     []step
+	deep     bool // frames around it were recorded
 
 	Calls     uint64  `json:"calls"`
 	Ranks     int     `json:"ranks"` // that make the call
@@ -173,6 +175,7 @@ func (s *flatSums) row(c *trace.Call, where Where) int {
 		frames, text := where.stack(c.Site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
+			path: where.path(c.Site), deep: c.Site.Outer != nil,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}

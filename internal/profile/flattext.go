@@ -19,7 +19,18 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 	f.extremes(out)
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "time\tof run\tcalls\tranks\tmean\tmax\timbalance\tbytes out\tin\t  function and place\n")
+	line := func(time, run, calls, ranks, mean, most, imbalance, out, in, what string) {
+		if width < wide { // the others are in --csv and --json
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t  %s\n", time, run, calls, mean, imbalance, what)
+			return
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", time, run, calls, ranks, mean, most, imbalance, out, in, what)
+	}
+	unequal := "imbalance"
+	if width < wide {
+		unequal = "imb."
+	}
+	line("time", "of run", "calls", "ranks", "mean", "max", unequal, "bytes out", "in", "function and place")
 	for i := range f.Rows {
 		if top > 0 && i == top {
 			break
@@ -32,9 +43,8 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		if x.Ranks < 2 {
 			imbalance = ""
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s %s\n", Duration(float64(x.Ns)), share(float64(x.Ns), float64(f.SpanNs)),
-			grouped(x.Calls), grouped(uint64(x.Ranks)), Duration(x.MeanNs), Duration(float64(x.MaxNs)), imbalance,
-			bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function, "")
+		line(Duration(float64(x.Ns)), share(float64(x.Ns), float64(f.SpanNs)), grouped(x.Calls), grouped(uint64(x.Ranks)),
+			Duration(x.MeanNs), Duration(float64(x.MaxNs)), imbalance, bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function)
 	}
 	tw.Flush()
 	i := -1 // the first line is the head

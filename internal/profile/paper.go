@@ -43,7 +43,7 @@ func (p *Profile) Paper(w io.Writer, s Style, v View) error {
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTime), depth: v.Depth}
-		x.top(t.Body)
+		x.top(plain(t.Body))
 		n.thread(out, p.head(t), x.lines)
 	}
 	n.end(out, p)

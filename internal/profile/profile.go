@@ -79,11 +79,12 @@ func (s Sums) times(n uint64) Sums {
 	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.BytesOut * n, s.BytesIn * n}
 }
 
-// A Node is a call, a loop, or a part that occurs in several places and has its
-// body only where it first does. A call that follows itself is one node: Least
-// to Most of them, Entered times.
+// A Node is a call, a loop, a function that calls were made in if the trace has
+// stacks, or a part that occurs in several places and has its body only where it
+// first does. A call that follows itself is one node: Least to Most of them,
+// Entered times.
 type Node struct {
-	Kind    string  `json:"kind"`            // call, loop or part
+	Kind    string  `json:"kind"`            // call, loop, function or part
 	Site    int     `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
 	Peers   string  `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
 	Part    int     `json:"part,omitempty"`  // number within the thread, from 1
@@ -93,6 +94,9 @@ type Node struct {
 	Most    uint64  `json:"most"`
 	Sums    Sums    `json:"total"`
 	Body    []*Node `json:"body,omitempty"`
+
+	Function string `json:"function,omitempty"` // of a function; how often it was called is not known
+	From     string `json:"from,omitempty"`     // the place in the function around it
 }
 
 // A Site is a function called from a place. Sites are numbered from 1 in the
@@ -103,7 +107,10 @@ type Site struct {
 	Offset   uint64            `json:"offset"`
 	Frames   []symbolise.Frame `json:"frames"`
 	Text     string            `json:"-"`
-	Values   []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
+	at       string            // Text without the function, if known
+	path     []step
+	deep     bool    // frames around it were recorded
+	Values   []Value `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
 
 // Of makes the profile of a rank.
@@ -168,6 +175,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 			frames, text := b.where.stack(c.Site)
 			b.p.Sites = append(b.p.Sites, Site{
 				Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Text: text,
+				path: b.where.path(c.Site), deep: c.Site.Outer != nil,
 			})
 			known[key] = len(b.p.Sites)
 		}
@@ -204,6 +212,7 @@ func (b *builder) thread(stream int) {
 	for _, n := range f.fold(b.k.Structure(stream)) {
 		t.Body = append(t.Body, b.node(item{n, 1}, &t.Total))
 	}
+	t.Body = b.p.grouped(t.Body)
 	b.p.Threads = append(b.p.Threads, t)
 }
 

@@ -29,6 +29,8 @@ type row struct {
 	calls string
 	mean  bool // means are those of single calls
 	per   uint64
+
+	function bool
 }
 
 // Tree writes the profile as an indented tree.
@@ -45,22 +47,27 @@ func (p *Profile) Tree(w io.Writer, v View) error {
 }
 
 func (p *Profile) tree(w io.Writer, t *Thread, v View) error {
+	return p.lines(w, p.head(t), t.Body, t.Total.Time(), v)
+}
+
+// lines writes nodes below a title.
+func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, v View) error {
 	hidden := v.MinTime
-	lister := rows{p: p, depth: v.Depth}
+	lister := rows{p: p, callers: p.Threads == nil, depth: v.Depth}
 	if hidden >= 0 {
 		lister.min = hidden
-		lister.body(t.Body, 0)
+		lister.body(body, 0, 0)
 	} else {
 		for _, share := range []float64{0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05} {
-			hidden = share * t.Total.Time()
-			lister = rows{p: p, depth: v.Depth, min: hidden}
-			if lister.body(t.Body, 0); len(lister.list) <= fitting {
+			hidden = share * total
+			lister = rows{p: p, callers: p.Threads == nil, depth: v.Depth, min: hidden}
+			if lister.body(body, 0, 0); len(lister.list) <= fitting {
 				break
 			}
 		}
 	}
-	out := table{w: w, width: v.Width, total: t.Total.Time()}
-	out.write(p.head(t), lister.list)
+	out := table{w: w, width: v.Width, total: total}
+	out.write(title, lister.list)
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", Duration(hidden))
 	}
@@ -87,18 +94,20 @@ func (p *Profile) head(t *Thread) string {
 
 // rows lists what is to be printed.
 type rows struct {
-	p     *Profile
-	depth int
-	min   float64
-	left  int // nodes that have no row of their own
-	list  []row
+	p       *Profile
+	callers bool // depth counts functions, not loops
+	depth   int
+	min     float64
+	left    int // nodes that have no row of their own
+	list    []row
 }
 
-func (r *rows) body(nodes []*Node, level int) {
+// body lists nodes, so many levels indented and within so many loops.
+func (r *rows) body(nodes []*Node, level, loops int) {
 	var small []*Node
 	flush := func() {
 		if len(small) == 1 {
-			r.node(small[0], level)
+			r.node(small[0], level, loops)
 		} else if len(small) > 1 {
 			r.left += len(small)
 			r.several(small, level)
@@ -111,7 +120,7 @@ func (r *rows) body(nodes []*Node, level int) {
 			continue
 		}
 		flush()
-		r.node(n, level)
+		r.node(n, level, loops)
 	}
 	flush()
 }
@@ -154,7 +163,7 @@ func (r *rows) functions(n *Node, calls map[string]uint64) {
 
 func indent(level int) string { return strings.Repeat("  ", level) }
 
-func (r *rows) node(n *Node, level int) {
+func (r *rows) node(n *Node, level, loops int) {
 	x := row{text: indent(level), sums: &n.Sums, calls: grouped(n.Sums.Calls)}
 	open := false
 	switch n.Kind {
@@ -173,12 +182,25 @@ func (r *rows) node(n *Node, level int) {
 		for i := range site.Values {
 			x.text += "  " + site.Values[i].String()
 		}
-		x.site, x.mean, x.per = site.Text, true, n.Sums.Calls
+		x.site, x.mean, x.per = site.Place(), true, n.Sums.Calls
+	case "function":
+		x.text += n.Function + "()"
+		if r.callers {
+			loops++
+		}
+		for len(n.Body) == 1 && n.Body[0].Kind == "function" {
+			n = n.Body[0]
+			x.text += " > " + n.Function + "()"
+		}
+		x.site, x.function = n.From, true
+		open = true
 	case "loop":
 		x.text += times(n) + " times"
 		x.per = n.Rounds
 		open = true
+		loops++
 	case "part":
+		loops++
 		if x.text += fmt.Sprintf("part %d", n.Part); n.Body == nil {
 			x.text += ", see above"
 		}
@@ -186,14 +208,14 @@ func (r *rows) node(n *Node, level int) {
 		open = n.Body != nil
 	}
 	large := func(c *Node) bool { return c.Sums.Time() >= r.min }
-	closed := open && (r.depth >= 0 && level >= r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
+	closed := open && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
 	if closed {
 		x.text += ": " + r.names([]*Node{n})
 		r.left++
 	}
 	r.list = append(r.list, x)
 	if open && !closed {
-		r.body(n.Body, level+1)
+		r.body(n.Body, level+1, loops)
 	}
 }
 
@@ -263,13 +285,24 @@ func (t *table) write(title string, list []row) {
 		numbers += fmt.Sprintf(" %10s  ", x.calls)
 		room := width - utf8.RuneCountInString(numbers)
 		text := x.text
+		if x.function {
+			own := strings.TrimLeft(text, " ")
+			before := len(text) - len(own)
+			text = text[:before] + fit(own, room-before)
+		}
 		if x.site != "" {
-			// Places stand below each other where there is room.
+			// Places stand below each other where there is room; where there is not,
+			// a short one is worth more than what stands before it.
 			column := min(longest, room*3/5)
 			if n := utf8.RuneCountInString(text); n < column {
 				text += strings.Repeat(" ", column-n)
 			}
-			text += "  " + fit(x.site, room-utf8.RuneCountInString(text)-2)
+			least := max(room-utf8.RuneCountInString(text)-2, room/3)
+			site := fit(x.site, least)
+			if n := utf8.RuneCountInString(site); n <= least {
+				text = cut(text, room-n-2)
+			}
+			text += "  " + site
 		}
 		t.line(numbers + cut(text, room))
 	}
@@ -282,17 +315,27 @@ func (t *table) line(s string) {
 }
 
 // fit shortens a place to a number of columns if that can be done by leaving out
-// its module and namespaces, which say least.
+// what says least: its module, namespaces, callers, the function where there is a
+// line.
 func fit(place string, width int) string {
+	long := func() bool { return utf8.RuneCountInString(place) > width }
 	if i := strings.LastIndex(place, " ("); i > 0 && utf8.RuneCountInString(place) > width {
 		place = place[:i]
 	}
-	for utf8.RuneCountInString(place) > width {
+	if first, _, ok := strings.Cut(place, " < "); ok && long() && utf8.RuneCountInString(first)+2 <= width {
+		return first + " …"
+	} else if ok && long() {
+		place = first
+	}
+	for long() {
 		_, rest, ok := strings.Cut(place, "::")
 		if !ok {
 			break
 		}
 		place = "…" + rest
+	}
+	if i := strings.LastIndexByte(place, ' '); i > 0 && long() && strings.Contains(place[i:], ":") {
+		place = place[i+1:]
 	}
 	return place
 }

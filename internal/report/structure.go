@@ -35,10 +35,12 @@ type Thread struct {
 
 // A Node is a profile's node in few letters: there are many.
 type Node struct {
-	Kind    string  `json:"k"` // c call, l loop, p part
+	Kind    string  `json:"k"` // c call, f function, l loop, p part
 	Site    int     `json:"s,omitempty"`
 	Peers   string  `json:"w,omitempty"`
 	Part    int     `json:"p,omitempty"`
+	Name    string  `json:"f,omitempty"` // of a function
+	From    string  `json:"l,omitempty"` // where in the function around it
 	Entered uint64  `json:"e"`
 	Rounds  uint64  `json:"r"`
 	Least   uint64  `json:"a"`
@@ -76,7 +78,7 @@ func structures(r *trace.Reader, where profile.Where, o Options) ([]Structure, e
 		}
 		s := Structure{Ranks: len(members), Some: members[:min(len(members), maxNamed)], Rank: p.Rank, Varies: p.Varies}
 		for _, x := range p.Sites {
-			s.Sites = append(s.Sites, Place{x.Function, x.Text})
+			s.Sites = append(s.Sites, Place{x.Function, x.Place()})
 		}
 		left := maxNodes / len(classes)
 		for _, t := range p.Threads {
@@ -99,7 +101,7 @@ func (s *Structure) nodes(list []*profile.Node, left *int) []Node {
 		}
 		*left--
 		out = append(out, Node{
-			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
+			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
 			Most: n.Most, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.MPI, Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
 		})
 	}

@@ -11,12 +11,16 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func skip(t *testing.T, format string, args ...any) {
@@ -68,6 +72,11 @@ func spoor(t *testing.T) string {
 // trace compiles a program and traces it on two ranks.
 func trace(t *testing.T, mpi, source string, flags ...string) (dir string) {
 	t.Helper()
+	return traceWith(t, mpi, source, nil, flags...)
+}
+
+func traceWith(t *testing.T, mpi, source string, options []string, flags ...string) (dir string) {
+	t.Helper()
 	dir = t.TempDir()
 	path, err := filepath.Abs(filepath.Join("testdata", source))
 	if err != nil {
@@ -78,7 +87,7 @@ func trace(t *testing.T, mpi, source string, flags ...string) (dir string) {
 		compiler, level = "mpifort.", "-O0"
 	}
 	run(t, dir, compiler+mpi, append(flags, level, "-o", "app", path)...)
-	args := []string{"run", "-q", "-o", "app.spoor", "mpiexec." + mpi, "-n", "2"}
+	args := slices.Concat([]string{"run", "-q", "-o", "app.spoor"}, options, []string{"mpiexec." + mpi, "-n", "2"})
 	if mpi == "openmpi" {
 		args = append(args, "--oversubscribe")
 	}
@@ -192,4 +201,67 @@ func TestLines(t *testing.T) {
 			})
 		}
 	}
+}
+
+// With stacks, functions stand around the loops in them and in the loops around
+// them, and the tree of callers has each path once.
+func TestCallers(t *testing.T) {
+	mpi := mpis(t)[0]
+	const source = "callers.c"
+	for _, debug := range []string{"-g", "-g0"} {
+		dir := traceWith(t, mpi, source, []string{"--stack", "8"}, debug, "-fno-optimize-sibling-calls")
+		var list []struct {
+			Sites   []struct{ Function string }
+			Threads []struct{ Body []*shapeNode }
+		}
+		if err := json.Unmarshal([]byte(run(t, dir, spoor(t), "profile", "--json", "app.spoor")), &list); err != nil {
+			t.Fatal(err)
+		}
+		var shape []string
+		var walk func(body []*shapeNode, indent string)
+		walk = func(body []*shapeNode, indent string) {
+			for _, n := range body {
+				switch n.Kind {
+				case "function":
+					shape = append(shape, indent+n.Function+"()")
+				case "loop":
+					shape = append(shape, fmt.Sprintf("%s%d times", indent, n.Most))
+				default:
+					shape = append(shape, fmt.Sprintf("%s%d %s", indent, n.Most, list[0].Sites[n.Site-1].Function))
+				}
+				walk(n.Body, indent+"  ")
+			}
+		}
+		walk(list[0].Threads[0].Body, "")
+		want := []string{
+			"main()", "  1 MPI_Init", "  1 MPI_Comm_rank", "  solve()", "    10 times", "      exchange()", "        3 MPI_Sendrecv",
+			"        1 MPI_Barrier", "      norm()", "        1 MPI_Allreduce", "  norm()", "    1 MPI_Allreduce", "  1 MPI_Finalize",
+		}
+		if !slices.Equal(shape, want) {
+			t.Errorf("%s: shape\n%s", debug, strings.Join(shape, "\n"))
+		}
+		var paths []string
+		for line := range strings.Lines(run(t, dir, spoor(t), "profile", "--callers", "--csv", "app.spoor")) {
+			fields := strings.Split(line, ",")
+			path, at, _ := strings.Cut(fields[0], " ")
+			paths = append(paths, path+" "+fields[4])
+			if debug == "-g" && len(paths) > 1 && !strings.HasPrefix(at, source+":") {
+				t.Errorf("%s is at %q", path, at)
+			}
+		}
+		slices.Sort(paths)
+		if d := cmp.Diff([]string{
+			"main;MPI_Comm_rank 2", "main;MPI_Finalize 2", "main;MPI_Init 2", "main;norm;MPI_Allreduce 2",
+			"main;solve;exchange;MPI_Barrier 20", "main;solve;exchange;MPI_Sendrecv 60", "main;solve;norm;MPI_Allreduce 20", "path calls",
+		}, paths); d != "" {
+			t.Errorf("%s: paths (-want +got):\n%s", debug, d)
+		}
+	}
+}
+
+type shapeNode struct {
+	Kind, Function string
+	Site           int
+	Most           uint64
+	Body           []*shapeNode
 }

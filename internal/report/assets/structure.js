@@ -29,14 +29,15 @@ export const structure = () => {
     const entered = shown && n.e > 1 ? `begun ${count(n.e)} times` : !shown && n.e > 1 ? `${count(n.e)} times` : "";
     const line = el("span", { className: "line" },
       n.k === "c" ? [el("strong", { textContent: site.function }), el("span", { className: "t", textContent: site.site }), n.w && el("span", { className: "t", textContent: n.w })]
+        : n.k === "f" ? [el("span", { textContent: `${n.f}()` }), n.l && el("span", { className: "t", textContent: `from ${n.l}` })]
         : n.k === "l" ? el("span", { textContent: "loop" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
       shown && el("span", { className: "x", textContent: `× ${times}` }), entered && el("span", { className: "t", textContent: entered }),
       el("span", { className: "t", textContent: numbers(n, whole) }));
-    const hit = query && site && `${site.function} ${site.site}`.toLowerCase().includes(query);
+    const hit = query && (site ? `${site.function} ${site.site}` : n.f || "").toLowerCase().includes(query);
     if (!n.b) return el("li", { className: hit ? "hit" : "" }, line);
     const inner = n.b.map(node(s, whole));
     const open = query ? inner.some((x) => x.classList.contains("hit") || x.querySelector(".hit")) : true;
-    return el("li", {}, el("details", { open }, el("summary", {}, line), el("ul", {}, inner)));
+    return el("li", { className: hit ? "hit" : "" }, el("details", { open }, el("summary", {}, line), el("ul", {}, inner)));
   };
   const draw = () => {
     place.replaceChildren(...chosen.threads.map((t) => {
@@ -60,7 +61,7 @@ export const structure = () => {
     data.classes > list.length && el("p", { className: "dim", textContent: `The ${list.length} largest of ${plural(data.classes, "class")}.` }),
     el("div", { className: "tools" },
       list.length > 1 && el("select", { "aria-label": "Class of ranks", onchange: (ev) => choose(list[ev.target.selectedIndex]) }, list.map((s) => el("option", { textContent: name(s) }))),
-      el("input", { type: "search", placeholder: "Find a call", "aria-label": "Find a call in the structure", oninput: (ev) => { query = ev.target.value.toLowerCase().trim(); draw(); } }), found,
+      el("input", { type: "search", placeholder: "Find a call or function", "aria-label": "Find a call or function in the structure", oninput: (ev) => { query = ev.target.value.toLowerCase().trim(); draw(); } }), found,
       el("button", { type: "button", id: "fold", textContent: "Fold all", onclick: () => fold(false) }),
       el("button", { type: "button", id: "unfold", textContent: "Unfold all", onclick: () => fold(true) })),
     about, el("div", { className: "figure scrolled" }, place));
