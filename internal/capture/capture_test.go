@@ -133,6 +133,24 @@ func TestHandles(t *testing.T) {
 	})
 }
 
+// Committing a type hands out no new reference: it is gone when it is freed once,
+// whatever the MPI does with its memory.
+func TestCommitIsNoReference(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	for _, raw := range []uint64{0xcc000001, 0xcc000002, 0xcc000001} {
+		s.enter("MPI_Type_contiguous", 2, typeInt)
+		s.leave("MPI_Type_contiguous", raw, 8, 0, 8, 0, 8)
+		s.enter("MPI_Type_commit", raw)
+		s.leave("MPI_Type_commit", raw)
+		s.enter("MPI_Type_free", raw)
+		s.leave("MPI_Type_free")
+	}
+	got := vals(tracked(t, s), 0)
+	for i := range 3 {
+		check(t, got[3*i:3*i+3], [][]int64{{0, 2, abiInt, local, 8, 0, 8, 0, 8}, {0, local, local}, {0, local}})
+	}
+}
+
 // A rank that gets no communicator still counts the creation, so that later
 // ones have equal numbers on all ranks.
 func TestOrdinalCountsNull(t *testing.T) {

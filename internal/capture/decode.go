@@ -100,8 +100,12 @@ func (c *Capture) part(s *stream, f *frame, st *step, code code, rec []uint64, p
 	case codeMade:
 		f.key = append(f.key, c.made(f, st, w))
 		return p + 1, nil
-	case codeUpdated:
-		f.key = append(f.key, c.made(f, st, w))
+	case codeUpdated: // nearly always the handle that went in: no reference more
+		name := st.handles.Name(w)
+		if name == symbol.Unknown {
+			name = c.made(f, st, w)
+		}
+		f.key = append(f.key, name)
 		return p + 1, nil
 	case codeFunction:
 		f.key = append(f.key, int64(c.sites.Name(w)))

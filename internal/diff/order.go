@@ -96,6 +96,7 @@ type tally struct {
 	open  map[finish]*trace.StatusValue
 	owner map[finish]bool // false: a, true: b
 	times [2]map[int64]int64
+	live  [2]map[int64]bool         // persistent requests that are active
 	bad   *trace.Call               // first call whose status differs
 	wild  [2]map[int64]bool         // one-shot requests of receives that take any message
 	came  map[trace.StatusValue]int // to such: more often in the first trace than in the second
@@ -105,6 +106,7 @@ func newTally() *tally {
 	return &tally{
 		open: make(map[finish]*trace.StatusValue), owner: make(map[finish]bool),
 		times: [2]map[int64]int64{make(map[int64]int64), make(map[int64]int64)},
+		live:  [2]map[int64]bool{make(map[int64]bool), make(map[int64]bool)},
 		wild:  [2]map[int64]bool{make(map[int64]bool), make(map[int64]bool)},
 		came:  make(map[trace.StatusValue]int),
 	}
@@ -116,8 +118,21 @@ func takesAny(c *trace.Call) bool {
 	return source != nil && tag != nil && (source.In.Num == -1 || tag.In.Num == -2)
 }
 
-// made notes the receives that take any message.
+// made notes the receives that take any message, and what is started.
 func (t *tally) made(c *trace.Call, second bool) {
+	if strings.HasPrefix(c.Name(), "MPI_Start") {
+		for i := range c.Params {
+			list := c.Params[i].In.Elems
+			if c.Params[i].In.Type == trace.Request {
+				list = []trace.Value{c.Params[i].In}
+			}
+			for _, r := range list {
+				if r.Type == trace.Request && r.Form == trace.RequestPersistent {
+					t.live[side(second)][r.ID] = true
+				}
+			}
+		}
+	}
 	if r := c.Param("request"); r != nil && r.Out.Form == trace.RequestOnce && takesAny(c) {
 		t.wild[side(second)][r.Out.ID] = true
 	}
@@ -158,9 +173,10 @@ func (t *tally) add(c *trace.Call, second bool) {
 		switch r.Form {
 		case trace.RequestOnce:
 		case trace.RequestPersistent:
-			if s != nil && s.Form == trace.StatusEmpty {
-				continue // it wasn't active
+			if !t.live[side(second)][r.ID] {
+				continue // the status of an inactive send says as much as that of an active one
 			}
+			delete(t.live[side(second)], r.ID)
 			f.nth = t.times[side(second)][r.ID]
 			t.times[side(second)][r.ID]++
 		default:

@@ -63,6 +63,30 @@ func TestVainTests(t *testing.T) {
 	}
 }
 
+// The status of a persistent send is the same whether it was active or not: only
+// what was started can be finished.
+func TestInactive(t *testing.T) {
+	polls := func(n int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			r.Call("MPI_Send_init", 1, 0<<8|1, 0, 4, 0x209, 0, 5, 0x101, 1)
+			for range 2 {
+				r.Call("MPI_Start", 2, 1)
+				for range n {
+					r.Call("MPI_Test", 3, 1, 1, 4, 0)
+				}
+			}
+			r.Allreduce(4, 1)
+		}
+	}
+	a, b, none := record(t, 1, polls(1)), record(t, 1, polls(3)), record(t, 1, polls(0))
+	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+		t.Errorf("tests of what is over: %+v", list[0])
+	}
+	if list := compare(t, a, none, diff.Options{AnyOrder: true}); len(list) != 1 {
+		t.Errorf("never finished: %+v", list)
+	}
+}
+
 // Buffers elsewhere, at the same distances.
 func TestRenamed(t *testing.T) {
 	const heap = 1

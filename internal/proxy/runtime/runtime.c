@@ -326,24 +326,86 @@ static int is_kept(const MPI_Request *p, int i)
 	return !(p >= ring.slot && p < ring.slot + ring.size);
 }
 
+/* Between looking and waiting another request than the wanted one may finish.
+   Then the wanted one is late: it takes that one's place when its turn comes. */
+static _Thread_local struct {
+	MPI_Request **slot;
+	int n, room;
+} late;
+static _Thread_local struct {
+	MPI_Request **slot; /* where the requests are at home that the call should finish */
+	int n, room;
+} wanted_now;
+
+static void push(MPI_Request ***list, int *n, int *size, MPI_Request *p)
+{
+	if (*n == *size) {
+		*size = *size ? 2 * *size : 64;
+		if (!(*list = realloc(*list, (size_t)*size * sizeof **list)))
+			fail("no memory", NULL);
+	}
+	(*list)[(*n)++] = p;
+}
+
+static MPI_Request *home(MPI_Request *p)
+{
+	return gathered.n && p >= gathered.list && p < gathered.list + gathered.n ? gathered.home[p - gathered.list] : p;
+}
+
+/* A late request among n, as its index there; -1 if there is none. */
+static int take_late(int n, MPI_Request *p)
+{
+	for (int k = 0; k < late.n; k++)
+		for (int i = 0; i < n; i++)
+			if (home(&p[i]) == late.slot[k] && p[i] != MPI_REQUEST_NULL) {
+				late.slot[k] = late.slot[--late.n];
+				return i;
+			}
+	return -1;
+}
+
+/* After the call: which of the wanted were not finished? */
+static void settle(void)
+{
+	for (int k = late.n; k-- > 0;)
+		if (*late.slot[k] == MPI_REQUEST_NULL)
+			late.slot[k] = late.slot[--late.n];
+	for (int i = 0; i < wanted_now.n; i++)
+		if (*wanted_now.slot[i] != MPI_REQUEST_NULL)
+			push(&late.slot, &late.n, &late.room, wanted_now.slot[i]);
+	wanted_now.n = 0;
+}
+
 MPI_Request *some(int wanted, const int32_t *index, int n, MPI_Request *p)
 {
-	int open = 0; /* requests that a test has not finished before its time */
-	for (int i = 0; i < wanted; i++)
-		if (index[i] >= 0 && index[i] < n && p[index[i]] != MPI_REQUEST_NULL) {
-			done(&p[index[i]]);
-			open++;
-		}
-	for (int i = 0; i < n; i++) {
-		if (open == 0 && wanted > 0) {
-			hide(&p[i]);
+	int open = 0; /* requests that were not finished before their time */
+	int32_t *now = room(((size_t)wanted + 1) * sizeof *now);
+	for (int i = 0; i < wanted; i++) {
+		now[i] = index[i] >= 0 && index[i] < n ? index[i] : -1;
+		if (now[i] >= 0 && p[now[i]] == MPI_REQUEST_NULL)
+			now[i] = take_late(n, p);
+		if (now[i] < 0)
 			continue;
+		done(&p[now[i]]);
+		open++;
+		if (!is_kept(p, now[i]) && home(&p[now[i]]))
+			push(&wanted_now.slot, &wanted_now.n, &wanted_now.room, home(&p[now[i]]));
+	}
+	for (int again = 1; again;) {
+		again = 0; /* looking may finish what was looked at before */
+		for (int i = 0; i < n; i++) {
+			if (open == 0 && wanted > 0) {
+				hide(&p[i]);
+				continue;
+			}
+			int asked = p[i] == MPI_REQUEST_NULL || is_kept(p, i);
+			for (int k = 0; k < wanted && !asked; k++)
+				asked = now[k] == i;
+			if (!asked && complete(p[i])) {
+				hide(&p[i]);
+				again = 1;
+			}
 		}
-		int asked = p[i] == MPI_REQUEST_NULL || is_kept(p, i);
-		for (int k = 0; k < wanted && !asked; k++)
-			asked = index[k] == i;
-		if (!asked && complete(p[i]))
-			hide(&p[i]);
 	}
 	return p;
 }
@@ -427,6 +489,7 @@ void after(void)
 		if (gathered.home[i])
 			*gathered.home[i] = gathered.list[i];
 	gathered.n = 0;
+	settle();
 	while (scrap.blocks > 1)
 		munmap(scrap.block[--scrap.blocks], 1 << 20);
 	if (scrap.blocks)
