@@ -1,36 +1,13 @@
 package trace_test
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
-
-// traced runs a program on virtual ranks and opens its trace.
-func traced(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
-	t.Helper()
-	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(map[string]string{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // Columns say what signatures say, value by value, and parameters stand where
 // ParamValues says.
@@ -39,7 +16,7 @@ func TestColumns(t *testing.T) {
 		"stencil": tracktest.Stencil(3), "butterfly": tracktest.Butterfly(2), "transpose": tracktest.Transpose(2), "workers": tracktest.Workers(40),
 	} {
 		for _, ranks := range []int{1, 4, 12, 16} {
-			r := traced(t, ranks, program)
+			r := mergetest.Run(t, ranks, program)
 			for class := range r.Classes() {
 				x, err := r.Columns(class)
 				if err != nil {
@@ -126,7 +103,7 @@ func TestFormulas(t *testing.T) {
 		{"(x+1 mod 4, y) of a grid 4 wide", nil, func(r, n int64) int64 { return (r+1)%4 + r/4*4 }},
 		{"", nil, func(r, n int64) int64 { return r * r * 7919 % 13 }},
 	} {
-		r := traced(t, 16, peers(tc.peer))
+		r := mergetest.Run(t, 16, peers(tc.peer))
 		x, err := r.Columns(0)
 		if err != nil {
 			t.Fatal(err)

@@ -1,33 +1,17 @@
 package trace_test
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
 
 func reader(t *testing.T, size int, program func(r *tracktest.Recorder)) *trace.Reader {
 	t.Helper()
-	s, err := merge.MergeAll(tracktest.RunAll(size, program), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), t.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mergetest.Run(t, size, program)
 	if err := trace.Check(r); err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
-	"spoor/trace"
 )
 
 // Whatever is wanted, and in whatever range, the finder finds what going
@@ -19,28 +17,13 @@ func TestFinder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 60).Draw(t, "steps")
 		rounds := rapid.IntRange(1, 5).Draw(t, "rounds")
-		s, err := merge.MergeAll(tracktest.RunAll(1, func(r *tracktest.Recorder) {
+		r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 			for range rounds {
 				for _, s := range steps {
 					r.Send(s, int64(s), 0, 1)
 				}
 			}
-		}), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := s.Content(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := trace.Encode(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
 		k, err := r.Rank(0)
 		if err != nil {
 			t.Fatal(err)

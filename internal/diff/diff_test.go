@@ -1,40 +1,18 @@
 package diff_test
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"spoor/internal/diff"
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
 
 type fataler interface{ Fatalf(string, ...any) }
-
-// record makes a trace of virtual ranks.
-func record(t fataler, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
-	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	c, err := s.Content(nil)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	b, err := trace.Encode(c)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	return r
-}
 
 func compare(t fataler, a, b *trace.Reader, o diff.Options) []*diff.Difference {
 	var list []*diff.Difference
@@ -58,7 +36,7 @@ func TestStructureIsNotCompared(t *testing.T) {
 			}
 		}
 	}
-	a, b := record(t, 3, program(1)), record(t, 3, program(2))
+	a, b := mergetest.Run(t, 3, program(1)), mergetest.Run(t, 3, program(2))
 	if list := compare(t, a, b, diff.Options{}); len(list) > 0 {
 		t.Errorf("differ: %+v", list[0])
 	}
@@ -74,7 +52,7 @@ func TestAddressesMayBeLeftOut(t *testing.T) {
 			r.Call("MPI_Send", 1, 1, offset, 4, tracktest.IntType, 0, 1, tracktest.World)
 		}
 	}
-	a, b := record(t, 1, program(0)), record(t, 1, program(64))
+	a, b := mergetest.Run(t, 1, program(0)), mergetest.Run(t, 1, program(64))
 	if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
 		t.Errorf("%d differences", len(list))
 	}
@@ -85,13 +63,13 @@ func TestAddressesMayBeLeftOut(t *testing.T) {
 
 // A stream that goes on where the other ends, and a thread that only one has.
 func TestLengthsAndThreads(t *testing.T) {
-	short := record(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End() })
-	long := record(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End(); r.Send(1, 1, 0, 1) })
+	short := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End() })
+	long := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End(); r.Send(1, 1, 0, 1) })
 	list := compare(t, short, long, diff.Options{Context: 1})
 	if len(list) != 1 || list[0].Index != 2 || list[0].A != nil || list[0].B.Name() != "MPI_Send" || len(list[0].Before) != 1 {
 		t.Errorf("longer stream: %+v", list)
 	}
-	threads := record(t, 1, func(r *tracktest.Recorder) {
+	threads := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.End()
 		r.CallOn(1, "MPI_Barrier", 3, 0, tracktest.World)
@@ -114,7 +92,7 @@ func TestFirstDifference(t *testing.T) {
 		}
 		var traces [2]*trace.Reader
 		for i := range traces {
-			traces[i] = record(t, 2, func(r *tracktest.Recorder) {
+			traces[i] = mergetest.Run(t, 2, func(r *tracktest.Recorder) {
 				for _, n := range lists[i][r.Rank] {
 					r.Send(1, int64(n), 0, 1)
 				}

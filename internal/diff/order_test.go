@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"spoor/internal/diff"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 )
 
@@ -22,19 +23,19 @@ func waits(order ...int64) func(r *tracktest.Recorder) {
 }
 
 func TestAnyOrder(t *testing.T) {
-	a, b := record(t, 1, waits(1, 2)), record(t, 1, waits(2, 1))
+	a, b := mergetest.Run(t, 1, waits(1, 2)), mergetest.Run(t, 1, waits(2, 1))
 	if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
 		t.Errorf("another order is no difference: %v", list)
 	}
 	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
 		t.Errorf("another order is a difference: %+v", list[0])
 	}
-	once := record(t, 1, waits(1))
+	once := mergetest.Run(t, 1, waits(1))
 	list := compare(t, a, once, diff.Options{AnyOrder: true})
 	if len(list) != 1 || list[0].What != "only the first trace finished request0" {
 		t.Errorf("a request that isn't finished: %+v", list)
 	}
-	other := record(t, 1, func(r *tracktest.Recorder) {
+	other := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Irecv(1, 4, 0, 10)
 		r.Irecv(2, 4, 0, 11)
 		r.Call("MPI_Wait", 3, 2, 1, 0, 11, 16, 0)
@@ -57,7 +58,7 @@ func TestVainTests(t *testing.T) {
 			r.Call("MPI_Test", 2, 2, 1, 1, 0, 10, 16, 0)
 		}
 	}
-	a, b := record(t, 1, polls(3)), record(t, 1, polls(8))
+	a, b := mergetest.Run(t, 1, polls(3)), mergetest.Run(t, 1, polls(8))
 	if len(compare(t, a, b, diff.Options{})) != 1 || len(compare(t, a, b, diff.Options{AnyOrder: true})) != 0 {
 		t.Error("how often a test fails counts, or it doesn't though asked for")
 	}
@@ -78,7 +79,7 @@ func TestInactive(t *testing.T) {
 			r.Allreduce(4, 1)
 		}
 	}
-	a, b, none := record(t, 1, polls(1)), record(t, 1, polls(3)), record(t, 1, polls(0))
+	a, b, none := mergetest.Run(t, 1, polls(1)), mergetest.Run(t, 1, polls(3)), mergetest.Run(t, 1, polls(0))
 	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
 		t.Errorf("tests of what is over: %+v", list[0])
 	}
@@ -101,12 +102,12 @@ func TestRenamed(t *testing.T) {
 			}
 		}
 	}
-	a := record(t, 1, at(0, 0, false))
+	a := mergetest.Run(t, 1, at(0, 0, false))
 	for _, x := range []struct {
 		b     func(r *tracktest.Recorder)
 		equal bool
 	}{{at(0, 0, false), true}, {at(7, 64, false), true}, {at(7, 64, true), false}} {
-		b := record(t, 1, x.b)
+		b := mergetest.Run(t, 1, x.b)
 		if got := len(compare(t, a, b, diff.Options{Renamed: true})) == 0; got != x.equal {
 			t.Errorf("equal: %t, expected %t", got, x.equal)
 		}

@@ -1,39 +1,16 @@
 package imbalance
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/merge"
-	"spoor/internal/track"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
-
-func reader(t testing.TB, tracks []*track.Track) *trace.Reader {
-	t.Helper()
-	s, err := merge.MergeAll(tracks, len(tracks))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-3*math.Max(math.Abs(a), math.Abs(b)) }
 
@@ -61,7 +38,7 @@ func TestEfficiencies(t *testing.T) {
 		}
 		tr.Times[1].Duration.Add(inMPI)
 	}
-	rep, err := Of(reader(t, tracks), Options{})
+	rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +89,7 @@ func TestClasses(t *testing.T) {
 			}
 			mean += totals[i] / 4
 		}
-		rep, err := Of(reader(t, tracks), Options{})
+		rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -9,7 +8,7 @@ import (
 
 	"spoor/bench/scale/skeleton"
 	"spoor/bench/scale/vmpi"
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
@@ -19,23 +18,7 @@ var everything = Options{PointToPoint: true, Collectives: true, RMA: true}
 
 func reader(t testing.TB, tracks []*track.Track) *trace.Reader {
 	t.Helper()
-	s, err := merge.MergeAll(tracks, len(tracks))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(map[string]string{trace.MetaMPI: "mpich"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mergetest.Open(t, tracks, map[string]string{trace.MetaMPI: "mpich"})
 }
 
 func run(t testing.TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {

@@ -1,39 +1,17 @@
 package profile
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/symbolise"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
-
-func traced(t testing.TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
-	t.Helper()
-	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(map[string]string{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 func nowhere(s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
@@ -42,7 +20,7 @@ func nowhere(s trace.Site) symbolise.Place {
 // shapeOf folds a sequence of sites, and checks that nothing is lost.
 func shapeOf(t *testing.T, sites ...int) string {
 	t.Helper()
-	r := traced(t, 1, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		for i, s := range sites {
 			// Calls from one place differ in what they send.
 			r.Send(s, int64(1+i%3), 0, 0)
@@ -191,7 +169,7 @@ func TestFoldDoesNotExpand(t *testing.T) {
 		}
 		thue = append(thue, n%2)
 	}
-	r := traced(t, 1, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		for _, s := range thue {
 			r.Call("MPI_Barrier", s, tracktest.World)
 			r.Call("MPI_Barrier", 7+s, tracktest.World)
@@ -220,7 +198,7 @@ func TestSums(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "workers": tracktest.Workers(50), "butterfly": tracktest.Butterfly(4),
 	} {
-		r := traced(t, 4, program)
+		r := mergetest.Run(t, 4, program)
 		for rank := range 4 {
 			p, err := Of(r, rank, nowhere)
 			if err != nil {
@@ -276,7 +254,7 @@ func near(a, b float64) bool { return a-b < 1+b/1e9 && b-a < 1+b/1e9 }
 // A document's braces, brackets and dollars are in pairs, and nothing in it is
 // special to TeX by accident.
 func TestLaTeX(t *testing.T) {
-	p, err := Of(traced(t, 4, tracktest.Stencil(10)), 0, func(trace.Site) symbolise.Place {
+	p, err := Of(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, func(trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/a_b#1 %&~^{}$\\π<→", Offset: 17}
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
@@ -19,23 +19,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // record makes a trace of virtual ranks.
 func record(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
 	t.Helper()
-	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(map[string]string{trace.MetaCommand: "./app */ \\", trace.MetaMPI: "mpich"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "app.spoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mergetest.Open(t, tracktest.RunAll(ranks, program), map[string]string{trace.MetaCommand: "./app */ \\", trace.MetaMPI: "mpich"})
 }
 
 func generate(t *testing.T, r *trace.Reader, o Options) *Program {

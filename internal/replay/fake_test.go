@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"time"
 	"unsafe"
 
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/mpi"
 	"spoor/trace"
@@ -82,28 +81,6 @@ func (f *fake) makes(word, width int) func(c *Call) {
 	}
 }
 
-// record makes a trace of virtual ranks.
-func record(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
-	t.Helper()
-	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // run replays a rank under a fake.
 func run(t *testing.T, r *trace.Reader, rank int, f *fake, flavour mpi.Flavour, o Options) (*Process, error) {
 	t.Helper()
@@ -126,7 +103,7 @@ func run(t *testing.T, r *trace.Reader, rank int, f *fake, flavour mpi.Flavour, 
 const heap0 = 0<<8 | 1
 
 func TestWordsOfTwoFlavours(t *testing.T) {
-	r := record(t, 2, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.Call("MPI_Send", 1, heap0, 16, 3, tracktest.IntType, tracktest.ProcNull, 7, tracktest.World)
 		r.End()
@@ -195,7 +172,7 @@ func TestRequestsAndMemory(t *testing.T) {
 				live = nil
 			},
 		}
-		p, err := run(t, record(t, 1, program(loops)), 0, f, mpi.MPICH, Options{})
+		p, err := run(t, mergetest.Run(t, 1, program(loops)), 0, f, mpi.MPICH, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +202,7 @@ func TestRequestsLieWhereTheProgramHadThem(t *testing.T) {
 			}
 		},
 	}
-	r := record(t, 1, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.Isend(1, 4, 0, 1)
 		r.Isend(2, 4, 0, 2)
@@ -239,7 +216,7 @@ func TestRequestsLieWhereTheProgramHadThem(t *testing.T) {
 
 // What the calls are told about how to end.
 func TestOutcomes(t *testing.T) {
-	r := record(t, 1, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		// A receive from any source, tag any, of a message from 5 with tag 9.
 		r.Call("MPI_Recv", 1, heap0, 0, 4, tracktest.IntType, -1, -2, tracktest.World, 2, 5, 9, 16, 0)
@@ -295,7 +272,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestHandlesThatTheProgramMade(t *testing.T) {
-	r := record(t, 1, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		for range 3 {
 			r.Call("MPI_Comm_dup", 1, tracktest.World, 1024, 0, 0, 0, 1, -1, 0, 0)
@@ -330,7 +307,7 @@ func TestHandlesThatTheProgramMade(t *testing.T) {
 
 // A handle that nobody made ends the replay with a message, not with a hang.
 func TestHandleThatWasNeverMade(t *testing.T) {
-	r := record(t, 1, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.Call("MPI_Barrier", 2, 1030)
 	})
@@ -395,7 +372,7 @@ func TestFilesStayInTheirDirectory(t *testing.T) {
 
 // The watch says where each thread is, and leaves a mark for the other ranks.
 func TestWatch(t *testing.T) {
-	r := record(t, 1, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.Recv(1, 4, 0, 1)
 		r.End()

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/mpi"
 	"spoor/trace"
@@ -12,7 +13,7 @@ import (
 // On the line a call comes no sooner after MPI_Init than in the original; with gaps
 // alone, calls that take less than they took let all that follows come sooner.
 func TestPace(t *testing.T) {
-	r := record(t, 2, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
 		r.Begin()
 		for range 20 {
 			r.Allreduce(3, 1)

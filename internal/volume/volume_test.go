@@ -1,38 +1,16 @@
 package volume_test
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/internal/volume"
 	"spoor/internal/volume/volumetest"
 	"spoor/trace"
 )
-
-func traced(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
-	t.Helper()
-	s, err := merge.MergeAll(tracktest.RunAll(ranks, program), ranks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(map[string]string{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 const (
 	local  = int64(trace.FirstLocal)
@@ -126,7 +104,7 @@ func TestAgainstExpansion(t *testing.T) {
 		},
 	} {
 		for _, ranks := range []int{2, 5, 16} {
-			r := traced(t, ranks, program)
+			r := mergetest.Run(t, ranks, program)
 			for class := range r.Classes() {
 				c, err := volume.Of(r, class)
 				if err != nil {
@@ -176,7 +154,7 @@ func TestAgainstExpansion(t *testing.T) {
 
 // What it comes to, by hand.
 func TestAmounts(t *testing.T) {
-	r := traced(t, 4, rooted)
+	r := mergetest.Run(t, 4, rooted)
 	sum := make(map[string]volume.Amount)
 	for class := range r.Classes() {
 		c, err := volume.Of(r, class)

@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"internal/timing/series"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/volume"},
-	{"internal/matrix", "internal/imbalance"},
+	{"internal/merge/mergetest", "internal/matrix", "internal/imbalance"},
 	{"internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report"},
 	{"internal/replay", "internal/proxy"},

@@ -18,7 +18,7 @@ import (
 
 	"spoor/bench/scale/skeleton"
 	"spoor/bench/scale/vmpi"
-	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/report"
 	"spoor/internal/symbolise"
 	"spoor/internal/track"
@@ -51,23 +51,7 @@ const nasty = `./a.out '</script><b class=hack><script>window.hacked=1</script>'
 
 func reader(t *testing.T, tracks []*track.Track, command string) *trace.Reader {
 	t.Helper()
-	s, err := merge.MergeAll(tracks, len(tracks))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Content(map[string]string{trace.MetaMPI: "mpich", trace.MetaCommand: command, trace.MetaProblem + ".1": "<i>" + command})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := trace.Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test.spoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mergetest.Open(t, tracks, map[string]string{trace.MetaMPI: "mpich", trace.MetaCommand: command, trace.MetaProblem + ".1": "<i>" + command})
 }
 
 func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
@@ -181,7 +165,7 @@ func TestManyRanks(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	r := reader(t, tracktest.RunAll(1, func(r *tracktest.Recorder) { r.Begin(); r.End() }), "")
 	b := page(t, r)
-	if !bytes.Contains(b, []byte("<h1 id=\"title\">test.spoor</h1>")) {
+	if !bytes.Contains(b, []byte("<h1 id=\"title\">"+mergetest.Name+"</h1>")) {
 		t.Error("a run without a command has no title")
 	}
 }

@@ -1,0 +1,51 @@
+// Package mergetest takes the tracks of virtual ranks the whole way that those
+// of a real run take: through the merge into a file, and opens it. Tests of
+// what comes after recording read their traces from here; nothing else imports
+// the package.
+package mergetest
+
+import (
+	"bytes"
+
+	"spoor/internal/merge"
+	"spoor/internal/track"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+// A TB is what stops a test: *testing.T, *testing.B and *rapid.T are.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// Name is what messages call the traces.
+const Name = "app.spoor"
+
+// Run runs a program on virtual ranks and opens its trace.
+func Run(t TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
+	t.Helper()
+	return Open(t, tracktest.RunAll(ranks, program), nil)
+}
+
+// Open merges tracks, writes a trace with the given facts, and opens it.
+func Open(t TB, tracks []*track.Track, meta map[string]string) *trace.Reader {
+	t.Helper()
+	s, err := merge.MergeAll(tracks, len(tracks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Content(meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := trace.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
