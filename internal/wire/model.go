@@ -1,5 +1,7 @@
 package wire
 
+import "spoor/internal/logistic"
+
 // A model predicts data bit by bit: each of several contexts (the last bytes,
 // what followed the last time a longer context was the same) has a probability
 // for the next bit, and a mixer weighs them by how well they did. Small data,
@@ -79,7 +81,7 @@ func (m *model) predict() {
 		if s.n > 0 {
 			order++
 		}
-		st := stretch(s.p)
+		st := logistic.Stretch(s.p)
 		m.inputs[2*i] = st
 		// An untried context has nothing to say.
 		m.inputs[2*i+1] = (int32(s.p) - 1<<15) >> 5 * int32(confidence[s.n]) >> 4
@@ -89,7 +91,7 @@ func (m *model) predict() {
 	bucket := 0
 	if known {
 		bucket = 1 + min(m.length, 31)
-		st := stretch(m.hits[bucket].p)
+		st := logistic.Stretch(m.hits[bucket].p)
 		if expected == 0 {
 			st = -st
 		}
@@ -104,11 +106,11 @@ func (m *model) predict() {
 		for k, st := range m.inputs {
 			dot += int64(w[k]) * int64(st)
 		}
-		d := int32(max(min(dot>>16, 2047), -2047))
-		m.mixed[i] = squash(d)
+		d := int32(max(min(dot>>16, logistic.Limit), -logistic.Limit))
+		m.mixed[i] = logistic.Squash(d)
 		sum += d
 	}
-	m.p = min(max(squash(sum>>1), 16), 65535-16)
+	m.p = min(max(logistic.Squash(sum>>1), 16), 65535-16)
 }
 
 // expected is the next bit of the byte that followed the matching context.
@@ -206,38 +208,12 @@ func (m *model) next(b byte) {
 	}
 }
 
-// stretch is ln(p/(1-p)), squash its inverse; 256 is 1 in the domain of the
-// former, 65536 in that of the latter.
-func stretch(p uint16) int32 { return stretched[p>>4] }
-
-func squash(d int32) int32 {
-	d = max(min(d, 2047), -2047) + 2048
-	i, w := d>>7, d&127
-	return (logistic[i]*(128-w) + logistic[i+1]*w + 64) >> 7
-}
-
-// logistic is 65536/(1+exp(-x)) at -8, -7.5, …, 8.
-var logistic = [33]int32{
-	22, 36, 60, 98, 162, 267, 440, 724, 1179, 1923, 3108, 4971, 7812, 11955, 17625, 24743, 32768,
-	40793, 47911, 53581, 57724, 60565, 62428, 63613, 64357, 64812, 65096, 65269, 65374, 65438, 65476, 65500, 65514,
-}
-
 var (
-	stretched  [4096]int32
 	rate       [slotLimit + 1]int32
 	confidence [slotLimit + 1]uint8
 )
 
 func init() {
-	at := 0
-	for d := int32(-2047); d <= 2047; d++ {
-		for ; at <= int(squash(d)>>4) && at < len(stretched); at++ {
-			stretched[at] = d
-		}
-	}
-	for ; at < len(stretched); at++ {
-		stretched[at] = 2047
-	}
 	for n := range rate {
 		rate[n] = int32(65536 * 4 / (4*n + 5))
 		confidence[n] = uint8(min(n, 16))

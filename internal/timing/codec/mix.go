@@ -1,5 +1,7 @@
 package codec
 
+import "spoor/internal/logistic"
+
 // A mixer predicts bits: several contexts have a probability each, and weights
 // by how well they did lately make one of them. It is what internal/wire does
 // for bytes, cut down for speed: five contexts, whose slots for the decisions of
@@ -55,11 +57,11 @@ func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, 
 		}
 		s := &m.slots[(h&^(line-1)|node&(line-1))&m.mask]
 		m.cur[i] = s
-		st := stretched[s.p>>4] * int32(confidence[s.n]) >> 4
+		st := logistic.Stretch(s.p) * int32(confidence[s.n]) >> 4
 		m.inputs[i] = st
 		dot += int64(w[i]) * int64(st)
 	}
-	p := min(max(squash(int32(max(min(dot>>16, 2047), -2047))), 24), 65536-24)
+	p := min(max(logistic.Squash(int32(max(min(dot>>16, logistic.Limit), -logistic.Limit))), 24), 65536-24)
 	bit = c.code(bit, p)
 	target := int32(bit<<16) - int32(bit)
 	e := (target - p) * learning >> 10
@@ -75,35 +77,12 @@ func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, 
 	return bit
 }
 
-// squash is 65536/(1+exp(-d/256)), stretched its inverse by p/16.
-func squash(d int32) int32 {
-	d = max(min(d, 2047), -2047) + 2048
-	i, w := d>>7, d&127
-	return (logistic[i]*(128-w) + logistic[i+1]*w + 64) >> 7
-}
-
-// logistic is 65536/(1+exp(-x)) at -8, -7.5, …, 8.
-var logistic = [33]int32{
-	22, 36, 60, 98, 162, 267, 440, 724, 1179, 1923, 3108, 4971, 7812, 11955, 17625, 24743, 32768,
-	40793, 47911, 53581, 57724, 60565, 62428, 63613, 64357, 64812, 65096, 65269, 65374, 65438, 65476, 65500, 65514,
-}
-
 var (
-	stretched  [4096]int32
 	rate       [slotLimit + 1]int32
 	confidence [slotLimit + 1]uint8
 )
 
 func init() {
-	at := 0
-	for d := int32(-2047); d <= 2047; d++ {
-		for ; at <= int(squash(d)>>4) && at < len(stretched); at++ {
-			stretched[at] = d
-		}
-	}
-	for ; at < len(stretched); at++ {
-		stretched[at] = 2047
-	}
 	for n := range rate {
 		rate[n] = int32(65536 * 2 / (2*n + 3))
 		confidence[n] = uint8(16 * (n + 1) / (n + 3))
