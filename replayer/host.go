@@ -108,11 +108,21 @@ func (h *host) own(name string) unsafe.Pointer {
 	return C.dlsym(h.library, c)
 }
 
+// has returns the function of a name in the MPI library, or in the one below tracers.
+func (h *host) has(name string) unsafe.Pointer {
+	if p := h.own(name); p != nil {
+		return p
+	}
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return C.under_find(c)
+}
+
 // Function returns what a program would call: a tracer's function if one stands
 // before the MPI. Where none does, calls whose end is known go to the library
 // below at once.
 func (h *host) Function(name string) uint64 {
-	own := h.own(name)
+	own := h.has(name)
 	if own == nil {
 		return 0
 	}
@@ -161,4 +171,18 @@ func (h *host) Alloc(size int64) (uint64, error) {
 		return 0, fmt.Errorf("mmap of %d bytes: %w", size, errno)
 	}
 	return uint64(p), nil
+}
+
+// mapFixedNoReplace is MAP_FIXED_NOREPLACE, which package syscall does not have.
+const mapFixedNoReplace = 0x100000
+
+// Reserve takes address space at an address. Kernels before 4.17 take the address for
+// a wish.
+func (h *host) Reserve(addr uint64, size int64) error {
+	p, _, errno := syscall.Syscall6(syscall.SYS_MMAP, uintptr(addr), uintptr(size), syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE|mapFixedNoReplace, ^uintptr(0), 0)
+	if errno != 0 || uint64(p) != addr {
+		return fmt.Errorf("%d bytes of address space at %#x, for what the program named by address: %w", size, addr, errno)
+	}
+	return nil
 }

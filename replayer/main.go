@@ -94,7 +94,7 @@ func run() error {
 func probe(h *host, names []string) error {
 	p := replay.Probed{Flavour: h.flavour.String(), Missing: []string{}}
 	for _, name := range names {
-		if h.own(name) == nil {
+		if h.has(name) == nil {
 			p.Missing = append(p.Missing, name)
 		}
 	}

@@ -53,7 +53,7 @@ The report says how long the replay took, and for each rank how much of that was
 in MPI, beside the original's. With --record the replay itself is traced: spoor
 diff --any-address tells whether it made the same calls.
 
-What can't be made again (processes spawned, ports, absolute addresses, …) is
+What can't be made again (processes spawned, ports, …) is
 listed, and nothing is started. If a call takes longer than --timeout, each rank
 says where it is, and the replay ends.`,
 		Example: `  spoor replay app.spoor
@@ -115,6 +115,11 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	obstacles, err := reissue.Obstacles(r, target)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(obstacles, reissue.Obstacle.ByAddress) {
+		if cfg.Windows, err = reissue.Windows(r); err != nil {
+			return err
+		}
 	}
 	obstacles = slices.DeleteFunc(obstacles, replay.Overcomes)
 	if len(obstacles) > 0 {

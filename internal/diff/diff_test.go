@@ -61,6 +61,22 @@ func TestAddressesMayBeLeftOut(t *testing.T) {
 	}
 }
 
+// Displacements that are addresses are addresses.
+func TestAddressesAmongDisplacements(t *testing.T) {
+	program := func(disp int64) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			r.Call("MPI_Put", 1, 1, 0, 1, tracktest.IntType, 0, disp, 1, tracktest.IntType, 1024)
+		}
+	}
+	here, there, near := record(t, 1, program(0x5555_0000_1000)), record(t, 1, program(0x7fff_0000_2000)), record(t, 1, program(8))
+	if list := compare(t, here, there, diff.Options{AnyAddress: true}); len(list) != 0 {
+		t.Errorf("differ but for addresses: %+v", list[0])
+	}
+	if len(compare(t, here, there, diff.Options{})) == 0 || len(compare(t, here, near, diff.Options{AnyAddress: true})) == 0 {
+		t.Error("other displacements are the same")
+	}
+}
+
 // A stream that goes on where the other ends, and a thread that only one has.
 func TestLengthsAndThreads(t *testing.T) {
 	short := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End() })

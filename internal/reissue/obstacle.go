@@ -178,27 +178,3 @@ func whyValue(p *trace.Param, v *trace.Value) string {
 	}
 	return ""
 }
-
-// absolute finds datatypes whose displacements are addresses of the run that
-// was recorded.
-func absolute(c *trace.Call) string {
-	const far = 1 << 40 // no displacement, but where programs live
-	if p := c.Param("target_disp"); p != nil && (p.In.Num > far || p.In.Num < -far) {
-		return "a displacement that is an address of the original process"
-	}
-	if !c.Func.Has(trace.CreatesType) {
-		return ""
-	}
-	for i := range c.Params {
-		p := &c.Params[i]
-		if p.Kind() != "aint" && p.Kind() != "disp" {
-			continue
-		}
-		for j := range p.In.Elems {
-			if v := p.In.Elems[j].Num; v > far || v < -far {
-				return "displacements that are addresses of the original process"
-			}
-		}
-	}
-	return ""
-}

@@ -130,3 +130,46 @@ func TestWhy(t *testing.T) {
 		}
 	}
 }
+
+// Displacements that are addresses stand in the way of those who have no memory for them;
+// what goes from one piece of memory to another stands in everyone's.
+func TestAddressesAmongDisplacements(t *testing.T) {
+	const low, high = 0x5555_0000_1000, 0x7fff_8000_0010
+	ints := trace.Value{Type: trace.Array, Num: 2, Elems: []trace.Value{handleValue(0x209), handleValue(0x209)}}
+	structOf := func(lowest int64, displs ...int64) *trace.Call {
+		c := call(t, "MPI_Type_create_struct", integer(2), array(1, 1), array(displs...), ints)
+		c.NewType = &trace.NewType{Size: 8, TrueLowerBound: lowest, TrueExtent: displs[1] + 4 - lowest}
+		return c
+	}
+	put := call(t, "MPI_Put", heap(0, 0), integer(1), handleValue(0x209), integer(1), integer(low), integer(1), handleValue(0x209), handleValue(1024))
+	for _, x := range []struct {
+		what      string
+		c         *trace.Call
+		why       bool
+		byAddress bool
+		windows   int
+	}{
+		{"struct from MPI_BOTTOM", structOf(low, low, high), true, true, 2},
+		{"struct within a block", structOf(0, 0, 64), false, false, 0},
+		{"struct over two blocks", structOf(0, 0, high-low), true, false, 0},
+		{"dynamic window", put, true, true, 1},
+	} {
+		why := Why(x.c, "", Target{})
+		if got := (Obstacle{Reason: why}).ByAddress(); (why != "") != x.why || got != x.byAddress {
+			t.Errorf("%s: %q, by address %v", x.what, why, got)
+		}
+		found := make(map[Window]bool)
+		for i := range x.c.Params {
+			noteWindows(found, x.c, &x.c.Params[i])
+		}
+		if len(found) != x.windows {
+			t.Errorf("%s: windows %v, expected %d", x.what, found, x.windows)
+		}
+	}
+	ts := newTypes()
+	ts.define(1024, &trace.NewType{Size: 8, Extent: high - low, TrueLowerBound: low, TrueExtent: high - low})
+	ts.define(1024, &trace.NewType{Size: 8, Extent: 8, TrueExtent: 8})
+	if from, to := ts.span(1024, 3); from != 0 || to != 24 {
+		t.Errorf("a number that once held addresses reaches from %d to %d", from, to)
+	}
+}

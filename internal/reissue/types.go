@@ -14,8 +14,8 @@ type types struct{ known map[int64]trace.NewType }
 func newTypes() *types { return &types{known: make(map[int64]trace.NewType)} }
 
 func (t *types) define(handle int64, n *trace.NewType) {
-	if handle < trace.FirstLocal {
-		return
+	if handle < trace.FirstLocal || IsAddress(n.TrueLowerBound) {
+		return // what holds addresses is used with MPI_BOTTOM
 	}
 	old, ok := t.known[handle]
 	if !ok {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"spoor/internal/reissue"
 )
 
 // ConfigVar is the environment variable that tells a rank where its Config is.
@@ -22,6 +24,7 @@ type Config struct {
 	Pace      Pace          `json:"pace,omitempty"`
 	Files     string        `json:"files,omitempty"` // directory; "": where the program had them
 
+	Windows []reissue.Window `json:"windows,omitempty"` // see Options
 	// Probe, if set, are functions to look for: the process says in a Probed
 	// on standard output what it found, and calls none.
 	Probe []string `json:"probe,omitempty"`
@@ -35,7 +38,7 @@ type Probed struct {
 
 // Options are the part that the replay of a rank looks at.
 func (c *Config) Options() Options {
-	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Pace: c.Pace, Files: c.Files}
+	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Pace: c.Pace, Files: c.Files, Windows: c.Windows}
 }
 
 // Write writes the config to a file.

@@ -74,6 +74,13 @@ func (s *Stream) decode(c *trace.Call, plan *plan) error {
 	if c.Func.Result != trace.None {
 		s.result(c, plan)
 	}
+	if c.Name() == "MPI_Win_create_dynamic" && c.Return == 0 {
+		for i := range plan.params {
+			if plan.params[i].def.Kind == mpi.KindWin {
+				return s.attach(s.call.Words[i])
+			}
+		}
+	}
 	return s.arena.err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"spoor/internal/reissue"
 	"spoor/mpi"
 	"spoor/trace"
 )
@@ -95,6 +96,10 @@ func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room 
 func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error) {
 	switch v.Type {
 	case trace.Int:
+		if reissue.IsAddress(v.Num) && reissue.Absolute(c, &c.Params[st.index]) {
+			n, err := s.p.relocation.address(v.Num)
+			return uint64(n), err
+		}
 		return uint64(s.integer(c, st, v.Num)), nil
 	case trace.Handle, trace.Object:
 		return s.find(st.def.Kind, v.Num)

@@ -73,6 +73,12 @@ func (f *fake) Alloc(size int64) (uint64, error) {
 	return addressOf(b), nil
 }
 
+// Reserve notes what is asked for and has nothing there.
+func (f *fake) Reserve(addr uint64, size int64) error {
+	f.log = append(f.log, fmt.Sprintf("reserve %#x %#x", addr, size))
+	return nil
+}
+
 // makes writes a new handle to the place that a word points to.
 func (f *fake) makes(word, width int) func(c *Call) {
 	return func(c *Call) {

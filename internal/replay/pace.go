@@ -84,17 +84,28 @@ func (p *pacer) gap(g trace.Sample) int64 {
 }
 
 // due returns when a call is due on the host's clock, 0 for at once, and when it would
-// be by its gap alone.
+// be by its gap alone. What earlier calls were late is taken off the gap, so that the
+// replayer's own work and sleeping too long don't add up.
 func (s *Stream) due(t *trace.TimedCall, gap int64) (due, byGap int64) {
 	if s.last == 0 {
 		return 0, 0
 	}
+	caught := min(s.late, gap)
+	s.late -= caught
 	if gap > 0 {
-		byGap = s.last + gap
+		byGap = s.last + gap - caught
 	}
 	due = byGap
 	if s.pace.line && s.p.origin != 0 {
 		due = max(due, s.p.origin+t.Start-s.p.began)
 	}
 	return due, byGap
+}
+
+// lag notes how much later a call was made than it was due.
+func (s *Stream) lag(due int64) {
+	if s.last == 0 || s.p.o.NoCompute || len(s.p.streams) > 1 {
+		return // among threads it may have waited for another
+	}
+	s.late += max(0, s.call.Begin-max(due, s.last))
 }

@@ -76,6 +76,26 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// What calls are late is made up for in later gaps.
+func TestLateCalls(t *testing.T) {
+	s := &Stream{p: &Process{o: Options{Speed: 1}}, pace: &pacer{}, call: &Call{}, last: 1000}
+	step := func(gap, begin, want int64) {
+		t.Helper()
+		due, _ := s.due(&trace.TimedCall{}, gap)
+		if due != want {
+			t.Errorf("due at %d, expected %d", due, want)
+		}
+		s.call.Begin = begin
+		s.lag(due)
+		s.last = begin + 10
+	}
+	step(100, 1130, 1100) // 30 late
+	step(0, 1145, 0)      // 5 late: what it takes to make a call
+	step(20, 1155, 1155)  // 20 are made up for
+	step(100, 1250, 1250) // and the other 15
+	step(100, 1360, 1360)
+}
+
 func TestScaleOfGaps(t *testing.T) {
 	for _, x := range []struct{ span, inMPI, sum, alike, want float64 }{
 		{1000, 400, 300, 2, 2},

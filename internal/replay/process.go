@@ -33,6 +33,8 @@ type Options struct {
 	NoCompute bool    // no gaps at all
 	Pace      Pace    // "": PaceLine; with another speed PaceGaps
 	Files     string  // directory for the files of MPI-IO
+
+	Windows []reissue.Window // of addresses among the numbers of the trace
 }
 
 // A Process replays one rank.
@@ -44,17 +46,18 @@ type Process struct {
 	rank    *trace.Rank
 	alike   int // ranks of its class
 
-	mu       sync.Mutex // all below, and what streams of others look at
-	changed  *sync.Cond // handles or requests have come into being, or a stream has ended
-	handles  map[mpi.Kind]*handles
-	numbers  map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
-	segments *segments
-	cells    cells
-	images   cells
-	blocks   blocks
-	plans    map[*trace.Function]*plan
-	streams  []*Stream
-	multiple bool // threads may call at a time
+	mu         sync.Mutex // all below, and what streams of others look at
+	changed    *sync.Cond // handles or requests have come into being, or a stream has ended
+	handles    map[mpi.Kind]*handles
+	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
+	segments   *segments
+	relocation *relocation
+	cells      cells
+	images     cells
+	blocks     blocks
+	plans      map[*trace.Function]*plan
+	streams    []*Stream
+	multiple   bool // threads may call at a time
 
 	started chan struct{} // closed when MPI is initialised
 	origin  int64         // when MPI was initialised, on the host's clock
@@ -80,8 +83,13 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	if o.Speed <= 0 {
 		o.Speed = 1
 	}
+	move, err := newRelocation(o.Windows, h)
+	if err != nil {
+		return nil, err
+	}
 	p := &Process{
-		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
+		relocation: move,
+		host:       h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
 		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan),
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),

@@ -31,6 +31,7 @@ type Stream struct {
 	keptAt   map[keptKey]uint64
 
 	pace  *pacer
+	late  int64    // ns that calls were made later than due, and no gap has made up for
 	last  int64    // when the call before came out
 	after []func() // what to do when the call under way has come out
 
@@ -187,6 +188,7 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	s.is(Idle)
 	s.Wanted += gap
 	s.Held += max(0, due-max(byGap, ready))
+	s.lag(due)
 	s.account(t)
 	return s.decode(c, plan)
 }

@@ -321,6 +321,13 @@ EXPORT int PMPI_Parrived(word request, int partition, word flag)
 	return rc;
 }
 
+/* Open MPI has these two as macros in C, and as functions in Fortran alone. */
+
+EXPORT word MPI_Aint_add(word base, word disp) { return (word)((uintptr_t)base + (uintptr_t)disp); }
+EXPORT word PMPI_Aint_add(word base, word disp) { return (word)((uintptr_t)base + (uintptr_t)disp); }
+EXPORT word MPI_Aint_diff(word a, word b) { return (word)((uintptr_t)a - (uintptr_t)b); }
+EXPORT word PMPI_Aint_diff(word a, word b) { return (word)((uintptr_t)a - (uintptr_t)b); }
+
 /* Of MPI 4. */
 
 EXPORT int PMPI_Recv_c(word buf, word n, word type, int source, int tag, word comm, word status)

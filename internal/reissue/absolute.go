@@ -1,0 +1,112 @@
+package reissue
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"spoor/trace"
+)
+
+// Some numbers in a trace are addresses of the process that was recorded, as the
+// program took them for displacements: of datatypes that are used with MPI_BOTTOM, and
+// in dynamic windows, where it is another process's. A number alone does not tell;
+// what it is used for and how large it is do.
+const (
+	far     = 1 << 40 // no displacement, but where programs live
+	farther = 1 << 47 // no process has memory above
+)
+
+// Why of calls with such numbers. Whoever can set memory aside for them, see Windows,
+// overcomes these two.
+const (
+	absoluteType   = "displacements that are addresses of the original process"
+	absoluteTarget = "a displacement that is an address of the original process"
+)
+
+// ByAddress reports whether an obstacle is that numbers are addresses of the process.
+func (o Obstacle) ByAddress() bool { return o.Reason == absoluteType || o.Reason == absoluteTarget }
+
+// Absolute reports whether those numbers of a parameter for which IsAddress holds are
+// addresses of the process that was recorded.
+func Absolute(c *trace.Call, p *trace.Param) bool {
+	if p.Name() == "target_disp" {
+		return true
+	}
+	return c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == "aint" || p.Kind() == "disp")
+}
+
+// IsAddress reports whether a displacement is so large that it must be an address.
+func IsAddress(n int64) bool { return n > far && n < farther }
+
+// absolute says why a call with displacements of another process can't be made.
+func absolute(c *trace.Call) string {
+	if p := c.Param("target_disp"); p != nil && (p.In.Num > far || p.In.Num < -far) {
+		return absoluteTarget
+	}
+	if !c.Func.Has(trace.CreatesType) {
+		return ""
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Kind() != "aint" && p.Kind() != "disp" {
+			continue
+		}
+		for j := range p.In.Elems {
+			switch v := p.In.Elems[j].Num; {
+			case IsAddress(v) && Absolute(c, p):
+				return absoluteType
+			case v > far || v < -far:
+				return "displacements from one piece of the original process's memory to another"
+			}
+		}
+	}
+	return ""
+}
+
+// A Window is 4 GiB of the address space of a process that was recorded: the upper
+// half of the addresses in it.
+type Window int64
+
+// WindowOf returns the window of an address and the place in it.
+func WindowOf(address int64) (w Window, offset int64) {
+	return Window(address >> 32), address & (1<<32 - 1)
+}
+
+// Windows returns where all addresses point to that ranks use as displacements, of
+// whichever process, in rising order. It looks at the distinct calls of all ranks.
+func Windows(r *trace.Reader) ([]Window, error) {
+	found := make(map[Window]bool)
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+		for t := range k.Terminals() {
+			c, err := k.Terminal(t)
+			if err != nil {
+				return nil, fmt.Errorf("reissue: %w", err)
+			}
+			for i := range c.Params {
+				noteWindows(found, c, &c.Params[i])
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+func noteWindows(found map[Window]bool, c *trace.Call, p *trace.Param) {
+	note := func(v *trace.Value) {
+		if v.Type == trace.Int && IsAddress(v.Num) && Absolute(c, p) {
+			w, _ := WindowOf(v.Num)
+			found[w] = true
+		}
+	}
+	note(&p.In)
+	for i := range p.In.Elems {
+		note(&p.In.Elems[i])
+	}
+}
