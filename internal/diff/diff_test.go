@@ -68,7 +68,7 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 			r.Call("MPI_Put", 1, 1, 0, 1, tracktest.IntType, 0, disp, 1, tracktest.IntType, 1024)
 		}
 	}
-	here, there, near := record(t, 1, program(0x5555_0000_1000)), record(t, 1, program(0x7fff_0000_2000)), record(t, 1, program(8))
+	here, there, near := mergetest.Run(t, 1, program(0x5555_0000_1000)), mergetest.Run(t, 1, program(0x7fff_0000_2000)), mergetest.Run(t, 1, program(8))
 	if list := compare(t, here, there, diff.Options{AnyAddress: true}); len(list) != 0 {
 		t.Errorf("differ but for addresses: %+v", list[0])
 	}

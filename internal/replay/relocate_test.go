@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/reissue"
 	"spoor/internal/track/tracktest"
 	"spoor/mpi"
@@ -15,7 +16,7 @@ import (
 // back.
 func TestDynamicWindowsByAddress(t *testing.T) {
 	const there, win = 0x5555_0000_1008, 1024
-	r := record(t, 2, func(r *tracktest.Recorder) {
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.Call("MPI_Win_create_dynamic", 1, 0x130, tracktest.World, win)
 		r.Call("MPI_Put", 2, heap0, 0, 1, tracktest.IntType, 1, there, 1, tracktest.IntType, win)
