@@ -14,6 +14,9 @@ func Check(r *Reader) error {
 	if _, err := r.Clocks(); err != nil {
 		return err
 	}
+	if _, err := r.lives(); err != nil {
+		return err
+	}
 	for i := range r.sections {
 		s := &r.sections[i]
 		if s.codec == codecRaw {

@@ -19,6 +19,7 @@ type Content struct {
 	Processes Processes
 	Series    *Series // nil: no times of single calls
 	Clocks    *Clocks // nil: one clock, or not compared
+	Lives     []Lives // sets of ranks; those without segments are in none
 }
 
 // Well-known keys of the meta section. Values are text.

@@ -39,6 +39,7 @@ type Reader struct {
 	comms  func() (*Comms, error)
 	values func() (*values, error)
 	clocks func() (*clockTable, error)
+	lives  func() (*livesTable, error)
 }
 
 // tables are the sections behind the calls of all ranks.
@@ -111,6 +112,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.comms = sync.OnceValues(r.trackComms)
 	r.values = sync.OnceValues(r.readValues)
 	r.clocks = sync.OnceValues(r.readClocks)
+	r.lives = sync.OnceValues(r.readLives)
 	return r, nil
 }
 

@@ -41,13 +41,15 @@ const (
 	secSeries     = 11 // there only if times of every call were kept
 	secValues     = 12 // there only if something was attached to calls
 	secClocks     = 13 // there only if clocks of several hosts were compared
-	secEnd        = 14
+	// 14 is to be lanes of values
+	secLives      = 15 // there only if calls used segments of memory
+	secEnd        = 16
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLives: "lives",
 }
 
 // Codecs of sections.
@@ -142,7 +144,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secSeries: true, secValues: true, secClocks: true}
+var optional = [secEnd]bool{secSeries: true, secValues: true, secClocks: true, 14: true, secLives: true}
 
 // A counter counts what is written.
 type counter struct {

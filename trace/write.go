@@ -96,6 +96,12 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	raw[secProcess] = c.Processes.append(nil)
 	if times {
 		raw[secValues] = appendValues(c.Classes)
+		if len(c.Lives) > 0 {
+			if err := c.checkLives(); err != nil {
+				return raw, err
+			}
+			raw[secLives] = appendLives(nil, c.Lives)
+		}
 		if c.Clocks != nil {
 			if err := c.Clocks.check(c.Ranks); err != nil {
 				return raw, err

@@ -72,6 +72,7 @@ type Capture struct {
 	streams []*stream
 
 	attached attached
+	lives    lives
 
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
@@ -101,6 +102,7 @@ type stream struct {
 	log     *streamLog  // nil: none
 
 	terminals []byte // appended since the last checkpoint, if that notes them
+	lifeline  lifeline
 }
 
 // New makes a capture without any thread.

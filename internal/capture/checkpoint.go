@@ -52,6 +52,7 @@ type checkpoints struct {
 	chunks bool
 	small  int64  // see smallState
 	keys   int    // signatures that are saved
+	lives  int    // lives of segments that are saved
 	values []byte // terminal, name and number of what was attached
 	times  []byte // terminal, duration and gap of each call, in order of counting
 }
@@ -92,10 +93,10 @@ func (c *Capture) Checkpoint() {
 		// without, and leave nothing that would pass for this run's state.
 		c.giveUp()
 	}
-	k.keys = c.sigs.Len()
+	k.keys, k.lives = c.sigs.Len(), len(c.lives.list)
 	k.times, k.values = k.times[:0], k.values[:0]
 	for _, s := range c.streams {
-		s.terminals = s.terminals[:0]
+		s.terminals, s.lifeline.numbers = s.terminals[:0], s.lifeline.numbers[:0]
 		s.ring.SetKept(s.pos)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"spoor/internal/event"
+	"spoor/internal/track"
 )
 
 // Drain reads all records that were complete when it began.
@@ -142,9 +143,13 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	case event.Leave:
 		return c.end(s, rec)
 	case event.Segment:
-		c.memory.Open(rec[2], int64(rec[4]), segmentClass(rec[5]))
+		if name, ok := c.memory.Open(rec[2], int64(rec[4]), segmentClass(rec[5])); ok {
+			c.life(s, track.Life{Segment: name, Size: rec[3]})
+		}
 	case event.Freed:
-		c.memory.Close(rec[2])
+		if name, ok := c.memory.Close(rec[2]); ok {
+			c.life(s, track.Life{Free: true, Segment: name})
+		}
 	case event.Switch:
 		s.last = rec.Ticks() // what was not recorded is no gap
 	case event.Lost:

@@ -168,11 +168,14 @@ func written(tb testing.TB, dir string, threads []*synth) {
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Lives")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
 	}
 	if len(got.Streams) != len(want.Streams) {
 		tb.Fatalf("%d streams, want %d", len(got.Streams), len(want.Streams))
+	}
+	if d := cmp.Diff(livesOf(want), livesOf(got)); d != "" {
+		tb.Fatalf("lives: -want +got:\n%s", d)
 	}
 	for i := range want.Streams {
 		if d := cmp.Diff(calls(want, i), calls(got, i)); d != "" {

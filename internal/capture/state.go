@@ -25,6 +25,10 @@ func (c *Capture) appendState(b []byte) []byte {
 	for _, s := range c.streams {
 		w.String(string(s.grammar.Grammar().AppendBinary(nil)))
 	}
+	c.lives.save(w, 0)
+	for _, s := range c.streams {
+		s.lifeline.save(w)
+	}
 	c.saveNames(w)
 	return w.B
 }
@@ -50,6 +54,10 @@ func (c *Capture) loadState(b []byte) error {
 		}
 		c.streams = append(c.streams, &stream{thread: i, grammar: grammar.Restore(g), prev: signature.None, log: c.newLog(i)})
 	}
+	c.lives.load(r)
+	for _, s := range c.streams {
+		s.lifeline.load(r, len(c.lives.list))
+	}
 	c.loadNames(r)
 	return r.Done()
 }
@@ -62,6 +70,10 @@ func (c *Capture) appendChunk(b []byte) []byte {
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
 		w.String(string(s.terminals))
+	}
+	c.lives.save(w, c.checkpoints.lives)
+	for _, s := range c.streams {
+		s.lifeline.saveChunk(w)
 	}
 	c.saveNames(w)
 	return w.B
@@ -103,6 +115,10 @@ func (c *Capture) loadChunk(b []byte) error {
 			}
 			c.streams[i].grammar.Append(uint32(n))
 		}
+	}
+	c.lives.load(r)
+	for _, s := range c.streams {
+		s.lifeline.loadChunk(r, len(c.lives.list))
 	}
 	c.loadNames(r)
 	return r.Done()

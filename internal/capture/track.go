@@ -56,6 +56,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	t.Hists = c.hists.track(order)
 	t.Log = c.trackLog()
 	t.Values = c.attached.byTerminal(order)
+	t.Lives = c.trackLives()
 	t.Process = c.process(end)
 	return t, nil
 }

@@ -16,7 +16,7 @@ import (
 // an error there must not take the program down.
 //
 //	message = codec uint8, [raw size uvarint], body, compressed if codec is 1
-//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes
+//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes, lives
 const (
 	plainMessage      = 0
 	compressedMessage = 1
@@ -66,7 +66,7 @@ func (s *State) appendBody(b []byte) []byte {
 		b = wire.AppendUint64(b, h)
 		b = wire.AppendUint64(b, s.outer[h])
 	}
-	return s.processes.AppendBinary(b)
+	return s.lives.append(s.processes.AppendBinary(b))
 }
 
 func (c *class) append(b []byte) []byte {
@@ -143,6 +143,7 @@ func decodeBody(r *wire.Reader) *State {
 		}
 	}
 	s.processes = trace.DecodeProcesses(r, s.ranks)
+	s.lives = decodeLives(r, s.first, s.ranks)
 	return s
 }
 

@@ -21,6 +21,7 @@ type State struct {
 	sites        map[uint64]trace.Site
 	outer        map[uint64]uint64 // see trace.Content
 	processes    trace.Processes
+	lives        lives
 
 	// Problems says what could not be kept, and of which ranks.
 	Problems []Problem
@@ -118,6 +119,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		s.sites[h] = trace.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
 	s.add(c)
+	s.lives = leafLives(tr.Lives, rank)
 	p := tr.Process
 	s.processes.Append(trace.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
@@ -185,6 +187,7 @@ func (s *State) join(o *State) error {
 		mine.joinHists(c)
 	}
 	s.processes.Concat(&o.processes)
+	s.lives.join(&o.lives)
 	s.ranks += o.ranks
 	s.Problems = append(s.Problems, o.Problems...)
 	s.refine()
@@ -226,7 +229,7 @@ func (s *State) Classes() int { return len(s.classes) }
 // problems are added to it.
 func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 	c := &trace.Content{
-		Meta: maps.Clone(meta), Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes,
+		Meta: maps.Clone(meta), Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Lives: s.lives.content(),
 	}
 	for i, p := range s.Problems {
 		if c.Meta == nil {

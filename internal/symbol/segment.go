@@ -22,13 +22,16 @@ type Segments struct {
 	pools [8]Pool
 }
 
-// Open names an allocation that a record announced.
-func (s *Segments) Open(serial uint64, device, class int64) {
-	if s.names.Get(serial) != 0 {
-		return
+// Open names an allocation that a record announced. It is not opened if it has a
+// name already.
+func (s *Segments) Open(serial uint64, device, class int64) (name int64, opened bool) {
+	if v := s.names.Get(serial); v != 0 {
+		return v - 1, false
 	}
 	id := int64(s.pools[class&7].Take())
-	s.names.Set(serial, 1+SegName(id, device&31, class&7))
+	name = SegName(id, device&31, class&7)
+	s.names.Set(serial, 1+name)
+	return name, true
 }
 
 // Name returns the name of an allocation.
@@ -37,11 +40,13 @@ func (s *Segments) Name(serial uint64) (int64, bool) {
 	return v - 1, v != 0
 }
 
-// Close frees the name of an allocation that is gone.
-func (s *Segments) Close(serial uint64) {
-	if v := s.names.Delete(serial); v != 0 {
+// Close frees the name of an allocation that is gone, and returns it if it had one.
+func (s *Segments) Close(serial uint64) (name int64, closed bool) {
+	v := s.names.Delete(serial)
+	if v != 0 {
 		s.pools[(v-1)&7].Give(uint32((v - 1) >> 8))
 	}
+	return v - 1, v != 0
 }
 
 // Save writes the state.

@@ -26,6 +26,7 @@ type Track struct {
 	Hists   []Hist                     // in rising order of Terminal and From; nil if there are none
 	Log     *Log                       // nil if single times were not kept
 	Values  map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
+	Lives   *Lives                     // of segments of memory; nil if there are none
 	Strings map[uint64]string
 	Sites   map[uint64]Site
 	Outer   map[uint64]uint64 // hash of a site → hash of the one its function was called from
@@ -42,6 +43,22 @@ type Stream struct {
 // long the thread was outside MPI before them.
 type Times struct {
 	Duration, Gap timing.Stat
+}
+
+// Lives is where segments of memory begin and end among the calls of a process.
+type Lives struct {
+	List    []Life             // all different, numbered by first occurrence over the streams
+	Streams []*grammar.Grammar // numbers of List, parallel to Track.Streams
+	Cut     bool               // there were more than a recorder keeps
+}
+
+// A Life is a segment's beginning, just before the first call that uses it, or its
+// end, before the next call of the thread that freed it.
+type Life struct {
+	Free    bool
+	Calls   uint64 // of the thread, since the life before
+	Segment int64  // as in signatures: id, device and class
+	Size    uint64 // bytes; 0 of an end
 }
 
 // A Hist has histograms of the calls of one signature, all of them or those that

@@ -352,16 +352,21 @@ static MPI_Request *home(MPI_Request *p)
 	return gathered.n && p >= gathered.list && p < gathered.list + gathered.n ? gathered.home[p - gathered.list] : p;
 }
 
-/* A late request among n, as its index there; -1 if there is none. */
-static int take_late(int n, MPI_Request *p)
+/* Finds a late request for place i of n, where there is none any more: at its own
+   place, or put there, as the original's array had none in its place by now. */
+static int take_late(int i, int n, MPI_Request *p)
 {
 	for (int k = 0; k < late.n; k++)
-		for (int i = 0; i < n; i++)
-			if (home(&p[i]) == late.slot[k] && p[i] != MPI_REQUEST_NULL) {
+		for (int own = 0; own < n; own++)
+			if (home(&p[own]) == late.slot[k] && p[own] != MPI_REQUEST_NULL) {
 				late.slot[k] = late.slot[--late.n];
-				return i;
+				return own;
 			}
-	return -1;
+	if (late.n == 0 || !gathered.n || p != gathered.list)
+		return -1;
+	gathered.home[i] = late.slot[--late.n];
+	p[i] = *gathered.home[i];
+	return i;
 }
 
 /* After the call: which of the wanted were not finished? */
@@ -383,7 +388,7 @@ MPI_Request *some(int wanted, const int32_t *index, int n, MPI_Request *p)
 	for (int i = 0; i < wanted; i++) {
 		now[i] = index[i] >= 0 && index[i] < n ? index[i] : -1;
 		if (now[i] >= 0 && p[now[i]] == MPI_REQUEST_NULL)
-			now[i] = take_late(n, p);
+			now[i] = take_late(now[i], n, p);
 		if (now[i] < 0)
 			continue;
 		done(&p[now[i]]);

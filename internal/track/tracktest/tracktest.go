@@ -6,6 +6,7 @@ package tracktest
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	"spoor/internal/grammar"
 	"spoor/internal/signature"
@@ -29,6 +30,10 @@ type Recorder struct {
 	known   map[string]uint32
 	made    int64
 	clock   uint64
+
+	lives     *track.Lives
+	lifelines []*grammar.Builder
+	lived     []uint64 // calls at the last life, by stream
 }
 
 // NewRecorder starts a rank with one stream.
@@ -86,6 +91,28 @@ func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
 	r.track.Times[n].Gap.Add(300 + r.clock>>48&127)
 }
 
+// Life takes down that a segment begins, with its size, or ends.
+func (r *Recorder) Life(stream int, free bool, segment int64, size uint64) {
+	if r.lives == nil {
+		r.lives = &track.Lives{}
+	}
+	for len(r.lifelines) <= stream {
+		r.lifelines, r.lived = append(r.lifelines, grammar.NewBuilder()), append(r.lived, 0)
+	}
+	calls := uint64(0)
+	if stream < len(r.streams) {
+		calls = r.streams[stream].Len()
+	}
+	l := track.Life{Free: free, Calls: calls - r.lived[stream], Segment: segment, Size: size}
+	r.lived[stream] = calls
+	n := slices.Index(r.lives.List, l)
+	if n < 0 {
+		n = len(r.lives.List)
+		r.lives.List = append(r.lives.List, l)
+	}
+	r.lifelines[stream].Append(uint32(n))
+}
+
 // String makes a string known and returns its value.
 func (r *Recorder) String(s string) int64 {
 	h := fnv.New64a()
@@ -122,6 +149,16 @@ func (r *Recorder) Track() *track.Track {
 			}
 		}
 		t.Streams = append(t.Streams, track.Stream{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })})
+	}
+	if r.lives != nil {
+		l := *r.lives
+		for len(r.lifelines) < len(t.Streams) {
+			r.lifelines = append(r.lifelines, grammar.NewBuilder())
+		}
+		for _, b := range r.lifelines {
+			l.Streams = append(l.Streams, b.Grammar())
+		}
+		t.Lives = &l
 	}
 	t.Process = track.Process{
 		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, End: track.Finished,

@@ -1,0 +1,328 @@
+package trace
+
+import (
+	"fmt"
+	"iter"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/wire"
+)
+
+// Lives is where segments of memory begin and end among the calls of some ranks
+// that have the same of them up to numbers.
+type Lives struct {
+	Ranks   column.Column      // world ranks, ascending
+	Streams []*grammar.Grammar // of numbers of List
+	List    []LifeColumns      // numbered by first occurrence over the streams
+	Cut     bool               // there were more than a recorder keeps
+}
+
+// LifeColumns is a life over the ranks that have it.
+type LifeColumns struct {
+	Free                 bool
+	Calls, Segment, Size column.Column // see Life; Segment as in signatures
+}
+
+func (l *LifeColumns) numbers() [3]*column.Column {
+	return [3]*column.Column{&l.Calls, &l.Segment, &l.Size}
+}
+
+// A Life is the beginning of a segment, just before the first call that uses it, or
+// its end, before the next call of the thread that freed it.
+type Life struct {
+	Free    bool
+	Calls   uint64   // of the stream, between the life before and this one
+	Segment Location // its beginning
+	Size    uint64   // bytes; 0 of an end
+}
+
+// RankLives is the lives of a rank's segments.
+type RankLives struct {
+	List    []Life
+	Streams []*grammar.Grammar // of numbers of List
+	Cut     bool               // later ones are not known, there were too many
+}
+
+// All yields the lives of a stream in order, each with the number of calls that had
+// begun.
+func (l *RankLives) All(stream int) iter.Seq2[uint64, Life] {
+	return func(yield func(uint64, Life) bool) {
+		if stream >= len(l.Streams) {
+			return
+		}
+		at := uint64(0)
+		for n := range l.Streams[stream].All() {
+			at += l.List[n].Calls
+			if !yield(at, l.List[n]) {
+				return
+			}
+		}
+	}
+}
+
+// append and decodeLives: the section of lives.
+//
+//	lives = sets uvarint, set…
+//	set   = ranks uvarint, runs of ranks, shape blob, per number: seq over the lives, of the first rank,
+//	        per number: varying uvarint, (life uvarint, seq over the ranks)…
+//	shape = cut uint8, streams uvarint, grammar…, seq over the lives: 1 of an end
+//
+// Numbers are calls, segment and size, the size not of ends.
+func appendLives(b []byte, sets []Lives) []byte {
+	b = wire.AppendUvarint(b, uint64(len(sets)))
+	for i := range sets {
+		b = sets[i].AppendBinary(b)
+	}
+	return b
+}
+
+// Shape returns what the lives of ranks in one set have in common.
+func (l *Lives) Shape() []byte {
+	b := []byte{0}
+	if l.Cut {
+		b[0] = 1
+	}
+	b = wire.AppendUvarint(b, uint64(len(l.Streams)))
+	for _, g := range l.Streams {
+		b = g.AppendBinary(b)
+	}
+	var ends column.Column
+	for i := range l.List {
+		ends.Append(int64(endOf(l.List[i].Free)))
+	}
+	return column.EncodeSeq(b, &ends, nil)
+}
+
+func endOf(free bool) int {
+	if free {
+		return 1
+	}
+	return 0
+}
+
+// size is the position of Size among a life's numbers.
+const lifeSize = 2
+
+// AppendBinary appends the set in the form that files and messages have.
+func (l *Lives) AppendBinary(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(l.Ranks.Len()))
+	b = l.Ranks.AppendRuns(b)
+	b = wire.AppendString(b, string(l.Shape()))
+	for k := range 3 {
+		var first column.Column
+		varying := 0
+		for i := range l.List {
+			if k == lifeSize && l.List[i].Free {
+				continue
+			}
+			c := l.List[i].numbers()[k]
+			first.Append(c.Runs()[0].Start)
+			if !constant(c) {
+				varying++
+			}
+		}
+		if first.Len() > 0 {
+			b = column.EncodeSeq(b, &first, nil)
+		}
+		b = wire.AppendUvarint(b, uint64(varying))
+		for i := range l.List {
+			if c := l.List[i].numbers()[k]; !constant(c) && (k != lifeSize || !l.List[i].Free) {
+				b = wire.AppendUvarint(b, uint64(i))
+				b = column.EncodeSeq(b, c, nil)
+			}
+		}
+	}
+	return b
+}
+
+func constant(c *column.Column) bool {
+	_, same := c.Same()
+	return same
+}
+
+// DecodeLives reads what Lives.AppendBinary wrote, of a world of so many ranks.
+func DecodeLives(r *wire.Reader, ranks int) (l Lives) {
+	n := r.Int(ranks)
+	if n == 0 && r.Err() == nil {
+		r.Fail("lives of no rank")
+	}
+	if r.Err() != nil {
+		return l
+	}
+	l.Ranks = column.DecodeRuns(r, n)
+	last := int64(-1)
+	for _, run := range l.Ranks.Runs() {
+		if run.Start <= last || run.Count > 1 && run.Stride <= 0 || !run.Monotonic() || run.At(run.Count-1) >= int64(ranks) {
+			r.Fail("lives of ranks out of order")
+			return l
+		}
+		last = run.At(run.Count - 1)
+	}
+	l.decodeShape(r)
+	if r.Err() != nil {
+		return l
+	}
+	for k := range 3 {
+		l.decodeNumbers(r, k, n)
+	}
+	return l
+}
+
+func (l *Lives) decodeShape(r *wire.Reader) {
+	s := wire.NewReader([]byte(r.String()), "shape of lives")
+	l.Cut = s.Byte() == 1
+	lives := 0
+	for range s.Count(1) {
+		g, n, err := grammar.Decode(s.Remaining())
+		s.Check(err)
+		if s.Err() != nil {
+			break
+		}
+		s.Skip(n)
+		for _, t := range g.Terminals() {
+			if int(t) > lives {
+				s.Fail("life %d before %d", t, lives)
+			}
+			lives = max(lives, int(t)+1)
+		}
+		l.Streams = append(l.Streams, g)
+	}
+	if lives == 0 && s.Err() == nil {
+		s.Fail("no lives")
+	}
+	if s.Err() == nil {
+		ends := column.DecodeSeq(s, lives)
+		if s.Err() == nil {
+			l.List = make([]LifeColumns, lives)
+			for i := range l.List {
+				l.List[i].Free = ends.At(i, 0) == 1
+			}
+		}
+	}
+	r.Check(s.Done())
+}
+
+// decodeNumbers reads one number of all lives.
+func (l *Lives) decodeNumbers(r *wire.Reader, k, ranks int) {
+	var lives []int
+	for i := range l.List {
+		if k != lifeSize || !l.List[i].Free {
+			lives = append(lives, i)
+		}
+	}
+	var first *column.Seq
+	if len(lives) > 0 {
+		first = column.DecodeSeq(r, len(lives))
+	}
+	varying := make(map[int]*column.Seq)
+	next := 0
+	for range r.Count(2) {
+		i := r.Int(len(l.List))
+		if r.Err() == nil && (i < next || i == len(l.List)) {
+			r.Fail("life %d varies after %d", i, next)
+		}
+		if r.Err() != nil {
+			return
+		}
+		next = i + 1
+		varying[i] = column.DecodeSeq(r, ranks)
+	}
+	if r.Err() != nil {
+		return
+	}
+	for i := range l.List {
+		c := l.List[i].numbers()[k]
+		v := int64(0)
+		if len(lives) > 0 && lives[0] == i {
+			v = first.At(first.Len()-len(lives), 0)
+			lives = lives[1:]
+		}
+		s := varying[i]
+		if s == nil {
+			*c = column.Constant(v, ranks)
+			continue
+		}
+		for m := range ranks {
+			c.Append(s.At(m, 0))
+		}
+	}
+}
+
+// checkLives says what makes the lives impossible to write.
+func (c *Content) checkLives() error {
+	seen := make(map[int64]bool)
+	for i := range c.Lives {
+		l := &c.Lives[i]
+		for rank := range l.Ranks.All() {
+			if rank < 0 || rank >= int64(c.Ranks) || seen[rank] {
+				return fmt.Errorf("lives: rank %d is out of range or occurs twice", rank)
+			}
+			seen[rank] = true
+		}
+		for k := range l.List {
+			for _, n := range l.List[k].numbers() {
+				if n.Len() != l.Ranks.Len() {
+					return fmt.Errorf("lives: %d numbers of %d ranks", n.Len(), l.Ranks.Len())
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// A livesTable is the lives as read.
+type livesTable struct {
+	sets []Lives
+	of   map[int][2]int // by rank: set and position in it
+}
+
+func (r *Reader) readLives() (t *livesTable, err error) {
+	t = &livesTable{of: make(map[int][2]int)}
+	if !r.hasSection(secLives) {
+		return t, nil
+	}
+	err = r.section(secLives, func(w *wire.Reader) {
+		for range w.Count(4) {
+			l := DecodeLives(w, r.ranks.ranks)
+			if w.Err() != nil {
+				return
+			}
+			i := 0
+			for rank := range l.Ranks.All() {
+				if _, ok := t.of[int(rank)]; ok {
+					w.Fail("rank %d has lives twice", rank)
+					return
+				}
+				t.of[int(rank)] = [2]int{len(t.sets), i}
+				i++
+			}
+			t.sets = append(t.sets, l)
+		}
+	})
+	return t, err
+}
+
+// Lives returns where the segments of the rank's memory begin and end; nil if
+// that is not known, or if its calls used none.
+func (k *Rank) Lives() (*RankLives, error) {
+	t, err := k.r.lives()
+	if err != nil {
+		return nil, err
+	}
+	at, ok := t.of[k.number]
+	if !ok {
+		return nil, nil
+	}
+	set := &t.sets[at[0]]
+	l := &RankLives{List: make([]Life, len(set.List)), Streams: set.Streams, Cut: set.Cut}
+	for i := range set.List {
+		c := &set.List[i]
+		seg := c.Segment.At(at[1])
+		l.List[i] = Life{
+			Free: c.Free, Calls: uint64(c.Calls.At(at[1])), Size: uint64(c.Size.At(at[1])),
+			Segment: Location{Class: AddressClass(seg & 7), Device: int(seg >> 3 & 31), ID: seg >> 8},
+		}
+	}
+	return l, nil
+}
