@@ -94,17 +94,18 @@ func TestSpanOfTypes(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
-	for name, size := range map[string]int64{
+func TestPredefinedExtents(t *testing.T) {
+	for name, extent := range map[string]int64{
 		"MPI_INT": 4, "MPI_INT64_T": 8, "MPI_UINT8_T": 1, "MPI_REAL8": 8, "MPI_COMPLEX16": 16, "MPI_COMPLEX32": 32,
 		"MPI_INTEGER2": 2, "MPI_LOGICAL4": 4, "MPI_BYTE": 1, "MPI_LONG_DOUBLE": 16,
+		"MPI_SHORT_INT": 8, "MPI_DOUBLE_INT": 16, "MPI_2INT": 8, "MPI_DATATYPE_NULL": 0,
 	} {
 		c, ok := mpi.ConstantNamed(name)
 		if !ok {
 			t.Fatalf("no constant %s", name)
 		}
-		if got := SizeOf(c.Value); got != size {
-			t.Errorf("%s has %d bytes, expected %d", name, got, size)
+		if got := predefinedExtent(c.Value); got != extent {
+			t.Errorf("%s extends over %d bytes, expected %d", name, got, extent)
 		}
 	}
 }

@@ -42,7 +42,8 @@ static void *real(void **cache, const char *name)
 	return f;
 }
 
-#define REAL(name) ({ static void *f_; real(&f_, #name); })
+#define REAL(name) ({ static void *f_; real(&f_, STRING(name)); })
+#define STRING(name) #name
 
 /* The outcome if it is for this function; it counts for one call. */
 static const struct under_outcome *take(int function)
@@ -209,21 +210,23 @@ EXPORT int PMPI_File_delete(word name, word info)
 	return ((f2)REAL(PMPI_File_delete))(o ? (word)o->path : name, info);
 }
 
-EXPORT int PMPI_Request_get_status(word request, word flag, word status)
-{
-	f3 f = (f3)REAL(PMPI_Request_get_status);
-	const struct under_outcome *o = take(UNDER_GET_STATUS);
-	int rc = f(request, flag, status);
-	if (!o)
-		return rc;
-	while (o->flag && !rc && !*(int32_t *)flag) {
-		sched_yield();
-		rc = f(request, flag, status);
+/* A flag that comes out set stays so: asks until it is, if it is to be. */
+#define ASKED(NAME, FUNCTION, FLAG, PARAMS, ARGS, TYPE)              \
+	EXPORT int NAME PARAMS                                       \
+	{                                                            \
+		const struct under_outcome *o = take(FUNCTION);      \
+		int rc = ((TYPE)REAL(NAME))ARGS;                     \
+		while (o && o->flag && !rc && !*(int32_t *)(FLAG)) { \
+			sched_yield();                               \
+			rc = ((TYPE)REAL(NAME))ARGS;                 \
+		}                                                    \
+		if (o && !rc)                                        \
+			*(int32_t *)(FLAG) = o->flag;                \
+		return rc;                                           \
 	}
-	if (!rc)
-		*(int32_t *)flag = o->flag;
-	return rc;
-}
+
+ASKED(PMPI_Request_get_status, UNDER_GET_STATUS, flag, (word request, word flag, word status), (request, flag, status), f3)
+ASKED(PMPI_Parrived, UNDER_PARRIVED, flag, (word request, word partition, word flag), (request, partition, flag), f3)
 
 EXPORT int PMPI_Iprobe(int source, int tag, word comm, word flag, word status)
 {
@@ -268,33 +271,44 @@ EXPORT int PMPI_Mprobe(int source, int tag, word comm, word message, word status
 	return ((f5)REAL(PMPI_Mprobe))(o ? o->source : source, o ? o->tag : tag, comm, message, status);
 }
 
-/* Receives: what differs is which message they take. */
+/* Receives: what differs is which message they take. Counts of 32 bits are passed on in the words that they came in, so
+   that a function and its large form are alike. */
 
-EXPORT int PMPI_Recv(word buf, int n, word type, int source, int tag, word comm, word status)
-{
-	const struct under_outcome *o = take(UNDER_RECV);
-	return ((f7)REAL(PMPI_Recv))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, status);
-}
+#define RECEIVES(NAME, FUNCTION)                                                                                           \
+	EXPORT int NAME(word buf, word n, word type, int source, int tag, word comm, word last)                            \
+	{                                                                                                                  \
+		const struct under_outcome *o = take(FUNCTION);                                                            \
+		return ((f7)REAL(NAME))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, last);               \
+	}
 
-EXPORT int PMPI_Irecv(word buf, int n, word type, int source, int tag, word comm, word request)
-{
-	const struct under_outcome *o = take(UNDER_IRECV);
-	return ((f7)REAL(PMPI_Irecv))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, request);
-}
+#define EXCHANGES(NAME, FUNCTION)                                                                                          \
+	EXPORT int NAME(word sbuf, word sn, word stype, word dest, word stag, word rbuf, word rn, word rtype, int source,  \
+		int rtag, word comm, word last)                                                                            \
+	{                                                                                                                  \
+		const struct under_outcome *o = take(FUNCTION);                                                            \
+		return ((f12)REAL(NAME))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source,             \
+			o ? o->tag : rtag, comm, last);                                                                    \
+	}
 
-EXPORT int PMPI_Sendrecv(word sbuf, int sn, word stype, int dest, int stag, word rbuf, int rn, word rtype, int source, int rtag,
-	word comm, word status)
-{
-	const struct under_outcome *o = take(UNDER_SENDRECV);
-	return ((f12)REAL(PMPI_Sendrecv))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
-		comm, status);
-}
+#define REPLACES(NAME, FUNCTION)                                                                                           \
+	EXPORT int NAME(word buf, word n, word type, word dest, word stag, int source, int rtag, word comm, word last)     \
+	{                                                                                                                  \
+		const struct under_outcome *o = take(FUNCTION);                                                            \
+		return ((f9)REAL(NAME))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, last);  \
+	}
 
-EXPORT int PMPI_Sendrecv_replace(word buf, int n, word type, int dest, int stag, int source, int rtag, word comm, word status)
-{
-	const struct under_outcome *o = take(UNDER_REPLACE);
-	return ((f9)REAL(PMPI_Sendrecv_replace))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, status);
-}
+RECEIVES(PMPI_Recv, UNDER_RECV)
+RECEIVES(PMPI_Recv_c, UNDER_RECV_C)
+RECEIVES(PMPI_Irecv, UNDER_IRECV)
+RECEIVES(PMPI_Irecv_c, UNDER_IRECV_C)
+EXCHANGES(PMPI_Sendrecv, UNDER_SENDRECV)
+EXCHANGES(PMPI_Sendrecv_c, UNDER_SENDRECV_C)
+EXCHANGES(PMPI_Isendrecv, UNDER_ISENDRECV)
+EXCHANGES(PMPI_Isendrecv_c, UNDER_ISENDRECV_C)
+REPLACES(PMPI_Sendrecv_replace, UNDER_REPLACE)
+REPLACES(PMPI_Sendrecv_replace_c, UNDER_REPLACE_C)
+REPLACES(PMPI_Isendrecv_replace, UNDER_IREPLACE)
+REPLACES(PMPI_Isendrecv_replace_c, UNDER_IREPLACE_C)
 
 EXPORT int PMPI_Win_test(word win, word flag)
 {
@@ -305,81 +319,9 @@ EXPORT int PMPI_Win_test(word win, word flag)
 	return o->flag ? ((f1)REAL(PMPI_Win_wait))(win) : 0;
 }
 
-EXPORT int PMPI_Parrived(word request, int partition, word flag)
-{
-	f3 f = (f3)REAL(PMPI_Parrived);
-	const struct under_outcome *o = take(UNDER_PARRIVED);
-	int rc = f(request, partition, flag);
-	if (!o)
-		return rc;
-	while (o->flag && !rc && !*(int32_t *)flag) {
-		sched_yield();
-		rc = f(request, partition, flag);
-	}
-	if (!rc)
-		*(int32_t *)flag = o->flag;
-	return rc;
-}
-
 /* Open MPI has these two as macros in C, and as functions in Fortran alone. */
 
 EXPORT word MPI_Aint_add(word base, word disp) { return (word)((uintptr_t)base + (uintptr_t)disp); }
 EXPORT word PMPI_Aint_add(word base, word disp) { return (word)((uintptr_t)base + (uintptr_t)disp); }
 EXPORT word MPI_Aint_diff(word a, word b) { return (word)((uintptr_t)a - (uintptr_t)b); }
 EXPORT word PMPI_Aint_diff(word a, word b) { return (word)((uintptr_t)a - (uintptr_t)b); }
-
-/* Of MPI 4. */
-
-EXPORT int PMPI_Recv_c(word buf, word n, word type, int source, int tag, word comm, word status)
-{
-	const struct under_outcome *o = take(UNDER_RECV_C);
-	return ((f7)REAL(PMPI_Recv_c))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, status);
-}
-
-EXPORT int PMPI_Irecv_c(word buf, word n, word type, int source, int tag, word comm, word request)
-{
-	const struct under_outcome *o = take(UNDER_IRECV_C);
-	return ((f7)REAL(PMPI_Irecv_c))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, request);
-}
-
-EXPORT int PMPI_Sendrecv_c(word sbuf, word sn, word stype, int dest, int stag, word rbuf, word rn, word rtype, int source, int rtag,
-	word comm, word status)
-{
-	const struct under_outcome *o = take(UNDER_SENDRECV_C);
-	return ((f12)REAL(PMPI_Sendrecv_c))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
-		comm, status);
-}
-
-EXPORT int PMPI_Sendrecv_replace_c(word buf, word n, word type, int dest, int stag, int source, int rtag, word comm, word status)
-{
-	const struct under_outcome *o = take(UNDER_REPLACE_C);
-	return ((f9)REAL(PMPI_Sendrecv_replace_c))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, status);
-}
-
-EXPORT int PMPI_Isendrecv(word sbuf, int sn, word stype, int dest, int stag, word rbuf, int rn, word rtype, int source, int rtag,
-	word comm, word request)
-{
-	const struct under_outcome *o = take(UNDER_ISENDRECV);
-	return ((f12)REAL(PMPI_Isendrecv))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
-		comm, request);
-}
-
-EXPORT int PMPI_Isendrecv_c(word sbuf, word sn, word stype, int dest, int stag, word rbuf, word rn, word rtype, int source, int rtag,
-	word comm, word request)
-{
-	const struct under_outcome *o = take(UNDER_ISENDRECV_C);
-	return ((f12)REAL(PMPI_Isendrecv_c))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source, o ? o->tag : rtag,
-		comm, request);
-}
-
-EXPORT int PMPI_Isendrecv_replace(word buf, int n, word type, int dest, int stag, int source, int rtag, word comm, word request)
-{
-	const struct under_outcome *o = take(UNDER_IREPLACE);
-	return ((f9)REAL(PMPI_Isendrecv_replace))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, request);
-}
-
-EXPORT int PMPI_Isendrecv_replace_c(word buf, word n, word type, int dest, int stag, int source, int rtag, word comm, word request)
-{
-	const struct under_outcome *o = take(UNDER_IREPLACE_C);
-	return ((f9)REAL(PMPI_Isendrecv_replace_c))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, request);
-}

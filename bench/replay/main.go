@@ -1,0 +1,259 @@
+// Command replay measures how far the wall time of replays is off: it records
+// programs, replays each trace at once, and prints for each program and way of
+// recording times the original's time, the replay's and the difference, medians of
+// several rounds.
+//
+//	go run ./bench/replay [-mpi openmpi] [-ranks 4] [-rounds 5] [-budget 10m]
+//
+// Each round records anew, so that a difference is between neighbours in time. When
+// the budget is spent, what there is is printed with its number of rounds.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"spoor/test/apps/compile"
+	"spoor/test/hpcc"
+)
+
+func main() {
+	var o options
+	mpi := flag.String("mpi", "openmpi", "the MPI")
+	flag.IntVar(&o.ranks, "ranks", 4, "ranks")
+	flag.IntVar(&o.rounds, "rounds", 5, "rounds, each of them a recording and its replays")
+	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "begin no run after this time")
+	programs := flag.String("programs", strings.Join(names(), ","), "which programs")
+	modes := flag.String("modes", "stats,hist,path,place,lossless", "ways to record times")
+	paces := flag.String("paces", "line,gaps", "what calls of a replay wait for")
+	flag.Parse()
+	o.programs, o.modes, o.paces = split(*programs), split(*modes), split(*paces)
+	if err := o.run(os.Stdout, *mpi); err != nil {
+		fmt.Fprintln(os.Stderr, "replay:", err)
+		os.Exit(1)
+	}
+}
+
+func split(s string) []string { return strings.Split(s, ",") }
+
+type options struct {
+	ranks, rounds          int
+	budget                 time.Duration
+	programs, modes, paces []string
+}
+
+// A program runs for several seconds on four ranks.
+type program struct {
+	name string
+	args []string
+	// build makes the program in a folder and returns its path; "" if it isn't here.
+	build func(m compile.MPI, dir string) (string, error)
+}
+
+var programs = []program{
+	{"paced", []string{"300"}, func(m compile.MPI, dir string) (string, error) {
+		path := filepath.Join(dir, "paced")
+		return path, command(m.CC, "-O1", "-o", path, "test/replay/testdata/paced.c")
+	}},
+	app("heat2d", "-n", "1500", "-t", "4"),
+	app("cg", "-n", "600", "-t", "4"),
+	app("lu", "-n", "48", "-t", "4"),
+	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m compile.MPI, dir string) (string, error) {
+		const melt = "/usr/share/lammps/examples/melt/in.melt"
+		text, err := os.ReadFile(melt)
+		if err != nil || m.Name != "openmpi" { // what Debian links it with
+			return "", nil
+		}
+		long := strings.Replace(string(text), "run\t\t250", "run\t\t1500", 1)
+		return "/usr/bin/lmp", os.WriteFile(filepath.Join(dir, "in.melt"), []byte(long), 0o666)
+	}},
+	{"hpcc", nil, func(m compile.MPI, dir string) (string, error) {
+		if _, err := os.Stat("/usr/bin/hpcc"); err != nil || m.Name != "openmpi" {
+			return "", nil
+		}
+		return "/usr/bin/hpcc", os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpcc.Input), 0o666)
+	}},
+}
+
+func app(name string, args ...string) program {
+	return program{name, args, func(m compile.MPI, dir string) (string, error) {
+		a, ok := compile.ByName(name)
+		if !ok {
+			return "", fmt.Errorf("test/apps has no %s", name)
+		}
+		return m.Build(a, dir)
+	}}
+}
+
+func names() []string {
+	var list []string
+	for _, p := range programs {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+func command(args ...string) error {
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// A row is what was measured of a program with one way of recording.
+type row struct {
+	program, mode string
+	calls         int64
+	original      []float64            // seconds
+	replay        map[string][]float64 // by pace
+	off           map[string][]float64 // percent
+}
+
+func (o *options) run(w io.Writer, mpi string) error {
+	i := slices.IndexFunc(compile.Installed(), func(m compile.MPI) bool { return m.Name == mpi })
+	if i < 0 {
+		return fmt.Errorf("%s is not installed", mpi)
+	}
+	m := compile.Installed()[i]
+	spoor, err := filepath.Abs("bin/spoor")
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(spoor); err != nil {
+		return errors.New("bin/spoor is not built: run make, and this from the project's folder")
+	}
+	dir, err := os.MkdirTemp("", "spoor-replay-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var rows []*row
+	lines := make(map[string][]string)
+	for _, p := range programs {
+		if !slices.Contains(o.programs, p.name) {
+			continue
+		}
+		path, err := p.build(m, dir)
+		if err != nil {
+			return err
+		}
+		if path == "" {
+			fmt.Fprintf(os.Stderr, "replay: %s is left out: it is not here for %s\n", p.name, m.Name)
+			continue
+		}
+		lines[p.name] = m.Command(o.ranks, append([]string{path}, p.args...)...)
+		for _, mode := range o.modes {
+			rows = append(rows, &row{program: p.name, mode: mode, replay: make(map[string][]float64), off: make(map[string][]float64)})
+		}
+	}
+	end := time.Now().Add(o.budget)
+	b := bench{m: m, spoor: spoor, dir: dir}
+	for round := range o.rounds {
+		for i, r := range rows {
+			if time.Now().After(end) {
+				fmt.Fprintln(os.Stderr, "replay: the time is up")
+				o.print(w, m.Name, rows)
+				return nil
+			}
+			fmt.Fprintf(os.Stderr, "\rround %d of %d, %d of %d: %-20s", round+1, o.rounds, i+1, len(rows), r.program+" "+r.mode)
+			if err := b.measure(r, o.paces, lines[r.program]); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintln(os.Stderr)
+	o.print(w, m.Name, rows)
+	return nil
+}
+
+type bench struct {
+	m          compile.MPI
+	spoor, dir string
+}
+
+// measure records once and replays at each pace.
+func (b *bench) measure(r *row, paces []string, line []string) error {
+	if _, err := b.do(append([]string{b.spoor, "run", "-q", "--force", "--timing", r.mode, "-o", "a.spoor"}, line...)...); err != nil {
+		return err
+	}
+	for i, pace := range paces {
+		out, err := b.do(b.spoor, "replay", "--json", "--mpi", b.m.Name, "--pace", pace, "a.spoor")
+		if err != nil {
+			return err
+		}
+		var rep struct {
+			Wall     float64 `json:"wall_ns"`
+			Original float64 `json:"original_wall_ns"`
+			Ranks    []struct {
+				Calls int64 `json:"calls"`
+			} `json:"ranks"`
+		}
+		if err := json.Unmarshal(out, &rep); err != nil {
+			return fmt.Errorf("report of the replay: %w in\n%s", err, out)
+		}
+		if i == 0 {
+			r.original = append(r.original, rep.Original/1e9)
+			r.calls = 0
+			for _, x := range rep.Ranks {
+				r.calls += x.Calls
+			}
+		}
+		r.replay[pace] = append(r.replay[pace], rep.Wall/1e9)
+		r.off[pace] = append(r.off[pace], 100*(rep.Wall/rep.Original-1))
+	}
+	return nil
+}
+
+func (b *bench) do(args ...string) ([]byte, error) {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = b.dir, b.m.Environ()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s%s", strings.Join(args, " "), err, out, stderr.String())
+	}
+	return out, nil
+}
+
+func (o *options) print(w io.Writer, mpi string, rows []*row) {
+	fmt.Fprintf(w, "%s, %d ranks: seconds of the original and of its replay, medians; difference: median (least to most)\n\n", mpi, o.ranks)
+	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	fmt.Fprint(t, "| program\t| calls\t| times\t| rounds\t| original\t")
+	for _, p := range o.paces {
+		fmt.Fprintf(t, "| %s\t| difference\t", p)
+	}
+	fmt.Fprintln(t, "|")
+	fmt.Fprintln(t, strings.Repeat("|---\t", 5+2*len(o.paces))+"|")
+	for _, r := range rows {
+		if len(r.original) == 0 {
+			continue
+		}
+		fmt.Fprintf(t, "| %s\t| %s\t| %s\t| %d\t| %.2f\t", r.program, strconv.FormatInt(r.calls, 10), r.mode, len(r.original), median(r.original))
+		for _, p := range o.paces {
+			x := r.off[p]
+			fmt.Fprintf(t, "| %.2f\t| %+.1f %% (%+.1f to %+.1f)\t", median(r.replay[p]), median(x), slices.Min(x), slices.Max(x))
+		}
+		fmt.Fprintln(t, "|")
+	}
+	t.Flush()
+}
+
+func median(x []float64) float64 {
+	s := slices.Sorted(slices.Values(x))
+	if n := len(s); n%2 == 0 && n > 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}
