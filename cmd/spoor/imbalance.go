@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -31,8 +32,14 @@ ranks spent in them than the rank that spent least, which is mostly the one that
 came last. The gap is the time outside MPI before these calls. Where the ranks
 fall into two groups, both are shown.
 
-Times of calls are those of each rank if the trace has them; else a class of
-ranks shares its mean, and the extremes are exact. The output says which.`,
+Times of calls are those of each rank if the trace has them; else ranks of a
+class are told apart as far as mean, deviation and extremes of their totals
+allow: up to three ranks, and two groups. The output says which.
+
+If the trace has histograms (run --timing hist or path) or the time of each
+call, the single calls follow, with the ranks that had the shortest and the
+longest, and both groups where calls or gaps fall into two. Bars count ranks, or
+calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`,
 		Example: `  spoor imbalance app.spoor
   spoor imbalance --all app.spoor             not only collectives
   spoor imbalance --json app.spoor | jq .efficiency`,
@@ -52,7 +59,7 @@ ranks shares its mean, and the extremes are exact. The output says which.`,
 			if asJSON {
 				err = writeJSON(out, rep)
 			} else {
-				err = printImbalance(out, rep, top)
+				err = printImbalance(out, rep, top, columns(cmd))
 			}
 			if err != nil {
 				return err
@@ -68,7 +75,7 @@ ranks shares its mean, and the extremes are exact. The output says which.`,
 	return cmd
 }
 
-func printImbalance(w io.Writer, rep *imbalance.Report, top int) error {
+func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 	e := rep.Efficiency
 	if rep.Ranks == 0 {
 		fmt.Fprintln(w, "no rank left a track")
@@ -85,8 +92,9 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top int) error {
 		fmt.Fprintf(w, "of %s there is no track\n", plural(rep.Missing, "rank"))
 	}
 	fmt.Fprintln(w)
-	printDistribution(w, "useful", &rep.Useful, "")
-	printDistribution(w, "in MPI", &rep.MPI, "")
+	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
+	v.distribution("useful", &rep.Useful, "")
+	v.distribution("in MPI", &rep.MPI, "")
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
 	for i := range rep.Calls {
 		if top > 0 && i == top {
@@ -95,8 +103,15 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top int) error {
 		}
 		c := &rep.Calls[i]
 		fmt.Fprintf(w, "\n%s at %s: %s, %s lost\n", c.Function, c.Place, plural(c.Count, "call"), duration(c.Lost()))
-		printDistribution(w, "call", &c.Duration, "  ")
-		printDistribution(w, "gap", &c.Gap, "  ")
+		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
+		v.distribution("call", &c.Duration, "  ")
+		if !once {
+			v.sample(c.Single)
+		}
+		v.distribution("gap", &c.Gap, "  ")
+		if !once {
+			v.sample(c.SingleGap)
+		}
 	}
 	return nil
 }
@@ -108,26 +123,79 @@ func timingText(rep *imbalance.Report) string {
 	case "bounded":
 		return "each rank's own, within the error that was asked for"
 	case "by class":
-		return "classes of ranks share a mean; extremes are exact"
+		return "of classes of ranks; how far extremes are from the mean to 2 %"
 	}
 	return "not recorded"
 }
 
-// printDistribution writes how a time is spread over ranks.
-func printDistribution(w io.Writer, name string, d *imbalance.Distribution, indent string) {
+// An imbalanceView writes how times are spread.
+type imbalanceView struct {
+	w     io.Writer
+	width int
+	hosts bool // there are several
+}
+
+func manyHosts(rep *imbalance.Report) bool {
+	all := []imbalance.Distribution{rep.Useful, rep.MPI}
+	for i := range rep.Calls {
+		all = append(all, rep.Calls[i].Duration, rep.Calls[i].Gap)
+	}
+	for i := range all {
+		if all[i].Least.Host != all[0].Least.Host || all[i].Most.Host != all[0].Least.Host {
+			return true
+		}
+	}
+	return false
+}
+
+// line writes a text with bars behind, or below where there is no room.
+func (v *imbalanceView) line(text, bars string) {
+	if bars != "" && utf8.RuneCountInString(text)+2+utf8.RuneCountInString(bars) > v.width {
+		fmt.Fprintf(v.w, "%s\n               %s\n", text, bars)
+		return
+	}
+	fmt.Fprintln(v.w, strings.TrimRight(text+"  "+bars, " "))
+}
+
+// distribution writes how a time is spread over ranks.
+func (v *imbalanceView) distribution(name string, d *imbalance.Distribution, indent string) {
 	if d.Ranks == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%s%-7s %s mean, %s (rank %d, %s) to %s (rank %d, %s)%s\n", indent, name, duration(d.Mean),
-		duration(d.Least.Ns), d.Least.Rank, d.Least.Host, duration(d.Most.Ns), d.Most.Rank, d.Most.Host, bars(d))
+	v.line(fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most)), bars(d.Bins))
 	if len(d.Groups) == 2 {
 		a, b := d.Groups[0], d.Groups[1]
-		fmt.Fprintf(w, "%s        two groups: %s, and %s\n", indent, groupText(a), groupText(b))
+		fmt.Fprintf(v.w, "%s        two groups: %s, and %s\n", indent, groupText(a), groupText(b))
+	}
+}
+
+func (v *imbalanceView) extreme(x imbalance.Extreme) string {
+	if v.hosts && x.Host != "" {
+		return fmt.Sprintf("%s (rank %d, %s)", duration(x.Ns), x.Rank, x.Host)
+	}
+	return fmt.Sprintf("%s (rank %d)", duration(x.Ns), x.Rank)
+}
+
+// sample writes how the times of single calls are spread.
+func (v *imbalanceView) sample(s *imbalance.Sample) {
+	if s == nil {
+		return
+	}
+	v.line(fmt.Sprintf("          each %s mean, %s to %s", duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Steps))
+	if len(s.Groups) == 2 {
+		text := func(g imbalance.SampleGroup) string {
+			return fmt.Sprintf("%d at %s", g.Calls, duration(g.Mean))
+		}
+		a, b := s.Groups[0], s.Groups[1]
+		fmt.Fprintf(v.w, "               two groups: %s, and %s, from %s\n", text(a), text(b), v.extreme(b.Least))
 	}
 }
 
 func groupText(g imbalance.Group) string {
 	text := fmt.Sprintf("%s at %s", plural(g.Ranks, "rank"), duration(g.Mean))
+	if g.Estimated {
+		text = "about " + text
+	}
 	if len(g.Some) == 0 {
 		return text
 	}
@@ -138,24 +206,23 @@ func groupText(g imbalance.Group) string {
 	return text + ")"
 }
 
-// bars draws a histogram: how many ranks have how much, from least to most.
-func bars(d *imbalance.Distribution) string {
-	most := 0
-	for _, n := range d.Bins {
+// bars draws a histogram: how many there are, from least to most.
+func bars[T int | uint64](list []T) string {
+	most := T(0)
+	for _, n := range list {
 		most = max(most, n)
 	}
 	if most == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("  ")
-	for _, n := range d.Bins {
+	for _, n := range list {
 		steps := []rune("▁▂▃▄▅▆▇█")
 		if n == 0 {
 			b.WriteRune('·')
 			continue
 		}
-		b.WriteRune(steps[(n*len(steps)-1)/most])
+		b.WriteRune(steps[(n*T(len(steps))-1)/most])
 	}
 	return b.String()
 }

@@ -34,6 +34,9 @@ type Group struct {
 	Least float64 `json:"least_ns"`
 	Most  float64 `json:"most_ns"`
 	Some  []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
+
+	// The size follows from mean, deviation and extremes of all.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // maxNamed bounds how many ranks of a group are listed.
@@ -70,6 +73,9 @@ type part struct {
 	ranks           int
 	mean, deviation float64
 	least, most     sample
+
+	lone  bool // half of two groups, of which one rank is known
+	known int
 }
 
 func single(ns float64, rank int) part {
@@ -194,8 +200,12 @@ func group(list []part) Group {
 	for _, p := range list {
 		g.Ranks += p.ranks
 		sum += p.mean * float64(p.ranks)
-		if p.ranks == 1 {
+		switch {
+		case p.ranks == 1:
 			g.Some = append(g.Some, p.least.rank)
+		case p.lone:
+			g.Estimated = true
+			g.Some = append(g.Some, p.known)
 		}
 	}
 	g.Mean = sum / float64(g.Ranks)

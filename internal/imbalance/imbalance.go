@@ -4,8 +4,11 @@
 //
 // What it can tell depends on what the trace keeps of times. Where each call
 // has its own, every total is that of the rank. Where calls of a class share a
-// summary, mean, deviation and extremes are right, but between them a rank
-// counts as its class does. Each distribution says which of both it is.
+// summary, the mean is right, and deviation and extremes to 2 % of how far they
+// are from it; what lies between them is
+// told as far as it follows from these, and else a rank counts as its class
+// does. Each distribution says which of both it is. Histograms, and times of
+// single calls, also tell how the calls themselves are spread.
 //
 // The efficiencies are those of the POP project's methodology, for the
 // processes of MPI: with useful time u of each rank (outside of MPI) and the
@@ -21,6 +24,7 @@ import (
 	"math"
 	"slices"
 
+	"spoor/internal/timing/hist"
 	"spoor/trace"
 )
 
@@ -54,6 +58,11 @@ type Call struct {
 	Count      uint64       `json:"calls"`
 	Duration   Distribution `json:"duration"` // of a rank's calls together
 	Gap        Distribution `json:"gap"`      // outside MPI before them, together
+
+	// Single calls and the gaps before them; nil without histograms and times of
+	// single calls.
+	Single    *Sample `json:"single_duration,omitempty"`
+	SingleGap *Sample `json:"single_gap,omitempty"`
 }
 
 // Lost is how much longer ranks spent in the calls than the rank that spent
@@ -153,6 +162,8 @@ type entry struct {
 	collective     bool
 	count          uint64
 	duration, gaps []part
+
+	single, singleGap *hist.Hist // may be nil
 }
 
 // places keeps entries in order of first occurrence.
@@ -177,6 +188,7 @@ func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 		e := p.of[key]
 		c := Call{Function: key.function, Site: key.site, Place: o.Name(key.site), Collective: e.collective, Count: e.count}
 		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
+		c.Single, c.SingleGap = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
 		r.Calls = append(r.Calls, c)
 	}
 }
@@ -199,16 +211,32 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 			return err
 		}
 		type total struct {
-			duration, gap float64
-			count         uint64
+			duration, gap     float64
+			count             uint64
+			single, singleGap *hist.Hist
 		}
-		totals := make([]total, k.Terminals())
+		totals, wanted := make([]total, k.Terminals()), make([]bool, k.Terminals())
+		for terminal := range wanted {
+			c, err := k.Terminal(terminal)
+			if err != nil {
+				return err
+			}
+			wanted[terminal] = o.wanted(c.Func)
+		}
 		for stream := range k.Streams() {
 			for c, err := range k.Timings(stream) {
 				if err != nil {
 					return fmt.Errorf("rank %d: times: %w", rank, err)
 				}
 				x := &totals[c.Terminal]
+				if !wanted[c.Terminal] {
+					continue
+				}
+				if x.count == 0 {
+					x.single, x.singleGap = hist.New(ownBins, int32(rank)), hist.New(ownBins, int32(rank))
+				}
+				x.single.Add(c.Timing.Duration.Ns)
+				x.singleGap.Add(c.Timing.Gap.Ns)
 				x.duration += float64(c.Timing.Duration.Ns)
 				x.gap += float64(c.Timing.Gap.Ns)
 				x.count++
@@ -220,7 +248,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 			if err != nil {
 				return err
 			}
-			if x.count == 0 || !o.wanted(c.Func) {
+			if x.count == 0 {
 				continue
 			}
 			e := p.at(c)
@@ -230,6 +258,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 			sums[e].duration += x.duration
 			sums[e].gap += x.gap
 			e.count += x.count
+			e.single, e.singleGap = merged(e.single, x.single), merged(e.singleGap, x.singleGap)
 		}
 		for e, x := range sums {
 			e.duration = append(e.duration, single(x.duration, rank))
@@ -251,6 +280,10 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			return err
 		}
 		times, err := t.Times(class)
+		if err != nil {
+			return err
+		}
+		histograms, err := t.Histograms(class)
 		if err != nil {
 			return err
 		}
@@ -283,8 +316,18 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		for _, e := range order {
 			s := of[e]
 			e.count += s.duration.Count
-			e.duration = append(e.duration, spread(s.duration, s.durationTotals, members))
-			e.gaps = append(e.gaps, spread(s.gap, s.gapSums, members))
+			e.duration = append(e.duration, spread(s.duration, s.durationTotals, members)...)
+			e.gaps = append(e.gaps, spread(s.gap, s.gapSums, members)...)
+		}
+		for _, h := range histograms {
+			c, err := k.Terminal(h.Terminal)
+			if err != nil {
+				return err
+			}
+			if o.wanted(c.Func) {
+				e := p.at(c)
+				e.single, e.singleGap = merged(e.single, h.Duration), merged(e.singleGap, h.Gap)
+			}
 		}
 		o.Progress(class+1, t.Classes())
 	}
@@ -293,20 +336,24 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 }
 
 // spread is what a class tells of its ranks' totals.
-func spread(s trace.Stat, totals trace.Spread, members []int) part {
+func spread(s trace.Stat, totals trace.Spread, members []int) []part {
 	n := len(members)
 	if n == 1 {
-		return single(float64(s.Sum), members[0])
+		return []part{single(float64(s.Sum), members[0])}
 	}
 	p := part{ranks: n, mean: float64(s.Sum) / float64(n)}
 	if totals.Ranks > 0 {
 		p.least = sample{float64(totals.Min), int(totals.MinRank)}
 		p.most = sample{float64(totals.Max), int(totals.MaxRank)}
 		p.deviation = totals.Deviation()
-		return p
+		if s.Count == uint64(totals.Ranks) { // one call of each, whose extremes are exact
+			p.least = sample{float64(s.Min), int(s.MinRank)}
+			p.most = sample{float64(s.Max), int(s.MaxRank)}
+		}
+		return p.parts(totals, members)
 	}
 	p.least, p.most = sample{p.mean, members[0]}, sample{p.mean, members[0]}
-	return p
+	return []part{p}
 }
 
 // square is the square of a finite number.

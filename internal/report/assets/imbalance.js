@@ -1,12 +1,12 @@
 import { data } from "./data.js";
 import { el, none, section } from "./dom.js";
-import { percent, plural, ratio, time } from "./format.js";
+import { count, percent, plural, ratio, time } from "./format.js";
 import { table } from "./table.js";
 
 const who = (x) => `rank ${x.rank}${x.host ? ` on ${x.host}` : ""}`;
 
 // bars draws how many ranks have how much.
-const bars = (d, width = 150, height = 26) => {
+const bars = (d, width = 94, height = 26) => {
   if (!d.bins) return el("span", { className: "dim", textContent: d.ranks > 1 ? "–" : "" });
   const most = Math.max(...d.bins), step = width / d.bins.length, range = d.most.ns - d.least.ns;
   return el("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `ranks from ${time(d.least.ns)} to ${time(d.most.ns)}: ${d.bins.join(", ")}` },
@@ -20,9 +20,30 @@ const bars = (d, width = 150, height = 26) => {
     }));
 };
 
+// callBars draws how many calls took how long, in steps of equal ratio.
+const callBars = (s, width = 94, height = 26) => {
+  if (!s || !s.steps) return el("span", { className: "dim", textContent: "–" });
+  const most = Math.max(...s.steps), step = width / s.steps.length, low = Math.max(1, s.least.ns), ratio = s.most.ns / low;
+  const at = (i) => low * ratio ** (i / s.steps.length);
+  return el("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `calls from ${time(s.least.ns)} to ${time(s.most.ns)}: ${s.steps.join(", ")}` },
+    el("line", { class: "axis", x1: 0, x2: width, y1: height - 0.5, y2: height - 0.5 }),
+    s.steps.map((n, i) => {
+      const h = n ? Math.max(2, ((height - 2) * n) / most) : 0;
+      return el("g", {}, el("title", {}, `${plural(n, "call")} of ${time(at(i))} to ${time(at(i + 1))}`),
+        el("rect", { x: i * step, y: 0, width: step, height, fill: "transparent" }),
+        n > 0 && el("rect", { class: "b", x: i * step + 0.5, y: height - 1 - h, width: step - 1, height: h }));
+    }));
+};
+
+const callText = (s) => {
+  if (!s) return "";
+  const text = `${plural(s.calls, "call")}, ${time(s.mean_ns)} mean; shortest ${time(s.least.ns)}, ${who(s.least)}; longest ${time(s.most.ns)}, ${who(s.most)}`;
+  return s.groups ? `${text}. Two groups: ${s.groups.map((g) => `${count(g.calls)} at ${time(g.mean_ns)}`).join(", and ")}` : text;
+};
+
 const groups = (d) => {
   if (!d.groups) return null;
-  const one = (g) => `${plural(g.ranks, "rank")} at ${time(g.mean_ns)}` + (g.some_ranks ? ` (${g.some_ranks.join(", ")}${g.ranks > g.some_ranks.length ? ", …" : ""})` : "");
+  const one = (g) => `${g.estimated ? "about " : ""}${plural(g.ranks, "rank")} at ${time(g.mean_ns)}` + (g.some_ranks ? ` (${g.some_ranks.join(", ")}${g.ranks > g.some_ranks.length ? ", …" : ""})` : "");
   return `Two groups: ${one(d.groups[0])}, and ${one(d.groups[1])}.`;
 };
 
@@ -36,7 +57,7 @@ export const imbalance = () => {
   const r = data.imbalance;
   const lead = "What each rank had to compute, and in which calls the others waited for it. Time lost is how much longer ranks spent in a call than the rank that spent least.";
   if (r.ranks === 0) return section("imbalance", "Imbalance", lead, none("No rank left a track."));
-  const known = { "by class": "Ranks that made the same calls share a mean here; extremes are exact.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the error that was asked for.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
+  const known = { "by class": "Of ranks that made the same calls, only the mean, the deviation and the extremes are known; the latter to 2 % of how far they are from the mean.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the error that was asked for.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
   const calls = r.calls.filter((c) => c.duration.ranks > 1);
   const lost = (c) => Math.max(0, c.duration.mean_ns - c.duration.least.ns) * c.duration.ranks;
   let only = true;
@@ -47,11 +68,13 @@ export const imbalance = () => {
       { label: "Call", text: (c) => c.function, code: true },
       { label: "From", text: (c) => c.site, wrap: true },
       { label: "Lost", title: "in all ranks together", value: lost, text: (c) => time(lost(c)) },
-      { label: "Most / mean", value: (c) => (c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1), text: (c) => ratio(c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1) },
       { label: "Least time", value: (c) => c.duration.least.ns, text: (c) => `${time(c.duration.least.ns)}, rank ${c.duration.least.rank}`, hover: (c) => who(c.duration.least) },
-      { label: "Most time", value: (c) => c.duration.most.ns, text: (c) => `${time(c.duration.most.ns)}, rank ${c.duration.most.rank}`, hover: (c) => who(c.duration.most) },
-      { label: "Gap before, most", title: "time outside MPI before these calls, of the rank with most", value: (c) => c.gap.most.ns, text: (c) => `${time(c.gap.most.ns)}, rank ${c.gap.most.rank}`, hover: (c) => [who(c.gap.most), groups(c.gap)].filter(Boolean).join("\n") },
-      { label: "Ranks by time", text: (c) => groups(c.duration) || "", node: (c) => bars(c.duration), hover: (c) => groups(c.duration) },
+      { label: "Most time", value: (c) => c.duration.most.ns, text: (c) => `${time(c.duration.most.ns)}, rank ${c.duration.most.rank}`, hover: (c) => `${who(c.duration.most)}; ${ratio(c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1)} the mean` },
+      { label: "Most gap", title: "time outside MPI before these calls, of the rank with most", value: (c) => c.gap.most.ns, text: (c) => `${time(c.gap.most.ns)}, rank ${c.gap.most.rank}`, hover: (c) => [who(c.gap.most), groups(c.gap)].filter(Boolean).join("\n") },
+      { label: "Ranks", title: "how many ranks spent how long", text: (c) => groups(c.duration) || "", node: (c) => bars(c.duration), hover: (c) => groups(c.duration) },
+      ...(r.calls.some((c) => c.single_duration) ? [
+        { label: "Calls", title: "by time, in steps of equal ratio", text: (c) => callText(c.single_duration), node: (c) => callBars(c.single_duration), hover: (c) => callText(c.single_duration) },
+        { label: "Gaps", title: "times outside MPI before these calls, in steps of equal ratio", text: (c) => callText(c.single_gap), node: (c) => callBars(c.single_gap), hover: (c) => callText(c.single_gap) }] : []),
     ],
   }));
   draw();

@@ -1,0 +1,149 @@
+package imbalance
+
+import (
+	"math"
+
+	"spoor/internal/timing/hist"
+	"spoor/trace"
+)
+
+// A Sample is how single calls of all ranks are spread, not their sums: the
+// histogram of Ratn et al., Preserving Time in Large-Scale Communication Traces,
+// section 5.7.
+type Sample struct {
+	Calls  uint64        `json:"calls"`
+	Mean   float64       `json:"mean_ns"`
+	Least  Extreme       `json:"least"`
+	Most   Extreme       `json:"most"`
+	Steps  []uint64      `json:"steps"` // calls, from least to most in equal steps of their logarithm
+	Bins   []SampleBin   `json:"bins"`
+	Groups []SampleGroup `json:"groups,omitempty"` // two, if the calls fall into two
+}
+
+// A SampleBin is calls that took alike, with the ranks that had the extremes.
+type SampleBin struct {
+	Calls uint64  `json:"calls"`
+	Mean  float64 `json:"mean_ns"`
+	Least Extreme `json:"least"`
+	Most  Extreme `json:"most"`
+}
+
+// A SampleGroup is one of two groups of calls.
+type SampleGroup struct {
+	Calls uint64  `json:"calls"`
+	Mean  float64 `json:"mean_ns"`
+	Least Extreme `json:"least"`
+	Most  Extreme `json:"most"`
+}
+
+// ownBins is how many bins times get that the trace has one by one.
+const ownBins = 24
+
+// fewestCalls is the share of calls that is not just some that took long.
+const fewestCalls = 0.03
+
+// sampleOf describes a histogram; nil if it has nothing to tell.
+func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
+	if h == nil || h.Count() < 2 {
+		return nil
+	}
+	extreme := func(ns uint64, rank int32) Extreme {
+		x := Extreme{Ns: float64(ns), Rank: int(rank)}
+		if rank >= 0 {
+			x.Host = hosts(int(rank))
+		}
+		return x
+	}
+	all := h.Total()
+	s := &Sample{Calls: all.Count, Mean: all.Mean, Least: extreme(all.Min, all.MinRank), Most: extreme(all.Max, all.MaxRank)}
+	var parts []part
+	for _, b := range h.Bins() {
+		s.Bins = append(s.Bins, SampleBin{b.Count, b.Mean, extreme(b.Min, b.MinRank), extreme(b.Max, b.MaxRank)})
+		parts = append(parts, part{
+			ranks: int(b.Count), mean: b.Mean, deviation: math.Sqrt(b.Variance()),
+			least: sample{float64(b.Min), int(b.MinRank)}, most: sample{float64(b.Max), int(b.MaxRank)},
+		})
+	}
+	if two := groups(parts); two != nil && float64(min(two[0].Ranks, two[1].Ranks)) >= fewestCalls*float64(s.Calls) {
+		at := 0
+		for _, g := range two {
+			x := SampleGroup{Calls: uint64(g.Ranks), Mean: g.Mean}
+			for n := 0; n < g.Ranks; at++ {
+				b := &s.Bins[at]
+				if n == 0 {
+					x.Least = b.Least
+				}
+				x.Most = b.Most
+				n += int(b.Calls)
+			}
+			s.Groups = append(s.Groups, x)
+		}
+	}
+	s.Steps = steps(h, all)
+	return s
+}
+
+// steps counts calls in equal steps of the logarithm.
+func steps(h *hist.Hist, all hist.Bin) []uint64 {
+	low, high := math.Max(float64(all.Min), 1), float64(all.Max)
+	if high <= low {
+		return nil
+	}
+	list := make([]uint64, bins)
+	before := uint64(0)
+	for i := range list {
+		upto := all.Count
+		if i < bins-1 {
+			share := h.Below(low * math.Pow(high/low, float64(i+1)/bins))
+			upto = max(before, min(all.Count, uint64(share*float64(all.Count)+0.5)))
+		}
+		list[i] = upto - before
+		before = upto
+	}
+	return list
+}
+
+// merged adds a histogram to one that may be nil, and leaves it as it is.
+func merged(sum, h *hist.Hist) *hist.Hist {
+	switch {
+	case h == nil:
+		return sum
+	case sum == nil:
+		return h.Clone()
+	}
+	sum.Merge(h)
+	return sum
+}
+
+// parts returns what the spread of a class's totals says of its ranks. Up to
+// three totals follow from their mean and extremes. If nearly all lie at the
+// extremes, which is so when the variance is about as large as it can be between
+// them (Bhatia and Davis), they are two groups, whose sizes follow from the mean.
+func (p part) parts(totals trace.Spread, members []int) []part {
+	n := p.ranks
+	if n < 2 || totals.Ranks != n || p.most.ns <= p.least.ns {
+		return []part{p}
+	}
+	if n <= 3 {
+		list := []part{single(p.least.ns, p.least.rank), single(p.most.ns, p.most.rank)}
+		for _, rank := range members {
+			if n == 3 && rank != p.least.rank && rank != p.most.rank {
+				list = append(list, single(max(p.least.ns, min(p.most.ns, 3*p.mean-p.least.ns-p.most.ns)), rank))
+			}
+		}
+		return list
+	}
+	above, below := p.most.ns-p.mean, p.mean-p.least.ns
+	if square(p.deviation) < explained*above*below {
+		return []part{p}
+	}
+	high := int(math.Round(float64(n) * below / (above + below)))
+	high = max(1, min(n-1, high))
+	low := n - high
+	a := part{ranks: low, mean: p.mean - p.deviation*math.Sqrt(float64(high)/float64(low)), least: p.least}
+	b := part{ranks: high, mean: p.mean + p.deviation*math.Sqrt(float64(low)/float64(high)), most: p.most}
+	a.mean, b.mean = max(a.mean, p.least.ns), min(b.mean, p.most.ns)
+	a.most, b.least = sample{a.mean, p.least.rank}, sample{b.mean, p.most.rank}
+	a.lone, b.lone, a.known, b.known = true, true, p.least.rank, p.most.rank
+	return []part{a, b}
+}
