@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/timing/hist"
 	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
@@ -147,7 +148,7 @@ func TestHistograms(t *testing.T) {
 			}
 			tr.Hists = []track.Hist{{Terminal: 1, From: trace.FromAnywhere, Duration: d, Gap: g}}
 		}
-		rep, err := Of(reader(t, tracks), Options{})
+		rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
