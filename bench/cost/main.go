@@ -1,6 +1,7 @@
 // Command cost measures what spoor adds to a program: nanoseconds per call,
 // memory, start-up, and time in MPI_Finalize. Each figure comes from runs with
-// and without spoor in turn, and is a median.
+// and without spoor in turn, and is a median. With -cpu, loops are timed by the
+// processor time of the process, which other work on the machine changes less.
 //
 //	go run ./bench/cost [-mpi openmpi,mpich] [-runs 5] [-ranks 2,16,64]
 package main
@@ -26,9 +27,13 @@ func main() {
 	options := flag.String("options", "", "of spoor run, separated by spaces: --stack 8")
 	baseline := flag.String("baseline", "", "compare with these options of spoor run, not with runs without spoor; - for none")
 	depth := flag.Int("depth", 0, "call the loops from so many functions below main")
+	byCPU := flag.Bool("cpu", false, "time loops by processor time")
 	flag.Parse()
 	for _, mpi := range strings.Split(*mpis, ",") {
-		b := bench{mpi: mpi, runs: *runs, depth: *depth, plain: *baseline != ""}
+		b := bench{mpi: mpi, runs: *runs, depth: *depth, plain: *baseline != "", clock: "wall"}
+		if *byCPU {
+			b.clock = "cpu"
+		}
 		b.options[1] = strings.Fields(*options)
 		if *baseline != "-" {
 			b.options[0] = strings.Fields(*baseline)
@@ -48,6 +53,7 @@ type bench struct {
 	plain   bool        // spoor runs both, with options that differ
 	options [2][]string // of spoor run
 	depth   int
+	clock   string
 }
 
 func (b *bench) run(calls int, ranks string) error {
@@ -63,8 +69,8 @@ func (b *bench) run(calls int, ranks string) error {
 			return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
 		}
 	}
-	fmt.Printf("%s: loops on one rank, %d iterations, medians of %d runs in turn\n", b.mpi, calls, b.runs)
-	if err := b.compare(1, "loops", strconv.Itoa(calls), strconv.Itoa(b.depth)); err != nil {
+	fmt.Printf("%s: loops on one rank, %d iterations, %s time, medians of %d runs in turn\n", b.mpi, calls, b.clock, b.runs)
+	if err := b.compare(1, "loops", strconv.Itoa(calls), strconv.Itoa(b.depth), b.clock); err != nil {
 		return err
 	}
 	for _, n := range strings.Split(ranks, ",") {

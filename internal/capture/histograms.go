@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"spoor/internal/pack"
@@ -20,17 +21,28 @@ type histograms struct {
 	rank int32
 	ns   float64 // of a tick
 
-	lists  [][]pair // by terminal; in path mode, the one used last stands first
+	heads  []*pair  // by terminal: a list of pairs; in path mode, the one used last stands first
 	places []uint32 // by terminal: number of its function and site, in path mode
 	known  map[place]uint32
-	room   []hist.Bin // to be handed out
+	room   []pair // to be handed out
 }
 
-// A pair is the times of calls after a place.
+// A pair is the times of calls after a place. Times wait in it until there are some,
+// and go into the histograms together: a call touches two lines of memory at most,
+// where the two histograms of a program with many distinct calls lie in ten that
+// are no longer in the nearest cache.
 type pair struct {
-	from          uint32 // number of the place + 1; 0: the stream's first call, or not told apart
-	duration, gap *hist.Hist
+	from  uint32 // number of the place + 1; 0: the stream's first call, or not told apart
+	n     uint32 // how many wait
+	next  *pair
+	hists *[2]hist.Hist       // of durations and of gaps
+	late  [lateTimes]lateTime // in ticks
 }
+
+// lateTimes makes a pair two lines of memory.
+const lateTimes = 13
+
+type lateTime struct{ duration, gap uint32 }
 
 type place struct {
 	call uint16
@@ -50,54 +62,87 @@ func newHistograms(o timing.Options, rank int, ticksPerNs float64) *histograms {
 
 // add counts a call of terminal n after one of terminal prev.
 func (h *histograms) add(sigs *signature.Table, n, prev uint32, duration, gap uint64) {
-	if int(n) >= len(h.lists) || int(prev+1) > len(h.lists) {
+	if int(n) >= len(h.heads) || int(prev+1) > len(h.heads) {
 		h.grow(sigs)
 	}
 	from := uint32(0)
 	if h.path && prev != signature.None {
 		from = h.places[prev] + 1
 	}
-	list := h.lists[n]
-	if len(list) == 0 || list[0].from != from {
-		list = h.find(n, from)
+	p := h.heads[n]
+	if p == nil || p.from != from {
+		p = h.find(n, from)
 	}
-	p := &list[0]
-	p.duration.Add(uint64(float64(duration)*h.ns + 0.5))
-	p.gap.Add(uint64(float64(gap)*h.ns + 0.5))
+	if (duration|gap)>>32 != 0 {
+		h.settle(p)
+		p.hists[0].Add(h.toNs(duration))
+		p.hists[1].Add(h.toNs(gap))
+		return
+	}
+	p.late[p.n%lateTimes] = lateTime{uint32(duration), uint32(gap)}
+	if p.n++; p.n == lateTimes {
+		h.settle(p)
+	}
+}
+
+func (h *histograms) toNs(ticks uint64) uint64 { return uint64(float64(ticks)*h.ns + 0.5) }
+
+// settle puts the times that wait into the histograms.
+func (h *histograms) settle(p *pair) {
+	var durations, gaps [lateTimes]uint64
+	for i, t := range p.late[:p.n] {
+		durations[i], gaps[i] = uint64(float64(t.duration)*h.ns+0.5), uint64(float64(t.gap)*h.ns+0.5)
+	}
+	p.hists[0].AddAll(durations[:p.n])
+	p.hists[1].AddAll(gaps[:p.n])
+	p.n = 0
+}
+
+// pairs yields the pairs of a terminal, up to date.
+func (h *histograms) pairs(n uint32) iter.Seq[*pair] {
+	return func(yield func(*pair) bool) {
+		for p := h.heads[n]; p != nil; p = p.next {
+			h.settle(p)
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // find moves the pair of a place to the front, a new one if there is none.
-func (h *histograms) find(n, from uint32) []pair {
-	list := h.lists[n]
-	for i := range list {
-		if list[i].from == from {
-			list[0], list[i] = list[i], list[0]
-			return list
+func (h *histograms) find(n, from uint32) *pair {
+	for at := &h.heads[n]; *at != nil; at = &(*at).next {
+		if p := *at; p.from == from {
+			*at = p.next
+			p.next, h.heads[n] = h.heads[n], p
+			return p
 		}
 	}
-	list = append(list, pair{from, h.empty(), h.empty()})
-	last := len(list) - 1
-	list[0], list[last] = list[last], list[0]
-	h.lists[n] = list
-	return list
+	p := h.newPair(n, from)
+	for i := range p.hists {
+		p.hists[i].Init(make([]hist.Bin, h.bins), h.rank)
+	}
+	return p
 }
 
-// empty allocates histograms many at once.
-func (h *histograms) empty() *hist.Hist {
+// newPair puts a pair in front of a terminal's list, its histograms not yet made.
+func (h *histograms) newPair(n, from uint32) *pair {
 	const many = 16
-	if len(h.room) < h.bins {
-		h.room = make([]hist.Bin, many*h.bins)
+	if len(h.room) == 0 {
+		h.room = make([]pair, many)
 	}
-	x := new(hist.Hist)
-	x.Init(h.room[:h.bins:h.bins], h.rank)
-	h.room = h.room[h.bins:]
-	return x
+	p := &h.room[0]
+	h.room = h.room[1:]
+	*p = pair{from: from, hists: new([2]hist.Hist), next: h.heads[n]}
+	h.heads[n] = p
+	return p
 }
 
 // grow makes place for all terminals that there are now.
 func (h *histograms) grow(sigs *signature.Table) {
-	for n := len(h.lists); n < sigs.Len(); n++ {
-		h.lists = append(h.lists, nil)
+	for n := len(h.heads); n < sigs.Len(); n++ {
+		h.heads = append(h.heads, nil)
 		if !h.path {
 			continue
 		}
@@ -113,13 +158,14 @@ func (h *histograms) grow(sigs *signature.Table) {
 }
 
 func (h *histograms) save(w *pack.Writer) {
-	w.Uint(uint64(len(h.lists)))
-	for _, list := range h.lists {
+	w.Uint(uint64(len(h.heads)))
+	for n := range h.heads {
+		list := slices.Collect(h.pairs(uint32(n)))
 		w.Uint(uint64(len(list)))
-		for i := range list {
-			w.Uint(uint64(list[i].from))
-			list[i].duration.Save(w)
-			list[i].gap.Save(w)
+		for _, p := range list {
+			w.Uint(uint64(p.from))
+			p.hists[0].Save(w)
+			p.hists[1].Save(w)
 		}
 	}
 }
@@ -134,11 +180,11 @@ func (h *histograms) load(r *pack.Reader, sigs *signature.Table) {
 	h.grow(sigs)
 	for i := range n {
 		for range r.Count(3) {
-			p := pair{uint32(r.Index(len(h.known) + 1)), hist.Load(r), hist.Load(r)}
+			p := h.newPair(uint32(i), uint32(r.Index(len(h.known)+1)))
+			p.hists[0], p.hists[1] = *hist.Load(r), *hist.Load(r)
 			if r.Err() != nil {
 				return
 			}
-			h.lists[i] = append(h.lists[i], p)
 		}
 	}
 }
@@ -160,11 +206,11 @@ func (h *histograms) track(order []uint32) []track.Hist {
 	}
 	var out []track.Hist
 	for i, n := range order {
-		if int(n) >= len(h.lists) {
+		if int(n) >= len(h.heads) {
 			continue
 		}
 		first := len(out)
-		for _, p := range h.lists[n] {
+		for p := range h.pairs(n) {
 			from := track.Anywhere
 			if h.path && p.from == 0 {
 				from = track.First
@@ -175,7 +221,7 @@ func (h *histograms) track(order []uint32) []track.Hist {
 				}
 				from = at
 			}
-			out = append(out, track.Hist{Terminal: i, From: from, Duration: p.duration, Gap: p.gap})
+			out = append(out, track.Hist{Terminal: i, From: from, Duration: &p.hists[0], Gap: &p.hists[1]})
 		}
 		slices.SortFunc(out[first:], func(a, b track.Hist) int { return cmp.Compare(a.From, b.From) })
 	}

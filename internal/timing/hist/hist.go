@@ -129,21 +129,63 @@ func (h *Hist) Add(v uint64) {
 	if len(bins) < cap(bins) && h.grow(i, v) {
 		return
 	}
-	b := &bins[i]
+	bins[i].add(v)
+	if h.left--; h.left <= 0 {
+		h.balance()
+	}
+}
+
+// AddAll puts in samples, one after the other, as Add does.
+func (h *Hist) AddAll(list []uint64) {
+	for len(list) > 0 {
+		bins := h.bins
+		if len(bins) < cap(bins) || len(bins) > fewBins {
+			h.Add(list[0])
+			list = list[1:]
+			continue
+		}
+		// Until bins are balanced next, nothing but the bins changes.
+		n := min(len(list), int(h.left))
+		if len(bins) == DefaultBins {
+			addFive((*[DefaultBins]Bin)(bins), (*[DefaultBins]uint64)(h.upto), list[:n])
+		} else {
+			upto := h.upto[:len(bins)-1]
+			for _, v := range list[:n] {
+				i := 0
+				for _, u := range upto {
+					_, above := bits.Sub64(u, v, 0)
+					i += int(above)
+				}
+				bins[i].add(v)
+			}
+		}
+		list = list[n:]
+		if h.left -= int32(n); h.left <= 0 {
+			h.balance()
+		}
+	}
+}
+
+// addFive is AddAll's loop for the usual number of bins, with bounds in registers.
+func addFive(bins *[DefaultBins]Bin, upto *[DefaultBins]uint64, list []uint64) {
+	u0, u1, u2, u3 := upto[0], upto[1], upto[2], upto[3]
+	for _, v := range list {
+		_, a0 := bits.Sub64(u0, v, 0)
+		_, a1 := bits.Sub64(u1, v, 0)
+		_, a2 := bits.Sub64(u2, v, 0)
+		_, a3 := bits.Sub64(u3, v, 0)
+		bins[a0+a1+a2+a3].add(v)
+	}
+}
+
+// add counts a sample; Mean and m2 follow later.
+func (b *Bin) add(v uint64) {
 	b.Count++
 	d := float64(v) - b.Mean
 	b.late += d
 	b.late2 += float64(d * d)
-	if v < b.Min {
-		b.Min = v
-	}
-	if v > b.Max {
-		b.Max = v
-	}
-	h.left--
-	if h.left <= 0 {
-		h.balance()
-	}
+	b.Min = min(b.Min, v)
+	b.Max = max(b.Max, v)
 }
 
 // grow makes a bin for v, which belongs to bin i, unless that one covers it.
