@@ -49,6 +49,12 @@ Calls that could end in several ways end as they did: a receive from any source
 takes the message that it took, MPI_Test says no as often as it did, MPI_Waitany
 finishes the same request. Files are opened in a scratch directory.
 
+No call is made sooner than in the original: what the program waited in calls for
+others that were late, the replay may wait before them, and the report has it as
+held. With --pace gaps, or another --speed, calls are made as soon as the recorded
+time since the call before has passed, which shows what another MPI or machine
+changes.
+
 The report says how long the replay took, and for each rank how much of that was
 in MPI, beside the original's. With --record the replay itself is traced: spoor
 diff --any-address tells whether it made the same calls.
@@ -58,6 +64,7 @@ listed, and nothing is started. If a call takes longer than --timeout, each rank
 says where it is, and the replay ends.`,
 		Example: `  spoor replay app.spoor
   spoor replay --mpi mpich --no-compute app.spoor
+  spoor replay --mpi mpich --pace gaps app.spoor
   spoor replay --launcher 'srun -n {n}' --mpi openmpi app.spoor
   spoor replay --record again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor`,
 		Args: exactly(1, "a trace"),

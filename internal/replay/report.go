@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // A Report is what a rank did, in nanoseconds.
@@ -16,6 +17,7 @@ type Report struct {
 	Compute   int64    `json:"compute_ns"` // outside of them without what calls were held, on the first thread
 	Wanted    int64    `json:"wanted_ns"`  // what the trace says of that, on the first thread
 	Held      int64    `json:"held_ns"`    // what its calls waited besides, as the program made them later
+	Peak      int64    `json:"peak_bytes"` // most memory that was resident, the MPI's included
 	Different int64    `json:"different"`  // calls that returned something else than recorded
 	Examples  []string `json:"examples,omitempty"`
 }
@@ -43,6 +45,10 @@ func (p *Process) WriteReport(dir string) error {
 		return nil
 	}
 	r := p.Report()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err == nil {
+		r.Peak = usage.Maxrss << 10
+	}
 	b, err := json.Marshal(&r)
 	if err != nil {
 		return err
