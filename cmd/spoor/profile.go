@@ -47,7 +47,9 @@ each call. No source is needed; with debug information places have lines.
 
 Ranks that did the same share a shape: it is shown for the first rank of the
 largest class unless --rank, --class or --all say otherwise. Times are means of
-the class's ranks, times how often the rank did it.
+the class's ranks, times how often the rank did it; with --rank, they are that
+rank's own if the trace has the time of each call (run --timing lossless and the
+lossy ones). The first line says which.
 
 What is a loop here follows from what was called: calls from the same place are
 the same, whatever their other parameters. "3 to 5 times" varies from one time
@@ -232,8 +234,12 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	where := newPlaces(o.paths)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	var list []*profile.Profile
+	of := profile.Of
+	if o.rank >= 0 {
+		of = profile.OfRank
+	}
 	for i, rank := range ranks {
-		p, err := profile.Of(r, rank, where.of)
+		p, err := of(r, rank, where.of)
 		if err != nil {
 			return err
 		}

@@ -43,12 +43,14 @@ type Profile struct {
 	Ranks   []int    `json:"ranks"`  // of the class; they share the shape
 	Rank    int      `json:"rank"`   // whose counts and bytes these are
 	Varies  bool     `json:"varies"` // the others run loops another number of times
+	Times   string   `json:"times"`  // mean: of the class; exact or bounded: the rank's own
 	Sites   []Site   `json:"sites"`
 	Threads []Thread `json:"threads"`
 }
 
-// A Thread is what one thread of the rank did. Times are the class's means of
-// each distinct call, times how often the rank made it, in nanoseconds.
+// A Thread is what one thread of the rank did. Times are means of each distinct
+// call, those of the class or the rank's own, times how often the rank made it,
+// in nanoseconds.
 type Thread struct {
 	Number int     `json:"thread"`
 	Total  Sums    `json:"total"`
@@ -113,8 +115,18 @@ type Site struct {
 	Values   []Value `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
 
-// Of makes the profile of a rank.
+// Of makes the profile of a rank as one of its class, with the class's times.
 func Of(r *trace.Reader, rank int, where Where) (*Profile, error) {
+	return of(r, rank, where, false)
+}
+
+// OfRank makes the profile of a rank, with its own times if the trace has the
+// time of each call, which takes as long as reading them all.
+func OfRank(r *trace.Reader, rank int, where Where) (*Profile, error) {
+	return of(r, rank, where, true)
+}
+
+func of(r *trace.Reader, rank int, where Where, own bool) (*Profile, error) {
 	k, err := r.Rank(rank)
 	if err != nil {
 		return nil, err
@@ -125,15 +137,53 @@ func Of(r *trace.Reader, rank int, where Where) (*Profile, error) {
 	}
 	b := &builder{k: k, x: x, where: where, peers: make(map[int]string), p: &Profile{
 		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], World: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
-		Varies: x.Varies(),
+		Varies: x.Varies(), Times: "mean",
 	}}
 	if err := b.terminals(r); err != nil {
 		return nil, err
 	}
 	for stream := range k.Streams() {
+		if own && len(b.p.Ranks) > 1 { // a single rank has its own times anyway
+			if err := b.ownTimes(stream); err != nil {
+				return nil, err
+			}
+		}
 		b.thread(stream)
 	}
 	return b.p, b.err
+}
+
+// ownTimes puts the times of a thread's calls in place of means, if the trace
+// has the time of each call.
+func (b *builder) ownTimes(stream int) error {
+	type sum struct{ duration, gap, calls uint64 }
+	var sums []sum
+	worst := trace.ExactSample
+	for c, err := range b.k.Timings(stream) {
+		if err != nil {
+			return err
+		}
+		if c.Timing.Duration.Kind < trace.BoundedSample {
+			return nil
+		}
+		if sums == nil {
+			sums = make([]sum, len(b.each))
+		}
+		worst = min(worst, c.Timing.Duration.Kind)
+		x := &sums[c.Terminal]
+		x.duration += c.Timing.Duration.Ns
+		x.gap += c.Timing.Gap.Ns
+		x.calls++
+	}
+	for t, x := range sums {
+		if x.calls > 0 {
+			b.each[t].Compute, b.each[t].MPI = float64(x.gap)/float64(x.calls), float64(x.duration)/float64(x.calls)
+		}
+	}
+	if sums != nil {
+		b.p.Times = worst.String()
+	}
+	return nil
 }
 
 // A builder turns folded rules into nodes with times.

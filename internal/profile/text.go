@@ -89,6 +89,14 @@ func (p *Profile) head(t *Thread) string {
 	if t.Number > 0 {
 		who += fmt.Sprintf(", thread %d", t.Number)
 	}
+	switch {
+	case p.Times == "bounded":
+		who += ", own times within their bounds"
+	case p.Times != "mean" && len(p.Ranks) > 1:
+		who += ", own times"
+	case len(p.Ranks) > 1:
+		who += ", mean times"
+	}
 	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, grouped(t.Total.Calls), Duration(t.Total.Compute), Duration(t.Total.MPI))
 }
 

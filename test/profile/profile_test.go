@@ -265,3 +265,45 @@ type shapeNode struct {
 	Most           uint64
 	Body           []*shapeNode
 }
+
+// With the time of each call, --rank shows the rank's own times, not its class's.
+func TestOwnTimes(t *testing.T) {
+	mpi := mpis(t)[0]
+	dir := traceWith(t, mpi, "callers.c", []string{"--timing", "lossless"})
+	var flat struct {
+		PerRank []struct {
+			MPI float64 `json:"mpi_ns"`
+		} `json:"per_rank"`
+	}
+	if err := json.Unmarshal([]byte(run(t, dir, spoor(t), "profile", "--flat", "--json", "app.spoor")), &flat); err != nil {
+		t.Fatal(err)
+	}
+	var totals []float64
+	for rank, want := range flat.PerRank {
+		var list []struct {
+			Ranks   []int
+			Times   string
+			Threads []struct {
+				Total struct {
+					MPI float64 `json:"mpi_ns"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(run(t, dir, spoor(t), "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")), &list); err != nil {
+			t.Fatal(err)
+		}
+		p := list[0]
+		if len(p.Ranks) != 2 || p.Times != "exact" {
+			t.Errorf("times of ranks %v are %q", p.Ranks, p.Times)
+		}
+		// The table of processes keeps ten bits.
+		got := p.Threads[0].Total.MPI
+		if got < 0.999*want.MPI || got > 1.001*want.MPI {
+			t.Errorf("rank %d was in MPI for %v ns, its calls take %v", rank, want.MPI, got)
+		}
+		totals = append(totals, got)
+	}
+	if totals[0] == totals[1] {
+		t.Errorf("two ranks took the same time, %v", totals)
+	}
+}
