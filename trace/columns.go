@@ -103,9 +103,10 @@ func (x *Columns) Formula(terminal, value int) (formula string, others []int64) 
 	v := x.value(terminal, value)
 	f := v.Form
 	if f.Kind == column.Stored || f.Kind == column.Like {
-		f = column.Form{Kind: column.Rank | column.Masked, C: [10]int64{x.commonShift(terminal, value)}}
+		f = column.Form{Kind: column.Rank | column.Masked, C: column.Coefficients{x.commonShift(terminal, value)}}
 	}
-	if formula = formulaText(&f, x.size); f.Kind&column.Masked == 0 {
+	f = f.Inner()
+	if formula = formulaText(&f, x.size); v.Form.Kind == f.Kind && f.Kind&column.Masked == 0 {
 		return formula, nil
 	}
 	seen := make(map[int64]bool)
@@ -159,6 +160,12 @@ func formulaText(f *column.Form, size int64) string {
 		return fmt.Sprintf("rank xor %d", f.C[0])
 	case column.Digits:
 		return gridText(f)
+	case column.Wrap:
+		x := "x"
+		if f.C[1] != 0 {
+			x = fmt.Sprintf("x%+d mod %d", f.C[1], f.C[0])
+		}
+		return fmt.Sprintf("(%s, y) of a grid %d wide", x, f.C[0])
 	}
 	return ""
 }

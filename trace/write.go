@@ -69,12 +69,11 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	if err != nil {
 		return raw, err
 	}
-	e := encoder{c: c, timeless: !times, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*Function)}
-	e.table.index = make(map[skeleton]*group)
+	e := encoder{c: c, timeless: !times, plain: !times, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*Function)}
 	for i := range schema {
 		e.functions[schema[i].ID] = &schema[i]
 	}
-	if err := e.classes(); err != nil {
+	if err := e.calls(&raw, packed); err != nil {
 		return raw, err
 	}
 	raw[secMeta] = appendMeta(nil, c.Meta)
@@ -82,16 +81,6 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	raw[secStrings] = appendStrings(nil, c.Strings)
 	raw[secSites] = e.sites.append(nil)
 	raw[secRanks] = appendRanks(nil, c)
-	var first map[*group]int
-	raw[secSignatures], first = e.table.append(nil)
-	sigs := make([][]int, len(c.Classes))
-	for i := range sigs {
-		for _, ref := range e.refs[i] {
-			sigs[i] = append(sigs[i], first[ref.group]+ref.sig)
-		}
-	}
-	raw[secClasses] = appendClasses(nil, e.counts, sigs, packed)
-	raw[secColumns] = appendBlobs(nil, e.stored)
 	raw[secTimes] = appendBlobs(nil, e.times)
 	raw[secProcess] = c.Processes.append(nil)
 	if times {
@@ -151,6 +140,53 @@ type encoder struct {
 	stored    [][]byte         // per class
 	times     [][]byte         // per class
 	timeless  bool
+	plain     bool // no block sizes
+	shares    bool // there were some
+}
+
+// calls fills in the sections that say what was called. Block sizes have a form
+// of their own, which is not always of use: where some are found, the sections
+// are also made without.
+func (e *encoder) calls(raw *[secEnd][]byte, packed func([]byte) int) error {
+	if err := e.callsOnce(raw, packed); err != nil || !e.shares {
+		return err
+	}
+	list := []int{secSignatures, secClasses, secColumns}
+	other := encoder{c: e.c, timeless: e.timeless, plain: true, sites: e.sites, functions: e.functions}
+	var alternative [secEnd][]byte
+	if err := other.callsOnce(&alternative, packed); err != nil {
+		return err
+	}
+	with, without := 0, 0
+	for _, id := range list {
+		with += packed(raw[id])
+		without += packed(alternative[id])
+	}
+	if without < with {
+		*e = other
+		for _, id := range list {
+			raw[id] = alternative[id]
+		}
+	}
+	return nil
+}
+
+func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error {
+	e.table.index = make(map[skeleton]*group)
+	if err := e.classes(); err != nil {
+		return err
+	}
+	var first map[*group]int
+	raw[secSignatures], first = e.table.append(nil)
+	sigs := make([][]int, len(e.c.Classes))
+	for i := range sigs {
+		for _, ref := range e.refs[i] {
+			sigs[i] = append(sigs[i], first[ref.group]+ref.sig)
+		}
+	}
+	raw[secClasses] = appendClasses(nil, e.counts, sigs, packed)
+	raw[secColumns] = appendBlobs(nil, e.stored)
+	return nil
 }
 
 // classes goes through the classes, large ones first: their forms are the
@@ -197,6 +233,7 @@ func (e *encoder) class(i int, taken []bool) error {
 		return fmt.Errorf("streams don't have the %d terminals by first occurrence", len(class.Terminals))
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
+	fitter.Plain = e.plain
 	times, groups := make([]Times, terminals), make([]*group, terminals)
 	var err error
 	if e.counts[i], err = countsOf(class); err != nil {
@@ -220,6 +257,7 @@ func (e *encoder) class(i int, taken []bool) error {
 		e.stored[i] = append(e.stored[i], stored...)
 		times[k], groups[k] = t.Times, ref.group
 	}
+	e.shares = e.shares || fitter.Shares()
 	if e.timeless {
 		return nil
 	}

@@ -14,6 +14,12 @@ type Fitter struct {
 	vals  []int64 // of the column at hand
 	bases []*base // stored columns that others may be like
 	refs  int64   // number of stored columns
+
+	shares []Form // block sizes so far
+
+	// Plain leaves out block sizes. Where many columns are like each other, but
+	// only some are block sizes, these would break the row.
+	Plain bool
 }
 
 type fitted struct {
@@ -48,9 +54,9 @@ func NewFitter(ranks Column, size int) *Fitter {
 func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
 	if v, ok := c.Same(); ok {
 		if c.n == 1 && preferRank && v >= 0 {
-			return Form{Kind: Rank, C: [10]int64{v - f.ranks[0]}}, nil
+			return Form{Kind: Rank, C: Coefficients{v - f.ranks[0]}}, nil
 		}
-		return Form{Kind: Const, C: [10]int64{v}}, nil
+		return Form{Kind: Const, C: Coefficients{v}}, nil
 	}
 	e := f.entry(c)
 	if e.memo != nil {
@@ -91,6 +97,9 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 				return form, nil
 			}
 		}
+	}
+	if form, ok := f.border(vals); ok {
+		return form, nil
 	}
 	stored := EncodeSeq(nil, c, &f.col)
 	rest := members{vals: vals, skip: make([]bool, len(vals))}
@@ -151,10 +160,10 @@ func (f *Fitter) closed(m *members) (Form, bool) {
 	}
 	v, r := m.vals[first], f.ranks[first]
 	candidates := []Form{
-		{Kind: Const, C: [10]int64{v}},
-		{Kind: Rank, C: [10]int64{v - r}},
-		{Kind: Ring, C: [10]int64{mod(v-r, f.size)}},
-		{Kind: Xor, C: [10]int64{v ^ r}},
+		{Kind: Const, C: Coefficients{v}},
+		{Kind: Rank, C: Coefficients{v - r}},
+		{Kind: Ring, C: Coefficients{mod(v-r, f.size)}},
+		{Kind: Xor, C: Coefficients{v ^ r}},
 	}
 	for i := range candidates {
 		if f.holds(&candidates[i], m) {
@@ -163,6 +172,12 @@ func (f *Fitter) closed(m *members) (Form, bool) {
 	}
 	if len(m.vals)-m.skipped < 3 {
 		return Form{}, false
+	}
+	if form, ok := f.wrap(m, first); ok {
+		return form, true
+	}
+	if form, ok := f.blocks(m, first); ok {
+		return form, true
 	}
 	low := v
 	for i, v := range m.vals {

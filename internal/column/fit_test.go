@@ -54,7 +54,7 @@ func TestClosedForms(t *testing.T) {
 		"next":          {func(r int64) int64 { return r + 1 }, Rank},
 		"ring":          {func(r int64) int64 { return (r + 140) % size }, Ring},
 		"butterfly":     {func(r int64) int64 { return r ^ 8 }, Xor},
-		"torus x":       {pattern(func(x, y int64) int64 { return (x+1)%side + side*y }), Digits},
+		"torus x":       {pattern(func(x, y int64) int64 { return (x+1)%side + side*y }), Wrap},
 		"torus y":       {pattern(func(x, y int64) int64 { return x + side*((y+side-1)%side) }), Ring},
 		"transpose":     {pattern(func(x, y int64) int64 { return y + side*x }), Digits},
 		"skew":          {pattern(func(x, y int64) int64 { return (x+y)%side + side*y }), Digits},
@@ -65,7 +65,26 @@ func TestClosedForms(t *testing.T) {
 				return -3
 			}
 			return x + 1 + side*y
-		}), Rank | Masked},
+		}), Rank | Edge},
+		"blocks": {pattern(func(x, y int64) int64 { return 3 * blockSize(100, side, x) * blockSize(200, side, y) }), Share},
+		"blocks of an open grid": {pattern(func(x, y int64) int64 {
+			if y == 0 {
+				return 0
+			}
+			return 8 * blockSize(100, side, x)
+		}), Stored},
+		"other way at the edge": {pattern(func(x, y int64) int64 {
+			if y == side-1 {
+				return x + side*(y-1)
+			}
+			return x + side*(y+1)
+		}), Rank | Edge},
+		"some without": {func(r int64) int64 {
+			if r%7 == 3 {
+				return -3
+			}
+			return r + 1
+		}, Rank | Masked},
 		"noise": {func(r int64) int64 { return (r*r*7919 + r*31) % 101 }, Stored},
 	}
 	for name, tc := range tests {
@@ -80,6 +99,75 @@ func TestClosedForms(t *testing.T) {
 				t.Errorf("kind %d, want %d", form.Kind, tc.kind)
 			}
 		})
+	}
+}
+
+// blockSize is what the i-th of p gets of n.
+func blockSize(n, p, i int64) int64 { return (n + p - 1 - i) / p }
+
+// A count is found again in bytes, and where only some ranks have it.
+func TestBlocksAgain(t *testing.T) {
+	const side, size = 12, 144
+	var ranks, counts, bytes Column
+	for r := range int64(size) {
+		ranks.Append(r)
+		n := blockSize(100, side, r%side) * blockSize(200, side, r/side)
+		counts.Append(n)
+		if r%side == side-1 {
+			n = 0
+		}
+		bytes.Append(8 * n)
+	}
+	f := NewFitter(ranks, size)
+	if form, _ := f.Fit(&counts, false); form.Kind != Share {
+		t.Errorf("counts have kind %v", form.Kind)
+	}
+	form, _ := f.Fit(&bytes, false)
+	if form.Kind != Share|Edge {
+		t.Fatalf("bytes have kind %v", form.Kind)
+	}
+	for i, want := range bytes.Values() {
+		if got := form.Eval(int64(i), size); got != want {
+			t.Fatalf("rank %d: %d, want %d", i, got, want)
+		}
+	}
+	f = NewFitter(ranks, size)
+	f.Plain = true
+	if form, _ := f.Fit(&counts, false); form.Kind == Share {
+		t.Error("block sizes in spite of Plain")
+	}
+}
+
+// Edges are found on ranks with gaps between them, too.
+func TestEdgeOfSome(t *testing.T) {
+	const side, size = 16, 1024
+	for name, in := range map[string]func(r int64) bool{
+		"odd":       func(r int64) bool { return r%2 == 1 },
+		"not first": func(r int64) bool { return r > 0 },
+		"inner":     func(r int64) bool { return r >= 256 && r%side > 0 && r%side < side-1 },
+	} {
+		for _, last := range []bool{false, true} {
+			var ranks Column
+			var vals []int64
+			for r := range int64(size) {
+				if !in(r) {
+					continue
+				}
+				ranks.Append(r)
+				y := r / side % side
+				if last {
+					y = side - 1 - y
+				}
+				v := r - side
+				if y == 0 {
+					v = r + 256
+				}
+				vals = append(vals, v)
+			}
+			if form := store(t, vals, ranks, size); form.Kind != Rank|Edge {
+				t.Errorf("%s: kind %v", name, form.Kind)
+			}
+		}
 	}
 }
 
@@ -108,6 +196,9 @@ func TestAnyColumnSurvives(t *testing.T) {
 func FuzzDecodeForms(f *testing.F) {
 	f.Add([]byte{0, 2}, uint8(1))
 	f.Add([]byte{4, 2, 0, 2, 2, 2, 2, 2, 2, 2, 2}, uint8(1))
+	f.Add([]byte{7, 8, 2}, uint8(1))
+	f.Add([]byte{8, 2, 8, 2, 20, 0, 4, 20}, uint8(1))
+	f.Add([]byte{17, 2, 16, 2, 6, 3}, uint8(1))
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {
 		r := wire.NewReader(b, "fuzz")
 		forms := DecodeForms(r, int(n))

@@ -14,21 +14,30 @@ const (
 	Digits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
 	Stored Kind = 5 // no closed form: a Seq stands with the class
 	Like   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
-	kinds       = 7
+	Wrap   Kind = 7 // (rank + c) mod p within its block of p ranks
+	Share  Kind = 8 // a product of two block sizes, each one larger at first
+	kinds       = 9
+
+	// Edge is added to a kind that holds but at one end of each block of some
+	// ranks, such as the border of a grid; see edge.go.
+	Edge Kind = 16
 
 	// Masked is added to a kind that holds for most ranks only. A Seq with the
 	// class says where: 0 where the form holds, else one more than the value,
 	// or the value itself if that is negative.
-	Masked Kind = 8
+	Masked Kind = 32
 )
 
 // coefficients is how many numbers each kind needs.
-var coefficients = [kinds]int{1, 1, 1, 1, 10, 0, 8}
+var coefficients = [kinds]int{1, 1, 1, 1, 10, 0, 8, 2, 7}
+
+// Coefficients are those of a form, as many as its kind needs.
+type Coefficients [7 + edgeCoefficients]int64
 
 // A Form is a kind with its coefficients.
 type Form struct {
 	Kind Kind
-	C    [10]int64
+	C    Coefficients
 }
 
 // Coefficients of Digits. With rank = x + d·y, the value is
@@ -48,19 +57,44 @@ const (
 
 // String names the kind for people.
 func (k Kind) String() string {
-	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column", "?"}[k&^Masked&7]
-	if k&Masked != 0 {
+	if !k.Valid() {
+		return "?"
+	}
+	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column",
+		"(rank + c) mod p", "block sizes"}[k.base()]
+	switch {
+	case k&Masked != 0:
 		name += ", with exceptions"
+	case k&Edge != 0:
+		name += ", but for an edge"
 	}
 	return name
 }
 
 // Coefficients returns how many numbers the form's kind needs.
-func (k Kind) Coefficients() int { return coefficients[k&^Masked] }
+func (k Kind) Coefficients() int {
+	if k&Edge != 0 {
+		return coefficients[k.base()] + edgeCoefficients
+	}
+	return coefficients[k.base()]
+}
+
+// base is the kind without what is added to it.
+func (k Kind) base() Kind { return k &^ (Masked | Edge) }
 
 // Valid reports whether there is such a kind.
 func (k Kind) Valid() bool {
-	return k < kinds || k&Masked != 0 && k&^Masked < Stored
+	b := k.base()
+	closed := b < kinds && b != Stored && b != Like
+	switch k - b {
+	case 0:
+		return b < kinds
+	case Masked:
+		return closed
+	case Edge:
+		return closed && b != Digits
+	}
+	return false
 }
 
 // Columns returns whether a Seq stands with the class for a form of the kind.
@@ -71,17 +105,32 @@ func (f *Form) Check(r *wire.Reader) {
 	if f.Kind == Like && (f.C[lD] < 1 || f.C[lDiv] < 1 || f.C[lRef] < 0) {
 		r.Fail("form with a divisor below 1 or a negative reference")
 	}
-	if f.Kind&^Masked != Digits {
-		return
+	bad := false
+	switch f.Kind.base() {
+	case Digits:
+		bad = f.C[cD] < 1 || f.C[cM1] < 1 || f.C[cM2] < 1
+	case Wrap:
+		bad = f.C[wBlock] < 1
+	case Share:
+		bad = f.C[sBlock1] < 0 || f.C[sBlock2] < 0
 	}
-	if f.C[cD] < 1 || f.C[cM1] < 1 || f.C[cM2] < 1 {
-		r.Fail("form with a divisor below 1")
+	if f.Kind&Edge != 0 {
+		e := f.edge()
+		bad = bad || e[eBlock] < 0 || e[eSide] < 0 || e[eSide] > maxSide
+	}
+	if bad {
+		r.Fail("form with coefficients that make no sense")
 	}
 }
 
 // Eval returns the form's value for a rank of a world of size P.
 func (f *Form) Eval(rank, size int64) int64 {
-	switch f.Kind &^ Masked {
+	if f.Kind&Edge != 0 {
+		if v, ok := f.atEdge(rank, size); ok {
+			return v
+		}
+	}
+	switch f.Kind.base() {
 	case Const:
 		return f.C[0]
 	case Rank:
@@ -95,6 +144,11 @@ func (f *Form) Eval(rank, size int64) int64 {
 		lo := mod(linear(f.C[cA1], x, f.C[cB1], y, f.C[cC1]), f.C[cM1])
 		hi := mod(linear(f.C[cA2], x, f.C[cB2], y, f.C[cC2]), f.C[cM2])
 		return int64(uint64(f.C[cBase]) + uint64(lo) + uint64(f.C[cM1])*uint64(hi))
+	case Wrap:
+		x := rank % f.C[wBlock]
+		return rank - x + mod(int64(uint64(x)+uint64(f.C[wShift])), f.C[wBlock])
+	case Share:
+		return f.share(rank, size)
 	}
 	return 0
 }

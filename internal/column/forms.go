@@ -89,7 +89,7 @@ func DecodeForms(r *wire.Reader, n int) Forms {
 	if s == nil {
 		return Forms{}
 	}
-	if !s.Bounds(0, 15) {
+	if !s.Bounds(0, int64(Masked<<1-1)) {
 		r.Fail("unknown form")
 		return Forms{}
 	}

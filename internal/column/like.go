@@ -173,7 +173,7 @@ func (f *Fitter) stored(vals []int64, off, scale int64) {
 
 // again is how the column stored last is said once more.
 func (f *Fitter) again() fitted {
-	return fitted{form: Form{Kind: Like, C: [10]int64{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
+	return fitted{form: Form{Kind: Like, C: Coefficients{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
 }
 
 func gcd(a, b uint64) uint64 {

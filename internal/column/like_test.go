@@ -50,7 +50,7 @@ func TestLike(t *testing.T) {
 
 // A reference has to stay within the class and the world.
 func TestLikeWithin(t *testing.T) {
-	form := Form{Kind: Like, C: [10]int64{lRef: 1, lD: 4, lDX: 1, lMul: 1, lDiv: 1}}
+	form := Form{Kind: Like, C: Coefficients{lRef: 1, lD: 4, lDX: 1, lMul: 1, lDiv: 1}}
 	for _, tc := range []struct {
 		stored, ranks, size int
 		want                bool

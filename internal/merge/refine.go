@@ -58,15 +58,21 @@ func (s *State) refine() {
 		if len(g) < 2 {
 			continue
 		}
+		var tried *class
 		if !refined[p] {
 			if len(g) < minFragments || !s.tries() {
 				continue
 			}
-			if !s.worth(g[:min(len(g), sample)]) {
+			if j, ok := s.worth(g[:min(len(g), sample)]); !ok {
 				continue
+			} else if len(g) <= sample {
+				tried = j
 			}
 		}
-		j := unite(g)
+		j := tried
+		if j == nil {
+			j = unite(g)
+		}
 		if j == nil {
 			continue
 		}
@@ -95,11 +101,13 @@ func (s *State) tries() bool {
 	return s.ranks == 1<<level && level >= minLevel && level%everyLevel == 0
 }
 
-// worth reports whether classes take less room as one.
-func (s *State) worth(list []*class) bool {
+// worth reports whether classes take less room as one, or hardly more: a few ranks
+// show less of a pattern than all. Where there is none, one class takes twice the
+// room from the start. It returns what they are as one.
+func (s *State) worth(list []*class) (*class, bool) {
 	j := unite(list)
 	ranks := s.first + s.ranks
-	return j != nil && s.fileSize(ranks, j) <= s.fileSize(ranks, list...)
+	return j, j != nil && 5*s.fileSize(ranks, j) <= 6*s.fileSize(ranks, list...)
 }
 
 // fileSize is what the classes take in a file of their own; their messages

@@ -253,7 +253,11 @@ func (f *fitter) closed(ranks []int, vals []int64) (string, bool) {
 	for _, v := range vals {
 		col.Append(v)
 	}
-	if form, _ := fit.Fit(&col, false); form.Kind == column.Digits && all(ranks, vals, func(r int64) int64 { return form.Eval(r, size) }) {
+	form, _ := fit.Fit(&col, false)
+	if form.Kind == column.Wrap && all(ranks, vals, func(r int64) int64 { return form.Eval(r, size) }) {
+		return fmt.Sprintf("rank / %d * %d + mod(%s, %d)", form.C[0], form.C[0], sum(fmt.Sprintf("rank %% %d", form.C[0]), term(form.C[1], "")), form.C[0]), true
+	}
+	if form.Kind == column.Digits && all(ranks, vals, func(r int64) int64 { return form.Eval(r, size) }) {
 		return mixed(&form), true
 	}
 	return pieces(ranks, vals)

@@ -1,0 +1,312 @@
+package column
+
+// Grids of ranks have borders, where there is no neighbour and nothing to send;
+// and where N points are dealt to p ranks, the first N mod p get one more. Both
+// are conditions on the rank's place in its block of p·d ranks, d being how far
+// neighbours are apart.
+
+// Coefficients of Wrap.
+const (
+	wBlock = iota
+	wShift
+)
+
+// Coefficients of Share. The value is
+// mul · (least1 + [r mod block1 < more1]) · (least2 + [r mod block2 < more2]).
+// A block of 0 is the whole world.
+const (
+	sMul = iota
+	sBlock1
+	sMore1
+	sLeast1
+	sBlock2
+	sMore2
+	sLeast2
+)
+
+// Coefficients of Edge, behind those of the kind it is added to. The edge is
+// the first (side even) or last ranks of each block, width of them; the value
+// there is value, plus the rank if side has bit 1 set.
+const (
+	eBlock = iota
+	eWidth
+	eSide
+	eValue
+	edgeCoefficients
+)
+
+const (
+	sideLast  = 1
+	sideRank  = 2
+	maxSide   = sideLast | sideRank
+	minInside = 3 // a form for fewer values says nothing
+)
+
+// edge returns the coefficients that Edge adds.
+func (f *Form) edge() []int64 {
+	n := coefficients[f.Kind.base()]
+	return f.C[n : n+edgeCoefficients]
+}
+
+// Inner returns the form that holds but at the edge.
+func (f *Form) Inner() Form {
+	inner := *f
+	inner.Kind &^= Edge
+	return inner
+}
+
+// place returns where a rank is in its block, and the block's size.
+func place(rank, block, size int64) (at, of int64) {
+	if block == 0 {
+		block = max(size, 1)
+	}
+	return rank % block, block
+}
+
+// atEdge returns the value at the edge if the rank is there.
+func (f *Form) atEdge(rank, size int64) (int64, bool) {
+	e := f.edge()
+	at, of := place(rank, e[eBlock], size)
+	if e[eSide]&sideLast != 0 {
+		at = of - 1 - at
+	}
+	if at >= e[eWidth] {
+		return 0, false
+	}
+	if e[eSide]&sideRank != 0 {
+		return int64(uint64(e[eValue]) + uint64(rank)), true
+	}
+	return e[eValue], true
+}
+
+func (f *Form) share(rank, size int64) int64 {
+	part := func(block, more, least int64) uint64 {
+		if at, _ := place(rank, block, size); at < more {
+			return uint64(least) + 1
+		}
+		return uint64(least)
+	}
+	return int64(uint64(f.C[sMul]) * part(f.C[sBlock1], f.C[sMore1], f.C[sLeast1]) * part(f.C[sBlock2], f.C[sMore2], f.C[sLeast2]))
+}
+
+// wrap finds a block of ranks in which all members are the same distance apart
+// from their values.
+func (f *Fitter) wrap(m *members, first int) (Form, bool) {
+	v, r := m.vals[first], f.ranks[first]
+	for _, p := range f.radix {
+		if p < 2 || p == f.size || v < 0 || v/p != r/p {
+			continue
+		}
+		form := Form{Kind: Wrap, C: Coefficients{wBlock: p, wShift: center(v-r, p)}}
+		if f.holds(&form, m) {
+			return form, true
+		}
+	}
+	return Form{}, false
+}
+
+// maxShares bounds the block sizes of a class that others are compared with.
+const maxShares = 8
+
+// blocks finds sizes of blocks. A size in other units is found by those that
+// were before; the first one has to be that of all ranks.
+func (f *Fitter) blocks(m *members, first int) (Form, bool) {
+	if f.Plain {
+		return Form{}, false
+	}
+	for i := range f.shares {
+		form := f.shares[i]
+		unit := form.Eval(f.ranks[first], f.size)
+		if unit == 0 || m.vals[first]%unit != 0 {
+			continue
+		}
+		form.C[sMul] *= m.vals[first] / unit
+		if f.holds(&form, m) {
+			return form, true
+		}
+	}
+	if int64(len(m.vals)) != f.size || m.skip != nil {
+		return Form{}, false
+	}
+	form, ok := f.product(m)
+	if !ok || !f.holds(&form, m) {
+		return Form{}, false
+	}
+	if len(f.shares) < maxShares {
+		f.shares = append(f.shares, form)
+	}
+	return form, true
+}
+
+// Shares tells whether block sizes were found, and so whether Plain makes a
+// difference.
+func (f *Fitter) Shares() bool { return len(f.shares) > 0 }
+
+// product reads the coefficients of Share off the places where values change, if
+// these are those of all ranks.
+func (f *Fitter) product(m *members) (Form, bool) {
+	vals, n := m.vals, len(m.vals)
+	// change returns the first place at or after from, in steps, that has
+	// another value than from.
+	change := func(from, step int) int {
+		i := from
+		for i < n && vals[i] == vals[from] {
+			i += step
+		}
+		return min(i, n)
+	}
+	more := change(0, 1)
+	if more == n {
+		return Form{}, false
+	}
+	block := change(more, 1)
+	form := Form{Kind: Share, C: Coefficients{sBlock1: int64(block), sMore1: int64(more), sLeast2: 1}}
+	if block == n {
+		form.C[sBlock1] = 0
+	}
+	both, second := vals[0], vals[more]
+	mul := both - second
+	if block < n && n%block != 0 {
+		return Form{}, false
+	}
+	if other := change(0, block); other < n && other+more < n {
+		end := change(other, block)
+		one, none := vals[other], vals[other+more]
+		mul -= one - none
+		if mul == 0 || (one-none)%mul != 0 || both == second || second%(both-second) != 0 {
+			return Form{}, false
+		}
+		form.C[sLeast1], form.C[sLeast2] = second/(both-second), (one-none)/mul
+		form.C[sBlock2], form.C[sMore2] = int64(end), int64(other)
+		if end == n {
+			form.C[sBlock2] = 0
+		}
+	} else {
+		if second%mul != 0 {
+			return Form{}, false
+		}
+		form.C[sLeast1] = second / mul
+	}
+	form.C[sMul] = mul
+	return form, true
+}
+
+// border finds a form that holds but at an edge.
+func (f *Fitter) border(vals []int64) (Form, bool) {
+	n := len(vals)
+	if n <= minInside {
+		return Form{}, false
+	}
+	least := vals[0]
+	for _, v := range vals {
+		least = min(least, v)
+	}
+	last := n - 1
+	type candidate struct {
+		value int64
+		side  int64
+	}
+	list := []candidate{{least, 0}, {vals[0], 0}, {vals[last], 0}, {vals[0] - f.ranks[0], sideRank}, {vals[last] - f.ranks[last], sideRank}}
+	for i, c := range list {
+		if i > 0 && i < 3 && list[i-1].value == c.value {
+			continue
+		}
+		at := func(i int) bool {
+			v := vals[i]
+			if c.side != 0 {
+				v -= f.ranks[i]
+			}
+			return v == c.value
+		}
+		for _, e := range f.edges(n, at) {
+			e[eValue] = c.value
+			e[eSide] |= c.side
+			if form, ok := f.inside(vals, e, at); ok {
+				return form, true
+			}
+		}
+	}
+	return Form{}, false
+}
+
+// edges returns what edges the members of which at holds may be: blocks and
+// widths follow from where that begins and ends.
+func (f *Fitter) edges(n int, at func(i int) bool) (list [][edgeCoefficients]int64) {
+	var turns []int64
+	state := at(0)
+	for i := 1; i < n && len(turns) < 4; i++ {
+		if now := at(i); now != state {
+			state = now
+			turns = append(turns, f.round(f.ranks[i-1], f.ranks[i]))
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	turns = append(turns, f.size)
+	add := func(block, width, side int64) {
+		if block >= 2 && width >= 1 && width < block && block <= f.size {
+			if block == f.size {
+				block = 0
+			}
+			list = append(list, [edgeCoefficients]int64{eBlock: block, eWidth: width, eSide: side})
+		}
+	}
+	if at(0) {
+		add(turns[1], turns[0], 0)
+		if len(turns) > 3 {
+			add(turns[2]-turns[0], turns[2]-turns[1], 0)
+			add(turns[3]-turns[1], turns[2]-turns[1], 0)
+			add(turns[2]-turns[0], turns[2]-turns[1], sideLast)
+		}
+		return list
+	}
+	add(turns[1], turns[1]-turns[0], sideLast)
+	add(turns[0], turns[1]-turns[0], 0)
+	if len(turns) > 3 {
+		add(turns[2]-turns[0], turns[1]-turns[0], sideLast)
+		add(turns[2]-turns[0], turns[1]-turns[0], 0)
+	}
+	return list
+}
+
+// round returns the number above a and up to b that is most likely where a block
+// begins: that which has most in common with the size of the world.
+func (f *Fitter) round(a, b int64) int64 {
+	best, most := b, uint64(0)
+	for c := b; c > a && c > b-maxGap; c-- {
+		if g := gcd(uint64(c), uint64(f.size)); g > most {
+			best, most = c, g
+		}
+	}
+	return best
+}
+
+// maxGap is how far members may be apart for a rounder number to be sought.
+const maxGap = 256
+
+// inside fits the members that an edge leaves.
+func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) bool) (Form, bool) {
+	n := len(vals)
+	probe := Form{Kind: Edge} // on Const, whose coefficients begin behind the first
+	copy(probe.edge(), e[:])
+	rest := members{vals: vals, skip: make([]bool, n)}
+	for i, r := range f.ranks {
+		if _, ok := probe.atEdge(r, f.size); ok != at(i) {
+			return Form{}, false
+		} else if ok {
+			rest.skip[i] = true
+			rest.skipped++
+		}
+	}
+	if n-rest.skipped < minInside {
+		return Form{}, false
+	}
+	form, ok := f.closed(&rest)
+	if !ok || form.Kind == Digits {
+		return Form{}, false
+	}
+	form.Kind |= Edge
+	copy(form.edge(), e[:])
+	return form, true
+}
