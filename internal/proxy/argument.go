@@ -208,7 +208,7 @@ func (w *writer) given(at int) {
 		win = w.slot(w.c.out[i].at)
 	}
 	if w.c.f.Name != "MPI_Win_shared_query" {
-		w.first = append(w.first, w.giving("vacate", at, ""))
+		w.first = append(w.first, w.giving("release", at, ""))
 	}
 	base := "pointer"
 	if off := w.c.column(at + 1); !same(off) || off[0] != 0 {

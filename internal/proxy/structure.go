@@ -9,6 +9,7 @@ import (
 
 // A part is a C function: a rule of a grammar, shared by all that have the same.
 type part struct {
+	first []string // statements
 	steps []step
 	uses  int
 }
@@ -18,11 +19,20 @@ type step struct {
 	line  *line
 	part  int
 	count string // "" for once
+
+	// Statements about memory: in each repetition before and behind, between two
+	// repetitions, and behind the last.
+	head, tail []string
+	between    events
+	after      []string
 }
 
 // variant makes the parts of a variant.
 func (g *generator) variant(v *variant) error {
 	g.threads(v)
+	if err := g.lifetimes(v); err != nil {
+		return err
+	}
 	lines := make([]*line, len(v.calls))
 	for t := range lines {
 		lines[t] = g.line(v, t)
@@ -32,7 +42,7 @@ func (g *generator) variant(v *variant) error {
 		for i, k := range v.ranks {
 			roots[i] = k.Structure(stream)
 		}
-		n, err := g.rule(v, lines, roots, make(map[int]int))
+		n, err := g.rule(v, lines, stream, roots, make(map[int]int))
 		if err != nil {
 			return err
 		}
@@ -45,7 +55,7 @@ func (g *generator) variant(v *variant) error {
 
 // rule makes the part of one rule, given as it is on each member: ranks of a
 // class differ in counts alone.
-func (g *generator) rule(v *variant, lines []*line, nodes []trace.Node, done map[int]int) (int, error) {
+func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.Node, done map[int]int) (int, error) {
 	id := nodes[0].Rule
 	if n, ok := done[id]; ok && id >= 0 {
 		return n, nil
@@ -57,11 +67,14 @@ func (g *generator) rule(v *variant, lines []*line, nodes []trace.Node, done map
 			return 0, fmt.Errorf("ranks %d and %d of a class have different structures", v.members[0], v.members[i])
 		}
 	}
-	p := &part{}
+	p := &part{first: v.lives.at[spot{stream, id, -1, false}].all()}
+	before := &p.first
 	var key strings.Builder
+	p.steps = make([]step, 0, len(children[0]))
 	for k := range children[0] {
 		c := children[0][k]
-		s := step{part: -1}
+		s := step{part: -1, between: v.lives.at[spot{stream, id, k, true}], after: v.lives.at[spot{stream, id, k, false}].all()}
+		s.arrange(before)
 		counts := make([]int64, len(nodes))
 		most := int64(1)
 		for i := range nodes {
@@ -76,7 +89,7 @@ func (g *generator) rule(v *variant, lines []*line, nodes []trace.Node, done map
 			for i := range nodes {
 				below[i] = children[i][k]
 			}
-			n, err := g.rule(v, lines, below, done)
+			n, err := g.rule(v, lines, stream, below, done)
 			if err != nil {
 				return 0, err
 			}
@@ -87,7 +100,12 @@ func (g *generator) rule(v *variant, lines []*line, nodes []trace.Node, done map
 			fmt.Fprintf(&key, "l%d*%s;", s.line.order, s.count)
 		}
 		p.steps = append(p.steps, s)
+		before = &p.steps[k].after
 	}
+	for _, s := range p.steps {
+		fmt.Fprint(&key, s.head, s.tail, s.between, s.after)
+	}
+	fmt.Fprint(&key, p.first)
 	n, ok := g.known[key.String()]
 	if !ok {
 		n = len(g.parts)

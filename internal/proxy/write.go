@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"spoor/internal/reissue"
@@ -20,9 +21,9 @@ var templates embed.FS
 // setup writes the function that says how much memory a variant needs.
 func (g *generator) setup(v *variant) string {
 	type entry struct {
-		class          string
-		first, n       int64
-		low, high, key string
+		class                string
+		first, n             int64
+		low, high, size, key string
 	}
 	var list []entry
 	at := make([]map[reissue.Place]reissue.Segment, len(v.plans))
@@ -40,8 +41,13 @@ func (g *generator) setup(v *variant) string {
 		if s.Class == trace.Static {
 			continue // see main
 		}
-		e := entry{segmentClasses[s.Class], s.ID, 1, v.fitter.expr("", low), v.fitter.expr("", high), ""}
-		e.key = e.class + e.low + "," + e.high
+		e := entry{class: segmentClasses[s.Class], first: s.ID, n: 1}
+		if size, ok := v.sizes(s.Place, low, high); ok {
+			e.size = v.fitter.expr("", size)
+		} else {
+			e.low, e.high = v.fitter.expr("", low), v.fitter.expr("", high)
+		}
+		e.key = e.class + e.low + "," + e.high + "," + e.size
 		if n := len(list); n > 0 && list[n-1].key == e.key && list[n-1].first+list[n-1].n == e.first {
 			list[n-1].n++
 			continue
@@ -53,6 +59,14 @@ func (g *generator) setup(v *variant) string {
 	}
 	var b strings.Builder
 	for _, e := range list {
+		switch {
+		case e.size != "" && e.n == 1:
+			fmt.Fprintf(&b, "    block(%s, %d, %s);\n", e.class, e.first, e.size)
+			continue
+		case e.size != "":
+			fmt.Fprintf(&b, "    blocks(%s, %d, %d, %s);\n", e.class, e.first, e.n, e.size)
+			continue
+		}
 		fmt.Fprintf(&b, "    area(%s, %d, %d, %s, %s);\n", e.class, e.first, e.n, e.low, e.high)
 	}
 	body := b.String()
@@ -63,6 +77,22 @@ func (g *generator) setup(v *variant) string {
 	g.setupOf[body] = n
 	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", n, body))
 	return n
+}
+
+// sizes are the sizes of a segment on the members, if all are known. low and high
+// bound what calls touch: what two types of one number reach may be beyond the end.
+func (v *variant) sizes(p reissue.Place, low, high []int64) ([]int64, bool) {
+	list := make([]int64, len(low))
+	known := false
+	for i := range list {
+		size, ok := v.lives.size[i][p]
+		if !ok && high[i] > 0 || low[i] < 0 {
+			return nil, false
+		}
+		known = known || ok
+		list[i] = max(int64(size), high[i])
+	}
+	return list, known
 }
 
 // maxStatic is how much static data a program has at most; more is allocated.
@@ -181,30 +211,66 @@ func (g *generator) text() string {
 
 func (g *generator) part(b *bytes.Buffer, n int, p *part) {
 	fmt.Fprintf(b, "static void part%d(void)\n{\n", n)
-	for _, s := range p.steps {
-		text := ""
-		switch {
-		case s.line != nil:
-			gap := 0.0
-			if s.line.gap.Count > 0 {
-				gap = float64(s.line.gap.Sum) / float64(s.line.gap.Count) / 1000
-			}
-			text = s.line.text(fmt.Sprintf("%.4g", gap))
-			if s.count != "" && s.line.skip == "" && strings.Count(text, ";") > 1 {
-				text = "{ " + text + " }"
-			}
-		default:
-			text = fmt.Sprintf("part%d();", s.part)
-		}
-		if s.count != "" && (s.line == nil || s.line.skip == "") {
-			text = fmt.Sprintf("REPEAT(%s) %s", s.count, text)
-		}
-		if s.line != nil && s.line.site != "" && s.line.skip == "" {
-			text += " // " + s.line.site
-		}
+	for _, text := range p.first {
 		b.WriteString("    " + text + "\n")
 	}
+	for i := range p.steps {
+		p.steps[i].write(b)
+	}
 	b.WriteString("}\n\n")
+}
+
+// gapText is the mean gap in microseconds, to four digits.
+func (l *line) gapText() string {
+	if l.gap.Count == 0 {
+		return "0"
+	}
+	gap := float64(l.gap.Sum) / float64(l.gap.Count) / 1000
+	if gap >= 1000 {
+		return strconv.FormatFloat(gap, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(gap, 'g', 4, 64)
+}
+
+// write writes a step with its repetitions and what becomes of memory.
+func (s *step) write(b *bytes.Buffer) {
+	indent := "    "
+	put := func(list []string) {
+		for _, t := range list {
+			b.WriteString(indent + t + "\n")
+		}
+	}
+	text, note := fmt.Sprintf("part%d();", s.part), ""
+	repeat := s.count != ""
+	if s.line != nil {
+		text = s.line.text(s.line.gapText())
+		repeat = repeat && s.line.skip == ""
+		if s.line.site != "" && s.line.skip == "" {
+			note = " // " + s.line.site
+		}
+	}
+	between := s.between.all()
+	switch {
+	case !repeat:
+		b.WriteString(indent + text + note + "\n")
+	case len(s.head)+len(s.tail)+len(between) > 0:
+		fmt.Fprintf(b, "%sREPEAT(%s)\n%s{\n", indent, s.count, indent)
+		indent += indent
+		for _, t := range between {
+			fmt.Fprintf(b, "%sif (i_ > 0) %s\n", indent, t)
+		}
+		put(s.head)
+		b.WriteString(indent + text + note + "\n")
+		put(s.tail)
+		indent = indent[4:]
+		b.WriteString(indent + "}\n")
+	default:
+		if s.line != nil && strings.Count(text, ";") > 1 {
+			text = "{ " + text + " }"
+		}
+		fmt.Fprintf(b, "%sREPEAT(%s) %s%s\n", indent, s.count, text, note)
+	}
+	put(s.after)
 }
 
 func (g *generator) main(b *bytes.Buffer) {

@@ -533,9 +533,24 @@ void area(int class, int64_t id, int64_t n, int64_t low, int64_t high)
 	for (int64_t i = 0; i < n; i++) {
 		struct seg *s = segment(class, id + i);
 		s->low = class == DATA || class == STACK || low < 0 ? low : 0;
-		s->high = high;
+		s->high = high + 64;
 		s->known = 1;
 	}
+}
+
+void block(int class, int64_t id, int64_t size)
+{
+	release(class, id);
+	struct seg *s = segment(class, id);
+	s->low = 0;
+	s->high = size;
+	s->known = 1;
+}
+
+void blocks(int class, int64_t first, int64_t n, int64_t size)
+{
+	while (n-- > 0)
+		block(class, first++, size);
 }
 
 /* Small places share pages; none of them is memory that a recorder would take
@@ -562,7 +577,7 @@ static char *base_of(int class, int64_t id)
 	struct seg *s = segment(class, id);
 	if (s->base)
 		return s->base;
-	size_t size = (size_t)(s->high - s->low + 64);
+	size_t size = (size_t)(s->high - s->low);
 	void *p = NULL;
 	if (class != PLACE && class != MPI_MEMORY) {
 		if (posix_memalign(&p, 64, size < 1024 ? 1024 : size))
@@ -581,10 +596,11 @@ char *stack(int64_t id) { return base_of(STACK, id); }
 char *place(int64_t id) { return base_of(PLACE, id); }
 char *mpi_memory(int64_t id) { return base_of(MPI_MEMORY, id); }
 
-void vacate(int class, int64_t id)
+void release(int class, int64_t id)
 {
 	struct seg *s = segment(class, id);
-	if (s->base && s->ours)
+	/* A request that is late may still write there. */
+	if (s->base && s->ours && late.n == 0)
 		free(s->base + s->low);
 	s->base = NULL;
 	s->ours = 0;
@@ -618,7 +634,7 @@ void taken_with(int win)
 int64_t stack_size(int64_t id)
 {
 	struct seg *s = segment(STACK, id);
-	int64_t n = s->known ? s->high - s->low + 128 : 0;
+	int64_t n = s->known ? s->high - s->low + 64 : 0;
 	return n > 1 << 20 ? 0 : n; /* large ones are elsewhere */
 }
 

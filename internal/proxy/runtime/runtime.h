@@ -87,15 +87,19 @@ int any_source(int recorded, MPI_Comm);
 
 /* Memory. */
 enum { HEAP = 1, DEVICE = 2, DATA = 3, STACK = 4, PLACE = 5, MPI_MEMORY = 6 };
-void area(int class, int64_t id, int64_t n, int64_t low, int64_t high); /* segments id to id+n-1 */
+/* A segment is as large as in the original, or, where the trace does not say so,
+   reaches as far as calls do. It is allocated when it is first used. */
+void block(int class, int64_t id, int64_t size);
+void blocks(int class, int64_t first, int64_t n, int64_t size); /* n from number first on */
+void area(int class, int64_t first, int64_t n, int64_t low, int64_t high);
+void release(int class, int64_t id); /* freed; the number may be used again */
 char *heap(int64_t id);
 char *device(int64_t id);
 char *data(int64_t id);
 char *stack(int64_t id);
 char *place(int64_t id);
 char *mpi_memory(int64_t id);
-void vacate(int class, int64_t id);              /* the MPI will hand out memory under this number */
-void gave(int class, int64_t id, void *base, int win); /* it did; win: of the window that owns it, or -1 */
+void gave(int class, int64_t id, void *base, int win); /* by the MPI; win: of the window that owns it, or -1 */
 void taken(int class, int64_t id);
 void taken_with(int win);
 
