@@ -10,8 +10,8 @@ import (
 	"spoor/trace"
 )
 
-// A Timeline is what ranks did when, in tiles: each row is one rank, or some
-// that share it, each tile an equal part of the time.
+// A Timeline is what ranks did when, in tiles: each row is one thread of one rank,
+// or of some that share it, each tile an equal part of the time.
 type Timeline struct {
 	Kind      string     `json:"kind"` // how well times are known: exact, bounded, histogram, mean
 	StartNs   int64      `json:"start_ns"`
@@ -19,7 +19,7 @@ type Timeline struct {
 	Ranks     int        `json:"ranks"`
 	Bin       int        `json:"bin"`     // ranks per row
 	Sampled   bool       `json:"sampled"` // only the first rank of each row was looked at
-	Threads   bool       `json:"threads"` // there are threads beside the first, which are not shown
+	Threads   bool       `json:"threads"` // there are threads beside the first
 	Rows      []Row      `json:"rows"`
 	Functions []Function `json:"functions"`
 
@@ -35,10 +35,13 @@ type Timeline struct {
 
 // A Row is the shares of time of a row, by category.
 type Row struct {
-	First int       `json:"first"` // rank
-	Host  string    `json:"host"`
-	Share []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
-	Calls uint64    `json:"calls"`
+	First  int       `json:"first"` // rank
+	Last   int       `json:"last"`
+	Thread int       `json:"thread,omitempty"` // 0 the one that initialised MPI
+	More   bool      `json:"more,omitempty"`   // all threads from that on
+	Host   string    `json:"host"`
+	Share  []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
+	Calls  uint64    `json:"calls"`
 }
 
 // A Function is a function that is told apart in a timeline.
@@ -110,20 +113,20 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 	}
 	each := make([][]byte, len(t.Functions))
 	var dominant, share, events []byte
-	short := s.Calls <= maxEvents && t.Bin == 1
-	for i, ranks := range rows {
-		for _, rank := range ranks {
-			list, err := p.rank(r, rank, &t.Rows[i], short)
+	short := s.Calls <= maxEvents && !slices.ContainsFunc(rows, func(list []thread) bool { return len(list) > 1 })
+	for i, list := range rows {
+		for _, x := range list {
+			list, err := p.thread(r, x, &t.Rows[i], short)
 			if err != nil {
-				return nil, fmt.Errorf("rank %d: %w", rank, err)
+				return nil, fmt.Errorf("rank %d: %w", x.rank, err)
 			}
 			events = append(events, list...)
 		}
-		dominant, share = p.tiles(dominant, share, len(ranks))
+		dominant, share = p.tiles(dominant, share, len(list))
 		for f := range each {
-			each[f] = p.coarse(each[f], f, len(ranks))
+			each[f] = p.coarse(each[f], f, len(list))
 		}
-		p.close(&t.Rows[i], len(ranks))
+		p.close(&t.Rows[i], len(list))
 		o.Progress("painting the timeline", i+1, len(rows))
 	}
 	if p.kind == trace.NoSample {
@@ -137,17 +140,19 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 	return t, nil
 }
 
-// choose sets rows and the extent of time, and returns the ranks of each row
-// that are looked at.
-func (t *Timeline) choose(r *trace.Reader) ([][]int, error) {
-	t.Bin = max(1, (t.Ranks+maxRows-1)/maxRows)
+// A thread is a stream of a rank.
+type thread struct{ rank, stream int }
+
+// choose sets rows and the extent of time, and returns the threads of each row
+// that are looked at. Ranks that share rows do so thread by thread.
+func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	procs, err := r.Processes()
 	if err != nil {
 		return nil, err
 	}
-	var rows [][]int
-	calls := uint64(0)
+	streams := make([]int, t.Ranks) // by rank
 	first := true
+	calls := uint64(0)
 	for rank := range t.Ranks {
 		if r.ClassOf(rank) < 0 {
 			continue
@@ -160,24 +165,25 @@ func (t *Timeline) choose(r *trace.Reader) ([][]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := procs.At(rank)
 		if first || start < t.StartNs {
 			t.StartNs = start
 		}
-		if end := start + p.SpanNs; first || end > t.EndNs {
+		if end := start + procs.At(rank).SpanNs; first || end > t.EndNs {
 			t.EndNs = end
 		}
-		t.Threads = t.Threads || k.Streams() > 1
 		first = false
-		calls += k.Len(0)
-		if n := len(t.Rows); n == 0 || t.Rows[n-1].First/t.Bin != rank/t.Bin {
-			t.Rows = append(t.Rows, Row{First: rank, Host: p.Host})
-			rows = append(rows, nil)
+		streams[rank] = k.Streams()
+		t.Threads = t.Threads || k.Streams() > 1
+		for stream := range k.Streams() {
+			calls += k.Len(stream)
 		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], rank)
 	}
 	if t.EndNs <= t.StartNs {
 		return nil, nil
+	}
+	rows := t.arrange(streams)
+	for i := range t.Rows {
+		t.Rows[i].Host = procs.At(t.Rows[i].First).Host
 	}
 	if calls > maxLooked && t.Bin > 1 {
 		t.Sampled = true
@@ -186,6 +192,38 @@ func (t *Timeline) choose(r *trace.Reader) ([][]int, error) {
 		}
 	}
 	return rows, nil
+}
+
+// arrange puts threads into no more than maxRows rows: a row for each, if
+// possible; else as many ranks as must share rows, and of very many threads the
+// last ones.
+func (t *Timeline) arrange(streams []int) (rows [][]thread) {
+	count := func(bin int) (n int) {
+		for first := 0; first < len(streams); first += bin {
+			n += slices.Max(streams[first:min(first+bin, len(streams))])
+		}
+		return n
+	}
+	t.Bin = max(1, (len(streams)+maxRows-1)/maxRows)
+	for count(t.Bin) > maxRows && t.Bin < len(streams) {
+		t.Bin++
+	}
+	for first := 0; first < len(streams); first += t.Bin {
+		group := streams[first:min(first+t.Bin, len(streams))]
+		last := min(slices.Max(group), maxRows)
+		for n := range last {
+			row := Row{First: -1, Thread: n, More: n == last-1 && last < slices.Max(group)}
+			var list []thread
+			for i, have := range group {
+				for stream := n; stream < have && (stream == n || row.More); stream++ {
+					list = append(list, thread{first + i, stream})
+				}
+			}
+			row.First, row.Last = list[0].rank, list[len(list)-1].rank
+			t.Rows, rows = append(t.Rows, row), append(rows, list)
+		}
+	}
+	return rows
 }
 
 // functions decides which functions are told apart: those with most time.
@@ -209,13 +247,13 @@ func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
 	}
 }
 
-// rank paints the calls of a rank, and lists them if wanted:
+// thread paints the calls of a thread, and lists them if wanted:
 //
 //	events = calls uvarint, (gap uvarint, duration uvarint, function byte)…
 //
 // in ns, gaps from the end of the call before, at first from StartNs.
-func (p *painter) rank(r *trace.Reader, rank int, row *Row, list bool) ([]byte, error) {
-	k, err := r.Rank(rank)
+func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte, error) {
+	k, err := r.Rank(x.rank)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +267,7 @@ func (p *painter) rank(r *trace.Reader, rank int, row *Row, list bool) ([]byte, 
 	}
 	var events []byte
 	if list {
-		events = appendUvarint(events, k.Len(0))
+		events = appendUvarint(events, k.Len(x.stream))
 	}
 	// A call lasts no longer than to the next one's start, which means may say.
 	var last trace.TimedTerminal
@@ -248,7 +286,7 @@ func (p *painter) rank(r *trace.Reader, rank int, row *Row, list bool) ([]byte, 
 		}
 		at = end
 	}
-	for c, err := range k.Timings(0) {
+	for c, err := range k.Timings(x.stream) {
 		if err != nil {
 			return nil, err
 		}

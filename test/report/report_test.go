@@ -161,6 +161,23 @@ func TestManyRanks(t *testing.T) {
 	use(t, chromium, b, map[string]any{"sections": sections, "title": "./grid", "bin": 4}, "4 ranks share a row")
 }
 
+// Each thread has a row in the timeline.
+func TestThreads(t *testing.T) {
+	chromium := browser(t)
+	r := reader(t, tracktest.RunAll(3, func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range 20 {
+			r.Send(3, 1, int64((r.Rank+1)%3), 0)
+			r.Allreduce(4, 1)
+			for thread := 1; thread <= 2; thread++ {
+				r.CallOn(thread, "MPI_Comm_test_inter", 7+i%2, tracktest.World, 0)
+			}
+		}
+		r.End()
+	}), "./threads")
+	use(t, chromium, page(t, r), map[string]any{"sections": sections, "title": "./threads", "bin": 1, "rows": 9, "ranks": 3}, "Threads have rows of their own")
+}
+
 // A run that did nothing has a page, too.
 func TestEmpty(t *testing.T) {
 	r := reader(t, tracktest.RunAll(1, func(r *tracktest.Recorder) { r.Begin(); r.End() }), "")

@@ -1,6 +1,6 @@
 import { data, reader, unpack } from "./data.js";
-import { colour, el, none, prepare, repaints, section, tip, untip } from "./dom.js";
-import { count, percent, plural, ranks, time } from "./format.js";
+import { colour, el, none, prepare, repaints, section, tip, toggles, untip } from "./dom.js";
+import { count, percent, plural, time } from "./format.js";
 import { table } from "./table.js";
 
 const categories = ["point-to-point", "waiting", "collective", "one-sided", "files", "other MPI"];
@@ -58,15 +58,27 @@ export const timeline = async () => {
   }[t.kind];
   const notes = [
     t.bin > 1 && (t.sampled ? `Every row shows the first of ${t.bin} ranks.` : `${t.bin} ranks share a row.`),
-    t.threads && "Threads beside the first of each rank are not shown.",
+    t.threads && "Threads have rows of their own, which begin with that of their rank: when a thread made its first call is not recorded.",
     calls ? "Zoomed in, single calls are shown." : `The finest tile is ${time(tile)} long.`].filter(Boolean).join(" ");
 
   let view = { from: 0, to: span }, found = null, cursor = null;
   const canvas = el("canvas", { tabIndex: 0, role: "img", "aria-describedby": "time-keys" });
   const where = el("p", { className: "dim", role: "status" }), hits = el("span", { className: "dim", role: "status", id: "hits" });
-  const left = 74, top = 22, rowHeight = Math.max(2, Math.min(26, Math.floor(420 / n)));
-  const height = rowHeight * n, gap = rowHeight > 6 ? 2 : rowHeight > 3 ? 1 : 0;
-  let width = 900;
+  const left = 74, top = 22;
+  let width = 900, rowHeight, height, gap, shown, fit = true;
+  // lay decides which rows are shown, and how high they are.
+  const lay = (threads) => {
+    shown = t.rows.map((_, i) => i).filter((i) => threads || !t.rows[i].thread);
+    rowHeight = Math.max(2, Math.min(26, Math.floor(420 / shown.length)));
+    if (!fit) rowHeight = Math.max(18, rowHeight);
+    height = rowHeight * shown.length;
+    gap = rowHeight > 6 ? 2 : rowHeight > 3 ? 1 : 0;
+  };
+  let threads = true;
+  lay(threads);
+  const who = (r) => (r.last > r.first ? `ranks ${r.first} to ${r.last}` : `rank ${r.first}`) + (r.more ? `, threads from ${r.thread} on` : r.thread ? `, thread ${r.thread}` : "");
+  // brief names a row beside it: a thread below its rank by its number alone.
+  const brief = (r) => (r.thread ? `thread ${r.thread}${r.more ? "…" : ""}` : shown.length > 40 ? r.first : r.last > r.first ? `${r.first}…` : `rank ${r.first}`);
   const category = (f) => t.functions[f].category;
 
   const draw = () => {
@@ -94,8 +106,8 @@ export const timeline = async () => {
     g.beginPath();
     g.rect(left, top, width, height);
     g.clip();
-    for (let row = 0; row < n; row++) {
-      const y = top + row * rowHeight, h = rowHeight - gap;
+    for (let place = 0; place < shown.length; place++) {
+      const row = shown[place], y = top + place * rowHeight, h = rowHeight - gap;
       g.fillStyle = idle;
       g.fillRect(left, y, width, h);
       if (exact) {
@@ -152,9 +164,10 @@ export const timeline = async () => {
     g.textAlign = "right";
     let every = 1;
     for (const m of [1, 2, 4, 8, 16, 32, 64]) if (every * rowHeight < 15) every = m;
-    for (let row = 0; row < n; row += every) g.fillText(n > 40 ? t.rows[row].first : t.bin > 1 ? `${t.rows[row].first}…` : `rank ${t.rows[row].first}`, left - 8, top + row * rowHeight + Math.max(9, rowHeight / 2 + 3));
+    for (let row = 0; row < shown.length; row += every) g.fillText(brief(t.rows[shown[row]]), left - 8, top + row * rowHeight + Math.max(9, rowHeight / 2 + 3));
+    canvas.dataset.rows = shown.length;
     where.textContent = `${time(view.from)} to ${time(view.to)} of ${time(span)}${exact ? ", single calls" : ""}.`;
-    canvas.setAttribute("aria-label", `Timeline of ${plural(n, "row")} from ${time(view.from)} to ${time(view.to)}; a table of the same below`);
+    canvas.setAttribute("aria-label", `Timeline of ${plural(shown.length, "row")} from ${time(view.from)} to ${time(view.to)}; a table of the same below`);
   };
   const set = (from, to) => {
     const least = calls ? 200 : tile * 16;
@@ -165,8 +178,8 @@ export const timeline = async () => {
   };
   const zoom = (by, at) => set(at - (at - view.from) * by, at + (view.to - at) * by);
   const middle = () => (cursor ? cursor.at : (view.from + view.to) / 2);
-  const describe = (row, at) => {
-    const r = t.rows[row], lines = [`${ranks(r.first, t.bin, t.ranks)}, ${r.host}, at ${time(at)}`];
+  const describe = (place, at) => {
+    const row = shown[place], r = t.rows[row], lines = [`${who(r)}, ${r.host}, at ${time(at)}`];
     if (canvas.dataset.mode === "calls") {
       const c = calls[row].find(([a, b]) => at <= b);
       if (c && at >= c[0]) lines.push(`${t.functions[c[2]].name}: ${time(c[1] - c[0])}`);
@@ -212,7 +225,7 @@ export const timeline = async () => {
     const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[ev.key];
     if (moves) {
       cursor ??= { row: 0, at: view.from };
-      cursor = { row: Math.max(0, Math.min(n - 1, cursor.row + moves[1])), at: Math.max(0, Math.min(span, cursor.at + (moves[0] * wide) / (ev.shiftKey ? 5 : 50))) };
+      cursor = { row: Math.max(0, Math.min(shown.length - 1, cursor.row + moves[1])), at: Math.max(0, Math.min(span, cursor.at + (moves[0] * wide) / (ev.shiftKey ? 5 : 50))) };
       if (cursor.at < view.from || cursor.at > view.to) set(cursor.at - wide / 2, cursor.at + wide / 2);
       draw();
       const r = canvas.getBoundingClientRect();
@@ -241,7 +254,7 @@ export const timeline = async () => {
     const now = (view.from + view.to) / 2, half = (view.to - view.from) / 2, wide = span / t.coarse;
     for (let c = Math.floor(now / wide) + way; c >= 0 && c < t.coarse; c += way) {
       for (const f of found) {
-        for (let row = 0; row < n; row++) {
+        for (const row of shown) {
           if (each[(f * n + row) * t.coarse + c] > 0) {
             set((c + 0.5) * wide - half, (c + 0.5) * wide + half);
             return;
@@ -251,6 +264,7 @@ export const timeline = async () => {
     }
     hits.textContent = "No more that way.";
   };
+  const relay = () => { cursor = null; lay(threads); draw(); };
   const sample = (c) => {
     const s = el("canvas", { "aria-hidden": "true" }), g = prepare(s, 26, 14);
     g.fillStyle = c < 0 ? colour("idle") : pattern(g, c);
@@ -267,17 +281,19 @@ export const timeline = async () => {
       el("span", { className: "group", role: "group", "aria-label": "Found calls" },
         el("button", { type: "button", textContent: "←", "aria-label": "Previous", onclick: () => next(-1) }),
         el("button", { type: "button", textContent: "→", "aria-label": "Next", onclick: () => next(1) })), hits, el("span", { className: "gap" }),
+      t.threads && el("label", {}, el("input", { type: "checkbox", id: "time-threads", checked: true, onchange: (ev) => { threads = ev.target.checked; relay(); } }), "all threads"),
+      n > 20 && toggles("Height of rows", [[true, "Fit"], [false, "Tall"]], true, (v) => { fit = v; relay(); }),
       el("span", { className: "group", role: "group", "aria-label": "Zoom of the timeline" },
         el("button", { type: "button", id: "time-in", textContent: "+", "aria-label": "Zoom in", onclick: () => zoom(0.5, middle()) }),
         el("button", { type: "button", textContent: "−", "aria-label": "Zoom out", onclick: () => zoom(2, middle()) }),
         el("button", { type: "button", id: "time-all", textContent: "All", onclick: () => set(0, span) }))),
-    el("div", { className: "figure" }, canvas, where, legend,
+    el("div", { className: "figure" }, el("div", { className: "scrolled" }, canvas), where, legend,
       el("p", { className: "dim", id: "time-keys", textContent: "Drag to move; wheel (after a click) or + and − to zoom; arrow keys to read. How high a row is filled is the part of the time inside MPI." })),
     el("h3", { textContent: "The same in numbers" }),
     table({
       label: "Time of ranks by kind of call", shown: 12, filter: "Filter ranks", thing: "row", sort: 2, rows: t.rows,
       columns: [
-        { label: t.bin > 1 ? "Ranks" : "Rank", text: (r) => ranks(r.first, t.bin, t.ranks) },
+        { label: t.bin > 1 ? "Ranks" : "Rank", text: who },
         { label: "Host", text: (r) => r.host },
         { label: "In MPI", value: (r) => r.share.reduce((a, b) => a + b, 0), text: (r) => percent(r.share.reduce((a, b) => a + b, 0)) },
         ...used.map((c) => ({ label: categories[c], value: (r) => r.share[c], text: (r) => percent(r.share[c]) })),

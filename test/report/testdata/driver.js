@@ -99,6 +99,14 @@ const drive = async () => {
   time.focus();
   key(time, "ArrowDown");
   check("is read by keys, too", /^ranks? \d+/.test($("#tip").textContent), $("#tip").textContent);
+  if (EXPECT.rows) {
+    check("threads have rows", Number(time.dataset.rows) === EXPECT.rows, time.dataset.rows);
+    for (let i = 0; i < EXPECT.rows; i++) key(time, "ArrowDown");
+    check("which keys reach", /, thread \d/.test($("#tip").textContent), $("#tip").textContent);
+    $("#time-threads").click();
+    check("and which can be hidden", Number(time.dataset.rows) === EXPECT.ranks, time.dataset.rows);
+    $("#time-threads").click();
+  }
   check("has a table", column($('table[aria-label="Time of ranks by kind of call"]'), 0).length > 0);
 
   // Themes differ, and their text has contrast.
