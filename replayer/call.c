@@ -7,11 +7,11 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-/* Sleeping overshoots by a few tens of microseconds: the rest is spent looking at
-   the clock. */
-#define SPIN_NS 60000
-
 static int status_size;
+
+/* Sleeping overshoots by a few tens of microseconds: the rest is spent looking at
+   the clock, unless that would keep other ranks from a core. */
+static int64_t spin_ns;
 
 int64_t call_clock(void)
 {
@@ -20,9 +20,10 @@ int64_t call_clock(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void call_prepare(int size)
+void call_prepare(int size, int64_t spin)
 {
 	status_size = size;
+	spin_ns = spin;
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
 }
 
@@ -30,8 +31,8 @@ static int64_t wait_until(int64_t due)
 {
 	int64_t now = call_clock();
 	while (now < due) {
-		if (due - now > SPIN_NS) {
-			int64_t wake = due - SPIN_NS;
+		if (due - now > spin_ns) {
+			int64_t wake = due - spin_ns;
 			struct timespec t = {wake / 1000000000, wake % 1000000000};
 			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 		}

@@ -24,7 +24,7 @@ struct call {
 
 void call_make(struct call *c);
 int64_t call_clock(void);
-void call_prepare(int status_size);
+void call_prepare(int status_size, int64_t spin_ns);
 
 /* Callbacks that stand in for the program's, by what they are for. */
 void *call_stand_in(int kind);

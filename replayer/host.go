@@ -5,6 +5,7 @@ package main
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "call.h"
 
 // Whether an address lies in the same object as another.
@@ -30,8 +31,11 @@ import "C"
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"spoor/internal/replay"
@@ -78,8 +82,19 @@ func newHost(libraries []string) (*host, error) {
 		h.flavour = mpi.MPICH
 	}
 	h.initUnder()
-	C.call_prepare(C.int(mpi.LayoutOf(h.flavour).Status.Size))
+	C.call_prepare(C.int(mpi.LayoutOf(h.flavour).Status.Size), C.int64_t(spin()))
 	return h, nil
+}
+
+// spin is how long before a call is due a rank stops sleeping: not at all if the ranks
+// of this node are more than its cores.
+func spin() time.Duration {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
+			return 0
+		}
+	}
+	return 60 * time.Microsecond
 }
 
 // initUnder tells the library below what this MPI looks like.

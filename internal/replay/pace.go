@@ -95,12 +95,19 @@ func (s *Stream) due(t *trace.TimedCall, gap int64) (due, byGap int64) {
 	if gap > 0 {
 		byGap = s.last + gap - caught
 	}
-	due = byGap
-	if s.pace.line && s.p.origin != 0 {
-		due = max(due, s.p.origin+t.Start-s.p.began)
+	if !s.pace.line || s.p.origin == 0 {
+		return byGap, byGap
 	}
-	return due, byGap
+	line := s.p.origin + t.Start - s.p.began
+	if gap > 0 && line < byGap && t.Timing.Gap.Kind != trace.HistogramSample {
+		byGap -= min(byGap-line, gap/catchUp)
+	}
+	return max(byGap, line), byGap
 }
+
+// catchUp is the part of a gap that a replay behind the line may leave out. One rank's
+// lateness is all the ranks' that wait for it, and whoever sleeps wakes up late.
+const catchUp = 10
 
 // lag notes how much later a call was made than it was due.
 func (s *Stream) lag(due int64) {

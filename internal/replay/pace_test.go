@@ -2,9 +2,12 @@ package replay
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"spoor/internal/merge/mergetest"
+	"spoor/internal/timing/hist"
+	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
 	"spoor/mpi"
 	"spoor/trace"
@@ -76,6 +79,64 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// Gaps of a trace with histograms are drawn from them: with their shape, in another order
+// on each rank, and the same in each replay ("Probabilistic Communication and I/O Tracing
+// with Deterministic Replay at Scale", section 5).
+func TestGapsFromHistograms(t *testing.T) {
+	const calls, short, long = 2000, 100, 10_000
+	tracks := tracktest.RunAll(2, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range calls {
+			r.Allreduce(3, 1)
+		}
+		r.End()
+	})
+	for rank, tr := range tracks {
+		d, g := hist.New(5, int32(rank)), hist.New(5, int32(rank))
+		for i := range uint64(calls) {
+			d.Add(50)
+			if i%10 == 0 {
+				g.Add(long)
+			} else {
+				g.Add(short)
+			}
+		}
+		tr.Hists = []track.Hist{{Terminal: 1, From: trace.FromAnywhere, Duration: d, Gap: g}}
+	}
+	r := mergetest.Open(t, tracks, nil)
+	gaps := func(rank int) []int64 {
+		f := &fake{now: 1e6}
+		if _, err := run(t, r, rank, f, mpi.MPICH, Options{Pace: PaceGaps}); err != nil {
+			t.Fatal(err)
+		}
+		var list []int64
+		for i, c := range f.calls[1 : calls+1] {
+			list = append(list, c.Begin-f.calls[i].End)
+		}
+		return list
+	}
+	first := gaps(0)
+	if !slices.Equal(first, gaps(0)) {
+		t.Error("the gaps of two replays differ")
+	}
+	if slices.Equal(first, gaps(1)) {
+		t.Error("both ranks have the same gaps")
+	}
+	n := 0
+	for _, g := range first {
+		switch g {
+		case long:
+			n++
+		case short:
+		default:
+			t.Fatalf("a gap of %d ns", g)
+		}
+	}
+	if n < calls/10*8/10 || n > calls/10*12/10 {
+		t.Errorf("%d of %d gaps are long, expected a tenth", n, calls)
+	}
+}
+
 // What calls are late is made up for in later gaps.
 func TestLateCalls(t *testing.T) {
 	s := &Stream{p: &Process{o: Options{Speed: 1}}, pace: &pacer{}, call: &Call{}, last: 1000}
@@ -94,6 +155,27 @@ func TestLateCalls(t *testing.T) {
 	step(20, 1155, 1155)  // 20 are made up for
 	step(100, 1250, 1250) // and the other 15
 	step(100, 1360, 1360)
+}
+
+// Behind the line, a tenth of a gap may be left out, if its own length is known.
+func TestCatchingUp(t *testing.T) {
+	for _, x := range []struct {
+		start, gap, want int64
+		kind             trace.SampleKind
+	}{
+		{5000, 1000, 6000, trace.ExactSample},    // on the line, which began at 1000
+		{4990, 1000, 5990, trace.ExactSample},    // a little behind
+		{100, 1000, 5900, trace.MeanSample},      // far behind
+		{100, 1000, 6000, trace.HistogramSample}, // the line knows nothing of this gap
+		{7000, 1000, 8000, trace.ExactSample},    // ahead
+		{100, 0, 5000, trace.ExactSample},        // no gap, nothing to leave out
+	} {
+		s := &Stream{p: &Process{origin: 1000}, pace: &pacer{line: true}, last: 5000}
+		due, _ := s.due(&trace.TimedCall{Start: x.start, Timing: trace.Timing{Gap: trace.Sample{Kind: x.kind}}}, x.gap)
+		if max(due, s.last) != x.want {
+			t.Errorf("start %d, gap %d, %v: due at %d, expected %d", x.start, x.gap, x.kind, due, x.want)
+		}
+	}
 }
 
 func TestScaleOfGaps(t *testing.T) {
