@@ -11,9 +11,9 @@ import (
 // histogramErrors sums up how far quantiles of histograms of five bins are off,
 // over all calls of a rank that were made often enough to tell.
 type histogramErrors struct {
-	lists [2]struct {
-		n                  int
-		mean, worst, value float64
+	Lists [2]struct {
+		N                  int
+		Mean, Worst, Value float64
 	}
 }
 
@@ -30,12 +30,12 @@ func (h *histogramErrors) add(keys []uint32, b codec.Batch) {
 			if len(values) < enough {
 				continue
 			}
-			l := &h.lists[i]
+			l := &h.Lists[i]
 			mean, worst, value := errorsOf(values)
-			l.n++
-			l.mean += mean
-			l.value += value
-			l.worst = max(l.worst, worst)
+			l.N++
+			l.Mean += mean
+			l.Value += value
+			l.Worst = max(l.Worst, worst)
 		}
 	}
 }

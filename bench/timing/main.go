@@ -1,25 +1,31 @@
 // Command timing records real programs with all their times, and compares what
-// the timing codecs and the balanced histograms make of them. It prints the
-// tables of docs/time-codecs.md.
+// the timing codecs and the balanced histograms make of them. It writes the tables that
+// docs/time-codecs.md speaks of.
 //
-//	go run ./bench/timing [-ranks 16] [-seconds 4] [-programs heat2d,lmp] [-error 0.1] [-keep DIR]
+//	go run ./bench/timing [-ranks 16] [-seconds 6] [-programs heat2d,lmp] [-within 9m] [-o FILE] [-cache FILE]
 //	go run ./bench/timing [-error 0.1] TRACE…
+//	go run ./bench/timing -sizes 64,1024
+//
+// A program that fails or takes too long is named and left out. What was measured
+// is kept in the cache, so that a second call goes on where the first one ended;
+// programs measured in another way before are measured again. With -sizes it counts
+// bytes of the modes that keep no single times, on virtual ranks.
 //
 // Speed is in processor time, which the load of the machine changes less than
 // time on the wall.
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"spoor/internal/timing"
-	"spoor/internal/timing/codec"
-	"spoor/internal/timing/measure"
-	"spoor/trace"
 )
 
 func main() {
@@ -31,95 +37,117 @@ func main() {
 
 func run() error {
 	r := recorder{}
-	flag.IntVar(&r.ranks, "ranks", 16, "ranks of each program; hpcc has 4")
-	flag.Float64Var(&r.seconds, "seconds", 4, "how long the mini-apps run")
+	flag.IntVar(&r.ranks, "ranks", 16, "ranks of each program")
+	flag.Float64Var(&r.seconds, "seconds", 6, "how long the mini-apps run")
+	flag.DurationVar(&r.limit, "limit", 90*time.Second, "how long recording a program may take")
 	programs := flag.String("programs", strings.Join(names, ","), "which programs")
 	bound := flag.Float64("error", timing.DefaultError, "relative error bound")
+	calls := flag.Int("calls", 2*32768, "measure so many calls of each rank")
+	within := flag.Duration("within", 9*time.Minute, "begin with no program after that time")
+	cached := flag.String("cache", "build/bench-timing.json", "`file` of what was measured already")
+	out := flag.String("o", "", "write the tables to this `file`, too")
 	flag.StringVar(&r.dir, "keep", "", "leave the traces in this `folder`")
+	sizes := flag.String("sizes", "", "comma-separated `numbers` of virtual ranks: bytes of stats, hist and path")
 	flag.Parse()
-	paths := flag.Args()
-	if len(paths) == 0 {
-		if r.dir == "" {
-			dir, err := os.MkdirTemp("", "spoor-timing-")
-			if err != nil {
-				return err
-			}
-			defer os.RemoveAll(dir)
-			r.dir = dir
-		}
-		for _, name := range strings.Split(*programs, ",") {
-			path, err := r.record(name)
-			if err != nil {
-				return err
-			}
-			paths = append(paths, path)
-		}
+	if *sizes != "" {
+		return printSizes(os.Stdout, *sizes)
 	}
 	o := &timing.Options{Error: *bound}
 	var all []*program
-	for _, path := range paths {
-		p, err := measured(path, o)
+	if flag.NArg() > 0 {
+		for _, path := range flag.Args() {
+			p, err := measured(path, o, *calls)
+			if err != nil {
+				return err
+			}
+			all = append(all, p)
+		}
+		printAll(os.Stdout, all, *bound, nil)
+		return nil
+	}
+	if r.dir == "" {
+		dir, err := os.MkdirTemp("", "spoor-timing-")
 		if err != nil {
 			return err
 		}
-		all = append(all, p)
+		defer os.RemoveAll(dir)
+		r.dir = dir
 	}
-	fmt.Printf("Relative error bound %g; ratios against 8 bytes a time.\n\n", *bound)
-	printRatios(all)
-	fmt.Println()
-	printCodecs(all)
-	fmt.Println()
-	printHistograms(all)
+	c := openCache(*cached, fmt.Sprintf("%d ranks, %g s, %d calls, error %g", r.ranks, r.seconds, *calls, *bound))
+	begin := time.Now()
+	var missing []string
+	for _, name := range strings.Split(*programs, ",") {
+		p, err := c.program(name), error(nil)
+		switch {
+		case p != nil:
+			fmt.Fprintf(os.Stderr, "%s: measured before\n", name)
+		case time.Since(begin) > *within:
+			err = fmt.Errorf("no time left")
+		default:
+			p, err = r.measured(name, o, *calls)
+			if err == nil {
+				err = c.add(p)
+			}
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+			missing = append(missing, name)
+			continue
+		}
+		all = append(all, p)
+		if *out != "" {
+			if err := writeAll(*out, all, *bound, missing); err != nil {
+				return err
+			}
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("nothing was measured")
+	}
+	printAll(os.Stdout, all, *bound, missing)
+	if *out != "" {
+		return writeAll(*out, all, *bound, missing)
+	}
 	return nil
 }
 
-// A program is what was measured of one recording.
-type program struct {
-	name    string
-	ranks   int
-	calls   int64
-	results []*measure.Result
-	hist    histogramErrors
-}
-
-func measured(path string, o *timing.Options) (*program, error) {
-	r, err := trace.Open(path)
+// measured records and measures one program.
+func (r *recorder) measured(name string, o *timing.Options, calls int) (*program, error) {
+	start := time.Now()
+	path, err := r.record(name)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	p := &program{name: strings.TrimSuffix(filepath.Base(path), ".spoor")}
-	codecs := codec.All()
-	for _, c := range codecs {
-		p.results = append(p.results, measure.New(c))
+	middle := time.Now()
+	p, err := measured(path, o, calls)
+	if err != nil {
+		return nil, err
 	}
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
-		if err != nil {
-			return nil, err
-		}
-		p.ranks++
-		for stream := range k.Streams() {
-			var whole measure.Block
-			for block, err := range measure.Blocks(k, stream, o) {
-				if err != nil {
-					return nil, err
-				}
-				p.calls += int64(len(block.Calls.Keys))
-				for i, c := range codecs {
-					if err := p.results[i].Add(c, block); err != nil {
-						return nil, fmt.Errorf("%s: rank %d: %w", path, rank, err)
-					}
-				}
-				whole.Calls.Keys = append(whole.Calls.Keys, block.Calls.Keys...)
-				whole.Batch.Gaps = append(whole.Batch.Gaps, block.Batch.Gaps...)
-				whole.Batch.Durations = append(whole.Batch.Durations, block.Batch.Durations...)
-			}
-			p.hist.add(whole.Calls.Keys, whole.Batch)
-		}
-	}
+	fmt.Fprintf(os.Stderr, "%s: recorded in %.1f s, measured in %.1f s: %d calls of %d\n",
+		name, middle.Sub(start).Seconds(), time.Since(middle).Seconds(), p.Calls, p.All)
 	return p, nil
+}
+
+func writeAll(path string, all []*program, bound float64, missing []string) error {
+	var text bytes.Buffer
+	printAll(&text, all, bound, missing)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text.Bytes(), 0o644)
+}
+
+func printAll(w io.Writer, all []*program, bound float64, missing []string) {
+	fmt.Fprintf(w, "Relative error bound %g; ratios against 8 bytes a time.\n", bound)
+	if len(missing) > 0 {
+		fmt.Fprintf(w, "Not measured: %s.\n", strings.Join(missing, ", "))
+	}
+	fmt.Fprintln(w)
+	printRatios(w, all)
+	fmt.Fprintln(w)
+	printCodecs(w, all)
+	fmt.Fprintln(w)
+	printDetails(w, all)
+	fmt.Fprintln(w)
+	printHistograms(w, all)
 }

@@ -1,24 +1,27 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"spoor/test/apps/compile"
 	"spoor/test/hpcc"
 )
 
 // names lists the programs that are recorded unless told otherwise.
-var names = []string{"heat2d", "cg", "lu", "nbody", "sort", "lmp", "hpcc"}
+var names = []string{"heat2d", "cg", "lu", "nbody", "master", "sort", "checkpoint", "lmp", "hpcc"}
 
 // A recorder runs programs under spoor, with all times.
 type recorder struct {
 	dir     string
 	ranks   int
 	seconds float64
+	limit   time.Duration
 }
 
 // record runs a program and returns its trace.
@@ -38,8 +41,8 @@ func (r *recorder) record(name string) (string, error) {
 	case "lmp":
 		line = m.Command(r.ranks, "lmp", "-in", "/usr/share/lammps/examples/melt/in.melt", "-log", "none")
 	case "hpcc":
-		line = m.Command(4, "hpcc")
-		if err := os.WriteFile(filepath.Join(work, "hpccinf.txt"), []byte(hpcc.Input), 0o644); err != nil {
+		line = m.Command(r.ranks, "hpcc")
+		if err := os.WriteFile(filepath.Join(work, "hpccinf.txt"), []byte(hpcc.For(r.ranks)), 0o644); err != nil {
 			return "", err
 		}
 	default:
@@ -61,10 +64,18 @@ func (r *recorder) record(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := exec.Command(spoor, append([]string{"run", "-q", "--force", "--timing", "lossless", "-o", out}, line...)...)
-	c.Dir, c.Env = work, m.Environ()
-	if text, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", name, err, text)
+	// A launcher that is told to end takes its ranks with it.
+	ctx, cancel := context.WithTimeout(context.Background(), r.limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, spoor, append([]string{"run", "-q", "--force", "--timing", "lossless", "-o", out}, line...)...)
+	c.Dir, c.Env = work, append(m.Environ(), "OMP_NUM_THREADS=1")
+	c.WaitDelay = 10 * time.Second
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	text, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("no end after %v", r.limit)
+	} else if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, text)
 	}
 	return out, nil
 }

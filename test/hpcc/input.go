@@ -2,6 +2,22 @@
 // for a few seconds.
 package hpcc
 
+import (
+	"fmt"
+	"strings"
+)
+
+// For is Input for another number of ranks.
+func For(ranks int) string {
+	p := 1
+	for q := 2; q*q <= ranks; q++ {
+		if ranks%q == 0 {
+			p = q
+		}
+	}
+	return strings.NewReplacer("2            Ps", fmt.Sprint(p, " Ps"), "2            Qs", fmt.Sprint(ranks/p, " Qs")).Replace(Input)
+}
+
 // Input is hpccinf.txt, for 4 ranks.
 const Input = `HPLinpack benchmark input file
 a small run

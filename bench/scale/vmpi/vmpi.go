@@ -35,17 +35,23 @@ type Rank struct {
 	calls   uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
+	hists   *histograms // nil: none
 }
 
 // Run runs a program for one rank of a world.
 func Run(name string, rank, size int, program func(v *Rank)) *Rank {
+	v := newRank(name, rank, size)
+	program(v)
+	return v
+}
+
+func newRank(name string, rank, size int) *Rank {
 	v := &Rank{
 		Rank: rank, Size: size, name: name, grammar: grammar.NewBuilder(), prev: signature.None,
 		key: make(signature.Key, signature.KeyHeader, 64), splits: make(map[int64]int64),
 		clock: uint64(rank)*0x9e3779b97f4a7c15 + 1, sites: make(map[uint64]track.Site), hashes: make(map[int]uint64),
 	}
 	v.load = 58 + noise(rank)>>50%13
-	program(v)
 	return v
 }
 
@@ -71,14 +77,19 @@ func (v *Rank) buf(b Buf) { v.key = append(v.key, b.Segment, b.Offset) }
 // end files the call.
 func (v *Rank) end(call uint16, site int) {
 	v.key.SetHeader(call, v.site(site))
-	n := v.sigs.Number(v.prev, v.key)
+	prev := v.prev
+	n := v.sigs.Number(prev, v.key)
 	v.prev = n
 	v.grammar.Append(n)
 	v.calls++
 	v.clock = v.clock*6364136223846793005 + 1442695040888963407
 	t := v.sigs.Times(n)
-	t.Duration.Add((1000 + v.clock>>54) * v.load / 64)
-	t.Gap.Add(300 + v.clock>>48&1023)
+	duration, gap := (1000+v.clock>>54)*v.load/64, 300+v.clock>>48&1023
+	t.Duration.Add(duration)
+	t.Gap.Add(gap)
+	if v.hists != nil {
+		v.hists.add(&v.sigs, n, prev, duration, gap)
+	}
 }
 
 // site returns the hash of a numbered place in the program.
@@ -108,6 +119,7 @@ func (v *Rank) Track() *track.Track {
 		s := v.sigs.Times(n)
 		t.Times = append(t.Times, track.Times{Duration: s.Duration, Gap: s.Gap})
 	}
+	t.Hists = v.hists.track(&v.sigs, number)
 	t.Streams = []track.Stream{{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })}}
 	// What differs between processes of a real run differs here, too: MPI_Init
 	// within two seconds, the end within a millisecond, MPI time by a tenth.

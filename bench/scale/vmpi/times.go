@@ -1,0 +1,89 @@
+package vmpi
+
+import (
+	"cmp"
+	"slices"
+
+	"spoor/internal/signature"
+	"spoor/internal/timing"
+	"spoor/internal/timing/hist"
+	"spoor/internal/track"
+)
+
+// histograms keeps a rank's times as the recorder does with --timing hist and path.
+type histograms struct {
+	path bool
+	rank int32
+	of   map[histKey]*track.Hist
+}
+
+// A histKey is a terminal and the place before its calls.
+type histKey struct {
+	terminal uint32
+	place    place
+}
+
+// A place is a function and a site; first is what a stream begins with.
+type place struct {
+	call  uint16
+	site  uint64
+	first bool
+}
+
+// RunTimed is Run with what is kept of times: stats, hist or path.
+func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Rank)) *Rank {
+	v := newRank(name, rank, size)
+	if mode.Histograms() {
+		v.hists = &histograms{path: mode == timing.Path, rank: int32(rank), of: make(map[histKey]*track.Hist)}
+	}
+	program(v)
+	return v
+}
+
+func (h *histograms) add(sigs *signature.Table, n, prev uint32, duration, gap uint64) {
+	k := histKey{terminal: n}
+	if h.path {
+		k.place = place{first: true}
+		if prev != signature.None {
+			key := sigs.Key(prev)
+			k.place = place{call: key.Call(), site: key.Site()}
+		}
+	}
+	x := h.of[k]
+	if x == nil {
+		x = &track.Hist{Duration: hist.New(hist.DefaultBins, h.rank), Gap: hist.New(hist.DefaultBins, h.rank)}
+		h.of[k] = x
+	}
+	x.Duration.Add(duration)
+	x.Gap.Add(gap)
+}
+
+// track returns the histograms for a track whose terminals were renumbered.
+func (h *histograms) track(sigs *signature.Table, number []uint32) []track.Hist {
+	if h == nil {
+		return nil
+	}
+	lowest := make(map[place]int)
+	for n := range number {
+		k := sigs.Key(uint32(n))
+		p := place{call: k.Call(), site: k.Site()}
+		if at, ok := lowest[p]; !ok || int(number[n]) < at {
+			lowest[p] = int(number[n])
+		}
+	}
+	var list []track.Hist
+	for k, x := range h.of {
+		t := *x
+		t.Terminal, t.From = int(number[k.terminal]), track.Anywhere
+		if k.place.first {
+			t.From = track.First
+		} else if h.path {
+			t.From = lowest[k.place]
+		}
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(a, b track.Hist) int {
+		return cmp.Or(cmp.Compare(a.Terminal, b.Terminal), cmp.Compare(a.From, b.From))
+	})
+	return list
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"spoor/internal/timing"
+	"spoor/internal/timing/codec"
+	"spoor/internal/timing/measure"
+	"spoor/trace"
+)
+
+// A program is what was measured of one recording.
+type program struct {
+	Name       string
+	Ranks      int
+	Calls, All int64 // measured, and in the recording
+	Results    []result
+	Hist       histogramErrors
+}
+
+// A result is what one codec made of a program's times.
+type result struct {
+	Codec                   string
+	Ratio, Gaps, Durations  float64
+	GapNoise, DurationNoise float64 // PSNR in decibels; 0: exact
+	Worst                   float64 // relative error
+	EncodeNs, DecodeNs      float64 // processor time for each value
+}
+
+func resultOf(r *measure.Result) result {
+	noise := func(v float64) float64 {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return 0
+		}
+		return v
+	}
+	return result{
+		Codec: r.Codec, Ratio: r.Ratio(), Gaps: r.Gaps.Ratio(r), Durations: r.Durations.Ratio(r),
+		GapNoise: noise(r.Gaps.PSNR(r)), DurationNoise: noise(r.Durations.PSNR(r)), Worst: r.Worst,
+		EncodeNs: r.NsPerValue(r.Encode), DecodeNs: r.NsPerValue(r.Decode),
+	}
+}
+
+// measured tries all codecs on the first calls of each thread of a trace.
+func measured(path string, o *timing.Options, calls int) (*program, error) {
+	r, err := trace.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	p := &program{Name: strings.TrimSuffix(filepath.Base(path), ".spoor")}
+	codecs := codec.All()
+	var results []*measure.Result
+	for _, c := range codecs {
+		results = append(results, measure.New(c))
+	}
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		p.Ranks++
+		for stream := range k.Streams() {
+			p.All += int64(k.Len(stream))
+			var whole measure.Block
+			for block, err := range measure.Blocks(k, stream, o) {
+				if err != nil {
+					return nil, err
+				}
+				p.Calls += int64(len(block.Calls.Keys))
+				for i, c := range codecs {
+					if err := results[i].Add(c, block); err != nil {
+						return nil, fmt.Errorf("%s: rank %d: %w", path, rank, err)
+					}
+				}
+				whole.Calls.Keys = append(whole.Calls.Keys, block.Calls.Keys...)
+				whole.Batch.Gaps = append(whole.Batch.Gaps, block.Batch.Gaps...)
+				whole.Batch.Durations = append(whole.Batch.Durations, block.Batch.Durations...)
+				if len(whole.Calls.Keys) >= calls {
+					break
+				}
+			}
+			p.Hist.add(whole.Calls.Keys, whole.Batch)
+		}
+	}
+	for _, x := range results {
+		p.Results = append(p.Results, resultOf(x))
+	}
+	return p, nil
+}
+
+// A cache is a file of programs that were measured in one way.
+type cache struct {
+	path string
+	file struct {
+		How      string
+		Programs []*program
+	}
+}
+
+// openCache reads a cache. One that was made in another way, or can't be read,
+// counts as empty.
+func openCache(path, how string) *cache {
+	c := &cache{path: path}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &c.file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(os.Stderr, "%s: %v; begun anew\n", path, err)
+	}
+	if err != nil || c.file.How != how {
+		c.file.How, c.file.Programs = how, nil
+	}
+	return c
+}
+
+func (c *cache) program(name string) *program {
+	for _, p := range c.file.Programs {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func (c *cache) add(p *program) error {
+	c.file.Programs = append(c.file.Programs, p)
+	text, err := json.MarshalIndent(&c.file, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(c.path, text, 0o644)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"spoor/bench/scale/skeleton"
+	"spoor/bench/scale/vmpi"
+	"spoor/internal/merge"
+	"spoor/internal/timing"
+	"spoor/trace"
+)
+
+// A size is what a trace of virtual ranks takes.
+type size struct {
+	calls       uint64 // of all ranks
+	times, file int    // bytes
+	sites       int    // distinct calls, over all classes
+	classes     int
+}
+
+// sizeOf merges ranks that make the calls of a program so many times over.
+func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, error) {
+	var x size
+	links := merge.Memory(ranks)
+	var root *merge.State
+	for rank := ranks - 1; rank >= 0; rank-- {
+		v := vmpi.RunTimed(p.Name, rank, ranks, mode, func(v *vmpi.Rank) {
+			for range iterations {
+				p.Run(v)
+			}
+		})
+		x.calls += v.Calls()
+		s, err := merge.Merge(links[rank], v.Track())
+		if err != nil {
+			return x, err
+		}
+		links[rank], root = nil, s
+	}
+	if len(root.Problems) > 0 {
+		return x, fmt.Errorf("problem of rank %d: %s", root.Problems[0].Rank, root.Problems[0].What)
+	}
+	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPI: "mpich"})
+	if err != nil {
+		return x, err
+	}
+	file, err := trace.Encode(c)
+	if err != nil {
+		return x, err
+	}
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), p.Name)
+	if err != nil {
+		return x, err
+	}
+	x.file, x.classes = len(file), r.Classes()
+	for _, s := range r.Sections() {
+		if s.Name == "times" {
+			x.times = int(s.Stored)
+		}
+	}
+	for n := range r.Classes() {
+		places, err := r.Places(n)
+		if err != nil {
+			return x, err
+		}
+		x.sites += len(places)
+	}
+	return x, nil
+}
+
+var sizeModes = []timing.Mode{timing.Stats, timing.Hist, timing.Path}
+
+// printSizes prints bytes of section times by program, mode, iterations and ranks.
+func printSizes(w io.Writer, ranks string) error {
+	var list []int
+	for _, text := range strings.Split(ranks, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is no number of ranks", text)
+		}
+		list = append(list, n)
+	}
+	fmt.Fprint(w, "| program | times over | distinct calls |")
+	for _, mode := range sizeModes {
+		for _, n := range list {
+			fmt.Fprintf(w, " %s, %d ranks |", mode, n)
+		}
+	}
+	fmt.Fprint(w, "\n|---|--:|--:|"+strings.Repeat("--:|", len(sizeModes)*len(list))+"\n")
+	for _, name := range []string{"st2d", "st3d", "cg", "lu", "mg"} {
+		p, ok := skeleton.ByName(name)
+		if !ok {
+			return fmt.Errorf("no program %q", name)
+		}
+		for _, iterations := range []int{1, 10} {
+			var sites []string
+			row := ""
+			for _, mode := range sizeModes {
+				for _, n := range list {
+					if iterations > 1 && n > 4096 {
+						row += " - |"
+						continue
+					}
+					x, err := sizeOf(p, mode, n, iterations)
+					if err != nil {
+						return fmt.Errorf("%s on %d ranks: %w", name, n, err)
+					}
+					row += fmt.Sprintf(" %d |", x.times)
+					if mode == timing.Stats {
+						sites = append(sites, strconv.Itoa(x.sites))
+					}
+				}
+			}
+			fmt.Fprintf(w, "| %s | %d | %s |%s\n", name, iterations, strings.Join(sites, ", "), row)
+		}
+	}
+	return nil
+}
