@@ -49,7 +49,7 @@ func (e *RefusedError) Error() string {
 
 // A Program is a generated program.
 type Program struct {
-	Files    map[string][]byte  // by name
+	Files    map[string][]byte  // by path, with slashes
 	LeftOut  []reissue.Obstacle // with Options.Partial
 	Parts    int                // C functions made from structure
 	Lines    int                // of proxy.c
@@ -67,7 +67,11 @@ func (p *Program) Write(dir string) error {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), p.Files[name], 0o666); err != nil {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("proxy: %w", err)
+		}
+		if err := os.WriteFile(path, p.Files[name], 0o666); err != nil {
 			return fmt.Errorf("proxy: %w", err)
 		}
 	}

@@ -31,9 +31,17 @@ func generate(t *testing.T, r *trace.Reader, o Options) *Program {
 	return p
 }
 
-// halo is a ring with boundaries: ends talk to MPI_PROC_NULL.
+// halo is a row of ranks, the ends of which talk to MPI_PROC_NULL. They have a
+// field of rows, a duplicate of the world, and in each step another buffer.
 func halo(r *tracktest.Recorder) {
-	const procNull = -3
+	const (
+		procNull     = -3
+		double       = 0x214
+		field, ghost = 0<<8 | 1, 1<<8 | 1
+		stack        = 0<<8 | 4
+		row          = 1024
+		own          = 1024 // the communicator
+	)
 	left, right := int64(r.Rank-1), int64(r.Rank+1)
 	if r.Rank == 0 {
 		left = procNull
@@ -41,17 +49,31 @@ func halo(r *tracktest.Recorder) {
 	if r.Rank == r.Size-1 {
 		right = procNull
 	}
-	for range 100 {
-		r.Irecv(1, 10, left, 7)
-		r.Isend(2, 10, right, 7)
-		r.Waitall(3, 2)
-		r.Allreduce(4, 1)
+	rows := int64(100)
+	if r.Rank < 3 {
+		rows++
 	}
+	r.Begin()
+	r.Call("MPI_Comm_dup", 3, tracktest.World, own, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
+	for i := range 100 {
+		r.Life(0, false, ghost, 8*row)
+		r.Call("MPI_Irecv", 5, ghost, 0, row, double, left, 7, own, 2)
+		if i == 0 {
+			r.Life(0, false, field, uint64(8*row*rows))
+		}
+		r.Call("MPI_Isend", 6, field, 8*row*(rows-1), row, double, right, 7, own, 2)
+		r.Call("MPI_Waitall", 7, 2, 2, 4, 2, -5)
+		r.Life(0, true, ghost, 0)
+		r.Call("MPI_Allreduce", 9, stack, 80, stack, 88, 1, double, 0x21, own)
+	}
+	r.Life(0, true, field, 0)
+	r.Call("MPI_Comm_free", 11, own)
+	r.End()
 }
 
 func TestProgram(t *testing.T) {
 	p := generate(t, record(t, 8, halo), Options{})
-	golden := filepath.Join("testdata", "halo.c")
+	golden := filepath.Join("testdata", "halo.c") // docs/proxy.md shows a part of it
 	got := p.Files["proxy.c"]
 	if *update {
 		if err := os.WriteFile(golden, got, 0o666); err != nil {
@@ -64,6 +86,23 @@ func TestProgram(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("the program is\n%s", got)
+	}
+}
+
+// docs/proxy.md shows what the golden file has.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "proxy.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(filepath.Join("testdata", "halo.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, ok := strings.Cut(string(text), "```c\n")
+	shown, _, end := strings.Cut(shown, "```")
+	if !ok || !end || !strings.Contains(string(program), shown) {
+		t.Error("the program in docs/proxy.md is not in testdata/halo.c")
 	}
 }
 

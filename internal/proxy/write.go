@@ -15,7 +15,7 @@ import (
 	"spoor/trace"
 )
 
-//go:embed runtime/runtime.h runtime/runtime.c runtime/Makefile runtime/README.md
+//go:embed runtime
 var templates embed.FS
 
 // setup writes the function that says how much memory a variant needs.
@@ -109,7 +109,7 @@ func (g *generator) program() *Program {
 	}
 	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d%s. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
 		g.r.Ranks(), total, comment(filepath.Base(g.r.Name())))
-	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime.h explains the rest.\n */\n#include \"runtime.h\"\n\n")
+	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h explains the rest.\n */\n#include \"runtime/runtime.h\"\n\n")
 	g.declarations(&b)
 	for _, t := range g.tables {
 		b.WriteString(t + "\n")
@@ -137,14 +137,22 @@ func (g *generator) program() *Program {
 	p := &Program{Files: make(map[string][]byte), Parts: len(g.parts), Variants: len(g.list)}
 	p.Files["proxy.c"] = b.Bytes()
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
-	for _, name := range []string{"runtime.h", "runtime.c", "Makefile", "README.md"} {
-		text, err := templates.ReadFile("runtime/" + name)
+	list, err := templates.ReadDir("runtime")
+	if err != nil {
+		panic(err) // embedded
+	}
+	for _, f := range list {
+		text, err := templates.ReadFile("runtime/" + f.Name())
 		if err != nil {
 			panic(err) // embedded
 		}
 		text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(fmt.Sprint(g.r.Ranks())))
 		text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
 		text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(firstLine(meta[trace.MetaLibrary]))))
+		name := f.Name()
+		if ext := filepath.Ext(name); ext == ".c" || ext == ".h" {
+			name = "runtime/" + name
+		}
 		p.Files[name] = text
 	}
 	return p

@@ -153,7 +153,7 @@ func traced(t *testing.T, m *compile.MPI, dir, name, ranks string, command ...st
 
 var (
 	runtimeLock sync.Mutex
-	runtimes    = map[string]string{} // object file of runtime.c, by MPI
+	runtimes    = map[string][]string{} // object files of the runtime, by MPI
 	scratch     string
 )
 
@@ -181,15 +181,22 @@ func compiled(t *testing.T, m *compile.MPI, dir string) string {
 	}
 	runtimeLock.Lock()
 	shared := runtimes[m.Name]
-	if shared == "" {
-		shared = filepath.Join(scratch, m.Name+".o")
-		object("runtime.c", shared)
+	if shared == nil {
+		sources, err := filepath.Glob(filepath.Join(dir, "runtime", "*.c"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, source := range sources {
+			o := filepath.Join(scratch, m.Name+"-"+filepath.Base(source)+".o")
+			object(source, o)
+			shared = append(shared, o)
+		}
 		runtimes[m.Name] = shared
 	}
 	runtimeLock.Unlock()
 	object("proxy.c", "proxy.o")
 	binary := filepath.Join(dir, "proxy")
-	if out, err := run(t, m, dir, m.CC, "-o", binary, "proxy.o", shared, "-lpthread"); err != nil {
+	if out, err := run(t, m, dir, slices.Concat([]string{m.CC, "-o", binary, "proxy.o"}, shared, []string{"-lpthread"})...); err != nil {
 		t.Fatalf("link: %v\n%s", err, out)
 	}
 	return binary
@@ -427,7 +434,7 @@ func TestStuck(t *testing.T) {
 	text := bytes.Replace(made.Files["proxy.c"], []byte("int main(void)\n{\n"),
 		[]byte("#include <stdlib.h>\n#include <unistd.h>\nstatic void part_of_one(void)\n{\n    if (rank == 1)\n        sleep(60);\n}\n\nint main(void)\n{\n"), 1)
 	text = bytes.Replace(text, []byte("begun();"), []byte("begun(); part_of_one();"), 1)
-	text = bytes.Replace(text, []byte("#include \"runtime.h\"\n"), []byte("#include \"runtime.h\"\nstatic void part_of_one(void);\n"), 1)
+	text = bytes.Replace(text, []byte("#include \"runtime/runtime.h\"\n"), []byte("#include \"runtime/runtime.h\"\nstatic void part_of_one(void);\n"), 1)
 	made.Files["proxy.c"] = text
 	if err := made.Write(dir); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func keep(t *testing.T, dir, original string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{original, filepath.Join(dir, "b.spoor"), filepath.Join(dir, "proxy.c"), filepath.Join(dir, "runtime.c"), filepath.Join(dir, "runtime.h")} {
+	for _, name := range []string{original, filepath.Join(dir, "b.spoor"), filepath.Join(dir, "proxy.c")} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,36 +1,45 @@
 /*
  * The MPI calls of: ./app * / /
- * Ranks: 8, 3200 calls. Made by `spoor proxy` from app.spoor.
+ * Ranks: 8, 3232 calls. Made by `spoor proxy` from app.spoor.
  *
- * A line is DO(microseconds since the call before, call). runtime.h explains the rest.
+ * A line is DO(microseconds since the call before, call). runtime/runtime.h explains the rest.
  */
-#include "runtime.h"
+#include "runtime/runtime.h"
 
+MPI_Comm comm[1];
 MPI_Request kept[1];
 
 static void part0(void)
 {
-    DO(0.3626, MPI_Irecv(heap(1) + (rank < 2 ? 24 * rank - 24 : 8 * rank - 8), 10, MPI_INT, (rank == 0 ? MPI_PROC_NULL : rank - 1), 7, MPI_COMM_WORLD, new_request())); // solver+0x100c
-    DO(0.3619, MPI_Isend(heap(0) + (rank < 7 ? 8 * rank + 8 : -24), 10, MPI_INT, (rank == 7 ? MPI_PROC_NULL : rank + 1), 7, MPI_COMM_WORLD, new_request())); // solver+0x1018
-    DO(0.3636, MPI_Waitall(2, window(2), MPI_STATUSES_IGNORE)); // solver+0x1024
-    DO(0.3626, MPI_Allreduce(heap(2), heap(3), 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD)); // solver+0x1030
+    DO(0.3636, MPI_Irecv(heap(1), 1024, MPI_DOUBLE, (rank == 0 ? MPI_PROC_NULL : rank - 1), 7, comm[0], new_request())); // solver+0x103c
+    DO(0.3626, MPI_Isend(heap(0) + (rank < 3 ? 819200 : 811008), 1024, MPI_DOUBLE, (rank == 7 ? MPI_PROC_NULL : rank + 1), 7, comm[0], new_request())); // solver+0x1048
+    DO(0.3627, MPI_Waitall(2, window(2), MPI_STATUSES_IGNORE)); // solver+0x1054
+    release(HEAP, 1);
+    DO(0.362, MPI_Allreduce(stack(0) + 80, stack(0) + 88, 1, MPI_DOUBLE, MPI_SUM, comm[0])); // solver+0x106c
 }
 
 static void part1(void)
 {
+    DO(0.368, MPI_Init(NULL, NULL)); begun(); // solver+0x100c
+    DO(0.355, MPI_Comm_dup(MPI_COMM_WORLD, &comm[0])); // solver+0x1024
     REPEAT(100) part0();
+    release(HEAP, 0);
+    DO(0.3751, MPI_Comm_free((MPI_Comm[]){comm[0]})); // solver+0x1084
+    DO(0.3565, MPI_Finalize()); // solver+0x1018
 }
 
 static void memory_0(void)
 {
-    area(HEAP, 0, 1, (rank < 7 ? 8 * rank + 8 : -24), (rank < 7 ? 8 * rank + 48 : 16));
-    area(HEAP, 1, 1, (rank < 2 ? 24 * rank - 24 : 8 * rank - 8), (rank < 2 ? 24 * rank + 16 : 8 * rank + 32));
-    area(HEAP, 2, 2, 0, 4);
+    block(HEAP, 0, (rank < 3 ? 827392 : 819200));
+    block(HEAP, 1, 8192);
+    area(STACK, 0, 1, 80, 96);
 }
 
 static int program0(void)
 {
     memory_0();
+    char local[stack_size(0) + 1];
+    stack_is(0, local, stack_size(0));
     part1();
     return finish();
 }

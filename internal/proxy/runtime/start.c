@@ -1,0 +1,123 @@
+/* start.c: start and end of ranks and threads. */
+#include "private.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int rank, ranks, member;
+
+void fail(const char *what, const char *detail)
+{
+	fprintf(stderr, "proxy: rank %d: %s%s%s\n", rank, what, detail ? ": " : "", detail ? detail : "");
+	fflush(stderr);
+	_exit(1);
+}
+
+int position(const struct run *run, int runs)
+{
+	int before_it = 0;
+	for (int i = 0; i < runs; before_it += run[i++].count) {
+		int d = rank - run[i].first, step = run[i].stride ? run[i].stride : 1;
+		if (d >= 0 && d % step == 0 && d / step < run[i].count)
+			return before_it + d / step;
+	}
+	return -1;
+}
+
+static int from_environment(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *s = getenv(*names);
+		if (s && *s)
+			return atoi(s);
+	}
+	return -1;
+}
+
+void start(int world, const char *how, int64_t distance)
+{
+	static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MPI_RANK", "SLURM_PROCID", NULL};
+	static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_SIZE", "SLURM_NTASKS", NULL};
+	const char *s = getenv("PROXY_COMPUTE");
+	if (s && *s)
+		how = s;
+	const char *faster = getenv("PROXY_SPEED"), *seconds = getenv("PROXY_WATCHDOG");
+	if ((s = getenv("PROXY_FILES")) && *s)
+		files = s;
+	farthest = distance;
+	ranks = world;
+	rank = from_environment(rank_names);
+	int size = from_environment(size_names);
+	if (rank < 0 && world == 1)
+		rank = 0;
+	if (rank < 0)
+		fail("can't tell which rank this is; start it with mpiexec -n", NULL);
+	if ((size > 0 && size != world) || rank >= world) {
+		if (rank == 0)
+			fprintf(stderr, "proxy: made for %d ranks: mpiexec -n %d\n", world, world);
+		_exit(1);
+	}
+	pace(how, faster ? atof(faster) : 0, seconds && *seconds ? atoi(seconds) : -1);
+}
+
+void begun(void)
+{
+	int r, n;
+	PMPI_Comm_rank(MPI_COMM_WORLD, &r);
+	PMPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (r != rank || n != ranks)
+		fail("the launcher numbers ranks unlike the MPI", NULL);
+}
+
+static pthread_t threads[THREADS];
+static void (*const *thread_of)(void);
+static int thread_count;
+static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
+
+static void *run_thread(void *number_)
+{
+	stream = (int)(intptr_t)number_;
+	int64_t size = stack_size(stream);
+	char local[size > 0 ? size : 1];
+	stack_is(stream, local, size);
+	thread_of[stream - 1]();
+	/* A recorder may give what it has for a thread that ended to the next one. */
+	pthread_mutex_lock(&ending);
+	pthread_mutex_unlock(&ending);
+	return NULL;
+}
+
+void begin_threads(int n, void (*const *list)(void))
+{
+	thread_of = list;
+	static int begun_once;
+	if (begun_once++)
+		return;
+	pthread_mutex_lock(&ending);
+	for (int i = 0; i < n && i + 1 < THREADS; i++, thread_count++) {
+		if (pthread_create(&threads[i], NULL, run_thread, (void *)(intptr_t)(i + 1)))
+			fail("no thread", NULL);
+		/* Threads have their numbers from the order of their first calls. */
+		while (calls_of(i + 1) < 2)
+			sched_yield();
+		usleep(2000);
+	}
+}
+
+void end_threads(void)
+{
+	if (thread_count > 0)
+		pthread_mutex_unlock(&ending);
+	for (int i = 0; i < thread_count; i++)
+		pthread_join(threads[i], NULL);
+	thread_count = 0;
+}
+
+int finish(void)
+{
+	stream_over();
+	return 0;
+}
