@@ -33,7 +33,13 @@ func generate(t *testing.T, r *trace.Reader, o Options) *Program {
 
 // halo is a row of ranks, the ends of which talk to MPI_PROC_NULL. They have a
 // field of rows, a duplicate of the world, and in each step another buffer.
-func halo(r *tracktest.Recorder) {
+func halo(r *tracktest.Recorder) { steps(100)(r) }
+
+func steps(n int) func(r *tracktest.Recorder) {
+	return func(r *tracktest.Recorder) { haloSteps(r, n) }
+}
+
+func haloSteps(r *tracktest.Recorder, steps int) {
 	const (
 		procNull     = -3
 		double       = 0x214
@@ -55,7 +61,7 @@ func halo(r *tracktest.Recorder) {
 	}
 	r.Begin()
 	r.Call("MPI_Comm_dup", 3, tracktest.World, own, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
-	for i := range 100 {
+	for i := range steps {
 		r.Life(0, false, ghost, 8*row)
 		r.Call("MPI_Irecv", 5, ghost, 0, row, double, left, 7, own, 2)
 		if i == 0 {
@@ -112,14 +118,7 @@ func TestSize(t *testing.T) {
 	if large := generate(t, record(t, 256, halo), Options{}); large.Lines != small.Lines {
 		t.Errorf("%d lines on 8 ranks, %d on 256", small.Lines, large.Lines)
 	}
-	longer := func(n int) func(*tracktest.Recorder) {
-		return func(r *tracktest.Recorder) {
-			for range n {
-				halo(r)
-			}
-		}
-	}
-	if large := generate(t, record(t, 8, longer(50)), Options{}); large.Lines != small.Lines {
+	if large := generate(t, record(t, 8, steps(5000)), Options{}); large.Lines != small.Lines {
 		t.Errorf("%d lines, %d of a longer run", small.Lines, large.Lines)
 	}
 }
