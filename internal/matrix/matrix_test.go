@@ -64,7 +64,7 @@ func TestPrograms(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "butterfly": tracktest.Butterfly(3), "transpose": tracktest.Transpose(4),
 		"workers": tracktest.Workers(40), "types": reusedTypes, "persistent": persistent, "windows": windows,
-		"comms": comms, "threads": threads, "neighbours": neighbourhood, "collectives": collectives,
+		"comms": comms, "threads": threads, "neighbours": neighbourhood, "graph": distributed, "collectives": collectives,
 	} {
 		t.Run(name, func(t *testing.T) { same(t, run(t, 9, program), 1, 3) })
 	}
@@ -271,6 +271,56 @@ func TestNeighbours(t *testing.T) {
 		if len(got) != 3 || !subset(want, got) {
 			t.Errorf("neighbours of %d are %v, want %v", i, got, want)
 		}
+	}
+}
+
+// distributed has a graph of which each rank gives the edges of the next one: to
+// the two after that. Odd ranks ask for the order of their neighbours.
+func distributed(r *tracktest.Recorder) {
+	const unweighted, noInfo = -2, 0
+	n := r.Size
+	at := func(i int) int64 { return int64((r.Rank + i) % n) }
+	r.Begin()
+	r.Call("MPI_Dist_graph_create", 72, tracktest.World, 1, 1, at(1), 1, 2, 2, at(2), at(3), unweighted, noInfo, 0, own,
+		0, 0, int64(r.Rank), int64(n), -1, 0, 0)
+	r.Call("MPI_Neighbor_allgather", 73, heap, 0, 1, double, heap, 0, 1, double, own)
+	if r.Rank%2 == 1 {
+		r.Call("MPI_Dist_graph_neighbors", 74, own, 3, 3, at(n-1), at(n-2), -1, unweighted, 2, 2, at(2), at(1), unweighted)
+	}
+	r.Call("MPI_Neighbor_alltoallv", 75, heap, 0, 2, 3, 4, 2, 0, 3, double, heap, 0, 2, 3, 3, 2, 0, 3, double, own)
+	r.Call("MPI_Comm_dup", 76, own, own+1, 0, 0, int64(r.Rank), int64(n), -1, 0, 0)
+	r.Call("MPI_Neighbor_alltoallv", 77, heap, 0, 2, 5, 5, 2, 0, 3, double, heap, 0, 2, 5, 5, 2, 0, 3, double, own+1)
+	r.End()
+}
+
+// Edges that several ranks gave are put together. The order of neighbours is known
+// where the program asked, and does not matter where all get as much.
+func TestDistributedGraph(t *testing.T) {
+	m := compute(t, run(t, 6, distributed), everything)
+	for i := range 6 {
+		want := map[int]Cell{(i + 1) % 6: {2, 8 + 40}, (i + 2) % 6: {2, 8 + 40}}
+		if i%2 == 1 {
+			want[(i+1)%6], want[(i+2)%6] = Cell{3, 8 + 32 + 40}, Cell{3, 8 + 24 + 40}
+		}
+		got := make(map[int]Cell)
+		for _, e := range m.Row(i) {
+			got[e.To] = e.Cell
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("rank %d (-want +got):\n%s", i, d)
+		}
+	}
+	if m.Unknown != 3 {
+		t.Errorf("%d calls with unknown partners, want the three whose order is", m.Unknown)
+	}
+	// Where one rank's call is missing, nobody knows its edges.
+	lost := run(t, 6, func(r *tracktest.Recorder) {
+		if r.Rank != 4 {
+			distributed(r)
+		}
+	})
+	if m := compute(t, lost, everything); m.Total.Messages != 0 || m.Unknown == 0 {
+		t.Errorf("edges of a missing rank: %+v, %d unknown", m.Total, m.Unknown)
 	}
 }
 

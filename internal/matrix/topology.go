@@ -14,8 +14,12 @@ func (t *traffic) neighbours(r role, s *site, comm *trace.Comm, self int) {
 	p := s.c.Param("comm")
 	m, ok := t.x.CommMaker(&p.In, s.stream, s.index)
 	var list []int
+	ordered := false
 	if ok {
-		list, ok = t.destinations(m, comm, self, 0)
+		list, ordered, ok = t.destinations(m, comm, self, 0)
+	}
+	if counts := s.c.Param("sendcounts"); ok && !ordered && counts != nil {
+		ok = sameSizes(counts.In.Elems, s.c.Param("sendtypes"))
 	}
 	if !ok {
 		t.out.unknown()
@@ -39,36 +43,68 @@ func (t *traffic) neighbours(r role, s *site, comm *trace.Comm, self int) {
 	}
 }
 
+// sameSizes reports whether all neighbours get as much, so that it does not
+// matter which is which.
+func sameSizes(counts []trace.Value, types *trace.Param) bool {
+	for i := range counts {
+		if counts[i].Num != counts[0].Num || types != nil && (i >= len(types.In.Elems) || types.In.Elems[i].Num != types.In.Elems[0].Num) {
+			return false
+		}
+	}
+	return true
+}
+
 // destinations lists the ranks of the communicator that self sends to in
-// neighbourhood collectives; -1 stands for none.
-func (t *traffic) destinations(m objects.Making, comm *trace.Comm, self, depth int) ([]int, bool) {
+// neighbourhood collectives, -1 for none, and says whether in their order.
+func (t *traffic) destinations(m objects.Making, comm *trace.Comm, self, depth int) (list []int, ordered, known bool) {
 	c := m.Call
 	if depth > maxDepth || self < 0 {
-		return nil, false
+		return nil, false, false
 	}
 	switch c.Name() {
 	case "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_idup", "MPI_Comm_idup_with_info":
 		parent, ok := t.parent(m)
 		if !ok {
-			return nil, false
+			return nil, false, false
 		}
-		return t.destinations(parent, comm, self, depth+1)
+		return t.destinations(parent, t.parentComm(m), self, depth+1)
 	case "MPI_Cart_create", "MPI_Cart_sub":
 		g, ok := t.grid(m, 0)
 		if !ok {
-			return nil, false
+			return nil, false, false
 		}
-		return g.around(self), true
+		return g.around(self), true, true
 	case "MPI_Graph_create":
-		return graphEdges(c, self)
+		list, known = graphEdges(c, self)
+		return list, true, known
 	case "MPI_Dist_graph_create_adjacent":
 		p := c.Param("destinations")
 		if p == nil || p.In.Type != trace.Array {
-			return nil, false
+			return nil, false, false
 		}
-		return numbers(p.In.Elems), true
+		return numbers(p.In.Elems), true, true
+	case "MPI_Dist_graph_create":
+		if comm == nil {
+			return nil, false, false
+		}
+		g, err := t.x.Table().Graph(comm)
+		if g == nil || err != nil {
+			return nil, false, false
+		}
+		list, ordered = g.Out(self)
+		return list, ordered, true
 	}
-	return nil, false // MPI_Dist_graph_create: any rank may have given any edge
+	return nil, false, false
+}
+
+// parentComm is the communicator that another was made from.
+func (t *traffic) parentComm(m objects.Making) *trace.Comm {
+	for i := range m.Call.Params {
+		if p := &m.Call.Params[i]; p.Kind() == "comm" && p.In.Type == trace.Handle {
+			return t.x.Comm(&p.In, m.Stream, m.Index)
+		}
+	}
+	return nil
 }
 
 // parent is the making of the communicator that another was made from.

@@ -51,6 +51,7 @@ type Table struct {
 
 	mu      sync.Mutex
 	classes map[int]*class
+	graphs  graphs
 }
 
 // A class caches what is the same for all ranks of a class.
@@ -193,6 +194,9 @@ func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 	}
 	return x, nil
 }
+
+// Table returns what the rank shares with all others.
+func (x *Rank) Table() *Table { return x.t }
 
 // Count returns how often a terminal occurs in a stream.
 func (x *Rank) Count(stream, terminal int) uint64 { return x.counts[stream][terminal] }

@@ -52,12 +52,13 @@ const (
 type topology uint8
 
 const (
-	noTopology topology = iota
-	cartesian           // number of dimensions
-	subgrid             // the dimensions that remain
-	graph               // index of each process's last neighbour
-	adjacent            // numbers of sources and targets
-	inherited           // as the parent has it
+	noTopology  topology = iota
+	cartesian            // number of dimensions
+	subgrid              // the dimensions that remain
+	graph                // index of each process's last neighbour
+	adjacent             // numbers of sources and targets
+	distributed          // what all ranks together gave
+	inherited            // as the parent has it
 )
 
 var topologies = map[string]struct {
@@ -66,7 +67,8 @@ var topologies = map[string]struct {
 }{
 	"MPI_Cart_create": {cartesian, "ndims", ""}, "MPI_Cart_sub": {subgrid, "remain_dims", ""},
 	"MPI_Graph_create": {graph, "index", ""}, "MPI_Dist_graph_create_adjacent": {adjacent, "indegree", "outdegree"},
-	"MPI_Comm_dup": {inherited, "", ""}, "MPI_Comm_idup": {inherited, "", ""},
+	"MPI_Dist_graph_create": {distributed, "", ""},
+	"MPI_Comm_dup":          {inherited, "", ""}, "MPI_Comm_idup": {inherited, "", ""},
 	"MPI_Comm_dup_with_info": {inherited, "", ""}, "MPI_Comm_idup_with_info": {inherited, "", ""},
 }
 
@@ -176,6 +178,10 @@ type env struct {
 	means    map[name]meaning
 	unstable map[name]bool // handles that mean this here and that there
 
+	// degrees tells how many neighbours a rank has in the distributed graph that a
+	// terminal makes.
+	degrees func(terminal int) (in, out int64)
+
 	askedRank     bool // own rank in a communicator
 	askedHandle   bool // a handle that the program made
 	askedUnstable bool
@@ -260,6 +266,9 @@ func (c *call) made(get values, e *env) (name, meaning, bool) {
 		}
 	case adjacent:
 		m[3], m[4] = get(c.topologyAt), get(c.topologyAt2)
+	case distributed:
+		e.askedRank = true
+		m[3], m[4] = e.degrees(c.terminal)
 	case inherited:
 		parent := e.comm(get(c.parent))
 		m[3], m[4] = parent[3], parent[4]

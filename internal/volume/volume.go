@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 
+	"spoor/internal/objects"
 	"spoor/trace"
 )
 
@@ -45,7 +46,8 @@ type Class struct {
 	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
 	counts   []uint64
 	totals   []Amount
-	unstable bool // of the rank that was looked at last
+	unstable bool           // of the rank that was looked at last
+	table    *objects.Table // of a class that makes distributed graphs
 }
 
 // Of prepares a class.
@@ -70,6 +72,11 @@ func Of(r *trace.Reader, class int) (*Class, error) {
 		}
 		if c.calls[t] = p; p == nil {
 			continue
+		}
+		if p.topology == distributed && c.table == nil {
+			if c.table, err = objects.New(r); err != nil {
+				return nil, err
+			}
 		}
 		if p.makes != nothing {
 			c.makers = append(c.makers, t)
@@ -186,10 +193,30 @@ type evaluator struct {
 	c      *Class
 	member int
 	odd    map[int]*call // taken apart anew
+	graphs map[int][2]int64
+}
+
+// degrees is how many neighbours the rank hears from and sends to in the graph
+// that a terminal makes; none if that is not always the same, or not known.
+func (w *evaluator) degrees(terminal int) (in, out int64) {
+	d, known := w.graphs[terminal]
+	if !known {
+		if w.graphs == nil {
+			w.graphs = make(map[int][2]int64)
+		}
+		if rank, err := w.c.r.Rank(w.c.x.Ranks()[w.member]); err == nil {
+			in, out, err := w.c.table.Degrees(rank, terminal)
+			if err == nil {
+				d = [2]int64{int64(in), int64(out)}
+			}
+		}
+		w.graphs[terminal] = d
+	}
+	return d[0], d[1]
 }
 
 func (c *Class) evaluator(member int) (*evaluator, error) {
-	w := &evaluator{c, member, nil}
+	w := &evaluator{c: c, member: member}
 	if member == 0 || len(c.odd) == 0 {
 		return w, nil
 	}
@@ -236,7 +263,7 @@ func (w *evaluator) get(t int, same *bool) values {
 func (w *evaluator) env() *env {
 	e := &env{
 		world: meaning{int64(w.c.x.Ranks()[w.member]), int64(w.c.r.Ranks()), 0, 1, 1},
-		means: make(map[name]meaning), unstable: make(map[name]bool),
+		means: make(map[name]meaning), unstable: make(map[name]bool), degrees: w.degrees,
 	}
 	// What is made of an unstable handle is unstable too.
 	for before := -1; before < len(e.unstable); {

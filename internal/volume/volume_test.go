@@ -89,6 +89,42 @@ func own(r *tracktest.Recorder) {
 	r.End()
 }
 
+// A distributed graph has the edges that all ranks gave; here rank 0 gives them
+// all, to each rank from all before it.
+func TestDistributedGraph(t *testing.T) {
+	const n = 4
+	r := mergetest.Run(t, n, func(r *tracktest.Recorder) {
+		r.Begin()
+		give := []int64{world, 0, 0, 0, 0}
+		if r.Rank == 0 {
+			give = []int64{world, n, n, 0, 1, 2, 3, n, 3, 2, 1, 0, 6, 1, 2, 3, 2, 3, 3}
+		}
+		r.Call("MPI_Dist_graph_create", 10, append(give, -2, 0, 0, local, 0, 0, int64(r.Rank), n, -1, 0, 0)...)
+		r.Call("MPI_Neighbor_alltoall", 11, heap, 0, 1, double, heap, 0, 1, double, local)
+		r.End()
+	})
+	for class := range r.Classes() {
+		c, err := volume.Of(r, class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members := r.Members(class)
+		if err := c.Each(func(member int, _ []uint64, totals []volume.Amount) error {
+			var sum volume.Amount
+			for _, a := range totals {
+				sum.Add(a, 1)
+			}
+			rank := uint64(members[member])
+			if want := (volume.Amount{Out: 8 * (n - 1 - rank), In: 8 * rank}); sum != want {
+				t.Errorf("rank %d: %+v, want %+v", rank, sum, want)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Sums over the compressed form are those over all calls, one by one.
 func TestAgainstExpansion(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
