@@ -5,6 +5,7 @@ package main
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "call.h"
 
@@ -186,6 +187,11 @@ func (h *host) Alloc(size int64) (uint64, error) {
 		return 0, fmt.Errorf("mmap of %d bytes: %w", size, errno)
 	}
 	return uint64(p), nil
+}
+
+// Free goes by the C library, where an MPI that keeps memory registered looks.
+func (h *host) Free(addr uint64, size int64) {
+	C.munmap(*(*unsafe.Pointer)(unsafe.Pointer(&addr)), C.size_t(size))
 }
 
 // mapFixedNoReplace is MAP_FIXED_NOREPLACE, which package syscall does not have.

@@ -17,6 +17,11 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.p.lives != nil {
+		if err := s.p.lives.until(c.Index, s.p.segments); err != nil {
+			return nil, err
+		}
+	}
 	s.arena.reset()
 	s.after = s.after[:0]
 	s.call.Function = plan.address

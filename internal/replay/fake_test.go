@@ -73,6 +73,11 @@ func (f *fake) Alloc(size int64) (uint64, error) {
 	return addressOf(b), nil
 }
 
+func (f *fake) Free(addr uint64, size int64) {
+	f.allocated -= size
+	_ = syscall.Munmap(bytesAt(addr, int(size)))
+}
+
 // Reserve notes what is asked for and has nothing there.
 func (f *fake) Reserve(addr uint64, size int64) error {
 	f.log = append(f.log, fmt.Sprintf("reserve %#x %#x", addr, size))

@@ -41,6 +41,9 @@ type Host interface {
 	// Alloc returns that many bytes outside of Go's memory; they are zero.
 	Alloc(size int64) (uint64, error)
 
+	// Free takes back what Alloc returned.
+	Free(addr uint64, size int64)
+
 	// Reserve takes memory at a fixed address where there is none yet.
 	Reserve(addr uint64, size int64) error
 

@@ -51,6 +51,7 @@ type Process struct {
 	handles    map[mpi.Kind]*handles
 	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
 	segments   *segments
+	lives      *lives // nil: memory lives as long as the replay
 	relocation *relocation
 	cells      cells
 	images     cells
@@ -76,7 +77,11 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	if err != nil {
 		return nil, err
 	}
-	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h.Alloc)
+	life, err := newLives(k)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h, life)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +93,8 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		return nil, err
 	}
 	p := &Process{
-		relocation: move,
-		host:       h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
+		relocation: move, lives: life,
+		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
 		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan),
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),

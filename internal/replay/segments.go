@@ -12,35 +12,57 @@ import (
 // segments gives the trace's addresses memory of this process. What the MPI
 // allocated itself is where it says.
 type segments struct {
-	alloc  func(size int64) (uint64, error)
-	layout *mpi.Layout
-	base   map[reissue.Place]uint64 // address of offset 0
-	seed   uint64
+	host    Host
+	layout  *mpi.Layout
+	planned map[reissue.Place]*reissue.Segment
+	base    map[reissue.Place]uint64 // address of offset 0
+	rooms   map[reissue.Place]room   // of those that begin and end
+	seed    uint64
+
+	spare      []room
+	spareBytes int64
 }
 
 // Around each segment some room is left: an MPI may look at a whole word.
 const (
-	margin = 64
-	spare  = 1 << 12 // of a place that the plan does not have
+	margin   = 64
+	leastFor = 1 << 12 // of a place that the plan does not have
 )
 
-// newSegments allocates what the plan says and fills it.
-func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, alloc func(int64) (uint64, error)) (*segments, error) {
-	g := &segments{alloc: alloc, layout: l, base: make(map[reissue.Place]uint64), seed: seed}
+// newSegments allocates what the plan says and fills it, save segments that begin and
+// end as the replay goes on.
+func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, later *lives) (*segments, error) {
+	g := &segments{
+		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room),
+		planned: make(map[reissue.Place]*reissue.Segment),
+	}
 	for i := range plan.Segments {
 		s := &plan.Segments[i]
-		low := min(s.Low, 0)
-		size := s.High - low + 2*margin
-		at, err := alloc(size)
-		if err != nil {
-			return nil, fmt.Errorf("%d bytes for buffers: %w", size, err)
+		g.planned[s.Place] = s
+		if later != nil && later.of[s.Place] {
+			continue
 		}
-		if !s.Given {
-			g.fill(bytesAt(at, int(size)))
+		if err := g.take(s, 0); err != nil {
+			return nil, err
 		}
-		g.base[s.Place] = at + margin - uint64(low)
 	}
 	return g, nil
+}
+
+// take gives a segment memory, of some size at least.
+func (g *segments) take(s *reissue.Segment, least int64) error {
+	low := min(s.Low, 0)
+	size := max(s.High, least) - low + 2*margin
+	r, used, err := g.room(size)
+	if err != nil {
+		return fmt.Errorf("%d bytes for buffers: %w", size, err)
+	}
+	if !s.Given && !used {
+		g.fill(bytesAt(r.at, int(s.High-low+2*margin)))
+	}
+	g.rooms[s.Place] = r
+	g.base[s.Place] = r.at + margin - uint64(low)
+	return nil
 }
 
 // fill writes random bytes. Whoever takes them for doubles finds numbers from 1
@@ -68,16 +90,20 @@ func (g *segments) address(l trace.Location) (uint64, error) {
 	if l.Class == trace.Special {
 		return g.special(l.Offset)
 	}
-	base, ok := g.base[placeOf(l)]
-	if !ok {
-		at, err := g.alloc(spare)
-		if err != nil {
-			return 0, err
-		}
-		base = at - uint64(l.Offset)
-		g.base[placeOf(l)] = base
+	p := placeOf(l)
+	if base, ok := g.base[p]; ok {
+		return base + uint64(l.Offset), nil
 	}
-	return base + uint64(l.Offset), nil
+	if s := g.planned[p]; s != nil {
+		err := g.take(s, 0)
+		return g.base[p] + uint64(l.Offset), err
+	}
+	at, err := g.host.Alloc(leastFor)
+	if err != nil {
+		return 0, err
+	}
+	g.base[p] = at - uint64(l.Offset)
+	return at, nil
 }
 
 func (g *segments) special(offset int64) (uint64, error) {

@@ -1,0 +1,105 @@
+package replay
+
+import (
+	"iter"
+	"slices"
+
+	"spoor/internal/reissue"
+	"spoor/trace"
+)
+
+// lives follows where the segments of a rank's memory begin and end among its calls.
+// Threads of a replay are not as far as each other as they were, so that memory of
+// ranks with several lives as long as the replay.
+type lives struct {
+	next func() (uint64, trace.Life, bool)
+	stop func()
+	at   uint64 // calls that have begun when life does
+	life trace.Life
+	more bool
+	of   map[reissue.Place]bool // segments that begin or end
+}
+
+// newLives returns the lives of a rank, nil if they are not known.
+func newLives(k *trace.Rank) (*lives, error) {
+	r, err := k.Lives()
+	if err != nil || r == nil || k.Streams() > 1 {
+		return nil, err
+	}
+	l := &lives{of: make(map[reissue.Place]bool)}
+	for i := range r.List {
+		l.of[placeOf(r.List[i].Segment)] = true
+	}
+	l.next, l.stop = iter.Pull2(r.All(0))
+	l.at, l.life, l.more = l.next()
+	return l, nil
+}
+
+// until begins and ends segments as they did before a call.
+func (l *lives) until(index uint64, g *segments) error {
+	for l.more && l.at <= index {
+		if l.life.Free {
+			g.end(placeOf(l.life.Segment))
+		} else if err := g.begin(placeOf(l.life.Segment), int64(l.life.Size)); err != nil {
+			return err
+		}
+		l.at, l.life, l.more = l.next()
+	}
+	return nil
+}
+
+// A room is the memory of a segment.
+type room struct {
+	at   uint64
+	size int64
+}
+
+// begin gives a segment memory: address space for as much as it had, or for what calls
+// may touch if that is more, and content where they do.
+func (g *segments) begin(p reissue.Place, size int64) error {
+	s, ok := g.planned[p]
+	if !ok || s.Given {
+		return nil // no call touches it, or the MPI hands it out
+	}
+	g.end(p)
+	return g.take(s, size)
+}
+
+// end takes a segment's memory away.
+func (g *segments) end(p reissue.Place) {
+	if r, ok := g.rooms[p]; ok {
+		delete(g.rooms, p)
+		delete(g.base, p)
+		g.giveBack(r)
+	}
+}
+
+// Some rooms are kept for segments that come and go with every turn of a loop.
+const (
+	mostSpare  = 16
+	spareBytes = 32 << 20
+)
+
+func (g *segments) giveBack(r room) {
+	g.spare = append(g.spare, r)
+	g.spareBytes += r.size
+	for len(g.spare) > mostSpare || g.spareBytes > spareBytes {
+		old := g.spare[0]
+		g.spare = slices.Delete(g.spare, 0, 1)
+		g.spareBytes -= old.size
+		g.host.Free(old.at, old.size)
+	}
+}
+
+// room returns memory of a size, and whether there is content in it already.
+func (g *segments) room(size int64) (r room, used bool, err error) {
+	for i, r := range g.spare {
+		if r.size >= size && r.size/2 <= size {
+			g.spare = slices.Delete(g.spare, i, i+1)
+			g.spareBytes -= r.size
+			return r, true, nil
+		}
+	}
+	at, err := g.host.Alloc(size)
+	return room{at, size}, false, err
+}
