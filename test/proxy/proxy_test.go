@@ -20,13 +20,14 @@ import (
 	"spoor/internal/proxy"
 	"spoor/internal/reissue"
 	"spoor/test/apps/compile"
+	"spoor/test/hpcc"
 	"spoor/trace"
 )
 
 // perRun bounds a run, on a machine with more ranks than cores.
 const perRun = 90 * time.Second
 
-// slots bounds how many jobs run at a time.
+// slots bounds how many tests run at a time.
 var slots = make(chan struct{}, 2)
 
 func skip(t *testing.T, format string, args ...any) {
@@ -137,9 +138,7 @@ func traced(t *testing.T, m *compile.MPI, dir, name, ranks string, command ...st
 	t.Helper()
 	file := filepath.Join(dir, name)
 	line := slices.Concat([]string{tool(t), "run", "-q", "-o", file}, m.Launcher, []string{"-n", ranks}, command)
-	slots <- struct{}{}
 	out, err := run(t, m, dir, line...)
-	<-slots
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
@@ -255,9 +254,13 @@ func proxied(t *testing.T, m *compile.MPI, a *trace.Reader, ranks string, o prox
 	if err := p.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	got, why := compare(t, a, traced(t, m, dir, "b.spoor", ranks, compiled(t, m, dir)))
-	if got == differs {
+	b := traced(t, m, dir, "b.spoor", ranks, compiled(t, m, dir))
+	got, why := compare(t, a, b)
+	switch got {
+	case differs:
 		keep(t, dir, a.Name())
+	case equal:
+		why = memory(t, a, b)
 	}
 	return got, why
 }
@@ -296,6 +299,11 @@ func TestPrograms(t *testing.T) {
 					}
 					t.Run(p.name+"/"+ranks, func(t *testing.T) {
 						t.Parallel()
+						slots <- struct{}{}
+						defer func() { <-slots }()
+						if late() {
+							t.Skip("the time is up")
+						}
 						dir := t.TempDir()
 						binary := build(t, &m, &p, dir)
 						for range times() {
@@ -366,6 +374,8 @@ func TestOtherMPI(t *testing.T) {
 			}
 			t.Run(p.name+"/"+m.Name+"-"+other.Name, func(t *testing.T) {
 				t.Parallel()
+				slots <- struct{}{}
+				defer func() { <-slots }()
 				dir := t.TempDir()
 				a := traced(t, &m, dir, "a.spoor", "2", build(t, &m, &p, dir))
 				got, why := proxied(t, &other, a, "2", proxy.Options{Target: reissue.Target{Flavour: other.Name}})
@@ -386,16 +396,24 @@ func TestApps(t *testing.T) {
 				if !sampled(app.Name+m.Name, 2) {
 					continue
 				}
+				ranks := "2"
+				if all() {
+					ranks = "4"
+				}
+				if known(m.Name, app.Name, ranks) {
+					continue
+				}
 				t.Run(app.Name, func(t *testing.T) {
 					t.Parallel()
+					slots <- struct{}{}
+					defer func() { <-slots }()
+					if late() {
+						t.Skip("the time is up")
+					}
 					dir := t.TempDir()
 					binary, err := m.Build(app, dir)
 					if err != nil {
 						t.Fatal(err)
-					}
-					ranks := "2"
-					if all() {
-						ranks = "4"
 					}
 					a := traced(t, &m, dir, "a.spoor", ranks, append([]string{binary}, app.Quick...)...)
 					got, why := proxied(t, &m, a, ranks, proxy.Options{})
@@ -406,6 +424,37 @@ func TestApps(t *testing.T) {
 			}
 		})
 		t.Logf("%s: %v", m.Name, total.of)
+	}
+}
+
+// TestReal makes proxies of HPC Challenge and of LAMMPS, with SPOOR_TEST_PROXY=all.
+func TestReal(t *testing.T) {
+	if !all() {
+		t.Skip("SPOOR_TEST_PROXY=all runs it")
+	}
+	for _, m := range installed(t) {
+		if m.Name != "openmpi" {
+			continue // what Debian builds them for
+		}
+		real := func(name string, args ...string) {
+			t.Run(name, func(t *testing.T) {
+				if _, err := exec.LookPath(args[0]); err != nil {
+					skip(t, "%s is not installed", args[0])
+				}
+				if known(m.Name, name, "4") || late() {
+					t.Skip("known already, or the time is up")
+				}
+				dir := t.TempDir()
+				if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpcc.Input), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				got, why := proxied(t, &m, traced(t, &m, dir, "a.spoor", "4", args...), "4", proxy.Options{})
+				note(t, m.Name, name, "4", got, why)
+				judge(t, name, m.Name, got, why)
+			})
+		}
+		real("hpcc", "hpcc")
+		real("lammps-melt", "lmp", "-in", "/usr/share/lammps/examples/melt/in.melt", "-log", "none")
 	}
 }
 

@@ -9,12 +9,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"spoor/trace"
 )
 
 // Long runs: SPOOR_TEST_PROXY_TIMES repeats each program, SPOOR_TEST_PROXY_KEEP
 // is a folder for traces and proxies that differ, SPOOR_TEST_PROXY_RESULTS a file
 // that outcomes are appended to. What stands there already is not run again, so
-// that a run can be made in pieces; `go run ./bench/proxy -results FILE` counts.
+// that a run can be made in pieces of SPOOR_TEST_PROXY_SECONDS; `go run ./bench/proxy -results FILE` counts.
 
 func times() int {
 	n, err := strconv.Atoi(os.Getenv("SPOOR_TEST_PROXY_TIMES"))
@@ -73,6 +76,15 @@ func known(mpi, program, ranks string) bool {
 	return results.done[resultKey(mpi, program, ranks)]
 }
 
+var begun = time.Now()
+
+// late reports whether a piece of a long run is over: SPOOR_TEST_PROXY_SECONDS
+// have passed.
+func late() bool {
+	n, err := strconv.Atoi(os.Getenv("SPOOR_TEST_PROXY_SECONDS"))
+	return err == nil && time.Since(begun) > time.Duration(n)*time.Second
+}
+
 // note appends an outcome to the results file.
 func note(t *testing.T, mpi, program, ranks string, got outcome, why string) {
 	t.Helper()
@@ -88,4 +100,52 @@ func note(t *testing.T, mpi, program, ranks string, got outcome, why string) {
 	}
 	defer f.Close()
 	fmt.Fprintf(f, "%s\t%s\t%s\n", resultKey(mpi, program, ranks), got, strconv.Quote(why))
+}
+
+// memory says where the memory of two traces differs: "same", or the first
+// difference in size or in where a block of the heap is freed.
+func memory(t *testing.T, a, b *trace.Reader) string {
+	t.Helper()
+	type life struct {
+		At   uint64
+		Free bool
+		ID   int64
+		Size uint64
+	}
+	lives := func(r *trace.Reader, rank int) (all [][]life) {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := k.Lives()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range k.Streams() {
+			var list []life
+			if l != nil {
+				for at, x := range l.All(s) {
+					if x.Segment.Class == trace.Heap {
+						list = append(list, life{at, x.Free, x.Segment.ID, x.Size})
+					}
+				}
+			}
+			all = append(all, list)
+		}
+		return all
+	}
+	for rank := range a.Ranks() {
+		x, y := lives(a, rank), lives(b, rank)
+		for s := range x {
+			for i := range min(len(x[s]), len(y[s])) {
+				if x[s][i] != y[s][i] {
+					return fmt.Sprintf("rank %d, stream %d: %+v, %+v", rank, s, x[s][i], y[s][i])
+				}
+			}
+			if len(x[s]) != len(y[s]) {
+				return fmt.Sprintf("rank %d, stream %d: %d and %d lives", rank, s, len(x[s]), len(y[s]))
+			}
+		}
+	}
+	return "same"
 }
