@@ -4,13 +4,20 @@
 //
 //	go run ./bench/scale -ranks 64,1024 -baseline=false -keep DIR
 //	go run ./bench/proxy DIR/*.spoor
+//
+// With -results it counts the outcomes that test/proxy wrote to a file instead:
+//
+//	SPOOR_TEST_PROXY=all SPOOR_TEST_PROXY_RESULTS=FILE go test -timeout 2h ./test/proxy
+//	go run ./bench/proxy -results FILE
 package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -20,13 +27,34 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: proxy TRACE...")
+	counted := flag.String("results", "", "count the outcomes in this `file`")
+	profile := flag.String("cpuprofile", "", "write a profile to this `file`")
+	flag.Parse()
+	if *counted != "" {
+		if err := count(os.Stdout, *counted); err != nil {
+			fmt.Fprintln(os.Stderr, "proxy:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: proxy TRACE..., or proxy -results FILE")
 		os.Exit(2)
+	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "proxy:", err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "trace\tranks\tcalls\ttrace bytes\tlines\tof tables\tbytes\tfunctions\tprograms\ttime\t")
-	for _, name := range os.Args[1:] {
+	for _, name := range flag.Args() {
 		if err := row(w, name); err != nil {
 			fmt.Fprintln(os.Stderr, "proxy:", err)
 			os.Exit(1)

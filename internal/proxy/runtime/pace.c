@@ -10,7 +10,8 @@
 /* Calls under way, for the watchdog. */
 static struct {
 	const char *volatile call;
-	volatile uint64_t calls;
+	volatile uint64_t number; /* of the call */
+	volatile uint64_t steps;  /* any progress */
 } streams[THREADS];
 _Thread_local int stream;
 static int limit = 120; /* seconds */
@@ -23,17 +24,19 @@ static void *watch(void *unused)
 	for (;;) {
 		sleep(1);
 		for (int i = 0; i < THREADS; i++) {
-			if (!streams[i].call || streams[i].calls != last[i]) {
-				last[i] = streams[i].calls;
+			if (!streams[i].call || streams[i].steps != last[i]) {
+				last[i] = streams[i].steps;
 				idle[i] = 0;
 				continue;
 			}
-			if (++idle[i] < limit)
-				continue;
-			fprintf(stderr, "proxy: rank %d, thread %d: for %d s in call %llu: %s\n", rank, i, idle[i],
-			        (unsigned long long)streams[i].calls, streams[i].call);
-			fflush(stderr);
-			_exit(3);
+			/* The first to end ends the job: others that are stuck may tell so before. */
+			if (++idle[i] == limit) {
+				fprintf(stderr, "proxy: rank %d, thread %d: for %d s in call %llu: %s\n", rank, i, idle[i],
+				        (unsigned long long)streams[i].number, streams[i].call);
+				fflush(stderr);
+			}
+			if (idle[i] >= limit + 2 + limit / 4)
+				_exit(3);
 		}
 	}
 	return NULL;
@@ -67,13 +70,12 @@ static void wait_until(double end)
 
 void before(double gap, const char *call)
 {
-	streams[stream].calls++;
-	streams[stream].call = call;
+	streams[stream].number++;
 	if (compute != NONE) {
 		double t = left ? left : now();
 		wait_until(t + gap * 1e-6 / speed);
 	}
-	streams[stream].calls++;
+	waits_in(call);
 }
 
 void after(void)
@@ -87,11 +89,11 @@ void after(void)
 
 void waits_in(const char *what)
 {
-	streams[stream].calls++;
+	streams[stream].steps++;
 	streams[stream].call = what;
 }
 
-uint64_t calls_of(int thread) { return streams[thread].calls; }
+uint64_t calls_of(int thread) { return streams[thread].steps; }
 
 void stream_over(void) { streams[stream].call = NULL; }
 

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An outcome is a line of the file that test/proxy writes: MPI, program, ranks,
+// what came out, why.
+type outcome struct{ mpi, program, ranks, what, why string }
+
+// outcomes in the order of the table.
+var outcomes = []string{"equal", "equal up to the order in which requests finish", "refused", "different"}
+
+// count prints how many programs came out how, as a table in Markdown, and those
+// that are not equal. What stands twice counts as the later line says.
+func count(w io.Writer, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	last := make(map[[3]string]outcome)
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		c := strings.SplitN(in.Text(), "\t", 5)
+		if len(c) != 5 {
+			return fmt.Errorf("%s: %q is no outcome", file, in.Text())
+		}
+		why, err := strconv.Unquote(c[4])
+		if err != nil {
+			return fmt.Errorf("%s: %q: %w", file, c[4], err)
+		}
+		last[[3]string{c[0], c[1], c[2]}] = outcome{c[0], c[1], c[2], c[3], why}
+	}
+	if err := in.Err(); err != nil {
+		return err
+	}
+	type row struct{ mpi, ranks string }
+	rows := make(map[row]map[string]int)
+	memory := make(map[row]int)
+	var list []outcome
+	for _, o := range last {
+		for _, r := range []row{{o.mpi, o.ranks}, {o.mpi, "all"}} {
+			if rows[r] == nil {
+				rows[r] = make(map[string]int)
+			}
+			rows[r][o.what]++
+			if o.what == "equal" && o.why == "same" {
+				memory[r]++
+			}
+		}
+		list = append(list, o)
+	}
+	keys := make([]row, 0, len(rows))
+	for r := range rows {
+		keys = append(keys, r)
+	}
+	slices.SortFunc(keys, func(a, b row) int { return strings.Compare(a.mpi+a.ranks, b.mpi+b.ranks) })
+	fmt.Fprintln(w, "| MPI | ranks | runs | equal | of these memory too | equal up to order | refused | different |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|")
+	for _, r := range keys {
+		n := 0
+		for _, k := range rows[r] {
+			n += k
+		}
+		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", r.mpi, r.ranks, n,
+			rows[r][outcomes[0]], memory[r], rows[r][outcomes[1]], rows[r][outcomes[2]], rows[r][outcomes[3]])
+	}
+	// Why not equal, with the programs and numbers of ranks.
+	for _, what := range outcomes[1:] {
+		of := make(map[string][]string)
+		for _, o := range list {
+			if o.what == what {
+				of[o.mpi+" "+o.program] = append(of[o.mpi+" "+o.program], o.ranks)
+			}
+		}
+		names := make([]string, 0, len(of))
+		for name := range of {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		fmt.Fprintf(w, "\n%s:\n\n", what)
+		for _, name := range names {
+			slices.Sort(of[name])
+			fmt.Fprintf(w, "* %s (%s)\n", name, strings.Join(of[name], ", "))
+		}
+	}
+	return nil
+}
