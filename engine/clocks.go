@@ -72,8 +72,11 @@ func clockID(rank int) uint64 {
 	h.Write(boot)
 	// Clocks that a test makes differ (shim/clock.c).
 	for _, s := range strings.Split(os.Getenv("SPOOR_CLOCK_SKEW"), ",") {
-		if strings.HasPrefix(s, strconv.Itoa(rank)+":") {
-			h.Write([]byte(s))
+		if whose, what, _ := strings.Cut(s, ":"); whose == strconv.Itoa(rank) {
+			if strings.Count(what, ":") < 2 {
+				what = s // it drifts from when the process looked first
+			}
+			h.Write([]byte(what))
 		}
 	}
 	return h.Sum64()

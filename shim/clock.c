@@ -68,9 +68,10 @@ void sp_clock_open(void)
 	pair(CLOCK_MONOTONIC, &opened_ticks, &opened_ns);
 }
 
-/* For tests of what is made of clocks that differ: SPOOR_CLOCK_SKEW=R:NS:PPM,…
-   sets rank R's wall clock forward by NS and makes it faster by PPM from now on.
-   Only calibration sees it, ticks stay what they are. */
+/* For tests of what is made of clocks that differ: SPOOR_CLOCK_SKEW=R:NS:PPM:SINCE,…
+   sets rank R's wall clock forward by NS and makes it faster by PPM from SINCE on, ns
+   since 1970, or from now on if there is no SINCE. Ranks for which all three are the same
+   share a clock. Only calibration sees it, ticks stay what they are. */
 static int64_t skew(int64_t ns)
 {
 	static int64_t first;
@@ -84,8 +85,9 @@ static int64_t skew(int64_t ns)
 		if (strtol(s, &at, 10) != sp_run.rank || *at != ':')
 			continue;
 		int64_t by = strtoll(at + 1, &at, 10);
-		double ppm = *at == ':' ? strtod(at + 1, NULL) : 0;
-		return ns + by + (int64_t)((double)(ns - first) * ppm * 1e-6);
+		double ppm = *at == ':' ? strtod(at + 1, &at) : 0;
+		int64_t since = *at == ':' ? strtoll(at + 1, NULL, 10) : first;
+		return ns + by + (int64_t)((double)(ns - since) * ppm * 1e-6);
 	}
 	return ns;
 }

@@ -44,16 +44,17 @@ func terminalAt(g *grammar.Grammar, index uint64) int {
 	return int(n)
 }
 
-func (l *histLine) next(terminal int) (Timing, int64, error) {
-	t, start, err := l.meanLine.next(terminal)
+func (l *histLine) next(terminal int) (t Timing, start, end int64, err error) {
+	t, start, end, err = l.meanLine.next(terminal)
 	h := l.histogram(terminal)
 	u := mix(l.seed + l.index*0xd1342543de82ef95)
 	l.index++
 	l.from = l.places[terminal]
 	if h != nil {
 		t = Timing{draw(h.Duration, u), draw(h.Gap, mix(u))}
+		end = start + int64(float64(t.Duration.Ns)*l.scale)
 	}
-	return t, start, err
+	return t, start, end, err
 }
 
 // histogram finds what a call after one from l.from is in, nil if nothing.

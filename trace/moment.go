@@ -22,11 +22,10 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 		return Moment{}, err
 	}
 	var index uint64
-	scale := 1.0
 	if s != nil {
 		index, err = k.seriesAt(s, stream, ns)
 	} else {
-		index, scale, err = k.meanAt(stream, ns)
+		index, err = k.meanAt(stream, ns)
 	}
 	if err != nil || k.Len(stream) == 0 {
 		return Moment{}, err
@@ -42,10 +41,6 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 		if ns < c.Start {
 			m.Call = TimedCall{}
 			return m, nil
-		}
-		if scale != 1 {
-			// The time line is stretched, so calls are.
-			m.Call.Timing.Duration.Ns = uint64(float64(m.Call.Timing.Duration.Ns) * scale)
 		}
 		m.Inside = ns < m.Call.End()
 		return m, nil
@@ -81,25 +76,24 @@ func (k *Rank) seriesAt(s *rankSeries, stream int, ns int64) (uint64, error) {
 	return last, nil
 }
 
-// meanAt does the same with a stream's means, and says how far these are stretched
-// on the time line.
-func (k *Rank) meanAt(stream int, ns int64) (index uint64, scale float64, err error) {
+// meanAt does the same with a stream's means.
+func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	l, err := k.meanTimeline(stream, 0)
 	if err != nil || k.Len(stream) == 0 {
-		return 0, 1, err
+		return 0, err
 	}
 	at := int64(float64(ns-l.start) / l.scale)
 	switch total := l.sums.Total(); {
 	case at < 0:
-		return 0, l.scale, nil
+		return 0, nil
 	case at >= total:
-		return k.Len(stream) - 1, l.scale, nil
+		return k.Len(stream) - 1, nil
 	}
 	index, terminal := l.sums.Nth(at)
 	// In the gap before the call, what has begun is the one before it.
 	l.done = l.sums.Before(index)
-	if _, start, _ := l.next(int(terminal)); start > ns && index > 0 {
+	if _, start, _, _ := l.next(int(terminal)); start > ns && index > 0 {
 		index--
 	}
-	return index, l.scale, nil
+	return index, nil
 }

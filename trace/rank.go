@@ -28,6 +28,7 @@ type Rank struct {
 	mu    sync.Mutex
 	calls []template
 	sums  []*prefix.Sums // by stream: requests made, by position
+	lines []*meanTimes   // by stream
 }
 
 // A template is a terminal evaluated for a rank.

@@ -237,20 +237,20 @@ func (l *seriesLine) load() (err error) {
 	return err
 }
 
-func (l *seriesLine) next(terminal int) (Timing, int64, error) {
+func (l *seriesLine) next(terminal int) (t Timing, start, end int64, err error) {
 	if len(l.entries) == 0 {
 		if l.block >= l.s.Blocks(l.stream) {
-			return Timing{}, 0, l.k.seriesFailed(fmt.Errorf("stream %d: no times left", l.stream))
+			return t, 0, 0, l.k.seriesFailed(fmt.Errorf("stream %d: no times left", l.stream))
 		}
 		if err := l.load(); err != nil {
-			return Timing{}, 0, err
+			return t, 0, 0, err
 		}
 	}
 	e := l.entries[0]
 	l.entries = l.entries[1:]
-	begin, end := e.Advance(l.at)
-	l.at = end
-	return Timing{l.s.sample(e.Duration, terminal), l.s.sample(e.Gap, terminal)}, l.s.on(l.line, begin), nil
+	start, l.at = e.Advance(l.at)
+	t = Timing{l.s.sample(e.Duration, terminal), l.s.sample(e.Gap, terminal)}
+	return t, l.s.on(l.line, start), l.s.on(l.line, l.at), nil
 }
 
 // sample is a time in ticks as one of a call of a terminal.
@@ -263,7 +263,7 @@ func (s *rankSeries) sample(ticks uint64, terminal int) Sample {
 	e := s.kinds.Bounds[s.of[terminal]]
 	bound := uint64(math.MaxUint64)
 	if e < 1 {
-		bound = uint64(math.Ceil(float64(ns)*e/(1-e))) + 1
+		bound = uint64(math.Ceil((float64(ns)+1)*e/(1-e))) + 1 // kept was rounded to ns
 	}
 	return Sample{Ns: ns, Kind: BoundedSample, Bound: bound}
 }

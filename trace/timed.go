@@ -43,16 +43,18 @@ type TimedCall struct {
 	// kind of the gaps says: with means and histograms, calls keep their order and the
 	// thread's span is right, but a single call may be off.
 	Start int64
+	end   int64
 }
 
-// End is when the call returned.
-func (c *TimedCall) End() int64 { return c.Start + int64(c.Timing.Duration.Ns) }
+// End is when the call returned, on the same time line. That is Start and the duration
+// where the rank's clock is as fast as rank 0's, and the line is not stretched.
+func (c *TimedCall) End() int64 { return c.end }
 
 // timeline gives the times of one stream's calls, in order.
 type timeline interface {
-	// next returns the times of the next call and its start. terminal is that
-	// of the call.
-	next(terminal int) (Timing, int64, error)
+	// next returns the times of the next call, its start and its end. terminal is
+	// that of the call.
+	next(terminal int) (t Timing, start, end int64, err error)
 }
 
 // Timed yields the calls of a stream in program order with their times. After
@@ -70,7 +72,7 @@ func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
 		for c, err := range k.CallsFrom(stream, index) {
 			t := TimedCall{Call: c}
 			if err == nil {
-				t.Timing, t.Start, err = line.next(c.Terminal)
+				t.Timing, t.Start, t.end, err = line.next(c.Terminal)
 			}
 			if !yield(t, err) || err != nil {
 				return
@@ -91,7 +93,7 @@ func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
 		at := uint64(0)
 		for n := range k.streams[stream].All() {
 			t := TimedTerminal{Index: at, Terminal: int(n)}
-			t.Timing, t.Start, err = line.next(int(n))
+			t.Timing, t.Start, t.end, err = line.next(int(n))
 			if !yield(t, err) || err != nil {
 				return
 			}
@@ -107,7 +109,11 @@ type TimedTerminal struct {
 	Terminal int
 	Timing   Timing
 	Start    int64
+	end      int64
 }
+
+// End is that of TimedCall.
+func (t *TimedTerminal) End() int64 { return t.end }
 
 // Start is when the rank's first call began: nanoseconds since rank 0's first
 // call, on rank 0's clock.
@@ -154,12 +160,15 @@ type meanLine struct {
 	done int64 // sum of what is before
 }
 
-func (l *meanLine) next(terminal int) (Timing, int64, error) {
-	t := l.timings[terminal]
-	start := l.start + int64(float64(l.done+int64(t.Gap.Ns))*l.scale)
-	l.done += int64(t.Gap.Ns + t.Duration.Ns)
-	return t, start, nil
+func (l *meanLine) next(terminal int) (t Timing, start, end int64, err error) {
+	t = l.timings[terminal]
+	begin := l.done + int64(t.Gap.Ns)
+	l.done = begin + int64(t.Duration.Ns)
+	return t, l.at(begin), l.at(l.done), nil
 }
+
+// at is where on the run's time line a sum of times is.
+func (m *meanTimes) at(sum int64) int64 { return m.start + int64(float64(sum)*m.scale) }
 
 func (k *Rank) meanTimeline(stream int, index uint64) (*meanLine, error) {
 	m, err := k.means(stream)
@@ -173,8 +182,26 @@ func (k *Rank) meanTimeline(stream int, index uint64) (*meanLine, error) {
 	return l, nil
 }
 
-// means prepares a stream's timeline from the statistics of its class.
+// means returns what a stream's timeline is made of. It is kept, so that only the
+// first search in a stream takes time for all of its structure.
 func (k *Rank) means(stream int) (*meanTimes, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lines == nil {
+		k.lines = make([]*meanTimes, len(k.streams))
+	}
+	if k.lines[stream] == nil {
+		m, err := k.readMeans(stream)
+		if err != nil {
+			return nil, err
+		}
+		k.lines[stream] = m
+	}
+	return k.lines[stream], nil
+}
+
+// readMeans prepares a stream's timeline from the statistics of its class.
+func (k *Rank) readMeans(stream int) (*meanTimes, error) {
 	stats, err := k.Times()
 	if err != nil {
 		return nil, err
@@ -199,8 +226,11 @@ func (k *Rank) means(stream int) (*meanTimes, error) {
 		m.scale = float64(p.SpanNs) / float64(total)
 	}
 	clock, err := k.Clock()
+	if err != nil {
+		return nil, err
+	}
 	m.scale *= 1 + clock.Drift()
-	return m, err
+	return m, nil
 }
 
 func meanSample(s Stat) Sample {

@@ -275,7 +275,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte
 	at := p.t.StartNs
 	put := func(end int64) {
 		start := max(last.Start, at)
-		end = max(start, min(end, last.Start+int64(last.Timing.Duration.Ns)))
+		end = max(start, min(end, last.End()))
 		f := numbers[last.Terminal]
 		p.paint(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs))
 		p.t.Functions[f].Ns += float64(end - start)

@@ -18,29 +18,57 @@ type app struct {
 	t       *testing.T
 	mpiexec []string
 	dir     string
+	printed string // by the last run
 }
 
+// mpis are those that are looked for, with what their launchers need.
+var mpis = [][]string{{"openmpi", "--oversubscribe"}, {"mpich"}}
+
+// build compiles a program for the first MPI that is there.
 func build(t *testing.T, source, ranks string) *app {
 	t.Helper()
-	skip := func(what string) {
-		if os.Getenv("CI") != "" {
-			t.Fatal(what)
+	for _, m := range mpis {
+		if a := buildWith(t, m, source, ranks); a != nil {
+			return a
 		}
-		t.Skip(what)
 	}
-	a := &app{t: t, dir: t.TempDir()}
+	skip(t, "no MPI is installed")
+	return nil
+}
+
+// onEach calls test with the program compiled for each MPI that is there.
+func onEach(t *testing.T, source, ranks string, test func(t *testing.T, a *app)) {
+	for _, m := range mpis {
+		t.Run(m[0], func(t *testing.T) {
+			a := buildWith(t, m, source, ranks)
+			if a == nil {
+				skip(t, m[0]+" is not installed")
+			}
+			test(t, a)
+		})
+	}
+}
+
+func skip(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
+}
+
+// buildWith returns nil if the MPI is not installed.
+func buildWith(t *testing.T, m []string, source, ranks string) *app {
+	t.Helper()
 	if _, err := os.Stat("../../bin/spoor"); err != nil {
-		skip("the tool is not built")
+		skip(t, "the tool is not built")
 	}
-	cc := ""
-	for _, m := range [][]string{{"openmpi", "--oversubscribe"}, {"mpich"}} {
-		_, err := exec.LookPath("mpiexec." + m[0])
-		if _, err2 := exec.LookPath("mpicc." + m[0]); cc == "" && err == nil && err2 == nil {
-			cc, a.mpiexec = "mpicc."+m[0], append([]string{"mpiexec." + m[0], "-n", ranks}, m[1:]...)
+	a := &app{t: t, dir: t.TempDir(), mpiexec: append([]string{"mpiexec." + m[0], "-n", ranks}, m[1:]...)}
+	cc := "mpicc." + m[0]
+	for _, tool := range []string{cc, a.mpiexec[0]} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return nil
 		}
-	}
-	if cc == "" {
-		skip("no MPI is installed")
 	}
 	if out, err := exec.Command(cc, "-O1", "-o", filepath.Join(a.dir, "app"), filepath.Join("testdata", source)).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", cc, err, out)
@@ -55,9 +83,11 @@ func (a *app) trace(flags ...string) *trace.Reader {
 	args := slices.Concat([]string{"run", "-q", "-f", "-o", file}, flags, a.mpiexec, []string{filepath.Join(a.dir, "app")})
 	c := exec.Command("../../bin/spoor", args...)
 	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	if out, err := c.CombinedOutput(); err != nil {
+	out, err := c.CombinedOutput()
+	if err != nil {
 		a.t.Fatalf("%v: %v\n%s", args, err, out)
 	}
+	a.printed = string(out)
 	r, err := trace.Open(file)
 	if err != nil {
 		a.t.Fatal(err)
