@@ -30,7 +30,7 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	t->depth--;
 	sp_leave_Init(t, *error, NULL, NULL);
 	if (*error == 0 && t->depth == 0)
-		sp_start();
+		sp_start(SP_ID_MPI_Init, (const int64_t[]){0, 0});
 }
 
 void sp_f_Init_thread(const void *site, int form, void *required, void *provided, void *ierror)
@@ -51,7 +51,7 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	t->depth--;
 	sp_leave_Init_thread(t, *error, NULL, NULL, level, provided);
 	if (*error == 0 && t->depth == 0)
-		sp_start();
+		sp_start(SP_ID_MPI_Init_thread, (const int64_t[]){0, 0, level, (int64_t)(intptr_t)provided});
 }
 
 void sp_f_Finalize(const void *site, int form, void *ierror)
@@ -91,7 +91,7 @@ void sp_f_Session_init(const void *site, int form, void *info, void *errhandler,
 		c_session = sp_f_handle(session, SP_ID_MPI_Session_f2c);
 	sp_leave_Session_init(t, *error, c_info, c_errhandler, &c_session);
 	if (*error == 0 && t->depth == 0)
-		sp_session_opened(c_session);
+		sp_session_opened(c_session, (const int64_t[]){c_info, c_errhandler, (int64_t)(intptr_t)&c_session});
 }
 
 void sp_f_Session_finalize(const void *site, int form, void *session, void *ierror)

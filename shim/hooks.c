@@ -324,6 +324,32 @@ static void tell_values(struct sp_thread *t, struct sp_hooks *h, int first, uint
 	h->n = first;
 }
 
+void sp_hooks_started(unsigned id, const int64_t *params, uint64_t begin)
+{
+	struct sp_thread *t = &sp_self;
+	struct sp_hooks *h = NULL;
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_ON)
+		return;
+	if (__atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE) & SP_HOOKS)
+		h = hooks_of(t);
+	if (!h) {
+		uint64_t *w = sp_begin(t);
+		w[1] = sp_ticks();
+		w[2] = w[1] - begin;
+		sp_commit(t, w + 3, 0, SP_VALUES, 0);
+		return;
+	}
+	h->n = 0;
+	if (plugin.post) {
+		spoor_call call = call_of(t, id, params, begin);
+		call.returned = 1;
+		call_plugin(t, h, plugin.post, &call);
+	}
+	tell_values(t, h, 0, sp_ticks() - begin);
+	if (counting)
+		sp_counters_after(&h->counters);
+}
+
 static void hooks_before(struct sp_thread *t, unsigned id, const int64_t *params)
 {
 	struct sp_hooks *h = hooks_of(t);

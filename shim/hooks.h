@@ -12,6 +12,9 @@
 /* Follow SPOOR_PLUGIN and SPOOR_COUNTERS, when MPI_Init is through. Collective
    over the world, unless there is none. */
 void sp_hooks_start(void);
+/* All is set up, since `begin`, after a call that initialised MPI: its spoor_post,
+   and a record that says how long this took, for it is no gap of the program's. */
+void sp_hooks_started(unsigned call, const int64_t *params, uint64_t begin);
 /* Before the merge. */
 void sp_hooks_finish(void);
 /* The calling thread ends. */

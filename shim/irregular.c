@@ -46,7 +46,7 @@ int MPI_Init(int *argc, char ***argv)
 	t->depth--;
 	sp_leave_Init(t, rc, argc, argv);
 	if (rc == 0)
-		sp_start();
+		sp_start(SP_ID_MPI_Init, (const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv});
 	return rc;
 }
 
@@ -62,7 +62,8 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	t->depth--;
 	sp_leave_Init_thread(t, rc, argc, argv, required, provided);
 	if (rc == 0)
-		sp_start();
+		sp_start(SP_ID_MPI_Init_thread,
+			(const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv, required, (int64_t)(intptr_t)provided});
 	return rc;
 }
 
@@ -91,7 +92,7 @@ int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session)
 	t->depth--;
 	sp_leave_Session_init(t, rc, info, errhandler, session);
 	if (rc == 0)
-		sp_session_opened((intptr_t)sp_ldh(session));
+		sp_session_opened((intptr_t)sp_ldh(session), (const int64_t[]){info, errhandler, (int64_t)(intptr_t)session});
 	return rc;
 }
 

@@ -19,6 +19,7 @@
 #include "resolve.h"
 #include "ring.h"
 #include "segments.h"
+#include "stack.h"
 
 #define EARLY_WORDS 4096
 #define MAX_RING (1ull << 36)
@@ -217,9 +218,28 @@ int sp_attach_first(struct sp_thread *t, uint64_t capacity)
 
 /* ---- before MPI_Init ---- */
 
+/* Stacks are followed from the first call on, which mostly is MPI_Init. */
+static void early_stacks(struct sp_thread *t)
+{
+	static int done;
+	if (done)
+		return;
+	done = 1;
+	if (!sp_stack_wanted())
+		return;
+	sp_begin(t);
+	if (t->ring != &early.ring)
+		return;
+	t->busy++;
+	describe_thread(t->ring);
+	t->busy--;
+	sp_stack_start();
+}
+
 void sp_early_claim(struct sp_thread *t)
 {
 	__atomic_store_n(&early.owner, t, __ATOMIC_RELAXED);
+	early_stacks(t);
 }
 
 static int early_open(struct sp_thread *t)
@@ -227,8 +247,10 @@ static int early_open(struct sp_thread *t)
 	struct sp_thread *none = NULL;
 	__atomic_compare_exchange_n(&early.owner, &none, t, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	/* What remains must also hold MPI_Init's own record. */
-	if (early.owner == t && early.ring.head / 8 + 6 * SP_SLACK < EARLY_WORDS)
+	if (early.owner == t && early.ring.head / 8 + 6 * SP_SLACK < EARLY_WORDS) {
+		early_stacks(t);
 		return 1;
+	}
 	__atomic_fetch_add(&early.lost, 2, __ATOMIC_RELAXED);
 	return 0;
 }

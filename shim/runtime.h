@@ -12,15 +12,15 @@ void sp_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void sp_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* After PMPI_Init: start recording for good. */
-void sp_start(void);
+void sp_start(unsigned call, const int64_t *params);
 /* The same without MPI_COMM_WORLD. */
-void sp_start_alone(void);
+void sp_start_alone(unsigned call, const int64_t *params);
 /* Before PMPI_Finalize: merge, write, clean up, and stop. */
 void sp_finish(void);
 /* After PMPI_Session_init and before PMPI_Session_finalize: in a program that
    doesn't call MPI_Init, the first session starts the recording, and when none
    is open it is complete. */
-void sp_session_opened(intptr_t session);
+void sp_session_opened(intptr_t session, const int64_t *params);
 void sp_session_closing(void);
 /* The program switches recording on or off. */
 void sp_switch(int on);

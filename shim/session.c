@@ -24,7 +24,7 @@ static void find_world(intptr_t session)
 	P_MPI_Group_size(group, &sp_run.ranks);
 }
 
-void sp_session_opened(intptr_t session)
+void sp_session_opened(intptr_t session, const int64_t *params)
 {
 	__atomic_fetch_add(&open_sessions, 1, __ATOMIC_SEQ_CST);
 	int early = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY;
@@ -34,7 +34,7 @@ void sp_session_opened(intptr_t session)
 		find_world(session);
 	if (early) {
 		sp_run.alone = 1;
-		sp_start_alone();
+		sp_start_alone(SP_ID_MPI_Session_init, params);
 	} else {
 		sp_context_finished(0);
 	}

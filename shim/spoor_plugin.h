@@ -18,7 +18,8 @@
  *  3. spoor_pre is called before the call begins and spoor_post after it has
  *     returned; neither's time counts as the call's or as the program's. There is
  *     no spoor_post of a call that doesn't return.
- *  4. The calls of MPI_Init and before, and while recording is switched off, are
+ *  4. The call that initialises MPI has its spoor_post alone: the plugin is loaded
+ *     when it is through. Calls before it, and while recording is switched off, are
  *     left out. MPI_Finalize has both before it is entered.
  *  5. A spoor_call and all it points to are valid until the function returns.
  *  6. What a plugin does to the program's memory is its own affair.

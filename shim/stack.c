@@ -67,19 +67,30 @@ static void *reserve(size_t bytes)
 
 static void find_main(void);
 
-void sp_stack_start(void)
+int sp_stack_wanted(void)
 {
 	const char *wanted = getenv("SPOOR_STACK");
-	long n = wanted ? strtol(wanted, NULL, 10) : 0;
-	if (n < 2)
+	return wanted && strtol(wanted, NULL, 10) > 1;
+}
+
+void sp_stack_start(void)
+{
+	static int started, unwinder;
+	if (!sp_stack_wanted())
 		return;
-	depth = n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
-	sp_self.busy++;
-	if (!sp_unwind_open() && sp_run.rank == 0)
-		sp_warn("no libgcc_s.so.1: stacks are followed by frame pointers alone");
-	find_main();
-	sp_self.busy--;
-	__atomic_fetch_or(&sp_extra, SP_STACKS, __ATOMIC_RELEASE);
+	if (!started) {
+		long n = strtol(getenv("SPOOR_STACK"), NULL, 10);
+		depth = n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
+		sp_self.busy++;
+		unwinder = sp_unwind_open();
+		find_main();
+		sp_self.busy--;
+		started = 1;
+		__atomic_fetch_or(&sp_extra, SP_STACKS, __ATOMIC_RELEASE);
+	}
+	/* Before MPI_Init is through nobody knows which rank this is. */
+	if (!unwinder && sp_run.rank == 0 && sp_run.ranks > 0)
+		sp_warn_once("no libgcc_s.so.1: stacks are followed by frame pointers alone");
 }
 
 void sp_stack_refresh(void)

@@ -6,7 +6,9 @@
 
 #define SP_MAX_FRAMES 64
 
-/* Follow SPOOR_STACK, when MPI_Init is through. */
+/* Whether SPOOR_STACK asks for more than a call's own site. */
+int sp_stack_wanted(void);
+/* Follow it: at the first call, and again when MPI_Init is through. */
 void sp_stack_start(void);
 /* Objects were loaded or unloaded: code may be elsewhere. */
 void sp_stack_refresh(void);

@@ -159,8 +159,9 @@ static void set_on(void)
 	sp_hooks_start();
 }
 
-void sp_start(void)
+void sp_start(unsigned call, const int64_t *params)
 {
+	uint64_t begin = sp_ticks();
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_EARLY)
 		return;
 	sp_flavour_late();
@@ -177,15 +178,18 @@ void sp_start(void)
 	}
 	sp_self.busy--;
 	set_on();
+	sp_hooks_started(call, params, begin);
 }
 
-void sp_start_alone(void)
+void sp_start_alone(unsigned call, const int64_t *params)
 {
+	uint64_t begin = sp_ticks();
 	sp_flavour_late();
 	sp_self.busy++;
 	start_engine();
 	sp_self.busy--;
 	set_on();
+	sp_hooks_started(call, params, begin);
 }
 
 /* ---- finish ---- */

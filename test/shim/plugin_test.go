@@ -34,8 +34,12 @@ func plugin(t *testing.T, m installation, source string, flags ...string) string
 // function and name.
 func attached(t *testing.T, m installation, env ...string) (sums map[string]trace.ValueStat, said []string) {
 	t.Helper()
+	return attachedIn(t, m, m.compile(t, "hooked.c", "hooked"), env...)
+}
+
+func attachedIn(t *testing.T, m installation, program string, env ...string) (sums map[string]trace.ValueStat, said []string) {
+	t.Helper()
 	shim := library(t)
-	program := m.compile(t, "hooked.c", "hooked")
 	dir, scratch := t.TempDir(), t.TempDir()
 	r := m.run(t, dir, append([]string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, env...), 2, program)
 	if r.failure != nil || strings.Count(r.out, "rank done") != 2 {
@@ -131,12 +135,51 @@ func TestPlugin(t *testing.T) {
 			want("MPI_Comm_size depth", 2*each, int64(each), 0, 1)
 			want("MPI_Comm_dup depth", 2*each, 0, 0, 0)
 			want("MPI_Finalize calls", each, int64(each), 1, 1)
+			want("MPI_Init_thread result", each, 0, 0, 0)
 			if p := got["MPI_Iprobe"]; p.Count > 0 { // if there are threads
 				want("MPI_Iprobe tag", 20*each, int64(100*each), 5, 5)
 			}
 			for name, s := range got {
 				if c := got[name+" calls"]; !strings.Contains(name, " ") && c.Count != s.Count && !strings.HasPrefix(name, "MPI_Init") && name != "MPI_Pcontrol" {
 					t.Errorf("%s: %d calls, the plugin saw %d", name, s.Count, c.Count)
+				}
+			}
+		})
+	}
+}
+
+// In Fortran it is the same, through each of the bindings: once for each call,
+// with parameters as in C.
+func TestPluginInFortran(t *testing.T) {
+	for _, m := range installed(t) {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			fc := strings.Replace(m.cc, "mpicc", "mpifort", 1)
+			if _, err := exec.LookPath(fc); err != nil {
+				skip(t, "no Fortran: %v", err)
+			}
+			program := filepath.Join(t.TempDir(), "hooked")
+			if out, err := exec.Command(fc, "-w", "-o", program, "testdata/hooked.f90").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			got, said := attachedIn(t, m, program, "SPOOR_PLUGIN="+plugin(t, m, "testdata/watch.c"))
+			if len(said) > 0 {
+				t.Errorf("says %q", said)
+			}
+			n := got["MPI_Barrier"].Count
+			each := n / 50 // ranks in the class
+			for name, want := range map[string]trace.ValueStat{
+				"MPI_Barrier calls":     {Count: n, Sum: int64(n), Min: 1, Max: 1},
+				"MPI_Sendrecv received": {Count: n, Sum: int64(n), Min: 1, Max: 1},
+				"MPI_Sendrecv depth":    {Count: n},
+				"MPI_Iprobe tag":        {Count: 20 * each, Sum: int64(100 * each), Min: 5, Max: 5},
+				"MPI_Init result":       {Count: each},
+				"MPI_Finalize calls":    {Count: each, Sum: int64(each), Min: 1, Max: 1},
+				"MPI_Finalize result":   {Count: each},
+				"MPI_Comm_size calls":   {Count: each, Sum: int64(each), Min: 1, Max: 1},
+			} {
+				if n == 0 || got[name] != want {
+					t.Errorf("%s: %+v, want %+v", name, got[name], want)
 				}
 			}
 		})
@@ -183,6 +226,9 @@ func TestCounters(t *testing.T) {
 	work, idle := got["MPI_Sendrecv task-clock"], got["MPI_Barrier task-clock"]
 	if work.Count == 0 || work.Count != idle.Count || work.Mean() < 2*idle.Mean() || work.Min <= 0 {
 		t.Errorf("task-clock before MPI_Sendrecv %+v, before MPI_Barrier %+v", work, idle)
+	}
+	if first := got["MPI_Comm_rank task-clock"]; first.Count == 0 || first.Sum <= 0 {
+		t.Errorf("the first call after MPI_Init has task-clock %+v", first)
 	}
 	if s := got["MPI_Sendrecv page-faults"]; s.Count != work.Count {
 		t.Errorf("page-faults %+v", s)
