@@ -50,12 +50,8 @@ func (f *prophet) fate(c *trace.Call) (*fate, error) {
 	if id < 0 || !f.places && !tells(c) {
 		return nil, nil
 	}
-	if f.next == nil || f.at <= c.Index {
-		// Nothing before this call matters.
-		f.stop()
-		f.next, f.close = iter.Pull2(f.k.CallsFrom(f.stream, c.Index))
-		f.at = c.Index
-		clear(f.fates)
+	if err := f.reach(c.Index); err != nil {
+		return nil, err
 	}
 	for {
 		v := f.fates[id]
@@ -74,6 +70,30 @@ func (f *prophet) fate(c *trace.Call) (*fate, error) {
 		f.at++
 		f.look(d)
 	}
+}
+
+// nearby is how many calls are passed one by one rather than looking for a position in
+// the compressed trace, which takes the longer the larger that is.
+const nearby = 1 << 12
+
+// reach moves to a call, unless the prophet is farther. Nothing before it matters.
+func (f *prophet) reach(index uint64) error {
+	if f.next != nil && f.at > index {
+		return nil
+	}
+	clear(f.fates)
+	if f.next == nil || index-f.at > nearby {
+		f.stop()
+		f.next, f.close = iter.Pull2(f.k.CallsFrom(f.stream, index))
+		f.at = index
+		return nil
+	}
+	for ; f.at < index; f.at++ {
+		if _, err, ok := f.next(); err != nil || !ok {
+			return err
+		}
+	}
+	return nil
 }
 
 // made is the one-shot request that a call makes, -1 if none.
