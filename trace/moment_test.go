@@ -1,6 +1,11 @@
 package trace
 
-import "testing"
+import (
+	"math/bits"
+	"testing"
+
+	"spoor/internal/grammar"
+)
 
 // At any time the call found is the last of all that began by then.
 func TestAt(t *testing.T) {
@@ -61,5 +66,81 @@ func TestAt(t *testing.T) {
 		if inside < 100 {
 			t.Errorf("exact %v: inside a call only %d times", exact, inside)
 		}
+	}
+}
+
+// A stream of 5·10⁹ calls in loops within loops, each with some calls beside the inner
+// one: a search compares in proportion to the depth times the logarithm of what
+// stands side by side, wherever it ends.
+func TestAtTakesSteps(t *testing.T) {
+	c := sample(t)
+	const depth, wide = 8, 11
+	g := &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: 0, Count: 1}, {ID: 1, Count: 1}, {ID: -1, Count: 7}, {ID: 5, Count: 1}, {ID: 6, Count: 1}, {ID: 7, Count: 1}}}}
+	for d := int32(1); d <= depth; d++ {
+		var body []grammar.Symbol
+		for i := range int32(wide) {
+			body = append(body, grammar.Symbol{ID: 2 + i%3, Count: 1})
+		}
+		if d < depth {
+			body[4] = grammar.Symbol{ID: -d - 1, Count: 13}
+		}
+		g.Rules = append(g.Rules, body)
+	}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	pair := &c.Classes[0]
+	pair.Streams[0] = g
+	counts := occurrences(pair.Streams, len(pair.Terminals))
+	calls := uint64(0)
+	for i := range pair.Terminals {
+		n := 2 * counts[i]
+		calls += counts[i]
+		pair.Terminals[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
+	}
+	b, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := r.Rank(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := k.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := k.Process()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := k.means(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst, last := 0, uint64(0)
+	for i := range int64(1000) {
+		steps := 0
+		m.sums.Steps = &steps
+		at, err := k.At(0, start+p.SpanNs/1000*i)
+		if err != nil || at.Call.Call == nil && i > 0 {
+			t.Fatalf("at %d of 1000: %+v, error %v", i, at, err)
+		}
+		if at.Call.Call != nil && at.Call.Index < last {
+			t.Fatalf("call %d after %d", at.Call.Index, last)
+		} else if at.Call.Call != nil {
+			last = at.Call.Index
+		}
+		worst = max(worst, steps)
+	}
+	// Looked for by time, and twice by number: what lies before, for start and for times.
+	most := 3 * (depth + 1) * (bits.Len(wide) + 1)
+	t.Logf("%d calls: %d comparisons at most, %d allowed", calls, worst, most)
+	if calls < 1e9 || worst > most || worst < depth || last < calls/2 {
+		t.Errorf("%d calls, the last found %d: %d comparisons, %d allowed", calls, last, worst, most)
 	}
 }

@@ -22,6 +22,10 @@ func (k SampleKind) String() string {
 	return [...]string{"unknown", "mean", "histogram", "bounded", "exact"}[k]
 }
 
+// Own reports whether the time is that of the call itself, exactly or within a bound.
+// If not, it is representative: of calls like it.
+func (k SampleKind) Own() bool { return k == BoundedSample || k == ExactSample }
+
 // A Sample is a time in nanoseconds. The call's own time is at most Bound away
 // from it, whatever the kind.
 type Sample struct {
@@ -40,8 +44,11 @@ type TimedCall struct {
 	Timing Timing
 	// Start is when the call began, in nanoseconds on the run's one time line:
 	// since rank 0's first call, on rank 0's clock (see Rank.Clock). It is as good as the
-	// kind of the gaps says: with means and histograms, calls keep their order and the
-	// thread's span is right, but a single call may be off.
+	// kind of the gaps says: where times are the calls' own, so are starts, between ranks
+	// as well, up to how well clocks agree. With means and histograms starts are
+	// representative: calls keep their order, but a single one may be off, and so may
+	// the whole rank against others, as the table of processes has the end of a
+	// rank to a millisecond and its span to 0.1 % (3 % on thousands of ranks).
 	Start int64
 	end   int64
 }

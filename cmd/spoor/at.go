@@ -77,7 +77,7 @@ func (d *dumper) moment(m *trace.Moment) error {
 	if m.Inside {
 		b = fmt.Appendf(b, " | inside for %s%s", about, duration(float64(since)))
 	} else {
-		b = fmt.Appendf(b, " | outside MPI for %s%s", about, duration(float64(since-int64(c.Timing.Duration.Ns))))
+		b = fmt.Appendf(b, " | outside MPI for %s%s", about, duration(float64(d.at-c.End())))
 	}
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)

@@ -15,6 +15,18 @@ type Sums struct {
 	g      *grammar.Grammar
 	weight func(terminal uint32) int64
 	rules  []rule
+
+	// Steps, if not nil, counts the comparisons of searches: tests hold them against
+	// depth and length. Then a Sums is for one goroutine.
+	Steps *int
+}
+
+// first is sort.Search.
+func (s *Sums) first(n int, is func(i int) bool) int {
+	if s.Steps == nil {
+		return sort.Search(n, is)
+	}
+	return sort.Search(n, func(i int) bool { *s.Steps++; return is(i) })
 }
 
 // A rule holds, per symbol of the rule's body, how long the expansion is up to
@@ -108,7 +120,7 @@ func (s *Sums) Before(pos uint64) int64 {
 func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
 	for id := int32(0); ; {
 		r := &s.rules[id]
-		at := sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > pos })
+		at := s.first(len(r.ends), func(i int) bool { return r.ends[i] > pos })
 		start, sum := uint64(0), int64(0)
 		if at > 0 {
 			start, sum = r.ends[at-1], r.weights[at-1]
@@ -132,7 +144,7 @@ func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
 func (s *Sums) Nth(k int64) (pos uint64, terminal uint32) {
 	for id := int32(0); ; {
 		r := &s.rules[id]
-		at := sort.Search(len(r.weights), func(i int) bool { return r.weights[i] > k })
+		at := s.first(len(r.weights), func(i int) bool { return r.weights[i] > k })
 		if at > 0 {
 			pos += r.ends[at-1]
 			k -= r.weights[at-1]
