@@ -43,7 +43,3 @@ func exceptionOf(name, mpi string) exception {
 	}
 	return exception{}
 }
-
-// otherAnswers are programs whose trace replays under the other MPI, which answers
-// otherwise to some of its calls.
-var otherAnswers = map[string]string{}
