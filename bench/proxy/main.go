@@ -9,6 +9,11 @@
 //
 //	SPOOR_TEST_PROXY=all SPOOR_TEST_PROXY_RESULTS=FILE go test -timeout 2h ./test/proxy
 //	go run ./bench/proxy -results FILE
+//
+// With -compute it measures how long proxies take that spend the time between
+// calls in each of the ways there are:
+//
+//	go run ./bench/proxy -compute openmpi
 package main
 
 import (
@@ -28,10 +33,19 @@ import (
 
 func main() {
 	counted := flag.String("results", "", "count the outcomes in this `file`")
+	mpi := flag.String("compute", "", "measure proxies under this `MPI`")
+	ranks := flag.Int("ranks", 4, "with -compute: ranks")
+	rounds := flag.Int("rounds", 3, "with -compute: recordings of each program")
 	profile := flag.String("cpuprofile", "", "write a profile to this `file`")
 	flag.Parse()
-	if *counted != "" {
-		if err := count(os.Stdout, *counted); err != nil {
+	if *counted != "" || *mpi != "" {
+		var err error
+		if *counted != "" {
+			err = count(os.Stdout, *counted)
+		} else {
+			err = compute(os.Stdout, *mpi, *ranks, *rounds)
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "proxy:", err)
 			os.Exit(1)
 		}

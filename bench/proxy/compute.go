@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"spoor/test/apps/compile"
+)
+
+// paced are programs of some seconds.
+var paced = []struct {
+	name string
+	args []string
+}{
+	{"heat2d", []string{"-n", "1500", "-t", "4"}},
+	{"cg", []string{"-n", "600", "-t", "4"}},
+	{"lu", []string{"-n", "48", "-t", "4"}},
+}
+
+// compute measures how long proxies take with each way of spending the time
+// between calls, next to the recorded runs: medians of rounds, each of which
+// records anew. Times are those of whole jobs, start of the launcher included.
+func compute(w io.Writer, mpi string, ranks, rounds int) error {
+	i := slices.IndexFunc(compile.Installed(), func(m compile.MPI) bool { return m.Name == mpi })
+	if i < 0 {
+		return fmt.Errorf("%s is not installed", mpi)
+	}
+	m := compile.Installed()[i]
+	spoor, err := filepath.Abs("bin/spoor")
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(spoor); err != nil {
+		return errors.New("bin/spoor is not built: run make, and this from the project's folder")
+	}
+	dir, err := os.MkdirTemp("", "spoor-proxy-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	timed := func(env string, line ...string) (float64, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		c := exec.CommandContext(ctx, line[0], line[1:]...)
+		c.Dir, c.Env = dir, append(m.Environ(), env)
+		begin := time.Now()
+		if out, err := c.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, out)
+		}
+		return time.Since(begin).Seconds(), nil
+	}
+	modes := []string{"none", "sleep", "spin"}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "program\toriginal, s\tnone\tsleep\tspin\t")
+	for _, p := range paced {
+		a, ok := compile.ByName(p.name)
+		if !ok {
+			return fmt.Errorf("test/apps has no %s", p.name)
+		}
+		binary, err := m.Build(a, dir)
+		if err != nil {
+			return err
+		}
+		times := make(map[string][]float64)
+		for range rounds {
+			file, made := filepath.Join(dir, "a.spoor"), filepath.Join(dir, "made")
+			s, err := timed("", slices.Concat([]string{spoor, "run", "-q", "-f", "-o", file}, m.Command(ranks, append([]string{binary}, p.args...)...))...)
+			if err != nil {
+				return err
+			}
+			times["original"] = append(times["original"], s)
+			if err := os.RemoveAll(made); err != nil {
+				return err
+			}
+			for _, line := range [][]string{{spoor, "proxy", file, "-o", made}, {"make", "-s", "-C", made, "CC=" + m.CC}} {
+				if _, err := timed("", line...); err != nil {
+					return err
+				}
+			}
+			for _, mode := range modes {
+				s, err := timed("PROXY_COMPUTE="+mode, m.Command(ranks, filepath.Join(made, "proxy"))...)
+				if err != nil {
+					return err
+				}
+				times[mode] = append(times[mode], s)
+			}
+		}
+		median := func(list []float64) float64 {
+			slices.Sort(list)
+			return list[len(list)/2]
+		}
+		fmt.Fprintf(tw, "%s\t%.2f\t", p.name+" "+strings.Join(p.args, " "), median(times["original"]))
+		for _, mode := range modes {
+			fmt.Fprint(tw, strconv.FormatFloat(median(times[mode]), 'f', 2, 64), "\t")
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}
