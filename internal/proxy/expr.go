@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,9 +84,17 @@ func (f *fitter) expr(kind string, vals []int64) string {
 		return e
 	}
 	e := f.search(kind, vals)
+	for _, v := range vals {
+		if v > wide || v < -wide {
+			e = rankWord.ReplaceAllString(e, "(int64_t)rank") // the arithmetic of int has an end
+			break
+		}
+	}
 	f.memo[key] = e
 	return e
 }
+
+var rankWord = regexp.MustCompile(`\brank\b`)
 
 func (f *fitter) search(kind string, vals []int64) string {
 	special := func(v int64) bool { return v < 0 && name(kind, v) != "" }
@@ -119,6 +128,9 @@ func (f *fitter) search(kind string, vals []int64) string {
 		rest := f.others(who)
 		cond, ok := f.condition(who, rest)
 		if !ok {
+			if e, ok := f.formed(kind, f.members, vals); ok {
+				return "(" + e + ")"
+			}
 			return f.table(kind, vals)
 		}
 		fmt.Fprintf(&b, "%s ? %s : ", cond, name(kind, v))
@@ -241,24 +253,8 @@ func (f *fitter) closed(ranks []int, vals []int64) (string, bool) {
 			return e, true
 		}
 	}
-	fit := f.fit
-	if len(ranks) != len(f.members) {
-		var col column.Column
-		for _, r := range ranks {
-			col.Append(int64(r))
-		}
-		fit = column.NewFitter(col, int(size))
-	}
-	var col column.Column
-	for _, v := range vals {
-		col.Append(v)
-	}
-	form, _ := fit.Fit(&col, false)
-	if form.Kind == column.Wrap && all(ranks, vals, func(r int64) int64 { return form.Eval(r, size) }) {
-		return fmt.Sprintf("rank / %d * %d + mod(%s, %d)", form.C[0], form.C[0], sum(fmt.Sprintf("rank %% %d", form.C[0]), term(form.C[1], "")), form.C[0]), true
-	}
-	if form.Kind == column.Digits && all(ranks, vals, func(r int64) int64 { return form.Eval(r, size) }) {
-		return mixed(&form), true
+	if e, ok := f.formed("", ranks, vals); ok {
+		return e, true
 	}
 	return pieces(ranks, vals)
 }
@@ -352,23 +348,6 @@ func digits(ranks []int, vals []int64, d int) (string, bool) {
 		return "", false
 	}
 	return sum(term(a, fmt.Sprintf("(rank %% %d)", d)), term(b, fmt.Sprintf("(rank / %d)", d)), term(c, "")), true
-}
-
-// mixed writes a form of two digits.
-func mixed(form *column.Form) string {
-	d, base := form.C[0], form.C[1]
-	digit := func(m, a, b, c int64) string {
-		if m == 1 {
-			return ""
-		}
-		e := sum(term(a, fmt.Sprintf("(rank %% %d)", d)), term(b, fmt.Sprintf("(rank / %d)", d)), term(c, ""))
-		return fmt.Sprintf("mod(%s, %d)", e, m)
-	}
-	lo, hi := digit(form.C[2], form.C[3], form.C[4], form.C[5]), digit(form.C[6], form.C[7], form.C[8], form.C[9])
-	if hi != "" && form.C[2] != 1 {
-		hi = fmt.Sprintf("%d * %s", form.C[2], hi)
-	}
-	return sum(lo, hi, term(base, ""))
 }
 
 // maxPieces is how many cases an expression may have before a table is easier

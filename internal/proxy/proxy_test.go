@@ -196,6 +196,10 @@ func TestExpressions(t *testing.T) {
 			}
 			return 12
 		}, "(rank < 6 ? 10 : 12)"},
+		{"offset", func(r int64) int64 { return r << 30 }, "1073741824 * (int64_t)rank"},
+		{"count", func(r int64) int64 { return 600 * (4 + (19-r)/16) }, "600 * (rank < 4 ? 5 : 4)"},
+		{"offset", func(r int64) int64 { return 1 << 20 * (4000 + (19-r)/16) }, "INT64_C(1048576) * ((int64_t)rank < 4 ? 4001 : 4000)"},
+		{"rank", func(r int64) int64 { return r/4*4 + (r+1)%4 }, "rank / 4 * 4 + mod(rank + 1, 4)"},
 		{"count", func(r int64) int64 { return []int64{5, 9, 2, 7}[r%4] }, "table0[member % 4]"},
 		{"count", func(r int64) int64 { return []int64{50, 90, 20, 70}[r/4] }, "table1[member / 4]"},
 	}

@@ -12,7 +12,7 @@ MPI_Request kept[1];
 static void part0(void)
 {
     DO(0.3636, MPI_Irecv(heap(1), 1024, MPI_DOUBLE, (rank == 0 ? MPI_PROC_NULL : rank - 1), 7, comm[0], new_request())); // solver+0x103c
-    DO(0.3626, MPI_Isend(heap(0) + (rank < 3 ? 819200 : 811008), 1024, MPI_DOUBLE, (rank == 7 ? MPI_PROC_NULL : rank + 1), 7, comm[0], new_request())); // solver+0x1048
+    DO(0.3626, MPI_Isend(heap(0) + 8192 * (rank < 3 ? 100 : 99), 1024, MPI_DOUBLE, (rank == 7 ? MPI_PROC_NULL : rank + 1), 7, comm[0], new_request())); // solver+0x1048
     DO(0.3627, MPI_Waitall(2, window(2), MPI_STATUSES_IGNORE)); // solver+0x1054
     release(HEAP, 1);
     DO(0.362, MPI_Allreduce(stack(0) + 80, stack(0) + 88, 1, MPI_DOUBLE, MPI_SUM, comm[0])); // solver+0x106c
@@ -30,7 +30,7 @@ static void part1(void)
 
 static void memory_0(void)
 {
-    block(HEAP, 0, (rank < 3 ? 827392 : 819200));
+    block(HEAP, 0, 8192 * (rank < 3 ? 101 : 100));
     block(HEAP, 1, 8192);
     area(STACK, 0, 1, 80, 96);
 }
