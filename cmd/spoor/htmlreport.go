@@ -21,10 +21,10 @@ func newReport() *cobra.Command {
 		Use:   "report [flags] TRACE",
 		Short: "Make one HTML page of a trace that opens offline",
 		Long: `One self-contained HTML file: overview and efficiencies, calls, the
-program's structure, who sends how much to whom, sizes of messages, who waits for whom, and a timeline of the
-ranks. It opens in any browser of the last years, loads nothing from a network,
-can be mailed and printed, and stays small whatever the trace: many ranks share
-rows, long times share tiles.
+program's structure, who sends how much to whom, sizes of messages, who waits
+for whom, and a timeline of the ranks. It opens in any browser of the last
+years, loads nothing from a network, can be mailed and printed, and stays small
+whatever the trace: many ranks share rows, long times share tiles.
 
 How exact the timeline is depends on what the trace keeps of times; the page
 says so.`,

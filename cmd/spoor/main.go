@@ -87,6 +87,7 @@ MPICH family and Open MPI, with C and Fortran.`,
 	root.DisableFlagsInUseLine = true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer(
+		"LocalFlags.FlagUsages", "LocalFlags.FlagUsagesWrapped 80", "InheritedFlags.FlagUsages", "InheritedFlags.FlagUsagesWrapped 80",
 		"Available Commands:", "Verbs:", "{{.CommandPath}} [command]{{end}}", "{{.UseLine}}{{end}}",
 		"{{if .Runnable}}\n  {{.UseLine}}{{end}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}\n  {{.UseLine}}{{end}}",
 		"[command] --help", "VERB --help", "about a command", "about a verb",

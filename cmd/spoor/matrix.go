@@ -66,6 +66,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 			format = "json"
 		}
 	}
+	fits := false // the table has to fit the terminal
 	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPicture, "svg": matrix.MaxPicture / 4}[format]
 	switch {
 	case most == 0 && r.Ranks() > 0:
@@ -75,6 +76,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	case o.noP2P && !o.collectives && !o.rma:
 		return errors.New("nothing is left to count: add --collectives or --rma")
 	case o.bin == 0:
+		fits = format == "txt" && o.out == ""
 		o.bin = max(1, (r.Ranks()+most-1)/max(1, most))
 	}
 	p := newProgress(cmd.ErrOrStderr(), "counting messages", r.Ranks())
@@ -95,6 +97,9 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	if o.messages {
 		u = matrix.Messages
 	}
+	if fits {
+		m = m.Fit(u, columns(cmd))
+	}
 	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
 	if o.out == "" {
 		return write(cmd.OutOrStdout())
@@ -105,6 +110,9 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 // writeWhole writes a file that appears when it is complete.
 func writeWhole(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
+	if failed := (*os.PathError)(nil); errors.As(err, &failed) { // its own name says nothing
+		return fmt.Errorf("%s: %w", path, failed.Err)
+	}
 	if err != nil {
 		return err
 	}
@@ -140,7 +148,7 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s, %s; rows send, columns receive", u, strings.Join(o.counted(), ", "))
 	if m.Bin > 1 {
-		fmt.Fprintf(out, "; %d ranks share a row", m.Bin)
+		fmt.Fprintf(out, "; %d ranks share a row: --bin", m.Bin)
 	}
 	fmt.Fprint(out, "\n\n")
 	if err := m.WriteText(out, u); err != nil {

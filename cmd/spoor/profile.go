@@ -60,9 +60,10 @@ site below and the number of rounds behind, times in µs; terse leaves out the
 times within loops, and latex makes a document of it.
 
 --flat is a table of call sites over all ranks instead: how often and how long
-they were called, the share of all ranks' time, the longest call, bytes that went
-out and came in, and the imbalance: the largest total of a rank, divided by the
-mean of the ranks that make the call. --per-rank shows the totals of each rank.
+they were called, the share of all ranks' time, the longest call, bytes that
+went out and came in, and the imbalance: the largest total of a rank, divided by
+the mean of the ranks that make the call. --per-rank shows the totals of each
+rank.
 
 With the stacks that run --stack N records, functions stand around the loops and
 calls in them, and --callers is a tree of all ranks' calls: which functions led
@@ -75,6 +76,9 @@ so many levels of it, and --csv has a line for each path.`,
   spoor profile --style latex app.spoor >app.tex && pdflatex app.tex`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
 			if o.callers {
 				return runCallers(cmd, r, o)
 			}
@@ -108,6 +112,24 @@ var (
 	flatOnly  = []string{"sort", "top", "csv"}
 	shapeOnly = []string{"rank", "class", "all", "style", "min-time", "depth"}
 )
+
+// check refuses what contradicts itself.
+func (o *profileOptions) check(cmd *cobra.Command) error {
+	set := cmd.Flags().Changed
+	switch {
+	case set("rank") && o.rank < 0:
+		return &usageError{cmd, fmt.Errorf("--rank: %d: ranks are counted from 0", o.rank)}
+	case set("class") && o.class < 0:
+		return &usageError{cmd, fmt.Errorf("--class: %d: classes are counted from 0", o.class)}
+	case set("rank") && (set("class") || o.all), set("class") && o.all:
+		return &usageError{cmd, errors.New("only one of --rank, --class and --all")}
+	case o.json && o.csv:
+		return &usageError{cmd, errors.New("only one of --json and --csv")}
+	case set("width") && o.width < 1:
+		return &usageError{cmd, fmt.Errorf("--width: %d columns", o.width)}
+	}
+	return nil
+}
 
 func refuseFlags(cmd *cobra.Command, names []string, why string) error {
 	for _, name := range names {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // A Measure is which number of a cell is shown.
@@ -60,13 +61,37 @@ func (m *Matrix) label(i int) string {
 	return fmt.Sprintf("%d-%d", first, end-1)
 }
 
+// Fit returns the matrix, with more ranks in a row if its text is wider than a
+// number of columns.
+func (m *Matrix) Fit(u Measure, width int) *Matrix {
+	for m.Size() > 2 {
+		var b strings.Builder
+		m.WriteText(&b, u) // a Builder never fails
+		first, _, _ := strings.Cut(b.String(), "\n")
+		if utf8.RuneCountInString(strings.TrimRight(first, " ")) <= width {
+			break
+		}
+		m = m.Rebin(2 * m.Bin)
+	}
+	return m
+}
+
+// across names the ranks of a column, in short.
+func (m *Matrix) across(i int) string {
+	first, end := m.Span(i)
+	if end > first+1 {
+		return strconv.Itoa(first) + "…"
+	}
+	return strconv.Itoa(first)
+}
+
 // WriteText writes a table: senders down, receivers across, sums at the edges.
 func (m *Matrix) WriteText(w io.Writer, u Measure) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	n := m.Size()
 	fmt.Fprint(tw, "from\\to\t")
 	for i := range n {
-		fmt.Fprint(tw, m.label(i), "\t")
+		fmt.Fprint(tw, m.across(i), "\t")
 	}
 	fmt.Fprintln(tw, "sum\t")
 	columns := make([]uint64, n)

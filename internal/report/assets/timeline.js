@@ -82,7 +82,7 @@ export const timeline = async () => {
   const category = (f) => t.functions[f].category;
 
   const draw = () => {
-    width = Math.max(300, (canvas.parentElement.clientWidth || 1100) - left - 30);
+    width = Math.max(300, (canvas.parentElement.clientWidth || 1100) - left - 4);
     const g = prepare(canvas, left + width + 2, top + height + 4);
     const looks = categories.map((_, c) => (rowHeight >= 6 ? pattern(g, c) : colour("c" + c)));
     const k = width / (view.to - view.from), soft = colour("soft"), idle = colour("idle");
