@@ -145,11 +145,27 @@ func checkStat(s Stat, calls uint64) error {
 			return fmt.Errorf("%d times from %d to %d have the sum %d", s.Count, s.Min, s.Max, s.Sum)
 		}
 	}
-	// No set with these extremes deviates more than one with half of it at each.
-	if d, most := s.Deviation(), float64(s.Max-s.Min)/2; s.Count > 0 && d > most*1.02+2 {
+	if d := s.Deviation(); s.Count > 0 && d > mostDeviation(s.Min, s.Max) {
 		return fmt.Errorf("times from %d to %d deviate by %.0f", s.Min, s.Max, d)
 	}
 	return nil
+}
+
+// mostDeviation is how far times with these extremes can deviate in a file. No set
+// deviates more than one with half of it at each extreme, by half of the range. But
+// each step on the way to the reader rounds for itself:
+//
+//   - Ticks become nanoseconds: extremes move by half a one each, and the mean of a rank
+//     by a quarter, as it is of two times at least if it isn't an extreme itself. Times
+//     that are all 70 ns may so deviate by 0.75.
+//   - Sums of squares are whole numbers and rounded up. That adds up to 1/n to the
+//     variance of n times: 1/2 of a rank, 1 of a part that merging split off, and
+//     1 when the deviation is read, and another 1 when pooled times are shared out.
+//   - A deviation is written with six significant bits, or as a whole number.
+func mostDeviation(least, most uint64) float64 {
+	half := (float64(most-least) + 1.5) / 2
+	written := math.Sqrt(half*half+0.5+1)*(1+1.0/64) + 0.5
+	return math.Sqrt(written*written + 2)
 }
 
 // checkSpread holds the totals of a class's ranks against their mean.

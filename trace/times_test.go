@@ -122,3 +122,44 @@ func TestCoarse(t *testing.T) {
 		}
 	})
 }
+
+// Whatever ticks are measured on whichever ranks, in clocks of any rate: once they are
+// nanoseconds, merged, shared out, written and read, the summary passes.
+func TestDeviationsPass(t *testing.T) {
+	closest := 1e9
+	rapid.Check(t, func(t *rapid.T) {
+		base := rapid.SampledFrom([]uint64{0, 3, 1000, 1 << 33}).Draw(t, "base")
+		width := rapid.SampledFrom([]uint64{0, 1, 2, 5, 200, 1 << 20}).Draw(t, "width")
+		rate := rapid.Float64Range(0.5, 5).Draw(t, "ticks per ns")
+		ranks := column.Of(0, 1, 2, 3)
+		var all Stat
+		for rank := range rapid.IntRange(1, 4).Draw(t, "ranks") {
+			var s Stat
+			for range rapid.IntRange(1, 6).Draw(t, "times") {
+				s.Add(base + rapid.SampledFrom([]uint64{0, width / 2, width}).Draw(t, "ticks"))
+			}
+			all.Merge(s.Scale(1 / rate).At(rank))
+		}
+		part := all.Part(rapid.Uint64Range(0, 7).Draw(t, "part"), 7)
+		for _, s := range []Stat{all, part, all.Minus(part)} {
+			if s.Count == 0 {
+				continue
+			}
+			b := appendStat(nil, s, s.Count, indexes(&ranks))
+			r := wire.NewReader(b, "stat")
+			got := decodeStat(r, s.Count, []int{0, 1, 2, 3})
+			if err := r.Done(); err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range []Stat{got, share(got, 0, 1, 2), share(got, 1, 2, 2)} {
+				if err := checkStat(x, s.Count); err != nil && x.Count > 0 {
+					t.Fatal(err)
+				}
+				if x.Count > 0 {
+					closest = min(closest, mostDeviation(x.Min, x.Max)-x.Deviation())
+				}
+			}
+		}
+	})
+	t.Logf("the closest to the limit is %.2f ns away from it", closest)
+}

@@ -156,19 +156,41 @@ func (w Wide) Plus(v Wide) Wide {
 	return Wide{w.Hi + v.Hi + carry, lo}
 }
 
-// Part returns num/den of the samples' count, sum and squares, for num up to
-// den, with the extremes of all.
+// Part returns num/den of the samples, for num up to den, rounded down, with their
+// share of the sum, the variance of all (by up to 1/Count more) and the extremes of
+// all. What Minus leaves has no larger variance than all.
 func (s Stat) Part(num, den uint64) Stat {
 	if num == den {
 		return s
 	}
 	p := s
-	p.Count, p.Sum = muldiv(s.Count, num, den), muldiv(s.Sum, num, den)
-	p.Squares = s.Squares.part(num, den)
+	p.Count = muldiv(s.Count, num, den)
 	if p.Count == 0 {
 		return Stat{}
 	}
+	if p.Count == s.Count {
+		return s
+	}
+	p.Sum = muldiv(s.Sum, p.Count, s.Count)
+	p.Squares = partOfSquares(s, p)
 	return p
+}
+
+// partOfSquares is the sum of squares of a part with the variance of s.
+func partOfSquares(s, p Stat) Wide {
+	n, k := new(big.Int).SetUint64(s.Count), new(big.Int).SetUint64(p.Count)
+	m := moment(n, s.Sum, s.Squares)
+	if m.Sign() < 0 {
+		m.SetInt64(0)
+	}
+	// k·(m/n² + (sum/k)²) = (k²·m + n²·sum²) / (k·n²), rounded up.
+	sum := new(big.Int).SetUint64(p.Sum)
+	n.Mul(n, n)
+	m.Mul(m, k).Mul(m, k)
+	m.Add(m, sum.Mul(sum, sum).Mul(sum, n))
+	n.Mul(n, k)
+	m.Add(m, n).Sub(m, big.NewInt(1)).Div(m, n)
+	return wide(m)
 }
 
 // Minus takes away a part that Part returned.
@@ -179,17 +201,15 @@ func (s Stat) Minus(p Stat) Stat {
 	s.Count -= p.Count
 	s.Sum -= p.Sum
 	lo, borrow := bits.Sub64(s.Squares.Lo, p.Squares.Lo, 0)
-	s.Squares = Wide{s.Squares.Hi - p.Squares.Hi - borrow, lo}
+	hi, below := bits.Sub64(s.Squares.Hi, p.Squares.Hi, borrow)
+	s.Squares = Wide{hi, lo}
+	if below != 0 { // a part's squares are rounded up
+		s.Squares = Wide{}
+	}
 	if s.Count == 0 {
 		return Stat{}
 	}
 	return s
-}
-
-func (w Wide) part(num, den uint64) Wide {
-	b := w.big()
-	b.Mul(b, new(big.Int).SetUint64(num))
-	return wide(b.Div(b, new(big.Int).SetUint64(den)))
 }
 
 // muldiv returns a·b/c for b no larger than c.

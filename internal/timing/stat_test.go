@@ -89,20 +89,33 @@ func TestRanksOfExtremes(t *testing.T) {
 	}
 }
 
-// Parts add up to the whole.
+// Parts add up to the whole, and scatter as the whole does.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Stat
+		base := rapid.SampledFrom([]uint64{0, 1e6, 1 << 44}).Draw(t, "base")
+		width := rapid.SampledFrom([]uint64{0, 1, 100, 1 << 45}).Draw(t, "width")
 		for range rapid.IntRange(1, 20).Draw(t, "samples") {
-			s.Add(rapid.Uint64Range(0, 1<<45).Draw(t, "ns"))
+			s.Add(base + rapid.Uint64Range(0, width).Draw(t, "ns"))
 		}
 		den := rapid.Uint64Range(1, 1000).Draw(t, "den")
 		p := s.Part(rapid.Uint64Range(0, den).Draw(t, "num"), den)
 		rest := s.Minus(p)
 		sum := p
 		sum.Merge(rest)
-		if sum != s {
+		if sum.Count != s.Count || sum.Sum != s.Sum || sum.Min != s.Min || sum.Max != s.Max {
 			t.Fatalf("%v and %v make %v, want %v", p, rest, sum, s)
+		}
+		for _, x := range []Stat{p, rest} {
+			if x.Count == 0 {
+				continue
+			}
+			if math.Abs(x.Mean()-s.Mean()) > 1/float64(x.Count)+1e-9*s.Mean() {
+				t.Fatalf("%v of %v: mean %v, want %v", x, s, x.Mean(), s.Mean())
+			}
+			if v := s.Variance() + 1/float64(x.Count); x.Variance() > v*(1+1e-9) {
+				t.Fatalf("%v of %v: variance %v, more than %v", x, s, x.Variance(), v)
+			}
 		}
 	})
 }
