@@ -14,12 +14,12 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 	if wide {
 		bits = "64"
 	}
-	const long = 24
+	const many = 24
 	constant := true
 	for k := range n.elems {
 		constant = constant && same(w.c.column(n.elems[k].at))
 	}
-	if constant && len(n.elems) > long {
+	if constant && len(n.elems) > many {
 		// Arithmetic runs, if there are few.
 		var runs []string
 		count := 0
@@ -41,7 +41,7 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 			return fmt.Sprintf("ramp%s(%d, %s)", bits, count, list)
 		}
 	}
-	if !constant && len(n.elems) > long {
+	if !constant && len(n.elems) > many {
 		var all []string
 		varying := 0
 		exprs := make([]string, len(n.elems))
@@ -64,7 +64,7 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 	for k := range n.elems {
 		list[k] = w.expr(kind, n.elems[k].at)
 	}
-	if constant && len(list) > long {
+	if constant && len(list) > many {
 		typ := "int"
 		if wide {
 			typ = "int64_t"

@@ -62,6 +62,13 @@ func (g *generator) line(v *variant, terminal int) *line {
 	if terminal < len(v.times) {
 		l.gap.Merge(v.times[terminal].Gap)
 	}
+	switch h := v.hists[terminal]; {
+	case h == nil:
+	case l.hist == nil:
+		l.hist = h.Clone()
+	default:
+		l.hist.Merge(h)
+	}
 	return l
 }
 

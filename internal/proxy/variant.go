@@ -7,6 +7,7 @@ import (
 	"spoor/internal/column"
 	"spoor/internal/reissue"
 	"spoor/internal/timing"
+	"spoor/internal/timing/hist"
 	"spoor/trace"
 )
 
@@ -18,6 +19,7 @@ type variant struct {
 	ranks       []*trace.Rank
 	calls       []*call // by terminal
 	times       []trace.Times
+	hists       map[int]*hist.Hist // of gaps, by terminal
 	fitter      *fitter
 	plan        *reissue.Plan
 	plans       []*reissue.Plan // by member
@@ -72,6 +74,10 @@ func (g *generator) variants() error {
 		if err != nil {
 			return err
 		}
+		hists, err := g.gapHists(class)
+		if err != nil {
+			return err
+		}
 		of := make(map[string]*variant)
 		for _, rank := range g.r.Members(class) {
 			k, err := g.r.Rank(rank)
@@ -99,7 +105,7 @@ func (g *generator) variants() error {
 			}
 			v := of[shape.String()]
 			if v == nil {
-				v = &variant{number: len(g.list), calls: calls, times: times, generalised: generalised}
+				v = &variant{number: len(g.list), calls: calls, times: times, hists: hists, generalised: generalised}
 				of[shape.String()] = v
 				g.list = append(g.list, v)
 			}
@@ -176,7 +182,10 @@ func (v *variant) membership() []column.Run {
 type line struct {
 	text  func(gap string) string
 	gap   timing.Stat
+	hist  *hist.Hist // of gaps, if the trace has that
 	site  string
 	skip  string // why it is left out
 	order int
+
+	gapText string
 }

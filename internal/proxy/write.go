@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"spoor/internal/reissue"
@@ -110,6 +109,7 @@ func (g *generator) program() *Program {
 	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d%s. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
 		g.r.Ranks(), total, comment(filepath.Base(g.r.Name())))
 	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h explains the rest.\n */\n#include \"runtime/runtime.h\"\n\n")
+	g.gapTexts()
 	g.declarations(&b)
 	for _, t := range g.tables {
 		b.WriteString(t + "\n")
@@ -228,18 +228,6 @@ func (g *generator) part(b *bytes.Buffer, n int, p *part) {
 	b.WriteString("}\n\n")
 }
 
-// gapText is the mean gap in microseconds, to four digits.
-func (l *line) gapText() string {
-	if l.gap.Count == 0 {
-		return "0"
-	}
-	gap := float64(l.gap.Sum) / float64(l.gap.Count) / 1000
-	if gap >= 1000 {
-		return strconv.FormatFloat(gap, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(gap, 'g', 4, 64)
-}
-
 // write writes a step with its repetitions and what becomes of memory.
 func (s *step) write(b *bytes.Buffer) {
 	indent := "    "
@@ -251,7 +239,7 @@ func (s *step) write(b *bytes.Buffer) {
 	text, note := fmt.Sprintf("part%d();", s.part), ""
 	repeat := s.count != ""
 	if s.line != nil {
-		text = s.line.text(s.line.gapText())
+		text = s.line.text(s.line.gapText)
 		repeat = repeat && s.line.skip == ""
 		if s.line.site != "" && s.line.skip == "" {
 			note = " // " + s.line.site

@@ -68,6 +68,16 @@ static void wait_until(double end)
 	}
 }
 
+/* Multiples of the golden ratio, their whole parts cut off, are spread evenly. */
+double drawn(int n, const struct gap *g)
+{
+	double at = 0.6180339887498949 * (double)streams[stream].number + 0.7548776662466927 * rank;
+	at -= (double)(int64_t)at;
+	for (; n > 1 && at >= g->share; n--)
+		at -= g++->share;
+	return g->us;
+}
+
 void before(double gap, const char *call)
 {
 	streams[stream].number++;

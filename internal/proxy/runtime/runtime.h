@@ -33,6 +33,8 @@ extern int rank, ranks, member;
 #define POLL(open, gap, ...) do { if (open) DO(gap, __VA_ARGS__); } while (0)
 #define UNTIL(gap, ...) do DO(gap, __VA_ARGS__); while (!flag)
 #define REPEAT(n) for (int64_t i_ = 0, n_ = (n); i_ < n_; i_++)
+struct gap { double share, us; };
+double drawn(int n, const struct gap *); /* one of n, the same in every run */
 void before(double gap, const char *call);
 void after(void);
 
