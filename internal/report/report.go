@@ -42,6 +42,7 @@ type Data struct {
 	Producer  string            `json:"producer"`
 	Summary   *summary.Summary  `json:"summary"`
 	Classes   int               `json:"classes"`
+	Hosts     int               `json:"hosts"`
 	Flat      Flat              `json:"flat"`
 	Structure []Structure       `json:"structure"`
 	Matrix    []Layer           `json:"matrix"`
@@ -83,7 +84,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("imbalance: %w", err)
 	}
-	d.Classes = r.Classes()
+	d.Classes, d.Hosts = r.Classes(), len(s.Hosts)
 	if d.Flat, err = flat(r, o.Where, o); err != nil {
 		return nil, fmt.Errorf("flat profile: %w", err)
 	}

@@ -10,7 +10,7 @@ const card = (name, value, note, share) =>
 
 export const facts = () => {
   const s = data.summary;
-  const list = [data.file, plural(s.ranks, "rank"), plural(s.hosts.length, "host")];
+  const list = [data.file, plural(s.ranks, "rank"), plural(data.hosts, "host")];
   if (s.start_ns) list.push(new Date(s.start_ns / 1e6).toISOString().replace("T", " ").slice(0, 19) + " UTC");
   if (s.mpi_library) list.push(s.mpi_library.split("\n")[0].replace(/\s+/g, " ").slice(0, 60));
   document.getElementById("facts").append(...list.map((t) => el("span", { textContent: t })));
