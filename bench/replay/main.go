@@ -82,7 +82,7 @@ var programs = []program{
 		if _, err := os.Stat("/usr/bin/hpcc"); err != nil || m.Name != "openmpi" {
 			return "", nil
 		}
-		large := strings.Replace(hpcc.Input, "\n120 ", "\n1200", 1) // as it is it takes a second
+		large := strings.Replace(hpcc.Input, "\n120 ", "\n300 ", 1) // as it is it takes a second
 		return "/usr/bin/hpcc", os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(large), 0o666)
 	}},
 }

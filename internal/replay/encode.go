@@ -17,7 +17,7 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.p.lives != nil {
+	if s.p.lives.follow {
 		if err := s.p.lives.until(c.Index, s.p.segments); err != nil {
 			return nil, err
 		}

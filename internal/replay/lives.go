@@ -8,29 +8,38 @@ import (
 	"spoor/trace"
 )
 
-// lives follows where the segments of a rank's memory begin and end among its calls.
-// Threads of a replay are not as far as each other as they were, so that memory of
-// ranks with several lives as long as the replay.
+// lives is what is known of where the segments of a rank's memory begin and end among
+// its calls. Threads of a replay are not as far as each other as they were, so that
+// memory of ranks with several stays as long as the replay, and only sizes are used.
 type lives struct {
-	next func() (uint64, trace.Life, bool)
-	stop func()
-	at   uint64 // calls that have begun when life does
-	life trace.Life
-	more bool
-	of   map[reissue.Place]bool // segments that begin or end
+	largest map[reissue.Place]int64 // by segment: the most memory it ever had
+	follow  bool
+	next    func() (uint64, trace.Life, bool)
+	at      uint64 // calls that have begun when life does
+	life    trace.Life
+	more    bool
 }
 
-// newLives returns the lives of a rank, nil if they are not known.
+// newLives returns the lives of a rank.
 func newLives(k *trace.Rank) (*lives, error) {
+	l := &lives{largest: make(map[reissue.Place]int64)}
 	r, err := k.Lives()
-	if err != nil || r == nil || k.Streams() > 1 {
-		return nil, err
+	if err != nil || r == nil {
+		return l, err
 	}
-	l := &lives{of: make(map[reissue.Place]bool)}
 	for i := range r.List {
-		l.of[placeOf(r.List[i].Segment)] = true
+		x := &r.List[i]
+		p := placeOf(x.Segment)
+		l.largest[p] = max(l.largest[p], int64(x.Size))
 	}
-	l.next, l.stop = iter.Pull2(r.All(0))
+	if r.Cut || k.Streams() > 1 {
+		if r.Cut {
+			clear(l.largest) // segments that are not known may be larger
+		}
+		return l, nil
+	}
+	l.follow = true
+	l.next, _ = iter.Pull2(r.All(0))
 	l.at, l.life, l.more = l.next()
 	return l, nil
 }
@@ -54,8 +63,7 @@ type room struct {
 	size int64
 }
 
-// begin gives a segment memory: address space for as much as it had, or for what calls
-// may touch if that is more, and content where they do.
+// begin gives a segment the memory that it had.
 func (g *segments) begin(p reissue.Place, size int64) error {
 	s, ok := g.planned[p]
 	if !ok || s.Given {

@@ -4,8 +4,10 @@ import (
 	"testing"
 
 	"spoor/internal/merge/mergetest"
+	"spoor/internal/reissue"
 	"spoor/internal/track/tracktest"
 	"spoor/mpi"
+	"spoor/trace"
 )
 
 // Memory is there from the first call that uses it until the program freed it.
@@ -42,6 +44,27 @@ func TestLivesOfSegments(t *testing.T) {
 	}
 	if f.allocated > big/2 {
 		t.Errorf("%d bytes are left", f.allocated)
+	}
+}
+
+// A segment is as large as it was, however far calls seem to reach.
+func TestSegmentsAreAsLargeAsTheyWere(t *testing.T) {
+	p := reissue.Place{Class: trace.Heap}
+	plan := func() *reissue.Plan {
+		return &reissue.Plan{Segments: []reissue.Segment{{Place: p, High: 1 << 40}}}
+	}
+	f := &fake{}
+	g, err := newSegments(plan(), nil, 1, f, &lives{largest: map[reissue.Place]int64{p: 5000}})
+	if err != nil || f.allocated != 5000+2*margin || g.rooms[p].size != f.allocated {
+		t.Errorf("%d bytes were allocated for 5000, %v", f.allocated, err)
+	}
+	f = &fake{}
+	g, err = newSegments(plan(), nil, 1, f, &lives{follow: true, largest: map[reissue.Place]int64{p: 5000}})
+	if err != nil || f.allocated != 0 {
+		t.Errorf("%d bytes were allocated before the segment began, %v", f.allocated, err)
+	}
+	if err := g.begin(p, 3000); err != nil || f.allocated != 3000+2*margin {
+		t.Errorf("%d bytes were allocated for 3000, %v", f.allocated, err)
 	}
 }
 

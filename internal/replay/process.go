@@ -51,7 +51,7 @@ type Process struct {
 	handles    map[mpi.Kind]*handles
 	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
 	segments   *segments
-	lives      *lives // nil: memory lives as long as the replay
+	lives      *lives // of segments of memory
 	relocation *relocation
 	cells      cells
 	images     cells

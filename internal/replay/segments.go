@@ -30,8 +30,9 @@ const (
 )
 
 // newSegments allocates what the plan says and fills it, save segments that begin and
-// end as the replay goes on.
-func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, later *lives) (*segments, error) {
+// end as the replay goes on. The plan has how far calls may reach, which is too far
+// where the number of a datatype stood for a small one and a large one.
+func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *lives) (*segments, error) {
 	g := &segments{
 		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room),
 		planned: make(map[reissue.Place]*reissue.Segment),
@@ -39,31 +40,38 @@ func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, later *
 	for i := range plan.Segments {
 		s := &plan.Segments[i]
 		g.planned[s.Place] = s
-		if later != nil && later.of[s.Place] {
-			continue
+		if size, ok := known.largest[s.Place]; ok {
+			s.Low, s.High = max(s.Low, 0), min(s.High, size)
+			if known.follow {
+				continue
+			}
 		}
-		if err := g.take(s, 0); err != nil {
+		if err := g.take(s, s.High); err != nil {
 			return nil, err
 		}
 	}
 	return g, nil
 }
 
-// take gives a segment memory, of some size at least.
-func (g *segments) take(s *reissue.Segment, least int64) error {
+// take gives a segment memory up to an offset. What calls reach of it gets content.
+func (g *segments) take(s *reissue.Segment, high int64) error {
 	low := min(s.Low, 0)
-	size := max(s.High, least) - low + 2*margin
+	size := high - low + 2*margin
 	r, used, err := g.room(size)
 	if err != nil {
 		return fmt.Errorf("%d bytes for buffers: %w", size, err)
 	}
 	if !s.Given && !used {
-		g.fill(bytesAt(r.at, int(s.High-low+2*margin)))
+		g.fill(bytesAt(r.at, int(min(min(high, s.High)-low+2*margin, mostContent))))
 	}
 	g.rooms[s.Place] = r
 	g.base[s.Place] = r.at + margin - uint64(low)
 	return nil
 }
+
+// mostContent is how much of a segment is filled. How far calls reach may be known
+// badly, and what is not touched takes no memory.
+const mostContent = 1 << 28
 
 // fill writes random bytes. Whoever takes them for doubles finds numbers from 1
 // to 2: sums neither overflow nor get slow.
@@ -95,7 +103,7 @@ func (g *segments) address(l trace.Location) (uint64, error) {
 		return base + uint64(l.Offset), nil
 	}
 	if s := g.planned[p]; s != nil {
-		err := g.take(s, 0)
+		err := g.take(s, s.High)
 		return g.base[p] + uint64(l.Offset), err
 	}
 	at, err := g.host.Alloc(leastFor)
