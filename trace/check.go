@@ -3,8 +3,6 @@ package trace
 import (
 	"fmt"
 	"math"
-
-	"spoor/internal/wire"
 )
 
 // Check goes through a whole trace and returns the first thing that is wrong
@@ -61,12 +59,11 @@ func (r *Reader) checkSignatures(t *tables) error {
 	used := make([]bool, t.sigs.total)
 	functions := make(map[uint16]bool)
 	for n := range r.Classes() {
-		w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
-		_, _, sigs := decodeClass(w, t.sigs)
-		if err := w.Done(); err != nil {
-			return r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
+		c, err := r.common(t, n)
+		if err != nil {
+			return err
 		}
-		for _, s := range sigs {
+		for _, s := range c.sigs {
 			used[s] = true
 			g, _ := t.sigs.find(s)
 			functions[g.call] = true

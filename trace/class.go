@@ -43,6 +43,19 @@ func (c *class) streamsOf(i, rank int) ([]*grammar.Grammar, error) {
 	return withCounts(c.streams, c.varying, func(k int) int64 { return c.counts[k].At(i, int64(rank)) })
 }
 
+// common returns what the ranks of a class have in common.
+func (r *Reader) common(t *tables, n int) (c common, err error) {
+	if t.together != nil {
+		return t.together[n], nil
+	}
+	w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
+	c.streams, c.varying, c.sigs = decodeClass(w, t.sigs)
+	if err := w.Done(); err != nil {
+		return c, r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	return c, nil
+}
+
 // classAt decodes a class, once.
 func (r *Reader) classAt(n int) (*class, error) {
 	t, err := r.tables()
@@ -55,14 +68,14 @@ func (r *Reader) classAt(n int) (*class, error) {
 		return c, nil
 	}
 	c := &class{ranks: r.members[n]}
-	w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
-	streams, varying, sigs := decodeClass(w, t.sigs)
-	if err := w.Done(); err != nil {
-		return nil, r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
+	x, err := r.common(t, n)
+	if err != nil {
+		return nil, err
 	}
-	c.streams, c.varying = streams, varying
-	w = wire.NewReader(t.columns[n], fmt.Sprintf("class %d", n))
-	for range varying {
+	sigs := x.sigs
+	c.streams, c.varying = x.streams, x.varying
+	w := wire.NewReader(t.columns[n], fmt.Sprintf("class %d", n))
+	for range c.varying {
 		c.counts = append(c.counts, column.DecodeSeq(w, c.ranks))
 	}
 	for _, s := range sigs {

@@ -128,14 +128,23 @@ func appendClass(b []byte, c *counted, sigs []int, how int) []byte {
 	if direct {
 		return b
 	}
+	return appendList(b, sigs, how == alike)
+}
+
+// appendList writes the signatures of a class.
+func appendList(b []byte, sigs []int, alike bool) []byte {
 	var col column.Column
 	for _, s := range sigs {
 		col.Append(int64(s))
 	}
-	if how == alike {
-		return column.EncodePlain(b, &col)
+	short := column.EncodeSeq(nil, &col, nil)
+	if alike {
+		// A root that talks to everyone in turn looks like no other class.
+		if plain := column.EncodePlain(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
+			short = plain
+		}
 	}
-	return column.EncodeSeq(b, &col, nil)
+	return append(b, short...)
 }
 
 // Ways of writing classes.
@@ -166,6 +175,11 @@ func appendClasses(b []byte, list []counted, sigs [][]int, packed func([]byte) i
 			n := packed(p)
 			if n < size {
 				best, size = p, n
+			}
+		}
+		if len(list) <= maxTogether {
+			if p := appendTogether(nil, list, sigs); packed(p) < size {
+				best = p
 			}
 		}
 	}
@@ -227,16 +241,32 @@ func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Gram
 		return nil, nil, nil
 	}
 	varying = decodeVarying(r, streams)
-	seq := column.DecodeSeq(r, terminals)
-	if seq == nil {
+	if sigs = decodeList(r, terminals); !listed(r, sigs, table) {
 		return nil, nil, nil
 	}
-	for i := range terminals {
-		if !known(seq.At(i, 0)) {
-			return nil, nil, nil
+	return streams, varying, sigs
+}
+
+func decodeList(r *wire.Reader, n int) []int {
+	seq := column.DecodeSeq(r, n)
+	if seq == nil {
+		return nil
+	}
+	list := make([]int, n)
+	for i := range list {
+		list[i] = int(seq.At(i, 0))
+	}
+	return list
+}
+
+// listed reports whether all signatures of a list are in the table.
+func listed(r *wire.Reader, list []int, table *signatureTable) bool {
+	for _, s := range list {
+		if s < 0 || s >= table.total {
+			r.Fail("signature %d of %d", s, table.total)
 		}
 	}
-	return streams, varying, sigs
+	return r.Err() == nil
 }
 
 // countTerminals returns the number of distinct terminals, if they are

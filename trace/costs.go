@@ -142,6 +142,16 @@ func (g *group) sample(ranks int) []int64 {
 
 // classes takes apart what the ranks of a class have in common.
 func (c *costs) classes(t *tables, n int) {
+	if t.together != nil {
+		x := &t.together[n]
+		form := ""
+		if x.edited {
+			form = "edits of another class's"
+		}
+		c.add(secClasses, "", "order of calls", "grammar", x.symbols, x.grammars)
+		c.add(secClasses, "", "signatures of the distinct calls", form, 1, x.list)
+		return
+	}
 	w := wire.NewReader(t.classes[n], "class")
 	head := w.Int(1 << 30)
 	for range head >> 1 {

@@ -48,6 +48,7 @@ type tables struct {
 	siteList []Site
 	sigs     *signatureTable
 	classes  [][]byte
+	together []common // in place of classes
 	columns  [][]byte
 }
 
@@ -189,6 +190,10 @@ func (r *Reader) readTables() (*tables, error) {
 	err = r.section(secClasses, func(w *wire.Reader) {
 		if r.ranks.classes > w.Rest() {
 			w.Fail("%d classes in %d bytes", r.ranks.classes, w.Rest())
+			return
+		}
+		if b := w.Remaining(); len(b) > 0 && b[0] == together {
+			t.together = decodeTogether(w, r.ranks.classes, t.sigs)
 			return
 		}
 		t.classes = decodeBlobs(w, r.ranks.classes)

@@ -11,21 +11,63 @@ import (
 // of first use.
 //
 //	grammar = body
-//	body    = uvarint(number of symbols) symbol…
-//	symbol  = uvarint(what<<2 | rule<<1 | repeated)
+//	body    = uvarint(number of items) item…
+//	item    = uvarint(what<<2 | rule<<1 | repeated)
 //	          [uvarint(count-2) if repeated] [body if rule and what = 0]
+//	        | uvarint(1<<2) uvarint(symbols-4) uvarint(what of the first)
 //
 // The flag rule says what names: for a rule, 0 a new one, else how many rules
 // back from the newest it is (1: the newest). For a terminal, how far it is from the one
-// that is new next, one above the highest so far (0: just that one): odd 2d-1
-// for d below, even 2d for d above. Numbered by first use, terminals so take a
+// that is new next, one above the highest so far (0: just that one): even 2d
+// for d below, odd 2d+1 for d above. Numbered by first use, terminals so take a
 // byte each in all small grammars, and a byte's value doesn't depend on what
-// stands far before it.
+// stands far before it. An item with what = 1 is four terminals or more, up to maxRun,
+// each one above the one before: calls in a row that come for the first time.
 const (
 	flagRepeated = 1 << 0
 	flagRule     = 1 << 1
 	flagBits     = 2
 )
+
+// Runs are bounded, so that a reader takes no more memory than some hundred
+// times what it reads.
+const (
+	minRun = 4
+	maxRun = 64
+	isRun  = 1 // what of an item that is a run
+)
+
+// run returns how many symbols at the start of a body make one item.
+func run(body []Symbol) int {
+	n := 1
+	for n < len(body) && n < maxRun && body[0].ID >= 0 && body[n-1].Count == 1 && body[n].Count == 1 && body[n].ID == body[n-1].ID+1 {
+		n++
+	}
+	if n < minRun {
+		return 1
+	}
+	return n
+}
+
+func items(body []Symbol) uint64 {
+	n := uint64(0)
+	for len(body) > 0 {
+		body = body[run(body):]
+		n++
+	}
+	return n
+}
+
+// distance is what names a terminal if next is new next.
+func distance(id int32, next int64) uint64 {
+	switch d := next - int64(id); {
+	case d > 0:
+		return uint64(2 * d)
+	case d < 0:
+		return uint64(1 - 2*d)
+	}
+	return 0
+}
 
 var (
 	errShort   = errors.New("grammar: cut short")
@@ -36,6 +78,7 @@ var (
 	errRange   = errors.New("grammar: terminal out of range")
 	errCount   = errors.New("grammar: count out of range")
 	errTooMany = errors.New("grammar: too many rules")
+	errRun     = errors.New("grammar: row of terminals of impossible length")
 )
 
 // AppendBinary appends the binary form of g to dst. It writes the rules in
@@ -51,7 +94,7 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 	number := make([]int64, len(g.Rules))
 	rules, next := int64(0), int64(0)
 	stack := []place{{0, 0}}
-	dst = binary.AppendUvarint(dst, uint64(len(g.Rules[0])))
+	dst = binary.AppendUvarint(dst, items(g.Rules[0]))
 	for len(stack) > 0 {
 		p := &stack[len(stack)-1]
 		if p.at == len(g.Rules[p.rule]) {
@@ -59,17 +102,19 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 			continue
 		}
 		s := g.Rules[p.rule][p.at]
+		if n := run(g.Rules[p.rule][p.at:]); n > 1 {
+			p.at += n
+			dst = append(dst, isRun<<flagBits, byte(n-minRun))
+			dst = binary.AppendUvarint(dst, distance(s.ID, next))
+			next = max(next, int64(s.ID)+int64(n))
+			continue
+		}
 		p.at++
 		var what uint64
 		var flags uint64
 		fresh := false
 		if s.ID >= 0 {
-			switch d := next - int64(s.ID); {
-			case d > 0:
-				what = uint64(2*d - 1)
-			default:
-				what = uint64(-2 * d)
-			}
+			what = distance(s.ID, next)
 			next = max(next, int64(s.ID)+1)
 		} else {
 			flags |= flagRule
@@ -89,7 +134,7 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 			dst = binary.AppendUvarint(dst, s.Count-2)
 		}
 		if fresh {
-			dst = binary.AppendUvarint(dst, uint64(len(g.Rules[-s.ID])))
+			dst = binary.AppendUvarint(dst, items(g.Rules[-s.ID]))
 			stack = append(stack, place{-s.ID, 0})
 		}
 	}
@@ -133,7 +178,7 @@ func (d *decoder) uvarint() (uint64, error) {
 	return v, nil
 }
 
-// body starts a new rule. All symbols that are announced and not yet read must
+// body starts a new rule. All items that are announced and not yet read must
 // fit into the rest of the data, at a byte each, so that announcing many costs
 // the writer what it costs the reader.
 func (d *decoder) body() error {
@@ -188,17 +233,31 @@ func (d *decoder) run() error {
 		}
 		what := v >> flagBits
 		fresh := false
+		more := uint64(0) // terminals that follow in a row
+		if v == isRun<<flagBits {
+			if more, err = d.uvarint(); err != nil {
+				return err
+			}
+			if what, err = d.uvarint(); err != nil {
+				return err
+			}
+			if more += minRun - 1; more >= maxRun || what == isRun {
+				return errRun
+			}
+		} else if v&flagRule == 0 && what == isRun {
+			return errRun
+		}
 		switch rules := uint64(len(d.rules)); {
 		case v&flagRule == 0:
-			id := next + int64(what/2)
+			id := next - int64(what/2)
 			if what%2 != 0 {
-				id = next - int64(what/2) - 1
+				id = next + int64(what/2)
 			}
-			if id < 0 || id >= 1<<31 {
+			if id < 0 || id >= 1<<31-maxRun {
 				return errRange
 			}
 			s.ID = int32(id)
-			next = max(next, id+1)
+			next = max(next, id+1+int64(more))
 		case what == 0:
 			s.ID = -int32(rules)
 			fresh = true
@@ -208,6 +267,10 @@ func (d *decoder) run() error {
 			s.ID = -int32(rules - what)
 		}
 		d.rules[r] = append(d.rules[r], s)
+		for range more {
+			s.ID++
+			d.rules[r] = append(d.rules[r], s)
+		}
 		if fresh {
 			if err := d.body(); err != nil {
 				return err

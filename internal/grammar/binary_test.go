@@ -36,11 +36,12 @@ func TestBinaryGolden(t *testing.T) {
 	}{
 		{&Grammar{}, "00"},
 		{&Grammar{Rules: [][]Symbol{{}}}, "00"},
-		{&Grammar{Rules: [][]Symbol{{{0, 1}, {1, 1}, {0, 3}}}}, "03 00 00 0d01"},
-		{&Grammar{Rules: [][]Symbol{{{5, 1}, {0, 1}, {6, math.MaxUint64 - 2}}}}, "03 28 2c 01fbffffffffffffffff01"},
+		{&Grammar{Rules: [][]Symbol{{{0, 1}, {1, 1}, {0, 3}}}}, "03 00 00 1101"},
+		{&Grammar{Rules: [][]Symbol{{{5, 1}, {0, 1}, {6, math.MaxUint64 - 2}}}}, "03 2c 30 01fbffffffffffffffff01"},
+		{&Grammar{Rules: [][]Symbol{{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {1, 1}}}}, "02 04 01 00 20"},
 		{
 			&Grammar{Rules: [][]Symbol{{{0, 1}, {-1, 100}, {2, 1}, {-2, 1}, {-2, 5}, {-1, 1}}, {{1, 1}, {2, 2}}, {{-1, 1}, {0, 1}}}},
-			"06 00 0362 02 00 01 00 04 02 02 0a 14 0703 0a",
+			"06 00 0362 02 00 01 00 08 02 02 0a 18 0703 0a",
 		},
 	} {
 		want, err := hex.DecodeString(strings.ReplaceAll(c.want, " ", ""))
