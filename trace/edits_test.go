@@ -52,7 +52,11 @@ func TestTogether(t *testing.T) {
 		var l []int
 		for i := range 6 + n {
 			b.Append(uint32(i))
-			l = append(l, 3*i+i/4*n)
+			s := 3 * i
+			if i == 4 {
+				s += n
+			}
+			l = append(l, s)
 		}
 		list, sigs = append(list, counted{streams: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
