@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"spoor/mpi"
 	"spoor/trace"
 )
 
@@ -107,6 +108,20 @@ func sameResult(name string, s, t *trace.StatusValue) bool {
 	return *s == *t
 }
 
+// ofMPI reports whether a parameter is what the MPI says in an attribute of its own:
+// C programs get a pointer to a number, Fortran programs the number.
+func ofMPI(c *trace.Call, p *trace.Param) bool {
+	if p.Name() != "attribute_val" || p.Def.Dir != trace.DirOut {
+		return false
+	}
+	for i := range c.Params {
+		if k := &c.Params[i]; k.Kind() == "keyval" {
+			return mpi.ConstantName(mpi.KindKeyval, k.In.Num) != ""
+		}
+	}
+	return false
+}
+
 func (o *Options) equalCalls(x, y *trace.Call) bool {
 	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.Sites && !x.Site.Equal(y.Site) {
 		return false
@@ -121,6 +136,9 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 			if !sameResult(x.Name(), s, t) {
 				return false
 			}
+			continue
+		}
+		if o.Renamed && ofMPI(x, p) && ofMPI(y, q) {
 			continue
 		}
 		if p.Name() != q.Name() || !o.equalPart(p, &p.In, &q.In) || !o.equalPart(p, &p.Out, &q.Out) {

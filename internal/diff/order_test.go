@@ -88,6 +88,24 @@ func TestInactive(t *testing.T) {
 	}
 }
 
+// What an MPI says in attributes of its own is a pointer in C and a number in
+// Fortran; other attributes have to be the same.
+func TestAttributesOfMPI(t *testing.T) {
+	const tagUB, own = 501, 2000
+	ask := func(key int64, value ...int64) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) { r.Call("MPI_Comm_get_attr", 1, 0x101, key, value[0], value[1], 1) }
+	}
+	for _, x := range []struct {
+		key   int64
+		equal bool
+	}{{tagUB, true}, {own, false}} {
+		a, b := mergetest.Run(t, 1, ask(x.key, 3<<8|5, 0)), mergetest.Run(t, 1, ask(x.key, 0, 0))
+		if got := len(compare(t, a, b, diff.Options{Renamed: true})) == 0; got != x.equal {
+			t.Errorf("key %d, equal: %t, expected %t", x.key, got, x.equal)
+		}
+	}
+}
+
 // Buffers elsewhere, at the same distances.
 func TestRenamed(t *testing.T) {
 	const heap = 1

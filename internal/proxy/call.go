@@ -184,6 +184,7 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 		w.after = append(w.after, fmt.Sprintf("begin_threads(%d, threads_%d);", w.v.ranks[0].Streams()-1, w.v.number))
 	}
 	w.generalised()
+	w.attribute()
 	first, after := strings.Join(w.first, " "), strings.Join(w.after, " ")
 	if first != "" {
 		first += " "

@@ -24,13 +24,7 @@ var Exceptions = map[string][]Exception{
 	"spawn_multiple.c":   {{Refused: true, Reason: "the program starts processes"}},
 	"f90_spawn.f90":      {{Refused: true, Reason: "the program starts processes"}},
 	"threads_handover.c": {{Refused: true, Reason: "which request another thread handed over depends on timing"}},
-	"f08_attributes.f90": {{Reason: "copy callbacks of the program make new attribute values; stand-ins copy the old"}},
-	"f90_attributes.f90": {{Reason: "copy callbacks of the program make new attribute values; stand-ins copy the old"}},
-	"f77_removed.f":      {{Reason: "copy callbacks of the program make new attribute values; stand-ins copy the old"}},
 	"f08_rma.f90":        {{Refused: true, Reason: "displacements in a dynamic window are addresses of the original process"}},
 	"f90_rma.f90":        {{Refused: true, Reason: "displacements in a dynamic window are addresses of the original process"}},
 	"f77_datatypes.f":    {{Refused: true, Reason: "datatypes hold addresses of the original process"}},
-	"waitany.c":          {{Reason: "now and then one of its many requests comes out as another one: not understood yet"}},
-	"handles_reused.c":   {{MPI: "openmpi", Reason: "now and then a freed type's name is free earlier than it was: not understood yet"}},
-	"f08_pt2pt.f90":      {{Reason: "a test that found nothing may, between looking and testing, finish a persistent request, which the next test finds inactive"}},
 }

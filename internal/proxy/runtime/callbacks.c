@@ -25,6 +25,16 @@ void stand_in_file_errors(MPI_File *o, int *c, ...) { (void)o, (void)c; }
 void stand_in_session_errors(MPI_Session *o, int *c, ...) { (void)o, (void)c; }
 #endif
 
+#define ATTRIBUTE(Kind, object) \
+	void *old; \
+	int f = 0; \
+	if (PMPI_##Kind##_get_attr(object, key, &old, &f) == MPI_SUCCESS && f && old != value) \
+		PMPI_##Kind##_set_attr(object, key, value)
+
+void comm_attribute(MPI_Comm c, int key, void *value) { ATTRIBUTE(Comm, c); }
+void win_attribute(MPI_Win w, int key, void *value) { ATTRIBUTE(Win, w); }
+void type_attribute(MPI_Datatype t, int key, void *value) { ATTRIBUTE(Type, t); }
+
 /* Queries are told apart by their extra state, requests by their place. */
 static struct answer {
 	MPI_Request *request;

@@ -123,6 +123,10 @@ void stand_in_file_errors(MPI_File *, int *, ...);
 #if MPI_VERSION >= 4
 void stand_in_session_errors(MPI_Session *, int *, ...);
 #endif
+/* The attribute, if there is one, gets a value that a copy callback of the program made. */
+void comm_attribute(MPI_Comm, int key, void *value);
+void win_attribute(MPI_Win, int key, void *value);
+void type_attribute(MPI_Datatype, int key, void *value);
 int stand_in_query(void *, MPI_Status *);
 void queries(MPI_Request *, void *extra); /* a generalised request was made */
 void told(MPI_Request *, int source, int tag, int64_t bytes, int cancelled); /* what its query will say */
