@@ -255,7 +255,10 @@ func (l *seriesLine) next(terminal int) (t Timing, start, end int64, err error) 
 
 // sample is a time in ticks as one of a call of a terminal.
 func (s *rankSeries) sample(ticks uint64, terminal int) Sample {
-	ns := uint64(math.Round(float64(ticks) / s.TicksPerNs))
+	ns := uint64(math.MaxUint64)
+	if f := math.Round(float64(ticks) / s.TicksPerNs); f < 1<<64 {
+		ns = uint64(f)
+	}
 	if s.kinds.Bounds == nil {
 		return Sample{Ns: ns, Kind: ExactSample}
 	}
@@ -263,7 +266,9 @@ func (s *rankSeries) sample(ticks uint64, terminal int) Sample {
 	e := s.kinds.Bounds[s.of[terminal]]
 	bound := uint64(math.MaxUint64)
 	if e < 1 {
-		bound = uint64(math.Ceil((float64(ns)+1)*e/(1-e))) + 1 // kept was rounded to ns
+		if f := math.Ceil((float64(ns)+1)*e/(1-e)) + 1; f < 1<<64 { // kept was rounded to ns
+			bound = uint64(f)
+		}
 	}
 	return Sample{Ns: ns, Kind: BoundedSample, Bound: bound}
 }

@@ -78,6 +78,9 @@ func noise(v float64) string {
 }
 
 func speed(ns float64) string {
+	if ns < 0.5 {
+		return "- | -" // too few values to tell
+	}
 	return fmt.Sprintf("%.0f | %.0f", ns, measure.RawBytes*1e3/ns)
 }
 

@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 
 	"spoor/internal/pack"
@@ -85,7 +86,12 @@ func (h *histograms) add(sigs *signature.Table, n, prev uint32, duration, gap ui
 	}
 }
 
-func (h *histograms) toNs(ticks uint64) uint64 { return uint64(float64(ticks)*h.ns + 0.5) }
+func (h *histograms) toNs(ticks uint64) uint64 {
+	if ns := float64(ticks)*h.ns + 0.5; ns < 1<<64 {
+		return uint64(ns)
+	}
+	return math.MaxUint64
+}
 
 // settle puts the times that wait into the histograms.
 func (h *histograms) settle(p *pair) {

@@ -24,6 +24,8 @@ import (
 //	frame = calls uint32, size of data uint32, raw size uint32, crc uint32 of data,
 //	        data: per call: duration uvarint, 2·gap + 1 if jump is not 0 uvarint,
 //	        if so: jump varint; one zstd frame if that is smaller
+//
+// A gap that does not fit there is longGap, and stands behind the jump.
 type streamLog struct {
 	path  string // "" if frames stay in memory
 	file  *os.File
@@ -42,6 +44,8 @@ const (
 	// frameCalls is how many calls make a frame if no checkpoint asks for one
 	// before.
 	frameCalls = 1 << 15
+
+	longGap = math.MaxUint64
 )
 
 // callTimes is when a call was made.
@@ -53,9 +57,14 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	jump := begin - l.end - int64(t.gap)
 	l.end = begin + int64(t.duration)
 	l.pending = binary.AppendUvarint(l.pending, t.duration)
-	if jump == 0 {
+	switch {
+	case t.gap >= longGap>>1:
+		l.pending = binary.AppendUvarint(l.pending, longGap)
+		l.pending = binary.AppendVarint(l.pending, jump)
+		l.pending = binary.AppendUvarint(l.pending, t.gap)
+	case jump == 0:
 		l.pending = binary.AppendUvarint(l.pending, t.gap<<1)
-	} else {
+	default:
 		l.pending = binary.AppendUvarint(l.pending, t.gap<<1|1)
 		l.pending = binary.AppendVarint(l.pending, jump)
 	}
@@ -226,6 +235,9 @@ func parseEntries(data []byte, calls uint32) ([]timing.Entry, error) {
 		if gap&1 != 0 {
 			v := r.Uvarint() // as binary.AppendVarint has it
 			e.Jump = int64(v>>1) ^ -int64(v&1)
+		}
+		if gap == longGap {
+			e.Gap = r.Uvarint()
 		}
 	}
 	return entries, r.Done()

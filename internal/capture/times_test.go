@@ -1,0 +1,199 @@
+package capture
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"spoor/internal/event"
+	"spoor/internal/merge"
+	"spoor/internal/timing"
+	"spoor/internal/track"
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// A lap is the times of one call as the clock had them.
+type lap struct{ gap, duration uint64 }
+
+// Recorded, merged, written and read: in every mode that keeps single times, each of
+// them comes back within its bound, and within what the reader says is its bound.
+// Zeros, ones, powers of two up to 2^63 and nearly 2^64 are among them.
+func TestTimesComeBack(t *testing.T) {
+	for _, mode := range timing.Modes {
+		if !mode.Log() {
+			continue
+		}
+		t.Run(string(mode), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { timesComeBack(t, mode) })
+		})
+	}
+}
+
+func timesComeBack(t *rapid.T, mode timing.Mode) {
+	o := timing.Options{
+		Mode: mode, Error: rapid.SampledFrom([]float64{1, 0.9, 0.1, 1e-3, 1e-6}).Draw(t, "error"),
+		Errors: map[string]float64{"MPI_Iprobe": rapid.SampledFrom([]float64{0.5, 0.01, 1e-5}).Draw(t, "its error")},
+	}
+	const ranks = 3
+	rate := rapid.SampledFrom([]float64{1, 2, 2.6}).Draw(t, "ticks per ns")
+	var tracks []*track.Track
+	var laps [ranks][]lap
+	var names [ranks][]string
+	for rank := range ranks {
+		s := recorder(t)
+		left := uint64(math.MaxUint64 - 2000) // of the clock
+		for i := range rapid.IntRange(1, 30).Draw(t, "calls") {
+			l := lap{drawTicks(t, &left), drawTicks(t, &left)}
+			if i == 0 {
+				l.gap = 0
+			}
+			name := rapid.SampledFrom([]string{"MPI_Comm_rank", "MPI_Iprobe", "MPI_Comm_size"}).Draw(t, "call")
+			s.w.Now += l.gap
+			in, out := cat(commWorld), cat(0)
+			if name == "MPI_Iprobe" {
+				in, out = cat(anySource, 7, commWorld), cat(0, make([]uint64, 6))
+			}
+			s.put(t, s.w.Enter(callID(t, name), 0, s.site, in...))
+			s.w.Now += l.duration
+			s.put(t, s.w.Leave(callID(t, name), 0, out...))
+			laps[rank], names[rank] = append(laps[rank], l), append(names[rank], name)
+		}
+		cfg := testConfig()
+		cfg.Rank, cfg.Ranks, cfg.TicksPerNs, cfg.Timing = rank, ranks, rate, o
+		c, err := New(cfg)
+		if err == nil {
+			err = c.Attach(0, s.w.Ring)
+		}
+		if err == nil {
+			err = c.Drain()
+		}
+		s.put(t, err)
+		tr, err := c.Track(track.Finished)
+		s.put(t, err)
+		tracks = append(tracks, tr)
+	}
+	r := readBack(t, tracks, o)
+	for rank := range ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		for c, err := range k.Timed(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound := 0.0
+			if mode.Lossy() {
+				bound = o.Bound(names[rank][i])
+			}
+			within(t, c.Timing.Gap, laps[rank][i].gap, rate, bound)
+			within(t, c.Timing.Duration, laps[rank][i].duration, rate, bound)
+			i++
+		}
+		if i != len(laps[rank]) {
+			t.Fatalf("rank %d: %d calls, want %d", rank, i, len(laps[rank]))
+		}
+	}
+}
+
+// within holds a time that was read against the ticks that passed.
+func within(t *rapid.T, got trace.Sample, ticks uint64, rate, bound float64) {
+	t.Helper()
+	want := new(big.Float).Quo(new(big.Float).SetUint64(ticks), big.NewFloat(rate))
+	off := new(big.Float).Sub(new(big.Float).SetUint64(got.Ns), want)
+	off.Abs(off)
+	// Rounding to a nanosecond; ticks of 2^53 and more are floating point numbers then.
+	room := new(big.Float).Mul(want, big.NewFloat(bound+1e-15))
+	room.Add(room, big.NewFloat(0.5000001))
+	if off.Cmp(room) > 0 {
+		t.Fatalf("%d ticks came back as %+v, bound %g", ticks, got, bound)
+	}
+	said := new(big.Float).SetUint64(got.Bound)
+	if said.Add(said, big.NewFloat(0.5000001)).Add(said, new(big.Float).Mul(want, big.NewFloat(1e-15))); off.Cmp(said) > 0 {
+		t.Fatalf("%d ticks came back as %+v", ticks, got)
+	}
+	if kind := got.Kind; bound > 0 && kind != trace.BoundedSample || bound == 0 && kind != trace.ExactSample || !kind.Own() {
+		t.Fatalf("a time of kind %v, bound %g", kind, bound)
+	}
+}
+
+// drawTicks draws a time, as far as the clock still goes.
+func drawTicks(t *rapid.T, left *uint64) uint64 {
+	v := rapid.OneOf(
+		rapid.SampledFrom([]uint64{0, 0, 1, 2, 3, 1<<32 - 1, 1 << 32, 1 << 53, 1<<63 - 1, 1 << 63, 1<<63 + 1, math.MaxUint64}),
+		rapid.Uint64Range(0, 5000), rapid.Uint64Range(1e6, 1e6+1000), rapid.Uint64(),
+	).Draw(t, "ticks")
+	v = min(v, *left)
+	*left -= v
+	return v
+}
+
+// A ticker is a synth for a property, whose clock goes only as it is told.
+type ticker struct{ synth }
+
+func recorder(t *rapid.T) *ticker {
+	w, err := event.NewWriter(0, 1<<16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Now, w.Step = 1000, 0
+	return &ticker{synth{w: w, site: 0x401000}}
+}
+
+func (s *ticker) put(t *rapid.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func callID(t *rapid.T, name string) uint16 {
+	c, ok := mpi.Lookup(name)
+	if !ok {
+		t.Fatalf("no call %s", name)
+	}
+	return c.ID
+}
+
+// readBack merges tracks, writes the file and opens it, checked.
+func readBack(t *rapid.T, tracks []*track.Track, o timing.Options) *trace.Reader {
+	s, err := merge.MergeAll(tracks, len(tracks))
+	if err != nil || len(s.Problems) > 0 {
+		t.Fatalf("%v, problems %v", err, s.Problems)
+	}
+	meta := map[string]string{}
+	for _, v := range o.Environment() {
+		if v[0] == timing.ErrorsVariable {
+			meta[trace.MetaTimingError] = v[1]
+		}
+	}
+	content, err := s.Content(meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all bytes.Buffer
+	content.Series = &trace.Series{Sizes: make([]int64, len(tracks))}
+	for rank, tr := range tracks {
+		if content.Series.Sizes[rank], err = merge.WriteSeries(tr, &all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content.Series.Data = bytes.NewReader(all.Bytes())
+	b, err := trace.Encode(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.Check(r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
