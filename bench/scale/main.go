@@ -35,7 +35,9 @@ func run(args []string) error {
 	sections := f.Bool("sections", false, "list where the bytes go")
 	plot := f.String("plot", "", "write a plot to this SVG `file`")
 	read := f.String("read", "", "measure nothing, take the results from this `file`")
-	real := f.String("real", "", "run these `programs` under the MPIs of this machine instead, all if \"all\"")
+	into := f.String("into", "", "put results into the table in this `file`")
+	missing := f.Bool("missing", false, "run only what the table of -into lacks")
+	real := f.String("real", "", "run these `programs` under the MPIs of this machine instead, all if \"all\"; with -missing those that -into lacks")
 	mpis := f.String("mpi", "openmpi,mpich", "`MPIs` for -real")
 	limit := f.Duration("limit", 2*time.Minute, "how long a run of -real may take")
 	keep := f.String("keep", "", "write the traces to this `folder`")
@@ -54,8 +56,18 @@ func run(args []string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	var st *store
+	if *into != "" {
+		var err error
+		if st, err = openStore(*into); err != nil {
+			return err
+		}
+	}
+	if *missing && st == nil {
+		return fmt.Errorf("-missing needs -into")
+	}
 	if *real != "" {
-		return runReal(*real, *ranks, *mpis, *limit)
+		return runReal(*real, *ranks, *mpis, *limit, st, *missing)
 	}
 	if *read != "" {
 		in, err := os.Open(*read)
@@ -89,31 +101,55 @@ func run(args []string) error {
 		sizes = append(sizes, n)
 	}
 	slices.Sort(sizes)
-	var results []*Result
-	printHead(os.Stdout)
+	var todo []place
 	for _, p := range list {
 		for _, n := range sizes {
-			if p.Fits != nil && !p.Fits(n) {
-				continue
+			if p.Fits == nil || p.Fits(n) {
+				todo = append(todo, place{p.Name, n})
 			}
-			r, err := measure(p, n, *baseline, *keep)
-			if err != nil {
-				return fmt.Errorf("%s on %d ranks: %w", p.Name, n, err)
-			}
-			printRow(os.Stdout, r)
-			if *sections {
-				printSections(os.Stdout, r)
-			}
-			r.Program.Run = nil
-			results = append(results, r)
 		}
+	}
+	if *missing {
+		todo = st.missing(list, sizes, *baseline)
+	}
+	var results []*Result
+	printHead(os.Stdout)
+	for _, k := range todo {
+		p, _ := skeleton.ByName(k.program)
+		if *missing && st.rows[k] != nil { // only the baseline is
+			if err := st.addBaseline(k, compare(p, k.ranks)); err != nil {
+				return err
+			}
+			continue
+		}
+		// With a file, the row is there before the baseline, which may take longer.
+		r, err := measure(p, k.ranks, *baseline && st == nil, *keep)
+		if err != nil {
+			return fmt.Errorf("%s on %d ranks: %w", p.Name, k.ranks, err)
+		}
+		if st != nil {
+			if err := st.add(r); err != nil {
+				return err
+			}
+			if *baseline {
+				if err := st.addBaseline(k, compare(p, k.ranks)); err != nil {
+					return err
+				}
+			}
+		}
+		printRow(os.Stdout, r)
+		if *sections {
+			printSections(os.Stdout, r)
+		}
+		r.Program.Run = nil
+		results = append(results, r)
 	}
 	return finish(results, *plot)
 }
 
 // runReal measures programs on ranks of this machine. A run that does not end
 // in time is told and left out.
-func runReal(names, ranks, mpis string, limit time.Duration) error {
+func runReal(names, ranks, mpis string, limit time.Duration, st *store, missing bool) error {
 	dir, err := os.MkdirTemp("", "scale")
 	if err != nil {
 		return err
@@ -129,22 +165,32 @@ func runReal(names, ranks, mpis string, limit time.Duration) error {
 		list = strings.Split(names, ",")
 	}
 	real.Head(os.Stdout)
-	for _, name := range list {
-		for _, m := range compile.Installed() {
-			if !slices.Contains(strings.Split(mpis, ","), m.Name) {
-				continue
-			}
-			for _, text := range strings.Split(ranks, ",") {
-				n, err := strconv.Atoi(text)
-				if err != nil {
-					return err
+	// Few ranks first: they tell soonest whether something is wrong.
+	for _, text := range strings.Split(ranks, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		for _, name := range list {
+			for _, m := range compile.Installed() {
+				if !slices.Contains(strings.Split(mpis, ","), m.Name) {
+					continue
+				}
+				if missing && st.real[real.Key{Program: name, MPI: m.Name, Ranks: n}] != "" {
+					continue
 				}
 				r, err := b.Run(m, name, n)
-				switch {
-				case err != nil:
+				if err != nil {
 					fmt.Printf("%-11s %-8s %5d: %v\n", name, m.Name, n, err)
-				case r != nil:
-					real.Row(os.Stdout, r)
+				}
+				if err != nil || r == nil {
+					continue
+				}
+				real.Row(os.Stdout, r)
+				if st != nil {
+					if err := st.addReal(r); err != nil {
+						return err
+					}
 				}
 			}
 		}

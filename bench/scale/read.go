@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,20 +17,11 @@ func readTable(r io.Reader) ([]*Result, error) {
 	var list []*Result
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		if !strings.Contains(lines.Text(), "|") {
-			continue
-		}
-		f := strings.Fields(strings.ReplaceAll(lines.Text(), "|", " "))
-		if len(f) == columns-1 && len(f) > 9 { // without names
-			f = slices.Insert(f, 10, "-")
-		}
-		if len(f) != columns {
-			continue
-		}
-		p, ok := skeleton.ByName(f[0])
+		f, ok := fieldsOf(lines.Text())
 		if !ok {
 			continue
 		}
+		p, _ := skeleton.ByName(f[0])
 		var err error
 		number := func(s string) int {
 			n, e := parseAmount(s)
@@ -51,6 +41,9 @@ func readTable(r io.Reader) ([]*Result, error) {
 				res.Pilgrim.Named = number(f[10])
 			}
 		}
+		if f[18] != "-" {
+			res.Verified = number(f[18])
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", lines.Text(), err)
 		}
@@ -60,7 +53,7 @@ func readTable(r io.Reader) ([]*Result, error) {
 }
 
 // columns of the table.
-const columns = 18
+const columns = 19
 
 // parseAmount reads what amount wrote.
 func parseAmount(s string) (int, error) {

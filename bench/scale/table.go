@@ -7,29 +7,35 @@ import (
 	"time"
 )
 
+const rowFormat = "%-7s %6s %8s %5s | %8s %8s %7s %8s | %9s %9s %8s %7s | %7s %7s %7s | %8s %8s %6s | %7s\n"
+
 func printHead(w io.Writer) {
-	fmt.Fprintf(w, "%-7s %6s %8s %5s | %8s %8s %7s %8s | %9s %9s %8s %7s | %7s %7s %7s | %8s %8s %6s\n",
-		"program", "ranks", "events", "class", "calls", "content", "times", "process",
-		"pilgrim", "+zstd", "+names", "ratio", "merge", "path", "encode", "to root", "largest", "peak")
+	fmt.Fprintf(w, rowFormat, "program", "ranks", "events", "class", "calls", "content", "times", "process",
+		"pilgrim", "+zstd", "+names", "ratio", "merge", "path", "encode", "to root", "largest", "peak", "checked")
 }
 
-func printRow(w io.Writer, r *Result) {
+func printRow(w io.Writer, r *Result) { printFields(w, fields(r)) }
+
+// fields is a row of the table.
+func fields(r *Result) []string {
 	plain, packed, named, ratio := "-", "-", "-", "-"
 	if p := r.Pilgrim; p.Known {
 		least := ""
 		if p.Bound {
 			least = ">"
 		}
-		plain, packed = least+amount(p.Plain), least+amount(p.Packed)
+		plain, packed = least+amount(p.Plain), least+fmt.Sprint(p.Packed)
 		if p.Named > 0 {
-			named = least + amount(p.Named)
+			named = least + fmt.Sprint(p.Named)
 		}
-		ratio = fmt.Sprintf("%.2f", float64(r.Pilgrim.Packed)/float64(r.Content))
+		ratio = fmt.Sprintf("%.2f", float64(p.Packed)/float64(max(r.Content, 1)))
 	}
-	fmt.Fprintf(w, "%-7s %6d %8s %5d | %8d %8d %7d %8d | %9s %9s %8s %7s | %7s %7s %7s | %8s %8s %6s\n",
-		r.Program.Name, r.Ranks, amount(int(r.Events)), r.Classes, r.Calls, r.Content, r.Times, r.Process,
+	return []string{
+		r.Program.Name, fmt.Sprint(r.Ranks), amount(int(r.Events)), fmt.Sprint(r.Classes),
+		fmt.Sprint(r.Calls), fmt.Sprint(r.Content), fmt.Sprint(r.Times), fmt.Sprint(r.Process),
 		plain, packed, named, ratio, span(r.Merge), span(r.Path), span(r.Encode),
-		amount(r.Message), amount(r.Largest), amount(int(r.Peak)))
+		amount(r.Message), amount(r.Largest), amount(int(r.Peak)), fmt.Sprint(r.Verified),
+	}
 }
 
 func printSections(w io.Writer, r *Result) {
@@ -80,18 +86,13 @@ func printSummary(w io.Writer, results []*Result) {
 		at[r.Program.Name][r.Ranks] = r
 	}
 	for _, name := range names {
-		if r := at[name][4096]; r != nil && r.Message > 100_000 {
-			fmt.Fprintf(w, "%s on 4096 ranks: a message of %d bytes reaches the root\n", name, r.Message)
+		for _, r := range results {
+			if r.Program.Name == name && (r.Ranks == 3600 || r.Ranks == 4096) && r.Message > 100_000 && r.Program.Limit > 0 {
+				fmt.Fprintf(w, "%s on %d ranks: a message of %d bytes reaches the root\n", name, r.Ranks, r.Message)
+			}
 		}
 		small, large := at[name][1024], at[name][16384]
-		for _, r := range results {
-			if r.Program.Name == name && r.Pilgrim.Known && r.Content > r.Pilgrim.Packed {
-				fmt.Fprintf(w, "%s on %d ranks: %d bytes, Pilgrim with zstd %d\n", name, r.Ranks, r.Content, r.Pilgrim.Packed)
-			}
-			if r.Program.Name == name && r.Pilgrim.Named > 0 && r.Calls > r.Pilgrim.Named {
-				fmt.Fprintf(w, "%s on %d ranks: with names %d bytes, Pilgrim with zstd and names %d\n", name, r.Ranks, r.Calls, r.Pilgrim.Named)
-			}
-		}
+		printChecks(w, name, results)
 		if small == nil || large == nil {
 			continue
 		}
@@ -115,4 +116,44 @@ func printSummary(w io.Writer, results []*Result) {
 		}
 		fmt.Fprintf(w, "%-7s %d bytes at 16384 ranks, %+.0f %% from 1024: %s\n", name, large.Content, growth, verdict)
 	}
+}
+
+// printChecks says for which numbers of ranks a program's traces were read back
+// and compared, and for which they are no larger than the baseline.
+func printChecks(w io.Writer, name string, results []*Result) {
+	var all, some, unread, smaller, larger, unknown []string
+	for _, r := range results {
+		if r.Program.Name != name {
+			continue
+		}
+		n := fmt.Sprint(r.Ranks)
+		switch {
+		case r.Verified == r.Ranks:
+			all = append(all, n)
+		case r.Verified > 0 && r.Ranks > 1024:
+			some = append(some, n)
+		default:
+			unread = append(unread, n)
+		}
+		p := &r.Pilgrim
+		switch {
+		case !p.Known || p.Bound && r.Content > p.Packed:
+			unknown = append(unknown, n)
+		case r.Content > p.Packed || p.Named > 0 && r.Calls > p.Named:
+			larger = append(larger, n)
+		default:
+			smaller = append(smaller, n)
+		}
+	}
+	say := func(what string, list []string) {
+		if len(list) > 0 {
+			fmt.Fprintf(w, "%-7s %s: %s ranks\n", name, what, strings.Join(list, ", "))
+		}
+	}
+	say("every rank read back and compared", all)
+	say("some ranks read back and compared", some)
+	say("NOT READ BACK", unread)
+	say("no larger than Pilgrim's scheme with zstd", smaller)
+	say("LARGER than Pilgrim's scheme with zstd", larger)
+	say("not compared with Pilgrim's scheme", unknown)
 }

@@ -48,10 +48,10 @@ func New(ranks int) *World {
 	}
 }
 
-// Add takes a rank's track.
-func (w *World) Add(t *track.Track) {
+// Add takes a rank's track. It returns false once there is too much to take more.
+func (w *World) Add(t *track.Track) bool {
 	if w.full {
-		return
+		return false
 	}
 	number := make([]uint32, len(t.Sigs))
 	var key []byte
@@ -100,6 +100,7 @@ func (w *World) Add(t *track.Track) {
 	w.ofRank[t.Rank] = id
 	w.ranks++
 	w.full = len(w.sigs) > maxSignatures || w.symbols > maxSymbols
+	return !w.full
 }
 
 // name keeps a text once.

@@ -5,7 +5,6 @@ package real
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +26,7 @@ type Result struct {
 	Classes                       int
 	Finalize, Plain               float64 // ms in MPI_Finalize with and without spoor, all ranks there
 	Seconds                       float64 // of the run with spoor
+	Args                          string  // what else was given to the program
 }
 
 // programs are what can be run; Debian builds the last two for Open MPI alone.
@@ -71,7 +71,7 @@ func (b *Bench) Run(m compile.MPI, program string, ranks int) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &Result{Program: program, MPI: m.Name, Ranks: ranks}
+	res := &Result{Program: program, MPI: m.Name, Ranks: ranks, Args: size(program, ranks, line)}
 	file := filepath.Join(b.Dir, fmt.Sprintf("%s-%s-%d.spoor", program, m.Name, ranks))
 	os.Remove(file)
 	for _, traced := range []bool{false, true} {
@@ -109,11 +109,18 @@ func (b *Bench) line(m compile.MPI, program string, ranks int) ([]string, error)
 			}
 		}
 		args := a.Quick
-		switch program { // so that 64 ranks have something to do
+		switch program { // so that 64 ranks have something to do, and two cores not too much
 		case "heat2d":
 			args = []string{"-n", "64", "-i", "40"}
+			if ranks > 16 {
+				args[3] = "10"
+			}
+		case "nbody":
+			if ranks > 16 {
+				args = []string{"-n", "8", "-i", "2"}
+			}
 		case "master":
-			args = []string{"-n", "100", "-i", strconv.Itoa(max(60, 4*ranks))}
+			args = []string{"-n", "100", "-i", strconv.Itoa(max(60, 2*ranks))}
 		case "checkpoint":
 			args = []string{"-n", "64", "-i", "2"}
 		}
@@ -201,18 +208,6 @@ func (x *Result) measure(file string) error {
 	return nil
 }
 
-// Head and Row print the table.
-func Head(w io.Writer) {
-	fmt.Fprintf(w, "%-11s %-8s %5s %9s %6s | %8s %8s %8s %8s | %9s %9s | %7s\n",
-		"program", "MPI", "ranks", "calls", "class", "file", "content", "times", "process", "finalize", "plain", "run")
-}
-
-// Row prints a result.
-func Row(w io.Writer, r *Result) {
-	fmt.Fprintf(w, "%-11s %-8s %5d %9d %6d | %8d %8d %8d %8d | %6.1f ms %6.1f ms | %5.1f s\n", r.Program, r.MPI, r.Ranks,
-		r.Calls, r.Classes, r.File, r.Content, r.Times, r.Process, r.Finalize, r.Plain, r.Seconds)
-}
-
 // input writes the files that hpcc and LAMMPS read.
 func (b *Bench) input(ranks int) error {
 	p := 1
@@ -225,7 +220,26 @@ func (b *Bench) input(ranks int) error {
 	if err := os.WriteFile(filepath.Join(b.Dir, "hpccinf.txt"), []byte(fmt.Sprintf(hpccInput, p, ranks/p)), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(b.Dir, "in.melt"), []byte(melt), 0o644)
+	return os.WriteFile(filepath.Join(b.Dir, "in.melt"), []byte(fmt.Sprintf(melt, steps(ranks))), 0o644)
+}
+
+// steps is how many time steps LAMMPS makes.
+func steps(ranks int) int {
+	if ranks > 16 {
+		return 20
+	}
+	return 100
+}
+
+// size says how large the problem is.
+func size(program string, ranks int, line []string) string {
+	switch program {
+	case "hpcc":
+		return "N 120"
+	case "lammps":
+		return fmt.Sprintf("%d steps", steps(ranks))
+	}
+	return strings.Join(line[1:], " ")
 }
 
 const hpccInput = `HPLinpack benchmark input file
@@ -276,5 +290,5 @@ neighbor 0.3 bin
 neigh_modify every 20 delay 0 check no
 fix 1 all nve
 thermo 50
-run 100
+run %d
 `

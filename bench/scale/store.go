@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"spoor/bench/scale/pilgrim"
+	"spoor/bench/scale/real"
+	"spoor/bench/scale/skeleton"
+)
+
+// A store is a file of results that grows run by run: a text by hand, the table,
+// the real runs, and what they come to. Rows are replaced by those of newer runs.
+type store struct {
+	path string
+	text string // by hand, up to the table
+	rows map[place][]string
+	real map[real.Key]string
+}
+
+type place struct {
+	program string
+	ranks   int
+}
+
+// tableStart is how the first line behind the text begins.
+const tableStart = "program  ranks"
+
+func openStore(path string) (*store, error) {
+	s := &store{path: path, rows: make(map[place][]string), real: make(map[real.Key]string)}
+	b, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	file := string(b)
+	if at := strings.Index("\n"+file, "\n"+tableStart); at >= 0 {
+		s.text, file = file[:at], file[at:]
+	} else {
+		s.text, file = file, ""
+	}
+	for line := range strings.Lines(file) {
+		if k, ok := real.KeyOf(line); ok {
+			s.real[k] = strings.TrimRight(line, "\n")
+		}
+		if f, ok := fieldsOf(line); ok {
+			n, err := parseAmount(f[1])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", path, line, err)
+			}
+			s.rows[place{f[0], n}] = f
+		}
+	}
+	return s, nil
+}
+
+// baselineAt is where the fields of the baseline stand. It hangs on the calls
+// alone, so that a run without it keeps what was there.
+const baselineAt, baselineTo = 8, 11
+
+func (s *store) add(r *Result) error {
+	f := fields(r)
+	k := place{f[0], r.Ranks}
+	if old := s.rows[k]; old != nil && !r.Pilgrim.Known {
+		copy(f[baselineAt:baselineTo], old[baselineAt:baselineTo])
+		f[baselineTo] = ratio(f)
+	}
+	s.rows[k] = f
+	return s.write()
+}
+
+// addBaseline puts the baseline into a row that is there.
+func (s *store) addBaseline(k place, p pilgrim.Size) error {
+	f := s.rows[k]
+	copy(f[baselineAt:baselineTo], fields(&Result{Pilgrim: p})[baselineAt:baselineTo])
+	f[baselineTo] = ratio(f)
+	return s.write()
+}
+
+func ratio(f []string) string {
+	packed, err := parseAmount(f[baselineAt+1])
+	content, err2 := parseAmount(f[5])
+	if err != nil || err2 != nil || content == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", float64(packed)/float64(content))
+}
+
+func (s *store) addReal(r *real.Result) error {
+	var b strings.Builder
+	real.Row(&b, r)
+	s.real[r.Key()] = strings.TrimRight(b.String(), "\n")
+	return s.write()
+}
+
+// write replaces the file.
+func (s *store) write() error {
+	var b bytes.Buffer
+	b.WriteString(s.text)
+	if err := s.table(&b); err != nil {
+		return err
+	}
+	tmp := s.path + ".new"
+	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, s.path)
+}
+
+func (s *store) table(b *bytes.Buffer) error {
+	start := b.Len()
+	printHead(b)
+	for _, p := range skeleton.All {
+		var list []place
+		for k := range s.rows {
+			if k.program == p.Name {
+				list = append(list, k)
+			}
+		}
+		slices.SortFunc(list, func(a, c place) int { return a.ranks - c.ranks })
+		for _, k := range list {
+			printFields(b, s.rows[k])
+		}
+		if len(list) > 0 {
+			fmt.Fprintln(b)
+		}
+	}
+	results, err := readTable(bytes.NewReader(b.Bytes()[start:]))
+	if err != nil {
+		return err
+	}
+	if len(s.real) > 0 {
+		fmt.Fprint(b, "Real runs:\n\n")
+		real.Head(b)
+		for _, k := range slices.SortedFunc(maps.Keys(s.real), real.Compare) {
+			fmt.Fprintln(b, s.real[k])
+		}
+	}
+	printSummary(b, results)
+	return nil
+}
+
+// missing lists the rows that a complete table has and the file has not, perhaps
+// those that lack the baseline, too.
+func (s *store) missing(programs []skeleton.Program, sizes []int, baseline bool) (list []place) {
+	for _, n := range sizes {
+		for _, p := range programs {
+			k := place{p.Name, n}
+			if f := s.rows[k]; f != nil && (!baseline || f[baselineAt] != "-") {
+				continue
+			}
+			if p.Fits == nil || p.Fits(n) {
+				list = append(list, k)
+			}
+		}
+	}
+	return list
+}
+
+// fieldsOf splits a row of the table.
+func fieldsOf(line string) ([]string, bool) {
+	if !strings.Contains(line, "|") {
+		return nil, false
+	}
+	f := strings.Fields(strings.ReplaceAll(line, "|", " "))
+	if len(f) == columns-1 { // without how many ranks were read back
+		f = append(f, "-")
+	}
+	if len(f) != columns {
+		return nil, false
+	}
+	_, ok := skeleton.ByName(f[0])
+	return f, ok
+}
+
+func printFields(w io.Writer, f []string) {
+	list := make([]any, len(f))
+	for i, s := range f {
+		list[i] = s
+	}
+	fmt.Fprintf(w, rowFormat, list...)
+}
