@@ -58,11 +58,23 @@ func openStore(path string) (*store, error) {
 	return s, nil
 }
 
+// reload takes in what other runs have put into the file since.
+func (s *store) reload() error {
+	now, err := openStore(s.path)
+	if err == nil {
+		*s = *now
+	}
+	return err
+}
+
 // baselineAt is where the fields of the baseline stand. It hangs on the calls
 // alone, so that a run without it keeps what was there.
 const baselineAt, baselineTo = 8, 11
 
 func (s *store) add(r *Result) error {
+	if err := s.reload(); err != nil {
+		return err
+	}
 	f := fields(r)
 	k := place{f[0], r.Ranks}
 	if old := s.rows[k]; old != nil && !r.Pilgrim.Known {
@@ -75,6 +87,9 @@ func (s *store) add(r *Result) error {
 
 // addBaseline puts the baseline into a row that is there.
 func (s *store) addBaseline(k place, p pilgrim.Size) error {
+	if err := s.reload(); err != nil {
+		return err
+	}
 	f := s.rows[k]
 	copy(f[baselineAt:baselineTo], fields(&Result{Pilgrim: p})[baselineAt:baselineTo])
 	f[baselineTo] = ratio(f)
@@ -91,6 +106,9 @@ func ratio(f []string) string {
 }
 
 func (s *store) addReal(r *real.Result) error {
+	if err := s.reload(); err != nil {
+		return err
+	}
 	var b strings.Builder
 	real.Row(&b, r)
 	s.real[r.Key()] = strings.TrimRight(b.String(), "\n")
