@@ -109,6 +109,15 @@ func (r *Reader) classAt(n int) (*class, error) {
 	if err := w.Done(); err != nil {
 		return nil, r.failed(secColumns, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
+	blobs, err := r.lanes()
+	if err != nil {
+		return nil, err
+	}
+	w = wire.NewReader(blobs[n], fmt.Sprintf("class %d", n))
+	c.lanes = decodeLanes(w, c)
+	if err := w.Done(); err != nil {
+		return nil, r.failed(secLanes, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
 	r.class[n] = c
 	return c, nil
 }

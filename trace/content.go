@@ -46,6 +46,10 @@ type Class struct {
 	// as Streams says.
 	Counts    []column.Column
 	Terminals []Terminal
+	// Lanes, if any, stand in rising order of Terminal. LaneCounts is to their Steps
+	// what Counts is to Streams.
+	Lanes      []LaneColumns
+	LaneCounts []column.Column
 	// Histograms, if any, stand in rising order of Terminal and From.
 	Histograms []Histogram
 	// Values is what was attached to calls, by name, parallel to Terminals; see
@@ -61,6 +65,15 @@ type Terminal struct {
 	Site  uint64
 	Vals  []column.Column // per value of the signature: one for each rank
 	Times Times
+}
+
+// LaneColumns is how some values of a terminal go on from call to call; see Lane.
+// The terminal's own values are those of its first call.
+type LaneColumns struct {
+	Terminal int
+	Values   []int             // which of the terminal's values, rising
+	Steps    *grammar.Grammar  // numbers of steps, one less than the terminal has calls
+	By       [][]column.Column // by number of the step, by value: what each rank adds
 }
 
 // Times summarises the calls of one terminal over all ranks of its class.

@@ -24,6 +24,7 @@ type Rank struct {
 	class  *class
 
 	streams []*grammar.Grammar
+	lanes   []*Lane // by terminal, nil if it has none; nil if none has
 
 	mu    sync.Mutex
 	calls []template
@@ -55,11 +56,15 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if err != nil {
 		return nil, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
-	return &Rank{
+	k := &Rank{
 		streams: streams,
 		r:       r, number: rank, index: int(r.index[rank]), nclass: n, class: c,
 		calls: make([]template, len(c.terminals)), sums: make([]*prefix.Sums, len(c.streams)),
-	}, nil
+	}
+	if err := k.openLanes(); err != nil {
+		return nil, r.failed(secLanes, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+	}
+	return k, nil
 }
 
 // Number returns the rank in the world.
@@ -82,13 +87,15 @@ func (k *Rank) Terminals() int { return len(k.class.terminals) }
 func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
 
 // Terminal returns a distinct call, with Index 0 and the IDs of one-shot
-// requests as distances: how many creations ago they were made.
+// requests as distances: how many creations ago they were made. If it has a Lane,
+// this is the first of its calls.
 func (k *Rank) Terminal(terminal int) (*Call, error) {
 	t, err := k.template(terminal)
 	return t.call, err
 }
 
-// Signature returns the values of a terminal as recorded.
+// Signature returns the values of a terminal as recorded, in the first of its calls if
+// it has a Lane.
 func (k *Rank) Signature(terminal int) []int64 {
 	return k.class.terminals[terminal].vals(k.class, k.index, k.number, k.r.Ranks())
 }
@@ -130,6 +137,7 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 			return
 		}
 		cursor.Seek(index)
+		lanes := k.walkLanes(index)
 		for {
 			at := cursor.Pos()
 			n, ok := cursor.Next()
@@ -140,6 +148,12 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 			if err != nil {
 				yield(nil, err)
 				return
+			}
+			if lanes != nil && k.lanes[n] != nil {
+				if t.call, err = lanes.call(&t, int(n)); err != nil {
+					yield(nil, err)
+					return
+				}
 			}
 			if !yield(t.at(stream, at, made), nil) {
 				return

@@ -40,6 +40,7 @@ type Reader struct {
 	values func() (*values, error)
 	clocks func() (*clockTable, error)
 	lives  func() (*livesTable, error)
+	lanes  func() ([][]byte, error)
 }
 
 // tables are the sections behind the calls of all ranks.
@@ -60,6 +61,7 @@ type class struct {
 	terminals []terminal
 	stored    []*column.Seq // of all terminals, for forms that refer to them
 	ranks     int
+	lanes     *lanes // nil: none
 }
 
 // Open opens a trace file.
@@ -114,6 +116,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.values = sync.OnceValues(r.readValues)
 	r.clocks = sync.OnceValues(r.readClocks)
 	r.lives = sync.OnceValues(r.readLives)
+	r.lanes = sync.OnceValues(r.readLanes)
 	return r, nil
 }
 

@@ -41,7 +41,7 @@ const (
 	secSeries     = 11 // there only if times of every call were kept
 	secValues     = 12 // there only if something was attached to calls
 	secClocks     = 13 // there only if clocks of several hosts were compared
-	// 14 is to be lanes of values
+	secLanes      = 14 // there only if values go from call to call
 	secLives      = 15 // there only if calls used segments of memory
 	secEnd        = 16
 )
@@ -49,7 +49,7 @@ const (
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLives: "lives",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives",
 }
 
 // Codecs of sections.

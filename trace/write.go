@@ -38,7 +38,7 @@ func Estimate(c *Content) (int, error) {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
 	n := 0
-	for _, id := range []int{secRanks, secSignatures, secClasses, secColumns} {
+	for _, id := range []int{secRanks, secSignatures, secClasses, secColumns, secLanes} {
 		n += wire.Quickly(raw[id])
 	}
 	return n, nil
@@ -82,6 +82,9 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	raw[secSites] = e.sites.append(nil)
 	raw[secRanks] = appendRanks(nil, c)
 	raw[secTimes] = appendBlobs(nil, e.times)
+	if raw[secLanes], err = appendLanes(c.Classes); err != nil {
+		return raw, err
+	}
 	raw[secProcess] = c.Processes.append(nil)
 	if times {
 		raw[secValues] = appendValues(c.Classes)

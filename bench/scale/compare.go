@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -27,6 +28,17 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	of := slices.Repeat([]uint32{unknown}, k.Terminals())
 	next, stop := iter.Pull(own.Streams[0].Grammar.All())
 	defer stop()
+	sum := uint64(0)
+	for terminal, vals := range k.Signatures(0) {
+		c, err := k.Terminal(terminal)
+		if err != nil {
+			return err
+		}
+		sum = vmpi.Mix(sum, c.Func.ID, vals)
+	}
+	if sum != v.Sum() {
+		return errors.New("calls have other values than those that were made")
+	}
 	for c, err := range k.Calls(0) {
 		if err != nil {
 			return err

@@ -129,7 +129,7 @@ func (r *Result) sizes(file []byte, t *trace.Reader) {
 		case "process":
 			r.Process = int(s.Stored)
 			r.Calls -= r.Process
-		case "ranks", "signatures", "classes", "columns":
+		case "ranks", "signatures", "classes", "columns", "lanes":
 			r.Content += int(s.Stored)
 		}
 	}

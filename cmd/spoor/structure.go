@@ -93,7 +93,7 @@ func (d *dumper) variation(k *trace.Rank) (*variation, error) {
 			v.repetitions(stream, other.Structure(stream), make(map[int]bool))
 		}
 		for t := range first {
-			if slices.Equal(other.Signature(t), first[t]) {
+			if slices.Equal(other.Signature(t), first[t]) && k.Lane(t).Same(other.Lane(t)) {
 				continue
 			}
 			if err := v.values(t, k, other); err != nil {
@@ -195,6 +195,9 @@ func (p *structurePrinter) node(n trace.Node, times extremes, depth int) error {
 	}
 	b := append(p.d.line[:0], strings.Repeat("  ", depth)...)
 	b = c.AppendText(b)
+	if lanes := p.k.LaneTexts(n.Terminal); len(lanes) > 0 {
+		b = append(append(b, " ~ "...), strings.Join(lanes, ", ")...)
+	}
 	if names := p.v.params[n.Terminal]; len(names) > 0 {
 		b = append(append(b, " ≠ "...), strings.Join(names, ", ")...)
 	}
@@ -223,8 +226,9 @@ type jsonStructure struct {
 	Ranks  []int              `json:"ranks"`
 	Thread int                `json:"thread"`
 	Rules  map[int][]jsonItem `json:"rules"`
-	Calls  []*trace.Call      `json:"calls"`   // values of the first rank
-	Vary   [][]string         `json:"varying"` // parameters that differ among the ranks, by call
+	Calls  []*trace.Call      `json:"calls"`           // values of the first rank
+	Vary   [][]string         `json:"varying"`         // parameters that differ among the ranks, by call
+	Lanes  map[int][]string   `json:"lanes,omitempty"` // by call: values of the first rank that differ each time
 }
 
 // A jsonItem is a call or a rule, repeated; Most is there if the ranks differ.
@@ -269,6 +273,12 @@ func (d *dumper) structureJSON(k *trace.Rank, stream int, v *variation) error {
 			return err
 		}
 		s.Calls = append(s.Calls, c)
+		if lanes := k.LaneTexts(t); len(lanes) > 0 {
+			if s.Lanes == nil {
+				s.Lanes = make(map[int][]string)
+			}
+			s.Lanes[t] = lanes
+		}
 	}
 	return json.NewEncoder(d.out).Encode(s)
 }

@@ -13,28 +13,44 @@ var errValues = errors.New("values don't fit the call")
 // all outputs, aux words) into the order of a signature, where each
 // parameter's output follows its input.
 func (c *Capture) canonical(p *program, vals []int64) ([]int64, error) {
+	order, err := c.order(p, vals)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(order))
+	for i, from := range order {
+		out[i] = vals[from]
+	}
+	return out, nil
+}
+
+// order tells which of the values as recorded stands at each place of a signature.
+func (c *Capture) order(p *program, vals []int64) ([]int, error) {
 	if len(vals) == 0 {
 		return nil, errValues
 	}
-	out := make([]int64, 0, len(vals))
-	rest := vals[1:]
-	out = append(out, vals[0])
-	ins, rest, err := split(p.in, rest, false)
+	out := make([]int, 1, len(vals))
+	add := func(part span) {
+		for i := part.from; i < part.to; i++ {
+			out = append(out, i)
+		}
+	}
+	ins, at, err := split(p.in, vals, 1, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
 	}
-	if len(rest) == 0 {
+	if at == len(vals) {
 		for _, part := range ins {
-			out = append(out, part...)
+			add(part)
 		}
 		return out, nil
 	}
-	outs, aux, err := split(p.out, rest, vals[0] == c.inStatus)
+	outs, at, err := split(p.out, vals, at, vals[0] == c.inStatus)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
 	}
 	if p.returns() {
-		out = append(out, outs[0]...)
+		add(outs[0])
 		outs = outs[1:]
 	}
 	for i := range p.call.Params {
@@ -43,27 +59,32 @@ func (c *Capture) canonical(p *program, vals []int64) ([]int64, error) {
 			continue
 		}
 		if q.HasIn() {
-			out, ins = append(out, ins[0]...), ins[1:]
+			add(ins[0])
+			ins = ins[1:]
 		}
 		if q.HasOut() {
-			out, outs = append(out, outs[0]...), outs[1:]
+			add(outs[0])
+			outs = outs[1:]
 		}
 	}
-	return append(out, aux...), nil
+	add(span{at, len(vals)})
+	return out, nil
 }
 
-// split cuts values into the parts that steps made.
-// Statuses hold error codes if failures is set.
-func split(steps []step, vals []int64, failures bool) (parts [][]int64, rest []int64, err error) {
+type span struct{ from, to int }
+
+// split cuts values from a place on into the parts that steps made, and returns
+// where they end. Statuses hold error codes if failures is set.
+func split(steps []step, vals []int64, at int, failures bool) (parts []span, end int, err error) {
 	for i := range steps {
-		n, err := width(&steps[i], steps[i].code, vals, failures)
-		if err != nil || n > len(vals) {
-			return nil, nil, errValues
+		n, err := width(&steps[i], steps[i].code, vals[at:], failures)
+		if err != nil || n > len(vals)-at {
+			return nil, at, errValues
 		}
-		parts = append(parts, vals[:n])
-		vals = vals[n:]
+		parts = append(parts, span{at, at + n})
+		at += n
 	}
-	return parts, vals, nil
+	return parts, at, nil
 }
 
 // width is how many of vals belong to a part.

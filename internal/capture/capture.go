@@ -66,9 +66,12 @@ type Capture struct {
 	renamed  uint64 // counts changes of handles' names
 
 	sigs    signature.Table
-	hists   *histograms // nil: none
-	echoes  []echo      // by terminal
-	found   []int       // requests of the call at hand
+	may     signature.May // mayLane
+	words   []int32       // that it returned last
+	lanes   int           // how many there were when it was last looked
+	hists   *histograms   // nil: none
+	echoes  []echo        // by terminal
+	found   []int         // requests of the call at hand
 	streams []*stream
 
 	attached attached
@@ -114,6 +117,7 @@ func New(cfg Config) (*Capture, error) {
 	if cfg.Maps == nil {
 		c.cfg.Maps = func() []byte { return nil }
 	}
+	c.may = c.mayLane
 	c.hists = newHistograms(cfg.Timing, cfg.Rank, cfg.TicksPerNs)
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)

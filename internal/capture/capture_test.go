@@ -8,6 +8,7 @@ import (
 	"spoor/internal/event"
 	"spoor/internal/signature"
 	"spoor/internal/track"
+	"spoor/internal/track/tracktest"
 	"spoor/mpi"
 )
 
@@ -28,8 +29,8 @@ func tracked(tb testing.TB, threads ...*synth) *track.Track {
 // calls expands a stream.
 func calls(t *track.Track, stream int) []signature.Signature {
 	var list []signature.Signature
-	for n := range t.Streams[stream].Grammar.All() {
-		list = append(list, t.Sigs[n])
+	for _, s := range tracktest.Calls(t, stream) {
+		list = append(list, s)
 	}
 	return list
 }

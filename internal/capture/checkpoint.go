@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+
+	"spoor/internal/pack"
 )
 
 // Checkpoints. A state file holds the capture's whole state at one moment;
@@ -50,11 +52,12 @@ type checkpoints struct {
 
 	// What a chunk needs, noted since the last checkpoint if chunks is set.
 	chunks bool
-	small  int64  // see smallState
-	keys   int    // signatures that are saved
-	lives  int    // lives of segments that are saved
-	values []byte // terminal, name and number of what was attached
-	times  []byte // terminal, duration and gap of each call, in order of counting
+	small  int64       // see smallState
+	keys   int         // signatures that are saved
+	lives  int         // lives of segments that are saved
+	values []byte      // terminal, name and number of what was attached
+	times  []byte      // terminal, duration and gap of each call, in order of counting
+	steps  pack.Writer // calls of lanes, see signature.Note
 }
 
 // keep saves the state when a ring needs it: half a ring of records that no
@@ -94,7 +97,7 @@ func (c *Capture) Checkpoint() {
 		c.giveUp()
 	}
 	k.keys, k.lives = c.sigs.Len(), len(c.lives.list)
-	k.times, k.values = k.times[:0], k.values[:0]
+	k.times, k.values, k.steps.B = k.times[:0], k.values[:0], k.steps.B[:0]
 	for _, s := range c.streams {
 		s.terminals, s.lifeline.numbers = s.terminals[:0], s.lifeline.numbers[:0]
 		s.ring.SetKept(s.pos)

@@ -214,7 +214,11 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 	s.depth--
 	if !f.muted() {
-		s.held[f.slot] = c.number(s, f, ticks)
+		thread := s.thread
+		if s.depth > 0 || len(s.held) > 1 {
+			thread = -1 // calls of callbacks end before those around them
+		}
+		s.held[f.slot] = c.number(s, f, thread, ticks)
 		if s.log != nil {
 			s.times[f.slot] = callTimes{f.begin, f.gap, since(f.begin, ticks)}
 		}
@@ -232,8 +236,12 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 }
 
 // number finds the terminal of a finished call and counts its times.
-func (c *Capture) number(s *stream, f *frame, ticks uint64) uint32 {
-	n := c.sigs.Number(s.prev, f.key)
+func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
+	n := c.sigs.Follow(s.prev, thread, f.key, c.may)
+	if known := c.sigs.Lanes(); known != c.lanes {
+		c.lanes = known
+		c.renamed++ // what was an echo may be in a lane now
+	}
 	c.count(n, s.prev, f.begin, f.gap, ticks)
 	s.prev = n
 	return n
@@ -264,6 +272,9 @@ func (c *Capture) append(s *stream, n uint32) {
 	s.grammar.Append(n)
 	if c.checkpoints.chunks {
 		s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
+		if c.sigs.Lane(n) != nil {
+			c.sigs.Note(&c.checkpoints.steps, n)
+		}
 	}
 }
 
@@ -305,7 +316,7 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	}
 	if !f.muted() {
 		guess := c.sigs.Guess(s.prev)
-		n := c.number(s, f, leave.Ticks())
+		n := c.number(s, f, s.thread, leave.Ticks())
 		if n == guess {
 			c.remember(s, n, f.prog, enter, leave, requests)
 		}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"spoor/internal/event"
+	"spoor/internal/signature"
 	"spoor/internal/symbol"
 )
 
@@ -23,6 +24,8 @@ type echo struct {
 	requests uint64             // the same, of the requests
 	named    []namedRequest     // of an ender
 	ended    []int              // which of these
+	lane     *signature.Lane    // nil: none
+	in, out  []hole             // where the records have its values
 }
 
 // A namedRequest is what a call's values say of a request.
@@ -92,24 +95,26 @@ func (c *Capture) recall(s *stream, enter, leave event.Record) (uint32, bool) {
 	if out[0] != leave[0] {
 		return 0, false
 	}
+	if e.lane != nil {
+		return n, c.recallLane(s, e, enter, leave)
+	}
 	if !sameWords(e.words[1:e.enter], enter[2:e.enter+1]) || !sameWords(out[1:], leave[2:len(out)+1]) {
 		return 0, false
 	}
+	return n, c.again(s, e, enter, leave)
+}
+
+// again does to the requests what an echo does; false if it can't be one.
+func (c *Capture) again(s *stream, e *echo, enter, leave event.Record) bool {
 	switch e.purity {
 	case maker:
-		if c.requests.Make(s.thread, leave[len(leave)-2], leave[len(leave)-1], e.kind) == 0 {
-			return 0, false
-		}
+		return c.requests.Make(s.thread, leave[len(leave)-2], leave[len(leave)-1], e.kind) != 0
 	case watcher:
-		if e.requests != c.requests.Version {
-			return 0, false
-		}
+		return e.requests == c.requests.Version
 	case ender:
-		if !c.endAgain(s, e, enter) {
-			return 0, false
-		}
+		return c.endAgain(s, e, enter)
 	}
-	return n, true
+	return true
 }
 
 // endAgain ends the requests that an echo of e ends, if they have the same
@@ -179,6 +184,19 @@ func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.R
 	e.words = append(append(e.words, leave[0]), leave[2:len(leave)-cut]...)
 	e.thread, e.purity, e.kind = int32(s.thread), kind, p.request
 	e.names, e.requests = c.epoch(), c.requests.Version
+	if e.lane = c.sigs.Lane(n); e.lane != nil {
+		var ok bool
+		e.in, e.out, ok = c.holesOf(e.lane, p, s.frames[0].key, s, enter, leave, e.in[:0], e.out[:0])
+		for i := range e.in {
+			ok = ok && e.in[i].at < compared
+		}
+		for i := range e.out {
+			ok = ok && e.out[i].at < len(leave)-cut
+		}
+		if !ok {
+			e.enter = 0
+		}
+	}
 	if kind == ender {
 		f := &s.frames[0]
 		e.named = append(e.named[:0], f.named...)

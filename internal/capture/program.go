@@ -24,6 +24,7 @@ type program struct {
 	delayed    bool // the new communicator may show up later
 	transfer   bool // statuses are of file access
 	pureness   purity
+	lanes      bool // its calls may have lanes
 
 	// Of a call whose only array in ENTER, if any, is the one of requests:
 	// where they begin.
@@ -42,6 +43,7 @@ type step struct {
 	element code     // of an array
 	kind    mpi.Kind // of the parameter
 	first   bool     // the communicator that a new one is made from
+	lane    bool     // may be in a lane
 	gate    int16    // word of the LEAVE record that must not be 0, or -1
 	table   *mpi.Table
 	handles *symbol.Handles
@@ -135,6 +137,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	p.setGates()
 	p.setRequests()
 	p.pureness = p.purity()
+	p.lanes = p.mayHaveLanes()
 	return p
 }
 
@@ -198,7 +201,7 @@ func (c *Capture) plain(s *step) code {
 }
 
 func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) step {
-	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind]}
+	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind], lane: laneValue(q)}
 	s.code = c.plain(&s)
 	switch {
 	case s.kind == mpi.KindRequest:

@@ -65,6 +65,8 @@ type synthProgram struct {
 	comms   []uint64
 	next    uint64
 	blocks  [5]bool
+	counter int
+	own     [4]int // by thread
 }
 
 func newProgram(tb testing.TB, threads int, capacity uint64) *synthProgram {
@@ -81,7 +83,7 @@ func (p *synthProgram) step(i, what int) {
 	for _, t := range p.threads {
 		s.w.Now = max(s.w.Now, t.w.Now) // one clock
 	}
-	what %= 14
+	what %= 20
 	switch {
 	case what == 0 && len(p.live) < 40:
 		p.next++
@@ -144,9 +146,38 @@ func (p *synthProgram) step(i, what int) {
 		s.site = event.StackKey(s.w.Ring.Thread(), 1)
 		s.allreduce()
 		s.site = 0x401000
+	case what == 14:
+		p.counter++
+		s.send(p.counter, stackBuf)
+	case what == 15:
+		p.own[i%len(p.threads)]++
+		tag := 2 * p.own[i%len(p.threads)]
+		s.enter("MPI_Recv", cat(buffer(stackBuf), 4, typeInt, 1, tag, commWorld)...)
+		s.leave("MPI_Recv", statusOf(1, int64(tag), 16)...)
+	case what == 16:
+		p.counter++
+		s.enter("MPI_Barrier", commWorld)
+		s.send(p.counter, stackBuf)
+		s.leave("MPI_Barrier")
+	case what == 17:
+		p.own[i%len(p.threads)]++
+		s.send(p.own[i%len(p.threads)]/2%40+1000, stackBuf+1024*uint64(p.own[i%len(p.threads)]%2))
+	case what == 18:
+		p.next++
+		place := 0x5000 + 4*p.next
+		tag := int(p.next)
+		s.enter("MPI_Irecv", cat(buffer(stackBuf+64), 4, typeInt, 1, tag, commWorld)...)
+		s.leave("MPI_Irecv", 0x98000000+p.next, place)
+		s.enter("MPI_Waitall", cat(1, 1, place, 4, 0x98000000+p.next)...)
+		s.leave("MPI_Waitall", cat(1, statusOf(1, int64(tag), 16))...)
 	default:
 		s.iprobe()
 	}
+}
+
+func (s *synth) send(tag int, addr uint64) {
+	s.enter("MPI_Send", cat(buffer(addr), 4, typeInt, 1, tag, commWorld)...)
+	s.leave("MPI_Send")
 }
 
 // written makes what a process leaves behind.
@@ -168,8 +199,16 @@ func written(tb testing.TB, dir string, threads []*synth) {
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Lives")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Lives", "Lanes")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
+	}
+	if len(got.Lanes) != len(want.Lanes) {
+		tb.Fatalf("%d lanes, want %d", len(got.Lanes), len(want.Lanes))
+	}
+	for i := range want.Lanes {
+		if d := cmp.Diff(want.Lanes[i], got.Lanes[i], cmpopts.IgnoreFields(track.Lane{}, "Steps")); d != "" {
+			tb.Fatalf("lane %d: -want +got:\n%s", i, d)
+		}
 	}
 	if len(got.Streams) != len(want.Streams) {
 		tb.Fatalf("%d streams, want %d", len(got.Streams), len(want.Streams))

@@ -35,7 +35,7 @@ func (c *Capture) appendState(b []byte) []byte {
 
 func (c *Capture) loadState(b []byte) error {
 	r := pack.NewReader(b)
-	c.sigs.Load(r)
+	c.sigs.Load(r, c.may)
 	c.checkKeys(r, 0)
 	if c.hists != nil {
 		c.hists.load(r, &c.sigs)
@@ -65,6 +65,7 @@ func (c *Capture) loadState(b []byte) error {
 func (c *Capture) appendChunk(b []byte) []byte {
 	w := &pack.Writer{B: b}
 	c.sigs.SaveKeys(w, c.checkpoints.keys)
+	w.String(string(c.checkpoints.steps.B))
 	w.String(string(c.checkpoints.times))
 	c.attached.saveChunk(w, c.checkpoints.values)
 	w.Uint(uint64(len(c.streams)))
@@ -82,8 +83,13 @@ func (c *Capture) appendChunk(b []byte) []byte {
 func (c *Capture) loadChunk(b []byte) error {
 	r := pack.NewReader(b)
 	known := c.sigs.Len()
-	c.sigs.LoadKeys(r)
+	c.sigs.LoadKeys(r, c.may)
 	c.checkKeys(r, known)
+	steps := pack.NewReader([]byte(r.String()))
+	for steps.Rest() > 0 && r.Err() == nil {
+		c.sigs.Replay(steps)
+		r.Check(steps.Err())
+	}
 	times := pack.NewReader([]byte(r.String()))
 	for times.Rest() > 0 && r.Err() == nil {
 		n := times.Index(c.sigs.Len())

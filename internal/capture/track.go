@@ -43,11 +43,19 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}
-	for _, n := range order {
+	for i, n := range order {
 		k := c.sigs.Key(n)
 		vals, err := c.canonical(c.program(k.Call()), k.Values())
 		if err != nil {
 			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
+		}
+		if l := c.sigs.Lane(n); l != nil {
+			lane, err := c.lane(l, k, vals)
+			if err != nil {
+				return nil, fmt.Errorf("capture: signature %d: %w", n, err)
+			}
+			lane.Terminal = i
+			t.Lanes = append(t.Lanes, lane)
 		}
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
 		times := c.sigs.Times(n)
@@ -59,6 +67,32 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	t.Lives = c.trackLives()
 	t.Process = c.process(end)
 	return t, nil
+}
+
+// lane returns a lane of the track and puts the values of its first call into the
+// signature's, which are in canonical order.
+func (c *Capture) lane(l *signature.Lane, k signature.Key, vals []int64) (track.Lane, error) {
+	order, err := c.order(c.program(k.Call()), k.Values())
+	if err != nil {
+		return track.Lane{}, err
+	}
+	of := make([]int, len(vals)) // by place as recorded: which value of the lane, + 1
+	for i, w := range l.Words() {
+		of[int(w)-signature.KeyHeader] = i + 1
+	}
+	lane := track.Lane{Steps: l.Order(), By: make([][]int64, l.Kinds())}
+	for at, from := range order {
+		i := of[from] - 1
+		if i < 0 {
+			continue
+		}
+		lane.Values = append(lane.Values, at)
+		vals[at] = l.First()[i]
+		for n := range lane.By {
+			lane.By[n] = append(lane.By[n], l.Step(uint32(n))[i])
+		}
+	}
+	return lane, nil
 }
 
 func (c *Capture) process(end string) track.Process {

@@ -124,6 +124,9 @@ func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
 		if equal, err := m.equal(t, t); !equal || err != nil {
 			return false, err
 		}
+		if !a.Lane(t).Same(b.Lane(t)) {
+			return false, nil
+		}
 	}
 	for s := range a.Streams() {
 		if !sameStructure(a.Structure(s), b.Structure(s)) {
@@ -179,7 +182,7 @@ func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Differen
 			return nil, nil
 		}
 		if okA && okB {
-			if equal, err := m.equal(x.Terminal, y.Terminal); err != nil {
+			if equal, err := m.same(x, y); err != nil {
 				return nil, err
 			} else if equal {
 				continue

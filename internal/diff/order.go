@@ -240,7 +240,7 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 			break
 		}
 		if x != nil && y != nil {
-			if equal, err := m.equal(x.Terminal, y.Terminal); err != nil {
+			if equal, err := m.same(x, y); err != nil {
 				return nil, err
 			} else if equal {
 				continue

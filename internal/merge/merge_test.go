@@ -90,11 +90,19 @@ func same(t require, b []byte, tracks []*track.Track) {
 				t.Fatalf("rank %d: terminal %d: %s at %v", rank, i, c.Name(), c.Site)
 			}
 		}
-		for s, st := range tr.Streams {
+		for s := range tr.Streams {
 			next := uint64(0)
 			var want []uint32
-			for n := range st.Grammar.All() {
-				want = append(want, n)
+			var vals [][]int64
+			for n, sig := range tracktest.Calls(tr, s) {
+				want, vals = append(want, n), append(vals, sig.Vals)
+			}
+			at := 0
+			for n, got := range k.Signatures(s) {
+				if n != int(want[at]) || !slices.Equal(got, vals[at]) {
+					t.Fatalf("rank %d: call %d: terminal %d, values %v, want %d, %v", rank, at, n, got, want[at], vals[at])
+				}
+				at++
 			}
 			for c, err := range k.Calls(s) {
 				if err != nil {
@@ -166,6 +174,13 @@ func randomTracks(t *rapid.T) []*track.Track {
 				r.Isend(12, rapid.Int64().Draw(t, "count"), 0, rapid.Int64Range(-2, 9).Draw(t, "tag"))
 				r.Waitall(13, 1)
 			}
+		}
+		laps := rapid.IntRange(0, 40).Draw(t, "laps")
+		step := rapid.SliceOfN(rapid.Int64Range(-3, 3), 1, 4).Draw(t, "steps")
+		for i := range laps {
+			tag := int64(1000*r.Rank) + int64(i)*step[i%len(step)]
+			r.LaneOn(0, "MPI_Send", 16, []int{2, 5}, 0, 1<<8|1, 8*tag, 1, tracktest.IntType, 1, tag, tracktest.World)
+			r.LaneOn(int(step[0])&1, "MPI_Send", 17, []int{5}, 0, 1<<8|1, 0, 1, tracktest.IntType, 1, rapid.Int64().Draw(t, "any"), tracktest.World)
 		}
 		if r.Rank%kinds == 1 {
 			r.CallOn(1, "MPI_Comm_get_name", 14, 0, tracktest.World, r.String(label), int64(len(label)))

@@ -81,6 +81,9 @@ func (c *class) append(b []byte) []byte {
 		b = c.counts[i].AppendRuns(b)
 	}
 	b = c.values.append(b)
+	for i := range c.steps {
+		b = c.steps[i].AppendRuns(b)
+	}
 	return c.appendAttached(c.appendHists(c.appendTimes(b)))
 }
 
@@ -158,8 +161,8 @@ func decodeClass(r *wire.Reader, s *State) *class {
 		return nil
 	}
 	shape, err := decodeKey(c.key)
-	if err == nil && shape.repeats > r.Rest() {
-		err = errors.New("class with more counts than the message holds")
+	if err == nil && (shape.repeats > r.Rest() || shape.steps > r.Rest()) {
+		err = errors.New("class with more columns than the message holds")
 	}
 	if r.Check(err); err != nil {
 		return nil
@@ -187,6 +190,10 @@ func decodeClass(r *wire.Reader, s *State) *class {
 	}
 	c.decoded = &shape
 	c.values = decodeValues(r, shape.width, n)
+	c.steps = make([]column.Column, shape.steps)
+	for i := range c.steps {
+		c.steps[i] = column.DecodeRuns(r, n)
+	}
 	c.decodeTimes(r, shape)
 	c.decodeHists(r, shape)
 	c.decodeAttached(r, shape)

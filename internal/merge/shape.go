@@ -15,7 +15,17 @@ type shape struct {
 	skeletons []skeleton
 	width     int // number of values of all terminals
 	layout
-	like []int // per terminal: the first one with an equal skeleton
+	like  []int // per terminal: the first one with an equal skeleton
+	lanes []laneShape
+	steps int // columns of the lanes' steps
+}
+
+// A laneShape is a lane without what its steps add.
+type laneShape struct {
+	terminal int
+	values   []int
+	steps    *grammar.Grammar // repeated symbols have the count placeholder
+	kinds    int              // of steps
 }
 
 // finish fills in what follows from the skeletons.
@@ -52,13 +62,14 @@ const placeholder = 2
 // order of streams, rules and symbols, and with the shape. Ranks whose loops are the same but run
 // unequally often so have the same key.
 //
-//	streams, grammars…, terminals, (call uvarint, site uint64, values uvarint)…
+//	streams, grammars…, terminals, (call uvarint, site uint64, values uvarint)…, lanes
+//	lanes = count, (terminal, values, value…, kinds of steps: uvarints, grammar)…
 func key(tr *track.Track) (string, *shape, []int64) {
 	var counts []int64
 	sh := &shape{}
 	b := wire.AppendUvarint(nil, uint64(len(tr.Streams)))
-	for _, st := range tr.Streams {
-		g := st.Grammar.Renumber(func(t uint32) uint32 { return t })
+	uncounted := func(g *grammar.Grammar) *grammar.Grammar {
+		g = g.Renumber(func(t uint32) uint32 { return t })
 		for _, body := range g.Rules {
 			for i := range body {
 				if body[i].Count > 1 {
@@ -67,8 +78,17 @@ func key(tr *track.Track) (string, *shape, []int64) {
 				}
 			}
 		}
+		return g
+	}
+	for _, st := range tr.Streams {
+		g := uncounted(st.Grammar)
 		b = g.AppendBinary(b)
 		sh.streams = append(sh.streams, g)
+	}
+	for i := range tr.Lanes {
+		l := &tr.Lanes[i]
+		sh.lanes = append(sh.lanes, laneShape{l.Terminal, l.Values, uncounted(l.Steps), len(l.By)})
+		sh.steps += len(l.By) * len(l.Values)
 	}
 	sh.repeats = len(counts)
 	sh.skeletons, sh.width = skeletonsOf(tr)
@@ -79,7 +99,37 @@ func key(tr *track.Track) (string, *shape, []int64) {
 		b = wire.AppendUint64(b, tr.Sigs[i].Site)
 		b = wire.AppendUvarint(b, uint64(len(tr.Sigs[i].Vals)))
 	}
+	b = wire.AppendUvarint(b, uint64(len(sh.lanes)))
+	for _, l := range sh.lanes {
+		b = l.append(b)
+	}
 	return string(b), sh, counts
+}
+
+func (l *laneShape) append(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(l.terminal))
+	b = wire.AppendUvarint(b, uint64(len(l.values)))
+	for _, p := range l.values {
+		b = wire.AppendUvarint(b, uint64(p))
+	}
+	b = wire.AppendUvarint(b, uint64(l.kinds))
+	return l.steps.AppendBinary(b)
+}
+
+// decodeLane reads a lane of one of the shape's terminals.
+func (s *shape) decodeLane(r *wire.Reader) laneShape {
+	l := laneShape{terminal: r.Int(len(s.skeletons))}
+	for range r.Count(1) {
+		l.values = append(l.values, r.Int(1<<30))
+	}
+	l.kinds = r.Count(0)
+	g, n, err := grammar.Decode(r.Remaining())
+	if r.Check(err); r.Err() != nil {
+		return l
+	}
+	r.Skip(n)
+	l.steps = g
+	return l
 }
 
 // skeletonsOf returns the skeletons of a track's signatures, and how many values
@@ -106,6 +156,18 @@ func (c *class) shape() *shape {
 	return c.decoded
 }
 
+// repeats counts the symbols that have a count.
+func repeats(g *grammar.Grammar) (n int) {
+	for _, body := range g.Rules {
+		for _, sym := range body {
+			if sym.Count > 1 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func decodeKey(key string) (shape, error) {
 	var s shape
 	r := wire.NewReader([]byte(key), "class key")
@@ -117,18 +179,21 @@ func decodeKey(key string) (shape, error) {
 		}
 		r.Skip(n)
 		s.streams = append(s.streams, g)
-		for _, body := range g.Rules {
-			for _, sym := range body {
-				if sym.Count > 1 {
-					s.repeats++
-				}
-			}
-		}
+		s.repeats += repeats(g)
 	}
 	for range r.Count(10) {
 		k := skeleton{r.Uint16(), r.Uint64(), r.Int(1 << 30)}
 		s.skeletons = append(s.skeletons, k)
 		s.width += k.width
+	}
+	for range r.Count(5) {
+		l := s.decodeLane(r)
+		if r.Err() != nil {
+			return s, r.Err()
+		}
+		s.lanes = append(s.lanes, l)
+		s.steps += l.kinds * len(l.values)
+		s.repeats += repeats(l.steps)
 	}
 	s.finish()
 	return s, r.Done()

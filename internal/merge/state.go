@@ -37,8 +37,9 @@ type Problem struct {
 type class struct {
 	key      string // of the shape, compared as a whole
 	ranks    column.Column
-	counts   []column.Column // of repeated symbols
+	counts   []column.Column // of repeated symbols, those of lanes last
 	values   values
+	steps    []column.Column // of lanes, by lane, by step, by value
 	times    []trace.Times
 	totals   totals
 	attached attachments
@@ -95,6 +96,9 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if int(next) != len(tr.Sigs) {
 		return nil, errOrder
 	}
+	if err := checkLanes(tr); err != nil {
+		return nil, err
+	}
 	k, sh, counts := key(tr)
 	c := &class{key: k, decoded: sh, ranks: column.Of(int64(rank))}
 	for _, n := range counts {
@@ -109,6 +113,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		inside += int64(tr.Times[i].Duration.Sum)
 	}
 	c.values = single(vals)
+	c.leafSteps(tr)
 	c.leafTimes(tr, rank)
 	c.leafHists(tr)
 	if err := c.leafAttached(tr); err != nil {
@@ -158,7 +163,7 @@ func (s *State) join(o *State) error {
 	}
 	for _, c := range o.classes {
 		if mine := s.index[c.key]; mine != nil &&
-			(len(mine.values.nums) != len(c.values.nums) || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times)) {
+			(len(mine.values.nums) != len(c.values.nums) || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times) || len(mine.steps) != len(c.steps)) {
 			return errors.New("class with another number of values")
 		}
 	}
@@ -178,6 +183,9 @@ func (s *State) join(o *State) error {
 			mine.counts[i].Concat(c.counts[i])
 		}
 		mine.values.join(&c.values)
+		for i := range c.steps {
+			mine.steps[i].Concat(c.steps[i])
+		}
 		for i := range c.times {
 			mine.times[i].Duration.Merge(c.times[i].Duration)
 			mine.times[i].Gap.Merge(c.times[i].Gap)
@@ -254,6 +262,7 @@ func (c *class) content() (trace.Class, error) {
 		return trace.Class{}, err
 	}
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(&shape)}
+	c.laneContent(&out, &shape)
 	times := slices.Clone(c.times)
 	c.totals.fill(times, &shape)
 	for i, k := range shape.skeletons {

@@ -86,16 +86,17 @@ func (s Sums) times(n uint64) Sums {
 // first does. A call that follows itself is one node: Least to Most of them,
 // Entered times.
 type Node struct {
-	Kind    string  `json:"kind"`            // call, loop, function or part
-	Site    int     `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
-	Peers   string  `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
-	Part    int     `json:"part,omitempty"`  // number within the thread, from 1
-	Entered uint64  `json:"entered"`         // how often the loop is begun, or the part reached
-	Rounds  uint64  `json:"rounds"`          // all of them together
-	Least   uint64  `json:"least"`           // rounds once it is begun
-	Most    uint64  `json:"most"`
-	Sums    Sums    `json:"total"`
-	Body    []*Node `json:"body,omitempty"`
+	Kind    string   `json:"kind"`            // call, loop, function or part
+	Site    int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
+	Peers   string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
+	Lanes   []string `json:"lanes,omitempty"` // of a call: values that are others each time, as "tag 0..99 by 1"
+	Part    int      `json:"part,omitempty"`  // number within the thread, from 1
+	Entered uint64   `json:"entered"`         // how often the loop is begun, or the part reached
+	Rounds  uint64   `json:"rounds"`          // all of them together
+	Least   uint64   `json:"least"`           // rounds once it is begun
+	Most    uint64   `json:"most"`
+	Sums    Sums     `json:"total"`
+	Body    []*Node  `json:"body,omitempty"`
 
 	Function string `json:"function,omitempty"` // of a function; how often it was called is not known
 	From     string `json:"from,omitempty"`     // the place in the function around it
@@ -320,6 +321,13 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 		b.err = err
 	}
 	out.Peers = peers
+	for _, t := range list {
+		for _, text := range b.k.LaneTexts(t.terminal) {
+			if !slices.Contains(out.Lanes, text) {
+				out.Lanes = append(out.Lanes, text)
+			}
+		}
+	}
 }
 
 // sums is what one occurrence of a node comes to, computed once.

@@ -184,6 +184,9 @@ func (r *rows) node(n *Node, level, loops int) {
 		if n.Peers != "" {
 			x.text += " " + n.Peers
 		}
+		if len(n.Lanes) > 0 {
+			x.text += " (" + strings.Join(n.Lanes, ", ") + ")"
+		}
 		if size := perCall(&n.Sums); size != "" {
 			x.text += "  " + size
 		}

@@ -159,6 +159,9 @@ func (w *writer) memory(at int, null string) string {
 		seg[i] >>= 8
 	}
 	e := fmt.Sprintf("%s(%s)", segments[class], w.v.fitter.expr("", seg))
+	if v := w.c.lane[at+1]; v != "" {
+		return e + " + " + v
+	}
 	if same(off) {
 		return sum(e, term(off[0], ""))
 	}

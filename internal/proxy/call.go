@@ -124,7 +124,12 @@ func (w *writer) out(name string) (int64, bool) {
 	return w.c.vals[0][w.c.out[i].at], true
 }
 
-func (w *writer) expr(kind string, at int) string { return w.v.fitter.expr(kind, w.c.column(at)) }
+func (w *writer) expr(kind string, at int) string {
+	if v := w.c.lane[at]; v != "" {
+		return v
+	}
+	return w.v.fitter.expr(kind, w.c.column(at))
+}
 
 // statement returns the statement without its gap.
 func (w *writer) statement() (text func(string) string, nothing bool) {
@@ -185,6 +190,9 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	}
 	w.generalised()
 	w.attribute()
+	if w.c.own >= 0 {
+		w.after = append(w.after, fmt.Sprintf("step(%d);", w.c.own))
+	}
 	first, after := strings.Join(w.first, " "), strings.Join(w.after, " ")
 	if first != "" {
 		first += " "

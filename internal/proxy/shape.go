@@ -27,7 +27,9 @@ type call struct {
 	in, out []node // by parameter
 	aux     int    // where the words about a new communicator or datatype start
 
-	vals [][]int64 // by member
+	vals [][]int64      // by member
+	lane map[int]string // by position: the variable of a value that is another in each call
+	own  int            // number of its lane, -1 if it has none
 	c    *trace.Call
 }
 

@@ -33,6 +33,9 @@ func (g *generator) variant(v *variant) error {
 	if err := g.lifetimes(v); err != nil {
 		return err
 	}
+	if err := g.lanes(v); err != nil {
+		return err
+	}
 	lines := make([]*line, len(v.calls))
 	for t := range lines {
 		lines[t] = g.line(v, t)

@@ -30,6 +30,7 @@ type variant struct {
 	end         map[int]bool // terminals before which they have to be over
 	memory      string       // name of the function that tells of memory
 	lives       *memory
+	lanes       string       // name of the function that makes its lanes, if there are any
 }
 
 type generator struct {

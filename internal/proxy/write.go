@@ -285,6 +285,9 @@ func (g *generator) main(b *bytes.Buffer) {
 		if v.memory != "" {
 			fmt.Fprintf(b, "    %s();\n", v.memory)
 		}
+		if v.lanes != "" {
+			fmt.Fprintf(b, "    %s();\n", v.lanes)
+		}
 		uses := false
 		for _, s := range v.plan.Segments {
 			uses = uses || s.Class == trace.Stack && s.ID == 0

@@ -73,9 +73,15 @@ func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 		calls[t] = c
 		p.definitions(c)
 	}
-	for _, c := range calls {
+	for t, c := range calls {
 		p.slots(c)
-		p.memory(c)
+		low, high, err := k.Extremes(t)
+		if err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+		if p.memory(low); low != high {
+			p.memory(high)
+		}
 	}
 	p.plan.Segments = make([]Segment, 0, len(p.segments))
 	for _, s := range p.segments {

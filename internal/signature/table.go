@@ -26,8 +26,14 @@ func (k Key) Call() uint16 { return uint16(k[0]) }
 // Site is the call site.
 func (k Key) Site() uint64 { return uint64(k[1]) }
 
-// Values are the values.
-func (k Key) Values() []int64 { return k[KeyHeader:] }
+// Values are the values; those in a lane are 0.
+func (k Key) Values() []int64 {
+	if k[0]>>threadShift == 0 {
+		return k[KeyHeader:]
+	}
+	end := len(k) - 1
+	return k[KeyHeader : end-int(k[end])]
+}
 
 // None is the terminal before the first one of a stream.
 const None = ^uint32(0)
@@ -43,6 +49,7 @@ type Table struct {
 	slots []uint32 // open addressing: 1 + number
 	next  []uint32 // by 1 + number of the one before
 	times []Times
+	lanes lanes
 }
 
 // Times is what Add was told of a signature, in the caller's unit.
@@ -83,29 +90,49 @@ func (t *Table) Number(prev uint32, k Key) uint32 {
 
 func (t *Table) find(prev uint32, k Key) uint32 {
 	h := hash(k)
+	n, ok := t.lookUp(k, h)
+	if !ok {
+		n = t.insert(k, h)
+	}
+	t.next[prev+1] = n
+	return n
+}
+
+// lookUp returns the number of a signature that is known.
+func (t *Table) lookUp(k Key, h uint64) (uint32, bool) {
 	if len(t.slots) == 0 {
-		t.rehash(64)
+		return 0, false
 	}
 	mask := uint64(len(t.slots) - 1)
-	i := h & mask
-	for ; t.slots[i] != 0; i = (i + 1) & mask {
+	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
 		if n := t.slots[i] - 1; t.hash[n] == h && equal(t.Key(n), k) {
-			t.next[prev+1] = n
-			return n
+			return n, true
 		}
 	}
-	n := uint32(len(t.hash))
-	t.slots[i] = n + 1
-	if len(t.start) == 0 {
+	return 0, false
+}
+
+// insert numbers a signature that is new.
+func (t *Table) insert(k Key, h uint64) uint32 {
+	if len(t.slots) == 0 {
+		t.rehash(64)
 		t.start = append(t.start, 0)
 		t.next = append(t.next, None)
 	}
+	mask := uint64(len(t.slots) - 1)
+	i := h & mask
+	for t.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	n := uint32(len(t.hash))
+	t.slots[i] = n + 1
 	t.keys = append(t.keys, k...)
 	t.start = append(t.start, len(t.keys))
 	t.hash = append(t.hash, h)
 	t.next = append(t.next, None)
 	t.times = append(t.times, Times{})
-	t.next[prev+1] = n
+	t.lanes.laneOf = append(t.lanes.laneOf, plain)
+	t.lanes.older = append(t.lanes.older, None)
 	if len(t.hash)*2 > len(t.slots) {
 		t.rehash(2 * len(t.slots))
 	}
@@ -126,7 +153,7 @@ func (t *Table) rehash(size int) {
 
 // Size is the number of bytes the table holds.
 func (t *Table) Size() int {
-	return 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{}))
+	return 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{})) + t.lanes.size()
 }
 
 func equal(a, b Key) bool {

@@ -74,13 +74,13 @@ func TestSave(t *testing.T) {
 	table.SaveKeys(&second, 25)
 	table.Save(&all)
 	r := pack.NewReader(all.B)
-	whole.Load(r)
+	whole.Load(r, never)
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
 	r = pack.NewReader(append(first.B, second.B...))
-	parts.LoadKeys(r)
-	parts.LoadKeys(r)
+	parts.LoadKeys(r, never)
+	parts.LoadKeys(r, never)
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +94,11 @@ func TestSave(t *testing.T) {
 	}
 	r = pack.NewReader(append(first.B, first.B...))
 	parts = Table{}
-	parts.LoadKeys(r)
-	parts.LoadKeys(r)
+	parts.LoadKeys(r, never)
+	parts.LoadKeys(r, never)
 	if r.Done() == nil {
 		t.Error("a signature came twice and there was no error")
 	}
 }
+
+func never(Key) []int32 { return nil }

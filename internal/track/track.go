@@ -24,6 +24,7 @@ type Track struct {
 	Sigs    []signature.Signature
 	Times   []Times                    // parallel to Sigs
 	Hists   []Hist                     // in rising order of Terminal and From; nil if there are none
+	Lanes   []Lane                     // in rising order of Terminal
 	Log     *Log                       // nil if single times were not kept
 	Values  map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
 	Lives   *Lives                     // of segments of memory; nil if there are none
@@ -37,6 +38,16 @@ type Track struct {
 // thread that initialised MPI.
 type Stream struct {
 	Grammar *grammar.Grammar
+}
+
+// A Lane is what becomes of some values of a terminal from call to call. All of its
+// calls are in one stream. The signature has the values of the first call; each step adds
+// to them, so the calls are one more than the steps.
+type Lane struct {
+	Terminal int
+	Values   []int            // which of the signature's values, rising
+	Steps    *grammar.Grammar // the steps as numbers, by first occurrence
+	By       [][]int64        // by number: what is added to each of Values
 }
 
 // Times summarises the calls of one signature: how long they took, and how

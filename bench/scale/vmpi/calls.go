@@ -88,10 +88,14 @@ func (v *Rank) status(recv bool, st Status, ignored bool) {
 	switch {
 	case !recv:
 		v.put(statusOfSend, 0)
-	case ignored:
-		v.put(statusIgnored, st.Source, st.Tag, st.Bytes, 0)
 	default:
-		v.put(statusFilled, st.Source, st.Tag, st.Bytes, 0)
+		form := int64(statusFilled)
+		if ignored {
+			form = statusIgnored
+		}
+		v.put(form, st.Source)
+		v.tag(st.Tag)
+		v.put(st.Bytes, 0)
 	}
 }
 

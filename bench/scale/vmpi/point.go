@@ -38,7 +38,9 @@ func (v *Rank) Start(site int) {
 func (v *Rank) Send(site int, b Buf, count int64, t Type, dest, tag int64, c Comm) {
 	v.begin()
 	v.buf(b)
-	v.put(count, t.Handle, dest, tag, c.Handle)
+	v.put(count, t.Handle, dest)
+	v.tag(tag)
+	v.put(c.Handle)
 	v.end(idSend, site)
 }
 
@@ -50,7 +52,9 @@ func (v *Rank) Recv(site int, b Buf, count int64, t Type, source, tag int64, c C
 func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) {
 	v.begin()
 	v.buf(b)
-	v.put(count, t.Handle, source, tag, c.Handle)
+	v.put(count, t.Handle, source)
+	v.tag(tag)
+	v.put(c.Handle)
 	v.status(true, st, false)
 	v.end(idRecv, site)
 }
@@ -58,7 +62,9 @@ func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c
 func (v *Rank) Isend(site int, b Buf, count int64, t Type, dest, tag int64, c Comm) Request {
 	v.begin()
 	v.buf(b)
-	v.put(count, t.Handle, dest, tag, c.Handle)
+	v.put(count, t.Handle, dest)
+	v.tag(tag)
+	v.put(c.Handle)
 	r := v.create(false, Status{})
 	v.end(idIsend, site)
 	return r
@@ -72,7 +78,9 @@ func (v *Rank) Irecv(site int, b Buf, count int64, t Type, source, tag int64, c 
 func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) Request {
 	v.begin()
 	v.buf(b)
-	v.put(count, t.Handle, source, tag, c.Handle)
+	v.put(count, t.Handle, source)
+	v.tag(tag)
+	v.put(c.Handle)
 	r := v.create(true, st)
 	v.end(idIrecv, site)
 	return r
@@ -81,9 +89,12 @@ func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, 
 func (v *Rank) Sendrecv(site int, s Buf, ns int64, dest, stag int64, r Buf, nr, source, rtag int64, t Type, c Comm) {
 	v.begin()
 	v.buf(s)
-	v.put(ns, t.Handle, dest, stag)
+	v.put(ns, t.Handle, dest)
+	v.tag(stag)
 	v.buf(r)
-	v.put(nr, t.Handle, source, rtag, c.Handle)
+	v.put(nr, t.Handle, source)
+	v.tag(rtag)
+	v.put(c.Handle)
 	v.status(true, expected(source, rtag, nr*t.Bytes), true)
 	v.end(idSendrecv, site)
 }
@@ -91,7 +102,11 @@ func (v *Rank) Sendrecv(site int, s Buf, ns int64, dest, stag int64, r Buf, nr, 
 func (v *Rank) SendrecvReplace(site int, b Buf, n int64, t Type, dest, stag, source, rtag int64, c Comm) {
 	v.begin()
 	v.buf(b)
-	v.put(n, t.Handle, dest, stag, source, rtag, c.Handle)
+	v.put(n, t.Handle, dest)
+	v.tag(stag)
+	v.put(source)
+	v.tag(rtag)
+	v.put(c.Handle)
 	v.status(true, expected(source, rtag, n*t.Bytes), true)
 	v.end(idReplace, site)
 }
@@ -99,7 +114,9 @@ func (v *Rank) SendrecvReplace(site int, b Buf, n int64, t Type, dest, stag, sou
 // Iprobe finds a message, or none if st is nil.
 func (v *Rank) Iprobe(site int, source, tag int64, c Comm, st *Status) {
 	v.begin()
-	v.put(source, tag, c.Handle)
+	v.put(source)
+	v.tag(tag)
+	v.put(c.Handle)
 	if st == nil {
 		v.put(0, statusAbsent)
 	} else {

@@ -10,6 +10,8 @@ package vmpi
 import (
 	"fmt"
 	"hash/fnv"
+	"math/bits"
+	"slices"
 
 	"spoor/internal/grammar"
 	"spoor/internal/signature"
@@ -33,6 +35,8 @@ type Rank struct {
 	clock   uint64
 	load    uint64 // how slow its calls are: 64 is usual
 	calls   uint64
+	lane    []int32 // words of key that may be in a lane
+	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
 	hists   *histograms // nil: none
@@ -58,6 +62,18 @@ func newRank(name string, rank, size int) *Rank {
 // Calls returns how many calls the rank made.
 func (v *Rank) Calls() uint64 { return v.calls }
 
+// Sum returns a hash of all calls; see Mix.
+func (v *Rank) Sum() uint64 { return v.sum }
+
+// Mix adds a call to a hash of those before.
+func Mix(sum uint64, call uint16, vals []int64) uint64 {
+	sum = (sum ^ uint64(call)) * 0x9e3779b97f4a7c15
+	for _, v := range vals {
+		sum = bits.RotateLeft64((sum^uint64(v))*0x9fb21c651e98df25, 29)
+	}
+	return sum
+}
+
 // ids are looked up once.
 func id(name string) uint16 {
 	c, ok := mpi.Lookup(name)
@@ -68,17 +84,31 @@ func id(name string) uint16 {
 }
 
 // begin starts the values of a call with its return code, success.
-func (v *Rank) begin() { v.key = append(v.key[:signature.KeyHeader], 0) }
+func (v *Rank) begin() { v.key, v.lane = append(v.key[:signature.KeyHeader], 0), v.lane[:0] }
+
+// tag puts a value that may be in a lane.
+func (v *Rank) tag(tag int64) {
+	v.lane = append(v.lane, int32(len(v.key)))
+	v.put(tag)
+}
 
 func (v *Rank) put(vals ...int64) { v.key = append(v.key, vals...) }
 
-func (v *Rank) buf(b Buf) { v.key = append(v.key, b.Segment, b.Offset) }
+func (v *Rank) buf(b Buf) {
+	v.put(b.Segment)
+	if b.Segment&7 == 0 {
+		v.put(b.Offset) // a special address
+	} else {
+		v.tag(b.Offset)
+	}
+}
 
 // end files the call.
 func (v *Rank) end(call uint16, site int) {
 	v.key.SetHeader(call, v.site(site))
+	v.sum = Mix(v.sum, call, v.key.Values())
 	prev := v.prev
-	n := v.sigs.Number(prev, v.key)
+	n := v.sigs.Follow(prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
 	v.prev = n
 	v.grammar.Append(n)
 	v.calls++
@@ -115,7 +145,11 @@ func (v *Rank) Track() *track.Track {
 	for i, n := range g.Terminals() {
 		number[n] = uint32(i)
 		k := v.sigs.Key(n)
-		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: k.Values()})
+		vals := slices.Clone(k.Values())
+		if l := v.sigs.Lane(n); l != nil {
+			t.Lanes = append(t.Lanes, laneOf(l, i, vals))
+		}
+		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
 		s := v.sigs.Times(n)
 		t.Times = append(t.Times, track.Times{Duration: s.Duration, Gap: s.Gap})
 	}
@@ -130,6 +164,20 @@ func (v *Rank) Track() *track.Track {
 		StartNs: 1_700_000_000_000_000_000 + start, SpanNs: end - start,
 	}
 	return t
+}
+
+// laneOf returns the lane of a terminal and puts the values of its first call in.
+func laneOf(l *signature.Lane, terminal int, vals []int64) track.Lane {
+	lane := track.Lane{Terminal: terminal, Steps: l.Order()}
+	for i, w := range l.Words() {
+		at := int(w) - signature.KeyHeader
+		vals[at] = l.First()[i]
+		lane.Values = append(lane.Values, at)
+	}
+	for n := range l.Kinds() {
+		lane.By = append(lane.By, l.Step(uint32(n)))
+	}
+	return lane
 }
 
 // noise is a number that looks random and is the same in every run.

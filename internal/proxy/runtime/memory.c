@@ -55,7 +55,7 @@ void blocks(int class, int64_t first, int64_t n, int64_t size)
 
 /* Small places share pages; none of them is memory that a recorder would take
    for a block of the heap. */
-static void *small(size_t size)
+void *small(size_t size)
 {
 	static char *at, *end;
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

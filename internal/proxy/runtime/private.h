@@ -13,6 +13,7 @@
 
 void fail(const char *what, const char *detail); /* ends the process */
 void *private_memory(size_t bytes);              /* zeros, and no block that a recorder knows */
+void *small(size_t bytes);                       /* the same, for little things that stay */
 
 extern int64_t farthest;    /* how many creations ago a request may have been made */
 extern const char *files;   /* the folder for scratch files */

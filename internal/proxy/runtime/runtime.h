@@ -105,6 +105,16 @@ void gave(int class, int64_t id, void *base, int win); /* by the MPI; win: of th
 void taken(int class, int64_t id);
 void taken_with(int win);
 
+/* Values that are others in each call: LANE(n, k) is the k-th of lane n, and step(n)
+   goes on to those of the next call. A step adds one row of steps; order says which
+   follow each other, as rules: turns of a step ({2, 10}: row 2 ten times) or of another
+   rule ({-1, 10}), and {0, 0} behind each rule. Rule 0 is all of it. */
+struct turn { int id; int64_t count; };
+extern int64_t **lane_values;
+#define LANE(n, k) lane_values[n][k]
+void lane(int n, int values, const int64_t *first, const int64_t *steps, int turns, const struct turn *order);
+void step(int n);
+
 /* Files: scratch files below PROXY_FILES instead of the program's. */
 const char *scratch(const char *name);
 const char *scratch_of(const char *name, int64_t bytes); /* that exists already */

@@ -6,6 +6,7 @@ package tracktest
 import (
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"slices"
 
 	"spoor/internal/grammar"
@@ -30,10 +31,17 @@ type Recorder struct {
 	known   map[string]uint32
 	made    int64
 	clock   uint64
+	lanes   map[uint32]*lane // by terminal
 
 	lives     *track.Lives
 	lifelines []*grammar.Builder
 	lived     []uint64 // calls at the last life, by stream
+}
+
+// A lane is the values of a terminal that differ from call to call, by stream.
+type lane struct {
+	at   []int
+	vals map[int][][]int64
 }
 
 // NewRecorder starts a rank with one stream.
@@ -72,11 +80,38 @@ func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
 	if !ok {
 		panic(fmt.Sprintf("tracktest: no call %s", name))
 	}
+	r.record(stream, call.ID, site, "", vals)
+}
+
+// LaneOn is CallOn for a call of which the values at some places are in a lane.
+func (r *Recorder) LaneOn(stream int, name string, site int, at []int, vals ...int64) {
+	call, ok := mpi.Lookup(name)
+	if !ok {
+		panic(fmt.Sprintf("tracktest: no call %s", name))
+	}
+	own := make([]int64, len(at))
+	vals = slices.Clone(vals)
+	for i, p := range at {
+		own[i], vals[p] = vals[p], 0
+	}
+	n := r.record(stream, call.ID, site, fmt.Sprint(at), vals)
+	if r.lanes == nil {
+		r.lanes = make(map[uint32]*lane)
+	}
+	l := r.lanes[n]
+	if l == nil {
+		l = &lane{at, make(map[int][][]int64)}
+		r.lanes[n] = l
+	}
+	l.vals[stream] = append(l.vals[stream], own)
+}
+
+func (r *Recorder) record(stream int, call uint16, site int, more string, vals []int64) uint32 {
 	for len(r.streams) <= stream {
 		r.streams = append(r.streams, grammar.NewBuilder())
 	}
-	s := signature.Signature{Call: call.ID, Site: r.site(site), Vals: vals}
-	key := fmt.Sprint(s)
+	s := signature.Signature{Call: call, Site: r.site(site), Vals: vals}
+	key := fmt.Sprint(s, more)
 	n, ok := r.known[key]
 	if !ok {
 		n = uint32(len(r.track.Sigs))
@@ -89,6 +124,7 @@ func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
 	r.clock = r.clock*6364136223846793005 + 1442695040888963407
 	r.track.Times[n].Duration.Add(1000 + r.clock>>56)
 	r.track.Times[n].Gap.Add(300 + r.clock>>48&127)
+	return n
 }
 
 // Life takes down that a segment begins, with its size, or ends.
@@ -144,7 +180,12 @@ func (r *Recorder) Track() *track.Track {
 		for _, n := range g.Terminals() {
 			if _, ok := number[n]; !ok {
 				number[n] = uint32(len(t.Sigs))
-				t.Sigs = append(t.Sigs, r.track.Sigs[n])
+				s := r.track.Sigs[n]
+				if l := r.lanes[n]; l != nil {
+					s.Vals = slices.Clone(s.Vals)
+					t.Lanes = append(t.Lanes, l.track(len(t.Sigs), len(r.streams), s.Vals))
+				}
+				t.Sigs = append(t.Sigs, s)
 				t.Times = append(t.Times, r.track.Times[n])
 			}
 		}
@@ -165,4 +206,75 @@ func (r *Recorder) Track() *track.Track {
 		Threads: len(r.streams), StartNs: 1_700_000_000_000_000_000, SpanNs: 5_000_000_000 + int64(r.Rank)*977,
 	}
 	return &t
+}
+
+// track makes a lane of a terminal and puts the values of its first call in.
+func (l *lane) track(terminal, streams int, vals []int64) track.Lane {
+	out := track.Lane{Terminal: terminal, Values: l.at}
+	b := grammar.NewBuilder()
+	known := make(map[string]uint32)
+	var last []int64
+	for s := range streams {
+		for _, v := range l.vals[s] {
+			if last == nil {
+				last = v
+				for i, p := range l.at {
+					vals[p] = v[i]
+				}
+				continue
+			}
+			step := make([]int64, len(v))
+			for i := range v {
+				step[i] = v[i] - last[i]
+			}
+			last = v
+			n, ok := known[fmt.Sprint(step)]
+			if !ok {
+				n = uint32(len(out.By))
+				known[fmt.Sprint(step)] = n
+				out.By = append(out.By, step)
+			}
+			b.Append(n)
+		}
+	}
+	out.Steps = b.Grammar()
+	return out
+}
+
+// Calls yields the calls of a stream of a track with all of their values.
+func Calls(t *track.Track, stream int) iter.Seq2[uint32, signature.Signature] {
+	return func(yield func(uint32, signature.Signature) bool) {
+		lanes := make(map[uint32][][]int64) // values to come
+		at := make(map[uint32][]int)
+		for _, l := range t.Lanes {
+			n := uint32(l.Terminal)
+			at[n] = l.Values
+			last := make([]int64, len(l.Values))
+			for i, p := range l.Values {
+				last[i] = t.Sigs[n].Vals[p]
+			}
+			lanes[n] = append(lanes[n], slices.Clone(last))
+			for s := range l.Steps.All() {
+				for i, d := range l.By[s] {
+					last[i] += d
+				}
+				lanes[n] = append(lanes[n], slices.Clone(last))
+			}
+		}
+		for s := range t.Streams {
+			for n := range t.Streams[s].Grammar.All() {
+				sig := t.Sigs[n]
+				if own := lanes[n]; len(at[n]) > 0 {
+					sig.Vals = slices.Clone(sig.Vals)
+					for i, p := range at[n] {
+						sig.Vals[p] = own[0][i]
+					}
+					lanes[n] = own[1:]
+				}
+				if s == stream && !yield(n, sig) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -1,0 +1,110 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"spoor/trace"
+)
+
+// Values that are others in each call are variables of the program: LANE(3, 0) is the
+// first value of lane 3, and step(3), behind the call, takes it to the next one. How the
+// steps follow each other is a grammar, as in the trace.
+
+// lanes numbers the lanes of a variant and writes the function that makes them.
+func (g *generator) lanes(v *variant) error {
+	var b strings.Builder
+	n := 0
+	for t, c := range v.calls {
+		c.own = -1
+		of := make([]*trace.Lane, len(v.ranks))
+		for i, k := range v.ranks {
+			of[i] = k.Lane(t)
+		}
+		if of[0] == nil {
+			continue
+		}
+		c.own, c.lane = n, make(map[int]string)
+		first := make([]string, len(of[0].Values()))
+		var steps []string
+		for k, at := range of[0].Values() {
+			c.lane[at] = fmt.Sprintf("LANE(%d, %d)", n, k)
+			first[k] = v.fitter.expr("", c.column(at))
+		}
+		for s := range of[0].Steps() {
+			for k := range first {
+				col := make([]int64, len(of))
+				for i := range of {
+					col[i] = of[i].Steps()[s][k]
+				}
+				steps = append(steps, v.fitter.expr("", col))
+			}
+		}
+		order, err := v.order(of)
+		if err != nil {
+			return err
+		}
+		if len(steps) == 0 { // a single call
+			steps = slices.Repeat([]string{"0"}, len(first))
+		}
+		fmt.Fprintf(&b, "    lane(%d, %d, (int64_t[]){%s}, (int64_t[]){%s}, %d, (struct turn[]){%s});\n", n, len(first),
+			wrap(first, "        "), wrap(steps, "        "), len(order), wrap(order, "        "))
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	body := b.String()
+	if name, ok := g.setupOf[body]; ok {
+		v.lanes = name
+		return nil
+	}
+	v.lanes = fmt.Sprintf("lanes_%d", len(g.setups))
+	g.setupOf[body] = v.lanes
+	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", v.lanes, body))
+	return nil
+}
+
+// order lists the rules of a lane's grammar, which the members have in common but for
+// counts: {step, count} or {-rule, count}, and {0, 0} behind each rule.
+func (v *variant) order(of []*trace.Lane) ([]string, error) {
+	var list []string
+	number := map[int]int{0: 0}
+	rules := make([][]trace.Node, 1, 4)
+	for _, l := range of {
+		rules[0] = append(rules[0], l.Structure())
+	}
+	for n := 0; n < len(rules); n++ {
+		children := make([][]trace.Node, len(of))
+		for i := range of {
+			children[i] = rules[n][i].Children()
+			if len(children[i]) != len(children[0]) {
+				return nil, fmt.Errorf("ranks %d and %d of a class have lanes of different structure", v.members[0], v.members[i])
+			}
+		}
+		for k, c := range children[0] {
+			counts := make([]int64, len(of))
+			for i := range of {
+				counts[i] = int64(children[i][k].Count)
+			}
+			id := c.Terminal
+			if c.Rule >= 0 {
+				r, ok := number[c.Rule]
+				if !ok {
+					r = len(rules)
+					number[c.Rule] = r
+					below := make([]trace.Node, len(of))
+					for i := range of {
+						below[i] = children[i][k]
+					}
+					rules = append(rules, below)
+				}
+				id = -r
+			}
+			list = append(list, fmt.Sprintf("{%d, %s}", id, v.fitter.expr("", counts)))
+		}
+		list = append(list, "{0, 0}")
+	}
+	return list, nil
+}

@@ -1,0 +1,323 @@
+package signature
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// A value that is another in each call, a counter as tag say, would make every
+// call a new signature. When a family of signatures, those that differ in such
+// values only, keeps growing in equal steps, the values that differ become
+// lanes: further calls are all of one signature, which doesn't have these
+// values, and they go to a Lane in the order of the calls.
+//
+// What is a lane follows from the order in which signatures were new, and from
+// nothing else, so that a table which is loaded goes on as the one that was
+// saved. Once a lane fits a call, the call is never one of a plain signature
+// again, though there may be an equal one from before.
+const (
+	// promoteAfter is how many more new signatures must continue a family in equal
+	// steps than don't. Fewer values that come back again and again are smaller as
+	// signatures of their own.
+	promoteAfter = 16
+	// maxPeriod is how many interleaved sequences a family may have.
+	maxPeriod = 4
+)
+
+// May tells which words of a key may be in a lane, in rising order: those of
+// values on which nothing depends but what the program itself does with them.
+type May func(k Key) []int32
+
+// What laneOf says of a signature, if it is not the number of a lane.
+const (
+	plain      = -1
+	superseded = -2 // a lane fits
+)
+
+// A frame is a family of plain signatures.
+type frame struct {
+	last uint32           // the newest one; older names those before it
+	lane uint32           // signature of the newest lane; None
+	runs [maxPeriod]uint8 // see promoteAfter
+}
+
+// lanes is the part of a Table that knows of lanes.
+type lanes struct {
+	list   []*Lane
+	laneOf []int32           // by signature
+	older  []uint32          // by signature: the plain one of its family before it
+	frames map[uint64]*frame // by hash of what the family has in common
+	key    Key
+}
+
+// Lane returns the lane of signature number n, nil if it has none.
+func (t *Table) Lane(n uint32) *Lane {
+	if i := t.lanes.laneOf[n]; i >= 0 {
+		return t.lanes.list[i]
+	}
+	return nil
+}
+
+// Lanes returns how many lanes there are.
+func (t *Table) Lanes() int { return len(t.lanes.list) }
+
+// Follow is Number for a call of a thread whose values may be in lanes. It is in
+// none that is not known yet, and no lane takes it in, if thread is negative: the
+// calls of a stream come into a lane in the order of the stream.
+func (t *Table) Follow(prev uint32, thread int, k Key, may May) uint32 {
+	if g := t.Guess(prev); g < uint32(len(t.times)) {
+		switch i := t.lanes.laneOf[g]; {
+		case i >= 0 && thread < 0:
+		case i >= 0:
+			if of := t.Key(g); of.Thread() == thread && fitsWords(of, k) {
+				t.lanes.list[i].add(k)
+				return g
+			}
+		case i == plain && equal(t.Key(g), k):
+			return g
+		}
+	}
+	if n, ok := t.lookUp(k, hash(k)); ok && (t.lanes.laneOf[n] == plain || thread < 0) {
+		t.next[prev+1] = n
+		return n
+	}
+	words := may(k)
+	if len(words) == 0 {
+		return t.find(prev, k)
+	}
+	n, ok := None, false
+	if thread >= 0 {
+		n, ok = t.laneFor(thread, k, words)
+	}
+	if !ok {
+		n = t.find(prev, k)
+		t.note(n, words)
+		return n
+	}
+	t.next[prev+1] = n
+	t.Lane(n).add(k)
+	return n
+}
+
+// laneFor returns the signature with a lane that a new call belongs to. It makes
+// the lane if it is time.
+func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
+	f := t.family(k, words)
+	if f == nil {
+		return 0, false
+	}
+	if f.lane != None {
+		of := t.Key(f.lane)
+		if fitsWords(of, k) {
+			key := t.laneKey(thread, k, of.Lane())
+			if n, ok := t.lookUp(key, hash(key)); ok {
+				return n, true
+			}
+			return t.addLane(key), true // of another thread
+		}
+	}
+	period := t.continues(f, k, words)
+	if period == 0 {
+		return 0, false
+	}
+	// All that differed of late goes into the lane, and what the lane before had.
+	var in []int64
+	differs := func(other Key, w int32) bool { return other[w] != k[w] }
+	for _, w := range words {
+		use := false
+		n := f.last
+		for range 2*period - 1 {
+			use = use || differs(t.Key(n), w)
+			n = t.lanes.older[n]
+		}
+		if f.lane != None {
+			of := t.Key(f.lane)
+			use = use || slices.Contains(of.Lane(), int64(w)) || differs(of, w)
+		}
+		if use {
+			in = append(in, int64(w))
+		}
+	}
+	n := t.addLane(t.laneKey(thread, k, in))
+	t.promoted(f, n)
+	return n, true
+}
+
+// promoted makes a lane the one of a family.
+func (t *Table) promoted(f *frame, n uint32) {
+	f.lane, f.runs = n, [maxPeriod]uint8{}
+	of := t.Key(n)
+	for i := f.last; i != None; i = t.lanes.older[i] {
+		if fitsWords(of, t.Key(i)) {
+			t.lanes.laneOf[i] = superseded
+		}
+	}
+}
+
+// continues returns the shortest period in which a family goes on in equal
+// steps with a new call, 0 if it doesn't.
+func (t *Table) continues(f *frame, k Key, words []int32) int {
+	for period := 1; period <= maxPeriod; period++ {
+		if f.runs[period-1] >= promoteAfter && t.inStep(f, k, words, period) {
+			return period
+		}
+	}
+	return 0
+}
+
+// inStep reports whether a call is as far from the family's signature a period
+// ago as that is from the one a period before it.
+func (t *Table) inStep(f *frame, k Key, words []int32, period int) bool {
+	a := f.last
+	for range period - 1 {
+		if a == None {
+			return false
+		}
+		a = t.lanes.older[a]
+	}
+	b := a
+	for range period {
+		if b == None {
+			return false
+		}
+		b = t.lanes.older[b]
+	}
+	if b == None {
+		return false
+	}
+	x, y := t.Key(a), t.Key(b)
+	for _, w := range words {
+		if k[w]-x[w] != x[w]-y[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// note files a new plain signature with its family.
+func (t *Table) note(n uint32, words []int32) {
+	k := t.Key(n)
+	h := frameHash(k, words)
+	f := t.lanes.frames[h]
+	if f == nil {
+		if t.lanes.frames == nil {
+			t.lanes.frames = make(map[uint64]*frame)
+		}
+		t.lanes.frames[h] = &frame{last: n, lane: None}
+		return
+	}
+	if !sameFrame(t.Key(f.last), k, words) {
+		return // an equal hash: it has no family
+	}
+	if f.lane != None && fitsWords(t.Key(f.lane), k) {
+		t.lanes.laneOf[n] = superseded
+	}
+	for i := range f.runs {
+		switch {
+		case t.inStep(f, k, words, i+1):
+			f.runs[i] = min(f.runs[i]+1, promoteAfter)
+		case f.runs[i] > 0:
+			f.runs[i]--
+		}
+	}
+	t.lanes.older[n], f.last = f.last, n
+}
+
+func (t *Table) family(k Key, words []int32) *frame {
+	f := t.lanes.frames[frameHash(k, words)]
+	if f == nil || !sameFrame(t.Key(f.last), k, words) {
+		return nil
+	}
+	return f
+}
+
+// laneKey returns the key of a signature with a lane, to be used until the next
+// call. Behind the values stand the words of the lane and their number.
+func (t *Table) laneKey(thread int, k Key, words []int64) Key {
+	key := append(t.lanes.key[:0], k[:KeyHeader+len(k.Values())]...)
+	key[0] = int64(k.Call()) | int64(thread+1)<<threadShift
+	for _, w := range words {
+		key[w] = 0
+	}
+	key = append(append(key, words...), int64(len(words)))
+	t.lanes.key = key
+	return key
+}
+
+const threadShift = 16
+
+// Lane returns which words of plain keys are in the lane that the key stands for.
+func (k Key) Lane() []int64 {
+	if k[0]>>threadShift == 0 {
+		return nil
+	}
+	end := len(k) - 1
+	return k[end-int(k[end]) : end]
+}
+
+// Thread is the thread whose calls the lane has.
+func (k Key) Thread() int { return int(k[0]>>threadShift) - 1 }
+
+func (t *Table) addLane(key Key) uint32 {
+	n := t.insert(key, hash(key))
+	t.lanes.laneOf[n] = int32(len(t.lanes.list))
+	t.lanes.list = append(t.lanes.list, newLane(t.Key(n).Lane()))
+	return n
+}
+
+// fitsWords reports whether a plain key has the values that the key of a lane has.
+func fitsWords(of, k Key) bool {
+	words := of.Lane()
+	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {
+		return false
+	}
+	from := 1
+	for _, w := range words {
+		if !equal(of[from:w], k[from:w]) {
+			return false
+		}
+		from = int(w) + 1
+	}
+	return equal(of[from:len(k)], k[from:])
+}
+
+func sameFrame(a, b Key, words []int32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	from := int32(0)
+	for _, w := range words {
+		if !equal(a[from:w], b[from:w]) {
+			return false
+		}
+		from = w + 1
+	}
+	return equal(a[from:], b[from:])
+}
+
+func frameHash(k Key, words []int32) uint64 {
+	h := uint64(len(k)) * 0x9e3779b97f4a7c15
+	next := 0
+	for i, v := range k {
+		if next < len(words) && int(words[next]) == i {
+			next++
+			continue
+		}
+		if i == 0 {
+			v = int64(k.Call())
+		}
+		hi, lo := bits.Mul64(h^uint64(v), 0x9fb21c651e98df25)
+		h = hi ^ lo ^ bits.RotateLeft64(h, 23)
+	}
+	return h
+}
+
+// size is about how many bytes the lanes and families hold.
+func (x *lanes) size() int {
+	const ofFrame = 48 // and its place in the map
+	n := 4*(cap(x.laneOf)+cap(x.older)) + len(x.frames)*ofFrame
+	for _, l := range x.list {
+		n += l.Size()
+	}
+	return n
+}

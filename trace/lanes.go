@@ -1,0 +1,211 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/wire"
+)
+
+// A value that is another in each call, a counter as tag say, would make each
+// call a terminal of its own. It has a lane instead: the terminal's signature
+// says what it was in the first call, and a grammar over numbered steps what
+// each call adds to the one before. Steps, and how often they are repeated, are
+// columns over the ranks of the class.
+//
+//	lanes = sizes of the pieces in bytes seq, per class: piece
+//	piece = lanes uvarint, lane…, varying counts, per varying count: seq,
+//	        per lane, per step, per value: seq
+//	lane  = terminal uvarint as a difference to the one before, values uvarint,
+//	        value uvarint as a difference to the one before…, steps uvarint, grammar
+//
+// A class without lanes has an empty piece.
+
+// appendLanes returns the section; nil if no class has lanes.
+func appendLanes(classes []Class) ([]byte, error) {
+	blobs := make([][]byte, len(classes))
+	any := false
+	for i := range classes {
+		var err error
+		if blobs[i], err = classes[i].appendLanes(nil); err != nil {
+			return nil, fmt.Errorf("class %d: lanes: %w", i, err)
+		}
+		any = any || len(blobs[i]) > 0
+	}
+	if !any {
+		return nil, nil
+	}
+	return appendBlobs(nil, blobs), nil
+}
+
+var errLane = errors.New("lane that does not fit its terminal")
+
+func (c *Class) appendLanes(b []byte) ([]byte, error) {
+	if len(c.Lanes) == 0 {
+		return b, nil
+	}
+	grammars := make([]*grammar.Grammar, len(c.Lanes))
+	last := -1
+	for i := range c.Lanes {
+		l := &c.Lanes[i]
+		if l.Terminal <= last || l.Terminal >= len(c.Terminals) || len(l.Values) == 0 {
+			return nil, errLane
+		}
+		last = l.Terminal
+		if err := l.check(len(c.Terminals[last].Vals), c.Ranks.Len()); err != nil {
+			return nil, err
+		}
+		grammars[i] = l.Steps
+	}
+	counts, err := countsOf(&Class{Ranks: c.Ranks, Streams: grammars, Counts: c.LaneCounts})
+	if err != nil {
+		return nil, err
+	}
+	b = wire.AppendUvarint(b, uint64(len(c.Lanes)))
+	last = 0
+	for i := range c.Lanes {
+		l := &c.Lanes[i]
+		b = wire.AppendUvarint(b, uint64(l.Terminal-last))
+		last = l.Terminal
+		b = wire.AppendUvarint(b, uint64(len(l.Values)))
+		before := 0
+		for _, p := range l.Values {
+			b = wire.AppendUvarint(b, uint64(p-before))
+			before = p
+		}
+		b = wire.AppendUvarint(b, uint64(len(l.By)))
+		b = counts.streams[i].AppendBinary(b)
+	}
+	b = appendVarying(b, counts.varying)
+	for i := range counts.columns {
+		b = column.EncodeSeq(b, &counts.columns[i], &c.Ranks)
+	}
+	for i := range c.Lanes {
+		for _, step := range c.Lanes[i].By {
+			for k := range step {
+				b = column.EncodeSeq(b, &step[k], &c.Ranks)
+			}
+		}
+	}
+	return b, nil
+}
+
+// check holds a lane against the number of its terminal's values and of ranks.
+func (l *LaneColumns) check(values, members int) error {
+	last := -1
+	for _, p := range l.Values {
+		if p <= last || p >= values {
+			return errLane
+		}
+		last = p
+	}
+	if err := l.Steps.Check(); err != nil {
+		return err
+	}
+	if n, ok := countTerminals([]*grammar.Grammar{l.Steps}); !ok || n != len(l.By) {
+		return fmt.Errorf("steps are not numbered by first occurrence: %w", errLane)
+	}
+	for _, step := range l.By {
+		if len(step) != len(l.Values) {
+			return errLane
+		}
+		for k := range step {
+			if step[k].Len() != members {
+				return errLane
+			}
+		}
+	}
+	return nil
+}
+
+// lanes are those of a decoded class.
+type lanes struct {
+	list    []lane
+	of      []int // by terminal: which of list, -1 if none
+	varying []int
+	counts  []*column.Seq
+}
+
+type lane struct {
+	terminal int
+	values   []int
+	steps    *grammar.Grammar
+	by       [][]*column.Seq // by step, by value
+}
+
+// readLanes returns what the classes have of the section.
+func (r *Reader) readLanes() (blobs [][]byte, err error) {
+	for i := range r.sections {
+		if r.sections[i].id == secLanes {
+			err = r.section(secLanes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
+			return blobs, err
+		}
+	}
+	return make([][]byte, r.ranks.classes), nil
+}
+
+// decodeLanes reads the lanes of a class whose terminals are known.
+func decodeLanes(r *wire.Reader, c *class) *lanes {
+	if r.Rest() == 0 {
+		return nil
+	}
+	x := &lanes{of: make([]int, len(c.terminals))}
+	for i := range x.of {
+		x.of[i] = -1
+	}
+	var grammars []*grammar.Grammar
+	terminal := 0
+	for i := range r.Count(4) {
+		d := r.Int(math.MaxInt32)
+		if terminal += d; terminal >= len(c.terminals) || i > 0 && d == 0 {
+			r.Fail("lane of terminal %d of %d", terminal, len(c.terminals))
+			return nil
+		}
+		l := lane{terminal: terminal}
+		width := c.terminals[terminal].group.width
+		value := 0
+		for k := range r.Count(1) {
+			d := r.Int(math.MaxInt32)
+			if value += d; value >= width || k > 0 && d == 0 {
+				r.Fail("lane of value %d of %d", value, width)
+				return nil
+			}
+			l.values = append(l.values, value)
+		}
+		steps := r.Count(1)
+		g, n, err := grammar.Decode(r.Remaining())
+		r.Check(err)
+		if r.Err() != nil {
+			return nil
+		}
+		r.Skip(n)
+		if n, ok := countTerminals([]*grammar.Grammar{g}); !ok || n != steps || len(l.values) == 0 {
+			r.Fail("lane of terminal %d: %d steps", terminal, steps)
+			return nil
+		}
+		l.steps, l.by = g, make([][]*column.Seq, steps)
+		grammars = append(grammars, g)
+		x.of[terminal] = len(x.list)
+		x.list = append(x.list, l)
+	}
+	x.varying = decodeVarying(r, grammars)
+	for range x.varying {
+		x.counts = append(x.counts, column.DecodeSeq(r, c.ranks))
+	}
+	for i := range x.list {
+		l := &x.list[i]
+		for k := range l.by {
+			for range l.values {
+				seq := column.DecodeSeq(r, c.ranks)
+				if seq == nil {
+					return nil
+				}
+				l.by[k] = append(l.by[k], seq)
+			}
+		}
+	}
+	return x
+}
