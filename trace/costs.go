@@ -21,8 +21,8 @@ type Cost struct {
 	Stored  float64 // its part of the compressed section, in proportion
 }
 
-// Costs tells where the bytes of the sections signatures, classes, columns and
-// ranks go, largest first.
+// Costs tells where the bytes of the sections signatures, classes, columns, lanes
+// and ranks go, largest first.
 func (r *Reader) Costs() ([]Cost, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -38,6 +38,9 @@ func (r *Reader) Costs() ([]Cost, error) {
 		}
 		c.classes(t, n)
 		r.columnCosts(&c, t, n)
+		if err := r.laneCosts(&c, n); err != nil {
+			return nil, err
+		}
 	}
 	var list []Cost
 	for i := range r.sections {
@@ -50,11 +53,13 @@ func (r *Reader) Costs() ([]Cost, error) {
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.raw) - sum; rest > 0 && (s.id == secSignatures || s.id == secClasses || s.id == secColumns || s.id == secRanks) {
+		if rest := int64(s.raw) - sum; rest > 0 && (s.id == secSignatures || s.id == secClasses || s.id == secColumns || s.id == secRanks || s.id == secLanes) {
 			what := "lengths"
 			switch s.id {
 			case secSignatures:
 				what = "functions, call sites and kinds of forms"
+			case secLanes:
+				what = "terminals and values with lanes"
 			case secRanks:
 				what = "class of each rank"
 			}
@@ -211,4 +216,66 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 			c.add(secColumns, f.Name, names[g][p], form, 1, bytes)
 		}
 	}
+}
+
+// laneCosts takes the lanes of a class apart.
+func (r *Reader) laneCosts(c *costs, n int) error {
+	blobs, err := r.lanes()
+	if err != nil {
+		return err
+	}
+	class := r.class[n]
+	if class.lanes == nil {
+		return nil
+	}
+	first := r.Members(n)[0]
+	w := wire.NewReader(blobs[n], "lanes")
+	var grammars []*grammar.Grammar
+	w.Uvarint()
+	for i := range class.lanes.list {
+		l := &class.lanes.list[i]
+		w.Uvarint()
+		w.Uvarint()
+		for range l.values {
+			w.Uvarint()
+			w.Uvarint()
+		}
+		w.Uvarint()
+		_, size, err := grammar.Decode(w.Remaining())
+		if err != nil {
+			return err
+		}
+		w.Skip(size)
+		grammars = append(grammars, l.steps)
+		c.add(secLanes, r.byID[class.terminals[l.terminal].group.call].Name, "order of steps", "grammar", 1, size)
+	}
+	decodeVarying(w, grammars)
+	size := func() (string, int) {
+		rest := w.Rest()
+		s := column.DecodeSeq(w, class.ranks)
+		if s == nil {
+			return "", 0
+		}
+		return s.Coding(), rest - w.Rest()
+	}
+	for range class.lanes.varying {
+		coding, bytes := size()
+		c.add(secLanes, "", "how often steps are taken", coding, 1, bytes)
+	}
+	for i := range class.lanes.list {
+		l := &class.lanes.list[i]
+		t := &class.terminals[l.terminal]
+		f := r.byID[t.group.call]
+		names := valueNames(f, t.vals(class, 0, first, r.Ranks()))
+		for k, p := range l.values {
+			for range l.by {
+				if l.like[k] > 0 {
+					break
+				}
+				coding, bytes := size()
+				c.add(secLanes, f.Name, names[p], "step, "+coding, 1, bytes)
+			}
+		}
+	}
+	return nil
 }

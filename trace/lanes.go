@@ -18,9 +18,11 @@ import (
 //
 //	lanes = sizes of the pieces in bytes seq, per class: piece
 //	piece = lanes uvarint, lane…, varying counts, per varying count: seq,
-//	        per lane, per step, per value: seq
+//	        per lane, per value that moves like no other, per step: seq
 //	lane  = terminal uvarint as a difference to the one before, values uvarint,
-//	        value uvarint as a difference to the one before…, steps uvarint, grammar
+//	        (value uvarint as a difference to the one before, like uvarint)…, steps uvarint, grammar
+//
+// like is 0, or one more than the number of an earlier value that moves alike.
 //
 // A class without lanes has an empty piece.
 
@@ -65,6 +67,7 @@ func (c *Class) appendLanes(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	b = wire.AppendUvarint(b, uint64(len(c.Lanes)))
+	like := make([][]int, len(c.Lanes))
 	last = 0
 	for i := range c.Lanes {
 		l := &c.Lanes[i]
@@ -72,8 +75,10 @@ func (c *Class) appendLanes(b []byte) ([]byte, error) {
 		last = l.Terminal
 		b = wire.AppendUvarint(b, uint64(len(l.Values)))
 		before := 0
-		for _, p := range l.Values {
+		like[i] = l.like()
+		for k, p := range l.Values {
 			b = wire.AppendUvarint(b, uint64(p-before))
+			b = wire.AppendUvarint(b, uint64(like[i][k]))
 			before = p
 		}
 		b = wire.AppendUvarint(b, uint64(len(l.By)))
@@ -84,13 +89,33 @@ func (c *Class) appendLanes(b []byte) ([]byte, error) {
 		b = column.EncodeSeq(b, &counts.columns[i], &c.Ranks)
 	}
 	for i := range c.Lanes {
-		for _, step := range c.Lanes[i].By {
-			for k := range step {
-				b = column.EncodeSeq(b, &step[k], &c.Ranks)
+		for k, of := range like[i] {
+			for _, step := range c.Lanes[i].By {
+				if of == 0 {
+					b = column.EncodeSeq(b, &step[k], &c.Ranks)
+				}
 			}
 		}
 	}
 	return b, nil
+}
+
+// like finds, for each value, an earlier one that all steps add the same to: its
+// number, from 1, or 0.
+func (l *LaneColumns) like() []int {
+	list := make([]int, len(l.Values))
+	known := make(map[string]int)
+	var key []byte
+	for k := range list {
+		key = key[:0]
+		for _, step := range l.By {
+			key = step[k].AppendRuns(key)
+		}
+		if list[k] = known[string(key)]; list[k] == 0 {
+			known[string(key)] = k + 1
+		}
+	}
+	return list
 }
 
 // check holds a lane against the number of its terminal's values and of ranks.
@@ -132,6 +157,7 @@ type lanes struct {
 type lane struct {
 	terminal int
 	values   []int
+	like     []int // by value: 1 + number of one that moves alike, 0
 	steps    *grammar.Grammar
 	by       [][]*column.Seq // by step, by value
 }
@@ -167,13 +193,17 @@ func decodeLanes(r *wire.Reader, c *class) *lanes {
 		l := lane{terminal: terminal}
 		width := c.terminals[terminal].group.width
 		value := 0
-		for k := range r.Count(1) {
+		for k := range r.Count(2) {
 			d := r.Int(math.MaxInt32)
 			if value += d; value >= width || k > 0 && d == 0 {
 				r.Fail("lane of value %d of %d", value, width)
 				return nil
 			}
-			l.values = append(l.values, value)
+			l.values, l.like = append(l.values, value), append(l.like, r.Int(k))
+			if of := l.like[k]; r.Err() == nil && of > 0 && l.like[of-1] > 0 {
+				r.Fail("lane of value %d is like one that is like another", value)
+				return nil
+			}
 		}
 		steps := r.Count(1)
 		g, n, err := grammar.Decode(r.Remaining())
@@ -197,8 +227,12 @@ func decodeLanes(r *wire.Reader, c *class) *lanes {
 	}
 	for i := range x.list {
 		l := &x.list[i]
-		for k := range l.by {
-			for range l.values {
+		for _, of := range l.like {
+			for k := range l.by {
+				if of > 0 {
+					l.by[k] = append(l.by[k], l.by[k][of-1])
+					continue
+				}
 				seq := column.DecodeSeq(r, c.ranks)
 				if seq == nil {
 					return nil

@@ -2,7 +2,7 @@
 // in one loop, in loops within loops, and two sequences at one place. The argument is the number of iterations.
 // ranks: 1 2 4
 // mpi: mpich openmpi
-// args: 300
+// args: 120
 #include "check.h"
 #include <mpi.h>
 
