@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"spoor/internal/inspect"
 	"spoor/internal/proxy"
 	"spoor/internal/reissue"
 	"spoor/trace"
@@ -68,7 +69,17 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	default:
 		return &usageError{cmd, fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)}
 	}
-	o.Target.Flavour = o.mpi
+	if o.Target.Flavour = o.mpi; o.mpi != "" {
+		has, err := inspect.FunctionsOf(o.mpi)
+		if err != nil {
+			return err
+		}
+		if has == nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s is not installed here: which functions it lacks will show when the program is linked\n", o.mpi)
+		} else {
+			o.Target.Has = func(name string) bool { return has[name] }
+		}
+	}
 	if o.dir == "" {
 		o.dir = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + "-proxy"
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,9 +18,7 @@ import (
 
 	"spoor/internal/diff"
 	"spoor/internal/proxy"
-	"spoor/internal/reissue"
 	"spoor/test/apps/compile"
-	"spoor/test/hpcc"
 	"spoor/trace"
 )
 
@@ -354,155 +351,4 @@ func build(t *testing.T, m *compile.MPI, p *program, dir string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return binary
-}
-
-// TestOtherMPI runs proxies of traces that were made under the other MPI. What
-// an MPI answers differs there; the calls must be possible and end.
-func TestOtherMPI(t *testing.T) {
-	list := installed(t)
-	if len(list) < 2 {
-		skip(t, "only one MPI is installed")
-	}
-	names := []string{"collectives.c", "datatypes.c", "vectors.c"}
-	for _, p := range programs(t) {
-		if !slices.Contains(names, p.name) {
-			continue
-		}
-		for i, m := range list[:2] {
-			other := list[1-i]
-			if !slices.Contains(p.mpis, m.Name) || !slices.Contains(p.mpis, other.Name) || !slices.Contains(p.ranks, "2") {
-				continue
-			}
-			t.Run(p.name+"/"+m.Name+"-"+other.Name, func(t *testing.T) {
-				t.Parallel()
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				dir := t.TempDir()
-				a := traced(t, &m, dir, "a.spoor", "2", build(t, &m, &p, dir))
-				got, why := proxied(t, &other, a, "2", proxy.Options{Target: reissue.Target{Flavour: other.Name}})
-				if got != equal && got != anyOrder {
-					t.Errorf("%s\n%s", got, why)
-				}
-			})
-		}
-	}
-}
-
-// TestApps makes proxies of the small real programs.
-func TestApps(t *testing.T) {
-	for _, m := range installed(t) {
-		var total count
-		t.Run(m.Name, func(t *testing.T) {
-			for _, app := range compile.All {
-				if !sampled(app.Name+m.Name, 2) {
-					continue
-				}
-				ranks := "2"
-				if all() {
-					ranks = "4"
-				}
-				if known(m.Name, app.Name, ranks) {
-					continue
-				}
-				t.Run(app.Name, func(t *testing.T) {
-					t.Parallel()
-					slots <- struct{}{}
-					defer func() { <-slots }()
-					if late() {
-						t.Skip("the time is up")
-					}
-					dir := t.TempDir()
-					binary, err := m.Build(app, dir)
-					if err != nil {
-						t.Fatal(err)
-					}
-					a := traced(t, &m, dir, "a.spoor", ranks, append([]string{binary}, app.Quick...)...)
-					got, why := proxied(t, &m, a, ranks, proxy.Options{})
-					total.add(got)
-					note(t, m.Name, app.Name, ranks, got, why)
-					judge(t, app.Name, m.Name, got, why)
-				})
-			}
-		})
-		t.Logf("%s: %v", m.Name, total.of)
-	}
-}
-
-// TestReal makes proxies of HPC Challenge and of LAMMPS, with SPOOR_TEST_PROXY=all.
-func TestReal(t *testing.T) {
-	if !all() {
-		t.Skip("SPOOR_TEST_PROXY=all runs it")
-	}
-	for _, m := range installed(t) {
-		if m.Name != "openmpi" {
-			continue // what Debian builds them for
-		}
-		real := func(name string, args ...string) {
-			t.Run(name, func(t *testing.T) {
-				if _, err := exec.LookPath(args[0]); err != nil {
-					skip(t, "%s is not installed", args[0])
-				}
-				if known(m.Name, name, "4") || late() {
-					t.Skip("known already, or the time is up")
-				}
-				dir := t.TempDir()
-				if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpcc.Input), 0o666); err != nil {
-					t.Fatal(err)
-				}
-				got, why := proxied(t, &m, traced(t, &m, dir, "a.spoor", "4", args...), "4", proxy.Options{})
-				note(t, m.Name, name, "4", got, why)
-				judge(t, name, m.Name, got, why)
-			})
-		}
-		real("hpcc", "hpcc")
-		real("lammps-melt", "lmp", "-in", "/usr/share/lammps/examples/melt/in.melt", "-log", "none")
-	}
-}
-
-// TestStuck runs a proxy that hangs: one of four ranks makes no calls after its
-// MPI_Init. The watchdog has to end it, and to name the ranks that wait and their calls.
-func TestStuck(t *testing.T) {
-	m := installed(t)[0]
-	for _, x := range installed(t) {
-		if x.Name == "openmpi" {
-			m = x
-		}
-	}
-	var p program
-	for _, q := range programs(t) {
-		if q.name == "collectives.c" {
-			p = q
-		}
-	}
-	dir := t.TempDir()
-	a := traced(t, &m, dir, "a.spoor", "4", build(t, &m, &p, dir))
-	made, err := proxy.Generate(a, proxy.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	include := []byte("#include \"runtime/runtime.h\"\n")
-	text := bytes.Replace(made.Files["proxy.c"], include, append(include, "#include <unistd.h>\n"...), 1)
-	text = bytes.Replace(text, []byte("begun();"), []byte("begun(); while (rank == 1) pause();"), 1)
-	made.Files["proxy.c"] = text
-	if err := made.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	binary := compiled(t, &m, dir)
-	line := slices.Concat(m.Launcher, []string{"-n", "4", "env", "PROXY_WATCHDOG=2", binary})
-	begin := time.Now()
-	out, err := run(t, &m, dir, line...)
-	if err == nil || time.Since(begin) > 30*time.Second {
-		t.Errorf("%v after %v", err, time.Since(begin))
-	}
-	for _, rank := range []int{0, 2, 3} {
-		if !regexp.MustCompile(fmt.Sprintf(`proxy: rank %d, thread 0: for 2 s in call \d+: MPI_\w+\(`, rank)).MatchString(out) {
-			t.Errorf("nothing of rank %d", rank)
-		}
-	}
-	if strings.Contains(out, "proxy: rank 1") {
-		t.Error("rank 1 is in no call")
-	}
-	if t.Failed() {
-		t.Log(out)
-	}
 }
