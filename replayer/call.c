@@ -73,6 +73,14 @@ static int copy_attr(intptr_t object, int key, void *extra, void *value, void **
 	return 0;
 }
 
+/* Copies none: what a null pointer means in MPICH. */
+static int no_copy(intptr_t object, int key, void *extra, void *value, void **copy, int *flag)
+{
+	(void)object, (void)key, (void)extra, (void)value, (void)copy;
+	*flag = 0;
+	return 0;
+}
+
 static int delete_attr(intptr_t object, int key, void *value, void *extra)
 {
 	(void)object, (void)key, (void)value, (void)extra;
@@ -93,6 +101,6 @@ static int nothing(void)
 
 void *call_stand_in(int kind)
 {
-	void *table[] = {(void *)nothing, (void *)user_op, (void *)copy_attr, (void *)delete_attr, (void *)query};
+	void *table[] = {(void *)nothing, (void *)user_op, (void *)copy_attr, (void *)delete_attr, (void *)query, (void *)no_copy};
 	return kind >= 0 && kind < (int)(sizeof table / sizeof *table) ? table[kind] : table[0];
 }

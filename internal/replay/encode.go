@@ -107,16 +107,22 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 		}
 		return uint64(s.integer(c, st, v.Num)), nil
 	case trace.Handle, trace.Object:
+		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.AllHandles(c.Name()) {
+			return s.p.allPvars(), nil
+		}
 		return s.find(st.def.Kind, v.Num)
 	case trace.Request:
 		return s.requestValue(v)
 	case trace.Address:
 		return s.p.segments.address(v.Addr)
 	case trace.FunctionRef:
+		kind := standIns[st.def.Name]
 		if v.Num == 0 {
-			return 0, nil
+			if kind = nullStandIns[kind]; kind == StandInNothing || s.p.flavour == mpi.MPICH {
+				return 0, nil
+			}
 		}
-		return s.p.host.StandIn(standIns[st.def.Name]), nil
+		return s.p.host.StandIn(kind), nil
 	}
 	return 0, nil
 }
@@ -143,6 +149,14 @@ func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 		return "fint " + object(c.Name()), true
 	}
 	return "", false
+}
+
+// allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.
+func (p *Process) allPvars() uint64 {
+	if at, ok := p.host.Symbol("MPI_T_PVAR_ALL_HANDLES"); ok {
+		return load(at, 8)
+	}
+	return ^uint64(0)
 }
 
 // object is the part of a conversion function's name that says of what.

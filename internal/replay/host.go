@@ -61,7 +61,12 @@ const (
 	StandInCopy                   // copies an attribute
 	StandInDelete                 // lets an attribute go
 	StandInQuery                  // gives a generalized request the status that its extra state points to
+	StandInNoCopy                 // lets an attribute be
 )
+
+// nullStandIns are what null pointers among callbacks stand for where the trace's MPI,
+// unlike the one at hand, has them for the functions that it predefines.
+var nullStandIns = map[StandIn]StandIn{StandInCopy: StandInNoCopy, StandInDelete: StandInDelete}
 
 // standIns says which parameters want something better than StandInNothing.
 var standIns = map[string]StandIn{

@@ -28,8 +28,6 @@ var exceptions = []exception{
 	{"spawn.c", "", refused, "spawned processes"},
 	{"spawn_multiple.c", "", refused, "spawned processes"},
 	{"threads_handover.c", "", refused, "a thread completes requests of another, whose numbers depend on timing"},
-	{"tool_events.c", "mpich", refused, "calls on a registration that there is none of"},
-	{"tool_performance.c", "mpich", refused, "calls on a variable that there is none of"},
 
 	{"isendrecv.c", "mpich", differs, "MPICH leaves in the status of a request of MPI_Isendrecv what the one before had in its place"},
 	{"handles_reused.c", "openmpi", differs, "a datatype keeps its number after MPI_Type_free until Open MPI gives its place to another: when a receive ends decides which"},
