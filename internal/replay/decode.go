@@ -60,6 +60,7 @@ func (s *Stream) setHandle(h *handles, number int64, v uint64) {
 		}
 		h.cell[s.number][number] = at
 	}
+	h.again(at)
 	store(at, h.width, v)
 	s.p.changed.Broadcast()
 }

@@ -210,18 +210,17 @@ func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error)
 			return 0, err
 		}
 		store(at, st.width, v)
-		s.forget(st, p.In.Num)
+		s.forget(c, st, p.In.Num)
 	}
 	return at, nil
 }
 
-// forget notes to drop a handle that the call frees, where another thread might
-// take it for the next one of its number. Of other kinds there may be more
+// forget notes that the call frees a handle. Where another thread might take it for the
+// next one of its number, it is dropped before; of other kinds there may be more
 // references.
-func (s *Stream) forget(st *step, number int64) {
+func (s *Stream) forget(c *trace.Call, st *step, number int64) {
 	k := st.def.Kind
-	if len(s.p.streams) == 1 || number < trace.FirstLocal || st.def.Dir != mpi.Free ||
-		k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile {
+	if number < trace.FirstLocal || st.def.Dir != mpi.Free || c.Return != 0 {
 		return
 	}
 	h := s.p.handles[k]
@@ -230,7 +229,13 @@ func (s *Stream) forget(st *step, number int64) {
 		return
 	}
 	cell := h.cell[i][number]
+	if len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile {
+		s.after = append(s.after, func() { h.freed(cell) })
+		return
+	}
 	delete(h.cell[i], number) // the MPI may hand its value out before the call has come out
+	delete(h.alive, cell)
+	delete(h.beneath, cell)
 	s.after = append(s.after, func() { s.p.cells.give(cell) })
 }
 
@@ -240,6 +245,7 @@ func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 	if at, ok := h.cell[s.number][number]; ok {
 		// The handle gets its value when the call has come out; until then the
 		// old one, if any, is gone.
+		h.again(at)
 		return at, nil
 	}
 	at, err := s.p.cells.take()
@@ -248,6 +254,7 @@ func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 	}
 	s.after = append(s.after, func() {
 		h.cell[s.number][number] = at
+		h.again(at)
 		s.p.changed.Broadcast()
 	})
 	return at, nil

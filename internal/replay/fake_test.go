@@ -317,6 +317,44 @@ func TestHandlesThatTheProgramMade(t *testing.T) {
 }
 
 // A handle that nobody made ends the replay with a message, not with a hang.
+// Two handles of one number, as the trace's MPI gave the same one twice: freeing the
+// number once leaves the first.
+func TestHandlesOfOneNumber(t *testing.T) {
+	const group = 1024
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
+		r.Begin()
+		r.Call("MPI_Comm_group", 1, tracktest.World, group)
+		r.Call("MPI_Comm_group", 1, tracktest.World, group)
+		r.Call("MPI_Group_size", 2, group, 1)
+		r.Call("MPI_Group_free", 3, group)
+		r.Call("MPI_Group_size", 2, group, 1)
+		r.Call("MPI_Group_free", 3, group)
+		r.Call("MPI_Comm_group", 1, tracktest.World, group)
+		r.Call("MPI_Group_free", 3, group)
+		r.End()
+	})
+	f := &fake{}
+	var used []uint64
+	f.on = map[string]func(c *Call){
+		"MPI_Comm_group": f.makes(1, 4),
+		"MPI_Group_size": func(c *Call) { used = append(used, c.Words[0]) },
+		"MPI_Group_free": func(c *Call) {
+			used = append(used, load(c.Words[0], 4))
+			store(c.Words[0], 4, 0x08000000)
+		},
+	}
+	p, err := run(t, r, 0, f, mpi.MPICH, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []uint64{0x5002, 0x5002, 0x5001, 0x5001, 0x5003}; !slices.Equal(used, want) {
+		t.Errorf("handles %#x, expected %#x", used, want)
+	}
+	if h := p.handles[mpi.KindGroup]; len(h.alive) != 0 || len(h.beneath) != 0 {
+		t.Errorf("%d and %d handles are left", len(h.alive), len(h.beneath))
+	}
+}
+
 func TestHandleThatWasNeverMade(t *testing.T) {
 	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()

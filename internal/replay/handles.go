@@ -14,10 +14,40 @@ type handles struct {
 	table *mpi.Handles
 	null  uint64
 	cell  []map[int64]uint64 // by stream that made it: where the value is
+
+	// Where an MPI gives out a handle once more, a trace made under it has the same
+	// number again, and the MPI at hand may give another handle. By cell: those that
+	// have its number too, and whether the one in it was not freed.
+	beneath map[uint64][]uint64
+	alive   map[uint64]bool
+}
+
+// mostBeneath bounds what is kept of handles that nobody frees.
+const mostBeneath = 64
+
+// again makes a cell ready for another handle of its number.
+func (h *handles) again(cell uint64) {
+	if h.alive[cell] && len(h.beneath[cell]) < mostBeneath {
+		h.beneath[cell] = append(h.beneath[cell], load(cell, h.width))
+	}
+	h.alive[cell] = true
+}
+
+// freed notes that the handle in a cell is gone.
+func (h *handles) freed(cell uint64) {
+	list := h.beneath[cell]
+	if len(list) == 0 {
+		delete(h.alive, cell)
+		return
+	}
+	store(cell, h.width, list[len(list)-1])
+	if h.beneath[cell] = list[:len(list)-1]; len(list) == 1 {
+		delete(h.beneath, cell)
+	}
 }
 
 func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (uint64, bool)) *handles {
-	h := &handles{kind: kind, width: 8, cell: make([]map[int64]uint64, streams)}
+	h := &handles{kind: kind, width: 8, cell: make([]map[int64]uint64, streams), beneath: make(map[uint64][]uint64), alive: make(map[uint64]bool)}
 	for i := range h.cell {
 		h.cell[i] = make(map[int64]uint64)
 	}
