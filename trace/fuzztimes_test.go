@@ -1,0 +1,80 @@
+package trace
+
+import (
+	"bytes"
+	"testing"
+
+	"spoor/internal/column"
+	"spoor/internal/timing/hist"
+	"spoor/internal/wire"
+)
+
+// FuzzClocks: what is not a table of clocks is an error, and what is one goes both ways
+// and puts every time somewhere.
+func FuzzClocks(f *testing.F) {
+	for _, c := range []Clocks{
+		{[]Clock{{}}, column.Of(0, 0, 0, 0)},
+		{[]Clock{{}, {AtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, BoundNs: 9}}, column.Of(0, 1, 1, 0)},
+	} {
+		f.Add(c.append(nil), int64(1e18))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at int64) {
+		w := wire.NewReader(data, "clocks")
+		table := decodeClocks(w, 4)
+		if w.Done() != nil {
+			return
+		}
+		of := make([]int64, len(table.of))
+		for rank, n := range table.of {
+			of[rank] = int64(n)
+			l := table.list[n]
+			l.Own(l.Common(at))
+		}
+		c := Clocks{table.list, column.Of(of...)}
+		if err := c.check(4); err != nil {
+			t.Fatal(err)
+		}
+		b := c.append(nil)
+		w = wire.NewReader(b, "clocks")
+		again := decodeClocks(w, 4)
+		if err := w.Done(); err != nil {
+			t.Fatal(err)
+		}
+		if second := (&Clocks{again.list, c.Of}).append(nil); !bytes.Equal(second, b) {
+			t.Fatalf("%x became %x", b, second)
+		}
+	})
+}
+
+// FuzzHistograms does the same with the histograms of a class.
+func FuzzHistograms(f *testing.F) {
+	h := hist.New(5, 1)
+	for i := range uint64(300) {
+		h.Add(i * i % 1000)
+	}
+	f.Add(appendHistograms(nil, []Histogram{{0, FromStart, h, h}, {0, 3, h, hist.New(2, 0)}, {6, FromAnywhere, h, h}}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w := wire.NewReader(data, "histograms")
+		list := decodeHistograms(w, 8, 5)
+		if w.Done() != nil {
+			return
+		}
+		for _, x := range list {
+			if x.Terminal < 0 || x.Terminal > 7 || x.From < FromAnywhere || x.From > 4 {
+				t.Fatalf("%+v", x)
+			}
+			for _, u := range []uint64{0, 1 << 63, 1<<64 - 1} {
+				draw(x.Duration, u)
+			}
+		}
+		b := appendHistograms(nil, list)
+		w = wire.NewReader(b, "histograms")
+		again := decodeHistograms(w, 8, 5)
+		if err := w.Done(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(appendHistograms(nil, again), b) {
+			t.Fatal("not stable")
+		}
+	})
+}
