@@ -97,7 +97,7 @@ func (h *histograms) toNs(ticks uint64) uint64 {
 func (h *histograms) settle(p *pair) {
 	var durations, gaps [lateTimes]uint64
 	for i, t := range p.late[:p.n] {
-		durations[i], gaps[i] = uint64(float64(t.duration)*h.ns+0.5), uint64(float64(t.gap)*h.ns+0.5)
+		durations[i], gaps[i] = uint64(int64(float64(t.duration)*h.ns+0.5)), uint64(int64(float64(t.gap)*h.ns+0.5))
 	}
 	p.hists[0].AddAll(durations[:p.n])
 	p.hists[1].AddAll(gaps[:p.n])

@@ -184,8 +184,13 @@ func (b *Bin) add(v uint64) {
 	d := float64(v) - b.Mean
 	b.late += d
 	b.late2 += float64(d * d)
-	b.Min = min(b.Min, v)
-	b.Max = max(b.Max, v)
+	// Branches that are foretold well, where min and max would store each time.
+	if v < b.Min {
+		b.Min = v
+	}
+	if v > b.Max {
+		b.Max = v
+	}
 }
 
 // grow makes a bin for v, which belongs to bin i, unless that one covers it.
