@@ -16,7 +16,6 @@
 package objects
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
@@ -39,10 +38,10 @@ type key struct {
 	id   int64
 }
 
-// maxBindings bounds how often objects that change their meaning may be made on
-// a rank: each takes memory here, but next to none in a file that says they
-// were made in a loop.
-const maxBindings = 1 << 20
+// maxBindings bounds how often objects of a name that changes its meaning may be
+// made on a rank, for each takes memory here, but next to none in a file that says
+// they were made in a loop. What a name means that exceeds it is not known.
+var maxBindings uint64 = 1 << 20
 
 // A Table is what all ranks of a trace share.
 type Table struct {
@@ -151,6 +150,7 @@ const (
 	unseen    state = iota
 	plain           // the name always means the same
 	ambiguous       // it depends on the position
+	lost            // and there are too many of those
 )
 
 // Rank returns the view of a rank.
@@ -187,9 +187,7 @@ func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 	}
 	for made, h := range x.made {
 		if x.ambiguous(made) {
-			if err := x.locate(h); err != nil {
-				return nil, err
-			}
+			x.locate(h)
 		}
 	}
 	return x, nil
@@ -296,9 +294,10 @@ func (x *Rank) changes(name key, h *history) bool {
 }
 
 // locate finds where the objects of a name were made.
-func (x *Rank) locate(h *history) error {
+func (x *Rank) locate(h *history) {
 	if h.total > maxBindings {
-		return fmt.Errorf("rank %d: one handle means more than %d things: %w", x.k.Number(), maxBindings, trace.ErrFormat)
+		h.state = lost
+		return
 	}
 	calls := make(map[int]*trace.Call)
 	for _, m := range h.makers {
@@ -314,13 +313,12 @@ func (x *Rank) locate(h *history) error {
 			h.positions = append(h.positions, binding{stream, index, calls[t]})
 		}
 	}
-	return nil
 }
 
 // at returns the making of what a name means at a position.
 func (x *Rank) at(name key, stream int, index uint64) (binding, bool) {
 	h := x.made[name]
-	if h == nil {
+	if h == nil || h.state == lost {
 		return binding{}, false
 	}
 	if h.state != ambiguous {

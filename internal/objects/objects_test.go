@@ -1,0 +1,81 @@
+package objects
+
+import (
+	"testing"
+
+	"spoor/internal/merge/mergetest"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+const (
+	local  = trace.FirstLocal
+	double = 0x214
+)
+
+// reused gives a number to types of two sizes in turn, and sends each.
+func reused(rounds int) func(r *tracktest.Recorder) {
+	return func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range rounds {
+			n := int64(1 + i%2)
+			r.Call("MPI_Type_contiguous", 41, n, double, local, 8*n, 0, 8*n, 0, 8*n)
+			r.Call("MPI_Send", 40, 1, 0, 1, local, 0, 1, tracktest.World)
+			r.Call("MPI_Type_free", 42, local)
+		}
+		r.End()
+	}
+}
+
+// sizes counts the sends of a rank by the size of what they send, -1 if unknown.
+func sizes(t *testing.T, r *trace.Reader) map[int64]uint64 {
+	t.Helper()
+	table, err := New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := r.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := table.Rank(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[int64]uint64)
+	for n := range k.Terminals() {
+		c, err := k.Terminal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Name() != "MPI_Send" {
+			continue
+		}
+		for _, p := range x.Pieces(0, c) {
+			size, ok := x.TypeSize(&c.Param("datatype").In, 0, p.At)
+			if !ok {
+				size = -1
+			}
+			got[size] += p.Count
+		}
+	}
+	return got
+}
+
+func TestReusedNumber(t *testing.T) {
+	if got := sizes(t, mergetest.Run(t, 1, reused(101))); got[8] != 51 || got[16] != 50 || len(got) != 2 {
+		t.Errorf("sends by size: %v", got)
+	}
+}
+
+// A number that means too many things is not known, which is no error.
+func TestTooManyMeanings(t *testing.T) {
+	defer func(n uint64) { maxBindings = n }(maxBindings)
+	maxBindings = 100
+	if got := sizes(t, mergetest.Run(t, 1, reused(101))); got[-1] != 101 || len(got) != 1 {
+		t.Errorf("sends by size: %v", got)
+	}
+	if got := sizes(t, mergetest.Run(t, 1, reused(100))); got[8] != 50 || got[16] != 50 {
+		t.Errorf("sends by size: %v", got)
+	}
+}
