@@ -91,7 +91,7 @@ func (t *traffic) collective(r role, s site) {
 			t.out.send(comm.WorldRank(self+1), b, ok)
 		}
 	case neighbours, toNeighbours:
-		t.neighbours(r, &s, comm, self)
+		t.neighbours(&s, comm)
 	}
 }
 

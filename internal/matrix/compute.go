@@ -71,6 +71,7 @@ func Occurs(r *trace.Reader, opts Options) bool {
 type builder struct {
 	m     *Matrix
 	table *objects.Table
+	comms *trace.Comms
 
 	mu    sync.Mutex
 	sums  []map[int]Cell // rows, while bins or one-sided reads add to them
@@ -91,14 +92,15 @@ type worker struct {
 }
 
 func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error) (*Matrix, error) {
-	table, err := objects.New(r)
+	table := objects.New(r)
+	comms, err := table.Comms()
 	if err != nil {
 		return nil, err
 	}
 	opts.Bin = max(opts.Bin, 1)
 	m := &Matrix{Ranks: r.Ranks(), Bin: opts.Bin}
 	b := &builder{
-		m: m, table: table, sums: make([]map[int]Cell, m.Size()),
+		m: m, table: table, comms: comms, sums: make([]map[int]Cell, m.Size()),
 		fans: make(map[*trace.Comm]*fan), roles: make(map[int][]role),
 	}
 	var next, done atomic.Int64
@@ -222,7 +224,7 @@ func (b *builder) finish() *Matrix {
 		m.rows[i] = entries(sum)
 		b.sums[i] = nil
 	}
-	for _, c := range b.table.Comms().List() { // in the same order every time
+	for _, c := range b.comms.List() { // in the same order every time
 		f := b.fans[c]
 		if f == nil {
 			continue

@@ -82,11 +82,12 @@ func (t *traffic) start(s site) {
 			list = []trace.Value{p.In}
 		}
 		for j := range list {
-			m, ok := t.x.Request(&list[j], s.stream, s.index)
-			if !ok {
-				if list[j].Form != trace.RequestNull {
-					t.out.unknown()
-				}
+			if list[j].Form == trace.RequestNull {
+				continue
+			}
+			m, ok := t.x.Request(list[j].ID, s.stream, s.index)
+			if !ok || list[j].Form != trace.RequestPersistent {
+				t.out.unknown()
 				continue
 			}
 			r, _ := roleOf(m.Call.Func)
@@ -133,7 +134,10 @@ func (t *traffic) bytes(s *site, n int64, datatype *trace.Value) (bytes int64, s
 	if n <= 0 {
 		return 0, true
 	}
-	size, ok := t.x.TypeSize(datatype, s.stream, s.index)
+	if datatype.Type != trace.Handle {
+		return 0, false
+	}
+	size, ok := t.x.TypeSize(datatype.Num, s.stream, s.index)
 	if !ok || size < 0 || size > 0 && n > maxBytes/size {
 		return 0, false
 	}
@@ -186,7 +190,7 @@ func (t *traffic) rma(s site) {
 	}
 	var comm *trace.Comm
 	if p := s.c.Param("win"); p != nil && ok {
-		if m, ok := t.x.Window(&p.In, s.stream, s.index); ok {
+		if m, ok := t.x.Window(p.In.Num, s.stream, s.index); ok {
 			comm = t.comm(&site{m.Call, m.Stream, m.Index})
 		}
 	}

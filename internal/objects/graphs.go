@@ -7,9 +7,9 @@ import (
 	"spoor/trace"
 )
 
-// A Graph is the topology of a communicator that MPI_Dist_graph_create made. Each
+// A graph is the topology of a communicator that MPI_Dist_graph_create made. Each
 // process may have given any of its edges, so it is known only if all have a track.
-type Graph struct {
+type graph struct {
 	out, in [][]int // by rank of the communicator: neighbours, as the edges came
 	known   bool
 	tracks  int
@@ -24,15 +24,15 @@ const maxEdges = 1 << 24
 // graphs are the distributed graphs of a run, found when first asked for.
 type graphs struct {
 	once sync.Once
-	of   map[*trace.Comm]*Graph
+	of   map[*trace.Comm]*graph
 	err  error
 }
 
-// Graph returns the topology of a communicator that MPI_Dist_graph_create made;
+// graph returns the topology of a communicator that MPI_Dist_graph_create made;
 // nil if it is not known.
-func (t *Table) Graph(c *trace.Comm) (*Graph, error) {
+func (t *Table) graph(c *trace.Comm) (*graph, error) {
 	t.graphs.once.Do(func() {
-		t.graphs.of = make(map[*trace.Comm]*Graph)
+		t.graphs.of = make(map[*trace.Comm]*graph)
 		t.graphs.err = t.findGraphs()
 	})
 	if g := t.graphs.of[c]; g != nil && g.known {
@@ -41,18 +41,8 @@ func (t *Table) Graph(c *trace.Comm) (*Graph, error) {
 	return nil, t.graphs.err
 }
 
-// Out returns whom a rank of the communicator sends to, and whether this is the
-// order in which neighbourhood collectives take them: MPI leaves that to the
-// library, which tells it when asked.
-func (g *Graph) Out(rank int) (list []int, ordered bool) {
-	return asTold(g.out[rank], g.order[rank].out)
-}
-
-// In returns whom a rank hears from, as Out does.
-func (g *Graph) In(rank int) (list []int, ordered bool) {
-	return asTold(g.in[rank], g.order[rank].in)
-}
-
+// asTold brings neighbours into the order in which neighbourhood collectives take
+// them, which MPI leaves to the library: it is known if the library was asked.
 func asTold(list, told []int) ([]int, bool) {
 	if len(list) < 2 {
 		return list, true
@@ -70,33 +60,23 @@ func asTold(list, told []int) ([]int, bool) {
 	return told, true
 }
 
-// Degrees returns how many neighbours a rank hears from and sends to in the graphs
-// that a terminal of it makes: 0 if they differ or are not known.
-func (t *Table) Degrees(k *trace.Rank, terminal int) (in, out int, err error) {
-	c, err := k.Terminal(terminal)
+// inGraph is the neighbourhood of a rank in a graph that it made.
+func (t *Table) inGraph(rank, self int, m Making) (n Neighbourhood, ok bool) {
+	made, ok := makes(m.Call)
+	if !ok {
+		return n, false
+	}
+	comms, err := t.Comms()
 	if err != nil {
-		return 0, 0, err
+		return n, false
 	}
-	p := c.Param("comm_dist_graph")
-	if p == nil || c.NewComm == nil {
-		return 0, 0, nil
+	g, err := t.graph(comms.At(rank, m.Stream, m.Index, made.id))
+	if g == nil || err != nil || self >= len(g.out) {
+		return n, false
 	}
-	first := true
-	for stream := range k.Streams() {
-		for index := range k.Occurrences(stream, func(n int) bool { return n == terminal }).All() {
-			g, err := t.Graph(t.comms.At(k.Number(), stream, index, p.Out.Num))
-			own := int(c.NewComm.Rank)
-			if g == nil || err != nil || own < 0 || own >= len(g.out) {
-				return 0, 0, err
-			}
-			if a, b := len(g.in[own]), len(g.out[own]); first {
-				in, out, first = a, b, false
-			} else if a != in || b != out {
-				return 0, 0, nil
-			}
-		}
-	}
-	return in, out, nil
+	n.In, _ = asTold(g.in[self], g.order[self].in)
+	n.Out, n.Ordered = asTold(g.out[self], g.order[self].out)
+	return n, true
 }
 
 const (
@@ -106,6 +86,10 @@ const (
 
 // findGraphs collects the edges of all graphs from all ranks.
 func (t *Table) findGraphs() error {
+	comms, err := t.Comms()
+	if err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(t.r.Schema(), func(f *trace.Function) bool { return f.Name == makesGraph }) {
 		return nil
 	}
@@ -135,20 +119,20 @@ func (t *Table) findGraphs() error {
 			for index, n := range k.Occurrences(stream, func(n int) bool { return calls[n] != nil }).All() {
 				c := calls[n]
 				if c.Name() == tellsGraph {
-					t.noteOrder(c, rank, stream, index)
+					t.noteOrder(comms, c, rank, stream, index)
 					continue
 				}
 				p := c.Param("comm_dist_graph")
 				if p == nil || p.Out.Type != trace.Handle {
 					continue
 				}
-				comm := t.comms.At(rank, stream, index, p.Out.Num)
+				comm := comms.At(rank, stream, index, p.Out.Num)
 				if comm == nil || comm.Size < 1 || comm.Size > t.r.Ranks() {
 					continue
 				}
 				g := t.graphs.of[comm]
 				if g == nil {
-					g = &Graph{out: make([][]int, comm.Size), in: make([][]int, comm.Size), order: make(map[int]neighbours)}
+					g = &graph{out: make([][]int, comm.Size), in: make([][]int, comm.Size), order: make(map[int]neighbours)}
 					t.graphs.of[comm] = g
 				}
 				g.tracks++
@@ -166,7 +150,7 @@ func (t *Table) findGraphs() error {
 }
 
 // add takes in the edges that one process gave.
-func (g *Graph) add(c *trace.Call) bool {
+func (g *graph) add(c *trace.Call) bool {
 	sources, degrees, destinations := c.Param("sources"), c.Param("degrees"), c.Param("destinations")
 	if sources == nil || degrees == nil || destinations == nil || len(degrees.In.Elems) < len(sources.In.Elems) {
 		return false
@@ -191,31 +175,23 @@ func (g *Graph) add(c *trace.Call) bool {
 
 // noteOrder keeps what MPI_Dist_graph_neighbors said. The graph may not be there
 // yet only if the communicator was made otherwise.
-func (t *Table) noteOrder(c *trace.Call, rank, stream int, index uint64) {
+func (t *Table) noteOrder(comms *trace.Comms, c *trace.Call, rank, stream int, index uint64) {
 	p := c.Param("comm")
 	if p == nil || p.In.Type != trace.Handle {
 		return
 	}
-	comm := t.comms.At(rank, stream, index, p.In.Num)
+	comm := comms.At(rank, stream, index, p.In.Num)
 	g := t.graphs.of[comm]
 	if g == nil {
 		return
 	}
 	for own := range comm.Size {
 		if comm.WorldRank(own) == rank {
-			g.order[own] = neighbours{numbers(c.Param("sources")), numbers(c.Param("destinations"))}
+			from, to := c.Param("sources"), c.Param("destinations")
+			if from != nil && to != nil {
+				g.order[own] = neighbours{numbers(from.Out.Elems), numbers(to.Out.Elems)}
+			}
 			return
 		}
 	}
-}
-
-func numbers(p *trace.Param) []int {
-	if p == nil {
-		return nil
-	}
-	list := make([]int, len(p.Out.Elems))
-	for i := range list {
-		list[i] = int(p.Out.Elems[i].Num)
-	}
-	return list
 }

@@ -45,8 +45,7 @@ var maxBindings uint64 = 1 << 20
 
 // A Table is what all ranks of a trace share.
 type Table struct {
-	r     *trace.Reader
-	comms *trace.Comms
+	r *trace.Reader
 
 	mu      sync.Mutex
 	classes map[int]*class
@@ -67,16 +66,11 @@ type class struct {
 type place struct{ stream, terminal int }
 
 // New prepares a trace.
-func New(r *trace.Reader) (*Table, error) {
-	comms, err := r.Comms()
-	if err != nil {
-		return nil, err
-	}
-	return &Table{r: r, comms: comms, classes: make(map[int]*class)}, nil
-}
+func New(r *trace.Reader) *Table { return &Table{r: r, classes: make(map[int]*class)} }
 
-// Comms returns the communicators of the trace.
-func (t *Table) Comms() *trace.Comms { return t.comms }
+// Comms returns the communicators of the trace, which are found when first asked
+// for.
+func (t *Table) Comms() (*trace.Comms, error) { return t.r.Comms() }
 
 func (t *Table) class(k *trace.Rank) (*class, error) {
 	t.mu.Lock()
@@ -192,9 +186,6 @@ func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 	}
 	return x, nil
 }
-
-// Table returns what the rank shares with all others.
-func (x *Rank) Table() *Table { return x.t }
 
 // Count returns how often a terminal occurs in a stream.
 func (x *Rank) Count(stream, terminal int) uint64 { return x.counts[stream][terminal] }
@@ -433,18 +424,11 @@ func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
 
 // TypeSize returns the bytes of data of a datatype that a call at a position
 // passes; false if not known.
-func (x *Rank) TypeSize(v *trace.Value, stream int, index uint64) (int64, bool) {
-	if v.Type != trace.Handle {
-		return 0, false
+func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
+	if handle < trace.FirstLocal {
+		return mpi.TypeSize(handle)
 	}
-	if v.Predefined() {
-		return mpi.TypeSize(v.Num)
-	}
-	id, ok := own(datatype, v)
-	if !ok {
-		return 0, false
-	}
-	b, ok := x.at(key{datatype, id}, stream, index)
+	b, ok := x.at(key{datatype, handle}, stream, index)
 	if !ok || b.call.NewType.Size < 0 {
 		return 0, false
 	}
@@ -454,10 +438,11 @@ func (x *Rank) TypeSize(v *trace.Value, stream int, index uint64) (int64, bool) 
 // Comm returns the communicator that a call at a position passes; nil if not
 // known.
 func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *trace.Comm {
-	if v.Type != trace.Handle {
+	comms, err := x.t.Comms()
+	if v.Type != trace.Handle || err != nil {
 		return nil
 	}
-	return x.t.comms.At(x.k.Number(), stream, index, v.Num)
+	return comms.At(x.k.Number(), stream, index, v.Num)
 }
 
 // A Making is the call that made an object, and where it was. The position
@@ -468,26 +453,22 @@ type Making struct {
 	Index  uint64
 }
 
-func (x *Rank) making(of kind, v *trace.Value, stream int, index uint64) (Making, bool) {
-	id, ok := own(of, v)
-	if !ok {
-		return Making{}, false
-	}
+func (x *Rank) making(of kind, id int64, stream int, index uint64) (Making, bool) {
 	b, ok := x.at(key{of, id}, stream, index)
 	return Making{b.call, b.stream, b.index}, ok
 }
 
-// Request returns the making of a persistent request.
-func (x *Rank) Request(v *trace.Value, stream int, index uint64) (Making, bool) {
-	return x.making(request, v, stream, index)
+// Request returns the making of a persistent request, given its ID.
+func (x *Rank) Request(id int64, stream int, index uint64) (Making, bool) {
+	return x.making(request, id, stream, index)
 }
 
 // Window returns the making of a window.
-func (x *Rank) Window(v *trace.Value, stream int, index uint64) (Making, bool) {
-	return x.making(window, v, stream, index)
+func (x *Rank) Window(handle int64, stream int, index uint64) (Making, bool) {
+	return x.making(window, handle, stream, index)
 }
 
-// CommMaker returns the making of a communicator that is not predefined.
-func (x *Rank) CommMaker(v *trace.Value, stream int, index uint64) (Making, bool) {
-	return x.making(comm, v, stream, index)
+// Maker returns the making of a communicator that is not predefined.
+func (x *Rank) Maker(handle int64, stream int, index uint64) (Making, bool) {
+	return x.making(comm, handle, stream, index)
 }

@@ -30,10 +30,7 @@ func reused(rounds int) func(r *tracktest.Recorder) {
 // sizes counts the sends of a rank by the size of what they send, -1 if unknown.
 func sizes(t *testing.T, r *trace.Reader) map[int64]uint64 {
 	t.Helper()
-	table, err := New(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := New(r)
 	k, err := r.Rank(0)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +49,7 @@ func sizes(t *testing.T, r *trace.Reader) map[int64]uint64 {
 			continue
 		}
 		for _, p := range x.Pieces(0, c) {
-			size, ok := x.TypeSize(&c.Param("datatype").In, 0, p.At)
+			size, ok := x.TypeSize(c.Param("datatype").In.Num, 0, p.At)
 			if !ok {
 				size = -1
 			}

@@ -21,77 +21,33 @@ type call struct {
 	rule     *rule
 	later    bool // the rule is about MPI_Start
 
-	out, in                 operands
-	root, comm, inPlace     int
-	status                  int // of a blocking receive
-	partitions              int
-	request                 int // persistent one that comes out
-	starts                  int // persistent request or requests that go in
-	handle, aux             int // of a new datatype or communicator
-	makes                   what
-	topology                topology
-	topologyAt, topologyAt2 int // the numbers of neighbours follow from these
-	parent                  int
-	shape                   []int // positions of what the layout of the signature depends on
-	array                   bool  // of requests
+	out, in             operands
+	root, comm, inPlace int
+	status              int // of a blocking receive
+	partitions          int
+	starts              int   // persistent request or requests that go in
+	shape               []int // positions of what the layout of the signature depends on
+	array               bool  // of requests
 }
 
 type operands struct{ count, datatype, peer int }
 
-// what a handle is a handle of.
-type what uint8
-
-const (
-	nothing what = iota
-	datatype
-	communicator
-	request
-)
-
-// topology says how a communicator comes by its neighbours.
-type topology uint8
-
-const (
-	noTopology  topology = iota
-	cartesian            // number of dimensions
-	subgrid              // the dimensions that remain
-	graph                // index of each process's last neighbour
-	adjacent             // numbers of sources and targets
-	distributed          // what all ranks together gave
-	inherited            // as the parent has it
-)
-
-var topologies = map[string]struct {
-	kind          topology
-	first, second string
-}{
-	"MPI_Cart_create": {cartesian, "ndims", ""}, "MPI_Cart_sub": {subgrid, "remain_dims", ""},
-	"MPI_Graph_create": {graph, "index", ""}, "MPI_Dist_graph_create_adjacent": {adjacent, "indegree", "outdegree"},
-	"MPI_Dist_graph_create": {distributed, "", ""},
-	"MPI_Comm_dup":          {inherited, "", ""}, "MPI_Comm_idup": {inherited, "", ""},
-	"MPI_Comm_dup_with_info": {inherited, "", ""}, "MPI_Comm_idup_with_info": {inherited, "", ""},
-}
-
-// compile takes a terminal apart; nil if it neither moves anything nor makes a
-// handle that matters.
-func compile(k *trace.Rank, terminal, width int) (*call, error) {
+// compile takes a terminal apart; nil if it moves nothing.
+func compile(k *trace.Rank, terminal int) (*call, error) {
 	c, err := k.Terminal(terminal)
 	if err != nil {
 		return nil, err
 	}
 	r, later := ruleOf(c.Name())
-	if r == nil && c.Func.Has(trace.Persistent) {
-		r, later = &rule{}, true // a barrier moves nothing, but its number may be used again
-	}
 	starts := c.Func.Has(trace.Starts)
-	if r == nil && !starts && c.NewType == nil && c.NewComm == nil {
+	if r == nil && !starts {
 		return nil, nil
 	}
 	at, err := k.ParamValues(terminal)
 	if err != nil {
 		return nil, err
 	}
-	p := &call{terminal: terminal, rule: r, later: later, makes: nothing, shape: []int{0}}
+	p := &call{terminal: terminal, rule: r, later: later, shape: []int{0}}
 	for i := range c.Params {
 		def := c.Params[i].Def
 		for _, pos := range []int{at[i].In, at[i].Out} {
@@ -109,15 +65,7 @@ func compile(k *trace.Rank, terminal, width int) (*call, error) {
 		}
 		return -1
 	}
-	made := func(kind string) int {
-		for i := range c.Params {
-			if c.Params[i].Kind() == kind && at[i].Out >= 0 {
-				return at[i].Out
-			}
-		}
-		return -1
-	}
-	p.comm, p.root, p.inPlace, p.status, p.partitions, p.request, p.starts = find("comm"), -1, -1, -1, -1, -1, -1
+	p.comm, p.root, p.inPlace, p.status, p.partitions, p.starts = find("comm"), -1, -1, -1, -1, -1
 	if r != nil {
 		p.out = operands{find(r.out.count), find(r.out.datatype), find(r.out.peer)}
 		p.in = operands{find(r.in.count), find(r.in.datatype), find(r.in.peer)}
@@ -133,9 +81,6 @@ func compile(k *trace.Rank, terminal, width int) (*call, error) {
 				p.status = at[i].Out
 			}
 		}
-		if later {
-			p.makes, p.request = request, made("request")
-		}
 	}
 	if starts {
 		for i := range c.Params {
@@ -145,142 +90,116 @@ func compile(k *trace.Rank, terminal, width int) (*call, error) {
 			}
 		}
 	}
-	if c.NewType != nil {
-		p.makes, p.handle, p.aux = datatype, made("datatype"), width-5
-	}
-	if c.NewComm != nil {
-		p.makes, p.handle, p.aux = communicator, made("comm"), width-7
-		t := topologies[c.Name()]
-		p.topology, p.topologyAt, p.topologyAt2 = t.kind, find(t.first), find(t.second)
-		if t.kind == inherited {
-			p.parent = p.comm
-		}
-	}
-	if p.makes != nothing && p.makes != request && p.handle < 0 || p.makes == request && p.request < 0 {
-		p.makes = nothing
-	}
 	return p, nil
 }
 
-// A name is a handle of some kind; a meaning is what is known of it. Of a
-// datatype: its size. Of a communicator: own rank, size, size of the other
-// group, neighbours that send and that get. Of a persistent request: Amount.
-type name struct {
-	what   what
-	handle int64
+// A view is a place in a rank's calls, where handles have their meaning. It notes
+// what it was asked, and whether the values that it gave are those of all ranks.
+type view struct {
+	w      *evaluator
+	stream int
+	index  uint64
+
+	varies      bool // a value differs between the ranks of the class
+	askedRank   bool // own rank in a communicator
+	askedHandle bool // a handle that the program made
 }
 
-type meaning [5]int64
-
-// An env knows what handles mean at some place. It notes what it was asked.
-type env struct {
-	world    meaning
-	means    map[name]meaning
-	unstable map[name]bool // handles that mean this here and that there
-
-	// degrees tells how many neighbours a rank has in the distributed graph that a
-	// terminal makes.
-	degrees func(terminal int) (in, out int64)
-
-	askedRank     bool // own rank in a communicator
-	askedHandle   bool // a handle that the program made
-	askedUnstable bool
+// values gives the values of a terminal's signature.
+func (v *view) values(terminal int) values {
+	return func(at int) int64 {
+		if n, ok := v.w.c.x.Same(terminal, at); ok {
+			return n
+		}
+		v.varies = true
+		return v.w.c.x.At(terminal, at, v.w.member)
+	}
 }
 
-func (e *env) forget() { e.askedRank, e.askedHandle, e.askedUnstable = false, false, false }
+// A group is what is known of a communicator: its handle, size, and the size of the
+// other group.
+type group struct{ handle, size, remote int64 }
 
-func (e *env) look(n name) meaning {
-	e.askedHandle = true
-	e.askedUnstable = e.askedUnstable || e.unstable[n]
-	return e.means[n]
-}
-
-func (e *env) comm(handle int64) meaning {
+func (v *view) comm(handle int64) group {
 	switch handle {
 	case commWorld:
-		return e.world
+		return group{commWorld, int64(v.w.c.r.Ranks()), 0}
 	case commSelf:
-		return meaning{0, 1}
+		return group{commSelf, 1, 0}
 	}
-	return e.look(name{communicator, handle})
+	v.askedHandle = true
+	if m, ok := v.w.meanings().Maker(handle, v.stream, v.index); ok && m.Call.NewComm != nil {
+		return group{handle, m.Call.NewComm.Size, m.Call.NewComm.RemoteSize}
+	}
+	return group{handle: handle}
 }
 
 // rank is this process's rank, of what comm gave.
-func (e *env) rank(comm meaning) int64 {
-	e.askedRank = true
-	return comm[0]
+func (v *view) rank(g group) int64 {
+	v.askedRank = true
+	switch g.handle {
+	case commWorld:
+		return int64(v.w.c.x.Ranks()[v.w.member])
+	case commSelf:
+		return 0
+	}
+	if m, ok := v.w.objects().Maker(g.handle, v.stream, v.index); ok && m.Call.NewComm != nil {
+		return m.Call.NewComm.Rank
+	}
+	return -1
 }
 
-func (e *env) size(handle int64) uint64 {
+// neighbours is how many neighbours a communicator gives the process.
+func (v *view) neighbours(handle int64) (in, out uint64) {
+	v.askedHandle, v.askedRank = true, true
+	n, _ := v.w.objects().Neighbours(handle, v.stream, v.index)
+	return uint64(len(n.In)), uint64(len(n.Out))
+}
+
+func (v *view) size(handle int64) uint64 {
 	if n, ok := mpi.TypeSize(handle); ok {
 		return uint64(n)
 	}
-	return uint64(max(0, e.look(name{datatype, handle})[0]))
+	v.askedHandle = true
+	n, _ := v.w.meanings().TypeSize(handle, v.stream, v.index)
+	return uint64(max(0, n))
 }
 
 // values gives the values of a signature.
 type values func(at int) int64
 
 // amount is what one call moves.
-func (c *call) amount(get values, e *env) Amount {
+func (c *call) amount(get values, v *view) Amount {
 	switch {
-	case c.rule == nil && c.starts < 0 || c.later || get(0) != 0: // failed, or never returned
+	case c.later || get(0) != 0: // takes effect later; failed, or never returned
 		return Amount{}
 	case c.starts >= 0:
-		return c.started(get, e)
+		return c.started(get, v)
 	}
-	return c.moved(get, e)
+	return c.moved(get, v)
 }
 
-// made returns the handle that a call made and what it means.
-func (c *call) made(get values, e *env) (name, meaning, bool) {
-	if c.makes == nothing || get(0) != 0 {
-		return name{}, meaning{}, false
-	}
-	switch c.makes {
-	case datatype:
-		return name{datatype, get(c.handle)}, meaning{get(c.aux)}, true
-	case request:
-		a := c.moved(get, e)
-		return name{request, get(c.request)}, meaning{int64(a.Out), int64(a.In)}, true
-	}
-	m := meaning{get(c.aux + 2), get(c.aux + 3), get(c.aux + 5), 1, 1}
-	switch c.topology {
-	case cartesian:
-		m[3] = 2 * get(c.topologyAt)
-		m[4] = m[3]
-	case subgrid:
-		m[3] = 0
-		for i := range max(0, get(c.topologyAt)) {
-			if get(c.topologyAt+1+int(i)) != 0 {
-				m[3] += 2
-			}
-		}
-		m[4] = m[3]
-	case graph:
-		if own := e.rank(m); own >= 0 && own < get(c.topologyAt) {
-			if m[3] = get(c.topologyAt + 1 + int(own)); own > 0 {
-				m[3] -= get(c.topologyAt + int(own))
-			}
-			m[4] = m[3]
-		}
-	case adjacent:
-		m[3], m[4] = get(c.topologyAt), get(c.topologyAt2)
-	case distributed:
-		e.askedRank = true
-		m[3], m[4] = e.degrees(c.terminal)
-	case inherited:
-		parent := e.comm(get(c.parent))
-		m[3], m[4] = parent[3], parent[4]
-	}
-	return name{communicator, get(c.handle)}, m, true
-}
-
-func (c *call) started(get values, e *env) (a Amount) {
+func (c *call) started(get values, v *view) (a Amount) {
+	v.askedHandle = true
 	add := func(id int64) {
-		m := e.look(name{request, id})
-		a.Out += uint64(m[0])
-		a.In += uint64(m[1])
+		if id < 0 || id&1 == 0 { // none, or not persistent
+			return
+		}
+		m, ok := v.w.meanings().Request(id>>1, v.stream, v.index)
+		if !ok {
+			return
+		}
+		p := v.w.call(m.Call.Terminal)
+		if p == nil || p.rule == nil { // a barrier
+			return
+		}
+		there := *v
+		there.stream, there.index = m.Stream, m.Index
+		get := there.values(m.Call.Terminal)
+		if get(0) == 0 {
+			a.Add(p.moved(get, &there), 1)
+		}
+		v.varies, v.askedRank = v.varies || there.varies, v.askedRank || there.askedRank
 	}
 	if !c.array {
 		add(get(c.starts))
@@ -293,23 +212,23 @@ func (c *call) started(get values, e *env) (a Amount) {
 }
 
 // moved is what a call moves by its rule.
-func (c *call) moved(get values, e *env) Amount {
+func (c *call) moved(get values, v *view) Amount {
 	r := c.rule
-	comm := meaning{0, 1, 0, 1, 1}
+	comm := group{commSelf, 1, 0}
 	if c.comm >= 0 {
-		comm = e.comm(get(c.comm))
+		comm = v.comm(get(c.comm))
 	}
 	isRoot, isOther := true, true
 	if c.root >= 0 {
 		root := get(c.root)
-		isRoot = root == e.rank(comm)
+		isRoot = root == v.rank(comm)
 		isOther = !isRoot
-		if comm[2] > 0 { // between two groups
+		if comm.remote > 0 { // between two groups
 			isRoot = root == rootHere
 			isOther = !isRoot && root != procNull
 		}
 	}
-	between := comm[2] > 0
+	between := comm.remote > 0
 	has := func(p part) bool {
 		switch {
 		case p.onlyRoot:
@@ -326,16 +245,16 @@ func (c *call) moved(get values, e *env) Amount {
 	replaced := c.inPlace >= 0 && get(c.inPlace)&7 == int64(trace.Special) && get(c.inPlace+1) == inPlace
 	if out {
 		if replaced && !r.inPlaceIsIn {
-			a.Out = c.own(get, e, comm, r.in, c.in)
+			a.Out = c.own(get, v, comm, r.in, c.in)
 		} else {
-			a.Out = c.size(get, e, comm, r.out, c.out)
+			a.Out = c.size(get, v, comm, r.out, c.out)
 		}
 	}
 	if in {
 		if replaced && r.inPlaceIsIn {
-			a.In = c.own(get, e, comm, r.out, c.out)
+			a.In = c.own(get, v, comm, r.out, c.out)
 		} else {
-			a.In = c.size(get, e, comm, r.in, c.in)
+			a.In = c.size(get, v, comm, r.in, c.in)
 		}
 		if c.status >= 0 {
 			if form := trace.StatusForm(get(c.status)); form == trace.StatusFilled || form == trace.StatusIgnored {
@@ -355,7 +274,7 @@ func (c *call) moved(get values, e *env) Amount {
 
 // own is what this process has to do with in place of a buffer of its own: all
 // of it in an all-to-all call, else its own block.
-func (c *call) own(get values, e *env, comm meaning, p part, o operands) uint64 {
+func (c *call) own(get values, v *view, comm group, p part, o operands) uint64 {
 	switch {
 	case c.rule.out.times == c.rule.in.times && p.times != once: // an all-to-all call
 	case p.times == array:
@@ -363,11 +282,11 @@ func (c *call) own(get values, e *env, comm meaning, p part, o operands) uint64 
 	case p.times == members:
 		p.times = once
 	}
-	return c.size(get, e, comm, p, o)
+	return c.size(get, v, comm, p, o)
 }
 
 // size is how much one direction comes to.
-func (c *call) size(get values, e *env, comm meaning, p part, o operands) uint64 {
+func (c *call) size(get values, v *view, comm group, p part, o operands) uint64 {
 	if o.datatype < 0 {
 		return 0
 	}
@@ -375,7 +294,7 @@ func (c *call) size(get values, e *env, comm meaning, p part, o operands) uint64
 		return 0
 	}
 	if p.count == "" {
-		return e.size(get(o.datatype))
+		return v.size(get(o.datatype))
 	}
 	if o.count < 0 {
 		return 0
@@ -390,26 +309,28 @@ func (c *call) size(get values, e *env, comm meaning, p part, o operands) uint64
 			if types {
 				at += 1 + i
 			}
-			sum += count(o.count+1+i) * e.size(get(at))
+			sum += count(o.count+1+i) * v.size(get(at))
 		}
 		return sum
 	case ownBlock:
-		own := e.rank(comm)
+		own := v.rank(comm)
 		if own < 0 || own >= get(o.count) {
 			return 0
 		}
-		return count(o.count+1+int(own)) * e.size(get(o.datatype))
+		return count(o.count+1+int(own)) * v.size(get(o.datatype))
 	}
-	n := count(o.count) * e.size(get(o.datatype))
+	n := count(o.count) * v.size(get(o.datatype))
 	switch p.times {
 	case members:
-		if n *= uint64(comm[1]); comm[2] > 0 {
-			n = count(o.count) * e.size(get(o.datatype)) * uint64(comm[2])
+		if n *= uint64(comm.size); comm.remote > 0 {
+			n = count(o.count) * v.size(get(o.datatype)) * uint64(comm.remote)
 		}
 	case sources:
-		n *= uint64(max(0, comm[3]))
+		in, _ := v.neighbours(get(c.comm))
+		n *= in
 	case targets:
-		n *= uint64(max(0, comm[4]))
+		_, out := v.neighbours(get(c.comm))
+		n *= out
 	}
 	return n
 }

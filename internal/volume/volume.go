@@ -16,6 +16,7 @@ package volume
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"spoor/internal/objects"
 	"spoor/trace"
@@ -38,16 +39,20 @@ type Class struct {
 	r     *trace.Reader
 	first *trace.Rank
 	x     *trace.Columns
+	table *objects.Table
 	calls []*call // by terminal; nil if it does not matter
 
-	constant []bool   // by terminal: the amount is the same on all ranks
-	amounts  []Amount // of one call on the rank that was looked at last
-	makers   []int
+	constant []bool       // by terminal: the amount is the same on all ranks, wherever the call stands
+	amounts  []Amount     // of one such call
 	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
 	counts   []uint64
 	totals   []Amount
-	unstable bool           // of the rank that was looked at last
-	table    *objects.Table // of a class that makes distributed graphs
+
+	// Whether handles mean the same on all ranks, which is found when first needed;
+	// then what they mean on the first is good for all.
+	handles func() (bool, error)
+	shared  *objects.Rank
+	pieces  map[int][][]objects.Piece // by terminal and stream
 }
 
 // Of prepares a class.
@@ -62,24 +67,17 @@ func Of(r *trace.Reader, class int) (*Class, error) {
 	}
 	n := k.Terminals()
 	c := &Class{
-		r: r, first: k, x: x, calls: make([]*call, n), constant: make([]bool, n), amounts: make([]Amount, n),
-		totals: make([]Amount, n), odd: make(map[int]bool),
+		r: r, first: k, x: x, table: objects.New(r), calls: make([]*call, n), constant: make([]bool, n), amounts: make([]Amount, n),
+		totals: make([]Amount, n), odd: make(map[int]bool), pieces: make(map[int][][]objects.Piece),
 	}
+	c.handles = sync.OnceValues(c.sameHandles)
 	for t := range n {
-		p, err := compile(k, t, x.Width(t))
+		p, err := compile(k, t)
 		if err != nil {
 			return nil, err
 		}
 		if c.calls[t] = p; p == nil {
 			continue
-		}
-		if p.topology == distributed && c.table == nil {
-			if c.table, err = objects.New(r); err != nil {
-				return nil, err
-			}
-		}
-		if p.makes != nothing {
-			c.makers = append(c.makers, t)
 		}
 		for _, at := range p.shape {
 			if _, ok := x.Same(t, at); !ok && !x.AllSame(t) {
@@ -88,6 +86,57 @@ func Of(r *trace.Reader, class int) (*Class, error) {
 		}
 	}
 	return c, nil
+}
+
+// sameHandles reports whether handles have the same meaning on all ranks, as far
+// as that can be told from the values of the calls that make them. Own rank in a
+// communicator does not count: see view.rank.
+func (c *Class) sameHandles() (bool, error) {
+	for t := range c.calls {
+		made, err := c.first.Terminal(t)
+		if err != nil {
+			return false, err
+		}
+		except := -1
+		switch f := made.Func; {
+		case made.NewComm != nil:
+			except = c.x.Width(t) - 7 + 2
+		case !f.Has(trace.CreatesType) && !f.Has(trace.Persistent):
+			continue
+		}
+		if c.x.AllSame(t) {
+			continue
+		}
+		if c.odd[t] {
+			return false, nil
+		}
+		at, err := c.first.ParamValues(t)
+		if err != nil {
+			return false, err
+		}
+		matters := []int{0}
+		for i := range made.Params {
+			switch kind := made.Params[i].Kind(); {
+			case at[i].Out < 0:
+			case kind == "datatype" || kind == "comm" || kind == "request":
+				matters = append(matters, at[i].Out)
+			}
+		}
+		switch width := c.x.Width(t); {
+		case made.NewType != nil:
+			matters = append(matters, width-5) // size
+		case made.NewComm != nil:
+			matters = append(matters, width-7+3, width-7+5) // sizes
+		default:
+			return false, nil
+		}
+		for _, at := range matters {
+			if _, ok := c.x.Same(t, at); !ok && at != except {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 // Each calls f with the amounts of each rank of the class in turn: how often it
@@ -100,7 +149,7 @@ func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error)
 			if err := c.rank(member); err != nil {
 				return err
 			}
-			if same = member == 0 && !c.x.Varies() && !c.unstable; same {
+			if same = member == 0 && !c.x.Varies(); same {
 				for t, p := range c.calls {
 					same = same && (p == nil || c.constant[t])
 				}
@@ -127,14 +176,12 @@ func (c *Class) Rank(number int) (counts []uint64, totals []Amount, err error) {
 
 // rank computes counts and totals of a rank.
 func (c *Class) rank(member int) error {
-	k := c.first
-	if member > 0 && (c.x.Varies() || c.unstable) {
-		var err error
-		if k, err = c.r.Rank(c.x.Ranks()[member]); err != nil {
+	w := &evaluator{c: c, member: member}
+	if member == 0 || c.x.Varies() {
+		k, err := w.rank()
+		if err != nil {
 			return err
 		}
-	}
-	if member == 0 || c.x.Varies() {
 		c.counts = make([]uint64, len(c.calls))
 		for stream := range k.Streams() {
 			for t, n := range k.Counts(stream) {
@@ -142,50 +189,22 @@ func (c *Class) rank(member int) error {
 			}
 		}
 	}
-	w, err := c.evaluator(member)
-	if err != nil {
+	if err := w.takeApart(); err != nil {
 		return err
 	}
-	e := w.env()
-	stable := true
-	var sensitive []bool
 	for t := range c.calls {
-		if c.calls[t] == nil || member > 0 && c.constant[t] && !c.unstable {
+		if c.calls[t] == nil || member > 0 && c.constant[t] {
 			if member == 0 || c.x.Varies() {
 				c.totals[t] = Amount{}
 				c.totals[t].Add(c.amounts[t], c.counts[t])
 			}
 			continue
 		}
-		a, con, unstable := w.amount(t, e)
-		c.amounts[t] = a
-		if member == 0 {
-			c.constant[t] = con
-		}
-		if unstable {
-			if stable = false; sensitive == nil {
-				sensitive = make([]bool, len(c.calls))
-			}
-			sensitive[t] = true
-		}
-		c.totals[t] = Amount{}
-		c.totals[t].Add(a, c.counts[t])
-	}
-	if stable {
-		return nil
-	}
-	c.unstable = true
-	if k.Number() != c.x.Ranks()[member] {
-		if k, err = c.r.Rank(c.x.Ranks()[member]); err != nil {
+		if err := w.total(t); err != nil {
 			return err
 		}
 	}
-	for t, yes := range sensitive {
-		if yes {
-			c.totals[t] = Amount{}
-		}
-	}
-	return w.walk(k, e, sensitive, c.totals)
+	return w.err
 }
 
 // An evaluator looks at the signatures of one rank.
@@ -193,47 +212,99 @@ type evaluator struct {
 	c      *Class
 	member int
 	odd    map[int]*call // taken apart anew
-	graphs map[int][2]int64
+	k      *trace.Rank
+	x      *objects.Rank
+	err    error
 }
 
-// degrees is how many neighbours the rank hears from and sends to in the graph
-// that a terminal makes; none if that is not always the same, or not known.
-func (w *evaluator) degrees(terminal int) (in, out int64) {
-	d, known := w.graphs[terminal]
-	if !known {
-		if w.graphs == nil {
-			w.graphs = make(map[int][2]int64)
+func (w *evaluator) rank() (*trace.Rank, error) {
+	switch {
+	case w.k != nil:
+	case w.member == 0:
+		w.k = w.c.first
+	default:
+		var err error
+		if w.k, err = w.c.r.Rank(w.c.x.Ranks()[w.member]); err != nil {
+			return nil, err
 		}
-		if rank, err := w.c.r.Rank(w.c.x.Ranks()[w.member]); err == nil {
-			in, out, err := w.c.table.Degrees(rank, terminal)
-			if err == nil {
-				d = [2]int64{int64(in), int64(out)}
-			}
-		}
-		w.graphs[terminal] = d
 	}
-	return d[0], d[1]
+	return w.k, nil
 }
 
-func (c *Class) evaluator(member int) (*evaluator, error) {
-	w := &evaluator{c: c, member: member}
-	if member == 0 || len(c.odd) == 0 {
-		return w, nil
+// objects tells what the rank's handles mean. An error shows in w.err.
+func (w *evaluator) objects() *objects.Rank {
+	if w.x == nil && w.err == nil {
+		var k *trace.Rank
+		if k, w.err = w.rank(); w.err == nil {
+			w.x, w.err = w.c.table.Rank(k)
+		}
 	}
-	k, err := c.r.Rank(c.x.Ranks()[member])
+	if w.x == nil {
+		return &objects.Rank{} // which knows nothing
+	}
+	return w.x
+}
+
+// meanings is objects, or those of the first rank if that makes no difference.
+func (w *evaluator) meanings() *objects.Rank {
+	if w.member > 0 && w.c.shared != nil {
+		return w.c.shared
+	}
+	return w.objects()
+}
+
+// piecesOf splits the calls of a terminal by what the handles mean, by stream.
+func (w *evaluator) piecesOf(t int) ([][]objects.Piece, error) {
+	c := w.c
+	if list := c.pieces[t]; list != nil && c.shared != nil {
+		return list, nil
+	}
+	k, err := w.rank()
 	if err != nil {
 		return nil, err
 	}
-	w.odd = make(map[int]*call)
-	for t := range c.odd {
-		if w.odd[t], err = compile(k, t, c.x.Width(t)); err != nil {
+	made, err := k.Terminal(t)
+	if err != nil {
+		return nil, err
+	}
+	x := w.objects()
+	if w.err != nil {
+		return nil, w.err
+	}
+	var list [][]objects.Piece
+	for stream := range k.Streams() {
+		list = append(list, x.Pieces(stream, made))
+	}
+	if w.member == 0 {
+		c.pieces[t] = list
+		if same, err := c.handles(); err != nil {
 			return nil, err
-		}
-		if w.odd[t] == nil {
-			return nil, fmt.Errorf("volume: %s: rank %d: terminal %d is another call than in its class", c.r.Name(), k.Number(), t)
+		} else if same && !c.x.Varies() {
+			c.shared = x
 		}
 	}
-	return w, nil
+	return list, nil
+}
+
+// takeApart compiles what is laid out differently on this rank.
+func (w *evaluator) takeApart() error {
+	if w.member == 0 || len(w.c.odd) == 0 {
+		return nil
+	}
+	k, err := w.rank()
+	if err != nil {
+		return err
+	}
+	w.odd = make(map[int]*call)
+	for t := range w.c.odd {
+		if w.odd[t], err = compile(k, t); err != nil {
+			return err
+		}
+		if w.odd[t] == nil {
+			return fmt.Errorf("volume: %s: rank %d: terminal %d is another call than in its class", w.c.r.Name(), k.Number(), t)
+		}
+	}
+	return nil
 }
 
 func (w *evaluator) call(t int) *call {
@@ -243,67 +314,51 @@ func (w *evaluator) call(t int) *call {
 	return w.c.calls[t]
 }
 
-// get reads the values of a terminal, and finds out whether they are the same
-// on all ranks. Own rank in a new communicator need not be: see env.rank.
-func (w *evaluator) get(t int, same *bool) values {
-	p := w.call(t)
-	return func(at int) int64 {
-		if v, ok := w.c.x.Same(t, at); ok {
-			return v
-		}
-		if p.makes != communicator || at != p.aux+2 {
-			*same = false
-		}
-		return w.c.x.At(t, at, w.member)
-	}
+// amount evaluates a call at a place.
+func (w *evaluator) amount(t int, v *view) Amount {
+	v.w = w
+	return w.call(t).amount(v.values(t), v)
 }
 
-// env gives each handle the first meaning that the rank gives it, and marks
-// those that get others later.
-func (w *evaluator) env() *env {
-	e := &env{
-		world: meaning{int64(w.c.x.Ranks()[w.member]), int64(w.c.r.Ranks()), 0, 1, 1},
-		means: make(map[name]meaning), unstable: make(map[name]bool), degrees: w.degrees,
-	}
-	// What is made of an unstable handle is unstable too.
-	for before := -1; before < len(e.unstable); {
-		before = len(e.unstable)
-		for _, t := range w.c.makers {
-			e.forget()
-			same := true
-			n, m, ok := w.call(t).made(w.get(t, &same), e)
-			if w.member == 0 {
-				w.c.constant[t] = same && !e.askedRank && !w.c.odd[t]
-			}
-			if !ok {
-				continue
-			}
-			old, known := e.means[n]
-			if !known {
-				e.means[n] = m
-			}
-			if known && old != m || e.askedUnstable {
-				e.unstable[n] = true
+// total adds up all calls of a terminal. Where handles mean this here and that
+// there, each of its pieces is evaluated.
+func (w *evaluator) total(t int) error {
+	c := w.c
+	var v view
+	a := w.amount(t, &v)
+	c.totals[t] = Amount{}
+	always := true // it is the same wherever the call stands
+	if v.askedHandle {
+		list, err := w.piecesOf(t)
+		if err != nil {
+			return err
+		}
+		pieces := 0
+		for stream := range list {
+			for _, p := range list[stream] {
+				at := view{stream: stream, index: p.At}
+				b := w.amount(t, &at)
+				c.totals[t].Add(b, p.Count)
+				v.varies, v.askedRank = v.varies || at.varies, v.askedRank || at.askedRank
+				always = always && (pieces == 0 || a == b)
+				a = b
+				pieces++
 			}
 		}
+	} else {
+		c.totals[t].Add(a, c.counts[t])
 	}
-	return e
-}
-
-// amount evaluates a call; constant says that it is the same on all ranks,
-// unstable that it is not even so on this one.
-func (w *evaluator) amount(t int, e *env) (a Amount, constant, unstable bool) {
-	e.forget()
-	same := true
-	a = w.call(t).amount(w.get(t, &same), e)
-	constant = same && !e.askedRank && !w.c.odd[t]
-	if e.askedHandle && constant {
-		for _, m := range w.c.makers {
-			constant = constant && w.c.constant[m]
+	if w.member > 0 {
+		return nil
+	}
+	c.amounts[t] = a
+	c.constant[t] = !v.varies && !v.askedRank && !c.odd[t] && always
+	if v.askedHandle && c.constant[t] {
+		same, err := c.handles()
+		if err != nil {
+			return err
 		}
+		c.constant[t] = same
 	}
-	if w.call(t).makes != nothing {
-		constant = constant && w.c.constant[t]
-	}
-	return a, constant, e.askedUnstable
+	return nil
 }

@@ -15,8 +15,7 @@ import (
 type comm struct{ rank, size, remote, in, out int64 }
 
 type walk struct {
-	table   *objects.Table
-	rank    int
+	own     *objects.Rank
 	stream  int
 	index   uint64
 	world   comm
@@ -27,12 +26,12 @@ type walk struct {
 
 // Expand returns what all calls of a rank moved, by terminal.
 func Expand(r *trace.Reader, k *trace.Rank) (map[int]volume.Amount, error) {
-	table, err := objects.New(r)
+	own, err := objects.New(r).Rank(k)
 	if err != nil {
 		return nil, err
 	}
 	w := &walk{
-		table: table, rank: k.Number(),
+		own:   own,
 		world: comm{rank: int64(k.Number()), size: int64(r.Ranks()), in: 1, out: 1},
 		types: map[int64]int64{}, comms: map[int64]comm{}, started: map[int64]volume.Amount{},
 	}
@@ -125,13 +124,8 @@ func (w *walk) newComm(c *trace.Call) comm {
 	case "MPI_Dist_graph_create_adjacent":
 		m.in, m.out = in(c, "indegree").Num, in(c, "outdegree").Num
 	case "MPI_Dist_graph_create":
-		m.in, m.out = 0, 0
-		comm := w.table.Comms().At(w.rank, w.stream, w.index, c.Param("comm_dist_graph").Out.Num)
-		if g, err := w.table.Graph(comm); g != nil && err == nil && m.rank >= 0 {
-			from, _ := g.In(int(m.rank))
-			to, _ := g.Out(int(m.rank))
-			m.in, m.out = int64(len(from)), int64(len(to))
-		}
+		n, _ := w.own.Neighbours(c.Param("comm_dist_graph").Out.Num, w.stream, w.index)
+		m.in, m.out = int64(len(n.In)), int64(len(n.Out))
 	case "MPI_Comm_dup", "MPI_Comm_idup", "MPI_Comm_dup_with_info", "MPI_Comm_idup_with_info":
 		p := w.comm(in(c, "comm").Num)
 		m.in, m.out = p.in, p.out

@@ -1,0 +1,173 @@
+package objects
+
+import "spoor/trace"
+
+// maxDepth bounds chains of communicators made from each other: each link is a
+// call of the trace, but a damaged one may go in circles.
+const maxDepth = 64
+
+// A Neighbourhood is the ranks of a communicator that neighbourhood collectives
+// hear from and send to, -1 for none beyond the edge of a grid. Ordered says
+// whether Out stands in the order in which the collectives take it.
+type Neighbourhood struct {
+	In, Out []int
+	Ordered bool
+}
+
+// Neighbours returns whom the rank has for neighbours in a communicator that a
+// call at a position passes; false if that is not known or it has no topology.
+func (x *Rank) Neighbours(comm int64, stream int, index uint64) (Neighbourhood, bool) {
+	m, ok := x.Maker(comm, stream, index)
+	if !ok {
+		return Neighbourhood{}, false
+	}
+	return x.neighbours(m, 0)
+}
+
+func (x *Rank) neighbours(m Making, depth int) (n Neighbourhood, ok bool) {
+	c := m.Call
+	if depth > maxDepth || c.NewComm == nil || c.NewComm.Rank < 0 {
+		return n, false
+	}
+	self := int(c.NewComm.Rank)
+	switch c.Name() {
+	case "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_idup", "MPI_Comm_idup_with_info":
+		parent, ok := x.parent(m)
+		if !ok {
+			return n, false
+		}
+		return x.neighbours(parent, depth+1)
+	case "MPI_Cart_create", "MPI_Cart_sub":
+		g, ok := x.grid(m, 0)
+		if !ok {
+			return n, false
+		}
+		list := g.around(self)
+		return Neighbourhood{list, list, true}, true
+	case "MPI_Graph_create":
+		list, ok := graphEdges(c, self)
+		return Neighbourhood{list, list, true}, ok
+	case "MPI_Dist_graph_create_adjacent":
+		from, to := c.Param("sources"), c.Param("destinations")
+		if from == nil || to == nil || from.In.Type != trace.Array || to.In.Type != trace.Array {
+			return n, false
+		}
+		return Neighbourhood{numbers(from.In.Elems), numbers(to.In.Elems), true}, true
+	case makesGraph:
+		return x.t.inGraph(x.k.Number(), self, m)
+	}
+	return n, false
+}
+
+// parent is the making of the communicator that another was made from.
+func (x *Rank) parent(m Making) (Making, bool) {
+	for i := range m.Call.Params {
+		if p := &m.Call.Params[i]; p.Kind() == "comm" && p.In.Type == trace.Handle {
+			return x.Maker(p.In.Num, m.Stream, m.Index)
+		}
+	}
+	return Making{}, false
+}
+
+func numbers(list []trace.Value) []int {
+	out := make([]int, len(list))
+	for i := range list {
+		out[i] = int(list[i].Num)
+	}
+	return out
+}
+
+func graphEdges(c *trace.Call, self int) ([]int, bool) {
+	index, edges := c.Param("index"), c.Param("edges")
+	if index == nil || edges == nil || self >= len(index.In.Elems) {
+		return nil, false
+	}
+	ends := numbers(index.In.Elems)
+	first := 0
+	if self > 0 {
+		first = ends[self-1]
+	}
+	if first < 0 || first > ends[self] || ends[self] > len(edges.In.Elems) {
+		return nil, false
+	}
+	return numbers(edges.In.Elems[first:ends[self]]), true
+}
+
+// maxGrid is more than any grid has ranks.
+const maxGrid = 1 << 31
+
+// A grid is a cartesian topology.
+type grid struct {
+	dims     []int
+	periodic []bool
+}
+
+func (x *Rank) grid(m Making, depth int) (grid, bool) {
+	c := m.Call
+	var g grid
+	switch {
+	case depth > maxDepth:
+	case c.Name() == "MPI_Cart_create":
+		dims, periods := c.Param("dims"), c.Param("periods")
+		if dims == nil || periods == nil || len(dims.In.Elems) != len(periods.In.Elems) {
+			return g, false
+		}
+		size := 1
+		for i := range dims.In.Elems {
+			n := int(dims.In.Elems[i].Num)
+			if n < 1 || n > maxGrid/size {
+				return g, false
+			}
+			size *= n
+			g.dims = append(g.dims, n)
+			g.periodic = append(g.periodic, periods.In.Elems[i].Num != 0)
+		}
+		return g, true
+	case c.Name() == "MPI_Cart_sub":
+		parent, ok := x.parent(m)
+		if !ok {
+			return g, false
+		}
+		whole, ok := x.grid(parent, depth+1)
+		remain := c.Param("remain_dims")
+		if !ok || remain == nil || len(remain.In.Elems) != len(whole.dims) {
+			return g, false
+		}
+		for i, v := range remain.In.Elems {
+			if v.Num != 0 {
+				g.dims = append(g.dims, whole.dims[i])
+				g.periodic = append(g.periodic, whole.periodic[i])
+			}
+		}
+		return g, true
+	default: // a duplicate
+		if parent, ok := x.parent(m); ok {
+			return x.grid(parent, depth+1)
+		}
+	}
+	return g, false
+}
+
+// around lists the neighbours of a rank: in each dimension the one below, then
+// the one above; -1 where there is none.
+func (g *grid) around(rank int) []int {
+	stride := 1
+	list := make([]int, 2*len(g.dims))
+	for d := len(g.dims) - 1; d >= 0; d-- {
+		n := g.dims[d]
+		at := rank / stride % n
+		for k, step := range []int{-1, 1} {
+			next := at + step
+			if next < 0 || next >= n {
+				if !g.periodic[d] {
+					list[2*d+k] = -1
+					continue
+				}
+				next = (next + n) % n
+			}
+			list[2*d+k] = rank + (next-at)*stride
+		}
+		stride *= n
+	}
+	return list
+}
