@@ -122,9 +122,13 @@ func (s *shape) decodeLane(r *wire.Reader) laneShape {
 	for range r.Count(1) {
 		l.values = append(l.values, r.Int(1<<30))
 	}
-	l.kinds = r.Count(0)
+	l.kinds = r.Int(1 << 30)
 	g, n, err := grammar.Decode(r.Remaining())
 	if r.Check(err); r.Err() != nil {
+		return l
+	}
+	if l.kinds > len(g.Terminals()) { // each occurs
+		r.Fail("lane of %d kinds of steps, %d occur", l.kinds, len(g.Terminals()))
 		return l
 	}
 	r.Skip(n)
