@@ -66,9 +66,9 @@ var programs = []program{
 		path := filepath.Join(dir, "paced")
 		return path, command(m.CC, "-O1", "-o", path, "test/replay/testdata/paced.c")
 	}},
-	app("heat2d", "-n", "1500", "-t", "4"),
-	app("cg", "-n", "600", "-t", "4"),
-	app("lu", "-n", "48", "-t", "4"),
+	app("heat2d", "-n", "1500", "-t", "3"),
+	app("cg", "-n", "600", "-t", "3"),
+	app("lu", "-n", "48", "-t", "3"),
 	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m compile.MPI, dir string) (string, error) {
 		const melt = "/usr/share/lammps/examples/melt/in.melt"
 		text, err := os.ReadFile(melt)

@@ -110,3 +110,35 @@ func noteWindows(found map[Window]bool, c *trace.Call, p *trace.Param) {
 		note(&p.In.Elems[i])
 	}
 }
+
+// lowTypes are the numbers of datatypes none of which holds addresses as IsAddress
+// takes them: used with MPI_BOTTOM they do, of a program that lies low.
+type lowTypes map[int64]bool
+
+func lowTypesOf(calls []*trace.Call) lowTypes {
+	low := make(lowTypes)
+	for _, c := range calls {
+		for i := range c.Params {
+			if p := &c.Params[i]; c.NewType != nil && p.Kind() == "datatype" && p.Out.Type == trace.Handle {
+				before, known := low[p.Out.Num]
+				low[p.Out.Num] = !IsAddress(c.NewType.TrueLowerBound) && c.NewType.TrueExtent > 0 && (before || !known)
+			}
+		}
+	}
+	return low
+}
+
+// why says why a call that uses a datatype with MPI_BOTTOM can't be made.
+func (low lowTypes) why(c *trace.Call) string {
+	for i := range c.Params {
+		b := &c.Params[i]
+		if b.Kind() != "buffer" || b.In.Type != trace.Address || b.In.Addr.Class != trace.Special || b.In.Addr.Offset != trace.SpecialNull {
+			continue
+		}
+		if i+2 < len(c.Params) && c.Params[i+1].In.Type == trace.Int && c.Params[i+1].In.Num > 0 && low[c.Params[i+2].In.Num] &&
+			c.Params[i+2].Kind() == "datatype" {
+			return "MPI_BOTTOM with a datatype of low addresses of the original process"
+		}
+	}
+	return ""
+}

@@ -58,7 +58,7 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 				return nil, fmt.Errorf("reissue: %w", err)
 			}
 		}
-		made := Made(calls)
+		made, low := Made(calls), lowTypesOf(calls)
 		counts := make([]uint64, k.Terminals())
 		for s := range k.Streams() {
 			for t, n := range k.Counts(s) {
@@ -71,6 +71,9 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 			why := Why(c, r.Meta()[trace.MetaMPI], target)
 			if why == "" {
 				why = made.Why(c)
+			}
+			if why == "" {
+				why = low.why(c)
 			}
 			if why != "" {
 				mine[key{c.Name(), why}] += n

@@ -174,3 +174,28 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 		t.Errorf("a number that once held addresses reaches from %d to %d", from, to)
 	}
 }
+
+// A program that was not linked to lie anywhere has its variables where displacements
+// could be too: only MPI_BOTTOM tells.
+func TestLowAddresses(t *testing.T) {
+	made := func(number, lowest int64) *trace.Call {
+		c := call(t, "MPI_Type_commit", handleValue(number))
+		c.Params[0].Out = handleValue(number)
+		c.NewType = &trace.NewType{Size: 8, TrueLowerBound: lowest, TrueExtent: 8}
+		return c
+	}
+	low := lowTypesOf([]*trace.Call{made(1024, 0x404060), made(1025, 0x5555_0000_1000), made(1026, 0), made(1026, 0x5555_0000_1000)})
+	null := trace.Value{Type: trace.Address, Addr: trace.Location{Class: trace.Special}}
+	for number, want := range map[int64]bool{1024: true, 1025: false, 1026: false, 0x209: false} {
+		c := call(t, "MPI_Bcast", null, integer(1), handleValue(number), integer(0), handleValue(0x101))
+		if why := low.why(c); (why != "") != want {
+			t.Errorf("datatype %d: %q", number, why)
+		}
+	}
+	if why := low.why(call(t, "MPI_Bcast", null, integer(0), handleValue(1024), integer(0), handleValue(0x101))); why != "" {
+		t.Errorf("nothing from MPI_BOTTOM: %q", why)
+	}
+	if why := low.why(call(t, "MPI_Bcast", heap(0, 0), integer(1), handleValue(1024), integer(0), handleValue(0x101))); why != "" {
+		t.Errorf("from memory: %q", why)
+	}
+}
