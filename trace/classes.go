@@ -167,23 +167,34 @@ func appendClasses(b []byte, list []counted, sigs [][]int, packed func([]byte) i
 		}
 		return appendBlobs(nil, classes)
 	}
-	best := pack(shortest)
+	ways := [][]byte{pack(shortest)}
 	if len(list) > 1 {
-		size := packed(best)
-		for _, how := range []int{alike, direct} {
-			p := pack(how)
-			n := packed(p)
-			if n < size {
-				best, size = p, n
-			}
-		}
+		ways = append(ways, pack(alike), pack(direct))
 		if len(list) <= maxTogether {
-			if p := appendTogether(nil, list, sigs); packed(p) < size {
-				best = p
-			}
+			ways = append(ways, appendTogether(nil, list, sigs))
 		}
 	}
-	return append(b, best...)
+	return append(b, least(ways, packed)...)
+}
+
+// least returns the one of several that gets shortest. All are judged alike: a
+// coder that takes only some of them would favour these.
+func least(ways [][]byte, packed func([]byte) int) []byte {
+	if len(ways) == 1 {
+		return ways[0]
+	}
+	for _, w := range ways {
+		if len(w) > wire.MixEstimate {
+			packed = wire.Quickly
+		}
+	}
+	best, size := ways[0], packed(ways[0])
+	for _, w := range ways[1:] {
+		if n := packed(w); n < size {
+			best, size = w, n
+		}
+	}
+	return best
 }
 
 // distinct reports whether no two terminals have the same signature, which is

@@ -53,7 +53,7 @@ func Compress(data []byte, best bool) ([]byte, bool) {
 
 // Packed returns about how long data get when compressed.
 func Packed(data []byte) int {
-	if len(data) <= mixEstimate {
+	if len(data) <= MixEstimate {
 		if frame, ok := Mix(data); ok {
 			return len(frame)
 		}
@@ -69,8 +69,8 @@ func Quickly(data []byte) int {
 	return len(data)
 }
 
-// mixEstimate is up to where an estimate may take the time that mixing does.
-const mixEstimate = 1 << 14
+// MixEstimate is up to where an estimate may take the time that mixing does.
+const MixEstimate = 1 << 15
 
 func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
 	frame := e.EncodeAll(data, nil)
