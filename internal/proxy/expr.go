@@ -245,6 +245,9 @@ func (f *fitter) closed(ranks []int, vals []int64) (string, bool) {
 	if line != "" {
 		return line, true
 	}
+	if e, ok := scaled(ranks, vals, size); ok {
+		return e, true
+	}
 	for d := 2; d < int(size) && d <= 4096; d++ {
 		if int(size)%d != 0 {
 			continue
@@ -283,6 +286,24 @@ func linear(ranks []int, vals []int64) (string, bool) {
 		return "", false
 	}
 	return sum(term(a, "rank"), term(c, "")), true
+}
+
+// scaled fits a·((rank + c) mod P) + b.
+func scaled(ranks []int, vals []int64, size int64) (string, bool) {
+	if int64(len(ranks)) != size || size < 3 {
+		return "", false
+	}
+	for _, a := range []int64{vals[1] - vals[0], vals[2] - vals[1]} {
+		turn := 1 // where it begins again
+		for turn < len(vals)-1 && vals[turn]-vals[turn-1] == a {
+			turn++
+		}
+		c, b := size-int64(turn), vals[turn]
+		if all(ranks, vals, func(r int64) int64 { return a*((r+c)%size) + b }) {
+			return sum(term(a, fmt.Sprintf("((rank + %d) %% ranks)", c)), term(b, "")), true
+		}
+	}
+	return "", false
 }
 
 // term is a·x, or a itself if x is empty; "" for none.
