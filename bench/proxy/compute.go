@@ -9,9 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"spoor/test/apps/compile"
@@ -60,8 +58,8 @@ func compute(w io.Writer, mpi string, ranks, rounds int) error {
 		return time.Since(begin).Seconds(), nil
 	}
 	modes := []string{"none", "sleep", "spin"}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "program\toriginal, s\tnone\tsleep\tspin\t")
+	fmt.Fprintln(w, "| program | original, s | none | sleep | spin |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|")
 	for _, p := range paced {
 		a, ok := compile.ByName(p.name)
 		if !ok {
@@ -99,11 +97,11 @@ func compute(w io.Writer, mpi string, ranks, rounds int) error {
 			slices.Sort(list)
 			return list[len(list)/2]
 		}
-		fmt.Fprintf(tw, "%s\t%.2f\t", p.name+" "+strings.Join(p.args, " "), median(times["original"]))
+		fmt.Fprintf(w, "| %s | %.2f |", p.name+" "+strings.Join(p.args, " "), median(times["original"]))
 		for _, mode := range modes {
-			fmt.Fprint(tw, strconv.FormatFloat(median(times[mode]), 'f', 2, 64), "\t")
+			fmt.Fprintf(w, " %.2f |", median(times[mode]))
 		}
-		fmt.Fprintln(tw)
+		fmt.Fprintln(w)
 	}
-	return tw.Flush()
+	return nil
 }

@@ -3,28 +3,29 @@
 // bench/scale come from there:
 //
 //	go run ./bench/scale -ranks 64,1024 -baseline=false -keep DIR
-//	go run ./bench/proxy DIR/*.spoor
+//	go run ./bench/proxy [-into docs/proxy.md] DIR/*.spoor
 //
 // With -results it counts the outcomes that test/proxy wrote to a file instead:
 //
 //	SPOOR_TEST_PROXY=all SPOOR_TEST_PROXY_RESULTS=FILE go test -timeout 2h ./test/proxy
-//	go run ./bench/proxy -results FILE
+//	go run ./bench/proxy -results FILE [-into docs/proxy.md]
 //
 // With -compute it measures how long proxies take that spend the time between
 // calls in each of the ways there are:
 //
-//	go run ./bench/proxy -compute openmpi
+//	go run ./bench/proxy -compute openmpi [-into docs/proxy.md]
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"spoor/internal/proxy"
@@ -32,52 +33,87 @@ import (
 )
 
 func main() {
-	counted := flag.String("results", "", "count the outcomes in this `file`")
-	mpi := flag.String("compute", "", "measure proxies under this `MPI`")
-	ranks := flag.Int("ranks", 4, "with -compute: ranks")
-	rounds := flag.Int("rounds", 3, "with -compute: recordings of each program")
-	profile := flag.String("cpuprofile", "", "write a profile to this `file`")
+	var o options
+	flag.StringVar(&o.results, "results", "", "count the outcomes in this `file`")
+	flag.StringVar(&o.mpi, "compute", "", "measure proxies under this `MPI`")
+	flag.IntVar(&o.ranks, "ranks", 2, "with -compute: ranks; no more than there are cores")
+	flag.IntVar(&o.rounds, "rounds", 3, "with -compute: recordings of each program")
+	flag.StringVar(&o.into, "into", "", "write the table into this Markdown `file`, in place of the old one")
+	flag.StringVar(&o.profile, "cpuprofile", "", "write a profile to this `file`")
 	flag.Parse()
-	if *counted != "" || *mpi != "" {
-		var err error
-		if *counted != "" {
-			err = count(os.Stdout, *counted)
-		} else {
-			err = compute(os.Stdout, *mpi, *ranks, *rounds)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "proxy:", err)
-			os.Exit(1)
-		}
-		return
+	if err := o.run(flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "proxy:", err)
+		os.Exit(1)
 	}
-	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: proxy TRACE..., or proxy -results FILE")
-		os.Exit(2)
-	}
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err == nil {
-			err = pprof.StartCPUProfile(f)
-		}
+}
+
+type options struct {
+	results, mpi, into, profile string
+	ranks, rounds               int
+}
+
+func (o *options) run(traces []string) error {
+	if o.profile != "" {
+		f, err := os.Create(o.profile)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "proxy:", err)
-			os.Exit(1)
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
 		}
 		defer pprof.StopCPUProfile()
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "trace\tranks\tcalls\ttrace bytes\tlines\tof tables\tbytes\tfunctions\tprograms\ttime\t")
-	for _, name := range flag.Args() {
-		if err := row(w, name); err != nil {
-			fmt.Fprintln(os.Stderr, "proxy:", err)
-			os.Exit(1)
-		}
+	var b bytes.Buffer
+	var err error
+	table := "lines"
+	switch {
+	case o.results != "":
+		table, err = "outcomes", count(&b, o.results)
+	case o.mpi != "":
+		table, err = "compute", compute(&b, o.mpi, o.ranks, o.rounds)
+	case len(traces) == 0:
+		return errors.New("no traces; see --help")
+	default:
+		err = lines(&b, traces)
 	}
-	w.Flush()
+	if err != nil {
+		return err
+	}
+	if o.into != "" {
+		return insert(o.into, table, b.String())
+	}
+	_, err = os.Stdout.Write(b.Bytes())
+	return err
 }
 
-func row(w *tabwriter.Writer, name string) error {
+// insert replaces what stands between two comments of a Markdown file.
+func insert(file, table, text string) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	begin, end := "<!-- "+table+" -->\n", "<!-- end of "+table+" -->\n"
+	before, rest, ok := strings.Cut(string(b), begin)
+	_, after, found := strings.Cut(rest, end)
+	if !ok || !found {
+		return fmt.Errorf("%s has no place for %s", file, table)
+	}
+	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o666)
+}
+
+// lines prints a table of programs, one for each trace.
+func lines(w io.Writer, traces []string) error {
+	fmt.Fprintln(w, "| trace | ranks | calls | trace bytes | lines | of tables | functions | programs | ms |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+	for _, name := range traces {
+		if err := row(w, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func row(w io.Writer, name string) error {
 	st, err := os.Stat(name)
 	if err != nil {
 		return err
@@ -103,8 +139,8 @@ func row(w *tabwriter.Writer, name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	text := p.Files["proxy.c"]
-	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\t\n", strings.TrimSuffix(filepath.Base(name), ".spoor"), r.Ranks(), calls,
-		st.Size(), p.Lines, tables(text), len(text), p.Parts, p.Variants, time.Since(start).Round(time.Millisecond))
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %d | %d |\n", strings.TrimSuffix(filepath.Base(name), ".spoor"), r.Ranks(), calls,
+		st.Size(), p.Lines, tables(text), p.Parts, p.Variants, time.Since(start).Milliseconds())
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -16,6 +17,8 @@ type outcome struct{ mpi, program, ranks, what, why string }
 
 // outcomes in the order of the table.
 var outcomes = []string{"equal", "equal up to the order in which requests finish", "refused", "different"}
+
+var titles = map[string]string{outcomes[1]: "Equal up to order", outcomes[2]: "Refused", outcomes[3]: "Different"}
 
 // count prints how many programs came out how, as a table in Markdown, and those
 // that are not equal. What stands twice counts as the later line says.
@@ -63,7 +66,7 @@ func count(w io.Writer, file string) error {
 		keys = append(keys, r)
 	}
 	slices.SortFunc(keys, func(a, b row) int { return strings.Compare(a.mpi+a.ranks, b.mpi+b.ranks) })
-	fmt.Fprintln(w, "| MPI | ranks | runs | equal | of these memory too | equal up to order | refused | different |")
+	fmt.Fprintln(w, "| MPI | ranks | programs | equal | of these memory too | equal up to order | refused | different |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range keys {
 		n := 0
@@ -73,23 +76,20 @@ func count(w io.Writer, file string) error {
 		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", r.mpi, r.ranks, n,
 			rows[r][outcomes[0]], memory[r], rows[r][outcomes[1]], rows[r][outcomes[2]], rows[r][outcomes[3]])
 	}
-	// Why not equal, with the programs and numbers of ranks.
+	// Which are not equal.
 	for _, what := range outcomes[1:] {
-		of := make(map[string][]string)
+		of := make(map[string]map[string]bool)
 		for _, o := range list {
 			if o.what == what {
-				of[o.mpi+" "+o.program] = append(of[o.mpi+" "+o.program], o.ranks)
+				if of[o.mpi] == nil {
+					of[o.mpi] = make(map[string]bool)
+				}
+				of[o.mpi][o.program] = true
 			}
 		}
-		names := make([]string, 0, len(of))
-		for name := range of {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		fmt.Fprintf(w, "\n%s:\n\n", what)
-		for _, name := range names {
-			slices.Sort(of[name])
-			fmt.Fprintf(w, "* %s (%s)\n", name, strings.Join(of[name], ", "))
+		for _, mpi := range slices.Sorted(maps.Keys(of)) {
+			names := slices.Sorted(maps.Keys(of[mpi]))
+			fmt.Fprintf(w, "\n%s, %s: `%s`.\n", titles[what], mpi, strings.Join(names, "`, `"))
 		}
 	}
 	return nil

@@ -57,8 +57,11 @@ func (w *writer) requests(param string) string {
 		}
 		return "request(" + w.distance(n.at) + ")"
 	}
-	if n.n <= 0 {
+	switch {
+	case n.n < 0:
 		return "NULL"
+	case n.n == 0:
+		return "no_request()"
 	}
 	// Those made in a row stand in a row.
 	inRow, keptRow := true, true
