@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"spoor/bench/scale/pilgrim"
@@ -191,8 +192,10 @@ func fieldsOf(line string) ([]string, bool) {
 	if len(f) != columns {
 		return nil, false
 	}
-	_, ok := skeleton.ByName(f[0])
-	return f, ok
+	// Real programs have some of the names, and the MPI in second place.
+	_, known := skeleton.ByName(f[0])
+	_, err := strconv.Atoi(f[1])
+	return f, known && err == nil
 }
 
 func printFields(w io.Writer, f []string) {

@@ -46,6 +46,10 @@ func TestStore(t *testing.T) {
 	if err := s.addReal(&real.Result{Program: "heat2d", MPI: "openmpi", Ranks: 4, Content: 300, Args: "-n 64"}); err != nil {
 		t.Fatal(err)
 	}
+	// As many fields as a row of the table, and the name of a skeleton.
+	if err := s.addReal(&real.Result{Program: "lu", MPI: "mpich", Ranks: 4, Args: "-n 6 -i 5"}); err != nil {
+		t.Fatal(err)
+	}
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
