@@ -144,6 +144,14 @@ func run(args []string) error {
 		r.Program.Run = nil
 		results = append(results, r)
 	}
+	if st != nil { // put in order even if nothing was run
+		if err := st.reload(); err != nil {
+			return err
+		}
+		if err := st.write(); err != nil {
+			return err
+		}
+	}
 	return finish(results, *plot)
 }
 
