@@ -190,7 +190,7 @@ func (x *Result) measure(file string) error {
 	x.File, x.Classes = int(st.Size()), r.Classes()
 	for _, s := range r.Sections() {
 		switch s.Name {
-		case "ranks", "signatures", "classes", "columns":
+		case "ranks", "signatures", "classes", "columns", "lanes":
 			x.Content += int(s.Stored)
 		case "times":
 			x.Times = int(s.Stored)
