@@ -23,13 +23,13 @@ type layout struct {
 	every               int // every so many rows there is a number
 }
 
-func (m *Matrix) layout() layout {
+func (m *Matrix) layout(u Measure) layout {
 	n := max(1, m.Size())
 	l := layout{left: 64, top: 52}
 	l.cell = max(1, min(40, 640/n))
 	l.side = n * l.cell
 	l.bar = l.left + l.side + 24
-	l.width = l.bar + 110
+	l.width = max(l.bar+110, l.left+textWidth(m.Title(u))+12)
 	l.barTop, l.barEnd = l.top, l.top+max(60, min(l.side, 240))
 	l.height = max(l.top+l.side, l.barEnd) + 36
 	l.every = 1
@@ -66,7 +66,7 @@ func (m *Matrix) Title(u Measure) string {
 // WriteSVG writes a heat map.
 func (m *Matrix) WriteSVG(w io.Writer, u Measure) error {
 	out := bufio.NewWriter(w)
-	l := m.layout()
+	l := m.layout(u)
 	least, most := m.Extremes(u)
 	s := scale{least, most}
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img" font-family="system-ui, sans-serif" font-size="11">`+"\n", l.width, l.height)
@@ -117,7 +117,7 @@ func (m *Matrix) WriteSVG(w io.Writer, u Measure) error {
 
 // WritePNG writes a heat map.
 func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
-	l := m.layout()
+	l := m.layout(u)
 	least, most := m.Extremes(u)
 	s := scale{least, most}
 	img := image.NewRGBA(image.Rect(0, 0, l.width, l.height))
