@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -25,6 +26,13 @@ var loops = []struct {
 	{"Send64Tags", 1, func(s *synth, i int) {
 		s.enter("MPI_Send", cat(buffer(stackBuf), 4, typeInt, 1, i%64, commWorld)...)
 		s.leave("MPI_Send")
+	}},
+	{"CounterTag", 3, func(s *synth, i int) {
+		s.enter("MPI_Irecv", cat(buffer(stackBuf+64), 4, typeInt, 1, i, commWorld)...)
+		s.leave("MPI_Irecv", 0x98000000, 0x5000)
+		s.send(i, stackBuf)
+		s.enter("MPI_Wait", 0x98000000, 0x5000)
+		s.leave("MPI_Wait", statusOf(1, int64(i), 16)...)
 	}},
 	{"Waitall16", 33, func(s *synth, i int) {
 		var handles []uint64
@@ -192,6 +200,52 @@ func BenchmarkTiming(b *testing.B) {
 				c.CloseLogs()
 			}
 			b.ReportMetric(float64(spent)/float64(calls), "cpu-ns/call")
+		})
+	}
+}
+
+// BenchmarkCounter takes in a loop whose tag counts: a receive, a send and a wait in
+// each iteration. It tells what a call costs and how much memory the recorder holds in
+// the end.
+func BenchmarkCounter(b *testing.B) {
+	for _, iterations := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(iterations), func(b *testing.B) {
+			var spent int64
+			calls, held := 0, uint64(0)
+			for b.Loop() {
+				var before, after runtime.MemStats
+				s := newSynth(b, 0, 1<<20)
+				c := attach(b, testConfig(), s)
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				drain := func() {
+					begin := cpu()
+					if err := c.Drain(); err != nil {
+						b.Fatal(err)
+					}
+					spent += cpu() - begin
+				}
+				for i := range iterations {
+					s.enter("MPI_Irecv", cat(buffer(stackBuf+64), 4, typeInt, 1, i, commWorld)...)
+					s.leave("MPI_Irecv", 0x98000000, 0x5000)
+					s.enter("MPI_Send", cat(buffer(stackBuf), 4, typeInt, 1, i, commWorld)...)
+					s.leave("MPI_Send")
+					s.enter("MPI_Wait", 0x98000000, 0x5000)
+					s.leave("MPI_Wait", statusOf(1, int64(i), 16)...)
+					calls += 3
+					if i%512 == 511 {
+						drain()
+					}
+				}
+				drain()
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				held = after.HeapAlloc - min(after.HeapAlloc, before.HeapAlloc)
+				runtime.KeepAlive(c)
+				runtime.KeepAlive(s)
+			}
+			b.ReportMetric(float64(spent)/float64(calls), "cpu-ns/call")
+			b.ReportMetric(float64(held), "B-held")
 		})
 	}
 }

@@ -24,8 +24,13 @@ type echo struct {
 	requests uint64             // the same, of the requests
 	named    []namedRequest     // of an ender
 	ended    []int              // which of these
-	lane     *signature.Lane    // nil: none
-	in, out  []hole             // where the records have its values
+	lane     *laneEcho          // nil: no lane
+}
+
+// A laneEcho says what of a terminal's records differs from call to call.
+type laneEcho struct {
+	*signature.Lane
+	in, out []hole // where the records have its values
 }
 
 // A namedRequest is what a call's values say of a request.
@@ -101,7 +106,7 @@ func (c *Capture) recall(s *stream, enter, leave event.Record) (uint32, bool) {
 	if !sameWords(e.words[1:e.enter], enter[2:e.enter+1]) || !sameWords(out[1:], leave[2:len(out)+1]) {
 		return 0, false
 	}
-	return n, c.again(s, e, enter, leave)
+	return n, e.purity == pure || c.again(s, e, enter, leave)
 }
 
 // again does to the requests what an echo does; false if it can't be one.
@@ -184,18 +189,8 @@ func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.R
 	e.words = append(append(e.words, leave[0]), leave[2:len(leave)-cut]...)
 	e.thread, e.purity, e.kind = int32(s.thread), kind, p.request
 	e.names, e.requests = c.epoch(), c.requests.Version
-	if e.lane = c.sigs.Lane(n); e.lane != nil {
-		var ok bool
-		e.in, e.out, ok = c.holesOf(e.lane, p, s.frames[0].key, s, enter, leave, e.in[:0], e.out[:0])
-		for i := range e.in {
-			ok = ok && e.in[i].at < compared
-		}
-		for i := range e.out {
-			ok = ok && e.out[i].at < len(leave)-cut
-		}
-		if !ok {
-			e.enter = 0
-		}
+	if lane := c.sigs.Lane(n); lane != nil && !c.rememberLane(e, lane, p, s, enter, leave, compared, len(leave)-cut) {
+		e.enter = 0
 	}
 	if kind == ender {
 		f := &s.frames[0]

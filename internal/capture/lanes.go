@@ -285,6 +285,23 @@ func (c *Capture) sameBut(words, rec []uint64, holes []hole, last, step []int64,
 	return sameWords(words[from:], rec[from+1:len(words)+1])
 }
 
+// rememberLane notes where the records of a call have the values of its lane; false
+// if that can't be told for all of them, or is not among the words that are compared.
+func (c *Capture) rememberLane(e *echo, l *signature.Lane, p *program, s *stream, enter, leave []uint64, compared, comparedOut int) bool {
+	if e.lane == nil {
+		e.lane = &laneEcho{Lane: l}
+	}
+	var ok bool
+	e.lane.in, e.lane.out, ok = c.holesOf(l, p, s.frames[0].key, s, enter, leave, e.lane.in[:0], e.lane.out[:0])
+	for i := range e.lane.in {
+		ok = ok && e.lane.in[i].at < compared
+	}
+	for i := range e.lane.out {
+		ok = ok && e.lane.out[i].at < comparedOut
+	}
+	return ok
+}
+
 // recallLane is recall for a terminal with a lane: a call that is the expected
 // step away from the last one.
 func (c *Capture) recallLane(s *stream, e *echo, enter, leave event.Record) bool {
@@ -294,10 +311,10 @@ func (c *Capture) recallLane(s *stream, e *echo, enter, leave event.Record) bool
 	}
 	last, add := e.lane.Last(), e.lane.Step(step)
 	in, out := e.words[:e.enter], e.words[e.enter:]
-	if !c.sameBut(in, enter, e.in, last, add, s.thread) || !c.sameBut(out, leave, e.out, last, add, s.thread) {
+	if !c.sameBut(in, enter, e.lane.in, last, add, s.thread) || !c.sameBut(out, leave, e.lane.out, last, add, s.thread) {
 		return false
 	}
-	if !c.again(s, e, enter, leave) {
+	if e.purity != pure && !c.again(s, e, enter, leave) {
 		return false
 	}
 	e.lane.Advance(step)
