@@ -28,36 +28,28 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	of := slices.Repeat([]uint32{unknown}, k.Terminals())
 	next, stop := iter.Pull(own.Streams[0].Grammar.All())
 	defer stop()
-	sum := uint64(0)
+	sum, at := uint64(0), uint64(0)
 	for terminal, vals := range k.Signatures(0) {
-		c, err := k.Terminal(terminal)
-		if err != nil {
-			return err
+		want, _ := next()
+		switch of[terminal] {
+		case want:
+		case unknown:
+			of[terminal] = want
+			c, err := k.Terminal(terminal)
+			if err != nil {
+				return err
+			}
+			if s := own.Sigs[want]; c.Func.ID != s.Call || !samePlace(c.Site, own.Sites[s.Site]) {
+				return fmt.Errorf("call %d is %s at %v", at, c.Name(), c.Site)
+			}
+		default:
+			return fmt.Errorf("call %d is another one", at)
 		}
-		sum = vmpi.Mix(sum, c.Func.ID, vals)
+		sum = vmpi.Mix(sum, own.Sigs[want].Call, vals)
+		at++
 	}
 	if sum != v.Sum() {
 		return errors.New("calls have other values than those that were made")
-	}
-	for c, err := range k.Calls(0) {
-		if err != nil {
-			return err
-		}
-		want, _ := next()
-		switch of[c.Terminal] {
-		case want:
-		case unknown:
-			of[c.Terminal] = want
-			s := own.Sigs[want]
-			if got := k.Signature(c.Terminal); !slices.Equal(got, s.Vals) {
-				return fmt.Errorf("call %d has the values %v, made with %v", c.Index, got, s.Vals)
-			}
-			if c.Func.ID != s.Call || !samePlace(c.Site, own.Sites[s.Site]) {
-				return fmt.Errorf("call %d is %s at %v", c.Index, c.Name(), c.Site)
-			}
-		default:
-			return fmt.Errorf("call %d is another one", c.Index)
-		}
 	}
 	return nil
 }

@@ -1,30 +1,39 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"spoor/bench/scale/skeleton"
 )
 
-// A peer that changes with every iteration costs what the formula does, and a
-// counter as tag a fraction of a byte an iteration.
+// A peer that changes with every iteration costs what the formula does, and so does
+// a counter as tag. SPOOR_TEST_LOOPS=all goes on to a million iterations, minutes.
 func TestLoops(t *testing.T) {
-	for _, tc := range []struct {
+	type loop struct {
 		name         string
 		run          skeleton.Program
 		ranks, limit int
-	}{
+	}
+	counter := func(iterations, ranks int) loop {
+		return loop{"counter", skeleton.Program{Name: "counter", Run: skeleton.Counter(iterations)}, ranks, 160}
+	}
+	loops := []loop{
 		{"rotate", skeleton.Program{Name: "rotate", Run: skeleton.Rotate(20_000)}, 4, 150},
 		{"rotate", skeleton.Program{Name: "rotate", Run: skeleton.Rotate(1000)}, 64, 150},
-		{"counter", skeleton.Program{Name: "counter", Run: skeleton.Counter(100)}, 64, 300},
-		{"counter", skeleton.Program{Name: "counter", Run: skeleton.Counter(4000)}, 2, 300 + 4000/5},
-	} {
+		counter(100, 64), counter(1000, 64), counter(10_000, 2),
+	}
+	if os.Getenv("SPOOR_TEST_LOOPS") == "all" {
+		loops = append(loops, counter(10_000, 64), counter(100_000, 64), counter(1_000_000, 64))
+	}
+	for _, tc := range loops {
 		r, err := measure(tc.run, tc.ranks, false, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Content > tc.limit {
-			t.Errorf("%s on %d ranks, %d calls: %d bytes, limit %d", tc.name, tc.ranks, r.Events, r.Content, tc.limit)
+		t.Logf("%s on %d ranks, %d calls: %d bytes of %d, %d classes", tc.name, tc.ranks, r.Events, r.Content, r.File, r.Classes)
+		if r.Content > tc.limit || r.Classes != 1 {
+			t.Errorf("%s on %d ranks, %d calls: %d bytes, limit %d, %d classes", tc.name, tc.ranks, r.Events, r.Content, tc.limit, r.Classes)
 		}
 	}
 }
