@@ -74,6 +74,7 @@ func TestAt(t *testing.T) {
 // stands side by side, wherever it ends.
 func TestAtTakesSteps(t *testing.T) {
 	c := sample(t)
+	c.Classes[0].Lanes = nil
 	const depth, wide = 8, 11
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: 0, Count: 1}, {ID: 1, Count: 1}, {ID: -1, Count: 7}, {ID: 5, Count: 1}, {ID: 6, Count: 1}, {ID: 7, Count: 1}}}}
 	for d := int32(1); d <= depth; d++ {

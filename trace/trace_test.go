@@ -79,6 +79,16 @@ func sample(t testing.TB) *Content {
 		n := 2 * counts[i]
 		pair.Terminals[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
+	// The tags of the loop's sends count, up on rank 0 and down on rank 2, and their
+	// buffers move on with them; every tenth step is another one.
+	steps := grammar.NewBuilder()
+	for i := range uint32(49) {
+		steps.Append(i % 10 / 9)
+	}
+	pair.Lanes = []LaneColumns{{
+		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
+		By: [][]column.Column{{column.Of(8, 8), column.Of(1, -1)}, {column.Of(-72, -72), column.Of(5, 5)}},
+	}}
 	single := Class{Ranks: column.Of(1), Terminals: []Terminal{{
 		Call: id("MPI_Init"), Vals: []column.Column{column.Of(0)},
 		Times: Times{Duration: stat(1, 5, 5, 5)},
