@@ -4,7 +4,7 @@
 //
 //	go run ./bench/timing [-ranks 16] [-seconds 6] [-programs heat2d,lmp] [-within 9m] [-o FILE] [-cache FILE]
 //	go run ./bench/timing [-error 0.1] TRACE…
-//	go run ./bench/timing -sizes 64,1024
+//	go run ./bench/timing -sizes 64,1024 [-programs lu,mg]
 //
 // A program that fails or takes too long is named and left out. What was measured
 // is kept in the cache, so that a second call goes on where the first one ended;
@@ -50,7 +50,11 @@ func run() error {
 	sizes := flag.String("sizes", "", "comma-separated `numbers` of virtual ranks: bytes of stats, hist and path")
 	flag.Parse()
 	if *sizes != "" {
-		return printSizes(os.Stdout, *sizes)
+		list := sizePrograms
+		if *programs != strings.Join(names, ",") {
+			list = strings.Split(*programs, ",")
+		}
+		return printSizes(os.Stdout, *sizes, list)
 	}
 	o := &timing.Options{Error: *bound}
 	var all []*program

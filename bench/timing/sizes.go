@@ -73,8 +73,11 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 
 var sizeModes = []timing.Mode{timing.Stats, timing.Hist, timing.Path}
 
+// sizePrograms are those whose bytes are counted unless told otherwise.
+var sizePrograms = []string{"st2d", "st3d", "cg", "lu", "mg"}
+
 // printSizes prints bytes of section times by program, mode, iterations and ranks.
-func printSizes(w io.Writer, ranks string) error {
+func printSizes(w io.Writer, ranks string, programs []string) error {
 	var list []int
 	for _, text := range strings.Split(ranks, ",") {
 		n, err := strconv.Atoi(text)
@@ -90,7 +93,7 @@ func printSizes(w io.Writer, ranks string) error {
 		}
 	}
 	fmt.Fprint(w, "\n|---|--:|--:|"+strings.Repeat("--:|", len(sizeModes)*len(list))+"\n")
-	for _, name := range []string{"st2d", "st3d", "cg", "lu", "mg"} {
+	for _, name := range programs {
 		p, ok := skeleton.ByName(name)
 		if !ok {
 			return fmt.Errorf("no program %q", name)
@@ -100,7 +103,7 @@ func printSizes(w io.Writer, ranks string) error {
 			row := ""
 			for _, mode := range sizeModes {
 				for _, n := range list {
-					if iterations > 1 && n > 4096 {
+					if iterations > 1 && n > 1024 {
 						row += " - |"
 						continue
 					}
