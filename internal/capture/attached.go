@@ -48,6 +48,9 @@ func (a *attached) add(id uint64, terminal uint32, v int64) {
 // since the record before.
 func (c *Capture) attach(s *stream, rec event.Record) error {
 	s.last += rec[2]
+	if s == c.streams[0] {
+		c.aside += rec[2]
+	}
 	if len(rec)%2 == 0 {
 		return fmt.Errorf("values in %d words: %w", len(rec), event.ErrCorrupt)
 	}

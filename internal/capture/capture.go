@@ -81,6 +81,7 @@ type Capture struct {
 	finalized bool   // MPI_Finalize was entered
 	first     uint64 // ticks of the first record; 0: none yet
 	latest    uint64
+	aside     uint64 // ticks of the first thread that were neither calls nor gaps: the recorder's and a plugin's
 
 	checkpoints checkpoints
 	finalize    uint16 // call id of MPI_Finalize

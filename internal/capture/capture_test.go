@@ -105,6 +105,27 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// What the recorder or a plugin took is neither a gap nor part of the rank's time.
+func TestAside(t *testing.T) {
+	const aside = 60
+	s := newSynth(t, 0, 1<<16)
+	s.w.Now = 1100
+	s.commRank()
+	s.w.Now += 90
+	if err := s.w.Write(0, event.Values, 0, []uint64{aside}); err != nil {
+		t.Fatal(err)
+	}
+	s.commRank()
+	got := tracked(t, s)
+	// From the first ENTER to the last LEAVE are four times 10 ticks, and 90.
+	if g := got.Times[0].Gap; g.Sum != (90+20-aside)/2 {
+		t.Errorf("gap %+v", g)
+	}
+	if got.Process.SpanNs != (90+40-aside)/2 {
+		t.Errorf("process %+v", got.Process)
+	}
+}
+
 // Handles get the lowest free number; predefined ones keep the ABI's.
 func TestHandles(t *testing.T) {
 	s := newSynth(t, 0, 1<<16)

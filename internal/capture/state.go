@@ -154,6 +154,7 @@ func (c *Capture) saveNames(w *pack.Writer) {
 	w.Bool(c.finalized)
 	w.Uint(c.first)
 	w.Uint(c.latest)
+	w.Uint(c.aside)
 	for k, t := range c.handles {
 		if t != nil && mpi.Kind(k) != mpi.KindComm {
 			t.Save(w)
@@ -171,7 +172,7 @@ func (c *Capture) saveNames(w *pack.Writer) {
 }
 
 func (c *Capture) loadNames(r *pack.Reader) {
-	c.lost, c.finalized, c.first, c.latest = r.Uint(), r.Bool(), r.Uint(), r.Uint()
+	c.lost, c.finalized, c.first, c.latest, c.aside = r.Uint(), r.Bool(), r.Uint(), r.Uint(), r.Uint()
 	for k, t := range c.handles {
 		if t != nil && mpi.Kind(k) != mpi.KindComm {
 			t.Load(r)

@@ -102,8 +102,8 @@ func (c *Capture) process(end string) track.Process {
 	}
 	if c.first != 0 {
 		p.StartNs += int64(float64(int64(c.first-c.cfg.StartTicks)) / c.cfg.TicksPerNs)
-		if c.latest > c.first {
-			p.SpanNs = int64(c.toNs(c.latest - c.first))
+		if c.latest > c.first+c.aside {
+			p.SpanNs = int64(c.toNs(c.latest - c.first - c.aside))
 		}
 	}
 	return p
