@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // errInStatus is MPI_ERR_IN_STATUS of the standard ABI: statuses of a call that
@@ -272,11 +273,11 @@ func (c *Call) creations() (made int64, any bool) {
 // stream, of which before came before the call.
 func (c *Call) numberRequests(before, made int64) *Call {
 	d := *c
-	d.Params = make([]Param, len(c.Params))
-	for i, p := range c.Params {
-		p.In = numbered(p.In, before)
-		p.Out = numbered(p.Out, before+made)
-		d.Params[i] = p
+	d.Params = slices.Clone(c.Params)
+	for i := range d.Params {
+		if p := &d.Params[i]; p.Def.Type == Request { // few are
+			p.In, p.Out = numbered(p.In, before), numbered(p.Out, before+made)
+		}
 	}
 	return &d
 }

@@ -171,10 +171,14 @@ func object(name string) string {
 }
 
 // find returns the value of a handle, which another thread may have to make yet.
-func (s *Stream) find(k mpi.Kind, number int64) (v uint64, err error) {
+func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 	h := s.p.handles[k]
 	if h == nil {
 		return 0, fmt.Errorf("no handles of kind %s", k.Name())
+	}
+	v, ok, err := h.raw(s.number, number)
+	if ok || err != nil {
+		return v, err
 	}
 	err = s.await(fmt.Sprintf("%s %d", k.Name(), number), func() (ok bool, err error) {
 		v, ok, err = h.raw(s.number, number)

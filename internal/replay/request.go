@@ -35,11 +35,15 @@ func (s *Stream) locate(v *trace.Value) (r located, err error) {
 	if v.Form == trace.RequestNull || v.Form == trace.RequestUnknown {
 		return r, nil
 	}
-	err = s.await(fmt.Sprintf("request %d", v.ID), func() (bool, error) {
+	look := func() (bool, error) {
 		r.owner, r.key = s.owner(v)
 		r.at = r.owner.requests[r.key]
 		return r.at != 0, nil
-	})
+	}
+	if ok, _ := look(); ok {
+		return r, nil
+	}
+	err = s.await(fmt.Sprintf("request %d", v.ID), look)
 	return r, err
 }
 
