@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 
 	"spoor/internal/reissue"
@@ -81,23 +80,22 @@ func (p *Program) Write(dir string) error {
 // Generate makes the program of a trace. If some calls can't be made again and
 // Options don't say to leave them out, the error is a *RefusedError.
 func Generate(r *trace.Reader, o Options) (*Program, error) {
-	obstacles, err := reissue.Obstacles(r, o.Target)
-	if err != nil {
-		return nil, err
+	g := newGenerator(r, o)
+	search := reissue.NewSearch(r, o.Target)
+	if err := g.variants(search); err != nil {
+		return nil, fmt.Errorf("proxy: %w", err)
 	}
+	obstacles := search.List()
 	if len(obstacles) > 0 && !o.Partial {
 		return nil, &RefusedError{obstacles}
 	}
-	g := newGenerator(r, o)
-	if err := g.variants(); err != nil {
-		return nil, fmt.Errorf("proxy: %w", err)
-	}
+	g.prepare()
 	for _, v := range g.list {
 		if err := g.variant(v); err != nil {
 			return nil, fmt.Errorf("proxy: %w", err)
 		}
 	}
 	p := g.program()
-	p.LeftOut = slices.Clone(obstacles)
+	p.LeftOut = obstacles
 	return p, nil
 }

@@ -1,8 +1,8 @@
 package proxy
 
 import (
+	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"spoor/internal/column"
 	"spoor/internal/reissue"
@@ -30,7 +30,7 @@ type variant struct {
 	end         map[int]bool // terminals before which they have to be over
 	memory      string       // name of the function that tells of memory
 	lives       *memory
-	lanes       string       // name of the function that makes its lanes, if there are any
+	lanes       string // name of the function that makes its lanes, if there are any
 }
 
 type generator struct {
@@ -65,7 +65,12 @@ func newGenerator(r *trace.Reader, o Options) *generator {
 }
 
 // variants finds the sets of ranks.
-func (g *generator) variants() error {
+func (g *generator) variants(search *reissue.Search) error {
+	for rank := range g.r.Ranks() {
+		if g.r.ClassOf(rank) < 0 {
+			search.Missing()
+		}
+	}
 	var err error
 	if g.strings, err = g.r.Strings(); err != nil {
 		return err
@@ -87,7 +92,7 @@ func (g *generator) variants() error {
 			}
 			calls := make([]*call, k.Terminals())
 			vals, all := make([][]int64, k.Terminals()), make([]*trace.Call, k.Terminals())
-			var shape strings.Builder
+			var key []byte
 			generalised := false
 			for t := range calls {
 				c, err := k.Terminal(t)
@@ -102,12 +107,15 @@ func (g *generator) variants() error {
 				d.site, d.c, all[t] = c.Site, c, c
 				generalised = generalised || c.Name() == "MPI_Grequest_start"
 				calls[t] = d
-				fmt.Fprint(&shape, s)
+				for _, v := range s {
+					key = binary.AppendVarint(key, v)
+				}
 			}
-			v := of[shape.String()]
+			search.Rank(k, all)
+			v := of[string(key)]
 			if v == nil {
 				v = &variant{number: len(g.list), calls: calls, times: times, hists: hists, generalised: generalised}
-				of[shape.String()] = v
+				of[string(key)] = v
 				g.list = append(g.list, v)
 			}
 			for t := range calls {
@@ -126,11 +134,15 @@ func (g *generator) variants() error {
 			g.plan.Join(plan)
 		}
 	}
+	return nil
+}
+
+// prepare makes what the writing of lines needs.
+func (g *generator) prepare() {
 	for _, v := range g.list {
 		v.fitter = newFitter(g, v.members)
 	}
 	g.findKeyvals()
-	return nil
 }
 
 // findKeyvals numbers the attribute keys that programs made.

@@ -28,24 +28,79 @@ type Target struct {
 	Has     func(name string) bool // nil: all functions
 }
 
-// Obstacles lists what stands in the way of making all calls of a trace again,
-// most calls first.
-func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
-	type key struct{ function, reason string }
-	found := make(map[key]*Obstacle)
-	add := func(function, reason string, calls uint64) {
-		k := key{function, reason}
-		o := found[k]
-		if o == nil {
-			o = &Obstacle{Function: function, Reason: reason}
-			found[k] = o
-		}
-		o.Calls += calls
-		o.Ranks++
+// A Search looks for obstacles, one rank after the other.
+type Search struct {
+	from   string // flavour of the trace
+	target Target
+	found  map[obstacleKey]*Obstacle
+}
+
+type obstacleKey struct{ function, reason string }
+
+// NewSearch begins a search in a trace.
+func NewSearch(r *trace.Reader, target Target) *Search {
+	return &Search{from: r.Meta()[trace.MetaMPI], target: target, found: make(map[obstacleKey]*Obstacle)}
+}
+
+func (s *Search) add(at obstacleKey, calls uint64) {
+	o := s.found[at]
+	if o == nil {
+		o = &Obstacle{Function: at.function, Reason: at.reason}
+		s.found[at] = o
 	}
+	o.Calls += calls
+	o.Ranks++
+}
+
+// Missing takes in a rank that left no track.
+func (s *Search) Missing() { s.add(obstacleKey{"any", "the rank left no track"}, 0) }
+
+// Rank takes in a rank, whose distinct calls these are.
+func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
+	made, low := Made(calls), lowTypesOf(calls)
+	counts := make([]uint64, len(calls))
+	for stream := range k.Streams() {
+		for t, n := range k.Counts(stream) {
+			counts[t] += n
+		}
+	}
+	mine := make(map[obstacleKey]uint64)
+	for t, n := range counts {
+		c := calls[t]
+		why := Why(c, s.from, s.target)
+		if why == "" {
+			why = made.Why(c)
+		}
+		if why == "" {
+			why = low.why(c)
+		}
+		if why != "" {
+			mine[obstacleKey{c.Name(), why}] += n
+		}
+	}
+	for at, n := range mine {
+		s.add(at, n)
+	}
+}
+
+// List returns what was found, most calls first.
+func (s *Search) List() []Obstacle {
+	list := make([]Obstacle, 0, len(s.found))
+	for _, o := range s.found {
+		list = append(list, *o)
+	}
+	slices.SortFunc(list, func(a, b Obstacle) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+// Obstacles lists what stands in the way of making all calls of a trace again.
+func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
+	s := NewSearch(r, target)
 	for rank := range r.Ranks() {
 		if r.ClassOf(rank) < 0 {
-			add("any", "the rank left no track", 0)
+			s.Missing()
 			continue
 		}
 		k, err := r.Rank(rank)
@@ -58,39 +113,9 @@ func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 				return nil, fmt.Errorf("reissue: %w", err)
 			}
 		}
-		made, low := Made(calls), lowTypesOf(calls)
-		counts := make([]uint64, k.Terminals())
-		for s := range k.Streams() {
-			for t, n := range k.Counts(s) {
-				counts[t] += n
-			}
-		}
-		mine := make(map[key]uint64)
-		for t, n := range counts {
-			c := calls[t]
-			why := Why(c, r.Meta()[trace.MetaMPI], target)
-			if why == "" {
-				why = made.Why(c)
-			}
-			if why == "" {
-				why = low.why(c)
-			}
-			if why != "" {
-				mine[key{c.Name(), why}] += n
-			}
-		}
-		for at, n := range mine {
-			add(at.function, at.reason, n)
-		}
+		s.Rank(k, calls)
 	}
-	list := make([]Obstacle, 0, len(found))
-	for _, o := range found {
-		list = append(list, *o)
-	}
-	slices.SortFunc(list, func(a, b Obstacle) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
-	})
-	return list, nil
+	return s.List(), nil
 }
 
 // Why says why a distinct call can't be made again; "" if it can. from is the
