@@ -16,7 +16,7 @@ type Process struct {
 	Lost    uint64 // calls dropped before recording could start
 	Threads int
 	StartNs int64 // wall clock of MPI_Init, ns since 1970
-	SpanNs  int64 // from MPI_Init to the last record
+	SpanNs  int64 // from MPI_Init to the last record, less what recorder and plugins took
 	MPINs   int64 // time inside MPI, all threads
 	Calls   int64 // calls recorded, all threads
 }
