@@ -3,6 +3,13 @@ import { el, none, section } from "./dom.js";
 import { bytes, count, percent, plural, ratio, time } from "./format.js";
 import { table } from "./table.js";
 
+// from shows where a call is, and what led there when asked.
+const from = (site) => {
+  const [place, ...callers] = site.replaceAll("::", "::\u200b").split(" < "); // names may break there
+  if (callers.length === 0) return place;
+  return el("details", { className: "from" }, el("summary", {}, place), el("ul", {}, callers.map((c) => el("li", {}, c))));
+};
+
 // calls is the flat profile: a line for each function and place.
 export const calls = () => {
   const f = data.flat;
@@ -17,7 +24,7 @@ export const calls = () => {
       label: "Calls by place", filter: "Filter by function or place", thing: "line", sort: 4, rows: f.rows,
       columns: [
         { label: "Function", text: (r) => r.function, code: true },
-        { label: "From", text: (r) => r.site, wrap: true, hover: (r) => `${r.module}+0x${r.offset.toString(16)}` },
+        { label: "From", text: (r) => r.site, node: (r) => from(r.site), wrap: true, hover: (r) => `${r.module}+0x${r.offset.toString(16)}` },
         { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
         { label: "Ranks", value: (r) => r.ranks, text: (r) => count(r.ranks) },
         { label: "Time", title: "in all ranks together", value: (r) => r.ns, text: (r) => time(r.ns) },
