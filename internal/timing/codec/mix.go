@@ -4,14 +4,16 @@ import "spoor/internal/logistic"
 
 // A mixer predicts bits: several contexts have a probability each, and weights
 // by how well they did lately make one of them. It is what internal/wire does
-// for bytes, cut down for speed: five contexts, whose slots for the decisions of
-// one time lie together, and one input each.
+// for bytes, cut down for speed: a few contexts, whose slots for the decisions of
+// one time lie together, and one input each. The last input is what the decision is
+// mostly, whatever the context: most programs make too few calls to fill all slots.
 type mixer struct {
 	slots  []slot
 	mask   uint32
 	sets   [16][inputs]int32
-	cur    [contexts]*slot
+	cur    [inputs]*slot
 	inputs [inputs]int32
+	nodes  [512]slot // by decision
 }
 
 // A slot is an adaptive probability of a one.
@@ -21,12 +23,12 @@ type slot struct {
 }
 
 const (
-	contexts    = 5
+	contexts    = 6
 	line        = 16 // slots that lie together: decisions of one time
-	inputs      = contexts
+	inputs      = contexts + 1
 	slotLimit   = 60
-	firstWeight = 18000 // of 65536
-	learning    = 14
+	firstWeight = 15000 // of 65536
+	learning    = 24
 )
 
 func newMixer(values int) *mixer {
@@ -37,6 +39,9 @@ func newMixer(values int) *mixer {
 	m := &mixer{slots: make([]slot, 1<<bits), mask: 1<<bits - 1}
 	for i := range m.slots {
 		m.slots[i].p = 1 << 15
+	}
+	for i := range m.nodes {
+		m.nodes[i].p = 1 << 15
 	}
 	for i := range m.sets {
 		for k := range m.sets[i] {
@@ -50,13 +55,14 @@ func newMixer(values int) *mixer {
 func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, bit uint32) uint32 {
 	w := &m.sets[set&15]
 	dot := int64(0)
-	for i := range m.cur {
-		h := hash[i]
+	for i, h := range hash {
 		if node >= line {
 			h = (h ^ node/line*0x9e3779b1) * 0x85ebca6b
 		}
-		s := &m.slots[(h&^(line-1)|node&(line-1))&m.mask]
-		m.cur[i] = s
+		m.cur[i] = &m.slots[(h&^(line-1)|node&(line-1))&m.mask]
+	}
+	m.cur[contexts] = &m.nodes[node%uint32(len(m.nodes))]
+	for i, s := range &m.cur {
 		st := logistic.Stretch(s.p) * int32(confidence[s.n]) >> 4
 		m.inputs[i] = st
 		dot += int64(w[i]) * int64(st)

@@ -10,8 +10,9 @@ import (
 // iterations are places of their own. Distances are counted in cells of the
 // width that the bound allows (levels). Each is a few binary decisions, which a
 // mixer predicts from the place, the kind of call, how widely times scatter
-// there, how the last ones there were, the time measured just before, and how
-// much of a surprise the calls before were: what delays one call delays the next.
+// there, how the last ones there were, the time measured just before, how far the
+// last two times were from what is usual, and how much of a surprise the calls before
+// were: what delays one call delays the next.
 //
 // Where the bound is 0, bits below the cell follow unchanged.
 type Place struct{}
@@ -63,7 +64,8 @@ type usual struct {
 type placer struct {
 	mix      *mixer
 	surprise int32
-	before   int32 // cell of the time before this one
+	before   int32    // cell of the time before this one
+	off      [2]int32 // distance of the last gap and the last duration, cut
 	hash     [contexts]uint32
 }
 
@@ -110,6 +112,7 @@ func placed(c *coder, b Batch, want Lists, calls *Calls) {
 			if c.reading {
 				list.values[at] = x
 			}
+			p.off[i] = min(max(level-here.at, -7), 7)
 			p.learn(here, kind, level)
 		}
 		previous = k + 1
@@ -163,6 +166,7 @@ func (p *placer) contexts(here, kind *usual, list, key, previous, group uint32) 
 		mixed(5+list, key, centre<<12^uint32(p.before)),
 		mixed(7+list, scale>>1, log2(p.surprise)),
 		mixed(9+list, group, centre),
+		mixed(11+list, scale>>1, uint32(p.off[list]+8)<<4|uint32(p.off[1-list]+8)),
 	}
 }
 
@@ -250,7 +254,7 @@ func (u *usual) update(level int32) {
 		u.seen = 1
 		return
 	}
-	if u.seen < 31 {
+	if u.seen < 63 {
 		u.seen++
 	}
 	n := int32(u.seen)
