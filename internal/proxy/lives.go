@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +20,16 @@ import (
 type spot struct {
 	stream, rule, step int
 	between            bool
+}
+
+func (s spot) compare(o spot) int {
+	if c := cmp.Or(cmp.Compare(s.stream, o.stream), cmp.Compare(s.rule, o.rule), cmp.Compare(s.step, o.step)); c != 0 || s.between == o.between {
+		return c
+	}
+	if s.between {
+		return -1
+	}
+	return 1
 }
 
 // A ruleInfo is what it takes to find a call in a rule.
@@ -216,10 +228,11 @@ func (g *generator) lifetimes(v *variant) error {
 		given[s.Place] = s.Given || s.Class != trace.Heap && s.Class != trace.DeviceMemory
 	}
 	// Where a beginning has no statement, its segment is as large as it ever gets.
+	order := slices.SortedFunc(maps.Keys(spots), spot.compare)
 	for again := true; again; {
 		again = false
 		clear(m.at)
-		for s := range spots {
+		for _, s := range order {
 			e, ok := v.statements(s, all, found, given)
 			if ok {
 				m.at[s] = e

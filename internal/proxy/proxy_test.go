@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -240,4 +241,40 @@ func FuzzDecode(f *testing.F) {
 			t.Error("neither call nor error")
 		}
 	})
+}
+
+// Ranks allocate blocks of sizes that follow no rule, some of them on some rounds
+// only: there is a program all the same, always the same, and every table in it is used.
+func TestMemoryThatVaries(t *testing.T) {
+	r := record(t, 12, func(r *tracktest.Recorder) {
+		for i := range 60 {
+			size := uint64(1024 * (1 + r.Rank*r.Rank%7))
+			if i%3 == r.Rank%3 {
+				size *= 5
+			}
+			r.Life(0, false, 1<<8|1, size)
+			r.Call("MPI_Bcast", 1, 1<<8|1, 0, 4, tracktest.IntType, 0, tracktest.World)
+			if i%4 != 3 {
+				r.Life(0, true, 1<<8|1, 0)
+			}
+			r.Allreduce(2, 1)
+		}
+		if r.Rank%2 == 0 {
+			r.Life(0, false, 5<<8|1, uint64(4096+r.Rank*r.Rank%5))
+			r.Life(0, true, 5<<8|1, 0)
+		}
+		r.Allreduce(3, 1)
+	})
+	first := string(generate(t, r, Options{}).Files["proxy.c"])
+	for range 5 {
+		if again := string(generate(t, r, Options{}).Files["proxy.c"]); again != first {
+			t.Fatalf("another program:\n%s\n%s", first, again)
+		}
+	}
+	for i := range 100 {
+		name := fmt.Sprintf("table%d[", i)
+		if n := strings.Count(first, name); n == 1 {
+			t.Errorf("%s is not used:\n%s", name, first)
+		}
+	}
 }

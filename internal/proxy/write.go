@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -111,17 +112,12 @@ func (g *generator) program() *Program {
 	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h explains the rest.\n */\n#include \"runtime/runtime.h\"\n\n")
 	g.gapTexts()
 	g.declarations(&b)
-	for _, t := range g.tables {
-		b.WriteString(t + "\n")
-	}
-	if len(g.tables) > 0 {
-		b.WriteByte('\n')
-	}
+	var body bytes.Buffer
 	for n, p := range g.parts {
-		g.part(&b, n, p)
+		g.part(&body, n, p)
 	}
 	for _, s := range g.setups {
-		b.WriteString(s + "\n")
+		body.WriteString(s + "\n")
 	}
 	for _, v := range g.list {
 		if len(v.roots) > 1 {
@@ -130,10 +126,26 @@ func (g *generator) program() *Program {
 				names = append(names, fmt.Sprintf("part%d", r))
 			}
 			// Parts that start threads are before this: see declarations.
-			fmt.Fprintf(&b, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
+			fmt.Fprintf(&body, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
 		}
 	}
-	g.main(&b)
+	g.main(&body)
+	// What was given up for a better expression may have left a table behind.
+	used := make(map[string]bool)
+	for _, name := range tableName.FindAll(body.Bytes(), -1) {
+		used[string(name)] = true
+	}
+	some := false
+	for i, t := range g.tables {
+		if used[fmt.Sprintf("table%d", i)] {
+			b.WriteString(t + "\n")
+			some = true
+		}
+	}
+	if some {
+		b.WriteByte('\n')
+	}
+	b.Write(body.Bytes())
 	p := &Program{Files: make(map[string][]byte), Parts: len(g.parts), Variants: len(g.list)}
 	p.Files["proxy.c"] = b.Bytes()
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
@@ -157,6 +169,8 @@ func (g *generator) program() *Program {
 	}
 	return p
 }
+
+var tableName = regexp.MustCompile(`\btable\d+\b`)
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
