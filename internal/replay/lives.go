@@ -63,7 +63,7 @@ type room struct {
 	size int64
 }
 
-// begin gives a segment the memory that it had.
+// begin gives a segment memory, of the size that it had.
 func (g *segments) begin(p reissue.Place, size int64) error {
 	s, ok := g.planned[p]
 	if !ok || s.Given {

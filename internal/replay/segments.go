@@ -30,8 +30,7 @@ const (
 )
 
 // newSegments allocates what the plan says and fills it, save segments that begin and
-// end as the replay goes on. The plan has how far calls may reach, which is too far
-// where the number of a datatype stood for a small one and a large one.
+// end as the replay goes on.
 func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *lives) (*segments, error) {
 	g := &segments{
 		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room),
@@ -40,38 +39,44 @@ func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *
 	for i := range plan.Segments {
 		s := &plan.Segments[i]
 		g.planned[s.Place] = s
-		if size, ok := known.largest[s.Place]; ok {
-			s.Low, s.High = max(s.Low, 0), min(s.High, size)
-			if known.follow {
-				continue
-			}
+		size, ok := known.largest[s.Place]
+		if ok && known.follow {
+			continue
 		}
-		if err := g.take(s, s.High); err != nil {
+		if !ok {
+			size = mostContent
+		}
+		if err := g.take(s, size); err != nil {
 			return nil, err
 		}
 	}
 	return g, nil
 }
 
-// take gives a segment memory up to an offset. What calls reach of it gets content.
-func (g *segments) take(s *reissue.Segment, high int64) error {
-	low := min(s.Low, 0)
-	size := high - low + 2*margin
-	r, used, err := g.room(size)
+// take gives a segment memory: address space for all that calls reach, content as far
+// as the segment's size.
+//
+// Calls may reach beyond the segment, as a datatype can go from one piece of memory to
+// the next. They may also seem to, where the number of a datatype stood for a small one
+// and a large one. What is not touched is no memory.
+func (g *segments) take(s *reissue.Segment, size int64) error {
+	low, high := max(min(s.Low, 0), -mostSpace), min(max(s.High, 0), mostSpace)
+	r, used, err := g.room(high - low + 2*margin)
 	if err != nil {
-		return fmt.Errorf("%d bytes for buffers: %w", size, err)
-	}
-	if !s.Given && !used {
-		g.fill(bytesAt(r.at, int(min(min(high, s.High)-low+2*margin, mostContent))))
+		return fmt.Errorf("%d bytes for buffers: %w", high-low, err)
 	}
 	g.rooms[s.Place] = r
 	g.base[s.Place] = r.at + margin - uint64(low)
+	if !s.Given && !used {
+		g.fill(bytesAt(g.base[s.Place], int(min(size, high, mostContent))))
+	}
 	return nil
 }
 
-// mostContent is how much of a segment is filled. How far calls reach may be known
-// badly, and what is not touched takes no memory.
-const mostContent = 1 << 28
+const (
+	mostContent = 1 << 28 // of a segment of unknown size
+	mostSpace   = 1 << 40 // to either side of a segment's beginning
+)
 
 // fill writes random bytes. Whoever takes them for doubles finds numbers from 1
 // to 2: sums neither overflow nor get slow.
@@ -103,7 +108,7 @@ func (g *segments) address(l trace.Location) (uint64, error) {
 		return base + uint64(l.Offset), nil
 	}
 	if s := g.planned[p]; s != nil {
-		err := g.take(s, s.High)
+		err := g.take(s, leastFor)
 		return g.base[p] + uint64(l.Offset), err
 	}
 	at, err := g.host.Alloc(leastFor)
