@@ -73,16 +73,18 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 }
 
 // byTerminal returns the values by name; order is the old number of each
-// terminal.
-func (a *attached) byTerminal(order []uint32) map[string][]timing.Signed {
+// terminal, more returns others whose calls it has.
+func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[string][]timing.Signed {
 	var m map[string][]timing.Signed
 	for id, stats := range a.stats {
 		list := make([]timing.Signed, len(order))
 		used := false
 		for i, n := range order {
-			if int(n) < len(stats) {
-				list[i] = stats[n]
-				used = used || stats[n].Count > 0
+			for _, m := range append([]uint32{n}, more(n)...) {
+				if int(m) < len(stats) {
+					list[i].Merge(stats[m])
+					used = used || stats[m].Count > 0
+				}
 			}
 		}
 		if used {

@@ -196,8 +196,9 @@ func (h *histograms) load(r *pack.Reader, sigs *signature.Table) {
 }
 
 // track returns the histograms of a track whose terminals stand in order, in
-// rising order of terminals and of what came before.
-func (h *histograms) track(order []uint32) []track.Hist {
+// rising order of terminals and of what came before. more returns others whose
+// calls a terminal has.
+func (h *histograms) track(order []uint32, more func(uint32) []uint32) []track.Hist {
 	if h == nil {
 		return nil
 	}
@@ -212,22 +213,35 @@ func (h *histograms) track(order []uint32) []track.Hist {
 	}
 	var out []track.Hist
 	for i, n := range order {
-		if int(n) >= len(h.heads) {
-			continue
-		}
 		first := len(out)
-		for p := range h.pairs(n) {
+		add := func(p *pair) {
 			from := track.Anywhere
 			if h.path && p.from == 0 {
 				from = track.First
 			} else if h.path {
 				at, ok := stands[p.from-1]
 				if !ok {
-					continue
+					return
 				}
 				from = at
 			}
+			for k := first; k < len(out); k++ {
+				if x := &out[k]; x.From == from {
+					x.Duration, x.Gap = x.Duration.Clone(), x.Gap.Clone()
+					x.Duration.Merge(&p.hists[0])
+					x.Gap.Merge(&p.hists[1])
+					return
+				}
+			}
 			out = append(out, track.Hist{Terminal: i, From: from, Duration: &p.hists[0], Gap: &p.hists[1]})
+		}
+		for _, m := range append([]uint32{n}, more(n)...) {
+			if int(m) >= len(h.heads) {
+				continue
+			}
+			for p := range h.pairs(m) {
+				add(p)
+			}
 		}
 		slices.SortFunc(out[first:], func(a, b track.Hist) int { return cmp.Compare(a.From, b.From) })
 	}

@@ -30,8 +30,12 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 		renumbered[i] = unseen
 	}
 	var order []uint32
-	for _, s := range c.streams {
-		g := s.grammar.Grammar()
+	grammars := make([]*grammar.Grammar, len(c.streams))
+	for i, s := range c.streams {
+		grammars[i] = s.grammar.Grammar()
+	}
+	folding := c.sigs.Fold(grammars)
+	for _, g := range folding.Streams {
 		for _, n := range g.Terminals() {
 			if renumbered[n] == unseen {
 				renumbered[n] = uint32(len(order))
@@ -50,7 +54,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 		}
 		if l := c.sigs.Lane(n); l != nil {
-			lane, err := c.lane(l, k, vals)
+			lane, err := c.lane(l, folding.Sequence(&c.sigs, n), k, vals)
 			if err != nil {
 				return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 			}
@@ -58,12 +62,16 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 			t.Lanes = append(t.Lanes, lane)
 		}
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
-		times := c.sigs.Times(n)
+		times := *c.sigs.Times(n)
+		for _, m := range folding.From(n) {
+			times.Duration.Merge(c.sigs.Times(m).Duration)
+			times.Gap.Merge(c.sigs.Times(m).Gap)
+		}
 		t.Times = append(t.Times, track.Times{Duration: c.ns(times.Duration), Gap: c.ns(times.Gap)})
 	}
-	t.Hists = c.hists.track(order)
+	t.Hists = c.hists.track(order, folding.From)
 	t.Log = c.trackLog()
-	t.Values = c.attached.byTerminal(order)
+	t.Values = c.attached.byTerminal(order, folding.From)
 	t.Lives = c.trackLives()
 	t.Process = c.process(end)
 	return t, nil
@@ -71,7 +79,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 
 // lane returns a lane of the track and puts the values of its first call into the
 // signature's, which are in canonical order.
-func (c *Capture) lane(l *signature.Lane, k signature.Key, vals []int64) (track.Lane, error) {
+func (c *Capture) lane(l *signature.Lane, seq signature.Sequence, k signature.Key, vals []int64) (track.Lane, error) {
 	order, err := c.order(c.program(k.Call()), k.Values())
 	if err != nil {
 		return track.Lane{}, err
@@ -80,16 +88,16 @@ func (c *Capture) lane(l *signature.Lane, k signature.Key, vals []int64) (track.
 	for i, w := range l.Words() {
 		of[int(w)-signature.KeyHeader] = i + 1
 	}
-	lane := track.Lane{Steps: l.Order(), By: make([][]int64, l.Kinds())}
+	lane := track.Lane{Steps: seq.Order, By: make([][]int64, len(seq.Kinds))}
 	for at, from := range order {
 		i := of[from] - 1
 		if i < 0 {
 			continue
 		}
 		lane.Values = append(lane.Values, at)
-		vals[at] = l.First()[i]
+		vals[at] = seq.First[i]
 		for n := range lane.By {
-			lane.By[n] = append(lane.By[n], l.Step(uint32(n))[i])
+			lane.By[n] = append(lane.By[n], seq.Kinds[n][i])
 		}
 	}
 	return lane, nil

@@ -47,6 +47,7 @@ type lanes struct {
 	laneOf []int32           // by signature
 	older  []uint32          // by signature: the plain one of its family before it
 	frames map[uint64]*frame // by hash of what the family has in common
+	before []uint32          // by lane: the last plain signature of its family then; None for another thread's
 	key    Key
 }
 
@@ -113,7 +114,7 @@ func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 			if n, ok := t.lookUp(key, hash(key)); ok {
 				return n, true
 			}
-			return t.addLane(key), true // of another thread
+			return t.addLane(key, None), true // of another thread
 		}
 	}
 	period := t.continues(f, k, words)
@@ -138,7 +139,7 @@ func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 			in = append(in, int64(w))
 		}
 	}
-	n := t.addLane(t.laneKey(thread, k, in))
+	n := t.addLane(t.laneKey(thread, k, in), f.last)
 	t.promoted(f, n)
 	return n, true
 }
@@ -258,10 +259,11 @@ func (k Key) Lane() []int64 {
 // Thread is the thread whose calls the lane has.
 func (k Key) Thread() int { return int(k[0]>>threadShift) - 1 }
 
-func (t *Table) addLane(key Key) uint32 {
+func (t *Table) addLane(key Key, before uint32) uint32 {
 	n := t.insert(key, hash(key))
 	t.lanes.laneOf[n] = int32(len(t.lanes.list))
 	t.lanes.list = append(t.lanes.list, newLane(t.Key(n).Lane()))
+	t.lanes.before = append(t.lanes.before, before)
 	return n
 }
 

@@ -101,9 +101,10 @@ func (t *Table) loadLaneKey(k Key, may May) error {
 		return errLane
 	}
 	another := f.lane != None && slices.Equal(t.Key(f.lane).Lane(), k.Lane()) && fitsWords(t.Key(f.lane), like)
-	n := t.addLane(k)
-	if !another {
-		t.promoted(f, n)
+	if another {
+		t.addLane(k, None)
+	} else {
+		t.promoted(f, t.addLane(k, f.last))
 	}
 	return nil
 }

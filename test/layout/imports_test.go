@@ -15,9 +15,9 @@ import (
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/version", "internal/launch", "internal/inspect", "internal/symbolise"},
-	{"internal/wire"},
+	{"internal/wire", "internal/prefix"},
 	{"internal/pack"},
-	{"internal/timing/hist", "internal/timing/zfp", "internal/event", "internal/signature", "internal/prefix"},
+	{"internal/timing/hist", "internal/timing/zfp", "internal/event", "internal/signature"},
 	{"internal/timing/codec", "internal/track", "internal/column"},
 	{"internal/timing/series"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},

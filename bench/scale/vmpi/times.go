@@ -2,6 +2,7 @@ package vmpi
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"spoor/internal/signature"
@@ -72,8 +73,9 @@ func (h *histograms) track(sigs *signature.Table, number []uint32) []track.Hist 
 		}
 	}
 	var list []track.Hist
-	for k, x := range h.of {
-		t := *x
+	keys := slices.SortedFunc(maps.Keys(h.of), func(a, b histKey) int { return cmp.Compare(a.terminal, b.terminal) })
+	for _, k := range keys {
+		t := *h.of[k]
 		t.Terminal, t.From = int(number[k.terminal]), track.Anywhere
 		if k.place.first {
 			t.From = track.First
@@ -82,8 +84,20 @@ func (h *histograms) track(sigs *signature.Table, number []uint32) []track.Hist 
 		}
 		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b track.Hist) int {
+	slices.SortStableFunc(list, func(a, b track.Hist) int {
 		return cmp.Or(cmp.Compare(a.Terminal, b.Terminal), cmp.Compare(a.From, b.From))
 	})
-	return list
+	// Terminals that went into a lane have become one.
+	out := list[:0]
+	for _, t := range list {
+		if n := len(out); n > 0 && out[n-1].Terminal == t.Terminal && out[n-1].From == t.From {
+			x := &out[n-1]
+			x.Duration, x.Gap = x.Duration.Clone(), x.Gap.Clone()
+			x.Duration.Merge(t.Duration)
+			x.Gap.Merge(t.Gap)
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
 }

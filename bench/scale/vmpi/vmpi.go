@@ -140,17 +140,23 @@ func (v *Rank) site(n int) uint64 {
 // Track returns what was recorded.
 func (v *Rank) Track() *track.Track {
 	t := &track.Track{Rank: v.Rank, Strings: map[uint64]string{}, Sites: v.sites}
-	g := v.grammar.Grammar()
+	folding := v.sigs.Fold([]*grammar.Grammar{v.grammar.Grammar()})
+	g := folding.Streams[0]
 	number := make([]uint32, v.sigs.Len())
 	for i, n := range g.Terminals() {
 		number[n] = uint32(i)
 		k := v.sigs.Key(n)
 		vals := slices.Clone(k.Values())
 		if l := v.sigs.Lane(n); l != nil {
-			t.Lanes = append(t.Lanes, laneOf(l, i, vals))
+			t.Lanes = append(t.Lanes, laneOf(l, folding.Sequence(&v.sigs, n), i, vals))
 		}
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
-		s := v.sigs.Times(n)
+		s := *v.sigs.Times(n)
+		for _, m := range folding.From(n) {
+			number[m] = uint32(i)
+			s.Duration.Merge(v.sigs.Times(m).Duration)
+			s.Gap.Merge(v.sigs.Times(m).Gap)
+		}
 		t.Times = append(t.Times, track.Times{Duration: s.Duration, Gap: s.Gap})
 	}
 	t.Hists = v.hists.track(&v.sigs, number)
@@ -167,15 +173,12 @@ func (v *Rank) Track() *track.Track {
 }
 
 // laneOf returns the lane of a terminal and puts the values of its first call in.
-func laneOf(l *signature.Lane, terminal int, vals []int64) track.Lane {
-	lane := track.Lane{Terminal: terminal, Steps: l.Order()}
+func laneOf(l *signature.Lane, seq signature.Sequence, terminal int, vals []int64) track.Lane {
+	lane := track.Lane{Terminal: terminal, Steps: seq.Order, By: seq.Kinds}
 	for i, w := range l.Words() {
 		at := int(w) - signature.KeyHeader
-		vals[at] = l.First()[i]
+		vals[at] = seq.First[i]
 		lane.Values = append(lane.Values, at)
-	}
-	for n := range l.Kinds() {
-		lane.By = append(lane.By, l.Step(uint32(n)))
 	}
 	return lane
 }

@@ -1,0 +1,73 @@
+package grammar
+
+import "slices"
+
+// AppendAll appends the sequence of g with every terminal t replaced by f(t), in
+// time that grows with g rather than with the sequence: what is repeated is appended
+// until the Builder sees the repetition, then counted. It gives up and returns false
+// when it has appended most symbols; the Builder is then good for nothing.
+func (b *Builder) AppendAll(g *Grammar, f func(uint32) uint32, most int) bool {
+	if len(g.Rules) == 0 {
+		return true
+	}
+	a := appender{b, g, f, most}
+	return a.rule(0)
+}
+
+type appender struct {
+	b    *Builder
+	g    *Grammar
+	f    func(uint32) uint32
+	left int
+}
+
+func (a *appender) rule(r int32) bool {
+	for _, s := range a.g.Rules[r] {
+		if a.left--; a.left < 0 {
+			return false
+		}
+		if s.ID >= 0 {
+			a.b.AppendRun(a.f(uint32(s.ID)), s.Count)
+			continue
+		}
+		var last place
+		for i := uint64(0); i < s.Count; i++ {
+			before := a.b.n
+			if !a.rule(-s.ID) {
+				return false
+			}
+			here, ok := a.b.place(last.path[:0:0])
+			if ok && here.same(&last) {
+				// What was appended led from one place in a loop to the same place
+				// some laps later, and so do the others to come.
+				more := s.Count - i - 1
+				a.b.nodes[here.root].count += more * (here.laps - last.laps)
+				a.b.n += more * (a.b.n - before)
+				break
+			}
+			last = here
+		}
+	}
+	return true
+}
+
+// A place is where in the rule that is followed the cursor is.
+type place struct {
+	root, cur int32
+	left      uint64
+	path      []frame
+	laps      uint64 // of root that are over
+}
+
+// place returns it; false if no rule is followed.
+func (b *Builder) place(path []frame) (place, bool) {
+	if b.mode != following {
+		return place{}, false
+	}
+	return place{b.root, b.cur, b.left, append(path, b.path...), b.nodes[b.root].count}, true
+}
+
+// same reports whether both are the same place, p in a later lap.
+func (p *place) same(q *place) bool {
+	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
+}
