@@ -324,6 +324,17 @@ func TestDistributedGraph(t *testing.T) {
 	}
 }
 
+// A table that is wider than the terminal takes more ranks into a row.
+func TestFit(t *testing.T) {
+	m := compute(t, run(t, 9, tracktest.Stencil(10)), everything)
+	for width, bin := range map[int]int{200: 1, 80: 2, 60: 4, 20: 8} {
+		f := m.Fit(Bytes, width)
+		if f.Bin != bin || f.Total != m.Total {
+			t.Errorf("%d columns: bins of %d, want %d", width, f.Bin, bin)
+		}
+	}
+}
+
 func subset(a, b []int) bool {
 	for _, x := range a {
 		found := false

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -64,6 +65,9 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 	}
 	if n := len(f.Rows) - top; top > 0 && n > 0 {
 		fmt.Fprintf(out, "%s more places: --top 0\n", grouped(uint64(n)))
+	}
+	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.deep }) {
+		fmt.Fprintln(out, "Calls that came through other functions have a line of their own: --callers")
 	}
 	return out.err
 }
