@@ -30,6 +30,9 @@ type Rank struct {
 	calls []template
 	sums  []*prefix.Sums // by stream: requests made, by position
 	lines []*meanTimes   // by stream
+
+	series *rankSeries // nil: none, if opened
+	opened bool
 }
 
 // A template is a terminal evaluated for a rank.

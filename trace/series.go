@@ -125,8 +125,22 @@ type rankSeries struct {
 	kinds series.Kinds
 }
 
-// openSeries returns the times of the rank's calls, nil if there are none.
+// openSeries returns the times of the rank's calls, nil if there are none. They are kept,
+// so that only the first search takes time for their index.
 func (k *Rank) openSeries() (*rankSeries, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.opened {
+		s, err := k.newSeries()
+		if err != nil {
+			return nil, err
+		}
+		k.series, k.opened = s, true
+	}
+	return k.series, nil
+}
+
+func (k *Rank) newSeries() (*rankSeries, error) {
 	x, err := k.r.series()
 	if err != nil || x == nil {
 		return nil, err
