@@ -18,6 +18,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +26,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,12 +108,28 @@ func insert(file, table, text string) error {
 func lines(w io.Writer, traces []string) error {
 	fmt.Fprintln(w, "| trace | ranks | calls | trace bytes | lines | of tables | functions | programs | ms |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+	slices.SortFunc(traces, func(a, b string) int {
+		p, m := pattern(a)
+		q, n := pattern(b)
+		return cmp.Or(cmp.Compare(p, q), cmp.Compare(m, n))
+	})
 	for _, name := range traces {
 		if err := row(w, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pattern takes a name as bench/scale makes it apart: DIR/cg-64.spoor.
+func pattern(name string) (pattern string, ranks int) {
+	name = strings.TrimSuffix(filepath.Base(name), ".spoor")
+	if i := strings.LastIndexByte(name, '-'); i >= 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil {
+			return name[:i], n
+		}
+	}
+	return name, 0
 }
 
 func row(w io.Writer, name string) error {
