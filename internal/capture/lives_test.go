@@ -66,3 +66,14 @@ func TestLivesCut(t *testing.T) {
 		t.Errorf("%d lives, cut: %t", len(c.lives.list), c.lives.cut)
 	}
 }
+
+// What a block costs that is allocated and freed in each round of a loop.
+func BenchmarkLives(b *testing.B) {
+	c, s := &Capture{}, &stream{grammar: grammar.NewBuilder()}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.life(s, track.Life{Segment: 1, Size: 4096})
+		s.grammar.Append(1)
+		c.life(s, track.Life{Free: true, Segment: 1})
+	}
+}
