@@ -35,9 +35,14 @@ const (
 
 // refine joins classes whose ranks make the same calls in the same order.
 func (s *State) refine() {
-	if len(s.classes) < 2 {
+	if len(s.classes) < 2 || !s.mayRefine() {
 		return
 	}
+	defer func() {
+		for _, c := range s.classes {
+			c.plain = nil
+		}
+	}()
 	groups := make(map[uint64][]*class)
 	var order []uint64
 	refined := make(map[uint64]bool)
@@ -95,6 +100,16 @@ func (s *State) refine() {
 	}
 }
 
+// mayRefine reports whether there is any chance, without a look at the calls.
+func (s *State) mayRefine() bool {
+	for _, c := range s.classes {
+		if c.split {
+			return true
+		}
+	}
+	return len(s.classes) >= minFragments && s.tries()
+}
+
 // tries reports whether the block is one in which to try.
 func (s *State) tries() bool {
 	level := bits.TrailingZeros(uint(s.ranks))
@@ -138,11 +153,12 @@ func (c *class) sequence() uint64 {
 		return c.calls
 	}
 	c.looked = true
-	if len(c.shape().lanes) > 0 {
-		c.calls = 0 // its terminals can't be told apart further
-		return 0
+	c.calls = 0
+	plain := c.unlaned()
+	var parts []part
+	for _, d := range plain {
+		parts = append(parts, d.parts()...)
 	}
-	parts := c.parts()
 	for i := range parts {
 		h := uint64(1)
 		for _, g := range parts[i].streams {
@@ -278,7 +294,9 @@ func add(a, b uint64) uint64 { return (a%prime + b%prime) % prime }
 func unite(list []*class) *class {
 	var u united
 	for _, c := range list {
-		u.list = append(u.list, c.parts()...)
+		for _, d := range c.unlaned() {
+			u.list = append(u.list, d.parts()...)
+		}
 	}
 	if !u.walk() {
 		return nil

@@ -48,8 +48,9 @@ type class struct {
 
 	decoded *shape // of the key, nil if not needed so far
 
-	looked bool   // whether calls is known
-	calls  uint64 // see sequence
+	plain  []*class // without lanes, while refining
+	looked bool     // whether calls is known
+	calls  uint64   // see sequence
 }
 
 // lost is the state of ranks whose tracks can't be had.

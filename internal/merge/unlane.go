@@ -1,0 +1,345 @@
+package merge
+
+import (
+	"slices"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/internal/signature"
+	"spoor/internal/track"
+	"spoor/internal/wire"
+	"spoor/trace"
+)
+
+// Values that go on in equal steps are a lane on the ranks where they do so for
+// long enough, and distinct calls on the others: the tags of a sweep that wraps
+// around in its middle on some ranks. Such ranks have the same calls and no
+// class in common. To be refined into one, a class is written without lanes.
+
+// A class is written without lanes up to so many calls in them, and so many
+// values of all members in these.
+const (
+	maxUnlaned       = 1 << 12
+	maxUnlanedValues = 1 << 20
+)
+
+// unlaned returns the class without lanes, itself if it has none, nil if that is
+// too much. Members that repeat something unequally often come apart.
+func (c *class) unlaned() []*class {
+	sh := c.shape()
+	if len(sh.lanes) == 0 {
+		return []*class{c}
+	}
+	if c.plain != nil {
+		return c.plain
+	}
+	var list []*class
+	for _, d := range c.evenly() {
+		plain := d.unlanedOnce()
+		if plain == nil {
+			return nil
+		}
+		list = append(list, plain)
+	}
+	c.plain = list
+	return list
+}
+
+// evenly takes a class apart into such whose members repeat everything equally often;
+// nil if there are too many. What is known of the class as a whole goes to the first.
+func (c *class) evenly() []*class {
+	parts := c.parts()
+	if len(parts) < 2 {
+		if parts == nil {
+			return nil
+		}
+		return []*class{c}
+	}
+	pick := func(cols []column.Column, members []int) []column.Column {
+		list := make([]column.Column, len(cols))
+		for i := range cols {
+			if v, ok := cols[i].Same(); ok {
+				list[i] = column.Constant(v, len(members))
+				continue
+			}
+			vals := cols[i].Values()
+			for _, m := range members {
+				list[i].Append(vals[m])
+			}
+		}
+		return list
+	}
+	left := slices.Clone(c.times)
+	calls := make([][]uint64, len(parts))
+	sum := make([]uint64, len(left))
+	for i := range parts {
+		calls[i] = make([]uint64, len(left))
+		for _, g := range parts[i].streams {
+			for t, n := range g.Counts(len(left)) {
+				calls[i][t] += n * uint64(len(parts[i].members))
+				sum[t] += n * uint64(len(parts[i].members))
+			}
+		}
+	}
+	var list []*class
+	for i := range parts {
+		m := parts[i].members
+		d := &class{
+			key: c.key, decoded: c.decoded, split: c.split, ranks: pick([]column.Column{c.ranks}, m)[0],
+			counts: pick(c.counts, m), steps: pick(c.steps, m), values: values{pick(c.values.cols, m), c.values.nums},
+			times: left, totals: make(totals, len(c.totals)),
+		}
+		if i == 0 {
+			d.totals, d.attached, d.hists = c.totals, c.attached, c.hists
+		}
+		if i < len(parts)-1 {
+			d.times = make([]trace.Times, len(left))
+			for t := range left {
+				if sum[t] == 0 {
+					continue
+				}
+				whole := &c.times[t]
+				d.times[t] = trace.Times{Duration: whole.Duration.Part(calls[i][t], sum[t]), Gap: whole.Gap.Part(calls[i][t], sum[t])}
+				left[t].Duration, left[t].Gap = left[t].Duration.Minus(d.times[t].Duration), left[t].Gap.Minus(d.times[t].Gap)
+			}
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// unlanedOnce does so for a class whose members repeat everything equally often.
+func (c *class) unlanedOnce() *class {
+	sh := c.shape()
+	all := slices.Clone(sh.streams)
+	width := 0
+	for _, l := range sh.lanes {
+		all = append(all, l.steps)
+		width = max(width, len(l.values))
+	}
+	all = c.repeated(all, 0)
+	streams, orders := all[:len(sh.streams)], all[len(sh.streams):]
+	sum := uint64(0)
+	for _, g := range orders {
+		sum += g.Len() + 1
+	}
+	if sum > maxUnlaned || sum*uint64(width*c.ranks.Len()) > maxUnlanedValues {
+		return nil
+	}
+	for _, g := range streams {
+		if g.Len() > maxExpanded/minFragments {
+			return nil
+		}
+	}
+	u := &unlaning{c: c, sh: sh, lane: make(map[uint32]*walkedLane)}
+	first := 0
+	for i := range sh.lanes {
+		l := &sh.lanes[i]
+		w := &walkedLane{shape: l, order: slices.Collect(orders[i].All()), first: first}
+		for range l.values {
+			w.at = append(w.at, make([]int64, c.ranks.Len()))
+		}
+		first += l.kinds * len(l.values)
+		u.lane[uint32(l.terminal)] = w
+	}
+	return u.run(streams)
+}
+
+// unlaning is what unlaned goes by.
+type unlaning struct {
+	c         *class
+	sh        *shape
+	lane      map[uint32]*walkedLane // by terminal
+	terminals []unlanedTerminal
+	number    map[uint32]uint32 // of terminals without a lane
+	same      map[string]uint32 // by values, of terminals that look like those with a lane
+	like      map[int]bool      // what these look like
+	keys      []string          // of the class's columns
+}
+
+// A walkedLane is a lane with where it stands: how far the values of each member
+// are from those of the first call.
+type walkedLane struct {
+	shape *laneShape
+	order []uint32
+	first int // of the class's columns of steps
+	calls int
+	at    [][]int64 // by value, by member
+}
+
+// An unlanedTerminal is one with one set of values in place of a lane.
+type unlanedTerminal struct {
+	old   uint32
+	at    [][]int64 // nil without a lane
+	calls uint64
+}
+
+func (u *unlaning) run(streams []*grammar.Grammar) *class {
+	u.number, u.same, u.like = make(map[uint32]uint32), make(map[string]uint32), make(map[int]bool)
+	u.keys = make([]string, len(u.c.values.cols))
+	for t := range u.lane {
+		u.like[u.sh.like[t]] = true
+	}
+	t := track.Track{}
+	for _, g := range streams {
+		b := grammar.NewBuilder()
+		for old := range g.All() {
+			n := u.terminal(old)
+			u.terminals[n].calls++
+			b.Append(n)
+		}
+		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
+	}
+	for _, x := range u.terminals {
+		k := u.sh.skeletons[x.old]
+		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
+	}
+	d := &class{ranks: u.c.ranks, totals: u.c.totals, attached: u.c.attached, split: true}
+	var counts []int64
+	d.key, d.decoded, counts = key(&t)
+	for _, n := range counts {
+		d.counts = append(d.counts, column.Constant(n, d.ranks.Len()))
+	}
+	d.values = u.values(d.decoded)
+	d.times = u.times()
+	u.hists(d)
+	return d
+}
+
+// terminal returns the number of the next call, one of a terminal.
+func (u *unlaning) terminal(old uint32) uint32 {
+	next := uint32(len(u.terminals))
+	l := u.lane[old]
+	if l == nil {
+		n, ok := u.number[old]
+		if !ok {
+			n = u.add(unlanedTerminal{old: old}, next)
+			u.number[old] = n
+		}
+		return n
+	}
+	if l.calls > 0 {
+		step := l.first + int(l.order[l.calls-1])*len(l.at)
+		for i := range l.at {
+			m := 0
+			for d := range u.c.steps[step+i].All() {
+				l.at[i][m] += d
+				m++
+			}
+		}
+	}
+	l.calls++
+	return u.add(unlanedTerminal{old: old, at: l.at}, next)
+}
+
+// add returns the number of a terminal, next if there is none like it. A call in a
+// lane may be one that came before there was the lane.
+func (u *unlaning) add(x unlanedTerminal, next uint32) uint32 {
+	if like := u.sh.like[x.old]; u.like[like] {
+		id := wire.AppendUvarint(nil, uint64(like))
+		for i := range u.sh.skeletons[x.old].width {
+			_, key := u.column(&x, i)
+			id = wire.AppendString(id, key)
+		}
+		if n, ok := u.same[string(id)]; ok {
+			return n
+		}
+		u.same[string(id)] = next
+	}
+	list := x.at
+	x.at = nil
+	for _, at := range list {
+		x.at = append(x.at, slices.Clone(at))
+	}
+	u.terminals = append(u.terminals, x)
+	return next
+}
+
+// column returns a value of a terminal, and what tells the column from others.
+func (u *unlaning) column(x *unlanedTerminal, value int) (column.Column, string) {
+	num := u.c.values.nums[u.sh.at(int(x.old), value)]
+	col := u.c.values.cols[num]
+	if x.at != nil {
+		if i := slices.Index(u.lane[x.old].shape.values, value); i >= 0 {
+			col = sum(&col, x.at[i])
+			return col, string(col.AppendRuns(nil))
+		}
+	}
+	if u.keys[num] == "" {
+		u.keys[num] = string(col.AppendRuns(nil))
+	}
+	return col, u.keys[num]
+}
+
+// values returns the values of the terminals without lanes.
+func (u *unlaning) values(sh *shape) values {
+	v := values{nums: make([]uint32, sh.width)}
+	places := make([]struct{ terminal, value int }, sh.width)
+	for n, k := range sh.skeletons {
+		for i := range k.width {
+			p := &places[sh.at(n, i)]
+			p.terminal, p.value = n, i
+		}
+	}
+	number := make(map[string]uint32)
+	for at, p := range places {
+		col, id := u.column(&u.terminals[p.terminal], p.value)
+		n, ok := number[id]
+		if !ok {
+			n = uint32(len(v.cols))
+			number[id] = n
+			v.cols = append(v.cols, col)
+		}
+		v.nums[at] = n
+	}
+	return v
+}
+
+func sum(c *column.Column, add []int64) column.Column {
+	var out column.Column
+	i := 0
+	for v := range c.All() {
+		out.Append(int64(uint64(v) + uint64(add[i])))
+		i++
+	}
+	return out
+}
+
+// times shares out what is known of a terminal with a lane, in proportion to the
+// calls. The last share is what is left.
+func (u *unlaning) times() []trace.Times {
+	left := slices.Clone(u.c.times)
+	calls := make([]uint64, len(left))
+	shares := make([]int, len(left))
+	for _, x := range u.terminals {
+		calls[x.old] += x.calls
+		shares[x.old]++
+	}
+	list := make([]trace.Times, len(u.terminals))
+	for n, x := range u.terminals {
+		d, g := left[x.old].Duration, left[x.old].Gap
+		if shares[x.old]--; shares[x.old] > 0 {
+			whole := &u.c.times[x.old]
+			d, g = whole.Duration.Part(x.calls, calls[x.old]), whole.Gap.Part(x.calls, calls[x.old])
+			left[x.old].Duration, left[x.old].Gap = left[x.old].Duration.Minus(d), left[x.old].Gap.Minus(g)
+		}
+		list[n] = trace.Times{Duration: d, Gap: g}
+	}
+	return list
+}
+
+// hists gives a class the histograms, which are of skeletons from now on.
+func (u *unlaning) hists(d *class) {
+	of, _ := u.sh.sites()
+	sites, n := d.decoded.sites()
+	first := make([]int, n)
+	for i := len(sites) - 1; i >= 0; i-- {
+		first[sites[i]] = i
+	}
+	for _, h := range u.c.hists {
+		h.terminal = first[of[h.terminal]]
+		h.duration, h.gap = h.duration.Clone(), h.gap.Clone()
+		d.hists = append(d.hists, h)
+	}
+	d.hists = gather(d.hists)
+}
