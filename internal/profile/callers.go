@@ -251,7 +251,7 @@ func (c *Callers) Text(w io.Writer, v View) error {
 		return err
 	}
 	if !c.Stacks {
-		fmt.Fprintln(w, "\nThe trace has one frame of each call; what led there is recorded by spoor run --stack N.")
+		fmt.Fprintln(w, "\nOne frame of each call was recorded; spoor run --stack N records more.")
 	}
 	return nil
 }

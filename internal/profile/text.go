@@ -268,6 +268,10 @@ const (
 func (t *table) write(title string, list []row) {
 	width := max(t.width, narrowest)
 	means := width >= wide
+	if who, rest, ok := strings.Cut(title, ": "); ok && utf8.RuneCountInString(title) > width {
+		t.line(cut(who+":", width))
+		title = rest
+	}
 	t.line(cut(title, width))
 	if means {
 		t.line("")
