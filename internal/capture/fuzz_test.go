@@ -76,6 +76,7 @@ func FuzzCheckpoint(f *testing.F) {
 				c.Checkpoint()
 			}
 			p.step(i%2, i/2)
+			p.step(0, 14) // a counter, to be a lane
 		}
 		p.threads[0].enter("MPI_Waitall", cat(1, 1, uint64(0x5000), 4, shared)...)
 		if err := c.Drain(); err != nil {

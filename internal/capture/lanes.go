@@ -18,7 +18,7 @@ import (
 // the next call.
 func (c *Capture) mayLane(k signature.Key) []int32 {
 	p := c.program(k.Call())
-	if p == nil || !p.lanes {
+	if p == nil || !p.lanes || len(k) <= rcAt {
 		return nil
 	}
 	w := laneWalk{vals: k, at: rcAt + 1, words: c.words[:0], failures: k[rcAt] == c.inStatus}

@@ -90,6 +90,7 @@ func (c *Capture) loadChunk(b []byte) error {
 		c.sigs.Replay(steps)
 		r.Check(steps.Err())
 	}
+	c.sigs.CheckLanes(r)
 	times := pack.NewReader([]byte(r.String()))
 	for times.Rest() > 0 && r.Err() == nil {
 		n := times.Index(c.sigs.Len())

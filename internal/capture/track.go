@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"errors"
 	"fmt"
 
 	"spoor/internal/grammar"
@@ -83,6 +84,9 @@ func (c *Capture) lane(l *signature.Lane, seq signature.Sequence, k signature.Ke
 	order, err := c.order(c.program(k.Call()), k.Values())
 	if err != nil {
 		return track.Lane{}, err
+	}
+	if len(seq.First) != len(l.Words()) {
+		return track.Lane{}, errors.New("a lane without values")
 	}
 	of := make([]int, len(vals)) // by place as recorded: which value of the lane, + 1
 	for i, w := range l.Words() {

@@ -164,6 +164,16 @@ func (l *Lane) load(r *pack.Reader) {
 	l.order, l.noted = grammar.Restore(g), l.Kinds()
 }
 
+// CheckLanes refuses lanes that no call came into.
+func (t *Table) CheckLanes(r *pack.Reader) {
+	for _, l := range t.lanes.list {
+		if l.first == nil {
+			r.Check(errLane)
+			return
+		}
+	}
+}
+
 // Note appends the call that a lane took in last to what Replay goes by.
 //
 //	note = terminal, step + 1, values if that is 0, what it adds if it is new
