@@ -57,7 +57,8 @@ With --json each line is a JSON object. With --structure the loops that the
 compression found are printed instead of the calls, once for each class of
 ranks that have the same. Values are those of the class's first rank; behind ≠
 stand the parameters that differ among its ranks (# for what is known of a new
-communicator), and request3 is the request made three creations ago.
+communicator), and request3 is the request made three creations ago. Behind ~ stand
+values that are others in each call, as of the first rank: tag 0..99 by 1.
 
 With --at each thread's call under way at that time is printed, or the last one
 before it: exactly, if the run was recorded with --timing lossless, within the error
