@@ -1,0 +1,157 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// array is an array parameter.
+func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room int64) (uint64, error) {
+	d := st.def
+	sent := &s.p.layout.C
+	v := &p.In
+	if v.Type != trace.Array {
+		v = &p.Out
+	}
+	if v.Type == trace.Array && v.Num < 0 {
+		switch v.Num {
+		case trace.ArrayUnweighted:
+			return s.sentinel(sent.Unweighted)
+		case trace.ArrayWeightsEmpty:
+			return s.sentinel(sent.WeightsEmpty)
+		case trace.ArrayStatusesIgnore:
+			return s.sentinel(sent.StatusesIgnore)
+		}
+		return 0, nil
+	}
+	if d.Kind.IsStatus() && !d.Dir.HasIn() && ignored(&p.Out) {
+		return s.sentinel(sent.StatusesIgnore)
+	}
+	if d.Kind == mpi.KindRequest && p.In.Type == trace.Array {
+		return s.requestArray(p)
+	}
+	width := int64(st.width)
+	if d.Kind.IsStatus() {
+		width = int64(s.p.layout.Status.Size)
+	}
+	in := p.In.Type == trace.Array
+	n := int64(len(p.In.Elems))
+	if d.Dir.HasOut() {
+		n = max(n, room)
+	}
+	at := s.arena.take(max(n, 1) * width)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	if d.Dir.HasOut() {
+		clear(bytesAt(at, int(n*width)))
+		if d.Kind.IsStatus() {
+			s.leaveStatuses(at, &p.Out)
+		}
+	}
+	if in {
+		for i := range p.In.Elems {
+			raw, err := s.scalar(c, st, &p.In.Elems[i])
+			if err != nil {
+				return 0, err
+			}
+			store(at+uint64(i)*uint64(width), st.width, raw)
+		}
+	}
+	if d.Dir.HasOut() {
+		s.learnArray(c, st, p, at)
+	}
+	if plan.keeps && d.Dir == mpi.In {
+		return s.keep(c.Terminal, st.index, at, int(n*width))
+	}
+	return at, nil
+}
+
+// ignored reports whether the program ignored the statuses of an array.
+func ignored(v *trace.Value) bool {
+	for i := range v.Elems {
+		if x := v.Elems[i].Status; x != nil && x.Form == trace.StatusIgnored {
+			return true
+		}
+	}
+	return false
+}
+
+// keep copies an array to where it can stay while the operation is under way.
+// Calls with the same values share a copy, so that there are as many as there
+// are distinct ones.
+func (s *Stream) keep(terminal, param int, at uint64, n int) (uint64, error) {
+	key := keptKey{terminal, param}
+	b := bytesAt(at, n)
+	if bytes.Equal(s.kept[key], b) && s.keptAt[key] != 0 {
+		return s.keptAt[key], nil
+	}
+	to, err := s.p.host.Alloc(int64(max(n, 1)))
+	if err != nil {
+		return 0, err
+	}
+	copy(bytesAt(to, n), b)
+	s.kept[key], s.keptAt[key] = bytes.Clone(b), to
+	return to, nil
+}
+
+func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {
+	switch x.Form {
+	case mpi.SentinelValue:
+		return uint64(x.Value), nil
+	case mpi.SentinelAddress:
+		if a, ok := s.p.host.Symbol(x.Symbol); ok {
+			return a, nil
+		}
+	case mpi.SentinelContents:
+		if a, ok := s.p.host.Symbol(x.Symbol); ok {
+			return load(a, 8), nil
+		}
+	}
+	return 0, fmt.Errorf("this MPI lacks a special address")
+}
+
+// text is a string parameter: one that goes in, room for one that comes out, or
+// an array of strings.
+func (s *Stream) text(d *mpi.Param, p *trace.Param, room int64) (uint64, error) {
+	if p.In.Type == trace.None || p.In.Type != trace.String && p.In.Type != trace.Array {
+		const longest = 1 << 14
+		n := max(longest, room+1)
+		at := s.arena.take(n)
+		if at != 0 {
+			store(at, 8, 0)
+		}
+		return at, s.arena.err
+	}
+	if p.In.Type == trace.String {
+		return s.cstring(&p.In), s.arena.err
+	}
+	if p.In.Num < 0 {
+		return 0, nil
+	}
+	at := s.arena.take(8 * int64(len(p.In.Elems)+1))
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	for i := range p.In.Elems {
+		store(at+8*uint64(i), 8, s.cstring(&p.In.Elems[i]))
+	}
+	store(at+8*uint64(len(p.In.Elems)), 8, 0)
+	return at, s.arena.err
+}
+
+func (s *Stream) cstring(v *trace.Value) uint64 {
+	if v.Null {
+		return 0
+	}
+	at := s.arena.take(int64(len(v.Text) + 1))
+	if at != 0 {
+		b := bytesAt(at, len(v.Text)+1)
+		copy(b, v.Text)
+		b[len(v.Text)] = 0
+	}
+	return at
+}
