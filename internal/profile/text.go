@@ -312,10 +312,15 @@ func (t *table) write(title string, list []row) {
 			if n := utf8.RuneCountInString(text); n < column {
 				text += strings.Repeat(" ", column-n)
 			}
-			least := max(room-utf8.RuneCountInString(text)-2, room/3)
+			least := max(room-utf8.RuneCountInString(text)-2, room*2/5)
 			site := fit(x.site, least)
 			if n := utf8.RuneCountInString(site); n <= least {
-				text = cut(text, room-n-2)
+				if over := utf8.RuneCountInString(text) - (room - n - 2); over > 0 {
+					text = strings.TrimRight(text, " ")
+					column = room - n - 2
+					text = cut(text, column)
+					text += strings.Repeat(" ", max(0, column-utf8.RuneCountInString(text)))
+				}
 			}
 			text += "  " + site
 		}
