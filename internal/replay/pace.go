@@ -95,8 +95,9 @@ func (s *Stream) due(t *trace.TimedCall, gap int64) (due, byGap int64) {
 	if gap > 0 {
 		byGap = s.last + gap - caught
 	}
-	if !s.pace.line || s.p.origin == 0 {
-		return byGap, byGap
+	own := t.Timing.Gap.Kind > trace.HistogramSample
+	if !s.pace.line || s.p.origin == 0 || s.number > 0 && !own {
+		return byGap, byGap // when threads began is not known without times of their own
 	}
 	line := s.p.origin + t.Start - s.p.began
 	if gap > 0 && line < byGap && t.Timing.Gap.Kind != trace.HistogramSample {

@@ -176,6 +176,12 @@ func TestCatchingUp(t *testing.T) {
 			t.Errorf("start %d, gap %d, %v: due at %d, expected %d", x.start, x.gap, x.kind, due, x.want)
 		}
 	}
+	s := &Stream{p: &Process{origin: 1000}, number: 1, pace: &pacer{line: true}, last: 5000}
+	for kind, want := range map[trace.SampleKind]int64{trace.MeanSample: 5010, trace.ExactSample: 8000} {
+		if due, _ := s.due(&trace.TimedCall{Start: 7000, Timing: trace.Timing{Gap: trace.Sample{Kind: kind}}}, 10); due != want {
+			t.Errorf("another thread, %v: due at %d, expected %d", kind, due, want)
+		}
+	}
 }
 
 func TestScaleOfGaps(t *testing.T) {
