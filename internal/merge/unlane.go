@@ -19,7 +19,7 @@ import (
 // A class is written without lanes up to so many calls in them, and so many
 // values of all members in these.
 const (
-	maxUnlaned       = 1 << 12
+	maxUnlaned       = 1 << 16
 	maxUnlanedValues = 1 << 20
 )
 
