@@ -1,5 +1,5 @@
-// Values that are others in each iteration: counters as tags, offsets of files and windows, buffers walked through,
-// in one loop, in loops within loops, and two sequences at one place. The argument is the number of iterations.
+// Values that are others in each iteration, as tags, offsets of files and windows, and addresses.
+// In one loop, in loops within loops, and two sequences at one place. The argument is the number of iterations.
 // ranks: 1 2 4
 // mpi: mpich openmpi
 // args: 120
