@@ -216,6 +216,7 @@ func BenchmarkCounter(b *testing.B) {
 				var before, after runtime.MemStats
 				s := newSynth(b, 0, 1<<20)
 				c := attach(b, testConfig(), s)
+				c.sigs.PromoteAfter = 0 // as usual
 				runtime.GC()
 				runtime.ReadMemStats(&before)
 				drain := func() {

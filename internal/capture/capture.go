@@ -109,6 +109,9 @@ type stream struct {
 	lifeline  lifeline
 }
 
+// promoteAfter is signature.Table's; tests set it.
+var promoteAfter uint16
+
 // New makes a capture without any thread.
 func New(cfg Config) (*Capture, error) {
 	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}}
@@ -119,6 +122,7 @@ func New(cfg Config) (*Capture, error) {
 		c.cfg.Maps = func() []byte { return nil }
 	}
 	c.may = c.mayLane
+	c.sigs.PromoteAfter = promoteAfter
 	c.hists = newHistograms(cfg.Timing, cfg.Rank, cfg.TicksPerNs)
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)

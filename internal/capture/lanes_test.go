@@ -12,6 +12,9 @@ import (
 	"spoor/internal/track"
 )
 
+// Lanes come soon in the tests of this package.
+func init() { promoteAfter = 14 }
+
 // lapped draws steps that programs with counters make again and again.
 func lapped(r *rapid.T) []int {
 	body := rapid.SliceOfN(rapid.SampledFrom([]int{14, 15, 16, 17, 18, 14 + 32, 15 + 32, 5, 9, 0, 2}), 1, 6).Draw(r, "body")

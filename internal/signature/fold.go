@@ -11,7 +11,7 @@ import (
 // they go into the lane, too, if they all came before its first call: a loop is then
 // a loop from its first iteration on.
 const (
-	maxFold      = 64      // calls
+	maxFold      = 4096    // calls
 	maxFoldLanes = 64      // of a stream
 	maxFoldWork  = 1 << 20 // symbols of a grammar that are appended anew
 )

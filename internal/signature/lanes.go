@@ -18,11 +18,19 @@ import (
 const (
 	// promoteAfter is how many more new signatures must continue a family in equal
 	// steps than don't. Fewer values that come back again and again are smaller as
-	// signatures of their own.
-	promoteAfter = 16
+	// signatures of their own, and ranks that have others in other orders stay one
+	// class: BT on 16,384 ranks has sequences of 128.
+	promoteAfter = 256
 	// maxPeriod is how many interleaved sequences a family may have.
 	maxPeriod = 4
 )
+
+func (t *Table) after() uint16 {
+	if t.PromoteAfter > 0 {
+		return t.PromoteAfter
+	}
+	return promoteAfter
+}
 
 // May tells which words of a key may be in a lane, in rising order: those of
 // values on which nothing depends but what the program itself does with them.
@@ -36,9 +44,9 @@ const (
 
 // A frame is a family of plain signatures.
 type frame struct {
-	last uint32           // the newest one; older names those before it
-	lane uint32           // signature of the newest lane; None
-	runs [maxPeriod]uint8 // see promoteAfter
+	last uint32            // the newest one; older names those before it
+	lane uint32            // signature of the newest lane; None
+	runs [maxPeriod]uint16 // see promoteAfter
 }
 
 // lanes is the part of a Table that knows of lanes.
@@ -146,7 +154,7 @@ func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 
 // promoted makes a lane the one of a family.
 func (t *Table) promoted(f *frame, n uint32) {
-	f.lane, f.runs = n, [maxPeriod]uint8{}
+	f.lane, f.runs = n, [maxPeriod]uint16{}
 	of := t.Key(n)
 	for i := f.last; i != None; i = t.lanes.older[i] {
 		if fitsWords(of, t.Key(i)) {
@@ -159,7 +167,7 @@ func (t *Table) promoted(f *frame, n uint32) {
 // steps with a new call, 0 if it doesn't.
 func (t *Table) continues(f *frame, k Key, words []int32) int {
 	for period := 1; period <= maxPeriod; period++ {
-		if f.runs[period-1] >= promoteAfter && t.inStep(f, k, words, period) {
+		if f.runs[period-1] >= t.after() && t.inStep(f, k, words, period) {
 			return period
 		}
 	}
@@ -216,7 +224,7 @@ func (t *Table) note(n uint32, words []int32) {
 	for i := range f.runs {
 		switch {
 		case t.inStep(f, k, words, i+1):
-			f.runs[i] = min(f.runs[i]+1, promoteAfter)
+			f.runs[i] = min(f.runs[i]+1, t.after())
 		case f.runs[i] > 0:
 			f.runs[i]--
 		}

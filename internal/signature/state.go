@@ -26,7 +26,7 @@ func (t *Table) Save(w *pack.Writer) {
 
 // Load reads what Save wrote.
 func (t *Table) Load(r *pack.Reader, may May) {
-	*t = Table{}
+	*t = Table{PromoteAfter: t.PromoteAfter}
 	t.LoadKeys(r, may)
 	t.loadLanes(r)
 	if r.Err() != nil {

@@ -50,6 +50,10 @@ type Table struct {
 	next  []uint32 // by 1 + number of the one before
 	times []Times
 	lanes lanes
+
+	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
+	// 0: as usual.
+	PromoteAfter uint16
 }
 
 // Times is what Add was told of a signature, in the caller's unit.

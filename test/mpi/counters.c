@@ -2,7 +2,7 @@
 // In one loop, in loops within loops, and two sequences at one place. The argument is the number of iterations.
 // ranks: 1 2 4
 // mpi: mpich openmpi
-// args: 120
+// args: 700
 #include "check.h"
 #include <mpi.h>
 
@@ -51,8 +51,8 @@ static void nested(void) {
 // A counter that stops, stands still, goes on elsewhere and jumps about.
 static void odd(void) {
     unsigned x = 1;
-    for (int i = 0; i < steps && i < 400; i++) {
-        int tag = i < 60 ? i : i < 80 ? 60 : i < 100 ? 5 * i : (int)((x = x * 1103515245 + 12345) >> 20);
+    for (int i = 0; i < steps && i < 1000; i++) {
+        int tag = i < 600 ? i : i < 620 ? 600 : i < 640 ? 5 * i : (int)((x = x * 1103515245 + 12345) >> 20);
         MPI_Sendrecv(out, 1, MPI_INT, right, tag, in, 1, MPI_INT, left, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }
