@@ -3,8 +3,10 @@ package capture
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"spoor/internal/timing"
 )
@@ -248,5 +250,61 @@ func BenchmarkCounter(b *testing.B) {
 			b.ReportMetric(float64(spent)/float64(calls), "cpu-ns/call")
 			b.ReportMetric(float64(held), "B-held")
 		})
+	}
+}
+
+// BenchmarkModes is the same for one distinct call and for 64 in turn, with checkpoints,
+// and with a program beside it that needs the caches as well. Of the times of all
+// laps it is a low one, undisturbed by what else the machine does.
+func BenchmarkModes(b *testing.B) {
+	for _, l := range loops {
+		if l.name != "Iprobe" && l.name != "Send64Tags" {
+			continue
+		}
+		for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path} {
+			b.Run(l.name+"/"+string(mode), func(b *testing.B) {
+				const calls = 4096
+				program := make([]uint64, 1<<17)
+				cfg := testConfig()
+				cfg.Dir, cfg.Timing.Mode = b.TempDir(), mode
+				var c *Capture
+				var s *synth
+				seed := uint32(1)
+				var laps []time.Duration
+				for n := 0; b.Loop(); n++ {
+					if n%20 == 0 {
+						if c != nil {
+							c.Close()
+						}
+						s = newSynth(b, 0, 1<<20)
+						c = attach(b, cfg, s)
+					}
+					spent := time.Duration(0)
+					for i := range calls {
+						seed = seed*1103515245 + 12345
+						s.w.Step = 100 + uint64(seed>>16&255)
+						l.body(s, i)
+						if i%512 == 511 {
+							for i := 0; i < len(program); i += 8 {
+								program[i]++
+							}
+							begin := time.Now()
+							if err := c.Drain(); err != nil {
+								b.Fatal(err)
+							}
+							spent += time.Since(begin)
+						}
+					}
+					if n%20 > 1 {
+						laps = append(laps, spent)
+					}
+				}
+				c.Close()
+				slices.Sort(laps)
+				if len(laps) > 0 {
+					b.ReportMetric(float64(laps[len(laps)/10].Nanoseconds())/calls, "ns/call")
+				}
+			})
+		}
 	}
 }

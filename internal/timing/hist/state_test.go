@@ -13,6 +13,11 @@ import (
 func TestSave(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(2, 9).Draw(t, "bins"), 3)
+		if rapid.Bool().Draw(t, "merged") {
+			o := New(3, 8)
+			o.Add(70)
+			h.Merge(o)
+		}
 		samples := rapid.SliceOfN(rapid.Uint64Range(0, 1<<40), 0, 400).Draw(t, "samples")
 		at := rapid.IntRange(0, len(samples)).Draw(t, "at")
 		var loaded *Hist
