@@ -77,9 +77,9 @@ static void files(void) {
 }
 
 static void windows(void) {
-    int *base;
+    int *base = malloc(sizeof(int) * (size_t)steps);
     MPI_Win win;
-    MPI_Win_allocate((MPI_Aint)steps * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_create(base, (MPI_Aint)steps * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_fence(0, win);
     for (int i = 0; i < steps; i++)
         MPI_Put(&out[i], 1, MPI_INT, right, i, 1, MPI_INT, win);
@@ -87,6 +87,7 @@ static void windows(void) {
     for (int i = 0; i < steps; i++)
         CHECK(base[i] == i);
     MPI_Win_free(&win);
+    free(base);
 }
 
 static void packs(void) {
