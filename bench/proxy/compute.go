@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,17 +28,13 @@ var paced = []struct {
 // between calls, next to the recorded runs: medians of rounds, each of which
 // records anew. Times are those of whole jobs, start of the launcher included.
 func compute(w io.Writer, mpi string, ranks, rounds int) error {
-	i := slices.IndexFunc(compile.Installed(), func(m compile.MPI) bool { return m.Name == mpi })
-	if i < 0 {
-		return fmt.Errorf("%s is not installed", mpi)
-	}
-	m := compile.Installed()[i]
-	spoor, err := filepath.Abs("bin/spoor")
+	m, err := compile.Find(mpi)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(spoor); err != nil {
-		return errors.New("bin/spoor is not built: run make, and this from the project's folder")
+	spoor, err := compile.Spoor()
+	if err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "spoor-proxy-bench-")
 	if err != nil {

@@ -11,7 +11,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -122,17 +121,13 @@ type row struct {
 }
 
 func (o *options) run(w io.Writer, mpi string) error {
-	i := slices.IndexFunc(compile.Installed(), func(m compile.MPI) bool { return m.Name == mpi })
-	if i < 0 {
-		return fmt.Errorf("%s is not installed", mpi)
-	}
-	m := compile.Installed()[i]
-	spoor, err := filepath.Abs("bin/spoor")
+	m, err := compile.Find(mpi)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(spoor); err != nil {
-		return errors.New("bin/spoor is not built: run make, and this from the project's folder")
+	spoor, err := compile.Spoor()
+	if err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "spoor-replay-bench-")
 	if err != nil {

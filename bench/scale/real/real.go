@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"spoor/test/apps/compile"
+	"spoor/test/hpcc"
 	"spoor/trace"
 )
 
@@ -210,14 +211,7 @@ func (x *Result) measure(file string) error {
 
 // input writes the files that hpcc and LAMMPS read.
 func (b *Bench) input(ranks int) error {
-	p := 1
-	for (p+1)*(p+1) <= ranks {
-		p++
-	}
-	for ranks%p != 0 {
-		p--
-	}
-	if err := os.WriteFile(filepath.Join(b.Dir, "hpccinf.txt"), []byte(fmt.Sprintf(hpccInput, p, ranks/p)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(b.Dir, "hpccinf.txt"), []byte(hpcc.For(ranks)), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(b.Dir, "in.melt"), []byte(fmt.Sprintf(melt, steps(ranks))), 0o644)
@@ -241,39 +235,6 @@ func size(program string, ranks int, line []string) string {
 	}
 	return strings.Join(line[1:], " ")
 }
-
-const hpccInput = `HPLinpack benchmark input file
-a small run
-HPL.out      output file name (if any)
-8            device out (6=stdout,7=stderr,file)
-1            # of problems sizes (N)
-120          Ns
-1            # of NBs
-24           NBs
-0            PMAP process mapping (0=Row-,1=Column-major)
-1            # of process grids (P x Q)
-%d            Ps
-%d            Qs
-16.0         threshold
-1            # of panel fact
-2            PFACTs (0=left, 1=Crout, 2=Right)
-1            # of recursive stopping criterium
-4            NBMINs (>= 1)
-1            # of panels in recursion
-2            NDIVs
-1            # of recursive panel fact.
-1            RFACTs (0=left, 1=Crout, 2=Right)
-1            # of broadcast
-1            BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
-1            # of lookahead depth
-1            DEPTHs (>=0)
-2            SWAP (0=bin-exch,1=long,2=mix)
-64           swapping threshold
-0            L1 in (0=transposed,1=no-transposed) form
-0            U  in (0=transposed,1=no-transposed) form
-1            Equilibration (0=no,1=yes)
-8            memory alignment in double (> 0)
-`
 
 // melt is Lennard-Jones atoms, fewer steps than in the example of that name.
 const melt = `units lj

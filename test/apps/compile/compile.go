@@ -6,6 +6,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,6 +51,29 @@ func Installed() []MPI {
 		}
 	}
 	return list
+}
+
+// Find returns an installed MPI by name.
+func Find(name string) (MPI, error) {
+	for _, m := range Installed() {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	return MPI{}, fmt.Errorf("%s is not installed", name)
+}
+
+// Spoor returns the path of the tool as make leaves it in the project's folder,
+// which has to be the working directory.
+func Spoor() (string, error) {
+	path, err := filepath.Abs("bin/spoor")
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", errors.New("bin/spoor is not built: run make, and this from the project's folder")
+	}
+	return path, nil
 }
 
 // Command returns the line that starts a program on so many ranks.
