@@ -15,6 +15,10 @@ package_of() {
 	zfp) echo libzfp-dev ;;
 	scalapack) echo scalapack-mpi-test ;;
 	mpi4py) echo python3-mpi4py ;;
+	NPopenmpi) echo netpipe-openmpi ;;
+	NPmpich2) echo netpipe-mpich2 ;;
+	nwchem.openmpi) echo nwchem-openmpi nwchem-data ;;
+	cp2k.psmp) echo cp2k cp2k-data ;;
 	chromium) echo chromium ;;
 	esac
 }

@@ -27,9 +27,8 @@ void call_prepare(int size, int64_t spin)
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
 }
 
-static int64_t wait_until(int64_t due)
+static int64_t wait_until(int64_t due, int64_t now)
 {
-	int64_t now = call_clock();
 	while (now < due) {
 		if (due - now > spin_ns) {
 			int64_t wake = due - spin_ns;
@@ -47,7 +46,8 @@ void call_make(struct call *c)
 		uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 	*(void **)&f = c->function;
 	const uint64_t *w = c->words;
-	c->begin = wait_until(c->not_before);
+	c->ready = call_clock();
+	c->begin = wait_until(c->not_before, c->ready);
 	if (c->outcome)
 		under_expect(c->outcome);
 	/* Words beyond the function's parameters lie on the stack unseen. */

@@ -17,7 +17,7 @@ struct call {
 	void *function;
 	const struct under_outcome *outcome; /* what it is to give, or null */
 	int64_t not_before;                  /* monotonic ns; 0: at once */
-	int64_t begin, end;                  /* when it was in the MPI */
+	int64_t ready, begin, end;           /* when it began to wait for that, and was in the MPI */
 	uint64_t result;
 	uint64_t words[CALL_WORDS];
 };

@@ -122,6 +122,7 @@ static int is_mpich(void)
 
 static void resolve(void)
 {
+	sp_loaded();
 	void *init = dlsym(RTLD_NEXT, "PMPI_Init");
 	if (!init) {
 		void *h = find_local("PMPI_Init");

@@ -407,8 +407,13 @@ static void forked(void)
 	sp_segments_off();
 }
 
-__attribute__((constructor)) static void loaded(void)
+/* Also called by the first call of MPI: libraries that are loaded before this one may
+   make it in their constructors. */
+__attribute__((constructor)) void sp_loaded(void)
 {
+	static int done;
+	if (__atomic_exchange_n(&done, 1, __ATOMIC_SEQ_CST))
+		return;
 	sp_clock_open();
 	pthread_key_create(&vacant.key, thread_ends);
 	pthread_atfork(NULL, NULL, forked);

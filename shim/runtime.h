@@ -11,6 +11,8 @@ void sp_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Warn and never record again. */
 void sp_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Set up what every thread and call needs, once. */
+void sp_loaded(void);
 /* After PMPI_Init: start recording for good. */
 void sp_start(unsigned call, const int64_t *params);
 /* The same without MPI_COMM_WORLD. */

@@ -24,8 +24,8 @@ func (t *terminal) vals(c *class, i, rank, size int) []int64 {
 		list, at := t.group.list(t.sig, p)
 		v := column.Value{Form: list.At(at)}
 		switch {
-		case v.Form.Kind == column.Like:
-			v.Seq = c.stored[v.Form.Ref()]
+		case v.Form.Kind == column.Like, v.Form.Kind == column.Local:
+			c.refer(&v)
 		case v.Form.Kind.Columns():
 			v.Seq = t.seqs[k]
 			k++
@@ -33,6 +33,15 @@ func (t *terminal) vals(c *class, i, rank, size int) []int64 {
 		vals[p] = v.At(i, int64(rank), int64(size))
 	}
 	return vals
+}
+
+// refer looks up the columns that a form refers to.
+func (c *class) refer(v *column.Value) {
+	of, size := v.Form.Refs()
+	v.Seq = c.stored[of]
+	if size >= 0 {
+		v.Size = c.stored[size]
+	}
 }
 
 // streamsOf returns the streams of a rank, the i-th of the class.
@@ -84,9 +93,10 @@ func (r *Reader) classAt(n int) (*class, error) {
 		for p := range term.group.width {
 			list, at := term.group.list(term.sig, p)
 			kind := list.Kind(at)
-			if kind == column.Like {
+			if kind == column.Like || kind == column.Local {
 				if f := list.At(at); !f.Within(len(c.stored), c.ranks, r.Ranks()) {
-					w.Fail("value like column %d of %d, which it can't be", f.Ref(), len(c.stored))
+					of, size := f.Refs()
+					w.Fail("value like columns %d and %d of %d, which it can't be", of, size, len(c.stored))
 				}
 			}
 			if !kind.Columns() {

@@ -41,8 +41,8 @@ func (x *Columns) value(terminal, value int) column.Value {
 	list, at := t.group.list(t.sig, value)
 	v := column.Value{Form: list.At(at)}
 	switch {
-	case v.Form.Kind == column.Like:
-		v.Seq = x.c.stored[v.Form.Ref()]
+	case v.Form.Kind == column.Like, v.Form.Kind == column.Local:
+		x.c.refer(&v)
 	case v.Form.Kind.Columns():
 		k := 0
 		for p := range value {
@@ -102,7 +102,7 @@ func (x *Columns) Formula(terminal, value int) (formula string, others []int64) 
 	}
 	v := x.value(terminal, value)
 	f := v.Form
-	if f.Kind == column.Stored || f.Kind == column.Like {
+	if f.Kind == column.Stored || f.Kind == column.Like || f.Kind == column.Local {
 		f = column.Form{Kind: column.Rank | column.Masked, C: column.Coefficients{x.commonShift(terminal, value)}}
 	}
 	f = f.Inner()

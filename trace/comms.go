@@ -169,8 +169,8 @@ func (r *Reader) trackComms() (*Comms, error) {
 // makers finds the calls that make communicators, by stream.
 func (k *Rank) makers() []*prefix.Sums {
 	list := make([]*prefix.Sums, k.Streams())
-	for i, g := range k.streams {
-		list[i] = prefix.New(g, func(t uint32) int64 {
+	for i := range list {
+		list[i] = k.weighed(i, func(t uint32) int64 {
 			if k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
 				return 1
 			}

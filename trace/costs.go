@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"spoor/internal/column"
 	"spoor/internal/grammar"
@@ -21,8 +22,8 @@ type Cost struct {
 	Stored  float64 // its part of the compressed section, in proportion
 }
 
-// Costs tells where the bytes of the sections signatures, classes, columns, lanes
-// and ranks go, largest first.
+// Costs tells where the bytes of the sections signatures, classes, columns, lanes,
+// ranks and times go, largest first.
 func (r *Reader) Costs() ([]Cost, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -41,6 +42,9 @@ func (r *Reader) Costs() ([]Cost, error) {
 		if err := r.laneCosts(&c, n); err != nil {
 			return nil, err
 		}
+		if err := r.timeCosts(&c, n); err != nil {
+			return nil, err
+		}
 	}
 	var list []Cost
 	for i := range r.sections {
@@ -53,7 +57,7 @@ func (r *Reader) Costs() ([]Cost, error) {
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.raw) - sum; rest > 0 && (s.id == secSignatures || s.id == secClasses || s.id == secColumns || s.id == secRanks || s.id == secLanes) {
+		if rest := int64(s.raw) - sum; rest > 0 && (s.id == secSignatures || s.id == secClasses || s.id == secColumns || s.id == secRanks || s.id == secLanes || s.id == secTimes) {
 			what := "lengths"
 			switch s.id {
 			case secSignatures:
@@ -92,6 +96,37 @@ func (c *costs) add(section int, call, value, form string, count, bytes int) {
 	}
 	x.Count += count
 	x.Raw += int64(bytes)
+}
+
+// timeCosts reads the times of a class once more.
+func (r *Reader) timeCosts(c *costs, n int) error {
+	x, err := r.classAt(n)
+	if err != nil {
+		return err
+	}
+	blobs, err := r.timing()
+	if err != nil {
+		return err
+	}
+	counts, err := r.calls(n, x)
+	if err != nil {
+		return err
+	}
+	w := wire.NewReader(blobs[n], "times")
+	form := "count, least, most, sum, deviation"
+	if x.ranks > 1 {
+		form += ", ranks"
+	}
+	decodeTimesOf(w, x.groups(), counts, r.lists()[n], func(what string, n, bytes int) {
+		c.add(secTimes, "", what, form, n, bytes)
+		if strings.HasPrefix(what, "gaps") {
+			form = "most, least, deviation, ranks"
+		}
+	})
+	if w.Rest() > 1 {
+		c.add(secTimes, "", "histograms", "bins", 1, w.Rest())
+	}
+	return nil
 }
 
 // formCosts reads the signatures once more.

@@ -30,14 +30,7 @@ func TestVaryingCounts(t *testing.T) {
 		p.Append(x)
 	}
 	c.Processes = p
-	b, err := Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := open(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reopened(t, c)
 	if err := Check(r); err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,7 @@ func TestAt(t *testing.T) {
 		if exact {
 			c.Series = sampleSeries(t)
 		}
-		b, err := Encode(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := open(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := reopened(t, c)
 		k, err := r.Rank(2)
 		if err != nil {
 			t.Fatal(err)
@@ -99,14 +92,7 @@ func TestAtTakesSteps(t *testing.T) {
 		calls += counts[i]
 		pair.Terminals[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
-	b, err := Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := open(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reopened(t, c)
 	k, err := r.Rank(2)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ type Occurrences struct{ sums *prefix.Sums }
 // takes time in proportion to the compressed stream. Ranks of a Uniform class
 // have the same.
 func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurrences {
-	return &Occurrences{prefix.New(k.streams[stream], func(t uint32) int64 {
+	return &Occurrences{k.weighed(stream, func(t uint32) int64 {
 		if wanted(int(t)) {
 			return 1
 		}

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"unsafe"
+
 	"iter"
 	"math/bits"
 
@@ -324,3 +326,12 @@ func decodeProcesses(r *wire.Reader, next func() column.Column) Processes {
 }
 
 func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }
+
+// Held returns how many bytes of memory the table takes, about.
+func (p *Processes) Held() int {
+	n := 64 * (len(p.hosts.list) + len(p.ends.list))
+	for i := range p.cols {
+		n += int(unsafe.Sizeof(p.cols[i])) + len(p.cols[i].Runs())*int(unsafe.Sizeof(column.Run{}))
+	}
+	return n
+}

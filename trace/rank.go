@@ -24,7 +24,8 @@ type Rank struct {
 	class  *class
 
 	streams []*grammar.Grammar
-	lanes   []*Lane // by terminal, nil if it has none; nil if none has
+	bare    []func() *prefix.Sums // by stream: without weights, see weighed
+	lanes   []*Lane               // by terminal, nil if it has none; nil if none has
 
 	mu    sync.Mutex
 	calls []template
@@ -64,10 +65,20 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 		r:       r, number: rank, index: int(r.index[rank]), nclass: n, class: c,
 		calls: make([]template, len(c.terminals)), sums: make([]*prefix.Sums, len(c.streams)),
 	}
+	for _, g := range streams {
+		k.bare = append(k.bare, sync.OnceValue(func() *prefix.Sums {
+			return prefix.New(g, func(uint32) int64 { return 0 })
+		}))
+	}
 	if err := k.openLanes(); err != nil {
 		return nil, r.failed(secLanes, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	return k, nil
+}
+
+// weighed returns sums of weights along a stream. Lengths are found once for all.
+func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *prefix.Sums {
+	return k.bare[stream]().Again(weight)
 }
 
 // Number returns the rank in the world.
@@ -206,7 +217,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 			}
 			made[i] = t.made
 		}
-		sums = prefix.New(k.streams[stream], func(t uint32) int64 { return made[t] })
+		sums = k.weighed(stream, func(t uint32) int64 { return made[t] })
 		k.mu.Lock()
 		k.sums[stream] = sums
 		k.mu.Unlock()

@@ -6,14 +6,7 @@ import "testing"
 func TestRawTimes(t *testing.T) {
 	c := sample(t)
 	c.Series = sampleSeries(t)
-	b, err := Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := open(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reopened(t, c)
 	k, err := r.Rank(2)
 	if err != nil {
 		t.Fatal(err)

@@ -179,14 +179,16 @@ func (r *Reader) small() error {
 
 func (r *Reader) readTables() (*tables, error) {
 	t := &tables{}
-	err := r.section(secStrings, func(w *wire.Reader) { t.strings = decodeStrings(w) })
-	if err != nil {
-		return nil, err
+	t.strings = map[uint64]string{}
+	if r.hasSection(secStrings) {
+		if err := r.section(secStrings, func(w *wire.Reader) { t.strings = decodeStrings(w) }); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.section(secSites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w) }); err != nil {
 		return nil, err
 	}
-	err = r.section(secSignatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList), nil) })
+	err := r.section(secSignatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList), nil) })
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +205,10 @@ func (r *Reader) readTables() (*tables, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !r.hasSection(secColumns) {
+		t.columns = make([][]byte, r.ranks.classes)
+		return t, nil
 	}
 	err = r.section(secColumns, func(w *wire.Reader) { t.columns = decodeBlobs(w, r.ranks.classes) })
 	if err != nil {

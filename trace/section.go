@@ -15,11 +15,12 @@ import (
 //
 //	header    magic [8]byte, version uint16, sections uint16,
 //	          size of the directory uint32, checksum uint32
-//	directory per section: id uint8, codec uint8, stored size uvarint,
-//	          raw size uvarint, checksum uint32
+//	directory per section: id<<3 | summed<<2 | codec uint8, stored size uvarint,
+//	          raw size uvarint unless the codec is 0, checksum uint32 if summed
 //
 // The header's checksum covers what stands between the magic and itself, and
-// the directory. A section's covers its stored bytes. All are CRC-32C.
+// the directory. A section's covers its stored bytes and those of the sections
+// before it that have none. All are CRC-32C.
 const (
 	magic      = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
 	version    = 1
@@ -77,6 +78,7 @@ type section struct {
 	offset    int64
 	stored    int64
 	raw       uint64
+	from, to  int64 // what the checksum covers
 	sum       uint32
 }
 
@@ -103,21 +105,36 @@ func pack(id int, raw []byte) (stored []byte, codec byte) {
 // are not there yet, they go behind it.
 func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), s *Series) ([]byte, error) {
 	var dir, body []byte
-	count := 0
-	entry := func(id int, codec byte, stored, raw uint64, sum uint32) {
-		dir = append(dir, byte(id), codec)
-		dir = wire.AppendUvarint(dir, stored)
-		dir = wire.AppendUvarint(dir, raw)
-		dir = wire.AppendUint32(dir, sum)
+	count, summed := 0, 0 // summed: up to where in body checksums cover it
+	entry := func(id int, codec byte, stored, raw uint64, last bool) {
+		head := byte(id)<<3 | codec
+		if last {
+			head |= isSummed
+		}
+		dir = wire.AppendUvarint(append(dir, head), stored)
+		if codec != codecRaw {
+			dir = wire.AppendUvarint(dir, raw)
+		}
 		count++
 	}
+	var ids []int
+	var stored [secEnd][]byte
+	var codecs [secEnd]byte
 	for id := secMeta; id < secEnd; id++ {
 		if optional[id] && raw[id] == nil {
 			continue
 		}
-		stored, codec := pack(id, raw[id])
-		entry(id, codec, uint64(len(stored)), uint64(len(raw[id])), crc32.Checksum(stored, castagnoli))
-		body = append(body, stored...)
+		stored[id], codecs[id] = pack(id, raw[id])
+		ids = append(ids, id)
+	}
+	for i, id := range ids {
+		body = append(body, stored[id]...)
+		last := i == len(ids)-1 || ids[i+1] >= secTimes || len(body)-summed+len(stored[ids[i+1]]) > maxShared
+		entry(id, codecs[id], uint64(len(stored[id])), uint64(len(raw[id])), last)
+		if last {
+			dir = wire.AppendUint32(dir, crc32.Checksum(body[summed:], castagnoli))
+			summed = len(body)
+		}
 	}
 	if s != nil {
 		sum := crc32.New(castagnoli)
@@ -125,7 +142,8 @@ func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), 
 		if err := s.writeTo(n); err != nil {
 			return nil, err
 		}
-		entry(secSeries, codecRaw, n.n, n.n, sum.Sum32())
+		entry(secSeries, codecRaw, n.n, n.n, true)
+		dir = wire.AppendUint32(dir, sum.Sum32())
 	}
 	file := append([]byte(magic), version, 0, byte(count), 0)
 	file = wire.AppendUint32(file, uint32(len(dir)))
@@ -144,7 +162,14 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secSeries: true, secValues: true, secClocks: true, 14: true, secLives: true}
+var optional = [secEnd]bool{secStrings: true, secColumns: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secLives: true}
+
+const (
+	isSummed = 4 // bit of an entry's first byte
+	// maxShared is up to how many bytes sections on calls share a checksum: each takes
+	// four, and without one of these sections there is little to be told of the others.
+	maxShared = 4096
+)
 
 // A counter counts what is written.
 type counter struct {
@@ -197,9 +222,17 @@ func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {
 	r := wire.NewReader(dir, "directory")
 	offset := int64(headerSize + len(dir))
 	var list []section
+	open := 0 // first section that no checksum covers so far
 	for range count {
-		s := section{id: r.Byte(), codec: r.Byte(), offset: offset}
-		s.stored, s.raw, s.sum = int64(r.Uvarint()), r.Uvarint(), r.Uint32()
+		head := r.Byte()
+		s := section{id: head >> 3, codec: head & 3, offset: offset, stored: int64(r.Uvarint())}
+		s.raw = uint64(s.stored)
+		if s.codec != codecRaw {
+			s.raw = r.Uvarint()
+		}
+		if head&isSummed != 0 {
+			s.sum = r.Uint32()
+		}
 		if r.Err() != nil {
 			break
 		}
@@ -208,15 +241,25 @@ func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {
 			r.Fail("unknown section %d", s.id)
 		case len(list) > 0 && place(s.id) <= place(list[len(list)-1].id):
 			r.Fail("section %q out of order", s.name())
-		case s.codec > codecMixed:
-			r.Fail("section %q: unknown codec %d", s.name(), s.codec)
 		case s.stored < 0 || s.stored > size-offset:
 			r.Fail("section %q: %d bytes wanted, %d left in the file", s.name(), s.stored, size-offset)
-		case s.codec == codecRaw && s.raw != uint64(s.stored):
-			r.Fail("section %q: sizes differ", s.name())
+		case s.id == secSeries && open < len(list):
+			r.Fail("section %q shares a checksum", s.name())
+		}
+		if r.Err() != nil {
+			break
 		}
 		offset += s.stored
 		list = append(list, s)
+		if head&isSummed != 0 {
+			for i := open; i < len(list); i++ {
+				list[i].from, list[i].to, list[i].sum = list[open].offset, offset, s.sum
+			}
+			open = len(list)
+		}
+	}
+	if r.Err() == nil && open < len(list) {
+		r.Fail("section %q has no checksum", list[open].name())
 	}
 	if r.Err() == nil && offset != size {
 		r.Fail("sections end at byte %d, the file at %d", offset, size)
@@ -227,13 +270,14 @@ func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {
 // load reads a section, verifies its checksum and decompresses it.
 func (s *section) load(src io.ReaderAt) ([]byte, error) {
 	// Stored sizes are within the file's, so this is no more than the file.
-	stored := make([]byte, s.stored)
-	if n, err := src.ReadAt(stored, s.offset); n < len(stored) {
+	covered := make([]byte, s.to-s.from)
+	if n, err := src.ReadAt(covered, s.from); n < len(covered) {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	if got := crc32.Checksum(stored, castagnoli); got != s.sum {
+	if got := crc32.Checksum(covered, castagnoli); got != s.sum {
 		return nil, fmt.Errorf("checksum is %08x, not %08x: %w", got, s.sum, ErrFormat)
 	}
+	stored := covered[s.offset-s.from:][:s.stored:s.stored]
 	if s.codec == codecRaw {
 		return stored, nil
 	}
@@ -254,8 +298,8 @@ func (s *section) load(src io.ReaderAt) ([]byte, error) {
 // sumRaw compares the checksum of a section that may be larger than memory.
 func (s *section) sumRaw(src io.ReaderAt) error {
 	sum := crc32.New(castagnoli)
-	if n, err := io.Copy(sum, io.NewSectionReader(src, s.offset, s.stored)); err != nil || n < s.stored {
-		return fmt.Errorf("%d of %d bytes could be read: %w", n, s.stored, cmp.Or(err, ErrFormat))
+	if n, err := io.Copy(sum, io.NewSectionReader(src, s.from, s.to-s.from)); err != nil || n < s.to-s.from {
+		return fmt.Errorf("%d of %d bytes could be read: %w", n, s.to-s.from, cmp.Or(err, ErrFormat))
 	}
 	if got := sum.Sum32(); got != s.sum {
 		return fmt.Errorf("checksum is %08x, not %08x: %w", got, s.sum, ErrFormat)

@@ -60,14 +60,7 @@ func sampleSeries(t testing.TB) *Series {
 func TestTimedSeries(t *testing.T) {
 	c := sample(t)
 	c.Series = sampleSeries(t)
-	b, err := Encode(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := open(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reopened(t, c)
 	if err := Check(r); err != nil {
 		t.Fatal(err)
 	}

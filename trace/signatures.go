@@ -93,7 +93,7 @@ func (w *signatureWriter) add(f *column.Fitter, t *Terminal, site int, ranks []b
 
 func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
 	for i := range forms {
-		if forms[i].Kind == column.Like || forms[i].Kind.Columns() || !f.Holds(&forms[i], &vals[i]) {
+		if forms[i].Kind == column.Like || forms[i].Kind == column.Local || forms[i].Kind.Columns() || !f.Holds(&forms[i], &vals[i]) {
 			return false
 		}
 	}

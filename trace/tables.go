@@ -63,6 +63,9 @@ func decodeSchema(r *wire.Reader) []*Function {
 //
 //	strings = count, (hash uint64, text string)… by hash
 func appendStrings(b []byte, table map[uint64]string) []byte {
+	if len(table) == 0 {
+		return b
+	}
 	b = wire.AppendUvarint(b, uint64(len(table)))
 	for _, h := range slices.Sorted(maps.Keys(table)) {
 		b = wire.AppendUint64(b, h)

@@ -224,7 +224,7 @@ func (k *Rank) readMeans(stream int) (*meanTimes, error) {
 	for i := range stats {
 		m.timings[i] = Timing{meanSample(stats[i].Duration), meanSample(stats[i].Gap)}
 	}
-	m.sums = prefix.New(k.streams[stream], func(t uint32) int64 {
+	m.sums = k.weighed(stream, func(t uint32) int64 {
 		return int64(m.timings[t].Duration.Ns + m.timings[t].Gap.Ns)
 	})
 	// Ranks of a class share the means. A rank that waited less has the same sum

@@ -42,13 +42,13 @@ func pools(groups []*group) (of []int, n int) {
 // appendTimes and decodeTimes: statistics of the terminals of a class, pooled.
 // counts is how often each terminal was called, ranks what a class's ranks are.
 //
-//	times = per pool: durations stat, then per pool: gaps stat,
+//	times = stats of durations, stats of gaps,
 //	        if the class has more than one rank: per group: durations spread,
 //	        then per group: gaps spread
-//	stat  = count as a difference to how often the class's ranks made the call,
-//	        unless 0: min,
-//	        unless 1: max-min, sum-count·min, deviation coarse,
-//	        if the class has more than one rank: rank of min, rank of max
+//	stats = per pool: count as a difference to how often the class's ranks made the call,
+//	        per pool, unless the count is 0: min,
+//	        per pool, unless the count is 0 or 1: max-min; sum-count·min; deviation coarse,
+//	        if the class has more than one rank, per pool unless the count is 0: rank of min; rank of max
 //	spread = max-mean coarse, mean-min coarse, deviation coarse, rank of max, rank of min
 //
 // A coarse number has six significant bits; ranks are numbers within the class.
@@ -63,12 +63,15 @@ func appendTimes(b []byte, times []Times, groups []*group, counts []uint64, rank
 		calls[of[i]] += counts[i]
 	}
 	index := indexes(ranks)
+	stats := make([]Stat, n)
 	for i := range sums {
-		b = appendStat(b, sums[i].Duration, calls[i], index)
+		stats[i] = sums[i].Duration
 	}
+	b = appendStats(b, stats, calls, index)
 	for i := range sums {
-		b = appendStat(b, sums[i].Gap, calls[i], index)
+		stats[i] = sums[i].Gap
 	}
+	b = appendStats(b, stats, calls, index)
 	if ranks.Len() == 1 {
 		return b
 	}
@@ -84,18 +87,30 @@ func appendTimes(b []byte, times []Times, groups []*group, counts []uint64, rank
 
 // decodeTimes reads times of a class of some ranks, in rising order.
 func decodeTimes(r *wire.Reader, groups []*group, counts []uint64, ranks []int) []Times {
+	return decodeTimesOf(r, groups, counts, ranks, func(string, int, int) {})
+}
+
+// decodeTimesOf does the same and tells what the bytes are.
+func decodeTimesOf(r *wire.Reader, groups []*group, counts []uint64, ranks []int, note func(what string, n, bytes int)) []Times {
 	of, n := pools(groups)
+	rest := r.Rest()
+	took := func(what string, n int) {
+		note(what, n, rest-r.Rest())
+		rest = r.Rest()
+	}
 	calls := make([]uint64, n)
 	for i, p := range of {
 		calls[p] += counts[i]
 	}
 	sums := make([]Times, n)
-	for i := range sums {
-		sums[i].Duration = decodeStat(r, calls[i], ranks)
+	for i, s := range decodeStats(r, calls, ranks) {
+		sums[i].Duration = s
 	}
-	for i := range sums {
-		sums[i].Gap = decodeStat(r, calls[i], ranks)
+	took("durations of a distinct call or of many alike", n)
+	for i, s := range decodeStats(r, calls, ranks) {
+		sums[i].Gap = s
 	}
+	took("gaps before these", n)
 	times := make([]Times, len(counts))
 	done := make([]uint64, n)
 	for i, p := range of {
@@ -110,6 +125,7 @@ func decodeTimes(r *wire.Reader, groups []*group, counts []uint64, ranks []int) 
 	for i, t := range first {
 		times[t].GapTotals = decodeSpread(r, sites[i].Gap.Sum, ranks)
 	}
+	took("how ranks differ in a call site's", 2*len(first))
 	return times
 }
 
@@ -166,40 +182,54 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 	return m
 }
 
-func appendStat(b []byte, s Stat, count uint64, index map[int32]uint64) []byte {
-	b = wire.AppendVarint(b, int64(s.Count-count))
-	if s.Count == 0 {
-		return b
+func appendStats(b []byte, stats []Stat, calls []uint64, index map[int32]uint64) []byte {
+	least := func(n uint64, append func(s *Stat)) {
+		for i := range stats {
+			if stats[i].Count >= n {
+				append(&stats[i])
+			}
+		}
 	}
-	b = wire.AppendUvarint(b, s.Min)
-	if s.Count > 1 {
-		b = wire.AppendUvarint(b, s.Max-s.Min)
-		b = wire.AppendVarint(b, int64(s.Sum-s.Count*s.Min))
-		b = appendCoarse(b, s.Deviation())
+	for i := range stats {
+		b = wire.AppendVarint(b, int64(stats[i].Count-calls[i]))
 	}
+	least(1, func(s *Stat) { b = wire.AppendUvarint(b, s.Min) })
+	least(2, func(s *Stat) { b = wire.AppendUvarint(b, s.Max-s.Min) })
+	least(2, func(s *Stat) { b = wire.AppendVarint(b, int64(s.Sum-s.Count*s.Min)) })
+	least(2, func(s *Stat) { b = appendCoarse(b, s.Deviation()) })
 	if index != nil {
-		b = wire.AppendUvarint(b, index[s.MinRank])
-		b = wire.AppendUvarint(b, index[s.MaxRank])
+		least(1, func(s *Stat) { b = wire.AppendUvarint(b, index[s.MinRank]) })
+		least(1, func(s *Stat) { b = wire.AppendUvarint(b, index[s.MaxRank]) })
 	}
 	return b
 }
 
-func decodeStat(r *wire.Reader, count uint64, ranks []int) Stat {
-	s := Stat{Count: count + uint64(r.Varint())}
-	if s.Count == 0 || r.Err() != nil {
-		return Stat{}
+func decodeStats(r *wire.Reader, calls []uint64, ranks []int) []Stat {
+	stats := make([]Stat, len(calls))
+	least := func(n uint64, decode func(s *Stat)) {
+		for i := range stats {
+			if stats[i].Count >= n && r.Err() == nil {
+				decode(&stats[i])
+			}
+		}
 	}
-	s.Min = r.Uvarint()
-	s.Max, s.Sum = s.Min, s.Min
-	deviation := 0.0
-	if s.Count > 1 {
-		s.Max = s.Min + r.Uvarint()
-		s.Sum = uint64(r.Varint()) + s.Count*s.Min
-		deviation = decodeCoarse(r)
+	for i := range stats {
+		stats[i].Count = calls[i] + uint64(r.Varint())
 	}
-	s.SetDeviation(deviation)
-	s.MinRank, s.MaxRank = decodeMember(r, ranks), decodeMember(r, ranks)
-	return s
+	least(1, func(s *Stat) {
+		s.Min = r.Uvarint()
+		s.Max, s.Sum = s.Min, s.Min
+		s.SetDeviation(0)
+	})
+	least(2, func(s *Stat) { s.Max = s.Min + r.Uvarint() })
+	least(2, func(s *Stat) { s.Sum = uint64(r.Varint()) + s.Count*s.Min })
+	least(2, func(s *Stat) { s.SetDeviation(decodeCoarse(r)) })
+	least(1, func(s *Stat) { s.MinRank = decodeMember(r, ranks) })
+	least(1, func(s *Stat) { s.MaxRank = decodeMember(r, ranks) })
+	if r.Err() != nil {
+		return make([]Stat, len(calls))
+	}
+	return stats
 }
 
 func appendSpread(b []byte, s Spread, sum uint64, index map[int32]uint64) []byte {

@@ -145,9 +145,9 @@ func TestDeviationsPass(t *testing.T) {
 			if s.Count == 0 {
 				continue
 			}
-			b := appendStat(nil, s, s.Count, indexes(&ranks))
+			b := appendStats(nil, []Stat{s}, []uint64{s.Count}, indexes(&ranks))
 			r := wire.NewReader(b, "stat")
-			got := decodeStat(r, s.Count, []int{0, 1, 2, 3})
+			got := decodeStats(r, []uint64{s.Count}, []int{0, 1, 2, 3})[0]
 			if err := r.Done(); err != nil {
 				t.Fatal(err)
 			}

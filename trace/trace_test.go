@@ -15,6 +15,20 @@ import (
 	"spoor/mpi"
 )
 
+// reopened is a reader of what was written of a content.
+func reopened(t testing.TB, c *Content) *Reader {
+	t.Helper()
+	b, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // sample is a small trace with one of everything, written out by hand: two
 // ranks in a class and one on its own; rank 3 left no track.
 func sample(t testing.TB) *Content {

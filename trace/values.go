@@ -23,13 +23,14 @@ type lookup struct {
 //
 //	return code, [result], per parameter [input] [output], aux words
 type valueReader struct {
-	vals  []int64
-	pos   int
-	err   error
-	find  *lookup
-	ranks []bool   // by position: is a rank; filled in if not nil
-	names []string // by position: what it is; filled in if not nil
-	name  string   // of the next value
+	vals    []int64
+	pos     int
+	err     error
+	find    *lookup
+	ranks   []bool   // by position: is a rank; filled in if not nil
+	names   []string // by position: what it is; filled in if not nil
+	movable *movable // positions of what may go into a lane; see Movable
+	name    string   // of the next value
 }
 
 // valueNames returns what the values of a signature are: the parameter that each
@@ -140,6 +141,7 @@ func (d *valueReader) part(p *ParamDef, dims int, out bool) Value {
 	if dims == 0 {
 		return d.scalar(p, out)
 	}
+	d.form(d.pos)
 	v := Value{Type: Array, Num: d.next()}
 	if v.Num < ArrayStatusesIgnore || v.Num > int64(len(d.vals)-d.pos) {
 		d.err = errShape
@@ -169,13 +171,20 @@ func (d *valueReader) scalar(p *ParamDef, out bool) Value {
 		if p.Kind == "rank" {
 			d.mark(at)
 		}
+		if p.moves() {
+			d.move(at)
+		}
 	case Request:
 		v.Form, v.ID, v.Thread = requestForm(v.Num)
 	case Address:
+		d.segment(at)
 		seg := v.Num
 		v.Num = 0
 		v.Addr = Location{
 			Class: AddressClass(seg & 7), Device: int(seg >> 3 & 31), ID: seg >> 8, Offset: d.next(),
+		}
+		if p.Kind == "buffer" && p.Dims == 0 && distant(v.Addr.Class) {
+			d.move(at + 1)
 		}
 	case FunctionRef:
 		if s, ok := d.find.sites[uint64(v.Num)]; ok {
@@ -184,6 +193,7 @@ func (d *valueReader) scalar(p *ParamDef, out bool) Value {
 	case String:
 		d.text(&v)
 	case Status:
+		d.form(at)
 		v.Status = d.status(v.Num, out)
 		v.Num = 0
 	}
@@ -219,6 +229,7 @@ func (d *valueReader) status(form int64, out bool) *StatusValue {
 			d.label(name, "", part)
 			return d.next()
 		}
+		d.move(d.pos + 1)
 		s.Source, s.Tag, s.Count, s.Cancelled = field(".source"), field(".tag"), field(".count"), field(".cancelled") != 0
 		d.name = name
 		if out && d.vals[0] == errInStatus {

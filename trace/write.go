@@ -33,13 +33,20 @@ func Encode(c *Content) ([]byte, error) {
 // Estimate returns about how many bytes of c's file say what was called, in less
 // time than writing it takes.
 func Estimate(c *Content) (int, error) {
-	raw, err := sections(c, wire.Quickly, false)
+	return sizeOfCalls(c, wire.Quickly)
+}
+
+// Size is Estimate in the time that writing takes: exact but for sections of more than 32 KiB.
+func Size(c *Content) (int, error) { return sizeOfCalls(c, wire.Packed) }
+
+func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
+	raw, err := sections(c, packed, false)
 	if err != nil {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
 	n := 0
 	for _, id := range []int{secRanks, secSignatures, secClasses, secColumns, secLanes} {
-		n += wire.Quickly(raw[id])
+		n += packed(raw[id])
 	}
 	return n, nil
 }
@@ -188,7 +195,9 @@ func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error 
 		}
 	}
 	raw[secClasses] = appendClasses(nil, e.counts, sigs, packed)
-	raw[secColumns] = appendBlobs(nil, e.stored)
+	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
+		raw[secColumns] = appendBlobs(nil, e.stored)
+	}
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"regexp"
 	"strings"
 
-	"spoor/test/hpcc"
+	"spoor/test/inputs"
 )
 
 func main() {
@@ -54,7 +54,7 @@ func retake(page, melt, dir string) error {
 	if err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"in.melt": input, "hpccinf.txt": []byte(hpcc.Input)} {
+	for name, data := range map[string][]byte{"in.melt": input, "hpccinf.txt": []byte(inputs.HPCC)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err
 		}

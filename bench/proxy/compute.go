@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"spoor/test/apps/compile"
+	"spoor/test/mpis"
 )
 
 // paced are programs of some seconds.
@@ -19,20 +20,20 @@ var paced = []struct {
 	name string
 	args []string
 }{
-	{"heat2d", []string{"-n", "1500", "-t", "4"}},
-	{"cg", []string{"-n", "600", "-t", "4"}},
-	{"lu", []string{"-n", "48", "-t", "4"}},
+	{"heat2d", []string{"-n", "1500", "-t", "3"}},
+	{"cg", []string{"-n", "600", "-t", "3"}},
+	{"lu", []string{"-n", "48", "-t", "3"}},
 }
 
 // compute measures how long proxies take with each way of spending the time
 // between calls, next to the recorded runs: medians of rounds, each of which
 // records anew. Times are those of whole jobs, start of the launcher included.
 func compute(w io.Writer, mpi string, ranks, rounds int) error {
-	m, err := compile.Find(mpi)
+	m, err := mpis.Find(mpi)
 	if err != nil {
 		return err
 	}
-	spoor, err := compile.Spoor()
+	spoor, err := mpis.Spoor()
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func compute(w io.Writer, mpi string, ranks, rounds int) error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		c := exec.CommandContext(ctx, line[0], line[1:]...)
-		c.Dir, c.Env = dir, append(m.Environ(), env)
+		c.Dir, c.Env = dir, m.Environ(env)
 		begin := time.Now()
 		if out, err := c.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, out)
@@ -60,7 +61,7 @@ func compute(w io.Writer, mpi string, ranks, rounds int) error {
 		if !ok {
 			return fmt.Errorf("test/apps has no %s", p.name)
 		}
-		binary, err := m.Build(a, dir)
+		binary, err := a.Build(m, dir)
 		if err != nil {
 			return err
 		}
@@ -87,6 +88,7 @@ func compute(w io.Writer, mpi string, ranks, rounds int) error {
 				}
 				times[mode] = append(times[mode], s)
 			}
+			fmt.Fprintf(os.Stderr, "%s: %.2f s; %s %.2f s\n", p.name, times["original"], strings.Join(modes, ", "), [][]float64{times["none"], times["sleep"], times["spin"]})
 		}
 		median := func(list []float64) float64 {
 			slices.Sort(list)

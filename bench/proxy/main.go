@@ -31,6 +31,7 @@ import (
 	"strings"
 	"time"
 
+	"spoor/bench/markdown"
 	"spoor/internal/proxy"
 	"spoor/trace"
 )
@@ -83,25 +84,10 @@ func (o *options) run(traces []string) error {
 		return err
 	}
 	if o.into != "" {
-		return insert(o.into, table, b.String())
+		return markdown.Insert(o.into, table, b.String())
 	}
 	_, err = os.Stdout.Write(b.Bytes())
 	return err
-}
-
-// insert replaces what stands between two comments of a Markdown file.
-func insert(file, table, text string) error {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	begin, end := "<!-- "+table+" -->\n", "<!-- end of "+table+" -->\n"
-	before, rest, ok := strings.Cut(string(b), begin)
-	_, after, found := strings.Cut(rest, end)
-	if !ok || !found {
-		return fmt.Errorf("%s has no place for %s", file, table)
-	}
-	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o666)
 }
 
 // lines prints a table of programs, one for each trace.

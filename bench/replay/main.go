@@ -4,12 +4,14 @@
 // several rounds.
 //
 //	go run ./bench/replay [-mpi openmpi] [-ranks 4] [-rounds 5] [-budget 10m]
+//	go run ./bench/replay -modes stats,lossless -paces line -into docs/replay.md
 //
 // Each round records anew, so that a difference is between neighbours in time. When
 // the budget is spent, what there is is printed with its number of rounds.
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -23,8 +25,10 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"spoor/bench/markdown"
 	"spoor/test/apps/compile"
-	"spoor/test/hpcc"
+	"spoor/test/inputs"
+	"spoor/test/mpis"
 )
 
 func main() {
@@ -36,9 +40,15 @@ func main() {
 	programs := flag.String("programs", strings.Join(names(), ","), "which programs")
 	modes := flag.String("modes", "stats,hist,path,place,lossless", "ways to record times")
 	paces := flag.String("paces", "line,gaps", "what calls of a replay wait for")
+	into := flag.String("into", "", "write the table into this Markdown `file`, in place of the old one")
 	flag.Parse()
 	o.programs, o.modes, o.paces = split(*programs), split(*modes), split(*paces)
-	if err := o.run(os.Stdout, *mpi); err != nil {
+	var b bytes.Buffer
+	err := o.run(io.MultiWriter(os.Stdout, &b), *mpi)
+	if err == nil && *into != "" {
+		err = markdown.Insert(*into, "wall", b.String())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "replay:", err)
 		os.Exit(1)
 	}
@@ -57,42 +67,42 @@ type program struct {
 	name string
 	args []string
 	// build makes the program in a folder and returns its path; "" if it isn't here.
-	build func(m compile.MPI, dir string) (string, error)
+	build func(m *mpis.MPI, dir string) (string, error)
 }
 
 var programs = []program{
-	{"paced", []string{"300"}, func(m compile.MPI, dir string) (string, error) {
+	{"paced", []string{"300"}, func(m *mpis.MPI, dir string) (string, error) {
 		path := filepath.Join(dir, "paced")
 		return path, command(m.CC, "-O1", "-o", path, "test/replay/testdata/paced.c")
 	}},
 	app("heat2d", "-n", "1500", "-t", "3"),
 	app("cg", "-n", "600", "-t", "3"),
 	app("lu", "-n", "48", "-t", "3"),
-	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m compile.MPI, dir string) (string, error) {
+	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m *mpis.MPI, dir string) (string, error) {
 		const melt = "/usr/share/lammps/examples/melt/in.melt"
 		text, err := os.ReadFile(melt)
 		if err != nil || m.Name != "openmpi" { // what Debian links it with
 			return "", nil
 		}
-		long := strings.Replace(string(text), "run\t\t250", "run\t\t1500", 1)
+		long := strings.Replace(string(text), "run\t\t250", "run\t\t4500", 1)
 		return "/usr/bin/lmp", os.WriteFile(filepath.Join(dir, "in.melt"), []byte(long), 0o666)
 	}},
-	{"hpcc", nil, func(m compile.MPI, dir string) (string, error) {
+	{"hpcc", nil, func(m *mpis.MPI, dir string) (string, error) {
 		if _, err := os.Stat("/usr/bin/hpcc"); err != nil || m.Name != "openmpi" {
 			return "", nil
 		}
-		large := strings.Replace(hpcc.Input, "\n120 ", "\n300 ", 1) // as it is it takes a second
+		large := strings.Replace(inputs.HPCC, "\n120 ", "\n1000 ", 1) // as it is it takes a second
 		return "/usr/bin/hpcc", os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(large), 0o666)
 	}},
 }
 
 func app(name string, args ...string) program {
-	return program{name, args, func(m compile.MPI, dir string) (string, error) {
+	return program{name, args, func(m *mpis.MPI, dir string) (string, error) {
 		a, ok := compile.ByName(name)
 		if !ok {
 			return "", fmt.Errorf("test/apps has no %s", name)
 		}
-		return m.Build(a, dir)
+		return a.Build(m, dir)
 	}}
 }
 
@@ -121,11 +131,11 @@ type row struct {
 }
 
 func (o *options) run(w io.Writer, mpi string) error {
-	m, err := compile.Find(mpi)
+	m, err := mpis.Find(mpi)
 	if err != nil {
 		return err
 	}
-	spoor, err := compile.Spoor()
+	spoor, err := mpis.Spoor()
 	if err != nil {
 		return err
 	}
@@ -183,7 +193,7 @@ type report struct {
 }
 
 type bench struct {
-	m          compile.MPI
+	m          *mpis.MPI
 	spoor, dir string
 }
 

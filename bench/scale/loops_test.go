@@ -16,16 +16,12 @@ func TestLoops(t *testing.T) {
 		ranks, limit int
 	}
 	counter := func(iterations, ranks int) loop {
-		limit := 130
-		if iterations < 300 { // not long enough for a lane
-			limit = 250
-		}
-		return loop{"counter", skeleton.Program{Name: "counter", Run: skeleton.Counter(iterations)}, ranks, limit}
+		return loop{"counter", skeleton.Program{Name: "counter", Run: skeleton.Counter(iterations)}, ranks, 120}
 	}
 	loops := []loop{
 		{"rotate", skeleton.Program{Name: "rotate", Run: skeleton.Rotate(20_000)}, 4, 150},
 		{"rotate", skeleton.Program{Name: "rotate", Run: skeleton.Rotate(1000)}, 64, 150},
-		counter(100, 64), counter(250, 64), counter(1000, 64), counter(10_000, 2),
+		counter(10, 64), counter(100, 64), counter(250, 64), counter(1000, 64), counter(10_000, 2),
 	}
 	if os.Getenv("SPOOR_TEST_LOOPS") == "all" {
 		loops = append(loops, counter(10_000, 64), counter(100_000, 64), counter(1_000_000, 64))
@@ -38,6 +34,21 @@ func TestLoops(t *testing.T) {
 		t.Logf("%s on %d ranks, %d calls: %d bytes of %d, %d classes", tc.name, tc.ranks, r.Events, r.Content, r.File, r.Classes)
 		if r.Content > tc.limit || r.Classes != 1 {
 			t.Errorf("%s on %d ranks, %d calls: %d bytes, limit %d, %d classes", tc.name, tc.ranks, r.Events, r.Content, tc.limit, r.Classes)
+		}
+	}
+}
+
+// Partners in communicators whose members have no rule cost what the own rank does:
+// six of them, with as many statuses, no more than who is in which.
+func TestTeams(t *testing.T) {
+	for ranks, limit := range map[int]int{64: 270, 1024: 1500} {
+		r, err := measure(skeleton.Program{Name: "teams", Run: skeleton.Teams}, ranks, false, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("teams on %d ranks: %d bytes, %d classes", ranks, r.Content, r.Classes)
+		if r.Content > limit || r.Classes != 1 {
+			t.Errorf("teams on %d ranks: %d bytes, limit %d, %d classes", ranks, r.Content, limit, r.Classes)
 		}
 	}
 }

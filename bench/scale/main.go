@@ -17,7 +17,8 @@ import (
 
 	"spoor/bench/scale/real"
 	"spoor/bench/scale/skeleton"
-	"spoor/test/apps/compile"
+	"spoor/bench/scale/vmpi"
+	"spoor/test/mpis"
 )
 
 func main() {
@@ -41,6 +42,7 @@ func run(args []string) error {
 	mpis := f.String("mpi", "openmpi,mpich", "`MPIs` for -real")
 	limit := f.Duration("limit", 2*time.Minute, "how long a run of -real may take")
 	keep := f.String("keep", "", "write the traces to this `folder`")
+	lanes := f.Uint("lane-after", 0, "values are a lane after `so many` new signatures in step, 65535 for never; 0: as usual")
 	profile := f.String("cpuprofile", "", "write a profile to this `file`")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -56,6 +58,7 @@ func run(args []string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	vmpi.LaneAfter = uint16(*lanes)
 	var st *store
 	if *into != "" {
 		var err error
@@ -157,7 +160,7 @@ func run(args []string) error {
 
 // runReal measures programs on ranks of this machine. A run that does not end
 // in time is told and left out.
-func runReal(names, ranks, mpis string, limit time.Duration, st *store, missing bool) error {
+func runReal(names, ranks, only string, limit time.Duration, st *store, missing bool) error {
 	dir, err := os.MkdirTemp("", "scale")
 	if err != nil {
 		return err
@@ -180,8 +183,8 @@ func runReal(names, ranks, mpis string, limit time.Duration, st *store, missing 
 			return err
 		}
 		for _, name := range list {
-			for _, m := range compile.Installed() {
-				if !slices.Contains(strings.Split(mpis, ","), m.Name) {
+			for _, m := range mpis.Installed() {
+				if !slices.Contains(strings.Split(only, ","), m.Name) {
 					continue
 				}
 				if missing && st.real[real.Key{Program: name, MPI: m.Name, Ranks: n}] != "" {

@@ -33,10 +33,19 @@ type Result struct {
 	Encode   time.Duration // fitting and writing, at the root
 	Message  int           // largest to the root
 	Largest  int           // largest at all
+	Held     int           // bytes of the state at the root, as merge.State.Held counts
 	Peak     uint64        // bytes of heap, all ranks' pending messages included
 	Verified int           // ranks decoded and compared
 	Pilgrim  pilgrim.Size
 }
+
+// What the root of the tree may hold of a code with few behaviours: for each distinct
+// call, and for each rank in the table of processes.
+const (
+	maxHeld        = 16 << 20
+	maxHeldPerRank = 216
+	maxHeldPerCall = 600
+)
 
 // measure runs a program on virtual ranks, merges their tracks, writes the
 // file and reads it back.
@@ -66,7 +75,10 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	if len(root.Problems) > 0 {
 		return nil, fmt.Errorf("problem of rank %d: %s", root.Problems[0].Rank, root.Problems[0].What)
 	}
-	res.Classes = root.Classes()
+	res.Classes, res.Held = root.Classes(), root.Held()
+	if limit := maxHeld + maxHeldPerRank*ranks + maxHeldPerCall*root.Distinct(); p.Limit > 0 && res.Held > limit {
+		return nil, fmt.Errorf("rank 0 holds %d bytes, at most %d were expected", res.Held, limit)
+	}
 	start := spent()
 	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPI: "mpich"})
 	if err != nil {

@@ -58,7 +58,7 @@ func TestStore(t *testing.T) {
 	for _, want := range []string{
 		"By hand.\n\nprogram", "\nheat2d      openmpi      4 ",
 		"every rank read back and compared: 4, 16 ranks",
-		"no larger than Pilgrim's scheme with zstd: 16 ranks", "not compared with Pilgrim's scheme: 4 ranks",
+		"no larger than Pilgrim's scheme with zstd, without names and with: 16 ranks", "not compared with Pilgrim's scheme: 4 ranks",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -95,7 +95,7 @@ func TestVerdicts(t *testing.T) {
 	r.Pilgrim.Known, r.Pilgrim.Packed, r.Pilgrim.Named = true, 250, 290
 	var b strings.Builder
 	printSummary(&b, []*Result{r})
-	for _, want := range []string{"NOT READ BACK: 16", "LARGER than Pilgrim's scheme with zstd: 16"} {
+	for _, want := range []string{"NOT READ BACK: 16", "LARGER than Pilgrim's scheme with zstd, without names or with: 16"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

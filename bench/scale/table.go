@@ -45,7 +45,7 @@ func printSections(w io.Writer, r *Result) {
 		parts = append(parts, fmt.Sprintf("%s %d/%d", s.Name, s.Stored, s.Raw))
 		sum += int(s.Stored)
 	}
-	fmt.Fprintf(w, "        %s, head %d, verified %d\n", strings.Join(parts, ", "), r.File-sum, r.Verified)
+	fmt.Fprintf(w, "        %s, head %d, verified %d, rank 0 held %d\n", strings.Join(parts, ", "), r.File-sum, r.Verified, r.Held)
 }
 
 // amount writes a number with three digits.
@@ -153,7 +153,7 @@ func printChecks(w io.Writer, name string, results []*Result) {
 	say("every rank read back and compared", all)
 	say("some ranks read back and compared", some)
 	say("NOT READ BACK", unread)
-	say("no larger than Pilgrim's scheme with zstd", smaller)
-	say("LARGER than Pilgrim's scheme with zstd", larger)
+	say("no larger than Pilgrim's scheme with zstd, without names and with", smaller)
+	say("LARGER than Pilgrim's scheme with zstd, without names or with", larger)
 	say("not compared with Pilgrim's scheme", unknown)
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"spoor/test/apps/compile"
-	"spoor/test/hpcc"
+	"spoor/test/inputs"
+	"spoor/test/mpis"
 )
 
 // names lists the programs that are recorded unless told otherwise.
@@ -27,11 +28,11 @@ type recorder struct {
 
 // record runs a program and returns its trace.
 func (r *recorder) record(name string) (string, error) {
-	installed := compile.Installed()
+	installed := mpis.Installed()
 	if len(installed) == 0 {
 		return "", errors.New("no MPI is installed")
 	}
-	m := installed[len(installed)-1] // Open MPI waits politely where ranks share cores
+	m := installed[0]
 	work, err := os.MkdirTemp(r.dir, name+"-")
 	if err != nil {
 		return "", err
@@ -43,7 +44,7 @@ func (r *recorder) record(name string) (string, error) {
 		line = m.Command(r.ranks, "lmp", "-in", "/usr/share/lammps/examples/melt/in.melt", "-log", "none")
 	case "hpcc":
 		line = m.Command(r.ranks, "hpcc")
-		if err := os.WriteFile(filepath.Join(work, "hpccinf.txt"), []byte(hpcc.For(r.ranks)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(work, "hpccinf.txt"), []byte(inputs.HPCCFor(r.ranks)), 0o644); err != nil {
 			return "", err
 		}
 	default:
@@ -51,7 +52,7 @@ func (r *recorder) record(name string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("no program %s", name)
 		}
-		path, err := m.Build(app, work)
+		path, err := app.Build(m, work)
 		if err != nil {
 			return "", err
 		}
@@ -69,7 +70,7 @@ func (r *recorder) record(name string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.limit)
 	defer cancel()
 	c := exec.CommandContext(ctx, spoor, append([]string{"run", "-q", "--force", "--timing", "lossless", "-o", out}, line...)...)
-	c.Dir, c.Env = work, append(m.Environ(), "OMP_NUM_THREADS=1")
+	c.Dir, c.Env = work, m.Environ("OMP_NUM_THREADS=1")
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.WaitDelay = 10 * time.Second
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }

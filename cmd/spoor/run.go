@@ -91,10 +91,8 @@ grows with the number of calls in the last two cases only.`,
 
 // parseTiming checks what was said of times.
 func (o *runOptions) parseTiming() error {
-	for _, e := range o.errors {
-		if err := o.timing.AddError(e); err != nil {
-			return fmt.Errorf("--error: %w", err)
-		}
+	if err := parseErrors(&o.timing, o.errors); err != nil {
+		return err
 	}
 	if o.timing.Mode = timing.Mode(o.mode); !slices.Contains(timing.Modes, o.timing.Mode) {
 		return fmt.Errorf("--timing: no mode %q; there are %s", o.mode, modeList())

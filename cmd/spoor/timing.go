@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"spoor/internal/timing"
 	"spoor/internal/timing/codec"
 	"spoor/internal/timing/measure"
+	"spoor/mpi"
 	"spoor/trace"
 )
 
@@ -74,10 +76,8 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 			codecs = append(codecs, c)
 		}
 	}
-	for _, text := range o.errors {
-		if err := o.AddError(text); err != nil {
-			return &usageError{cmd, fmt.Errorf("--error: %w", err)}
-		}
+	if err := parseErrors(&o.Options, o.errors); err != nil {
+		return &usageError{cmd, err}
 	}
 	ranks := []int{}
 	if o.ranks != "" {
@@ -208,4 +208,20 @@ func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) a
 		Errors map[string]float64 `json:"errors"`
 		Codecs []row              `json:"codecs"`
 	}{r.Name(), o.Bound(""), errors, rows}
+}
+
+// parseErrors adds the values of --error to the options: a bound, or one of a function
+// that MPI has.
+func parseErrors(o *timing.Options, list []string) error {
+	for _, text := range list {
+		if err := o.AddError(text); err != nil {
+			return fmt.Errorf("--error: %w", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
+		if _, ok := mpi.Lookup(name); !ok {
+			return fmt.Errorf("--error: MPI has no function %q; spoor calls lists them", name)
+		}
+	}
+	return nil
 }

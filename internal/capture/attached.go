@@ -139,6 +139,7 @@ func (a *attached) loadChunk(r *pack.Reader, terminals int) {
 			a.names = append(a.names, name)
 			a.stats = append(a.stats, nil)
 		}
+		a.names[i] = name // a lower number may have got its name later
 	}
 	values := pack.NewReader([]byte(r.String()))
 	for values.Rest() > 0 && r.Err() == nil {
@@ -154,5 +155,5 @@ func (a *attached) saveChunk(w *pack.Writer, values []byte) {
 	for _, name := range a.names {
 		w.String(name)
 	}
-	w.String(string(values))
+	w.Bytes(values)
 }

@@ -123,7 +123,10 @@ func New(cfg Config) (*Capture, error) {
 	}
 	c.may = c.mayLane
 	c.sigs.PromoteAfter = promoteAfter
-	c.hists = newHistograms(cfg.Timing, cfg.Rank, cfg.TicksPerNs)
+	if cfg.Timing.Mode.Histograms() {
+		c.checkpoints.small = smallHists
+	}
+	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank, cfg.TicksPerNs)
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)
@@ -220,6 +223,7 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 
 // Calls is the number of calls taken in so far.
 func (c *Capture) Calls() uint64 {
+	c.hists.settleAll()
 	var n uint64
 	for i := range c.sigs.Len() {
 		n += c.sigs.Times(uint32(i)).Duration.Count

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -18,7 +19,7 @@ import (
 //
 // Where the state is large, because the program does not repeat itself, most of
 // it is the same as before: then a checkpoint is a chunk of what came since,
-// behind the state in the same file, until the chunks outweigh the state. So
+// behind the state in the same file, until the chunks outweigh the state some times. So
 // what is written stays in proportion to what was recorded.
 //
 // State and chunks have the same frame:
@@ -34,7 +35,10 @@ const (
 	headBytes  = 24
 	tailBytes  = 4
 
-	smallState = 64 << 10 // states up to this size are written anew each time
+	smallState = 64 << 10  // states up to this size are written anew each time
+	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
+	manyChunks = 6         // and up to so many times its size
+	smallHists = 12 << 10  // the same, with histograms: of these each call changes one
 )
 
 var stateNames = [2]string{"state.a", "state.b"}
@@ -46,6 +50,7 @@ type checkpoints struct {
 	current  int // of files: where the newest state is
 	sequence uint64
 	buffer   []byte
+	rules    []byte // of a stream, to be used again
 	state    int64  // bytes of the newest state
 	end      int64  // where the next chunk goes
 	written  uint64 // bytes, all in all
@@ -56,7 +61,7 @@ type checkpoints struct {
 	keys   int         // signatures that are saved
 	lives  int         // lives of segments that are saved
 	values []byte      // terminal, name and number of what was attached
-	times  []byte      // terminal, duration and gap of each call, in order of counting
+	times  []byte      // of each call, in order of counting, see noteTimes
 	steps  pack.Writer // calls of lanes, see signature.Note
 }
 
@@ -86,7 +91,7 @@ func (c *Capture) Checkpoint() {
 		}
 	}
 	var err error
-	if k.chunks && k.end-k.state < 2*k.state {
+	if k.chunks && k.end-k.state < max(manyChunks*k.state, fewChunks) {
 		err = c.saveChunk()
 	} else {
 		err = c.saveState()
@@ -101,6 +106,60 @@ func (c *Capture) Checkpoint() {
 	for _, s := range c.streams {
 		s.terminals, s.lifeline.numbers = s.terminals[:0], s.lifeline.numbers[:0]
 		s.ring.SetKept(s.pos)
+	}
+}
+
+// noteTimes takes down the times of a call: in one word if all is small, else in two or
+// three.
+//
+//	short = 1 | terminal<<1 | (one before + 1)<<16 | duration<<32 | gap<<48
+//	plain = terminal<<1 | (one before + 1)<<32, duration | gap<<32
+//	long  = 1<<63 | terminal<<1 | (one before + 1)<<32, duration, gap
+func (k *checkpoints) noteTimes(n, prev uint32, duration, gap uint64) {
+	terminal, before := uint64(n)<<1, uint64(prev+1)
+	switch size := duration | gap; {
+	case size>>16 == 0 && (terminal|before)>>16 == 0:
+		k.times = binary.LittleEndian.AppendUint64(k.times, isShort|terminal|before<<16|duration<<32|gap<<48)
+	case size>>32 == 0:
+		k.times = binary.LittleEndian.AppendUint64(k.times, terminal|before<<32)
+		k.times = binary.LittleEndian.AppendUint64(k.times, duration|gap<<32)
+	default:
+		k.times = binary.LittleEndian.AppendUint64(k.times, isLong|terminal|before<<32)
+		k.times = binary.LittleEndian.AppendUint64(k.times, duration)
+		k.times = binary.LittleEndian.AppendUint64(k.times, gap)
+	}
+}
+
+const (
+	isShort = 1
+	isLong  = 1 << 63
+)
+
+// replayTimes takes in what noteTimes took down.
+func (c *Capture) replayTimes(r *pack.Reader, times []byte) {
+	list := pack.NewReader(times)
+	for list.Rest() > 0 {
+		head := list.Fixed()
+		var n, before uint32
+		var duration, gap uint64
+		if head&isShort != 0 {
+			n, before = uint32(uint16(head)>>1), uint32(uint16(head>>16))
+			duration, gap = head>>32&math.MaxUint16, head>>48
+		} else {
+			n, before = uint32(head)>>1, uint32(head&^isLong>>32)
+			if duration = list.Fixed(); head&isLong != 0 {
+				gap = list.Fixed()
+			} else {
+				duration, gap = duration&math.MaxUint32, duration>>32
+			}
+		}
+		if known := uint32(c.sigs.Len()); n >= known || before > known {
+			r.Fail("times of terminal %d after %d of %d", n, before, known)
+		}
+		if r.Check(list.Err()); r.Err() != nil {
+			return
+		}
+		c.tally(n, before-1, duration, gap)
 	}
 }
 

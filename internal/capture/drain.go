@@ -110,21 +110,19 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 			return nil
 		}
 		if kind == event.Enter && s.depth == 0 {
-			// Nearly always the call's LEAVE comes right behind. An echo may be
-			// taken in although it ends later than another thread's next record:
-			// calls that overlap in time don't depend on each other.
-			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave {
-				taken := c.echo(s, rec, end)
-				if !taken && end.Ticks() <= limit {
-					if err := c.whole(s, rec, end); err != nil {
-						return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
-					}
-					taken = true
+			// An echo may be taken in although it ends later than another thread's
+			// next record: calls that overlap in time don't depend on each other.
+			at := s.pos
+			if c.echo(s, head, limit); s.pos != at {
+				continue
+			}
+			// Nearly always the call's LEAVE comes right behind.
+			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit {
+				if err := c.whole(s, rec, end); err != nil {
+					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
 				}
-				if taken {
-					s.pos = next + uint64(len(end))*8
-					continue
-				}
+				s.pos = next + uint64(len(end))*8
+				continue
 			}
 		}
 		if err := c.record(s, kind, rec); err != nil {
@@ -250,17 +248,17 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 // count takes in the times of a call of terminal n after one of terminal prev.
 func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
 	duration := since(begin, ticks)
-	c.sigs.Times(n).Add(duration, gap)
-	if c.hists != nil {
-		c.hists.add(&c.sigs, n, prev, duration, gap)
+	c.tally(n, prev, duration, gap)
+	if c.checkpoints.chunks {
+		c.checkpoints.noteTimes(n, prev, duration, gap)
 	}
-	if k := &c.checkpoints; k.chunks {
-		k.times = binary.AppendUvarint(k.times, uint64(n))
-		if c.hists != nil {
-			k.times = binary.AppendUvarint(k.times, uint64(prev+1))
-		}
-		k.times = binary.AppendUvarint(k.times, duration)
-		k.times = binary.AppendUvarint(k.times, gap)
+}
+
+func (c *Capture) tally(n, prev uint32, duration, gap uint64) {
+	if c.hists != nil {
+		c.hists.add(n, prev, duration, gap)
+	} else {
+		c.sigs.Times(n).Add(duration, gap)
 	}
 }
 
@@ -276,25 +274,6 @@ func (c *Capture) append(s *stream, n uint32) {
 			c.sigs.Note(&c.checkpoints.steps, n)
 		}
 	}
-}
-
-// echo takes in a call that looks as it did last time; false if it doesn't.
-func (c *Capture) echo(s *stream, enter, leave event.Record) bool {
-	n, ok := c.recall(s, enter, leave)
-	if !ok {
-		return false
-	}
-	begin, end := enter.Ticks(), leave.Ticks()
-	var gap uint64
-	if begin > s.last {
-		gap = begin - s.last
-	}
-	c.count(n, s.prev, begin, gap, end)
-	s.prev = n
-	c.append(s, n)
-	c.note(s, callTimes{begin, gap, since(begin, end)})
-	s.last, c.latest = end, max(c.latest, end)
-	return true
 }
 
 // whole takes in a call whose two records stand side by side, while no other

@@ -15,16 +15,23 @@ import (
 
 // An echo is how a terminal's records looked last time.
 type echo struct {
-	words    []uint64 // both records, without ticks and without requests that are found by name
-	enter    int      // of which so many are of ENTER
-	thread   int32    // names of requests depend on it
-	purity   purity
-	kind     symbol.RequestKind // of a new request
-	names    uint64             // epoch of the names when they were read
-	requests uint64             // the same, of the requests
-	named    []namedRequest     // of an ender
-	ended    []int              // which of these
-	lane     *laneEcho          // nil: no lane
+	words  []uint64 // both records, one behind the other
+	names  uint64   // epoch of the names when they were read
+	thread int32    // names of requests depend on it
+	enter  uint16   // words of ENTER; 0: nothing is remembered
+	inEnd  uint16   // words up to here are compared, but for the ticks: those of requests
+	outEnd uint16   // that are found by name are not
+	purity purity
+	kind   symbol.RequestKind // of a new request
+	more   *echoMore          // nil: none
+}
+
+// An echoMore is what only some echoes have.
+type echoMore struct {
+	requests uint64         // epoch of the requests when they were read
+	named    []namedRequest // of an ender
+	ended    []int          // which of these
+	lane     *laneEcho      // nil: no lane
 }
 
 // A laneEcho says what of a terminal's records differs from call to call.
@@ -85,28 +92,51 @@ func (p *program) purity() purity {
 // epoch changes whenever a finished record could be given other names.
 func (c *Capture) epoch() uint64 { return c.renamed + c.modules.Version }
 
-// recall returns the terminal of a call that is an echo of the guessed one,
-// and does to the requests what the call does.
-func (c *Capture) recall(s *stream, enter, leave event.Record) (uint32, bool) {
-	n := c.sigs.Guess(s.prev)
-	if n >= uint32(len(c.echoes)) {
-		return 0, false
+// echo takes in calls of a stream, its next records, for as long as each looks as it
+// did last time, and does to the requests what the calls do. What it goes by is where
+// the records would be if they did: their sizes, which the records themselves tell as
+// well, would have to be waited for, one after the other.
+func (c *Capture) echo(s *stream, head, limit uint64) {
+	rest := s.ring.Words(s.pos, head)
+	for {
+		n := c.sigs.Guess(s.prev)
+		if len(rest) < 2 || rest[1] > limit || n >= uint32(len(c.echoes)) {
+			return
+		}
+		e := &c.echoes[n]
+		size, enter := len(e.words), int(e.enter)
+		if enter == 0 || size > len(rest) || e.names != c.epoch() || int(e.thread) != s.thread {
+			return
+		}
+		rec := rest[:size]
+		begin, end := rec[1], rec[enter+1]
+		if rec[0] != e.words[0] || rec[enter] != e.words[enter] {
+			return // words 0 have the sizes
+		}
+		if e.more == nil || e.more.lane == nil {
+			if !sameWords(e.words[2:e.inEnd], rec[2:e.inEnd]) || !sameWords(e.words[enter+2:e.outEnd], rec[enter+2:e.outEnd]) {
+				return
+			}
+			if e.purity != pure && !c.again(s, e, rec[:enter], rec[enter:]) {
+				return
+			}
+		} else if !c.recallLane(s, e, rec[:enter], rec[enter:]) {
+			return
+		}
+		var gap uint64
+		if begin > s.last {
+			gap = begin - s.last
+		}
+		c.count(n, s.prev, begin, gap, end)
+		s.prev = n
+		c.append(s, n)
+		if s.log != nil {
+			c.note(s, callTimes{begin, gap, since(begin, end)})
+		}
+		s.last, c.latest = end, max(c.latest, end)
+		s.pos += uint64(size) * 8
+		rest = rest[size:]
 	}
-	e := &c.echoes[n]
-	if e.enter == 0 || e.words[0] != enter[0] || e.names != c.epoch() || int(e.thread) != s.thread {
-		return 0, false // word 0 has the size, so lengths agree from here on
-	}
-	out := e.words[e.enter:]
-	if out[0] != leave[0] {
-		return 0, false
-	}
-	if e.lane != nil {
-		return n, c.recallLane(s, e, enter, leave)
-	}
-	if !sameWords(e.words[1:e.enter], enter[2:e.enter+1]) || !sameWords(out[1:], leave[2:len(out)+1]) {
-		return 0, false
-	}
-	return n, e.purity == pure || c.again(s, e, enter, leave)
 }
 
 // again does to the requests what an echo does; false if it can't be one.
@@ -115,7 +145,7 @@ func (c *Capture) again(s *stream, e *echo, enter, leave event.Record) bool {
 	case maker:
 		return c.requests.Make(s.thread, leave[len(leave)-2], leave[len(leave)-1], e.kind) != 0
 	case watcher:
-		return e.requests == c.requests.Version
+		return e.more.requests == c.requests.Version
 	case ender:
 		return c.endAgain(s, e, enter)
 	}
@@ -128,18 +158,19 @@ func (c *Capture) endAgain(s *stream, e *echo, enter event.Record) bool {
 	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
 	c.requests.Begin()
 	c.found = c.found[:0]
+	named := e.more.named
 	for k, handle := range handles {
 		i := c.requests.Find(handle, place)
-		if k >= len(e.named) || c.requests.Name(i, handle, s.thread) != e.named[k].name {
+		if k >= len(named) || c.requests.Name(i, handle, s.thread) != named[k].name {
 			return false
 		}
-		if i != symbol.None && c.requests.Kind(i) != e.named[k].kind {
+		if i != symbol.None && c.requests.Kind(i) != named[k].kind {
 			return false
 		}
 		c.found = append(c.found, i)
 		place += stride
 	}
-	for _, k := range e.ended {
+	for _, k := range e.more.ended {
 		c.requests.Complete(c.found[k])
 	}
 	return true
@@ -180,28 +211,43 @@ func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.R
 		c.echoes = append(c.echoes, echo{})
 	}
 	e := &c.echoes[n]
-	compared := len(enter)
+	e.words = append(append(e.words[:0], enter...), leave...)
+	e.enter, e.inEnd, e.outEnd = uint16(len(enter)), uint16(len(enter)), uint16(len(e.words)-cut)
 	if kind == ender {
-		compared = p.requestAt
+		e.inEnd = uint16(p.requestAt)
 	}
-	e.words = append(append(e.words[:0], enter[0]), enter[2:compared]...)
-	e.enter = len(e.words)
-	e.words = append(append(e.words, leave[0]), leave[2:len(leave)-cut]...)
-	e.thread, e.purity, e.kind = int32(s.thread), kind, p.request
-	e.names, e.requests = c.epoch(), c.requests.Version
-	if lane := c.sigs.Lane(n); lane != nil && !c.rememberLane(e, lane, p, s, enter, leave, compared, len(leave)-cut) {
+	e.thread, e.purity, e.kind, e.names = int32(s.thread), kind, p.request, c.epoch()
+	lane := c.sigs.Lane(n)
+	if e.more == nil && (lane != nil || kind == watcher || kind == ender) {
+		e.more = new(echoMore)
+	}
+	if e.more != nil {
+		e.more.requests = c.requests.Version
+	}
+	if lane != nil && !c.rememberLane(e, lane, p, s, enter, leave) {
 		e.enter = 0
 	}
 	if kind == ender {
 		f := &s.frames[0]
-		e.named = append(e.named[:0], f.named...)
-		e.ended = append(e.ended[:0], f.ended...)
+		e.more.named = append(e.more.named[:0], f.named...)
+		e.more.ended = append(e.more.ended[:0], f.ended...)
 	}
 }
 
-// sameWords compares at the speed of memory.
+// sameWords reports whether two lists of one length are the same: few words one by one,
+// more at the speed of memory. Inlined it would take its caller's registers.
+//
+//go:noinline
 func sameWords(a, b []uint64) bool {
-	return bytes.Equal(asBytes(a), asBytes(b))
+	if len(a) > 8 {
+		return bytes.Equal(asBytes(a), asBytes(b))
+	}
+	b = b[:len(a)]
+	differ := uint64(0)
+	for i, w := range a {
+		differ |= w ^ b[i]
+	}
+	return differ == 0
 }
 
 func asBytes(w []uint64) []byte {

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 
@@ -17,6 +16,7 @@ import (
 // came before the call: then a loop's first iteration does not blur the others.
 // Times go in as nanoseconds, with the clock's rate as it was known first.
 type histograms struct {
+	sigs *signature.Table
 	path bool
 	bins int
 	rank int32
@@ -36,25 +36,23 @@ type pair struct {
 	from  uint32 // number of the place + 1; 0: the stream's first call, or not told apart
 	n     uint32 // how many wait
 	next  *pair
-	hists *[2]hist.Hist       // of durations and of gaps
-	late  [lateTimes]lateTime // in ticks
+	hists *[2]hist.Hist     // of durations and of gaps
+	late  [lateTimes]uint64 // durations, gaps in the upper half, in ticks
 }
 
-// lateTimes makes a pair two lines of memory.
-const lateTimes = 13
-
-type lateTime struct{ duration, gap uint32 }
+// lateTimes makes a pair four lines of memory.
+const lateTimes = 29
 
 type place struct {
 	call uint16
 	site uint64
 }
 
-func newHistograms(o timing.Options, rank int, ticksPerNs float64) *histograms {
+func newHistograms(o timing.Options, sigs *signature.Table, rank int, ticksPerNs float64) *histograms {
 	if !o.Mode.Histograms() {
 		return nil
 	}
-	h := &histograms{path: o.Mode == timing.Path, bins: o.Bins, rank: int32(rank), ns: 1 / ticksPerNs, known: make(map[place]uint32)}
+	h := &histograms{sigs: sigs, path: o.Mode == timing.Path, bins: o.Bins, rank: int32(rank), ns: 1 / ticksPerNs, known: make(map[place]uint32)}
 	if h.bins == 0 {
 		h.bins = hist.DefaultBins
 	}
@@ -62,9 +60,9 @@ func newHistograms(o timing.Options, rank int, ticksPerNs float64) *histograms {
 }
 
 // add counts a call of terminal n after one of terminal prev.
-func (h *histograms) add(sigs *signature.Table, n, prev uint32, duration, gap uint64) {
+func (h *histograms) add(n, prev uint32, duration, gap uint64) {
 	if int(n) >= len(h.heads) || int(prev+1) > len(h.heads) {
-		h.grow(sigs)
+		h.grow()
 	}
 	from := uint32(0)
 	if h.path && prev != signature.None {
@@ -75,14 +73,15 @@ func (h *histograms) add(sigs *signature.Table, n, prev uint32, duration, gap ui
 		p = h.find(n, from)
 	}
 	if (duration|gap)>>32 != 0 {
-		h.settle(p)
+		h.settle(n, p)
+		h.sigs.Times(n).Add(duration, gap)
 		p.hists[0].Add(h.toNs(duration))
 		p.hists[1].Add(h.toNs(gap))
 		return
 	}
-	p.late[p.n%lateTimes] = lateTime{uint32(duration), uint32(gap)}
+	p.late[p.n] = duration | gap<<32
 	if p.n++; p.n == lateTimes {
-		h.settle(p)
+		h.settle(n, p)
 	}
 }
 
@@ -93,25 +92,34 @@ func (h *histograms) toNs(ticks uint64) uint64 {
 	return math.MaxUint64
 }
 
-// settle puts the times that wait into the histograms.
-func (h *histograms) settle(p *pair) {
+// settle puts the times that wait into the histograms and the summaries of terminal n.
+func (h *histograms) settle(n uint32, p *pair) {
 	var durations, gaps [lateTimes]uint64
-	for i, t := range p.late[:p.n] {
-		durations[i], gaps[i] = uint64(int64(float64(t.duration)*h.ns+0.5)), uint64(int64(float64(t.gap)*h.ns+0.5))
+	late := p.late[:p.n]
+	for i, t := range late {
+		durations[i], gaps[i] = t&math.MaxUint32, t>>32
 	}
-	p.hists[0].AddAll(durations[:p.n])
-	p.hists[1].AddAll(gaps[:p.n])
+	times := h.sigs.Times(n)
+	times.Duration.AddSmall(durations[:len(late)])
+	times.Gap.AddSmall(gaps[:len(late)])
+	for i := range late {
+		durations[i] = uint64(int64(float64(int64(durations[i]))*h.ns + 0.5))
+		gaps[i] = uint64(int64(float64(int64(gaps[i]))*h.ns + 0.5))
+	}
+	p.hists[0].AddAll(durations[:len(late)])
+	p.hists[1].AddAll(gaps[:len(late)])
 	p.n = 0
 }
 
-// pairs yields the pairs of a terminal, up to date.
-func (h *histograms) pairs(n uint32) iter.Seq[*pair] {
-	return func(yield func(*pair) bool) {
-		for p := h.heads[n]; p != nil; p = p.next {
-			h.settle(p)
-			if !yield(p) {
-				return
-			}
+// settleAll brings everything up to date, the signatures' summaries as well. There may
+// be no histograms.
+func (h *histograms) settleAll() {
+	if h == nil {
+		return
+	}
+	for n, p := range h.heads {
+		for ; p != nil; p = p.next {
+			h.settle(uint32(n), p)
 		}
 	}
 }
@@ -146,13 +154,13 @@ func (h *histograms) newPair(n, from uint32) *pair {
 }
 
 // grow makes place for all terminals that there are now.
-func (h *histograms) grow(sigs *signature.Table) {
-	for n := len(h.heads); n < sigs.Len(); n++ {
+func (h *histograms) grow() {
+	for n := len(h.heads); n < h.sigs.Len(); n++ {
 		h.heads = append(h.heads, nil)
 		if !h.path {
 			continue
 		}
-		k := sigs.Key(uint32(n))
+		k := h.sigs.Key(uint32(n))
 		at := place{k.Call(), k.Site()}
 		number, ok := h.known[at]
 		if !ok {
@@ -163,12 +171,16 @@ func (h *histograms) grow(sigs *signature.Table) {
 	}
 }
 
+// save writes the histograms, which must be up to date.
 func (h *histograms) save(w *pack.Writer) {
 	w.Uint(uint64(len(h.heads)))
-	for n := range h.heads {
-		list := slices.Collect(h.pairs(uint32(n)))
-		w.Uint(uint64(len(list)))
-		for _, p := range list {
+	for _, first := range h.heads {
+		pairs := uint64(0)
+		for p := first; p != nil; p = p.next {
+			pairs++
+		}
+		w.Uint(pairs)
+		for p := first; p != nil; p = p.next {
 			w.Uint(uint64(p.from))
 			p.hists[0].Save(w)
 			p.hists[1].Save(w)
@@ -177,13 +189,13 @@ func (h *histograms) save(w *pack.Writer) {
 }
 
 // load reads what save wrote. The signatures are there already.
-func (h *histograms) load(r *pack.Reader, sigs *signature.Table) {
+func (h *histograms) load(r *pack.Reader) {
 	n := r.Count(1)
-	if n > sigs.Len() {
-		r.Fail("histograms of %d terminals, there are %d", n, sigs.Len())
+	if n > h.sigs.Len() {
+		r.Fail("histograms of %d terminals, there are %d", n, h.sigs.Len())
 		return
 	}
-	h.grow(sigs)
+	h.grow()
 	for i := range n {
 		for range r.Count(3) {
 			p := h.newPair(uint32(i), uint32(r.Index(len(h.known)+1)))
@@ -197,7 +209,7 @@ func (h *histograms) load(r *pack.Reader, sigs *signature.Table) {
 
 // track returns the histograms of a track whose terminals stand in order, in
 // rising order of terminals and of what came before. more returns others whose
-// calls a terminal has.
+// calls a terminal has. The histograms must be up to date.
 func (h *histograms) track(order []uint32, more func(uint32) []uint32) []track.Hist {
 	if h == nil {
 		return nil
@@ -239,7 +251,7 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32) []track.H
 			if int(m) >= len(h.heads) {
 				continue
 			}
-			for p := range h.pairs(m) {
+			for p := h.heads[m]; p != nil; p = p.next {
 				add(p)
 			}
 		}

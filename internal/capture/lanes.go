@@ -267,56 +267,56 @@ func (w *holeWalk) words(s *step) int {
 	return 1 + n*one.words()
 }
 
-// sameBut reports whether a record has the words of an echo, but for holes in
-// which it has what the step says.
-func (c *Capture) sameBut(words, rec []uint64, holes []hole, last, step []int64, thread int) bool {
-	from := 1
+// sameBut reports whether from the words of an echo up to end a record differs in
+// holes alone, in which it has what the step says. Words 0 have been compared.
+func (c *Capture) sameBut(words, rec []uint64, end int, holes []hole, last, step []int64, thread int) bool {
+	from := 2
 	for i := range holes {
 		h := &holes[i]
-		at := h.at - 1
-		if !sameWords(words[from:at], rec[from+1:at+1]) {
+		if !sameWords(words[from:h.at], rec[from:h.at]) {
 			return false
 		}
 		if v, ok := c.holeValue(h, rec, thread); !ok || v != last[h.of]+step[h.of] {
 			return false
 		}
-		from = at + 1
+		from = h.at + 1
 	}
-	return sameWords(words[from:], rec[from+1:len(words)+1])
+	return sameWords(words[from:end], rec[from:end])
 }
 
 // rememberLane notes where the records of a call have the values of its lane; false
 // if that can't be told for all of them, or is not among the words that are compared.
-func (c *Capture) rememberLane(e *echo, l *signature.Lane, p *program, s *stream, enter, leave []uint64, compared, comparedOut int) bool {
-	if e.lane == nil {
-		e.lane = &laneEcho{Lane: l}
+func (c *Capture) rememberLane(e *echo, l *signature.Lane, p *program, s *stream, enter, leave []uint64) bool {
+	if e.more.lane == nil {
+		e.more.lane = &laneEcho{Lane: l}
 	}
-	var ok bool
-	e.lane.in, e.lane.out, ok = c.holesOf(l, p, s.frames[0].key, s, enter, leave, e.lane.in[:0], e.lane.out[:0])
-	for i := range e.lane.in {
-		ok = ok && e.lane.in[i].at < compared
+	lane, ok := e.more.lane, false
+	lane.in, lane.out, ok = c.holesOf(l, p, s.frames[0].key, s, enter, leave, lane.in[:0], lane.out[:0])
+	for i := range lane.in {
+		ok = ok && lane.in[i].at < int(e.inEnd)
 	}
-	for i := range e.lane.out {
-		ok = ok && e.lane.out[i].at < comparedOut
+	for i := range lane.out {
+		ok = ok && lane.out[i].at < int(e.outEnd-e.enter)
 	}
 	return ok
 }
 
-// recallLane is recall for a terminal with a lane: a call that is the expected
-// step away from the last one.
+// recallLane does for a terminal with a lane what makes a call an echo: it is the
+// expected step away from the last one.
 func (c *Capture) recallLane(s *stream, e *echo, enter, leave event.Record) bool {
-	step := e.lane.Expected()
+	lane := e.more.lane
+	step := lane.Expected()
 	if step == signature.None {
 		return false
 	}
-	last, add := e.lane.Last(), e.lane.Step(step)
-	in, out := e.words[:e.enter], e.words[e.enter:]
-	if !c.sameBut(in, enter, e.lane.in, last, add, s.thread) || !c.sameBut(out, leave, e.lane.out, last, add, s.thread) {
+	last, add := lane.Last(), lane.Step(step)
+	if !c.sameBut(e.words, enter, int(e.inEnd), lane.in, last, add, s.thread) ||
+		!c.sameBut(e.words[e.enter:], leave, int(e.outEnd-e.enter), lane.out, last, add, s.thread) {
 		return false
 	}
 	if e.purity != pure && !c.again(s, e, enter, leave) {
 		return false
 	}
-	e.lane.Advance(step)
+	lane.Advance(step)
 	return true
 }

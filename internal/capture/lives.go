@@ -118,7 +118,7 @@ func (v *lives) load(r *pack.Reader) {
 func (l *lifeline) save(w *pack.Writer) {
 	w.Bool(l.grammar != nil)
 	if l.grammar != nil {
-		w.String(string(l.grammar.Grammar().AppendBinary(nil)))
+		w.Bytes(l.grammar.AppendBinary(nil))
 	}
 	w.Uint(l.last)
 }
@@ -142,7 +142,7 @@ func (l *lifeline) load(r *pack.Reader, lives int) {
 }
 
 func (l *lifeline) saveChunk(w *pack.Writer) {
-	w.String(string(l.numbers))
+	w.Bytes(l.numbers)
 	w.Uint(l.last)
 }
 

@@ -134,7 +134,7 @@ func (l *streamLog) save(w *pack.Writer) {
 	w.Uint(uint64(l.size))
 	w.Uint(l.calls)
 	w.Int(l.end)
-	w.String(string(l.memory)) // empty unless the file can't be written
+	w.Bytes(l.memory) // empty unless the file can't be written
 }
 
 func (l *streamLog) load(r *pack.Reader) {

@@ -16,6 +16,7 @@ import (
 
 func (c *Capture) appendState(b []byte) []byte {
 	w := &pack.Writer{B: b}
+	c.hists.settleAll()
 	c.sigs.Save(w)
 	if c.hists != nil {
 		c.hists.save(w)
@@ -23,7 +24,8 @@ func (c *Capture) appendState(b []byte) []byte {
 	c.attached.save(w)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
-		w.String(string(s.grammar.Grammar().AppendBinary(nil)))
+		c.checkpoints.rules = s.grammar.AppendBinary(c.checkpoints.rules[:0])
+		w.Bytes(c.checkpoints.rules)
 	}
 	c.lives.save(w, 0)
 	for _, s := range c.streams {
@@ -38,7 +40,7 @@ func (c *Capture) loadState(b []byte) error {
 	c.sigs.Load(r, c.may)
 	c.checkKeys(r, 0)
 	if c.hists != nil {
-		c.hists.load(r, &c.sigs)
+		c.hists.load(r)
 	}
 	c.attached.load(r, c.sigs.Len())
 	for i := range r.Count(1) {
@@ -65,12 +67,12 @@ func (c *Capture) loadState(b []byte) error {
 func (c *Capture) appendChunk(b []byte) []byte {
 	w := &pack.Writer{B: b}
 	c.sigs.SaveKeys(w, c.checkpoints.keys)
-	w.String(string(c.checkpoints.steps.B))
-	w.String(string(c.checkpoints.times))
+	w.Bytes(c.checkpoints.steps.B)
+	w.Bytes(c.checkpoints.times)
 	c.attached.saveChunk(w, c.checkpoints.values)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
-		w.String(string(s.terminals))
+		w.Bytes(s.terminals)
 	}
 	c.lives.save(w, c.checkpoints.lives)
 	for _, s := range c.streams {
@@ -91,23 +93,7 @@ func (c *Capture) loadChunk(b []byte) error {
 		r.Check(steps.Err())
 	}
 	c.sigs.CheckLanes(r)
-	times := pack.NewReader([]byte(r.String()))
-	for times.Rest() > 0 && r.Err() == nil {
-		n := times.Index(c.sigs.Len())
-		prev := signature.None
-		if c.hists != nil {
-			prev = uint32(times.Index(c.sigs.Len()+1)) - 1
-		}
-		duration, gap := times.Uint(), times.Uint()
-		if times.Err() != nil {
-			r.Check(times.Err())
-			break
-		}
-		c.sigs.Times(uint32(n)).Add(duration, gap)
-		if c.hists != nil {
-			c.hists.add(&c.sigs, uint32(n), prev, duration, gap)
-		}
-	}
+	c.replayTimes(r, []byte(r.String()))
 	c.attached.loadChunk(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		if i == len(c.streams) {

@@ -15,7 +15,8 @@ type Fitter struct {
 	bases []*base // stored columns that others may be like
 	refs  int64   // number of stored columns
 
-	shares []Form // block sizes so far
+	shares []Form   // block sizes so far
+	locals []*local // stored columns that may be own ranks and sizes of communicators
 
 	// Plain leaves out block sizes. Where many columns are like each other, but
 	// only some are block sizes, these would break the row.
@@ -96,6 +97,9 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 			if form, ok := f.findLike(pat, off, scale); ok {
 				return form, nil
 			}
+			if form, ok := f.findLocal(vals); ok {
+				return form, nil
+			}
 		}
 	}
 	if form, ok := f.border(vals); ok {
@@ -124,6 +128,7 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 		}
 	}
 	if like {
+		f.noteLocal(f.refs, vals)
 		f.stored(pat, off, scale)
 	} else {
 		f.refs++

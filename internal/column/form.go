@@ -16,7 +16,8 @@ const (
 	Like   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
 	Wrap   Kind = 7 // (rank + c) mod p within its block of p ranks
 	Share  Kind = 8 // a product of two block sizes, each one larger at first
-	kinds       = 9
+	Local  Kind = 9 // (own rank + c) mod size, both being columns of the class that are stored
+	kinds       = 10
 
 	// Edge is added to a kind that holds but at one end of each block of some
 	// ranks, such as the border of a grid; see edge.go.
@@ -29,7 +30,7 @@ const (
 )
 
 // coefficients is how many numbers each kind needs.
-var coefficients = [kinds]int{1, 1, 1, 1, 10, 0, 8, 2, 7}
+var coefficients = [kinds]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4}
 
 // Coefficients are those of a form, as many as its kind needs.
 type Coefficients [7 + edgeCoefficients]int64
@@ -61,7 +62,7 @@ func (k Kind) String() string {
 		return "?"
 	}
 	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column",
-		"(rank + c) mod p", "block sizes"}[k.base()]
+		"(rank + c) mod p", "block sizes", "(own rank + c) mod size"}[k.base()]
 	switch {
 	case k&Masked != 0:
 		name += ", with exceptions"
@@ -85,7 +86,7 @@ func (k Kind) base() Kind { return k &^ (Masked | Edge) }
 // Valid reports whether there is such a kind.
 func (k Kind) Valid() bool {
 	b := k.base()
-	closed := b < kinds && b != Stored && b != Like
+	closed := b < kinds && b != Stored && b != Like && b != Local
 	switch k - b {
 	case 0:
 		return b < kinds
@@ -104,6 +105,9 @@ func (k Kind) Columns() bool { return k == Stored || k&Masked != 0 }
 func (f *Form) Check(r *wire.Reader) {
 	if f.Kind == Like && (f.C[lD] < 1 || f.C[lDiv] < 1 || f.C[lRef] < 0) {
 		r.Fail("form with a divisor below 1 or a negative reference")
+	}
+	if f.Kind == Local && (f.C[oOwn] < 0 || f.C[oSize] < 0) {
+		r.Fail("form with a negative reference")
 	}
 	bad := false
 	switch f.Kind.base() {
@@ -169,7 +173,8 @@ func mod(a, m int64) int64 {
 // A Value is a form with what stands with the class, if anything.
 type Value struct {
 	Form Form
-	Seq  *Seq // the values of a Stored form, those that a Like one refers to, the mask of a Masked one
+	Seq  *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one
+	Size *Seq // the sizes that a Local one refers to, nil if to none
 }
 
 // At returns the value of the i-th member of a class, a given rank of a world
@@ -184,6 +189,12 @@ func (v *Value) At(i int, rank, size int64) int64 {
 			i = int(rank)
 		}
 		return v.Form.like(v.Seq.At(i, rank))
+	case v.Form.Kind == Local:
+		size := int64(0)
+		if v.Size != nil {
+			size = v.Size.At(i, rank)
+		}
+		return v.Form.local(v.Seq.At(i, rank), size)
 	case v.Form.Kind&Masked != 0:
 		switch m := v.Seq.At(i, rank); {
 		case m < 0:

@@ -18,12 +18,12 @@ const (
 	lAdd
 )
 
-// Ref returns which of a class's stored columns a form of kind Like refers to.
-func (f *Form) Ref() int64 { return f.C[lRef] }
-
-// Within reports whether a form of kind Like refers to one of so many stored
+// Within reports whether a form of kind Like or Local refers to some of so many stored
 // columns of a class of so many ranks out of all, and to ranks of that class.
 func (f *Form) Within(stored, ranks, size int) bool {
+	if f.Kind == Local {
+		return f.C[oOwn] < int64(stored) && f.C[oSize] <= int64(stored)
+	}
 	return f.C[lRef] < int64(stored) && (!f.shifts() || ranks == size && f.C[lD] <= int64(size))
 }
 

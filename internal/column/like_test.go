@@ -31,11 +31,12 @@ func TestLike(t *testing.T) {
 				seq = DecodeSeq(wire.NewReader(payload, "test"), int(size))
 				stored = append(stored, seq)
 			case form.Kind == Like && form.Within(len(stored), int(size), int(size)):
-				seq = stored[form.Ref()]
+				of, _ := form.Refs()
+				seq = stored[of]
 			default:
 				t.Fatalf("step %d: form %+v", step, form)
 			}
-			v := Value{form, seq}
+			v := Value{Form: form, Seq: seq}
 			for i, want := range c.Values() {
 				if got := v.At(i, int64(i), size); got != want {
 					t.Fatalf("step %d, rank %d: %d, want %d", step, i, got, want)

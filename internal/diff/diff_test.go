@@ -72,8 +72,17 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 	if list := compare(t, here, there, diff.Options{AnyAddress: true}); len(list) != 0 {
 		t.Errorf("differ but for addresses: %+v", list[0])
 	}
+	if list := compare(t, here, there, diff.Options{Renamed: true}); len(list) != 0 {
+		t.Errorf("differ but for what addresses are called: %+v", list[0])
+	}
 	if len(compare(t, here, there, diff.Options{})) == 0 || len(compare(t, here, near, diff.Options{AnyAddress: true})) == 0 {
 		t.Error("other displacements are the same")
+	}
+	two := func(a, b int64) *trace.Reader {
+		return mergetest.Run(t, 1, func(r *tracktest.Recorder) { program(a)(r); program(b)(r) })
+	}
+	if len(compare(t, two(0x5555_0000_1000, 0x5555_0000_2000), two(0x7fff_0000_1000, 0x7fff_0000_1000), diff.Options{Renamed: true})) == 0 {
+		t.Error("one address stands for two")
 	}
 }
 

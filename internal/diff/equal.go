@@ -139,7 +139,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 		return false
 	}
 	// How far apart two addresses are is as arbitrary as they are.
-	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) {
+	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.Renamed && betweenSegments(x)) {
 		return false
 	}
 	for i := range x.Params {
@@ -160,10 +160,19 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 	return equalPointers(x.NewComm, y.NewComm) && o.equalTypes(x.NewType, y.NewType)
 }
 
+// betweenSegments reports whether a call computes how far two pieces of memory are apart.
+func betweenSegments(c *trace.Call) bool {
+	if c.Name() != "MPI_Aint_diff" || len(c.Params) != 2 {
+		return false
+	}
+	v, w := c.Params[0].In.Addr, c.Params[1].In.Addr
+	return v.Class != w.Class || v.Device != w.Device || v.ID != w.ID
+}
+
 // equalTypes compares what is known of new datatypes. Where one that holds addresses
 // begins and how far it reaches are addresses too.
 func (o *Options) equalTypes(x, y *trace.NewType) bool {
-	if o.AnyAddress && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
+	if (o.AnyAddress || o.Renamed) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
 		return x.Size == y.Size
 	}
 	return equalPointers(x, y)
@@ -225,7 +234,8 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 	case trace.Request:
 		return v.Form == w.Form && v.ID == w.ID
 	case trace.Int:
-		return v.Num == w.Num || o.AnyAddress && isAddress(v.Num) && isAddress(w.Num)
+		return v.Num == w.Num || isAddress(v.Num) && isAddress(w.Num) &&
+			(o.AnyAddress || o.names != nil && o.names.name(name{kind: "address", num: v.Num}, name{kind: "address", num: w.Num}))
 	case trace.Array:
 		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(a, b trace.Value) bool { return o.equalValues(&a, &b) })
 	}

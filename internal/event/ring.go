@@ -110,6 +110,16 @@ func (r *Ring) Record(pos, head uint64) Record {
 	return Record(rest[:words:words])
 }
 
+// Words returns what there is from pos to head, or to the end of the ring if that
+// comes first. Callers know by other means how long records in it are.
+func (r *Ring) Words(pos, head uint64) []uint64 {
+	i := pos / 8 & r.mask
+	if i >= uint64(len(r.data)) || pos >= head {
+		return nil
+	}
+	return r.data[i:][:min((head-pos)/8, uint64(len(r.data))-i)]
+}
+
 // Check says what is wrong with the record at pos, nil if nothing is.
 func (r *Ring) Check(pos, head uint64) error {
 	if pos >= head {

@@ -84,32 +84,34 @@ var (
 // AppendBinary appends the binary form of g to dst. It writes the rules in
 // order of first use whatever their numbers in g, and only those that are used.
 func (g *Grammar) AppendBinary(dst []byte) []byte {
-	type place struct {
-		rule int32
-		at   int
-	}
 	if len(g.Rules) == 0 {
 		return append(dst, 0)
 	}
-	number := make([]int64, len(g.Rules))
-	rules, next := int64(0), int64(0)
-	stack := []place{{0, 0}}
-	dst = binary.AppendUvarint(dst, items(g.Rules[0]))
+	return appendBinary(dst, len(g.Rules), func(r int32, _ int) []Symbol { return g.Rules[r] })
+}
+
+// appendBinary appends the binary form of so many rules. What body returns is needed
+// until body is called for the same depth again, or for one above it.
+func appendBinary(dst []byte, rules int, body func(rule int32, depth int) []Symbol) []byte {
+	number := make([]int32, rules)
+	newest, next := int32(0), int64(0)
+	stack := [][]Symbol{body(0, 0)}
+	dst = binary.AppendUvarint(dst, items(stack[0]))
 	for len(stack) > 0 {
 		p := &stack[len(stack)-1]
-		if p.at == len(g.Rules[p.rule]) {
+		if len(*p) == 0 {
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		s := g.Rules[p.rule][p.at]
-		if n := run(g.Rules[p.rule][p.at:]); n > 1 {
-			p.at += n
+		s := (*p)[0]
+		if n := run(*p); n > 1 {
+			*p = (*p)[n:]
 			dst = append(dst, isRun<<flagBits, byte(n-minRun))
 			dst = binary.AppendUvarint(dst, distance(s.ID, next))
 			next = max(next, int64(s.ID)+int64(n))
 			continue
 		}
-		p.at++
+		*p = (*p)[1:]
 		var what uint64
 		var flags uint64
 		fresh := false
@@ -119,10 +121,10 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 		} else {
 			flags |= flagRule
 			if n := number[-s.ID]; n != 0 {
-				what = uint64(rules - n + 1)
+				what = uint64(newest - n + 1)
 			} else {
-				rules++
-				number[-s.ID] = rules
+				newest++
+				number[-s.ID] = newest
 				fresh = true
 			}
 		}
@@ -134,8 +136,9 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 			dst = binary.AppendUvarint(dst, s.Count-2)
 		}
 		if fresh {
-			dst = binary.AppendUvarint(dst, items(g.Rules[-s.ID]))
-			stack = append(stack, place{-s.ID, 0})
+			below := body(-s.ID, len(stack))
+			dst = binary.AppendUvarint(dst, items(below))
+			stack = append(stack, below)
 		}
 	}
 	return dst

@@ -83,6 +83,16 @@ func (b *Builder) abandon(sym uint32) {
 // retrace appends what was followed, up to but without the current token.
 func (b *Builder) retrace() {
 	b.replay = b.replay[:0]
+	b.passed(b.hold)
+	b.mode = idle
+	for _, s := range b.replay {
+		b.push(s.ID, s.Count)
+	}
+}
+
+// passed calls f for the symbols that were followed, up to but without the current
+// token, and how often each.
+func (b *Builder) passed(f func(n int32, count uint64)) {
 	n := b.first(b.root)
 	for d := 0; ; d++ {
 		stop := b.cur
@@ -90,17 +100,13 @@ func (b *Builder) retrace() {
 			stop = b.path[d].node
 		}
 		for ; n != stop; n = b.nodes[n].next {
-			b.hold(n, b.nodes[n].count)
+			f(n, b.nodes[n].count)
 		}
 		if d == len(b.path) {
-			break
+			return
 		}
-		b.hold(n, b.path[d].done)
+		f(n, b.path[d].done)
 		n = b.first(n)
-	}
-	b.mode = idle
-	for _, s := range b.replay {
-		b.push(s.ID, s.Count)
 	}
 }
 

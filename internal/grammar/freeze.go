@@ -10,6 +10,9 @@ func (b *Builder) Grammar() *Grammar {
 	return c.freeze()
 }
 
+// none is no terminal.
+const none = 1 << 31
+
 // clone returns a Builder in the same state that shares nothing with b.
 func (b *Builder) clone() *Builder {
 	c := *b
@@ -27,7 +30,6 @@ func (b *Builder) finish() {
 	case collecting:
 		b.push(int32(b.sym), unlimited-b.left)
 	case following:
-		const none = 1 << 31 // is no terminal
 		done := b.nodes[b.cur].count - b.left
 		if b.left == 0 {
 			b.advance(none)
@@ -46,33 +48,98 @@ func (b *Builder) finish() {
 
 // freeze copies the rules out, numbered by first use.
 func (b *Builder) freeze() *Grammar {
-	type place struct{ node, rule int32 }
 	number := make([]int32, len(b.rules))
-	g := &Grammar{Rules: make([][]Symbol, 1)}
-	stack := []place{{b.nodes[0].next, 0}}
+	g := &Grammar{Rules: make([][]Symbol, 1, len(b.rules))}
+	room := make([]Symbol, 0, len(b.nodes))
+	take := func(r int32) []Symbol { // with rules numbered as in b
+		from := len(room)
+		if room = b.copyBody(room, r); len(room) == from {
+			return nil
+		}
+		return room[from:len(room):len(room)]
+	}
+	g.Rules[0] = take(0)
+	stack := [][]Symbol{g.Rules[0]}
 	for len(stack) > 0 {
 		p := &stack[len(stack)-1]
-		x := b.nodes[p.node]
-		if x.count == 0 {
+		if len(*p) == 0 {
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		s := Symbol{x.id, x.count}
-		p.node = x.next
-		body := &g.Rules[p.rule]
-		if x.id < 0 {
-			k := number[-x.id]
-			if k == 0 {
-				k = int32(len(g.Rules))
-				number[-x.id] = k
-				stack = append(stack, place{b.nodes[b.rules[-x.id].guard].next, k})
-			}
-			s.ID = -k
+		s := &(*p)[0]
+		*p = (*p)[1:]
+		if s.ID >= 0 {
+			continue
 		}
-		*body = append(*body, s)
-		if s.ID < 0 && int(-s.ID) == len(g.Rules) {
-			g.Rules = append(g.Rules, nil)
+		k := number[-s.ID]
+		if k == 0 {
+			k = int32(len(g.Rules))
+			number[-s.ID] = k
+			body := take(-s.ID)
+			g.Rules = append(g.Rules, body)
+			stack = append(stack, body)
 		}
+		s.ID = -k
 	}
 	return g
+}
+
+// copyBody appends the body of rule r to list.
+func (b *Builder) copyBody(list []Symbol, r int32) []Symbol {
+	for x := &b.nodes[b.nodes[b.rules[r].guard].next]; x.count != 0; x = &b.nodes[x.next] {
+		list = append(list, Symbol{x.id, x.count})
+	}
+	return list
+}
+
+// AppendBinary appends the binary form of everything appended so far to dst. Unlike
+// that of Grammar, for which the Builder is copied, its start rule may end with a few
+// symbols that stand elsewhere, too; Restore sees to them.
+func (b *Builder) AppendBinary(dst []byte) []byte {
+	if b.mode == following && b.left == 0 {
+		c := *b
+		b.path = slices.Clone(b.path)
+		laps := b.nodes[b.root].count
+		b.advance(none)
+		defer func() {
+			b.nodes[b.root].count = laps
+			b.cur, b.path, b.sym, b.left = c.cur, c.path, c.sym, c.left
+		}()
+	}
+	// Most symbols stand in the start rule where there is little to compress.
+	most := len(b.path) + 64
+	for n := b.nodes[0].next; n != 0; n = b.nodes[n].next {
+		most++
+	}
+	room := make([]Symbol, 0, most)
+	var begins []int // of bodies in room, by depth
+	return appendBinary(dst, len(b.rules), func(r int32, depth int) []Symbol {
+		if depth < len(begins) {
+			room, begins = room[:begins[depth]], begins[:depth]
+		}
+		from := len(room)
+		begins = append(begins, from)
+		if room = b.copyBody(room, r); r == 0 {
+			room = b.tail(room)
+		}
+		return room[from:]
+	})
+}
+
+// tail appends what the start rule does not have yet to list.
+func (b *Builder) tail(list []Symbol) []Symbol {
+	switch b.mode {
+	case collecting:
+		return append(list, Symbol{int32(b.sym), unlimited - b.left})
+	case following:
+		b.passed(func(n int32, count uint64) {
+			if count > 0 {
+				list = append(list, Symbol{b.nodes[n].id, count})
+			}
+		})
+		if done := b.nodes[b.cur].count - b.left; done > 0 {
+			list = append(list, Symbol{int32(b.sym), done})
+		}
+	}
+	return list
 }

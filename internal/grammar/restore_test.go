@@ -18,7 +18,7 @@ func TestRestoreContinues(t *testing.T) {
 				b.Append(s)
 			}
 			at += n
-			b = Restore(b.Grammar())
+			b = reborn(t, b, rapid.Bool().Draw(t, "quick"))
 			if err := checkBuilder(b); err != nil {
 				t.Fatalf("restored %v: %v", seq[:at], err)
 			}
@@ -36,6 +36,23 @@ func TestRestoreContinues(t *testing.T) {
 	})
 }
 
+// reborn is what a grammar that was written and read again makes of a Builder.
+func reborn(t rapid.TB, b *Builder, quick bool) *Builder {
+	if !quick {
+		return Restore(b.Grammar())
+	}
+	before := b.Grammar()
+	data := b.AppendBinary(nil)
+	g, n, err := Decode(data)
+	if err != nil || n != len(data) {
+		t.Fatalf("decoded %d of %d bytes: %v", n, len(data), err)
+	}
+	if !before.Equal(b.Grammar()) {
+		t.Fatalf("writing changed %v into %v", before, b.Grammar())
+	}
+	return Restore(g)
+}
+
 // TestRestoreInsideLoop: a checkpoint at any place of a loop must not cost
 // symbols.
 func TestRestoreInsideLoop(t *testing.T) {
@@ -43,17 +60,19 @@ func TestRestoreInsideLoop(t *testing.T) {
 	want := symbols(build(slices.Repeat(body, 50)).Grammar())
 	for cut := range 4 * len(body) {
 		seq := slices.Repeat(body, 50)
-		b := Restore(build(seq[:cut]).Grammar())
-		for _, s := range seq[cut:] {
-			b.Append(s)
-		}
-		mustHold(t, checkBuilder(b))
-		g := b.Grammar()
-		if !slices.Equal(expand(g), seq) {
-			t.Fatalf("cut at %d: wrong expansion", cut)
-		}
-		if n := symbols(g); n > want+1 {
-			t.Errorf("cut at %d: %d symbols, %d without a cut: %v", cut, n, want, g)
+		for _, quick := range []bool{false, true} {
+			b := reborn(t, build(seq[:cut]), quick)
+			for _, s := range seq[cut:] {
+				b.Append(s)
+			}
+			mustHold(t, checkBuilder(b))
+			g := b.Grammar()
+			if !slices.Equal(expand(g), seq) {
+				t.Fatalf("cut at %d: wrong expansion", cut)
+			}
+			if n := symbols(g); n > want+1 {
+				t.Errorf("cut at %d: %d symbols, %d without a cut: %v", cut, n, want, g)
+			}
 		}
 	}
 }

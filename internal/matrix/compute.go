@@ -267,28 +267,21 @@ func (w *worker) sized(n uint64, bytes int64, sized bool) Cell {
 	return c
 }
 
-func (w *worker) send(to int, bytes int64, sized bool) {
-	c := w.sized(w.count, bytes, sized)
-	if to < 0 {
-		w.sum.Elsewhere.add(c)
-		return
-	}
-	w.sum.Total.add(c)
-	sum := w.row[to]
-	sum.add(c)
-	w.row[to] = sum
-}
+// send counts a message to a member, -1 for none of this world; receive one from it.
+func (w *worker) send(to int, bytes int64, sized bool) { w.message(w.row, to, bytes, sized) }
 
-func (w *worker) receive(from int, bytes int64, sized bool) {
+func (w *worker) receive(from int, bytes int64, sized bool) { w.message(w.back, from, bytes, sized) }
+
+func (w *worker) message(peers map[int]Cell, peer int, bytes int64, sized bool) {
 	c := w.sized(w.count, bytes, sized)
-	if from < 0 {
+	if peer < 0 {
 		w.sum.Elsewhere.add(c)
 		return
 	}
 	w.sum.Total.add(c)
-	sum := w.back[from]
+	sum := peers[peer]
 	sum.add(c)
-	w.back[from] = sum
+	peers[peer] = sum
 }
 
 // others returns how many ranks a member sends to that sends to all.

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,9 +65,23 @@ func TestPrograms(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "butterfly": tracktest.Butterfly(3), "transpose": tracktest.Transpose(4),
 		"workers": tracktest.Workers(40), "types": reusedTypes, "persistent": persistent, "windows": windows,
-		"comms": comms, "threads": threads, "neighbours": neighbourhood, "graph": distributed, "collectives": collectives,
+		"counting": tracktest.Counting(240),
+		"comms":    comms, "threads": threads, "neighbours": neighbourhood, "graph": distributed, "collectives": collectives,
 	} {
 		t.Run(name, func(t *testing.T) { same(t, run(t, 9, program), 1, 3) })
+	}
+}
+
+// Tags and offsets of the program are in lanes, so that the test above is one of these.
+func TestLanes(t *testing.T) {
+	r := run(t, 3, tracktest.Counting(240))
+	if !slices.ContainsFunc(r.Sections(), func(s trace.Section) bool { return s.Name == "lanes" }) {
+		t.Fatal("no lanes")
+	}
+	m := compute(t, r, everything)
+	// 240 + 120 sends of 40, 44 and 48 bytes in turn by each of three ranks.
+	if want := (Cell{Messages: 3 * 360, Bytes: 3 * 360 * 44}); m.Total.Messages < want.Messages || m.Total.Bytes < want.Bytes {
+		t.Errorf("%+v, at least %+v were sent", m.Total, want)
 	}
 }
 

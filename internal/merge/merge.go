@@ -82,6 +82,7 @@ func merge(t Transport, tr *track.Track, g *Gathering) (*State, error) {
 		case other.first != from || other.ranks != width:
 			other = lost(from, width, fmt.Errorf("message of ranks %d to %d", other.first, other.first+other.ranks-1))
 		}
+		other.pinned = len(msg) > 0 && msg[0] != 0
 		if err := s.join(other); err != nil {
 			if err := s.join(lost(from, width, err)); err != nil {
 				return nil, fmt.Errorf("merge: rank %d: %w", rank, err)

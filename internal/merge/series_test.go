@@ -34,7 +34,26 @@ func logOf(tr *track.Track) *track.Log {
 // have its own times in the trace, also where classes were refined.
 func TestGathering(t *testing.T) {
 	for _, ranks := range []int{1, 2, 5, 16} {
-		tracks := tracktest.RunAll(ranks, tracktest.Transpose(6))
+		gathering(t, ranks, tracktest.Transpose(6))
+	}
+	gathering(t, 3, counting)
+	gathering(t, 16, laneOfSome(24))
+}
+
+// counting has a tag that counts, not for long enough to be a lane of the recorder.
+func counting(r *tracktest.Recorder) {
+	r.Begin()
+	for i := range int64(60) {
+		r.Send(10, 4, int64(r.Rank+1)%int64(r.Size), i)
+	}
+	r.End()
+}
+
+// gathering lets ranks, two thirds of them with times of their calls, run a program. The
+// calls are coded by what the recorder took for a call of its own, so that stays so.
+func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
+	{
+		tracks := tracktest.RunAll(ranks, program)
 		for i, tr := range tracks {
 			if i%3 != 1 {
 				tr.Log = logOf(tr)

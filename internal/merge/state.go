@@ -22,6 +22,7 @@ type State struct {
 	outer        map[uint64]uint64 // see trace.Content
 	processes    trace.Processes
 	lives        lives
+	pinned       bool // times of single calls are coded by the lanes as they were recorded
 
 	// Problems says what could not be kept, and of which ranks.
 	Problems []Problem
@@ -120,7 +121,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if err := c.leafAttached(tr); err != nil {
 		return nil, err
 	}
-	s := &State{first: rank, ranks: 1, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
+	s := &State{first: rank, ranks: 1, pinned: tr.Log != nil, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
 	for h, site := range tr.Sites {
 		s.sites[h] = trace.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
@@ -198,6 +199,7 @@ func (s *State) join(o *State) error {
 	s.processes.Concat(&o.processes)
 	s.lives.join(&o.lives)
 	s.ranks += o.ranks
+	s.pinned = s.pinned || o.pinned
 	s.Problems = append(s.Problems, o.Problems...)
 	s.refine()
 	return nil
@@ -235,11 +237,13 @@ func (s *State) Ranks() int { return s.ranks }
 func (s *State) Classes() int { return len(s.classes) }
 
 // Content returns the state as what a trace holds. meta describes the run;
-// problems are added to it.
+// problems are added to it. Lanes are as many as make it shortest.
 func (s *State) Content(meta map[string]string) (*trace.Content, error) {
-	c := &trace.Content{
-		Meta: maps.Clone(meta), Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Lives: s.lives.content(),
+	c, err := s.contentOf(s.chosen())
+	if err != nil {
+		return nil, err
 	}
+	c.Meta = maps.Clone(meta)
 	for i, p := range s.Problems {
 		if c.Meta == nil {
 			c.Meta = make(map[string]string)
@@ -247,7 +251,15 @@ func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 		c.Meta[fmt.Sprintf("%s.%d", trace.MetaProblem, i)] =
 			fmt.Sprintf("ranks %d to %d: %s", p.Rank, p.Rank+p.Ranks-1, p.What)
 	}
-	for _, cl := range s.classes {
+	return c, nil
+}
+
+// contentOf is what a trace holds of the state with these classes.
+func (s *State) contentOf(list []*class) (*trace.Content, error) {
+	c := &trace.Content{
+		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Lives: s.lives.content(),
+	}
+	for _, cl := range list {
 		out, err := cl.content()
 		if err != nil {
 			return nil, fmt.Errorf("merge: %w", err)

@@ -26,6 +26,41 @@ func (s *shape) pools() []int {
 	return of
 }
 
+// unpool shares out what a message put together, once a class is written with other
+// terminals: as many of a skeleton as share a summary may have become so few that each
+// has its own. like is the skeleton in c of each new terminal, calls is how often all
+// members call it.
+func (c *class) unpool(times []trace.Times, like []int, calls []uint64) {
+	before, now := make(map[int]int), make(map[int][]int)
+	for _, first := range c.shape().like {
+		before[first]++
+	}
+	for n, first := range like {
+		now[first] = append(now[first], n)
+	}
+	for first, list := range now {
+		if before[first] < trace.PoolFrom || len(list) >= trace.PoolFrom {
+			continue
+		}
+		var whole trace.Times
+		sum := uint64(0)
+		for _, n := range list {
+			whole.Duration.Merge(times[n].Duration)
+			whole.Gap.Merge(times[n].Gap)
+			sum += calls[n]
+		}
+		left := whole
+		for i, n := range list {
+			if i == len(list)-1 {
+				times[n] = left
+				break
+			}
+			times[n] = trace.Times{Duration: whole.Duration.Part(calls[n], sum), Gap: whole.Gap.Part(calls[n], sum)}
+			left.Duration, left.Gap = left.Duration.Minus(times[n].Duration), left.Gap.Minus(times[n].Gap)
+		}
+	}
+}
+
 // totals are what the ranks of a class spent on the calls of each skeleton, and
 // between them, in the order in which the terminals first have the skeletons. Unlike
 // terminals, skeletons stay what they are when classes are refined.
@@ -80,13 +115,20 @@ func (c *class) leafTimes(tr *track.Track, rank int) {
 	}
 }
 
-func (c *class) appendTimes(b []byte) []byte {
-	of := c.shape().pools()
-	sums := make([]trace.Times, len(c.times))
+// pooled returns the times as a message has them: of each terminal the one that has
+// its times, and these.
+func (c *class) pooled() (of []int, sums []trace.Times) {
+	of = c.shape().pools()
+	sums = make([]trace.Times, len(c.times))
 	for i := range c.times {
 		sums[of[i]].Duration.Merge(c.times[i].Duration)
 		sums[of[i]].Gap.Merge(c.times[i].Gap)
 	}
+	return of, sums
+}
+
+func (c *class) appendTimes(b []byte) []byte {
+	of, sums := c.pooled()
 	for i := range sums {
 		if of[i] == i {
 			b = appendStat(b, sums[i].Duration)

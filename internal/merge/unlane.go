@@ -69,15 +69,16 @@ func (c *class) evenly() []*class {
 		}
 		return list
 	}
-	left := slices.Clone(c.times)
+	pool, whole := c.pooled()
+	left := slices.Clone(whole)
 	calls := make([][]uint64, len(parts))
 	sum := make([]uint64, len(left))
 	for i := range parts {
 		calls[i] = make([]uint64, len(left))
 		for _, g := range parts[i].streams {
 			for t, n := range g.Counts(len(left)) {
-				calls[i][t] += n * uint64(len(parts[i].members))
-				sum[t] += n * uint64(len(parts[i].members))
+				calls[i][pool[t]] += n * uint64(len(parts[i].members))
+				sum[pool[t]] += n * uint64(len(parts[i].members))
 			}
 		}
 	}
@@ -98,8 +99,8 @@ func (c *class) evenly() []*class {
 				if sum[t] == 0 {
 					continue
 				}
-				whole := &c.times[t]
-				d.times[t] = trace.Times{Duration: whole.Duration.Part(calls[i][t], sum[t]), Gap: whole.Gap.Part(calls[i][t], sum[t])}
+				w := &whole[t]
+				d.times[t] = trace.Times{Duration: w.Duration.Part(calls[i][t], sum[t]), Gap: w.Gap.Part(calls[i][t], sum[t])}
 				left[t].Duration, left[t].Gap = left[t].Duration.Minus(d.times[t].Duration), left[t].Gap.Minus(d.times[t].Gap)
 			}
 		}
@@ -170,8 +171,8 @@ type walkedLane struct {
 // An unlanedTerminal is one with one set of values in place of a lane.
 type unlanedTerminal struct {
 	old   uint32
-	at    [][]int64 // nil without a lane
-	calls uint64
+	at    [][]int64         // nil without a lane
+	calls map[uint32]uint64 // by old terminal: several where calls in a lane are like others
 }
 
 func (u *unlaning) run(streams []*grammar.Grammar) *class {
@@ -185,7 +186,7 @@ func (u *unlaning) run(streams []*grammar.Grammar) *class {
 		b := grammar.NewBuilder()
 		for old := range g.All() {
 			n := u.terminal(old)
-			u.terminals[n].calls++
+			u.terminals[n].calls[old]++
 			b.Append(n)
 		}
 		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
@@ -202,7 +203,7 @@ func (u *unlaning) run(streams []*grammar.Grammar) *class {
 	}
 	d.values = u.values(d.decoded)
 	d.times = u.times()
-	u.hists(d)
+	d.takeHists(u.c)
 	return d
 }
 
@@ -247,7 +248,7 @@ func (u *unlaning) add(x unlanedTerminal, next uint32) uint32 {
 		u.same[string(id)] = next
 	}
 	list := x.at
-	x.at = nil
+	x.at, x.calls = nil, make(map[uint32]uint64)
 	for _, at := range list {
 		x.at = append(x.at, slices.Clone(at))
 	}
@@ -305,41 +306,59 @@ func sum(c *column.Column, add []int64) column.Column {
 	return out
 }
 
-// times shares out what is known of a terminal with a lane, in proportion to the
-// calls. The last share is what is left.
+// times shares out what is known of the old terminals, in proportion to the calls. The
+// last share is what is left.
 func (u *unlaning) times() []trace.Times {
-	left := slices.Clone(u.c.times)
-	calls := make([]uint64, len(left))
-	shares := make([]int, len(left))
-	for _, x := range u.terminals {
-		calls[x.old] += x.calls
-		shares[x.old]++
+	type share struct {
+		terminal int
+		calls    uint64
+	}
+	shares := make([][]share, len(u.c.times))
+	sums := make([]uint64, len(u.c.times))
+	for n, x := range u.terminals {
+		for old, calls := range x.calls {
+			shares[old] = append(shares[old], share{n, calls})
+			sums[old] += calls
+		}
 	}
 	list := make([]trace.Times, len(u.terminals))
+	like, calls := make([]int, len(u.terminals)), make([]uint64, len(u.terminals))
 	for n, x := range u.terminals {
-		d, g := left[x.old].Duration, left[x.old].Gap
-		if shares[x.old]--; shares[x.old] > 0 {
-			whole := &u.c.times[x.old]
-			d, g = whole.Duration.Part(x.calls, calls[x.old]), whole.Gap.Part(x.calls, calls[x.old])
-			left[x.old].Duration, left[x.old].Gap = left[x.old].Duration.Minus(d), left[x.old].Gap.Minus(g)
+		like[n] = u.sh.like[x.old]
+		for _, k := range x.calls {
+			calls[n] += k
 		}
-		list[n] = trace.Times{Duration: d, Gap: g}
 	}
+	for old, of := range shares {
+		whole := &u.c.times[old]
+		left := trace.Times{Duration: whole.Duration, Gap: whole.Gap}
+		for i, x := range of {
+			d, g := left.Duration, left.Gap
+			if i < len(of)-1 {
+				d, g = whole.Duration.Part(x.calls, sums[old]), whole.Gap.Part(x.calls, sums[old])
+				left.Duration, left.Gap = left.Duration.Minus(d), left.Gap.Minus(g)
+			}
+			list[x.terminal].Duration.Merge(d)
+			list[x.terminal].Gap.Merge(g)
+		}
+	}
+	u.c.unpool(list, like, calls)
 	return list
 }
 
-// hists gives a class the histograms, which are of skeletons from now on.
-func (u *unlaning) hists(d *class) {
-	of, _ := u.sh.sites()
-	sites, n := d.decoded.sites()
+// takeHists gives a class the histograms of another with the same sequence of calls,
+// which are of skeletons from now on.
+func (c *class) takeHists(o *class) {
+	of, _ := o.shape().sites()
+	sites, n := c.shape().sites()
 	first := make([]int, n)
 	for i := len(sites) - 1; i >= 0; i-- {
 		first[sites[i]] = i
 	}
-	for _, h := range u.c.hists {
+	for _, h := range o.hists {
 		h.terminal = first[of[h.terminal]]
 		h.duration, h.gap = h.duration.Clone(), h.gap.Clone()
-		d.hists = append(d.hists, h)
+		c.hists = append(c.hists, h)
 	}
-	d.hists = gather(d.hists)
+	c.hists = gather(c.hists)
 }

@@ -15,27 +15,8 @@ import (
 // calls: the ranks are one class all the same, call by call.
 func TestLanesOfSome(t *testing.T) {
 	const cells, ranks = 24, 64
-	values := func(rank, i int) []int64 {
-		n := int64(1)
-		if (i*i+5*rank*rank)%23 < 9 {
-			n = 2
-		}
-		return []int64{0, 1<<8 | 1, 0, n, tracktest.IntType, int64(rank+1) % ranks, int64(100 + (i+5*rank)%cells), tracktest.World}
-	}
-	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
-		r.Begin()
-		for range 3 {
-			for i := range cells {
-				// One call came before the lane is there, and is not in it later.
-				if r.Rank%3 == 0 && i > 0 {
-					r.LaneOn(0, "MPI_Send", 1, []int{6}, values(r.Rank, i)...)
-				} else {
-					r.CallOn(0, "MPI_Send", 1, values(r.Rank, i)...)
-				}
-			}
-		}
-		r.End()
-	})
+	values := func(rank, i int) []int64 { return laneOfSomeValues(rank, ranks, i, cells) }
+	tracks := tracktest.RunAll(ranks, laneOfSome(cells))
 	s := throughTree(t, tracks)
 	if s.Classes() != 1 {
 		t.Errorf("%d classes", s.Classes())
@@ -85,5 +66,30 @@ func TestLanesOfSome(t *testing.T) {
 	}
 	if !bytes.Equal(file(t, all), b) {
 		t.Error("merged at once, they make another file")
+	}
+}
+
+func laneOfSomeValues(rank, ranks, i, cells int) []int64 {
+	n := int64(1)
+	if (i*i+5*rank*rank)%23 < 9 {
+		n = 2
+	}
+	return []int64{0, 1<<8 | 1, 0, n, tracktest.IntType, int64(rank+1) % int64(ranks), int64(100 + (i+5*rank)%cells), tracktest.World}
+}
+
+func laneOfSome(cells int) func(r *tracktest.Recorder) {
+	return func(r *tracktest.Recorder) {
+		r.Begin()
+		for range 3 {
+			for i := range cells {
+				// One call came before the lane is there, and is not in it later.
+				if r.Rank%3 == 0 && i > 0 {
+					r.LaneOn(0, "MPI_Send", 1, []int{6}, laneOfSomeValues(r.Rank, r.Size, i, cells)...)
+				} else {
+					r.CallOn(0, "MPI_Send", 1, laneOfSomeValues(r.Rank, r.Size, i, cells)...)
+				}
+			}
+		}
+		r.End()
 	}
 }

@@ -31,6 +31,12 @@ func (w *Writer) Fixed(v uint64) { w.B = wire.AppendUint64(w.B, v) }
 // String appends bytes and their number.
 func (w *Writer) String(s string) { w.B = wire.AppendString(w.B, s) }
 
+// Bytes writes what String writes for the same bytes.
+func (w *Writer) Bytes(b []byte) {
+	w.Uint(uint64(len(b)))
+	w.B = append(w.B, b...)
+}
+
 // Ints appends a slice.
 func (w *Writer) Ints(list []int64) {
 	w.Uint(uint64(len(list)))

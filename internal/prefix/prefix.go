@@ -15,6 +15,7 @@ type Sums struct {
 	g      *grammar.Grammar
 	weight func(terminal uint32) int64
 	rules  []rule
+	order  []int32 // rules that the start reaches, each after those in it
 
 	// Steps, if not nil, counts the comparisons of searches: tests hold them against
 	// depth and length. Then a Sums is for one goroutine.
@@ -30,7 +31,7 @@ func (s *Sums) first(n int, is func(i int) bool) int {
 }
 
 // A rule holds, per symbol of the rule's body, how long the expansion is up to
-// and including that symbol, and what it weighs.
+// and including that symbol, and what it weighs: nothing if there are no weights.
 type rule struct {
 	ends    []uint64
 	weights []int64
@@ -39,7 +40,7 @@ type rule struct {
 // New prepares a grammar. It takes time and memory in proportion to the
 // grammar, not to the sequence.
 func New(g *grammar.Grammar, weight func(terminal uint32) int64) *Sums {
-	s := &Sums{g: g, weight: weight, rules: make([]rule, len(g.Rules))}
+	s := &Sums{g: g, rules: make([]rule, len(g.Rules))}
 	if len(g.Rules) == 0 {
 		return s
 	}
@@ -56,35 +57,64 @@ func New(g *grammar.Grammar, weight func(terminal uint32) int64) *Sums {
 		r := &s.rules[p.rule]
 		body := g.Rules[p.rule]
 		if p.at == len(body) {
+			s.order = append(s.order, p.rule)
 			stack = stack[:len(stack)-1]
 			continue
 		}
 		sym := body[p.at]
-		n, w := uint64(1), int64(0)
-		if sym.ID >= 0 {
-			w = weight(uint32(sym.ID))
-		} else {
+		n := uint64(1)
+		if sym.ID < 0 {
 			sub := &s.rules[-sym.ID]
 			if sub.ends == nil {
 				sub.ends = make([]uint64, 0, len(g.Rules[-sym.ID]))
 				stack = append(stack, place{rule: -sym.ID})
 				continue
 			}
-			n, w = sub.total()
+			n, _ = sub.total()
 		}
 		p.at++
-		n0, w0 := r.total()
+		n0, _ := r.total()
 		r.ends = append(r.ends, n0+n*sym.Count)
-		r.weights = append(r.weights, w0+w*int64(sym.Count))
 	}
-	return s
+	return s.Again(weight)
 }
 
-func (r *rule) total() (uint64, int64) {
-	if n := len(r.ends); n > 0 {
-		return r.ends[n-1], r.weights[n-1]
+// Again returns the same grammar with other weights. Where few terminals weigh
+// something, that is faster and takes less memory than New.
+func (s *Sums) Again(weight func(terminal uint32) int64) *Sums {
+	w := &Sums{g: s.g, weight: weight, order: s.order, rules: make([]rule, len(s.rules))}
+	for _, id := range s.order {
+		r := &w.rules[id]
+		r.ends = s.rules[id].ends
+		sum := int64(0)
+		for i, sym := range s.g.Rules[id] {
+			one := int64(0)
+			if sym.ID >= 0 {
+				one = weight(uint32(sym.ID))
+			} else {
+				_, one = w.rules[-sym.ID].total()
+			}
+			if one == 0 && r.weights == nil {
+				continue
+			}
+			if r.weights == nil {
+				r.weights = make([]int64, len(r.ends))
+			}
+			sum += one * int64(sym.Count)
+			r.weights[i] = sum
+		}
 	}
-	return 0, 0
+	return w
+}
+
+func (r *rule) total() (length uint64, weight int64) {
+	if n := len(r.ends); n > 0 {
+		length = r.ends[n-1]
+	}
+	if n := len(r.weights); n > 0 {
+		weight = r.weights[n-1]
+	}
+	return length, weight
 }
 
 // Len returns the length of the sequence.
@@ -123,7 +153,10 @@ func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
 		at := s.first(len(r.ends), func(i int) bool { return r.ends[i] > pos })
 		start, sum := uint64(0), int64(0)
 		if at > 0 {
-			start, sum = r.ends[at-1], r.weights[at-1]
+			start = r.ends[at-1]
+			if r.weights != nil {
+				sum = r.weights[at-1]
+			}
 		}
 		sym := s.g.Rules[id][at]
 		pos -= start

@@ -11,22 +11,31 @@ import (
 func (w *writer) argument(i int) string {
 	p := &w.c.f.Params[i]
 	in, out := &w.c.in[i], &w.c.out[i]
+	w.far = w.isAfar(i)
+	defer func() { w.far = false }()
 	switch {
 	case p.Kind == "argc" || p.Kind == "argvp":
 		return "NULL"
 	case p.Kind == "request":
 		return w.request(i)
 	case p.Dims > 0 && p.In && p.Dir != trace.DirOut:
+		if w.far {
+			return fmt.Sprintf("afar_all(%d, %s)", len(in.elems), w.array(p, in))
+		}
 		return w.array(p, in)
 	case p.Dims > 0:
 		return w.outArray(p, in, out, i)
 	}
 	switch p.Type {
 	case trace.Int:
+		if w.far {
+			return "afar(" + w.integer(p, in, out) + ")"
+		}
 		return w.integer(p, in, out)
 	case trace.Time:
 		return "0.0"
 	case trace.Handle, trace.Object:
+		w.attachAfar(i)
 		return w.handleArgument(p, in, out)
 	case trace.Address:
 		return w.address(p, in, out)

@@ -16,7 +16,8 @@ type writer struct {
 	v   *variant
 	c   *call
 	def *mpi.Call
-	t   int // terminal
+	t   int  // terminal
+	far bool // the parameter at hand has addresses of the original process
 
 	sinks map[string]int // outputs used so far, by variable
 	after []string       // statements that keep what came out
@@ -82,7 +83,7 @@ func (g *generator) why(v *variant, terminal int) string {
 		if err != nil {
 			return err.Error()
 		}
-		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" {
+		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" && (len(g.afar) == 0 || !reissue.ByAddress(why)) {
 			return why
 		}
 		if why := v.made[i].Why(c); why != "" {
@@ -127,6 +128,9 @@ func (w *writer) out(name string) (int64, bool) {
 func (w *writer) expr(kind string, at int) string {
 	if v := w.c.lane[at]; v != "" {
 		return v
+	}
+	if col := w.c.column(at); w.far && !same(col) {
+		return w.v.fitter.table(kind, col) // addresses follow no rule
 	}
 	return w.v.fitter.expr(kind, w.c.column(at))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"spoor/internal/column"
+	"spoor/internal/reissue"
 	"spoor/mpi"
 )
 
@@ -29,6 +30,8 @@ func number(v int64) string {
 	switch {
 	case v == math.MinInt64:
 		return "INT64_MIN"
+	case reissue.IsAddress(v):
+		return fmt.Sprintf("%#xLL", v)
 	case v > math.MaxInt32 || v < math.MinInt32:
 		return strconv.FormatInt(v, 10) + "LL"
 	}
@@ -49,6 +52,7 @@ type fitter struct {
 	ranks   column.Column
 	fit     *column.Fitter
 	memo    map[string]string
+	tabled  []tabled // long ones
 }
 
 func newFitter(g *generator, members []int) *fitter {
@@ -430,6 +434,10 @@ func (f *fitter) table(kind string, vals []int64) string {
 		}
 	}
 	vals = best
+	named := slices.ContainsFunc(vals, func(v int64) bool { return name(kind, v) != "" }) // other numbers in other MPIs
+	if e, ok := f.multiple(index, vals); ok && !named {
+		return e
+	}
 	entries := make([]string, len(vals))
 	narrow := true
 	for i, v := range vals {
@@ -440,8 +448,59 @@ func (f *fitter) table(kind string, vals []int64) string {
 	if !narrow {
 		typ = "int64_t"
 	}
-	return fmt.Sprintf("%s[%s]", f.g.table(typ, entries), index)
+	e := fmt.Sprintf("%s[%s]", f.g.table(typ, entries), index)
+	if len(vals) >= leastShared && !named {
+		f.tabled = append(f.tabled, tabled{e, index, vals})
+	}
+	return e
 }
+
+// tabled are values in a table, as an expression.
+type tabled struct {
+	expr, index string
+	vals        []int64
+}
+
+// leastShared is how long a table has to be for others to be expressed by it.
+const leastShared = 16
+
+// multiple expresses values by a table that there is: what a message takes in bytes, and
+// where the next one begins, follow from how many elements it has.
+func (f *fitter) multiple(index string, vals []int64) (string, bool) {
+	if len(vals) < leastShared {
+		return "", false
+	}
+	for _, t := range f.tabled {
+		if t.index != index || len(t.vals) != len(vals) {
+			continue
+		}
+		k := slices.IndexFunc(t.vals, func(v int64) bool { return v != t.vals[0] })
+		if k < 0 || (vals[k]-vals[0])%(t.vals[k]-t.vals[0]) != 0 {
+			continue
+		}
+		a := (vals[k] - vals[0]) / (t.vals[k] - t.vals[0])
+		b := vals[0] - a*t.vals[0]
+		fits, large := a != 0 && a >= -wide && a <= wide && b > -far && b < far, false
+		for i, v := range vals {
+			fits = fits && t.vals[i] > -wide && t.vals[i] < wide && v == a*t.vals[i]+b
+			large = large || v > wide || v < -wide || a*t.vals[i] > wide || a*t.vals[i] < -wide
+		}
+		if !fits {
+			continue
+		}
+		e := t.expr
+		if large {
+			e = "(int64_t)" + e
+		}
+		if a != 1 {
+			e = number(a) + " * " + e
+		}
+		return "(" + sum(e, term(b, "")) + ")", true
+	}
+	return "", false
+}
+
+const far = 1 << 50 // beyond this the arithmetic of 64 bits is not looked into
 
 // table returns the name of a constant array.
 func (g *generator) table(typ string, entries []string) string {

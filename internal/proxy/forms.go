@@ -22,7 +22,7 @@ func (f *fitter) formed(kind string, ranks []int, vals []int64) (string, bool) {
 		col.Append(v)
 	}
 	form, _ := fit.Fit(&col, false)
-	if form.Kind.Columns() || form.Kind == column.Like {
+	if form.Kind.Columns() || form.Kind == column.Like || form.Kind == column.Local {
 		return "", false
 	}
 	size := int64(f.g.r.Ranks())

@@ -64,6 +64,9 @@ func (w *writer) function(p *trace.ParamDef, in *node) string {
 		switch n := strings.ToUpper(w.g.symbol(q.In.Site)); {
 		case known.dup != "" && strings.Contains(n, "DUP"):
 			return known.dup
+		case strings.Contains(n, "NULL") && w.g.flavour == "mpich":
+			// In C these are null pointers there, and no functions as in Fortran.
+			return strings.Replace(stand, "copy", "no_copy", 1)
 		case strings.Contains(n, "NULL"):
 			return known.null
 		}

@@ -80,12 +80,16 @@ func (p *Program) Write(dir string) error {
 // Generate makes the program of a trace. If some calls can't be made again and
 // Options don't say to leave them out, the error is a *RefusedError.
 func Generate(r *trace.Reader, o Options) (*Program, error) {
+	o.Target.Literal = true
 	g := newGenerator(r, o)
 	search := reissue.NewSearch(r, o.Target)
 	if err := g.variants(search); err != nil {
 		return nil, fmt.Errorf("proxy: %w", err)
 	}
-	obstacles := search.List()
+	obstacles, err := g.overcome(search.List())
+	if err != nil {
+		return nil, fmt.Errorf("proxy: %w", err)
+	}
 	if len(obstacles) > 0 && !o.Partial {
 		return nil, &RefusedError{obstacles}
 	}

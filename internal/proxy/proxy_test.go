@@ -157,6 +157,7 @@ func TestExpressions(t *testing.T) {
 		}
 		return vals
 	}
+	random := []int64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3}
 	tests := []struct {
 		kind string
 		f    func(r int64) int64
@@ -205,6 +206,11 @@ func TestExpressions(t *testing.T) {
 		{"rank", func(r int64) int64 { return r/4*4 + (r+1)%4 }, "rank / 4 * 4 + mod(rank + 1, 4)"},
 		{"count", func(r int64) int64 { return []int64{5, 9, 2, 7}[r%4] }, "table0[member % 4]"},
 		{"count", func(r int64) int64 { return []int64{50, 90, 20, 70}[r/4] }, "table1[member / 4]"},
+		{"count", func(r int64) int64 { return random[r] }, "table2[member]"},
+		{"offset", func(r int64) int64 { return 8*random[r] + 4096 }, "(8 * table2[member] + 4096)"},
+		{"offset", func(r int64) int64 { return 4096 - random[r] }, "(-1 * table2[member] + 4096)"},
+		{"offset", func(r int64) int64 { return random[r] << 30 }, "(1073741824 * (int64_t)table2[member])"},
+		{"rank", func(r int64) int64 { return random[r] - 4 }, "table3[member]"},
 	}
 	g := &generator{r: record(t, p, func(r *tracktest.Recorder) { r.Allreduce(1, 1) }), tableOf: make(map[string]string)}
 	f := newFitter(g, all)
@@ -213,7 +219,7 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s %v: %s, expected %s", x.kind, column(x.f), got, x.want)
 		}
 	}
-	if len(g.tables) != 2 || g.tables[0] != "static const int table0[] = {5, 9, 2, 7};" {
+	if len(g.tables) != 4 || g.tables[0] != "static const int table0[] = {5, 9, 2, 7};" {
 		t.Errorf("tables: %q", g.tables)
 	}
 }

@@ -41,6 +41,7 @@ type generator struct {
 
 	list  []*variant
 	plan  *reissue.Plan
+	afar  []reissue.Window // regions that displacements point into
 	parts []*part
 	known map[string]int // parts by content
 

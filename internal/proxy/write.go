@@ -312,6 +312,7 @@ func (g *generator) main(b *bytes.Buffer) {
 		fmt.Fprintf(b, "    part%d();\n    return finish();\n}\n\n", v.roots[0])
 	}
 	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
+	b.WriteString(g.setAside())
 	b.WriteString(strings.Join(statics, ""))
 	for _, v := range g.list {
 		if len(v.members) == g.r.Ranks() {

@@ -25,7 +25,10 @@ const (
 )
 
 // ByAddress reports whether an obstacle is that numbers are addresses of the process.
-func (o Obstacle) ByAddress() bool { return o.Reason == absoluteType || o.Reason == absoluteTarget }
+func (o Obstacle) ByAddress() bool { return ByAddress(o.Reason) }
+
+// ByAddress is that of an obstacle with such a reason.
+func ByAddress(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
 
 // Absolute reports whether those numbers of a parameter for which IsAddress holds are
 // addresses of the process that was recorded.

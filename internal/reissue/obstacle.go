@@ -26,6 +26,7 @@ func (o Obstacle) String() string {
 type Target struct {
 	Flavour string                 // mpich, openmpi, abi; "" as the trace's
 	Has     func(name string) bool // nil: all functions
+	Literal bool                   // numbers that the MPI gave out stand in what is made as they were
 }
 
 // A Search looks for obstacles, one rank after the other.
@@ -152,6 +153,10 @@ func Why(c *trace.Call, from string, target Target) string {
 			return "variables of the tools interface are those of one MPI"
 		case strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint"):
 			return "integers that stand for handles are those of one MPI"
+		case target.Literal && (name == "MPI_Add_error_code" || name == "MPI_Add_error_string"):
+			return "numbers of error classes are those of one MPI"
+		case target.Literal && givesTypes(c):
+			return "whether it gives the same datatypes or copies is up to the MPI"
 		}
 	}
 	if c.Name() == "MPI_Request_f2c" || c.Name() == "MPI_Request_fromint" {
@@ -172,6 +177,18 @@ func Why(c *trace.Call, from string, target Target) string {
 		}
 	}
 	return absolute(c)
+}
+
+// givesTypes reports whether a call takes a datatype apart into ones that the program made.
+func givesTypes(c *trace.Call) bool {
+	if p := c.Param("array_of_datatypes"); p != nil && strings.HasPrefix(c.Name(), "MPI_Type_get_contents") {
+		for i := range p.Out.Elems {
+			if p.Out.Elems[i].Num >= trace.FirstLocal {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // AllHandles reports whether a function takes MPI_T_PVAR_ALL_HANDLES, which is

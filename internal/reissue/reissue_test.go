@@ -124,6 +124,9 @@ func TestWhy(t *testing.T) {
 		{call(t, "MPI_Wait", trace.Value{Type: trace.Request, Form: trace.RequestForeign}), Target{}, false},
 		{call(t, "MPI_Wait", trace.Value{Type: trace.Request, Form: trace.RequestOnce, ID: 1}), Target{}, true},
 		{call(t, "MPI_T_cvar_get_num"), Target{Flavour: "mpich"}, false},
+		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "mpich"}, true},
+		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "mpich", Literal: true}, false},
+		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "openmpi", Literal: true}, true},
 	}
 	for _, x := range tests {
 		if why := Why(x.c, "openmpi", x.target); (why == "") != x.can {

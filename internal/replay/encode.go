@@ -12,10 +12,11 @@ import (
 func (s *Stream) encode(c *trace.Call) (*plan, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
-	plan, err := s.p.plan(c.Func)
+	x, err := s.prepare(c)
 	if err != nil {
 		return nil, err
 	}
+	plan := x.plan
 	if s.p.lives.follow {
 		if err := s.p.lives.until(c.Index, s.p.segments); err != nil {
 			return nil, err
@@ -24,19 +25,26 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 	s.arena.reset()
 	s.after = s.after[:0]
 	s.call.Function = plan.address
-	room := roomFor(c)
+	version := s.p.segments.version
 	for i := range plan.params {
+		if x.has(i, version) {
+			s.call.Words[i] = x.words[i]
+			continue
+		}
 		st := &plan.params[i]
 		if st.index < 0 {
 			s.call.Words[i] = 0
 			continue
 		}
-		w, err := s.word(c, plan, st, &c.Params[st.index], room)
+		p := &c.Params[st.index]
+		w, err := s.word(c, plan, st, p, x.room)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", st.def.Name, err)
 		}
 		s.call.Words[i] = w
+		x.keep(i, c, st, p, w)
 	}
+	x.version = s.p.segments.version
 	for i := len(plan.params); i < CallWords; i++ {
 		s.call.Words[i] = 0
 	}

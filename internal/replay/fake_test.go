@@ -53,6 +53,7 @@ func (f *fake) Clock() int64             { return f.now }
 
 func (f *fake) Make(c *Call) {
 	name := f.names[c.Function-1]
+	c.Ready = f.now
 	f.now = max(f.now, c.NotBefore)
 	c.Begin = f.now
 	f.now += 10

@@ -11,6 +11,7 @@ type Call struct {
 	Function  uint64 // address
 	Outcome   uint64 // address of an Outcome, or 0
 	NotBefore int64  // on the host's clock; 0: at once
+	Ready     int64  // when it began to wait for that
 	Begin     int64  // when it went into the MPI
 	End       int64  // and came out
 	Result    uint64

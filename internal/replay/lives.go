@@ -66,8 +66,8 @@ type room struct {
 // begin gives a segment memory, of the size that it had.
 func (g *segments) begin(p reissue.Place, size int64) error {
 	s, ok := g.planned[p]
-	if !ok || s.Given {
-		return nil // no call touches it, or the MPI hands it out
+	if !ok || g.given[p] {
+		return nil // no call touches it, or the MPI has just handed it out
 	}
 	g.end(p)
 	return g.take(s, size)
@@ -75,6 +75,11 @@ func (g *segments) begin(p reissue.Place, size int64) error {
 
 // end takes a segment's memory away.
 func (g *segments) end(p reissue.Place) {
+	g.version++
+	if g.given[p] {
+		delete(g.given, p)
+		delete(g.base, p)
+	}
 	if r, ok := g.rooms[p]; ok {
 		delete(g.rooms, p)
 		delete(g.base, p)

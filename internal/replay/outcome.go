@@ -162,6 +162,20 @@ func (s *Stream) layOut(kind outcomeKind, flag int64, match *trace.StatusValue, 
 	return at
 }
 
+// vain reports whether an outcome is that a test found nothing.
+func vain(outcome uint64) bool {
+	if outcome == 0 {
+		return false
+	}
+	switch outcomeKind(load(outcome, 4)) {
+	case outcomeTest, outcomeTestany, outcomeTestall, outcomeGetStatus, outcomeIprobe, outcomeImprobe, outcomeWinTest, outcomeParrived:
+		return load(outcome+4, 4) == 0
+	case outcomeTestsome:
+		return load(outcome+16, 4) == 0
+	}
+	return false
+}
+
 // wildcard reports whether a receive or probe takes messages of several senders
 // or tags.
 func wildcard(c *trace.Call) bool {

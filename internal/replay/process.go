@@ -46,9 +46,9 @@ type Process struct {
 	rank    *trace.Rank
 	alike   int // ranks of its class
 
-	mu         sync.Mutex // all below, and what streams of others look at
-	changed    *sync.Cond // handles or requests have come into being, or a stream has ended
-	handles    map[mpi.Kind]*handles
+	mu         sync.Mutex          // all below, and what streams of others look at
+	changed    *sync.Cond          // handles or requests have come into being, or a stream has ended
+	handles    [256]*handles       // by kind
 	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
 	segments   *segments
 	lives      *lives // of segments of memory
@@ -95,7 +95,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	p := &Process{
 		relocation: move, lives: life,
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
-		handles: make(map[mpi.Kind]*handles), numbers: make(map[numberKey]int64),
+		numbers:  make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan),
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
@@ -120,6 +120,7 @@ type plan struct {
 	address uint64
 	params  []step
 	keeps   bool // arrays have to stay when the call has returned
+	starts  bool // other threads may call after it
 	outcome outcomeKind
 }
 
@@ -145,6 +146,7 @@ func (p *Process) plan(f *trace.Function) (*plan, error) {
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}
+	q.starts = starts[f.Name]
 	q.keeps = call.Has(mpi.Nonblocking) || call.Has(mpi.Persistent)
 	at := 0
 	for i := range call.Params {

@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"iter"
-
-	"spoor/trace"
-)
+import "spoor/trace"
 
 // A prophet runs ahead of a stream to find out what becomes of a request: which
 // message a receive with a wildcard gets is known where it completes, and in
@@ -14,8 +10,7 @@ type prophet struct {
 	k      *trace.Rank
 	stream int
 	places bool // look for arrays too
-	next   func() (*trace.Call, error, bool)
-	close  func()
+	walk   *trace.Walk
 	at     uint64          // calls seen
 	fates  map[int64]*fate // by request
 }
@@ -37,12 +32,6 @@ func newProphet(k *trace.Rank, stream int, places bool) *prophet {
 	return &prophet{k: k, stream: stream, places: places, fates: make(map[int64]*fate)}
 }
 
-func (f *prophet) stop() {
-	if f.close != nil {
-		f.close()
-	}
-}
-
 // fate returns what becomes of the request that the call makes, nil if it makes
 // none or if nothing is to be known of it.
 func (f *prophet) fate(c *trace.Call) (*fate, error) {
@@ -59,16 +48,14 @@ func (f *prophet) fate(c *trace.Call) (*fate, error) {
 			delete(f.fates, id)
 			return v, nil
 		}
-		d, err, ok := f.next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
+		if !f.walk.Next() {
 			delete(f.fates, id)
-			return v, nil
+			return v, f.walk.Err()
 		}
 		f.at++
-		f.look(d)
+		if !f.walk.Repeated() { // a call once more tells nothing new
+			f.look(f.walk.Call())
+		}
 	}
 }
 
@@ -78,19 +65,19 @@ const nearby = 1 << 12
 
 // reach moves to a call, unless the prophet is farther. Nothing before it matters.
 func (f *prophet) reach(index uint64) error {
-	if f.next != nil && f.at > index {
+	if f.walk != nil && f.at > index {
 		return nil
 	}
 	clear(f.fates)
-	if f.next == nil || index-f.at > nearby {
-		f.stop()
-		f.next, f.close = iter.Pull2(f.k.CallsFrom(f.stream, index))
+	if f.walk == nil || index-f.at > nearby {
 		f.at = index
-		return nil
+		var err error
+		f.walk, err = f.k.Walk(f.stream, index)
+		return err
 	}
 	for ; f.at < index; f.at++ {
-		if _, err, ok := f.next(); err != nil || !ok {
-			return err
+		if !f.walk.Next() {
+			return f.walk.Err()
 		}
 	}
 	return nil

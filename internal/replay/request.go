@@ -13,14 +13,14 @@ import (
 func (s *Stream) owner(v *trace.Value) (*Stream, requestKey) {
 	switch v.Form {
 	case trace.RequestPersistent:
-		return s.p.streams[0], requestKey{true, v.ID}
+		return s.p.streams[0], keyOf(true, v.ID)
 	case trace.RequestForeign:
 		if v.Thread < len(s.p.streams) {
 			o := s.p.streams[v.Thread]
-			return o, requestKey{false, o.made - v.ID}
+			return o, keyOf(false, o.made-v.ID)
 		}
 	}
-	return s, requestKey{false, v.ID}
+	return s, keyOf(false, v.ID)
 }
 
 // A located request is where it is kept and by whom.
@@ -84,7 +84,7 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	switch out := &p.Out; out.Form {
 	case trace.RequestOnce:
 		s.after = append(s.after, func() {
-			s.requests[requestKey{false, out.ID}] = at
+			s.requests[keyOf(false, out.ID)] = at
 			if s.pending != 0 {
 				s.images[at], s.pending = s.pending, 0
 			}
@@ -93,7 +93,7 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 		})
 	case trace.RequestPersistent:
 		s.after = append(s.after, func() {
-			s.p.streams[0].requests[requestKey{true, out.ID}] = at
+			s.p.streams[0].requests[keyOf(true, out.ID)] = at
 			s.p.changed.Broadcast()
 		})
 	default:

@@ -17,7 +17,9 @@ type segments struct {
 	planned map[reissue.Place]*reissue.Segment
 	base    map[reissue.Place]uint64 // address of offset 0
 	rooms   map[reissue.Place]room   // of those that begin and end
+	given   map[reissue.Place]bool   // the MPI handed it out, for this life of the segment
 	seed    uint64
+	version uint64 // counts what changes base
 
 	spare      []room
 	spareBytes int64
@@ -33,7 +35,7 @@ const (
 // end as the replay goes on.
 func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *lives) (*segments, error) {
 	g := &segments{
-		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room),
+		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room), given: make(map[reissue.Place]bool),
 		planned: make(map[reissue.Place]*reissue.Segment),
 	}
 	for i := range plan.Segments {
@@ -66,6 +68,7 @@ func (g *segments) take(s *reissue.Segment, size int64) error {
 		return fmt.Errorf("%d bytes for buffers: %w", high-low, err)
 	}
 	g.rooms[s.Place] = r
+	g.version++
 	g.base[s.Place] = r.at + margin - uint64(low)
 	if !s.Given && !used {
 		g.fill(bytesAt(g.base[s.Place], int(min(size, high, mostContent))))
@@ -96,7 +99,11 @@ func placeOf(l trace.Location) reissue.Place {
 }
 
 // bind says where a segment is that the MPI allocated.
-func (g *segments) bind(l trace.Location, addr uint64) { g.base[placeOf(l)] = addr - uint64(l.Offset) }
+func (g *segments) bind(l trace.Location, addr uint64) {
+	p := placeOf(l)
+	g.version++
+	g.base[p], g.given[p] = addr-uint64(l.Offset), true
+}
 
 // address returns the address that a location has here.
 func (g *segments) address(l trace.Location) (uint64, error) {
@@ -115,6 +122,7 @@ func (g *segments) address(l trace.Location) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	g.version++
 	g.base[p] = at - uint64(l.Offset)
 	return at, nil
 }

@@ -18,8 +18,11 @@ type Stream struct {
 	arena  arena
 	call   *Call // outside of Go's memory
 	callAt uint64
+	plan   *plan       // of the call that was laid out
+	ready  []*prepared // by terminal
 	ahead  *prophet
 	fate   *fate // of the request that the call under way makes
+	vain   bool  // the call before was a test that found nothing
 
 	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
 	made     int64                 // one-shot requests so far
@@ -36,18 +39,23 @@ type Stream struct {
 	after []func() // what to do when the call under way has come out
 
 	Stats
-	now       atomic.Pointer[trace.Call] // the call under way
-	what      atomic.Int32               // State
-	when      atomic.Int64               // since
-	notBefore atomic.Int64               // when the call is to be made
-	next      atomic.Int64               // when the call under way was made in the original
+	now       atomic.Uint64 // 1 + index of the call under way, 0: none yet
+	what      atomic.Int32  // State
+	when      atomic.Int64  // since
+	notBefore atomic.Int64  // when the call is to be made
+	next      atomic.Int64  // when the call under way was made in the original
 	done      atomic.Bool
 	begun     atomic.Bool // its first call has come out
 }
 
-type requestKey struct {
-	persistent bool
-	id         int64
+// A requestKey is a request's number, and whether it is a persistent one.
+type requestKey int64
+
+func keyOf(persistent bool, id int64) requestKey {
+	if persistent {
+		return requestKey(id<<1 | 1)
+	}
+	return requestKey(id << 1)
 }
 
 type keptKey struct{ terminal, param int }
@@ -84,13 +92,23 @@ func newStream(p *Process, number int) *Stream {
 	}
 }
 
-// Now tells what the stream is doing, since when, and which call it is about.
-func (s *Stream) Now() (State, int64, *trace.Call) {
-	return State(s.what.Load()), s.when.Load(), s.now.Load()
+// Now tells what the stream is doing, and since when.
+func (s *Stream) Now() (State, int64) { return State(s.what.Load()), s.when.Load() }
+
+// Call returns the call that the stream is about, nil if it has made none yet.
+func (s *Stream) Call() *trace.Call {
+	n := s.now.Load()
+	if n == 0 {
+		return nil
+	}
+	c, _ := s.p.rank.Call(s.number, n-1) // it was read before
+	return c
 }
 
-func (s *Stream) is(what State) {
-	s.when.Store(s.p.host.Clock())
+func (s *Stream) is(what State) { s.since(what, s.p.host.Clock()) }
+
+func (s *Stream) since(what State, ns int64) {
+	s.when.Store(ns)
 	s.what.Store(int32(what))
 }
 
@@ -115,7 +133,6 @@ func (s *Stream) run() error {
 	}
 	s.call, s.callAt = (*Call)(pointer(at)), at
 	s.ahead = newProphet(s.p.rank, s.number, s.p.host.Traced())
-	defer s.ahead.stop()
 	if s.number > 0 {
 		<-s.p.started
 		s.followOn()
@@ -123,23 +140,27 @@ func (s *Stream) run() error {
 	if s.pace, err = newPacer(s.p.rank, s.p.alike, s.number, s.p.o); err != nil {
 		return err
 	}
-	for t, err := range s.p.rank.Timed(s.number) {
-		if err != nil {
-			return err
-		}
+	w, err := s.p.rank.TimedWalk(s.number, 0)
+	if err != nil {
+		return err
+	}
+	for w.Next() {
 		if s.p.failed.Load() != nil {
 			return nil
 		}
+		t := w.Timed()
 		c := t.Call
 		s.next.Store(t.Start)
 		if len(s.p.streams) > 1 && frees(c) {
 			s.letOthersCatchUp(t.Start)
 		}
-		if err := s.make(&t); err != nil {
+		if s.vain && w.Repeated() {
+			s.makeAgain(t)
+		} else if err := s.make(t); err != nil {
 			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
 		}
 	}
-	return nil
+	return w.Err()
 }
 
 // followOn waits until the stream before has come to its first call: tracers
@@ -147,7 +168,7 @@ func (s *Stream) run() error {
 func (s *Stream) followOn() {
 	before := s.p.streams[s.number-1]
 	for s.p.failed.Load() == nil {
-		what, since, _ := before.Now()
+		what, since := before.Now()
 		if before.begun.Load() || before.done.Load() || what == InCall && s.p.host.Clock()-since > int64(2*time.Millisecond) {
 			return
 		}
@@ -163,7 +184,7 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	if c.Return == trace.NeverReturned {
 		return nil // nothing is known of what it waited for
 	}
-	s.now.Store(c)
+	s.now.Store(c.Index + 1)
 	if s.number == 0 && c.Name() == "MPI_Finalize" {
 		s.waitForOthers()
 	}
@@ -175,6 +196,24 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	if err != nil {
 		return err
 	}
+	s.plan = plan
+	s.issue(t)
+	if err := s.decode(c, plan); err != nil {
+		return err
+	}
+	s.vain = len(s.p.streams) == 1 && vain(s.call.Outcome)
+	return nil
+}
+
+// makeAgain makes the call that came before once more, which was a test that found
+// nothing, and so changed nothing: its words still hold.
+func (s *Stream) makeAgain(t *trace.TimedCall) {
+	s.now.Store(t.Index + 1)
+	s.issue(t)
+}
+
+// issue makes the call that has been laid out, when it is due.
+func (s *Stream) issue(t *trace.TimedCall) {
 	gap := int64(0)
 	if s.last != 0 {
 		gap = s.pace.gap(t.Timing.Gap)
@@ -182,15 +221,17 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	due, byGap := s.due(t, gap)
 	s.call.NotBefore = due
 	s.notBefore.Store(due)
-	s.is(InCall)
-	ready := s.when.Load()
+	if s.call.End == 0 || State(s.what.Load()) != Idle {
+		s.is(InCall)
+	} else {
+		s.since(InCall, s.call.End)
+	}
 	s.p.host.Make(s.call)
-	s.is(Idle)
+	s.since(Idle, s.call.End)
 	s.Wanted += gap
-	s.Held += max(0, due-max(byGap, ready))
+	s.Held += max(0, due-max(byGap, s.call.Ready))
 	s.lag(due)
 	s.account(t)
-	return s.decode(c, plan)
 }
 
 func (s *Stream) account(t *trace.TimedCall) {
@@ -200,7 +241,7 @@ func (s *Stream) account(t *trace.TimedCall) {
 	}
 	s.MPI += k.End - k.Begin
 	s.last, s.End = k.End, k.End
-	if starts[c.Name()] {
+	if s.plan.starts {
 		s.Begin = k.Begin
 		s.p.start(t, k.End)
 	}
@@ -271,7 +312,7 @@ func (s *Stream) letOthersCatchUp(start int64) {
 	s.is(Waiting)
 	for _, o := range s.p.streams {
 		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
-			what, since, _ := o.Now()
+			what, since := o.Now()
 			if what != Idle && s.p.host.Clock()-max(since, o.notBefore.Load()) > int64(patience) {
 				break
 			}

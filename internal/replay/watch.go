@@ -46,7 +46,7 @@ func (w Watch) Start(p *Process, h Host) {
 func (w Watch) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {
-		what, since, _ := s.Now()
+		what, since := s.Now()
 		stuck = stuck || (what == InCall || what == Waiting) && now-max(since, s.notBefore.Load()) > int64(w.Timeout)
 	}
 	path := filepath.Join(w.Dir, mark)
@@ -73,7 +73,8 @@ func (w Watch) look(p *Process, now int64) bool {
 func (p *Process) Where(now int64) []string {
 	var list []string
 	for i, s := range p.streams {
-		what, since, c := s.Now()
+		what, since := s.Now()
+		c := s.Call()
 		name := fmt.Sprintf("spoor-replay: rank %d", p.rank.Number())
 		if len(p.streams) > 1 {
 			name += fmt.Sprintf(" thread %d", i)

@@ -61,7 +61,7 @@ func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind) int6
 		q.made = append(q.made, 0)
 	}
 	q.made[thread]++
-	q.add(request{handle: handle, place: place, thread: int32(thread), number: q.made[thread], kind: kind})
+	q.add(handle, place, int32(thread), q.made[thread], kind)
 	return 2
 }
 
@@ -71,13 +71,12 @@ func (q *Requests) MakePersistent(thread int, handle, place uint64, kind Request
 		return 0
 	}
 	id := int64(q.pool.Take())
-	q.add(request{handle: handle, place: place, thread: int32(thread), number: -1 - id, kind: kind})
+	q.add(handle, place, int32(thread), -1-id, kind)
 	return 2*id + 1
 }
 
-func (q *Requests) add(e request) {
+func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind) {
 	q.Version++
-	e.older, e.newer, e.live = None, None, true
 	var i int32
 	if n := len(q.unused); n > 0 {
 		i = q.unused[n-1]
@@ -86,11 +85,12 @@ func (q *Requests) add(e request) {
 		i = int32(len(q.entries))
 		q.entries = append(q.entries, request{})
 	}
-	first := int32(q.handles.Get(e.handle)) - 1
+	e := &q.entries[i]
+	e.handle, e.place, e.thread, e.number, e.kind = handle, place, thread, number, kind
+	e.older, e.newer, e.newest, e.round, e.live = None, None, i, 0, true
+	first := int32(q.handles.Get(handle)) - 1
 	if first == None {
-		e.newest = i
-		q.entries[i] = e
-		q.handles.Set(e.handle, int64(i)+1)
+		q.handles.Set(handle, int64(i)+1)
 		return
 	}
 	oldest := &q.entries[first]
@@ -100,9 +100,8 @@ func (q *Requests) add(e request) {
 	e.older = oldest.newest
 	q.entries[oldest.newest].newer = i
 	oldest.newest = i
-	q.entries[i] = e
-	if e.place != 0 {
-		q.places.Set(e.place, int64(i)+1)
+	if place != 0 {
+		q.places.Set(place, int64(i)+1)
 	}
 }
 

@@ -142,3 +142,20 @@ func BenchmarkAdd(b *testing.B) {
 		s.Add(uint64(i) & 1023)
 	}
 }
+
+// Small samples at once are the same as one after the other.
+func TestAddSmall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var one, all Stat
+		for range rapid.IntRange(1, 20).Draw(t, "times") {
+			list := rapid.SliceOfN(rapid.Uint64Range(0, math.MaxUint32), 0, 13).Draw(t, "list")
+			for _, v := range list {
+				one.Add(v)
+			}
+			all.AddSmall(list)
+			if one != all {
+				t.Fatalf("%v\nwant %v", all, one)
+			}
+		}
+	})
+}

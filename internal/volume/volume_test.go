@@ -129,7 +129,7 @@ func TestDistributedGraph(t *testing.T) {
 func TestAgainstExpansion(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(3), "butterfly": tracktest.Butterfly(2), "transpose": tracktest.Transpose(2),
-		"workers": tracktest.Workers(40), "rooted": rooted, "reusing": reusing, "own": own,
+		"workers": tracktest.Workers(40), "counting": tracktest.Counting(120), "rooted": rooted, "reusing": reusing, "own": own,
 		"uneven": func(r *tracktest.Recorder) {
 			r.Begin()
 			for range 3 + r.Rank {

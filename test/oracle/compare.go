@@ -229,6 +229,10 @@ func (c *comparer) enter(p *pending) {
 			c.released(p, i)
 		}
 	}
+	// The MPI's own call of free is not in the log.
+	if base := p.trace.Param("base"); p.log.Name == "MPI_Free_mem" && base != nil {
+		c.addresses.free(c.addresses.base[place{base.In.Addr.Class, base.In.Addr.Device, base.In.Addr.ID}])
+	}
 }
 
 func (c *comparer) leave(p *pending) {

@@ -4,33 +4,35 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"spoor/test/mpis"
 )
 
 // The oracle itself has to be transparent, and its logs complete: else what it
 // says of the recorder is worth nothing.
 func TestOracleAlone(t *testing.T) {
-	for _, m := range installed(t) {
-		for _, p := range programs(t) {
-			if !p.runsOn(m) || !p.sampled(5) && os.Getenv("SPOOR_TEST_RANKS") != "all" {
+	for _, m := range mpis.Need(t) {
+		for _, p := range mpis.NeedPrograms(t) {
+			if !p.RunsOn(m) || !sampled(p, 5) && os.Getenv("SPOOR_TEST_RANKS") != "all" {
 				continue
 			}
 			t.Run(m.Name+"/"+p.Name, func(t *testing.T) {
 				t.Parallel()
-				ranks := p.ranks[min(1, len(p.ranks)-1)]
+				ranks := p.Ranks[min(1, len(p.Ranks)-1)]
 				dir := t.TempDir()
-				plain := p.launch(m, ranks)
-				if plain.err != nil {
+				plain := launch(p, m, ranks)
+				if plain.Err != nil {
 					t.Fatalf("without the oracle: %v", plain)
 				}
-				logged := p.launch(m, ranks, "LD_PRELOAD="+m.preload(t), "ORACLE_DIR="+dir)
-				if logged.err != nil {
+				logged := launch(p, m, ranks, "LD_PRELOAD="+preload(t, m), "ORACLE_DIR="+dir)
+				if logged.Err != nil {
 					t.Fatalf("with the oracle: %v", logged)
 				}
-				if plain.output != logged.output && !p.nondet {
-					t.Errorf("output changed from\n%s\nto\n%s", plain.output, logged.output)
+				if plain.Stdout != logged.Stdout && !p.Nondet {
+					t.Errorf("output changed from\n%s\nto\n%s", plain.Stdout, logged.Stdout)
 				}
-				if plain.stderr != logged.stderr {
-					t.Errorf("standard error changed from\n%s\nto\n%s", plain.stderr, logged.stderr)
+				if plain.Stderr != logged.Stderr {
+					t.Errorf("standard error changed from\n%s\nto\n%s", plain.Stderr, logged.Stderr)
 				}
 				if err := checkLogs(dir, ranks); err != nil {
 					t.Error(err)
@@ -86,5 +88,3 @@ func checkLogs(dir string, ranks int) error {
 	}
 	return nil
 }
-
-var _ = os.Getenv

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"sort"
@@ -10,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
@@ -24,7 +24,7 @@ func recorder(t *testing.T) string {
 	for _, name := range []string{"libspoor.so", "libspoor-engine.so"} {
 		data, err := os.ReadFile(filepath.Join("../../bin", name))
 		if err != nil {
-			skip(t, "the recorder is not built: %v", err)
+			mpis.Absent(t, "the recorder is not built: %v", err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o777); err != nil {
 			t.Fatal(err)
@@ -35,16 +35,11 @@ func recorder(t *testing.T) string {
 
 // counts are the numbers of ranks to test: one of several in a quick test, all
 // in CI or where SPOOR_TEST_RANKS is all.
-func (p *program) counts() []int {
+func counts(p *mpis.Program) []int {
 	if os.Getenv("CI") != "" || os.Getenv("SPOOR_TEST_RANKS") == "all" {
-		return p.ranks
+		return p.Ranks
 	}
-	return []int{p.ranks[min(1, len(p.ranks)-1)]}
-}
-
-// sampled is true for about one of n programs, always the same.
-func (p *program) sampled(n uint32) bool {
-	return crc32.ChecksumIEEE([]byte(p.Name))%n == 0
+	return []int{p.Ranks[min(1, len(p.Ranks)-1)]}
 }
 
 // Decode(trace) is what the oracle logged, call by call, parameter by
@@ -55,12 +50,12 @@ func TestTraces(t *testing.T) {
 	excused := map[Exception]int{}
 	calls := 0
 	t.Run("all", func(t *testing.T) {
-		for _, m := range installed(t) {
-			for _, p := range programs(t) {
-				if !p.runsOn(m) {
+		for _, m := range mpis.Need(t) {
+			for _, p := range mpis.NeedPrograms(t) {
+				if !p.RunsOn(m) {
 					continue
 				}
-				for _, ranks := range p.counts() {
+				for _, ranks := range counts(p) {
 					t.Run(fmt.Sprintf("%s/%s/%d", m.Name, p.Name, ranks), func(t *testing.T) {
 						t.Parallel()
 						for _, r := range compareRun(t, shim, m, p, ranks) {
@@ -87,21 +82,21 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-func compareRun(t *testing.T, shim string, m *installation, p *program, ranks int) []*Report {
+func compareRun(t *testing.T, shim string, m *mpis.MPI, p *mpis.Program, ranks int) []*Report {
 	t.Helper()
 	logs, out := t.TempDir(), filepath.Join(t.TempDir(), "run.spoor")
-	env := []string{"LD_PRELOAD=" + m.preload(t) + " " + shim, "ORACLE_DIR=" + logs, "SPOOR_OUT=" + out}
-	if p.fortran() {
+	env := []string{"LD_PRELOAD=" + preload(t, m) + " " + shim, "ORACLE_DIR=" + logs, "SPOOR_OUT=" + out}
+	if p.Fortran() {
 		// The recorder knows a binding's inner call by the library that makes
 		// it, and the oracle stands between the two. Not so in C: there what
 		// comes through the oracle is the program's, callbacks included.
 		env = append(env, "SPOOR_THROUGH=liboracle.so")
 	}
-	r := p.launch(m, ranks, env...)
-	if r.err != nil {
+	r := launch(p, m, ranks, env...)
+	if r.Err != nil {
 		t.Errorf("traced run: %v", r)
 	}
-	for _, line := range strings.Split(r.stderr, "\n") {
+	for _, line := range strings.Split(r.Stderr, "\n") {
 		// Worlds that the program starts share the name of its trace.
 		if strings.HasPrefix(line, "spoor:") && !strings.Contains(line, " exists, the trace is ") {
 			t.Errorf("the recorder complains: %s", line)
@@ -114,7 +109,7 @@ func compareRun(t *testing.T, shim string, m *installation, p *program, ranks in
 	if err := noteCalls(m, logs); err != nil {
 		t.Fatal(err)
 	}
-	if p.uncompared {
+	if p.Uncompared {
 		return nil
 	}
 	var reports []*Report

@@ -2,16 +2,14 @@ package oracle
 
 import (
 	"bufio"
-	"debug/elf"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sort"
 	"strings"
 	"sync"
 	"testing"
 
 	"spoor/mpi"
+	"spoor/test/mpis"
 )
 
 // called collects, by MPI, the functions that programs were seen to call.
@@ -21,7 +19,7 @@ var called = struct {
 }{by: map[string]map[string]bool{}}
 
 // noteCalls adds what the logs in a folder hold.
-func noteCalls(m *installation, dir string) error {
+func noteCalls(m *mpis.MPI, dir string) error {
 	list, err := ReadLogs(dir)
 	if err != nil {
 		return err
@@ -50,8 +48,8 @@ func TestCoverage(t *testing.T) {
 		t.Skip("run with TestOracleAlone, whose logs this counts")
 	}
 	excepted := readExceptions(t)
-	for _, m := range installed(t) {
-		exported, err := m.exported()
+	for _, m := range mpis.Need(t) {
+		exported, err := m.Exported()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,41 +113,4 @@ func readExceptions(t *testing.T) map[string]string {
 		list[strings.Join(words[:n], " ")] = strings.Join(words[n:], " ")
 	}
 	return list
-}
-
-// exported lists the C functions of the library that have a PMPI_ twin.
-func (m *installation) exported() ([]string, error) {
-	var path string
-	for _, name := range m.libraries {
-		out, err := exec.Command("cc", "-print-file-name="+name).Output()
-		if err != nil {
-			return nil, err
-		}
-		if path = strings.TrimSpace(string(out)); filepath.IsAbs(path) {
-			break
-		}
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	symbols, err := f.DynamicSymbols()
-	if err != nil {
-		return nil, err
-	}
-	names := map[string]bool{}
-	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
-			names[s.Name] = true
-		}
-	}
-	var list []string
-	for name := range names {
-		if strings.HasPrefix(name, "MPI") && names["P"+name] {
-			list = append(list, name)
-		}
-	}
-	sort.Strings(list)
-	return list, nil
 }

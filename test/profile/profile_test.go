@@ -9,11 +9,9 @@ package profile
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,77 +19,37 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spoor/test/mpis"
 )
 
-func skip(t *testing.T, format string, args ...any) {
+// spoor runs the tool in a folder and returns what it printed.
+func spoor(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
+	r := mpis.Job{MPI: mpis.Need(t)[0], Dir: dir, Temp: t.TempDir()}.Run(append([]string{mpis.NeedSpoor(t)}, args...)...)
+	if r.Err != nil {
+		t.Fatalf("spoor %q: %v", args, r)
 	}
-	t.Skipf(format, args...)
-}
-
-// mpis are those of the machine, the one whose ranks don't spin first.
-func mpis(t *testing.T) (list []string) {
-	for _, name := range []string{"openmpi", "mpich"} {
-		if _, err := exec.LookPath("mpifort." + name); err == nil {
-			list = append(list, name)
-		}
-	}
-	if len(list) == 0 {
-		skip(t, "no MPI with Fortran is installed")
-	}
-	return list
-}
-
-func run(t *testing.T, dir, name string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s %q: %v\n%s%s", name, args, err, out, errs.Bytes())
-	}
-	return string(out)
-}
-
-func spoor(t *testing.T) string {
-	path, err := filepath.Abs("../../bin/spoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		skip(t, "the tool is not built: %v", err)
-	}
-	return path
+	return r.Stdout
 }
 
 // trace compiles a program and traces it on two ranks.
-func trace(t *testing.T, mpi, source string, flags ...string) (dir string) {
+func trace(t *testing.T, m *mpis.MPI, source string, flags ...string) (dir string) {
 	t.Helper()
-	return traceWith(t, mpi, source, nil, flags...)
+	return traceWith(t, m, source, nil, flags...)
 }
 
-func traceWith(t *testing.T, mpi, source string, options []string, flags ...string) (dir string) {
+func traceWith(t *testing.T, m *mpis.MPI, source string, options []string, flags ...string) (dir string) {
 	t.Helper()
+	mpis.NeedSpoor(t)
 	dir = t.TempDir()
-	path, err := filepath.Abs(filepath.Join("testdata", source))
-	if err != nil {
+	if strings.HasSuffix(source, ".f90") {
+		flags = append(flags, "-O0")
+	}
+	if err := m.Compile(filepath.Join(dir, "app"), filepath.Join("testdata", source), flags...); err != nil {
 		t.Fatal(err)
 	}
-	compiler, level := "mpicc.", "-O1"
-	if strings.HasSuffix(source, ".f90") {
-		compiler, level = "mpifort.", "-O0"
-	}
-	run(t, dir, compiler+mpi, append(flags, level, "-o", "app", path)...)
-	args := slices.Concat([]string{"run", "-q", "-o", "app.spoor"}, options, []string{"mpiexec." + mpi, "-n", "2"})
-	if mpi == "openmpi" {
-		args = append(args, "--oversubscribe")
-	}
-	run(t, dir, spoor(t), append(args, "./app")...)
+	spoor(t, dir, slices.Concat([]string{"run", "-q", "-o", "app.spoor"}, options, m.Command(2, "./app"))...)
 	return dir
 }
 
@@ -143,7 +101,7 @@ type call struct {
 
 func calls(t *testing.T, dir string) (list []call) {
 	t.Helper()
-	s := bufio.NewScanner(strings.NewReader(run(t, dir, spoor(t), "dump", "--sites", "--json", "--rank", "1", "app.spoor")))
+	s := bufio.NewScanner(strings.NewReader(spoor(t, dir, "dump", "--sites", "--json", "--rank", "1", "app.spoor")))
 	s.Buffer(nil, 1<<20)
 	for s.Scan() {
 		var c call
@@ -156,11 +114,11 @@ func calls(t *testing.T, dir string) (list []call) {
 }
 
 func TestLines(t *testing.T) {
-	for i, mpi := range mpis(t) {
+	for i, m := range mpis.Need(t) {
 		for _, source := range []string{"lines.c", "lines.f90"} {
-			t.Run(mpi+"/"+source, func(t *testing.T) {
+			t.Run(m.Name+"/"+source, func(t *testing.T) {
 				want := lines(t, source)
-				dir := trace(t, mpi, source, "-g")
+				dir := trace(t, m, source, "-g")
 				seen := make(map[int]bool)
 				for _, c := range calls(t, dir) {
 					found := false
@@ -185,11 +143,11 @@ func TestLines(t *testing.T) {
 					return // the rest does not depend on the MPI
 				}
 				// The shape has the loop, and the places have lines.
-				out := run(t, dir, spoor(t), "profile", "--width", "160", "app.spoor")
+				out := spoor(t, dir, "profile", "--width", "160", "app.spoor")
 				if !strings.Contains(out, "3 times") || !strings.Contains(out, source+":") {
 					t.Errorf("profile:\n%s", out)
 				}
-				for _, c := range calls(t, trace(t, mpi, source, "-g0")) {
+				for _, c := range calls(t, trace(t, m, source, "-g0")) {
 					found := false
 					for _, x := range want {
 						found = found || len(c.Frames) == 1 && strings.EqualFold(x.call, c.Call) && c.Frames[0].Function == x.outer
@@ -206,15 +164,15 @@ func TestLines(t *testing.T) {
 // With stacks, functions stand around the loops in them and in the loops around
 // them, and the tree of callers has each path once.
 func TestCallers(t *testing.T) {
-	mpi := mpis(t)[0]
+	m := mpis.Need(t)[0]
 	const source = "callers.c"
 	for _, debug := range []string{"-g", "-g0"} {
-		dir := traceWith(t, mpi, source, []string{"--stack", "8"}, debug, "-fno-optimize-sibling-calls")
+		dir := traceWith(t, m, source, []string{"--stack", "8"}, debug, "-fno-optimize-sibling-calls")
 		var list []struct {
 			Sites   []struct{ Function string }
 			Threads []struct{ Body []*shapeNode }
 		}
-		if err := json.Unmarshal([]byte(run(t, dir, spoor(t), "profile", "--json", "app.spoor")), &list); err != nil {
+		if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
 			t.Fatal(err)
 		}
 		var shape []string
@@ -241,7 +199,7 @@ func TestCallers(t *testing.T) {
 			t.Errorf("%s: shape\n%s", debug, strings.Join(shape, "\n"))
 		}
 		var paths []string
-		for line := range strings.Lines(run(t, dir, spoor(t), "profile", "--callers", "--csv", "app.spoor")) {
+		for line := range strings.Lines(spoor(t, dir, "profile", "--callers", "--csv", "app.spoor")) {
 			fields := strings.Split(line, ",")
 			path, at, _ := strings.Cut(fields[0], " ")
 			paths = append(paths, path+" "+fields[4])
@@ -268,14 +226,14 @@ type shapeNode struct {
 
 // With the time of each call, --rank shows the rank's own times, not its class's.
 func TestOwnTimes(t *testing.T) {
-	mpi := mpis(t)[0]
-	dir := traceWith(t, mpi, "callers.c", []string{"--timing", "lossless"})
+	m := mpis.Need(t)[0]
+	dir := traceWith(t, m, "callers.c", []string{"--timing", "lossless"})
 	var flat struct {
 		PerRank []struct {
 			MPI float64 `json:"mpi_ns"`
 		} `json:"per_rank"`
 	}
-	if err := json.Unmarshal([]byte(run(t, dir, spoor(t), "profile", "--flat", "--json", "app.spoor")), &flat); err != nil {
+	if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--flat", "--json", "app.spoor")), &flat); err != nil {
 		t.Fatal(err)
 	}
 	var totals []float64
@@ -289,7 +247,7 @@ func TestOwnTimes(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(run(t, dir, spoor(t), "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")), &list); err != nil {
+		if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")), &list); err != nil {
 			t.Fatal(err)
 		}
 		p := list[0]

@@ -1,14 +1,14 @@
 package proxy
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"spoor/internal/proxy"
 	"spoor/test/apps/compile"
-	"spoor/test/hpcc"
+	"spoor/test/inputs"
+	"spoor/test/mpis"
+	"spoor/trace"
 )
 
 // TestApps makes proxies of the small real programs.
@@ -20,29 +20,29 @@ func TestApps(t *testing.T) {
 				if !sampled(app.Name+m.Name, 2) {
 					continue
 				}
-				ranks := "2"
+				ranks := 2
 				if all() {
-					ranks = "4"
+					ranks = 4
 				}
-				if known(m.Name, app.Name, ranks) {
+				if results.Known(m.Name, app.Name, ranks) {
 					continue
 				}
 				t.Run(app.Name, func(t *testing.T) {
 					t.Parallel()
 					slots <- struct{}{}
 					defer func() { <-slots }()
-					if late() {
+					if results.Late() {
 						t.Skip("the time is up")
 					}
 					dir := t.TempDir()
-					binary, err := m.Build(app, dir)
+					binary, err := app.Build(m, dir)
 					if err != nil {
 						t.Fatal(err)
 					}
-					a := traced(t, &m, dir, "a.spoor", ranks, append([]string{binary}, app.Quick...)...)
-					got, why := proxied(t, &m, a, ranks, proxy.Options{})
+					a := traced(t, m, dir, "a.spoor", ranks, append([]string{binary}, app.Quick...)...)
+					got, why := proxied(t, m, a, ranks, proxy.Options{})
 					total.add(got)
-					note(t, m.Name, app.Name, ranks, got, why)
+					results.Note(t, m.Name, app.Name, ranks, string(got), why)
 					judge(t, app.Name, m.Name, got, why)
 				})
 			}
@@ -51,7 +51,31 @@ func TestApps(t *testing.T) {
 	}
 }
 
-// TestReal makes proxies of HPC Challenge and of LAMMPS, with SPOOR_TEST_PROXY=all.
+// A real program that nobody here wrote, and how it is called.
+var realPrograms = []struct {
+	name string
+	line []string
+}{
+	{"hpcc", []string{"hpcc"}},
+	{"lammps-melt", []string{"lmp", "-in", "/usr/share/lammps/examples/melt/in.melt", "-log", "none"}},
+	{"nwchem", []string{"nwchem.openmpi", "water.nw"}},
+	{"cp2k", []string{"cp2k.psmp", "-i", "water.inp"}},
+}
+
+// recordedReal traces a real program.
+func recordedReal(t *testing.T, m *mpis.MPI, ranks int, line []string) *trace.Reader {
+	t.Helper()
+	if _, err := exec.LookPath(line[0]); err != nil {
+		mpis.Absent(t, "%s is not installed", line[0])
+	}
+	dir := t.TempDir()
+	if err := inputs.Write(dir, ranks); err != nil {
+		t.Fatal(err)
+	}
+	return traced(t, m, dir, "a.spoor", ranks, line...)
+}
+
+// TestReal makes proxies of the real programs, with SPOOR_TEST_PROXY=all.
 func TestReal(t *testing.T) {
 	if !all() {
 		t.Skip("SPOOR_TEST_PROXY=all runs it")
@@ -60,24 +84,15 @@ func TestReal(t *testing.T) {
 		if m.Name != "openmpi" {
 			continue // what Debian builds them for
 		}
-		real := func(name string, args ...string) {
-			t.Run(name, func(t *testing.T) {
-				if _, err := exec.LookPath(args[0]); err != nil {
-					skip(t, "%s is not installed", args[0])
-				}
-				if known(m.Name, name, "4") || late() {
+		for _, x := range realPrograms {
+			t.Run(x.name, func(t *testing.T) {
+				if results.Known(m.Name, x.name, 4) || results.Late() {
 					t.Skip("known already, or the time is up")
 				}
-				dir := t.TempDir()
-				if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpcc.Input), 0o666); err != nil {
-					t.Fatal(err)
-				}
-				got, why := proxied(t, &m, traced(t, &m, dir, "a.spoor", "4", args...), "4", proxy.Options{})
-				note(t, m.Name, name, "4", got, why)
-				judge(t, name, m.Name, got, why)
+				got, why := proxied(t, m, recordedReal(t, m, 4, x.line), 4, proxy.Options{})
+				results.Note(t, m.Name, x.name, 4, string(got), why)
+				judge(t, x.name, m.Name, got, why)
 			})
 		}
-		real("hpcc", "hpcc")
-		real("lammps-melt", "lmp", "-in", "/usr/share/lammps/examples/melt/in.melt", "-log", "none")
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"spoor/internal/inspect"
 	"spoor/internal/proxy"
 	"spoor/internal/reissue"
+	"spoor/test/apps/compile"
+	"spoor/test/mpis"
+	"spoor/trace"
 )
 
 // TestOtherMPI runs proxies of traces that were made under the other MPI. What
@@ -16,42 +19,64 @@ import (
 func TestOtherMPI(t *testing.T) {
 	list := installed(t)
 	if len(list) < 2 {
-		skip(t, "only one MPI is installed")
+		mpis.Absent(t, "only one MPI is installed")
 	}
 	names := []string{"collectives.c", "datatypes.c", "vectors.c"}
+	everything := os.Getenv("SPOOR_TEST_PROXY") == "other"
 	var total count
 	t.Run("programs", func(t *testing.T) {
-		for _, p := range programs(t) {
-			if !slices.Contains(names, p.name) && os.Getenv("SPOOR_TEST_PROXY") != "other" {
-				continue
+		for i, m := range list[:2] {
+			other := list[1-i]
+			pair := m.Name + " to " + other.Name
+			has, err := inspect.FunctionsOf(other.Name)
+			if err != nil || has == nil {
+				t.Fatalf("functions of %s: %v", other.Name, err)
 			}
-			for i, m := range list[:2] {
-				other := list[1-i]
-				pair := m.Name + " to " + other.Name
-				if !slices.Contains(p.mpis, m.Name) || !slices.Contains(p.ranks, "2") || known(pair, p.name, "2") {
-					continue
+			// One that is recorded under m.
+			across := func(name string, record func(t *testing.T) *trace.Reader) {
+				if results.Known(pair, name, 2) {
+					return
 				}
-				t.Run(p.name+"/"+m.Name+"-"+other.Name, func(t *testing.T) {
+				t.Run(name+"/"+m.Name+"-"+other.Name, func(t *testing.T) {
 					t.Parallel()
 					slots <- struct{}{}
 					defer func() { <-slots }()
-					if late() {
+					if results.Late() {
 						t.Skip("the time is up")
 					}
-					has, err := inspect.FunctionsOf(other.Name)
-					if err != nil || has == nil {
-						t.Fatalf("functions of %s: %v", other.Name, err)
-					}
-					dir := t.TempDir()
-					a := traced(t, &m, dir, "a.spoor", "2", append([]string{build(t, &m, &p, dir)}, p.args...)...)
 					target := reissue.Target{Flavour: other.Name, Has: func(name string) bool { return has[name] }}
-					got, why := proxied(t, &other, a, "2", proxy.Options{Target: target})
+					got, why := proxied(t, other, record(t), 2, proxy.Options{Target: target})
 					total.add(got)
-					note(t, pair, p.name, "2", got, why)
-					if slices.Contains(names, p.name) && got != equal && got != anyOrder {
+					results.Note(t, pair, name, 2, string(got), why)
+					if slices.Contains(names, name) && got != equal && got != anyOrder {
 						t.Errorf("%s\n%s", got, why)
 					}
 				})
+			}
+			for _, p := range mpis.NeedPrograms(t) {
+				if p.RunsOn(m) && slices.Contains(p.Ranks, 2) && (everything || slices.Contains(names, p.Name)) {
+					across(p.Name, func(t *testing.T) *trace.Reader {
+						dir := t.TempDir()
+						return traced(t, m, dir, "a.spoor", 2, append([]string{build(t, m, p, dir)}, p.Args...)...)
+					})
+				}
+			}
+			for _, app := range compile.All {
+				if everything {
+					across(app.Name, func(t *testing.T) *trace.Reader {
+						dir := t.TempDir()
+						binary, err := app.Build(m, dir)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return traced(t, m, dir, "a.spoor", 2, append([]string{binary}, app.Quick...)...)
+					})
+				}
+			}
+			for _, x := range realPrograms {
+				if everything && m.Name == "openmpi" {
+					across(x.name, func(t *testing.T) *trace.Reader { return recordedReal(t, m, 2, x.line) })
+				}
 			}
 		}
 	})

@@ -1,60 +1,30 @@
 package proxy
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"spoor/internal/diff"
 	"spoor/internal/proxy"
-	"spoor/test/apps/compile"
+	"spoor/test/mpis"
 	"spoor/trace"
 )
-
-// perRun bounds a run, on a machine with more ranks than cores.
-const perRun = 90 * time.Second
 
 // slots bounds how many tests run at a time.
 var slots = make(chan struct{}, 2)
 
-func skip(t *testing.T, format string, args ...any) {
+// installed returns the MPIs of the machine, which also has the tool.
+func installed(t *testing.T) []*mpis.MPI {
 	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
-func installed(t *testing.T) []compile.MPI {
-	t.Helper()
-	list := compile.Installed()
-	if len(list) == 0 {
-		skip(t, "no MPI is installed")
-	}
-	if _, err := os.Stat(tool(t)); err != nil {
-		skip(t, "bin/spoor is not built: run make")
-	}
-	return list
-}
-
-func tool(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs("../../bin/spoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	mpis.NeedSpoor(t)
+	return mpis.Need(t)
 }
 
 // all reports whether every program is to be run on every number of ranks;
@@ -68,74 +38,21 @@ func sampled(name string, part uint32) bool {
 	return os.Getenv("SPOOR_TEST_PROXY") != "" || h.Sum32()%part == 0
 }
 
-// A program is a source file of test/mpi with what its header says.
-type program struct {
-	name, path string
-	ranks      []string
-	mpis, args []string
-}
-
-func programs(t *testing.T) []program {
-	t.Helper()
-	var list []program
-	for _, pattern := range []string{"*.c", "*.f90", "*.f"} {
-		names, err := filepath.Glob(filepath.Join("..", "mpi", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range names {
-			if strings.HasPrefix(filepath.Base(path), "crash_") {
-				continue // ends before MPI_Finalize
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := program{name: filepath.Base(path), path: path}
-			for _, line := range strings.Split(string(text), "\n") {
-				if line == "" || !strings.ContainsAny(line[:1], "/!*cC") {
-					break
-				}
-				key, value, _ := strings.Cut(strings.TrimLeft(line, "/!*cC "), ":")
-				switch key {
-				case "ranks":
-					p.ranks = strings.Fields(value)
-				case "mpi":
-					p.mpis = strings.Fields(value)
-				case "args":
-					p.args = strings.Fields(value)
-				}
-			}
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
 // run runs a command in a folder and returns what it printed.
-func run(t *testing.T, m *compile.MPI, dir string, args ...string) (string, error) {
+func run(t *testing.T, m *mpis.MPI, dir string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), perRun)
-	defer cancel()
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	var out bytes.Buffer
-	c.Dir, c.Stdout, c.Stderr = dir, &out, &out
-	c.Env = append(m.Environ(), "TMPDIR="+dir, "PROXY_WATCHDOG=40", "OMP_NUM_THREADS=1")
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.WaitDelay = 5 * time.Second
-	err := c.Run()
-	if ctx.Err() != nil {
-		err = fmt.Errorf("still running after %v", perRun)
-	}
-	return out.String(), err
+	r := mpis.Job{MPI: m, Dir: dir, Env: []string{"PROXY_WATCHDOG=40", "OMP_NUM_THREADS=1"}, Limit: perRun}.Run(args...)
+	return r.Stdout + r.Stderr, r.Err
 }
+
+// perRun bounds a run, on a machine with more ranks than cores.
+const perRun = 90 * time.Second
 
 // traced runs a program under the recorder and returns the trace.
-func traced(t *testing.T, m *compile.MPI, dir, name, ranks string, command ...string) *trace.Reader {
+func traced(t *testing.T, m *mpis.MPI, dir, name string, ranks int, command ...string) *trace.Reader {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	line := slices.Concat([]string{tool(t), "run", "-q", "-o", file}, m.Launcher, []string{"-n", ranks}, command)
+	line := append([]string{mpis.NeedSpoor(t), "run", "-q", "-o", file}, m.Command(ranks, command...)...)
 	out, err := run(t, m, dir, line...)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
@@ -169,7 +86,7 @@ func TestMain(m *testing.M) {
 var cflags = []string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O0"}
 
 // compiled compiles a generated program.
-func compiled(t *testing.T, m *compile.MPI, dir string) string {
+func compiled(t *testing.T, m *mpis.MPI, dir string) string {
 	t.Helper()
 	object := func(source, to string) {
 		if out, err := run(t, m, dir, slices.Concat([]string{m.CC}, cflags, []string{"-c", "-o", to, source})...); err != nil {
@@ -239,7 +156,7 @@ func compare(t *testing.T, a, b *trace.Reader) (outcome, string) {
 }
 
 // proxied makes the proxy of a trace, runs it under an MPI and compares.
-func proxied(t *testing.T, m *compile.MPI, a *trace.Reader, ranks string, o proxy.Options) (outcome, string) {
+func proxied(t *testing.T, m *mpis.MPI, a *trace.Reader, ranks int, o proxy.Options) (outcome, string) {
 	t.Helper()
 	p, err := proxy.Generate(a, o)
 	var no *proxy.RefusedError
@@ -284,32 +201,32 @@ func TestPrograms(t *testing.T) {
 	for _, m := range installed(t) {
 		var total count
 		t.Run(m.Name, func(t *testing.T) {
-			for _, p := range programs(t) {
-				if !slices.Contains(p.mpis, m.Name) || !sampled(p.name+m.Name, 4) {
+			for _, p := range mpis.NeedPrograms(t) {
+				if !p.RunsOn(m) || !sampled(p.Name+m.Name, 4) {
 					continue
 				}
-				for _, ranks := range p.ranks {
-					if ranks != "2" && !all() {
+				for _, ranks := range p.Ranks {
+					if ranks != 2 && !all() {
 						continue
 					}
-					if known(m.Name, p.name, ranks) {
+					if results.Known(m.Name, p.Name, ranks) {
 						continue
 					}
-					t.Run(p.name+"/"+ranks, func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s/%d", p.Name, ranks), func(t *testing.T) {
 						t.Parallel()
 						slots <- struct{}{}
 						defer func() { <-slots }()
-						if late() {
+						if results.Late() {
 							t.Skip("the time is up")
 						}
 						dir := t.TempDir()
-						binary := build(t, &m, &p, dir)
+						binary := build(t, m, p, dir)
 						for range times() {
-							a := traced(t, &m, t.TempDir(), "a.spoor", ranks, append([]string{binary}, p.args...)...)
-							got, why := proxied(t, &m, a, ranks, proxy.Options{})
+							a := traced(t, m, t.TempDir(), "a.spoor", ranks, append([]string{binary}, p.Args...)...)
+							got, why := proxied(t, m, a, ranks, proxy.Options{})
 							total.add(got)
-							note(t, m.Name, p.name, ranks, got, why)
-							judge(t, p.name, m.Name, got, why)
+							results.Note(t, m.Name, p.Name, ranks, string(got), why)
+							judge(t, p.Name, m.Name, got, why)
 						}
 					})
 				}
@@ -336,19 +253,11 @@ func judge(t *testing.T, name, mpi string, got outcome, why string) {
 }
 
 // build compiles a program of test/mpi.
-func build(t *testing.T, m *compile.MPI, p *program, dir string) string {
+func build(t *testing.T, m *mpis.MPI, p *mpis.Program, dir string) string {
 	t.Helper()
-	path, err := filepath.Abs(p.path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	binary := filepath.Join(dir, "app")
-	args := []string{m.CC, "-O1", "-pthread", "-o", binary, path, "-lm"}
-	if !strings.HasSuffix(p.name, ".c") {
-		args = []string{m.Fort, "-O1", "-pthread", "-fallow-argument-mismatch", "-ffixed-line-length-none", "-o", binary, path, "-lm"}
-	}
-	if out, err := run(t, m, dir, args...); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := m.Compile(binary, p.Path); err != nil {
+		t.Fatal(err)
 	}
 	return binary
 }

@@ -4,31 +4,24 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"spoor/internal/proxy"
+	"spoor/test/mpis"
 )
 
 // TestStuck runs a proxy that hangs: one of four ranks makes no calls after its
 // MPI_Init. The watchdog has to end it, and to name the ranks that wait and their calls.
 func TestStuck(t *testing.T) {
 	m := installed(t)[0]
-	for _, x := range installed(t) {
-		if x.Name == "openmpi" {
-			m = x
-		}
-	}
-	var p program
-	for _, q := range programs(t) {
-		if q.name == "collectives.c" {
-			p = q
-		}
+	p, err := mpis.ReadProgram("../mpi/collectives.c")
+	if err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	a := traced(t, &m, dir, "a.spoor", "4", build(t, &m, &p, dir))
+	a := traced(t, m, dir, "a.spoor", 4, build(t, m, p, dir))
 	made, err := proxy.Generate(a, proxy.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -40,10 +33,10 @@ func TestStuck(t *testing.T) {
 	if err := made.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	binary := compiled(t, &m, dir)
-	line := slices.Concat(m.Launcher, []string{"-n", "4", "env", "PROXY_WATCHDOG=2", binary})
+	binary := compiled(t, m, dir)
+	line := m.Command(4, "env", "PROXY_WATCHDOG=2", binary)
 	begin := time.Now()
-	out, err := run(t, &m, dir, line...)
+	out, err := run(t, m, dir, line...)
 	if err == nil || time.Since(begin) > 30*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}

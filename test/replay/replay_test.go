@@ -8,34 +8,39 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/hpcc"
+	"spoor/test/apps/compile"
+	"spoor/test/inputs"
+	"spoor/test/mpis"
 )
 
 // sampled is true for about one of n programs, always the same.
-func (p *program) sampled(n uint32) bool { return crc32.ChecksumIEEE([]byte(p.name))%n == 0 }
+func sampled(name string, n uint32) bool { return crc32.ChecksumIEEE([]byte(name))%n == 0 }
 
 // The replay of a program makes the calls that the program made.
 func TestReplayMakesTheSameCalls(t *testing.T) {
-	list := programs(t, "../mpi/*.c", "../mpi/*.f90", "../mpi/*.f")
+	list := mpis.NeedPrograms(t)
 	var y tally
 	t.Run("all", func(t *testing.T) {
 		for i, m := range installed(t) {
 			for k, p := range list {
-				if !p.runsOn(m) {
+				if !p.RunsOn(m) {
 					continue
 				}
 				// The sample takes each program on one MPI.
-				if os.Getenv("SPOOR_TEST_REPLAY") != "all" && (!p.sampled(4) || len(p.mpis) != 1 && k%2 != i) {
+				if os.Getenv("SPOOR_TEST_REPLAY") != "all" && (!sampled(p.Name, 4) || len(p.MPIs) != 1 && k%2 != i) {
 					continue
 				}
-				ranks := []int{p.few()}
+				ranks := []int{p.Few()}
 				if os.Getenv("SPOOR_TEST_REPLAY") == "all" {
-					ranks = p.ranks
+					ranks = p.Ranks
 				}
 				for _, n := range ranks {
-					t.Run(fmt.Sprintf("%s/%s/%d", m.name, p.name, n), func(t *testing.T) {
+					if results.Known(m.Name, p.Name, n) {
+						continue
+					}
+					t.Run(fmt.Sprintf("%s/%s/%d", m.Name, p.Name, n), func(t *testing.T) {
 						t.Parallel()
-						y.add(same(t, m, p, n))
+						y.run(t, m.Name, p.Name, n, func() string { return same(t, m, p, n) })
 					})
 				}
 			}
@@ -46,18 +51,23 @@ func TestReplayMakesTheSameCalls(t *testing.T) {
 
 // The mini-apps, on four ranks.
 func TestReplayOfApps(t *testing.T) {
-	list := programs(t, "../apps/*.c", "../apps/*.f90")
 	var y tally
 	t.Run("all", func(t *testing.T) {
 		for i, m := range installed(t) {
-			for k, p := range list {
+			for k, a := range compile.All {
 				if os.Getenv("SPOOR_TEST_REPLAY") != "all" && k%2 != i {
 					continue
 				}
-				p.args = []string{"-i", "5"}
-				t.Run(m.name+"/"+p.name, func(t *testing.T) {
+				if results.Known(m.Name, a.Name, 4) {
+					continue
+				}
+				t.Run(m.Name+"/"+a.Name, func(t *testing.T) {
 					t.Parallel()
-					y.add(same(t, m, p, p.few()))
+					binary, err := a.Build(m, t.TempDir())
+					if err != nil {
+						t.Fatal(err)
+					}
+					y.run(t, m.Name, a.Name, 4, func() string { return sameOf(t, m, a.Name, 4, binary, "-i", "5") })
 				})
 			}
 		}
@@ -65,85 +75,103 @@ func TestReplayOfApps(t *testing.T) {
 	t.Logf("apps: %v", y.count)
 }
 
-// Programs that nobody here wrote.
+// Programs that nobody here wrote: under the MPI that Debian links both with, and, on as
+// many ranks as there may be cores, under the other.
 func TestReplayOfRealPrograms(t *testing.T) {
 	const melt = "/usr/share/lammps/examples/melt/in.melt"
-	for _, m := range installed(t) {
-		if m.name != "openmpi" {
-			continue // what Debian links both with
+	everything := os.Getenv("SPOOR_TEST_REPLAY") == "all"
+	var y tally
+	list := installed(t)
+	for i, m := range list {
+		if m.Name != "openmpi" {
+			continue
 		}
-		t.Run("lammps", func(t *testing.T) {
-			if _, err := os.Stat(melt); err != nil {
-				skip(t, "LAMMPS is not installed")
-			}
-			sameOf(t, m, "lammps", 4, "/usr/bin/lmp", "-in", melt, "-log", "none")
-		})
-		t.Run("hpcc", func(t *testing.T) {
-			if _, err := os.Stat("/usr/bin/hpcc"); err != nil {
-				skip(t, "hpcc is not installed")
-			}
-			if os.Getenv("SPOOR_TEST_REPLAY") != "all" {
-				t.Skip("takes long: SPOOR_TEST_REPLAY=all")
-			}
-			sameOf(t, m, "hpcc", 4, "/usr/bin/hpcc")
-		})
+		try := func(name string, rarely bool, command ...string) {
+			t.Run(name, func(t *testing.T) {
+				if _, err := os.Stat(command[0]); err != nil {
+					mpis.Absent(t, "%s is not installed", name)
+				}
+				if rarely && !everything {
+					t.Skip("takes long: SPOOR_TEST_REPLAY=all")
+				}
+				if !results.Known(m.Name, name, 4) {
+					y.run(t, m.Name, name, 4, func() string { return sameOf(t, m, name, 4, command...) })
+				}
+				if !everything || len(list) < 2 {
+					return
+				}
+				other := list[1-i]
+				if pair := m.Name + " to " + other.Name; !results.Known(pair, name, 2) {
+					y.run(t, pair, name, 2, func() string {
+						dir := t.TempDir()
+						if err := inputs.Write(dir, 2); err != nil {
+							t.Fatal(err)
+						}
+						return acrossOf(t, m, other, dir, 2, command...)
+					})
+				}
+			})
+		}
+		try("lammps", false, "/usr/bin/lmp", "-in", melt, "-log", "none")
+		try("hpcc", true, "/usr/bin/hpcc")
+		try("nwchem", true, "/usr/bin/nwchem.openmpi", "water.nw")
+		try("cp2k", true, "/usr/bin/cp2k.psmp", "-i", "water.inp")
 	}
+	t.Logf("programs: %v", y.count)
 }
 
 // same traces a program and its replay and compares them. It returns how that
 // ended.
-func same(t *testing.T, m *installation, p *program, ranks int) string {
+func same(t *testing.T, m *mpis.MPI, p *mpis.Program, ranks int) string {
 	t.Helper()
-	binary, err := p.build(m)
+	binary, err := build(m, p.Path)
 	if err != nil {
 		t.Error(err)
 		return "failed"
 	}
-	return sameOf(t, m, p.name, ranks, append([]string{binary}, p.args...)...)
+	return sameOf(t, m, p.Name, ranks, append([]string{binary}, p.Args...)...)
 }
 
-func sameOf(t *testing.T, m *installation, name string, ranks int, command ...string) string {
+func sameOf(t *testing.T, m *mpis.MPI, name string, ranks int, command ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if name == "hpcc" {
-		if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpcc.Input), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if err := inputs.Write(dir, ranks); err != nil {
+		t.Fatal(err)
 	}
-	if err := m.record(dir, ranks, command...); err != nil {
+	if err := record(m, dir, ranks, command...); err != nil {
 		t.Error(err)
 		return "failed"
 	}
-	e := exceptionOf(name, m.name)
-	out, err := m.replay(dir, "--no-compute")
+	e := exceptionOf(name, m.Name)
+	out, err := replay(m, dir, "--no-compute")
 	switch {
 	case err != nil && e.kind == refused && strings.Contains(out, "can't be made again"):
 		t.Logf("refused: %s", e.reason)
 		return "refused"
 	case e.kind == refused:
-		t.Errorf("not refused, although: %s\n%s", e.reason, tail(out))
+		t.Errorf("not refused, although: %s\n%s", e.reason, mpis.Tail(out))
 		return "failed"
 	case err != nil:
-		t.Errorf("replay: %v\n%s", err, tail(out))
+		t.Errorf("replay: %v\n%s", err, mpis.Tail(out))
 		return "failed"
 	}
-	out, err = m.diff(dir)
+	out, err = compare(m, dir)
 	if err == nil {
 		return "equal"
 	}
-	if _, err := m.diff(dir, "--any-order"); err == nil {
-		t.Logf("equal but for the order of completion\n%s", tail(out))
+	if _, err := compare(m, dir, "--any-order"); err == nil {
+		t.Logf("equal but for the order of completion\n%s", mpis.Tail(out))
 		return "equal but for order"
 	}
 	if e.kind == differs {
 		if call := differsFromItself(t, m, dir, ranks, command, differing(out)); call != "" {
-			t.Logf("%s: two runs of the program differ there too, in %s\n%s", e.reason, call, tail(out))
+			t.Logf("%s: two runs of the program differ there too, in %s\n%s", e.reason, call, mpis.Tail(out))
 			return "as different as the program from itself"
 		}
-		t.Errorf("excused (%s), but no two runs of the program differ there\n%s", e.reason, tail(out))
+		t.Errorf("excused (%s), but no two runs of the program differ there\n%s", e.reason, mpis.Tail(out))
 		return "failed"
 	}
-	t.Errorf("the replay made other calls: %v\n%s", err, tail(out))
+	t.Errorf("the replay made other calls: %v\n%s", err, mpis.Tail(out))
 	return "failed"
 }
 
@@ -161,11 +189,11 @@ func differing(out string) map[string]bool {
 
 // differsFromItself traces the program again until its trace differs from a.spoor in
 // a call of one of the functions, and returns which; "" if it never does.
-func differsFromItself(t *testing.T, m *installation, dir string, ranks int, command []string, functions map[string]bool) string {
+func differsFromItself(t *testing.T, m *mpis.MPI, dir string, ranks int, command []string, functions map[string]bool) string {
 	t.Helper()
 	for range 8 {
 		again := t.TempDir()
-		if err := m.record(again, ranks, command...); err != nil {
+		if err := record(m, again, ranks, command...); err != nil {
 			t.Error(err)
 			return ""
 		}
@@ -173,7 +201,7 @@ func differsFromItself(t *testing.T, m *installation, dir string, ranks int, com
 			t.Error(err)
 			return ""
 		}
-		out, _ := m.diff(dir)
+		out, _ := compare(m, dir)
 		for name := range differing(out) {
 			if functions[name] {
 				return name

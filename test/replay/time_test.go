@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"spoor/test/mpis"
 )
 
 // A replay with gaps takes as long as the program. Here it sleeps where others
@@ -18,12 +20,8 @@ func TestReplayTakesAsLong(t *testing.T) {
 	if alone {
 		steps, runs, modes = "400", 5, []string{"stats", "lossless"}
 	}
-	p, err := readProgram("testdata/paced.c")
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := installed(t)[0]
-	binary, err := p.build(m)
+	binary, err := build(m, "testdata/paced.c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +40,15 @@ func TestReplayTakesAsLong(t *testing.T) {
 
 // takes records a program and replays it, and returns by how many percent the replay
 // takes longer.
-func takes(t *testing.T, m *installation, binary, steps string) float64 {
+func takes(t *testing.T, m *mpis.MPI, binary, steps string) float64 {
 	t.Helper()
 	dir := t.TempDir()
-	if err := m.record(dir, 4, binary, steps); err != nil {
+	if err := record(m, dir, 4, binary, steps); err != nil {
 		t.Fatal(err)
 	}
-	out, err := m.run(dir, spoor(), "replay", "--json", "--mpi", m.name, "a.spoor")
+	out, err := spoor(m, dir, "replay", "--json", "--mpi", m.Name, "a.spoor")
 	if err != nil {
-		t.Fatalf("%v\n%s", err, tail(out))
+		t.Fatalf("%v\n%s", err, mpis.Tail(out))
 	}
 	var rep struct {
 		Wall     float64 `json:"wall_ns"`

@@ -12,36 +12,33 @@ import (
 	"testing"
 	"time"
 
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
 // A call that takes too long ends the replay, and every rank says where it is.
 func TestWatchdogNamesRanksAndCalls(t *testing.T) {
-	p, err := readProgram("testdata/late.c")
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := installed(t)[0]
-	binary, err := p.build(m)
+	binary, err := build(m, "testdata/late.c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := m.record(dir, 2, binary); err != nil {
+	if err := record(m, dir, 2, binary); err != nil {
 		t.Fatal(err)
 	}
-	out, err := m.run(dir, spoor(), "replay", "--mpi", m.name, "--timeout", "1s", "a.spoor")
+	out, err := spoor(m, dir, "replay", "--mpi", m.Name, "--timeout", "1s", "a.spoor")
 	if err == nil {
 		t.Errorf("the replay went on\n%s", out)
 	}
 	for _, want := range []string{"rank 1: waits for ", " in call 2, MPI_Recv(buf=", "rank 0: computes before call 2, MPI_Send("} {
 		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in\n%s", want, tail(out))
+			t.Errorf("%q is not in\n%s", want, mpis.Tail(out))
 		}
 	}
 	// Time that the program computed is no time in a call.
-	if out, err := m.run(dir, spoor(), "replay", "--mpi", m.name, "--timeout", "1s", "--no-compute", "a.spoor"); err != nil {
-		t.Errorf("without gaps: %v\n%s", err, tail(out))
+	if out, err := spoor(m, dir, "replay", "--mpi", m.Name, "--timeout", "1s", "--no-compute", "a.spoor"); err != nil {
+		t.Errorf("without gaps: %v\n%s", err, mpis.Tail(out))
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".spoor-replay-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -52,14 +49,10 @@ func TestWatchdogNamesRanksAndCalls(t *testing.T) {
 // the replay gets one that does not.
 func TestWatchdogEndsWhatHangs(t *testing.T) {
 	m := installed(t)[0]
-	if m.name != "openmpi" {
-		skip(t, "which messages are kept is set for Open MPI, which is not installed")
+	if m.Name != "openmpi" {
+		mpis.Absent(t, "which messages are kept is set for Open MPI, which is not installed")
 	}
-	p, err := readProgram("testdata/unsafe.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary, err := p.build(m)
+	binary, err := build(m, "testdata/unsafe.c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,18 +60,18 @@ func TestWatchdogEndsWhatHangs(t *testing.T) {
 	const limit = "OMPI_MCA_btl_vader_eager_limit"
 	t.Setenv(limit, "65536")
 	t.Setenv("OMPI_MCA_btl", "self,vader")
-	if err := m.record(dir, 2, binary); err != nil {
+	if err := record(m, dir, 2, binary); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(limit, "1024")
 	began := time.Now()
-	out, err := m.run(dir, spoor(), "replay", "--mpi", m.name, "--timeout", "2s", "a.spoor")
+	out, err := spoor(m, dir, "replay", "--mpi", m.Name, "--timeout", "2s", "a.spoor")
 	if took := time.Since(began); err == nil || took > 30*time.Second {
-		t.Errorf("the replay ended after %v: %v\n%s", took, err, tail(out))
+		t.Errorf("the replay ended after %v: %v\n%s", took, err, mpis.Tail(out))
 	}
 	for rank := range 2 {
 		if want := fmt.Sprintf("rank %d: waits for 2", rank); !strings.Contains(out, want) || !strings.Contains(out, "in call 2, MPI_Send(") {
-			t.Errorf("%q is not in\n%s", want, tail(out))
+			t.Errorf("%q is not in\n%s", want, mpis.Tail(out))
 		}
 	}
 }
@@ -89,22 +82,26 @@ func TestWatchdogEndsWhatHangs(t *testing.T) {
 func TestReplayUnderAnotherMPI(t *testing.T) {
 	list := installed(t)
 	if len(list) < 2 {
-		skip(t, "only one MPI is installed")
+		mpis.Absent(t, "only one MPI is installed")
 	}
-	all := programs(t, "../mpi/*.c", "../mpi/*.f90", "../mpi/*.f")
+	all := mpis.NeedPrograms(t)
 	sample := []string{"butterfly.c", "collectives.c", "datatypes.c", "wildcards.c", "bottom.c", "attr_finalize.c"}
 	var y tally
 	t.Run("all", func(t *testing.T) {
 		for i, a := range list {
 			b := list[1-i]
 			for _, p := range all {
-				n := slices.Index(sample, p.name)
-				if !p.runsOn(a) || !p.runsOn(b) || os.Getenv("SPOOR_TEST_REPLAY") != "all" && n%2 != i {
+				n := slices.Index(sample, p.Name)
+				if !p.RunsOn(a) || !p.RunsOn(b) || os.Getenv("SPOOR_TEST_REPLAY") != "all" && n%2 != i {
 					continue
 				}
-				t.Run(a.name+"/"+p.name, func(t *testing.T) {
+				pair := a.Name + " to " + b.Name
+				if results.Known(pair, p.Name, p.Few()) {
+					continue
+				}
+				t.Run(a.Name+"/"+p.Name, func(t *testing.T) {
 					t.Parallel()
-					y.add(across(t, a, b, p))
+					y.run(t, pair, p.Name, p.Few(), func() string { return across(t, a, b, p) })
 				})
 			}
 		}
@@ -113,36 +110,40 @@ func TestReplayUnderAnotherMPI(t *testing.T) {
 }
 
 // across replays the trace of a program under another MPI.
-func across(t *testing.T, a, b *installation, p *program) string {
+func across(t *testing.T, a, b *mpis.MPI, p *mpis.Program) string {
 	t.Helper()
-	binary, err := p.build(a)
+	binary, err := build(a, p.Path)
 	if err != nil {
 		t.Error(err)
 		return "failed"
 	}
-	dir := t.TempDir()
-	if err := a.record(dir, p.few(), append([]string{binary}, p.args...)...); err != nil {
+	return acrossOf(t, a, b, t.TempDir(), p.Few(), append([]string{binary}, p.Args...)...)
+}
+
+func acrossOf(t *testing.T, a, b *mpis.MPI, dir string, ranks int, command ...string) string {
+	t.Helper()
+	if err := record(a, dir, ranks, command...); err != nil {
 		t.Error(err)
 		return "failed"
 	}
-	out, err := b.replay(dir, "--no-compute")
+	out, err := replay(b, dir, "--no-compute")
 	switch {
 	case err != nil && strings.Contains(out, "can't be made again"):
-		t.Logf("refused: %s", tail(out))
+		t.Logf("refused: %s", mpis.Tail(out))
 		return "refused"
 	case err != nil:
-		t.Errorf("under %s: %v\n%s", b.name, err, tail(out))
+		t.Errorf("under %s: %v\n%s", b.Name, err, mpis.Tail(out))
 		return "failed"
 	}
-	out, err = b.diff(dir)
+	out, err = compare(b, dir)
 	if err == nil {
 		return "equal"
 	}
 	if why := sameQuestions(t, filepath.Join(dir, "a.spoor"), filepath.Join(dir, "b.spoor")); why != "" {
-		t.Errorf("under %s other calls were made: %s\n%s", b.name, why, tail(out))
+		t.Errorf("under %s other calls were made: %s\n%s", b.Name, why, mpis.Tail(out))
 		return "failed"
 	}
-	t.Logf("%s answers otherwise:\n%s", b.name, tail(out))
+	t.Logf("%s answers otherwise:\n%s", b.Name, mpis.Tail(out))
 	return "the same calls with other answers"
 }
 
@@ -229,20 +230,16 @@ func sameInput(v, w *trace.Value) bool {
 // Files of the names that the program used are neither written nor deleted: the program
 // deletes its own in the end, and here the user has put others in their place.
 func TestReplayLeavesFilesAlone(t *testing.T) {
-	p, err := readProgram("../apps/checkpoint.c")
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := installed(t)[0]
-	binary, err := p.build(m)
+	binary, err := build(m, "../apps/checkpoint.c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := m.record(dir, 2, binary, "-i", "2"); err != nil {
+	if err := record(m, dir, 2, binary, "-i", "2"); err != nil {
 		t.Fatal(err)
 	}
-	dump, err := m.run(dir, spoor(), "dump", "a.spoor")
+	dump, err := spoor(m, dir, "dump", "a.spoor")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,8 +256,8 @@ func TestReplayLeavesFilesAlone(t *testing.T) {
 		}
 	}
 	before := names(t, dir)
-	if out, err := m.run(dir, spoor(), "replay", "-q", "--mpi", m.name, "--no-compute", "a.spoor"); err != nil {
-		t.Fatalf("%v\n%s", err, tail(out))
+	if out, err := spoor(m, dir, "replay", "-q", "--mpi", m.Name, "--no-compute", "a.spoor"); err != nil {
+		t.Fatalf("%v\n%s", err, mpis.Tail(out))
 	}
 	if after := names(t, dir); after != before {
 		t.Errorf("there were %s, now there are %s", before, after)
@@ -270,8 +267,8 @@ func TestReplayLeavesFilesAlone(t *testing.T) {
 			t.Errorf("%s has become %q, %v", name, b, err)
 		}
 	}
-	if out, err := m.run(dir, spoor(), "replay", "-q", "--mpi", m.name, "--no-compute", "--files", "kept", "a.spoor"); err != nil {
-		t.Fatalf("%v\n%s", err, tail(out))
+	if out, err := spoor(m, dir, "replay", "-q", "--mpi", m.Name, "--no-compute", "--files", "kept", "a.spoor"); err != nil {
+		t.Fatalf("%v\n%s", err, mpis.Tail(out))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "kept")); err != nil {
 		t.Error(err)

@@ -7,121 +7,68 @@
 package run
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"spoor/test/mpis"
 )
 
-// An installation is one MPI.
-type installation struct{ name, cc, mpiexec string }
-
-func installations(t *testing.T) []installation {
-	t.Helper()
-	var list []installation
-	for _, name := range []string{"mpich", "openmpi"} {
-		m := installation{name, "mpicc." + name, "mpiexec." + name}
-		_, err := exec.LookPath(m.mpiexec)
-		if _, err2 := exec.LookPath(m.cc); err == nil && err2 == nil {
-			list = append(list, m)
-		}
-	}
-	if len(list) == 0 {
-		skip(t, "no MPI is installed")
-	}
-	return list
-}
-
-func skip(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
+var tool = mpis.Root("bin", "spoor")
 
 // A shell is a directory in which commands run.
 type shell struct {
 	t   *testing.T
-	mpi installation
+	mpi *mpis.MPI
 	dir string
 }
 
 // each runs a test with each MPI in a directory that has the named program.
 func each(t *testing.T, program string, test func(s *shell)) {
-	if _, err := os.Stat(tool(t)); err != nil {
-		skip(t, "the tool is not built: %v", err)
-	}
-	source, err := filepath.Abs("../mpi/" + program + ".c")
+	mpis.NeedSpoor(t)
+	p, err := mpis.ReadProgram("../mpi/" + program + ".c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range installations(t) {
-		// The program's head says for which MPIs it is.
-		_, mpis, _ := strings.Cut(string(text), "\n// mpi:")
-		mpis, _, _ = strings.Cut(mpis, "\n")
-		if !slices.Contains(strings.Fields(mpis), m.name) {
+	for _, m := range mpis.Need(t) {
+		if !p.RunsOn(m) {
 			continue
 		}
-		t.Run(m.name, func(t *testing.T) {
+		t.Run(m.Name, func(t *testing.T) {
 			s := &shell{t, m, t.TempDir()}
-			if out, err := exec.Command(m.cc, "-O1", "-o", filepath.Join(s.dir, "app"), source).CombinedOutput(); err != nil {
-				t.Fatalf("%s: %v\n%s", m.cc, err, out)
+			if err := m.Compile(filepath.Join(s.dir, "app"), p.Path); err != nil {
+				t.Fatal(err)
 			}
 			test(s)
 		})
 	}
 }
 
-func tool(t *testing.T) string {
-	path, err := filepath.Abs("../../bin/spoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// launcher is the command line before the program.
-func (s *shell) launcher(ranks string) []string {
-	list := []string{s.mpi.mpiexec, "-n", ranks}
-	if s.mpi.name == "openmpi" {
-		list = append(list, "--oversubscribe")
-	}
-	return list
-}
-
 // run runs a command and returns its exit code and what it printed.
 func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	var out, errs bytes.Buffer
-	c.Dir, c.Stdout, c.Stderr = s.dir, &out, &errs
-	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	if err := c.Run(); err != nil && c.ProcessState == nil {
-		s.t.Fatalf("%q: %v", args, err)
+	r := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir()}.Run(args...)
+	if exit := (*exec.ExitError)(nil); r.Err != nil && !errors.As(r.Err, &exit) {
+		s.t.Fatalf("%q: %v", args, r)
 	}
-	if ctx.Err() != nil {
-		s.t.Fatalf("%q takes too long\n%s%s", args, out.Bytes(), errs.Bytes())
-	}
-	return c.ProcessState.ExitCode(), out.String(), errs.String()
+	return r.Code, r.Stdout, r.Stderr
+}
+
+// plain runs the program as it is.
+func (s *shell) plain(ranks int) (code int, stdout, stderr string) {
+	s.t.Helper()
+	return s.run(s.mpi.Command(ranks, "./app")...)
 }
 
 // spoor runs the tool, which has to succeed.
 func (s *shell) spoor(args ...string) (stdout, stderr string) {
 	s.t.Helper()
-	code, stdout, stderr := s.run(append([]string{tool(s.t)}, args...)...)
+	code, stdout, stderr := s.run(append([]string{tool}, args...)...)
 	if code != 0 {
 		s.t.Fatalf("spoor %q: code %d\n%s%s", args, code, stdout, stderr)
 	}
@@ -129,9 +76,9 @@ func (s *shell) spoor(args ...string) (stdout, stderr string) {
 }
 
 // traced runs the program under spoor.
-func (s *shell) traced(flags []string, ranks string, args ...string) (code int, stdout, stderr string) {
+func (s *shell) traced(flags []string, ranks int, args ...string) (code int, stdout, stderr string) {
 	s.t.Helper()
-	line := slices.Concat([]string{tool(s.t), "run"}, flags, s.launcher(ranks), []string{"./app"}, args)
+	line := slices.Concat([]string{tool, "run"}, flags, s.mpi.Command(ranks, append([]string{"./app"}, args...)...))
 	return s.run(line...)
 }
 
@@ -195,8 +142,8 @@ func (s *shell) info(trace string) overview {
 // A run has one trace, prints what it would without spoor, and leaves nothing else.
 func TestRun(t *testing.T) {
 	each(t, "stencil", func(s *shell) {
-		_, plain, _ := s.run(append(s.launcher("3"), "./app")...)
-		code, stdout, stderr := s.traced(s.scratch(), "3")
+		_, plain, _ := s.plain(3)
+		code, stdout, stderr := s.traced(s.scratch(), 3)
 		if code != 0 || stdout != plain {
 			s.t.Errorf("code %d, output %q, without spoor %q", code, stdout, plain)
 		}
@@ -210,7 +157,7 @@ func TestRun(t *testing.T) {
 			s.t.Errorf("info %+v", o)
 		}
 		// Once more: the same calls, in a trace of another name.
-		s.traced(nil, "3")
+		s.traced(nil, 3)
 		s.spoor("diff", "app.spoor", "app-2.spoor")
 	})
 }
@@ -218,7 +165,7 @@ func TestRun(t *testing.T) {
 // spoor may also stand behind the launcher.
 func TestRunAsRank(t *testing.T) {
 	each(t, "stencil", func(s *shell) {
-		code, _, stderr := s.run(append(s.launcher("2"), tool(s.t), "run", "./app")...)
+		code, _, stderr := s.run(s.mpi.Command(2, tool, "run", "./app")...)
 		if code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
@@ -234,11 +181,11 @@ func TestCrashes(t *testing.T) {
 	for _, program := range []string{"crash_segv", "crash_kill", "crash_abort", "crash_exit"} {
 		t.Run(program, func(t *testing.T) {
 			each(t, program, func(s *shell) {
-				plain, _, _ := s.run(append(s.launcher("3"), "./app")...)
-				code, _, stderr := s.traced(s.scratch(), "3")
+				plain, _, _ := s.plain(3)
+				code, _, stderr := s.traced(s.scratch(), 3)
 				// What Hydra says of ranks that left without MPI_Finalize depends on
 				// which of them it sees first: 0, 1 or 9, without spoor too.
-				if code != plain && !(program == "crash_exit" && s.mpi.name == "mpich") {
+				if code != plain && !(program == "crash_exit" && s.mpi.Name == "mpich") {
 					s.t.Errorf("code %d, without spoor %d", code, plain)
 				}
 				s.wants(stderr, "spoor recover app.spoor.partial")
@@ -264,7 +211,7 @@ func TestCrashes(t *testing.T) {
 // afterwards.
 func TestSessions(t *testing.T) {
 	each(t, "sessions", func(s *shell) {
-		code, _, stderr := s.traced(s.scratch(), "2")
+		code, _, stderr := s.traced(s.scratch(), 2)
 		if code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
@@ -277,7 +224,7 @@ func TestSessions(t *testing.T) {
 // A spawned world has a trace beside that of its parents.
 func TestSpawn(t *testing.T) {
 	each(t, "spawn", func(s *shell) {
-		code, _, stderr := s.traced(s.scratch(), "1")
+		code, _, stderr := s.traced(s.scratch(), 1)
 		if code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
@@ -295,15 +242,19 @@ func TestSpawn(t *testing.T) {
 
 // Ranks that don't find each other are told apart from a parallel run.
 func TestForeignLauncher(t *testing.T) {
-	if list := installations(t); len(list) < 2 {
-		skip(t, "only one MPI is installed")
+	if list := mpis.Need(t); len(list) < 2 {
+		mpis.Absent(t, "only one MPI is installed")
 	}
 	each(t, "stencil", func(s *shell) {
-		if s.mpi.name != "mpich" {
+		if s.mpi.Name != "mpich" {
 			s.t.Skip("Open MPI's ranks don't start under MPICH's launcher everywhere")
 		}
-		s.mpi.name, s.mpi.mpiexec = "openmpi", "mpiexec.openmpi"
-		_, _, stderr := s.traced(nil, "2")
+		other, err := mpis.Find("openmpi")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.mpi = other
+		_, _, stderr := s.traced(nil, 2)
 		s.wants(stderr, "every process was a world of one rank", "another MPI (MPICH family) than its launcher (Open MPI)")
 	})
 }
@@ -314,7 +265,7 @@ func TestNoMPI(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.dir, "app"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
 			s.t.Fatal(err)
 		}
-		code, _, stderr := s.run(tool(s.t), "run", "./app")
+		code, _, stderr := s.run(tool, "run", "./app")
 		if code != 3 {
 			s.t.Errorf("code %d", code)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
@@ -31,10 +32,10 @@ func TestFortranNames(t *testing.T) {
 	for _, name := range functions(t, library(t)) {
 		own[name] = true
 	}
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
 			found := 0
-			for _, lib := range fortranLibraries[m.name] {
+			for _, lib := range fortranLibraries[m.Name] {
 				out, err := exec.Command("cc", "-print-file-name="+lib).Output()
 				path := strings.TrimSpace(string(out))
 				if err != nil || !filepath.IsAbs(path) {
@@ -52,7 +53,7 @@ func TestFortranNames(t *testing.T) {
 			}
 			t.Logf("%d procedures", found)
 			if found < 1000 {
-				skip(t, "no Fortran library: %d procedures", found)
+				mpis.Absent(t, "no Fortran library: %d procedures", found)
 			}
 		})
 	}
@@ -84,20 +85,14 @@ func TestFortranLoadedLocally(t *testing.T) {
 	if out, err := exec.Command("make", "-C", root, "bin/spoor").CombinedOutput(); err != nil {
 		t.Fatalf("make: %v\n%s", err, out)
 	}
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
-			fortran := m
-			fortran.cc = "mpifort." + m.name
-			if _, err := exec.LookPath(fortran.cc); err != nil {
-				skip(t, "no Fortran: %v", err)
-			}
-			plugin := fortran.compile(t, "fplugin.f90", "fplugin.so")
-			plain := installation{name: "none", cc: "cc"}
-			program := plain.compile(t, "local.c", "local")
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			plugin := compile(t, m.Fort, "fplugin.f90", "fplugin.so")
+			program := compile(t, "cc", "local.c", "local")
 			dir, scratch := t.TempDir(), t.TempDir()
-			r := m.run(t, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, 2, program, plugin)
-			if r.failure != nil || r.out != "max 9\n" || len(r.spoorLines()) > 0 {
-				t.Fatalf("%v\n%s%s", r.failure, r.out, r.err)
+			r := run(t, m, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, 2, program, plugin)
+			if r.Err != nil || r.Stdout != "max 9\n" || len(spoorLines(r)) > 0 {
+				t.Fatalf("%v\n%s%s", r.Err, r.Stdout, r.Stderr)
 			}
 			checkFiles(t, dir, scratch, true)
 			got := callNames(t, filepath.Join(dir, "local.spoor"))

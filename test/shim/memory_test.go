@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
@@ -14,8 +15,8 @@ import (
 // and device, and a freed segment's number serves again.
 func TestDeviceMemory(t *testing.T) {
 	shim := library(t)
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			// hip finds its runtime in the same library
 			runtime := filepath.Join(dir, "libcudart.so.12")
@@ -24,14 +25,14 @@ func TestDeviceMemory(t *testing.T) {
 				t.Fatalf("cc: %v\n%s", err, out)
 			}
 			program := filepath.Join(dir, "gpu")
-			out, err = exec.Command(m.cc, "-o", program, filepath.Join("testdata", "gpu.c"), runtime, "-Wl,-rpath,"+dir).CombinedOutput()
+			out, err = exec.Command(m.CC, "-o", program, filepath.Join("testdata", "gpu.c"), runtime, "-Wl,-rpath,"+dir).CombinedOutput()
 			if err != nil {
-				t.Fatalf("%s: %v\n%s", m.cc, err, out)
+				t.Fatalf("%s: %v\n%s", m.CC, err, out)
 			}
 			file := filepath.Join(dir, "gpu.spoor")
-			r := m.run(t, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_OUT=" + file}, 1, program)
-			if r.failure != nil || r.out != "done\n" {
-				t.Fatalf("%v, printed %q\n%s", r.failure, r.out, r.err)
+			r := run(t, m, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_OUT=" + file}, 1, program)
+			if r.Err != nil || r.Stdout != "done\n" {
+				t.Fatalf("%v, printed %q\n%s", r.Err, r.Stdout, r.Stderr)
 			}
 			round := []trace.Location{
 				{Class: trace.DeviceMemory, Device: 1, ID: 0, Offset: 64},

@@ -8,11 +8,12 @@ import (
 
 	"spoor/internal/profile"
 	"spoor/internal/symbolise"
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
 // plugin makes a plugin of a source file.
-func plugin(t *testing.T, m installation, source string, flags ...string) string {
+func plugin(t *testing.T, m *mpis.MPI, source string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	header, err := filepath.Abs("../../shim/spoor_plugin.h")
@@ -24,7 +25,7 @@ func plugin(t *testing.T, m installation, source string, flags ...string) string
 	}
 	so := filepath.Join(dir, "plugin.so")
 	args := append([]string{"-O1", "-shared", "-fPIC", "-I", dir, "-o", so, source}, flags...)
-	if out, err := exec.Command(m.cc, args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(m.CC, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return so
@@ -32,18 +33,18 @@ func plugin(t *testing.T, m installation, source string, flags ...string) string
 
 // attached sums up what a run of hooked.c attached to the calls of rank 0: by
 // function and name.
-func attached(t *testing.T, m installation, env ...string) (sums map[string]trace.ValueStat, said []string) {
+func attached(t *testing.T, m *mpis.MPI, env ...string) (sums map[string]trace.ValueStat, said []string) {
 	t.Helper()
-	return attachedIn(t, m, m.compile(t, "hooked.c", "hooked"), env...)
+	return attachedIn(t, m, compile(t, m.CC, "hooked.c", "hooked"), env...)
 }
 
-func attachedIn(t *testing.T, m installation, program string, env ...string) (sums map[string]trace.ValueStat, said []string) {
+func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums map[string]trace.ValueStat, said []string) {
 	t.Helper()
 	shim := library(t)
 	dir, scratch := t.TempDir(), t.TempDir()
-	r := m.run(t, dir, append([]string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, env...), 2, program)
-	if r.failure != nil || strings.Count(r.out, "rank done") != 2 {
-		t.Fatalf("%v\n%s%s", r.failure, r.out, r.err)
+	r := run(t, m, dir, append([]string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, env...), 2, program)
+	if r.Err != nil || strings.Count(r.Stdout, "rank done") != 2 {
+		t.Fatalf("%v\n%s%s", r.Err, r.Stdout, r.Stderr)
 	}
 	checkFiles(t, dir, scratch, true)
 	read, err := trace.Open(filepath.Join(dir, "hooked.spoor"))
@@ -83,7 +84,7 @@ func attachedIn(t *testing.T, m installation, program string, env ...string) (su
 	if read.Classes() == 1 {
 		checkProfile(t, read, sums)
 	}
-	return sums, r.spoorLines()
+	return sums, spoorLines(r)
 }
 
 // checkProfile holds what the flat profile says of attached values against sums
@@ -113,8 +114,8 @@ func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.ValueStat
 // A plugin sees every call once, with its parameters, and what it attaches to a
 // call stays with it; its own calls leave no trace.
 func TestPlugin(t *testing.T) {
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			got, said := attached(t, m, "SPOOR_PLUGIN="+plugin(t, m, "testdata/watch.c"))
 			if len(said) > 0 {
@@ -151,15 +152,11 @@ func TestPlugin(t *testing.T) {
 // In Fortran it is the same, through each of the bindings: once for each call,
 // with parameters as in C.
 func TestPluginInFortran(t *testing.T) {
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			fc := strings.Replace(m.cc, "mpicc", "mpifort", 1)
-			if _, err := exec.LookPath(fc); err != nil {
-				skip(t, "no Fortran: %v", err)
-			}
 			program := filepath.Join(t.TempDir(), "hooked")
-			if out, err := exec.Command(fc, "-w", "-o", program, "testdata/hooked.f90").CombinedOutput(); err != nil {
+			if out, err := exec.Command(m.Fort, "-w", "-o", program, "testdata/hooked.f90").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			got, said := attachedIn(t, m, program, "SPOOR_PLUGIN="+plugin(t, m, "testdata/watch.c"))
@@ -188,7 +185,7 @@ func TestPluginInFortran(t *testing.T) {
 
 // A plugin that can't work is left out, with one line for all ranks.
 func TestBadPlugins(t *testing.T) {
-	m := installed(t)[0]
+	m := mpis.Need(t)[0]
 	good := plugin(t, m, "testdata/watch.c")
 	for name, c := range map[string]struct {
 		path, env, says string
@@ -215,7 +212,7 @@ func TestBadPlugins(t *testing.T) {
 // Counters of the kernel are there on every machine; of the processor's, one that
 // is missing is told.
 func TestCounters(t *testing.T) {
-	m := installed(t)[len(installed(t))-1]
+	m := mpis.Need(t)[len(mpis.Need(t))-1]
 	got, said := attached(t, m, "SPOOR_COUNTERS=task-clock,page-faults,context-switches")
 	if len(said) > 0 && strings.Contains(said[0], "can't count") {
 		t.Skipf("no perf events here: %s", said[0])
@@ -241,7 +238,7 @@ func TestCounters(t *testing.T) {
 
 // The example is made as its head says, and attaches something to every call.
 func TestExamplePlugin(t *testing.T) {
-	m := installed(t)[0]
+	m := mpis.Need(t)[0]
 	got, said := attached(t, m, "SPOOR_PLUGIN="+plugin(t, m, "../../examples/plugin/burst.c", "-Wall", "-Wextra", "-Werror"))
 	if len(said) > 0 {
 		t.Errorf("says %q", said)

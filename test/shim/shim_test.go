@@ -6,62 +6,24 @@ package shim
 
 import (
 	"bytes"
-	"context"
 	"debug/elf"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"spoor/test/mpis"
 )
 
-const (
-	perRun = 2 * time.Minute
-	root   = "../.."
-)
-
-// An installation is one MPI of this machine.
-type installation struct {
-	name string
-	cc   string
-	exec []string
-}
-
-var installations = []installation{
-	{"mpich", "mpicc.mpich", []string{"mpiexec.mpich"}},
-	{"openmpi", "mpicc.openmpi", []string{"mpiexec.openmpi", "--oversubscribe"}},
-}
-
-func skip(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
-func installed(t *testing.T) []installation {
-	t.Helper()
-	var list []installation
-	for _, m := range installations {
-		if _, err := exec.LookPath(m.cc); err == nil {
-			list = append(list, m)
-		}
-	}
-	if len(list) == 0 {
-		skip(t, "no MPI is installed")
-	}
-	return list
-}
+const root = "../.."
 
 // library makes the shim and the engine and returns the shim's path.
 func library(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("cc"); err != nil {
-		skip(t, "no C compiler: %v", err)
+		mpis.Absent(t, "no C compiler: %v", err)
 	}
 	out, err := exec.Command("make", "-C", root, "bin/libspoor.so", "bin/libspoor-engine.so").CombinedOutput()
 	if err != nil {
@@ -75,45 +37,31 @@ func library(t *testing.T) string {
 }
 
 // compile makes a program, or a library if name ends in .so, of testdata/source.
-func (m *installation) compile(t *testing.T, source, name string) string {
+func compile(t *testing.T, compiler, source, name string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), name)
 	args := []string{"-O1", "-g", "-w", "-pthread", "-o", out, filepath.Join("testdata", source), "-ldl"}
 	if strings.HasSuffix(name, ".so") {
 		args = append(args, "-shared", "-fPIC")
 	}
-	if text, err := exec.Command(m.cc, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %v: %v\n%s", m.cc, args, err, text)
+	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", compiler, args, err, text)
 	}
 	return out
 }
 
-type result struct {
-	out, err string
-	failure  error
-}
-
-// run starts a job in dir, each rank with additional environment.
-func (m *installation) run(t *testing.T, dir string, env []string, ranks int, command ...string) result {
+// run starts a job in dir, each rank with additional environment, which the launcher
+// does without.
+func run(t *testing.T, m *mpis.MPI, dir string, env []string, ranks int, command ...string) mpis.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), perRun)
-	defer cancel()
-	args := append(m.exec[1:len(m.exec):len(m.exec)], "-n", fmt.Sprint(ranks), "env")
-	args = append(append(args, env...), command...)
-	cmd := exec.CommandContext(ctx, m.exec[0], args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-		"OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1")
-	var out, err bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &err
-	failure := cmd.Run()
-	return result{out.String(), err.String(), failure}
+	line := m.Command(ranks, append(append([]string{"env"}, env...), command...)...)
+	return mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir()}.Run(line...)
 }
 
 // spoorLines is what the shim and the engine said.
-func (r result) spoorLines() []string {
+func spoorLines(r mpis.Result) []string {
 	var list []string
-	for _, line := range strings.Split(r.err, "\n") {
+	for _, line := range strings.Split(r.Stderr, "\n") {
 		if strings.HasPrefix(line, "spoor: ") {
 			list = append(list, line)
 		}
@@ -144,25 +92,25 @@ func TestUnnoticed(t *testing.T) {
 		{name: "no scratch", program: "huge.c", env: []string{"SPOOR_SCRATCH=/proc/none"},
 			says: "won't survive a crash", lines: 2, trace: true},
 	}
-	for _, m := range installed(t) {
+	for _, m := range mpis.Need(t) {
 		for _, test := range tests {
-			t.Run(m.name+"/"+test.name, func(t *testing.T) {
+			t.Run(m.Name+"/"+test.name, func(t *testing.T) {
 				t.Parallel()
-				program := m.compile(t, test.program, strings.TrimSuffix(test.program, ".c"))
+				program := compile(t, m.CC, test.program, strings.TrimSuffix(test.program, ".c"))
 				dir, scratch := t.TempDir(), t.TempDir()
-				plain := m.run(t, dir, nil, 2, program)
-				if plain.failure != nil {
-					t.Fatalf("without the shim: %v\n%s", plain.failure, plain.err)
+				plain := run(t, m, dir, nil, 2, program)
+				if plain.Err != nil {
+					t.Fatalf("without the shim: %v\n%s", plain.Err, plain.Stderr)
 				}
 				env := append([]string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, test.env...)
-				traced := m.run(t, dir, env, 2, program)
-				if traced.failure != nil {
-					t.Fatalf("with the shim: %v\n%s", traced.failure, traced.err)
+				traced := run(t, m, dir, env, 2, program)
+				if traced.Err != nil {
+					t.Fatalf("with the shim: %v\n%s", traced.Err, traced.Stderr)
 				}
-				if traced.out != plain.out {
-					t.Errorf("output changed from\n%s\nto\n%s", plain.out, traced.out)
+				if traced.Stdout != plain.Stdout {
+					t.Errorf("output changed from\n%s\nto\n%s", plain.Stdout, traced.Stdout)
 				}
-				said := traced.spoorLines()
+				said := spoorLines(traced)
 				for _, line := range said {
 					if test.says == "" || !regexp.MustCompile(test.says).MatchString(line) {
 						t.Errorf("unexpected: %s", line)
@@ -193,17 +141,17 @@ func checkFiles(t *testing.T, dir, scratch string, trace bool) {
 // If one rank can't trace, none does, and none waits for it.
 func TestOneRankWithoutEngine(t *testing.T) {
 	shim := library(t)
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
-			program := m.compile(t, "huge.c", "huge")
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			program := compile(t, m.CC, "huge.c", "huge")
 			dir, scratch := t.TempDir(), t.TempDir()
 			script := `if [ "${PMI_RANK-$OMPI_COMM_WORLD_RANK}" = 1 ]; then export SPOOR_ENGINE=/nonexistent; fi
 LD_PRELOAD=` + shim + ` exec ` + program
-			r := m.run(t, dir, []string{"SPOOR_SCRATCH=" + scratch}, 3, "sh", "-c", script)
-			if r.failure != nil {
-				t.Fatalf("%v\n%s", r.failure, r.err)
+			r := run(t, m, dir, []string{"SPOOR_SCRATCH=" + scratch}, 3, "sh", "-c", script)
+			if r.Err != nil {
+				t.Fatalf("%v\n%s", r.Err, r.Stderr)
 			}
-			if said := r.spoorLines(); len(said) != 3 {
+			if said := spoorLines(r); len(said) != 3 {
 				t.Errorf("want a line per rank, not %q", said)
 			}
 			checkFiles(t, dir, scratch, false)
@@ -213,15 +161,14 @@ LD_PRELOAD=` + shim + ` exec ` + program
 
 func TestMPILoadedLocally(t *testing.T) {
 	shim := library(t)
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
-			plugin := m.compile(t, "plugin.c", "plugin.so")
-			plain := installation{name: "none", cc: "cc"}
-			program := plain.compile(t, "local.c", "local")
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			plugin := compile(t, m.CC, "plugin.c", "plugin.so")
+			program := compile(t, "cc", "local.c", "local")
 			dir, scratch := t.TempDir(), t.TempDir()
-			r := m.run(t, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, 2, program, plugin)
-			if r.failure != nil || r.out != "max 9\n" || len(r.spoorLines()) > 0 {
-				t.Fatalf("%v\n%s%s", r.failure, r.out, r.err)
+			r := run(t, m, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch}, 2, program, plugin)
+			if r.Err != nil || r.Stdout != "max 9\n" || len(spoorLines(r)) > 0 {
+				t.Fatalf("%v\n%s%s", r.Err, r.Stdout, r.Stderr)
 			}
 			checkFiles(t, dir, scratch, true)
 		})
@@ -235,8 +182,7 @@ func TestStandardABI(t *testing.T) {
 	if out, err := exec.Command("make", "-C", root, "bin/spoor").CombinedOutput(); err != nil {
 		t.Fatalf("make: %v\n%s", err, out)
 	}
-	plain := installation{name: "none", cc: "cc"}
-	toy := plain.compile(t, "abi_mpi.c", "libmpi_abi.so")
+	toy := compile(t, "cc", "abi_mpi.c", "libmpi_abi.so")
 	dir, scratch := t.TempDir(), t.TempDir()
 	program := filepath.Join(dir, "abi_app")
 	cc := exec.Command("cc", "-o", program, "testdata/abi_app.c", toy)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
@@ -33,13 +34,13 @@ func TestStacksInC(t *testing.T) {
 		{"unoptimised", "-O0", []string{"mpich"}},
 		{"no-tables", "-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-omit-frame-pointer", []string{"openmpi"}},
 	} {
-		for _, m := range installed(t) {
-			if !slices.Contains(build.mpi, m.name) {
+		for _, m := range mpis.Need(t) {
+			if !slices.Contains(build.mpi, m.Name) {
 				continue
 			}
-			t.Run(build.name+"/"+m.name, func(t *testing.T) {
+			t.Run(build.name+"/"+m.Name, func(t *testing.T) {
 				t.Parallel()
-				got := stacks(t, m, m.cc, "stacks.c", strings.Fields(build.flags+" -fno-optimize-sibling-calls -fno-ipa-icf -pthread"))
+				got := stacks(t, m, m.CC, "stacks.c", strings.Fields(build.flags+" -fno-optimize-sibling-calls -fno-ipa-icf -pthread"))
 				for tag, list := range want {
 					if !slices.Equal(got[tag], list) {
 						t.Errorf("tag %d: %q, want %q", tag, got[tag], list)
@@ -65,14 +66,10 @@ func TestStacksInC(t *testing.T) {
 }
 
 func TestStacksInFortran(t *testing.T) {
-	for _, m := range installed(t) {
-		fc := strings.Replace(m.cc, "mpicc", "mpifort", 1)
-		if _, err := exec.LookPath(fc); err != nil {
-			skip(t, "no Fortran: %v", err)
-		}
-		t.Run(m.name, func(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			got := stacks(t, m, fc, "stacks.f90", strings.Fields("-O1 -fno-optimize-sibling-calls -fno-inline"))
+			got := stacks(t, m, m.Fort, "stacks.f90", strings.Fields("-O1 -fno-optimize-sibling-calls -fno-inline"))
 			want := map[int64][]string{
 				1: {"__layers_MOD_leaf inner __layers_MOD_upper MAIN__ main"},
 				2: {"__layers_MOD_leaf __layers_MOD_again MAIN__ main", "__layers_MOD_leaf __layers_MOD_again __layers_MOD_again MAIN__ main"},
@@ -89,7 +86,7 @@ func TestStacksInFortran(t *testing.T) {
 
 // stacks runs a program on one rank and returns the stacks of its MPI_Iprobe by
 // tag, each as the names of its functions, in order.
-func stacks(t *testing.T, m installation, compiler, source string, flags []string) map[int64][]string {
+func stacks(t *testing.T, m *mpis.MPI, compiler, source string, flags []string) map[int64][]string {
 	shim := library(t)
 	dir, scratch := t.TempDir(), t.TempDir()
 	program := filepath.Join(dir, "stacks")
@@ -100,9 +97,9 @@ func stacks(t *testing.T, m installation, compiler, source string, flags []strin
 	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", compiler, err, out)
 	}
-	r := m.run(t, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch, "SPOOR_STACK=8"}, 1, program)
-	if said := r.spoorLines(); r.failure != nil || len(said) > 0 {
-		t.Fatalf("%v\n%s%s", r.failure, r.out, r.err)
+	r := run(t, m, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_SCRATCH=" + scratch, "SPOOR_STACK=8"}, 1, program)
+	if said := spoorLines(r); r.Err != nil || len(said) > 0 {
+		t.Fatalf("%v\n%s%s", r.Err, r.Stdout, r.Stderr)
 	}
 	checkFiles(t, dir, scratch, true)
 	read, err := trace.Open(filepath.Join(dir, "stacks.spoor"))

@@ -11,7 +11,7 @@ import (
 // Ranks whose clocks are seconds apart and drift are put on one time line: nobody
 // leaves a barrier before all have come.
 func TestSkewedClocks(t *testing.T) {
-	a := build(t, "barriers.c", "4")
+	a := build(t, "barriers.c", 4)
 	t.Setenv("SPOOR_CLOCK_SKEW", "1:3000000000:800,2:-5000000:-700")
 	r := a.trace("--timing", "lossless")
 	clocks, err := r.Clocks()
@@ -113,7 +113,7 @@ func starts(t *testing.T, r *trace.Reader, line bool) []int64 {
 
 // Ranks of one machine have one clock: nothing is estimated, nothing stored.
 func TestOneClock(t *testing.T) {
-	r := build(t, "wavefront.c", "2").trace()
+	r := build(t, "wavefront.c", 2).trace()
 	if clocks, err := r.Clocks(); err != nil || clocks != nil {
 		t.Errorf("clocks %v, error %v", clocks, err)
 	}

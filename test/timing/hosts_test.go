@@ -15,7 +15,7 @@ import (
 // asked for before a synchronous send ends, give or take the error that is stated.
 // The hosts have names of their own where the system allows that.
 func TestHosts(t *testing.T) {
-	onEach(t, "token.c", "6", func(t *testing.T, a *app) {
+	onEach(t, "token.c", 6, func(t *testing.T, a *app) {
 		now := time.Now().UnixNano()
 		one, two := fmt.Sprintf("2000000000:300:%d", now), fmt.Sprintf("-70000000:-450:%d", now)
 		t.Setenv("SPOOR_CLOCK_SKEW", fmt.Sprintf("2:%s,3:%s,4:%s,5:%s", one, one, two, two))
@@ -63,7 +63,7 @@ func TestHosts(t *testing.T) {
 
 // Other host names alone are no other clocks: one kernel has one.
 func TestNamesOfHosts(t *testing.T) {
-	onEach(t, "token.c", "4", func(t *testing.T, a *app) {
+	onEach(t, "token.c", 4, func(t *testing.T, a *app) {
 		t.Setenv("HOSTS", "2")
 		r := a.trace("--timing", "lossless")
 		if strings.Count(a.printed, "hosts") != 4 {

@@ -4,74 +4,41 @@
 package timing
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
 // An app is a program ready to be traced.
 type app struct {
 	t       *testing.T
-	mpiexec []string
-	dir     string
+	job     mpis.Job
+	ranks   int
 	printed string // by the last run
 }
 
-// mpis are those that are looked for, with what their launchers need.
-var mpis = [][]string{{"openmpi", "--oversubscribe"}, {"mpich"}}
-
 // build compiles a program for the first MPI that is there.
-func build(t *testing.T, source, ranks string) *app {
+func build(t *testing.T, source string, ranks int) *app {
 	t.Helper()
-	for _, m := range mpis {
-		if a := buildWith(t, m, source, ranks); a != nil {
-			return a
-		}
-	}
-	skip(t, "no MPI is installed")
-	return nil
+	return buildWith(t, mpis.Need(t)[0], source, ranks)
 }
 
 // onEach calls test with the program compiled for each MPI that is there.
-func onEach(t *testing.T, source, ranks string, test func(t *testing.T, a *app)) {
-	for _, m := range mpis {
-		t.Run(m[0], func(t *testing.T) {
-			a := buildWith(t, m, source, ranks)
-			if a == nil {
-				skip(t, m[0]+" is not installed")
-			}
-			test(t, a)
-		})
+func onEach(t *testing.T, source string, ranks int, test func(t *testing.T, a *app)) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) { test(t, buildWith(t, m, source, ranks)) })
 	}
 }
 
-func skip(t *testing.T, what string) {
+func buildWith(t *testing.T, m *mpis.MPI, source string, ranks int) *app {
 	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
-}
-
-// buildWith returns nil if the MPI is not installed.
-func buildWith(t *testing.T, m []string, source, ranks string) *app {
-	t.Helper()
-	if _, err := os.Stat("../../bin/spoor"); err != nil {
-		skip(t, "the tool is not built")
-	}
-	a := &app{t: t, dir: t.TempDir(), mpiexec: append([]string{"mpiexec." + m[0], "-n", ranks}, m[1:]...)}
-	cc := "mpicc." + m[0]
-	for _, tool := range []string{cc, a.mpiexec[0]} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return nil
-		}
-	}
-	if out, err := exec.Command(cc, "-O1", "-o", filepath.Join(a.dir, "app"), filepath.Join("testdata", source)).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", cc, err, out)
+	mpis.NeedSpoor(t)
+	a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir()}, ranks: ranks}
+	if err := m.Compile(filepath.Join(a.job.Dir, "app"), filepath.Join("testdata", source)); err != nil {
+		t.Fatal(err)
 	}
 	return a
 }
@@ -79,16 +46,13 @@ func buildWith(t *testing.T, m []string, source, ranks string) *app {
 // trace runs the program with flags and opens what comes of it, checked.
 func (a *app) trace(flags ...string) *trace.Reader {
 	a.t.Helper()
-	file := filepath.Join(a.dir, "t.spoor")
-	args := slices.Concat([]string{"run", "-q", "-f", "-o", file}, flags, a.mpiexec, []string{filepath.Join(a.dir, "app")})
-	c := exec.Command("../../bin/spoor", args...)
-	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	out, err := c.CombinedOutput()
-	if err != nil {
-		a.t.Fatalf("%v: %v\n%s", args, err, out)
+	args := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor"}, flags, a.job.MPI.Command(a.ranks, "./app"))
+	out := a.job.Run(args...)
+	if out.Err != nil {
+		a.t.Fatalf("%v: %v", args, out)
 	}
-	a.printed = string(out)
-	r, err := trace.Open(file)
+	a.printed = out.Stdout + out.Stderr
+	r, err := trace.Open(filepath.Join(a.job.Dir, "t.spoor"))
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -135,7 +99,7 @@ func gaps(t *testing.T, r *trace.Reader) (entry, iteration uint64, kind trace.Sa
 // Histograms by path tell a loop's entry from its iterations; plain ones and means
 // give both the same. Lossless and bounded times say what is true.
 func TestLoopEntry(t *testing.T) {
-	a := build(t, "wavefront.c", "2")
+	a := build(t, "wavefront.c", 2)
 	for _, c := range []struct {
 		flags []string
 		kind  trace.SampleKind
@@ -163,7 +127,7 @@ func TestLoopEntry(t *testing.T) {
 
 // A time found by searching is within the call that is said to be under way.
 func TestAt(t *testing.T) {
-	a := build(t, "wavefront.c", "2")
+	a := build(t, "wavefront.c", 2)
 	for _, mode := range []string{"stats", "lossless", "place"} {
 		r := a.trace("--timing", mode)
 		for rank := range 2 {

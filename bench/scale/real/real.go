@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"spoor/test/apps/compile"
-	"spoor/test/hpcc"
+	"spoor/test/inputs"
+	"spoor/test/mpis"
 	"spoor/trace"
 )
 
@@ -60,7 +61,7 @@ type Bench struct {
 }
 
 // Run runs a program with and without spoor.
-func (b *Bench) Run(m compile.MPI, program string, ranks int) (*Result, error) {
+func (b *Bench) Run(m *mpis.MPI, program string, ranks int) (*Result, error) {
 	line, err := b.line(m, program, ranks)
 	if err != nil || line == nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (b *Bench) Run(m compile.MPI, program string, ranks int) (*Result, error) {
 }
 
 // line is the program's command line, nil if it is not there for this MPI.
-func (b *Bench) line(m compile.MPI, program string, ranks int) ([]string, error) {
+func (b *Bench) line(m *mpis.MPI, program string, ranks int) ([]string, error) {
 	if a, ok := compile.ByName(program); ok {
 		dir := filepath.Join(b.Dir, m.Name)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -105,7 +106,7 @@ func (b *Bench) line(m compile.MPI, program string, ranks int) ([]string, error)
 		}
 		path := filepath.Join(dir, a.Name)
 		if _, err := os.Stat(path); err != nil {
-			if path, err = m.Build(a, dir); err != nil {
+			if path, err = a.Build(m, dir); err != nil {
 				return nil, err
 			}
 		}
@@ -140,7 +141,7 @@ func (b *Bench) line(m compile.MPI, program string, ranks int) ([]string, error)
 }
 
 // timer is the library that times MPI_Finalize.
-func (b *Bench) timer(m compile.MPI) (string, error) {
+func (b *Bench) timer(m *mpis.MPI) (string, error) {
 	out := filepath.Join(b.Dir, "finalize-"+m.Name+".so")
 	if _, err := os.Stat(out); err == nil {
 		return out, nil
@@ -153,14 +154,14 @@ func (b *Bench) timer(m compile.MPI) (string, error) {
 }
 
 // once runs a command and returns what the timer said.
-func (b *Bench) once(m compile.MPI, command []string) (float64, error) {
+func (b *Bench) once(m *mpis.MPI, command []string) (float64, error) {
 	says := filepath.Join(b.Dir, "finalize")
 	os.Remove(says)
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
 	c.Dir = b.Dir
-	c.Env = append(m.Environ(), "FINALIZE_OUT="+says, "OMP_NUM_THREADS=1", "MPIR_CVAR_POLLS_BEFORE_YIELD=1")
+	c.Env = m.Environ("FINALIZE_OUT="+says, "OMP_NUM_THREADS=1", "MPIR_CVAR_POLLS_BEFORE_YIELD=1")
 	c.WaitDelay = 5 * time.Second
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	if out, err := c.CombinedOutput(); ctx.Err() != nil {
@@ -211,7 +212,7 @@ func (x *Result) measure(file string) error {
 
 // input writes the files that hpcc and LAMMPS read.
 func (b *Bench) input(ranks int) error {
-	if err := os.WriteFile(filepath.Join(b.Dir, "hpccinf.txt"), []byte(hpcc.For(ranks)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(b.Dir, "hpccinf.txt"), []byte(inputs.HPCCFor(ranks)), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(b.Dir, "in.melt"), []byte(fmt.Sprintf(melt, steps(ranks))), 0o644)

@@ -37,3 +37,32 @@ func Rotate(iterations int) func(v *vmpi.Rank) {
 		v.Finalize(8)
 	}
 }
+
+// Teams is rings in communicators whose members have no rule: colours are hashes.
+func Teams(v *vmpi.Rank) {
+	const colours = 5
+	colour := func(rank int) uint64 { return random(rank) % colours }
+	m := vmpi.Members{Leader: -1}
+	for r := range v.Size {
+		if colour(r) != colour(v.Rank) {
+			continue
+		}
+		if m.Leader < 0 {
+			m.Leader = int64(r)
+		}
+		if r < v.Rank {
+			m.Rank++
+		}
+		m.Size++
+	}
+	v.Start(1)
+	team := v.CommSplit(4, vmpi.World, int64(colour(v.Rank)), 0, m)
+	for _, d := range []int64{1, 2, 3} {
+		for range 20 {
+			r := v.Irecv(5, vmpi.Heap(0), 64, vmpi.Double, (m.Rank+(m.Size-1)*d)%m.Size, 1, team)
+			v.Send(6, vmpi.Heap(1), 64, vmpi.Double, (m.Rank+d)%m.Size, 1, team)
+			v.Wait(7, &r)
+		}
+	}
+	v.Finalize(8)
+}

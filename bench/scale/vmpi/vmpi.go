@@ -42,6 +42,9 @@ type Rank struct {
 	hists   *histograms // nil: none
 }
 
+// LaneAfter is how many new signatures in step make a lane; 0: as many as usual.
+var LaneAfter uint16
+
 // Run runs a program for one rank of a world.
 func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
@@ -55,6 +58,7 @@ func newRank(name string, rank, size int) *Rank {
 		key: make(signature.Key, signature.KeyHeader, 64), splits: make(map[int64]int64),
 		clock: uint64(rank)*0x9e3779b97f4a7c15 + 1, sites: make(map[uint64]track.Site), hashes: make(map[int]uint64),
 	}
+	v.sigs.PromoteAfter = LaneAfter
 	v.load = 58 + noise(rank)>>50%13
 	return v
 }

@@ -15,6 +15,17 @@ static int copy(void *in, void *out, int *f)
 int stand_in_copy(MPI_Comm o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x; return copy(in, out, f); }
 int stand_in_type_copy(MPI_Datatype o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x; return copy(in, out, f); }
 int stand_in_win_copy(MPI_Win o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x; return copy(in, out, f); }
+
+/* What MPI_COMM_NULL_COPY_FN and the like do. */
+static int no_copy(int *f)
+{
+	*f = 0;
+	return MPI_SUCCESS;
+}
+
+int stand_in_no_copy(MPI_Comm o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x, (void)in, (void)out; return no_copy(f); }
+int stand_in_type_no_copy(MPI_Datatype o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x, (void)in, (void)out; return no_copy(f); }
+int stand_in_win_no_copy(MPI_Win o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x, (void)in, (void)out; return no_copy(f); }
 int stand_in_delete(MPI_Comm o, int k, void *v, void *x) { (void)o, (void)k, (void)v, (void)x; return MPI_SUCCESS; }
 int stand_in_type_delete(MPI_Datatype o, int k, void *v, void *x) { (void)o, (void)k, (void)v, (void)x; return MPI_SUCCESS; }
 int stand_in_win_delete(MPI_Win o, int k, void *v, void *x) { (void)o, (void)k, (void)v, (void)x; return MPI_SUCCESS; }

@@ -105,6 +105,14 @@ void gave(int class, int64_t id, void *base, int win); /* by the MPI; win: of th
 void taken(int class, int64_t id);
 void taken_with(int win);
 
+/* What the original named by its address in a displacement, afar(0x7ffd3a2c1040), lies
+   in memory that is set aside at the same place in all ranks. A page of it is memory
+   once it is touched. */
+void afar_is(int n, const int64_t *regions); /* each 4 GiB, by the upper halves of addresses in it */
+MPI_Aint afar(int64_t original);
+void *afar_all(int n, const int64_t *displacements); /* those that are no addresses stay */
+void attach_afar(MPI_Win); /* all of it, to a dynamic window */
+
 /* Values that are others in each call: LANE(n, k) is the k-th of lane n, and step(n)
    goes on to those of the next call. A step adds one row of steps; order says which
    follow each other, as rules: turns of a step ({2, 10}: row 2 ten times) or of another
@@ -127,6 +135,9 @@ int stand_in_type_copy(MPI_Datatype, int, void *, void *, void *, int *);
 int stand_in_type_delete(MPI_Datatype, int, void *, void *);
 int stand_in_win_copy(MPI_Win, int, void *, void *, void *, int *);
 int stand_in_win_delete(MPI_Win, int, void *, void *);
+int stand_in_no_copy(MPI_Comm, int, void *, void *, void *, int *);
+int stand_in_type_no_copy(MPI_Datatype, int, void *, void *, void *, int *);
+int stand_in_win_no_copy(MPI_Win, int, void *, void *, void *, int *);
 void stand_in_comm_errors(MPI_Comm *, int *, ...);
 void stand_in_win_errors(MPI_Win *, int *, ...);
 void stand_in_file_errors(MPI_File *, int *, ...);

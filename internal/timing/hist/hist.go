@@ -102,10 +102,12 @@ func (h *Hist) Init(room []Bin, rank int32) {
 }
 
 // Balance is looked at after so many samples; the interval doubles while there
-// is nothing to do.
+// is nothing to do. Where bins have just been balanced it is a share of all samples:
+// so many more are what it takes to make as much of a difference again.
 const (
 	firstInterval = 16
 	lastInterval  = 512
+	intervalShare = 128
 )
 
 // fewBins is up to how many bins all bounds are compared with.
@@ -228,10 +230,11 @@ func (h *Hist) bound(i int) {
 // balance joins the two neighbours that matter least and splits the bin that
 // matters most, if that is much better than things are.
 func (h *Hist) balance() {
-	most, at := 0.0, -1
+	most, at, count := 0.0, -1, uint64(0)
 	for i := range h.bins {
 		b := &h.bins[i]
 		b.settle()
+		count += b.Count
 		if w := weight(b.Count, b.Min, b.Max); w > most {
 			most, at = w, i
 		}
@@ -249,7 +252,7 @@ func (h *Hist) balance() {
 		h.left = h.every
 		return
 	}
-	h.every = firstInterval
+	h.every = int32(min(max(count/intervalShare, firstInterval), lastInterval))
 	h.left = h.every
 	// Joining frees a place and splitting takes it: those between move over.
 	low, high := split(&h.bins[at])

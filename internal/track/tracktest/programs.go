@@ -135,3 +135,33 @@ func square(n int) int {
 	}
 	return s
 }
+
+// Counting is a loop with the step as tag, which goes round the other ranks and has
+// three sizes in turn, so that each of these is a lane of its own: from the
+// recorder in the first phase, if at all when merging in the second, which is shorter.
+func Counting(steps int) func(r *Recorder) {
+	return func(r *Recorder) {
+		r.Begin()
+		n := int64(r.Size)
+		for phase := range 2 {
+			for i := range int64(steps / (1 + phase)) {
+				d := int64(0)
+				if n > 1 {
+					d = 1 + i%(n-1)
+				}
+				to, from, count := (int64(r.Rank)+d)%n, (int64(r.Rank)+n-d)%n, 10+i%3
+				send := []int64{0, heap(0), 8 * i, count, IntType, to, i, World}
+				recv := []int64{0, heap(1), 0, 20, IntType, from, i, World, 1, from, i, 4 * count, 0}
+				if phase == 0 {
+					r.LaneOn(0, "MPI_Send", 40, []int{2, 6}, send...)
+					r.LaneOn(0, "MPI_Recv", 41, []int{6, 10}, recv...)
+				} else {
+					r.CallOn(0, "MPI_Send", 42, send...)
+					r.CallOn(0, "MPI_Recv", 43, recv...)
+				}
+			}
+			r.Allreduce(44, 1)
+		}
+		r.End()
+	}
+}

@@ -5,54 +5,21 @@ package coverage
 
 import (
 	"bufio"
-	"bytes"
 	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"spoor/test/mpis"
 )
-
-// An installation is one MPI that programs can be built for.
-type installation struct {
-	name    string
-	library string
-	launch  []string
-	env     []string
-}
-
-var installations = []installation{
-	{name: "mpich", library: "libmpich.so", launch: []string{"mpiexec.mpich"}},
-	{name: "openmpi", library: "libmpi.so", launch: []string{"mpiexec.openmpi", "--oversubscribe"},
-		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
-}
-
-func (m installation) compiler() string { return "mpicc." + m.name }
-
-// installed returns the MPIs at hand; without any, the test is skipped, save in CI.
-func installed(t *testing.T) []installation {
-	t.Helper()
-	var list []installation
-	for _, m := range installations {
-		if _, err := exec.LookPath(m.compiler()); err == nil {
-			list = append(list, m)
-		}
-	}
-	if len(list) == 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no MPI is installed")
-		}
-		t.Skip("no MPI is installed")
-	}
-	return list
-}
 
 // A program is a C file of the folder above and what its first lines say.
 type program struct {
@@ -62,9 +29,9 @@ type program struct {
 	header map[string]string
 }
 
-func (p program) runsOn(m installation) bool {
+func (p program) runsOn(m *mpis.MPI) bool {
 	for _, name := range strings.Fields(p.header["mpi"]) {
-		if name == m.name {
+		if name == m.Name {
 			return true
 		}
 	}
@@ -105,7 +72,7 @@ func programs(t *testing.T) []program {
 
 func TestHeaders(t *testing.T) {
 	ranks := regexp.MustCompile(`^[1-9]( [1-9])*$`)
-	mpis := regexp.MustCompile(`^(mpich|openmpi|mpich openmpi)$`)
+	known := regexp.MustCompile(`^(mpich|openmpi|mpich openmpi)$`)
 	for _, p := range programs(t) {
 		if p.shows == "" || !strings.HasSuffix(p.shows, ".") {
 			t.Errorf("%s: the first line does not tell what it shows", p.name)
@@ -113,7 +80,7 @@ func TestHeaders(t *testing.T) {
 		if !ranks.MatchString(p.header["ranks"]) {
 			t.Errorf("%s: ranks: %q", p.name, p.header["ranks"])
 		}
-		if !mpis.MatchString(p.header["mpi"]) {
+		if !known.MatchString(p.header["mpi"]) {
 			t.Errorf("%s: mpi: %q", p.name, p.header["mpi"])
 		}
 		for key := range p.header {
@@ -129,11 +96,11 @@ func TestHeaders(t *testing.T) {
 var flags = []string{"-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations"}
 
 // compile makes the program's object file and returns the MPI functions it refers to.
-func compile(p program, m installation, dir string) ([]string, error) {
+func compile(p program, m *mpis.MPI, dir string) ([]string, error) {
 	object := filepath.Join(dir, p.name+".o")
-	out, err := exec.Command(m.compiler(), append(flags, "-c", p.path, "-o", object)...).CombinedOutput()
+	out, err := exec.Command(m.CC, append(flags, "-c", p.path, "-o", object)...).CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w\n%s", m.compiler(), p.name, err, out)
+		return nil, fmt.Errorf("%s: %s: %w\n%s", m.CC, p.name, err, out)
 	}
 	f, err := elf.Open(object)
 	if err != nil {
@@ -156,8 +123,8 @@ func compile(p program, m installation, dir string) ([]string, error) {
 func TestCoverage(t *testing.T) {
 	excepted := exceptions(t)
 	list := programs(t)
-	for _, m := range installed(t) {
-		t.Run(m.name, func(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			called := map[string]bool{}
 			var guard sync.Mutex
@@ -184,12 +151,16 @@ func TestCoverage(t *testing.T) {
 				}()
 			}
 			wait.Wait()
-			exported := exportedBy(t, m)
+			exported, err := m.Exported()
+			if err != nil {
+				t.Fatal(err)
+			}
+			exported = slices.DeleteFunc(exported, func(name string) bool { return !strings.HasPrefix(name, "MPI_") })
 			missing, excused := 0, 0
 			for _, name := range exported {
 				switch {
 				case called[name]:
-				case excepted[m.name+" "+name] || excepted[name]:
+				case excepted[m.Name+" "+name] || excepted[name]:
 					excused++
 				default:
 					t.Errorf("%s is exported, but neither called by a program nor in exceptions.txt", name)
@@ -199,8 +170,8 @@ func TestCoverage(t *testing.T) {
 			t.Logf("%d exported functions: %d called, %d excepted, %d missing", len(exported),
 				len(exported)-excused-missing, excused, missing)
 			for name := range excepted {
-				if of, name, ok := strings.Cut(name, " "); ok && of == m.name && !contains(exported, name) {
-					t.Errorf("exceptions.txt: %s does not export %s", m.name, name)
+				if of, name, ok := strings.Cut(name, " "); ok && of == m.Name && !contains(exported, name) {
+					t.Errorf("exceptions.txt: %s does not export %s", m.Name, name)
 				}
 			}
 		})
@@ -210,57 +181,6 @@ func TestCoverage(t *testing.T) {
 func contains(sorted []string, name string) bool {
 	i := sort.SearchStrings(sorted, name)
 	return i < len(sorted) && sorted[i] == name
-}
-
-// exportedBy lists the functions MPI_* of the library that the MPI's compiler links, sorted.
-func exportedBy(t *testing.T, m installation) []string {
-	t.Helper()
-	out, err := exec.Command(m.compiler(), "-print-file-name="+m.library).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := strings.TrimSpace(string(out))
-	if !filepath.IsAbs(path) {
-		// The wrapper finds it by an -L of its own: see what a linked program asks for.
-		path = linkedLibrary(t, m)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	symbols, err := f.DynamicSymbols()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && strings.HasPrefix(s.Name, "MPI_") {
-			names = append(names, s.Name)
-		}
-	}
-	sort.Strings(names)
-	return names
-}
-
-// linkedLibrary returns the file of the MPI library that the dynamic linker gives a program.
-func linkedLibrary(t *testing.T, m installation) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "outside")
-	if out, err := exec.Command(m.compiler(), filepath.Join("..", "outside.c"), "-o", binary).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	out, err := exec.Command("ldd", binary).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(string(out), "\n") {
-		if words := strings.Fields(line); len(words) > 2 && strings.HasPrefix(words[0], m.library) {
-			return words[2]
-		}
-	}
-	t.Fatalf("%s: no %s among the libraries of a program", m.name, m.library)
-	return ""
 }
 
 // exceptions reads exceptions.txt: an MPI (optional), a name, a reason.
@@ -298,31 +218,27 @@ func TestCrashes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts MPI jobs")
 	}
-	for _, m := range installed(t) {
+	for _, m := range mpis.Need(t) {
 		for _, p := range programs(t) {
 			if !p.crashes() || !p.runsOn(m) {
 				continue
 			}
-			t.Run(m.name+"/"+p.name, func(t *testing.T) {
+			t.Run(m.Name+"/"+p.name, func(t *testing.T) {
 				dir := t.TempDir()
 				binary := filepath.Join(dir, p.name)
-				if out, err := exec.Command(m.compiler(), p.path, "-o", binary).CombinedOutput(); err != nil {
+				if out, err := exec.Command(m.CC, p.path, "-o", binary).CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
-				var out bytes.Buffer
-				cmd := exec.Command(m.launch[0], append(m.launch[1:len(m.launch):len(m.launch)], "-n", "2", binary)...)
-				cmd.Env = append(append(os.Environ(), m.env...), "TMPDIR="+dir)
-				cmd.Stdout, cmd.Stderr = &out, &out
-				cmd.WaitDelay = 5 * time.Second
-				err := cmd.Run()
+				r := mpis.Job{MPI: m, Dir: dir}.Run(m.Command(2, binary)...)
+				out := r.Stdout + r.Stderr
 				want, given := endings[p.name]
 				// Shells' way of telling a signal adds 128; one launcher does that, the other doesn't. What was
 				// printed may be lost in an abort, so a failed check shows in the code, too: it is 1.
-				if code := cmd.ProcessState.ExitCode(); given && code%128 != want {
-					t.Errorf("exit code %d, want %d: %v\n%s", code, want, err, out.String())
+				if given && r.Code%128 != want {
+					t.Errorf("exit code %d, want %d: %v", r.Code, want, r)
 				}
-				if strings.Contains(out.String(), "check failed") || (!given && !strings.Contains(out.String(), "steps done")) {
-					t.Errorf("%v\n%s", err, out.String())
+				if strings.Contains(out, "check failed") || (!given && !strings.Contains(out, "steps done")) {
+					t.Error(r)
 				}
 			})
 		}

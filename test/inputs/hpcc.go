@@ -1,25 +1,23 @@
-// Package hpcc has the input with which tests and benchmarks run HPC Challenge
-// for a few seconds.
-package hpcc
+package inputs
 
 import (
 	"fmt"
 	"strings"
 )
 
-// For is Input for another number of ranks.
-func For(ranks int) string {
+// HPCCFor is HPCC for another number of ranks.
+func HPCCFor(ranks int) string {
 	p := 1
 	for q := 2; q*q <= ranks; q++ {
 		if ranks%q == 0 {
 			p = q
 		}
 	}
-	return strings.NewReplacer("2            Ps", fmt.Sprint(p, " Ps"), "2            Qs", fmt.Sprint(ranks/p, " Qs")).Replace(Input)
+	return strings.NewReplacer("2            Ps", fmt.Sprint(p, " Ps"), "2            Qs", fmt.Sprint(ranks/p, " Qs")).Replace(HPCC)
 }
 
-// Input is hpccinf.txt, for 4 ranks.
-const Input = `HPLinpack benchmark input file
+// HPCC is hpccinf.txt for HPC Challenge on 4 ranks, for a second.
+const HPCC = `HPLinpack benchmark input file
 a small run
 HPL.out      output file name (if any)
 8            device out (6=stdout,7=stderr,file)

@@ -1,0 +1,109 @@
+package column
+
+// Ranks in a communicator whose members have no rule, colours from a hash say, are
+// no form of the world's rank. But a partner in it is one of the own rank in it:
+// a few places on, around its size. Own ranks and sizes stand in the call that made the
+// communicator, and a partner's column refers to them.
+
+// Coefficients of Local. The value is (that of column oOwn + oShift) mod that of
+// column oSize - 1, or mod oModulus if oSize is 0.
+const (
+	oOwn = iota
+	oSize
+	oModulus
+	oShift
+)
+
+// Refs returns which of a class's stored columns a form of kind Like or Local refers
+// to; -1 for none.
+func (f *Form) Refs() (of, size int64) {
+	switch f.Kind {
+	case Like:
+		return f.C[lRef], -1
+	case Local:
+		return f.C[oOwn], f.C[oSize] - 1
+	}
+	return -1, -1
+}
+
+// local evaluates a form of kind Local from the values it refers to.
+func (f *Form) local(own, size int64) int64 {
+	if f.C[oSize] == 0 {
+		size = f.C[oModulus]
+	}
+	return mod(int64(uint64(own)+uint64(f.C[oShift])), max(size, 1))
+}
+
+// maxLocals bounds the columns that may be own ranks or sizes; those of
+// communicators come early.
+const maxLocals = 12
+
+// A local is a stored column of numbers from 0 to the number of ranks.
+type local struct {
+	ref  int64
+	vals []int64
+	most int64
+}
+
+// findLocal looks for own ranks and sizes that give the values.
+func (f *Fitter) findLocal(vals []int64) (Form, bool) {
+	most := int64(0)
+	for _, v := range vals {
+		if v < 0 || v >= f.size {
+			return Form{}, false
+		}
+		most = max(most, v)
+	}
+	for _, own := range f.locals {
+		if most > own.most {
+			continue
+		}
+		form := Form{Kind: Local}
+		form.C[oOwn], form.C[oModulus] = own.ref, own.most+1
+		if form.C[oShift] = mod(vals[0]-own.vals[0], own.most+1); f.givesLocal(&form, own, nil, vals) {
+			return form, true
+		}
+		form.C[oModulus] = 0
+		for _, size := range f.locals {
+			if size == own || size.vals[0] < 1 {
+				continue
+			}
+			form.C[oSize] = size.ref + 1
+			// The same few places on or back on all ranks, beyond the end on some.
+			for _, shift := range [...]int64{vals[0] - own.vals[0], vals[0] - own.vals[0] + size.vals[0], vals[0] - own.vals[0] - size.vals[0]} {
+				if form.C[oShift] = shift; f.givesLocal(&form, own, size, vals) {
+					return form, true
+				}
+			}
+		}
+	}
+	return Form{}, false
+}
+
+func (f *Fitter) givesLocal(form *Form, own, size *local, vals []int64) bool {
+	for i, v := range vals {
+		n := int64(0)
+		if size != nil {
+			n = size.vals[i]
+		}
+		if form.local(own.vals[i], n) != v {
+			return false
+		}
+	}
+	return true
+}
+
+// noteLocal notes a stored column that may be own ranks or sizes.
+func (f *Fitter) noteLocal(ref int64, vals []int64) {
+	if len(f.locals) == maxLocals {
+		return
+	}
+	most := int64(0)
+	for _, v := range vals {
+		if v < 0 || v > f.size {
+			return
+		}
+		most = max(most, v)
+	}
+	f.locals = append(f.locals, &local{ref, vals, most})
+}

@@ -1,0 +1,81 @@
+package merge
+
+import (
+	"unsafe"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/trace"
+)
+
+// Held returns how many bytes of memory the state takes, about:
+//
+//	per class      600, and its key twice
+//	per terminal   280: skeleton, layout, times, totals of its ranks
+//	per symbol     16, of the grammars of streams and lanes
+//	per value      4
+//	per run        24, and 32 for each distinct column
+//	per rank       what the table of processes has of it: 9 columns, a run each at worst
+//
+// So it grows with what ranks do differently, and by at most 216 bytes a rank for
+// the table. A node of the tree holds its own state, one message, and the state in that.
+// Strings, call sites and lives of memory come on top, histograms if they were asked for.
+func (s *State) Held() int {
+	n := s.processes.Held()
+	for _, c := range s.classes {
+		n += c.held()
+	}
+	for _, text := range s.strings {
+		n += len(text) + 48
+	}
+	n += len(s.sites) * 200
+	for _, set := range s.lives.sets {
+		n += columnsHeld([]column.Column{set.Ranks})
+		for i := range set.List {
+			l := &set.List[i]
+			n += columnsHeld([]column.Column{l.Calls, l.Segment, l.Size})
+		}
+		for _, g := range set.Streams {
+			n += grammarHeld(g)
+		}
+	}
+	return n
+}
+
+// Distinct returns how many distinct calls the classes have.
+func (s *State) Distinct() (n int) {
+	for _, c := range s.classes {
+		n += len(c.shape().skeletons)
+	}
+	return n
+}
+
+func (c *class) held() int {
+	sh := c.shape()
+	n := 600 + 2*len(c.key) + 4*len(c.values.nums)
+	n += len(sh.skeletons) * (int(unsafe.Sizeof(skeleton{})) + 3*8 + int(unsafe.Sizeof(trace.Times{})))
+	n += len(c.totals) * int(unsafe.Sizeof(totals{}[0]))
+	for _, g := range sh.streams {
+		n += grammarHeld(g)
+	}
+	for i := range sh.lanes {
+		n += grammarHeld(sh.lanes[i].steps) + 64
+	}
+	return n + columnsHeld([]column.Column{c.ranks}) + columnsHeld(c.counts) + columnsHeld(c.steps) + columnsHeld(c.values.cols)
+}
+
+func grammarHeld(g *grammar.Grammar) int {
+	n := 0
+	for _, body := range g.Rules {
+		n += 24 + len(body)*int(unsafe.Sizeof(grammar.Symbol{}))
+	}
+	return n
+}
+
+func columnsHeld(list []column.Column) int {
+	n := len(list) * int(unsafe.Sizeof(column.Column{}))
+	for i := range list {
+		n += len(list[i].Runs()) * int(unsafe.Sizeof(column.Run{}))
+	}
+	return n
+}

@@ -1,0 +1,197 @@
+package merge
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"spoor/internal/track"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+// tagged sends in a ring, with the tags that a function says, in its own lane from
+// some call on if that is what the recorder did.
+func tagged(laps, n, laneFrom int, tag func(rank, lap, i int) int64) func(r *tracktest.Recorder) {
+	return func(r *tracktest.Recorder) {
+		r.Begin()
+		calls := 0
+		for lap := range laps {
+			for i := range n {
+				vals := []int64{0, 1<<8 | 1, int64(8 * i), 4, tracktest.IntType, int64(r.Rank+1) % int64(r.Size), tag(r.Rank, lap, i), tracktest.World}
+				if calls >= laneFrom {
+					r.LaneOn(0, "MPI_Send", 1, []int{2, 6}, vals...)
+				} else {
+					r.CallOn(0, "MPI_Send", 1, vals...)
+				}
+				calls++
+			}
+			r.Allreduce(2, 1)
+		}
+		r.End()
+	}
+}
+
+func merged(t require, tracks []*track.Track) *State {
+	s, err := MergeAll(tracks, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+type require interface{ Fatal(...any) }
+
+// callsOf is what a rank of the file called, value by value.
+func callsOf(t require, s *State, ranks int) (file []byte, lanes bool, calls [][][]int64) {
+	c, err := s.Content(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Classes {
+		lanes = lanes || len(c.Classes[i].Lanes) > 0
+	}
+	if file, err = trace.Encode(c); err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.Check(r); err != nil {
+		t.Fatal(err)
+	}
+	calls = make([][][]int64, ranks)
+	for rank := range ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for terminal, vals := range k.Signatures(0) {
+			c, err := k.Terminal(terminal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls[rank] = append(calls[rank], append([]int64{int64(c.Func.ID)}, vals...))
+		}
+	}
+	return file, lanes, calls
+}
+
+// The form that is kept is the shortest, whichever way the recorder had the values,
+// and says the same as the others.
+func TestChosen(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		laps, n, lane int
+		tag           func(rank, lap, i int) int64
+	}{
+		{"counter", 1, 40, 1 << 30, func(_, _, i int) int64 { return int64(i) }},
+		{"counter from another start on each rank", 1, 40, 1 << 30, func(rank, _, i int) int64 { return int64(1000*rank*rank + i) }},
+		{"laps", 9, 30, 1 << 30, func(_, _, i int) int64 { return int64(i) }},
+		{"few", 1, 6, 1 << 30, func(_, _, i int) int64 { return int64(i) }},
+		{"random", 1, 40, 1 << 30, func(_, _, i int) int64 { return int64(i * i * i % 1009) }},
+		{"random, recorded as a lane", 50, 4, 0, func(_, _, i int) int64 { return int64(i * i * i % 1009) }},
+		{"wrapping around elsewhere on each rank", 6, 32, 1 << 30, func(rank, _, i int) int64 { return int64((i + 5*rank) % 32) }},
+		{"recorded as a lane", 1, 300, 0, func(_, _, i int) int64 { return int64(i) }},
+		{"long", 1, 6000, 0, func(_, _, i int) int64 { return int64(i / 3) }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			const ranks = 8
+			s := merged(t, tracktest.RunAll(ranks, tagged(tc.laps, tc.n, tc.lane, tc.tag)))
+			_, _, calls := callsOf(t, s, ranks)
+			checkChosen(t, s, calls)
+		})
+	}
+}
+
+// checkChosen holds what is kept against all forms, and the calls against those of the
+// form that was recorded.
+func checkChosen(t require, s *State, calls [][][]int64) {
+	sizeOf := func(list []*class) int {
+		n, err := s.weight(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	kept := sizeOf(s.chosen())
+	without, more := slices.Clone(s.classes), slices.Clone(s.classes)
+	for i, c := range s.classes {
+		if list := c.unlaned(); len(list) == 1 {
+			without[i] = list[0]
+		}
+		if d := c.laned(); d != nil {
+			more[i] = d
+		}
+	}
+	all := []int{sizeOf(s.classes), sizeOf(without), sizeOf(more)}
+	if kept != slices.Min(all) {
+		t.Fatal("weight", kept, "as recorded, without lanes, with more", all)
+	}
+	if t, ok := t.(*testing.T); ok {
+		for i := range all {
+			all[i] /= callsAByte
+		}
+		t.Logf("%d bytes of %d as recorded, %d without lanes, %d with more", kept/callsAByte, all[0], all[1], all[2])
+	}
+	s.pinned = true
+	_, _, want := callsOf(t, s, len(calls))
+	if !slices.EqualFunc(calls, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal) }) {
+		t.Fatal("calls differ")
+	}
+}
+
+// Whatever tags a program has, no call is lost and no file longer than as recorded.
+func TestChosenAny(t *testing.T) {
+	made, runs := 0, 0
+	rapid.Check(t, func(r *rapid.T) {
+		if runs++; runs > 40 { // each writes five files
+			return
+		}
+		ranks := rapid.IntRange(1, 6).Draw(r, "ranks")
+		seq := rapid.SliceOfN(rapid.IntRange(0, 30), 8, 60).Draw(r, "tags")
+		if rapid.Bool().Draw(r, "rising") {
+			slices.Sort(seq)
+		}
+		by := rapid.IntRange(0, 9).Draw(r, "by")
+		laps := rapid.IntRange(1, 4).Draw(r, "laps")
+		from := rapid.SampledFrom([]int{0, 20, 1 << 30}).Draw(r, "lane")
+		tracks := tracktest.RunAll(ranks, tagged(laps, len(seq), from, func(rank, lap, i int) int64 { return int64(seq[i] + by*rank*lap) }))
+		s := merged(r, tracks)
+		_, lanes, calls := callsOf(r, s, ranks)
+		if lanes && from > len(seq)*laps {
+			made++
+		}
+		checkChosen(r, s, calls)
+	})
+	if made == 0 {
+		t.Error("no lanes were made, that is no test of them")
+	}
+}
+
+// Ranks whose many calls of one skeleton shared a summary on the way, and are few once
+// there are lanes: each has its own times then.
+func TestLanesOfPooledCalls(t *testing.T) {
+	const ranks, n, others = 4, trace.PoolFrom, 5
+	s := merged(t, tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range n {
+			to := int64(r.Rank+1) % int64(r.Size)
+			r.CallOn(0, "MPI_Send", 1, 0, 1<<8|1, 0, 4, tracktest.IntType, to, int64(i), tracktest.World)
+			for range 1 + i%others { // as many more calls that are no family, on each rank others
+				r.CallOn(0, "MPI_Send", 1, 0, 1<<8|1, 0, int64(100+i%others*(1+r.Rank)), tracktest.IntType, to, 0, tracktest.World)
+			}
+		}
+		r.End()
+	}))
+	s, err := decode(s.encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, lanes, _ := callsOf(t, s, ranks); !lanes {
+		t.Error("no lanes")
+	}
+}

@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"spoor/internal/reissue"
+	"spoor/trace"
+)
+
+// Displacements that are addresses of the processes that were recorded are written as
+// afar(0x7ffd3a2c1040): the program sets memory aside for each 4 GiB that such numbers
+// point into, at a place that is the same in all ranks, and afar says where in it.
+
+// mostAfar is for how many such regions a program has room.
+const mostAfar = 4096
+
+// overcome returns the obstacles that stay when memory is set aside for what the original
+// named by address.
+func (g *generator) overcome(list []reissue.Obstacle) ([]reissue.Obstacle, error) {
+	if !slices.ContainsFunc(list, reissue.Obstacle.ByAddress) {
+		return list, nil
+	}
+	windows, err := reissue.Windows(g.r)
+	if err != nil || len(windows) > mostAfar {
+		return list, err
+	}
+	g.afar = windows
+	return slices.DeleteFunc(list, reissue.Obstacle.ByAddress), nil
+}
+
+// isAfar reports whether a parameter has such displacements, on some rank.
+func (w *writer) isAfar(i int) bool {
+	if len(w.g.afar) == 0 || !reissue.Absolute(w.c.c, &w.c.c.Params[i]) {
+		return false
+	}
+	any := func(n *node) bool {
+		return n.typ == trace.Int && slices.ContainsFunc(w.c.column(n.at), reissue.IsAddress)
+	}
+	for k := range w.c.in[i].elems {
+		if any(&w.c.in[i].elems[k]) {
+			return true
+		}
+	}
+	return any(&w.c.in[i])
+}
+
+// attachAfar has what was set aside be part of a dynamic window that was made.
+func (w *writer) attachAfar(i int) {
+	if out := &w.c.out[i]; len(w.g.afar) > 0 && w.c.f.Name == "MPI_Win_create_dynamic" && out.typ == trace.Handle && w.c.vals[0][out.at] >= trace.FirstLocal {
+		w.after = append(w.after, fmt.Sprintf("attach_afar(win[%s]);", w.slot(out.at)))
+	}
+}
+
+// setAside is the statement that says which regions there are.
+func (g *generator) setAside() string {
+	if len(g.afar) == 0 {
+		return ""
+	}
+	list := make([]string, len(g.afar))
+	for i, w := range g.afar {
+		list[i] = fmt.Sprintf("%#x", int64(w))
+	}
+	return fmt.Sprintf("    afar_is(%d, (const int64_t[]){%s});\n", len(list), strings.TrimSpace(wrap(list, "        ")))
+}

@@ -1,0 +1,69 @@
+package mpis
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// A Job is where and how a command runs.
+type Job struct {
+	MPI   *MPI
+	Dir   string   // to run in
+	Temp  string   // where the MPI's temporary files go; Dir if empty
+	Env   []string // more environment
+	Limit time.Duration
+}
+
+// A Result is how a command ended.
+type Result struct {
+	Stdout, Stderr string
+	Code           int // -1 if a signal ended it
+	Err            error
+}
+
+// perJob bounds a job on a machine with more ranks than cores.
+const perJob = 2 * time.Minute
+
+// slots bounds how many jobs of a test run at a time.
+var slots = make(chan struct{}, 2)
+
+// Run runs a command, kills it with all it started when its time is up, and says
+// how it ended.
+func (j Job) Run(line ...string) Result {
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	limit := cmp.Or(j.Limit, perJob)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, line[0], line[1:]...)
+	var stdout, stderr bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr = j.Dir, &stdout, &stderr
+	c.Env = append(j.MPI.Environ("TMPDIR="+cmp.Or(j.Temp, j.Dir)), j.Env...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = 5 * time.Second
+	err := c.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("still running after %v: %w", limit, ctx.Err())
+	}
+	return Result{stdout.String(), stderr.String(), c.ProcessState.ExitCode(), err}
+}
+
+// String shows the end of what a failed command printed.
+func (r Result) String() string {
+	return fmt.Sprintf("%v\n--- stdout\n%s--- stderr\n%s", r.Err, Tail(r.Stdout), Tail(r.Stderr))
+}
+
+// Tail shortens long output to its end.
+func Tail(s string) string {
+	const most = 4000
+	if len(s) > most {
+		return "…" + s[len(s)-most:]
+	}
+	return s
+}

@@ -1,0 +1,11 @@
+// Uses the library of constructor.c.
+#include <mpi.h>
+
+extern int asked;
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return !asked;
+}

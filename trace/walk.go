@@ -1,0 +1,151 @@
+package trace
+
+import (
+	"slices"
+
+	"spoor/internal/grammar"
+)
+
+// A Walk goes through the calls of a stream like Timed, in memory that it uses again:
+// a call is good until Next. It is for whoever makes calls as fast as programs do.
+//
+//	for w.Next() {
+//		… w.Call() …
+//	}
+//	… w.Err() …
+type Walk struct {
+	k      *Rank
+	stream int
+	cursor *grammar.Cursor
+	lanes  *laneWalk
+	made   int64          // one-shot requests before the next call
+	calls  []numberedCall // by terminal
+	line   timeline       // nil: no times
+
+	now  TimedCall
+	same bool
+	last int // terminal
+	err  error
+}
+
+// A numberedCall is a terminal whose requests are numbered as of a position in the
+// stream.
+type numberedCall struct {
+	call *Call
+	t    template
+	made int64 // before it
+}
+
+// Walk returns a walk that begins at a position of a stream.
+func (k *Rank) Walk(stream int, index uint64) (*Walk, error) {
+	made, err := k.requestsBefore(stream, index)
+	if err != nil {
+		return nil, err
+	}
+	w := &Walk{k: k, stream: stream, cursor: k.streams[stream].Cursor(), made: made, calls: make([]numberedCall, k.Terminals()), last: -1}
+	w.cursor.Seek(index)
+	w.lanes = k.walkLanes(index)
+	return w, nil
+}
+
+// TimedWalk returns a walk whose calls have times.
+func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
+	w, err := k.Walk(stream, index)
+	if err != nil {
+		return nil, err
+	}
+	w.line, err = k.timeline(stream, index)
+	return w, err
+}
+
+// Next moves on to the next call. It returns false at the end, and after an error.
+func (w *Walk) Next() bool {
+	if w.err != nil {
+		return false
+	}
+	at := w.cursor.Pos()
+	id, ok := w.cursor.Next()
+	if !ok {
+		return false
+	}
+	n := int(id)
+	x := &w.calls[n]
+	w.same = n == w.last && x.made == w.made && (w.lanes == nil || w.k.lanes[n] == nil)
+	w.last = n
+	if !w.same {
+		if w.err = w.evaluate(x, n); w.err != nil {
+			return false
+		}
+	}
+	x.call.Index = at
+	w.now.Call = x.call
+	w.made += x.t.made
+	if w.line != nil {
+		w.now.Timing, w.now.Start, w.now.end, w.err = w.line.next(n)
+	}
+	return w.err == nil
+}
+
+// evaluate brings a terminal's call up to where the walk is.
+func (w *Walk) evaluate(x *numberedCall, n int) error {
+	if x.t.call == nil {
+		t, err := w.k.template(n)
+		if err != nil {
+			return err
+		}
+		x.t = t
+	}
+	from := x.t.call
+	if w.lanes != nil && w.k.lanes[n] != nil {
+		var err error
+		if from, err = w.lanes.call(&x.t, n); err != nil {
+			return err
+		}
+		x.call = nil
+	}
+	if x.call == nil {
+		d := *from
+		d.Stream = w.stream
+		if x.t.requests {
+			d.Params = slices.Clone(d.Params)
+		}
+		x.call = &d
+	} else if x.made == w.made {
+		return nil
+	}
+	x.made = w.made
+	if x.t.requests {
+		for i := range from.Params {
+			if from.Params[i].Def.Type != Request {
+				continue
+			}
+			p := &x.call.Params[i]
+			renumber(&p.In, &from.Params[i].In, w.made)
+			renumber(&p.Out, &from.Params[i].Out, w.made+x.t.made)
+		}
+	}
+	return nil
+}
+
+// renumber is numbered, into a value that was one of from before.
+func renumber(v, from *Value, count int64) {
+	if from.Type != Array || len(from.Elems) == 0 || len(v.Elems) != len(from.Elems) || &v.Elems[0] == &from.Elems[0] {
+		*v = numbered(*from, count)
+		return
+	}
+	for i := range v.Elems {
+		renumber(&v.Elems[i], &from.Elems[i], count)
+	}
+}
+
+// Call returns the call that the walk is at. It and all in it may be another after Next.
+func (w *Walk) Call() *Call { return w.now.Call }
+
+// Timed returns that call with its times, if the walk has any.
+func (w *Walk) Timed() *TimedCall { return &w.now }
+
+// Repeated reports whether the call is the one before once more: no value differs.
+func (w *Walk) Repeated() bool { return w.same }
+
+// Err returns why the walk ended early, nil if it did not.
+func (w *Walk) Err() error { return w.err }
