@@ -24,6 +24,8 @@ type Lane struct {
 	prev  uint32            // the last step; None
 	order *grammar.Builder
 	noted int // steps that Note need not say more of
+
+	closed bool // a later lane has all that would fit
 }
 
 func newLane(words []int64) *Lane {

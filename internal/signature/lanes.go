@@ -78,8 +78,11 @@ func (t *Table) Follow(prev uint32, thread int, k Key, may May) uint32 {
 		switch i := t.lanes.laneOf[g]; {
 		case i >= 0 && thread < 0:
 		case i >= 0:
-			if of := t.Key(g); of.Thread() == thread && fitsWords(of, k) {
-				t.lanes.list[i].add(k)
+			// Not in a lane that is closed: what comes next by guess must come
+			// there without a guess as well.
+			l, of := t.lanes.list[i], t.Key(g)
+			if !l.closed && of.Thread() == thread && fitsWords(of, k) {
+				l.add(k)
 				return g
 			}
 		case i == plain && equal(t.Key(g), k):
@@ -152,8 +155,17 @@ func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	return n, true
 }
 
-// promoted makes a lane the one of a family.
+// promoted makes a lane the one of a family. It fits all that the one before it fits,
+// which is closed, as are those of other threads.
 func (t *Table) promoted(f *frame, n uint32) {
+	if f.lane != None {
+		before := t.Key(f.lane)
+		for other, i := range t.lanes.laneOf {
+			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && equal(k[1:], before[1:]) {
+				t.lanes.list[i].closed = true
+			}
+		}
+	}
 	f.lane, f.runs = n, [maxPeriod]uint16{}
 	of := t.Key(n)
 	for i := f.last; i != None; i = t.lanes.older[i] {

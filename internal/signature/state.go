@@ -131,7 +131,7 @@ func (l *Lane) save(w *pack.Writer) {
 	w.Ints(l.last)
 	w.Ints(l.steps)
 	w.Uint(uint64(l.prev + 1))
-	w.String(string(l.Order().AppendBinary(nil)))
+	w.Bytes(l.order.AppendBinary(nil))
 	l.noted = len(l.chain)
 }
 
