@@ -44,14 +44,6 @@ type item struct {
 	times uint64
 }
 
-// terms counts terminals, in rising order.
-type terms []term
-
-type term struct {
-	terminal int
-	count    uint64
-}
-
 const (
 	maxWindow   = 256 // longest sequence of nodes that is looked for twice in a row
 	maxUnfolded = 64  // longest rule that waits to be folded with what is around it
@@ -402,38 +394,4 @@ func (f *folder) combine(x, y item) *node {
 		sum.body[i] = f.add(item{p.n, p.times * x.times}, item{q.n, q.times * y.times})
 	}
 	return sum
-}
-
-func (t terms) sum() (n uint64) {
-	for _, x := range t {
-		n += x.count
-	}
-	return n
-}
-
-func (t terms) times(n uint64) terms {
-	if n == 1 {
-		return t
-	}
-	out := slices.Clone(t)
-	for i := range out {
-		out[i].count *= n
-	}
-	return out
-}
-
-func (t terms) plus(u terms) terms {
-	out := make(terms, 0, len(t)+len(u))
-	for len(t) > 0 && len(u) > 0 {
-		switch {
-		case t[0].terminal < u[0].terminal:
-			out, t = append(out, t[0]), t[1:]
-		case t[0].terminal > u[0].terminal:
-			out, u = append(out, u[0]), u[1:]
-		default:
-			out = append(out, term{t[0].terminal, t[0].count + u[0].count})
-			t, u = t[1:], u[1:]
-		}
-	}
-	return append(append(out, t...), u...)
 }

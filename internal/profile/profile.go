@@ -9,9 +9,7 @@
 package profile
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"spoor/internal/symbolise"
 	"spoor/internal/volume"
@@ -346,80 +344,4 @@ func (b *builder) sums(n *node) Sums {
 	}
 	b.known[n] = total
 	return total
-}
-
-// peersOf says whom calls are about: where they send to, receive from, or which
-// rank is the root, as functions of the rank where there are such.
-func (b *builder) peersOf(list terms) (string, error) {
-	const room = 3
-	var texts []string
-	for _, t := range list {
-		text, known := b.peers[t.terminal]
-		if !known {
-			var err error
-			if text, err = b.peersOfTerminal(t.terminal); err != nil {
-				return "", err
-			}
-			b.peers[t.terminal] = text
-		}
-		if text != "" && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	if len(texts) > room {
-		sign, _, _ := strings.Cut(texts[0], " ")
-		return fmt.Sprintf("%s %d different", sign, len(texts)), nil
-	}
-	return strings.Join(texts, ", "), nil
-}
-
-var peerSigns = map[string]string{"dest": "→", "source": "←", "root": "root", "target_rank": "→"}
-
-func (b *builder) peersOfTerminal(t int) (string, error) {
-	c, err := b.k.Terminal(t)
-	if err != nil {
-		return "", err
-	}
-	at, err := b.k.ParamValues(t)
-	if err != nil {
-		return "", err
-	}
-	var texts []string
-	for i := range c.Params {
-		p := &c.Params[i]
-		sign := peerSigns[p.Name()]
-		if p.Kind() != "rank" || sign == "" || at[i].In < 0 || p.Def.Dims > 0 {
-			continue
-		}
-		texts = append(texts, sign+" "+b.rankText(t, at[i].In))
-	}
-	return strings.Join(texts, " "), nil
-}
-
-// rankText renders a rank parameter.
-func (b *builder) rankText(t, at int) string {
-	name := func(v int64) string {
-		x := trace.Value{Type: trace.Int, Num: v}
-		switch s := x.Render("rank"); s {
-		case "MPI_PROC_NULL":
-			return "none"
-		case "MPI_ANY_SOURCE":
-			return "any"
-		default:
-			return s
-		}
-	}
-	if v, ok := b.x.Same(t, at); ok {
-		return name(v)
-	}
-	formula, others := b.x.Formula(t, at)
-	if formula == "" {
-		seen := make(map[int64]bool)
-		b.x.Each(t, at, func(_ int, v int64) { seen[v] = true })
-		return fmt.Sprintf("one of %d", len(seen))
-	}
-	for _, v := range others {
-		formula += " or " + name(v)
-	}
-	return formula
 }
