@@ -15,6 +15,7 @@ func Check(r *Reader) error {
 	if _, err := r.lives(); err != nil {
 		return err
 	}
+	r.ahead(secSites, secSignatures, secClasses, secColumns)
 	for i := range r.sections {
 		s := &r.sections[i]
 		if s.codec == codecRaw {
@@ -23,7 +24,7 @@ func Check(r *Reader) error {
 			}
 			continue
 		}
-		if _, err := s.load(r.src); err != nil {
+		if _, err := r.load(s); err != nil {
 			return r.failed(s.id, err)
 		}
 	}

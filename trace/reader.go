@@ -41,6 +41,7 @@ type Reader struct {
 	clocks func() (*clockTable, error)
 	lives  func() (*livesTable, error)
 	lanes  func() ([][]byte, error)
+	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 }
 
 // tables are the sections behind the calls of all ranks.
@@ -94,6 +95,12 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	if err := r.small(); err != nil {
 		return nil, err
 	}
+	r.slow = make(map[byte]func() ([]byte, error))
+	for i := range r.sections {
+		if s := &r.sections[i]; s.codec == codecMixed {
+			r.slow[s.id] = sync.OnceValues(func() ([]byte, error) { return s.load(src) })
+		}
+	}
 	r.series = sync.OnceValues(r.readSeries)
 	r.lists = sync.OnceValue(r.listMembers)
 	r.tables = sync.OnceValues(r.readTables)
@@ -138,7 +145,7 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 		if s.id != id {
 			continue
 		}
-		data, err := s.load(r.src)
+		data, err := r.load(s)
 		if err != nil {
 			return r.failed(id, err)
 		}
@@ -150,6 +157,23 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 		return nil
 	}
 	return r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
+}
+
+// load returns what a section holds, which nobody changes.
+func (r *Reader) load(s *section) ([]byte, error) {
+	if load := r.slow[s.id]; load != nil {
+		return load()
+	}
+	return s.load(r.src)
+}
+
+// ahead has sections expanded side by side that are wanted soon.
+func (r *Reader) ahead(ids ...byte) {
+	for _, id := range ids {
+		if load := r.slow[id]; load != nil {
+			go load()
+		}
+	}
 }
 
 func (r *Reader) failed(id byte, err error) error {
@@ -178,6 +202,7 @@ func (r *Reader) small() error {
 }
 
 func (r *Reader) readTables() (*tables, error) {
+	r.ahead(secSites, secSignatures, secClasses, secColumns)
 	t := &tables{}
 	t.strings = map[uint64]string{}
 	if r.hasSection(secStrings) {
