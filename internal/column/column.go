@@ -109,6 +109,24 @@ func (c *Column) At(i int) int64 {
 	panic("column: index out of range")
 }
 
+// A Reader looks up values of a column from front to back.
+type Reader struct {
+	runs []Run
+	from uint64 // position of the first value of the first of these
+}
+
+// Reader returns a Reader of the values that the column has now.
+func (c *Column) Reader() *Reader { return &Reader{runs: c.runs} }
+
+// At returns the i-th value; i must be below Len, and not below what it was before.
+func (r *Reader) At(i int) int64 {
+	for uint64(i)-r.from >= r.runs[0].Count {
+		r.from += r.runs[0].Count
+		r.runs = r.runs[1:]
+	}
+	return r.runs[0].At(uint64(i) - r.from)
+}
+
 // All yields the values in order.
 func (c *Column) All() iter.Seq[int64] {
 	return func(yield func(int64) bool) {

@@ -192,3 +192,18 @@ func TestPattern(t *testing.T) {
 		}
 	}
 }
+
+// A Reader gives the values of all places that come in order, those left out and those
+// asked for twice included.
+func TestReader(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		vals := rapid.SliceOfN(rapid.Int64Range(0, 3), 1, 50).Draw(r, "values")
+		c := Of(vals...)
+		read := c.Reader()
+		for i := 0; i < len(vals); i += rapid.IntRange(1, 4).Draw(r, "further") {
+			if got, again := read.At(i), read.At(i); got != vals[i] || again != got {
+				t.Fatalf("%v: %d and %d at %d", vals, got, again, i)
+			}
+		}
+	})
+}

@@ -2,58 +2,94 @@ package merge
 
 import (
 	"errors"
+	"math/bits"
 
 	"spoor/internal/column"
+	"spoor/internal/grammar"
 	"spoor/internal/track"
 	"spoor/trace"
 )
 
-var errLanes = errors.New("lanes don't fit their terminals")
+var (
+	errLanes = errors.New("lanes don't fit their terminals")
+	errOrder = errors.New("terminals are not numbered by first occurrence")
+)
 
-// checkLanes refuses what would make a file that can't be read.
-func checkLanes(tr *track.Track) error {
-	if len(tr.Lanes) == 0 {
-		return nil
-	}
-	calls := make([]uint64, len(tr.Sigs))
-	several := make([]bool, len(tr.Sigs))
-	for _, st := range tr.Streams {
-		for i, n := range st.Grammar.Counts(len(calls)) {
-			several[i] = several[i] || calls[i] > 0 && n > 0
-			calls[i] += n
-		}
+// check refuses a shape of which a file could not be read: terminals that don't occur,
+// and lanes of what is not there.
+func (s *shape) check() error {
+	if err := inOrder(s.streams, len(s.skeletons)); err != nil {
+		return err
 	}
 	last := -1
-	for i := range tr.Lanes {
-		l := &tr.Lanes[i]
-		if l.Terminal <= last || l.Terminal >= len(tr.Sigs) || len(l.Values) == 0 || several[l.Terminal] {
+	for i := range s.lanes {
+		l := &s.lanes[i]
+		if l.terminal <= last || l.terminal >= len(s.skeletons) || len(l.values) == 0 {
 			return errLanes
 		}
-		last = l.Terminal
+		last = l.terminal
 		before := -1
-		for _, p := range l.Values {
-			if p <= before || p >= len(tr.Sigs[last].Vals) {
+		for _, p := range l.values {
+			if p <= before || p >= s.skeletons[last].width {
 				return errLanes
 			}
 			before = p
 		}
-		if err := l.Steps.Check(); err != nil {
-			return err
+		if inOrder([]*grammar.Grammar{l.steps}, l.kinds) != nil {
+			return errLanes
 		}
-		next := uint32(0)
-		for _, t := range l.Steps.Terminals() {
+	}
+	return nil
+}
+
+// inOrder reports whether grammars have so many terminals, numbered by first occurrence.
+func inOrder(list []*grammar.Grammar, terminals int) error {
+	next := uint32(0)
+	for _, g := range list {
+		for _, t := range g.Terminals() {
 			if t > next {
-				return errLanes
+				return errOrder
 			}
 			next = max(next, t+1)
 		}
-		if int(next) != len(l.By) || l.Steps.Len()+1 != calls[last] {
+	}
+	if int(next) != terminals {
+		return errOrder
+	}
+	return nil
+}
+
+// checkLengths refuses streams that are too long, and lanes, with their steps in these
+// orders, that are not as long as their terminals occur, all in one stream.
+func (s *shape) checkLengths(streams, orders []*grammar.Grammar) error {
+	total := uint64(0)
+	for _, g := range streams {
+		if err := g.Check(); err != nil {
+			return err
+		}
+		sum, carry := bits.Add64(total, g.Len(), 0)
+		if carry != 0 {
 			return errLanes
 		}
-		for _, step := range l.By {
-			if len(step) != len(l.Values) {
-				return errLanes
-			}
+		total = sum
+	}
+	if len(orders) == 0 {
+		return nil
+	}
+	calls := make([]uint64, len(s.skeletons))
+	several := make([]bool, len(s.skeletons))
+	for _, g := range streams {
+		for i, n := range g.Counts(len(calls)) {
+			several[i] = several[i] || calls[i] > 0 && n > 0
+			calls[i] += n
+		}
+	}
+	for i, g := range orders {
+		if err := g.Check(); err != nil {
+			return err
+		}
+		if t := s.lanes[i].terminal; several[t] || calls[t] == 0 || g.Len() != calls[t]-1 {
+			return errLanes
 		}
 	}
 	return nil

@@ -7,8 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"spoor/internal/column"
 	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
+	"spoor/internal/wire"
 	"spoor/trace"
 )
 
@@ -193,5 +195,107 @@ func TestLanesOfPooledCalls(t *testing.T) {
 	}
 	if _, lanes, _ := callsOf(t, s, ranks); !lanes {
 		t.Error("no lanes")
+	}
+}
+
+// A message whose lanes or terminals name what is not there is refused when it comes,
+// not found out by an index out of range when lanes are written anew.
+func TestRefusesShapes(t *testing.T) {
+	_, sound, _ := key(tracktest.Run(0, 1, tagged(1, 12, 0, func(_, _, i int) int64 { return int64(i / 3) })))
+	lane := sound.lanes[0]
+	for name, spoil := range map[string]func(sh *shape){
+		"none":              func(*shape) {},
+		"terminal":          func(sh *shape) { sh.skeletons = sh.skeletons[:len(sh.skeletons)-1] },
+		"lane of nothing":   func(sh *shape) { sh.lanes[0].terminal = len(sh.skeletons) },
+		"lane twice":        func(sh *shape) { sh.lanes = append(sh.lanes, lane) },
+		"value":             func(sh *shape) { sh.lanes[0].values = []int{sh.skeletons[lane.terminal].width} },
+		"values":            func(sh *shape) { sh.lanes[0].values = []int{2, 2} },
+		"kind of steps":     func(sh *shape) { sh.lanes[0].kinds-- },
+		"steps out of turn": func(sh *shape) { sh.lanes[0].steps = lane.steps.Renumber(func(n uint32) uint32 { return n + 1 }) },
+	} {
+		sh := *sound
+		sh.skeletons, sh.lanes = slices.Clone(sound.skeletons), slices.Clone(sound.lanes)
+		spoil(&sh)
+		b := wire.AppendUvarint(nil, uint64(len(sh.streams)))
+		for _, g := range sh.streams {
+			b = g.AppendBinary(b)
+		}
+		b = wire.AppendUvarint(b, uint64(len(sh.skeletons)))
+		for _, k := range sh.skeletons {
+			b = wire.AppendUvarint(wire.AppendUint64(wire.AppendUvarint(b, uint64(k.call)), k.site), uint64(k.width))
+		}
+		b = wire.AppendUvarint(b, uint64(len(sh.lanes)))
+		for i := range sh.lanes {
+			b = sh.lanes[i].append(b)
+		}
+		if _, err := decodeKey(string(b)); (err == nil) != (name == "none") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	// Steps that are as many as the calls less one on one rank need not be so on others.
+	s := merged(t, tracktest.RunAll(1, tagged(1, 300, 0, func(_, _, i int) int64 { return int64(i) })))
+	c := s.classes[0]
+	for i := range c.counts {
+		if v, _ := c.counts[i].Same(); v == 299 {
+			c.counts[i] = column.Of(298)
+		}
+	}
+	if _, _, ok := c.unfolded(); ok {
+		t.Error("a lane of 299 steps for 300 calls, repeated less often")
+	}
+	if c.unlaned() != nil || c.laned() != nil {
+		t.Error("lanes that don't fit were written anew")
+	}
+}
+
+// Ranks that repeat their parts unequally often come apart with the values of each.
+func TestEvenly(t *testing.T) {
+	const ranks = 24
+	s := merged(t, tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range 40 + r.Rank%3 {
+			r.LaneOn(0, "MPI_Send", 1, []int{6}, 0, 1<<8|1, 0, int64(5+r.Rank*r.Rank), tracktest.IntType, int64(r.Rank+1)%int64(r.Size), int64(i*(1+r.Rank)), tracktest.World)
+		}
+		r.End()
+	}))
+	if len(s.classes) != 1 || s.classes[0].even() {
+		t.Fatalf("%d classes, or nothing is repeated unequally often", len(s.classes))
+	}
+	c := s.classes[0]
+	list := c.evenly()
+	if len(list) != 3 {
+		t.Fatalf("%d parts", len(list))
+	}
+	calls := func(c *class) (n uint64) {
+		for i := range c.times {
+			n += c.times[i].Duration.Count
+		}
+		return n
+	}
+	sum := uint64(0)
+	for k, d := range list {
+		sum += calls(d)
+		if !d.even() || d.ranks.Len() != ranks/3 {
+			t.Fatalf("part %d: %d ranks", k, d.ranks.Len())
+		}
+		for m := range d.ranks.Len() {
+			rank := int(d.ranks.At(m))
+			if rank%3 != k {
+				t.Fatalf("part %d has rank %d", k, rank)
+			}
+			for i := range c.values.cols {
+				if got, want := d.values.cols[i].At(m), c.values.cols[i].At(rank); got != want {
+					t.Fatalf("rank %d: %d, want %d", rank, got, want)
+				}
+			}
+			for i := range c.steps {
+				if got, want := d.steps[i].At(m), c.steps[i].At(rank); got != want {
+					t.Fatalf("rank %d: step %d, want %d", rank, got, want)
+				}
+			}
+		}
+	}
+	if sum != calls(c) {
+		t.Errorf("times of %d calls, %d were made", sum, calls(c))
 	}
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"math/bits"
+	"slices"
 
 	"spoor/internal/grammar"
 	"spoor/internal/wire"
@@ -15,24 +16,16 @@ func (c *class) sequence() uint64 {
 	}
 	c.looked = true
 	c.calls = 0
-	plain := c.unlaned()
-	var parts []part
-	for _, d := range plain {
-		parts = append(parts, d.parts()...)
-	}
-	for i := range parts {
-		h := uint64(1)
-		for _, g := range parts[i].streams {
-			if g.Len() > maxExpanded/minFragments {
+	first := true
+	for _, d := range c.unlaned() {
+		for _, p := range d.parts() {
+			h := p.sequence()
+			if h == 0 || !first && h != c.calls {
+				c.calls = 0
 				return 0
 			}
-			h = (h*0x9fb21c651e98df25 ^ hashOf(g, parts[i].skeletons)) | 1
+			c.calls, first = h, false
 		}
-		if i > 0 && h != c.calls {
-			c.calls = 0
-			break
-		}
-		c.calls = h
 	}
 	return c.calls
 }
@@ -40,7 +33,7 @@ func (c *class) sequence() uint64 {
 // A part is the members of a class that repeat everything equally often.
 type part struct {
 	class *class
-	shape
+	*shape
 	members []int
 }
 
@@ -49,21 +42,18 @@ const maxParts = 4096
 
 // parts takes a class apart; nil if there are too many.
 func (c *class) parts() []part {
-	sh := c.shape()
-	whole := part{class: c, shape: *sh}
-	var varying []int
 	var vals [][]int64
 	for i := range c.counts {
 		if _, ok := c.counts[i].Same(); !ok {
-			varying = append(varying, i)
 			vals = append(vals, c.counts[i].Values())
 		}
 	}
 	by := make(map[string]int)
 	var parts []part
+	var id []byte
 	for m := range c.ranks.Len() {
-		var id []byte
-		for i := range varying {
+		id = id[:0]
+		for i := range vals {
 			id = wire.AppendVarint(id, vals[i][m])
 		}
 		n, ok := by[string(id)]
@@ -72,16 +62,42 @@ func (c *class) parts() []part {
 				return nil
 			}
 			by[string(id)] = n
-			p := whole
-			p.streams = c.repeated(sh.streams, m)
-			parts = append(parts, p)
+			parts = append(parts, part{class: c, shape: c.shape()})
 		}
 		parts[n].members = append(parts[n].members, m)
 	}
 	return parts
 }
 
-// repeated returns streams as a member repeats them.
+// even reports whether all members repeat everything equally often.
+func (c *class) even() bool {
+	for i := range c.counts {
+		if _, ok := c.counts[i].Same(); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// repeated returns the streams as the part's members repeat them. It is not kept: a
+// class may have as many parts as ranks.
+func (p *part) repeated() []*grammar.Grammar { return p.class.repeated(p.streams, p.members[0]) }
+
+// sequence returns a hash of the calls of the members, never 0 but if there are too
+// many to be looked at.
+func (p *part) sequence() uint64 {
+	h := uint64(1)
+	for _, g := range p.repeated() {
+		if g.Check() != nil || g.Len() > maxExpanded/minFragments {
+			return 0
+		}
+		h = (h*0x9fb21c651e98df25 ^ hashOf(g, p.skeletons)) | 1
+	}
+	return h
+}
+
+// repeated returns streams as a member repeats them; those of lanes stand behind those
+// of the class.
 func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Grammar {
 	list := make([]*grammar.Grammar, len(streams))
 	n := 0
@@ -97,6 +113,19 @@ func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Gram
 		}
 	}
 	return list
+}
+
+// unfolded returns the streams and the orders of the lanes as all members of a class
+// that is even repeat them; false if they don't fit each other.
+func (c *class) unfolded() (streams, orders []*grammar.Grammar, ok bool) {
+	sh := c.shape()
+	all := slices.Clone(sh.streams)
+	for _, l := range sh.lanes {
+		all = append(all, l.steps)
+	}
+	all = c.repeated(all, 0)
+	streams, orders = all[:len(sh.streams)], all[len(sh.streams):]
+	return streams, orders, sh.checkLengths(streams, orders) == nil
 }
 
 // hashOf evaluates a polynomial over the sequence of a grammar, modulo 2^61-1,

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"spoor/internal/column"
 	"spoor/internal/grammar"
 	"spoor/internal/track"
 	"spoor/internal/wire"
@@ -136,6 +137,29 @@ func (s *shape) decodeLane(r *wire.Reader) laneShape {
 	return l
 }
 
+// A place is a value of a terminal.
+type place struct{ terminal, value int }
+
+// places returns which values stand where; see layout.
+func (s *shape) places() []place {
+	list := make([]place, s.width)
+	for n, k := range s.skeletons {
+		for i := range k.width {
+			list[s.at(n, i)] = place{n, i}
+		}
+	}
+	return list
+}
+
+// take gives a class whose members are even the shape of a track.
+func (c *class) take(tr *track.Track) {
+	var counts []int64
+	c.key, c.decoded, counts = key(tr)
+	for _, n := range counts {
+		c.counts = append(c.counts, column.Constant(n, c.ranks.Len()))
+	}
+}
+
 // skeletonsOf returns the skeletons of a track's signatures, and how many values
 // these have together.
 func skeletonsOf(tr *track.Track) (list []skeleton, width int) {
@@ -199,6 +223,12 @@ func decodeKey(key string) (shape, error) {
 		s.steps += l.kinds * len(l.values)
 		s.repeats += repeats(l.steps)
 	}
+	if err := r.Done(); err != nil {
+		return s, err
+	}
+	if err := s.check(); err != nil {
+		return s, err
+	}
 	s.finish()
-	return s, r.Done()
+	return s, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"spoor/internal/column"
+	"spoor/internal/grammar"
 	"spoor/internal/track"
 	"spoor/trace"
 )
@@ -63,10 +64,7 @@ func lost(first, ranks int, err error) *State {
 	return s
 }
 
-var (
-	errOrder = errors.New("terminals are not numbered by first occurrence")
-	errTimes = errors.New("signatures and times differ in number")
-)
+var errTimes = errors.New("signatures and times differ in number")
 
 // leaf is the state of one rank of a world of so many.
 func leaf(tr *track.Track, rank, world int) (*State, error) {
@@ -82,26 +80,33 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		return nil, errTimes
 	}
 	calls := int64(0)
-	next := uint32(0)
-	for _, st := range tr.Streams {
+	streams, orders := make([]*grammar.Grammar, len(tr.Streams)), make([]*grammar.Grammar, len(tr.Lanes))
+	for i, st := range tr.Streams {
 		if err := st.Grammar.Check(); err != nil {
 			return nil, err
 		}
 		calls += int64(st.Grammar.Len())
-		for _, t := range st.Grammar.Terminals() {
-			if t > next {
-				return nil, errOrder
-			}
-			next = max(next, t+1)
+		streams[i] = st.Grammar
+	}
+	for i := range tr.Lanes {
+		l := &tr.Lanes[i]
+		if err := l.Steps.Check(); err != nil {
+			return nil, err
 		}
-	}
-	if int(next) != len(tr.Sigs) {
-		return nil, errOrder
-	}
-	if err := checkLanes(tr); err != nil {
-		return nil, err
+		for _, step := range l.By {
+			if len(step) != len(l.Values) {
+				return nil, errLanes
+			}
+		}
+		orders[i] = l.Steps
 	}
 	k, sh, counts := key(tr)
+	if err := sh.check(); err != nil {
+		return nil, err
+	}
+	if err := sh.checkLengths(streams, orders); err != nil {
+		return nil, err
+	}
 	c := &class{key: k, decoded: sh, ranks: column.Of(int64(rank))}
 	for _, n := range counts {
 		c.counts = append(c.counts, column.Of(n))

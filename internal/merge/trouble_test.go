@@ -3,10 +3,12 @@ package merge
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"spoor/internal/grammar"
 	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
@@ -175,6 +177,13 @@ func FuzzMessage(f *testing.F) {
 		}
 		f.Add(s.encode())
 	}
+	for _, program := range []func(*tracktest.Recorder){tracktest.Counting(20), tagged(2, 12, 0, func(rank, _, i int) int64 { return int64(i * rank) })} {
+		s, err := MergeAll(tracktest.RunAll(3, program), 0)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(s.encode())
+	}
 	f.Add(lost(3, 2, errOrder).encode())
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		s, err := decode(msg)
@@ -191,6 +200,22 @@ func FuzzMessage(f *testing.F) {
 		if s.first > 0 && s.ranks < 1000 {
 			if err := lost(s.first-1, 1, errOrder).join(s); err != nil {
 				t.Fatalf("can't join: %v", err)
+			}
+		}
+		if s.ranks < 100 { // whatever it says, that is no reason to end the program
+			if c, err := s.Content(nil); err == nil {
+				trace.Encode(c)
+			}
+			for _, c := range s.classes {
+				long := func(p part) bool {
+					return slices.ContainsFunc(p.repeated(), func(g *grammar.Grammar) bool { return g.Check() != nil || g.Len() > 1000 })
+				}
+				if c.sequence() == 0 || slices.ContainsFunc(c.parts(), long) {
+					continue // slow, that is all
+				}
+				if j := unite([]*class{c}); j != nil && j.ranks.Len() != c.ranks.Len() {
+					t.Fatalf("%d ranks of %d", j.ranks.Len(), c.ranks.Len())
+				}
 			}
 		}
 	})

@@ -17,8 +17,16 @@ import (
 func unite(list []*class) *class {
 	var u united
 	for _, c := range list {
-		for _, d := range c.unlaned() {
-			u.list = append(u.list, d.parts()...)
+		plain := c.unlaned()
+		if plain == nil {
+			return nil
+		}
+		for _, d := range plain {
+			parts := d.parts()
+			if parts == nil {
+				return nil
+			}
+			u.list = append(u.list, parts...)
 		}
 	}
 	if !u.walk() {
@@ -34,12 +42,8 @@ func unite(list []*class) *class {
 		k := u.list[0].skeletons[from[0]]
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
-	var counts []int64
-	j.key, j.decoded, counts = key(&t)
+	j.take(&t)
 	j.values = u.values(j.decoded)
-	for _, n := range counts {
-		j.counts = append(j.counts, column.Constant(n, j.ranks.Len()))
-	}
 	u.times(j)
 	return j
 }
@@ -62,14 +66,14 @@ type member struct {
 // walk goes through the sequences of all parts, one after the other, and tells
 // places apart at which a part calls different terminals.
 func (u *united) walk() bool {
-	first := u.expand(0)
+	first, ends := u.expand(0)
 	if first == nil {
 		return false
 	}
 	at := slices.Clone(first) // by place: terminal as told apart so far
 	for i := 1; i < len(u.list); i++ {
-		seq := u.expand(i)
-		if len(seq) != len(first) || !slices.Equal(u.ends(i), u.ends(0)) {
+		seq, to := u.expand(i)
+		if seq == nil || !slices.Equal(to, ends) {
 			return false
 		}
 		pairs := make(map[uint64]uint32)
@@ -100,7 +104,7 @@ func (u *united) walk() bool {
 		u.calls[n]++
 	}
 	begin := uint64(0)
-	for _, end := range u.ends(0) {
+	for _, end := range ends {
 		b := grammar.NewBuilder()
 		for _, t := range at[begin:end] {
 			b.Append(t)
@@ -112,7 +116,7 @@ func (u *united) walk() bool {
 	for i := range u.list {
 		seq := first
 		if i > 0 {
-			seq = u.expand(i)
+			seq, _ = u.expand(i)
 		}
 		for n, k := range places {
 			u.terminals[n] = append(u.terminals[n], seq[k])
@@ -121,29 +125,22 @@ func (u *united) walk() bool {
 	return true
 }
 
-// ends returns where each stream of a part ends, if all are put in a row.
-func (u *united) ends(part int) []uint64 {
-	var ends []uint64
+// expand returns the terminals that a part calls, all streams in a row, and where each
+// of these ends; nil if there are too many.
+func (u *united) expand(part int) (seq []uint32, ends []uint64) {
+	streams := u.list[part].repeated()
 	sum := uint64(0)
-	for _, g := range u.list[part].streams {
-		sum += g.Len()
+	for _, g := range streams {
+		if sum += g.Len(); sum > maxExpanded/uint64(len(u.list)) {
+			return nil, nil
+		}
 		ends = append(ends, sum)
 	}
-	return ends
-}
-
-// expand returns the terminals that a part calls, all streams in a row; nil if
-// there are too many.
-func (u *united) expand(part int) []uint32 {
-	ends := u.ends(part)
-	if len(ends) == 0 || ends[len(ends)-1] > maxExpanded/uint64(len(u.list)) {
-		return nil
-	}
-	seq := make([]uint32, 0, ends[len(ends)-1])
-	for _, g := range u.list[part].streams {
+	seq = make([]uint32, 0, sum)
+	for _, g := range streams {
 		seq = slices.AppendSeq(seq, g.All())
 	}
-	return seq
+	return seq, ends
 }
 
 // ranks lists the members of the united class.
@@ -169,18 +166,11 @@ func (u *united) ranks(j *class) {
 
 // values returns the values of the united terminals for all members.
 func (u *united) values(sh *shape) values {
-	places := make([]struct{ terminal, value int }, sh.width)
-	for n, k := range sh.skeletons {
-		for i := range k.width {
-			p := &places[sh.at(n, i)]
-			p.terminal, p.value = n, i
-		}
-	}
 	v := values{nums: make([]uint32, sh.width)}
 	known := make(map[string]uint32)
 	cols := make([]uint32, len(u.list)) // of each part
 	var key, before []byte
-	for at, p := range places {
+	for at, p := range sh.places() {
 		key = key[:0]
 		for k := range u.list {
 			part := &u.list[k]
@@ -221,19 +211,18 @@ func (u *united) column(from []uint32) column.Column {
 		}
 		return c
 	}
-	// A part that is a small share of its class is looked up, not expanded.
-	vals := make([][]int64, len(from))
-	for k := range vals {
-		if p := &u.list[k]; 4*len(p.members) >= p.class.ranks.Len() {
-			vals[k] = of(k).Values()
+	// Members of a class come in order, however many parts it has.
+	readers := make([]*column.Reader, len(from))
+	known := make(map[*column.Column]*column.Reader)
+	for k := range readers {
+		x := of(k)
+		if known[x] == nil {
+			known[x] = x.Reader()
 		}
+		readers[k] = known[x]
 	}
 	for _, m := range u.members {
-		if v := vals[m.part]; v != nil {
-			c.Append(v[m.at])
-		} else {
-			c.Append(of(m.part).At(m.at))
-		}
+		c.Append(readers[m.part].At(m.at))
 	}
 	return c
 }

@@ -55,27 +55,24 @@ func (c *class) evenly() []*class {
 		}
 		return []*class{c}
 	}
-	pick := func(cols []column.Column, members []int) []column.Column {
-		list := make([]column.Column, len(cols))
-		for i := range cols {
-			if v, ok := cols[i].Same(); ok {
-				list[i] = column.Constant(v, len(members))
-				continue
-			}
-			vals := cols[i].Values()
-			for _, m := range members {
-				list[i].Append(vals[m])
-			}
-		}
-		return list
+	if columns := len(c.counts) + len(c.steps) + len(c.values.cols); columns > maxUnlanedValues/len(parts) {
+		return nil
 	}
+	of := make([]int, c.ranks.Len())
+	for i := range parts {
+		for _, m := range parts[i].members {
+			of[m] = i
+		}
+	}
+	ranks := split([]column.Column{c.ranks}, parts, of)
+	counts, steps, cols := split(c.counts, parts, of), split(c.steps, parts, of), split(c.values.cols, parts, of)
 	pool, whole := c.pooled()
 	left := slices.Clone(whole)
 	calls := make([][]uint64, len(parts))
 	sum := make([]uint64, len(left))
 	for i := range parts {
 		calls[i] = make([]uint64, len(left))
-		for _, g := range parts[i].streams {
+		for _, g := range parts[i].repeated() {
 			for t, n := range g.Counts(len(left)) {
 				calls[i][pool[t]] += n * uint64(len(parts[i].members))
 				sum[pool[t]] += n * uint64(len(parts[i].members))
@@ -84,10 +81,9 @@ func (c *class) evenly() []*class {
 	}
 	var list []*class
 	for i := range parts {
-		m := parts[i].members
 		d := &class{
-			key: c.key, decoded: c.decoded, split: c.split, ranks: pick([]column.Column{c.ranks}, m)[0],
-			counts: pick(c.counts, m), steps: pick(c.steps, m), values: values{pick(c.values.cols, m), c.values.nums},
+			key: c.key, decoded: c.decoded, split: c.split, ranks: ranks[i][0],
+			counts: counts[i], steps: steps[i], values: values{cols[i], c.values.nums},
 			times: left, totals: make(totals, len(c.totals)),
 		}
 		if i == 0 {
@@ -109,23 +105,44 @@ func (c *class) evenly() []*class {
 	return list
 }
 
+// split deals out the values of columns to the parts that their members are of.
+func split(cols []column.Column, parts []part, of []int) [][]column.Column {
+	list := make([][]column.Column, len(parts))
+	for i := range list {
+		list[i] = make([]column.Column, len(cols))
+	}
+	for k := range cols {
+		if v, ok := cols[k].Same(); ok {
+			for i := range list {
+				list[i][k] = column.Constant(v, len(parts[i].members))
+			}
+			continue
+		}
+		m := 0
+		for v := range cols[k].All() {
+			list[of[m]][k].Append(v)
+			m++
+		}
+	}
+	return list
+}
+
 // unlanedOnce does so for a class whose members repeat everything equally often.
 func (c *class) unlanedOnce() *class {
 	sh := c.shape()
-	all := slices.Clone(sh.streams)
-	width := 0
+	streams, orders, ok := c.unfolded()
+	if !ok {
+		return nil
+	}
+	width := 1
 	for _, l := range sh.lanes {
-		all = append(all, l.steps)
 		width = max(width, len(l.values))
 	}
-	all = c.repeated(all, 0)
-	streams, orders := all[:len(sh.streams)], all[len(sh.streams):]
 	sum := uint64(0)
 	for _, g := range orders {
-		sum += g.Len() + 1
-	}
-	if sum > maxUnlaned || sum*uint64(width*c.ranks.Len()) > maxUnlanedValues {
-		return nil
+		if sum += g.Len() + 1; sum > maxUnlaned || sum > uint64(maxUnlanedValues/width/c.ranks.Len()) {
+			return nil
+		}
 	}
 	for _, g := range streams {
 		if g.Len() > maxExpanded/minFragments {
@@ -196,14 +213,10 @@ func (u *unlaning) run(streams []*grammar.Grammar) *class {
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
 	d := &class{ranks: u.c.ranks, totals: u.c.totals, attached: u.c.attached, split: true}
-	var counts []int64
-	d.key, d.decoded, counts = key(&t)
-	for _, n := range counts {
-		d.counts = append(d.counts, column.Constant(n, d.ranks.Len()))
-	}
+	d.take(&t)
 	d.values = u.values(d.decoded)
 	d.times = u.times()
-	d.takeHists(u.c)
+	d.uniteHists([]*class{u.c})
 	return d
 }
 
@@ -275,15 +288,8 @@ func (u *unlaning) column(x *unlanedTerminal, value int) (column.Column, string)
 // values returns the values of the terminals without lanes.
 func (u *unlaning) values(sh *shape) values {
 	v := values{nums: make([]uint32, sh.width)}
-	places := make([]struct{ terminal, value int }, sh.width)
-	for n, k := range sh.skeletons {
-		for i := range k.width {
-			p := &places[sh.at(n, i)]
-			p.terminal, p.value = n, i
-		}
-	}
 	number := make(map[string]uint32)
-	for at, p := range places {
+	for at, p := range sh.places() {
 		col, id := u.column(&u.terminals[p.terminal], p.value)
 		n, ok := number[id]
 		if !ok {
@@ -344,21 +350,4 @@ func (u *unlaning) times() []trace.Times {
 	}
 	u.c.unpool(list, like, calls)
 	return list
-}
-
-// takeHists gives a class the histograms of another with the same sequence of calls,
-// which are of skeletons from now on.
-func (c *class) takeHists(o *class) {
-	of, _ := o.shape().sites()
-	sites, n := c.shape().sites()
-	first := make([]int, n)
-	for i := len(sites) - 1; i >= 0; i-- {
-		first[sites[i]] = i
-	}
-	for _, h := range o.hists {
-		h.terminal = first[of[h.terminal]]
-		h.duration, h.gap = h.duration.Clone(), h.gap.Clone()
-		c.hists = append(c.hists, h)
-	}
-	c.hists = gather(c.hists)
 }

@@ -20,7 +20,7 @@ import (
 
 // More than this is not worth the memory of a benchmark.
 const (
-	maxSignatures = 1 << 20
+	maxSignatures = 1 << 22
 	maxSymbols    = 1 << 25
 )
 
