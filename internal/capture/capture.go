@@ -223,7 +223,7 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 
 // Calls is the number of calls taken in so far.
 func (c *Capture) Calls() uint64 {
-	c.hists.settleAll()
+	c.settleTimes()
 	var n uint64
 	for i := range c.sigs.Len() {
 		n += c.sigs.Times(uint32(i)).Duration.Count

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"spoor/internal/pack"
 )
@@ -62,6 +63,7 @@ type checkpoints struct {
 	lives  int         // lives of segments that are saved
 	values []byte      // terminal, name and number of what was attached
 	times  []byte      // of each call, in order of counting, see noteTimes
+	taken  int         // bytes of times that histograms have, see takeTimes
 	steps  pack.Writer // calls of lanes, see signature.Note
 }
 
@@ -90,6 +92,7 @@ func (c *Capture) Checkpoint() {
 			s.log.flush()
 		}
 	}
+	c.takeTimes()
 	var err error
 	if k.chunks && k.end-k.state < max(manyChunks*k.state, fewChunks) {
 		err = c.saveChunk()
@@ -102,6 +105,7 @@ func (c *Capture) Checkpoint() {
 		c.giveUp()
 	}
 	k.keys, k.lives = c.sigs.Len(), len(c.lives.list)
+	k.taken = 0
 	k.times, k.values, k.steps.B = k.times[:0], k.values[:0], k.steps.B[:0]
 	for _, s := range c.streams {
 		s.terminals, s.lifeline.numbers = s.terminals[:0], s.lifeline.numbers[:0]
@@ -116,18 +120,76 @@ func (c *Capture) Checkpoint() {
 //	plain = terminal<<1 | (one before + 1)<<32, duration | gap<<32
 //	long  = 1<<63 | terminal<<1 | (one before + 1)<<32, duration, gap
 func (k *checkpoints) noteTimes(n, prev uint32, duration, gap uint64) {
+	at := len(k.times)
+	if cap(k.times)-at < 24 {
+		k.times = slices.Grow(k.times, 24)
+	}
 	terminal, before := uint64(n)<<1, uint64(prev+1)
 	switch size := duration | gap; {
 	case size>>16 == 0 && (terminal|before)>>16 == 0:
-		k.times = binary.LittleEndian.AppendUint64(k.times, isShort|terminal|before<<16|duration<<32|gap<<48)
+		k.times = k.times[:at+8]
+		binary.LittleEndian.PutUint64(k.times[at:], isShort|terminal|before<<16|duration<<32|gap<<48)
 	case size>>32 == 0:
-		k.times = binary.LittleEndian.AppendUint64(k.times, terminal|before<<32)
-		k.times = binary.LittleEndian.AppendUint64(k.times, duration|gap<<32)
+		k.times = k.times[:at+16]
+		binary.LittleEndian.PutUint64(k.times[at:], terminal|before<<32)
+		binary.LittleEndian.PutUint64(k.times[at+8:], duration|gap<<32)
 	default:
-		k.times = binary.LittleEndian.AppendUint64(k.times, isLong|terminal|before<<32)
-		k.times = binary.LittleEndian.AppendUint64(k.times, duration)
-		k.times = binary.LittleEndian.AppendUint64(k.times, gap)
+		k.times = k.times[:at+24]
+		binary.LittleEndian.PutUint64(k.times[at:], isLong|terminal|before<<32)
+		binary.LittleEndian.PutUint64(k.times[at+8:], duration)
+		binary.LittleEndian.PutUint64(k.times[at+16:], gap)
 	}
+}
+
+// waiting is how many bytes of times histograms don't have yet.
+func (k *checkpoints) waiting() int { return len(k.times) - k.taken }
+
+// manyTimes is how many bytes of times may wait for histograms.
+const manyTimes = 32 << 10
+
+// takeTimes puts into histograms what noteTimes took down of late. Where there are so many
+// of them that checkpoints are chunks, a program that calls in disorder would wait for
+// another part of memory at each call, once the caches have been used for other things. All
+// at once that happens a few times for thousands of calls.
+func (c *Capture) takeTimes() {
+	k := &c.checkpoints
+	if c.hists == nil || k.waiting() == 0 {
+		return
+	}
+	for list := k.times[k.taken:]; len(list) > 0; {
+		t, size := nextTimes(list)
+		c.hists.add(t.n, t.prev, t.duration, t.gap)
+		list = list[size:]
+	}
+	k.taken = len(k.times)
+}
+
+// A counted call is what noteTimes was told of it.
+type counted struct {
+	n, prev       uint32
+	duration, gap uint64
+}
+
+// nextTimes reads what noteTimes wrote, and says how many bytes it is; 0 if it is not whole.
+func nextTimes(list []byte) (t counted, size int) {
+	if len(list) < 8 {
+		return t, 0
+	}
+	head := binary.LittleEndian.Uint64(list)
+	if head&isShort != 0 {
+		return counted{uint32(uint16(head) >> 1), uint32(uint16(head>>16)) - 1, head >> 32 & math.MaxUint16, head >> 48}, 8
+	}
+	t.n, t.prev = uint32(head)>>1, uint32(head&^isLong>>32)-1
+	switch {
+	case head&isLong == 0 && len(list) >= 16:
+		both := binary.LittleEndian.Uint64(list[8:])
+		t.duration, t.gap = both&math.MaxUint32, both>>32
+		return t, 16
+	case head&isLong != 0 && len(list) >= 24:
+		t.duration, t.gap = binary.LittleEndian.Uint64(list[8:]), binary.LittleEndian.Uint64(list[16:])
+		return t, 24
+	}
+	return t, 0
 }
 
 const (
@@ -137,29 +199,14 @@ const (
 
 // replayTimes takes in what noteTimes took down.
 func (c *Capture) replayTimes(r *pack.Reader, times []byte) {
-	list := pack.NewReader(times)
-	for list.Rest() > 0 {
-		head := list.Fixed()
-		var n, before uint32
-		var duration, gap uint64
-		if head&isShort != 0 {
-			n, before = uint32(uint16(head)>>1), uint32(uint16(head>>16))
-			duration, gap = head>>32&math.MaxUint16, head>>48
-		} else {
-			n, before = uint32(head)>>1, uint32(head&^isLong>>32)
-			if duration = list.Fixed(); head&isLong != 0 {
-				gap = list.Fixed()
-			} else {
-				duration, gap = duration&math.MaxUint32, duration>>32
-			}
-		}
-		if known := uint32(c.sigs.Len()); n >= known || before > known {
-			r.Fail("times of terminal %d after %d of %d", n, before, known)
-		}
-		if r.Check(list.Err()); r.Err() != nil {
+	for known := uint32(c.sigs.Len()); len(times) > 0; {
+		t, size := nextTimes(times)
+		if size == 0 || t.n >= known || t.prev+1 > known {
+			r.Fail("times of terminal %d after %d of %d, %d bytes", t.n, t.prev, known, len(times))
 			return
 		}
-		c.tally(n, before-1, duration, gap)
+		c.tally(t.n, t.prev, t.duration, t.gap)
+		times = times[size:]
 	}
 }
 

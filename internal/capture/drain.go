@@ -26,6 +26,9 @@ func (c *Capture) Drain() error {
 	for _, s := range c.streams {
 		s.ring.SetDrained(s.pos)
 	}
+	if c.checkpoints.waiting() >= manyTimes {
+		c.takeTimes()
+	}
 	c.keep()
 	return nil
 }
@@ -248,10 +251,13 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 // count takes in the times of a call of terminal n after one of terminal prev.
 func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
 	duration := since(begin, ticks)
-	c.tally(n, prev, duration, gap)
 	if c.checkpoints.chunks {
 		c.checkpoints.noteTimes(n, prev, duration, gap)
+		if c.hists != nil {
+			return // see takeTimes
+		}
 	}
+	c.tally(n, prev, duration, gap)
 }
 
 func (c *Capture) tally(n, prev uint32, duration, gap uint64) {

@@ -111,12 +111,15 @@ func (h *histograms) settle(n uint32, p *pair) {
 	p.n = 0
 }
 
-// settleAll brings everything up to date, the signatures' summaries as well. There may
-// be no histograms.
-func (h *histograms) settleAll() {
-	if h == nil {
-		return
+// settleTimes brings everything up to date, the signatures' summaries as well.
+func (c *Capture) settleTimes() {
+	if c.hists != nil {
+		c.takeTimes()
+		c.hists.settleAll()
 	}
+}
+
+func (h *histograms) settleAll() {
 	for n, p := range h.heads {
 		for ; p != nil; p = p.next {
 			h.settle(uint32(n), p)

@@ -522,21 +522,22 @@ func TestNoteTimes(t *testing.T) {
 			both[i] = c
 		}
 		one, other := both[0], both[1]
+		var notes checkpoints
 		long := rapid.OneOf(rapid.Uint64Range(0, 1<<16), rapid.Uint64Range(1<<32-1, 1<<32), rapid.Uint64())
 		for range rapid.IntRange(1, 100).Draw(t, "calls") {
 			n := uint32(rapid.IntRange(0, terminals-1).Draw(t, "terminal"))
 			prev := uint32(rapid.IntRange(-1, terminals-1).Draw(t, "before"))
 			duration, gap := long.Draw(t, "duration"), long.Draw(t, "gap")
 			one.tally(n, prev, duration, gap)
-			one.checkpoints.noteTimes(n, prev, duration, gap)
+			notes.noteTimes(n, prev, duration, gap)
 		}
 		r := pack.NewReader(nil)
-		if other.replayTimes(r, one.checkpoints.times); r.Err() != nil {
+		if other.replayTimes(r, notes.times); r.Err() != nil {
 			t.Fatal(r.Err())
 		}
 		want, got := new(pack.Writer), new(pack.Writer)
 		for c, w := range map[*Capture]*pack.Writer{one: want, other: got} {
-			c.hists.settleAll()
+			c.settleTimes()
 			c.sigs.Save(w)
 			if c.hists != nil {
 				c.hists.save(w)

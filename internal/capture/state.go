@@ -16,7 +16,7 @@ import (
 
 func (c *Capture) appendState(b []byte) []byte {
 	w := &pack.Writer{B: b}
-	c.hists.settleAll()
+	c.settleTimes()
 	c.sigs.Save(w)
 	if c.hists != nil {
 		c.hists.save(w)

@@ -23,7 +23,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 			c.finish(s, f, max(f.begin, c.latest))
 		}
 	}
-	c.hists.settleAll()
+	c.settleTimes()
 	t := &track.Track{Rank: c.cfg.Rank, Strings: c.strings.Table()}
 	t.Sites, t.Outer = c.sites.Table()
 	const unseen = ^uint32(0)
