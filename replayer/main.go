@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync"
 
 	"spoor/internal/replay"
 	"spoor/trace"
@@ -34,9 +35,17 @@ func init() {
 
 func main() {
 	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "spoor-replay:", err)
-		os.Exit(1)
+		fail(err)
 	}
+}
+
+var failed sync.Mutex
+
+// fail ends the rank, and with it the job: other threads may be in calls that never end.
+func fail(err error) {
+	failed.Lock() // for good
+	fmt.Fprintln(os.Stderr, "spoor-replay:", err)
+	os.Exit(1)
 }
 
 func run() error {
@@ -76,16 +85,17 @@ func run() error {
 	for _, s := range streams[1:] {
 		go func() {
 			runtime.LockOSThread()
-			_ = s.Run() // Err has it
+			if s.Run() != nil {
+				fail(p.Err()) // the first one
+			}
 			ended <- struct{}{}
 		}()
 	}
-	_ = streams[0].Run()
+	if streams[0].Run() != nil {
+		return p.Err()
+	}
 	for range streams[1:] {
 		<-ended
-	}
-	if err := p.Err(); err != nil {
-		return err
 	}
 	return p.WriteReport(cfg.Reports)
 }

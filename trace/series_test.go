@@ -5,6 +5,7 @@ import (
 	"iter"
 	"testing"
 
+	"spoor/internal/grammar"
 	"spoor/internal/timing"
 	"spoor/internal/timing/series"
 )
@@ -23,8 +24,9 @@ func sampleTimes(n int) []timing.Entry {
 
 // sampleSeries has the times of the sample's ranks 0 and 2, in ticks of half a
 // nanosecond.
-func sampleSeries(t testing.TB) *Series {
-	c := sample(t)
+func sampleSeries(t testing.TB) *Series { return sampleSeriesOf(t, sample(t)) }
+
+func sampleSeriesOf(t testing.TB, c *Content) *Series {
 	s := &Series{Sizes: make([]int64, c.Ranks)}
 	var all bytes.Buffer
 	class := &c.Classes[0]
@@ -122,6 +124,57 @@ func TestDamagedSeries(t *testing.T) {
 		}
 		if err == nil {
 			t.Fatalf("byte %d of %d changed, no error", i, len(file))
+		}
+	}
+}
+
+// A walk that decodes ahead has the same times as one that doesn't, whether all blocks
+// are decoded ahead, some or none.
+func TestReadAhead(t *testing.T) {
+	c := sample(t)
+	b := grammar.NewBuilder()
+	for range 3*series.BlockCalls + 10 {
+		b.Append(7)
+	}
+	c.Classes[0].Streams[1] = b.Grammar()
+	c.Series = sampleSeriesOf(t, c)
+	file, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := r.Rank(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const perBlock = 7 * series.BlockCalls / 2 // of sampleTimes: three or four bytes a call
+	for _, x := range []struct {
+		limit, blocks int
+		from          uint64
+	}{{0, 0, 0}, {perBlock, 1, 0}, {2 * perBlock, 3, series.BlockCalls - 1}, {1 << 20, 3, 5}, {1 << 20, 1, 2*series.BlockCalls + 1}} {
+		w, err := k.TimedWalk(1, x.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.ReadAhead(x.limit); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.line.(*seriesLine).ahead); n != x.blocks {
+			t.Errorf("%+v: %d blocks are decoded", x, n)
+		}
+		for c, err := range k.TimedFrom(1, x.from) {
+			if err != nil || !w.Next() {
+				t.Fatalf("%+v: ends early, errors %v and %v", x, err, w.Err())
+			}
+			if got := w.Timed(); got.Timing != c.Timing || got.Start != c.Start || got.End() != c.End() || got.Index != c.Index {
+				t.Fatalf("%+v: call %d: %+v at %d, want %+v at %d", x, c.Index, got.Timing, got.Start, c.Timing, c.Start)
+			}
+		}
+		if w.Next() || w.Err() != nil {
+			t.Errorf("%+v: goes on, or error %v", x, w.Err())
 		}
 	}
 }

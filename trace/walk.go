@@ -58,6 +58,15 @@ func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 	return w, err
 }
 
+// ReadAhead decodes times of calls that follow, as many as take up to limit bytes, so that Next
+// is as fast as where times are means: for whoever has time now, and none then.
+func (w *Walk) ReadAhead(limit int) error {
+	if l, ok := w.line.(*seriesLine); ok {
+		return l.readAhead(limit)
+	}
+	return nil
+}
+
 // Next moves on to the next call. It returns false at the end, and after an error.
 func (w *Walk) Next() bool {
 	if w.err != nil {

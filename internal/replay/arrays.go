@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"fmt"
 
 	"spoor/mpi"
@@ -65,7 +64,7 @@ func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room
 		s.learnArray(c, st, p, at)
 	}
 	if plan.keeps && d.Dir == mpi.In {
-		return s.keep(c.Terminal, st.index, at, int(n*width))
+		return s.keep(at, int(n*width))
 	}
 	return at, nil
 }
@@ -80,22 +79,41 @@ func ignored(v *trace.Value) bool {
 	return false
 }
 
-// keep copies an array to where it can stay while the operation is under way.
-// Calls with the same values share a copy, so that there are as many as there
-// are distinct ones.
-func (s *Stream) keep(terminal, param int, at uint64, n int) (uint64, error) {
-	key := keptKey{terminal, param}
-	b := bytesAt(at, n)
-	if bytes.Equal(s.kept[key], b) && s.keptAt[key] != 0 {
-		return s.keptAt[key], nil
-	}
-	to, err := s.p.host.Alloc(int64(max(n, 1)))
+// A piece is memory of blocks.
+type piece struct {
+	at   uint64
+	size int
+}
+
+// keep copies an array to where it can stay until the request of the call is done.
+func (s *Stream) keep(at uint64, n int) (uint64, error) {
+	to, err := s.p.blocks.take(n)
 	if err != nil {
 		return 0, err
 	}
-	copy(bytesAt(to, n), b)
-	s.kept[key], s.keptAt[key] = bytes.Clone(b), to
+	copy(bytesAt(to, n), bytesAt(at, n))
+	s.keeping = append(s.keeping, piece{to, n})
 	return to, nil
+}
+
+// keepFor leaves what was kept for a call to its request, which has its place in a stream; 0: it
+// made none.
+func (s *Stream) keepFor(owner *Stream, at uint64) {
+	if len(s.keeping) == 0 {
+		return
+	}
+	if at != 0 {
+		owner.kept[at] = append(owner.kept[at], s.keeping...)
+	} else {
+		s.giveBack(s.keeping)
+	}
+	s.keeping = s.keeping[:0]
+}
+
+func (s *Stream) giveBack(list []piece) {
+	for _, x := range list {
+		s.p.blocks.give(x.at, x.size)
+	}
 }
 
 func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {

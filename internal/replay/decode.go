@@ -72,6 +72,7 @@ func (s *Stream) decode(c *trace.Call, plan *plan) error {
 	for _, f := range s.after {
 		f()
 	}
+	s.keepFor(s, 0)
 	if c.Func.Result != trace.None {
 		s.result(c, plan)
 	}

@@ -370,7 +370,7 @@ func TestHandleThatWasNeverMade(t *testing.T) {
 func TestStatusLayouts(t *testing.T) {
 	for _, flavour := range mpi.Flavours() {
 		f := &fake{}
-		s := newStream(&Process{host: f, flavour: flavour, layout: mpi.LayoutOf(flavour)}, 0)
+		s := &Stream{p: &Process{host: f, flavour: flavour, layout: mpi.LayoutOf(flavour)}}
 		at, err := f.Alloc(256)
 		if err != nil {
 			t.Fatal(err)

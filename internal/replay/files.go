@@ -54,15 +54,24 @@ const unknownSize = 1 << 30
 // provide makes a file that the program found when it began: as large, and
 // empty.
 func provide(path, original string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
-	if errors.Is(err, os.ErrExist) {
+	if _, err := os.Lstat(path); err == nil {
 		return nil
-	} else if err != nil {
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
 		return err
 	}
+	defer os.Remove(f.Name())
 	size := int64(unknownSize)
 	if st, err := os.Stat(original); err == nil && st.Mode().IsRegular() {
 		size = st.Size()
 	}
-	return errors.Join(f.Truncate(size), f.Close())
+	if err := errors.Join(f.Truncate(size), f.Chmod(0o666), f.Close()); err != nil {
+		return err
+	}
+	// Other ranks see it when it has its size. One of them may have been first.
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
 }

@@ -104,10 +104,13 @@ func (c *cells) take() (uint64, error) {
 
 func (c *cells) give(p uint64) { c.free = append(c.free, p) }
 
-// blocks hands out pieces of memory of any size, in powers of two.
+// blocks hands out pieces of memory of any size, in powers of two. Small ones are cut
+// from large ones: what Alloc returns has pages of its own.
 type blocks struct {
 	alloc func(size int64) (uint64, error)
 	free  [48][]uint64
+	next  uint64
+	left  int64
 }
 
 func (b *blocks) take(n int) (uint64, error) {
@@ -116,7 +119,20 @@ func (b *blocks) take(n int) (uint64, error) {
 		b.free[class] = list[:len(list)-1]
 		return list[len(list)-1], nil
 	}
-	return b.alloc(1 << class)
+	size := int64(1) << class
+	if size > cellBlock/4 {
+		return b.alloc(size)
+	}
+	if b.left < size {
+		p, err := b.alloc(cellBlock)
+		if err != nil {
+			return 0, err
+		}
+		b.next, b.left = p, cellBlock
+	}
+	p := b.next
+	b.next, b.left = b.next+uint64(size), b.left-size
+	return p, nil
 }
 
 func (b *blocks) give(p uint64, n int) {

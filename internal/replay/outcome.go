@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+
 	"spoor/mpi"
 	"spoor/trace"
 )
@@ -93,6 +95,12 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 		}
 		return 0
 	}
+	out := func(name string) *trace.Value {
+		if p := c.Param(name); p != nil {
+			return &p.Out
+		}
+		return new(trace.Value)
+	}
 	flag, indices := int64(0), []trace.Value(nil)
 	var match *trace.StatusValue
 	switch plan.outcome {
@@ -100,7 +108,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 		flag = num("flag")
 	case outcomeTestany, outcomeWaitany:
 		flag = num("flag")
-		at := c.Param("index").Out
+		at := *out("index")
 		if at.Num == undefined && (flag != 0 || plan.outcome == outcomeWaitany) {
 			return 0, nil
 		}
@@ -109,12 +117,12 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 		if num("outcount") == undefined {
 			return 0, nil
 		}
-		indices = c.Param("array_of_indices").Out.Elems
+		indices = out("array_of_indices").Elems
 	case outcomeWaitall:
 		if c.Return != errInStatus {
 			return 0, nil
 		}
-		for i, v := range c.Param("array_of_statuses").Out.Elems {
+		for i, v := range out("array_of_statuses").Elems {
 			if v.Status == nil || v.Status.Error != errPending {
 				indices = append(indices, trace.Value{Num: int64(i)})
 			}
@@ -139,7 +147,27 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 			return 0, nil
 		}
 	}
+	if err := within(c, indices); err != nil && (flag != 0 || plan.outcome != outcomeTestany) {
+		return 0, err
+	}
 	return s.layOut(plan.outcome, flag, match, indices), s.arena.err
+}
+
+// within checks that what a call finishes is among its requests.
+func within(c *trace.Call, indices []trace.Value) error {
+	if len(indices) == 0 {
+		return nil
+	}
+	n := 0
+	if p := c.Param("array_of_requests"); p != nil {
+		n = len(p.In.Elems)
+	}
+	for i := range indices {
+		if at := indices[i].Num; at < 0 || at >= int64(n) {
+			return fmt.Errorf("request %d of %d is said to have finished", at, n)
+		}
+	}
+	return nil
 }
 
 func (s *Stream) layOut(kind outcomeKind, flag int64, match *trace.StatusValue, indices []trace.Value) uint64 {

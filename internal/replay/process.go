@@ -60,7 +60,7 @@ type Process struct {
 	streams    []*Stream
 	multiple   bool // threads may call at a time
 
-	started chan struct{} // closed when MPI is initialised
+	started chan struct{} // closed when MPI is initialised, or never will be
 	origin  int64         // when MPI was initialised, on the host's clock
 	began   int64         // and in the original, on the trace's time line
 	failed  atomic.Pointer[error]
@@ -106,7 +106,11 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		}
 	}
 	for i := range k.Streams() {
-		p.streams = append(p.streams, newStream(p, i))
+		s, err := newStream(p, i)
+		if err != nil {
+			return nil, err
+		}
+		p.streams = append(p.streams, s)
 	}
 	return p, nil
 }

@@ -84,6 +84,7 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	switch out := &p.Out; out.Form {
 	case trace.RequestOnce:
 		s.after = append(s.after, func() {
+			s.keepFor(s, at)
 			s.requests[keyOf(false, out.ID)] = at
 			if s.pending != 0 {
 				s.images[at], s.pending = s.pending, 0
@@ -93,6 +94,7 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 		})
 	case trace.RequestPersistent:
 		s.after = append(s.after, func() {
+			s.keepFor(s.p.streams[0], at)
 			s.p.streams[0].requests[keyOf(true, out.ID)] = at
 			s.p.changed.Broadcast()
 		})
@@ -139,6 +141,10 @@ func (s *Stream) release(at uint64) {
 	if p, ok := s.images[at]; ok {
 		delete(s.images, at)
 		s.p.images.give(p)
+	}
+	if list, ok := s.kept[at]; ok {
+		delete(s.kept, at)
+		s.giveBack(list)
 	}
 	n, ok := s.inBlock[at]
 	if !ok {

@@ -16,10 +16,10 @@ type Stream struct {
 	p      *Process
 	number int
 	arena  arena
-	call   *Call // outside of Go's memory
-	callAt uint64
+	call   *Call       // outside of Go's memory
 	plan   *plan       // of the call that was laid out
 	ready  []*prepared // by terminal
+	walk   *trace.Walk
 	ahead  *prophet
 	fate   *fate // of the request that the call under way makes
 	vain   bool  // the call before was a test that found nothing
@@ -30,8 +30,8 @@ type Stream struct {
 	inBlock  map[uint64]uint64     // which block a place is in
 	images   map[uint64]uint64     // statuses of generalized requests, by place
 	pending  uint64                // such a status, of the request that the call under way makes
-	kept     map[keptKey][]byte    // arrays that calls under way read
-	keptAt   map[keptKey]uint64
+	kept     map[uint64][]piece    // arrays that operations under way read, by place of the request
+	keeping  []piece               // those of the call that is laid out
 
 	pace  *pacer
 	late  int64    // ns that calls were made later than due, and no gap has made up for
@@ -58,8 +58,6 @@ func keyOf(persistent bool, id int64) requestKey {
 	return requestKey(id << 1)
 }
 
-type keptKey struct{ terminal, param int }
-
 // Stats are what a stream did.
 type Stats struct {
 	Calls     int64
@@ -84,12 +82,36 @@ const (
 	Ended
 )
 
-func newStream(p *Process, number int) *Stream {
-	return &Stream{
+// decodedAhead is how many bytes a rank's times of single calls take that are decoded before
+// its first call: a few millions of calls have as many. Later, a rank that decodes is
+// late for others, and ranks that share a core are late by all of them.
+const decodedAhead = 16 << 20
+
+// newStream prepares the replay of a thread, so that nothing is left to do before its first call
+// but to wait for when it is due.
+func newStream(p *Process, number int) (*Stream, error) {
+	s := &Stream{
 		p: p, number: number, arena: arena{alloc: p.host.Alloc},
 		requests: make(map[requestKey]uint64), blocks: make(map[uint64]*block), images: make(map[uint64]uint64), inBlock: make(map[uint64]uint64),
-		kept: make(map[keptKey][]byte), keptAt: make(map[keptKey]uint64),
+		kept: make(map[uint64][]piece),
 	}
+	at, err := p.host.Alloc(int64(cellBlock))
+	if err != nil {
+		return nil, err
+	}
+	s.call = (*Call)(pointer(at))
+	s.ahead = newProphet(p.rank, number, p.host.Traced())
+	if s.pace, err = newPacer(p.rank, p.alike, number, p.o); err != nil {
+		return nil, err
+	}
+	if p.o.NoCompute && p.rank.Streams() == 1 {
+		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
+		return s, err
+	}
+	if s.walk, err = p.rank.TimedWalk(number, 0); err != nil {
+		return nil, err
+	}
+	return s, s.walk.ReadAhead(decodedAhead / p.rank.Streams())
 }
 
 // Now tells what the stream is doing, and since when.
@@ -120,6 +142,9 @@ func (s *Stream) Run() error {
 	if err != nil {
 		s.p.fail(err)
 	}
+	if s.number == 0 {
+		s.p.release(nil) // others need not wait any longer
+	}
 	s.p.mu.Lock()
 	s.p.changed.Broadcast()
 	s.p.mu.Unlock()
@@ -127,23 +152,14 @@ func (s *Stream) Run() error {
 }
 
 func (s *Stream) run() error {
-	at, err := s.p.host.Alloc(int64(cellBlock))
-	if err != nil {
-		return err
-	}
-	s.call, s.callAt = (*Call)(pointer(at)), at
-	s.ahead = newProphet(s.p.rank, s.number, s.p.host.Traced())
 	if s.number > 0 {
 		<-s.p.started
+		if s.p.failed.Load() == nil && s.p.origin == 0 && s.p.rank.Len(s.number) > 0 {
+			return fmt.Errorf("rank %d: thread %d has calls, but thread 0 began none that initialises MPI", s.p.rank.Number(), s.number)
+		}
 		s.followOn()
 	}
-	if s.pace, err = newPacer(s.p.rank, s.p.alike, s.number, s.p.o); err != nil {
-		return err
-	}
-	w, err := s.p.rank.TimedWalk(s.number, 0)
-	if err != nil {
-		return err
-	}
+	w := s.walk
 	for w.Next() {
 		if s.p.failed.Load() != nil {
 			return nil
@@ -268,15 +284,24 @@ func (s *Stream) account(t *trace.TimedCall) {
 var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}
 
 func (p *Process) start(t *trace.TimedCall, end int64) {
+	p.release(func() {
+		p.origin, p.began = end, t.End()
+		if provided := t.Param("provided"); provided != nil {
+			multiple, _ := mpi.ConstantNamed("MPI_THREAD_MULTIPLE")
+			p.multiple = provided.Out.Num == multiple.Value
+		}
+	})
+}
+
+// release lets the other threads go, the first time that it is called, after f.
+func (p *Process) release(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
 	case <-p.started:
 	default:
-		p.origin, p.began = end, t.End()
-		if provided := t.Param("provided"); provided != nil {
-			multiple, _ := mpi.ConstantNamed("MPI_THREAD_MULTIPLE")
-			p.multiple = provided.Out.Num == multiple.Value
+		if f != nil {
+			f()
 		}
 		close(p.started)
 	}
