@@ -1,6 +1,9 @@
 package mpi
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Flavour is a family of MPI libraries that share a binary interface.
 type Flavour uint8
@@ -33,4 +36,22 @@ func FlavourNamed(name string) (Flavour, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Macro reports whether a function is a macro in the flavour's mpi.h, so that the library
+// need not have it: programs in C can call it all the same.
+func (f Flavour) Macro(name string) bool {
+	switch f {
+	case OpenMPI:
+		return name == "MPI_Aint_add" || name == "MPI_Aint_diff"
+	case MPICH:
+		if !strings.HasSuffix(name, "_f2c") && !strings.HasSuffix(name, "_c2f") {
+			return false
+		}
+		switch name[:len(name)-len("_f2c")] {
+		case "MPI_Comm", "MPI_Type", "MPI_Group", "MPI_Info", "MPI_Request", "MPI_Op", "MPI_Errhandler", "MPI_Win", "MPI_Message", "MPI_Session":
+			return true
+		}
+	}
+	return false
 }

@@ -13,6 +13,7 @@ import (
 	"spoor/internal/inspect"
 	"spoor/internal/proxy"
 	"spoor/internal/reissue"
+	"spoor/mpi"
 	"spoor/trace"
 )
 
@@ -77,7 +78,8 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 		if has == nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s is not installed here: which functions it lacks will show when the program is linked\n", o.mpi)
 		} else {
-			o.Target.Has = func(name string) bool { return has[name] }
+			flavour, _ := mpi.FlavourNamed(o.mpi)
+			o.Target.Has = func(name string) bool { return has[name] || flavour.Macro(name) }
 		}
 	}
 	if o.dir == "" {

@@ -56,6 +56,8 @@ func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
 			return w.wildcard(p, in)
 		case p.Kind == "keyval":
 			return w.keyval(in.at)
+		case p.Kind == "fint" && w.g.o.Target.Foreign(w.g.flavour) && reissue.FromInteger(w.c.f.Name):
+			return fmt.Sprintf("P%s(%s)", reissue.ToInteger(w.c.f.Name), w.handle(w.c.f.Returns, w.c.result.at))
 		}
 		return w.expr(p.Kind, in.at)
 	}

@@ -86,7 +86,7 @@ func (g *generator) why(v *variant, terminal int) string {
 		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" && (len(g.afar) == 0 || !reissue.ByAddress(why)) {
 			return why
 		}
-		if why := v.made[i].Why(c); why != "" {
+		if why := v.made[i].Why(c, g.o.Target.Foreign(g.flavour)); why != "" {
 			return why
 		}
 	}

@@ -1,8 +1,13 @@
 package reissue
 
-import "spoor/trace"
+import (
+	"strings"
 
-// Handles are the places for handles that some call of a rank fills.
+	"spoor/trace"
+)
+
+// Handles are the places for handles that some call of a rank fills, and whether one does
+// that is no conversion from an integer.
 type Handles map[handle]bool
 
 type handle struct {
@@ -16,26 +21,45 @@ func Made(calls []*trace.Call) Handles {
 	made := make(Handles)
 	for _, c := range calls {
 		for i := range c.Params {
-			made.note(c.Params[i].Kind(), &c.Params[i].Out)
+			made.note(c.Params[i].Kind(), &c.Params[i].Out, true)
 		}
-		made.note(c.Func.Returns, &c.Result)
+		made.note(c.Func.Returns, &c.Result, !FromInteger(c.Name()))
 	}
 	return made
 }
 
-func (h Handles) note(kind string, v *trace.Value) {
+func (h Handles) note(kind string, v *trace.Value, made bool) {
 	switch v.Type {
 	case trace.Handle, trace.Object:
-		h[handle{kind, v.Num}] = true
+		at := handle{kind, v.Num}
+		h[at] = h[at] || made
 	case trace.Array:
 		for i := range v.Elems {
-			h.note(kind, &v.Elems[i])
+			h.note(kind, &v.Elems[i], made)
 		}
 	}
 }
 
-// Why says why a call can't be made again if it uses a handle that none makes.
-func (h Handles) Why(c *trace.Call) string {
+// FromInteger reports whether a function gives the handle that an integer stands for.
+func FromInteger(name string) bool {
+	return strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint")
+}
+
+// ToInteger is the function that gives the integer for what such a function gave.
+func ToInteger(name string) string {
+	if of, ok := strings.CutSuffix(name, "_f2c"); ok {
+		return of + "_c2f"
+	}
+	return strings.TrimSuffix(name, "_fromint") + "_toint"
+}
+
+// Why says why a call can't be made again if it uses a handle that none makes. Under a
+// foreign MPI an integer for a handle is known from the handle alone.
+func (h Handles) Why(c *trace.Call, foreign bool) string {
+	if r := &c.Result; foreign && FromInteger(c.Name()) && (r.Type != trace.Handle || r.Num == trace.UnknownHandle ||
+		r.Num >= trace.FirstLocal && !h[handle{c.Func.Returns, r.Num}]) {
+		return "integers that stand for handles are those of one MPI"
+	}
 	for i := range c.Params {
 		p := &c.Params[i]
 		list := []trace.Value{p.In}
@@ -44,8 +68,10 @@ func (h Handles) Why(c *trace.Call) string {
 		}
 		for k := range list {
 			v := &list[k]
-			if (v.Type == trace.Handle || v.Type == trace.Object) && v.Num >= trace.FirstLocal && !h[handle{p.Kind(), v.Num}] {
-				return "a handle that was made while tracing was off (" + p.Name() + ")"
+			if (v.Type == trace.Handle || v.Type == trace.Object) && v.Num >= trace.FirstLocal {
+				if _, ok := h[handle{p.Kind(), v.Num}]; !ok {
+					return "a handle that was made while tracing was off (" + p.Name() + ")"
+				}
 			}
 		}
 	}

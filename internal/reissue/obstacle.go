@@ -29,6 +29,12 @@ type Target struct {
 	Literal bool                   // numbers that the MPI gave out stand in what is made as they were
 }
 
+// Foreign reports whether a trace that was made under the MPI of a flavour is to be made
+// again under another.
+func (t Target) Foreign(from string) bool {
+	return t.Flavour != "" && from != "" && t.Flavour != from
+}
+
 // A Search looks for obstacles, one rank after the other.
 type Search struct {
 	from   string // flavour of the trace
@@ -70,7 +76,7 @@ func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
 		c := calls[t]
 		why := Why(c, s.from, s.target)
 		if why == "" {
-			why = made.Why(c)
+			why = made.Why(c, s.target.Foreign(s.from))
 		}
 		if why == "" {
 			why = low.why(c)
@@ -147,12 +153,10 @@ func Why(c *trace.Call, from string, target Target) string {
 	case "MPI_T_event_read", "MPI_T_event_copy", "MPI_T_event_get_timestamp", "MPI_T_event_get_source":
 		return "an event instance exists only while its callback runs"
 	}
-	if target.Flavour != "" && from != "" && target.Flavour != from {
+	if target.Foreign(from) {
 		switch {
 		case def.Has(mpi.Tool):
 			return "variables of the tools interface are those of one MPI"
-		case strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint"):
-			return "integers that stand for handles are those of one MPI"
 		case target.Literal && (name == "MPI_Add_error_code" || name == "MPI_Add_error_string"):
 			return "numbers of error classes are those of one MPI"
 		case target.Literal && givesTypes(c):

@@ -202,3 +202,33 @@ func TestLowAddresses(t *testing.T) {
 		t.Errorf("from memory: %q", why)
 	}
 }
+
+// Under another MPI, an integer for a handle can be had from the handle: if there is one that
+// was made otherwise.
+func TestIntegersForHandles(t *testing.T) {
+	const world, own, unseen = 0x101, trace.FirstLocal, trace.FirstLocal + 1
+	made := call(t, "MPI_Comm_dup", handleValue(world))
+	made.Params[1].Out = handleValue(own)
+	gives := func(n int64) *trace.Call {
+		c := call(t, "MPI_Comm_f2c", integer(4))
+		c.Result = handleValue(n)
+		return c
+	}
+	h := Made([]*trace.Call{made, gives(own), gives(unseen)})
+	for _, x := range []struct {
+		handle      int64
+		here, there bool
+	}{{world, true, true}, {own, true, true}, {unseen, true, false}, {trace.UnknownHandle, true, false}} {
+		for foreign, can := range map[bool]bool{false: x.here, true: x.there} {
+			if why := h.Why(gives(x.handle), foreign); (why == "") != can {
+				t.Errorf("handle %d, foreign MPI %v: %q", x.handle, foreign, why)
+			}
+		}
+	}
+	if name := ToInteger("MPI_Comm_f2c"); name != "MPI_Comm_c2f" {
+		t.Error(name)
+	}
+	if name := ToInteger("MPI_Comm_fromint"); name != "MPI_Comm_toint" {
+		t.Error(name)
+	}
+}

@@ -112,6 +112,9 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 			n, err := s.p.relocation.address(v.Num)
 			return uint64(n), err
 		}
+		if st.def.Kind == mpi.KindFint && s.p.foreign && reissue.FromInteger(c.Name()) {
+			return s.fint(c)
+		}
 		return uint64(s.integer(c, st, v.Num)), nil
 	case trace.Handle, trace.Object:
 		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.AllHandles(c.Name()) {
@@ -156,6 +159,31 @@ func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 		return "fint " + object(c.Name()), true
 	}
 	return "", false
+}
+
+// fint asks the MPI for the integer of the handle that a conversion gave: the one of the trace is
+// that of another MPI.
+func (s *Stream) fint(c *trace.Call) (uint64, error) {
+	k, ok := mpi.KindNamed(c.Func.Returns)
+	if !ok {
+		return 0, fmt.Errorf("%s gives no handle", c.Name())
+	}
+	v, err := s.find(k, c.Result.Num)
+	if err != nil {
+		return 0, err
+	}
+	name := "P" + reissue.ToInteger(c.Name()) // nobody is to see it
+	f := s.p.host.Function(name)
+	if f == 0 {
+		return 0, fmt.Errorf("this MPI has no %s", name)
+	}
+	before := *s.call
+	*s.call = Call{Function: f}
+	s.call.Words[0] = v
+	s.p.host.Make(s.call)
+	n := s.call.Result
+	*s.call = before
+	return n, nil
 }
 
 // allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.

@@ -42,6 +42,7 @@ type Process struct {
 	host    Host
 	o       Options
 	flavour mpi.Flavour
+	foreign bool // the trace was made under an MPI of another flavour
 	layout  *mpi.Layout
 	rank    *trace.Rank
 	alike   int // ranks of its class
@@ -93,7 +94,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		return nil, err
 	}
 	p := &Process{
-		relocation: move, lives: life,
+		relocation: move, lives: life, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
 		numbers:  make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan),

@@ -337,3 +337,25 @@ EXPORT word MPI_Aint_add(word base, word disp) { return (word)((uintptr_t)base +
 EXPORT word PMPI_Aint_add(word base, word disp) { return (word)((uintptr_t)base + (uintptr_t)disp); }
 EXPORT word MPI_Aint_diff(word a, word b) { return (word)((uintptr_t)a - (uintptr_t)b); }
 EXPORT word PMPI_Aint_diff(word a, word b) { return (word)((uintptr_t)a - (uintptr_t)b); }
+
+/* MPICH has these as macros alone: there a handle is its integer. */
+
+typedef word (*converter)(word);
+#define CONVERTS(NAME)                                              \
+	EXPORT word NAME(word v)                                    \
+	{                                                           \
+		converter f = (converter)dlsym(RTLD_NEXT, #NAME);   \
+		return f ? f(v) : (word)(int32_t)v;                 \
+	}
+#define CONVERSIONS(OF) CONVERTS(MPI_##OF##_c2f) CONVERTS(PMPI_##OF##_c2f) CONVERTS(MPI_##OF##_f2c) CONVERTS(PMPI_##OF##_f2c)
+
+CONVERSIONS(Comm)
+CONVERSIONS(Type)
+CONVERSIONS(Group)
+CONVERSIONS(Info)
+CONVERSIONS(Request)
+CONVERSIONS(Op)
+CONVERSIONS(Errhandler)
+CONVERSIONS(Win)
+CONVERSIONS(Message)
+CONVERSIONS(Session)

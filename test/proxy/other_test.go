@@ -8,6 +8,7 @@ import (
 	"spoor/internal/inspect"
 	"spoor/internal/proxy"
 	"spoor/internal/reissue"
+	"spoor/mpi"
 	"spoor/test/apps/compile"
 	"spoor/test/mpis"
 	"spoor/trace"
@@ -44,7 +45,8 @@ func TestOtherMPI(t *testing.T) {
 					if results.Late() {
 						t.Skip("the time is up")
 					}
-					target := reissue.Target{Flavour: other.Name, Has: func(name string) bool { return has[name] }}
+					flavour, _ := mpi.FlavourNamed(other.Name)
+					target := reissue.Target{Flavour: other.Name, Has: func(name string) bool { return has[name] || flavour.Macro(name) }}
 					got, why := proxied(t, other, record(t), 2, proxy.Options{Target: target})
 					total.add(got)
 					results.Note(t, pair, name, 2, string(got), why)

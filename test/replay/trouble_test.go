@@ -85,7 +85,7 @@ func TestReplayUnderAnotherMPI(t *testing.T) {
 		mpis.Absent(t, "only one MPI is installed")
 	}
 	all := mpis.NeedPrograms(t)
-	sample := []string{"butterfly.c", "collectives.c", "datatypes.c", "wildcards.c", "bottom.c", "attr_finalize.c"}
+	sample := []string{"butterfly.c", "collectives.c", "datatypes.c", "wildcards.c", "bottom.c", "attr_finalize.c", "fortran_numbers.c"}
 	var y tally
 	t.Run("all", func(t *testing.T) {
 		for i, a := range list {
