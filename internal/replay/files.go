@@ -70,8 +70,8 @@ func provide(path, original string) error {
 		return err
 	}
 	// Other ranks see it when it has its size. One of them may have been first.
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
+	if err := os.Link(f.Name(), path); err == nil || errors.Is(err, os.ErrExist) {
+		return nil
 	}
-	return nil
+	return os.Rename(f.Name(), path) // a file system without links
 }
