@@ -14,8 +14,8 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 		return fmt.Errorf("unknown call %d: %w", rec.Call(), event.ErrCorrupt)
 	}
 	ticks := rec.Ticks()
-	if c.first == 0 {
-		c.first = ticks
+	if c.first == 0 || ticks < c.first {
+		c.first = ticks // a thread may publish its first record late
 	}
 	f.reset(p, rec, ticks, s.last)
 	f.key[1] = int64(c.sites.Name(rec[2]))

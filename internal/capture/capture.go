@@ -73,13 +73,14 @@ type Capture struct {
 	echoes  []echo        // by terminal
 	found   []int         // requests of the call at hand
 	streams []*stream
+	turns   []turn // to be used again
 
 	attached attached
 	lives    lives
 
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
-	first     uint64 // ticks of the first record; 0: none yet
+	first     uint64 // ticks of the first call; 0: none yet
 	latest    uint64
 	aside     uint64 // ticks of the first thread that were neither calls nor gaps: the recorder's and a plugin's
 

@@ -42,53 +42,72 @@ func (c *Capture) interleave() error {
 	if c.cfg.Ticks != nil {
 		until = c.cfg.Ticks()
 	}
-	heads := make([]uint64, len(c.streams))
+	turns := c.turns[:0]
 	for i, s := range c.streams {
-		var err error
-		if heads[i], err = s.ring.Head(); err != nil {
+		head, err := s.ring.Head()
+		if err != nil {
 			return fmt.Errorf("thread %d: %w", i, err)
+		}
+		turns = append(turns, turn{stream: s, head: head})
+	}
+	c.turns = turns
+	for i := range turns {
+		if err := turns[i].peek(); err != nil {
+			return err
 		}
 	}
 	for {
 		// The stream with the oldest record goes on until another one's is older.
-		best, limit, oldest := -1, until, ^uint64(0)
-		for i, s := range c.streams {
-			ticks, ok, err := s.peek(heads[i])
-			switch {
-			case err != nil:
-				return err
-			case !ok || ticks > until:
-			case best < 0 || ticks < oldest:
-				if best >= 0 {
-					limit = min(limit, oldest)
+		var best *turn
+		limit := until
+		for i := range turns {
+			switch t := &turns[i]; {
+			case !t.more || t.ticks > until:
+			case best == nil || t.ticks < best.ticks:
+				if best != nil {
+					limit = min(limit, best.ticks)
 				}
-				best, oldest = i, ticks
+				best = t
 			default:
-				limit = min(limit, ticks)
+				limit = min(limit, t.ticks)
 			}
 		}
-		if best < 0 {
+		if best == nil {
 			return nil
 		}
-		if err := c.follow(c.streams[best], heads[best], limit); err != nil {
+		if err := c.follow(best.stream, best.head, limit); err != nil {
+			return err
+		}
+		if err := best.peek(); err != nil {
 			return err
 		}
 	}
 }
 
-// peek returns the ticks of the stream's next record, skipping padding.
-func (s *stream) peek(head uint64) (ticks uint64, ok bool, err error) {
-	for s.pos < head {
-		rec := s.ring.Record(s.pos, head)
+// A turn is where a stream is while several are read.
+type turn struct {
+	*stream
+	head  uint64 // of the ring
+	ticks uint64 // of the next record
+	more  bool   // there is one
+}
+
+// peek looks at the stream's next record, skipping padding.
+func (t *turn) peek() error {
+	s := t.stream
+	for s.pos < t.head {
+		rec := s.ring.Record(s.pos, t.head)
 		if rec == nil {
-			return 0, false, s.corrupt(head)
+			return s.corrupt(t.head)
 		}
 		if rec.Kind() != event.Skip {
-			return rec.Ticks(), true, nil
+			t.ticks, t.more = rec.Ticks(), true
+			return nil
 		}
 		s.pos += uint64(len(rec)) * 8
 	}
-	return 0, false, nil
+	t.more = false
+	return nil
 }
 
 func (s *stream) corrupt(head uint64) error {
@@ -178,6 +197,7 @@ func (c *Capture) begin(s *stream, rec event.Record) error {
 		return err
 	}
 	s.last = f.begin
+	f.from, f.names = s.pos, c.epoch()
 	f.slot = len(s.held)
 	if !f.muted() {
 		s.held = append(s.held, 0)
@@ -206,8 +226,28 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 		f.key, f.key[rcAt] = f.key[:inputs], NeverReturned
 		return err
 	}
+	enter := c.lone(s, f)
+	guess := c.sigs.Guess(s.prev)
 	c.finish(s, f, rec.Ticks())
+	if enter != nil && s.prev == guess {
+		c.remember(s, guess, f.prog, enter, rec, c.requests.Version)
+	}
 	return nil
+}
+
+// lone returns the ENTER record of a call that ends, if it could be an echo next time
+// although calls of other threads overlap it: its LEAVE, at which the stream is, stands
+// behind it, and no name that it uses has changed since. Where calls of several threads
+// overlap all the time, there are no others.
+func (c *Capture) lone(s *stream, f *frame) event.Record {
+	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.pureness != pure || f.names != c.epoch() || f.from < s.ring.Kept() {
+		return nil
+	}
+	enter := s.ring.Record(f.from, s.pos)
+	if enter == nil || f.from+uint64(len(enter))*8 != s.pos {
+		return nil
+	}
+	return enter
 }
 
 // finish closes the newest call under way. Terminals go to the grammar when the

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"slices"
 	"unsafe"
 
 	"spoor/internal/event"
@@ -17,7 +18,7 @@ import (
 type echo struct {
 	words  []uint64 // both records, one behind the other
 	names  uint64   // epoch of the names when they were read
-	thread int32    // names of requests depend on it
+	thread int32    // names of requests and addresses depend on it; anyThread where there are none
 	enter  uint16   // words of ENTER; 0: nothing is remembered
 	inEnd  uint16   // words up to here are compared, but for the ticks: those of requests
 	outEnd uint16   // that are found by name are not
@@ -45,6 +46,8 @@ type namedRequest struct {
 	name int64
 	kind symbol.RequestKind
 }
+
+const anyThread = -1
 
 // echoWords bounds the length of what is compared and remembered.
 const echoWords = 512
@@ -89,6 +92,12 @@ func (p *program) purity() purity {
 	return kind
 }
 
+// hasAddress reports whether the program's addresses are in the records.
+func (p *program) hasAddress() bool {
+	is := func(s step) bool { return s.code == codeAddress || s.element == codeAddress }
+	return slices.ContainsFunc(p.in, is) || slices.ContainsFunc(p.out, is)
+}
+
 // epoch changes whenever a finished record could be given other names.
 func (c *Capture) epoch() uint64 { return c.renamed + c.modules.Version }
 
@@ -97,6 +106,9 @@ func (c *Capture) epoch() uint64 { return c.renamed + c.modules.Version }
 // the records would be if they did: their sizes, which the records themselves tell as
 // well, would have to be waited for, one after the other.
 func (c *Capture) echo(s *stream, head, limit uint64) {
+	if s.last == 0 {
+		return // no gap before a thread's first call
+	}
 	rest := s.ring.Words(s.pos, head)
 	for {
 		n := c.sigs.Guess(s.prev)
@@ -105,7 +117,7 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 		}
 		e := &c.echoes[n]
 		size, enter := len(e.words), int(e.enter)
-		if enter == 0 || size > len(rest) || e.names != c.epoch() || int(e.thread) != s.thread {
+		if enter == 0 || size > len(rest) || e.names != c.epoch() || e.thread != anyThread && int(e.thread) != s.thread {
 			return
 		}
 		rec := rest[:size]
@@ -218,6 +230,9 @@ func (c *Capture) remember(s *stream, n uint32, p *program, enter, leave event.R
 	}
 	e.thread, e.purity, e.kind, e.names = int32(s.thread), kind, p.request, c.epoch()
 	lane := c.sigs.Lane(n)
+	if p.alike && lane == nil {
+		e.thread = anyThread
+	}
 	if e.more == nil && (lane != nil || kind == watcher || kind == ender) {
 		e.more = new(echoMore)
 	}

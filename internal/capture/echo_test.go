@@ -53,3 +53,114 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Calls of two threads that overlap all the time become echoes as well, but not where a
+// name has changed while a call was under way: in the next such call it could be another.
+func TestOverlapping(t *testing.T) {
+	x, y := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
+	x.w.Step, y.w.Step = 20, 20
+	y.w.Now += 10
+	for range 20 {
+		x.commRank()
+		y.commRank()
+	}
+	c := drained(t, x, y)
+	if n := len(c.echoes); n == 0 || c.echoes[n-1].enter == 0 || c.echoes[n-1].thread != anyThread {
+		t.Errorf("calls that overlap are no echoes: %+v", c.echoes)
+	}
+
+	x, y = newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
+	const comm = 0x84000001
+	y.w.Now = x.w.Now + 5
+	for range 20 {
+		x.w.Step, y.w.Step = 20, 10
+		y.enter("MPI_Comm_dup", commWorld) // ends while the other call is under way
+		x.commRank()
+		y.leave("MPI_Comm_dup", cat(comm, 0, 1, 4, -1, 0, 0)...)
+		y.enter("MPI_Comm_free", comm)
+		y.leave("MPI_Comm_free")
+		x.w.Now = y.w.Now - 5
+	}
+	c = drained(t, x, y)
+	for n := range c.echoes {
+		if c.echoes[n].enter != 0 {
+			t.Errorf("signature %d is taken for an echo", n)
+		}
+	}
+}
+
+// Whatever overlaps, what is recognised as an echo makes no difference, even if a
+// communicator is freed and its handle used again while calls are under way.
+func TestEchoOverlaps(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		later := rapid.Uint64Range(0, 30).Draw(r, "later")
+		body := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) [3]int {
+			return [3]int{rapid.IntRange(0, 1).Draw(r, "thread"), rapid.IntRange(0, 9).Draw(r, "what"), rapid.IntRange(1, 40).Draw(r, "ticks")}
+		}), 1, 12).Draw(r, "body")
+		laps := rapid.IntRange(1, 20).Draw(r, "laps")
+		threads := func() []*synth {
+			list := []*synth{newSynth(t, 0, 1<<18), newSynth(t, 1, 1<<18)}
+			list[1].w.Now += later
+			for range laps {
+				for _, v := range body {
+					s := list[v[0]]
+					s.w.Step = uint64(v[2])
+					comm := uint64(0x84000001 + v[1]&1)
+					switch {
+					case v[1] < 4:
+						s.commRank()
+					case v[1] < 8:
+						s.enter("MPI_Comm_size", comm)
+						s.leave("MPI_Comm_size", 2)
+					case v[1] == 8:
+						s.enter("MPI_Comm_dup", commWorld)
+						s.leave("MPI_Comm_dup", cat(comm, 0, 1, 4, -1, 0, 0)...)
+					default:
+						s.enter("MPI_Comm_free", comm)
+						s.leave("MPI_Comm_free")
+					}
+				}
+			}
+			return list
+		}
+		slow := attach(t, testConfig(), threads()...)
+		for _, name := range []string{"MPI_Comm_rank", "MPI_Comm_size"} {
+			slow.program(id(t, name)).pureness = impure
+		}
+		if err := slow.Drain(); err != nil {
+			r.Fatal(err)
+		}
+		want, err := slow.Track(track.Finished)
+		if err != nil {
+			r.Fatal(err)
+		}
+		sameTrack(r, tracked(t, threads()...), want)
+	})
+}
+
+// drained is a capture that has drained the threads, once.
+func drained(t *testing.T, threads ...*synth) *Capture {
+	c := attach(t, testConfig(), threads...)
+	if err := c.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A thread that read the clock first may publish its first call when another one's has
+// been taken in.
+func TestFirstCallPublishedLate(t *testing.T) {
+	x, y := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
+	early, late := x.w.Now, x.w.Now+100
+	y.w.Now = late
+	c := attach(t, testConfig(), x, y)
+	for _, s := range []*synth{y, x} {
+		s.commRank()
+		if err := c.Drain(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.first != early {
+		t.Errorf("the first call was at %d, want %d", c.first, early)
+	}
+}

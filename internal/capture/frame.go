@@ -27,6 +27,10 @@ type frame struct {
 	rc       int64
 	newComm  int64 // name; -1: none
 	error    int64 // of the status read last
+
+	// Where the ENTER record stands, and the epoch of the names behind it, of a call
+	// whose LEAVE did not follow at once.
+	from, names uint64
 }
 
 // position of the return code in a key.

@@ -24,6 +24,7 @@ type program struct {
 	delayed    bool // the new communicator may show up later
 	transfer   bool // statuses are of file access
 	pureness   purity
+	alike      bool // what the records say is the same on all threads
 	lanes      bool // its calls may have lanes
 
 	// Of a call whose only array in ENTER, if any, is the one of requests:
@@ -137,6 +138,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	p.setGates()
 	p.setRequests()
 	p.pureness = p.purity()
+	p.alike = p.pureness == pure && !p.hasAddress()
 	p.lanes = p.mayHaveLanes()
 	return p
 }

@@ -260,6 +260,7 @@ func (c *Capture) loadFrame(r *pack.Reader, f *frame) {
 	f.prog = c.program(f.key.Call())
 	f.flags, f.begin, f.gap, f.slot = uint8(r.Index(256)), r.Uint(), r.Uint(), r.Index(1<<31)
 	f.parent = r.Int()
+	f.from = ^uint64(0) // where the record stood is another ring's business
 	f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
 	f.requests = make([]int, r.Count(1))
 	for i := range f.requests {
