@@ -285,13 +285,9 @@ func listed(r *wire.Reader, list []int, table *signatureTable) bool {
 func countTerminals(streams []*grammar.Grammar) (int, bool) {
 	next := uint32(0)
 	for _, g := range streams {
-		for _, t := range g.Terminals() {
-			if t > next {
-				return 0, false
-			}
-			if t == next {
-				next++
-			}
+		var ok bool
+		if next, ok = g.Numbered(next); !ok {
+			return 0, false
 		}
 	}
 	return int(next), true

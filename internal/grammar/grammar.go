@@ -153,6 +153,19 @@ func (g *Grammar) Terminals() []uint32 {
 	return list
 }
 
+// Numbered reports whether the terminals from next on come first in order, none left
+// out, and returns the next after those of g.
+func (g *Grammar) Numbered(next uint32) (after uint32, ok bool) {
+	ok = true
+	g.walk(nil, func(s Symbol) {
+		if t := uint32(s.ID); s.ID >= 0 && t >= next {
+			ok = ok && t == next
+			next = t + 1
+		}
+	}, nil)
+	return next, ok
+}
+
 // Counts returns how often each of the terminals 0 to n-1 stands in the
 // sequence. Terminals from n on are left out.
 func (g *Grammar) Counts(n int) []uint64 {

@@ -156,3 +156,26 @@ func TestCheckRefuses(t *testing.T) {
 	mustHold(t, (&Grammar{Rules: [][]Symbol{{{1, math.MaxUint64 - 1}, {2, 1}}}}).Check())
 	mustHold(t, (&Grammar{Rules: [][]Symbol{{{-2, 1}}, {{1, 1}}, {{-1, 1}}}}).Check())
 }
+
+func TestNumbered(t *testing.T) {
+	for _, tc := range []struct {
+		seq         []uint32
+		next, after uint32
+		ok          bool
+	}{
+		{nil, 3, 3, true},
+		{[]uint32{0, 1, 0, 1, 2}, 0, 3, true},
+		{[]uint32{0, 2, 0, 2, 1}, 0, 3, false},
+		{[]uint32{1, 0, 1, 0}, 0, 2, false},
+		{[]uint32{0, 5, 1, 5, 6, 5, 6}, 5, 7, true},
+		{[]uint32{0, 6, 5}, 5, 7, false},
+	} {
+		b := NewBuilder()
+		for _, t := range tc.seq {
+			b.Append(t)
+		}
+		if after, ok := b.Grammar().Numbered(tc.next); ok != tc.ok || ok && after != tc.after {
+			t.Errorf("%v from %d: %d, %v", tc.seq, tc.next, after, ok)
+		}
+	}
+}

@@ -46,11 +46,9 @@ func (s *shape) check() error {
 func inOrder(list []*grammar.Grammar, terminals int) error {
 	next := uint32(0)
 	for _, g := range list {
-		for _, t := range g.Terminals() {
-			if t > next {
-				return errOrder
-			}
-			next = max(next, t+1)
+		var ok bool
+		if next, ok = g.Numbered(next); !ok {
+			return errOrder
 		}
 	}
 	if int(next) != terminals {
