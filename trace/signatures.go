@@ -107,8 +107,9 @@ func (g *group) lists(flat bool) [][]column.Form {
 	}
 	lists := make([][]column.Form, g.width)
 	for i := range lists {
+		lists[i] = make([]column.Form, len(g.sigs))
 		for k := range g.sigs {
-			lists[i] = append(lists[i], g.sigs[k][i])
+			lists[i][k] = g.sigs[k][i]
 		}
 	}
 	return lists

@@ -16,6 +16,16 @@ var errShape = errors.New("values don't fit the function")
 type lookup struct {
 	strings map[uint64]string
 	sites   map[uint64]Site
+	room    []Param // for parameters of one call after the other, of which none is kept
+}
+
+// params returns room for n parameters.
+func (l *lookup) params(n int) []Param {
+	if n > len(l.room) {
+		return make([]Param, n)
+	}
+	clear(l.room[:n])
+	return l.room[:n]
 }
 
 // A valueReader takes the values of one signature apart, as its function's
@@ -70,7 +80,7 @@ func readCall(f *Function, vals []int64, find *lookup, ranks []bool) (*Call, err
 }
 
 func (d *valueReader) call(f *Function, outputs bool) *Call {
-	c := &Call{Func: f, Return: d.vals[0], Params: make([]Param, len(f.Params))}
+	c := &Call{Func: f, Return: d.vals[0], Params: d.find.params(len(f.Params))}
 	d.label("", "result", "")
 	if outputs && f.Result != None {
 		c.Result = d.scalar(&ParamDef{Kind: f.Returns, Type: f.Result}, true)

@@ -152,6 +152,7 @@ type encoder struct {
 	timeless  bool
 	plain     bool // no block sizes
 	shares    bool // there were some
+	find      lookup
 }
 
 // calls fills in the sections that say what was called. Block sizes have a form
@@ -182,6 +183,7 @@ func (e *encoder) calls(raw *[secEnd][]byte, packed func([]byte) int) error {
 }
 
 func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error {
+	e.find.room = make([]Param, 64)
 	e.table.index = make(map[skeleton]*group)
 	if err := e.classes(); err != nil {
 		return err
@@ -298,7 +300,7 @@ func (e *encoder) terminal(t *Terminal, members int) (ranks []bool, err error) {
 	// One member's values tell the kinds; were another's to lie elsewhere, the
 	// forms would only be less apt.
 	ranks = make([]bool, len(vals))
-	_, err = readCall(e.functions[t.Call], vals, &lookup{}, ranks)
+	_, err = readCall(e.functions[t.Call], vals, &e.find, ranks)
 	return ranks, err
 }
 

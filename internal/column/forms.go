@@ -23,8 +23,12 @@ func AppendForms(b []byte, forms []Form) []byte {
 
 // AppendCoefficients appends the coefficients of the forms.
 func AppendCoefficients(b []byte, forms []Form) []byte {
+	var count [Masked << 1]int
+	for i := range forms {
+		count[forms[i].Kind]++
+	}
 	for kind := Kind(0); kind < Masked<<1; kind++ {
-		if !kind.Valid() {
+		if !kind.Valid() || count[kind] == 0 {
 			continue
 		}
 		for k := range kind.Coefficients() {
@@ -34,11 +38,9 @@ func AppendCoefficients(b []byte, forms []Form) []byte {
 					c.Append(forms[i].C[k])
 				}
 			}
-			switch c.n {
-			case 0:
-			case 1:
+			if c.n == 1 {
 				b = wire.AppendVarint(b, c.runs[0].Start)
-			default:
+			} else {
 				b = EncodeSeq(b, &c, nil)
 			}
 		}

@@ -88,42 +88,45 @@ func encodeBest(c *Column, flags byte) []byte {
 		plain = wire.AppendVarint(plain, deltas[i])
 		last = v
 	}
-	candidates := [][]byte{plain}
-	if len(vals) <= maxGrammarValues {
-		candidates = append(candidates,
-			appendGrammar([]byte{codecValues | flags}, vals),
-			appendGrammar([]byte{codecDeltas | flags}, deltas))
+	if len(plain) < len(best) {
+		best = plain
 	}
-	for _, e := range candidates {
-		if len(e) < len(best) {
-			best = e
-		}
+	if len(vals) <= maxGrammarValues {
+		best = shorterGrammar(best, codecValues|flags, vals)
+		best = shorterGrammar(best, codecDeltas|flags, deltas)
 	}
 	return best
 }
 
-// appendGrammar appends the distinct values by first use, then the grammar
-// over their numbers.
-func appendGrammar(b []byte, vals []int64) []byte {
+// shorterGrammar returns the distinct values by first use, then the grammar over
+// their numbers, or best if that is no longer. Values that hardly repeat take that much
+// as they are, and no grammar is made of them.
+func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
 	number := make(map[int64]uint32)
-	var dict []int64
-	builder := grammar.NewBuilder()
-	for _, v := range vals {
+	numbers := make([]uint32, len(vals))
+	dict := make([]byte, 0, len(best))
+	last := int64(0)
+	for i, v := range vals {
 		k, ok := number[v]
 		if !ok {
-			k = uint32(len(dict))
+			k = uint32(len(number))
 			number[v] = k
-			dict = append(dict, v)
+			if dict = wire.AppendVarint(dict, int64(uint64(v)-uint64(last))); len(dict) >= len(best) {
+				return best
+			}
+			last = v
 		}
+		numbers[i] = k
+	}
+	builder := grammar.NewBuilder()
+	for _, k := range numbers {
 		builder.Append(k)
 	}
-	b = wire.AppendUvarint(b, uint64(len(dict)))
-	last := int64(0)
-	for _, v := range dict {
-		b = wire.AppendVarint(b, int64(uint64(v)-uint64(last)))
-		last = v
+	b := append(wire.AppendUvarint([]byte{tag}, uint64(len(number))), dict...)
+	if b = builder.Grammar().AppendBinary(b); len(b) < len(best) {
+		return b
 	}
-	return builder.Grammar().AppendBinary(b)
+	return best
 }
 
 // DecodeSeq reads what EncodeSeq wrote: a sequence of n values.
