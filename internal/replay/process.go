@@ -59,7 +59,6 @@ type Process struct {
 	blocks     blocks
 	plans      map[*trace.Function]*plan
 	streams    []*Stream
-	multiple   bool // threads may call at a time
 
 	started chan struct{} // closed when MPI is initialised, or never will be
 	origin  int64         // when MPI was initialised, on the host's clock

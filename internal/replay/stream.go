@@ -284,13 +284,7 @@ func (s *Stream) account(t *trace.TimedCall) {
 var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}
 
 func (p *Process) start(t *trace.TimedCall, end int64) {
-	p.release(func() {
-		p.origin, p.began = end, t.End()
-		if provided := t.Param("provided"); provided != nil {
-			multiple, _ := mpi.ConstantNamed("MPI_THREAD_MULTIPLE")
-			p.multiple = provided.Out.Num == multiple.Value
-		}
-	})
+	p.release(func() { p.origin, p.began = end, t.End() })
 }
 
 // release lets the other threads go, the first time that it is called, after f.
