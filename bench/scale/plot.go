@@ -47,7 +47,7 @@ var lines = []struct {
 }
 
 func panel(b *strings.Builder, results []*Result, x0, y0, w, h float64) {
-	const left, right, top, bottom = 40, 10, 18, 22
+	const left, right, top, bottom = 44, 18, 18, 22
 	const lowX, highX, lowY, highY = 3, 14, 2, 8 // log2 ranks, log10 bytes
 	x := func(ranks int) float64 {
 		return x0 + left + (math.Log2(float64(ranks))-lowX)/(highX-lowX)*(w-left-right)
@@ -62,7 +62,7 @@ func panel(b *strings.Builder, results []*Result, x0, y0, w, h float64) {
 		fmt.Fprintf(b, `<path d="M%.1f %.1fH%.1f" stroke="#ddd"/><text x="%.1f" y="%.1f" text-anchor="end">%s</text>`+"\n",
 			x0+left, at, x0+w-right, x0+left-3, at+3, label)
 	}
-	for _, p := range []int{16, 256, 4096, 16384} {
+	for _, p := range []int{16, 128, 1024, 16384} {
 		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%d</text>`+"\n", x(p), y0+h-bottom+12, p)
 	}
 	for _, l := range lines {
