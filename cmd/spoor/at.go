@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -75,9 +76,9 @@ func (d *dumper) moment(m *trace.Moment) error {
 	}
 	since := d.at - c.Start
 	if m.Inside {
-		b = fmt.Appendf(b, " | inside for %s%s", about, duration(float64(since)))
+		b = fmt.Appendf(b, " | inside for %s%s", about, units.Duration(float64(since)))
 	} else {
-		b = fmt.Appendf(b, " | outside MPI for %s%s", about, duration(float64(d.at-c.End())))
+		b = fmt.Appendf(b, " | outside MPI for %s%s", about, units.Duration(float64(d.at-c.End())))
 	}
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)

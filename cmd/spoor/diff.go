@@ -12,6 +12,7 @@ import (
 
 	"spoor/internal/diff"
 	"spoor/internal/recover"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -111,7 +112,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	case len(differ) > room && !o.all:
 		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", plural(len(differ), "rank"), recover.Ranges(differ))
 	default:
-		fmt.Fprintf(out, "%s of %s differ\n", grouped(len(differ)), plural(max(a.Ranks(), b.Ranks()), "rank"))
+		fmt.Fprintf(out, "%s of %s differ\n", units.Grouped(len(differ)), plural(max(a.Ranks(), b.Ranks()), "rank"))
 	}
 	return len(differ) == 0, out.Flush()
 }

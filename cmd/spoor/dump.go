@@ -16,6 +16,7 @@ import (
 
 	"spoor/internal/recover"
 	"spoor/internal/symbolise"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -331,7 +332,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	}
 	if times != nil {
 		t := &times[c.Terminal]
-		b = fmt.Appendf(b, " ~ %s after %s", duration(t.Duration.Mean()), duration(t.Gap.Mean()))
+		b = fmt.Appendf(b, " ~ %s after %s", units.Duration(t.Duration.Mean()), units.Duration(t.Gap.Mean()))
 	}
 	return b
 }

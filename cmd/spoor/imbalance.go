@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"spoor/internal/imbalance"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -82,7 +83,7 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		return nil
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", percent(e.Parallel, 1), duration(float64(e.RuntimeNs)))
+	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", percent(e.Parallel, 1), units.Duration(float64(e.RuntimeNs)))
 	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", percent(e.LoadBalance, 1))
 	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", percent(e.Communication, 1))
 	if err := tw.Flush(); err != nil {
@@ -102,7 +103,7 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 			break
 		}
 		c := &rep.Calls[i]
-		fmt.Fprintf(w, "\n%s at %s: %s, %s lost\n", c.Function, c.Place, plural(c.Count, "call"), duration(c.Lost()))
+		fmt.Fprintf(w, "\n%s at %s: %s, %s lost\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.Lost()))
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("call", &c.Duration, "  ")
 		if !once {
@@ -162,7 +163,7 @@ func (v *imbalanceView) distribution(name string, d *imbalance.Distribution, ind
 	if d.Ranks == 0 {
 		return
 	}
-	v.line(fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most)), bars(d.Bins))
+	v.line(fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, units.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most)), bars(d.Bins))
 	if len(d.Groups) == 2 {
 		a, b := d.Groups[0], d.Groups[1]
 		fmt.Fprintf(v.w, "%s        two groups: %s, and %s\n", indent, groupText(a), groupText(b))
@@ -171,9 +172,9 @@ func (v *imbalanceView) distribution(name string, d *imbalance.Distribution, ind
 
 func (v *imbalanceView) extreme(x imbalance.Extreme) string {
 	if v.hosts && x.Host != "" {
-		return fmt.Sprintf("%s (rank %d, %s)", duration(x.Ns), x.Rank, x.Host)
+		return fmt.Sprintf("%s (rank %d, %s)", units.Duration(x.Ns), x.Rank, x.Host)
 	}
-	return fmt.Sprintf("%s (rank %d)", duration(x.Ns), x.Rank)
+	return fmt.Sprintf("%s (rank %d)", units.Duration(x.Ns), x.Rank)
 }
 
 // sample writes how the times of single calls are spread.
@@ -181,10 +182,10 @@ func (v *imbalanceView) sample(s *imbalance.Sample) {
 	if s == nil {
 		return
 	}
-	v.line(fmt.Sprintf("          each %s mean, %s to %s", duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Steps))
+	v.line(fmt.Sprintf("          each %s mean, %s to %s", units.Duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Steps))
 	if len(s.Groups) == 2 {
 		text := func(g imbalance.SampleGroup) string {
-			return fmt.Sprintf("%d at %s", g.Calls, duration(g.Mean))
+			return fmt.Sprintf("%d at %s", g.Calls, units.Duration(g.Mean))
 		}
 		a, b := s.Groups[0], s.Groups[1]
 		fmt.Fprintf(v.w, "               two groups: %s, and %s, from %s\n", text(a), text(b), v.extreme(b.Least))
@@ -192,7 +193,7 @@ func (v *imbalanceView) sample(s *imbalance.Sample) {
 }
 
 func groupText(g imbalance.Group) string {
-	text := fmt.Sprintf("%s at %s", plural(g.Ranks, "rank"), duration(g.Mean))
+	text := fmt.Sprintf("%s at %s", plural(g.Ranks, "rank"), units.Duration(g.Mean))
 	if g.Estimated {
 		text = "about " + text
 	}

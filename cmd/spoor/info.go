@@ -13,6 +13,7 @@ import (
 
 	"spoor/internal/recover"
 	"spoor/internal/summary"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -79,17 +80,17 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 		if c.DriftPPM > 0 {
 			drift = fmt.Sprintf("drift up to %.3g ppm", c.DriftPPM)
 		}
-		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, duration(float64(c.ApartNs)), drift,
-			duration(float64(c.BoundNs)))
+		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, units.Duration(float64(c.ApartNs)), drift,
+			units.Duration(float64(c.BoundNs)))
 	} else if len(s.Hosts) > 1 {
 		field("clocks", "not compared: ranks are put together by the hosts' wall clocks")
 	}
 	if s.Threads > 1 {
 		field("threads", "up to %d a rank", s.Threads)
 	}
-	field("time", "%s, in MPI %s (%s to %s a rank)", duration(float64(s.SpanNs)), percent(float64(s.MPINs), float64(s.TotalNs)),
-		duration(float64(s.LeastMPI)), duration(float64(s.MostMPI)))
-	field("calls", "%s; %s", grouped(s.Calls), density(s))
+	field("time", "%s, in MPI %s (%s to %s a rank)", units.Duration(float64(s.SpanNs)), percent(float64(s.MPINs), float64(s.TotalNs)),
+		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)))
+	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if s.Lost > 0 {
 		field("lost", "%s before recording could start", plural(s.Lost, "call"))
 	}
@@ -104,11 +105,11 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	total := int64(0)
 	for _, x := range s.Sections {
-		fmt.Fprintf(tw, "%s\t%s\t   %s\n", grouped(x.Bytes), percent(float64(x.Bytes), float64(s.Bytes)), x.Name)
+		fmt.Fprintf(tw, "%s\t%s\t   %s\n", units.Grouped(x.Bytes), percent(float64(x.Bytes), float64(s.Bytes)), x.Name)
 		total += x.Bytes
 	}
 	if head := s.Bytes - total; head > 0 {
-		fmt.Fprintf(tw, "%s\t%s\t   header and directory\n", grouped(head), percent(float64(head), float64(s.Bytes)))
+		fmt.Fprintf(tw, "%s\t%s\t   header and directory\n", units.Grouped(head), percent(float64(head), float64(s.Bytes)))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -129,7 +130,7 @@ func printCosts(w io.Writer, s *summary.Summary, top int) error {
 			fmt.Fprintf(tw, "\t\t%d more: --top 0\n", len(s.Costs)-top)
 			break
 		}
-		fmt.Fprintf(tw, "%.1f\t%s\t%s\t%s\t%s\t%s\n", c.Bytes, grouped(c.Count), c.Section, cmp.Or(c.Call, "-"), c.Value, c.Form)
+		fmt.Fprintf(tw, "%.1f\t%s\t%s\t%s\t%s\t%s\n", c.Bytes, units.Grouped(c.Count), c.Section, cmp.Or(c.Call, "-"), c.Value, c.Form)
 	}
 	return tw.Flush()
 }
@@ -141,12 +142,12 @@ func joinNonEmpty(sep string, list ...string) string {
 }
 
 func ranksText(s *summary.Summary) string {
-	text := grouped(s.Ranks)
+	text := units.Grouped(s.Ranks)
 	if n := s.Ends["crashed"]; n > 0 {
-		text += fmt.Sprintf("; %s did not reach MPI_Finalize", grouped(n))
+		text += fmt.Sprintf("; %s did not reach MPI_Finalize", units.Grouped(n))
 	}
 	if n := s.Ends[summary.Missing]; n > 0 {
-		text += fmt.Sprintf("; of %s there is no track", grouped(n))
+		text += fmt.Sprintf("; of %s there is no track", units.Grouped(n))
 	}
 	return text
 }
@@ -183,9 +184,9 @@ func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 			break
 		}
 		mean := float64(f.Ns) / float64(max(1, f.Calls))
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", grouped(f.Calls), duration(float64(f.Ns)),
-			percent(float64(f.Ns), float64(s.MPINs)), duration(mean), duration(f.DevNs), duration(float64(f.MinNs)),
-			duration(float64(f.MaxNs)), f.MaxRank, f.Name)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", units.Grouped(f.Calls), units.Duration(float64(f.Ns)),
+			percent(float64(f.Ns), float64(s.MPINs)), units.Duration(mean), units.Duration(f.DevNs), units.Duration(float64(f.MinNs)),
+			units.Duration(float64(f.MaxNs)), f.MaxRank, f.Name)
 	}
 	return tw.Flush()
 }
@@ -201,7 +202,7 @@ func printClasses(w io.Writer, s *summary.Summary, top int) error {
 			fmt.Fprintf(tw, "\t\t\t   %d more: --top 0\n", len(order)-top)
 			break
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t   %s\n", grouped(len(c.Ranks)), span(c.Least, c.Most), grouped(c.Distinct), shortRanges(c.Ranks))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t   %s\n", units.Grouped(len(c.Ranks)), span(c.Least, c.Most), units.Grouped(c.Distinct), shortRanges(c.Ranks))
 	}
 	return tw.Flush()
 }

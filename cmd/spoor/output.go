@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
+
+	"spoor/internal/units"
 )
 
 // writeJSON prints v as indented JSON.
@@ -17,21 +18,12 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// grouped writes a number with commas: 12,345,678.
-func grouped[T int | int64 | uint64](n T) string {
-	s := strconv.FormatInt(int64(n), 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // span writes a range of numbers: 4, or 4 to 7.
 func span(least, most uint64) string {
 	if least == most {
-		return grouped(least)
+		return units.Grouped(least)
 	}
-	return grouped(least) + " to " + grouped(most)
+	return units.Grouped(least) + " to " + units.Grouped(most)
 }
 
 // plural writes a number with what is counted: 1 rank, 4 ranks.
@@ -40,9 +32,9 @@ func plural[T int | int64 | uint64](n T, thing string) string {
 		return "1 " + thing
 	}
 	if strings.HasSuffix(thing, "s") || strings.HasSuffix(thing, "ch") {
-		return grouped(n) + " " + thing + "es"
+		return units.Grouped(n) + " " + thing + "es"
 	}
-	return grouped(n) + " " + thing + "s"
+	return units.Grouped(n) + " " + thing + "s"
 }
 
 // bytesText writes a size: 512 bytes, 3.4 KB, 12 MB.
@@ -56,21 +48,6 @@ func bytesText(n int64) string {
 		if v < 999.5 || i == len(units)-1 {
 			return fmt.Sprintf("%.3g %s", v, u)
 		}
-	}
-	return ""
-}
-
-// duration writes a time with three digits: 1.23 ms.
-func duration(ns float64) string {
-	v, units := ns, []string{"ns", "µs", "ms", "s"}
-	for i, u := range units {
-		if v < 999.5 || i == len(units)-1 {
-			if v >= 999.5 {
-				return fmt.Sprintf("%.0f %s", v, u)
-			}
-			return fmt.Sprintf("%.3g %s", v, u)
-		}
-		v /= 1000
 	}
 	return ""
 }

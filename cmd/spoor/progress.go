@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"spoor/internal/units"
 )
 
 // A progress says on a terminal how far long work has come. It keeps quiet for
@@ -38,7 +40,7 @@ func (p *progress) step() {
 		return
 	}
 	p.next, p.shown = now.Add(200*time.Millisecond), true
-	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s\x1b[K", p.what, grouped(p.done), grouped(p.total))
+	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s\x1b[K", p.what, units.Grouped(p.done), units.Grouped(p.total))
 }
 
 // end wipes the line.

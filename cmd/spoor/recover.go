@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"spoor/internal/recover"
+	"spoor/internal/units"
 	"spoor/internal/version"
 	"spoor/trace"
 )
@@ -183,7 +184,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
 	}
 	if e.End == "crashed" {
-		fmt.Fprintf(w, ", %s after its first call", duration(float64(e.SpanNs)))
+		fmt.Fprintf(w, ", %s after its first call", units.Duration(float64(e.SpanNs)))
 	}
 	fmt.Fprintln(w)
 	for _, l := range e.Threads {
@@ -198,7 +199,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 		if l.Thread > 0 {
 			thread = fmt.Sprintf("thread %d ", l.Thread)
 		}
-		fmt.Fprintf(w, "    %s%s call %s: %s\n", thread, where, grouped(l.Call.Index), l.Call.Text())
+		fmt.Fprintf(w, "    %s%s call %s: %s\n", thread, where, units.Grouped(l.Call.Index), l.Call.Text())
 	}
 	if e.Damage != "" {
 		fmt.Fprintf(w, "    damaged: %s\n", e.Damage)

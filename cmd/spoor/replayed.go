@@ -12,6 +12,7 @@ import (
 
 	"spoor/internal/launch"
 	"spoor/internal/replay"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -75,7 +76,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 }
 
 func printReplay(w io.Writer, rep *replayReport) error {
-	seconds := func(ns int64) string { return duration(float64(ns)) }
+	seconds := func(ns int64) string { return units.Duration(float64(ns)) }
 	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, plural(len(rep.Ranks), "rank"), rep.Launcher)
 	fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
 		100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
@@ -86,7 +87,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	for i, x := range rep.Ranks {
 		different += x.Different
 		if i < room {
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, units.Grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
 				seconds(x.MPI), seconds(x.Held), seconds(x.Original.MPI), seconds(x.Compute), seconds(x.Original.Compute))
 		}
 	}

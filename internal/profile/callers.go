@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"spoor/internal/symbolise"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -244,8 +245,8 @@ func (c *Callers) name(n *Node) string {
 
 // Text writes the tree.
 func (c *Callers) Text(w io.Writer, v View) error {
-	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s in MPI", c.Trace, ranksText(c.Ranks), grouped(c.Total.Calls),
-		Duration(c.Total.Compute), Duration(c.Total.MPI))
+	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s in MPI", c.Trace, ranksText(c.Ranks), units.Grouped(c.Total.Calls),
+		units.Duration(c.Total.Compute), units.Duration(c.Total.MPI))
 	p := &Profile{Sites: c.Sites}
 	if err := p.lines(w, head, c.Body, c.Total.Time(), v); err != nil {
 		return err

@@ -9,14 +9,16 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"spoor/internal/units"
 )
 
 // Text writes the table, its first rows if top is positive, and what ranks have
 // of it.
 func (f *Flat) Text(w io.Writer, top, width int) error {
 	out := &watched{w: w}
-	fmt.Fprintf(out, "%s: %s, %s calls, %s of MPI in %s\n\n", f.Trace, ranksText(f.Ranks), grouped(f.Calls),
-		Duration(float64(f.MPINs)), Duration(float64(f.SpanNs)))
+	fmt.Fprintf(out, "%s: %s, %s calls, %s of MPI in %s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
+		units.Duration(float64(f.MPINs)), units.Duration(float64(f.SpanNs)))
 	f.extremes(out)
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -44,8 +46,8 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		if x.Ranks < 2 {
 			imbalance = ""
 		}
-		line(Duration(float64(x.Ns)), share(float64(x.Ns), float64(f.SpanNs)), grouped(x.Calls), grouped(uint64(x.Ranks)),
-			Duration(x.MeanNs), Duration(float64(x.MaxNs)), imbalance, bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function)
+		line(units.Duration(float64(x.Ns)), share(float64(x.Ns), float64(f.SpanNs)), units.Grouped(x.Calls), units.Grouped(uint64(x.Ranks)),
+			units.Duration(x.MeanNs), units.Duration(float64(x.MaxNs)), imbalance, bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function)
 	}
 	tw.Flush()
 	i := -1 // the first line is the head
@@ -64,7 +66,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		i++
 	}
 	if n := len(f.Rows) - top; top > 0 && n > 0 {
-		fmt.Fprintf(out, "%s more places: --top 0\n", grouped(uint64(n)))
+		fmt.Fprintf(out, "%s more places: --top 0\n", units.Grouped(uint64(n)))
 	}
 	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.deep }) {
 		fmt.Fprintln(out, "Calls that came through other functions have a line of their own: --callers")
@@ -76,7 +78,7 @@ func ranksText(n int) string {
 	if n == 1 {
 		return "1 rank"
 	}
-	return grouped(uint64(n)) + " ranks"
+	return units.Grouped(uint64(n)) + " ranks"
 }
 
 func bytesOrNothing(n uint64) string {
@@ -107,7 +109,7 @@ func (f *Flat) extremes(w io.Writer) {
 		}
 	}
 	line := func(t *RankTotal) string {
-		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, Duration(float64(t.MPINs)), Duration(float64(t.SpanNs)))
+		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, units.Duration(float64(t.MPINs)), units.Duration(float64(t.SpanNs)))
 	}
 	fmt.Fprintf(w, "in MPI: %s", line(least))
 	if least != most {
@@ -122,8 +124,8 @@ func (f *Flat) RanksText(w io.Writer) error {
 	fmt.Fprintf(tw, "rank\ttime\tin MPI\tof it\tcalls\tbytes out\tbytes in\t   host\n")
 	for i := range f.PerRank {
 		t := &f.PerRank[i]
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", t.Rank, Duration(float64(t.SpanNs)), Duration(float64(t.MPINs)),
-			share(float64(t.MPINs), float64(t.SpanNs)), grouped(t.Calls), Bytes(t.BytesOut), Bytes(t.BytesIn), t.Host)
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", t.Rank, units.Duration(float64(t.SpanNs)), units.Duration(float64(t.MPINs)),
+			share(float64(t.MPINs), float64(t.SpanNs)), units.Grouped(t.Calls), Bytes(t.BytesOut), Bytes(t.BytesIn), t.Host)
 	}
 	return tw.Flush()
 }

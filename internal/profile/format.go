@@ -1,9 +1,6 @@
 package profile
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 func share(part, whole float64) string {
 	switch {
@@ -15,21 +12,6 @@ func share(part, whole float64) string {
 		return "< 0.1 %"
 	}
 	return fmt.Sprintf("%.1f %%", 100*part/whole)
-}
-
-// Duration writes a time with three digits: 1.23 ms.
-func Duration(ns float64) string {
-	units := []string{"ns", "µs", "ms", "s"}
-	for i, u := range units {
-		if ns < 999.5 || i == len(units)-1 {
-			if ns >= 999.5 {
-				return fmt.Sprintf("%.0f %s", ns, u)
-			}
-			return fmt.Sprintf("%.3g %s", ns, u)
-		}
-		ns /= 1000
-	}
-	return ""
 }
 
 // Bytes writes a size with three digits: 800 B, 1.6 kB.
@@ -45,12 +27,4 @@ func Bytes(n uint64) string {
 		}
 	}
 	return ""
-}
-
-func grouped(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"spoor/internal/units"
 )
 
 // View says how much of a profile is shown.
@@ -68,7 +70,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 	out := table{w: w, width: v.Width, total: total}
 	out.write(title, lister.list)
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
-		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", Duration(hidden))
+		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", units.Duration(hidden))
 	}
 	return out.err
 }
@@ -77,7 +79,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 func (p *Profile) head(t *Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
-		who += fmt.Sprintf(", as all %s ranks of class %d", grouped(uint64(n)), p.Class)
+		who += fmt.Sprintf(", as all %s ranks of class %d", units.Grouped(uint64(n)), p.Class)
 		if n == p.World {
 			who = fmt.Sprintf("rank %d, as all ranks", p.Rank)
 		}
@@ -96,7 +98,7 @@ func (p *Profile) head(t *Thread) string {
 	case len(p.Ranks) > 1:
 		who += ", mean times"
 	}
-	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, grouped(t.Total.Calls), Duration(t.Total.Compute), Duration(t.Total.MPI))
+	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), units.Duration(t.Total.MPI))
 }
 
 // rows lists what is to be printed.
@@ -138,7 +140,7 @@ func (r *rows) several(nodes []*Node, level int) {
 	for _, n := range nodes {
 		sum.add(&n.Sums)
 	}
-	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: grouped(sum.Calls)})
+	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: units.Grouped(sum.Calls)})
 }
 
 // names says which functions are called below some nodes, most frequent first.
@@ -171,7 +173,7 @@ func (r *rows) functions(n *Node, calls map[string]uint64) {
 func indent(level int) string { return strings.Repeat("  ", level) }
 
 func (r *rows) node(n *Node, level, loops int) {
-	x := row{text: indent(level), sums: &n.Sums, calls: grouped(n.Sums.Calls)}
+	x := row{text: indent(level), sums: &n.Sums, calls: units.Grouped(n.Sums.Calls)}
 	open := false
 	switch n.Kind {
 	case "call":
@@ -232,9 +234,9 @@ func (r *rows) node(n *Node, level, loops int) {
 // times says how often a loop is run each time.
 func times(n *Node) string {
 	if n.Least == n.Most {
-		return grouped(n.Least)
+		return units.Grouped(n.Least)
 	}
-	return grouped(n.Least) + "–" + grouped(n.Most)
+	return units.Grouped(n.Least) + "–" + units.Grouped(n.Most)
 }
 
 // perCall says how much one call moves.
@@ -285,16 +287,16 @@ func (t *table) write(title string, list []row) {
 	}
 	for i := range list {
 		x := &list[i]
-		numbers := fmt.Sprintf("%7s %8s", share(x.sums.Time(), t.total), Duration(x.sums.Compute))
+		numbers := fmt.Sprintf("%7s %8s", share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
 		per := float64(max(1, x.per))
 		if means {
 			compute, inside := "", ""
 			if x.per > 0 {
-				compute, inside = Duration(x.sums.Compute/per), Duration(x.sums.MPI/per)
+				compute, inside = units.Duration(x.sums.Compute/per), units.Duration(x.sums.MPI/per)
 			}
-			numbers += fmt.Sprintf(" %8s  %8s %8s", compute, Duration(x.sums.MPI), inside)
+			numbers += fmt.Sprintf(" %8s  %8s %8s", compute, units.Duration(x.sums.MPI), inside)
 		} else {
-			numbers += fmt.Sprintf(" %8s", Duration(x.sums.MPI))
+			numbers += fmt.Sprintf(" %8s", units.Duration(x.sums.MPI))
 		}
 		numbers += fmt.Sprintf(" %10s  ", x.calls)
 		room := width - utf8.RuneCountInString(numbers)

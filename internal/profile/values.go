@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -24,7 +25,7 @@ func (v *Value) String() string { return v.Name + " " + number(v.Mean) }
 // number renders a mean with three digits, thousands with their points.
 func number(x float64) string {
 	if x >= 1000 {
-		return grouped(uint64(x + 0.5))
+		return units.Grouped(uint64(x + 0.5))
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
