@@ -14,7 +14,7 @@ import (
 // layers lists the packages from the bottom up. A package may import those on
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
-	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/version", "internal/launch", "internal/inspect", "internal/symbolise"},
+	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/version", "internal/units", "internal/launch", "internal/inspect", "internal/symbolise"},
 	{"internal/wire", "internal/prefix"},
 	{"internal/pack"},
 	{"internal/timing/hist", "internal/timing/zfp", "internal/event", "internal/signature"},
