@@ -83,9 +83,9 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		return nil
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", percent(e.Parallel, 1), units.Duration(float64(e.RuntimeNs)))
-	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", percent(e.LoadBalance, 1))
-	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", percent(e.Communication, 1))
+	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", units.Share(e.Parallel, 1), units.Duration(float64(e.RuntimeNs)))
+	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", units.Share(e.LoadBalance, 1))
+	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", units.Share(e.Communication, 1))
 	if err := tw.Flush(); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	field("trace", "%s, %s", s.File, bytesText(s.Bytes))
+	field("trace", "%s, %s", s.File, units.Bytes(s.Bytes))
 	field("command", "%s", cmp.Or(s.Command, "unknown"))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	field("MPI", "%s", joinNonEmpty(", ", flavourNames[s.MPI], strings.Join(strings.Fields(library), " ")))
@@ -88,7 +88,7 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	if s.Threads > 1 {
 		field("threads", "up to %d a rank", s.Threads)
 	}
-	field("time", "%s, in MPI %s (%s to %s a rank)", units.Duration(float64(s.SpanNs)), percent(float64(s.MPINs), float64(s.TotalNs)),
+	field("time", "%s, in MPI %s (%s to %s a rank)", units.Duration(float64(s.SpanNs)), units.Share(float64(s.MPINs), float64(s.TotalNs)),
 		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)))
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if s.Lost > 0 {
@@ -105,11 +105,11 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	total := int64(0)
 	for _, x := range s.Sections {
-		fmt.Fprintf(tw, "%s\t%s\t   %s\n", units.Grouped(x.Bytes), percent(float64(x.Bytes), float64(s.Bytes)), x.Name)
+		fmt.Fprintf(tw, "%s\t%s\t   %s\n", units.Grouped(x.Bytes), units.Share(float64(x.Bytes), float64(s.Bytes)), x.Name)
 		total += x.Bytes
 	}
 	if head := s.Bytes - total; head > 0 {
-		fmt.Fprintf(tw, "%s\t%s\t   header and directory\n", units.Grouped(head), percent(float64(head), float64(s.Bytes)))
+		fmt.Fprintf(tw, "%s\t%s\t   header and directory\n", units.Grouped(head), units.Share(float64(head), float64(s.Bytes)))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -185,7 +185,7 @@ func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 		}
 		mean := float64(f.Ns) / float64(max(1, f.Calls))
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", units.Grouped(f.Calls), units.Duration(float64(f.Ns)),
-			percent(float64(f.Ns), float64(s.MPINs)), units.Duration(mean), units.Duration(f.DevNs), units.Duration(float64(f.MinNs)),
+			units.Share(float64(f.Ns), float64(s.MPINs)), units.Duration(mean), units.Duration(f.DevNs), units.Duration(float64(f.MinNs)),
 			units.Duration(float64(f.MaxNs)), f.MaxRank, f.Name)
 	}
 	return tw.Flush()

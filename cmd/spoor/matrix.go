@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"spoor/internal/matrix"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -154,10 +155,10 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 	if err := m.WriteText(out, u); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s in %s\n", bytesText(int64(m.Total.Bytes)), plural(m.Total.Messages, "message"))
+	fmt.Fprintf(out, "\n%s in %s\n", units.Bytes(int64(m.Total.Bytes)), plural(m.Total.Messages, "message"))
 	if m.Elsewhere.Messages > 0 {
 		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or of which there is no track\n",
-			bytesText(int64(m.Elsewhere.Bytes)), plural(m.Elsewhere.Messages, "message"))
+			units.Bytes(int64(m.Elsewhere.Bytes)), plural(m.Elsewhere.Messages, "message"))
 	}
 	if m.Unsized > 0 {
 		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", plural(m.Unsized, "message"))

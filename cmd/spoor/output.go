@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -37,37 +36,7 @@ func plural[T int | int64 | uint64](n T, thing string) string {
 	return units.Grouped(n) + " " + thing + "s"
 }
 
-// bytesText writes a size: 512 bytes, 3.4 KB, 12 MB.
-func bytesText(n int64) string {
-	if n < 1000 {
-		return plural(n, "byte")
-	}
-	v, units := float64(n), []string{"KB", "MB", "GB", "TB"}
-	for i, u := range units {
-		v /= 1000
-		if v < 999.5 || i == len(units)-1 {
-			return fmt.Sprintf("%.3g %s", v, u)
-		}
-	}
-	return ""
-}
-
 // wallClock writes ns since 1970 in UTC, so that outputs can be compared.
 func wallClock(ns int64) string {
 	return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05 UTC")
-}
-
-// percent writes a share of a whole.
-func percent(part, whole float64) string {
-	if whole == 0 {
-		return "0 %"
-	}
-	switch p := 100 * part / whole; {
-	case p >= 99.95:
-		return "100 %"
-	case p > 0 && p < 0.05:
-		return "< 0.1 %"
-	default:
-		return fmt.Sprintf("%.1f %%", p)
-	}
 }

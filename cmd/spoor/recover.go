@@ -168,7 +168,7 @@ func writeWorld(w *recover.World, name string, force bool) (recovered, error) {
 
 func printRecovered(w io.Writer, r recovered, all bool) {
 	const room = 32
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, plural(r.Ranks, "rank"), plural(r.Calls, "call"), bytesText(r.Bytes))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, plural(r.Ranks, "rank"), plural(r.Calls, "call"), units.Bytes(r.Bytes))
 	if all || len(r.Ending) <= room {
 		for i := range r.Ending {
 			printEnding(w, &r.Ending[i])

@@ -15,6 +15,7 @@ import (
 	"spoor/internal/launch"
 	"spoor/internal/recover"
 	"spoor/internal/summary"
+	"spoor/internal/units"
 	"spoor/trace"
 )
 
@@ -95,7 +96,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 	name := shortPath(path)
 	if !o.quiet {
 		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, plural(s.Ranks, "rank"),
-			plural(s.Calls, "call"), bytesText(s.Bytes), density(s), name)
+			plural(s.Calls, "call"), units.Bytes(s.Bytes), density(s), name)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)

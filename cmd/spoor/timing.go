@@ -144,7 +144,7 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 	fmt.Fprintln(tw, "codec\tbytes\tratio\tgaps\tPSNR\tdurations\tPSNR\tmax error\tencode ns\tMB/s\tdecode ns\tMB/s\t")
 	for _, r := range results {
 		fmt.Fprintf(tw, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%s\t%s\t%.0f\t%s\t%.0f\t%s\t\n", r.Codec, units.Grouped(r.Bytes), r.Ratio(),
-			r.Gaps.Ratio(r), decibels(r.Gaps.PSNR(r)), r.Durations.Ratio(r), decibels(r.Durations.PSNR(r)), percent(r.Worst, 1),
+			r.Gaps.Ratio(r), decibels(r.Gaps.PSNR(r)), r.Durations.Ratio(r), decibels(r.Durations.PSNR(r)), units.Share(r.Worst, 1),
 			r.NsPerValue(r.Encode), throughput(r, r.Encode), r.NsPerValue(r.Decode), throughput(r, r.Decode))
 	}
 	return tw.Flush()

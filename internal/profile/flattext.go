@@ -46,7 +46,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		if x.Ranks < 2 {
 			imbalance = ""
 		}
-		line(units.Duration(float64(x.Ns)), share(float64(x.Ns), float64(f.SpanNs)), units.Grouped(x.Calls), units.Grouped(uint64(x.Ranks)),
+		line(units.Duration(float64(x.Ns)), units.Share(float64(x.Ns), float64(f.SpanNs)), units.Grouped(x.Calls), units.Grouped(uint64(x.Ranks)),
 			units.Duration(x.MeanNs), units.Duration(float64(x.MaxNs)), imbalance, bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function)
 	}
 	tw.Flush()
@@ -85,7 +85,7 @@ func bytesOrNothing(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return Bytes(n)
+	return units.Bytes(n)
 }
 
 // extremes says which ranks spent least and most of their time in MPI, in a few
@@ -125,7 +125,7 @@ func (f *Flat) RanksText(w io.Writer) error {
 	for i := range f.PerRank {
 		t := &f.PerRank[i]
 		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", t.Rank, units.Duration(float64(t.SpanNs)), units.Duration(float64(t.MPINs)),
-			share(float64(t.MPINs), float64(t.SpanNs)), units.Grouped(t.Calls), Bytes(t.BytesOut), Bytes(t.BytesIn), t.Host)
+			units.Share(float64(t.MPINs), float64(t.SpanNs)), units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
 	}
 	return tw.Flush()
 }

@@ -246,11 +246,11 @@ func perCall(s *Sums) string {
 	case out == 0 && in == 0:
 		return ""
 	case out == in || in == 0:
-		return Bytes(out)
+		return units.Bytes(out)
 	case out == 0:
-		return Bytes(in)
+		return units.Bytes(in)
 	}
-	return Bytes(out) + " out, " + Bytes(in) + " in"
+	return units.Bytes(out) + " out, " + units.Bytes(in) + " in"
 }
 
 // A table aligns columns of numbers before a text that may be cut.
@@ -287,7 +287,7 @@ func (t *table) write(title string, list []row) {
 	}
 	for i := range list {
 		x := &list[i]
-		numbers := fmt.Sprintf("%7s %8s", share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
+		numbers := fmt.Sprintf("%7s %8s", units.Share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
 		per := float64(max(1, x.per))
 		if means {
 			compute, inside := "", ""

@@ -1,4 +1,4 @@
-// Package units writes numbers for people: times, shares, counts.
+// Package units writes numbers for people: times, sizes, shares, counts.
 package units
 
 import (
@@ -28,4 +28,32 @@ func Grouped[T int | int64 | uint64](n T) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Bytes writes a size with three digits: 800 B, 1.6 KB.
+func Bytes[T int64 | uint64](n T) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, units := float64(n), []string{"KB", "MB", "GB", "TB", "PB", "EB"}
+	for i, u := range units {
+		v /= 1000
+		if v < 999.5 || i == len(units)-1 {
+			return fmt.Sprintf("%.3g %s", v, u)
+		}
+	}
+	return ""
+}
+
+// Share writes a part of a whole: 12.3 %.
+func Share(part, whole float64) string {
+	switch {
+	case whole == 0:
+		return "0 %"
+	case part >= 0.9995*whole:
+		return "100 %"
+	case part > 0 && part < 0.0005*whole:
+		return "< 0.1 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*part/whole)
 }

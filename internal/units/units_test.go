@@ -17,3 +17,22 @@ func TestGrouped(t *testing.T) {
 		}
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0 B", 999: "999 B", 1000: "1 KB", 3444: "3.44 KB", 999499: "999 KB", 999500: "1 MB", 1 << 40: "1.1 TB", 1<<64 - 1: "18.4 EB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for part, want := range map[float64]string{0: "0.0 %", 0.1: "< 0.1 %", 0.5: "0.1 %", 123: "12.3 %", 999: "99.9 %", 999.5: "100 %", 1000: "100 %"} {
+		if got := Share(part, 1000); got != want {
+			t.Errorf("%g of 1000: %q, want %q", part, got, want)
+		}
+	}
+	if got := Share(1, 0); got != "0 %" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
