@@ -59,38 +59,15 @@ func (l *Lane) At(i uint64) []int64 {
 // in time proportional to the compressed steps.
 func (l *Lane) Bounds(k int) (least, most int64) {
 	type extent struct{ sum, least, most int64 } // of what is added, behind each step
-	rules := make([]extent, len(l.steps.Rules))
-	done := make([]bool, len(rules))
-	type place struct{ rule, at int }
-	stack := []place{{0, 0}}
-	for len(stack) > 0 {
-		p := &stack[len(stack)-1]
-		body := l.steps.Rules[p.rule]
-		if p.at == len(body) {
-			done[p.rule] = true
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		s := body[p.at]
-		var e extent
-		if s.ID >= 0 {
-			d := l.by[s.ID][k]
-			e = extent{d, min(d, 0), max(d, 0)}
-		} else if r := int(-s.ID); done[r] {
-			e = rules[r]
-		} else {
-			stack = append(stack, place{r, 0})
-			continue
-		}
-		p.at++
+	all := grammar.Fold(l.steps, extent{}, func(id uint32) extent {
+		d := l.by[id][k]
+		return extent{d, min(d, 0), max(d, 0)}
+	}, func(x, e extent, count uint64) extent {
 		// Of n repetitions, the first or the last has the extremes.
-		x := &rules[p.rule]
-		last := x.sum + e.sum*int64(s.Count-1)
-		x.least = min(x.least, x.sum+e.least, last+e.least)
-		x.most = max(x.most, x.sum+e.most, last+e.most)
-		x.sum = last + e.sum
-	}
-	return l.first[k] + rules[0].least, l.first[k] + rules[0].most
+		last := x.sum + e.sum*int64(count-1)
+		return extent{last + e.sum, min(x.least, x.sum+e.least, last+e.least), max(x.most, x.sum+e.most, last+e.most)}
+	})
+	return l.first[k] + all.least, l.first[k] + all.most
 }
 
 // A laneCursor walks through the values of a lane.

@@ -105,29 +105,56 @@ func (g *Grammar) walk(enter func(r int32), symbol func(s Symbol), leave func(r 
 	return nil
 }
 
+// Order returns the rules that the start rule reaches, itself last, each after
+// those in it.
+func (g *Grammar) Order() []int32 {
+	var order []int32
+	g.walk(nil, nil, func(r int32) { order = append(order, r) })
+	return order
+}
+
 // lengths returns how many terminals each rule expands to; 0 for rules that
 // are not reached.
 func (g *Grammar) lengths() ([]uint64, error) {
-	n := make([]uint64, len(g.Rules))
 	var long bool
-	err := g.walk(nil, nil, func(r int32) {
-		sum := uint64(0)
-		for _, s := range g.Rules[r] {
-			l := uint64(1)
-			if s.ID < 0 {
-				l = n[-s.ID]
-			}
-			hi, lo := bits.Mul64(l, s.Count)
-			var carry uint64
-			sum, carry = bits.Add64(sum, lo, 0)
-			long = long || hi != 0 || carry != 0
-		}
-		n[r] = sum
+	n, err := fold(g, 0, func(uint32) uint64 { return 1 }, func(sum, l, count uint64) uint64 {
+		hi, lo := bits.Mul64(l, count)
+		sum, carry := bits.Add64(sum, lo, 0)
+		long = long || hi != 0 || carry != 0
+		return sum
 	})
 	if err == nil && long {
 		err = errLong
 	}
 	return n, err
+}
+
+// Fold computes what is defined by parts of a sequence without expanding it: empty
+// is the value of no symbol, of that of a terminal, and join that of a part with
+// value v put behind one with value sum, count times.
+func Fold[V any](g *Grammar, empty V, of func(id uint32) V, join func(sum, v V, count uint64) V) V {
+	rules, _ := fold(g, empty, of, join)
+	if len(rules) == 0 {
+		return empty
+	}
+	return rules[0]
+}
+
+// fold returns the values of all rules, the zero value for those that are not reached.
+func fold[V any](g *Grammar, empty V, of func(id uint32) V, join func(sum, v V, count uint64) V) ([]V, error) {
+	rules := make([]V, len(g.Rules))
+	err := g.walk(nil, nil, func(r int32) { // a rule is left after all in it
+		sum := empty
+		for _, s := range g.Rules[r] {
+			if s.ID < 0 {
+				sum = join(sum, rules[-s.ID], s.Count)
+			} else {
+				sum = join(sum, of(uint32(s.ID)), s.Count)
+			}
+		}
+		rules[r] = sum
+	})
+	return rules, err
 }
 
 // Len returns the length of the sequence.
@@ -170,9 +197,8 @@ func (g *Grammar) Numbered(next uint32) (after uint32, ok bool) {
 // sequence. Terminals from n on are left out.
 func (g *Grammar) Counts(n int) []uint64 {
 	counts := make([]uint64, n)
-	// From users to used: the reverse of the order in which rules are left.
-	var order []int32
-	g.walk(nil, nil, func(r int32) { order = append(order, r) })
+	// From users to used.
+	order := g.Order()
 	times := make([]uint64, len(g.Rules))
 	for i, r := range slices.Backward(order) {
 		if i == len(order)-1 {

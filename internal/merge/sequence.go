@@ -133,41 +133,19 @@ func (c *class) unfolded() (streams, orders []*grammar.Grammar, ok bool) {
 func hashOf(g *grammar.Grammar, skeletons []skeleton) uint64 {
 	type value struct{ sum, power uint64 }
 	const base = 0x0f3c9a7d5be1482b
-	append2 := func(a, b value) value { return value{add(mul(a.sum, b.power), b.sum), mul(a.power, b.power)} }
-	rules := make([]value, len(g.Rules))
-	done := make([]bool, len(g.Rules))
-	type place struct{ rule, at int }
-	stack := []place{{0, 0}}
-	rules[0] = value{0, 1}
-	for len(stack) > 0 {
-		p := &stack[len(stack)-1]
-		body := g.Rules[p.rule]
-		if p.at == len(body) {
-			done[p.rule] = true
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		sym := body[p.at]
-		var v value
-		if sym.ID >= 0 {
-			k := &skeletons[sym.ID]
-			v = value{add(mul(mul(uint64(k.call)+1, base)^k.site>>3, base>>1), uint64(k.width)), base}
-		} else if r := int(-sym.ID); done[r] {
-			v = rules[r]
-		} else {
-			rules[r] = value{0, 1}
-			stack = append(stack, place{r, 0})
-			continue
-		}
-		for n := sym.Count; n > 0; n >>= 1 {
+	behind := func(a, b value) value { return value{add(mul(a.sum, b.power), b.sum), mul(a.power, b.power)} }
+	return grammar.Fold(g, value{0, 1}, func(id uint32) value {
+		k := &skeletons[id]
+		return value{add(mul(mul(uint64(k.call)+1, base)^k.site>>3, base>>1), uint64(k.width)), base}
+	}, func(sum, v value, count uint64) value {
+		for n := count; n > 0; n >>= 1 {
 			if n&1 != 0 {
-				rules[p.rule] = append2(rules[p.rule], v)
+				sum = behind(sum, v)
 			}
-			v = append2(v, v)
+			v = behind(v, v)
 		}
-		p.at++
-	}
-	return rules[0].sum
+		return sum
+	}).sum
 }
 
 const prime = 1<<61 - 1

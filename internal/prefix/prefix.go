@@ -40,41 +40,19 @@ type rule struct {
 // New prepares a grammar. It takes time and memory in proportion to the
 // grammar, not to the sequence.
 func New(g *grammar.Grammar, weight func(terminal uint32) int64) *Sums {
-	s := &Sums{g: g, rules: make([]rule, len(g.Rules))}
-	if len(g.Rules) == 0 {
-		return s
-	}
-	// Bodies may name rules of any number, nested as deep as there are rules,
-	// so this is a walk with a stack of its own.
-	type place struct {
-		rule int32
-		at   int
-	}
-	stack := []place{{}}
-	s.rules[0].ends = make([]uint64, 0, len(g.Rules[0]))
-	for len(stack) > 0 {
-		p := &stack[len(stack)-1]
-		r := &s.rules[p.rule]
-		body := g.Rules[p.rule]
-		if p.at == len(body) {
-			s.order = append(s.order, p.rule)
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		sym := body[p.at]
-		n := uint64(1)
-		if sym.ID < 0 {
-			sub := &s.rules[-sym.ID]
-			if sub.ends == nil {
-				sub.ends = make([]uint64, 0, len(g.Rules[-sym.ID]))
-				stack = append(stack, place{rule: -sym.ID})
-				continue
+	s := &Sums{g: g, rules: make([]rule, len(g.Rules)), order: g.Order()}
+	for _, id := range s.order {
+		ends := make([]uint64, len(g.Rules[id]))
+		sum := uint64(0)
+		for i, sym := range g.Rules[id] {
+			n := uint64(1)
+			if sym.ID < 0 {
+				n, _ = s.rules[-sym.ID].total()
 			}
-			n, _ = sub.total()
+			sum += n * sym.Count
+			ends[i] = sum
 		}
-		p.at++
-		n0, _ := r.total()
-		r.ends = append(r.ends, n0+n*sym.Count)
+		s.rules[id].ends = ends
 	}
 	return s.Again(weight)
 }
