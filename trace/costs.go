@@ -213,20 +213,22 @@ func (c *costs) classes(t *tables, n int) {
 	c.add(secClasses, "", what, "", 1, w.Rest())
 }
 
+// seqCost reads a sequence of values: how it is coded and in how many bytes.
+func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
+	rest := w.Rest()
+	s := column.DecodeSeq(w, ranks)
+	if s == nil {
+		return "", 0
+	}
+	return s.Coding(), rest - w.Rest()
+}
+
 // columnCosts takes apart the values that stand with a class.
 func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	class := r.class[n]
 	w := wire.NewReader(t.columns[n], "columns")
-	size := func() (string, int) {
-		rest := w.Rest()
-		s := column.DecodeSeq(w, class.ranks)
-		if s == nil {
-			return "", 0
-		}
-		return s.Coding(), rest - w.Rest()
-	}
 	for range class.varying {
-		coding, bytes := size()
+		coding, bytes := seqCost(w, class.ranks)
 		c.add(secColumns, "", "how often loops ran", coding, 1, bytes)
 	}
 	names := make(map[*group][]string)
@@ -243,7 +245,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 			if names[g] == nil {
 				names[g] = valueNames(f, term.vals(class, 0, first, r.Ranks()))
 			}
-			coding, bytes := size()
+			coding, bytes := seqCost(w, class.ranks)
 			form := "column, " + coding
 			if kind != column.Stored {
 				form = "exceptions, " + coding
@@ -285,16 +287,8 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 		c.add(secLanes, r.byID[class.terminals[l.terminal].group.call].Name, "order of steps", "grammar", 1, size)
 	}
 	decodeVarying(w, grammars)
-	size := func() (string, int) {
-		rest := w.Rest()
-		s := column.DecodeSeq(w, class.ranks)
-		if s == nil {
-			return "", 0
-		}
-		return s.Coding(), rest - w.Rest()
-	}
 	for range class.lanes.varying {
-		coding, bytes := size()
+		coding, bytes := seqCost(w, class.ranks)
 		c.add(secLanes, "", "how often steps are taken", coding, 1, bytes)
 	}
 	for i := range class.lanes.list {
@@ -307,7 +301,7 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 				if l.like[k] > 0 {
 					break
 				}
-				coding, bytes := size()
+				coding, bytes := seqCost(w, class.ranks)
 				c.add(secLanes, f.Name, names[p], "step, "+coding, 1, bytes)
 			}
 		}

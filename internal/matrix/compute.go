@@ -292,27 +292,31 @@ func others(c *trace.Comm) uint64 {
 	return uint64(c.Size - 1)
 }
 
-func (w *worker) spread(c *trace.Comm, self int, bytes int64, sized bool) {
+// each returns what a member exchanges with each of the others in calls of so many
+// bytes to or from every one of them. There is nothing if there are no others or the
+// matrix has no place for it.
+func (w *worker) each(c *trace.Comm, self int, bytes int64, sized bool) (Cell, bool) {
 	n := others(c)
 	if n == 0 {
-		return
+		return Cell{}, false
 	}
 	all := w.sized(w.count*n, bytes, sized)
 	if c.RemoteSize > 0 && c.Remote == nil || self < 0 {
 		w.sum.Elsewhere.add(all)
-		return
+		return Cell{}, false
 	}
-	w.b.fan(c).out[self].add(Cell{w.count, all.Bytes / n})
+	return Cell{w.count, all.Bytes / n}, true
+}
+
+func (w *worker) spread(c *trace.Comm, self int, bytes int64, sized bool) {
+	if one, ok := w.each(c, self, bytes, sized); ok {
+		w.b.fan(c).out[self].add(one)
+	}
 }
 
 func (w *worker) collect(c *trace.Comm, self int, bytes int64, sized bool) {
-	n := others(c)
-	if n == 0 {
-		return
-	}
-	all := w.sized(w.count*n, bytes, sized)
-	if c.RemoteSize > 0 && c.Remote == nil || self < 0 {
-		w.sum.Elsewhere.add(all)
+	one, ok := w.each(c, self, bytes, sized)
+	if !ok {
 		return
 	}
 	from := c
@@ -325,7 +329,7 @@ func (w *worker) collect(c *trace.Comm, self int, bytes int64, sized bool) {
 		f.in = make([]Cell, len(f.to))
 	}
 	w.b.mu.Unlock()
-	f.in[self].add(Cell{w.count, all.Bytes / n})
+	f.in[self].add(one)
 }
 
 func (w *worker) unknown() { w.sum.Unknown += w.count }
