@@ -31,6 +31,17 @@ func (c *Call) Index(param string) int {
 	return -1
 }
 
+// Adds reports whether a parameter is an array of displacements that usually are the
+// sums of the counts in the array just before it.
+func (c *Call) Adds(i int) bool {
+	if i == 0 {
+		return false
+	}
+	counts, displs := &c.Params[i-1], &c.Params[i]
+	return displs.Kind == KindDisp && counts.Kind == KindCount && displs.Array && counts.Array &&
+		displs.Dir == In && counts.Dir == In && displs.Len.String() == counts.Len.String()
+}
+
 // Width returns the width of a parameter in this form of the call.
 func (c *Call) Width(p *Param) Width { return p.Kind.Width(c.Large) }
 

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"spoor/internal/column"
 )
@@ -15,6 +16,8 @@ type Columns struct {
 	c     *class
 	ranks []int
 	size  int64
+	sums  []*summed // by terminal, nil if it has none
+	row   atomic.Pointer[row]
 }
 
 // Columns returns the values of a class.
@@ -23,7 +26,13 @@ func (r *Reader) Columns(class int) (*Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Columns{c: c, ranks: r.Members(class), size: int64(r.Ranks())}, nil
+	x := &Columns{c: c, ranks: r.Members(class), size: int64(r.Ranks()), sums: make([]*summed, len(c.terminals))}
+	for t := range c.terminals {
+		if f := c.terminals[t].group.function; f != nil {
+			x.sums[t] = x.summedOf(f, t)
+		}
+	}
+	return x, nil
 }
 
 // Ranks returns the class's ranks in rising order; don't change them.
@@ -58,12 +67,26 @@ func (x *Columns) value(terminal, value int) column.Value {
 
 // At returns a value of a terminal on a rank, the member-th of the class.
 func (x *Columns) At(terminal, value, member int) int64 {
+	if x.sums[terminal].has(value) {
+		return x.rowOf(terminal, member)[value]
+	}
+	return x.stored(terminal, value, member)
+}
+
+// stored is At of a value that is not left out.
+func (x *Columns) stored(terminal, value, member int) int64 {
 	v := x.value(terminal, value)
 	return v.At(member, int64(x.ranks[member]), x.size)
 }
 
 // Each calls f with a value of a terminal on each rank of the class, in order.
 func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
+	if x.sums[terminal].has(value) {
+		for i := range x.ranks {
+			f(i, x.rowOf(terminal, i)[value])
+		}
+		return
+	}
 	v := x.value(terminal, value)
 	for i, rank := range x.ranks {
 		f(i, v.At(i, int64(rank), x.size))
@@ -73,18 +96,23 @@ func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
 // Same returns a value that is the same on all ranks of the class, as far as
 // that can be told without looking at each.
 func (x *Columns) Same(terminal, value int) (int64, bool) {
+	if x.sums[terminal].has(value) && !x.AllSame(terminal) || !x.constant(terminal, value) {
+		return 0, false
+	}
+	return x.At(terminal, value, 0), true
+}
+
+// constant reports whether a value is stored as one that is the same on all ranks.
+func (x *Columns) constant(terminal, value int) bool {
 	t := &x.c.terminals[terminal]
 	list, at := t.group.list(t.sig, value)
-	if list.Kind(at) == column.Const || len(x.ranks) == 1 {
-		return x.At(terminal, value, 0), true
-	}
-	return 0, false
+	return list.Kind(at) == column.Const || len(x.ranks) == 1
 }
 
 // AllSame reports whether Same holds for all values of a terminal.
 func (x *Columns) AllSame(terminal int) bool {
 	for p := range x.Width(terminal) {
-		if _, ok := x.Same(terminal, p); !ok {
+		if !x.constant(terminal, p) {
 			return false
 		}
 	}
@@ -99,6 +127,9 @@ func (x *Columns) AllSame(terminal int) bool {
 func (x *Columns) Formula(terminal, value int) (formula string, others []int64) {
 	if v, ok := x.Same(terminal, value); ok {
 		return fmt.Sprint(v), nil
+	}
+	if x.sums[terminal].has(value) {
+		return "", nil
 	}
 	v := x.value(terminal, value)
 	f := v.Form

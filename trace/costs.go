@@ -177,6 +177,9 @@ func (g *group) sample(ranks int) []int64 {
 		f := list.At(at)
 		vals[i] = f.Eval(0, int64(ranks))
 	}
+	if g.function != nil {
+		g.function.fillIn(vals)
+	}
 	return vals
 }
 

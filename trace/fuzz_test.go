@@ -3,8 +3,10 @@ package trace
 import (
 	"bytes"
 	"errors"
-	"spoor/internal/wire"
 	"testing"
+
+	"spoor/internal/wire"
+	"spoor/mpi"
 )
 
 // look goes through a trace as a tool would, without following every call of
@@ -104,5 +106,42 @@ func FuzzReader(f *testing.F) {
 			return
 		}
 		look(t, r)
+	})
+}
+
+// FuzzSums takes the values of one call, which may claim to leave out what can't be
+// filled in.
+func FuzzSums(f *testing.F) {
+	call, _ := mpi.Lookup("MPI_Alltoallv")
+	function := FunctionOf(call)
+	bytesOf := func(vals ...int64) (b []byte) {
+		for _, v := range vals {
+			b = wire.AppendVarint(b, v)
+		}
+		return b
+	}
+	f.Add(bytesOf(0, 1<<8|1, 0, 2, 5, 6, -8, 1, 0, 0x209, 2<<8|1, 0, 2, 5, 6, 2, 0, 5, 0x209, 257))
+	f.Add(bytesOf(0, 1<<8|1, 0, -4, -4, 0x209, 2<<8|1, 0, 3, 1, 2, 3, -9, 1, 0, 0, 0x209, 257))
+	f.Add(bytesOf(0, 1<<8|1, 0, 2, 5, 6, -1<<63, 1, 0, 0x209, 257))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := wire.NewReader(data, "values")
+		var vals []int64
+		for r.Rest() > 0 && r.Err() == nil {
+			vals = append(vals, r.Varint())
+		}
+		width := len(vals)
+		function.fillIn(vals)
+		c, err := readCall(&function, vals, &lookup{}, nil)
+		if len(vals) != width {
+			t.Fatalf("%d values became %d", width, len(vals))
+		}
+		if err != nil {
+			return
+		}
+		for _, p := range c.Params {
+			if p.In.Type == Array && (p.In.Num < ArrayStatusesIgnore || p.In.Num >= 0 && int(p.In.Num) != len(p.In.Elems)) {
+				t.Fatalf("%s has length %d and %d elements", p.Name(), p.In.Num, len(p.In.Elems))
+			}
+		}
 	})
 }

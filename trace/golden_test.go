@@ -1,57 +1,101 @@
 package trace
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/mpi"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-const golden = "testdata/version1.spoor"
+// golden is a file that the writer of a version made.
+func golden(version int) string { return fmt.Sprintf("testdata/version%d.spoor", version) }
 
-// A file of version 1, kept since the format was settled, still reads the same.
-// Its bytes may change only if compression gets better; then run with -update
-// and look at the text.
+// latest is what the golden file of the version that is written now holds: a sample, and on
+// rank 1 displacements that are left out.
+func latest(t *testing.T) *Content {
+	c := sample(t)
+	call, _ := mpi.Lookup("MPI_Alltoallv")
+	exchange := Terminal{Call: call.ID, Site: 1, Times: Times{Duration: stat(1, 50, 50, 50), Gap: stat(1, 7, 7, 7)}}
+	for _, v := range []int64{0, 1<<8 | 1, 0, 4, 5, 6, 0, 2, -10, 1, 0, 0, 0, 0x209, 2<<8 | 1, 0, 4, 5, 6, 0, 2, 4, 0, 5, 12, 11, 0x209, 257} {
+		exchange.Vals = append(exchange.Vals, column.Of(v))
+	}
+	single := &c.Classes[1]
+	single.Terminals = append(single.Terminals, exchange)
+	b := grammar.NewBuilder()
+	b.Append(0)
+	b.Append(1)
+	single.Streams = []*grammar.Grammar{b.Grammar()}
+	return c
+}
+
+// A file of each version, kept since the format was settled, still reads the same.
+// The bytes of the latest may change only if compression gets better; then run with
+// -update and look at the text.
 func TestGolden(t *testing.T) {
 	if *update {
-		if err := WriteFile(golden, sample(t), true); err != nil {
+		if err := WriteFile(golden(version), latest(t), true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := Open(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if err := Check(r); err != nil {
-		t.Fatal(err)
-	}
-	all, err := dump(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got string
-	for i, line := range strings.SplitAfter(all, "\n") {
-		if i < 40 || i > 290 && i < 330 { // the loops in between say nothing new
-			got += line
-		}
-	}
-	if *update {
-		if err := os.WriteFile(golden+".txt", []byte(got), 0o644); err != nil {
+	for v := oldest; v <= version; v++ {
+		file, err := os.ReadFile(golden(v))
+		if err != nil {
 			t.Fatal(err)
 		}
+		if got := int(file[len(magic)]); got != v {
+			t.Errorf("%s has version %d", golden(v), got)
+		}
+		r, err := open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(r); err != nil {
+			t.Fatal(err)
+		}
+		all, err := dump(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for i, line := range strings.SplitAfter(all, "\n") {
+			if i < 40 || i > 290 && i < 330 { // the loops in between say nothing new
+				got += line
+			}
+		}
+		if *update && v == version {
+			if err := os.WriteFile(golden(v)+".txt", []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden(v) + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Error(d)
+		}
 	}
-	want, err := os.ReadFile(golden + ".txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Error(d)
+}
+
+// Versions that nobody knows are refused.
+func TestVersions(t *testing.T) {
+	file := encoded(t)
+	for _, v := range []byte{oldest - 1, version + 1, 255} {
+		file[len(magic)] = v
+		if _, err := open(file); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "version") {
+			t.Errorf("version %d: error %v", v, err)
+		}
 	}
 }
 

@@ -28,6 +28,10 @@ func MovableBy(f *Function, vals []int64) (list, forms, segments []int) {
 			return nil, nil, nil
 		}
 	}
+	if f.haveSums() {
+		vals = slices.Clone(vals)
+		f.fillIn(vals)
+	}
 	var m movable
 	d := valueReader{vals: vals, pos: 1, find: &lookup{}, movable: &m}
 	d.call(f, vals[0] == 0 || vals[0] == errInStatus)

@@ -23,7 +23,8 @@ import (
 // before it that have none. All are CRC-32C.
 const (
 	magic      = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	version    = 1
+	version    = 2               // from 2 on displacements may be left out
+	oldest     = 1
 	headerSize = 20
 )
 
@@ -197,8 +198,8 @@ func readDirectory(src io.ReaderAt, size int64) ([]section, error) {
 	r := wire.NewReader(head[len(magic):], "header")
 	v := r.Uint32()
 	dirSize, sum := int64(r.Uint32()), r.Uint32()
-	if v&0xffff != version {
-		return nil, fmt.Errorf("header: format version %d, only %d is known: %w", v&0xffff, version, ErrFormat)
+	if v := v & 0xffff; v < oldest || v > version {
+		return nil, fmt.Errorf("header: format version %d, %d to %d are known: %w", v, oldest, version, ErrFormat)
 	}
 	if dirSize > size-headerSize {
 		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)

@@ -25,14 +25,15 @@ type signatureTable struct {
 }
 
 type group struct {
-	call  uint16
-	site  int
-	width int             // number of values
-	size  int             // number of signatures
-	flat  bool            // one list of forms
-	forms []column.Forms  // the lists; what a reader has
-	sigs  [][]column.Form // per signature; what a writer has
-	known map[string]int  // forms as bytes → signature
+	call     uint16
+	site     int
+	width    int             // number of values
+	size     int             // number of signatures
+	flat     bool            // one list of forms
+	function *Function       // if it may have sums
+	forms    []column.Forms  // the lists; what a reader has
+	sigs     [][]column.Form // per signature; what a writer has
+	known    map[string]int  // forms as bytes → signature
 }
 
 type skeleton struct {
@@ -216,9 +217,11 @@ func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int, no
 		if r.Err() != nil {
 			return nil
 		}
-		t.groups = append(t.groups, &group{
-			call: uint16(call), site: int(site), width: int(values), size: int(size), flat: order == 1,
-		})
+		g := &group{call: uint16(call), site: int(site), width: int(values), size: int(size), flat: order == 1}
+		if f := schema[uint16(call)]; f.haveSums() {
+			g.function = f
+		}
+		t.groups = append(t.groups, g)
 		t.first = append(t.first, t.total)
 		t.total += int(size)
 	}

@@ -41,6 +41,8 @@ type valueReader struct {
 	names   []string // by position: what it is; filled in if not nil
 	movable *movable // positions of what may go into a lane; see Movable
 	name    string   // of the next value
+	arrays  *arrays  // of integers: only where they are is of interest
+	counts  int      // where the array of the parameter before begins, -1 if there is none
 }
 
 // valueNames returns what the values of a signature are: the parameter that each
@@ -90,13 +92,19 @@ func (d *valueReader) call(f *Function, outputs bool) *Call {
 		c.Params[i].Def = p
 		if p.In {
 			d.label(p.Name, "", "")
+			at := d.pos
+			if !f.maySum(i) {
+				d.counts = -1
+			}
 			c.Params[i].In = d.part(p, p.Dims, false)
+			d.counts = at
 		}
 		if p.Out && outputs {
 			d.label(p.Name, "", "")
 			if p.In {
 				d.label(p.Name, " on return", "")
 			}
+			d.counts = -1
 			c.Params[i].Out = d.part(p, p.Dims, true)
 		}
 	}
@@ -153,6 +161,10 @@ func (d *valueReader) part(p *ParamDef, dims int, out bool) Value {
 	}
 	d.form(d.pos)
 	v := Value{Type: Array, Num: d.next()}
+	if d.arrays != nil && p.Type == Int && d.err == nil {
+		d.array(d.pos-1, v.Num)
+		return v
+	}
 	if v.Num < ArrayStatusesIgnore || v.Num > int64(len(d.vals)-d.pos) {
 		d.err = errShape
 	}

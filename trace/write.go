@@ -300,7 +300,9 @@ func (e *encoder) terminal(t *Terminal, members int) (ranks []bool, err error) {
 	// One member's values tell the kinds; were another's to lie elsewhere, the
 	// forms would only be less apt.
 	ranks = make([]bool, len(vals))
-	_, err = readCall(e.functions[t.Call], vals, &e.find, ranks)
+	f := e.functions[t.Call]
+	f.fillIn(vals)
+	_, err = readCall(f, vals, &e.find, ranks)
 	return ranks, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"spoor/internal/event"
+	"spoor/internal/signature"
 	"spoor/mpi"
 )
 
@@ -11,6 +12,8 @@ import (
 func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	p++
+	before := f.array
+	f.array = len(f.key)
 	f.key = append(f.key, n)
 	if n <= 0 {
 		if n < event.LenIgnored {
@@ -23,7 +26,11 @@ func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int
 	}
 	switch st.element {
 	case codeInt, codeTable, codeIndex:
-		return c.numbers(f, st, rec, p, int(n))
+		p, err := c.numbers(f, st, rec, p, int(n))
+		if st.adds && err == nil {
+			signature.LeaveOut(f.key[before:f.array], f.key[f.array:])
+		}
+		return p, err
 	case codeRequest, codeRequestFree:
 		return c.requestArray(s, f, rec, p, int(n))
 	case codeStatus:

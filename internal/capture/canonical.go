@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"spoor/internal/event"
+	"spoor/internal/signature"
 )
 
 var errValues = errors.New("values don't fit the call")
@@ -107,7 +108,8 @@ func width(s *step, c code, vals []int64, failures bool) (int, error) {
 		}
 		return 1, nil
 	case codeArray:
-		n, at := vals[0], 1
+		n, _ := signature.Length(vals[0])
+		at := 1
 		element := s.element
 		if c == codeArray && s.element == codeArray {
 			inner := *s

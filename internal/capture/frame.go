@@ -23,6 +23,7 @@ type frame struct {
 	index    int64 // the same; -1: undefined
 	indices  []int64
 	statuses int // of an array: taken so far
+	array    int // where in the key the array before begins
 	pending  []bool
 	rc       int64
 	newComm  int64 // name; -1: none

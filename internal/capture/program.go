@@ -45,6 +45,7 @@ type step struct {
 	kind    mpi.Kind // of the parameter
 	first   bool     // the communicator that a new one is made from
 	lane    bool     // may be in a lane
+	adds    bool     // displacements, perhaps the sums of the array before
 	gate    int16    // word of the LEAVE record that must not be 0, or -1
 	table   *mpi.Table
 	handles *symbol.Handles
@@ -125,6 +126,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		}
 		if q.HasIn() {
 			s := c.step(call, p, q, false)
+			s.adds = call.Adds(i)
 			if s.code == codeComm {
 				comms++
 				s.first = comms == 1

@@ -10,10 +10,12 @@ package pilgrim
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
 	"spoor/internal/grammar"
+	"spoor/internal/signature"
 	"spoor/internal/track"
 	"spoor/mpi"
 )
@@ -222,7 +224,11 @@ func (r *reader) partner() {
 func (r *reader) part(p *mpi.Param) {
 	n := int64(1)
 	if p.Array {
-		n = r.vals[0]
+		var summed bool
+		if n, summed = signature.Length(r.vals[0]); summed {
+			r.sums(int(n))
+			return
+		}
 		r.take(1)
 	}
 	for range max(n, 0) {
@@ -251,4 +257,14 @@ func (r *reader) part(p *mpi.Param) {
 			r.take(1)
 		}
 	}
+}
+
+// sums fills in displacements that the track leaves out. The counts came just before.
+func (r *reader) sums(n int) {
+	displs := slices.Clone(r.vals[:1+n])
+	if !signature.FillIn(r.out[len(r.out)-1-n:], displs) {
+		panic("pilgrim: no sums")
+	}
+	r.out = append(r.out, displs...)
+	r.vals = r.vals[1+n:]
 }

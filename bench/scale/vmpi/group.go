@@ -68,6 +68,7 @@ func (v *Rank) array(list []int64) {
 }
 
 func (v *Rank) sums(list []int64) {
+	v.left = append(v.left, len(v.key))
 	v.put(int64(len(list)))
 	sum := int64(0)
 	for _, n := range list {

@@ -36,6 +36,7 @@ type Rank struct {
 	load    uint64 // how slow its calls are: 64 is usual
 	calls   uint64
 	lane    []int32 // words of key that may be in a lane
+	left    []int   // where in key displacements begin that may be left out
 	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
@@ -88,7 +89,9 @@ func id(name string) uint16 {
 }
 
 // begin starts the values of a call with its return code, success.
-func (v *Rank) begin() { v.key, v.lane = append(v.key[:signature.KeyHeader], 0), v.lane[:0] }
+func (v *Rank) begin() {
+	v.key, v.lane, v.left = append(v.key[:signature.KeyHeader], 0), v.lane[:0], v.left[:0]
+}
 
 // tag puts a value that may be in a lane.
 func (v *Rank) tag(tag int64) {
@@ -111,6 +114,10 @@ func (v *Rank) buf(b Buf) {
 func (v *Rank) end(call uint16, site int) {
 	v.key.SetHeader(call, v.site(site))
 	v.sum = Mix(v.sum, call, v.key.Values())
+	for _, at := range v.left {
+		n := 1 + int(v.key[at])
+		signature.LeaveOut(v.key[at-n:at], v.key[at:at+n])
+	}
 	prev := v.prev
 	n := v.sigs.Follow(prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
 	v.prev = n
