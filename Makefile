@@ -79,6 +79,7 @@ install: all
 test: all
 	$(GO) vet ./...
 	CGO_ENABLED=0 $(GO) test -timeout 30m ./...
+	LD_LIBRARY_PATH=$(CURDIR)/bin $(GO) test ./engine ./replayer
 
 clean:
 	rm -rf bin build

@@ -40,14 +40,15 @@ static int64_t wait_until(int64_t due, int64_t now)
 	return now;
 }
 
-void call_make(struct call *c)
+typedef uint64_t (*function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+	uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+
+/* Goes into the MPI and comes out. */
+static void invoke(struct call *c)
 {
-	uint64_t (*f)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-		uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+	function f;
 	*(void **)&f = c->function;
 	const uint64_t *w = c->words;
-	c->ready = call_clock();
-	c->begin = wait_until(c->not_before, c->ready);
 	if (c->outcome)
 		under_expect(c->outcome);
 	/* Words beyond the function's parameters lie on the stack unseen. */
@@ -55,6 +56,40 @@ void call_make(struct call *c)
 	if (c->outcome)
 		under_expect(NULL);
 	c->end = call_clock();
+}
+
+void call_make(struct call *c)
+{
+	c->ready = call_clock();
+	c->begin = wait_until(c->not_before, c->ready);
+	invoke(c);
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Paces calls as Stream.due and Stream.lag in internal/replay do. */
+void call_repeat(struct call *c, struct repeats *r)
+{
+	int64_t now = call_clock(), result = 0;
+	while (r->next < r->n && !result) {
+		int64_t gap = r->at[r->next].gap, by_gap = 0;
+		if (gap > 0) {
+			int64_t caught = least(r->late, gap);
+			r->late -= caught;
+			by_gap = r->last + gap - caught;
+		}
+		int64_t due = most(r->at[r->next].line, by_gap);
+		c->ready = now;
+		c->begin = wait_until(due, now);
+		r->held += most(0, due - most(by_gap, now));
+		r->late += most(0, c->begin - most(due, r->last));
+		invoke(c);
+		r->mpi += c->end - c->begin;
+		r->last = now = c->end;
+		result = (int)c->result;
+		r->next++;
+	}
 }
 
 /* ---- stand-ins ---- */

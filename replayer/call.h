@@ -22,7 +22,25 @@ struct call {
 	uint64_t words[CALL_WORDS];
 };
 
+/* How often a call is made again without anybody in between looking at it. */
+#define CALL_REPEATS 256
+
+/*
+ * A call to make several times: a test that finds nothing once more. The line is when it is due, the gap how
+ * long after the call before; 0: that says nothing.
+ */
+struct repeats {
+	int64_t next, n;   /* those from next on are to be made, as long as they return 0 */
+	int64_t last;      /* when the call before came out */
+	int64_t late;      /* ns that calls were made later than due, and no gap has made up for */
+	int64_t held, mpi; /* ns that they waited for the line, and were in the MPI, in sum */
+	struct {
+		int64_t line, gap;
+	} at[CALL_REPEATS];
+};
+
 void call_make(struct call *c);
+void call_repeat(struct call *c, struct repeats *r);
 int64_t call_clock(void);
 void call_prepare(int status_size, int64_t spin_ns);
 

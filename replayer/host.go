@@ -179,6 +179,10 @@ func (h *host) StandIn(kind replay.StandIn) uint64 {
 
 func (h *host) Make(c *replay.Call) { C.call_make((*C.struct_call)(unsafe.Pointer(c))) }
 
+func (h *host) Repeat(c *replay.Call, r *replay.Repeats) {
+	C.call_repeat((*C.struct_call)(unsafe.Pointer(c)), (*C.struct_repeats)(unsafe.Pointer(r)))
+}
+
 // Clock is that of calls, which Go has in its times too.
 func (h *host) Clock() int64 { return h.began + int64(time.Since(h.start)) }
 

@@ -34,6 +34,8 @@ func (q *quick) Make(c *Call) {
 	}
 }
 
+func (q *quick) Repeat(c *Call, r *Repeats) { repeat(q.Make, c, r) }
+
 // What a replay adds to a call, the MPI's part aside.
 func benchmarkCalls(b *testing.B, program func(r *tracktest.Recorder)) {
 	r := mergetest.Run(b, 2, program)

@@ -65,6 +65,32 @@ func (f *fake) Make(c *Call) {
 	}
 }
 
+func (f *fake) Repeat(c *Call, r *Repeats) { repeat(f.Make, c, r) }
+
+// repeat is call_repeat of replayer/call.c.
+func repeat(make func(*Call), c *Call, r *Repeats) {
+	for r.Next < r.N {
+		x := &r.At[r.Next]
+		c.NotBefore = x.Line
+		byGap := int64(0)
+		if x.Gap > 0 {
+			caught := min(r.Late, x.Gap)
+			r.Late -= caught
+			byGap = r.Last + x.Gap - caught
+		}
+		c.NotBefore = max(x.Line, byGap)
+		make(c)
+		r.Held += max(0, c.NotBefore-max(byGap, c.Ready))
+		r.Late += max(0, c.Begin-max(c.NotBefore, r.Last))
+		r.MPI += c.End - c.Begin
+		r.Last = c.End
+		r.Next++
+		if c.Result != 0 {
+			return
+		}
+	}
+}
+
 func (f *fake) Alloc(size int64) (uint64, error) {
 	f.allocated += size
 	b, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)

@@ -18,6 +18,23 @@ type Call struct {
 	Words     [CallWords]uint64
 }
 
+// Repeats is how many times a Call is to be made again, and when. The layout is that
+// of struct repeats in replayer/call.h.
+type Repeats struct {
+	Next int64 // those from here on are to be made,
+	N    int64
+	Last int64 // when the call before came out
+	Late int64 // ns that calls were made later than due, and no gap has made up for
+	Held int64 // ns that they waited for the line, in sum
+	MPI  int64 // ns that they were in the MPI
+	At   [repeatsAtOnce]struct {
+		Line int64 // when it is due, 0: at once
+		Gap  int64 // how long after the call before
+	}
+}
+
+const repeatsAtOnce = 256
+
 // A Host is a process that has an MPI: the replayer, or a fake in tests.
 // Addresses are those of its C side.
 type Host interface {
@@ -38,6 +55,10 @@ type Host interface {
 	// Make makes the call on the thread of the caller and fills in what came
 	// of it.
 	Make(c *Call)
+
+	// Repeat makes a call again and again, until all are made or one returns
+	// something else than 0; what the call tells then is of the last one.
+	Repeat(c *Call, r *Repeats)
 
 	// Alloc returns that many bytes outside of Go's memory; they are zero.
 	Alloc(size int64) (uint64, error)

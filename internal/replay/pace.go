@@ -95,15 +95,23 @@ func (s *Stream) due(t *trace.TimedCall, gap int64) (due, byGap int64) {
 	if gap > 0 {
 		byGap = s.last + gap - caught
 	}
-	own := t.Timing.Gap.Kind > trace.HistogramSample
-	if !s.pace.line || s.p.origin == 0 || s.number > 0 && !own {
-		return byGap, byGap // when threads began is not known without times of their own
+	line, ok := s.line(t)
+	if !ok {
+		return byGap, byGap
 	}
-	line := s.p.origin + t.Start - s.p.began
 	if gap > 0 && line < byGap && t.Timing.Gap.Kind != trace.HistogramSample {
 		byGap -= min(byGap-line, gap/catchUp)
 	}
 	return max(byGap, line), byGap
+}
+
+// line returns when the program made a call, on the host's clock, if calls wait for that.
+func (s *Stream) line(t *trace.TimedCall) (int64, bool) {
+	own := t.Timing.Gap.Kind > trace.HistogramSample
+	if !s.pace.line || s.p.origin == 0 || s.number > 0 && !own {
+		return 0, false // when threads began is not known without times of their own
+	}
+	return s.p.origin + t.Start - s.p.began, true
 }
 
 // catchUp is the part of a gap that a replay behind the line may leave out. One rank's

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"spoor/mpi"
 	"spoor/trace"
@@ -23,6 +24,7 @@ type Stream struct {
 	ahead  *prophet
 	fate   *fate // of the request that the call under way makes
 	vain   bool  // the call before was a test that found nothing
+	again  again // it is to be made again
 
 	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
 	made     int64                 // one-shot requests so far
@@ -100,6 +102,10 @@ func newStream(p *Process, number int) (*Stream, error) {
 		return nil, err
 	}
 	s.call = (*Call)(pointer(at))
+	if at, err = p.host.Alloc(int64(unsafe.Sizeof(Repeats{}))); err != nil {
+		return nil, err
+	}
+	s.again.r = (*Repeats)(pointer(at))
 	s.ahead = newProphet(p.rank, number, p.host.Traced())
 	if s.pace, err = newPacer(p.rank, p.alike, number, p.o); err != nil {
 		return nil, err
@@ -171,11 +177,15 @@ func (s *Stream) run() error {
 			s.letOthersCatchUp(t.Start)
 		}
 		if s.vain && w.Repeated() {
-			s.makeAgain(t)
-		} else if err := s.make(t); err != nil {
+			s.again.add(s, t)
+			continue
+		}
+		s.again.make(s)
+		if err := s.make(t); err != nil {
 			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
 		}
 	}
+	s.again.make(s)
 	return w.Err()
 }
 
@@ -221,13 +231,6 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	return nil
 }
 
-// makeAgain makes the call that came before once more, which was a test that found
-// nothing, and so changed nothing: its words still hold.
-func (s *Stream) makeAgain(t *trace.TimedCall) {
-	s.now.Store(t.Index + 1)
-	s.issue(t)
-}
-
 // issue makes the call that has been laid out, when it is due.
 func (s *Stream) issue(t *trace.TimedCall) {
 	gap := int64(0)
@@ -264,10 +267,15 @@ func (s *Stream) account(t *trace.TimedCall) {
 	if s.Begin == 0 {
 		s.last = 0 // what comes before MPI is no part of the run
 	}
+	s.compare(c)
+}
+
+// compare counts a call that returned something else than recorded.
+func (s *Stream) compare(c *trace.Call) {
 	if c.Func.Returns != "error" {
 		return
 	}
-	got := mpi.Translation(s.p.flavour, mpi.KindError).ABI(int64(int32(k.Result)))
+	got := mpi.Translation(s.p.flavour, mpi.KindError).ABI(int64(int32(s.call.Result)))
 	if got != c.Return {
 		s.Different++
 		if len(s.Examples) < 3 {

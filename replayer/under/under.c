@@ -79,7 +79,7 @@ static word request_value(word requests, int i)
 
 /* How often a thread that tests in vain lets the MPI work. What comes of a test is known; what is under way
    must go on, and asking more often than that only takes time from ranks that have something to do. */
-#define PROGRESS_NS 5000
+#define PROGRESS_NS 25000
 
 /* Lets the MPI work on what is under way, without any outcome. */
 static void progress(word request)

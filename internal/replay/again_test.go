@@ -1,0 +1,112 @@
+package replay
+
+import (
+	"strings"
+	"testing"
+
+	"spoor/internal/merge/mergetest"
+	"spoor/internal/track/tracktest"
+	"spoor/mpi"
+)
+
+// Tests that find nothing are made as often as the program made them, with the same
+// words, and no sooner than due: by gaps, or on the line, where those that are behind it
+// come at once.
+func TestTestsInVain(t *testing.T) {
+	const tests = 2*repeatsAtOnce + 100
+	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
+		r.Begin()
+		r.Irecv(1, 4, 0, 1)
+		for range tests {
+			r.Call("MPI_Test", 2, 2, 0, 0)
+		}
+		r.Call("MPI_Wait", 3, 2, 0)
+		r.End()
+	})
+	k, err := r.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var starts []int64 // since the end of MPI_Init
+	began, gaps := int64(0), int64(0)
+	for c, err := range k.Timed(0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(starts) == 0 {
+			began = c.End()
+		} else {
+			gaps += int64(c.Timing.Gap.Ns)
+		}
+		starts = append(starts, c.Start-began)
+	}
+	replayed := func(o Options, on map[string]func(f *fake, c *Call)) (*fake, Report) {
+		t.Helper()
+		f := &fake{now: 1e6, on: make(map[string]func(c *Call))}
+		made := f.makes(6, 4)
+		f.on["MPI_Irecv"] = made
+		for name, g := range on {
+			f.on[name] = func(c *Call) { g(f, c) }
+		}
+		if on["MPI_Irecv"] != nil {
+			late := f.on["MPI_Irecv"]
+			f.on["MPI_Irecv"] = func(c *Call) { made(c); late(c) }
+		}
+		p, err := run(t, r, 0, f, mpi.MPICH, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.calls) != tests+4 {
+			t.Fatalf("%d calls, expected %d", len(f.calls), tests+4)
+		}
+		for i, c := range f.calls[2 : tests+2] {
+			if f.log[i+2] != "MPI_Test" || c.Words != f.calls[2].Words || c.Outcome != f.calls[2].Outcome || c.Outcome == 0 {
+				t.Fatalf("call %d is %s %x, expected %x", i+2, f.log[i+2], c.Words, f.calls[2].Words)
+			}
+		}
+		x := p.Report()
+		if x.Calls != tests+4 || x.MPI != 10*(tests+4) && on == nil {
+			t.Errorf("report %+v", x)
+		}
+		return f, x
+	}
+
+	f, x := replayed(Options{}, nil)
+	for i, c := range f.calls[1:] {
+		if since := c.Begin - f.calls[0].End; since < starts[i+1] {
+			t.Errorf("call %d comes after %d ns, in the original after %d", i+1, since, starts[i+1])
+		}
+	}
+	onLine := f.now
+	if x.Wanted != gaps || x.Held <= 0 {
+		t.Errorf("wanted %d ns of %d, held %d", x.Wanted, gaps, x.Held)
+	}
+
+	f, x = replayed(Options{Pace: PaceGaps}, nil)
+	for i, c := range f.calls[3 : tests+2] {
+		if gap := c.Begin - f.calls[i+2].End; gap <= 0 {
+			t.Fatalf("call %d comes %d ns after the one before", i+3, gap)
+		}
+	}
+	if x.Wanted != gaps || x.Held != 0 || f.now >= onLine {
+		t.Errorf("gaps alone: %+v until %d, the gaps are %d, on the line until %d", x, f.now, gaps, onLine)
+	}
+
+	late := 2 * starts[len(starts)-1]
+	f, _ = replayed(Options{}, map[string]func(f *fake, c *Call){"MPI_Irecv": func(f *fake, c *Call) { f.now += late; c.End += late }})
+	for i, c := range f.calls[3 : tests+2] {
+		if c.Begin != f.calls[i+2].End {
+			t.Fatalf("behind the line: call %d waits for %d ns", i+3, c.Begin-f.calls[i+2].End)
+		}
+	}
+
+	n := 0
+	_, x = replayed(Options{}, map[string]func(f *fake, c *Call){"MPI_Test": func(_ *fake, c *Call) {
+		if n++; n == 300 || n == 302 {
+			c.Result = 19 // MPI_ERR_REQUEST in MPICH
+		}
+	}})
+	if x.Different != 2 || len(x.Examples) != 2 || !strings.Contains(x.Examples[0], "instead of MPI_SUCCESS: MPI_Test(") {
+		t.Errorf("two calls failed: %d, %q", x.Different, x.Examples)
+	}
+}
