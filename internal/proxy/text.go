@@ -70,10 +70,32 @@ func (w *writer) text(p *trace.ParamDef, in, out *node) string {
 func (w *writer) exists(at int) (int64, bool) {
 	const modeCreate = 2
 	i := w.param("amode")
-	if i < 0 || w.c.vals[0][0] != 0 || w.c.f.Name != "MPI_File_open" || w.c.vals[0][w.c.in[i].at]&modeCreate != 0 {
+	if i < 0 || w.c.vals[0][0] != 0 || w.c.f.Name != "MPI_File_open" {
 		return 0, false
 	}
+	if w.c.vals[0][w.c.in[i].at]&modeCreate != 0 {
+		n := w.v.sizeFound(w.t)
+		return n, n > 0
+	}
 	return w.v.fileSize(), true
+}
+
+// sizeFound is the size that the program was told of a file after it opened it at a
+// terminal and before it wrote: of one that it would have created, had it not been
+// there from an earlier run. 0 is nothing.
+func (v *variant) sizeFound(opened int) int64 {
+	for _, c := range v.calls[opened:] {
+		switch name := c.f.Name; {
+		case name == "MPI_File_get_size":
+			if n := c.out[1]; n.typ == trace.Int {
+				return max(0, c.vals[0][n.at])
+			}
+		case strings.HasPrefix(name, "MPI_File_write"), strings.HasPrefix(name, "MPI_File_iwrite"),
+			name == "MPI_File_set_size", name == "MPI_File_preallocate":
+			return 0
+		}
+	}
+	return 0
 }
 
 // fileSize estimates the size of files that existed: what the program was told

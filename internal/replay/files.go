@@ -28,12 +28,43 @@ func (p *Process) file(c *trace.Call) (string, error) {
 		}
 		return filepath.Join(p.o.Files, "missing", filepath.Base(path)), nil
 	}
-	if mode := c.Param("amode"); mode != nil && mode.In.Num&modeCreate == 0 {
+	mode, fh := c.Param("amode"), c.Param("fh")
+	if mode == nil || fh == nil {
+		return path, nil
+	}
+	if mode.In.Num&modeCreate == 0 {
 		if err := provide(path, name.In.Text); err != nil {
 			return "", fmt.Errorf("file to read: %w", err)
 		}
+	} else if id, ok := fh.Out.Local(); ok {
+		p.mu.Lock()
+		p.created[id] = path
+		p.mu.Unlock()
 	}
 	return path, nil
+}
+
+// fileSize makes a file that is empty here as large as the program was told: one that
+// it would have created, had it not been there from an earlier run.
+func (p *Process) fileSize(c *trace.Call) error {
+	fh, size := c.Param("fh"), c.Param("size")
+	if c.Return != 0 || fh == nil || size == nil || size.Out.Num <= 0 {
+		return nil
+	}
+	id, ok := fh.In.Local()
+	p.mu.Lock()
+	path := p.created[id]
+	p.mu.Unlock()
+	if !ok || path == "" {
+		return nil
+	}
+	if st, err := os.Stat(path); err != nil || st.Size() != 0 {
+		return nil
+	}
+	if err := os.Truncate(path, size.Out.Num); err != nil {
+		return fmt.Errorf("file that was there before: %w", err)
+	}
+	return nil
 }
 
 // scratchPath is where the file of a name lives in the replay. A prefix that

@@ -41,6 +41,7 @@ const (
 	outcomeWaitall
 	outcomeFileOpen
 	outcomeFileDelete
+	outcomeFileSize // known here only: the file is made as large before the call
 )
 
 var outcomes = map[string]outcomeKind{
@@ -56,12 +57,16 @@ var outcomes = map[string]outcomeKind{
 	"MPI_Isendrecv_replace": outcomeIreplace, "MPI_Isendrecv_replace_c": outcomeIreplaceC,
 	"MPI_Win_test": outcomeWinTest, "MPI_Parrived": outcomeParrived,
 	"MPI_Waitall": outcomeWaitall, "MPI_File_open": outcomeFileOpen, "MPI_File_delete": outcomeFileDelete,
+	"MPI_File_get_size": outcomeFileSize,
 }
 
 func outcomeOf(name string) outcomeKind { return outcomes[name] }
 
 // Directed reports whether calls of a function are told how to end.
-func Directed(name string) bool { return outcomes[name] != outcomeNone }
+func Directed(name string) bool {
+	kind := outcomes[name]
+	return kind != outcomeNone && kind != outcomeFileSize
+}
 
 // Numbers of the standard ABI.
 const (
@@ -85,6 +90,9 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 		at := s.layOut(plan.outcome, 0, nil, nil)
 		store(at+24, 8, s.cstring(&trace.Value{Text: path}))
 		return at, s.arena.err
+	}
+	if plan.outcome == outcomeFileSize {
+		return 0, s.p.fileSize(c)
 	}
 	if plan.outcome == outcomeNone || c.Return != 0 && c.Return != errInStatus {
 		return 0, nil

@@ -58,6 +58,7 @@ type Process struct {
 	images     cells
 	blocks     blocks
 	plans      map[*trace.Function]*plan
+	created    map[int64]string // by symbolic id: files opened to be created
 	streams    []*Stream
 
 	started chan struct{} // closed when MPI is initialised, or never will be
@@ -96,7 +97,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		relocation: move, lives: life, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
 		numbers:  make(map[numberKey]int64),
-		segments: memory, plans: make(map[*trace.Function]*plan),
+		segments: memory, plans: make(map[*trace.Function]*plan), created: make(map[int64]string),
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
 	p.changed = sync.NewCond(&p.mu)
