@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"spoor/bench/scale/skeleton"
 )
@@ -34,6 +35,14 @@ func readTable(r io.Reader) ([]*Result, error) {
 			Program: p, Ranks: number(f[1]), Classes: number(f[3]), Calls: number(f[4]), Content: number(f[5]),
 			Times: number(f[6]), Process: number(f[7]), Message: number(f[15]),
 		}
+		duration := func(s string) time.Duration {
+			d, e := time.ParseDuration(s)
+			if e != nil {
+				err = e
+			}
+			return d
+		}
+		res.Merge, res.Path = duration(f[12]), duration(f[13])
 		if f[8] != "-" {
 			res.Pilgrim.Known, res.Pilgrim.Bound = true, strings.HasPrefix(f[8], ">")
 			res.Pilgrim.Plain, res.Pilgrim.Packed = number(f[8]), number(f[9])

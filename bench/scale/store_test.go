@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"spoor/bench/scale/real"
 	"spoor/bench/scale/skeleton"
@@ -92,10 +93,11 @@ func TestStore(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	p, _ := skeleton.ByName("ft")
 	r := &Result{Program: p, Ranks: 16, Calls: 300, Content: 200}
+	large := &Result{Program: p, Ranks: 16384, Merge: 3 * time.Second, Path: time.Second}
 	r.Pilgrim.Known, r.Pilgrim.Packed, r.Pilgrim.Named = true, 250, 290
 	var b strings.Builder
-	printSummary(&b, []*Result{r})
-	for _, want := range []string{"NOT READ BACK: 16", "LARGER than Pilgrim's scheme with zstd, without names or with: 16"} {
+	printSummary(&b, []*Result{r, large})
+	for _, want := range []string{"16384 ranks are merged in at most 2.0s on two cores", "NOT READ BACK: 16", "LARGER than Pilgrim's scheme with zstd, without names or with: 16"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -73,6 +73,10 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.1fs", d.Seconds())
 }
 
+// onTwoCores bounds how long the merge takes on two cores that always take up what can be
+// done: one of them has nothing to do only while the longest chain goes on.
+func (r *Result) onTwoCores() time.Duration { return (r.Merge + r.Path) / 2 }
+
 // printSummary says which of the promises hold.
 func printSummary(w io.Writer, results []*Result) {
 	fmt.Fprintln(w)
@@ -93,6 +97,9 @@ func printSummary(w io.Writer, results []*Result) {
 		}
 		small, large := at[name][1024], at[name][16384]
 		printChecks(w, name, results)
+		if large != nil {
+			fmt.Fprintf(w, "%-7s 16384 ranks are merged in at most %s on two cores\n", name, span(large.onTwoCores()))
+		}
 		if small == nil || large == nil {
 			continue
 		}

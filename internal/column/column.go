@@ -37,6 +37,16 @@ func Of(vals ...int64) Column {
 	return c
 }
 
+// Each returns a column of one value for each of the given ones.
+func Each(vals []int64) []Column {
+	runs, list := make([]Run, len(vals)), make([]Column, len(vals))
+	for i, v := range vals {
+		runs[i] = Run{Start: v, Count: 1}
+		list[i] = Column{runs: runs[i : i+1 : i+1], n: 1}
+	}
+	return list
+}
+
 // Constant returns a column of n values v.
 func Constant(v int64, n int) Column {
 	var c Column

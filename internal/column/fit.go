@@ -7,7 +7,7 @@ type Fitter struct {
 	size  int64 // of the world
 	col   Column
 	ranks []int64
-	index map[int64]int // rank → position
+	index map[int64]int // rank → position, nil if ranks follow each other
 	radix []int64       // divisors of the world size worth trying
 	memo  map[string]*fitted
 	seen  map[identity]*entry
@@ -33,9 +33,11 @@ func NewFitter(ranks Column, size int) *Fitter {
 	f := &Fitter{size: int64(size), col: ranks, ranks: ranks.Values(), memo: make(map[string]*fitted),
 		seen: make(map[identity]*entry)}
 	if len(f.ranks) > 2 {
-		f.index = make(map[int64]int, len(f.ranks))
-		for i, r := range f.ranks {
-			f.index[r] = i
+		if !f.dense() {
+			f.index = make(map[int64]int, len(f.ranks))
+			for i, r := range f.ranks {
+				f.index[r] = i
+			}
 		}
 		for d := int64(1); d*d <= f.size; d++ {
 			if f.size%d == 0 {
@@ -244,18 +246,38 @@ func (f *Fitter) corner(m *members, d int64) (corner, bool) {
 		o := corner{i, -1, -1}
 		var ok bool
 		if d > 1 {
-			if o.right, ok = f.index[r+1]; !ok || (r+1)%d == 0 || !m.has(o.right) {
+			if o.right, ok = f.position(r + 1); !ok || (r+1)%d == 0 || !m.has(o.right) {
 				continue
 			}
 		}
 		if d < f.size {
-			if o.down, ok = f.index[r+d]; !ok || !m.has(o.down) {
+			if o.down, ok = f.position(r + d); !ok || !m.has(o.down) {
 				continue
 			}
 		}
 		return o, true
 	}
 	return corner{}, false
+}
+
+// dense reports whether each rank is one more than the one before.
+func (f *Fitter) dense() bool {
+	for i, r := range f.ranks {
+		if r-f.ranks[0] != int64(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// position returns where a rank stands among those of the class.
+func (f *Fitter) position(rank int64) (int, bool) {
+	if f.index != nil {
+		i, ok := f.index[rank]
+		return i, ok
+	}
+	i := rank - f.ranks[0]
+	return int(i), i >= 0 && i < int64(len(f.ranks))
 }
 
 // digits reads the coefficients off a corner.

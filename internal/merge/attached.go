@@ -91,7 +91,7 @@ func (c *class) appendAttached(b []byte) []byte {
 	return b
 }
 
-func (c *class) decodeAttached(r *wire.Reader, sh shape) {
+func (c *class) decodeAttached(r *wire.Reader, sh *shape) {
 	_, n := sh.sites()
 	for range r.Count(1) {
 		name := r.String()

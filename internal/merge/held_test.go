@@ -36,7 +36,7 @@ func TestHeld(t *testing.T) {
 			msg := own.encode()
 			own = nil
 			before := heap()
-			s, err := decode(msg)
+			s, err := decode(msg, &State{})
 			if err != nil {
 				t.Fatal(err)
 			}

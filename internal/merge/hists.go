@@ -140,7 +140,7 @@ func (c *class) appendHists(b []byte) []byte {
 	return b
 }
 
-func (c *class) decodeHists(r *wire.Reader, sh shape) {
+func (c *class) decodeHists(r *wire.Reader, sh *shape) {
 	for range r.Count(6) {
 		h := histogram{terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
 		h.duration, h.gap = hist.Decode(r), hist.Decode(r)

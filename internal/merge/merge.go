@@ -75,7 +75,7 @@ func merge(t Transport, tr *track.Track, g *Gathering) (*State, error) {
 		if len(msg) > 0 && msg[0] != 0 {
 			g.children = append(g.children, child{from, width})
 		}
-		other, err := decode(msg[min(1, len(msg)):])
+		other, err := decode(msg[min(1, len(msg)):], s)
 		switch {
 		case err != nil:
 			other = lost(from, width, err)

@@ -87,7 +87,9 @@ func (c *class) append(b []byte) []byte {
 	return c.appendAttached(c.appendHists(c.appendTimes(b)))
 }
 
-func decode(msg []byte) (*State, error) {
+// decode reads a message. What the keys of classes say is taken from the state that it
+// joins, if that has the same ones.
+func decode(msg []byte, into *State) (*State, error) {
 	r := wire.NewReader(msg, "merge message")
 	switch codec := r.Byte(); codec {
 	case plainMessage:
@@ -104,21 +106,21 @@ func decode(msg []byte) (*State, error) {
 	default:
 		r.Fail("unknown codec %d", codec)
 	}
-	s := decodeBody(r)
+	s := decodeBody(r, into)
 	return s, r.Done()
 }
 
 // maxRanks bounds what a message can make a reader allocate.
 const maxRanks = 1 << 24
 
-func decodeBody(r *wire.Reader) *State {
+func decodeBody(r *wire.Reader, into *State) *State {
 	s := &State{first: r.Int(maxRanks), ranks: r.Int(maxRanks)}
 	for range r.Count(3) {
 		s.Problems = append(s.Problems, Problem{r.Int(maxRanks), r.Int(maxRanks), r.String()})
 	}
 	taken := 0
 	for range r.Count(1) {
-		c := decodeClass(r, s)
+		c := decodeClass(r, s, into)
 		if c == nil {
 			return nil
 		}
@@ -150,7 +152,7 @@ func decodeBody(r *wire.Reader) *State {
 	return s
 }
 
-func decodeClass(r *wire.Reader, s *State) *class {
+func decodeClass(r *wire.Reader, s, into *State) *class {
 	c := &class{split: r.Byte() != 0, key: r.String()}
 	n := r.Int(s.ranks)
 	if r.Err() != nil {
@@ -160,7 +162,7 @@ func decodeClass(r *wire.Reader, s *State) *class {
 		r.Fail("class occurs twice or has no ranks")
 		return nil
 	}
-	shape, err := decodeKey(c.key)
+	shape, err := into.shapeOf(c.key)
 	if err == nil && (shape.repeats > r.Rest() || shape.steps > r.Rest()) {
 		err = errors.New("class with more columns than the message holds")
 	}
@@ -188,7 +190,7 @@ func decodeClass(r *wire.Reader, s *State) *class {
 			}
 		}
 	}
-	c.decoded = &shape
+	c.decoded = shape
 	c.values = decodeValues(r, shape.width, n)
 	c.steps = make([]column.Column, shape.steps)
 	for i := range c.steps {

@@ -59,7 +59,7 @@ func (s *State) refine() {
 		if len(g) < 2 {
 			continue
 		}
-		var tried *class
+		var tried *united
 		if !refined[p] {
 			if len(g) < minFragments || !s.tries() {
 				continue
@@ -70,14 +70,13 @@ func (s *State) refine() {
 				tried = j
 			}
 		}
-		j := tried
-		if j == nil {
-			j = unite(g)
+		if tried == nil {
+			tried = unite(g)
 		}
-		if j == nil {
+		if tried == nil {
 			continue
 		}
-		gone[g[0]] = j
+		gone[g[0]] = tried.finish()
 		for _, c := range g[1:] {
 			gone[c] = nil
 		}
@@ -115,10 +114,10 @@ func (s *State) tries() bool {
 // worth reports whether classes take less room as one, or hardly more: a few ranks
 // show less of a pattern than all. Where there is none, one class takes twice the
 // room from the start. It returns what they are as one.
-func (s *State) worth(list []*class) (*class, bool) {
-	j := unite(list)
+func (s *State) worth(list []*class) (*united, bool) {
+	u := unite(list)
 	ranks := s.first + s.ranks
-	return j, j != nil && 5*s.fileSize(ranks, j) <= 6*s.fileSize(ranks, list...)
+	return u, u != nil && 5*s.fileSize(ranks, u.class) <= 6*s.fileSize(ranks, list...)
 }
 
 // fileSize is what the classes take in a file of their own; their messages

@@ -189,7 +189,7 @@ func TestLanesOfPooledCalls(t *testing.T) {
 		}
 		r.End()
 	}))
-	s, err := decode(s.encode())
+	s, err := decode(s.encode(), &State{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,22 +31,24 @@ type laneShape struct {
 
 // finish fills in what follows from the skeletons.
 func (s *shape) finish() {
-	s.layout = layoutOf(s.skeletons)
 	s.like = make([]int, len(s.skeletons))
 	first := make(map[skeleton]int)
+	// Calls mostly follow each other as they did before.
+	next := make([]int, len(s.skeletons)) // by skeleton: which one came behind it last
+	before := 0
 	for i, k := range s.skeletons {
-		// Calls repeat those a few places before.
-		if i > 0 && k == s.skeletons[i-1] {
-			s.like[i] = s.like[i-1]
-			continue
-		}
-		n, ok := first[k]
-		if !ok {
-			n = i
-			first[k] = i
+		n := next[before]
+		if i == 0 || s.skeletons[n] != k {
+			var ok bool
+			if n, ok = first[k]; !ok {
+				n = i
+				first[k] = i
+			}
 		}
 		s.like[i] = n
+		next[before], before = n, n
 	}
+	s.layout = layoutOf(s.skeletons, s.like)
 }
 
 // A skeleton is a signature without its values.
@@ -174,14 +176,30 @@ func skeletonsOf(tr *track.Track) (list []skeleton, width int) {
 
 // shape returns what the class's key says.
 func (c *class) shape() *shape {
+	sh, err := c.parse()
+	if err != nil {
+		panic(err) // the key was made or checked by this package
+	}
+	return sh
+}
+
+func (c *class) parse() (*shape, error) {
 	if c.decoded == nil {
 		sh, err := decodeKey(c.key)
 		if err != nil {
-			panic(err) // the key was made or checked by this package
+			return nil, err
 		}
-		c.decoded = &sh
+		c.decoded = sh
 	}
-	return c.decoded
+	return c.decoded, nil
+}
+
+// shapeOf returns what a key says, from the class that has it if there is one.
+func (s *State) shapeOf(key string) (*shape, error) {
+	if c := s.index[key]; c != nil {
+		return c.shape(), nil
+	}
+	return decodeKey(key)
 }
 
 // repeats counts the symbols that have a count.
@@ -196,14 +214,14 @@ func repeats(g *grammar.Grammar) (n int) {
 	return n
 }
 
-func decodeKey(key string) (shape, error) {
-	var s shape
+func decodeKey(key string) (*shape, error) {
+	s := &shape{}
 	r := wire.NewReader([]byte(key), "class key")
 	for range r.Count(1) {
 		g, n, err := grammar.Decode(r.Remaining())
 		r.Check(err)
 		if r.Err() != nil {
-			return s, r.Err()
+			return nil, r.Err()
 		}
 		r.Skip(n)
 		s.streams = append(s.streams, g)
@@ -217,17 +235,17 @@ func decodeKey(key string) (shape, error) {
 	for range r.Count(5) {
 		l := s.decodeLane(r)
 		if r.Err() != nil {
-			return s, r.Err()
+			return nil, r.Err()
 		}
 		s.lanes = append(s.lanes, l)
 		s.steps += l.kinds * len(l.values)
 		s.repeats += repeats(l.steps)
 	}
 	if err := r.Done(); err != nil {
-		return s, err
+		return nil, err
 	}
 	if err := s.check(); err != nil {
-		return s, err
+		return nil, err
 	}
 	s.finish()
 	return s, nil

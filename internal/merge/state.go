@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"spoor/internal/column"
@@ -275,14 +274,16 @@ func (s *State) contentOf(list []*class) (*trace.Content, error) {
 }
 
 func (c *class) content() (trace.Class, error) {
-	shape, err := decodeKey(c.key)
+	shape, err := c.parse()
 	if err != nil {
 		return trace.Class{}, err
 	}
-	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(&shape)}
-	c.laneContent(&out, &shape)
-	times := slices.Clone(c.times)
-	c.totals.fill(times, &shape)
+	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(shape)}
+	c.laneContent(&out, shape)
+	times := make([]trace.Times, len(shape.skeletons))
+	copy(times, c.times) // one that is not finished has none
+	c.totals.fill(times, shape)
+	out.Terminals = make([]trace.Terminal, 0, len(shape.skeletons))
 	for i, k := range shape.skeletons {
 		out.Terminals = append(out.Terminals, trace.Terminal{
 			Call: k.call, Site: k.site, Vals: c.values.of(&shape.layout, i, k.width), Times: times[i],

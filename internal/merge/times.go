@@ -92,7 +92,7 @@ func (t totals) fill(times []trace.Times, sh *shape) {
 	of, _ := sh.sites()
 	next := 0
 	for i, n := range of {
-		if n == next {
+		if n == next && n < len(t) {
 			times[i].DurationTotals, times[i].GapTotals = t[n].duration, t[n].gap
 			next++
 		}
@@ -102,6 +102,7 @@ func (t totals) fill(times []trace.Times, sh *shape) {
 // leafTimes takes over what a single rank's track says.
 func (c *class) leafTimes(tr *track.Track, rank int) {
 	of, n := c.shape().sites()
+	c.times = make([]trace.Times, 0, len(tr.Times))
 	sums := make([]struct{ duration, gap uint64 }, n)
 	for i, t := range tr.Times {
 		c.times = append(c.times, trace.Times{Duration: t.Duration.At(rank), Gap: t.Gap.At(rank)})
@@ -142,7 +143,7 @@ func (c *class) appendTimes(b []byte) []byte {
 	return b
 }
 
-func (c *class) decodeTimes(r *wire.Reader, sh shape) {
+func (c *class) decodeTimes(r *wire.Reader, sh *shape) {
 	c.times = make([]trace.Times, len(sh.skeletons))
 	for i, p := range sh.pools() {
 		if p == i {

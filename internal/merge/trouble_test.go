@@ -160,7 +160,7 @@ func TestLargeMessage(t *testing.T) {
 	if msg[0] != compressedMessage {
 		t.Fatalf("message of %d bytes is not compressed", len(msg))
 	}
-	back, err := decode(msg)
+	back, err := decode(msg, &State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,11 +186,11 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Add(lost(3, 2, errOrder).encode())
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		s, err := decode(msg)
+		s, err := decode(msg, &State{})
 		if err != nil {
 			return
 		}
-		again, err := decode(s.encode())
+		again, err := decode(s.encode(), &State{})
 		if err != nil {
 			t.Fatalf("what was decoded can't be sent on: %v", err)
 		}
@@ -213,8 +213,8 @@ func FuzzMessage(f *testing.F) {
 				if c.sequence() == 0 || slices.ContainsFunc(c.parts(), long) {
 					continue // slow, that is all
 				}
-				if j := unite([]*class{c}); j != nil && j.ranks.Len() != c.ranks.Len() {
-					t.Fatalf("%d ranks of %d", j.ranks.Len(), c.ranks.Len())
+				if u := unite([]*class{c}); u != nil && u.class.ranks.Len() != c.ranks.Len() {
+					t.Fatalf("%d ranks of %d", u.class.ranks.Len(), c.ranks.Len())
 				}
 			}
 		}

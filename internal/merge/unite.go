@@ -12,10 +12,12 @@ import (
 	"spoor/trace"
 )
 
-// unite returns one class in place of several with the same sequence of calls,
-// or nil if there is too much to go through or the sequences differ after all.
-func unite(list []*class) *class {
-	var u united
+// unite returns what becomes one class in place of several with the same sequence of
+// calls, or nil if there is too much to go through or the sequences differ after all.
+// Its class lacks what was measured until finish, which takes most of the time: there
+// is enough to tell how much room it takes.
+func unite(list []*class) *united {
+	u := &united{}
 	for _, c := range list {
 		plain := c.unlaned()
 		if plain == nil {
@@ -32,7 +34,8 @@ func unite(list []*class) *class {
 	if !u.walk() {
 		return nil
 	}
-	j := &class{split: true}
+	u.class = &class{split: true}
+	j := u.class
 	u.ranks(j)
 	t := track.Track{}
 	for _, b := range u.streams {
@@ -44,12 +47,18 @@ func unite(list []*class) *class {
 	}
 	j.take(&t)
 	j.values = u.values(j.decoded)
-	u.times(j)
-	return j
+	return u
+}
+
+// finish adds what was measured.
+func (u *united) finish() *class {
+	u.times(u.class)
+	return u.class
 }
 
 // united is what unite goes by.
 type united struct {
+	class     *class // what they become
 	list      []part
 	streams   []*grammar.Builder
 	terminals [][]uint32 // per terminal of the united class, that of each part

@@ -32,16 +32,20 @@ type layout struct {
 	start, step []int // by terminal: place of its value 0, distance to the next
 }
 
-func layoutOf(skeletons []skeleton) layout {
+// layoutOf lays out terminals, like being the first one with each skeleton.
+func layoutOf(skeletons []skeleton, like []int) layout {
 	number := make(map[kin]int)
 	of := make([]int, len(skeletons))
 	var members, next []int
 	for i, k := range skeletons {
-		n, ok := number[k.kin()]
-		if !ok {
-			n = len(members)
-			number[k.kin()] = n
-			members, next = append(members, 0), append(next, k.width)
+		n := of[like[i]]
+		if like[i] == i {
+			var ok bool
+			if n, ok = number[k.kin()]; !ok {
+				n = len(members)
+				number[k.kin()] = n
+				members, next = append(members, 0), append(next, k.width)
+			}
 		}
 		of[i] = n
 		members[n]++
@@ -65,6 +69,7 @@ func (l *layout) at(terminal, value int) int { return l.start[terminal] + value*
 func single(vals []int64) values {
 	v := values{nums: make([]uint32, len(vals))}
 	known := make(map[int64]uint32)
+	var list []int64
 	for i, x := range vals {
 		if i > 0 && x == vals[i-1] {
 			v.nums[i] = v.nums[i-1]
@@ -72,12 +77,13 @@ func single(vals []int64) values {
 		}
 		n, ok := known[x]
 		if !ok {
-			n = uint32(len(v.cols))
+			n = uint32(len(list))
 			known[x] = n
-			v.cols = append(v.cols, column.Of(x))
+			list = append(list, x)
 		}
 		v.nums[i] = n
 	}
+	v.cols = column.Each(list)
 	return v
 }
 

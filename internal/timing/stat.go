@@ -200,6 +200,84 @@ func (s Stat) Part(num, den uint64) Stat {
 
 // partOfSquares is the sum of squares of a part with the variance of s.
 func partOfSquares(s, p Stat) Wide {
+	if s.Count < smallCount {
+		return partOfSmall(s, p)
+	}
+	return partOfLarge(s, p)
+}
+
+// smallCount is up to where the denominator of partOfSquares is a word.
+const smallCount = 1 << 21
+
+// partOfSmall is partOfLarge for fewer than smallCount samples, without allocating: a
+// merge calls it for each distinct call, again and again.
+func partOfSmall(s, p Stat) Wide {
+	n, k := s.Count, p.Count
+	m := words{s.Squares.Lo, s.Squares.Hi}.times(n)
+	all, part := square(s.Sum), square(p.Sum)
+	if m.less(all) {
+		m = words{}
+	} else {
+		m = m.minus(all)
+	}
+	den := k * n * n
+	sum := m.times(k * k).plus(part.times(n * n)).plus(words{den - 1})
+	rest := uint64(0)
+	for i := len(sum) - 1; i >= 0; i-- {
+		sum[i], rest = bits.Div64(rest, sum[i], den)
+	}
+	if sum[2]|sum[3] != 0 {
+		return Wide{math.MaxUint64, math.MaxUint64}
+	}
+	return Wide{sum[1], sum[0]}
+}
+
+// words is a number, its least significant word first.
+type words [4]uint64
+
+func square(v uint64) (w words) {
+	w[1], w[0] = bits.Mul64(v, v)
+	return w
+}
+
+func (w words) times(f uint64) words {
+	carry := uint64(0)
+	for i, v := range w {
+		hi, lo := bits.Mul64(v, f)
+		var c uint64
+		w[i], c = bits.Add64(lo, carry, 0)
+		carry = hi + c
+	}
+	return w
+}
+
+func (w words) plus(v words) words {
+	carry := uint64(0)
+	for i := range w {
+		w[i], carry = bits.Add64(w[i], v[i], carry)
+	}
+	return w
+}
+
+func (w words) minus(v words) words {
+	borrow := uint64(0)
+	for i := range w {
+		w[i], borrow = bits.Sub64(w[i], v[i], borrow)
+	}
+	return w
+}
+
+func (w words) less(v words) bool {
+	for i := len(w) - 1; i >= 0; i-- {
+		if w[i] != v[i] {
+			return w[i] < v[i]
+		}
+	}
+	return false
+}
+
+// partOfLarge is partOfSquares for any numbers.
+func partOfLarge(s, p Stat) Wide {
 	n, k := new(big.Int).SetUint64(s.Count), new(big.Int).SetUint64(p.Count)
 	m := moment(n, s.Sum, s.Squares)
 	if m.Sign() < 0 {

@@ -159,3 +159,16 @@ func TestAddSmall(t *testing.T) {
 		}
 	})
 }
+
+// Few samples have a way of their own to the same numbers, whatever these are.
+func TestPartOfSmall(t *testing.T) {
+	wide := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 1<<40), rapid.Just[uint64](0), rapid.Just[uint64](math.MaxUint64))
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(1, smallCount-1).Draw(t, "count")
+		s := Stat{Count: n, Sum: wide.Draw(t, "sum"), Squares: Wide{wide.Draw(t, "high"), wide.Draw(t, "low")}}
+		p := Stat{Count: rapid.Uint64Range(1, n).Draw(t, "part"), Sum: wide.Draw(t, "sum of part")}
+		if got, want := partOfSmall(s, p), partOfLarge(s, p); got != want {
+			t.Fatalf("%v of %v: %v, want %v", p, s, got, want)
+		}
+	})
+}
