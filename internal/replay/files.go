@@ -15,7 +15,7 @@ import (
 const modeCreate = 2
 
 // file returns the path of the file that a call opens or deletes in place of
-// the one it names; "" if it is to be that one.
+// the one it names; "" if it is to be that one. The process is locked.
 func (p *Process) file(c *trace.Call) (string, error) {
 	name := c.Param("filename")
 	if p.o.Files == "" || name == nil || name.In.Null {
@@ -37,24 +37,20 @@ func (p *Process) file(c *trace.Call) (string, error) {
 			return "", fmt.Errorf("file to read: %w", err)
 		}
 	} else if id, ok := fh.Out.Local(); ok {
-		p.mu.Lock()
 		p.created[id] = path
-		p.mu.Unlock()
 	}
 	return path, nil
 }
 
 // fileSize makes a file that is empty here as large as the program was told: one that
-// it would have created, had it not been there from an earlier run.
+// it would have created, had it not been there from an earlier run. The process is locked.
 func (p *Process) fileSize(c *trace.Call) error {
 	fh, size := c.Param("fh"), c.Param("size")
 	if c.Return != 0 || fh == nil || size == nil || size.Out.Num <= 0 {
 		return nil
 	}
 	id, ok := fh.In.Local()
-	p.mu.Lock()
 	path := p.created[id]
-	p.mu.Unlock()
 	if !ok || path == "" {
 		return nil
 	}
