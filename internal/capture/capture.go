@@ -124,10 +124,7 @@ func New(cfg Config) (*Capture, error) {
 	}
 	c.may = c.mayLane
 	c.sigs.PromoteAfter = promoteAfter
-	if cfg.Timing.Mode.Histograms() {
-		c.checkpoints.small = smallHists
-	}
-	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank, cfg.TicksPerNs)
+	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank)
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)

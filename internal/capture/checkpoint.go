@@ -39,7 +39,6 @@ const (
 	smallState = 64 << 10  // states up to this size are written anew each time
 	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
 	manyChunks = 6         // and up to so many times its size
-	smallHists = 12 << 10  // the same, with histograms: of these each call changes one
 )
 
 var stateNames = [2]string{"state.a", "state.b"}
@@ -157,6 +156,11 @@ func (c *Capture) takeTimes() {
 		return
 	}
 	for list := k.times[k.taken:]; len(list) > 0; {
+		if head := binary.LittleEndian.Uint64(list); head&isShort != 0 {
+			c.hists.add(shortTimes(head))
+			list = list[8:]
+			continue
+		}
 		t, size := nextTimes(list)
 		c.hists.add(t.n, t.prev, t.duration, t.gap)
 		list = list[size:]
@@ -177,7 +181,8 @@ func nextTimes(list []byte) (t counted, size int) {
 	}
 	head := binary.LittleEndian.Uint64(list)
 	if head&isShort != 0 {
-		return counted{uint32(uint16(head) >> 1), uint32(uint16(head>>16)) - 1, head >> 32 & math.MaxUint16, head >> 48}, 8
+		t.n, t.prev, t.duration, t.gap = shortTimes(head)
+		return t, 8
 	}
 	t.n, t.prev = uint32(head)>>1, uint32(head&^isLong>>32)-1
 	switch {
@@ -190,6 +195,10 @@ func nextTimes(list []byte) (t counted, size int) {
 		return t, 24
 	}
 	return t, 0
+}
+
+func shortTimes(head uint64) (n, prev uint32, duration, gap uint64) {
+	return uint32(uint16(head) >> 1), uint32(uint16(head>>16)) - 1, head >> 32 & math.MaxUint16, head >> 48
 }
 
 const (

@@ -315,7 +315,11 @@ func since(begin, end uint64) uint64 { return max(begin, end) - begin }
 func (c *Capture) append(s *stream, n uint32) {
 	s.grammar.Append(n)
 	if c.checkpoints.chunks {
-		s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
+		if n < 0x80 {
+			s.terminals = append(s.terminals, byte(n)) // the same, but in place
+		} else {
+			s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
+		}
 		if c.sigs.Lane(n) != nil {
 			c.sigs.Note(&c.checkpoints.steps, n)
 		}

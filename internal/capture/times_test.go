@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"spoor/internal/event"
@@ -102,6 +103,54 @@ func timesComeBack(t *rapid.T, mode timing.Mode) {
 			t.Fatalf("rank %d: %d calls, want %d", rank, i, len(laps[rank]))
 		}
 	}
+}
+
+// Histograms have the summaries of calls as well, and those are the ones that there are
+// without histograms, to the last bit.
+func TestSummariesOfHistograms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, left := recorder(t), uint64(1<<62)
+		for range rapid.IntRange(1, 200).Draw(t, "calls") {
+			s.w.Now += drawTicks(t, &left)
+			name := rapid.SampledFrom([]string{"MPI_Comm_rank", "MPI_Comm_size"}).Draw(t, "call")
+			s.put(t, s.w.Enter(callID(t, name), 0, s.site, cat(commWorld)...))
+			s.w.Now += drawTicks(t, &left)
+			s.put(t, s.w.Leave(callID(t, name), 0, 0))
+		}
+		var want []track.Times
+		for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path} {
+			cfg := testConfig()
+			cfg.TicksPerNs, cfg.Timing = 2.6, timing.Options{Mode: mode, Bins: rapid.IntRange(4, 6).Draw(t, "bins")}
+			c, err := New(cfg)
+			s.put(t, err)
+			s.w.Ring.SetKept(0)
+			s.put(t, c.Attach(0, s.w.Ring))
+			s.put(t, c.Drain())
+			tr, err := c.Track(track.Finished)
+			s.put(t, err)
+			if want == nil {
+				want = tr.Times
+			}
+			if d := cmp.Diff(want, tr.Times); d != "" {
+				t.Fatalf("%s: %s", mode, d)
+			}
+			if mode == timing.Stats {
+				continue
+			}
+			counts := make([]uint64, len(want))
+			for _, h := range tr.Hists {
+				if h.Duration.Count() != h.Gap.Count() {
+					t.Fatalf("%d durations, %d gaps", h.Duration.Count(), h.Gap.Count())
+				}
+				counts[h.Terminal] += h.Gap.Count()
+			}
+			for i, w := range want {
+				if counts[i] != w.Duration.Count {
+					t.Fatalf("histograms of %d calls, want %d", counts[i], w.Duration.Count)
+				}
+			}
+		}
+	})
 }
 
 // within holds a time that was read against the ticks that passed.

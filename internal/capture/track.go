@@ -71,7 +71,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 		}
 		t.Times = append(t.Times, track.Times{Duration: c.ns(times.Duration), Gap: c.ns(times.Gap)})
 	}
-	t.Hists = c.hists.track(order, folding.From)
+	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
 	t.Log = c.trackLog()
 	t.Values = c.attached.byTerminal(order, folding.From)
 	t.Lives = c.trackLives()

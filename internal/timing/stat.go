@@ -40,28 +40,6 @@ func (s *Stat) Add(ns uint64) {
 	s.Squares.Hi += hi + carry
 }
 
-// AddSmall puts samples below 2^32 into the set, as Add does one by one.
-func (s *Stat) AddSmall(list []uint64) {
-	if len(list) == 0 {
-		return
-	}
-	least, most := s.Min, s.Max
-	if s.Count == 0 {
-		least = list[0]
-	}
-	sum, squares, carries := s.Sum, s.Squares.Lo, uint64(0)
-	for _, v := range list {
-		least, most = min(least, v), max(most, v)
-		sum += v
-		var carry uint64
-		squares, carry = bits.Add64(squares, v*v, 0)
-		carries += carry
-	}
-	s.Count += uint64(len(list))
-	s.Sum, s.Min, s.Max = sum, least, most
-	s.Squares.Lo, s.Squares.Hi = squares, s.Squares.Hi+carries
-}
-
 // At returns the summary as one of samples of a single rank.
 func (s Stat) At(rank int) Stat {
 	s.MinRank, s.MaxRank = int32(rank), int32(rank)

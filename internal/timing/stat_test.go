@@ -143,23 +143,6 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// Small samples at once are the same as one after the other.
-func TestAddSmall(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var one, all Stat
-		for range rapid.IntRange(1, 20).Draw(t, "times") {
-			list := rapid.SliceOfN(rapid.Uint64Range(0, math.MaxUint32), 0, 13).Draw(t, "list")
-			for _, v := range list {
-				one.Add(v)
-			}
-			all.AddSmall(list)
-			if one != all {
-				t.Fatalf("%v\nwant %v", all, one)
-			}
-		}
-	})
-}
-
 // Few samples have a way of their own to the same numbers, whatever these are.
 func TestPartOfSmall(t *testing.T) {
 	wide := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 1<<40), rapid.Just[uint64](0), rapid.Just[uint64](math.MaxUint64))

@@ -12,6 +12,9 @@
 // either side of its mean, with counts that agree with that mean, instead of
 // half and half. And merging two histograms costs by bins, not by samples.
 //
+// A Front takes in the samples of a Pair of histograms between two looks at the balance: as
+// whole numbers, in little memory.
+//
 // The package does not know what the times are of, and keeps no samples.
 //
 // Invariants
@@ -110,74 +113,36 @@ const (
 	intervalShare = 128
 )
 
-// fewBins is up to how many bins all bounds are compared with.
-const fewBins = 16
-
 // Add puts in one sample. It does not allocate.
 func (h *Hist) Add(v uint64) {
-	bins := h.bins
-	i := 0
-	if len(bins) <= fewBins {
-		// Where a time falls can't be foretold; counting bounds below it needs no branch.
-		for _, upto := range h.upto[:max(len(bins)-1, 0)] {
-			_, above := bits.Sub64(upto, v, 0)
-			i += int(above)
-		}
-	} else {
-		for i < len(bins)-1 && v > h.upto[i] {
-			i++
-		}
-	}
-	if len(bins) < cap(bins) && h.grow(i, v) {
+	i := h.find(v)
+	if !h.full() && h.grow(i, v) {
 		return
 	}
-	bins[i].add(v)
+	h.bins[i].add(v)
 	if h.left--; h.left <= 0 {
 		h.balance()
 	}
 }
 
-// AddAll puts in samples, one after the other, as Add does.
-func (h *Hist) AddAll(list []uint64) {
-	for len(list) > 0 {
-		bins := h.bins
-		if len(bins) < cap(bins) || len(bins) > fewBins {
-			h.Add(list[0])
-			list = list[1:]
-			continue
-		}
-		// Until bins are balanced next, nothing but the bins changes.
-		n := min(len(list), int(h.left))
-		if len(bins) == DefaultBins {
-			addFive((*[DefaultBins]Bin)(bins), (*[DefaultBins]uint64)(h.upto), list[:n])
-		} else {
-			upto := h.upto[:len(bins)-1]
-			for _, v := range list[:n] {
-				i := 0
-				for _, u := range upto {
-					_, above := bits.Sub64(u, v, 0)
-					i += int(above)
-				}
-				bins[i].add(v)
-			}
-		}
-		list = list[n:]
-		if h.left -= int32(n); h.left <= 0 {
-			h.balance()
-		}
-	}
-}
+// fewBins is up to how many bins all bounds are compared with.
+const fewBins = 16
 
-// addFive is AddAll's loop for the usual number of bins, with bounds in registers.
-func addFive(bins *[DefaultBins]Bin, upto *[DefaultBins]uint64, list []uint64) {
-	u0, u1, u2, u3 := upto[0], upto[1], upto[2], upto[3]
-	for _, v := range list {
-		_, a0 := bits.Sub64(u0, v, 0)
-		_, a1 := bits.Sub64(u1, v, 0)
-		_, a2 := bits.Sub64(u2, v, 0)
-		_, a3 := bits.Sub64(u3, v, 0)
-		bins[a0+a1+a2+a3].add(v)
+// find returns the bin that a sample belongs to.
+func (h *Hist) find(v uint64) int {
+	i := 0
+	if len(h.bins) <= fewBins {
+		// Where a time falls can't be foretold; counting bounds below it needs no branch.
+		for _, upto := range h.upto[:max(len(h.bins)-1, 0)] {
+			_, above := bits.Sub64(upto, v, 0)
+			i += int(above)
+		}
+		return i
 	}
+	for i < len(h.bins)-1 && v > h.upto[i] {
+		i++
+	}
+	return i
 }
 
 // add counts a sample; Mean and m2 follow later.
@@ -247,7 +212,7 @@ func (h *Hist) balance() {
 			}
 		}
 	}
-	if with < 0 || join > float64(most*worth) {
+	if at < 0 || with < 0 || join > float64(most*worth) {
 		h.every = min(2*h.every, lastInterval)
 		h.left = h.every
 		return

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"spoor/internal/pack"
 	"spoor/internal/wire"
 )
 
@@ -279,6 +278,18 @@ func TestFewValues(t *testing.T) {
 	}
 }
 
+// Samples that differ by less than octave tells apart: no bin matters, so none is split.
+func TestLongAndAlike(t *testing.T) {
+	h := New(DefaultBins, 0)
+	for i := range uint64(10_000) {
+		h.Add(10e9 + i%40)
+	}
+	valid(t, h)
+	if all := h.Total(); all.Count != 10_000 || all.Min != 10e9 || all.Max != 10e9+39 {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestAddDoesNotAllocate(t *testing.T) {
 	h := New(DefaultBins, 0)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -347,40 +358,5 @@ func BenchmarkMerge(b *testing.B) {
 		h.Init(room, 0)
 		h.Merge(x)
 		h.Merge(y)
-	}
-}
-
-// Many samples at once are the same as one after the other.
-func TestAddAll(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		bins := rapid.IntRange(2, 20).Draw(t, "bins")
-		one, all := New(bins, 1), New(bins, 1)
-		for range rapid.IntRange(1, 60).Draw(t, "times") {
-			list := rapid.SliceOfN(rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 99)), 0, 30).Draw(t, "samples")
-			for _, v := range list {
-				one.Add(v)
-			}
-			all.AddAll(list)
-		}
-		var want, got pack.Writer
-		one.Save(&want)
-		all.Save(&got)
-		if !bytes.Equal(want.B, got.B) {
-			t.Fatalf("%+v, want %+v", all, one)
-		}
-	})
-}
-
-func BenchmarkAddAll(b *testing.B) {
-	for _, d := range distributions[:6] {
-		list := draw(d.next)
-		b.Run(strings.ReplaceAll(d.name, " ", "-"), func(b *testing.B) {
-			h := New(DefaultBins, 0)
-			for i := 0; b.Loop(); i++ {
-				at := i * 13 % (len(list) - 13)
-				h.AddAll(list[at : at+13])
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/13, "ns/sample")
-		})
 	}
 }
