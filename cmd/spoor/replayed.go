@@ -22,7 +22,7 @@ type replayReport struct {
 	MPI      string       `json:"mpi"`
 	Launcher string       `json:"launcher"`
 	Ranks    []replayRank `json:"ranks"`
-	Wall     int64        `json:"wall_ns"`          // from the first rank's MPI_Init on: that of the longest rank
+	Wall     int64        `json:"wall_ns"`          // from when all ranks were in MPI_Init on: that of the longest rank
 	Original int64        `json:"original_wall_ns"` // the same of the traced run
 	Job      int64        `json:"job_ns"`           // start and end of the ranks included
 }
@@ -69,8 +69,16 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 		p := procs.At(rank)
 		// Time in MPI is that of all threads.
 		x.Original = replayTimes{p.SpanNs, p.MPINs, max(0, p.SpanNs-p.MPINs)}
-		rep.Wall, rep.Original = max(rep.Wall, x.Wall), max(rep.Original, p.SpanNs)
+		rep.Original = max(rep.Original, p.SpanNs)
 		rep.Ranks = append(rep.Ranks, x)
+	}
+	reports := make([]*replay.Report, len(rep.Ranks))
+	for i := range reports {
+		reports[i] = &rep.Ranks[i].Report
+	}
+	replay.Unprepared(reports)
+	for _, x := range reports {
+		rep.Wall = max(rep.Wall, x.Wall)
 	}
 	return rep, nil
 }

@@ -203,3 +203,29 @@ func TestScaleOfGaps(t *testing.T) {
 		}
 	}
 }
+
+// What a rank waits in MPI_Init for one that had more to prepare is no part of its time.
+func TestUnprepared(t *testing.T) {
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+		r.Begin()
+		r.Allreduce(3, 1)
+		r.End()
+	})
+	var reports []*Report
+	for rank, init := range []int64{500_000, 2_000_000} { // the second was there 1.5 ms sooner
+		f := &fake{now: 1e6}
+		f.on = map[string]func(c *Call){"MPI_Init": func(c *Call) { f.now += init; c.End = f.now }}
+		p, err := run(t, r, rank, f, mpi.MPICH, Options{NoCompute: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := p.Report()
+		reports = append(reports, &x)
+	}
+	Unprepared(reports)
+	for i, x := range reports {
+		if x.Wall != 500_000+30 || x.MPI != 500_000+30 {
+			t.Errorf("rank %d: %d ns, in MPI %d, expected 500030", i, x.Wall, x.MPI)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -17,6 +18,7 @@ type Report struct {
 	Compute   int64    `json:"compute_ns"` // outside of them without what calls were held, on the first thread
 	Wanted    int64    `json:"wanted_ns"`  // what the trace says of that, on the first thread
 	Held      int64    `json:"held_ns"`    // what its calls waited besides, as the program made them later
+	Longer    int64    `json:"longer_ns"`  // what MPI_Init took beyond what it took in the original
 	Peak      int64    `json:"peak_bytes"` // most memory that was resident, the MPI's included
 	Different int64    `json:"different"`  // calls that returned something else than recorded
 	Examples  []string `json:"examples,omitempty"`
@@ -33,10 +35,23 @@ func (p *Process) Report() Report {
 		if i == 0 {
 			r.Wall = s.End - s.Begin
 			r.Compute = r.Wall - s.MPI - s.Held
-			r.Wanted, r.Held = s.Wanted, s.Held
+			r.Wanted, r.Held, r.Longer = s.Wanted, s.Held, s.longer
 		}
 	}
 	return r
+}
+
+// Unprepared takes from the ranks' times what they waited in MPI_Init for others that had
+// more to prepare or came to a core later. MPI_Init ends for all when the last rank is there.
+func Unprepared(ranks []*Report) {
+	least := int64(math.MaxInt64)
+	for _, r := range ranks {
+		least = min(least, r.Longer)
+	}
+	for _, r := range ranks {
+		waited := r.Longer - least
+		r.Wall, r.MPI = r.Wall-waited, r.MPI-waited
+	}
 }
 
 // WriteReport writes the report into a directory, none if it is "".

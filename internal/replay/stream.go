@@ -35,10 +35,11 @@ type Stream struct {
 	kept     map[uint64][]piece    // arrays that operations under way read, by place of the request
 	keeping  []piece               // those of the call that is laid out
 
-	pace  *pacer
-	late  int64    // ns that calls were made later than due, and no gap has made up for
-	last  int64    // when the call before came out
-	after []func() // what to do when the call under way has come out
+	pace   *pacer
+	late   int64    // ns that calls were made later than due, and no gap has made up for
+	last   int64    // when the call before came out
+	longer int64    // ns that initialising MPI took beyond what it took in the original
+	after  []func() // what to do when the call under way has come out
 
 	Stats
 	now       atomic.Uint64 // 1 + index of the call under way, 0: none yet
@@ -260,8 +261,11 @@ func (s *Stream) account(t *trace.TimedCall) {
 	}
 	s.MPI += k.End - k.Begin
 	s.last, s.End = k.End, k.End
-	if s.plan.starts {
+	if s.plan.starts && s.Begin == 0 {
 		s.Begin = k.Begin
+		if c.Name() != "MPI_Session_init" { // which waits for nobody
+			s.longer = k.End - k.Begin - int64(t.Timing.Duration.Ns)
+		}
 		s.p.start(t, k.End)
 	}
 	if s.Begin == 0 {
