@@ -15,6 +15,8 @@ type Fitter struct {
 	bases []*base // stored columns that others may be like
 	refs  int64   // number of stored columns
 
+	misses int // columns since a grammar was the shortest coding
+
 	shares []Form   // block sizes so far
 	locals []*local // stored columns that may be own ranks and sizes of communicators
 
@@ -107,7 +109,7 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 	if form, ok := f.border(vals); ok {
 		return form, nil
 	}
-	stored := EncodeSeq(nil, c, &f.col)
+	stored := f.encode(c)
 	rest := members{vals: vals, skip: make([]bool, len(vals))}
 	var mask Column
 	for i, v := range vals {
@@ -136,6 +138,25 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 		f.refs++
 	}
 	return Form{Kind: Stored}, stored
+}
+
+// After patience columns in a row for which no grammar was shorter, one of pace is
+// still tried: what depends on the data has many columns, and takes minutes.
+const (
+	patience = 256
+	pace     = 16
+)
+
+// encode returns the coding of a column that is stored.
+func (f *Fitter) encode(c *Column) []byte {
+	tries := f.misses < patience || f.misses%pace == 0
+	b := encodeSeq(nil, c, &f.col, tries)
+	if codec := b[0] &^ relative; codec == codecValues || codec == codecDeltas {
+		f.misses = 0
+	} else if len(c.runs) >= minGrammarRuns {
+		f.misses++
+	}
+	return b
 }
 
 // cost is about how many bytes the coefficients take.

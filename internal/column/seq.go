@@ -45,8 +45,11 @@ const (
 
 // EncodeSeq appends the shortest coding of c. ranks are the ranks of the
 // values if differences to them are worth trying, else nil.
-func EncodeSeq(b []byte, c, ranks *Column) []byte {
-	best := encodeBest(c, 0)
+func EncodeSeq(b []byte, c, ranks *Column) []byte { return encodeSeq(b, c, ranks, true) }
+
+// encodeSeq is EncodeSeq, perhaps without grammars, which take most of the time.
+func encodeSeq(b []byte, c, ranks *Column, grammars bool) []byte {
+	best := encodeBest(c, 0, grammars)
 	if ranks != nil && len(c.runs) > 1 {
 		var rel Column
 		i := 0
@@ -55,7 +58,7 @@ func EncodeSeq(b []byte, c, ranks *Column) []byte {
 			rel.Append(int64(uint64(v) - uint64(of[i])))
 			i++
 		}
-		if e := encodeBest(&rel, relative); len(e) < len(best) {
+		if e := encodeBest(&rel, relative, grammars); len(e) < len(best) {
 			best = e
 		}
 	}
@@ -74,7 +77,7 @@ func EncodePlain(b []byte, c *Column) []byte {
 	return b
 }
 
-func encodeBest(c *Column, flags byte) []byte {
+func encodeBest(c *Column, flags byte, grammars bool) []byte {
 	best := c.AppendRuns([]byte{codecRuns | flags})
 	if len(c.runs) < minGrammarRuns {
 		return best
@@ -91,7 +94,7 @@ func encodeBest(c *Column, flags byte) []byte {
 	if len(plain) < len(best) {
 		best = plain
 	}
-	if len(vals) <= maxGrammarValues {
+	if grammars && len(vals) <= maxGrammarValues {
 		best = shorterGrammar(best, codecValues|flags, vals)
 		best = shorterGrammar(best, codecDeltas|flags, deltas)
 	}
