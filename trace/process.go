@@ -122,6 +122,17 @@ func (p *Processes) Append(x Process) {
 	}
 }
 
+// AppendNone adds entries of ranks of which nothing is known.
+func (p *Processes) AppendNone(ranks int) {
+	for i := range p.cols {
+		v := int64(0)
+		if names := p.namesOf(i); names != nil {
+			v = names.number("")
+		}
+		p.cols[i].Concat(column.Constant(v, ranks))
+	}
+}
+
 // Concat adds all entries of q at the end.
 func (p *Processes) Concat(q *Processes) {
 	for i := range p.cols {

@@ -92,8 +92,8 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	if raw[secLanes], err = appendLanes(c.Classes); err != nil {
 		return raw, err
 	}
-	raw[secProcess] = c.Processes.append(nil)
 	if times {
+		raw[secProcess] = c.Processes.append(nil)
 		raw[secValues] = appendValues(c.Classes)
 		if len(c.Lives) > 0 {
 			if err := c.checkLives(); err != nil {

@@ -124,9 +124,7 @@ func (s *State) worth(list []*class) (*united, bool) {
 // would say little about that.
 func (s *State) fileSize(ranks int, list ...*class) int {
 	c := trace.Content{Ranks: ranks, Sites: s.sites, Outer: s.outer}
-	for range ranks {
-		c.Processes.Append(trace.Process{})
-	}
+	c.Processes.AppendNone(ranks)
 	for _, k := range list {
 		out, err := k.content()
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"strings"
 
 	"spoor/internal/column"
@@ -57,9 +58,7 @@ type class struct {
 // lost is the state of ranks whose tracks can't be had.
 func lost(first, ranks int, err error) *State {
 	s := &State{first: first, ranks: ranks, Problems: []Problem{{first, ranks, err.Error()}}}
-	for range ranks {
-		s.processes.Append(trace.Process{})
-	}
+	s.processes.AppendNone(ranks)
 	return s
 }
 
@@ -78,14 +77,17 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if len(tr.Sigs) != len(tr.Times) {
 		return nil, errTimes
 	}
-	calls := int64(0)
+	calls := uint64(0)
 	streams, orders := make([]*grammar.Grammar, len(tr.Streams)), make([]*grammar.Grammar, len(tr.Lanes))
 	for i, st := range tr.Streams {
 		if err := st.Grammar.Check(); err != nil {
 			return nil, err
 		}
-		calls += int64(st.Grammar.Len())
-		streams[i] = st.Grammar
+		sum, carry := bits.Add64(calls, st.Grammar.Len(), 0)
+		if carry != 0 {
+			return nil, errLanes
+		}
+		calls, streams[i] = sum, st.Grammar
 	}
 	for i := range tr.Lanes {
 		l := &tr.Lanes[i]
@@ -103,7 +105,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if err := sh.check(); err != nil {
 		return nil, err
 	}
-	if err := sh.checkLengths(streams, orders); err != nil {
+	if err := sh.checkLanes(streams, orders); err != nil {
 		return nil, err
 	}
 	c := &class{key: k, decoded: sh, ranks: column.Of(int64(rank))}
@@ -134,7 +136,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	p := tr.Process
 	s.processes.Append(trace.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
-		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: calls,
+		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls),
 	}.Coarse(world))
 	return s, nil
 }

@@ -116,25 +116,31 @@ func (c *class) leafTimes(tr *track.Track, rank int) {
 	}
 }
 
-// pooled returns the times as a message has them: of each terminal the one that has
-// its times, and these.
-func (c *class) pooled() (of []int, sums []trace.Times) {
-	of = c.shape().pools()
-	sums = make([]trace.Times, len(c.times))
-	for i := range c.times {
-		sums[of[i]].Duration.Merge(c.times[i].Duration)
-		sums[of[i]].Gap.Merge(c.times[i].Gap)
+// pooled returns the times as a message has them, in the order of the terminals that
+// have them there.
+func (c *class) pooled() []trace.Times {
+	of := c.shape().pools()
+	number := make([]int, len(of))
+	n := 0
+	for i, first := range of {
+		if first == i {
+			number[i] = n
+			n++
+		}
 	}
-	return of, sums
+	sums := make([]trace.Times, n)
+	for i := range c.times {
+		sum := &sums[number[of[i]]]
+		sum.Duration.Merge(c.times[i].Duration)
+		sum.Gap.Merge(c.times[i].Gap)
+	}
+	return sums
 }
 
 func (c *class) appendTimes(b []byte) []byte {
-	of, sums := c.pooled()
-	for i := range sums {
-		if of[i] == i {
-			b = appendStat(b, sums[i].Duration)
-			b = appendStat(b, sums[i].Gap)
-		}
+	for _, sum := range c.pooled() {
+		b = appendStat(b, sum.Duration)
+		b = appendStat(b, sum.Gap)
 	}
 	for i := range c.totals {
 		b = appendSpread(b, c.totals[i].duration)

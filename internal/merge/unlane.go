@@ -66,7 +66,12 @@ func (c *class) evenly() []*class {
 	}
 	ranks := split([]column.Column{c.ranks}, parts, of)
 	counts, steps, cols := split(c.counts, parts, of), split(c.steps, parts, of), split(c.values.cols, parts, of)
-	pool, whole := c.pooled()
+	pool := c.shape().pools()
+	whole := make([]trace.Times, len(c.times))
+	for t := range c.times {
+		whole[pool[t]].Duration.Merge(c.times[t].Duration)
+		whole[pool[t]].Gap.Merge(c.times[t].Gap)
+	}
 	left := slices.Clone(whole)
 	calls := make([][]uint64, len(parts))
 	sum := make([]uint64, len(left))
