@@ -17,6 +17,8 @@ const (
 	rankState = 8
 )
 
+var le = binary.LittleEndian
+
 // Save writes everything of h, for a checkpoint: unlike after Decode, a loaded
 // histogram goes on exactly as h does. It is made for speed, as checkpoints are taken
 // every few thousand calls, and a program may have hundreds of histograms.
@@ -35,12 +37,11 @@ func (h *Hist) Save(w *pack.Writer) {
 	at := len(w.B)
 	w.B = slices.Grow(w.B, size)[:at+size]
 	to := w.B[at:]
-	put16, put32, put64 := binary.LittleEndian.PutUint16, binary.LittleEndian.PutUint32, binary.LittleEndian.PutUint64
-	put16(to[0:], uint16(cap(h.bins)))
-	put16(to[2:], uint16(len(h.bins)))
-	put16(to[4:], uint16(h.left))
-	put16(to[6:], uint16(h.every))
-	put32(to[8:], uint32(h.rank))
+	le.PutUint16(to[0:], uint16(cap(h.bins)))
+	le.PutUint16(to[2:], uint16(len(h.bins)))
+	le.PutUint16(to[4:], uint16(h.left))
+	le.PutUint16(to[6:], uint16(h.every))
+	le.PutUint32(to[8:], uint32(h.rank))
 	to[12] = 0
 	if own {
 		to[12] = 1
@@ -49,18 +50,18 @@ func (h *Hist) Save(w *pack.Writer) {
 	for i := range h.bins {
 		b := &h.bins[i]
 		bin := (*[binState]byte)(to)
-		put64(bin[0:], b.Count)
-		put64(bin[8:], b.Min)
-		put64(bin[16:], b.Max)
-		put64(bin[24:], h.upto[i])
-		put64(bin[32:], math.Float64bits(b.Mean))
-		put64(bin[40:], math.Float64bits(b.m2))
+		le.PutUint64(bin[0:], b.Count)
+		le.PutUint64(bin[8:], b.Min)
+		le.PutUint64(bin[16:], b.Max)
+		le.PutUint64(bin[24:], h.upto[i])
+		le.PutUint64(bin[32:], math.Float64bits(b.Mean))
+		le.PutUint64(bin[40:], math.Float64bits(b.m2))
 		to = to[binState:]
 	}
 	for i := range h.bins {
 		if !own {
-			put32(to[0:], uint32(h.bins[i].MinRank))
-			put32(to[4:], uint32(h.bins[i].MaxRank))
+			le.PutUint32(to[0:], uint32(h.bins[i].MinRank))
+			le.PutUint32(to[4:], uint32(h.bins[i].MaxRank))
 			to = to[rankState:]
 		}
 	}
