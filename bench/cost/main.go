@@ -13,7 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,19 +91,22 @@ func (b *bench) run(calls int, ranks string) error {
 	return nil
 }
 
-// compare runs the program plain and traced in turn and prints the medians of
-// each line that it prints, and of the whole run's wall time.
+// compare runs the program plain and traced in turn, the one that goes first in turn as
+// well, and prints the medians of each line that it prints and of the whole run's wall
+// time. What is added is the median of the differences of two runs in turn, with their
+// quartiles: a machine that gets slower for a while does so for both.
 func (b *bench) compare(ranks int, program string, args ...string) error {
 	samples := [2]map[string][]float64{{}, {}}
 	var order []string
-	for range b.runs {
-		for traced := range 2 {
+	for i := range b.runs {
+		for k := range 2 {
+			traced := (i + k) % 2
 			lines, err := b.once(traced, ranks, program, args)
 			if err != nil {
 				return err
 			}
 			for _, l := range lines {
-				if samples[traced][l.name] == nil && traced == 0 {
+				if samples[0][l.name] == nil && samples[1][l.name] == nil {
 					order = append(order, l.name)
 				}
 				samples[traced][l.name] = append(samples[traced][l.name], l.value)
@@ -112,8 +115,14 @@ func (b *bench) compare(ranks int, program string, args ...string) error {
 	}
 	fmt.Printf("  %-22s %12s %12s %12s\n", "", "without", "with", "added")
 	for _, name := range order {
-		plain, traced := median(samples[0][name]), median(samples[1][name])
-		fmt.Printf("  %-22s %12.1f %12.1f %12.1f\n", name, plain, traced, traced-plain)
+		plain, traced := samples[0][name], samples[1][name]
+		added := make([]float64, min(len(plain), len(traced)))
+		for i := range added {
+			added[i] = traced[i] - plain[i]
+		}
+		slices.Sort(added)
+		fmt.Printf("  %-22s %12.1f %12.1f %12.1f  (%.1f to %.1f)\n", name, median(plain), median(traced),
+			median(added), added[len(added)/4], added[len(added)-1-len(added)/4])
 	}
 	return nil
 }
@@ -158,7 +167,7 @@ func (b *bench) once(traced, ranks int, program string, programArgs []string) ([
 }
 
 func median(v []float64) float64 {
-	sort.Float64s(v)
+	slices.Sort(v)
 	if len(v) == 0 {
 		return 0
 	}
