@@ -177,6 +177,12 @@ func (h *host) StandIn(kind replay.StandIn) uint64 {
 	return uint64(uintptr(C.call_stand_in(C.int(kind))))
 }
 
+// Both sides have the same structs: a constant below zero would not compile.
+const (
+	_ = -(unsafe.Sizeof(replay.Call{}) ^ C.sizeof_struct_call)
+	_ = -(unsafe.Sizeof(replay.Repeats{}) ^ C.sizeof_struct_repeats)
+)
+
 func (h *host) Make(c *replay.Call) { C.call_make((*C.struct_call)(unsafe.Pointer(c))) }
 
 func (h *host) Repeat(c *replay.Call, r *replay.Repeats) {

@@ -104,20 +104,20 @@ func run(args []string) error {
 		sizes = append(sizes, n)
 	}
 	slices.Sort(sizes)
-	var todo []place
+	var wanted []place
 	for _, p := range list {
 		for _, n := range sizes {
 			if p.Fits == nil || p.Fits(n) {
-				todo = append(todo, place{p.Name, n})
+				wanted = append(wanted, place{p.Name, n})
 			}
 		}
 	}
 	if *missing {
-		todo = st.missing(list, sizes, *baseline)
+		wanted = st.missing(list, sizes, *baseline)
 	}
 	var results []*Result
 	printHead(os.Stdout)
-	for _, k := range todo {
+	for _, k := range wanted {
 		p, _ := skeleton.ByName(k.program)
 		if *missing && st.rows[k] != nil { // only the baseline is
 			if err := st.addBaseline(k, compare(p, k.ranks)); err != nil {
