@@ -1,6 +1,10 @@
 package skeleton
 
-import "spoor/bench/scale/vmpi"
+import (
+	"math"
+
+	"spoor/bench/scale/vmpi"
+)
 
 // CG is a conjugate gradient solver on a 2D grid of ranks: partial products
 // are summed along rows by recursive halving, then exchanged with the
@@ -136,14 +140,14 @@ func LU(v *vmpi.Rank) {
 func IS(v *vmpi.Rank) {
 	p := v.Size
 	v.Start(1)
-	keys := (1 << 27) / p
+	const keys = 1 << 27
 	out, in := make([]int64, p), make([]int64, p)
 	for step := range 4 {
 		v.Allreduce(4, vmpi.Static(0), vmpi.Static(8192), int64(p+5), vmpi.Int, vmpi.Sum, vmpi.World)
 		v.Alltoall(5, vmpi.Static(1<<16), 1, vmpi.Static(1<<17), 1, vmpi.Int, vmpi.World)
 		for i := range p {
-			out[i] = bucket(keys/p, step, v.Rank, i)
-			in[i] = bucket(keys/p, step, i, v.Rank)
+			out[i] = bucket(keys, p, step, v.Rank, i)
+			in[i] = bucket(keys, p, step, i, v.Rank)
 		}
 		v.Alltoallv(6, vmpi.Heap(0), out, vmpi.Heap(1), in, vmpi.Int, vmpi.World)
 	}
@@ -151,10 +155,26 @@ func IS(v *vmpi.Rank) {
 	v.Finalize(8)
 }
 
-// bucket is how many keys go from one rank to another: around the mean, with
+// bucket is how many keys go from one of p ranks to another: around the mean, with
 // the spread of a sum of independent draws. Keys hardly change between steps.
-func bucket(mean, step, from, to int) int64 {
+func bucket(keys, p, step, from, to int) int64 {
 	h := random(step/4, from, to)
+	mean := keys / p / p
+	if mean == 0 {
+		return few(float64(keys)/float64(p)/float64(p), h)
+	}
 	spread := int64(root(mean))
 	return max(0, int64(mean)+(int64(h&255+h>>8&255+h>>16&255+h>>24&255)-510)*spread/128)
+}
+
+// few draws from the Poisson distribution of a mean below 1: where there are fewer keys
+// than pairs of ranks, most of these exchange none.
+func few(mean float64, h uint64) int64 {
+	u, p, n := float64(h>>11)/(1<<53), math.Exp(-mean), int64(0)
+	for u >= p && p > 0 {
+		u -= p
+		n++
+		p *= mean / float64(n)
+	}
+	return n
 }

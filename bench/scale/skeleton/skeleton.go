@@ -40,9 +40,7 @@ var All = []Program{
 	{Name: "mg", About: "multigrid V-cycle", Run: MG, Fits: powerOfTwo, Limit: 4096,
 		Grows: "levels on which ranks drop out: log P of them, each with roles of its own"},
 	{Name: "nek", About: "Nek-like, root talks to everyone", Run: Nek, Limit: 4096},
-	{Name: "is", About: "bucket sort, sizes by data", Run: IS,
-		Fits:  func(ranks int) bool { return ranks <= 8192 }, // gigabytes of memory, four times that for twice as many
-		Grows: "P² counts that depend on the data"},
+	{Name: "is", About: "bucket sort, sizes by data", Run: IS, Grows: "P² counts that depend on the data"},
 	{Name: "amr", About: "neighbours that change", Run: AMR, Grows: "each rank has a random list of neighbours"},
 	{Name: "mw", About: "master and workers, wildcards", Run: MasterWorker, Grows: "the order of arrival is random"},
 	{Name: "wany", About: "Waitany in random order", Run: Waitany, Grows: "the order of completion is random"},
