@@ -17,8 +17,8 @@
  *  4. It calls MPI only through send and recv, and these only inside sync
  *     and finish, which all ranks of the world call.
  *  5. When drain returns 0, every ring has head - drained == 0 for the heads it
- *     had at entry, and head - kept <= capacity / 2; otherwise the owner thread
- *     can't write its next record.
+ *     had at entry, and capacity - (head - kept) is at least what is wanted and an
+ *     eighth of the capacity; otherwise the owner thread can't write its next record.
  *  6. It prints nothing on success. A function that fails returns non-zero and
  *     leaves one line of text for spoor_engine_error; the shim prints it,
  *     stops tracing and calls nothing but spoor_engine_stop afterwards.

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 3
+#define SP_RING_VERSION 4
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -107,6 +107,7 @@ struct sp_ring {
 	uint64_t stack_ref; /* frame address at the thread's first MPI call */
 	uint64_t tid;
 	uint64_t start_ticks;
+	uint64_t wanted; /* bytes that the owner thread waits for before kept + capacity; 0: none */
 };
 
 #endif

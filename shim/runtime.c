@@ -306,7 +306,10 @@ static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 		uint64_t unkept = t->head - __atomic_load_n(&r->kept, __ATOMIC_ACQUIRE);
 		if (r->capacity - unkept >= rest + need)
 			return sp_ring_wrap(t, w);
-		if (!sp_host_drain(t))
+		__atomic_store_n(&r->wanted, rest < need ? rest + need : need, __ATOMIC_RELAXED);
+		int drained = sp_host_drain(t);
+		__atomic_store_n(&t->ring->wanted, 0, __ATOMIC_RELAXED);
+		if (!drained)
 			return NULL;
 	}
 	sp_give_up("the engine does not keep up, tracing stops");

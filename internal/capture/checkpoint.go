@@ -66,13 +66,12 @@ type checkpoints struct {
 	steps  pack.Writer // calls of lanes, see signature.Note
 }
 
-// keep saves the state when a ring needs it: half a ring of records that no
-// checkpoint covers is what the shim is promised at most.
+// keep saves the state when a ring needs it.
 func (c *Capture) keep() {
 	for _, s := range c.streams {
 		if c.cfg.Dir == "" {
 			s.ring.SetKept(s.pos)
-		} else if s.pos-s.ring.Kept() > s.ring.Capacity()/2 {
+		} else if s.ring.Full(s.pos) {
 			c.Checkpoint()
 			return
 		}

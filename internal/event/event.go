@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 3
+	Version = 4
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -30,7 +30,8 @@ const (
 	OffStackRef   = 64
 	OffTID        = 72
 	OffStartTicks = 80
-	HeaderSize    = 88
+	OffWanted     = 88
+	HeaderSize    = 96
 )
 
 // A Kind says what a record tells.

@@ -69,6 +69,13 @@ func (r *Ring) Head() (uint64, error) {
 // Kept is the position up to which records may be overwritten.
 func (r *Ring) Kept() uint64 { return atomic.LoadUint64(&r.header[OffKept/8]) }
 
+// Full reports whether the owner thread would have too little room if all up to pos were read
+// and nothing more kept: less than it waits for, or than an eighth of the ring.
+func (r *Ring) Full(pos uint64) bool {
+	wanted := atomic.LoadUint64(&r.header[OffWanted/8])
+	return pos-r.Kept() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
+}
+
 // Drained is the position up to which the engine has read.
 func (r *Ring) Drained() uint64 { return atomic.LoadUint64(&r.header[OffDrained/8]) }
 

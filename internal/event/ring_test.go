@@ -132,3 +132,21 @@ func FuzzRing(f *testing.F) {
 		}
 	})
 }
+
+// A ring is full when less than an eighth of it is left, or than its owner waits for.
+func TestWanted(t *testing.T) {
+	w, err := NewWriter(0, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Ring.SetKept(100 * 8)
+	for _, tc := range []struct {
+		wanted, pos uint64
+		full        bool
+	}{{0, 800 + 896, false}, {0, 800 + 904, true}, {64, 800 + 896, false}, {512, 800 + 512, false}, {512, 800 + 520, true}, {5000, 800, false}, {5000, 808, true}} {
+		w.Ring.header[OffWanted/8] = tc.wanted
+		if got := w.Ring.Full(tc.pos); got != tc.full {
+			t.Errorf("at %d with %d wanted: %v", tc.pos-800, tc.wanted, got)
+		}
+	}
+}

@@ -23,18 +23,24 @@ func NewPair(bins int, rank int32) *Pair {
 	return p
 }
 
-// A Front counts the samples of a pair of histograms until the bins are to be balanced.
-// Until then bounds stay, so whole numbers in a few lines of memory will do: a tally for
-// each bin. Nothing is lost by that; sums of samples and of their squares are exact.
+// A Front takes in the samples of a pair of histograms. A few wait in two lines of memory, so
+// that a program which makes many distinct calls in turn finds these near. Then they are counted,
+// until the bins are to be balanced: bounds stay until then, so whole numbers in a few lines of memory
+// will do, a tally for each bin. Nothing is lost by that; sums of samples and of their squares are exact.
 //
 // The zero value is the front of any pair, which has no pointers and can be one of many
-// in a slice. It is for histograms of up to DefaultBins bins; it takes in no sample of others.
+// in a slice. It counts for histograms of up to DefaultBins bins; samples of others only wait.
 type Front struct {
-	left    int32                   // pairs of samples that may come before a histogram is balanced
-	due     int32                   // the same, when the histograms were told last
+	waiting uint32
+	left    int32                   // pairs of samples that may be counted before a histogram is balanced
+	times   [waitingRoom]uint64     // that wait, those of the first histogram in the lower halves
+	due     int32                   // left when the histograms were told last
 	bounds  [DefaultBins - 1]uint64 // see lane
 	tallies [2][DefaultBins]tally
 }
+
+// waitingRoom is as many as fill two lines with what histograms of calls have before a Front.
+const waitingRoom = 13
 
 // A tally is what a Front knows of a bin.
 type tally struct {
@@ -58,41 +64,81 @@ const (
 	laneBits = laneOver | laneOver<<32
 )
 
-// Add counts a sample of each histogram. If it returns false, it has not, and Pair.Add must.
+// Add puts in a sample of each histogram. If it returns false, it has not, and Pair.Add must.
 func (f *Front) Add(a, b uint64) bool {
-	left := f.left
-	if (a|b)>>sampleBits != 0 || left <= 0 {
+	n := f.waiting
+	if (a|b)>>32 != 0 || n >= waitingRoom {
 		return false
 	}
-	// Where a time falls can't be foretold; counting bounds below it needs no branch.
-	both := a | b<<32
-	above := (f.bounds[0]+both)&laneBits + (f.bounds[1]+both)&laneBits + (f.bounds[2]+both)&laneBits + (f.bounds[3]+both)&laneBits
-	x, y := &f.tallies[0][uint32(above)>>laneBit], &f.tallies[1][above>>(laneBit+32)]
-	if uint32(a)-x.least > x.span || uint32(b)-y.least > y.span {
-		return false
-	}
-	f.left = left - 1
-	x.counted += a + countOne
-	x.squares += a * a
-	y.counted += b + countOne
-	y.squares += b * b
+	f.times[n] = a | b<<32
+	f.waiting = n + 1
 	return true
 }
 
 // Add puts in a sample of each histogram, which the front has not taken.
 func (p *Pair) Add(f *Front, a, b uint64) {
+	p.takeIn(f)
+	if !f.Add(a, b) {
+		p.add(f, a, b)
+	}
+}
+
+// takeIn puts in what waits.
+func (p *Pair) takeIn(f *Front) {
+	list := f.times[:f.waiting]
+	f.waiting = 0
+	for {
+		n := f.count(list)
+		if n == len(list) {
+			return
+		}
+		p.add(f, uint64(uint32(list[n])), list[n]>>32)
+		list = list[n+1:]
+	}
+}
+
+// count counts samples that waited. It returns how many; the next one is none for a tally.
+func (f *Front) count(list []uint64) int {
+	const tooLarge = math.MaxUint32 &^ (1<<sampleBits - 1)
+	done := min(len(list), int(f.left))
+	bounds := f.bounds
+	for i, both := range list[:done] {
+		if both&(tooLarge|tooLarge<<32) != 0 {
+			done = i
+			break
+		}
+		// Where a time falls can't be foretold; counting bounds below it needs no branch.
+		above := (bounds[0]+both)&laneBits + (bounds[1]+both)&laneBits + (bounds[2]+both)&laneBits + (bounds[3]+both)&laneBits
+		x, y := &f.tallies[0][uint32(above)>>laneBit], &f.tallies[1][above>>(laneBit+32)]
+		a, b := uint64(uint32(both)), both>>32
+		if uint32(a)-x.least > x.span || uint32(b)-y.least > y.span {
+			done = i
+			break
+		}
+		x.counted += a + countOne
+		x.squares += a * a
+		y.counted += b + countOne
+		y.squares += b * b
+	}
+	f.left -= int32(done)
+	return done
+}
+
+// add puts in a sample of each histogram, and makes the front fit for what is like it.
+func (p *Pair) add(f *Front, a, b uint64) {
 	if p.fronted() {
 		if f.left <= 0 {
 			p.catchUp(f)
-			if f.Add(a, b) {
+		}
+		if (a|b)>>sampleBits == 0 {
+			full := p.Hists[0].full() && p.Hists[1].full()
+			if full {
+				f.widen(0, &p.Hists[0], a)
+				f.widen(1, &p.Hists[1], b)
+			}
+			if f.count([]uint64{a | b<<32}) == 1 {
 				return
 			}
-		}
-		if (a|b)>>sampleBits == 0 && p.Hists[0].full() && p.Hists[1].full() {
-			f.widen(0, &p.Hists[0], a)
-			f.widen(1, &p.Hists[1], b)
-			f.Add(a, b)
-			return
 		}
 		p.fold(f)
 	}
@@ -111,6 +157,7 @@ func (p *Pair) Add(f *Front, a, b uint64) {
 // it was called last. Merged, all it returned is exact; a single one may have extremes that
 // were there before.
 func (p *Pair) Settle(f *Front) (a, b timing.Stat) {
+	p.takeIn(f)
 	if p.fronted() {
 		if p.fold(f); f.left <= 0 {
 			p.catchUp(f)
