@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -43,13 +43,12 @@ func compute(w io.Writer, mpi string, ranks, rounds int) error {
 	}
 	defer os.RemoveAll(dir)
 	timed := func(env string, line ...string) (float64, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		c := exec.CommandContext(ctx, line[0], line[1:]...)
-		c.Dir, c.Env = dir, m.Environ(env)
+		c := exec.Command(line[0], line[1:]...)
+		var out bytes.Buffer
+		c.Dir, c.Env, c.Stdout, c.Stderr = dir, m.Environ(env), &out, &out
 		begin := time.Now()
-		if out, err := c.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, out)
+		if err := mpis.RunWithin(time.Minute, c); err != nil {
+			return 0, fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, out.String())
 		}
 		return time.Since(begin).Seconds(), nil
 	}

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"spoor/test/apps/compile"
@@ -66,20 +65,11 @@ func (r *recorder) record(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// A launcher that is told to end takes its ranks with it; spoor does not tell it.
-	ctx, cancel := context.WithTimeout(context.Background(), r.limit)
-	defer cancel()
-	c := exec.CommandContext(ctx, spoor, append([]string{"run", "-q", "--force", "--timing", "lossless", "-o", out}, line...)...)
-	c.Dir, c.Env = work, m.Environ("OMP_NUM_THREADS=1")
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.WaitDelay = 10 * time.Second
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
-	text, err := c.CombinedOutput()
-	if ctx.Err() != nil {
-		syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		return "", fmt.Errorf("no end after %v", r.limit)
-	} else if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, text)
+	c := exec.Command(spoor, append([]string{"run", "-q", "--force", "--timing", "lossless", "-o", out}, line...)...)
+	var text bytes.Buffer
+	c.Dir, c.Env, c.Stdout, c.Stderr = work, m.Environ("OMP_NUM_THREADS=1"), &text, &text
+	if err := mpis.RunWithin(r.limit, c); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, text.String())
 	}
 	return out, nil
 }

@@ -3,10 +3,8 @@ package mpis
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"os/exec"
-	"syscall"
 	"time"
 )
 
@@ -32,25 +30,16 @@ const perJob = 2 * time.Minute
 // slots bounds how many jobs of a test run at a time.
 var slots = make(chan struct{}, 2)
 
-// Run runs a command, kills it with all it started when its time is up, and says
-// how it ended.
+// Run runs a command, ends it with all it started when its time is up, and says how it
+// ended.
 func (j Job) Run(line ...string) Result {
 	slots <- struct{}{}
 	defer func() { <-slots }()
-	limit := cmp.Or(j.Limit, perJob)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	c := exec.CommandContext(ctx, line[0], line[1:]...)
+	c := exec.Command(line[0], line[1:]...)
 	var stdout, stderr bytes.Buffer
 	c.Dir, c.Stdout, c.Stderr = j.Dir, &stdout, &stderr
 	c.Env = append(j.MPI.Environ("TMPDIR="+cmp.Or(j.Temp, j.Dir)), j.Env...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.WaitDelay = 5 * time.Second
-	err := c.Run()
-	if ctx.Err() != nil {
-		err = fmt.Errorf("still running after %v: %w", limit, ctx.Err())
-	}
+	err := RunWithin(cmp.Or(j.Limit, perJob), c)
 	return Result{stdout.String(), stderr.String(), c.ProcessState.ExitCode(), err}
 }
 

@@ -3,7 +3,7 @@
 package real
 
 import (
-	"context"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -157,17 +157,12 @@ func (b *Bench) timer(m *mpis.MPI) (string, error) {
 func (b *Bench) once(m *mpis.MPI, command []string) (float64, error) {
 	says := filepath.Join(b.Dir, "finalize")
 	os.Remove(says)
-	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
-	defer cancel()
-	c := exec.CommandContext(ctx, command[0], command[1:]...)
-	c.Dir = b.Dir
+	c := exec.Command(command[0], command[1:]...)
+	var out bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr = b.Dir, &out, &out
 	c.Env = m.Environ("FINALIZE_OUT="+says, "OMP_NUM_THREADS=1", "MPIR_CVAR_POLLS_BEFORE_YIELD=1")
-	c.WaitDelay = 5 * time.Second
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	if out, err := c.CombinedOutput(); ctx.Err() != nil {
-		return 0, fmt.Errorf("no end after %v", b.Timeout)
-	} else if err != nil {
-		return 0, fmt.Errorf("%w\n%s", err, out)
+	if err := mpis.RunWithin(b.Timeout, c); err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out.String())
 	}
 	text, err := os.ReadFile(says)
 	if err != nil {
