@@ -81,6 +81,7 @@ void call_repeat(struct call *c, struct repeats *r)
 		}
 		int64_t due = most(r->at[r->next].line, by_gap);
 		c->ready = now;
+		__atomic_store_n(&r->from, most(due, now), __ATOMIC_RELAXED);
 		c->begin = wait_until(due, now);
 		r->held += most(0, due - most(by_gap, now));
 		r->late += most(0, c->begin - most(due, r->last));
@@ -88,7 +89,7 @@ void call_repeat(struct call *c, struct repeats *r)
 		r->mpi += c->end - c->begin;
 		r->last = now = c->end;
 		result = (int)c->result;
-		r->next++;
+		__atomic_store_n(&r->next, r->next + 1, __ATOMIC_RELAXED);
 	}
 }
 

@@ -34,6 +34,7 @@ struct repeats {
 	int64_t last;      /* when the call before came out */
 	int64_t late;      /* ns that calls were made later than due, and no gap has made up for */
 	int64_t held, mpi; /* ns that they waited for the line, and were in the MPI, in sum */
+	int64_t from;      /* when the one under way was due, or could be made if that was later; read meanwhile, as next is */
 	struct {
 		int64_t line, gap;
 	} at[CALL_REPEATS];

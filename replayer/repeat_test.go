@@ -31,8 +31,8 @@ func TestRepeat(t *testing.T) {
 		r.At[i].Line = begin + int64(i)*100_000
 	}
 	h.Repeat(c, r)
-	if last := r.At[99].Line; r.Next != 100 || c.Begin < last || c.Ready > c.Begin || c.End < c.Begin || r.Last != c.End {
-		t.Errorf("%d calls, the last from %d to %d, due at %d", r.Next, c.Begin, c.End, last)
+	if last := r.At[99].Line; r.Next != 100 || c.Begin < last || c.Ready > c.Begin || c.End < c.Begin || r.Last != c.End || r.From < last || r.From > c.Begin {
+		t.Errorf("%d calls, the last from %d to %d, due at %d, seen as from %d", r.Next, c.Begin, c.End, last, r.From)
 	}
 	if r.Held <= 0 || r.Held+r.MPI > c.End-begin {
 		t.Errorf("held for %d ns, in calls %d, of %d", r.Held, r.MPI, c.End-begin)

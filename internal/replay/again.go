@@ -50,10 +50,10 @@ func (a *again) make(s *Stream) {
 		return
 	}
 	line := r.At[r.N-1].Line
+	r.Next, r.Held, r.MPI, r.Last, r.Late, r.From = 0, 0, 0, s.last, s.late, s.call.End
 	s.now.Store(a.first + 1)
-	s.notBefore.Store(line)
+	s.repeats.Store(r)
 	s.since(InCall, s.call.End)
-	r.Next, r.Held, r.MPI, r.Last, r.Late = 0, 0, 0, s.last, s.late
 	for r.Next < r.N {
 		s.p.host.Repeat(s.call, r)
 		if s.call.Result != 0 {
@@ -62,6 +62,8 @@ func (a *again) make(s *Stream) {
 		}
 	}
 	s.since(Idle, s.call.End)
+	s.repeats.Store(nil)
+	s.now.Store(a.first + uint64(r.N))
 	s.Calls += r.N
 	s.MPI += r.MPI
 	s.Wanted += a.wanted

@@ -79,6 +79,7 @@ func repeat(make func(*Call), c *Call, r *Repeats) {
 			byGap = r.Last + x.Gap - caught
 		}
 		c.NotBefore = max(x.Line, byGap)
+		r.From = max(c.NotBefore, r.Last)
 		make(c)
 		r.Held += max(0, c.NotBefore-max(byGap, c.Ready))
 		r.Late += max(0, c.Begin-max(c.NotBefore, r.Last))

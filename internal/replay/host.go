@@ -27,6 +27,7 @@ type Repeats struct {
 	Late int64 // ns that calls were made later than due, and no gap has made up for
 	Held int64 // ns that they waited for the line, in sum
 	MPI  int64 // ns that they were in the MPI
+	From int64 // when the one under way was due, or could be made if that was later; read meanwhile, as Next is
 	At   [repeatsAtOnce]struct {
 		Line int64 // when it is due, 0: at once
 		Gap  int64 // how long after the call before

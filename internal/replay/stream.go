@@ -42,11 +42,12 @@ type Stream struct {
 	after  []func() // what to do when the call under way has come out
 
 	Stats
-	now       atomic.Uint64 // 1 + index of the call under way, 0: none yet
-	what      atomic.Int32  // State
-	when      atomic.Int64  // since
-	notBefore atomic.Int64  // when the call is to be made
-	next      atomic.Int64  // when the call under way was made in the original
+	now       atomic.Uint64           // 1 + index of the call under way, 0: none yet
+	repeats   atomic.Pointer[Repeats] // those that it is the first of, nil: it is made once
+	what      atomic.Int32            // State
+	when      atomic.Int64            // since
+	notBefore atomic.Int64            // when the call is to be made
+	next      atomic.Int64            // when the call under way was made in the original
 	done      atomic.Bool
 	begun     atomic.Bool // its first call has come out
 }
@@ -124,11 +125,22 @@ func newStream(p *Process, number int) (*Stream, error) {
 // Now tells what the stream is doing, and since when.
 func (s *Stream) Now() (State, int64) { return State(s.what.Load()), s.when.Load() }
 
+// from tells when the call under way was due, or could be made if that was later.
+func (s *Stream) from() int64 {
+	if r := s.repeats.Load(); r != nil {
+		return atomic.LoadInt64(&r.From)
+	}
+	return max(s.when.Load(), s.notBefore.Load())
+}
+
 // Call returns the call that the stream is about, nil if it has made none yet.
 func (s *Stream) Call() *trace.Call {
 	n := s.now.Load()
 	if n == 0 {
 		return nil
+	}
+	if r := s.repeats.Load(); r != nil {
+		n += uint64(atomic.LoadInt64(&r.Next))
 	}
 	c, _ := s.p.rank.Call(s.number, n-1) // it was read before
 	return c
@@ -343,8 +355,7 @@ func (s *Stream) letOthersCatchUp(start int64) {
 	s.is(Waiting)
 	for _, o := range s.p.streams {
 		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
-			what, since := o.Now()
-			if what != Idle && s.p.host.Clock()-max(since, o.notBefore.Load()) > int64(patience) {
+			if what, _ := o.Now(); what != Idle && s.p.host.Clock()-o.from() > int64(patience) {
 				break
 			}
 			time.Sleep(50 * time.Microsecond)

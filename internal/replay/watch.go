@@ -46,8 +46,8 @@ func (w Watch) Start(p *Process, h Host) {
 func (w Watch) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {
-		what, since := s.Now()
-		stuck = stuck || (what == InCall || what == Waiting) && now-max(since, s.notBefore.Load()) > int64(w.Timeout)
+		what, _ := s.Now()
+		stuck = stuck || (what == InCall || what == Waiting) && now-s.from() > int64(w.Timeout)
 	}
 	path := filepath.Join(w.Dir, mark)
 	if w.Dir != "" && !stuck {
@@ -73,13 +73,14 @@ func (w Watch) look(p *Process, now int64) bool {
 func (p *Process) Where(now int64) []string {
 	var list []string
 	for i, s := range p.streams {
-		what, since := s.Now()
+		what, _ := s.Now()
+		from := s.from()
 		c := s.Call()
 		name := fmt.Sprintf("spoor-replay: rank %d", p.rank.Number())
 		if len(p.streams) > 1 {
 			name += fmt.Sprintf(" thread %d", i)
 		}
-		taken := time.Duration(now - max(since, s.notBefore.Load())).Round(time.Millisecond)
+		taken := time.Duration(now - from).Round(time.Millisecond)
 		switch {
 		case what == Ended:
 			list = append(list, name+": has made all its calls")
@@ -87,7 +88,7 @@ func (p *Process) Where(now int64) []string {
 			list = append(list, name+": has made no call yet")
 		case what == Waiting:
 			list = append(list, fmt.Sprintf("%s: waits for %v for another thread before call %d, %s", name, taken, c.Index, asMade(c)))
-		case what == InCall && s.notBefore.Load() > now:
+		case what == InCall && from > now:
 			list = append(list, fmt.Sprintf("%s: computes before call %d, %s", name, c.Index, asMade(c)))
 		case what == InCall:
 			list = append(list, fmt.Sprintf("%s: waits for %v in call %d, %s", name, taken, c.Index, asMade(c)))
