@@ -143,7 +143,7 @@ func joinNonEmpty(sep string, list ...string) string {
 
 func ranksText(s *summary.Summary) string {
 	text := units.Grouped(s.Ranks)
-	if n := s.Ends["crashed"]; n > 0 {
+	if n := s.Ends[summary.Unfinished]; n > 0 {
 		text += fmt.Sprintf("; %s did not reach MPI_Finalize", units.Grouped(n))
 	}
 	if n := s.Ends[summary.Missing]; n > 0 {

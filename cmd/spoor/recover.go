@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"spoor/internal/recover"
+	"spoor/internal/summary"
 	"spoor/internal/units"
 	"spoor/internal/version"
 	"spoor/trace"
@@ -29,14 +30,15 @@ func newRecover() *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
 		Use:   "recover [flags] DIR...",
-		Short: "Make a trace of what a crashed program left behind",
-		Long: `Read the records that the ranks of a crashed program left, and write the trace
-of what they did until then. DIR is what "spoor run" left (PROGRAM.spoor.partial),
+		Short: "Make a trace of what a program left that crashed or was killed",
+		Long: `Read the records that the ranks of a program left that did not end together in
+MPI_Finalize, and write the trace of what they did until then. DIR is what "spoor run" left (PROGRAM.spoor.partial),
 a scratch directory, or process directories; those of a rank's other nodes can
-be copied to one place first. Ranks may have crashed or finished, in any mix.
+be copied to one place first. Some ranks may have finished.
 
-For each rank, tell how it ended and what its last call was. The directories
-are left as they are.`,
+For each rank, tell whether it reached MPI_Finalize, and if not, what its last
+call was: whether it crashed then, was killed, or called exit is not recorded.
+The directories are left as they are.`,
 		Example: `  spoor recover app.spoor.partial
   spoor recover -o crash.spoor node1/spoor-17 node2/spoor-17`,
 		Args: atLeastOne("a directory"),
@@ -178,17 +180,25 @@ func printRecovered(w io.Writer, r recovered, all bool) {
 	printTally(w, r.Ending)
 }
 
+// ended says how a rank ended, as far as its records tell.
+func ended(e *recover.Ending) string {
+	if e.End == summary.Unfinished {
+		return "ended without MPI_Finalize"
+	}
+	return e.End
+}
+
 func printEnding(w io.Writer, e *recover.Ending) {
-	fmt.Fprintf(w, "  rank %d: %s", e.Rank, e.End)
+	fmt.Fprintf(w, "  rank %d: %s", e.Rank, ended(e))
 	if e.Host != "" {
 		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
 	}
-	if e.End == "crashed" {
+	if e.End == summary.Unfinished {
 		fmt.Fprintf(w, ", %s after its first call", units.Duration(float64(e.SpanNs)))
 	}
 	fmt.Fprintln(w)
 	for _, l := range e.Threads {
-		if e.End == "finished" {
+		if e.End == summary.Finished {
 			break
 		}
 		where := "after"
@@ -212,13 +222,14 @@ func printTally(w io.Writer, list []recover.Ending) {
 	ranks := make(map[string][]int)
 	for i := range list {
 		e := &list[i]
-		key := e.End
-		if e.End == "crashed" && len(e.Threads) > 0 {
+		key := ended(e)
+		if e.End == summary.Unfinished && len(e.Threads) > 0 {
 			l := e.Threads[0]
-			key += " after " + l.Call.Name()
+			where := " after "
 			if l.Inside {
-				key = "crashed inside " + l.Call.Name()
+				where = " inside "
 			}
+			key += where + l.Call.Name()
 		}
 		if e.Damage != "" {
 			key += ", damaged"

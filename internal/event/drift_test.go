@@ -27,8 +27,8 @@ var constants = map[string]uint64{
 	"offsetof(struct sp_ring, stack_lo)": OffStackLo, "offsetof(struct sp_ring, stack_hi)": OffStackHi,
 	"offsetof(struct sp_ring, stack_ref)": OffStackRef, "offsetof(struct sp_ring, tid)": OffTID,
 	"offsetof(struct sp_ring, start_ticks)": OffStartTicks, "offsetof(struct sp_ring, wanted)": OffWanted,
-	"SP_WORD0(3, 5, 2, 1)":                  Word0(3, 5, 2, 1),
-	"SP_WORD0(0x80000001, 0xffff, 7, 255)":  Word0(0x80000001, 0xffff, 7, 255),
+	"SP_WORD0(3, 5, 2, 1)":                 Word0(3, 5, 2, 1),
+	"SP_WORD0(0x80000001, 0xffff, 7, 255)": Word0(0x80000001, 0xffff, 7, 255),
 }
 
 func minus(v int64) uint64 { return uint64(v) }

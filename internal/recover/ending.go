@@ -1,15 +1,14 @@
 package recover
 
 import (
-	"slices"
-
+	"spoor/internal/summary"
 	"spoor/trace"
 )
 
 // An Ending is how one rank of a recovered trace ended.
 type Ending struct {
 	Rank    int        `json:"rank"`
-	End     string     `json:"end"` // finished, crashed, or missing
+	End     string     `json:"end"` // summary.Finished, Unfinished or Missing
 	Host    string     `json:"host,omitempty"`
 	PID     int        `json:"pid,omitempty"`
 	Calls   int64      `json:"calls"`
@@ -30,7 +29,7 @@ type LastCall struct {
 func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	list := make([]Ending, r.Ranks())
 	for i := range list {
-		list[i] = Ending{Rank: i, End: "missing", Threads: []LastCall{}}
+		list[i] = Ending{Rank: i, End: summary.Missing, Threads: []LastCall{}}
 	}
 	for _, p := range w.Processes {
 		e := &list[p.Context.Rank]
@@ -49,7 +48,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.End, e.Calls, e.SpanNs = about.End, about.Calls, about.SpanNs
+		e.End, e.Calls, e.SpanNs = summary.End(about), about.Calls, about.SpanNs
 		if e.Threads, err = lastCalls(k); err != nil {
 			return nil, err
 		}
@@ -71,19 +70,4 @@ func lastCalls(k *trace.Rank) ([]LastCall, error) {
 		list = append(list, LastCall{Thread: stream, Inside: c.Return == trace.NeverReturned, Call: c})
 	}
 	return list, nil
-}
-
-// Tally counts endings by kind.
-func Tally(list []Ending) (finished, crashed, missing []int) {
-	for _, e := range list {
-		switch e.End {
-		case "finished":
-			finished = append(finished, e.Rank)
-		case "crashed":
-			crashed = append(crashed, e.Rank)
-		default:
-			missing = append(missing, e.Rank)
-		}
-	}
-	return slices.Clip(finished), crashed, missing
 }

@@ -81,7 +81,7 @@ func TestMixedEnds(t *testing.T) {
 		end, last string
 		calls     int64
 		inside    bool
-	}{{"finished", "MPI_Finalize", 22, false}, {"crashed", "MPI_Barrier", 23, false}, {"crashed", "MPI_Recv", 26, true}}
+	}{{"finished", "MPI_Finalize", 22, false}, {"unfinished", "MPI_Barrier", 23, false}, {"unfinished", "MPI_Recv", 26, true}}
 	for i, w := range want {
 		e := list[i]
 		if e.End != w.end || e.Calls != w.calls || len(e.Threads) != 1 {
@@ -177,7 +177,7 @@ func TestBrokenDirectories(t *testing.T) {
 		t.Fatalf("%d worlds", len(worlds))
 	}
 	_, ends := endings(t, worlds[0])
-	if ends[0].End != "crashed" || ends[1].End != "missing" || ends[1].Damage == "" || ends[2].End != "missing" {
+	if ends[0].End != "unfinished" || ends[1].End != "missing" || ends[1].Damage == "" || ends[2].End != "missing" {
 		t.Errorf("endings %+v", ends)
 	}
 	if _, err := (&recover.World{Ranks: 1, Processes: []*recover.Process{{Dir: "x"}}}).Content("test"); !errors.Is(err, recover.ErrNothing) {

@@ -29,7 +29,7 @@ type Summary struct {
 	Problems []string `json:"problems"`
 
 	Ranks    int            `json:"ranks"`
-	Ends     map[string]int `json:"ends"` // how ranks ended: finished, crashed, missing
+	Ends     map[string]int `json:"ends"` // how many ranks ended how: see End
 	Hosts    []Host         `json:"hosts"`
 	Clocks   *Clocks        `json:"clocks,omitempty"` // nil: one clock, or not compared
 	Threads  int            `json:"threads"`          // of the rank with most
@@ -104,8 +104,23 @@ type Cost struct {
 	Bytes   float64 `json:"bytes"` // share of the compressed section
 }
 
-// Missing is how a rank ended of which there is no track.
-const Missing = "missing"
+// How a rank ended.
+const (
+	Finished   = "finished"   // reached MPI_Finalize
+	Unfinished = "unfinished" // its records stop before that: it crashed, was killed, or called exit
+	Missing    = "missing"    // there is no track of it
+)
+
+// End tells how a process ended. Files say that each crashed whose records stop.
+func End(p trace.Process) string {
+	switch p.End {
+	case "":
+		return Missing
+	case Finished:
+		return Finished
+	}
+	return Unfinished
+}
 
 // Of summarises a trace.
 func Of(r *trace.Reader) (*Summary, error) {
@@ -159,11 +174,10 @@ func (s *Summary) processes(r *trace.Reader) error {
 	index := make(map[string]int)
 	first := true
 	for _, p := range procs.All() {
-		if p.End == "" {
-			s.Ends[Missing]++
+		end := End(p)
+		if s.Ends[end]++; end == Missing {
 			continue
 		}
-		s.Ends[p.End]++
 		i, ok := index[p.Host]
 		if !ok {
 			i = len(s.Hosts)

@@ -106,7 +106,7 @@ type Site struct {
 // How a process ended, as far as its records tell.
 const (
 	Finished = "finished" // reached MPI_Finalize
-	Crashed  = "crashed"  // records stop before that
+	Crashed  = "crashed"  // records stop before that: also if it was killed, or called exit
 )
 
 // Process describes the operating system process of a rank.

@@ -194,10 +194,10 @@ func TestCrashes(t *testing.T) {
 				}
 				s.scratchIsEmpty()
 				out, _ := s.spoor("recover", "app.spoor.partial")
-				s.wants(out, "app.spoor: 3 ranks, ", "rank 0: ", "rank 2: ", "crashed")
+				s.wants(out, "app.spoor: 3 ranks, ", "rank 0: ", "rank 2: ", "ended without MPI_Finalize")
 				s.spoor("verify", "app.spoor")
 				o := s.info("app.spoor")
-				if o.Ranks != 3 || o.Calls == 0 || o.Ends["crashed"]+o.Ends["finished"] != 3 || o.Ends["crashed"] == 0 {
+				if o.Ranks != 3 || o.Calls == 0 || o.Ends["unfinished"]+o.Ends["finished"] != 3 || o.Ends["unfinished"] == 0 {
 					s.t.Errorf("info %+v", o)
 				}
 				out, _ = s.spoor("dump", "app.spoor", "--rank", "0", "--range", ":1")
