@@ -128,3 +128,26 @@ func (v *variant) fileSize() int64 {
 	}
 	return read
 }
+
+// wrap breaks a long list into lines.
+func wrap(entries []string, indent string) string {
+	one := strings.Join(entries, ", ")
+	if len(one) < 80 {
+		return one
+	}
+	var b strings.Builder
+	width := 200
+	for i, e := range entries {
+		if width+len(e) > 110 {
+			b.WriteString("\n" + indent)
+			width = 0
+		}
+		b.WriteString(e)
+		width += len(e) + 2
+		if i+1 < len(entries) {
+			b.WriteString(", ")
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -109,51 +108,5 @@ func TestTestsInVain(t *testing.T) {
 	}})
 	if x.Different != 2 || len(x.Examples) != 2 || !strings.Contains(x.Examples[0], "instead of MPI_SUCCESS: MPI_Test(") {
 		t.Errorf("two calls failed: %d, %q", x.Different, x.Examples)
-	}
-}
-
-// The watch knows which of the calls that are made at one go is under way, and since when.
-func TestWatchInTheMidst(t *testing.T) {
-	const tests = repeatsAtOnce + 10
-	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
-		r.Begin()
-		r.Irecv(1, 4, 0, 1)
-		for range tests {
-			r.Call("MPI_Test", 2, 2, 0, 0)
-		}
-		r.Call("MPI_Wait", 3, 2, 0)
-		r.End()
-	})
-	k, err := r.Rank(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fake{now: 1e6, on: make(map[string]func(c *Call))}
-	p, err := New(r, k, f, mpi.MPICH, Options{Pace: PaceGaps})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.on["MPI_Irecv"] = f.makes(6, 4)
-	w := Watch{Timeout: 15, Exit: func(int) {}} // a call takes 10
-	number := 2
-	f.on["MPI_Test"] = func(c *Call) {
-		lines := p.Where(c.Begin + 5e6)
-		if want := fmt.Sprintf("waits for 5ms in call %d, MPI_Test(", number); len(lines) != 1 || !strings.Contains(lines[0], want) {
-			t.Errorf("%q is not in %q", want, lines)
-		}
-		if number++; w.look(p, f.now) {
-			t.Error("the time of calls before is taken for its own")
-		}
-	}
-	f.on["MPI_Wait"] = func(*Call) {
-		if lines := p.Where(f.now); !strings.Contains(lines[0], fmt.Sprintf("in call %d, MPI_Wait(", number)) {
-			t.Errorf("after the tests: %q", lines)
-		}
-	}
-	if err := p.Streams()[0].Run(); err != nil {
-		t.Fatal(err)
-	}
-	if number != 2+tests {
-		t.Errorf("%d calls were seen", number-2)
 	}
 }

@@ -1,0 +1,141 @@
+package capture
+
+import (
+	"testing"
+
+	"spoor/internal/event"
+)
+
+// A program is what the threads of a synthetic process do, one step at a time.
+type synthProgram struct {
+	threads []*synth
+	live    []uint64 // requests that nobody waited for, by variable
+	comms   []uint64
+	next    uint64
+	blocks  [5]bool
+	counter int
+	own     [4]int // by thread
+}
+
+func newProgram(tb testing.TB, threads int, capacity uint64) *synthProgram {
+	p := &synthProgram{}
+	for i := range threads {
+		p.threads = append(p.threads, newSynth(tb, i, capacity))
+	}
+	return p
+}
+
+// step makes thread number i do something that the choices say.
+func (p *synthProgram) step(i, what int) {
+	s := p.threads[i%len(p.threads)]
+	for _, t := range p.threads {
+		s.w.Now = max(s.w.Now, t.w.Now) // one clock
+	}
+	what %= 20
+	switch {
+	case what == 0 && len(p.live) < 40:
+		p.next++
+		place := 0x5000 + 4*p.next
+		p.live = append(p.live, place)
+		s.isend(shared, place)
+	case what == 1 && len(p.live) < 40:
+		p.next++
+		place := 0x5000 + 4*p.next
+		p.live = append(p.live, place)
+		s.isend(0x98000000+p.next, place)
+	case what == 2 && len(p.live) > 0:
+		place := p.live[0]
+		p.live = p.live[1:]
+		s.wait(shared, place)
+	case what == 3:
+		p.next++
+		raw := 0x84000000 + p.next
+		p.comms = append(p.comms, raw)
+		s.enter("MPI_Comm_dup", commWorld)
+		s.leave("MPI_Comm_dup", cat(raw, 0, 1, 4, -1, 0, 0)...)
+	case what == 4 && len(p.comms) > 0:
+		raw := p.comms[len(p.comms)/2]
+		p.comms = append(p.comms[:len(p.comms)/2], p.comms[len(p.comms)/2+1:]...)
+		s.enter("MPI_Comm_free", raw)
+		s.leave("MPI_Comm_free")
+	case what == 5:
+		serial := p.next % 5
+		if !p.blocks[serial] {
+			s.w.Write(0, event.Segment, 0, []uint64{serial, 4096, 0, event.ClassHeap})
+		}
+		p.blocks[serial] = true
+		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|serial, 8, 4, typeInt, 1, 3, commWorld)...)
+		s.leave("MPI_Send")
+	case what == 6:
+		if serial := p.next % 5; p.blocks[serial] {
+			s.w.Write(0, event.Freed, 0, []uint64{serial})
+			p.blocks[serial] = false
+		}
+		p.next++
+	case what == 7:
+		s.enter("MPI_Comm_set_name", cat(commWorld, 1, uint64('a'+len(p.live)%3))...)
+		s.leave("MPI_Comm_set_name")
+	case what == 8:
+		s.enter("MPI_Barrier", commWorld)
+		s.commRank()
+		s.leave("MPI_Barrier")
+	case what == 9:
+		s.allreduce()
+	case what == 10:
+		if s.stacks < 5 {
+			s.from(0x401000+8*uint64(s.stacks), 0x402000, 0x403000)
+		}
+		s.commRank()
+		s.site = 0x401000
+	case what == 12:
+		s.iprobe()
+		s.attach(p.next%3, int64(p.next)-5)
+	case what == 11 && s.stacks > 0:
+		s.site = event.StackKey(s.w.Ring.Thread(), 1)
+		s.allreduce()
+		s.site = 0x401000
+	case what == 14:
+		p.counter++
+		s.send(p.counter, stackBuf)
+	case what == 15:
+		p.own[i%len(p.threads)]++
+		tag := 2 * p.own[i%len(p.threads)]
+		s.enter("MPI_Recv", cat(buffer(stackBuf), 4, typeInt, 1, tag, commWorld)...)
+		s.leave("MPI_Recv", statusOf(1, int64(tag), 16)...)
+	case what == 16:
+		p.counter++
+		s.enter("MPI_Barrier", commWorld)
+		s.send(p.counter, stackBuf)
+		s.leave("MPI_Barrier")
+	case what == 17:
+		p.own[i%len(p.threads)]++
+		s.send(p.own[i%len(p.threads)]/2%40+1000, stackBuf+1024*uint64(p.own[i%len(p.threads)]%2))
+	case what == 18:
+		p.next++
+		place := 0x5000 + 4*p.next
+		tag := int(p.next)
+		s.enter("MPI_Irecv", cat(buffer(stackBuf+64), 4, typeInt, 1, tag, commWorld)...)
+		s.leave("MPI_Irecv", 0x98000000+p.next, place)
+		s.enter("MPI_Waitall", cat(1, 1, place, 4, 0x98000000+p.next)...)
+		s.leave("MPI_Waitall", cat(1, statusOf(1, int64(tag), 16))...)
+	default:
+		s.iprobe()
+	}
+}
+
+func (s *synth) send(tag int, addr uint64) {
+	s.enter("MPI_Send", cat(buffer(addr), 4, typeInt, 1, tag, commWorld)...)
+	s.leave("MPI_Send")
+}
+
+func room(p *synthProgram) uint64 {
+	least := ^uint64(0)
+	for _, s := range p.threads {
+		head, err := s.w.Ring.Head()
+		if err != nil {
+			return 0
+		}
+		least = min(least, s.w.Ring.Capacity()-(head-s.w.Ring.Kept()))
+	}
+	return least
+}
