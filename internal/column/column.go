@@ -37,6 +37,22 @@ func Of(vals ...int64) Column {
 	return c
 }
 
+// OfNumbers returns a column of the given values.
+func OfNumbers(list []uint32) Column {
+	c := Column{n: uint64(len(list))}
+	for i := 0; i < len(list); {
+		r := Run{Start: int64(list[i]), Count: 1}
+		if i++; i < len(list) {
+			r.Stride = int64(list[i]) - r.Start
+			for ; i < len(list) && int64(list[i])-int64(list[i-1]) == r.Stride; i++ {
+				r.Count++
+			}
+		}
+		c.runs = append(c.runs, r)
+	}
+	return c
+}
+
 // Each returns a column of one value for each of the given ones.
 func Each(vals []int64) []Column {
 	runs, list := make([]Run, len(vals)), make([]Column, len(vals))

@@ -207,3 +207,17 @@ func TestReader(t *testing.T) {
 		}
 	})
 }
+
+// A column of numbers has the runs that appending them one by one makes.
+func TestOfNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOf(rapid.Uint32Range(0, 3)).Draw(t, "numbers")
+		var want Column
+		for _, x := range list {
+			want.Append(int64(x))
+		}
+		if got := OfNumbers(list); !got.Equal(&want) {
+			t.Fatalf("%v has runs %v, want %v", list, got.Runs(), want.Runs())
+		}
+	})
+}

@@ -33,6 +33,9 @@ func DecodeRuns(r *wire.Reader, n int) Column {
 	if r.Err() == nil && count > n {
 		r.Fail("%d runs of %d values", count, n)
 	}
+	if r.Err() == nil {
+		c.runs = make([]Run, 0, count)
+	}
 	for range count {
 		var run Run
 		run.Count = r.Uvarint()

@@ -25,6 +25,11 @@ type Grammar struct {
 // Check reports why g is not a grammar of one finite sequence whose length fits
 // into 64 bits, if so. It does not require the numbering by first use.
 func (g *Grammar) Check() error {
+	_, err := g.Measure()
+	return err
+}
+
+func (g *Grammar) checkSymbols() error {
 	if len(g.Rules) == 0 {
 		return errors.New("grammar: no start rule")
 	}
@@ -41,8 +46,19 @@ func (g *Grammar) Check() error {
 			}
 		}
 	}
-	_, err := g.lengths()
-	return err
+	return nil
+}
+
+// Measure is Check and, if that finds nothing, Len.
+func (g *Grammar) Measure() (uint64, error) {
+	if err := g.checkSymbols(); err != nil {
+		return 0, err
+	}
+	n, err := g.lengths()
+	if err != nil {
+		return 0, err
+	}
+	return n[0], nil
 }
 
 var (
@@ -116,12 +132,19 @@ func (g *Grammar) Order() []int32 {
 // lengths returns how many terminals each rule expands to; 0 for rules that
 // are not reached.
 func (g *Grammar) lengths() ([]uint64, error) {
-	var long bool
-	n, err := fold(g, 0, func(uint32) uint64 { return 1 }, func(sum, l, count uint64) uint64 {
-		hi, lo := bits.Mul64(l, count)
-		sum, carry := bits.Add64(sum, lo, 0)
-		long = long || hi != 0 || carry != 0
-		return sum
+	long := false
+	n := make([]uint64, len(g.Rules))
+	err := g.walk(nil, nil, func(r int32) {
+		sum := uint64(0)
+		for _, s := range g.Rules[r] {
+			hi, lo, carry := uint64(0), s.Count, uint64(0)
+			if s.ID < 0 {
+				hi, lo = bits.Mul64(n[-s.ID], s.Count)
+			}
+			sum, carry = bits.Add64(sum, lo, 0)
+			long = long || hi|carry != 0
+		}
+		n[r] = sum
 	})
 	if err == nil && long {
 		err = errLong
@@ -226,6 +249,20 @@ func (g *Grammar) Renumber(f func(uint32) uint32) *Grammar {
 				rules[r][i].ID = int32(f(uint32(s.ID)))
 			}
 		}
+	}
+	return &Grammar{Rules: rules}
+}
+
+// Clone returns a copy that can be changed.
+func (g *Grammar) Clone() *Grammar {
+	n := 0
+	for _, body := range g.Rules {
+		n += len(body)
+	}
+	all, rules := make([]Symbol, 0, n), make([][]Symbol, len(g.Rules))
+	for r, body := range g.Rules {
+		all = append(all, body...)
+		rules[r] = all[len(all)-len(body) : len(all) : len(all)]
 	}
 	return &Grammar{Rules: rules}
 }

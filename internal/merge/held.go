@@ -5,13 +5,13 @@ import (
 
 	"spoor/internal/column"
 	"spoor/internal/grammar"
-	"spoor/trace"
 )
 
 // Held returns how many bytes of memory the state takes, about:
 //
 //	per class      600, and its key twice
-//	per terminal   280: skeleton, layout, times, totals of its ranks
+//	per terminal   52: skeleton, layout, number of its summary of times
+//	per summary    112, and as much for what ranks spent on all calls of a skeleton
 //	per symbol     16, of the grammars of streams and lanes
 //	per value      4
 //	per run        24, and 32 for each distinct column
@@ -53,7 +53,8 @@ func (s *State) Distinct() (n int) {
 func (c *class) held() int {
 	sh := c.shape()
 	n := 600 + 2*len(c.key) + 4*len(c.values.nums)
-	n += len(sh.skeletons) * (int(unsafe.Sizeof(skeleton{})) + 3*8 + int(unsafe.Sizeof(trace.Times{})))
+	n += len(sh.skeletons) * (int(unsafe.Sizeof(skeleton{})) + 3*8 + 4)
+	n += len(c.times) * int(unsafe.Sizeof(summary{}))
 	n += len(c.totals) * int(unsafe.Sizeof(totals{}[0]))
 	for _, g := range sh.streams {
 		n += grammarHeld(g)

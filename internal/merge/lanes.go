@@ -43,18 +43,22 @@ func (s *shape) check() error {
 }
 
 // inOrder reports whether grammars have so many terminals, numbered by first occurrence.
-func inOrder(list []*grammar.Grammar, terminals int) error {
-	next := uint32(0)
-	for _, g := range list {
-		var ok bool
-		if next, ok = g.Numbered(next); !ok {
-			return errOrder
-		}
-	}
-	if int(next) != terminals {
+func inOrder(list []*grammar.Grammar, want int) error {
+	if n, ok := terminals(list); !ok || n != want {
 		return errOrder
 	}
 	return nil
+}
+
+// terminals counts those of grammars, if they are numbered by first occurrence.
+func terminals(list []*grammar.Grammar) (n int, ok bool) {
+	next := uint32(0)
+	for _, g := range list {
+		if next, ok = g.Numbered(next); !ok {
+			return 0, false
+		}
+	}
+	return int(next), true
 }
 
 // checkLengths refuses streams that are too long, and lanes, with their steps in these

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"spoor/internal/column"
 	"spoor/trace"
 )
 
@@ -114,10 +115,57 @@ func (s *State) tries() bool {
 // worth reports whether classes take less room as one, or hardly more: a few ranks
 // show less of a pattern than all. Where there is none, one class takes twice the
 // room from the start. It returns what they are as one.
+//
+// Fitting forms to the columns of all, to know how long the file gets, takes ten times
+// as long as the rest of refining, so it is left for what a look at the bytes leaves open.
 func (s *State) worth(list []*class) (*united, bool) {
 	u := unite(list)
+	if u == nil {
+		return nil, false
+	}
+	if clearlyWorth(u.class, list) {
+		return u, true
+	}
 	ranks := s.first + s.ranks
-	return u, u != nil && 5*s.fileSize(ranks, u.class) <= 6*s.fileSize(ranks, list...)
+	return u, 5*s.fileSize(ranks, u.class) <= 6*s.fileSize(ranks, list...)
+}
+
+// clearlyWorth reports whether classes are so little longer as one, all columns written
+// out, that forms of these will make up for it. Where they have any, as SP's sizes, one class of 16
+// ranks has up to twice as many bytes as all classes; where the order is random, five times as many.
+func clearlyWorth(one *class, list []*class) bool {
+	many := 0
+	for _, c := range list {
+		many += c.rawSize()
+	}
+	return one.rawSize() <= bearable*many
+}
+
+// bearable is how many times as many bytes there may be.
+const bearable = 3
+
+// rawSize is how many bytes grammars, terminals and columns that vary take as they are.
+func (c *class) rawSize() int {
+	sh := c.shape()
+	n := len(sh.skeletons)
+	var b []byte
+	for _, g := range sh.streams {
+		b = g.AppendBinary(b[:0])
+		n += len(b)
+	}
+	for i := range sh.lanes {
+		b = sh.lanes[i].append(b[:0])
+		n += len(b)
+	}
+	for _, cols := range [][]column.Column{c.counts, c.values.cols, c.steps} {
+		for i := range cols {
+			if _, same := cols[i].Same(); !same {
+				b = cols[i].AppendRuns(b[:0])
+				n += len(b)
+			}
+		}
+	}
+	return n
 }
 
 // fileSize is what the classes take in a file of their own; their messages

@@ -6,7 +6,6 @@ import (
 	"spoor/internal/prefix"
 	"spoor/internal/signature"
 	"spoor/internal/track"
-	"spoor/trace"
 )
 
 const (
@@ -203,7 +202,8 @@ func (r *relaning) run() *class {
 		of[uint32(f.first)] = f
 	}
 	c := r.c
-	d := &class{ranks: c.ranks, totals: c.totals, attached: c.attached, split: true, times: make([]trace.Times, len(old))}
+	d := &class{ranks: c.ranks, totals: c.totals, attached: c.attached, split: true}
+	before, times := c.byTerminal(), make([]summary, len(old))
 	t := track.Track{}
 	for _, g := range streams {
 		t.Streams = append(t.Streams, track.Stream{Grammar: g})
@@ -229,12 +229,11 @@ func (r *relaning) run() *class {
 			t.Lanes = append(t.Lanes, lane)
 			calls[n] = f.calls * ranks
 			for _, m := range f.terminals {
-				d.times[n].Duration.Merge(c.times[m].Duration)
-				d.times[n].Gap.Merge(c.times[m].Gap)
+				times[n].merge(&before[m])
 			}
 			continue
 		}
-		d.times[n] = trace.Times{Duration: c.times[from].Duration, Gap: c.times[from].Gap}
+		times[n] = before[from]
 		for _, of := range r.calls {
 			calls[n] += of[from] * ranks
 		}
@@ -244,8 +243,9 @@ func (r *relaning) run() *class {
 			d.steps = append(d.steps, c.steps[firsts[i]:firsts[i]+l.kinds*len(l.values)]...)
 		}
 	}
-	c.unpool(d.times, like, calls)
+	c.unpool(times, like, calls)
 	d.take(&t)
+	d.setTimes(times)
 	d.values = r.values(d.decoded, old)
 	d.uniteHists([]*class{c})
 	return d

@@ -10,7 +10,6 @@ import (
 	"spoor/internal/column"
 	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
-	"spoor/internal/wire"
 	"spoor/trace"
 )
 
@@ -216,19 +215,7 @@ func TestRefusesShapes(t *testing.T) {
 		sh := *sound
 		sh.skeletons, sh.lanes = slices.Clone(sound.skeletons), slices.Clone(sound.lanes)
 		spoil(&sh)
-		b := wire.AppendUvarint(nil, uint64(len(sh.streams)))
-		for _, g := range sh.streams {
-			b = g.AppendBinary(b)
-		}
-		b = wire.AppendUvarint(b, uint64(len(sh.skeletons)))
-		for _, k := range sh.skeletons {
-			b = wire.AppendUvarint(wire.AppendUint64(wire.AppendUvarint(b, uint64(k.call)), k.site), uint64(k.width))
-		}
-		b = wire.AppendUvarint(b, uint64(len(sh.lanes)))
-		for i := range sh.lanes {
-			b = sh.lanes[i].append(b)
-		}
-		if _, err := decodeKey(string(b)); (err == nil) != (name == "none") {
+		if _, err := decodeKey(string(sh.append(nil))); (err == nil) != (name == "none") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -268,7 +255,7 @@ func TestEvenly(t *testing.T) {
 	}
 	calls := func(c *class) (n uint64) {
 		for i := range c.times {
-			n += c.times[i].Duration.Count
+			n += c.times[i].duration.Count
 		}
 		return n
 	}

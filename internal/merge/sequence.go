@@ -102,7 +102,7 @@ func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Gram
 	list := make([]*grammar.Grammar, len(streams))
 	n := 0
 	for i, g := range streams {
-		list[i] = g.Renumber(func(t uint32) uint32 { return t })
+		list[i] = g.Clone()
 		for _, body := range list[i].Rules {
 			for k := range body {
 				if body[k].Count > 1 {

@@ -18,7 +18,10 @@ type shape struct {
 	layout
 	like  []int // per terminal: the first one with an equal skeleton
 	lanes []laneShape
-	steps int // columns of the lanes' steps
+	// Summaries of times are numbered by the first terminal that they are of.
+	summary   []int32 // per terminal
+	summaries int
+	steps     int // columns of the lanes' steps
 }
 
 // A laneShape is a lane without what its steps add.
@@ -31,24 +34,8 @@ type laneShape struct {
 
 // finish fills in what follows from the skeletons.
 func (s *shape) finish() {
-	s.like = make([]int, len(s.skeletons))
-	first := make(map[skeleton]int)
-	// Calls mostly follow each other as they did before.
-	next := make([]int, len(s.skeletons)) // by skeleton: which one came behind it last
-	before := 0
-	for i, k := range s.skeletons {
-		n := next[before]
-		if i == 0 || s.skeletons[n] != k {
-			var ok bool
-			if n, ok = first[k]; !ok {
-				n = i
-				first[k] = i
-			}
-		}
-		s.like[i] = n
-		next[before], before = n, n
-	}
 	s.layout = layoutOf(s.skeletons, s.like)
+	s.summary, s.summaries = summariesOf(s.like)
 }
 
 // A skeleton is a signature without its values.
@@ -65,14 +52,13 @@ const placeholder = 2
 // order of streams, rules and symbols, and with the shape. Ranks whose loops are the same but run
 // unequally often so have the same key.
 //
-//	streams, grammars…, terminals, (call uvarint, site uint64, values uvarint)…, lanes
+//	streams, grammars…, skeletons of the terminals, lanes
 //	lanes = count, (terminal, values, value…, kinds of steps: uvarints, grammar)…
 func key(tr *track.Track) (string, *shape, []int64) {
 	var counts []int64
 	sh := &shape{}
-	b := wire.AppendUvarint(nil, uint64(len(tr.Streams)))
 	uncounted := func(g *grammar.Grammar) *grammar.Grammar {
-		g = g.Renumber(func(t uint32) uint32 { return t })
+		g = g.Clone()
 		for _, body := range g.Rules {
 			for i := range body {
 				if body[i].Count > 1 {
@@ -84,9 +70,7 @@ func key(tr *track.Track) (string, *shape, []int64) {
 		return g
 	}
 	for _, st := range tr.Streams {
-		g := uncounted(st.Grammar)
-		b = g.AppendBinary(b)
-		sh.streams = append(sh.streams, g)
+		sh.streams = append(sh.streams, uncounted(st.Grammar))
 	}
 	for i := range tr.Lanes {
 		l := &tr.Lanes[i]
@@ -95,18 +79,23 @@ func key(tr *track.Track) (string, *shape, []int64) {
 	}
 	sh.repeats = len(counts)
 	sh.skeletons, sh.width = skeletonsOf(tr)
+	b := sh.append(nil)
 	sh.finish()
-	b = wire.AppendUvarint(b, uint64(len(tr.Sigs)))
-	for i := range tr.Sigs {
-		b = wire.AppendUvarint(b, uint64(tr.Sigs[i].Call))
-		b = wire.AppendUint64(b, tr.Sigs[i].Site)
-		b = wire.AppendUvarint(b, uint64(len(tr.Sigs[i].Vals)))
-	}
-	b = wire.AppendUvarint(b, uint64(len(sh.lanes)))
-	for _, l := range sh.lanes {
-		b = l.append(b)
-	}
 	return string(b), sh, counts
+}
+
+// append writes the key of a shape, and finds out which terminals are alike.
+func (s *shape) append(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(len(s.streams)))
+	for _, g := range s.streams {
+		b = g.AppendBinary(b)
+	}
+	b = s.appendSkeletons(b)
+	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
+	for i := range s.lanes {
+		b = s.lanes[i].append(b)
+	}
+	return b
 }
 
 func (l *laneShape) append(b []byte) []byte {
@@ -227,11 +216,11 @@ func decodeKey(key string) (*shape, error) {
 		s.streams = append(s.streams, g)
 		s.repeats += repeats(g)
 	}
-	for range r.Count(10) {
-		k := skeleton{r.Uint16(), r.Uint64(), r.Int(1 << 30)}
-		s.skeletons = append(s.skeletons, k)
-		s.width += k.width
+	n, ok := terminals(s.streams)
+	if !ok {
+		return nil, errOrder
 	}
+	s.decodeSkeletons(r, n)
 	for range r.Count(5) {
 		l := s.decodeLane(r)
 		if r.Err() != nil {

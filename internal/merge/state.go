@@ -42,7 +42,7 @@ type class struct {
 	counts   []column.Column // of repeated symbols, those of lanes last
 	values   values
 	steps    []column.Column // of lanes, by lane, by step, by value
-	times    []trace.Times
+	times    []summary
 	totals   totals
 	attached attachments
 	hists    []histogram
@@ -80,10 +80,11 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	calls := uint64(0)
 	streams, orders := make([]*grammar.Grammar, len(tr.Streams)), make([]*grammar.Grammar, len(tr.Lanes))
 	for i, st := range tr.Streams {
-		if err := st.Grammar.Check(); err != nil {
+		n, err := st.Grammar.Measure()
+		if err != nil {
 			return nil, err
 		}
-		sum, carry := bits.Add64(calls, st.Grammar.Len(), 0)
+		sum, carry := bits.Add64(calls, n, 0)
 		if carry != 0 {
 			return nil, errLanes
 		}
@@ -195,8 +196,7 @@ func (s *State) join(o *State) error {
 			mine.steps[i].Concat(c.steps[i])
 		}
 		for i := range c.times {
-			mine.times[i].Duration.Merge(c.times[i].Duration)
-			mine.times[i].Gap.Merge(c.times[i].Gap)
+			mine.times[i].merge(&c.times[i])
 		}
 		mine.totals.merge(c.totals)
 		mine.attached = mine.attached.merge(c.attached)
@@ -283,7 +283,7 @@ func (c *class) content() (trace.Class, error) {
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(shape)}
 	c.laneContent(&out, shape)
 	times := make([]trace.Times, len(shape.skeletons))
-	copy(times, c.times) // one that is not finished has none
+	c.fillTimes(times, shape)
 	c.totals.fill(times, shape)
 	out.Terminals = make([]trace.Terminal, 0, len(shape.skeletons))
 	for i, k := range shape.skeletons {

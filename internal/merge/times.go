@@ -9,28 +9,94 @@ import (
 	"spoor/trace"
 )
 
-// pools tells for each terminal which one has its times in a message. A file
-// has one summary for many terminals that differ in values only, so nothing is
-// lost if they are put together on the way.
-func (s *shape) pools() []int {
-	members := make([]int, len(s.like))
-	for _, first := range s.like {
+// A summary is what is known of the times of a terminal, or of many together that
+// differ in values only: a file has one for these, so nothing is lost, and a rank with
+// thousands of distinct calls has a few dozen.
+type summary struct{ duration, gap timing.Stat }
+
+func (s *summary) merge(o *summary) {
+	s.duration.Merge(o.duration)
+	s.gap.Merge(o.gap)
+}
+
+// part is the share of num in den calls; left loses it.
+func (s *summary) part(num, den uint64, left *summary) summary {
+	p := summary{s.duration.Part(num, den), s.gap.Part(num, den)}
+	left.duration, left.gap = left.duration.Minus(p.duration), left.gap.Minus(p.gap)
+	return p
+}
+
+// summariesOf numbers the summaries of terminals, like being the first one with each
+// skeleton.
+func summariesOf(like []int) (of []int32, n int) {
+	members := make([]int32, len(like))
+	for _, first := range like {
 		members[first]++
 	}
+	of = make([]int32, len(like))
+	for i, first := range like {
+		if first != i && members[first] >= trace.PoolFrom {
+			of[i] = of[first]
+			continue
+		}
+		of[i] = int32(n)
+		n++
+	}
+	return of, n
+}
+
+// pools tells for each terminal the first one that shares its summary.
+func (s *shape) pools() []int {
 	of := make([]int, len(s.like))
-	for i, first := range s.like {
-		if of[i] = first; members[first] < trace.PoolFrom {
-			of[i] = i
+	next := int32(0)
+	for i, n := range s.summary {
+		if of[i] = i; n < next {
+			of[i] = s.like[i]
+		} else {
+			next++
 		}
 	}
 	return of
+}
+
+// byTerminal gives the first terminal of each summary its times, the others none.
+func (c *class) byTerminal() []summary {
+	list := make([]summary, len(c.shape().summary))
+	next := int32(0)
+	for i, n := range c.shape().summary {
+		if n == next {
+			list[i] = c.times[n]
+			next++
+		}
+	}
+	return list
+}
+
+// setTimes takes over the times of each terminal.
+func (c *class) setTimes(list []summary) {
+	sh := c.shape()
+	c.times = make([]summary, sh.summaries)
+	for i := range list {
+		c.times[sh.summary[i]].merge(&list[i])
+	}
+}
+
+// fillTimes is byTerminal for a file. One that is not finished has none.
+func (c *class) fillTimes(times []trace.Times, sh *shape) {
+	next := 0
+	for i, n := range sh.summary {
+		if int(n) == next && next < len(c.times) {
+			times[i].Duration, times[i].Gap = c.times[n].duration, c.times[n].gap
+			next++
+		}
+	}
 }
 
 // unpool shares out what a message put together, once a class is written with other
 // terminals: as many of a skeleton as share a summary may have become so few that each
 // has its own. like is the skeleton in c of each new terminal, calls is how often all
 // members call it.
-func (c *class) unpool(times []trace.Times, like []int, calls []uint64) {
+func (c *class) unpool(times []summary, like []int, calls []uint64) {
 	before, now := make(map[int]int), make(map[int][]int)
 	for _, first := range c.shape().like {
 		before[first]++
@@ -42,11 +108,10 @@ func (c *class) unpool(times []trace.Times, like []int, calls []uint64) {
 		if before[first] < trace.PoolFrom || len(list) >= trace.PoolFrom {
 			continue
 		}
-		var whole trace.Times
+		var whole summary
 		sum := uint64(0)
 		for _, n := range list {
-			whole.Duration.Merge(times[n].Duration)
-			whole.Gap.Merge(times[n].Gap)
+			whole.merge(&times[n])
 			sum += calls[n]
 		}
 		left := whole
@@ -55,8 +120,7 @@ func (c *class) unpool(times []trace.Times, like []int, calls []uint64) {
 				times[n] = left
 				break
 			}
-			times[n] = trace.Times{Duration: whole.Duration.Part(calls[n], sum), Gap: whole.Gap.Part(calls[n], sum)}
-			left.Duration, left.Gap = left.Duration.Minus(times[n].Duration), left.Gap.Minus(times[n].Gap)
+			times[n] = whole.part(calls[n], sum, &left)
 		}
 	}
 }
@@ -102,10 +166,12 @@ func (t totals) fill(times []trace.Times, sh *shape) {
 // leafTimes takes over what a single rank's track says.
 func (c *class) leafTimes(tr *track.Track, rank int) {
 	of, n := c.shape().sites()
-	c.times = make([]trace.Times, 0, len(tr.Times))
+	sh := c.shape()
+	c.times = make([]summary, sh.summaries)
 	sums := make([]struct{ duration, gap uint64 }, n)
-	for i, t := range tr.Times {
-		c.times = append(c.times, trace.Times{Duration: t.Duration.At(rank), Gap: t.Gap.At(rank)})
+	for i := range tr.Times {
+		t := &tr.Times[i]
+		c.times[sh.summary[i]].merge(&summary{t.Duration.At(rank), t.Gap.At(rank)})
 		sums[of[i]].duration += t.Duration.Sum
 		sums[of[i]].gap += t.Gap.Sum
 	}
@@ -116,31 +182,10 @@ func (c *class) leafTimes(tr *track.Track, rank int) {
 	}
 }
 
-// pooled returns the times as a message has them, in the order of the terminals that
-// have them there.
-func (c *class) pooled() []trace.Times {
-	of := c.shape().pools()
-	number := make([]int, len(of))
-	n := 0
-	for i, first := range of {
-		if first == i {
-			number[i] = n
-			n++
-		}
-	}
-	sums := make([]trace.Times, n)
-	for i := range c.times {
-		sum := &sums[number[of[i]]]
-		sum.Duration.Merge(c.times[i].Duration)
-		sum.Gap.Merge(c.times[i].Gap)
-	}
-	return sums
-}
-
 func (c *class) appendTimes(b []byte) []byte {
-	for _, sum := range c.pooled() {
-		b = appendStat(b, sum.Duration)
-		b = appendStat(b, sum.Gap)
+	for i := range c.times {
+		b = appendStat(b, &c.times[i].duration)
+		b = appendStat(b, &c.times[i].gap)
 	}
 	for i := range c.totals {
 		b = appendSpread(b, c.totals[i].duration)
@@ -150,11 +195,9 @@ func (c *class) appendTimes(b []byte) []byte {
 }
 
 func (c *class) decodeTimes(r *wire.Reader, sh *shape) {
-	c.times = make([]trace.Times, len(sh.skeletons))
-	for i, p := range sh.pools() {
-		if p == i {
-			c.times[i] = trace.Times{Duration: decodeStat(r), Gap: decodeStat(r)}
-		}
+	c.times = make([]summary, sh.summaries)
+	for i := range c.times {
+		c.times[i] = summary{decodeStat(r), decodeStat(r)}
 	}
 	_, n := sh.sites()
 	c.totals = make(totals, n)
@@ -167,7 +210,7 @@ func (c *class) decodeTimes(r *wire.Reader, sh *shape) {
 //
 //	stat = count uvarint, min uvarint, max-min uvarint, sum-least uvarint,
 //	       squares-least (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
-func appendStat(b []byte, s timing.Stat) []byte {
+func appendStat(b []byte, s *timing.Stat) []byte {
 	for _, v := range [...]uint64{s.Count, s.Min, s.Max - s.Min, s.Sum - leastSum(s.Count, s.Min, s.Max)} {
 		b = wire.AppendUvarint(b, v)
 	}
@@ -183,7 +226,7 @@ func decodeStat(r *wire.Reader) timing.Stat {
 	s := timing.Stat{Count: r.Uvarint(), Min: r.Uvarint()}
 	s.Max = s.Min + r.Uvarint()
 	s.Sum = leastSum(s.Count, s.Min, s.Max) + r.Uvarint()
-	s.Squares = leastSquares(s).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
+	s.Squares = leastSquares(&s).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
 	s.MinRank = int32(r.Int(maxRanks))
 	last := int64(s.MinRank) + r.Varint()
 	if last < 0 || last > maxRanks {
@@ -204,7 +247,7 @@ func leastSum(n, least, most uint64) uint64 {
 
 // leastSquares is what the squares come to at least: those of the extremes, and
 // the others all alike.
-func leastSquares(s timing.Stat) timing.Wide {
+func leastSquares(s *timing.Stat) timing.Wide {
 	if s.Count < 2 {
 		return squareOver(s.Sum, s.Count)
 	}
@@ -225,7 +268,7 @@ func squareOver(v, n uint64) timing.Wide {
 
 // A spread has the form of a summary whose samples are totals of ranks.
 func appendSpread(b []byte, s timing.Spread) []byte {
-	return appendStat(b, timing.Stat{
+	return appendStat(b, &timing.Stat{
 		Count: uint64(s.Ranks), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
 	})
 }

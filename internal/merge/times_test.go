@@ -27,7 +27,7 @@ func TestStatMessage(t *testing.T) {
 				MinRank: rapid.Int32Range(0, maxRanks).Draw(t, "least"), MaxRank: rapid.Int32Range(0, maxRanks).Draw(t, "most"),
 			}
 		}
-		r := wire.NewReader(appendStat(nil, s), "stat")
+		r := wire.NewReader(appendStat(nil, &s), "stat")
 		if got := decodeStat(r); r.Done() != nil || got != s {
 			t.Fatalf("%+v became %+v: %v", s, got, r.Done())
 		}

@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -148,11 +149,16 @@ func TestMergeAllRefuses(t *testing.T) {
 
 // Large messages travel compressed and arrive the same.
 func TestLargeMessage(t *testing.T) {
-	s, err := leaf(tracktest.Run(0, 1, func(r *tracktest.Recorder) {
+	tr := tracktest.Run(0, 1, func(r *tracktest.Recorder) {
 		for i := range 9000 {
 			r.Send(i%50, int64(i), 0, 1)
 		}
-	}), 0, 1)
+	})
+	tr.Strings = make(map[uint64]string)
+	for i := range 500 {
+		tr.Strings[uint64(i)] = fmt.Sprintf("communicator of row %d", i)
+	}
+	s, err := leaf(tr, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,6 @@ import (
 	"spoor/internal/grammar"
 	"spoor/internal/signature"
 	"spoor/internal/track"
-	"spoor/internal/wire"
-	"spoor/trace"
 )
 
 // unite returns what becomes one class in place of several with the same sequence of
@@ -41,8 +39,8 @@ func unite(list []*class) *united {
 	for _, b := range u.streams {
 		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
 	}
-	for _, from := range u.terminals {
-		k := u.list[0].skeletons[from[0]]
+	for _, from := range u.from[0] {
+		k := u.list[0].skeletons[from]
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
 	j.take(&t)
@@ -58,13 +56,13 @@ func (u *united) finish() *class {
 
 // united is what unite goes by.
 type united struct {
-	class     *class // what they become
-	list      []part
-	streams   []*grammar.Builder
-	terminals [][]uint32 // per terminal of the united class, that of each part
-	calls     []uint64   // how often each terminal occurs
-	members   []member
-	inOrder   bool
+	class   *class // what they become
+	list    []part
+	streams []*grammar.Builder
+	from    [][]uint32 // per part, per terminal of the united class: that of the part
+	calls   []uint64   // how often each terminal occurs
+	members []member
+	inOrder bool
 }
 
 type member struct {
@@ -75,42 +73,41 @@ type member struct {
 // walk goes through the sequences of all parts, one after the other, and tells
 // places apart at which a part calls different terminals.
 func (u *united) walk() bool {
-	first, ends := u.expand(0)
-	if first == nil {
+	at, ends := u.expand(0, nil) // by place: terminal as told apart so far
+	if at == nil {
 		return false
 	}
-	at := slices.Clone(first) // by place: terminal as told apart so far
+	kinds := slices.Clone(u.list[0].skeletons) // of the terminals as told apart so far
+	// How these came about: by part, by terminal, from which one before and which of the part.
+	before, from := make([][]uint32, len(u.list)), make([][]uint32, len(u.list))
+	var seq []uint32
+	var pairs pairing
 	for i := 1; i < len(u.list); i++ {
-		seq, to := u.expand(i)
+		var to []uint64
+		seq, to = u.expand(i, seq[:0])
 		if seq == nil || !slices.Equal(to, ends) {
 			return false
 		}
-		pairs := make(map[uint64]uint32)
+		pairs.reset()
+		skeletons := u.list[i].skeletons
+		var now []skeleton
 		for k, t := range seq {
-			if u.list[i].skeletons[t] != u.list[0].skeletons[first[k]] {
-				return false
-			}
-			p := uint64(at[k])<<32 | uint64(t)
-			n, ok := pairs[p]
-			if !ok {
-				n = uint32(len(pairs))
-				pairs[p] = n
+			n, known := pairs.number(at[k], t)
+			if !known {
+				if skeletons[t] != kinds[at[k]] {
+					return false
+				}
+				now = append(now, skeletons[t])
+				before[i], from[i] = append(before[i], at[k]), append(from[i], t)
 			}
 			at[k] = n
 		}
+		kinds = now
 	}
-	var places []int // by terminal: where it is first called
-	number := make(map[uint32]uint32)
-	for k, t := range at {
-		n, ok := number[t]
-		if !ok {
-			n = uint32(len(places))
-			number[t] = n
-			places = append(places, k)
-			u.calls = append(u.calls, 0)
-		}
-		at[k] = n
-		u.calls[n]++
+	// Pairs are numbered by first occurrence, and so are terminals.
+	u.calls = make([]uint64, len(kinds))
+	for _, t := range at {
+		u.calls[t]++
 	}
 	begin := uint64(0)
 	for _, end := range ends {
@@ -121,33 +118,40 @@ func (u *united) walk() bool {
 		u.streams = append(u.streams, b)
 		begin = end
 	}
-	u.terminals = make([][]uint32, len(places))
-	for i := range u.list {
-		seq := first
-		if i > 0 {
-			seq, _ = u.expand(i)
-		}
-		for n, k := range places {
-			u.terminals[n] = append(u.terminals[n], seq[k])
+	u.from = make([][]uint32, len(u.list))
+	last := make([]uint32, len(kinds))
+	for n := range last {
+		last[n] = uint32(n)
+	}
+	for i := len(u.list) - 1; i > 0; i-- {
+		u.from[i] = make([]uint32, len(last))
+		for n, t := range last {
+			u.from[i][n] = from[i][t]
+			last[n] = before[i][t]
 		}
 	}
+	u.from[0] = last
 	return true
 }
 
-// expand returns the terminals that a part calls, all streams in a row, and where each
-// of these ends; nil if there are too many.
-func (u *united) expand(part int) (seq []uint32, ends []uint64) {
+// expand appends the terminals that a part calls, all streams in a row, and tells where
+// each of these ends; nil if there are too many.
+func (u *united) expand(part int, seq []uint32) ([]uint32, []uint64) {
 	streams := u.list[part].repeated()
 	sum := uint64(0)
+	var ends []uint64
 	for _, g := range streams {
 		if sum += g.Len(); sum > maxExpanded/uint64(len(u.list)) {
 			return nil, nil
 		}
 		ends = append(ends, sum)
 	}
-	seq = make([]uint32, 0, sum)
+	seq = slices.Grow(seq, int(sum))
+	if seq == nil { // of no calls
+		seq = []uint32{}
+	}
 	for _, g := range streams {
-		seq = slices.AppendSeq(seq, g.All())
+		seq = g.Expand(seq)
 	}
 	return seq, ends
 }
@@ -175,29 +179,28 @@ func (u *united) ranks(j *class) {
 
 // values returns the values of the united terminals for all members.
 func (u *united) values(sh *shape) values {
-	v := values{nums: make([]uint32, sh.width)}
-	known := make(map[string]uint32)
-	cols := make([]uint32, len(u.list)) // of each part
-	var key, before []byte
-	for at, p := range sh.places() {
-		key = key[:0]
-		for k := range u.list {
-			part := &u.list[k]
-			cols[k] = part.class.values.nums[part.at(int(u.terminals[p.terminal][k]), p.value)]
-			key = wire.AppendUint32(key, cols[k])
+	places := sh.places()
+	v := values{nums: make([]uint32, sh.width)} // by place: column as told apart so far
+	var pairs pairing
+	for k := range u.list {
+		part, from := &u.list[k], u.from[k]
+		nums := part.class.values.nums
+		pairs.reset()
+		for at, p := range places {
+			v.nums[at], _ = pairs.number(v.nums[at], nums[part.at(int(from[p.terminal]), p.value)])
 		}
-		if at > 0 && string(key) == string(before) {
-			v.nums[at] = v.nums[at-1]
+	}
+	cols := make([]uint32, len(u.list)) // of each part
+	for at, n := range v.nums {
+		if int(n) < len(v.cols) {
 			continue
 		}
-		n, ok := known[string(key)]
-		if !ok {
-			n = uint32(len(v.cols))
-			known[string(key)] = n
-			v.cols = append(v.cols, u.column(cols))
+		p := places[at]
+		for k := range u.list {
+			part := &u.list[k]
+			cols[k] = part.class.values.nums[part.at(int(u.from[k][p.terminal]), p.value)]
 		}
-		v.nums[at] = n
-		key, before = before, key
+		v.cols = append(v.cols, u.column(cols))
 	}
 	return v
 }
@@ -236,38 +239,56 @@ func (u *united) column(from []uint32) column.Column {
 	return c
 }
 
-// times shares out what is known of the terminals that were split, in
-// proportion to the calls. The last share is what is left.
+// times shares out what is known of the terminals that were split, in proportion to the
+// calls; the last share is what is left. What many terminals share is not split.
 func (u *united) times(j *class) {
-	j.times = make([]trace.Times, len(u.terminals))
+	sh := j.shape()
+	j.times = make([]summary, sh.summaries)
+	shared := make([]int, sh.summaries) // by how many terminals
+	for _, n := range sh.summary {
+		shared[n]++
+	}
 	type share struct{ part, terminal int }
-	shares := make(map[*class][][]share)
+	parts := make(map[*class][]int)
 	var order []*class
 	for i := range u.list {
 		c := u.list[i].class
-		if shares[c] == nil {
-			shares[c] = make([][]share, len(c.times))
+		if parts[c] == nil {
 			order = append(order, c)
 		}
-		for n, from := range u.terminals {
-			shares[c][from[i]] = append(shares[c][from[i]], share{i, n})
-		}
+		parts[c] = append(parts[c], i)
 	}
 	for _, c := range order {
-		for t, list := range shares[c] {
-			whole, left, calls := c.times[t], c.times[t], uint64(0)
-			weight := func(s share) uint64 { return u.calls[s.terminal] * uint64(len(u.list[s.part].members)) }
+		own := c.shape()
+		shares := make([][]share, own.summaries)
+		whole := make([]int32, own.summaries) // summary that takes the whole, above it by one
+		for _, i := range parts[c] {
+			for n, t := range u.from[i] {
+				from, into := own.summary[t], sh.summary[n]
+				if shared[into] > 1 {
+					whole[from] = into + 1
+					continue
+				}
+				shares[from] = append(shares[from], share{i, n})
+			}
+		}
+		for from, into := range whole {
+			if into > 0 {
+				j.times[into-1].merge(&c.times[from])
+			}
+		}
+		weight := func(s share) uint64 { return u.calls[s.terminal] * uint64(len(u.list[s.part].members)) }
+		for t, list := range shares {
+			left, calls := c.times[t], uint64(0)
 			for _, s := range list {
 				calls += weight(s)
 			}
 			for i, s := range list {
-				d, g := left.Duration, left.Gap
+				p := left
 				if i < len(list)-1 {
-					d, g = whole.Duration.Part(weight(s), calls), whole.Gap.Part(weight(s), calls)
-					left.Duration, left.Gap = left.Duration.Minus(d), left.Gap.Minus(g)
+					p = c.times[t].part(weight(s), calls, &left)
 				}
-				j.times[s.terminal].Duration.Merge(d)
-				j.times[s.terminal].Gap.Merge(g)
+				j.times[sh.summary[s.terminal]].merge(&p)
 			}
 		}
 	}

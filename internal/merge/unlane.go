@@ -8,7 +8,6 @@ import (
 	"spoor/internal/signature"
 	"spoor/internal/track"
 	"spoor/internal/wire"
-	"spoor/trace"
 )
 
 // Values that go on in equal steps are a lane on the ranks where they do so for
@@ -66,21 +65,16 @@ func (c *class) evenly() []*class {
 	}
 	ranks := split([]column.Column{c.ranks}, parts, of)
 	counts, steps, cols := split(c.counts, parts, of), split(c.steps, parts, of), split(c.values.cols, parts, of)
-	pool := c.shape().pools()
-	whole := make([]trace.Times, len(c.times))
-	for t := range c.times {
-		whole[pool[t]].Duration.Merge(c.times[t].Duration)
-		whole[pool[t]].Gap.Merge(c.times[t].Gap)
-	}
-	left := slices.Clone(whole)
+	sh := c.shape()
+	left := slices.Clone(c.times)
 	calls := make([][]uint64, len(parts))
 	sum := make([]uint64, len(left))
 	for i := range parts {
 		calls[i] = make([]uint64, len(left))
 		for _, g := range parts[i].repeated() {
-			for t, n := range g.Counts(len(left)) {
-				calls[i][pool[t]] += n * uint64(len(parts[i].members))
-				sum[pool[t]] += n * uint64(len(parts[i].members))
+			for t, n := range g.Counts(len(sh.summary)) {
+				calls[i][sh.summary[t]] += n * uint64(len(parts[i].members))
+				sum[sh.summary[t]] += n * uint64(len(parts[i].members))
 			}
 		}
 	}
@@ -95,14 +89,11 @@ func (c *class) evenly() []*class {
 			d.totals, d.attached, d.hists = c.totals, c.attached, c.hists
 		}
 		if i < len(parts)-1 {
-			d.times = make([]trace.Times, len(left))
+			d.times = make([]summary, len(left))
 			for t := range left {
-				if sum[t] == 0 {
-					continue
+				if sum[t] > 0 {
+					d.times[t] = c.times[t].part(calls[i][t], sum[t], &left[t])
 				}
-				w := &whole[t]
-				d.times[t] = trace.Times{Duration: w.Duration.Part(calls[i][t], sum[t]), Gap: w.Gap.Part(calls[i][t], sum[t])}
-				left[t].Duration, left[t].Gap = left[t].Duration.Minus(d.times[t].Duration), left[t].Gap.Minus(d.times[t].Gap)
 			}
 		}
 		list = append(list, d)
@@ -220,7 +211,7 @@ func (u *unlaning) run(streams []*grammar.Grammar) *class {
 	d := &class{ranks: u.c.ranks, totals: u.c.totals, attached: u.c.attached, split: true}
 	d.take(&t)
 	d.values = u.values(d.decoded)
-	d.times = u.times()
+	d.setTimes(u.times())
 	d.uniteHists([]*class{u.c})
 	return d
 }
@@ -319,20 +310,21 @@ func sum(c *column.Column, add []int64) column.Column {
 
 // times shares out what is known of the old terminals, in proportion to the calls. The
 // last share is what is left.
-func (u *unlaning) times() []trace.Times {
+func (u *unlaning) times() []summary {
 	type share struct {
 		terminal int
 		calls    uint64
 	}
-	shares := make([][]share, len(u.c.times))
-	sums := make([]uint64, len(u.c.times))
+	before := u.c.byTerminal()
+	shares := make([][]share, len(before))
+	sums := make([]uint64, len(before))
 	for n, x := range u.terminals {
 		for old, calls := range x.calls {
 			shares[old] = append(shares[old], share{n, calls})
 			sums[old] += calls
 		}
 	}
-	list := make([]trace.Times, len(u.terminals))
+	list := make([]summary, len(u.terminals))
 	like, calls := make([]int, len(u.terminals)), make([]uint64, len(u.terminals))
 	for n, x := range u.terminals {
 		like[n] = u.sh.like[x.old]
@@ -341,16 +333,13 @@ func (u *unlaning) times() []trace.Times {
 		}
 	}
 	for old, of := range shares {
-		whole := &u.c.times[old]
-		left := trace.Times{Duration: whole.Duration, Gap: whole.Gap}
+		left := before[old]
 		for i, x := range of {
-			d, g := left.Duration, left.Gap
+			p := left
 			if i < len(of)-1 {
-				d, g = whole.Duration.Part(x.calls, sums[old]), whole.Gap.Part(x.calls, sums[old])
-				left.Duration, left.Gap = left.Duration.Minus(d), left.Gap.Minus(g)
+				p = before[old].part(x.calls, sums[old], &left)
 			}
-			list[x.terminal].Duration.Merge(d)
-			list[x.terminal].Gap.Merge(g)
+			list[x.terminal].merge(&p)
 		}
 	}
 	u.c.unpool(list, like, calls)

@@ -68,17 +68,12 @@ func (l *layout) at(terminal, value int) int { return l.start[terminal] + value*
 // single returns the values of one rank, given by place.
 func single(vals []int64) values {
 	v := values{nums: make([]uint32, len(vals))}
-	known := make(map[int64]uint32)
+	var known pairing
+	known.reset()
 	var list []int64
 	for i, x := range vals {
-		if i > 0 && x == vals[i-1] {
-			v.nums[i] = v.nums[i-1]
-			continue
-		}
-		n, ok := known[x]
+		n, ok := known.number(uint32(x>>32), uint32(x))
 		if !ok {
-			n = uint32(len(list))
-			known[x] = n
 			list = append(list, x)
 		}
 		v.nums[i] = n
@@ -151,10 +146,7 @@ func (v *values) append(b []byte) []byte {
 		}
 		b = v.cols[i].AppendRuns(append(b, varies))
 	}
-	var nums column.Column
-	for _, n := range v.nums {
-		nums.Append(int64(n))
-	}
+	nums := column.OfNumbers(v.nums)
 	return nums.AppendRuns(b)
 }
 
@@ -202,13 +194,17 @@ func decodeValues(r *wire.Reader, width, n int) values {
 	}
 	v.nums = make([]uint32, 0, width)
 	next := int64(0)
-	for x := range nums.All() {
-		if x < 0 || x > next || x >= int64(len(v.cols)) {
-			r.Fail("column %d of %d", x, len(v.cols))
-			return v
+	for _, run := range nums.Runs() {
+		x := run.Start
+		for range run.Count {
+			if x < 0 || x > next || x >= int64(len(v.cols)) {
+				r.Fail("column %d of %d", x, len(v.cols))
+				return v
+			}
+			next = max(next, x+1)
+			v.nums = append(v.nums, uint32(x))
+			x += run.Stride
 		}
-		next = max(next, x+1)
-		v.nums = append(v.nums, uint32(x))
 	}
 	if next != int64(len(v.cols)) {
 		r.Fail("%d columns, %d of them used", len(v.cols), next)

@@ -1,0 +1,51 @@
+package grammar
+
+// Expand appends the sequence to list. What a rule stands for is worked out once and
+// copied from then on; All takes a step for each terminal, but no memory.
+func (g *Grammar) Expand(list []uint32) []uint32 {
+	if len(g.Rules) == 0 {
+		return list
+	}
+	type place struct {
+		rule  int32
+		at    int
+		begin int  // of the rule's terminals in the list
+		once  bool // the rule at hand stands there once
+	}
+	type span struct{ begin, end int }
+	known := make([]span, len(g.Rules)) // of rules that are over
+	over := make([]bool, len(g.Rules))
+	stack := []place{{begin: len(list)}}
+	for {
+		p := &stack[len(stack)-1]
+		body := g.Rules[p.rule]
+		if p.at == len(body) {
+			known[p.rule], over[p.rule] = span{p.begin, len(list)}, true
+			if stack = stack[:len(stack)-1]; len(stack) == 0 {
+				return list
+			}
+			continue
+		}
+		s := body[p.at]
+		if s.ID >= 0 {
+			for range s.Count {
+				list = append(list, uint32(s.ID))
+			}
+			p.at++
+			continue
+		}
+		if !over[-s.ID] {
+			p.once = true
+			stack = append(stack, place{rule: -s.ID, begin: len(list)})
+			continue
+		}
+		of, times := known[-s.ID], s.Count
+		if p.once {
+			times--
+		}
+		p.at, p.once = p.at+1, false
+		for range times {
+			list = append(list, list[of.begin:of.end]...)
+		}
+	}
+}
