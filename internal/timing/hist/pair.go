@@ -35,7 +35,7 @@ type Front struct {
 	left    int32                   // pairs of samples that may be counted before a histogram is balanced
 	times   [waitingRoom]uint64     // that wait, those of the first histogram in the lower halves
 	due     int32                   // left when the histograms were told last
-	bounds  [DefaultBins - 1]uint64 // see lane
+	bounds  [DefaultBins - 1]uint64 // see laneOver
 	tallies [2][DefaultBins]tally
 }
 
