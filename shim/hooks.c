@@ -12,19 +12,15 @@
 #define _GNU_SOURCE
 #include "hooks.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "calls.h"
 #include "flavour.h"
+#include "plugin.h"
 #include "runtime.h"
-#include "spoor_plugin.h"
 #include "stack.h"
 
 #define MAX_DEPTH 16
@@ -40,13 +36,6 @@ struct sp_hooks {
 	int64_t number[SP_MAX_VALUES * 2];
 	struct sp_counters counters;
 };
-
-static struct {
-	int (*init)(const spoor_api *);
-	void (*pre)(const spoor_call *);
-	void (*post)(const spoor_call *);
-	void (*fini)(void);
-} plugin;
 
 static int counting;
 
@@ -89,7 +78,7 @@ int32_t sp_value_name(const char *name)
 	return id;
 }
 
-/* ---- what a plugin may ask ---- */
+/* ---- values ---- */
 
 static __thread struct sp_hooks *current __attribute__((tls_model("initial-exec")));
 
@@ -108,110 +97,7 @@ static void attach(const spoor_call *call, int32_t value, int64_t number)
 		sp_attach(current, value, number);
 }
 
-/* A function's parameters: name, kind, name, kind, …, each with its NUL. */
-static const char *param(const spoor_call *call, int32_t index, int kind)
-{
-	if (!call || index < 0 || index >= call->nparams)
-		return NULL;
-	const char *p = sp_params + sp_params_at[call->function];
-	for (int i = 0; i < index * 2 + kind; i++)
-		p += strlen(p) + 1;
-	return p;
-}
-
-static const char *param_name(const spoor_call *call, int32_t index)
-{
-	return param(call, index, 0);
-}
-
-static const char *param_kind(const spoor_call *call, int32_t index)
-{
-	return param(call, index, 1);
-}
-
-static int32_t find_param(const spoor_call *call, const char *name)
-{
-	for (int32_t i = 0; name && i < call->nparams; i++)
-		if (strcmp(param(call, i, 0), name) == 0)
-			return i;
-	return -1;
-}
-
-static spoor_api api;
-
-/* ---- loading ---- */
-
-static sigjmp_buf crashed;
-static __thread int may_crash __attribute__((tls_model("initial-exec")));
-static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-#define DEADLY (int)(sizeof deadly / sizeof *deadly)
-static struct sigaction before[DEADLY];
-
-static void crash(int signal, siginfo_t *info, void *context)
-{
-	(void)info;
-	(void)context;
-	if (may_crash)
-		siglongjmp(crashed, signal);
-	/* another thread's own trouble: as it would have been */
-	for (int i = 0; i < DEADLY; i++)
-		if (deadly[i] == signal)
-			sigaction(signal, &before[i], NULL);
-}
-
-/* Load the plugin and call its init. What is wrong stands in `why` then. */
-static int load(const char *path, char *why, size_t room)
-{
-	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!h) {
-		const char *text = dlerror();
-		snprintf(why, room, "%s", text ? text : path);
-		return 0;
-	}
-	*(void **)&plugin.init = dlsym(h, "spoor_init");
-	*(void **)&plugin.pre = dlsym(h, "spoor_pre");
-	*(void **)&plugin.post = dlsym(h, "spoor_post");
-	*(void **)&plugin.fini = dlsym(h, "spoor_fini");
-	if (!plugin.init || (!plugin.pre && !plugin.post)) {
-		snprintf(why, room, "%s has no %s", path, plugin.init ? "spoor_pre and no spoor_post" : "spoor_init");
-		return 0;
-	}
-	int rc = plugin.init(&api);
-	if (rc != 0) {
-		snprintf(why, room, "%s: spoor_init returned %d", path, rc);
-		return 0;
-	}
-	return 1;
-}
-
-static int load_safely(const char *path, char *why, size_t room)
-{
-	struct sp_thread *t = &sp_self;
-	struct sigaction guard = {.sa_flags = SA_SIGINFO | SA_NODEFER};
-	volatile int ok = 0;
-	guard.sa_sigaction = crash;
-	for (int i = 0; i < DEADLY; i++)
-		sigaction(deadly[i], &guard, &before[i]);
-	uint32_t depth = t->depth, busy = t->busy;
-	t->depth++;
-	t->busy++;
-	t->hooked++;
-	int signal = sigsetjmp(crashed, 1);
-	if (signal == 0) {
-		may_crash = 1;
-		ok = load(path, why, room);
-	} else {
-		snprintf(why, room, "%s: spoor_init died of signal %d (%s)", path, signal, strsignal(signal));
-		pthread_mutex_init(&names_lock, NULL);
-	}
-	may_crash = 0;
-	t->hooked--;
-	t->depth = depth;
-	t->busy = busy;
-	for (int i = 0; i < DEADLY; i++)
-		sigaction(deadly[i], &before[i], NULL);
-	return ok;
-}
+/* ---- start and end ---- */
 
 /* Say what is wrong once for all ranks where rank 0 has the same trouble. */
 static void complain(int failed, const char *why, const char *then)
@@ -236,14 +122,9 @@ void sp_hooks_start(void)
 		hooks |= ok;
 	}
 	if (path && *path) {
-		api = (spoor_api){
-			.abi = SPOOR_PLUGIN_ABI, .size = sizeof api, .rank = sp_run.rank, .ranks = sp_run.ranks,
-			.ticks_per_ns = sp_run.ticks_per_ns, .ticks = sp_ticks, .value = sp_value_name, .attach = attach,
-			.find = find_param, .name = param_name, .kind = param_kind,
-		};
-		int ok = load_safely(path, why, sizeof why);
-		if (!ok)
-			memset(&plugin, 0, sizeof plugin);
+		int ok = sp_plugin_load(path, attach, why, sizeof why);
+		if (!ok) /* it may have died while it asked for a name */
+			pthread_mutex_init(&names_lock, NULL);
 		complain(!ok, why, "recording without the plugin");
 		hooks |= ok;
 	}
@@ -255,14 +136,14 @@ void sp_hooks_finish(void)
 {
 	struct sp_thread *t = &sp_self;
 	__atomic_fetch_and(&sp_extra, ~SP_HOOKS, __ATOMIC_SEQ_CST);
-	if (!plugin.fini)
+	if (!sp_plugin.fini)
 		return;
 	t->depth++;
 	t->hooked++;
-	plugin.fini();
+	sp_plugin.fini();
 	t->hooked--;
 	t->depth--;
-	plugin.fini = NULL;
+	sp_plugin.fini = NULL;
 }
 
 void sp_hooks_thread_ends(struct sp_thread *t)
@@ -340,10 +221,10 @@ void sp_hooks_started(unsigned id, const int64_t *params, uint64_t begin)
 		return;
 	}
 	h->n = 0;
-	if (plugin.post) {
+	if (sp_plugin.post) {
 		spoor_call call = call_of(t, id, params, begin);
 		call.returned = 1;
-		call_plugin(t, h, plugin.post, &call);
+		call_plugin(t, h, sp_plugin.post, &call);
 	}
 	tell_values(t, h, 0, sp_ticks() - begin);
 	if (counting)
@@ -367,9 +248,9 @@ static void hooks_before(struct sp_thread *t, unsigned id, const int64_t *params
 	h->call[t->depth].first = h->n;
 	if (counting)
 		sp_counters_before(&h->counters, h);
-	if (plugin.pre) {
+	if (sp_plugin.pre) {
 		spoor_call call = call_of(t, id, params, begin);
-		call_plugin(t, h, plugin.pre, &call);
+		call_plugin(t, h, sp_plugin.pre, &call);
 	}
 	h->call[t->depth].spent = 1;
 	int n = h->n;
@@ -389,11 +270,11 @@ void sp_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, co
 	struct sp_hooks *h = t->hooks;
 	if (!(__atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE) & SP_HOOKS) || !h || t->depth >= MAX_DEPTH || !h->call[t->depth].spent)
 		return;
-	if (plugin.post) {
+	if (sp_plugin.post) {
 		spoor_call call = call_of(t, id, params, now);
 		call.result = result;
 		call.returned = 1;
-		call_plugin(t, h, plugin.post, &call);
+		call_plugin(t, h, sp_plugin.post, &call);
 	}
 	h->call[t->depth].spent = now;
 	t->after = t->depth + 1;

@@ -3,15 +3,17 @@ package gen
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
 
-//go:embed c/runtime.h c/runtime.c
+//go:embed c/*.h c/*.c
 var runtime embed.FS
 
 // with adds options for all compilations. Open MPI hides what MPI-3 removed,
@@ -44,12 +46,16 @@ func Build(mpicc, dir string) (library string, err error) {
 		return "", err
 	}
 	files := map[string]string{"calls.c": code, "weak.h": EmitWeak(symbols)}
-	for _, name := range []string{"runtime.h", "runtime.c"} {
-		text, err := runtime.ReadFile("c/" + name)
+	written, err := runtime.ReadDir("c")
+	if err != nil {
+		return "", err
+	}
+	for _, f := range written {
+		text, err := runtime.ReadFile("c/" + f.Name())
 		if err != nil {
 			return "", err
 		}
-		files[name] = string(text)
+		files[f.Name()] = string(text)
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -62,9 +68,13 @@ func Build(mpicc, dir string) (library string, err error) {
 		"-Wno-deprecated-declarations", "-fno-strict-aliasing", "-pthread", "-I"+dir)
 	library = filepath.Join(dir, "liboracle.so")
 	link := []string{"-shared", "-pthread", "-o", library}
-	for _, name := range []string{"calls", "runtime"} {
-		object := filepath.Join(dir, name+".o")
-		if _, err := run(mpicc, append(flags[:len(flags):len(flags)], filepath.Join(dir, name+".c"), "-o", object)...); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		base, ok := strings.CutSuffix(name, ".c")
+		if !ok {
+			continue
+		}
+		object := filepath.Join(dir, base+".o")
+		if _, err := run(mpicc, append(flags[:len(flags):len(flags)], filepath.Join(dir, name), "-o", object)...); err != nil {
 			return "", err
 		}
 		link = append(link, object)

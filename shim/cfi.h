@@ -1,0 +1,30 @@
+/* cfi.h: what the call frame information of a function says of one place in it. */
+#ifndef SPOOR_CFI_H
+#define SPOOR_CFI_H
+
+#include "unwind.h"
+
+/* Numbers of registers in it; below zero where it is not read. */
+#if defined(__x86_64__)
+#define REG_SP 7
+#define REG_FP 6
+#define REG_RA 16
+#elif defined(__aarch64__)
+#define REG_SP 31
+#define REG_FP 29
+#define REG_RA 30
+#else
+#define REG_SP -1
+#define REG_FP -2
+#define REG_RA -3
+#endif
+
+#pragma GCC visibility push(hidden)
+
+/* Fill in the rule of the instruction before pc from the function's FDE; 0 if that is
+   no simple matter. */
+int sp_cfi_rule(uint64_t pc, const uint8_t *fde, uint64_t function, struct sp_rule *rule);
+
+#pragma GCC visibility pop
+
+#endif
