@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 
 	"spoor/internal/pack"
@@ -21,7 +22,7 @@ type histograms struct {
 	bins int
 	rank int32
 
-	heads  []*front     // by terminal: a list of fronts; in path mode, the one used last stands first
+	heads  []head       // by terminal
 	fronts []*front     // by number
 	pairs  []*hist.Pair // the same
 	places []uint32     // by terminal: number of its function and site, in path mode
@@ -29,19 +30,32 @@ type histograms struct {
 	room   []front // to be handed out
 }
 
-// A front takes in the times of calls after a place. It is seven lines of memory, of which a
-// call needs one or two and another four or five now and then, where the two histograms and two
-// summaries are in twenty. It has no pointers, so that the garbage collector leaves it alone.
-type front struct {
-	from   uint32 // number of the place + 1; 0: the stream's first call, or not told apart
-	next   uint32 // number of the next of the list + 1
-	number uint32
-	hist.Front
-	_ [40]byte
+// A head is a terminal's list of fronts; in path mode, the one used last stands first.
+type head struct {
+	from    uint32 // that of the first front, or nowhere
+	waiting uint32 // its times that wait
+	first   *front
 }
 
-// nobody stands for no front in next.
-const nobody = 0
+// A front takes in the times of calls after a place. Some times wait, then all are counted at
+// once: so a call needs its terminal's head, which has few neighbours, and one line of memory,
+// where what counts is in another five and the two histograms and two summaries in twenty. It
+// has no pointers, so that the garbage collector leaves it alone.
+type front struct {
+	times   [manyWaiting]uint64 // see hist.Two
+	from    uint32              // number of the place + 1; 0: the stream's first call, or not told apart
+	next    uint32              // number of the next of the list + 1
+	number  uint32
+	waiting uint32 // its times that wait, unless it is the first of the list
+	hist.Front
+	_ [24]byte
+}
+
+const (
+	manyWaiting = 32             // times that wait at most
+	nobody      = 0              // no front, in next
+	nowhere     = math.MaxUint32 // no place at all, in from
+)
 
 type place struct {
 	call uint16
@@ -65,8 +79,10 @@ func (h *histograms) add(n, prev uint32, duration, gap uint64) {
 	if h.path {
 		from = h.place(prev)
 	}
-	if int(n) < len(h.heads) {
-		if f := h.heads[n]; f != nil && f.from == from && f.Add(duration, gap) {
+	if both, ok := hist.Two(duration, gap); ok && int(n) < len(h.heads) {
+		if d := &h.heads[n]; d.from == from && d.waiting < manyWaiting {
+			d.first.times[d.waiting] = both
+			d.waiting++
 			return
 		}
 	}
@@ -77,13 +93,26 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 	if int(n) >= len(h.heads) {
 		h.grow()
 	}
-	f := h.heads[n]
-	if f == nil || f.from != from {
-		f = h.find(n, from)
+	d := &h.heads[n]
+	if d.from != from {
+		h.find(d, from)
 	}
-	if !f.Add(duration, gap) {
-		h.pairs[f.number].Add(&f.Front, duration, gap)
+	both, ok := hist.Two(duration, gap)
+	if !ok || d.waiting == manyWaiting {
+		h.count(d.first, d.waiting)
+		d.waiting = 0
 	}
+	if !ok {
+		h.pairs[d.first.number].Add(&d.first.Front, duration, gap)
+		return
+	}
+	d.first.times[d.waiting] = both
+	d.waiting++
+}
+
+// count counts the times of a front that wait.
+func (h *histograms) count(f *front, waiting uint32) {
+	h.pairs[f.number].AddAll(&f.Front, f.times[:waiting])
 }
 
 // place is what fronts call the place of a terminal.
@@ -113,8 +142,14 @@ func (c *Capture) settleTimes() {
 
 func (h *histograms) settle() {
 	for n := range h.heads {
+		d := &h.heads[n]
+		if d.first != nil {
+			d.first.waiting, d.waiting = d.waiting, 0
+		}
 		times := h.sigs.Times(uint32(n))
 		for f := range h.of(n) {
+			h.count(f, f.waiting)
+			f.waiting = 0
 			duration, gap := h.pairs[f.number].Settle(&f.Front)
 			times.Duration.Merge(duration)
 			times.Gap.Merge(gap)
@@ -125,7 +160,7 @@ func (h *histograms) settle() {
 // of yields the fronts of a terminal.
 func (h *histograms) of(n int) iter.Seq[*front] {
 	return func(yield func(*front) bool) {
-		for f := h.heads[n]; f != nil && yield(f); {
+		for f := h.heads[n].first; f != nil && yield(f); {
 			f = h.after(f)
 		}
 	}
@@ -139,41 +174,47 @@ func (h *histograms) after(f *front) *front {
 	return h.fronts[f.next-1]
 }
 
-// find moves the front of a place to the beginning of its terminal's list, a new one if
+// find moves the front of a place to the beginning of a terminal's list, a new one if
 // there is none.
-func (h *histograms) find(n, from uint32) *front {
+func (h *histograms) find(d *head, from uint32) {
 	var before *front
-	for f := h.heads[n]; f != nil; before, f = f, h.after(f) {
+	for f := d.first; f != nil; before, f = f, h.after(f) {
 		if f.from == from {
 			before.next = f.next // it is not the first
-			f.next, h.heads[n] = h.heads[n].number+1, f
-			return f
+			h.lead(d, f)
+			return
 		}
 	}
-	return h.put(n, from, hist.NewPair(h.bins, h.rank))
+	h.put(d, from, hist.NewPair(h.bins, h.rank))
 }
 
 // put makes a front for a pair and lets it be the first of a terminal's list.
-func (h *histograms) put(n, from uint32, p *hist.Pair) *front {
-	const many = 18 // two pages
+func (h *histograms) put(d *head, from uint32, p *hist.Pair) {
+	const many = 14 // two pages
 	if len(h.room) == 0 {
 		h.room = make([]front, many)
 	}
 	f := &h.room[0]
 	h.room = h.room[1:]
 	f.from, f.number = from, uint32(len(h.pairs))
-	if first := h.heads[n]; first != nil {
-		f.next = first.number + 1
-	}
-	h.heads[n] = f
 	h.fronts, h.pairs = append(h.fronts, f), append(h.pairs, p)
-	return f
+	h.lead(d, f)
+}
+
+// lead lets a front that is in no list be the first of a terminal's.
+func (h *histograms) lead(d *head, f *front) {
+	f.next = nobody
+	if d.first != nil {
+		d.first.waiting = d.waiting
+		f.next = d.first.number + 1
+	}
+	*d = head{f.from, f.waiting, f}
 }
 
 // grow makes place for all terminals that there are now.
 func (h *histograms) grow() {
 	for n := len(h.heads); n < h.sigs.Len(); n++ {
-		h.heads = append(h.heads, nil)
+		h.heads = append(h.heads, head{from: nowhere})
 		if !h.path {
 			continue
 		}
@@ -218,7 +259,7 @@ func (h *histograms) load(r *pack.Reader) {
 			if r.Err() != nil {
 				return
 			}
-			h.put(uint32(i), from, p)
+			h.put(&h.heads[i], from, p)
 		}
 	}
 }

@@ -23,24 +23,18 @@ func NewPair(bins int, rank int32) *Pair {
 	return p
 }
 
-// A Front takes in the samples of a pair of histograms. A few wait in two lines of memory, so
-// that a program which makes many distinct calls in turn finds these near. Then they are counted,
-// until the bins are to be balanced: bounds stay until then, so whole numbers in a few lines of memory
-// will do, a tally for each bin. Nothing is lost by that; sums of samples and of their squares are exact.
+// A Front counts the samples of a pair of histograms until the bins are to be balanced.
+// Until then bounds stay, so whole numbers in a few lines of memory will do: a tally for
+// each bin. Nothing is lost by that; sums of samples and of their squares are exact.
 //
 // The zero value is the front of any pair, which has no pointers and can be one of many
-// in a slice. It counts for histograms of up to DefaultBins bins; samples of others only wait.
+// in a slice. It is for histograms of up to DefaultBins bins; it counts no sample of others.
 type Front struct {
-	waiting uint32
 	left    int32                   // pairs of samples that may be counted before a histogram is balanced
-	times   [waitingRoom]uint64     // that wait, those of the first histogram in the lower halves
-	due     int32                   // left when the histograms were told last
+	due     int32                   // the same, when the histograms were told last
 	bounds  [DefaultBins - 1]uint64 // see laneOver
 	tallies [2][DefaultBins]tally
 }
-
-// waitingRoom is as many as fill two lines with what histograms of calls have before a Front.
-const waitingRoom = 13
 
 // A tally is what a Front knows of a bin.
 type tally struct {
@@ -64,40 +58,23 @@ const (
 	laneBits = laneOver | laneOver<<32
 )
 
-// Add puts in a sample of each histogram. If it returns false, it has not, and Pair.Add must.
-func (f *Front) Add(a, b uint64) bool {
-	n := f.waiting
-	if (a|b)>>32 != 0 || n >= waitingRoom {
-		return false
-	}
-	f.times[n] = a | b<<32
-	f.waiting = n + 1
-	return true
-}
+// Two returns a sample of each histogram as AddAll takes them, if both are of 32 bits.
+func Two(a, b uint64) (both uint64, ok bool) { return a | b<<32, (a|b)>>32 == 0 }
 
-// Add puts in a sample of each histogram, which the front has not taken.
-func (p *Pair) Add(f *Front, a, b uint64) {
-	p.takeIn(f)
-	if !f.Add(a, b) {
-		p.add(f, a, b)
-	}
-}
-
-// takeIn puts in what waits.
-func (p *Pair) takeIn(f *Front) {
-	list := f.times[:f.waiting]
-	f.waiting = 0
+// AddAll puts in samples of each histogram, as Two makes them. Many at a time are quicker
+// than one by one, for which all this would come from farther memory.
+func (p *Pair) AddAll(f *Front, samples []uint64) {
 	for {
-		n := f.count(list)
-		if n == len(list) {
+		n := f.count(samples)
+		if n == len(samples) {
 			return
 		}
-		p.add(f, uint64(uint32(list[n])), list[n]>>32)
-		list = list[n+1:]
+		p.Add(f, uint64(uint32(samples[n])), samples[n]>>32)
+		samples = samples[n+1:]
 	}
 }
 
-// count counts samples that waited. It returns how many; the next one is none for a tally.
+// count counts samples. It returns how many; the next one is none for a tally.
 func (f *Front) count(list []uint64) int {
 	const tooLarge = math.MaxUint32 &^ (1<<sampleBits - 1)
 	done := min(len(list), int(f.left))
@@ -124,8 +101,8 @@ func (f *Front) count(list []uint64) int {
 	return done
 }
 
-// add puts in a sample of each histogram, and makes the front fit for what is like it.
-func (p *Pair) add(f *Front, a, b uint64) {
+// Add puts in a sample of each histogram, and makes the front fit for what is like it.
+func (p *Pair) Add(f *Front, a, b uint64) {
 	if p.fronted() {
 		if f.left <= 0 {
 			p.catchUp(f)
@@ -136,7 +113,7 @@ func (p *Pair) add(f *Front, a, b uint64) {
 				f.widen(0, &p.Hists[0], a)
 				f.widen(1, &p.Hists[1], b)
 			}
-			if f.count([]uint64{a | b<<32}) == 1 {
+			if both, _ := Two(a, b); f.count([]uint64{both}) == 1 {
 				return
 			}
 		}
@@ -157,7 +134,6 @@ func (p *Pair) add(f *Front, a, b uint64) {
 // it was called last. Merged, all it returned is exact; a single one may have extremes that
 // were there before.
 func (p *Pair) Settle(f *Front) (a, b timing.Stat) {
-	p.takeIn(f)
 	if p.fronted() {
 		if p.fold(f); f.left <= 0 {
 			p.catchUp(f)

@@ -26,6 +26,12 @@ func TestPair(t *testing.T) {
 		bins := rapid.IntRange(2, 7).Draw(t, "bins")
 		p, f := NewPair(bins, 4), new(Front)
 		var sums, want [2]timing.Stat
+		var waiting []uint64
+		room := rapid.IntRange(1, 40).Draw(t, "room")
+		flush := func() {
+			p.AddAll(f, waiting)
+			waiting = waiting[:0]
+		}
 		settle := func() {
 			a, b := p.Settle(f)
 			sums[0].Merge(a)
@@ -52,10 +58,14 @@ func TestPair(t *testing.T) {
 					v[i] += min(r.Uint64N(jitter), math.MaxUint64-v[i])
 					want[i].Add(v[i])
 				}
-				if !f.Add(v[0], v[1]) {
+				if both, ok := Two(v[0], v[1]); !ok {
+					flush()
 					p.Add(f, v[0], v[1])
+				} else if waiting = append(waiting, both); len(waiting) == room {
+					flush()
 				}
 			}
+			flush()
 			switch rapid.IntRange(0, 2).Draw(t, "then") {
 			case 1:
 				settle()
@@ -85,9 +95,7 @@ func TestFront(t *testing.T) {
 		one := [2]*Hist{New(DefaultBins, 4), New(DefaultBins, 4)}
 		for at := range lists[0] {
 			a, b := lists[0][at], lists[1][at]
-			if !f.Add(a, b) {
-				p.Add(f, a, b)
-			}
+			p.Add(f, a, b)
 			one[0].Add(a)
 			one[1].Add(b)
 		}
@@ -117,11 +125,14 @@ func alike(t *testing.T, name string, got, want *Hist) {
 
 func TestPairDoesNotAllocate(t *testing.T) {
 	p, f := NewPair(DefaultBins, 0), new(Front)
-	r := rand.New(rand.NewPCG(1, 1))
+	r, list := rand.New(rand.NewPCG(1, 1)), make([]uint64, 32)
 	if n := testing.AllocsPerRun(5000, func() {
-		if v := r.Uint64N(1e6); !f.Add(v, v/2) {
-			p.Add(f, v, v/2)
+		for i := range list {
+			v := r.Uint64N(1e6)
+			list[i], _ = Two(v, v/2)
 		}
+		p.AddAll(f, list)
+		p.Add(f, r.Uint64(), r.Uint64())
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -164,11 +175,13 @@ func BenchmarkPair(b *testing.B) {
 				for i := range own {
 					own[i] = NewPair(DefaultBins, 0)
 				}
+				var waiting [pairs][]uint64
 				for i := range calls {
 					k := i % pairs
-					x, y := list[i*7%samples], list[i*13%samples]
-					if !fronts[k].Add(x, y) {
-						own[k].Add(&fronts[k], x, y)
+					both, _ := Two(list[i*7%samples], list[i*13%samples])
+					if waiting[k] = append(waiting[k], both); len(waiting[k]) == 32 || i >= calls-pairs {
+						own[k].AddAll(&fronts[k], waiting[k])
+						waiting[k] = waiting[k][:0]
 					}
 				}
 				n += calls
