@@ -59,6 +59,7 @@ type folder struct {
 	lists  map[int][]*node
 	uses   map[int]int
 	key    []byte
+	out    []*node // of the last pass
 }
 
 func newFolder(label []int) *folder {
@@ -147,18 +148,18 @@ func (f *folder) appended(list []*node, more ...*node) []*node {
 // first, so that inner loops are whole when outer ones are looked for.
 func (f *folder) folded(list []*node) []*node {
 	for w := 1; w < len(list) && w <= maxWindow; w++ {
-		shorter := f.pass(list, w)
-		if len(shorter) < len(list) {
+		if shorter := f.pass(list, w); len(shorter) < len(list) {
+			list = slices.Clone(shorter)
 			w = 0 // what was too far apart may be close now
 		}
-		list = shorter
 	}
 	return list
 }
 
-// pass makes loops of bodies of w nodes, from left to right.
+// pass makes loops of bodies of w nodes, from left to right. What it returns holds
+// until the next pass: most find nothing, on a long list.
 func (f *folder) pass(list []*node, w int) []*node {
-	var out []*node
+	out := f.out[:0]
 	for i := 0; i < len(list); {
 		x := list[i]
 		last := len(out) - 1
@@ -191,6 +192,7 @@ func (f *folder) pass(list []*node, w int) []*node {
 			i++
 		}
 	}
+	f.out = out
 	return out
 }
 
