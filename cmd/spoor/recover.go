@@ -32,9 +32,10 @@ func newRecover() *cobra.Command {
 		Use:   "recover [flags] DIR...",
 		Short: "Make a trace of what a program left that crashed or was killed",
 		Long: `Read the records that the ranks of a program left that did not end together in
-MPI_Finalize, and write the trace of what they did until then. DIR is what "spoor run" left (PROGRAM.spoor.partial),
-a scratch directory, or process directories; those of a rank's other nodes can
-be copied to one place first. Some ranks may have finished.
+MPI_Finalize, and write the trace of what they did until then. DIR is what
+"spoor run" left (PROGRAM.spoor.partial), a scratch directory, or process
+directories; those of a rank's other nodes can be copied to one place first.
+Some ranks may have finished.
 
 For each rank, tell whether it reached MPI_Finalize, and if not, what its last
 call was: whether it crashed then, was killed, or called exit is not recorded.
