@@ -66,10 +66,6 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if o.Where == nil {
 		o.Where = func(s trace.Site) symbolise.Place { return symbolise.Place{Module: s.Module, Offset: s.Offset} }
 	}
-	name := func(s trace.Site) string {
-		p := o.Where(s)
-		return p.String()
-	}
 	s, err := summary.Of(r)
 	if err != nil {
 		return nil, err
@@ -79,26 +75,46 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		d.Title = d.File
 	}
 	s.File = d.File
-	if d.Imbalance, err = imbalance.Of(r, imbalance.Options{
-		All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
-	}); err != nil {
-		return nil, fmt.Errorf("imbalance: %w", err)
+	// The timeline looks at each call that has times of its own, as the imbalance does.
+	painted := make(chan error, 1)
+	go func() {
+		var err error
+		d.Timeline, err = timeline(r, s, o)
+		painted <- err
+	}()
+	err = d.tables(r, o)
+	if e := <-painted; err == nil && e != nil {
+		err = fmt.Errorf("timeline: %w", e)
 	}
-	d.Classes, d.Hosts = r.Classes(), len(s.Hosts)
-	if d.Flat, err = flat(r, o.Where, o); err != nil {
-		return nil, fmt.Errorf("flat profile: %w", err)
-	}
-	if d.Structure, err = structures(r, o.Where, o); err != nil {
-		return nil, fmt.Errorf("structure: %w", err)
-	}
-	if d.Matrix, err = layers(r, o); err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
-	}
-	if d.Timeline, err = timeline(r, s, o); err != nil {
-		return nil, fmt.Errorf("timeline: %w", err)
+	if err != nil {
+		return nil, err
 	}
 	d.cut()
 	return d, nil
+}
+
+// tables adds what stands above the timeline.
+func (d *Data) tables(r *trace.Reader, o Options) (err error) {
+	name := func(s trace.Site) string {
+		p := o.Where(s)
+		return p.String()
+	}
+	if d.Imbalance, err = imbalance.Of(r, imbalance.Options{
+		All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
+	}); err != nil {
+		return fmt.Errorf("imbalance: %w", err)
+	}
+	d.Classes, d.Hosts = r.Classes(), len(d.Summary.Hosts)
+	if d.Flat, err = flat(r, o.Where, o); err != nil {
+		return fmt.Errorf("flat profile: %w", err)
+	}
+	if d.Structure, err = structures(r, o.Where, o); err != nil {
+		return fmt.Errorf("structure: %w", err)
+	}
+	if d.Matrix, err = layers(r, o); err != nil {
+		return fmt.Errorf("matrix: %w", err)
+	}
+	return nil
 }
 
 // cut shortens what may be long.
