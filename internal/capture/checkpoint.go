@@ -36,7 +36,7 @@ const (
 	headBytes  = 24
 	tailBytes  = 4
 
-	smallState = 64 << 10  // states up to this size are written anew each time
+	smallState = 64 << 10  // states up to this size are written anew each time, with histograms up to twice that
 	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
 	manyChunks = 6         // and up to so many times its size
 )

@@ -48,7 +48,7 @@ type front struct {
 	number  uint32
 	waiting uint32 // its times that wait, unless it is the first of the list
 	hist.Front
-	_ [24]byte
+	_ [16]byte
 }
 
 const (

@@ -32,6 +32,7 @@ func NewPair(bins int, rank int32) *Pair {
 type Front struct {
 	left    int32                   // pairs of samples that may be counted before a histogram is balanced
 	due     int32                   // the same, when the histograms were told last
+	full    bool                    // all bins of both are in use
 	bounds  [DefaultBins - 1]uint64 // see laneOver
 	tallies [2][DefaultBins]tally
 }
@@ -78,15 +79,12 @@ func (p *Pair) AddAll(f *Front, samples []uint64) {
 func (f *Front) count(list []uint64) int {
 	const tooLarge = math.MaxUint32 &^ (1<<sampleBits - 1)
 	done := min(len(list), int(f.left))
-	bounds := f.bounds
 	for i, both := range list[:done] {
 		if both&(tooLarge|tooLarge<<32) != 0 {
 			done = i
 			break
 		}
-		// Where a time falls can't be foretold; counting bounds below it needs no branch.
-		above := (bounds[0]+both)&laneBits + (bounds[1]+both)&laneBits + (bounds[2]+both)&laneBits + (bounds[3]+both)&laneBits
-		x, y := &f.tallies[0][uint32(above)>>laneBit], &f.tallies[1][above>>(laneBit+32)]
+		x, y := f.tally(both)
 		a, b := uint64(uint32(both)), both>>32
 		if uint32(a)-x.least > x.span || uint32(b)-y.least > y.span {
 			done = i
@@ -101,6 +99,13 @@ func (f *Front) count(list []uint64) int {
 	return done
 }
 
+// tally returns where two samples belong, as Two makes them.
+func (f *Front) tally(both uint64) (a, b *tally) {
+	// Where a time falls can't be foretold; counting bounds below it needs no branch.
+	above := (f.bounds[0]+both)&laneBits + (f.bounds[1]+both)&laneBits + (f.bounds[2]+both)&laneBits + (f.bounds[3]+both)&laneBits
+	return &f.tallies[0][uint32(above)>>laneBit], &f.tallies[1][above>>(laneBit+32)]
+}
+
 // Add puts in a sample of each histogram, and makes the front fit for what is like it.
 func (p *Pair) Add(f *Front, a, b uint64) {
 	if p.fronted() {
@@ -108,12 +113,13 @@ func (p *Pair) Add(f *Front, a, b uint64) {
 			p.catchUp(f)
 		}
 		if (a|b)>>sampleBits == 0 {
-			full := p.Hists[0].full() && p.Hists[1].full()
-			if full {
-				f.widen(0, &p.Hists[0], a)
-				f.widen(1, &p.Hists[1], b)
+			both, _ := Two(a, b)
+			if f.full {
+				x, y := f.tally(both)
+				x.widen(uint32(a))
+				y.widen(uint32(b))
 			}
-			if both, _ := Two(a, b); f.count([]uint64{both}) == 1 {
+			if f.count([]uint64{both}) == 1 {
 				return
 			}
 		}
@@ -188,6 +194,7 @@ func (p *Pair) tell(f *Front) {
 func (p *Pair) begin(f *Front) {
 	f.left = min(p.Hists[0].left, p.Hists[1].left)
 	f.due = f.left
+	f.full = p.Hists[0].full() && p.Hists[1].full()
 }
 
 // load gives the front the bounds and ranges of a histogram's bins.
@@ -213,10 +220,9 @@ func (f *Front) load(i int, h *Hist) {
 	}
 }
 
-// widen makes a tally of h go as far as v, its next sample.
-func (f *Front) widen(i int, h *Hist, v uint64) {
-	t := &f.tallies[i][h.find(v)]
-	least, most := min(t.least, uint32(v)), max(t.least+t.span, uint32(v))
+// widen makes a tally go as far as v, its next sample.
+func (t *tally) widen(v uint32) {
+	least, most := min(t.least, v), max(t.least+t.span, v)
 	t.least, t.span = least, most-least
 }
 
