@@ -62,7 +62,6 @@ type checkpoints struct {
 	lives  int         // lives of segments that are saved
 	values []byte      // terminal, name and number of what was attached
 	times  []byte      // of each call, in order of counting, see noteTimes
-	taken  int         // bytes of times that histograms have, see takeTimes
 	steps  pack.Writer // calls of lanes, see signature.Note
 }
 
@@ -90,7 +89,6 @@ func (c *Capture) Checkpoint() {
 			s.log.flush()
 		}
 	}
-	c.takeTimes()
 	var err error
 	if k.chunks && k.end-k.state < max(manyChunks*k.state, fewChunks) {
 		err = c.saveChunk()
@@ -103,7 +101,6 @@ func (c *Capture) Checkpoint() {
 		c.giveUp()
 	}
 	k.keys, k.lives = c.sigs.Len(), len(c.lives.list)
-	k.taken = 0
 	k.times, k.values, k.steps.B = k.times[:0], k.values[:0], k.steps.B[:0]
 	for _, s := range c.streams {
 		s.terminals, s.lifeline.numbers = s.terminals[:0], s.lifeline.numbers[:0]
@@ -139,34 +136,6 @@ func (k *checkpoints) noteTimes(n, prev uint32, duration, gap uint64) {
 	}
 }
 
-// waiting is how many bytes of times histograms don't have yet.
-func (k *checkpoints) waiting() int { return len(k.times) - k.taken }
-
-// manyTimes is how many bytes of times may wait for histograms.
-const manyTimes = 32 << 10
-
-// takeTimes puts into histograms what noteTimes took down of late. Where there are so many
-// of them that checkpoints are chunks, a program that calls in disorder would wait for
-// another part of memory at each call, once the caches have been used for other things. All
-// at once that happens a few times for thousands of calls.
-func (c *Capture) takeTimes() {
-	k := &c.checkpoints
-	if c.hists == nil || k.waiting() == 0 {
-		return
-	}
-	for list := k.times[k.taken:]; len(list) > 0; {
-		if head := binary.LittleEndian.Uint64(list); head&isShort != 0 {
-			c.hists.add(shortTimes(head))
-			list = list[8:]
-			continue
-		}
-		t, size := nextTimes(list)
-		c.hists.add(t.n, t.prev, t.duration, t.gap)
-		list = list[size:]
-	}
-	k.taken = len(k.times)
-}
-
 // A counted call is what noteTimes was told of it.
 type counted struct {
 	n, prev       uint32
@@ -180,8 +149,7 @@ func nextTimes(list []byte) (t counted, size int) {
 	}
 	head := binary.LittleEndian.Uint64(list)
 	if head&isShort != 0 {
-		t.n, t.prev, t.duration, t.gap = shortTimes(head)
-		return t, 8
+		return counted{uint32(uint16(head) >> 1), uint32(uint16(head>>16)) - 1, head >> 32 & math.MaxUint16, head >> 48}, 8
 	}
 	t.n, t.prev = uint32(head)>>1, uint32(head&^isLong>>32)-1
 	switch {
@@ -194,10 +162,6 @@ func nextTimes(list []byte) (t counted, size int) {
 		return t, 24
 	}
 	return t, 0
-}
-
-func shortTimes(head uint64) (n, prev uint32, duration, gap uint64) {
-	return uint32(uint16(head) >> 1), uint32(uint16(head>>16)) - 1, head >> 32 & math.MaxUint16, head >> 48
 }
 
 const (
@@ -213,7 +177,7 @@ func (c *Capture) replayTimes(r *pack.Reader, times []byte) {
 			r.Fail("times of terminal %d after %d of %d, %d bytes", t.n, t.prev, known, len(times))
 			return
 		}
-		c.tally(t.n, t.prev, t.duration, t.gap)
+		c.count(t.n, t.prev, 0, t.gap, t.duration)
 		times = times[size:]
 	}
 }

@@ -26,9 +26,6 @@ func (c *Capture) Drain() error {
 	for _, s := range c.streams {
 		s.ring.SetDrained(s.pos)
 	}
-	if c.checkpoints.waiting() >= manyTimes {
-		c.takeTimes()
-	}
 	c.keep()
 	return nil
 }
@@ -291,19 +288,9 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 // count takes in the times of a call of terminal n after one of terminal prev.
 func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
 	duration := since(begin, ticks)
-	switch {
-	case c.checkpoints.chunks:
-		if c.checkpoints.noteTimes(n, prev, duration, gap); c.hists == nil {
-			c.sigs.Times(n).Add(duration, gap)
-		} // else see takeTimes
-	case c.hists != nil:
-		c.hists.add(n, prev, duration, gap)
-	default:
-		c.sigs.Times(n).Add(duration, gap)
+	if c.checkpoints.chunks {
+		c.checkpoints.noteTimes(n, prev, duration, gap)
 	}
-}
-
-func (c *Capture) tally(n, prev uint32, duration, gap uint64) {
 	if c.hists != nil {
 		c.hists.add(n, prev, duration, gap)
 	} else {

@@ -135,7 +135,6 @@ func (h *histograms) placeSlowly(n uint32) uint32 {
 // settleTimes brings everything up to date, the signatures' summaries as well.
 func (c *Capture) settleTimes() {
 	if c.hists != nil {
-		c.takeTimes()
 		c.hists.settle()
 	}
 }
