@@ -124,9 +124,7 @@ func New(cfg Config) (*Capture, error) {
 	}
 	c.may = c.mayLane
 	c.sigs.PromoteAfter = promoteAfter
-	if c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank); c.hists != nil {
-		c.checkpoints.small *= 2
-	}
+	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank)
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)

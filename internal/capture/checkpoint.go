@@ -36,7 +36,8 @@ const (
 	headBytes  = 24
 	tailBytes  = 4
 
-	smallState = 64 << 10  // states up to this size are written anew each time, with histograms up to twice that
+	smallState = 64 << 10  // states up to this size are written anew each time
+	smallHists = 64 << 10  // and up to so much more of histograms, while nothing else grows
 	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
 	manyChunks = 6         // and up to so many times its size
 )
@@ -52,6 +53,8 @@ type checkpoints struct {
 	buffer   []byte
 	rules    []byte // of a stream, to be used again
 	state    int64  // bytes of the newest state
+	hists    int64  // of these, of histograms
+	rest     int64  // the others
 	end      int64  // where the next chunk goes
 	written  uint64 // bytes, all in all
 
@@ -206,7 +209,12 @@ func (c *Capture) saveState() error {
 	k.current = next
 	k.state = int64(len(k.buffer))
 	k.end = k.state
+	rest := k.state - k.hists
 	k.chunks = k.state > k.small
+	if 8*rest <= 9*k.rest {
+		k.chunks = k.state > k.small+min(k.hists, smallHists)
+	}
+	k.rest = rest
 	return nil
 }
 

@@ -19,7 +19,9 @@ func (c *Capture) appendState(b []byte) []byte {
 	c.settleTimes()
 	c.sigs.Save(w)
 	if c.hists != nil {
+		before := len(w.B)
 		c.hists.save(w)
+		c.checkpoints.hists = int64(len(w.B) - before)
 	}
 	c.attached.save(w)
 	w.Uint(uint64(len(c.streams)))
