@@ -209,12 +209,11 @@ func (c *Capture) saveState() error {
 	k.current = next
 	k.state = int64(len(k.buffer))
 	k.end = k.state
-	rest := k.state - k.hists
-	k.chunks = k.state > k.small
-	if 8*rest <= 9*k.rest {
-		k.chunks = k.state > k.small+min(k.hists, smallHists)
+	small, rest := k.small, k.state-k.hists
+	if 8*rest <= 9*k.rest { // nothing else grows much
+		small += min(k.hists, smallHists)
 	}
-	k.rest = rest
+	k.chunks, k.rest = k.state > small, rest
 	return nil
 }
 

@@ -38,8 +38,7 @@ type head struct {
 }
 
 // A front takes in the times of calls after a place. Some times wait, then all are counted at
-// once: so a call needs its terminal's head, which has few neighbours, and one line of memory,
-// where what counts is in another five and the two histograms and two summaries in twenty. It
+// once: so a call needs its terminal's head and one line of memory, where what counts is in another five and the two histograms and two summaries in twenty. It
 // has no pointers, so that the garbage collector leaves it alone.
 type front struct {
 	times   [manyWaiting]uint64 // see hist.Two
@@ -123,6 +122,8 @@ func (h *histograms) place(n uint32) uint32 {
 	return h.placeSlowly(n)
 }
 
+// placeSlowly is apart, so that place can be inlined.
+//
 //go:noinline
 func (h *histograms) placeSlowly(n uint32) uint32 {
 	if n == signature.None {

@@ -7,13 +7,12 @@ import (
 	"spoor/internal/merge/mergetest"
 	"spoor/internal/track/tracktest"
 	"spoor/mpi"
+	"spoor/trace"
 )
 
-// Tests that find nothing are made as often as the program made them, with the same
-// words, and no sooner than due: by gaps, or on the line, where those that are behind it
-// come at once.
-func TestTestsInVain(t *testing.T) {
-	const tests = 2*repeatsAtOnce + 100
+// inVain is a program of one rank that tests a request so often before it waits for it.
+func inVain(t *testing.T, tests int) (*trace.Reader, *trace.Rank) {
+	t.Helper()
 	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.Irecv(1, 4, 0, 1)
@@ -27,6 +26,15 @@ func TestTestsInVain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r, k
+}
+
+// Tests that find nothing are made as often as the program made them, with the same
+// words, and no sooner than due: by gaps, or on the line, where those that are behind it
+// come at once.
+func TestTestsInVain(t *testing.T) {
+	const tests = 2*repeatsAtOnce + 100
+	r, k := inVain(t, tests)
 	var starts []int64 // since the end of MPI_Init
 	began, gaps := int64(0), int64(0)
 	for c, err := range k.Timed(0) {

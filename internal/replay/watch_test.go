@@ -62,19 +62,7 @@ func TestWatch(t *testing.T) {
 // The watch knows which of the calls that are made at one go is under way, and since when.
 func TestWatchInTheMidst(t *testing.T) {
 	const tests = repeatsAtOnce + 10
-	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
-		r.Begin()
-		r.Irecv(1, 4, 0, 1)
-		for range tests {
-			r.Call("MPI_Test", 2, 2, 0, 0)
-		}
-		r.Call("MPI_Wait", 3, 2, 0)
-		r.End()
-	})
-	k, err := r.Rank(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, k := inVain(t, tests)
 	f := &fake{now: 1e6, on: make(map[string]func(c *Call))}
 	p, err := New(r, k, f, mpi.MPICH, Options{Pace: PaceGaps})
 	if err != nil {
