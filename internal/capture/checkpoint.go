@@ -37,7 +37,7 @@ const (
 	tailBytes  = 4
 
 	smallState = 64 << 10  // states up to this size are written anew each time
-	smallHists = 64 << 10  // and up to so much more of histograms, while nothing else grows
+	smallHists = 64 << 10  // and up to so much more of histograms
 	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
 	manyChunks = 6         // and up to so many times its size
 )
@@ -54,7 +54,6 @@ type checkpoints struct {
 	rules    []byte // of a stream, to be used again
 	state    int64  // bytes of the newest state
 	hists    int64  // of these, of histograms
-	rest     int64  // the others
 	end      int64  // where the next chunk goes
 	written  uint64 // bytes, all in all
 
@@ -209,11 +208,7 @@ func (c *Capture) saveState() error {
 	k.current = next
 	k.state = int64(len(k.buffer))
 	k.end = k.state
-	small, rest := k.small, k.state-k.hists
-	if 8*rest <= 9*k.rest { // nothing else grows much
-		small += min(k.hists, smallHists)
-	}
-	k.chunks, k.rest = k.state > small, rest
+	k.chunks = k.state-min(k.hists, smallHists) > k.small
 	return nil
 }
 

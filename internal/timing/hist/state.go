@@ -9,12 +9,19 @@ import (
 	"spoor/internal/pack"
 )
 
-// Bytes that Save writes: of each histogram, of each bin besides ranks, and of those if
-// others than the histogram's own are among them.
+// Bytes that Save writes: of each histogram, of each bin besides ranks, with numbers of 32
+// bits or of 64, and of ranks if others than the histogram's own are among them.
 const (
-	headState = 13
-	binState  = 48
-	rankState = 8
+	headState   = 13
+	narrowState = 32
+	wideState   = 48
+	rankState   = 8
+)
+
+// What Save says of a histogram.
+const (
+	isOwn    = 1 << iota // no others were merged into it
+	isNarrow             // no number has more than 32 bits
 )
 
 var le = binary.LittleEndian
@@ -23,43 +30,58 @@ var le = binary.LittleEndian
 // histogram goes on exactly as h does. It is made for speed, as checkpoints are taken
 // every few thousand calls, and a program may have hundreds of histograms.
 //
-//	head = room u16, bins u16, left u16, every u16, rank i32, own u8, bin…, ranks… if not own
+//	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not own
+//	bin  = count, least, most, bound of 4 or 8 bytes, mean and m2 of 8
 func (h *Hist) Save(w *pack.Writer) {
 	h.settle()
-	own := true // no others were merged into it
+	flags, large := byte(isOwn), uint64(0)
 	for i := range h.bins {
-		own = own && h.bins[i].MinRank == h.rank && h.bins[i].MaxRank == h.rank
+		b := &h.bins[i]
+		large |= b.Count | b.Max
+		if b.MinRank != h.rank || b.MaxRank != h.rank {
+			flags = 0
+		}
 	}
-	size := headState + binState*len(h.bins)
-	if !own {
-		size += rankState * len(h.bins)
+	size := wideState
+	if large <= math.MaxUint32 {
+		flags |= isNarrow
+		size = narrowState
+	}
+	if flags&isOwn == 0 {
+		size += rankState
 	}
 	at := len(w.B)
-	w.B = slices.Grow(w.B, size)[:at+size]
+	w.B = slices.Grow(w.B, headState+size*len(h.bins))[:at+headState+size*len(h.bins)]
 	to := w.B[at:]
 	le.PutUint16(to[0:], uint16(cap(h.bins)))
 	le.PutUint16(to[2:], uint16(len(h.bins)))
 	le.PutUint16(to[4:], uint16(h.left))
 	le.PutUint16(to[6:], uint16(h.every))
 	le.PutUint32(to[8:], uint32(h.rank))
-	to[12] = 0
-	if own {
-		to[12] = 1
-	}
+	to[12] = flags
 	to = to[headState:]
 	for i := range h.bins {
 		b := &h.bins[i]
-		bin := (*[binState]byte)(to)
+		if flags&isNarrow != 0 {
+			bin := (*[narrowState]byte)(to)
+			le.PutUint64(bin[0:], b.Count|b.Min<<32)
+			le.PutUint64(bin[8:], b.Max|h.upto[i]<<32)
+			le.PutUint64(bin[16:], math.Float64bits(b.Mean))
+			le.PutUint64(bin[24:], math.Float64bits(b.m2))
+			to = to[narrowState:]
+			continue
+		}
+		bin := (*[wideState]byte)(to)
 		le.PutUint64(bin[0:], b.Count)
 		le.PutUint64(bin[8:], b.Min)
 		le.PutUint64(bin[16:], b.Max)
 		le.PutUint64(bin[24:], h.upto[i])
 		le.PutUint64(bin[32:], math.Float64bits(b.Mean))
 		le.PutUint64(bin[40:], math.Float64bits(b.m2))
-		to = to[binState:]
+		to = to[wideState:]
 	}
-	for i := range h.bins {
-		if !own {
+	if flags&isOwn == 0 {
+		for i := range h.bins {
 			le.PutUint32(to[0:], uint32(h.bins[i].MinRank))
 			le.PutUint32(to[4:], uint32(h.bins[i].MaxRank))
 			to = to[rankState:]
@@ -70,7 +92,7 @@ func (h *Hist) Save(w *pack.Writer) {
 // Load reads what Save wrote.
 func Load(r *pack.Reader) *Hist {
 	sizes, rank := r.Fixed(), int32(r.Uint32())
-	own := r.Byte() != 0
+	flags := r.Byte()
 	room, n := int(uint16(sizes)), int(uint16(sizes>>16))
 	if room < 2 || room > MaxBins || n > room {
 		r.Fail("%d of %d bins", n, room)
@@ -81,9 +103,13 @@ func Load(r *pack.Reader) *Hist {
 	if h.left < 1 || h.left > lastInterval || h.every < firstInterval || h.every > lastInterval {
 		r.Fail("bins are balanced after %d of %d samples", h.left, h.every)
 	}
+	number := r.Fixed
+	if flags&isNarrow != 0 {
+		number = func() uint64 { return uint64(r.Uint32()) }
+	}
 	for i := range n {
-		b := Bin{Count: r.Fixed(), Min: r.Fixed(), Max: r.Fixed()}
-		h.upto[i] = r.Fixed()
+		b := Bin{Count: number(), Min: number(), Max: number()}
+		h.upto[i] = number()
 		b.Mean, b.m2 = math.Float64frombits(r.Fixed()), math.Float64frombits(r.Fixed())
 		b.MinRank, b.MaxRank = h.rank, h.rank
 		const most = 1e100 // far above what 2^64 samples of 2^64 come to
@@ -95,7 +121,7 @@ func Load(r *pack.Reader) *Hist {
 		}
 		h.bins = append(h.bins, b)
 	}
-	if !own {
+	if flags&isOwn == 0 {
 		for i := range h.bins {
 			h.bins[i].MinRank, h.bins[i].MaxRank = int32(r.Uint32()), int32(r.Uint32())
 		}
