@@ -136,11 +136,19 @@ func (h *histograms) placeSlowly(n uint32) uint32 {
 // settleTimes brings everything up to date, the signatures' summaries as well.
 func (c *Capture) settleTimes() {
 	if c.hists != nil {
-		c.hists.settle()
+		c.hists.update((*hist.Pair).Settle)
 	}
 }
 
-func (h *histograms) settle() {
+// pauseTimes brings everything up to date but for what save writes as it is.
+func (c *Capture) pauseTimes() {
+	if c.hists != nil {
+		c.hists.update((*hist.Pair).Pause)
+	}
+}
+
+// update counts what waits, and moves the summaries that how returns to the signatures.
+func (h *histograms) update(how func(*hist.Pair, *hist.Front) (duration, gap timing.Stat)) {
 	for n := range h.heads {
 		d := &h.heads[n]
 		if d.first != nil {
@@ -150,7 +158,7 @@ func (h *histograms) settle() {
 		for f := range h.of(n) {
 			h.count(f, f.waiting)
 			f.waiting = 0
-			duration, gap := h.pairs[f.number].Settle(&f.Front)
+			duration, gap := how(h.pairs[f.number], &f.Front)
 			times.Duration.Merge(duration)
 			times.Gap.Merge(gap)
 		}
@@ -185,11 +193,12 @@ func (h *histograms) find(d *head, from uint32) {
 			return
 		}
 	}
-	h.put(d, from, hist.NewPair(h.bins, h.rank))
+	f := h.put(d, from)
+	h.pairs[f.number] = hist.NewPair(h.bins, h.rank)
 }
 
-// put makes a front for a pair and lets it be the first of a terminal's list.
-func (h *histograms) put(d *head, from uint32, p *hist.Pair) {
+// put makes a front and lets it be the first of a terminal's list. A pair it has not yet.
+func (h *histograms) put(d *head, from uint32) *front {
 	const many = 14 // two pages
 	if len(h.room) == 0 {
 		h.room = make([]front, many)
@@ -197,8 +206,9 @@ func (h *histograms) put(d *head, from uint32, p *hist.Pair) {
 	f := &h.room[0]
 	h.room = h.room[1:]
 	f.from, f.number = from, uint32(len(h.pairs))
-	h.fronts, h.pairs = append(h.fronts, f), append(h.pairs, p)
+	h.fronts, h.pairs = append(h.fronts, f), append(h.pairs, nil)
 	h.lead(d, f)
+	return f
 }
 
 // lead lets a front that is in no list be the first of a terminal's.
@@ -229,8 +239,9 @@ func (h *histograms) grow() {
 	}
 }
 
-// save writes the histograms, which must be up to date.
+// save writes the histograms, which must be up to date, or paused.
 func (h *histograms) save(w *pack.Writer) {
+	w.B = slices.Grow(w.B, len(h.pairs)*hist.PairState+2*len(h.heads))
 	w.Uint(uint64(len(h.heads)))
 	for n := range h.heads {
 		count := uint64(0)
@@ -240,7 +251,7 @@ func (h *histograms) save(w *pack.Writer) {
 		w.Uint(count)
 		for f := range h.of(n) {
 			w.Uint(uint64(f.from))
-			h.pairs[f.number].Save(w)
+			h.pairs[f.number].Save(w, &f.Front)
 		}
 	}
 }
@@ -255,11 +266,12 @@ func (h *histograms) load(r *pack.Reader) {
 	h.grow()
 	for i := range n {
 		for range r.Count(3) {
-			from, p := uint32(r.Index(len(h.known)+1)), hist.LoadPair(r)
+			from := uint32(r.Index(len(h.known) + 1))
+			f := h.put(&h.heads[i], from)
+			h.pairs[f.number] = hist.LoadPair(r, &f.Front)
 			if r.Err() != nil {
 				return
 			}
-			h.put(&h.heads[i], from, p)
 		}
 	}
 }

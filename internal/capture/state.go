@@ -16,7 +16,7 @@ import (
 
 func (c *Capture) appendState(b []byte) []byte {
 	w := &pack.Writer{B: b}
-	c.settleTimes()
+	c.pauseTimes()
 	c.sigs.Save(w)
 	if c.hists != nil {
 		before := len(w.B)

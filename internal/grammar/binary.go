@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The binary form is the start rule's body; a rule's body stands where the rule
@@ -87,15 +88,16 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 	if len(g.Rules) == 0 {
 		return append(dst, 0)
 	}
-	return appendBinary(dst, len(g.Rules), func(r int32, _ int) []Symbol { return g.Rules[r] })
+	return appendBinary(dst, new(scratch), len(g.Rules), func(r int32, _ int) []Symbol { return g.Rules[r] })
 }
 
 // appendBinary appends the binary form of so many rules. What body returns is needed
 // until body is called for the same depth again, or for one above it.
-func appendBinary(dst []byte, rules int, body func(rule int32, depth int) []Symbol) []byte {
-	number := make([]int32, rules)
+func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth int) []Symbol) []byte {
+	w.number = slices.Grow(w.number[:0], rules)[:rules]
+	clear(w.number)
+	number, stack := w.number, append(w.stack[:0], body(0, 0))
 	newest, next := int32(0), int64(0)
-	stack := [][]Symbol{body(0, 0)}
 	dst = binary.AppendUvarint(dst, items(stack[0]))
 	for len(stack) > 0 {
 		p := &stack[len(stack)-1]
@@ -141,7 +143,17 @@ func appendBinary(dst []byte, rules int, body func(rule int32, depth int) []Symb
 			stack = append(stack, below)
 		}
 	}
+	w.stack = stack
 	return dst
+}
+
+// A scratch is memory that is needed while a grammar is written.
+type scratch struct {
+	number []int32    // of rules, in order of first use
+	stack  [][]Symbol // what is left of bodies
+	room   []Symbol   // bodies of a Builder's rules
+	begins []int      // of these in room, by depth
+	path   []frame
 }
 
 // Decode reads a grammar from the start of src and returns it with the number

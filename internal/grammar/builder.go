@@ -74,6 +74,8 @@ type Builder struct {
 	replay []Symbol
 
 	plain bool // don't follow: for tests and comparison
+
+	scratch scratch // of AppendBinary, which is called again and again
 }
 
 // mode says what sym and left mean.

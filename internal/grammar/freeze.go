@@ -20,7 +20,7 @@ func (b *Builder) clone() *Builder {
 	c.rules = slices.Clone(b.rules)
 	c.index.slots = slices.Clone(b.index.slots)
 	c.path = slices.Clone(b.path)
-	c.dirty, c.replay = nil, nil
+	c.dirty, c.replay, c.scratch = nil, nil, scratch{}
 	return &c
 }
 
@@ -96,9 +96,11 @@ func (b *Builder) copyBody(list []Symbol, r int32) []Symbol {
 // that of Grammar, for which the Builder is copied, its start rule may end with a few
 // symbols that stand elsewhere, too; Restore sees to them.
 func (b *Builder) AppendBinary(dst []byte) []byte {
+	w := &b.scratch
 	if b.mode == following && b.left == 0 {
 		c := *b
-		b.path = slices.Clone(b.path)
+		w.path = append(w.path[:0], b.path...)
+		b.path = w.path
 		laps := b.nodes[b.root].count
 		b.advance(none)
 		defer func() {
@@ -111,20 +113,26 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 	for n := b.nodes[0].next; n != 0; n = b.nodes[n].next {
 		most++
 	}
-	room := make([]Symbol, 0, most)
-	var begins []int // of bodies in room, by depth
-	return appendBinary(dst, len(b.rules), func(r int32, depth int) []Symbol {
-		if depth < len(begins) {
-			room, begins = room[:begins[depth]], begins[:depth]
+	w.room, w.begins = slices.Grow(w.room[:0], most), w.begins[:0]
+	dst = appendBinary(dst, w, len(b.rules), func(r int32, depth int) []Symbol {
+		if depth < len(w.begins) {
+			w.room, w.begins = w.room[:w.begins[depth]], w.begins[:depth]
 		}
-		from := len(room)
-		begins = append(begins, from)
-		if room = b.copyBody(room, r); r == 0 {
-			room = b.tail(room)
+		from := len(w.room)
+		w.begins = append(w.begins, from)
+		if w.room = b.copyBody(w.room, r); r == 0 {
+			w.room = b.tail(w.room)
 		}
-		return room[from:]
+		return w.room[from:]
 	})
+	if len(w.room) > muchScratch || len(b.rules) > muchScratch {
+		*w = scratch{}
+	}
+	return dst
 }
+
+// muchScratch is how many symbols or rules are too many to keep memory for.
+const muchScratch = 1 << 10
 
 // tail appends what the start rule does not have yet to list.
 func (b *Builder) tail(list []Symbol) []Symbol {

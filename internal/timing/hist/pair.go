@@ -49,6 +49,7 @@ type tally struct {
 const (
 	sampleBits = 27
 	countOne   = 1 << (sampleBits + 9)
+	far        = 1 << (sampleBits + 1) // what no sample reaches, and nothing goes beyond
 )
 
 // Bounds for both histograms lie side by side, one in each half of a word. A half has
@@ -150,6 +151,22 @@ func (p *Pair) Settle(f *Front) (a, b timing.Stat) {
 	return a, b
 }
 
+// Pause is Settle for a checkpoint, after which more samples come soon: those that the front
+// has counted of late may stay there, and are told of later. Save writes them as they are.
+func (p *Pair) Pause(f *Front) (a, b timing.Stat) {
+	if p.fronted() {
+		if f.due == f.left {
+			p.fold(f) // no more came since it was asked last
+		}
+		if p.tell(f); f.left <= 0 {
+			p.catchUp(f)
+		}
+	}
+	a, b = p.sums[0], p.sums[1]
+	p.sums = [2]timing.Stat{}
+	return a, b
+}
+
 // fronted reports whether the histograms have few enough bins for a Front.
 func (p *Pair) fronted() bool { return cap(p.Hists[0].bins) <= DefaultBins }
 
@@ -211,8 +228,6 @@ func (f *Front) load(i int, h *Hist) {
 		t := &f.tallies[i][k]
 		t.least, t.span = math.MaxUint32, 0 // not even one sample is in there
 		if k < len(h.bins) {
-			// What no sample reaches may as well be nearer.
-			const far = 1 << (sampleBits + 1)
 			b := &h.bins[k]
 			t.least = uint32(min(b.Min, far))
 			t.span = uint32(min(b.Max, far)) - t.least
@@ -249,11 +264,7 @@ func (h *Hist) take(tallies *[DefaultBins]tally, sum *timing.Stat) {
 // take puts in n samples from least to most, or of less, with a sum and a sum of squares.
 func (b *Bin) take(n, sum, squares, least, most uint64) {
 	b.settle()
-	// n·squares − sum² is exact, and so not below zero.
-	h1, l1 := bits.Mul64(n, squares)
-	h2, l2 := bits.Mul64(sum, sum)
-	low, borrow := bits.Sub64(l1, l2, 0)
-	high, _ := bits.Sub64(h1, h2, borrow)
+	high, low, _ := spread(n, sum, squares)
 	count := float64(n)
 	own := (float64(float64(high)*(1<<64)) + float64(low)) / count
 	part := count / float64(b.Count+n)
@@ -262,4 +273,13 @@ func (b *Bin) take(n, sum, squares, least, most uint64) {
 	b.Count += n
 	b.Min, b.Max = min(b.Min, least), max(b.Max, most)
 	b.Mean = b.clamp(b.Mean + float64(d*part))
+}
+
+// spread is n·squares − sum², which is exact, and so not below zero if there are such samples.
+func spread(n, sum, squares uint64) (high, low uint64, ok bool) {
+	h1, l1 := bits.Mul64(n, squares)
+	h2, l2 := bits.Mul64(sum, sum)
+	low, borrow := bits.Sub64(l1, l2, 0)
+	high, borrow = bits.Sub64(h1, h2, borrow)
+	return high, low, borrow == 0
 }

@@ -70,14 +70,17 @@ func TestPair(t *testing.T) {
 			case 1:
 				settle()
 			case 2:
-				settle()
+				a, b := p.Pause(f)
+				sums[0].Merge(a)
+				sums[1].Merge(b)
 				var w, again pack.Writer
-				p.Save(&w)
+				p.Save(&w, f)
 				r := pack.NewReader(w.B)
-				if p, f = LoadPair(r), new(Front); r.Done() != nil {
+				f = new(Front)
+				if p = LoadPair(r, f); r.Done() != nil {
 					t.Fatal(r.Err())
 				}
-				if p.Save(&again); !bytes.Equal(w.B, again.B) {
+				if p.Save(&again, f); !bytes.Equal(w.B, again.B) {
 					t.Fatalf("%x, loaded %x", w.B, again.B)
 				}
 			}

@@ -16,7 +16,12 @@ const (
 	narrowState = 32
 	wideState   = 48
 	rankState   = 8
+	tallyState  = 25
 )
+
+// PairState is how many bytes Pair.Save writes at most of histograms of up to DefaultBins
+// bins, nearly always.
+const PairState = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
 
 // What Save says of a histogram.
 const (
@@ -132,19 +137,72 @@ func Load(r *pack.Reader) *Hist {
 	return h
 }
 
-// Save writes the histograms of p, which must be settled.
-func (p *Pair) Save(w *pack.Writer) {
+// Save writes the histograms of p and what their front has counted, after Pause or Settle.
+//
+//	pair  = two histograms, how many tallies follow u8, tally…
+//	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
+func (p *Pair) Save(w *pack.Writer, f *Front) {
 	p.Hists[0].Save(w)
 	p.Hists[1].Save(w)
+	at := len(w.B)
+	w.B = append(w.B, 0)
+	for i := range f.tallies {
+		for k := range f.tallies[i] {
+			t := &f.tallies[i][k]
+			if t.counted == 0 {
+				continue
+			}
+			w.B[at]++
+			n := len(w.B)
+			w.B = slices.Grow(w.B, tallyState)[:n+tallyState]
+			to := (*[tallyState]byte)(w.B[n:])
+			to[0] = byte(i<<4 | k)
+			le.PutUint64(to[1:], t.counted)
+			le.PutUint64(to[9:], t.squares)
+			le.PutUint32(to[17:], t.least)
+			le.PutUint32(to[21:], t.span)
+		}
+	}
 }
 
-// LoadPair reads what Save wrote.
-func LoadPair(r *pack.Reader) *Pair {
+// LoadPair reads what Save wrote into a front that has nothing.
+func LoadPair(r *pack.Reader, f *Front) *Pair {
 	p := &Pair{Hists: [2]Hist{*Load(r), *Load(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {
 		r.Fail("a pair of histograms of %d and %d bins", a, b)
 	}
+	n := int(r.Byte())
+	if !p.fronted() {
+		if n > 0 {
+			r.Fail("%d tallies of histograms of %d bins", n, cap(p.Hists[0].bins))
+		}
+		return p
+	}
+	f.load(0, &p.Hists[0])
+	f.load(1, &p.Hists[1])
+	p.begin(f)
+	for range n {
+		at := r.Byte()
+		t := tally{counted: r.Fixed(), squares: r.Fixed(), least: r.Uint32(), span: r.Uint32()}
+		i, k := int(at>>4), int(at&15)
+		if i > 1 || k >= len(p.Hists[i].bins) || !t.sensible(uint64(lastInterval-p.Hists[i].left)) {
+			r.Fail("a tally of bin %d of histogram %d makes no sense", k, i)
+			break
+		}
+		f.tallies[i][k] = t
+	}
 	return p
+}
+
+// sensible reports whether t can be the tally of 1 to most samples.
+func (t *tally) sensible(most uint64) bool {
+	n, sum := t.counted/countOne, t.counted%countOne
+	if n == 0 || n > most || sum/n>>sampleBits != 0 || t.squares/n>>(2*sampleBits) != 0 {
+		return false
+	}
+	least, greatest := uint64(t.least), uint64(t.least)+uint64(t.span)
+	_, _, ok := spread(n, sum, t.squares)
+	return ok && greatest <= far && n*least <= sum && sum <= n*greatest
 }
 
 // Clone returns a copy that shares nothing with h.
