@@ -11,10 +11,10 @@ import (
 var update = flag.Bool("update", false, "append new ids to testdata/ids.txt")
 
 func TestCallsParse(t *testing.T) {
-	if _, err := parseCalls("calls.txt", embedded("calls.txt")); err != nil {
+	if _, err := parseCalls("calls.txt", callsText); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parseConstants("constants.txt", embedded("constants.txt")); err != nil {
+	if _, err := parseConstants("constants.txt", constantsText); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range Calls() {

@@ -52,12 +52,12 @@ func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
 // constants is constants.txt, parsed.
 type constants struct {
 	list   []Constant
-	byKind [kindEnd][]Constant
+	byKind [kindEnd][]*Constant
 	byName map[string]*Constant
 }
 
 var constantTable = sync.OnceValue(func() *constants {
-	t, err := parseConstants("constants.txt", embedded("constants.txt"))
+	t, err := parseConstants("constants.txt", constantsText)
 	if err != nil {
 		panic(err) // the tables are part of the program; tests parse them
 	}
@@ -66,7 +66,7 @@ var constantTable = sync.OnceValue(func() *constants {
 
 // Constants returns the named constants of a kind in the order of the table.
 // The caller must not change them.
-func Constants(kind Kind) []Constant { return constantTable().byKind[kind] }
+func Constants(kind Kind) []*Constant { return constantTable().byKind[kind] }
 
 // AllConstants returns all constants in the order of the table. The caller
 // must not change them.
@@ -129,7 +129,7 @@ func parseConstants(file, text string) (*constants, error) {
 		c := &t.list[i]
 		t.byName[c.Name] = c
 		for _, k := range c.Kinds {
-			t.byKind[k] = append(t.byKind[k], *c)
+			t.byKind[k] = append(t.byKind[k], c)
 		}
 	}
 	return t, nil

@@ -35,7 +35,7 @@ func TestConstantsAreUnambiguous(t *testing.T) {
 			if k == KindLimit {
 				continue // sizes, not identities
 			}
-			seen := make(map[any]Constant)
+			seen := make(map[any]*Constant)
 			for _, c := range Constants(k) {
 				var key any = c.Symbol(f)
 				if key == "" {

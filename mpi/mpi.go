@@ -11,29 +11,25 @@
 package mpi
 
 import (
-	"embed"
-	"fmt"
+	_ "embed"
 	"sync"
 )
 
-//go:embed calls.txt constants.txt
-var files embed.FS
+// The tables as strings: their words need no memory of their own.
+var (
+	//go:embed calls.txt
+	callsText string
+	//go:embed constants.txt
+	constantsText string
+)
 
 var callTable = sync.OnceValue(func() *calls {
-	t, err := parseCalls("calls.txt", embedded("calls.txt"))
+	t, err := parseCalls("calls.txt", callsText)
 	if err != nil {
 		panic(err) // the tables are part of the program; tests parse them
 	}
 	return t
 })
-
-func embedded(name string) string {
-	text, err := files.ReadFile(name)
-	if err != nil {
-		panic(fmt.Errorf("mpi: %w", err))
-	}
-	return string(text)
-}
 
 // Calls returns all functions in the order of their ids. The caller must not
 // change them.
