@@ -4,6 +4,7 @@ package main
 import "C"
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -59,16 +60,28 @@ func start(p unsafe.Pointer) (*recorder, error) {
 		Context: r.context,
 		Dir:     r.host.dir(),
 		Ticks:   r.host.ticks,
-		Maps: func() []byte {
-			maps, _ := os.ReadFile("/proc/self/maps")
-			return maps
-		},
+		Maps:    maps,
 		Address: symbol,
 		Timing:  r.timing,
 	})
 	// Reading the tables of the standard leaves more garbage than it keeps.
 	debug.FreeOSMemory()
 	return r, err
+}
+
+// maps reads where things are in memory, nil if it can't.
+func maps() []byte {
+	f, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	b.Grow(64 << 10) // its size is not told, and growing from nothing leaves several times as much garbage
+	if _, err := b.ReadFrom(f); err != nil {
+		return nil
+	}
+	return b.Bytes()
 }
 
 // readContext takes from the context file what the host struct doesn't tell.
