@@ -62,3 +62,28 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// What a front has counted is taken only where it can be what 1 to some samples come to.
+func FuzzLoadPair(f *testing.F) {
+	p, front := NewPair(DefaultBins, 1), new(Front)
+	for i := range uint64(200) {
+		p.Add(front, i*i%97, 1000+i%7)
+	}
+	p.Pause(front)
+	var w pack.Writer
+	p.Save(&w, front)
+	f.Add(w.B)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := pack.NewReader(b)
+		front := new(Front)
+		p := LoadPair(r, front)
+		if r.Done() != nil {
+			return
+		}
+		for i := range uint64(600) {
+			p.Add(front, i, i*i)
+		}
+		p.Settle(front)
+		p.Hists[0].Quantile(0.5)
+	})
+}
