@@ -197,7 +197,7 @@ func (h *histograms) find(d *head, from uint32) {
 	h.pairs[f.number] = hist.NewPair(h.bins, h.rank)
 }
 
-// put makes a front and lets it be the first of a terminal's list. A pair it has not yet.
+// put makes a front and lets it be the first of a terminal's list. The caller sets its pair.
 func (h *histograms) put(d *head, from uint32) *front {
 	const many = 14 // two pages
 	if len(h.room) == 0 {

@@ -125,7 +125,7 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 		}
 		return w.room[from:]
 	})
-	if len(w.room) > muchScratch || len(b.rules) > muchScratch {
+	if cap(w.room) > muchScratch || len(b.rules) > muchScratch {
 		*w = scratch{}
 	}
 	return dst

@@ -146,9 +146,7 @@ func (p *Pair) Settle(f *Front) (a, b timing.Stat) {
 			p.catchUp(f)
 		}
 	}
-	a, b = p.sums[0], p.sums[1]
-	p.sums = [2]timing.Stat{}
-	return a, b
+	return p.told()
 }
 
 // Pause is Settle for a checkpoint, after which more samples come soon: those that the front
@@ -162,6 +160,11 @@ func (p *Pair) Pause(f *Front) (a, b timing.Stat) {
 			p.catchUp(f)
 		}
 	}
+	return p.told()
+}
+
+// told returns the summaries that have not been returned yet.
+func (p *Pair) told() (a, b timing.Stat) {
 	a, b = p.sums[0], p.sums[1]
 	p.sums = [2]timing.Stat{}
 	return a, b
