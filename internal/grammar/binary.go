@@ -88,22 +88,41 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 	if len(g.Rules) == 0 {
 		return append(dst, 0)
 	}
-	return appendBinary(dst, new(scratch), len(g.Rules), func(r int32, _ int) []Symbol { return g.Rules[r] })
+	start := g.Rules[0]
+	return appendBinary(dst, new(scratch), len(g.Rules), func(r int32, _ int) []Symbol {
+		if r == 0 {
+			part := start
+			start = nil
+			return part
+		}
+		return g.Rules[r]
+	})
 }
 
 // appendBinary appends the binary form of so many rules. What body returns is needed
-// until body is called for the same depth again, or for one above it.
+// until body is called for the same depth again, or for one above it. It may return the
+// start rule in parts, the last one empty.
 func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth int) []Symbol) []byte {
 	w.number = slices.Grow(w.number[:0], rules)[:rules]
 	clear(w.number)
 	number, stack := w.number, append(w.stack[:0], body(0, 0))
 	newest, next := int32(0), int64(0)
-	dst = binary.AppendUvarint(dst, items(stack[0]))
+	before := len(dst)
+	dst = append(dst, make([]byte, binary.MaxVarintLen64)...) // for how many items there are
+	begin, count := len(dst), uint64(0)
 	for len(stack) > 0 {
 		p := &stack[len(stack)-1]
 		if len(*p) == 0 {
-			stack = stack[:len(stack)-1]
-			continue
+			if len(stack) == 1 {
+				*p = body(0, 0)
+			}
+			if len(*p) == 0 {
+				stack = stack[:len(stack)-1]
+				continue
+			}
+		}
+		if len(stack) == 1 {
+			count++
 		}
 		s := (*p)[0]
 		if n := run(*p); n > 1 {
@@ -144,7 +163,8 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 		}
 	}
 	w.stack = stack
-	return dst
+	head := binary.PutUvarint(dst[before:], count)
+	return append(dst[:before+head], dst[begin:]...)
 }
 
 // A scratch is memory that is needed while a grammar is written.

@@ -108,28 +108,35 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 			b.cur, b.path, b.sym, b.left = c.cur, c.path, c.sym, c.left
 		}()
 	}
-	// Most symbols stand in the start rule where there is little to compress.
-	most := len(b.path) + 64
-	for n := b.nodes[0].next; n != 0; n = b.nodes[n].next {
-		most++
-	}
-	w.room, w.begins = slices.Grow(w.room[:0], most), w.begins[:0]
+	w.begins = w.begins[:0]
+	at, over := b.nodes[0].next, false // what is next of the start rule
 	dst = appendBinary(dst, w, len(b.rules), func(r int32, depth int) []Symbol {
 		if depth < len(w.begins) {
 			w.room, w.begins = w.room[:w.begins[depth]], w.begins[:depth]
 		}
 		from := len(w.room)
 		w.begins = append(w.begins, from)
-		if w.room = b.copyBody(w.room, r); r == 0 {
-			w.room = b.tail(w.room)
+		if r != 0 {
+			w.room = b.copyBody(w.room, r)
+			return w.room[from:]
 		}
-		return w.room[from:]
+		// Most symbols stand in the start rule where there is little to compress.
+		for ; at != 0 && len(w.room) < startPart; at = b.nodes[at].next {
+			w.room = append(w.room, Symbol{b.nodes[at].id, b.nodes[at].count})
+		}
+		if at == 0 && !over {
+			w.room, over = b.tail(w.room), true
+		}
+		return w.room
 	})
 	if cap(w.room) > muchScratch || len(b.rules) > muchScratch {
 		*w = scratch{}
 	}
 	return dst
 }
+
+// startPart is how many symbols of the start rule are copied at a time.
+const startPart = 256
 
 // muchScratch is how many symbols or rules are too many to keep memory for.
 const muchScratch = 1 << 10

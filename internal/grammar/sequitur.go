@@ -1,6 +1,9 @@
 package grammar
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // A node is a symbol of a body, or the guard that closes a body into a ring.
 // Guards and free nodes have count 0.
@@ -27,6 +30,10 @@ const (
 func (b *Builder) newNode(id int32, count uint64) int32 {
 	n := b.freeNodes
 	if n == 0 {
+		if len(b.nodes) == cap(b.nodes) {
+			// Append grows large slices by a quarter, and so copies five times what there is.
+			b.nodes = slices.Grow(b.nodes, len(b.nodes))
+		}
 		n = int32(len(b.nodes))
 		b.nodes = append(b.nodes, node{id: id, count: count})
 		return n
