@@ -39,7 +39,7 @@ const (
 	smallState = 64 << 10  // states up to this size are written anew each time
 	smallHists = 64 << 10  // and up to so much more of histograms
 	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
-	manyChunks = 6         // and up to so many times its size
+	manyChunks = 6         // and up to so many times its size, but for small histograms
 )
 
 var stateNames = [2]string{"state.a", "state.b"}
@@ -54,6 +54,7 @@ type checkpoints struct {
 	rules    []byte // of a stream, to be used again
 	state    int64  // bytes of the newest state
 	hists    int64  // of these, of histograms
+	rest     int64  // of these, all but a few histograms, see smallHists
 	end      int64  // where the next chunk goes
 	written  uint64 // bytes, all in all
 
@@ -92,7 +93,7 @@ func (c *Capture) Checkpoint() {
 		}
 	}
 	var err error
-	if k.chunks && k.end-k.state < max(manyChunks*k.state, fewChunks) {
+	if k.chunks && k.end-k.state < max(manyChunks*k.rest, fewChunks) {
 		err = c.saveChunk()
 	} else {
 		err = c.saveState()
@@ -208,7 +209,8 @@ func (c *Capture) saveState() error {
 	k.current = next
 	k.state = int64(len(k.buffer))
 	k.end = k.state
-	k.chunks = k.state-min(k.hists, smallHists) > k.small
+	k.rest = k.state - min(k.hists, smallHists)
+	k.chunks = k.rest > k.small
 	return nil
 }
 
