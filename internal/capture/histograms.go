@@ -38,8 +38,9 @@ type head struct {
 }
 
 // A front takes in the times of calls after a place. Some times wait, then all are counted at
-// once: so a call needs its terminal's head and one line of memory, where what counts is in another five and the two histograms and two summaries in twenty. It
-// has no pointers, so that the garbage collector leaves it alone.
+// once: so a call needs its terminal's head and one line of memory, where what counts is in
+// another six and the two histograms and two summaries in twenty. It has no pointers, so that
+// the garbage collector leaves it alone.
 type front struct {
 	times   [manyWaiting]uint64 // see hist.Two
 	from    uint32              // number of the place + 1; 0: the stream's first call, or not told apart
@@ -47,7 +48,7 @@ type front struct {
 	number  uint32
 	waiting uint32 // its times that wait, unless it is the first of the list
 	hist.Front
-	_ [16]byte
+	_ [40]byte // whole lines of memory
 }
 
 const (
@@ -199,7 +200,7 @@ func (h *histograms) find(d *head, from uint32) {
 
 // put makes a front and lets it be the first of a terminal's list. The caller sets its pair.
 func (h *histograms) put(d *head, from uint32) *front {
-	const many = 14 // two pages
+	const many = 12 // two pages
 	if len(h.room) == 0 {
 		h.room = make([]front, many)
 	}

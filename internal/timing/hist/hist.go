@@ -195,29 +195,57 @@ func (h *Hist) bound(i int) {
 // balance joins the two neighbours that matter least and splits the bin that
 // matters most, if that is much better than things are.
 func (h *Hist) balance() {
-	most, at, count := 0.0, -1, uint64(0)
+	var room [MaxBins]share
+	shares := room[:len(h.bins)]
 	for i := range h.bins {
 		b := &h.bins[i]
-		b.settle()
-		count += b.Count
-		if w := weight(b.Count, b.Min, b.Max); w > most {
+		shares[i] = newShare(b.Count, b.Min, b.Max)
+	}
+	if at, with, ok := choose(shares); ok {
+		h.change(at, with)
+	} else {
+		h.leave()
+	}
+}
+
+// A share is what a bin's part in the balance depends on: its count and its ends.
+type share struct {
+	count     uint64
+	low, high int64 // octaves
+}
+
+func newShare(count, low, high uint64) share { return share{count, octave(low), octave(high)} }
+
+// choose returns the bin to be split and the first of the two to be joined, if that is worth it.
+func choose(shares []share) (at, with int, ok bool) {
+	most, at := 0.0, -1
+	for i := range shares {
+		if w := shares[i].weight(); w > most {
 			most, at = w, i
 		}
 	}
 	join, with := math.Inf(1), -1
-	for i := range len(h.bins) - 1 {
-		if a, b := &h.bins[i], &h.bins[i+1]; i != at && i+1 != at {
-			if w := weight(a.Count+b.Count, a.Min, b.Max); w < join {
+	for i := range len(shares) - 1 {
+		if a, b := &shares[i], &shares[i+1]; i != at && i+1 != at {
+			both := share{a.count + b.count, a.low, b.high}
+			if w := both.weight(); w < join {
 				join, with = w, i
 			}
 		}
 	}
-	if at < 0 || with < 0 || join > float64(most*worth) {
-		h.every = min(2*h.every, lastInterval)
-		h.left = h.every
-		return
-	}
-	h.every = int32(min(max(count/intervalShare, firstInterval), lastInterval))
+	return at, with, at >= 0 && with >= 0 && join <= float64(most*worth)
+}
+
+// leave leaves the bins as they are.
+func (h *Hist) leave() {
+	h.every = min(2*h.every, lastInterval)
+	h.left = h.every
+}
+
+// change splits bin at, and joins bin with and the next.
+func (h *Hist) change(at, with int) {
+	h.settle()
+	h.every = int32(min(max(h.Count()/intervalShare, firstInterval), lastInterval))
 	h.left = h.every
 	// Joining frees a place and splitting takes it: those between move over.
 	low, high := split(&h.bins[at])
@@ -237,10 +265,9 @@ func (h *Hist) balance() {
 // worth is how much less a joined bin must matter than the one that is split.
 const worth = 0.6
 
-// weight says how much a bin of a count and range matters: nothing if all its
-// samples are the same.
-func weight(count, low, high uint64) float64 {
-	return float64(float64(count) * float64(octave(high)-octave(low)))
+// weight says how much a bin matters: nothing if all its samples are the same.
+func (s share) weight() float64 {
+	return float64(float64(s.count) * float64(s.high-s.low))
 }
 
 // octave is about log2(v+1) in 1/65536, straight between powers of two.

@@ -21,7 +21,7 @@ func (h *Hist) Merge(o *Hist) {
 	for len(all) > cap(h.bins) {
 		best, at := 0.0, -1
 		for i := range len(all) - 1 {
-			if w := weight(all[i].Count+all[i+1].Count, all[i].Min, all[i+1].Max); at < 0 || w < best {
+			if w := newShare(all[i].Count+all[i+1].Count, all[i].Min, all[i+1].Max).weight(); at < 0 || w < best {
 				best, at = w, i
 			}
 		}

@@ -178,9 +178,7 @@ func LoadPair(r *pack.Reader, f *Front) *Pair {
 		}
 		return p
 	}
-	f.load(0, &p.Hists[0])
-	f.load(1, &p.Hists[1])
-	p.begin(f)
+	p.open(f)
 	for range n {
 		at := r.Byte()
 		t := tally{counted: r.Fixed(), squares: r.Fixed(), least: r.Uint32(), span: r.Uint32()}
