@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -51,6 +52,29 @@ func reborn(t rapid.TB, b *Builder, quick bool) *Builder {
 		t.Fatalf("writing changed %v into %v", before, b.Grammar())
 	}
 	return Restore(g)
+}
+
+// TestRestoreLong: a start rule of many parts is written whole, and so are rows of new
+// terminals that go on from one part to the next.
+func TestRestoreLong(t *testing.T) {
+	rising, random := make([]uint32, 5*startPart), make([]uint32, 100*startPart)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range random {
+		random[i] = r.Uint32N(64)
+	}
+	for i := range rising {
+		rising[i] = uint32(i)
+	}
+	for _, all := range [][]uint32{rising, random} {
+		for _, n := range []int{startPart - 1, startPart, startPart + 1, startPart + 2, 2 * startPart, len(all)} {
+			seq := slices.Concat(all[:n], all[:7])
+			b := reborn(t, build(seq), true)
+			mustHold(t, checkBuilder(b))
+			if got := expand(b.Grammar()); !slices.Equal(got, seq) {
+				t.Errorf("%d terminals: wrong expansion", n)
+			}
+		}
+	}
 }
 
 // TestRestoreInsideLoop: a checkpoint at any place of a loop must not cost

@@ -12,8 +12,8 @@
 // either side of its mean, with counts that agree with that mean, instead of
 // half and half. And merging two histograms costs by bins, not by samples.
 //
-// A Front takes in the samples of a Pair of histograms between two looks at the balance: as
-// whole numbers, in little memory.
+// A Front takes in the samples of a Pair of histograms until bins change: as whole numbers, in
+// little memory, with which most looks at the balance are content.
 //
 // The package does not know what the times are of, and keeps no samples.
 //
@@ -201,7 +201,7 @@ func (h *Hist) balance() {
 		b := &h.bins[i]
 		shares[i] = newShare(b.Count, b.Min, b.Max)
 	}
-	if at, with, ok := choose(shares); ok {
+	if at, with, better := choose(shares); better {
 		h.change(at, with)
 	} else {
 		h.leave()
@@ -217,7 +217,7 @@ type share struct {
 func newShare(count, low, high uint64) share { return share{count, octave(low), octave(high)} }
 
 // choose returns the bin to be split and the first of the two to be joined, if that is worth it.
-func choose(shares []share) (at, with int, ok bool) {
+func choose(shares []share) (at, with int, better bool) {
 	most, at := 0.0, -1
 	for i := range shares {
 		if w := shares[i].weight(); w > most {

@@ -141,21 +141,23 @@ func (p *Pair) look(f *Front, i int) {
 	h := &p.Hists[i]
 	var room [DefaultBins]share
 	shares := room[:len(h.bins)]
-	if held, ok := f.shares(i, shares); ok {
-		at, with, ok := choose(shares)
-		if !ok {
-			if h.leave(); held+uint64(h.left) > lastInterval {
-				p.take(f, i)
-			}
-			return
-		}
-		p.take(f, i)
-		h.change(at, with)
-	} else {
+	held, known := f.shares(i, shares)
+	if !known {
 		p.take(f, i)
 		h.balance()
+		f.load(i, h)
+		return
 	}
-	f.load(i, h)
+	at, with, better := choose(shares)
+	if better {
+		p.take(f, i)
+		h.change(at, with)
+		f.load(i, h)
+		return
+	}
+	if h.leave(); held+uint64(h.left) > lastInterval {
+		p.take(f, i) // before there are more than tallies can hold
+	}
 }
 
 // fold moves what the front has to the histograms.
