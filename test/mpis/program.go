@@ -85,6 +85,12 @@ func ReadProgram(path string) (*Program, error) {
 // Fortran reports whether the program is in Fortran.
 func (p *Program) Fortran() bool { return filepath.Ext(p.Name) != ".c" }
 
+// MayHang reports whether an MPI is known not to come back from what the program calls, once
+// in a great while: Open MPI 4.1 from starting processes (open-mpi/ompi, issue 9713).
+func (p *Program) MayHang(m *MPI) bool {
+	return m.Name == "openmpi" && strings.Contains(p.Name, "spawn")
+}
+
 // RunsOn reports whether an MPI has what the program calls.
 func (p *Program) RunsOn(m *MPI) bool { return slices.Contains(p.MPIs, m.Name) }
 
