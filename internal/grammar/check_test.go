@@ -13,10 +13,10 @@ func checkBuilder(b *Builder) error {
 	seen := map[[4]uint64]int32{}
 	indexed := 0
 	live := map[int32]bool{0: true}
-	todo := []int32{0}
-	for len(todo) > 0 {
-		r := todo[0]
-		todo = todo[1:]
+	waiting := []int32{0}
+	for len(waiting) > 0 {
+		r := waiting[0]
+		waiting = waiting[1:]
 		g := b.rules[r].guard
 		if b.nodes[g].count != 0 || b.nodes[g].id != -r {
 			return fmt.Errorf("rule %d: guard is %+v", r, b.nodes[g])
@@ -36,7 +36,7 @@ func checkBuilder(b *Builder) error {
 				counts[-x.id] = x.count
 				if !live[-x.id] {
 					live[-x.id] = true
-					todo = append(todo, -x.id)
+					waiting = append(waiting, -x.id)
 				}
 			}
 			y := b.nodes[x.next]

@@ -108,7 +108,7 @@ func (b *Builder) AppendBinary(dst []byte) []byte {
 			b.cur, b.path, b.sym, b.left = c.cur, c.path, c.sym, c.left
 		}()
 	}
-	w.begins = w.begins[:0]
+	w.room, w.begins = w.room[:0], w.begins[:0]
 	at, over := b.nodes[0].next, false // what is next of the start rule
 	dst = appendBinary(dst, w, len(b.rules), func(r int32, depth int) []Symbol {
 		if depth < len(w.begins) {

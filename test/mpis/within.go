@@ -104,11 +104,11 @@ func descendants(root int) []*os.Process {
 		children[parent] = append(children[parent], pid)
 	}
 	var found []*os.Process
-	for todo := children[root]; len(todo) > 0; todo = todo[1:] {
-		if p, err := os.FindProcess(todo[0]); err == nil {
+	for waiting := children[root]; len(waiting) > 0; waiting = waiting[1:] {
+		if p, err := os.FindProcess(waiting[0]); err == nil {
 			found = append(found, p)
 		}
-		todo = append(todo, children[todo[0]]...)
+		waiting = append(waiting, children[waiting[0]]...)
 	}
 	return found
 }

@@ -2,8 +2,8 @@ package hist
 
 import "math"
 
-// A Front counts the samples of a pair of histograms until the bins are to be balanced.
-// Until then bounds stay, so whole numbers in a few lines of memory will do: a tally for
+// A Front counts the samples of a pair of histograms until bins are to change, or there are
+// lastInterval of them. Until then bounds stay, so whole numbers in a few lines of memory will do: a tally for
 // each bin. Nothing is lost by that; sums of samples and of their squares are exact.
 //
 // The first samples of a pair go to the bins, which change with each of them; then the front

@@ -119,6 +119,7 @@ func (p *Pair) advance(f *Front) {
 
 // open lets a front that has nothing take samples, from what the bins are.
 func (p *Pair) open(f *Front) {
+	f.early = firstInterval
 	f.load(0, &p.Hists[0])
 	f.load(1, &p.Hists[1])
 	p.begin(f)
@@ -183,7 +184,6 @@ func (p *Pair) tell(f *Front) {
 
 // begin lets the front take samples until a histogram is to be balanced.
 func (p *Pair) begin(f *Front) {
-	f.early = firstInterval
 	f.left = min(p.Hists[0].left, p.Hists[1].left)
 	f.due = f.left
 	f.full = p.Hists[0].full() && p.Hists[1].full()
