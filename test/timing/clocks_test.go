@@ -23,8 +23,8 @@ func TestSkewedClocks(t *testing.T) {
 		l := clocks[i]
 		bounds += l.BoundNs
 		t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", i, l.OffsetNs, 1e6*l.Drift(), l.BoundNs)
-		// The drift begins while MPI_Init is under way, a second before at most.
-		if off := math.Abs(float64(l.OffsetNs[0]) - want.offset); off > float64(l.BoundNs)+math.Abs(want.ppm)*1e3 {
+		// The drift begins while MPI_Init is under way, seconds before on a busy machine.
+		if off := math.Abs(float64(l.OffsetNs[0]) - want.offset); off > float64(l.BoundNs)+math.Abs(want.ppm)*2e4 {
 			t.Errorf("clock %d: offset %d, want %.0f", i, l.OffsetNs[0], want.offset)
 		}
 		if i > 0 {

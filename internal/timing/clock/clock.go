@@ -11,7 +11,9 @@
 //     that at most, however unequal the ways there and back; along the tree
 //     both add up. How far clocks drift apart in the milliseconds that a comparison
 //     lasts is left out.
-//  3. All ranks make each call here together, or none of them does.
+//  3. A time between the two comparisons is put on the time line with no more error than
+//     theirs, if no clock drifts more than any hardware does.
+//  4. All ranks make each call here together, or none of them does.
 package clock
 
 import "math"
@@ -24,20 +26,26 @@ type Line struct {
 	BoundNs  int64    // the offsets are at most so far from the truth
 }
 
-// maxDrift is more than any hardware drifts; somebody has set the clock, or the
-// comparisons are so near to each other that their errors show.
+// maxDrift is more than any hardware drifts.
 const maxDrift = 1e-3
 
-// Drift is by how much rank 0's clock runs faster, relative to this one.
+// Drift is by how much rank 0's clock runs faster, relative to this one. Where the
+// comparisons say more than can be, it is what can be if their errors may account for the
+// rest, as they do in short runs and on busy machines; else somebody has set the clock,
+// and it is 0.
 func (l Line) Drift() float64 {
 	if l.AtNs[1] <= l.AtNs[0] {
 		return 0
 	}
-	d := (float64(l.OffsetNs[1]) - float64(l.OffsetNs[0])) / (float64(l.AtNs[1]) - float64(l.AtNs[0]))
-	if math.Abs(d) > maxDrift {
+	apart := float64(l.AtNs[1]) - float64(l.AtNs[0])
+	d := (float64(l.OffsetNs[1]) - float64(l.OffsetNs[0])) / apart
+	if math.Abs(d) <= maxDrift {
+		return d
+	}
+	if math.Abs(d)-2*float64(l.BoundNs)/apart > maxDrift {
 		return 0
 	}
-	return d
+	return math.Copysign(maxDrift, d)
 }
 
 // base is a time of the clock with its offset.

@@ -180,6 +180,32 @@ func TestScattered(t *testing.T) {
 	}
 }
 
+// Errors of the comparisons that look like more drift than there can be make no time
+// worse than they are themselves.
+func TestErrorsLookLikeDrift(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	const bound = 500_000
+	for range 10_000 {
+		apart := int64(math.Exp2(20 + 15*random.Float64())) // 1 ms to half a minute
+		drift := (2*random.Float64() - 1) * maxDrift
+		offset := func(at int64) int64 { return -3e9 + int64(drift*float64(at)) }
+		l := Line{AtNs: [2]int64{0, apart}, BoundNs: bound}
+		for i, at := range l.AtNs {
+			l.OffsetNs[i] = offset(at) + random.Int64N(2*bound+1) - bound
+		}
+		for _, at := range []int64{0, apart / 3, apart / 2, apart} {
+			if off := l.Common(at) - at - offset(at); max(off, -off) > bound+2 {
+				t.Fatalf("%+v: with a drift of %g, %d is off by %d ns", l, drift, at, off)
+			}
+		}
+	}
+	// As it was seen where three ranks shared a core.
+	l := Line{AtNs: [2]int64{0, 1_742_000_000}, OffsetNs: [2]int64{-2_999_556_923, -3_001_461_421}, BoundNs: 523_204}
+	if d := l.Drift(); d != -maxDrift {
+		t.Errorf("drift %g", d)
+	}
+}
+
 func TestLine(t *testing.T) {
 	now := int64(1_763_000_000_000_000_000)
 	for _, l := range []Line{
