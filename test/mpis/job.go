@@ -3,6 +3,7 @@ package mpis
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os/exec"
 	"time"
@@ -41,6 +42,17 @@ func (j Job) Run(line ...string) Result {
 	c.Env = append(j.MPI.Environ("TMPDIR="+cmp.Or(j.Temp, j.Dir)), j.Env...)
 	err := RunWithin(cmp.Or(j.Limit, perJob), c)
 	return Result{stdout.String(), stderr.String(), c.ProcessState.ExitCode(), err}
+}
+
+// Baseline runs a command without spoor. If it doesn't come back, that is the MPI's doing or
+// the machine's, and it gets a second chance; told learns of the first.
+func (j Job) Baseline(told func(format string, args ...any), line ...string) Result {
+	r := j.Run(line...)
+	if errors.Is(r.Err, ErrLate) {
+		told("once more, as this was without spoor: %v: %v", line, r)
+		r = j.Run(line...)
+	}
+	return r
 }
 
 // String shows the end of what a failed command printed.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -37,14 +38,16 @@ func RunWithin(limit time.Duration, c *exec.Cmd) error {
 	}
 	defer over()
 	ended := make(chan struct{})
+	var were string
 	timer := time.AfterFunc(limit, func() {
+		were = describe(descendants(c.Process.Pid))
 		end(c.Process)
 		close(ended)
 	})
 	err = c.Wait()
 	if !timer.Stop() {
 		<-ended
-		return fmt.Errorf("%w after %v", ErrLate, limit)
+		return fmt.Errorf("%w after %v%s", ErrLate, limit, were)
 	}
 	return err
 }
@@ -82,33 +85,57 @@ func end(leader *os.Process) {
 	tree = append(tree, descendants(leader.Pid)...)
 	_ = syscall.Kill(-leader.Pid, syscall.SIGKILL)
 	for _, p := range tree {
-		_ = p.Kill()
+		_ = p.handle.Kill()
 	}
 }
 
-// descendants returns the processes below one. What they are stays known when they
-// have ended and others have got their numbers.
-func descendants(root int) []*os.Process {
-	children := make(map[int][]int)
+// A process is one that a command started. What it is stays known when it has ended and
+// another has got its number.
+type process struct {
+	handle *os.Process
+	name   string
+	state  string        // R: it runs or would like to; S, D: it waits
+	used   time.Duration // of a processor
+}
+
+// descendants returns the processes below one.
+func descendants(root int) []process {
+	const tick = time.Second / 100 // of the times in /proc
+	children := make(map[int][]process)
 	list, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range list {
 		text, _ := os.ReadFile(file)
 		// 4711 (name) S parent …; a name may have spaces and parentheses in it.
-		before, _, _ := bytes.Cut(text, []byte(" ("))
-		after := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-		if len(after) < 2 {
+		before, rest, _ := bytes.Cut(text, []byte(" ("))
+		at := bytes.LastIndexByte(rest, ')')
+		if at < 0 {
 			continue
 		}
-		pid, _ := strconv.Atoi(string(before))
-		parent, _ := strconv.Atoi(string(after[1]))
-		children[parent] = append(children[parent], pid)
-	}
-	var found []*os.Process
-	for waiting := children[root]; len(waiting) > 0; waiting = waiting[1:] {
-		if p, err := os.FindProcess(waiting[0]); err == nil {
-			found = append(found, p)
+		after := bytes.Fields(rest[at+1:])
+		if len(after) < 13 {
+			continue
 		}
-		waiting = append(waiting, children[waiting[0]]...)
+		number := func(b []byte) int { n, _ := strconv.Atoi(string(b)); return n }
+		p := process{name: string(rest[:at]), state: string(after[0]), used: time.Duration(number(after[11])+number(after[12])) * tick}
+		var err error
+		if p.handle, err = os.FindProcess(number(before)); err == nil {
+			children[number(after[1])] = append(children[number(after[1])], p)
+		}
+	}
+	var found []process
+	for waiting := children[root]; len(waiting) > 0; waiting = waiting[1:] {
+		found = append(found, waiting[0])
+		waiting = append(waiting, children[waiting[0].handle.Pid]...)
 	}
 	return found
+}
+
+// describe says what processes do, since who is starved of a processor is no victim of
+// a deadlock.
+func describe(list []process) string {
+	var b strings.Builder
+	for _, p := range list {
+		fmt.Fprintf(&b, "; %s %d: %s, %v of a processor", p.name, p.handle.Pid, p.state, p.used)
+	}
+	return b.String()
 }

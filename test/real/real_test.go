@@ -154,7 +154,7 @@ func (p *program) run(t *testing.T, m *mpis.MPI, command []string) result {
 			}
 		}
 	}
-	ran := mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir(), Env: []string{"OMP_NUM_THREADS=1"}, Limit: 3 * time.Minute}.Run(command...)
+	ran := mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir(), Env: []string{"OMP_NUM_THREADS=1"}, Limit: 8 * time.Minute}.Run(command...)
 	if exit := (*exec.ExitError)(nil); ran.Err != nil && !errors.As(ran.Err, &exit) {
 		t.Fatalf("%v: %v", command, ran)
 	}

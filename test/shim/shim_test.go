@@ -98,7 +98,7 @@ func TestUnnoticed(t *testing.T) {
 				t.Parallel()
 				program := compile(t, m.CC, test.program, strings.TrimSuffix(test.program, ".c"))
 				dir, scratch := t.TempDir(), t.TempDir()
-				plain := run(t, m, dir, nil, 2, program)
+				plain := mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir()}.Baseline(t.Logf, m.Command(2, program)...)
 				if plain.Err != nil {
 					t.Fatalf("without the shim: %v\n%s", plain.Err, plain.Stderr)
 				}
