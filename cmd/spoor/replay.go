@@ -282,5 +282,5 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 	if err != nil {
 		return 0, err
 	}
-	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, args[len(args)-1], l)
+	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, ending{args[len(args)-1], l, code})
 }

@@ -19,9 +19,16 @@ import (
 	"spoor/trace"
 )
 
+// An ending is how a command ended that was to be traced.
+type ending struct {
+	program  string
+	launcher launch.Launcher
+	code     int // of the launcher, if there is one
+}
+
 // report tells what has become of a run: its trace, which is none of the old
 // ones, or what its ranks left in scratch, or why there is neither.
-func report(stderr io.Writer, o runOptions, old []string, out, scratch, program string, l launch.Launcher) error {
+func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
 	traces := slices.DeleteFunc(tracesOf(out), func(path string) bool { return slices.Contains(old, path) })
 	dirs, err := recover.Dirs(scratch)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -55,13 +62,13 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch, program 
 		}
 	}
 	if alone > 1 && alone == len(traces) {
-		explainAlone(stderr, program, l)
+		explainAlone(stderr, e.program, e.launcher)
 	}
 	if len(dirs) > 0 {
 		return complainLeft(stderr, dirs, out, scratch)
 	}
 	if len(traces) == 0 {
-		explainNothing(stderr, program, l)
+		explainNothing(stderr, e)
 	}
 	return nil
 }
@@ -189,12 +196,15 @@ func lookPath(program string) string {
 }
 
 // explainNothing looks for the reason why nothing was recorded.
-func explainNothing(stderr io.Writer, program string, l launch.Launcher) {
+func explainNothing(stderr io.Writer, e ending) {
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
-	if l != launch.None {
-		why = append(why, "the launcher did not hand the environment to the ranks; try: mpirun ... spoor run "+program)
+	if e.launcher != launch.None {
+		why = append(why, "the launcher did not hand the environment to the ranks; try: mpirun ... spoor run "+e.program)
+		if e.code != 0 {
+			why = append([]string{fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code)}, why...)
+		}
 	}
-	if r, err := inspect.Program(lookPath(program)); err == nil {
+	if r, err := inspect.Program(lookPath(e.program)); err == nil {
 		switch {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
@@ -204,7 +214,7 @@ func explainNothing(stderr io.Writer, program string, l launch.Launcher) {
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
 		}
 	}
-	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", program)
+	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)
 	lead := "because"
 	if len(why) > 1 {
 		lead = "perhaps"
@@ -212,5 +222,5 @@ func explainNothing(stderr io.Writer, program string, l launch.Launcher) {
 	for _, w := range why {
 		fmt.Fprintf(stderr, "spoor: %s %s\n", lead, w)
 	}
-	fmt.Fprintf(stderr, "spoor: more: spoor doctor %s\n", program)
+	fmt.Fprintf(stderr, "spoor: more: spoor doctor %s\n", e.program)
 }

@@ -9,6 +9,7 @@ package run
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -270,5 +271,7 @@ func TestNoMPI(t *testing.T) {
 			s.t.Errorf("code %d", code)
 		}
 		s.wants(stderr, "nothing was recorded of ./app", "did not call MPI_Init")
+		code, _, stderr = s.run(append([]string{tool, "run"}, s.mpi.Command(2, "./app")...)...)
+		s.wants(stderr, fmt.Sprintf("the launcher failed: it ended with code %d", code), "hand the environment to the ranks")
 	})
 }
