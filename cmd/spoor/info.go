@@ -78,7 +78,11 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	if c := s.Clocks; c != nil {
 		drift := "no drift seen"
 		if c.DriftPPM > 0 {
-			drift = fmt.Sprintf("drift up to %.3g ppm", c.DriftPPM)
+			format := "drift up to %.3g ppm"
+			if c.DriftPPM >= 999.5 {
+				format = "drift up to %.0f ppm" // not 1e+03
+			}
+			drift = fmt.Sprintf(format, c.DriftPPM)
 		}
 		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, units.Duration(float64(c.ApartNs)), drift,
 			units.Duration(float64(c.BoundNs)))

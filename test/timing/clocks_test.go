@@ -1,9 +1,11 @@
 package timing
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"spoor/trace"
 )
@@ -12,27 +14,17 @@ import (
 // leaves a barrier before all have come.
 func TestSkewedClocks(t *testing.T) {
 	a := build(t, "barriers.c", 4)
-	t.Setenv("SPOOR_CLOCK_SKEW", "1:3000000000:800,2:-5000000:-700")
+	skews := []skew{{}, {3e9, 800, time.Now().UnixNano()}, {-5e6, -700, time.Now().UnixNano()}}
+	t.Setenv("SPOOR_CLOCK_SKEW", fmt.Sprintf("1:%v,2:%v", skews[1], skews[2]))
 	r := a.trace("--timing", "lossless")
 	clocks, err := r.Clocks()
 	if err != nil || len(clocks) != 3 {
 		t.Fatalf("clocks %v, error %v", clocks, err)
 	}
 	bounds := int64(0)
-	for i, want := range []struct{ offset, ppm float64 }{{0, 0}, {-3e9, -800 / 1.0008}, {5e6, 700 / 0.9993}} {
-		l := clocks[i]
+	for i, l := range clocks {
 		bounds += l.BoundNs
-		t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", i, l.OffsetNs, 1e6*l.Drift(), l.BoundNs)
-		// The drift begins while MPI_Init is under way, seconds before on a busy machine.
-		if off := math.Abs(float64(l.OffsetNs[0]) - want.offset); off > float64(l.BoundNs)+math.Abs(want.ppm)*2e4 {
-			t.Errorf("clock %d: offset %d, want %.0f", i, l.OffsetNs[0], want.offset)
-		}
-		if i > 0 {
-			room := 2*float64(l.BoundNs)/float64(l.AtNs[1]-l.AtNs[0])*1e6 + 2
-			if d := 1e6 * l.Drift(); math.Abs(d-want.ppm) > room {
-				t.Errorf("clock %d drifts by %.1f ppm, want %.1f, give or take %.1f", i, d, want.ppm, room)
-			}
-		}
+		skews[i].check(t, i, l)
 	}
 	// Each process has calibrated its ticks with what error a look at two clocks has.
 	room := bounds + 20_000
@@ -83,6 +75,45 @@ func TestSkewedClocks(t *testing.T) {
 	r = a.trace()
 	if s := starts(t, r, true); slices.Max(s)-slices.Min(s) > 1e9 {
 		t.Errorf("with means, ranks start at %v", s)
+	}
+}
+
+// A skew is how a clock was told to differ from rank 0's.
+type skew struct {
+	by    int64 // ns
+	ppm   float64
+	since int64 // when it began to drift, ns since 1970
+}
+
+// String is what SPOOR_CLOCK_SKEW has behind the rank.
+func (s skew) String() string { return fmt.Sprintf("%d:%g:%d", s.by, s.ppm, s.since) }
+
+// offset is how far rank 0's clock is ahead of this one when this one reads at.
+func (s skew) offset(at int64) float64 {
+	drift := s.ppm * 1e-6
+	return -float64(s.by) - drift/(1+drift)*float64(at-s.by-s.since)
+}
+
+// check holds what was found of clock n against the truth. Readings of clocks by ticks may
+// be off by as much as a look at two clocks takes.
+func (s skew) check(t *testing.T, n int, l trace.Clock) {
+	t.Helper()
+	t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", n, l.OffsetNs, 1e6*l.Drift(), l.BoundNs)
+	if n == 0 {
+		if l != (trace.Clock{}) {
+			t.Errorf("rank 0's clock is %+v", l)
+		}
+		return
+	}
+	for i, at := range l.AtNs {
+		if want := s.offset(at); math.Abs(float64(l.OffsetNs[i])-want) > float64(l.BoundNs)+20_000 {
+			t.Errorf("clock %d: offset %d, want %.0f within %d", n, l.OffsetNs[i], want, l.BoundNs)
+		}
+	}
+	want := -s.ppm / (1 + s.ppm*1e-6)
+	room := 2*float64(l.BoundNs)/float64(l.AtNs[1]-l.AtNs[0])*1e6 + 2
+	if d := 1e6 * l.Drift(); math.Abs(d-want) > room {
+		t.Errorf("clock %d drifts by %.1f ppm, want %.1f, give or take %.1f", n, d, want, room)
 	}
 }
 
