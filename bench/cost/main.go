@@ -63,15 +63,17 @@ func (b *bench) run(calls int, ranks string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
-	for _, name := range []string{"loops", "ring"} {
+	for _, name := range []string{"loops", "makers", "ring"} {
 		cmd := exec.Command("mpicc."+b.mpi, "-O2", "-o", filepath.Join(dir, name), filepath.Join("bench", "cost", "programs", name+".c"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
 		}
 	}
-	fmt.Printf("%s: loops on one rank, %d iterations, %s time, medians of %d runs in turn\n", b.mpi, calls, b.clock, b.runs)
-	if err := b.compare(1, "loops", strconv.Itoa(calls), strconv.Itoa(b.depth), b.clock); err != nil {
-		return err
+	for _, name := range []string{"loops", "makers"} {
+		fmt.Printf("%s: %s on one rank, %d iterations, %s time, medians of %d runs in turn\n", b.mpi, name, calls, b.clock, b.runs)
+		if err := b.compare(1, name, strconv.Itoa(calls), strconv.Itoa(b.depth), b.clock); err != nil {
+			return err
+		}
 	}
 	for _, n := range strings.Split(ranks, ",") {
 		p, err := strconv.Atoi(n)
@@ -113,7 +115,7 @@ func (b *bench) compare(ranks int, program string, args ...string) error {
 			}
 		}
 	}
-	fmt.Printf("  %-22s %12s %12s %12s\n", "", "without", "with", "added")
+	fmt.Printf("  %-26s %12s %12s %12s\n", "", "without", "with", "added")
 	for _, name := range order {
 		plain, traced := samples[0][name], samples[1][name]
 		added := make([]float64, min(len(plain), len(traced)))
@@ -121,7 +123,7 @@ func (b *bench) compare(ranks int, program string, args ...string) error {
 			added[i] = traced[i] - plain[i]
 		}
 		slices.Sort(added)
-		fmt.Printf("  %-22s %12.1f %12.1f %12.1f  (%.1f to %.1f)\n", name, median(plain), median(traced),
+		fmt.Printf("  %-26s %12.1f %12.1f %12.1f  (%.1f to %.1f)\n", name, median(plain), median(traced),
 			median(added), added[len(added)/4], added[len(added)-1-len(added)/4])
 	}
 	return nil

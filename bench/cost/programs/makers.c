@@ -1,0 +1,89 @@
+/* Time loops whose calls make and free something; prints "name ns-per-iteration" lines,
+   as loops.c does. The last one is what a suite of tests does that makes datatypes all
+   the time: one of many, asked about and freed again. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static clockid_t clock_used = CLOCK_MONOTONIC;
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(clock_used, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+#define LOOP(name, n, body) \
+	do { \
+		for (int i = 0; i < (n) / 10; i++) { body; } \
+		double t = now(); \
+		for (int i = 0; i < (n); i++) { body; } \
+		printf(name " %.1f\n", (now() - t) / (n)); \
+	} while (0)
+
+#define KINDS 4096 /* of datatypes: 9 calls each, so one call in some hundred is new */
+
+static void one_type(unsigned kind)
+{
+	static const MPI_Datatype basic[4] = {MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_FLOAT};
+	MPI_Datatype old = basic[kind & 3], made, resized;
+	int size, count = 1 + (int)(kind >> 4 & 15), integers, addresses, types, combiner;
+	int lengths[2] = {count, 1}, displs[2] = {0, count + (int)(kind >> 8)};
+	MPI_Aint lb, extent;
+	switch (kind >> 2 & 3) {
+	case 0:
+		MPI_Type_contiguous(1 + (int)(kind >> 4), old, &made);
+		break;
+	case 1:
+		MPI_Type_vector(count, 1, 1 + (int)(kind >> 8), old, &made);
+		break;
+	case 2:
+		MPI_Type_create_hvector(count, 2, 16 + (MPI_Aint)(kind >> 8), old, &made);
+		break;
+	default:
+		MPI_Type_indexed(2, lengths, displs, old, &made);
+	}
+	MPI_Type_get_extent(made, &lb, &extent);
+	MPI_Type_create_resized(made, 0, extent + 8, &resized);
+	MPI_Type_commit(&resized);
+	MPI_Type_size(resized, &size);
+	MPI_Type_get_extent(resized, &lb, &extent);
+	MPI_Type_get_envelope(made, &integers, &addresses, &types, &combiner);
+	MPI_Type_free(&made);
+	MPI_Type_free(&resized);
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 300000, few = n / 10 + 10;
+	if (argc > 3 && !strcmp(argv[3], "cpu"))
+		clock_used = CLOCK_PROCESS_CPUTIME_ID;
+	MPI_Init(&argc, &argv);
+	MPI_Comm self = MPI_COMM_SELF, comm;
+	MPI_Datatype type, vector;
+	MPI_Info info;
+	MPI_Request request;
+	MPI_Group group;
+	int integers[3];
+	MPI_Aint addresses[1];
+	MPI_Datatype types[1];
+	double a = 0;
+	LOOP("comm_dup+free", few, (MPI_Comm_dup(self, &comm), MPI_Comm_free(&comm)));
+	LOOP("comm_group+free", n, (MPI_Comm_group(self, &group), MPI_Group_free(&group)));
+	LOOP("type_dup+free", n, (MPI_Type_dup(MPI_INT, &type), MPI_Type_free(&type)));
+	LOOP("vector+commit+free", n, (MPI_Type_vector(3, 1, 2, MPI_INT, &type), MPI_Type_commit(&type), MPI_Type_free(&type)));
+	MPI_Type_vector(3, 1, 2, MPI_INT, &vector);
+	LOOP("type_get_contents", n, MPI_Type_get_contents(vector, 3, 0, 1, integers, addresses, types));
+	MPI_Type_free(&vector);
+	LOOP("info_create+set+free", n, (MPI_Info_create(&info), MPI_Info_set(info, "key", "value"), MPI_Info_free(&info)));
+	LOOP("send_init+start+wait+free", n,
+	     (MPI_Send_init(&a, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, self, &request), MPI_Start(&request),
+	      MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_Request_free(&request)));
+	unsigned seed = 1;
+	LOOP("types_of_4096", n / 4, (seed = seed * 1103515245u + 12345u, one_type(seed >> 16 & (KINDS - 1))));
+	MPI_Finalize();
+	return 0;
+}
