@@ -66,6 +66,7 @@ void sp_flavour_set(int number)
 	sp_fl.graph = l->graph;
 	sp_fl.dist_graph = l->dist_graph;
 	sp_fl.err_in_status = l->err_in_status;
+	sp_fl.unsupported = l->unsupported;
 	/* MPICH puts more into the code; the class is its low bits */
 	sp_fl.error_mask = l->handle_size == 4 ? 0x7f : -1;
 	sp_fl.bottom = sentinel(&l->bottom);

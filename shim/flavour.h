@@ -26,7 +26,7 @@ struct sp_layout {
 	const char *name;
 	int handle_size;
 	int status_size, st_source, st_tag, st_error, st_count;
-	int any_source, any_tag, proc_null, root, undefined, err_in_status;
+	int any_source, any_tag, proc_null, root, undefined, err_in_status, unsupported;
 	int cart, graph, dist_graph;
 	struct sp_sentinel bottom, in_place, buffer_automatic, status_ignore, statuses_ignore;
 	struct sp_sentinel unweighted, weights_empty;
@@ -49,7 +49,7 @@ struct sp_flavour {
 	int handle_size;
 	uint64_t handle_mask;
 	int status_size, st_source, st_tag, st_error, st_count;
-	int any_source, any_tag, proc_null, root, undefined, err_in_status, error_mask;
+	int any_source, any_tag, proc_null, root, undefined, err_in_status, unsupported, error_mask;
 	int cart, graph, dist_graph;
 	const void *bottom, *in_place, *buffer_automatic, *status_ignore, *statuses_ignore;
 	const void *unweighted, *weights_empty;

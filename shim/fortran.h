@@ -52,6 +52,18 @@ static inline void *sp_f_next(void **slots, const char *name, int form)
 	return sp_likely(p != NULL) ? p : sp_f_resolve(&slots[form], name, form);
 }
 
+/* Stands for a procedure that the MPI doesn't have; not to be called. */
+void sp_f_absent(void);
+
+static inline int sp_f_is_absent(const void *behind, void *f_ierror)
+{
+	if (sp_likely(behind != (const void *)sp_f_absent))
+		return 0;
+	if (f_ierror)
+		*(int *)f_ierror = sp_unsupported();
+	return 1;
+}
+
 /* ---- addresses that mean something else than memory ---- */
 
 enum sp_f_special {

@@ -19,6 +19,8 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	with_error *real;
 	int own = 0;
 	*(void **)&real = sp_f_next(next, "mpi_init", form);
+	if (sp_f_is_absent(*(void **)&real, ierror))
+		return;
 	if (!sp_open_start(t, site)) {
 		real(ierror);
 		return;
@@ -40,6 +42,8 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	void (*real)(void *, void *, void *);
 	int own = 0;
 	*(void **)&real = sp_f_next(next, "mpi_init_thread", form);
+	if (sp_f_is_absent(*(void **)&real, ierror))
+		return;
 	if (!sp_open_start(t, site)) {
 		real(required, provided, ierror);
 		return;
@@ -60,6 +64,8 @@ void sp_f_Finalize(const void *site, int form, void *ierror)
 	struct sp_thread *t = &sp_self;
 	with_error *real;
 	*(void **)&real = sp_f_next(next, "mpi_finalize", form);
+	if (sp_f_is_absent(*(void **)&real, ierror))
+		return;
 	if (sp_open(t, 1, site)) {
 		sp_enter_Finalize(t, site, SP_FORTRAN_FLAG);
 		sp_leave_Finalize(t, 0);
@@ -76,6 +82,8 @@ void sp_f_Session_init(const void *site, int form, void *info, void *errhandler,
 	void (*real)(void *, void *, void *, void *);
 	int own = 0;
 	*(void **)&real = sp_f_next(next, "mpi_session_init", form);
+	if (sp_f_is_absent(*(void **)&real, ierror))
+		return;
 	if (!sp_open_start(t, site)) {
 		real(info, errhandler, session, ierror);
 		return;
@@ -100,6 +108,8 @@ void sp_f_Session_finalize(const void *site, int form, void *session, void *ierr
 	struct sp_thread *t = &sp_self;
 	void (*real)(void *, void *);
 	*(void **)&real = sp_f_next(next, "mpi_session_finalize", form);
+	if (sp_f_is_absent(*(void **)&real, ierror))
+		return;
 	int open = sp_open(t, 1, site);
 	if (open) {
 		intptr_t c_session = sp_f_handle(session, SP_ID_MPI_Session_f2c);
@@ -124,6 +134,8 @@ void sp_f_Info_set(const void *site, int form, void *info, void *key, void *valu
 	void (*real)(void *, void *, void *, void *, size_t, size_t);
 	int own = 0;
 	*(void **)&real = sp_f_next(next, "mpi_info_set", form);
+	if (sp_f_is_absent(*(void **)&real, ierror))
+		return;
 	int open = sp_open(t, SP_HANDLES_MPI_Info_set, site);
 	int *error = error_or(ierror, &own);
 	intptr_t c_info = open ? sp_f_handle(info, SP_ID_MPI_Info_f2c) : 0;
@@ -149,6 +161,8 @@ void sp_f_Pcontrol(const void *site, int form, void *level, void *ierror)
 	struct sp_thread *t = &sp_self;
 	void (*real)(void *, void *);
 	*(void **)&real = sp_f_next(next, "mpi_pcontrol", form);
+	if (sp_f_is_absent(*(void **)&real, ierror))
+		return;
 	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, site), n = (int)sp_ld32(level);
 	if (open)
 		sp_enter_Pcontrol(t, site, SP_FORTRAN_FLAG, n);

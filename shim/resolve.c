@@ -120,24 +120,41 @@ static int is_mpich(void)
 	return sp_symbol("MPI_UNWEIGHTED") != NULL;
 }
 
+/* What stands behind a wrapper. Some libraries have functions without a PMPI_
+   name; then it is the next MPI_ function. */
+static void *function(const char *pmpi_name)
+{
+	void *p = dlsym(library, pmpi_name);
+	return p ? p : dlsym(library, pmpi_name + 1);
+}
+
+/* Find the library. */
+static void *find_init(void)
+{
+	static const char *const names[] = {"PMPI_Init", "MPI_Init"};
+	for (int i = 0; i < 2; i++) {
+		void *init = dlsym(RTLD_NEXT, names[i]), *h = init ? NULL : find_local(names[i]);
+		if (h) {
+			library = h;
+			init = dlsym(h, names[i]);
+		}
+		if (init)
+			return init;
+	}
+	return NULL;
+}
+
 static void resolve(void)
 {
 	sp_loaded();
-	void *init = dlsym(RTLD_NEXT, "PMPI_Init");
-	if (!init) {
-		void *h = find_local("PMPI_Init");
-		if (h) {
-			library = h;
-			init = dlsym(h, "PMPI_Init");
-		}
-	}
+	void *init = find_init();
 	if (!init) {
 		sp_give_up("no MPI library found behind this call");
 		return;
 	}
 	for (int i = 0; i < SP_NCALLS; i++)
 		if (sp_names[i])
-			sp_real[i] = dlsym(library, sp_names[i]);
+			sp_real[i] = function(sp_names[i]);
 	const char *off = getenv("SPOOR");
 	int number = is_standard_abi(init) ? SPOOR_ABI
 		: sp_symbol("ompi_mpi_comm_world") ? SPOOR_OPENMPI

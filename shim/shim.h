@@ -89,8 +89,11 @@ uint64_t *sp_begin_slow(struct sp_thread *t);
 uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words);
 void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0);
 int sp_open_slow(struct sp_thread *t, int handles, const void *site);
-/* Make sure that sp_real[call] is there; without it the program can't go on. */
+/* Make sure that sp_real[call] is there: where the MPI has no such function, one
+   that fails. */
 void sp_require(unsigned call);
+/* MPI_ERR_UNSUPPORTED_OPERATION */
+int sp_unsupported(void);
 
 /* Where to go on writing when sp_room failed: the record leads nowhere. */
 uint64_t *sp_room_none(void);

@@ -38,6 +38,17 @@ func (g *call) returnType() string {
 // returnsCode reports whether the function returns an error code.
 func (g *call) returnsCode() bool { return g.Returns == mpi.KindError }
 
+// returns is what the shim has to know of the result to give one itself.
+func (g *call) returns() string {
+	switch {
+	case g.returnsCode():
+		return "SP_RETURNS_CODE"
+	case g.Returns == mpi.KindTime:
+		return "SP_RETURNS_TIME"
+	}
+	return "SP_RETURNS_VALUE"
+}
+
 func (g *call) prototype() string {
 	list := g.declarations()
 	if len(list) == 0 {

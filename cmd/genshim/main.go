@@ -110,6 +110,7 @@ func header(calls []*mpi.Call) []byte {
 	b.WriteString("#ifndef SPOOR_CALLS_H\n#define SPOOR_CALLS_H\n\n#include \"shim.h\"\n\n")
 	last := calls[len(calls)-1].ID
 	fmt.Fprintf(&b, "#define SP_NCALLS %d\nextern const char *const sp_names[SP_NCALLS]; /* of the PMPI_ functions, by id */\n\n", last+1)
+	b.WriteString("enum sp_returns { SP_RETURNS_CODE, SP_RETURNS_TIME, SP_RETURNS_VALUE };\nextern const uint8_t sp_returns[SP_NCALLS];\n\n")
 	b.WriteString("/* Of the parameters of each function: name, kind, name, kind, and so on. */\n")
 	b.WriteString("extern const char sp_params[];\nextern const uint32_t sp_params_at[SP_NCALLS];\nextern const uint8_t sp_params_n[SP_NCALLS];\n\n")
 	for _, c := range calls {

@@ -17,6 +17,10 @@ func tables(calls []*mpi.Call) []byte {
 	for _, c := range calls {
 		fmt.Fprintf(&b, "\t[%d] = \"P%s\",\n", c.ID, c.Name)
 	}
+	b.WriteString("};\n\nconst uint8_t sp_returns[SP_NCALLS] = {\n")
+	for _, c := range calls {
+		fmt.Fprintf(&b, "\t[%d] = %s,\n", c.ID, newCall(c).returns())
+	}
 	b.WriteString("};\n\n")
 	params(&b, calls)
 	b.WriteString("const struct sp_layout sp_layouts[SP_FLAVOURS] = {\n")
@@ -65,7 +69,7 @@ func layout(b *bytes.Buffer, f mpi.Flavour) {
 		s.Size, s.Source, s.Tag, s.Error, s.Count)
 	for _, c := range [][2]string{
 		{"any_source", "MPI_ANY_SOURCE"}, {"any_tag", "MPI_ANY_TAG"}, {"proc_null", "MPI_PROC_NULL"}, {"root", "MPI_ROOT"},
-		{"undefined", "MPI_UNDEFINED"}, {"err_in_status", "MPI_ERR_IN_STATUS"},
+		{"undefined", "MPI_UNDEFINED"}, {"err_in_status", "MPI_ERR_IN_STATUS"}, {"unsupported", "MPI_ERR_UNSUPPORTED_OPERATION"},
 		{"cart", "MPI_CART"}, {"graph", "MPI_GRAPH"}, {"dist_graph", "MPI_DIST_GRAPH"},
 	} {
 		fmt.Fprintf(b, "\t\t.%s = %d,\n", c[0], number(c[1], f))

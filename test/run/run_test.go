@@ -27,22 +27,30 @@ type shell struct {
 	t   *testing.T
 	mpi *mpis.MPI
 	dir string
+	env []string // beyond the MPI's
 }
 
 // each runs a test with each MPI in a directory that has the named program.
 func each(t *testing.T, program string, test func(s *shell)) {
-	mpis.NeedSpoor(t)
 	p, err := mpis.ReadProgram("../mpi/" + program + ".c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range mpis.Need(t) {
-		if !p.RunsOn(m) {
-			continue
+	eachSource(t, p.Path, func(s *shell) {
+		if !p.RunsOn(s.mpi) {
+			s.t.Skipf("%s is not for %s", program, s.mpi.Name)
 		}
+		test(s)
+	})
+}
+
+// eachSource does so with a source file.
+func eachSource(t *testing.T, source string, test func(s *shell), flags ...string) {
+	mpis.NeedSpoor(t)
+	for _, m := range mpis.Need(t) {
 		t.Run(m.Name, func(t *testing.T) {
-			s := &shell{t, m, t.TempDir()}
-			if err := m.Compile(filepath.Join(s.dir, "app"), p.Path); err != nil {
+			s := &shell{t: t, mpi: m, dir: t.TempDir()}
+			if err := m.Compile(filepath.Join(s.dir, "app"), source, flags...); err != nil {
 				t.Fatal(err)
 			}
 			test(s)
@@ -53,7 +61,7 @@ func each(t *testing.T, program string, test func(s *shell)) {
 // run runs a command and returns its exit code and what it printed.
 func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 	s.t.Helper()
-	r := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir()}.Run(args...)
+	r := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir(), Env: s.env}.Run(args...)
 	if exit := (*exec.ExitError)(nil); r.Err != nil && !errors.As(r.Err, &exit) {
 		s.t.Fatalf("%q: %v", args, r)
 	}

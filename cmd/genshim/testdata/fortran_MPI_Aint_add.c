@@ -5,6 +5,8 @@ static int64_t sp_f_Aint_add(const void *site_, int form_, void *f_base, void *f
 	struct sp_thread *t_ = &sp_self;
 	int64_t (*real_)(void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_aint_add", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, NULL)))
+		return 0;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Aint_add, site_))) {
 		return real_(f_base, f_disp);
 	}

@@ -5,6 +5,8 @@ static void sp_f_Bcast_c(const void *site_, int form_, void *f_buffer, void *f_c
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_bcast", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Bcast_c, site_))) {
 		real_(f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
 		return;

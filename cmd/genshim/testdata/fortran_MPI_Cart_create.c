@@ -5,6 +5,8 @@ static void sp_f_Cart_create(const void *site_, int form_, void *f_comm_old, voi
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_cart_create", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Cart_create, site_))) {
 		real_(f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
 		return;

@@ -5,6 +5,8 @@ static void sp_f_Comm_set_attr(const void *site_, int form_, void *f_comm, void 
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_comm_set_attr", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Comm_set_attr, site_))) {
 		real_(f_comm, f_comm_keyval, f_attribute_val, f_ierror);
 		return;

@@ -5,6 +5,8 @@ static void sp_f_Comm_spawn(const void *site_, int form_, void *f_command, void 
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *, void *, void *, size_t, size_t);
 	*(void **)&real_ = sp_f_next(next_, "mpi_comm_spawn", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Comm_spawn, site_))) {
 		real_(f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
 		return;

@@ -5,6 +5,8 @@ static void sp_f_File_open(const void *site_, int form_, void *f_comm, void *f_f
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, size_t);
 	*(void **)&real_ = sp_f_next(next_, "mpi_file_open", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_File_open, site_))) {
 		real_(f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
 		return;

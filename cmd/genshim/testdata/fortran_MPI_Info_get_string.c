@@ -5,6 +5,8 @@ static void sp_f_Info_get_string(const void *site_, int form_, void *f_info, voi
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, size_t, size_t);
 	*(void **)&real_ = sp_f_next(next_, "mpi_info_get_string", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Info_get_string, site_))) {
 		real_(f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
 		return;

@@ -5,6 +5,8 @@ static void sp_f_Recv(const void *site_, int form_, void *f_buf, void *f_count, 
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_recv", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Recv, site_))) {
 		real_(f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
 		return;

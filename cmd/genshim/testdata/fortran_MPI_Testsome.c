@@ -5,6 +5,8 @@ static void sp_f_Testsome(const void *site_, int form_, void *f_incount, void *f
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_testsome", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Testsome, site_))) {
 		real_(f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
 		return;

@@ -5,6 +5,8 @@ static void sp_f_Type_hindexed(const void *site_, int form_, void *f_count, void
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_type_hindexed", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Type_hindexed, site_))) {
 		real_(f_count, f_array_of_blocklengths, f_array_of_displacements, f_oldtype, f_newtype, f_ierror);
 		return;

@@ -5,6 +5,8 @@ static void sp_f_Waitany(const void *site_, int form_, void *f_count, void *f_ar
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_waitany", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Waitany, site_))) {
 		real_(f_count, f_array_of_requests, f_index, f_status, f_ierror);
 		return;

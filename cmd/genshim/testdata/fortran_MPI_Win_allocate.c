@@ -5,6 +5,8 @@ static void sp_f_Win_allocate(const void *site_, int form_, void *f_size, void *
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_win_allocate", form_);
+	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
+		return;
 	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Win_allocate, site_))) {
 		real_(f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 		return;
