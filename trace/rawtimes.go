@@ -15,6 +15,8 @@ type RawTimes struct {
 
 	Groups    []uint32 // by kind: what kinds of one function have in common
 	Functions []string // by kind
+
+	TicksPerNs float64
 }
 
 // RawTimes yields the times of a stream's calls in order, in the blocks that the
@@ -41,7 +43,7 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 				yield(nil, err)
 				return
 			}
-			raw := &RawTimes{Groups: s.kinds.Groups, Functions: functions}
+			raw := &RawTimes{Groups: s.kinds.Groups, Functions: functions, TicksPerNs: s.TicksPerNs}
 			for _, e := range entries {
 				t, _ := cursor.Next()
 				raw.Kinds = append(raw.Kinds, s.of[t])

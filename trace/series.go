@@ -9,6 +9,7 @@ import (
 
 	"spoor/internal/column"
 	"spoor/internal/timing"
+	"spoor/internal/timing/codec"
 	"spoor/internal/timing/series"
 	"spoor/internal/wire"
 )
@@ -176,7 +177,7 @@ func (k *Rank) newSeries() (*rankSeries, error) {
 		names[t] = k.r.byID[g.call].Name
 		sigs[t] = series.Signature{Call: uint64(g.call), Site: uint64(g.site), Vals: k.Signature(t)}
 	}
-	out.of, out.kinds = series.KindsOf(o, names, sigs)
+	out.of, out.kinds = series.KindsOf(o, p.TicksPerNs, names, sigs)
 	return out, nil
 }
 
@@ -321,10 +322,17 @@ func (s *rankSeries) sample(ticks uint64, terminal int) Sample {
 	if s.kinds.Bounds == nil {
 		return Sample{Ns: ns, Kind: ExactSample}
 	}
-	// |kept - true| ≤ e·true, so true is at most kept/(1-e).
-	e := s.kinds.Bounds[s.of[terminal]]
+	b := s.kinds.Bounds[s.of[terminal]]
+	if b == (codec.Bound{}) {
+		return Sample{Ns: ns, Kind: ExactSample}
+	}
 	bound := uint64(math.MaxUint64)
-	if e < 1 {
+	if b.Absolute > 0 {
+		if f := math.Ceil(float64(b.Absolute)/s.TicksPerNs) + 1; f < 1<<64 { // kept was rounded to ns
+			bound = uint64(f)
+		}
+	} else if e := b.Relative; e < 1 {
+		// |kept - true| ≤ e·true, so true is at most kept/(1-e).
 		if f := math.Ceil((float64(ns)+1)*e/(1-e)) + 1; f < 1<<64 { // kept was rounded to ns
 			bound = uint64(f)
 		}

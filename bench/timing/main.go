@@ -22,6 +22,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func run() error {
 	flag.Float64Var(&r.seconds, "seconds", 6, "how long the mini-apps run")
 	flag.DurationVar(&r.limit, "limit", 90*time.Second, "how long recording a program may take")
 	programs := flag.String("programs", strings.Join(names, ","), "which programs")
-	bound := flag.Float64("error", timing.DefaultError, "relative error bound")
+	bound := flag.String("error", strconv.FormatFloat(timing.DefaultError, 'g', -1, 64), "error bound: a share, or a time like 10us")
 	calls := flag.Int("calls", 2*32768, "measure so many calls of each rank")
 	within := flag.Duration("within", 9*time.Minute, "begin with no program after that time")
 	cached := flag.String("cache", "build/bench-timing.json", "`file` of what was measured already")
@@ -56,7 +57,10 @@ func run() error {
 		}
 		return printSizes(os.Stdout, *sizes, list)
 	}
-	o := &timing.Options{Error: *bound}
+	o := &timing.Options{}
+	if err := o.AddError(*bound); err != nil {
+		return err
+	}
 	var all []*program
 	if flag.NArg() > 0 {
 		for _, path := range flag.Args() {
@@ -77,7 +81,7 @@ func run() error {
 		defer os.RemoveAll(dir)
 		r.dir = dir
 	}
-	c := openCache(*cached, fmt.Sprintf("%d ranks, %g s, %d calls, error %g", r.ranks, r.seconds, *calls, *bound))
+	c := openCache(*cached, fmt.Sprintf("%d ranks, %g s, %d calls, error %s", r.ranks, r.seconds, *calls, *bound))
 	begin := time.Now()
 	var missing []string
 	for _, name := range strings.Split(*programs, ",") {
@@ -132,7 +136,7 @@ func (r *recorder) measured(name string, o *timing.Options, calls int) (*program
 	return p, nil
 }
 
-func writeAll(path string, all []*program, bound float64, missing []string) error {
+func writeAll(path string, all []*program, bound string, missing []string) error {
 	var text bytes.Buffer
 	printAll(&text, all, bound, missing)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -141,8 +145,8 @@ func writeAll(path string, all []*program, bound float64, missing []string) erro
 	return os.WriteFile(path, text.Bytes(), 0o644)
 }
 
-func printAll(w io.Writer, all []*program, bound float64, missing []string) {
-	fmt.Fprintf(w, "Relative error bound %g; ratios against 8 bytes a time.\n", bound)
+func printAll(w io.Writer, all []*program, bound string, missing []string) {
+	fmt.Fprintf(w, "Error bound %s; ratios against 8 bytes a time.\n", bound)
 	if len(missing) > 0 {
 		fmt.Fprintf(w, "Not measured: %s.\n", strings.Join(missing, ", "))
 	}

@@ -14,7 +14,7 @@ func printRatios(w io.Writer, all []*program) {
 	for _, r := range all[0].Results {
 		fmt.Fprintf(w, " %s |", r.Codec)
 	}
-	fmt.Fprint(w, " place / sz | place / sz-sig | place / hist8 |\n|---|--:|--:|")
+	fmt.Fprint(w, " place / sz | place / sz-sig | place / hist-sig |\n|---|--:|--:|")
 	for range all[0].Results {
 		fmt.Fprint(w, "--:|")
 	}
@@ -26,7 +26,7 @@ func printRatios(w io.Writer, all []*program) {
 			by[r.Codec] = r.Ratio
 			fmt.Fprintf(w, " %.2f |", r.Ratio)
 		}
-		fmt.Fprintf(w, " %.2f | %.2f | %.2f |\n", by["place"]/by["sz"], by["place"]/by["sz-sig"], by["place"]/by["hist8"])
+		fmt.Fprintf(w, " %.2f | %.2f | %.2f |\n", by["place"]/by["sz"], by["place"]/by["sz-sig"], by["place"]/by["hist-sig"])
 	}
 }
 

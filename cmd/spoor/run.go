@@ -61,13 +61,14 @@ count, least, most, mean and deviation for each distinct call. hist: histograms
 too, whose bins follow the data. path: histograms that tell apart which call
 came before, so that a loop's first iteration does not blur the others.
 lossless: every single time. The others keep every single time within the
-relative error that --error gives, for all functions or for one. The trace
-grows with the number of calls in the last two cases only.`,
+error that --error gives, for all functions or for one, as a share of the time
+or as a time. The trace grows with the number of calls in the last two cases
+only.`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
   spoor run -o big.spoor srun -n 512 ./app
   mpiexec -n 8 spoor run ./app
   spoor run --timing path mpirun -n 4 ./app
-  spoor run --timing sz-sig --error 0.1 --error MPI_Send=0.01 mpirun -n 4 ./app
+  spoor run --timing place --error 0.1 --error MPI_Send=10us mpirun -n 4 ./app
   spoor run --start-off mpiexec -n 8 python3 solver.py`,
 		Args: atLeastOne("a launcher and a program"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
@@ -80,8 +81,9 @@ grows with the number of calls in the last two cases only.`,
 	f.StringVar(&o.scratch, "scratch", "", "node-local directory for records during the run (default /dev/shm or /tmp)")
 	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in bytes; off: none (default 1024)")
 	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: "+modeList())
-	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
-	f.StringArrayVar(&o.errors, "error", nil, "relative error of lossy timing, `[FUNCTION=]E`; can be repeated (default 0.1)")
+	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5; of hist-sig 8)")
+	f.IntVar(&o.timing.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
+	f.StringArrayVar(&o.errors, "error", nil, "error of lossy timing, `[FUNCTION=]E`, a share like 0.1 or a time like 10us; can be repeated (default 0.1)")
 	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank and call it around MPI calls; see spoor.h")
 	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
@@ -100,14 +102,14 @@ func (o *runOptions) parseTiming() error {
 	switch b := o.timing.Bins; {
 	case o.timing.Mode.Log() && !series.Supports(o.timing.Mode):
 		return fmt.Errorf("--timing: mode %s is not built in", o.mode)
-	case b != 0 && !o.timing.Mode.Histograms():
-		return fmt.Errorf("--bins: only the modes hist and path have histograms, not %s", o.mode)
-	case b != 0 && (b < 2 || b > 256):
-		return fmt.Errorf("--bins: %d; want 2 to 256", b)
+	case b != 0 && !o.timing.Mode.HasBins():
+		return fmt.Errorf("--bins: only the modes hist, path and hist-sig have bins, not %s", o.mode)
+	case o.timing.Sample != 0 && o.timing.Mode != timing.HistSig:
+		return fmt.Errorf("--sample: it is for the mode hist-sig, not %s", o.mode)
 	case len(o.errors) > 0 && !o.timing.Mode.Lossy():
 		return fmt.Errorf("--error: mode %s has no error; it is for the lossy ones", o.mode)
 	}
-	return nil
+	return checkBins(&o.timing)
 }
 
 func modeList() string {

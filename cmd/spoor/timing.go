@@ -42,23 +42,27 @@ errors and speed. The trace must have been recorded with --timing lossless.
 
   ratio     against 8 bytes a time, of gaps and durations together and alone
   PSNR      range of the times over their root mean square error, in decibels
-  max error greatest relative error of a time
+  max error greatest error of a time, as a share of it and as a time
   ns        time of the processor for a value
 
 Codecs: raw is 8 bytes a time; zstd and lossless are exact; place is spoor's
-own; cfg, hist8, sz, zfp and their variants by signature (-sig) are those of
-the Pilgrim paper; huff has Huffman codes by function. All lossy ones have the
-same bound, and the same cells for it but zfp. hist8 codes the 256 bins that
-are most frequent in the first 100 samples in 9 bits, others in 65.`,
+own; cfg, hist-sig (its HIST), sz, zfp and their variants by signature (-sig)
+are those of the Pilgrim paper; huff has Huffman codes by function. All lossy
+ones have the same bound, and the same cells for it but zfp. hist-sig gives
+short codes to the --bins bins that are most frequent among the first --sample
+times of a distinct call.`,
 		Example: `  spoor run --timing lossless mpiexec -n 16 ./app
   spoor timing app.spoor
   spoor timing app.spoor --error 0.01 --error MPI_Waitall=0.2
+  spoor timing app.spoor --error 10us --codec place,zfp
   spoor timing app.spoor --codec place,sz --json | jq '.codecs[] | [.codec, .ratio]'`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runTiming(cmd, r, o) }),
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&o.errors, "error", "e", nil, "relative error `bound`: 0.1, or FUNCTION=0.01 (default 0.1)")
+	f.StringSliceVarP(&o.errors, "error", "e", nil, "error `bound`: a share like 0.1 or a time like 10us, or FUNCTION=either (default 0.1)")
+	f.IntVar(&o.Bins, "bins", 0, "bins of hist-sig, 2 to 256 (default 8)")
+	f.IntVar(&o.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
 	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
 	f.StringSliceVar(&o.codecs, "codec", nil, "only these `codecs`: "+strings.Join(names, ", "))
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -78,6 +82,9 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 		}
 	}
 	if err := parseErrors(&o.Options, o.errors); err != nil {
+		return &usageError{cmd, err}
+	}
+	if err := checkBins(&o.Options); err != nil {
 		return &usageError{cmd, err}
 	}
 	ranks := []int{}
@@ -129,7 +136,7 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 	for _, r := range results {
 		values = r.Values
 	}
-	fmt.Fprintf(w, "%s of %s on %s, bound %g", plural(values, "time"), plural(values/2, "call"), plural(ranks, "rank"), o.Bound(""))
+	fmt.Fprintf(w, "%s of %s on %s, bound %s", plural(values, "time"), plural(values/2, "call"), plural(ranks, "rank"), o.Bound(""))
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range o.Errors {
 			if !yield(name) {
@@ -137,14 +144,14 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 			}
 		}
 	}) {
-		fmt.Fprintf(w, ", %s %g", name, o.Errors[name])
+		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
 	}
 	fmt.Fprint(w, "\n\n")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "codec\tbytes\tratio\tgaps\tPSNR\tdurations\tPSNR\tmax error\tencode ns\tMB/s\tdecode ns\tMB/s\t")
+	fmt.Fprintln(tw, "codec\tbytes\tratio\tgaps\tPSNR\tdurations\tPSNR\tmax error\t\tencode ns\tMB/s\tdecode ns\tMB/s\t")
 	for _, r := range results {
-		fmt.Fprintf(tw, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%s\t%s\t%.0f\t%s\t%.0f\t%s\t\n", r.Codec, units.Grouped(r.Bytes), r.Ratio(),
-			r.Gaps.Ratio(r), decibels(r.Gaps.PSNR(r)), r.Durations.Ratio(r), decibels(r.Durations.PSNR(r)), units.Share(r.Worst, 1),
+		fmt.Fprintf(tw, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%s\t%s\t%s\t%.0f\t%s\t%.0f\t%s\t\n", r.Codec, units.Grouped(r.Bytes), r.Ratio(),
+			r.Gaps.Ratio(r), decibels(r.Gaps.PSNR(r)), r.Durations.Ratio(r), decibels(r.Durations.PSNR(r)), worstShare(r.Worst), worstTime(r.WorstNs),
 			r.NsPerValue(r.Encode), throughput(r, r.Encode), r.NsPerValue(r.Decode), throughput(r, r.Decode))
 	}
 	return tw.Flush()
@@ -156,6 +163,15 @@ func decibels(v float64) string {
 	}
 	return fmt.Sprintf("%.1f", v)
 }
+
+func worstShare(v float64) string {
+	if v > 1 { // without bound where a time of 0 came back as another
+		return "> 100 %"
+	}
+	return units.Share(v, 1)
+}
+
+func worstTime(ns float64) string { return units.Duration(ns) }
 
 // throughput is in MB of raw times a second.
 func throughput(r *measure.Result, d time.Duration) string {
@@ -172,17 +188,18 @@ func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) a
 		PSNR  *float64 `json:"psnr"` // null: exact
 	}
 	type row struct {
-		Codec        string  `json:"codec"`
-		Values       int64   `json:"values"`
-		Bytes        int64   `json:"bytes"`
-		Ratio        float64 `json:"ratio"`
-		Gaps         list    `json:"gaps"`
-		Durations    list    `json:"durations"`
-		MaxError     float64 `json:"max_relative_error"`
-		EncodeNs     float64 `json:"encode_ns_per_value"`
-		DecodeNs     float64 `json:"decode_ns_per_value"`
-		EncodeMBperS float64 `json:"encode_mb_per_s"`
-		DecodeMBperS float64 `json:"decode_mb_per_s"`
+		Codec        string   `json:"codec"`
+		Values       int64    `json:"values"`
+		Bytes        int64    `json:"bytes"`
+		Ratio        float64  `json:"ratio"`
+		Gaps         list     `json:"gaps"`
+		Durations    list     `json:"durations"`
+		MaxError     *float64 `json:"max_relative_error"` // null: a time of 0 came back as another
+		MaxErrorNs   float64  `json:"max_error_ns"`
+		EncodeNs     float64  `json:"encode_ns_per_value"`
+		DecodeNs     float64  `json:"decode_ns_per_value"`
+		EncodeMBperS float64  `json:"encode_mb_per_s"`
+		DecodeMBperS float64  `json:"decode_mb_per_s"`
 	}
 	part := func(l *measure.List, r *measure.Result) list {
 		p := list{Bytes: l.Bytes, Ratio: l.Ratio(r)}
@@ -196,19 +213,38 @@ func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) a
 	}
 	rows := []row{}
 	for _, r := range results {
-		rows = append(rows, row{r.Codec, r.Values, r.Bytes, r.Ratio(), part(&r.Gaps, r), part(&r.Durations, r), r.Worst,
+		rows = append(rows, row{r.Codec, r.Values, r.Bytes, r.Ratio(), part(&r.Gaps, r), part(&r.Durations, r), finite(r.Worst), r.WorstNs,
 			r.NsPerValue(r.Encode), r.NsPerValue(r.Decode), speed(r, r.Encode), speed(r, r.Decode)})
 	}
-	errors := o.Errors
-	if errors == nil {
-		errors = map[string]float64{}
+	errors := map[string]string{}
+	for name, bound := range o.Errors {
+		errors[name] = bound.String()
 	}
 	return struct {
-		Trace  string             `json:"trace"`
-		Error  float64            `json:"error"`
-		Errors map[string]float64 `json:"errors"`
-		Codecs []row              `json:"codecs"`
-	}{r.Name(), o.Bound(""), errors, rows}
+		Trace   string            `json:"trace"`
+		Error   float64           `json:"error"`    // relative; 0 if it is absolute
+		ErrorNs int64             `json:"error_ns"` // absolute; 0 if it is relative
+		Errors  map[string]string `json:"errors"`
+		Codecs  []row             `json:"codecs"`
+	}{r.Name(), o.Bound("").Relative, int64(o.Bound("").Absolute), errors, rows}
+}
+
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// checkBins checks the options of histograms and of hist-sig.
+func checkBins(o *timing.Options) error {
+	switch {
+	case o.Bins != 0 && (o.Bins < 2 || o.Bins > 256):
+		return fmt.Errorf("--bins: %d; want 2 to 256", o.Bins)
+	case o.Sample < 0:
+		return fmt.Errorf("--sample: %d; want 1 or more", o.Sample)
+	}
+	return nil
 }
 
 // parseErrors adds the values of --error to the options: a bound, or one of a function

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -36,8 +37,12 @@ func TestTimesComeBack(t *testing.T) {
 
 func timesComeBack(t *rapid.T, mode timing.Mode) {
 	o := timing.Options{
-		Mode: mode, Error: rapid.SampledFrom([]float64{1, 0.9, 0.1, 1e-3, 1e-6}).Draw(t, "error"),
-		Errors: map[string]float64{"MPI_Iprobe": rapid.SampledFrom([]float64{0.5, 0.01, 1e-5}).Draw(t, "its error")},
+		Mode: mode, Error: rapid.SampledFrom([]timing.Bound{
+			{Relative: 1}, {Relative: 0.9}, {Relative: 0.1}, {Relative: 1e-3}, {Relative: 1e-6}, {Absolute: 1}, {Absolute: 10 * time.Microsecond}, {Absolute: time.Hour},
+		}).Draw(t, "error"),
+		Errors: map[string]timing.Bound{"MPI_Iprobe": rapid.SampledFrom([]timing.Bound{
+			{Relative: 0.5}, {Relative: 0.01}, {Relative: 1e-5}, {Absolute: time.Millisecond},
+		}).Draw(t, "its error")},
 	}
 	const ranks = 2
 	rate := rapid.SampledFrom([]float64{1, 2, 2.6}).Draw(t, "ticks per ns")
@@ -91,7 +96,7 @@ func timesComeBack(t *rapid.T, mode timing.Mode) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bound := 0.0
+			var bound timing.Bound
 			if mode.Lossy() {
 				bound = o.Bound(names[rank][i])
 			}
@@ -154,23 +159,25 @@ func TestSummariesOfHistograms(t *testing.T) {
 }
 
 // within holds a time that was read against the ticks that passed.
-func within(t *rapid.T, got trace.Sample, ticks uint64, rate, bound float64) {
+func within(t *rapid.T, got trace.Sample, ticks uint64, rate float64, bound timing.Bound) {
 	t.Helper()
 	want := new(big.Float).Quo(new(big.Float).SetUint64(ticks), big.NewFloat(rate))
 	off := new(big.Float).Sub(new(big.Float).SetUint64(got.Ns), want)
 	off.Abs(off)
 	// Rounding to a nanosecond; ticks of 2^53 and more are floating point numbers then.
-	room := new(big.Float).Mul(want, big.NewFloat(bound+1e-15))
+	room := new(big.Float).Mul(want, big.NewFloat(bound.Relative+1e-15))
+	room.Add(room, big.NewFloat(float64(bound.Absolute)))
 	room.Add(room, big.NewFloat(0.5000001))
 	if off.Cmp(room) > 0 {
-		t.Fatalf("%d ticks came back as %+v, bound %g", ticks, got, bound)
+		t.Fatalf("%d ticks came back as %+v, bound %v", ticks, got, bound)
 	}
 	said := new(big.Float).SetUint64(got.Bound)
 	if said.Add(said, big.NewFloat(0.5000001)).Add(said, new(big.Float).Mul(want, big.NewFloat(1e-15))); off.Cmp(said) > 0 {
 		t.Fatalf("%d ticks came back as %+v", ticks, got)
 	}
-	if kind := got.Kind; bound > 0 && kind != trace.BoundedSample || bound == 0 && kind != trace.ExactSample || !kind.Own() {
-		t.Fatalf("a time of kind %v, bound %g", kind, bound)
+	none := timing.Bound{}
+	if kind := got.Kind; bound != none && kind != trace.BoundedSample || bound == none && kind != trace.ExactSample || !kind.Own() {
+		t.Fatalf("a time of kind %v, bound %v", kind, bound)
 	}
 }
 

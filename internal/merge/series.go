@@ -30,7 +30,7 @@ func WriteSeries(tr *track.Track, to io.Writer) (int64, error) {
 		}
 		sigs[t] = series.Signature{Call: uint64(s.Call), Site: s.Site, Vals: s.Vals}
 	}
-	of, kinds := series.KindsOf(l.Options, names, sigs)
+	of, kinds := series.KindsOf(l.Options, l.TicksPerNs, names, sigs)
 	for i := range tr.Streams {
 		c := tr.Streams[i].Grammar.Cursor()
 		err := w.Stream(l.Streams[i], func(n int) series.Kinds {

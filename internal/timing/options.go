@@ -1,24 +1,27 @@
 package timing
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Mode says what is kept of the times of single calls.
 type Mode string
 
-// The modes. The lossy ones keep each time within a relative error.
+// The modes. The lossy ones keep each time within an error.
 const (
 	Stats    Mode = "stats"    // a summary of each distinct call
 	Hist     Mode = "hist"     // histograms too
 	Path     Mode = "path"     // histograms by what came before the call
 	Lossless Mode = "lossless" // every time, in ticks
 	CFG      Mode = "cfg"      // exponential bins, and a grammar over their numbers
+	HistSig  Mode = "hist-sig" // the bins that are frequent for a distinct call have short codes
 	Huff     Mode = "huff"     // Huffman codes of exponential bins
 	SZ       Mode = "sz"       // prediction from the value before, and what is left of it
 	ZFP      Mode = "zfp"      // blocks of a transform
@@ -28,7 +31,7 @@ const (
 )
 
 // Modes lists all modes.
-var Modes = []Mode{Stats, Hist, Path, Lossless, CFG, Huff, SZ, ZFP, SZSig, ZFPSig, Place}
+var Modes = []Mode{Stats, Hist, Path, Lossless, CFG, HistSig, Huff, SZ, ZFP, SZSig, ZFPSig, Place}
 
 // Log reports whether the mode needs every single time.
 func (m Mode) Log() bool { return !slices.Contains([]Mode{Stats, Hist, Path, ""}, m) }
@@ -43,8 +46,27 @@ func (m Mode) Lossy() bool { return m.Log() && m != Lossless }
 type Options struct {
 	Mode   Mode // "" is Stats
 	Bins   int  // of a histogram; 0: the usual number
-	Error  float64
-	Errors map[string]float64 // by function, where it is not Error
+	Sample int  // calls whose times choose the bins of HistSig; 0: the usual number
+	Error  Bound
+	Errors map[string]Bound // by function, where it is not Error
+}
+
+// HasBins reports whether the mode has a number of bins.
+func (m Mode) HasBins() bool { return m.Histograms() || m == HistSig }
+
+// A Bound is the error that a time may have: a share of it or, where Absolute is not 0,
+// so much either way.
+type Bound struct {
+	Relative float64
+	Absolute time.Duration
+}
+
+// String is what AddError takes.
+func (b Bound) String() string {
+	if b.Absolute != 0 {
+		return strings.ReplaceAll(b.Absolute.String(), "µ", "u")
+	}
+	return strconv.FormatFloat(b.Relative, 'g', -1, 64)
 }
 
 // DefaultError is the relative error of a lossy mode unless told otherwise.
@@ -56,42 +78,59 @@ const (
 	mostError  = 1
 )
 
-// Bound is the relative error for a function.
-func (o *Options) Bound(function string) float64 {
+// Bound is the error for a function.
+func (o *Options) Bound(function string) Bound {
 	if e, ok := o.Errors[function]; ok {
 		return e
 	}
-	if o.Error > 0 {
+	if o.Error != (Bound{}) {
 		return o.Error
 	}
-	return DefaultError
+	return Bound{Relative: DefaultError}
 }
 
-// AddError takes in an option like 0.1 or MPI_Send=0.01.
+// AddError takes in an option like 0.1, 10us, MPI_Send=0.01 or MPI_Send=1ms.
 func (o *Options) AddError(text string) error {
 	name, value, named := strings.Cut(text, "=")
 	if !named {
 		value = name
 	}
-	e, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(e) || e < leastError || e > mostError {
-		return fmt.Errorf("relative error %q: want a number from %g to %g, or FUNCTION=number", text, leastError, float64(mostError))
+	e, err := parseBound(value)
+	if err != nil {
+		return fmt.Errorf("error %q: want a share from %g to %g or a time like 10us, or FUNCTION=either", text, leastError, float64(mostError))
 	}
 	if !named {
 		o.Error = e
 		return nil
 	}
 	if o.Errors == nil {
-		o.Errors = make(map[string]float64)
+		o.Errors = make(map[string]Bound)
 	}
 	o.Errors[name] = e
 	return nil
+}
+
+var errBound = errors.New("no error bound")
+
+func parseBound(text string) (Bound, error) {
+	if e, err := strconv.ParseFloat(text, 64); err == nil {
+		if math.IsNaN(e) || e < leastError || e > mostError {
+			return Bound{}, errBound
+		}
+		return Bound{Relative: e}, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return Bound{}, errBound
+	}
+	return Bound{Absolute: d}, nil
 }
 
 // Names of the environment variables in which options travel to the ranks.
 const (
 	ModeVariable   = "SPOOR_TIMING"
 	BinsVariable   = "SPOOR_TIMING_BINS"
+	SampleVariable = "SPOOR_TIMING_SAMPLE"
 	ErrorsVariable = "SPOOR_TIMING_ERROR"
 )
 
@@ -103,12 +142,15 @@ func (o *Options) Environment() (vars [][2]string) {
 	if o.Bins != 0 {
 		vars = append(vars, [2]string{BinsVariable, strconv.Itoa(o.Bins)})
 	}
+	if o.Sample != 0 {
+		vars = append(vars, [2]string{SampleVariable, strconv.Itoa(o.Sample)})
+	}
 	var list []string
-	if o.Error != 0 {
-		list = append(list, strconv.FormatFloat(o.Error, 'g', -1, 64))
+	if o.Error != (Bound{}) {
+		list = append(list, o.Error.String())
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
-		list = append(list, name+"="+strconv.FormatFloat(o.Errors[name], 'g', -1, 64))
+		list = append(list, name+"="+o.Errors[name].String())
 	}
 	if list != nil {
 		vars = append(vars, [2]string{ErrorsVariable, strings.Join(list, ",")})
@@ -128,6 +170,11 @@ func ParseOptions(get func(name string) string) (o Options, err error) {
 	if text := get(BinsVariable); text != "" {
 		if o.Bins, err = strconv.Atoi(text); err != nil || o.Bins < 2 || o.Bins > 256 {
 			return Options{}, fmt.Errorf("%s: %q bins; want 2 to 256", BinsVariable, text)
+		}
+	}
+	if text := get(SampleVariable); text != "" {
+		if o.Sample, err = strconv.Atoi(text); err != nil || o.Sample < 1 {
+			return Options{}, fmt.Errorf("%s: %q calls; want 1 or more", SampleVariable, text)
 		}
 	}
 	for _, text := range strings.Split(get(ErrorsVariable), ",") {

@@ -2,6 +2,7 @@ package timing
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -11,7 +12,9 @@ func TestOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Mode: Stats},
 		{Mode: Path, Bins: 12},
-		{Mode: SZSig, Error: 0.05, Errors: map[string]float64{"MPI_Send": 0.01, "MPI_Wait": 1e-6}},
+		{Mode: HistSig, Bins: 16, Sample: 1000},
+		{Mode: SZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
+		{Mode: Place, Error: Bound{Absolute: 10 * time.Microsecond}, Errors: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},
 	} {
 		env := make(map[string]string)
 		for _, v := range o.Environment() {
@@ -27,13 +30,14 @@ func TestOptions(t *testing.T) {
 	}
 	for _, bad := range []map[string]string{
 		{ModeVariable: "exact"}, {BinsVariable: "1"}, {BinsVariable: "x"}, {ErrorsVariable: "0"}, {ErrorsVariable: "MPI_Send=NaN"}, {ErrorsVariable: "2"},
+		{ErrorsVariable: "0us"}, {ErrorsVariable: "-5us"}, {ErrorsVariable: "MPI_Send=10 parsecs"}, {SampleVariable: "0"},
 	} {
 		if _, err := ParseOptions(func(name string) string { return bad[name] }); err == nil {
 			t.Errorf("%v: no error", bad)
 		}
 	}
-	o := Options{Mode: SZ, Errors: map[string]float64{"MPI_Send": 0.01}}
-	if o.Bound("MPI_Send") != 0.01 || o.Bound("MPI_Recv") != DefaultError {
+	o := Options{Mode: SZ, Errors: map[string]Bound{"MPI_Send": {Absolute: 5}}}
+	if o.Bound("MPI_Send") != (Bound{Absolute: 5}) || o.Bound("MPI_Recv") != (Bound{Relative: DefaultError}) {
 		t.Errorf("bounds %v and %v", o.Bound("MPI_Send"), o.Bound("MPI_Recv"))
 	}
 }

@@ -112,6 +112,7 @@ func TestLoopEntry(t *testing.T) {
 		{[]string{"--timing", "lossless"}, trace.ExactSample, true},
 		{[]string{"--timing", "place", "--error", "0.1", "--error", "MPI_Recv=0.01"}, trace.BoundedSample, true},
 		{[]string{"--timing", "sz-sig"}, trace.BoundedSample, true},
+		{[]string{"--timing", "hist-sig", "--bins", "16", "--error", "10us", "--error", "MPI_Send=0.1"}, trace.BoundedSample, true},
 	} {
 		r := a.trace(c.flags...)
 		entry, iteration, kind := gaps(t, r)

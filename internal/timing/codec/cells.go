@@ -13,12 +13,9 @@ type cells struct {
 func cellsOf(values []uint64, keys []uint32, byKey []*levels) *cells {
 	c := &cells{list: make([]int32, len(values))}
 	for i, x := range values {
-		l := byKey[keys[i]]
-		c.list[i] = l.of(x)
-		if l.exact {
-			from, width := l.cell(c.list[i])
-			c.rest.put(x-from, width)
-		}
+		cell, rest, width := byKey[keys[i]].split(x)
+		c.list[i] = cell
+		c.rest.put(rest, width)
 	}
 	return c
 }
@@ -32,10 +29,7 @@ func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint6
 		if n < 0 || n >= l.count() {
 			return nil, fmt.Errorf("time %d: no cell %d", i, n)
 		}
-		if values[i] = l.at(n); l.exact {
-			from, width := l.cell(n)
-			values[i] = from + r.get(width)
-		}
+		values[i] = l.join(n, r.get(l.open(n)))
 	}
 	if r.over {
 		return nil, errShort
@@ -46,9 +40,8 @@ func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint6
 // A cellCodec is the part in which codecs of cells differ: it writes and reads
 // one list.
 type cellCodec struct {
-	append func(dst []byte, list []int32, groups []uint32) []byte
-	// decode reads n cells and returns what is behind them.
-	decode func(src []byte, n int, groups []uint32) (list []int32, rest []byte, err error)
+	append func(dst []byte, list []int32, p *planned) []byte
+	decode func(src []byte, p *planned) ([]int32, error)
 	// clustered: times of a key are put together, keys in order of first use.
 	clustered bool
 }
@@ -66,7 +59,7 @@ func appendCells(dst []byte, b Batch, c *Calls, f cellCodec) ([]byte, error) {
 			continue
 		}
 		cells := cellsOf(p.permute(list), p.keys, p.levels)
-		dst = appendBlob(dst, f.append(nil, cells.list, p.groups))
+		dst = appendBlob(dst, f.append(nil, cells.list, p))
 		dst = appendBlob(dst, cells.rest.finish())
 	}
 	return dst, nil
@@ -88,7 +81,7 @@ func decodeCells(src []byte, want Lists, c *Calls, f cellCodec) (b Batch, err er
 		if err != nil {
 			return Batch{}, err
 		}
-		list, _, err := f.decode(coded, len(p.keys), p.groups)
+		list, err := f.decode(coded, p)
 		if err != nil {
 			return Batch{}, err
 		}
@@ -108,11 +101,13 @@ type planned struct {
 	groups []uint32 // by number
 	levels []*levels
 	order  []int32 // position in the batch of what is coded; nil: the same
+
+	bins, sample int // see Calls
 }
 
 func plan(c *Calls, clustered bool) *planned {
 	keys, first := dense(c.Keys)
-	p := &planned{keys: keys}
+	p := &planned{keys: keys, bins: c.Bins, sample: c.Sample}
 	p.groups, p.levels = groupsOf(c, first)
 	if !clustered {
 		return p

@@ -24,7 +24,7 @@ func (CFG) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
 }
 
 var cfgCells = cellCodec{
-	append: func(dst []byte, list []int32, _ []uint32) []byte {
+	append: func(dst []byte, list []int32, _ *planned) []byte {
 		g := grammar.NewBuilder()
 		for _, v := range list {
 			g.Append(uint32(v))
@@ -32,23 +32,24 @@ var cfgCells = cellCodec{
 		plain := g.Grammar().AppendBinary(nil)
 		return appendZstd(appendSize(dst, plain), plain)
 	},
-	decode: func(src []byte, n int, _ []uint32) ([]int32, []byte, error) {
+	decode: func(src []byte, p *planned) ([]int32, error) {
+		n := len(p.keys)
 		plain, err := expandSized(src, 32+16*n)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		g, _, err := grammar.Decode(plain)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if l := g.Len(); l != uint64(n) {
-			return nil, nil, fmt.Errorf("a grammar of %d times, want %d", l, n)
+			return nil, fmt.Errorf("a grammar of %d times, want %d", l, n)
 		}
 		list := make([]int32, 0, n)
 		for v := range g.All() {
 			list = append(list, int32(v))
 		}
-		return list, nil, nil
+		return list, nil
 	},
 }
 

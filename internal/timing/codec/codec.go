@@ -1,15 +1,15 @@
 // Package codec makes few bytes of many times: the durations of calls and the
-// gaps before them, exactly or within a relative error. Some codecs are those
-// of "Pilgrim" (TPDS 2022, section 2.3.2), for comparison; Place is spoor's own.
+// gaps before them, exactly or within an error. Some codecs are those of
+// "Pilgrim" (TPDS 2022, section 2.3.2), for comparison; Place is spoor's own.
 //
 // The package knows no traces and no MPI. What it knows of a call is its key:
 // calls with the same key are expected to take alike. A reader of a trace has
 // the keys before it has the times, so they are known on both sides.
 //
 // Invariants
-//  1. A decoded value v of an original x MUST have |v-x| ≤ bound·x, and be x
-//     where the bound is 0, whatever the codec; otherwise what a trace says of
-//     its own accuracy is wrong.
+//  1. A decoded value v of an original x MUST have |v-x| ≤ bound·x, or |v-x| ≤
+//     bound where that is absolute, and be x where the bound is 0, whatever the
+//     codec; otherwise what a trace says of its own accuracy is wrong.
 //  2. The bytes MUST depend on which calls have equal keys only, not on the
 //     numbers: readers number them otherwise than writers.
 //  3. All that both sides compute is integers or unfused IEEE arithmetic without
@@ -19,6 +19,7 @@
 package codec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -37,14 +38,38 @@ type Calls struct {
 	// Groups has for each key what kind of call it is, the function for
 	// example; nil: all are of the same kind. It helps where keys are many.
 	Groups []uint32
-	// Bound is the relative error that values may have, from 0 to 1.
-	Bound float64
+	// Bound is the error that values may have.
+	Bound Bound
 	// Bounds, if not nil, has the bound for each key instead.
-	Bounds []float64
+	Bounds []Bound
+	// Bins and Sample are what HistSig makes its tables with: so many bins for a
+	// key, the most frequent of so many calls. 0: DefaultBins and DefaultSample.
+	Bins, Sample int
+}
+
+// A Bound is how far a value may be from the truth. The zero Bound is none at all.
+type Bound struct {
+	Relative float64 // as a share of the value, from 0 to 1
+	Absolute uint64  // instead, if not 0: in the unit of the values
+}
+
+// Relative is a bound in proportion to the value.
+func Relative(share float64) Bound { return Bound{Relative: share} }
+
+// Allows is the greatest distance from a value x.
+func (b Bound) Allows(x uint64) uint64 {
+	if b.Absolute > 0 {
+		return b.Absolute
+	}
+	return saturate(0, float64(x)*b.Relative)
+}
+
+func (b Bound) compare(o Bound) int {
+	return cmp.Or(cmp.Compare(b.Relative, o.Relative), cmp.Compare(b.Absolute, o.Absolute))
 }
 
 // bound returns the bound of the calls with a key.
-func (c *Calls) bound(key uint32) float64 {
+func (c *Calls) bound(key uint32) Bound {
 	if c.Bounds != nil {
 		return c.Bounds[key]
 	}
@@ -61,8 +86,8 @@ func (c *Calls) check() error {
 		return fmt.Errorf("key %d, but %d groups and %d bounds", top, len(c.Groups), len(c.Bounds))
 	}
 	for _, b := range append(slices.Clone(c.Bounds), c.Bound) {
-		if !(b >= 0 && b <= 1) {
-			return fmt.Errorf("bound %g: want 0 to 1", b)
+		if !(b.Relative >= 0 && b.Relative <= 1) {
+			return fmt.Errorf("bound %g: want 0 to 1", b.Relative)
 		}
 	}
 	return nil
@@ -118,7 +143,7 @@ func (l Lists) make(n int) (b Batch) {
 func All() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
-	Raw{}, Zstd{}, Lossless{}, CFG{}, Pilgrim{8}, Huff{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
+	Raw{}, Zstd{}, Lossless{}, CFG{}, HistSig{}, Huff{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
 }
 
 // ByName finds a codec.

@@ -11,12 +11,15 @@ import (
 )
 
 // within tells whether v stands for x within the bound, without rounding.
-func within(v, x uint64, bound float64) bool {
+func within(v, x uint64, bound Bound) bool {
 	if v == x {
 		return true
 	}
+	if bound.Absolute > 0 {
+		return max(v, x)-min(v, x) <= bound.Absolute
+	}
 	d := new(big.Rat).SetInt(new(big.Int).SetUint64(max(v, x) - min(v, x)))
-	b := new(big.Rat).SetFloat64(bound)
+	b := new(big.Rat).SetFloat64(bound.Relative)
 	return d.Cmp(b.Mul(b, new(big.Rat).SetInt(new(big.Int).SetUint64(x)))) <= 0
 }
 
@@ -47,7 +50,10 @@ func times(n int) *rapid.Generator[[]uint64] {
 	})
 }
 
-var bounds = []float64{0, 0, 1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.1, 0.5, 0.99, 1}
+var bounds = []Bound{
+	{}, {}, Relative(1e-9), Relative(1e-6), Relative(1e-4), Relative(0.001), Relative(0.01), Relative(0.1), Relative(0.5), Relative(0.99), Relative(1),
+	{Absolute: 1}, {Absolute: 2}, {Absolute: 25_000}, {Absolute: 1 << 40}, {Absolute: 1<<63 - 1}, {Absolute: 1 << 63}, {Absolute: math.MaxUint64},
+}
 
 // Whatever the times, whatever codec: they come back within their bounds, and
 // the bytes don't depend on how keys are numbered.
@@ -63,6 +69,7 @@ func TestBounds(t *testing.T) {
 					c.Keys[i] = uint32(r.IntN(kinds))
 				}
 				if rapid.Bool().Draw(t, "bounds by key") {
+					c.Bins, c.Sample = r.IntN(12), r.IntN(200)
 					for range kinds {
 						c.Bounds = append(c.Bounds, bounds[r.IntN(len(bounds))])
 						c.Groups = append(c.Groups, uint32(r.IntN(3)))
@@ -106,7 +113,7 @@ func TestBounds(t *testing.T) {
 					}
 					for j, x := range pair[0] {
 						if v := pair[1][j]; !within(v, x, c.bound(c.Keys[j])) {
-							t.Fatalf("list %d: value %d: %d became %d, bound %g", i, j, x, v, c.bound(c.Keys[j]))
+							t.Fatalf("list %d: value %d: %d became %d, bound %v", i, j, x, v, c.bound(c.Keys[j]))
 						}
 					}
 				}
@@ -125,7 +132,7 @@ func FuzzDecode(f *testing.F) {
 		list[i] = uint64(1000 * math.Exp(r.NormFloat64()))
 	}
 	for i, codec := range All() {
-		for j, bound := range []float64{0, 0.01, 0.1} {
+		for j, bound := range []Bound{{}, Relative(0.01), Relative(0.1), {Absolute: 100}} {
 			data, err := codec.Append(nil, Batch{list, list}, &Calls{Keys: keys, Bound: bound})
 			if err != nil {
 				f.Fatal(err)
@@ -146,7 +153,7 @@ func FuzzDecode(f *testing.F) {
 // Cells cover all numbers without gaps and keep to their bounds.
 func TestLevels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bound := rapid.SampledFrom([]float64{1e-7, 1e-5, 0.001, 0.00097, 0.01, 0.1, 1.0 / 3, 0.5, 0.9, 0.999, 1}).Draw(t, "bound")
+		bound := Relative(rapid.SampledFrom([]float64{1e-7, 1e-5, 0.001, 0.00097, 0.01, 0.1, 1.0 / 3, 0.5, 0.9, 0.999, 1}).Draw(t, "bound"))
 		l := levelsOf(bound)
 		x := rapid.Uint64().Draw(t, "x") >> rapid.IntRange(0, 63).Draw(t, "shift")
 		i := l.of(x)
@@ -154,7 +161,7 @@ func TestLevels(t *testing.T) {
 			t.Fatalf("%d is in cell %d of %d", x, i, l.count())
 		}
 		if v := l.at(i); !within(v, x, bound) {
-			t.Fatalf("%d stands for %d, bound %g", v, x, bound)
+			t.Fatalf("%d stands for %d, bound %g", v, x, bound.Relative)
 		}
 		if x > 0 && (l.of(x-1) > i || l.of(x-1) < i-1) {
 			t.Fatalf("%d is in cell %d, the one before in %d", x, i, l.of(x-1))
@@ -165,7 +172,7 @@ func TestLevels(t *testing.T) {
 func BenchmarkCodecs(b *testing.B) {
 	const n = 1 << 16
 	r := rand.New(rand.NewPCG(3, 4))
-	c := &Calls{Keys: make([]uint32, n), Bound: 0.1}
+	c := &Calls{Keys: make([]uint32, n), Bound: Relative(0.1)}
 	batch := Batch{make([]uint64, n), make([]uint64, n)}
 	for i := range n {
 		k := i % 7

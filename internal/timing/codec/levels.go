@@ -9,8 +9,9 @@ import (
 
 // Levels cut the numbers from 0 to 2^64-1 into cells. Each has one value that
 // stands for all in it within the bound. Cells are as wide as the bound allows,
-// except for small bounds, where they are powers of two wide, which needs no
-// table and loses at most one bit.
+// except for small relative bounds, where they are powers of two wide, which needs
+// no table and loses at most one bit. With an absolute bound all values are first
+// divided into steps, whose number is kept exactly.
 type levels struct {
 	value []uint64 // of each cell
 	top   []uint64 // the highest number in each
@@ -18,19 +19,34 @@ type levels struct {
 
 	mantissa uint // without tables: bits kept below the leading one
 	exact    bool // the lower bits are kept elsewhere
+
+	step uint64 // how many values are one; 0: each is its own
 }
 
 // Bounds below smallBound get cells without tables.
 const smallBound = 1.0 / 1024
 
 // exactMantissa is for a bound of 0, or as good as that: what the cells don't
-// say is kept as bits.
-const exactMantissa = 3
+// say is kept as bits. Of steps, which are about as wide as times scatter, more is
+// in the cell.
+const (
+	exactMantissa = 3
+	stepMantissa  = 16
+)
 
 var levelCache sync.Map // float64 → *levels
 
 // levelsOf returns the levels for a bound.
-func levelsOf(bound float64) *levels {
+func levelsOf(b Bound) *levels {
+	if b.Absolute > 0 {
+		// From the middle of a step it is that far to either end.
+		step := b.Absolute
+		if step < 1<<63 {
+			step = 2*step + 1
+		}
+		return &levels{mantissa: stepMantissa, exact: true, step: step}
+	}
+	bound := b.Relative
 	if l, ok := levelCache.Load(bound); ok {
 		return l.(*levels)
 	}
@@ -39,6 +55,45 @@ func levelsOf(bound float64) *levels {
 		levelCache.Store(bound, l)
 	}
 	return l
+}
+
+// split returns the cell of a number, and what it doesn't say of it in so many bits.
+func (l *levels) split(x uint64) (cell int32, rest uint64, width uint) {
+	if !l.exact {
+		return l.of(x), 0, 0
+	}
+	if l.step > 1 {
+		x /= l.step
+	}
+	cell = l.of(x)
+	from, width := l.cell(cell)
+	return cell, x - from, width
+}
+
+// open is how many bits a cell leaves open.
+func (l *levels) open(cell int32) uint {
+	if !l.exact {
+		return 0
+	}
+	_, width := l.cell(cell)
+	return width
+}
+
+// join returns the number that stands for what split made.
+func (l *levels) join(cell int32, rest uint64) uint64 {
+	if !l.exact {
+		return l.at(cell)
+	}
+	from, _ := l.cell(cell)
+	if l.step <= 1 {
+		return from + rest
+	}
+	hi, lo := bits.Mul64(from+rest, l.step)
+	lo, carry := bits.Add64(lo, l.step/2, 0)
+	if hi != 0 || carry != 0 {
+		return math.MaxUint64 // in the last step, or nothing that was written
+	}
+	return lo
 }
 
 func newLevels(bound float64) *levels {

@@ -98,19 +98,16 @@ func placed(c *coder, b Batch, want Lists, calls *Calls) {
 			}
 			here, kind := &list.keys[k], &list.groups[g]
 			p.contexts(here, kind, uint32(i), k, previous, g)
-			x, level := list.values[at], int32(0)
+			level, rest := int32(0), uint64(0)
 			if !c.reading {
-				level = l.of(x)
+				level, rest, _ = l.split(list.values[at])
 			}
 			level = p.distance(c, here.at, level, l.count())
-			if l.exact {
-				from, width := l.cell(level)
-				x = from + c.raw(x-from, width)
-			} else if c.reading {
-				x = l.at(level)
+			if width := l.open(level); width > 0 {
+				rest = c.raw(rest, width)
 			}
 			if c.reading {
-				list.values[at] = x
+				list.values[at] = l.join(level, rest)
 			}
 			p.off[i] = min(max(level-here.at, -7), 7)
 			p.learn(here, kind, level)
@@ -124,10 +121,10 @@ func placed(c *coder, b Batch, want Lists, calls *Calls) {
 func groupsOf(c *Calls, first []uint32) (groups []uint32, list []*levels) {
 	type kind struct {
 		group uint32
-		bound float64
+		bound Bound
 	}
 	numbers := map[kind]uint32{}
-	byBound := map[float64]*levels{}
+	byBound := map[Bound]*levels{}
 	for _, k := range first {
 		id := kind{bound: c.bound(k)}
 		if c.Groups != nil {

@@ -53,7 +53,7 @@ func predicted(a, b int32, i, order int) int32 {
 
 // sz   = order byte, size uvarint, zstd of body
 // body = table, codes, blob of outliers, if there are values
-func appendSZ(dst []byte, list []int32, _ []uint32) []byte {
+func appendSZ(dst []byte, list []int32, _ *planned) []byte {
 	best, order, least := []int32(nil), 0, uint64(0)
 	for o := 1; o <= 2; o++ {
 		left := residuals(list, o)
@@ -96,26 +96,27 @@ func szSymbol(v int32) uint32 {
 	return 0
 }
 
-func decodeSZ(src []byte, n int, _ []uint32) ([]int32, []byte, error) {
+func decodeSZ(src []byte, p *planned) ([]int32, error) {
+	n := len(p.keys)
 	if len(src) == 0 || src[0] < 1 || src[0] > 2 {
-		return nil, nil, errShort
+		return nil, errShort
 	}
 	order := int(src[0])
 	body, err := expandSized(src[1:], 1024+32*n)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	list := make([]int32, n)
 	if n == 0 {
-		return list, nil, nil
+		return list, nil
 	}
 	h, body, err := readHuffman(body)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	codes, outliers, err := blob(body)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	reader, in, far := h.reader(), bitReader{in: codes}, bitReader{in: outliers}
 	var a, b int32
@@ -130,7 +131,7 @@ func decodeSZ(src []byte, n int, _ []uint32) ([]int32, []byte, error) {
 		a, b = list[i], a
 	}
 	if in.over || far.over {
-		return nil, nil, errShort
+		return nil, errShort
 	}
-	return list, nil, nil
+	return list, nil
 }

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -12,7 +11,7 @@ import (
 
 // ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream
 // of libzfp. zfp has an absolute bound; that of the logarithm is the relative
-// one. Its bound is a power of two, and what it really does is better still, so
+// one. Where the bound is absolute, it keeps the times themselves. Its bound is a power of two, and what it really does is better still, so
 // one that is twice as far is tried, too. With Clustered, times of calls with
 // the same key stand together.
 //
@@ -33,9 +32,9 @@ const leastZFP = 1e-10
 
 // byBound lists the bounds that occur, and the positions that have each, in
 // the order of coding.
-func (p *planned) byBound(c *Calls) (bounds []float64, at map[float64][]int32) {
+func (p *planned) byBound(c *Calls) (bounds []Bound, at map[Bound][]int32) {
 	_, first := dense(c.Keys)
-	at = map[float64][]int32{}
+	at = map[Bound][]int32{}
 	for i, k := range p.keys {
 		b := c.bound(first[k])
 		if at[b] == nil {
@@ -43,12 +42,20 @@ func (p *planned) byBound(c *Calls) (bounds []float64, at map[float64][]int32) {
 		}
 		at[b] = append(at[b], int32(i))
 	}
-	slices.SortFunc(bounds, cmp.Compare[float64])
+	slices.SortFunc(bounds, Bound.compare)
 	return bounds, at
 }
 
-// accuracy is the exponent of the absolute bound of the binary logarithm.
-func accuracy(bound float64) int { return zfp.Accuracy(math.Log2(1+bound) * (1 - 1e-6)) }
+// accuracy is the exponent of zfp's bound: of the binary logarithm, or of the value.
+func accuracy(b Bound) int {
+	if b.Absolute > 0 {
+		return zfp.Accuracy(float64(b.Absolute))
+	}
+	return zfp.Accuracy(math.Log2(1+b.Relative) * (1 - 1e-6))
+}
+
+// exact reports whether a bound leaves nothing to zfp.
+func (b Bound) exact() bool { return b.Absolute == 0 && b.Relative < leastZFP }
 
 // Append implements Codec.
 //
@@ -72,7 +79,7 @@ func (z ZFP) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
 			for _, i := range positions[bound] {
 				values = append(values, list[i])
 			}
-			if bound < leastZFP {
+			if bound.exact() {
 				for _, v := range values {
 					part = binary.LittleEndian.AppendUint64(part, v)
 				}
@@ -85,7 +92,7 @@ func (z ZFP) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
 	return dst, nil
 }
 
-func appendZFP(dst []byte, values []uint64, bound float64) []byte {
+func appendZFP(dst []byte, values []uint64, bound Bound) []byte {
 	exp := accuracy(bound)
 	best := tryZFP(values, bound, exp)
 	if other := tryZFP(values, bound, exp+1); len(other) < len(best) {
@@ -94,13 +101,10 @@ func appendZFP(dst []byte, values []uint64, bound float64) []byte {
 	return append(dst, best...)
 }
 
-func tryZFP(values []uint64, bound float64, exp int) []byte {
+func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	logs := make([]float64, len(values))
 	for i, v := range values {
-		logs[i] = zero
-		if v > 0 {
-			logs[i] = math.Log2(float64(v))
-		}
+		logs[i] = bound.toZFP(v)
 	}
 	stream := zfp.Append(nil, logs, exp)
 	dst := appendBlob(binary.AppendVarint(nil, int64(exp)), stream)
@@ -110,8 +114,9 @@ func tryZFP(values []uint64, bound float64, exp int) []byte {
 	var fixes []byte
 	count, last := 0, 0
 	for i, v := range values {
-		got := fromLog(logs[i])
-		if d := max(got, v) - min(got, v); d > saturate(0, float64(v)*bound*(1-1.0/(1<<30))) {
+		got := bound.fromZFP(logs[i])
+		// A little below a relative bound, so that rounding can't pass it.
+		if d := max(got, v) - min(got, v); d > (Bound{bound.Relative * (1 - 1.0/(1<<30)), bound.Absolute}).Allows(v) {
 			fixes = binary.AppendUvarint(fixes, uint64(i-last))
 			fixes = binary.AppendUvarint(fixes, v)
 			last = i
@@ -123,6 +128,29 @@ func tryZFP(values []uint64, bound float64, exp int) []byte {
 
 // zero stands for the logarithm of 0: its nearest neighbour is that of 1.
 const zero = -2
+
+// toZFP is what zfp gets for a time, fromZFP the reverse, rounded.
+func (b Bound) toZFP(v uint64) float64 {
+	switch {
+	case b.Absolute > 0:
+		return float64(v)
+	case v == 0:
+		return zero
+	}
+	return math.Log2(float64(v))
+}
+
+func (b Bound) fromZFP(x float64) uint64 {
+	switch {
+	case b.Absolute == 0:
+		return fromLog(x)
+	case !(x > 0):
+		return 0
+	case x >= 1<<64:
+		return math.MaxUint64
+	}
+	return uint64(math.Floor(x + 0.5))
+}
 
 // Decode implements Codec.
 func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
@@ -143,14 +171,14 @@ func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
 			}
 			at := positions[bound]
 			values := make([]uint64, len(at))
-			if bound < leastZFP {
+			if bound.exact() {
 				if len(part) != 8*len(at) {
 					return Batch{}, errShort
 				}
 				for i := range values {
 					values[i], part = binary.LittleEndian.Uint64(part), part[8:]
 				}
-			} else if err := decodeZFP(values, part); err != nil {
+			} else if err := decodeZFP(values, part, bound); err != nil {
 				return Batch{}, err
 			}
 			for i, k := range at {
@@ -164,7 +192,7 @@ func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
 
 var errFixes = errors.New("corrections of times out of range")
 
-func decodeZFP(values []uint64, src []byte) error {
+func decodeZFP(values []uint64, src []byte, bound Bound) error {
 	exp, n := binary.Varint(src)
 	if n <= 0 || exp < -1100 || exp > 1100 {
 		return errShort
@@ -178,7 +206,7 @@ func decodeZFP(values []uint64, src []byte) error {
 		return err
 	}
 	for i, l := range logs {
-		values[i] = fromLog(l)
+		values[i] = bound.fromZFP(l)
 	}
 	count, src, err := uvarint(src)
 	if err != nil || count > uint64(len(src)) {

@@ -30,6 +30,7 @@ type Result struct {
 	Gaps      List    `json:"gaps"`
 	Durations List    `json:"durations"`
 	Worst     float64 `json:"max_relative_error"`
+	WorstNs   float64 `json:"max_error_ns"`
 
 	Encode time.Duration `json:"encode_ns"`
 	Decode time.Duration `json:"decode_ns"`
@@ -101,14 +102,15 @@ func (r *Result) Add(c codec.Codec, block Block) error {
 			one.list.least, one.list.most = min(one.list.least, v), max(one.list.most, v)
 			one.list.sum += off * off
 			if off > 0 {
-				r.Worst = max(r.Worst, off/v)
+				r.Worst = max(r.Worst, off/v) // infinite for 0
+				r.WorstNs = max(r.WorstNs, off/block.TicksPerNs)
 			}
 			bound := calls.Bound
 			if calls.Bounds != nil {
 				bound = calls.Bounds[calls.Keys[i]]
 			}
-			if off > bound*v*(1+1e-12) {
-				return fmt.Errorf("%s: %d came back as %d, bound %g", c.Name(), x, one.got[i], bound)
+			if off > float64(bound.Allows(x))*(1+1e-12) {
+				return fmt.Errorf("%s: %d came back as %d, bound %+v", c.Name(), x, one.got[i], bound)
 			}
 		}
 	}

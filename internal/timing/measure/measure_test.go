@@ -13,10 +13,10 @@ func TestResult(t *testing.T) {
 	for i := range keys {
 		keys[i], gaps[i], durations[i] = uint32(i%2), uint64(1000+i), uint64(10*i)
 	}
-	calls := codec.Calls{Keys: keys, Bounds: []float64{0.1, 0}}
+	calls := codec.Calls{Keys: keys, Bounds: []codec.Bound{codec.Relative(0.1), {}}}
 	for _, c := range codec.All() {
 		r := New(c)
-		if err := r.Add(c, Block{calls, codec.Batch{Gaps: gaps, Durations: durations}}); err != nil {
+		if err := r.Add(c, Block{calls, codec.Batch{Gaps: gaps, Durations: durations}, 1}); err != nil {
 			t.Fatal(err)
 		}
 		exact := c.Name() == "raw" || c.Name() == "zstd" || c.Name() == "lossless"
@@ -39,8 +39,8 @@ func (l liar) Decode(src []byte, want codec.Lists, c *codec.Calls) (codec.Batch,
 }
 
 func TestBeyondTheBound(t *testing.T) {
-	calls := codec.Calls{Keys: []uint32{0, 0}, Bound: 0.1}
-	if err := New(liar{}).Add(liar{}, Block{calls, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}}); err == nil {
+	calls := codec.Calls{Keys: []uint32{0, 0}, Bound: codec.Relative(0.1)}
+	if err := New(liar{}).Add(liar{}, Block{calls, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}); err == nil {
 		t.Error("nothing was noticed")
 	}
 }

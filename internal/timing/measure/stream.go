@@ -5,13 +5,15 @@ import (
 
 	"spoor/internal/timing"
 	"spoor/internal/timing/codec"
+	"spoor/internal/timing/series"
 	"spoor/trace"
 )
 
 // A Block is what codecs get to see at once, as when recording.
 type Block struct {
-	Calls codec.Calls
-	Batch codec.Batch
+	Calls      codec.Calls
+	Batch      codec.Batch
+	TicksPerNs float64
 }
 
 // Blocks yields the times of one thread of a rank, in ticks. It is an error if
@@ -24,11 +26,12 @@ func Blocks(k *trace.Rank, stream int, o *timing.Options) iter.Seq2[Block, error
 				return
 			}
 			b := Block{
-				Calls: codec.Calls{Keys: raw.Kinds, Groups: raw.Groups},
-				Batch: codec.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
+				Calls:      codec.Calls{Keys: raw.Kinds, Groups: raw.Groups, Bins: o.Bins, Sample: o.Sample},
+				Batch:      codec.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
+				TicksPerNs: raw.TicksPerNs,
 			}
 			for _, name := range raw.Functions {
-				b.Calls.Bounds = append(b.Calls.Bounds, o.Bound(name))
+				b.Calls.Bounds = append(b.Calls.Bounds, series.Ticks(o.Bound(name), raw.TicksPerNs))
 			}
 			if !yield(b, nil) {
 				return

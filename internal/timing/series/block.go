@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"spoor/internal/timing"
 	"spoor/internal/timing/codec"
@@ -24,9 +25,16 @@ func codecOf(m timing.Mode) (codec.Codec, error) {
 	return codec.ByName(string(m))
 }
 
-// calls is what the codec is told.
-func (k *Kinds) calls() *codec.Calls {
-	return &codec.Calls{Keys: k.Of, Groups: k.Groups, Bounds: k.Bounds}
+// calls is what the codec is told of times in units of so many ticks.
+func (k *Kinds) calls(unit uint64) *codec.Calls {
+	c := &codec.Calls{Keys: k.Of, Groups: k.Groups, Bounds: k.Bounds, Bins: k.Bins, Sample: k.Sample}
+	if unit > 1 {
+		c.Bounds = slices.Clone(k.Bounds)
+		for i := range c.Bounds {
+			c.Bounds[i].Absolute /= unit
+		}
+	}
+	return c
 }
 
 // encodeBlock and decodeBlock: the times of some calls.
@@ -56,7 +64,7 @@ func encodeBlock(c codec.Codec, entries []timing.Entry, kinds Kinds) ([]byte, er
 	}
 	b := wire.AppendUvarint(nil, unit)
 	b = append(wire.AppendUvarint(b, count), jumps...)
-	return c.Append(b, batch, kinds.calls())
+	return c.Append(b, batch, kinds.calls(unit))
 }
 
 func decodeBlock(c codec.Codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, error) {
@@ -71,7 +79,7 @@ func decodeBlock(c codec.Codec, data []byte, calls int, kinds Kinds) ([]timing.E
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	batch, err := c.Decode(r.Remaining(), codec.Both, kinds.calls())
+	batch, err := c.Decode(r.Remaining(), codec.Both, kinds.calls(unit))
 	if err != nil {
 		return nil, err
 	}

@@ -47,11 +47,12 @@ type Rank struct {
 
 // Kinds tells calls apart for a block: to each call a small number, the same for
 // calls whose times may be alike, and of each of these numbers the function and the
-// relative error that the times may have. Bounds is nil in lossless modes.
+// error that the times may have, in ticks. Bounds is nil in lossless modes.
 type Kinds struct {
-	Of     []uint32
-	Groups []uint32
-	Bounds []float64
+	Of           []uint32
+	Groups       []uint32
+	Bounds       []codec.Bound
+	Bins, Sample int // what the options say of a writer's bins
 }
 
 // A Writer writes the piece of one rank.

@@ -167,9 +167,9 @@ func TestLossy(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			list := append(randomEntries(3000, 5), timing.Entry{}, timing.Entry{Duration: math.MaxUint64, Gap: 1 << 63})
 			kinds := kindsOf(len(list))
-			kinds.Groups, kinds.Bounds = make([]uint32, 700), make([]float64, 700)
+			kinds.Groups, kinds.Bounds = make([]uint32, 700), make([]codec.Bound, 700)
 			for i := range kinds.Bounds {
-				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []float64{0.1, 0.01, 1e-6}[i%3]
+				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []codec.Bound{codec.Relative(0.1), codec.Relative(0.01), codec.Relative(1e-6), {Absolute: 50}}[i%4]
 			}
 			var file bytes.Buffer
 			w, err := NewWriter(&file, Rank{Mode: mode, TicksPerNs: 2})
@@ -191,15 +191,19 @@ func TestLossy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			within := func(got, want uint64, bound float64) bool {
+			within := func(got, want uint64, bound codec.Bound) bool {
 				d := new(big.Float).SetUint64(max(got, want) - min(got, want))
 				most := new(big.Float).SetUint64(want)
-				return d.Cmp(most.Mul(most, big.NewFloat(bound))) <= 0
+				most.Mul(most, big.NewFloat(bound.Relative))
+				if bound.Absolute > 0 {
+					most.SetUint64(bound.Absolute)
+				}
+				return d.Cmp(most) <= 0
 			}
 			for i, e := range got {
 				b := kinds.Bounds[kinds.Of[i]]
 				if !within(e.Duration, list[i].Duration, b) || !within(e.Gap, list[i].Gap, b) || e.Jump != list[i].Jump {
-					t.Fatalf("call %d: %+v, want %+v within %g", i, e, list[i], b)
+					t.Fatalf("call %d: %+v, want %+v within %v", i, e, list[i], b)
 				}
 			}
 		})
