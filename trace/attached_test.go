@@ -21,7 +21,7 @@ func TestValues(t *testing.T) {
 	if r := reader(t, plain); r.hasSection(secValues) {
 		t.Error("a section for nothing")
 	}
-	n := len(c.Classes[0].Terminals)
+	n := c.Classes[0].Terminals.Len()
 	want := map[string][]ValueStat{"b": make([]ValueStat, n), "a": make([]ValueStat, n)}
 	want["a"][1] = ValueStat{Count: 3, Sum: -30, Min: -20, Max: -1}
 	want["b"][0] = ValueStat{Count: 1, Sum: 5, Min: 5, Max: 5}

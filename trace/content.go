@@ -45,7 +45,7 @@ type Class struct {
 	// count above 1, in order of streams, rules and symbols. Nil: all ranks do
 	// as Streams says.
 	Counts    []column.Column
-	Terminals []Terminal
+	Terminals Terminals
 	// Lanes, if any, stand in rising order of Terminal. LaneCounts is to their Steps
 	// what Counts is to Streams.
 	Lanes      []LaneColumns
@@ -66,6 +66,30 @@ type Terminal struct {
 	Vals  []column.Column // per value of the signature: one for each rank
 	Times Times
 }
+
+// Terminals are those of a class. There may be millions, so they need not be in memory
+// all at once: List is where they are.
+type Terminals interface {
+	Len() int
+	// At fills in terminal n but for its times. Its Vals are room to be used again.
+	At(n int, t *Terminal)
+	// Times returns those of terminal n.
+	Times(n int) Times
+}
+
+// A List is Terminals in memory.
+type List []Terminal
+
+// Len, At and Times are what Terminals asks for.
+func (l List) Len() int { return len(l) }
+
+// At is described with Terminals.
+func (l List) At(n int, t *Terminal) {
+	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Vals: append(t.Vals[:0], l[n].Vals...)}
+}
+
+// Times is described with Terminals.
+func (l List) Times(n int) Times { return l[n].Times }
 
 // LaneColumns is how some values of a terminal go on from call to call; see Lane.
 // The terminal's own values are those of its first call.

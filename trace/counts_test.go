@@ -16,8 +16,8 @@ func TestVaryingCounts(t *testing.T) {
 	if got := int64(c.Classes[0].Streams[0].Len()); got != 5+3*50 {
 		t.Fatalf("the sample has %d calls; this test counts on %d", got, 5+3*50)
 	}
-	for i := range c.Classes[0].Terminals {
-		c.Classes[0].Terminals[i].Times = Times{}
+	for i := range c.Classes[0].Terminals.(List) {
+		c.Classes[0].Terminals.(List)[i].Times = Times{}
 	}
 	var p Processes
 	for rank, x := range c.Processes.All() {

@@ -31,7 +31,7 @@ func latest(t *testing.T) *Content {
 		exchange.Vals = append(exchange.Vals, column.Of(v))
 	}
 	single := &c.Classes[1]
-	single.Terminals = append(single.Terminals, exchange)
+	single.Terminals = append(single.Terminals.(List), exchange)
 	b := grammar.NewBuilder()
 	b.Append(0)
 	b.Append(1)

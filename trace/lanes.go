@@ -51,13 +51,15 @@ func (c *Class) appendLanes(b []byte) ([]byte, error) {
 	}
 	grammars := make([]*grammar.Grammar, len(c.Lanes))
 	last := -1
+	var t Terminal
 	for i := range c.Lanes {
 		l := &c.Lanes[i]
-		if l.Terminal <= last || l.Terminal >= len(c.Terminals) || len(l.Values) == 0 {
+		if l.Terminal <= last || l.Terminal >= c.Terminals.Len() || len(l.Values) == 0 {
 			return nil, errLane
 		}
 		last = l.Terminal
-		if err := l.check(len(c.Terminals[last].Vals), c.Ranks.Len()); err != nil {
+		c.Terminals.At(last, &t)
+		if err := l.check(len(t.Vals), c.Ranks.Len()); err != nil {
 			return nil, err
 		}
 		grammars[i] = l.Steps

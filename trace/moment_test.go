@@ -85,12 +85,12 @@ func TestAtTakesSteps(t *testing.T) {
 	}
 	pair := &c.Classes[0]
 	pair.Streams[0] = g
-	counts := occurrences(pair.Streams, len(pair.Terminals))
+	counts := occurrences(pair.Streams, pair.Terminals.Len())
 	calls := uint64(0)
-	for i := range pair.Terminals {
+	for i := range pair.Terminals.(List) {
 		n := 2 * counts[i]
 		calls += counts[i]
-		pair.Terminals[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
+		pair.Terminals.(List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	r := reopened(t, c)
 	k, err := r.Rank(2)

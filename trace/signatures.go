@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"slices"
-
 	"spoor/internal/column"
 	"spoor/internal/wire"
 )
@@ -27,146 +25,18 @@ type signatureTable struct {
 type group struct {
 	call     uint16
 	site     int
-	width    int             // number of values
-	size     int             // number of signatures
-	flat     bool            // one list of forms
-	function *Function       // if it may have sums
-	forms    []column.Forms  // the lists; what a reader has
-	sigs     [][]column.Form // per signature; what a writer has
-	known    map[string]int  // forms as bytes → signature
+	width    int            // number of values
+	size     int            // number of signatures
+	flat     bool           // one list of forms
+	function *Function      // of a reader: if it may have sums
+	forms    []column.Forms // the lists; what a reader has
+	writing                 // what a writer has
 }
 
 type skeleton struct {
 	call  uint16
 	site  int
 	width int
-}
-
-// A signatureWriter collects the signatures of all classes.
-type signatureWriter struct {
-	groups []*group
-	index  map[skeleton]*group
-	keys   []byte
-}
-
-// position of a signature before all are known.
-type signatureRef struct {
-	group *group
-	sig   int
-}
-
-// maxCandidates bounds how many signatures of other classes are tried on a
-// class before looking for forms of its own.
-const maxCandidates = 64
-
-// add returns the signature for a terminal of a class, and what stands with
-// the class of each value that has no closed form.
-func (w *signatureWriter) add(f *column.Fitter, t *Terminal, site int, ranks []bool) (signatureRef, []byte) {
-	key := skeleton{t.Call, site, len(t.Vals)}
-	g := w.index[key]
-	if g == nil {
-		g = &group{call: t.Call, site: site, width: len(t.Vals), known: make(map[string]int)}
-		w.index[key] = g
-		w.groups = append(w.groups, g)
-	}
-	for i := range min(len(g.sigs), maxCandidates) {
-		if holdsAll(f, g.sigs[i], t.Vals) {
-			return signatureRef{g, i}, nil
-		}
-	}
-	forms := make([]column.Form, len(t.Vals))
-	var stored []byte
-	w.keys = w.keys[:0]
-	for i := range t.Vals {
-		var payload []byte
-		forms[i], payload = f.Fit(&t.Vals[i], ranks[i])
-		stored = append(stored, payload...)
-		w.keys = forms[i].Append(w.keys)
-	}
-	n, ok := g.known[string(w.keys)]
-	if !ok {
-		n = len(g.sigs)
-		g.known[string(w.keys)] = n
-		g.sigs = append(g.sigs, forms)
-	}
-	return signatureRef{g, n}, stored
-}
-
-func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
-	for i := range forms {
-		if forms[i].Kind == column.Like || forms[i].Kind == column.Local || forms[i].Kind.Columns() || !f.Holds(&forms[i], &vals[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// lists returns the forms of a group in the order in which they are stored.
-func (g *group) lists(flat bool) [][]column.Form {
-	if flat {
-		return [][]column.Form{slices.Concat(g.sigs...)}
-	}
-	lists := make([][]column.Form, g.width)
-	for i := range lists {
-		lists[i] = make([]column.Form, len(g.sigs))
-		for k := range g.sigs {
-			lists[i][k] = g.sigs[k][i]
-		}
-	}
-	return lists
-}
-
-// encode returns kinds and coefficients in the better of the two orders. One
-// list has to be much shorter to be better: the lists of many similar groups are
-// compressed once more, and better than sequences.
-func (g *group) encode() (kinds, coefficients []byte) {
-	for _, flat := range []bool{false, true} {
-		var a, b []byte
-		for _, list := range g.lists(flat) {
-			a = column.AppendForms(a, list)
-			b = column.AppendCoefficients(b, list)
-		}
-		if !flat || 3*(len(a)+len(b)) < len(kinds)+len(coefficients) {
-			kinds, coefficients, g.flat = a, b, flat
-		}
-	}
-	return kinds, coefficients
-}
-
-// list returns where the form of a value stands.
-func (g *group) list(sig, value int) (*column.Forms, int) {
-	if g.flat {
-		return &g.forms[0], sig*g.width + value
-	}
-	return &g.forms[value], sig
-}
-
-// append writes the table and numbers its signatures.
-func (w *signatureWriter) append(b []byte) (_ []byte, first map[*group]int) {
-	var calls, sites, widths, sizes, orders column.Column
-	var kinds, coefficients []byte
-	first = make(map[*group]int)
-	total := 0
-	for _, g := range w.groups {
-		k, c := g.encode()
-		kinds, coefficients = append(kinds, k...), append(coefficients, c...)
-		calls.Append(int64(g.call))
-		sites.Append(int64(g.site))
-		widths.Append(int64(g.width))
-		sizes.Append(int64(len(g.sigs)))
-		order := int64(0)
-		if g.flat {
-			order = 1
-		}
-		orders.Append(order)
-		first[g] = total
-		total += len(g.sigs)
-	}
-	b = wire.AppendUvarint(b, uint64(len(w.groups)))
-	for _, c := range []*column.Column{&calls, &sites, &widths, &sizes, &orders} {
-		b = column.EncodeSeq(b, c, nil)
-	}
-	return append(append(b, kinds...), coefficients...), first
 }
 
 // A table of signatures unpacks to more than it takes in the file, but to no
@@ -260,4 +130,12 @@ func (t *signatureTable) find(sig int) (*group, int) {
 		}
 	}
 	return t.groups[lo], sig - t.first[lo]
+}
+
+// list returns where the form of a value stands.
+func (g *group) list(sig, value int) (*column.Forms, int) {
+	if g.flat {
+		return &g.forms[0], sig*g.width + value
+	}
+	return &g.forms[value], sig
 }

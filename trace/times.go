@@ -16,27 +16,54 @@ import (
 const PoolFrom = 32
 
 // pools tells which summary each terminal of a class goes into, and how many
-// there are. groups is the signature group of each terminal.
-func pools(groups []*group) (of []int, n int) {
-	members := make(map[*group]int)
+// there are. groups is the number of each terminal's signature group.
+func pools(groups []int32) (of []int32, n int) {
+	members := make([]int, countGroups(groups))
 	for _, g := range groups {
 		members[g]++
 	}
-	of = make([]int, len(groups))
-	shared := make(map[*group]int)
+	of = make([]int32, len(groups))
+	shared := make([]int32, len(members)) // 1 + pool
 	for i, g := range groups {
 		if members[g] < PoolFrom {
-			of[i] = n
+			of[i] = int32(n)
 			n++
 			continue
 		}
-		if _, ok := shared[g]; !ok {
-			shared[g] = n
+		if shared[g] == 0 {
 			n++
+			shared[g] = int32(n)
 		}
-		of[i] = shared[g]
+		of[i] = shared[g] - 1
 	}
 	return of, n
+}
+
+// numbersOf numbers groups by first occurrence.
+func numbersOf(list []*group) []int32 {
+	number := make(map[*group]int32)
+	of := make([]int32, len(list))
+	for i, g := range list {
+		if i > 0 && g == list[i-1] {
+			of[i] = of[i-1]
+			continue
+		}
+		n, ok := number[g]
+		if !ok {
+			n = int32(len(number))
+			number[g] = n
+		}
+		of[i] = n
+	}
+	return of
+}
+
+func countGroups(groups []int32) int {
+	n := int32(0)
+	for _, g := range groups {
+		n = max(n, g+1)
+	}
+	return int(n)
 }
 
 // appendTimes and decodeTimes: statistics of the terminals of a class, pooled.
@@ -54,13 +81,14 @@ func pools(groups []*group) (of []int, n int) {
 // A coarse number has six significant bits; ranks are numbers within the class.
 // The mean of a spread is that of the sums of the group's stats. Groups stand in the
 // order of their first terminals.
-func appendTimes(b []byte, times []Times, groups []*group, counts []uint64, ranks *column.Column) []byte {
+func appendTimes(b []byte, times func(n int) Times, groups []int32, counts []uint64, ranks *column.Column) []byte {
 	of, n := pools(groups)
 	sums, calls := make([]Times, n), make([]uint64, n)
-	for i := range times {
-		sums[of[i]].Duration.Merge(times[i].Duration)
-		sums[of[i]].Gap.Merge(times[i].Gap)
-		calls[of[i]] += counts[i]
+	for i, p := range of {
+		t := times(i)
+		sums[p].Duration.Merge(t.Duration)
+		sums[p].Gap.Merge(t.Gap)
+		calls[p] += counts[i]
 	}
 	index := indexes(ranks)
 	stats := make([]Stat, n)
@@ -77,10 +105,10 @@ func appendTimes(b []byte, times []Times, groups []*group, counts []uint64, rank
 	}
 	first, sites := firsts(groups, times)
 	for i, t := range first {
-		b = appendSpread(b, times[t].DurationTotals, sites[i].Duration.Sum, index)
+		b = appendSpread(b, times(t).DurationTotals, sites[i].Duration.Sum, index)
 	}
 	for i, t := range first {
-		b = appendSpread(b, times[t].GapTotals, sites[i].Gap.Sum, index)
+		b = appendSpread(b, times(t).GapTotals, sites[i].Gap.Sum, index)
 	}
 	return b
 }
@@ -91,7 +119,8 @@ func decodeTimes(r *wire.Reader, groups []*group, counts []uint64, ranks []int) 
 }
 
 // decodeTimesOf does the same and tells what the bytes are.
-func decodeTimesOf(r *wire.Reader, groups []*group, counts []uint64, ranks []int, note func(what string, n, bytes int)) []Times {
+func decodeTimesOf(r *wire.Reader, list []*group, counts []uint64, ranks []int, note func(what string, n, bytes int)) []Times {
+	groups := numbersOf(list)
 	of, n := pools(groups)
 	rest := r.Rest()
 	took := func(what string, n int) {
@@ -118,7 +147,7 @@ func decodeTimesOf(r *wire.Reader, groups []*group, counts []uint64, ranks []int
 		times[i] = Times{Duration: share(sums[p].Duration, from, to, calls[p]), Gap: share(sums[p].Gap, from, to, calls[p])}
 		done[p] = to
 	}
-	first, sites := firsts(groups, times)
+	first, sites := firsts(groups, func(n int) Times { return times[n] })
 	for i, t := range first {
 		times[t].DurationTotals = decodeSpread(r, sites[i].Duration.Sum, ranks)
 	}
@@ -131,17 +160,16 @@ func decodeTimesOf(r *wire.Reader, groups []*group, counts []uint64, ranks []int
 
 // firsts returns the first terminal of each group, in order, and the times of the
 // whole group.
-func firsts(groups []*group, times []Times) (first []int, sums []Times) {
-	at := make(map[*group]int)
+func firsts(groups []int32, times func(n int) Times) (first []int, sums []Times) {
+	at := make([]int, countGroups(groups)) // 1 + number
 	for i, g := range groups {
-		n, ok := at[g]
-		if !ok {
-			n = len(first)
-			at[g] = n
+		if at[g] == 0 {
 			first, sums = append(first, i), append(sums, Times{})
+			at[g] = len(first)
 		}
-		sums[n].Duration.Merge(times[i].Duration)
-		sums[n].Gap.Merge(times[i].Gap)
+		t, sum := times(i), &sums[at[g]-1]
+		sum.Duration.Merge(t.Duration)
+		sum.Gap.Merge(t.Gap)
 	}
 	return first, sums
 }

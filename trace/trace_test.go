@@ -63,7 +63,7 @@ func sample(t testing.TB) *Content {
 		},
 	}
 	pair := Class{Ranks: column.Of(0, 2)}
-	pair.Terminals = []Terminal{
+	pair.Terminals = List{
 		two("MPI_Init", 0, 0),
 		two("MPI_Comm_split", 1, 0, 257, []int64{0, 2}, 5, 1024, 0, []int64{0, 2}, 0, 1, -1, 0, 0),
 		two("MPI_Irecv", 1, 0, 1<<8|1, 16, 4, 0x209, []int64{1, -3}, 7, 1024, 2),
@@ -88,10 +88,10 @@ func sample(t testing.TB) *Content {
 	second := grammar.NewBuilder()
 	second.Append(7)
 	pair.Streams = []*grammar.Grammar{b.Grammar(), second.Grammar()}
-	counts := occurrences(pair.Streams, len(pair.Terminals))
-	for i := range pair.Terminals {
+	counts := occurrences(pair.Streams, pair.Terminals.Len())
+	for i := range pair.Terminals.(List) {
 		n := 2 * counts[i]
-		pair.Terminals[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
+		pair.Terminals.(List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	// The tags of the loop's sends count, up on rank 0 and down on rank 2, and their
 	// buffers move on with them; every tenth step is another one.
@@ -103,7 +103,7 @@ func sample(t testing.TB) *Content {
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
 		By: [][]column.Column{{column.Of(8, 8), column.Of(1, -1)}, {column.Of(-72, -72), column.Of(5, 5)}},
 	}}
-	single := Class{Ranks: column.Of(1), Terminals: []Terminal{{
+	single := Class{Ranks: column.Of(1), Terminals: List{{
 		Call: id("MPI_Init"), Vals: []column.Column{column.Of(0)},
 		Times: Times{Duration: stat(1, 5, 5, 5)},
 	}}}
@@ -376,11 +376,11 @@ func TestEncodeRefuses(t *testing.T) {
 		"rank twice":        func(c *Content) { c.Classes[1].Ranks = column.Of(2) },
 		"rank out of range": func(c *Content) { c.Classes[1].Ranks = column.Of(4) },
 		"no ranks":          func(c *Content) { c.Classes[1].Ranks = column.Column{} },
-		"short column":      func(c *Content) { c.Classes[0].Terminals[2].Vals[1] = column.Of(1) },
-		"terminals":         func(c *Content) { c.Classes[0].Terminals = c.Classes[0].Terminals[:3] },
-		"unknown function":  func(c *Content) { c.Classes[1].Terminals[0].Call = 60000 },
+		"short column":      func(c *Content) { c.Classes[0].Terminals.(List)[2].Vals[1] = column.Of(1) },
+		"terminals":         func(c *Content) { c.Classes[0].Terminals = c.Classes[0].Terminals.(List)[:3] },
+		"unknown function":  func(c *Content) { c.Classes[1].Terminals.(List)[0].Call = 60000 },
 		"odd values": func(c *Content) {
-			c.Classes[1].Terminals[0].Vals = append(c.Classes[1].Terminals[0].Vals, column.Of(1))
+			c.Classes[1].Terminals.(List)[0].Vals = append(c.Classes[1].Terminals.(List)[0].Vals, column.Of(1))
 		},
 		"processes": func(c *Content) { c.Ranks = 9 },
 	} {

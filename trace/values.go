@@ -81,6 +81,24 @@ func readCall(f *Function, vals []int64, find *lookup, ranks []bool) (*Call, err
 	return nil, fmt.Errorf("%s: %d values: %w", f.Name, len(vals), errShape)
 }
 
+// readForms is readCall for who wants to know only what values are ranks, and which say
+// what follows.
+func readForms(f *Function, vals []int64, find *lookup, ranks []bool, m *movable) error {
+	if len(vals) == 0 {
+		return fmt.Errorf("%s: no return code: %w", f.Name, errShape)
+	}
+	outputs := vals[0] == 0 || vals[0] == errInStatus
+	for range 2 {
+		*m = movable{}
+		d := valueReader{vals: vals, pos: 1, find: find, ranks: ranks, movable: m}
+		if d.call(f, outputs); d.err == nil {
+			return nil
+		}
+		outputs = !outputs
+	}
+	return fmt.Errorf("%s: %d values: %w", f.Name, len(vals), errShape)
+}
+
 func (d *valueReader) call(f *Function, outputs bool) *Call {
 	c := &Call{Func: f, Return: d.vals[0], Params: d.find.params(len(f.Params))}
 	d.label("", "result", "")

@@ -114,9 +114,14 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 // schemaOf returns the schema of the functions that occur, by id.
 func schemaOf(c *Content) ([]Function, error) {
 	used := make(map[uint16]bool)
+	var t Terminal
+	last := -1
 	for i := range c.Classes {
-		for k := range c.Classes[i].Terminals {
-			used[c.Classes[i].Terminals[k].Call] = true
+		for k := range c.Classes[i].Terminals.Len() {
+			if c.Classes[i].Terminals.At(k, &t); int(t.Call) != last {
+				last = int(t.Call)
+				used[t.Call] = true
+			}
 		}
 	}
 	var schema []Function
@@ -153,6 +158,7 @@ type encoder struct {
 	plain     bool // no block sizes
 	shares    bool // there were some
 	find      lookup
+	vals      []int64 // of the terminal at hand
 }
 
 // calls fills in the sections that say what was called. Block sizes have a form
@@ -184,17 +190,20 @@ func (e *encoder) calls(raw *[secEnd][]byte, packed func([]byte) int) error {
 
 func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error {
 	e.find.room = make([]Param, 64)
-	e.table.index = make(map[skeleton]*group)
+	e.table.index = make(map[skeleton]int32)
 	if err := e.classes(); err != nil {
 		return err
 	}
-	var first map[*group]int
+	var first []int
 	raw[secSignatures], first = e.table.append(nil)
+	e.table = signatureWriter{} // which may be large
 	sigs := make([][]int, len(e.c.Classes))
 	for i := range sigs {
-		for _, ref := range e.refs[i] {
-			sigs[i] = append(sigs[i], first[ref.group]+ref.sig)
+		sigs[i] = make([]int, len(e.refs[i]))
+		for k, ref := range e.refs[i] {
+			sigs[i][k] = first[ref.group] + int(ref.sig)
 		}
+		e.refs[i] = nil
 	}
 	raw[secClasses] = appendClasses(nil, e.counts, sigs, packed)
 	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
@@ -243,12 +252,11 @@ func (e *encoder) class(i int, taken []bool) error {
 		}
 	}
 	terminals, ok := countTerminals(class.Streams)
-	if !ok || terminals != len(class.Terminals) {
-		return fmt.Errorf("streams don't have the %d terminals by first occurrence", len(class.Terminals))
+	if !ok || terminals != class.Terminals.Len() {
+		return fmt.Errorf("streams don't have the %d terminals by first occurrence", class.Terminals.Len())
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
 	fitter.Plain = e.plain
-	times, groups := make([]Times, terminals), make([]*group, terminals)
 	var err error
 	if e.counts[i], err = countsOf(class); err != nil {
 		return err
@@ -256,54 +264,67 @@ func (e *encoder) class(i int, taken []bool) error {
 	for k := range e.counts[i].columns {
 		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].columns[k], &class.Ranks)
 	}
-	counts, err := e.counts[i].calls(terminals, class.Ranks.Len())
-	if err != nil {
-		return err
-	}
-	for k := range class.Terminals {
-		t := &class.Terminals[k]
-		ranks, err := e.terminal(t, class.Ranks.Len())
-		if err != nil {
+	e.table.begin()
+	e.refs[i] = make([]signatureRef, terminals)
+	var t Terminal
+	for k := range terminals {
+		class.Terminals.At(k, &t)
+		if e.refs[i][k], err = e.terminal(fitter, &t, class.Ranks.Len(), &e.stored[i]); err != nil {
 			return fmt.Errorf("terminal %d: %w", k, err)
 		}
-		ref, stored := e.table.add(fitter, t, e.sites.number[t.Site], ranks)
-		e.refs[i] = append(e.refs[i], ref)
-		e.stored[i] = append(e.stored[i], stored...)
-		times[k], groups[k] = t.Times, ref.group
 	}
 	e.shares = e.shares || fitter.Shares()
 	if e.timeless {
 		return nil
 	}
-	_, places := placesOf(groups)
+	groups := make([]int32, terminals)
+	for k, ref := range e.refs[i] {
+		groups[k] = ref.group
+	}
+	counts, err := e.counts[i].calls(terminals, class.Ranks.Len())
+	if err != nil {
+		return err
+	}
+	places := 0
+	if len(class.Histograms) > 0 {
+		list := make([]*group, terminals)
+		for k, n := range groups {
+			list[k] = e.table.groups[n]
+		}
+		_, places = placesOf(list)
+	}
 	for _, h := range class.Histograms {
 		if h.Terminal < 0 || h.Terminal >= terminals || h.From < FromAnywhere || h.From >= places {
 			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.From)
 		}
 	}
-	e.times[i] = appendTimes(nil, times, groups, counts, &class.Ranks)
+	e.times[i] = appendTimes(nil, class.Terminals.Times, groups, counts, &class.Ranks)
 	e.times[i] = appendHistograms(e.times[i], class.Histograms)
 	return nil
 }
 
-// terminal checks a terminal and tells which of its values are ranks.
-func (e *encoder) terminal(t *Terminal, members int) (ranks []bool, err error) {
-	vals := make([]int64, len(t.Vals))
+// terminal checks a terminal and enters its signature. What stands with the class goes
+// to stored.
+func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[]byte) (signatureRef, error) {
+	e.vals = e.vals[:0]
 	for i := range t.Vals {
 		c := &t.Vals[i]
 		if c.Len() != members {
-			return nil, fmt.Errorf("value %d of %d ranks, %d expected", i, c.Len(), members)
+			return signatureRef{}, fmt.Errorf("value %d of %d ranks, %d expected", i, c.Len(), members)
 		}
-		vals[i] = c.Runs()[0].Start
+		e.vals = append(e.vals, c.Runs()[0].Start)
 		e.callbacks(c)
 	}
+	n := e.table.group(t, e.sites.number[t.Site], e.functions[t.Call])
+	g := e.table.groups[n]
 	// One member's values tell the kinds; were another's to lie elsewhere, the
 	// forms would only be less apt.
-	ranks = make([]bool, len(vals))
-	f := e.functions[t.Call]
-	f.fillIn(vals)
-	_, err = readCall(f, vals, &e.find, ranks)
-	return ranks, err
+	ranks, err := g.shape.ranks(g.function, e.vals, &e.find)
+	if err != nil {
+		return signatureRef{}, err
+	}
+	sig, err := e.table.add(g, f, t, ranks, stored)
+	return signatureRef{n, sig}, err
 }
 
 // callbacks notes the values that are hashes of sites. Hashes are large and

@@ -13,8 +13,9 @@ func store(t interface{ Fatalf(string, ...any) }, vals []int64, ranks Column, si
 	f := NewFitter(ranks, size)
 	c := Of(vals...)
 	form, payload := f.Fit(&c, true)
-	b := AppendForms(nil, []Form{form})
-	b = AppendCoefficients(b, []Form{form})
+	var list FormList
+	list.Add(&form)
+	b := list.AppendCoefficients(list.AppendKinds(nil))
 	r := wire.NewReader(b, "test")
 	forms := DecodeForms(r, 1)
 	forms.DecodeCoefficients(r)

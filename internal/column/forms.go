@@ -1,47 +1,94 @@
 package column
 
-import "spoor/internal/wire"
+import (
+	"encoding/binary"
 
-// AppendForms appends the kinds of forms that one value has in several
-// signatures; AppendCoefficients the rest of them.
+	"spoor/internal/wire"
+)
+
+// A FormList collects the forms that one value has in several signatures. It keeps no
+// more coefficients of each than its kind needs: there may be millions.
+type FormList struct {
+	kinds []Kind
+	coef  []int64
+}
+
+// Reset empties the list.
+func (l *FormList) Reset() { l.kinds, l.coef = l.kinds[:0], l.coef[:0] }
+
+// Add puts a form at the end.
+func (l *FormList) Add(f *Form) {
+	l.kinds = append(l.kinds, f.Kind)
+	l.coef = append(l.coef, f.C[:f.Kind.Coefficients()]...)
+}
+
+// Take adds a form that Form.Append wrote, and returns how many bytes it is.
+func (l *FormList) Take(b []byte) int {
+	kind, at := Kind(b[0]), 1
+	l.kinds = append(l.kinds, kind)
+	for range kind.Coefficients() {
+		v, n := binary.Varint(b[at:])
+		l.coef = append(l.coef, v)
+		at += n
+	}
+	return at
+}
+
+// AppendKinds appends the kinds of the forms, AppendCoefficients the rest of them.
 //
 //	kinds        = kind uint8 if all are the same, else 255 and a Seq of kinds
 //	coefficients = per kind that occurs, in rising order, per coefficient:
 //	               a varint if one form is of that kind, else a Seq over them
-func AppendForms(b []byte, forms []Form) []byte {
-	var kinds Column
-	for i := range forms {
-		kinds.Append(int64(forms[i].Kind))
+func (l *FormList) AppendKinds(b []byte) []byte {
+	if k, ok := l.same(); ok {
+		return append(b, byte(k))
 	}
-	if k, ok := kinds.Same(); ok {
-		b = append(b, byte(k))
-	} else {
-		b = EncodeSeq(append(b, 255), &kinds, nil)
+	vals := make([]int64, len(l.kinds))
+	for i, k := range l.kinds {
+		vals[i] = int64(k)
 	}
-	return b
+	return EncodeValues(append(b, 255), vals)
 }
 
-// AppendCoefficients appends the coefficients of the forms.
-func AppendCoefficients(b []byte, forms []Form) []byte {
-	var count [Masked << 1]int
-	for i := range forms {
-		count[forms[i].Kind]++
+// same returns the kind of all forms, if they are of one.
+func (l *FormList) same() (Kind, bool) {
+	for _, k := range l.kinds {
+		if k != l.kinds[0] {
+			return 0, false
+		}
 	}
+	return l.kinds[0], true
+}
+
+// AppendCoefficients is described with AppendKinds.
+func (l *FormList) AppendCoefficients(b []byte) []byte {
+	var count [Masked << 1]int
+	for _, k := range l.kinds {
+		count[k]++
+	}
+	var room []int64
 	for kind := Kind(0); kind < Masked<<1; kind++ {
 		if !kind.Valid() || count[kind] == 0 {
 			continue
 		}
 		for k := range kind.Coefficients() {
-			var c Column
-			for i := range forms {
-				if forms[i].Kind == kind {
-					c.Append(forms[i].C[k])
-				}
-			}
-			if c.n == 1 {
-				b = wire.AppendVarint(b, c.runs[0].Start)
+			vals := room[:0]
+			if len(l.coef) == count[kind] {
+				vals = l.coef // there are no others
 			} else {
-				b = EncodeSeq(b, &c, nil)
+				at := 0
+				for _, x := range l.kinds {
+					if x == kind {
+						vals = append(vals, l.coef[at+k])
+					}
+					at += x.Coefficients()
+				}
+				room = vals
+			}
+			if len(vals) == 1 {
+				b = wire.AppendVarint(b, vals[0])
+			} else {
+				b = EncodeValues(b, vals)
 			}
 		}
 	}

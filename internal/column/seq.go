@@ -82,13 +82,50 @@ func encodeBest(c *Column, flags byte, grammars bool) []byte {
 	if len(c.runs) < minGrammarRuns {
 		return best
 	}
-	vals := c.Values()
-	deltas := make([]int64, len(vals))
-	plain := []byte{codecPlain | flags}
+	return shorter(best, c.Values(), flags, grammars)
+}
+
+// EncodeValues is EncodeSeq of a column of the given values, which may be millions: it
+// takes little memory beside them.
+func EncodeValues(b []byte, vals []int64) []byte {
+	n := 0
+	eachRun(vals, func(Run) { n++ })
+	best := wire.AppendUvarint([]byte{codecRuns}, uint64(n))
+	next := int64(0)
+	eachRun(vals, func(r Run) {
+		best = r.append(best, next)
+		next = r.At(r.Count)
+	})
+	if n >= minGrammarRuns {
+		best = shorter(best, vals, 0, true)
+	}
+	return append(b, best...)
+}
+
+// eachRun yields the runs of a column of the given values.
+func eachRun(vals []int64, yield func(Run)) {
+	for i := 0; i < len(vals); {
+		r := Run{Start: vals[i], Count: 1}
+		if i++; i < len(vals) {
+			r.Stride = int64(uint64(vals[i]) - uint64(r.Start))
+			for i < len(vals) && r.At(r.Count) == vals[i] {
+				r.Count++
+				i++
+			}
+		}
+		yield(r)
+	}
+}
+
+// shorter returns the shortest coding of values, best if it is that of their runs.
+func shorter(best []byte, vals []int64, flags byte, grammars bool) []byte {
+	plain := make([]byte, 1, len(best))
+	plain[0] = codecPlain | flags
 	last := int64(0)
-	for i, v := range vals {
-		deltas[i] = int64(uint64(v) - uint64(last))
-		plain = wire.AppendVarint(plain, deltas[i])
+	for _, v := range vals {
+		if plain = wire.AppendVarint(plain, int64(uint64(v)-uint64(last))); len(plain) >= len(best) {
+			break
+		}
 		last = v
 	}
 	if len(plain) < len(best) {
@@ -96,6 +133,12 @@ func encodeBest(c *Column, flags byte, grammars bool) []byte {
 	}
 	if grammars && len(vals) <= maxGrammarValues {
 		best = shorterGrammar(best, codecValues|flags, vals)
+		deltas := make([]int64, len(vals))
+		last = 0
+		for i, v := range vals {
+			deltas[i] = int64(uint64(v) - uint64(last))
+			last = v
+		}
 		best = shorterGrammar(best, codecDeltas|flags, deltas)
 	}
 	return best
@@ -105,15 +148,13 @@ func encodeBest(c *Column, flags byte, grammars bool) []byte {
 // their numbers, or best if that is no longer. Values that hardly repeat take that much
 // as they are, and no grammar is made of them.
 func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
-	number := make(map[int64]uint32)
+	var known numbering
 	numbers := make([]uint32, len(vals))
-	dict := make([]byte, 0, len(best))
+	dict := make([]byte, 0, min(len(best), 1<<12))
 	last := int64(0)
 	for i, v := range vals {
-		k, ok := number[v]
+		k, ok := known.number(v)
 		if !ok {
-			k = uint32(len(number))
-			number[v] = k
 			if dict = wire.AppendVarint(dict, int64(uint64(v)-uint64(last))); len(dict) >= len(best) {
 				return best
 			}
@@ -125,11 +166,48 @@ func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
 	for _, k := range numbers {
 		builder.Append(k)
 	}
-	b := append(wire.AppendUvarint([]byte{tag}, uint64(len(number))), dict...)
+	b := append(wire.AppendUvarint([]byte{tag}, uint64(len(known.list))), dict...)
 	if b = builder.Grammar().AppendBinary(b); len(b) < len(best) {
 		return b
 	}
 	return best
+}
+
+// A numbering numbers distinct values by first use.
+type numbering struct {
+	list  []int64
+	slots []uint32 // open addressing: 1 + number
+}
+
+func (k *numbering) number(v int64) (n uint32, known bool) {
+	if 2*len(k.list) >= len(k.slots) {
+		k.grow()
+	}
+	at := k.find(v)
+	if n = k.slots[at]; n > 0 {
+		return n - 1, true
+	}
+	n = uint32(len(k.list))
+	k.list = append(k.list, v)
+	k.slots[at] = n + 1
+	return n, false
+}
+
+// find returns the slot where a value is, or would be.
+func (k *numbering) find(v int64) uint64 {
+	mask := uint64(len(k.slots) - 1)
+	at := uint64(v) * 0x9e3779b97f4a7c15 >> 20 & mask
+	for k.slots[at] > 0 && k.list[k.slots[at]-1] != v {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+func (k *numbering) grow() {
+	k.slots = make([]uint32, max(64, 2*len(k.slots)))
+	for i, v := range k.list {
+		k.slots[k.find(v)] = uint32(i) + 1
+	}
 }
 
 // DecodeSeq reads what EncodeSeq wrote: a sequence of n values.

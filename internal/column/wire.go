@@ -15,12 +15,18 @@ func (c *Column) AppendRuns(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(c.runs)))
 	var next int64
 	for _, r := range c.runs {
-		b = wire.AppendUvarint(b, r.Count)
-		b = wire.AppendVarint(b, int64(uint64(r.Start)-uint64(next)))
-		if r.Count > 1 {
-			b = wire.AppendVarint(b, r.Stride)
-		}
+		b = r.append(b, next)
 		next = r.At(r.Count)
+	}
+	return b
+}
+
+// append writes a run, next being the value that would have continued the run before it.
+func (r Run) append(b []byte, next int64) []byte {
+	b = wire.AppendUvarint(b, r.Count)
+	b = wire.AppendVarint(b, int64(uint64(r.Start)-uint64(next)))
+	if r.Count > 1 {
+		b = wire.AppendVarint(b, r.Stride)
 	}
 	return b
 }

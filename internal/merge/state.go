@@ -282,14 +282,6 @@ func (c *class) content() (trace.Class, error) {
 	}
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(shape)}
 	c.laneContent(&out, shape)
-	times := make([]trace.Times, len(shape.skeletons))
-	c.fillTimes(times, shape)
-	c.totals.fill(times, shape)
-	out.Terminals = make([]trace.Terminal, 0, len(shape.skeletons))
-	for i, k := range shape.skeletons {
-		out.Terminals = append(out.Terminals, trace.Terminal{
-			Call: k.call, Site: k.site, Vals: c.values.of(&shape.layout, i, k.width), Times: times[i],
-		})
-	}
+	out.Terminals = c.terminals(shape)
 	return out, nil
 }

@@ -81,17 +81,6 @@ func (c *class) setTimes(list []summary) {
 	}
 }
 
-// fillTimes is byTerminal for a file. One that is not finished has none.
-func (c *class) fillTimes(times []trace.Times, sh *shape) {
-	next := 0
-	for i, n := range sh.summary {
-		if int(n) == next && next < len(c.times) {
-			times[i].Duration, times[i].Gap = c.times[n].duration, c.times[n].gap
-			next++
-		}
-	}
-}
-
 // unpool shares out what a message put together, once a class is written with other
 // terminals: as many of a skeleton as share a summary may have become so few that each
 // has its own. like is the skeleton in c of each new terminal, calls is how often all
@@ -149,18 +138,6 @@ func (s *shape) sites() (of []int, n int) {
 		}
 	}
 	return of, n
-}
-
-// fill gives the first terminal of each skeleton its totals.
-func (t totals) fill(times []trace.Times, sh *shape) {
-	of, _ := sh.sites()
-	next := 0
-	for i, n := range of {
-		if n == next && n < len(t) {
-			times[i].DurationTotals, times[i].GapTotals = t[n].duration, t[n].gap
-			next++
-		}
-	}
 }
 
 // leafTimes takes over what a single rank's track says.

@@ -110,11 +110,10 @@ func (v *values) join(o *values) {
 	v.cols = cols
 }
 
-// of returns the columns of a terminal.
-func (v *values) of(l *layout, terminal, width int) []column.Column {
-	list := make([]column.Column, width)
-	for i := range list {
-		list[i] = v.cols[v.nums[l.at(terminal, i)]]
+// of appends the columns of a terminal to a list.
+func (v *values) of(list []column.Column, l *layout, terminal, width int) []column.Column {
+	for i := range width {
+		list = append(list, v.cols[v.nums[l.at(terminal, i)]])
 	}
 	return list
 }

@@ -1,0 +1,48 @@
+package merge
+
+import "spoor/trace"
+
+// fileTerminals are those of a class as a file has them, made when they are asked for.
+type fileTerminals struct {
+	c  *class
+	sh *shape
+	// The first terminal of each summary has its times, the first one of each skeleton
+	// its totals.
+	pools []int32     // by number of the summary: the first terminal of it
+	sites map[int]int // by first terminal of a skeleton: number of its totals
+}
+
+func (c *class) terminals(sh *shape) *fileTerminals {
+	t := &fileTerminals{c: c, sh: sh, pools: make([]int32, 0, sh.summaries), sites: make(map[int]int)}
+	for i, n := range sh.summary {
+		if int(n) == len(t.pools) {
+			t.pools = append(t.pools, int32(i))
+		}
+	}
+	for i, first := range sh.like {
+		if i == first {
+			t.sites[i] = len(t.sites)
+		}
+	}
+	return t
+}
+
+func (t *fileTerminals) Len() int { return len(t.sh.skeletons) }
+
+func (t *fileTerminals) At(n int, to *trace.Terminal) {
+	k := &t.sh.skeletons[n]
+	*to = trace.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.sh.layout, n, k.width)}
+}
+
+// Times returns those of a terminal. A class that is not finished has none.
+func (t *fileTerminals) Times(n int) (times trace.Times) {
+	if p := t.sh.summary[n]; int(t.pools[p]) == n && int(p) < len(t.c.times) {
+		times.Duration, times.Gap = t.c.times[p].duration, t.c.times[p].gap
+	}
+	if t.sh.like[n] == n {
+		if s := t.sites[n]; s < len(t.c.totals) {
+			times.DurationTotals, times.GapTotals = t.c.totals[s].duration, t.c.totals[s].gap
+		}
+	}
+	return times
+}
