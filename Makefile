@@ -44,9 +44,9 @@ bin/libspoor.so: $(wildcard shim/*.c shim/*.h)
 GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null) $(wildcard mpi/*.txt) go.mod
 
 # No SIGURG for the program's threads: a handler of theirs would see it.
-ENGINE_LDFLAGS = -s -w -X runtime.godebugDefault=asyncpreemptoff=1
+ENGINE_LDFLAGS = -s -w -X runtime.godebugDefault=asyncpreemptoff=1 -extldflags=-Wl,--wrap=mmap
 
-bin/libspoor-engine.so: $(GO_SOURCES) shim/engine.h shim/record.h
+bin/libspoor-engine.so: $(GO_SOURCES) engine/reserve.c shim/engine.h shim/record.h
 	$(GO) build -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 

@@ -19,6 +19,7 @@
 
 #include "context.h"
 #include "ring.h"
+#include "room.h"
 #include "runtime.h"
 
 static struct {
@@ -135,6 +136,10 @@ int sp_host_drain(struct sp_thread *t)
 	struct guard g;
 	guard_enter(&g);
 	sp_context_refresh();
+	if (running && !sp_room_to_drain()) {
+		running = 0;
+		sp_give_up("too little memory is left, tracing stops");
+	}
 	if (running && engine.drain() != 0) {
 		running = 0;
 		failed("drain");

@@ -30,6 +30,8 @@ uint64_t *sp_ring_wrap(struct sp_thread *t, const uint64_t *w);
 int sp_scratch_open(uint64_t capacity);
 /* Remove the process directory and all in it. */
 void sp_scratch_remove(void);
+/* Leave word for `spoor run` that the user has been told why there is no trace. */
+void sp_scratch_told(void);
 /* In a forked child: it is the parent's. */
 void sp_scratch_forget(void);
 const char *sp_scratch_dir(void); /* NULL if there is none */

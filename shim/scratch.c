@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,18 @@ int sp_scratch_open(uint64_t capacity)
 	}
 	sp_warn_once("no room for a scratch directory: what is recorded won't survive a crash");
 	return 0;
+}
+
+void sp_scratch_told(void)
+{
+	const char *named = getenv("SPOOR_SCRATCH");
+	char path[4096];
+	if (!named || *named != '/')
+		return;
+	snprintf(path, sizeof path, "%.2048s/told", named);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
 }
 
 void sp_scratch_remove(void)

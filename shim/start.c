@@ -14,6 +14,7 @@
 #include "hooks.h"
 #include "host.h"
 #include "ring.h"
+#include "room.h"
 #include "runtime.h"
 #include "stack.h"
 
@@ -61,16 +62,27 @@ static int32_t recv_bytes(int32_t source, void *buf, uint64_t len)
 
 /* ---- agreement ---- */
 
-/* Whether all ranks say yes. */
-static int all_agree(int yes)
+enum answer { NO, YES, NO_ROOM /* and nothing said about it yet */ };
+
+/* Whether all ranks say yes. `why` is what to say where this one has no room: rank
+   0 speaks for all who haven't. */
+static int all_agree(enum answer yes, const char *why)
 {
 	char mine = (char)yes, verdict = 1;
+	int cramped = -1;
 	char *all = sp_run.rank == 0 ? calloc(1, (size_t)sp_run.ranks) : NULL;
 	if (P_MPI_Gather(&mine, 1, sp_fl.byte, all, 1, sp_fl.byte, 0, sp_run.comm) != 0)
 		verdict = 0;
-	for (int i = 0; all && i < sp_run.ranks; i++)
-		verdict = verdict && all[i];
+	for (int i = sp_run.ranks - 1; all && i >= 0; i--) {
+		verdict = verdict && all[i] == YES;
+		if (all[i] == NO_ROOM)
+			cramped = i;
+	}
 	free(all);
+	if (cramped == 0)
+		sp_give_up("%s", why);
+	else if (cramped > 0)
+		sp_give_up("rank %d: too little memory is left, not tracing", cramped);
 	if (P_MPI_Bcast(&verdict, 1, sp_fl.byte, 0, sp_run.comm) != 0)
 		return 0;
 	return verdict;
@@ -166,10 +178,15 @@ void sp_start(unsigned call, const int64_t *params)
 		return;
 	sp_flavour_late();
 	sp_self.busy++;
+	char why[256];
 	if (!open_world()) {
 		sp_give_up("can't duplicate MPI_COMM_WORLD, not tracing");
-	} else if (!all_agree(start_engine())) {
-		sp_give_up("another rank can't trace, so this one does not");
+	} else if (!all_agree(sp_room_to_start(why, sizeof why) ? start_engine() : NO_ROOM, why)) {
+		if (sp_run.rank == 0) {
+			sp_give_up("another rank can't trace, so none does");
+			sp_scratch_told();
+		}
+		__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
 		sp_host_stop();
 		sp_scratch_remove();
 		close_world();
@@ -186,7 +203,13 @@ void sp_start_alone(unsigned call, const int64_t *params)
 	uint64_t begin = sp_ticks();
 	sp_flavour_late();
 	sp_self.busy++;
-	start_engine();
+	char why[256];
+	if (sp_room_to_start(why, sizeof why))
+		start_engine();
+	else
+		sp_give_up("%s", why);
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_OFF)
+		sp_scratch_told();
 	sp_self.busy--;
 	set_on();
 	sp_hooks_started(call, params, begin);
@@ -201,7 +224,7 @@ void sp_finish(void)
 	sp_self.busy++;
 	sp_hooks_finish();
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain(&sp_self);
-	if (all_agree(ok)) {
+	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`")) {
 		if (sp_host_finish()) {
 			sp_host_stop();
 			sp_scratch_remove();

@@ -67,7 +67,9 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if len(dirs) > 0 {
 		return complainLeft(stderr, dirs, out, scratch)
 	}
-	if len(traces) == 0 {
+	if told := filepath.Join(scratch, "told"); exists(told) {
+		_ = os.Remove(told) // the ranks have said why there is no trace
+	} else if len(traces) == 0 {
 		explainNothing(stderr, e)
 	}
 	return nil
