@@ -85,11 +85,17 @@ type section struct {
 
 func (s *section) name() string { return sectionNames[s.id] }
 
+// mixedUpTo is how many bytes mixing makes shorter than zstd does, for all that is known: there
+// zstd's tables, which are as large whatever the data, are spared.
+const mixedUpTo = 1 << 14
+
 // pack compresses a section in the way that makes it shortest.
 func pack(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, codecRaw
-	if frame, ok := wire.Compress(raw, true); ok {
-		stored, codec = frame, codecZstd
+	if len(raw) > mixedUpTo {
+		if frame, ok := wire.Compress(raw, true); ok {
+			stored, codec = frame, codecZstd
+		}
 	}
 	if frame, ok := wire.Mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, codecMixed

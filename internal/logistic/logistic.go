@@ -15,7 +15,7 @@ func Squash(d int32) int32 {
 }
 
 // Stretch is ln(p/(1-p)) of a probability p in 1/65536: the inverse of Squash.
-func Stretch(p uint16) int32 { return stretched[p>>4] }
+func Stretch(p uint16) int32 { return int32(stretched[p>>4]) }
 
 // table is 65536/(1+exp(-x)) at -8, -7.5, …, 8.
 var table = [33]int32{
@@ -23,13 +23,13 @@ var table = [33]int32{
 	40793, 47911, 53581, 57724, 60565, 62428, 63613, 64357, 64812, 65096, 65269, 65374, 65438, 65476, 65500, 65514,
 }
 
-var stretched [4096]int32
+var stretched [4096]int16
 
 func init() {
 	at := 0
 	for d := int32(-Limit); d <= Limit; d++ {
 		for ; at <= int(Squash(d)>>4) && at < len(stretched); at++ {
-			stretched[at] = d
+			stretched[at] = int16(d)
 		}
 	}
 	for ; at < len(stretched); at++ {

@@ -19,6 +19,7 @@ func Mix(data []byte) ([]byte, bool) {
 		return nil, false
 	}
 	m := newModel(len(data))
+	defer m.done()
 	low, high := uint32(0), ^uint32(0)
 	var out []byte
 	for _, b := range data {
@@ -71,6 +72,7 @@ func Unmix(frame []byte, size uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}
 	m := newModel(int(size))
+	defer m.done()
 	low, high, x := uint32(0), ^uint32(0), uint32(0)
 	take := func() {
 		b := byte(0)

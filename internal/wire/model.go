@@ -1,6 +1,11 @@
 package wire
 
-import "spoor/internal/logistic"
+import (
+	"math/bits"
+	"sync"
+
+	"spoor/internal/logistic"
+)
 
 // A model predicts data bit by bit: each of several contexts (the last bytes,
 // what followed the last time a longer context was the same) has a probability
@@ -10,13 +15,16 @@ import "spoor/internal/logistic"
 //
 // Everything is integers, so that all machines predict the same.
 type model struct {
-	slots  []slot // of all contexts, by hash
-	mask   uint32
-	at     [contexts]uint32 // hashes of the contexts before this byte
-	cur    [contexts]*slot
+	slots []slot // of all contexts, by hash
+	mask  uint32
+	at    [contexts]uint32 // hashes of the contexts before this byte
+	cur   [contexts]uint32 // slots of the contexts before this bit
+
 	inputs [inputs]int32
-	sets   [2][]int32 // weights, by partial byte and by length of the match
-	chosen [2][]int32
+	orders [contexts + 1][inputs]int32 // weights, by how many contexts have been seen
+	runs   [buckets][inputs]int32      // weights, by length of the match
+	order  int                         // which of them count
+	bucket int
 	mixed  [2]int32 // what each set predicts, as a 16-bit probability
 	p      int32    // the prediction
 
@@ -26,47 +34,73 @@ type model struct {
 	matches []int32 // by hash: where a context of minMatch bytes ended last
 	ptr     int     // position of the predicted byte, 0 for none
 	length  int     // how long the match is
-	hits    [64]slot
+	hits    [buckets]slot
 }
 
-// A slot is an adaptive probability of a one.
-type slot struct {
-	p uint16
-	n uint8 // how often it was used, up to a limit
-}
+// A slot is an adaptive probability of a one, above ½, in its low 16 bits, and how often it
+// was used, up to a limit: what was never used is zero.
+type slot uint32
+
+const half = 1 << 15
+
+func (s slot) p() uint16 { return uint16(s) ^ half }
 
 const (
 	contexts = 7
 	inputs   = 2*contexts + 2
+	buckets  = 33 // no match, and those of 0 to 31 bytes and more
 	minMatch = 6
 	slotBits = 20
 
 	slotLimit = 30
 )
 
+// models are those that are not in use. Their memory is several hundred times as large as the data,
+// and making the kernel find it takes longer than clearing it.
+var models sync.Pool
+
 func newModel(size int) *model {
-	bits := 12
-	for bits < slotBits && 1<<bits < 16*contexts*size {
-		bits++
+	n := 12
+	for n < slotBits && 1<<n < 16*contexts*size {
+		n++
 	}
-	m := &model{
-		slots: make([]slot, 1<<bits), mask: 1<<bits - 1, partial: 1,
-		matches: make([]int32, 1<<max(bits-6, 8)), past: make([]byte, 0, size),
+	m, _ := models.Get().(*model)
+	if m == nil {
+		m = new(model)
 	}
-	for i := range m.slots {
-		m.slots[i].p = 1 << 15
+	*m = model{
+		slots: zeroed(m.slots, 1<<n), mask: 1<<n - 1, partial: 1,
+		matches: zeroed(m.matches, 1<<max(n-6, 8)), past: make([]byte, 0, size),
 	}
-	for i := range m.hits {
-		m.hits[i].p = 1 << 15
+	for i := range m.orders {
+		fill(&m.orders[i])
 	}
-	for i := range m.sets {
-		m.sets[i] = make([]int32, 256*inputs)
-		for k := range m.sets[i] {
-			m.sets[i][k] = firstWeight
-		}
+	for i := range m.runs {
+		fill(&m.runs[i])
 	}
 	m.predict()
 	return m
+}
+
+// done leaves the model to the next that needs one. What it has seen stays the caller's.
+func (m *model) done() {
+	m.past = nil
+	models.Put(m)
+}
+
+func zeroed[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n)
+	}
+	old = old[:n]
+	clear(old)
+	return old
+}
+
+func fill(weights *[inputs]int32) {
+	for i := range weights {
+		weights[i] = firstWeight
+	}
 }
 
 // firstWeight is what a mixer gives each input at first, in 1/65536.
@@ -74,43 +108,45 @@ const firstWeight = 8000
 
 // predict sets p from what is known before the next bit.
 func (m *model) predict() {
+	in := &m.inputs
 	order := 0 // how many contexts have been seen
+	spread := m.partial * 0x9e3779b1 >> 3
+	slots, mask := m.slots, m.mask
 	for i := range m.cur {
-		s := &m.slots[(m.at[i]+m.partial*0x9e3779b1>>3*uint32(2*i+1))&m.mask]
-		m.cur[i] = s
-		if s.n > 0 {
+		at := (m.at[i] + spread*uint32(2*i+1)) & mask
+		m.cur[i] = at
+		s := slots[at]
+		p, n := s.p(), s>>16
+		if n > 0 {
 			order++
 		}
-		st := logistic.Stretch(s.p)
-		m.inputs[2*i] = st
+		in[2*i] = logistic.Stretch(p)
 		// An untried context has nothing to say.
-		m.inputs[2*i+1] = (int32(s.p) - 1<<15) >> 5 * int32(confidence[s.n]) >> 4
+		in[2*i+1] = (int32(p) - half) >> 5 * int32(min(n, 16)) >> 4
 	}
-	m.inputs[inputs-2], m.inputs[inputs-1] = 0, 0
-	expected, known := m.expected()
+	in[inputs-2], in[inputs-1] = 0, 0
 	bucket := 0
-	if known {
-		bucket = 1 + min(m.length, 31)
-		st := logistic.Stretch(m.hits[bucket].p)
+	if expected, known := m.expected(); known {
+		bucket = 1 + min(m.length, buckets-2)
+		st := logistic.Stretch(m.hits[bucket].p())
 		if expected == 0 {
 			st = -st
 		}
-		m.inputs[inputs-2] = st
-		m.inputs[inputs-1] = (2*int32(expected) - 1) * int32(min(m.length, 32)) * 16
+		in[inputs-2] = st
+		in[inputs-1] = (2*int32(expected) - 1) * int32(min(m.length, 32)) * 16
 	}
-	m.chosen[0] = m.sets[0][order*inputs : (order+1)*inputs]
-	m.chosen[1] = m.sets[1][bucket*inputs : (bucket+1)*inputs]
-	sum := int32(0)
-	for i, w := range m.chosen {
-		dot := int64(0)
-		for k, st := range m.inputs {
-			dot += int64(w[k]) * int64(st)
-		}
-		d := int32(max(min(dot>>16, logistic.Limit), -logistic.Limit))
-		m.mixed[i] = logistic.Squash(d)
-		sum += d
+	m.order, m.bucket = order, bucket
+	a, b := &m.orders[order], &m.runs[bucket]
+	sumA, sumB := int64(0), int64(0)
+	for k := 0; k < inputs; k += 4 {
+		w, x, y, z := int64(in[k]), int64(in[k+1]), int64(in[k+2]), int64(in[k+3])
+		sumA += int64(a[k])*w + int64(a[k+1])*x + int64(a[k+2])*y + int64(a[k+3])*z
+		sumB += int64(b[k])*w + int64(b[k+1])*x + int64(b[k+2])*y + int64(b[k+3])*z
 	}
-	m.p = min(max(logistic.Squash(sum>>1), 16), 65535-16)
+	dA := int32(max(min(sumA>>16, logistic.Limit), -logistic.Limit))
+	dB := int32(max(min(sumB>>16, logistic.Limit), -logistic.Limit))
+	m.mixed = [2]int32{logistic.Squash(dA), logistic.Squash(dB)}
+	m.p = min(max(logistic.Squash((dA+dB)>>1), 16), 65535-16)
 }
 
 // expected is the next bit of the byte that followed the matching context.
@@ -119,10 +155,7 @@ func (m *model) expected() (bit uint32, ok bool) {
 		return 0, false
 	}
 	b := uint32(m.past[m.ptr]) | 256
-	have := 0
-	for x := m.partial; x > 1; x >>= 1 {
-		have++
-	}
+	have := bits.Len32(m.partial) - 1
 	if b>>(8-have) != m.partial {
 		return 0, false
 	}
@@ -131,21 +164,25 @@ func (m *model) expected() (bit uint32, ok bool) {
 
 // update learns the bit that came.
 func (m *model) update(bit uint32) {
-	for i, w := range m.chosen {
-		e := (int32(bit<<16) - int32(bit) - m.mixed[i]) * learning >> 10
-		for k, st := range m.inputs {
-			w[k] += (st*e + 1<<9) >> 10
-		}
+	target := int32(bit<<16) - int32(bit)
+	in, a, b := &m.inputs, &m.orders[m.order], &m.runs[m.bucket]
+	eA, eB := (target-m.mixed[0])*learning>>10, (target-m.mixed[1])*learning>>10
+	for k := 0; k < inputs; k += 2 {
+		x, y := in[k], in[k+1]
+		a[k] += (x*eA + 1<<9) >> 10
+		a[k+1] += (y*eA + 1<<9) >> 10
+		b[k] += (x*eB + 1<<9) >> 10
+		b[k+1] += (y*eB + 1<<9) >> 10
 	}
-	if expected, ok := m.expected(); ok {
-		hit := uint32(0)
-		if expected == bit {
-			hit = 1
+	if m.bucket > 0 {
+		hit := int32(0)
+		if expected, _ := m.expected(); expected == bit {
+			hit = 65535
 		}
-		m.hits[1+min(m.length, 31)].update(hit)
+		m.hits[m.bucket].update(hit)
 	}
-	for _, s := range m.cur {
-		s.update(bit)
+	for _, at := range m.cur {
+		m.slots[at].update(target)
 	}
 	m.partial = m.partial<<1 | bit
 	if m.partial >= 256 {
@@ -157,12 +194,14 @@ func (m *model) update(bit uint32) {
 
 const learning = 50
 
-func (s *slot) update(bit uint32) {
-	target := int32(bit<<16) - int32(bit)
-	s.p = uint16(int32(s.p) + (target-int32(s.p))*rate[s.n]>>16)
-	if s.n < slotLimit {
-		s.n++
+// update moves the probability towards the target, 0 or 65535.
+func (s *slot) update(target int32) {
+	p, n := int32(s.p()), *s>>16
+	p += (target - p) * rate[n] >> 16
+	if n < slotLimit {
+		n++
 	}
+	*s = n<<16 | slot(p^half)
 }
 
 // next takes a whole byte.
@@ -208,14 +247,9 @@ func (m *model) next(b byte) {
 	}
 }
 
-var (
-	rate       [slotLimit + 1]int32
-	confidence [slotLimit + 1]uint8
-)
-
-func init() {
-	for n := range rate {
+var rate = func() (rate [32]int32) {
+	for n := range slotLimit + 1 {
 		rate[n] = int32(65536 * 4 / (4*n + 5))
-		confidence[n] = uint8(min(n, 16))
 	}
-}
+	return rate
+}()

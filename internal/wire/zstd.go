@@ -122,7 +122,8 @@ const dictionaryID = 1
 // NewDictionary returns a dictionary with the given content.
 func NewDictionary(content []byte) *Dictionary {
 	return &Dictionary{content, sync.OnceValue(func() *zstd.Encoder {
-		return newEncoder(zstd.SpeedBetterCompression, zstd.WithEncoderDictRaw(dictionaryID, content))
+		// Better levels clear and copy tables of 8 MB and more, to save a dozen bytes.
+		return newEncoder(zstd.SpeedFastest, zstd.WithEncoderDictRaw(dictionaryID, content))
 	})}
 }
 

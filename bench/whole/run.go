@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"spoor/test/mpis"
+)
+
+// A bench runs programs in a folder of its own.
+type bench struct {
+	dir, tool, timer string
+	runs             int
+	short, off       bool
+}
+
+func newBench(runs int, short, off bool) (*bench, error) {
+	tool, err := mpis.Spoor()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "spoor-whole-")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{dir: dir, tool: tool, timer: filepath.Join(dir, "phases.so"), runs: runs, short: short, off: off}
+	source := mpis.Root("bench", "whole", "preload", "phases.c")
+	if text, err := exec.Command("cc", "-O2", "-shared", "-fPIC", "-o", b.timer, source, "-ldl").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, text)
+	}
+	return b, nil
+}
+
+// phases is how long a run took, in ms; all but the first and the last two add up to it.
+type phases struct {
+	whole           float64
+	launch          float64 // until the first rank calls MPI_Init
+	start           float64 // until it has returned on all
+	calls           float64 // until the last rank calls MPI_Finalize
+	end             float64 // until it has returned on all
+	after           float64 // until the launcher, or spoor, is through
+	initCPU, endCPU float64 // processor time of a process in MPI_Init and MPI_Finalize, on average
+}
+
+// once runs a program: without spoor, with it, or with it switched off.
+func (b *bench) once(m *mpis.MPI, ranks int, line []string, kind int) (*phases, error) {
+	says := filepath.Join(b.dir, "phases")
+	if err := os.RemoveAll(says); err != nil {
+		return nil, err
+	}
+	// The timer stands before spoor's library, so that it sees both.
+	behind := []string{"/bin/sh", "-c", "LD_PRELOAD=" + b.timer + ":$LD_PRELOAD exec \"$@\"", "sh"}
+	command := m.Command(ranks, slices.Concat(behind, line)...)
+	switch kind {
+	case 1:
+		command = slices.Concat([]string{b.tool, "run", "-q", "-f", "-o", "t.spoor"}, command)
+	case 2:
+		command = slices.Concat([]string{b.tool, "run", "-q", "-f", "-o", "t.spoor", "--start-off"}, command)
+	}
+	c := exec.Command(command[0], command[1:]...)
+	var out bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr = b.dir, &out, &out
+	c.Env = m.Environ("PHASES_OUT="+says, "OMP_NUM_THREADS=1")
+	began := time.Now()
+	err := mpis.RunWithin(5*time.Minute, c)
+	ended := time.Now()
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w\n%s", command, err, mpis.Tail(out.String()))
+	}
+	text, err := os.ReadFile(says)
+	if err != nil {
+		return nil, err
+	}
+	return split(began.UnixNano(), ended.UnixNano(), string(text), ranks)
+}
+
+// split makes phases of the times that each rank said.
+func split(began, ended int64, text string, ranks int) (*phases, error) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) != ranks {
+		return nil, fmt.Errorf("%d ranks said when they were where, want %d", len(lines), ranks)
+	}
+	var first, started, last, over int64
+	var p phases
+	for i, line := range lines {
+		var wall, cpu [4]int64
+		if n, _ := fmt.Sscan(line, &wall[0], &cpu[0], &wall[1], &cpu[1], &wall[2], &cpu[2], &wall[3], &cpu[3]); n != 8 {
+			return nil, fmt.Errorf("unexpected line %q", line)
+		}
+		if wall[0] == 0 || wall[2] == 0 {
+			return nil, errors.New("a rank has not called MPI_Init and MPI_Finalize as expected")
+		}
+		if i == 0 {
+			first = wall[0]
+		}
+		first, started = min(first, wall[0]), max(started, wall[1])
+		last, over = max(last, wall[2]), max(over, wall[3])
+		p.initCPU += ms(cpu[1]-cpu[0]) / float64(ranks)
+		p.endCPU += ms(cpu[3]-cpu[2]) / float64(ranks)
+	}
+	p.whole = ms(ended - began)
+	p.launch, p.start, p.calls, p.end, p.after = ms(first-began), ms(started-first), ms(last-started), ms(over-last), ms(ended-over)
+	return &p, nil
+}
+
+func ms(ns int64) float64 { return float64(ns) / 1e6 }
