@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"iter"
 
 	"spoor/internal/prefix"
@@ -122,6 +123,27 @@ type TimedTerminal struct {
 // End is that of TimedCall.
 func (t *TimedTerminal) End() int64 { return t.end }
 
+// TimeKind tells how well the times of calls are known, by the first call of a rank that
+// has one.
+func (r *Reader) TimeKind() (SampleKind, error) {
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return NoSample, err
+		}
+		for t, err := range k.Timings(0) {
+			if err != nil {
+				return NoSample, fmt.Errorf("rank %d: times: %w", rank, err)
+			}
+			return t.Timing.Duration.Kind, nil
+		}
+	}
+	return NoSample, nil
+}
+
 // Start is when the rank's first call began: nanoseconds since rank 0's first
 // call, on rank 0's clock.
 func (k *Rank) Start() (int64, error) {
@@ -223,6 +245,9 @@ func (k *Rank) readMeans(stream int) (*meanTimes, error) {
 	}
 	for i := range stats {
 		m.timings[i] = Timing{meanSample(stats[i].Duration), meanSample(stats[i].Gap)}
+	}
+	if err := k.checkMeans(stream, m.timings); err != nil {
+		return nil, err
 	}
 	m.sums = k.weighed(stream, func(t uint32) int64 {
 		return int64(m.timings[t].Duration.Ns + m.timings[t].Gap.Ns)

@@ -105,6 +105,8 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		r.End()
 	},
 	"threads": threads,
+	// 10^15 calls.
+	"endless": func(r *tracktest.Recorder, _ int) { tracktest.Endless(r) },
 	"own":     own,
 }
 

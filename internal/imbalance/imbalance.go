@@ -109,7 +109,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 		e.Communication = min(1, float64(rep.Useful.Most.Ns)/float64(e.RuntimeNs))
 		e.Parallel = e.LoadBalance * e.Communication
 	}
-	kind, err := timesOf(r)
+	kind, err := r.TimeKind()
 	if err != nil {
 		return nil, err
 	}
@@ -129,26 +129,6 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 		return cmp.Or(cmp.Compare(b.Lost(), a.Lost()), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
 	})
 	return rep, nil
-}
-
-// timesOf tells how well the times of calls are known.
-func timesOf(r *trace.Reader) (trace.SampleKind, error) {
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
-		if err != nil {
-			return 0, err
-		}
-		for t, err := range k.Timings(0) {
-			if err != nil {
-				return 0, fmt.Errorf("rank %d: times: %w", rank, err)
-			}
-			return t.Timing.Duration.Kind, nil
-		}
-	}
-	return trace.NoSample, nil
 }
 
 // A place is a function at a call site.

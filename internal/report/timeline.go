@@ -31,6 +31,8 @@ type Timeline struct {
 	Each   string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
 
 	Events string `json:"events,omitempty"` // of short traces: see events
+
+	folded bool // by the structure, not call by call
 }
 
 // A Row is the shares of time of a row, by category.
@@ -80,7 +82,10 @@ const (
 	maxFunctions = 30      // told apart; the others are one
 	maxEach      = 1 << 20 // coarse tiles of all functions
 	maxEvents    = 20000   // calls shown one by one
-	maxLooked    = 1 << 27 // calls gone through
+	maxLooked    = 1 << 27 // times of single calls gone through
+	maxExpanded  = 1 << 20 // calls gone through whose times are those of calls like them
+	maxParts     = 1 << 20 // tiles of all threads, where several share a row
+	finest       = 4       // parts of a tile
 )
 
 // A painter fills the tiles of one row.
@@ -101,7 +106,7 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 	}
 	p := &painter{t: t, of: make(map[*trace.Function]int), kind: trace.ExactSample}
 	p.functions(r, s)
-	t.Tiles = max(64, min(mostTiles, maxTiles/len(rows)))
+	t.Tiles = t.tiles(len(rows))
 	t.Coarse = t.Tiles
 	for t.Coarse > 64 && len(t.Functions)*len(rows)*t.Coarse > maxEach {
 		t.Coarse /= 2
@@ -116,7 +121,11 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 	short := s.Calls <= maxEvents && !slices.ContainsFunc(rows, func(list []thread) bool { return len(list) > 1 })
 	for i, list := range rows {
 		for _, x := range list {
-			list, err := p.thread(r, x, &t.Rows[i], short)
+			paint := p.thread
+			if t.folded {
+				paint = p.folded
+			}
+			list, err := paint(r, x, &t.Rows[i], short)
 			if err != nil {
 				return nil, fmt.Errorf("rank %d: %w", x.rank, err)
 			}
@@ -185,7 +194,12 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	for i := range t.Rows {
 		t.Rows[i].Host = procs.At(t.Rows[i].First).Host
 	}
-	if calls > maxLooked && t.Bin > 1 {
+	own, err := hasOwnTimes(r)
+	if err != nil {
+		return nil, err
+	}
+	t.folded = !own && calls > maxExpanded
+	if (!t.folded && calls > maxLooked || t.folded && len(streams) > maxParts/t.tiles(len(rows))) && t.Bin > 1 {
 		t.Sampled = true
 		for i := range rows {
 			rows[i] = rows[i][:1]
@@ -193,6 +207,15 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	}
 	return rows, nil
 }
+
+// hasOwnTimes reports whether the trace has the times of single calls.
+func hasOwnTimes(r *trace.Reader) (bool, error) {
+	kind, err := r.TimeKind()
+	return kind.Own(), err
+}
+
+// tiles is how many tiles a row has.
+func (t *Timeline) tiles(rows int) int { return max(64, min(mostTiles, maxTiles/rows)) }
 
 // arrange puts threads into no more than maxRows rows: a row for each, if
 // possible; else as many ranks as must share rows, and of very many threads the
@@ -257,13 +280,9 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	numbers := make([]int, k.Terminals())
-	for i := range numbers {
-		c, err := k.Terminal(i)
-		if err != nil {
-			return nil, err
-		}
-		numbers[i] = p.of[c.Func]
+	numbers, err := p.numbers(k)
+	if err != nil {
+		return nil, err
 	}
 	var events []byte
 	if list {
@@ -277,7 +296,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte
 		start := max(last.Start, at)
 		end = max(start, min(end, last.End()))
 		f := numbers[last.Terminal]
-		p.paint(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs))
+		p.spread(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs), float64(end-start))
 		p.t.Functions[f].Ns += float64(end - start)
 		p.t.Functions[f].Calls++
 		row.Calls++
@@ -303,21 +322,17 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte
 	return events, nil
 }
 
-// paint adds a call to the tiles that it touches.
-func (p *painter) paint(f int, start, end float64) {
-	i, j := int(start/p.width), int(end/p.width)
-	i, j = max(0, min(i, p.t.Tiles-1)), max(0, min(j, p.t.Tiles-1))
-	sums := p.sums[f]
-	if i == j {
-		sums[i] += float32(end - start)
-		p.inMPI[i] += float32(end - start)
-		return
+// numbers tells the function of each terminal.
+func (p *painter) numbers(k *trace.Rank) ([]int, error) {
+	list := make([]int, k.Terminals())
+	for i := range list {
+		c, err := k.Terminal(i)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = p.of[c.Func]
 	}
-	for k := i; k <= j; k++ {
-		part := float32(min(end, float64(k+1)*p.width) - max(start, float64(k)*p.width))
-		sums[k] += part
-		p.inMPI[k] += part
-	}
+	return list, nil
 }
 
 // parts is how many steps a whole tile has.

@@ -32,6 +32,7 @@ type Recorder struct {
 	made    int64
 	clock   uint64
 	lanes   map[uint32]*lane // by terminal
+	orders  map[int]*grammar.Grammar
 
 	lives     *track.Lives
 	lifelines []*grammar.Builder
@@ -175,8 +176,18 @@ func (r *Recorder) Track() *track.Track {
 	if len(r.streams) == 0 {
 		r.streams = append(r.streams, grammar.NewBuilder())
 	}
-	for _, b := range r.streams {
-		g := b.Grammar()
+	grammars := make([]*grammar.Grammar, len(r.streams))
+	counts := make([]uint64, len(r.track.Sigs))
+	for i := range r.streams {
+		grammars[i] = r.ordered(i)
+		for n, count := range grammars[i].Counts(len(counts)) {
+			counts[n] += count
+		}
+	}
+	if r.orders != nil {
+		r.repeat(counts)
+	}
+	for _, g := range grammars {
 		for _, n := range g.Terminals() {
 			if _, ok := number[n]; !ok {
 				number[n] = uint32(len(t.Sigs))
@@ -204,6 +215,9 @@ func (r *Recorder) Track() *track.Track {
 	t.Process = track.Process{
 		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, End: track.Finished,
 		Threads: len(r.streams), StartNs: 1_700_000_000_000_000_000, SpanNs: 5_000_000_000 + int64(r.Rank)*977,
+	}
+	if r.orders != nil {
+		t.Process.SpanNs = ran(&t)
 	}
 	return &t
 }

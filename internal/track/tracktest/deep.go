@@ -1,0 +1,126 @@
+package tracktest
+
+import (
+	"spoor/internal/grammar"
+	"spoor/internal/timing"
+	"spoor/internal/track"
+)
+
+// Order has the calls of a stream come in the order of a grammar, however long it is.
+// Its terminals are the stream's calls as they were recorded, numbered from 0.
+func (r *Recorder) Order(stream int, g *grammar.Grammar) {
+	if r.orders == nil {
+		r.orders = make(map[int]*grammar.Grammar)
+	}
+	r.orders[stream] = g
+}
+
+// ordered returns the grammar of a stream.
+func (r *Recorder) ordered(stream int) *grammar.Grammar {
+	g := r.streams[stream].Grammar()
+	order := r.orders[stream]
+	if order == nil {
+		return g
+	}
+	var calls []uint32
+	for n := range g.All() {
+		calls = append(calls, n)
+	}
+	return order.Renumber(func(n uint32) uint32 { return calls[n] })
+}
+
+// repeat has the times of calls that were recorded once be those of as many calls as
+// the streams have.
+func (r *Recorder) repeat(counts []uint64) {
+	for n, count := range counts {
+		t := &r.track.Times[n]
+		for _, s := range []*timing.Stat{&t.Duration, &t.Gap} {
+			mean, deviation := s.Sum/s.Count, s.Deviation()
+			s.Count, s.Sum = count, mean*count
+			s.SetDeviation(deviation)
+		}
+	}
+}
+
+// ran returns how long the first thread ran.
+func ran(t *track.Track) (span int64) {
+	for n, count := range t.Streams[0].Grammar.Counts(len(t.Times)) {
+		span += int64((t.Times[n].Duration.Mean() + t.Times[n].Gap.Mean()) * float64(count))
+	}
+	return span
+}
+
+// Nested is the order of loops in loops: before the calls from first on, one level
+// each, and so many rounds of each level; the calls below first stand before them and
+// last behind.
+func Nested(first, levels, last int, rounds uint64) *grammar.Grammar {
+	g := &grammar.Grammar{Rules: make([][]grammar.Symbol, levels)}
+	for i := range first {
+		g.Rules[0] = append(g.Rules[0], grammar.Symbol{ID: int32(i), Count: 1})
+	}
+	for level := range levels {
+		body := g.Rules[level]
+		if level > 0 {
+			body = append(body, grammar.Symbol{ID: int32(first + level - 1), Count: 1})
+		}
+		if level < levels-1 {
+			body = append(body, grammar.Symbol{ID: -int32(level + 1), Count: rounds})
+		} else {
+			body = append(body, grammar.Symbol{ID: int32(first + levels - 1), Count: rounds})
+		}
+		g.Rules[level] = body
+	}
+	g.Rules[0] = append(g.Rules[0], grammar.Symbol{ID: int32(last), Count: 1})
+	return g
+}
+
+// Fibonacci is an order without any loop: each part is the one before and the one
+// before that. It begins with call 0 and ends with call 3; calls 1 and 2 make up all
+// between.
+func Fibonacci(parts int) *grammar.Grammar {
+	g := &grammar.Grammar{Rules: make([][]grammar.Symbol, parts)}
+	one := func(id int) grammar.Symbol { return grammar.Symbol{ID: int32(id), Count: 1} }
+	g.Rules[0] = []grammar.Symbol{one(0), one(-1), one(3)}
+	for i := 1; i < parts; i++ {
+		switch i {
+		case parts - 1:
+			g.Rules[i] = []grammar.Symbol{one(1), one(2)}
+		case parts - 2:
+			g.Rules[i] = []grammar.Symbol{one(-(i + 1)), one(1)}
+		default:
+			g.Rules[i] = []grammar.Symbol{one(-(i + 1)), one(-(i + 2))}
+		}
+	}
+	return g
+}
+
+// Endless are programs of some 10^15 calls a rank, in loops that nest and in an order
+// without loops, on two threads each.
+func Endless(r *Recorder) {
+	right, left := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+	r.Begin()
+	// Twelve levels: of each, one call.
+	comm, typ := int64(firstLocal), int64(firstLocal)
+	r.Call("MPI_Comm_dup", 3, World, comm, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
+	r.Allreduce(31, 1)
+	r.Call("MPI_Type_contiguous", 4, 2, IntType, typ, 8, 0, 8, 0, 8)
+	r.Call("MPI_Type_commit", 5, typ, typ)
+	r.Call("MPI_Barrier", 6, comm)
+	r.Irecv(10, 100, left, 7)
+	r.Isend(20, 100, right, 7)
+	r.Waitall(30, 2)
+	r.Call("MPI_Type_free", 7, typ)
+	r.Call("MPI_Comm_free", 8, comm)
+	r.Send(40, 10, right, 3)
+	r.Recv(41, 10, left, 3)
+	r.End()
+	r.Order(0, Nested(1, 12, 13, 17))
+
+	r.CallOn(1, "MPI_Send", 50, 0, heap(4), 0, 4, IntType, right, 9, World)
+	r.CallOn(1, "MPI_Recv", 51, 0, heap(5), 0, 4, IntType, left, 9, World, 1, left, 9, 16, 0)
+	r.CallOn(1, "MPI_Iprobe", 52, 0, left, 9, World, 1, 1, left, 9, 16, 0)
+	r.CallOn(1, "MPI_Barrier", 53, 0, World)
+	r.Order(1, Fibonacci(72))
+}
+
+const firstLocal = 1024

@@ -1,0 +1,65 @@
+package trace
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"spoor/internal/prefix"
+)
+
+// A Part is calls of a stream that follow each other, as the means of calls like them
+// have it.
+type Part struct {
+	Start, End int64     // on the run's time line; Start is that of the call if it is one
+	Calls      []uint64  // by kind
+	Ns         []float64 // in them, by kind
+	Single     bool      // one call
+}
+
+// partSteps is how many parts a stream is taken into before they get longer.
+const partSteps = 1 << 20
+
+// Parts yields a stream in parts that take no longer than is said, and single calls that
+// take longer; kind tells the kind of each terminal, below kinds. Like At it looks at the
+// structure alone, whatever the number of calls, and goes by means, also where the trace
+// has the time of each call. A part is good until the next.
+func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*Part, error] {
+	return func(yield func(*Part, error) bool) {
+		m, err := k.means(stream)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		split := prefix.NewSplit(m.sums, kind, kinds, func(t uint32) int64 { return int64(m.timings[t].Duration.Ns) })
+		split.Steps = partSteps
+		out := Part{Ns: make([]float64, kinds)}
+		for p := range split.Parts(max(1, int64(float64(longest)/m.scale))) {
+			c := split.Count(p)
+			out.Calls, out.Single = c.Calls, p.Single
+			for i, sum := range c.Sums {
+				out.Ns[i] = float64(sum) * m.scale
+			}
+			begin := p.Before
+			if p.Single {
+				begin += int64(m.timings[p.Terminal].Gap.Ns)
+			}
+			out.Start, out.End = m.at(begin), m.at(p.Before+p.Weight)
+			if !yield(&out, nil) {
+				return
+			}
+		}
+	}
+}
+
+// checkMeans refuses means whose sum no time line holds.
+func (k *Rank) checkMeans(stream int, timings []Timing) error {
+	sum := 0.0
+	for t, n := range k.Counts(stream) {
+		sum += float64(n) * (float64(timings[t].Duration.Ns) + float64(timings[t].Gap.Ns))
+	}
+	if sum >= math.MaxInt64/2 {
+		return k.r.failed(secTimes, fmt.Errorf("rank %d: stream %d: times that add up to %.3g s: %w", k.number, stream, sum/1e9, ErrFormat))
+	}
+	return nil
+}
