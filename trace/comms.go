@@ -1,7 +1,11 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"sort"
 
 	"spoor/internal/prefix"
 )
@@ -88,15 +92,25 @@ func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	case commSelf:
 		return &Comm{Number: -1, Size: 1, pair: -1, members: []int{rank}}
 	}
-	var found *Comm
-	for _, b := range c.bound[rank][handle] {
-		// A thread's calls say nothing of when another's were. One that is
-		// made where it is used is meant unless the thread itself knows better.
-		if found == nil || b.stream != stream || b.index <= index {
-			found = b.comm
+	list := c.bound[rank][handle]
+	// A thread's calls say nothing of when another's were. One that is
+	// made where it is used is meant unless the thread itself knows better.
+	for rest := list; len(rest) > 0; {
+		last := rest[len(rest)-1]
+		if last.stream != stream {
+			return last.comm
 		}
+		from := sort.Search(len(rest), func(i int) bool { return rest[i].stream >= stream })
+		own := rest[from:]
+		if n := sort.Search(len(own), func(i int) bool { return own[i].index > index }); n > 0 {
+			return own[n-1].comm
+		}
+		rest = rest[:from]
 	}
-	return found
+	if len(list) > 0 {
+		return list[0].comm
+	}
+	return nil
 }
 
 // commKey is what all members of a communicator know of it alike.
@@ -115,9 +129,10 @@ type pairKey struct {
 	low, high int64 // leaders
 }
 
-// maxMade bounds the communicators of a rank: each takes memory here, but next
-// to none in a file that says they were made in a loop.
-const maxMade = 1 << 22
+// maxMade bounds how many communicators of a rank are followed whose handles stand for
+// others each time: each takes memory here, but next to none in a file that says they
+// were made in a loop. What the handles stand for is not known of more.
+const maxMade = 1 << 20
 
 type commTracker struct {
 	*Comms
@@ -136,8 +151,12 @@ func (r *Reader) trackComms() (*Comms, error) {
 		t.world.members[i] = i
 	}
 	t.list = append(t.list, t.world)
-	// The makers' positions are the same in all ranks of most classes.
-	makers := make(map[int][]*prefix.Sums)
+	// Positions are the same in all ranks of most classes.
+	type found struct {
+		same map[int]bool
+		list []*makers
+	}
+	known := make(map[int]found)
 	for rank := range r.Ranks() {
 		n := r.ClassOf(rank)
 		if n < 0 {
@@ -147,14 +166,16 @@ func (r *Reader) trackComms() (*Comms, error) {
 		if err != nil {
 			return nil, err
 		}
-		sums, ok := makers[n]
-		if !ok {
-			sums = k.makers()
-			if len(k.class.varying) == 0 {
-				makers[n] = sums
-			}
+		same, err := k.sameEachTime()
+		if err != nil {
+			return nil, err
 		}
-		if err := t.rank(k, sums); err != nil {
+		x, ok := known[n]
+		if !ok || len(k.class.varying) > 0 || !maps.Equal(x.same, same) {
+			x = found{same, k.makers(same)}
+			known[n] = x
+		}
+		if err := t.rank(k, x.list); err != nil {
 			return nil, fmt.Errorf("trace: %s: communicators: %w", r.name, err)
 		}
 	}
@@ -166,34 +187,149 @@ func (r *Reader) trackComms() (*Comms, error) {
 	return t.Comms, nil
 }
 
+// A makers is the calls of a stream that make communicators.
+type makers struct {
+	once  []occurrence // the first of those that make the same one each time, in order
+	often *prefix.Sums // all others
+}
+
+type occurrence struct {
+	index    uint64
+	terminal int
+}
+
 // makers finds the calls that make communicators, by stream.
-func (k *Rank) makers() []*prefix.Sums {
-	list := make([]*prefix.Sums, k.Streams())
+func (k *Rank) makers(same map[int]bool) []*makers {
+	list := make([]*makers, k.Streams())
 	for i := range list {
-		list[i] = k.weighed(i, func(t uint32) int64 {
-			if k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
+		m := &makers{}
+		m.often = k.weighed(i, func(t uint32) int64 {
+			if once, ok := same[int(t)]; ok && !once {
 				return 1
 			}
 			return 0
 		})
+		for t, index := range m.often.Firsts(k.Terminals()) {
+			if same[t] && index < k.Len(i) {
+				m.once = append(m.once, occurrence{index, t})
+			}
+		}
+		slices.SortFunc(m.once, func(a, b occurrence) int { return cmp.Compare(a.index, b.index) })
+		list[i] = m
 	}
 	return list
 }
 
-func (t *commTracker) rank(k *Rank, makers []*prefix.Sums) error {
+// sameEachTime tells of each terminal that makes communicators whether it is the same one
+// each time: if no other makes one of that name, and its parent's name stands for one.
+func (k *Rank) sameEachTime() (map[int]bool, error) {
+	same := make(map[int]bool)
+	var list []int
+	makes := make(map[int64][]int)   // by handle
+	parents := make(map[int][]int64) // by terminal
+	for t := range k.class.terminals {
+		if !k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
+			continue
+		}
+		c, err := k.Terminal(t)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+		same[t] = k.Lane(t) == nil
+		for i := range c.Params {
+			p := &c.Params[i]
+			if p.Kind() != "comm" {
+				continue
+			}
+			if p.In.Type == Handle {
+				parents[t] = append(parents[t], p.In.Num)
+			}
+			if p.Out.Type == Handle && c.NewComm != nil {
+				makes[p.Out.Num] = append(makes[p.Out.Num], t)
+			}
+		}
+	}
+	for _, of := range makes {
+		if len(of) > 1 {
+			for _, t := range of {
+				same[t] = false
+			}
+		}
+	}
+	for again := true; again; {
+		again = false
+		for _, t := range list {
+			if !same[t] {
+				continue
+			}
+			for _, parent := range parents[t] {
+				if of := makes[parent]; len(of) > 0 && !same[of[0]] {
+					same[t], again = false, true
+				}
+			}
+		}
+	}
+	return same, nil
+}
+
+func (t *commTracker) rank(k *Rank, list []*makers) error {
 	bound := make(map[int64][]binding)
 	t.bound[k.number] = bound
-	for stream, sums := range makers {
-		if sums.Total() > maxMade {
-			return fmt.Errorf("rank %d makes more than %d: %w", k.number, maxMade, ErrFormat)
+	for stream, m := range list {
+		once := m.once
+		made := func(x occurrence) error {
+			c, err := k.Terminal(x.terminal)
+			if err == nil {
+				t.made(k.number, stream, x.index, c, bound)
+			}
+			return err
 		}
-		for i := range sums.Total() {
-			index, terminal := sums.Nth(i)
-			c, err := k.Terminal(int(terminal))
-			if err != nil {
+		for i := range min(m.often.Total(), maxMade+1) {
+			if i == maxMade {
+				if err := k.forget(m, stream, bound); err != nil {
+					return err
+				}
+				break
+			}
+			index, terminal := m.often.Nth(i)
+			for len(once) > 0 && once[0].index < index {
+				if err := made(once[0]); err != nil {
+					return err
+				}
+				once = once[1:]
+			}
+			if err := made(occurrence{index, int(terminal)}); err != nil {
 				return err
 			}
-			t.made(k.number, stream, index, c, bound)
+		}
+		for _, x := range once {
+			if err := made(x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forget gives up handles that stand for too many communicators.
+func (k *Rank) forget(m *makers, stream int, bound map[int64][]binding) error {
+	index, seen := m.often.Firsts(k.Terminals()), make(map[int64]bool)
+	for t := range index {
+		if index[t] >= k.Len(stream) || !k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
+			continue
+		}
+		c, err := k.Terminal(t)
+		if err != nil {
+			return err
+		}
+		for i := range c.Params {
+			if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == Handle && !seen[p.Out.Num] {
+				seen[p.Out.Num] = true
+				if len(bound[p.Out.Num]) > 1 {
+					bound[p.Out.Num] = nil
+				}
+			}
 		}
 	}
 	return nil

@@ -63,3 +63,9 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 	}
 	return nil
 }
+
+// Prints prepares comparing a stream with others without expanding them. Terminals count
+// as the same that have the same number.
+func (k *Rank) Prints(stream int, number []uint64) *prefix.Prints {
+	return prefix.NewPrints(k.streams[stream], func(t uint32) uint64 { return number[t] })
+}

@@ -107,7 +107,10 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 	"threads": threads,
 	// 10^15 calls.
 	"endless": func(r *tracktest.Recorder, _ int) { tracktest.Endless(r) },
-	"own":     own,
+	// The same with one more barrier near the end.
+	"endless-but": func(r *tracktest.Recorder, _ int) { tracktest.EndlessBut(r) },
+	"makers":      func(r *tracktest.Recorder, _ int) { tracktest.Makers(r) },
+	"own":         own,
 }
 
 func ring(r *tracktest.Recorder, shift, odd int) {

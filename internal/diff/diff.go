@@ -165,11 +165,15 @@ func sameStructure(a, b trace.Node) bool {
 
 // stream finds the first call of a stream that differs.
 func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
-	nextA, stopA := iter.Pull2(callsOf(a, stream))
+	first, err := c.ahead(a, b, stream)
+	if err != nil {
+		return nil, err
+	}
+	nextA, stopA := iter.Pull2(callsOf(a, stream, first))
 	defer stopA()
-	nextB, stopB := iter.Pull2(callsOf(b, stream))
+	nextB, stopB := iter.Pull2(callsOf(b, stream, first))
 	defer stopB()
-	for index := uint64(0); ; index++ {
+	for index := first; ; index++ {
 		x, err, okA := nextA()
 		if err != nil {
 			return nil, err
@@ -194,12 +198,12 @@ func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Differen
 	}
 }
 
-// callsOf is a stream's calls; none if there is no such stream.
-func callsOf(k *trace.Rank, stream int) iter.Seq2[*trace.Call, error] {
+// callsOf is a stream's calls from one on; none if there is no such stream.
+func callsOf(k *trace.Rank, stream int, first uint64) iter.Seq2[*trace.Call, error] {
 	if stream >= k.Streams() {
 		return func(func(*trace.Call, error) bool) {}
 	}
-	return k.Calls(stream)
+	return k.CallsFrom(stream, first)
 }
 
 func before(k *trace.Rank, stream int, index uint64, n int) ([]*trace.Call, error) {

@@ -209,9 +209,12 @@ func sameStatus(s, t *trace.StatusValue) bool {
 
 // anyOrder compares a stream of two ranks.
 func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
-	nextA, stopA := iter.Pull2(callsOf(a, stream))
+	if _, err := c.ahead(a, b, stream); err != nil {
+		return nil, err
+	}
+	nextA, stopA := iter.Pull2(callsOf(a, stream, 0))
 	defer stopA()
-	nextB, stopB := iter.Pull2(callsOf(b, stream))
+	nextB, stopB := iter.Pull2(callsOf(b, stream, 0))
 	defer stopB()
 	t := newTally()
 	next := func(pull func() (*trace.Call, error, bool), second bool) (*trace.Call, error) {

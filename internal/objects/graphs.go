@@ -21,6 +21,10 @@ type neighbours struct{ in, out []int }
 // maxEdges bounds the edges of all graphs of a run.
 const maxEdges = 1 << 24
 
+// maxGraphs bounds how many calls that make graphs or ask for them are looked at; of a run
+// with more of them no graph is known.
+const maxGraphs = 1 << 20
+
 // graphs are the distributed graphs of a run, found when first asked for.
 type graphs struct {
 	once sync.Once
@@ -93,7 +97,7 @@ func (t *Table) findGraphs() error {
 	if !slices.ContainsFunc(t.r.Schema(), func(f *trace.Function) bool { return f.Name == makesGraph }) {
 		return nil
 	}
-	edges := 0
+	edges, looked := 0, 0
 	for rank := range t.r.Ranks() {
 		if t.r.ClassOf(rank) < 0 {
 			continue
@@ -117,6 +121,10 @@ func (t *Table) findGraphs() error {
 		}
 		for stream := range k.Streams() {
 			for index, n := range k.Occurrences(stream, func(n int) bool { return calls[n] != nil }).All() {
+				if looked++; looked > maxGraphs {
+					t.graphs.of = make(map[*trace.Comm]*graph)
+					return nil
+				}
 				c := calls[n]
 				if c.Name() == tellsGraph {
 					t.noteOrder(comms, c, rank, stream, index)

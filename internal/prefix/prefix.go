@@ -4,6 +4,7 @@
 package prefix
 
 import (
+	"math"
 	"sort"
 
 	"spoor/internal/grammar"
@@ -25,10 +26,12 @@ type Sums struct {
 // first is sort.Search.
 func (s *Sums) first(n int, is func(i int) bool) int {
 	if s.Steps == nil {
-		return sort.Search(n, is)
+		return first(n, is)
 	}
 	return sort.Search(n, func(i int) bool { *s.Steps++; return is(i) })
 }
+
+func first(n int, is func(i int) bool) int { return sort.Search(n, is) }
 
 // A rule holds, per symbol of the rule's body, how long the expansion is up to
 // and including that symbol, and what it weighs: nothing if there are no weights.
@@ -102,6 +105,48 @@ func (s *Sums) Len() uint64 {
 	}
 	n, _ := s.rules[0].total()
 	return n
+}
+
+// Firsts returns where each of the terminals 0 to n-1 is first; what does not occur is at
+// the largest number there is.
+func (s *Sums) Firsts(n int) []uint64 {
+	list := make([]uint64, n)
+	for i := range list {
+		list[i] = math.MaxUint64
+	}
+	if len(s.rules) == 0 {
+		return list
+	}
+	type place struct {
+		rule int32
+		at   int
+		pos  uint64
+	}
+	seen := make([]bool, len(s.rules))
+	stack := []place{{}}
+	for len(stack) > 0 {
+		x := &stack[len(stack)-1]
+		if x.at == len(s.g.Rules[x.rule]) {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		sym, pos := s.g.Rules[x.rule][x.at], x.pos
+		x.at++
+		if sym.ID >= 0 {
+			x.pos += sym.Count
+			if int(sym.ID) < n {
+				list[sym.ID] = min(list[sym.ID], pos)
+			}
+			continue
+		}
+		length, _ := s.rules[-sym.ID].total()
+		x.pos += length * sym.Count
+		if !seen[-sym.ID] { // later it has nothing new
+			seen[-sym.ID] = true
+			stack = append(stack, place{rule: -sym.ID, pos: pos})
+		}
+	}
+	return list
 }
 
 // Total returns the weight of the whole sequence.

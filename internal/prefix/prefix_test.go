@@ -1,6 +1,7 @@
 package prefix
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -39,6 +40,11 @@ func TestAgainstExpansion(t *testing.T) {
 				t.Fatalf("at %d: %d after %d, want %d after %d", i, got, before, want, sum)
 			}
 			sum += weight(want)
+		}
+		for x, got := range s.Firsts(10) {
+			if want := uint64(slices.Index(seq, uint32(x))); got != want {
+				t.Fatalf("%d is first at %d, want %d", x, got, want)
+			}
 		}
 		odd := New(b.Grammar(), func(x uint32) int64 { return int64(x % 3) })
 		k := int64(0)

@@ -107,7 +107,7 @@ type visit struct {
 }
 
 // maxWalk bounds the lives that are looked at one by one.
-const maxWalk = 1 << 24
+const maxWalk = 1 << 23
 
 // visits finds the spots of a member's lives.
 func visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit {

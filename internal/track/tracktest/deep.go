@@ -94,6 +94,16 @@ func Fibonacci(parts int) *grammar.Grammar {
 	return g
 }
 
+// EndlessBut is Endless with one more barrier near its end.
+func EndlessBut(r *Recorder) {
+	Endless(r)
+	g := r.orders[0].Clone()
+	last := len(g.Rules[0]) - 1
+	g.Rules[0] = append(g.Rules[0], g.Rules[0][last])
+	g.Rules[0][last] = grammar.Symbol{ID: 5, Count: 1}
+	r.Order(0, g)
+}
+
 // Endless are programs of some 10^15 calls a rank, in loops that nest and in an order
 // without loops, on two threads each.
 func Endless(r *Recorder) {
@@ -124,3 +134,36 @@ func Endless(r *Recorder) {
 }
 
 const firstLocal = 1024
+
+// Makers is a program of some 10^15 calls a rank in which each round makes things and
+// values go on from round to round: communicators, datatypes, graphs and memory in one
+// loop, tags in another.
+func Makers(r *Recorder) {
+	right, left := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+	comm, typ := int64(firstLocal), int64(firstLocal)
+	r.Begin()
+	r.Call("MPI_Type_contiguous", 4, 2, IntType, typ, 8, 0, 8, 0, 8)
+	r.Call("MPI_Type_commit", 5, typ, typ)
+	r.Call("MPI_Type_contiguous", 6, 3, IntType, typ, 12, 0, 12, 0, 12)
+	r.Call("MPI_Send", 7, heap(0), 0, 5, typ, right, 3, World)
+	r.Call("MPI_Recv", 8, heap(1), 0, 5, typ, left, 3, World, 1, left, 3, 40, 0)
+	r.LaneOn(0, "MPI_Send", 40, []int{6}, 0, heap(0), 0, 1, IntType, right, 0, World)
+	r.LaneOn(0, "MPI_Send", 40, []int{6}, 0, heap(0), 0, 1, IntType, right, 1, World)
+	r.LaneOn(0, "MPI_Recv", 41, []int{6, 10}, 0, heap(1), 0, 1, IntType, left, 0, World, 1, left, 0, 4, 0)
+	r.LaneOn(0, "MPI_Recv", 41, []int{6, 10}, 0, heap(1), 0, 1, IntType, left, 1, World, 1, left, 1, 4, 0)
+	r.Call("MPI_Comm_dup", 9, World, comm, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
+	r.Call("MPI_Barrier", 10, comm)
+	r.Call("MPI_Comm_free", 11, comm)
+	r.End()
+	rounds := uint64(1) << 47
+	one := func(id int32) grammar.Symbol { return grammar.Symbol{ID: id, Count: 1} }
+	r.Order(0, &grammar.Grammar{Rules: [][]grammar.Symbol{
+		{one(0), {ID: -1, Count: rounds}, {ID: -2, Count: rounds}, {ID: -3, Count: 1000}, one(13)},
+		{one(1), one(2), one(4), one(5), one(3), one(4), one(5)},
+		{one(6), one(8)},
+		{one(10), one(11), one(12)},
+	}})
+	r.Life(0, false, 0, 1000)
+	r.Life(0, true, 0, 0)
+	r.lifeOrders = map[int]*grammar.Grammar{0: {Rules: [][]grammar.Symbol{{{ID: -1, Count: rounds}}, {one(0), one(1)}}}}
+}

@@ -34,6 +34,8 @@ type Recorder struct {
 	lanes   map[uint32]*lane // by terminal
 	orders  map[int]*grammar.Grammar
 
+	lifeOrders map[int]*grammar.Grammar
+
 	lives     *track.Lives
 	lifelines []*grammar.Builder
 	lived     []uint64 // calls at the last life, by stream
@@ -194,7 +196,11 @@ func (r *Recorder) Track() *track.Track {
 				s := r.track.Sigs[n]
 				if l := r.lanes[n]; l != nil {
 					s.Vals = slices.Clone(s.Vals)
-					t.Lanes = append(t.Lanes, l.track(len(t.Sigs), len(r.streams), s.Vals))
+					out := l.track(len(t.Sigs), len(r.streams), s.Vals)
+					if r.orders != nil {
+						out.Steps = &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: 0, Count: counts[n] - 1}}}}
+					}
+					t.Lanes = append(t.Lanes, out)
 				}
 				t.Sigs = append(t.Sigs, s)
 				t.Times = append(t.Times, r.track.Times[n])
@@ -209,6 +215,9 @@ func (r *Recorder) Track() *track.Track {
 		}
 		for _, b := range r.lifelines {
 			l.Streams = append(l.Streams, b.Grammar())
+		}
+		for stream, g := range r.lifeOrders {
+			l.Streams[stream] = g
 		}
 		t.Lives = &l
 	}
