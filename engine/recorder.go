@@ -64,8 +64,6 @@ func start(p unsafe.Pointer) (*recorder, error) {
 		Address: symbol,
 		Timing:  r.timing,
 	})
-	// Reading the tables of the standard leaves more garbage than it keeps.
-	debug.FreeOSMemory()
 	return r, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -137,5 +139,49 @@ func TestMostCallsAreRegular(t *testing.T) {
 	t.Logf("%d calls: %d regular, %d irregular, %d unwrapped", len(Calls()), count[Regular], count[Irregular], count[Unwrapped])
 	if hand := count[Irregular] + count[Unwrapped]; hand*10 > len(Calls()) {
 		t.Errorf("%d of %d calls are not regular", hand, len(Calls()))
+	}
+}
+
+// Calls parsed one by one, as they are asked for, are those of the whole table.
+func TestStanzas(t *testing.T) {
+	table, err := parseCalls("calls.txt", callsText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := findStanzas(callsText)
+	for i := len(table.list) - 1; i >= 0; i-- {
+		want := table.list[i]
+		if got := s.call(want.ID); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", want.Name, got, want)
+		}
+		if id := s.names()[want.Name]; id != want.ID {
+			t.Errorf("%s has id %d, want %d", want.Name, id, want.ID)
+		}
+	}
+	if got := s.all(); len(got) != len(table.list) || !slices.EqualFunc(got, table.list, func(a, b *Call) bool { return a.ID == b.ID }) {
+		t.Errorf("%d calls, want %d", len(got), len(table.list))
+	}
+	for _, id := range []uint16{0, uint16(len(s.byID)), 0xffff} {
+		if c := s.call(id); c != nil {
+			t.Errorf("id %d is %s", id, c.Name)
+		}
+	}
+}
+
+// What recorders do when they start.
+func BenchmarkFirstCalls(b *testing.B) {
+	for b.Loop() {
+		s := findStanzas(callsText)
+		for id := range uint16(20) {
+			s.call(id + 1)
+		}
+	}
+}
+
+func BenchmarkConstants(b *testing.B) {
+	for b.Loop() {
+		if _, err := parseConstants("constants.txt", constantsText); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

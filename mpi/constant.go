@@ -107,27 +107,28 @@ func ConstantName(kind Kind, value int64) string {
 }
 
 func parseConstants(file, text string) (*constants, error) {
-	t := &constants{byName: make(map[string]*Constant)}
-	seen := make(map[string]int)
-	for i, line := range strings.Split(text, "\n") {
+	lines := strings.Count(text, "\n") + 1
+	t := &constants{list: make([]Constant, 0, lines), byName: make(map[string]*Constant, lines)}
+	number := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		number++
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
 		c, err := parseConstant(words)
-		if err == nil && seen[c.Name] != 0 {
-			err = fmt.Errorf("%s is already in line %d", c.Name, seen[c.Name])
+		if err == nil && t.byName[c.Name] != nil {
+			err = fmt.Errorf("%s stands there twice", c.Name)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
+			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 		}
-		seen[c.Name] = i + 1
 		t.list = append(t.list, c)
+		t.byName[c.Name] = &t.list[len(t.list)-1] // the list has room for all
 	}
 	for i := range t.list {
 		c := &t.list[i]
-		t.byName[c.Name] = c
 		for _, k := range c.Kinds {
 			t.byKind[k] = append(t.byKind[k], c)
 		}

@@ -23,30 +23,25 @@ var (
 	constantsText string
 )
 
-var callTable = sync.OnceValue(func() *calls {
-	t, err := parseCalls("calls.txt", callsText)
-	if err != nil {
-		panic(err) // the tables are part of the program; tests parse them
-	}
-	return t
-})
+var callTable = sync.OnceValue(func() *stanzas { return findStanzas(callsText) })
 
 // Calls returns all functions in the order of their ids. The caller must not
 // change them.
-func Calls() []*Call { return callTable().list }
+func Calls() []*Call { return callTable().all() }
 
 // Lookup finds a function by its C name.
 func Lookup(name string) (*Call, bool) {
-	c, ok := callTable().byName[name]
-	return c, ok
+	t := callTable()
+	id, ok := t.names()[name]
+	if !ok {
+		return nil, false
+	}
+	return t.call(id), true
 }
 
 // ByID finds a function by its id; ids come out of records and traces, so
 // unknown ones are to be expected.
 func ByID(id uint16) (*Call, bool) {
-	t := callTable().byID
-	if int(id) >= len(t) || t[id] == nil {
-		return nil, false
-	}
-	return t[id], true
+	c := callTable().call(id)
+	return c, c != nil
 }

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// calls is calls.txt, parsed.
+// calls is calls.txt, or a part of it, parsed.
 type calls struct {
 	list   []*Call // by id
-	byID   []*Call // index is the id; nil where there is none
 	byName map[string]*Call
 }
 
@@ -34,22 +33,30 @@ type callParser struct {
 }
 
 func parseCalls(file, text string) (*calls, error) {
-	p := &callParser{
-		file:  file,
-		table: &calls{byName: make(map[string]*Call)},
-		at:    make(map[int]int),
+	p := newCallParser(file, 0)
+	if err := p.parseText(text); err != nil {
+		return nil, err
 	}
-	for i, line := range strings.Split(text, "\n") {
-		p.line = i + 1
+	return p.table, nil
+}
+
+func newCallParser(file string, line int) *callParser {
+	return &callParser{file: file, line: line, table: &calls{byName: make(map[string]*Call)}, at: make(map[int]int)}
+}
+
+// parseText parses what is left of the table, which begins in the line after p.line.
+func (p *callParser) parseText(text string) error {
+	for line := range strings.SplitSeq(text, "\n") {
+		p.line++
 		if err := p.parseLine(line); err != nil {
-			return nil, p.errorf("%w", err)
+			return p.errorf("%w", err)
 		}
 	}
 	p.line++
 	if err := p.finish(); err != nil {
-		return nil, p.errorf("%w", err)
+		return p.errorf("%w", err)
 	}
-	return p.table, nil
+	return nil
 }
 
 func (p *callParser) errorf(format string, args ...any) error {
@@ -322,9 +329,7 @@ func (p *callParser) finish() error {
 		return fmt.Errorf("no calls")
 	}
 	sort.Slice(t.list, func(i, j int) bool { return t.list[i].ID < t.list[j].ID })
-	t.byID = make([]*Call, t.list[len(t.list)-1].ID+1)
 	for _, c := range t.list {
-		t.byID[c.ID] = c
 		if c.Large {
 			continue
 		}

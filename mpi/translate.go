@@ -34,17 +34,17 @@ const denseSpan = 512
 
 // Translation returns the table of a kind in a flavour. Handles are not
 // translated by tables, see Handles.
-func Translation(f Flavour, kind Kind) *Table { return translations()[f][kind] }
+func Translation(f Flavour, kind Kind) *Table {
+	t := &translations[f][kind]
+	t.once.Do(func() { t.table = makeTable(f, kind) })
+	return t.table
+}
 
-var translations = sync.OnceValue(func() *[flavourEnd][kindEnd]*Table {
-	var all [flavourEnd][kindEnd]*Table
-	for _, f := range Flavours() {
-		for k := range all[f] {
-			all[f][k] = makeTable(f, Kind(k))
-		}
-	}
-	return &all
-})
+// Each is made when somebody asks: a process has one flavour and few kinds.
+var translations [flavourEnd][kindEnd]struct {
+	once  sync.Once
+	table *Table
+}
 
 // Identity reports whether the table leaves all numbers as they are.
 func (t *Table) Identity() bool {

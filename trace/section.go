@@ -92,18 +92,21 @@ const mixedUpTo = 1 << 14
 // pack compresses a section in the way that makes it shortest.
 func pack(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, codecRaw
+	if id == secSchema {
+		if frame, ok := schemaDictionary.Compress(raw); ok {
+			stored, codec = frame, codecSchema
+		}
+		if len(stored) < len(raw)/3 {
+			return stored, codec // no other way gets there
+		}
+	}
 	if len(raw) > mixedUpTo {
-		if frame, ok := wire.Compress(raw, true); ok {
+		if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
 			stored, codec = frame, codecZstd
 		}
 	}
 	if frame, ok := wire.Mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, codecMixed
-	}
-	if id == secSchema {
-		if frame, ok := schemaDictionary.Compress(raw); ok && len(frame) < len(stored) {
-			stored, codec = frame, codecSchema
-		}
 	}
 	return stored, codec
 }

@@ -1,0 +1,135 @@
+package mpi
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// stanzas is calls.txt as it is used. A recorder, which starts with every process of a
+// program, needs a few calls of some hundreds, and so do most readers: a call is parsed
+// when somebody asks for it.
+type stanzas struct {
+	text string
+	byID []stanza
+
+	mu     sync.Mutex
+	parsed []*Call // by id
+
+	names func() map[string]uint16
+	all   func() []*Call
+}
+
+// A stanza is where a call stands in the text, with its parameters and its large form,
+// from which offset to which. Where there is none it is zero.
+type stanza struct {
+	from, to int32
+	line     int32 // in which it starts, from 0
+	section  int32 // offset of its section's line
+	head     int32 // offset of the line with the id and the name
+}
+
+// findStanzas looks for where calls stand. What is wrong in them shows when they are parsed.
+func findStanzas(text string) *stanzas {
+	s := &stanzas{text: text, byID: make([]stanza, 0, 1024)}
+	var now stanza
+	var of [2]uint16 // whose it is: a call's and its large form's
+	end := func(at int) {
+		for _, id := range of {
+			if id > 0 {
+				s.byID[id].to = int32(at)
+			}
+		}
+		of = [2]uint16{}
+	}
+	at, section := 0, 0
+	for line := 0; at < len(text); line++ {
+		next := len(text)
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			next = at + n + 1
+		}
+		switch form := 0; text[at] {
+		case 's':
+			end(at)
+			section = at
+		case 'l':
+			form = 1
+			fallthrough
+		case 'c':
+			if form == 0 {
+				end(at)
+				now = stanza{from: int32(at), line: int32(line), section: int32(section)}
+			}
+			id, _ := headOf(text[at:next])
+			for int(id) >= len(s.byID) {
+				s.byID = append(s.byID, stanza{})
+			}
+			now.head, of[form] = int32(at), id
+			s.byID[id] = now
+		}
+		at = next
+	}
+	end(at)
+	s.parsed = make([]*Call, len(s.byID))
+	s.names = sync.OnceValue(func() map[string]uint16 {
+		names := make(map[string]uint16, len(s.byID))
+		for id, x := range s.byID {
+			if x.to > 0 {
+				_, name := headOf(text[x.head:x.to])
+				names[name] = uint16(id)
+			}
+		}
+		return names
+	})
+	s.all = sync.OnceValue(func() (list []*Call) {
+		for id := range s.byID {
+			if c := s.call(uint16(id)); c != nil {
+				list = append(list, c)
+			}
+		}
+		return list
+	})
+	return s
+}
+
+// call is the call with an id, nil if there is none.
+func (s *stanzas) call(id uint16) *Call {
+	if int(id) >= len(s.byID) || s.byID[id].to == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parsed[id] == nil {
+		if err := s.parse(&s.byID[id]); err != nil {
+			panic(err) // the table is part of the program; tests parse it
+		}
+	}
+	return s.parsed[id]
+}
+
+// parse parses a call, and its large form if there is one.
+func (s *stanzas) parse(x *stanza) error {
+	section, _, _ := strings.Cut(s.text[x.section:], "\n")
+	p := newCallParser("calls.txt", int(x.line))
+	if err := p.parseLine(section); err != nil {
+		return p.errorf("%w", err)
+	}
+	if err := p.parseText(s.text[x.from:x.to]); err != nil {
+		return err
+	}
+	for _, c := range p.table.list {
+		s.parsed[c.ID] = c
+	}
+	return nil
+}
+
+// headOf is the id and the name in a line that begins a call or its large form.
+func headOf(line string) (id uint16, name string) {
+	_, line, _ = strings.Cut(line, " ")
+	number, line, _ := strings.Cut(line, " ")
+	n, _ := strconv.ParseUint(number, 10, 16)
+	if end := strings.IndexAny(line, " \n"); end >= 0 {
+		line = line[:end]
+	}
+	return uint16(n), line
+}
