@@ -94,6 +94,16 @@ static int ready(void)
 	return 1;
 }
 
+/* A handler that interrupts the allocator must be known: its calls of MPI may not
+   allocate. */
+#define INSIDE(call) \
+	({ \
+		sp_mark(&sp_self.allocating, sp_self.allocating + 1); \
+		__auto_type result_ = (call); \
+		sp_mark(&sp_self.allocating, sp_self.allocating - 1); \
+		result_; \
+	})
+
 /* The allocator's own size decides whether a block is tracked, since that is
    all that free can ask for. */
 static void *born(void *p, size_t size)
@@ -118,13 +128,13 @@ static void gone(void *p)
 
 SP_API void *malloc(size_t size)
 {
-	return ready() ? born(real.malloc(size), size) : area_alloc(16, size);
+	return ready() ? born(INSIDE(real.malloc(size)), size) : area_alloc(16, size);
 }
 
 SP_API void *calloc(size_t n, size_t size)
 {
 	if (ready())
-		return born(real.calloc(n, size), n * size);
+		return born(INSIDE(real.calloc(n, size)), n * size);
 	return size && n > sizeof area / size ? NULL : area_alloc(16, n * size);
 }
 
@@ -133,7 +143,9 @@ SP_API void free(void *p)
 	if (in_area(p) || !ready())
 		return;
 	gone(p);
+	sp_mark(&sp_self.allocating, sp_self.allocating + 1);
 	real.free(p);
+	sp_mark(&sp_self.allocating, sp_self.allocating - 1);
 }
 
 SP_API void *realloc(void *p, size_t size)
@@ -147,7 +159,7 @@ SP_API void *realloc(void *p, size_t size)
 	/* Forget the old block first: once realloc returned, another thread may own it. */
 	size_t old = p && real.usable ? real.usable(p) : 0;
 	gone(p);
-	void *q = real.realloc(p, size);
+	void *q = INSIDE(real.realloc(p, size));
 	if (!q && size)
 		born(p, old);
 	return born(q, size);
@@ -169,7 +181,7 @@ SP_API int posix_memalign(void **out, size_t align, size_t size)
 		*out = area_alloc(align, size);
 		return *out ? 0 : ENOMEM;
 	}
-	int rc = real.posix_memalign(out, align, size);
+	int rc = INSIDE(real.posix_memalign(out, align, size));
 	if (rc == 0)
 		born(*out, size);
 	return rc;
@@ -177,20 +189,20 @@ SP_API int posix_memalign(void **out, size_t align, size_t size)
 
 SP_API void *aligned_alloc(size_t align, size_t size)
 {
-	return ready() && real.aligned_alloc ? born(real.aligned_alloc(align, size), size) : area_alloc(align, size);
+	return ready() && real.aligned_alloc ? born(INSIDE(real.aligned_alloc(align, size)), size) : area_alloc(align, size);
 }
 
 SP_API void *memalign(size_t align, size_t size)
 {
-	return ready() && real.memalign ? born(real.memalign(align, size), size) : area_alloc(align, size);
+	return ready() && real.memalign ? born(INSIDE(real.memalign(align, size)), size) : area_alloc(align, size);
 }
 
 SP_API void *valloc(size_t size)
 {
-	return ready() && real.valloc ? born(real.valloc(size), size) : area_alloc(4096, size);
+	return ready() && real.valloc ? born(INSIDE(real.valloc(size)), size) : area_alloc(4096, size);
 }
 
 SP_API void *pvalloc(size_t size)
 {
-	return ready() && real.pvalloc ? born(real.pvalloc(size), size) : area_alloc(4096, (size + 4095) & ~(size_t)4095);
+	return ready() && real.pvalloc ? born(INSIDE(real.pvalloc(size)), size) : area_alloc(4096, (size + 4095) & ~(size_t)4095);
 }

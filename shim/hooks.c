@@ -161,7 +161,7 @@ static struct sp_hooks *hooks_of(struct sp_thread *t)
 {
 	if (sp_likely(t->hooks != NULL))
 		return t->hooks;
-	sp_begin(t); /* so that the thread has a ring and a number, and its end is noticed */
+	sp_prepare(t); /* so that the thread has a ring and a number, and its end is noticed */
 	void *p = mmap(NULL, sizeof *t->hooks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return t->hooks = p == MAP_FAILED ? NULL : p;
 }
@@ -257,18 +257,31 @@ static void hooks_before(struct sp_thread *t, unsigned id, const int64_t *params
 	tell_values(t, h, n, sp_ticks() - begin);
 }
 
+static int late(int extra)
+{
+	return (extra & SP_LATE) && __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED;
+}
+
 const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const int64_t *params)
 {
 	int extra = __atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE);
+	if (late(extra))
+		sp_late(t, sp_ticks());
+	if (!(extra & (SP_HOOKS | SP_STACKS)))
+		return site;
+	sp_shut(t);
 	if (extra & SP_HOOKS)
 		hooks_before(t, id, params);
-	return extra & SP_STACKS ? sp_stack_site(t, site) : site;
+	if (extra & SP_STACKS)
+		site = sp_stack_site(t, site);
+	sp_reopen(t);
+	return site;
 }
 
-void sp_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, const int64_t *params)
+static void hooks_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, const int64_t *params)
 {
 	struct sp_hooks *h = t->hooks;
-	if (!(__atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE) & SP_HOOKS) || !h || t->depth >= MAX_DEPTH || !h->call[t->depth].spent)
+	if (!h || t->depth >= MAX_DEPTH || !h->call[t->depth].spent)
 		return;
 	if (sp_plugin.post) {
 		spoor_call call = call_of(t, id, params, now);
@@ -280,6 +293,18 @@ void sp_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, co
 	t->after = t->depth + 1;
 }
 
+void sp_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, const int64_t *params)
+{
+	int extra = __atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE);
+	if (late(extra))
+		sp_late(t, now);
+	if (!(extra & SP_HOOKS))
+		return;
+	sp_shut(t);
+	hooks_after(t, id, result, now, params);
+	sp_reopen(t);
+}
+
 /* The LEAVE of a call with hooks is in the ring. */
 void sp_hooks_left(struct sp_thread *t)
 {
@@ -289,7 +314,9 @@ void sp_hooks_left(struct sp_thread *t)
 	t->after = 0;
 	uint64_t now = h->call[t->depth].spent;
 	h->call[t->depth].spent = 0;
+	sp_shut(t);
 	tell_values(t, h, h->call[t->depth].first, sp_ticks() - now);
 	if (counting)
 		sp_counters_after(&h->counters);
+	sp_reopen(t);
 }

@@ -42,7 +42,7 @@ enum sp_kind {
 	SP_SEGMENT = 4, /* ticks, serial, size, device, class */
 	SP_FREED = 5,   /* ticks, serial */
 	SP_SWITCH = 6,  /* ticks, 1 on or 0 off */
-	SP_LOST = 7,    /* ticks, number of records dropped before tracing could start */
+	SP_LOST = 7,    /* ticks, how many records could not be written */
 	SP_STACK = 8,   /* ticks, key, return addresses, innermost first */
 	SP_NAME = 9,    /* ticks, number, length, text: what values are called */
 	SP_VALUES = 10, /* ticks, ticks that went by since the last record and are no gap,

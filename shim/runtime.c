@@ -6,6 +6,7 @@
 #include "runtime.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -32,7 +33,6 @@ static struct {
 	struct sp_ring ring;
 	uint64_t words[EARLY_WORDS];
 	struct sp_thread *owner;
-	uint64_t lost;
 } early;
 
 /* Where a thread writes when it can't record; never read. */
@@ -93,9 +93,14 @@ static uint64_t *begin_nowhere(struct sp_thread *t)
 	return t->cur;
 }
 
-static int has_ring(const struct sp_thread *t)
+int sp_has_ring(const struct sp_thread *t)
 {
 	return t->ring && t->ring != &early.ring && t->ring != &nowhere.ring;
+}
+
+int sp_writable(const struct sp_thread *t)
+{
+	return t->ring && t->ring != &nowhere.ring;
 }
 
 static void describe_thread(struct sp_ring *r)
@@ -133,6 +138,7 @@ static void thread_ends(void *arg)
 	/* a later destructor may still call MPI, and then finds a ring anew */
 	t->ring = NULL;
 	t->cur = t->lim = t->end = NULL;
+	t->attached = 0;
 }
 
 /* A new ring, or a vacant one; NULL if there is neither. */
@@ -154,16 +160,36 @@ static struct sp_ring *take_ring(int *used)
 	return r;
 }
 
+/* Whether the engine may run, and memory be allocated: not in a handler that
+   interrupted the allocator, nor on a signal stack, which may be small. */
+static int may_work(const struct sp_thread *t)
+{
+	stack_t stack;
+	return !t->allocating && (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_ONSTACK));
+}
+
+static void take_up(struct sp_thread *t, struct sp_ring *r)
+{
+	t->ring = r;
+	t->number = (int)r->thread;
+	t->head = r->head;
+	t->attached = 1;
+	sp_ring_limits(t);
+}
+
 static int attach(struct sp_thread *t)
 {
 	int used;
+	if (t->attached) { /* it had no room for a record */
+		take_up(t, sp_rings[t->number]);
+		return 1;
+	}
+	if (!may_work(t))
+		return 0;
 	t->busy++;
 	struct sp_ring *r = take_ring(&used);
 	if (r) {
-		t->ring = r;
-		t->number = (int)r->thread;
-		t->head = r->head;
-		sp_ring_limits(t);
+		take_up(t, r);
 		/* the stack in the header is that of the records in the ring */
 		if (used && sp_host_drain(t))
 			describe_thread(r);
@@ -181,19 +207,10 @@ int sp_attach_first(struct sp_thread *t, uint64_t capacity)
 	describe_thread(r);
 	char *data = sp_ring_data(r);
 	memcpy(data, early.words, early.ring.head);
-	uint64_t head = early.ring.head;
-	if (early.lost) {
-		uint64_t lost[3] = {SP_WORD0(3, 0, SP_LOST, 0), sp_ticks(), early.lost};
-		memcpy(data + head, lost, sizeof lost);
-		head += sizeof lost;
-	}
-	__atomic_store_n(&r->head, head, __ATOMIC_RELEASE);
-	t->ring = r;
-	t->number = 0;
-	t->head = head;
+	__atomic_store_n(&r->head, early.ring.head, __ATOMIC_RELEASE);
 	sp_rings[0] = r;
 	__atomic_store_n(&sp_nrings, 1, __ATOMIC_RELEASE);
-	sp_ring_limits(t);
+	take_up(t, r);
 	return 1;
 }
 
@@ -208,7 +225,7 @@ static void early_stacks(struct sp_thread *t)
 	done = 1;
 	if (!sp_stack_wanted())
 		return;
-	sp_begin(t);
+	sp_prepare(t);
 	if (t->ring != &early.ring)
 		return;
 	t->busy++;
@@ -223,23 +240,28 @@ void sp_early_claim(struct sp_thread *t)
 	early_stacks(t);
 }
 
+static int is_early(const struct sp_thread *t)
+{
+	return __atomic_load_n(&early.owner, __ATOMIC_RELAXED) == t;
+}
+
 static int early_open(struct sp_thread *t)
 {
 	struct sp_thread *none = NULL;
 	__atomic_compare_exchange_n(&early.owner, &none, t, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	/* What remains must also hold MPI_Init's own record. */
-	if (early.owner == t && early.ring.head / 8 + 6 * SP_SLACK < EARLY_WORDS) {
+	if (is_early(t) && early.ring.head / 8 + 6 * SP_SLACK < EARLY_WORDS) {
 		early_stacks(t);
 		return 1;
 	}
-	__atomic_fetch_add(&early.lost, 2, __ATOMIC_RELAXED);
+	sp_drop(2);
 	return 0;
 }
 
 static uint64_t *early_begin(struct sp_thread *t)
 {
-	if (early.owner != t || early.ring.head / 8 + 2 * SP_SLACK > EARLY_WORDS)
-		return begin_nowhere(t);
+	if (!is_early(t) || early.ring.head / 8 + 2 * SP_SLACK > EARLY_WORDS)
+		return NULL;
 	t->ring = &early.ring;
 	t->head = early.ring.head;
 	t->cur = early.words + t->head / 8;
@@ -255,16 +277,20 @@ int sp_open_slow(struct sp_thread *t, int handles, const void *site)
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
 		sp_resolve();
 	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
-	if (mode == SP_OFF || t->hooked || (t->depth && sp_is_mpi(site)))
+	if (mode == SP_OFF || t->hooked || ((t->depth || t->writing) && sp_is_mpi(site)))
 		return 0;
-	if (mode == SP_MUTED)
-		return handles;
+	if (mode == SP_MUTED && !handles)
+		return 0;
+	if (t->writing) {
+		sp_drop(2);
+		return 0;
+	}
 	if (mode == SP_EARLY)
 		return early_open(t);
 	return 1;
 }
 
-/* Room for `words` at w in t's own ring; NULL if the engine failed. */
+/* Room for `words` at w in t's own ring; NULL if there is none to be had. */
 static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 {
 	size_t used = (size_t)(w - t->cur);
@@ -273,6 +299,8 @@ static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 		uint64_t capacity = t->ring->capacity;
 		while (need > capacity / 4 && capacity < MAX_RING)
 			capacity *= 2;
+		if (!may_work(t))
+			return NULL;
 		if (need > capacity / 4 || !sp_host_grow(t, w, capacity)) {
 			sp_give_up("no memory for a record of %llu bytes, tracing stops", (unsigned long long)need);
 			return NULL;
@@ -287,6 +315,8 @@ static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 		uint64_t unkept = t->head - __atomic_load_n(&r->kept, __ATOMIC_ACQUIRE);
 		if (r->capacity - unkept >= rest + need)
 			return sp_ring_wrap(t, w);
+		if (!may_work(t))
+			return NULL;
 		__atomic_store_n(&r->wanted, rest < need ? rest + need : need, __ATOMIC_RELAXED);
 		int drained = sp_host_drain(t);
 		__atomic_store_n(&t->ring->wanted, 0, __ATOMIC_RELAXED);
@@ -297,33 +327,58 @@ static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 	return NULL;
 }
 
-uint64_t *sp_begin_slow(struct sp_thread *t)
+/* The n words at cur are a record, or several. */
+static void advance(struct sp_thread *t, uint64_t n)
+{
+	t->cur += n;
+	t->head += n * 8;
+	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+}
+
+/* The record to be written can't be. */
+static uint64_t *lose(struct sp_thread *t)
+{
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_OFF)
+		sp_drop(1);
+	return begin_nowhere(t);
+}
+
+uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 {
 	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
-	if (mode == SP_EARLY)
-		return early_begin(t);
-	if (mode > SP_MUTED)
+	if (mode == SP_OFF)
 		return begin_nowhere(t);
-	if (!has_ring(t) && !attach(t))
-		return begin_nowhere(t);
+	/* A LEAVE goes where its ENTER went. */
+	if (leave && (!t->ring || t->ring == &nowhere.ring))
+		return lose(t);
+	if (mode == SP_EARLY) {
+		uint64_t *w = early_begin(t);
+		return w ? w : lose(t);
+	}
+	if (!sp_has_ring(t) && !attach(t))
+		return lose(t);
 	sp_ring_limits(t);
-	if (t->cur >= t->lim && t->cur < t->end && !sp_host_drain(t))
+	if (t->cur >= t->lim && t->cur < t->end && may_work(t) && !sp_host_drain(t))
 		return begin_nowhere(t);
-	if (!reserve(t, t->cur, SP_SLACK))
-		return begin_nowhere(t);
+	if (!reserve(t, t->cur, leave ? SP_SLACK : 2 * SP_SLACK))
+		return lose(t);
 	return t->cur;
 }
 
 uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words)
 {
 	uint64_t *moved = NULL;
-	if (has_ring(t) && __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED)
+	if (sp_has_ring(t) && __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED)
 		moved = reserve(t, w, words + SP_SLACK);
-	else if (t->ring == &early.ring)
-		__atomic_fetch_add(&early.lost, 1, __ATOMIC_RELAXED);
-	if (!moved)
-		begin_nowhere(t);
-	return moved;
+	if (moved)
+		return moved;
+	/* The segments of the record are known by now, whether it is written or not. */
+	if ((sp_has_ring(t) || t->ring == &early.ring) && t->npending) {
+		memcpy(t->cur, t->pending, t->npending * 8);
+		advance(t, t->npending);
+	}
+	lose(t);
+	return NULL;
 }
 
 uint64_t *sp_room_none(void)
@@ -339,30 +394,59 @@ void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
 	memcpy(t->cur, t->pending, n * 8);
 	t->cur[n] = word0;
 	t->npending = 0;
-	t->cur = w + n;
-	t->head += (words + n) * 8;
-	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+	advance(t, words + n);
+	sp_mark(&t->writing, t->shut);
 	if (t->after && (word0 >> 48 & 0xff) == SP_LEAVE)
 		sp_hooks_left(t);
 }
 
-void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open)
+void sp_tell_segment(struct sp_thread *t, const uint64_t record[6])
 {
-	if (__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) > SP_MUTED && !open)
-		return;
-	/* Not sp_begin: that may run the engine, and this may be free(), called with
-	   any of the program's or the loader's locks held. */
-	if (open || t->end - t->cur < (ptrdiff_t)(2 * SP_SLACK)) {
-		if (t->npending + n <= SP_PENDING) {
-			memcpy(t->pending + t->npending, record, n * 8);
-			t->npending += n;
-		}
+	if (t->npending + 6 > SP_PENDING) {
+		sp_drop(1);
 		return;
 	}
-	memcpy(t->cur, record, n * 8);
-	t->cur += n;
-	t->head += n * 8;
-	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+	memcpy(t->pending + t->npending, record, 6 * 8);
+	t->npending += 6;
+}
+
+/* Whether the ring has room for n words at cur, without the engine's help. */
+static int has_room(struct sp_thread *t, uint64_t n)
+{
+	if (t->end - t->cur >= (ptrdiff_t)n)
+		return 1;
+	struct sp_ring *r = t->ring;
+	if (sp_ring_limits(t) >= n * 8)
+		return 1;
+	uint64_t rest = r->capacity - t->head % r->capacity;
+	uint64_t unkept = t->head - __atomic_load_n(&r->kept, __ATOMIC_ACQUIRE);
+	if (r->capacity - unkept < rest + n * 8)
+		return 0;
+	sp_ring_wrap(t, t->cur);
+	return 1;
+}
+
+void sp_tell_freed(uint64_t serial)
+{
+	struct sp_thread *t = &sp_self;
+	int mode = __atomic_load_n(&sp_mode, __ATOMIC_RELAXED), written = 0;
+	if (mode == SP_OFF)
+		return;
+	if (mode <= SP_MUTED && sp_has_ring(t) && !t->writing) {
+		sp_mark(&t->writing, 1);
+		uint32_t n = t->npending; /* its own SEGMENT may be among these */
+		if (has_room(t, n + 3)) {
+			uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial};
+			memcpy(t->cur, t->pending, n * 8);
+			memcpy(t->cur + n, record, sizeof record);
+			t->npending = 0;
+			advance(t, n + 3);
+			written = 1;
+		}
+		sp_mark(&t->writing, t->shut);
+	}
+	if (!written)
+		sp_freed_later(serial);
 }
 
 void sp_switch(int on)

@@ -37,15 +37,10 @@ static uint64_t epoch = 1;           /* advances when a used segment goes away *
 static int off;
 static __thread struct cached cache[CACHE] __attribute__((tls_model("initial-exec")));
 
-/* Serials freed by threads that have no ring; the next MPI call reports them. */
-static struct {
-	int lock;
-	uint32_t n;
-	uint64_t serial[256];
-} orphans;
-
+/* The thread holds no other lock: see enterable. */
 static void lock(int *l)
 {
+	sp_lock_begin(&sp_self);
 	for (unsigned spins = 0; __atomic_exchange_n(l, 1, __ATOMIC_ACQUIRE); )
 		if (++spins % 64 == 0)
 			sched_yield();
@@ -54,6 +49,16 @@ static void lock(int *l)
 static void unlock(int *l)
 {
 	__atomic_store_n(l, 0, __ATOMIC_RELEASE);
+	sp_lock_end(&sp_self);
+}
+
+/* Whether the table may be changed: not by a handler that interrupted a change. */
+static int enterable(void)
+{
+	if (sp_likely(!sp_self.locked))
+		return 1;
+	sp_drop(1);
+	return 0;
 }
 
 static unsigned size_class(uint64_t size)
@@ -173,7 +178,7 @@ static int take(uint64_t key, uint64_t base, struct entry *out)
 
 void sp_segment_add(const void *p, size_t size, size_t room, unsigned class, unsigned device)
 {
-	if (sp_unlikely(off) || !p || !size)
+	if (sp_unlikely(off) || !p || !size || !enterable())
 		return;
 	uint64_t base = (uint64_t)(uintptr_t)p;
 	unsigned g = size_class(room);
@@ -189,20 +194,6 @@ void sp_segment_add(const void *p, size_t size, size_t room, unsigned class, uns
 		__atomic_fetch_or(&classes, 1ull << g, __ATOMIC_RELAXED);
 }
 
-static void report_freed(uint64_t serial)
-{
-	struct sp_thread *t = &sp_self;
-	if (t->ring) {
-		uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial};
-		sp_emit(t, record, 3, 0);
-		return;
-	}
-	lock(&orphans.lock);
-	if (orphans.n < sizeof orphans.serial / sizeof orphans.serial[0])
-		orphans.serial[orphans.n++] = serial;
-	unlock(&orphans.lock);
-}
-
 static int remove_from(uint64_t base, unsigned g)
 {
 	struct entry e, copy;
@@ -212,14 +203,14 @@ static int remove_from(uint64_t base, unsigned g)
 	take(key_of(granule_of(base, g) + 1, g), base, &copy);
 	if (e.serial) {
 		__atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED);
-		report_freed(e.serial);
+		sp_tell_freed(e.serial);
 	}
 	return 1;
 }
 
 void sp_segment_remove(const void *p, size_t room)
 {
-	if (sp_unlikely(off) || !p)
+	if (sp_unlikely(off) || !p || !enterable())
 		return;
 	if (room) {
 		remove_from((uint64_t)(uintptr_t)p, size_class(room));
@@ -256,25 +247,12 @@ static int find(uint64_t key, uint64_t addr, uint64_t *serial, struct entry *out
 	return found;
 }
 
-static void report_orphans(struct sp_thread *t)
-{
-	/* A few per call: what waits for a record to close also has to hold the
-	   segments that this call uses first. */
-	uint64_t serial[4];
-	lock(&orphans.lock);
-	uint32_t n = orphans.n < 4 ? orphans.n : 4;
-	orphans.n -= n;
-	memcpy(serial, orphans.serial + orphans.n, n * sizeof serial[0]);
-	unlock(&orphans.lock);
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial[i]};
-		sp_emit(t, record, 3, 1);
-	}
-}
-
 static int locate_slow(uint64_t addr, struct cached *c)
 {
 	struct entry e, first;
+	/* A record that leads nowhere names nothing. */
+	if (!sp_writable(&sp_self))
+		return 0;
 	for (uint64_t used = __atomic_load_n(&classes, __ATOMIC_RELAXED); used; used &= used - 1) {
 		unsigned g = (unsigned)__builtin_ctzll(used);
 		if (!find(key_of(granule_of(addr, g), g), addr, NULL, &e))
@@ -287,7 +265,7 @@ static int locate_slow(uint64_t addr, struct cached *c)
 			serial = first.serial;
 		else {
 			uint64_t record[6] = {SP_WORD0(6, 0, SP_SEGMENT, 0), sp_ticks(), serial, e.size, e.device, e.class};
-			sp_emit(&sp_self, record, 6, 1);
+			sp_tell_segment(&sp_self, record);
 		}
 		*c = (struct cached){e.base, e.size, (uint64_t)e.class << 56 | serial, now};
 		return 1;
@@ -303,8 +281,6 @@ void sp_locate(const void *p, uint64_t out[2])
 	out[1] = addr;
 	if (sp_unlikely(off) || !t->ring)
 		return;
-	if (sp_unlikely(__atomic_load_n(&orphans.n, __ATOMIC_RELAXED)))
-		report_orphans(t);
 	if (addr >= t->ring->stack_lo && addr < t->ring->stack_hi)
 		return;
 	struct cached *c = &cache[hash(addr >> 8) & (CACHE - 1)];

@@ -48,6 +48,7 @@ void sp_session_closing(void)
 	if (sp_run.world_group)
 		P_MPI_Group_free(&sp_run.world_group);
 	sp_run.world_group = 0;
+	sp_late(&sp_self, sp_ticks());
 	if (sp_host_drain(&sp_self))
 		sp_context_finished(1);
 }

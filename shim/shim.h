@@ -38,7 +38,7 @@
 /* Words that fit after any place sp_begin or sp_room returned: more than the
    fixed-size parts of any call (genshim checks) and pending segments. */
 #define SP_SLACK 128
-#define SP_PENDING 32 /* words of SEGMENT and FREED records that wait for a record to close */
+#define SP_PENDING 32 /* words of SEGMENT records that wait for a record to close */
 #define SP_MAX_THREADS 1024
 
 enum sp_mode {
@@ -53,6 +53,7 @@ enum sp_mode {
 enum sp_extra {
 	SP_STACKS = 1, /* stack.c */
 	SP_HOOKS = 2,  /* hooks.c: a plugin, counters */
+	SP_LATE = 4,   /* late.c: records that wait to be written */
 };
 
 struct sp_thread {
@@ -62,7 +63,12 @@ struct sp_thread {
 	struct sp_ring *ring;
 	uint64_t head;  /* position of cur */
 	uint32_t depth; /* wrappers this thread is inside of */
+	uint32_t writing; /* a record is open, or `shut`: a signal handler's calls can't be recorded */
+	uint32_t shut;    /* inside what a handler's calls must not enter, records aside */
+	uint32_t locked;  /* holds a lock of the shim's that a handler must not wait for */
+	uint32_t allocating; /* inside the C library's allocator: a handler's calls must not allocate */
 	uint32_t busy;  /* inside the shim's own work: allocations don't count */
+	uint32_t attached; /* sp_rings[number] is its own */
 	union {
 		struct {
 			uint32_t npending;
@@ -85,7 +91,7 @@ extern int sp_use_tsc;
 
 /* ---- ring.c, runtime.c ---- */
 
-uint64_t *sp_begin_slow(struct sp_thread *t);
+uint64_t *sp_begin_slow(struct sp_thread *t, int leave);
 uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words);
 void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0);
 int sp_open_slow(struct sp_thread *t, int handles, const void *site);
@@ -98,9 +104,60 @@ int sp_unsupported(void);
 /* Where to go on writing when sp_room failed: the record leads nowhere. */
 uint64_t *sp_room_none(void);
 
-/* Write a SEGMENT or FREED record (n words, complete) of the calling thread: at
-   once, or before the record that is open or comes next. */
-void sp_emit(struct sp_thread *t, const uint64_t *record, uint32_t n, int open);
+/* Whether the thread has a ring of its own to write to. */
+int sp_has_ring(const struct sp_thread *t);
+/* Whether what is written now will be read: in that, or before MPI_Init. */
+int sp_writable(const struct sp_thread *t);
+/* A SEGMENT record (complete) of the calling thread, before the record that is open
+   or comes next. */
+void sp_tell_segment(struct sp_thread *t, const uint64_t record[6]);
+/* A FREED record: at once, or before any thread's next call. Neither allocates nor
+   runs the engine: this may be inside of free, with any lock held. */
+void sp_tell_freed(uint64_t serial);
+
+/* ---- late.c ---- */
+
+/* Records that can't be written: the trace says how many. */
+void sp_drop(uint64_t records);
+void sp_freed_later(uint64_t serial);
+/* Write what waits, before a record is begun. */
+void sp_late(struct sp_thread *t, uint64_t ticks);
+
+/* ---- signal handlers ---- */
+
+/* A handler may call MPI, or malloc and free, at any instant of its thread's. What
+   it interrupts must not be entered again; stores to the thread's own marks say so,
+   and have to stay where they are. */
+static inline void sp_mark(uint32_t *mark, uint32_t value)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(mark, value, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void sp_shut(struct sp_thread *t)
+{
+	sp_mark(&t->shut, t->shut + 1);
+	sp_mark(&t->writing, 1);
+}
+
+static inline void sp_reopen(struct sp_thread *t)
+{
+	sp_mark(&t->shut, t->shut - 1);
+	sp_mark(&t->writing, t->shut);
+}
+
+static inline void sp_lock_begin(struct sp_thread *t)
+{
+	sp_shut(t);
+	sp_mark(&t->locked, 1);
+}
+
+static inline void sp_lock_end(struct sp_thread *t)
+{
+	sp_mark(&t->locked, 0);
+	sp_reopen(t);
+}
 
 /* ---- clock.c ---- */
 
@@ -130,7 +187,7 @@ static inline uint64_t sp_ticks(void)
    handles, and so counts even when muted. */
 static inline int sp_open(struct sp_thread *t, int handles, const void *site)
 {
-	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | (int)t->depth) == 0))
+	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | (int)t->depth | (int)t->writing) == 0))
 		return 1;
 	return sp_open_slow(t, handles, site);
 }
@@ -138,9 +195,17 @@ static inline int sp_open(struct sp_thread *t, int handles, const void *site)
 /* Start a record: the place of its word 0, with SP_SLACK words of room. */
 static inline uint64_t *sp_begin(struct sp_thread *t)
 {
+	sp_mark(&t->writing, 1);
 	if (sp_likely(t->cur < t->lim))
 		return t->cur;
-	return sp_begin_slow(t);
+	return sp_begin_slow(t, 0);
+}
+
+/* The same without a record: afterwards the thread has a ring, if it can have one. */
+static inline void sp_prepare(struct sp_thread *t)
+{
+	sp_begin(t);
+	sp_mark(&t->writing, t->shut);
 }
 
 /* Make room for `words` and SP_SLACK more at w; the record may move. NULL if
@@ -165,6 +230,7 @@ static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, un
 	t->cur = w;
 	t->head += words * 8;
 	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
+	sp_mark(&t->writing, t->shut);
 }
 
 /* hooks.c: where sp_extra says so, before an ENTER record is begun, and before a
@@ -190,7 +256,8 @@ static inline void sp_commit_enter(struct sp_thread *t, uint64_t *w, unsigned ca
 
 static inline uint64_t *sp_begin_leave(struct sp_thread *t, uint64_t now)
 {
-	uint64_t *w = sp_begin(t);
+	sp_mark(&t->writing, 1);
+	uint64_t *w = sp_likely(t->cur < t->lim) ? t->cur : sp_begin_slow(t, 1);
 	w[1] = now;
 	return w + 2;
 }

@@ -317,7 +317,7 @@ static int same(const struct walk *w, const struct frame *f)
 __attribute__((noinline)) const void *sp_stack_site(struct sp_thread *t, const void *site)
 {
 	struct frame f = CALLER;
-	sp_begin(t); /* a new thread has no ring before that */
+	sp_prepare(t); /* a new thread has no ring before that */
 	struct table *b = t->ring->stack_hi ? table_of(t->number) : NULL;
 	if (sp_unlikely(!b))
 		return site;

@@ -177,6 +177,7 @@ void sp_start(unsigned call, const int64_t *params)
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_EARLY)
 		return;
 	sp_flavour_late();
+	sp_shut(&sp_self);
 	sp_self.busy++;
 	char why[256];
 	if (!open_world()) {
@@ -196,12 +197,14 @@ void sp_start(unsigned call, const int64_t *params)
 	sp_self.busy--;
 	set_on();
 	sp_hooks_started(call, params, begin);
+	sp_reopen(&sp_self);
 }
 
 void sp_start_alone(unsigned call, const int64_t *params)
 {
 	uint64_t begin = sp_ticks();
 	sp_flavour_late();
+	sp_shut(&sp_self);
 	sp_self.busy++;
 	char why[256];
 	if (sp_room_to_start(why, sizeof why))
@@ -213,6 +216,7 @@ void sp_start_alone(unsigned call, const int64_t *params)
 	sp_self.busy--;
 	set_on();
 	sp_hooks_started(call, params, begin);
+	sp_reopen(&sp_self);
 }
 
 /* ---- finish ---- */
@@ -223,6 +227,7 @@ void sp_finish(void)
 		return;
 	sp_self.busy++;
 	sp_hooks_finish();
+	sp_late(&sp_self, sp_ticks());
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain(&sp_self);
 	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`")) {
 		if (sp_host_finish()) {

@@ -15,7 +15,7 @@ type Process struct {
 	Host    string
 	PID     int
 	End     string // "finished", "crashed", or "" for a rank without a track
-	Lost    uint64 // calls dropped before recording could start
+	Lost    uint64 // calls that could not be recorded
 	Threads int
 	StartNs int64 // wall clock of MPI_Init, ns since 1970
 	SpanNs  int64 // from MPI_Init to the last record, less what recorder and plugins took

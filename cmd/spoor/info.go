@@ -96,7 +96,7 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)))
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if s.Lost > 0 {
-		field("lost", "%s before recording could start", plural(s.Lost, "call"))
+		field("lost", "%s that could not be recorded", plural(s.Lost, "call"))
 	}
 	for _, p := range s.Problems {
 		field("problem", "%s", p)
