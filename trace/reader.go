@@ -20,6 +20,7 @@ type Reader struct {
 	src      io.ReaderAt
 	close    func() error
 	sections []section
+	version  int // of the format
 
 	meta    map[string]string
 	schema  []*Function
@@ -89,7 +90,7 @@ func Open(path string) (*Reader, error) {
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r := &Reader{name: name, src: src, class: make(map[int]*class)}
 	var err error
-	if r.sections, err = readDirectory(src, size); err != nil {
+	if r.sections, r.version, err = readDirectory(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
 	}
 	if err := r.small(); err != nil {
@@ -204,6 +205,7 @@ func (r *Reader) small() error {
 func (r *Reader) readTables() (*tables, error) {
 	r.ahead(secSites, secSignatures, secClasses, secColumns)
 	t := &tables{}
+	t.former = r.version < 3
 	t.strings = map[uint64]string{}
 	if r.hasSection(secStrings) {
 		if err := r.section(secStrings, func(w *wire.Reader) { t.strings = decodeStrings(w) }); err != nil {

@@ -23,7 +23,7 @@ import (
 // before it that have none. All are CRC-32C.
 const (
 	magic      = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	version    = 2               // from 2 on displacements may be left out
+	version    = 3               // 2: displacements may be left out; 3: see mpi.Former
 	oldest     = 1
 	headerSize = 20
 )
@@ -192,40 +192,40 @@ func (c *counter) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// readDirectory reads header and directory of a file.
-func readDirectory(src io.ReaderAt, size int64) ([]section, error) {
+// readDirectory reads header and directory of a file, and says of which version it is.
+func readDirectory(src io.ReaderAt, size int64) (list []section, of int, err error) {
 	head := make([]byte, headerSize)
 	if n, err := src.ReadAt(head, 0); n < headerSize {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = fmt.Errorf("%d bytes are too short for a header: %w", max(n, 0), ErrFormat)
 		}
-		return nil, fmt.Errorf("header: %w", err)
+		return nil, 0, fmt.Errorf("header: %w", err)
 	}
 	if string(head[:len(magic)]) != magic {
-		return nil, fmt.Errorf("header: no magic number: %w", ErrFormat)
+		return nil, 0, fmt.Errorf("header: no magic number: %w", ErrFormat)
 	}
 	r := wire.NewReader(head[len(magic):], "header")
 	v := r.Uint32()
 	dirSize, sum := int64(r.Uint32()), r.Uint32()
-	if v := v & 0xffff; v < oldest || v > version {
-		return nil, fmt.Errorf("header: format version %d, %d to %d are known: %w", v, oldest, version, ErrFormat)
+	if of = int(v & 0xffff); of < oldest || of > version {
+		return nil, 0, fmt.Errorf("header: format version %d, %d to %d are known: %w", of, oldest, version, ErrFormat)
 	}
 	if dirSize > size-headerSize {
-		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
+		return nil, 0, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
 	}
 	dir := make([]byte, dirSize)
 	if _, err := src.ReadAt(dir, headerSize); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("directory: %w", err)
+		return nil, 0, fmt.Errorf("directory: %w", err)
 	}
 	got := crc32.Update(crc32.Checksum(head[len(magic):headerSize-4], castagnoli), castagnoli, dir)
 	if got != sum {
-		return nil, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
+		return nil, 0, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
 	}
-	list, err := decodeDirectory(dir, int(v>>16), size)
+	list, err = decodeDirectory(dir, int(v>>16), size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
+		return nil, 0, fmt.Errorf("%w: %w", err, ErrFormat)
 	}
-	return list, nil
+	return list, of, nil
 }
 
 func decodeDirectory(dir []byte, count int, size int64) ([]section, error) {

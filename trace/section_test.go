@@ -21,7 +21,7 @@ func TestSharedChecksums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := readDirectory(bytes.NewReader(file), int64(len(file)))
+	list, _, err := readDirectory(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"spoor/mpi"
 )
 
 // errInStatus is MPI_ERR_IN_STATUS of the standard ABI: statuses of a call that
@@ -17,6 +19,7 @@ type lookup struct {
 	strings map[uint64]string
 	sites   map[uint64]Site
 	room    []Param // for parameters of one call after the other, of which none is kept
+	former  bool    // constants have the numbers of a draft, see mpi.Former
 }
 
 // params returns room for n parameters.
@@ -26,6 +29,16 @@ func (l *lookup) params(n int) []Param {
 	}
 	clear(l.room[:n])
 	return l.room[:n]
+}
+
+// today returns the number that a constant has in the standard.
+func (l *lookup) today(p *ParamDef, n int64) int64 {
+	if l.former {
+		if kind, ok := mpi.KindNamed(p.Kind); ok {
+			return mpi.Former(kind, n)
+		}
+	}
+	return n
 }
 
 // A valueReader takes the values of one signature apart, as its function's
@@ -207,7 +220,10 @@ func (d *valueReader) scalar(p *ParamDef, out bool) Value {
 	at := d.pos
 	v.Num = d.next()
 	switch p.Type {
+	case Handle:
+		v.Num = d.find.today(p, v.Num)
 	case Int:
+		v.Num = d.find.today(p, v.Num)
 		if p.Kind == "rank" {
 			d.mark(at)
 		}

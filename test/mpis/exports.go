@@ -12,6 +12,9 @@ import (
 func (m *MPI) Exported() ([]string, error) {
 	var path string
 	for _, name := range m.Libraries {
+		if path = name; filepath.IsAbs(path) {
+			break
+		}
 		out, err := exec.Command("cc", "-print-file-name="+name).Output()
 		if err != nil {
 			return nil, err

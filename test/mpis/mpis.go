@@ -11,24 +11,40 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 )
 
-// An MPI is one installation of this machine.
+// An MPI is one library of this machine with what it takes to use it.
 type MPI struct {
-	Name      string   // mpich or openmpi
-	CC, Fort  string   // compilers
+	Name      string   // of its family, and -abi for its library of the standard ABI
+	Family    string   // mpich or openmpi
+	Version   Version  // of the family
+	CC, Fort  string   // compilers; the standard ABI has none for Fortran
 	Launcher  []string // before -n
 	Libraries []string // that export the C functions
 	env       []string
 }
 
+// A Version is one like 4.1.
+type Version struct{ Major, Minor int }
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// Less orders versions.
+func (v Version) Less(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
 // The one whose ranks don't spin while they wait stands first: many of them share
 // few cores here.
-var known = []*MPI{
+var known = []MPI{
 	{
-		Name: "openmpi", CC: "mpicc.openmpi", Fort: "mpifort.openmpi",
+		Family: "openmpi", CC: "mpicc.openmpi", Fort: "mpifort.openmpi",
 		Launcher: []string{"mpiexec.openmpi", "--oversubscribe"}, Libraries: []string{"libmpi.so.40"},
 		env: []string{
 			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_mpi_yield_when_idle=1",
@@ -36,27 +52,76 @@ var known = []*MPI{
 		},
 	},
 	{
-		Name: "mpich", CC: "mpicc.mpich", Fort: "mpifort.mpich",
+		Family: "mpich", CC: "mpicc.mpich", Fort: "mpifort.mpich",
 		Launcher: []string{"mpiexec.mpich"}, Libraries: []string{"libmpich.so.12", "libmpi.so.12"},
 	},
 }
 
-// Installed returns the MPIs that can compile and start programs here.
-func Installed() []*MPI {
+// Installed returns the MPIs that can compile and start programs here; where
+// SPOOR_TEST_MPIS names some, only those.
+func Installed() []*MPI { return slices.Clone(installed()) }
+
+var installed = sync.OnceValue(func() []*MPI {
 	var list []*MPI
+	wanted := strings.Fields(os.Getenv("SPOOR_TEST_MPIS"))
 	for _, m := range known {
-		ok := true
-		for _, c := range []string{m.CC, m.Fort, m.Launcher[0]} {
-			if _, err := exec.LookPath(c); err != nil {
-				ok = false
-			}
+		version, ok := launched(m.Launcher[0])
+		if !ok {
+			continue
 		}
-		if ok {
-			list = append(list, m)
+		m.Version = version
+		for _, n := range []*MPI{m.itself(), m.standard()} {
+			if n != nil && (len(wanted) == 0 || slices.Contains(wanted, n.Name)) {
+				list = append(list, n)
+			}
 		}
 	}
 	return list
+})
+
+// launched asks a launcher for its version.
+func launched(launcher string) (v Version, ok bool) {
+	text, err := exec.Command(launcher, "--version").Output()
+	if err != nil {
+		return v, false
+	}
+	m := regexp.MustCompile(`\b(\d+)\.(\d+)`).FindSubmatch(text)
+	if m == nil {
+		return v, false
+	}
+	v.Major, _ = strconv.Atoi(string(m[1]))
+	v.Minor, _ = strconv.Atoi(string(m[2]))
+	return v, true
 }
+
+// itself is the MPI with its own ABI, if its compilers are here.
+func (m MPI) itself() *MPI {
+	for _, c := range []string{m.CC, m.Fort} {
+		if _, err := exec.LookPath(c); err != nil {
+			return nil
+		}
+	}
+	m.Name = m.Family
+	return &m
+}
+
+// standard is the MPI with the standard ABI, if there is a compiler for it, which
+// elsewhere makes: mpicc.mpich-abi, say, with the library in ../lib/mpich-abi.
+func (m MPI) standard() *MPI {
+	m.Name = m.Family + "-abi"
+	m.CC, m.Fort = "mpicc."+m.Name, ""
+	path, err := exec.LookPath(m.CC)
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Join(filepath.Dir(path), "..", "lib", m.Name)
+	m.Libraries = []string{filepath.Join(dir, "libmpi_abi.so.1")}
+	m.env = append(m.env[:len(m.env):len(m.env)], "LD_LIBRARY_PATH="+dir)
+	return &m
+}
+
+// Standard reports whether this is the standard's ABI.
+func (m *MPI) Standard() bool { return m.Fort == "" }
 
 // Find returns an installed MPI by name.
 func Find(name string) (*MPI, error) {

@@ -15,7 +15,7 @@ import (
 type Program struct {
 	Name, Path string
 	Ranks      []int    // numbers of ranks to run it on
-	MPIs       []string // names of those that have what it calls
+	MPIs       []string // those that have what it calls, see RunsOn
 	Args       []string
 	Nondet     bool // output or calls differ from run to run
 	Uncompared bool // the C calls that a log shows are not the program's
@@ -67,6 +67,11 @@ func ReadProgram(path string) (*Program, error) {
 				p.Ranks = append(p.Ranks, n)
 			}
 		case "mpi":
+			for _, w := range words {
+				if _, _, err := parseMPI(w); err != nil {
+					return nil, fmt.Errorf("%s: mpi: %w", path, err)
+				}
+			}
 			p.MPIs = words
 		case "args":
 			p.Args = words
@@ -88,11 +93,37 @@ func (p *Program) Fortran() bool { return filepath.Ext(p.Name) != ".c" }
 // MayHang reports whether an MPI is known not to come back from what the program calls, once
 // in a great while: Open MPI 4.1 from starting processes (open-mpi/ompi, issue 9713).
 func (p *Program) MayHang(m *MPI) bool {
-	return m.Name == "openmpi" && strings.Contains(p.Name, "spawn")
+	return m.Family == "openmpi" && strings.Contains(p.Name, "spawn")
 }
 
-// RunsOn reports whether an MPI has what the program calls.
-func (p *Program) RunsOn(m *MPI) bool { return slices.Contains(p.MPIs, m.Name) }
+// RunsOn reports whether an MPI has what the program calls. Words of the header are a
+// family, whichever its version or from one on, and !NAME for a library that lacks
+// something: mpich openmpi>=5.0 !openmpi-abi.
+func (p *Program) RunsOn(m *MPI) bool {
+	if p.Fortran() && m.Fort == "" || slices.Contains(p.MPIs, "!"+m.Name) {
+		return false
+	}
+	for _, word := range p.MPIs {
+		if family, since, err := parseMPI(word); err == nil && family == m.Family && !m.Version.Less(since) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseMPI takes a word of the header apart.
+func parseMPI(word string) (family string, since Version, err error) {
+	family, version, bounded := strings.Cut(word, ">=")
+	if bounded {
+		_, err = fmt.Sscanf(version, "%d.%d", &since.Major, &since.Minor)
+	}
+	for _, m := range known {
+		if name := strings.TrimPrefix(family, "!"); name == m.Family || name == m.Family+"-abi" && name != family {
+			return family, since, err
+		}
+	}
+	return "", Version{}, fmt.Errorf("%q is no MPI", word)
+}
 
 // Few is the least number of ranks above one, if there is one.
 func (p *Program) Few() int {

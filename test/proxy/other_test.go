@@ -76,7 +76,7 @@ func TestOtherMPI(t *testing.T) {
 				}
 			}
 			for _, x := range realPrograms {
-				if everything && m.Name == "openmpi" {
+				if everything && m.Family == "openmpi" {
 					across(x.name, func(t *testing.T) *trace.Reader { return recordedReal(t, m, 2, x.line) })
 				}
 			}

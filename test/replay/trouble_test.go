@@ -49,7 +49,7 @@ func TestWatchdogNamesRanksAndCalls(t *testing.T) {
 // the replay gets one that does not.
 func TestWatchdogEndsWhatHangs(t *testing.T) {
 	m := installed(t)[0]
-	if m.Name != "openmpi" {
+	if m.Family != "openmpi" {
 		mpis.Absent(t, "which messages are kept is set for Open MPI, which is not installed")
 	}
 	binary, err := build(m, "testdata/unsafe.c")

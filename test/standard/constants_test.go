@@ -96,16 +96,19 @@ func unsupported(l library, c mpi.Constant, got int64) bool {
 // unlisted are names that look like constants and are none that a parameter
 // can hold, or that a library has beyond the standard.
 var unlisted = regexp.MustCompile(strings.Join([]string{
-	`^MPI_(VERSION|SUBVERSION|Fint|(PROTO_H_)?INCLUDED|FILE_DEFINED|ABI_\w+)$`,
+	`^MPI_(VERSION|SUBVERSION|Fint|(PROTO_H_)?INCLUDED|H_ABI|FILE_DEFINED|ABI_\w+)$`,
 	`^MPI_AINT_FMT_\w+$`,
 	`_T$`,               // MPICH numbers its functions
 	`_FN(_NULL)?(_C)?$`, // predefined functions
 	`^MPI_(BOTTOM|IN_PLACE|ARGVS?_NULL|BUFFER_AUTOMATIC|UNWEIGHTED|WEIGHTS_EMPTY)$`, // see Layout
 	`^MPI_(STATUS|STATUSES|ERRCODES)_IGNORE$`,
 	`^MPI_F_(STATUS_SIZE|SOURCE|TAG|ERROR)$`,
+	`^MPI_F(08)?_STATUS(ES)?_IGNORE$`,
 	`^MPI_T_(\w+_)?(NULL|ALL_HANDLES)$`, // tool objects are opaque
 	`^MPI_T_\w+_INVALID$`,               // MPICH's zeroes of its enums
 	`^MPI_ATTR_PREDEFINED_KEY_MAX$`,
+	`^MPI_FT$`,           // see constants.txt
+	`^MPI_INFO_KEY_\w+$`, // strings
 }, "|"))
 
 var enumerator = regexp.MustCompile(`\b(MPI_(?:T_)?[A-Z0-9][A-Z0-9_]*)\s*(?:=\s*[-\w]+\s*)?[,}]`)

@@ -10,27 +10,24 @@ import (
 	"testing"
 
 	"spoor/mpi"
+	"spoor/test/mpis"
 )
 
 // A library is an installed MPI.
 type library struct {
 	flavour mpi.Flavour
-	cc      string
+	*mpis.MPI
 }
 
 func libraries(t *testing.T) []library {
 	t.Helper()
 	var list []library
-	for _, l := range []library{{mpi.MPICH, "mpicc.mpich"}, {mpi.OpenMPI, "mpicc.openmpi"}, {mpi.ABI, "mpicc_abi"}} {
-		if _, err := exec.LookPath(l.cc); err == nil {
-			list = append(list, l)
+	for _, m := range mpis.Need(t) {
+		flavour, _ := mpi.FlavourNamed(m.Family)
+		if m.Standard() {
+			flavour = mpi.ABI
 		}
-	}
-	if len(list) == 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no MPI is installed, and CI must have one")
-		}
-		t.Skip("no MPI is installed")
+		list = append(list, library{flavour, m})
 	}
 	return list
 }
@@ -38,7 +35,7 @@ func libraries(t *testing.T) []library {
 // each runs a test for every installed MPI.
 func each(t *testing.T, test func(t *testing.T, l library)) {
 	for _, l := range libraries(t) {
-		t.Run(l.flavour.String(), func(t *testing.T) { test(t, l) })
+		t.Run(l.Name, func(t *testing.T) { test(t, l) })
 	}
 }
 
@@ -59,9 +56,11 @@ func (l library) run(t *testing.T, source string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "probe")
 	l.compile(t, source, "-o", bin)
-	out, err := exec.Command(bin).Output()
+	c := exec.Command(bin)
+	c.Env = l.Environ()
+	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("%s: probe: %v", l.cc, err)
+		t.Fatalf("%s: probe: %v", l.CC, err)
 	}
 	return string(out)
 }
@@ -72,14 +71,14 @@ func (l library) compile(t *testing.T, source string, args ...string) string {
 	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(l.cc, append([]string{"-w", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", file}, args...)...)
+	cmd := exec.Command(l.CC, append([]string{"-w", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", file}, args...)...)
 	var stderr []byte
 	out, err := cmd.Output()
 	if e, ok := err.(*exec.ExitError); ok {
 		stderr = e.Stderr
 	}
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", l.cc, err, stderr)
+		t.Fatalf("%s: %v\n%s", l.CC, err, stderr)
 	}
 	return string(out)
 }

@@ -77,7 +77,7 @@ var bases = map[mpi.Kind][]string{
 	mpi.KindEvent: {"MPI_T_event_instance"}, mpi.KindEventReg: {"MPI_T_event_registration"}, mpi.KindEnum: {"MPI_T_enum"},
 	mpi.KindToolObj: {"void"}, mpi.KindBuffer: {"void"}, mpi.KindPointer: {"void"}, mpi.KindPointerOut: {"void"},
 	mpi.KindString: {"char"}, mpi.KindStatus: {"MPI_Status"}, mpi.KindCStatus: {"MPI_Status"},
-	mpi.KindF08Status: {"MPI_F08_status"}, mpi.KindArgc: {"int"}, mpi.KindArgv: {"char"}, mpi.KindVarargs: {"..."},
+	mpi.KindF08Status: {"MPI_F08_status", "MPI_F08_Status"}, mpi.KindArgc: {"int"}, mpi.KindArgv: {"char"}, mpi.KindVarargs: {"..."},
 }
 
 var callback = regexp.MustCompile(`^MPI_\w+_(function(_c)?|fn)$`)
@@ -139,6 +139,14 @@ func depthOf(p *mpi.Param) []int {
 	return []int{depth}
 }
 
+// Where a header is wrong.
+var headerErrors = map[string]string{
+	"mpich-abi MPI_Psend_init":   "the header of MPICH 5.0 says int count; its library takes an MPI_Count, as the standard says",
+	"mpich-abi MPI_Precv_init":   "as MPI_Psend_init",
+	"mpich-abi MPI_Psend_init_c": "in no library",
+	"mpich-abi MPI_Precv_init_c": "in no library",
+}
+
 func TestPrototypes(t *testing.T) {
 	each(t, func(t *testing.T, l library) {
 		header := prototypes(l.preprocess(t))
@@ -147,6 +155,9 @@ func TestPrototypes(t *testing.T) {
 		}
 		for name, proto := range header {
 			call, ok := mpi.Lookup(name)
+			if headerErrors[l.Name+" "+name] != "" {
+				continue
+			}
 			if !ok {
 				t.Errorf("calls.txt lacks %s", name)
 				continue

@@ -41,6 +41,9 @@ func ByName(name string) (App, bool) {
 	return App{}, false
 }
 
+// RunsOn reports whether an MPI has the program's language.
+func (a App) RunsOn(m *mpis.MPI) bool { return m.Fort != "" || filepath.Ext(a.Source) == ".c" }
+
 // Build compiles the program for an MPI into a directory and returns its path.
 func (a App) Build(m *mpis.MPI, dir string) (string, error) {
 	out := filepath.Join(dir, a.Name)

@@ -1,0 +1,68 @@
+package trace
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+	"testing"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/mpi"
+)
+
+// Traces of format 2 hold some constants under the numbers of a draft of the standard.
+func TestFormerConstants(t *testing.T) {
+	handler, _ := mpi.Lookup("MPI_Comm_set_errhandler")
+	send, _ := mpi.Lookup("MPI_Send")
+	var terms List
+	b := grammar.NewBuilder()
+	for i, vals := range [][]int64{{0, 257, 0x142}, {0, 0, 0, 4, 0x2c3, 1, 7, 257}} {
+		term := Terminal{Call: []uint16{handler.ID, send.ID}[i], Times: Times{Duration: stat(1, 5, 5, 5)}}
+		for _, v := range vals {
+			term.Vals = append(term.Vals, column.Of(v))
+		}
+		terms = append(terms, term)
+		b.Append(uint32(i))
+	}
+	class := Class{Ranks: column.Of(0), Terminals: terms, Streams: []*grammar.Grammar{b.Grammar()}}
+	c := &Content{Ranks: 1, Classes: []Class{class}, Meta: map[string]string{}}
+	c.Processes.Append(Process{Host: "n0", PID: 100, End: "finished", Threads: 1, SpanNs: 1e9, Calls: 2})
+	file, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, want := range map[byte][]string{
+		2: {"errhandler=MPI_ERRORS_RETURN", "datatype=MPI_CHARACTER"},
+		3: {"errhandler=MPI_ERRORS_ABORT"},
+	} {
+		text, err := dump(mustOpen(t, ofVersion(file, v)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("version %d: no %s in\n%s", v, w, text)
+			}
+		}
+	}
+}
+
+func mustOpen(t *testing.T, file []byte) *Reader {
+	t.Helper()
+	r, err := open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// ofVersion returns a file that says it is of another version.
+func ofVersion(file []byte, version byte) []byte {
+	file = append([]byte(nil), file...)
+	file[len(magic)] = version
+	head := file[len(magic) : headerSize-4]
+	dir := file[headerSize : headerSize+binary.LittleEndian.Uint32(head[4:])]
+	binary.LittleEndian.PutUint32(file[headerSize-4:], crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, dir))
+	return file
+}
