@@ -1,11 +1,11 @@
 package merge
 
 import (
+	"math/bits"
 	"slices"
 
 	"spoor/internal/column"
 	"spoor/internal/grammar"
-	"spoor/internal/wire"
 	"spoor/mpi"
 	"spoor/trace"
 )
@@ -25,68 +25,56 @@ type family struct {
 	by        [][]column.Column // by step, by value
 }
 
-// families returns the families with enough terminals for a lane.
+// families returns the families with enough terminals for a lane. There may be a
+// million terminals in as many families, so that no more than numbers are kept of each
+// until they are known.
 func (c *class) families(sh *shape) []*family {
 	inLane := make([]bool, len(sh.skeletons))
 	for _, l := range sh.lanes {
 		inLane[l.terminal] = true
 	}
 	// Most have too few terminals to begin with.
-	members := make([]int, len(sh.skeletons))
+	members := make([]int32, len(sh.skeletons))
+	most := int32(0)
 	for t, first := range sh.like {
 		if !inLane[t] {
 			members[first]++
+			most = max(most, members[first])
 		}
 	}
-	functions := make(map[uint16]*trace.Function)
-	by := make(map[string]*family)
-	var list []*family
-	var key []byte
-	var vals []int64
+	if most < minLaned {
+		return nil
+	}
+	k := kinship{c: c, sh: sh, of: make([]int32, len(sh.skeletons)), moves: make(map[int]*moves)}
 	for t, first := range sh.like {
+		k.of[t] = -1
 		if members[first] < minLaned || inLane[t] {
 			continue
 		}
-		k := &sh.skeletons[t]
-		f := functions[k.call]
-		if f == nil {
-			call, ok := mpi.ByID(k.call)
-			if !ok {
-				return nil
-			}
-			made := trace.FunctionOf(call)
-			f = &made
-			functions[k.call] = f
+		m, ok := k.movable(t)
+		if !ok {
+			return nil
 		}
-		vals = vals[:0]
-		for i := range k.width {
-			vals = append(vals, c.values.cols[c.values.nums[sh.at(t, i)]].At(0))
+		if len(m.list) > 0 {
+			k.add(t, m)
 		}
-		movable := trace.Movable(f, vals)
-		if len(movable) == 0 {
+	}
+	large := make([]*family, len(k.first))
+	var list []*family
+	for t, n := range k.of {
+		if n < 0 || k.members[n] < minLaned {
 			continue
 		}
-		key = wire.AppendUvarint(key[:0], uint64(first))
-		next := 0 // of movable, which is sorted
-		for i := range k.width {
-			if next < len(movable) && movable[next] == i {
-				key = wire.AppendUvarint(key, uint64(i)) // which these are is told by values, so perhaps not the same everywhere
-				next++
-				continue
-			}
-			key = wire.AppendUint32(key, c.values.nums[sh.at(t, i)])
-		}
-		x := by[string(key)]
+		x := large[n]
 		if x == nil {
-			x = &family{}
-			by[string(key)] = x
+			x = &family{function: k.moves[sh.like[t]].function}
+			large[n] = x
 			list = append(list, x)
-			x.function = f
 		}
 		x.terminals = append(x.terminals, t)
 	}
 	return slices.DeleteFunc(list, func(x *family) bool {
-		if len(x.terminals) < minLaned || !c.alike(sh, x.terminals[0], x.function) {
+		if !c.alike(sh, x.terminals[0], x.function) {
 			return true
 		}
 		for i := range sh.skeletons[x.terminals[0]].width {
@@ -97,6 +85,136 @@ func (c *class) families(sh *shape) []*family {
 		}
 		return len(x.values) == 0
 	})
+}
+
+// kinship puts terminals into families.
+type kinship struct {
+	c       *class
+	sh      *shape
+	moves   map[int]*moves // by first terminal of a skeleton
+	of      []int32        // by terminal: its family, -1 for none
+	first   []int32        // by family: its first terminal
+	members []int32        // by family
+	slots   []uint32       // open addressing: 1 + family
+	vals    []int64
+}
+
+// moves is which values of a terminal may be in a lane, and what that follows from: it
+// is the same of most terminals with one skeleton.
+type moves struct {
+	function        *trace.Function
+	list            []int // rising
+	forms, segments []int
+	vals            []int64 // what it was found out of; nil: nothing so far
+}
+
+// fits reports whether the same values of a signature may move.
+func (m *moves) fits(vals []int64) bool {
+	if m.vals == nil {
+		return false
+	}
+	for _, i := range m.forms {
+		if vals[i] != m.vals[i] {
+			return false
+		}
+	}
+	for _, i := range m.segments {
+		if (vals[i]^m.vals[i])&7 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// movable returns which values of a terminal may move; false if nobody knows its function.
+func (k *kinship) movable(t int) (*moves, bool) {
+	s := &k.sh.skeletons[t]
+	m := k.moves[k.sh.like[t]]
+	if m == nil {
+		call, ok := mpi.ByID(s.call)
+		if !ok {
+			return nil, false
+		}
+		f := trace.FunctionOf(call)
+		m = &moves{function: &f}
+		k.moves[k.sh.like[t]] = m
+	}
+	k.vals = k.vals[:0]
+	for i := range s.width {
+		k.vals = append(k.vals, k.c.values.cols[k.c.values.nums[k.sh.at(t, i)]].At(0))
+	}
+	if !m.fits(k.vals) {
+		// Without forms, the function has nothing that moves, or the values don't fit it.
+		m.list, m.forms, m.segments = trace.MovableBy(m.function, k.vals)
+		if m.vals = append(m.vals[:0], k.vals...); len(m.forms) == 0 {
+			m.vals = nil
+		}
+	}
+	return m, true
+}
+
+// add puts a terminal into the family of those that differ from it in nothing but
+// values that may move.
+func (k *kinship) add(t int, m *moves) {
+	if 2*len(k.first) >= len(k.slots) {
+		k.grow()
+	}
+	at := k.slot(t, m.list)
+	n := k.slots[at]
+	if n == 0 {
+		k.first, k.members = append(k.first, int32(t)), append(k.members, 0)
+		n = uint32(len(k.first))
+		k.slots[at] = n
+	}
+	k.of[t] = int32(n - 1)
+	k.members[n-1]++
+}
+
+// slot returns where the number of a terminal's family is, or would be.
+func (k *kinship) slot(t int, movable []int) uint64 {
+	const factor = 0x9fb21c651e98df25
+	h := uint64(k.sh.like[t]+1) * factor
+	next := 0
+	for i := range k.sh.skeletons[t].width {
+		v := uint64(i) << 32 // which these are is told by values, so perhaps not the same everywhere
+		if next < len(movable) && movable[next] == i {
+			next++
+		} else {
+			v = uint64(k.c.values.nums[k.sh.at(t, i)]) + 1
+		}
+		h = (bits.RotateLeft64(h, 25) ^ v) * factor
+	}
+	mask := uint64(len(k.slots) - 1)
+	at := h >> 20 & mask
+	for k.slots[at] > 0 && !k.kin(t, int(k.first[k.slots[at]-1]), movable) {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+// kin reports whether two terminals differ in nothing but values that may move.
+func (k *kinship) kin(t, first int, movable []int) bool {
+	if k.sh.like[t] != k.sh.like[first] {
+		return false
+	}
+	next := 0
+	for i := range k.sh.skeletons[t].width {
+		if next < len(movable) && movable[next] == i {
+			next++
+		} else if k.c.values.nums[k.sh.at(t, i)] != k.c.values.nums[k.sh.at(first, i)] {
+			return false
+		}
+	}
+	// What tells which values move is the same, so these are.
+	return true
+}
+
+func (k *kinship) grow() {
+	k.slots = make([]uint32, max(64, 2*len(k.slots)))
+	for n, t := range k.first {
+		m, _ := k.movable(int(t))
+		k.slots[k.slot(int(t), m.list)] = uint32(n) + 1
+	}
 }
 
 // alike reports whether the same values of a terminal may move on all ranks: what

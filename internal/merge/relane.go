@@ -6,6 +6,7 @@ import (
 	"spoor/internal/prefix"
 	"spoor/internal/signature"
 	"spoor/internal/track"
+	"spoor/internal/wire"
 )
 
 const (
@@ -56,6 +57,8 @@ type relaning struct {
 	calls   [][]uint64         // by stream, by terminal
 	list    []*family
 	work    int
+	id      []byte  // of the step at hand
+	moved   []moved // by it
 }
 
 // A follower goes through the calls of a family in order and tells the steps between
@@ -63,10 +66,9 @@ type relaning struct {
 type follower struct {
 	*family
 	begun bool
-	last  uint32 // terminal of the call before
-	order *grammar.Builder
-	pairs map[[2]uint32]uint32 // steps by the terminals at both ends
-	kinds map[string]uint32    // steps by what they add
+	last  uint32            // terminal of the call before
+	order []uint32          // of the steps: nothing is made of them until all are there
+	kinds map[string]uint32 // steps by what they add
 }
 
 // follow finds the steps of families, of all in a walk through each stream, and keeps
@@ -79,7 +81,7 @@ func (r *relaning) follow(list []*family) {
 			continue
 		}
 		left -= f.calls
-		x := &follower{family: f, order: grammar.NewBuilder(), pairs: make(map[[2]uint32]uint32), kinds: make(map[string]uint32)}
+		x := &follower{family: f}
 		for _, t := range f.terminals {
 			of[t] = x
 		}
@@ -95,13 +97,17 @@ func (r *relaning) follow(list []*family) {
 		for k := range sums.Total() {
 			_, t := sums.Nth(k)
 			if x := of[t]; !out[x] && !r.next(x, t) {
-				out[x] = true
+				out[x], x.order, x.kinds, x.by = true, nil, nil, nil
 			}
 		}
 	}
 	for _, f := range list {
 		if x := of[f.terminals[0]]; x != nil && !out[x] {
-			f.steps = x.order.Grammar()
+			order := grammar.NewBuilder()
+			for _, n := range x.order {
+				order.Append(n)
+			}
+			f.steps = order.Grammar()
 			r.list = append(r.list, f)
 		}
 	}
@@ -135,44 +141,43 @@ func (r *relaning) next(x *follower, t uint32) bool {
 		x.begun, x.first = true, int(t)
 		return true
 	}
-	n, known := x.pairs[[2]uint32{last, t}]
+	if !r.step(x.family, last, t) {
+		return false
+	}
+	n, known := x.kinds[string(r.id)]
 	if !known {
-		step, id, ok := r.step(x.family, last, t)
-		if !ok {
+		// Values in no order are no lane.
+		if n = uint32(len(x.kinds)); 2*uint64(n+1) > x.calls {
 			return false
 		}
-		if n, known = x.kinds[id]; !known {
-			// Values in no order are no lane.
-			if n = uint32(len(x.kinds)); 2*uint64(n+1) > x.calls {
-				return false
-			}
-			x.kinds[id] = n
-			x.by = append(x.by, step)
+		if x.kinds == nil {
+			x.kinds = make(map[string]uint32)
 		}
-		x.pairs[[2]uint32{last, t}] = n
+		x.kinds[string(r.id)] = n
+		x.by = append(x.by, r.columns())
 	}
-	x.order.Append(n)
+	x.order = append(x.order, n)
 	return true
 }
 
-// step returns what the values of a family move by from one terminal to another, and
-// what tells that from other steps.
-func (r *relaning) step(f *family, from, to uint32) (step []column.Column, id string, ok bool) {
-	var b []byte
+// step finds what the values of a family move by from one terminal to another, and
+// what tells that from other steps; false if it is another on too many ranks.
+func (r *relaning) step(f *family, from, to uint32) bool {
+	r.id, r.moved = r.id[:0], r.moved[:0]
 	for _, i := range f.values {
 		x := &r.c.values.cols[r.c.values.nums[r.sh.at(int(from), i)]]
 		y := &r.c.values.cols[r.c.values.nums[r.sh.at(int(to), i)]]
 		v, constant := x.Same()
 		w, both := y.Same()
 		var d column.Column
+		by := int64(uint64(w) - uint64(v))
 		if both = both && constant; both {
 			r.work--
-			d = column.Constant(int64(uint64(w)-uint64(v)), x.Len())
 		} else {
 			r.work -= x.Len()
 		}
 		if r.work < 0 {
-			return nil, "", false
+			return false
 		}
 		if !both {
 			below := x.Values()
@@ -181,14 +186,35 @@ func (r *relaning) step(f *family, from, to uint32) (step []column.Column, id st
 				d.Append(int64(uint64(w) - uint64(below[at])))
 				at++
 			}
+			by, both = d.Same()
 		}
 		if len(d.Runs()) > maxStepRuns {
-			return nil, "", false
+			return false
 		}
-		step = append(step, d)
-		b = d.AppendRuns(b)
+		if r.moved = append(r.moved, moved{by, d}); both {
+			r.id = wire.AppendVarint(append(r.id, 0), by)
+		} else {
+			r.id = d.AppendRuns(append(r.id, 1))
+		}
 	}
-	return step, string(b), true
+	return true
+}
+
+// A moved value is what a step adds: the same on all ranks if the column is empty.
+type moved struct {
+	by int64
+	on column.Column
+}
+
+// columns returns what the step that was found last adds.
+func (r *relaning) columns() []column.Column {
+	list := make([]column.Column, len(r.moved))
+	for i, m := range r.moved {
+		if list[i] = m.on; m.on.Len() == 0 {
+			list[i] = column.Constant(m.by, r.c.ranks.Len())
+		}
+	}
+	return list
 }
 
 // run writes the class with the lanes.
