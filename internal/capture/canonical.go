@@ -18,38 +18,57 @@ func (c *Capture) canonical(p *program, vals []int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]int64, len(order))
-	for i, from := range order {
-		out[i] = vals[from]
+	return inOrder(make([]int64, 0, len(order)), vals, order), nil
+}
+
+// inOrder appends values in an order.
+func inOrder(out, vals []int64, order []int) []int64 {
+	for _, from := range order {
+		out = append(out, vals[from])
 	}
-	return out, nil
+	return out
+}
+
+// An ordering is room for what order goes by.
+type ordering struct {
+	out      []int
+	ins, end []span
 }
 
 // order tells which of the values as recorded stands at each place of a signature.
 func (c *Capture) order(p *program, vals []int64) ([]int, error) {
+	var o ordering
+	return c.orderIn(&o, p, vals)
+}
+
+// orderIn does the same in room that is used again.
+func (c *Capture) orderIn(o *ordering, p *program, vals []int64) ([]int, error) {
 	if len(vals) == 0 {
 		return nil, errValues
 	}
-	out := make([]int, 1, len(vals))
+	out := append(o.out[:0], 0)
 	add := func(part span) {
 		for i := part.from; i < part.to; i++ {
 			out = append(out, i)
 		}
 	}
-	ins, at, err := split(p.in, vals, 1, false)
+	defer func() { o.out = out }()
+	ins, at, err := split(o.ins[:0], p.in, vals, 1, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
 	}
+	o.ins = ins
 	if at == len(vals) {
 		for _, part := range ins {
 			add(part)
 		}
 		return out, nil
 	}
-	outs, at, err := split(p.out, vals, at, vals[0] == c.inStatus)
+	outs, at, err := split(o.end[:0], p.out, vals, at, vals[0] == c.inStatus)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
 	}
+	o.end = outs
 	if p.returns() {
 		add(outs[0])
 		outs = outs[1:]
@@ -74,9 +93,9 @@ func (c *Capture) order(p *program, vals []int64) ([]int, error) {
 
 type span struct{ from, to int }
 
-// split cuts values from a place on into the parts that steps made, and returns
-// where they end. Statuses hold error codes if failures is set.
-func split(steps []step, vals []int64, at int, failures bool) (parts []span, end int, err error) {
+// split cuts values from a place on into the parts that steps made, which it appends to
+// a list, and returns where they end. Statuses hold error codes if failures is set.
+func split(parts []span, steps []step, vals []int64, at int, failures bool) (_ []span, end int, err error) {
 	for i := range steps {
 		n, err := width(&steps[i], steps[i].code, vals[at:], failures)
 		if err != nil || n > len(vals)-at {

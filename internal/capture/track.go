@@ -49,12 +49,21 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}
+	t.Sigs, t.Times = make([]signature.Signature, 0, len(order)), make([]track.Times, 0, len(order))
+	var o ordering
+	var room []int64 // for the values of many signatures
 	for i, n := range order {
 		k := c.sigs.Key(n)
-		vals, err := c.canonical(c.program(k.Call()), k.Values())
+		places, err := c.orderIn(&o, c.program(k.Call()), k.Values())
 		if err != nil {
 			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 		}
+		if len(places) > cap(room)-len(room) {
+			room = make([]int64, 0, max(len(places), min(valuesRoom, len(places)*(len(order)-i))))
+		}
+		from := len(room)
+		room = inOrder(room, k.Values(), places)
+		vals := room[from:len(room):len(room)]
 		if l := c.sigs.Lane(n); l != nil {
 			lane, err := c.lane(l, folding.Sequence(&c.sigs, n), k, vals)
 			if err != nil {
@@ -78,6 +87,9 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	t.Process = c.process(end)
 	return t, nil
 }
+
+// valuesRoom is for how many values of signatures room is made at once.
+const valuesRoom = 1 << 12
 
 // lane returns a lane of the track and puts the values of its first call into the
 // signature's, which are in canonical order.

@@ -114,14 +114,10 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		c.counts = append(c.counts, column.Of(n))
 	}
 	inside := int64(0)
-	vals := make([]int64, sh.width)
-	for i := range tr.Sigs {
-		for k, v := range tr.Sigs[i].Vals {
-			vals[sh.at(i, k)] = v
-		}
+	for i := range tr.Times {
 		inside += int64(tr.Times[i].Duration.Sum)
 	}
-	c.values = single(vals)
+	c.values = single(tr, sh)
 	c.leafSteps(tr)
 	c.leafTimes(tr, rank)
 	c.leafHists(tr)

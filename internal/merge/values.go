@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"spoor/internal/column"
+	"spoor/internal/track"
 	"spoor/internal/wire"
 )
 
@@ -65,20 +66,32 @@ func layoutOf(skeletons []skeleton, like []int) layout {
 // at returns the place of a value of a terminal.
 func (l *layout) at(terminal, value int) int { return l.start[terminal] + value*l.step[terminal] }
 
-// single returns the values of one rank, given by place.
-func single(vals []int64) values {
-	v := values{nums: make([]uint32, len(vals))}
+// single returns the values of one rank.
+func single(tr *track.Track, sh *shape) values {
+	v := values{nums: make([]uint32, sh.width)}
 	var known pairing
 	known.reset()
 	var list []int64
-	for i, x := range vals {
-		n, ok := known.number(uint32(x>>32), uint32(x))
-		if !ok {
-			list = append(list, x)
+	for i := range tr.Sigs {
+		for k, x := range tr.Sigs[i].Vals {
+			n, ok := known.number(uint32(x>>32), uint32(x))
+			if !ok {
+				list = append(list, x)
+			}
+			v.nums[sh.at(i, k)] = n
 		}
-		v.nums[i] = n
 	}
-	v.cols = column.Each(list)
+	// Now numbers in the order of their first use.
+	const none = ^uint32(0)
+	number, ordered := slices.Repeat([]uint32{none}, len(list)), make([]int64, 0, len(list))
+	for i, n := range v.nums {
+		if number[n] == none {
+			number[n] = uint32(len(ordered))
+			ordered = append(ordered, list[n])
+		}
+		v.nums[i] = number[n]
+	}
+	v.cols = column.Each(ordered)
 	return v
 }
 

@@ -107,6 +107,11 @@ func (s *Stat) SetDeviation(d float64) { s.Squares = squares(s.Count, s.Sum, d*d
 // Scale returns the summary in another unit, f of which make one of the old.
 func (s Stat) Scale(f float64) Stat {
 	to := func(v uint64) uint64 { return uint64(float64(v)*f + 0.5) }
+	if s.Count == 1 {
+		s.Sum, s.Min, s.Max = to(s.Sum), to(s.Min), to(s.Max)
+		s.Squares.Hi, s.Squares.Lo = bits.Mul64(s.Sum, s.Sum)
+		return s
+	}
 	variance := s.Variance() * f * f
 	s.Sum, s.Min, s.Max = to(s.Sum), to(s.Min), to(s.Max)
 	s.Squares = squares(s.Count, s.Sum, variance)
