@@ -28,13 +28,17 @@ func (r *recorder) finish() error {
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 	}
 	own, trouble := r.track()
+	timed := own
+	if own != nil && own.Log == nil {
+		timed = nil // the merge is through with it at once, and it may be large
+	}
 	s, g, err := merge.MergeFirst(r.host, own)
 	if err != nil {
 		return errors.Join(trouble, err)
 	}
 	var series *trace.Series
 	if g.Needed() {
-		if series, err = r.gather(g, own); err != nil {
+		if series, err = r.gather(g, timed); err != nil {
 			// The rest of the trace is whole.
 			fmt.Fprintf(os.Stderr, "spoor: rank %d: the times of its calls are lost: %v\n", r.host.Rank(), err)
 		}
@@ -56,8 +60,21 @@ func (r *recorder) track() (*track.Track, error) {
 		return nil, err
 	}
 	r.capture.Calibrate(r.host.clockPair())
-	return r.capture.Track(track.Finished)
+	// What is large must not be in memory twice. Should the merge fail, it is in the
+	// process directory.
+	large := r.capture.Held() > muchHeld
+	if large {
+		r.capture.Checkpoint()
+	}
+	t, err := r.capture.Track(track.Finished)
+	if large && err == nil {
+		r.capture.Release()
+	}
+	return t, err
 }
+
+// muchHeld is how many bytes a capture may hold on to while ranks are merged.
+const muchHeld = 4 << 20
 
 // write makes the trace file. SPOOR_OUT names it; a file that is there is kept
 // unless SPOOR_FORCE is 1.

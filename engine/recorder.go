@@ -33,15 +33,19 @@ type place struct {
 	capacity uint64
 }
 
+// collectAt is by how many percent the heap may grow before it is collected.
+const collectAt = 20
+
 func start(p unsafe.Pointer) (*recorder, error) {
 	h := (*C.struct_spoor_host)(p)
 	if h.abi != C.SPOOR_ENGINE_ABI || uintptr(h.size) < unsafe.Sizeof(*h) {
 		return nil, fmt.Errorf("engine: shim has interface %d, want %d", uint32(h.abi), uint32(C.SPOOR_ENGINE_ABI))
 	}
 	// The program owns the machine. One thread at a time is in here, and the
-	// heap is small: neither parallel nor lazy collection would pay.
+	// heap is small: neither parallel nor lazy collection would pay. Where it is large,
+	// hardly any of it has pointers, so that frequent collection takes little time.
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(50)
+	debug.SetGCPercent(collectAt)
 
 	r := &recorder{host: host{h}}
 	if err := r.readContext(); err != nil {
@@ -137,6 +141,7 @@ func (r *recorder) drain() error {
 
 // stop saves what a finish has not written.
 func (r *recorder) stop() error {
+	defer r.giveBack()
 	defer r.capture.Close()
 	defer r.capture.CloseLogs()
 	if r.done {
@@ -148,3 +153,15 @@ func (r *recorder) stop() error {
 	r.capture.Checkpoint()
 	return nil
 }
+
+// giveBack gives memory back to the system: the program may go on for long.
+func (r *recorder) giveBack() {
+	r.capture = nil
+	var m runtime.MemStats
+	if runtime.ReadMemStats(&m); m.HeapSys-m.HeapReleased > muchHeap {
+		debug.FreeOSMemory()
+	}
+}
+
+// muchHeap is how many bytes are worth the time that it takes.
+const muchHeap = 16 << 20

@@ -86,8 +86,12 @@ type section struct {
 func (s *section) name() string { return sectionNames[s.id] }
 
 // mixedUpTo is how many bytes mixing makes shorter than zstd does, for all that is known: there
-// zstd's tables, which are as large whatever the data, are spared.
-const mixedUpTo = 1 << 14
+// zstd's tables, which are as large whatever the data, are spared. So they are where there
+// are more, but not the same again and again.
+const (
+	mixedUpTo  = 1 << 14
+	repetitive = 16
+)
 
 // pack compresses a section in the way that makes it shortest.
 func pack(id int, raw []byte) (stored []byte, codec byte) {
@@ -100,13 +104,14 @@ func pack(id int, raw []byte) (stored []byte, codec byte) {
 			return stored, codec // no other way gets there
 		}
 	}
-	if len(raw) > mixedUpTo {
-		if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
-			stored, codec = frame, codecZstd
-		}
-	}
 	if frame, ok := wire.Mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, codecMixed
+		if len(raw) <= mixedUpTo || len(frame) > len(raw)/repetitive {
+			return stored, codec
+		}
+	}
+	if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
+		stored, codec = frame, codecZstd
 	}
 	return stored, codec
 }

@@ -78,6 +78,7 @@ type Capture struct {
 	attached attached
 	lives    lives
 
+	released  bool // see Release
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
 	first     uint64 // ticks of the first call; 0: none yet

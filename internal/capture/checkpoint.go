@@ -36,6 +36,7 @@ const (
 	headBytes  = 24
 	tailBytes  = 4
 
+	muchBuffer = 1 << 20   // of which no memory is kept for the next checkpoint
 	smallState = 64 << 10  // states up to this size are written anew each time
 	smallHists = 64 << 10  // and up to so much more of histograms
 	fewChunks  = 256 << 10 // chunks up to this size are no reason for a new state
@@ -83,7 +84,7 @@ func (c *Capture) keep() {
 // Checkpoint saves the state, if it can, and lets the rings be overwritten up
 // to it.
 func (c *Capture) Checkpoint() {
-	if c.cfg.Dir == "" {
+	if c.cfg.Dir == "" || c.released {
 		return
 	}
 	k := &c.checkpoints
@@ -102,6 +103,9 @@ func (c *Capture) Checkpoint() {
 		// The disk is full, say. That is no reason to stop recording: go on
 		// without, and leave nothing that would pass for this run's state.
 		c.giveUp()
+	}
+	if cap(k.buffer) > muchBuffer {
+		k.buffer = nil
 	}
 	k.keys, k.lives = c.sigs.Len(), len(c.lives.list)
 	k.times, k.values, k.steps.B = k.times[:0], k.values[:0], k.steps.B[:0]

@@ -10,6 +10,9 @@ import (
 
 // Drain reads all records that were complete when it began.
 func (c *Capture) Drain() error {
+	if c.released {
+		return nil
+	}
 	c.modules.Allow()
 	var err error
 	if len(c.streams) == 1 {

@@ -268,3 +268,48 @@ func TestCheckpointsFail(t *testing.T) {
 		t.Errorf("%d calls, want 41", n)
 	}
 }
+
+// What a capture gave up is in the process directory, for the case that nobody gets the
+// track that was made of it.
+func TestRelease(t *testing.T) {
+	dir := t.TempDir()
+	cfg := testConfig()
+	cfg.Dir = dir
+	s := newSynth(t, 0, 1<<16)
+	c := attach(t, cfg, s)
+	defer c.Close()
+	const calls = 3000
+	for i := range calls {
+		s.enter("MPI_Send", cat(buffer(stackBuf), i*i%997, typeInt, 1, i, commWorld)...)
+		s.leave("MPI_Send")
+		if i%100 == 99 {
+			if err := c.Drain(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	held := c.Held()
+	c.Checkpoint()
+	want, err := c.Track(track.Finished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Release()
+	if left := c.Held(); 10*left > held {
+		t.Errorf("%d bytes held, %d before", left, held)
+	}
+	s.enter("MPI_Barrier", commWorld) // its record stays in the ring
+	s.leave("MPI_Barrier")
+	if err := c.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	c.Checkpoint()
+	written(t, dir, []*synth{s})
+	rest, err := Resume(dir)
+	if err != nil || rest.Damage != nil {
+		t.Fatal(err, rest.Damage)
+	}
+	if got := rest.Track; len(got.Sigs) != len(want.Sigs)+1 || got.Streams[0].Grammar.Len() != calls+1 {
+		t.Errorf("%d signatures and %d calls are left, want %d and %d", len(got.Sigs), got.Streams[0].Grammar.Len(), len(want.Sigs)+1, calls+1)
+	}
+}

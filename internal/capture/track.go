@@ -88,6 +88,25 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	return t, nil
 }
 
+// Held is about how many bytes of memory the calls take that were taken in.
+func (c *Capture) Held() int {
+	n := c.sigs.Size() + cap(c.checkpoints.buffer)
+	for _, s := range c.streams {
+		n += s.grammar.Size() + cap(s.terminals)
+	}
+	return n
+}
+
+// Release gives up what was taken in, for who has a track of it. The capture is good for
+// nothing more: records that come later stay in their rings.
+func (c *Capture) Release() {
+	c.released = true
+	c.sigs, c.hists, c.checkpoints.buffer, c.checkpoints.times = signature.Table{}, nil, nil, nil
+	for _, s := range c.streams {
+		s.grammar, s.terminals = grammar.NewBuilder(), nil
+	}
+}
+
 // valuesRoom is for how many values of signatures room is made at once.
 const valuesRoom = 1 << 12
 

@@ -19,19 +19,21 @@ const (
 	maxWindow = 8 << 20
 )
 
-// The best level takes 60 MB for tables, which a few kilobytes of data, within
-// somebody's program, aren't worth: there it gains nothing.
-const bestFrom = 32 << 10
+// The best level takes 40 MB for tables, and the time to fill them, which less data,
+// within somebody's program, aren't worth.
+const bestFrom = mixTo
 
-var encoders = [3]func() *zstd.Encoder{
-	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest) }),
-	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression) }),
-	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBestCompression) }),
+var encoders = [2]func() *zstd.Encoder{
+	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest, maxWindow) }),
+	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression, bestFrom) }),
 }
 
-func newEncoder(level zstd.EncoderLevel, more ...zstd.EOption) *zstd.Encoder {
+// best are encoders of the best level that are not in use. The collector takes them.
+var best sync.Pool
+
+func newEncoder(level zstd.EncoderLevel, window int, more ...zstd.EOption) *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, append(more, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow), zstd.WithLowerEncoderMem(true))...)
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))...)
 	if err != nil {
 		panic(err) // the options are constants
 	}
@@ -39,16 +41,20 @@ func newEncoder(level zstd.EncoderLevel, more ...zstd.EOption) *zstd.Encoder {
 }
 
 // Compress returns a zstd frame of data, or false if that is no smaller or
-// Expand would refuse it. best trades time for size.
-func Compress(data []byte, best bool) ([]byte, bool) {
-	level := 0
-	if best {
-		level = 1
-		if len(data) >= bestFrom {
-			level = 2
-		}
+// Expand would refuse it. thorough trades time for size.
+func Compress(data []byte, thorough bool) ([]byte, bool) {
+	switch {
+	case !thorough:
+		return compress(encoders[0](), data)
+	case len(data) < bestFrom:
+		return compress(encoders[1](), data)
 	}
-	return compress(encoders[level](), data)
+	e, _ := best.Get().(*zstd.Encoder)
+	if e == nil {
+		e = newEncoder(zstd.SpeedBestCompression, maxWindow)
+	}
+	defer best.Put(e)
+	return compress(e, data)
 }
 
 // Packed returns about how long data get when compressed.
@@ -116,6 +122,9 @@ type Dictionary struct {
 	encoder func() *zstd.Encoder
 }
 
+// dictionaryWindow is how far back frames with a dictionary refer. An encoder holds as much.
+const dictionaryWindow = 1 << 17
+
 // dictionaryID is what frames that need a dictionary carry.
 const dictionaryID = 1
 
@@ -123,7 +132,7 @@ const dictionaryID = 1
 func NewDictionary(content []byte) *Dictionary {
 	return &Dictionary{content, sync.OnceValue(func() *zstd.Encoder {
 		// Better levels clear and copy tables of 8 MB and more, to save a dozen bytes.
-		return newEncoder(zstd.SpeedFastest, zstd.WithEncoderDictRaw(dictionaryID, content))
+		return newEncoder(zstd.SpeedFastest, dictionaryWindow, zstd.WithEncoderDictRaw(dictionaryID, content))
 	})}
 }
 
