@@ -147,6 +147,13 @@ func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool 
 	return true
 }
 
+// One list of all values pays where these are arrays. Where many signatures are short, it
+// would take more memory than all else.
+const (
+	longSignature = 64
+	manyValues    = 1 << 18
+)
+
 // encode returns kinds and coefficients in the better of the two orders. One
 // list has to be much shorter to be better: the lists of many similar groups are
 // compressed once more, and better than sequences.
@@ -163,6 +170,9 @@ func (g *group) encode() (kinds, coefficients []byte) {
 		}
 		kinds = list.AppendKinds(kinds)
 		coefficients = list.AppendCoefficients(coefficients)
+	}
+	if g.width < longSignature && n*g.width > manyValues {
+		return kinds, coefficients
 	}
 	list.Reset()
 	for at := 0; at < len(g.keys); {

@@ -225,7 +225,8 @@ func (c *Capture) Calls() uint64 {
 	c.settleTimes()
 	var n uint64
 	for i := range c.sigs.Len() {
-		n += c.sigs.Times(uint32(i)).Duration.Count
+		duration, _ := c.sigs.TimesOf(uint32(i))
+		n += duration.Count
 	}
 	return n
 }

@@ -73,12 +73,13 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 			t.Lanes = append(t.Lanes, lane)
 		}
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
-		times := *c.sigs.Times(n)
+		duration, gap := c.sigs.TimesOf(n)
 		for _, m := range folding.From(n) {
-			times.Duration.Merge(c.sigs.Times(m).Duration)
-			times.Gap.Merge(c.sigs.Times(m).Gap)
+			d, g := c.sigs.TimesOf(m)
+			duration.Merge(d)
+			gap.Merge(g)
 		}
-		t.Times = append(t.Times, track.Times{Duration: c.ns(times.Duration), Gap: c.ns(times.Gap)})
+		t.Times = append(t.Times, track.Times{Duration: c.ns(duration), Gap: c.ns(gap)})
 	}
 	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
 	t.Log = c.trackLog()

@@ -74,7 +74,7 @@ func (t *Table) Lanes() int { return len(t.lanes.list) }
 // none that is not known yet, and no lane takes it in, if thread is negative: the
 // calls of a stream come into a lane in the order of the stream.
 func (t *Table) Follow(prev uint32, thread int, k Key, may May) uint32 {
-	if g := t.Guess(prev); g < uint32(len(t.times)) {
+	if g := t.Guess(prev); g < uint32(len(t.hash)) {
 		switch i := t.lanes.laneOf[g]; {
 		case i >= 0 && thread < 0:
 		case i >= 0:
@@ -85,7 +85,7 @@ func (t *Table) Follow(prev uint32, thread int, k Key, may May) uint32 {
 				l.add(k)
 				return g
 			}
-		case i == plain && equal(t.Key(g), k):
+		case i == plain && t.is(g, k):
 			return g
 		}
 	}

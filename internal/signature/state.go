@@ -18,9 +18,10 @@ var (
 func (t *Table) Save(w *pack.Writer) {
 	t.SaveKeys(w, 0)
 	t.saveLanes(w)
-	for i := range t.times {
-		saveStat(w, &t.times[i].Duration)
-		saveStat(w, &t.times[i].Gap)
+	for n := range uint32(t.Len()) {
+		duration, gap := t.TimesOf(n)
+		saveStat(w, &duration)
+		saveStat(w, &gap)
 	}
 }
 
@@ -32,9 +33,10 @@ func (t *Table) Load(r *pack.Reader, may May) {
 	if r.Err() != nil {
 		return
 	}
-	for i := range t.times {
-		loadStat(r, &t.times[i].Duration)
-		loadStat(r, &t.times[i].Gap)
+	for n := range uint32(t.Len()) {
+		times := t.Times(n)
+		loadStat(r, &times.Duration)
+		loadStat(r, &times.Gap)
 	}
 }
 

@@ -43,12 +43,18 @@ const None = ^uint32(0)
 // In a loop that guess is right, and finding a signature's number is one
 // comparison.
 type Table struct {
+	// Of the latest signatures, from number first on; see archive.
+	first uint32
 	keys  []int64
 	start []int // of each key, and where the next one will be
+	times []Times
+
+	blocks  []*block // of the others
+	scratch Key
+
 	hash  []uint64
 	slots []uint32 // open addressing: 1 + number
 	next  []uint32 // by 1 + number of the one before
-	times []Times
 	lanes lanes
 
 	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
@@ -69,10 +75,30 @@ func (t *Times) Add(duration, gap uint64) {
 func (t *Table) Len() int { return len(t.hash) }
 
 // Key returns signature number n. The caller must not change it.
-func (t *Table) Key(n uint32) Key { return t.keys[t.start[n]:t.start[n+1]] }
+func (t *Table) Key(n uint32) Key {
+	if n < t.first {
+		return t.blocks[n/blockKeys].key(make(Key, 0, 32), n%blockKeys)
+	}
+	n -= t.first
+	return t.keys[t.start[n]:t.start[n+1]]
+}
 
-// Times returns the summaries of signature number n.
-func (t *Table) Times(n uint32) *Times { return &t.times[n] }
+// is reports whether signature number n is k.
+func (t *Table) is(n uint32, k Key) bool {
+	if n < t.first {
+		t.scratch = t.blocks[n/blockKeys].key(t.scratch[:0], n%blockKeys)
+		return equal(t.scratch, k)
+	}
+	return equal(t.Key(n), k)
+}
+
+// Times returns the summaries of signature number n, to be changed before the table is.
+func (t *Table) Times(n uint32) *Times {
+	if i := n - t.first; i < uint32(len(t.times)) {
+		return &t.times[i]
+	}
+	return t.blocks[n/blockKeys].change(n % blockKeys)
+}
 
 // Guess returns the signature that came after prev last time; it may be any
 // number below Len, or None.
@@ -86,7 +112,7 @@ func (t *Table) Guess(prev uint32) uint32 {
 // Number returns the number of a signature, a new one if it is new. prev is
 // the one before it in its stream, None if it is the first.
 func (t *Table) Number(prev uint32, k Key) uint32 {
-	if g := t.Guess(prev); g < uint32(len(t.times)) && equal(t.Key(g), k) {
+	if g := t.Guess(prev); g < uint32(len(t.hash)) && t.is(g, k) {
 		return g
 	}
 	return t.find(prev, k)
@@ -109,7 +135,7 @@ func (t *Table) lookUp(k Key, h uint64) (uint32, bool) {
 	}
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
-		if n := t.slots[i] - 1; t.hash[n] == h && equal(t.Key(n), k) {
+		if n := t.slots[i] - 1; t.hash[n] == h && t.is(n, k) {
 			return n, true
 		}
 	}
@@ -128,6 +154,9 @@ func (t *Table) insert(k Key, h uint64) uint32 {
 	for t.slots[i] != 0 {
 		i = (i + 1) & mask
 	}
+	if len(t.times) == recent {
+		t.archive()
+	}
 	n := uint32(len(t.hash))
 	t.slots[i] = n + 1
 	t.keys = append(t.keys, k...)
@@ -137,7 +166,7 @@ func (t *Table) insert(k Key, h uint64) uint32 {
 	t.times = append(t.times, Times{})
 	t.lanes.laneOf = append(t.lanes.laneOf, plain)
 	t.lanes.older = append(t.lanes.older, None)
-	if len(t.hash)*2 > len(t.slots) {
+	if 4*len(t.hash) > 3*len(t.slots) {
 		t.rehash(2 * len(t.slots))
 	}
 	return n
@@ -157,7 +186,11 @@ func (t *Table) rehash(size int) {
 
 // Size is the number of bytes the table holds.
 func (t *Table) Size() int {
-	return 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{})) + t.lanes.size()
+	n := 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{})) + t.lanes.size()
+	for _, b := range t.blocks {
+		n += b.size()
+	}
+	return n
 }
 
 func equal(a, b Key) bool {
