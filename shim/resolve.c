@@ -25,6 +25,7 @@ void *sp_real[SP_NCALLS];
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *library = RTLD_NEXT;
+static void *preferred; /* the program looks functions up in it */
 
 /* The search order's first, not the next: a program may hold the one copy of an
    object that the library too uses (a copy relocation, a Fortran common block).
@@ -133,7 +134,7 @@ static void *find_init(void)
 {
 	static const char *const names[] = {"PMPI_Init", "MPI_Init"};
 	for (int i = 0; i < 2; i++) {
-		void *init = dlsym(RTLD_NEXT, names[i]), *h = init ? NULL : find_local(names[i]);
+		void *init = dlsym(RTLD_NEXT, names[i]), *h = init ? NULL : preferred ? preferred : find_local(names[i]);
 		if (h) {
 			library = h;
 			init = dlsym(h, names[i]);
@@ -172,6 +173,16 @@ static void resolve(void)
 void sp_resolve(void)
 {
 	pthread_once(&once, resolve);
+}
+
+int sp_prefer(void *handle, const void *init)
+{
+	void *none = NULL, *next = dlsym(RTLD_NEXT, "PMPI_Init");
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_UNRESOLVED)
+		return sp_real[SP_ID_MPI_Init] == init;
+	if (next)
+		return next == init;
+	return __atomic_compare_exchange_n(&preferred, &none, handle, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) || none == handle;
 }
 
 /* ---- whose code is it ---- */

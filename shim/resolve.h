@@ -6,6 +6,10 @@
    MPI is of no known kind. Any thread, any number of times. */
 void sp_resolve(void);
 
+/* Whether the wrappers forward to the library in which `init` is PMPI_Init, or will
+   now. */
+int sp_prefer(void *handle, const void *init);
+
 /* A symbol of the MPI library. */
 void *sp_symbol(const char *name);
 /* A symbol of any loaded object but this library, for which no search order

@@ -483,6 +483,7 @@ __attribute__((constructor)) void sp_loaded(void)
 	if (__atomic_exchange_n(&done, 1, __ATOMIC_SEQ_CST))
 		return;
 	sp_clock_open();
+	sp_alloc_open();
 	pthread_key_create(&vacant.key, thread_ends);
 	pthread_atfork(NULL, NULL, forked);
 }

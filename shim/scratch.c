@@ -77,9 +77,9 @@ int sp_scratch_open(uint64_t capacity)
 
 void sp_scratch_told(void)
 {
-	const char *named = getenv("SPOOR_SCRATCH");
+	const char *named = getenv("SPOOR_SCRATCH"), *slash = named ? strrchr(named, '/') : NULL;
 	char path[4096];
-	if (!named || *named != '/')
+	if (!slash || strncmp(slash, "/spoor-", 7) != 0) /* not the tool's */
 		return;
 	snprintf(path, sizeof path, "%.2048s/told", named);
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

@@ -28,6 +28,9 @@ void sp_segment_add(const void *base, size_t size, size_t room, unsigned class, 
    above, or 0 if that is not known any more. */
 void sp_segment_remove(const void *base, size_t room);
 
+/* alloc.c: when the library is loaded. */
+void sp_alloc_open(void);
+
 /* Fill out[2] as a buffer's address part: the segment's class and serial and
    the offset, or class SP_RAW. Writes a SEGMENT record before the open one. */
 void sp_locate(const void *addr, uint64_t out[2]);

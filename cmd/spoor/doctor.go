@@ -158,6 +158,9 @@ func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 	for _, f := range r.Fortran {
 		fmt.Fprintf(w, "Fortran    %s\n", f)
 	}
+	for _, s := range r.Sanitizers {
+		fmt.Fprintf(w, "sanitizer  %s\n", s)
+	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not found  %s\n", m)
 	}

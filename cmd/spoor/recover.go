@@ -183,6 +183,9 @@ func printRecovered(w io.Writer, r recovered, all bool) {
 
 // ended says how a rank ended, as far as its records tell.
 func ended(e *recover.Ending) string {
+	if e.Alive {
+		return "still running"
+	}
 	if e.End == summary.Unfinished {
 		return "ended without MPI_Finalize"
 	}

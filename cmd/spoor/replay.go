@@ -260,7 +260,7 @@ func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []string, vars []launch.Var) (int, error) {
 	if o.record == "" {
 		argv, env := launch.Command(l, args, vars)
-		return execute(argv, env)
+		return launch.Run(argv, env)
 	}
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
@@ -278,7 +278,7 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 	defer os.Remove(scratch) // if it is empty
 	old := tracesOf(out)
 	argv, env := launch.Command(l, args, append(vars, rankVars(ro, shim, out, scratch)...))
-	code, err := execute(argv, env)
+	code, err := launch.Run(argv, env)
 	if err != nil {
 		return 0, err
 	}

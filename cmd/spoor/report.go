@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"spoor/internal/capture"
 	"spoor/internal/inspect"
@@ -144,19 +145,56 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 		partial = recover.Numbered(out, n) + ".partial"
 	}
 	processes := plural(len(dirs), "process")
-	elsewhere := ranksElsewhere(dirs)
+	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	note := fmt.Sprintf(leftNote, filepath.Base(partial), scratch)
 	if err := recover.Move(dirs, partial, note); err != nil {
 		return fmt.Errorf("records of %s are left in %s: %w", processes, scratch, err)
 	}
 	name := shortPath(partial)
-	fmt.Fprintf(stderr, "spoor: no whole trace: %s ended without the others; what they recorded is in %s\n", processes, name)
+	if ended := len(dirs) - len(alive); ended > 0 {
+		fmt.Fprintf(stderr, "spoor: no whole trace: %s ended without the others; what they recorded is in %s\n", plural(ended, "process"), name)
+	}
+	if len(alive) > 0 {
+		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
+	}
 	if elsewhere > 0 {
 		fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n",
 			plural(elsewhere, "rank"), scratch, name)
 	}
 	fmt.Fprintf(stderr, "spoor: make a trace of it: spoor recover %s\n", name)
 	return nil
+}
+
+// waitForEnd gives processes a moment that are about to end with their launcher, and
+// lists those that don't.
+func waitForEnd(dirs []string) []string {
+	for try := 0; ; try++ {
+		var alive []string
+		for _, d := range dirs {
+			if c, err := capture.ReadContext(d); err == nil && recover.Alive(c) {
+				alive = append(alive, fmt.Sprintf("%d (rank %d)", c.PID, c.Rank))
+			}
+		}
+		if len(alive) == 0 || try == 20 {
+			return alive
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func shortList(list []string) string {
+	const room = 8
+	if len(list) > room {
+		return strings.Join(list[:room], ", ") + ", …"
+	}
+	return strings.Join(list, ", ")
+}
+
+func stillRun(n int) string {
+	if n == 1 {
+		return "1 process still runs"
+	}
+	return fmt.Sprintf("%d processes still run", n)
 }
 
 // ranksElsewhere counts the ranks of the world that have no directory here.

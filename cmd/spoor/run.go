@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -174,8 +173,8 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		}
 	}
 	old := tracesOf(out)
-	argv, env := launch.Command(l, args, rankVars(o, shim, out, scratch))
-	code, err := execute(argv, env)
+	argv, env := launch.Command(l, args, append(rankVars(o, shim, out, scratch), sanitizerVars(program)...))
+	code, err := launch.Run(argv, env)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
@@ -217,6 +216,20 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
 	}
 	return vars
+}
+
+// sanitizerVars are those without which a program with a sanitizer would refuse to
+// start behind the shim.
+func sanitizerVars(program string) []launch.Var {
+	r, err := inspect.Program(lookPath(program))
+	if err != nil || !r.FirstInOrder {
+		return nil
+	}
+	options := "verify_asan_link_order=0"
+	if old := os.Getenv("ASAN_OPTIONS"); old != "" {
+		options = old + ":" + options
+	}
+	return []launch.Var{{Name: "ASAN_OPTIONS", Value: options}}
 }
 
 // The counters that shim/counters.c knows.
@@ -301,41 +314,6 @@ func makeScratch(chosen string) (string, error) {
 	return os.MkdirTemp("", "spoor-")
 }
 
-// execute runs the launcher with our standard streams and hands signals on;
-// it returns the exit code as a shell would give it.
-func execute(argv, env []string) (int, error) {
-	c := exec.Command(argv[0], argv[1:]...)
-	c.Env = env
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
-	defer signal.Stop(signals)
-	if err := c.Start(); err != nil {
-		return 0, err
-	}
-	done := make(chan error, 1)
-	go func() { done <- c.Wait() }()
-	for {
-		select {
-		case s := <-signals:
-			if s != syscall.SIGINT { // the terminal sent that one to the launcher too
-				_ = c.Process.Signal(s)
-			}
-		case err := <-done:
-			var exit *exec.ExitError
-			if err == nil {
-				return 0, nil
-			} else if !errors.As(err, &exit) {
-				return 0, err
-			}
-			if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-				return 128 + int(ws.Signal()), nil
-			}
-			return exit.ExitCode(), nil
-		}
-	}
-}
-
 // inRank reports whether a launcher started this process as a rank.
 func inRank() bool {
 	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"} {
@@ -363,7 +341,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if o.force {
 		env = append(env, "SPOOR_FORCE=1")
 	}
-	for _, v := range rankVars(o, shim, out, o.scratch) {
+	for _, v := range append(rankVars(o, shim, out, o.scratch), sanitizerVars(path)...) {
 		if v.Value != "" {
 			env = append(env, v.Name+"="+v.Value)
 		}

@@ -16,14 +16,20 @@ import (
 
 // A Report is what is known of one program.
 type Report struct {
-	Path     string    `json:"path"`
-	Kind     string    `json:"kind"`              // "executable", "script"
-	Script   string    `json:"script,omitempty"`  // interpreter of a script
-	MPI      []Library `json:"mpi"`               // MPI libraries it loads at start
-	Fortran  []string  `json:"fortran"`           // Fortran bindings it uses
-	Missing  []string  `json:"missing,omitempty"` // needed libraries that are not found
-	Obstacle string    `json:"obstacle,omitempty"`
-	Note     string    `json:"note,omitempty"`
+	Path    string    `json:"path"`
+	Kind    string    `json:"kind"`              // "executable", "script"
+	Script  string    `json:"script,omitempty"`  // interpreter of a script
+	MPI     []Library `json:"mpi"`               // MPI libraries it loads at start
+	Fortran []string  `json:"fortran"`           // Fortran bindings it uses
+	Missing []string  `json:"missing,omitempty"` // needed libraries that are not found
+	// Checkers that are built in, as AddressSanitizer.
+	Sanitizers []string `json:"sanitizers,omitempty"`
+	// AddressSanitizer wants to be the first library, and the program's own options
+	// hide those by which the shim tells it not to.
+	FirstInOrder bool `json:"-"`
+
+	Obstacle string `json:"obstacle,omitempty"`
+	Note     string `json:"note,omitempty"`
 }
 
 // A Library is an MPI library on this machine.
@@ -90,6 +96,7 @@ func (r *Report) examine(f *elf.File) {
 	}
 	libs, missing := closure(r.Path, f)
 	r.Missing = missing
+	r.sanitize(f, libs)
 	for _, l := range libs {
 		name := filepath.Base(l)
 		if family := Family(name); family != "" {

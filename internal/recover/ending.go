@@ -15,6 +15,7 @@ type Ending struct {
 	SpanNs  int64      `json:"span_ns"`
 	Threads []LastCall `json:"threads"`
 	Damage  string     `json:"damage,omitempty"`
+	Alive   bool       `json:"alive,omitempty"` // the process still runs, and may have made more calls since
 	Process *Process   `json:"-"`
 }
 
@@ -34,6 +35,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	for _, p := range w.Processes {
 		e := &list[p.Context.Rank]
 		e.Process, e.Host, e.PID = p, p.Context.Host, p.Context.PID
+		e.Alive = Alive(p.Context)
 		if p.Damage != nil {
 			e.Damage = p.Damage.Error()
 		}

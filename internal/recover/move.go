@@ -11,7 +11,8 @@ import (
 
 // Move moves process directories below dir, which it makes, together with a
 // note that says what they are. Scratch space is often another file system, so
-// it copies where it can't rename.
+// it copies where it can't rename. Processes that still run keep theirs, and there
+// is a link to it.
 func Move(dirs []string, dir, note string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -21,6 +22,12 @@ func Move(dirs []string, dir, note string) error {
 	}
 	for _, from := range dirs {
 		to := filepath.Join(dir, filepath.Base(from))
+		if AliveIn(from) {
+			if err := os.Symlink(from, to); err != nil {
+				return err
+			}
+			continue
+		}
 		err := os.Rename(from, to)
 		if errors.Is(err, syscall.EXDEV) {
 			err = moveByCopy(from, to)

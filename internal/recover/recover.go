@@ -45,7 +45,13 @@ func Dirs(path string) ([]string, error) {
 	}
 	var list []string
 	for _, e := range entries {
-		if dir := filepath.Join(path, e.Name()); e.IsDir() && isProcess(dir) {
+		dir := filepath.Join(path, e.Name())
+		if e.Type()&os.ModeSymlink != 0 {
+			// where a process keeps its records that still runs
+			if real, err := filepath.EvalSymlinks(dir); err == nil && isProcess(real) {
+				list = append(list, real)
+			}
+		} else if e.IsDir() && isProcess(dir) {
 			list = append(list, dir)
 		}
 	}

@@ -1,0 +1,100 @@
+package launch
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Run runs the launcher with our standard streams and hands signals on; it returns
+// the exit code as a shell would give it.
+func Run(argv, env []string) (int, error) {
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Env = env
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.Wait() }()
+	w := newWitness()
+	defer func() { w.dismiss() }()
+	for {
+		select {
+		case s := <-signals:
+			if w.saw(s.(syscall.Signal)) {
+				w.dismiss()
+				w = newWitness()
+			} else {
+				_ = c.Process.Signal(s)
+			}
+		case err := <-done:
+			var exit *exec.ExitError
+			if err == nil {
+				return 0, nil
+			} else if !errors.As(err, &exit) {
+				return 0, err
+			}
+			if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+				return 128 + int(ws.Signal()), nil
+			}
+			return exit.ExitCode(), nil
+		}
+	}
+}
+
+// A witness is a process of our group that does nothing. A signal that ends it was
+// sent to the whole group, by a terminal or by timeout(1) for instance: then the
+// launcher has it, and must not get it twice, for many take a second one for the
+// wish to end at once.
+type witness struct {
+	process *os.Process
+	hold    io.Closer // while it is open the process lives, and no longer than we do
+	died    chan syscall.Signal
+}
+
+func newWitness() *witness {
+	c := exec.Command("cat")
+	c.Env = []string{} // nothing preloaded
+	hold, err := c.StdinPipe()
+	if err != nil || c.Start() != nil {
+		return &witness{}
+	}
+	w := &witness{c.Process, hold, make(chan syscall.Signal, 1)}
+	go func() {
+		var exit *exec.ExitError
+		if errors.As(c.Wait(), &exit) {
+			if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+				w.died <- ws.Signal()
+			}
+		}
+	}()
+	return w
+}
+
+// saw reports whether the witness got a signal that we just got.
+func (w *witness) saw(s syscall.Signal) bool {
+	if w.died == nil {
+		return s == syscall.SIGINT // most likely a terminal's
+	}
+	select {
+	case <-w.died:
+		return true
+	case <-time.After(100 * time.Millisecond):
+		return false
+	}
+}
+
+func (w *witness) dismiss() {
+	if w.hold != nil {
+		w.hold.Close()
+		_ = w.process.Kill()
+	}
+}

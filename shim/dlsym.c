@@ -1,0 +1,280 @@
+/*
+ * dlsym.c: programs that look up MPI functions by name get the wrappers.
+ *
+ * Plug-in frameworks, Julia and Python's ctypes load an MPI with RTLD_LOCAL and
+ * call what dlsym returns. Here dlsym and dlvsym stand in front of the C library's:
+ * names that are none of MPI's go on by a jump, so that the caller is who it was,
+ * which is what RTLD_NEXT and RTLD_DEFAULT go by.
+ *
+ * A name leads to a wrapper only if without spoor it would lead into an MPI
+ * library, and into that which the wrappers forward to. Whoever asks whether there
+ * is an MPI in the process, or whether it has a function, is not misled.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calls.h"
+#include "resolve.h"
+#include "runtime.h"
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+#pragma GCC visibility push(hidden)
+
+struct answer {
+	void *p;
+	uint64_t decided; /* 0: go on to the next dlsym */
+};
+
+struct answer sp_dlsym_own(void *handle, const char *name, const void *caller);
+struct answer sp_dlvsym_own(void *handle, const char *name, const void *caller);
+
+void *(*sp_dlsym_next)(void *handle, const char *name);
+void *sp_dlvsym_next;
+
+extern const char __ehdr_start[], _end[];
+
+#pragma GCC visibility pop
+
+#if defined(__x86_64__)
+#define ENTRY(name)                                                \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
+		".cfi_startproc\n"                                 \
+		"endbr64\n"                                        \
+		"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"           \
+		"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"           \
+		"pushq %rdx\n.cfi_adjust_cfa_offset 8\n"           \
+		"movq 24(%rsp), %rdx\n"                            \
+		"call sp_" #name "_own\n"                          \
+		"movq %rdx, %rcx\n"                                \
+		"popq %rdx\n.cfi_adjust_cfa_offset -8\n"           \
+		"popq %rsi\n.cfi_adjust_cfa_offset -8\n"           \
+		"popq %rdi\n.cfi_adjust_cfa_offset -8\n"           \
+		"testq %rcx, %rcx\n"                               \
+		"jnz 1f\n"                                         \
+		"jmp *sp_" #name "_next(%rip)\n"                   \
+		"1: ret\n"                                         \
+		".cfi_endproc\n.size " #name ", .-" #name "\n")
+#else
+#define ENTRY(name)                                                \
+	__asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" \
+		".cfi_startproc\n"                                 \
+		"hint #34\n"                                       \
+		"stp x29, x30, [sp, #-48]!\n.cfi_def_cfa_offset 48\n.cfi_offset 29, -48\n.cfi_offset 30, -40\n" \
+		"stp x0, x1, [sp, #16]\n"                          \
+		"str x2, [sp, #32]\n"                              \
+		"mov x2, x30\n"                                    \
+		"bl sp_" #name "_own\n"                            \
+		"mov x3, x0\n"                                     \
+		"mov x4, x1\n"                                     \
+		"ldp x0, x1, [sp, #16]\n"                          \
+		"ldr x2, [sp, #32]\n"                              \
+		"ldp x29, x30, [sp], #48\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n" \
+		"cbnz x4, 1f\n"                                    \
+		"adrp x16, sp_" #name "_next\n"                    \
+		"ldr x16, [x16, #:lo12:sp_" #name "_next]\n"       \
+		"br x16\n"                                         \
+		"1: mov x0, x3\n"                                  \
+		"ret\n"                                            \
+		".cfi_endproc\n.size " #name ", .-" #name "\n")
+#endif
+
+ENTRY(dlsym);
+ENTRY(dlvsym);
+
+/* ---- the next dlsym ----
+
+   What finds symbols is what is looked for here, so the tables of the libraries are
+   read. No function of the C library is called: sanitizers look up the originals of
+   these before they can forward to them. */
+
+static int same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+static void *address(const struct link_map *l, ElfW(Addr) p)
+{
+	return (void *)(p < l->l_addr ? p + l->l_addr : p);
+}
+
+static void *defined(const struct link_map *l, const char *name)
+{
+	const ElfW(Sym) *symbols = NULL;
+	const char *strings = NULL;
+	const uint32_t *table = NULL;
+	const uint16_t *versions = NULL;
+	for (const ElfW(Dyn) *d = l->l_ld; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_SYMTAB)
+			symbols = address(l, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRTAB)
+			strings = address(l, d->d_un.d_ptr);
+		else if (d->d_tag == DT_GNU_HASH)
+			table = address(l, d->d_un.d_ptr);
+		else if (d->d_tag == DT_VERSYM)
+			versions = address(l, d->d_un.d_ptr);
+	}
+	if (!symbols || !strings || !table || !table[0])
+		return NULL;
+	uint32_t hash = 5381;
+	for (const char *c = name; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	const uint32_t *buckets = table + 4 + table[2] * (sizeof(ElfW(Addr)) / 4), *chains = buckets + table[0];
+	for (uint32_t i = buckets[hash % table[0]]; i >= table[1] && i; i++) {
+		const ElfW(Sym) *s = &symbols[i];
+		if ((chains[i - table[1]] | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF && (s->st_info & 15) == STT_FUNC
+		    && !(versions && versions[i] & 0x8000) && same(strings + s->st_name, name))
+			return (void *)(l->l_addr + s->st_value);
+		if (chains[i - table[1]] & 1)
+			break;
+	}
+	return NULL;
+}
+
+static void *next_of(const char *name)
+{
+	int passed = 0;
+	for (const struct link_map *l = _r_debug.r_map; l; l = l->l_next) {
+		void *p = passed ? defined(l, name) : NULL;
+		if (p)
+			return p;
+		passed |= (const char *)l->l_addr == __ehdr_start;
+	}
+	return NULL;
+}
+
+static void find_next(void)
+{
+	if (__atomic_load_n(&sp_dlsym_next, __ATOMIC_ACQUIRE))
+		return;
+	__atomic_store_n(&sp_dlvsym_next, next_of("dlvsym"), __ATOMIC_RELEASE);
+	void *p = next_of("dlsym");
+	__atomic_store_n((void **)&sp_dlsym_next, p, __ATOMIC_RELEASE);
+}
+
+/* ---- names of MPI ---- */
+
+static int is_name(const char *n)
+{
+	return n && (n[0] | 32) == 'm' && (n[1] | 32) == 'p' && (n[2] | 32) == 'i' && n[3] == '_';
+}
+
+static int is_own(const void *p)
+{
+	return (const char *)p >= __ehdr_start && (const char *)p < _end;
+}
+
+static void *base_of(const void *p)
+{
+	Dl_info info;
+	return p && dladdr(p, &info) ? info.dli_fbase : NULL;
+}
+
+/* A handle of the object that has the address, in this library's name space. */
+static void *holder(const void *p)
+{
+	Dl_info info;
+	if (!p || !dladdr(p, &info) || !info.dli_fname)
+		return NULL;
+	return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+static void *wrapper(const char *name)
+{
+	static void *self;
+	if (!self)
+		self = holder(__ehdr_start);
+	void *p = self ? sp_dlsym_next(self, name) : NULL;
+	return is_own(p) ? p : NULL;
+}
+
+static void pmpi(char *out, size_t n, const char *name)
+{
+	snprintf(out, n, "%c%s", *name == 'm' ? 'p' : 'P', name);
+}
+
+/* Whether an MPI in the search order has what the wrapper forwards to. */
+static int is_behind(const char *name)
+{
+	char twin[128];
+	pmpi(twin, sizeof twin, name);
+	return dlsym(RTLD_NEXT, twin) || dlsym(RTLD_NEXT, name);
+}
+
+/* Whether the object that has the address comes after this library. */
+static int is_after(const void *p)
+{
+	void *base = base_of(p);
+	int passed = 0;
+	for (const struct link_map *l = _r_debug.r_map; l; l = l->l_next) {
+		if (passed && (void *)l->l_addr == base)
+			return 1;
+		passed |= (const char *)l->l_addr == __ehdr_start;
+	}
+	return 0;
+}
+
+/* What to return for a name that leads to p under this handle. */
+static void *wrapped(void *handle, const char *name, void *p, void *w)
+{
+	char twin[128];
+	pmpi(twin, sizeof twin, name);
+	void *init = sp_dlsym_next(handle, "PMPI_Init");
+	void *library = base_of(init), *here = base_of(p);
+	/* not a tool's that stands in front of an MPI too */
+	if (!library || (here != library && here != base_of(sp_dlsym_next(handle, twin))))
+		return p;
+	void *h = holder(init);
+	return h && sp_dlsym_next(h, "PMPI_Init") == init && sp_prefer(h, init) ? w : p;
+}
+
+struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
+{
+	struct answer go_on = {NULL, 0};
+	find_next();
+	if (!is_name(name) || is_own(caller) || !sp_dlsym_next)
+		return go_on;
+	if (handle == RTLD_NEXT && (is_after(caller) || is_behind(name))) {
+		dlerror();
+		return go_on;
+	}
+	void *w = wrapper(name), *p;
+	if (!w) {
+		dlerror();
+		return go_on;
+	}
+	p = sp_dlsym_next(handle, name);
+	if (is_own(p)) {
+		/* in the search order, where the MPI isn't or comes later */
+		if (is_behind(name)) {
+			dlerror();
+			return go_on;
+		}
+		/* an object has a search order of its own besides */
+		void *h = handle == RTLD_DEFAULT ? holder(caller) : NULL;
+		p = h ? sp_dlsym_next(h, name) : NULL;
+		p = p && !is_own(p) ? wrapped(h, name, p, w) : NULL;
+		if (h)
+			dlclose(h);
+		if (!p)
+			sp_dlsym_next(RTLD_NEXT, name); /* leaves the error behind */
+	} else if (p && handle != RTLD_DEFAULT) {
+		p = wrapped(handle, name, p, w);
+	}
+	if (p)
+		dlerror();
+	return (struct answer){p, 1};
+}
+
+struct answer sp_dlvsym_own(void *handle, const char *name, const void *caller)
+{
+	return sp_dlsym_own(handle, name, caller);
+}
+
+#endif

@@ -1,0 +1,22 @@
+// Lives for some seconds and ends without MPI_Finalize: left FILE COUNT makes COUNT calls, then
+// writes FILE.RANK.
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    int rank, flag;
+    char name[4096];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < atoi(argv[2]); i++) {
+        MPI_Iprobe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        usleep(10000);
+    }
+    snprintf(name, sizeof name, "%s.%d", argv[1], rank);
+    fclose(fopen(name, "w"));
+    usleep(500000);
+    raise(SIGKILL);
+}
