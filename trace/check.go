@@ -57,6 +57,17 @@ func Check(r *Reader) error {
 
 // checkSignatures finds table entries that nothing refers to.
 func (r *Reader) checkSignatures(t *tables) error {
+	terminals := 0
+	for n := range r.Classes() {
+		c, err := r.common(t, n)
+		if err != nil {
+			return err
+		}
+		terminals += len(c.sigs)
+	}
+	if t.sigs.total > terminals {
+		return r.failed(secSignatures, fmt.Errorf("%d signatures of %d calls: %w", t.sigs.total, terminals, ErrFormat))
+	}
 	used := make([]bool, t.sigs.total)
 	functions := make(map[uint16]bool)
 	for n := range r.Classes() {

@@ -8,10 +8,6 @@ import (
 	"spoor/internal/wire"
 )
 
-// maxRanks bounds the number of ranks, and so what a reader allocates for
-// tables over them.
-const maxRanks = 1 << 24
-
 // appendRanks and decodeRanks: which class each rank belongs to; -1 for a rank
 // of which there is no track.
 //
@@ -39,7 +35,7 @@ type rankMap struct {
 }
 
 func decodeRanks(r *wire.Reader) *rankMap {
-	m := &rankMap{ranks: r.Int(maxRanks)}
+	m := &rankMap{ranks: r.Int(MaxRanks)}
 	m.classes = r.Int(m.ranks)
 	if m.seq = column.DecodeSeq(r, m.ranks); m.seq == nil {
 		return nil

@@ -204,7 +204,7 @@ func decodeEdits(r *wire.Reader, from []int) (list []int) {
 		from = from[r.Int(len(from)):]
 		for range r.Count(1) {
 			s := last() + r.Varint()
-			if s < 0 || s > maxForms {
+			if s < 0 || s >= maxSignatures {
 				r.Fail("signature %d", s)
 			}
 			if r.Err() != nil {

@@ -39,17 +39,10 @@ type skeleton struct {
 	width int
 }
 
-// A table of signatures unpacks to more than it takes in the file, but to no
-// more than this.
-const (
-	maxForms     = 1 << 22
-	formsPerByte = 4096
-)
-
 // decodeSignatures reads the table. note, if not nil, is told how many bytes the
 // coefficients of a kind of forms in a list of a group take.
 func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int, note func(g *group, list int, kind column.Kind, forms, bytes int)) *signatureTable {
-	limit := maxForms + formsPerByte*r.Rest()
+	limit := maxValues + valuesPerByte*r.Rest()
 	n := r.Count(1)
 	var cols [5]*column.Seq
 	for i := range cols {
@@ -58,7 +51,7 @@ func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int, no
 		}
 	}
 	t := &signatureTable{}
-	forms, lists := 0, 0
+	lists := 0
 	for i := range n {
 		call, site := cols[0].At(i, 0), cols[1].At(i, 0)
 		values, size, order := cols[2].At(i, 0), cols[3].At(i, 0), cols[4].At(i, 0)
@@ -71,11 +64,8 @@ func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int, no
 			r.Fail("unknown order of forms %d", order)
 		case values < 1 || values > int64(limit):
 			r.Fail("%d values", values)
-		case size < 1 || size > int64(limit)/values:
+		case size < 1 || size > maxSignatures-int64(t.total):
 			r.Fail("%d signatures", size)
-		}
-		if forms += int(values * size); forms > limit {
-			r.Fail("more than %d values", limit)
 		}
 		// Each list takes at least a byte for its kinds.
 		if lists++; order == 0 {

@@ -178,6 +178,10 @@ func (g *group) encode() (kinds, coefficients []byte) {
 	for at := 0; at < len(g.keys); {
 		at += list.Take(g.keys[at:])
 	}
+	if g.width > maxValues {
+		g.flat = true
+		return list.AppendEachKind(nil), list.AppendCoefficients(nil)
+	}
 	a := list.AppendKinds(nil)
 	if b := list.AppendCoefficients(nil); 3*(len(a)+len(b)) < len(kinds)+len(coefficients) {
 		kinds, coefficients, g.flat = a, b, true

@@ -149,7 +149,10 @@ const (
 
 // encode returns the coding of a column that is stored.
 func (f *Fitter) encode(c *Column) []byte {
-	tries := f.misses < patience || f.misses%pace == 0
+	tries := noGrammars
+	if f.misses < patience || f.misses%pace == 0 {
+		tries = allGrammars
+	}
 	b := encodeSeq(nil, c, &f.col, tries)
 	if codec := b[0] &^ relative; codec == codecValues || codec == codecDeltas {
 		f.misses = 0

@@ -1,6 +1,10 @@
 package column
 
-import "spoor/internal/wire"
+import (
+	"math"
+
+	"spoor/internal/wire"
+)
 
 // A Kind is a closed form of a value as a function of the rank.
 type Kind uint8
@@ -101,30 +105,42 @@ func (k Kind) Valid() bool {
 // Columns returns whether a Seq stands with the class for a form of the kind.
 func (k Kind) Columns() bool { return k == Stored || k&Masked != 0 }
 
-// Check reports whether the coefficients make sense, so that Eval can't fail.
-func (f *Form) Check(r *wire.Reader) {
-	if f.Kind == Like && (f.C[lD] < 1 || f.C[lDiv] < 1 || f.C[lRef] < 0) {
-		r.Fail("form with a divisor below 1 or a negative reference")
+// bounds returns between what a coefficient must lie, so that Eval can't fail.
+func (k Kind) bounds(c int) (lo, hi int64) {
+	lo, hi = math.MinInt64, math.MaxInt64
+	if k&Edge != 0 {
+		switch c - coefficients[k.base()] {
+		case eBlock:
+			return 0, hi
+		case eSide:
+			return 0, maxSide
+		}
 	}
-	if f.Kind == Local && (f.C[oOwn] < 0 || f.C[oSize] < 0) {
-		r.Fail("form with a negative reference")
-	}
-	bad := false
-	switch f.Kind.base() {
+	switch k.base() {
+	case Like:
+		if c == lD || c == lDiv {
+			return 1, hi
+		} else if c == lRef {
+			return 0, hi
+		}
+	case Local:
+		if c == oOwn || c == oSize {
+			return 0, hi
+		}
 	case Digits:
-		bad = f.C[cD] < 1 || f.C[cM1] < 1 || f.C[cM2] < 1
+		if c == cD || c == cM1 || c == cM2 {
+			return 1, hi
+		}
 	case Wrap:
-		bad = f.C[wBlock] < 1
+		if c == wBlock {
+			return 1, hi
+		}
 	case Share:
-		bad = f.C[sBlock1] < 0 || f.C[sBlock2] < 0
+		if c == sBlock1 || c == sBlock2 {
+			return 0, hi
+		}
 	}
-	if f.Kind&Edge != 0 {
-		e := f.edge()
-		bad = bad || e[eBlock] < 0 || e[eSide] < 0 || e[eSide] > maxSide
-	}
-	if bad {
-		r.Fail("form with coefficients that make no sense")
-	}
+	return lo, hi
 }
 
 // Eval returns the form's value for a rank of a world of size P.

@@ -2,7 +2,10 @@ package column
 
 import (
 	"encoding/binary"
+	"math"
+	"sort"
 
+	"spoor/internal/prefix"
 	"spoor/internal/wire"
 )
 
@@ -47,7 +50,16 @@ func (l *FormList) AppendKinds(b []byte) []byte {
 	for i, k := range l.kinds {
 		vals[i] = int64(k)
 	}
-	return EncodeValues(append(b, 255), vals)
+	return encodeValues(append(b, 255), vals, valueGrammars)
+}
+
+// AppendEachKind does the same with a byte for each, whatever they are.
+func (l *FormList) AppendEachKind(b []byte) []byte {
+	var c Column
+	for _, k := range l.kinds {
+		c.Append(int64(k))
+	}
+	return EncodePlain(append(b, 255), &c)
 }
 
 // same returns the kind of all forms, if they are of one.
@@ -95,37 +107,59 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 	return b
 }
 
-// Forms are the forms that one value has in several signatures, unpacked no
-// further than needed: a table of signatures may hold millions.
+// Forms are the forms that one value has in several signatures. They stay as they are
+// coded: a few bytes may stand for millions.
 type Forms struct {
 	n     int
-	kind  Kind // of all, if kinds is nil
-	kinds []Kind
-	at    []uint32 // parallel to kinds: where the coefficients start
-	coef  []int64
+	kind  Kind // of all, if rows is nil
+	rows  kindRows
+	lists []coefficientList // by kind, rising
+}
+
+// A coefficientList is the coefficients of all forms of a kind.
+type coefficientList struct {
+	kind Kind
+	few  []int64 // of one form after the other, if that takes less than
+	seqs []*Seq  // one for each coefficient
+}
+
+// fewForms is up to how many forms take less expanded than a Seq does.
+const fewForms = 16
+
+// kindAt returns the kind of the i-th form, and how many before it are of that kind.
+func (f *Forms) kindAt(i int) (Kind, int) {
+	if f.rows == nil {
+		return f.kind, i
+	}
+	return f.rows.at(i)
 }
 
 // Kind returns the kind of the i-th form.
 func (f *Forms) Kind(i int) Kind {
-	if f.kinds != nil {
-		return f.kinds[i]
-	}
-	return f.kind
+	k, _ := f.kindAt(i)
+	return k
 }
 
 // At returns the i-th form.
 func (f *Forms) At(i int) Form {
-	form := Form{Kind: f.Kind(i)}
-	k := form.Kind.Coefficients()
-	at := i * k
-	if f.kinds != nil {
-		at = int(f.at[i])
+	kind, i := f.kindAt(i)
+	form := Form{Kind: kind}
+	n := kind.Coefficients()
+	for _, l := range f.lists {
+		if l.kind != kind {
+			continue
+		}
+		if l.seqs == nil {
+			copy(form.C[:n], l.few[i*n:])
+		}
+		for c, s := range l.seqs {
+			form.C[c] = s.At(i, 0)
+		}
 	}
-	copy(form.C[:k], f.coef[at:])
 	return form
 }
 
-// DecodeForms reads the kinds of n forms; the caller bounds n.
+// DecodeForms reads the kinds of n forms.
 func DecodeForms(r *wire.Reader, n int) Forms {
 	f := Forms{n: n, kind: Kind(r.Byte())}
 	if f.kind != 255 {
@@ -134,22 +168,8 @@ func DecodeForms(r *wire.Reader, n int) Forms {
 		}
 		return f
 	}
-	s := DecodeSeq(r, n)
-	if s == nil {
-		return Forms{}
-	}
-	if !s.Bounds(0, int64(Masked<<1-1)) {
-		r.Fail("unknown form")
-		return Forms{}
-	}
-	f.kinds, f.at = make([]Kind, n), make([]uint32, n)
-	for i := range n {
-		k := Kind(s.At(i, 0))
-		if !k.Valid() {
-			r.Fail("unknown form %d", k)
-			return Forms{}
-		}
-		f.kinds[i] = k
+	if s := DecodeSeq(r, n); s != nil {
+		f.rows = rowsOf(r, s)
 	}
 	return f
 }
@@ -161,64 +181,179 @@ func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeCoefficientsOf(r, n
 // of form took.
 func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
 	decode := func(kind Kind, n int) {
+		if n == 0 || r.Err() != nil {
+			return
+		}
 		rest := r.Rest()
-		f.decodeKind(r, kind, n)
+		f.lists = append(f.lists, decodeCoefficients(r, kind, n))
 		if note != nil {
 			note(kind, n, rest-r.Rest())
 		}
 	}
-	if f.kinds == nil {
+	if f.rows == nil {
 		decode(f.kind, f.n)
 		return
 	}
-	var count [Masked << 1]int
-	for _, k := range f.kinds {
-		count[k]++
-	}
-	var start [Masked << 1]int
-	total := 0
-	for k, n := range count {
-		start[k] = total
-		if n > 0 {
-			total += n * Kind(k).Coefficients()
-		}
-	}
-	for i, k := range f.kinds {
-		f.at[i] = uint32(start[k])
-		start[k] += k.Coefficients()
-	}
-	for k, n := range count {
-		if n > 0 {
-			decode(Kind(k), n)
-		}
+	for kind := range Masked << 1 {
+		decode(kind, f.rows.count(kind))
 	}
 }
 
-// decodeKind reads the coefficients of n forms of one kind.
-func (f *Forms) decodeKind(r *wire.Reader, kind Kind, n int) {
-	if r.Err() != nil || n == 0 {
-		return
+// decodeCoefficients reads the coefficients of n forms of one kind.
+func decodeCoefficients(r *wire.Reader, kind Kind, n int) coefficientList {
+	l := coefficientList{kind: kind}
+	each := kind.Coefficients()
+	if n <= fewForms {
+		l.few = make([]int64, n*each)
 	}
-	k := kind.Coefficients()
-	base := len(f.coef)
-	f.coef = append(f.coef, make([]int64, n*k)...)
-	coef := f.coef[base:]
-	for c := range k {
+	for c := range each {
+		lo, hi := kind.bounds(c)
 		if n == 1 {
-			coef[c] = r.Varint()
+			if l.few[c] = r.Varint(); l.few[c] < lo || l.few[c] > hi {
+				r.Fail("form with coefficients that make no sense")
+			}
 			continue
 		}
 		s := DecodeSeq(r, n)
 		if s == nil {
-			return
+			return l
+		}
+		if s.relative || (lo != math.MinInt64 || hi != math.MaxInt64) && !s.Bounds(lo, hi) {
+			r.Fail("form with coefficients that make no sense")
+			return l
+		}
+		if l.few == nil {
+			l.seqs = append(l.seqs, s)
+			continue
 		}
 		for i := range n {
-			coef[i*k+c] = s.At(i, 0)
+			l.few[i*each+c] = s.At(i, 0)
 		}
 	}
-	for i := range n {
-		form := Form{Kind: kind}
-		copy(form.C[:k], coef[i*k:])
-		form.Check(r)
+	return l
+}
+
+// maxListed is up to how many forms kinds may be coded by their differences, which is not
+// done any more: nobody can tell how many of a kind there are but by going through them.
+const maxListed = 1 << 12
+
+// kindRows are the kinds of forms, of which there are several.
+type kindRows interface {
+	at(i int) (kind Kind, before int) // before: how many of that kind stand before it
+	count(kind Kind) int
+}
+
+// rowsOf takes over the kinds that a Seq has; nil and an error if they are none.
+func rowsOf(r *wire.Reader, s *Seq) kindRows {
+	valid := func(v int64) bool { return v >= 0 && v < int64(Masked<<1) && Kind(v).Valid() }
+	fail := func(v int64) kindRows {
+		r.Fail("unknown form %d", v)
+		return nil
 	}
+	switch {
+	case s.relative || s.deltas && s.n > maxListed:
+		r.Fail("kinds of %d forms coded as %s", s.n, s.Coding())
+		return nil
+	case s.sums != nil && !s.deltas:
+		g := &grammarRows{seq: s}
+		for _, v := range s.dict {
+			if !valid(v) {
+				return fail(v)
+			}
+			if g.of[v] == nil {
+				g.of[v] = s.sums.Again(func(t uint32) int64 {
+					if s.dict[t] == v {
+						return 1
+					}
+					return 0
+				})
+			}
+		}
+		return g
+	}
+	l := &listedRows{}
+	put := func(v int64, count int) bool {
+		if !valid(v) {
+			fail(v)
+			return false
+		}
+		l.add(Kind(v), count)
+		return true
+	}
+	for _, run := range s.runs {
+		if run.Stride == 0 || run.Count == 1 {
+			if !put(run.Start, int(run.Count)) {
+				return nil
+			}
+			continue
+		}
+		for i := range run.Count { // a few, or it leaves what is valid
+			if !put(run.At(i), 1) {
+				return nil
+			}
+		}
+	}
+	for i := range s.n {
+		if s.runs == nil && !put(s.At(i, 0), 1) {
+			return nil
+		}
+	}
+	return l
+}
+
+// listedRows are forms of the same kind in rows.
+type listedRows struct {
+	rows []kindRow
+	sum  [Masked << 1]int
+}
+
+type kindRow struct {
+	kind   Kind
+	end    int // number behind its last form
+	before int // forms of the kind before the row
+}
+
+func (l *listedRows) add(kind Kind, count int) {
+	end := count
+	if n := len(l.rows); n > 0 {
+		last := &l.rows[n-1]
+		if end += last.end; last.kind == kind {
+			last.end = end
+			l.sum[kind] += count
+			return
+		}
+	}
+	l.rows = append(l.rows, kindRow{kind, end, l.sum[kind]})
+	l.sum[kind] += count
+}
+
+func (l *listedRows) at(i int) (Kind, int) {
+	k := sort.Search(len(l.rows), func(k int) bool { return l.rows[k].end > i })
+	begin := 0
+	if k > 0 {
+		begin = l.rows[k-1].end
+	}
+	return l.rows[k].kind, l.rows[k].before + i - begin
+}
+
+func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
+
+// grammarRows are kinds that a grammar has.
+type grammarRows struct {
+	seq *Seq
+	of  [Masked << 1]*prefix.Sums // that count a kind
+}
+
+func (g *grammarRows) at(i int) (Kind, int) {
+	t, _ := g.seq.sums.At(uint64(i))
+	kind := Kind(g.seq.dict[t])
+	_, before := g.of[kind].At(uint64(i))
+	return kind, int(before)
+}
+
+func (g *grammarRows) count(kind Kind) int {
+	if g.of[kind] == nil {
+		return 0
+	}
+	return int(g.of[kind].Total())
 }

@@ -45,11 +45,11 @@ const (
 
 // EncodeSeq appends the shortest coding of c. ranks are the ranks of the
 // values if differences to them are worth trying, else nil.
-func EncodeSeq(b []byte, c, ranks *Column) []byte { return encodeSeq(b, c, ranks, true) }
+func EncodeSeq(b []byte, c, ranks *Column) []byte { return encodeSeq(b, c, ranks, allGrammars) }
 
 // encodeSeq is EncodeSeq, perhaps without grammars, which take most of the time.
-func encodeSeq(b []byte, c, ranks *Column, grammars bool) []byte {
-	best := encodeBest(c, 0, grammars)
+func encodeSeq(b []byte, c, ranks *Column, try grammars) []byte {
+	best := encodeBest(c, 0, try)
 	if ranks != nil && len(c.runs) > 1 {
 		var rel Column
 		i := 0
@@ -58,7 +58,7 @@ func encodeSeq(b []byte, c, ranks *Column, grammars bool) []byte {
 			rel.Append(int64(uint64(v) - uint64(of[i])))
 			i++
 		}
-		if e := encodeBest(&rel, relative, grammars); len(e) < len(best) {
+		if e := encodeBest(&rel, relative, try); len(e) < len(best) {
 			best = e
 		}
 	}
@@ -77,17 +77,28 @@ func EncodePlain(b []byte, c *Column) []byte {
 	return b
 }
 
-func encodeBest(c *Column, flags byte, grammars bool) []byte {
+func encodeBest(c *Column, flags byte, try grammars) []byte {
 	best := c.AppendRuns([]byte{codecRuns | flags})
 	if len(c.runs) < minGrammarRuns {
 		return best
 	}
-	return shorter(best, c.Values(), flags, grammars)
+	return shorter(best, c.Values(), flags, try)
 }
 
 // EncodeValues is EncodeSeq of a column of the given values, which may be millions: it
 // takes little memory beside them.
-func EncodeValues(b []byte, vals []int64) []byte {
+func EncodeValues(b []byte, vals []int64) []byte { return encodeValues(b, vals, allGrammars) }
+
+// Which grammars are tried.
+type grammars uint8
+
+const (
+	noGrammars grammars = iota
+	valueGrammars
+	allGrammars
+)
+
+func encodeValues(b []byte, vals []int64, try grammars) []byte {
 	n := 0
 	eachRun(vals, func(Run) { n++ })
 	best := wire.AppendUvarint([]byte{codecRuns}, uint64(n))
@@ -97,7 +108,7 @@ func EncodeValues(b []byte, vals []int64) []byte {
 		next = r.At(r.Count)
 	})
 	if n >= minGrammarRuns {
-		best = shorter(best, vals, 0, true)
+		best = shorter(best, vals, 0, try)
 	}
 	return append(b, best...)
 }
@@ -118,7 +129,7 @@ func eachRun(vals []int64, yield func(Run)) {
 }
 
 // shorter returns the shortest coding of values, best if it is that of their runs.
-func shorter(best []byte, vals []int64, flags byte, grammars bool) []byte {
+func shorter(best []byte, vals []int64, flags byte, try grammars) []byte {
 	plain := make([]byte, 1, len(best))
 	plain[0] = codecPlain | flags
 	last := int64(0)
@@ -131,8 +142,13 @@ func shorter(best []byte, vals []int64, flags byte, grammars bool) []byte {
 	if len(plain) < len(best) {
 		best = plain
 	}
-	if grammars && len(vals) <= maxGrammarValues {
+	if len(vals) > maxGrammarValues {
+		return best
+	}
+	if try >= valueGrammars {
 		best = shorterGrammar(best, codecValues|flags, vals)
+	}
+	if try == allGrammars {
 		deltas := make([]int64, len(vals))
 		last = 0
 		for i, v := range vals {
@@ -344,6 +360,9 @@ func (s *Seq) Bounds(lo, hi int64) bool {
 		return true
 	}
 	if s.deltas {
+		if s.n > maxGrammarValues {
+			return false
+		}
 		for i := range s.n {
 			if !in(s.At(i, math.MinInt64)) {
 				return false

@@ -110,13 +110,10 @@ func decode(msg []byte, into *State) (*State, error) {
 	return s, r.Done()
 }
 
-// maxRanks bounds what a message can make a reader allocate.
-const maxRanks = 1 << 24
-
 func decodeBody(r *wire.Reader, into *State) *State {
-	s := &State{first: r.Int(maxRanks), ranks: r.Int(maxRanks)}
+	s := &State{first: r.Int(trace.MaxRanks), ranks: r.Int(trace.MaxRanks)}
 	for range r.Count(3) {
-		s.Problems = append(s.Problems, Problem{r.Int(maxRanks), r.Int(maxRanks), r.String()})
+		s.Problems = append(s.Problems, Problem{r.Int(trace.MaxRanks), r.Int(trace.MaxRanks), r.String()})
 	}
 	taken := 0
 	for range r.Count(1) {

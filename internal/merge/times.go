@@ -204,9 +204,9 @@ func decodeStat(r *wire.Reader) timing.Stat {
 	s.Max = s.Min + r.Uvarint()
 	s.Sum = leastSum(s.Count, s.Min, s.Max) + r.Uvarint()
 	s.Squares = leastSquares(&s).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
-	s.MinRank = int32(r.Int(maxRanks))
+	s.MinRank = int32(r.Int(trace.MaxRanks))
 	last := int64(s.MinRank) + r.Varint()
-	if last < 0 || last > maxRanks {
+	if last < 0 || last > trace.MaxRanks {
 		r.Fail("rank %d", last)
 		return timing.Stat{}
 	}
@@ -252,7 +252,7 @@ func appendSpread(b []byte, s timing.Spread) []byte {
 
 func decodeSpread(r *wire.Reader) timing.Spread {
 	s := decodeStat(r)
-	if s.Count > maxRanks {
+	if s.Count > trace.MaxRanks {
 		r.Fail("%d ranks", s.Count)
 		return timing.Spread{}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"spoor/internal/timing"
 	"spoor/internal/wire"
+	"spoor/trace"
 )
 
 // Summaries come back from messages, also such as no samples have: parts of
@@ -24,7 +25,7 @@ func TestStatMessage(t *testing.T) {
 			s = timing.Stat{
 				Count: u.Draw(t, "count"), Sum: u.Draw(t, "sum"), Min: u.Draw(t, "min"), Max: u.Draw(t, "max"),
 				Squares: timing.Wide{Hi: u.Draw(t, "hi"), Lo: u.Draw(t, "lo")},
-				MinRank: rapid.Int32Range(0, maxRanks).Draw(t, "least"), MaxRank: rapid.Int32Range(0, maxRanks).Draw(t, "most"),
+				MinRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "least"), MaxRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "most"),
 			}
 		}
 		r := wire.NewReader(appendStat(nil, &s), "stat")

@@ -1,0 +1,19 @@
+package trace
+
+// What a trace can hold. Writer and reader both look here: the one refuses, or chooses
+// another coding, where the other would refuse. All else is bounded by the bytes that are
+// really there.
+const (
+	// MaxRanks bounds the number of ranks, and so what a reader allocates for
+	// tables over them.
+	MaxRanks = 1 << 24
+
+	// maxSignatures bounds the numbers of signatures.
+	maxSignatures = 1 << 31
+
+	// A call may have maxValues values, and valuesPerByte more for each byte of the table
+	// of signatures: one that has more is coded value by value. A reader of the call
+	// takes memory for all of them.
+	maxValues     = 1 << 22
+	valuesPerByte = 1 << 12
+)
