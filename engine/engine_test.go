@@ -4,17 +4,6 @@ package main
 
 import "testing"
 
-func TestNumbered(t *testing.T) {
-	for _, c := range []struct {
-		n    int
-		want string
-	}{{1, "dir/app.spoor"}, {2, "dir/app-2.spoor"}, {10, "dir/app-10.spoor"}} {
-		if got := numbered("dir/app.spoor", c.n); got != c.want {
-			t.Errorf("number %d is %s, want %s", c.n, got, c.want)
-		}
-	}
-}
-
 func TestOptions(t *testing.T) {
 	got := spoorOptions([]string{"HOME=/", "SPOOR_RING=65536", "SPOOR_OUT=x", "SPOOR_START_OFF=1"})
 	if want := "SPOOR_RING=65536 SPOOR_START_OFF=1"; got != want {

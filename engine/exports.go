@@ -36,7 +36,15 @@ func spoor_engine_drain() C.int32_t {
 
 //export spoor_engine_finish
 func spoor_engine_finish() C.int32_t {
-	return guard(func() error { return active.finish() })
+	whole := false
+	rc := guard(func() (err error) {
+		whole, err = active.finish()
+		return err
+	})
+	if rc == 0 && !whole {
+		rc = kept
+	}
+	return rc
 }
 
 //export spoor_engine_stop

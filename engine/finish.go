@@ -5,12 +5,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
+	"spoor/internal/deliver"
 	"spoor/internal/launch"
 	"spoor/internal/merge"
 	"spoor/internal/timing"
@@ -20,39 +22,67 @@ import (
 )
 
 // finish ends the recording with all other ranks. A rank in trouble takes part
-// all the same: the others wait for it.
-func (r *recorder) finish() error {
+// all the same: the others wait for it. whole says that what was recorded is in the trace.
+func (r *recorder) finish() (whole bool, err error) {
+	r.finished = true
 	table, err := r.clocks.finish(r.host)
 	if err != nil {
 		// Everything else can still be kept, unless MPI is broken.
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 	}
-	own, trouble := r.track()
+	var own *track.Track
+	trouble := attempt(func() (err error) {
+		own, err = r.track()
+		return err
+	})
 	timed := own
 	if own != nil && own.Log == nil {
 		timed = nil // the merge is through with it at once, and it may be large
 	}
-	s, g, err := merge.MergeFirst(r.host, own)
+	s, g, err := merge.MergeFirst(r.host, own, trouble)
 	if err != nil {
-		return errors.Join(trouble, err)
+		trouble = errors.Join(trouble, err)
+		g = &merge.Gathering{}
 	}
-	var series *trace.Series
-	if g.Needed() {
-		if series, err = r.gather(g, timed); err != nil {
-			// The rest of the trace is whole.
-			fmt.Fprintf(os.Stderr, "spoor: rank %d: the times of its calls are lost: %v\n", r.host.Rank(), err)
-		}
-	}
-	if trouble != nil {
-		return trouble
-	}
-	if s != nil {
-		if err := r.write(s, series, table); err != nil {
+	closing := func() error { return nil }
+	k := &deliver.Rank{Transport: r.host, Gathering: g, Host: clockID(r.host.Rank())}
+	if g.Own {
+		k.Trouble = attempt(func() (err error) {
+			var file io.Closer
+			if k.Times, file, err = r.piece(timed); err == nil {
+				closing = file.Close
+			}
 			return err
-		}
+		})
 	}
-	r.done = true
-	return nil
+	defer closing()
+	if r.host.Rank() > 0 {
+		whole, err = deliver.Follow(k)
+		return whole, errors.Join(trouble, err)
+	}
+	d := deliver.Lead(k, func(times *trace.Series) (c *trace.Content, all bool, err error) {
+		err = attempt(func() (err error) {
+			c, err = r.content(s)
+			return err
+		})
+		if err == nil {
+			c.Series, c.Clocks = times, table
+		}
+		return c, err == nil && len(s.Problems) == 0, err
+	}, r.places())
+	r.tell(d)
+	return d.Whole, trouble
+}
+
+// attempt calls f and returns its error, or its panic as one: the other ranks must not wait
+// for this one.
+func attempt(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("engine: %v at %s", p, whence(debug.Stack()))
+		}
+	}()
+	return f()
 }
 
 func (r *recorder) track() (*track.Track, error) {
@@ -76,9 +106,8 @@ func (r *recorder) track() (*track.Track, error) {
 // muchHeld is how many bytes a capture may hold on to while ranks are merged.
 const muchHeld = 4 << 20
 
-// write makes the trace file. SPOOR_OUT names it; a file that is there is kept
-// unless SPOOR_FORCE is 1.
-func (r *recorder) write(s *merge.State, series *trace.Series, clocks *trace.Clocks) error {
+// content is what the trace is to hold.
+func (r *recorder) content(s *merge.State) (*trace.Content, error) {
 	meta := map[string]string{
 		trace.MetaCommand:  launch.Quote(r.context.Args),
 		trace.MetaMPI:      r.context.Flavour.String(),
@@ -93,26 +122,14 @@ func (r *recorder) write(s *merge.State, series *trace.Series, clocks *trace.Clo
 	if options := spoorOptions(os.Environ()); options != "" {
 		meta[trace.MetaOptions] = options
 	}
+	if s == nil {
+		return nil, errors.New("engine: nothing was merged")
+	}
 	c, err := s.Content(meta)
 	if err != nil {
-		return fmt.Errorf("engine: %w", err)
+		return nil, fmt.Errorf("engine: %w", err)
 	}
-	c.Series, c.Clocks = series, clocks
-	wanted := r.wanted()
-	if os.Getenv("SPOOR_FORCE") == "1" {
-		return trace.WriteFile(wanted, c, true)
-	}
-	for n := 1; ; n++ {
-		name := numbered(wanted, n)
-		err := trace.WriteFile(name, c, false)
-		if errors.Is(err, fs.ErrExist) && n < 1000 {
-			continue
-		}
-		if err == nil && n > 1 {
-			fmt.Fprintf(os.Stderr, "spoor: %s exists, the trace is %s\n", wanted, name)
-		}
-		return err
-	}
+	return c, nil
 }
 
 // wanted is the name that the trace should have.
@@ -123,13 +140,65 @@ func (r *recorder) wanted() string {
 	return filepath.Base(r.context.Exe) + ".spoor"
 }
 
-// numbered is app.spoor, app-2.spoor, app-3.spoor, ….
-func numbered(name string, n int) string {
-	if n == 1 {
-		return name
+// scratch is a folder of the run's own, which need not exist.
+func (r *recorder) scratch() string {
+	named := os.Getenv("SPOOR_SCRATCH")
+	if named != "" && filepath.IsAbs(named) {
+		return named
 	}
-	ext := filepath.Ext(name)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
+	dir := "/tmp"
+	if r.host.dir() != "" {
+		dir = filepath.Dir(r.host.dir())
+	}
+	return filepath.Join(dir, fmt.Sprintf("spoor-%d", r.context.PID))
+}
+
+// places lists where the trace may go: SPOOR_OUT first, where a file that is there is kept
+// unless SPOOR_FORCE is 1.
+func (r *recorder) places() []deliver.Place {
+	wanted := r.wanted()
+	if abs, err := filepath.Abs(wanted); err == nil {
+		wanted = abs
+	}
+	return deliver.Places(wanted, os.Getenv("SPOOR_FORCE") == "1", r.scratch())
+}
+
+// probe has rank 0 say at the start if it won't be able to write the trace, unless who
+// started the program has looked on this host.
+func (r *recorder) probe() {
+	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.Probed) == host {
+		return
+	}
+	places := r.places()
+	if err := deliver.Probe(places[0].Name); err != nil {
+		fmt.Fprintf(os.Stderr, "spoor: %v; the trace will be %s\n", err, places[1].Name)
+	}
+}
+
+// tell says what users have to know of where the trace is.
+func (r *recorder) tell(d deliver.Delivery) {
+	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
+	wanted := r.places()[0].Name
+	if d.Lost != nil {
+		say("times of calls are missing in the trace, the ranks' records are kept: %v", d.Lost)
+	}
+	switch {
+	case d.Path == "":
+		for _, err := range d.Failed {
+			say("no trace: %v", err)
+		}
+		dir := filepath.Dir(r.host.dir())
+		if r.host.dir() == "" {
+			say("what the ranks recorded is lost, as there was no room for scratch directories either")
+			break
+		}
+		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, launch.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
+	case d.Place > 0:
+		say("can't write %s: %v; the trace is %s", wanted, deliver.Reason(d.Failed[0]), d.Path)
+		say("bring it home: %s", deliver.Home(d.Path, wanted))
+	case d.Path != wanted:
+		say("%s exists, the trace is %s", wanted, d.Path)
+	}
 }
 
 // spoorOptions lists the settings that decide what is recorded.

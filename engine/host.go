@@ -12,6 +12,7 @@ package main
 // static void *host_ring(const struct spoor_host *h, int32_t i) { return h->ring(i); }
 // static int32_t host_send(const struct spoor_host *h, int32_t to, const void *p, uint64_t n) { return h->send(to, p, n); }
 // static int32_t host_recv(const struct spoor_host *h, int32_t from, void *p, uint64_t n) { return h->recv(from, p, n); }
+// static int32_t host_await(const struct spoor_host *h, int32_t from) { return h->await(from); }
 // static void *host_symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
 import "C"
 
@@ -22,6 +23,9 @@ import (
 
 	"spoor/internal/event"
 )
+
+// kept is what finish returns if records have to stay.
+const kept = C.SPOOR_KEPT
 
 // A host is the shim as the engine sees it.
 type host struct{ c *C.struct_spoor_host }
@@ -77,17 +81,33 @@ func symbol(name string) (uint64, bool) {
 }
 
 // Rank, Size, Send and Recv are the merge's transport. A message is preceded
-// by its length, since both sides of the shim's calls have to know it.
+// by its length, since both sides of the shim's calls have to know it. One that may not fit
+// into the MPI's own buffers is sent only when who is to receive it says so: so nobody
+// waits in MPI_Send for a rank that has died.
 
 func (h host) Rank() int { return int(h.c.rank) }
 
 func (h host) Size() int { return int(h.c.ranks) }
+
+// eager is up to which length a message is sent at once.
+const eager = 1 << 10
+
+var ready = []byte{1}
 
 func (h host) Send(dest int, data []byte) error {
 	var length [8]byte
 	binary.LittleEndian.PutUint64(length[:], uint64(len(data)))
 	if err := h.send(dest, length[:]); err != nil {
 		return err
+	}
+	if len(data) > eager {
+		if err := h.await(dest); err != nil {
+			return err
+		}
+		var answer [1]byte
+		if err := h.recv(dest, answer[:]); err != nil {
+			return err
+		}
 	}
 	return h.send(dest, data)
 }
@@ -103,12 +123,32 @@ func (h host) send(dest int, data []byte) error {
 }
 
 func (h host) Recv(source int) ([]byte, error) {
+	if err := h.await(source); err != nil {
+		return nil, err
+	}
 	var length [8]byte
 	if err := h.recv(source, length[:]); err != nil {
 		return nil, err
 	}
 	data := make([]byte, binary.LittleEndian.Uint64(length[:]))
+	if len(data) > eager {
+		if err := h.send(source, ready); err != nil {
+			return nil, err
+		}
+	}
 	return data, h.recv(source, data)
+}
+
+// await waits until a message of a rank is there.
+func (h host) await(source int) error {
+	switch rc := C.host_await(h.c, C.int32_t(source)); rc {
+	case 0:
+		return nil
+	case C.SPOOR_LATE:
+		return fmt.Errorf("nothing was heard of rank %d for too long", source)
+	default:
+		return fmt.Errorf("wait for rank %d: MPI error %d", source, int(rc))
+	}
 }
 
 func (h host) recv(source int, data []byte) error {

@@ -18,13 +18,13 @@ import (
 
 // A recorder is the engine between start and stop.
 type recorder struct {
-	host    host
-	context capture.Context
-	timing  timing.Options
-	capture *capture.Capture
-	rings   []place // of the threads, as they were attached last
-	clocks  clocks
-	done    bool // finish succeeded
+	host     host
+	context  capture.Context
+	timing   timing.Options
+	capture  *capture.Capture
+	rings    []place // of the threads, as they were attached last
+	clocks   clocks
+	finished bool // finish was called
 }
 
 // A place is where a ring is in memory; growing moves it.
@@ -55,6 +55,7 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	if r.timing, err = timing.ParseOptions(os.Getenv); err != nil {
 		return nil, err
 	}
+	r.probe()
 	if dir := r.host.dir(); dir != "" {
 		if err := capture.WriteTiming(dir, r.timing); err != nil {
 			return nil, fmt.Errorf("engine: %w", err)
@@ -139,12 +140,13 @@ func (r *recorder) drain() error {
 	return r.capture.Drain()
 }
 
-// stop saves what a finish has not written.
+// stop saves what nobody has asked for. After finish everything is in the trace, or in the
+// rings, the log and the last checkpoint: that needn't be saved again.
 func (r *recorder) stop() error {
 	defer r.giveBack()
 	defer r.capture.Close()
 	defer r.capture.CloseLogs()
-	if r.done {
+	if r.finished {
 		return nil
 	}
 	if err := r.drain(); err != nil {

@@ -3,67 +3,54 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 
+	"spoor/internal/deliver"
 	"spoor/internal/merge"
 	"spoor/internal/track"
-	"spoor/trace"
+	"spoor/internal/wire"
 )
 
-// gather brings the times of all ranks' calls together on rank 0, in a file beside
-// the trace that has no name any more. The result is nil if there is nothing, and with
-// an error what there is. Whatever goes wrong here, this rank takes
-// part until the others are through.
-func (r *recorder) gather(g *merge.Gathering, own *track.Track) (*trace.Series, error) {
-	piece, size, trouble := r.piece(own)
-	if r.host.Rank() > 0 {
-		if err := g.Send(piece, size, nil); err != nil {
-			return nil, err
+// piece packs the times of the rank's own calls into a file that has no name any more, to
+// be closed by the caller. Where there is no room for one they are packed anew when they are
+// written: they are in no case all in memory.
+func (r *recorder) piece(own *track.Track) (*deliver.Piece, io.Closer, error) {
+	for _, dir := range []string{r.host.dir(), os.TempDir(), "/tmp"} {
+		if dir == "" {
+			continue
 		}
-		return nil, trouble
-	}
-	s := &trace.Series{Sizes: make([]int64, r.host.Size())}
-	f, err := unnamed(filepath.Dir(r.wanted()))
-	at := int64(0)
-	if err2 := g.Send(piece, size, func(rank int, data []byte) error {
+		f, err := unnamed(dir)
 		if err != nil {
-			return err
+			continue
 		}
-		_, err = f.WriteAt(data, at)
-		at += int64(len(data))
-		s.Sizes[rank] += int64(len(data))
-		return err
-	}); err2 != nil {
-		return nil, err2
+		if p, err := pack(own, f); err == nil {
+			p.Write = func(w io.Writer) error {
+				_, err := io.Copy(w, io.NewSectionReader(f, 0, p.Size))
+				return err
+			}
+			return p, f, nil
+		}
+		f.Close()
 	}
+	p, err := pack(own, io.Discard)
 	if err != nil {
-		return nil, err
+		return nil, nil, fmt.Errorf("engine: %w", err)
 	}
-	s.Data = f
-	return s, trouble
+	p.Write = func(w io.Writer) error {
+		_, err := merge.WriteSeries(own, w)
+		return err
+	}
+	return p, io.NopCloser(nil), nil
 }
 
-// piece packs the rank's own times, into a file if there is a place for one.
-func (r *recorder) piece(own *track.Track) (io.ReaderAt, int64, error) {
-	if dir := r.host.dir(); dir != "" {
-		if f, err := unnamed(dir); err == nil {
-			n, err := merge.WriteSeries(own, f)
-			if err != nil {
-				return f, 0, fmt.Errorf("engine: %w", err)
-			}
-			return f, n, nil
-		}
-	}
-	var b bytes.Buffer
-	n, err := merge.WriteSeries(own, &b)
-	if err != nil {
-		n, err = 0, fmt.Errorf("engine: %w", err)
-	}
-	return bytes.NewReader(b.Bytes()), n, err
+// pack packs times, of which only size and checksum are kept.
+func pack(own *track.Track, to io.Writer) (*deliver.Piece, error) {
+	sum := crc32.New(wire.Castagnoli)
+	n, err := merge.WriteSeries(own, io.MultiWriter(to, sum))
+	return &deliver.Piece{Size: n, Sum: sum.Sum32()}, err
 }
 
 // unnamed makes a file that is gone when it is closed.

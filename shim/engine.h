@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#define SPOOR_ENGINE_ABI 1
+#define SPOOR_ENGINE_ABI 2
 
 enum spoor_flavour { SPOOR_ABI = 0, SPOOR_MPICH = 1, SPOOR_OPENMPI = 2 }; /* mpi.Flavour in Go */
 
@@ -59,7 +59,15 @@ struct spoor_host {
 	   Both sides must give the same length. Messages of one sender don't overtake. */
 	int32_t (*send)(int32_t dest, const void *buf, uint64_t len);
 	int32_t (*recv)(int32_t source, void *buf, uint64_t len);
+	/* Wait, mostly asleep, until a message of source is there; SPOOR_LATE if that takes
+	   longer than anybody alive would need. */
+	int32_t (*await)(int32_t source);
 };
+
+#define SPOOR_LATE (-2)
+/* What finish returns if it worked but there is no trace that has everything: records
+   have to stay. Why was told on rank 0. */
+#define SPOOR_KEPT 2
 
 /* The host struct stays valid until stop. */
 int32_t spoor_engine_start(const struct spoor_host *host);
@@ -68,9 +76,10 @@ int32_t spoor_engine_start(const struct spoor_host *host);
 int32_t spoor_engine_sync(void);
 /* Read everything in all rings, ordered by time across threads. */
 int32_t spoor_engine_drain(void);
-/* Collective over the world: compare clocks again, drain, merge, and write the trace on rank 0. */
+/* Collective over the world: compare clocks again, drain, merge, and write the trace. 0 on
+   all ranks or on none, save for those that died. */
 int32_t spoor_engine_finish(void);
-/* Save a last checkpoint if start succeeded and finish did not, release all. */
+/* Save a last checkpoint if finish was not called, release all. */
 void spoor_engine_stop(void);
 /* Text of the last failure, without newline; valid until the next call. */
 const char *spoor_engine_error(void);

@@ -155,11 +155,17 @@ int sp_host_finish(void)
 {
 	struct guard g;
 	guard_enter(&g);
-	if (running && engine.finish() != 0) {
-		running = 0;
-		failed("finish");
-	}
 	int ok = running;
+	if (running) {
+		int rc = engine.finish();
+		running = 0;
+		if (rc == 0 || rc == SPOOR_KEPT) {
+			ok = rc == 0 ? 1 : SPOOR_KEPT;
+		} else {
+			ok = 0;
+			failed("finish");
+		}
+	}
 	guard_leave(&g);
 	return ok;
 }

@@ -10,7 +10,8 @@ int sp_host_start(const struct spoor_host *host);
 void sp_host_sync(void);
 /* Let the engine read all rings. 0 if tracing has stopped. */
 int sp_host_drain(struct sp_thread *t);
-/* Merge and write, with all ranks. */
+/* Merge and write, with all ranks. 1 if the trace is there, SPOOR_KEPT if the records are
+   all there is, 0 and a message if something failed. */
 int sp_host_finish(void);
 void sp_host_stop(void);
 /* sp_ring_grow while the engine stands still. */

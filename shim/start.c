@@ -5,8 +5,10 @@
  * on, the others must not wait for it.
  */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "calls.h"
 #include "context.h"
@@ -58,6 +60,41 @@ static int32_t recv_bytes(int32_t source, void *buf, uint64_t len)
 		rc = P_MPI_Recv((char *)buf + at, (int)n, sp_fl.byte, source, TAG, sp_run.comm, status);
 	}
 	return rc;
+}
+
+/* A rank that is alive answers in this time, whatever it has to write. */
+#define PATIENCE_SECONDS 600
+
+static uint64_t patience(void)
+{
+	const char *named = getenv("SPOOR_PATIENCE");
+	uint64_t seconds = named ? strtoull(named, NULL, 0) : 0;
+	return (uint64_t)((double)(seconds ? seconds : PATIENCE_SECONDS) * 1e9 * sp_run.ticks_per_ns);
+}
+
+static int32_t await(int32_t source)
+{
+	uint64_t limit = patience(), begin = sp_ticks();
+	if (!sp_run.comm)
+		return -1;
+	for (;;) {
+		uint64_t status[8];
+		int there = 0;
+		int rc = P_MPI_Iprobe(source, TAG, sp_run.comm, &there, status);
+		if (rc != 0 || there)
+			return rc;
+		uint64_t waited = sp_ticks() - begin;
+		if (waited > limit)
+			return SPOOR_LATE;
+		/* who is waited for may need the processor; asleep for an eighth of the time so far */
+		double ns = (double)waited / sp_run.ticks_per_ns / 8;
+		if (ns < 5000) {
+			sched_yield();
+		} else {
+			struct timespec t = {0, ns < 2e6 ? (long)ns : 2000000};
+			nanosleep(&t, NULL);
+		}
+	}
 }
 
 /* ---- agreement ---- */
@@ -146,6 +183,7 @@ static int start_engine(void)
 		.ring = ring,
 		.send = send_bytes,
 		.recv = recv_bytes,
+		.await = await,
 	};
 	return sp_host_start(&host);
 }
@@ -230,9 +268,13 @@ void sp_finish(void)
 	sp_late(&sp_self, sp_ticks());
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain(&sp_self);
 	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`")) {
-		if (sp_host_finish()) {
+		switch (sp_host_finish()) {
+		case 1:
 			sp_host_stop();
 			sp_scratch_remove();
+			break;
+		case SPOOR_KEPT:
+			sp_context_finished(1);
 		}
 	} else {
 		sp_give_up("another rank stopped tracing: see `spoor recover`");

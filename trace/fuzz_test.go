@@ -66,10 +66,10 @@ func FuzzSections(f *testing.F) {
 	}
 	s := sampleSeries(f)
 	var b bytes.Buffer
-	if err := s.writeTo(&b); err != nil {
+	if err := s.copyTo(&b); err != nil {
 		f.Fatal(err)
 	}
-	raw[secSeries] = b.Bytes()
+	raw[secSeries] = append(b.Bytes(), s.index()...)
 	for id := secMeta; id < secEnd; id++ {
 		f.Add(byte(id), raw[id])
 	}

@@ -65,7 +65,7 @@ const (
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
 var ErrFormat = errors.New("not a valid trace")
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoli = wire.Castagnoli
 
 // A Section tells how much room a section takes.
 type Section struct {
@@ -152,13 +152,13 @@ func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), 
 		}
 	}
 	if s != nil {
-		sum := crc32.New(castagnoli)
-		n := &counter{w: sum}
-		if err := s.writeTo(n); err != nil {
+		n := uint64(s.size()) + uint64(len(s.index()))
+		sum, err := s.total()
+		if err != nil {
 			return nil, err
 		}
-		entry(secSeries, codecRaw, n.n, n.n, true)
-		dir = wire.AppendUint32(dir, sum.Sum32())
+		entry(secSeries, codecRaw, n, n, true)
+		dir = wire.AppendUint32(dir, sum)
 	}
 	file := append([]byte(magic), version, 0, byte(count), 0)
 	file = wire.AppendUint32(file, uint32(len(dir)))
@@ -185,17 +185,6 @@ const (
 	// four, and without one of these sections there is little to be told of the others.
 	maxShared = 4096
 )
-
-// A counter counts what is written.
-type counter struct {
-	w io.Writer
-	n uint64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	c.n += uint64(len(b))
-	return c.w.Write(b)
-}
 
 // readDirectory reads header and directory of a file, and says of which version it is.
 func readDirectory(src io.ReaderAt, size int64) (list []section, of int, err error) {

@@ -16,10 +16,11 @@ import (
 
 // Series is the times of every call, as pieces of package series, one for each rank,
 // in order and without gaps. They may be larger than memory, so they are read from
-// elsewhere.
+// elsewhere, or written into a Draft by those who have them.
 type Series struct {
-	Data  io.ReaderAt
-	Sizes []int64 // by rank; 0: none
+	Data  io.ReaderAt // nil: others write it
+	Sizes []int64     // by rank; 0: none
+	Sum   uint32      // checksum of the pieces, one after the other; found out if there are Data
 }
 
 // size is how long the pieces are.
@@ -45,13 +46,33 @@ func (s *Series) index() []byte {
 
 const seriesTail = 8
 
-// writeTo writes the section's bytes.
-func (s *Series) writeTo(w io.Writer) error {
-	if _, err := io.Copy(w, io.NewSectionReader(s.Data, 0, s.size())); err != nil {
+// pieces reads the data.
+func (s *Series) pieces() io.Reader { return io.NewSectionReader(s.Data, 0, s.size()) }
+
+// copyTo writes the data.
+func (s *Series) copyTo(w io.Writer) error {
+	n, err := io.Copy(w, s.pieces())
+	if err == nil && n < s.size() {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return fmt.Errorf("times of calls: %w", err)
 	}
-	_, err := w.Write(s.index())
-	return err
+	return nil
+}
+
+// total is the section's checksum.
+func (s *Series) total() (uint32, error) {
+	sum := s.Sum
+	if s.Data != nil {
+		h := crc32.New(castagnoli)
+		if err := s.copyTo(h); err != nil {
+			return 0, err
+		}
+		sum = h.Sum32()
+	}
+	index := s.index()
+	return wire.JoinSums(sum, crc32.Checksum(index, castagnoli), int64(len(index))), nil
 }
 
 // A seriesIndex finds the pieces in a file.

@@ -5,10 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"spoor/internal/column"
@@ -18,16 +15,18 @@ import (
 
 // Encode returns the file that holds c.
 func Encode(c *Content) ([]byte, error) {
-	file, err := encode(c)
-	if err == nil && c.Series != nil {
-		b := bytes.NewBuffer(file)
-		err = c.Series.writeTo(b)
-		file = b.Bytes()
-	}
+	e, err := prepare(c)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	return file, nil
+	b := bytes.NewBuffer(e.head)
+	if c.Series != nil {
+		if err := c.Series.copyTo(b); err != nil {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+	}
+	b.Write(e.index)
+	return b.Bytes(), nil
 }
 
 // Estimate returns about how many bytes of c's file say what was called, in less
@@ -51,23 +50,11 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 	return n, nil
 }
 
-// encode returns the file up to where the series begins.
-func encode(c *Content) ([]byte, error) {
-	raw, err := sections(c, wire.Packed, true)
-	if err != nil {
-		return nil, err
-	}
-	if c.Series != nil && len(c.Series.Sizes) != c.Ranks {
-		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(c.Series.Sizes), c.Ranks)
-	}
-	return assemble(raw, pack, c.Series)
-}
-
 // sections returns the raw sections by id. What has several ways of being written
 // is in the one for which packed gives the least. Times may be left out.
 func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]byte, err error) {
-	if c.Ranks < 0 || c.Ranks > maxRanks {
-		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, maxRanks)
+	if c.Ranks < 0 || c.Ranks > MaxRanks {
+		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, MaxRanks)
 	}
 	if n := c.Processes.Len(); n != c.Ranks {
 		return raw, fmt.Errorf("%d processes for %d ranks", n, c.Ranks)
@@ -339,57 +326,4 @@ func (e *encoder) callbacks(c *column.Column) {
 			}
 		}
 	}
-}
-
-// WriteFile writes c to a file. The file appears under its name when it is
-// complete; one that exists already is an error unless overwrite is set.
-func WriteFile(path string, c *Content, overwrite bool) error {
-	file, err := encode(c)
-	if err == nil {
-		err = writeFile(path, file, c.Series, overwrite)
-	}
-	if err != nil {
-		return fmt.Errorf("trace: write %s: %w", path, err)
-	}
-	return nil
-}
-
-func writeFile(path string, data []byte, s *Series, overwrite bool) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		tmp.Close()
-		os.Remove(tmp.Name())
-	}()
-	if _, err := tmp.Write(data); err != nil {
-		return err
-	}
-	if s != nil {
-		if err := s.writeTo(tmp); err != nil {
-			return err
-		}
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	if overwrite {
-		return os.Rename(tmp.Name(), path)
-	}
-	// Unlike a rename, a link never replaces a file, whoever makes one now.
-	if err := os.Link(tmp.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// This file system has no links.
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return cmp.Or(err, error(&fs.PathError{Op: "write", Path: path, Err: fs.ErrExist}))
-	}
-	return os.Rename(tmp.Name(), path)
 }

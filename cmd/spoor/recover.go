@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"spoor/internal/deliver"
 	"spoor/internal/recover"
 	"spoor/internal/summary"
 	"spoor/internal/units"
@@ -120,7 +121,7 @@ func writeWorlds(processes []*recover.Process, out string, force bool) ([]recove
 	var list []recovered
 	var failed error
 	for _, w := range recover.Worlds(processes) {
-		name := recover.Numbered(out, len(list)+1)
+		name := deliver.Numbered(out, len(list)+1)
 		r, err := writeWorld(w, name, force)
 		if errors.Is(err, recover.ErrNothing) {
 			for _, p := range w.Processes {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"spoor/internal/capture"
+	"spoor/internal/deliver"
 	"spoor/internal/inspect"
 	"spoor/internal/launch"
 	"spoor/internal/recover"
@@ -31,19 +32,22 @@ type ending struct {
 // ones, or what its ranks left in scratch, or why there is neither.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
 	traces := slices.DeleteFunc(tracesOf(out), func(path string) bool { return slices.Contains(old, path) })
+	for _, dir := range deliver.Elsewhere(scratch) {
+		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(out)))...) // rank 0 said so
+	}
 	dirs, err := recover.Dirs(scratch)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) {
-		// Programs that only use sessions have no common end to merge at.
-		list, err := writeWorlds(recover.Read(dirs, func() {}), freeName(out), o.force)
+	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) && ranksElsewhere(dirs) == 0 {
+		// Programs that only use sessions have no common end to merge at; in others rank 0
+		// could not write the trace.
+		list, err := writeSomewhere(stderr, recover.Read(dirs, func() {}), o, out, scratch)
 		for _, r := range list {
 			traces = append(traces, r.Trace)
 		}
 		if err != nil {
-			complainLeft(stderr, dirs, out, scratch)
-			return err
+			return errors.Join(err, complainLeft(stderr, dirs, out, scratch))
 		}
 		for _, d := range dirs {
 			if err := os.RemoveAll(d); err != nil {
@@ -127,7 +131,7 @@ func shortPath(path string) string {
 // freeName is out, or the next numbered name that is free.
 func freeName(out string) string {
 	for n := 1; ; n++ {
-		if name := recover.Numbered(out, n); !exists(name) {
+		if name := deliver.Numbered(out, n); !exists(name) {
 			return name
 		}
 	}
@@ -138,21 +142,56 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// writeSomewhere writes the traces of worlds where they should be, or where else there is
+// room.
+func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions, out, scratch string) ([]recovered, error) {
+	list, err := writeWorlds(processes, freeName(out), o.force)
+	if err == nil || len(list) > 0 {
+		return list, err
+	}
+	for _, dir := range deliver.Elsewhere(scratch) {
+		if os.MkdirAll(dir, 0o700) != nil {
+			continue
+		}
+		list, e := writeWorlds(processes, filepath.Join(dir, filepath.Base(out)), false)
+		if e == nil {
+			for _, r := range list {
+				fmt.Fprintf(stderr, "spoor: can't write %s: %v; the trace is %s\n", out, deliver.Reason(err), r.Trace)
+				fmt.Fprintf(stderr, "spoor: bring it home: %s\n", deliver.Home(r.Trace, filepath.Join(filepath.Dir(out), filepath.Base(r.Trace))))
+			}
+			return list, nil
+		}
+		os.Remove(dir) // if it is empty
+	}
+	return nil, err
+}
+
 // complainLeft saves what the processes of a broken run left, and says so.
 func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 	partial := out + ".partial"
 	for n := 2; exists(partial); n++ {
-		partial = recover.Numbered(out, n) + ".partial"
+		partial = deliver.Numbered(out, n) + ".partial"
 	}
 	processes := plural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
+	what := plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
+	if !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) {
+		what = "what " + processes + " recorded is in"
+	}
 	note := fmt.Sprintf(leftNote, filepath.Base(partial), scratch)
 	if err := recover.Move(dirs, partial, note); err != nil {
-		return fmt.Errorf("records of %s are left in %s: %w", processes, scratch, err)
+		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
+		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.Reason(err))
+		command := launch.Quote([]string{"spoor", "recover", "-o", shortPath(out), scratch})
+		if len(alive) == 0 {
+			command += " && " + launch.Quote([]string{"rm", "-r", scratch})
+		}
+		fmt.Fprintf(stderr, "spoor: make a trace of it, where there is room: %s\n", command)
+		return nil
 	}
 	name := shortPath(partial)
-	if ended := len(dirs) - len(alive); ended > 0 {
-		fmt.Fprintf(stderr, "spoor: no whole trace: %s ended without the others; what they recorded is in %s\n", plural(ended, "process"), name)
+	if len(dirs) > len(alive) {
+		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, name)
 	}
 	if len(alive) > 0 {
 		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
@@ -161,7 +200,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 		fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n",
 			plural(elsewhere, "rank"), scratch, name)
 	}
-	fmt.Fprintf(stderr, "spoor: make a trace of it: spoor recover %s\n", name)
+	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", launch.Quote([]string{"spoor", "recover", name}))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"spoor/internal/deliver"
 	"spoor/internal/inspect"
 	"spoor/internal/launch"
 	"spoor/internal/timing"
@@ -160,6 +161,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := deliver.Probe(out); err != nil {
+		return fmt.Errorf("%w; name another place for the trace with -o", err)
+	}
 	scratch, err := makeScratch(o.scratch)
 	if err != nil {
 		return err
@@ -173,7 +177,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		}
 	}
 	old := tracesOf(out)
-	argv, env := launch.Command(l, args, append(rankVars(o, shim, out, scratch), sanitizerVars(program)...))
+	vars := append(rankVars(o, shim, out, scratch), sanitizerVars(program)...)
+	if host, err := os.Hostname(); err == nil {
+		vars = append(vars, launch.Var{Name: deliver.Probed, Value: host})
+	}
+	argv, env := launch.Command(l, args, vars)
 	code, err := launch.Run(argv, env)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
@@ -336,6 +344,11 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	}
 	if out, err = filepath.Abs(out); err != nil {
 		return err
+	}
+	if o.scratch != "" {
+		if o.scratch, err = filepath.Abs(o.scratch); err != nil {
+			return err
+		}
 	}
 	env := os.Environ()
 	if o.force {

@@ -20,6 +20,7 @@
 package merge
 
 import (
+	"errors"
 	"fmt"
 
 	"spoor/internal/track"
@@ -33,32 +34,32 @@ import (
 // it and is told in the state's Problems. An error means that this rank can't
 // go on.
 func Merge(t Transport, tr *track.Track) (*State, error) {
-	s, _, err := MergeFirst(t, tr)
+	s, _, err := MergeFirst(t, tr, nil)
 	return s, err
 }
 
-// MergeFirst is Merge with something to come after it, in which all ranks with a
-// track that has a Log take part; see Gathering.
-func MergeFirst(t Transport, tr *track.Track) (*State, *Gathering, error) {
-	g := &Gathering{t: t, own: tr != nil && tr.Log != nil}
-	s, err := merge(t, tr, g)
+// MergeFirst is Merge with something to come after it; see Gathering. trouble is why
+// there is no track, if that is so for a reason.
+func MergeFirst(t Transport, tr *track.Track, trouble error) (*State, *Gathering, error) {
+	g := &Gathering{Own: tr != nil && tr.Log != nil}
+	s, err := merge(t, tr, trouble, g)
 	return s, g, err
 }
 
-func merge(t Transport, tr *track.Track, g *Gathering) (*State, error) {
+func merge(t Transport, tr *track.Track, trouble error, g *Gathering) (s *State, err error) {
 	rank, size := t.Rank(), t.Size()
-	s, err := leaf(tr, rank, size)
+	if err = trouble; err == nil {
+		err = attempt(func() (err error) {
+			s, err = leaf(tr, rank, size)
+			return err
+		})
+	}
 	if err != nil {
 		s = lost(rank, 1, err)
 	}
 	for step := 1; step < size; step <<= 1 {
 		if rank&step != 0 {
-			// The flag stands apart, to be read whatever becomes of the message.
-			flag := byte(0)
-			if g.Needed() {
-				flag = 1
-			}
-			if err := t.Send(rank-step, append([]byte{flag}, s.encode()...)); err != nil {
+			if err := t.Send(rank-step, g.message(s)); err != nil {
 				return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
 			}
 			return nil, nil
@@ -69,13 +70,19 @@ func merge(t Transport, tr *track.Track, g *Gathering) (*State, error) {
 		}
 		width := min(step, size-from)
 		msg, err := t.Recv(from)
-		if err != nil {
-			return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
+		var other *State
+		if err == nil && len(msg) == 0 {
+			err = errEmpty
 		}
-		if len(msg) > 0 && msg[0] != 0 {
-			g.children = append(g.children, child{from, width})
+		if err == nil {
+			if msg[0] != 0 {
+				g.Children = append(g.Children, Child{from, width})
+			}
+			err = attempt(func() (err error) {
+				other, err = decode(msg[1:], s)
+				return err
+			})
 		}
-		other, err := decode(msg[min(1, len(msg)):], s)
 		switch {
 		case err != nil:
 			other = lost(from, width, err)
@@ -83,17 +90,73 @@ func merge(t Transport, tr *track.Track, g *Gathering) (*State, error) {
 			other = lost(from, width, fmt.Errorf("message of ranks %d to %d", other.first, other.first+other.ranks-1))
 		}
 		other.pinned = len(msg) > 0 && msg[0] != 0
-		if err := s.join(other); err != nil {
-			if err := s.join(lost(from, width, err)); err != nil {
-				return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
-			}
+		if s, err = s.take(other); err != nil {
+			return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
 		}
 	}
 	return s, nil
 }
 
-// parent is the rank that Merge sends to.
-func parent(rank int) int { return rank & (rank - 1) }
+var errEmpty = errors.New("empty message")
+
+// take joins a state, or what is left of it.
+func (s *State) take(other *State) (*State, error) {
+	first, ranks := s.first, s.ranks
+	err := attempt(func() error { return s.join(other) })
+	if err == nil {
+		return s, nil
+	}
+	var bug *panicked
+	if errors.As(err, &bug) {
+		// s may be anything by now.
+		s = lost(first, ranks, err)
+	}
+	return s, s.join(lost(other.first, other.ranks, err))
+}
+
+// message is the state on its way to the parent. Whether there are times of calls
+// stands apart, to be read whatever becomes of the rest.
+func (g *Gathering) message(s *State) []byte {
+	msg := []byte{0}
+	if g.Needed() {
+		msg[0] = 1
+	}
+	body := []byte(nil)
+	err := attempt(func() error {
+		body = s.encode()
+		return nil
+	})
+	if err != nil {
+		body = lost(s.first, s.ranks, err).encode()
+	}
+	return append(msg, body...)
+}
+
+// A panicked is a defect of ours that must not keep other ranks waiting.
+type panicked struct{ what any }
+
+func (p *panicked) Error() string { return fmt.Sprintf("defect: %v", p.what) }
+
+// attempt calls f and returns its error, or its panic as one.
+func attempt(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicked{p}
+		}
+	}()
+	return f()
+}
+
+// Parent is the rank that Merge sends to.
+func Parent(rank int) int { return rank & (rank - 1) }
+
+// Children lists the ranks that Merge receives from at a rank of so many, in order.
+func Children(rank, size int) (list []Child) {
+	for step := 1; rank&step == 0 && rank+step < size; step <<= 1 {
+		list = append(list, Child{rank + step, min(step, size-rank-step)})
+	}
+	return list
+}
 
 // MergeAll merges the tracks of a world that are at hand in one process. The
 // world has as many ranks as the highest rank among them says, or ranks if that

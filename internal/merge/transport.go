@@ -20,7 +20,8 @@ func Memory(n int) []Transport {
 	boxes := make(map[[2]int]chan []byte)
 	// Only the edges of the tree are used, so that n² channels aren't needed.
 	for r := 1; r < n; r++ {
-		boxes[[2]int{r, parent(r)}] = make(chan []byte, 1)
+		boxes[[2]int{r, Parent(r)}] = make(chan []byte, 1)
+		boxes[[2]int{Parent(r), r}] = make(chan []byte, 1)
 	}
 	list := make([]Transport, n)
 	for i := range list {

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 
 	"spoor/internal/capture"
 	"spoor/internal/launch"
@@ -133,14 +131,4 @@ func Ranges(list []int) string {
 		i = k + 1
 	}
 	return string(b)
-}
-
-// Numbered is app.spoor, app-2.spoor, app-3.spoor, …: the names of the traces of
-// a run that had several worlds.
-func Numbered(name string, n int) string {
-	if n <= 1 {
-		return name
-	}
-	ext := filepath.Ext(name)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
 }

@@ -12,11 +12,24 @@ import (
 // Move moves process directories below dir, which it makes, together with a
 // note that says what they are. Scratch space is often another file system, so
 // it copies where it can't rename. Processes that still run keep theirs, and there
-// is a link to it.
-func Move(dirs []string, dir, note string) error {
+// is a link to it. If something fails, all is as it was.
+func Move(dirs []string, dir, note string) (err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
+	var renamed, copied []string
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, from := range renamed {
+			if e := os.Rename(filepath.Join(dir, filepath.Base(from)), from); e != nil {
+				err = errors.Join(err, e)
+				return // what is in dir may be all there is
+			}
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
 	if err := os.WriteFile(filepath.Join(dir, "README"), []byte(note), 0o644); err != nil {
 		return err
 	}
@@ -29,17 +42,24 @@ func Move(dirs []string, dir, note string) error {
 			continue
 		}
 		err := os.Rename(from, to)
-		if errors.Is(err, syscall.EXDEV) {
-			err = moveByCopy(from, to)
+		switch {
+		case err == nil:
+			renamed = append(renamed, from)
+		case errors.Is(err, syscall.EXDEV):
+			err = copyDir(from, to)
+			copied = append(copied, from)
 		}
 		if err != nil {
 			return fmt.Errorf("move %s: %w", from, err)
 		}
 	}
+	for _, from := range copied {
+		os.RemoveAll(from) // if it stays, there are two
+	}
 	return nil
 }
 
-func moveByCopy(from, to string) error {
+func copyDir(from, to string) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
@@ -55,7 +75,7 @@ func moveByCopy(from, to string) error {
 			return err
 		}
 	}
-	return os.RemoveAll(from)
+	return nil
 }
 
 func copyFile(from, to string) (err error) {

@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects"},
 	{"internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance"},
-	{"internal/recover", "internal/profile", "internal/volume/volumetest"},
+	{"internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report"},
 	{"internal/replay", "internal/proxy"},
 	{"engine", "replayer", "cmd", "test", "bench"},

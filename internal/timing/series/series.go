@@ -36,7 +36,7 @@ const BlockCalls = 1 << 15
 
 const tailBytes = 8
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoli = wire.Castagnoli
 
 // A Rank is what is known of a rank besides the times of its calls.
 type Rank struct {
