@@ -66,11 +66,12 @@ void sp_f_Finalize(const void *site, int form, void *ierror)
 	*(void **)&real = sp_f_next(next, "mpi_finalize", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	if (sp_open(t, 1, site)) {
+	int open = sp_open(t, 1, site);
+	if (open) {
 		sp_enter_Finalize(t, site, SP_FORTRAN_FLAG);
 		sp_leave_Finalize(t, 0);
 	}
-	if (t->depth == 0)
+	if (open || t->depth == 0)
 		sp_finish();
 	real(ierror);
 }

@@ -131,7 +131,7 @@ void sp_host_sync(void)
 	guard_leave(&g);
 }
 
-int sp_host_drain(struct sp_thread *t)
+int sp_host_drain(void)
 {
 	struct guard g;
 	guard_enter(&g);
@@ -146,8 +146,6 @@ int sp_host_drain(struct sp_thread *t)
 	}
 	int ok = running;
 	guard_leave(&g);
-	if (ok)
-		sp_ring_limits(t);
 	return ok;
 }
 

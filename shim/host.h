@@ -8,8 +8,9 @@
 int sp_host_start(const struct spoor_host *host);
 /* Compare clocks, with all ranks. */
 void sp_host_sync(void);
-/* Let the engine read all rings. 0 if tracing has stopped. */
-int sp_host_drain(struct sp_thread *t);
+/* Let the engine read all rings; their limits follow by sp_ring_limits. 0 if
+   tracing has stopped. */
+int sp_host_drain(void);
 /* Merge and write, with all ranks. 1 if the trace is there, SPOOR_KEPT if the records are
    all there is, 0 and a message if something failed. */
 int sp_host_finish(void);

@@ -71,11 +71,13 @@ int MPI_Finalize(void)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Finalize);
-	if (sp_open(t, 1, __builtin_return_address(0))) {
+	int open = sp_open(t, 1, __builtin_return_address(0));
+	if (open) {
 		sp_enter_Finalize(t, __builtin_return_address(0), 0);
 		sp_leave_Finalize(t, 0);
 	}
-	if (t->depth == 0)
+	/* A depth that a longjmp left behind doesn't count: the program calls. */
+	if (open || t->depth == 0)
 		sp_finish();
 	return P_MPI_Finalize();
 }

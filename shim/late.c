@@ -102,17 +102,30 @@ static void write_one(struct sp_thread *t, unsigned kind, uint64_t ticks, uint64
 	sp_commit(t, w + 3, 0, kind, 0);
 }
 
+/* Whether a record can be written for sure. */
+static int sure(const struct sp_thread *t)
+{
+	return t->cur < t->lim || sp_may_work(t);
+}
+
 void sp_late(struct sp_thread *t, uint64_t ticks)
 {
 	sp_prepare(t);
-	if (!sp_has_ring(t))
+	if (!sp_has_ring(t) || !sure(t))
 		return;
 	/* Cleared first: what comes meanwhile sets it again. */
 	__atomic_fetch_and(&sp_extra, ~SP_LATE, __ATOMIC_SEQ_CST);
 	uint64_t serial[BATCH];
-	for (size_t n; (n = take(t, serial)) > 0;)
+	for (size_t n; (n = sure(t) ? take(t, serial) : 0) > 0;)
 		for (size_t i = 0; i < n; i++)
-			write_one(t, SP_FREED, ticks, serial[i]);
+			if (sure(t))
+				write_one(t, SP_FREED, ticks, serial[i]);
+			else
+				sp_freed_later(serial[i]);
+	if (!sure(t)) {
+		announce();
+		return;
+	}
 	uint64_t lost = __atomic_exchange_n(&dropped, 0, __ATOMIC_SEQ_CST);
 	if (lost)
 		write_one(t, SP_LOST, ticks, lost);

@@ -160,9 +160,7 @@ static struct sp_ring *take_ring(int *used)
 	return r;
 }
 
-/* Whether the engine may run, and memory be allocated: not in a handler that
-   interrupted the allocator, nor on a signal stack, which may be small. */
-static int may_work(const struct sp_thread *t)
+int sp_may_work(const struct sp_thread *t)
 {
 	stack_t stack;
 	return !t->allocating && (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_ONSTACK));
@@ -184,14 +182,14 @@ static int attach(struct sp_thread *t)
 		take_up(t, sp_rings[t->number]);
 		return 1;
 	}
-	if (!may_work(t))
+	if (!sp_may_work(t))
 		return 0;
 	t->busy++;
 	struct sp_ring *r = take_ring(&used);
 	if (r) {
 		take_up(t, r);
 		/* the stack in the header is that of the records in the ring */
-		if (used && sp_host_drain(t))
+		if (used && sp_host_drain())
 			describe_thread(r);
 		pthread_setspecific(vacant.key, t);
 	}
@@ -299,7 +297,7 @@ static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 		uint64_t capacity = t->ring->capacity;
 		while (need > capacity / 4 && capacity < MAX_RING)
 			capacity *= 2;
-		if (!may_work(t))
+		if (!sp_may_work(t))
 			return NULL;
 		if (need > capacity / 4 || !sp_host_grow(t, w, capacity)) {
 			sp_give_up("no memory for a record of %llu bytes, tracing stops", (unsigned long long)need);
@@ -315,10 +313,10 @@ static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 		uint64_t unkept = t->head - __atomic_load_n(&r->kept, __ATOMIC_ACQUIRE);
 		if (r->capacity - unkept >= rest + need)
 			return sp_ring_wrap(t, w);
-		if (!may_work(t))
+		if (!sp_may_work(t))
 			return NULL;
 		__atomic_store_n(&r->wanted, rest < need ? rest + need : need, __ATOMIC_RELAXED);
-		int drained = sp_host_drain(t);
+		int drained = sp_host_drain();
 		__atomic_store_n(&t->ring->wanted, 0, __ATOMIC_RELAXED);
 		if (!drained)
 			return NULL;
@@ -335,12 +333,30 @@ static void advance(struct sp_thread *t, uint64_t n)
 	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
 }
 
+static uint64_t depth_bit(const struct sp_thread *t)
+{
+	return t->depth < 64 ? 1ull << t->depth : 0;
+}
+
 /* The record to be written can't be. */
 static uint64_t *lose(struct sp_thread *t)
 {
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_OFF)
 		sp_drop(1);
+	t->lost |= depth_bit(t);
 	return begin_nowhere(t);
+}
+
+/* Let the engine run before a record is begun. Signals wait for its end: this is
+   when their handlers' calls come, and can be recorded. */
+static int drain(struct sp_thread *t)
+{
+	sp_mark(&t->writing, t->shut);
+	int ok = sp_host_drain();
+	sp_mark(&t->writing, 1);
+	if (ok)
+		take_up(t, sp_rings[t->number]);
+	return ok;
 }
 
 uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
@@ -348,9 +364,13 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
 	if (mode == SP_OFF)
 		return begin_nowhere(t);
-	/* A LEAVE goes where its ENTER went. */
-	if (leave && (!t->ring || t->ring == &nowhere.ring))
-		return lose(t);
+	uint64_t bit = depth_bit(t), lost = t->lost & bit;
+	t->lost &= ~bit;
+	if (leave && lost) {
+		uint64_t *w = lose(t);
+		t->lost &= ~bit;
+		return w;
+	}
 	if (mode == SP_EARLY) {
 		uint64_t *w = early_begin(t);
 		return w ? w : lose(t);
@@ -358,11 +378,22 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 	if (!sp_has_ring(t) && !attach(t))
 		return lose(t);
 	sp_ring_limits(t);
-	if (t->cur >= t->lim && t->cur < t->end && may_work(t) && !sp_host_drain(t))
+	if (t->cur >= t->lim && t->cur < t->end && sp_may_work(t) && !drain(t))
 		return begin_nowhere(t);
 	if (!reserve(t, t->cur, leave ? SP_SLACK : 2 * SP_SLACK))
 		return lose(t);
 	return t->cur;
+}
+
+void sp_prepare(struct sp_thread *t)
+{
+	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
+	sp_mark(&t->writing, 1);
+	if (mode == SP_EARLY)
+		early_begin(t);
+	else if (mode <= SP_MUTED && !sp_has_ring(t))
+		attach(t);
+	sp_mark(&t->writing, t->shut);
 }
 
 uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words)

@@ -49,6 +49,6 @@ void sp_session_closing(void)
 		P_MPI_Group_free(&sp_run.world_group);
 	sp_run.world_group = 0;
 	sp_late(&sp_self, sp_ticks());
-	if (sp_host_drain(&sp_self))
+	if (sp_host_drain())
 		sp_context_finished(1);
 }

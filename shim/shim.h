@@ -69,6 +69,7 @@ struct sp_thread {
 	uint32_t allocating; /* inside the C library's allocator: a handler's calls must not allocate */
 	uint32_t busy;  /* inside the shim's own work: allocations don't count */
 	uint32_t attached; /* sp_rings[number] is its own */
+	uint64_t lost;     /* the ENTER records of which depths were, as bits: LEAVE goes the same way */
 	union {
 		struct {
 			uint32_t npending;
@@ -93,6 +94,8 @@ extern int sp_use_tsc;
 
 uint64_t *sp_begin_slow(struct sp_thread *t, int leave);
 uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words);
+/* Give the thread a ring, if it can have one, before there is a record. */
+void sp_prepare(struct sp_thread *t);
 void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0);
 int sp_open_slow(struct sp_thread *t, int handles, const void *site);
 /* Make sure that sp_real[call] is there: where the MPI has no such function, one
@@ -106,6 +109,9 @@ uint64_t *sp_room_none(void);
 
 /* Whether the thread has a ring of its own to write to. */
 int sp_has_ring(const struct sp_thread *t);
+/* Whether the engine may run, and memory be allocated: not in a handler that
+   interrupted the allocator, nor on a signal stack, which may be small. */
+int sp_may_work(const struct sp_thread *t);
 /* Whether what is written now will be read: in that, or before MPI_Init. */
 int sp_writable(const struct sp_thread *t);
 /* A SEGMENT record (complete) of the calling thread, before the record that is open
@@ -147,16 +153,19 @@ static inline void sp_reopen(struct sp_thread *t)
 	sp_mark(&t->writing, t->shut);
 }
 
+/* A record may be open, and stays so. */
 static inline void sp_lock_begin(struct sp_thread *t)
 {
-	sp_shut(t);
-	sp_mark(&t->locked, 1);
+	uint32_t writing = t->writing;
+	sp_mark(&t->writing, 1);
+	sp_mark(&t->locked, 1 | writing << 1);
 }
 
 static inline void sp_lock_end(struct sp_thread *t)
 {
+	uint32_t writing = t->locked >> 1;
 	sp_mark(&t->locked, 0);
-	sp_reopen(t);
+	sp_mark(&t->writing, writing);
 }
 
 /* ---- clock.c ---- */
@@ -199,13 +208,6 @@ static inline uint64_t *sp_begin(struct sp_thread *t)
 	if (sp_likely(t->cur < t->lim))
 		return t->cur;
 	return sp_begin_slow(t, 0);
-}
-
-/* The same without a record: afterwards the thread has a ring, if it can have one. */
-static inline void sp_prepare(struct sp_thread *t)
-{
-	sp_begin(t);
-	sp_mark(&t->writing, t->shut);
 }
 
 /* Make room for `words` and SP_SLACK more at w; the record may move. NULL if

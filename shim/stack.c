@@ -318,7 +318,7 @@ __attribute__((noinline)) const void *sp_stack_site(struct sp_thread *t, const v
 {
 	struct frame f = CALLER;
 	sp_prepare(t); /* a new thread has no ring before that */
-	struct table *b = t->ring->stack_hi ? table_of(t->number) : NULL;
+	struct table *b = t->ring && t->ring->stack_hi ? table_of(t->number) : NULL;
 	if (sp_unlikely(!b))
 		return site;
 	if (sp_unlikely(b->generation != __atomic_load_n(&generation, __ATOMIC_RELAXED) || b->stack_hi != t->ring->stack_hi)) {

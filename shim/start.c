@@ -266,7 +266,7 @@ void sp_finish(void)
 	sp_self.busy++;
 	sp_hooks_finish();
 	sp_late(&sp_self, sp_ticks());
-	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain(&sp_self);
+	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain();
 	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`")) {
 		switch (sp_host_finish()) {
 		case 1:

@@ -1,0 +1,151 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/test/mpis"
+	"spoor/trace"
+)
+
+// What signal handlers call at any instant, in any thread, is recorded where it happened
+// or counted as lost, and takes nothing else away.
+func TestHandlers(t *testing.T) {
+	ms := 700
+	if os.Getenv("SPOOR_LONG") != "" {
+		ms = 10000
+	}
+	for _, m := range mpis.Need(t) {
+		for _, ring := range []int{64 << 10, 1 << 20} {
+			t.Run(fmt.Sprintf("%s/ring %d", m.Name, ring), func(t *testing.T) {
+				t.Parallel()
+				program, dir := compile(t, m.CC, "handlers.c", "handlers"), t.TempDir()
+				file := filepath.Join(dir, "trace.spoor")
+				env := []string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file, fmt.Sprint("SPOOR_RING=", ring)}
+				r := run(t, m, dir, env, 1, program, fmt.Sprint(ms))
+				var handled int
+				var made [3]int
+				if _, err := fmt.Sscan(r.Stdout, &handled, &made[0], &made[1], &made[2]); err != nil || r.Err != nil || len(spoorLines(r)) > 0 {
+					t.Fatalf("%v: %v", err, r)
+				}
+				tr, err := trace.Open(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer tr.Close()
+				checkHandled(t, tr, handled, made)
+			})
+		}
+	}
+}
+
+func checkHandled(t *testing.T, tr *trace.Reader, handled int, made [3]int) {
+	t.Helper()
+	rank, err := tr.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := 0
+	var got [3]int
+	for s := range rank.Streams() {
+		var thread, n int
+		open := "" // made something that the next call must end
+		for call, err := range rank.Calls(s) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := -1
+			switch name := call.Name(); name {
+			case "MPI_Initialized", "MPI_Wtime", "MPI_Comm_rank":
+				recorded++
+			case "MPI_Send", "MPI_Isend":
+				if thread = int(call.Param("tag").In.Num); thread < 0 || thread > 2 {
+					t.Fatalf("tag %d", thread)
+				}
+				count = int(call.Param("count").In.Num)
+			case "MPI_Type_contiguous":
+				count = int(call.Param("count").In.Num)
+			case "MPI_Wait":
+				if open != "MPI_Isend" {
+					t.Fatalf("MPI_Wait after %q", open)
+				}
+				open = ""
+			case "MPI_Type_free":
+				if open != "MPI_Type_contiguous" {
+					t.Fatalf("MPI_Type_free after %q", open)
+				}
+				open = ""
+			}
+			if count < 0 {
+				continue
+			}
+			if n++; count != n || open != "" {
+				t.Fatalf("stream %d: call %d where %d has to be, after %q", s, count, n, open)
+			}
+			if call.Name() != "MPI_Send" {
+				open = call.Name()
+			}
+		}
+		if n > 0 {
+			got[thread] = n
+		}
+	}
+	n := lost(t, tr)
+	if got != made {
+		t.Errorf("recorded %v calls of the threads, want %v", got, made)
+	}
+	if recorded+int(n) != handled {
+		t.Errorf("recorded %d calls of handlers and lost %d, want %d in all", recorded, n, handled)
+	}
+	t.Logf("%d calls of handlers among %v, %d not recorded", handled, made, n)
+}
+
+// A call that an error handler leaves by longjmp never returned; what comes after it is
+// recorded, and the trace merged.
+func TestJumps(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			program, dir := compile(t, m.CC, "jumps.c", "jumps"), t.TempDir()
+			file := filepath.Join(dir, "trace.spoor")
+			env := []string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file}
+			r := run(t, m, dir, env, 2, program)
+			if r.Err != nil || r.Stdout != "left 3\n" || len(spoorLines(r)) > 0 {
+				t.Fatal(r)
+			}
+			tr, err := trace.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tr.Close()
+			want := []string{"MPI_Init", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_create_errhandler", "MPI_Comm_set_errhandler"}
+			want = append(want, slices.Repeat([]string{"MPI_Send never returned", "MPI_Barrier"}, 3)...)
+			want = append(want, "MPI_Finalize")
+			for n := range 2 {
+				rank, err := tr.Rank(n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for call, err := range rank.Calls(0) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					name := call.Name()
+					if call.Return == trace.NeverReturned {
+						name += " never returned"
+					}
+					got = append(got, name)
+				}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("rank %d (-want +got):\n%s", n, d)
+				}
+			}
+		})
+	}
+}
