@@ -1,6 +1,9 @@
 package trace
 
-import "spoor/internal/grammar"
+import (
+	"spoor/internal/grammar"
+	"spoor/internal/unfold"
+)
 
 // A NodeKind says what a Node is.
 type NodeKind uint8
@@ -21,8 +24,11 @@ type Node struct {
 	Count    uint64 // of a loop
 	Terminal int    // of a call
 	Rule     int    // of a sequence, or of a loop over more than one call; else -1
+	Leaf     int    // of a call in the structure of Leaves; else its terminal
+	Copy     int    // of what has a Rule: its number, or in the structure of Leaves that of the copy
 
-	g *grammar.Grammar
+	g    *grammar.Grammar
+	tree *unfold.Tree // of which g is the grammar; nil: it is the stream's
 }
 
 // Structure returns the structure of a stream without expanding it.
@@ -36,19 +42,27 @@ func (n Node) Children() []Node {
 	case n.Kind == CallNode:
 		return nil
 	case n.Rule < 0:
-		return []Node{{Kind: CallNode, Count: 1, Terminal: n.Terminal, Rule: -1, g: n.g}}
+		return []Node{{Kind: CallNode, Count: 1, Terminal: n.Terminal, Leaf: n.Leaf, Rule: -1, g: n.g, tree: n.tree}}
 	}
 	if len(n.g.Rules) == 0 {
 		return nil
 	}
-	body := n.g.Rules[n.Rule]
+	body := n.g.Rules[n.Copy]
 	list := make([]Node, len(body))
 	for i, s := range body {
-		c := Node{Kind: CallNode, Count: s.Count, Terminal: -1, Rule: -1, g: n.g}
-		if s.ID >= 0 {
-			c.Terminal = int(s.ID)
-		} else {
-			c.Rule, c.Kind = int(-s.ID), SequenceNode
+		c := Node{Kind: CallNode, Count: s.Count, Terminal: -1, Rule: -1, g: n.g, tree: n.tree}
+		if s.ID < 0 {
+			c.Copy, c.Kind = int(-s.ID), SequenceNode
+		}
+		switch {
+		case s.ID >= 0 && n.tree != nil:
+			c.Leaf, c.Terminal = int(s.ID), int(n.tree.Terminal[s.ID])
+		case s.ID >= 0:
+			c.Leaf, c.Terminal = int(s.ID), int(s.ID)
+		case n.tree != nil:
+			c.Rule = int(n.tree.Rule[-s.ID])
+		default:
+			c.Rule = int(-s.ID)
 		}
 		if s.Count > 1 {
 			c.Kind = LoopNode

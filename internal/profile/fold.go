@@ -29,13 +29,25 @@ type node struct {
 	kind  kind
 	shape int   // equal for nodes that differ in nothing but numbers
 	size  int   // of the tree below, in nodes
-	terms terms // of a call: its terminals
+	terms terms // of a call: its leaves
 	body  []item
 	rule  int // of a part, any that has it
 
 	// Of a loop: how often it is entered in this occurrence (once, unless several
 	// occurrences were put together), and the rounds of all entries.
 	entered, rounds, least, most uint64
+	lead                         terms // the calls with which it is entered
+}
+
+// leads is the call that a node begins with, the first time.
+func (n *node) leads() terms {
+	switch n.kind {
+	case callKind:
+		return terms{{n.terms[0].leaf, 1}}
+	case loopKind:
+		return n.lead
+	}
+	return n.body[0].n.leads()
 }
 
 // An item is a node that occurs a number of times.
@@ -51,13 +63,13 @@ const (
 	maxCopied   = 96  // largest part that is shown wherever it occurs, in nodes
 )
 
-// A folder makes shapes. Terminals of the same place have the same label.
+// A folder makes shapes. Leaves of the same call site have the same label.
 type folder struct {
-	label  []int // by terminal
+	label  []int // by leaf
 	shapes map[string]int
-	leaf   map[int]*node // by terminal
-	lists  map[int][]*node
-	uses   map[int]int
+	leaf   map[int]*node   // by leaf
+	lists  map[int][]*node // by copy of a rule
+	uses   map[int]int     // by rule
 	key    []byte
 	out    []*node // of the last pass
 }
@@ -87,14 +99,14 @@ func (f *folder) count(n trace.Node) {
 // rule returns one pass through the body of a rule. Short ones are not folded
 // yet: where a rule ends need not be where a loop does.
 func (f *folder) rule(n trace.Node) []*node {
-	if list, ok := f.lists[n.Rule]; ok {
+	if list, ok := f.lists[n.Copy]; ok {
 		return list
 	}
 	var list []*node
 	for _, c := range n.Children() {
 		var once []*node
 		if c.Rule < 0 {
-			once = []*node{f.call(c.Terminal)}
+			once = []*node{f.call(c.Leaf)}
 		} else {
 			once = f.rule(c)
 		}
@@ -106,7 +118,7 @@ func (f *folder) rule(n trace.Node) []*node {
 	if n.Rule > 0 && f.uses[n.Rule] > 1 && len(list) > 1 && sizeOf(list) > maxCopied {
 		list = []*node{f.part(n.Rule, f.folded(list))}
 	}
-	f.lists[n.Rule] = list
+	f.lists[n.Copy] = list
 	return list
 }
 
@@ -174,7 +186,7 @@ func (f *folder) pass(list []*node, w int) []*node {
 			i += w
 		// A round that came before its loop.
 		case len(x.body) == w && last+1 >= w && x.isLoopOver(out[last+1-w:]):
-			out = append(out[:last+1-w], f.withRound(x, out[last+1-w:]))
+			out = append(out[:last+1-w], f.withRoundBefore(x, out[last+1-w:]))
 			i++
 		// Twice the same.
 		case i+2*w <= len(list) && !(w == 1 && joins(x, list[i+1])) && sameShapes(list[i:i+w], list[i+w:i+2*w]):
@@ -204,12 +216,12 @@ func sizeOf(list []*node) int {
 	return n
 }
 
-func (f *folder) call(terminal int) *node {
-	n := f.leaf[terminal]
+func (f *folder) call(leaf int) *node {
+	n := f.leaf[leaf]
 	if n == nil {
-		n = &node{kind: callKind, size: 1, terms: terms{{terminal, 1}}}
-		n.shape = f.shape('c', f.label[terminal])
-		f.leaf[terminal] = n
+		n = &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}}
+		n.shape = f.shape('c', f.label[leaf])
+		f.leaf[leaf] = n
 	}
 	return n
 }
@@ -229,19 +241,19 @@ func scaled(list []*node, times uint64) []item {
 }
 
 func (f *folder) loop(list []*node, rounds uint64) *node {
-	return f.newLoop(scaled(list, rounds), rounds)
+	return f.newLoop(scaled(list, rounds), rounds, list[0].leads())
 }
 
-func (f *folder) newLoop(body []item, rounds uint64) *node {
+func (f *folder) newLoop(body []item, rounds uint64, lead terms) *node {
 	// A loop over nothing but a loop is one loop.
 	if x := body[0]; len(body) == 1 && x.n.kind == loopKind && !x.n.isRun() {
 		inner := make([]item, len(x.n.body))
 		for i, y := range x.n.body {
 			inner[i] = item{y.n, y.times * x.times}
 		}
-		return f.newLoop(inner, x.n.rounds*x.times)
+		return f.newLoop(inner, x.n.rounds*x.times, lead)
 	}
-	n := &node{kind: loopKind, body: body, entered: 1, rounds: rounds, least: rounds, most: rounds, size: 1}
+	n := &node{kind: loopKind, body: body, entered: 1, rounds: rounds, least: rounds, most: rounds, lead: lead, size: 1}
 	for _, x := range body {
 		n.size += x.n.size
 	}
@@ -309,7 +321,7 @@ func (f *folder) rotated(loop *node, out, next []*node) (turned *node, before, a
 		for i, x := range head {
 			body = append(body, f.add(loop.body[i], item{x, 1}))
 		}
-		return f.newLoop(body, loop.rounds+1), before, after
+		return f.newLoop(body, loop.rounds+1, tail[0].leads()), before, after
 	}
 	return nil, 0, 0
 }
@@ -328,13 +340,22 @@ func (n *node) isLoopOver(list []*node) bool {
 	return n.kind == loopKind && !n.isRun() && sameAs(n.body, list)
 }
 
-// withRound returns a loop with one more round.
+// withRound returns a loop with one more round at its end, withRoundBefore with one at
+// its beginning.
 func (f *folder) withRound(loop *node, round []*node) *node {
+	return f.withRoundOf(loop, round, loop.lead)
+}
+
+func (f *folder) withRoundBefore(loop *node, round []*node) *node {
+	return f.withRoundOf(loop, round, round[0].leads())
+}
+
+func (f *folder) withRoundOf(loop *node, round []*node, lead terms) *node {
 	body := make([]item, len(round))
 	for i, x := range round {
 		body[i] = f.add(loop.body[i], item{x, 1})
 	}
-	return f.newLoop(body, loop.rounds+1)
+	return f.newLoop(body, loop.rounds+1, lead)
 }
 
 // joined returns one loop for two that follow each other, each entered once.
@@ -346,13 +367,13 @@ func (f *folder) joined(a, b *node) *node {
 	for i := range body {
 		body[i] = f.add(a.body[i], b.body[i])
 	}
-	return f.newLoop(body, a.rounds+b.rounds)
+	return f.newLoop(body, a.rounds+b.rounds, a.lead)
 }
 
 // asRun returns a run as a loop over a call.
 func (f *folder) asRun(n *node) *node {
 	if n.kind == callKind {
-		out := f.newLoop([]item{{n, 1}}, n.terms.sum())
+		out := f.newLoop([]item{{n, 1}}, n.terms.sum(), n.terms)
 		out.entered, out.least, out.most = out.rounds, 1, 1
 		return out
 	}
@@ -362,7 +383,7 @@ func (f *folder) asRun(n *node) *node {
 	}
 	// A loop in a loop over nothing but one call.
 	in := f.asRun(inner.n)
-	out := f.newLoop([]item{{in.body[0].n, in.body[0].times * inner.times}}, in.rounds*inner.times)
+	out := f.newLoop([]item{{in.body[0].n, in.body[0].times * inner.times}}, in.rounds*inner.times, n.lead)
 	out.entered, out.least, out.most = n.entered, n.least*in.least, n.most*in.most
 	if n.entered == 1 {
 		out.least, out.most = out.rounds, out.rounds
@@ -390,6 +411,7 @@ func (f *folder) combine(x, y item) *node {
 		kind: a.kind, shape: a.shape, size: max(a.size, b.size), rule: a.rule, body: make([]item, len(a.body)),
 		entered: a.entered*x.times + b.entered*y.times, rounds: a.rounds*x.times + b.rounds*y.times,
 		least: min(a.least, b.least), most: max(a.most, b.most),
+		lead: a.lead.times(x.times).plus(b.lead.times(y.times)),
 	}
 	for i := range sum.body {
 		p, q := a.body[i], b.body[i]

@@ -57,7 +57,7 @@ func shapeOf(t *testing.T, sites ...int) string {
 
 func tally(x item, counts []uint64) {
 	for _, t := range x.n.terms {
-		counts[t.terminal] += t.count * x.times
+		counts[t.leaf] += t.count * x.times
 	}
 	for _, y := range x.n.body {
 		tally(item{y.n, y.times * x.times}, counts)
@@ -67,7 +67,7 @@ func tally(x item, counts []uint64) {
 func outline(b *strings.Builder, n *node, label []int) {
 	switch n.kind {
 	case callKind:
-		fmt.Fprint(b, string(rune('a'+label[n.terms[0].terminal])))
+		fmt.Fprint(b, string(rune('a'+label[n.terms[0].leaf])))
 		return
 	case partKind:
 		b.WriteByte('P')

@@ -14,13 +14,14 @@ func (b *builder) peersOf(list terms) (string, error) {
 	const room = 3
 	var texts []string
 	for _, t := range list {
-		text, known := b.peers[t.terminal]
+		terminal := b.leaves.Terminal(t.leaf)
+		text, known := b.peers[terminal]
 		if !known {
 			var err error
-			if text, err = b.peersOfTerminal(t.terminal); err != nil {
+			if text, err = b.peersOfTerminal(terminal); err != nil {
 				return "", err
 			}
-			b.peers[t.terminal] = text
+			b.peers[terminal] = text
 		}
 		if text != "" && !slices.Contains(texts, text) {
 			texts = append(texts, text)

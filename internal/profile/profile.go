@@ -38,17 +38,18 @@ type Profile struct {
 	Command string   `json:"command"`
 	World   int      `json:"world"` // ranks of the run
 	Class   int      `json:"class"`
-	Ranks   []int    `json:"ranks"`  // of the class; they share the shape
-	Rank    int      `json:"rank"`   // whose counts and bytes these are
-	Varies  bool     `json:"varies"` // the others run loops another number of times
-	Times   string   `json:"times"`  // mean: of the class; exact or bounded: the rank's own
+	Ranks   []int    `json:"ranks"`    // of the class; they share the shape
+	Rank    int      `json:"rank"`     // whose counts and bytes these are
+	Varies  bool     `json:"varies"`   // the others run loops another number of times
+	Times   string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own
+	TimesOf []int    `json:"times_of"` // ranks whose times these are
 	Sites   []Site   `json:"sites"`
 	Threads []Thread `json:"threads"`
 }
 
-// A Thread is what one thread of the rank did. Times are means of each distinct
-// call, those of the class or the rank's own, times how often the rank made it,
-// in nanoseconds.
+// A Thread is what one thread of the rank did. Times are in nanoseconds and belong to
+// places: what the calls there took on a rank. They are means over ranks, and where the
+// trace has no times of single calls, over all calls that are alike.
 type Thread struct {
 	Number int     `json:"thread"`
 	Total  Sums    `json:"total"`
@@ -94,6 +95,7 @@ type Node struct {
 	Least   uint64   `json:"least"`           // rounds once it is begun
 	Most    uint64   `json:"most"`
 	Sums    Sums     `json:"total"`
+	Entry   *float64 `json:"entry_compute_ns,omitempty"` // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries
 	Body    []*Node  `json:"body,omitempty"`
 
 	Function string `json:"function,omitempty"` // of a function; how often it was called is not known
@@ -114,7 +116,9 @@ type Site struct {
 	Values   []Value `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
 
-// Of makes the profile of a rank as one of its class, with the class's times.
+// Of makes the profile of a rank as one of its class, with the class's times. Where
+// the trace has the time of each call, it takes as long as reading those of some
+// millions.
 func Of(r *trace.Reader, rank int, where Where) (*Profile, error) {
 	return of(r, rank, where, false)
 }
@@ -138,49 +142,90 @@ func of(r *trace.Reader, rank int, where Where, own bool) (*Profile, error) {
 		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], World: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
 		Varies: x.Varies(), Times: "mean",
 	}}
+	if b.ranks, err = b.timed(r, own); err != nil {
+		return nil, err
+	}
 	if err := b.terminals(r); err != nil {
 		return nil, err
 	}
 	for stream := range k.Streams() {
-		if own && len(b.p.Ranks) > 1 { // a single rank has its own times anyway
-			if err := b.ownTimes(stream); err != nil {
-				return nil, err
-			}
+		if err := b.times(stream); err != nil {
+			return nil, err
 		}
 		b.thread(stream)
 	}
 	return b.p, b.err
 }
 
-// ownTimes puts the times of a thread's calls in place of means, if the trace
-// has the time of each call.
-func (b *builder) ownTimes(stream int) error {
-	type sum struct{ duration, gap, calls uint64 }
-	var sums []sum
-	worst := trace.ExactSample
-	for c, err := range b.k.Timings(stream) {
+// maxTimed is how many calls' times are read for one profile.
+const maxTimed = 1 << 22
+
+// timed returns the ranks whose times are taken, the rank itself among them: all of the
+// class, or as many as have up to maxTimed calls. Means are those of the class anyway.
+func (b *builder) timed(r *trace.Reader, own bool) ([]*trace.Rank, error) {
+	ranks, calls := []*trace.Rank{b.k}, callsOf(b.k)
+	if kept, err := b.k.TimesKept(); err != nil || !kept {
+		b.p.TimesOf = b.p.Ranks
+		return ranks, err
+	}
+	for _, n := range b.p.Ranks {
+		if own || calls > maxTimed {
+			break
+		}
+		if n == b.k.Number() {
+			continue
+		}
+		k, err := r.Rank(n)
+		if err != nil {
+			return nil, err
+		}
+		if calls += callsOf(k); calls <= maxTimed {
+			ranks = append(ranks, k)
+		}
+	}
+	for _, k := range ranks {
+		b.p.TimesOf = append(b.p.TimesOf, k.Number())
+	}
+	slices.Sort(b.p.TimesOf)
+	return ranks, nil
+}
+
+func callsOf(k *trace.Rank) (n uint64) {
+	for stream := range k.Streams() {
+		n += k.Len(stream)
+	}
+	return n
+}
+
+// times finds what a call at each leaf of a thread takes.
+func (b *builder) times(stream int) error {
+	b.leaves = b.k.Leaves(stream)
+	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
+	var sums []trace.LeafTimes
+	for _, k := range b.ranks {
+		times, kind, err := b.leaves.Times(k)
 		if err != nil {
 			return err
 		}
-		if c.Timing.Duration.Kind < trace.BoundedSample {
-			return nil
-		}
+		b.p.Times = kind.String()
 		if sums == nil {
-			sums = make([]sum, len(b.each))
+			sums = times
+			continue
 		}
-		worst = min(worst, c.Timing.Duration.Kind)
-		x := &sums[c.Terminal]
-		x.duration += c.Timing.Duration.Ns
-		x.gap += c.Timing.Gap.Ns
-		x.calls++
-	}
-	for t, x := range sums {
-		if x.calls > 0 {
-			b.each[t].Compute, b.each[t].MPI = float64(x.gap)/float64(x.calls), float64(x.duration)/float64(x.calls)
+		for leaf := range sums {
+			sums[leaf].Add(&times[leaf])
 		}
 	}
-	if sums != nil {
-		b.p.Times = worst.String()
+	for leaf := range b.each {
+		t := b.leaves.Terminal(leaf)
+		b.label[leaf], b.each[leaf] = b.site[t], b.amount[t]
+		if x := &sums[leaf]; x.Calls > 0 {
+			b.each[leaf].Compute, b.each[leaf].MPI = x.Gap/float64(x.Calls), x.Duration/float64(x.Calls)
+			b.entry[leaf] = b.each[leaf].Compute
+			if x.Entries > 0 {
+				b.entry[leaf] = x.EntriesGap / float64(x.Entries)
+			}
+		}
 	}
 	return nil
 }
@@ -193,8 +238,15 @@ type builder struct {
 	p     *Profile
 	err   error
 
-	label []int          // by terminal: number of the site
-	each  []Sums         // by terminal: of one call
+	site   []int         // by terminal: number of the site
+	amount []Sums        // by terminal: of one call, without times
+	ranks  []*trace.Rank // whose times are taken
+
+	leaves *trace.Leaves // of the thread at hand
+	label  []int         // by leaf: number of the site
+	each   []Sums        // by leaf: of one call
+	entry  []float64     // by leaf: compute time before a call with which a loop is entered
+
 	parts map[int]int    // shape of a part → its number in the thread
 	peers map[int]string // by terminal
 	known map[*node]Sums
@@ -207,12 +259,8 @@ type siteKey struct {
 
 // terminals finds the sites, and what one call of each terminal comes to.
 func (b *builder) terminals(r *trace.Reader) error {
-	times, err := b.k.Times()
-	if err != nil {
-		return err
-	}
 	n := b.k.Terminals()
-	b.label, b.each = make([]int, n), make([]Sums, n)
+	b.site, b.amount = make([]int, n), make([]Sums, n)
 	known := make(map[siteKey]int)
 	for t := range n {
 		c, err := b.k.Terminal(t)
@@ -228,11 +276,10 @@ func (b *builder) terminals(r *trace.Reader) error {
 			})
 			known[key] = len(b.p.Sites)
 		}
-		b.label[t] = known[key]
-		b.each[t] = Sums{Calls: 1, Compute: times[t].Gap.Mean(), MPI: times[t].Duration.Mean()}
+		b.site[t], b.amount[t].Calls = known[key], 1
 	}
 	values := make(valueSums)
-	if err := values.add(r, b.k.Class(), b.label); err != nil {
+	if err := values.add(r, b.k.Class(), b.site); err != nil {
 		return err
 	}
 	for i := range b.p.Sites {
@@ -248,7 +295,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 	}
 	for t := range n {
 		if counts[t] > 0 {
-			b.each[t].BytesOut, b.each[t].BytesIn = totals[t].Out/counts[t], totals[t].In/counts[t]
+			b.amount[t].BytesOut, b.amount[t].BytesIn = totals[t].Out/counts[t], totals[t].In/counts[t]
 		}
 	}
 	return nil
@@ -258,7 +305,7 @@ func (b *builder) thread(stream int) {
 	f := newFolder(b.label)
 	t := Thread{Number: stream, Body: []*Node{}}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
-	for _, n := range f.fold(b.k.Structure(stream)) {
+	for _, n := range f.fold(b.leaves.Structure()) {
 		t.Body = append(t.Body, b.node(item{n, 1}, &t.Total))
 	}
 	t.Body = b.p.grouped(t.Body)
@@ -281,8 +328,9 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		out.Entered, out.Rounds, out.Least, out.Most = run.entered*x.times, run.rounds*x.times, run.least, run.most
 		leaf := run.body[0]
 		b.call(out, leaf.n.terms, leaf.times*x.times)
+		out.Entry = b.entered(run)
 	case n.kind == loopKind:
-		out.Kind = "loop"
+		out.Kind, out.Entry = "loop", b.entered(n)
 		out.Entered, out.Rounds, out.Least, out.Most = n.entered*x.times, n.rounds*x.times, n.least, n.most
 		for _, y := range n.body {
 			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
@@ -307,11 +355,24 @@ func (b *builder) node(x item, sum *Sums) *Node {
 	return out
 }
 
+// entered is the mean compute time with which a loop is entered, nil if it's unknown.
+func (b *builder) entered(n *node) *float64 {
+	sum, calls := 0.0, n.lead.sum()
+	if calls == 0 || n.most < 2 || b.p.Times == trace.MeanSample.String() {
+		return nil
+	}
+	for _, t := range n.lead {
+		sum += b.entry[t.leaf] * float64(t.count)
+	}
+	sum /= float64(calls)
+	return &sum
+}
+
 // call fills in a call that was made a number of times for each term.
 func (b *builder) call(out *Node, list terms, times uint64) {
-	out.Site = b.label[list[0].terminal]
+	out.Site = b.label[list[0].leaf]
 	for _, t := range list {
-		sum := b.each[t.terminal].times(t.count * times)
+		sum := b.each[t.leaf].times(t.count * times)
 		out.Sums.add(&sum)
 	}
 	peers, err := b.peersOf(list)
@@ -320,7 +381,7 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 	}
 	out.Peers = peers
 	for _, t := range list {
-		for _, text := range b.k.LaneTexts(t.terminal) {
+		for _, text := range b.k.LaneTexts(b.leaves.Terminal(t.leaf)) {
 			if !slices.Contains(out.Lanes, text) {
 				out.Lanes = append(out.Lanes, text)
 			}
@@ -335,7 +396,7 @@ func (b *builder) sums(n *node) Sums {
 		return total
 	}
 	for _, t := range n.terms {
-		sum := b.each[t.terminal].times(t.count)
+		sum := b.each[t.leaf].times(t.count)
 		total.add(&sum)
 	}
 	for _, x := range n.body {

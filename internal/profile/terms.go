@@ -2,12 +2,12 @@ package profile
 
 import "slices"
 
-// terms counts terminals, in rising order.
+// terms counts leaves, in rising order.
 type terms []term
 
 type term struct {
-	terminal int
-	count    uint64
+	leaf  int
+	count uint64
 }
 
 func (t terms) sum() (n uint64) {
@@ -32,12 +32,12 @@ func (t terms) plus(u terms) terms {
 	out := make(terms, 0, len(t)+len(u))
 	for len(t) > 0 && len(u) > 0 {
 		switch {
-		case t[0].terminal < u[0].terminal:
+		case t[0].leaf < u[0].leaf:
 			out, t = append(out, t[0]), t[1:]
-		case t[0].terminal > u[0].terminal:
+		case t[0].leaf > u[0].leaf:
 			out, u = append(out, u[0]), u[1:]
 		default:
-			out = append(out, term{t[0].terminal, t[0].count + u[0].count})
+			out = append(out, term{t[0].leaf, t[0].count + u[0].count})
 			t, u = t[1:], u[1:]
 		}
 	}

@@ -91,12 +91,16 @@ func (p *Profile) head(t *Thread) string {
 		who += fmt.Sprintf(", thread %d", t.Number)
 	}
 	switch {
-	case p.Times == "bounded":
-		who += ", own times within their bounds"
-	case p.Times != "mean" && len(p.Ranks) > 1:
-		who += ", own times"
-	case len(p.Ranks) > 1:
+	case len(p.Ranks) == 1:
+	case len(p.TimesOf) == len(p.Ranks):
 		who += ", mean times"
+	case len(p.TimesOf) == 1:
+		who += ", own times"
+	default:
+		who += fmt.Sprintf(", mean times of %s of them", units.Grouped(uint64(len(p.TimesOf))))
+	}
+	if p.Times == "bounded" {
+		who += " within their bounds"
 	}
 	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), units.Duration(t.Total.MPI))
 }
@@ -181,7 +185,7 @@ func (r *rows) node(n *Node, level, loops int) {
 		if n.Most > 1 {
 			x.text += times(n) + " × "
 		}
-		x.text += site.Function
+		x.text += site.Function + entered(n)
 		if n.Peers != "" {
 			x.text += " " + n.Peers
 		}
@@ -207,7 +211,7 @@ func (r *rows) node(n *Node, level, loops int) {
 		x.site, x.function = n.From, true
 		open = true
 	case "loop":
-		x.text += times(n) + " times"
+		x.text += times(n) + " times" + entered(n)
 		x.per = n.Rounds
 		open = true
 		loops++
@@ -229,6 +233,26 @@ func (r *rows) node(n *Node, level, loops int) {
 	if open && !closed {
 		r.body(n.Body, level+1, loops)
 	}
+}
+
+// entered says what comes before a loop, if that is another computation than what comes
+// before its further rounds and matters beside them.
+func entered(n *Node) string {
+	if n.Entry == nil {
+		return ""
+	}
+	first := n
+	for first.Kind == "loop" || first.Kind == "part" || first.Kind == "function" {
+		if len(first.Body) == 0 {
+			return ""
+		}
+		first = first.Body[0]
+	}
+	mean := first.Sums.Compute / float64(max(1, first.Sums.Calls))
+	if *n.Entry < 2*mean || *n.Entry*float64(n.Entered) < n.Sums.Time()/100 {
+		return ""
+	}
+	return ", entered after " + units.Duration(*n.Entry)
 }
 
 // times says how often a loop is run each time.

@@ -1,0 +1,140 @@
+// Package unfold takes the uses of a grammar's rules apart, so that something
+// can be said of each place of a sequence's structure: a warm-up loop and the main
+// loop may be one rule, but not the same time.
+//
+// It knows sequences of numbers alone, neither calls nor times.
+package unfold
+
+import (
+	"iter"
+
+	"spoor/internal/grammar"
+)
+
+// A Tree is a grammar in which a rule has a copy for each of its uses, as far as the
+// limit allowed: the others share one. Rules and terminals have new numbers: a copy
+// of a rule is an instance, and a terminal at one place of an instance a leaf.
+type Tree struct {
+	// Grammar generates the sequence of leaves.
+	Grammar *grammar.Grammar
+	// Rule is which rule of the original an instance is a copy of.
+	Rule []int32
+	// Terminal is which terminal of the original stands at a leaf.
+	Terminal []int32
+}
+
+// New makes the tree of a grammar. Copies of rules come to at most limit symbols, not
+// counting one of each rule for the uses that have no copy of their own. Rules are taken apart from the outside in, so that what they share, if
+// anything, is deep inside.
+func New(g *grammar.Grammar, limit int) *Tree {
+	t := &Tree{Grammar: new(grammar.Grammar)}
+	shared := make([]int32, len(g.Rules)) // the instance for all that have no own
+	uses := make([]int, len(g.Rules))
+	for _, body := range g.Rules {
+		for _, s := range body {
+			if s.ID < 0 {
+				uses[-s.ID]++
+			}
+		}
+	}
+	instance := func(rule int32) int32 {
+		body := make([]grammar.Symbol, len(g.Rules[rule]))
+		for i, s := range g.Rules[rule] {
+			body[i] = s
+			if s.ID >= 0 {
+				body[i].ID = int32(len(t.Terminal))
+				t.Terminal = append(t.Terminal, s.ID)
+			}
+		}
+		t.Grammar.Rules = append(t.Grammar.Rules, body)
+		t.Rule = append(t.Rule, rule)
+		return int32(len(t.Rule) - 1)
+	}
+	if len(g.Rules) == 0 {
+		return t
+	}
+	instance(0)
+	// An instance whose rule is used once is no copy.
+	own := []bool{true}
+	for n := 0; n < len(t.Rule); n++ {
+		for i, s := range g.Rules[t.Rule[n]] {
+			if s.ID >= 0 {
+				continue
+			}
+			rule := -s.ID
+			size := len(g.Rules[rule])
+			var to int32
+			switch {
+			case own[n] && uses[rule] == 1:
+				to = instance(rule)
+				own = append(own, true)
+			case own[n] && size <= limit:
+				limit -= size
+				to = instance(rule)
+				own = append(own, true)
+			case shared[rule] != 0:
+				to = shared[rule]
+			default:
+				to = instance(rule)
+				own = append(own, false)
+				shared[rule] = to
+			}
+			t.Grammar.Rules[n][i].ID = -to
+		}
+	}
+	return t
+}
+
+// A Visit is a leaf that the sequence comes by.
+type Visit struct {
+	Leaf int
+	// Begins tells whether the innermost loop that has the leaf at its beginning is
+	// entered here; Repeats, that it begins another round.
+	Begins, Repeats bool
+}
+
+// A frame is a place in an instance: the symbol at, of which done repetitions are over.
+type frame struct {
+	instance, at int32
+	done         uint64
+	begin        Visit // what the first leaf of the instance is
+}
+
+// Walk yields the sequence as visits. counts is the original grammar, or one
+// that differs from it in counts only.
+func (t *Tree) Walk(counts *grammar.Grammar) iter.Seq[Visit] {
+	return func(yield func(Visit) bool) {
+		if len(t.Rule) == 0 {
+			return
+		}
+		path := make([]frame, 1, 16)
+		for len(path) > 0 {
+			top := &path[len(path)-1]
+			body := t.Grammar.Rules[top.instance]
+			if int(top.at) == len(body) {
+				path = path[:len(path)-1]
+				continue
+			}
+			id, n := body[top.at].ID, counts.Rules[t.Rule[top.instance]][top.at].Count
+			if top.done == n {
+				top.at, top.done = top.at+1, 0
+				continue
+			}
+			v := Visit{}
+			switch {
+			case n > 1:
+				v.Begins, v.Repeats = top.done == 0, top.done > 0
+			case top.at == 0:
+				v = top.begin
+			}
+			top.done++
+			if id < 0 {
+				path = append(path, frame{instance: -id, begin: v})
+				continue
+			}
+			if v.Leaf = int(id); !yield(v) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package unfold
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"spoor/internal/grammar"
+)
+
+// sequences have loops within loops, and the same parts in several places.
+func sequences() *rapid.Generator[[]uint32] {
+	return rapid.Custom(func(t *rapid.T) []uint32 {
+		parts := [][]uint32{{0}, {1}, {2}}
+		for range rapid.IntRange(1, 6).Draw(t, "parts") {
+			var p []uint32
+			for range rapid.IntRange(1, 3).Draw(t, "pieces") {
+				q := rapid.SampledFrom(parts).Draw(t, "piece")
+				for range rapid.IntRange(1, 4).Draw(t, "times") {
+					if len(p)+len(q) < 2000 {
+						p = append(p, q...)
+					}
+				}
+			}
+			parts = append(parts, p)
+		}
+		return parts[len(parts)-1]
+	})
+}
+
+// Whatever the limit, a walk gives the sequence, within that many symbols; with
+// room enough, each leaf is at one place: no instance has two uses.
+func TestWalk(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seq := sequences().Draw(t, "sequence")
+		b := grammar.NewBuilder()
+		for _, x := range seq {
+			b.Append(x)
+		}
+		g := b.Grammar()
+		limit := rapid.SampledFrom([]int{0, 1, 5, 50, 1 << 20}).Draw(t, "limit")
+		tree := New(g, limit)
+		var got, leaves []uint32
+		for v := range tree.Walk(g) {
+			got, leaves = append(got, uint32(tree.Terminal[v.Leaf])), append(leaves, uint32(v.Leaf))
+			if v.Begins && v.Repeats {
+				t.Fatal("a loop is entered and goes on at once")
+			}
+		}
+		if !slices.Equal(got, seq) {
+			t.Fatalf("%v, want %v", got, seq)
+		}
+		if all := slices.Collect(tree.Grammar.All()); !slices.Equal(all, leaves) {
+			t.Fatalf("the grammar has %v, the walk %v", all, leaves)
+		}
+		if size(tree.Grammar) > 2*size(g)+limit {
+			t.Fatalf("%d symbols of %d, limit %d", size(tree.Grammar), size(g), limit)
+		}
+		uses := make(map[int32]int)
+		for _, body := range tree.Grammar.Rules {
+			for _, s := range body {
+				if uses[s.ID]++; limit == 1<<20 && uses[s.ID] > 1 {
+					t.Fatal("two uses of one instance")
+				}
+			}
+		}
+	})
+}
+
+func size(g *grammar.Grammar) (n int) {
+	for _, body := range g.Rules {
+		n += len(body)
+	}
+	return n
+}
+
+// x (a a b)[3], twice: where loops are entered, and where they go on.
+func TestVisits(t *testing.T) {
+	g := &grammar.Grammar{Rules: [][]grammar.Symbol{
+		{{ID: -1, Count: 2}},
+		{{ID: 7, Count: 1}, {ID: -2, Count: 3}},
+		{{ID: 8, Count: 2}, {ID: 9, Count: 1}},
+	}}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	tree := New(g, 10)
+	text := ""
+	for v := range tree.Walk(g) {
+		text += string(rune('a' + tree.Terminal[v.Leaf] - 7))
+		if v.Begins {
+			text += "+"
+		}
+		if v.Repeats {
+			text += "*"
+		}
+	}
+	// b's own run is the innermost loop that it begins.
+	if want := "a+b+b*cb+b*cb+b*ca*b+b*cb+b*cb+b*c"; text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+}
+
+// Another rank ran the loop another number of times.
+func TestOtherCounts(t *testing.T) {
+	g := &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: -1, Count: 2}, {ID: 5, Count: 1}, {ID: -1, Count: 3}}, {{ID: 3, Count: 1}, {ID: 4, Count: 1}}}}
+	o := g.Clone()
+	o.Rules[0][2].Count = 1
+	tree := New(g, 10)
+	var got []int
+	for v := range tree.Walk(o) {
+		got = append(got, v.Leaf)
+	}
+	if want := []int{1, 2, 1, 2, 0, 3, 4}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

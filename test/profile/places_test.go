@@ -1,0 +1,140 @@
+package profile
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"spoor/test/mpis"
+)
+
+// A placed is a node of a profile with what places.c measures.
+type placed struct {
+	Kind    string
+	Site    int
+	Rounds  uint64
+	Entry   float64 `json:"entry_compute_ns"`
+	Entered uint64
+	Total   struct {
+		Calls   uint64
+		Compute float64 `json:"compute_ns"`
+	}
+	Body []*placed
+}
+
+type placedProfile struct {
+	Sites   []struct{ Function string }
+	Threads []struct{ Body []*placed }
+}
+
+// parts returns the nodes between the barriers of a thread.
+func (p *placedProfile) parts() (list [][]*placed) {
+	var part []*placed
+	for _, n := range p.Threads[0].Body {
+		if n.Site > 0 && p.Sites[n.Site-1].Function == "MPI_Barrier" {
+			list = append(list, part)
+			part = nil
+			continue
+		}
+		part = append(part, n)
+	}
+	return append(list, part)
+}
+
+// compute sums up a function's calls below some nodes, and before them.
+func (p *placedProfile) compute(list []*placed, functions ...string) (calls uint64, ns float64) {
+	for _, n := range list {
+		for _, f := range functions {
+			if n.Site > 0 && p.Sites[n.Site-1].Function == f {
+				calls += n.Total.Calls
+				ns += n.Total.Compute
+			}
+		}
+		c, x := p.compute(n.Body, functions...)
+		calls, ns = calls+c, ns+x
+	}
+	return calls, ns
+}
+
+// Times belong to places: what the program measured between its calls at each place is
+// what the profile says was computed there.
+func TestPlaces(t *testing.T) {
+	m := mpis.Need(t)[0]
+	for _, options := range [][]string{
+		{"--timing", "lossless"},
+		{"--timing", "place", "--error", "0.01"},
+		{"--timing", "zfp", "--error", "5us"},
+	} {
+		t.Run(strings.Join(options, " "), func(t *testing.T) {
+			dir := traceWith(t, m, "places.c", options, "-fno-inline")
+			for rank := range 2 {
+				var list []placedProfile
+				text := spoor(t, dir, "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")
+				if err := json.Unmarshal([]byte(text), &list); err != nil {
+					t.Fatal(err)
+				}
+				p := &list[0]
+				parts := p.parts()
+				if len(parts) != 7 {
+					t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "profile", "--rank", fmt.Sprint(rank), "app.spoor"))
+				}
+				truth := truthOf(t, filepath.Join(dir, fmt.Sprintf("truth.%d", rank)))
+				for i, name := range []string{"first", "loop", "last", "warm-up", "main", "nested"} {
+					calls, ns := p.compute(parts[1+i], "MPI_Allreduce", "MPI_Sendrecv")
+					if want := truth[name]; calls != want.times || !near(ns, want.ns, calls) {
+						t.Errorf("rank %d, %s: %.3f ms before %d calls; %.3f before %d", rank, name, ns/1e6, calls, want.ns/1e6, want.times)
+					}
+				}
+				entry := entryOf(parts[6], "MPI_Sendrecv", p)
+				if entry < 25e6 || entry > 60e6 {
+					t.Errorf("rank %d: the inner loop is entered after %.3f ms, want about %.3f", rank, entry/1e6, truth["entry"].ns/1e6)
+				}
+			}
+		})
+	}
+}
+
+// near allows 2 %, and for each call what clocks and wrappers take.
+func near(got, want float64, calls uint64) bool {
+	return math.Abs(got-want) <= 0.02*want+3e3*float64(calls)
+}
+
+func entryOf(list []*placed, function string, p *placedProfile) float64 {
+	for _, n := range list {
+		if n.Site > 0 && p.Sites[n.Site-1].Function == function {
+			return n.Entry
+		}
+		if e := entryOf(n.Body, function, p); e != 0 {
+			return e
+		}
+	}
+	return 0
+}
+
+type measured struct {
+	times uint64
+	ns    float64
+}
+
+func truthOf(t *testing.T, path string) map[string]measured {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]measured)
+	for line := range strings.Lines(string(text)) {
+		var name string
+		var times uint64
+		var s float64
+		if _, err := fmt.Sscan(line, &name, &times, &s); err != nil {
+			t.Fatalf("%s: %q: %v", path, line, err)
+		}
+		out[name] = measured{times, s * 1e9}
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package trace
+
+import (
+	"spoor/internal/unfold"
+)
+
+// Leaves is the structure of a stream with the uses of its parts apart, so that times
+// belong to places: a leaf is a call at one place of the structure. Where a part has
+// more uses than it pays to take apart, it stands for several places.
+type Leaves struct {
+	k      *Rank
+	stream int
+	tree   *unfold.Tree
+}
+
+// maxUnfolded bounds how many symbols the structure of Leaves has beyond the stream's.
+const maxUnfolded = 1 << 14
+
+// Leaves takes the structure of a stream apart, without expanding it.
+func (k *Rank) Leaves(stream int) *Leaves {
+	return &Leaves{k, stream, unfold.New(k.streams[stream], maxUnfolded)}
+}
+
+// Len returns the number of leaves.
+func (l *Leaves) Len() int { return len(l.tree.Terminal) }
+
+// Terminal returns the terminal of a leaf.
+func (l *Leaves) Terminal(leaf int) int { return int(l.tree.Terminal[leaf]) }
+
+// Structure is Rank.Structure with leaves. Parts with equal Rule are the same but
+// for what belongs to places.
+func (l *Leaves) Structure() Node {
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.tree.Grammar, tree: l.tree}
+}
+
+// LeafTimes sums up the times of the calls at a leaf, in nanoseconds.
+type LeafTimes struct {
+	Calls         uint64
+	Gap, Duration float64
+	// Of a leaf at the beginning of a loop: the calls by which the loop was entered,
+	// and the gaps before these.
+	Entries    uint64
+	EntriesGap float64
+}
+
+// Add adds what another rank says of the same leaf.
+func (t *LeafTimes) Add(o *LeafTimes) {
+	t.Calls += o.Calls
+	t.Gap += o.Gap
+	t.Duration += o.Duration
+	t.Entries += o.Entries
+	t.EntriesGap += o.EntriesGap
+}
+
+// Times returns the times of each leaf, and the least that is true of what is known of
+// them. rank is the structure's own, or one of the same class. In modes that keep the
+// time of each call, it takes as long as to read them all; else leaves have the
+// means of their calls.
+func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
+	times := make([]LeafTimes, l.Len())
+	worst := ExactSample
+	line, err := rank.timeline(l.stream, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, ok := line.(*seriesLine); !ok {
+		return l.means(rank)
+	}
+	for v := range l.tree.Walk(rank.streams[l.stream]) {
+		t, _, _, err := line.next(l.Terminal(v.Leaf))
+		if err != nil {
+			return nil, 0, err
+		}
+		worst = min(worst, t.Duration.Kind)
+		x, gap := &times[v.Leaf], float64(t.Gap.Ns)
+		x.Calls++
+		x.Gap += gap
+		x.Duration += float64(t.Duration.Ns)
+		if v.Begins {
+			x.Entries++
+			x.EntriesGap += gap
+		}
+	}
+	return times, worst, nil
+}
+
+// means gives each leaf the mean of its terminal.
+func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
+	stats, err := rank.Times()
+	if err != nil {
+		return nil, 0, err
+	}
+	times := make([]LeafTimes, l.Len())
+	for leaf, n := range l.counts(rank) {
+		s := &stats[l.Terminal(leaf)]
+		times[leaf] = LeafTimes{Calls: n, Gap: s.Gap.Mean() * float64(n), Duration: s.Duration.Mean() * float64(n)}
+	}
+	return times, MeanSample, nil
+}
+
+// counts returns how often a rank comes by each leaf.
+func (l *Leaves) counts(rank *Rank) []uint64 {
+	g := rank.streams[l.stream]
+	counts, times := make([]uint64, l.Len()), make([]uint64, len(l.tree.Rule))
+	if len(times) > 0 {
+		times[0] = 1
+	}
+	order := l.tree.Grammar.Order()
+	for i := len(order) - 1; i >= 0; i-- {
+		n := order[i]
+		for at, s := range l.tree.Grammar.Rules[n] {
+			c := g.Rules[l.tree.Rule[n]][at].Count * times[n]
+			if s.ID >= 0 {
+				counts[s.ID] += c
+			} else {
+				times[-s.ID] += c
+			}
+		}
+	}
+	return counts
+}
+
+// TimesKept reports whether the trace has the times of each of the rank's calls.
+func (k *Rank) TimesKept() (bool, error) {
+	s, err := k.openSeries()
+	return s != nil, err
+}
