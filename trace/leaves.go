@@ -1,6 +1,10 @@
 package trace
 
 import (
+	"fmt"
+	"iter"
+	"math"
+
 	"spoor/internal/unfold"
 )
 
@@ -13,12 +17,9 @@ type Leaves struct {
 	tree   *unfold.Tree
 }
 
-// maxUnfolded bounds how many symbols the structure of Leaves has beyond the stream's.
-const maxUnfolded = 1 << 14
-
 // Leaves takes the structure of a stream apart, without expanding it.
 func (k *Rank) Leaves(stream int) *Leaves {
-	return &Leaves{k, stream, unfold.New(k.streams[stream], maxUnfolded)}
+	return &Leaves{k, stream, unfold.New(k.streams[stream], unfold.Limit)}
 }
 
 // Len returns the number of leaves.
@@ -84,18 +85,76 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	return times, worst, nil
 }
 
-// means gives each leaf the mean of its terminal.
+// means gives each leaf the mean that the trace has of it; those of which it has none
+// share what is left of their terminal's time.
 func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	stats, err := rank.Times()
 	if err != nil {
 		return nil, 0, err
 	}
-	times := make([]LeafTimes, l.Len())
-	for leaf, n := range l.counts(rank) {
-		s := &stats[l.Terminal(leaf)]
-		times[leaf] = LeafTimes{Calls: n, Gap: s.Gap.Mean() * float64(n), Duration: s.Duration.Mean() * float64(n)}
+	placed, err := rank.r.placed(rank.nclass)
+	if err != nil {
+		return nil, 0, err
+	}
+	if l.stream > 0 {
+		placed = nil
+	}
+	var arrivals [][]unfold.Arrival
+	for _, p := range placed {
+		if !math.IsNaN(p.Entry) && arrivals == nil {
+			arrivals = l.tree.Arrivals(rank.streams[l.stream])
+		}
+	}
+	counts := l.counts(rank)
+	left := make([]LeafTimes, len(stats)) // by terminal: all of its calls but those of placed
+	for leaf, n := range counts {
+		s, x := &stats[l.Terminal(leaf)], &left[l.Terminal(leaf)]
+		x.Add(&LeafTimes{Calls: n, Gap: s.Gap.Mean() * float64(n), Duration: s.Duration.Mean() * float64(n)})
+	}
+	times, own := make([]LeafTimes, l.Len()), make([]bool, l.Len())
+	for _, p := range placed {
+		if p.Leaf >= l.Len() {
+			return nil, 0, rank.r.failed(secPlaces, fmt.Errorf("class %d: times of leaf %d of %d: %w", rank.nclass, p.Leaf, l.Len(), ErrFormat))
+		}
+		n := float64(counts[p.Leaf])
+		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], Gap: p.Gap * n, Duration: p.Duration * n}, true
+		if !math.IsNaN(p.Entry) {
+			times[p.Leaf].enter(arrivals[p.Leaf], p.Entry)
+		}
+		x := &left[l.Terminal(p.Leaf)]
+		x.Calls -= counts[p.Leaf]
+		x.Gap -= times[p.Leaf].Gap
+		x.Duration -= times[p.Leaf].Duration
+	}
+	for leaf, n := range counts {
+		if x := &left[l.Terminal(leaf)]; !own[leaf] && x.Calls > 0 {
+			part := float64(n) / float64(x.Calls)
+			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part}
+		}
 	}
 	return times, MeanSample, nil
+}
+
+// enter takes in the gap before the calls by which a loop is entered.
+func (t *LeafTimes) enter(ways []unfold.Arrival, gap float64) {
+	for i := range ways {
+		if w := &ways[i]; w.Enters {
+			t.Entries += w.Count()
+		}
+	}
+	t.EntriesGap = gap * float64(t.Entries)
+}
+
+// Visits yields the leaf of each call of a rank in order, and whether the innermost loop
+// that the leaf begins is entered there. rank is as for Times.
+func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
+	return func(yield func(int, bool) bool) {
+		for v := range l.tree.Walk(rank.streams[l.stream]) {
+			if !yield(v.Leaf, v.Begins) {
+				return
+			}
+		}
+	}
 }
 
 // counts returns how often a rank comes by each leaf.

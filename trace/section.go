@@ -45,13 +45,14 @@ const (
 	secClocks     = 13 // there only if clocks of several hosts were compared
 	secLanes      = 14 // there only if values go from call to call
 	secLives      = 15 // there only if calls used segments of memory
-	secEnd        = 16
+	secPlaces     = 16 // there only if calls that are alike take other times at other places
+	secEnd        = 17
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places",
 }
 
 // Codecs of sections.
@@ -177,7 +178,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secStrings: true, secColumns: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secLives: true}
+var optional = [secEnd]bool{secStrings: true, secColumns: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secLives: true, secPlaces: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte

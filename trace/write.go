@@ -82,6 +82,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	if times {
 		raw[secProcess] = c.Processes.append(nil)
 		raw[secValues] = appendValues(c.Classes)
+		raw[secPlaces] = appendPlaces(c.Classes)
 		if len(c.Lives) > 0 {
 			if err := c.checkLives(); err != nil {
 				return raw, err

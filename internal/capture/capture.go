@@ -70,6 +70,7 @@ type Capture struct {
 	words   []int32       // that it returned last
 	lanes   int           // how many there were when it was last looked
 	hists   *histograms   // nil: none
+	phases  *phases       // nil: none
 	echoes  []echo        // by terminal
 	found   []int         // requests of the call at hand
 	streams []*stream
@@ -126,6 +127,7 @@ func New(cfg Config) (*Capture, error) {
 	c.may = c.mayLane
 	c.sigs.PromoteAfter = promoteAfter
 	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank)
+	c.phases = newPhases(cfg.Timing, &c.sigs)
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)

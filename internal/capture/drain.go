@@ -284,6 +284,7 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 		c.renamed++ // what was an echo may be in a lane now
 	}
 	c.count(n, s.prev, f.begin, f.gap, ticks)
+	c.phase(s, n, since(f.begin, ticks), f.gap)
 	s.prev = n
 	return n
 }
@@ -298,6 +299,13 @@ func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
 		c.hists.add(n, prev, duration, gap)
 	} else {
 		c.sigs.Times(n).Add(duration, gap)
+	}
+}
+
+// phase takes in how the times of calls go on over the run.
+func (c *Capture) phase(s *stream, n uint32, duration, gap uint64) {
+	if c.phases != nil && s.thread == 0 {
+		c.phases.add(n, s.prev, duration, gap)
 	}
 }
 

@@ -140,6 +140,7 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 			gap = begin - s.last
 		}
 		c.count(n, s.prev, begin, gap, end)
+		c.phase(s, n, since(begin, end), gap)
 		s.prev = n
 		c.append(s, n)
 		if s.log != nil {

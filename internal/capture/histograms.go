@@ -25,9 +25,8 @@ type histograms struct {
 	heads  []head       // by terminal
 	fronts []*front     // by number
 	pairs  []*hist.Pair // the same
-	places []uint32     // by terminal: number of its function and site, in path mode
-	known  map[place]uint32
-	room   []front // to be handed out
+	sites  siteNumbers  // in path mode
+	room   []front      // to be handed out
 }
 
 // A head is a terminal's list of fronts; in path mode, the one used last stands first.
@@ -43,7 +42,7 @@ type head struct {
 // the garbage collector leaves it alone.
 type front struct {
 	times   [manyWaiting]uint64 // see hist.Two
-	from    uint32              // number of the place + 1; 0: the stream's first call, or not told apart
+	from    uint32              // number of the site + 1; 0: the stream's first call, or not told apart
 	next    uint32              // number of the next of the list + 1
 	number  uint32
 	waiting uint32 // its times that wait, unless it is the first of the list
@@ -57,16 +56,11 @@ const (
 	nowhere     = math.MaxUint32 // no place at all, in from
 )
 
-type place struct {
-	call uint16
-	site uint64
-}
-
 func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histograms {
 	if !o.Mode.Histograms() {
 		return nil
 	}
-	h := &histograms{sigs: sigs, path: o.Mode == timing.Path, bins: o.Bins, rank: int32(rank), known: make(map[place]uint32)}
+	h := &histograms{sigs: sigs, path: o.Mode == timing.Path, bins: o.Bins, rank: int32(rank), sites: siteNumbers{sigs: sigs}}
 	if h.bins == 0 {
 		h.bins = hist.DefaultBins
 	}
@@ -77,7 +71,7 @@ func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histogram
 func (h *histograms) add(n, prev uint32, duration, gap uint64) {
 	from := uint32(0)
 	if h.path {
-		from = h.place(prev)
+		from = h.sites.from(prev)
 	}
 	if both, ok := hist.Two(duration, gap); ok && int(n) < len(h.heads) {
 		if d := &h.heads[n]; d.from == from && d.waiting < manyWaiting {
@@ -113,25 +107,6 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 // count counts the times of a front that wait.
 func (h *histograms) count(f *front, waiting uint32) {
 	h.pairs[f.number].AddAll(&f.Front, f.times[:waiting])
-}
-
-// place is what fronts call the place of a terminal.
-func (h *histograms) place(n uint32) uint32 {
-	if int(n) < len(h.places) {
-		return h.places[n] + 1
-	}
-	return h.placeSlowly(n)
-}
-
-// placeSlowly is apart, so that place can be inlined.
-//
-//go:noinline
-func (h *histograms) placeSlowly(n uint32) uint32 {
-	if n == signature.None {
-		return 0
-	}
-	h.grow()
-	return h.places[n] + 1
 }
 
 // settleTimes brings everything up to date, the signatures' summaries as well.
@@ -226,17 +201,9 @@ func (h *histograms) lead(d *head, f *front) {
 func (h *histograms) grow() {
 	for n := len(h.heads); n < h.sigs.Len(); n++ {
 		h.heads = append(h.heads, head{from: nowhere})
-		if !h.path {
-			continue
-		}
-		k := h.sigs.Key(uint32(n))
-		at := place{k.Call(), k.Site()}
-		number, ok := h.known[at]
-		if !ok {
-			number = uint32(len(h.known))
-			h.known[at] = number
-		}
-		h.places = append(h.places, number)
+	}
+	if h.path {
+		h.sites.grow()
 	}
 }
 
@@ -267,7 +234,7 @@ func (h *histograms) load(r *pack.Reader) {
 	h.grow()
 	for i := range n {
 		for range r.Count(3) {
-			from := uint32(r.Index(len(h.known) + 1))
+			from := uint32(r.Index(len(h.sites.known) + 1))
 			f := h.put(&h.heads[i], from)
 			h.pairs[f.number] = hist.LoadPair(r, &f.Front)
 			if r.Err() != nil {
@@ -289,8 +256,8 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float6
 	stands := make(map[uint32]int)
 	if h.path {
 		for i, n := range order {
-			if _, ok := stands[h.places[n]]; !ok {
-				stands[h.places[n]] = i
+			if _, ok := stands[h.sites.of[n]]; !ok {
+				stands[h.sites.of[n]] = i
 			}
 		}
 	}

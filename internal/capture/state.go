@@ -23,6 +23,7 @@ func (c *Capture) appendState(b []byte) []byte {
 		c.hists.save(w)
 		c.checkpoints.hists = int64(len(w.B) - before)
 	}
+	c.savePhases(w)
 	c.attached.save(w)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
@@ -44,6 +45,7 @@ func (c *Capture) loadState(b []byte) error {
 	if c.hists != nil {
 		c.hists.load(r)
 	}
+	c.loadPhases(r)
 	c.attached.load(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		g, _, err := grammar.Decode([]byte(r.String()))
@@ -71,6 +73,7 @@ func (c *Capture) appendChunk(b []byte) []byte {
 	c.sigs.SaveKeys(w, c.checkpoints.keys)
 	w.Bytes(c.checkpoints.steps.B)
 	w.Bytes(c.checkpoints.times)
+	c.savePhases(w)
 	c.attached.saveChunk(w, c.checkpoints.values)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
@@ -96,6 +99,7 @@ func (c *Capture) loadChunk(b []byte) error {
 	}
 	c.sigs.CheckLanes(r)
 	c.replayTimes(r, []byte(r.String()))
+	c.loadPhases(r)
 	c.attached.loadChunk(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		if i == len(c.streams) {

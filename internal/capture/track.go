@@ -82,6 +82,7 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 		t.Times = append(t.Times, track.Times{Duration: c.ns(duration), Gap: c.ns(gap)})
 	}
 	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
+	t.Courses = c.phases.track(order, folding.From, 1/c.cfg.TicksPerNs)
 	t.Log = c.trackLog()
 	t.Values = c.attached.byTerminal(order, folding.From)
 	t.Lives = c.trackLives()

@@ -274,6 +274,7 @@ func (r *relaning) run() *class {
 	d.setTimes(times)
 	d.values = r.values(d.decoded, old)
 	d.uniteHists([]*class{c})
+	d.uniteCourses([]*class{c})
 	return d
 }
 

@@ -46,6 +46,7 @@ type class struct {
 	totals   totals
 	attached attachments
 	hists    []histogram
+	courses  []course
 	split    bool // refined: terminals may be equal on some ranks
 
 	decoded *shape // of the key, nil if not needed so far
@@ -121,6 +122,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	c.leafSteps(tr)
 	c.leafTimes(tr, rank)
 	c.leafHists(tr)
+	c.leafCourses(tr)
 	if err := c.leafAttached(tr); err != nil {
 		return nil, err
 	}
@@ -197,6 +199,7 @@ func (s *State) join(o *State) error {
 		mine.totals.merge(c.totals)
 		mine.attached = mine.attached.merge(c.attached)
 		mine.joinHists(c)
+		mine.joinCourses(c)
 	}
 	s.processes.Concat(&o.processes)
 	s.lives.join(&o.lives)
@@ -279,5 +282,6 @@ func (c *class) content() (trace.Class, error) {
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
+	out.Placed = c.placed(shape, out.Terminals)
 	return out, nil
 }

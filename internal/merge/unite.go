@@ -293,6 +293,7 @@ func (u *united) times(j *class) {
 		}
 	}
 	j.uniteHists(order)
+	j.uniteCourses(order)
 	for _, c := range order {
 		j.attached = j.attached.merge(c.attached)
 	}

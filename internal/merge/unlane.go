@@ -86,7 +86,7 @@ func (c *class) evenly() []*class {
 			times: left, totals: make(totals, len(c.totals)),
 		}
 		if i == 0 {
-			d.totals, d.attached, d.hists = c.totals, c.attached, c.hists
+			d.totals, d.attached, d.hists, d.courses = c.totals, c.attached, c.hists, c.courses
 		}
 		if i < len(parts)-1 {
 			d.times = make([]summary, len(left))
@@ -213,6 +213,7 @@ func (u *unlaning) run(streams []*grammar.Grammar) *class {
 	d.values = u.values(d.decoded)
 	d.setTimes(u.times())
 	d.uniteHists([]*class{u.c})
+	d.uniteCourses([]*class{u.c})
 	return d
 }
 

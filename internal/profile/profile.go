@@ -9,6 +9,7 @@
 package profile
 
 import (
+	"math"
 	"slices"
 
 	"spoor/internal/symbolise"
@@ -224,6 +225,8 @@ func (b *builder) times(stream int) error {
 			b.entry[leaf] = b.each[leaf].Compute
 			if x.Entries > 0 {
 				b.entry[leaf] = x.EntriesGap / float64(x.Entries)
+			} else if b.p.Times == trace.MeanSample.String() {
+				b.entry[leaf] = math.NaN()
 			}
 		}
 	}
@@ -358,13 +361,15 @@ func (b *builder) node(x item, sum *Sums) *Node {
 // entered is the mean compute time with which a loop is entered, nil if it's unknown.
 func (b *builder) entered(n *node) *float64 {
 	sum, calls := 0.0, n.lead.sum()
-	if calls == 0 || n.most < 2 || b.p.Times == trace.MeanSample.String() {
+	if calls == 0 || n.most < 2 {
 		return nil
 	}
 	for _, t := range n.lead {
 		sum += b.entry[t.leaf] * float64(t.count)
 	}
-	sum /= float64(calls)
+	if sum /= float64(calls); math.IsNaN(sum) {
+		return nil
+	}
 	return &sum
 }
 

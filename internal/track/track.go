@@ -11,6 +11,7 @@ import (
 	"spoor/internal/signature"
 	"spoor/internal/timing"
 	"spoor/internal/timing/hist"
+	"spoor/internal/timing/phase"
 )
 
 // A Track is everything recorded of one rank.
@@ -24,6 +25,7 @@ type Track struct {
 	Sigs    []signature.Signature
 	Times   []Times                    // parallel to Sigs
 	Hists   []Hist                     // in rising order of Terminal and From; nil if there are none
+	Courses []Course                   // in rising order of Terminal and From; of stream 0
 	Lanes   []Lane                     // in rising order of Terminal
 	Log     *Log                       // nil if single times were not kept
 	Values  map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
@@ -78,6 +80,14 @@ type Hist struct {
 	Terminal      int
 	From          int // the lowest terminal of the place before (same function and site), or First or Anywhere
 	Duration, Gap *hist.Hist
+}
+
+// A Course is how the times of one signature's calls that came after a call from one
+// site changed over the run, in nanoseconds. All courses of a terminal together have all of its calls.
+type Course struct {
+	Terminal      int
+	From          int // the lowest terminal of that site, or First
+	Gap, Duration []phase.Phase
 }
 
 // A Log has the times of every call, in ticks of the process's clock. It is read a

@@ -11,6 +11,9 @@ import (
 	"spoor/internal/grammar"
 )
 
+// Limit is the limit of trees that files speak of.
+const Limit = 1 << 14
+
 // A Tree is a grammar in which a rule has a copy for each of its uses, as far as the
 // limit allowed: the others share one. Rules and terminals have new numbers: a copy
 // of a rule is an instance, and a terminal at one place of an instance a leaf.

@@ -116,3 +116,52 @@ func TestOtherCounts(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// Arrivals say what a walk finds: how often it comes to each leaf from where, up to
+// any position.
+func TestArrivals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seq := sequences().Draw(t, "sequence")
+		b := grammar.NewBuilder()
+		for _, x := range seq {
+			b.Append(x)
+		}
+		g := b.Grammar()
+		tree := New(g, rapid.SampledFrom([]int{0, 10, 1 << 20}).Draw(t, "limit"))
+		type way struct {
+			leaf, from int
+			enters     bool
+		}
+		want := make(map[way]uint64)
+		until := uint64(rapid.IntRange(0, len(seq)).Draw(t, "position"))
+		all, from, at := make(map[way]uint64), Start, uint64(0)
+		for v := range tree.Walk(g) {
+			w := way{v.Leaf, from, v.Begins}
+			from = int(tree.Terminal[v.Leaf])
+			if all[w]++; at < until {
+				want[w]++
+			}
+			at++
+		}
+		got, sum := make(map[way]uint64), make(map[way]uint64)
+		known := make(map[int]bool)
+		for leaf, list := range tree.Arrivals(g) {
+			for i := range list {
+				a := &list[i]
+				known[leaf] = true
+				got[way{leaf, a.From, a.Enters}] += a.Before(until)
+				sum[way{leaf, a.From, a.Enters}] += a.Count()
+			}
+		}
+		for w, n := range all {
+			if known[w.leaf] && (got[w] != want[w] || sum[w] != n) {
+				t.Fatalf("%+v: %d of %d arrivals, want %d of %d", w, got[w], sum[w], want[w], n)
+			}
+		}
+		for w, n := range sum {
+			if n > 0 && all[w] == 0 {
+				t.Fatalf("%+v: %d arrivals, want none", w, n)
+			}
+		}
+	})
+}

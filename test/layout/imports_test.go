@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/version", "internal/units", "internal/launch", "internal/inspect", "internal/symbolise"},
 	{"internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack"},
-	{"internal/timing/hist", "internal/timing/zfp", "internal/event", "internal/signature"},
+	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},
 	{"internal/timing/codec", "internal/track", "internal/column"},
 	{"internal/timing/series"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},

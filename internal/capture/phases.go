@@ -1,0 +1,275 @@
+package capture
+
+import (
+	"slices"
+
+	"spoor/internal/pack"
+	"spoor/internal/signature"
+	"spoor/internal/timing"
+	"spoor/internal/timing/phase"
+	"spoor/internal/track"
+)
+
+// phases keeps how the times of the first thread's calls changed over the run, by
+// distinct call and the call site of the call before: so the places of the program's
+// structure can have times of their own, though calls at several places look alike.
+//
+// It is bounded: a program with more distinct calls, or a call with more predecessors,
+// than it has room for gets no phases for these.
+type phases struct {
+	sigs  *signature.Table
+	sites siteNumbers
+	heads []phaseHead // by terminal
+	list  []*course
+	over  bool // too many: none at all
+}
+
+const (
+	maxPhased  = 1 << 13 // terminals
+	maxCourses = 1 << 12 // all in all
+	maxFrom    = 16      // of a terminal
+)
+
+// A phaseHead is a terminal's courses, the one used last first.
+type phaseHead struct {
+	first *course
+	count int // maxFrom + 1: given up
+}
+
+// A course is the times of the calls of a terminal after calls from one site.
+type course struct {
+	from          uint32 // number of the site + 1; 0: the first call of all
+	gap, duration phase.Line
+	terminal      uint32
+	next          *course
+}
+
+func newPhases(o timing.Options, sigs *signature.Table) *phases {
+	if o.Mode.Log() {
+		return nil
+	}
+	return &phases{sigs: sigs, sites: siteNumbers{sigs: sigs}}
+}
+
+// add counts a call of terminal n after one of terminal prev.
+func (p *phases) add(n, prev uint32, duration, gap uint64) {
+	from := p.sites.from(prev)
+	if int(n) < len(p.heads) {
+		if x := p.heads[n].first; x != nil && x.from == from {
+			x.gap.Add(gap)
+			x.duration.Add(duration)
+			return
+		}
+	}
+	if x := p.find(n, from); x != nil {
+		x.gap.Add(gap)
+		x.duration.Add(duration)
+	}
+}
+
+// find lets the course be the first of its terminal; nil if there is no room.
+func (p *phases) find(n, from uint32) *course {
+	if n >= maxPhased || p.over {
+		return nil
+	}
+	if int(n) >= len(p.heads) {
+		p.heads = append(p.heads, make([]phaseHead, max(64, 2*len(p.heads), int(n)+1)-len(p.heads))...)
+	}
+	h := &p.heads[n]
+	if h.count > maxFrom {
+		return nil
+	}
+	for x, before := h.first, (*course)(nil); x != nil; x, before = x.next, x {
+		if x.from == from {
+			if before != nil {
+				before.next, x.next, h.first = x.next, h.first, x
+			}
+			return x
+		}
+	}
+	if h.count == maxFrom || len(p.list) == maxCourses {
+		h.first, h.count = nil, maxFrom+1
+		p.list = slices.DeleteFunc(p.list, func(x *course) bool { return x.terminal == n })
+		return nil
+	}
+	x := &course{from: from, terminal: n, next: h.first}
+	h.first = x
+	h.count++
+	p.list = append(p.list, x)
+	return x
+}
+
+// siteNumbers numbers the sites, functions and where they are called from, of terminals.
+type siteNumbers struct {
+	sigs  *signature.Table
+	of    []uint32 // by terminal
+	known map[site]uint32
+}
+
+type site struct {
+	call uint16
+	site uint64
+}
+
+// from is 0 for no call before, else one more than the number of a terminal's site.
+func (s *siteNumbers) from(n uint32) uint32 {
+	if int(n) < len(s.of) {
+		return s.of[n] + 1
+	}
+	return s.fromSlowly(n)
+}
+
+// fromSlowly is apart, so that from can be inlined.
+//
+//go:noinline
+func (s *siteNumbers) fromSlowly(n uint32) uint32 {
+	if n == signature.None {
+		return 0
+	}
+	s.grow()
+	return s.of[n] + 1
+}
+
+// grow numbers all terminals that there are now.
+func (s *siteNumbers) grow() {
+	if s.known == nil {
+		s.known = make(map[site]uint32)
+	}
+	for n := len(s.of); n < s.sigs.Len(); n++ {
+		k := s.sigs.Key(uint32(n))
+		at := site{k.Call(), k.Site()}
+		number, ok := s.known[at]
+		if !ok {
+			number = uint32(len(s.known))
+			s.known[at] = number
+		}
+		s.of = append(s.of, number)
+	}
+}
+
+// save writes the phases whole; load reads them, in place of those that there are.
+func (p *phases) save(w *pack.Writer) {
+	w.Bool(p.over)
+	w.Uint(uint64(len(p.heads)))
+	for n := range p.heads {
+		h := &p.heads[n]
+		w.Uint(uint64(h.count))
+		for x := h.first; x != nil; x = x.next {
+			w.Uint(uint64(x.from))
+			x.gap.Save(w)
+			x.duration.Save(w)
+		}
+	}
+}
+
+func (p *phases) load(r *pack.Reader) {
+	p.heads, p.list, p.over = nil, nil, r.Bool()
+	p.sites.grow()
+	n := r.Count(1)
+	if n > maxPhased {
+		r.Fail("phases of %d terminals", n)
+		return
+	}
+	p.heads = make([]phaseHead, n)
+	for i := range p.heads {
+		h := &p.heads[i]
+		if h.count = r.Index(maxFrom + 2); h.count > maxFrom {
+			continue
+		}
+		last := &h.first
+		for range h.count {
+			x := &course{from: uint32(r.Index(len(p.sites.known) + 1)), terminal: uint32(i)}
+			x.gap.Load(r)
+			x.duration.Load(r)
+			if r.Err() != nil {
+				return
+			}
+			*last, last = x, &x.next
+			p.list = append(p.list, x)
+		}
+	}
+}
+
+// track returns the phases of a track whose terminals stand in order; more is as for
+// histograms: those calls came before the others that a terminal has.
+func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Course {
+	if p == nil || p.over {
+		return nil
+	}
+	p.sites.grow()
+	// The lowest terminal at each site stands for it.
+	stands := make(map[uint32]int)
+	for i, n := range order {
+		if _, ok := stands[p.sites.of[n]]; !ok {
+			stands[p.sites.of[n]] = i
+		}
+	}
+	var out []track.Course
+	for i, n := range order {
+		var list []track.Course
+		whole := true
+		for _, m := range append(slices.Sorted(slices.Values(more(n))), n) {
+			if int(m) >= len(p.heads) || p.heads[m].count > maxFrom {
+				whole = false
+				break
+			}
+			for x := p.heads[m].first; x != nil; x = x.next {
+				from := track.First
+				if x.from > 0 {
+					at, ok := stands[x.from-1]
+					if !ok {
+						whole = false
+						break
+					}
+					from = at
+				}
+				at := slices.IndexFunc(list, func(c track.Course) bool { return c.From == from })
+				if at < 0 {
+					at = len(list)
+					list = append(list, track.Course{Terminal: i, From: from})
+				}
+				list[at].Gap = append(list[at].Gap, scaled(x.gap.Phases(), ns)...)
+				list[at].Duration = append(list[at].Duration, scaled(x.duration.Phases(), ns)...)
+			}
+		}
+		if !whole {
+			continue
+		}
+		for k := range list {
+			list[k].Gap, list[k].Duration = phase.Reduce(list[k].Gap, phase.Most, 0), phase.Reduce(list[k].Duration, phase.Most, 0)
+		}
+		slices.SortFunc(list, func(a, b track.Course) int { return a.From - b.From })
+		out = append(out, list...)
+	}
+	return out
+}
+
+func scaled(list []phase.Phase, ns float64) []phase.Phase {
+	for i := range list {
+		list[i].Sum = uint64(float64(list[i].Sum)*ns + 0.5)
+	}
+	return list
+}
+
+// maxChunked is how many bytes of phases a checkpoint writes again though all else in it
+// is what is new. More are given up.
+const maxChunked = 64 << 10
+
+func (c *Capture) savePhases(w *pack.Writer) {
+	if c.phases == nil {
+		return
+	}
+	before := len(w.B)
+	if c.phases.save(w); len(w.B)-before > maxChunked {
+		w.B = w.B[:before]
+		c.phases = newPhases(c.cfg.Timing, &c.sigs)
+		c.phases.over = true
+		c.phases.save(w)
+	}
+}
+
+func (c *Capture) loadPhases(r *pack.Reader) {
+	if c.phases != nil {
+		c.phases.load(r)
+	}
+}

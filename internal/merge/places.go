@@ -1,0 +1,228 @@
+package merge
+
+import (
+	"math"
+	"slices"
+
+	"spoor/internal/grammar"
+	"spoor/internal/timing/phase"
+	"spoor/internal/track"
+	"spoor/internal/unfold"
+	"spoor/trace"
+)
+
+// What phases say is told by place: each leaf of the first thread's structure gets the
+// mean of its calls, if that is another than the terminal's and matters.
+
+const (
+	maxPlaced  = 1 << 16 // symbols of a structure that is looked at
+	maxQueries = 1 << 17 // of arrivals, for one class
+	unlike     = 0.02    // means this near are the same
+	little     = 1e-3    // of all time: what is less may be in the wrong place
+)
+
+// placed returns the leaves whose times are not those of their terminal.
+func (c *class) placed(sh *shape, times trace.Terminals) []trace.Placed {
+	if len(c.courses) == 0 || len(sh.streams) == 0 {
+		return nil
+	}
+	// That the ranks' counts differ changes nothing but which call is in which phase.
+	g := c.repeated(sh.streams[:1], 0)[0]
+	if size(g) > maxPlaced {
+		return nil
+	}
+	tree := unfold.New(g, unfold.Limit)
+	_, site := c.alone()
+	p := placing{tree: tree, arrivals: tree.Arrivals(g), site: site, queries: maxQueries, ranks: float64(c.ranks.Len()), byTerminal: make(map[int][]int)}
+	for leaf, t := range tree.Terminal {
+		p.byTerminal[int(t)] = append(p.byTerminal[int(t)], leaf)
+	}
+	p.total = c.allTime()
+	for i := range c.counts {
+		_, same := c.counts[i].Same()
+		p.varies = p.varies || !same
+	}
+	for at := 0; at < len(c.courses); {
+		end := at + 1
+		for end < len(c.courses) && c.courses[end].terminal == c.courses[at].terminal {
+			end++
+		}
+		p.terminal(c.courses[at:end], times.Times(c.courses[at].terminal))
+		at = end
+	}
+	slices.SortFunc(p.out, func(a, b trace.Placed) int { return a.Leaf - b.Leaf })
+	return p.out
+}
+
+func size(g *grammar.Grammar) (n int) {
+	for _, body := range g.Rules {
+		n += len(body)
+	}
+	return n
+}
+
+// allTime is what all calls of the class and the gaps before them come to.
+func (c *class) allTime() float64 {
+	sum := 0.0
+	for i := range c.times {
+		sum += float64(c.times[i].duration.Sum) + float64(c.times[i].gap.Sum)
+	}
+	return sum
+}
+
+type placing struct {
+	tree       *unfold.Tree
+	arrivals   [][]unfold.Arrival
+	byTerminal map[int][]int // leaves
+	site       []int
+	total      float64
+	ranks      float64
+	varies     bool // ranks run loops unequally often
+	queries    int
+	out        []trace.Placed
+}
+
+// A share is what a leaf has of the calls of courses.
+type share struct{ calls, time float64 }
+
+func (s share) mean() float64 { return s.time / math.Max(s.calls, 1) }
+
+// terminal looks at the leaves of one terminal.
+func (p *placing) terminal(courses []course, times trace.Times) {
+	leaves := p.byTerminal[courses[0].terminal]
+	ways := make(map[int][]*unfold.Arrival)
+	several := len(leaves) > 1
+	for _, leaf := range leaves {
+		list := p.arrivals[leaf]
+		if len(list) == 0 {
+			return // in what several uses share
+		}
+		several = several || len(list) > 1
+		for i := range list {
+			from := track.First
+			if list[i].From != unfold.Start {
+				from = p.site[list[i].From]
+			}
+			ways[from] = append(ways[from], &list[i])
+		}
+	}
+	if !several {
+		return
+	}
+	gaps, durations, entries := make(map[int]*share), make(map[int]*share), make(map[int]*share)
+	for i := range courses {
+		x := &courses[i]
+		list := ways[x.from]
+		if len(list) == 0 || !p.deal(x.gap, list, gaps, entries) || !p.deal(x.duration, list, durations, nil) {
+			return // a call of a callback, say
+		}
+	}
+	gap, duration := times.Gap.Mean(), times.Duration.Mean()
+	away, own := 0.0, make([]trace.Placed, 0, len(leaves))
+	for _, leaf := range leaves {
+		g, d := gaps[leaf], durations[leaf]
+		if g == nil || d == nil || g.calls == 0 {
+			continue
+		}
+		x := trace.Placed{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
+		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
+		if e := entries[leaf]; e != nil && e.calls > 0 && e.calls < g.calls {
+			if miss := math.Abs(e.mean()-x.Gap) * e.calls; miss > little*p.total && miss > unlike*g.time {
+				x.Entry = e.mean()
+				off += miss
+			}
+		}
+		if off > unlike*(gap+duration)*g.calls || x.Entry == x.Entry {
+			away += off
+			own = append(own, x)
+		}
+	}
+	if away > little*p.total {
+		p.out = append(p.out, own...)
+	}
+}
+
+// deal shares out the phases of a course to the leaves that calls of it arrive at; false
+// if these are other calls, or it takes too long.
+func (p *placing) deal(phases []phase.Phase, ways []*unfold.Arrival, sums, entries map[int]*share) bool {
+	all := phase.Total(phases)
+	counts := make([]uint64, len(ways))
+	calls := uint64(0)
+	for i, w := range ways {
+		counts[i] = w.Count()
+		calls += counts[i]
+	}
+	if calls == 0 || all.Calls == 0 {
+		return calls == all.Calls
+	}
+	add := func(i int, part, time float64) {
+		for k, m := range []map[int]*share{sums, entries} {
+			if m == nil || k == 1 && !ways[i].Enters {
+				continue
+			}
+			s := m[ways[i].Leaf]
+			if s == nil {
+				s = new(share)
+				m[ways[i].Leaf] = s
+			}
+			s.calls += part
+			s.time += time
+		}
+	}
+	// All ranks' calls are so many times those of the rank whose structure it is.
+	scale := float64(all.Calls) / float64(calls)
+	if !p.varies && math.Abs(scale-p.ranks) > 1e-3*p.ranks {
+		return false
+	}
+	before := make([]uint64, len(ways))
+	end := 0.0
+	for k, ph := range phases {
+		end += float64(ph.Calls) / scale
+		upTo := counts
+		if k < len(phases)-1 && len(ways) > 1 {
+			if p.queries -= 64 * len(ways); p.queries < 0 {
+				return false
+			}
+			upTo = arrived(ways, uint64(math.Round(end)))
+		} else if k < len(phases)-1 {
+			upTo = []uint64{uint64(math.Round(end))}
+		}
+		inside := 0.0
+		for i := range ways {
+			inside += float64(upTo[i] - before[i])
+		}
+		for i := range ways {
+			if n := float64(upTo[i] - before[i]); n > 0 {
+				add(i, n*scale, float64(ph.Sum)*n/inside)
+			}
+		}
+		before = upTo
+	}
+	return true
+}
+
+// arrived is how often each way was taken when they were taken so often in all.
+func arrived(ways []*unfold.Arrival, calls uint64) []uint64 {
+	at := func(position uint64) (n uint64) {
+		for _, w := range ways {
+			n += w.Before(position)
+		}
+		return n
+	}
+	low, high := uint64(0), uint64(1)
+	for at(high) < calls && high < 1<<62 {
+		high *= 2
+	}
+	for low < high {
+		if middle := low + (high-low)/2; at(middle) < calls {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	list := make([]uint64, len(ways))
+	for i, w := range ways {
+		list[i] = w.Before(low)
+	}
+	return list
+}

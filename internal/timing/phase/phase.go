@@ -1,0 +1,267 @@
+// Package phase keeps how times changed over a run in little room: the times of
+// calls that are alike, in order, as a few phases of which each has a count and a sum.
+// A warm-up and the main part of a program are two phases, and a long wait between
+// them one of its own.
+//
+// It knows times as numbers alone, and nothing of what calls they are of.
+package phase
+
+import (
+	"math"
+	"math/bits"
+
+	"spoor/internal/pack"
+)
+
+// Most is how many phases a Line has at most.
+const Most = 8
+
+// A Phase is a number of consecutive times.
+type Phase struct {
+	Calls uint64
+	Sum   uint64
+}
+
+func (p Phase) mean() uint64 { return p.Sum / max(p.Calls, 1) }
+
+// A Line takes times in and keeps their phases. A new time goes to the last phase
+// unless another two neighbours can be joined at less cost: then these are joined, and
+// the time begins a phase. Cost is the time that ends up in the wrong place: if n calls
+// of one mean are put together with m of another, n·m/(n+m) times the difference of the
+// means. What costs less than a thousandth of all time is not looked at any closer, so
+// that noise takes no time.
+type Line struct {
+	mean  uint64 // of last
+	slack uint64 // what may be in the wrong place
+	drift int64  // how much more fresh has than so many calls of mean
+	fresh Phase  // what came behind last
+	due   uint64 // calls of fresh with which it is joined to last
+
+	last  Phase
+	total uint64 // sum of all but fresh
+	n     int
+	past  [Most - 1]Phase
+	cost  [Most - 1]uint64 // of joining each of past to its next, of the last one to last
+}
+
+// fineness is which part of all time may be in the wrong place, as a power of two.
+const fineness = 11
+
+// Add takes in a time.
+func (l *Line) Add(v uint64) {
+	off := int64(v - l.mean)
+	drift := l.drift + off
+	if magnitude(off) > l.slack || magnitude(drift) > l.slack || l.fresh.Calls >= l.due {
+		l.look(v)
+		return
+	}
+	l.drift = drift
+	l.fresh.Calls++
+	l.fresh.Sum += v
+}
+
+func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
+
+// look takes in a time that is not like those of the last phase, or once in a while.
+func (l *Line) look(v uint64) {
+	if off := magnitude(int64(v - l.mean)); off <= l.slack && l.fresh.Calls > 0 {
+		// It is fresh as a whole that has come to be another phase, or part of the last.
+		l.fresh = joined(l.fresh, Phase{1, v})
+		if magnitude(l.drift+int64(v-l.mean)) > l.slack {
+			l.begin(l.fresh)
+		} else {
+			l.last = joined(l.last, l.fresh)
+			l.settle(l.fresh.Sum)
+		}
+		return
+	}
+	if l.fresh.Calls > 0 {
+		l.last = joined(l.last, l.fresh)
+		l.settle(l.fresh.Sum)
+	}
+	l.begin(Phase{1, v})
+}
+
+// begin lets a phase begin.
+func (l *Line) begin(p Phase) {
+	if l.n == len(l.past) {
+		l.join()
+	} else if l.last.Calls > 0 {
+		l.past[l.n] = l.last
+		l.n++
+	}
+	l.last = p
+	l.settle(p.Sum)
+}
+
+// settle begins to take in what comes behind last, which has so much more than total.
+func (l *Line) settle(more uint64) {
+	l.total += more
+	l.mean, l.fresh, l.drift = l.last.mean(), Phase{}, 0
+	l.due = l.last.Calls>>3 + 1
+	l.slack = l.total >> fineness
+	if l.n > 0 {
+		l.cost[l.n-1] = Cost(l.past[l.n-1], l.last)
+	}
+	if l.n == len(l.past) {
+		l.slack = max(l.slack, l.cost[l.cheapest()])
+	}
+	l.slack = min(l.slack, 1<<62)
+}
+
+// join makes last one of past, which is full.
+func (l *Line) join() {
+	i := l.cheapest()
+	end := len(l.past) - 1
+	if i == end {
+		l.past[end] = joined(l.past[end], l.last)
+	} else {
+		l.past[i] = joined(l.past[i], l.past[i+1])
+		copy(l.past[i+1:], l.past[i+2:])
+		copy(l.cost[i:], l.cost[i+1:])
+		l.past[end] = l.last
+		l.cost[i] = Cost(l.past[i], l.past[i+1])
+	}
+	if i > 0 {
+		l.cost[i-1] = Cost(l.past[i-1], l.past[i])
+	}
+}
+
+// cheapest returns which of past is joined to its next at least cost.
+func (l *Line) cheapest() (at int) {
+	for i, c := range l.cost {
+		if c < l.cost[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// Phases returns the phases, in order.
+func (l *Line) Phases() []Phase {
+	if l.last.Calls == 0 {
+		return nil
+	}
+	return append(append(make([]Phase, 0, l.n+1), l.past[:l.n]...), joined(l.last, l.fresh))
+}
+
+func joined(a, b Phase) Phase { return Phase{a.Calls + b.Calls, a.Sum + b.Sum} }
+
+// Cost is how much time ends up in the wrong place if two neighbours are joined.
+func Cost(a, b Phase) uint64 {
+	n, m := float64(a.Calls), float64(b.Calls)
+	cost := math.Abs(float64(float64(a.Sum)*m)-float64(float64(b.Sum)*n)) / max(n+m, 1)
+	return uint64(min(cost, 1<<63))
+}
+
+// Reduce joins neighbours, those that cost least first, until there are at most so many
+// and joining any would cost more than limit.
+func Reduce(list []Phase, most int, limit uint64) []Phase {
+	for len(list) > 1 {
+		at, cost := 0, ^uint64(0)
+		for i := range len(list) - 1 {
+			if c := Cost(list[i], list[i+1]); c < cost {
+				at, cost = i, c
+			}
+		}
+		if len(list) <= most && cost > limit {
+			break
+		}
+		list[at] = joined(list[at], list[at+1])
+		list = append(list[:at+1], list[at+2:]...)
+	}
+	return list
+}
+
+// Merge puts together the phases of several ranks that made the same calls, perhaps
+// unequally often: what stands at the same share of the calls belongs together.
+func Merge(a, b []Phase) []Phase {
+	all, other := Total(a), Total(b)
+	if all.Calls == 0 || other.Calls == 0 {
+		return append(a, b...)
+	}
+	// Ends of phases in units in which both have the same length.
+	ends := make([]bits128, 0, len(a)+len(b))
+	for _, x := range []struct {
+		list []Phase
+		unit uint64
+	}{{a, other.Calls}, {b, all.Calls}} {
+		sum := uint64(0)
+		for _, p := range x.list {
+			sum += p.Calls
+			ends = append(ends, times(sum, x.unit))
+		}
+	}
+	sortEnds(ends)
+	out := make([]Phase, 0, len(ends))
+	var before [2]Phase
+	for i, e := range ends {
+		if i > 0 && e == ends[i-1] {
+			continue
+		}
+		x, y := upTo(a, e, other.Calls), upTo(b, e, all.Calls)
+		p := Phase{x.Calls - before[0].Calls + y.Calls - before[1].Calls, x.Sum - before[0].Sum + y.Sum - before[1].Sum}
+		before = [2]Phase{x, y}
+		if p.Calls == 0 && len(out) > 0 {
+			out[len(out)-1].Sum += p.Sum
+			continue
+		}
+		out = append(out, p)
+	}
+	return Reduce(out, Most, 0)
+}
+
+// Total is all phases together.
+func Total(list []Phase) (sum Phase) {
+	for _, p := range list {
+		sum = joined(sum, p)
+	}
+	return sum
+}
+
+// upTo is what comes before an end, in units of a call's unit-th part; phases are cut in
+// proportion.
+func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
+	calls := end.over(unit)
+	for _, p := range list {
+		if sum.Calls+p.Calls > calls {
+			n := calls - sum.Calls
+			hi, lo := bits.Mul64(p.Sum, n)
+			part, _ := bits.Div64(hi, lo, p.Calls)
+			return joined(sum, Phase{n, part})
+		}
+		sum = joined(sum, p)
+	}
+	return sum
+}
+
+// Save writes a line as it is.
+func (l *Line) Save(w *pack.Writer) {
+	w.Uint(uint64(l.n))
+	for _, p := range append(l.past[:l.n:l.n], l.last, l.fresh) {
+		w.Uint(p.Calls)
+		w.Uint(p.Sum)
+	}
+	for _, v := range [...]uint64{l.mean, l.slack, l.due, l.total} {
+		w.Uint(v)
+	}
+	w.Int(l.drift)
+}
+
+// Load reads what Save wrote.
+func (l *Line) Load(r *pack.Reader) {
+	l.n = r.Index(Most)
+	for i := range l.n {
+		l.past[i] = Phase{r.Uint(), r.Uint()}
+	}
+	l.last, l.fresh = Phase{r.Uint(), r.Uint()}, Phase{r.Uint(), r.Uint()}
+	l.mean, l.slack, l.due, l.total = r.Uint(), r.Uint(), r.Uint(), r.Uint()
+	l.drift = r.Int()
+	for i := range l.n {
+		next := l.last
+		if i+1 < l.n {
+			next = l.past[i+1]
+		}
+		l.cost[i] = Cost(l.past[i], next)
+	}
+}
