@@ -90,21 +90,11 @@ func (r *recorder) track() (*track.Track, error) {
 		return nil, err
 	}
 	r.capture.Calibrate(r.host.clockPair())
-	// What is large must not be in memory twice. Should the merge fail, it is in the
-	// process directory.
-	large := r.capture.Held() > muchHeld
-	if large {
-		r.capture.Checkpoint()
+	if r.timing.Mode.Log() {
+		return r.capture.Track(track.Finished) // who writes single times asks for calls again
 	}
-	t, err := r.capture.Track(track.Finished)
-	if large && err == nil {
-		r.capture.Release()
-	}
-	return t, err
+	return r.capture.LeanTrack(track.Finished)
 }
-
-// muchHeld is how many bytes a capture may hold on to while ranks are merged.
-const muchHeld = 4 << 20
 
 // content is what the trace is to hold.
 func (r *recorder) content(s *merge.State) (*trace.Content, error) {

@@ -3,7 +3,7 @@
 // and without spoor in turn, and is a median. With -cpu, loops are timed by the
 // processor time of the process, which other work on the machine changes less.
 //
-//	go run ./bench/cost [-mpi openmpi,mpich] [-runs 5] [-ranks 2,16,64]
+//	go run ./bench/cost [-mpi openmpi,mpich] [-runs 5] [-ranks 2,16,64] [-memory distinct:1000000]
 package main
 
 import (
@@ -22,15 +22,16 @@ import (
 func main() {
 	mpis := flag.String("mpi", "openmpi,mpich", "which MPIs")
 	runs := flag.Int("runs", 5, "runs of each kind, in turn")
-	calls := flag.Int("n", 300000, "iterations of each loop")
+	calls := flag.Int("n", 300000, "iterations of each loop; 0: skip")
 	ranks := flag.String("ranks", "2,16,64", "world sizes for MPI_Finalize; none: skip")
 	options := flag.String("options", "", "of spoor run, separated by spaces: --stack 8")
 	baseline := flag.String("baseline", "", "compare with these options of spoor run, not with runs without spoor; - for none")
 	depth := flag.Int("depth", 0, "call the loops from so many functions below main")
+	memory := flag.String("memory", "loop:100000,random:1000000,distinct:100000", "what programs whose memory is measured call, and how often (see programs/memory.c); none: skip")
 	byCPU := flag.Bool("cpu", false, "time loops by processor time")
 	flag.Parse()
 	for _, mpi := range strings.Split(*mpis, ",") {
-		b := bench{mpi: mpi, runs: *runs, depth: *depth, plain: *baseline != "", clock: "wall"}
+		b := bench{mpi: mpi, runs: *runs, memory: *memory, depth: *depth, plain: *baseline != "", clock: "wall"}
 		if *byCPU {
 			b.clock = "cpu"
 		}
@@ -50,6 +51,8 @@ type bench struct {
 	runs int
 	dir  string
 
+	memory string
+
 	plain   bool        // spoor runs both, with options that differ
 	options [2][]string // of spoor run
 	depth   int
@@ -63,15 +66,28 @@ func (b *bench) run(calls int, ranks string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
-	for _, name := range []string{"loops", "makers", "ring"} {
+	for _, name := range []string{"loops", "makers", "ring", "memory"} {
 		cmd := exec.Command("mpicc."+b.mpi, "-O2", "-o", filepath.Join(dir, name), filepath.Join("bench", "cost", "programs", name+".c"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
 		}
 	}
 	for _, name := range []string{"loops", "makers"} {
+		if calls == 0 {
+			break
+		}
 		fmt.Printf("%s: %s on one rank, %d iterations, %s time, medians of %d runs in turn\n", b.mpi, name, calls, b.clock, b.runs)
 		if err := b.compare(1, name, strconv.Itoa(calls), strconv.Itoa(b.depth), b.clock); err != nil {
+			return err
+		}
+	}
+	for _, m := range strings.Split(b.memory, ",") {
+		what, n, ok := strings.Cut(m, ":")
+		if !ok {
+			continue
+		}
+		fmt.Printf("%s: memory of one rank, %s calls: %s, medians of %d runs in turn\n", b.mpi, n, what, b.runs)
+		if err := b.compare(1, "memory", what, n); err != nil {
 			return err
 		}
 	}

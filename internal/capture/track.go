@@ -14,6 +14,43 @@ import (
 // kept with the return code NeverReturned, except MPI_Finalize in a process
 // that lives: it is the one that asks.
 func (c *Capture) Track(end string) (*track.Track, error) {
+	t, err := c.leanTrack(end, false)
+	if err != nil {
+		return nil, err
+	}
+	n := t.Calls.Len()
+	t.Sigs, t.Times = make([]signature.Signature, n), make([]track.Times, n)
+	var s signature.Signature
+	var room []int64 // for the values of many signatures
+	for i := range n {
+		if err := t.Calls.At(i, &s); err != nil {
+			return nil, err
+		}
+		if len(s.Vals) > cap(room)-len(room) {
+			room = make([]int64, 0, max(len(s.Vals), min(valuesRoom, len(s.Vals)*(n-i))))
+		}
+		from := len(room)
+		room = append(room, s.Vals...)
+		t.Sigs[i] = signature.Signature{Call: s.Call, Site: s.Site, Vals: room[from:len(room):len(room)]}
+		t.Times[i] = t.Calls.Times(i)
+	}
+	t.Calls = nil
+	return t, nil
+}
+
+// LeanTrack does the same but leaves the distinct calls in the capture. A capture that
+// holds much is saved first, and given up when the track's calls are released: it must
+// not be in memory beside what is made of it. Should the merge fail, it is in the process
+// directory.
+func (c *Capture) LeanTrack(end string) (*track.Track, error) {
+	large := c.Held() > muchHeld
+	if large {
+		c.Checkpoint()
+	}
+	return c.leanTrack(end, large)
+}
+
+func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	for _, s := range c.streams {
 		for s.depth > 0 {
 			f := &s.frames[s.depth-1]
@@ -49,38 +86,26 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}
-	t.Sigs, t.Times = make([]signature.Signature, 0, len(order)), make([]track.Times, 0, len(order))
-	var o ordering
-	var room []int64 // for the values of many signatures
+	d := &distinct{c: c, release: release, order: order, from: folding.From, firsts: make(map[int][]int64)}
 	for i, n := range order {
+		l := c.sigs.Lane(n)
+		if l == nil {
+			continue
+		}
 		k := c.sigs.Key(n)
-		places, err := c.orderIn(&o, c.program(k.Call()), k.Values())
-		if err != nil {
-			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
-		}
-		if len(places) > cap(room)-len(room) {
-			room = make([]int64, 0, max(len(places), min(valuesRoom, len(places)*(len(order)-i))))
-		}
-		from := len(room)
-		room = inOrder(room, k.Values(), places)
-		vals := room[from:len(room):len(room)]
-		if l := c.sigs.Lane(n); l != nil {
-			lane, err := c.lane(l, folding.Sequence(&c.sigs, n), k, vals)
-			if err != nil {
-				return nil, fmt.Errorf("capture: signature %d: %w", n, err)
-			}
+		vals, err := c.canonical(c.program(k.Call()), k.Values())
+		if err == nil {
+			var lane track.Lane
+			lane, err = c.lane(l, folding.Sequence(&c.sigs, n), k, vals)
 			lane.Terminal = i
 			t.Lanes = append(t.Lanes, lane)
 		}
-		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
-		duration, gap := c.sigs.TimesOf(n)
-		for _, m := range folding.From(n) {
-			d, g := c.sigs.TimesOf(m)
-			duration.Merge(d)
-			gap.Merge(g)
+		if err != nil {
+			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 		}
-		t.Times = append(t.Times, track.Times{Duration: c.ns(duration), Gap: c.ns(gap)})
+		d.firsts[i] = vals
 	}
+	t.Calls = d
 	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
 	t.Courses = c.phases.track(order, folding.From, 1/c.cfg.TicksPerNs)
 	t.Log = c.trackLog()
@@ -111,6 +136,57 @@ func (c *Capture) Release() {
 
 // valuesRoom is for how many values of signatures room is made at once.
 const valuesRoom = 1 << 12
+
+// distinct are the distinct calls of a track, as they are in the capture.
+type distinct struct {
+	c       *Capture
+	release bool
+	order   []uint32                // signatures
+	from    func(n uint32) []uint32 // those that became part of one
+	firsts  map[int][]int64         // values of calls with a lane
+	room    ordering
+}
+
+func (d *distinct) Len() int { return len(d.order) }
+
+func (d *distinct) Skeleton(i int) (call uint16, site uint64, width int) {
+	k := d.c.sigs.Look(d.order[i])
+	return k.Call(), k.Site(), len(k.Values())
+}
+
+func (d *distinct) At(i int, s *signature.Signature) error {
+	k := d.c.sigs.Look(d.order[i])
+	s.Call, s.Site = k.Call(), k.Site()
+	if vals, ok := d.firsts[i]; ok {
+		s.Vals = append(s.Vals[:0], vals...)
+		return nil
+	}
+	places, err := d.c.orderIn(&d.room, d.c.program(k.Call()), k.Values())
+	if err != nil {
+		return fmt.Errorf("capture: signature %d: %w", d.order[i], err)
+	}
+	s.Vals = inOrder(s.Vals[:0], k.Values(), places)
+	return nil
+}
+
+func (d *distinct) Times(i int) track.Times {
+	duration, gap := d.c.sigs.TimesOf(d.order[i])
+	for _, m := range d.from(d.order[i]) {
+		x, y := d.c.sigs.TimesOf(m)
+		duration.Merge(x)
+		gap.Merge(y)
+	}
+	return track.Times{Duration: d.c.ns(duration), Gap: d.c.ns(gap)}
+}
+
+func (d *distinct) Release() {
+	if d.release {
+		d.c.Release()
+	}
+}
+
+// muchHeld is how many bytes of memory a capture may keep that are of no use any more.
+const muchHeld = 4 << 20
 
 // lane returns a lane of the track and puts the values of its first call into the
 // signature's, which are in canonical order.

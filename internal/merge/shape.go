@@ -154,11 +154,12 @@ func (c *class) take(tr *track.Track) {
 // skeletonsOf returns the skeletons of a track's signatures, and how many values
 // these have together.
 func skeletonsOf(tr *track.Track) (list []skeleton, width int) {
-	list = make([]skeleton, len(tr.Sigs))
-	for i := range tr.Sigs {
-		s := &tr.Sigs[i]
-		list[i] = skeleton{s.Call, s.Site, len(s.Vals)}
-		width += len(s.Vals)
+	calls := tr.Distinct()
+	list = make([]skeleton, calls.Len())
+	for i := range list {
+		k := &list[i]
+		k.call, k.site, k.width = calls.Skeleton(i)
+		width += k.width
 	}
 	return list, width
 }

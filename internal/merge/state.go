@@ -75,7 +75,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if tr.Rank != rank {
 		return nil, fmt.Errorf("track of rank %d at rank %d", tr.Rank, rank)
 	}
-	if len(tr.Sigs) != len(tr.Times) {
+	if tr.Calls == nil && len(tr.Sigs) != len(tr.Times) {
 		return nil, errTimes
 	}
 	calls := uint64(0)
@@ -114,13 +114,13 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	for _, n := range counts {
 		c.counts = append(c.counts, column.Of(n))
 	}
-	inside := int64(0)
-	for i := range tr.Times {
-		inside += int64(tr.Times[i].Duration.Sum)
+	var err error
+	if c.values, err = single(tr, sh); err != nil {
+		return nil, err
 	}
-	c.values = single(tr, sh)
 	c.leafSteps(tr)
-	c.leafTimes(tr, rank)
+	inside := c.leafTimes(tr, rank)
+	tr.Distinct().Release()
 	c.leafHists(tr)
 	c.leafCourses(tr)
 	if err := c.leafAttached(tr); err != nil {

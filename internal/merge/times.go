@@ -140,14 +140,16 @@ func (s *shape) sites() (of []int, n int) {
 	return of, n
 }
 
-// leafTimes takes over what a single rank's track says.
-func (c *class) leafTimes(tr *track.Track, rank int) {
+// leafTimes takes over what a single rank's track says, and returns how long all calls took.
+func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 	of, n := c.shape().sites()
 	sh := c.shape()
 	c.times = make([]summary, sh.summaries)
 	sums := make([]struct{ duration, gap uint64 }, n)
-	for i := range tr.Times {
-		t := &tr.Times[i]
+	calls := tr.Distinct()
+	for i := range of {
+		t := calls.Times(i)
+		inside += int64(t.Duration.Sum)
 		c.times[sh.summary[i]].merge(&summary{t.Duration.At(rank), t.Gap.At(rank)})
 		sums[of[i]].duration += t.Duration.Sum
 		sums[of[i]].gap += t.Gap.Sum
@@ -157,6 +159,7 @@ func (c *class) leafTimes(tr *track.Track, rank int) {
 		c.totals[i].duration = timing.SpreadOf(sums[i].duration, rank)
 		c.totals[i].gap = timing.SpreadOf(sums[i].gap, rank)
 	}
+	return inside
 }
 
 func (c *class) appendTimes(b []byte) []byte {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"spoor/internal/column"
+	"spoor/internal/signature"
 	"spoor/internal/track"
 	"spoor/internal/wire"
 )
@@ -67,13 +68,18 @@ func layoutOf(skeletons []skeleton, like []int) layout {
 func (l *layout) at(terminal, value int) int { return l.start[terminal] + value*l.step[terminal] }
 
 // single returns the values of one rank.
-func single(tr *track.Track, sh *shape) values {
+func single(tr *track.Track, sh *shape) (values, error) {
 	v := values{nums: make([]uint32, sh.width)}
 	var known pairing
 	known.reset()
 	var list []int64
-	for i := range tr.Sigs {
-		for k, x := range tr.Sigs[i].Vals {
+	calls := tr.Distinct()
+	var sig signature.Signature
+	for i := range calls.Len() {
+		if err := calls.At(i, &sig); err != nil {
+			return values{}, err
+		}
+		for k, x := range sig.Vals {
 			n, ok := known.number(uint32(x>>32), uint32(x))
 			if !ok {
 				list = append(list, x)
@@ -92,7 +98,7 @@ func single(tr *track.Track, sh *shape) values {
 		v.nums[i] = number[n]
 	}
 	v.cols = column.Each(ordered)
-	return v
+	return v, nil
 }
 
 // join puts the values of further ranks behind.

@@ -83,14 +83,17 @@ func (t *Table) Key(n uint32) Key {
 	return t.keys[t.start[n]:t.start[n+1]]
 }
 
-// is reports whether signature number n is k.
-func (t *Table) is(n uint32, k Key) bool {
+// Look is Key for who is through with it before the table is asked anything else.
+func (t *Table) Look(n uint32) Key {
 	if n < t.first {
 		t.scratch = t.blocks[n/blockKeys].key(t.scratch[:0], n%blockKeys)
-		return equal(t.scratch, k)
+		return t.scratch
 	}
-	return equal(t.Key(n), k)
+	return t.Key(n)
 }
+
+// is reports whether signature number n is k.
+func (t *Table) is(n uint32, k Key) bool { return equal(t.Look(n), k) }
 
 // Times returns the summaries of signature number n, to be changed before the table is.
 func (t *Table) Times(n uint32) *Times {

@@ -24,6 +24,7 @@ type Track struct {
 	Streams []Stream
 	Sigs    []signature.Signature
 	Times   []Times                    // parallel to Sigs
+	Calls   Calls                      // in place of Sigs and Times, if not nil
 	Hists   []Hist                     // in rising order of Terminal and From; nil if there are none
 	Courses []Course                   // in rising order of Terminal and From; of stream 0
 	Lanes   []Lane                     // in rising order of Terminal
@@ -35,6 +36,46 @@ type Track struct {
 	Outer   map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Process Process
 }
+
+// Calls are distinct calls that are not in memory all at once: there may be millions.
+type Calls interface {
+	Len() int
+	// Skeleton returns what call n is without its values, and how many these are.
+	Skeleton(n int) (call uint16, site uint64, width int)
+	// At fills in call n. The values are room to be used again.
+	At(n int, s *signature.Signature) error
+	Times(n int) Times
+	// Release says that nobody asks any more.
+	Release()
+}
+
+// Distinct returns the distinct calls of a track, wherever they are.
+func (t *Track) Distinct() Calls {
+	if t.Calls != nil {
+		return t.Calls
+	}
+	return list{t}
+}
+
+// A list is Calls in memory.
+type list struct{ *Track }
+
+func (l list) Len() int { return len(l.Sigs) }
+
+func (l list) Skeleton(n int) (call uint16, site uint64, width int) {
+	s := &l.Sigs[n]
+	return s.Call, s.Site, len(s.Vals)
+}
+
+func (l list) At(n int, s *signature.Signature) error {
+	from := &l.Sigs[n]
+	s.Call, s.Site, s.Vals = from.Call, from.Site, append(s.Vals[:0], from.Vals...)
+	return nil
+}
+
+func (l list) Times(n int) Times { return l.Track.Times[n] }
+
+func (l list) Release() {}
 
 // A Stream is the calls of one thread, in program order. Stream 0 is the
 // thread that initialised MPI.

@@ -1,0 +1,144 @@
+// Package memory holds how much memory recording takes where nothing repeats.
+package memory
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
+
+	"spoor/internal/capture"
+	"spoor/internal/event"
+	"spoor/internal/merge"
+	"spoor/internal/track"
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// alone is the transport of a world of one rank.
+type alone struct{}
+
+func (alone) Rank() int                { return 0 }
+func (alone) Size() int                { return 1 }
+func (alone) Send(int, []byte) error   { return nil }
+func (alone) Recv(int) ([]byte, error) { return nil, nil }
+
+// Of calls that are all distinct a rank holds so many bytes each at the highest, while it
+// records and until its trace is written, where it was 11,000 once; and so many for all,
+// of which zstd's best level has most. SPOOR_DISTINCT is how many calls, 1000000 say.
+const (
+	perCallRunning = 600
+	perCall        = 1000
+	forAll         = 48 << 20
+)
+
+func TestDistinct(t *testing.T) {
+	calls := 50_000
+	if n, err := strconv.Atoi(os.Getenv("SPOOR_DISTINCT")); err == nil {
+		calls = n
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(20)) // as in the engine
+	runtime.GC()
+	before := heap()
+	check := func(when string, each int) {
+		t.Helper()
+		held := int(heap() - before)
+		t.Logf("%s: %d bytes for each of %d calls", when, held/calls, calls)
+		if most := calls*each + forAll; held > most {
+			t.Errorf("%s: the heap grew by %d bytes for %d distinct calls, at most %d are expected", when, held, calls, most)
+		}
+	}
+	c, err := capture.New(capture.Config{Dir: t.TempDir(), Context: capture.Context{
+		Flavour: mpi.MPICH, Ranks: 1, Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	record(t, c, calls)
+	check("recording", perCallRunning)
+	tr, err := c.LeanTrack(track.Finished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "distinct.spoor")
+	write(t, name, tr)
+	check("in the end", perCall)
+	r, err := trace.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	k, err := r.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.Len(0) != uint64(calls) || k.Terminals() < calls*99/100 {
+		t.Errorf("%d calls, %d distinct, want %d", k.Len(0), k.Terminals(), calls)
+	}
+}
+
+// heap is about the largest size that the heap has had.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapSys
+}
+
+// record takes in Sendrecv of a rank to itself, with tags and counts at random.
+func record(t *testing.T, c *capture.Capture, calls int) {
+	w, err := event.NewWriter(0, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Now = 1000
+	w.SetStack(0x7ff000000000, 0x7ff000100000, 0x7ff0000ff000)
+	if err := c.Attach(0, w.Ring); err != nil {
+		t.Fatal(err)
+	}
+	const world, char, buffer, stack = 0x44000000, 0x4c000101, 0x7ff0000fe000, event.ClassRaw << 56
+	call, ok := mpi.Lookup("MPI_Sendrecv")
+	if !ok {
+		t.Fatal("no MPI_Sendrecv")
+	}
+	seed := uint64(1)
+	random := func(below uint64) uint64 {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		return seed >> 33 % below
+	}
+	for i := range calls {
+		count, tag := random(4096), random(1<<30)
+		if err := w.Enter(call.ID, 0, 0x401000, stack, buffer, count, char, 0, tag, stack, buffer+64, 4096, char, 0, tag, world); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Leave(call.ID, 0, event.StatusFilled, 0, tag, count, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		if i%256 == 255 || i == calls-1 {
+			if err := c.Drain(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// write makes the trace of one rank, as the engine does.
+func write(t *testing.T, name string, tr *track.Track) {
+	s, _, err := merge.MergeFirst(alone{}, tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Problems) > 0 {
+		t.Fatal(s.Problems)
+	}
+	content, err := s.Content(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.WriteFile(name, content, false); err != nil {
+		t.Fatal(err)
+	}
+}
