@@ -40,6 +40,7 @@ func (r *recorder) finish() (whole bool, err error) {
 		timed = nil // the merge is through with it at once, and it may be large
 	}
 	s, g, err := merge.MergeFirst(r.host, own, trouble)
+	giveBack()
 	if err != nil {
 		trouble = errors.Join(trouble, err)
 		g = &merge.Gathering{}
@@ -119,6 +120,7 @@ func (r *recorder) content(s *merge.State) (*trace.Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
+	giveBack()
 	return c, nil
 }
 

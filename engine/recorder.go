@@ -23,6 +23,7 @@ type recorder struct {
 	timing   timing.Options
 	capture  *capture.Capture
 	rings    []place // of the threads, as they were attached last
+	held     int     // bytes, when memory was given back last
 	clocks   clocks
 	finished bool // finish was called
 }
@@ -137,13 +138,27 @@ func (r *recorder) drain() error {
 	if err := r.attach(); err != nil {
 		return err
 	}
-	return r.capture.Drain()
+	if err := r.capture.Drain(); err != nil {
+		return err
+	}
+	// Tables that grow leave smaller ones behind, which the collector would keep for long.
+	if held := r.capture.Held(); held > r.held+r.held/4+muchGrowth {
+		r.held = held
+		debug.FreeOSMemory()
+	}
+	return nil
 }
+
+// muchGrowth is how many bytes more are worth giving others back.
+const muchGrowth = 4 << 20
 
 // stop saves what nobody has asked for. After finish everything is in the trace, or in the
 // rings, the log and the last checkpoint: that needn't be saved again.
 func (r *recorder) stop() error {
-	defer r.giveBack()
+	defer func() { // the program may go on for long
+		r.capture = nil
+		giveBack()
+	}()
 	defer r.capture.Close()
 	defer r.capture.CloseLogs()
 	if r.finished {
@@ -156,9 +171,8 @@ func (r *recorder) stop() error {
 	return nil
 }
 
-// giveBack gives memory back to the system: the program may go on for long.
-func (r *recorder) giveBack() {
-	r.capture = nil
+// giveBack gives memory back to the system if there is much of it.
+func giveBack() {
 	var m runtime.MemStats
 	if runtime.ReadMemStats(&m); m.HeapSys-m.HeapReleased > muchHeap {
 		debug.FreeOSMemory()

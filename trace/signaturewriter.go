@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"math"
+	"slices"
 
 	"spoor/internal/column"
 	"spoor/internal/wire"
@@ -14,6 +15,7 @@ type signatureWriter struct {
 	groups []*group
 	index  map[skeleton]int32
 	class  int // classes so far
+	left   int // terminals of this one to come
 	forms  []column.Form
 	key    []byte
 }
@@ -47,7 +49,10 @@ const maxCandidates = 64
 var errKeys = errors.New("signatures of one call site take more than 4 GiB")
 
 // begin is called before the terminals of each class.
-func (w *signatureWriter) begin() { w.class++ }
+func (w *signatureWriter) begin(terminals int) {
+	w.class++
+	w.left = terminals
+}
 
 // group returns the number of a terminal's group, a new one if there is none so far.
 func (w *signatureWriter) group(t *Terminal, site int, f *Function) int32 {
@@ -82,7 +87,8 @@ func (w *signatureWriter) add(g *group, f *column.Fitter, t *Terminal, ranks []b
 			w.forms = append(w.forms, form)
 		}
 	}
-	n, known := g.number(w.key)
+	w.left--
+	n, known := g.number(w.key, w.left)
 	if !known && len(g.keys) > math.MaxUint32 {
 		return 0, errKeys
 	}
@@ -92,10 +98,14 @@ func (w *signatureWriter) add(g *group, f *column.Fitter, t *Terminal, ranks []b
 	return n, nil
 }
 
+// manySignatures is from how many on it can be told how long those to come are.
+const manySignatures = 1 << 12
+
 var seed = maphash.MakeSeed()
 
 // number returns the number of a signature with such forms, a new one if there is none.
-func (g *group) number(key []byte) (n uint32, known bool) {
+// left is how many more there may be.
+func (g *group) number(key []byte, left int) (n uint32, known bool) {
 	if len(g.start) == 0 {
 		g.start = append(g.start, 0)
 	}
@@ -108,6 +118,12 @@ func (g *group) number(key []byte) (n uint32, known bool) {
 	}
 	n = uint32(len(g.start) - 1)
 	g.slots[at] = n + 1
+	if n := len(g.start); n > manySignatures && len(g.keys)+len(key) > cap(g.keys) {
+		// At once for all to come, as they have been so far: what is left behind by growing
+		// would be as much again.
+		g.keys = slices.Grow(g.keys, len(key)+len(g.keys)/n*max(left, 0)*9/8)
+		g.start = slices.Grow(g.start, max(left, 0)+1)
+	}
 	g.keys = append(g.keys, key...)
 	g.start = append(g.start, uint32(len(g.keys)))
 	return n, false

@@ -252,7 +252,7 @@ func (e *encoder) class(i int, taken []bool) error {
 	for k := range e.counts[i].columns {
 		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].columns[k], &class.Ranks)
 	}
-	e.table.begin()
+	e.table.begin(terminals)
 	e.refs[i] = make([]signatureRef, terminals)
 	var t Terminal
 	for k := range terminals {
