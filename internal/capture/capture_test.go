@@ -299,3 +299,42 @@ func TestStrings(t *testing.T) {
 		t.Errorf("values %v, strings %v", v, got.Strings)
 	}
 }
+
+// A lean track has the same calls, lanes included, read from the capture.
+func TestLeanTrack(t *testing.T) {
+	build := func() *Capture {
+		s := newSynth(t, 0, 1<<17)
+		for i := range 500 {
+			s.send(i, stackBuf) // a lane
+			s.enter("MPI_Send", cat(buffer(stackBuf), i*i%97, typeInt, 1, i*i%89, commWorld)...)
+			s.leave("MPI_Send")
+		}
+		c := attach(t, testConfig(), s)
+		if err := c.Drain(); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	want, err := build().Track(track.Finished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := build().LeanTrack(track.Finished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := got.Distinct()
+	if len(want.Lanes) == 0 || len(got.Lanes) != len(want.Lanes) || calls.Len() != len(want.Sigs) || len(got.Sigs) > 0 {
+		t.Fatalf("%d lanes and %d calls, want %d and %d", len(got.Lanes), calls.Len(), len(want.Lanes), len(want.Sigs))
+	}
+	var s signature.Signature
+	for i := range calls.Len() {
+		if err := calls.At(i, &s); err != nil {
+			t.Fatal(err)
+		}
+		call, site, width := calls.Skeleton(i)
+		if !s.Equal(want.Sigs[i]) || call != s.Call || site != s.Site || width != len(s.Vals) || calls.Times(i) != want.Times[i] {
+			t.Errorf("call %d is %v, want %v", i, s, want.Sigs[i])
+		}
+	}
+}
