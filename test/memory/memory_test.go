@@ -127,7 +127,7 @@ func record(t *testing.T, c *capture.Capture, calls int) {
 
 // write makes the trace of one rank, as the engine does.
 func write(t *testing.T, name string, tr *track.Track) {
-	s, _, err := merge.MergeFirst(alone{}, tr)
+	s, _, err := merge.MergeFirst(alone{}, tr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
