@@ -174,8 +174,11 @@ static int step(struct table *b, struct frame *f)
 		fp = 0;
 #if defined(__aarch64__)
 	pc &= 0x0000ffffffffffffull; /* the rest may be a signature */
+	const int bits = 48;
+#else
+	const int bits = 47;
 #endif
-	if (pc < 4096 || pc >> 47)
+	if (pc < 4096 || pc >> bits)
 		return 0;
 	f->pc = pc;
 	f->sp = cfa;

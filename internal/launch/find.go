@@ -26,7 +26,7 @@ var candidates = map[string][]string{
 var libraries = map[string][]string{
 	"openmpi": {"libmpi.so.40", "libmpi.so.80", "libmpi.so"},
 	"mpich":   {"libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so"},
-	"abi":     {"libmpi_abi.so.0", "libmpi_abi.so"},
+	"abi":     {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"},
 }
 
 func kindOf(flavour string) Launcher {

@@ -1,6 +1,6 @@
 // Every dynamic process call under a device that has none of it (MPICH over UCX): all must return an error.
 // ranks: 1 2
-// mpi: mpich
+// mpi: mpich !mpich-abi
 #include "check.h"
 #include <mpi.h>
 #include <sys/socket.h>

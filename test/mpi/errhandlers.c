@@ -1,6 +1,6 @@
 // Error handlers of communicators, windows and files, called by failing calls and by hand.
 // ranks: 2 4 7
-// mpi: mpich openmpi
+// mpi: mpich openmpi !mpich-abi
 #include "check.h"
 #include <mpi.h>
 

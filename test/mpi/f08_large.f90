@@ -1,6 +1,6 @@
 ! Counts of kind MPI_COUNT_KIND through mpi_f08, which has a specific procedure for each.
 ! ranks: 2 4
-! mpi: mpich
+! mpi: mpich openmpi>=6.0
 program large
   use mpi_f08
   implicit none

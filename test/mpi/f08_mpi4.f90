@@ -1,6 +1,6 @@
 ! What MPI-4 added, through mpi_f08: persistent collectives, partitions, combined nonblocking calls, strings of infos.
 ! ranks: 2
-! mpi: mpich
+! mpi: mpich openmpi>=6.0
 program mpi4
   use mpi_f08
   implicit none

@@ -1,6 +1,6 @@
 ! A program that starts MPI by a session, through mpi_f08: process sets, groups, communicators.
 ! ranks: 1 2
-! mpi: mpich
+! mpi: mpich openmpi>=5.0
 program sessions
   use mpi_f08
   implicit none

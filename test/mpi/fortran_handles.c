@@ -1,6 +1,6 @@
 // Handles to Fortran integers and back, of every kind.
 // ranks: 2 4
-// mpi: mpich openmpi
+// mpi: mpich openmpi !openmpi-abi !mpich-abi
 #include "check.h"
 #include <mpi.h>
 

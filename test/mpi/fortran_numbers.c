@@ -1,6 +1,6 @@
 // Handles that a program in C passes to Fortran and gets back, of kinds that MPICH has macros for.
 // ranks: 2 4
-// mpi: mpich openmpi
+// mpi: mpich openmpi !openmpi-abi !mpich-abi
 #include "check.h"
 #include <mpi.h>
 

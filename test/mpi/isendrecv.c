@@ -1,6 +1,6 @@
 // Nonblocking Sendrecv (MPI-4): Isendrecv, Isendrecv_replace, several outstanding at once.
 // ranks: 1 2 4 7
-// mpi: mpich
+// mpi: mpich openmpi>=5.0
 #include "check.h"
 #include <mpi.h>
 

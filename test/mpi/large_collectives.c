@@ -1,6 +1,6 @@
 // Blocking collectives with MPI_Count counts and MPI_Aint displacements (MPI-4).
 // ranks: 1 2 4 7
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

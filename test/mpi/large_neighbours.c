@@ -1,6 +1,6 @@
 // Neighbourhood collectives with MPI_Count counts (MPI-4), blocking and nonblocking, on a directed ring.
 // ranks: 1 2 4 7
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // Point-to-point calls with MPI_Count counts (MPI-4): every form of send and receive, buffers, persistent requests.
 // ranks: 1 2 4
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // Packing with MPI_Count sizes (MPI-4), and operators whose function takes MPI_Count.
 // ranks: 1 2 4
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // Persistent collectives with MPI_Count counts (MPI-4), started twice.
 // ranks: 1 2 4 7
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // One-sided calls with MPI_Count counts (MPI-4), on windows made by the large-count forms.
 // ranks: 2 4
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

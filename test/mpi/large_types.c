@@ -1,6 +1,6 @@
 // Datatypes from MPI_Count arguments (MPI-4), some beyond 2^31, taken apart with the large-count getters.
 // ranks: 1 2
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

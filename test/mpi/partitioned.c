@@ -1,6 +1,6 @@
 // Partitioned communication (MPI-4): Psend_init, Precv_init, Pready in its three forms, Parrived.
 // ranks: 2 4
-// mpi: mpich
+// mpi: mpich openmpi>=5.0
 // nondet: how often Parrived says no
 #include "check.h"
 #include <mpi.h>

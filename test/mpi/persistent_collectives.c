@@ -1,6 +1,6 @@
 // Persistent collectives (MPI-4): every *_init on a whole communicator, started and completed again and again.
 // ranks: 1 2 4 7
-// mpi: mpich
+// mpi: mpich openmpi>=5.0
 // MPICH 4.0 copies the data of Gather_init and Allgather_init when the request is made, so theirs never changes here,
 // and it can't start Scatter_init's request twice.
 #include "check.h"

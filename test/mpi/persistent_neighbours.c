@@ -1,6 +1,6 @@
 // Persistent neighbourhood collectives (MPI-4), with int and with MPI_Count counts, on a periodic line.
 // ranks: 2 4 7
-// mpi: mpich
+// mpi: mpich openmpi>=6.0
 #include "check.h"
 #include <mpi.h>
 

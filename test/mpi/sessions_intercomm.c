@@ -1,6 +1,6 @@
 // An intercommunicator made from two groups (MPI-4): Intercomm_create_from_groups, in the world model.
 // ranks: 2 4
-// mpi: mpich
+// mpi: mpich openmpi>=5.0
 #include "check.h"
 #include <mpi.h>
 

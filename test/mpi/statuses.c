@@ -1,6 +1,6 @@
 // What a status tells: Get_count and Get_elements of part-filled types, large-count getters, and Fortran statuses.
 // ranks: 1 2 4 7
-// mpi: mpich openmpi
+// mpi: mpich openmpi !openmpi-abi !mpich-abi
 #include "check.h"
 #include <mpi.h>
 

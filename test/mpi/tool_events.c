@@ -1,6 +1,6 @@
 // The tool interface's event types and sources (MPI-4): listed, and refused where the library has none.
 // ranks: 1 2
-// mpi: mpich
+// mpi: mpich openmpi>=6.0 !mpich-abi
 #include "check.h"
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // The tool interface's performance variables: sessions, handles, start, stop, read, reset.
 // ranks: 1 2
-// mpi: mpich openmpi
+// mpi: mpich openmpi !mpich-abi
 #include "check.h"
 #include <mpi.h>
 

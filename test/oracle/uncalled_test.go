@@ -47,6 +47,9 @@ func TestCoverage(t *testing.T) {
 	if len(called.by) == 0 {
 		t.Skip("run with TestOracleAlone, whose logs this counts")
 	}
+	if os.Getenv("SPOOR_TEST_MPIS") != "" {
+		t.Skip("the list of exceptions is of certain versions of the MPIs")
+	}
 	excepted := readExceptions(t)
 	for _, m := range mpis.Need(t) {
 		exported, err := m.Exported()

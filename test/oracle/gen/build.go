@@ -64,7 +64,7 @@ func Build(mpicc, dir string) (library string, err error) {
 	}
 	// Compiled with the MPI's wrapper, but not linked with its library: that
 	// one is found behind this one, and a launcher has none.
-	flags := with("-c", "-fPIC", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
+	flags := with("-c", "-fPIC", "-O1", "-foptimize-sibling-calls", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
 		"-Wno-deprecated-declarations", "-fno-strict-aliasing", "-pthread", "-I"+dir)
 	library = filepath.Join(dir, "liboracle.so")
 	link := []string{"-shared", "-pthread", "-o", library}

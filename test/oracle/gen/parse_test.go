@@ -90,10 +90,8 @@ func TestEmit(t *testing.T) {
 }
 
 const wait = `
-static int log_MPI_Wait(__typeof__(MPI_Wait) *next, int profiling, void *caller, MPI_Request *request, MPI_Status *status)
+static int log_MPI_Wait(__typeof__(MPI_Wait) *next, MPI_Request *request, MPI_Status *status)
 {
-	if (!o_enter("MPI_Wait", profiling, caller))
-		return next(request, status);
 	O_REQUEST_AT(request);
 	o_pointer(status);
 	uint64_t seq = o_entered();
@@ -115,19 +113,25 @@ static int log_MPI_Wait(__typeof__(MPI_Wait) *next, int profiling, void *caller,
 	return ret;
 }
 
+#undef MPI_Wait
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
 	static __typeof__(MPI_Wait) *next;
 	if (!next)
 		next = (__typeof__(next))o_next("MPI_Wait");
-	return log_MPI_Wait(next, 0, __builtin_return_address(0), request, status);
+	if (!o_enter("MPI_Wait", 0, __builtin_return_address(0)))
+		return next(request, status);
+	return log_MPI_Wait(next, request, status);
 }
 
+#undef PMPI_Wait
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
 	static __typeof__(MPI_Wait) *next;
 	if (!next)
 		next = (__typeof__(next))o_next("PMPI_Wait");
-	return log_MPI_Wait(next, 1, __builtin_return_address(0), request, status);
+	if (!o_enter("MPI_Wait", 1, __builtin_return_address(0)))
+		return next(request, status);
+	return log_MPI_Wait(next, request, status);
 }
 `

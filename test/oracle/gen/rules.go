@@ -67,14 +67,17 @@ var lengths = map[string]string{
 	"Dist_graph_neighbors.destweights":   "maxoutdegree",
 
 	// Requests.
-	"array_of_requests":          "count",
-	"array_of_statuses":          "count",
-	"Testsome.array_of_requests": "incount",
-	"Waitsome.array_of_requests": "incount",
-	"Testsome.array_of_statuses": "*outcount == MPI_UNDEFINED ? 0 : *outcount",
-	"Waitsome.array_of_statuses": "*outcount == MPI_UNDEFINED ? 0 : *outcount",
-	"array_of_indices":           "*outcount == MPI_UNDEFINED ? 0 : *outcount",
-	"array_of_partitions":        "length",
+	"array_of_requests":                         "count",
+	"array_of_statuses":                         "count",
+	"Testsome.array_of_requests":                "incount",
+	"Waitsome.array_of_requests":                "incount",
+	"Testsome.array_of_statuses":                "*outcount == MPI_UNDEFINED ? 0 : *outcount",
+	"Waitsome.array_of_statuses":                "*outcount == MPI_UNDEFINED ? 0 : *outcount",
+	"array_of_indices":                          "*outcount == MPI_UNDEFINED ? 0 : *outcount",
+	"array_of_partitions":                       "length",
+	"partition_list":                            "length",
+	"Request_get_status_some.array_of_requests": "incount",
+	"Request_get_status_some.array_of_statuses": "*outcount == MPI_UNDEFINED ? 0 : *outcount",
 
 	// Processes: significant at the root alone.
 	"Comm_spawn.argv":                       "o_at_root(comm, root) ? 0 : -1",
@@ -109,7 +112,8 @@ var vectorLengths = map[string]struct{ send, recv string }{
 
 // inputArrays are read by the call although mpi.h doesn't say const.
 var inputArrays = set(
-	"Startall.array_of_requests", "Pready_list.array_of_partitions",
+	"Request_get_status_all.array_of_requests", "Request_get_status_any.array_of_requests", "Request_get_status_some.array_of_requests",
+	"Startall.array_of_requests", "Pready_list.array_of_partitions", "Pready_list.partition_list",
 	"Type_struct.array_of_blocklengths", "Type_struct.array_of_displacements", "Type_struct.array_of_types",
 	"Type_hindexed.array_of_blocklengths", "Type_hindexed.array_of_displacements",
 )
@@ -128,22 +132,23 @@ var setPointers = set(
 	"Win_get_attr.attribute_val",
 	"Alloc_mem.baseptr", "Win_allocate.baseptr", "Win_allocate_shared.baseptr", "Win_shared_query.baseptr",
 	"Win_allocate_c.baseptr", "Win_allocate_shared_c.baseptr", "Win_shared_query_c.baseptr",
+	"Comm_detach_buffer.buffer_addr", "Comm_detach_buffer_c.buffer_addr",
+	"Session_detach_buffer.buffer_addr", "Session_detach_buffer_c.buffer_addr",
 	"Buffer_detach.buffer", "Buffer_detach.buffer_addr", "Buffer_detach_c.buffer_addr",
 )
 
 // writtenStatuses are operands that the program fills and the call changes.
 var writtenStatuses = set("Status_set_elements.status", "Status_set_elements_x.status", "Status_set_elements_c.status",
-	"Status_set_cancelled.status")
+	"Status_set_cancelled.status", "Status_set_source.status", "Status_set_tag.status", "Status_set_error.status")
 
 // stringUnless says when an output string is not written although the call
 // succeeds, as a C condition for when it is.
 var stringIf = map[string]string{
-	"Info_get.value":                 "*flag",
-	"Info_get_string.value":          "*flag && *buflen > 0",
-	"Session_get_nth_pset.pset_name": "*pset_len > 0",
-	"name":                           "name_len && *name_len > 0",
-	"desc":                           "desc_len && *desc_len > 0",
-	"Get_processor_name.name":        "1",
+	"Info_get.value":          "*flag",
+	"Info_get_string.value":   "*flag && *buflen > 0",
+	"name":                    "name_len && *name_len > 0",
+	"desc":                    "desc_len && *desc_len > 0",
+	"Get_processor_name.name": "1",
 }
 
 func set(names ...string) map[string]bool {
