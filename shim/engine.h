@@ -72,7 +72,7 @@ struct spoor_host {
 /* The host struct stays valid until stop. */
 int32_t spoor_engine_start(const struct spoor_host *host);
 /* Collective over the world, after start has succeeded on all ranks: compare
-   clocks for the first time. */
+   clocks for the first time. Not called where all ranks read one clock. */
 int32_t spoor_engine_sync(void);
 /* Read everything in all rings, ordered by time across threads. */
 int32_t spoor_engine_drain(void);

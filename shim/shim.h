@@ -173,6 +173,7 @@ static inline void sp_lock_end(struct sp_thread *t)
 uint64_t sp_clock_ticks(void);
 void sp_clock_open(void); /* when the library is loaded */
 void sp_clock_pair(uint64_t *ticks, int64_t *realtime_ns);
+uint64_t sp_clock_id(void);
 double sp_clock_rate(void); /* ticks per ns, since sp_clock_open */
 
 static inline uint64_t sp_ticks(void)

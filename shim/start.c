@@ -5,10 +5,8 @@
  * on, the others must not wait for it.
  */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "calls.h"
 #include "context.h"
@@ -19,11 +17,10 @@
 #include "room.h"
 #include "runtime.h"
 #include "stack.h"
+#include "talk.h"
 
 #define RING_BYTES (1ull << 20)
 #define MIN_RING_BYTES (64ull << 10)
-#define MAX_MESSAGE (1ull << 30)
-#define TAG 1
 
 struct sp_run sp_run;
 
@@ -41,88 +38,25 @@ static void *ring(int32_t thread)
 	return thread >= 0 && thread < nthreads() ? sp_rings[thread] : NULL;
 }
 
-static int32_t send_bytes(int32_t dest, const void *buf, uint64_t len)
-{
-	int rc = sp_run.comm ? 0 : -1;
-	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
-		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
-		rc = P_MPI_Send((const char *)buf + at, (int)n, sp_fl.byte, dest, TAG, sp_run.comm);
-	}
-	return rc;
-}
-
-static int32_t recv_bytes(int32_t source, void *buf, uint64_t len)
-{
-	int rc = sp_run.comm ? 0 : -1;
-	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
-		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
-		uint64_t status[8];
-		rc = P_MPI_Recv((char *)buf + at, (int)n, sp_fl.byte, source, TAG, sp_run.comm, status);
-	}
-	return rc;
-}
-
-/* A rank that is alive answers in this time, whatever it has to write. */
-#define PATIENCE_SECONDS 600
-
-static uint64_t patience(void)
-{
-	const char *named = getenv("SPOOR_PATIENCE");
-	uint64_t seconds = named ? strtoull(named, NULL, 0) : 0;
-	return (uint64_t)((double)(seconds ? seconds : PATIENCE_SECONDS) * 1e9 * sp_run.ticks_per_ns);
-}
-
-static int32_t await(int32_t source)
-{
-	uint64_t limit = patience(), begin = sp_ticks();
-	if (!sp_run.comm)
-		return -1;
-	for (;;) {
-		uint64_t status[8];
-		int there = 0;
-		int rc = P_MPI_Iprobe(source, TAG, sp_run.comm, &there, status);
-		if (rc != 0 || there)
-			return rc;
-		uint64_t waited = sp_ticks() - begin;
-		if (waited > limit)
-			return SPOOR_LATE;
-		/* who is waited for may need the processor; asleep for an eighth of the time so far */
-		double ns = (double)waited / sp_run.ticks_per_ns / 8;
-		if (ns < 5000) {
-			sched_yield();
-		} else {
-			struct timespec t = {0, ns < 2e6 ? (long)ns : 2000000};
-			nanosleep(&t, NULL);
-		}
-	}
-}
-
 /* ---- agreement ---- */
 
 enum answer { NO, YES, NO_ROOM /* and nothing said about it yet */ };
 
 /* Whether all ranks say yes. `why` is what to say where this one has no room: rank
    0 speaks for all who haven't. */
-static int all_agree(enum answer yes, const char *why)
+static int all_agree(enum answer yes, const char *why, int *one_clock)
 {
-	char mine = (char)yes, verdict = 1;
-	int cramped = -1;
-	char *all = sp_run.rank == 0 ? calloc(1, (size_t)sp_run.ranks) : NULL;
-	if (P_MPI_Gather(&mine, 1, sp_fl.byte, all, 1, sp_fl.byte, 0, sp_run.comm) != 0)
-		verdict = 0;
-	for (int i = sp_run.ranks - 1; all && i >= 0; i--) {
-		verdict = verdict && all[i] == YES;
-		if (all[i] == NO_ROOM)
-			cramped = i;
-	}
-	free(all);
-	if (cramped == 0)
+	struct sp_vote vote = {
+		.clock = sp_clock_id(), .yes = yes == YES, .cramped = yes == NO_ROOM ? sp_run.rank : -1, .one_clock = 1,
+	};
+	int agreed = sp_talk_agree(&vote);
+	if (sp_run.rank == 0 && vote.cramped == 0)
 		sp_give_up("%s", why);
-	else if (cramped > 0)
-		sp_give_up("rank %d: too little memory is left, not tracing", cramped);
-	if (P_MPI_Bcast(&verdict, 1, sp_fl.byte, 0, sp_run.comm) != 0)
-		return 0;
-	return verdict;
+	else if (sp_run.rank == 0 && vote.cramped > 0)
+		sp_give_up("rank %d: too little memory is left, not tracing", vote.cramped);
+	if (one_clock)
+		*one_clock = vote.one_clock && vote.clock;
+	return agreed;
 }
 
 /* ---- start ---- */
@@ -142,11 +76,8 @@ static int open_world(void)
 	intptr_t parent = 0, world = 0;
 	P_MPI_Comm_rank(sp_fl.comm_world, &sp_run.rank);
 	P_MPI_Comm_size(sp_fl.comm_world, &sp_run.ranks);
-	if (P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm) != 0) {
-		sp_run.comm = 0;
+	if (!sp_talk_open())
 		return 0;
-	}
-	P_MPI_Comm_set_errhandler(sp_run.comm, sp_fl.errors_return);
 	P_MPI_Comm_group(sp_fl.comm_world, &world);
 	sp_run.world_group = world;
 	if (P_MPI_Comm_get_parent(&parent) == 0)
@@ -181,9 +112,9 @@ static int start_engine(void)
 		.clock_pair = sp_clock_pair,
 		.nthreads = nthreads,
 		.ring = ring,
-		.send = send_bytes,
-		.recv = recv_bytes,
-		.await = await,
+		.send = sp_talk_send,
+		.recv = sp_talk_recv,
+		.await = sp_talk_await,
 	};
 	return sp_host_start(&host);
 }
@@ -192,9 +123,8 @@ static void close_world(void)
 {
 	if (sp_run.world_group)
 		P_MPI_Group_free(&sp_run.world_group);
-	if (sp_run.comm)
-		P_MPI_Comm_free(&sp_run.comm);
-	sp_run.world_group = sp_run.comm = 0;
+	sp_run.world_group = 0;
+	sp_talk_close();
 }
 
 static void set_on(void)
@@ -218,9 +148,10 @@ void sp_start(unsigned call, const int64_t *params)
 	sp_shut(&sp_self);
 	sp_self.busy++;
 	char why[256];
+	int one_clock;
 	if (!open_world()) {
 		sp_give_up("can't duplicate MPI_COMM_WORLD, not tracing");
-	} else if (!all_agree(sp_room_to_start(why, sizeof why) ? start_engine() : NO_ROOM, why)) {
+	} else if (!all_agree(sp_room_to_start(why, sizeof why) ? start_engine() : NO_ROOM, why, &one_clock)) {
 		if (sp_run.rank == 0) {
 			sp_give_up("another rank can't trace, so none does");
 			sp_scratch_told();
@@ -229,7 +160,7 @@ void sp_start(unsigned call, const int64_t *params)
 		sp_host_stop();
 		sp_scratch_remove();
 		close_world();
-	} else {
+	} else if (!one_clock) {
 		sp_host_sync();
 	}
 	sp_self.busy--;
@@ -267,7 +198,7 @@ void sp_finish(void)
 	sp_hooks_finish();
 	sp_late(&sp_self, sp_ticks());
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain();
-	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`")) {
+	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`", NULL)) {
 		switch (sp_host_finish()) {
 		case 1:
 			sp_host_stop();

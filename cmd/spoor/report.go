@@ -103,7 +103,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 		return nil, err
 	}
 	defer r.Close()
-	s, err := summary.Of(r)
+	s, err := summary.Brief(r)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(args, " "))
 	}
-	if r, err := inspect.Program(lookPath(args[0])); l == launch.None && !o.quiet && err == nil && r.Kind == "executable" {
+	if l == launch.None && !o.quiet && isExecutable(args[0]) {
 		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
 			args[0], strings.Join(args, " "))
 	}
@@ -193,6 +193,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		return exitCode(code)
 	}
 	return nil
+}
+
+func isExecutable(name string) bool {
+	r, err := inspect.Program(lookPath(name))
+	return err == nil && r.Kind == "executable"
 }
 
 // rankVars are the environment variables that the shim reads in each rank.

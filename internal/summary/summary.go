@@ -122,8 +122,21 @@ func End(p trace.Process) string {
 	return Unfinished
 }
 
-// Of summarises a trace.
-func Of(r *trace.Reader) (*Summary, error) {
+// Brief is what a summary says of the whole: ranks, calls, bytes, processes and problems.
+// It reads nothing of the calls, which takes longer than many a run.
+func Brief(r *trace.Reader) (*Summary, error) {
+	s := head(r)
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range procs.All() {
+		s.Calls += p.Calls
+	}
+	return s, s.processes(r)
+}
+
+func head(r *trace.Reader) *Summary {
 	meta := r.Meta()
 	s := &Summary{
 		File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
@@ -139,6 +152,12 @@ func Of(r *trace.Reader) (*Summary, error) {
 			s.Problems = append(s.Problems, meta[key])
 		}
 	}
+	return s
+}
+
+// Of summarises a trace.
+func Of(r *trace.Reader) (*Summary, error) {
+	s := head(r)
 	for _, x := range r.Sections() {
 		s.Sections = append(s.Sections, Section{x.Name, x.Stored, x.Raw})
 	}

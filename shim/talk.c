@@ -1,0 +1,161 @@
+/*
+ * talk.c: what ranks of one world say to each other.
+ *
+ * An MPI's own blocking calls mostly spin. Here ranks wait for others that are
+ * busy in the engine or, where there are more ranks than cores, do not run at all;
+ * spinning would take the core from them. So all waiting is done here: for a
+ * moment as an MPI does it, then with naps in between.
+ */
+#define _GNU_SOURCE
+#include "talk.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "calls.h"
+#include "engine.h"
+#include "flavour.h"
+#include "runtime.h"
+
+#define MAX_MESSAGE (1ull << 30)
+#define TAG 1
+
+#define SPIN 50000     /* ns */
+#define MAX_NAP 500000 /* ns */
+
+static int64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Naps are a quarter of what was waited, so that they make no wait much longer. */
+static int complete(intptr_t *request)
+{
+	uint64_t status[8];
+	int64_t began = 0;
+	int done = 0, rc;
+	while ((rc = P_MPI_Test(request, &done, status)) == 0 && !done) {
+		int64_t at = now();
+		if (!began)
+			began = at;
+		int64_t nap = (at - began) / 4;
+		if (nap < SPIN / 4)
+			continue;
+		struct timespec t = {0, nap < MAX_NAP ? nap : MAX_NAP};
+		nanosleep(&t, NULL);
+	}
+	return rc;
+}
+
+int sp_talk_open(void)
+{
+	intptr_t request = 0;
+	int rc;
+	if (P_MPI_Comm_idup)
+		rc = P_MPI_Comm_idup(sp_fl.comm_world, &sp_run.comm, &request) || complete(&request);
+	else
+		rc = P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
+	if (rc != 0)
+		sp_run.comm = 0;
+	else
+		P_MPI_Comm_set_errhandler(sp_run.comm, sp_fl.errors_return);
+	return rc == 0;
+}
+
+void sp_talk_close(void)
+{
+	if (sp_run.comm)
+		P_MPI_Comm_free(&sp_run.comm);
+	sp_run.comm = 0;
+}
+
+int32_t sp_talk_send(int32_t dest, const void *buf, uint64_t len)
+{
+	int rc = sp_run.comm ? 0 : -1;
+	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
+		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
+		intptr_t request = 0;
+		rc = P_MPI_Isend((const char *)buf + at, (int)n, sp_fl.byte, dest, TAG, sp_run.comm, &request);
+		if (rc == 0)
+			rc = complete(&request);
+	}
+	return rc;
+}
+
+int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len)
+{
+	int rc = sp_run.comm ? 0 : -1;
+	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
+		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
+		intptr_t request = 0;
+		rc = P_MPI_Irecv((char *)buf + at, (int)n, sp_fl.byte, source, TAG, sp_run.comm, &request);
+		if (rc == 0)
+			rc = complete(&request);
+	}
+	return rc;
+}
+
+/* A rank that is alive answers in this time, whatever it has to write. */
+#define PATIENCE_SECONDS 600
+
+static uint64_t patience(void)
+{
+	const char *named = getenv("SPOOR_PATIENCE");
+	uint64_t seconds = named ? strtoull(named, NULL, 0) : 0;
+	return (uint64_t)((double)(seconds ? seconds : PATIENCE_SECONDS) * 1e9 * sp_run.ticks_per_ns);
+}
+
+int32_t sp_talk_await(int32_t source)
+{
+	uint64_t limit = patience(), begin = sp_ticks();
+	if (!sp_run.comm)
+		return -1;
+	for (;;) {
+		uint64_t status[8];
+		int there = 0;
+		int rc = P_MPI_Iprobe(source, TAG, sp_run.comm, &there, status);
+		if (rc != 0 || there)
+			return rc;
+		uint64_t waited = sp_ticks() - begin;
+		if (waited > limit)
+			return SPOOR_LATE;
+		/* who is waited for may need the processor; asleep for an eighth of the time so far */
+		double ns = (double)waited / sp_run.ticks_per_ns / 8;
+		if (ns < 5000) {
+			sched_yield();
+		} else {
+			struct timespec t = {0, ns < 2e6 ? (long)ns : 2000000};
+			nanosleep(&t, NULL);
+		}
+	}
+}
+
+static void count(struct sp_vote *all, const struct sp_vote *v)
+{
+	all->yes = all->yes && v->yes;
+	if (all->cramped < 0)
+		all->cramped = v->cramped; /* the other has higher ranks */
+	all->one_clock = all->one_clock && v->one_clock && v->clock == all->clock;
+}
+
+/* Up a tree to rank 0 and down again. Who hears nothing takes it for a no, and goes on:
+   others wait for it. */
+int sp_talk_agree(struct sp_vote *vote)
+{
+	const struct sp_vote no = {.cramped = -1};
+	struct sp_vote other;
+	int step = 1;
+	for (; step < sp_run.ranks && !(sp_run.rank & step); step <<= 1)
+		if (sp_run.rank + step < sp_run.ranks)
+			count(vote, sp_talk_recv(sp_run.rank + step, &other, sizeof other) == 0 ? &other : &no);
+	if (sp_run.rank > 0
+	    && (sp_talk_send(sp_run.rank - step, vote, sizeof *vote) != 0 || sp_talk_recv(sp_run.rank - step, vote, sizeof *vote) != 0))
+		*vote = no;
+	while (step >>= 1)
+		if (sp_run.rank + step < sp_run.ranks)
+			sp_talk_send(sp_run.rank + step, vote, sizeof *vote);
+	return vote->yes;
+}
