@@ -15,8 +15,10 @@ import (
 	"spoor/internal/deliver"
 	"spoor/internal/launch"
 	"spoor/internal/merge"
+	"spoor/internal/summary"
 	"spoor/internal/timing"
 	"spoor/internal/track"
+	"spoor/internal/units"
 	"spoor/internal/version"
 	"spoor/trace"
 )
@@ -124,6 +126,32 @@ func (r *recorder) content(s *merge.State) (*trace.Content, error) {
 	return c, nil
 }
 
+// summarise says what the trace holds where `spoor run` isn't there to say it: behind a
+// launcher it became the ranks.
+func summarise(name string) {
+	if os.Getenv("SPOOR_TELL") != "1" {
+		return
+	}
+	t, err := trace.Open(name)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
+		return
+	}
+	defer t.Close()
+	s, err := summary.Of(t)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "spoor: %s: %v\n", name, err)
+		return
+	}
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, name); err == nil && !strings.HasPrefix(rel, "..") {
+			name = rel
+		}
+	}
+	fmt.Fprintf(os.Stderr, "spoor: %s: %s, %s, %s; see: spoor info %s\n", name, units.Plural(int64(s.Ranks), "rank"),
+		units.Plural(s.Calls, "call"), units.Bytes(s.Bytes), name)
+}
+
 // wanted is the name that the trace should have.
 func (r *recorder) wanted() string {
 	if name := os.Getenv("SPOOR_OUT"); name != "" {
@@ -190,6 +218,9 @@ func (r *recorder) tell(d deliver.Delivery) {
 		say("bring it home: %s", deliver.Home(d.Path, wanted))
 	case d.Path != wanted:
 		say("%s exists, the trace is %s", wanted, d.Path)
+	}
+	if d.Path != "" {
+		summarise(d.Path)
 	}
 }
 

@@ -61,13 +61,48 @@ static int try_parent(const char *parent, uint64_t capacity)
 	return 0;
 }
 
+/* Where spoor was started by the launcher, it is no more when the ranks end. So
+   that their records are found, a link beside the trace leads there until there is
+   one: SPOOR_LINK, PROGRAM.spoor.partial/HOST-NUMBER. */
+static char *folder_of_link(char *path, size_t n)
+{
+	const char *link = getenv("SPOOR_LINK");
+	char *slash;
+	if (!link || strlen(link) >= n)
+		return NULL;
+	strcpy(path, link);
+	slash = strrchr(path, '/');
+	return slash ? (*slash = 0, path) : NULL;
+}
+
+static void make_link(const char *target)
+{
+	char folder[4096];
+	if (!folder_of_link(folder, sizeof folder))
+		return;
+	mkdir(folder, 0755);
+	if (symlink(target, getenv("SPOOR_LINK")) != 0 && errno != EEXIST)
+		sp_warn_once("%s can't be made (%s): should the program die, recover what is in %s", getenv("SPOOR_LINK"), strerror(errno), target);
+}
+
+static void remove_link(void)
+{
+	char folder[4096];
+	if (!folder_of_link(folder, sizeof folder))
+		return;
+	unlink(getenv("SPOOR_LINK"));
+	rmdir(folder);
+}
+
 int sp_scratch_open(uint64_t capacity)
 {
 	const char *named = getenv("SPOOR_SCRATCH");
 	if (named && *named) {
 		mkdir(named, 0755);
-		if (try_parent(named, capacity))
+		if (try_parent(named, capacity)) {
+			make_link(named);
 			return 1;
+		}
 	} else if (try_parent("/dev/shm", capacity) || try_parent(getenv("TMPDIR"), capacity) || try_parent("/tmp", capacity)) {
 		return 1;
 	}
@@ -79,7 +114,7 @@ void sp_scratch_told(void)
 {
 	const char *named = getenv("SPOOR_SCRATCH"), *slash = named ? strrchr(named, '/') : NULL;
 	char path[4096];
-	if (!slash || strncmp(slash, "/spoor-", 7) != 0) /* not the tool's */
+	if (!slash || strncmp(slash, "/spoor-", 7) != 0 || getenv("SPOOR_LINK")) /* the tool isn't there */
 		return;
 	snprintf(path, sizeof path, "%.2048s/told", named);
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -104,8 +139,8 @@ void sp_scratch_remove(void)
 	if (slash && slash != dir) {
 		*slash = 0;
 		const char *parent = strrchr(dir, '/');
-		if (parent && strncmp(parent, "/spoor-", 7) == 0)
-			rmdir(dir);
+		if (parent && strncmp(parent, "/spoor-", 7) == 0 && rmdir(dir) == 0)
+			remove_link();
 	}
 	*dir = 0;
 }

@@ -5,6 +5,9 @@
  * the end, so nothing is merged here: the process directory stays, marked as
  * finished, for `spoor run` to merge.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "calls.h"
 #include "context.h"
 #include "flavour.h"
@@ -49,6 +52,11 @@ void sp_session_closing(void)
 		P_MPI_Group_free(&sp_run.world_group);
 	sp_run.world_group = 0;
 	sp_late(&sp_self, sp_ticks());
-	if (sp_host_drain())
+	if (sp_host_drain()) {
 		sp_context_finished(1);
+		/* `spoor run` isn't there to do it where the launcher started it */
+		const char *link = getenv("SPOOR_LINK"), *slash = link ? strrchr(link, '/') : NULL;
+		if (slash && sp_run.rank == 0)
+			sp_warn("sessions are recorded; make a trace of them: spoor recover %.*s", (int)(slash - link), link);
+	}
 }

@@ -167,7 +167,9 @@ func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 	if r.Note != "" {
 		fmt.Fprintf(w, "note       %s\n", r.Note)
 	}
-	if r.Traceable() {
+	if r.Traceable() && r.Kind == "executable" && len(r.MPI) == 0 {
+		fmt.Fprintf(w, "verdict    nothing to trace, unless it loads an MPI while it runs\n")
+	} else if r.Traceable() {
 		fmt.Fprintf(w, "verdict    would be traced: spoor run %s -n 4 %s\n", h.launcherFor(r), r.Path)
 	} else {
 		fmt.Fprintf(w, "verdict    can't be traced: %s\n", r.Obstacle)

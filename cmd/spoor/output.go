@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"strings"
 	"time"
 
 	"spoor/internal/units"
@@ -26,15 +25,7 @@ func span(least, most uint64) string {
 }
 
 // plural writes a number with what is counted: 1 rank, 4 ranks.
-func plural[T int | int64 | uint64](n T, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if strings.HasSuffix(thing, "s") || strings.HasSuffix(thing, "ch") {
-		return units.Grouped(n) + " " + thing + "es"
-	}
-	return units.Grouped(n) + " " + thing + "s"
-}
+func plural[T int | int64 | uint64](n T, thing string) string { return units.Plural(n, thing) }
 
 // wallClock writes ns since 1970 in UTC, so that outputs can be compared.
 func wallClock(ns int64) string {

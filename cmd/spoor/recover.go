@@ -70,6 +70,9 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 		if err != nil {
 			return err
 		}
+		for _, e := range recover.Elsewhere(arg) {
+			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place", arg, e))
+		}
 		if len(list) == 0 {
 			return fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
 		}

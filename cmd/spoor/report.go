@@ -288,7 +288,7 @@ func explainNothing(stderr io.Writer, e ending) {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
 		case r.Kind == "executable" && len(r.MPI) == 0:
-			why = append([]string{"it does not link with an MPI library"}, why...)
+			why = append([]string{"it does not link with an MPI library (one that it loads with dlmopen can't be followed)"}, why...)
 		case len(r.Missing) > 0:
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
 		}

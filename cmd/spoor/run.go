@@ -49,8 +49,9 @@ on if that exists. If the program dies, what its ranks recorded is left in
 PROGRAM.spoor.partial/ for "spoor recover". A world that the program spawns
 gets a trace of its own beside the first.
 
-Behind a launcher (mpirun -n 4 spoor run ./app), spoor becomes the rank; what a
-crash leaves then stays in the scratch directory. A script that starts MPI
+Behind a launcher (mpirun -n 4 spoor run ./app), spoor becomes the rank, and
+rank 0 says what the trace holds. What a crash leaves then stays in the scratch
+directory, where PROGRAM.spoor.partial leads to. A script that starts MPI
 programs can be run too: each of them gets a trace.
 
 MPI_Pcontrol(0) and MPI_Pcontrol(1) in the program switch tracing off and on,
@@ -145,7 +146,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		return err
 	}
 	l := launch.Identify(args[0])
-	if inRank() && l == launch.None {
+	if launch.InRank() && l == launch.None {
 		// mpirun -n 4 spoor run ./app: this process is to become the rank.
 		return becomeRank(o, shim, args)
 	}
@@ -311,30 +312,26 @@ func traceName(program string) string {
 // makeScratch makes a directory for this run below the user's choice, or the
 // first of the usual places that has room. The shim makes it on other nodes.
 func makeScratch(chosen string) (string, error) {
+	parent, err := scratchParent(chosen)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(parent, "spoor-")
+	if err != nil && chosen == "" {
+		return os.MkdirTemp("", "spoor-")
+	}
+	return dir, err
+}
+
+func scratchParent(chosen string) (string, error) {
 	if chosen != "" {
-		abs, err := filepath.Abs(chosen)
-		if err != nil {
-			return "", err
-		}
-		return os.MkdirTemp(abs, "spoor-")
+		return filepath.Abs(chosen)
 	}
 	var st syscall.Statfs_t
 	if syscall.Statfs("/dev/shm", &st) == nil && st.Bavail*uint64(st.Bsize) >= 64<<20 {
-		if dir, err := os.MkdirTemp("/dev/shm", "spoor-"); err == nil {
-			return dir, nil
-		}
+		return "/dev/shm", nil
 	}
-	return os.MkdirTemp("", "spoor-")
-}
-
-// inRank reports whether a launcher started this process as a rank.
-func inRank() bool {
-	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"} {
-		if os.Getenv(name) != "" {
-			return true
-		}
-	}
-	return false
+	return os.TempDir(), nil
 }
 
 // becomeRank replaces this process by the program with the shim preloaded.
@@ -359,10 +356,24 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if o.force {
 		env = append(env, "SPOOR_FORCE=1")
 	}
-	for _, v := range append(rankVars(o, shim, out, o.scratch), sanitizerVars(path)...) {
-		if v.Value != "" {
-			env = append(env, v.Name+"="+v.Value)
-		}
+	// One place for all ranks of a node, and beside the trace a link that leads there
+	// while there is something in it: nobody is left to move it if they die.
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	parent, err := scratchParent(o.scratch)
+	if err != nil {
+		return err
+	}
+	siblings := launch.Siblings()
+	scratch := filepath.Join(parent, fmt.Sprintf("spoor-%d-%s", os.Getuid(), siblings))
+	vars := append(rankVars(o, shim, out, scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", host+"-"+siblings)})
+	if !o.quiet {
+		vars = append(vars, launch.Var{Name: "SPOOR_TELL", Value: "1"})
+	}
+	for _, v := range append(vars, sanitizerVars(path)...) {
+		env = append(env, v.Name+"="+v.Value)
 	}
 	return fmt.Errorf("%s: %w", args[0], syscall.Exec(path, args, env))
 }

@@ -50,12 +50,50 @@ func Dirs(path string) ([]string, error) {
 			// where a process keeps its records that still runs
 			if real, err := filepath.EvalSymlinks(dir); err == nil && isProcess(real) {
 				list = append(list, real)
+			} else if err == nil {
+				// where all ranks of a node keep theirs
+				more, err := below(real)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, more...)
 			}
 		} else if e.IsDir() && isProcess(dir) {
 			list = append(list, dir)
 		}
 	}
 	return list, nil
+}
+
+// below lists the process directories right below path.
+func below(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	var list []string
+	for _, e := range entries {
+		if dir := filepath.Join(path, e.Name()); e.IsDir() && isProcess(dir) {
+			list = append(list, dir)
+		}
+	}
+	return list, err
+}
+
+// Elsewhere lists the links in a directory that lead to nothing here: to what ranks
+// keep on other nodes.
+func Elsewhere(path string) []string {
+	var list []string
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		link := filepath.Join(path, e.Name())
+		if e.Type()&os.ModeSymlink == 0 {
+			continue
+		}
+		if _, err := os.Stat(link); errors.Is(err, fs.ErrNotExist) {
+			if target, err := os.Readlink(link); err == nil {
+				list = append(list, e.Name()+" in "+target)
+			}
+		}
+	}
+	return list
 }
 
 // isProcess looks for what the shim makes first in a process directory.

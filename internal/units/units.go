@@ -4,6 +4,7 @@ package units
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Duration writes ns with three digits: 1.23 ms.
@@ -19,6 +20,17 @@ func Duration(ns float64) string {
 		ns /= 1000
 	}
 	return ""
+}
+
+// Plural writes a number of things: 1 rank, 2 ranks.
+func Plural[T int | int64 | uint64](n T, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "s"), strings.HasSuffix(thing, "ch"):
+		thing += "e"
+	}
+	return Grouped(n) + " " + thing + "s"
 }
 
 // Grouped writes a number with commas: 12,345,678.

@@ -36,26 +36,29 @@ func each(t *testing.T, program string, test func(s *shell)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eachSource(t, p.Path, func(s *shell) {
-		if !p.RunsOn(s.mpi) {
-			s.t.Skipf("%s is not for %s", program, s.mpi.Name)
+	for _, m := range mpis.Need(t) {
+		if p.RunsOn(m) {
+			under(t, m, p.Path, test)
 		}
-		test(s)
-	})
+	}
 }
 
 // eachSource does so with a source file.
 func eachSource(t *testing.T, source string, test func(s *shell), flags ...string) {
-	mpis.NeedSpoor(t)
 	for _, m := range mpis.Need(t) {
-		t.Run(m.Name, func(t *testing.T) {
-			s := &shell{t: t, mpi: m, dir: t.TempDir()}
-			if err := m.Compile(filepath.Join(s.dir, "app"), source, flags...); err != nil {
-				t.Fatal(err)
-			}
-			test(s)
-		})
+		under(t, m, source, test, flags...)
 	}
+}
+
+func under(t *testing.T, m *mpis.MPI, source string, test func(s *shell), flags ...string) {
+	mpis.NeedSpoor(t)
+	t.Run(m.Name, func(t *testing.T) {
+		s := &shell{t: t, mpi: m, dir: t.TempDir()}
+		if err := m.Compile(filepath.Join(s.dir, "app"), source, flags...); err != nil {
+			t.Fatal(err)
+		}
+		test(s)
+	})
 }
 
 // run runs a command and returns its exit code and what it printed.
@@ -174,14 +177,60 @@ func TestRun(t *testing.T) {
 // spoor may also stand behind the launcher.
 func TestRunAsRank(t *testing.T) {
 	each(t, "stencil", func(s *shell) {
-		code, _, stderr := s.run(s.mpi.Command(2, tool, "run", "./app")...)
-		if code != 0 {
+		s.scratch()
+		code, _, stderr := s.run(s.mpi.Command(2, tool, "run", "--scratch", "scratch", "./app")...)
+		if said := spoorLines(stderr); code != 0 || len(said) != 1 || !strings.Contains(said[0], "app.spoor: 2 ranks, ") {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
+		if got := s.files(); got != "app.spoor" {
+			s.t.Errorf("files %s", got)
+		}
+		s.scratchIsEmpty()
 		if o := s.info("app.spoor"); o.Ranks != 2 {
 			s.t.Errorf("info %+v", o)
 		}
 		s.spoor("verify", "app.spoor")
+		code, _, stderr = s.run(s.mpi.Command(2, tool, "run", "-q", "./app")...)
+		if said := spoorLines(stderr); code != 0 || len(said) != 1 || !strings.Contains(said[0], "app.spoor exists, the trace is ") {
+			s.t.Errorf("quiet: code %d: %s", code, stderr)
+		}
+	})
+}
+
+// What such ranks leave when they crash, recover finds by the trace's name.
+func TestCrashAsRank(t *testing.T) {
+	each(t, "crash_segv", func(s *shell) {
+		s.scratch()
+		plain, _, _ := s.plain(3)
+		code, _, _ := s.run(s.mpi.Command(3, tool, "run", "--scratch", "scratch", "./app")...)
+		if code != plain {
+			s.t.Errorf("code %d, without spoor %d", code, plain)
+		}
+		if got := s.files(); got != "app.spoor.partial" {
+			s.t.Fatalf("files %s", got)
+		}
+		out, _ := s.spoor("recover", "app.spoor.partial")
+		s.wants(out, "app.spoor: 3 ranks, ", "rank 0: ", "rank 2: ", "ended without MPI_Finalize")
+		if err := os.RemoveAll(filepath.Join(s.dir, "scratch")); err != nil {
+			s.t.Fatal(err)
+		}
+		code, _, stderr := s.run(tool, "recover", "-f", "app.spoor.partial")
+		if code != 1 {
+			s.t.Errorf("code %d", code)
+		}
+		s.wants(stderr, "not on this node", "no process directories")
+	})
+}
+
+func TestSessionsAsRank(t *testing.T) {
+	each(t, "sessions", func(s *shell) {
+		s.scratch()
+		code, _, stderr := s.run(s.mpi.Command(2, tool, "run", "--scratch", "scratch", "./app")...)
+		if said := spoorLines(stderr); code != 0 || len(said) != 1 || !strings.Contains(said[0], "spoor recover ") {
+			s.t.Fatalf("code %d: %s", code, stderr)
+		}
+		out, _ := s.spoor("recover", "app.spoor.partial")
+		s.wants(out, "app.spoor: 2 ranks")
 	})
 }
 
