@@ -139,7 +139,8 @@ func (v *values) of(list []column.Column, l *layout, terminal, width int) []colu
 
 // append writes values: the distinct columns, then the numbers as one column.
 //
-//	values = columns uvarint, (constant, value varint | varies, runs | like, number uvarint, scale)…, runs
+//	values = columns uvarint, (constant, value varint | varies, runs | like, number uvarint, scale)…, runs,
+//	         zeros: count uvarint, each a byte
 const (
 	constant = 0
 	varies   = 1
@@ -147,8 +148,10 @@ const (
 )
 
 func (v *values) append(b []byte) []byte {
+	begin := len(b)
 	b = wire.AppendUvarint(b, uint64(len(v.cols)))
-	patterns := make(map[string]int)
+	type pattern struct{ of, uses int }
+	patterns := make(map[string]pattern)
 	for i := range v.cols {
 		if x, ok := v.cols[i].Same(); ok {
 			b = wire.AppendVarint(append(b, constant), x)
@@ -156,20 +159,25 @@ func (v *values) append(b []byte) []byte {
 		}
 		if p, ok := column.PatternOf(&v.cols[i]); ok {
 			k := p.Key()
-			if of, ok := patterns[k]; ok {
-				b = p.AppendScale(wire.AppendUvarint(append(b, like), uint64(of)))
+			if known, ok := patterns[k]; ok && known.uses < maxLike {
+				b = p.AppendScale(wire.AppendUvarint(append(b, like), uint64(known.of)))
+				known.uses++
+				patterns[k] = known
 				continue
 			}
-			patterns[k] = i
+			patterns[k] = pattern{of: i}
 		}
 		b = v.cols[i].AppendRuns(append(b, varies))
 	}
 	nums := column.OfNumbers(v.nums)
-	return nums.AppendRuns(b)
+	b = nums.AppendRuns(b)
+	zeros := max(0, len(v.nums)/maxPerByte+1-(len(b)-begin))
+	return append(wire.AppendUvarint(b, uint64(zeros)), make([]byte, zeros)...)
 }
 
-// maxPerByte bounds how many values a message holds for each of its bytes,
-// maxValues how many at all, and maxLike how many runs of columns like others.
+// What a message may hold, for the one who writes it and the one who reads it: maxPerByte
+// is how many values for each byte, which is why there may be zeros; maxValues how many
+// at all; maxLike how many columns like the same one, which isn't like another itself.
 const (
 	maxPerByte = 1 << 16
 	maxValues  = 1 << 28
@@ -183,21 +191,24 @@ func decodeValues(r *wire.Reader, width, n int) values {
 		r.Fail("%d values in %d bytes", width, r.Rest())
 		return v
 	}
-	room := 1<<20 + r.Rest()*maxLike
 	v.cols = make([]column.Column, r.Count(2))
+	const none = -1
+	uses := make([]int, len(v.cols)) // of columns that others may be like
 	for i := range v.cols {
+		uses[i] = none
 		switch tag := r.Byte(); tag {
 		case constant:
 			v.cols[i] = column.Constant(r.Varint(), n)
 		case varies:
-			v.cols[i] = column.DecodeRuns(r, n)
+			v.cols[i], uses[i] = column.DecodeRuns(r, n), 0
 		case like:
 			of := r.Int(max(i-1, 0))
-			if r.Err() == nil {
-				v.cols[i] = column.DecodeLike(r, &v.cols[of])
+			if r.Err() == nil && (uses[of] == none || uses[of] == maxLike) {
+				r.Fail("column %d is like column %d", i, of)
 			}
-			if room -= len(v.cols[i].Runs()); room < 0 {
-				r.Fail("columns like others are too long")
+			if r.Err() == nil {
+				uses[of]++
+				v.cols[i] = column.DecodeLike(r, &v.cols[of])
 			}
 		default:
 			r.Fail("column of unknown form %d", tag)
@@ -207,6 +218,7 @@ func decodeValues(r *wire.Reader, width, n int) values {
 		}
 	}
 	nums := column.DecodeRuns(r, width)
+	r.Skip(r.Count(1))
 	if r.Err() != nil {
 		return v
 	}
