@@ -25,6 +25,7 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 	if p.call.ID == c.finalize {
 		c.finalized = true
 	}
+	f.entered = len(rec)
 	return nil
 }
 

@@ -64,6 +64,7 @@ type Capture struct {
 	sites    symbol.Sites
 	strings  symbol.Strings
 	renamed  uint64 // counts changes of handles' names
+	altered  uint64 // counts changes of what a signature is
 
 	sigs    signature.Table
 	may     signature.May // mayLane
@@ -71,8 +72,8 @@ type Capture struct {
 	lanes   int           // how many there were when it was last looked
 	hists   *histograms   // nil: none
 	phases  *phases       // nil: none
-	echoes  []echo        // by terminal
-	found   []int         // requests of the call at hand
+	echoes  echoes
+	found   []int // requests of the call at hand
 	streams []*stream
 	turns   []turn // to be used again
 

@@ -35,7 +35,9 @@ func (c *Capture) run(s *stream, f *frame, steps []step, rec []uint64, p, base i
 			f.key = append(f.key, st.table.ABI(int64(w)))
 			p++
 		case codeHandle:
-			f.key = append(f.key, st.handles.Name(w))
+			name := st.handles.Name(w)
+			f.mention(p, handleNamed, st.kind, st.handles, name)
+			f.key = append(f.key, name)
 			p++
 		case codeAddress:
 			if p+2 > len(rec) {
@@ -49,12 +51,14 @@ func (c *Capture) run(s *stream, f *frame, steps []step, rec []uint64, p, base i
 			if bound {
 				c.renamed++
 			}
+			f.mention(p, handleNamed, st.kind, &c.comms.Handles, name)
 			if st.first {
 				f.parent = name
 			}
 			f.key = append(f.key, name)
 			p++
 		case codeTime:
+			f.mentions = append(f.mentions, mention{at: int32(f.entered + p), act: noHandle})
 			f.key = append(f.key, 0)
 			p++
 		default:
@@ -95,15 +99,19 @@ func (c *Capture) part(s *stream, f *frame, st *step, code code, rec []uint64, p
 	w := rec[p]
 	switch code {
 	case codeFree:
-		f.key = append(f.key, c.release(st.kind, st.handles, w))
+		name := c.release(st.kind, st.handles, w)
+		f.mention(p, handleFreed, st.kind, st.handles, name)
+		f.key = append(f.key, name)
 		return p + 1, nil
 	case codeMade:
-		f.key = append(f.key, c.made(f, st, w))
+		f.key = append(f.key, c.made(f, st, w, p))
 		return p + 1, nil
 	case codeUpdated: // nearly always the handle that went in: no reference more
 		name := st.handles.Name(w)
 		if name == symbol.Unknown {
-			name = c.made(f, st, w)
+			name = c.made(f, st, w, p)
+		} else {
+			f.mention(p, handleNamed, st.kind, st.handles, name)
 		}
 		f.key = append(f.key, name)
 		return p + 1, nil
@@ -235,15 +243,19 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 // operation was cancelled.
 const statusOfSend = 4
 
-// made names a handle that the MPI handed out.
-func (c *Capture) made(f *frame, st *step, raw uint64) int64 {
+// made names a handle that the MPI handed out, which stands at p.
+func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
 		name, made := st.handles.Acquire(raw)
+		act := handleShared
 		if made {
+			act = handleMade
 			c.renamed++
 		}
+		f.mention(p, act, st.kind, st.handles, name)
 		return name
 	}
+	f.opaque = true // what it is depends on more than its handle
 	known := c.comms.Name(raw)
 	if f.prog.call.ID == c.parentCall && known != symbol.Unknown {
 		return known // asking for the parent twice doesn't make two of it

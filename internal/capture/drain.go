@@ -197,7 +197,7 @@ func (c *Capture) begin(s *stream, rec event.Record) error {
 		return err
 	}
 	s.last = f.begin
-	f.from, f.names = s.pos, c.epoch()
+	f.from, f.names = s.pos, c.renamed
 	f.slot = len(s.held)
 	if !f.muted() {
 		s.held = append(s.held, 0)
@@ -227,21 +227,25 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 		return err
 	}
 	enter := c.lone(s, f)
-	guess := c.sigs.Guess(s.prev)
 	c.finish(s, f, rec.Ticks())
-	if enter != nil && s.prev == guess {
-		c.remember(s, guess, f.prog, enter, rec, c.requests.Version)
+	if enter != nil {
+		c.remember(s, s.prev, f, enter, rec, c.requests.Version, f.names)
 	}
 	return nil
 }
 
 // lone returns the ENTER record of a call that ends, if it could be an echo next time
 // although calls of other threads overlap it: its LEAVE, at which the stream is, stands
-// behind it, and no name that it uses has changed since. Where calls of several threads
-// overlap all the time, there are no others.
+// behind it, and it changes no names. Where calls of several threads overlap all the
+// time, there are no others.
 func (c *Capture) lone(s *stream, f *frame) event.Record {
-	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.pureness != pure || f.names != c.epoch() || f.from < s.ring.Kept() {
+	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.pureness != pure || f.from < s.ring.Kept() {
 		return nil
+	}
+	for i := range f.mentions {
+		if f.mentions[i].changes() {
+			return nil
+		}
 	}
 	enter := s.ring.Record(f.from, s.pos)
 	if enter == nil || f.from+uint64(len(enter))*8 != s.pos {
@@ -281,7 +285,7 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 	n := c.sigs.Follow(s.prev, thread, f.key, c.may)
 	if known := c.sigs.Lanes(); known != c.lanes {
 		c.lanes = known
-		c.renamed++ // what was an echo may be in a lane now
+		c.altered++ // what was an echo may be in a lane now
 	}
 	c.count(n, s.prev, f.begin, f.gap, ticks)
 	c.phase(s, n, since(f.begin, ticks), f.gap)
@@ -334,7 +338,7 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 		s.frames = append(s.frames, frame{})
 	}
 	f := &s.frames[0]
-	requests := c.requests.Version
+	requests, names := c.requests.Version, c.renamed
 	if err := c.enter(s, f, enter); err != nil {
 		return err
 	}
@@ -345,11 +349,8 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 		return err
 	}
 	if !f.muted() {
-		guess := c.sigs.Guess(s.prev)
 		n := c.number(s, f, s.thread, leave.Ticks())
-		if n == guess {
-			c.remember(s, n, f.prog, enter, leave, requests)
-		}
+		c.remember(s, n, f, enter, leave, requests, names)
 		c.append(s, n)
 		c.note(s, callTimes{f.begin, f.gap, since(f.begin, leave.Ticks())})
 	}

@@ -32,6 +32,10 @@ type frame struct {
 	// Where the ENTER record stands, and the epoch of the names behind it, of a call
 	// whose LEAVE did not follow at once.
 	from, names uint64
+
+	mentions []mention
+	entered  int  // words of the ENTER record, once it is read
+	opaque   bool // the call can't be an echo
 }
 
 // position of the return code in a key.
@@ -48,6 +52,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
 	f.statuses, f.rc = 0, 0
+	f.mentions, f.entered, f.opaque = f.mentions[:0], 0, false
 }
 
 func (f *frame) muted() bool { return f.flags&event.Muted != 0 }

@@ -107,7 +107,7 @@ func laneValue(q *mpi.Param) bool {
 // they make or free what has a name, or memory.
 func (p *program) mayHaveLanes() bool {
 	name := strings.TrimSuffix(p.call.Name, "_c")
-	return p.pureness != impure && !strings.HasPrefix(name, "MPI_T_") &&
+	return !p.binds && !strings.HasPrefix(name, "MPI_T_") &&
 		!strings.HasSuffix(name, "_mem") && !strings.HasPrefix(name, "MPI_Win_")
 }
 
@@ -288,9 +288,10 @@ func (c *Capture) sameBut(words, rec []uint64, end int, holes []hole, last, step
 // if that can't be told for all of them, or is not among the words that are compared.
 func (c *Capture) rememberLane(e *echo, l *signature.Lane, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
-		e.more.lane = &laneEcho{Lane: l}
+		e.more.lane = new(laneEcho)
 	}
 	lane, ok := e.more.lane, false
+	lane.Lane = l
 	lane.in, lane.out, ok = c.holesOf(l, p, s.frames[0].key, s, enter, leave, lane.in[:0], lane.out[:0])
 	for i := range lane.in {
 		ok = ok && lane.in[i].at < int(e.inEnd)
@@ -307,6 +308,9 @@ func (c *Capture) recallLane(s *stream, e *echo, enter, leave event.Record) bool
 	lane := e.more.lane
 	step := lane.Expected()
 	if step == signature.None {
+		return false
+	}
+	if e.handles != c.renamed && !c.stillNamed(e) {
 		return false
 	}
 	last, add := lane.Last(), lane.Step(step)

@@ -71,7 +71,7 @@ func TestLanes(t *testing.T) {
 		slow := attach(t, testConfig(), p.threads...)
 		for _, v := range steps {
 			p.step(v>>5, v&31)
-			slow.echoes = nil
+			slow.echoes = echoes{}
 			if err := slow.Drain(); err != nil {
 				r.Fatal(err)
 			}

@@ -24,6 +24,7 @@ type program struct {
 	delayed    bool // the new communicator may show up later
 	transfer   bool // statuses are of file access
 	pureness   purity
+	binds      bool // it makes or frees what has a name, save for a one-shot request
 	alike      bool // what the records say is the same on all threads
 	lanes      bool // its calls may have lanes
 
@@ -32,6 +33,10 @@ type program struct {
 	endsPlainly  bool
 	requestArray bool
 	requestAt    int
+
+	// How many words of the records tell most of one such call from another: those that
+	// are as likely to be other words each time are left out.
+	tellIn, tellOut int
 
 	hasIndex    bool
 	hasIndices  bool
@@ -140,8 +145,10 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	p.setGates()
 	p.setRequests()
 	p.pureness = p.purity()
+	p.binds = p.makesNames()
 	p.alike = p.pureness == pure && !p.hasAddress()
 	p.lanes = p.mayHaveLanes()
+	p.setTelling()
 	return p
 }
 

@@ -12,9 +12,13 @@ type synthProgram struct {
 	live    []uint64 // requests that nobody waited for, by variable
 	comms   []uint64
 	next    uint64
-	blocks  [5]bool
+	blocks  [5]uint64 // serials, which no two blocks ever share; 0: none
+	serials uint64
 	counter int
 	own     [4]int // by thread
+	types   []uint64
+	freed   []uint64 // types that are free to be made again
+	lasting []uint64 // persistent requests, by variable
 }
 
 func newProgram(tb testing.TB, threads int, capacity uint64) *synthProgram {
@@ -31,7 +35,7 @@ func (p *synthProgram) step(i, what int) {
 	for _, t := range p.threads {
 		s.w.Now = max(s.w.Now, t.w.Now) // one clock
 	}
-	what %= 20
+	what %= 29
 	switch {
 	case what == 0 && len(p.live) < 40:
 		p.next++
@@ -59,17 +63,18 @@ func (p *synthProgram) step(i, what int) {
 		s.enter("MPI_Comm_free", raw)
 		s.leave("MPI_Comm_free")
 	case what == 5:
-		serial := p.next % 5
-		if !p.blocks[serial] {
-			s.w.Write(0, event.Segment, 0, []uint64{serial, 4096, 0, event.ClassHeap})
+		serial := &p.blocks[p.next%5]
+		if *serial == 0 {
+			p.serials++
+			*serial = p.serials
+			s.w.Write(0, event.Segment, 0, []uint64{*serial, 4096, 0, event.ClassHeap})
 		}
-		p.blocks[serial] = true
-		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|serial, 8, 4, typeInt, 1, 3, commWorld)...)
+		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|*serial, 8, 4, typeInt, 1, 3, commWorld)...)
 		s.leave("MPI_Send")
 	case what == 6:
-		if serial := p.next % 5; p.blocks[serial] {
-			s.w.Write(0, event.Freed, 0, []uint64{serial})
-			p.blocks[serial] = false
+		if serial := &p.blocks[p.next%5]; *serial != 0 {
+			s.w.Write(0, event.Freed, 0, []uint64{*serial})
+			*serial = 0
 		}
 		p.next++
 	case what == 7:
@@ -118,8 +123,69 @@ func (p *synthProgram) step(i, what int) {
 		s.leave("MPI_Irecv", 0x98000000+p.next, place)
 		s.enter("MPI_Waitall", cat(1, 1, place, 4, 0x98000000+p.next)...)
 		s.leave("MPI_Waitall", cat(1, statusOf(1, int64(tag), 16))...)
+	case what >= 20:
+		p.makers(s, what)
 	default:
 		s.iprobe()
+	}
+}
+
+// makers are steps that make and free what has a name; a handle that is free is the
+// next one that is made.
+func (p *synthProgram) makers(s *synth, what int) {
+	p.next++
+	made := func() uint64 {
+		raw := 0x8c000000 + p.next
+		if n := len(p.freed); n > 0 {
+			raw, p.freed = p.freed[n-1], p.freed[:n-1]
+		}
+		p.types = append(p.types, raw)
+		return raw
+	}
+	at := func(list []uint64) int { return int(p.next) % len(list) }
+	switch {
+	case what == 20:
+		s.enter("MPI_Type_contiguous", uint64(3+what%2), typeInt)
+		s.leave("MPI_Type_contiguous", cat(made(), 12, 0, 12, 0, 12)...)
+	case what == 21 && len(p.types) > 0:
+		i := at(p.types)
+		raw := p.types[i]
+		p.types, p.freed = append(p.types[:i], p.types[i+1:]...), append(p.freed, raw)
+		s.enter("MPI_Type_free", raw)
+		s.leave("MPI_Type_free")
+	case what == 22 && len(p.types) > 0:
+		raw := p.types[at(p.types)]
+		s.enter("MPI_Type_commit", raw)
+		s.leave("MPI_Type_commit", raw)
+	case what == 23 && len(p.types) > 0:
+		s.enter("MPI_Type_size", p.types[at(p.types)])
+		s.leave("MPI_Type_size", 12)
+	case what == 24 && len(p.types) > 0 && len(p.types) < 100:
+		// Contents that have a handle are handed out once more, and freed.
+		raw := p.types[at(p.types)]
+		s.enter("MPI_Type_get_contents", raw, 1, 0, 2)
+		s.leave("MPI_Type_get_contents", cat(1, 5, 0, 2, raw, typeInt)...)
+		s.enter("MPI_Type_free", raw)
+		s.leave("MPI_Type_free")
+	case what == 25 && len(p.lasting) < 20:
+		place := 0x7000 + 4*p.next
+		p.lasting = append(p.lasting, place)
+		s.enter("MPI_Send_init", cat(buffer(stackBuf), 4, typeInt, 1, 3, commWorld)...)
+		s.leave("MPI_Send_init", 0xa8000000+place, place)
+	case what == 26 && len(p.lasting) > 0:
+		place := p.lasting[at(p.lasting)]
+		s.enter("MPI_Start", 0xa8000000+place, place)
+		s.leave("MPI_Start")
+		s.wait(0xa8000000+place, place)
+	case what == 27 && len(p.lasting) > 0:
+		i := at(p.lasting)
+		place := p.lasting[i]
+		p.lasting = append(p.lasting[:i], p.lasting[i+1:]...)
+		s.enter("MPI_Request_free", 0xa8000000+place, place)
+		s.leave("MPI_Request_free")
+	case what == 28:
+		s.enter("MPI_Wtime")
+		s.leave("MPI_Wtime", p.next<<40)
 	}
 }
 

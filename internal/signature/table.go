@@ -112,6 +112,9 @@ func (t *Table) Guess(prev uint32) uint32 {
 	return None
 }
 
+// Came tells that signature n came after prev, so that it is the next guess.
+func (t *Table) Came(prev, n uint32) { t.next[prev+1] = n }
+
 // Number returns the number of a signature, a new one if it is new. prev is
 // the one before it in its stream, None if it is the first.
 func (t *Table) Number(prev uint32, k Key) uint32 {

@@ -47,6 +47,15 @@ func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
 	return name, true
 }
 
+// Next is the name that Acquire would give a handle, if that were a new one; else
+// Unknown.
+func (h *Handles) Next(raw uint64) int64 {
+	if h.names.Get(raw) != 0 {
+		return Unknown
+	}
+	return int64(h.pool.Next()) + mpi.FirstHandleID
+}
+
 // Reserve makes a name whose raw handle isn't known yet; Bind tells it later.
 func (h *Handles) Reserve() int64 {
 	id := h.pool.Take()

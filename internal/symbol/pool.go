@@ -44,6 +44,14 @@ func (p *Pool) Take() uint32 {
 	return least
 }
 
+// Next is what Take would return.
+func (p *Pool) Next() uint32 {
+	if len(p.free) > 0 {
+		return p.free[0]
+	}
+	return p.next
+}
+
 // Give returns a number to the pool.
 func (p *Pool) Give(v uint32) {
 	p.free = append(p.free, v)

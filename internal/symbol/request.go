@@ -75,6 +75,9 @@ func (q *Requests) MakePersistent(thread int, handle, place uint64, kind Request
 	return 2*id + 1
 }
 
+// NextPersistent is the name that MakePersistent would give.
+func (q *Requests) NextPersistent() int64 { return 2*int64(q.pool.Next()) + 1 }
+
 func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind) {
 	q.Version++
 	var i int32
