@@ -17,9 +17,9 @@
 
 #include "runtime.h"
 
-/* A drain costs about 1 µs plus the engine's work per record; much beyond this
+/* A drain costs some µs, most of it waking threads of the Go runtime, plus the engine's work per record; much beyond this
    the records have left the near caches before the engine reads them. */
-#define DRAIN_BYTES (64 << 10)
+#define DRAIN_BYTES (128 << 10)
 
 struct sp_ring *sp_rings[SP_MAX_THREADS];
 int sp_nrings;

@@ -288,7 +288,7 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 		c.altered++ // what was an echo may be in a lane now
 	}
 	c.count(n, s.prev, f.begin, f.gap, ticks)
-	c.phase(s, n, since(f.begin, ticks), f.gap)
+	c.phase(s, n, s.prev, since(f.begin, ticks), f.gap)
 	s.prev = n
 	return n
 }
@@ -307,9 +307,9 @@ func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
 }
 
 // phase takes in how the times of calls go on over the run.
-func (c *Capture) phase(s *stream, n uint32, duration, gap uint64) {
+func (c *Capture) phase(s *stream, n, prev uint32, duration, gap uint64) {
 	if c.phases != nil && s.thread == 0 {
-		c.phases.add(n, s.prev, duration, gap)
+		c.phases.add(n, prev, duration, gap)
 	}
 }
 

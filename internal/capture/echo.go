@@ -30,6 +30,7 @@ type echo struct {
 	how      mentioning
 	late     bool // it is no echo before its LEAVE's time has come
 	inLane   bool
+	plain    bool               // no words but those of requests may be others
 	lasting  bool               // it makes a persistent request
 	kind     symbol.RequestKind // of a new request
 	more     *echoMore          // nil: none
@@ -137,33 +138,69 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 		return // no gap before a thread's first call
 	}
 	rest := s.ring.Words(s.pos, head)
+	whole := len(rest)
+	light := c.hists == nil && !c.checkpoints.chunks && s.log == nil // nothing is noted of single calls
+	epoch, prev, last, latest := c.epoch(), s.prev, s.last, c.latest
 	for len(rest) >= 2 && rest[1] <= limit {
-		n := c.sigs.Guess(s.prev)
+		n := c.sigs.Guess(prev)
 		e := c.echoes.of(n)
-		if e == nil || !c.repeats(s, e, rest, limit) {
-			if e = c.seenBefore(s, e, rest, limit); e == nil {
-				return
+		if e == nil || !e.plain || e.how != mentionsNone && e.handles != c.renamed || e.names != epoch ||
+			e.thread != anyThread && int(e.thread) != s.thread || len(e.words) > len(rest) || !e.is(rest) ||
+			e.purity != pure && !c.again(s, e, rest) {
+			if e == nil || !c.repeats(s, e, rest, limit) {
+				if e = c.seenBefore(s, e, rest, limit); e == nil {
+					break
+				}
+				n = e.terminal
+				c.sigs.Came(prev, n)
 			}
-			n = e.terminal
-			c.sigs.Came(s.prev, n)
+			epoch = c.epoch()
 		}
-		size := len(e.words)
 		begin, end := rest[1], rest[e.enter+1]
-		var gap uint64
-		if begin > s.last {
-			gap = begin - s.last
+		gap, duration := since(last, begin), since(begin, end)
+		if light {
+			c.sigs.Times(n).Add(duration, gap)
+			s.grammar.Append(n)
+		} else {
+			c.count(n, prev, begin, gap, end)
+			c.append(s, n)
+			if s.log != nil {
+				c.note(s, callTimes{begin, gap, duration})
+			}
 		}
-		c.count(n, s.prev, begin, gap, end)
-		c.phase(s, n, since(begin, end), gap)
-		s.prev = n
-		c.append(s, n)
-		if s.log != nil {
-			c.note(s, callTimes{begin, gap, since(begin, end)})
-		}
-		s.last, c.latest = end, max(c.latest, end)
-		s.pos += uint64(size) * 8
-		rest = rest[size:]
+		c.phase(s, n, prev, duration, gap)
+		prev, last, latest = n, end, max(latest, end)
+		rest = rest[len(e.words):]
 	}
+	s.prev, s.last, c.latest = prev, last, latest
+	s.pos += uint64(whole-len(rest)) * 8
+}
+
+// is reports whether records are those of a plain echo but for the ticks: few words are
+// compared one by one, more at the speed of memory. Inlined it would take its caller's
+// registers.
+//
+//go:noinline
+func (e *echo) is(rec []uint64) bool {
+	words, enter := e.words, int(e.enter)
+	rec = rec[:len(words)]
+	if words[0] != rec[0] || words[enter] != rec[enter] { // words 0 have the sizes
+		return false
+	}
+	if len(words) > 16 {
+		return bytes.Equal(asBytes(words[2:e.inEnd]), asBytes(rec[2:e.inEnd])) &&
+			bytes.Equal(asBytes(words[enter+2:e.outEnd]), asBytes(rec[enter+2:e.outEnd]))
+	}
+	differ := uint64(0)
+	in := rec[2:e.inEnd]
+	for i, w := range words[2:e.inEnd][:len(in)] {
+		differ |= w ^ in[i]
+	}
+	out := rec[enter+2 : e.outEnd]
+	for i, w := range words[enter+2 : e.outEnd][:len(out)] {
+		differ |= w ^ out[i]
+	}
+	return differ == 0
 }
 
 // repeats reports whether the next records of a stream are an echo's, and does to names
@@ -182,13 +219,10 @@ func (c *Capture) repeats(s *stream, e *echo, rest []uint64, limit uint64) bool 
 	}
 	switch {
 	case e.inLane:
-		return c.recallLane(s, e, rec[:enter], rec[enter:])
+		return c.recallLane(s, e, rec)
 	case e.how == mentionsNone, e.how == mentionsOnly && e.handles == c.renamed:
-		if !sameWords(e.words[2:e.inEnd], rec[2:e.inEnd]) || !sameWords(e.words[enter+2:e.outEnd], rec[enter+2:e.outEnd]) {
-			return false
-		}
-		return e.purity == pure || c.again(s, e, rec[:enter], rec[enter:])
-	case !c.sameMentioning(e, rec), e.purity != pure && !c.again(s, e, rec[:enter], rec[enter:]):
+		return e.is(rec) && (e.purity == pure || c.again(s, e, rec))
+	case !c.sameMentioning(e, rec), e.purity != pure && !c.again(s, e, rec):
 		return false
 	case e.how == mentionsMore:
 		c.rename(e, rec)
@@ -199,10 +233,11 @@ func (c *Capture) repeats(s *stream, e *echo, rest []uint64, limit uint64) bool 
 }
 
 // again does to the requests what an echo does; false if it can't be one.
-func (c *Capture) again(s *stream, e *echo, enter, leave event.Record) bool {
+func (c *Capture) again(s *stream, e *echo, rec []uint64) bool {
+	enter := rec[:e.enter]
 	switch e.purity {
 	case maker:
-		handle, place := leave[len(leave)-2], leave[len(leave)-1]
+		handle, place := rec[len(e.words)-2], rec[len(e.words)-1]
 		if !e.lasting {
 			return c.requests.Make(s.thread, handle, place, e.kind) != 0
 		}

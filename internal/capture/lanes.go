@@ -304,7 +304,8 @@ func (c *Capture) rememberLane(e *echo, l *signature.Lane, p *program, s *stream
 
 // recallLane does for a terminal with a lane what makes a call an echo: it is the
 // expected step away from the last one.
-func (c *Capture) recallLane(s *stream, e *echo, enter, leave event.Record) bool {
+func (c *Capture) recallLane(s *stream, e *echo, rec []uint64) bool {
+	enter, leave := rec[:e.enter], rec[e.enter:]
 	lane := e.more.lane
 	step := lane.Expected()
 	if step == signature.None {
@@ -318,7 +319,7 @@ func (c *Capture) recallLane(s *stream, e *echo, enter, leave event.Record) bool
 		!c.sameBut(e.words[e.enter:], leave, int(e.outEnd-e.enter), lane.out, last, add, s.thread) {
 		return false
 	}
-	if e.purity != pure && !c.again(s, e, enter, leave) {
+	if e.purity != pure && !c.again(s, e, rec) {
 		return false
 	}
 	lane.Advance(step)

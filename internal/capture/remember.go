@@ -186,6 +186,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		e.thread = anyThread
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
+	e.plain = lane == nil && how != mentionsMore && !late
 	if e.more == nil && (lane != nil || p.persistent || kind != pure && kind != maker) {
 		e.more = new(echoMore)
 	}

@@ -62,6 +62,26 @@ func (m *Map) Set(key uint64, val int64) {
 	m.slots[i] = slot{key, val}
 }
 
+// Place returns where the number of a key is. It is 0 if the key is new, and must be
+// something else before the next use of the Map.
+func (m *Map) Place(key uint64) *int64 {
+	if m.n >= len(m.slots)*3/4 {
+		m.grow()
+	}
+	mask := len(m.slots) - 1
+	for i := m.home(key) & mask; ; i = (i + 1) & mask {
+		s := &m.slots[i]
+		if s.val == 0 {
+			s.key = key
+			m.n++
+			return &s.val
+		}
+		if s.key == key {
+			return &s.val
+		}
+	}
+}
+
 // Delete removes a key and returns the number it had, 0 if there was none.
 func (m *Map) Delete(key uint64) int64 {
 	if m.n == 0 {

@@ -91,11 +91,12 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	e := &q.entries[i]
 	e.handle, e.place, e.thread, e.number, e.kind = handle, place, thread, number, kind
 	e.older, e.newer, e.newest, e.round, e.live = None, None, i, 0, true
-	first := int32(q.handles.Get(handle)) - 1
-	if first == None {
-		q.handles.Set(handle, int64(i)+1)
+	known := q.handles.Place(handle)
+	if *known == 0 {
+		*known = int64(i) + 1
 		return
 	}
+	first := int32(*known) - 1
 	oldest := &q.entries[first]
 	if oldest.older == None && oldest.newer == None && oldest.place != 0 {
 		q.places.Set(oldest.place, int64(first)+1) // it was alone so far
