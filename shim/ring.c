@@ -17,8 +17,9 @@
 
 #include "runtime.h"
 
-/* A drain costs some µs, most of it waking threads of the Go runtime, plus the engine's work per record; much beyond this
-   the records have left the near caches before the engine reads them. */
+/* A drain costs some µs, most of it for threads of the Go runtime that it wakes, plus
+   the engine's work per record; much beyond this the records have left the near caches
+   before the engine reads them. */
 #define DRAIN_BYTES (128 << 10)
 
 struct sp_ring *sp_rings[SP_MAX_THREADS];

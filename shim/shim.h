@@ -11,7 +11,7 @@
  *  1. The program MUST see exactly what PMPI_ gave: return code, outputs,
  *     statuses. Where it ignores a status, a private one is filled instead.
  *  2. Recording a call takes no lock, no allocation and no name look-up, except
- *     when a ring needs attention (ring.c: about once in 64 KB).
+ *     when a ring needs attention (ring.c: about once in 128 KB).
  *  3. No PMPI_ function is called while a record is open; otherwise a callback
  *     that calls MPI would write into the middle of it.
  *  4. Whatever fails, tracing stops with one line on stderr and the program

@@ -1,7 +1,8 @@
 // Command cost measures what spoor adds to a program: nanoseconds per call,
 // memory, start-up, and time in MPI_Finalize. Each figure comes from runs with
 // and without spoor in turn, and is a median. With -cpu, loops are timed by the
-// processor time of the process, which other work on the machine changes less.
+// processor time of the process, which other work on the machine changes less; with
+// -least, the quickest of 25 parts of each loop counts, and the least of all runs.
 //
 //	go run ./bench/cost [-mpi openmpi,mpich] [-runs 5] [-ranks 2,16,64] [-memory distinct:1000000]
 package main
@@ -29,11 +30,16 @@ func main() {
 	depth := flag.Int("depth", 0, "call the loops from so many functions below main")
 	memory := flag.String("memory", "loop:100000,random:1000000,distinct:100000", "what programs whose memory is measured call, and how often (see programs/memory.c); none: skip")
 	byCPU := flag.Bool("cpu", false, "time loops by processor time")
+	least := flag.Bool("least", false, "the quickest of 25 parts of each loop, and the least of all runs")
 	flag.Parse()
 	for _, mpi := range strings.Split(*mpis, ",") {
 		b := bench{mpi: mpi, runs: *runs, memory: *memory, depth: *depth, plain: *baseline != "", clock: "wall"}
 		if *byCPU {
 			b.clock = "cpu"
+		}
+		b.tell = "median"
+		if *least {
+			b.tell = "least"
 		}
 		b.options[1] = strings.Fields(*options)
 		if *baseline != "-" {
@@ -57,6 +63,7 @@ type bench struct {
 	options [2][]string // of spoor run
 	depth   int
 	clock   string
+	tell    string // of a loop's parts
 }
 
 func (b *bench) run(calls int, ranks string) error {
@@ -76,8 +83,8 @@ func (b *bench) run(calls int, ranks string) error {
 		if calls == 0 {
 			break
 		}
-		fmt.Printf("%s: %s on one rank, %d iterations, %s time, medians of %d runs in turn\n", b.mpi, name, calls, b.clock, b.runs)
-		if err := b.compare(1, name, strconv.Itoa(calls), strconv.Itoa(b.depth), b.clock); err != nil {
+		fmt.Printf("%s: %s on one rank, %d iterations, %s time, %s of %d runs in turn\n", b.mpi, name, calls, b.clock, b.tell, b.runs)
+		if err := b.compare(1, name, strconv.Itoa(calls), strconv.Itoa(b.depth), b.clock, b.tell); err != nil {
 			return err
 		}
 	}
@@ -111,7 +118,7 @@ func (b *bench) run(calls int, ranks string) error {
 
 // compare runs the program plain and traced in turn, the one that goes first in turn as
 // well, and prints the medians of each line that it prints and of the whole run's wall
-// time. What is added is the median of the differences of two runs in turn, with their
+// time, or with -least the least of them all. What is added is the median of the differences of two runs in turn, with their
 // quartiles: a machine that gets slower for a while does so for both.
 func (b *bench) compare(ranks int, program string, args ...string) error {
 	samples := [2]map[string][]float64{{}, {}}
@@ -139,6 +146,11 @@ func (b *bench) compare(ranks int, program string, args ...string) error {
 			added[i] = traced[i] - plain[i]
 		}
 		slices.Sort(added)
+		if b.tell == "least" {
+			without, with := slices.Min(plain), slices.Min(traced)
+			fmt.Printf("  %-26s %12.1f %12.1f %12.1f\n", name, without, with, with-without)
+			continue
+		}
 		fmt.Printf("  %-26s %12.1f %12.1f %12.1f  (%.1f to %.1f)\n", name, median(plain), median(traced),
 			median(added), added[len(added)/4], added[len(added)-1-len(added)/4])
 	}

@@ -6,19 +6,8 @@
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-static clockid_t clock_used = CLOCK_MONOTONIC;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(clock_used, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+#include "loop.h"
 
 /* Memory that no other process shares, and all of it. */
 static void print_memory(const char *when)
@@ -35,14 +24,6 @@ static void print_memory(const char *when)
 	printf("own_kb_%s %ld\nresident_kb_%s %ld\n", when, all - files, when, all);
 }
 
-#define LOOP(name, n, body) \
-	do { \
-		for (int i = 0; i < (n) / 10; i++) { body; } \
-		double t = now(); \
-		for (int i = 0; i < (n); i++) { body; } \
-		printf(name " %.1f\n", (now() - t) / (n)); \
-	} while (0)
-
 static int loops(int argc, char **argv);
 
 /* The loops run this many functions below main. */
@@ -57,8 +38,7 @@ static __attribute__((noinline)) int below(int depth, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	if (argc > 3 && !strcmp(argv[3], "cpu"))
-		clock_used = CLOCK_PROCESS_CPUTIME_ID;
+	loop_options(argc, argv);
 	return below(argc > 2 ? atoi(argv[2]) : 0, argc, argv);
 }
 

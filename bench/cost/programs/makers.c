@@ -2,27 +2,8 @@
    as loops.c does. The last one is what a suite of tests does that makes datatypes all
    the time: one of many, asked about and freed again. */
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-static clockid_t clock_used = CLOCK_MONOTONIC;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(clock_used, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-#define LOOP(name, n, body) \
-	do { \
-		for (int i = 0; i < (n) / 10; i++) { body; } \
-		double t = now(); \
-		for (int i = 0; i < (n); i++) { body; } \
-		printf(name " %.1f\n", (now() - t) / (n)); \
-	} while (0)
+#include "loop.h"
 
 #define KINDS 4096 /* of datatypes: 9 calls each, so one call in some hundred is new */
 
@@ -59,8 +40,7 @@ static void one_type(unsigned kind)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 300000, few = n / 10 + 10;
-	if (argc > 3 && !strcmp(argv[3], "cpu"))
-		clock_used = CLOCK_PROCESS_CPUTIME_ID;
+	loop_options(argc, argv);
 	MPI_Init(&argc, &argv);
 	MPI_Comm self = MPI_COMM_SELF, comm;
 	MPI_Datatype type, vector;
