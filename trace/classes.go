@@ -43,18 +43,17 @@ func decodeRanks(r *wire.Reader) *rankMap {
 	return m
 }
 
-// places lists, for each rank, its class and its index there.
-func (m *rankMap) places(r *wire.Reader) (class, index []int32, sizes []int) {
-	class, index, sizes = make([]int32, m.ranks), make([]int32, m.ranks), make([]int, m.classes)
-	for i := range class {
+// check looks for ranks in classes that aren't there, and classes without ranks. It takes
+// no memory for ranks: there may be millions in a file of a kilobyte.
+func (m *rankMap) check(r *wire.Reader) (sizes []int) {
+	sizes = make([]int, m.classes)
+	for i := range m.ranks {
 		c := m.seq.At(i, 0)
 		if c < -1 || c >= int64(m.classes) {
 			r.Fail("rank %d is in class %d of %d", i, c, m.classes)
-			return nil, nil, nil
+			return nil
 		}
-		class[i] = int32(c)
 		if c >= 0 {
-			index[i] = int32(sizes[c])
 			sizes[c]++
 		}
 	}
@@ -63,7 +62,24 @@ func (m *rankMap) places(r *wire.Reader) (class, index []int32, sizes []int) {
 			r.Fail("class %d has no ranks", c)
 		}
 	}
-	return class, index, sizes
+	return sizes
+}
+
+// A placement is, by rank, its class and its index there.
+type placement struct{ class, index []int32 }
+
+func (m *rankMap) places() *placement {
+	p := &placement{make([]int32, m.ranks), make([]int32, m.ranks)}
+	next := make([]int32, m.classes)
+	for i := range p.class {
+		c := m.seq.At(i, 0)
+		p.class[i] = int32(c)
+		if c >= 0 {
+			p.index[i] = next[c]
+			next[c]++
+		}
+	}
+	return p
 }
 
 // appendBlobs and decodeBlobs: something of each class, to be found without

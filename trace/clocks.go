@@ -146,7 +146,7 @@ func (k *Rank) line() (l line, err error) {
 
 // origin is where the time line begins: ns since 1970 on rank 0's clock.
 func (r *Reader) origin(p *Processes) (int64, error) {
-	for rank, c := range r.place {
+	for rank, c := range r.placed().class {
 		if c >= 0 {
 			l, err := r.clockOf(rank)
 			return l.Common(p.At(rank).StartNs), err

@@ -26,9 +26,8 @@ type Reader struct {
 	schema  []*Function
 	byID    map[uint16]*Function
 	ranks   *rankMap
-	place   []int32 // per rank: class
-	index   []int32 // per rank: index within its class
-	members []int   // per class: number of ranks
+	members []int // per class: number of ranks
+	placed  func() *placement
 	lists   func() [][]int
 
 	tables func() (*tables, error)
@@ -183,6 +182,13 @@ func (r *Reader) failed(id byte, err error) error {
 
 // small reads the sections that every reader needs.
 func (r *Reader) small() error {
+	for _, id := range []byte{secMeta, secSchema} {
+		for i := range r.sections {
+			if s := &r.sections[i]; s.id == id && s.raw > uint64(mostOfSmall(int(s.stored))) {
+				return r.failed(id, fmt.Errorf("%d bytes from %d: %w", s.raw, s.stored, ErrFormat))
+			}
+		}
+	}
 	err := r.section(secMeta, func(w *wire.Reader) { r.meta = decodeMeta(w) })
 	if err != nil {
 		return err
@@ -195,11 +201,32 @@ func (r *Reader) small() error {
 	for _, f := range r.schema {
 		r.byID[f.ID] = f
 	}
-	return r.section(secRanks, func(w *wire.Reader) {
-		if r.ranks = decodeRanks(w); r.ranks != nil {
-			r.place, r.index, r.members = r.ranks.places(w)
+	err = r.section(secRanks, func(w *wire.Reader) {
+		if r.ranks = decodeRanks(w); r.ranks == nil {
+			return
 		}
+		// A class takes a byte at least.
+		if n := r.rawSize(secClasses); uint64(r.ranks.classes) > n {
+			w.Fail("%d classes in %d bytes", r.ranks.classes, n)
+			return
+		}
+		r.members = r.ranks.check(w)
 	})
+	if err != nil {
+		return err
+	}
+	r.placed = sync.OnceValue(r.ranks.places)
+	return nil
+}
+
+// rawSize is how many bytes a section has before compression.
+func (r *Reader) rawSize(id byte) uint64 {
+	for i := range r.sections {
+		if r.sections[i].id == id {
+			return r.sections[i].raw
+		}
+	}
+	return 0
 }
 
 func (r *Reader) readTables() (*tables, error) {
@@ -256,7 +283,7 @@ func (r *Reader) Ranks() int { return r.ranks.ranks }
 func (r *Reader) Classes() int { return r.ranks.classes }
 
 // ClassOf returns the class of a rank, -1 if there is no track of the rank.
-func (r *Reader) ClassOf(rank int) int { return int(r.place[rank]) }
+func (r *Reader) ClassOf(rank int) int { return int(r.placed().class[rank]) }
 
 // Members returns the ranks of a class in rising order.
 func (r *Reader) Members(class int) []int {
@@ -269,7 +296,7 @@ func (r *Reader) listMembers() [][]int {
 	for c, n := range r.members {
 		lists[c] = make([]int, 0, n)
 	}
-	for rank, c := range r.place {
+	for rank, c := range r.placed().class {
 		if c >= 0 {
 			lists[c] = append(lists[c], rank)
 		}
@@ -321,7 +348,7 @@ func (r *Reader) Signatures() (int, error) {
 func (r *Reader) lengths() (column.Column, error) {
 	var c column.Column
 	known := make([]int64, r.Classes()) // 0: not yet, or not the same for all ranks
-	for rank, n := range r.place {
+	for rank, n := range r.placed().class {
 		if n < 0 || known[n] > 0 {
 			sum := int64(0)
 			if n >= 0 {
@@ -334,7 +361,7 @@ func (r *Reader) lengths() (column.Column, error) {
 		if err != nil {
 			return c, err
 		}
-		streams, err := class.streamsOf(int(r.index[rank]), rank)
+		streams, err := class.streamsOf(int(r.placed().index[rank]), rank)
 		if err != nil {
 			return c, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 		}

@@ -114,8 +114,15 @@ func pack(id int, raw []byte) (stored []byte, codec byte) {
 	if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
 		stored, codec = frame, codecZstd
 	}
+	if (id == secMeta || id == secSchema) && len(raw) > mostOfSmall(len(stored)) {
+		return raw, codecRaw // a reader wouldn't believe it
+	}
 	return stored, codec
 }
+
+// mostOfSmall is up to how many bytes a section may have that every reader needs: text and
+// a few functions don't shrink by more on top of what a dictionary gives.
+func mostOfSmall(stored int) int { return 50*stored + 1<<16 }
 
 // assemble puts the raw sections, indexed by id, into a file. The bytes of a series
 // are not there yet, they go behind it.

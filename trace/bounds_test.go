@@ -1,0 +1,114 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"spoor/internal/column"
+	"spoor/internal/grammar"
+	"spoor/mpi"
+)
+
+// wide is a trace in which so many ranks make so many distinct calls, all alike, each in a
+// loop of its own: the fewest bytes that say the most.
+func wide(t testing.TB, ranks, calls int) []byte {
+	t.Helper()
+	f, _ := mpi.Lookup("MPI_Send")
+	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
+	c := &Content{Ranks: ranks, Sites: map[uint64]Site{1: {Module: "/usr/bin/app"}}}
+	var class Class
+	var list List
+	for i := range ranks {
+		class.Ranks.Append(int64(i))
+	}
+	for i := range calls {
+		g.Rules[0] = append(g.Rules[0], grammar.Symbol{ID: int32(i), Count: 1 << 30})
+		term := Terminal{Call: f.ID, Site: 1}
+		for _, v := range []int64{0, 1, 0, 4, 0x209, 1, int64(i), 257} {
+			term.Vals = append(term.Vals, column.Constant(v, ranks))
+		}
+		n := uint64(ranks) << 30
+		term.Times = Times{Duration: stat(n, n, 1, 1), Gap: stat(n, n, 1, 1)}
+		list = append(list, term)
+	}
+	class.Terminals = list
+	class.Streams = []*grammar.Grammar{g}
+	c.Classes = []Class{class}
+	for range ranks {
+		c.Processes.Append(Process{Host: "n", End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(calls) << 30})
+	}
+	b, err := Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// allocated is how many bytes a function allocates.
+func allocated(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// Opening a trace takes memory in proportion to its file, whatever the file says.
+func TestMemoryToOpen(t *testing.T) {
+	const slack = 1 << 19 // what decompressing takes, and a dictionary of the standard
+	files := map[string][]byte{"many ranks": wide(t, 1<<18, 3), "many calls": wide(t, 2, 20000)}
+	for _, name := range []string{"version1", "version2"} {
+		files[name] = testdata(t, name+".spoor")
+	}
+	c := sample(t)
+	for i := range 20 {
+		c.Meta[fmt.Sprint("text", i)] = string(bytes.Repeat([]byte{'x'}, 1<<20))
+	}
+	if b, err := Encode(c); err == nil {
+		files["twenty megabytes of text"] = b
+	}
+	for name, b := range files {
+		if _, err := NewReader(bytes.NewReader(b), int64(len(b)), name); err != nil { // what happens once
+			t.Log(err)
+		}
+		n := allocated(func() { NewReader(bytes.NewReader(b), int64(len(b)), name) })
+		t.Logf("%s: %d bytes, %d allocated", name, len(b), n)
+		if n > 50*int64(len(b))+slack {
+			t.Errorf("%s: opening %d bytes allocates %d", name, len(b), n)
+		}
+	}
+}
+
+// What verifying looks at follows from the size of the file, not from how many ranks it
+// says made how many calls.
+func TestCheckIsBounded(t *testing.T) {
+	for _, x := range []struct{ ranks, calls int }{{1 << 18, 3}, {1 << 15, 300}, {64, 10}} {
+		b := wide(t, x.ranks, x.calls)
+		r, err := open(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks, err := CheckRanks(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d ranks, %d calls: %d bytes, %d ranks looked at", x.ranks, x.calls, len(b), ranks)
+		if most := checkEach*len(b) + checkSlack; ranks*x.calls > most || ranks < 1 || x.ranks == 64 && ranks != 64 {
+			t.Errorf("%d bytes: %d calls of %d ranks looked at", len(b), x.calls, ranks)
+		}
+	}
+}
+
+func testdata(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
