@@ -16,7 +16,7 @@ import (
 )
 
 func newImbalance() *cobra.Command {
-	var all, asJSON bool
+	var all, inside, asJSON bool
 	var top int
 	var paths []string
 	cmd := &cobra.Command{
@@ -26,7 +26,11 @@ func newImbalance() *cobra.Command {
 efficiencies of the POP project for the processes of MPI: with the useful time
 of each rank, that outside of MPI, load balance is its mean over its most,
 communication efficiency its most over the run time, and parallel efficiency
-both multiplied.
+both multiplied. Useful time is the sum of the gaps before calls; what the trace
+has of it only within bounds is told with them. Of a rank with several threads
+each is a stream of its own from its first call to its last, and the rank is
+useful for that share of its run time for which its threads together are.
+--inside leaves out the time in MPI_Init and MPI_Finalize.
 
 Below, the collective calls in which most time was lost: how much longer the
 ranks spent in them than the rank that spent least, which is mostly the one that
@@ -49,7 +53,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 			where := newPlaces(paths)
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := imbalance.Of(r, imbalance.Options{
-				All: all, Name: where.text,
+				All: all, Inside: inside, Name: where.text,
 				Progress: func(done, total int) { p.done, p.total = done-1, total; p.step() },
 			})
 			p.end()
@@ -69,6 +73,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 		}),
 	}
 	f := cmd.Flags()
+	f.BoolVar(&inside, "inside", false, "leave MPI_Init and MPI_Finalize out of run time and time in MPI")
 	f.BoolVar(&all, "all", false, "look at all calls, not at blocking collectives alone")
 	f.IntVar(&top, "top", 10, "list so many calls; 0: all")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
@@ -83,9 +88,9 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		return nil
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", units.Share(e.Parallel, 1), units.Duration(float64(e.RuntimeNs)))
-	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", units.Share(e.LoadBalance, 1))
-	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", units.Share(e.Communication, 1))
+	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", shareText(e.Parallel), units.Duration(float64(e.RuntimeNs)))
+	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", shareText(e.LoadBalance))
+	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", shareText(e.Communication))
 	if err := tw.Flush(); err != nil {
 		return err
 	}
@@ -96,6 +101,11 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
 	v.distribution("useful", &rep.Useful, "")
 	v.distribution("in MPI", &rep.MPI, "")
+	v.distribution("MPI_Init", &rep.Init, "  ")
+	v.distribution("MPI_Finalize", &rep.Finalize, "  ")
+	if rep.Threads > 1 {
+		fmt.Fprintf(w, "of up to %d threads a rank, each from its first call to its last: their share of the rank's run time\n", rep.Threads)
+	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
 	for i := range rep.Calls {
 		if top > 0 && i == top {
@@ -115,6 +125,18 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		}
 	}
 	return nil
+}
+
+// shareText is a share as well as it is known.
+func shareText(s imbalance.Share) string {
+	text := units.Share(s.Value, 1)
+	switch off := (s.High - s.Low) / 2; {
+	case !s.Known():
+		return fmt.Sprintf("not known better than %s to %s", units.Share(s.Low, 1), units.Share(s.High, 1))
+	case off >= 0.0005:
+		return fmt.Sprintf("%s ± %.1f", text, 100*off)
+	}
+	return text
 }
 
 func timingText(rep *imbalance.Report) string {
@@ -163,7 +185,11 @@ func (v *imbalanceView) distribution(name string, d *imbalance.Distribution, ind
 	if d.Ranks == 0 {
 		return
 	}
-	v.line(fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, units.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most)), bars(d.Bins))
+	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, units.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most))
+	if d.Within >= 1 && d.Within > d.Mean/200 {
+		text += ", each within " + units.Duration(d.Within)
+	}
+	v.line(text, bars(d.Bins))
 	if len(d.Groups) == 2 {
 		a, b := d.Groups[0], d.Groups[1]
 		fmt.Fprintf(v.w, "%s        two groups: %s, and %s\n", indent, groupText(a), groupText(b))

@@ -32,7 +32,7 @@ proportion to what they take before compression, and the form in which they
 are stored, docs/format.md.
 
 Time in MPI is the sum over all ranks and threads; its share is that of the
-time from each rank's first call to its last.`,
+time from each thread's first call to its last.`,
 		Example: `  spoor info app.spoor
   spoor info --top 0 app.spoor        every function
   spoor info --json app.spoor | jq .calls`,
@@ -92,8 +92,12 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	if s.Threads > 1 {
 		field("threads", "up to %d a rank", s.Threads)
 	}
-	field("time", "%s, in MPI %s (%s to %s a rank)", units.Duration(float64(s.SpanNs)), units.Share(float64(s.MPINs), float64(s.TotalNs)),
-		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)))
+	of, each := "", "rank"
+	if s.Threads > 1 {
+		of, each = " of its threads' time", "thread"
+	}
+	field("time", "%s, in MPI %s%s (%s to %s a %s)", units.Duration(float64(s.SpanNs)), units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
+		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)), each)
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if s.Lost > 0 {
 		field("lost", "%s that could not be recorded", plural(s.Lost, "call"))

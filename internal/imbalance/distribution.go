@@ -18,6 +18,9 @@ type Distribution struct {
 	Exact  bool    `json:"exact"`
 	Bins   []int   `json:"bins,omitempty"` // ranks, from least to most in equal steps
 	Groups []Group `json:"groups,omitempty"`
+	// Within is how far from the truth a rank's time may be, where that is known of
+	// each; 0 if it is exact.
+	Within float64 `json:"within_ns,omitempty"`
 }
 
 // An Extreme is a rank's time.

@@ -13,7 +13,11 @@
 // The efficiencies are those of the POP project's methodology, for the
 // processes of MPI: with useful time u of each rank (outside of MPI) and the
 // runtime T, load balance is mean(u)/max(u), communication efficiency max(u)/T,
-// and parallel efficiency their product, mean(u)/T.
+// and parallel efficiency their product, mean(u)/T. Useful time is the sum of the
+// gaps before calls, never what is left of other numbers. Of a rank with several
+// threads each is a stream of its own, from its first call to its last; the rank
+// is useful for that share of its run time for which its threads together are.
+// What is known between bounds says so.
 //
 // The package does not say why a rank is slow.
 package imbalance
@@ -37,15 +41,20 @@ type Report struct {
 	Efficiency Efficiency   `json:"efficiency"`
 	Useful     Distribution `json:"useful_time"` // outside MPI, over the ranks
 	MPI        Distribution `json:"mpi_time"`
-	Calls      []Call       `json:"calls"` // by time lost
+	Init       Distribution `json:"init"` // of the MPI time, unless it is left out
+	Finalize   Distribution `json:"finalize"`
+	Threads    int          `json:"threads"` // of the rank with most
+	Calls      []Call       `json:"calls"`   // by time lost
+
+	spent *collector
 }
 
-// Efficiency is the upper part of the POP metrics, from 0 to 1.
+// Efficiency is the upper part of the POP metrics.
 type Efficiency struct {
-	Parallel      float64 `json:"parallel"`
-	LoadBalance   float64 `json:"load_balance"`
-	Communication float64 `json:"communication"`
-	RuntimeNs     int64   `json:"runtime_ns"`
+	Parallel      Share `json:"parallel"`
+	LoadBalance   Share `json:"load_balance"`
+	Communication Share `json:"communication"`
+	RuntimeNs     int64 `json:"runtime_ns"`
 }
 
 // A Call is all calls of a function from one place, over the ranks that made
@@ -74,6 +83,7 @@ func (c *Call) Lost() float64 {
 // Options say what to look at.
 type Options struct {
 	All      bool                    // all functions, not collectives alone
+	Inside   bool                    // efficiencies of the time between MPI_Init and MPI_Finalize
 	Name     func(trace.Site) string // of call sites; nil: module and offset
 	Progress func(done, ranks int)   // may be nil
 }
@@ -92,23 +102,20 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	}
 	rep := &Report{Calls: []Call{}}
 	hosts := func(rank int) string { return procs.At(rank).Host }
-	var useful, mpi []sample
+	u := &collector{of: make(map[int]*rankSpent)}
 	for rank, p := range procs.All() {
 		if p.End == "" {
 			rep.Missing++
 			continue
 		}
 		rep.Ranks++
-		useful = append(useful, sample{max(0, float64(p.SpanNs-p.MPINs)), rank})
-		mpi = append(mpi, sample{float64(p.MPINs), rank})
-		rep.Efficiency.RuntimeNs = max(rep.Efficiency.RuntimeNs, p.SpanNs)
+		u.list = append(u.list, &rankSpent{
+			rank: rank, useful: known(max(0, float64(p.SpanNs-p.MPINs))), mpi: known(float64(p.MPINs)),
+			runtime: float64(p.SpanNs), off: roundedBy(p.SpanNs), threads: p.Threads,
+		})
+		u.of[rank] = u.list[len(u.list)-1]
 	}
-	rep.Useful, rep.MPI = exact(useful, hosts), exact(mpi, hosts)
-	if e := &rep.Efficiency; e.RuntimeNs > 0 && rep.Useful.Most.Ns > 0 {
-		e.LoadBalance = rep.Useful.Mean / float64(rep.Useful.Most.Ns)
-		e.Communication = min(1, float64(rep.Useful.Most.Ns)/float64(e.RuntimeNs))
-		e.Parallel = e.LoadBalance * e.Communication
-	}
+	rep.spent = u
 	kind, err := r.TimeKind()
 	if err != nil {
 		return nil, err
@@ -125,6 +132,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	rep.whole(o, hosts)
 	slices.SortStableFunc(rep.Calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(b.Lost(), a.Lost()), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
 	})
@@ -203,11 +211,16 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 			}
 			wanted[terminal] = o.wanted(c.Func)
 		}
+		whole, err := r.spent.own(k)
+		if err != nil {
+			return err
+		}
 		for stream := range k.Streams() {
 			for c, err := range k.Timings(stream) {
 				if err != nil {
 					return fmt.Errorf("rank %d: times: %w", rank, err)
 				}
+				whole.add(c.Terminal, &c.Timing)
 				x := &totals[c.Terminal]
 				if !wanted[c.Terminal] {
 					continue
@@ -261,6 +274,9 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		}
 		times, err := t.Times(class)
 		if err != nil {
+			return err
+		}
+		if err := r.spent.class(t, k, times, members); err != nil {
 			return err
 		}
 		histograms, err := t.Histograms(class)

@@ -34,10 +34,11 @@ type Summary struct {
 	Clocks   *Clocks        `json:"clocks,omitempty"` // nil: one clock, or not compared
 	Threads  int            `json:"threads"`          // of the rank with most
 	Lost     uint64         `json:"lost_calls"`
-	SpanNs   int64          `json:"span_ns"`  // of the rank that took longest
-	TotalNs  int64          `json:"total_ns"` // of all ranks
-	MPINs    int64          `json:"mpi_ns"`   // inside MPI, all ranks
-	LeastMPI int64          `json:"least_mpi_ns"`
+	SpanNs   int64          `json:"span_ns"`      // of the rank that took longest
+	TotalNs  int64          `json:"total_ns"`     // of all ranks
+	MPINs    int64          `json:"mpi_ns"`       // inside MPI, all ranks
+	ThreadNs int64          `json:"thread_ns"`    // of all threads, each from its first call to its last: MPINs and the gaps between calls
+	LeastMPI int64          `json:"least_mpi_ns"` // of a rank; of several threads, the mean
 	MostMPI  int64          `json:"most_mpi_ns"`
 
 	Calls      int64      `json:"calls"`
@@ -208,10 +209,10 @@ func (s *Summary) processes(r *trace.Reader) error {
 		s.Lost += p.Lost
 		s.SpanNs = max(s.SpanNs, p.SpanNs)
 		s.TotalNs += p.SpanNs
-		s.MPINs += p.MPINs
-		s.MostMPI = max(s.MostMPI, p.MPINs)
-		if first || p.MPINs < s.LeastMPI {
-			s.LeastMPI, first = p.MPINs, false
+		mpi := p.MPINs / int64(max(1, p.Threads))
+		s.MostMPI = max(s.MostMPI, mpi)
+		if first || mpi < s.LeastMPI {
+			s.LeastMPI, first = mpi, false
 		}
 	}
 	return nil
@@ -266,6 +267,8 @@ func (s *Summary) classes(r *trace.Reader) error {
 				return err
 			}
 			s.Calls += int64(count)
+			s.MPINs += int64(stats[t].Duration.Sum)
+			s.ThreadNs += int64(stats[t].Duration.Sum + stats[t].Gap.Sum)
 			calls[c.Name()] += int64(count)
 			stat := times[c.Name()]
 			stat.Merge(stats[t].Duration)

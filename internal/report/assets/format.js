@@ -31,3 +31,9 @@ export const ranks = (first, bin, all) => {
 };
 
 export const ratio = (x) => `${x.toFixed(2)} ×`;
+
+// share is one that is known between two bounds.
+export const share = (s) => {
+  const off = (s.high - s.low) / 2;
+  return off <= 0.02 || off <= Math.min(s.value, 1 - s.value) / 4 ? percent(s.value) : `${percent(s.low)} to ${percent(s.high)}`;
+};

@@ -1,6 +1,6 @@
 import { data } from "./data.js";
 import { el, none, section } from "./dom.js";
-import { count, percent, plural, ratio, time } from "./format.js";
+import { count, plural, ratio, share, time } from "./format.js";
 import { table } from "./table.js";
 
 const who = (x) => `rank ${x.rank}${x.host ? ` on ${x.host}` : ""}`;
@@ -81,7 +81,7 @@ export const imbalance = () => {
   return section("imbalance", "Imbalance", [lead, " ", known],
     el("div", { className: "cards", style: "grid-template-columns:repeat(auto-fit,minmax(320px,1fr))" },
       distribution("Useful time, outside of MPI", r.useful_time), distribution("Time in MPI", r.mpi_time)),
-    el("p", { className: "dim", textContent: `Parallel efficiency ${percent(r.efficiency.parallel)} = load balance ${percent(r.efficiency.load_balance)} × communication ${percent(r.efficiency.communication)}.` }),
+    el("p", { className: "dim", textContent: `Parallel efficiency ${share(r.efficiency.parallel)} = load balance ${share(r.efficiency.load_balance)} × communication ${share(r.efficiency.communication)}.` }),
     el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "collective calls only")),
     place);
 };

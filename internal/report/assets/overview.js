@@ -1,6 +1,6 @@
 import { data } from "./data.js";
 import { el, section } from "./dom.js";
-import { bytes, count, percent, plural, time } from "./format.js";
+import { bytes, count, percent, plural, share, time } from "./format.js";
 import { table } from "./table.js";
 
 const card = (name, value, note, share) =>
@@ -24,15 +24,15 @@ export const overview = () => {
       el("p", { className: "notice", textContent: k === "missing" ? `Of ${plural(n, "rank")} there is no track.` : `${plural(n, "rank")} did not reach MPI_Finalize.` })),
     el("dl", { className: "cards" },
       card("Run time", time(s.span_ns), "of the rank that took longest"),
-      card("In MPI", percent(s.total_ns ? s.mpi_ns / s.total_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} a rank`, s.total_ns ? s.mpi_ns / s.total_ns : 0),
+      card("In MPI", percent(s.thread_ns ? s.mpi_ns / s.thread_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} a ${s.threads > 1 ? "thread" : "rank"}`, s.thread_ns ? s.mpi_ns / s.thread_ns : 0),
       card("MPI calls", count(s.calls), `from ${plural(s.call_sites, "place")} in the code`),
       card("Trace", bytes(s.bytes), s.calls ? `${(s.bytes / s.calls).toPrecision(2)} bytes a call` : "no calls")),
     e.runtime_ns > 0 && [
       el("h3", { textContent: "Efficiency of the parallel run" }),
       el("dl", { className: "cards" },
-        card("Parallel efficiency", percent(e.parallel), "mean useful time over run time", e.parallel),
-        card("Load balance", percent(e.load_balance), "mean useful time over the most", e.load_balance),
-        card("Communication", percent(e.communication), "most useful time over run time", e.communication))],
+        card("Parallel efficiency", share(e.parallel), "mean useful time over run time", e.parallel.value),
+        card("Load balance", share(e.load_balance), "mean useful time over the most", e.load_balance.value),
+        card("Communication", share(e.communication), "most useful time over run time", e.communication.value))],
     el("h3", { textContent: "Functions" }),
     functions());
   return section1;

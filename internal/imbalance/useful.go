@@ -1,0 +1,344 @@
+package imbalance
+
+import (
+	"math"
+	"math/bits"
+
+	"spoor/trace"
+)
+
+// A span is what is known of a time: between two bounds, and what it is taken for.
+type span struct{ low, mid, high float64 }
+
+func (s span) within(low, high float64) span {
+	// What contradicts the other tells nothing.
+	if high < s.low || low > s.high {
+		return s
+	}
+	return span{max(s.low, low), 0, min(s.high, high)}
+}
+
+// spent is the time of a rank inside and outside of MPI, of all of its threads.
+type spent struct{ useful, mpi span }
+
+func known(v float64) span { return span{v, v, v} }
+
+// classSpent returns what the ranks of a class spent, in order. Sums over the class are
+// known; of a rank, what the extremes of each call site say, and the rounded numbers of the
+// table of processes.
+func classSpent(times []trace.Times, members []int, procs *trace.Processes) []spent {
+	list := make([]spent, len(members))
+	at := make(map[int32]int, len(members))
+	for i, rank := range members {
+		at[int32(rank)] = i
+	}
+	useful := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Gap, t.GapTotals })
+	mpi := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Duration, t.DurationTotals })
+	var sumUseful, sumMPI float64
+	for i := range times {
+		sumUseful += float64(times[i].Gap.Sum)
+		sumMPI += float64(times[i].Duration.Sum)
+	}
+	for i, rank := range members {
+		p := procs.At(rank)
+		if len(members) == 1 {
+			break
+		}
+		e := roundedBy(p.MPINs)
+		mpi[i] = mpi[i].within(float64(p.MPINs)-e, float64(p.MPINs)+e)
+		if p.Threads <= 1 {
+			// The rest of the run, but for what the recorder's own clocks add.
+			d, e := float64(p.SpanNs-p.MPINs), roundedBy(p.SpanNs)+e
+			useful[i] = useful[i].within(d-e, d+e)
+		}
+	}
+	settle(useful, sumUseful)
+	settle(mpi, sumMPI)
+	for i := range list {
+		list[i] = spent{useful[i], mpi[i]}
+	}
+	return list
+}
+
+// roundedBy is how far a number of the table of processes may be from the true one: it has
+// ten significant bits, five on very many ranks. Its own zeros say how many.
+func roundedBy(v int64) float64 {
+	if v == 0 {
+		return 1
+	}
+	return float64(uint64(1)<<min(bits.TrailingZeros64(uint64(v)), 62)) / 2
+}
+
+// classSpans bounds the ranks' parts in a sum over the call sites of a class.
+func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Times) (trace.Stat, trace.Spread)) []span {
+	list := make([]span, n)
+	for t := range times {
+		stat, totals := of(&times[t])
+		if n == 1 {
+			list[0].low += float64(stat.Sum)
+			list[0].high += float64(stat.Sum)
+			continue
+		}
+		if totals.Ranks != n {
+			continue
+		}
+		mean := totals.Mean()
+		// Distances from the mean have six significant bits.
+		least, most := float64(totals.Min), float64(totals.Max)
+		offLeast, offMost := (mean-least)/64+1, (most-mean)/64+1
+		for i := range list {
+			list[i].low += max(0, least-offLeast)
+			list[i].high += most + offMost
+		}
+		if i, ok := at[totals.MaxRank]; ok {
+			list[i].low += most - offMost - max(0, least-offLeast)
+		}
+		if i, ok := at[totals.MinRank]; ok && totals.MinRank != totals.MaxRank {
+			list[i].high -= most + offMost - least - offLeast
+		}
+	}
+	return list
+}
+
+// settle takes each for a value between its bounds, so that the sum is right.
+func settle(list []span, sum float64) {
+	var mids, width float64
+	for i := range list {
+		s := &list[i]
+		s.high = max(s.low, min(s.high, sum))
+		s.mid = (s.low + s.high) / 2
+		mids += s.mid
+		width += s.high - s.low
+	}
+	if width == 0 {
+		return
+	}
+	d := max(-0.5, min(0.5, (sum-mids)/width))
+	for i := range list {
+		list[i].mid += d * (list[i].high - list[i].low)
+	}
+}
+
+// A Share is from 0 to 1, with bounds between which it is known to be.
+type Share struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Known reports whether the share is known well enough to be told as a number: to a
+// quarter of itself or of what is left, or to 2 %.
+func (s Share) Known() bool {
+	off := (s.High - s.Low) / 2
+	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
+}
+
+// efficiency works the metrics out. hi and low of the most useful time are those of the
+// rank that may have it.
+func (r *Report) efficiency(ranks []rankSpent) {
+	e := &r.Efficiency
+	if len(ranks) == 0 || e.RuntimeNs <= 0 {
+		return
+	}
+	var sum, runtime, off float64
+	var most span
+	for _, x := range ranks {
+		sum += x.useful.mid
+		most.low, most.mid, most.high = max(most.low, x.useful.low), max(most.mid, x.useful.mid), max(most.high, x.useful.high)
+		if x.runtime > runtime {
+			runtime, off = x.runtime, x.off
+		}
+	}
+	e.RuntimeNs = int64(runtime)
+	mean := sum / float64(len(ranks))
+	share := func(value, low, high float64) Share {
+		return Share{clamp(value), clamp(low), clamp(high)}
+	}
+	if runtime <= 0 || most.mid <= 0 {
+		return
+	}
+	most.high = min(most.high, max(most.mid, sum))
+	e.Parallel = share(mean/runtime, mean/(runtime+off), mean/max(1, runtime-off))
+	e.LoadBalance = share(mean/most.mid, mean/most.high, mean/max(most.low, mean))
+	e.Communication = share(most.mid/runtime, max(most.low, mean)/(runtime+off), most.high/max(1, runtime-off))
+}
+
+func clamp(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return max(0, min(1, x))
+}
+
+// A rankSpent is what is known of a rank.
+type rankSpent struct {
+	rank, threads  int
+	useful, mpi    span
+	runtime, off   float64
+	init, finalize float64 // of the time in MPI
+}
+
+// A collector finds out what ranks spent.
+type collector struct {
+	list           []*rankSpent
+	of             map[int]*rankSpent
+	init, finalize []part
+}
+
+// ends tells which of a rank's distinct calls begin and end MPI.
+func ends(k *trace.Rank) (init, finalize []bool, err error) {
+	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
+	for t := range init {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch c.Name() {
+		case "MPI_Init", "MPI_Init_thread":
+			init[t] = true
+		case "MPI_Finalize":
+			finalize[t] = true
+		}
+	}
+	return init, finalize, nil
+}
+
+// class takes in what the summaries of a class say.
+func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, members []int) error {
+	procs, err := r.Processes()
+	if err != nil {
+		return err
+	}
+	init, finalize, err := ends(k)
+	if err != nil {
+		return err
+	}
+	list := classSpent(times, members, procs)
+	n := float64(len(members))
+	for t := range times {
+		for _, x := range []struct {
+			is    bool
+			parts *[]part
+		}{{init[t], &u.init}, {finalize[t], &u.finalize}} {
+			if x.is && times[t].Duration.Count > 0 {
+				*x.parts = append(*x.parts, spread(times[t].Duration, times[t].DurationTotals, members)...)
+			}
+		}
+	}
+	for i, rank := range members {
+		x := u.of[rank]
+		if x == nil {
+			continue
+		}
+		x.useful, x.mpi = list[i].useful, list[i].mpi
+		for t := range times {
+			mean := float64(times[t].Duration.Sum) / n
+			switch {
+			case init[t]:
+				x.init += mean
+			case finalize[t]:
+				x.finalize += mean
+			}
+		}
+	}
+	return nil
+}
+
+// An ownTimes adds up the times of a rank's single calls.
+type ownTimes struct {
+	x              *rankSpent
+	init, finalize []bool
+}
+
+// own prepares adding up a rank's own times.
+func (u *collector) own(k *trace.Rank) (*ownTimes, error) {
+	o := &ownTimes{x: u.of[k.Number()]}
+	if o.x == nil {
+		o.x = &rankSpent{}
+	}
+	o.x.useful, o.x.mpi = span{}, span{}
+	var err error
+	o.init, o.finalize, err = ends(k)
+	return o, err
+}
+
+func (o *ownTimes) add(terminal int, t *trace.Timing) {
+	o.x.useful.add(t.Gap)
+	o.x.mpi.add(t.Duration)
+	switch {
+	case o.init[terminal]:
+		o.x.init += float64(t.Duration.Ns)
+	case o.finalize[terminal]:
+		o.x.finalize += float64(t.Duration.Ns)
+	}
+}
+
+func (s *span) add(x trace.Sample) {
+	s.low += float64(x.Ns) - math.Min(float64(x.Bound), float64(x.Ns))
+	s.mid += float64(x.Ns)
+	s.high += float64(x.Ns) + float64(x.Bound)
+}
+
+// whole tells how the ranks spent their time.
+func (r *Report) whole(o Options, hosts func(int) string) {
+	list := make([]rankSpent, len(r.spent.list))
+	own := len(r.spent.init) == 0
+	for i, x := range r.spent.list {
+		r.Threads = max(r.Threads, x.threads)
+		if own {
+			r.spent.init = append(r.spent.init, single(x.init, x.rank))
+			r.spent.finalize = append(r.spent.finalize, single(x.finalize, x.rank))
+		}
+		list[i] = *x
+		y := &list[i]
+		if y.threads > 1 {
+			y.perThread()
+		}
+		if o.Inside {
+			ends := y.init + y.finalize
+			y.runtime -= ends
+			y.mpi = span{max(0, y.mpi.low-ends), max(0, y.mpi.mid-ends), max(0, y.mpi.high-ends)}
+		}
+	}
+	if !o.Inside {
+		r.Init, r.Finalize = combine(r.spent.init, hosts), combine(r.spent.finalize, hosts)
+	}
+	for i := range list {
+		r.Efficiency.RuntimeNs = max(r.Efficiency.RuntimeNs, int64(list[i].runtime))
+	}
+	r.efficiency(list)
+	r.Useful = overRanks(list, func(x *rankSpent) span { return x.useful }, hosts)
+	r.MPI = overRanks(list, func(x *rankSpent) span { return x.mpi }, hosts)
+}
+
+// perThread has a rank's threads count as one that spends its time as they do together:
+// each is a stream of its own from its first call to its last.
+func (x *rankSpent) perThread() {
+	all := x.useful.mid + x.mpi.mid
+	if all <= 0 {
+		return
+	}
+	f := x.runtime / all
+	x.useful = span{x.useful.low * f, x.useful.mid * f, x.useful.high * f}
+	x.mpi = span{x.mpi.low * f, x.mpi.mid * f, x.mpi.high * f}
+}
+
+// overRanks is the distribution of times that are known within bounds.
+func overRanks(ranks []rankSpent, of func(*rankSpent) span, hosts func(int) string) Distribution {
+	list := make([]sample, len(ranks))
+	within := 0.0
+	for i := range ranks {
+		s := of(&ranks[i])
+		list[i] = sample{s.mid, ranks[i].rank}
+		within = max(within, s.high-s.mid, s.mid-s.low)
+	}
+	d := exact(list, hosts)
+	d.Within = within
+	if within >= 1 {
+		d.Exact = false
+		if within > d.Most.Ns-d.Least.Ns {
+			d.Bins, d.Groups = nil, nil
+		}
+	}
+	return d
+}
