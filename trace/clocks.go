@@ -136,21 +136,48 @@ func (k *Rank) line() (l line, err error) {
 	if l.clock, err = k.Clock(); err != nil {
 		return l, err
 	}
-	p, err := k.r.procs()
-	if err != nil {
-		return l, err
-	}
-	l.origin, err = k.r.origin(p)
+	l.origin, err = k.r.origin()
 	return l, err
 }
 
-// origin is where the time line begins: ns since 1970 on rank 0's clock.
-func (r *Reader) origin(p *Processes) (int64, error) {
+// findOrigin finds where the time line begins, the first call of the first rank that left a
+// track: ns since 1970 on rank 0's clock.
+func (r *Reader) findOrigin() (int64, error) {
 	for rank, c := range r.placed().class {
-		if c >= 0 {
-			l, err := r.clockOf(rank)
-			return l.Common(p.At(rank).StartNs), err
+		if c < 0 {
+			continue
 		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return 0, err
+		}
+		clock, err := k.Clock()
+		if err != nil {
+			return 0, err
+		}
+		ns, err := k.began()
+		return clock.Common(ns), err
 	}
 	return 0, nil
+}
+
+// began is when the rank's first call began, on its own clock: as its times have it if each
+// call has its own, else as the table of processes does, which is rounded.
+func (k *Rank) began() (int64, error) {
+	s, err := k.openSeries()
+	if err != nil {
+		return 0, err
+	}
+	if s != nil && s.Blocks(0) > 0 {
+		entries, err := k.block(s, 0, 0)
+		if err != nil {
+			return 0, err
+		}
+		if len(entries) > 0 {
+			at, _ := entries[0].Advance(s.Begin(0, 0))
+			return s.StartNs + s.Ns(at), nil
+		}
+	}
+	p, err := k.Process()
+	return p.StartNs, err
 }

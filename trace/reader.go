@@ -39,6 +39,7 @@ type Reader struct {
 	comms  func() (*Comms, error)
 	values func() (*values, error)
 	clocks func() (*clockTable, error)
+	origin func() (int64, error)
 	lives  func() (*livesTable, error)
 	lanes  func() ([][]byte, error)
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
@@ -122,6 +123,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.comms = sync.OnceValues(r.trackComms)
 	r.values = sync.OnceValues(r.readValues)
 	r.clocks = sync.OnceValues(r.readClocks)
+	r.origin = sync.OnceValues(r.findOrigin)
 	r.lives = sync.OnceValues(r.readLives)
 	r.lanes = sync.OnceValues(r.readLanes)
 	return r, nil

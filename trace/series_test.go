@@ -82,7 +82,7 @@ func TestTimedSeries(t *testing.T) {
 				var begin int64
 				begin, at = e.Advance(at)
 				half := func(ticks uint64) Sample { return Sample{Ns: (ticks + 1) / 2, Kind: ExactSample} }
-				if c.Timing != (Timing{half(e.Duration), half(e.Gap)}) || c.Start != int64(rank)-50+(begin+1)/2 {
+				if c.Timing != (Timing{half(e.Duration), half(e.Gap)}) || c.Start != int64(rank)-5+(begin+1)/2 { // rank 0 begins at 0
 					t.Fatalf("rank %d, call %d: %+v at %d, want %+v", rank, c.Index, c.Timing, c.Start, e)
 				}
 				for sought, err := range k.TimedFrom(stream, c.Index) {
@@ -92,6 +92,31 @@ func TestTimedSeries(t *testing.T) {
 					break
 				}
 			}
+		}
+	}
+	// No call of any ends after the run does, and the first begins with it.
+	end, err := r.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rank := range []int{0, 2} {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, err := k.Start(); err != nil || start != int64(rank) {
+			t.Errorf("rank %d starts at %d, %v", rank, start, err)
+		}
+		own, err := k.End()
+		for stream := range k.Streams() {
+			for c, err := range k.Timed(stream) {
+				if err != nil || c.End() > own || own > end {
+					t.Fatalf("rank %d, call %d ends at %d, the rank at %d, the run at %d; %v", rank, c.Index, c.End(), own, end, err)
+				}
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	// Rank 1 has none of its own: it has means.

@@ -151,8 +151,57 @@ func (k *Rank) Start() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	ns, err := k.began()
+	return l.common(ns), err
+}
+
+// End is when the rank's run ended, on the same time line: no call of it ends later.
+func (k *Rank) End() (int64, error) {
+	end, err := k.Start()
+	if err != nil {
+		return 0, err
+	}
 	p, err := k.Process()
-	return l.common(p.StartNs), err
+	if err != nil {
+		return 0, err
+	}
+	end += p.SpanNs
+	for stream := range k.Streams() {
+		n := k.Len(stream)
+		if n == 0 {
+			continue
+		}
+		line, err := k.timeline(stream, n-1)
+		if err != nil {
+			return 0, err
+		}
+		_, _, last, err := line.next(terminalAt(k.streams[stream], n-1))
+		if err != nil {
+			return 0, err
+		}
+		end = max(end, last)
+	}
+	return end, nil
+}
+
+// End is when the last rank's run ended, on the run's time line.
+func (r *Reader) End() (int64, error) {
+	last := int64(0)
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return 0, err
+		}
+		end, err := k.End()
+		if err != nil {
+			return 0, err
+		}
+		last = max(last, end)
+	}
+	return last, nil
 }
 
 // timeline returns the times of a stream from a position on.
@@ -240,9 +289,11 @@ func (k *Rank) readMeans(stream int) (*meanTimes, error) {
 		return nil, err
 	}
 	m := &meanTimes{timings: make([]Timing, len(stats)), scale: 1}
-	if m.start, err = k.Start(); err != nil {
+	l, err := k.line()
+	if err != nil {
 		return nil, err
 	}
+	m.start = l.common(p.StartNs) // there is no series
 	for i := range stats {
 		m.timings[i] = Timing{meanSample(stats[i].Duration), meanSample(stats[i].Gap)}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -19,6 +20,27 @@ func parseMoment(text string) (ns int64, err error) {
 		return 0, fmt.Errorf("%q is not a time such as 12.5s or 300ms", text)
 	}
 	return d.Nanoseconds(), nil
+}
+
+// notPast refuses a time at which no rank ran any more.
+func notPast(r *trace.Reader, ns int64) error {
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if end, err := k.End(); err != nil || ns <= end {
+			return err
+		}
+	}
+	end, err := r.End()
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("--at: the run ended at %s", units.Duration(float64(end)))
 }
 
 // moments prints what each thread of a rank did at a time.

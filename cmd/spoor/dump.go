@@ -84,7 +84,7 @@ from rank 0's first call.`,
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to calls like it in its class of ranks: mean [least, greatest]")
-	f.BoolVar(&o.times, "times", false, "add mean duration of, and mean gap before, calls like it in its class of ranks")
+	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
 	return cmd
@@ -110,6 +110,11 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	ranks, err := d.chosen(cmd)
 	if err != nil {
 		return &usageError{cmd, err}
+	}
+	if o.at != "" {
+		if err := notPast(r, d.at); err != nil {
+			return &usageError{cmd, err}
+		}
 	}
 	var missing []int
 	seen := make(map[int]bool)
@@ -219,7 +224,7 @@ func (d *dumper) rank(k *trace.Rank) error {
 					return err
 				}
 			}
-			if err := d.print(c, times); err != nil {
+			if err := d.print(&c, times); err != nil {
 				return err
 			}
 		}
@@ -227,20 +232,39 @@ func (d *dumper) rank(k *trace.Rank) error {
 	return nil
 }
 
-// calls yields the wanted calls of a thread.
-func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[*trace.Call, error] {
+// calls yields the wanted calls of a thread, with their times if these are wanted.
+func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace.TimedCall, error] {
 	root := k.Structure(stream)
 	f := newFinder(wanted, d.first, d.end)
-	return func(yield func(*trace.Call, error) bool) {
+	return func(yield func(trace.TimedCall, error) bool) {
 		if f.sparse(root) {
-			f.find(root, 0, func(at uint64) bool { return yield(k.Call(stream, at)) })
+			f.find(root, 0, func(at uint64) bool {
+				for c, err := range d.from(k, stream, at) {
+					return yield(c, err)
+				}
+				return true
+			})
 			return
 		}
-		for c, err := range k.CallsFrom(stream, min(d.first, k.Len(stream))) {
+		for c, err := range d.from(k, stream, min(d.first, k.Len(stream))) {
 			if err == nil && c.Index >= d.end {
 				return
 			}
 			if (err != nil || wanted[c.Terminal]) && !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// from yields all calls of a thread from a position on.
+func (d *dumper) from(k *trace.Rank, stream int, index uint64) iter.Seq2[trace.TimedCall, error] {
+	if d.o.times {
+		return k.TimedFrom(stream, index)
+	}
+	return func(yield func(trace.TimedCall, error) bool) {
+		for c, err := range k.CallsFrom(stream, index) {
+			if !yield(trace.TimedCall{Call: c}, err) {
 				return
 			}
 		}
@@ -287,7 +311,7 @@ func (d *dumper) matchesComm(c *trace.Call) bool {
 	return false
 }
 
-func (d *dumper) print(c *trace.Call, times []trace.Times) error {
+func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	b := d.line[:0]
 	if d.o.json {
 		b = c.AppendJSON(b)
@@ -303,16 +327,26 @@ func (d *dumper) print(c *trace.Call, times []trace.Times) error {
 		}
 		if times != nil {
 			t := &times[c.Terminal]
-			b = fmt.Appendf(b[:len(b)-1], `,"mean_ns":%.0f,"mean_gap_ns":%.0f}`, t.Duration.Mean(), t.Gap.Mean())
+			b = fmt.Appendf(b[:len(b)-1], `,"start_ns":%d,"duration_ns":%d,"gap_ns":%d,"times":%q,"mean_ns":%.0f,"mean_gap_ns":%.0f}`,
+				c.Start, c.Timing.Duration.Ns, c.Timing.Gap.Ns, c.Timing.Duration.Kind, t.Duration.Mean(), t.Gap.Mean())
 		}
 	} else {
-		b = d.appendWhich(b, c)
-		b = appendValues(d.appendExtras(c.AppendText(b), c, times), d.values)
+		b = d.appendWhich(b, c.Call)
+		if c.Timing.Duration.Kind.Own() {
+			b = fmt.Appendf(d.appendExtras(c.AppendText(b), c.Call, nil), " | %s after %s, at %s", units.Duration(float64(c.Timing.Duration.Ns)),
+				units.Duration(float64(c.Timing.Gap.Ns)), moment(c.Start))
+		} else {
+			b = d.appendExtras(c.AppendText(b), c.Call, times)
+		}
+		b = appendValues(b, d.values)
 	}
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err
 }
+
+// moment is a time of the run to the nanosecond.
+func moment(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 9, 64) + " s" }
 
 // appendWhich says which call of the trace it is.
 func (d *dumper) appendWhich(b []byte, c *trace.Call) []byte {
@@ -332,7 +366,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	}
 	if times != nil {
 		t := &times[c.Terminal]
-		b = fmt.Appendf(b, " ~ %s after %s", units.Duration(t.Duration.Mean()), units.Duration(t.Gap.Mean()))
+		b = fmt.Appendf(b, " ~ mean %s after mean %s", units.Duration(t.Duration.Mean()), units.Duration(t.Gap.Mean()))
 	}
 	return b
 }

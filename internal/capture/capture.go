@@ -85,6 +85,7 @@ type Capture struct {
 	finalized bool   // MPI_Finalize was entered
 	first     uint64 // ticks of the first call; 0: none yet
 	latest    uint64
+	until     int64  // when a dead process ended, ns since 1970; 0: not known
 	aside     uint64 // ticks of the first thread that were neither calls nor gaps: the recorder's and a plugin's
 
 	checkpoints checkpoints

@@ -64,6 +64,9 @@ func Resume(dir string) (*Remainder, error) {
 	if _, err := os.Stat(filepath.Join(dir, "finished")); err == nil || c.finalized {
 		end = track.Finished
 	}
+	if end == track.Crashed {
+		c.until = until(dir, ctx)
+	}
 	if rest.Track, err = c.Track(end); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}

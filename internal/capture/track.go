@@ -12,7 +12,7 @@ import (
 
 // Track ends the capture and returns what it found. Calls still under way are
 // kept with the return code NeverReturned, except MPI_Finalize in a process
-// that lives: it is the one that asks.
+// that lives: it is the one that asks. They have lasted until the process ended, if that is known.
 func (c *Capture) Track(end string) (*track.Track, error) {
 	t, err := c.leanTrack(end, false)
 	if err != nil {
@@ -51,13 +51,14 @@ func (c *Capture) LeanTrack(end string) (*track.Track, error) {
 }
 
 func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
+	until := c.openUntil()
 	for _, s := range c.streams {
 		for s.depth > 0 {
 			f := &s.frames[s.depth-1]
 			if f.prog.call.ID == c.finalize && end == track.Finished {
 				f.key[rcAt] = 0
 			}
-			c.finish(s, f, max(f.begin, c.latest))
+			c.finish(s, f, max(f.begin, until))
 		}
 	}
 	c.settleTimes()

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	"spoor/internal/capture"
 )
 
 // Move moves process directories below dir, which it makes, together with a
@@ -33,7 +36,9 @@ func Move(dirs []string, dir, note string) (err error) {
 	if err := os.WriteFile(filepath.Join(dir, "README"), []byte(note), 0o644); err != nil {
 		return err
 	}
+	now := time.Now()
 	for _, from := range dirs {
+		capture.MarkEnded(from, now) // without that it is only not known how long a last call took
 		to := filepath.Join(dir, filepath.Base(from))
 		if AliveIn(from) {
 			if err := os.Symlink(from, to); err != nil {

@@ -7,9 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"spoor/internal/capture"
+	"spoor/internal/imbalance"
 	"spoor/internal/recover"
 	"spoor/internal/recover/recovertest"
+	"spoor/internal/summary"
 	"spoor/trace"
 )
 
@@ -239,5 +243,42 @@ func TestRanges(t *testing.T) {
 		if got := recover.Ranges(list); got != want {
 			t.Errorf("%v: %q, want %q", list, got, want)
 		}
+	}
+}
+
+// A call that never returned has lasted until the process was seen to have ended, and
+// the process with it.
+func TestOpenCallsLast(t *testing.T) {
+	parent := t.TempDir()
+	const start = int64(1_700_000_000_000_000_000)
+	for rank := range 2 {
+		dir := write(t, parent, recovertest.Process{Rank: rank, Ranks: 2, Loops: 3, End: recovertest.Inside, StartNs: start})
+		if err := capture.MarkEnded(dir, time.Unix(0, start+7_000_000_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, list := endings(t, recover.Worlds(read(t, parent))[0])
+	for rank, e := range list {
+		if !e.Threads[0].Inside || e.SpanNs < 6_980_000_000 || e.SpanNs > 7_010_000_000 {
+			t.Errorf("rank %d: %+v", rank, e)
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ns, inside := range map[int64]bool{5_000_000_000: true, 100_000_000_000: false} {
+			m, err := k.At(0, ns)
+			if err != nil || m.Inside != inside || m.Call.Call == nil || m.Call.Return != trace.NeverReturned {
+				t.Errorf("rank %d at %d: %+v, %v", rank, ns, m, err)
+			}
+		}
+	}
+	rep, err := imbalance.Of(r, imbalance.Options{})
+	if err != nil || rep.MPI.Mean < 6_900_000_000 {
+		t.Errorf("in MPI %+v, %v", rep.MPI, err)
+	}
+	s, err := summary.Of(r)
+	if err != nil || s.Functions[0].Name != "MPI_Recv" || s.Functions[0].Ns < 13_900_000_000 {
+		t.Errorf("%+v, %v", s.Functions[0], err)
 	}
 }

@@ -177,7 +177,11 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 		if first || start < t.StartNs {
 			t.StartNs = start
 		}
-		if end := start + procs.At(rank).SpanNs; first || end > t.EndNs {
+		end, err := k.End()
+		if err != nil {
+			return nil, err
+		}
+		if first || end > t.EndNs {
 			t.EndNs = end
 		}
 		first = false

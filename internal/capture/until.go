@@ -1,0 +1,64 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// endedFile says when a process was seen to have ended, in ns since 1970: the files of a
+// process that was killed don't.
+const endedFile = "ended"
+
+// MarkEnded notes in a process directory that its process has ended by now, unless that is
+// known.
+func MarkEnded(dir string, now time.Time) error {
+	f, err := os.OpenFile(filepath.Join(dir, endedFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, now.UnixNano())
+	return errors.Join(err, f.Close())
+}
+
+// until returns up to when calls that never returned have lasted, in ns since 1970: until
+// the process was seen to have ended; if it lives, until now; else until its ring was
+// last written, as far as the file system knows. 0 if nothing is known, as of a copy.
+func until(dir string, ctx *Context) int64 {
+	if b, err := os.ReadFile(filepath.Join(dir, endedFile)); err == nil {
+		if ns, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && ns > ctx.StartNs {
+			return ns
+		}
+	}
+	const near = 10 * time.Second // the context is written when the recorder starts
+	st, err := os.Stat(filepath.Join(dir, "context"))
+	if err != nil || st.ModTime().Sub(time.Unix(0, ctx.StartNs)).Abs() > near {
+		return 0
+	}
+	if host, err := os.Hostname(); err == nil && host == ctx.Host && ctx.PID > 0 {
+		if err := syscall.Kill(ctx.PID, 0); err == nil || errors.Is(err, syscall.EPERM) {
+			return time.Now().UnixNano()
+		}
+	}
+	if st, err := os.Stat(filepath.Join(dir, "ring.0")); err == nil {
+		return st.ModTime().UnixNano()
+	}
+	return 0
+}
+
+// openUntil is the reading of the clock at which calls under way are taken to have been left.
+func (c *Capture) openUntil() uint64 {
+	d := float64(c.until-c.cfg.StartNs) * c.cfg.TicksPerNs
+	if c.until == 0 || d <= 0 || d > 1<<62 {
+		return c.latest
+	}
+	return max(c.latest, c.cfg.StartTicks+uint64(d))
+}
