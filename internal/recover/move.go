@@ -38,7 +38,6 @@ func Move(dirs []string, dir, note string) (err error) {
 	}
 	now := time.Now()
 	for _, from := range dirs {
-		capture.MarkEnded(from, now) // without that it is only not known how long a last call took
 		to := filepath.Join(dir, filepath.Base(from))
 		if AliveIn(from) {
 			if err := os.Symlink(from, to); err != nil {
@@ -46,6 +45,7 @@ func Move(dirs []string, dir, note string) (err error) {
 			}
 			continue
 		}
+		capture.MarkEnded(from, now) // without that it is only not known how long a last call took
 		err := os.Rename(from, to)
 		switch {
 		case err == nil:
