@@ -38,7 +38,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 		calls += int64(members) * int64(len(c.terminals)+1)
 	}
 	each := 1 + int32(calls/(checkEach*size+checkSlack)) // looked at is the first of so many of a class
-	places := r.placed()
+	places := r.places()
 	for rank, n := range places.class {
 		if n < 0 || places.index[rank]%each > 0 && int(places.index[rank]) != r.members[n]-1 {
 			continue

@@ -143,7 +143,7 @@ func (k *Rank) line() (l line, err error) {
 // findOrigin finds where the time line begins, the first call of the first rank that left a
 // track: ns since 1970 on rank 0's clock.
 func (r *Reader) findOrigin() (int64, error) {
-	for rank, c := range r.placed().class {
+	for rank, c := range r.places().class {
 		if c < 0 {
 			continue
 		}

@@ -48,7 +48,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if rank < 0 || rank >= r.Ranks() {
 		return nil, fmt.Errorf("trace: %s: rank %d of %d", r.name, rank, r.Ranks())
 	}
-	n := int(r.placed().class[rank])
+	n := int(r.places().class[rank])
 	if n < 0 {
 		return nil, fmt.Errorf("trace: %s: rank %d: %w", r.name, rank, ErrNoTrack)
 	}
@@ -56,13 +56,13 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	streams, err := c.streamsOf(int(r.placed().index[rank]), rank)
+	streams, err := c.streamsOf(int(r.places().index[rank]), rank)
 	if err != nil {
 		return nil, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	k := &Rank{
 		streams: streams,
-		r:       r, number: rank, index: int(r.placed().index[rank]), nclass: n, class: c,
+		r:       r, number: rank, index: int(r.places().index[rank]), nclass: n, class: c,
 		calls: make([]template, len(c.terminals)), sums: make([]*prefix.Sums, len(c.streams)),
 	}
 	for _, g := range streams {

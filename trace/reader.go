@@ -27,7 +27,7 @@ type Reader struct {
 	byID    map[uint16]*Function
 	ranks   *rankMap
 	members []int // per class: number of ranks
-	placed  func() *placement
+	places  func() *placement
 	lists   func() [][]int
 
 	tables func() (*tables, error)
@@ -217,7 +217,7 @@ func (r *Reader) small() error {
 	if err != nil {
 		return err
 	}
-	r.placed = sync.OnceValue(r.ranks.places)
+	r.places = sync.OnceValue(r.ranks.places)
 	return nil
 }
 
@@ -285,7 +285,7 @@ func (r *Reader) Ranks() int { return r.ranks.ranks }
 func (r *Reader) Classes() int { return r.ranks.classes }
 
 // ClassOf returns the class of a rank, -1 if there is no track of the rank.
-func (r *Reader) ClassOf(rank int) int { return int(r.placed().class[rank]) }
+func (r *Reader) ClassOf(rank int) int { return int(r.places().class[rank]) }
 
 // Members returns the ranks of a class in rising order.
 func (r *Reader) Members(class int) []int {
@@ -298,7 +298,7 @@ func (r *Reader) listMembers() [][]int {
 	for c, n := range r.members {
 		lists[c] = make([]int, 0, n)
 	}
-	for rank, c := range r.placed().class {
+	for rank, c := range r.places().class {
 		if c >= 0 {
 			lists[c] = append(lists[c], rank)
 		}
@@ -350,7 +350,7 @@ func (r *Reader) Signatures() (int, error) {
 func (r *Reader) lengths() (column.Column, error) {
 	var c column.Column
 	known := make([]int64, r.Classes()) // 0: not yet, or not the same for all ranks
-	for rank, n := range r.placed().class {
+	for rank, n := range r.places().class {
 		if n < 0 || known[n] > 0 {
 			sum := int64(0)
 			if n >= 0 {
@@ -363,7 +363,7 @@ func (r *Reader) lengths() (column.Column, error) {
 		if err != nil {
 			return c, err
 		}
-		streams, err := class.streamsOf(int(r.placed().index[rank]), rank)
+		streams, err := class.streamsOf(int(r.places().index[rank]), rank)
 		if err != nil {
 			return c, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 		}
