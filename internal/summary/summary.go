@@ -123,8 +123,8 @@ func End(p trace.Process) string {
 	return Unfinished
 }
 
-// Brief is what a summary says of the whole: ranks, calls, bytes, processes and problems.
-// It reads nothing of the calls, which takes longer than many a run.
+// Brief is what a summary says of the whole: ranks, calls, bytes, processes and problems,
+// but for the time in MPI. It reads nothing of the calls, which takes longer than many a run.
 func Brief(r *trace.Reader) (*Summary, error) {
 	s := head(r)
 	procs, err := r.Processes()
