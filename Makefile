@@ -1,6 +1,7 @@
 # make            bin/libspoor.so, bin/libspoor-engine.so, bin/spoor, bin/spoor-replay with bin/libspoor-replay.so
 # make install    PREFIX=/usr/local
 # make test       everything; needs an MPI for the packages below test/
+# make sanitized  the shim with sanitizers, for its stress tests
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -41,6 +42,27 @@ build/gen/%.o: build/gen/%.c
 
 bin/libspoor.so: $(wildcard shim/*.c shim/*.h)
 
+# The shim with a sanitizer. Not the wrappers, thousands of functions of a few forms; nor
+# dlsym.c, which sanitizers call before they can be called.
+SANITIZED = $(filter-out shim/dlsym.c,$(wildcard shim/*.c))
+
+define sanitizer
+build/$(1)/%.o: shim/%.c | $(GENERATED)
+	@mkdir -p build/$(1)
+	$$(CC) -O1 -g -fsanitize=$(2) $$(SHIM_CFLAGS) -MMD -c -o $$@ $$<
+
+build/$(1)/libspoor.so: $(SANITIZED:shim/%.c=build/$(1)/%.o) bin/libspoor.so
+	$$(CC) -fsanitize=$(2) -o $$@.new $(SANITIZED:shim/%.c=build/$(1)/%.o) build/shim/dlsym.o build/gen/*.o $$(SHIM_LDFLAGS)
+	mv $$@.new $$@
+
+-include $$(wildcard build/$(1)/*.d)
+endef
+
+$(eval $(call sanitizer,asan,address))
+$(eval $(call sanitizer,tsan,thread))
+
+sanitized: build/asan/libspoor.so build/tsan/libspoor.so
+
 GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null) $(wildcard mpi/*.txt) go.mod
 
 # No SIGURG for the program's threads: a handler of theirs would see it.
@@ -76,7 +98,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 
-test: all
+test: all sanitized
 	$(GO) vet ./...
 	CGO_ENABLED=0 $(GO) test -timeout 30m ./...
 	LD_LIBRARY_PATH=$(CURDIR)/bin $(GO) test ./engine ./replayer
@@ -84,4 +106,4 @@ test: all
 clean:
 	rm -rf bin build
 
-.PHONY: all shim-objects install test clean
+.PHONY: all shim-objects sanitized install test clean

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -184,6 +185,7 @@ static int attach(struct sp_thread *t)
 	}
 	if (!sp_may_work(t))
 		return 0;
+	int saved = errno; /* which a handler that calls MPI must leave as it was */
 	t->busy++;
 	struct sp_ring *r = take_ring(&used);
 	if (r) {
@@ -194,6 +196,7 @@ static int attach(struct sp_thread *t)
 		pthread_setspecific(vacant.key, t);
 	}
 	t->busy--;
+	errno = saved;
 	return r != NULL;
 }
 

@@ -12,13 +12,13 @@ import (
 	"spoor/trace"
 )
 
-// record runs a program of testdata under the shim on one rank and opens its trace, which
-// no record may be missing of.
+// record runs a program under the shim on one rank and opens its trace, which no record
+// may be missing of.
 func record(t *testing.T, m *mpis.MPI, env []string, program string, args ...string) *trace.Reader {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "trace.spoor")
-	env = append(env, "LD_PRELOAD="+library(t), "SPOOR_SCRATCH="+dir, "SPOOR_OUT="+file)
+	env = append([]string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file}, env...)
 	r := run(t, m, dir, env, 1, append([]string{program}, args...)...)
 	if said := spoorLines(r); r.Err != nil || len(said) > 0 {
 		t.Fatalf("%v, and spoor says %q", r, said)
@@ -100,18 +100,23 @@ func TestBlocksAtRandom(t *testing.T) {
 				for seed := range seeds {
 					t.Run(fmt.Sprintf("%s/ring %d/%d threads/seed %d", m.Name, ring, threads, seed), func(t *testing.T) {
 						t.Parallel()
-						names := filepath.Join(t.TempDir(), "names")
-						tr := record(t, m, []string{fmt.Sprint("SPOOR_RING=", ring)}, program,
-							fmt.Sprint(ring+threads*100+seed), fmt.Sprint(steps), fmt.Sprint(threads), names)
-						if n := lost(t, tr); n > 0 {
-							t.Errorf("%d calls are lost", n)
-						}
-						compareNames(t, tr, names)
+						recordBlocks(t, m, []string{fmt.Sprint("SPOOR_RING=", ring)}, program, ring+threads*100+seed, steps, threads)
 					})
 				}
 			}
 		}
 	}
+}
+
+// recordBlocks runs blocks.c and compares the names of its buffers.
+func recordBlocks(t *testing.T, m *mpis.MPI, env []string, program string, seed, steps, threads int) {
+	t.Helper()
+	names := filepath.Join(t.TempDir(), "names")
+	tr := record(t, m, env, program, fmt.Sprint(seed), fmt.Sprint(steps), fmt.Sprint(threads), names)
+	if n := lost(t, tr); n > 0 {
+		t.Errorf("%d calls are lost", n)
+	}
+	compareNames(t, tr, names)
 }
 
 func compareNames(t *testing.T, tr *trace.Reader, names string) {

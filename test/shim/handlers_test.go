@@ -24,24 +24,30 @@ func TestHandlers(t *testing.T) {
 		for _, ring := range []int{64 << 10, 1 << 20} {
 			t.Run(fmt.Sprintf("%s/ring %d", m.Name, ring), func(t *testing.T) {
 				t.Parallel()
-				program, dir := compile(t, m.CC, "handlers.c", "handlers"), t.TempDir()
-				file := filepath.Join(dir, "trace.spoor")
-				env := []string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file, fmt.Sprint("SPOOR_RING=", ring)}
-				r := run(t, m, dir, env, 1, program, fmt.Sprint(ms))
-				var handled int
-				var made [3]int
-				if _, err := fmt.Sscan(r.Stdout, &handled, &made[0], &made[1], &made[2]); err != nil || r.Err != nil || len(spoorLines(r)) > 0 {
-					t.Fatalf("%v: %v", err, r)
-				}
-				tr, err := trace.Open(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer tr.Close()
-				checkHandled(t, tr, handled, made)
+				recordHandlers(t, m, []string{fmt.Sprint("SPOOR_RING=", ring)}, compile(t, m.CC, "handlers.c", "handlers"), ms)
 			})
 		}
 	}
+}
+
+// recordHandlers runs handlers.c and compares what it counted with the trace.
+func recordHandlers(t *testing.T, m *mpis.MPI, env []string, program string, ms int) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "trace.spoor")
+	env = append([]string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file}, env...)
+	r := run(t, m, dir, env, 1, program, fmt.Sprint(ms))
+	var handled int
+	var made [3]int
+	if _, err := fmt.Sscan(r.Stdout, &handled, &made[0], &made[1], &made[2]); err != nil || r.Err != nil || len(spoorLines(r)) > 0 {
+		t.Fatalf("%v: %v", err, r)
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	checkHandled(t, tr, handled, made)
 }
 
 func checkHandled(t *testing.T, tr *trace.Reader, handled int, made [3]int) {
