@@ -291,6 +291,9 @@ func requestWords(p *program, enter event.Record) (handles []uint64, place, stri
 	if !p.requestArray {
 		return enter[at : at+1], enter[at+1], 0
 	}
+	if len(enter) < at+3 {
+		return nil, 0, 0 // no array
+	}
 	return enter[at+3:], enter[at+1], enter[at+2]
 }
 
