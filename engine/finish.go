@@ -138,7 +138,7 @@ func summarise(name string) {
 		return
 	}
 	defer t.Close()
-	s, err := summary.Of(t)
+	s, err := summary.Brief(t)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: %s: %v\n", name, err)
 		return

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"spoor/internal/capture"
@@ -60,6 +61,13 @@ func Dirs(path string) ([]string, error) {
 			}
 		} else if e.IsDir() && isProcess(dir) {
 			list = append(list, dir)
+		} else if e.IsDir() && strings.HasPrefix(e.Name(), "spoor-") {
+			// a job's folder in the scratch space
+			more, err := below(dir)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
 		}
 	}
 	return list, nil
