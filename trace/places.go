@@ -3,7 +3,6 @@ package trace
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	"spoor/internal/unfold"
 	"spoor/internal/wire"
@@ -70,20 +69,8 @@ func decodePlaces(r *wire.Reader) []Placed {
 // meanBits is how many bits behind the first one a mean keeps.
 const meanBits = 7
 
-func appendMean(b []byte, f float64) []byte {
-	v := uint64(max(0, min(f+0.5, 1<<62)))
-	shift := max(0, bits.Len64(v)-meanBits-1)
-	if shift > 0 {
-		v = (v + 1<<(shift-1)) >> shift
-	}
-	return wire.AppendUvarint(b, uint64(shift)<<meanBits+v)
-}
-
-func decodeMean(r *wire.Reader) float64 {
-	v := r.Int(63<<meanBits - 1)
-	shift := max(0, v>>meanBits-1)
-	return math.Ldexp(float64(v-shift<<meanBits), shift)
-}
+func appendMean(b []byte, f float64) []byte { return appendRounded(b, f, meanBits) }
+func decodeMean(r *wire.Reader) float64     { return decodeRounded(r, meanBits) }
 
 // placed returns what the leaves of a class's first thread have of their own.
 func (r *Reader) placed(class int) ([]Placed, error) {

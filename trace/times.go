@@ -295,22 +295,26 @@ func decodeMember(r *wire.Reader, ranks []int) int32 {
 // coarseBits is how many bits behind the first one a coarse number keeps.
 const coarseBits = 5
 
-// appendCoarse writes a number with six significant bits: below 2^6 as it is,
-// above with an exponent.
-func appendCoarse(b []byte, f float64) []byte {
+// appendCoarse writes a number with six significant bits.
+func appendCoarse(b []byte, f float64) []byte { return appendRounded(b, f, coarseBits) }
+func decodeCoarse(r *wire.Reader) float64     { return decodeRounded(r, coarseBits) }
+
+// appendRounded writes a number with so many bits behind the first one: small ones as
+// they are, others with an exponent.
+func appendRounded(b []byte, f float64, keep int) []byte {
 	if !(f > 0) {
 		return append(b, 0)
 	}
 	v := uint64(math.Min(f+0.5, 1<<62))
-	shift := max(0, bits.Len64(v)-coarseBits-1)
+	shift := max(0, bits.Len64(v)-keep-1)
 	if shift > 0 {
 		v = (v + 1<<(shift-1)) >> shift
 	}
-	return wire.AppendUvarint(b, uint64(shift)<<coarseBits+v)
+	return wire.AppendUvarint(b, uint64(shift)<<keep+v)
 }
 
-func decodeCoarse(r *wire.Reader) float64 {
-	v := r.Int(62<<coarseBits - 1)
-	shift := max(0, v>>coarseBits-1)
-	return math.Ldexp(float64(v-shift<<coarseBits), shift)
+func decodeRounded(r *wire.Reader, keep int) float64 {
+	v := r.Int(62<<keep - 1)
+	shift := max(0, v>>keep-1)
+	return math.Ldexp(float64(v-shift<<keep), shift)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,29 +14,10 @@ import (
 
 	"spoor/internal/deliver"
 	"spoor/internal/merge"
-	"spoor/internal/timing"
-	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
 	"spoor/internal/wire"
 	"spoor/trace"
 )
-
-// logOf makes up the times of a track's calls; a rank's calls take as long as its
-// number says.
-func logOf(tr *track.Track) *track.Log {
-	l := &track.Log{Options: timing.Options{Mode: timing.Lossless}, TicksPerNs: 1, StartNs: tr.Process.StartNs}
-	for i := range tr.Streams {
-		n := tr.Streams[i].Grammar.Len()
-		l.Streams = append(l.Streams, iter.Seq2[[]timing.Entry, error](func(yield func([]timing.Entry, error) bool) {
-			for k := range n {
-				if !yield([]timing.Entry{{Duration: uint64(100 + tr.Rank), Gap: k}}, nil) {
-					return
-				}
-			}
-		}))
-	}
-	return l
-}
 
 // A world is virtual ranks that run a program and bring their trace home.
 type world struct {
@@ -63,7 +43,7 @@ func (w *world) run(t *testing.T) *ends {
 		k := &deliver.Rank{Transport: tp, Host: 1}
 		tr := tracks[i]
 		if w.timed != nil && w.timed(i) {
-			tr.Log = logOf(tr)
+			tr.Log = tracktest.LogOf(tr)
 			var b bytes.Buffer
 			n, err := merge.WriteSeries(tr, &b)
 			if err != nil {

@@ -2,33 +2,13 @@ package merge_test
 
 import (
 	"bytes"
-	"iter"
 	"sync"
 	"testing"
 
 	"spoor/internal/merge"
-	"spoor/internal/timing"
-	"spoor/internal/track"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
-
-// logOf makes up the times of a track's calls; a rank's calls take as long as its
-// number says.
-func logOf(tr *track.Track) *track.Log {
-	l := &track.Log{Options: timing.Options{Mode: timing.Lossless}, TicksPerNs: 1, StartNs: tr.Process.StartNs}
-	for i := range tr.Streams {
-		n := tr.Streams[i].Grammar.Len()
-		l.Streams = append(l.Streams, iter.Seq2[[]timing.Entry, error](func(yield func([]timing.Entry, error) bool) {
-			for k := range n {
-				if !yield([]timing.Entry{{Duration: uint64(100 + tr.Rank), Gap: k}}, nil) {
-					return
-				}
-			}
-		}))
-	}
-	return l
-}
 
 // Each rank's calls have its own times in the trace, also where classes were refined.
 func TestGathering(t *testing.T) {
@@ -55,7 +35,7 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		tracks := tracktest.RunAll(ranks, program)
 		for i, tr := range tracks {
 			if i%3 != 1 {
-				tr.Log = logOf(tr)
+				tr.Log = tracktest.LogOf(tr)
 			}
 		}
 		pieces := make([]bytes.Buffer, ranks)
