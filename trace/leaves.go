@@ -102,7 +102,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	var arrivals [][]unfold.Arrival
 	for _, p := range placed {
 		if !math.IsNaN(p.Entry) && arrivals == nil {
-			arrivals = l.tree.Arrivals(rank.streams[l.stream])
+			arrivals = l.Arrivals(rank)
 		}
 	}
 	counts := l.counts(rank)
@@ -149,12 +149,32 @@ func (t *LeafTimes) enter(ways []unfold.Arrival, gap float64) {
 // that the leaf begins is entered there. rank is as for Times.
 func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
-		for v := range l.tree.Walk(rank.streams[l.stream]) {
-			if !yield(v.Leaf, v.Begins) {
+		for c := l.Cursor(rank); ; {
+			if leaf, enters, ok := c.Next(); !ok || !yield(leaf, enters) {
 				return
 			}
 		}
 	}
+}
+
+// Arrivals returns the ways in which a rank, which is as for Times, comes to each leaf;
+// those that stand for several places have none.
+func (l *Leaves) Arrivals(rank *Rank) [][]unfold.Arrival {
+	return l.tree.Arrivals(rank.streams[l.stream])
+}
+
+// A LeafCursor goes through a rank's visits one by one.
+type LeafCursor struct{ c *unfold.Cursor }
+
+// Cursor returns a cursor at the first call of a rank, which is as for Times.
+func (l *Leaves) Cursor(rank *Rank) LeafCursor {
+	return LeafCursor{l.tree.Cursor(rank.streams[l.stream])}
+}
+
+// Next is what Visits yields next; ok is false at the end.
+func (c LeafCursor) Next() (leaf int, enters, ok bool) {
+	v, ok := c.c.Next()
+	return v.Leaf, v.Begins, ok
 }
 
 // counts returns how often a rank comes by each leaf.

@@ -52,10 +52,7 @@ func (p *Processes) Len() int { return p.cols[0].Len() }
 // the process did not finish.
 func (x Process) Coarse(ranks int) Process {
 	unit := int64(1e6)
-	digits := 10
-	for n := 64; n < ranks && digits > 5; n *= 3 {
-		digits--
-	}
+	digits := digitsFor(ranks)
 	end := x.StartNs + x.SpanNs
 	span := unitOf(x.SpanNs, digits)
 	if ranks > 256 {
@@ -69,6 +66,19 @@ func (x Process) Coarse(ranks int) Process {
 	}
 	return x
 }
+
+// digitsFor is how many significant bits durations keep in a trace of so many ranks.
+func digitsFor(ranks int) int {
+	digits := 10
+	for n := 64; n < ranks && digits > 5; n *= 3 {
+		digits--
+	}
+	return digits
+}
+
+// RoundedBy is how far a duration of a process may be from the true one, in a trace of so
+// many ranks.
+func RoundedBy(ns int64, ranks int) int64 { return unitOf(ns, digitsFor(ranks)) / 2 }
 
 // unitOf is what a number is rounded to for so many significant bits.
 func unitOf(v int64, digits int) int64 {

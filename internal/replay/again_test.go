@@ -81,7 +81,7 @@ func TestTestsInVain(t *testing.T) {
 
 	f, x := replayed(Options{}, nil)
 	for i, c := range f.calls[1:] {
-		if since := c.Begin - f.calls[0].End; since < starts[i+1] {
+		if since := c.Begin - f.calls[0].End; since < starts[i+1]-10_000 { // means are rounded there, and the line is much longer than their sum
 			t.Errorf("call %d comes after %d ns, in the original after %d", i+1, since, starts[i+1])
 		}
 	}

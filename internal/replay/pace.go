@@ -29,46 +29,12 @@ func PaceNamed(name string) (Pace, error) {
 
 // A pacer tells when the calls of a stream are due.
 type pacer struct {
-	o     Options
-	scale float64 // of gaps that are those of calls alike on several ranks
-	line  bool
+	o    Options
+	line bool
 }
 
-// newPacer prepares the gaps of a stream. Means and histograms are those of all ranks
-// of a class, so many are alike; what a rank computed in sum is known of itself.
-func newPacer(k *trace.Rank, alike, stream int, o Options) (*pacer, error) {
-	p := &pacer{o: o, scale: 1, line: o.Pace != PaceGaps && !o.NoCompute && o.Speed == 1}
-	if o.NoCompute || alike == 1 || k.Streams() > 1 {
-		return p, nil // known of the rank itself; time in MPI is that of all threads
-	}
-	x, err := k.Process()
-	if err != nil {
-		return nil, err
-	}
-	times, err := k.Times()
-	if err != nil {
-		return nil, err
-	}
-	sum := 0.0
-	for t, n := range k.Counts(stream) {
-		sum += float64(n) * times[t].Gap.Mean()
-	}
-	p.scale = scaleOf(float64(x.SpanNs), float64(x.MPINs), sum, float64(alike))
-	return p, nil
-}
-
-// rounding bounds how far a rank's times may be off in a trace of many ranks, as a
-// part of its span; see trace.Process.Coarse.
-const rounding = 1.0 / 32
-
-// scaleOf is what gaps have to be multiplied with so that their sum is what the rank
-// computed: at most as often as there are ranks, if it alone did.
-func scaleOf(span, inMPI, sum, alike float64) float64 {
-	computed := span - inMPI
-	if sum <= 0 || computed < 2*rounding*span || computed > (1+rounding)*alike*sum {
-		return 1
-	}
-	return computed / sum
+func newPacer(o Options) *pacer {
+	return &pacer{o: o, line: o.Pace != PaceGaps && !o.NoCompute && o.Speed == 1}
 }
 
 // gap is how long to compute before a call.
@@ -76,11 +42,7 @@ func (p *pacer) gap(g trace.Sample) int64 {
 	if p.o.NoCompute {
 		return 0
 	}
-	ns := float64(g.Ns) / p.o.Speed
-	if g.Kind == trace.MeanSample || g.Kind == trace.HistogramSample {
-		ns *= p.scale
-	}
-	return int64(ns)
+	return int64(float64(g.Ns) / p.o.Speed)
 }
 
 // due returns when a call is due on the host's clock, 0 for at once, and when it would

@@ -44,8 +44,8 @@ type Process struct {
 	flavour mpi.Flavour
 	foreign bool // the trace was made under an MPI of another flavour
 	layout  *mpi.Layout
+	trace   *trace.Reader
 	rank    *trace.Rank
-	alike   int // ranks of its class
 
 	mu         sync.Mutex          // all below, and what streams of others look at
 	changed    *sync.Cond          // handles or requests have come into being, or a stream has ended
@@ -95,7 +95,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	}
 	p := &Process{
 		relocation: move, lives: life, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
-		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), rank: k, alike: len(r.Members(k.Class())),
+		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), trace: r, rank: k,
 		numbers:  make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan), created: make(map[int64]string),
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),

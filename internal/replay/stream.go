@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"spoor/internal/gaps"
 	"spoor/mpi"
 	"spoor/trace"
 )
@@ -21,6 +22,7 @@ type Stream struct {
 	plan   *plan       // of the call that was laid out
 	ready  []*prepared // by terminal
 	walk   *trace.Walk
+	places *gaps.Line // times of its calls; nil: the walk has them, or they aren't needed
 	ahead  *prophet
 	fate   *fate // of the request that the call under way makes
 	vain   bool  // the call before was a test that found nothing
@@ -109,11 +111,16 @@ func newStream(p *Process, number int) (*Stream, error) {
 	}
 	s.again.r = (*Repeats)(pointer(at))
 	s.ahead = newProphet(p.rank, number, p.host.Traced())
-	if s.pace, err = newPacer(p.rank, p.alike, number, p.o); err != nil {
-		return nil, err
-	}
+	s.pace = newPacer(p.o)
 	if p.o.NoCompute && p.rank.Streams() == 1 {
 		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
+		return s, err
+	}
+	if s.places, err = gaps.NewLine(p.trace, p.rank, number); err != nil {
+		return nil, err
+	}
+	if s.places != nil {
+		s.walk, err = p.rank.Walk(number, 0)
 		return s, err
 	}
 	if s.walk, err = p.rank.TimedWalk(number, 0); err != nil {
@@ -184,6 +191,9 @@ func (s *Stream) run() error {
 			return nil
 		}
 		t := w.Timed()
+		if s.places != nil {
+			s.places.Next(t)
+		}
 		c := t.Call
 		s.next.Store(t.Start)
 		if len(s.p.streams) > 1 && frees(c) {
@@ -278,7 +288,11 @@ func (s *Stream) account(t *trace.TimedCall) {
 		if c.Name() != "MPI_Session_init" { // which waits for nobody
 			s.longer = k.End - k.Begin - int64(t.Timing.Duration.Ns)
 		}
-		s.p.start(t, k.End)
+		began := t.End()
+		if s.places != nil {
+			began = s.places.End()
+		}
+		s.p.start(began, k.End)
 	}
 	if s.Begin == 0 {
 		s.last = 0 // what comes before MPI is no part of the run
@@ -307,8 +321,8 @@ func (s *Stream) compare(c *trace.Call) {
 // starts are the calls after which other threads may call.
 var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}
 
-func (p *Process) start(t *trace.TimedCall, end int64) {
-	p.release(func() { p.origin, p.began = end, t.End() })
+func (p *Process) start(began, end int64) {
+	p.release(func() { p.origin, p.began = end, began })
 }
 
 // release lets the other threads go, the first time that it is called, after f.

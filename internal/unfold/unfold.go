@@ -107,37 +107,59 @@ type frame struct {
 // that differs from it in counts only.
 func (t *Tree) Walk(counts *grammar.Grammar) iter.Seq[Visit] {
 	return func(yield func(Visit) bool) {
-		if len(t.Rule) == 0 {
-			return
-		}
-		path := make([]frame, 1, 16)
-		for len(path) > 0 {
-			top := &path[len(path)-1]
-			body := t.Grammar.Rules[top.instance]
-			if int(top.at) == len(body) {
-				path = path[:len(path)-1]
-				continue
-			}
-			id, n := body[top.at].ID, counts.Rules[t.Rule[top.instance]][top.at].Count
-			if top.done == n {
-				top.at, top.done = top.at+1, 0
-				continue
-			}
-			v := Visit{}
-			switch {
-			case n > 1:
-				v.Begins, v.Repeats = top.done == 0, top.done > 0
-			case top.at == 0:
-				v = top.begin
-			}
-			top.done++
-			if id < 0 {
-				path = append(path, frame{instance: -id, begin: v})
-				continue
-			}
-			if v.Leaf = int(id); !yield(v) {
+		c := t.Cursor(counts)
+		for {
+			if v, ok := c.Next(); !ok || !yield(v) {
 				return
 			}
 		}
 	}
+}
+
+// A Cursor goes through a sequence visit by visit, for whoever can't be called by Walk.
+type Cursor struct {
+	t      *Tree
+	counts *grammar.Grammar
+	path   []frame
+}
+
+// Cursor returns a cursor at the beginning. counts is as for Walk.
+func (t *Tree) Cursor(counts *grammar.Grammar) *Cursor {
+	c := &Cursor{t: t, counts: counts}
+	if len(t.Rule) > 0 {
+		c.path = make([]frame, 1, 16)
+	}
+	return c
+}
+
+// Next returns the next visit; ok is false at the end.
+func (c *Cursor) Next() (v Visit, ok bool) {
+	for len(c.path) > 0 {
+		top := &c.path[len(c.path)-1]
+		body := c.t.Grammar.Rules[top.instance]
+		if int(top.at) == len(body) {
+			c.path = c.path[:len(c.path)-1]
+			continue
+		}
+		id, n := body[top.at].ID, c.counts.Rules[c.t.Rule[top.instance]][top.at].Count
+		if top.done == n {
+			top.at, top.done = top.at+1, 0
+			continue
+		}
+		v := Visit{}
+		switch {
+		case n > 1:
+			v.Begins, v.Repeats = top.done == 0, top.done > 0
+		case top.at == 0:
+			v = top.begin
+		}
+		top.done++
+		if id < 0 {
+			c.path = append(c.path, frame{instance: -id, begin: v})
+			continue
+		}
+		v.Leaf = int(id)
+		return v, true
+	}
+	return Visit{}, false
 }

@@ -39,6 +39,9 @@ func Open(t TB, tracks []*track.Track, meta map[string]string) *trace.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := series(c, tracks); err != nil {
+		t.Fatal(err)
+	}
 	file, err := trace.Encode(c)
 	if err != nil {
 		t.Fatal(err)
@@ -48,4 +51,24 @@ func Open(t TB, tracks []*track.Track, meta map[string]string) *trace.Reader {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// series adds the times of each call, where tracks have them.
+func series(c *trace.Content, tracks []*track.Track) error {
+	var all bytes.Buffer
+	sizes, some := make([]int64, len(tracks)), false
+	for i, tr := range tracks {
+		if tr.Log == nil {
+			continue
+		}
+		n, err := merge.WriteSeries(tr, &all)
+		if err != nil {
+			return err
+		}
+		sizes[i], some = n, true
+	}
+	if some {
+		c.Series = &trace.Series{Sizes: sizes, Data: bytes.NewReader(all.Bytes())}
+	}
+	return nil
 }

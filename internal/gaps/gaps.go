@@ -1,0 +1,110 @@
+// Package gaps tells what a rank computed before each of its calls, for whoever makes the
+// calls again: a gap is that of the place in the program's structure and of that rank.
+//
+// Statistics and histograms of a trace are those of all ranks that do the same. What a
+// place has of its own is in the trace, and what a rank computed in sum is known of itself;
+// together they say what the rank computed there. Where a trace has the times of each
+// call, they are the rank's own anyway.
+package gaps
+
+import (
+	"math"
+
+	"spoor/trace"
+)
+
+// A Leaf is the times before and in the calls at one place of the structure on one rank,
+// means in nanoseconds.
+type Leaf struct {
+	Calls, Entries uint64  // Entries: those of them by which a loop is entered
+	Gap            float64 // before each of the others
+	Entry          float64 // before these
+	Duration       float64
+
+	// Alike means that nothing is known of the place but what all calls like it have in
+	// common, and Factor what that was multiplied with for this rank.
+	Alike  bool
+	Factor float64
+}
+
+// Total is what was computed before all calls at the place.
+func (l *Leaf) Total() float64 {
+	return l.Gap*float64(l.Calls-l.Entries) + l.Entry*float64(l.Entries)
+}
+
+// Of returns the times of each leaf of a stream on a rank, and whether they are sums of
+// its calls' own. leaves are those of the rank, or of another of its class.
+func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, stream int) (list []Leaf, own bool, err error) {
+	times, _, err := leaves.Times(k)
+	if err != nil {
+		return nil, false, err
+	}
+	stats, err := k.Times()
+	if err != nil {
+		return nil, false, err
+	}
+	list = make([]Leaf, len(times))
+	var gaps, durations float64
+	for i := range times {
+		t := &times[i]
+		gaps += t.Gap
+		durations += t.Duration
+		x := &list[i]
+		x.Calls, x.Entries, x.Factor = t.Calls, min(t.Entries, t.Calls), 1
+		if t.Calls > 0 {
+			x.Duration = t.Duration / float64(t.Calls)
+		}
+		if rest := t.Calls - x.Entries; rest > 0 {
+			x.Gap = max(0, t.Gap-t.EntriesGap) / float64(rest)
+		}
+		if x.Entries > 0 {
+			x.Entry = t.EntriesGap / float64(x.Entries)
+		}
+		mean := stats[leaves.Terminal(i)].Gap.Mean()
+		x.Alike = x.Entries == 0 && math.Abs(x.Gap-mean) <= 1e-6*mean
+	}
+	if own, err = k.TimesKept(); err != nil || own {
+		return list, own, err
+	}
+	f, d, err := factors(r, k, gaps, durations)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range list {
+		x := &list[i]
+		x.Gap, x.Entry, x.Duration, x.Factor = x.Gap*f, x.Entry*f, x.Duration*d, f
+	}
+	return list, false, nil
+}
+
+// factors are what gaps and durations that are means of a class have to be multiplied
+// with so that their sums are what the rank computed and what it spent in MPI.
+func factors(r *trace.Reader, k *trace.Rank, gaps, durations float64) (gap, duration float64, err error) {
+	alike := len(r.Members(k.Class()))
+	if alike == 1 || k.Streams() > 1 {
+		return 1, 1, nil // known of the rank itself; the table of processes has the sum of all threads
+	}
+	p, err := k.Process()
+	if err != nil {
+		return 0, 0, err
+	}
+	off := func(ns int64) float64 { return float64(trace.RoundedBy(ns, r.Ranks())) }
+	duration = factor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))
+	gap = factor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))
+	return gap, duration, nil
+}
+
+// fine is how well a sum has to be known to be taken as it is.
+const fine = 0.01
+
+// factor brings a sum to one that is known but for off. No rank has more than all ranks
+// that are alike have together.
+func factor(known, off, sum, alike float64) float64 {
+	switch {
+	case sum <= 0 || known-off > alike*sum*1.001:
+		return 1
+	case off <= fine*known:
+		return known / sum
+	}
+	return min(max(sum, known-off), max(known+off, 0)) / sum
+}

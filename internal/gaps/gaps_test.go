@@ -1,0 +1,219 @@
+package gaps
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"spoor/internal/merge/mergetest"
+	"spoor/internal/timing"
+	"spoor/internal/timing/hist"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+// phases is a program whose calls all look alike: a warm-up, a main loop and a loop with
+// another gap at its entry. Ranks compute unequally, and every tenth round of the main
+// loop is long. It returns which part each call is of and the gap before it.
+func phases(r *tracktest.Recorder, unequal uint64) (names []string, gaps []uint64) {
+	slow := 1 + unequal*uint64(r.Rank%3)
+	call := func(name string, gap uint64) {
+		r.Allreduce(3, 1)
+		names, gaps = append(names, name), append(gaps, gap*slow)
+	}
+	fence := func(site int) {
+		r.Call("MPI_Barrier", site, tracktest.World)
+		names, gaps = append(names, ""), append(gaps, 0)
+	}
+	r.Begin()
+	names, gaps = append(names, ""), append(gaps, 0)
+	for i := range 50 {
+		call("warm-up", 80_000+uint64(i%5)*100)
+		fence(4)
+	}
+	fence(5)
+	for i := range 1000 {
+		gap := uint64(2_000)
+		if i%10 == 3 {
+			gap = 30_000
+		}
+		call("main", gap)
+		fence(4)
+	}
+	fence(6)
+	for range 40 {
+		call("entry", 400_000)
+		for range 11 {
+			call("round", 5_000)
+		}
+		fence(7)
+	}
+	r.End()
+	return append(names, ""), append(gaps, 0)
+}
+
+const ranks = 6
+
+// recorded is a trace of phases, and which part each call is of, and the gaps by rank.
+func recorded(t *testing.T, mode timing.Mode, unequal uint64) (r *trace.Reader, names []string, gaps [ranks][]uint64) {
+	t.Helper()
+	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) { names, gaps[r.Rank] = phases(r, unequal) })
+	for rank, tr := range tracks {
+		tracktest.Timed(tr, mode, func(i int) (gap, duration uint64) { return gaps[rank][i], 1500 })
+	}
+	return mergetest.Open(t, tracks, nil), names, gaps
+}
+
+func sums(names []string, gap func(i int) float64) map[string]float64 {
+	m := make(map[string]float64)
+	for i, name := range names {
+		m[name] += gap(i)
+	}
+	return m
+}
+
+// What a rank computes in each part of the program, and in sum, is what it computed there.
+func TestPlacesOfRanks(t *testing.T) {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless} {
+		r, names, truth := recorded(t, mode, 2)
+		for rank := range ranks {
+			k, err := r.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := sums(names, func(i int) float64 { return float64(truth[rank][i]) })
+			leaves := k.Leaves(0)
+			list, own, err := Of(r, k, leaves, 0)
+			if err != nil || own != (mode == timing.Lossless) {
+				t.Fatalf("%s: %v, own %v", mode, err, own)
+			}
+			var each []float64
+			for leaf, enters := range leaves.Visits(k) {
+				if enters && list[leaf].Entries > 0 {
+					each = append(each, list[leaf].Entry)
+				} else {
+					each = append(each, list[leaf].Gap)
+				}
+			}
+			same(t, fmt.Sprintf("%s, rank %d", mode, rank), sums(names, func(i int) float64 { return each[i] }), want, 0.02)
+			line, err := NewLine(r, k, 0)
+			if err != nil || (line == nil) != own {
+				t.Fatalf("%s: %v, %v", mode, err, line)
+			}
+			if own {
+				continue
+			}
+			var drawn []float64
+			var span int64
+			at := int64(math.MinInt64)
+			for c, err := range k.Calls(0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := trace.TimedCall{Call: c}
+				line.Next(&x)
+				drawn = append(drawn, float64(x.Timing.Gap.Ns))
+				if x.Start < at {
+					t.Fatalf("%s: call %d begins at %d, the one before ended at %d", mode, c.Index, x.Start, at)
+				}
+				at = line.End()
+			}
+			for _, gap := range truth[rank] {
+				span += int64(gap) + 1500
+			}
+			if start, _ := k.Start(); math.Abs(float64(at-start-span)) > 0.002*float64(span) {
+				t.Errorf("%s, rank %d: the line ends after %d ns, not %d", mode, rank, at-start, span)
+			}
+			same(t, fmt.Sprintf("%s, rank %d, drawn", mode, rank), sums(names, func(i int) float64 { return drawn[i] }), want, 0.02)
+		}
+	}
+}
+
+// Where ranks are alike, gaps have the shape that the histograms have.
+func TestShape(t *testing.T) {
+	for _, mode := range []timing.Mode{timing.Hist, timing.Path} {
+		r, names, _ := recorded(t, mode, 0)
+		k, err := r.Rank(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := NewLine(r, k, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := 0
+		for c := range k.Calls(0) {
+			x := trace.TimedCall{Call: c}
+			line.Next(&x)
+			if names[c.Index] == "main" && x.Timing.Gap.Ns > 15_000 {
+				long++
+			}
+		}
+		if long < 30 || long > 170 { // five bins have much else to tell apart
+			t.Errorf("%s: %d of 1000 gaps are long, want about 100", mode, long)
+		}
+	}
+}
+
+func same(t *testing.T, what string, got, want map[string]float64, within float64) {
+	t.Helper()
+	var all, sum float64
+	for _, ns := range want {
+		all += ns
+	}
+	for name, ns := range want {
+		// Of all time, a recorder may keep a thousandth or two at a wrong place.
+		if math.Abs(got[name]-ns) > within*ns+all/500 {
+			t.Errorf("%s: %s comes to %.0f, want %.0f", what, name, got[name], ns)
+		}
+		sum += got[name]
+	}
+	if math.Abs(sum-all) > within*all {
+		t.Errorf("%s: in sum %.0f, want %.0f", what, sum, all)
+	}
+}
+
+func TestFactor(t *testing.T) {
+	for _, x := range []struct{ known, off, sum, alike, want float64 }{
+		{600, 0, 300, 2, 2},
+		{600, 0, 1200, 2, 0.5},
+		{600, 10, 595, 2, 1}, // within what the number may be off
+		{600, 10, 300, 2, 590. / 300},
+		{10, 50, 300, 2, 0.2}, // no more is known than that it is little
+		{600, 0, 0, 2, 1},
+		{601, 0, 200, 2, 1}, // more than all ranks together
+	} {
+		if got := factor(x.known, x.off, x.sum, x.alike); math.Abs(got-x.want) > 1e-12 {
+			t.Errorf("%+v: %g", x, got)
+		}
+	}
+}
+
+// Two ranks draw in other orders, from the first few on as often from each part as there
+// is of it.
+func TestDraws(t *testing.T) {
+	h := hist.New(5, 0)
+	for i := range uint64(1000) {
+		if h.Add(100); i%10 == 0 {
+			h.Add(10_000)
+		}
+	}
+	all := h.Total()
+	tilt := h.Tilt(all.Mean)
+	for seed := range uint64(50) {
+		d := newDraw(tilt.Quantile, 500, all.Mean, mix(seed))
+		sum := 0.0
+		for n := range 500 {
+			sum += float64(d.next())
+			if n++; n >= 100 && math.Abs(sum/float64(n)-all.Mean) > 3*10_000/float64(n) {
+				t.Fatalf("seed %d: the mean of %d is %.0f, want %.0f", seed, n, sum/float64(n), all.Mean)
+			}
+		}
+		if math.Abs(sum/500-all.Mean) > 1 {
+			t.Fatalf("seed %d: the mean is %.2f, want %.2f", seed, sum/500, all.Mean)
+		}
+	}
+	if one := newDraw(tilt.Quantile, 1, 777, 3); one.next() != 777 || one.next() != 777 {
+		t.Error("one draw has not the mean")
+	}
+}

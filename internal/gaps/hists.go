@@ -1,0 +1,69 @@
+package gaps
+
+import "spoor/trace"
+
+// Histograms finds what a trace has of the gaps before a class's calls.
+type Histograms struct {
+	places []int
+	of     map[histKey]*trace.Hist // by terminal
+	alike  map[histKey]*trace.Hist // by place: those of terminals without their own
+	lists  map[int][]*trace.Hist   // by terminal
+}
+
+type histKey struct{ of, from int }
+
+// HistogramsOf returns those of a class, nil if none were kept.
+func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
+	list, err := r.Histograms(class)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	h := &Histograms{of: make(map[histKey]*trace.Hist), alike: make(map[histKey]*trace.Hist), lists: make(map[int][]*trace.Hist)}
+	if h.places, err = r.Places(class); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		x := &list[i]
+		if x.Gap == nil || x.Gap.Count() == 0 {
+			continue
+		}
+		h.of[histKey{x.Terminal, x.From}] = x.Gap
+		h.lists[x.Terminal] = append(h.lists[x.Terminal], x.Gap)
+		if key := (histKey{h.places[x.Terminal], x.From}); h.alike[key] == nil {
+			h.alike[key] = x.Gap
+		}
+	}
+	return h, nil
+}
+
+// Place is the place of a terminal, for Gaps.
+func (h *Histograms) Place(terminal int) int { return h.places[terminal] }
+
+// Gaps returns the histogram of the gaps before a terminal's calls that follow a call of
+// a place, or trace.FromStart; nil if there is none. of is that place, or
+// trace.FromAnywhere if the histogram doesn't tell.
+func (h *Histograms) Gaps(terminal, from int) (gaps *trace.Hist, of int) {
+	for _, from := range [2]int{from, trace.FromAnywhere} {
+		if x := h.of[histKey{terminal, from}]; x != nil {
+			return x, from
+		}
+		if x := h.alike[histKey{h.places[terminal], from}]; x != nil {
+			return x, from
+		}
+	}
+	return nil, trace.FromAnywhere
+}
+
+// All returns one histogram of the gaps before all calls of a terminal.
+func (h *Histograms) All(terminal int) *trace.Hist {
+	list := h.lists[terminal]
+	if len(list) == 0 {
+		all, _ := h.Gaps(terminal, trace.FromAnywhere)
+		return all
+	}
+	all := list[0].Clone()
+	for _, x := range list[1:] {
+		all.Merge(x)
+	}
+	return all
+}

@@ -1,0 +1,114 @@
+package hist
+
+import "math"
+
+// A Tilt is a distribution over the values of a histogram that has another mean: of all
+// that have, the one that is most like the histogram. Bins count exp(λ·mean) times as
+// much as they did, so that of two modes, say, there may be one left.
+type Tilt struct {
+	h     *Hist
+	upto  []float64 // by bin: its share of the samples and those of all below it
+	scale float64   // of values, where no such distribution has the mean
+}
+
+// Tilt returns a distribution with a mean. Where the mean is beyond all samples, their
+// values are scaled. It is nil of a histogram without samples.
+func (h *Hist) Tilt(mean float64) *Tilt {
+	h.settle()
+	n := len(h.bins)
+	if n == 0 {
+		return nil
+	}
+	t := &Tilt{h: h, upto: make([]float64, n), scale: 1}
+	var all, sum float64
+	for i := range h.bins {
+		b := &h.bins[i]
+		all += float64(b.Count)
+		sum += float64(b.Count) * b.Mean
+	}
+	least, most := h.bins[0].Mean, h.bins[n-1].Mean
+	lambda := 0.0
+	if whole := sum / all; math.Abs(mean-whole) > 0.001*whole && most > least {
+		lambda = h.tilting(min(max(mean, least), most), most-least)
+	}
+	total := 0.0
+	sum = 0
+	for i, w := range h.tilted(lambda) {
+		total += w
+		sum += w * h.bins[i].Mean
+		t.upto[i] = total
+	}
+	for i := range t.upto {
+		t.upto[i] /= total
+	}
+	if sum > 0 && lambda != 0 || most == least && most > 0 {
+		t.scale = mean / (sum / total)
+	}
+	return t
+}
+
+// tilted returns the weights of bins, the largest of which is about 1.
+func (h *Hist) tilted(lambda float64) []float64 {
+	w, most := make([]float64, len(h.bins)), math.Inf(-1)
+	for i := range w {
+		b := &h.bins[i]
+		w[i] = math.Log(float64(b.Count)) + lambda*b.Mean
+		most = max(most, w[i])
+	}
+	for i := range w {
+		w[i] = math.Exp(w[i] - most)
+	}
+	return w
+}
+
+// tilting finds the exponent for a mean that is between those of the first and the last
+// bin: the mean rises with it.
+func (h *Hist) tilting(mean, width float64) float64 {
+	low, high := -1000/width, 1000/width
+	for range 200 {
+		middle := (low + high) / 2
+		var all, sum float64
+		for i, w := range h.tilted(middle) {
+			all += w
+			sum += w * h.bins[i].Mean
+		}
+		if sum/all < mean {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
+}
+
+// Quantile is the value that a share of the samples is at most.
+func (t *Tilt) Quantile(q float64) float64 {
+	below := 0.0
+	for i, upto := range t.upto {
+		if q < upto || i == len(t.upto)-1 {
+			part := 1.0
+			if upto > below {
+				part = min(max((q-below)/(upto-below), 0), 1)
+			}
+			return t.scale * t.h.bins[i].at(part)
+		}
+		below = upto
+	}
+	return 0
+}
+
+// A Part is a bin of a tilted distribution.
+type Part struct{ Share, Mean float64 }
+
+// Parts returns the bins that samples are in.
+func (t *Tilt) Parts() []Part {
+	var list []Part
+	below := 0.0
+	for i, upto := range t.upto {
+		if upto-below > 1e-6 {
+			list = append(list, Part{upto - below, t.scale * t.h.bins[i].Mean})
+		}
+		below = upto
+	}
+	return list
+}
