@@ -152,6 +152,9 @@ func (r *Reader) checkClass(n int) error {
 	if err := r.checkPlaces(n, c); err != nil {
 		return err
 	}
+	if err := r.checkTotals(n, times); err != nil {
+		return err
+	}
 	values, err := r.Values(n)
 	if err != nil {
 		return err

@@ -52,6 +52,8 @@ type Class struct {
 	LaneCounts []column.Column
 	// Histograms, if any, stand in rising order of Terminal and From.
 	Histograms []Histogram
+	// Ranked is what each of several ranks spent; of one rank its Times say it.
+	Ranked RankColumns
 	// Placed, if any, stands in rising order of Leaf.
 	Placed []Placed
 	// Values is what was attached to calls, by name, parallel to Terminals; see

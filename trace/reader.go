@@ -10,6 +10,7 @@ import (
 
 	"spoor/internal/column"
 	"spoor/internal/grammar"
+	"spoor/internal/timing/totals"
 	"spoor/internal/wire"
 )
 
@@ -38,6 +39,7 @@ type Reader struct {
 	series func() (*seriesIndex, error)
 	comms  func() (*Comms, error)
 	values func() (*values, error)
+	totals func() ([]*totals.Class, error)
 	clocks func() (*clockTable, error)
 	origin func() (int64, error)
 	lives  func() (*livesTable, error)
@@ -122,6 +124,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	})
 	r.comms = sync.OnceValues(r.trackComms)
 	r.values = sync.OnceValues(r.readValues)
+	r.totals = sync.OnceValues(r.readTotals)
 	r.clocks = sync.OnceValues(r.readClocks)
 	r.origin = sync.OnceValues(r.findOrigin)
 	r.lives = sync.OnceValues(r.readLives)

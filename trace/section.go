@@ -46,13 +46,14 @@ const (
 	secLanes      = 14 // there only if values go from call to call
 	secLives      = 15 // there only if calls used segments of memory
 	secPlaces     = 16 // there only if calls that are alike take other times at other places
-	secEnd        = 17
+	secTotals     = 17 // there only if a class has several ranks
+	secEnd        = 18
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places", secTotals: "totals",
 }
 
 // Codecs of sections.
@@ -185,7 +186,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secStrings: true, secColumns: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secLives: true, secPlaces: true}
+var optional = [secEnd]bool{secStrings: true, secColumns: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secLives: true, secPlaces: true, secTotals: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte

@@ -95,6 +95,19 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 			}
 			raw[secClocks] = c.Clocks.append(nil)
 		}
+		for i := range c.Classes {
+			if err := c.Classes[i].Ranked.Check(c.Classes[i].Ranks.Len(), c.Classes[i].Terminals.Len()); err != nil {
+				return raw, fmt.Errorf("class %d: %w", i, err)
+			}
+		}
+		rest := int64(0)
+		if c.Series != nil {
+			rest = c.Series.size()
+		}
+		for _, b := range raw {
+			rest += int64(wire.Quickly(b))
+		}
+		raw[secTotals] = appendTotals(c.Classes, rest)
 	}
 	return raw, nil
 }

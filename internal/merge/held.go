@@ -15,7 +15,7 @@ import (
 //	per symbol     16, of the grammars of streams and lanes
 //	per value      4
 //	per run        24, and 32 for each distinct column
-//	per rank       what the table of processes has of it: 9 columns, a run each at worst
+//	per rank       two for each call site, until these are 8 MiB; what the table of processes has of it: 9 columns, a run each at worst
 //
 // So it grows with what ranks do differently, and by at most 216 bytes a rank for
 // the table. A node of the tree holds its own state, one message, and the state in that.
@@ -56,6 +56,9 @@ func (c *class) held() int {
 	n += len(sh.skeletons) * (int(unsafe.Sizeof(skeleton{})) + 3*8 + 4)
 	n += len(c.times) * int(unsafe.Sizeof(summary{}))
 	n += len(c.totals) * int(unsafe.Sizeof(totals{}[0]))
+	for _, list := range c.ranked {
+		n += 24 + 2*len(list)
+	}
 	for _, g := range sh.streams {
 		n += grammarHeld(g)
 	}

@@ -44,6 +44,7 @@ type class struct {
 	steps    []column.Column // of lanes, by lane, by step, by value
 	times    []summary
 	totals   totals
+	ranked   ranked // nil of a single rank, see rankwise
 	attached attachments
 	hists    []histogram
 	courses  []course
@@ -183,6 +184,7 @@ func (s *State) join(o *State) error {
 			s.add(c)
 			continue
 		}
+		mine.joinRanked(c)
 		mine.split = mine.split || c.split
 		mine.looked = false
 		mine.ranks.Concat(c.ranks)
@@ -197,6 +199,7 @@ func (s *State) join(o *State) error {
 			mine.times[i].merge(&c.times[i])
 		}
 		mine.totals.merge(c.totals)
+		mine.boundRanked()
 		mine.attached = mine.attached.merge(c.attached)
 		mine.joinHists(c)
 		mine.joinCourses(c)
@@ -283,5 +286,6 @@ func (c *class) content() (trace.Class, error) {
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
 	out.Placed = c.placed(shape, out.Terminals)
+	out.Ranked = c.rankColumns(shape)
 	return out, nil
 }

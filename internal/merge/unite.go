@@ -301,4 +301,5 @@ func (u *united) times(j *class) {
 	for _, c := range order[1:] {
 		j.totals.merge(c.totals)
 	}
+	u.ranked(j)
 }

@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"internal/pack"},
 	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},
 	{"internal/timing/codec", "internal/track", "internal/column"},
-	{"internal/timing/series"},
+	{"internal/timing/series", "internal/timing/totals"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/gaps"},
 	{"internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance"},

@@ -1,0 +1,51 @@
+package timing
+
+import "sort"
+
+// A Step stands for a time in nanoseconds within half a percent: numbers up to 100 are
+// themselves, and from there on each step is 1 % more than the one before. The zero value
+// is no time at all.
+type Step uint16
+
+const (
+	linearSteps = 100
+	// MaxStep is the step of the longest time that there is.
+	MaxStep = 4094
+)
+
+// stepTimes has the time of each step from linearSteps on. Products of two numbers come
+// out the same on every machine.
+var stepTimes = func() (list [MaxStep - linearSteps + 2]float64) {
+	list[0] = linearSteps
+	for i := range list[1:] {
+		list[i+1] = list[i] * 1.01
+	}
+	return list
+}()
+
+// StepOf returns the step of a time.
+func StepOf(ns uint64) Step {
+	if ns <= linearSteps {
+		return Step(ns)
+	}
+	f := float64(ns)
+	return linearSteps + Step(min(sort.Search(len(stepTimes), func(i int) bool { return stepTimes[i]*1.005 >= f }), MaxStep-linearSteps))
+}
+
+// Ns is the time that the step stands for.
+func (s Step) Ns() float64 {
+	if s <= linearSteps {
+		return float64(s)
+	}
+	return stepTimes[min(s, MaxStep)-linearSteps]
+}
+
+// StepNs is the time of a step, or between two of them, in nanoseconds.
+func StepNs(step float64) float64 {
+	s := Step(max(0, min(step, MaxStep)))
+	share := step - float64(s)
+	if share <= 0 {
+		return s.Ns()
+	}
+	return s.Ns()*(1-share) + (s+1).Ns()*share
+}
