@@ -64,25 +64,30 @@ type Attr uint32
 
 // The attributes.
 const (
-	Nonblocking Attr = 1 << iota // a new one-shot request comes out
-	Persistent                   // a new persistent request comes out
-	Completes                    // may finish requests
-	Starts                       // starts persistent requests
-	CreatesComm                  // a new communicator comes out
-	CreatesType                  // a new datatype comes out
-	CreatesWin                   // a new window comes out
-	Collective                   // all members of the communicator, window or file must call
-	Local                        // completes without other processes
-	Deprecated                   // by the standard
-	Removed                      // from the standard; old libraries have it
-	Tool                         // of the tools interface, MPI_T
-	F90Only                      // exists for Fortran's sake
+	Nonblocking  Attr = 1 << iota // a new one-shot request comes out
+	Persistent                    // a new persistent request comes out
+	Completes                     // may finish requests
+	Starts                        // starts persistent requests
+	CreatesComm                   // a new communicator comes out
+	CreatesType                   // a new datatype comes out
+	CreatesWin                    // a new window comes out
+	Collective                    // all members of the communicator, window or file must call
+	Local                         // completes without other processes
+	Deprecated                    // by the standard
+	Removed                       // from the standard; old libraries have it
+	Tool                          // of the tools interface, MPI_T
+	F90Only                       // exists for Fortran's sake
+	Neighborhood                  // goes along the edges of the communicator's topology
+	Chain                         // partial results go on from rank to rank
+	GivesMemory                   // memory of the MPI's comes out
+	Fixed                         // memory is known by its address from here, or until here
 	attrEnd
 )
 
 var attrNames = []string{
 	"nonblocking", "persistent", "completes", "starts", "creates-comm", "creates-type", "creates-win",
 	"collective", "local", "deprecated", "removed", "tool", "f90only",
+	"neighborhood", "chain", "gives-memory", "fixed",
 }
 
 // String lists the attributes as calls.txt does.
@@ -117,6 +122,10 @@ type Param struct {
 	LargeOnly     bool   // exists only in the large form
 	If            string // the output is valid only if this parameter comes out non-zero
 	UnlessInPlace string // not significant if this buffer is MPI_IN_PLACE
+	Content       Content
+	Varies        bool // may differ from call to call like a tag; see MayVary
+
+	content Expr // of a choice buffer, before the other parameters are known
 }
 
 // HasIn reports whether the record of entering the call has a part for p. A

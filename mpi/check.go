@@ -18,6 +18,9 @@ func (p *callParser) finishCall() error {
 }
 
 func checkParam(c *Call, q *Param) error {
+	if err := newContent(c, q); err != nil {
+		return err
+	}
 	if q.If != "" {
 		if i := c.Index(q.If); i < 0 || !c.Params[i].HasOut() {
 			return fmt.Errorf("if(%s) names no output", q.If)

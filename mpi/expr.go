@@ -80,14 +80,15 @@ const (
 	Dims                      // of a communicator: dimensions of its cartesian topology
 	SumOf                     // of an array: sum of its elements
 	LastOf                    // of an array: its last element, 0 if it has none
+	OwnOf                     // of an array: the element of the own rank; only in contents
 )
 
-var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "sum", "last"}
+var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "sum", "last", "own"}
 
 func (p Property) String() string { return propertyNames[p] }
 
 // OfArray reports whether the property is one of arrays, not of communicators.
-func (p Property) OfArray() bool { return p == SumOf || p == LastOf }
+func (p Property) OfArray() bool { return p >= SumOf }
 
 // parseExpr reads a sum of products. There are no parentheses: no length in
 // the standard needs them.

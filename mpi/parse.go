@@ -18,6 +18,7 @@ type calls struct {
 //	section NUMBER TITLE…
 //	call ID NAME CLASS ["REASON"] [ATTR…] [returns KIND]
 //	  NAME DIR KIND[LEN[,LEN]] [only-root] [large-only] [if(PARAM)] [unless-inplace(PARAM)]
+//	    [data(CONTENT) | memory(CONTENT)] [at(PARAM)] [inplace] [varies]
 //	large ID NAME [CLASS ["REASON"]]
 //
 // where "#" starts a comment and a large form shares the parameters of the
@@ -304,12 +305,23 @@ func parseKind(q *Param, word string) error {
 }
 
 func parseModifier(q *Param, word string) error {
-	name, arg, _ := strings.Cut(strings.TrimSuffix(word, ")"), "(")
+	name, arg, _ := strings.Cut(word, "(")
+	arg, _ = strings.CutSuffix(arg, ")")
 	switch {
 	case word == "only-root":
 		q.OnlyRoot = true
 	case word == "large-only":
 		q.LargeOnly = true
+	case word == "inplace":
+		q.Content.InPlace = true
+	case word == "varies":
+		q.Varies = true
+	case name == "data" || name == "memory":
+		e, err := parseExpr(arg)
+		q.content, q.Content.Moved = e, name == "data"
+		return err
+	case name == "at" && isName(arg):
+		q.Content.Displs = arg
 	case name == "if" && isName(arg):
 		q.If = arg
 	case name == "unless-inplace" && isName(arg):

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"spoor/internal/prefix"
+	"spoor/mpi"
 )
 
 // A Comm is one communicator of the run, or one side of an intercommunicator.
@@ -52,12 +53,6 @@ func (c *Comm) Peer(rank int) int {
 // Members returns the world ranks of the (local) group, -1 where not known.
 func (c *Comm) Members() []int { return append([]int(nil), c.members...) }
 
-// Numbers of the predefined communicators.
-const (
-	commWorld = 0x101
-	commSelf  = 0x102
-)
-
 // Comms tells which communicator a rank's name for it means at some place.
 type Comms struct {
 	world *Comm
@@ -87,9 +82,9 @@ func (c *Comms) World() *Comm { return c.world }
 // by stream and index; nil if that is not known.
 func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	switch handle {
-	case commWorld:
+	case mpi.CommWorld:
 		return c.world
-	case commSelf:
+	case mpi.CommSelf:
 		return &Comm{Number: -1, Size: 1, pair: -1, members: []int{rank}}
 	}
 	list := c.bound[rank][handle]

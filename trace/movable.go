@@ -2,39 +2,28 @@ package trace
 
 import (
 	"slices"
-	"strings"
+
+	"spoor/mpi"
 )
 
 // Movable returns which values of a signature may go into a lane: tags, offsets
 // into memory, windows, files and packed data, and tags of statuses. Nothing that is
 // computed from distinct calls depends on these. There are none where a call makes or
-// frees what has a name, or memory.
-func Movable(f *Function, vals []int64) []int {
-	list, _, _ := MovableBy(f, vals)
-	return list
-}
-
-// MovableBy returns as well what that follows from: values that say which others there
-// are, and segments of addresses, of which the class does.
-func MovableBy(f *Function, vals []int64) (list, forms, segments []int) {
-	name := strings.TrimSuffix(f.Name, "_c")
-	if len(vals) == 0 || f.Attrs&(Persistent|CreatesComm|CreatesType|CreatesWin) != 0 ||
-		strings.HasPrefix(name, "MPI_T_") || strings.HasPrefix(name, "MPI_Win_") || strings.HasSuffix(name, "_mem") {
+// frees what has a name, or memory. f is FunctionOf(call).
+//
+// It returns as well what that follows from: values that say which others there are (none
+// if nothing may move), and segments of addresses, of which the class does.
+func Movable(call *mpi.Call, f *Function, vals []int64) (list, forms, segments []int) {
+	if len(vals) == 0 || call.Binds() {
 		return nil, nil, nil
-	}
-	for i := range f.Params {
-		p := &f.Params[i]
-		if p.Dir == DirFree || p.Out && (p.Type == Handle || p.Type == Object) {
-			return nil, nil, nil
-		}
 	}
 	if f.haveSums() {
 		vals = slices.Clone(vals)
 		f.fillIn(vals)
 	}
 	var m movable
-	d := valueReader{vals: vals, pos: 1, find: &lookup{}, movable: &m}
-	d.call(f, vals[0] == 0 || vals[0] == errInStatus)
+	d := valueReader{vals: vals, pos: 1, find: &lookup{}, means: call, movable: &m}
+	d.call(f, vals[0] == 0 || vals[0] == mpi.ErrInStatus)
 	if d.err != nil {
 		return nil, nil, nil
 	}
@@ -63,17 +52,6 @@ func (d *valueReader) segment(at int) {
 	if d.movable != nil {
 		d.movable.segments = append(d.movable.segments, at)
 	}
-}
-
-// moves reports whether a scalar parameter may.
-func (p *ParamDef) moves() bool {
-	switch p.Kind {
-	case "tag", "offset":
-		return p.Dims == 0
-	case "aint", "disp":
-		return p.Dims == 0 && (p.Name == "target_disp" || p.Name == "position")
-	}
-	return false
 }
 
 // distant reports whether offsets of an address are distances.

@@ -1,6 +1,9 @@
 package trace
 
-import "spoor/internal/signature"
+import (
+	"spoor/internal/signature"
+	"spoor/mpi"
+)
 
 // Displacements that are the sums of counts are left out of signatures (see
 // signature.LeaveOut), and filled in wherever values leave this package.
@@ -54,7 +57,7 @@ func (f *Function) fillIn(vals []int64) {
 
 // arrays finds the arrays of a signature, whether or not what they hold was left out.
 func (f *Function) arrays(vals []int64) (arrays, bool) {
-	outputs := vals[0] == 0 || vals[0] == errInStatus
+	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
 		var a arrays
 		d := valueReader{vals: vals, pos: 1, find: &lookup{}, arrays: &a}

@@ -8,10 +8,6 @@ import (
 	"spoor/mpi"
 )
 
-// errInStatus is MPI_ERR_IN_STATUS of the standard ABI: statuses of a call that
-// returned it hold error codes.
-const errInStatus = 19
-
 var errShape = errors.New("values don't fit the function")
 
 // lookup finds what hashes in values stand for.
@@ -50,12 +46,14 @@ type valueReader struct {
 	pos     int
 	err     error
 	find    *lookup
-	ranks   []bool   // by position: is a rank; filled in if not nil
-	names   []string // by position: what it is; filled in if not nil
-	movable *movable // positions of what may go into a lane; see Movable
-	name    string   // of the next value
-	arrays  *arrays  // of integers: only where they are is of interest
-	counts  int      // where the array of the parameter before begins, -1 if there is none
+	ranks   []bool    // by position: is a rank; filled in if not nil
+	names   []string  // by position: what it is; filled in if not nil
+	means   *mpi.Call // what f is in the standard; only where movable is of interest
+	varies  bool      // the parameter at hand may be in a lane
+	movable *movable  // positions of what may go into a lane; see Movable
+	name    string    // of the next value
+	arrays  *arrays   // of integers: only where they are is of interest
+	counts  int       // where the array of the parameter before begins, -1 if there is none
 }
 
 // valueNames returns what the values of a signature are: the parameter that each
@@ -65,7 +63,7 @@ func valueNames(f *Function, vals []int64) []string {
 	if len(vals) == 0 {
 		return names
 	}
-	outputs := vals[0] == 0 || vals[0] == errInStatus
+	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
 		d := valueReader{vals: vals, pos: 1, find: &lookup{}, names: names}
 		if d.call(f, outputs); d.err == nil {
@@ -83,7 +81,7 @@ func readCall(f *Function, vals []int64, find *lookup, ranks []bool) (*Call, err
 	if len(vals) == 0 {
 		return nil, fmt.Errorf("%s: no return code: %w", f.Name, errShape)
 	}
-	outputs := vals[0] == 0 || vals[0] == errInStatus
+	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
 		d := valueReader{vals: vals, pos: 1, find: find, ranks: ranks}
 		if c := d.call(f, outputs); d.err == nil {
@@ -100,7 +98,7 @@ func readForms(f *Function, vals []int64, find *lookup, ranks []bool, m *movable
 	if len(vals) == 0 {
 		return fmt.Errorf("%s: no return code: %w", f.Name, errShape)
 	}
-	outputs := vals[0] == 0 || vals[0] == errInStatus
+	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
 		*m = movable{}
 		d := valueReader{vals: vals, pos: 1, find: find, ranks: ranks, movable: m}
@@ -121,6 +119,7 @@ func (d *valueReader) call(f *Function, outputs bool) *Call {
 	for i := range f.Params {
 		p := &f.Params[i]
 		c.Params[i].Def = p
+		d.varies = d.means != nil && d.means.Params[i].MayVary()
 		if p.In {
 			d.label(p.Name, "", "")
 			at := d.pos
@@ -227,7 +226,7 @@ func (d *valueReader) scalar(p *ParamDef, out bool) Value {
 		if p.Kind == "rank" {
 			d.mark(at)
 		}
-		if p.moves() {
+		if d.varies {
 			d.move(at)
 		}
 	case Request:
@@ -239,7 +238,7 @@ func (d *valueReader) scalar(p *ParamDef, out bool) Value {
 		v.Addr = Location{
 			Class: AddressClass(seg & 7), Device: int(seg >> 3 & 31), ID: seg >> 8, Offset: d.next(),
 		}
-		if p.Kind == "buffer" && p.Dims == 0 && distant(v.Addr.Class) {
+		if d.varies && distant(v.Addr.Class) {
 			d.move(at + 1)
 		}
 	case FunctionRef:
@@ -288,7 +287,7 @@ func (d *valueReader) status(form int64, out bool) *StatusValue {
 		d.move(d.pos + 1)
 		s.Source, s.Tag, s.Count, s.Cancelled = field(".source"), field(".tag"), field(".count"), field(".cancelled") != 0
 		d.name = name
-		if out && d.vals[0] == errInStatus {
+		if out && d.vals[0] == mpi.ErrInStatus {
 			s.Error, s.HasError = d.next(), true
 		}
 	case StatusSend:

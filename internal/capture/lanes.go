@@ -1,8 +1,6 @@
 package capture
 
 import (
-	"strings"
-
 	"spoor/internal/event"
 	"spoor/internal/signature"
 	"spoor/internal/symbol"
@@ -85,30 +83,6 @@ func movable(segment int64) bool {
 		return true
 	}
 	return false
-}
-
-// laneValue reports whether a scalar parameter may be in a lane.
-func laneValue(q *mpi.Param) bool {
-	if q.Array {
-		return false
-	}
-	switch q.Kind {
-	case mpi.KindTag, mpi.KindOffset:
-		return true
-	case mpi.KindAint, mpi.KindDisp:
-		return q.Name == "target_disp" || q.Name == "position"
-	case mpi.KindBuffer:
-		return q.HasIn()
-	}
-	return false
-}
-
-// mayHaveLanes reports whether calls of a function may have lanes at all: not if
-// they make or free what has a name, or memory.
-func (p *program) mayHaveLanes() bool {
-	name := strings.TrimSuffix(p.call.Name, "_c")
-	return !p.binds && !strings.HasPrefix(name, "MPI_T_") &&
-		!strings.HasSuffix(name, "_mem") && !strings.HasPrefix(name, "MPI_Win_")
 }
 
 // A hole is a word of a record that may differ from the one of the call before

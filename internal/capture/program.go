@@ -147,7 +147,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	p.pureness = p.purity()
 	p.binds = p.makesNames()
 	p.alike = p.pureness == pure && !p.hasAddress()
-	p.lanes = p.mayHaveLanes()
+	p.lanes = !p.binds && !call.Binds()
 	p.setTelling()
 	return p
 }
@@ -212,7 +212,7 @@ func (c *Capture) plain(s *step) code {
 }
 
 func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) step {
-	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind], lane: laneValue(q)}
+	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind], lane: q.MayVary()}
 	s.code = c.plain(&s)
 	switch {
 	case s.kind == mpi.KindRequest:

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 
+	"spoor/mpi"
 	"spoor/trace"
 )
 
@@ -44,7 +45,7 @@ func completes(c *trace.Call) bool {
 // finished yields what a call finished, with its status if known.
 func finished(c *trace.Call) iter.Seq2[*trace.Value, *trace.StatusValue] {
 	return func(yield func(*trace.Value, *trace.StatusValue) bool) {
-		if !strings.HasPrefix(c.Name(), "MPI_Wait") && !strings.HasPrefix(c.Name(), "MPI_Test") || c.Return != 0 && c.Return != 19 {
+		if !strings.HasPrefix(c.Name(), "MPI_Wait") && !strings.HasPrefix(c.Name(), "MPI_Test") || c.Return != 0 && c.Return != mpi.ErrInStatus {
 			return
 		}
 		if f := c.Param("flag"); f != nil && f.Out.Num == 0 {

@@ -1,14 +1,10 @@
 package matrix
 
-import "spoor/trace"
-
-// The logical pattern of a collective is who needs whose data, not how a
-// library moves it: a broadcast is a message from the root to each other rank,
-// a reduction one from each rank to the root, an all-reduce one from each rank
-// to each other. What a rank has for itself is no message. A barrier has no
-// data. A scan hands partial results on, from each rank to the next.
-
-const rootMark = -4 // MPI_ROOT of the standard ABI
+import (
+	"spoor/mpi"
+	"spoor/mpi/meaning"
+	"spoor/trace"
+)
 
 // inPlace reports whether a buffer is MPI_IN_PLACE.
 func (s *site) inPlace(name string) bool {
@@ -33,7 +29,7 @@ func (t *traffic) own(c *trace.Comm) int {
 	return t.lastSelf
 }
 
-func (t *traffic) collective(r role, s site) {
+func (t *traffic) collective(s site) {
 	comm := t.comm(&s)
 	if comm == nil {
 		t.out.unknown()
@@ -42,76 +38,72 @@ func (t *traffic) collective(r role, s site) {
 	self := t.own(comm)
 	inter := comm.RemoteSize > 0
 	root, rooted := s.num("root")
-	if rooted && inter && root == procNull {
+	if rooted && inter && root == mpi.ProcNull {
 		return
 	}
-	atRoot := rooted && (inter && root == rootMark || !inter && root == int64(self))
-	switch r {
-	case bcast:
+	atRoot := rooted && (inter && root == mpi.RootHere || !inter && root == int64(self))
+	out := s.means.Out
+	switch s.means.Pattern {
+	case meaning.FromRoot:
 		if atRoot {
-			b, ok := t.data(&s, "count", "datatype")
+			b, ok := t.data(&s, out)
 			t.out.spread(comm, self, b, ok)
 		}
-	case scatter:
-		if atRoot {
-			b, ok := t.data(&s, "sendcount", "sendtype")
+	case meaning.PartFromRoot:
+		switch {
+		case !atRoot:
+		case s.means.Array(out.Count):
+			t.parts(&s, comm, self, out)
+		default:
+			b, ok := t.data(&s, out)
 			t.out.spread(comm, self, b, ok)
 		}
-	case scatterv:
-		if atRoot {
-			t.parts(&s, comm, self, "sendcounts", "sendtype")
-		}
-	case gather, reduce:
+	case meaning.ToRoot:
 		if !atRoot {
-			b, ok := t.contribution(r, &s, self)
+			b, ok := t.contribution(&s, self)
 			t.out.send(comm.Peer(int(root)), b, ok)
 		}
-	case allgather, reduceAll, alltoall:
-		b, ok := t.contribution(r, &s, self)
+	case meaning.ToAll:
+		b, ok := t.contribution(&s, self)
 		t.out.spread(comm, self, b, ok)
-	case alltoallv:
+	case meaning.PartToAll:
 		// In place, blocks have the size of those that they are exchanged for.
-		counts, types := "sendcounts", "sendtype"
-		if s.inPlace("sendbuf") {
-			counts, types = "recvcounts", "recvtype"
+		if s.inPlace(out.Buffer) {
+			out = s.means.In
 		}
-		if s.c.Param(types) == nil {
-			types += "s"
+		t.parts(&s, comm, self, out)
+	case meaning.PartReduced:
+		b, ok := t.data(&s, out)
+		if s.means.In.Own {
+			b, ok = t.element(&s, out, self)
 		}
-		t.parts(&s, comm, self, counts, types)
-	case reduceBlock:
-		b, ok := t.data(&s, "recvcount", "datatype")
 		t.out.collect(comm, self, b, ok)
-	case reduceParts:
-		b, ok := t.element(&s, "recvcounts", "datatype", self)
-		t.out.collect(comm, self, b, ok)
-	case scan:
+	case meaning.ToNext:
 		if self >= 0 && self+1 < comm.Size {
-			b, ok := t.data(&s, "count", "datatype")
+			b, ok := t.data(&s, out)
 			t.out.send(comm.WorldRank(self+1), b, ok)
 		}
-	case neighbours, toNeighbours:
+	case meaning.Neighbors:
 		t.neighbours(&s, comm)
 	}
 }
 
 // contribution is what a rank gives to a gathering or reduction, or to each
 // other rank.
-func (t *traffic) contribution(r role, s *site, self int) (int64, bool) {
+func (t *traffic) contribution(s *site, self int) (int64, bool) {
+	out, in := s.means.Out, s.means.In
 	switch {
-	case r == reduce || r == reduceAll:
-		return t.data(s, "count", "datatype")
-	case s.inPlace("sendbuf") && s.c.Param("recvcounts") != nil:
-		return t.element(s, "recvcounts", "recvtype", self)
-	case s.inPlace("sendbuf"):
-		return t.data(s, "recvcount", "recvtype")
+	case !out.InPlace || !s.inPlace(out.Buffer):
+		return t.data(s, out)
+	case s.means.Array(in.Count):
+		return t.element(s, in, self)
 	}
-	return t.data(s, "sendcount", "sendtype")
+	return t.data(s, in)
 }
 
 // element is the size of one part of an array.
-func (t *traffic) element(s *site, counts, datatype string, i int) (int64, bool) {
-	c, d := s.c.Param(counts), s.c.Param(datatype)
+func (t *traffic) element(s *site, x *meaning.Side, i int) (int64, bool) {
+	c, d := s.c.Param(x.Count), s.c.Param(x.Type)
 	if c == nil || d == nil || i < 0 || i >= len(c.In.Elems) {
 		return 0, false
 	}
@@ -126,8 +118,8 @@ func (t *traffic) element(s *site, counts, datatype string, i int) (int64, bool)
 }
 
 // parts sends to each rank a part of its own. Empty ones are no messages.
-func (t *traffic) parts(s *site, comm *trace.Comm, self int, counts, datatype string) {
-	c := s.c.Param(counts)
+func (t *traffic) parts(s *site, comm *trace.Comm, self int, x *meaning.Side) {
+	c := s.c.Param(x.Count)
 	if c == nil || c.In.Type != trace.Array {
 		t.out.unknown()
 		return
@@ -136,7 +128,7 @@ func (t *traffic) parts(s *site, comm *trace.Comm, self int, counts, datatype st
 		if comm.RemoteSize == 0 && i == self {
 			continue
 		}
-		if b, ok := t.element(s, counts, datatype, i); b > 0 || !ok {
+		if b, ok := t.element(s, x, i); b > 0 || !ok {
 			t.out.send(comm.Peer(i), b, ok)
 		}
 	}

@@ -17,13 +17,13 @@ const maxEntries = 1 << 26
 // Compute counts the traffic of a trace from its compressed form.
 func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 	return build(r, opts, func(w *worker, k *trace.Rank) error {
-		roles, err := w.b.rolesOf(k)
+		wanted, err := w.b.wanted(k)
 		if err != nil {
 			return err
 		}
 		for stream := range k.Streams() {
-			for terminal, role := range roles {
-				if w.x.Count(stream, terminal) == 0 || !opts.wants(role) {
+			for _, terminal := range wanted {
+				if w.x.Count(stream, terminal) == 0 {
 					continue
 				}
 				c, err := k.Terminal(terminal)
@@ -32,7 +32,7 @@ func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 				}
 				for _, p := range w.x.Pieces(stream, c) {
 					w.count = p.Count
-					w.call(site{c, stream, p.At})
+					w.call(c, stream, p.At)
 				}
 			}
 		}
@@ -50,7 +50,7 @@ func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
 				if err != nil {
 					return err
 				}
-				w.call(site{c, stream, c.Index})
+				w.call(c, stream, c.Index)
 			}
 		}
 		return nil
@@ -60,7 +60,7 @@ func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
 // Occurs reports whether a trace has any functions that the options count.
 func Occurs(r *trace.Reader, opts Options) bool {
 	for _, f := range r.Schema() {
-		if role, _ := roleOf(f); role != start && opts.wants(role) {
+		if !f.Has(trace.Starts) && opts.wants(f) {
 			return true
 		}
 	}
@@ -70,13 +70,14 @@ func Occurs(r *trace.Reader, opts Options) bool {
 // A builder puts a matrix together.
 type builder struct {
 	m     *Matrix
+	opts  *Options
 	table *objects.Table
 	comms *trace.Comms
 
 	mu    sync.Mutex
 	sums  []map[int]Cell // rows, while bins or one-sided reads add to them
 	fans  map[*trace.Comm]*fan
-	roles map[int][]role // by class: of its terminals
+	lists map[int][]int // by class: terminals that count
 	used  int
 }
 
@@ -100,8 +101,8 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 	opts.Bin = max(opts.Bin, 1)
 	m := &Matrix{Ranks: r.Ranks(), Bin: opts.Bin}
 	b := &builder{
-		m: m, table: table, comms: comms, sums: make([]map[int]Cell, m.Size()),
-		fans: make(map[*trace.Comm]*fan), roles: make(map[int][]role),
+		m: m, opts: &opts, table: table, comms: comms, sums: make([]map[int]Cell, m.Size()),
+		fans: make(map[*trace.Comm]*fan), lists: make(map[int][]int),
 	}
 	var next, done atomic.Int64
 	var group sync.WaitGroup
@@ -155,25 +156,24 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 	return w.b.add(rank, w.row, w.back)
 }
 
-// rolesOf returns the roles of the terminals of a rank's class; other where a
-// call takes effect only later.
-func (b *builder) rolesOf(k *trace.Rank) ([]role, error) {
+// wanted returns which terminals of a rank's class count.
+func (b *builder) wanted(k *trace.Rank) ([]int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if list, ok := b.roles[k.Class()]; ok {
+	if list, ok := b.lists[k.Class()]; ok {
 		return list, nil
 	}
-	list := make([]role, k.Terminals())
-	for i := range list {
+	list := []int{}
+	for i := range k.Terminals() {
 		c, err := k.Terminal(i)
 		if err != nil {
 			return nil, err
 		}
-		if r, later := roleOf(c.Func); !later {
-			list[i] = r
+		if b.opts.wants(c.Func) {
+			list = append(list, i)
 		}
 	}
-	b.roles[k.Class()] = list
+	b.lists[k.Class()] = list
 	return list, nil
 }
 

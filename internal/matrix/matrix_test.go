@@ -271,29 +271,6 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-func TestRoles(t *testing.T) {
-	for name, want := range map[string]struct {
-		role  role
-		later bool
-	}{
-		"MPI_Send": {send, false}, "MPI_Irsend": {send, false}, "MPI_Rsend": {send, false}, "MPI_Recv": {other, false},
-		"MPI_Isendrecv_replace_c": {send, false}, "MPI_Ssend_init_c": {send, true}, "MPI_Init": {other, false},
-		"MPI_Ineighbor_alltoallw": {toNeighbours, false}, "MPI_Rget_accumulate": {rma, false}, "MPI_Rput": {rma, false},
-		"MPI_Allreduce_init": {reduceAll, true}, "MPI_Reduce": {reduce, false}, "MPI_Iexscan": {scan, false},
-		"MPI_Probe": {other, false}, "MPI_Psend_init": {send, true}, "MPI_Precv_init": {other, true},
-		"MPI_Get": {rma, false}, "MPI_Request_free": {other, false}, "MPI_Igather": {gather, false},
-	} {
-		attrs := trace.Attr(0)
-		if name == "MPI_Rput" || name == "MPI_Rget_accumulate" {
-			attrs = trace.Nonblocking
-		}
-		got, later := roleOf(&trace.Function{Name: name, Attrs: attrs})
-		if got != want.role || later != want.later {
-			t.Errorf("%s: role %d, later %t", name, got, later)
-		}
-	}
-}
-
 func BenchmarkCompute(b *testing.B) {
 	for _, ranks := range []int{64, 1024} {
 		r := run(b, ranks, tracktest.Stencil(10))

@@ -1,9 +1,9 @@
 package matrix
 
 import (
-	"strings"
-
 	"spoor/internal/objects"
+	"spoor/mpi"
+	"spoor/mpi/meaning"
 	"spoor/trace"
 )
 
@@ -37,37 +37,42 @@ type traffic struct {
 // A site is a call at a position that resolves its handles.
 type site struct {
 	c      *trace.Call
+	means  *meaning.Call
 	stream int
 	index  uint64
 }
 
-// wants reports whether calls of a role are to be counted.
-func (o *Options) wants(r role) bool {
-	switch r {
-	case other:
-		return false
-	case send:
-		return o.PointToPoint
-	case rma:
-		return o.RMA
-	case start:
+// wants reports whether calls of a function are to be counted. What makes a persistent
+// request counts where it is started.
+func (o *Options) wants(f *trace.Function) bool {
+	if f.Has(trace.Starts) {
 		return o.PointToPoint || o.Collectives
 	}
-	return o.Collectives
+	m := meaning.Of(f.Name)
+	return m != nil && !m.Later && o.pattern(m.Pattern)
+}
+
+func (o *Options) pattern(p meaning.Pattern) bool {
+	switch {
+	case p == meaning.ToPeer:
+		return o.PointToPoint
+	case p == meaning.OneSided:
+		return o.RMA
+	}
+	return o.Collectives && p.Collective()
 }
 
 // call visits what a call sends. Calls that failed or never came back send
 // nothing that is known of.
-func (t *traffic) call(s site) {
-	r, later := roleOf(s.c.Func)
-	if later || s.c.Return != 0 {
-		return
-	}
-	if r == start {
+func (t *traffic) call(c *trace.Call, stream int, index uint64) {
+	s := site{c, meaning.Of(c.Name()), stream, index}
+	switch {
+	case c.Return != 0:
+	case c.Func.Has(trace.Starts):
 		t.start(s)
-		return
+	case s.means != nil && !s.means.Later:
+		t.act(s)
 	}
-	t.act(r, s)
 }
 
 // start visits what persistent requests send.
@@ -90,21 +95,22 @@ func (t *traffic) start(s site) {
 				t.out.unknown()
 				continue
 			}
-			r, _ := roleOf(m.Call.Func)
-			t.act(r, site{m.Call, m.Stream, m.Index})
+			if means := meaning.Of(m.Call.Name()); means != nil {
+				t.act(site{m.Call, means, m.Stream, m.Index})
+			}
 		}
 	}
 }
 
-func (t *traffic) act(r role, s site) {
-	switch {
-	case !t.opts.wants(r):
-	case r == send:
+func (t *traffic) act(s site) {
+	switch p := s.means.Pattern; {
+	case !t.opts.pattern(p):
+	case p == meaning.ToPeer:
 		t.send(s)
-	case r == rma:
+	case p == meaning.OneSided:
 		t.rma(s)
 	default:
-		t.collective(r, s)
+		t.collective(s)
 	}
 }
 
@@ -117,14 +123,14 @@ func (s *site) num(name string) (int64, bool) {
 	return p.In.Num, true
 }
 
-// data returns how many bytes a count of a datatype is.
-func (t *traffic) data(s *site, count, datatype string) (bytes int64, sized bool) {
-	n, ok := s.num(count)
-	if !ok {
-		return 0, false
+// data returns how many bytes a block of one side is.
+func (t *traffic) data(s *site, x *meaning.Side) (bytes int64, sized bool) {
+	n, ok := int64(1), true
+	if x.Count != "" {
+		n, ok = s.num(x.Count)
 	}
-	p := s.c.Param(datatype)
-	if p == nil {
+	p := s.c.Param(x.Type)
+	if p == nil || !ok {
 		return 0, false
 	}
 	return t.bytes(s, n, &p.In)
@@ -156,11 +162,9 @@ func (t *traffic) comm(s *site) *trace.Comm {
 	return t.x.Comm(&p.In, s.stream, s.index)
 }
 
-const procNull = -3 // MPI_PROC_NULL of the standard ABI
-
 func (t *traffic) send(s site) {
-	dest, ok := s.num("dest")
-	if dest == procNull {
+	dest, ok := s.num(s.means.Out.Peer)
+	if dest == mpi.ProcNull {
 		return
 	}
 	comm := t.comm(&s)
@@ -168,12 +172,8 @@ func (t *traffic) send(s site) {
 		t.out.unknown()
 		return
 	}
-	count, datatype := "count", "datatype"
-	if s.c.Param("sendcount") != nil {
-		count, datatype = "sendcount", "sendtype"
-	}
-	bytes, sized := t.data(&s, count, datatype)
-	if parts, ok := s.num("partitions"); ok && sized {
+	bytes, sized := t.data(&s, s.means.Out)
+	if parts, ok := s.num(s.means.Out.Parts); ok && sized {
 		if sized = parts >= 0 && (bytes == 0 || parts <= maxBytes/bytes); sized {
 			bytes *= parts
 		} else {
@@ -185,13 +185,13 @@ func (t *traffic) send(s site) {
 
 func (t *traffic) rma(s site) {
 	target, ok := s.num("target_rank")
-	if target == procNull {
+	if target == mpi.ProcNull {
 		return
 	}
 	var comm *trace.Comm
 	if p := s.c.Param("win"); p != nil && ok {
 		if m, ok := t.x.Window(p.In.Num, s.stream, s.index); ok {
-			comm = t.comm(&site{m.Call, m.Stream, m.Index})
+			comm = t.comm(&site{c: m.Call, stream: m.Stream, index: m.Index})
 		}
 	}
 	if comm == nil {
@@ -199,28 +199,12 @@ func (t *traffic) rma(s site) {
 		return
 	}
 	peer := comm.WorldRank(int(target))
-	name := strings.TrimSuffix(s.c.Name(), "_c")
-	var bytes int64
-	var sized bool
-	switch {
-	case s.c.Param("origin_count") != nil:
-		bytes, sized = t.data(&s, "origin_count", "origin_datatype")
-	case s.c.Param("datatype") != nil: // one element
-		bytes, sized = t.bytes(&s, 1, &s.c.Param("datatype").In)
+	if x := s.means.Out; x != nil {
+		bytes, sized := t.data(&s, x)
+		t.out.send(peer, bytes, sized)
 	}
-	gets := false
-	switch name {
-	case "MPI_Get", "MPI_Rget":
-		t.out.receive(peer, bytes, sized)
-		return
-	case "MPI_Get_accumulate", "MPI_Rget_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap":
-		gets = true
-	}
-	t.out.send(peer, bytes, sized)
-	if gets {
-		if s.c.Param("result_count") != nil {
-			bytes, sized = t.data(&s, "result_count", "result_datatype")
-		}
+	if x := s.means.In; x != nil {
+		bytes, sized := t.data(&s, x)
 		t.out.receive(peer, bytes, sized)
 	}
 }

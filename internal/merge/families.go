@@ -17,6 +17,7 @@ const minLaned = 8
 // A family is terminals of a class that differ in values only that may be in a lane.
 type family struct {
 	terminals []int
+	call      *mpi.Call
 	function  *trace.Function
 	values    []int // those that differ
 	calls     uint64
@@ -67,14 +68,15 @@ func (c *class) families(sh *shape) []*family {
 		}
 		x := large[n]
 		if x == nil {
-			x = &family{function: k.moves[sh.like[t]].function}
+			m := k.moves[sh.like[t]]
+			x = &family{call: m.call, function: m.function}
 			large[n] = x
 			list = append(list, x)
 		}
 		x.terminals = append(x.terminals, t)
 	}
 	return slices.DeleteFunc(list, func(x *family) bool {
-		if !c.alike(sh, x.terminals[0], x.function) {
+		if !c.alike(sh, x.terminals[0], x) {
 			return true
 		}
 		for i := range sh.skeletons[x.terminals[0]].width {
@@ -102,6 +104,7 @@ type kinship struct {
 // moves is which values of a terminal may be in a lane, and what that follows from: it
 // is the same of most terminals with one skeleton.
 type moves struct {
+	call            *mpi.Call
 	function        *trace.Function
 	list            []int // rising
 	forms, segments []int
@@ -136,7 +139,7 @@ func (k *kinship) movable(t int) (*moves, bool) {
 			return nil, false
 		}
 		f := trace.FunctionOf(call)
-		m = &moves{function: &f}
+		m = &moves{call: call, function: &f}
 		k.moves[k.sh.like[t]] = m
 	}
 	k.vals = k.vals[:0]
@@ -145,7 +148,7 @@ func (k *kinship) movable(t int) (*moves, bool) {
 	}
 	if !m.fits(k.vals) {
 		// Without forms, the function has nothing that moves, or the values don't fit it.
-		m.list, m.forms, m.segments = trace.MovableBy(m.function, k.vals)
+		m.list, m.forms, m.segments = trace.Movable(m.call, m.function, k.vals)
 		if m.vals = append(m.vals[:0], k.vals...); len(m.forms) == 0 {
 			m.vals = nil
 		}
@@ -219,13 +222,13 @@ func (k *kinship) grow() {
 
 // alike reports whether the same values of a terminal may move on all ranks: what
 // tells where they stand is the same.
-func (c *class) alike(sh *shape, t int, f *trace.Function) bool {
+func (c *class) alike(sh *shape, t int, x *family) bool {
 	of := func(i int) *column.Column { return &c.values.cols[c.values.nums[sh.at(t, i)]] }
 	vals := make([]int64, sh.skeletons[t].width)
 	for i := range vals {
 		vals[i] = of(i).At(0)
 	}
-	_, forms, segments := trace.MovableBy(f, vals)
+	_, forms, segments := trace.Movable(x.call, x.function, vals)
 	for _, i := range forms {
 		if _, same := of(i).Same(); !same {
 			return false

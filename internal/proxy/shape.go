@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 
+	"spoor/mpi"
 	"spoor/trace"
 )
 
@@ -46,8 +47,7 @@ func decode(f *trace.Function, vals []int64) (*call, []int64, error) {
 	if len(vals) == 0 {
 		return nil, nil, errShape
 	}
-	const inStatus = 19
-	outputs := vals[0] == 0 || vals[0] == inStatus
+	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
 		w := walker{vals: vals, pos: 1, shape: []int64{vals[0], int64(len(vals))}}
 		c := w.call(f, outputs)
@@ -156,7 +156,7 @@ func (w *walker) scalar(t trace.Type, out bool) node {
 			for range 4 {
 				w.next()
 			}
-			if out && w.vals[0] == 19 {
+			if out && w.vals[0] == mpi.ErrInStatus {
 				w.next()
 			}
 		case trace.StatusSend:

@@ -1,8 +1,7 @@
 package reissue
 
 import (
-	"strings"
-
+	"spoor/mpi"
 	"spoor/trace"
 )
 
@@ -28,131 +27,87 @@ const enough = 64
 
 // memory notes all memory that a call touches.
 func (p *planner) memory(c *trace.Call) {
-	gives := Gives(c.Name())
+	def, ok := mpi.Lookup(c.Name())
+	if !ok {
+		return
+	}
+	gives := def.Has(mpi.GivesMemory)
+	buffers := false
+	for i := range c.Params {
+		q := &c.Params[i]
+		if q.Kind() != "buffer" {
+			continue
+		}
+		buffers = true
+		if q.In.Type != trace.Address {
+			continue
+		}
+		low, high := int64(0), int64(1) // what the call knows by its address alone
+		if at := def.Index(q.Name()); at >= 0 {
+			switch x := &def.Params[at].Content; {
+			case x.Count != "" || x.Type != "":
+				low, high = p.reach(c, x)
+			case def.Has(mpi.Tool): // a variable of any size
+				high = 4096
+			}
+		}
+		p.touch(&q.In, low, high, false)
+	}
 	for i := range c.Params {
 		q := &c.Params[i]
 		if q.Def.Type != trace.Address || q.Def.Dims > 0 {
 			continue
 		}
-		given := gives && q.Kind() == "pointerout"
-		if !hasBuffers(c) {
-			p.touch(&q.In, 0, enough, given)
+		if !buffers {
+			p.touch(&q.In, 0, enough, gives && q.Kind() == "pointerout")
 		}
-		p.touch(&q.Out, 0, 1, given)
+		p.touch(&q.Out, 0, 1, gives && q.Kind() == "pointerout")
 	}
-	if strings.HasPrefix(c.Name(), "MPI_T_") {
-		for i := range c.Params {
-			if q := &c.Params[i]; q.Kind() == "buffer" {
-				p.touch(&q.In, 0, 4096, false)
-			}
-		}
-		return
-	}
-	p.buffers(c)
-}
-
-// hasBuffers reports whether the function has choice buffers, which buffers
-// looks at.
-func hasBuffers(c *trace.Call) bool {
-	for i := range c.Params {
-		if c.Params[i].Kind() == "buffer" {
-			return true
-		}
-	}
-	return false
 }
 
 // Gives reports whether a function hands out memory.
 func Gives(name string) bool {
-	switch strings.TrimSuffix(name, "_c") {
-	case "MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query":
-		return true
-	}
-	return false
+	def, ok := mpi.Lookup(name)
+	return ok && def.Has(mpi.GivesMemory)
 }
 
-// buffers goes through the choice buffers of a call. Nearly everywhere the
-// parameters behind a buffer say what is there: a count and a type, or arrays
-// of counts and displacements and one or several types. What else there is to
-// know, how often a count is meant, depends on the function.
-func (p *planner) buffers(c *trace.Call) {
-	for i := range c.Params {
-		if c.Params[i].Kind() != "buffer" || c.Params[i].In.Type != trace.Address {
-			continue
+// reach returns the bytes from its address on that a call may use of a buffer.
+func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
+	value := func(param string) *trace.Value {
+		if q := c.Param(param); q != nil && param != "" {
+			return &q.In
 		}
-		low, high := p.reach(c, i)
-		p.touch(&c.Params[i].In, low, high, false)
+		return &trace.Value{}
 	}
-}
-
-// reach returns the bytes that a call uses from its i-th parameter on.
-func (p *planner) reach(c *trace.Call, i int) (low, high int64) {
-	name := strings.TrimSuffix(strings.TrimSuffix(c.Name(), "_c"), "_init")
-	num := func(param string) int64 {
-		if q := c.Param(param); q != nil && q.In.Type == trace.Int {
-			return q.In.Num
-		}
-		return 0
+	counts, kinds := value(x.Count), value(x.Type)
+	n := int64(1)
+	if x.Count != "" {
+		n = counts.Num
 	}
-	param := c.Params[i].Name()
-	switch name {
-	case "MPI_Pack", "MPI_Pack_external":
-		if param == "outbuf" {
-			return 0, num("outsize")
-		}
-	case "MPI_Unpack", "MPI_Unpack_external":
-		if param == "inbuf" {
-			return 0, num("insize")
-		}
-	case "MPI_Buffer_attach", "MPI_Comm_attach_buffer", "MPI_Session_attach_buffer", "MPI_Win_create", "MPI_Win_attach":
-		return 0, num("size")
-	case "MPI_Free_mem", "MPI_Win_detach", "MPI_Get_address", "MPI_Address":
-		return 0, 1
+	switch {
+	case x.Type == "":
+		return 0, n
+	case counts.Type == trace.Array:
+		return p.vector(counts, value(x.Displs), kinds)
+	case x.Parts != "":
+		n *= max(1, value(x.Parts).Num)
 	}
-	// Counts, displacements and types that follow, up to the next buffer that
-	// has its own.
-	var counts, displs, kinds *trace.Value
-	partitions := int64(1)
-	for j := i + 1; j < len(c.Params); j++ {
-		q := &c.Params[j]
-		v := &q.In
-		switch q.Kind() {
-		case "count", "count64":
-			if counts == nil {
-				counts = v
-			}
-		case "disp", "aint":
-			if v.Type == trace.Array && displs == nil && kinds == nil {
-				displs = v
-			}
-		case "datatype":
-			if kinds == nil {
-				kinds = v
-			}
-		case "int":
-			if q.Name() == "partitions" {
-				partitions = max(1, v.Num)
-			}
-		}
-		if kinds != nil {
-			break
+	if x.Of != "" {
+		switch comm := p.comm(value(x.Of)); x.Times {
+		case mpi.InDegree:
+			n *= max(1, comm.in)
+		case mpi.OutDegree:
+			n *= max(1, comm.out)
+		default:
+			n *= max(comm.local, comm.remote)
 		}
 	}
-	if kinds == nil {
-		return 0, 1 // split collectives said it when they began
-	}
-	if counts == nil { // Fetch_and_op, Compare_and_swap
-		return p.types.span(kinds.Num, 1)
-	}
-	if counts.Type == trace.Array {
-		return p.vector(name, param, counts, displs, kinds)
-	}
-	return p.types.span(kinds.Num, counts.Num*partitions*p.times(c, name, param))
+	return p.types.span(kinds.Num, n)
 }
 
 // vector is the reach of a buffer with an array of counts.
-func (p *planner) vector(name, param string, counts, displs, kinds *trace.Value) (low, high int64) {
-	if displs == nil || displs.Type != trace.Array { // Reduce_scatter
+func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
+	if displs.Type != trace.Array { // one block after the other, and in place those of others too
 		sum := int64(0)
 		for i := range counts.Elems {
 			sum += counts.Elems[i].Num
@@ -178,43 +133,4 @@ func (p *planner) vector(name, param string, counts, displs, kinds *trace.Value)
 		}
 	}
 	return low, high
-}
-
-// times is how often the count of a parameter is in its buffer.
-func (p *planner) times(c *trace.Call, name, param string) int64 {
-	q := c.Param("comm")
-	if q == nil {
-		return 1
-	}
-	comm := p.comm(&q.In)
-	all := max(comm.local, comm.remote)
-	base := strings.TrimPrefix(name, "MPI_")
-	base = strings.TrimPrefix(strings.ToLower(base), "i")
-	send := strings.HasPrefix(param, "send")
-	switch base {
-	case "gather", "allgather":
-		if !send {
-			return all
-		}
-	case "scatter":
-		if send {
-			return all
-		}
-	case "alltoall":
-		return all
-	case "reduce_scatter_block":
-		if send {
-			return all
-		}
-	case "neighbor_allgather":
-		if !send {
-			return max(1, comm.in)
-		}
-	case "neighbor_alltoall":
-		if send {
-			return max(1, comm.out)
-		}
-		return max(1, comm.in)
-	}
-	return 1
 }

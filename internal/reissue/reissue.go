@@ -222,16 +222,11 @@ func neighbours(c *trace.Call, size int64) (in, out int64) {
 	return 0, 0
 }
 
-const (
-	commWorld = 0x101
-	commSelf  = 0x102
-)
-
 func (p *planner) comm(v *trace.Value) commSize {
 	switch v.Num {
-	case commWorld:
+	case mpi.CommWorld:
 		return commSize{local: int64(p.ranks)}
-	case commSelf:
+	case mpi.CommSelf:
 		return commSize{local: 1}
 	}
 	s := p.comms[v.Num]

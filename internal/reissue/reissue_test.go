@@ -67,13 +67,8 @@ func TestReach(t *testing.T) {
 	for _, x := range tests {
 		c := call(t, x.name, x.in...)
 		p := planner{plan: &Plan{}, segments: make(map[Place]*Segment), types: newTypes(), comms: make(map[int64]commSize), ranks: 4}
-		i := -1
-		for k := range c.Params {
-			if c.Params[k].Name() == x.param {
-				i = k
-			}
-		}
-		if low, high := p.reach(c, i); low != x.low || high != x.high {
+		def, _ := mpi.Lookup(x.name)
+		if low, high := p.reach(c, &def.Params[def.Index(x.param)].Content); low != x.low || high != x.high {
 			t.Errorf("%s, %s: from %d to %d, expected %d to %d", x.name, x.param, low, high, x.low, x.high)
 		}
 	}

@@ -299,15 +299,13 @@ func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 	return at, nil
 }
 
-const commWorld = 0x101 // in the standard ABI
-
 // toolObject is the address of the handle that a tool variable is bound to.
 func (s *Stream) toolObject(c *trace.Call, p *trace.Param) (uint64, error) {
 	if p.In.Num == 0 {
 		return 0, nil
 	}
 	// What it was is not in the trace. Most are bound to communicators.
-	world, err := s.find(mpi.KindComm, commWorld)
+	world, err := s.find(mpi.KindComm, mpi.CommWorld)
 	if err != nil {
 		return 0, err
 	}

@@ -70,11 +70,10 @@ func Directed(name string) bool {
 
 // Numbers of the standard ABI.
 const (
-	anySource   = -1
-	anyTag      = -2
-	undefined   = -32766
-	errInStatus = 19
-	errPending  = 18
+	anySource  = -1
+	anyTag     = -2
+	undefined  = -32766
+	errPending = 18
 )
 
 // outcome lays out what the call is to give: struct under_outcome. 0 means that
@@ -94,7 +93,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 	if plan.outcome == outcomeFileSize {
 		return 0, s.p.fileSize(c)
 	}
-	if plan.outcome == outcomeNone || c.Return != 0 && c.Return != errInStatus {
+	if plan.outcome == outcomeNone || c.Return != 0 && c.Return != mpi.ErrInStatus {
 		return 0, nil
 	}
 	num := func(name string) int64 {
@@ -127,7 +126,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 		}
 		indices = out("array_of_indices").Elems
 	case outcomeWaitall:
-		if c.Return != errInStatus {
+		if c.Return != mpi.ErrInStatus {
 			return 0, nil
 		}
 		for i, v := range out("array_of_statuses").Elems {

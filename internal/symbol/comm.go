@@ -47,15 +47,13 @@ func (c *Comms) Init(rank, ranks int) {
 // Info returns the description of a communicator by name.
 func (c *Comms) Info(name int64) CommInfo {
 	switch i := name - mpi.FirstHandleID; {
-	case name == commSelf:
+	case name == mpi.CommSelf:
 		return c.self
 	case i >= 0 && i < int64(len(c.info)):
 		return c.info[i]
 	}
 	return c.world
 }
-
-const commSelf = 0x102
 
 // Describe notes what a new communicator is.
 func (c *Comms) Describe(name int64, info CommInfo) {

@@ -2,24 +2,15 @@ package volume
 
 import (
 	"spoor/mpi"
+	"spoor/mpi/meaning"
 	"spoor/trace"
-)
-
-// Numbers of the standard ABI.
-const (
-	procNull  = -3
-	rootHere  = -4 // MPI_ROOT: the root of a call on an intercommunicator is this process
-	commWorld = 0x101
-	commSelf  = 0x102
-	inPlace   = trace.SpecialInPlace
 )
 
 // A call is a terminal taken apart: where in its signature the values stand
 // that matter. Positions of what is missing are -1.
 type call struct {
 	terminal int
-	rule     *rule
-	later    bool // the rule is about MPI_Start
+	means    *meaning.Call // nil if it starts requests, no more
 
 	out, in             operands
 	root, comm, inPlace int
@@ -30,7 +21,10 @@ type call struct {
 	array               bool  // of requests
 }
 
-type operands struct{ count, datatype, peer int }
+type operands struct {
+	count, datatype, peer int
+	types                 bool // an array of datatypes
+}
 
 // compile takes a terminal apart; nil if it moves nothing.
 func compile(k *trace.Rank, terminal int) (*call, error) {
@@ -38,16 +32,16 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, later := ruleOf(c.Name())
+	m := meaning.Of(c.Name())
 	starts := c.Func.Has(trace.Starts)
-	if r == nil && !starts {
+	if m == nil && !starts {
 		return nil, nil
 	}
 	at, err := k.ParamValues(terminal)
 	if err != nil {
 		return nil, err
 	}
-	p := &call{terminal: terminal, rule: r, later: later, shape: []int{0}}
+	p := &call{terminal: terminal, means: m, shape: []int{0}}
 	for i := range c.Params {
 		def := c.Params[i].Def
 		for _, pos := range []int{at[i].In, at[i].Out} {
@@ -66,18 +60,25 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 		return -1
 	}
 	p.comm, p.root, p.inPlace, p.status, p.partitions, p.starts = find("comm"), -1, -1, -1, -1, -1
-	if r != nil {
-		p.out = operands{find(r.out.count), find(r.out.datatype), find(r.out.peer)}
-		p.in = operands{find(r.in.count), find(r.in.datatype), find(r.in.peer)}
-		p.inPlace = find(r.inPlace)
-		if r.root {
+	if m != nil {
+		side := func(x *meaning.Side) operands {
+			if x == nil {
+				return operands{count: -1, datatype: -1, peer: -1}
+			}
+			if x.Parts != "" {
+				p.partitions = find(x.Parts)
+			}
+			if x.InPlace {
+				p.inPlace = find(x.Buffer)
+			}
+			return operands{find(x.Count), find(x.Type), find(x.Peer), m.Array(x.Type)}
+		}
+		p.out, p.in = side(m.Out), side(m.In)
+		if m.Rooted {
 			p.root = find("root")
 		}
-		if r.partitions {
-			p.partitions = find("partitions")
-		}
 		for i := range c.Params {
-			if c.Params[i].Def.Type == trace.Status && c.Params[i].Def.Dims == 0 && r.in.datatype != "" {
+			if c.Params[i].Def.Type == trace.Status && c.Params[i].Def.Dims == 0 && m.In != nil {
 				p.status = at[i].Out
 			}
 		}
@@ -122,10 +123,10 @@ type group struct{ handle, size, remote int64 }
 
 func (v *view) comm(handle int64) group {
 	switch handle {
-	case commWorld:
-		return group{commWorld, int64(v.w.c.r.Ranks()), 0}
-	case commSelf:
-		return group{commSelf, 1, 0}
+	case mpi.CommWorld:
+		return group{mpi.CommWorld, int64(v.w.c.r.Ranks()), 0}
+	case mpi.CommSelf:
+		return group{mpi.CommSelf, 1, 0}
 	}
 	v.askedHandle = true
 	if m, ok := v.w.meanings().Maker(handle, v.stream, v.index); ok && m.Call.NewComm != nil {
@@ -138,9 +139,9 @@ func (v *view) comm(handle int64) group {
 func (v *view) rank(g group) int64 {
 	v.askedRank = true
 	switch g.handle {
-	case commWorld:
+	case mpi.CommWorld:
 		return int64(v.w.c.x.Ranks()[v.w.member])
-	case commSelf:
+	case mpi.CommSelf:
 		return 0
 	}
 	if m, ok := v.w.objects().Maker(g.handle, v.stream, v.index); ok && m.Call.NewComm != nil {
@@ -171,7 +172,7 @@ type values func(at int) int64
 // amount is what one call moves.
 func (c *call) amount(get values, v *view) Amount {
 	switch {
-	case c.later || get(0) != 0: // takes effect later; failed, or never returned
+	case c.means != nil && c.means.Later || get(0) != 0: // takes effect later; failed, or never returned
 		return Amount{}
 	case c.starts >= 0:
 		return c.started(get, v)
@@ -190,7 +191,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 			return
 		}
 		p := v.w.call(m.Call.Terminal)
-		if p == nil || p.rule == nil { // a barrier
+		if p == nil || p.means == nil { // a barrier
 			return
 		}
 		there := *v
@@ -213,8 +214,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 
 // moved is what a call moves by its rule.
 func (c *call) moved(get values, v *view) Amount {
-	r := c.rule
-	comm := group{commSelf, 1, 0}
+	comm := group{mpi.CommSelf, 1, 0}
 	if c.comm >= 0 {
 		comm = v.comm(get(c.comm))
 	}
@@ -224,16 +224,18 @@ func (c *call) moved(get values, v *view) Amount {
 		isRoot = root == v.rank(comm)
 		isOther = !isRoot
 		if comm.remote > 0 { // between two groups
-			isRoot = root == rootHere
-			isOther = !isRoot && root != procNull
+			isRoot = root == mpi.RootHere
+			isOther = !isRoot && root != mpi.ProcNull
 		}
 	}
 	between := comm.remote > 0
-	has := func(p part) bool {
+	has := func(x *meaning.Side) bool {
 		switch {
-		case p.onlyRoot:
+		case x == nil:
+			return false
+		case x.OnlyRoot:
 			return isRoot
-		case p.onlyOthers:
+		case x.OnlyOthers:
 			return isOther
 		case c.root >= 0 && between: // the root's group only has the root's side
 			return isOther
@@ -241,20 +243,20 @@ func (c *call) moved(get values, v *view) Amount {
 		return true
 	}
 	var a Amount
-	out, in := r.out.datatype != "" && has(r.out), r.in.datatype != "" && has(r.in)
-	replaced := c.inPlace >= 0 && get(c.inPlace)&7 == int64(trace.Special) && get(c.inPlace+1) == inPlace
-	if out {
-		if replaced && !r.inPlaceIsIn {
-			a.Out = c.own(get, v, comm, r.in, c.in)
+	out, in := c.means.Out, c.means.In
+	replaced := c.inPlace >= 0 && get(c.inPlace)&7 == int64(trace.Special) && get(c.inPlace+1) == trace.SpecialInPlace
+	if has(out) {
+		if replaced && out.InPlace {
+			a.Out = c.own(get, v, comm, in, c.in)
 		} else {
-			a.Out = c.size(get, v, comm, r.out, c.out)
+			a.Out = c.size(get, v, comm, blocksOf(c.means, out), c.out)
 		}
 	}
-	if in {
-		if replaced && r.inPlaceIsIn {
-			a.In = c.own(get, v, comm, r.out, c.out)
+	if has(in) {
+		if replaced && in.InPlace {
+			a.In = c.own(get, v, comm, out, c.out)
 		} else {
-			a.In = c.size(get, v, comm, r.in, c.in)
+			a.In = c.size(get, v, comm, blocksOf(c.means, in), c.in)
 		}
 		if c.status >= 0 {
 			if form := trace.StatusForm(get(c.status)); form == trace.StatusFilled || form == trace.StatusIgnored {
@@ -272,37 +274,63 @@ func (c *call) moved(get values, v *view) Amount {
 	return a
 }
 
-// own is what this process has to do with in place of a buffer of its own: all
-// of it in an all-to-all call, else its own block.
-func (c *call) own(get values, v *view, comm group, p part, o operands) uint64 {
+// blocks says how many blocks of the count there are.
+type blocks uint8
+
+const (
+	once     blocks = iota
+	members         // one for each process of the (other) group
+	sources         // one for each neighbor that sends
+	targets         // one for each neighbor that gets something
+	array           // the count is an array; so may be the datatype
+	ownBlock        // the element of the array for this process
+)
+
+func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 	switch {
-	case c.rule.out.times == c.rule.in.times && p.times != once: // an all-to-all call
-	case p.times == array:
-		p.times = ownBlock
-	case p.times == members:
-		p.times = once
+	case x.Own:
+		return ownBlock
+	case m.Array(x.Count):
+		return array
+	case x.Of == "":
+		return once
+	case x.Times == mpi.InDegree:
+		return sources
+	case x.Times == mpi.OutDegree:
+		return targets
 	}
-	return c.size(get, v, comm, p, o)
+	return members
+}
+
+// own is what this process has to do with in place of a buffer of its own, by the other
+// side: all of it where parts go from all to all, else its own block.
+func (c *call) own(get values, v *view, comm group, x *meaning.Side, o operands) uint64 {
+	n := blocksOf(c.means, x)
+	switch {
+	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != once:
+	case n == array:
+		n = ownBlock
+	case n == members:
+		n = once
+	}
+	return c.size(get, v, comm, n, o)
 }
 
 // size is how much one direction comes to.
-func (c *call) size(get values, v *view, comm group, p part, o operands) uint64 {
+func (c *call) size(get values, v *view, comm group, times blocks, o operands) uint64 {
 	if o.datatype < 0 {
 		return 0
 	}
-	if o.peer >= 0 && get(o.peer) == procNull {
+	if o.peer >= 0 && get(o.peer) == mpi.ProcNull {
 		return 0
 	}
-	if p.count == "" {
+	if o.count < 0 { // one element
 		return v.size(get(o.datatype))
 	}
-	if o.count < 0 {
-		return 0
-	}
 	count := func(at int) uint64 { return uint64(max(0, get(at))) }
-	switch p.times {
+	switch times {
 	case array:
-		n, types := int(max(0, get(o.count))), p.datatype[len(p.datatype)-1] == 's'
+		n, types := int(max(0, get(o.count))), o.types
 		sum := uint64(0)
 		for i := range n {
 			at := o.datatype
@@ -320,7 +348,7 @@ func (c *call) size(get values, v *view, comm group, p part, o operands) uint64 
 		return count(o.count+1+int(own)) * v.size(get(o.datatype))
 	}
 	n := count(o.count) * v.size(get(o.datatype))
-	switch p.times {
+	switch times {
 	case members:
 		if n *= uint64(comm.size); comm.remote > 0 {
 			n = count(o.count) * v.size(get(o.datatype)) * uint64(comm.remote)

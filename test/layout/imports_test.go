@@ -15,7 +15,7 @@ import (
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/version", "internal/units", "internal/launch", "internal/inspect", "internal/symbolise"},
-	{"internal/wire", "internal/prefix", "internal/unfold"},
+	{"mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack"},
 	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},
 	{"internal/timing/codec", "internal/track", "internal/column"},

@@ -1,0 +1,108 @@
+package mpi
+
+import "fmt"
+
+// A Content says what lies behind a choice buffer, by names of parameters of the same
+// call: Parts × Times × Count elements of Type. Names of what there is none of are empty.
+type Content struct {
+	Moved   bool     // the call hands it to others or fills it with theirs; else it only touches the memory
+	Count   string   // one element if empty; bytes if Type is; may be an array, one number for each block
+	Type    string   // a datatype, or an array with one for each block
+	Parts   string   // the count is that of one of so many partitions
+	Displs  string   // where the blocks begin: in extents of Type, or bytes if types are an array
+	Times   Property // how often: Size, InDegree or OutDegree of parameter Of
+	Of      string   // the communicator; once if empty
+	Own     bool     // of an array of counts, the element of the own rank
+	InPlace bool     // all this means nothing where MPI_IN_PLACE stands for the buffer
+}
+
+// newContent reads the product in a modifier data() or memory(). What its factors are
+// depends on the parameters that they name.
+func newContent(c *Call, q *Param) error {
+	e := q.content
+	if e == nil {
+		return nil
+	}
+	if q.Kind != KindBuffer {
+		return fmt.Errorf("only choice buffers have a content")
+	}
+	factors := []Expr{e}
+	if p, ok := e.(*Product); ok {
+		factors = p.Factors
+	}
+	for _, f := range factors {
+		if err := q.Content.multiply(c, f); err != nil {
+			return err
+		}
+	}
+	if x := q.Content.Displs; x != "" {
+		if i := c.Index(x); i < 0 || !c.Params[i].Array {
+			return fmt.Errorf("at(%s) names no array", x)
+		}
+	}
+	return nil
+}
+
+func (x *Content) multiply(c *Call, factor Expr) error {
+	name := ""
+	switch f := factor.(type) {
+	case Ref:
+		name = string(f)
+	case *Of:
+		name = f.Param
+		switch f.Property {
+		case OwnOf:
+			x.Own = true
+		case Size, InDegree, OutDegree:
+			x.Times, x.Of = f.Property, name
+			return nil
+		default:
+			return fmt.Errorf("content: no factor %s", f)
+		}
+	default:
+		return fmt.Errorf("content: no factor %s", factor)
+	}
+	i := c.Index(name)
+	if i < 0 {
+		return fmt.Errorf("content names no parameter %q", name)
+	}
+	switch k := c.Params[i].Kind; {
+	case k == KindDatatype:
+		x.Type = name
+	case k == KindCount || k == KindCount64 || k == KindAint:
+		x.Count = name
+	case k == KindInt && x.Parts == "" && x.Count == "":
+		x.Parts = name
+	default:
+		return fmt.Errorf("content: %s is neither count nor datatype", name)
+	}
+	return nil
+}
+
+// MayVary reports whether a parameter of one value may differ from call to call where the
+// call is the same else and doesn't bind names: a tag, an address, an offset into a window,
+// a file or packed data.
+func (p *Param) MayVary() bool {
+	switch {
+	case p.Array:
+		return false
+	case p.Kind == KindBuffer:
+		return p.HasIn()
+	}
+	return p.Varies || p.Kind == KindTag || p.Kind == KindOffset
+}
+
+// Binds reports whether the call makes or frees what has a name, memory included; one-shot
+// requests have none.
+func (c *Call) Binds() bool {
+	if c.Attrs&(Persistent|CreatesComm|CreatesType|CreatesWin|Tool|GivesMemory|Fixed) != 0 {
+		return true
+	}
+	for i := range c.Params {
+		q := &c.Params[i]
+		if q.Dir == Free || q.HasOut() && q.Kind != KindRequest && (q.Kind.IsHandle() || q.Kind.IsTool()) {
+			return true
+		}
+	}
+	return false
+}

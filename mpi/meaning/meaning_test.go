@@ -1,0 +1,110 @@
+package meaning_test
+
+import (
+	"strings"
+	"testing"
+
+	"spoor/mpi"
+	"spoor/mpi/meaning"
+)
+
+func TestPatterns(t *testing.T) {
+	for name, want := range map[string]meaning.Pattern{
+		"MPI_Send": meaning.ToPeer, "MPI_Irsend": meaning.ToPeer, "MPI_Isendrecv_replace_c": meaning.ToPeer, "MPI_Psend_init": meaning.ToPeer,
+		"MPI_Recv": meaning.Receive, "MPI_Imrecv": meaning.Receive, "MPI_Precv_init": meaning.Receive,
+		"MPI_Rput": meaning.OneSided, "MPI_Rget_accumulate": meaning.OneSided, "MPI_Get": meaning.OneSided, "MPI_Compare_and_swap": meaning.OneSided,
+		"MPI_Bcast": meaning.FromRoot, "MPI_Iscatterv_c": meaning.PartFromRoot, "MPI_Scatter": meaning.PartFromRoot,
+		"MPI_Igather": meaning.ToRoot, "MPI_Gatherv_init": meaning.ToRoot, "MPI_Reduce": meaning.ToRoot,
+		"MPI_Allreduce_init": meaning.ToAll, "MPI_Allgatherv": meaning.ToAll, "MPI_Alltoall": meaning.ToAll, "MPI_Ialltoallw_c": meaning.PartToAll,
+		"MPI_Reduce_scatter": meaning.PartReduced, "MPI_Ireduce_scatter_block": meaning.PartReduced,
+		"MPI_Iexscan": meaning.ToNext, "MPI_Ineighbor_alltoallw": meaning.Neighbors, "MPI_Neighbor_allgather_init": meaning.Neighbors,
+		"MPI_File_iread_at_all": meaning.File, "MPI_File_write_ordered_begin": meaning.File,
+	} {
+		m := meaning.Of(name)
+		if m == nil || m.Pattern != want {
+			t.Errorf("%s: %+v, want pattern %d", name, m, want)
+			continue
+		}
+		if def, _ := mpi.Lookup(name); m.Later != def.Has(mpi.Persistent) {
+			t.Errorf("%s: later %t", name, m.Later)
+		}
+	}
+	for _, name := range []string{"MPI_Init", "MPI_Barrier", "MPI_Probe", "MPI_Request_free", "MPI_Pack", "MPI_Reduce_local", "MPI_Win_create", "MPI_Nothing"} {
+		if m := meaning.Of(name); m != nil {
+			t.Errorf("%s moves %+v", name, m)
+		}
+	}
+}
+
+func TestSides(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"MPI_Send":                   {"count datatype to dest", ""},
+		"MPI_Sendrecv":               {"sendcount sendtype to dest", "recvcount recvtype to source"},
+		"MPI_Bcast":                  {"count datatype root", "count datatype others"},
+		"MPI_Gather":                 {"sendcount sendtype in place", "recvcount recvtype size(comm) root"},
+		"MPI_Scatterv":               {"sendcounts sendtype at displs root", "recvcount recvtype in place"},
+		"MPI_Alltoallw":              {"sendcounts sendtypes at sdispls in place", "recvcounts recvtypes at rdispls"},
+		"MPI_Reduce_scatter":         {"recvcounts datatype", "own recvcounts datatype"},
+		"MPI_Neighbor_alltoall":      {"sendcount sendtype outdegree(comm)", "recvcount recvtype indegree(comm)"},
+		"MPI_Get_accumulate":         {"origin_count origin_datatype to target_rank", "result_count result_datatype to target_rank"},
+		"MPI_Compare_and_swap":       {"datatype to target_rank", "datatype to target_rank"},
+		"MPI_Psend_init":             {"partitions count datatype to dest", ""},
+		"MPI_File_write_all":         {"count datatype", ""},
+		"MPI_File_iread_shared":      {"", "count datatype"},
+		"MPI_File_read_at_all_begin": {"", "count datatype"},
+	} {
+		m := meaning.Of(name)
+		if m == nil {
+			m = &meaning.Call{}
+		}
+		for i, side := range []*meaning.Side{m.Out, m.In} {
+			if got := text(side); got != want[i] {
+				t.Errorf("%s: side %d: %q, want %q", name, i, got, want[i])
+			}
+		}
+	}
+}
+
+func text(x *meaning.Side) string {
+	if x == nil {
+		return ""
+	}
+	var words []string
+	add := func(ok bool, w ...string) {
+		if ok {
+			words = append(words, w...)
+		}
+	}
+	add(x.Parts != "", x.Parts)
+	add(x.Own, "own")
+	add(x.Count != "", x.Count)
+	add(true, x.Type)
+	add(x.Of != "", x.Times.String()+"("+x.Of+")")
+	add(x.Displs != "", "at", x.Displs)
+	add(x.InPlace, "in place")
+	add(x.Peer != "", "to", x.Peer)
+	add(x.OnlyRoot, "root")
+	add(x.OnlyOthers, "others")
+	return strings.Join(words, " ")
+}
+
+// TestComplete: what lies behind each choice buffer is said, but for those where the call
+// doesn't know.
+func TestComplete(t *testing.T) {
+	for _, c := range mpi.Calls() {
+		for i := range c.Params {
+			q := &c.Params[i]
+			if q.Kind != mpi.KindBuffer || q.Content.Count != "" || q.Content.Type != "" {
+				continue
+			}
+			switch {
+			case c.Has(mpi.Tool): // as long as the variable or event is
+			case strings.HasPrefix(c.Name, "MPI_File_") && strings.HasSuffix(c.Name, "_end"): // the call that began it said so
+			case c.Has(mpi.Fixed) || strings.HasSuffix(c.Name, "ddress"): // an address alone
+			case strings.HasPrefix(c.Name, "MPI_CONVERSION_FN_NULL"): // never called
+			default:
+				t.Errorf("%s: nothing is said of %s", c.Name, q.Name)
+			}
+		}
+	}
+}
