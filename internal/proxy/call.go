@@ -43,7 +43,7 @@ func (g *generator) line(v *variant, terminal int) *line {
 	c := v.calls[terminal]
 	l := &line{site: g.site(c.site)}
 	if why := g.why(v, terminal); why != "" {
-		l.text = func(string) string { return "/* left out: " + c.f.Name + ": " + why + " */" }
+		l.text = func(gap string) string { return "PASS(" + gap + "); /* left out: " + c.f.Name + ": " + why + " */" }
 		l.skip = why
 	} else {
 		def, _ := mpi.Lookup(c.f.Name)
@@ -59,16 +59,6 @@ func (g *generator) line(v *variant, terminal int) *line {
 	} else {
 		l.order = len(g.lines)
 		g.lines[key] = l
-	}
-	if terminal < len(v.times) {
-		l.gap.Merge(v.times[terminal].Gap)
-	}
-	switch h := v.hists[terminal]; {
-	case h == nil:
-	case l.hist == nil:
-		l.hist = h.Clone()
-	default:
-		l.hist.Merge(h)
 	}
 	return l
 }
@@ -174,7 +164,7 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	case "MPI_Iprobe", "MPI_Improbe":
 		if hasFlag && flag == 0 {
 			if w.c.f.Name == "MPI_Improbe" {
-				return func(string) string { return "/* MPI_Improbe said no here */" }, true
+				return saysNo("MPI_Improbe"), true
 			}
 			do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
 		}
@@ -183,7 +173,7 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 		case hasFlag && flag != 0:
 			do = "UNTIL("
 		case hasFlag && w.c.f.Name == "MPI_Win_test":
-			return func(string) string { return "/* MPI_Win_test said no here */" }, true
+			return saysNo("MPI_Win_test"), true
 		}
 	}
 	if w.v.end[w.t] {
@@ -207,6 +197,11 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	return func(gap string) string {
 		return first + do + gap + ", " + call + end + after
 	}, false
+}
+
+// saysNo is the text of a test that is not made, as it could find something here.
+func saysNo(function string) func(string) string {
+	return func(gap string) string { return "PASS(" + gap + "); /* " + function + " said no here */" }
 }
 
 // generalised has the stand-in of a generalised request's query function give

@@ -3,37 +3,17 @@ package proxy
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strconv"
 
 	"spoor/internal/timing/hist"
 )
 
-// The gap before a call is the mean of the original's there. Where a trace has
-// histograms, it is drawn from the bins, as often from each as the original had gaps
-// there: what a program does in most rounds of a loop and what it does in some stay
+// The gap before a call is the mean of the original's at that place, on that rank. Where a
+// trace has histograms, it is drawn from the bins, as often from each as the original had
+// gaps there: what a program does in most rounds of a loop and what it does in some stay
 // apart.
-
-// gapHists collects the histograms of gaps of a class, by terminal.
-func (g *generator) gapHists(class int) (map[int]*hist.Hist, error) {
-	list, err := g.r.Histograms(class)
-	if err != nil {
-		return nil, err
-	}
-	of := make(map[int]*hist.Hist)
-	for _, h := range list {
-		if h.Gap == nil {
-			continue
-		}
-		if all := of[h.Terminal]; all != nil {
-			all.Merge(h.Gap)
-			continue
-		}
-		of[h.Terminal] = h.Gap.Clone()
-	}
-	return of, nil
-}
 
 // Bins say more than the mean does if the longest gap is far enough from the
 // shortest, and long enough to matter: in nanoseconds.
@@ -42,32 +22,241 @@ const (
 	long   = 10_000
 )
 
-// gapTexts makes the text of each line's gap.
+// even is the part of what a rank computes that may be wrong for the sake of one number for
+// all ranks.
+const even = 0.02
+
+// A gapOf is a gap while its text is being found.
+type gapOf struct {
+	*timed
+	mean  float64   // over all ranks
+	ranks []float64 // by rank; NaN: it doesn't come by
+	calls []float64
+	worst float64 // the greatest part of a rank's computation that is wrong with the mean
+}
+
+// gapTexts finds the expressions of all gaps: one number for all ranks where little is
+// wrong with that.
 func (g *generator) gapTexts() {
-	lines := slices.SortedFunc(maps.Values(g.lines), func(a, b *line) int { return cmp.Compare(a.order, b.order) })
-	for _, l := range lines {
-		l.gapText = microseconds(mean(l))
-		if l.hist == nil || l.skip != "" {
-			continue
+	totals := make([]float64, g.r.Ranks())
+	for _, v := range g.list {
+		for _, p := range v.placed {
+			for m, rank := range v.members {
+				for leaf := range p.mean {
+					x := p.at(m, leaf)
+					totals[rank] += x.Total()
+				}
+			}
 		}
-		all, bins := l.hist.Total(), l.hist.Bins()
-		if len(bins) < 2 || all.Max < long || float64(all.Max) < spread*float64(all.Min) {
-			continue
+	}
+	var list []*gapOf
+	for _, p := range g.parts {
+		for _, c := range p.copies {
+			for k := range c.steps {
+				for _, t := range []*timed{c.steps[k].gap, c.steps[k].entry} {
+					if t != nil {
+						list = append(list, g.gapOf(t, totals))
+					}
+				}
+			}
 		}
-		var entries []string
-		for _, b := range bins {
-			share := float64(b.Count) / float64(all.Count)
-			entries = append(entries, fmt.Sprintf("{%s, %s}", strconv.FormatFloat(share, 'g', 4, 64), microseconds(b.Mean)))
+	}
+	order := slices.Clone(list)
+	slices.SortStableFunc(order, func(a, b *gapOf) int { return cmp.Compare(a.worst, b.worst) })
+	wrong := make([]float64, len(totals))
+	for _, x := range order {
+		fits := x.worst > 0
+		for rank, ns := range x.ranks {
+			if x.worst > 0 && !math.IsNaN(ns) {
+				fits = fits && wrong[rank]+math.Abs(ns-x.mean)*x.calls[rank] <= even*totals[rank]
+			}
 		}
-		l.gapText = "drawn(" + strconv.Itoa(len(bins)) + ", " + g.table("struct gap", entries) + ")"
+		if !fits {
+			continue // worst is 0: the mean is right; or it needs numbers of the ranks'
+		}
+		for rank, ns := range x.ranks {
+			if !math.IsNaN(ns) {
+				wrong[rank] += math.Abs(ns-x.mean) * x.calls[rank]
+			}
+		}
+		x.worst = 0
+	}
+	for _, x := range list {
+		x.text = g.gapText(x)
 	}
 }
 
-func mean(l *line) float64 {
-	if l.gap.Count == 0 {
-		return 0
+// gapOf sums up what ranks have of a gap.
+func (g *generator) gapOf(t *timed, totals []float64) *gapOf {
+	x := &gapOf{timed: t, ranks: make([]float64, len(totals)), calls: make([]float64, len(totals))}
+	for i := range t.of {
+		o := &t.of[i]
+		p := o.v.placed[o.stream]
+		for m, rank := range o.v.members {
+			leaf := p.at(m, o.leaf)
+			ns, calls := o.gap(leaf)
+			x.ranks[rank] += ns * float64(calls)
+			x.calls[rank] += float64(calls)
+		}
 	}
-	return float64(l.gap.Sum) / float64(l.gap.Count)
+	var sum, calls float64
+	for rank := range x.ranks {
+		sum, calls = sum+x.ranks[rank], calls+x.calls[rank]
+		x.ranks[rank] /= x.calls[rank] // NaN if there are none
+	}
+	x.mean = sum / max(1, calls)
+	for rank, ns := range x.ranks {
+		if off := math.Abs(ns-x.mean) * x.calls[rank]; off > 1e-9*totals[rank] {
+			x.worst = max(x.worst, off/max(1, totals[rank]))
+		}
+	}
+	return x
+}
+
+// gapText writes a gap.
+func (g *generator) gapText(x *gapOf) string {
+	if bins := g.bins(x); bins != "" {
+		if x.worst == 0 {
+			return bins
+		}
+		list := make([]float64, len(x.ranks))
+		for rank, ns := range x.ranks {
+			list[rank] = ns / x.mean
+		}
+		return g.byRank(list, func(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }) + " * " + bins
+	}
+	if x.worst == 0 {
+		return microseconds(x.mean)
+	}
+	return g.byRank(x.ranks, microseconds)
+}
+
+// alike is how far apart numbers of ranks may be, as a part of themselves, to be written
+// as one.
+const alike = 0.01
+
+// byRank writes a number that is another on other ranks.
+func (g *generator) byRank(list []float64, text func(float64) string) string {
+	var sorted []float64
+	for _, v := range list {
+		if !math.IsNaN(v) {
+			sorted = append(sorted, v)
+		}
+	}
+	slices.Sort(sorted)
+	var kinds []float64
+	for i := 0; i < len(sorted); {
+		k, sum := i, 0.0
+		for ; k < len(sorted) && sorted[k] <= (1+alike)*sorted[i]; k++ {
+			sum += sorted[k]
+		}
+		kinds = append(kinds, sum/float64(k-i))
+		i = k
+	}
+	nearest := func(v float64) int {
+		best := 0
+		for i, k := range kinds {
+			if math.Abs(k-v) < math.Abs(kinds[best]-v) {
+				best = i
+			}
+		}
+		return best
+	}
+	if len(kinds) == 1 {
+		return text(kinds[0])
+	}
+	if len(kinds) == 2 {
+		var of [2][]int
+		for rank, v := range list {
+			if !math.IsNaN(v) {
+				of[nearest(v)] = append(of[nearest(v)], rank)
+			}
+		}
+		f := newFitter(g, nil)
+		for i := range of {
+			if c, ok := f.condition(of[i], of[1-i]); ok {
+				return fmt.Sprintf("(%s ? %s : %s)", c, text(kinds[i]), text(kinds[1-i]))
+			}
+		}
+	}
+	entries := make([]string, len(list))
+	for rank, v := range list {
+		if entries[rank] = "0"; !math.IsNaN(v) {
+			entries[rank] = text(v)
+		}
+	}
+	return g.table("double", entries) + "[rank]"
+}
+
+// bins writes what a gap is drawn from, "" if the mean says as much.
+func (g *generator) bins(x *gapOf) string {
+	type source struct{ class, terminal int }
+	seen := make(map[source]bool)
+	var all *hist.Hist
+	for i := range x.of {
+		o := &x.of[i]
+		s := source{o.v.ranks[0].Class(), o.v.placed[o.stream].leaves.Terminal(o.leaf)}
+		if o.v.hists == nil || seen[s] {
+			continue
+		}
+		seen[s] = true
+		switch h := o.v.hists.All(s.terminal); {
+		case h == nil:
+		case all == nil:
+			all = h.Clone()
+		default:
+			all.Merge(h)
+		}
+	}
+	if all == nil || x.mean <= 0 {
+		return ""
+	}
+	if total := all.Total(); total.Max < long || float64(total.Max) < spread*float64(total.Min) {
+		return ""
+	}
+	calls := x.each()
+	parts := all.Tilt(x.mean).Parts()
+	if len(parts) < 2 || calls < fewest {
+		return ""
+	}
+	scale := x.mean / drawnMean(parts, min(calls, largest))
+	var entries []string
+	for _, p := range parts {
+		entries = append(entries, fmt.Sprintf("{%s, %s}", strconv.FormatFloat(p.Share, 'g', 4, 64), microseconds(scale*p.Mean)))
+	}
+	return fmt.Sprintf("DRAWN(%d, %d, %s)", calls, len(parts), g.table("struct gap", entries))
+}
+
+// Of fewer calls the mean says as much as bins; of more than the largest number of them
+// their sum need not be made right.
+const (
+	fewest  = 8
+	largest = 1 << 14
+)
+
+// each is how many calls a rank has, about.
+func (x *gapOf) each() uint32 {
+	var sum, ranks float64
+	for _, n := range x.calls {
+		if n > 0 {
+			sum, ranks = sum+n, ranks+1
+		}
+	}
+	return uint32(min(sum/max(1, ranks)+0.5, math.MaxInt32))
+}
+
+// drawnMean is the mean of what a program draws in so many calls.
+func drawnMean(parts []hist.Part, calls uint32) float64 {
+	sum := 0.0
+	for i := range calls {
+		at := (float64(i) + 0.5) / float64(calls)
+		k := 0
+		for ; k < len(parts)-1 && at >= parts[k].Share; k++ {
+			at -= parts[k].Share
+		}
+		sum += parts[k].Mean
+	}
+	return sum / float64(calls)
 }
 
 // microseconds writes a time of so many nanoseconds with four digits.

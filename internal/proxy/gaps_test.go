@@ -1,38 +1,114 @@
 package proxy
 
 import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
-	"spoor/internal/timing/hist"
+	"spoor/internal/merge/mergetest"
+	"spoor/internal/timing"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
 )
 
-func TestGaps(t *testing.T) {
-	h := hist.New(5, 0)
-	for i := range uint64(100) {
-		v := uint64(100)
-		if i%10 == 0 {
-			v = 5_000_000
+// unequal is a program with a warm-up and a main loop of the same calls, and a loop
+// with other work at its entry; rank 2 computes three times as much as the others.
+func unequal(t *testing.T, ranks int, mode timing.Mode) *trace.Reader {
+	t.Helper()
+	var gaps []uint64
+	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
+		gaps = gaps[:0]
+		call := func(site int, gap uint64) {
+			r.Allreduce(site, 1)
+			gaps = append(gaps, gap)
 		}
-		h.Add(v)
+		r.Begin()
+		gaps = append(gaps, 0)
+		for range 10 {
+			call(3, 8_000_000)
+			call(4, 0)
+		}
+		call(5, 0)
+		for i := range 100 {
+			gap := uint64(1_000_000)
+			if i%10 == 0 {
+				gap = 3_000_000
+			}
+			call(3, gap)
+			call(4, 0)
+		}
+		call(6, 0)
+		for range 5 {
+			call(7, 30_000_000)
+			for range 11 {
+				call(7, 1_000_000)
+			}
+			call(8, 0)
+		}
+		r.End()
+		gaps = append(gaps, 0)
+	})
+	for rank, tr := range tracks {
+		slow := uint64(1)
+		if rank == 2 {
+			slow = 3
+		}
+		tracktest.Timed(tr, mode, func(i int) (gap, duration uint64) { return gaps[i] * slow, 1000 })
 	}
-	short := hist.New(5, 0)
-	short.Add(20)
-	short.Add(80)
-	g := &generator{tableOf: make(map[string]string), lines: make(map[string]*line)}
-	for i, l := range []*line{{hist: h}, {hist: short}, {}} {
-		l.order = i
-		g.lines[string(rune('a'+i))] = l
-		for range 4 {
-			l.gap.Add(1500)
+	return mergetest.Open(t, tracks, nil)
+}
+
+// Each place of a program has its own gap, and each rank.
+func TestGapsOfPlaces(t *testing.T) {
+	const gap = `\(rank (==|!=) 2 \? (\d+) : (\d+)\)`
+	for _, mode := range []timing.Mode{timing.Stats, timing.Lossless} {
+		text := string(generate(t, unequal(t, 4, mode), Options{}).Files["proxy.c"])
+		for _, x := range []struct {
+			what string
+			want float64
+			line string
+		}{
+			{"warm-up", 8000, `\{\n    DO\(` + gap + `, MPI_Allreduce.*\n.*\n\}\n\nstatic void part1`},
+			{"main", 1200, `void part1\(void\)\n\{\n    DO\(` + gap},
+			{"entry", 30000, `ENTER\(` + gap + `\);\n    REPEAT\(12\) DO`},
+			{"round", 1000, `REPEAT\(12\) DO\(` + gap},
+		} {
+			m := regexp.MustCompile(x.line).FindStringSubmatch(text)
+			if m == nil {
+				t.Errorf("%s: no gap of %s in\n%s", mode, x.what, text)
+				continue
+			}
+			slow, other := m[2], m[3]
+			if m[1] == "!=" {
+				slow, other = other, slow
+			}
+			for number, want := range map[string]float64{slow: 3 * x.want, other: x.want} {
+				if us, err := strconv.ParseFloat(number, 64); err != nil || math.Abs(us/want-1) > 0.02 {
+					t.Errorf("%s: %s: a gap of %s us, want %.0f", mode, x.what, number, want)
+				}
+			}
 		}
 	}
-	g.gapTexts()
-	for name, want := range map[string]string{"a": "drawn(2, table0)", "b": "1.5", "c": "1.5"} {
-		if got := g.lines[name].gapText; got != want {
-			t.Errorf("%s: %s, expected %s", name, got, want)
-		}
+}
+
+// Of one number for all ranks, none may have much that is wrong.
+func TestEvenRanks(t *testing.T) {
+	text := string(generate(t, record(t, 8, halo), Options{}).Files["proxy.c"])
+	if strings.Contains(text, "DO((rank") {
+		t.Errorf("ranks that compute the same have gaps of their own:\n%s", text)
 	}
-	if len(g.tables) != 1 || g.tables[0] != "static const struct gap table0[] = {{0.9, 0.1}, {0.1, 5000}};" {
-		t.Errorf("%q", g.tables)
+}
+
+// Of histograms, a place has the bins that its mean says.
+func TestDrawnGaps(t *testing.T) {
+	text := string(generate(t, unequal(t, 2, timing.Path), Options{}).Files["proxy.c"])
+	if !regexp.MustCompile(`DO\(DRAWN\(\d+, \d, table\d+\), MPI_Allreduce`).MatchString(text) {
+		t.Errorf("no gap is drawn:\n%s", text)
+	}
+	again := string(generate(t, unequal(t, 2, timing.Path), Options{}).Files["proxy.c"])
+	if text != again {
+		t.Errorf("another program:\n%s\n%s", text, again)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // A part is a C function: a rule of a grammar, shared by all that have the same.
 type part struct {
-	first []string // statements
-	steps []step
-	uses  int
+	first  []string // statements
+	steps  []step
+	copies []*copied
 }
 
 // A step is a line or another part, repeated.
@@ -45,12 +45,18 @@ func (g *generator) variant(v *variant) error {
 		for i, k := range v.ranks {
 			roots[i] = k.Structure(stream)
 		}
-		n, err := g.rule(v, lines, stream, roots, make(map[int]int))
+		number := make(map[int]int)
+		n, err := g.rule(v, lines, stream, roots, number)
 		if err != nil {
 			return err
 		}
-		g.parts[n].uses++
-		v.roots = append(v.roots, n)
+		p, err := g.places(v, stream)
+		if err != nil {
+			return err
+		}
+		v.placed = append(v.placed, p)
+		x := copies{g: g, v: v, stream: stream, number: number, done: make(map[int]int), leaf: make(map[int]int)}
+		v.roots = append(v.roots, [2]int{n, x.instance(p.leaves.Structure())})
 	}
 	v.memory = g.setup(v)
 	return nil
@@ -114,11 +120,6 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 		n = len(g.parts)
 		g.known[key.String()] = n
 		g.parts = append(g.parts, p)
-		for _, s := range p.steps {
-			if s.part >= 0 {
-				g.parts[s.part].uses++
-			}
-		}
 	}
 	if id >= 0 {
 		done[id] = n

@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"spoor/internal/column"
+	"spoor/internal/gaps"
 	"spoor/internal/reissue"
-	"spoor/internal/timing"
-	"spoor/internal/timing/hist"
 	"spoor/trace"
 )
 
@@ -17,14 +16,14 @@ type variant struct {
 	number      int
 	members     []int
 	ranks       []*trace.Rank
-	calls       []*call // by terminal
-	times       []trace.Times
-	hists       map[int]*hist.Hist // of gaps, by terminal
+	calls       []*call          // by terminal
+	hists       *gaps.Histograms // nil if there are none
+	placed      []*placed        // by stream
 	fitter      *fitter
 	plan        *reissue.Plan
 	plans       []*reissue.Plan // by member
 	made        []reissue.Handles
-	roots       []int        // part for each stream
+	roots       [][2]int     // part for each stream, and which copy
 	generalised bool         // there are generalised requests
 	begin       int          // terminal after which the other threads begin, or -1
 	end         map[int]bool // terminals before which they have to be over
@@ -77,11 +76,7 @@ func (g *generator) variants(search *reissue.Search) error {
 		return err
 	}
 	for class := range g.r.Classes() {
-		times, err := g.r.Times(class)
-		if err != nil {
-			return err
-		}
-		hists, err := g.gapHists(class)
+		hists, err := gaps.HistogramsOf(g.r, class)
 		if err != nil {
 			return err
 		}
@@ -115,7 +110,7 @@ func (g *generator) variants(search *reissue.Search) error {
 			search.Rank(k, all)
 			v := of[string(key)]
 			if v == nil {
-				v = &variant{number: len(g.list), calls: calls, times: times, hists: hists, generalised: generalised}
+				v = &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised}
 				of[string(key)] = v
 				g.list = append(g.list, v)
 			}
@@ -195,11 +190,7 @@ func (v *variant) membership() []column.Run {
 // that have the same.
 type line struct {
 	text  func(gap string) string
-	gap   timing.Stat
-	hist  *hist.Hist // of gaps, if the trace has that
 	site  string
 	skip  string // why it is left out
 	order int
-
-	gapText string
 }

@@ -113,8 +113,13 @@ func (g *generator) program() *Program {
 	g.gapTexts()
 	g.declarations(&b)
 	var body bytes.Buffer
-	for n, p := range g.parts {
-		g.part(&body, n, p)
+	parts := 0
+	for _, p := range g.parts {
+		for _, c := range p.copies {
+			c.number = parts
+			parts++
+			g.part(&body, p, c)
+		}
 	}
 	for _, s := range g.setups {
 		body.WriteString(s + "\n")
@@ -123,7 +128,7 @@ func (g *generator) program() *Program {
 		if len(v.roots) > 1 {
 			names := make([]string, 0, len(v.roots)-1)
 			for _, r := range v.roots[1:] {
-				names = append(names, fmt.Sprintf("part%d", r))
+				names = append(names, fmt.Sprintf("part%d", g.copy(r)))
 			}
 			// Parts that start threads are before this: see declarations.
 			fmt.Fprintf(&body, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
@@ -146,7 +151,7 @@ func (g *generator) program() *Program {
 		b.WriteByte('\n')
 	}
 	b.Write(body.Bytes())
-	p := &Program{Files: make(map[string][]byte), Parts: len(g.parts), Variants: len(g.list)}
+	p := &Program{Files: make(map[string][]byte), Parts: parts, Variants: len(g.list)}
 	p.Files["proxy.c"] = b.Bytes()
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
 	list, err := templates.ReadDir("runtime")
@@ -231,30 +236,38 @@ func (g *generator) text() string {
 	return b.String()
 }
 
-func (g *generator) part(b *bytes.Buffer, n int, p *part) {
-	fmt.Fprintf(b, "static void part%d(void)\n{\n", n)
+// copy is the number of a copy of a part.
+func (g *generator) copy(of [2]int) int { return g.parts[of[0]].copies[of[1]].number }
+
+func (g *generator) part(b *bytes.Buffer, p *part, c *copied) {
+	fmt.Fprintf(b, "static void part%d(void)\n{\n", c.number)
 	for _, text := range p.first {
 		b.WriteString("    " + text + "\n")
 	}
 	for i := range p.steps {
-		p.steps[i].write(b)
+		g.step(b, &p.steps[i], c, i)
 	}
 	b.WriteString("}\n\n")
 }
 
-// write writes a step with its repetitions and what becomes of memory.
-func (s *step) write(b *bytes.Buffer) {
+// step writes a step with its repetitions and what becomes of memory.
+func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int) {
 	indent := "    "
 	put := func(list []string) {
 		for _, t := range list {
 			b.WriteString(indent + t + "\n")
 		}
 	}
-	text, note := fmt.Sprintf("part%d();", s.part), ""
+	if t := c.steps[k].entry; t != nil {
+		fmt.Fprintf(b, "%sENTER(%s);\n", indent, t.text)
+	}
+	text, note := "", ""
 	repeat := s.count != ""
-	if s.line != nil {
-		text = s.line.text(s.line.gapText)
-		repeat = repeat && s.line.skip == ""
+	switch {
+	case s.line == nil:
+		text = fmt.Sprintf("part%d();", g.copy([2]int{s.part, c.below[k]}))
+	default:
+		text = s.line.text(c.steps[k].gap.text)
 		if s.line.site != "" && s.line.skip == "" {
 			note = " // " + s.line.site
 		}
@@ -275,7 +288,7 @@ func (s *step) write(b *bytes.Buffer) {
 		indent = indent[4:]
 		b.WriteString(indent + "}\n")
 	default:
-		if s.line != nil && strings.Count(text, ";") > 1 {
+		if s.line != nil && (strings.Count(text, ";") > 1 || s.line.skip != "") {
 			text = "{ " + text + " }"
 		}
 		fmt.Fprintf(b, "%sREPEAT(%s) %s%s\n", indent, s.count, text, note)
@@ -309,7 +322,7 @@ func (g *generator) main(b *bytes.Buffer) {
 		if uses {
 			b.WriteString("    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n")
 		}
-		fmt.Fprintf(b, "    part%d();\n    return finish();\n}\n\n", v.roots[0])
+		fmt.Fprintf(b, "    part%d();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
 	}
 	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
 	b.WriteString(g.setAside())

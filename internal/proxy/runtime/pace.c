@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,23 +69,67 @@ static void wait_until(double end)
 	}
 }
 
-/* Multiples of the golden ratio, their whole parts cut off, are spread evenly. */
-double drawn(int n, const struct gap *g)
+/* A permutation of the numbers up to a mask, the first of which fill the range evenly: the
+   bits the other way round, and each turned or not by those above it (Owen's scrambling, by
+   a hash of Laine and Karras). */
+static uint32_t scrambled(uint32_t x, uint32_t seed, uint32_t mask)
 {
-	double at = 0.6180339887498949 * (double)streams[stream].number + 0.7548776662466927 * rank;
-	at -= (double)(int64_t)at;
+	uint32_t turned = 0;
+	x += seed;
+	x ^= x * 0x6c50b47c;
+	x ^= x * 0xb82f1e52;
+	x ^= x * 0xc7afe638;
+	x ^= x * 0x8d22f6e6;
+	for (; mask; mask >>= 1, x >>= 1)
+		turned = turned << 1 | (x & 1);
+	return turned;
+}
+
+double drawn(uint32_t *times, uint32_t place, uint32_t calls, int n, const struct gap *g)
+{
+	uint32_t mask = 0, seed = (uint32_t)rank * 0x9e3779b9 ^ place * 0x85ebca6b, i;
+	while (mask < calls - 1)
+		mask = mask << 1 | 1;
+	do
+		i = scrambled((*times)++ & mask, seed, mask);
+	while (i >= calls);
+	double at = (i + 0.5) / calls;
 	for (; n > 1 && at >= g->share; n--)
 		at -= g++->share;
 	return g->us;
 }
 
+static _Thread_local double passed;     /* microseconds that belong to no call */
+static _Thread_local double entry = -1; /* what the next call comes after, if not negative */
+
+static _Thread_local double due, spent; /* seconds between calls, as the trace has them and as they were */
+
+void tell_times(void)
+{
+	if (getenv("PROXY_TIMES"))
+		fprintf(stderr, "proxy: rank %d: %.6f s between calls, by the trace %.6f s\n", rank, spent, due);
+}
+
+void pass(double gap)
+{
+	passed += entry >= 0 ? entry : gap;
+	entry = -1;
+}
+
+void entered(double gap) { entry = gap; }
+
 void before(double gap, const char *call)
 {
 	streams[stream].number++;
+	double wait = ((entry >= 0 ? entry : gap) + passed) * 1e-6 / speed;
+	due += wait;
 	if (compute != NONE) {
 		double t = left ? left : now();
-		wait_until(t + gap * 1e-6 / speed);
+		wait_until(t + wait);
+		spent += now() - t;
 	}
+	entry = -1;
+	passed = 0;
 	waits_in(call);
 }
 

@@ -27,6 +27,7 @@ int requests_late(void); /* how many should have been finished by now */
 void waits_in(const char *what); /* for the watchdog */
 void stream_over(void);
 uint64_t calls_of(int thread);
+void tell_times(void); /* of this thread */
 void pace(const char *how, double faster, int seconds); /* 0, -1: as by default */
 
 #pragma GCC visibility pop

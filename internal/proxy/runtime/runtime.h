@@ -30,12 +30,19 @@ extern int rank, ranks, member;
 
 /* Calls. The text of the one under way is what the watchdog prints. */
 #define DO(gap, ...) (before(gap, #__VA_ARGS__), (void)(__VA_ARGS__), after())
-#define POLL(open, gap, ...) do { if (open) DO(gap, __VA_ARGS__); } while (0)
+#define POLL(open, gap, ...) do { if (open) DO(gap, __VA_ARGS__); else PASS(gap); } while (0)
+#define PASS(gap) pass(gap)   /* time goes by, without a call */
+#define ENTER(gap) entered(gap) /* the next call comes after so much, whatever its line says */
 #define UNTIL(gap, ...) do DO(gap, __VA_ARGS__); while (!flag)
 #define REPEAT(n) for (int64_t i_ = 0, n_ = (n); i_ < n_; i_++)
 struct gap { double share, us; };
-double drawn(int n, const struct gap *); /* one of n, the same in every run */
+/* One of n gaps, in an order that looks random and is the same in every run: in so many
+   calls as there are at the place, each as often as it should be. */
+#define DRAWN(calls, n, gaps) ({ static _Thread_local uint32_t times_; drawn(&times_, __LINE__, calls, n, gaps); })
+double drawn(uint32_t *times, uint32_t place, uint32_t calls, int n, const struct gap *);
 void before(double gap, const char *call);
+void pass(double gap);
+void entered(double gap);
 void after(void);
 
 /* Arguments that are arrays, or are written. */

@@ -118,6 +118,7 @@ void end_threads(void)
 
 int finish(void)
 {
+	tell_times();
 	stream_over();
 	return 0;
 }

@@ -1,0 +1,271 @@
+package proxy
+
+import (
+	"math"
+
+	"spoor/internal/gaps"
+	"spoor/trace"
+)
+
+// A part has a copy for each of its places that take other times: a warm-up and the main
+// loop may be one rule, but not the same computation. What places of one program have in
+// a copy is put together, and so is what other variants have there: their ranks have gaps
+// of their own.
+
+// A copied is one copy of a part.
+type copied struct {
+	number int
+	below  []int // by step: which copy of its part, or -1
+	steps  []stepTimes
+	of     map[*variant]bool
+}
+
+// Times of a step: the gaps before its call, and before the call by which its loop is
+// entered, where that is not like the others.
+type stepTimes struct {
+	gap, entry *timed
+}
+
+// A timed is the gap before a line of a copy, on all ranks that come by.
+type timed struct {
+	of   []leafOf
+	text string // the expression
+}
+
+type leafOf struct {
+	v            *variant
+	stream, leaf int
+	entry        bool
+}
+
+// placed is what a variant knows of the leaves of a stream.
+type placed struct {
+	leaves *trace.Leaves
+	each   [][]gaps.Leaf // by member, or of the first alone
+	factor []float64     // then: of the others
+	mean   []gaps.Leaf   // calls are those of all members
+	total  float64       // what all members compute
+}
+
+// maxPlaced is of how many leaves, over all ranks, times are known one by one.
+const maxPlaced = 1 << 22
+
+// places finds the times of a stream's leaves.
+func (g *generator) places(v *variant, stream int) (*placed, error) {
+	p := &placed{leaves: v.ranks[0].Leaves(stream)}
+	n := p.leaves.Len()
+	members := v.ranks
+	if len(members)*n > maxPlaced {
+		members = members[:1]
+	}
+	for _, k := range members {
+		list, _, err := gaps.Of(g.r, k, p.leaves, stream)
+		if err != nil {
+			return nil, err
+		}
+		p.each = append(p.each, list)
+	}
+	if len(members) < len(v.ranks) {
+		var err error
+		if p.factor, err = computed(v.ranks); err != nil {
+			return nil, err
+		}
+	}
+	p.mean = make([]gaps.Leaf, n)
+	for m := range v.ranks {
+		for leaf := range p.mean {
+			x, sum := p.at(m, leaf), &p.mean[leaf]
+			sum.Calls += x.Calls
+			sum.Entries += x.Entries
+			sum.Gap += x.Gap * float64(x.Calls-x.Entries)
+			sum.Entry += x.Entry * float64(x.Entries)
+			p.total += x.Total()
+		}
+	}
+	for leaf := range p.mean {
+		x := &p.mean[leaf]
+		x.Gap /= max(1, float64(x.Calls-x.Entries))
+		x.Entry /= max(1, float64(x.Entries))
+	}
+	return p, nil
+}
+
+// at is what a member has at a leaf.
+func (p *placed) at(member, leaf int) gaps.Leaf {
+	if p.factor == nil {
+		return p.each[member][leaf]
+	}
+	x := p.each[0][leaf]
+	x.Gap, x.Entry = x.Gap*p.factor[member], x.Entry*p.factor[member]
+	return x
+}
+
+// computed is what ranks computed, as multiples of the first one's.
+func computed(ranks []*trace.Rank) ([]float64, error) {
+	list := make([]float64, len(ranks))
+	for i, k := range ranks {
+		p, err := k.Process()
+		if err != nil {
+			return nil, err
+		}
+		list[i] = float64(max(1, p.SpanNs-p.MPINs))
+		if list[i] /= max(1, list[0]); i == 0 {
+			list[0] = float64(max(1, p.SpanNs-p.MPINs))
+		}
+	}
+	list[0] = 1
+	return list, nil
+}
+
+// gap is the mean of a gap, and how many calls of a member, or of all, have it.
+func (o *leafOf) gap(x gaps.Leaf) (ns float64, calls uint64) {
+	if o.entry {
+		return x.Entry, x.Entries
+	}
+	return x.Gap, x.Calls - x.Entries
+}
+
+// Gaps of places count as the same within this part of themselves, or if what differs is
+// less than this part of what the ranks compute.
+const (
+	sameGap  = 0.1
+	sameTime = 0.002
+)
+
+// near reports whether a gap of an instance may be put together with what a copy has of
+// the same variant.
+func (t *timed) near(o leafOf) bool {
+	p := o.v.placed[o.stream]
+	ns, calls := o.gap(p.mean[o.leaf])
+	var sum, n float64
+	for i := range t.of {
+		if x := &t.of[i]; x.v == o.v {
+			gap, calls := x.gap(x.v.placed[x.stream].mean[x.leaf])
+			sum, n = sum+gap*float64(calls), n+float64(calls)
+		}
+	}
+	if n == 0 || calls == 0 {
+		return true
+	}
+	off := math.Abs(sum/n - ns)
+	return off <= sameGap*ns || off*min(n, float64(calls)) <= sameTime*p.total
+}
+
+// copies finds the copy of each part that the instances of a stream are. number says
+// which part a rule is.
+type copies struct {
+	g      *generator
+	v      *variant
+	stream int
+	number map[int]int
+	done   map[int]int // by instance: the copy
+	leaf   map[int]int // by instance: the leaf that the first loop around it begins with, or -1
+}
+
+func (x *copies) instance(n trace.Node) int {
+	if c, ok := x.done[n.Copy]; ok {
+		return c
+	}
+	p := x.g.parts[x.number[n.Rule]]
+	children := n.Children()
+	below, leaves, entries := make([]int, len(children)), make([]int, len(children)), make([]int, len(children))
+	for k, c := range children {
+		below[k], leaves[k], entries[k] = -1, -1, -1
+		first := c.Leaf
+		if c.Rule >= 0 {
+			below[k] = x.instance(c)
+			first = x.leaf[c.Copy]
+		} else {
+			leaves[k] = c.Leaf
+		}
+		if p.steps[k].count != "" {
+			entries[k], first = first, -1
+		}
+		if k == 0 {
+			x.leaf[n.Copy] = first
+		}
+	}
+	c := x.find(p, below, leaves, entries)
+	x.done[n.Copy] = c
+	return c
+}
+
+// find returns the copy of a part that an instance belongs to.
+func (x *copies) find(p *part, below, leaves, entries []int) int {
+	best := -1
+	for i, c := range p.copies {
+		if !same32(c.below, below) {
+			continue
+		}
+		if !c.of[x.v] {
+			if best < 0 {
+				best = i // of others so far
+			}
+			continue
+		}
+		if x.near(c, leaves, entries) {
+			best = i
+			break
+		}
+	}
+	if best < 0 {
+		best = len(p.copies)
+		p.copies = append(p.copies, &copied{below: below, steps: make([]stepTimes, len(below)), of: make(map[*variant]bool)})
+	}
+	c := p.copies[best]
+	c.of[x.v] = true
+	for k := range leaves {
+		if leaves[k] >= 0 {
+			add(&c.steps[k].gap, leafOf{x.v, x.stream, leaves[k], false})
+		}
+		if x.entered(entries[k]) {
+			add(&c.steps[k].entry, leafOf{x.v, x.stream, entries[k], true})
+		}
+	}
+	return best
+}
+
+func add(t **timed, o leafOf) {
+	if *t == nil {
+		*t = &timed{}
+	}
+	(*t).of = append((*t).of, o)
+}
+
+// entered reports whether a loop's entry has a gap of its own.
+func (x *copies) entered(leaf int) bool {
+	if leaf < 0 {
+		return false
+	}
+	p := x.v.placed[x.stream]
+	m := p.mean[leaf]
+	if m.Entries == 0 {
+		return false
+	}
+	off := math.Abs(m.Entry - m.Gap)
+	return off > sameGap*max(m.Entry, m.Gap) && off*float64(m.Entries) > sameTime*p.total
+}
+
+func (x *copies) near(c *copied, leaves, entries []int) bool {
+	for k := range leaves {
+		if leaves[k] >= 0 && c.steps[k].gap != nil && !c.steps[k].gap.near(leafOf{x.v, x.stream, leaves[k], false}) {
+			return false
+		}
+		if (c.steps[k].entry != nil) != x.entered(entries[k]) {
+			return false
+		}
+		if c.steps[k].entry != nil && !c.steps[k].entry.near(leafOf{x.v, x.stream, entries[k], true}) {
+			return false
+		}
+	}
+	return true
+}
+
+func same32(a, b []int) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
