@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
 
 	"spoor/internal/reissue"
 	"spoor/mpi"
@@ -14,7 +15,7 @@ func (w *writer) argument(i int) string {
 	w.far = w.isAfar(i)
 	defer func() { w.far = false }()
 	switch {
-	case p.Kind == "argc" || p.Kind == "argvp":
+	case p.Kind == "argc" || p.Kind == "argvp" || w.left(p, in, out):
 		return "NULL"
 	case p.Kind == "request":
 		return w.request(i)
@@ -42,12 +43,43 @@ func (w *writer) argument(i int) string {
 	case trace.FunctionRef:
 		return w.function(p, in)
 	case trace.String:
-		return w.text(p, in, out)
+		return w.text(p, in)
 	case trace.Status:
 		return w.status(p, in, out)
 	}
 	return "NULL"
 }
+
+// left reports whether a call of the tools interface was not asked for an output: there
+// is no value that it could have put there.
+func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
+	if !w.def.Has(mpi.Tool) || p.Dims > 0 || w.c.vals[0][0] != 0 {
+		return false
+	}
+	all := func(n *node, is func(v int64) bool) bool {
+		for _, vals := range w.c.vals {
+			if !is(vals[n.at]) {
+				return false
+			}
+		}
+		return true
+	}
+	zero := func(v int64) bool { return v == 0 }
+	switch {
+	case out.typ == trace.String && p.Dir == trace.DirOut:
+		return all(out, zero)
+	case out.typ == trace.Int && p.Dir == trace.DirInOut: // lengths count the end of the string
+		return all(in, zero) && all(out, zero)
+	case out.typ == trace.Int && slices.Contains(toolKinds, p.Kind):
+		return all(out, func(v int64) bool { return name(p.Kind, v) == "" })
+	case out.typ == trace.Handle && p.Kind == "datatype" && p.Dir == trace.DirOut: // none is made
+		return all(out, func(v int64) bool { return v >= trace.FirstLocal })
+	}
+	return false
+}
+
+// toolKinds are those of whose numbers 0 is none.
+var toolKinds = []string{"bindtype", "varscope", "verbosity", "pvarclass"}
 
 func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
 	if p.Dir == trace.DirIn {

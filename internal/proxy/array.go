@@ -123,15 +123,11 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
 	n := w.outLength(i, out)
 	if p.Type == trace.Status {
-		if out.typ == trace.Array {
-			if out.n == trace.ArrayStatusesIgnore {
-				return "MPI_STATUSES_IGNORE"
-			}
-			for k := range out.elems {
-				if out.elems[k].n == int64(trace.StatusIgnored) {
-					return "MPI_STATUSES_IGNORE"
-				}
-			}
+		switch {
+		case out.typ == trace.Array && out.n == trace.ArrayNull:
+			return "NULL"
+		case w.ignores(p, out):
+			return "MPI_STATUSES_IGNORE"
 		}
 		return fmt.Sprintf("statuses(%d)", n)
 	}
@@ -181,13 +177,61 @@ func (w *writer) outLength(i int, out *node) int64 {
 	return n
 }
 
+// A statusPlace is where a program passes statuses.
+type statusPlace struct {
+	function string
+	site     trace.Site
+}
+
+// findStatuses finds the places whose statuses the program looks at, as far as can be told:
+// a trace has them of calls that filled some in, but not of those that did not.
+func (g *generator) findStatuses() {
+	g.filled = make(map[statusPlace]bool)
+	for _, v := range g.list {
+		for _, c := range v.calls {
+			for i := range c.out {
+				if statusForms(&c.out[i], trace.StatusFilled) {
+					g.filled[statusPlace{c.f.Name, c.site}] = true
+				}
+			}
+		}
+	}
+}
+
+// statusForms reports whether a status has a form, or one of several.
+func statusForms(n *node, form trace.StatusForm) bool {
+	switch n.typ {
+	case trace.Status:
+		return n.n == int64(form)
+	case trace.Array:
+		for k := range n.elems {
+			if n.elems[k].typ == trace.Status && n.elems[k].n == int64(form) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ignores reports whether the program passed MPI_STATUS_IGNORE or the like. Where nothing
+// was filled in, and nothing tells otherwise, nobody looks.
+func (w *writer) ignores(p *trace.ParamDef, out *node) bool {
+	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
+		return false // which make one
+	}
+	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.Array || statusForms(out, trace.StatusIgnored) {
+		return true
+	}
+	return !statusForms(out, trace.StatusFilled) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]
+}
+
 // status is one status.
 func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	if p.Dir == trace.DirOut {
 		switch {
 		case p.Kind != "status":
 			return "room(64)"
-		case out.typ == trace.Status && out.n == int64(trace.StatusIgnored):
+		case w.ignores(p, out):
 			return "MPI_STATUS_IGNORE"
 		}
 		return "&status"

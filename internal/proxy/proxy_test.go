@@ -284,3 +284,37 @@ func TestMemoryThatVaries(t *testing.T) {
 		}
 	}
 }
+
+// What a program did not ask for, its proxy doesn't either.
+func TestNull(t *testing.T) {
+	const ignored, null = -5, -1
+	text := string(generate(t, record(t, 2, func(r *tracktest.Recorder) {
+		r.Begin()
+		heap := int64(1<<8 | 1)
+		// cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope
+		r.Call("MPI_T_cvar_get_info", 3, 7, 0, 0, 34, 0, tracktest.IntType, 0, 0, 0, 0, 0, 0)
+		r.Call("MPI_T_cvar_get_info", 4, 8, r.String("name"), 100, 5, 0, tracktest.IntType, 0, r.String("it"), 50, 3, 0, 0)
+		r.Call("MPI_Waitall", 5, 0, null, null)
+		r.Call("MPI_Waitall", 6, 0, null, 0)
+		r.Call("MPI_Iprobe", 7, 0, 9, tracktest.World, 0, 0)
+		for flag := range int64(2) { // the same place: where there was a message, the program asked for it
+			r.Call("MPI_Iprobe", 8, append([]int64{0, 9, tracktest.World, flag}, [][]int64{{0}, {1, 0, 9, 4, 0}}[flag]...)...)
+		}
+		r.Call("MPI_Recv", 9, heap, 0, 1, tracktest.IntType, 0, 9, tracktest.World, 1, 0, 9, 4, 0)
+		r.Call("MPI_Recv", 10, heap, 0, 1, tracktest.IntType, 0, 9, tracktest.World, 2, 0, 9, 4, 0)
+		r.End()
+	}), Options{}).Files["proxy.c"])
+	for _, want := range []string{
+		"MPI_T_cvar_get_info(7, NULL, A32(0), NULL, ", ", NULL, NULL, NULL, NULL));", "MPI_T_cvar_get_info(8, text(8192), A32(100), ",
+		"MPI_Waitall(0, NULL, NULL)", "MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE)",
+		"MPI_Iprobe(0, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE)", "MPI_Iprobe(0, 9, MPI_COMM_WORLD, &flag, &status)",
+		"9, MPI_COMM_WORLD, &status)", "9, MPI_COMM_WORLD, MPI_STATUS_IGNORE)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "MPI_STATUS_IGNORE"); n != 2 {
+		t.Errorf("%d times MPI_STATUS_IGNORE, want 2", n)
+	}
+}

@@ -41,7 +41,7 @@ func (w *writer) literalText(at int) string {
 	return fmt.Sprintf("%s[member]", w.g.table("char *const", list))
 }
 
-func (w *writer) text(p *trace.ParamDef, in, out *node) string {
+func (w *writer) text(p *trace.ParamDef, in *node) string {
 	if p.Dir == trace.DirOut || in.typ != trace.String {
 		room := int64(8192)
 		for k := range w.c.f.Params {

@@ -51,6 +51,7 @@ type generator struct {
 	setupOf map[string]string
 	keyvals map[int64]int
 	sites   map[trace.Site]string
+	filled  map[statusPlace]bool
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {
@@ -139,6 +140,7 @@ func (g *generator) prepare() {
 		v.fitter = newFitter(g, v.members)
 	}
 	g.findKeyvals()
+	g.findStatuses()
 }
 
 // findKeyvals numbers the attribute keys that programs made.
