@@ -73,121 +73,126 @@ type Totals struct {
 // and in them.
 type SiteTotals struct {
 	Terminal      int // the first of them
-	Calls         uint64
 	Gap, Duration Total
 }
 
-// Totals returns what the rank spent, however times were kept. In all that is known to a
-// percent, of the call sites that take most of it to a percent or a thousandth of the
-// total; sites of which the trace has no more than what ranks of the class spent together
-// share what is left as these have it on average.
-func (k *Rank) Totals() (*Totals, error) {
-	times, err := k.Times()
+// ClassTotals is what the ranks of a class spent.
+type ClassTotals struct {
+	ranks int
+	sites []classSite
+	known *totals.Class // nil: of one rank, or not known
+}
+
+type classSite struct {
+	terminal int
+	spreads  [2]Spread // over the ranks
+	number   int       // in known, -1 if it isn't there
+}
+
+// Totals returns what the ranks of a class spent, however times were kept.
+func (r *Reader) Totals(class int) (*ClassTotals, error) {
+	times, err := r.Times(class)
 	if err != nil {
 		return nil, err
 	}
-	all, err := k.r.totals()
+	all, err := r.totals()
 	if err != nil {
 		return nil, err
 	}
-	sites := k.sites()
-	out := &Totals{Sites: sites}
-	ranks := k.r.members[k.nclass]
-	for kind, of := range [...]func(*Times) (Stat, Spread){
-		totals.Gap:      func(t *Times) (Stat, Spread) { return t.Gap, t.GapTotals },
-		totals.Duration: func(t *Times) (Stat, Spread) { return t.Duration, t.DurationTotals },
-	} {
-		k.spread(kind, out, times, of, ranks, all[k.nclass])
+	c, err := r.classAt(class)
+	if err != nil {
+		return nil, err
+	}
+	out := &ClassTotals{ranks: r.members[class], known: all[class]}
+	first, _ := firsts(numbersOf(c.groups()), func(n int) Times { return times[n] })
+	for _, t := range first {
+		s := classSite{terminal: t, number: -1}
+		s.spreads[totals.Gap], s.spreads[totals.Duration] = times[t].GapTotals, times[t].DurationTotals
+		out.sites = append(out.sites, s)
+	}
+	if out.known != nil {
+		n := 0
+		for number, t := range out.known.Sites() {
+			for n < len(out.sites) && out.sites[n].terminal < t {
+				n++
+			}
+			if n == len(out.sites) || out.sites[n].terminal != t {
+				return nil, r.failed(secTotals, fmt.Errorf("class %d: terminal %d is not the first of a call site: %w", class, t, ErrFormat))
+			}
+			out.sites[n].number = number
+		}
 	}
 	return out, nil
 }
 
-// sites lists the call sites of a rank, and how often it called from there.
-func (k *Rank) sites() []SiteTotals {
-	var list []SiteTotals
-	at := make(map[*group]int)
-	counts := make([]uint64, k.Terminals())
-	for stream := range k.streams {
-		for t, n := range k.Counts(stream) {
-			counts[t] += n
-		}
+// Of returns the totals of a rank of the class, by its number there. In all they are known to a
+// percent, of the call sites that take most of it to a percent or a thousandth of the
+// total; sites of which the trace has no more than what ranks of the class spent together
+// share what is left as these have it on average.
+func (c *ClassTotals) Of(index int) *Totals {
+	out := &Totals{Sites: make([]SiteTotals, len(c.sites))}
+	for i := range c.sites {
+		out.Sites[i].Terminal = c.sites[i].terminal
 	}
-	for t := range counts {
-		g := k.class.terminals[t].group
-		n, ok := at[g]
-		if !ok {
-			n = len(list)
-			at[g] = n
-			list = append(list, SiteTotals{Terminal: t})
-		}
-		list[n].Calls += counts[t]
-	}
-	return list
+	c.fill(totals.Gap, index, &out.Gap, func(i int) *Total { return &out.Sites[i].Gap })
+	c.fill(totals.Duration, index, &out.Duration, func(i int) *Total { return &out.Sites[i].Duration })
+	return out
 }
 
-// spread fills in one kind of times.
-func (k *Rank) spread(kind int, out *Totals, times []Times, of func(*Times) (Stat, Spread), ranks int, known *totals.Class) {
-	total, sites := &out.Gap, func(i int) *Total { return &out.Sites[i].Gap }
-	if kind == totals.Duration {
-		total, sites = &out.Duration, func(i int) *Total { return &out.Sites[i].Duration }
+// Totals returns what the rank spent; see ClassTotals.Of.
+func (k *Rank) Totals() (*Totals, error) {
+	c, err := k.r.Totals(k.nclass)
+	if err != nil {
+		return nil, err
 	}
-	number := make(map[int]int, len(out.Sites))
-	spreads := make([]Spread, len(out.Sites))
-	for i := range out.Sites {
-		t := out.Sites[i].Terminal
-		number[t] = i
-		_, spreads[i] = of(&times[t])
-		mean := spreads[i].Mean()
-		*sites(i) = Total{Ns: mean}
-		if ranks > 1 {
-			sites(i).Within = farthest(mean, spreads[i])
+	return c.Of(k.index), nil
+}
+
+// fill fills in one kind of times of a rank.
+func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Total) {
+	for i := range c.sites {
+		s, x := &c.sites[i].spreads[kind], sites(i)
+		if x.Ns = s.Mean(); c.ranks > 1 {
+			x.Within = farthest(x.Ns, s)
 		}
-		total.Ns += mean
-		total.Within += sites(i).Within
+		total.Ns += x.Ns
+		total.Within += x.Within
 	}
-	if ranks == 1 || known == nil {
+	if c.known == nil {
 		return
 	}
-	total.Ns, total.Within = known.Total(kind, k.index)
-	own := make([]bool, len(out.Sites))
-	left, off := total.Ns, total.Within
-	for n, t := range known.Sites() {
-		i, ok := number[t]
-		if !ok {
-			continue
+	total.Ns, total.Within = c.known.Total(kind, index)
+	left, off, others := total.Ns, total.Within, 0.0
+	own := make([]bool, len(c.sites))
+	for i := range c.sites {
+		if n := c.sites[i].number; n >= 0 {
+			if ns, within, ok := c.known.Site(n, kind, index); ok {
+				*sites(i), own[i] = Total{ns, within}, true
+				left, off = left-ns, off+within
+				continue
+			}
 		}
-		ns, within, ok := known.Site(n, kind, k.index)
-		if !ok {
-			continue
-		}
-		*sites(i), own[i] = Total{ns, within}, true
-		left, off = left-ns, off+within
-	}
-	others := 0.0
-	for i := range out.Sites {
-		if !own[i] {
-			others += sites(i).Ns
-		}
+		others += sites(i).Ns
 	}
 	if others <= 0 {
 		return
 	}
-	// As much more than the others of the class as is certain.
+	// As much more or less than the others of the class as is certain.
 	f := max((left-off)/others, min((left+off)/others, 1), 0)
-	for i := range out.Sites {
+	most := max(0, left+off)
+	for i := range c.sites {
 		if own[i] {
 			continue
 		}
-		x := sites(i)
-		x.Ns = max(float64(spreads[i].Min), min(float64(spreads[i].Max), x.Ns*f))
-		x.Ns = max(0, min(x.Ns, left+off))
-		x.Within = min(farthest(x.Ns, spreads[i]), max(x.Ns, left+off-x.Ns)+1)
+		s, x := &c.sites[i].spreads[kind], sites(i)
+		x.Ns = min(max(float64(s.Min), min(float64(s.Max), x.Ns*f)), most)
+		x.Within = min(farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
 	}
 }
 
 // farthest is how far from a time a rank's total may be: extremes have six significant bits
 // of how far they are from the mean.
-func farthest(ns float64, s Spread) float64 {
+func farthest(ns float64, s *Spread) float64 {
 	mean, least, most := s.Mean(), float64(s.Min), float64(s.Max)
 	return max(most+(most-mean)/64-ns, ns-least+(mean-least)/64) + 1
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +17,7 @@ import (
 )
 
 func newImbalance() *cobra.Command {
-	var all, inside, asJSON bool
+	var all, inside, asJSON, asCSV, byRank bool
 	var top int
 	var paths []string
 	cmd := &cobra.Command{
@@ -32,25 +33,56 @@ each is a stream of its own from its first call to its last, and the rank is
 useful for that share of its run time for which its threads together are.
 --inside leaves out the time in MPI_Init and MPI_Finalize.
 
-Below, the collective calls in which most time was lost: how much longer the
-ranks spent in them than the rank that spent least, which is mostly the one that
-came last. The gap is the time outside MPI before these calls. Where the ranks
-fall into two groups, both are shown.
+Below, the calls in which ranks wait, by what that cost. Of collectives this is the
+time lost: how much longer the ranks spent in them than the rank that spent
+least, which is mostly the one that came last. Of calls that complete what two ranks
+do with each other (MPI_Wait and its like, MPI_Recv, MPI_Mrecv, MPI_Probe, MPI_Mprobe,
+MPI_Sendrecv) it is all of their time. The gap is the time outside MPI before these
+calls. Where the ranks fall into two groups, both are shown.
 
-Times of calls are those of each rank if the trace has them; else ranks of a
-class are told apart as far as mean, deviation and extremes of their totals
-allow: up to three ranks, and two groups. The output says which.
+Times of calls are those of each rank, to a percent where the trace has no time for
+every call. Of call sites that take little, and in older traces, ranks of a class are
+told apart as far as mean, deviation and extremes of their totals allow: up to three
+ranks, and two groups. The output says which.
+
+--ranks shows a table instead, with a row for each rank: the time it was outside
+of MPI (compute) and in MPI, over all of its threads, and both by call site. Totals are
+known to a percent, sites to a percent or a thousandth of the total; ~ marks what is
+known of ranks like it only. As text it has the sites of most time, as CSV and JSON all.
 
 If the trace has histograms (run --timing hist or path) or the time of each
 call, the single calls follow, with the ranks that had the shortest and the
 longest, and both groups where calls or gaps fall into two. Bars count ranks, or
 calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`,
 		Example: `  spoor imbalance app.spoor
-  spoor imbalance --all app.spoor             not only collectives
+  spoor imbalance --all app.spoor             not only calls in which ranks wait
+  spoor imbalance --ranks --csv app.spoor     what each rank spent where
   spoor imbalance --json app.spoor | jq .efficiency`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			if asCSV && !byRank {
+				return errors.New("--csv is of the table that --ranks shows")
+			}
 			where := newPlaces(paths)
+			if byRank {
+				list, err := imbalance.EachRank(r, imbalance.Options{Name: where.text})
+				if err != nil {
+					return err
+				}
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				switch {
+				case asCSV:
+					err = writeRanksCSV(out, list)
+				case asJSON:
+					err = writeJSON(out, list)
+				default:
+					err = printRanks(out, list, top, columns(cmd))
+				}
+				if err != nil {
+					return err
+				}
+				return out.Flush()
+			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := imbalance.Of(r, imbalance.Options{
 				All: all, Inside: inside, Name: where.text,
@@ -74,9 +106,12 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 	}
 	f := cmd.Flags()
 	f.BoolVar(&inside, "inside", false, "leave MPI_Init and MPI_Finalize out of run time and time in MPI")
-	f.BoolVar(&all, "all", false, "look at all calls, not at blocking collectives alone")
+	f.BoolVar(&all, "all", false, "look at all calls, not at those alone in which ranks wait")
 	f.IntVar(&top, "top", 10, "list so many calls; 0: all")
+	f.BoolVar(&byRank, "ranks", false, "show what each rank spent, in all and by call site")
+	f.BoolVar(&asCSV, "csv", false, "print CSV; with --ranks")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	debugPathFlag(f, &paths)
 	return cmd
 }
@@ -113,7 +148,11 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 			break
 		}
 		c := &rep.Calls[i]
-		fmt.Fprintf(w, "\n%s at %s: %s, %s lost\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.Lost()))
+		what := "lost"
+		if c.Completion {
+			what = "waited"
+		}
+		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.CostNs), what)
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("call", &c.Duration, "  ")
 		if !once {
@@ -146,7 +185,7 @@ func timingText(rep *imbalance.Report) string {
 	case "bounded":
 		return "each rank's own, within the error that was asked for"
 	case "by class":
-		return "of classes of ranks; how far extremes are from the mean to 2 %"
+		return "each rank's own to a percent at the call sites that take most; else of classes of ranks, how far extremes are from the mean to 2 %"
 	}
 	return "not recorded"
 }
@@ -180,13 +219,16 @@ func (v *imbalanceView) line(text, bars string) {
 	fmt.Fprintln(v.w, strings.TrimRight(text+"  "+bars, " "))
 }
 
+// toAPercent is how well times are known that need no word about that.
+const toAPercent = 0.0105
+
 // distribution writes how a time is spread over ranks.
 func (v *imbalanceView) distribution(name string, d *imbalance.Distribution, indent string) {
 	if d.Ranks == 0 {
 		return
 	}
 	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, units.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most))
-	if d.Within >= 1 && d.Within > d.Mean/200 {
+	if d.Within >= 1 && d.Within > toAPercent*d.Most.Ns {
 		text += ", each within " + units.Duration(d.Within)
 	}
 	v.line(text, bars(d.Bins))

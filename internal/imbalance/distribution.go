@@ -13,8 +13,8 @@ type Distribution struct {
 	Deviation float64 `json:"deviation_ns"`
 	Least     Extreme `json:"least"`
 	Most      Extreme `json:"most"`
-	// Exact: Bins and Groups are about the ranks' own totals. Else ranks of a
-	// class count at the mean of their class.
+	// Exact: Bins and Groups are about the ranks' own totals. Else these are known to Within, or,
+	// where that is 0, ranks of a class count at the mean of their class.
 	Exact  bool    `json:"exact"`
 	Bins   []int   `json:"bins,omitempty"` // ranks, from least to most in equal steps
 	Groups []Group `json:"groups,omitempty"`
@@ -76,6 +76,7 @@ type part struct {
 	ranks           int
 	mean, deviation float64
 	least, most     sample
+	within          float64 // how far the truth may be, of one rank
 
 	lone  bool // half of two groups, of which one rank is known
 	known int
@@ -100,13 +101,14 @@ func combine(parts []part, hosts func(int) string) Distribution {
 	if len(parts) == 0 {
 		return d
 	}
-	d.Exact = true
+	each := true
 	var sum float64
 	least, most := parts[0].least, parts[0].most
 	for _, p := range parts {
 		d.Ranks += p.ranks
 		sum += p.mean * float64(p.ranks)
-		d.Exact = d.Exact && p.ranks == 1
+		each = each && p.ranks == 1
+		d.Within = max(d.Within, p.within)
 		if p.least.ns < least.ns || p.least.ns == least.ns && p.least.rank < least.rank {
 			least = p.least
 		}
@@ -122,7 +124,8 @@ func combine(parts []part, hosts func(int) string) Distribution {
 	d.Deviation = math.Sqrt(variance / float64(d.Ranks))
 	d.Least = Extreme{least.ns, least.rank, hosts(least.rank)}
 	d.Most = Extreme{most.ns, most.rank, hosts(most.rank)}
-	if d.Exact || len(parts) > 1 {
+	d.Exact = each && d.Within < 1
+	if each || len(parts) > 1 {
 		d.Bins = histogram(parts, least.ns, most.ns)
 		d.Groups = groups(parts)
 	}

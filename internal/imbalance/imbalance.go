@@ -5,9 +5,10 @@
 // What it can tell depends on what the trace keeps of times. Where each call
 // has its own, every total is that of the rank. Where calls of a class share a
 // summary, the mean is right, and deviation and extremes to 2 % of how far they
-// are from it; what lies between them is
+// are from it; totals of ranks are known to a percent, in all and at the call
+// sites that take most time. At others, what lies between the extremes is
 // told as far as it follows from these, and else a rank counts as its class
-// does. Each distribution says which of both it is. Histograms, and times of
+// does. Each distribution says which of these it is. Histograms, and times of
 // single calls, also tell how the calls themselves are spread.
 //
 // The efficiencies are those of the POP project's methodology, for the
@@ -27,6 +28,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"spoor/internal/timing/hist"
 	"spoor/trace"
@@ -64,9 +66,11 @@ type Call struct {
 	Site       trace.Site   `json:"-"`
 	Place      string       `json:"site"`
 	Collective bool         `json:"collective"`
+	Completion bool         `json:"completion"` // of communication between two
 	Count      uint64       `json:"calls"`
 	Duration   Distribution `json:"duration"` // of a rank's calls together
 	Gap        Distribution `json:"gap"`      // outside MPI before them, together
+	CostNs     float64      `json:"cost_ns"`
 
 	// Single calls and the gaps before them; nil without histograms and times of
 	// single calls.
@@ -80,9 +84,18 @@ func (c *Call) Lost() float64 {
 	return max(0, c.Duration.Mean-float64(c.Duration.Least.Ns)) * float64(c.Duration.Ranks)
 }
 
+// cost is what ranks wait in the calls. Of those that complete what two ranks do with each other it is
+// all of their time: what they wait for is not there. Of others it is what was lost.
+func (c *Call) cost() float64 {
+	if c.Completion {
+		return c.Duration.Mean * float64(c.Duration.Ranks)
+	}
+	return c.Lost()
+}
+
 // Options say what to look at.
 type Options struct {
-	All      bool                    // all functions, not collectives alone
+	All      bool                    // all functions, not only those in which ranks wait
 	Inside   bool                    // efficiencies of the time between MPI_Init and MPI_Finalize
 	Name     func(trace.Site) string // of call sites; nil: module and offset
 	Progress func(done, ranks int)   // may be nil
@@ -134,7 +147,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	}
 	rep.whole(o, hosts)
 	slices.SortStableFunc(rep.Calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(b.Lost(), a.Lost()), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
+		return cmp.Or(cmp.Compare(b.CostNs, a.CostNs), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
 	})
 	return rep, nil
 }
@@ -148,6 +161,7 @@ type place struct {
 // An entry collects what is known of a place.
 type entry struct {
 	collective     bool
+	completion     bool
 	count          uint64
 	duration, gaps []part
 
@@ -164,7 +178,7 @@ func (p *places) at(c *trace.Call) *entry {
 	key := place{c.Name(), c.Site}
 	e := p.of[key]
 	if e == nil {
-		e = &entry{collective: c.Func.Has(trace.Collective)}
+		e = &entry{collective: c.Func.Has(trace.Collective), completion: completes(c.Name())}
 		p.of[key] = e
 		p.order = append(p.order, key)
 	}
@@ -174,17 +188,28 @@ func (p *places) at(c *trace.Call) *entry {
 func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 	for _, key := range p.order {
 		e := p.of[key]
-		c := Call{Function: key.function, Site: key.site, Place: o.Name(key.site), Collective: e.collective, Count: e.count}
+		c := Call{Function: key.function, Site: key.site, Place: o.Name(key.site), Collective: e.collective, Completion: e.completion, Count: e.count}
 		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
+		c.CostNs = c.cost()
 		c.Single, c.SingleGap = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
 		r.Calls = append(r.Calls, c)
 	}
 }
 
-// wanted reports whether a function is to be looked at: a collective of which
-// ranks wait for each other, unless all are.
+// wanted reports whether a function is to be looked at: one in which ranks wait for each
+// other, unless all are.
 func (o *Options) wanted(f *trace.Function) bool {
-	return o.All || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
+	return o.All || completes(f.Name) || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
+}
+
+// completes reports whether a function waits for what another rank has to do with this one.
+func completes(name string) bool {
+	switch strings.TrimSuffix(name, "_c") {
+	case "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome",
+		"MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe", "MPI_Sendrecv", "MPI_Sendrecv_replace":
+		return true
+	}
+	return false
 }
 
 // each adds up the times of every call of every rank.
@@ -276,7 +301,15 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		if err != nil {
 			return err
 		}
-		if err := r.spent.class(t, k, times, members); err != nil {
+		own, err := t.Totals(class)
+		if err != nil {
+			return err
+		}
+		ranks := make([]*trace.Totals, len(members))
+		for i := range ranks {
+			ranks[i] = own.Of(i)
+		}
+		if err := r.spent.class(t, k, times, members, ranks); err != nil {
 			return err
 		}
 		histograms, err := t.Histograms(class)
@@ -286,6 +319,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		type sums struct {
 			duration, gap           trace.Stat
 			durationTotals, gapSums trace.Spread
+			own                     ownTotals
 		}
 		of := make(map[*entry]*sums)
 		var order []*entry
@@ -301,6 +335,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			s := of[e]
 			if s == nil {
 				s = &sums{}
+				s.own.begin(len(members))
 				of[e] = s
 				order = append(order, e)
 			}
@@ -309,11 +344,20 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			s.durationTotals.Merge(x.DurationTotals)
 			s.gapSums.Merge(x.GapTotals)
 		}
+		for n := range ranks[0].Sites {
+			c, err := k.Terminal(ranks[0].Sites[n].Terminal)
+			if err != nil {
+				return err
+			}
+			if s := of[p.of[place{c.Name(), c.Site}]]; s != nil {
+				s.own.add(ranks, n)
+			}
+		}
 		for _, e := range order {
 			s := of[e]
 			e.count += s.duration.Count
-			e.duration = append(e.duration, spread(s.duration, s.durationTotals, members)...)
-			e.gaps = append(e.gaps, spread(s.gap, s.gapSums, members)...)
+			e.duration = append(e.duration, s.own.duration.parts(spread(s.duration, s.durationTotals, members), members)...)
+			e.gaps = append(e.gaps, s.own.gap.parts(spread(s.gap, s.gapSums, members), members)...)
 		}
 		for _, h := range histograms {
 			c, err := k.Terminal(h.Terminal)

@@ -18,15 +18,20 @@ func (s span) within(low, high float64) span {
 	return span{max(s.low, low), 0, min(s.high, high)}
 }
 
+// around takes in what is known of a total.
+func (s span) around(t trace.Total) span {
+	return s.within(max(0, t.Ns-t.Within), t.Ns+t.Within)
+}
+
 // spent is the time of a rank inside and outside of MPI, of all of its threads.
 type spent struct{ useful, mpi span }
 
 func known(v float64) span { return span{v, v, v} }
 
 // classSpent returns what the ranks of a class spent, in order. Sums over the class are
-// known; of a rank, what the extremes of each call site say, and the rounded numbers of the
+// known; of a rank, its totals, what the extremes of each call site say, and the rounded numbers of the
 // table of processes.
-func classSpent(times []trace.Times, members []int, procs *trace.Processes) []spent {
+func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *trace.Processes) []spent {
 	list := make([]spent, len(members))
 	at := make(map[int32]int, len(members))
 	for i, rank := range members {
@@ -44,6 +49,8 @@ func classSpent(times []trace.Times, members []int, procs *trace.Processes) []sp
 		if len(members) == 1 {
 			break
 		}
+		useful[i] = useful[i].around(own[i].Gap)
+		mpi[i] = mpi[i].around(own[i].Duration)
 		e := roundedBy(p.MPINs)
 		mpi[i] = mpi[i].within(float64(p.MPINs)-e, float64(p.MPINs)+e)
 		if p.Threads <= 1 {
@@ -204,7 +211,7 @@ func ends(k *trace.Rank) (init, finalize []bool, err error) {
 }
 
 // class takes in what the summaries of a class say.
-func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, members []int) error {
+func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, members []int, own []*trace.Totals) error {
 	procs, err := r.Processes()
 	if err != nil {
 		return err
@@ -213,8 +220,7 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 	if err != nil {
 		return err
 	}
-	list := classSpent(times, members, procs)
-	n := float64(len(members))
+	list := classSpent(times, members, own, procs)
 	for t := range times {
 		for _, x := range []struct {
 			is    bool
@@ -231,13 +237,12 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 			continue
 		}
 		x.useful, x.mpi = list[i].useful, list[i].mpi
-		for t := range times {
-			mean := float64(times[t].Duration.Sum) / n
-			switch {
+		for _, site := range own[i].Sites {
+			switch t := site.Terminal; {
 			case init[t]:
-				x.init += mean
+				x.init += site.Duration.Ns
 			case finalize[t]:
-				x.finalize += mean
+				x.finalize += site.Duration.Ns
 			}
 		}
 	}

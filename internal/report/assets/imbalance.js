@@ -55,19 +55,19 @@ const distribution = (name, d) =>
 
 export const imbalance = () => {
   const r = data.imbalance;
-  const lead = "What each rank had to compute, and in which calls the others waited for it. Time lost is how much longer ranks spent in a call than the rank that spent least.";
+  const lead = "What each rank had to compute, and in which calls the others waited for it. What a collective costs is how much longer ranks spent in it than the rank that spent least; a call that completes what two ranks do with each other costs all of its time.";
   if (r.ranks === 0) return section("imbalance", "Imbalance", lead, none("No rank left a track."));
-  const known = { "by class": "Of ranks that made the same calls, only the mean, the deviation and the extremes are known; the latter to 2 % of how far they are from the mean.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the error that was asked for.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
+  const known = { "by class": "What each rank spent is known to a percent, at the call sites that take most time; of others the mean, the deviation and the extremes, these to 2 % of how far they are from the mean.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the error that was asked for.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
   const calls = r.calls.filter((c) => c.duration.ranks > 1);
-  const lost = (c) => Math.max(0, c.duration.mean_ns - c.duration.least.ns) * c.duration.ranks;
+  const lost = (c) => c.cost_ns;
   let only = true;
   const place = el("div");
   const draw = () => place.replaceChildren(table({
-    label: "Calls by time lost", filter: "Filter calls", thing: "call", sort: 2, rows: calls.filter((c) => !only || c.collective),
+    label: "Calls by time waited", filter: "Filter calls", thing: "call", sort: 2, rows: calls.filter((c) => !only || c.collective || c.completion),
     columns: [
       { label: "Call", text: (c) => c.function, code: true },
       { label: "From", text: (c) => c.site, wrap: true },
-      { label: "Lost", title: "in all ranks together", value: lost, text: (c) => time(lost(c)) },
+      { label: "Waited", title: "in all ranks together", value: lost, text: (c) => time(lost(c)) },
       { label: "Least time", value: (c) => c.duration.least.ns, text: (c) => `${time(c.duration.least.ns)}, rank ${c.duration.least.rank}`, hover: (c) => who(c.duration.least) },
       { label: "Most time", value: (c) => c.duration.most.ns, text: (c) => `${time(c.duration.most.ns)}, rank ${c.duration.most.rank}`, hover: (c) => `${who(c.duration.most)}; ${ratio(c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1)} the mean` },
       { label: "Most gap", title: "time outside MPI before these calls, of the rank with most", value: (c) => c.gap.most.ns, text: (c) => `${time(c.gap.most.ns)}, rank ${c.gap.most.rank}`, hover: (c) => [who(c.gap.most), groups(c.gap)].filter(Boolean).join("\n") },
@@ -82,6 +82,6 @@ export const imbalance = () => {
     el("div", { className: "cards", style: "grid-template-columns:repeat(auto-fit,minmax(320px,1fr))" },
       distribution("Useful time, outside of MPI", r.useful_time), distribution("Time in MPI", r.mpi_time)),
     el("p", { className: "dim", textContent: `Parallel efficiency ${share(r.efficiency.parallel)} = load balance ${share(r.efficiency.load_balance)} × communication ${share(r.efficiency.communication)}.` }),
-    el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "collective calls only")),
+    el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "calls in which ranks wait only")),
     place);
 };

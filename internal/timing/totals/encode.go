@@ -12,7 +12,7 @@ import (
 // Which call sites a file has of each rank. Where ranks are alike a column takes a few bytes
 // and is there; others are, those of most time first, as long as there is room for them.
 const (
-	leastPart   = 0.01 // of the time of some rank, to be worth a column
+	leastPart   = 0.01 // of the time of some rank, to be worth a column; but for the site of most time
 	negligible  = 8    // bytes
 	roomFor     = 0.1  // of the rest of the file
 	leastRoom   = 24   // bytes
@@ -41,13 +41,18 @@ func Encode(classes []*Columns, rest int64) [][]byte {
 		}
 		known = true
 		list[i] = begin(c, rest)
-		for k := range c.Sites {
-			for kind := range kinds {
+		for kind := range kinds {
+			largest := c.largest(kind)
+			for k := range c.Sites {
 				steps := c.Sites[k].of(kind)
 				if steps == nil {
 					continue
 				}
-				if most := mostPart(steps, c.of(kind)); most >= leastPart {
+				without := largest
+				if k == largest {
+					without = -1
+				}
+				if most := c.mostPart(steps, kind, without); most >= leastPart {
 					options = append(options, option{i, k, kind, sum(steps), unitOf(most), steps})
 				}
 			}
@@ -136,7 +141,7 @@ func (w *writing) bytes(c *Columns) []byte {
 
 // unitOf is how many steps a level of a column has: as many as keep each time within
 // half a percent of itself or a thousandth of the rank's total, of which it is so large a part
-// at most.
+// at most; see mostPart.
 func unitOf(most float64) int64 {
 	unit := int64(1)
 	for unit < maxUnit && 0.005*float64(2*unit)*most <= 0.001 {
@@ -145,12 +150,32 @@ func unitOf(most float64) int64 {
 	return unit
 }
 
-// mostPart is the largest part that a rank's time has in its total.
-func mostPart(steps, totals []Step) (most float64) {
-	for i, v := range steps {
-		if v > 0 {
-			most = max(most, v.Ns()/max(totals[i].Ns(), 1))
+// largest is the call site that takes most time, such as MPI_Init in a short run; -1 for none.
+func (c *Columns) largest(kind int) int {
+	at, most := -1, 0.0
+	for k := range c.Sites {
+		if steps := c.Sites[k].of(kind); steps != nil {
+			if ns := sum(steps); at < 0 || ns > most {
+				at, most = k, ns
+			}
 		}
+	}
+	return at
+}
+
+// mostPart is the largest part that a rank's time has in its total, less what it spent at the site
+// without, which must not make all others look small.
+func (c *Columns) mostPart(steps []Step, kind, without int) (most float64) {
+	totals := c.of(kind)
+	for i, v := range steps {
+		if v == 0 {
+			continue
+		}
+		all := totals[i].Ns()
+		if without >= 0 {
+			all -= c.Sites[without].of(kind)[i].Ns()
+		}
+		most = max(most, min(1, v.Ns()/max(all, 1)))
 	}
 	return most
 }

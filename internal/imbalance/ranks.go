@@ -1,0 +1,115 @@
+package imbalance
+
+import (
+	"cmp"
+	"slices"
+
+	"spoor/trace"
+)
+
+// A RankTime is a time of a rank: the truth is at most Within away.
+type RankTime struct {
+	Ns     float64 `json:"ns"`
+	Within float64 `json:"within_ns"`
+	// Known: it is the rank's own. Else it is its part in what the ranks of its class spent.
+	Known bool `json:"known"`
+}
+
+// RankSite is what a rank spent on the calls of a function from one place: outside of MPI before
+// them, and in them.
+type RankSite struct {
+	Function string     `json:"function"`
+	Site     trace.Site `json:"-"`
+	Place    string     `json:"site"`
+	Compute  RankTime   `json:"compute"`
+	MPI      RankTime   `json:"mpi"`
+}
+
+// RankTotals is what a rank spent, over all of its threads.
+type RankTotals struct {
+	Rank    int        `json:"rank"`
+	Host    string     `json:"host"`
+	Compute RankTime   `json:"compute"`
+	MPI     RankTime   `json:"mpi"`
+	Sites   []RankSite `json:"sites"` // by what all ranks spent there
+}
+
+// EachRank tells what each rank with a track spent, however times were kept.
+func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
+	if o.Name == nil {
+		o.Name = func(s trace.Site) string { return s.String() }
+	}
+	procs, err := t.Processes()
+	if err != nil {
+		return nil, err
+	}
+	var list []RankTotals
+	sums := make(map[place]float64)
+	names := make(map[place]string)
+	for class := range t.Classes() {
+		members := t.Members(class)
+		k, err := t.Rank(members[0])
+		if err != nil {
+			return nil, err
+		}
+		own, err := t.Totals(class)
+		if err != nil {
+			return nil, err
+		}
+		var order []place
+		number := make(map[place]int)
+		var of []int // by call site: place in order
+		for i, rank := range members {
+			totals := own.Of(i)
+			if of == nil {
+				for _, s := range totals.Sites {
+					c, err := k.Terminal(s.Terminal)
+					if err != nil {
+						return nil, err
+					}
+					p := place{c.Name(), c.Site}
+					n, ok := number[p]
+					if !ok {
+						n = len(order)
+						number[p] = n
+						order = append(order, p)
+					}
+					if names[p] == "" {
+						names[p] = o.Name(p.site)
+					}
+					of = append(of, n)
+				}
+			}
+			row := RankTotals{
+				Rank: rank, Host: procs.At(rank).Host, Compute: rankTime(totals.Gap), MPI: rankTime(totals.Duration),
+				Sites: make([]RankSite, len(order)),
+			}
+			for n, p := range order {
+				row.Sites[n] = RankSite{Function: p.function, Site: p.site, Place: names[p], Compute: RankTime{Known: true}, MPI: RankTime{Known: true}}
+			}
+			for n, s := range totals.Sites {
+				to := &row.Sites[of[n]]
+				to.Compute.add(rankTime(s.Gap))
+				to.MPI.add(rankTime(s.Duration))
+				sums[order[of[n]]] += s.Gap.Ns + s.Duration.Ns
+			}
+			list = append(list, row)
+		}
+	}
+	slices.SortFunc(list, func(a, b RankTotals) int { return cmp.Compare(a.Rank, b.Rank) })
+	for i := range list {
+		slices.SortStableFunc(list[i].Sites, func(a, b RankSite) int {
+			return cmp.Or(cmp.Compare(sums[place{b.Function, b.Site}], sums[place{a.Function, a.Site}]),
+				cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
+		})
+	}
+	return list, nil
+}
+
+func rankTime(t trace.Total) RankTime { return RankTime{t.Ns, t.Within, t.Known()} }
+
+func (t *RankTime) add(o RankTime) {
+	t.Ns += o.Ns
+	t.Within += o.Within
+	t.Known = t.Known && o.Known
+}

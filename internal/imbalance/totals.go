@@ -1,0 +1,92 @@
+package imbalance
+
+import "spoor/trace"
+
+// ownTotals is what each rank of a class spent at a place: that of one or more of its call
+// sites.
+type ownTotals struct{ duration, gap rankTimes }
+
+// rankTimes is times of the ranks of a class, in order.
+type rankTimes struct {
+	ns, within []float64
+	sites      int
+	unknown    bool // of some site
+}
+
+func (o *ownTotals) begin(ranks int) {
+	for _, x := range []*rankTimes{&o.duration, &o.gap} {
+		x.ns, x.within = make([]float64, ranks), make([]float64, ranks)
+	}
+}
+
+// add takes in a call site of all ranks.
+func (o *ownTotals) add(ranks []*trace.Totals, site int) {
+	o.duration.sites++
+	o.gap.sites++
+	for i, t := range ranks {
+		o.duration.add(i, t.Sites[site].Duration)
+		o.gap.add(i, t.Sites[site].Gap)
+	}
+}
+
+func (x *rankTimes) add(i int, t trace.Total) {
+	x.ns[i] += t.Ns
+	x.within[i] += t.Within
+	x.unknown = x.unknown || !t.Known()
+}
+
+// parts puts the ranks' own times in place of what a class tells of its ranks. Sum and extremes
+// are known better from that. Where ranks differ by less than their times are known to,
+// nothing is gained.
+func (x *rankTimes) parts(class []part, members []int) []part {
+	if x.unknown || len(members) < 2 || len(class) == len(members) {
+		return class
+	}
+	least, most := class[0].least, class[0].most
+	sum, own, within := 0.0, 0.0, 0.0
+	for _, p := range class {
+		if p.least.ns < least.ns {
+			least = p.least
+		}
+		if p.most.ns > most.ns {
+			most = p.most
+		}
+		sum += p.mean * float64(p.ranks)
+	}
+	for i := range x.ns {
+		own += x.ns[i]
+		within = max(within, x.within[i])
+	}
+	list := make([]part, len(members))
+	if x.sites > 1 { // extremes of sums are not those of either
+		for i, rank := range members {
+			list[i] = single(x.ns[i], rank)
+			list[i].within = x.within[i]
+		}
+		return list
+	}
+	if own <= 0 || most.ns-least.ns < 2*within {
+		return class
+	}
+	mean := sum / float64(len(members))
+	rest, others := sum-least.ns-most.ns, own
+	for i, rank := range members {
+		if rank == least.rank || rank == most.rank {
+			others -= x.ns[i]
+		}
+	}
+	for i, rank := range members {
+		ns, off := x.ns[i], x.within[i]
+		switch {
+		case rank == least.rank:
+			ns, off = least.ns, (mean-least.ns)/64
+		case rank == most.rank:
+			ns, off = most.ns, (most.ns-mean)/64
+		case others > 0:
+			ns = max(least.ns, min(most.ns, ns*rest/others))
+		}
+		list[i] = single(ns, rank)
+		list[i].within = off
+	}
+	return list
+}

@@ -1,0 +1,143 @@
+package timing
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"spoor/internal/imbalance"
+	"spoor/test/mpis"
+)
+
+// What each rank computes and waits is known to 2 % in every mode, as the ranks measured it
+// themselves, and the ranks that are late for the barrier are named.
+func TestRankTotals(t *testing.T) {
+	const ranks = 6
+	a := build(t, "late.c", ranks)
+	for _, mode := range []string{"stats", "hist", "path", "hist-sig", "lossless", "place", "zfp"} {
+		r := a.trace("--timing", mode)
+		var before [ranks]float64 // computed before the barriers
+		for rank := range ranks {
+			text, err := os.ReadFile(filepath.Join(a.job.Dir, fmt.Sprintf("rank%d.txt", rank)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var barrier, reduce struct{ work, wait float64 }
+			if _, err := fmt.Sscan(string(text), &barrier.work, &barrier.wait, &reduce.work, &reduce.wait); err != nil {
+				t.Fatal(err)
+			}
+			before[rank] = barrier.work
+			k, err := r.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			totals, err := k.Totals()
+			if err != nil {
+				t.Fatal(err)
+			}
+			same := func(what string, got, want float64) {
+				// The clock is read twice, and the process may lose its core in between.
+				if math.Abs(got-want) > 0.02*want+3e6 {
+					t.Errorf("%s, rank %d: %s %.0f ns, measured %.0f", mode, rank, what, got, want)
+				}
+			}
+			if w := barrier.work + reduce.work; totals.Gap.Ns < 0.98*w || !totals.Gap.Known() || !totals.Duration.Known() {
+				t.Errorf("%s, rank %d: computed %+v, measured %.0f at least", mode, rank, totals.Gap, w)
+			}
+			seen := 0
+			for _, s := range totals.Sites {
+				c, err := k.Terminal(s.Terminal)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := barrier
+				switch c.Name() {
+				case "MPI_Allreduce":
+					want = reduce
+				case "MPI_Barrier":
+				default:
+					continue
+				}
+				seen++
+				same("before "+c.Name(), s.Gap.Ns, want.work)
+				same("in "+c.Name(), s.Duration.Ns, want.wait)
+			}
+			if seen != 2 {
+				t.Errorf("%s: %d call sites", mode, seen)
+			}
+		}
+		// On a busy machine ranks may sleep for so long that these are no groups.
+		odd, even := []float64{before[1], before[3], before[5]}, []float64{before[0], before[2], before[4]}
+		if slices.Min(even)-slices.Max(odd) > 2*max(slices.Max(even)-slices.Min(even), slices.Max(odd)-slices.Min(odd)) {
+			late(t, a, mode)
+		}
+	}
+	table(t, a, ranks)
+}
+
+// late asks for the two groups at the barrier: those that compute long before, and wait little.
+func late(t *testing.T, a *app, mode string) {
+	t.Helper()
+	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--json", "t.spoor")
+	if out.Err != nil {
+		t.Fatal(out)
+	}
+	var rep imbalance.Report
+	if err := json.Unmarshal([]byte(out.Stdout), &rep); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range rep.Calls {
+		if c.Function != "MPI_Barrier" {
+			continue
+		}
+		g := c.Gap.Groups
+		if len(g) != 2 || fmt.Sprint(g[0].Some, g[1].Some) != "[1 3 5] [0 2 4]" || g[0].Estimated || g[1].Estimated {
+			t.Errorf("%s: groups before the barrier: %+v", mode, g)
+		}
+		return
+	}
+	t.Errorf("%s: no barrier", mode)
+}
+
+// table compares the rows of `imbalance --ranks`, as CSV and text, with what the ranks measured.
+func table(t *testing.T, a *app, ranks int) {
+	t.Helper()
+	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "--csv", "t.spoor")
+	if out.Err != nil {
+		t.Fatal(out)
+	}
+	rows, err := csv.NewReader(strings.NewReader(out.Stdout)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, row := range rows[1:] {
+		if row[2] != "compute" || row[3] != "MPI_Barrier" {
+			continue
+		}
+		seen++
+		rank, _ := strconv.Atoi(row[0])
+		ns, _ := strconv.ParseFloat(row[5], 64)
+		least := 16e6
+		if rank%2 == 0 {
+			least = 256e6
+		}
+		if ns < least || row[7] != "true" {
+			t.Errorf("row %q", row)
+		}
+	}
+	if seen != ranks {
+		t.Errorf("%d rows of the barrier:\n%s", seen, out.Stdout)
+	}
+	out = a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "t.spoor")
+	if out.Err != nil || strings.Count(out.Stdout, "\n") < ranks+2 || !strings.Contains(out.Stdout, "compute before MPI_Barrier at main") {
+		t.Errorf("table: %v", out)
+	}
+}

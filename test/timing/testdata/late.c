@@ -1,0 +1,47 @@
+/* Ranks that compute differently long, in two places: even ranks come 30 ms late to each barrier, and each
+   rank works a little more than the one before it ahead of each reduction. Every rank measures what it computed and how long it
+   waited, and writes that down. */
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static void compute(long us) {
+    struct timespec t = {0, us * 1000};
+    nanosleep(&t, NULL);
+}
+
+int main(int argc, char **argv) {
+    double at, work[2] = {0, 0}, wait[2] = {0, 0}, sum;
+    char name[64];
+    int rank;
+    FILE *f;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 8; i++) {
+        at = now();
+        compute(rank % 2 ? 2000 : 32000);
+        work[0] += now() - at;
+        at = now();
+        MPI_Barrier(MPI_COMM_WORLD);
+        wait[0] += now() - at;
+        at = now();
+        compute(4000 + 2000 * rank);
+        work[1] += now() - at;
+        at = now();
+        MPI_Allreduce(work, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        wait[1] += now() - at;
+    }
+    sprintf(name, "rank%d.txt", rank);
+    f = fopen(name, "w");
+    fprintf(f, "%.0f %.0f %.0f %.0f\n", work[0], wait[0], work[1], wait[1]);
+    fclose(f);
+    MPI_Finalize();
+    return 0;
+}
