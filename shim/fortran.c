@@ -47,6 +47,8 @@ void *sp_f_resolve(void **slot, const char *name, int form)
 {
 	static const char *const suffixes[SP_F_FORMS] = {
 		[SP_F_08] = "_f08_", [SP_F_08TS] = "_f08ts_", [SP_F_08_LARGE] = "_f08_large_", [SP_F_08TS_LARGE] = "_f08ts_large_",
+		[SP_F_08_C] = "_c_f08_", [SP_F_08TS_C] = "_c_f08ts_",
+		[SP_F_08_LAST_C] = "_f08_c_", [SP_F_TS] = "_fts_",
 	};
 	char text[128];
 	void *p;

@@ -27,11 +27,15 @@
 /* How the procedure's name is made, and what goes with it. */
 enum sp_f_form {
 	SP_F_PLAIN, /* mpif.h and the mpi module */
+	SP_F_TS,    /* the mpi module, where it has descriptors */
 	SP_F_CPTR,  /* the same, with a TYPE(C_PTR) for an address */
 	SP_F_08,
 	SP_F_08TS, /* buffers are descriptors */
-	SP_F_08_LARGE,
+	SP_F_08_LARGE, /* MPICH before 4.2 */
 	SP_F_08TS_LARGE,
+	SP_F_08_C, /* the same under the standard's name, MPI_Send_c */
+	SP_F_08TS_C,
+	SP_F_08_LAST_C, /* the same, misspelt by Open MPI 6.0 */
 	SP_F_FORMS
 };
 
@@ -94,7 +98,8 @@ const void *sp_f_buffer_special(int special, const void *p);
 
 static inline void *sp_f_buffer(void *arg, int form)
 {
-	void *p = form == SP_F_08TS || form == SP_F_08TS_LARGE ? *(void **)arg : arg;
+	int described = form == SP_F_TS || form == SP_F_08TS || form == SP_F_08TS_LARGE || form == SP_F_08TS_C;
+	void *p = described ? *(void **)arg : arg;
 	int special = sp_f_special(p);
 	return sp_likely(special < 0) ? p : (void *)(uintptr_t)sp_f_buffer_special(special, p);
 }

@@ -72,9 +72,13 @@ func (g *fortran) forms() []form {
 	}
 	var list []form
 	if g.Large {
-		list = append(list, form{Form: "SP_F_08_LARGE", Suffix: "_f08_large_"})
+		list = append(list, form{Form: "SP_F_08_LARGE", Suffix: "_f08_large_"}, form{Form: "SP_F_08_C", Suffix: "_c_f08_"})
 		if choice {
-			list = append(list, form{Form: "SP_F_08TS_LARGE", Suffix: "_f08ts_large_"})
+			list = append(list, form{Form: "SP_F_08TS_LARGE", Suffix: "_f08ts_large_"}, form{Form: "SP_F_08TS_C", Suffix: "_c_f08ts_"})
+		}
+		switch g.Name {
+		case "MPI_Type_get_contents_c", "MPI_Type_get_envelope_c":
+			list = append(list, form{Form: "SP_F_08_LAST_C", Suffix: "_f08_c_"})
 		}
 		return list
 	}
@@ -82,6 +86,8 @@ func (g *fortran) forms() []form {
 	switch g.Name {
 	case "MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query":
 		list = append(list, form{Form: "SP_F_CPTR", Suffix: "_cptr", Mangled: true})
+	case "MPI_Comm_attach_buffer", "MPI_Session_attach_buffer":
+		list = append(list, form{Form: "SP_F_TS", Suffix: "_fts_"})
 	}
 	if g.Has(mpi.Deprecated) && g.narrow() || g.Has(mpi.Removed) {
 		return list // older than mpi_f08

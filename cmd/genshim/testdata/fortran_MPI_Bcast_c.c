@@ -32,8 +32,18 @@ SP_API void mpi_bcast_f08_large_(void *f_buffer, void *f_count, void *f_datatype
 	sp_f_Bcast_c(__builtin_return_address(0), SP_F_08_LARGE, f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
 }
 
+SP_API void mpi_bcast_c_f08_(void *f_buffer, void *f_count, void *f_datatype, void *f_root, void *f_comm, void *f_ierror)
+{
+	sp_f_Bcast_c(__builtin_return_address(0), SP_F_08_C, f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
+}
+
 SP_API void mpi_bcast_f08ts_large_(void *f_buffer, void *f_count, void *f_datatype, void *f_root, void *f_comm, void *f_ierror)
 {
 	sp_f_Bcast_c(__builtin_return_address(0), SP_F_08TS_LARGE, f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
+}
+
+SP_API void mpi_bcast_c_f08ts_(void *f_buffer, void *f_count, void *f_datatype, void *f_root, void *f_comm, void *f_ierror)
+{
+	sp_f_Bcast_c(__builtin_return_address(0), SP_F_08TS_C, f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
 }
 
