@@ -29,11 +29,9 @@ var libraries = map[string][]string{
 	"abi":     {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"},
 }
 
-func kindOf(flavour string) Launcher {
-	if flavour == "openmpi" {
-		return OpenMPI
-	}
-	return Hydra
+// starts reports whether a launcher is the flavour's own.
+func (l Launcher) starts(flavour string) bool {
+	return flavour == "openmpi" && l.openMPI() || flavour == "mpich" && l == Hydra
 }
 
 // Find returns the first runner that is installed of the flavours, in order.
@@ -46,14 +44,15 @@ func Find(flavours ...string) (*Runner, error) {
 				tried = append(tried, name)
 				continue
 			}
-			if l := Identify(name); l != kindOf(f) {
+			l := Identify(name)
+			if !l.starts(f) {
 				continue
 			}
 			line := []string{name, "-n", "{n}"}
 			if f == "openmpi" {
 				line = []string{name, "--oversubscribe", "-n", "{n}"}
 			}
-			return &Runner{kindOf(f), f, line, near(path, f)}, nil
+			return &Runner{l, f, line, near(path, f)}, nil
 		}
 	}
 	return nil, fmt.Errorf("no launcher of %s found (looked for %s); name one with --launcher 'mpiexec -n {n}'",
@@ -77,7 +76,7 @@ func Parse(line, flavour string) (*Runner, error) {
 	r := &Runner{Launcher: Identify(words[0]), Flavour: flavour, Line: words}
 	if r.Flavour == "" {
 		switch r.Launcher {
-		case OpenMPI:
+		case OpenMPI, PRRTE:
 			r.Flavour = "openmpi"
 		case Hydra:
 			r.Flavour = "mpich"

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -17,13 +18,14 @@ type Launcher int
 
 const (
 	None    Launcher = iota // the program itself: a singleton
-	OpenMPI                 // mpirun, orterun, prterun: -x NAME=VALUE
+	OpenMPI                 // mpirun, orterun: -x NAME=VALUE
+	PRRTE                   // prterun, and mpirun from Open MPI 5 on: the same, but not for what ranks spawn
 	Hydra                   // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
 	Environ                 // srun, flux, jsrun, … hand their own environment on
 )
 
 func (l Launcher) String() string {
-	return [...]string{"none", "Open MPI", "Hydra, MPICH family", "environment"}[l]
+	return [...]string{"none", "Open MPI", "Open MPI", "Hydra, MPICH family", "environment"}[l]
 }
 
 // environ lists the launchers that pass their whole environment to the ranks.
@@ -50,7 +52,14 @@ func Identify(name string) Launcher {
 	}
 	for _, n := range []string{filepath.Base(real), base} {
 		switch {
-		case n == "orterun", n == "prterun", strings.HasSuffix(n, ".openmpi"):
+		case n == "orterun":
+			return OpenMPI
+		case n == "prterun", n == "prte":
+			return PRRTE
+		case strings.HasSuffix(n, ".openmpi"):
+			if ask(path) == PRRTE {
+				return PRRTE
+			}
 			return OpenMPI
 		case strings.Contains(n, "hydra"), strings.HasSuffix(n, ".mpich"):
 			return Hydra
@@ -62,11 +71,15 @@ func Identify(name string) Launcher {
 	return ask(path)
 }
 
+func (l Launcher) openMPI() bool { return l == OpenMPI || l == PRRTE }
+
 // Fits reports whether ranks of an MPI of the family, as package inspect names
 // them, find each other under the launcher.
 func Fits(l Launcher, family string) bool {
-	return l == Environ || l == OpenMPI && family == "Open MPI" || l == Hydra && family == "MPICH family"
+	return l == Environ || l.openMPI() && family == "Open MPI" || l == Hydra && family == "MPICH family"
 }
+
+var openMPIVersion = regexp.MustCompile(`\(open mpi\) v?(\d+)\.`)
 
 // ask runs the launcher with --version.
 func ask(path string) Launcher {
@@ -75,7 +88,12 @@ func ask(path string) Launcher {
 	out, _ := exec.CommandContext(ctx, path, "--version").CombinedOutput()
 	text := strings.ToLower(string(out))
 	switch {
-	case strings.Contains(text, "open mpi"), strings.Contains(text, "openrte"), strings.Contains(text, "prrte"):
+	case strings.Contains(text, "prrte"):
+		return PRRTE
+	case strings.Contains(text, "open mpi"), strings.Contains(text, "openrte"):
+		if m := openMPIVersion.FindStringSubmatch(text); m != nil && (len(m[1]) > 1 || m[1] >= "5") {
+			return PRRTE
+		}
 		return OpenMPI
 	case strings.Contains(text, "hydra"), strings.Contains(text, "intel(r) mpi"), strings.Contains(text, "mpich"):
 		return Hydra
@@ -88,11 +106,11 @@ type Var struct{ Name, Value string }
 
 // Command returns the command line that runs args under launcher l with vars
 // set in the ranks, and the environment of the launcher itself. Where the
-// launcher has options for that, its own environment stays as it is.
+// launcher has options that reach all ranks, its own environment stays as it is.
 func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
 	env = os.Environ()
 	switch l {
-	case OpenMPI:
+	case OpenMPI, PRRTE:
 		var opts []string
 		for _, v := range vars {
 			opts = append(opts, "-x", v.Name+"="+v.Value)
@@ -104,6 +122,9 @@ func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
 				argv = append(argv, opts...)
 			}
 		}
+		if l == PRRTE { // what ranks spawn on this host has the launcher's environment
+			env = extend(env, vars)
+		}
 		return argv, env
 	case Hydra:
 		argv = []string{args[0]}
@@ -112,10 +133,14 @@ func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
 		}
 		return append(argv, args[1:]...), env
 	}
+	return args, extend(env, vars)
+}
+
+func extend(env []string, vars []Var) []string {
 	for _, v := range vars {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	return args, env
+	return env
 }
 
 // Program guesses the program among the launcher's arguments: the first one

@@ -3,6 +3,7 @@ package launch
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,11 +26,15 @@ func TestIdentifyFollowsLinksThenAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool(t, dir, "mpiexec.hydra", "")
+	tool(t, dir, "prterun", "")
 	tool(t, dir, "mpiexec", "echo 'Intel(R) MPI Library for Linux'")
-	tool(t, dir, "mpirun.other", "echo 'mpirun (Open MPI) 5.0'")
+	tool(t, dir, "mpirun.other", "echo 'mpirun (Open MPI) 4.1.4'")
+	tool(t, dir, "mpirun.later", "echo 'mpirun.later (Open MPI) 5.0.7'")
+	tool(t, dir, "mpiexec.openmpi", "echo 'mpiexec.openmpi (Open MPI) 10.0.0rc1'")
+	tool(t, dir, "mpirun.openmpi", "exit 1")
 	tool(t, dir, "app", "")
 	for name, want := range map[string]Launcher{
-		"mpirun": OpenMPI, "mpiexec.hydra": Hydra, "mpiexec": Hydra, "mpirun.other": OpenMPI, "srun": Environ, "app": None,
+		"mpirun": OpenMPI, "mpiexec.hydra": Hydra, "mpiexec": Hydra, "mpirun.other": OpenMPI, "mpirun.later": PRRTE, "mpiexec.openmpi": PRRTE, "mpirun.openmpi": OpenMPI, "prterun": PRRTE, "srun": Environ, "app": None,
 	} {
 		if got := Identify(filepath.Join(dir, name)); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
@@ -40,17 +45,24 @@ func TestIdentifyFollowsLinksThenAsks(t *testing.T) {
 func TestCommandPassesVariables(t *testing.T) {
 	vars := []Var{{"A", "1"}, {"B", "x y"}}
 	args := []string{"mpirun", "-n", "1", "a", ":", "-n", "2", "b"}
-	got, _ := Command(OpenMPI, args, vars)
+	got, env := Command(OpenMPI, args, vars)
 	want := []string{"mpirun", "-x", "A=1", "-x", "B=x y", "-n", "1", "a", ":", "-x", "A=1", "-x", "B=x y", "-n", "2", "b"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+	if d := cmp.Diff(os.Environ(), env); d != "" {
+		t.Errorf("the launcher's environment: %s", d)
+	}
+	got, env = Command(PRRTE, args, vars)
+	if d := cmp.Diff(want, got); d != "" || !slices.Contains(env, "A=1") || !slices.Contains(env, "B=x y") {
+		t.Errorf("what ranks spawn doesn't have them: %q, %q", got, env)
 	}
 	got, _ = Command(Hydra, args, vars)
 	want = []string{"mpirun", "-genv", "A", "1", "-genv", "B", "x y", "-n", "1", "a", ":", "-n", "2", "b"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	got, env := Command(None, []string{"a"}, vars)
+	got, env = Command(None, []string{"a"}, vars)
 	if len(got) != 1 || env[len(env)-1] != "B=x y" {
 		t.Errorf("got %q, …%q", got, env[len(env)-1])
 	}

@@ -27,7 +27,7 @@ func TestFits(t *testing.T) {
 		l      Launcher
 		family string
 		want   bool
-	}{{OpenMPI, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {Environ, "Open MPI", true}, {None, "Open MPI", false}} {
+	}{{OpenMPI, "Open MPI", true}, {PRRTE, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {Environ, "Open MPI", true}, {None, "Open MPI", false}} {
 		if got := Fits(c.l, c.family); got != c.want {
 			t.Errorf("%v with %s: %v", c.l, c.family, got)
 		}
