@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // A trace of a program that makes a new datatype all the time can be read.
@@ -17,6 +18,7 @@ func TestManyDatatypes(t *testing.T) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
+		s.limit = 2*time.Minute + time.Duration(calls)*time.Millisecond
 		calls = 3*calls + 2
 		if code, _, stderr := s.traced(s.scratch(), 1, n); code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)

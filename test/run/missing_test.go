@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -36,16 +37,20 @@ func TestMissingFunctions(t *testing.T) {
 	})
 }
 
+var libraryName = regexp.MustCompile(`^libmpi(ch|_abi)?\.so`)
+
 // hide copies the MPI library to dir, without functions of these names.
 func (s *shell) hide(dir string, names ...string) {
 	s.t.Helper()
-	out, err := exec.Command("ldd", filepath.Join(s.dir, "app")).Output()
+	ldd := exec.Command("ldd", filepath.Join(s.dir, "app"))
+	ldd.Env = s.mpi.Environ()
+	out, err := ldd.Output()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, line := range strings.Split(string(out), "\n") {
 		soname, path, ok := strings.Cut(strings.TrimSpace(line), " => ")
-		if !ok || !(strings.HasPrefix(soname, "libmpi.so") || strings.HasPrefix(soname, "libmpich.so")) {
+		if !ok || !libraryName.MatchString(soname) {
 			continue
 		}
 		path, _, _ = strings.Cut(path, " ")

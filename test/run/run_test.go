@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"spoor/test/mpis"
 )
@@ -28,6 +29,8 @@ type shell struct {
 	mpi *mpis.MPI
 	dir string
 	env []string // beyond the MPI's
+
+	limit time.Duration // of a command, if not the usual one
 }
 
 // each runs a test with each MPI in a directory that has the named program.
@@ -64,7 +67,7 @@ func under(t *testing.T, m *mpis.MPI, source string, test func(s *shell), flags 
 // run runs a command and returns its exit code and what it printed.
 func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 	s.t.Helper()
-	r := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir(), Env: s.env}.Run(args...)
+	r := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir(), Env: s.env, Limit: s.limit}.Run(args...)
 	if exit := (*exec.ExitError)(nil); r.Err != nil && !errors.As(r.Err, &exit) {
 		s.t.Fatalf("%q: %v", args, r)
 	}

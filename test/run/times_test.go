@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // loop traces a loop of cheap calls on each rank and returns the most memory that one of
@@ -28,7 +29,7 @@ func (s *shell) loop(ranks, calls int, flags ...string) (most int) {
 }
 
 // However many calls there are, times of each of them take a bounded part of memory.
-// SPOOR_TEST_CALLS=10000000 SPOOR_TEST_RANKS=64 tries what takes minutes.
+// SPOOR_TEST_CALLS=10000000 SPOOR_TEST_RANKS=64 tries what takes minutes, and gigabytes of disk.
 func TestMemoryOfTimes(t *testing.T) {
 	eachSource(t, "testdata/rankloop.c", func(s *shell) {
 		calls, ranks := 1_000_000, 3
@@ -38,6 +39,7 @@ func TestMemoryOfTimes(t *testing.T) {
 		if v, err := strconv.Atoi(os.Getenv("SPOOR_TEST_RANKS")); err == nil {
 			ranks = v
 		}
+		s.limit = 2*time.Minute + time.Duration(ranks*calls)*5*time.Microsecond
 		plain := s.loop(ranks, 10, "-o", "few.spoor")
 		few := s.loop(ranks, 100_000, "--timing", "lossless", "-o", "some.spoor")
 		many := s.loop(ranks, calls, "--timing", "lossless", "-o", "many.spoor")

@@ -45,10 +45,11 @@ int main(int argc, char **argv) {
     *(void **)&init = get(h, "MPI_Init");
     *(void **)&rank = dlvsym(h, "MPI_Comm_rank", "NONE") ? dlvsym(h, "MPI_Comm_rank", "NONE") : get(h, "MPI_Comm_rank");
     *(void **)&finalize = local ? get(h, "MPI_Finalize") : get(all, "MPI_Finalize");
-    void *world = dlsym(h, "ompi_mpi_comm_world");
+    void *openmpi = dlsym(h, "ompi_mpi_comm_world");
+    intptr_t world = strstr(argv[1], "libmpi_abi") ? 0x101 : openmpi ? (intptr_t)openmpi : 0x44000000;
     initialized(&before);
     init(&argc, &argv);
-    rank(world ? (intptr_t)world : 0x44000000, &n);
+    rank(world, &n);
     printf("rank %d, before %d, strlen %s\n", n, before, dlsym(RTLD_DEFAULT, "strlen") == get(all, "strlen") ? "same" : "other");
     finalize();
     return 0;
