@@ -1,6 +1,7 @@
 // Every dynamic process call under a device that has none of it (MPICH over UCX): all must return an error.
 // ranks: 1 2
-// mpi: mpich !mpich-abi
+// mpi: mpich !mpich-abi !mpich>=5.0
+// Not with MPICH 5.0.2, which does not come back from one of the calls.
 #include "check.h"
 #include <mpi.h>
 #include <sys/socket.h>

@@ -1,6 +1,7 @@
 ! Blocking and nonblocking collectives through mpi_f08, side by side, with an own operation and IN_PLACE.
 ! ranks: 1 2 4
-! mpi: mpich openmpi
+! mpi: mpich openmpi !openmpi>=6.0
+! Not with Open MPI 6.0.0rc2, whose mpi_f08 crashes in MPI_Ialltoall.
 module operations
   use mpi_f08
   implicit none

@@ -1,6 +1,7 @@
 ! Datatypes through mpi_f08: constructors, contents, packing, MPI_BOTTOM.
 ! ranks: 2
-! mpi: mpich openmpi
+! mpi: mpich openmpi !mpich>=5.0
+! Not with MPICH 5.0.2, whose libraries lack mpi_f_sync_reg_, which its module calls.
 program datatypes
   use mpi_f08
   implicit none

@@ -1,6 +1,7 @@
 ! Array sections with strides as buffers, which only a library with descriptors gets as they are.
 ! ranks: 2 4
-! mpi: mpich
+! mpi: mpich !mpich>=5.0
+! Not with MPICH 5.0.2, whose libraries lack mpi_f_sync_reg_, which its module calls.
 ! uncompared: the binding sends sections as one element of a datatype of its own
 program sections
   use mpi_f08

@@ -1,6 +1,7 @@
 ! Topologies through mpi_f08, with nonblocking neighbourhood collectives on each kind.
 ! ranks: 2 4
-! mpi: mpich openmpi
+! mpi: mpich openmpi !mpich>=5.0
+! Not with MPICH 5.0.2, which knows no topology of what its mpi_f08 made with MPI_Dist_graph_create_adjacent.
 program topology
   use mpi_f08
   implicit none

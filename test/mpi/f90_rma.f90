@@ -1,6 +1,7 @@
 ! One-sided communication through the mpi module: all windows, all synchronisations, allocated memory.
 ! ranks: 2 4
-! mpi: mpich openmpi
+! mpi: mpich openmpi !mpich>=5.0
+! Not with MPICH 5.0.2, whose MPI_Win_allocate_shared finds no shared memory among the ranks of one host here.
 program rma
   use mpi
   use, intrinsic :: iso_c_binding

@@ -1,6 +1,7 @@
 ! Spawned processes with arguments, and two worlds that meet at a port, through the mpi module.
 ! ranks: 1 2
-! mpi: openmpi
+! mpi: openmpi !openmpi=5.0
+! Not with Open MPI 5.0.7, whose launcher crashes in MPI_Comm_spawn_multiple.
 program spawn
   use mpi
   implicit none

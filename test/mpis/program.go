@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,7 +67,7 @@ func ReadProgram(path string) (*Program, error) {
 			}
 		case "mpi":
 			for _, w := range words {
-				if _, _, err := parseMPI(w); err != nil {
+				if _, err := parseMPI(w); err != nil {
 					return nil, fmt.Errorf("%s: mpi: %w", path, err)
 				}
 			}
@@ -97,32 +96,48 @@ func (p *Program) MayHang(m *MPI) bool {
 }
 
 // RunsOn reports whether an MPI has what the program calls. Words of the header are a
-// family, whichever its version or from one on, and !NAME for a library that lacks
-// something: mpich openmpi>=5.0 !openmpi-abi.
+// family, in all versions, one, or from one on, and !NAME in the same way for a library
+// that lacks something: mpich openmpi>=5.0 !openmpi=5.1 !openmpi-abi.
 func (p *Program) RunsOn(m *MPI) bool {
-	if p.Fortran() && m.Fort == "" || slices.Contains(p.MPIs, "!"+m.Name) {
-		return false
-	}
-	for _, word := range p.MPIs {
-		if family, since, err := parseMPI(word); err == nil && family == m.Family && !m.Version.Less(since) {
-			return true
+	runs := false
+	for _, text := range p.MPIs {
+		w, err := parseMPI(text)
+		switch {
+		case err != nil || !w.has(m.Version):
+		case w.not && w.name == m.Name:
+			return false
+		case !w.not && w.name == m.Family:
+			runs = true
 		}
 	}
-	return false
+	return runs && !(p.Fortran() && m.Fort == "")
 }
 
+// A word of a header is a set of MPIs.
+type word struct {
+	not   bool
+	name  string // a family's; with not, a library's
+	since Version
+	only  bool // in this version
+}
+
+func (w word) has(v Version) bool { return v == w.since || !w.only && w.since.Less(v) }
+
 // parseMPI takes a word of the header apart.
-func parseMPI(word string) (family string, since Version, err error) {
-	family, version, bounded := strings.Cut(word, ">=")
+func parseMPI(text string) (w word, err error) {
+	name, version, bounded := strings.Cut(text, "=")
+	name, least := strings.CutSuffix(name, ">")
 	if bounded {
-		_, err = fmt.Sscanf(version, "%d.%d", &since.Major, &since.Minor)
+		_, err = fmt.Sscanf(version, "%d.%d", &w.since.Major, &w.since.Minor)
 	}
+	w.only = bounded && !least
+	w.name, w.not = strings.CutPrefix(name, "!")
 	for _, m := range known {
-		if name := strings.TrimPrefix(family, "!"); name == m.Family || name == m.Family+"-abi" && name != family {
-			return family, since, err
+		if w.name == m.Family || w.not && w.name == m.Family+"-abi" {
+			return w, err
 		}
 	}
-	return "", Version{}, fmt.Errorf("%q is no MPI", word)
+	return w, fmt.Errorf("%q is no MPI", text)
 }
 
 // Few is the least number of ranks above one, if there is one.

@@ -61,7 +61,7 @@ var Reasons = map[Exception]string{
 // doneAlone tells whether the Fortran binding of an MPI does a function itself,
 // or through functions of its own.
 func doneAlone(mpich bool, name string) bool {
-	return aloneInBoth[name] || !mpich && aloneInOpenMPI[name]
+	return aloneInBoth[name] || mpich && aloneInMPICH[name] || !mpich && aloneInOpenMPI[name]
 }
 
 var aloneInBoth = map[string]bool{
@@ -72,14 +72,22 @@ var aloneInBoth = map[string]bool{
 	"MPI_Type_set_attr": true, "MPI_Type_get_attr": true,
 	"MPI_Win_set_attr": true, "MPI_Win_get_attr": true,
 	"MPI_Attr_put": true, "MPI_Attr_get": true,
-}
 
-var aloneInOpenMPI = map[string]bool{
+	// MPICH since 5.0.
 	"MPI_Comm_create_errhandler": true, "MPI_Win_create_errhandler": true, "MPI_File_create_errhandler": true,
 	"MPI_Errhandler_create": true,
+}
 
+// Since 5.0.
+var aloneInMPICH = map[string]bool{"MPI_Op_create": true, "MPI_Op_create_c": true}
+
+var aloneInOpenMPI = map[string]bool{
 	"MPI_Comm_create_keyval": true, "MPI_Type_create_keyval": true, "MPI_Win_create_keyval": true,
 	"MPI_Keyval_create": true,
 
 	"MPI_Type_match_size": true,
+
+	// Since 5.0, and since 6.0.
+	"MPI_Info_get_nthkey": true,
+	"MPI_Info_get_string": true,
 }

@@ -271,6 +271,10 @@ func latin1(s string) string {
 	return string(b)
 }
 
+func (v Value) zero() bool {
+	return v.Form == Int && v.Int == 0 || (v.Form == Handle || v.Form == Pointer) && v.Raw == 0
+}
+
 func (v Value) String() string {
 	switch v.Form {
 	case Int:

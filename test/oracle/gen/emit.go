@@ -170,7 +170,7 @@ func print(f *Function, p *Param) (in, out string, err error) {
 		return "o_pointer(" + p.Name + ");", null, nil
 	case p.Base == "MPI_Status", p.Base == "MPI_F08_status", p.Base == "MPI_F08_Status", p.Name == "f_status":
 		return printStatus(f, p, key)
-	case p.Array != "":
+	case p.Array != "", strings.HasPrefix(p.Name, "array_of_") && pointer == 1:
 		return printArray(f, p, key)
 	case pointer == 0 && isInteger(p.Base):
 		return "o_int((int64_t)" + p.Name + ");", null, nil

@@ -259,8 +259,8 @@ void o_nest(int by)
 	o_self.depth += by;
 }
 
-/* Processes that were started together share a job: Open MPI names it, MPICH
-   gives each its own parent process. */
+/* Processes that were started together share a job: Open MPI names it, by another
+   variable since 5.0, MPICH gives each its own parent process. */
 void o_initialised(void)
 {
 	atomic_store(&o_in_mpi, 1);
@@ -274,6 +274,8 @@ void o_initialised(void)
 	REAL(MPI_Comm_get_parent)(&parent);
 	spawned = parent != MPI_COMM_NULL;
 	const char *job = getenv("OMPI_MCA_ess_base_jobid");
+	if (!job)
+		job = getenv("PMIX_NAMESPACE");
 	o_put("{\"rank\":%d,\"size\":%d,\"spawned\":%s,\"job\":\"", rank, size, spawned ? "true" : "false");
 	if (job)
 		o_quote(job);
