@@ -21,7 +21,6 @@ import (
 	"fmt"
 
 	"spoor/internal/event"
-	"spoor/internal/grammar"
 	"spoor/internal/signature"
 	"spoor/internal/symbol"
 	"spoor/internal/timing"
@@ -101,7 +100,7 @@ type stream struct {
 	ring    *event.Ring
 	pos     uint64 // read up to here
 	torn    bool   // records are missing: a LEAVE may come without its ENTER
-	grammar *grammar.Builder
+	grammar sequence
 	prev    uint32  // last terminal
 	last    uint64  // ticks when the thread was last inside MPI
 	frames  []frame // calls under way, outermost first; frames beyond depth are spare
@@ -212,7 +211,7 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))
 	}
 	if thread == len(c.streams) {
-		c.streams = append(c.streams, &stream{thread: thread, grammar: grammar.NewBuilder(), prev: signature.None, log: c.newLog(thread)})
+		c.streams = append(c.streams, &stream{thread: thread, grammar: newSequence(), prev: signature.None, log: c.newLog(thread)})
 		lo, hi, ref := ring.Stack()
 		c.memory.Stacks = append(c.memory.Stacks, symbol.Stack{Lo: lo, Hi: hi, Ref: ref})
 	}

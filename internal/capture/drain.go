@@ -28,6 +28,7 @@ func (c *Capture) Drain() error {
 	}
 	for _, s := range c.streams {
 		s.ring.SetDrained(s.pos)
+		s.grammar.settle()
 	}
 	c.keep()
 	return nil

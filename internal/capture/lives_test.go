@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spoor/internal/event"
-	"spoor/internal/grammar"
 	"spoor/internal/track"
 )
 
@@ -58,7 +57,7 @@ func TestLives(t *testing.T) {
 func TestLivesCut(t *testing.T) {
 	c := &Capture{}
 	s := &stream{}
-	s.grammar = grammar.NewBuilder()
+	s.grammar = newSequence()
 	for i := range uint64(maxLives + 10) {
 		c.life(s, track.Life{Size: 1024 + i})
 	}
@@ -69,7 +68,7 @@ func TestLivesCut(t *testing.T) {
 
 // What a block costs that is allocated and freed in each round of a loop.
 func BenchmarkLives(b *testing.B) {
-	c, s := &Capture{}, &stream{grammar: grammar.NewBuilder()}
+	c, s := &Capture{}, &stream{grammar: newSequence()}
 	b.ReportAllocs()
 	for b.Loop() {
 		c.life(s, track.Life{Segment: 1, Size: 4096})

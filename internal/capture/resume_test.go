@@ -74,7 +74,16 @@ func written(tb testing.TB, dir string, threads []*synth) {
 
 // Whatever a process did and wherever it died, what is left gives the same
 // track as a capture that read everything at once.
-func TestResume(t *testing.T) {
+func TestResume(t *testing.T) { testResume(t) }
+
+// With grammars in many parts.
+func TestResumeParts(t *testing.T) {
+	defer func(n int) { maxLive = n }(maxLive)
+	maxLive = 1
+	testResume(t)
+}
+
+func testResume(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dir := t.TempDir()
 		threads := rapid.IntRange(1, 3).Draw(r, "threads")

@@ -3,7 +3,6 @@ package capture
 import (
 	"fmt"
 
-	"spoor/internal/grammar"
 	"spoor/internal/pack"
 	"spoor/internal/signature"
 	"spoor/internal/symbol"
@@ -27,8 +26,7 @@ func (c *Capture) appendState(b []byte) []byte {
 	c.attached.save(w)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
-		c.checkpoints.rules = s.grammar.AppendBinary(c.checkpoints.rules[:0])
-		w.Bytes(c.checkpoints.rules)
+		c.checkpoints.rules = s.grammar.save(w, c.checkpoints.rules)
 	}
 	c.lives.save(w, 0)
 	for _, s := range c.streams {
@@ -48,17 +46,7 @@ func (c *Capture) loadState(b []byte) error {
 	c.loadPhases(r)
 	c.attached.load(r, c.sigs.Len())
 	for i := range r.Count(1) {
-		g, _, err := grammar.Decode([]byte(r.String()))
-		if err != nil {
-			r.Check(err)
-			break
-		}
-		for _, n := range g.Terminals() {
-			if int(n) >= c.sigs.Len() {
-				r.Check(fmt.Errorf("grammar: terminal %d of %d", n, c.sigs.Len()))
-			}
-		}
-		c.streams = append(c.streams, &stream{thread: i, grammar: grammar.Restore(g), prev: signature.None, log: c.newLog(i)})
+		c.streams = append(c.streams, &stream{thread: i, grammar: loadSequence(r, c.sigs.Len()), prev: signature.None, log: c.newLog(i)})
 	}
 	c.lives.load(r)
 	for _, s := range c.streams {
@@ -103,7 +91,7 @@ func (c *Capture) loadChunk(b []byte) error {
 	c.attached.loadChunk(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		if i == len(c.streams) {
-			c.streams = append(c.streams, &stream{thread: i, grammar: grammar.NewBuilder(), prev: signature.None, log: c.newLog(i)})
+			c.streams = append(c.streams, &stream{thread: i, grammar: newSequence(), prev: signature.None, log: c.newLog(i)})
 		}
 		terminals := pack.NewReader([]byte(r.String()))
 		for terminals.Rest() > 0 && r.Err() == nil {

@@ -72,7 +72,10 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	var order []uint32
 	grammars := make([]*grammar.Grammar, len(c.streams))
 	for i, s := range c.streams {
-		grammars[i] = s.grammar.Grammar()
+		var err error
+		if grammars[i], err = s.grammar.Grammar(); err != nil {
+			return nil, fmt.Errorf("capture: thread %d: %w", i, err)
+		}
 	}
 	folding := c.sigs.Fold(grammars)
 	for _, g := range folding.Streams {
@@ -131,7 +134,7 @@ func (c *Capture) Release() {
 	c.released = true
 	c.sigs, c.hists, c.checkpoints.buffer, c.checkpoints.times = signature.Table{}, nil, nil, nil
 	for _, s := range c.streams {
-		s.grammar, s.terminals = grammar.NewBuilder(), nil
+		s.grammar, s.terminals = newSequence(), nil
 	}
 }
 

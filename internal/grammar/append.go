@@ -71,3 +71,31 @@ func (b *Builder) place(path []frame) (place, bool) {
 func (p *place) same(q *place) bool {
 	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
 }
+
+// Join puts the sequence of h behind that of g.
+func (g *Grammar) Join(h *Grammar) {
+	if len(h.Rules) == 0 || len(h.Rules[0]) == 0 {
+		return
+	}
+	if len(g.Rules) == 0 {
+		g.Rules = make([][]Symbol, 1, len(h.Rules))
+	}
+	shift := int32(len(g.Rules)) - 1
+	for r, body := range h.Rules {
+		body = slices.Clone(body)
+		for i := range body {
+			if body[i].ID < 0 {
+				body[i].ID -= shift
+			}
+		}
+		if r > 0 {
+			g.Rules = append(g.Rules, body)
+			continue
+		}
+		if end := len(g.Rules[0]) - 1; end >= 0 && body[0].ID >= 0 && g.Rules[0][end].ID == body[0].ID {
+			g.Rules[0][end].Count += body[0].Count
+			body = body[1:]
+		}
+		g.Rules[0] = append(g.Rules[0], body...)
+	}
+}

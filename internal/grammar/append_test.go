@@ -81,3 +81,32 @@ func TestAppendAllLoop(t *testing.T) {
 		}
 	}
 }
+
+// A joined grammar has both sequences, rules in the order of their first use, and tokens
+// that are as long as they can be.
+func TestJoin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var g Grammar
+		var want []uint32
+		for range rapid.IntRange(0, 4).Draw(t, "parts") {
+			seq := sequence(t)
+			g.Join(build(seq).Grammar())
+			want = append(want, seq...)
+		}
+
+		if got := expand(&g); !slices.Equal(got, want) {
+			t.Fatalf("got %v\nwant %v", got, want)
+		}
+		if len(g.Rules) == 0 {
+			return
+		}
+		if h, _, err := Decode(g.AppendBinary(nil)); err != nil || !h.Equal(&g) {
+			t.Fatalf("written and read: %v, %v; want %v", h, err, g)
+		}
+		for i := 1; i < len(g.Rules[0]); i++ {
+			if a, b := g.Rules[0][i-1], g.Rules[0][i]; a.ID == b.ID {
+				t.Fatalf("%v and %v are neighbours", a, b)
+			}
+		}
+	})
+}
