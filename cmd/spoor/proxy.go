@@ -41,7 +41,9 @@ the original spent between calls. Requests finish in the order in which they did
 originally. Files are scratch files in the folder where it runs.
 
 Calls that can't be made again are listed, and no program is written unless
---partial says to leave them out.`,
+--partial says to leave them out. Of a trace that was recovered from a crash the
+program then goes as far as the original came: up to the calls that never returned,
+and to what needs them.`,
 		Example: `  spoor proxy app.spoor -o proxy && make -C proxy && mpiexec -n 4 proxy/proxy
   spoor proxy app.spoor --compute sleep
   spoor proxy app.spoor --mpi openmpi       for another MPI than the trace was made under`,
@@ -51,7 +53,7 @@ Calls that can't be made again are listed, and no program is written unless
 	f := cmd.Flags()
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
 	f.StringVar(&o.Compute, "compute", "none", "between calls: sleep, spin or none")
-	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again")
+	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again, and go as far as the program came")
 	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.force, "force", false, "write into a folder that has files")

@@ -30,6 +30,7 @@ type replayOptions struct {
 	timeout   time.Duration
 	files     string
 	original  bool
+	partial   bool
 	record    string
 	json      bool
 	quiet     bool
@@ -60,7 +61,9 @@ in MPI, beside the original's. With --record the replay itself is traced: spoor
 diff --any-address tells whether it made the same calls.
 
 What can't be made again (processes spawned, ports, …) is
-listed, and nothing is started. If a call takes longer than --timeout, each rank
+listed, and nothing is started. A trace that was recovered from a crash is replayed
+with --partial: up to the calls that never returned, and to what needs them. Then
+ranks finish. If a call takes longer than --timeout, each rank
 says where it is, and the replay ends.`,
 		Example: `  spoor replay app.spoor
   spoor replay --mpi mpich --no-compute app.spoor
@@ -80,6 +83,7 @@ says where it is, and the replay ends.`,
 	f.DurationVar(&o.timeout, "timeout", o.timeout, "give up when a call takes longer; 0: never")
 	f.StringVar(&o.files, "files", "", "keep the files of MPI-IO in this directory (default: a scratch directory)")
 	f.BoolVar(&o.original, "original-files", false, "open files where the program had them: what is there is written over")
+	f.BoolVar(&o.partial, "partial", false, "of a program that did not finish, make the calls that all ranks came to")
 	f.StringVar(&o.record, "record", "", "trace the replay into this file")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report")
@@ -129,8 +133,18 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 		}
 	}
 	obstacles = slices.DeleteFunc(obstacles, replay.Overcomes)
+	if o.partial {
+		if cfg.Ends, err = reissue.FindEnds(r); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		obstacles = slices.DeleteFunc(obstacles, reissue.Obstacle.AtEnd)
+	}
 	if len(obstacles) > 0 {
-		return refuse(cmd.ErrOrStderr(), obstacles)
+		err := refuse(cmd.ErrOrStderr(), obstacles)
+		if slices.ContainsFunc(obstacles, reissue.Obstacle.AtEnd) {
+			err = fmt.Errorf("%w; --partial goes as far as the program came", err)
+		}
+		return err
 	}
 	file := filepath.Join(dir, "config")
 	if err := cfg.Write(file); err != nil {

@@ -29,7 +29,7 @@ import (
 // Options of the generator.
 type Options struct {
 	Compute string // what happens between calls unless the user says otherwise: sleep, spin, none
-	Partial bool   // leave out what can't be called again
+	Partial bool   // leave out what can't be called again, and go as far as a program got that did not finish
 	Target  reissue.Target
 	// Line renders a call site; nil: module and offset.
 	Line func(trace.Site) string
@@ -85,6 +85,12 @@ func Generate(r *trace.Reader, o Options) (*Program, error) {
 	search := reissue.NewSearch(r, o.Target)
 	if err := g.variants(search); err != nil {
 		return nil, fmt.Errorf("proxy: %w", err)
+	}
+	if o.Partial {
+		var err error
+		if g.ends, err = reissue.FindEnds(r); err != nil {
+			return nil, fmt.Errorf("proxy: %w", err)
+		}
 	}
 	obstacles, err := g.overcome(search.List())
 	if err != nil {

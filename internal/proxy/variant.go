@@ -52,6 +52,7 @@ type generator struct {
 	keyvals map[int64]int
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
+	ends    reissue.Ends // nil: all ranks finish
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {

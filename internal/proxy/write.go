@@ -296,6 +296,28 @@ func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int) {
 	put(s.after)
 }
 
+// ending says how many calls ranks make, where the program did not come to its end.
+func (g *generator) ending() string {
+	if g.ends == nil {
+		return ""
+	}
+	threads := 1
+	for _, list := range g.ends {
+		threads = max(threads, len(list))
+	}
+	entries := make([]string, 0, threads*len(g.ends))
+	for _, list := range g.ends {
+		for stream := range threads {
+			n := uint64(0)
+			if stream < len(list) {
+				n = list[stream]
+			}
+			entries = append(entries, fmt.Sprint(n))
+		}
+	}
+	return fmt.Sprintf("    ends(%d, %s);\n", threads, g.table("int64_t", entries))
+}
+
 func (g *generator) main(b *bytes.Buffer) {
 	// There is one program, and static data is its own.
 	var statics []string
@@ -326,6 +348,7 @@ func (g *generator) main(b *bytes.Buffer) {
 	}
 	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
 	b.WriteString(g.setAside())
+	b.WriteString(g.ending())
 	b.WriteString(strings.Join(statics, ""))
 	for _, v := range g.list {
 		if len(v.members) == g.r.Ranks() {

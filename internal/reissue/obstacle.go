@@ -22,6 +22,15 @@ func (o Obstacle) String() string {
 	return fmt.Sprintf("%s: %d calls on %d ranks: %s", o.Function, o.Calls, o.Ranks, o.Reason)
 }
 
+// What calls say that are the last of a program that did not come to its end.
+const (
+	neverReturned = "the call never returned"
+	endsProgram   = "it ends the program"
+)
+
+// AtEnd reports whether the calls are where Ends are.
+func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason == endsProgram }
+
 // A Target is the MPI that calls are to be made under.
 type Target struct {
 	Flavour string                 // mpich, openmpi, abi; "" as the trace's
@@ -136,11 +145,11 @@ func Why(c *trace.Call, from string, target Target) string {
 	case target.Has != nil && !target.Has(name):
 		return "the MPI at hand does not have it"
 	case c.Return == trace.NeverReturned && name != "MPI_Finalize":
-		return "the call never returned"
+		return neverReturned
 	}
 	switch strings.TrimSuffix(name, "_c") {
 	case "MPI_Abort":
-		return "it ends the program"
+		return endsProgram
 	case "MPI_Comm_spawn", "MPI_Comm_spawn_multiple":
 		return "processes that it started are not in the trace"
 	case "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Open_port", "MPI_Close_port",

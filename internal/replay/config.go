@@ -25,6 +25,7 @@ type Config struct {
 	Files     string        `json:"files,omitempty"` // directory; "": where the program had them
 
 	Windows []reissue.Window `json:"windows,omitempty"` // see Options
+	Ends    reissue.Ends     `json:"ends,omitempty"`    // see Options
 	// Probe, if set, are functions to look for: the process says in a Probed
 	// on standard output what it found, and calls none.
 	Probe []string `json:"probe,omitempty"`
@@ -38,7 +39,7 @@ type Probed struct {
 
 // Options are the part that the replay of a rank looks at.
 func (c *Config) Options() Options {
-	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Pace: c.Pace, Files: c.Files, Windows: c.Windows}
+	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Pace: c.Pace, Files: c.Files, Windows: c.Windows, Ends: c.Ends}
 }
 
 // Write writes the config to a file.

@@ -35,6 +35,7 @@ type Options struct {
 	Files     string  // directory for the files of MPI-IO
 
 	Windows []reissue.Window // of addresses among the numbers of the trace
+	Ends    reissue.Ends     // how far to go, where the program did not come to its end
 }
 
 // A Process replays one rank.

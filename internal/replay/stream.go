@@ -195,6 +195,9 @@ func (s *Stream) run() error {
 			s.places.Next(t)
 		}
 		c := t.Call
+		if s.p.o.Ends != nil && c.Index >= s.p.o.Ends[s.p.rank.Number()][s.number] {
+			break
+		}
 		s.next.Store(t.Start)
 		if len(s.p.streams) > 1 && frees(c) {
 			s.letOthersCatchUp(t.Start)
@@ -209,7 +212,27 @@ func (s *Stream) run() error {
 		}
 	}
 	s.again.make(s)
-	return w.Err()
+	if err := w.Err(); err != nil || s.p.o.Ends == nil || s.number > 0 {
+		return err
+	}
+	return s.finish()
+}
+
+// finish ends MPI where the program did not come to that.
+func (s *Stream) finish() error {
+	if s.Begin == 0 || s.plan != nil && s.plan.call.Name == "MPI_Finalize" {
+		return nil
+	}
+	s.waitForOthers()
+	address := s.p.host.Function("MPI_Finalize")
+	if address == 0 {
+		return errors.New("this MPI has no MPI_Finalize")
+	}
+	*s.call = Call{Function: address}
+	s.is(InCall)
+	s.p.host.Make(s.call)
+	s.is(Idle)
+	return nil
 }
 
 // followOn waits until the stream before has come to its first call: tracers

@@ -110,8 +110,36 @@ void tell_times(void)
 		fprintf(stderr, "proxy: rank %d: %.6f s between calls, by the trace %.6f s\n", rank, spent, due);
 }
 
+static const int64_t *last; /* by thread, NULL: all come to their end */
+static int lasts;
+
+void ends(int n, const int64_t *calls)
+{
+	last = calls + n * rank;
+	lasts = n;
+}
+
+int ended(void) { return last != NULL; }
+
+uint64_t calls_made(void) { return streams[stream].number; }
+
+/* The next call of the trace. */
+static void next(void)
+{
+	if (last && stream < lasts && streams[stream].number >= (uint64_t)last[stream])
+		over(streams[stream].number);
+	streams[stream].number++;
+}
+
+int again(void)
+{
+	streams[stream].number--;
+	return 1;
+}
+
 void pass(double gap)
 {
+	next();
 	passed += entry >= 0 ? entry : gap;
 	entry = -1;
 }
@@ -120,7 +148,7 @@ void entered(double gap) { entry = gap; }
 
 void before(double gap, const char *call)
 {
-	streams[stream].number++;
+	next();
 	double wait = ((entry >= 0 ? entry : gap) + passed) * 1e-6 / speed;
 	due += wait;
 	if (compute != NONE) {

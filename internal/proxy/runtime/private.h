@@ -27,6 +27,9 @@ int requests_late(void); /* how many should have been finished by now */
 void waits_in(const char *what); /* for the watchdog */
 void stream_over(void);
 uint64_t calls_of(int thread);
+int ended(void);                           /* the trace tells how far the program came */
+uint64_t calls_made(void);                 /* by this thread */
+_Noreturn void over(uint64_t calls);       /* that is here */
 void tell_times(void); /* of this thread */
 void pace(const char *how, double faster, int seconds); /* 0, -1: as by default */
 

@@ -33,7 +33,7 @@ extern int rank, ranks, member;
 #define POLL(open, gap, ...) do { if (open) DO(gap, __VA_ARGS__); else PASS(gap); } while (0)
 #define PASS(gap) pass(gap)   /* time goes by, without a call */
 #define ENTER(gap) entered(gap) /* the next call comes after so much, whatever its line says */
-#define UNTIL(gap, ...) do DO(gap, __VA_ARGS__); while (!flag)
+#define UNTIL(gap, ...) do DO(gap, __VA_ARGS__); while (!flag && again())
 #define REPEAT(n) for (int64_t i_ = 0, n_ = (n); i_ < n_; i_++)
 struct gap { double share, us; };
 /* One of n gaps, in an order that looks random and is the same in every run: in so many
@@ -41,6 +41,7 @@ struct gap { double share, us; };
 #define DRAWN(calls, n, gaps) ({ static _Thread_local uint32_t times_; drawn(&times_, __LINE__, calls, n, gaps); })
 double drawn(uint32_t *times, uint32_t place, uint32_t calls, int n, const struct gap *);
 void before(double gap, const char *call);
+int again(void); /* what was made is not yet the call of the trace */
 void pass(double gap);
 void entered(double gap);
 void after(void);
@@ -171,6 +172,9 @@ void begin_threads(int n, void (*const *streams)(void));
 void end_threads(void);
 void begun(void); /* after MPI_Init */
 int finish(void);
+/* So many calls of each thread of a rank, rank by rank, are all that the program came to,
+   or that can be made without what others did not come to. Then ranks finish. */
+void ends(int threads, const int64_t *calls);
 void stack_is(int64_t id, char *from, int64_t size);
 void data_is(int64_t id, char *from);
 int64_t stack_size(int64_t id);

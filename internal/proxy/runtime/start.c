@@ -116,8 +116,32 @@ void end_threads(void)
 	thread_count = 0;
 }
 
+void over(uint64_t calls)
+{
+	if (stream > 0) {
+		stream_over();
+		pthread_mutex_lock(&ending); /* as in run_thread */
+		pthread_mutex_unlock(&ending);
+		pthread_exit(NULL);
+	}
+	end_threads();
+	int on = 0, off = 0;
+	PMPI_Initialized(&on);
+	PMPI_Finalized(&off);
+	if (on && !off) {
+		fprintf(stderr, "proxy: rank %d: the program came no further than %llu calls\n", rank, (unsigned long long)calls);
+		waits_in("MPI_Finalize, to which the program did not come");
+		MPI_Finalize();
+	}
+	tell_times();
+	stream_over();
+	exit(0);
+}
+
 int finish(void)
 {
+	if (ended())
+		over(calls_made());
 	tell_times();
 	stream_over();
 	return 0;

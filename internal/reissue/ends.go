@@ -1,0 +1,254 @@
+package reissue
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"spoor/mpi"
+	"spoor/trace"
+)
+
+// Ends tells how far the calls of a trace can be made again whose program did not come to
+// its end: by rank and thread, how many calls. Calls that never returned are left out, and
+// so is what needs them: collective calls that some rank of the communicator doesn't
+// come to, receives of messages that are sent later, and whatever comes after these.
+type Ends [][]uint64
+
+// whole is how many calls are looked at one by one, in all ranks.
+const whole = 1 << 28
+
+// FindEnds finds the ends of a trace; nil if all ranks finished.
+func FindEnds(r *trace.Reader) (Ends, error) {
+	x := ends{r: r, ends: make(Ends, r.Ranks()), met: make(map[meeting][][]position), loose: make(map[meeting]bool)}
+	var err error
+	if x.comms, err = r.Comms(); err != nil {
+		return nil, fmt.Errorf("reissue: %w", err)
+	}
+	open, calls := false, uint64(0)
+	ranks := make([]*trace.Rank, r.Ranks())
+	for rank := range ranks {
+		if r.ClassOf(rank) < 0 {
+			return nil, fmt.Errorf("rank %d left no track: no call that all ranks make can be made again", rank)
+		}
+		if ranks[rank], err = r.Rank(rank); err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+		p, err := ranks[rank].Process()
+		if err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+		open = open || p.End != "finished"
+		for stream := range ranks[rank].Streams() {
+			calls += ranks[rank].Len(stream)
+		}
+	}
+	if !open {
+		return nil, nil
+	}
+	if calls > whole {
+		return nil, fmt.Errorf("%d calls are too many to find out how far they can be made again", calls)
+	}
+	for _, k := range ranks {
+		if err := x.rank(k); err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+	}
+	for x.cut() {
+	}
+	return x.ends, nil
+}
+
+type ends struct {
+	r     *trace.Reader
+	comms *trace.Comms
+	ends  Ends
+	met   map[meeting][][]position // by rank, in order
+	loose map[meeting]bool         // messages of which it is not known how many were sent
+}
+
+// A meeting is where ranks meet: in the collective calls of a communicator, or with
+// messages from one of them to another.
+type meeting struct {
+	comm     *trace.Comm
+	from, to int // -1 of collective calls
+}
+
+// A position is a call of a rank.
+type position struct {
+	stream int
+	index  uint64
+}
+
+func (x *ends) note(m meeting, side, sides int, p position) {
+	list := x.met[m]
+	if list == nil {
+		list = make([][]position, sides)
+		x.met[m] = list
+	}
+	list[side] = append(list[side], p)
+}
+
+// rank walks through a rank's calls up to the first that never returned.
+func (x *ends) rank(k *trace.Rank) error {
+	rank := k.Number()
+	x.ends[rank] = make([]uint64, k.Streams())
+	defs := make([]*mpi.Call, k.Terminals())
+	received := true // what waits finish are messages
+	for t := range defs {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return err
+		}
+		if defs[t], _ = mpi.Lookup(c.Name()); defs[t] != nil && defs[t].Has(mpi.Nonblocking) && c.Param("dest") == nil && c.Param("source") == nil {
+			received = false
+		}
+	}
+	owner := make(map[handle]*trace.Comm) // of windows and files
+	for stream := range k.Streams() {
+		w, err := k.Walk(stream, 0)
+		if err != nil {
+			return err
+		}
+		for w.Next() {
+			c := w.Call()
+			def := defs[c.Terminal]
+			if c.Return == trace.NeverReturned || c.Name() == "MPI_Abort" || def == nil {
+				break
+			}
+			x.ends[rank][stream] = c.Index + 1
+			at := position{stream, c.Index}
+			comm, handles := x.commOf(c, rank, owner)
+			for _, h := range handles {
+				owner[h] = comm
+			}
+			switch {
+			case c.Name() == "MPI_Finalize":
+				x.note(meeting{x.comms.World(), -1, -1}, rank, x.r.Ranks(), at)
+			case def.Has(mpi.Collective) && comm != nil && !strings.Contains(c.Name(), "_group"):
+				x.note(meeting{comm, -1, -1}, rank, x.r.Ranks(), at)
+			}
+			x.sends(c, def, comm, at, rank)
+			if received || !def.Has(mpi.Completes) {
+				x.receives(c, comm, at, rank)
+			}
+		}
+		if err := w.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commOf is the communicator that a call is about, and the windows and files that it
+// makes on it.
+func (x *ends) commOf(c *trace.Call, rank int, owner map[handle]*trace.Comm) (comm *trace.Comm, made []handle) {
+	for i := range c.Params {
+		p := &c.Params[i]
+		switch {
+		case p.Kind() == "comm" && p.In.Type == trace.Handle && comm == nil:
+			comm = x.comms.At(rank, c.Stream, c.Index, p.In.Num)
+		case p.Kind() != "win" && p.Kind() != "file":
+		case p.In.Type == trace.Handle && comm == nil:
+			comm = owner[handle{p.Kind(), p.In.Num}]
+		case p.Out.Type == trace.Handle && p.Def.Dir == trace.DirOut:
+			made = append(made, handle{p.Kind(), p.Out.Num})
+		}
+	}
+	return comm, made
+}
+
+// The sides of messages.
+const (
+	sending   = 0
+	receiving = 1
+)
+
+// sends notes what a call sends.
+func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *trace.Comm, at position, rank int) {
+	p := c.Param("dest")
+	if comm == nil || p == nil || p.In.Type != trace.Int || p.In.Num < 0 {
+		return
+	}
+	m := meeting{nil, rank, comm.Peer(int(p.In.Num))}
+	if def.Has(mpi.Persistent) {
+		x.loose[m] = true
+	}
+	x.note(m, sending, 2, at)
+}
+
+// receives notes what a call says that it received.
+func (x *ends) receives(c *trace.Call, comm *trace.Comm, at position, rank int) {
+	got := func(s *trace.StatusValue) {
+		if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored || s.Source < 0 || s.Cancelled {
+			return
+		}
+		// Who waits does not say on which communicator; where it is not the world, ranks have other numbers.
+		of := comm
+		if of == nil {
+			of = x.comms.World()
+			if len(x.comms.List()) > 1 {
+				return
+			}
+		}
+		if from := of.Peer(int(s.Source)); from >= 0 {
+			x.note(meeting{nil, from, rank}, receiving, 2, at)
+		}
+	}
+	if name := c.Name(); strings.Contains(name, "robe") || strings.HasPrefix(name, "MPI_Status_") || strings.HasPrefix(name, "MPI_File_") ||
+		strings.HasPrefix(name, "MPI_Request_get_status") {
+		return // these take nothing
+	}
+	for i := range c.Params {
+		v := &c.Params[i].Out
+		if v.Type == trace.Status {
+			got(v.Status)
+		}
+		for k := range v.Elems {
+			if v.Elems[k].Type == trace.Status {
+				got(v.Elems[k].Status)
+			}
+		}
+	}
+}
+
+// before is how many of a list of positions of a rank are before its end.
+func (x *ends) before(rank int, list []position) int {
+	return sort.Search(len(list), func(i int) bool { return list[i].index >= x.ends[rank][list[i].stream] })
+}
+
+// cut takes off what can't be made without what others don't make, and reports whether
+// there was something.
+func (x *ends) cut() bool {
+	some := false
+	to := func(rank int, p position) {
+		if end := &x.ends[rank][p.stream]; p.index < *end {
+			*end = p.index
+			some = true
+		}
+	}
+	for m, sides := range x.met {
+		if m.from >= 0 {
+			sent, received := x.before(m.from, sides[sending]), x.before(m.to, sides[receiving])
+			if received > sent && !x.loose[m] {
+				to(m.to, sides[receiving][sent])
+			}
+			continue
+		}
+		least := -1
+		for _, rank := range m.comm.Members() {
+			if rank < 0 {
+				continue
+			}
+			if n := x.before(rank, sides[rank]); least < 0 || n < least {
+				least = n
+			}
+		}
+		for rank, list := range sides {
+			if least >= 0 && len(list) > least {
+				to(rank, list[least])
+			}
+		}
+	}
+	return some
+}
