@@ -56,6 +56,7 @@ func Identify(name string) Launcher {
 			return OpenMPI
 		case n == "prterun", n == "prte":
 			return PRRTE
+		case !runs(n): // programs too have names such as solver.openmpi
 		case strings.HasSuffix(n, ".openmpi"):
 			if ask(path) == PRRTE {
 				return PRRTE
@@ -65,10 +66,14 @@ func Identify(name string) Launcher {
 			return Hydra
 		}
 	}
-	if !strings.HasPrefix(base, "mpirun") && !strings.HasPrefix(base, "mpiexec") {
+	if !runs(base) {
 		return None
 	}
 	return ask(path)
+}
+
+func runs(base string) bool {
+	return strings.HasPrefix(base, "mpirun") || strings.HasPrefix(base, "mpiexec") || strings.HasPrefix(base, "orterun")
 }
 
 func (l Launcher) openMPI() bool { return l == OpenMPI || l == PRRTE }

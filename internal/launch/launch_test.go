@@ -32,9 +32,12 @@ func TestIdentifyFollowsLinksThenAsks(t *testing.T) {
 	tool(t, dir, "mpirun.later", "echo 'mpirun.later (Open MPI) 5.0.7'")
 	tool(t, dir, "mpiexec.openmpi", "echo 'mpiexec.openmpi (Open MPI) 10.0.0rc1'")
 	tool(t, dir, "mpirun.openmpi", "exit 1")
-	tool(t, dir, "app", "")
+	for _, program := range []string{"app", "nwchem.openmpi", "solver.mpich", "hydra"} {
+		tool(t, dir, program, "")
+	}
 	for name, want := range map[string]Launcher{
 		"mpirun": OpenMPI, "mpiexec.hydra": Hydra, "mpiexec": Hydra, "mpirun.other": OpenMPI, "mpirun.later": PRRTE, "mpiexec.openmpi": PRRTE, "mpirun.openmpi": OpenMPI, "prterun": PRRTE, "srun": Environ, "app": None,
+		"nwchem.openmpi": None, "solver.mpich": None, "hydra": None,
 	} {
 		if got := Identify(filepath.Join(dir, name)); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
