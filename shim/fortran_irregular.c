@@ -27,9 +27,9 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	}
 	int *error = error_or(ierror, &own);
 	sp_enter_Init(t, site, SP_FORTRAN_FLAG, NULL, NULL);
-	t->depth++;
+	sp_entered(t);
 	real(error);
-	t->depth--;
+	sp_back(t);
 	sp_leave_Init(t, *error, NULL, NULL);
 	if (*error == 0 && t->depth == 0)
 		sp_start(SP_ID_MPI_Init, (const int64_t[]){0, 0});
@@ -50,9 +50,9 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	}
 	int *error = error_or(ierror, &own), level = (int)sp_ld32(required);
 	sp_enter_Init_thread(t, site, SP_FORTRAN_FLAG, NULL, NULL, level, provided);
-	t->depth++;
+	sp_entered(t);
 	real(required, provided, error);
-	t->depth--;
+	sp_back(t);
 	sp_leave_Init_thread(t, *error, NULL, NULL, level, provided);
 	if (*error == 0 && t->depth == 0)
 		sp_start(SP_ID_MPI_Init_thread, (const int64_t[]){0, 0, level, (int64_t)(intptr_t)provided});
@@ -69,6 +69,7 @@ void sp_f_Finalize(const void *site, int form, void *ierror)
 	int open = sp_open(t, 1, site);
 	if (open) {
 		sp_enter_Finalize(t, site, SP_FORTRAN_FLAG);
+		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
 	if (open || t->depth == 0)
@@ -93,9 +94,9 @@ void sp_f_Session_init(const void *site, int form, void *info, void *errhandler,
 	intptr_t c_info = sp_f_handle(info, SP_ID_MPI_Info_f2c), c_session = 0;
 	intptr_t c_errhandler = sp_f_handle(errhandler, SP_ID_MPI_Errhandler_f2c);
 	sp_enter_Session_init(t, site, SP_FORTRAN_FLAG, c_info, c_errhandler, &c_session);
-	t->depth++;
+	sp_entered(t);
 	real(info, errhandler, session, error);
-	t->depth--;
+	sp_back(t);
 	if (*error == 0)
 		c_session = sp_f_handle(session, SP_ID_MPI_Session_f2c);
 	sp_leave_Session_init(t, *error, c_info, c_errhandler, &c_session);
@@ -115,12 +116,15 @@ void sp_f_Session_finalize(const void *site, int form, void *session, void *ierr
 	if (open) {
 		intptr_t c_session = sp_f_handle(session, SP_ID_MPI_Session_f2c);
 		sp_enter_Session_finalize(t, site, SP_FORTRAN_FLAG, &c_session);
+		sp_entered(t);
 		sp_leave_Session_finalize(t, 0, &c_session);
 		sp_session_closing();
 	}
-	t->depth += open != 0;
+	if (open)
+		sp_push(t);
 	real(session, ierror);
-	t->depth -= open != 0;
+	if (open)
+		sp_pop(t);
 }
 
 /* These two switch recording, so they count as depth even when it is off: the
@@ -144,11 +148,16 @@ void sp_f_Info_set(const void *site, int form, void *info, void *key, void *valu
 	char *c_value = sp_f_string(&pool, value, value_length, SP_F_INFO);
 	if (open)
 		sp_enter_Info_set(t, site, SP_FORTRAN_FLAG, c_info, c_key, c_value);
-	t->depth++;
-	real(info, key, value, error, key_length, value_length);
-	t->depth--;
+	sp_push(t);
 	if (open)
+		sp_mark(&t->writing, t->shut);
+	real(info, key, value, error, key_length, value_length);
+	if (open) {
+		sp_back(t);
 		sp_leave_Info_set(t, *error, c_info, c_key, c_value);
+	} else {
+		sp_pop(t);
+	}
 	if (open || t->depth == 0)
 		sp_switch_by_info(c_key, c_value);
 	sp_f_done(&pool);
@@ -167,11 +176,16 @@ void sp_f_Pcontrol(const void *site, int form, void *level, void *ierror)
 	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, site), n = (int)sp_ld32(level);
 	if (open)
 		sp_enter_Pcontrol(t, site, SP_FORTRAN_FLAG, n);
-	t->depth++;
-	real(level, ierror);
-	t->depth--;
+	sp_push(t);
 	if (open)
+		sp_mark(&t->writing, t->shut);
+	real(level, ierror);
+	if (open) {
+		sp_back(t);
 		sp_leave_Pcontrol(t, 0, n);
+	} else {
+		sp_pop(t);
+	}
 	if (open || t->depth == 0)
 		sp_switch(n != 0);
 }

@@ -138,11 +138,11 @@ void sp_hooks_finish(void)
 	__atomic_fetch_and(&sp_extra, ~SP_HOOKS, __ATOMIC_SEQ_CST);
 	if (!sp_plugin.fini)
 		return;
-	t->depth++;
+	sp_push(t);
 	t->hooked++;
 	sp_plugin.fini();
 	t->hooked--;
-	t->depth--;
+	sp_pop(t);
 	sp_plugin.fini = NULL;
 }
 
@@ -169,13 +169,13 @@ static struct sp_hooks *hooks_of(struct sp_thread *t)
 static void call_plugin(struct sp_thread *t, struct sp_hooks *h, void (*f)(const spoor_call *), const spoor_call *call)
 {
 	current = h;
-	t->depth++;
+	sp_push(t);
 	t->busy++;
 	t->hooked++;
 	f(call);
 	t->hooked--;
 	t->busy--;
-	t->depth--;
+	sp_pop(t);
 	current = NULL;
 }
 
@@ -269,19 +269,20 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 		sp_late(t, sp_ticks());
 	if (!(extra & (SP_HOOKS | SP_STACKS)))
 		return site;
-	sp_shut(t);
+	uint64_t was = sp_shut(t);
 	if (extra & SP_HOOKS)
 		hooks_before(t, id, params);
 	if (extra & SP_STACKS)
 		site = sp_stack_site(t, site);
-	sp_reopen(t);
+	sp_reopen(t, was);
 	return site;
 }
 
 static void hooks_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, const int64_t *params)
 {
 	struct sp_hooks *h = t->hooks;
-	if (!h || t->depth >= MAX_DEPTH || !h->call[t->depth].spent)
+	uint32_t depth = t->depth - 1; /* as it was before the call */
+	if (!h || depth >= MAX_DEPTH || !h->call[depth].spent)
 		return;
 	if (sp_plugin.post) {
 		spoor_call call = call_of(t, id, params, now);
@@ -289,8 +290,8 @@ static void hooks_after(struct sp_thread *t, unsigned id, int64_t result, uint64
 		call.returned = 1;
 		call_plugin(t, h, sp_plugin.post, &call);
 	}
-	h->call[t->depth].spent = now;
-	t->after = t->depth + 1;
+	h->call[depth].spent = now;
+	t->after = depth + 1;
 }
 
 void sp_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, const int64_t *params)
@@ -300,9 +301,9 @@ void sp_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, co
 		sp_late(t, now);
 	if (!(extra & SP_HOOKS))
 		return;
-	sp_shut(t);
+	uint64_t was = sp_shut(t);
 	hooks_after(t, id, result, now, params);
-	sp_reopen(t);
+	sp_reopen(t, was);
 }
 
 /* The LEAVE of a call with hooks is in the ring. */
@@ -314,9 +315,9 @@ void sp_hooks_left(struct sp_thread *t)
 	t->after = 0;
 	uint64_t now = h->call[t->depth].spent;
 	h->call[t->depth].spent = 0;
-	sp_shut(t);
+	uint64_t was = sp_shut(t);
 	tell_values(t, h, h->call[t->depth].first, sp_ticks() - now);
 	if (counting)
 		sp_counters_after(&h->counters);
-	sp_reopen(t);
+	sp_reopen(t, was);
 }

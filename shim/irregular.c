@@ -41,9 +41,9 @@ int MPI_Init(int *argc, char ***argv)
 	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Init(argc, argv);
 	sp_enter_Init(t, __builtin_return_address(0), 0, argc, argv);
-	t->depth++;
+	sp_entered(t);
 	int rc = P_MPI_Init(argc, argv);
-	t->depth--;
+	sp_back(t);
 	sp_leave_Init(t, rc, argc, argv);
 	if (rc == 0)
 		sp_start(SP_ID_MPI_Init, (const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv});
@@ -57,9 +57,9 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Init_thread(argc, argv, required, provided);
 	sp_enter_Init_thread(t, __builtin_return_address(0), 0, argc, argv, required, provided);
-	t->depth++;
+	sp_entered(t);
 	int rc = P_MPI_Init_thread(argc, argv, required, provided);
-	t->depth--;
+	sp_back(t);
 	sp_leave_Init_thread(t, rc, argc, argv, required, provided);
 	if (rc == 0)
 		sp_start(SP_ID_MPI_Init_thread,
@@ -74,9 +74,9 @@ int MPI_Finalize(void)
 	int open = sp_open(t, 1, __builtin_return_address(0));
 	if (open) {
 		sp_enter_Finalize(t, __builtin_return_address(0), 0);
+		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
-	/* A depth that a longjmp left behind doesn't count: the program calls. */
 	if (open || t->depth == 0)
 		sp_finish();
 	return P_MPI_Finalize();
@@ -89,9 +89,9 @@ int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session)
 	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Session_init(info, errhandler, session);
 	sp_enter_Session_init(t, __builtin_return_address(0), 0, info, errhandler, session);
-	t->depth++;
+	sp_entered(t);
 	int rc = P_MPI_Session_init(info, errhandler, session);
-	t->depth--;
+	sp_back(t);
 	sp_leave_Session_init(t, rc, info, errhandler, session);
 	if (rc == 0)
 		sp_session_opened((intptr_t)sp_ldh(session), (const int64_t[]){info, errhandler, (int64_t)(intptr_t)session});
@@ -105,11 +105,12 @@ int MPI_Session_finalize(void *session)
 	if (!sp_open(t, 1, __builtin_return_address(0)))
 		return P_MPI_Session_finalize(session);
 	sp_enter_Session_finalize(t, __builtin_return_address(0), 0, session);
+	sp_entered(t);
 	sp_leave_Session_finalize(t, 0, session);
 	sp_session_closing();
-	t->depth++;
+	sp_push(t);
 	int rc = P_MPI_Session_finalize(session);
-	t->depth--;
+	sp_pop(t);
 	return rc;
 }
 
@@ -129,13 +130,15 @@ int MPI_Info_set(intptr_t info, const char *key, const char *value)
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Info_set);
 	int open = sp_open(t, SP_HANDLES_MPI_Info_set, __builtin_return_address(0));
-	if (open)
+	if (open) {
 		sp_enter_Info_set(t, __builtin_return_address(0), 0, info, key, value);
-	t->depth += open != 0;
+		sp_entered(t);
+	}
 	int rc = P_MPI_Info_set(info, key, value);
-	t->depth -= open != 0;
-	if (open)
+	if (open) {
+		sp_back(t);
 		sp_leave_Info_set(t, rc, info, key, value);
+	}
 	if (open || t->depth == 0)
 		sp_switch_by_info(key, value);
 	return rc;
@@ -148,11 +151,15 @@ int MPI_Pcontrol(const int level, ...)
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Pcontrol);
 	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, __builtin_return_address(0));
-	if (open)
+	if (open) {
 		sp_enter_Pcontrol(t, __builtin_return_address(0), 0, level);
+		sp_entered(t);
+	}
 	int rc = P_MPI_Pcontrol(level);
-	if (open)
+	if (open) {
+		sp_back(t);
 		sp_leave_Pcontrol(t, rc, level);
+	}
 	if (open || t->depth == 0) /* else a Fortran wrapper does it */
 		sp_switch(level != 0);
 	return rc;

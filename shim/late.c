@@ -7,7 +7,6 @@
  * so calls see it by a bit of sp_extra, which they look at anyway.
  */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -23,18 +22,6 @@ static struct {
 } freed;
 
 static uint64_t dropped;
-
-static void lock(void)
-{
-	for (unsigned spins = 0; __atomic_exchange_n(&freed.lock, 1, __ATOMIC_ACQUIRE);)
-		if (++spins % 64 == 0)
-			sched_yield();
-}
-
-static void unlock(void)
-{
-	__atomic_store_n(&freed.lock, 0, __ATOMIC_RELEASE);
-}
 
 /* Make room for one more. mremap, since this may be inside of free. */
 static int grow(void)
@@ -67,12 +54,10 @@ void sp_freed_later(uint64_t serial)
 		sp_drop(1);
 		return;
 	}
-	sp_lock_begin(t);
-	lock();
+	sp_lock_begin(t, &freed.lock);
 	int ok = freed.n < freed.room || grow();
 	if (ok)
 		freed.serial[freed.n++] = serial;
-	unlock();
 	sp_lock_end(t);
 	if (ok)
 		announce();
@@ -83,13 +68,11 @@ void sp_freed_later(uint64_t serial)
 /* Some of those that wait. */
 static size_t take(struct sp_thread *t, uint64_t serial[BATCH])
 {
-	sp_lock_begin(t);
-	lock();
+	sp_lock_begin(t, &freed.lock);
 	size_t n = freed.n < BATCH ? freed.n : BATCH;
 	freed.n -= n;
 	if (n)
 		memcpy(serial, freed.serial + freed.n, n * sizeof *serial);
-	unlock();
 	sp_lock_end(t);
 	return n;
 }
@@ -105,7 +88,7 @@ static void write_one(struct sp_thread *t, unsigned kind, uint64_t ticks, uint64
 /* Whether a record can be written for sure. */
 static int sure(const struct sp_thread *t)
 {
-	return t->cur < t->lim || sp_may_work(t);
+	return t->cur < t->due || sp_may_work(t);
 }
 
 void sp_late(struct sp_thread *t, uint64_t ticks)

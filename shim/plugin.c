@@ -106,7 +106,7 @@ int sp_plugin_load(const char *path, void (*attach)(const spoor_call *, int32_t,
 	for (int i = 0; i < DEADLY; i++)
 		sigaction(deadly[i], &guard, &before[i]);
 	uint32_t depth = t->depth, busy = t->busy;
-	t->depth++;
+	sp_push(t);
 	t->busy++;
 	t->hooked++;
 	int signal = sigsetjmp(crashed, 1);

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 4
+#define SP_RING_VERSION 5
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -47,6 +47,8 @@ enum sp_kind {
 	SP_NAME = 9,    /* ticks, number, length, text: what values are called */
 	SP_VALUES = 10, /* ticks, ticks that went by since the last record and are no gap,
 	                   (number of the name, value)… of the call that ended last */
+	SP_LEFT = 11,   /* ticks, how many calls are still under way: those begun after them
+	                   were left by a jump or an exception */
 };
 
 /* What stands for the return address in ENTER records of calls with a stack that

@@ -119,11 +119,12 @@ uint64_t sp_ring_limits(struct sp_thread *t)
 	t->cur = (uint64_t *)(sp_ring_data(r) + place);
 	t->end = t->cur + room / 8;
 	/* where an ENTER fits its LEAVE does, too: nobody may be able to make room by then */
-	t->lim = room > 2 * SP_SLACK * 8 ? t->end - 2 * SP_SLACK : t->cur;
+	t->due = room > 2 * SP_SLACK * 8 ? t->end - 2 * SP_SLACK : t->cur;
 	uint64_t undrained = t->head - __atomic_load_n(&r->drained, __ATOMIC_ACQUIRE);
 	uint64_t *drain = undrained < DRAIN_BYTES ? t->cur + (DRAIN_BYTES - undrained) / 8 : t->cur;
-	if (t->lim > drain)
-		t->lim = drain;
+	if (t->due > drain)
+		t->due = drain;
+	t->lim = t->lost | t->left ? NULL : t->due;
 	return room;
 }
 

@@ -18,7 +18,7 @@ static inline char *sp_ring_data(struct sp_ring *r)
 	return (char *)r + SP_RING_PAGE;
 }
 
-/* Set t's cur, end and lim from its head and the ring's state. Returns the
+/* Set t's cur, end, due and lim from its head and the ring's state. Returns the
    number of contiguous free bytes at cur. */
 uint64_t sp_ring_limits(struct sp_thread *t);
 

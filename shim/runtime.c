@@ -88,7 +88,7 @@ static uint64_t *begin_nowhere(struct sp_thread *t)
 	t->ring = &nowhere.ring;
 	t->cur = nowhere.words;
 	t->end = nowhere.words + sizeof nowhere.words / 8;
-	t->lim = NULL;
+	t->lim = t->due = NULL;
 	t->head = 0;
 	t->npending = 0;
 	return t->cur;
@@ -132,13 +132,14 @@ static struct {
 static void thread_ends(void *arg)
 {
 	struct sp_thread *t = arg;
+	sp_leave_all(t);
 	sp_hooks_thread_ends(t);
 	pthread_mutex_lock(&attach_lock);
 	vacant.number[vacant.n++] = t->number;
 	pthread_mutex_unlock(&attach_lock);
 	/* a later destructor may still call MPI, and then finds a ring anew */
 	t->ring = NULL;
-	t->cur = t->lim = t->end = NULL;
+	t->cur = t->lim = t->due = t->end = NULL;
 	t->attached = 0;
 }
 
@@ -267,22 +268,29 @@ static uint64_t *early_begin(struct sp_thread *t)
 	t->head = early.ring.head;
 	t->cur = early.words + t->head / 8;
 	t->end = early.words + EARLY_WORDS;
-	t->lim = NULL;
+	t->lim = t->due = NULL;
 	return t->cur;
 }
 
 /* ---- records ---- */
 
-int sp_open_slow(struct sp_thread *t, int handles, const void *site)
+int sp_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa)
 {
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
 		sp_resolve();
 	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
-	if (mode == SP_OFF || t->hooked || ((t->depth || t->writing) && sp_is_mpi(site)))
+	if (mode == SP_OFF)
+		return 0;
+	if (t->depth || t->writing) {
+		if (sp_is_mpi(site))
+			return 0;
+		sp_close_left(t, cfa);
+	}
+	if (t->hooked)
 		return 0;
 	if (mode == SP_MUTED && !handles)
 		return 0;
-	if (t->writing) {
+	if (t->writing || t->depth >= SP_MAX_OPEN) {
 		sp_drop(2);
 		return 0;
 	}
@@ -351,15 +359,29 @@ static uint64_t *lose(struct sp_thread *t)
 }
 
 /* Let the engine run before a record is begun. Signals wait for its end: this is
-   when their handlers' calls come, and can be recorded. */
-static int drain(struct sp_thread *t)
+   when their handlers' calls come, and can be recorded. They are inside of a call
+   whose LEAVE is not there yet. */
+static int drain(struct sp_thread *t, int leave)
 {
+	uint64_t writing = t->writing;
+	sp_mark(&t->depth, t->depth + (leave != 0));
 	sp_mark(&t->writing, t->shut);
 	int ok = sp_host_drain();
-	sp_mark(&t->writing, 1);
+	sp_mark(&t->writing, writing);
+	sp_mark(&t->depth, t->depth - (leave != 0));
 	if (ok)
 		take_up(t, sp_rings[t->number]);
 	return ok;
+}
+
+/* There is room at cur. */
+static void tell_left(struct sp_thread *t)
+{
+	t->cur[0] = SP_WORD0(3, 0, SP_LEFT, 0);
+	t->cur[1] = sp_ticks();
+	t->cur[2] = t->left - 1;
+	advance(t, 3);
+	sp_mark(&t->left, 0);
 }
 
 uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
@@ -376,22 +398,32 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 	}
 	if (mode == SP_EARLY) {
 		uint64_t *w = early_begin(t);
+		if (w && t->left) {
+			tell_left(t);
+			w = early_begin(t);
+		}
 		return w ? w : lose(t);
 	}
 	if (!sp_has_ring(t) && !attach(t))
 		return lose(t);
 	sp_ring_limits(t);
-	if (t->cur >= t->lim && t->cur < t->end && sp_may_work(t) && !drain(t))
+	if (t->cur >= t->due && t->cur < t->end && sp_may_work(t) && !drain(t, leave))
 		return begin_nowhere(t);
-	if (!reserve(t, t->cur, leave ? SP_SLACK : 2 * SP_SLACK))
+	size_t room = leave ? SP_SLACK : 2 * SP_SLACK;
+	if (!reserve(t, t->cur, room))
 		return lose(t);
+	if (t->left) {
+		tell_left(t);
+		if (!reserve(t, t->cur, room))
+			return lose(t);
+	}
 	return t->cur;
 }
 
 void sp_prepare(struct sp_thread *t)
 {
 	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
-	sp_mark(&t->writing, 1);
+	sp_mark(&t->writing, SP_CFA);
 	if (mode == SP_EARLY)
 		early_begin(t);
 	else if (mode <= SP_MUTED && !sp_has_ring(t))
@@ -429,6 +461,8 @@ void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
 	t->cur[n] = word0;
 	t->npending = 0;
 	advance(t, words + n);
+	if ((word0 >> 48 & 0xff) == SP_ENTER)
+		return;
 	sp_mark(&t->writing, t->shut);
 	if (t->after && (word0 >> 48 & 0xff) == SP_LEAVE)
 		sp_hooks_left(t);
@@ -467,7 +501,7 @@ void sp_tell_freed(uint64_t serial)
 	if (mode == SP_OFF)
 		return;
 	if (mode <= SP_MUTED && sp_has_ring(t) && !t->writing) {
-		sp_mark(&t->writing, 1);
+		sp_mark(&t->writing, SP_CFA);
 		uint32_t n = t->npending; /* its own SEGMENT may be among these */
 		if (has_room(t, n + 3)) {
 			uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial};

@@ -1,7 +1,6 @@
 /* segments.c: the table of live allocations. See segments.h. */
 #include "segments.h"
 
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -40,15 +39,11 @@ static __thread struct cached cache[CACHE] __attribute__((tls_model("initial-exe
 /* The thread holds no other lock: see enterable. */
 static void lock(int *l)
 {
-	sp_lock_begin(&sp_self);
-	for (unsigned spins = 0; __atomic_exchange_n(l, 1, __ATOMIC_ACQUIRE); )
-		if (++spins % 64 == 0)
-			sched_yield();
+	sp_lock_begin(&sp_self, l);
 }
 
-static void unlock(int *l)
+static void unlock(void)
 {
-	__atomic_store_n(l, 0, __ATOMIC_RELEASE);
 	sp_lock_end(&sp_self);
 }
 
@@ -121,7 +116,7 @@ static void insert(const struct entry *e)
 	struct shard *s = shard_of(h);
 	lock(&s->lock);
 	if ((!s->slots || s->used * 4 >= s->mask * 3) && !grow(s)) {
-		unlock(&s->lock);
+		unlock();
 		return;
 	}
 	uint32_t i = (uint32_t)h & s->mask;
@@ -132,7 +127,7 @@ static void insert(const struct entry *e)
 	uint8_t *f = filter_of(s, h);
 	if (*f < 255)
 		__atomic_store_n(f, *f + 1, __ATOMIC_RELAXED);
-	unlock(&s->lock);
+	unlock();
 }
 
 /* Close the hole at i so that linear probing still finds everything behind it. */
@@ -172,7 +167,7 @@ static int take(uint64_t key, uint64_t base, struct entry *out)
 		found = 1;
 		break;
 	}
-	unlock(&s->lock);
+	unlock();
 	return found;
 }
 
@@ -243,7 +238,7 @@ static int find(uint64_t key, uint64_t addr, uint64_t *serial, struct entry *out
 		found = 1;
 		break;
 	}
-	unlock(&s->lock);
+	unlock();
 	return found;
 }
 

@@ -20,6 +20,7 @@
 #ifndef SPOOR_SHIM_H
 #define SPOOR_SHIM_H
 
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@
 #define SP_SLACK 128
 #define SP_PENDING 32 /* words of SEGMENT records that wait for a record to close */
 #define SP_MAX_THREADS 1024
+#define SP_MAX_OPEN 32 /* calls of a thread inside of each other that can be recorded */
 
 enum sp_mode {
 	SP_ON = 0,
@@ -56,19 +58,28 @@ enum sp_extra {
 	SP_LATE = 4,   /* late.c: records that wait to be written */
 };
 
+/* A call under way: where its wrapper's frame ends on the stack, and what stands there. */
+struct sp_open_call {
+	uint64_t cfa, back;
+};
+
 struct sp_thread {
 	uint64_t *cur;  /* where the next record starts */
 	uint64_t *lim;  /* a record may start before this place; NULL: see sp_begin_slow */
+	uint64_t writing; /* a record is open, or `shut`: a signal handler's calls can't be recorded.
+	                     The place on the stack of who does it */
 	uint64_t *end;  /* end of the contiguous free words at cur */
+	uint64_t *due;  /* what lim is unless each record has to be looked at */
 	struct sp_ring *ring;
 	uint64_t head;  /* position of cur */
 	uint32_t depth; /* wrappers this thread is inside of */
-	uint32_t writing; /* a record is open, or `shut`: a signal handler's calls can't be recorded */
-	uint32_t shut;    /* inside what a handler's calls must not enter, records aside */
-	uint32_t locked;  /* holds a lock of the shim's that a handler must not wait for */
 	uint32_t allocating; /* inside the C library's allocator: a handler's calls must not allocate */
 	uint32_t busy;  /* inside the shim's own work: allocations don't count */
+	uint64_t shut;  /* inside what a handler's calls must not enter, records aside: the same */
+	uint64_t locked; /* holds a lock of the shim's that a handler must not wait for; what `writing` was, and bit 0 */
+	int *holds;      /* that lock */
 	uint32_t attached; /* sp_rings[number] is its own */
+	uint64_t left;     /* 1 + what a LEFT record has to say; 0: nothing */
 	uint64_t lost;     /* the ENTER records of which depths were, as bits: LEAVE goes the same way */
 	union {
 		struct {
@@ -82,6 +93,7 @@ struct sp_thread {
 	struct sp_hooks *hooks;
 	const void *request_at; /* a Fortran wrapper's request variable, which C has a copy of */
 	uint64_t pending[SP_PENDING];
+	struct sp_open_call open[SP_MAX_OPEN + 2]; /* by depth, from 1 on */
 };
 
 extern __thread struct sp_thread sp_self __attribute__((tls_model("initial-exec")));
@@ -97,7 +109,7 @@ uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words);
 /* Give the thread a ring, if it can have one, before there is a record. */
 void sp_prepare(struct sp_thread *t);
 void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0);
-int sp_open_slow(struct sp_thread *t, int handles, const void *site);
+int sp_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa);
 /* Make sure that sp_real[call] is there: where the MPI has no such function, one
    that fails. */
 void sp_require(unsigned call);
@@ -121,6 +133,15 @@ void sp_tell_segment(struct sp_thread *t, const uint64_t record[6]);
    runs the engine: this may be inside of free, with any lock held. */
 void sp_tell_freed(uint64_t serial);
 
+/* ---- left.c ---- */
+
+/* The program calls MPI from a frame that ends at cfa: close what it has left. */
+void sp_close_left(struct sp_thread *t, uint64_t cfa);
+/* The call that returns to a frame which ends at cfa is not the newest. */
+void sp_astray(struct sp_thread *t, uint64_t cfa);
+/* The thread ends, and with it all that is under way. */
+void sp_leave_all(struct sp_thread *t);
+
 /* ---- late.c ---- */
 
 /* Records that can't be written: the trace says how many. */
@@ -134,36 +155,50 @@ void sp_late(struct sp_thread *t, uint64_t ticks);
 /* A handler may call MPI, or malloc and free, at any instant of its thread's. What
    it interrupts must not be entered again; stores to the thread's own marks say so,
    and have to stay where they are. */
-static inline void sp_mark(uint32_t *mark, uint32_t value)
+#define sp_mark(mark, value) \
+	do { \
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); \
+		__atomic_store_n(mark, value, __ATOMIC_RELAXED); \
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); \
+	} while (0)
+
+/* The stack pointer before the function was called that this stands in. Older frames
+   are above it, those of what it calls below. */
+#define SP_CFA ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
+
+/* Returns what sp_reopen wants. */
+static inline uint64_t sp_shut(struct sp_thread *t)
 {
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(mark, value, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	uint64_t was = t->shut;
+	sp_mark(&t->shut, SP_CFA);
+	sp_mark(&t->writing, SP_CFA);
+	return was;
 }
 
-static inline void sp_shut(struct sp_thread *t)
+static inline void sp_reopen(struct sp_thread *t, uint64_t was)
 {
-	sp_mark(&t->shut, t->shut + 1);
-	sp_mark(&t->writing, 1);
+	sp_mark(&t->shut, was);
+	sp_mark(&t->writing, was);
 }
 
-static inline void sp_reopen(struct sp_thread *t)
+/* Take a lock. A record may be open, and stays so. */
+static inline void sp_lock_begin(struct sp_thread *t, int *lock)
 {
-	sp_mark(&t->shut, t->shut - 1);
-	sp_mark(&t->writing, t->shut);
-}
-
-/* A record may be open, and stays so. */
-static inline void sp_lock_begin(struct sp_thread *t)
-{
-	uint32_t writing = t->writing;
-	sp_mark(&t->writing, 1);
-	sp_mark(&t->locked, 1 | writing << 1);
+	uint64_t writing = t->writing;
+	sp_mark(&t->writing, writing ? writing : SP_CFA);
+	sp_mark(&t->locked, writing | 1);
+	for (unsigned spins = 0; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE);)
+		if (++spins % 64 == 0)
+			sched_yield();
+	sp_mark(&t->holds, lock);
 }
 
 static inline void sp_lock_end(struct sp_thread *t)
 {
-	uint32_t writing = t->locked >> 1;
+	uint64_t writing = t->locked & ~1ull;
+	int *lock = t->holds;
+	sp_mark(&t->holds, NULL);
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 	sp_mark(&t->locked, 0);
 	sp_mark(&t->writing, writing);
 }
@@ -195,17 +230,47 @@ static inline uint64_t sp_ticks(void)
 
 /* Whether this call is recorded. `handles`: it makes, frees or completes
    handles, and so counts even when muted. */
-static inline int sp_open(struct sp_thread *t, int handles, const void *site)
+static inline __attribute__((always_inline)) int sp_open(struct sp_thread *t, int handles, const void *site)
 {
-	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | (int)t->depth | (int)t->writing) == 0))
+	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | t->depth | t->writing) == 0))
 		return 1;
-	return sp_open_slow(t, handles, site);
+	return sp_open_slow(t, handles, site, SP_CFA);
+}
+
+/* What the MPI calls from now on is inside of this call. */
+static inline __attribute__((always_inline)) void sp_push(struct sp_thread *t)
+{
+	struct sp_open_call *o = &t->open[t->depth + 1];
+	o->cfa = SP_CFA;
+	o->back = ((const uint64_t *)__builtin_dwarf_cfa())[-1];
+	sp_mark(&t->depth, t->depth + 1);
+}
+
+/* The call is through. It counts until its LEAVE is begun. */
+static inline __attribute__((always_inline)) void sp_back(struct sp_thread *t)
+{
+	if (sp_unlikely(t->open[t->depth].cfa != SP_CFA))
+		sp_astray(t, SP_CFA);
+}
+
+/* The same, without a LEAVE. */
+static inline __attribute__((always_inline)) void sp_pop(struct sp_thread *t)
+{
+	sp_back(t);
+	sp_mark(&t->depth, t->depth - 1);
+}
+
+/* The same, after an ENTER record: a signal handler's calls are recorded again. */
+static inline __attribute__((always_inline)) void sp_entered(struct sp_thread *t)
+{
+	sp_push(t);
+	sp_mark(&t->writing, t->shut);
 }
 
 /* Start a record: the place of its word 0, with SP_SLACK words of room. */
-static inline uint64_t *sp_begin(struct sp_thread *t)
+static inline __attribute__((always_inline)) uint64_t *sp_begin(struct sp_thread *t)
 {
-	sp_mark(&t->writing, 1);
+	sp_mark(&t->writing, SP_CFA);
 	if (sp_likely(t->cur < t->lim))
 		return t->cur;
 	return sp_begin_slow(t, 0);
@@ -233,7 +298,8 @@ static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, un
 	t->cur = w;
 	t->head += words * 8;
 	__atomic_store_n(&t->ring->head, t->head, __ATOMIC_RELEASE);
-	sp_mark(&t->writing, t->shut);
+	if (kind != SP_ENTER) /* sp_entered */
+		sp_mark(&t->writing, t->shut);
 }
 
 /* hooks.c: where sp_extra says so, before an ENTER record is begun, and before a
@@ -242,7 +308,7 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned call, cons
 void sp_after(struct sp_thread *t, unsigned call, int64_t result, uint64_t now, const int64_t *params);
 void sp_hooks_left(struct sp_thread *t);
 
-static inline uint64_t *sp_begin_enter(struct sp_thread *t, const void *site)
+static inline __attribute__((always_inline)) uint64_t *sp_begin_enter(struct sp_thread *t, const void *site)
 {
 	uint64_t *w = sp_begin(t);
 	w[2] = (uint64_t)(uintptr_t)site;
@@ -257,9 +323,10 @@ static inline void sp_commit_enter(struct sp_thread *t, uint64_t *w, unsigned ca
 	sp_commit(t, w, call, SP_ENTER, flags);
 }
 
-static inline uint64_t *sp_begin_leave(struct sp_thread *t, uint64_t now)
+static inline __attribute__((always_inline)) uint64_t *sp_begin_leave(struct sp_thread *t, uint64_t now)
 {
-	sp_mark(&t->writing, 1);
+	sp_mark(&t->writing, SP_CFA);
+	sp_mark(&t->depth, t->depth - 1);
 	uint64_t *w = sp_likely(t->cur < t->lim) ? t->cur : sp_begin_slow(t, 1);
 	w[1] = now;
 	return w + 2;

@@ -145,7 +145,7 @@ void sp_start(unsigned call, const int64_t *params)
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_EARLY)
 		return;
 	sp_flavour_late();
-	sp_shut(&sp_self);
+	uint64_t was = sp_shut(&sp_self);
 	sp_self.busy++;
 	char why[256];
 	int one_clock;
@@ -166,14 +166,14 @@ void sp_start(unsigned call, const int64_t *params)
 	sp_self.busy--;
 	set_on();
 	sp_hooks_started(call, params, begin);
-	sp_reopen(&sp_self);
+	sp_reopen(&sp_self, was);
 }
 
 void sp_start_alone(unsigned call, const int64_t *params)
 {
 	uint64_t begin = sp_ticks();
 	sp_flavour_late();
-	sp_shut(&sp_self);
+	uint64_t was = sp_shut(&sp_self);
 	sp_self.busy++;
 	char why[256];
 	if (sp_room_to_start(why, sizeof why))
@@ -185,7 +185,7 @@ void sp_start_alone(unsigned call, const int64_t *params)
 	sp_self.busy--;
 	set_on();
 	sp_hooks_started(call, params, begin);
-	sp_reopen(&sp_self);
+	sp_reopen(&sp_self, was);
 }
 
 /* ---- finish ---- */

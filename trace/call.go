@@ -9,7 +9,7 @@ type Call struct {
 	Terminal int    // which of the rank's distinct calls; indexes Rank.Times
 	Func     *Function
 	Site     Site
-	Return   int64 // return code in the standard ABI's numbers, or NeverReturned
+	Return   int64 // return code in the standard ABI's numbers, NeverReturned or Left
 	Result   Value // of the few functions that return no code
 	Params   []Param
 
@@ -20,6 +20,10 @@ type Call struct {
 // NeverReturned is the return code of a call that was under way when the
 // process died.
 const NeverReturned = -1 << 31
+
+// Left is the return code of a call that the program left by longjmp or an exception. It
+// has lasted up to the last call inside of it, as far as is known.
+const Left = NeverReturned + 1
 
 // Name is the function's name.
 func (c *Call) Name() string { return c.Func.Name }

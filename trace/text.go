@@ -78,6 +78,9 @@ func (c *Call) ReturnName() string {
 	if c.Return == NeverReturned {
 		return "never returned"
 	}
+	if c.Return == Left {
+		return "left by a jump"
+	}
 	if s := mpi.ConstantName(mpi.KindError, c.Return); s != "" {
 		return s
 	}

@@ -47,6 +47,10 @@ type Config struct {
 // the process died.
 const NeverReturned = -1 << 31
 
+// Left stands for the return code of a call that a longjmp or an exception left: out of an
+// error handler, a callback or a signal handler.
+const Left = NeverReturned + 1
+
 // A Capture follows one rank.
 type Capture struct {
 	cfg      Config

@@ -179,6 +179,8 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		return c.attached.name(rec)
 	case event.Values:
 		return c.attach(s, rec)
+	case event.Left:
+		c.left(s, rec[2])
 	case event.Stack:
 		if !event.IsStackKey(rec[2]) {
 			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)
@@ -233,6 +235,16 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 		c.remember(s, s.prev, f, enter, rec, c.requests.Version, f.names)
 	}
 	return nil
+}
+
+// left closes the calls under way but for the oldest n. When they were left is not known:
+// what is, is what happened last inside of them.
+func (c *Capture) left(s *stream, n uint64) {
+	for uint64(s.depth) > n {
+		f := &s.frames[s.depth-1]
+		f.key[rcAt] = Left
+		c.finish(s, f, max(f.begin, s.last))
+	}
 }
 
 // lone returns the ENTER record of a call that ends, if it could be an echo next time

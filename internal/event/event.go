@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 4
+	Version = 5
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -49,6 +49,7 @@ const (
 	Stack   Kind = 8  // ticks, key, return addresses, innermost first
 	Name    Kind = 9  // ticks, number, length, text
 	Values  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
+	Left    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
 	kindEnd
 )
 
@@ -126,4 +127,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3}
+var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3}

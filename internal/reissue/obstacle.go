@@ -146,6 +146,8 @@ func Why(c *trace.Call, from string, target Target) string {
 		return "the MPI at hand does not have it"
 	case c.Return == trace.NeverReturned && name != "MPI_Finalize":
 		return neverReturned
+	case c.Return == trace.Left:
+		return "the program left the call by a jump or an exception"
 	}
 	switch strings.TrimSuffix(name, "_c") {
 	case "MPI_Abort":

@@ -253,7 +253,7 @@ var errGone = errors.New("another thread failed")
 // make makes one call.
 func (s *Stream) make(t *trace.TimedCall) error {
 	c := t.Call
-	if c.Return == trace.NeverReturned {
+	if c.Return == trace.NeverReturned || c.Return == trace.Left {
 		return nil // nothing is known of what it waited for
 	}
 	s.now.Store(c.Index + 1)

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"spoor/test/mpis"
 	"spoor/trace"
@@ -109,49 +106,4 @@ func checkHandled(t *testing.T, tr *trace.Reader, handled int, made [3]int) {
 		t.Errorf("recorded %d calls of handlers and lost %d, want %d in all", recorded, n, handled)
 	}
 	t.Logf("%d calls of handlers among %v, %d not recorded", handled, made, n)
-}
-
-// A call that an error handler leaves by longjmp never returned; what comes after it is
-// recorded, and the trace merged.
-func TestJumps(t *testing.T) {
-	for _, m := range mpis.Need(t) {
-		t.Run(m.Name, func(t *testing.T) {
-			t.Parallel()
-			program, dir := compile(t, m.CC, "jumps.c", "jumps"), t.TempDir()
-			file := filepath.Join(dir, "trace.spoor")
-			env := []string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file}
-			r := run(t, m, dir, env, 2, program)
-			if r.Err != nil || r.Stdout != "left 3\n" || len(spoorLines(r)) > 0 {
-				t.Fatal(r)
-			}
-			tr, err := trace.Open(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer tr.Close()
-			want := []string{"MPI_Init", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_create_errhandler", "MPI_Comm_set_errhandler"}
-			want = append(want, slices.Repeat([]string{"MPI_Send never returned", "MPI_Barrier"}, 3)...)
-			want = append(want, "MPI_Finalize")
-			for n := range 2 {
-				rank, err := tr.Rank(n)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var got []string
-				for call, err := range rank.Calls(0) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					name := call.Name()
-					if call.Return == trace.NeverReturned {
-						name += " never returned"
-					}
-					got = append(got, name)
-				}
-				if d := cmp.Diff(want, got); d != "" {
-					t.Errorf("rank %d (-want +got):\n%s", n, d)
-				}
-			}
-		})
-	}
 }

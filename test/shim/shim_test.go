@@ -44,6 +44,9 @@ func compile(t *testing.T, compiler, source, name string) string {
 	if strings.HasSuffix(name, ".so") {
 		args = append(args, "-shared", "-fPIC")
 	}
+	if strings.HasSuffix(source, ".cc") {
+		args = append(args, "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-lstdc++")
+	}
 	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", compiler, args, err, text)
 	}

@@ -54,9 +54,9 @@ SP_API int MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *
 	if (sp_unlikely(!sp_open(t_, 0, site_)))
 		return P_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 	sp_enter_Alltoallw(t_, site_, 0, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Alltoallw(t_, rc_, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 	return rc_;
 }

@@ -60,9 +60,9 @@ SP_API int MPI_Comm_spawn(const char *command, char **argv, int maxprocs, intptr
 	if (sp_unlikely(!sp_open(t_, 1, site_)))
 		return P_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	sp_enter_Comm_spawn(t_, site_, 0, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Comm_spawn(t_, rc_, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	return rc_;
 }

@@ -53,9 +53,9 @@ SP_API int MPI_Comm_split(intptr_t comm, int color, int key, void *newcomm)
 	if (sp_unlikely(!sp_open(t_, 1, site_)))
 		return P_MPI_Comm_split(comm, color, key, newcomm);
 	sp_enter_Comm_split(t_, site_, 0, comm, color, key, newcomm);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Comm_split(comm, color, key, newcomm);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Comm_split(t_, rc_, comm, color, key, newcomm);
 	return rc_;
 }

@@ -51,9 +51,9 @@ SP_API int MPI_File_open(intptr_t comm, const char *filename, int amode, intptr_
 	if (sp_unlikely(!sp_open(t_, 1, site_)))
 		return P_MPI_File_open(comm, filename, amode, info, fh);
 	sp_enter_File_open(t_, site_, 0, comm, filename, amode, info, fh);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_File_open(comm, filename, amode, info, fh);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_File_open(t_, rc_, comm, filename, amode, info, fh);
 	return rc_;
 }

@@ -53,9 +53,9 @@ SP_API int MPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, vo
 	if (sp_unlikely(!sp_open(t_, 0, site_)))
 		return P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	sp_enter_Gatherv(t_, site_, 0, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Gatherv(t_, rc_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	return rc_;
 }

@@ -54,9 +54,9 @@ SP_API int MPI_Info_get_string(intptr_t info, const char *key, int *buflen, char
 		return P_MPI_Info_get_string(info, key, buflen, value, flag);
 	int64_t had_buflen = (int64_t)sp_ld32(buflen);
 	sp_enter_Info_get_string(t_, site_, 0, info, key, buflen, value, flag);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Info_get_string(info, key, buflen, value, flag);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Info_get_string(t_, rc_, info, key, buflen, value, flag, had_buflen);
 	return rc_;
 }

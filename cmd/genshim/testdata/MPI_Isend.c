@@ -52,9 +52,9 @@ SP_API int MPI_Isend(const void *buf, int count, intptr_t datatype, int dest, in
 	if (sp_unlikely(!sp_open(t_, 1, site_)))
 		return P_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
 	sp_enter_Isend(t_, site_, 0, buf, count, datatype, dest, tag, comm, request);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Isend(t_, rc_, buf, count, datatype, dest, tag, comm, request);
 	return rc_;
 }

@@ -54,9 +54,9 @@ SP_API int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, co
 	if (sp_unlikely(!sp_open(t_, 0, site_)))
 		return P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	sp_enter_Neighbor_alltoallv(t_, site_, 0, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Neighbor_alltoallv(t_, rc_, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	return rc_;
 }

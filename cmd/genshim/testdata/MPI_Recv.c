@@ -56,9 +56,9 @@ SP_API int MPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag
 	if (ignored_)
 		status = &own_;
 	sp_enter_Recv(t_, site_, 0, buf, count, datatype, source, tag, comm, status);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Recv(buf, count, datatype, source, tag, comm, status);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status, ignored_);
 	return rc_;
 }

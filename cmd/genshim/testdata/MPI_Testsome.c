@@ -56,9 +56,9 @@ SP_API int MPI_Testsome(int incount, void *array_of_requests, int *outcount, int
 	if (ignored_)
 		array_of_statuses = sp_statuses_new(sp_at_least_0((int64_t)incount), own_, sizeof own_);
 	sp_enter_Testsome(t_, site_, 0, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Testsome(t_, rc_, incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ignored_);
 	if (ignored_)
 		sp_statuses_free(array_of_statuses, own_);

@@ -54,9 +54,9 @@ SP_API int MPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride,
 	if (sp_unlikely(!sp_open(t_, 1, site_)))
 		return P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
 	sp_enter_Type_vector_c(t_, site_, 0, count, blocklength, stride, oldtype, newtype);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Type_vector_c(t_, rc_, count, blocklength, stride, oldtype, newtype);
 	return rc_;
 }

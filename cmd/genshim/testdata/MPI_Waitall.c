@@ -54,9 +54,9 @@ SP_API int MPI_Waitall(int count, void *array_of_requests, void *array_of_status
 	if (ignored_)
 		array_of_statuses = sp_statuses_new(sp_at_least_0((int64_t)count), own_, sizeof own_);
 	sp_enter_Waitall(t_, site_, 0, count, array_of_requests, array_of_statuses);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Waitall(count, array_of_requests, array_of_statuses);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Waitall(t_, rc_, count, array_of_requests, array_of_statuses, ignored_);
 	if (ignored_)
 		sp_statuses_free(array_of_statuses, own_);

@@ -53,9 +53,9 @@ SP_API int MPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t
 	if (sp_unlikely(!sp_open(t_, 1, site_)))
 		return P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
 	sp_enter_Win_allocate(t_, site_, 0, size, disp_unit, info, comm, baseptr, win);
-	t_->depth++;
+	sp_entered(t_);
 	int rc_ = P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Win_allocate(t_, rc_, size, disp_unit, info, comm, baseptr, win);
 	return rc_;
 }

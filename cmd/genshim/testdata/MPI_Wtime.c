@@ -39,9 +39,9 @@ SP_API double MPI_Wtime(void)
 	if (sp_unlikely(!sp_open(t_, 0, site_)))
 		return P_MPI_Wtime();
 	sp_enter_Wtime(t_, site_, 0);
-	t_->depth++;
+	sp_entered(t_);
 	double rc_ = P_MPI_Wtime();
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Wtime(t_, rc_);
 	return rc_;
 }

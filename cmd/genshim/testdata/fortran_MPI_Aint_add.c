@@ -13,9 +13,9 @@ static int64_t sp_f_Aint_add(const void *site_, int form_, void *f_base, void *f
 	int64_t base = (int64_t)sp_ld64(f_base);
 	int64_t disp = (int64_t)sp_ld64(f_disp);
 	sp_enter_Aint_add(t_, site_, SP_FORTRAN_FLAG, base, disp);
-	t_->depth++;
+	sp_entered(t_);
 	int64_t rc_ = real_(f_base, f_disp);
-	t_->depth--;
+	sp_back(t_);
 	sp_leave_Aint_add(t_, rc_, base, disp);
 	return rc_;
 }

@@ -27,9 +27,9 @@ static void sp_f_Alltoallw(const void *site_, int form_, void *f_sendbuf, void *
 	const int *rdispls = f_rdispls;
 	const void *recvtypes = sp_f_handles(&pool_, f_recvtypes, sp_size(comm), SP_ID_MPI_Type_f2c);
 	sp_enter_Alltoallw(t_, site_, SP_FORTRAN_FLAG, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	sp_leave_Alltoallw(t_, rc_, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 	sp_f_done(&pool_);

@@ -20,9 +20,9 @@ static void sp_f_Bcast_c(const void *site_, int form_, void *f_buffer, void *f_c
 	int root = (int)sp_ld32(f_root);
 	intptr_t comm = sp_f_handle(f_comm, SP_ID_MPI_Comm_f2c);
 	sp_enter_Bcast_c(t_, site_, SP_FORTRAN_FLAG, buffer, count, datatype, root, comm);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_buffer, f_count, f_datatype, f_root, f_comm, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	sp_leave_Bcast_c(t_, rc_, buffer, count, datatype, root, comm);
 }

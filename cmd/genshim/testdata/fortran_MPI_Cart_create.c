@@ -25,9 +25,9 @@ static void sp_f_Cart_create(const void *site_, int form_, void *f_comm_old, voi
 	const int *dims = f_dims;
 	const int *periods = sp_f_logicals(&pool_, f_periods, sp_at_least_0((int64_t)ndims));
 	sp_enter_Cart_create(t_, site_, SP_FORTRAN_FLAG, comm_old, ndims, dims, periods, reorder, comm_cart);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		v_comm_cart = (intptr_t)sp_f_handle(f_comm_cart, SP_ID_MPI_Comm_f2c);

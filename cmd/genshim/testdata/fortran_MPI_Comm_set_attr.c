@@ -18,9 +18,9 @@ static void sp_f_Comm_set_attr(const void *site_, int form_, void *f_comm, void 
 	int comm_keyval = (int)sp_ld32(f_comm_keyval);
 	const void *attribute_val = (const void *)(uintptr_t)sp_ld64(f_attribute_val);
 	sp_enter_Comm_set_attr(t_, site_, SP_FORTRAN_FLAG, comm, comm_keyval, attribute_val);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_comm, f_comm_keyval, f_attribute_val, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	sp_leave_Comm_set_attr(t_, rc_, comm, comm_keyval, attribute_val);
 }

@@ -27,9 +27,9 @@ static void sp_f_Comm_spawn(const void *site_, int form_, void *f_command, void 
 	char **argv = sp_f_argv(&pool_, f_argv, l_argv, (!sp_at_root(root, comm) ? SP_LEN_ABSENT : SP_TO_NULL) == SP_TO_NULL);
 	int *array_of_errcodes = sp_f_array(f_array_of_errcodes);
 	sp_enter_Comm_spawn(t_, site_, SP_FORTRAN_FLAG, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		v_intercomm = (intptr_t)sp_f_handle(f_intercomm, SP_ID_MPI_Comm_f2c);

@@ -24,9 +24,9 @@ static void sp_f_File_open(const void *site_, int form_, void *f_comm, void *f_f
 	intptr_t v_fh = 0;
 	void *fh = &v_fh;
 	sp_enter_File_open(t_, site_, SP_FORTRAN_FLAG, comm, filename, amode, info, fh);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		v_fh = (intptr_t)sp_f_file(f_fh);

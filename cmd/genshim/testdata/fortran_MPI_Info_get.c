@@ -24,9 +24,9 @@ static void sp_f_Info_get(const void *site_, int form_, void *f_info, void *f_ke
 	int v_flag = 0;
 	int *flag = &v_flag;
 	sp_enter_Info_get(t_, site_, SP_FORTRAN_FLAG, info, key, valuelen, value, flag);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		value = sp_f_string(&pool_, f_value, l_value, SP_F_OUTPUT);

@@ -26,9 +26,9 @@ static void sp_f_Info_get_string(const void *site_, int form_, void *f_info, voi
 	int *flag = &v_flag;
 	int64_t had_buflen = (int64_t)sp_ld32(buflen);
 	sp_enter_Info_get_string(t_, site_, SP_FORTRAN_FLAG, info, key, buflen, value, flag);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		v_buflen = (int)sp_ld32(f_buflen) + 1;

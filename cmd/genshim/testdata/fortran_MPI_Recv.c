@@ -26,9 +26,9 @@ static void sp_f_Recv(const void *site_, int form_, void *f_buf, void *f_count, 
 	if (ignored_)
 		status = f_status = &own_;
 	sp_enter_Recv(t_, site_, SP_FORTRAN_FLAG, buf, count, datatype, source, tag, comm, status);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	sp_leave_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status, ignored_);
 }

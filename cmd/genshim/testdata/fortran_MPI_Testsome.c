@@ -30,9 +30,9 @@ static void sp_f_Testsome(const void *site_, int form_, void *f_incount, void *f
 	t_->request_at = f_array_of_requests;
 	sp_enter_Testsome(t_, site_, SP_FORTRAN_FLAG, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 	t_->request_at = NULL;
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		array_of_indices = sp_f_indices(&pool_, f_array_of_indices, sp_at_least_0((int64_t)sp_ld32(outcount)), incount, form_);

@@ -24,9 +24,9 @@ static void sp_f_Type_hindexed(const void *site_, int form_, void *f_count, void
 	const int *array_of_blocklengths = f_array_of_blocklengths;
 	const int64_t *array_of_displacements = sp_f_widened(&pool_, f_array_of_displacements, sp_at_least_0((int64_t)count));
 	sp_enter_Type_hindexed(t_, site_, SP_FORTRAN_FLAG, count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_count, f_array_of_blocklengths, f_array_of_displacements, f_oldtype, f_newtype, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		v_newtype = (intptr_t)sp_f_handle(f_newtype, SP_ID_MPI_Type_f2c);

@@ -29,9 +29,9 @@ static void sp_f_Waitany(const void *site_, int form_, void *f_count, void *f_ar
 	t_->request_at = f_array_of_requests;
 	sp_enter_Waitany(t_, site_, SP_FORTRAN_FLAG, count, array_of_requests, index, status);
 	t_->request_at = NULL;
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_count, f_array_of_requests, f_index, f_status, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		v_index = (int)sp_f_index(f_index, count, form_);

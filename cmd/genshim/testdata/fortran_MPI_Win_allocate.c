@@ -22,9 +22,9 @@ static void sp_f_Win_allocate(const void *site_, int form_, void *f_size, void *
 	intptr_t v_win = 0;
 	void *win = &v_win;
 	sp_enter_Win_allocate(t_, site_, SP_FORTRAN_FLAG, size, disp_unit, info, comm, baseptr, win);
-	t_->depth++;
+	sp_entered(t_);
 	real_(f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
-	t_->depth--;
+	sp_back(t_);
 	int rc_ = (int)sp_ld32(f_ierror);
 	if (sp_has_outputs(rc_)) {
 		v_win = (intptr_t)sp_f_handle(f_win, SP_ID_MPI_Win_f2c);
