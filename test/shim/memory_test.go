@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -68,4 +69,34 @@ func broadcastBuffers(t *testing.T, file string) []trace.Location {
 		}
 	}
 	return list
+}
+
+// However many windows have memory of their own at once, each one's ends with it, and its
+// name serves again.
+func TestManyWindows(t *testing.T) {
+	const windows = 1100
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "trace.spoor")
+			env := []string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file}
+			r := run(t, m, dir, env, 2, compile(t, m.CC, "windows.c", "windows"), fmt.Sprint(windows))
+			if said := spoorLines(r); r.Err != nil || len(said) > 0 {
+				t.Fatalf("%v, and spoor says %q", r, said)
+			}
+			names := map[string]int{}
+			for _, a := range broadcastBuffers(t, file) {
+				names[a.Text()]++
+			}
+			for name, n := range names {
+				if n != 2 {
+					t.Errorf("%s stands for %d windows, want 2", name, n)
+				}
+			}
+			if len(names) != windows {
+				t.Errorf("%d names, want %d", len(names), windows)
+			}
+		})
+	}
 }
