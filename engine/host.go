@@ -116,10 +116,7 @@ func (h host) send(dest int, data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	if rc := C.host_send(h.c, C.int32_t(dest), unsafe.Pointer(&data[0]), C.uint64_t(len(data))); rc != 0 {
-		return fmt.Errorf("send to rank %d: MPI error %d", dest, int(rc))
-	}
-	return nil
+	return failure(C.host_send(h.c, C.int32_t(dest), unsafe.Pointer(&data[0]), C.uint64_t(len(data))), "send to", dest)
 }
 
 func (h host) Recv(source int) ([]byte, error) {
@@ -141,13 +138,18 @@ func (h host) Recv(source int) ([]byte, error) {
 
 // await waits until a message of a rank is there.
 func (h host) await(source int) error {
-	switch rc := C.host_await(h.c, C.int32_t(source)); rc {
+	return failure(C.host_await(h.c, C.int32_t(source)), "wait for", source)
+}
+
+// failure is what the shim's answer means.
+func failure(rc C.int32_t, doing string, rank int) error {
+	switch rc {
 	case 0:
 		return nil
 	case C.SPOOR_LATE:
-		return fmt.Errorf("nothing was heard of rank %d for too long", source)
+		return fmt.Errorf("nothing was heard of rank %d for too long", rank)
 	default:
-		return fmt.Errorf("wait for rank %d: MPI error %d", source, int(rc))
+		return fmt.Errorf("%s rank %d: MPI error %d", doing, rank, int(rc))
 	}
 }
 
@@ -155,8 +157,5 @@ func (h host) recv(source int, data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	if rc := C.host_recv(h.c, C.int32_t(source), unsafe.Pointer(&data[0]), C.uint64_t(len(data))); rc != 0 {
-		return fmt.Errorf("receive from rank %d: MPI error %d", source, int(rc))
-	}
-	return nil
+	return failure(C.host_recv(h.c, C.int32_t(source), unsafe.Pointer(&data[0]), C.uint64_t(len(data))), "receive from", source)
 }

@@ -155,11 +155,16 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1; /* the first object knows */
 }
 
-void sp_context_refresh(void)
+uint64_t sp_context_loads(void)
 {
-	static unsigned long long seen;
 	unsigned long long loads = 0;
 	dl_iterate_phdr(count_loads, &loads);
+	return loads;
+}
+
+void sp_context_refresh(uint64_t loads)
+{
+	static uint64_t seen;
 	if (loads == seen)
 		return;
 	seen = loads;

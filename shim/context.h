@@ -2,10 +2,14 @@
 #ifndef SPOOR_CONTEXT_H
 #define SPOOR_CONTEXT_H
 
+#include <stdint.h>
+
 /* Write `context` and `maps` into the process directory. 0 if that failed. */
 int sp_context_write(void);
-/* Write `maps` anew if libraries were loaded or unloaded since. */
-void sp_context_refresh(void);
+/* How often libraries were loaded and unloaded. */
+uint64_t sp_context_loads(void);
+/* Write `maps` anew if that has changed. */
+void sp_context_refresh(uint64_t loads);
 /* Make or remove the empty file `finished`: all records are complete. */
 void sp_context_finished(int yes);
 

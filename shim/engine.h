@@ -55,7 +55,7 @@ struct spoor_host {
 	int32_t (*nthreads)(void);
 	/* Ring of thread i (0 <= i < nthreads()): its struct sp_ring, or NULL. */
 	void *(*ring)(int32_t thread);
-	/* Blocking, over a private duplicate of MPI_COMM_WORLD; 0 or an MPI error.
+	/* Blocking, over a private duplicate of MPI_COMM_WORLD; 0, SPOOR_LATE or an MPI error.
 	   Both sides must give the same length. Messages of one sender don't overtake. */
 	int32_t (*send)(int32_t dest, const void *buf, uint64_t len);
 	int32_t (*recv)(int32_t source, void *buf, uint64_t len);

@@ -40,15 +40,25 @@ struct guard {
 	int error;
 };
 
-static void guard_enter(struct guard *g)
+static void guard_signals(struct guard *g)
 {
 	sigset_t all;
 	sigfillset(&all);
 	g->error = errno;
 	pthread_sigmask(SIG_SETMASK, &all, &g->mask);
+}
+
+static void guard_engine(struct guard *g)
+{
 	pthread_mutex_lock(&lock);
 	sigaltstack(NULL, &g->stack);
 	sp_self.busy++;
+}
+
+static void guard_enter(struct guard *g)
+{
+	guard_signals(g);
+	guard_engine(g);
 }
 
 static void guard_leave(struct guard *g)
@@ -134,8 +144,12 @@ void sp_host_sync(void)
 int sp_host_drain(void)
 {
 	struct guard g;
-	guard_enter(&g);
-	sp_context_refresh();
+	guard_signals(&g);
+	/* Asks the loader, whose lock somebody may hold who waits for the engine: a
+	   constructor that calls MPI. */
+	uint64_t loads = sp_context_loads();
+	guard_engine(&g);
+	sp_context_refresh(loads);
 	if (running && !sp_room_to_drain()) {
 		running = 0;
 		sp_give_up("too little memory is left, tracing stops");

@@ -44,12 +44,12 @@ enum answer { NO, YES, NO_ROOM /* and nothing said about it yet */ };
 
 /* Whether all ranks say yes. `why` is what to say where this one has no room: rank
    0 speaks for all who haven't. */
-static int all_agree(enum answer yes, const char *why, int *one_clock)
+static int all_agree(enum answer yes, const char *why, int *one_clock, int ending)
 {
 	struct sp_vote vote = {
 		.clock = sp_clock_id(), .yes = yes == YES, .cramped = yes == NO_ROOM ? sp_run.rank : -1, .one_clock = 1,
 	};
-	int agreed = sp_talk_agree(&vote);
+	int agreed = sp_talk_agree(&vote, ending);
 	if (sp_run.rank == 0 && vote.cramped == 0)
 		sp_give_up("%s", why);
 	else if (sp_run.rank == 0 && vote.cramped > 0)
@@ -151,7 +151,7 @@ void sp_start(unsigned call, const int64_t *params)
 	int one_clock;
 	if (!open_world()) {
 		sp_give_up("can't duplicate MPI_COMM_WORLD, not tracing");
-	} else if (!all_agree(sp_room_to_start(why, sizeof why) ? start_engine() : NO_ROOM, why, &one_clock)) {
+	} else if (!all_agree(sp_room_to_start(why, sizeof why) ? start_engine() : NO_ROOM, why, &one_clock, 0)) {
 		if (sp_run.rank == 0) {
 			sp_give_up("another rank can't trace, so none does");
 			sp_scratch_told();
@@ -198,7 +198,7 @@ void sp_finish(void)
 	sp_hooks_finish();
 	sp_late(&sp_self, sp_ticks());
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain();
-	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`", NULL)) {
+	if (all_agree(!ok ? NO : sp_room_to_finish() ? YES : NO_ROOM, "too little memory is left to merge: see `spoor recover`", NULL, 1)) {
 		switch (sp_host_finish()) {
 		case 1:
 			sp_host_stop();

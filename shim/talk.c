@@ -31,8 +31,31 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* A rank that is alive answers in this time, whatever it has to write. */
+#define PATIENCE_SECONDS 600
+
+static int64_t patience(void)
+{
+	const char *named = getenv("SPOOR_PATIENCE");
+	uint64_t seconds = named ? strtoull(named, NULL, 0) : 0;
+	return (int64_t)(seconds && seconds < 1u << 30 ? seconds : PATIENCE_SECONDS) * 1000000000;
+}
+
+/* What will never come must not be written where nobody expects it any more. */
+static void withdraw(intptr_t *request)
+{
+	uint64_t status[8];
+	int done = 0;
+	P_MPI_Cancel(request);
+	for (int i = 0; i < 1000 && !done && P_MPI_Test(request, &done, status) == 0; i++) {
+		struct timespec t = {0, 1000000};
+		if (!done)
+			nanosleep(&t, NULL);
+	}
+}
+
 /* Naps are a quarter of what was waited, so that they make no wait much longer. */
-static int complete(intptr_t *request)
+static int complete(intptr_t *request, int64_t limit)
 {
 	uint64_t status[8];
 	int64_t began = 0;
@@ -41,6 +64,10 @@ static int complete(intptr_t *request)
 		int64_t at = now();
 		if (!began)
 			began = at;
+		if (at - began > limit) {
+			withdraw(request);
+			return SPOOR_LATE;
+		}
 		int64_t nap = (at - began) / 4;
 		if (nap < SPIN / 4)
 			continue;
@@ -55,7 +82,7 @@ int sp_talk_open(void)
 	intptr_t request = 0;
 	int rc;
 	if (P_MPI_Comm_idup)
-		rc = P_MPI_Comm_idup(sp_fl.comm_world, &sp_run.comm, &request) || complete(&request);
+		rc = P_MPI_Comm_idup(sp_fl.comm_world, &sp_run.comm, &request) || complete(&request, INT64_MAX);
 	else
 		rc = P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
 	if (rc != 0)
@@ -80,12 +107,12 @@ int32_t sp_talk_send(int32_t dest, const void *buf, uint64_t len)
 		intptr_t request = 0;
 		rc = P_MPI_Isend((const char *)buf + at, (int)n, sp_fl.byte, dest, TAG, sp_run.comm, &request);
 		if (rc == 0)
-			rc = complete(&request);
+			rc = complete(&request, patience());
 	}
 	return rc;
 }
 
-int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len)
+static int recv_within(int32_t source, void *buf, uint64_t len, int64_t limit)
 {
 	int rc = sp_run.comm ? 0 : -1;
 	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
@@ -93,24 +120,19 @@ int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len)
 		intptr_t request = 0;
 		rc = P_MPI_Irecv((char *)buf + at, (int)n, sp_fl.byte, source, TAG, sp_run.comm, &request);
 		if (rc == 0)
-			rc = complete(&request);
+			rc = complete(&request, limit);
 	}
 	return rc;
 }
 
-/* A rank that is alive answers in this time, whatever it has to write. */
-#define PATIENCE_SECONDS 600
-
-static uint64_t patience(void)
+int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len)
 {
-	const char *named = getenv("SPOOR_PATIENCE");
-	uint64_t seconds = named ? strtoull(named, NULL, 0) : 0;
-	return (uint64_t)((double)(seconds ? seconds : PATIENCE_SECONDS) * 1e9 * sp_run.ticks_per_ns);
+	return recv_within(source, buf, len, patience());
 }
 
 int32_t sp_talk_await(int32_t source)
 {
-	uint64_t limit = patience(), begin = sp_ticks();
+	uint64_t limit = (uint64_t)((double)patience() * sp_run.ticks_per_ns), begin = sp_ticks();
 	if (!sp_run.comm)
 		return -1;
 	for (;;) {
@@ -143,16 +165,17 @@ static void count(struct sp_vote *all, const struct sp_vote *v)
 
 /* Up a tree to rank 0 and down again. Who hears nothing takes it for a no, and goes on:
    others wait for it. */
-int sp_talk_agree(struct sp_vote *vote)
+int sp_talk_agree(struct sp_vote *vote, int ending)
 {
 	const struct sp_vote no = {.cramped = -1};
+	int64_t limit = ending ? INT64_MAX : patience();
 	struct sp_vote other;
 	int step = 1;
 	for (; step < sp_run.ranks && !(sp_run.rank & step); step <<= 1)
 		if (sp_run.rank + step < sp_run.ranks)
-			count(vote, sp_talk_recv(sp_run.rank + step, &other, sizeof other) == 0 ? &other : &no);
+			count(vote, recv_within(sp_run.rank + step, &other, sizeof other, limit) == 0 ? &other : &no);
 	if (sp_run.rank > 0
-	    && (sp_talk_send(sp_run.rank - step, vote, sizeof *vote) != 0 || sp_talk_recv(sp_run.rank - step, vote, sizeof *vote) != 0))
+	    && (sp_talk_send(sp_run.rank - step, vote, sizeof *vote) != 0 || recv_within(sp_run.rank - step, vote, sizeof *vote, limit) != 0))
 		*vote = no;
 	while (step >>= 1)
 		if (sp_run.rank + step < sp_run.ranks)

@@ -8,7 +8,8 @@
 int sp_talk_open(void);
 void sp_talk_close(void);
 
-/* Blocking; 0 or an MPI error. Both sides give the same length. */
+/* Blocking; 0, SPOOR_LATE if that takes longer than anybody alive would need, or an MPI
+   error. Both sides give the same length. */
 int32_t sp_talk_send(int32_t dest, const void *buf, uint64_t len);
 int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len);
 /* Wait until a message is there: 0, SPOOR_LATE if none came in a long time, or an MPI error. */
@@ -23,7 +24,9 @@ struct sp_vote {
 	int32_t unused;
 };
 
-/* Whether all ranks say yes. Rank 0 then knows who is cramped, all whether there is one clock. */
-int sp_talk_agree(struct sp_vote *vote);
+/* Whether all ranks say yes. Rank 0 then knows who is cramped, all whether there is one clock.
+   At the end of a run no wait is too long: others may still compute, and MPI_Finalize would
+   wait for them as well. */
+int sp_talk_agree(struct sp_vote *vote, int ending);
 
 #endif
