@@ -159,6 +159,9 @@ func (r *Reader) checkClass(n int) error {
 	if err != nil {
 		return err
 	}
+	if err := r.checkRankValues(n, values); err != nil {
+		return err
+	}
 	for name, list := range values {
 		for i, s := range list {
 			slack := 1 + 1e-9*math.Max(math.Abs(float64(s.Min)), math.Abs(float64(s.Max)))

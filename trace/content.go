@@ -54,6 +54,9 @@ type Class struct {
 	Histograms []Histogram
 	// Ranked is what each of several ranks spent; of one rank its Times say it.
 	Ranked RankColumns
+	// RankedValues is the sums of what was attached on each of several ranks, by name: what
+	// is below zero in place of gaps, what is above in place of durations.
+	RankedValues map[string]RankColumns
 	// Placed, if any, stands in rising order of Leaf.
 	Placed []Placed
 	// Values is what was attached to calls, by name, parallel to Terminals; see

@@ -47,13 +47,14 @@ const (
 	secLives      = 15 // there only if calls used segments of memory
 	secPlaces     = 16 // there only if calls that are alike take other times at other places
 	secTotals     = 17 // there only if a class has several ranks
-	secEnd        = 18
+	secRankValues = 18 // there only if something was attached to calls of such a class
+	secEnd        = 19
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places", secTotals: "totals",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places", secTotals: "totals", secRankValues: "rank-values",
 }
 
 // Codecs of sections.
@@ -186,7 +187,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secStrings: true, secColumns: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secLives: true, secPlaces: true, secTotals: true}
+var optional = [secEnd]bool{secStrings: true, secColumns: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secLives: true, secPlaces: true, secTotals: true, secRankValues: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte

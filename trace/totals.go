@@ -39,18 +39,27 @@ func (r *Reader) readTotals() ([]*totals.Class, error) {
 		return nil, err
 	}
 	for n, b := range blobs {
-		if len(b) == 0 {
-			continue
-		}
-		c, err := r.classAt(n)
-		if err != nil {
+		var err error
+		if list[n], err = r.decodeTotals(secTotals, n, b); err != nil {
 			return nil, err
 		}
-		w := wire.NewReader(b, fmt.Sprintf("class %d", n))
-		list[n] = totals.Decode(w, r.members[n], len(c.terminals))
-		if err := w.Done(); err != nil {
-			return nil, r.failed(secTotals, fmt.Errorf("%w: %w", err, ErrFormat))
-		}
+	}
+	return list, nil
+}
+
+// decodeTotals reads what a section has of the ranks of a class; nil if that is nothing.
+func (r *Reader) decodeTotals(section byte, class int, blob []byte) (*totals.Class, error) {
+	if len(blob) == 0 {
+		return nil, nil
+	}
+	c, err := r.classAt(class)
+	if err != nil {
+		return nil, err
+	}
+	w := wire.NewReader(blob, fmt.Sprintf("class %d", class))
+	list := totals.Decode(w, r.members[class], len(c.terminals))
+	if err := w.Done(); err != nil {
+		return nil, r.failed(section, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return list, nil
 }

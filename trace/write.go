@@ -96,7 +96,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 			raw[secClocks] = c.Clocks.append(nil)
 		}
 		for i := range c.Classes {
-			if err := c.Classes[i].Ranked.Check(c.Classes[i].Ranks.Len(), c.Classes[i].Terminals.Len()); err != nil {
+			if err := c.Classes[i].checkRanked(); err != nil {
 				return raw, fmt.Errorf("class %d: %w", i, err)
 			}
 		}
@@ -108,6 +108,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 			rest += int64(wire.Quickly(b))
 		}
 		raw[secTotals] = appendTotals(c.Classes, rest)
+		raw[secRankValues] = appendRankValues(c.Classes, rest)
 	}
 	return raw, nil
 }

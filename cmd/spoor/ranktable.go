@@ -74,13 +74,15 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 	if top > 0 {
 		room = min(room, top)
 	}
-	cols = cols[:max(0, min(room, len(cols)))]
+	cols = cols[:max(0, min(room-len(valueNames(list)), len(cols)))]
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	head := []string{"rank"}
 	if hosts {
 		head = append(head, "host")
 	}
 	head = append(head, "compute", "in MPI")
+	values := valueNames(list)
+	head = append(head, values...)
 	for i := range cols {
 		head = append(head, fmt.Sprintf("[%d]", i+1))
 	}
@@ -100,6 +102,18 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 			return units.Duration(t.Ns)
 		}
 		row = append(row, text(r.Compute), text(r.MPI))
+		sums := make(map[string]string)
+		for _, v := range r.Values {
+			if v.Function == "" {
+				if sums[v.Name] = strconv.FormatFloat(v.Sum, 'g', 4, 64); !v.Known {
+					guessed = true
+					sums[v.Name] = "~" + sums[v.Name]
+				}
+			}
+		}
+		for _, name := range values {
+			row = append(row, cmp.Or(sums[name], "-"))
+		}
 		for _, c := range cols {
 			t, ok := c.of[r.Rank]
 			if !ok {
@@ -127,10 +141,23 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 	return nil
 }
 
-// writeRanksCSV writes a row for each rank and time: first its totals, then by place.
+// valueNames lists what was attached on some rank.
+func valueNames(list []imbalance.RankTotals) (names []string) {
+	for i := range list {
+		for _, v := range list[i].Values {
+			if v.Function == "" && !slices.Contains(names, v.Name) {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	return names
+}
+
+// writeRanksCSV writes a row for each rank and time, in ns, or name of attached values: first its
+// totals, then by place.
 func writeRanksCSV(w io.Writer, list []imbalance.RankTotals) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"rank", "host", "time", "function", "site", "ns", "within_ns", "known"})
+	out.Write([]string{"rank", "host", "what", "function", "site", "value", "within", "known"})
 	for i := range list {
 		r := &list[i]
 		row := func(what, function, site string, t imbalance.RankTime) {
@@ -145,6 +172,9 @@ func writeRanksCSV(w io.Writer, list []imbalance.RankTotals) error {
 			s := &r.Sites[j]
 			row("compute", s.Function, s.Place, s.Compute)
 			row("mpi", s.Function, s.Place, s.MPI)
+		}
+		for _, v := range r.Values {
+			row(v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known})
 		}
 	}
 	out.Flush()

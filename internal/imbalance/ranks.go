@@ -27,11 +27,22 @@ type RankSite struct {
 
 // RankTotals is what a rank spent, over all of its threads.
 type RankTotals struct {
-	Rank    int        `json:"rank"`
-	Host    string     `json:"host"`
-	Compute RankTime   `json:"compute"`
-	MPI     RankTime   `json:"mpi"`
-	Sites   []RankSite `json:"sites"` // by what all ranks spent there
+	Rank    int         `json:"rank"`
+	Host    string      `json:"host"`
+	Compute RankTime    `json:"compute"`
+	MPI     RankTime    `json:"mpi"`
+	Sites   []RankSite  `json:"sites"` // by what all ranks spent there
+	Values  []RankValue `json:"values,omitempty"`
+}
+
+// A RankValue is the sum of what a plugin or a counter attached on a rank, under one name.
+type RankValue struct {
+	Name     string  `json:"name"`
+	Function string  `json:"function,omitempty"` // where it is that of one call site
+	Place    string  `json:"site,omitempty"`
+	Sum      float64 `json:"sum"`
+	Within   float64 `json:"within"` // 0 if it is not known
+	Known    bool    `json:"known"`
 }
 
 // EachRank tells what each rank with a track spent, however times were kept.
@@ -93,6 +104,9 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 				to.MPI.add(rankTime(s.Duration))
 				sums[order[of[n]]] += s.Gap.Ns + s.Duration.Ns
 			}
+			if row.Values, err = rankValues(t, rank, o); err != nil {
+				return nil, err
+			}
 			list = append(list, row)
 		}
 	}
@@ -112,4 +126,43 @@ func (t *RankTime) add(o RankTime) {
 	t.Ns += o.Ns
 	t.Within += o.Within
 	t.Known = t.Known && o.Known
+}
+
+// rankValues lists what was attached on a rank: by name, first in all, then by call site.
+func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
+	names, err := t.ValueNames()
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	k, err := t.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	all, err := k.ValueTotals()
+	if err != nil {
+		return nil, err
+	}
+	var list []RankValue
+	add := func(name, function, place string, v trace.ValueTotal) {
+		x := RankValue{Name: name, Function: function, Place: place, Sum: v.Sum, Known: v.Known()}
+		if x.Known {
+			x.Within = v.Within
+		}
+		list = append(list, x)
+	}
+	for _, name := range names {
+		v := all[name]
+		if v == nil {
+			continue
+		}
+		add(name, "", "", v.ValueTotal)
+		for _, s := range v.Sites {
+			c, err := k.Terminal(s.Terminal)
+			if err != nil {
+				return nil, err
+			}
+			add(name, c.Name(), o.Name(c.Site), s.ValueTotal)
+		}
+	}
+	return list, nil
 }

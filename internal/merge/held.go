@@ -59,6 +59,11 @@ func (c *class) held() int {
 	for _, list := range c.ranked {
 		n += 24 + 2*len(list)
 	}
+	for _, r := range c.valued {
+		for _, list := range r {
+			n += 24 + 2*len(list)
+		}
+	}
 	for _, g := range sh.streams {
 		n += grammarHeld(g)
 	}

@@ -84,7 +84,7 @@ func (c *class) append(b []byte) []byte {
 	for i := range c.steps {
 		b = c.steps[i].AppendRuns(b)
 	}
-	return c.appendAttached(c.appendCourses(c.appendHists(c.appendRanked(c.appendTimes(b)))))
+	return c.appendRanked(c.appendAttached(c.appendCourses(c.appendHists(c.appendTimes(b)))))
 }
 
 // decode reads a message. What the keys of classes say is taken from the state that it
@@ -194,10 +194,10 @@ func decodeClass(r *wire.Reader, s, into *State) *class {
 		c.steps[i] = column.DecodeRuns(r, n)
 	}
 	c.decodeTimes(r, shape)
-	c.decodeRanked(r)
 	c.decodeHists(r, shape)
 	c.decodeCourses(r, shape)
 	c.decodeAttached(r, shape)
+	c.decodeRanked(r)
 	if r.Err() != nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"spoor/internal/timing"
@@ -9,7 +10,7 @@ import (
 	"spoor/trace"
 )
 
-// ranked is what each rank of a class spent, in steps of a percent: a list over the ranks
+// ranked is what each rank of a class spent, or the sums of what was attached to its calls, in steps of a percent: a list over the ranks
 // in order for each of these, nil where it is not kept. First stand the gaps and durations
 // of all calls, then those of each skeleton's.
 type ranked [][]timing.Step
@@ -30,115 +31,89 @@ func (c *class) rankwise() ranked {
 	if c.ranked != nil || c.ranks.Len() != 1 {
 		return c.ranked
 	}
-	var gap, duration uint64
-	list := make(ranked, firstSite, firstSite+2*len(c.totals))
-	steps := make([]timing.Step, firstSite+2*len(c.totals))
-	for i, t := range c.totals {
-		gap, duration = gap+t.gap.Sum, duration+t.duration.Sum
+	return rankedOf(len(c.totals), func(site int) (gap, duration uint64) {
+		t := &c.totals[site]
+		return t.gap.Sum, t.duration.Sum
+	})
+}
+
+// rankedOf is what a single rank spent at so many call sites.
+func rankedOf(sites int, of func(site int) (gap, duration uint64)) ranked {
+	list := make(ranked, firstSite, firstSite+2*sites)
+	steps := make([]timing.Step, firstSite+2*sites)
+	var all [2]uint64
+	for i := range sites {
+		gap, duration := of(i)
+		all[0], all[1] = all[0]+gap, all[1]+duration
 		at := firstSite + 2*i
-		steps[at], steps[at+1] = timing.StepOf(t.gap.Sum), timing.StepOf(t.duration.Sum)
+		steps[at], steps[at+1] = timing.StepOf(gap), timing.StepOf(duration)
 		list = append(list, steps[at:at+1:at+1], steps[at+1:at+2:at+2])
 	}
-	steps[allGaps], steps[allDurations] = timing.StepOf(gap), timing.StepOf(duration)
+	steps[allGaps], steps[allDurations] = timing.StepOf(all[0]), timing.StepOf(all[1])
 	list[allGaps], list[allDurations] = steps[:1:1], steps[1:2:2]
 	return list
 }
 
-// joinRanked puts the ranks of another class behind those of this one, before anything else
-// of both is joined.
-func (c *class) joinRanked(o *class) {
-	mine, other := c.rankwise(), o.rankwise()
-	for i := range mine {
-		if mine[i] != nil && other[i] != nil {
-			mine[i] = append(mine[i], other[i]...)
+// joined returns what the ranks of two blocks spent.
+func (r ranked) joined(o ranked) ranked {
+	for i := range r {
+		if r[i] != nil && o[i] != nil {
+			r[i] = append(r[i], o[i]...)
 		} else {
-			mine[i] = nil
+			r[i] = nil
 		}
 	}
-	c.ranked = mine
+	return r
 }
 
-// boundRanked gives up call sites of which too much would have to be kept.
-func (c *class) boundRanked() {
-	n := c.ranks.Len()
+// bounded gives up call sites of which too much would have to be kept.
+func (r ranked) bounded(sum func(site, kind int) uint64) {
 	kept := 0
-	for _, list := range c.ranked {
+	for _, list := range r {
 		if list != nil {
 			kept++
 		}
 	}
-	if kept <= firstSite || n*kept <= maxRanked {
+	if kept <= firstSite {
+		return
+	}
+	n := len(r[allGaps])
+	if n*kept <= maxRanked {
 		return
 	}
 	order := make([]int, 0, kept)
-	for i := firstSite; i < len(c.ranked); i++ {
-		if c.ranked[i] != nil {
+	for i := firstSite; i < len(r); i++ {
+		if r[i] != nil {
 			order = append(order, i)
 		}
 	}
-	sum := func(i int) uint64 {
-		if t := &c.totals[(i-firstSite)/2]; i%2 == 0 {
-			return t.gap.Sum
-		} else {
-			return t.duration.Sum
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sum(b), sum(a)) })
+	of := func(i int) uint64 { return sum((i-firstSite)/2, i%2) }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of(b), of(a)) })
 	for _, i := range order[max(0, maxRanked/n-firstSite):] {
-		c.ranked[i] = nil
+		r[i] = nil
 	}
 }
 
-// dealRanked gives each part of a class what its members spent.
-func (c *class) dealRanked(list []*class, parts []part) {
-	all := c.rankwise()
-	for k, d := range list {
-		d.ranked = make(ranked, len(all))
-		for i, steps := range all {
-			if steps == nil {
-				continue
-			}
-			d.ranked[i] = make([]timing.Step, len(parts[k].members))
-			for at, m := range parts[k].members {
-				d.ranked[i][at] = steps[m]
-			}
-		}
-	}
-}
-
-// ranked gives the united class what its members spent.
-func (u *united) ranked(j *class) {
-	known := make(map[*class]ranked)
-	of := make([]ranked, len(u.list))
-	for i := range u.list {
-		c := u.list[i].class
-		if known[c] == nil {
-			known[c] = c.rankwise()
-		}
-		of[i] = known[c]
-	}
-	j.ranked = make(ranked, len(of[0]))
-	for i := range j.ranked {
-		if slices.ContainsFunc(of, func(r ranked) bool { return r[i] == nil }) {
+// of returns what some of the ranks spent.
+func (r ranked) of(members []int) ranked {
+	out := make(ranked, len(r))
+	for i, steps := range r {
+		if steps == nil {
 			continue
 		}
-		j.ranked[i] = make([]timing.Step, len(u.members))
-		for at, m := range u.members {
-			j.ranked[i][at] = of[m.part][i][m.at]
+		out[i] = make([]timing.Step, len(members))
+		for at, m := range members {
+			out[i][at] = steps[m]
 		}
 	}
-	j.boundRanked()
+	return out
 }
 
-// appendRanked and decodeRanked: what each rank spent, in messages; of a single rank
-// nothing, as its totals say it.
+// append and decodeRanked: what each rank spent, in messages.
 //
 //	ranked = per list: 1 if it is kept, per rank the difference to the rank before varint
-func (c *class) appendRanked(b []byte) []byte {
-	if c.ranks.Len() == 1 {
-		return b
-	}
-	for _, list := range c.ranked {
+func (r ranked) append(b []byte) []byte {
+	for _, list := range r {
 		if list == nil {
 			b = append(b, 0)
 			continue
@@ -153,38 +128,35 @@ func (c *class) appendRanked(b []byte) []byte {
 	return b
 }
 
-func (c *class) decodeRanked(r *wire.Reader) {
-	n := c.ranks.Len()
-	if n == 1 {
-		return
-	}
-	c.ranked = make(ranked, firstSite+2*len(c.totals))
-	for i := range c.ranked {
+func decodeRanked(r *wire.Reader, ranks, sites int) ranked {
+	out := make(ranked, firstSite+2*sites)
+	for i := range out {
 		if r.Byte() == 0 || r.Err() != nil {
 			continue
 		}
-		if n > r.Rest() {
-			r.Fail("times of %d ranks in %d bytes", n, r.Rest())
-			return
+		if ranks > r.Rest() {
+			r.Fail("times of %d ranks in %d bytes", ranks, r.Rest())
+			return nil
 		}
-		c.ranked[i] = make([]timing.Step, n)
+		out[i] = make([]timing.Step, ranks)
 		last := int64(0)
-		for k := range c.ranked[i] {
+		for k := range out[i] {
 			if last += r.Varint(); last < 0 || last > timing.MaxStep {
 				r.Fail("time of step %d", last)
-				return
+				return nil
 			}
-			c.ranked[i][k] = timing.Step(last)
+			out[i][k] = timing.Step(last)
 		}
 	}
+	if r.Err() == nil && (out[allGaps] == nil || out[allDurations] == nil) {
+		r.Fail("ranks without totals")
+	}
+	return out
 }
 
-// rankColumns returns what a file has of the ranks; a single one's times are its class's.
-func (c *class) rankColumns(sh *shape) trace.RankColumns {
-	if c.ranks.Len() == 1 || c.ranked == nil {
-		return trace.RankColumns{}
-	}
-	out := trace.RankColumns{Gap: c.ranked[allGaps], Duration: c.ranked[allDurations]}
+// columns is what a file has of the ranks.
+func (r ranked) columns(sh *shape) trace.RankColumns {
+	out := trace.RankColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
 	for t, first := range sh.like {
 		if t != first {
@@ -192,9 +164,191 @@ func (c *class) rankColumns(sh *shape) trace.RankColumns {
 		}
 		at := firstSite + 2*next
 		next++
-		if gap, duration := c.ranked[at], c.ranked[at+1]; gap != nil || duration != nil {
+		if gap, duration := r[at], r[at+1]; gap != nil || duration != nil {
 			out.Sites = append(out.Sites, trace.RankSite{Terminal: t, Gap: gap, Duration: duration})
 		}
 	}
 	return out
+}
+
+// joinRanked puts the ranks of another class behind those of this one, before anything else
+// of both is joined.
+func (c *class) joinRanked(o *class) {
+	c.ranked = c.rankwise().joined(o.rankwise())
+	c.valued = c.joinedValues(o)
+}
+
+// boundRanked gives up call sites of which too much would have to be kept.
+func (c *class) boundRanked() {
+	c.ranked.bounded(func(site, kind int) uint64 {
+		if t := &c.totals[site]; kind == 0 {
+			return t.gap.Sum
+		} else {
+			return t.duration.Sum
+		}
+	})
+	for name, r := range c.valued {
+		r.bounded(func(site, _ int) uint64 {
+			below, above := parts(c.attached[name][site].Sum)
+			return below + above
+		})
+	}
+}
+
+// dealRanked gives each part of a class what its members spent.
+func (c *class) dealRanked(list []*class, parts []part) {
+	all, values := c.rankwise(), c.valuewise()
+	for k, d := range list {
+		d.ranked = all.of(parts[k].members)
+		for name, r := range values {
+			if d.valued == nil {
+				d.valued = make(map[string]ranked)
+			}
+			d.valued[name] = r.of(parts[k].members)
+		}
+	}
+}
+
+// ranked gives the united class what its members spent.
+func (u *united) ranked(j *class) {
+	known := make(map[*class]ranked)
+	values := make(map[*class]map[string]ranked)
+	names := make(map[string]bool)
+	for i := range u.list {
+		c := u.list[i].class
+		if known[c] == nil {
+			known[c], values[c] = c.rankwise(), c.valuewise()
+			for name := range values[c] {
+				names[name] = true
+			}
+		}
+	}
+	j.ranked = u.gathered(func(c *class) ranked { return known[c] })
+	for name := range names {
+		if j.valued == nil {
+			j.valued = make(map[string]ranked)
+		}
+		j.valued[name] = u.gathered(func(c *class) ranked {
+			if values[c][name] == nil {
+				return noValues(len(j.totals), c.ranks.Len())
+			}
+			return values[c][name]
+		})
+	}
+	j.boundRanked()
+}
+
+// gathered puts together what the members of the united class spent.
+func (u *united) gathered(from func(*class) ranked) ranked {
+	of := make([]ranked, len(u.list))
+	for i := range u.list {
+		of[i] = from(u.list[i].class)
+	}
+	out := make(ranked, len(of[0]))
+	for i := range out {
+		if slices.ContainsFunc(of, func(r ranked) bool { return r[i] == nil }) {
+			continue
+		}
+		out[i] = make([]timing.Step, len(u.members))
+		for at, m := range u.members {
+			out[i][at] = of[m.part][i][m.at]
+		}
+	}
+	return out
+}
+
+// valuewise is rankwise of the sums of attached values, by name: what is below zero in place
+// of gaps, and what is above in place of durations.
+func (c *class) valuewise() map[string]ranked {
+	if c.valued != nil || c.ranks.Len() != 1 || len(c.attached) == 0 {
+		return c.valued
+	}
+	m := make(map[string]ranked, len(c.attached))
+	for name, list := range c.attached {
+		m[name] = rankedOf(len(list), func(site int) (below, above uint64) { return parts(list[site].Sum) })
+	}
+	return m
+}
+
+// parts is what a sum has below and above zero.
+func parts(sum int64) (below, above uint64) {
+	if sum < 0 {
+		return -uint64(sum), 0
+	}
+	return 0, uint64(sum)
+}
+
+// noValues is that nothing was attached on so many ranks.
+func noValues(sites, ranks int) ranked {
+	r := make(ranked, firstSite+2*sites)
+	for i := range r {
+		r[i] = make([]timing.Step, ranks)
+	}
+	return r
+}
+
+func (c *class) joinedValues(o *class) map[string]ranked {
+	mine, other := c.valuewise(), o.valuewise()
+	if len(mine) == 0 && len(other) == 0 {
+		return nil
+	}
+	out := make(map[string]ranked)
+	for name, r := range mine {
+		x := other[name]
+		if x == nil {
+			x = noValues(len(c.totals), o.ranks.Len())
+		}
+		out[name] = r.joined(x)
+	}
+	for name, r := range other {
+		if mine[name] == nil {
+			out[name] = noValues(len(c.totals), c.ranks.Len()).joined(r)
+		}
+	}
+	return out
+}
+
+// appendRanked and decodeRanked: of a single rank nothing, as its totals say it.
+//
+//	class = ranked, per name of attached values, in rising order: ranked
+func (c *class) appendRanked(b []byte) []byte {
+	if c.ranks.Len() == 1 {
+		return b
+	}
+	b = c.ranked.append(b)
+	for _, name := range slices.Sorted(maps.Keys(c.attached)) {
+		r := c.valued[name]
+		if r == nil {
+			r = noValues(len(c.totals), c.ranks.Len())
+		}
+		b = r.append(b)
+	}
+	return b
+}
+
+func (c *class) decodeRanked(r *wire.Reader) {
+	if c.ranks.Len() == 1 {
+		return
+	}
+	c.ranked = decodeRanked(r, c.ranks.Len(), len(c.totals))
+	for _, name := range slices.Sorted(maps.Keys(c.attached)) {
+		if c.valued == nil {
+			c.valued = make(map[string]ranked)
+		}
+		c.valued[name] = decodeRanked(r, c.ranks.Len(), len(c.totals))
+	}
+}
+
+// rankColumns fills in what a file has of the ranks; a single one's times are its class's.
+func (c *class) rankColumns(out *trace.Class, sh *shape) {
+	if c.ranks.Len() == 1 || c.ranked == nil {
+		return
+	}
+	out.Ranked = c.ranked.columns(sh)
+	for name, r := range c.valued {
+		if out.RankedValues == nil {
+			out.RankedValues = make(map[string]trace.RankColumns)
+		}
+		out.RankedValues[name] = r.columns(sh)
+	}
 }

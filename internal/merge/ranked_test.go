@@ -129,3 +129,81 @@ func sameTotals(t *testing.T, name string, k *trace.Rank, tr *track.Track) {
 		check(c.Name()+" duration", got.Duration, s.Duration, of[p].Duration)
 	}
 }
+
+// Sums of what was attached are known for each rank and call site, also where some ranks attach nothing
+// under a name, and of either sign.
+func TestRankValues(t *testing.T) {
+	for name, program := range map[string]func(*tracktest.Recorder){"uneven": uneven, "refined": sweeps, "counting": tracktest.Counting(40)} {
+		tracks := tracktest.RunAll(16, program)
+		type key struct {
+			rank  int
+			value string
+			call  uint16
+			place uint64
+		}
+		want := make(map[key]float64)
+		for _, tr := range tracks {
+			tr.Values = make(map[string][]timing.Signed)
+			for _, value := range []string{"flops", "balance"} {
+				if value == "balance" && tr.Rank%5 == 3 {
+					continue
+				}
+				list := make([]timing.Signed, len(tr.Sigs))
+				for i := range list {
+					v := int64(1e6 * (tr.Rank + 1) * (1 + int(tr.Sigs[i].Call)%3))
+					if value == "balance" && (tr.Rank+int(tr.Sigs[i].Call))%2 == 0 {
+						v = -v
+					}
+					for range tr.Times[i].Duration.Count {
+						list[i].Add(v)
+						want[key{tr.Rank, value, tr.Sigs[i].Call, tr.Sites[tr.Sigs[i].Site].Offset}] += float64(v)
+						want[key{tr.Rank, value, 0, 0}] += float64(v)
+					}
+				}
+				tr.Values[value] = list
+			}
+		}
+		r, err := readerOf(file(t, throughTree(t, tracks)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := trace.Check(r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		known := 0
+		for rank := range tracks {
+			k, err := r.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := k.ValueTotals()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for value, v := range got {
+				// The parts above and below zero are known to a percent.
+				slack := 0.0102 * math.Abs(v.Sum)
+				if value == "balance" {
+					slack = v.Within
+				}
+				if w := want[key{rank, value, 0, 0}]; !v.Known() || math.Abs(v.Sum-w) > slack {
+					t.Errorf("%s, rank %d, %s: %+v, want %.0f", name, rank, value, v.ValueTotal, w)
+				}
+				for _, s := range v.Sites {
+					c, err := k.Terminal(s.Terminal)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if w := want[key{rank, value, c.Func.ID, c.Site.Offset}]; s.Known() && math.Abs(s.Sum-w) > s.Within+1 {
+						t.Errorf("%s, rank %d, %s of %s: %+v, want %.0f", name, rank, value, c.Name(), s.ValueTotal, w)
+					} else if s.Known() {
+						known++
+					}
+				}
+			}
+		}
+		if known < 16 {
+			t.Errorf("%s: %d sums of call sites are known", name, known)
+		}
+	}
+}

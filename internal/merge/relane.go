@@ -228,7 +228,7 @@ func (r *relaning) run() *class {
 		of[uint32(f.first)] = f
 	}
 	c := r.c
-	d := &class{ranks: c.ranks, totals: c.totals, ranked: c.ranked, attached: c.attached, split: true}
+	d := &class{ranks: c.ranks, totals: c.totals, ranked: c.ranked, valued: c.valued, attached: c.attached, split: true}
 	before, times := c.byTerminal(), make([]summary, len(old))
 	t := track.Track{}
 	for _, g := range streams {

@@ -44,7 +44,8 @@ type class struct {
 	steps    []column.Column // of lanes, by lane, by step, by value
 	times    []summary
 	totals   totals
-	ranked   ranked // nil of a single rank, see rankwise
+	ranked   ranked            // nil of a single rank, see rankwise
+	valued   map[string]ranked // by name of attached values, see valuewise
 	attached attachments
 	hists    []histogram
 	courses  []course
@@ -199,8 +200,8 @@ func (s *State) join(o *State) error {
 			mine.times[i].merge(&c.times[i])
 		}
 		mine.totals.merge(c.totals)
-		mine.boundRanked()
 		mine.attached = mine.attached.merge(c.attached)
+		mine.boundRanked()
 		mine.joinHists(c)
 		mine.joinCourses(c)
 	}
@@ -286,6 +287,6 @@ func (c *class) content() (trace.Class, error) {
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
 	out.Placed = c.placed(shape, out.Terminals)
-	out.Ranked = c.rankColumns(shape)
+	c.rankColumns(&out, shape)
 	return out, nil
 }

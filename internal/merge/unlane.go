@@ -209,7 +209,7 @@ func (u *unlaning) run(streams []*grammar.Grammar) *class {
 		k := u.sh.skeletons[x.old]
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
-	d := &class{ranks: u.c.ranks, totals: u.c.totals, ranked: u.c.ranked, attached: u.c.attached, split: true}
+	d := &class{ranks: u.c.ranks, totals: u.c.totals, ranked: u.c.ranked, valued: u.c.valued, attached: u.c.attached, split: true}
 	d.take(&t)
 	d.values = u.values(d.decoded)
 	d.setTimes(u.times())

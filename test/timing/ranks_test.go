@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"spoor/internal/imbalance"
 	"spoor/test/mpis"
+	"spoor/trace"
 )
 
 // What each rank computes and waits is known to 2 % in every mode, as the ranks measured it
@@ -139,5 +141,51 @@ func table(t *testing.T, a *app, ranks int) {
 	out = a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "t.spoor")
 	if out.Err != nil || strings.Count(out.Stdout, "\n") < ranks+2 || !strings.Contains(out.Stdout, "compute before MPI_Barrier at main") {
 		t.Errorf("table: %v", out)
+	}
+}
+
+// What a plugin attaches is known for each rank and call site.
+func TestRankValues(t *testing.T) {
+	const ranks, rounds = 6, 8
+	a := build(t, "late.c", ranks)
+	header, err := filepath.Abs(mpis.Root("shim", "spoor_plugin.h"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(header, filepath.Join(a.job.Dir, "spoor.h")); err != nil {
+		t.Fatal(err)
+	}
+	so := filepath.Join(a.job.Dir, "number.so")
+	cc := exec.Command(a.job.MPI.CC, "-shared", "-fPIC", "-I", a.job.Dir, "-o", so, filepath.Join("testdata", "number.c"))
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r := a.trace("--plugin", so)
+	for rank := range ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := k.ValueTotals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := float64(rank + 1)
+		sign := float64(rank%2*2 - 1)
+		for name, want := range map[string]float64{"work": rounds*1e6*n + 997*rounds*(rounds-1)/2, "balance": rounds * sign * (n + 4) * 12345} {
+			v := got[name]
+			if v == nil || len(v.Sites) != 1 {
+				t.Fatalf("rank %d: %s %+v", rank, name, v)
+			}
+			for _, x := range []trace.ValueTotal{v.ValueTotal, v.Sites[0].ValueTotal} {
+				if !x.Known() || math.Abs(x.Sum-want) > 0.0102*math.Abs(want) || math.Abs(x.Sum-want) > x.Within {
+					t.Errorf("rank %d: %s %+v, want %.0f", rank, name, x, want)
+				}
+			}
+		}
+	}
+	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "--csv", "t.spoor")
+	if out.Err != nil || strings.Count(out.Stdout, ",balance,MPI_Allreduce,") != ranks || strings.Count(out.Stdout, ",work,,,") != ranks {
+		t.Errorf("%v", out)
 	}
 }

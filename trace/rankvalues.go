@@ -1,0 +1,197 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"spoor/internal/timing/totals"
+	"spoor/internal/wire"
+)
+
+// checkRanked refuses columns that are not of the ranks of the class.
+func (c *Class) checkRanked() error {
+	if err := c.Ranked.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
+		return err
+	}
+	for name, cols := range c.RankedValues {
+		if err := cols.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if _, ok := c.Values[name]; !ok {
+			return fmt.Errorf("%s of ranks that none of them has", name)
+		}
+	}
+	return nil
+}
+
+// appendRankValues writes the sums of what was attached on each rank of the classes with
+// several.
+//
+//	values = names uvarint, per name: its number in section values uvarint, per class blob
+func appendRankValues(classes []Class, rest int64) []byte {
+	all := make(map[string]bool)
+	for i := range classes {
+		for name := range classes[i].Values {
+			all[name] = true
+		}
+	}
+	var b []byte
+	n := 0
+	for number, name := range slices.Sorted(maps.Keys(all)) {
+		list := make([]*totals.Columns, len(classes))
+		for i := range classes {
+			cols := classes[i].RankedValues[name]
+			list[i] = &cols
+		}
+		if blobs := totals.Encode(list, rest); blobs != nil {
+			b = appendBlobs(wire.AppendUvarint(b, uint64(number)), blobs)
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return append(wire.AppendUvarint(nil, uint64(n)), b...)
+}
+
+func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
+	m := make(map[string][]*totals.Class)
+	if !r.hasSection(secRankValues) {
+		return m, nil
+	}
+	v, err := r.values()
+	if err != nil {
+		return nil, err
+	}
+	blobs := make(map[string][][]byte)
+	err = r.section(secRankValues, func(w *wire.Reader) {
+		for range w.Count(2) {
+			n := w.Int(max(0, len(v.names)-1))
+			if n >= len(v.names) || blobs[v.names[n]] != nil {
+				w.Fail("value %d of %d occurs twice, or not at all", n, len(v.names))
+				return
+			}
+			blobs[v.names[n]] = decodeBlobs(w, r.ranks.classes)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for name, list := range blobs {
+		m[name] = make([]*totals.Class, len(list))
+		for class, b := range list {
+			if m[name][class], err = r.decodeTotals(secRankValues, class, b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// A ValueTotal is a sum of numbers that were attached. The truth is at most Within away from
+// it; nothing is known of the rank if that is infinite, and it has its part in the sum
+// of its class.
+type ValueTotal struct{ Sum, Within float64 }
+
+// Known reports whether the sum is that of the rank itself.
+func (v ValueTotal) Known() bool { return !math.IsInf(v.Within, 1) }
+
+// ValueTotals is what was attached on a rank under one name.
+type ValueTotals struct {
+	ValueTotal
+	Sites []SiteValue // where something was attached, in order of their first terminals
+}
+
+// SiteValue is what was attached on a rank to the calls of one function from one place.
+type SiteValue struct {
+	Terminal int // the first of them
+	ValueTotal
+}
+
+// ValueTotals returns the sums of what was attached to the calls of the rank, by name: in all to a
+// percent, and so those of the call sites that have most of it.
+func (k *Rank) ValueTotals() (map[string]*ValueTotals, error) {
+	values, err := k.Values()
+	if err != nil || len(values) == 0 {
+		return nil, err
+	}
+	all, err := k.r.valued()
+	if err != nil {
+		return nil, err
+	}
+	ranks := k.r.members[k.nclass]
+	m := make(map[string]*ValueTotals)
+	for name, list := range values {
+		out := &ValueTotals{}
+		number := make(map[int]int)
+		for t, s := range list {
+			if s.Count == 0 {
+				continue
+			}
+			v := SiteValue{t, ValueTotal{float64(s.Sum) / float64(ranks), 0}}
+			if ranks > 1 {
+				v.Within = math.Inf(1)
+			}
+			number[t] = len(out.Sites)
+			out.Sites = append(out.Sites, v)
+			out.Sum += v.Sum
+			out.Within = v.Within
+		}
+		if len(out.Sites) == 0 {
+			continue
+		}
+		m[name] = out
+		if all[name] == nil || all[name][k.nclass] == nil {
+			continue
+		}
+		c := all[name][k.nclass]
+		out.ValueTotal = valueTotal(c, k.index)
+		for n, t := range c.Sites() {
+			i, ok := number[t]
+			if !ok {
+				continue
+			}
+			above, off, up := c.Site(n, totals.Duration, k.index)
+			below, less, down := c.Site(n, totals.Gap, k.index)
+			// Without a column is also what is nothing on every rank.
+			if (up || list[t].Max <= 0) && (down || list[t].Min >= 0) {
+				out.Sites[i].ValueTotal = ValueTotal{above - below, off + less}
+			}
+		}
+	}
+	return m, nil
+}
+
+// valueTotal is what stands above zero less what stands below.
+func valueTotal(c *totals.Class, index int) ValueTotal {
+	above, off := c.Total(totals.Duration, index)
+	below, less := c.Total(totals.Gap, index)
+	return ValueTotal{above - below, off + less}
+}
+
+// checkRankValues compares what was attached on each rank of a class with what was on all.
+func (r *Reader) checkRankValues(class int, values map[string][]ValueStat) error {
+	all, err := r.valued()
+	if err != nil {
+		return err
+	}
+	for name, list := range all {
+		if list[class] == nil {
+			continue
+		}
+		var sum, got, off float64
+		for _, s := range values[name] {
+			sum += float64(s.Sum)
+		}
+		for i := range r.members[class] {
+			v := valueTotal(list[class], i)
+			got, off = got+v.Sum, off+v.Within
+		}
+		if math.Abs(sum) < math.MaxInt64/2 && math.Abs(got-sum) > off+1e-9*math.Abs(sum)+1 {
+			return r.failed(secRankValues, fmt.Errorf("class %d: %s of the ranks are %.0f by sum, %.0f are known: %w", class, name, got, sum, ErrFormat))
+		}
+	}
+	return nil
+}
