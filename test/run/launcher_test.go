@@ -152,7 +152,7 @@ func TestSignalToSpoor(t *testing.T) {
 			}
 			code, stderr := r.end()
 			// Hydra's code is 0, 2, 9 or 15, whatever it saw first.
-			if code != want && s.mpi.Name != "mpich" || time.Since(begin) > 20*time.Second {
+			if code != want && s.mpi.Family != "mpich" || time.Since(begin) > 20*time.Second {
 				s.t.Errorf("%v: code %d after %v, the launcher alone has code %d", sig, code, time.Since(begin), want)
 			}
 			s.wants(stderr, "spoor recover app.spoor.partial")
