@@ -33,15 +33,16 @@ const (
 // A phaseHead is a terminal's courses, the one used last first.
 type phaseHead struct {
 	first *course
-	count int // maxFrom + 1: given up
+	from  uint32 // of first
+	count int32  // maxFrom + 1: given up
 }
 
 // A course is the times of the calls of a terminal after calls from one site.
 type course struct {
-	from          uint32 // number of the site + 1; 0: the first call of all
-	gap, duration phase.Line
-	terminal      uint32
-	next          *course
+	times    phase.Pair // gaps, durations
+	from     uint32     // number of the site + 1; 0: the first call of all
+	terminal uint32
+	next     *course
 }
 
 func newPhases(o timing.Options, sigs *signature.Table) *phases {
@@ -55,15 +56,13 @@ func newPhases(o timing.Options, sigs *signature.Table) *phases {
 func (p *phases) add(n, prev uint32, duration, gap uint64) {
 	from := p.sites.from(prev)
 	if int(n) < len(p.heads) {
-		if x := p.heads[n].first; x != nil && x.from == from {
-			x.gap.Add(gap)
-			x.duration.Add(duration)
+		if h := &p.heads[n]; h.from == from && h.first != nil {
+			h.first.times.Add(gap, duration)
 			return
 		}
 	}
 	if x := p.find(n, from); x != nil {
-		x.gap.Add(gap)
-		x.duration.Add(duration)
+		x.times.Add(gap, duration)
 	}
 }
 
@@ -82,7 +81,7 @@ func (p *phases) find(n, from uint32) *course {
 	for x, before := h.first, (*course)(nil); x != nil; x, before = x.next, x {
 		if x.from == from {
 			if before != nil {
-				before.next, x.next, h.first = x.next, h.first, x
+				before.next, x.next, h.first, h.from = x.next, h.first, x, from
 			}
 			return x
 		}
@@ -93,7 +92,7 @@ func (p *phases) find(n, from uint32) *course {
 		return nil
 	}
 	x := &course{from: from, terminal: n, next: h.first}
-	h.first = x
+	h.first, h.from = x, from
 	h.count++
 	p.list = append(p.list, x)
 	return x
@@ -156,8 +155,7 @@ func (p *phases) save(w *pack.Writer) {
 		w.Uint(uint64(h.count))
 		for x := h.first; x != nil; x = x.next {
 			w.Uint(uint64(x.from))
-			x.gap.Save(w)
-			x.duration.Save(w)
+			x.times.Save(w)
 		}
 	}
 }
@@ -173,18 +171,19 @@ func (p *phases) load(r *pack.Reader) {
 	p.heads = make([]phaseHead, n)
 	for i := range p.heads {
 		h := &p.heads[i]
-		if h.count = r.Index(maxFrom + 2); h.count > maxFrom {
+		if h.count = int32(r.Index(maxFrom + 2)); h.count > maxFrom {
 			continue
 		}
 		last := &h.first
 		for range h.count {
 			x := &course{from: uint32(r.Index(len(p.sites.known) + 1)), terminal: uint32(i)}
-			x.gap.Load(r)
-			x.duration.Load(r)
+			x.times.Load(r)
 			if r.Err() != nil {
 				return
 			}
-			*last, last = x, &x.next
+			if *last, last = x, &x.next; h.first == x {
+				h.from = x.from
+			}
 			p.list = append(p.list, x)
 		}
 	}
@@ -228,8 +227,8 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 					at = len(list)
 					list = append(list, track.Course{Terminal: i, From: from})
 				}
-				list[at].Gap = append(list[at].Gap, scaled(x.gap.Phases(), ns)...)
-				list[at].Duration = append(list[at].Duration, scaled(x.duration.Phases(), ns)...)
+				list[at].Gap = append(list[at].Gap, scaled(x.times.Phases(0), ns)...)
+				list[at].Duration = append(list[at].Duration, scaled(x.times.Phases(1), ns)...)
 			}
 		}
 		if !whole {

@@ -31,12 +31,21 @@ func (p Phase) mean() uint64 { return p.Sum / max(p.Calls, 1) }
 // means. What costs less than a thousandth of all time is not looked at any closer, so
 // that noise takes no time.
 type Line struct {
+	now
+	rest
+}
+
+// now is what most times touch.
+type now struct {
 	mean  uint64 // of last
 	slack uint64 // what may be in the wrong place
-	drift int64  // how much more fresh has than so many calls of mean
-	fresh Phase  // what came behind last
-	due   uint64 // calls of fresh with which it is joined to last
+	drift int64  // how much more than so many calls of mean the fresh ones have, which came behind last
+	left  uint64 // after how many more calls the fresh ones are joined to last
+}
 
+// rest is what is looked at when a time is not like those before, or once in a while.
+type rest struct {
+	due   uint64 // calls of fresh with which it is joined to last
 	last  Phase
 	total uint64 // sum of all but fresh
 	n     int
@@ -44,46 +53,108 @@ type Line struct {
 	cost  [Most - 1]uint64 // of joining each of past to its next, of the last one to last
 }
 
+// A Pair is the lines of two times of the same calls, their gaps and durations. Where nothing
+// changes, a call touches its first 64 bytes alone.
+type Pair struct {
+	now  [2]now
+	rest [2]rest
+}
+
+// Add takes in the times of a call.
+func (p *Pair) Add(a, b uint64) {
+	if !p.now[0].add(a) {
+		p.line(0).look(a)
+	}
+	if !p.now[1].add(b) {
+		p.line(1).look(b)
+	}
+}
+
+// Phases returns those of one of the times.
+func (p *Pair) Phases(i int) []Phase { return p.line(i).phases() }
+
+// Save writes a pair as it is; Load reads it.
+func (p *Pair) Save(w *pack.Writer) {
+	for i := range p.now {
+		p.line(i).save(w)
+	}
+}
+
+// Load reads what Save wrote.
+func (p *Pair) Load(r *pack.Reader) {
+	for i := range p.now {
+		p.line(i).load(r)
+	}
+}
+
+func (p *Pair) line(i int) line { return line{&p.now[i], &p.rest[i]} }
+
+// line is a Line wherever its parts stand.
+type line struct {
+	*now
+	*rest
+}
+
 // fineness is which part of all time may be in the wrong place, as a power of two.
 const fineness = 11
 
 // Add takes in a time.
 func (l *Line) Add(v uint64) {
+	if !l.add(v) {
+		l.line().look(v)
+	}
+}
+
+func (l *Line) line() line { return line{&l.now, &l.rest} }
+
+// Phases returns the phases, in order.
+func (l *Line) Phases() []Phase { return l.line().phases() }
+
+// add takes in a time that is like those of the last phase; false if it isn't, or it is
+// time to look closer.
+func (l *now) add(v uint64) bool {
 	off := int64(v - l.mean)
 	drift := l.drift + off
-	if magnitude(off) > l.slack || magnitude(drift) > l.slack || l.fresh.Calls >= l.due {
-		l.look(v)
-		return
+	slack := l.slack // each is at most slack away from 0
+	if uint64(off)+slack > 2*slack || uint64(drift)+slack > 2*slack || l.left == 0 {
+		return false
 	}
 	l.drift = drift
-	l.fresh.Calls++
-	l.fresh.Sum += v
+	l.left--
+	return true
+}
+
+// fresh is what came behind last.
+func (l line) fresh() Phase {
+	calls := l.due - l.left
+	return Phase{calls, l.mean*calls + uint64(l.drift)}
 }
 
 func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 
 // look takes in a time that is not like those of the last phase, or once in a while.
-func (l *Line) look(v uint64) {
-	if off := magnitude(int64(v - l.mean)); off <= l.slack && l.fresh.Calls > 0 {
+func (l line) look(v uint64) {
+	fresh := l.fresh()
+	if off := magnitude(int64(v - l.mean)); off <= l.slack && fresh.Calls > 0 {
 		// It is fresh as a whole that has come to be another phase, or part of the last.
-		l.fresh = joined(l.fresh, Phase{1, v})
+		fresh = joined(fresh, Phase{1, v})
 		if magnitude(l.drift+int64(v-l.mean)) > l.slack {
-			l.begin(l.fresh)
+			l.begin(fresh)
 		} else {
-			l.last = joined(l.last, l.fresh)
-			l.settle(l.fresh.Sum)
+			l.last = joined(l.last, fresh)
+			l.settle(fresh.Sum)
 		}
 		return
 	}
-	if l.fresh.Calls > 0 {
-		l.last = joined(l.last, l.fresh)
-		l.settle(l.fresh.Sum)
+	if fresh.Calls > 0 {
+		l.last = joined(l.last, fresh)
+		l.settle(fresh.Sum)
 	}
 	l.begin(Phase{1, v})
 }
 
 // begin lets a phase begin.
-func (l *Line) begin(p Phase) {
+func (l line) begin(p Phase) {
 	if l.n == len(l.past) {
 		l.join()
 	} else if l.last.Calls > 0 {
@@ -95,10 +166,10 @@ func (l *Line) begin(p Phase) {
 }
 
 // settle begins to take in what comes behind last, which has so much more than total.
-func (l *Line) settle(more uint64) {
+func (l line) settle(more uint64) {
 	l.total += more
-	l.mean, l.fresh, l.drift = l.last.mean(), Phase{}, 0
 	l.due = l.last.Calls>>3 + 1
+	l.mean, l.drift, l.left = l.last.mean(), 0, l.due
 	l.slack = l.total >> fineness
 	if l.n > 0 {
 		l.cost[l.n-1] = Cost(l.past[l.n-1], l.last)
@@ -110,7 +181,7 @@ func (l *Line) settle(more uint64) {
 }
 
 // join makes last one of past, which is full.
-func (l *Line) join() {
+func (l line) join() {
 	i := l.cheapest()
 	end := len(l.past) - 1
 	if i == end {
@@ -128,7 +199,7 @@ func (l *Line) join() {
 }
 
 // cheapest returns which of past is joined to its next at least cost.
-func (l *Line) cheapest() (at int) {
+func (l *rest) cheapest() (at int) {
 	for i, c := range l.cost {
 		if c < l.cost[at] {
 			at = i
@@ -137,12 +208,11 @@ func (l *Line) cheapest() (at int) {
 	return at
 }
 
-// Phases returns the phases, in order.
-func (l *Line) Phases() []Phase {
+func (l line) phases() []Phase {
 	if l.last.Calls == 0 {
 		return nil
 	}
-	return append(append(make([]Phase, 0, l.n+1), l.past[:l.n]...), joined(l.last, l.fresh))
+	return append(append(make([]Phase, 0, l.n+1), l.past[:l.n]...), joined(l.last, l.fresh()))
 }
 
 func joined(a, b Phase) Phase { return Phase{a.Calls + b.Calls, a.Sum + b.Sum} }
@@ -235,28 +305,29 @@ func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 	return sum
 }
 
-// Save writes a line as it is.
-func (l *Line) Save(w *pack.Writer) {
+func (l line) save(w *pack.Writer) {
 	w.Uint(uint64(l.n))
-	for _, p := range append(l.past[:l.n:l.n], l.last, l.fresh) {
+	for _, p := range append(l.past[:l.n:l.n], l.last) {
 		w.Uint(p.Calls)
 		w.Uint(p.Sum)
 	}
-	for _, v := range [...]uint64{l.mean, l.slack, l.due, l.total} {
+	for _, v := range [...]uint64{l.mean, l.slack, l.due, l.left, l.total} {
 		w.Uint(v)
 	}
 	w.Int(l.drift)
 }
 
-// Load reads what Save wrote.
-func (l *Line) Load(r *pack.Reader) {
+func (l line) load(r *pack.Reader) {
 	l.n = r.Index(Most)
 	for i := range l.n {
 		l.past[i] = Phase{r.Uint(), r.Uint()}
 	}
-	l.last, l.fresh = Phase{r.Uint(), r.Uint()}, Phase{r.Uint(), r.Uint()}
-	l.mean, l.slack, l.due, l.total = r.Uint(), r.Uint(), r.Uint(), r.Uint()
+	l.last = Phase{r.Uint(), r.Uint()}
+	l.mean, l.slack, l.due, l.left, l.total = r.Uint(), r.Uint(), r.Uint(), r.Uint(), r.Uint()
 	l.drift = r.Int()
+	if l.left > l.due {
+		r.Fail("%d of %d calls to come", l.left, l.due)
+	}
 	for i := range l.n {
 		next := l.last
 		if i+1 < l.n {

@@ -85,10 +85,10 @@ func TestTotals(t *testing.T) {
 			t.Fatalf("reduced to %v, want %v", got, want)
 		}
 		var w pack.Writer
-		l.Save(&w)
+		l.line().save(&w)
 		var m Line
 		rd := pack.NewReader(w.B)
-		m.Load(rd)
+		m.line().load(rd)
 		if rd.Err() != nil || m != *l {
 			t.Fatal(cmp.Diff(l.Phases(), m.Phases()), rd.Err())
 		}
