@@ -113,16 +113,18 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 		return err
 	}
 	w := wire.NewReader(blobs[n], "times")
-	form := "count, least, most, sum, deviation"
+	form := "count, mean, least, most, deviation"
 	if x.ranks > 1 {
 		form += ", ranks"
 	}
-	decodeTimesOf(w, x.groups(), counts, r.lists()[n], func(what string, n, bytes int) {
+	if _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
 		c.add(secTimes, "", what, form, n, bytes)
 		if strings.HasPrefix(what, "gaps") {
 			form = "most, least, deviation, ranks"
 		}
-	})
+	}); err != nil {
+		return err
+	}
 	if w.Rest() > 1 {
 		c.add(secTimes, "", "histograms", "bins", 1, w.Rest())
 	}

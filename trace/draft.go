@@ -53,7 +53,7 @@ type Draft struct {
 }
 
 // TokenSize is how many bytes a draft begins with that nobody else knows.
-const TokenSize = headerSize
+const TokenSize = headSize
 
 // Draft makes a file beside path that is to become the trace.
 func (e *Encoded) Draft(path string) (*Draft, error) {

@@ -219,7 +219,7 @@ func (x *Process) set(col int, v int64, p *Processes) {
 //	processes = names, per column its runs
 //	names     = hosts, ends, each: count, string…
 func (p *Processes) AppendBinary(b []byte) []byte {
-	b = p.appendNames(b)
+	b = appendNames(appendNames(b, &p.hosts), &p.ends)
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
@@ -228,7 +228,8 @@ func (p *Processes) AppendBinary(b []byte) []byte {
 
 // DecodeProcesses reads a table of n entries.
 func DecodeProcesses(r *wire.Reader, n int) Processes {
-	return decodeProcesses(r, func() column.Column { return column.DecodeRuns(r, n) })
+	p := Processes{hosts: decodeNames(r), ends: decodeNames(r)}
+	return p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
 }
 
 // append and decodeProcessSection: the table in files, shorter and slower.
@@ -236,7 +237,8 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 //	processes = names, per column but the calls: form uint8, seq | levels
 //	levels    = least varint, unit uvarint, per rank how many units more uvarint
 func (p *Processes) append(b []byte) []byte {
-	b = p.appendNames(b)
+	b = appendNumbered(b, p.hosts.list)
+	b = appendNames(b, &p.ends)
 	for i := range callsColumn {
 		seq := column.EncodeSeq(nil, &p.cols[i], nil)
 		// What looks random is shortest as small numbers, for the entropy coder.
@@ -251,9 +253,17 @@ func (p *Processes) append(b []byte) []byte {
 	return b
 }
 
-func decodeProcessSection(r *wire.Reader, n int, calls column.Column) Processes {
+// decodeProcessSection reads the table of n ranks as it is in a file of a version.
+func decodeProcessSection(r *wire.Reader, n int, calls column.Column, version int) Processes {
+	var p Processes
+	if version < compact {
+		p.hosts = decodeNames(r)
+	} else {
+		p.hosts.list = decodeNumbered(r, n+1)
+	}
+	p.ends = decodeNames(r)
 	next := 0
-	return decodeProcesses(r, func() (c column.Column) {
+	return p.decode(r, func() (c column.Column) {
 		if next++; next > callsColumn {
 			return calls
 		}
@@ -310,23 +320,23 @@ func appendLevels(b []byte, c *column.Column) (_ []byte, ok bool) {
 	return b, len(b)-head < c.Len()*5/4
 }
 
-func (p *Processes) appendNames(b []byte) []byte {
-	for _, n := range []*names{&p.hosts, &p.ends} {
-		b = wire.AppendUvarint(b, uint64(len(n.list)))
-		for _, s := range n.list {
-			b = wire.AppendString(b, s)
-		}
+func appendNames(b []byte, n *names) []byte {
+	b = wire.AppendUvarint(b, uint64(len(n.list)))
+	for _, s := range n.list {
+		b = wire.AppendString(b, s)
 	}
 	return b
 }
 
-func decodeProcesses(r *wire.Reader, next func() column.Column) Processes {
-	var p Processes
-	for _, n := range []*names{&p.hosts, &p.ends} {
-		for range r.Count(1) {
-			n.list = append(n.list, r.String())
-		}
+func decodeNames(r *wire.Reader) (n names) {
+	for range r.Count(1) {
+		n.list = append(n.list, r.String())
 	}
+	return n
+}
+
+// decode takes the columns, which the names are there for.
+func (p Processes) decode(r *wire.Reader, next func() column.Column) Processes {
 	for i := range p.cols {
 		p.cols[i] = next()
 		names := p.namesOf(i)

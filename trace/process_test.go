@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -56,7 +58,7 @@ func TestProcessSection(t *testing.T) {
 			calls.Append(x.Calls)
 		}
 		r := wire.NewReader(p.append(nil), "process")
-		q := decodeProcessSection(r, n, calls)
+		q := decodeProcessSection(r, n, calls, version)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -66,4 +68,65 @@ func TestProcessSection(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Names of hosts come back, and those that are numbered take a few bytes however many
+// they are.
+func TestNumberedHosts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[a-c]?[0-9]{0,3}(-[0-9]{1,17})?[x.]?`)
+		var list []string
+		for range rapid.IntRange(0, 5).Draw(t, "parts") {
+			if rapid.Bool().Draw(t, "run") {
+				from, step := rapid.IntRange(0, 200).Draw(t, "from"), rapid.IntRange(-3, 3).Draw(t, "step")
+				form := rapid.SampledFrom([]string{"node%04d", "n%d.rack7", "r1-n%02d-ib0", "%d"}).Draw(t, "form")
+				for i := range rapid.IntRange(1, 20).Draw(t, "length") {
+					list = append(list, fmt.Sprintf(form, max(from+i*step, 0)))
+				}
+			} else {
+				list = append(list, name.Draw(t, "name"))
+			}
+		}
+		r := wire.NewReader(appendNumbered(nil, list), "names")
+		got := decodeNumbered(r, len(list))
+		if err := r.Done(); err != nil || !slices.Equal(got, list) {
+			t.Fatalf("%q became %q: %v", list, got, err)
+		}
+	})
+	for _, form := range []string{"node%04d", "r2-n%d.site.org", "c%03d-07"} {
+		var list []string
+		for i := range 256 {
+			list = append(list, fmt.Sprintf(form, i))
+		}
+		if b := appendNumbered(nil, list); len(b) > 25 {
+			t.Errorf("%s: %d bytes", form, len(b))
+		}
+	}
+}
+
+// What says that there are more names than ranks is refused before they are made.
+func TestNumberedHostsBounds(t *testing.T) {
+	b := wire.AppendString([]byte{1}, "node0")
+	b = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(b, 1<<40), 4), 1)
+	r := wire.NewReader(b, "names")
+	if list := decodeNumbered(r, 100); r.Err() == nil {
+		t.Errorf("%d names", len(list))
+	}
+}
+
+// The table of many ranks is small where launchers number hosts and start them one
+// after the other.
+func TestManyProcesses(t *testing.T) {
+	const ranks = 16384
+	var p Processes
+	for i := range ranks {
+		start := int64(1_700_000_000_000_000_000) + int64(i/64)*20_000_000 + int64(i%64)*300_000
+		end := int64(1_700_000_090_000_000_000) + int64(i*7919%1000)*1000
+		x := Process{Host: fmt.Sprintf("node%04d", i/64), PID: 4000 + i%64, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: (end - start) / 8}
+		p.Append(x.Coarse(ranks))
+	}
+	stored, _ := pack(secProcess, p.append(nil))
+	if len(stored) > 1024 {
+		t.Errorf("%d bytes", len(stored))
+	}
 }

@@ -255,12 +255,79 @@ func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
 	groups := c.groups()
 	_, places := placesOf(groups)
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	times := decodeTimes(w, groups, counts, r.lists()[class])
+	times, err := r.decodeTimes(w, class, counts, func(string, int, int) {})
+	if err != nil {
+		return nil, nil, err
+	}
 	hists := decodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
 		return nil, nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return times, hists, nil
+}
+
+// decodeTimes reads the times of a class, and tells what the bytes are. Errors of w are
+// its own.
+func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) ([]Times, error) {
+	c, err := r.classAt(class)
+	if err != nil {
+		return nil, err
+	}
+	rest := w.Rest()
+	took := func(what string, n int) {
+		note(what, n, rest-w.Rest())
+		rest = w.Rest()
+	}
+	ranks, groups := r.lists()[class], numbersOf(c.groups())
+	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
+	of, p := newPooled(groups, key, counts, len(ranks))
+	if r.version < compact {
+		p.decodeFormer(w, ranks, took)
+	} else {
+		var base *timeCodes
+		if n := w.Int(class); n > 0 {
+			if base, err = r.baseTimes(n - 1); err != nil {
+				return nil, err
+			}
+		}
+		p.decode(w, base, ranks, took)
+	}
+	if w.Err() != nil {
+		return make([]Times, len(counts)), nil
+	}
+	return p.unpool(of, groups, counts, ranks), nil
+}
+
+// baseTimes returns the numbers of a class that another refers to.
+func (r *Reader) baseTimes(class int) (*timeCodes, error) {
+	if c, ok := r.bases.Load(class); ok {
+		return c.(*timeCodes), nil
+	}
+	c, err := r.classAt(class)
+	if err != nil {
+		return nil, err
+	}
+	blobs, err := r.timing()
+	if err != nil {
+		return nil, err
+	}
+	counts, err := r.calls(class, c)
+	if err != nil {
+		return nil, err
+	}
+	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
+	if w.Byte() != 0 {
+		w.Fail("refers to another itself")
+	}
+	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
+	_, p := newPooled(numbersOf(c.groups()), key, counts, c.ranks)
+	codes := p.decode(w, nil, nil, func(string, int) {})
+	if err := w.Err(); err != nil {
+		return nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	codes.index(p)
+	r.bases.Store(class, codes)
+	return codes, nil
 }
 
 // calls returns how often the ranks of a class called each terminal, in all.

@@ -21,7 +21,8 @@ type Reader struct {
 	src      io.ReaderAt
 	close    func() error
 	sections []section
-	version  int // of the format
+	version  int  // of the format
+	former   bool // constants have the numbers of a draft, see mpi.Former
 
 	meta    map[string]string
 	schema  []*Function
@@ -45,6 +46,7 @@ type Reader struct {
 	origin func() (int64, error)
 	lives  func() (*livesTable, error)
 	lanes  func() ([][]byte, error)
+	bases  sync.Map                        // *timeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 }
 
@@ -96,6 +98,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	if r.sections, r.version, err = readDirectory(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
 	}
+	r.former = r.version < 3
 	if err := r.small(); err != nil {
 		return nil, err
 	}
@@ -118,7 +121,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 			return nil, err
 		}
 		err = r.section(secProcess, func(w *wire.Reader) {
-			table := decodeProcessSection(w, r.ranks.ranks, calls)
+			table := decodeProcessSection(w, r.ranks.ranks, calls, r.version)
 			p = &table
 		})
 		return p, err
@@ -200,7 +203,7 @@ func (r *Reader) small() error {
 	if err != nil {
 		return err
 	}
-	err = r.section(secSchema, func(w *wire.Reader) { r.schema = decodeSchema(w) })
+	err = r.section(secSchema, func(w *wire.Reader) { r.schema = decodeSchema(w, r.version) })
 	if err != nil {
 		return err
 	}
@@ -239,14 +242,14 @@ func (r *Reader) rawSize(id byte) uint64 {
 func (r *Reader) readTables() (*tables, error) {
 	r.ahead(secSites, secSignatures, secClasses, secColumns)
 	t := &tables{}
-	t.former = r.version < 3
+	t.former = r.former
 	t.strings = map[uint64]string{}
 	if r.hasSection(secStrings) {
 		if err := r.section(secStrings, func(w *wire.Reader) { t.strings = decodeStrings(w) }); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.section(secSites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w) }); err != nil {
+	if err := r.section(secSites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w, r.version) }); err != nil {
 		return nil, err
 	}
 	err := r.section(secSignatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList), nil) })

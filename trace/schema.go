@@ -1,21 +1,11 @@
 package trace
 
 import (
-	_ "embed"
 	"fmt"
 
 	"spoor/internal/wire"
 	"spoor/mpi"
 )
-
-// schemaDict is the dictionary that schemas are compressed with: the entries of
-// common functions, as they were when it was made. It is part of the format and
-// must never change; that entries may look different one day only costs bytes.
-//
-//go:embed schema.dict
-var schemaDict []byte
-
-var schemaDictionary = wire.NewDictionary(schemaDict)
 
 // A Function is what a trace says about a function that occurs in it.
 type Function struct {
@@ -164,9 +154,8 @@ const (
 	flagIf
 )
 
-// appendFunction and decodeFunction are the two sides of one schema entry.
+// appendFunction and decodeFunction are the two sides of one schema entry, less the id.
 func appendFunction(b []byte, f *Function) []byte {
-	b = wire.AppendUvarint(b, uint64(f.ID))
 	b = wire.AppendString(b, f.Name)
 	b = wire.AppendString(b, f.Returns)
 	b = wire.AppendUvarint(append(b, byte(f.Result)), uint64(f.Attrs))
@@ -192,8 +181,8 @@ func appendFunction(b []byte, f *Function) []byte {
 	return b
 }
 
-func decodeFunction(r *wire.Reader) Function {
-	f := Function{ID: r.Uint16(), Name: r.String(), Returns: r.String(), Result: Type(r.Byte()), Attrs: Attr(r.Int(1<<32 - 1))}
+func decodeFunction(r *wire.Reader, id uint16) Function {
+	f := Function{ID: id, Name: r.String(), Returns: r.String(), Result: Type(r.Byte()), Attrs: Attr(r.Int(1<<32 - 1))}
 	if f.Result > Status || f.Result == Array {
 		r.Fail("function %q: unknown result type %d", f.Name, f.Result)
 	}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"encoding/hex"
 	"maps"
 	"slices"
 
@@ -116,7 +117,7 @@ func (t *siteTable) addStacks(hashes []uint64, sites map[uint64]Site, outer map[
 // hashes of those that occur as values of parameters, then the sites with a
 // stack, if there are any.
 //
-//	sites  = count, (path string, build id string)…,
+//	sites  = count, (path string, build id)…,
 //	         per module: count, offset difference uvarint…
 //	         count, (place uvarint, hash uint64)…
 //	         [count, (place uvarint, number of the site - outer site uvarint)…]
@@ -132,7 +133,7 @@ func (t *siteTable) append(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(modules)))
 	for _, m := range modules {
 		b = wire.AppendString(b, m[0].Module)
-		b = wire.AppendString(b, m[0].BuildID)
+		b = appendBuildID(b, m[0].BuildID)
 	}
 	for _, m := range modules {
 		b = wire.AppendUvarint(b, uint64(len(m)))
@@ -159,13 +160,36 @@ func (t *siteTable) append(b []byte) []byte {
 	return b
 }
 
+// appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal. Up to version 3
+// it stood as it is.
+//
+//	build id = 2·bytes + hexadecimal uvarint, bytes
+func appendBuildID(b []byte, id string) []byte {
+	if raw, err := hex.DecodeString(id); err == nil && hex.EncodeToString(raw) == id {
+		return append(wire.AppendUvarint(b, uint64(len(raw))<<1|1), raw...)
+	}
+	return append(wire.AppendUvarint(b, uint64(len(id))<<1), id...)
+}
+
+func decodeBuildID(r *wire.Reader, version int) string {
+	if version < compact {
+		return r.String()
+	}
+	n := r.Int(2*r.Rest() + 1)
+	if b := r.Bytes(n >> 1); n&1 != 0 {
+		return hex.EncodeToString(b)
+	} else {
+		return string(b)
+	}
+}
+
 // decodeSites reads the table: all sites by number, and by hash those that
 // occur as values.
-func decodeSites(r *wire.Reader) ([]Site, map[uint64]Site) {
+func decodeSites(r *wire.Reader, version int) ([]Site, map[uint64]Site) {
 	list := []Site{{}}
 	modules := make([]Site, r.Count(2))
 	for i := range modules {
-		modules[i] = Site{Module: r.String(), BuildID: r.String()}
+		modules[i] = Site{Module: r.String(), BuildID: decodeBuildID(r, version)}
 	}
 	for _, s := range modules {
 		s.Offset = 0

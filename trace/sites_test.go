@@ -39,7 +39,7 @@ func TestStackedSites(t *testing.T) {
 		}
 		b := table.append(nil)
 		r := wire.NewReader(b, "sites")
-		list, named := decodeSites(r)
+		list, named := decodeSites(r, version)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestStackedSites(t *testing.T) {
 func TestSitesInACircle(t *testing.T) {
 	sites := map[uint64]Site{1: {Module: "/bin/a", Offset: 1}, 2: {Module: "/bin/a", Offset: 2}, 3: {Module: "/bin/a", Offset: 3}}
 	table := newSiteTable(sites, map[uint64]uint64{1: 2, 2: 1, 3: 4})
-	list, _ := decodeSites(wire.NewReader(table.append(nil), "sites"))
+	list, _ := decodeSites(wire.NewReader(table.append(nil), "sites"), version)
 	if len(list) != 4 || list[table.number[3]].Offset != 3 || list[table.number[1]].Outer != nil {
 		t.Errorf("sites %v", list)
 	}

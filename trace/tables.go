@@ -33,31 +33,6 @@ func decodeMeta(r *wire.Reader) map[string]string {
 	return meta
 }
 
-// appendSchema and decodeSchema: functions, by id.
-func appendSchema(b []byte, schema []Function) []byte {
-	b = wire.AppendUvarint(b, uint64(len(schema)))
-	for i := range schema {
-		b = appendFunction(b, &schema[i])
-	}
-	return b
-}
-
-func decodeSchema(r *wire.Reader) []*Function {
-	var list []*Function
-	for range r.Count(5) {
-		f := decodeFunction(r)
-		if r.Err() != nil {
-			return nil
-		}
-		if n := len(list); n > 0 && list[n-1].ID >= f.ID {
-			r.Fail("function %q out of order", f.Name)
-			return nil
-		}
-		list = append(list, &f)
-	}
-	return list
-}
-
 // appendStrings and decodeStrings: texts by the hashes that stand for them in
 // signatures.
 //

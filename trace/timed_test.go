@@ -28,7 +28,7 @@ func TestTimedMeans(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, g := c.Timing.Duration, c.Timing.Gap
-		if d != (Sample{100, MeanSample, 20}) || g != (Sample{10, MeanSample, 80}) {
+		if d.Ns != 100 || g.Ns != 10 || d.Kind != MeanSample || g.Kind != MeanSample {
 			t.Fatalf("call %d: took %v after %v", c.Index, d, g)
 		}
 		if c.Start < end {

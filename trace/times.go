@@ -66,95 +66,96 @@ func countGroups(groups []int32) int {
 	return int(n)
 }
 
-// appendTimes and decodeTimes: statistics of the terminals of a class, pooled.
-// counts is how often each terminal was called, ranks what a class's ranks are.
-//
-//	times = stats of durations, stats of gaps,
-//	        if the class has more than one rank: per group: durations spread,
-//	        then per group: gaps spread
-//	stats = per pool: count as a difference to how often the class's ranks made the call,
-//	        per pool, unless the count is 0: min,
-//	        per pool, unless the count is 0 or 1: max-min; sum-count·min; deviation coarse,
-//	        if the class has more than one rank, per pool unless the count is 0: rank of min; rank of max
-//	spread = max-mean coarse, mean-min coarse, deviation coarse, rank of max, rank of min
-//
-// A coarse number has six significant bits; ranks are numbers within the class.
-// The mean of a spread is that of the sums of the group's stats. Groups stand in the
-// order of their first terminals.
-func appendTimes(b []byte, times func(n int) Times, groups []int32, counts []uint64, ranks *column.Column) []byte {
-	of, n := pools(groups)
-	sums, calls := make([]Times, n), make([]uint64, n)
-	for i, p := range of {
+// pooled are the times of a class as they are put together for a file: a Stat of durations and
+// one of gaps for each pool, and spreads of both for each group.
+type pooled struct {
+	stats   [2][]Stat
+	spreads [2][]Spread
+	lone    []int    // per group: its pool if it has but one, else -1
+	sites   []any    // per group: which it is
+	site    []int    // per pool: the number of its group
+	calls   []uint64 // per pool: how often the class's ranks made the calls
+	keys    []poolKey
+	ranks   int
+}
+
+// A poolKey is what a pool is of: one signature, or, where sig is shared, all of a group.
+type poolKey struct {
+	group any
+	sig   int
+}
+
+const shared = -1
+
+// poolTimes puts times together. groups is the number of each terminal's signature group,
+// key what its signature is, counts how often it was called.
+func poolTimes(times func(n int) Times, groups []int32, key func(n int) poolKey, counts []uint64, ranks int) *pooled {
+	of, p := newPooled(groups, key, counts, ranks)
+	for k := range p.stats {
+		p.stats[k] = make([]Stat, len(p.calls))
+	}
+	for i, n := range of {
 		t := times(i)
-		sums[p].Duration.Merge(t.Duration)
-		sums[p].Gap.Merge(t.Gap)
-		calls[p] += counts[i]
-	}
-	index := indexes(ranks)
-	stats := make([]Stat, n)
-	for i := range sums {
-		stats[i] = sums[i].Duration
-	}
-	b = appendStats(b, stats, calls, index)
-	for i := range sums {
-		stats[i] = sums[i].Gap
-	}
-	b = appendStats(b, stats, calls, index)
-	if ranks.Len() == 1 {
-		return b
+		p.stats[0][n].Merge(t.Duration)
+		p.stats[1][n].Merge(t.Gap)
 	}
 	first, sites := firsts(groups, times)
 	for i, t := range first {
-		b = appendSpread(b, times(t).DurationTotals, sites[i].Duration.Sum, index)
+		x := times(t)
+		x.DurationTotals.Ranks, x.DurationTotals.Sum = ranks, sites[i].Duration.Sum
+		x.GapTotals.Ranks, x.GapTotals.Sum = ranks, sites[i].Gap.Sum
+		p.spreads[0], p.spreads[1] = append(p.spreads[0], x.DurationTotals), append(p.spreads[1], x.GapTotals)
 	}
-	for i, t := range first {
-		b = appendSpread(b, times(t).GapTotals, sites[i].Gap.Sum, index)
-	}
-	return b
+	return p
 }
 
-// decodeTimes reads times of a class of some ranks, in rising order.
-func decodeTimes(r *wire.Reader, groups []*group, counts []uint64, ranks []int) []Times {
-	return decodeTimesOf(r, groups, counts, ranks, func(string, int, int) {})
-}
-
-// decodeTimesOf does the same and tells what the bytes are.
-func decodeTimesOf(r *wire.Reader, list []*group, counts []uint64, ranks []int, note func(what string, n, bytes int)) []Times {
-	groups := numbersOf(list)
+// newPooled returns the pools without their times, and which one each terminal is in.
+func newPooled(groups []int32, key func(n int) poolKey, counts []uint64, ranks int) ([]int32, *pooled) {
 	of, n := pools(groups)
-	rest := r.Rest()
-	took := func(what string, n int) {
-		note(what, n, rest-r.Rest())
-		rest = r.Rest()
+	p := &pooled{calls: make([]uint64, n), keys: make([]poolKey, n), site: make([]int, n), ranks: ranks}
+	for i := range p.keys {
+		p.keys[i].sig = shared - 1
 	}
-	calls := make([]uint64, n)
-	for i, p := range of {
-		calls[p] += counts[i]
+	site := make([]int, countGroups(groups)) // 1 + number
+	for i, pool := range of {
+		p.calls[pool] += counts[i]
+		k := key(i)
+		if p.keys[pool].sig != shared-1 {
+			k.sig = shared
+		}
+		p.keys[pool] = k
+		switch at := &site[groups[i]]; {
+		case *at == 0:
+			p.lone, p.sites = append(p.lone, int(pool)), append(p.sites, k.group)
+			*at = len(p.lone)
+		case p.lone[*at-1] != int(pool):
+			p.lone[*at-1] = -1
+		}
+		p.site[pool] = site[groups[i]] - 1
 	}
-	sums := make([]Times, n)
-	for i, s := range decodeStats(r, calls, ranks) {
-		sums[i].Duration = s
-	}
-	took("durations of a distinct call or of many alike", n)
-	for i, s := range decodeStats(r, calls, ranks) {
-		sums[i].Gap = s
-	}
-	took("gaps before these", n)
+	return of, p
+}
+
+// unpool gives each terminal its share of the times of its pool.
+func (p *pooled) unpool(of, groups []int32, counts []uint64, ranks []int) []Times {
 	times := make([]Times, len(counts))
-	done := make([]uint64, n)
-	for i, p := range of {
-		from, to := done[p], done[p]+counts[i]
-		times[i] = Times{Duration: share(sums[p].Duration, from, to, calls[p]), Gap: share(sums[p].Gap, from, to, calls[p])}
-		done[p] = to
+	done := make([]uint64, len(p.calls))
+	for i, n := range of {
+		from, to := done[n], done[n]+counts[i]
+		times[i] = Times{
+			Duration: share(p.stats[0][n], from, to, p.calls[n]), Gap: share(p.stats[1][n], from, to, p.calls[n]),
+		}
+		done[n] = to
 	}
 	first, sites := firsts(groups, func(n int) Times { return times[n] })
 	for i, t := range first {
-		times[t].DurationTotals = decodeSpread(r, sites[i].Duration.Sum, ranks)
+		if len(ranks) == 1 {
+			times[t].DurationTotals = timing.SpreadOf(sites[i].Duration.Sum, ranks[0])
+			times[t].GapTotals = timing.SpreadOf(sites[i].Gap.Sum, ranks[0])
+			continue
+		}
+		times[t].DurationTotals, times[t].GapTotals = p.spreads[0][i], p.spreads[1][i]
 	}
-	for i, t := range first {
-		times[t].GapTotals = decodeSpread(r, sites[i].Gap.Sum, ranks)
-	}
-	took("how ranks differ in a call site's", 2*len(first))
 	return times
 }
 
@@ -210,77 +211,6 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 	return m
 }
 
-func appendStats(b []byte, stats []Stat, calls []uint64, index map[int32]uint64) []byte {
-	least := func(n uint64, append func(s *Stat)) {
-		for i := range stats {
-			if stats[i].Count >= n {
-				append(&stats[i])
-			}
-		}
-	}
-	for i := range stats {
-		b = wire.AppendVarint(b, int64(stats[i].Count-calls[i]))
-	}
-	least(1, func(s *Stat) { b = wire.AppendUvarint(b, s.Min) })
-	least(2, func(s *Stat) { b = wire.AppendUvarint(b, s.Max-s.Min) })
-	least(2, func(s *Stat) { b = wire.AppendVarint(b, int64(s.Sum-s.Count*s.Min)) })
-	least(2, func(s *Stat) { b = appendCoarse(b, s.Deviation()) })
-	if index != nil {
-		least(1, func(s *Stat) { b = wire.AppendUvarint(b, index[s.MinRank]) })
-		least(1, func(s *Stat) { b = wire.AppendUvarint(b, index[s.MaxRank]) })
-	}
-	return b
-}
-
-func decodeStats(r *wire.Reader, calls []uint64, ranks []int) []Stat {
-	stats := make([]Stat, len(calls))
-	least := func(n uint64, decode func(s *Stat)) {
-		for i := range stats {
-			if stats[i].Count >= n && r.Err() == nil {
-				decode(&stats[i])
-			}
-		}
-	}
-	for i := range stats {
-		stats[i].Count = calls[i] + uint64(r.Varint())
-	}
-	least(1, func(s *Stat) {
-		s.Min = r.Uvarint()
-		s.Max, s.Sum = s.Min, s.Min
-		s.SetDeviation(0)
-	})
-	least(2, func(s *Stat) { s.Max = s.Min + r.Uvarint() })
-	least(2, func(s *Stat) { s.Sum = uint64(r.Varint()) + s.Count*s.Min })
-	least(2, func(s *Stat) { s.SetDeviation(decodeCoarse(r)) })
-	least(1, func(s *Stat) { s.MinRank = decodeMember(r, ranks) })
-	least(1, func(s *Stat) { s.MaxRank = decodeMember(r, ranks) })
-	if r.Err() != nil {
-		return make([]Stat, len(calls))
-	}
-	return stats
-}
-
-func appendSpread(b []byte, s Spread, sum uint64, index map[int32]uint64) []byte {
-	s.Ranks, s.Sum = len(index), sum
-	b = appendCoarse(b, float64(s.Max)-s.Mean())
-	b = appendCoarse(b, s.Mean()-float64(s.Min))
-	b = appendCoarse(b, s.Deviation())
-	b = wire.AppendUvarint(b, index[s.MaxRank])
-	return wire.AppendUvarint(b, index[s.MinRank])
-}
-
-func decodeSpread(r *wire.Reader, sum uint64, ranks []int) Spread {
-	if len(ranks) == 1 {
-		return timing.SpreadOf(sum, ranks[0])
-	}
-	s := Spread{Ranks: len(ranks), Sum: sum}
-	s.Max = uint64(math.Min(s.Mean()+decodeCoarse(r)+0.5, math.MaxInt64))
-	s.Min = uint64(math.Max(s.Mean()-decodeCoarse(r)+0.5, 0))
-	s.SetDeviation(decodeCoarse(r))
-	s.MaxRank, s.MinRank = decodeMember(r, ranks), decodeMember(r, ranks)
-	return s
-}
-
 // decodeMember reads which of a class's ranks is meant, unless there is but one.
 func decodeMember(r *wire.Reader, ranks []int) int32 {
 	switch {
@@ -292,29 +222,30 @@ func decodeMember(r *wire.Reader, ranks []int) int32 {
 	return int32(ranks[r.Int(len(ranks)-1)])
 }
 
-// coarseBits is how many bits behind the first one a coarse number keeps.
-const coarseBits = 5
-
-// appendCoarse writes a number with six significant bits.
-func appendCoarse(b []byte, f float64) []byte { return appendRounded(b, f, coarseBits) }
-func decodeCoarse(r *wire.Reader) float64     { return decodeRounded(r, coarseBits) }
-
 // appendRounded writes a number with so many bits behind the first one: small ones as
 // they are, others with an exponent.
 func appendRounded(b []byte, f float64, keep int) []byte {
-	if !(f > 0) {
-		return append(b, 0)
-	}
-	v := uint64(math.Min(f+0.5, 1<<62))
-	shift := max(0, bits.Len64(v)-keep-1)
-	if shift > 0 {
-		v = (v + 1<<(shift-1)) >> shift
-	}
-	return wire.AppendUvarint(b, uint64(shift)<<keep+v)
+	return wire.AppendUvarint(b, uint64(rounded(f, keep)))
 }
 
-func decodeRounded(r *wire.Reader, keep int) float64 {
-	v := r.Int(62<<keep - 1)
+func decodeRounded(r *wire.Reader, keep int) float64 { return unrounded(r.Int(62<<keep-1), keep) }
+
+// rounded is the number of the nearest of those that have so many bits behind the first
+// one, unrounded the reverse. Greater numbers have greater ones.
+func rounded(f float64, keep int) int {
+	if !(f > 0) {
+		return 0
+	}
+	shift := 0
+	if f >= float64(int(2)<<keep) {
+		_, exp := math.Frexp(f)
+		shift = exp - keep - 1
+		f = math.Ldexp(f, -shift)
+	}
+	return shift<<keep + int(f+0.5)
+}
+
+func unrounded(v, keep int) float64 {
 	shift := max(0, v>>keep-1)
 	return math.Ldexp(float64(v-shift<<keep), shift)
 }

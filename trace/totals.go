@@ -161,8 +161,9 @@ func (k *Rank) Totals() (*Totals, error) {
 func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Total) {
 	for i := range c.sites {
 		s, x := &c.sites[i].spreads[kind], sites(i)
-		if x.Ns = s.Mean(); c.ranks > 1 {
-			x.Within = farthest(x.Ns, s)
+		x.Ns = s.Mean()
+		if x.Within = SumWithin * x.Ns; c.ranks > 1 {
+			x.Within += farthest(x.Ns, s)
 		}
 		total.Ns += x.Ns
 		total.Within += x.Within
@@ -195,7 +196,7 @@ func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Tot
 		}
 		s, x := &c.sites[i].spreads[kind], sites(i)
 		x.Ns = min(max(float64(s.Min), min(float64(s.Max), x.Ns*f)), most)
-		x.Within = min(farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
+		x.Within = min(SumWithin*x.Ns+farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
 	}
 }
 
@@ -219,7 +220,8 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 			v, within := of(i)
 			ns, off = ns+v, off+within
 		}
-		if d := float64(sum) - ns; d > off+1 || -d > off+1 {
+		off += SumWithin*float64(sum) + 1
+		if d := float64(sum) - ns; d > off || -d > off {
 			return r.failed(secTotals, fmt.Errorf("class %d: %s of the ranks are %.0f ns by sum, %d ns are known: %w", class, what, ns, sum, ErrFormat))
 		}
 		return nil

@@ -75,7 +75,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	raw[secStrings] = appendStrings(nil, c.Strings)
 	raw[secSites] = e.sites.append(nil)
 	raw[secRanks] = appendRanks(nil, c)
-	raw[secTimes] = appendBlobs(nil, e.times)
+	raw[secTimes] = e.times()
 	if raw[secLanes], err = appendLanes(c.Classes); err != nil {
 		return raw, err
 	}
@@ -155,7 +155,8 @@ type encoder struct {
 	refs      [][]signatureRef // per class, per terminal
 	counts    []counted        // per class
 	stored    [][]byte         // per class
-	times     [][]byte         // per class
+	pooled    []*pooled        // per class: what times are of
+	codes     []*timeCodes     // per class
 	timeless  bool
 	plain     bool // no block sizes
 	shares    bool // there were some
@@ -219,7 +220,8 @@ func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error 
 func (e *encoder) classes() error {
 	n := len(e.c.Classes)
 	e.counts = make([]counted, n)
-	e.refs, e.stored, e.times = make([][]signatureRef, n), make([][]byte, n), make([][]byte, n)
+	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
+	e.pooled, e.codes = make([]*pooled, n), make([]*timeCodes, n)
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -300,9 +302,22 @@ func (e *encoder) class(i int, taken []bool) error {
 			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.From)
 		}
 	}
-	e.times[i] = appendTimes(nil, class.Terminals.Times, groups, counts, &class.Ranks)
-	e.times[i] = appendHistograms(e.times[i], class.Histograms)
+	key := func(n int) poolKey { return poolKey{e.refs[i][n].group, int(e.refs[i][n].sig)} }
+	e.pooled[i] = poolTimes(class.Terminals.Times, groups, key, counts, class.Ranks.Len())
+	e.codes[i] = e.pooled[i].encode(indexes(&class.Ranks))
+	e.pooled[i].stats, e.pooled[i].spreads = [2][]Stat{}, [2][]Spread{}
 	return nil
+}
+
+// times returns the section of times.
+func (e *encoder) times() []byte {
+	blobs := appendAll(e.pooled, e.codes)
+	if !e.timeless {
+		for i := range blobs {
+			blobs[i] = appendHistograms(blobs[i], e.c.Classes[i].Histograms)
+		}
+	}
+	return appendBlobs(nil, blobs)
 }
 
 // terminal checks a terminal and enters its signature. What stands with the class goes

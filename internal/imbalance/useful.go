@@ -82,8 +82,8 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 	for t := range times {
 		stat, totals := of(&times[t])
 		if n == 1 {
-			list[0].low += float64(stat.Sum)
-			list[0].high += float64(stat.Sum)
+			list[0].low += float64(stat.Sum) * (1 - trace.SumWithin)
+			list[0].high += float64(stat.Sum) * (1 + trace.SumWithin)
 			continue
 		}
 		if totals.Ranks != n {

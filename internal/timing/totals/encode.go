@@ -14,7 +14,7 @@ import (
 const (
 	leastPart   = 0.01 // of the time of some rank, to be worth a column; but for the site of most time
 	negligible  = 8    // bytes
-	roomFor     = 0.1  // of the rest of the file
+	roomFor     = 0.2  // of the rest of the file
 	leastRoom   = 24   // bytes
 	carefulUpTo = 1024 // ranks; above, totals that take more than the room have half as many levels
 	// fewRuns is up to how many runs a column may have in any case to be looked at for what

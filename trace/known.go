@@ -1,0 +1,102 @@
+package trace
+
+import (
+	_ "embed"
+	"fmt"
+	"sync"
+
+	"spoor/internal/wire"
+)
+
+// The entries of functions as they were when one of these files was made, with
+// which a schema is a few bytes. Both are part of the format and must never
+// change; a function that looks otherwise one day has its entry in the file.
+//
+//	schema.dict   of common functions, a dictionary for zstd; up to version 3
+//	schema.table  of all functions, a zstd frame of: size before compression uint32,
+//	              count uvarint, (id uvarint, entry blob)…
+var (
+	//go:embed schema.dict
+	schemaDict []byte
+	//go:embed schema.table
+	schemaTable []byte
+)
+
+var schemaDictionary = wire.NewDictionary(schemaDict)
+
+// known are the entries of schema.table, by id.
+var known = sync.OnceValue(func() map[uint16]string {
+	head := wire.NewReader(schemaTable, "schema.table")
+	size := head.Uint32()
+	raw, err := wire.Expand(head.Remaining(), uint64(size))
+	if err != nil {
+		panic(fmt.Sprintf("trace: %v", err)) // it is in the program
+	}
+	r := wire.NewReader(raw, "schema.table")
+	table := make(map[uint16]string)
+	for range r.Count(2) {
+		id := r.Uint16()
+		table[id] = r.String()
+	}
+	if err := r.Done(); err != nil {
+		panic(fmt.Sprintf("trace: %v", err))
+	}
+	return table
+})
+
+// appendSchema and decodeSchema: functions, by id. Those that are in schema.table as they
+// are take a byte.
+//
+//	schema = count uvarint, (2·(id, as a difference to the one before) + described uvarint, [entry])…
+func appendSchema(b []byte, schema []Function) []byte {
+	b = wire.AppendUvarint(b, uint64(len(schema)))
+	last := uint16(0)
+	for i := range schema {
+		f := &schema[i]
+		entry := appendFunction(nil, f)
+		step := uint64(f.ID-last) << 1
+		last = f.ID
+		if known()[f.ID] == string(entry) {
+			b = wire.AppendUvarint(b, step)
+			continue
+		}
+		b = append(wire.AppendUvarint(b, step|1), entry...)
+	}
+	return b
+}
+
+// decodeSchema reads a schema of a version of the format: in those before 4, each
+// function stands as its id and its entry.
+func decodeSchema(r *wire.Reader, version int) []*Function {
+	var list []*Function
+	last := uint16(0)
+	for range r.Count(1) {
+		id, described := uint64(0), true
+		if version < compact {
+			id = uint64(r.Uint16())
+		} else {
+			step := uint64(r.Int(2<<16 - 1))
+			id, described = uint64(last)+step>>1, step&1 != 0
+		}
+		entry := r
+		if !described {
+			text, ok := known()[uint16(id)]
+			if !ok || id > 1<<16-1 {
+				r.Fail("no function has the number %d", id)
+				return nil
+			}
+			entry = wire.NewReader([]byte(text), "schema.table")
+		}
+		f := decodeFunction(entry, uint16(id))
+		if r.Err() != nil {
+			return nil
+		}
+		if id > 1<<16-1 || len(list) > 0 && last >= f.ID {
+			r.Fail("function %q out of order", f.Name)
+			return nil
+		}
+		last = f.ID
+		list = append(list, &f)
+	}
+	return list
+}
