@@ -30,7 +30,11 @@ struct sp_hooks {
 	struct {
 		int first; /* its values begin here */
 		uint64_t spent;
+		const void *site;
+		uint64_t sequence;
 	} call[MAX_DEPTH]; /* by depth */
+	uint64_t sequence; /* of the thread's last call */
+	uint64_t last;     /* when a function of the plugin returned */
 	int n;
 	int32_t name[SP_MAX_VALUES * 2];
 	int64_t number[SP_MAX_VALUES * 2];
@@ -166,8 +170,9 @@ static struct sp_hooks *hooks_of(struct sp_thread *t)
 	return t->hooks = p == MAP_FAILED ? NULL : p;
 }
 
-static void call_plugin(struct sp_thread *t, struct sp_hooks *h, void (*f)(const spoor_call *), const spoor_call *call)
+static void call_plugin(struct sp_thread *t, struct sp_hooks *h, void (*f)(const spoor_call *), spoor_call *call)
 {
+	call->elapsed = h->last && call->ticks > h->last ? call->ticks - h->last : 0;
 	current = h;
 	sp_push(t);
 	t->busy++;
@@ -177,13 +182,15 @@ static void call_plugin(struct sp_thread *t, struct sp_hooks *h, void (*f)(const
 	t->busy--;
 	sp_pop(t);
 	current = NULL;
+	h->last = sp_ticks();
 }
 
-static spoor_call call_of(struct sp_thread *t, unsigned id, const int64_t *params, uint64_t ticks)
+static spoor_call call_of(struct sp_thread *t, struct sp_hooks *h, uint32_t depth, unsigned id, const int64_t *params, uint64_t ticks)
 {
 	return (spoor_call){
 		.size = sizeof(spoor_call), .function = id, .name = sp_names[id] + 1, .rank = sp_run.rank, .thread = t->number,
 		.ticks = ticks, .nparams = sp_params_n[id], .params = params,
+		.site = h->call[depth].site, .sequence = h->call[depth].sequence,
 	};
 }
 
@@ -222,7 +229,9 @@ void sp_hooks_started(unsigned id, const int64_t *params, uint64_t begin)
 	}
 	h->n = 0;
 	if (sp_plugin.post) {
-		spoor_call call = call_of(t, id, params, begin);
+		h->call[0].site = NULL;
+		h->call[0].sequence = ++h->sequence;
+		spoor_call call = call_of(t, h, 0, id, params, begin);
 		call.returned = 1;
 		call_plugin(t, h, sp_plugin.post, &call);
 	}
@@ -231,7 +240,7 @@ void sp_hooks_started(unsigned id, const int64_t *params, uint64_t begin)
 		sp_counters_after(&h->counters);
 }
 
-static void hooks_before(struct sp_thread *t, unsigned id, const int64_t *params)
+static void hooks_before(struct sp_thread *t, const void *site, unsigned id, const int64_t *params)
 {
 	struct sp_hooks *h = hooks_of(t);
 	if (!h || t->depth >= MAX_DEPTH)
@@ -246,10 +255,12 @@ static void hooks_before(struct sp_thread *t, unsigned id, const int64_t *params
 	if (t->depth == 0)
 		h->n = 0;
 	h->call[t->depth].first = h->n;
+	h->call[t->depth].site = site;
+	h->call[t->depth].sequence = ++h->sequence;
 	if (counting)
 		sp_counters_before(&h->counters, h);
 	if (sp_plugin.pre) {
-		spoor_call call = call_of(t, id, params, begin);
+		spoor_call call = call_of(t, h, t->depth, id, params, begin);
 		call_plugin(t, h, sp_plugin.pre, &call);
 	}
 	h->call[t->depth].spent = 1;
@@ -271,7 +282,7 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 		return site;
 	uint64_t was = sp_shut(t);
 	if (extra & SP_HOOKS)
-		hooks_before(t, id, params);
+		hooks_before(t, site, id, params);
 	if (extra & SP_STACKS)
 		site = sp_stack_site(t, site);
 	sp_reopen(t, was);
@@ -285,7 +296,7 @@ static void hooks_after(struct sp_thread *t, unsigned id, int64_t result, uint64
 	if (!h || depth >= MAX_DEPTH || !h->call[depth].spent)
 		return;
 	if (sp_plugin.post) {
-		spoor_call call = call_of(t, id, params, now);
+		spoor_call call = call_of(t, h, depth, id, params, now);
 		call.result = result;
 		call.returned = 1;
 		call_plugin(t, h, sp_plugin.post, &call);

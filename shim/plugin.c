@@ -10,6 +10,7 @@
 
 #include "calls.h"
 #include "hooks.h"
+#include "put.h"
 #include "runtime.h"
 
 struct sp_plugin sp_plugin;
@@ -45,6 +46,23 @@ static int32_t find_param(const spoor_call *call, const char *name)
 		if (strcmp(param(call, i, 0), name) == 0)
 			return i;
 	return -1;
+}
+
+static int64_t bytes(const spoor_call *call)
+{
+	const struct sp_moved *m = call ? &sp_moved[call->function] : NULL;
+	if (!m || !m->count || (sp_fl.in_place && call->params[m->buffer - 1] == (int64_t)(intptr_t)sp_fl.in_place))
+		return -1;
+	intptr_t comm = m->comm ? call->params[m->comm - 1] : 0, type = call->params[m->type - 1];
+	if (m->root && !sp_at_root((int)call->params[m->root - 1], comm))
+		return 0;
+	int size = 0;
+	int64_t n = call->params[m->count - 1];
+	if (m->times)
+		n *= m->times == SP_TIMES_SIZE ? sp_size(comm) : m->times == SP_TIMES_INDEGREE ? sp_indegree(comm) : sp_outdegree(comm);
+	if (sp_handle(type) == (uint64_t)sp_fl.datatype_null || P_MPI_Type_size(type, &size) != 0 || size < 0)
+		return -1;
+	return n * size;
 }
 
 /* ---- loading ---- */
@@ -97,7 +115,7 @@ int sp_plugin_load(const char *path, void (*attach)(const spoor_call *, int32_t,
 	api = (spoor_api){
 		.abi = SPOOR_PLUGIN_ABI, .size = sizeof api, .rank = sp_run.rank, .ranks = sp_run.ranks,
 		.ticks_per_ns = sp_run.ticks_per_ns, .ticks = sp_ticks, .value = sp_value_name, .attach = attach,
-		.find = find_param, .name = param_name, .kind = param_kind,
+		.find = find_param, .name = param_name, .kind = param_kind, .bytes = bytes,
 	};
 	struct sp_thread *t = &sp_self;
 	struct sigaction guard = {.sa_flags = SA_SIGINFO | SA_NODEFER};

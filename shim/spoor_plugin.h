@@ -50,6 +50,11 @@ typedef struct spoor_call {
 	int32_t nparams;
 	const int64_t *params; /* values as in C: numbers, handles (as the MPI library has them) and pointers.
 	                          Where the program ignores a status there is one nevertheless. */
+	const void *site;    /* where the program called: the return address; NULL of the call that
+	                        initialised MPI */
+	uint64_t sequence;   /* the how-manieth call of the thread that plugins see, from 1 on: the same in both */
+	uint64_t elapsed;    /* ticks since the thread's spoor_pre or spoor_post before: in spoor_pre the time
+	                        outside of MPI, in spoor_post that of the call; 0 in the first */
 } spoor_call;
 
 /* What a plugin can ask of spoor. */
@@ -72,6 +77,10 @@ typedef struct spoor_api {
 	   there is no such index. */
 	const char *(*name)(const spoor_call *call, int32_t index);
 	const char *(*kind)(const spoor_call *call, int32_t index);
+	/* How many bytes the first buffer holds that the call hands on or fills, and that is not in
+	   place: count × the datatype's size, in a gather or an all-to-all that of all ranks.
+	   0 where only the root's counts; -1 of calls without, or with a count for each rank. */
+	int64_t (*bytes)(const spoor_call *call);
 } spoor_api;
 
 /* Called once, inside MPI_Init. api stays valid. What is not 0 means that the

@@ -113,6 +113,8 @@ func header(calls []*mpi.Call) []byte {
 	b.WriteString("enum sp_returns { SP_RETURNS_CODE, SP_RETURNS_TIME, SP_RETURNS_VALUE };\nextern const uint8_t sp_returns[SP_NCALLS];\n\n")
 	b.WriteString("/* Of the parameters of each function: name, kind, name, kind, and so on. */\n")
 	b.WriteString("extern const char sp_params[];\nextern const uint32_t sp_params_at[SP_NCALLS];\nextern const uint8_t sp_params_n[SP_NCALLS];\n\n")
+	b.WriteString("/* Of the first buffer that a call hands on or fills: where the parameters are, from 1 on, that\n   say how much it holds; 0: there is none. */\n")
+	b.WriteString("enum sp_times { SP_ONCE, SP_TIMES_SIZE, SP_TIMES_INDEGREE, SP_TIMES_OUTDEGREE };\nstruct sp_moved {\n\tuint8_t buffer, count, type, comm, root, times;\n};\nextern const struct sp_moved sp_moved[SP_NCALLS];\n\n")
 	for _, c := range calls {
 		g := newCall(c)
 		fmt.Fprintf(&b, "#define P_%s ((%s (*)(%s))sp_real[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)

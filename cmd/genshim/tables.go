@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"spoor/mpi"
 )
@@ -23,6 +24,7 @@ func tables(calls []*mpi.Call) []byte {
 	}
 	b.WriteString("};\n\n")
 	params(&b, calls)
+	moved(&b, calls)
 	b.WriteString("const struct sp_layout sp_layouts[SP_FLAVOURS] = {\n")
 	for _, f := range mpi.Flavours() {
 		layout(&b, f)
@@ -39,6 +41,32 @@ func tables(calls []*mpi.Call) []byte {
 	}
 	fmt.Fprintf(&b, "};\nconst int sp_npredefined = %d;\n", n)
 	return b.Bytes()
+}
+
+// moved writes what the first buffer holds that a call hands on or fills. Of blocks with a count
+// for each there is nothing.
+func moved(b *bytes.Buffer, calls []*mpi.Call) {
+	b.WriteString("const struct sp_moved sp_moved[SP_NCALLS] = {\n")
+	for _, c := range calls {
+		i := slices.IndexFunc(c.Params, func(p mpi.Param) bool { return p.Content.Moved })
+		if i < 0 {
+			continue
+		}
+		x := &c.Params[i].Content
+		count, datatype := c.Index(x.Count), c.Index(x.Type)
+		if count < 0 || datatype < 0 || c.Params[count].Array || c.Params[datatype].Array || x.Parts != "" || x.Own {
+			continue
+		}
+		times, root := "SP_ONCE", -1
+		if x.Of != "" {
+			times = map[mpi.Property]string{mpi.Size: "SP_TIMES_SIZE", mpi.InDegree: "SP_TIMES_INDEGREE", mpi.OutDegree: "SP_TIMES_OUTDEGREE"}[x.Times]
+		}
+		if c.Params[count].OnlyRoot {
+			root = c.Index("root")
+		}
+		fmt.Fprintf(b, "\t[%d] = {%d, %d, %d, %d, %d, %s},\n", c.ID, i+1, count+1, datatype+1, c.Index("comm")+1, root+1, times)
+	}
+	b.WriteString("};\n\n")
 }
 
 // params writes the names and kinds of parameters: text without pointers to it,

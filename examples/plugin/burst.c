@@ -1,7 +1,7 @@
 /*
  * burst.c: an example plugin. It attaches to each call what the thread did since
  * its MPI call before: instructions, by perf_event_open, or where the machine has
- * no such counter its processor time in ns. To sends it attaches the bytes too.
+ * no such counter its processor time in ns. To calls with a buffer it attaches the bytes too.
  *
  *     cc -O2 -shared -fPIC -I PREFIX/include -o burst.so burst.c
  *     spoor run --plugin ./burst.so mpirun -n 4 ./app
@@ -16,7 +16,7 @@
 #include <spoor.h>
 
 static const spoor_api *spoor;
-static int32_t burst, count;
+static int32_t burst, bytes;
 static int hardware;
 
 /* Of each thread. */
@@ -50,7 +50,7 @@ static int64_t now(void)
 
 int spoor_init(const spoor_api *api)
 {
-	if (api->abi != SPOOR_PLUGIN_ABI) {
+	if (api->abi != SPOOR_PLUGIN_ABI || api->size < sizeof *api) {
 		fprintf(stderr, "burst: made for another version of spoor\n");
 		return 1;
 	}
@@ -60,7 +60,7 @@ int spoor_init(const spoor_api *api)
 	if (hardware)
 		close(test);
 	burst = api->value(hardware ? "burst-instructions" : "burst-ns");
-	count = api->value("elements");
+	bytes = api->value("bytes");
 	return 0;
 }
 
@@ -69,8 +69,9 @@ void spoor_pre(const spoor_call *call)
 	int64_t n = now();
 	if (last >= 0 && n >= 0)
 		spoor->attach(call, burst, n - last);
-	if (strcmp(call->name, "MPI_Send") == 0 || strcmp(call->name, "MPI_Isend") == 0)
-		spoor->attach(call, count, call->params[spoor->find(call, "count")]);
+	int64_t moved = spoor->bytes(call);
+	if (moved >= 0)
+		spoor->attach(call, bytes, moved);
 }
 
 void spoor_post(const spoor_call *call)

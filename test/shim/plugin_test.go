@@ -133,6 +133,14 @@ func TestPlugin(t *testing.T) {
 			want("MPI_Barrier result", n, 0, 0, 0)
 			want("MPI_Sendrecv received", n, int64(n), 1, 1)
 			want("MPI_Sendrecv calls", n, int64(n), 1, 1)
+			want("MPI_Sendrecv bytes", n, int64(4*n), 4, 4)
+			if got["MPI_Barrier bytes"].Count != 0 || got["MPI_Comm_rank took"].Count != each {
+				t.Errorf("bytes of barriers: %+v; durations: %+v", got["MPI_Barrier bytes"], got["MPI_Comm_rank took"])
+			}
+			// there is work before the one and none before the other
+			if work, none := got["MPI_Sendrecv gap"], got["MPI_Barrier gap"]; work.Count != n || none.Count != n || work.Min <= 4*none.Min {
+				t.Errorf("gaps with work %+v, without %+v", work, none)
+			}
 			want("MPI_Comm_size depth", 2*each, int64(each), 0, 1)
 			want("MPI_Comm_dup depth", 2*each, 0, 0, 0)
 			want("MPI_Finalize calls", each, int64(each), 1, 1)
@@ -245,7 +253,11 @@ func TestExamplePlugin(t *testing.T) {
 	}
 	burst := got["MPI_Sendrecv burst-ns"]
 	burst.Merge(got["MPI_Sendrecv burst-instructions"])
-	if n := got["MPI_Sendrecv"].Count; burst.Count != n || n == 0 || burst.Min <= 0 {
+	n := got["MPI_Sendrecv"].Count
+	if burst.Count != n || n == 0 || burst.Min <= 0 {
 		t.Errorf("%d calls, bursts %+v", n, burst)
+	}
+	if b := got["MPI_Sendrecv bytes"]; b.Count != n || b.Min != 4 || b.Max != 4 {
+		t.Errorf("%d calls, bytes %+v", n, b)
 	}
 }

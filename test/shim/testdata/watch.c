@@ -6,8 +6,10 @@
 #include <spoor.h>
 
 static const spoor_api *spoor;
-static int32_t tag, calls, results, depth, sizes;
+static int32_t tag, calls, results, depth, sizes, moved, gaps, took;
 static __thread int inside;
+static __thread uint64_t sequence, of[8];
+static __thread const void *from[8];
 
 int spoor_init(const spoor_api *api)
 {
@@ -30,6 +32,9 @@ int spoor_init(const spoor_api *api)
 	results = api->value("result");
 	depth = api->value("depth");
 	sizes = api->value("received");
+	moved = api->value("bytes");
+	gaps = api->value("gap");
+	took = api->value("took");
 	return api->value("tag") == tag ? 0 : 4;
 }
 
@@ -42,6 +47,15 @@ void spoor_pre(const spoor_call *call)
 	if (i >= 0 && strcmp(spoor->kind(call, i), "tag") == 0)
 		spoor->attach(call, tag, call->params[i]);
 	spoor->attach(call, calls, 1);
+	if (sequence && call->sequence != sequence + 1)
+		abort();
+	of[inside] = sequence = call->sequence;
+	from[inside] = call->site;
+	if (!call->site)
+		abort();
+	if (spoor->bytes(call) >= 0)
+		spoor->attach(call, moved, spoor->bytes(call));
+	spoor->attach(call, gaps, (int64_t)call->elapsed);
 	spoor->attach(call, depth, inside++);
 	MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE); /* nobody's business */
 }
@@ -50,6 +64,9 @@ void spoor_post(const spoor_call *call)
 {
 	if (strncmp(call->name, "MPI_Init", 8) != 0) /* which has no spoor_pre */
 		inside--;
+	if (strncmp(call->name, "MPI_Init", 8) != 0 && (call->sequence != of[inside] || call->site != from[inside]))
+		abort();
+	spoor->attach(call, took, (int64_t)call->elapsed);
 	if (!call->returned || strncmp(call->name, "MPI_Init_thread", 15) == 0 && call->params[2] != MPI_THREAD_MULTIPLE)
 		abort();
 	spoor->attach(call, results, call->result);
