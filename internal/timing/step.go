@@ -9,7 +9,7 @@ type Step uint16
 
 const (
 	linearSteps = 100
-	// MaxStep is the step of the longest time that there is.
+	// MaxStep is that of the longest times, from 576 years on.
 	MaxStep = 4094
 )
 
