@@ -259,6 +259,7 @@ func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	agree(times, numbersOf(groups), len(r.lists()[class]))
 	hists := decodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
 		return nil, nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))

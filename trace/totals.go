@@ -177,7 +177,7 @@ func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Tot
 	for i := range c.sites {
 		if n := c.sites[i].number; n >= 0 {
 			if ns, within, ok := c.known.Site(n, kind, index); ok {
-				*sites(i), own[i] = Total{ns, within}, true
+				*sites(i), own[i] = Total{between(ns, &c.sites[i].spreads[kind]), within}, true
 				left, off = left-ns, off+within
 				continue
 			}
@@ -198,6 +198,13 @@ func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Tot
 		x.Ns = min(max(float64(s.Min), min(float64(s.Max), x.Ns*f)), most)
 		x.Within = min(SumWithin*x.Ns+farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
 	}
+}
+
+// between is a total of a rank that does not contradict the extremes of all of them, as well as
+// these are known.
+func between(ns float64, s *Spread) float64 {
+	mean, least, most := s.Mean(), float64(s.Min), float64(s.Max)
+	return max(least-(mean-least)/64-1, min(most+(most-mean)/64+1, ns))
 }
 
 // farthest is how far from a time a rank's total may be: extremes have six significant bits

@@ -154,11 +154,11 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		}
 		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.CostNs), what)
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
-		v.distribution("call", &c.Duration, "  ")
+		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
 			v.sample(c.Single)
 		}
-		v.distribution("gap", &c.Gap, "  ")
+		v.distribution("gaps, total of a rank:", &c.Gap, "  ")
 		if !once {
 			v.sample(c.SingleGap)
 		}

@@ -93,6 +93,9 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 		// Distances from the mean have six significant bits.
 		least, most := float64(totals.Min), float64(totals.Max)
 		offLeast, offMost := (mean-least)/64+1, (most-mean)/64+1
+		if stat.Count == uint64(n) && stat.Sum == totals.Sum { // single calls, with eleven bits
+			offLeast, offMost = (mean-least)/1024+1, (most-mean)/1024+1
+		}
 		for i := range list {
 			list[i].low += max(0, least-offLeast)
 			list[i].high += most + offMost

@@ -133,8 +133,8 @@ func (f *Flat) RanksText(w io.Writer) error {
 // CSV writes the rows with a header, times in nanoseconds.
 func (f *Flat) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"function", "place", "module", "offset", "calls", "ranks", "ns", "mean_ns", "deviation_ns", "max_ns", "max_rank",
-		"compute_ns", "bytes_out", "bytes_in", "most_ns", "most_rank", "imbalance"})
+	out.Write([]string{"function", "place", "module", "offset", "calls", "ranks", "ns", "mean_ns", "deviation_ns", "max_call_ns", "max_call_rank",
+		"compute_ns", "bytes_out", "bytes_in", "max_rank_total_ns", "max_rank_total_rank", "imbalance"})
 	u := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	d := func(n int) string { return strconv.Itoa(n) }
 	g := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }

@@ -30,7 +30,7 @@ export const calls = () => {
         { label: "Time", title: "in all ranks together", value: (r) => r.ns, text: (r) => time(r.ns) },
         { label: "Of run", title: "share of the time of all ranks", value: (r) => r.ns, text: (r) => percent(share(r.ns)) },
         { label: "Mean", title: "of a call", value: (r) => r.mean_ns, text: (r) => time(r.mean_ns), hover: (r) => `deviation ${time(r.deviation_ns)}; longest ${time(r.max_ns)}, rank ${r.max_rank}` },
-        { label: "Imbalance", value: (r) => r.imbalance, text: (r) => (r.ranks > 1 ? (r.imbalance_estimated ? "≥ " : "") + ratio(r.imbalance) : "–"), hover: (r) => `most: ${time(r.most_ns)}, rank ${r.most_rank}` },
+        { label: "Imbalance", value: (r) => r.imbalance, text: (r) => (r.ranks > 1 ? (r.imbalance_estimated ? "≥ " : "") + ratio(r.imbalance) : "–"), hover: (r) => `largest total of a rank: ${time(r.most_ns)}, rank ${r.most_rank}` },
         { label: "Before", title: "time outside MPI before these calls, in all ranks together", value: (r) => r.compute_ns, text: (r) => time(r.compute_ns) },
         { label: "Out", title: "bytes that go out", value: (r) => r.bytes_out, text: (r) => (r.bytes_out ? bytes(r.bytes_out) : "–") },
         { label: "In", title: "bytes that come in", value: (r) => r.bytes_in, text: (r) => (r.bytes_in ? bytes(r.bytes_in) : "–") },
