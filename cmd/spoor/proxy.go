@@ -53,6 +53,7 @@ and to what needs them.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
 	f.StringVar(&o.Compute, "compute", "none", "between calls: sleep, spin or none")
+	f.StringVar((*string)(&o.Gaps), "gaps", string(proxy.GapsDrawn), "time before a call: drawn from histograms if there are any; mean, that of its place; followed, call by call")
 	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again, and go as far as the program came")
 	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
 	debugPathFlag(f, &o.paths)
@@ -66,6 +67,11 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	case "sleep", "spin", "none":
 	default:
 		return &usageError{cmd, fmt.Errorf("--compute %s: sleep, spin or none", o.Compute)}
+	}
+	switch o.Gaps {
+	case proxy.GapsDrawn, proxy.GapsMean, proxy.GapsFollowed:
+	default:
+		return &usageError{cmd, fmt.Errorf("--gaps %s: drawn, mean or followed", o.Gaps)}
 	}
 	switch o.mpi {
 	case "", "mpich", "openmpi", "abi":

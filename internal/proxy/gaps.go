@@ -208,7 +208,7 @@ func (g *generator) bins(x *gapOf) string {
 			all.Merge(h)
 		}
 	}
-	if all == nil || x.mean <= 0 {
+	if all == nil || x.mean <= 0 || g.o.Gaps == GapsMean {
 		return ""
 	}
 	if total := all.Total(); total.Max < long || float64(total.Max) < spread*float64(total.Min) {

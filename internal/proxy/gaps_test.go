@@ -10,6 +10,7 @@ import (
 	"spoor/internal/merge/mergetest"
 	"spoor/internal/timing"
 	"spoor/internal/track/tracktest"
+	"spoor/internal/wire"
 	"spoor/trace"
 )
 
@@ -110,5 +111,35 @@ func TestDrawnGaps(t *testing.T) {
 	again := string(generate(t, unequal(t, 2, timing.Path), Options{}).Files["proxy.c"])
 	if text != again {
 		t.Errorf("another program:\n%s\n%s", text, again)
+	}
+}
+
+// Where gaps are followed, there is a file with those before all calls of each rank.
+func TestFollowedGaps(t *testing.T) {
+	r := unequal(t, 3, timing.Lossless)
+	p := generate(t, r, Options{Gaps: GapsFollowed})
+	if !strings.Contains(string(p.Files["proxy.c"]), "    follow();\n") {
+		t.Error("the program does not read the files")
+	}
+	for rank := range 3 {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := wire.NewReader(p.Files["gaps/"+strconv.Itoa(rank)], "gaps")
+		if n := w.Uint32(); int(n) != w.Rest() {
+			t.Errorf("rank %d: %d bytes, %d told", rank, w.Rest(), n)
+		}
+		for c, err := range k.Timed(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ns := w.Uvarint(); ns != c.Timing.Gap.Ns {
+				t.Fatalf("rank %d, call %d: %d ns, want %d", rank, c.Index, ns, c.Timing.Gap.Ns)
+			}
+		}
+		if err := w.Done(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -30,10 +30,22 @@ import (
 type Options struct {
 	Compute string // what happens between calls unless the user says otherwise: sleep, spin, none
 	Partial bool   // leave out what can't be called again, and go as far as a program got that did not finish
+	Gaps    Gaps   // what calls come after
 	Target  reissue.Target
 	// Line renders a call site; nil: module and offset.
 	Line func(trace.Site) string
 }
+
+// Gaps say what the gap before a call is.
+type Gaps string
+
+// The gaps: that of the place and the rank, drawn from histograms if the trace has these;
+// the same without drawing; or one for each call, in files beside the program.
+const (
+	GapsDrawn    Gaps = "drawn"
+	GapsMean     Gaps = "mean"
+	GapsFollowed Gaps = "followed"
+)
 
 // A RefusedError lists what stands in the way of a program.
 type RefusedError struct{ Obstacles []reissue.Obstacle }
@@ -106,6 +118,11 @@ func Generate(r *trace.Reader, o Options) (*Program, error) {
 		}
 	}
 	p := g.program()
+	if o.Gaps == GapsFollowed {
+		if err := g.follow(p.Files); err != nil {
+			return nil, fmt.Errorf("proxy: %w", err)
+		}
+	}
 	p.LeftOut = obstacles
 	return p, nil
 }

@@ -349,6 +349,9 @@ func (g *generator) main(b *bytes.Buffer) {
 	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
 	b.WriteString(g.setAside())
 	b.WriteString(g.ending())
+	if g.o.Gaps == GapsFollowed {
+		b.WriteString("    follow();\n")
+	}
 	b.WriteString(strings.Join(statics, ""))
 	for _, v := range g.list {
 		if len(v.members) == g.r.Ranks() {

@@ -24,11 +24,16 @@ func TestUnevenRanks(t *testing.T) {
 	if err := m.Compile(binary, "testdata/uneven.c"); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []string{"stats", "hist", "path", "lossless", "place --error 0.01"} {
-		t.Run(mode, func(t *testing.T) {
+	for _, mode := range []string{"stats", "hist", "path", "lossless", "place --error 0.01", "lossless, followed"} {
+		mode, followed := strings.CutSuffix(mode, ", followed")
+		o := proxy.Options{Compute: "sleep"}
+		if followed {
+			o.Gaps = proxy.GapsFollowed
+		}
+		t.Run(fmt.Sprintf("%s %s", mode, o.Gaps), func(t *testing.T) {
 			dir := t.TempDir()
 			a := timed(t, m, dir, mode, ranks, binary)
-			p, err := proxy.Generate(a, proxy.Options{Compute: "sleep"})
+			p, err := proxy.Generate(a, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -123,40 +123,46 @@ int ended(void) { return last != NULL; }
 
 uint64_t calls_made(void) { return streams[stream].number; }
 
-/* The next call of the trace. */
-static void next(void)
+static _Thread_local int same; /* the call is that before once more */
+
+/* The next call of the trace; returns what it comes after. */
+static double next(double gap)
 {
 	if (last && stream < lasts && streams[stream].number >= (uint64_t)last[stream])
 		over(streams[stream].number);
 	streams[stream].number++;
+	if (follows)
+		gap = same ? 0 : followed();
+	else if (entry >= 0)
+		gap = entry;
+	entry = -1;
+	same = 0;
+	return gap;
 }
 
 int again(void)
 {
 	streams[stream].number--;
+	same = 1;
 	return 1;
 }
 
 void pass(double gap)
 {
-	next();
-	passed += entry >= 0 ? entry : gap;
-	entry = -1;
+	passed += next(gap);
 }
 
 void entered(double gap) { entry = gap; }
 
 void before(double gap, const char *call)
 {
-	next();
-	double wait = ((entry >= 0 ? entry : gap) + passed) * 1e-6 / speed;
+	double wait = (next(gap) + passed) * 1e-6 / speed;
 	due += wait;
 	if (compute != NONE) {
 		double t = left ? left : now();
 		wait_until(t + wait);
 		spent += now() - t;
 	}
-	entry = -1;
 	passed = 0;
 	waits_in(call);
 }

@@ -30,6 +30,8 @@ uint64_t calls_of(int thread);
 int ended(void);                           /* the trace tells how far the program came */
 uint64_t calls_made(void);                 /* by this thread */
 _Noreturn void over(uint64_t calls);       /* that is here */
+extern int follows;                         /* the times before calls are in a file */
+double followed(void);                     /* before the next call, in microseconds */
 void tell_times(void); /* of this thread */
 void pace(const char *how, double faster, int seconds); /* 0, -1: as by default */
 

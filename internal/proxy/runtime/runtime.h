@@ -42,6 +42,7 @@ struct gap { double share, us; };
 double drawn(uint32_t *times, uint32_t place, uint32_t calls, int n, const struct gap *);
 void before(double gap, const char *call);
 int again(void); /* what was made is not yet the call of the trace */
+void follow(void); /* gaps are those in the files of folder gaps beside the program, one for each call */
 void pass(double gap);
 void entered(double gap);
 void after(void);
