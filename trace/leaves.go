@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 
+	"spoor/internal/grammar"
 	"spoor/internal/unfold"
 )
 
@@ -15,11 +16,25 @@ type Leaves struct {
 	k      *Rank
 	stream int
 	tree   *unfold.Tree
+	other  *grammar.Grammar // of which it is if not of a stream's
 }
 
 // Leaves takes the structure of a stream apart, without expanding it.
 func (k *Rank) Leaves(stream int) *Leaves {
-	return &Leaves{k, stream, unfold.New(k.streams[stream], unfold.Limit)}
+	return &Leaves{k: k, stream: stream, tree: unfold.New(k.streams[stream], unfold.Limit)}
+}
+
+// LeavesOf takes the structure of another sequence apart. It has no times.
+func LeavesOf(g *grammar.Grammar) *Leaves {
+	return &Leaves{tree: unfold.New(g, unfold.Limit), other: g}
+}
+
+// sequence is what of a rank the leaves are of.
+func (l *Leaves) sequence(rank *Rank) *grammar.Grammar {
+	if l.other != nil {
+		return l.other
+	}
+	return rank.streams[l.stream]
 }
 
 // Len returns the number of leaves.
@@ -168,7 +183,7 @@ type LeafCursor struct{ c *unfold.Cursor }
 
 // Cursor returns a cursor at the first call of a rank, which is as for Times.
 func (l *Leaves) Cursor(rank *Rank) LeafCursor {
-	return LeafCursor{l.tree.Cursor(rank.streams[l.stream])}
+	return LeafCursor{l.tree.Cursor(l.sequence(rank))}
 }
 
 // Next is what Visits yields next; ok is false at the end.

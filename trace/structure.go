@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"iter"
+
 	"spoor/internal/grammar"
 	"spoor/internal/unfold"
 )
@@ -34,6 +36,30 @@ type Node struct {
 // Structure returns the structure of a stream without expanding it.
 func (k *Rank) Structure(stream int) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: k.streams[stream]}
+}
+
+// StructureOf returns the structure of another sequence than a stream's.
+func StructureOf(g *grammar.Grammar) Node {
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: g}
+}
+
+// Sequence yields the terminals of a stream in order.
+func (k *Rank) Sequence(stream int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n := range k.streams[stream].All() {
+			if !yield(int(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Symbols is how long the structure of a stream is.
+func (k *Rank) Symbols(stream int) (n int) {
+	for _, body := range k.streams[stream].Rules {
+		n += len(body)
+	}
+	return n
 }
 
 // Children returns the parts of a sequence or the body of a loop.

@@ -38,7 +38,8 @@ rank as expressions of the rank, so that its size is that of the compressed trac
 
 The program computes nothing; --compute says whether it lets the time pass that
 the original spent between calls. Requests finish in the order in which they did
-originally. Files are scratch files in the folder where it runs.
+originally; where a program polls, they do in a loop that finishes the same ones, unless
+--recorded-order asks for more lines. Files are scratch files in the folder where it runs.
 
 Calls that can't be made again are listed, and no program is written unless
 --partial says to leave them out. Of a trace that was recovered from a crash the
@@ -46,6 +47,7 @@ program then goes as far as the original came: up to the calls that never return
 and to what needs them.`,
 		Example: `  spoor proxy app.spoor -o proxy && make -C proxy && mpiexec -n 4 proxy/proxy
   spoor proxy app.spoor --compute sleep
+  spoor proxy app.spoor --compute spin --gaps followed
   spoor proxy app.spoor --mpi openmpi       for another MPI than the trace was made under`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runProxy(cmd, o, r) }),
@@ -54,6 +56,7 @@ and to what needs them.`,
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
 	f.StringVar(&o.Compute, "compute", "none", "between calls: sleep, spin or none")
 	f.StringVar((*string)(&o.Gaps), "gaps", string(proxy.GapsDrawn), "time before a call: drawn from histograms if there are any; mean, that of its place; followed, call by call")
+	f.BoolVar(&o.Recorded, "recorded-order", false, "have requests finish in the recorded order, and tests find nothing as often, also where that follows no rule")
 	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again, and go as far as the program came")
 	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
 	debugPathFlag(f, &o.paths)

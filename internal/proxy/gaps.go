@@ -196,7 +196,7 @@ func (g *generator) bins(x *gapOf) string {
 	for i := range x.of {
 		o := &x.of[i]
 		s := source{o.v.ranks[0].Class(), o.v.placed[o.stream].leaves.Terminal(o.leaf)}
-		if o.v.hists == nil || seen[s] {
+		if o.v.hists == nil || seen[s] || s.terminal >= len(o.v.calls) {
 			continue
 		}
 		seen[s] = true

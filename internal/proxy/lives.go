@@ -110,7 +110,7 @@ type visit struct {
 const maxWalk = 1 << 23
 
 // visits finds the spots of a member's lives.
-func visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit {
+func (v *variant) visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit {
 	found := make(map[spot]*visit)
 	walked := 0
 	// Lives differ here if they say other things, not if other calls came before.
@@ -129,7 +129,7 @@ func visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit {
 		like[n] = first[w]
 	}
 	for stream := range min(k.Streams(), len(lives.Streams)) {
-		root := k.Structure(stream)
+		root := v.structure(k, stream)
 		rules := survey(root)
 		var now []int
 		at := uint64(0)
@@ -137,17 +137,17 @@ func visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit {
 			if len(now) == 0 {
 				return
 			}
-			s, times := find(rules, root.Rule, stream, at)
-			v := found[s]
+			s, times := find(rules, root.Rule, stream, v.step(stream, at))
+			x := found[s]
 			switch {
-			case v == nil:
-				v = &visit{lives: slices.Clone(now), times: times}
-				found[s] = v
-			case !slices.Equal(v.lives, now):
-				v.mixed = true
-				v.lives = append(v.lives, now...)
+			case x == nil:
+				x = &visit{lives: slices.Clone(now), times: times}
+				found[s] = x
+			case !slices.Equal(x.lives, now):
+				x.mixed = true
+				x.lives = append(x.lives, now...)
 			}
-			v.hits++
+			x.hits++
 			now = now[:0]
 		}
 		for n := range lives.Streams[stream].All() {
@@ -214,7 +214,7 @@ func (g *generator) lifetimes(v *variant) error {
 			}
 			size[p] = max(old, l.Size)
 		}
-		if found[i] = visits(k, lives); found[i] == nil {
+		if found[i] = v.visits(k, lives); found[i] == nil {
 			for p := range size {
 				m.stays[p] = true
 			}

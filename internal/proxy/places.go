@@ -53,13 +53,23 @@ const maxPlaced = 1 << 22
 // places finds the times of a stream's leaves.
 func (g *generator) places(v *variant, stream int) (*placed, error) {
 	p := &placed{leaves: v.ranks[0].Leaves(stream)}
+	anew := v.stepwise[stream]
+	if anew != nil {
+		p.leaves = trace.LeavesOf(anew.g)
+	}
 	n := p.leaves.Len()
 	members := v.ranks
 	if len(members)*n > maxPlaced {
 		members = members[:1]
 	}
 	for _, k := range members {
-		list, _, err := gaps.Of(g.r, k, p.leaves, stream)
+		var list []gaps.Leaf
+		var err error
+		if anew != nil {
+			list, err = v.stepTimes(g, k, stream, p.leaves)
+		} else {
+			list, _, err = gaps.Of(g.r, k, p.leaves, stream)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,10 @@ type Options struct {
 	Compute string // what happens between calls unless the user says otherwise: sleep, spin, none
 	Partial bool   // leave out what can't be called again, and go as far as a program got that did not finish
 	Gaps    Gaps   // what calls come after
-	Target  reissue.Target
+	// Recorded has requests finish in the recorded order, and tests find nothing as often as
+	// then, also where that follows no rule.
+	Recorded bool
+	Target   reissue.Target
 	// Line renders a call site; nil: module and offset.
 	Line func(trace.Site) string
 }
@@ -92,30 +95,9 @@ func (p *Program) Write(dir string) error {
 // Generate makes the program of a trace. If some calls can't be made again and
 // Options don't say to leave them out, the error is a *RefusedError.
 func Generate(r *trace.Reader, o Options) (*Program, error) {
-	o.Target.Literal = true
-	g := newGenerator(r, o)
-	search := reissue.NewSearch(r, o.Target)
-	if err := g.variants(search); err != nil {
-		return nil, fmt.Errorf("proxy: %w", err)
-	}
-	if o.Partial {
-		var err error
-		if g.ends, err = reissue.FindEnds(r); err != nil {
-			return nil, fmt.Errorf("proxy: %w", err)
-		}
-	}
-	obstacles, err := g.overcome(search.List())
+	g, obstacles, err := analyse(r, o)
 	if err != nil {
-		return nil, fmt.Errorf("proxy: %w", err)
-	}
-	if len(obstacles) > 0 && !o.Partial {
-		return nil, &RefusedError{obstacles}
-	}
-	g.prepare()
-	for _, v := range g.list {
-		if err := g.variant(v); err != nil {
-			return nil, fmt.Errorf("proxy: %w", err)
-		}
+		return nil, err
 	}
 	p := g.program()
 	if o.Gaps == GapsFollowed {
@@ -125,4 +107,34 @@ func Generate(r *trace.Reader, o Options) (*Program, error) {
 	}
 	p.LeftOut = obstacles
 	return p, nil
+}
+
+// analyse finds out all that is written.
+func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error) {
+	o.Target.Literal = true
+	g := newGenerator(r, o)
+	search := reissue.NewSearch(r, o.Target)
+	if err := g.variants(search); err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	if o.Partial {
+		var err error
+		if g.ends, err = reissue.FindEnds(r); err != nil {
+			return nil, nil, fmt.Errorf("proxy: %w", err)
+		}
+	}
+	obstacles, err := g.overcome(search.List())
+	if err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	if len(obstacles) > 0 && !o.Partial {
+		return nil, nil, &RefusedError{obstacles}
+	}
+	g.prepare()
+	for _, v := range g.list {
+		if err := g.variant(v); err != nil {
+			return nil, nil, fmt.Errorf("proxy: %w", err)
+		}
+	}
+	return g, obstacles, nil
 }

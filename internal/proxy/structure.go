@@ -30,20 +30,26 @@ type step struct {
 // variant makes the parts of a variant.
 func (g *generator) variant(v *variant) error {
 	g.threads(v)
+	if err := g.stepwise(v); err != nil {
+		return err
+	}
 	if err := g.lifetimes(v); err != nil {
 		return err
 	}
 	if err := g.lanes(v); err != nil {
 		return err
 	}
-	lines := make([]*line, len(v.calls))
+	lines := make([]*line, len(v.calls), len(v.calls)+len(v.finishes))
 	for t := range lines {
 		lines[t] = g.line(v, t)
+	}
+	for _, f := range v.finishes {
+		lines = append(lines, g.finishLine(v, f))
 	}
 	for stream := range v.ranks[0].Streams() {
 		roots := make([]trace.Node, len(v.ranks))
 		for i, k := range v.ranks {
-			roots[i] = k.Structure(stream)
+			roots[i] = v.structure(k, stream)
 		}
 		number := make(map[int]int)
 		n, err := g.rule(v, lines, stream, roots, number)

@@ -19,6 +19,8 @@ type variant struct {
 	calls       []*call          // by terminal
 	hists       *gaps.Histograms // nil if there are none
 	placed      []*placed        // by stream
+	stepwise    []*stepwise      // by stream, nil: its structure is the trace's
+	finishes    []finish
 	fitter      *fitter
 	plan        *reissue.Plan
 	plans       []*reissue.Plan // by member

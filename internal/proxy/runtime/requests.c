@@ -293,3 +293,8 @@ void requests_over(void)
 }
 
 int requests_late(void) { return late.n; }
+
+int64_t flag_(void) { return flag != 0; }
+int64_t testany(void) { return flag ? index_() : 0; }
+int64_t index_(void) { return number[0] < 0 ? INT64_MAX : 1; }
+int64_t outcount(void) { return number[0] < 0 ? INT64_MAX : number[0]; }

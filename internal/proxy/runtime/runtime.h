@@ -34,6 +34,9 @@ extern int rank, ranks, member;
 #define PASS(gap) pass(gap)   /* time goes by, without a call */
 #define ENTER(gap) entered(gap) /* the next call comes after so much, whatever its line says */
 #define UNTIL(gap, ...) do DO(gap, __VA_ARGS__); while (!flag && again())
+/* Calls until so many requests are finished, or none is left. */
+#define FINISH(n, got, gap, ...) do { int64_t left_ = (n); DO(gap, __VA_ARGS__); \
+	while ((left_ -= got()) > 0) DO(0, __VA_ARGS__); } while (0)
 #define REPEAT(n) for (int64_t i_ = 0, n_ = (n); i_ < n_; i_++)
 struct gap { double share, us; };
 /* One of n gaps, in an order that looks random and is the same in every run: in so many
@@ -95,6 +98,12 @@ void arrived(int source, int tag, MPI_Comm); /* waits until such a message is th
    original's message came from: who takes another one's may wait for that one
    later, in vain. */
 int any_source(int recorded, MPI_Comm);
+
+/* How many requests a call has finished; if there was none, as many as anybody wants. */
+int64_t flag_(void);
+int64_t testany(void);
+int64_t index_(void);
+int64_t outcount(void);
 
 /* Memory. */
 enum { HEAP = 1, DEVICE = 2, DATA = 3, STACK = 4, PLACE = 5, MPI_MEMORY = 6 };
