@@ -82,12 +82,20 @@ func (g *generator) stepwise(v *variant) error {
 	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" if it is none
 	done := make([]int64, len(v.calls))
 	some := false
+	whole := make(map[string]bool) // all requests of the place were seen together
 	for t := range v.calls {
 		same[t], done[t] = g.finisher(v, t)
-		some = some || same[t] != ""
+		if same[t] != "" && v.calls[t].all() {
+			whole[same[t]], some = true, true
+		}
 	}
 	if !some {
 		return nil
+	}
+	for t := range same {
+		if !whole[same[t]] {
+			same[t] = "" // what stands between its requests may be others
+		}
 	}
 	number := make(map[string]int)
 	for stream := range v.stepwise {
@@ -139,6 +147,20 @@ func (g *generator) finisher(v *variant, t int) (string, int64) {
 		return "", 0
 	}
 	return fmt.Sprintf("%s %s %v", c.f.Name, place, c.site), done
+}
+
+// all reports whether none of a call's requests was finished before.
+func (c *call) all() bool {
+	for i := range c.f.Params {
+		if c.f.Params[i].Kind == "request" {
+			for _, n := range c.in[i].elems {
+				if c.vals[0][n.at] == 0 {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // place says where a call's requests are, whichever of them are finished already.
