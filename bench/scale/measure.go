@@ -25,7 +25,7 @@ type Result struct {
 	Classes  int
 	Calls    int // bytes of what says which calls were made; see calls
 	Content  int // of these, what Pilgrim has, too: no names, no headers
-	Times    int // bytes of the statistics of durations
+	Times    int // bytes of the statistics of durations, by place and rank too
 	Process  int // bytes of the table of processes
 
 	Merge    time.Duration // work of all ranks together
@@ -135,9 +135,9 @@ func (r *Result) sizes(file []byte, t *trace.Reader) {
 	r.Calls = r.File
 	for _, s := range r.Sections {
 		switch s.Name {
-		case "times":
-			r.Times = int(s.Stored)
-			r.Calls -= r.Times
+		case "times", "places", "totals", "rank-values":
+			r.Times += int(s.Stored)
+			r.Calls -= int(s.Stored)
 		case "process":
 			r.Process = int(s.Stored)
 			r.Calls -= r.Process

@@ -33,7 +33,7 @@ func readTable(r io.Reader) ([]*Result, error) {
 		}
 		res := &Result{
 			Program: p, Ranks: number(f[1]), Classes: number(f[3]), Calls: number(f[4]), Content: number(f[5]),
-			Times: number(f[6]), Process: number(f[7]), Message: number(f[15]),
+			Times: number(f[6]), Process: number(f[7]), File: number(f[8]), Message: number(f[16]),
 		}
 		duration := func(s string) time.Duration {
 			d, e := time.ParseDuration(s)
@@ -42,16 +42,16 @@ func readTable(r io.Reader) ([]*Result, error) {
 			}
 			return d
 		}
-		res.Merge, res.Path = duration(f[12]), duration(f[13])
-		if f[8] != "-" {
-			res.Pilgrim.Known, res.Pilgrim.Bound = true, strings.HasPrefix(f[8], ">")
-			res.Pilgrim.Plain, res.Pilgrim.Packed = number(f[8]), number(f[9])
-			if f[10] != "-" {
-				res.Pilgrim.Named = number(f[10])
+		res.Merge, res.Path = duration(f[13]), duration(f[14])
+		if f[9] != "-" {
+			res.Pilgrim.Known, res.Pilgrim.Bound = true, strings.HasPrefix(f[9], ">")
+			res.Pilgrim.Plain, res.Pilgrim.Packed = number(f[9]), number(f[10])
+			if f[11] != "-" {
+				res.Pilgrim.Named = number(f[11])
 			}
 		}
-		if f[18] != "-" {
-			res.Verified = number(f[18])
+		if f[19] != "-" {
+			res.Verified = number(f[19])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", lines.Text(), err)
@@ -62,7 +62,7 @@ func readTable(r io.Reader) ([]*Result, error) {
 }
 
 // columns of the table.
-const columns = 19
+const columns = 20
 
 // parseAmount reads what amount wrote.
 func parseAmount(s string) (int, error) {

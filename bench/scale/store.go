@@ -68,9 +68,12 @@ func (s *store) reload() error {
 	return err
 }
 
+// fileAt is where the size of the whole file stands.
+const fileAt = 8
+
 // baselineAt is where the fields of the baseline stand. It hangs on the calls
 // alone, so that a run without it keeps what was there.
-const baselineAt, baselineTo = 8, 11
+const baselineAt, baselineTo = 9, 12
 
 func (s *store) add(r *Result) error {
 	if err := s.reload(); err != nil {
@@ -186,8 +189,16 @@ func fieldsOf(line string) ([]string, bool) {
 		return nil, false
 	}
 	f := strings.Fields(strings.ReplaceAll(line, "|", " "))
-	if len(f) == columns-1 { // without how many ranks were read back
-		f = append(f, "-")
+	if len(f) == columns-1 { // of a run before the whole file had a column
+		sum := 0
+		for _, part := range []string{f[4], f[6], f[7]} {
+			n, err := parseAmount(part)
+			if err != nil {
+				return nil, false
+			}
+			sum += n
+		}
+		f = slices.Insert(f, fileAt, strconv.Itoa(sum))
 	}
 	if len(f) != columns {
 		return nil, false

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-const rowFormat = "%-7s %6s %8s %5s | %8s %8s %7s %8s | %9s %9s %8s %7s | %7s %7s %7s | %8s %8s %6s | %7s\n"
+const rowFormat = "%-7s %6s %8s %5s | %8s %8s %7s %8s %8s | %9s %9s %8s %7s | %7s %7s %7s | %8s %8s %6s | %7s\n"
 
 func printHead(w io.Writer) {
-	fmt.Fprintf(w, rowFormat, "program", "ranks", "events", "class", "calls", "content", "times", "process",
+	fmt.Fprintf(w, rowFormat, "program", "ranks", "events", "class", "calls", "content", "times", "process", "file",
 		"pilgrim", "+zstd", "+names", "ratio", "merge", "path", "encode", "to root", "largest", "peak", "checked")
 }
 
@@ -32,7 +32,7 @@ func fields(r *Result) []string {
 	}
 	return []string{
 		r.Program.Name, fmt.Sprint(r.Ranks), amount(int(r.Events)), fmt.Sprint(r.Classes),
-		fmt.Sprint(r.Calls), fmt.Sprint(r.Content), fmt.Sprint(r.Times), fmt.Sprint(r.Process),
+		fmt.Sprint(r.Calls), fmt.Sprint(r.Content), fmt.Sprint(r.Times), fmt.Sprint(r.Process), fmt.Sprint(r.File),
 		plain, packed, named, ratio, span(r.Merge), span(r.Path), span(r.Encode),
 		amount(r.Message), amount(r.Largest), amount(int(r.Peak)), fmt.Sprint(r.Verified),
 	}
@@ -128,7 +128,7 @@ func printSummary(w io.Writer, results []*Result) {
 // printChecks says for which numbers of ranks a program's traces were read back
 // and compared, and for which they are no larger than the baseline.
 func printChecks(w io.Writer, name string, results []*Result) {
-	var all, some, unread, smaller, larger, unknown []string
+	var all, some, unread, smaller, larger, unknown, whole []string
 	for _, r := range results {
 		if r.Program.Name != name {
 			continue
@@ -143,6 +143,9 @@ func printChecks(w io.Writer, name string, results []*Result) {
 			unread = append(unread, n)
 		}
 		p := &r.Pilgrim
+		if p.Known && !p.Bound && r.Ranks <= 64 && r.File > 0 {
+			whole = append(whole, fmt.Sprintf("%.1f times on %d", float64(p.Plain)/float64(r.File), r.Ranks))
+		}
 		switch {
 		case !p.Known || p.Bound && r.Content > p.Packed:
 			unknown = append(unknown, n)
@@ -163,4 +166,5 @@ func printChecks(w io.Writer, name string, results []*Result) {
 	say("no larger than Pilgrim's scheme with zstd, without names and with", smaller)
 	say("LARGER than Pilgrim's scheme with zstd, without names or with", larger)
 	say("not compared with Pilgrim's scheme", unknown)
+	say("the whole file is smaller than Pilgrim's own format, which has a mean for each signature,", whole)
 }

@@ -189,8 +189,8 @@ func (x *Result) measure(file string) error {
 		switch s.Name {
 		case "ranks", "signatures", "classes", "columns", "lanes":
 			x.Content += int(s.Stored)
-		case "times":
-			x.Times = int(s.Stored)
+		case "times", "places", "totals", "rank-values":
+			x.Times += int(s.Stored)
 		case "process":
 			x.Process = int(s.Stored)
 		}
