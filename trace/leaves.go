@@ -57,6 +57,9 @@ type LeafTimes struct {
 	// and the gaps before these.
 	Entries    uint64
 	EntriesGap float64
+	// Shared: what calls at other places took is not known apart from these. The times are a
+	// part of both, in proportion to the calls.
+	Shared bool
 }
 
 // Add adds what another rank says of the same leaf.
@@ -66,6 +69,7 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 	t.Duration += o.Duration
 	t.Entries += o.Entries
 	t.EntriesGap += o.EntriesGap
+	t.Shared = t.Shared || o.Shared
 }
 
 // Times returns the times of each leaf, and the least that is true of what is known of
@@ -141,13 +145,33 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		x.Gap -= times[p.Leaf].Gap
 		x.Duration -= times[p.Leaf].Duration
 	}
+	shared := l.shared(rank, counts)
 	for leaf, n := range counts {
 		if x := &left[l.Terminal(leaf)]; !own[leaf] && x.Calls > 0 {
 			part := float64(n) / float64(x.Calls)
-			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part}
+			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part, Shared: shared(l.Terminal(leaf))}
 		}
 	}
 	return times, MeanSample, nil
+}
+
+// shared tells of which terminals calls at several places share one summary: those that
+// differ from 31 others in values only, and, of threads other than the first, whose places are
+// not told apart, those at several leaves.
+func (l *Leaves) shared(rank *Rank, counts []uint64) func(terminal int) bool {
+	members := make(map[*group]int)
+	for i := range rank.class.terminals {
+		members[rank.class.terminals[i].group]++
+	}
+	leaves := make(map[int]int)
+	for leaf, n := range counts {
+		if n > 0 {
+			leaves[l.Terminal(leaf)]++
+		}
+	}
+	return func(t int) bool {
+		return members[rank.class.terminals[t].group] >= PoolFrom || l.stream > 0 && leaves[t] > 1
+	}
 }
 
 // enter takes in the gap before the calls by which a loop is entered.

@@ -55,6 +55,9 @@ type Thread struct {
 	Number int     `json:"thread"`
 	Total  Sums    `json:"total"`
 	Body   []*Node `json:"body"`
+	// Shared is how many calls of the structure have the mean of several that look alike, as
+	// the trace does not tell their times apart.
+	Shared int `json:"shared_times,omitempty"`
 }
 
 // Sums are what a part of the program comes to.
@@ -202,6 +205,7 @@ func callsOf(k *trace.Rank) (n uint64) {
 func (b *builder) times(stream int) error {
 	b.leaves = b.k.Leaves(stream)
 	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
+	b.shared = 0
 	var sums []trace.LeafTimes
 	for _, k := range b.ranks {
 		times, kind, err := b.leaves.Times(k)
@@ -221,6 +225,9 @@ func (b *builder) times(stream int) error {
 		t := b.leaves.Terminal(leaf)
 		b.label[leaf], b.each[leaf] = b.site[t], b.amount[t]
 		if x := &sums[leaf]; x.Calls > 0 {
+			if x.Shared {
+				b.shared++
+			}
 			b.each[leaf].Compute, b.each[leaf].MPI = x.Gap/float64(x.Calls), x.Duration/float64(x.Calls)
 			b.entry[leaf] = b.each[leaf].Compute
 			if x.Entries > 0 {
@@ -246,6 +253,7 @@ type builder struct {
 	ranks  []*trace.Rank // whose times are taken
 
 	leaves *trace.Leaves // of the thread at hand
+	shared int           // how many of them have times in common
 	label  []int         // by leaf: number of the site
 	each   []Sums        // by leaf: of one call
 	entry  []float64     // by leaf: compute time before a call with which a loop is entered
@@ -306,7 +314,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 
 func (b *builder) thread(stream int) {
 	f := newFolder(b.label)
-	t := Thread{Number: stream, Body: []*Node{}}
+	t := Thread{Number: stream, Body: []*Node{}, Shared: b.shared}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
 	for _, n := range f.fold(b.leaves.Structure()) {
 		t.Body = append(t.Body, b.node(item{n, 1}, &t.Total))

@@ -102,6 +102,9 @@ func (p *Profile) head(t *Thread) string {
 	if p.Times == "bounded" {
 		who += " within their bounds"
 	}
+	if t.Shared > 0 {
+		who += fmt.Sprintf(" (at %s the mean of calls alike)", units.Plural(t.Shared, "place"))
+	}
 	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), units.Duration(t.Total.MPI))
 }
 

@@ -1,0 +1,53 @@
+package profile
+
+import (
+	"strings"
+	"testing"
+
+	"spoor/internal/merge/mergetest"
+	"spoor/internal/track/tracktest"
+	"spoor/trace"
+)
+
+// A profile says at how many places it has a mean of calls that look alike: those of a thread
+// other than the first that stand at several places, and those that differ from very many in values alone.
+func TestSharedTimes(t *testing.T) {
+	for name, c := range map[string]struct {
+		program func(r *tracktest.Recorder)
+		want    []int
+	}{
+		"own": {func(r *tracktest.Recorder) { r.Begin(); r.Allreduce(3, 1); r.End() }, []int{0}},
+		"threads": {func(r *tracktest.Recorder) {
+			for thread := range 2 {
+				r.CallOn(thread, "MPI_Barrier", 5, 0, tracktest.World)
+				for range 4 {
+					r.CallOn(thread, "MPI_Comm_free", 6, 0, tracktest.World)
+				}
+				r.CallOn(thread, "MPI_Barrier", 5, 0, tracktest.World)
+			}
+		}, []int{0, 2}},
+		"pooled": {func(r *tracktest.Recorder) {
+			r.Begin()
+			for i := range trace.PoolFrom {
+				r.Send(4, int64(100+i*i), 0, 0)
+			}
+			r.End()
+		}, []int{trace.PoolFrom}},
+	} {
+		r := mergetest.Open(t, tracktest.RunAll(2, c.program), nil)
+		p, err := Of(r, 0, nowhere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, thread := range p.Threads {
+			got = append(got, thread.Shared)
+			if said := strings.Contains(p.head(&thread), "the mean of calls alike"); said != (thread.Shared > 0) {
+				t.Errorf("%s: %s", name, p.head(&thread))
+			}
+		}
+		if len(got) != len(c.want) || got[0] != c.want[0] || got[len(got)-1] != c.want[len(got)-1] {
+			t.Errorf("%s: %v shared, want %v", name, got, c.want)
+		}
+	}
+}
