@@ -16,17 +16,22 @@ import (
 //
 // Behind the first name follow so many more. In each, the digits that begin at the position
 // in the first stand for a number that is greater by step than in the one before, with as
-// many leading zeros as it takes to be no shorter than in the first.
+// many leading zeros as it takes to be no shorter than in the first. There are at most
+// manyNames and namesPerByte for each byte of the runs before, so that a reader takes no more than
+// the bytes of the file are worth.
 func appendNumbered(b []byte, list []string) []byte {
 	var runs [][]byte
+	done, size := 0, 0
 	for len(list) > 0 {
 		run := wire.AppendString(nil, list[0])
 		x, n := longestRun(list)
+		n = max(1, min(n, manyNames+namesPerByte*size-done))
 		run = wire.AppendUvarint(run, uint64(n-1))
 		if n > 1 {
 			run = wire.AppendVarint(wire.AppendUvarint(run, uint64(len(x.before))), x.step)
 		}
 		runs, list = append(runs, run), list[n:]
+		done, size = done+n, size+len(run)
 	}
 	b = wire.AppendUvarint(b, uint64(len(runs)))
 	for _, run := range runs {
@@ -35,11 +40,19 @@ func appendNumbered(b []byte, list []string) []byte {
 	return b
 }
 
+const (
+	manyNames    = 1 << 12
+	namesPerByte = 1 << 6
+)
+
 func decodeNumbered(r *wire.Reader, limit int) []string {
 	var list []string
-	for range r.Count(2) {
+	count := r.Count(2)
+	start := r.Rest()
+	for range count {
+		worth := manyNames + namesPerByte*(start-r.Rest())
 		first := r.String()
-		more := r.Int(max(limit-len(list)-1, 0))
+		more := r.Int(max(min(limit, worth)-len(list)-1, 0))
 		list = append(list, first)
 		if more == 0 {
 			continue

@@ -107,10 +107,20 @@ func TestNumberedHosts(t *testing.T) {
 // What says that there are more names than ranks is refused before they are made.
 func TestNumberedHostsBounds(t *testing.T) {
 	b := wire.AppendString([]byte{1}, "node0")
-	b = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(b, 1<<40), 4), 1)
-	r := wire.NewReader(b, "names")
-	if list := decodeNumbered(r, 100); r.Err() == nil {
-		t.Errorf("%d names", len(list))
+	b = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(b, 1<<22), 4), 1)
+	for _, limit := range []int{100, MaxRanks} {
+		r := wire.NewReader(b, "names")
+		if list := decodeNumbered(r, limit); r.Err() == nil || len(list) > 1 {
+			t.Errorf("%d names", len(list))
+		}
+	}
+	var many []string
+	for i := range 20_000 {
+		many = append(many, fmt.Sprintf("node%05d", i))
+	}
+	r := wire.NewReader(appendNumbered(nil, many), "names")
+	if got := decodeNumbered(r, MaxRanks); r.Done() != nil || !slices.Equal(got, many) {
+		t.Errorf("%d names became %d: %v", len(many), len(got), r.Err())
 	}
 }
 
