@@ -2,6 +2,7 @@
 # make install    PREFIX=/usr/local
 # make test       everything; needs an MPI for the packages below test/
 # make sanitized  the shim with sanitizers, for its stress tests
+# make race       packages that use goroutines, under the race detector
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -103,7 +104,16 @@ test: all sanitized
 	CGO_ENABLED=0 $(GO) test -timeout 30m ./...
 	LD_LIBRARY_PATH=$(CURDIR)/bin $(GO) test ./engine ./replayer
 
+# Packages that start goroutines or share something between them; others have no races to find.
+# The detector takes some ten times as long: -short leaves out long loops.
+RACE = ./engine ./replayer ./mpi/... ./trace ./internal/event ./internal/wire ./internal/deliver ./internal/merge \
+	./internal/launch ./internal/inspect ./internal/recover ./internal/replay ./internal/report ./internal/matrix ./internal/volume \
+	./internal/objects ./internal/symbolise ./internal/timing/clock ./internal/timing/codec
+
+race: all
+	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
+
 clean:
 	rm -rf bin build
 
-.PHONY: all shim-objects sanitized install test clean
+.PHONY: all shim-objects sanitized install test race clean
