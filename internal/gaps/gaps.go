@@ -66,32 +66,79 @@ func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, stream int) (list 
 	if own, err = k.TimesKept(); err != nil || own {
 		return list, own, err
 	}
-	f, d, err := factors(r, k, gaps, durations)
+	f, d, err := factors(r, k, leaves, list, gaps, durations)
 	if err != nil {
 		return nil, false, err
 	}
 	for i := range list {
 		x := &list[i]
-		x.Gap, x.Entry, x.Duration, x.Factor = x.Gap*f, x.Entry*f, x.Duration*d, f
+		g, t := f[0], d[0]
+		if len(f) > 1 {
+			g, t = f[leaves.Terminal(i)], d[leaves.Terminal(i)]
+		}
+		x.Gap, x.Entry, x.Duration, x.Factor = x.Gap*g, x.Entry*g, x.Duration*t, g
 	}
 	return list, false, nil
 }
 
 // factors are what gaps and durations that are means of a class have to be multiplied
-// with so that their sums are what the rank computed and what it spent in MPI.
-func factors(r *trace.Reader, k *trace.Rank, gaps, durations float64) (gap, duration float64, err error) {
+// with so that their sums are what the rank computed and what it spent in MPI: one for all,
+// or one for each terminal, where the trace knows it by call site.
+func factors(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, list []Leaf, gaps, durations float64) (gap, duration []float64, err error) {
 	alike := len(r.Members(k.Class()))
 	if alike == 1 || k.Streams() > 1 {
-		return 1, 1, nil // known of the rank itself; the table of processes has the sum of all threads
+		return []float64{1}, []float64{1}, nil // known of the rank itself; sums of ranks are those of all threads
+	}
+	known, err := k.Totals()
+	if err != nil {
+		return nil, nil, err
+	}
+	if known.Gap.Known() && known.Duration.Known() {
+		places, err := r.Places(k.Class())
+		if err != nil {
+			return nil, nil, err
+		}
+		gap = bySite(known, places, leaves, list, known.Gap.Ns, (*Leaf).Total, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
+		duration = bySite(known, places, leaves, list, known.Duration.Ns, (*Leaf).spent, func(s *trace.SiteTotals) float64 { return s.Duration.Ns })
+		return gap, duration, nil
 	}
 	p, err := k.Process()
 	if err != nil {
-		return 0, 0, err
+		return nil, nil, err
 	}
 	off := func(ns int64) float64 { return float64(trace.RoundedBy(ns, r.Ranks())) }
-	duration = factor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))
-	gap = factor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))
+	duration = []float64{factor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))}
+	gap = []float64{factor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))}
 	return gap, duration, nil
+}
+
+func (l *Leaf) spent() float64 { return l.Duration * float64(l.Calls) }
+
+// bySite brings the sums of leaves to what is known of call sites, and all of them to what is
+// known of the rank. It returns factors by terminal.
+func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []Leaf, total float64,
+	of func(*Leaf) float64, site func(*trace.SiteTotals) float64) []float64 {
+	want, have := make(map[int]float64), make(map[int]float64)
+	for i := range known.Sites {
+		s := &known.Sites[i]
+		want[places[s.Terminal]] += site(s)
+	}
+	for i := range list {
+		have[places[leaves.Terminal(i)]] += of(&list[i])
+	}
+	sum := 0.0
+	for place, ns := range have {
+		if ns > 0 {
+			sum += want[place]
+		}
+	}
+	f := make([]float64, len(places))
+	for t, place := range places {
+		if f[t] = 1; have[place] > 0 && sum > 0 {
+			f[t] = want[place] / have[place] * (total / sum)
+		}
+	}
+	return f
 }
 
 // fine is how well a sum has to be known to be taken as it is.

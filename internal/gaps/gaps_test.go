@@ -155,6 +155,50 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// Ranks that compute as much as others in sum, but before other calls.
+func TestUnequalSites(t *testing.T) {
+	tracks := tracktest.RunAll(4, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range 100 {
+			r.Allreduce(3, 1)
+			r.Call("MPI_Barrier", 4, tracktest.World)
+		}
+		r.End()
+	})
+	want := func(rank, site int) uint64 { return uint64(1000 * (1 + 3*((rank+site)%2))) }
+	for rank, tr := range tracks {
+		tracktest.Timed(tr, timing.Stats, func(i int) (gap, duration uint64) {
+			if i == 0 || i == 201 {
+				return 0, 100
+			}
+			return want(rank, (i-1)%2), 100
+		})
+	}
+	r := mergetest.Open(t, tracks, nil)
+	for rank := range 4 {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaves := k.Leaves(0)
+		list, _, err := Of(r, k, leaves, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for leaf := range list {
+			c, err := k.Terminal(leaves.Terminal(leaf))
+			if err != nil {
+				t.Fatal(err)
+			}
+			site := map[string]int{"MPI_Allreduce": 0, "MPI_Barrier": 1}
+			at, ok := site[c.Name()]
+			if ns := float64(want(rank, at)); ok && math.Abs(list[leaf].Gap/ns-1) > 0.02 {
+				t.Errorf("rank %d, %s: %.0f ns, want %.0f", rank, c.Name(), list[leaf].Gap, ns)
+			}
+		}
+	}
+}
+
 func same(t *testing.T, what string, got, want map[string]float64, within float64) {
 	t.Helper()
 	var all, sum float64
