@@ -230,9 +230,9 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 
 // Times returns statistics by terminal of a class, over all of its ranks. Where
 // very many terminals differ in values only, they share one summary: each has
-// its part of count and sum, but the extremes are those of all. Deviations are
-// stored with six significant bits, and so are distances of ranks' totals from
-// their mean.
+// its part of count and sum, but the extremes are those of all. Sums are within
+// SumWithin, extremes and deviations have six significant bits, and so have
+// distances of ranks' totals from their mean.
 func (r *Reader) Times(class int) ([]Times, error) {
 	times, _, err := r.timesOf(class)
 	return times, err
