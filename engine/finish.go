@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"spoor/internal/deliver"
 	"spoor/internal/launch"
@@ -27,6 +28,7 @@ import (
 // all the same: the others wait for it. whole says that what was recorded is in the trace.
 func (r *recorder) finish() (whole bool, err error) {
 	r.finished = true
+	began := time.Now()
 	table, err := r.clocks.finish(r.host)
 	if err != nil {
 		// Everything else can still be kept, unless MPI is broken.
@@ -70,6 +72,7 @@ func (r *recorder) finish() (whole bool, err error) {
 		})
 		if err == nil {
 			c.Series, c.Clocks = times, table
+			c.FinishNs = int64(time.Since(began))
 		}
 		return c, err == nil && len(s.Problems) == 0, err
 	}, r.places())

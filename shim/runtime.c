@@ -327,7 +327,10 @@ static uint64_t *reserve(struct sp_thread *t, uint64_t *w, size_t words)
 		if (!sp_may_work(t))
 			return NULL;
 		__atomic_store_n(&r->wanted, rest < need ? rest + need : need, __ATOMIC_RELAXED);
+		uint64_t begin = sp_ticks();
 		int drained = sp_host_drain();
+		if (!used) /* else the record that is open has its place on one side of this or the other */
+			t->aside += sp_ticks() - begin;
 		__atomic_store_n(&t->ring->wanted, 0, __ATOMIC_RELAXED);
 		if (!drained)
 			return NULL;
@@ -363,12 +366,13 @@ static uint64_t *lose(struct sp_thread *t)
    whose LEAVE is not there yet. */
 static int drain(struct sp_thread *t, int leave)
 {
-	uint64_t writing = t->writing;
+	uint64_t writing = t->writing, begin = sp_ticks();
 	sp_mark(&t->depth, t->depth + (leave != 0));
 	sp_mark(&t->writing, t->shut);
 	int ok = sp_host_drain();
 	sp_mark(&t->writing, writing);
 	sp_mark(&t->depth, t->depth - (leave != 0));
+	t->aside += sp_ticks() - begin;
 	if (ok)
 		take_up(t, sp_rings[t->number]);
 	return ok;
@@ -382,6 +386,35 @@ static void tell_left(struct sp_thread *t)
 	t->cur[2] = t->left - 1;
 	advance(t, 3);
 	sp_mark(&t->left, 0);
+}
+
+/* Whether the ring has room for n words at cur, without the engine's help. */
+static int has_room(struct sp_thread *t, uint64_t n)
+{
+	if (t->end - t->cur >= (ptrdiff_t)n)
+		return 1;
+	struct sp_ring *r = t->ring;
+	if (sp_ring_limits(t) >= n * 8)
+		return 1;
+	uint64_t rest = r->capacity - t->head % r->capacity;
+	uint64_t unkept = t->head - __atomic_load_n(&r->kept, __ATOMIC_ACQUIRE);
+	if (r->capacity - unkept < rest + n * 8)
+		return 0;
+	sp_ring_wrap(t, t->cur);
+	return 1;
+}
+
+/* Say, before an ENTER, how long the engine ran since the one before: that is no gap of
+   the program's. */
+static void tell_aside(struct sp_thread *t)
+{
+	if (!t->aside || !has_room(t, 3))
+		return;
+	t->cur[0] = SP_WORD0(3, 0, SP_VALUES, 0);
+	t->cur[1] = sp_ticks();
+	t->cur[2] = t->aside;
+	t->aside = 0;
+	advance(t, 3);
 }
 
 uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
@@ -406,18 +439,22 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 	}
 	if (!sp_has_ring(t) && !attach(t))
 		return lose(t);
+	if (!leave)
+		tell_aside(t);
 	sp_ring_limits(t);
 	if (t->cur >= t->due && t->cur < t->end && sp_may_work(t) && !drain(t, leave))
 		return begin_nowhere(t);
 	size_t room = leave ? SP_SLACK : 2 * SP_SLACK;
-	if (!reserve(t, t->cur, room))
-		return lose(t);
-	if (t->left) {
-		tell_left(t);
+	for (;;) {
 		if (!reserve(t, t->cur, room))
 			return lose(t);
+		if (t->left)
+			tell_left(t);
+		else if (!leave && t->aside)
+			tell_aside(t);
+		else
+			return t->cur;
 	}
-	return t->cur;
 }
 
 void sp_prepare(struct sp_thread *t)
@@ -476,22 +513,6 @@ void sp_tell_segment(struct sp_thread *t, const uint64_t record[6])
 	}
 	memcpy(t->pending + t->npending, record, 6 * 8);
 	t->npending += 6;
-}
-
-/* Whether the ring has room for n words at cur, without the engine's help. */
-static int has_room(struct sp_thread *t, uint64_t n)
-{
-	if (t->end - t->cur >= (ptrdiff_t)n)
-		return 1;
-	struct sp_ring *r = t->ring;
-	if (sp_ring_limits(t) >= n * 8)
-		return 1;
-	uint64_t rest = r->capacity - t->head % r->capacity;
-	uint64_t unkept = t->head - __atomic_load_n(&r->kept, __ATOMIC_ACQUIRE);
-	if (r->capacity - unkept < rest + n * 8)
-		return 0;
-	sp_ring_wrap(t, t->cur);
-	return 1;
 }
 
 void sp_tell_freed(uint64_t serial)

@@ -80,6 +80,7 @@ struct sp_thread {
 	int *holds;      /* that lock */
 	uint32_t attached; /* sp_rings[number] is its own */
 	uint64_t left;     /* 1 + what a LEFT record has to say; 0: nothing */
+	uint64_t aside;    /* ticks that the engine took, of which no record tells yet */
 	uint64_t lost;     /* the ENTER records of which depths were, as bits: LEAVE goes the same way */
 	union {
 		struct {

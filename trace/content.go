@@ -17,6 +17,7 @@ type Content struct {
 	Outer     map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Classes   []Class
 	Processes Processes
+	FinishNs  int64   // see Reader.FinishNs
 	Series    *Series // nil: no times of single calls
 	Clocks    *Clocks // nil: one clock, or not compared
 	Lives     []Lives // sets of ranks; those without segments are in none

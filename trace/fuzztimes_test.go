@@ -64,7 +64,8 @@ func FuzzHistograms(f *testing.F) {
 				t.Fatalf("%+v", x)
 			}
 			for _, u := range []uint64{0, 1 << 63, 1<<64 - 1} {
-				draw(x.Duration, u)
+				draw(x.Duration, nil, u)
+				draw(x.Duration, x.Duration.Tilt(float64(u>>20)), u)
 			}
 		}
 		b := appendHistograms(nil, list)

@@ -1,6 +1,9 @@
 package trace
 
-import "spoor/internal/grammar"
+import (
+	"spoor/internal/grammar"
+	"spoor/internal/timing/hist"
+)
 
 // A histLine draws each call's times from its histogram. What is drawn follows from
 // rank, stream and position alone, so that it is the same wherever reading begins.
@@ -12,12 +15,44 @@ type histLine struct {
 	seed   uint64
 	index  uint64
 	from   int
+	tilts  map[tiltOf]tilted
+}
+
+// A tiltOf is a histogram of whose samples a leaf has some.
+type tiltOf struct {
+	h    *Histogram
+	leaf int
+}
+
+// tilted is the tilts of durations and gaps, nil where they are not needed.
+type tilted [2]*hist.Tilt
+
+// sameMean is how far a place's mean may be from that of all samples to be drawn from all, as
+// a share of it: as far as a place has none of its own in a trace.
+const sameMean = 0.02
+
+// draw returns a value of a histogram. If the place has another mean than all samples have,
+// so have the values that are drawn.
+func (l *histLine) draw(h *Hist, of tiltOf, mean Sample, which int, u uint64) Sample {
+	if of.leaf < 0 || mean.Kind == NoSample {
+		return draw(h, nil, u)
+	}
+	all := h.Total()
+	if d := float64(mean.Ns) - all.Mean; max(d, -d) <= sameMean*all.Mean {
+		return draw(h, nil, u)
+	}
+	t := l.tilts[of]
+	if t[which] == nil {
+		t[which] = h.Tilt(float64(mean.Ns))
+		l.tilts[of] = t
+	}
+	return draw(h, t[which], u)
 }
 
 type histKey struct{ terminal, from int }
 
 func (k *Rank) histTimeline(mean *meanLine, hists []Histogram, stream int, index uint64) *histLine {
-	l := &histLine{meanLine: mean, find: make(map[histKey]*Histogram, len(hists)), index: index, from: FromStart}
+	l := &histLine{meanLine: mean, find: make(map[histKey]*Histogram, len(hists)), index: index, from: FromStart, tilts: make(map[tiltOf]tilted)}
 	groups := k.class.groups()
 	l.places, _ = placesOf(groups)
 	first := make(map[*group]int)
@@ -51,7 +86,11 @@ func (l *histLine) next(terminal int) (t Timing, start, end int64, err error) {
 	l.index++
 	l.from = l.places[terminal]
 	if h != nil {
-		t = Timing{draw(h.Duration, u), draw(h.Gap, mix(u))}
+		of := tiltOf{h, l.leaf}
+		if l.leaves == nil {
+			of.leaf = -1
+		}
+		t.Duration, t.Gap = l.draw(h.Duration, of, t.Duration, 0, u), l.draw(h.Gap, of, t.Gap, 1, mix(u))
 		end = start + int64(float64(t.Duration.Ns)*l.scale)
 	}
 	return t, start, end, err
@@ -69,14 +108,20 @@ func (l *histLine) histogram(terminal int) *Histogram {
 	return nil
 }
 
-// draw returns the value that a share of u/2^64 of the samples is at most.
-func draw(h *Hist, u uint64) Sample {
+// draw returns the value that a share of u/2^64 of the samples, or of the tilted ones, is at most.
+func draw(h *Hist, tilt *hist.Tilt, u uint64) Sample {
 	all := h.Total()
 	if all.Count == 0 {
 		return Sample{}
 	}
-	v := min(max(uint64(h.Quantile(float64(u>>11)/(1<<53))), all.Min), all.Max)
-	return Sample{Ns: v, Kind: HistogramSample, Bound: max(v-all.Min, all.Max-v)}
+	share, v := float64(u>>11)/(1<<53), 0.0
+	if tilt != nil {
+		v = tilt.Quantile(share)
+	} else {
+		v = h.Quantile(share)
+	}
+	ns := min(max(uint64(v), all.Min), all.Max)
+	return Sample{Ns: ns, Kind: HistogramSample, Bound: max(ns-all.Min, all.Max-ns)}
 }
 
 // mix makes a number that looks random of one that doesn't.

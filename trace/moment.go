@@ -1,13 +1,31 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
+
+// A State is what a thread can be doing.
+type State uint8
+
+// The states.
+const (
+	Outside  State = iota // of MPI: in the program
+	Inside                // a call
+	InSpoor               // the recorder or a plugin
+	Untraced              // tracing was switched off
+)
+
+func (s State) String() string { return [...]string{"outside", "inside", "spoor", "untraced"}[s] }
 
 // A Moment says what a thread did at some time.
 type Moment struct {
 	// Call is the last one that had begun; its Call is nil if none had.
 	Call TimedCall
-	// Inside is whether it was still under way. If not, the thread was outside MPI.
-	Inside bool
+	// State is what the thread did.
+	State State
+	// Since is when that began.
+	Since int64
 	// Kind says how well the times are known that Call was found by.
 	Kind SampleKind
 }
@@ -42,8 +60,8 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 			m.Call = TimedCall{}
 			return m, nil
 		}
-		m.Inside = ns < m.Call.End()
-		return m, nil
+		m.State, m.Since, err = k.stateAt(stream, &m.Call, ns)
+		return m, err
 	}
 	return Moment{}, fmt.Errorf("trace: %s: rank %d: stream %d: no call %d", k.r.name, k.number, stream, index)
 }
@@ -82,7 +100,7 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	if err != nil || k.Len(stream) == 0 {
 		return 0, err
 	}
-	at := int64(float64(ns-l.start) / l.scale)
+	at := l.sum(ns)
 	switch total := l.sums.Total(); {
 	case at < 0:
 		return 0, nil
@@ -90,10 +108,60 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 		return k.Len(stream) - 1, nil
 	}
 	index, terminal := l.sums.Nth(at)
+	if l.of != nil {
+		terminal = uint32(l.of[terminal])
+	}
 	// In the gap before the call, what has begun is the one before it.
-	l.done = l.sums.Before(index)
+	if l, err = k.meanTimeline(stream, index); err != nil {
+		return 0, err
+	}
 	if _, start, _, _ := l.next(int(terminal)); start > ns && index > 0 {
 		index--
 	}
 	return index, nil
+}
+
+// stateAt says what a stream was doing at a time behind the start of a call and before that
+// of the next.
+func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error) {
+	if ns < c.End() {
+		return Inside, c.Start, nil
+	}
+	list, err := k.asidesOf(stream)
+	if err != nil {
+		return 0, 0, err
+	}
+	index := c.Index + 1
+	if index >= k.Len(stream) {
+		for _, a := range list {
+			if a.Call >= index && a.Off {
+				return Untraced, c.End(), nil
+			}
+		}
+		return Outside, c.End(), nil
+	}
+	if !c.Timing.Duration.Kind.Own() && !slices.ContainsFunc(list, func(a Aside) bool { return a.Call == index }) {
+		return Outside, c.End(), nil
+	}
+	line, err := k.timeline(stream, index)
+	if err != nil {
+		return 0, 0, err
+	}
+	t, start, _, err := line.next(terminalAt(k.streams[stream], index))
+	if err != nil {
+		return 0, 0, err
+	}
+	since := c.End()
+	for _, x := range t.Asides(index, since, start) {
+		switch {
+		case ns < x.Start:
+		case ns >= x.Start+x.Ns:
+			since = x.Start + x.Ns
+		case x.Off:
+			return Untraced, x.Start, nil
+		default:
+			return InSpoor, x.Start, nil
+		}
+	}
+	return Outside, since, nil
 }

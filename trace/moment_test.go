@@ -49,10 +49,10 @@ func TestAt(t *testing.T) {
 			if want < 0 {
 				continue
 			}
-			if m.Call.Index != uint64(want) || exact && m.Inside != (ns < all[want].End()) {
-				t.Fatalf("exact %v: at %d: call %d, inside %v; want %d", exact, ns, m.Call.Index, m.Inside, want)
+			if m.Call.Index != uint64(want) || exact && (m.State == Inside) != (ns < all[want].End()) {
+				t.Fatalf("exact %v: at %d: call %d, inside %v; want %d", exact, ns, m.Call.Index, (m.State == Inside), want)
 			}
-			if m.Inside {
+			if m.State == Inside {
 				inside++
 			}
 		}

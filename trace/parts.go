@@ -31,6 +31,13 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 			yield(nil, err)
 			return
 		}
+		if m.of != nil {
+			byLeaf := make([]int, len(m.of))
+			for leaf, t := range m.of {
+				byLeaf[leaf] = kind[t]
+			}
+			kind = byLeaf
+		}
 		split := prefix.NewSplit(m.sums, kind, kinds, func(t uint32) int64 { return int64(m.timings[t].Duration.Ns) })
 		split.Steps = partSteps
 		out := Part{Ns: make([]float64, kinds)}
@@ -44,7 +51,8 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 			if p.Single {
 				begin += int64(m.timings[p.Terminal].Gap.Ns)
 			}
-			out.Start, out.End = m.at(begin), m.at(p.Before+p.Weight)
+			out.Start = m.begins(begin)
+			out.End = max(out.Start, m.ends(p.Before+p.Weight))
 			if !yield(&out, nil) {
 				return
 			}

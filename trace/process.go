@@ -18,9 +18,11 @@ type Process struct {
 	Lost    uint64 // calls that could not be recorded
 	Threads int
 	StartNs int64 // wall clock of MPI_Init, ns since 1970
-	SpanNs  int64 // from MPI_Init to the last record, less what recorder and plugins took
+	SpanNs  int64 // from MPI_Init to the last record, but for Asides: in calls, and in gaps between them
 	MPINs   int64 // time inside MPI, all threads
 	Calls   int64 // calls recorded, all threads
+	// Asides are in rising order of Call; SpanNs is without them.
+	Asides []Aside
 }
 
 // Processes is a table of Process, in columns over the ranks. Names stand in
@@ -29,6 +31,8 @@ type Process struct {
 type Processes struct {
 	hosts, ends names
 	cols        [processColumns]column.Column
+	asides      [][]Aside // by rank; those behind the last have none
+	finish      int64     // see Reader.FinishNs
 }
 
 const (
@@ -61,6 +65,7 @@ func (x Process) Coarse(ranks int) Process {
 	x.SpanNs, x.MPINs = round(x.SpanNs, span), round(x.MPINs, unitOf(x.MPINs, digits))
 	// All ranks end together: it is the end that they have in common.
 	x.StartNs = round(end, unit) - x.SpanNs
+	x.Asides = coarseAsides(x.Asides, ranks)
 	if ranks > 1024 && x.End == "finished" {
 		x.PID = 0
 	}
@@ -124,6 +129,7 @@ func (p *Processes) namesOf(col int) *names {
 
 // Append adds an entry at the end.
 func (p *Processes) Append(x Process) {
+	p.setAsides(p.Len(), x.Asides)
 	for i, v := range [processColumns]int64{
 		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.Lost), int64(x.Threads),
 		x.StartNs + x.SpanNs, x.SpanNs, x.MPINs, x.Calls,
@@ -145,6 +151,10 @@ func (p *Processes) AppendNone(ranks int) {
 
 // Concat adds all entries of q at the end.
 func (p *Processes) Concat(q *Processes) {
+	before := p.Len()
+	for rank, list := range q.asides {
+		p.setAsides(before+rank, list)
+	}
 	for i := range p.cols {
 		names := p.namesOf(i)
 		if names == nil {
@@ -164,6 +174,7 @@ func (p *Processes) At(rank int) Process {
 	for c := range p.cols {
 		x.set(c, p.cols[c].At(rank), p)
 	}
+	x.Asides = p.asidesOf(rank)
 	return x
 }
 
@@ -183,6 +194,7 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 					k.run, k.done = k.run+1, 0
 				}
 			}
+			x.Asides = p.asidesOf(rank)
 			if !yield(rank, x) {
 				return
 			}
@@ -216,20 +228,22 @@ func (x *Process) set(col int, v int64, p *Processes) {
 
 // AppendBinary and DecodeProcesses: the table in messages between ranks.
 //
-//	processes = names, per column its runs
+//	processes = names, per column its runs, asides
 //	names     = hosts, ends, each: count, string…
 func (p *Processes) AppendBinary(b []byte) []byte {
 	b = appendNames(appendNames(b, &p.hosts), &p.ends)
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
-	return b
+	return p.appendAsides(b)
 }
 
 // DecodeProcesses reads a table of n entries.
 func DecodeProcesses(r *wire.Reader, n int) Processes {
 	p := Processes{hosts: decodeNames(r), ends: decodeNames(r)}
-	return p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
+	p = p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
+	p.asides = decodeAsides(r, n)
+	return p
 }
 
 // append and decodeProcessSection: the table in files, shorter and slower.
@@ -360,7 +374,10 @@ func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }
 
 // Held returns how many bytes of memory the table takes, about.
 func (p *Processes) Held() int {
-	n := 64 * (len(p.hosts.list) + len(p.ends.list))
+	n := 64*(len(p.hosts.list)+len(p.ends.list)) + 24*len(p.asides)
+	for _, list := range p.asides {
+		n += len(list) * int(unsafe.Sizeof(Aside{}))
+	}
 	for i := range p.cols {
 		n += int(unsafe.Sizeof(p.cols[i])) + len(p.cols[i].Runs())*int(unsafe.Sizeof(column.Run{}))
 	}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestProcessSection(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, x := range p.All() {
-			if y := q.At(i); x != y {
+			if y := q.At(i); !reflect.DeepEqual(x, y) {
 				t.Fatalf("rank %d: %+v became %+v", i, x, y)
 			}
 		}

@@ -124,6 +124,9 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 			table := decodeProcessSection(w, r.ranks.ranks, calls, r.version)
 			p = &table
 		})
+		if err == nil && r.hasSection(secAsides) {
+			err = r.section(secAsides, func(w *wire.Reader) { p.readAsides(w, r.ranks.ranks) })
+		}
 		return p, err
 	})
 	r.comms = sync.OnceValues(r.trackComms)

@@ -38,13 +38,14 @@ const (
 	secPlaces     = 16 // there only if calls that are alike take other times at other places
 	secTotals     = 17 // there only if a class has several ranks
 	secRankValues = 18 // there only if something was attached to calls of such a class
-	secEnd        = 19
+	secAsides     = 19 // there only if the recorder took time between calls
+	secEnd        = 20
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places", secTotals: "totals", secRankValues: "rank-values",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places", secTotals: "totals", secRankValues: "rank-values", secAsides: "asides",
 }
 
 // Codecs of sections.

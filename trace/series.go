@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -244,12 +245,25 @@ type seriesLine struct {
 	ahead   [][]byte       // the blocks that follow, as appendEntries has them
 	room    []timing.Entry // for one of these
 	at      int64          // ticks
+	reached int64          // the latest end of a call so far
+	index   uint64         // of the next call
+	offs    []Aside        // of the stream, with Off
+	early   uint64         // as of meanTimes
 	line    line
 }
 
 func (k *Rank) seriesLine(s *rankSeries, stream int, index uint64) (*seriesLine, error) {
-	l := &seriesLine{k: k, s: s, stream: stream}
-	var err error
+	l := &seriesLine{k: k, s: s, stream: stream, index: index, reached: math.MinInt64}
+	asides, err := k.asidesOf(stream)
+	if err != nil {
+		return nil, err
+	}
+	l.early = behind(asides)
+	for _, a := range asides {
+		if a.Off {
+			l.offs = append(l.offs, a)
+		}
+	}
 	if l.line, err = k.line(); err != nil {
 		return nil, err
 	}
@@ -264,6 +278,7 @@ func (k *Rank) seriesLine(s *rankSeries, stream int, index uint64) (*seriesLine,
 	}
 	for _, e := range l.entries[:index-first] {
 		_, l.at = e.Advance(l.at)
+		l.reached = max(l.reached, l.at)
 	}
 	l.entries = l.entries[index-first:]
 	return l, nil
@@ -277,6 +292,9 @@ func (l *seriesLine) load() (err error) {
 		return err
 	}
 	l.at = l.s.Begin(l.stream, l.block)
+	if l.block > 0 { // the first call may have begun before tick 0
+		l.reached = max(l.reached, l.at)
+	}
 	l.block++
 	return nil
 }
@@ -330,8 +348,27 @@ func (l *seriesLine) next(terminal int) (t Timing, start, end int64, err error) 
 	e := l.entries[0]
 	l.entries = l.entries[1:]
 	start, l.at = e.Advance(l.at)
-	t = Timing{l.s.sample(e.Duration, terminal), l.s.sample(e.Gap, terminal)}
+	t = Timing{Duration: l.s.sample(e.Duration, terminal), Gap: l.s.sample(e.Gap, terminal)}
+	l.between(&t, start-int64(e.Gap))
+	l.index++
 	return t, l.s.on(l.line, start), l.s.on(l.line, l.at), nil
+}
+
+// between finds what lies between a call and all before it but for the gap, which begins at
+// a tick. Calls of callbacks lie within others.
+func (l *seriesLine) between(t *Timing, tick int64) {
+	if l.index > 0 && tick > l.reached {
+		t.Spoor = uint64(l.s.Ns(tick - l.reached))
+		for i, _ := slices.BinarySearchFunc(l.offs, l.index, func(a Aside, call uint64) int { return cmp.Compare(a.Call, call) }); i < len(l.offs) && l.offs[i].Call == l.index; i++ {
+			t.Off += uint64(l.offs[i].Ns)
+		}
+		if t.Off = min(t.Off, t.Spoor); t.Off > 0 && t.Spoor-t.Off < t.Off>>asideBits {
+			t.Off = t.Spoor // which is rounded
+		}
+		t.Spoor -= t.Off
+		t.Early = l.index == l.early && t.Spoor > 0
+	}
+	l.reached = max(l.reached, l.at)
 }
 
 // sample is a time in ticks as one of a call of a terminal.

@@ -3,8 +3,6 @@ package trace
 import (
 	"fmt"
 	"iter"
-
-	"spoor/internal/prefix"
 )
 
 // A SampleKind says how well a time is known. The order is from nothing to all.
@@ -36,8 +34,31 @@ type Sample struct {
 }
 
 // A Timing is how long a call took, and how long its thread was outside MPI
-// before it; the gap before a thread's first call is 0.
-type Timing struct{ Duration, Gap Sample }
+// before it; the gap before a thread's first call is 0. Between the call and the one
+// before there may also be time in ns that was not the program's, see Aside, and time in
+// which tracing was switched off.
+type Timing struct {
+	Duration, Gap Sample
+	Spoor, Off    uint64
+	Early         bool // these lie right behind the call before, not right before this one
+}
+
+// Asides returns what lies between a call and the one before in the same thread, which began
+// at start and ended at last.
+func (t *Timing) Asides(index uint64, last, start int64) (list []Stretch) {
+	at := start - int64(t.Spoor) - int64(t.Off)
+	if t.Early {
+		at = min(at, last) // the end may be drawn
+	}
+	if t.Off > 0 {
+		list = append(list, Stretch{at, Aside{index, int64(t.Off), true}})
+		at += int64(t.Off)
+	}
+	if t.Spoor > 0 {
+		list = append(list, Stretch{at, Aside{index, int64(t.Spoor), false}})
+	}
+	return list
+}
 
 // A TimedCall is a call together with its times.
 type TimedCall struct {
@@ -165,11 +186,15 @@ func (k *Rank) End() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	end += p.SpanNs
+	end += p.WholeNs()
+	s, err := k.openSeries()
+	if err != nil {
+		return 0, err
+	}
 	for stream := range k.Streams() {
 		n := k.Len(stream)
-		if n == 0 {
-			continue
+		if n == 0 || s == nil && stream == 0 {
+			continue // the line of means ends there
 		}
 		line, err := k.timeline(stream, n-1)
 		if err != nil {
@@ -186,22 +211,31 @@ func (k *Rank) End() (int64, error) {
 
 // End is when the last rank's run ended, on the run's time line.
 func (r *Reader) End() (int64, error) {
-	last := int64(0)
+	_, end, err := r.Extent()
+	return end, err
+}
+
+// Extent is when the first rank's first call began, and when the last rank's run ended.
+func (r *Reader) Extent() (first, end int64, err error) {
 	for rank := range r.Ranks() {
 		if r.ClassOf(rank) < 0 {
 			continue
 		}
 		k, err := r.Rank(rank)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		end, err := k.End()
+		start, err := k.Start()
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		last = max(last, end)
+		last, err := k.End()
+		if err != nil {
+			return 0, 0, err
+		}
+		first, end = min(first, start), max(end, last)
 	}
-	return last, nil
+	return first, end, nil
 }
 
 // timeline returns the times of a stream from a position on.
@@ -222,104 +256,4 @@ func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
 		return line, err
 	}
 	return k.histTimeline(line, hists, stream, index), nil
-}
-
-// meanTimes is what the statistics of a class say of a rank's single calls.
-type meanTimes struct {
-	timings []Timing     // by terminal
-	sums    *prefix.Sums // of durations and gaps
-	start   int64
-	scale   float64 // of sums, so that the stream ends when it did
-}
-
-// A meanLine is a place in a stream with times that are means.
-type meanLine struct {
-	*meanTimes
-	done int64 // sum of what is before
-}
-
-func (l *meanLine) next(terminal int) (t Timing, start, end int64, err error) {
-	t = l.timings[terminal]
-	begin := l.done + int64(t.Gap.Ns)
-	l.done = begin + int64(t.Duration.Ns)
-	return t, l.at(begin), l.at(l.done), nil
-}
-
-// at is where on the run's time line a sum of times is.
-func (m *meanTimes) at(sum int64) int64 { return m.start + int64(float64(sum)*m.scale) }
-
-func (k *Rank) meanTimeline(stream int, index uint64) (*meanLine, error) {
-	m, err := k.means(stream)
-	if err != nil {
-		return nil, err
-	}
-	l := &meanLine{meanTimes: m}
-	if index > 0 {
-		l.done = m.sums.Before(index)
-	}
-	return l, nil
-}
-
-// means returns what a stream's timeline is made of. It is kept, so that only the
-// first search in a stream takes time for all of its structure.
-func (k *Rank) means(stream int) (*meanTimes, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.lines == nil {
-		k.lines = make([]*meanTimes, len(k.streams))
-	}
-	if k.lines[stream] == nil {
-		m, err := k.readMeans(stream)
-		if err != nil {
-			return nil, err
-		}
-		k.lines[stream] = m
-	}
-	return k.lines[stream], nil
-}
-
-// readMeans prepares a stream's timeline from the statistics of its class.
-func (k *Rank) readMeans(stream int) (*meanTimes, error) {
-	stats, err := k.Times()
-	if err != nil {
-		return nil, err
-	}
-	p, err := k.Process()
-	if err != nil {
-		return nil, err
-	}
-	m := &meanTimes{timings: make([]Timing, len(stats)), scale: 1}
-	l, err := k.line()
-	if err != nil {
-		return nil, err
-	}
-	m.start = l.common(p.StartNs) // there is no series
-	for i := range stats {
-		m.timings[i] = Timing{meanSample(stats[i].Duration), meanSample(stats[i].Gap)}
-	}
-	if err := k.checkMeans(stream, m.timings); err != nil {
-		return nil, err
-	}
-	m.sums = k.weighed(stream, func(t uint32) int64 {
-		return int64(m.timings[t].Duration.Ns + m.timings[t].Gap.Ns)
-	})
-	// Ranks of a class share the means. A rank that waited less has the same sum
-	// but ended when it ended.
-	if total := m.sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
-		m.scale = float64(p.SpanNs) / float64(total)
-	}
-	clock, err := k.Clock()
-	if err != nil {
-		return nil, err
-	}
-	m.scale *= 1 + clock.Drift()
-	return m, nil
-}
-
-func meanSample(s Stat) Sample {
-	if s.Count == 0 {
-		return Sample{}
-	}
-	mean := uint64(s.Mean() + 0.5)
-	return Sample{Ns: mean, Kind: MeanSample, Bound: max(mean-min(s.Min, mean), s.Max-min(s.Max, mean))}
 }

@@ -83,6 +83,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 		raw[secProcess] = c.Processes.append(nil)
 		raw[secValues] = appendValues(c.Classes)
 		raw[secPlaces] = appendPlaces(c.Classes)
+		raw[secAsides] = c.Processes.appendAsideSection(c.FinishNs)
 		if len(c.Lives) > 0 {
 			if err := c.checkLives(); err != nil {
 				return raw, err

@@ -80,12 +80,16 @@ func (d *dumper) nothing(k *trace.Rank, stream int) error {
 	return err
 }
 
+var stateNames = map[trace.State]string{
+	trace.Inside: "inside", trace.Outside: "outside MPI", trace.InSpoor: "in spoor, which recorded", trace.Untraced: "not traced",
+}
+
 func (d *dumper) moment(m *trace.Moment) error {
 	c := &m.Call
 	if d.o.json {
 		b := c.AppendJSON(d.line[:0])
-		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"start_ns":%d,"duration_ns":%d,"times":%q}`+"\n",
-			m.Inside, c.Start, c.Timing.Duration.Ns, m.Kind)
+		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"state":%q,"since_ns":%d,"start_ns":%d,"duration_ns":%d,"times":%q}`+"\n",
+			m.State == trace.Inside, m.State, m.Since, c.Start, c.Timing.Duration.Ns, m.Kind)
 		d.line = b
 		_, err := d.out.Write(b)
 		return err
@@ -96,12 +100,7 @@ func (d *dumper) moment(m *trace.Moment) error {
 	if m.Kind < trace.BoundedSample {
 		about = "about "
 	}
-	since := d.at - c.Start
-	if m.Inside {
-		b = fmt.Appendf(b, " | inside for %s%s", about, units.Duration(float64(since)))
-	} else {
-		b = fmt.Appendf(b, " | outside MPI for %s%s", about, units.Duration(float64(d.at-c.End())))
-	}
+	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, units.Duration(float64(d.at-m.Since)))
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err

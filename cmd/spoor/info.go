@@ -31,8 +31,10 @@ and other things that most bytes of the compressed sections are spent on, in
 proportion to what they take before compression, and the form in which they
 are stored, docs/format.md.
 
-Time in MPI is the sum over all ranks and threads; its share is that of the
-time from each thread's first call to its last.`,
+The time is from rank 0's first call to the end of the last rank. Time in MPI is
+the sum over all ranks and threads; its share is that of the time from each
+thread's first call to its last, without what spoor itself took, which has a line
+of its own and is counted neither as the program's nor as time in MPI.`,
 		Example: `  spoor info app.spoor
   spoor info --top 0 app.spoor        every function
   spoor info --json app.spoor | jq .calls`,
@@ -96,8 +98,15 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	if s.Threads > 1 {
 		of, each = " of its threads' time", "thread"
 	}
-	field("time", "%s, in MPI %s%s (%s to %s a %s)", units.Duration(float64(s.SpanNs)), units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
+	time := units.Duration(float64(s.EndNs))
+	if s.FirstNs < -s.EndNs/1000 {
+		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", units.Duration(float64(-s.FirstNs)))
+	}
+	field("time", "%s, in MPI %s%s (%s to %s a %s)", time, units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
 		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)), each)
+	if text := spoorText(s); text != "" {
+		field("spoor", "%s", text)
+	}
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if s.Lost > 0 {
 		field("lost", "%s that could not be recorded", plural(s.Lost, "call"))
@@ -126,6 +135,27 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 		return err
 	}
 	return printClasses(w, s, top)
+}
+
+// spoorText says what the recorder took of the ranks' time.
+func spoorText(s *summary.Summary) string {
+	var list []string
+	n := float64(max(1, s.Ranks-s.Ends[summary.Missing]))
+	if s.SpoorNs > 0 {
+		whole := float64(s.TotalNs + s.SpoorNs + s.OffNs)
+		text := fmt.Sprintf("%s a rank, %s of its time: %s to start", units.Duration(float64(s.SpoorNs)/n), units.Share(float64(s.SpoorNs), whole), units.Duration(float64(s.SpoorStart)/n))
+		if rest := s.SpoorNs - s.SpoorStart; rest > 0 {
+			text += fmt.Sprintf(", %s to take in records", units.Duration(float64(rest)/n))
+		}
+		list = append(list, text)
+	}
+	if s.MergeNs > 0 {
+		list = append(list, fmt.Sprintf("%s in MPI_Finalize, behind the end", units.Duration(float64(s.MergeNs))))
+	}
+	if s.OffNs > 0 {
+		list = append(list, fmt.Sprintf("not traced for %s a rank", units.Duration(float64(s.OffNs)/n)))
+	}
+	return strings.Join(list, "; ")
 }
 
 // printCosts tells what the sections on calls are made of.

@@ -68,8 +68,9 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 		}
 		p := procs.At(rank)
 		// Time in MPI is that of all threads.
-		x.Original = replayTimes{p.SpanNs, p.MPINs, max(0, p.SpanNs-p.MPINs)}
-		rep.Original = max(rep.Original, p.SpanNs)
+		span := p.SpanNs + p.OffNs()
+		x.Original = replayTimes{span, p.MPINs, max(0, span-p.MPINs)}
+		rep.Original = max(rep.Original, span)
 		rep.Ranks = append(rep.Ranks, x)
 	}
 	reports := make([]*replay.Report, len(rep.Ranks))

@@ -47,9 +47,13 @@ func (a *attached) add(id uint64, terminal uint32, v int64) {
 // attach reads a Values record: of the call that ended last, and what went by
 // since the record before.
 func (c *Capture) attach(s *stream, rec event.Record) error {
-	s.last += rec[2]
-	if s == c.streams[0] {
-		c.aside += rec[2]
+	switch {
+	case s.off != 0: // that is part of another time
+	case s.depth > 0:
+		s.owed += rec[2]
+	default:
+		s.last += rec[2]
+		c.spend(s, rec[2], false)
 	}
 	if len(rec)%2 == 0 {
 		return fmt.Errorf("values in %d words: %w", len(rec), event.ErrCorrupt)

@@ -88,8 +88,8 @@ type Capture struct {
 	finalized bool   // MPI_Finalize was entered
 	first     uint64 // ticks of the first call; 0: none yet
 	latest    uint64
-	until     int64  // when a dead process ended, ns since 1970; 0: not known
-	aside     uint64 // ticks of the first thread that were neither calls nor gaps: the recorder's and a plugin's
+	until     int64 // when a dead process ended, ns since 1970; 0: not known
+	asides    asides
 
 	checkpoints checkpoints
 	finalize    uint16 // call id of MPI_Finalize
@@ -107,6 +107,8 @@ type stream struct {
 	grammar sequence
 	prev    uint32  // last terminal
 	last    uint64  // ticks when the thread was last inside MPI
+	owed    uint64  // ticks that are no gap, told of while a call was under way
+	off     uint64  // ticks when tracing was switched off; 0: it is on
 	frames  []frame // calls under way, outermost first; frames beyond depth are spare
 	depth   int
 	held    []uint32    // terminals since the outermost call under way began
@@ -130,6 +132,7 @@ func New(cfg Config) (*Capture, error) {
 		c.cfg.Maps = func() []byte { return nil }
 	}
 	c.may = c.mayLane
+	c.asides.apart = cfg.Timing.Mode.Log()
 	c.sigs.PromoteAfter = promoteAfter
 	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank)
 	c.phases = newPhases(cfg.Timing, &c.sigs)

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,6 +124,72 @@ func TestAside(t *testing.T) {
 	}
 	if got.Process.SpanNs != (90+40-aside)/2 {
 		t.Errorf("process %+v", got.Process)
+	}
+	if want := []track.Aside{{Call: 1, Ns: aside / 2}}; !slices.Equal(got.Process.Asides, want) {
+		t.Errorf("%+v, want %+v", got.Process.Asides, want)
+	}
+}
+
+// So is what the engine took while a call was under way, whose end was noted before, and
+// the time in which tracing was switched off.
+func TestAsidesOfAllKinds(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	write := func(kind event.Kind, flags uint8, words ...uint64) {
+		t.Helper()
+		if err := s.w.Write(0, kind, flags, words); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.w.Now = 1100
+	s.commRank()
+	s.w.Now += 1000
+	write(event.Values, 0, 400) // told of before an ENTER
+	s.commRank()
+	s.w.Now += 30
+	write(event.Switch, 0, 0)
+	s.w.Now += 500
+	write(event.Values, 0, 100) // within the time below
+	write(event.Switch, 0, 1)
+	s.w.Now += 20
+	s.commRank()
+	got := tracked(t, s)
+	var gaps, calls, asides int64
+	for _, x := range got.Times {
+		gaps += int64(x.Gap.Sum)
+		calls += int64(x.Duration.Sum)
+	}
+	list := got.Process.Asides
+	if len(list) != 2 || list[0] != (track.Aside{Call: 1, Ns: 200}) || list[1].Call != 2 || !list[1].Off || list[1].Ns < 265 || list[1].Ns > 300 {
+		t.Errorf("asides %+v", list)
+	}
+	for _, a := range list {
+		asides += a.Ns
+	}
+	if p := got.Process; gaps+calls != p.SpanNs || gaps+calls+asides != int64(s.w.Now-1100+20)/2 && gaps+calls+asides < p.SpanNs+asides {
+		t.Errorf("gaps %d, calls %d, asides %d, span %d", gaps, calls, asides, p.SpanNs)
+	}
+}
+
+// However many asides there are, a bounded number is kept, and their sum.
+func TestAsidesAreBounded(t *testing.T) {
+	var a asides
+	for i := range uint64(10000) {
+		a.add(i+1, i+1, false)
+		if i%7 == 0 {
+			a.add(i+1, 3, true)
+		}
+	}
+	last, off := uint64(0), uint64(0)
+	for _, x := range a.list {
+		if x.call < last {
+			t.Fatalf("call %d behind %d", x.call, last)
+		}
+		if last = x.call; x.off {
+			off += x.ticks
+		}
+	}
+	if n := len(a.list); n > 2*mostAsides || n < mostAsides/2 || a.sum() != 10000*10001/2+off || off != 3*1429 || a.list[0] != (aside{1, 1, false}) {
+		t.Errorf("%d asides of %d ticks, %d switched off, the first %+v", n, a.sum(), off, a.list[0])
 	}
 }
 

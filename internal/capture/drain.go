@@ -172,7 +172,7 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 			c.life(s, track.Life{Free: true, Segment: name})
 		}
 	case event.Switch:
-		s.last = rec.Ticks() // what was not recorded is no gap
+		c.switched(s, rec[2] != 0, rec.Ticks())
 	case event.Lost:
 		c.lost += rec[2]
 	case event.Name:
@@ -194,6 +194,11 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 func (c *Capture) begin(s *stream, rec event.Record) error {
 	if s.depth == len(s.frames) {
 		s.frames = append(s.frames, frame{})
+	}
+	if s.owed != 0 {
+		s.last += s.owed
+		c.spend(s, s.owed, false)
+		s.owed = 0
 	}
 	f := &s.frames[s.depth]
 	if err := c.enter(s, f, rec); err != nil {
@@ -290,6 +295,11 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 			c.note(s, t)
 		}
 		s.held, s.times = s.held[:0], s.times[:0]
+	}
+	if s.owed != 0 {
+		s.last += s.owed
+		c.spend(s, s.owed, false)
+		s.owed = 0
 	}
 }
 

@@ -135,7 +135,7 @@ func (c *Capture) saveNames(w *pack.Writer) {
 	w.Bool(c.finalized)
 	w.Uint(c.first)
 	w.Uint(c.latest)
-	w.Uint(c.aside)
+	c.asides.save(w)
 	for k, t := range c.handles {
 		if t != nil && mpi.Kind(k) != mpi.KindComm {
 			t.Save(w)
@@ -153,7 +153,8 @@ func (c *Capture) saveNames(w *pack.Writer) {
 }
 
 func (c *Capture) loadNames(r *pack.Reader) {
-	c.lost, c.finalized, c.first, c.latest, c.aside = r.Uint(), r.Bool(), r.Uint(), r.Uint(), r.Uint()
+	c.lost, c.finalized, c.first, c.latest = r.Uint(), r.Bool(), r.Uint(), r.Uint()
+	c.asides.load(r)
 	for k, t := range c.handles {
 		if t != nil && mpi.Kind(k) != mpi.KindComm {
 			t.Load(r)
@@ -179,6 +180,8 @@ func (s *stream) save(w *pack.Writer) {
 	w.Uint(s.pos)
 	w.Uint(uint64(s.prev + 1))
 	w.Uint(s.last)
+	w.Uint(s.owed)
+	w.Uint(s.off)
 	w.Uint(uint64(len(s.held)))
 	for _, n := range s.held {
 		w.Uint(uint64(n))
@@ -200,7 +203,7 @@ func (s *stream) save(w *pack.Writer) {
 func (c *Capture) loadStream(r *pack.Reader, s *stream) {
 	s.pos = r.Uint()
 	s.prev = uint32(r.Index(c.sigs.Len()+1)) - 1
-	s.last = r.Uint()
+	s.last, s.owed, s.off = r.Uint(), r.Uint(), r.Uint()
 	s.held = make([]uint32, r.Count(1))
 	for i := range s.held {
 		s.held[i] = uint32(r.Index(max(1, c.sigs.Len())))

@@ -228,8 +228,9 @@ func (c *Capture) process(end string) track.Process {
 	}
 	if c.first != 0 {
 		p.StartNs += int64(float64(int64(c.first-c.cfg.StartTicks)) / c.cfg.TicksPerNs)
-		if c.latest > c.first+c.aside {
-			p.SpanNs = int64(c.toNs(c.latest - c.first - c.aside))
+		p.Asides = c.trackAsides()
+		if sum := c.asides.sum(); c.latest > c.first+sum {
+			p.SpanNs = int64(c.toNs(c.latest - c.first - sum))
 		}
 	}
 	return p

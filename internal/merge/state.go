@@ -137,9 +137,16 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	p := tr.Process
 	s.processes.Append(trace.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
-		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls),
+		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}.Coarse(world))
 	return s, nil
+}
+
+func asides(list []track.Aside) (out []trace.Aside) {
+	for _, a := range list {
+		out = append(out, trace.Aside{Call: a.Call, Ns: a.Ns, Off: a.Off})
+	}
+	return out
 }
 
 func (s *State) add(c *class) {

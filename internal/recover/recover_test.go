@@ -268,7 +268,7 @@ func TestOpenCallsLast(t *testing.T) {
 		}
 		for ns, inside := range map[int64]bool{5_000_000_000: true, 100_000_000_000: false} {
 			m, err := k.At(0, ns)
-			if err != nil || m.Inside != inside || m.Call.Call == nil || m.Call.Return != trace.NeverReturned {
+			if err != nil || (m.State == trace.Inside) != inside || m.Call.Call == nil || m.Call.Return != trace.NeverReturned {
 				t.Errorf("rank %d at %d: %+v, %v", rank, ns, m, err)
 			}
 		}

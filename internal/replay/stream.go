@@ -26,6 +26,7 @@ type Stream struct {
 	ahead  *prophet
 	fate   *fate // of the request that the call under way makes
 	vain   bool  // the call before was a test that found nothing
+	aside  int64 // ns that the recorder had taken by then
 	again  again // it is to be made again
 
 	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
@@ -184,6 +185,11 @@ func (s *Stream) run() error {
 			return fmt.Errorf("rank %d: thread %d has calls, but thread 0 began none that initialises MPI", s.p.rank.Number(), s.number)
 		}
 		s.followOn()
+		if kept, err := s.p.rank.TimesKept(); err == nil && kept {
+			if about, err := s.p.rank.Process(); err == nil {
+				s.aside = about.StartedNs() // which this thread's calls are later by, too
+			}
+		}
 	}
 	w := s.walk
 	for w.Next() {
@@ -198,6 +204,8 @@ func (s *Stream) run() error {
 		if s.p.o.Ends != nil && c.Index >= s.p.o.Ends[s.p.rank.Number()][s.number] {
 			break
 		}
+		s.aside += int64(t.Timing.Spoor)
+		t.Start -= s.aside // the recorder doesn't come again
 		s.next.Store(t.Start)
 		if len(s.p.streams) > 1 && frees(c) {
 			s.letOthersCatchUp(t.Start)

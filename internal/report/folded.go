@@ -14,6 +14,16 @@ func (p *painter) folded(r *trace.Reader, x thread, row *Row, _ bool) ([]byte, e
 		return nil, err
 	}
 	functions := len(p.t.Functions)
+	asides, err := k.Stretches(x.stream)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range asides {
+		if f, start := p.ofAside(a), float64(a.Start-p.t.StartNs); f >= 0 {
+			p.t.Functions[f].Ns += float64(a.Ns)
+			p.spread(f, start, start+float64(a.Ns), float64(a.Ns))
+		}
+	}
 	for part, err := range k.Parts(x.stream, max(1, int64(p.width/finest)), numbers, functions) {
 		if err != nil {
 			return nil, err
@@ -26,12 +36,37 @@ func (p *painter) folded(r *trace.Reader, x thread, row *Row, _ bool) ([]byte, e
 			}
 			row.Calls += n
 			p.t.Functions[f].Calls += n
-			ns := min(part.Ns[f], float64(max(0, end-start)))
+			ns := min(part.Ns[f], float64(max(0, end-start-within(asides, start, end))))
 			p.t.Functions[f].Ns += ns
-			p.spread(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs), ns)
+			p.spreadAround(f, start, end, ns, asides)
 		}
 	}
 	return nil, nil
+}
+
+// within is how much of asides lies between two times.
+func within(asides []trace.Stretch, start, end int64) (ns int64) {
+	for _, a := range asides {
+		ns += max(0, min(end, a.Start+a.Ns)-max(start, a.Start))
+	}
+	return ns
+}
+
+// spreadAround is spread, with nothing where asides are.
+func (p *painter) spreadAround(f int, start, end int64, ns float64, asides []trace.Stretch) {
+	whole := float64(end - start - within(asides, start, end))
+	put := func(to int64) {
+		if to > start && whole > 0 {
+			p.spread(f, float64(start-p.t.StartNs), float64(to-p.t.StartNs), ns*float64(to-start)/whole)
+		}
+	}
+	for _, a := range asides {
+		if a.Start+a.Ns > start && a.Start < end {
+			put(a.Start)
+			start = max(start, a.Start+a.Ns)
+		}
+	}
+	put(end)
 }
 
 // spread paints a time that a function has somewhere between two times.

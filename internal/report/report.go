@@ -151,7 +151,7 @@ type Level struct {
 
 // layers counts the traffic of each kind at a few resolutions.
 func layers(r *trace.Reader, o Options) ([]Layer, error) {
-	var list []Layer
+	list := []Layer{} // no null in the page
 	for _, kind := range []struct {
 		name string
 		opts matrix.Options

@@ -25,7 +25,7 @@ type Timeline struct {
 
 	Tiles int    `json:"tiles"` // per row
 	Main  string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
-	Share string `json:"share"` // per row and tile: part of the time inside MPI, 0 to 250; packed
+	Share string `json:"share"` // per row and tile: part of the time that is not the program's outside MPI, 0 to 250; packed
 
 	Coarse int    `json:"coarse"` // tiles per row of each function's own part
 	Each   string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
@@ -33,6 +33,7 @@ type Timeline struct {
 	Events string `json:"events,omitempty"` // of short traces: see events
 
 	folded bool // by the structure, not call by call
+	own    bool // the trace has the times of single calls
 }
 
 // A Row is the shares of time of a row, by category.
@@ -55,7 +56,13 @@ type Function struct {
 }
 
 // Categories are kinds of functions that look the same in a timeline.
-var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI"}
+var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced"}
+
+// Categories that are neither MPI nor the program: their pseudo-functions have no calls.
+const (
+	spoorCategory    = 6
+	untracedCategory = 7
+)
 
 func category(f *trace.Function) int {
 	name := strings.TrimPrefix(f.Name, "MPI_")
@@ -96,6 +103,7 @@ type painter struct {
 	sums  [][]float32 // by function and tile: ns
 	inMPI []float32   // by tile
 	kind  trace.SampleKind
+	aside [2]int // pseudo-functions: spoor, not traced; -1: there is none
 }
 
 func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error) {
@@ -106,6 +114,7 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 	}
 	p := &painter{t: t, of: make(map[*trace.Function]int), kind: trace.ExactSample}
 	p.functions(r, s)
+	p.asides(s)
 	t.Tiles = t.tiles(len(rows))
 	t.Coarse = t.Tiles
 	for t.Coarse > 64 && len(t.Functions)*len(rows)*t.Coarse > maxEach {
@@ -198,11 +207,10 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	for i := range t.Rows {
 		t.Rows[i].Host = procs.At(t.Rows[i].First).Host
 	}
-	own, err := hasOwnTimes(r)
-	if err != nil {
+	if t.own, err = hasOwnTimes(r); err != nil {
 		return nil, err
 	}
-	t.folded = !own && calls > maxExpanded
+	t.folded = !t.own && calls > maxExpanded
 	if (!t.folded && calls > maxLooked || t.folded && len(streams) > maxParts/t.tiles(len(rows))) && t.Bin > 1 {
 		t.Sampled = true
 		for i := range rows {
@@ -276,7 +284,7 @@ func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
 
 // thread paints the calls of a thread, and lists them if wanted:
 //
-//	events = calls uvarint, (gap uvarint, duration uvarint, function byte)…
+//	events = count uvarint, (gap uvarint, duration uvarint, function byte)…
 //
 // in ns, gaps from the end of the call before, at first from StartNs.
 func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte, error) {
@@ -289,41 +297,75 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte
 		return nil, err
 	}
 	var events []byte
-	if list {
-		events = appendUvarint(events, k.Len(x.stream))
-	}
+	count := uint64(0)
 	// A call lasts no longer than to the next one's start, which means may say.
 	var last trace.TimedTerminal
 	have := false
 	at := p.t.StartNs
-	put := func(end int64) {
-		start := max(last.Start, at)
-		end = max(start, min(end, last.End()))
-		f := numbers[last.Terminal]
+	paint := func(f int, start, end int64) {
+		start = max(start, at)
+		end = max(start, end)
 		p.spread(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs), float64(end-start))
 		p.t.Functions[f].Ns += float64(end - start)
-		p.t.Functions[f].Calls++
-		row.Calls++
-		if list {
+		if count++; list {
 			events = append(appendUvarint(events, uint64(start-at), uint64(end-start)), byte(f))
 		}
 		at = end
+	}
+	put := func(end int64) {
+		f := numbers[last.Terminal]
+		paint(f, last.Start, min(end, last.End()))
+		p.t.Functions[f].Calls++
+		row.Calls++
 	}
 	for c, err := range k.Timings(x.stream) {
 		if err != nil {
 			return nil, err
 		}
-		if have {
+		asides := c.Timing.Asides(c.Index, last.End(), c.Start)
+		if have && len(asides) > 0 {
+			put(asides[0].Start)
+		} else if have {
 			put(c.Start)
 		} else {
 			p.kind = min(p.kind, c.Timing.Duration.Kind)
+		}
+		for _, a := range asides {
+			if f := p.ofAside(a); f >= 0 {
+				paint(f, a.Start, a.Start+a.Ns)
+			}
 		}
 		last, have = c, true
 	}
 	if have {
 		put(p.t.EndNs)
 	}
-	return events, nil
+	if !list {
+		return nil, nil
+	}
+	return append(appendUvarint(nil, count), events...), nil
+}
+
+// asides adds the pseudo-functions.
+func (p *painter) asides(s *summary.Summary) {
+	for i, x := range []struct {
+		ns       int64
+		name     string
+		category int
+	}{{s.SpoorNs, "spoor, which recorded", spoorCategory}, {s.OffNs, "tracing switched off", untracedCategory}} {
+		if p.aside[i] = -1; x.ns > 0 || i == 0 && p.t.own {
+			p.aside[i] = len(p.t.Functions)
+			p.t.Functions = append(p.t.Functions, Function{Name: x.name, Category: x.category})
+		}
+	}
+}
+
+// ofAside is the pseudo-function of an aside, one of which the process has.
+func (p *painter) ofAside(a trace.Stretch) int {
+	if a.Off {
+		return p.aside[1]
+	}
+	return p.aside[0]
 }
 
 // numbers tells the function of each terminal.

@@ -28,18 +28,24 @@ type Summary struct {
 	StartNs  int64    `json:"start_ns"` // since 1970, 0 unknown
 	Problems []string `json:"problems"`
 
-	Ranks    int            `json:"ranks"`
-	Ends     map[string]int `json:"ends"` // how many ranks ended how: see End
-	Hosts    []Host         `json:"hosts"`
-	Clocks   *Clocks        `json:"clocks,omitempty"` // nil: one clock, or not compared
-	Threads  int            `json:"threads"`          // of the rank with most
-	Lost     uint64         `json:"lost_calls"`
-	SpanNs   int64          `json:"span_ns"`      // of the rank that took longest
-	TotalNs  int64          `json:"total_ns"`     // of all ranks
-	MPINs    int64          `json:"mpi_ns"`       // inside MPI, all ranks
-	ThreadNs int64          `json:"thread_ns"`    // of all threads, each from its first call to its last: MPINs and the gaps between calls
-	LeastMPI int64          `json:"least_mpi_ns"` // of a rank; of several threads, the mean
-	MostMPI  int64          `json:"most_mpi_ns"`
+	Ranks      int            `json:"ranks"`
+	Ends       map[string]int `json:"ends"` // how many ranks ended how: see End
+	Hosts      []Host         `json:"hosts"`
+	Clocks     *Clocks        `json:"clocks,omitempty"` // nil: one clock, or not compared
+	Threads    int            `json:"threads"`          // of the rank with most
+	Lost       uint64         `json:"lost_calls"`
+	FirstNs    int64          `json:"first_ns"`        // when the first call of any rank began, since rank 0's: 0 or less
+	EndNs      int64          `json:"end_ns"`          // when the last rank's run ended, since rank 0's first call
+	SpanNs     int64          `json:"span_ns"`         // of the rank that took longest, but for SpoorNs and OffNs
+	SpoorNs    int64          `json:"spoor_ns"`        // the recorder's and plugins' own, all ranks
+	SpoorStart int64          `json:"spoor_start_ns"`  // of SpoorNs, behind MPI_Init
+	OffNs      int64          `json:"untraced_ns"`     // while tracing was switched off, all ranks
+	MergeNs    int64          `json:"spoor_finish_ns"` // in MPI_Finalize, behind the end: rank 0, as far as known
+	TotalNs    int64          `json:"total_ns"`        // of all ranks
+	MPINs      int64          `json:"mpi_ns"`          // inside MPI, all ranks
+	ThreadNs   int64          `json:"thread_ns"`       // of all threads, each from its first call to its last: MPINs and the gaps between calls
+	LeastMPI   int64          `json:"least_mpi_ns"`    // of a rank; of several threads, the mean
+	MostMPI    int64          `json:"most_mpi_ns"`
 
 	Calls      int64      `json:"calls"`
 	Functions  []Function `json:"functions"` // by time
@@ -171,6 +177,13 @@ func Of(r *trace.Reader) (*Summary, error) {
 	if err := s.classes(r); err != nil {
 		return nil, err
 	}
+	var err error
+	if s.FirstNs, s.EndNs, err = r.Extent(); err != nil {
+		return nil, err
+	}
+	if s.MergeNs, err = r.FinishNs(); err != nil {
+		return nil, err
+	}
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, err
@@ -209,6 +222,9 @@ func (s *Summary) processes(r *trace.Reader) error {
 		s.Lost += p.Lost
 		s.SpanNs = max(s.SpanNs, p.SpanNs)
 		s.TotalNs += p.SpanNs
+		s.SpoorNs += p.SpoorNs()
+		s.OffNs += p.OffNs()
+		s.SpoorStart += p.StartedNs()
 		mpi := p.MPINs / int64(max(1, p.Threads))
 		s.MostMPI = max(s.MostMPI, mpi)
 		if first || mpi < s.LeastMPI {

@@ -168,5 +168,13 @@ type Process struct {
 	Lost    uint64 // calls that could not be recorded
 	Threads int
 	StartNs int64 // wall clock of MPI_Init, ns since 1970
-	SpanNs  int64 // from MPI_Init to the last record
+	SpanNs  int64 // from MPI_Init to the last record, but for the asides
+	Asides  []Aside
+}
+
+// An Aside is time of the first thread that belongs neither to its calls nor to the gaps between them.
+type Aside struct {
+	Call uint64 // before which of its calls; in rising order
+	Ns   int64
+	Off  bool // tracing was switched off; else the recorder or a plugin took it
 }

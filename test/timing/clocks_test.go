@@ -48,7 +48,7 @@ func TestSkewedClocks(t *testing.T) {
 			last[n], first[n] = max(last[n], c.Start), min(first[n], c.End())
 			n++
 			m, err := k.At(0, (c.Start+c.End())/2)
-			if err != nil || !m.Inside || m.Call.Index != c.Index {
+			if err != nil || !(m.State == trace.Inside) || m.Call.Index != c.Index {
 				t.Errorf("rank %d: call %d is not found at its time but %+v, error %v", rank, c.Index, m, err)
 			}
 		}

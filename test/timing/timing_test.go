@@ -17,6 +17,7 @@ type app struct {
 	t       *testing.T
 	job     mpis.Job
 	ranks   int
+	args    []string
 	printed string // by the last run
 }
 
@@ -46,7 +47,7 @@ func buildWith(t *testing.T, m *mpis.MPI, source string, ranks int) *app {
 // trace runs the program with flags and opens what comes of it, checked.
 func (a *app) trace(flags ...string) *trace.Reader {
 	a.t.Helper()
-	args := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor"}, flags, a.job.MPI.Command(a.ranks, "./app"))
+	args := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor"}, flags, a.job.MPI.Command(a.ranks, "./app"), a.args)
 	out := a.job.Run(args...)
 	if out.Err != nil {
 		a.t.Fatalf("%v: %v", args, out)
@@ -151,7 +152,7 @@ func TestAt(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if m.Call.Call == nil || m.Call.Index < last || m.Call.Start > ns || m.Inside != (ns < m.Call.End()) {
+				if m.Call.Call == nil || m.Call.Index < last || m.Call.Start > ns || (m.State == trace.Inside) != (ns < m.Call.End()) {
 					t.Fatalf("%s: rank %d at %d: %+v, before it call %d", mode, rank, ns, m, last)
 				}
 				last = m.Call.Index

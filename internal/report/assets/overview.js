@@ -23,7 +23,7 @@ export const overview = () => {
     Object.entries(s.ends).filter(([k]) => k !== "finished").map(([k, n]) =>
       el("p", { className: "notice", textContent: k === "missing" ? `Of ${plural(n, "rank")} there is no track.` : `${plural(n, "rank")} did not reach MPI_Finalize.` })),
     el("dl", { className: "cards" },
-      card("Run time", time(s.span_ns), "of the rank that took longest"),
+      card("Run time", time(s.end_ns), s.spoor_ns > 0 ? `${time(s.spoor_ns / Math.max(1, s.ranks - (s.ends.missing || 0)))} a rank of it spoor's own` : "from rank 0's first call to the end"),
       card("In MPI", percent(s.thread_ns ? s.mpi_ns / s.thread_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} a ${s.threads > 1 ? "thread" : "rank"}`, s.thread_ns ? s.mpi_ns / s.thread_ns : 0),
       card("MPI calls", count(s.calls), `from ${plural(s.call_sites, "place")} in the code`),
       card("Trace", bytes(s.bytes), s.calls ? `${(s.bytes / s.calls).toPrecision(2)} bytes a call` : "no calls")),

@@ -3,7 +3,7 @@ import { colour, el, none, prepare, repaints, section, tip, toggles, untip } fro
 import { count, percent, plural, time } from "./format.js";
 import { table } from "./table.js";
 
-const categories = ["point-to-point", "waiting", "collective", "one-sided", "files", "other MPI"];
+const categories = ["point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced"];
 
 // pattern makes the look of a category: a colour with marks of its own, so that
 // categories differ without colour.
@@ -24,6 +24,8 @@ const pattern = (g, c) => {
   if (c === 3) line(-2, -2, 10, 10, -2, 6, 2, 10, 6, -2, 10, 2);
   if (c === 4) line(0, 4, 8, 4, 4, 0, 4, 8);
   if (c === 5) line(4, 0, 4, 8);
+  if (c === 6) line(0, 2, 8, 2, 0, 6, 8, 6);
+  if (c === 7) line(0, 0, 8, 8);
   const p = g.createPattern(tile, "repeat");
   p.setTransform(new DOMMatrix().scale(1 / ratio));
   return p;
@@ -79,6 +81,7 @@ export const timeline = async () => {
   const who = (r) => (r.last > r.first ? `ranks ${r.first} to ${r.last}` : `rank ${r.first}`) + (r.more ? `, threads from ${r.thread} on` : r.thread ? `, thread ${r.thread}` : "");
   // brief names a row beside it: a thread below its rank by its number alone.
   const brief = (r) => (r.thread ? `thread ${r.thread}${r.more ? "…" : ""}` : shown.length > 40 ? r.first : r.last > r.first ? `${r.first}…` : `rank ${r.first}`);
+  const spoors = (row) => t.rows[row].share.slice(6).some((v) => v > 0);
   const category = (f) => t.functions[f].category;
 
   const draw = () => {
@@ -188,7 +191,7 @@ export const timeline = async () => {
       return lines.join("\n");
     }
     const i = Math.min(t.tiles - 1, Math.floor(at / tile)), f = main[row * t.tiles + i];
-    lines.push(`${percent(share[row * t.tiles + i] / 250)} in MPI${f === 255 ? "" : `, most in ${t.functions[f].name}`}, within ${time(tile)}`);
+    lines.push(`${percent(share[row * t.tiles + i] / 250)} ${spoors(row) ? "in MPI or spoor" : "in MPI"}${f === 255 ? "" : `, most in ${t.functions[f].name}`}, within ${time(tile)}`);
     return lines.join("\n");
   };
   const place = (ev) => {
@@ -271,6 +274,7 @@ export const timeline = async () => {
     g.fillRect(0, 0, 26, 14);
     return s;
   };
+  const inMPI = (r) => r.share.slice(0, 6).reduce((a, b) => a + b, 0);
   const used = categories.map((_, c) => c).filter((c) => t.rows.some((r) => r.share[c] > 0));
   const legend = el("ul", { className: "legend" });
   const keys = () => legend.replaceChildren(...[-1, ...used].map((c) => el("li", {}, sample(c), c < 0 ? "outside of MPI" : categories[c])));
@@ -288,14 +292,14 @@ export const timeline = async () => {
         el("button", { type: "button", textContent: "−", "aria-label": "Zoom out", onclick: () => zoom(2, middle()) }),
         el("button", { type: "button", id: "time-all", textContent: "All", onclick: () => set(0, span) }))),
     el("div", { className: "figure" }, el("div", { className: "scrolled" }, canvas), where, legend,
-      el("p", { className: "dim", id: "time-keys", textContent: "Drag to move; wheel (after a click) or + and − to zoom; arrow keys to read. How high a row is filled is the part of the time inside MPI." })),
+      el("p", { className: "dim", id: "time-keys", textContent: "Drag to move; wheel (after a click) or + and − to zoom; arrow keys to read. How high a row is filled is the part of the time inside MPI, or of spoor's own, which is neither the program's nor MPI's." })),
     el("h3", { textContent: "The same in numbers" }),
     table({
       label: "Time of ranks by kind of call", shown: 12, filter: "Filter ranks", thing: "row", sort: 2, rows: t.rows,
       columns: [
         { label: t.bin > 1 ? "Ranks" : "Rank", text: who },
         { label: "Host", text: (r) => r.host },
-        { label: "In MPI", value: (r) => r.share.reduce((a, b) => a + b, 0), text: (r) => percent(r.share.reduce((a, b) => a + b, 0)) },
+        { label: "In MPI", value: inMPI, text: (r) => percent(inMPI(r)) },
         ...used.map((c) => ({ label: categories[c], value: (r) => r.share[c], text: (r) => percent(r.share[c]) })),
         { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
       ],
