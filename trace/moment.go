@@ -124,7 +124,8 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 // stateAt says what a stream was doing at a time behind the start of a call and before that
 // of the next.
 func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error) {
-	if ns < c.End() {
+	own := c.Timing.Duration.Kind.Own()
+	if ns < c.End() && own {
 		return Inside, c.Start, nil
 	}
 	list, err := k.asidesOf(stream)
@@ -133,6 +134,9 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 	}
 	index := c.Index + 1
 	if index >= k.Len(stream) {
+		if ns < c.End() {
+			return Inside, c.Start, nil
+		}
 		for _, a := range list {
 			if a.Call >= index && a.Off {
 				return Untraced, c.End(), nil
@@ -140,7 +144,10 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		}
 		return Outside, c.End(), nil
 	}
-	if !c.Timing.Duration.Kind.Own() && !slices.ContainsFunc(list, func(a Aside) bool { return a.Call == index }) {
+	if !own && !slices.ContainsFunc(list, func(a Aside) bool { return a.Call == index }) {
+		if ns < c.End() {
+			return Inside, c.Start, nil
+		}
 		return Outside, c.End(), nil
 	}
 	line, err := k.timeline(stream, index)
@@ -162,6 +169,9 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		default:
 			return InSpoor, x.Start, nil
 		}
+	}
+	if ns < c.End() && since == c.End() { // the end may be drawn, and behind an aside
+		return Inside, c.Start, nil
 	}
 	return Outside, since, nil
 }
