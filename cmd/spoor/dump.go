@@ -162,11 +162,8 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 			return nil, fmt.Errorf("--range: %w", err)
 		}
 	}
-	for i, glob := range d.o.calls {
-		if _, err := path.Match(glob, ""); err != nil {
-			return nil, fmt.Errorf("--call: %q: %w", glob, err)
-		}
-		d.o.calls[i] = strings.ToLower(glob)
+	if err := parseCalls(d.o.calls); err != nil {
+		return nil, err
 	}
 	if d.o.structure {
 		for _, name := range []string{"call", "comm", "range"} {
@@ -279,14 +276,26 @@ func (d *dumper) wanted(k *trace.Rank) ([]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		list[t] = d.matchesName(c) && d.matchesComm(c)
+		list[t] = matchesName(d.o.calls, c.Name()) && d.matchesComm(c)
 	}
 	return list, nil
 }
 
-func (d *dumper) matchesName(c *trace.Call) bool {
-	name := strings.ToLower(c.Name())
-	return len(d.o.calls) == 0 || slices.ContainsFunc(d.o.calls, func(glob string) bool {
+// parseCalls checks patterns of functions' names and puts them as matchesName takes them.
+func parseCalls(globs []string) error {
+	for i, glob := range globs {
+		if _, err := path.Match(glob, ""); err != nil {
+			return fmt.Errorf("--call: %q: %w", glob, err)
+		}
+		globs[i] = strings.ToLower(glob)
+	}
+	return nil
+}
+
+// matchesName reports whether a function is one of those that patterns ask for: all, if there are none.
+func matchesName(globs []string, function string) bool {
+	name := strings.ToLower(function)
+	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool {
 		whole, _ := path.Match(glob, name)
 		short, _ := path.Match(glob, strings.TrimPrefix(name, "mpi_"))
 		return whole || short

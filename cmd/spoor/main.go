@@ -130,6 +130,7 @@ func verbs() []*cobra.Command {
 		newDump(),
 		newMatrix(),
 		newImbalance(),
+		newHistogram(),
 		newTiming(),
 		newReport(),
 		newVerify(),

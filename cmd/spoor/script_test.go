@@ -11,7 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"spoor/internal/merge"
+	"spoor/internal/merge/mergetest"
 	"spoor/internal/recover/recovertest"
+	"spoor/internal/timing"
 	"spoor/internal/track/tracktest"
 	"spoor/trace"
 )
@@ -23,6 +25,7 @@ func TestMain(m *testing.M) {
 		"spoor": main,
 		// Commands that make files for the scripts.
 		"mktrace": helper(mktrace),
+		"mktimes": helper(mktimes),
 		"leave":   helper(leave),
 		"flip":    helper(flip),
 		"cut":     helper(cut),
@@ -193,4 +196,43 @@ func cut(args []string) error {
 		return err
 	}
 	return os.Truncate(args[0], st.Size()-n)
+}
+
+// mktimes FILE MODE writes the trace of three virtual ranks whose calls take known times, as
+// they are kept in a timing mode: 20 rounds of a send, 100 ns after whatever comes before, and an all-reduce
+// of 1 µs on rank 0, 2 µs on rank 1, 3 µs on rank 2, and 100 µs more in the last round.
+func mktimes(args []string) error {
+	const rounds = 20
+	tracks := tracktest.RunAll(3, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range rounds {
+			r.Send(3, 4, 0, 1)
+			r.Allreduce(4, 1)
+		}
+		r.End()
+	})
+	for rank, t := range tracks {
+		tracktest.Timed(t, timing.Mode(args[1]), func(i int) (gap, duration uint64) {
+			switch {
+			case i == 0 || i > 2*rounds: // MPI_Init and MPI_Finalize
+				return 50, 500
+			case i%2 == 1:
+				return 100, 200 + uint64(i)
+			case i == 2*rounds:
+				return 10, 101_000 + 1000*uint64(rank)
+			}
+			return 10, 1000 + 1000*uint64(rank)
+		})
+	}
+	return os.WriteFile(args[0], mergetest.File(stop{}, tracks, nil), 0o644)
+}
+
+// stop ends a command in place of a test.
+type stop struct{}
+
+func (stop) Helper() {}
+
+func (stop) Fatal(args ...any) {
+	fmt.Fprintln(os.Stderr, args...)
+	os.Exit(1)
 }

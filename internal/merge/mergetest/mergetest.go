@@ -31,6 +31,17 @@ func Run(t TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
 // Open merges tracks, writes a trace with the given facts, and opens it.
 func Open(t TB, tracks []*track.Track, meta map[string]string) *trace.Reader {
 	t.Helper()
+	file := File(t, tracks, meta)
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// File merges tracks and returns the bytes of the trace.
+func File(t TB, tracks []*track.Track, meta map[string]string) []byte {
+	t.Helper()
 	s, err := merge.MergeAll(tracks, len(tracks))
 	if err != nil {
 		t.Fatal(err)
@@ -46,11 +57,7 @@ func Open(t TB, tracks []*track.Track, meta map[string]string) *trace.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return file
 }
 
 // series adds the times of each call, where tracks have them.

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"spoor/internal/histogram"
+	"spoor/internal/recover"
+	"spoor/internal/units"
+	"spoor/trace"
+)
+
+type histogramOptions struct {
+	calls         []string
+	site          string
+	rank, top     int
+	gaps, paths   bool
+	asJSON, asCSV bool
+	debug         []string
+}
+
+func newHistogram() *cobra.Command {
+	var o histogramOptions
+	cmd := &cobra.Command{
+		Use:   "histogram [flags] TRACE",
+		Short: "Show how the times of single calls are spread",
+		Long: `Show how long single calls took, or with --gaps the time between them and the
+calls before, by call site: for each bin its least and most time and the ranks
+that had these, how many calls are in it, and their mean and standard deviation.
+The calls that took most time come first.
+
+The trace must have been recorded with --timing hist or path, or with a mode that
+keeps the time of each call (lossless; the lossy ones, within their error). From
+such a trace calls are counted one by one, and each number is exact. In
+histograms that were recorded counts, extremes and means of all calls of a site
+are right, while those of a single bin are estimates where bins were cut or joined;
+a rank that is not known any more is shown as -.
+
+With --timing path each call site's calls are also told apart by what came before in
+their thread. --paths does that where the trace has the time of each call.
+
+Call sites are numbered from 1 in the order in which classes of ranks first have
+them; --site takes such a number, or a place as it is shown: file:line, a function,
+module+0x1f. --rank shows the calls of one rank; recorded histograms are of a class
+of ranks that did the same, and then are of the class that the rank is in.`,
+		Example: `  spoor histogram app.spoor
+  spoor histogram app.spoor --call MPI_Allreduce --gaps
+  spoor histogram app.spoor --site solver.c:120 --paths
+  spoor histogram app.spoor --csv >bins.csv
+  spoor histogram app.spoor --json | jq '.sites[] | [.function, .duration.mean_ns]'`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runHistogram(cmd, r, &o) }),
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
+	f.StringVarP(&o.site, "site", "s", "", "only this call `site`: its number, or a place such as solver.c:120")
+	f.IntVarP(&o.rank, "rank", "r", -1, "only calls of this `rank`, or of its class")
+	f.BoolVar(&o.gaps, "gaps", false, "show the times before calls instead; JSON and CSV have both")
+	f.BoolVar(&o.paths, "paths", false, "tell apart what came before a call")
+	f.IntVar(&o.top, "top", 10, "show so many call sites, and so many before each; 0: all")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON, of all call sites")
+	f.BoolVar(&o.asCSV, "csv", false, "print CSV, of all call sites")
+	cmd.MarkFlagsMutuallyExclusive("csv", "json")
+	debugPathFlag(f, &o.debug)
+	return cmd
+}
+
+func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) error {
+	if err := parseCalls(o.calls); err != nil {
+		return &usageError{cmd, err}
+	}
+	if cmd.Flags().Changed("rank") && (o.rank < 0 || o.rank >= r.Ranks()) {
+		return &usageError{cmd, fmt.Errorf("--rank: %d: there are %d, from 0 to %d", o.rank, r.Ranks(), r.Ranks()-1)}
+	}
+	where := newPlaces(o.debug)
+	named, sited, both, sites := false, false, false, 0
+	p := newProgress(cmd.ErrOrStderr(), "counting times", r.Ranks())
+	rep, err := histogram.Of(r, histogram.Options{
+		Rank: o.rank, Paths: o.paths, Name: where.text,
+		Wanted: func(s *histogram.Site) bool {
+			byName, bySite := matchesName(o.calls, s.Function), o.site == "" || where.matches(o.site, s.Number, s.Site)
+			named, sited, both, sites = named || byName, sited || bySite, both || byName && bySite, s.Number
+			return byName && bySite
+		},
+		Progress: func(done, total int) { p.done, p.total = done-1, total; p.step() },
+	})
+	p.end()
+	switch {
+	case errors.Is(err, histogram.ErrNone):
+		return fmt.Errorf("%s: no histograms, and no times of single calls to make them of; record them: spoor run --timing hist, path, lossless or a lossy mode", r.Name())
+	case errors.Is(err, histogram.ErrNoPaths):
+		return fmt.Errorf("--paths: %s: %w; record it: spoor run --timing path, or a mode that has the time of each call", r.Name(), err)
+	case err != nil:
+		return err
+	case !named:
+		return fmt.Errorf("--call: %s: no call of %s", r.Name(), strings.Join(o.calls, ", "))
+	case !sited:
+		return fmt.Errorf("--site: %s: no call site %s; there are %d, which spoor histogram --top 0 shows", r.Name(), o.site, sites)
+	case !both:
+		return fmt.Errorf("%s: call site %s is of no function that --call asks for", r.Name(), o.site)
+	case len(rep.Sites) == 0:
+		return fmt.Errorf("%s: rank %d made no such call", r.Name(), o.rank)
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	switch {
+	case o.asJSON:
+		err = writeJSON(out, rep)
+	case o.asCSV:
+		err = histogramCSV(out, rep)
+	default:
+		err = printHistograms(out, r, rep, o, columns(cmd))
+	}
+	if err != nil {
+		return err
+	}
+	where.complain(cmd)
+	return out.Flush()
+}
+
+// matches reports whether a call site is what the user asked for: a number, or a part of the
+// place as it is shown.
+func (p *places) matches(text string, number int, s trace.Site) bool {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n == number
+	}
+	where := p.of(s)
+	shown := where.String()
+	return text == shown || text == where.Base() || slices.Contains(strings.Fields(shown), filepath.Base(text))
+}
+
+func printHistograms(w io.Writer, r *trace.Reader, rep *histogram.Report, o *histogramOptions, width int) error {
+	known := map[string]string{
+		"exact": "each call's own, exactly", "bounded": "each call's own, within the error that was asked for",
+		"histogram": "histograms of the trace, whose single bins are estimates where they were cut or joined",
+	}
+	fmt.Fprintf(w, "times: %s\n", known[rep.Times])
+	if o.rank >= 0 && len(rep.Ranks) > 1 {
+		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, plural(len(rep.Ranks), "rank"), recover.Ranges(rep.Ranks))
+	}
+	what := func(t *histogram.Table) (string, *histogram.Spread) {
+		if o.gaps {
+			return "gaps before", &t.Gap
+		}
+		return "durations of", &t.Duration
+	}
+	for i := range rep.Sites {
+		if o.top > 0 && i == o.top {
+			fmt.Fprintf(w, "\n%s more: --top 0\n", plural(len(rep.Sites)-o.top, "call site"))
+			break
+		}
+		s := &rep.Sites[i]
+		text, spread := what(&s.Table)
+		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, plural(spread.Count, "call"))
+		if err := printSpread(w, spread, "  ", width); err != nil {
+			return err
+		}
+		for j := range s.After {
+			if o.top > 0 && j == o.top {
+				fmt.Fprintf(w, "\n  after %s more: --top 0\n", plural(len(s.After)-o.top, "call site"))
+				break
+			}
+			a := &s.After[j]
+			_, spread := what(&a.Table)
+			head := "first of a thread"
+			if a.Number > 0 {
+				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
+			}
+			fmt.Fprintf(w, "\n  %s: %s\n", head, plural(spread.Count, "call"))
+			if err := printSpread(w, spread, "    ", width); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// longestBar is as many columns as a bar takes where there is room.
+const longestBar = 30
+
+// printSpread writes a line for each bin, with bars as long as there is room for.
+func printSpread(w io.Writer, s *histogram.Spread, indent string, width int) error {
+	var text bytes.Buffer
+	tw := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "from\trank\tto\trank\tcalls\tmean\tdeviation\t")
+	row := func(b *histogram.Bin) {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", units.Duration(float64(b.Least)), rankText(b.LeastRank),
+			units.Duration(float64(b.Most)), rankText(b.MostRank), units.Grouped(b.Count), units.Duration(b.Mean), units.Duration(b.Deviation))
+	}
+	most := uint64(0)
+	for i := range s.Bins {
+		row(&s.Bins[i])
+		most = max(most, s.Bins[i].Count)
+	}
+	if len(s.Bins) > 1 {
+		row(&s.Bin)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for i, line := range strings.Split(strings.TrimRight(text.String(), "\n"), "\n") {
+		bar := ""
+		switch {
+		case i == 0:
+		case i <= len(s.Bins):
+			if room := min(longestBar, width-len(indent)-utf8.RuneCountInString(line)-2); room > 1 && len(s.Bins) > 1 {
+				bar = "  " + levelBar(s.Bins[i-1].Count, most, room)
+			}
+		default:
+			bar = "  all"
+		}
+		if _, err := fmt.Fprintf(w, "%s%s%s\n", indent, line, bar); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// levelBar draws n of most as a part of width columns, to an eighth of one. What is not
+// nothing is seen.
+func levelBar(n, most uint64, width int) string {
+	eighths := max(1, int(float64(n)/float64(most)*float64(8*width)+0.5))
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return bar
+}
+
+// rankText is a rank, if it is known.
+func rankText(rank int) string {
+	if rank < 0 {
+		return "-"
+	}
+	return strconv.Itoa(rank)
+}
+
+// histogramCSV writes a row for each bin. Behind "after" stands the number of the call site
+// that came before: empty where all are together, 0 for first calls of threads.
+func histogramCSV(w io.Writer, rep *histogram.Report) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"number", "function", "site", "after", "what", "least_ns", "least_rank", "most_ns", "most_rank", "calls", "mean_ns", "deviation_ns"})
+	decimal := func(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
+	for i := range rep.Sites {
+		s := &rep.Sites[i]
+		rows := func(after, what string, list []histogram.Bin) {
+			for _, b := range list {
+				out.Write([]string{
+					strconv.Itoa(s.Number), s.Function, s.Place, after, what,
+					strconv.FormatUint(b.Least, 10), strconv.Itoa(b.LeastRank), strconv.FormatUint(b.Most, 10), strconv.Itoa(b.MostRank),
+					strconv.FormatUint(b.Count, 10), decimal(b.Mean), decimal(b.Deviation),
+				})
+			}
+		}
+		rows("", "duration", s.Duration.Bins)
+		rows("", "gap", s.Gap.Bins)
+		for j := range s.After {
+			a := &s.After[j]
+			rows(strconv.Itoa(a.Number), "duration", a.Duration.Bins)
+			rows(strconv.Itoa(a.Number), "gap", a.Gap.Bins)
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

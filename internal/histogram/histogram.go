@@ -1,0 +1,350 @@
+// Package histogram tells how the times of single calls are spread: by call site, and by
+// what came before where that is told apart. From a trace with the time of each call it
+// counts them, one rank after the other, in as much memory as there are call sites; else it
+// takes the histograms that the trace has.
+//
+// The package does not say what a spread means; see imbalance for that.
+package histogram
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"spoor/internal/timing/hist"
+	"spoor/trace"
+)
+
+// A Report is the histograms of a trace.
+type Report struct {
+	// Times is how the times are known: exact, bounded (each within the error that was
+	// asked for), or histogram (of the trace, whose single bins are estimates where
+	// they were cut or joined, so that a time can also lie between two of them; counts,
+	// extremes and means of all of them are not).
+	Times string `json:"times"`
+	Ranks []int  `json:"ranks"` // whose calls these are
+	Sites []Site `json:"sites"` // in order of the time that their calls took
+}
+
+// A Site is a function called from a place.
+type Site struct {
+	Number   int        `json:"number"` // from 1, in the order in which classes of ranks first have it
+	Function string     `json:"function"`
+	Place    string     `json:"site"`
+	Site     trace.Site `json:"-"`
+	Table
+	After []After `json:"after,omitempty"` // the same by what came before, if that is told apart
+}
+
+// An After is calls that came after the same one in their thread.
+type After struct {
+	Number   int    `json:"number"` // of the Site before; 0: the first calls of threads
+	Function string `json:"function,omitempty"`
+	Place    string `json:"site,omitempty"`
+	Table
+}
+
+// A Table is a histogram of the times in calls, and one of the times before them.
+type Table struct {
+	Duration Spread `json:"duration"`
+	Gap      Spread `json:"gap"`
+}
+
+// A Spread is a histogram. Times are in ns.
+type Spread struct {
+	Bin
+	Bins []Bin `json:"bins"`
+}
+
+// A Bin is times from the least to the most, both included, of the ranks named.
+type Bin struct {
+	Count     uint64  `json:"calls"`
+	Least     uint64  `json:"least_ns"`
+	Most      uint64  `json:"most_ns"`
+	LeastRank int     `json:"least_rank"`
+	MostRank  int     `json:"most_rank"`
+	Mean      float64 `json:"mean_ns"`
+	Deviation float64 `json:"deviation_ns"`
+}
+
+// Options say what to look at.
+type Options struct {
+	Wanted   func(s *Site) bool      // which call sites; nil: all
+	Rank     int                     // of this rank, or its class where the trace has no more; negative: of all
+	Paths    bool                    // by what came before, also where each call has its time
+	Name     func(trace.Site) string // of call sites; nil: module and offset
+	Progress func(done, ranks int)   // may be nil
+}
+
+// ErrNone says that a trace has nothing to make histograms of.
+var ErrNone = errors.New("no histograms")
+
+// ErrNoPaths says that a trace does not tell apart what came before.
+var ErrNoPaths = errors.New("its histograms don't tell apart what came before a call")
+
+// Bins is the most bins that a histogram is shown with.
+const Bins = 16
+
+// Of makes the histograms of a trace.
+func Of(r *trace.Reader, o Options) (*Report, error) {
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	c, err := newCollector(r, o)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(c.wanted, true) {
+		return &Report{Ranks: c.ranks, Sites: []Site{}}, nil
+	}
+	kind, err := r.TimeKind()
+	if err != nil {
+		return nil, err
+	}
+	rep := &Report{Times: kind.String()}
+	if kind.Own() {
+		err = c.series(r, rep)
+	} else {
+		rep.Times = trace.HistogramSample.String()
+		err = c.histograms(r, rep)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rep.Sites = c.finish()
+	return rep, nil
+}
+
+// A place is a function at a call site.
+type place struct {
+	function string
+	site     trace.Site
+}
+
+// anywhere and start stand for what came before in place of a call site's index.
+const (
+	anywhere = trace.FromAnywhere
+	start    = trace.FromStart
+)
+
+// A key is a call site and the one before, by index.
+type key struct{ site, from int }
+
+// A collector numbers call sites and sorts times by them.
+type collector struct {
+	o      Options
+	sites  []Site
+	wanted []bool
+	of     map[place]int
+	ranks  []int   // to look at
+	class  [][]int // by class: the site of each terminal; nil of those that are not looked at
+	tables map[key]*Table
+}
+
+// newCollector numbers all call sites of a trace, whatever is wanted of them.
+func newCollector(r *trace.Reader, o Options) (*collector, error) {
+	if o.Name == nil {
+		o.Name = func(s trace.Site) string { return s.String() }
+	}
+	c := &collector{o: o, of: make(map[place]int), class: make([][]int, r.Classes()), tables: make(map[key]*Table)}
+	for class := range r.Classes() {
+		k, err := r.Rank(r.Members(class)[0])
+		if err != nil {
+			return nil, err
+		}
+		list := make([]int, k.Terminals())
+		for terminal := range list {
+			call, err := k.Terminal(terminal)
+			if err != nil {
+				return nil, err
+			}
+			list[terminal] = c.site(call)
+		}
+		c.class[class] = list
+	}
+	if o.Rank < 0 {
+		for rank := range r.Ranks() {
+			if r.ClassOf(rank) >= 0 {
+				c.ranks = append(c.ranks, rank)
+			}
+		}
+		return c, nil
+	}
+	if _, err := r.Rank(o.Rank); err != nil {
+		return nil, err
+	}
+	c.ranks = []int{o.Rank}
+	return c, nil
+}
+
+func (c *collector) site(call *trace.Call) int {
+	p := place{call.Name(), call.Site}
+	n, ok := c.of[p]
+	if !ok {
+		n = len(c.sites)
+		c.of[p] = n
+		s := Site{Number: n + 1, Function: p.function, Place: c.o.Name(p.site), Site: p.site}
+		c.sites = append(c.sites, s)
+		c.wanted = append(c.wanted, c.o.Wanted == nil || c.o.Wanted(&s))
+	}
+	return n
+}
+
+// histograms takes those of the trace.
+func (c *collector) histograms(r *trace.Reader, rep *Report) error {
+	type pair struct{ duration, gap *hist.Hist }
+	sums := make(map[key]*pair)
+	add := func(k key, h *trace.Histogram) {
+		p := sums[k]
+		if p == nil {
+			// With more room than each has, less is lost of what they have together.
+			p = &pair{hist.New(Bins, hist.NoRank), hist.New(Bins, hist.NoRank)}
+			sums[k] = p
+		}
+		p.duration.Merge(h.Duration)
+		p.gap.Merge(h.Gap)
+	}
+	some, paths := false, false
+	for class, sites := range c.class {
+		members := r.Members(class)
+		if c.o.Rank >= 0 && r.ClassOf(c.o.Rank) != class {
+			continue
+		}
+		rep.Ranks = append(rep.Ranks, members...)
+		list, err := r.Histograms(class)
+		if err != nil {
+			return err
+		}
+		before, err := c.before(r, class)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			h := &list[i]
+			some = some || h.Duration.Count() > 0
+			paths = paths || h.From != trace.FromAnywhere
+			site := sites[h.Terminal]
+			if !c.wanted[site] {
+				continue
+			}
+			add(key{site, anywhere}, h)
+			switch {
+			case h.From == trace.FromStart:
+				add(key{site, start}, h)
+			case h.From >= 0:
+				add(key{site, before[h.From]}, h)
+			}
+		}
+		c.o.Progress(class+1, len(c.class))
+	}
+	slices.Sort(rep.Ranks)
+	switch {
+	case !some:
+		return ErrNone
+	case c.o.Paths && !paths:
+		return ErrNoPaths
+	}
+	for k, p := range sums {
+		c.tables[k] = &Table{ofHist(p.duration), ofHist(p.gap)}
+	}
+	return nil
+}
+
+// before returns the call site of each place of a class, as histograms number places.
+func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
+	of, err := r.Places(class)
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for terminal, p := range of {
+		if p == len(list) {
+			list = append(list, c.class[class][terminal])
+		}
+	}
+	return list, nil
+}
+
+// ofHist shows a histogram as it is.
+func ofHist(h *hist.Hist) Spread {
+	bin := func(b hist.Bin) Bin {
+		return Bin{b.Count, b.Min, b.Max, int(b.MinRank), int(b.MaxRank), b.Mean, math.Sqrt(b.Variance())}
+	}
+	s := Spread{Bin: bin(h.Total()), Bins: []Bin{}}
+	for _, b := range h.Bins() {
+		s.Bins = append(s.Bins, bin(b))
+	}
+	return s
+}
+
+// series counts the times of every call.
+func (c *collector) series(r *trace.Reader, rep *Report) error {
+	rep.Ranks = c.ranks
+	sums := make(map[key]*tallies)
+	add := func(k key, rank int, t *trace.Timing) {
+		s := sums[k]
+		if s == nil {
+			s = newTallies()
+			sums[k] = s
+		}
+		s.duration.add(t.Duration.Ns, int32(rank))
+		s.gap.add(t.Gap.Ns, int32(rank))
+	}
+	for i, rank := range c.ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			return err
+		}
+		sites := c.class[k.Class()]
+		for stream := range k.Streams() {
+			from := start
+			for call, err := range k.Timings(stream) {
+				if err != nil {
+					return fmt.Errorf("rank %d: times: %w", rank, err)
+				}
+				site := sites[call.Terminal]
+				if c.wanted[site] {
+					add(key{site, anywhere}, rank, &call.Timing)
+					if c.o.Paths {
+						add(key{site, from}, rank, &call.Timing)
+					}
+				}
+				from = site
+			}
+		}
+		c.o.Progress(i+1, len(c.ranks))
+	}
+	for k, s := range sums {
+		c.tables[k] = &Table{s.duration.spread(), s.gap.spread()}
+	}
+	return nil
+}
+
+// finish puts tables to their call sites, those first whose calls took most.
+func (c *collector) finish() []Site {
+	for k, t := range c.tables {
+		s := &c.sites[k.site]
+		switch k.from {
+		case anywhere:
+			s.Table = *t
+		case start:
+			s.After = append(s.After, After{Table: *t})
+		default:
+			b := &c.sites[k.from]
+			s.After = append(s.After, After{b.Number, b.Function, b.Place, *t})
+		}
+	}
+	list := slices.DeleteFunc(slices.Clone(c.sites), func(s Site) bool { return s.Duration.Count == 0 })
+	slices.SortStableFunc(list, func(a, b Site) int { return cmp.Compare(b.time(), a.time()) })
+	for _, s := range list {
+		slices.SortFunc(s.After, func(a, b After) int {
+			return cmp.Or(cmp.Compare(b.time(), a.time()), cmp.Compare(a.Number, b.Number))
+		})
+	}
+	return list
+}
+
+// time is that of all calls.
+func (t *Table) time() float64 { return t.Duration.Mean * float64(t.Duration.Count) }
