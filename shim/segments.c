@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "gpuask.h"
 #include "shim.h"
 
 #define SHARDS 64
@@ -268,6 +269,18 @@ static int locate_slow(uint64_t addr, struct cached *c)
 	return 0;
 }
 
+/* An address that no allocation led to may still be a device's. */
+static int locate_asked(uint64_t addr, struct cached *c)
+{
+	struct sp_gpu_range r;
+	if (!sp_gpu_ask(addr, &r))
+		return 0;
+	const void *base = (const void *)(uintptr_t)r.base;
+	sp_segment_remove(base, 0); /* the allocation that began there before */
+	sp_segment_add(base, r.size, r.size, SP_DEVICE, r.device);
+	return locate_slow(addr, c);
+}
+
 void sp_locate(const void *p, uint64_t out[2])
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
@@ -280,7 +293,7 @@ void sp_locate(const void *p, uint64_t out[2])
 		return;
 	struct cached *c = &cache[hash(addr >> 8) & (CACHE - 1)];
 	if (c->epoch != __atomic_load_n(&epoch, __ATOMIC_RELAXED) || addr - c->base >= c->size)
-		if (!locate_slow(addr, c))
+		if (!locate_slow(addr, c) && !locate_asked(addr, c))
 			return;
 	out[0] = c->word0;
 	out[1] = addr - c->base;

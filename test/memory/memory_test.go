@@ -31,7 +31,7 @@ func (alone) Recv(int) ([]byte, error) { return nil, nil }
 const (
 	perCallRunning = 600
 	perCall        = 1000
-	forAll         = 48 << 20
+	forAll         = 56 << 20
 )
 
 func TestDistinct(t *testing.T) {

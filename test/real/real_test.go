@@ -35,6 +35,7 @@ type program struct {
 	out   string            // file to compare besides stdout, its numbers (rates, most of them) masked
 
 	anyOrder bool           // of lines: each rank prints one, and the launcher takes them as they come
+	chance   *regexp.Regexp // what it prints of memory that it never wrote
 	tells    *regexp.Regexp // all that is compared of stdout, where most of it is clocks, process ids and free memory
 }
 
@@ -91,8 +92,16 @@ func programs() []program {
 			case name == "xdsvd":
 				continue
 			}
+			var chance *regexp.Regexp
+			if name == "xdlu" {
+				// It computes with what calls of MPI_Allreduce and others left on the stack:
+				// a denormal number as a rule, nothing if that is overwritten with zeros behind
+				// these calls, an invalid one if with 0xff.
+				chance = regexp.MustCompile(`(?m)^Note: The following floating-point exceptions are signalling:.*\n`)
+			}
 			list = append(list, program{
-				name: "scalapack-" + name + "-" + mpi, mpi: mpi, ranks: ranks, needs: filepath.Join(dir, name),
+				chance: chance,
+				name:   "scalapack-" + name + "-" + mpi, mpi: mpi, ranks: ranks, needs: filepath.Join(dir, name),
 				args: []string{"./" + name}, links: dir,
 			})
 		}
@@ -159,6 +168,9 @@ func (p *program) run(t *testing.T, m *mpis.MPI, command []string) result {
 		t.Fatalf("%v: %v", command, ran)
 	}
 	r := result{Code: ran.Code, Stdout: timeless(ran.Stdout), Stderr: timeless(ran.Stderr)}
+	if p.chance != nil {
+		r.Stderr = p.chance.ReplaceAllString(r.Stderr, "")
+	}
 	if p.tells != nil {
 		if r.Stdout = p.tells.FindString(ran.Stdout); r.Stdout == "" {
 			t.Fatalf("%v: no %s in %v", command, p.tells, ran)

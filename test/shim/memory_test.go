@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,8 +41,58 @@ func TestDeviceMemory(t *testing.T) {
 				{Class: trace.DeviceMemory, Device: 2, ID: 1},
 				{Class: trace.DeviceMemory, Device: 1, ID: 2, Offset: 8},
 			}
-			if d := cmp.Diff(append(round, round...), broadcastBuffers(t, file)); d != "" {
+			want := append(slices.Concat(round, round), trace.Location{Class: trace.DeviceMemory, Device: 2, ID: 0, Offset: 512 * 15})
+			if d := cmp.Diff(want, broadcastBuffers(t, file)); d != "" {
 				t.Errorf("buffers of the broadcasts (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// Memory of a runtime that is linked statically is known by what the driver below says of
+// it, CUDA's or AMD's, and what is taken from CUDA's driver itself like any other.
+func TestDeviceMemoryByDriver(t *testing.T) {
+	shim := library(t)
+	m := mpis.Need(t)[0]
+	for _, x := range []struct {
+		name, library string
+		driver, flags []string
+		more          []trace.Location
+	}{
+		{"cuda", "libcuda.so.1", nil, []string{"-DDRIVER"}, []trace.Location{
+			{Class: trace.DeviceMemory, Device: 3, ID: 2, Offset: 16}, {Class: trace.DeviceMemory, Device: 3, ID: 2, Offset: 16},
+		}},
+		{"hsa", "libhsa-runtime64.so.1", []string{"-DHSA"}, nil, nil},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := t.TempDir()
+			driver, program := filepath.Join(dir, x.library), filepath.Join(dir, "gpu")
+			for _, args := range [][]string{
+				append([]string{"cc", "-shared", "-fPIC", "-Wl,-soname," + x.library, "-o", driver, filepath.Join("testdata", "fakedriver.c")}, x.driver...),
+				append([]string{m.CC, "-o", program, filepath.Join("testdata", "gpustatic.c"), driver, "-Wl,-rpath," + dir}, x.flags...),
+			} {
+				if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %v\n%s", args, err, out)
+				}
+			}
+			file := filepath.Join(dir, "gpu.spoor")
+			r := run(t, m, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_OUT=" + file}, 1, program)
+			if r.Err != nil || r.Stdout != "done\n" {
+				t.Fatalf("%v, printed %q\n%s", r.Err, r.Stdout, r.Stderr)
+			}
+			var got []trace.Location
+			for _, at := range broadcastBuffers(t, file) {
+				if at.Class == trace.DeviceMemory {
+					got = append(got, at)
+				}
+			}
+			round := []trace.Location{
+				{Class: trace.DeviceMemory, Device: 1, ID: 0, Offset: 5000},
+				{Class: trace.DeviceMemory, Device: 2, ID: 1},
+				{Class: trace.DeviceMemory, Device: 1, ID: 0, Offset: 64},
+			}
+			if d := cmp.Diff(slices.Concat(round, round, x.more), got); d != "" {
+				t.Errorf("buffers on devices (-want +got):\n%s", d)
 			}
 		})
 	}

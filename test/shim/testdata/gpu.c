@@ -5,6 +5,9 @@
 int cudaSetDevice(int);
 int cudaMalloc(void **, size_t);
 int cudaMallocManaged(void **, size_t, unsigned);
+struct pitched { void *p; size_t pitch, x, y; };
+struct extent { size_t w, h, d; };
+int cudaMalloc3D(struct pitched *, struct extent);
 int cudaFree(void *);
 int hipMalloc(void **, size_t);
 int hipFree(void *);
@@ -26,6 +29,10 @@ int main(int argc, char **argv)
 		cudaFree(b);
 		hipFree(c);
 	}
+	struct pitched grid;
+	cudaMalloc3D(&grid, (struct extent){100, 4, 4});
+	MPI_Bcast((char *)grid.p + 512 * 15, 1, MPI_INT, 0, MPI_COMM_SELF);
+	cudaFree(grid.p);
 	puts("done");
 	MPI_Finalize();
 	return 0;
