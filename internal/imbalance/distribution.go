@@ -151,6 +151,7 @@ func histogram(parts []part, least, most float64) []int {
 const (
 	explained  = 0.85
 	difference = 0.02 // of the larger mean
+	leastApart = 1000 // ns: less is caches and clocks
 	fewest     = 4    // ranks to speak of groups at all
 )
 
@@ -194,7 +195,7 @@ func groups(parts []part) []Group {
 	}
 	a, b := group(list[:at]), group(list[at:])
 	apart := b.Least - a.Most
-	if b.Mean-a.Mean < difference*b.Mean || apart < max(a.Most-a.Least, b.Most-b.Least)/2 {
+	if b.Mean-a.Mean < max(difference*b.Mean, leastApart) || apart < max(a.Most-a.Least, b.Most-b.Least)/2 {
 		return nil
 	}
 	return []Group{a, b}
