@@ -125,6 +125,7 @@ func (r *recorder) content(s *merge.State) (*trace.Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
+	c.Timeless = r.timing.Mode == timing.None
 	giveBack()
 	return c, nil
 }

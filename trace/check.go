@@ -59,6 +59,9 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 
 // checkTables goes through what isn't of single ranks.
 func (r *Reader) checkTables() error {
+	if err := r.checkTimeless(); err != nil {
+		return err
+	}
 	if _, err := r.Clocks(); err != nil {
 		return err
 	}

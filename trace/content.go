@@ -21,6 +21,7 @@ type Content struct {
 	Series    *Series // nil: no times of single calls
 	Clocks    *Clocks // nil: one clock, or not compared
 	Lives     []Lives // sets of ranks; those without segments are in none
+	Timeless  bool    // nothing was kept of times: what Content says of them is not written
 }
 
 // Well-known keys of the meta section. Values are text.

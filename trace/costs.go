@@ -112,6 +112,9 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 	if err != nil {
 		return err
 	}
+	if !r.HasTimes() {
+		return nil
+	}
 	w := wire.NewReader(blobs[n], "times")
 	form := "count, mean, least, most, deviation"
 	if x.ranks > 1 {

@@ -145,14 +145,17 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		x.Gap -= times[p.Leaf].Gap
 		x.Duration -= times[p.Leaf].Duration
 	}
-	shared := l.shared(rank, counts)
+	shared, kind := l.shared(rank, counts), MeanSample
+	if !rank.r.HasTimes() {
+		shared, kind = func(int) bool { return false }, NoSample
+	}
 	for leaf, n := range counts {
 		if x := &left[l.Terminal(leaf)]; !own[leaf] && x.Calls > 0 {
 			part := float64(n) / float64(x.Calls)
 			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part, Shared: shared(l.Terminal(leaf))}
 		}
 	}
-	return times, MeanSample, nil
+	return times, kind, nil
 }
 
 // shared tells of which terminals calls at several places share one summary: those that

@@ -33,8 +33,11 @@ type Moment struct {
 // At finds what a stream did at a time, in nanoseconds on the run's time line (see
 // TimedCall). It looks at the structure of the stream, or decodes one block of times:
 // the search takes time in proportion to the structure's depth, not to the number of
-// calls before.
+// calls before. In a trace without times it is an error.
 func (k *Rank) At(stream int, ns int64) (Moment, error) {
+	if err := k.r.NeedTimes(); err != nil {
+		return Moment{}, err
+	}
 	s, err := k.openSeries()
 	if err != nil {
 		return Moment{}, err

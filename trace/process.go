@@ -40,6 +40,7 @@ const (
 	endColumn      = 2
 	untilColumn    = 5 // start and span together, which ranks have in common
 	spanColumn     = 6
+	mpiColumn      = 7
 	callsColumn    = 8 // not in files, where it follows from the streams
 	processColumns = 9
 )
@@ -94,6 +95,15 @@ func unitOf(v int64, digits int) int64 {
 }
 
 func round(v, unit int64) int64 { return (v + unit/2) / unit * unit }
+
+// withoutTimes returns the table of a trace that has no times.
+func (p Processes) withoutTimes() Processes {
+	for _, col := range []int{untilColumn, spanColumn, mpiColumn} {
+		p.cols[col] = column.Constant(0, p.Len())
+	}
+	p.asides = nil
+	return p
+}
 
 // names numbers strings by first use.
 type names struct {
@@ -219,7 +229,7 @@ func (x *Process) set(col int, v int64, p *Processes) {
 	case spanColumn:
 		x.StartNs -= v
 		x.SpanNs = v
-	case 7:
+	case mpiColumn:
 		x.MPINs = v
 	case callsColumn:
 		x.Calls = v

@@ -232,7 +232,7 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 // very many terminals differ in values only, they share one summary: each has
 // its part of count and sum, but the extremes are those of all. Sums are within
 // SumWithin, extremes and deviations have six significant bits, and so have
-// distances of ranks' totals from their mean.
+// distances of ranks' totals from their mean. In a trace without times none was counted.
 func (r *Reader) Times(class int) ([]Times, error) {
 	times, _, err := r.timesOf(class)
 	return times, err
@@ -253,6 +253,9 @@ func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
 		return nil, nil, err
 	}
 	groups := c.groups()
+	if !r.HasTimes() {
+		return make([]Times, len(groups)), nil, nil
+	}
 	_, places := placesOf(groups)
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	times, err := r.decodeTimes(w, class, counts, func(string, int, int) {})

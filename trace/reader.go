@@ -112,6 +112,9 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.lists = sync.OnceValue(r.listMembers)
 	r.tables = sync.OnceValues(r.readTables)
 	r.timing = sync.OnceValues(func() (blobs [][]byte, err error) {
+		if !r.HasTimes() {
+			return make([][]byte, r.ranks.classes), nil
+		}
 		err = r.section(secTimes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
 		return blobs, err
 	})

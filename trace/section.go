@@ -28,7 +28,7 @@ const (
 	secSignatures = 6
 	secClasses    = 7
 	secColumns    = 8
-	secTimes      = 9
+	secTimes      = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17 and 19 is
 	secProcess    = 10
 	secSeries     = 11 // there only if times of every call were kept
 	secValues     = 12 // there only if something was attached to calls

@@ -63,7 +63,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	if err != nil {
 		return raw, err
 	}
-	e := encoder{c: c, timeless: !times, plain: !times, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*Function)}
+	e := encoder{c: c, timeless: !times || c.Timeless, plain: !times, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*Function)}
 	for i := range schema {
 		e.functions[schema[i].ID] = &schema[i]
 	}
@@ -75,22 +75,30 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	raw[secStrings] = appendStrings(nil, c.Strings)
 	raw[secSites] = e.sites.append(nil)
 	raw[secRanks] = appendRanks(nil, c)
-	raw[secTimes] = e.times()
+	if !c.Timeless {
+		raw[secTimes] = e.times()
+	}
 	if raw[secLanes], err = appendLanes(c.Classes); err != nil {
 		return raw, err
 	}
 	if times {
-		raw[secProcess] = c.Processes.append(nil)
+		procs := c.Processes
+		if c.Timeless {
+			procs = procs.withoutTimes()
+		}
+		raw[secProcess] = procs.append(nil)
 		raw[secValues] = appendValues(c.Classes)
-		raw[secPlaces] = appendPlaces(c.Classes)
-		raw[secAsides] = c.Processes.appendAsideSection(c.FinishNs)
+		if !c.Timeless {
+			raw[secPlaces] = appendPlaces(c.Classes)
+			raw[secAsides] = c.Processes.appendAsideSection(c.FinishNs)
+		}
 		if len(c.Lives) > 0 {
 			if err := c.checkLives(); err != nil {
 				return raw, err
 			}
 			raw[secLives] = appendLives(nil, c.Lives)
 		}
-		if c.Clocks != nil {
+		if c.Clocks != nil && !c.Timeless {
 			if err := c.Clocks.check(c.Ranks); err != nil {
 				return raw, err
 			}
@@ -108,7 +116,9 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 		for _, b := range raw {
 			rest += int64(wire.Quickly(b))
 		}
-		raw[secTotals] = appendTotals(c.Classes, rest)
+		if !c.Timeless {
+			raw[secTotals] = appendTotals(c.Classes, rest)
+		}
 		raw[secRankValues] = appendRankValues(c.Classes, rest)
 	}
 	return raw, nil

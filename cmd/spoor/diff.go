@@ -77,6 +77,13 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		return false, err
 	}
 	defer b.Close()
+	if o.Times {
+		for _, r := range []*trace.Reader{a, b} {
+			if err := r.NeedTimes(); err != nil {
+				return false, err
+			}
+		}
+	}
 	const room = 5
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	if o.quiet {

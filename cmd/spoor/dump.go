@@ -111,6 +111,11 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	if err != nil {
 		return &usageError{cmd, err}
 	}
+	if o.times || o.at != "" {
+		if err := r.NeedTimes(); err != nil {
+			return err
+		}
+	}
 	if o.at != "" {
 		if err := notPast(r, d.at); err != nil {
 			return &usageError{cmd, err}

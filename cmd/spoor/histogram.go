@@ -84,6 +84,9 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	if cmd.Flags().Changed("rank") && (o.rank < 0 || o.rank >= r.Ranks()) {
 		return &usageError{cmd, fmt.Errorf("--rank: %d: there are %d, from 0 to %d", o.rank, r.Ranks(), r.Ranks()-1)}
 	}
+	if err := r.NeedTimes(); err != nil {
+		return err
+	}
 	where := newPlaces(o.debug)
 	named, sited, both, sites := false, false, false, 0
 	p := newProgress(cmd.ErrOrStderr(), "counting times", r.Ranks())

@@ -63,6 +63,9 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 			if asCSV && !byRank {
 				return errors.New("--csv is of the table that --ranks shows")
 			}
+			if err := r.NeedTimes(); err != nil {
+				return err
+			}
 			where := newPlaces(paths)
 			if byRank {
 				list, err := imbalance.EachRank(r, imbalance.Options{Name: where.text})

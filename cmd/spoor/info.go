@@ -88,22 +88,13 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 		}
 		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, units.Duration(float64(c.ApartNs)), drift,
 			units.Duration(float64(c.BoundNs)))
-	} else if len(s.Hosts) > 1 {
+	} else if len(s.Hosts) > 1 && !s.Timeless {
 		field("clocks", "not compared: ranks are put together by the hosts' wall clocks")
 	}
 	if s.Threads > 1 {
 		field("threads", "up to %d a rank", s.Threads)
 	}
-	of, each := "", "rank"
-	if s.Threads > 1 {
-		of, each = " of its threads' time", "thread"
-	}
-	time := units.Duration(float64(s.EndNs))
-	if s.FirstNs < -s.EndNs/1000 {
-		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", units.Duration(float64(-s.FirstNs)))
-	}
-	field("time", "%s, in MPI %s%s (%s to %s a %s)", time, units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
-		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)), each)
+	field("time", "%s", timeText(s))
 	if text := spoorText(s); text != "" {
 		field("spoor", "%s", text)
 	}
@@ -135,6 +126,23 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 		return err
 	}
 	return printClasses(w, s, top)
+}
+
+// timeText says how long the run took.
+func timeText(s *summary.Summary) string {
+	if s.Timeless {
+		return trace.ErrNoTimes.Error()
+	}
+	of, each := "", "rank"
+	if s.Threads > 1 {
+		of, each = " of its threads' time", "thread"
+	}
+	time := units.Duration(float64(s.EndNs))
+	if s.FirstNs < -s.EndNs/1000 {
+		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", units.Duration(float64(-s.FirstNs)))
+	}
+	return fmt.Sprintf("%s, in MPI %s%s (%s to %s a %s)", time, units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
+		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)), each)
 }
 
 // spoorText says what the recorder took of the ranks' time.
@@ -215,11 +223,23 @@ func density(s *summary.Summary) string {
 func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "calls\ttime\tof MPI\tmean\tdeviation\tmin\tmax\ton rank\t   function\n")
+	if s.Timeless {
+		fmt.Fprintf(tw, "calls\t   function\n")
+	} else {
+		fmt.Fprintf(tw, "calls\ttime\tof MPI\tmean\tdeviation\tmin\tmax\ton rank\t   function\n")
+	}
 	for i, f := range s.Functions {
 		if top > 0 && i == top {
-			fmt.Fprintf(tw, "\t\t\t\t\t\t\t\t   %d more: --top 0\n", len(s.Functions)-top)
+			tabs := strings.Repeat("\t", 8)
+			if s.Timeless {
+				tabs = "\t"
+			}
+			fmt.Fprintf(tw, "%s   %d more: --top 0\n", tabs, len(s.Functions)-top)
 			break
+		}
+		if s.Timeless {
+			fmt.Fprintf(tw, "%s\t   %s\n", units.Grouped(f.Calls), f.Name)
+			continue
 		}
 		mean := float64(f.Ns) / float64(max(1, f.Calls))
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", units.Grouped(f.Calls), units.Duration(float64(f.Ns)),

@@ -49,7 +49,8 @@ Ranks that did the same share a shape: it is shown for the first rank of the
 largest class unless --rank, --class or --all say otherwise. Times are means of
 the class's ranks, times how often the rank did it; with --rank, they are that
 rank's own if the trace has the time of each call (run --timing lossless and the
-lossy ones). The first line says which.
+lossy ones). The first line says which. Of a trace recorded with --timing none, lines and
+tables have no columns of times.
 
 What is a loop here follows from what was called: calls from the same place are
 the same, whatever their other parameters. "3 to 5 times" varies from one time
@@ -78,6 +79,13 @@ so many levels of it, and --csv has a line for each path.`,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.check(cmd); err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.Sorts, o.sort) && profile.OfTimes(o.sort) {
+				if err := r.NeedTimes(); err != nil {
+					return err
+				}
+			} else if !cmd.Flags().Changed("sort") {
+				o.sort = profile.DefaultSort(r)
 			}
 			if o.callers {
 				return runCallers(cmd, r, o)

@@ -76,6 +76,11 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	default:
 		return &usageError{cmd, fmt.Errorf("--gaps %s: drawn, mean or followed", o.Gaps)}
 	}
+	if f := cmd.Flags(); f.Changed("gaps") || o.Compute != "none" {
+		if err := r.NeedTimes(); err != nil {
+			return err
+		}
+	}
 	switch o.mpi {
 	case "", "mpich", "openmpi", "abi":
 	default:

@@ -201,7 +201,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 	if e.Host != "" {
 		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
 	}
-	if e.End == summary.Unfinished {
+	if e.End == summary.Unfinished && e.SpanNs > 0 {
 		fmt.Fprintf(w, ", %s after its first call", units.Duration(float64(e.SpanNs)))
 	}
 	fmt.Fprintln(w)

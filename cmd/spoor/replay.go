@@ -54,7 +54,7 @@ No call is made sooner than in the original: what the program waited in calls fo
 others that were late, the replay may wait before them, and the report has it as
 held. With --pace gaps, or another --speed, calls are made as soon as the recorded
 time since the call before has passed, which shows what another MPI or machine
-changes.
+changes. Of a trace recorded with --timing none, calls are made one after the other.
 
 The report says how long the replay took, and for each rank how much of that was
 in MPI, beside the original's. With --record the replay itself is traced: spoor
@@ -102,6 +102,13 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 		return err
 	}
 	defer r.Close()
+	if !r.HasTimes() {
+		// There is nothing to pace the calls by.
+		if f := cmd.Flags(); f.Changed("pace") || f.Changed("speed") {
+			return r.NeedTimes()
+		}
+		o.noCompute = true
+	}
 	runner, err := findRunner(o, r.Meta()[trace.MetaMPI])
 	if err != nil {
 		return err

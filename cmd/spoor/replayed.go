@@ -19,6 +19,7 @@ import (
 // A replayReport is what `spoor replay --json` prints; times are in nanoseconds.
 type replayReport struct {
 	Trace    string       `json:"trace"`
+	Timeless bool         `json:"no_times,omitempty"` // the trace has none: the original's are 0
 	MPI      string       `json:"mpi"`
 	Launcher string       `json:"launcher"`
 	Ranks    []replayRank `json:"ranks"`
@@ -56,7 +57,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &replayReport{Trace: r.Name()}
+	rep := &replayReport{Trace: r.Name(), Timeless: !r.HasTimes()}
 	for rank := range r.Ranks() {
 		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d", rank)))
 		if err != nil {
@@ -87,15 +88,22 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 func printReplay(w io.Writer, rep *replayReport) error {
 	seconds := func(ns int64) string { return units.Duration(float64(ns)) }
 	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, plural(len(rep.Ranks), "rank"), rep.Launcher)
-	fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
-		100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "rank\tcalls\twall\toriginal\tin MPI\theld\toriginal\tcomputing\toriginal\t")
+	if rep.Timeless {
+		fmt.Fprintf(w, "wall time %s; the original's is not known: %v\n\n", seconds(rep.Wall), trace.ErrNoTimes)
+		fmt.Fprintln(t, "rank\tcalls\twall\tin MPI\t")
+	} else {
+		fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
+			100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
+		fmt.Fprintln(t, "rank\tcalls\twall\toriginal\tin MPI\theld\toriginal\tcomputing\toriginal\t")
+	}
 	const room = 16
 	var different int64
 	for i, x := range rep.Ranks {
 		different += x.Different
-		if i < room {
+		if i < room && rep.Timeless {
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t\n", x.Rank, units.Grouped(x.Calls), seconds(x.Wall), seconds(x.MPI))
+		} else if i < room {
 			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, units.Grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
 				seconds(x.MPI), seconds(x.Held), seconds(x.Original.MPI), seconds(x.Compute), seconds(x.Original.Compute))
 		}

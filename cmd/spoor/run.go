@@ -64,7 +64,7 @@ came before, so that a loop's first iteration does not blur the others.
 lossless: every single time. The others keep every single time within the
 error that --error gives, for all functions or for one, as a share of the time
 or as a time. The trace grows with the number of calls in the last two cases
-only.`,
+only. none: no times at all, for a trace that is as small as it gets.`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
   spoor run -o big.spoor srun -n 512 ./app
   mpiexec -n 8 spoor run ./app

@@ -24,11 +24,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"spoor": main,
 		// Commands that make files for the scripts.
-		"mktrace": helper(mktrace),
-		"mktimes": helper(mktimes),
-		"leave":   helper(leave),
-		"flip":    helper(flip),
-		"cut":     helper(cut),
+		"mktrace":    helper(func(args []string) error { return mktrace(args, false) }),
+		"mktimeless": helper(func(args []string) error { return mktrace(args, true) }),
+		"mktimes":    helper(mktimes),
+		"leave":      helper(leave),
+		"flip":       helper(flip),
+		"cut":        helper(cut),
 	})
 }
 
@@ -54,8 +55,9 @@ func helper(f func(args []string) error) func() {
 	}
 }
 
-// mktrace FILE PROGRAM RANKS [SITES] writes the trace of virtual ranks.
-func mktrace(args []string) error {
+// mktrace FILE PROGRAM RANKS [SITES] writes the trace of virtual ranks, mktimeless one of the
+// same calls without times.
+func mktrace(args []string, timeless bool) error {
 	ranks, err := strconv.Atoi(args[2])
 	if err != nil {
 		return err
@@ -82,6 +84,7 @@ func mktrace(args []string) error {
 	if err != nil {
 		return err
 	}
+	c.Timeless = timeless
 	return trace.WriteFile(args[0], c, true)
 }
 

@@ -87,6 +87,9 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 	if err := checkBins(&o.Options); err != nil {
 		return &usageError{cmd, err}
 	}
+	if err := r.NeedTimes(); err != nil {
+		return err
+	}
 	ranks := []int{}
 	if o.ranks != "" {
 		var err error

@@ -82,7 +82,7 @@ func (a *asides) sum() (ticks uint64) {
 // spend takes in time of a stream's that is no gap, of which it will have been outside calls
 // since it was last inside one.
 func (c *Capture) spend(s *stream, ticks uint64, off bool) {
-	if s.thread == 0 && c.first != 0 {
+	if s.thread == 0 && c.first != 0 && !c.timeless {
 		c.asides.add(s.grammar.Len()+uint64(len(s.held)), ticks, off)
 	}
 }

@@ -90,6 +90,7 @@ type Capture struct {
 	latest    uint64
 	until     int64 // when a dead process ended, ns since 1970; 0: not known
 	asides    asides
+	timeless  bool // nothing is kept of times
 
 	checkpoints checkpoints
 	finalize    uint16 // call id of MPI_Finalize
@@ -133,6 +134,7 @@ func New(cfg Config) (*Capture, error) {
 	}
 	c.may = c.mayLane
 	c.asides.apart = cfg.Timing.Mode.Log()
+	c.timeless = cfg.Timing.Mode == timing.None
 	c.sigs.PromoteAfter = promoteAfter
 	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank)
 	c.phases = newPhases(cfg.Timing, &c.sigs)

@@ -318,6 +318,9 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 
 // count takes in the times of a call of terminal n after one of terminal prev.
 func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
+	if c.timeless {
+		return
+	}
 	duration := since(begin, ticks)
 	if c.checkpoints.chunks {
 		c.checkpoints.noteTimes(n, prev, duration, gap)

@@ -140,6 +140,7 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 	rest := s.ring.Words(s.pos, head)
 	whole := len(rest)
 	light := c.hists == nil && !c.checkpoints.chunks && s.log == nil // nothing is noted of single calls
+	timed := !c.timeless
 	epoch, prev, last, latest := c.epoch(), s.prev, s.last, c.latest
 	for len(rest) >= 2 && rest[1] <= limit {
 		n := c.sigs.Guess(prev)
@@ -159,7 +160,9 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 		begin, end := rest[1], rest[e.enter+1]
 		gap, duration := since(last, begin), since(begin, end)
 		if light {
-			c.sigs.Times(n).Add(duration, gap)
+			if timed {
+				c.sigs.Times(n).Add(duration, gap)
+			}
 			s.grammar.Append(n)
 		} else {
 			c.count(n, prev, begin, gap, end)

@@ -46,7 +46,7 @@ type course struct {
 }
 
 func newPhases(o timing.Options, sigs *signature.Table) *phases {
-	if o.Mode.Log() {
+	if o.Mode.Log() || o.Mode == timing.None {
 		return nil
 	}
 	return &phases{sigs: sigs, sites: siteNumbers{sigs: sigs}}

@@ -90,7 +90,7 @@ func testResume(t *testing.T) {
 		whole, parted := newProgram(t, threads, 1<<20), newProgram(t, threads, 1<<13)
 		cfg := testConfig()
 		cfg.Dir = dir
-		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless}).Draw(r, "mode")
+		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless, timing.None}).Draw(r, "mode")
 		if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		}
 	}
 	c.settleTimes()
-	t := &track.Track{Rank: c.cfg.Rank, Strings: c.strings.Table()}
+	t := &track.Track{Rank: c.cfg.Rank, Timeless: c.timeless, Strings: c.strings.Table()}
 	t.Sites, t.Outer = c.sites.Table()
 	const unseen = ^uint32(0)
 	renumbered := make([]uint32, c.sigs.Len())
@@ -224,8 +224,11 @@ func (c *Capture) lane(l *signature.Lane, seq signature.Sequence, k signature.Ke
 func (c *Capture) process(end string) track.Process {
 	p := track.Process{
 		Host: c.cfg.Host, PID: c.cfg.PID, End: end, Lost: (c.lost + 1) / 2, Threads: len(c.streams),
-		StartNs: c.cfg.StartNs,
 	}
+	if c.timeless {
+		return p
+	}
+	p.StartNs = c.cfg.StartNs
 	if c.first != 0 {
 		p.StartNs += int64(float64(int64(c.first-c.cfg.StartTicks)) / c.cfg.TicksPerNs)
 		p.Asides = c.trackAsides()

@@ -2,7 +2,6 @@ package profile
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -156,20 +155,21 @@ func plain(list []*Node) []*Node {
 // Callers is the calls of all ranks by the functions that led to them, a tree
 // from main down.
 type Callers struct {
-	Trace   string  `json:"trace"`
-	Command string  `json:"command"`
-	Ranks   int     `json:"ranks"`
-	SpanNs  int64   `json:"span_ns"` // from first call to last, sum over the ranks
-	Stacks  bool    `json:"stacks"`  // more than one frame of a call was recorded
-	Sites   []Site  `json:"sites"`
-	Total   Sums    `json:"total"`
-	Body    []*Node `json:"body"` // kinds are function and call
+	Trace    string  `json:"trace"`
+	Command  string  `json:"command"`
+	Ranks    int     `json:"ranks"`
+	SpanNs   int64   `json:"span_ns"`            // from first call to last, sum over the ranks
+	Timeless bool    `json:"no_times,omitempty"` // the trace has no times
+	Stacks   bool    `json:"stacks"`             // more than one frame of a call was recorded
+	Sites    []Site  `json:"sites"`
+	Total    Sums    `json:"total"`
+	Body     []*Node `json:"body"` // kinds are function and call
 }
 
 // Callers arranges the rows of the table by what led to them. Functions of one
 // name below the same functions are one, wherever they were called from.
 func (f *Flat) Callers() *Callers {
-	c := &Callers{Trace: f.Trace, Command: f.Command, Ranks: f.Ranks, SpanNs: f.SpanNs, Body: []*Node{}}
+	c := &Callers{Trace: f.Trace, Command: f.Command, Ranks: f.Ranks, SpanNs: f.SpanNs, Timeless: f.Timeless, Body: []*Node{}}
 	leaves := make(map[*Node][]*Node)
 	for i := range f.Rows {
 		x := &f.Rows[i]
@@ -248,6 +248,10 @@ func (c *Callers) Text(w io.Writer, v View) error {
 	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s in MPI", c.Trace, ranksText(c.Ranks), units.Grouped(c.Total.Calls),
 		units.Duration(c.Total.Compute), units.Duration(c.Total.MPI))
 	p := &Profile{Sites: c.Sites}
+	if c.Timeless {
+		p.Times = trace.NoSample.String()
+		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, ranksText(c.Ranks), units.Grouped(c.Total.Calls), trace.ErrNoTimes)
+	}
 	if err := p.lines(w, head, c.Body, c.Total.Time(), v); err != nil {
 		return err
 	}
@@ -260,7 +264,7 @@ func (c *Callers) Text(w io.Writer, v View) error {
 // CSV writes a line for each call, with the functions that led to it separated
 // by semicolons, times in nanoseconds.
 func (c *Callers) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := timelessCSV(w, c.Timeless)
 	out.Write([]string{"path", "function", "module", "offset", "calls", "ns", "compute_ns", "bytes_out", "bytes_in"})
 	var walk func(list []*Node, path []string)
 	walk = func(list []*Node, path []string) {

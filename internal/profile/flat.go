@@ -20,6 +20,8 @@ type Flat struct {
 	Calls   uint64 `json:"calls"`
 	SpanNs  int64  `json:"span_ns"` // from first call to last, sum over the ranks
 	MPINs   uint64 `json:"mpi_ns"`  // in all calls below
+	// Timeless says that the trace has no times: all that is said of them is 0.
+	Timeless bool `json:"no_times,omitempty"`
 
 	Rows    []Row       `json:"sites"`
 	PerRank []RankTotal `json:"per_rank"`
@@ -71,7 +73,7 @@ type RankTotal struct {
 // FlatOf makes the table. step is called after each rank.
 func FlatOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
 	f := &Flat{
-		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Rows: []Row{}, PerRank: make([]RankTotal, r.Ranks()),
+		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: []Row{}, PerRank: make([]RankTotal, r.Ranks()),
 	}
 	procs, err := r.Processes()
 	if err != nil {
@@ -92,7 +94,7 @@ func FlatOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
 	}
 	f.PerRank = slices.DeleteFunc(f.PerRank, func(t RankTotal) bool { return r.ClassOf(t.Rank) < 0 })
 	f.Ranks = len(f.PerRank)
-	f.Sort("time")
+	f.Sort(DefaultSort(r))
 	return f, nil
 }
 
@@ -131,6 +133,8 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 		s.f.Rows[i].ComputeNs += times[t].Gap.Sum
 		if x := times[t].DurationTotals; x.Ranks > 0 {
 			spreads[i] = append(spreads[i], x)
+		} else if s.f.Timeless && spreads[i] == nil {
+			spreads[i] = []trace.Spread{{Ranks: len(members)}}
 		}
 	}
 	if err := s.values.add(r, class, row); err != nil {
@@ -219,6 +223,19 @@ func (s *flatSums) finish(i int) {
 
 // Sorts are the orders that a table can be brought into.
 var Sorts = []string{"time", "calls", "mean", "max", "bytes", "compute", "imbalance", "lost", "function", "place"}
+
+// OfTimes reports whether an order is one of times.
+func OfTimes(sort string) bool {
+	return !slices.Contains([]string{"calls", "bytes", "function", "place"}, sort)
+}
+
+// DefaultSort is the order of tables of a trace.
+func DefaultSort(r *trace.Reader) string {
+	if !r.HasTimes() {
+		return "calls"
+	}
+	return "time"
+}
 
 // Sort orders the rows by one of Sorts, largest first; names rise.
 func (f *Flat) Sort(by string) {

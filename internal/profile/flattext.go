@@ -11,18 +11,27 @@ import (
 	"unicode/utf8"
 
 	"spoor/internal/units"
+	"spoor/trace"
 )
 
 // Text writes the table, its first rows if top is positive, and what ranks have
 // of it.
 func (f *Flat) Text(w io.Writer, top, width int) error {
 	out := &watched{w: w}
-	fmt.Fprintf(out, "%s: %s, %s calls, %s of MPI in %s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
-		units.Duration(float64(f.MPINs)), units.Duration(float64(f.SpanNs)))
-	f.extremes(out)
+	if f.Timeless {
+		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls), trace.ErrNoTimes)
+	} else {
+		fmt.Fprintf(out, "%s: %s, %s calls, %s of MPI in %s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
+			units.Duration(float64(f.MPINs)), units.Duration(float64(f.SpanNs)))
+		f.extremes(out)
+	}
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(time, run, calls, ranks, mean, most, imbalance, out, in, what string) {
+		if f.Timeless {
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t  %s\n", calls, ranks, out, in, what)
+			return
+		}
 		if width < wide { // the others are in --csv and --json
 			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t  %s\n", time, run, calls, mean, imbalance, what)
 			return
@@ -121,6 +130,14 @@ func (f *Flat) extremes(w io.Writer) {
 // RanksText writes what each rank did.
 func (f *Flat) RanksText(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	if f.Timeless {
+		fmt.Fprintf(tw, "rank\tcalls\tbytes out\tbytes in\t   host\n")
+		for i := range f.PerRank {
+			t := &f.PerRank[i]
+			fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t   %s\n", t.Rank, units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
+		}
+		return tw.Flush()
+	}
 	fmt.Fprintf(tw, "rank\ttime\tin MPI\tof it\tcalls\tbytes out\tbytes in\t   host\n")
 	for i := range f.PerRank {
 		t := &f.PerRank[i]
@@ -130,9 +147,37 @@ func (f *Flat) RanksText(w io.Writer) error {
 	return tw.Flush()
 }
 
+// A timedCSV writes a table; of a trace without times it leaves out columns of times.
+type timedCSV struct {
+	*csv.Writer
+	timeless bool
+	out      []bool // by column: it is left out
+}
+
+func timelessCSV(w io.Writer, timeless bool) *timedCSV {
+	return &timedCSV{Writer: csv.NewWriter(w), timeless: timeless}
+}
+
+// Write writes a line; the first is the header.
+func (c *timedCSV) Write(line []string) {
+	if c.out == nil {
+		for _, name := range line {
+			ofTime := name == "ns" || strings.HasSuffix(name, "_ns") || name == "max_call_rank" || name == "max_rank_total_rank" || name == "imbalance"
+			c.out = append(c.out, c.timeless && ofTime)
+		}
+	}
+	var kept []string
+	for i, field := range line {
+		if !c.out[i] {
+			kept = append(kept, field)
+		}
+	}
+	c.Writer.Write(kept)
+}
+
 // CSV writes the rows with a header, times in nanoseconds.
 func (f *Flat) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := timelessCSV(w, f.Timeless)
 	out.Write([]string{"function", "place", "module", "offset", "calls", "ranks", "ns", "mean_ns", "deviation_ns", "max_call_ns", "max_call_rank",
 		"compute_ns", "bytes_out", "bytes_in", "max_rank_total_ns", "max_rank_total_rank", "imbalance"})
 	u := func(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -149,7 +194,7 @@ func (f *Flat) CSV(w io.Writer) error {
 
 // RanksCSV writes what each rank did, with a header.
 func (f *Flat) RanksCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	out := timelessCSV(w, f.Timeless)
 	out.Write([]string{"rank", "host", "span_ns", "mpi_ns", "calls", "bytes_out", "bytes_in"})
 	for i := range f.PerRank {
 		t := &f.PerRank[i]

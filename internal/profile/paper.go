@@ -36,7 +36,7 @@ const (
 func (p *Profile) Paper(w io.Writer, s Style, v View) error {
 	var n notation = textNotation{}
 	if s == LaTeX {
-		n = latexNotation{}
+		n = latexNotation{p.timeless()}
 	}
 	out := &watched{w: w}
 	n.begin(out, p)
@@ -73,13 +73,21 @@ type papers struct {
 	parts []*Node
 }
 
+// timed writes a term with its time, if that is known.
+func (x *papers) timed(term, us string) string {
+	if x.p.timeless() {
+		return term
+	}
+	return x.n.timed(term, us)
+}
+
 // top writes each item of the thread on a line of its own, computation too;
 // what is shared by several places comes after them.
 func (x *papers) top(nodes []*Node) {
 	skipped := 0.0
 	flush := func() {
 		if skipped > 0 {
-			x.lines = append(x.lines, x.n.timed(x.n.rest(), micros(skipped, true)))
+			x.lines = append(x.lines, x.timed(x.n.rest(), micros(skipped, true)))
 			skipped = 0
 		}
 	}
@@ -91,11 +99,11 @@ func (x *papers) top(nodes []*Node) {
 		flush()
 		if c.Kind == "call" && c.Most == 1 {
 			cpu, call := x.call(c)
-			x.lines = append(x.lines, x.n.timed(cpu, micros(c.Sums.Compute, true)), x.n.timed(call, micros(c.Sums.MPI, true)))
+			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.MPI, true)))
 			continue
 		}
 		text, _ := x.node(c, 0)
-		x.lines = append(x.lines, x.n.timed(text, micros(c.Sums.Time(), true)))
+		x.lines = append(x.lines, x.timed(text, micros(c.Sums.Time(), true)))
 	}
 	flush()
 	for i := 0; i < len(x.parts); i++ {
@@ -117,8 +125,8 @@ func (x *papers) node(c *Node, level int) (text string, sum bool) {
 	case "call":
 		cpu, call := x.call(c)
 		if !x.terse && c.Sums.Calls > 0 {
-			cpu = x.n.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
-			call = x.n.timed(call, micros(c.Sums.MPI/float64(c.Sums.Calls), false))
+			cpu = x.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
+			call = x.timed(call, micros(c.Sums.MPI/float64(c.Sums.Calls), false))
 		}
 		if text = cpu + x.n.plus() + call; c.Most > 1 {
 			return x.n.rounds(text, times(c), true), false
@@ -150,7 +158,7 @@ func (x *papers) sequence(nodes []*Node, level int, rounds uint64) string {
 		skipping = false
 		text, _ := x.node(c, level)
 		if c.Kind != "call" && !x.terse {
-			text = x.n.timed(text, micros(c.Sums.Time()/float64(max(1, rounds)), false))
+			text = x.timed(text, micros(c.Sums.Time()/float64(max(1, rounds)), false))
 		}
 		list = append(list, text)
 	}
@@ -202,7 +210,7 @@ func (textNotation) end(w io.Writer, p *Profile) {
 }
 
 // latexNotation writes a document that needs no packages besides inputenc.
-type latexNotation struct{}
+type latexNotation struct{ timeless bool }
 
 var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`, "#", `\#`,
 	"$", `\$`, "^", `\^{}`, "~", `\~{}`, "<", `$<$`, ">", `$>$`, "…", `\ldots{}`, "–", "--", "µ", `$\mu$`, "→", `$\to$`, "←", `$\gets$`)
@@ -242,8 +250,12 @@ func (latexNotation) begin(w io.Writer, p *Profile) {
 `, latexText(p.Trace))
 }
 
-func (latexNotation) thread(w io.Writer, title string, lines []string) {
-	fmt.Fprintf(w, "%s. Times in $\\mu$s.\n\\begin{enumerate}\n", latexText(title))
+func (n latexNotation) thread(w io.Writer, title string, lines []string) {
+	unit := " Times in $\\mu$s."
+	if n.timeless {
+		unit = ""
+	}
+	fmt.Fprintf(w, "%s.%s\n\\begin{enumerate}\n", latexText(title), unit)
 	for _, line := range lines {
 		fmt.Fprintf(w, "\\item $%s$\n", line)
 	}

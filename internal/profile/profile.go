@@ -42,11 +42,14 @@ type Profile struct {
 	Ranks   []int    `json:"ranks"`    // of the class; they share the shape
 	Rank    int      `json:"rank"`     // whose counts and bytes these are
 	Varies  bool     `json:"varies"`   // the others run loops another number of times
-	Times   string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own
+	Times   string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
 	TimesOf []int    `json:"times_of"` // ranks whose times these are
 	Sites   []Site   `json:"sites"`
 	Threads []Thread `json:"threads"`
 }
+
+// timeless reports whether nothing is known of times.
+func (p *Profile) timeless() bool { return p.Times == trace.NoSample.String() }
 
 // A Thread is what one thread of the rank did. Times are in nanoseconds and belong to
 // places: what the calls there took on a rank. They are means over ranks, and where the
@@ -232,7 +235,7 @@ func (b *builder) times(stream int) error {
 			b.entry[leaf] = b.each[leaf].Compute
 			if x.Entries > 0 {
 				b.entry[leaf] = x.EntriesGap / float64(x.Entries)
-			} else if b.p.Times == trace.MeanSample.String() {
+			} else if b.p.Times == trace.MeanSample.String() || b.p.timeless() {
 				b.entry[leaf] = math.NaN()
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"spoor/internal/units"
+	"spoor/trace"
 )
 
 // View says how much of a profile is shown.
@@ -67,7 +68,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 			}
 		}
 	}
-	out := table{w: w, width: v.Width, total: total}
+	out := table{w: w, width: v.Width, total: total, timeless: p.timeless()}
 	out.write(title, lister.list)
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", units.Duration(hidden))
@@ -91,7 +92,7 @@ func (p *Profile) head(t *Thread) string {
 		who += fmt.Sprintf(", thread %d", t.Number)
 	}
 	switch {
-	case len(p.Ranks) == 1:
+	case len(p.Ranks) == 1, p.timeless():
 	case len(p.TimesOf) == len(p.Ranks):
 		who += ", mean times"
 	case len(p.TimesOf) == 1:
@@ -104,6 +105,9 @@ func (p *Profile) head(t *Thread) string {
 	}
 	if t.Shared > 0 {
 		who += fmt.Sprintf(" (at %s the mean of calls alike)", units.Plural(t.Shared, "place"))
+	}
+	if p.timeless() {
+		return fmt.Sprintf("%s: %s calls, %v", who, units.Grouped(t.Total.Calls), trace.ErrNoTimes)
 	}
 	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), units.Duration(t.Total.MPI))
 }
@@ -286,6 +290,8 @@ type table struct {
 	width int
 	total float64
 	err   error
+
+	timeless bool // no columns of times
 }
 
 const (
@@ -301,7 +307,9 @@ func (t *table) write(title string, list []row) {
 		title = rest
 	}
 	t.line(cut(title, width))
-	if means {
+	if t.timeless {
+		t.line("     calls")
+	} else if means {
 		t.line("")
 		t.line("           computing before        inside MPI")
 		t.line("  share    total     mean     total     mean      calls")
@@ -314,18 +322,7 @@ func (t *table) write(title string, list []row) {
 	}
 	for i := range list {
 		x := &list[i]
-		numbers := fmt.Sprintf("%7s %8s", units.Share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
-		per := float64(max(1, x.per))
-		if means {
-			compute, inside := "", ""
-			if x.per > 0 {
-				compute, inside = units.Duration(x.sums.Compute/per), units.Duration(x.sums.MPI/per)
-			}
-			numbers += fmt.Sprintf(" %8s  %8s %8s", compute, units.Duration(x.sums.MPI), inside)
-		} else {
-			numbers += fmt.Sprintf(" %8s", units.Duration(x.sums.MPI))
-		}
-		numbers += fmt.Sprintf(" %10s  ", x.calls)
+		numbers := t.times(x, means) + fmt.Sprintf("%10s  ", x.calls)
 		room := width - utf8.RuneCountInString(numbers)
 		text := x.text
 		if x.function {
@@ -354,6 +351,22 @@ func (t *table) write(title string, list []row) {
 		}
 		t.line(numbers + cut(text, room))
 	}
+}
+
+// times are the columns of a row that say how long it took, and a blank behind them.
+func (t *table) times(x *row, means bool) string {
+	if t.timeless {
+		return ""
+	}
+	numbers := fmt.Sprintf("%7s %8s", units.Share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
+	if !means {
+		return numbers + fmt.Sprintf(" %8s ", units.Duration(x.sums.MPI))
+	}
+	compute, inside, per := "", "", float64(max(1, x.per))
+	if x.per > 0 {
+		compute, inside = units.Duration(x.sums.Compute/per), units.Duration(x.sums.MPI/per)
+	}
+	return numbers + fmt.Sprintf(" %8s  %8s %8s ", compute, units.Duration(x.sums.MPI), inside)
 }
 
 func (t *table) line(s string) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"spoor/internal/capture"
@@ -42,6 +43,7 @@ func (w *World) Content(producer string) (*trace.Content, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Timeless = !slices.ContainsFunc(tracks, func(tr *track.Track) bool { return !tr.Timeless })
 	var errs timing.Options
 	for _, tr := range tracks {
 		if tr.Log != nil {

@@ -14,6 +14,7 @@ import (
 	"spoor/internal/recover"
 	"spoor/internal/recover/recovertest"
 	"spoor/internal/summary"
+	"spoor/internal/timing"
 	"spoor/trace"
 )
 
@@ -280,5 +281,28 @@ func TestOpenCallsLast(t *testing.T) {
 	s, err := summary.Of(r)
 	if err != nil || s.Functions[0].Name != "MPI_Recv" || s.Functions[0].Ns < 13_900_000_000 {
 		t.Errorf("%+v, %v", s.Functions[0], err)
+	}
+}
+
+// That nothing is kept of times holds for what is made of what a crash left, too.
+func TestTimeless(t *testing.T) {
+	parent := t.TempDir()
+	for rank := range 2 {
+		dir := write(t, parent, recovertest.Process{Rank: rank, Ranks: 2, Loops: 3, End: recovertest.Inside})
+		if err := capture.WriteTiming(dir, timing.Options{Mode: timing.None}); err != nil {
+			t.Fatal(err)
+		}
+		if err := capture.MarkEnded(dir, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, list := endings(t, recover.Worlds(read(t, parent))[0])
+	if r.HasTimes() {
+		t.Error("there are times")
+	}
+	for rank, e := range list {
+		if !e.Threads[0].Inside || e.SpanNs != 0 || e.Calls == 0 {
+			t.Errorf("rank %d: %+v", rank, e)
+		}
 	}
 }

@@ -46,8 +46,8 @@ type Data struct {
 	Flat      Flat              `json:"flat"`
 	Structure []Structure       `json:"structure"`
 	Matrix    []Layer           `json:"matrix"`
-	Imbalance *imbalance.Report `json:"imbalance"`
-	Timeline  *Timeline         `json:"timeline"` // nil without times
+	Imbalance *imbalance.Report `json:"imbalance"` // nil without times
+	Timeline  *Timeline         `json:"timeline"`  // nil without times
 }
 
 // Bounds of what is embedded.
@@ -79,7 +79,9 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	painted := make(chan error, 1)
 	go func() {
 		var err error
-		d.Timeline, err = timeline(r, s, o)
+		if r.HasTimes() {
+			d.Timeline, err = timeline(r, s, o)
+		}
 		painted <- err
 	}()
 	err = d.tables(r, o)
@@ -99,10 +101,12 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 		p := o.Where(s)
 		return p.String()
 	}
-	if d.Imbalance, err = imbalance.Of(r, imbalance.Options{
-		All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
-	}); err != nil {
-		return fmt.Errorf("imbalance: %w", err)
+	if r.HasTimes() {
+		if d.Imbalance, err = imbalance.Of(r, imbalance.Options{
+			All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
+		}); err != nil {
+			return fmt.Errorf("imbalance: %w", err)
+		}
 	}
 	d.Classes, d.Hosts = r.Classes(), len(d.Summary.Hosts)
 	if d.Flat, err = flat(r, o.Where, o); err != nil {
@@ -125,7 +129,9 @@ func (d *Data) cut() {
 	}
 	d.Summary.Classes = d.Summary.Classes[:min(len(d.Summary.Classes), maxClasses)]
 	d.Summary.Hosts = d.Summary.Hosts[:min(len(d.Summary.Hosts), maxHosts)]
-	d.Imbalance.Calls = d.Imbalance.Calls[:min(len(d.Imbalance.Calls), maxCalls)]
+	if d.Imbalance != nil {
+		d.Imbalance.Calls = d.Imbalance.Calls[:min(len(d.Imbalance.Calls), maxCalls)]
+	}
 }
 
 // A Layer is the traffic of one kind.

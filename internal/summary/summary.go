@@ -25,7 +25,8 @@ type Summary struct {
 	Library  string   `json:"mpi_library"`
 	Producer string   `json:"producer"`
 	Options  string   `json:"options,omitempty"`
-	StartNs  int64    `json:"start_ns"` // since 1970, 0 unknown
+	Timeless bool     `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
+	StartNs  int64    `json:"start_ns"`           // since 1970, 0 unknown
 	Problems []string `json:"problems"`
 
 	Ranks      int            `json:"ranks"`
@@ -146,7 +147,7 @@ func Brief(r *trace.Reader) (*Summary, error) {
 func head(r *trace.Reader) *Summary {
 	meta := r.Meta()
 	s := &Summary{
-		File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
+		Timeless: !r.HasTimes(), File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
 		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Options: meta[trace.MetaOptions],
 		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []Function{}, Classes: []Class{}, Costs: []Cost{},
 	}

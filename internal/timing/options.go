@@ -28,13 +28,14 @@ const (
 	SZSig    Mode = "sz-sig"   // as sz, the times of each distinct call together
 	ZFPSig   Mode = "zfp-sig"  // the same, as zfp
 	Place    Mode = "place"    // by the place in the program's structure
+	None     Mode = "none"     // nothing
 )
 
 // Modes lists all modes.
-var Modes = []Mode{Stats, Hist, Path, Lossless, CFG, HistSig, Huff, SZ, ZFP, SZSig, ZFPSig, Place}
+var Modes = []Mode{Stats, Hist, Path, Lossless, CFG, HistSig, Huff, SZ, ZFP, SZSig, ZFPSig, Place, None}
 
 // Log reports whether the mode needs every single time.
-func (m Mode) Log() bool { return !slices.Contains([]Mode{Stats, Hist, Path, ""}, m) }
+func (m Mode) Log() bool { return !slices.Contains([]Mode{Stats, Hist, Path, None, ""}, m) }
 
 // Histograms reports whether the mode keeps histograms.
 func (m Mode) Histograms() bool { return m == Hist || m == Path }

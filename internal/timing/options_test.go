@@ -11,6 +11,7 @@ import (
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Mode: Stats},
+		{Mode: None},
 		{Mode: Path, Bins: 12},
 		{Mode: HistSig, Bins: 16, Sample: 1000},
 		{Mode: SZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},

@@ -20,21 +20,23 @@ import (
 // occurrence in a depth-first walk of the streams in order, so that ranks
 // which do the same things with other parameters have equal Streams.
 type Track struct {
-	Rank    int
-	Streams []Stream
-	Sigs    []signature.Signature
-	Times   []Times                    // parallel to Sigs
-	Calls   Calls                      // in place of Sigs and Times, if not nil
-	Hists   []Hist                     // in rising order of Terminal and From; nil if there are none
-	Courses []Course                   // in rising order of Terminal and From; of stream 0
-	Lanes   []Lane                     // in rising order of Terminal
-	Log     *Log                       // nil if single times were not kept
-	Values  map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
-	Lives   *Lives                     // of segments of memory; nil if there are none
-	Strings map[uint64]string
-	Sites   map[uint64]Site
-	Outer   map[uint64]uint64 // hash of a site → hash of the one its function was called from
-	Process Process
+	Rank int
+	// Timeless says that nothing was kept of times.
+	Timeless bool
+	Streams  []Stream
+	Sigs     []signature.Signature
+	Times    []Times                    // parallel to Sigs; none of them has a time if Timeless
+	Calls    Calls                      // in place of Sigs and Times, if not nil
+	Hists    []Hist                     // in rising order of Terminal and From; nil if there are none
+	Courses  []Course                   // in rising order of Terminal and From; of stream 0
+	Lanes    []Lane                     // in rising order of Terminal
+	Log      *Log                       // nil if single times were not kept
+	Values   map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
+	Lives    *Lives                     // of segments of memory; nil if there are none
+	Strings  map[uint64]string
+	Sites    map[uint64]Site
+	Outer    map[uint64]uint64 // hash of a site → hash of the one its function was called from
+	Process  Process
 }
 
 // Calls are distinct calls that are not in memory all at once: there may be millions.

@@ -12,8 +12,8 @@ const from = (site) => {
 
 // calls is the flat profile: a line for each function and place.
 export const calls = () => {
-  const f = data.flat;
-  const lead = "All calls of all ranks, by function and the place in the code that they come from. Imbalance is the most time of a rank over the mean of those that make the call.";
+  const f = data.flat, timeless = data.summary.no_times;
+  const lead = "All calls of all ranks, by function and the place in the code that they come from." + (timeless ? "" : " Imbalance is the most time of a rank over the mean of those that make the call.");
   if (f.rows.length === 0) {
     section("calls", "Calls", lead, none("No calls were recorded."));
     return;
@@ -21,31 +21,31 @@ export const calls = () => {
   const share = (ns) => (f.span_ns ? ns / f.span_ns : 0);
   section("calls", "Calls", lead,
     table({
-      label: "Calls by place", filter: "Filter by function or place", thing: "line", sort: 4, rows: f.rows,
+      label: "Calls by place", filter: "Filter by function or place", thing: "line", sort: timeless ? 2 : 4, rows: f.rows,
       columns: [
         { label: "Function", text: (r) => r.function, code: true },
         { label: "From", text: (r) => r.site, node: (r) => from(r.site), wrap: true, hover: (r) => `${r.module}+0x${r.offset.toString(16)}` },
         { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
         { label: "Ranks", value: (r) => r.ranks, text: (r) => count(r.ranks) },
-        { label: "Time", title: "in all ranks together", value: (r) => r.ns, text: (r) => time(r.ns) },
+        ...(timeless ? [] : [{ label: "Time", title: "in all ranks together", value: (r) => r.ns, text: (r) => time(r.ns) },
         { label: "Of run", title: "share of the time of all ranks", value: (r) => r.ns, text: (r) => percent(share(r.ns)) },
         { label: "Mean", title: "of a call", value: (r) => r.mean_ns, text: (r) => time(r.mean_ns), hover: (r) => `deviation ${time(r.deviation_ns)}; longest ${time(r.max_ns)}, rank ${r.max_rank}` },
         { label: "Imbalance", value: (r) => r.imbalance, text: (r) => (r.ranks > 1 ? (r.imbalance_estimated ? "≥ " : "") + ratio(r.imbalance) : "–"), hover: (r) => `largest total of a rank: ${time(r.most_ns)}, rank ${r.most_rank}` },
-        { label: "Before", title: "time outside MPI before these calls, in all ranks together", value: (r) => r.compute_ns, text: (r) => time(r.compute_ns) },
+        { label: "Before", title: "time outside MPI before these calls, in all ranks together", value: (r) => r.compute_ns, text: (r) => time(r.compute_ns) }]),
         { label: "Out", title: "bytes that go out", value: (r) => r.bytes_out, text: (r) => (r.bytes_out ? bytes(r.bytes_out) : "–") },
         { label: "In", title: "bytes that come in", value: (r) => r.bytes_in, text: (r) => (r.bytes_in ? bytes(r.bytes_in) : "–") },
       ],
     }),
-    f.more > 0 && el("p", { className: "dim", textContent: `${plural(f.more, "line")} with less time are left out here; spoor profile --flat shows them.` }),
+    f.more > 0 && el("p", { className: "dim", textContent: `${plural(f.more, "line")} with ${timeless ? "fewer calls" : "less time"} are left out here; spoor profile --flat shows them.` }),
     el("h3", { textContent: "Ranks" }),
     table({
-      label: "Totals of ranks", shown: 12, filter: "Filter ranks", thing: "rank", sort: 3, rows: f.per_rank,
+      label: "Totals of ranks", shown: 12, filter: "Filter ranks", thing: "rank", sort: timeless ? 2 : 3, rows: f.per_rank,
       columns: [
         { label: "Rank", text: (r) => r.rank },
         { label: "Host", text: (r) => r.host },
-        { label: "Run time", value: (r) => r.span_ns, text: (r) => time(r.span_ns) },
+        ...(timeless ? [] : [{ label: "Run time", value: (r) => r.span_ns, text: (r) => time(r.span_ns) },
         { label: "In MPI", value: (r) => r.mpi_ns, text: (r) => time(r.mpi_ns) },
-        { label: "Of run", value: (r) => (r.span_ns ? r.mpi_ns / r.span_ns : 0), text: (r) => percent(r.span_ns ? r.mpi_ns / r.span_ns : 0) },
+        { label: "Of run", value: (r) => (r.span_ns ? r.mpi_ns / r.span_ns : 0), text: (r) => percent(r.span_ns ? r.mpi_ns / r.span_ns : 0) }]),
         { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
         { label: "Out", value: (r) => r.bytes_out, text: (r) => bytes(r.bytes_out) },
         { label: "In", value: (r) => r.bytes_in, text: (r) => bytes(r.bytes_in) },

@@ -56,6 +56,7 @@ const distribution = (name, d) =>
 export const imbalance = () => {
   const r = data.imbalance;
   const lead = "What each rank had to compute, and in which calls the others waited for it. What a collective costs is how much longer ranks spent in it than the rank that spent least; a call that completes what two ranks do with each other costs all of its time.";
+  if (!r) return section("imbalance", "Imbalance", null, none("No times in this trace (recorded with --timing none)."));
   if (r.ranks === 0) return section("imbalance", "Imbalance", lead, none("No rank left a track."));
   const known = { "by class": "What each rank spent is known to a percent, at the call sites that take most time; of others the mean, the deviation and the extremes, these to 2 % of how far they are from the mean.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the error that was asked for.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
   const calls = r.calls.filter((c) => c.duration.ranks > 1);

@@ -17,17 +17,17 @@ export const facts = () => {
 };
 
 export const overview = () => {
-  const s = data.summary, e = data.imbalance.efficiency;
+  const s = data.summary, e = data.imbalance?.efficiency;
   const section1 = section("overview", "Overview", null,
     s.problems.map((p) => el("p", { className: "notice", textContent: p })),
     Object.entries(s.ends).filter(([k]) => k !== "finished").map(([k, n]) =>
       el("p", { className: "notice", textContent: k === "missing" ? `Of ${plural(n, "rank")} there is no track.` : `${plural(n, "rank")} did not reach MPI_Finalize.` })),
     el("dl", { className: "cards" },
-      card("Run time", time(s.end_ns), s.spoor_ns > 0 ? `${time(s.spoor_ns / Math.max(1, s.ranks - (s.ends.missing || 0)))} a rank of it spoor's own` : "from rank 0's first call to the end"),
-      card("In MPI", percent(s.thread_ns ? s.mpi_ns / s.thread_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} a ${s.threads > 1 ? "thread" : "rank"}`, s.thread_ns ? s.mpi_ns / s.thread_ns : 0),
+      s.no_times ? card("Times", "none", "recorded with --timing none") : [card("Run time", time(s.end_ns), s.spoor_ns > 0 ? `${time(s.spoor_ns / Math.max(1, s.ranks - (s.ends.missing || 0)))} a rank of it spoor's own` : "from rank 0's first call to the end"),
+      card("In MPI", percent(s.thread_ns ? s.mpi_ns / s.thread_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} a ${s.threads > 1 ? "thread" : "rank"}`, s.thread_ns ? s.mpi_ns / s.thread_ns : 0)],
       card("MPI calls", count(s.calls), `from ${plural(s.call_sites, "place")} in the code`),
       card("Trace", bytes(s.bytes), s.calls ? `${(s.bytes / s.calls).toPrecision(2)} bytes a call` : "no calls")),
-    e.runtime_ns > 0 && [
+    e?.runtime_ns > 0 && [
       el("h3", { textContent: "Efficiency of the parallel run" }),
       el("dl", { className: "cards" },
         card("Parallel efficiency", share(e.parallel), "mean useful time over run time", e.parallel.value),
@@ -43,16 +43,16 @@ const functions = () => {
   const s = data.summary;
   const most = Math.max(1, ...s.functions.map((f) => f.ns));
   return table({
-    label: "MPI functions", filter: "Filter functions", thing: "function", sort: 2, rows: s.functions,
+    label: "MPI functions", filter: "Filter functions", thing: "function", sort: s.no_times ? 1 : 2, rows: s.functions,
     columns: [
       { label: "Function", text: (f) => f.name, code: true },
       { label: "Calls", value: (f) => f.calls, text: (f) => count(f.calls) },
-      { label: "Time", title: "in all ranks together", value: (f) => f.ns, text: (f) => time(f.ns) },
+      ...(s.no_times ? [] : [{ label: "Time", title: "in all ranks together", value: (f) => f.ns, text: (f) => time(f.ns) },
       { label: "Share of MPI", text: (f) => percent(s.mpi_ns ? f.ns / s.mpi_ns : 0),
         value: (f) => f.ns, node: (f) => [percent(s.mpi_ns ? f.ns / s.mpi_ns : 0), " ", el("span", { style: "display:inline-block;width:90px;text-align:left" }, el("span", { className: "bar", style: `width:${(90 * f.ns / most).toFixed(1)}px` }))] },
       { label: "Mean", value: (f) => f.ns / Math.max(1, f.calls), text: (f) => time(f.ns / Math.max(1, f.calls)) },
       { label: "Least", value: (f) => f.min_ns, text: (f) => time(f.min_ns) },
-      { label: "Most", value: (f) => f.max_ns, text: (f) => time(f.max_ns) },
+      { label: "Most", value: (f) => f.max_ns, text: (f) => time(f.max_ns) }]),
     ],
   });
 };

@@ -6,8 +6,8 @@ const range = (a, z) => (a === z ? count(a) : `${count(a)} to ${count(z)}`);
 
 // line is what stands beside a node.
 const numbers = (n, whole) => {
-  const list = [`${time(n.m)} in MPI`, n.g > 0 && `${time(n.g)} before`, whole > 0 && percent((n.m + n.g) / whole)];
-  if (n.k === "c" && n.r > 1) list.unshift(`${time(n.m / n.r)} each`);
+  const list = data.summary.no_times ? [] : [`${time(n.m)} in MPI`, n.g > 0 && `${time(n.g)} before`, whole > 0 && percent((n.m + n.g) / whole)];
+  if (n.k === "c" && n.r > 1 && !data.summary.no_times) list.unshift(`${time(n.m / n.r)} each`);
   if (n.o) list.push(`${bytes(n.o)} out`);
   if (n.i) list.push(`${bytes(n.i)} in`);
   return list.filter(Boolean).join(" · ");
@@ -15,7 +15,7 @@ const numbers = (n, whole) => {
 
 export const structure = () => {
   const list = data.structure;
-  const lead = "The program as nested loops of MPI calls, found by the compression; ranks that went through the same one are a class. Times of a line are those of all its rounds: inside MPI, and outside of it before the calls.";
+  const lead = "The program as nested loops of MPI calls, found by the compression; ranks that went through the same one are a class." + (data.summary.no_times ? "" : " Times of a line are those of all its rounds: inside MPI, and outside of it before the calls.");
   if (!list.length) {
     section("structure", "Structure", lead, none("No rank left a track."));
     return;
@@ -44,7 +44,7 @@ export const structure = () => {
       const whole = t.total.compute_ns + t.total.mpi_ns;
       return el("div", { className: "tree" },
         chosen.threads.length > 1 && el("h3", { textContent: t.number ? `Thread ${t.number}` : "Thread that initialised MPI" }),
-        el("p", { className: "dim", textContent: `${plural(t.total.calls, "call")} · ${time(t.total.mpi_ns)} in MPI · ${time(t.total.compute_ns)} outside` }),
+        el("p", { className: "dim", textContent: plural(t.total.calls, "call") + (data.summary.no_times ? "" : ` · ${time(t.total.mpi_ns)} in MPI · ${time(t.total.compute_ns)} outside`) }),
         el("ul", {}, (t.body || []).map(node(chosen, whole))));
     }), ...(chosen.cut ? [el("p", { className: "dim", textContent: "The innermost parts are left out here; spoor profile shows all of it." })] : []));
     found.textContent = query ? plural(place.querySelectorAll(".hit").length, "line") : "";
@@ -54,7 +54,7 @@ export const structure = () => {
   const about = el("p", { className: "dim" });
   const choose = (s) => {
     chosen = s;
-    about.textContent = s.ranks > 1 ? `Counts and bytes are those of rank ${s.rank}${s.varies ? "; the others run loops another number of times" : ""}. Times are means of the class.` : "";
+    about.textContent = s.ranks > 1 ? `Counts and bytes are those of rank ${s.rank}${s.varies ? "; the others run loops another number of times" : ""}.${data.summary.no_times ? "" : " Times are means of the class."}` : "";
     draw();
   };
   section("structure", "Structure", lead,

@@ -1,0 +1,48 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoTimes is what asking for times comes to in a trace that has none.
+var ErrNoTimes = errors.New("no times in this trace (recorded with --timing none)")
+
+// HasTimes reports whether the trace says anything of how long calls took, and when they were
+// made. If not, all that Times, Totals, Timed and Processes say of times is 0, and samples are
+// of the kind NoSample.
+func (r *Reader) HasTimes() bool { return r.hasSection(secTimes) }
+
+// NeedTimes is the error with which what shows times is to end if there are none: ErrNoTimes,
+// with the trace's name.
+func (r *Reader) NeedTimes() error {
+	if r.HasTimes() {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", r.name, ErrNoTimes)
+}
+
+// timed are the sections that are of no use without times.
+var timed = []byte{secSeries, secClocks, secPlaces, secTotals, secAsides}
+
+// checkTimeless finds times in a trace that says it has none.
+func (r *Reader) checkTimeless() error {
+	if r.HasTimes() {
+		return nil
+	}
+	for _, id := range timed {
+		if r.hasSection(id) {
+			return r.failed(id, fmt.Errorf("there is no section %q: %w", sectionNames[secTimes], ErrFormat))
+		}
+	}
+	p, err := r.procs()
+	if err != nil {
+		return err
+	}
+	for rank, x := range p.All() {
+		if x.StartNs != 0 || x.SpanNs != 0 || x.MPINs != 0 {
+			return r.failed(secProcess, fmt.Errorf("times of rank %d, but there is no section %q: %w", rank, sectionNames[secTimes], ErrFormat))
+		}
+	}
+	return nil
+}
