@@ -95,6 +95,13 @@ func FuzzSections(f *testing.F) {
 func FuzzReader(f *testing.F) {
 	file := encoded(f)
 	f.Add(file)
+	c := sample(f)
+	c.Timeless = true
+	timeless, err := Encode(c)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(timeless)
 	f.Add(file[:len(file)/2])
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {

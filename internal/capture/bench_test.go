@@ -200,7 +200,7 @@ func BenchmarkThreads(b *testing.B) {
 // BenchmarkTiming is what the modes of timing cost per call, with checkpoints as a
 // ring of usual size needs them. Times vary, or histograms would have an easy life.
 func BenchmarkTiming(b *testing.B) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless} {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless, timing.None} {
 		b.Run(string(mode), func(b *testing.B) {
 			const laps = 300
 			var spent int64

@@ -55,6 +55,15 @@ func TestTimeless(t *testing.T) {
 				if tr.Timeless != (mode == timing.None) {
 					r.Fatalf("%s: timeless %t", mode, tr.Timeless)
 				}
+				if mode == timing.None {
+					kept := len(tr.Hists) + len(tr.Courses) + len(c.asides.list)
+					for _, x := range tr.Times {
+						kept += int(x.Duration.Count + x.Gap.Count)
+					}
+					if p := tr.Process; kept > 0 || tr.Log != nil || p.StartNs != 0 || p.SpanNs != 0 {
+						r.Fatalf("%d times were kept, log %v, process %+v", kept, tr.Log, p)
+					}
+				}
 				tracks = append(tracks, tr)
 			}
 			m, err := merge.MergeAll(tracks, 2)

@@ -178,6 +178,17 @@ func TestThreads(t *testing.T) {
 	use(t, chromium, page(t, r), map[string]any{"sections": sections, "title": "./threads", "bin": 1, "rows": 9, "ranks": 3}, "Threads have rows of their own")
 }
 
+// A trace without times has a page that shows none.
+func TestTimeless(t *testing.T) {
+	chromium := browser(t)
+	tracks := tracktest.RunAll(4, tracktest.Stencil(50))
+	for _, tr := range tracks {
+		tr.Timeless = true
+	}
+	b := page(t, reader(t, tracks, "./timeless"))
+	use(t, chromium, b, map[string]any{"sections": sections, "title": "./timeless", "bin": 1, "timeless": true}, "no times")
+}
+
 // A run that did nothing has a page, too.
 func TestEmpty(t *testing.T) {
 	r := reader(t, tracktest.RunAll(1, func(r *tracktest.Recorder) { r.Begin(); r.End() }), "")

@@ -6,6 +6,7 @@ package mergetest
 
 import (
 	"bytes"
+	"slices"
 
 	"spoor/internal/merge"
 	"spoor/internal/track"
@@ -50,6 +51,7 @@ func File(t TB, tracks []*track.Track, meta map[string]string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Timeless = !slices.ContainsFunc(tracks, func(tr *track.Track) bool { return tr == nil || !tr.Timeless })
 	if err := series(c, tracks); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,49 @@
+package trace
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"spoor/internal/wire"
+)
+
+// Times in a trace that says it has none are an error, whether of one section or another.
+func TestTimesOfTimeless(t *testing.T) {
+	for _, section := range timed {
+		if section == secSeries {
+			continue // is not among the raw sections
+		}
+		c := sample(t)
+		c.Timeless = true
+		raw, err := sections(c, wire.Packed, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw[section] = []byte{0}
+		checkFails(t, raw, sectionNames[section])
+	}
+	c := sample(t)
+	c.Timeless = true
+	raw, err := sections(c, wire.Packed, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[secProcess] = c.Processes.append(nil)
+	checkFails(t, raw, "process")
+}
+
+func checkFails(t *testing.T, raw [secEnd][]byte, section string) {
+	t.Helper()
+	file, err := assemble(raw, unpacked, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(file)
+	if err == nil {
+		err = Check(r)
+	}
+	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `section "`+section+`"`) {
+		t.Errorf("section %s: error %v", section, err)
+	}
+}
