@@ -127,7 +127,9 @@ func combine(parts []part, hosts func(int) string) Distribution {
 	d.Exact = each && d.Within < 1
 	if each || len(parts) > 1 {
 		d.Bins = histogram(parts, least.ns, most.ns)
-		d.Groups = groups(parts)
+		if g := groups(parts); g != nil && g[1].Mean-g[0].Mean >= leastApart {
+			d.Groups = g
+		}
 	}
 	return d
 }
@@ -151,7 +153,7 @@ func histogram(parts []part, least, most float64) []int {
 const (
 	explained  = 0.85
 	difference = 0.02 // of the larger mean
-	leastApart = 1000 // ns: less is caches and clocks
+	leastApart = 1000 // ns, of what ranks spent in sum: less is caches and clocks
 	fewest     = 4    // ranks to speak of groups at all
 )
 
@@ -195,7 +197,7 @@ func groups(parts []part) []Group {
 	}
 	a, b := group(list[:at]), group(list[at:])
 	apart := b.Least - a.Most
-	if b.Mean-a.Mean < max(difference*b.Mean, leastApart) || apart < max(a.Most-a.Least, b.Most-b.Least)/2 {
+	if b.Mean-a.Mean < difference*b.Mean || apart < max(a.Most-a.Least, b.Most-b.Least)/2 {
 		return nil
 	}
 	return []Group{a, b}

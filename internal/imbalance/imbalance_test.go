@@ -218,12 +218,13 @@ func TestGroups(t *testing.T) {
 		vals []float64
 		want int // size of the first group, 0: no groups
 	}{
-		"two":       {[]float64{10, 11, 10, 50, 51, 49, 52}, 3},
-		"one apart": {[]float64{10, 10, 10, 10, 90}, 4},
+		"two":       {[]float64{1000, 1100, 1000, 5000, 5100, 4900, 5200}, 3},
+		"one apart": {[]float64{1000, 1000, 1000, 1000, 9000}, 4},
 		"equal":     {[]float64{5, 5, 5, 5, 5}, 0},
 		"even":      {even, 0},
 		"three":     {[]float64{1, 1, 50, 50, 100, 100}, 0},
 		"few":       {[]float64{1, 100}, 0},
+		"noise":     {[]float64{10, 11, 10, 50, 51, 49, 52}, 0},
 		"tiny":      {[]float64{1000, 1000, 1001, 1001}, 0},
 		"none":      {nil, 0},
 	} {

@@ -45,7 +45,7 @@ func TestTotalsOfClasses(t *testing.T) {
 		"two ranks":   {[]uint64{100, 300}, true, [2]int{}},
 		"three ranks": {[]uint64{100, 400, 300}, true, [2]int{}},
 		"two groups":  {[]uint64{1000, 1010, 5000, 1005, 5010, 1000, 5000, 1002}, false, [2]int{5, 3}},
-		"one apart":   {[]uint64{100, 100, 100, 100, 100, 900}, false, [2]int{5, 1}},
+		"one apart":   {[]uint64{1000, 1000, 1000, 1000, 1000, 9000}, false, [2]int{5, 1}},
 		"even":        {[]uint64{100, 200, 300, 400, 500, 600, 700, 800}, false, [2]int{}},
 		"one mode":    {[]uint64{100, 400, 410, 420, 400, 405, 800, 410}, false, [2]int{}},
 		"all equal":   {[]uint64{50, 50, 50, 50}, false, [2]int{}},

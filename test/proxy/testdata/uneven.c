@@ -1,7 +1,7 @@
 // Ranks compute unequally, in parts with the same calls: a warm-up and a main loop, and
 // loops that are entered after more work than their rounds begin with. What a rank
-// computed is measured between the calls and written to truth.RANK: a part, how many
-// calls, and the seconds before them.
+// computed is measured between the calls and written to truth.RANK when all is over: a part,
+// how many calls, and the seconds before them.
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>
@@ -13,9 +13,13 @@ static double now(void)
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-static FILE *truth;
+static struct {
+	const char *name;
+	int times;
+	double sum;
+} parts[8];
 static double left, sum, entries; // when the last call ended; computed since done
-static int times, entered, slow;
+static int nparts, times, entered, slow;
 
 static void work(double ms)
 {
@@ -42,8 +46,17 @@ static void shift(void)
 	after();
 }
 
+static void part(const char *name)
+{
+	parts[nparts].name = name;
+	parts[nparts].times = times;
+	parts[nparts++].sum = sum;
+	times = 0;
+	sum = 0;
+}
+
 // Each fence is a call site of its own.
-#define fence(name) (fprintf(truth, "%s %d %.9f\n", name, times, sum), times = 0, sum = 0, MPI_Barrier(MPI_COMM_WORLD), after())
+#define fence(name) (part(name), MPI_Barrier(MPI_COMM_WORLD), after())
 
 int main(int argc, char **argv)
 {
@@ -54,7 +67,6 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	slow = 1 + 2 * rank;
 	snprintf(path, sizeof path, "truth.%d", rank);
-	truth = fopen(path, "w");
 	MPI_Barrier(MPI_COMM_WORLD);
 	after();
 	for (int i = 0; i < 15; i++)
@@ -78,8 +90,11 @@ int main(int argc, char **argv)
 		after();
 	}
 	fence("nested");
+	MPI_Finalize();
+	FILE *truth = fopen(path, "w");
+	for (int i = 0; i < nparts; i++)
+		fprintf(truth, "%s %d %.9f\n", parts[i].name, parts[i].times, parts[i].sum);
 	fprintf(truth, "entry %d %.9f\n", entered, entries);
 	fclose(truth);
-	MPI_Finalize();
 	return 0;
 }
