@@ -233,7 +233,7 @@ func TestNoMPI(t *testing.T) {
 var exported = regexp.MustCompile(`^(MPI_\w+|mpi_\w+|pmpi_\w+|spoor_\w+` +
 	`|malloc|calloc|realloc|reallocarray|free|memalign|posix_memalign|aligned_alloc|valloc|pvalloc` +
 	`|dlsym|dlvsym|__asan_default_options` +
-	`|(cuda|hip)(Host)?(Malloc|Alloc|Free)\w*)$`)
+	`|(cuda|hip)(Host|Ext)?(Malloc|Alloc|Free)\w*|cuMem(Host)?(Alloc|Free)\w*)$`)
 
 func TestExports(t *testing.T) {
 	f, err := elf.Open(library(t))
