@@ -1,4 +1,5 @@
-// Calls in a loop, half of them after rank 0 has run a command.
+// Calls in a loop, half of them after rank 0 has run a command. The gaps between them are
+// random, as their times have to be large on the quietest machine.
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -13,8 +14,11 @@ int main(int argc, char **argv) {
                 MPI_Abort(MPI_COMM_WORLD, 3);
             MPI_Barrier(MPI_COMM_WORLD);
         }
-        for (int k = 0; k < 1000; k++)
+        for (int k = 0; k < 1000; k++) {
+            for (volatile int spin = rand() % 256; spin > 0; spin--)
+                ;
             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        }
         int x = i;
         MPI_Sendrecv_replace(&x, 1, MPI_INT, (rank + 1) % size, 0, (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
