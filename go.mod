@@ -1,4 +1,4 @@
-module spoor
+module github.com/spoor-hpc/spoor
 
 go 1.26
 

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/internal/column"
-	"spoor/internal/timing/clock"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing/clock"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // clocks is the comparison of the ranks' clocks between its two parts.

@@ -13,15 +13,15 @@ import (
 	"strings"
 	"time"
 
-	"spoor/internal/deliver"
-	"spoor/internal/launch"
-	"spoor/internal/merge"
-	"spoor/internal/summary"
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/internal/units"
-	"spoor/internal/version"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // finish ends the recording with all other ranks. A rank in trouble takes part

@@ -21,7 +21,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/event"
 )
 
 // kept is what finish returns if records have to stay.

@@ -11,9 +11,9 @@ import (
 	"runtime/debug"
 	"unsafe"
 
-	"spoor/internal/capture"
-	"spoor/internal/timing"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A recorder is the engine between start and stop.

@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 
-	"spoor/internal/deliver"
-	"spoor/internal/merge"
-	"spoor/internal/track"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // piece packs the times of the rank's own calls into a file that has no name any more, to

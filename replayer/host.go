@@ -39,8 +39,8 @@ import (
 	"time"
 	"unsafe"
 
-	"spoor/internal/replay"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // host is the MPI of this process.

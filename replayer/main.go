@@ -23,8 +23,8 @@ import (
 	"strconv"
 	"sync"
 
-	"spoor/internal/replay"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func init() {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // An Aside is time of a rank's first thread that belongs neither to its calls nor to the

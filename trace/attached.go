@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/timing"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A ValueStat is a summary of the numbers that a plugin or a counter attached to

@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"testing"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // wide is a trace in which so many ranks make so many distinct calls, all alike, each in a

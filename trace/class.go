@@ -3,9 +3,9 @@ package trace
 import (
 	"fmt"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A terminal is a parametric signature together with what stands with the

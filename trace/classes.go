@@ -3,9 +3,9 @@ package trace
 import (
 	"math"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // appendRanks and decodeRanks: which class each rank belongs to; -1 for a rank

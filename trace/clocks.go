@@ -3,9 +3,9 @@ package trace
 import (
 	"fmt"
 
-	"spoor/internal/column"
-	"spoor/internal/timing/clock"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing/clock"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Clock says how a clock that ranks read relates to that of rank 0.

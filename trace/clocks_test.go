@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/column"
 )
 
 // Clocks come back as they were written, and the time line of a rank is that of rank

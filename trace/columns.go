@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/column"
 )
 
 // Columns gives the values of a class's distinct calls as functions of the rank,

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sort"
 
-	"spoor/internal/prefix"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Comm is one communicator of the run, or one side of an intercommunicator.

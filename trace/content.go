@@ -1,9 +1,9 @@
 package trace
 
 import (
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // Content is a whole trace in memory, in the form that the merge of ranks

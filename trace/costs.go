@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Cost is bytes of a trace that are spent on one thing: a parameter of the calls

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Ranks of a class have the same grammars up to how often symbols are repeated:

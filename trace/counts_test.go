@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/column"
 )
 
 // Ranks of a class see their own loop counts.

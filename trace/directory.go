@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // The header and the directory behind it:

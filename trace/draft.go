@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // An Encoded is a trace ready to be written, but for the times of every call.

@@ -1,8 +1,8 @@
 package trace
 
 import (
-	"spoor/internal/grammar"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Classes that differ in a few calls have lists of signatures that differ in a

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Traces of format 2 hold some constants under the numbers of a draft of the standard.

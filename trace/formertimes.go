@@ -3,7 +3,7 @@ package trace
 import (
 	"math"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // The section times up to version 3:

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"spoor/internal/wire"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // look goes through a trace as a tool would, without following every call of

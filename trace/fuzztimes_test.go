@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"spoor/internal/column"
-	"spoor/internal/timing/hist"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // FuzzClocks: what is not a table of clocks is an error, and what is one goes both ways

@@ -1,8 +1,8 @@
 package trace
 
 import (
-	"spoor/internal/grammar"
-	"spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 
 // A histLine draws each call's times from its histogram. What is drawn follows from

@@ -3,8 +3,8 @@ package trace
 import (
 	"fmt"
 
-	"spoor/internal/timing/hist"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Histogram is the times of the calls of some terminals of a class, of all its

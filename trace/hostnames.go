@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Names of hosts mostly are one name with a number that goes on: a table of them is a

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // The entries of functions as they were when one of these files was made, with

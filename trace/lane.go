@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"spoor/internal/grammar"
-	"spoor/internal/prefix"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Lane gives the values of a terminal that differ from call to call on a rank:

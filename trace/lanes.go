@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A value that is another in each call, a counter as tag say, would make each

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"math"
 
-	"spoor/internal/grammar"
-	"spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 )
 
 // Leaves is the structure of a stream with the uses of its parts apart, so that times

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"testing"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // made are calls that are all different, made when they are asked for.

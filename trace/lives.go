@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"iter"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Lives is where segments of memory begin and end among the calls of some ranks

@@ -4,8 +4,8 @@ import (
 	"math"
 	"sort"
 
-	"spoor/internal/grammar"
-	"spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/prefix"
 )
 
 // meanTimes is what the statistics of a class say of a rank's single calls. They are

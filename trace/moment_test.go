@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // At any time the call found is the last of all that began by then.

@@ -3,7 +3,7 @@ package trace
 import (
 	"slices"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Movable returns which values of a signature may go into a lane: tags, offsets

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math"
 
-	"spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/prefix"
 )
 
 // A Part is calls of a stream that follow each other, as the means of calls like them

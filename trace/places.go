@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"spoor/internal/unfold"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Placed is the mean times of the calls at one leaf, in nanoseconds, where they are not

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"math/bits"
 
-	"spoor/internal/column"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Process is what is known of the operating system process of a rank.

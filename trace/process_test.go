@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/column"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Durations keep the precision that the number of ranks allows, and the end of

@@ -6,9 +6,9 @@ import (
 	"iter"
 	"sync"
 
-	"spoor/internal/grammar"
-	"spoor/internal/prefix"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // ErrNoTrack is wrapped by the error for a rank that left no track.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/timing/totals"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // checkRanked refuses columns that are not of the ranks of the class.

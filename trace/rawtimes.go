@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // RawTimes is the times of consecutive calls of a thread as they were recorded,

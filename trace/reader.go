@@ -8,10 +8,10 @@ import (
 	"slices"
 	"sync"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/timing/totals"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Reader gives access to a trace. It is safe for use by several goroutines

@@ -3,8 +3,8 @@ package trace
 import (
 	"fmt"
 
-	"spoor/internal/wire"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Function is what a trace says about a function that occurs in it.

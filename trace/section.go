@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A file is a header, a directory and the sections, one after the other

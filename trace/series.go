@@ -8,11 +8,11 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/timing"
-	"spoor/internal/timing/codec"
-	"spoor/internal/timing/series"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Series is the times of every call, as pieces of package series, one for each rank,

@@ -5,9 +5,9 @@ import (
 	"iter"
 	"testing"
 
-	"spoor/internal/grammar"
-	"spoor/internal/timing"
-	"spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
 // sampleTimes makes up the times of n calls; the 5th came after a pause.

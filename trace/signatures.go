@@ -1,8 +1,8 @@
 package trace
 
 import (
-	"spoor/internal/column"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // The table of signatures is shared by all classes. A signature is parametric:

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A signatureWriter collects the signatures of all classes.

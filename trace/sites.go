@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Frames returns the site and those around it, innermost first.

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // The times of a class in a file. All are rounded: means to fineBits bits behind the first one,

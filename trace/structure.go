@@ -3,8 +3,8 @@ package trace
 import (
 	"iter"
 
-	"spoor/internal/grammar"
-	"spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 )
 
 // A NodeKind says what a Node is.

@@ -1,8 +1,8 @@
 package trace
 
 import (
-	"spoor/internal/signature"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Displacements that are the sums of counts are left out of signatures (see

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/signature"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // counted is an array behind its length.

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // appendMeta and decodeMeta: pairs of strings, by key.

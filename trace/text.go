@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Text renders the call on one line, as AppendText does.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Times in a trace that says it has none are an error, whether of one section or another.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A trace without times has none of the sections about them, says so, and is as much smaller as

@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/bits"
 
-	"spoor/internal/column"
-	"spoor/internal/timing"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // PoolFrom is how many calls of a class that differ in nothing but values share

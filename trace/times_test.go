@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/column"
-	"spoor/internal/timing"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Few terminals keep their statistics as they are. Of many similar ones the

@@ -3,8 +3,8 @@ package trace
 import (
 	"fmt"
 
-	"spoor/internal/timing/totals"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // RankColumns is what each of the ranks of a class spent, in steps of a percent.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // reopened is a reader of what was written of a content.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 var errShape = errors.New("values don't fit the function")

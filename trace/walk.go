@@ -3,7 +3,7 @@ package trace
 import (
 	"slices"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // A Walk goes through the calls of a stream like Timed, in memory that it uses again:

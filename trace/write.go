@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/wire"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Encode returns the file that holds c.

@@ -17,7 +17,7 @@ import (
 	"regexp"
 	"strings"
 
-	"spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/inputs"
 )
 
 func main() {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"spoor/test/apps/compile"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // paced are programs of some seconds.

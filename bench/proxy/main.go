@@ -31,9 +31,9 @@ import (
 	"strings"
 	"time"
 
-	"spoor/bench/markdown"
-	"spoor/internal/proxy"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/bench/markdown"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func main() {

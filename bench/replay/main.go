@@ -27,10 +27,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"spoor/bench/markdown"
-	"spoor/test/apps/compile"
-	"spoor/test/inputs"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/bench/markdown"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 func main() {

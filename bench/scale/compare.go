@@ -6,9 +6,9 @@ import (
 	"iter"
 	"slices"
 
-	"spoor/bench/scale/vmpi"
-	"spoor/internal/track"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // same compares a rank of a trace with the rank as it ran: the sequence of

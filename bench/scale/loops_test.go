@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 )
 
 // A peer that changes with every iteration costs what the formula does, and so does

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"spoor/bench/scale/real"
-	"spoor/bench/scale/skeleton"
-	"spoor/bench/scale/vmpi"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/bench/scale/real"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 func main() {

@@ -8,11 +8,11 @@ import (
 	"runtime"
 	"time"
 
-	"spoor/bench/scale/pilgrim"
-	"spoor/bench/scale/skeleton"
-	"spoor/bench/scale/vmpi"
-	"spoor/internal/merge"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/bench/scale/pilgrim"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Result is one program on one number of ranks.

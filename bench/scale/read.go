@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 )
 
 // readTable reads the rows that printRow wrote, as far as plot and summary need

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 )
 
 // Every program comes back call by call, on grids that divide evenly and on

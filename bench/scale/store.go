@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/bench/scale/pilgrim"
-	"spoor/bench/scale/real"
-	"spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/pilgrim"
+	"github.com/spoor-hpc/spoor/bench/scale/real"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 )
 
 // A store is a file of results that grows run by run: a text by hand, the table,

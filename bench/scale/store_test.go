@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"spoor/bench/scale/real"
-	"spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/real"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 )
 
 // Runs put into a file one by one are there when it is opened again: the text in

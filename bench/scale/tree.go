@@ -4,8 +4,8 @@ import (
 	"syscall"
 	"time"
 
-	"spoor/internal/merge"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // A tree merges virtual ranks one after the other and measures as if each had

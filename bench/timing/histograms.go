@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/timing/codec"
-	"spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 
 // histogramErrors sums up how far quantiles of histograms of five bins are off,

@@ -26,7 +26,7 @@ import (
 	"strings"
 	"time"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 func main() {

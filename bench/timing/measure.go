@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"spoor/internal/timing"
-	"spoor/internal/timing/codec"
-	"spoor/internal/timing/measure"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/measure"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A program is what was measured of one recording.

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"spoor/test/apps/compile"
-	"spoor/test/inputs"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // names lists the programs that are recorded unless told otherwise.

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/bench/scale/skeleton"
-	"spoor/bench/scale/vmpi"
-	"spoor/internal/merge"
-	"spoor/internal/timing"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A size is what a trace of virtual ranks takes.

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"spoor/bench/scale/skeleton"
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // Statistics and histograms take room by distinct calls. Sixteen times the ranks add

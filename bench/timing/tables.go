@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"spoor/internal/timing/measure"
+	"github.com/spoor-hpc/spoor/internal/timing/measure"
 )
 
 // printRatios prints a row for each program and a column for each codec.

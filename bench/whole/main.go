@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 func main() {

@@ -6,9 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"spoor/test/apps/compile"
-	"spoor/test/inputs"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // sizes are arguments with which the programs of test/apps run for a fraction of a

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A bench runs programs in a folder of its own.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A call is one function on its way to C.

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // skipped reports whether a parameter doesn't exist in this form of the call.

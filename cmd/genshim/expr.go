@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // side is the end of the call at which a record is written: what an output

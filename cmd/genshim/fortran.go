@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/template"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 //go:embed fortran.tmpl

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A fortran is a call on its way to the wrapper of its Fortran procedure. The

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Procedures that between them use every way to turn an argument into C's.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 func main() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // slack is SP_SLACK less the room for pending segments: what the fixed-size

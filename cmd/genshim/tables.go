@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // tables writes the names of the PMPI_ functions and what differs between

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // parseMoment reads a time such as 12.5s, 300ms or 12.5, which is in seconds.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An attachedValue is what was attached to calls under a name.

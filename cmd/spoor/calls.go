@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 func newCalls() *cobra.Command {

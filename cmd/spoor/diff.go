@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/diff"
-	"spoor/internal/recover"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/diff"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type diffOptions struct {

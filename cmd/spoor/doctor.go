@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/inspect"
-	"spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/inspect"
+	"github.com/spoor-hpc/spoor/internal/launch"
 )
 
 func newDoctor() *cobra.Command {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/recover"
-	"spoor/internal/symbolise"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type dumpOptions struct {

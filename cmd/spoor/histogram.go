@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/histogram"
-	"spoor/internal/recover"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/histogram"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type histogramOptions struct {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	page "spoor/internal/report"
-	"spoor/trace"
+	page "github.com/spoor-hpc/spoor/internal/report"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newReport() *cobra.Command {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/imbalance"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newImbalance() *cobra.Command {

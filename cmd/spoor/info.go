@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/recover"
-	"spoor/internal/summary"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newInfo() *cobra.Command {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/version"
+	"github.com/spoor-hpc/spoor/internal/version"
 )
 
 func main() {

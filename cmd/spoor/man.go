@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"spoor/internal/version"
+	"github.com/spoor-hpc/spoor/internal/version"
 )
 
 // newMan is for the Makefile: man pages say what --help says.

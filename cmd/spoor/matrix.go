@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/matrix"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type matrixOptions struct {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/recover"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // openTrace opens a trace for a verb. A directory is mostly what a crash left.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 // writeJSON prints v as indented JSON.

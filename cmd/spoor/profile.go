@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/profile"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type profileOptions struct {

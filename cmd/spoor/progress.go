@@ -8,7 +8,7 @@ import (
 	"time"
 	"unsafe"
 
-	"spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 // A progress says on a terminal how far long work has come. It keeps quiet for

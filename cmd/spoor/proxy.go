@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/inspect"
-	"spoor/internal/proxy"
-	"spoor/internal/reissue"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/inspect"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type proxyOptions struct {

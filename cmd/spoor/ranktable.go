@@ -10,8 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"spoor/internal/imbalance"
-	"spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 // A rankColumn is one of the columns behind a rank's totals: the time before or in the calls

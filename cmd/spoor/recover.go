@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/deliver"
-	"spoor/internal/recover"
-	"spoor/internal/summary"
-	"spoor/internal/units"
-	"spoor/internal/version"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type recoverOptions struct {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/launch"
-	"spoor/internal/reissue"
-	"spoor/internal/replay"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type replayOptions struct {

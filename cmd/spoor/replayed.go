@@ -10,10 +10,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"spoor/internal/launch"
-	"spoor/internal/replay"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A replayReport is what `spoor replay --json` prints; times are in nanoseconds.

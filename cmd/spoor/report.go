@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"spoor/internal/capture"
-	"spoor/internal/deliver"
-	"spoor/internal/inspect"
-	"spoor/internal/launch"
-	"spoor/internal/recover"
-	"spoor/internal/summary"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/inspect"
+	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An ending is how a command ended that was to be traced.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/deliver"
-	"spoor/internal/inspect"
-	"spoor/internal/launch"
-	"spoor/internal/timing"
-	"spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/inspect"
+	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
 type runOptions struct {

@@ -1,6 +1,6 @@
 package main
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // A finder finds the positions of wanted calls in a thread's structure. It
 // passes over parts that have none without expanding them, so that a few calls

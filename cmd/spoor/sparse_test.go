@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
 // Whatever is wanted, and in whatever range, the finder finds what going

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/diff"
-	"spoor/internal/recover"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/diff"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // structure prints the loops of a class of ranks, of which k is one.

@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/internal/timing"
-	"spoor/internal/timing/codec"
-	"spoor/internal/timing/measure"
-	"spoor/internal/units"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/measure"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type timingOptions struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newVerify() *cobra.Command {

@@ -3,9 +3,9 @@ package capture
 import (
 	"fmt"
 
-	"spoor/internal/event"
-	"spoor/internal/signature"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // array reads the length of an array and its elements.

@@ -1,8 +1,8 @@
 package capture
 
 import (
-	"spoor/internal/pack"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // An aside is time of a thread that belongs neither to its calls nor to the gaps between

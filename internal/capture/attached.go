@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"spoor/internal/event"
-	"spoor/internal/pack"
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // maxNames bounds the names of attached values, SP_MAX_NAMES in shim/hooks.h.

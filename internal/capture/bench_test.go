@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // Each loop is one iteration of a program; calls is how many MPI calls it makes.

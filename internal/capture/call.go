@@ -3,8 +3,8 @@ package capture
 import (
 	"fmt"
 
-	"spoor/internal/event"
-	"spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/symbol"
 )
 
 // enter reads an ENTER record into a frame.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"spoor/internal/event"
-	"spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
 var errValues = errors.New("values don't fit the call")

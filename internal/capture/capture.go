@@ -20,11 +20,11 @@ import (
 	"errors"
 	"fmt"
 
-	"spoor/internal/event"
-	"spoor/internal/signature"
-	"spoor/internal/symbol"
-	"spoor/internal/timing"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Config is what a capture has to know of its process.

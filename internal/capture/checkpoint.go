@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // Checkpoints. A state file holds the capture's whole state at one moment;

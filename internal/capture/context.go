@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Context is what the shim writes about a process into the file "context" of

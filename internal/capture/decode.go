@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"spoor/internal/event"
-	"spoor/internal/symbol"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 var errShort = errors.New("parts exceed the record")

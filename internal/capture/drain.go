@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"spoor/internal/event"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Drain reads all records that were complete when it began.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unsafe"
 
-	"spoor/internal/event"
-	"spoor/internal/signature"
-	"spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/symbol"
 )
 
 // Most calls of most programs are echoes: the same words as when the same call

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Whether a call is recognised as an echo or read part by part makes no

@@ -1,9 +1,9 @@
 package capture
 
 import (
-	"spoor/internal/event"
-	"spoor/internal/signature"
-	"spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/symbol"
 )
 
 // A frame is one call under way.

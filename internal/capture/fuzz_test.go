@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"spoor/internal/event"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Whatever the records say, reading them ends, without a panic and without

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/pack"
-	"spoor/internal/signature"
-	"spoor/internal/timing"
-	"spoor/internal/timing/hist"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // histograms holds one pair of histograms for each terminal, or several by what

@@ -1,10 +1,10 @@
 package capture
 
 import (
-	"spoor/internal/event"
-	"spoor/internal/signature"
-	"spoor/internal/symbol"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Which values may go into a lane (see signature.Follow): tags, offsets into

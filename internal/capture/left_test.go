@@ -3,8 +3,8 @@ package capture
 import (
 	"testing"
 
-	"spoor/internal/event"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // left writes that n calls are under way, and those inside of them have been left.

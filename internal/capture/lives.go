@@ -3,9 +3,9 @@ package capture
 import (
 	"encoding/binary"
 
-	"spoor/internal/grammar"
-	"spoor/internal/pack"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // maxLives bounds the distinct beginnings and ends of segments that are kept:

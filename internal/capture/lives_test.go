@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spoor/internal/event"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // livesOf expands the lives of each stream.

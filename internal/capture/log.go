@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"spoor/internal/pack"
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A streamLog notes the times of every call of a stream, in the order of its

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // However many distinct calls a rank makes, they are recorded, merged, written and read.

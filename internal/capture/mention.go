@@ -1,8 +1,8 @@
 package capture
 
 import (
-	"spoor/internal/symbol"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A mention is a word of a call's records that is not compared with the one of last

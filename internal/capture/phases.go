@@ -3,11 +3,11 @@ package capture
 import (
 	"slices"
 
-	"spoor/internal/pack"
-	"spoor/internal/signature"
-	"spoor/internal/timing"
-	"spoor/internal/timing/phase"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // phases keeps how the times of the first thread's calls changed over the run, by

@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // placing plays a program whose calls all look alike, and takes down which computation

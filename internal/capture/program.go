@@ -3,8 +3,8 @@ package capture
 import (
 	"strings"
 
-	"spoor/internal/symbol"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A program says how to read the records of one call: a list of steps for the

@@ -3,7 +3,7 @@ package capture
 import (
 	"testing"
 
-	"spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/event"
 )
 
 // A program is what the threads of a synthetic process do, one step at a time.

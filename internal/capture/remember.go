@@ -1,6 +1,6 @@
 package capture
 
-import "spoor/internal/event"
+import "github.com/spoor-hpc/spoor/internal/event"
 
 // echoWords bounds the length of what is compared and remembered.
 const echoWords = 512

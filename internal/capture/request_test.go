@@ -3,7 +3,7 @@ package capture
 import (
 	"testing"
 
-	"spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/event"
 )
 
 // sendStatus and recvStatus are what is kept of the statuses that synth writes.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"spoor/internal/event"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // A Remainder is what could be read of a dead process.

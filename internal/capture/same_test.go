@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"spoor/internal/timing"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // sameTrack compares tracks by what their streams expand to: a grammar that

@@ -1,8 +1,8 @@
 package capture
 
 import (
-	"spoor/internal/grammar"
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // maxLive is from how many bytes on the grammar of a stream is packed and a new one begun:

@@ -3,10 +3,10 @@ package capture
 import (
 	"fmt"
 
-	"spoor/internal/pack"
-	"spoor/internal/signature"
-	"spoor/internal/symbol"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A state is the signatures with their times, each stream's grammar, and the

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/event"
-	"spoor/internal/signature"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // ints is an array of 32-bit numbers as the shim writes it.

@@ -3,8 +3,8 @@ package capture
 import (
 	"testing"
 
-	"spoor/internal/event"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Raw values of MPICH.

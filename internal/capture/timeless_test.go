@@ -6,11 +6,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/event"
-	"spoor/internal/merge"
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Without times, a file is the same to the last byte whenever calls are made, however long

@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"spoor/internal/event"
-	"spoor/internal/merge"
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A lap is the times of one call as the clock had them.

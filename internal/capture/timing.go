@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // timingFile is the file of a process directory that says what is kept of times:

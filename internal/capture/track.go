@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"spoor/internal/grammar"
-	"spoor/internal/signature"
-	"spoor/internal/timing"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Track ends the capture and returns what it found. Calls still under way are

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // someValues draws values such as parameters have: repeats, ramps, specials.

@@ -1,6 +1,6 @@
 package column
 
-import "spoor/internal/wire"
+import "github.com/spoor-hpc/spoor/internal/wire"
 
 // A Fitter finds closed forms for the columns of one class.
 type Fitter struct {

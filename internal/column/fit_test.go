@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // store encodes a column as a file would and reads every value back.

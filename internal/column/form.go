@@ -3,7 +3,7 @@ package column
 import (
 	"math"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Kind is a closed form of a value as a function of the rank.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"sort"
 
-	"spoor/internal/prefix"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A FormList collects the forms that one value has in several signatures. It keeps no

@@ -3,7 +3,7 @@ package column
 import (
 	"testing"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A pattern that wanders over a grid is stored once, in other units as well.

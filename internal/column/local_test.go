@@ -3,7 +3,7 @@ package column
 import (
 	"testing"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A partner some places on in a communicator refers to the own rank and the size there,

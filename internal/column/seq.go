@@ -4,9 +4,9 @@ import (
 	"math"
 	"sort"
 
-	"spoor/internal/grammar"
-	"spoor/internal/prefix"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Seq is a column as it stands in a file: in whichever coding was shortest,

@@ -3,7 +3,7 @@ package column
 import (
 	"math"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // AppendRuns appends the column as it travels up the merge tree: number of

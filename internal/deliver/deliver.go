@@ -22,10 +22,10 @@ import (
 	"fmt"
 	"io"
 
-	"spoor/internal/column"
-	"spoor/internal/merge"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Rank is one that takes part.

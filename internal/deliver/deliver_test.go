@@ -12,11 +12,11 @@ import (
 	"sync"
 	"testing"
 
-	"spoor/internal/deliver"
-	"spoor/internal/merge"
-	"spoor/internal/track/tracktest"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A world is virtual ranks that run a program and bring their trace home.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"spoor/internal/merge"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Delivery is what became of a trace.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/launch"
 )
 
 // Numbered is app.spoor, app-2.spoor, app-3.spoor, …: names in turn for traces of one program.

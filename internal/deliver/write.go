@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // chunk is how much of the times a message has.

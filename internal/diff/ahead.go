@@ -3,7 +3,7 @@ package diff
 import (
 	"fmt"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // maxWalked is up to how many calls are compared one by one.

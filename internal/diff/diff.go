@@ -9,7 +9,7 @@ import (
 	"errors"
 	"iter"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Options say what counts as a difference.

@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/diff"
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/diff"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type fataler interface{ Fatalf(string, ...any) }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A matcher compares the distinct calls of two ranks, remembering what it

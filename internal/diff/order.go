@@ -5,8 +5,8 @@ import (
 	"iter"
 	"strings"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Which of several requests is finished first, and how often a test finds

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/diff"
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/diff"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
 // A wait of each of two requests, in one order or the other. Values are the

@@ -1,6 +1,6 @@
 package diff
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // A renaming says what in the first trace stands for what in the second:
 // addresses by segment and distance, and numbers and names by value. It is one

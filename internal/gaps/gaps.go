@@ -10,7 +10,7 @@ package gaps
 import (
 	"math"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Leaf is the times before and in the calls at one place of the structure on one rank,

@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/timing"
-	"spoor/internal/timing/hist"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // phases is a program whose calls all look alike: a warm-up, a main loop and a loop with

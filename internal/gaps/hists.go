@@ -1,6 +1,6 @@
 package gaps
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // Histograms finds what a trace has of the gaps before a class's calls.
 type Histograms struct {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"spoor/internal/unfold"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Line gives the times of a stream's calls one after the other, as those of their

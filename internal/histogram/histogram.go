@@ -13,8 +13,8 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/timing/hist"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Report is the histograms of a trace.

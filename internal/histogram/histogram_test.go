@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/timing"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // sites are those of the program below, in the order in which it gets there: function and place.

@@ -3,7 +3,7 @@ package histogram
 import (
 	"math/bits"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // A tally counts times in steps so fine that some of them make a bin, each with its count, sum,

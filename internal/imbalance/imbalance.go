@@ -30,8 +30,8 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/timing/hist"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Report is what is known of a run.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A RankTime is a time of a rank: the truth is at most Within away.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // late is a program whose even ranks come 30 ms late to each of ten barriers, and all of whose

@@ -3,8 +3,8 @@ package imbalance
 import (
 	"math"
 
-	"spoor/internal/timing/hist"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Sample is how single calls of all ranks are spread, not their sums: the

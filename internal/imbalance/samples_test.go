@@ -6,11 +6,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/timing/hist"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // spreadOf is the spread of ranks' totals, and a part that has no more.

@@ -1,6 +1,6 @@
 package imbalance
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // ownTotals is what each rank of a class spent at a place: that of one or more of its call
 // sites.

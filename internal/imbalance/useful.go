@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A span is what is known of a time: between two bounds, and what it is taken for.

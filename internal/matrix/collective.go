@@ -1,9 +1,9 @@
 package matrix
 
 import (
-	"spoor/mpi"
-	"spoor/mpi/meaning"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // inPlace reports whether a buffer is MPI_IN_PLACE.

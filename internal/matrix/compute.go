@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"spoor/internal/objects"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // maxEntries bounds what a matrix takes in memory: 24 bytes each.

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Calls with any values make a matrix or an error, and the same from both ways

@@ -1,6 +1,6 @@
 package matrix
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // neighbours sends to the neighbours in the communicator's topology.
 func (t *traffic) neighbours(s *site, comm *trace.Comm) {

@@ -1,10 +1,10 @@
 package matrix
 
 import (
-	"spoor/internal/objects"
-	"spoor/mpi"
-	"spoor/mpi/meaning"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A visitor is told what a call sends.

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 var errAttached = errors.New("signatures and attached values differ in number")

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // BenchmarkMerge merges the tracks of virtual ranks and encodes the result; it

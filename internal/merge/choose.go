@@ -3,7 +3,7 @@ package merge
 import (
 	"slices"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Whether values that go on from call to call take less room as lanes or as

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/timing/phase"
-	"spoor/internal/track"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A course is how times of a terminal's calls went on over the run, of those that came

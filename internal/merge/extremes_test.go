@@ -3,8 +3,8 @@ package merge_test
 import (
 	"testing"
 
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A rank's total is no less than its longest call, though it is stored with fewer digits; where

@@ -4,10 +4,10 @@ import (
 	"math/bits"
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // minLaned is from how many distinct calls on a family is worth a look. Below, it

@@ -3,8 +3,8 @@ package merge
 import (
 	"unsafe"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Held returns how many bytes of memory the state takes, about:

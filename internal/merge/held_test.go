@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
 // What a node of the tree holds follows from what ranks do differently: the formula

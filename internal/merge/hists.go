@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/timing/hist"
-	"spoor/internal/track"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Histograms of a class stand in the order of what they are of. Terminals of a

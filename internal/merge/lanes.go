@@ -4,10 +4,10 @@ import (
 	"errors"
 	"math/bits"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/track"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 var (

@@ -3,8 +3,8 @@ package merge_test
 import (
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
 // Ranks that count from other numbers, in other steps and unequally often are one

@@ -1,10 +1,10 @@
 package merge
 
 import (
-	"spoor/internal/column"
-	"spoor/internal/track"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // lives are the lives of segments of a block of ranks: those that differ in numbers

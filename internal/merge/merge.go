@@ -23,7 +23,7 @@ import (
 	"errors"
 	"fmt"
 
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Merge reduces the tracks of all ranks of a transport to rank 0, which gets

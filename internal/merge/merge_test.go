@@ -9,10 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/merge"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // throughTree merges tracks as virtual ranks with a transport.

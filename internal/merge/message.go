@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A message is a state on its way to the parent. It lives within one run, so

@@ -4,11 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/grammar"
-	"spoor/internal/timing/phase"
-	"spoor/internal/track"
-	"spoor/internal/unfold"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // What phases say is told by place: each leaf of the first thread's structure gets the

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/timing"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // ranked is what each rank of a class spent, or the sums of what was attached to its calls, in steps of a percent: a list over the ranks

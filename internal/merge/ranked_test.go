@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // spent is what a rank spends on a call, other on every rank and at every place.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"spoor/internal/column"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Ranks may make the same calls in the same order and still have different

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // sweeps is a pipeline whose messages have sizes that depend on place and

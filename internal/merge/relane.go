@@ -1,12 +1,12 @@
 package merge
 
 import (
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/prefix"
-	"spoor/internal/signature"
-	"spoor/internal/track"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 const (

@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/column"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // tagged sends in a ring, with the tags that a function says, in its own lane from

@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"io"
 
-	"spoor/internal/timing/series"
-	"spoor/internal/track"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // WriteSeries writes the times of every call of a track, for trace.Series. It

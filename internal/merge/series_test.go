@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Each rank's calls have its own times in the trace, also where classes were refined.

@@ -1,10 +1,10 @@
 package merge
 
 import (
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/track"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A shape is what the ranks of a class have in common: grammars without the

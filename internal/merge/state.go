@@ -7,10 +7,10 @@ import (
 	"math/bits"
 	"strings"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/track"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A State is what is known of a contiguous block of ranks.

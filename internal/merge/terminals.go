@@ -1,6 +1,6 @@
 package merge
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // fileTerminals are those of a class as a file has them, made when they are asked for.
 type fileTerminals struct {

@@ -3,10 +3,10 @@ package merge
 import (
 	"math/bits"
 
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A summary is what is known of the times of a terminal, or of many together that

@@ -5,9 +5,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/timing"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Summaries come back from messages, also such as no samples have: parts of

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"spoor/internal/grammar"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A garbler is a transport on which one rank's message arrives damaged.

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/grammar"
-	"spoor/internal/signature"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // unite returns what becomes one class in place of several with the same sequence of

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Sweeps over cells have tags that wrap around in their middle on most ranks. Where

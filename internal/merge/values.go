@@ -3,10 +3,10 @@ package merge
 import (
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/signature"
-	"spoor/internal/track"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // The values of a class are columns, and most of these occur over and over: as

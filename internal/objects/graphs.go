@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A graph is the topology of a communicator that MPI_Dist_graph_create made. Each

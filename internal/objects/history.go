@@ -3,7 +3,7 @@ package objects
 import (
 	"slices"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A history is all that one name stood for.

@@ -19,8 +19,8 @@ import (
 	"slices"
 	"sync"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A kind is a kind of object.

@@ -1,6 +1,6 @@
 package objects
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // maxDepth bounds chains of communicators made from each other: each link is a
 // call of the trace, but a damaged one may go in circles.

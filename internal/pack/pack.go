@@ -4,7 +4,7 @@
 package pack
 
 import (
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // A Writer appends to B.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"sort"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Sums is a grammar with a weight for each terminal. It is safe for use by

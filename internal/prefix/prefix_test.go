@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Before and At agree with a walk over the expanded sequence.

@@ -3,7 +3,7 @@ package prefix
 import (
 	"math/bits"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Prints are fingerprints of a grammar's prefixes, by which two sequences are compared

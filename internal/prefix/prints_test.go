@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Two sequences begin to differ where their expansions do, however they are compressed.

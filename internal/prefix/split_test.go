@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Parts follow each other, weigh what was asked for, and have in them what an expansion

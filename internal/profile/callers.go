@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/internal/symbolise"
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A step is a function on the way from main to a call, and the place in it from

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/symbolise"
-	"spoor/internal/volume"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Flat is a table of call sites over all ranks, as mpiP has it. Counts, times

@@ -3,9 +3,9 @@ package profile
 import (
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track/tracktest"
-	"spoor/internal/volume/volumetest"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/volume/volumetest"
 )
 
 // Calls and bytes of the table are those of all calls, one by one, also where tags

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // The compression finds rules that save room; a programmer thinks in loops. The

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/symbolise"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func nowhere(s trace.Site) symbolise.Place {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // peersOf says whom calls are about: where they send to, receive from, or which

@@ -12,9 +12,9 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/symbolise"
-	"spoor/internal/volume"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Where tells what is known of the code at a call site.

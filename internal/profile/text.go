@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // View says how much of a profile is shown.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"spoor/internal/units"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Value summarises the numbers that a plugin or a counter attached to calls

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/reissue"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Displacements that are addresses of the processes that were recorded are written as

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // numbers is an array of integers that goes in.

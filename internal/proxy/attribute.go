@@ -3,7 +3,7 @@ package proxy
 import (
 	"fmt"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Copy callbacks of the original may have made values of their own, which their

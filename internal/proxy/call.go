@@ -5,9 +5,9 @@ import (
 	"path"
 	"strings"
 
-	"spoor/internal/reissue"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A writer writes one call.

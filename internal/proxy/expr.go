@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/internal/column"
-	"spoor/internal/reissue"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // name is the C name of a constant of a kind, or "".

@@ -6,9 +6,9 @@ import (
 	"sort"
 	"strings"
 
-	"spoor/internal/gaps"
-	"spoor/internal/grammar"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Which of several requests is finished first, and how often a test finds nothing,

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/timing"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // polling is a program whose requests finish in random order, found by a function:

@@ -3,9 +3,9 @@ package proxy
 import (
 	"fmt"
 
-	"spoor/internal/gaps"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Where each call is to come after its own gap, these are in a file for each rank, which

@@ -3,7 +3,7 @@ package proxy
 import (
 	"fmt"
 
-	"spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/column"
 )
 
 // formed finds a form that traces know for the values of some ranks. kind names

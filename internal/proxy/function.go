@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // stands are the stand-ins for callbacks, by parameter.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 
 // The gap before a call is the mean of the original's at that place, on that rank. Where a

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/timing"
-	"spoor/internal/track/tracktest"
-	"spoor/internal/wire"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // unequal is a program with a warm-up and a main loop of the same calls, and a loop

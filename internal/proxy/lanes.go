@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Values that are others in each call are variables of the program: LANE(3, 0) is the

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/reissue"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A trace says between which calls memory was freed. Where that happens every time

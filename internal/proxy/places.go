@@ -3,8 +3,8 @@ package proxy
 import (
 	"math"
 
-	"spoor/internal/gaps"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A part has a copy for each of its places that take other times: a warm-up and the main

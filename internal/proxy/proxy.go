@@ -22,8 +22,8 @@ import (
 	"path/filepath"
 	"sort"
 
-	"spoor/internal/reissue"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Options of the generator.

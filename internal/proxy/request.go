@@ -3,7 +3,7 @@ package proxy
 import (
 	"fmt"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // request is a request argument, one or an array.

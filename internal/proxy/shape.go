@@ -3,8 +3,8 @@ package proxy
 import (
 	"errors"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 var errShape = errors.New("values don't fit the function")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A part is a C function: a rule of a grammar, shared by all that have the same.

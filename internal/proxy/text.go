@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func quote(s string) string {

@@ -1,6 +1,6 @@
 package proxy
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // A trace doesn't say when a thread began. The program's begin when everything
 // is there that they use and the first thread made, and are waited for before

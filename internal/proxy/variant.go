@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"spoor/internal/column"
-	"spoor/internal/gaps"
-	"spoor/internal/reissue"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A variant is a set of ranks with one program: a class, or a part of one if

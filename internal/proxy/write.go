@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/reissue"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 //go:embed runtime

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/capture"
 )
 
 // ticksPerSecond is the unit of times in /proc, the same on all Linux systems.

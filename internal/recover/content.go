@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"spoor/internal/capture"
-	"spoor/internal/launch"
-	"spoor/internal/merge"
-	"spoor/internal/timing"
-	"spoor/internal/track"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // ErrNothing says that no process of a world left records that can be read.

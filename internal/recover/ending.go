@@ -1,8 +1,8 @@
 package recover
 
 import (
-	"spoor/internal/summary"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An Ending is how one rank of a recovered trace ended.

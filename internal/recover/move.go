@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/capture"
 )
 
 // Move moves process directories below dir, which it makes, together with a

@@ -18,8 +18,8 @@ import (
 	"strings"
 	"sync"
 
-	"spoor/internal/capture"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // A Process is what could be read of one process directory.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"spoor/internal/capture"
-	"spoor/internal/imbalance"
-	"spoor/internal/recover"
-	"spoor/internal/recover/recovertest"
-	"spoor/internal/summary"
-	"spoor/internal/timing"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/recover/recovertest"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func write(t *testing.T, parent string, p recovertest.Process) string {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Some numbers in a trace are addresses of the process that was recorded, as the

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Ends tells how far the calls of a trace can be made again whose program did not come to

@@ -4,10 +4,10 @@ import (
 	"reflect"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // crashed is a trace of ranks that did not finish.

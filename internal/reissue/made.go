@@ -3,7 +3,7 @@ package reissue
 import (
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Handles are the places for handles that some call of a rank fills, and whether one does

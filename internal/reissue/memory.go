@@ -1,8 +1,8 @@
 package reissue
 
 import (
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // touch notes that a call uses bytes at an address.

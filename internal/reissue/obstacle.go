@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An Obstacle is why some calls of a trace can't be made again.

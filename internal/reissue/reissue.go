@@ -25,8 +25,8 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Place is a piece of memory that addresses count from.

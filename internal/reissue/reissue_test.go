@@ -3,8 +3,8 @@ package reissue
 import (
 	"testing"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func integer(v int64) trace.Value     { return trace.Value{Type: trace.Int, Num: v} }

@@ -1,8 +1,8 @@
 package reissue
 
 import (
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // types knows how far datatypes reach. A number may stand for one type after

@@ -1,6 +1,6 @@
 package replay
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // Again is a test that found nothing, and so changed nothing: its words still hold, and
 // it is made as often as the program made it without anything to be done in between.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/reissue"
 )
 
 // ConfigVar is the environment variable that tells a rank where its Config is.

@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"spoor/internal/reissue"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // learn notes what a scalar output is to tell when the call has come out.

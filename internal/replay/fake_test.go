@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A fake is an MPI of one process that does nothing but hand out handles. It

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Bits of a file's access mode in the standard ABI.

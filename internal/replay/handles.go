@@ -3,8 +3,8 @@ package replay
 import (
 	"fmt"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // handles maps the trace's numbers of one kind of handle to this process's.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track/tracktest"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 func TestWordsOfTwoFlavours(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track/tracktest"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Arrays that an operation reads stay as they are until it is done, and then their

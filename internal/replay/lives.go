@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"spoor/internal/reissue"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // lives is what is known of where the segments of a rank's memory begin and end among

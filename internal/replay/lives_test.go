@@ -3,11 +3,11 @@ package replay
 import (
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/reissue"
-	"spoor/internal/track/tracktest"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Memory is there from the first call that uses it until the program freed it.

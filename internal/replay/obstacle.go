@@ -3,7 +3,7 @@ package replay
 import (
 	"strings"
 
-	"spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/reissue"
 )
 
 // Overcomes reports whether a replay can do what stands in the way of others who

@@ -3,8 +3,8 @@ package replay
 import (
 	"fmt"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An outcomeKind says which function's outcome has to be brought about. The

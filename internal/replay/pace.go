@@ -3,7 +3,7 @@ package replay
 import (
 	"fmt"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Pace says what a call waits for before it is made.

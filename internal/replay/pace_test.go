@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/timing"
-	"spoor/internal/track/tracktest"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // On the line a call comes no sooner after MPI_Init than in the original; with gaps

@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"spoor/internal/reissue"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Prepared is what stays the same among the calls of a terminal, so that it is worked out

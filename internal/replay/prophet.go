@@ -1,6 +1,6 @@
 package replay
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // A prophet runs ahead of a stream to find out what becomes of a request: which
 // message a receive with a wildcard gets is known where it completes, and in

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"spoor/internal/reissue"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A relocation has memory in place of that of the original processes that calls name

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/reissue"
-	"spoor/internal/track/tracktest"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // What is put by address into a dynamic window lands in memory that was set aside at

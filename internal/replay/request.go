@@ -3,8 +3,8 @@ package replay
 import (
 	"fmt"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Requests live in cells of their own. One-shot ones belong to the stream that

@@ -3,9 +3,9 @@ package replay
 import (
 	"testing"
 
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/track/tracktest"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Requests are found again whatever order they end in, and their places are

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"spoor/internal/reissue"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // segments gives the trace's addresses memory of this process. What the MPI

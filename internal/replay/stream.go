@@ -7,9 +7,9 @@ import (
 	"time"
 	"unsafe"
 
-	"spoor/internal/gaps"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Stream replays one thread of a rank. Run must be called on a thread that

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Watch ends a replay in which a call takes too long. The first rank to

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"spoor/internal/profile"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Flat is the table of call sites over all ranks.

@@ -1,6 +1,6 @@
 package report
 
-import "spoor/trace"
+import "github.com/spoor-hpc/spoor/trace"
 
 // folded paints a thread by its structure: what takes a fraction of a tile is painted as
 // a whole, each function with its part of that time. Nothing is listed.

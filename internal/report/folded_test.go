@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"spoor/internal/merge"
-	"spoor/internal/summary"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func traceOf(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {

@@ -20,13 +20,13 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"spoor/internal/imbalance"
-	"spoor/internal/matrix"
-	"spoor/internal/profile"
-	"spoor/internal/summary"
-	"spoor/internal/symbolise"
-	"spoor/internal/version"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Options say what to look at.

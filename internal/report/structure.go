@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"spoor/internal/profile"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Structure is the shape of the program as the ranks of a class went through

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"spoor/internal/summary"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Timeline is what ranks did when, in tiles: each row is one thread of one rank,

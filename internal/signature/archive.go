@@ -5,7 +5,7 @@ import (
 	"math"
 	"unsafe"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // A program that doesn't repeat itself has a million signatures, of which it calls each

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // A signature that is packed is found again, with its times, however often it is called

@@ -3,8 +3,8 @@ package signature
 import (
 	"encoding/binary"
 
-	"spoor/internal/grammar"
-	"spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/prefix"
 )
 
 // The calls that came before a family had a lane are plain signatures. In the end

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // A Lane is the values of a signature that differ from call to call, as the

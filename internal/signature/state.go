@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"spoor/internal/grammar"
-	"spoor/internal/pack"
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 var (

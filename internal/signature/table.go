@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // A Key is a signature as the table stores it: call, site, values. Its order

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 func key(call uint16, site uint64, vals ...int64) Key {

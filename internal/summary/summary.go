@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/internal/timing"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Summary is an overview of one trace.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // What is said of the whole is the same without reading the calls.

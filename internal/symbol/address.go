@@ -1,8 +1,8 @@
 package symbol
 
 import (
-	"spoor/internal/event"
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // A Stack is the address range of a thread's stack. Ref is a place in it that

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"spoor/internal/pack"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // CommWords is how many words describe a new communicator: the world rank of

@@ -1,8 +1,8 @@
 package symbol
 
 import (
-	"spoor/internal/pack"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Unknown is the name of a handle that nobody was seen to make.

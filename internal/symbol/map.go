@@ -10,7 +10,7 @@ import (
 	"errors"
 	"math/bits"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 var errRange = errors.New("symbol out of range")

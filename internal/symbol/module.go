@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // Modules is the process's address space as far as it comes from files: the

@@ -3,7 +3,7 @@ package symbol
 import (
 	"slices"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // A Pool hands out the lowest free number. The zero Pool is full of them.

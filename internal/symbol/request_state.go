@@ -1,6 +1,6 @@
 package symbol
 
-import "spoor/internal/pack"
+import "github.com/spoor-hpc/spoor/internal/pack"
 
 // Save writes the state. Requests keep their indices.
 func (q *Requests) Save(w *pack.Writer) {

@@ -1,6 +1,6 @@
 package symbol
 
-import "spoor/internal/pack"
+import "github.com/spoor-hpc/spoor/internal/pack"
 
 // Classes of a buffer's segment in a signature.
 const (

@@ -1,8 +1,8 @@
 package symbol
 
 import (
-	"spoor/internal/pack"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Sites names code addresses: call sites, with or without the stack behind

@@ -3,7 +3,7 @@ package symbol
 import (
 	"encoding/binary"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // Strings remembers the bytes behind content hashes.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/event"
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 func equal[T comparable](t *testing.T, what string, got, want T) {

@@ -56,7 +56,7 @@ func TestOwnFunctions(t *testing.T) {
 	}
 	m := newModule(b, nil)
 	for _, s := range main {
-		if s.Name != "spoor/internal/symbolise.Demangle" {
+		if s.Name != "github.com/spoor-hpc/spoor/internal/symbolise.Demangle" {
 			continue
 		}
 		frames, _ := m.lookup(s.Value-m.bias+5, true)

@@ -7,11 +7,11 @@ package track
 import (
 	"iter"
 
-	"spoor/internal/grammar"
-	"spoor/internal/signature"
-	"spoor/internal/timing"
-	"spoor/internal/timing/hist"
-	"spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
 )
 
 // A Track is everything recorded of one rank.

@@ -3,7 +3,7 @@ package unfold
 import (
 	"math"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // An Arrival is one way in which the sequence comes to a leaf: from the terminal before.

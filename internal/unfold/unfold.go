@@ -8,7 +8,7 @@ package unfold
 import (
 	"iter"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Limit is the limit of trees that files speak of.

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // sequences have loops within loops, and the same parts in several places.

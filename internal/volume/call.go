@@ -1,9 +1,9 @@
 package volume
 
 import (
-	"spoor/mpi"
-	"spoor/mpi/meaning"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A call is a terminal taken apart: where in its signature the values stand

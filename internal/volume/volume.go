@@ -18,8 +18,8 @@ import (
 	"slices"
 	"sync"
 
-	"spoor/internal/objects"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An Amount is a number of bytes that go out and that come in.

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"spoor/internal/logistic"
+	"github.com/spoor-hpc/spoor/internal/logistic"
 )
 
 // A model predicts data bit by bit: each of several contexts (the last bytes,

@@ -6,7 +6,7 @@ package meaning
 import (
 	"sync"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Call is what the calls of one function move.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/mpi"
-	"spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 func TestPatterns(t *testing.T) {

@@ -29,6 +29,9 @@ var layers = [][]string{
 	{"engine", "replayer", "cmd", "test", "bench"},
 }
 
+// module begins the path of every package of the project.
+const module = "github.com/spoor-hpc/spoor/"
+
 type pkg struct {
 	ImportPath string
 	Imports    []string
@@ -37,7 +40,7 @@ type pkg struct {
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,CgoFiles", "spoor/...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,CgoFiles", module+"...")
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=1")
 	out, err := cmd.Output()
 	if err != nil {
@@ -53,7 +56,7 @@ func packages(t *testing.T) []pkg {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		p.ImportPath = strings.TrimPrefix(p.ImportPath, "spoor/")
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
 		if !strings.HasPrefix(p.ImportPath, "build/") {
 			list = append(list, p)
 		}
@@ -86,7 +89,7 @@ func TestImports(t *testing.T) {
 			continue
 		}
 		for _, imp := range p.Imports {
-			path, ours := strings.CutPrefix(imp, "spoor/")
+			path, ours := strings.CutPrefix(imp, module)
 			if !ours {
 				continue
 			}

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"testing"
 
-	"spoor/internal/capture"
-	"spoor/internal/event"
-	"spoor/internal/merge"
-	"spoor/internal/track"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // alone is the transport of a world of one rank.

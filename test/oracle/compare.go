@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strings"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Report is the outcome of a comparison.

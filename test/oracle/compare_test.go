@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A miniature MPI: raw values unlike the standard ABI's.

@@ -3,7 +3,7 @@ package oracle
 import (
 	"fmt"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // names translates by name: the log has what this MPI's mpi.h gives each name,

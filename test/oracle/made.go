@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A CommFinder tells which communicator a handle means after a call of a

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"spoor/internal/matrix"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // compareMatrix compares the traffic that the compressed form shows with that

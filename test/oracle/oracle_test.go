@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // The oracle itself has to be transparent, and its logs complete: else what it

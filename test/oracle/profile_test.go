@@ -5,11 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spoor/internal/profile"
-	"spoor/internal/symbolise"
-	"spoor/internal/volume"
-	"spoor/internal/volume/volumetest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/internal/volume/volumetest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // what a place, or a rank, comes to.

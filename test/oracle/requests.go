@@ -3,8 +3,8 @@ package oracle
 import (
 	"fmt"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // identity is how a trace names a request for good.

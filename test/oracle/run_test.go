@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/test/oracle/gen"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/oracle/gen"
 )
 
 // scratch outlives the tests that share what is built in it.

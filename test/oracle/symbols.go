@@ -3,8 +3,8 @@ package oracle
 import (
 	"fmt"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // pairs is a one-to-one relation between raw values and symbolic ids that

@@ -5,8 +5,8 @@ import (
 	"math"
 	"sort"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A part is the calls of one thread, in the log and in a stream of the trace.

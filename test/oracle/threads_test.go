@@ -3,8 +3,8 @@ package oracle
 import (
 	"testing"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Two threads run one after the other, and the recorder gives the second the

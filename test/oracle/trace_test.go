@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // recorder returns the preloaded library under test, made by make. It is a

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"spoor/mpi"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // called collects, by MPI, the functions that programs were seen to call.

@@ -3,8 +3,8 @@ package oracle
 import (
 	"fmt"
 
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An arg is one side of one argument of a call under comparison.

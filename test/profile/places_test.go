@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A placed is a node of a profile with what places.c measures.

@@ -4,11 +4,11 @@ import (
 	"os/exec"
 	"testing"
 
-	"spoor/internal/proxy"
-	"spoor/test/apps/compile"
-	"spoor/test/inputs"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // TestApps makes proxies of the small real programs.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/internal/proxy"
 )
 
 // TestPolling: a program that polls is a short one, which finishes the same requests; in

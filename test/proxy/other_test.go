@@ -5,13 +5,13 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/inspect"
-	"spoor/internal/proxy"
-	"spoor/internal/reissue"
-	"spoor/mpi"
-	"spoor/test/apps/compile"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/inspect"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // TestOtherMPI runs proxies of traces that were made under the other MPI. What

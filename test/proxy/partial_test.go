@@ -4,10 +4,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"spoor/internal/proxy"
-	"spoor/internal/reissue"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // TestPartial: of a program that was killed, proxy and replay make the calls that all its

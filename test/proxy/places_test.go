@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/proxy"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // TestUnevenRanks: what each rank of a proxy lets pass between its calls is what the

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"spoor/internal/diff"
-	"spoor/internal/proxy"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/diff"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // slots bounds how many tests run at a time.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/outcomes"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/outcomes"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Long runs: SPOOR_TEST_PROXY_TIMES repeats each program, SPOOR_TEST_PROXY_KEEP

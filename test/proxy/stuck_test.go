@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"spoor/internal/proxy"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // TestStuck runs a proxy that hangs: one of four ranks makes no calls after its

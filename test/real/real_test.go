@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spoor/test/inputs"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A program is one of Debian's, with what makes it run for a second or so.

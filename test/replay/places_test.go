@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // Ranks of a replay compute as unequally as those of the program, whatever the trace has

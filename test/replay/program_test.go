@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/test/outcomes"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/outcomes"
 )
 
 var scratch string

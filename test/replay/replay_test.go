@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/apps/compile"
-	"spoor/test/inputs"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // sampled is true for about one of n programs, always the same.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A replay with gaps takes as long as the program. Here it sleeps where others

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A call that takes too long ends the replay, and every rank says where it is.

@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"spoor/bench/scale/skeleton"
-	"spoor/bench/scale/vmpi"
-	"spoor/internal/merge/mergetest"
-	"spoor/internal/report"
-	"spoor/internal/symbolise"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/report"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // perPage bounds how long a browser may take.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // ending runs a test on both MPIs with 2 and 7 ranks of a program that makes so many calls in

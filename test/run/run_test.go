@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 var tool = mpis.Root("bin", "spoor")

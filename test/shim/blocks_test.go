@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // record runs a program under the shim on one rank and opens its trace, which no record

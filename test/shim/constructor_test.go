@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A call from a constructor that runs before the shim's is on the same clock as the others.

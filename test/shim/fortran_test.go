@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // fortranLibraries hold the bindings, by the name of the MPI.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // What signal handlers call at any instant, in any thread, is recorded where it happened

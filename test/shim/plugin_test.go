@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/profile"
-	"spoor/internal/symbolise"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // plugin makes a plugin of a source file.

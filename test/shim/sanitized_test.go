@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A sanitizer is what the shim is built with, in build/folder.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 const root = "../.."

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Stacks are those that the program had, however it was compiled, and one that

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A rank of which nothing is heard at the end doesn't hold up the others, and what it says

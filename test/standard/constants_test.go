@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // probe is what a header says of a constant.

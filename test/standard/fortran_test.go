@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/mpi"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // bindings are the libraries with an MPI's Fortran procedures.

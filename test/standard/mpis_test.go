@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"spoor/mpi"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A library is an installed MPI.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A prototype is a function of mpi.h.

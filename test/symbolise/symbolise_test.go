@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/symbol"
-	"spoor/internal/symbolise"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // A mark is a place with what its program says it is.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Ranks whose clocks are seconds apart and drift are put on one time line: nobody

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Six ranks on three hosts whose clocks are seconds apart and drift, two ranks on each:

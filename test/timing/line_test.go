@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/timing"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // spoor runs the tool where the program ran, and returns what it prints.

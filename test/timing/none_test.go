@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // With --timing none, the trace has the same calls as else and nothing of times; replay and

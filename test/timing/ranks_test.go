@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/imbalance"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // What each rank computes and waits is known to 2 % in every mode, as the ranks measured it

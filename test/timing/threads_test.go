@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/imbalance"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // others is the tag that stands for the calls before and behind the threads.

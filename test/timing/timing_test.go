@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An app is a program ready to be traced.

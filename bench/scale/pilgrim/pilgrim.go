@@ -14,10 +14,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"spoor/internal/grammar"
-	"spoor/internal/signature"
-	"spoor/internal/track"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // More than this is not worth the memory of a benchmark.

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"spoor/test/apps/compile"
-	"spoor/test/inputs"
-	"spoor/test/mpis"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/inputs"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Result is one run.

@@ -1,6 +1,6 @@
 package skeleton
 
-import "spoor/bench/scale/vmpi"
+import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
 // Counter is a ring in which each message has the number of the iteration as
 // its tag, so that no two calls of a rank are alike.

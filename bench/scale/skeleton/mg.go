@@ -1,6 +1,6 @@
 package skeleton
 
-import "spoor/bench/scale/vmpi"
+import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
 // MG is a multigrid V-cycle on a periodic 3D grid. On coarse levels there are
 // fewer points than ranks: of each pair one drops out and hands its part over.

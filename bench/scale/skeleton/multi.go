@@ -1,6 +1,6 @@
 package skeleton
 
-import "spoor/bench/scale/vmpi"
+import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
 // A multipartition gives each of q² ranks q cells of a q³ cube of cells along
 // a diagonal, so that in each sweep all ranks are busy in every stage.

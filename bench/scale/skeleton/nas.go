@@ -3,7 +3,7 @@ package skeleton
 import (
 	"math"
 
-	"spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 )
 
 // CG is a conjugate gradient solver on a 2D grid of ranks: partial products

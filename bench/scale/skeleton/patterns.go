@@ -1,6 +1,6 @@
 package skeleton
 
-import "spoor/bench/scale/vmpi"
+import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
 // Nek reads and writes through rank 0, which talks to each rank in turn, and
 // in between exchanges with neighbours and sums over a binomial tree.

@@ -3,7 +3,7 @@ package skeleton
 import (
 	"sync"
 
-	"spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 )
 
 // AMR changes its neighbours every few steps: who they are and how much they

@@ -7,7 +7,7 @@
 // sizes) is drawn from a hash, the same in every run.
 package skeleton
 
-import "spoor/bench/scale/vmpi"
+import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
 // A Program is one skeleton.
 type Program struct {

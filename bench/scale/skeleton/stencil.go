@@ -1,6 +1,6 @@
 package skeleton
 
-import "spoor/bench/scale/vmpi"
+import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
 // Stencil2D exchanges the four edges of a block of a 2D grid with the
 // neighbours, in column and row types, and checks for convergence.

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/signature"
-	"spoor/internal/timing"
-	"spoor/internal/timing/hist"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // histograms keeps a rank's times as the recorder does with --timing hist and path.

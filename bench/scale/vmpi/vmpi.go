@@ -13,10 +13,10 @@ import (
 	"math/bits"
 	"slices"
 
-	"spoor/internal/grammar"
-	"spoor/internal/signature"
-	"spoor/internal/track"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Rank is a virtual process.

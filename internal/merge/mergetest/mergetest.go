@@ -8,10 +8,10 @@ import (
 	"bytes"
 	"slices"
 
-	"spoor/internal/merge"
-	"spoor/internal/track"
-	"spoor/internal/track/tracktest"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A TB is what stops a test: *testing.T, *testing.B and *rapid.T are.

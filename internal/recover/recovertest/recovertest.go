@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"spoor/internal/event"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Raw values of MPICH.

@@ -3,7 +3,7 @@ package codec
 import (
 	"fmt"
 
-	"spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // CFG is the paper's grammar: a Sequitur grammar of the numbers of cells, one

@@ -1,6 +1,6 @@
 package codec
 
-import "spoor/internal/logistic"
+import "github.com/spoor-hpc/spoor/internal/logistic"
 
 // A mixer predicts bits: several contexts have a probability each, and weights
 // by how well they did lately make one of them. It is what internal/wire does

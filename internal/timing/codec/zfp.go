@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/timing/zfp"
+	"github.com/spoor-hpc/spoor/internal/timing/zfp"
 )
 
 // ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream

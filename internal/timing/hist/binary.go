@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // The binary form.

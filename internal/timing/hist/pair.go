@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // A Pair is two histograms whose samples come two by two, as a call's duration and the

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/pack"
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // drawTime draws zeros, what a tally can hold and what it can't, and times of the usual kind.

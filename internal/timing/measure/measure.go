@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"time"
 
-	"spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 // A List sums up what a codec made of gaps or of durations.

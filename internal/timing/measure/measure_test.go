@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 func TestResult(t *testing.T) {

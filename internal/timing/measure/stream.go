@@ -3,10 +3,10 @@ package measure
 import (
 	"iter"
 
-	"spoor/internal/timing"
-	"spoor/internal/timing/codec"
-	"spoor/internal/timing/series"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Block is what codecs get to see at once, as when recording.

@@ -10,7 +10,7 @@ import (
 	"math"
 	"math/bits"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 // Most is how many phases a Line has at most.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
 func lineOf(values ...uint64) *Line {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"spoor/internal/timing"
-	"spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 // A Signature is what tells a rank's distinct calls apart.

@@ -26,9 +26,9 @@ import (
 	"math"
 	"sort"
 
-	"spoor/internal/timing"
-	"spoor/internal/timing/codec"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // BlockCalls is how many calls a block has, but the last of its stream.

@@ -1,9 +1,9 @@
 package totals
 
 import (
-	"spoor/internal/column"
-	"spoor/internal/timing"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Decode reads what Encode wrote of a class. It takes memory like the bytes that are there,

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"spoor/internal/column"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Which call sites a file has of each rank. Where ranks are alike a column takes a few bytes

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"math"
 
-	"spoor/internal/column"
-	"spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // A Step is a time within half a percent.

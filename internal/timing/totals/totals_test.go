@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"spoor/internal/timing"
-	"spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // decodeAll reads the one class that was written.

@@ -1,9 +1,9 @@
 package tracktest
 
 import (
-	"spoor/internal/grammar"
-	"spoor/internal/timing"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Order has the calls of a stream come in the order of a grammar, however long it is.

@@ -3,8 +3,8 @@ package tracktest
 import (
 	"iter"
 
-	"spoor/internal/timing"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // LogOf makes up the times of a track's calls; a rank's calls take as long as its

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 
-	"spoor/internal/signature"
-	"spoor/internal/timing"
-	"spoor/internal/timing/hist"
-	"spoor/internal/timing/phase"
-	"spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 // Timed has the calls of a track's first thread take times, by position, as a recorder

@@ -9,10 +9,10 @@ import (
 	"iter"
 	"slices"
 
-	"spoor/internal/grammar"
-	"spoor/internal/signature"
-	"spoor/internal/track"
-	"spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Numbers of the standard ABI.

@@ -6,10 +6,10 @@ package volumetest
 import (
 	"strings"
 
-	"spoor/internal/objects"
-	"spoor/internal/volume"
-	"spoor/mpi"
-	"spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 type comm struct{ rank, size, remote, in, out int64 }

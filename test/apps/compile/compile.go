@@ -8,7 +8,7 @@ package compile
 import (
 	"path/filepath"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // An App is one program.

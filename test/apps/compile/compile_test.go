@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // Every program runs under both MPIs as it does without spoor, and leaves a

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"testing"
 
-	"spoor/mpi"
-	"spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A program is a C file of the folder above and what its first lines say.
