@@ -28,6 +28,7 @@ const (
 	maxPhased  = 1 << 13 // terminals
 	maxCourses = 1 << 12 // all in all
 	maxFrom    = 16      // of a terminal
+	maxWhole   = 1 << 8  // with as many phases as a Pair can have
 )
 
 // A phaseHead is a terminal's courses, the one used last first.
@@ -92,6 +93,9 @@ func (p *phases) find(n, from uint32) *course {
 		return nil
 	}
 	x := &course{from: from, terminal: n, next: h.first}
+	if len(p.list) >= maxWhole {
+		x.times.KeepFew()
+	}
 	h.first, h.from = x, from
 	h.count++
 	p.list = append(p.list, x)
