@@ -1,6 +1,6 @@
 // Package meaning says what calls do with data: what goes out and what comes in, to whom,
-// and when. It draws that from the table of the standard alone (calls.txt); nothing else
-// has rules by the names of functions.
+// and when. It draws that from the table of the standard alone (calls.txt), without rules
+// by the names of functions.
 package meaning
 
 import (

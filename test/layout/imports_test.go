@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path"
 	"strings"
 	"testing"
 )
@@ -89,12 +91,12 @@ func TestImports(t *testing.T) {
 			continue
 		}
 		for _, imp := range p.Imports {
-			path, ours := strings.CutPrefix(imp, module)
+			imported, ours := strings.CutPrefix(imp, module)
 			if !ours {
 				continue
 			}
-			if to := layer(path); to >= from && from != top {
-				t.Errorf("%s imports %s, which is not below it", p.ImportPath, path)
+			if to := layer(imported); to >= from && from != top {
+				t.Errorf("%s imports %s, which is not below it", p.ImportPath, imported)
 			}
 		}
 	}
@@ -104,6 +106,25 @@ func TestCgo(t *testing.T) {
 	for _, p := range packages(t) {
 		if len(p.CgoFiles) > 0 && p.ImportPath != "engine" && p.ImportPath != "replayer" {
 			t.Errorf("%s uses cgo: %v", p.ImportPath, p.CgoFiles)
+		}
+	}
+}
+
+// TestArchitecture holds ARCHITECTURE.md to the packages that there are: it names each, or a
+// folder above it as `folder/`.
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for _, p := range packages(t) {
+		named := strings.Contains(page, "`"+p.ImportPath+"`")
+		for dir := p.ImportPath; dir != "." && !named; dir = path.Dir(dir) {
+			named = strings.Contains(page, "`"+dir+"/`")
+		}
+		if !named {
+			t.Errorf("ARCHITECTURE.md says nothing of %s", p.ImportPath)
 		}
 	}
 }
