@@ -47,7 +47,7 @@ func (c *Capture) run(s *stream, f *frame, steps []step, rec []uint64, p, base i
 			f.key = append(f.key, seg, off)
 			p += 2
 		case codeComm:
-			name, bound := c.comms.Meet(w)
+			name, bound := c.comms.NameOrBind(w)
 			if bound {
 				c.renamed++
 			}
@@ -261,13 +261,13 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 		return known // asking for the parent twice doesn't make two of it
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
-		f.newComm = c.comms.Expect()
+		f.newComm = c.comms.ReserveUnbound()
 		return f.newComm
 	}
 	if f.prog.newComm && known >= mpi.FirstHandleID {
 		c.renamed++
 		c.comms.Forget(raw)
-		c.comms.Forsake(known)
+		c.comms.ForgetChildren(known)
 	}
 	name, made := c.comms.Acquire(raw)
 	if made {
@@ -283,7 +283,7 @@ func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
 	if last {
 		c.renamed++
 		if k == mpi.KindComm {
-			c.comms.Forsake(name)
+			c.comms.ForgetChildren(name)
 		}
 	}
 	return name

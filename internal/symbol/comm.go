@@ -85,8 +85,8 @@ func (c *Comms) Ordinal(parent int64, call uint16, info CommInfo) int64 {
 	return n
 }
 
-// Forsake forgets the creations on a communicator that is gone.
-func (c *Comms) Forsake(parent int64) {
+// ForgetChildren forgets the creations on a communicator that is gone.
+func (c *Comms) ForgetChildren(parent int64) {
 	for k := range c.made {
 		if k.parent == parent {
 			delete(c.made, k)
@@ -94,17 +94,17 @@ func (c *Comms) Forsake(parent int64) {
 	}
 }
 
-// Expect makes the name of a duplicate whose handle will show up later.
-func (c *Comms) Expect() int64 {
+// ReserveUnbound makes the name of a duplicate whose handle will show up later.
+func (c *Comms) ReserveUnbound() int64 {
 	name := c.Reserve()
 	c.unbound = append(c.unbound, name)
 	return name
 }
 
-// Meet returns the name of a handle that the program passes in. One that is
+// NameOrBind returns the name of a handle that the program passes in. One that is
 // not known is taken for the oldest duplicate still without a handle, and bound
 // to it.
-func (c *Comms) Meet(raw uint64) (name int64, bound bool) {
+func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 	name = c.Name(raw)
 	if name == Unknown && len(c.unbound) > 0 {
 		name, bound = c.unbound[0], true

@@ -234,7 +234,7 @@ func TestOrdinals(t *testing.T) {
 	equal(t, "first of another", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 78}), 0)
 	equal(t, "second of the first", c.Ordinal(world, group, CommInfo{0, 0, 4, -1, 0, 77}), 1)
 	equal(t, "first between two groups", c.Ordinal(world, split, CommInfo{0, 0, 4, 4, 4}), 0)
-	c.Forsake(world)
+	c.ForgetChildren(world)
 	equal(t, "first split after the parent is gone", c.Ordinal(world, split, CommInfo{0, 0, 4, -1}), 0)
 }
 
