@@ -341,8 +341,8 @@ func (s *Stream) image() (uint64, error) {
 		return 0, err
 	}
 	clear(bytesAt(at, imageSize))
-	if s.fate != nil && s.fate.status != nil {
-		s.fillStatus(at, s.fate.status)
+	if s.completion != nil && s.completion.status != nil {
+		s.fillStatus(at, s.completion.status)
 	}
 	s.pending = at
 	return at, nil

@@ -143,10 +143,10 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 			return 0, nil
 		}
 	case outcomeIrecv, outcomeIrecvC, outcomeIsendrecv, outcomeIsendrecvC, outcomeIreplace, outcomeIreplaceC:
-		if s.fate == nil || s.fate.status == nil || !wildcard(c) {
+		if s.completion == nil || s.completion.status == nil || !wildcard(c) {
 			return 0, nil
 		}
-		if match = message(s.fate.status); match == nil || match.Cancelled {
+		if match = message(s.completion.status); match == nil || match.Cancelled {
 			return 0, nil
 		}
 	default: // blocking receives and probes

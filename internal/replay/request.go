@@ -114,25 +114,25 @@ type block struct {
 // placeFor is where the request that the call under way makes is kept: in the
 // array that the program uses it in, if it is known and matters.
 func (s *Stream) placeFor() (uint64, error) {
-	if s.fate == nil || s.fate.array == 0 {
+	if s.completion == nil || s.completion.array == 0 {
 		return s.p.cells.take()
 	}
 	w := s.requestHandles().width
-	b := s.blocks[s.fate.array]
+	b := s.blocks[s.completion.array]
 	if b == nil {
-		at, err := s.p.blocks.take(s.fate.length * w)
+		at, err := s.p.blocks.take(s.completion.length * w)
 		if err != nil {
 			return 0, err
 		}
-		b = &block{base: at, length: s.fate.length}
-		s.blocks[s.fate.array] = b
+		b = &block{base: at, length: s.completion.length}
+		s.blocks[s.completion.array] = b
 		for i := range b.length {
 			store(at+uint64(i*w), w, s.requestHandles().null)
 		}
 	}
 	b.live++
-	at := b.base + uint64(s.fate.position*w)
-	s.inBlock[at] = s.fate.array
+	at := b.base + uint64(s.completion.position*w)
+	s.inBlock[at] = s.completion.array
 	return at, nil
 }
 

@@ -15,19 +15,19 @@ import (
 // A Stream replays one thread of a rank. Run must be called on a thread that
 // does nothing else.
 type Stream struct {
-	p      *Process
-	number int
-	arena  arena
-	call   *Call       // outside of Go's memory
-	plan   *plan       // of the call that was laid out
-	ready  []*prepared // by terminal
-	walk   *trace.Walk
-	places *gaps.Line // times of its calls; nil: the walk has them, or they aren't needed
-	ahead  *prophet
-	fate   *fate // of the request that the call under way makes
-	vain   bool  // the call before was a test that found nothing
-	aside  int64 // ns that the recorder had taken by then
-	again  again // it is to be made again
+	p          *Process
+	number     int
+	arena      arena
+	call       *Call       // outside of Go's memory
+	plan       *plan       // of the call that was laid out
+	ready      []*prepared // by terminal
+	walk       *trace.Walk
+	places     *gaps.Line // times of its calls; nil: the walk has them, or they aren't needed
+	ahead      *lookahead
+	completion *completion // of the request that the call under way makes
+	vain       bool        // the call before was a test that found nothing
+	aside      int64       // ns that the recorder had taken by then
+	again      again       // it is to be made again
 
 	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
 	made     int64                 // one-shot requests so far
@@ -111,7 +111,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 		return nil, err
 	}
 	s.again.r = (*Repeats)(pointer(at))
-	s.ahead = newProphet(p.rank, number, p.host.Traced())
+	s.ahead = newLookahead(p.rank, number, p.host.Traced())
 	s.pace = newPacer(p.o)
 	if p.o.NoCompute && p.rank.Streams() == 1 {
 		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
@@ -269,7 +269,7 @@ func (s *Stream) make(t *trace.TimedCall) error {
 		s.waitForOthers()
 	}
 	var err error
-	if s.fate, err = s.ahead.fate(c); err != nil {
+	if s.completion, err = s.ahead.completion(c); err != nil {
 		return err
 	}
 	plan, err := s.encode(c)

@@ -2,21 +2,21 @@ package replay
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// A prophet runs ahead of a stream to find out what becomes of a request: which
+// A lookahead runs ahead of a stream to find out what becomes of a request: which
 // message a receive with a wildcard gets is known where it completes, and in
 // which array the program put it, where that is used. It looks at each call
 // once, and keeps what it found until the stream asks.
-type prophet struct {
-	k      *trace.Rank
-	stream int
-	places bool // look for arrays too
-	walk   *trace.Walk
-	at     uint64          // calls seen
-	fates  map[int64]*fate // by request
+type lookahead struct {
+	k           *trace.Rank
+	stream      int
+	places      bool // look for arrays too
+	walk        *trace.Walk
+	at          uint64                // calls seen
+	completions map[int64]*completion // by request
 }
 
-// A fate is what becomes of a one-shot request.
-type fate struct {
+// A completion is what becomes of a one-shot request: where and how it completes.
+type completion struct {
 	status    *trace.StatusValue // its status in the end; nil: the trace does not tell
 	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
 	position  int                // in that array
@@ -25,16 +25,16 @@ type fate struct {
 	wantPlace bool
 }
 
-// farthest is how many calls the prophet looks ahead for one request.
+// farthest is how many calls a lookahead looks ahead for one request.
 const farthest = 1 << 20
 
-func newProphet(k *trace.Rank, stream int, places bool) *prophet {
-	return &prophet{k: k, stream: stream, places: places, fates: make(map[int64]*fate)}
+func newLookahead(k *trace.Rank, stream int, places bool) *lookahead {
+	return &lookahead{k: k, stream: stream, places: places, completions: make(map[int64]*completion)}
 }
 
-// fate returns what becomes of the request that the call makes, nil if it makes
+// completion returns what becomes of the request that the call makes, nil if it makes
 // none or if nothing is to be known of it.
-func (f *prophet) fate(c *trace.Call) (*fate, error) {
+func (f *lookahead) completion(c *trace.Call) (*completion, error) {
 	id := made(c)
 	if id < 0 || !f.places && !tells(c) {
 		return nil, nil
@@ -43,13 +43,13 @@ func (f *prophet) fate(c *trace.Call) (*fate, error) {
 		return nil, err
 	}
 	for {
-		v := f.fates[id]
+		v := f.completions[id]
 		if v != nil && !v.wantMatch && !v.wantPlace || f.at > c.Index+farthest {
-			delete(f.fates, id)
+			delete(f.completions, id)
 			return v, nil
 		}
 		if !f.walk.Next() {
-			delete(f.fates, id)
+			delete(f.completions, id)
 			return v, f.walk.Err()
 		}
 		f.at++
@@ -63,12 +63,12 @@ func (f *prophet) fate(c *trace.Call) (*fate, error) {
 // the compressed trace, which takes the longer the larger that is.
 const nearby = 1 << 12
 
-// reach moves to a call, unless the prophet is farther. Nothing before it matters.
-func (f *prophet) reach(index uint64) error {
+// reach moves to a call, unless the lookahead is farther. Nothing before it matters.
+func (f *lookahead) reach(index uint64) error {
 	if f.walk != nil && f.at > index {
 		return nil
 	}
-	clear(f.fates)
+	clear(f.completions)
 	if f.walk == nil || index-f.at > nearby {
 		f.at = index
 		var err error
@@ -97,14 +97,14 @@ func made(c *trace.Call) int64 {
 func tells(c *trace.Call) bool { return c.Name() == "MPI_Grequest_start" || wildcard(c) }
 
 // look takes note of requests that the call makes and of those it is about.
-func (f *prophet) look(d *trace.Call) {
+func (f *lookahead) look(d *trace.Call) {
 	if id := made(d); id >= 0 {
-		v := &fate{wantMatch: tells(d), wantPlace: f.places}
+		v := &completion{wantMatch: tells(d), wantPlace: f.places}
 		if v.wantMatch || v.wantPlace {
-			f.fates[id] = v
+			f.completions[id] = v
 		}
 	}
-	if len(f.fates) == 0 {
+	if len(f.completions) == 0 {
 		return
 	}
 	for i := range d.Params {
@@ -126,11 +126,11 @@ func (f *prophet) look(d *trace.Call) {
 }
 
 // used notes where a request stands in a call; by value it stands nowhere.
-func (f *prophet) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
+func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
 	if r.Form != trace.RequestOnce || value {
 		return
 	}
-	if v := f.fates[r.ID]; v != nil && v.wantPlace {
+	if v := f.completions[r.ID]; v != nil && v.wantPlace {
 		v.wantPlace = false
 		if length > 0 {
 			v.array, v.position, v.length = d.Index+1, position, length
@@ -139,7 +139,7 @@ func (f *prophet) used(r *trace.Value, d *trace.Call, position, length int, valu
 }
 
 // statuses goes through the requests of an array that the call completes.
-func (f *prophet) statuses(list []trace.Value, d *trace.Call) {
+func (f *lookahead) statuses(list []trace.Value, d *trace.Call) {
 	if !d.Func.Has(trace.Completes) {
 		return
 	}
@@ -181,11 +181,11 @@ func scalarStatus(d *trace.Call) *trace.StatusValue {
 
 // status notes the status of a request that has completed; a test that said no
 // leaves it open.
-func (f *prophet) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
+func (f *lookahead) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
 	if r.Form != trace.RequestOnce {
 		return
 	}
-	v := f.fates[r.ID]
+	v := f.completions[r.ID]
 	if v == nil || !v.wantMatch || s == nil && !d.Func.Has(trace.Completes) {
 		return
 	}
