@@ -12,7 +12,7 @@ import (
 func (w *writer) argument(i int) string {
 	p := &w.c.f.Params[i]
 	in, out := &w.c.in[i], &w.c.out[i]
-	w.far = w.isAfar(i)
+	w.far = w.hasAddresses(i)
 	defer func() { w.far = false }()
 	switch {
 	case p.Kind == "argc" || p.Kind == "argvp" || w.left(p, in, out):
@@ -21,7 +21,7 @@ func (w *writer) argument(i int) string {
 		return w.request(i)
 	case p.Dims > 0 && p.In && p.Dir != trace.DirOut:
 		if w.far {
-			return fmt.Sprintf("afar_all(%d, %s)", len(in.elems), w.array(p, in))
+			return fmt.Sprintf("relocate_all(%d, %s)", len(in.elems), w.array(p, in))
 		}
 		return w.array(p, in)
 	case p.Dims > 0:
@@ -30,13 +30,13 @@ func (w *writer) argument(i int) string {
 	switch p.Type {
 	case trace.Int:
 		if w.far {
-			return "afar(" + w.integer(p, in, out) + ")"
+			return "relocate(" + w.integer(p, in, out) + ")"
 		}
 		return w.integer(p, in, out)
 	case trace.Time:
 		return "0.0"
 	case trace.Handle, trace.Object:
-		w.attachAfar(i)
+		w.attachRelocated(i)
 		return w.handleArgument(p, in, out)
 	case trace.Address:
 		return w.address(p, in, out)

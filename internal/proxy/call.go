@@ -73,7 +73,7 @@ func (g *generator) why(v *variant, terminal int) string {
 		if err != nil {
 			return err.Error()
 		}
-		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" && (len(g.afar) == 0 || !reissue.ByAddress(why)) {
+		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" && (len(g.windows) == 0 || !reissue.ByAddress(why)) {
 			return why
 		}
 		if why := v.made[i].Why(c, g.o.Target.Foreign(g.flavour)); why != "" {

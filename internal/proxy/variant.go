@@ -40,11 +40,11 @@ type generator struct {
 	flavour string
 	strings map[uint64]string
 
-	list  []*variant
-	plan  *reissue.Plan
-	afar  []reissue.Window // regions that displacements point into
-	parts []*part
-	known map[string]int // parts by content
+	list    []*variant
+	plan    *reissue.Plan
+	windows []reissue.Window // regions that displacements point into
+	parts   []*part
+	known   map[string]int // parts by content
 
 	lines   map[string]*line
 	tables  []string

@@ -123,13 +123,13 @@ void gave(int class, int64_t id, void *base, int win); /* by the MPI; win: of th
 void taken(int class, int64_t id);
 void taken_with(int win);
 
-/* What the original named by its address in a displacement, afar(0x7ffd3a2c1040), lies
+/* What the original named by its address in a displacement, relocate(0x7ffd3a2c1040), lies
    in memory that is set aside at the same place in all ranks. A page of it is memory
    once it is touched. */
-void afar_is(int n, const int64_t *regions); /* each 4 GiB, by the upper halves of addresses in it */
-MPI_Aint afar(int64_t original);
-void *afar_all(int n, const int64_t *displacements); /* those that are no addresses stay */
-void attach_afar(MPI_Win); /* all of it, to a dynamic window */
+void relocate_regions(int n, const int64_t *regions); /* each 4 GiB, by the upper halves of addresses in it */
+MPI_Aint relocate(int64_t original);
+void *relocate_all(int n, const int64_t *displacements); /* those that are no addresses stay */
+void attach_relocated(MPI_Win); /* all of it, to a dynamic window */
 
 /* Values that are others in each call: LANE(n, k) is the k-th of lane n, and step(n)
    goes on to those of the next call. A step adds one row of steps; order says which

@@ -22,9 +22,9 @@ func TestAddresses(t *testing.T) {
 	}), Options{})
 	text := string(p.Files["proxy.c"])
 	for _, want := range []string{
-		"afar_is(2, (const int64_t[]){0x5555, 0x7ffd});",
-		"MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win[0])); attach_afar(win[0]);",
-		"MPI_INT, 1, afar(0x555500002000LL), 1, MPI_INT, win[0])",
+		"relocate_regions(2, (const int64_t[]){0x5555, 0x7ffd});",
+		"MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win[0])); attach_relocated(win[0]);",
+		"MPI_INT, 1, relocate(0x555500002000LL), 1, MPI_INT, win[0])",
 		"MPI_INT, 1, 8, 1, MPI_INT, win[0])",
 		"0x555500001008LL", "0x7ffd00000010LL", "0x7ffd12340000LL",
 	} {

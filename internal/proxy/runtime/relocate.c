@@ -1,4 +1,4 @@
-/* afar.c: memory in place of that which the original named by address. */
+/* relocate.c: memory in place of that which the original named by address. */
 #include "private.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 static const int64_t *region;
 static int regions;
 
-void afar_is(int n, const int64_t *list)
+void relocate_regions(int n, const int64_t *list)
 {
 	void *want = (void *)(uintptr_t)PLACE_OF(0);
 	size_t size = (size_t)n << 33;
@@ -27,7 +27,7 @@ void afar_is(int n, const int64_t *list)
 		fail("no room at the addresses that all ranks have in common", NULL);
 }
 
-MPI_Aint afar(int64_t n)
+MPI_Aint relocate(int64_t n)
 {
 	if (n >> 40 == 0)
 		return (MPI_Aint)n; /* on this rank it is no address */
@@ -38,16 +38,16 @@ MPI_Aint afar(int64_t n)
 	return 0;
 }
 
-void *afar_all(int n, const int64_t *list)
+void *relocate_all(int n, const int64_t *list)
 {
 	int64_t *to = room((size_t)n * sizeof *to);
 	for (int i = 0; i < n; i++)
-		to[i] = afar(list[i]);
+		to[i] = relocate(list[i]);
 	return to;
 }
 
 /* Nobody is to see it. */
-void attach_afar(MPI_Win w)
+void attach_relocated(MPI_Win w)
 {
 	PMPI_Win_attach(w, (void *)(uintptr_t)PLACE_OF(0), (MPI_Aint)regions << 33);
 }
