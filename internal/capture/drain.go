@@ -257,7 +257,7 @@ func (c *Capture) left(s *stream, n uint64) {
 // behind it, and it changes no names. Where calls of several threads overlap all the
 // time, there are no others.
 func (c *Capture) lone(s *stream, f *frame) event.Record {
-	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.pureness != pure || f.from < s.ring.Kept() {
+	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.use != noRequests || f.from < s.ring.Kept() {
 		return nil
 	}
 	for i := range f.mentions {

@@ -26,7 +26,7 @@ type echo struct {
 	enter    uint16 // words of ENTER; 0: nothing is remembered
 	inEnd    uint16 // words up to here are compared, but for the ticks: those of requests
 	outEnd   uint16 // that are found by name are not
-	purity   purity
+	use      requestUse
 	how      mentioning
 	late     bool // it is no echo before its LEAVE's time has come
 	inLane   bool
@@ -39,7 +39,7 @@ type echo struct {
 // An echoMore is what only some echoes have.
 type echoMore struct {
 	requests uint64         // epoch of the requests when they were read
-	named    []namedRequest // of a watcher, an ender or a freer
+	named    []namedRequest // where requests are named, ended or freed
 	ended    []int          // which of these
 	lane     *laneEcho      // nil: no lane
 	made     int64          // name of a new persistent request
@@ -59,42 +59,42 @@ type namedRequest struct {
 
 const anyThread = -1
 
-// A purity says what a call does with requests.
-type purity uint8
+// A requestUse says what a call does with requests.
+type requestUse uint8
 
 const (
-	impure  purity = iota // more than an echo can do, or something else
-	maker                 // it makes a request, and that is all that comes out
-	watcher               // it names requests, and ended none
-	ender                 // it names requests, and ended some
-	freer                 // it frees a request
-	pure                  // nothing
+	uncacheable   requestUse = iota // more than an echo can do, or something else
+	makesRequest                    // it makes a request, and that is all that comes out
+	namesRequests                   // it names requests, and ended none
+	endsRequests                    // it names requests, and ended some
+	freesRequest                    // it frees a request
+	noRequests                      // nothing
 )
 
-func (p *program) purity() purity {
+func (p *program) requestUse() requestUse {
 	if p.newComm {
-		return impure
+		return uncacheable
 	}
-	kind := pure
+	kind := noRequests
 	for _, s := range p.in {
 		switch {
 		case s.code == codeRequestFree:
-			kind = freer
+			kind = freesRequest
 		case s.element == codeRequestFree:
-			return impure
+			return uncacheable
 		case s.code == codeRequest || s.element == codeRequest:
-			kind = watcher
+			kind = namesRequests
 		}
 	}
 	for _, s := range p.out {
 		switch {
 		case s.element == codeRequestMade:
-			return impure
+			return uncacheable
 		case s.code == codeRequestMade:
-			if len(p.out) != 1 || kind != pure {
-				return impure
+			if len(p.out) != 1 || kind != noRequests {
+				return uncacheable
 			}
-			return maker
+			return makesRequest
 		}
 	}
 	return kind
@@ -103,7 +103,7 @@ func (p *program) purity() purity {
 // makesNames reports whether the call makes or frees what has a name, save for a
 // one-shot request that is all that comes out.
 func (p *program) makesNames() bool {
-	if p.newComm || p.newType || p.persistent || p.pureness == impure || p.pureness == freer {
+	if p.newComm || p.newType || p.persistent || p.use == uncacheable || p.use == freesRequest {
 		return true
 	}
 	for _, s := range p.in {
@@ -147,7 +147,7 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 		e := c.echoes.of(n)
 		if e == nil || !e.plain || e.how != mentionsNone && e.handles != c.renamed || e.names != epoch ||
 			e.thread != anyThread && int(e.thread) != s.thread || len(e.words) > len(rest) || !e.is(rest) ||
-			e.purity != pure && !c.again(s, e, rest) {
+			e.use != noRequests && !c.again(s, e, rest) {
 			if e == nil || !c.repeats(s, e, rest, limit) {
 				if e = c.seenBefore(s, e, rest, limit); e == nil {
 					break
@@ -224,8 +224,8 @@ func (c *Capture) repeats(s *stream, e *echo, rest []uint64, limit uint64) bool 
 	case e.inLane:
 		return c.recallLane(s, e, rec)
 	case e.how == mentionsNone, e.how == mentionsOnly && e.handles == c.renamed:
-		return e.is(rec) && (e.purity == pure || c.again(s, e, rec))
-	case !c.sameMentioning(e, rec), e.purity != pure && !c.again(s, e, rec):
+		return e.is(rec) && (e.use == noRequests || c.again(s, e, rec))
+	case !c.sameMentioning(e, rec), e.use != noRequests && !c.again(s, e, rec):
 		return false
 	case e.how == mentionsMore:
 		c.rename(e, rec)
@@ -238,26 +238,26 @@ func (c *Capture) repeats(s *stream, e *echo, rest []uint64, limit uint64) bool 
 // again does to the requests what an echo does; false if it can't be one.
 func (c *Capture) again(s *stream, e *echo, rec []uint64) bool {
 	enter := rec[:e.enter]
-	switch e.purity {
-	case maker:
+	switch e.use {
+	case makesRequest:
 		handle, place := rec[len(e.words)-2], rec[len(e.words)-1]
 		if !e.lasting {
 			return c.requests.Make(s.thread, handle, place, e.kind) != 0
 		}
 		return c.requests.NextPersistent() == e.more.made && c.requests.MakePersistent(s.thread, handle, place, e.kind) != 0
-	case watcher:
+	case namesRequests:
 		if int(e.inEnd) == len(enter) {
 			return e.more.requests == c.requests.Version
 		}
 		return c.nameAgain(s, e, enter)
-	case ender:
+	case endsRequests:
 		if !c.nameAgain(s, e, enter) {
 			return false
 		}
 		for _, k := range e.more.ended {
 			c.requests.Complete(c.found[k])
 		}
-	case freer:
+	case freesRequest:
 		if !c.nameAgain(s, e, enter) {
 			return false
 		}

@@ -137,7 +137,7 @@ func TestEchoOverlaps(t *testing.T) {
 		}
 		slow := attach(t, testConfig(), threads()...)
 		for _, name := range []string{"MPI_Comm_rank", "MPI_Comm_size", "MPI_Type_dup", "MPI_Type_size", "MPI_Type_free"} {
-			slow.program(id(t, name)).pureness = impure
+			slow.program(id(t, name)).use = uncacheable
 		}
 		if err := slow.Drain(); err != nil {
 			r.Fatal(err)

@@ -293,7 +293,7 @@ func (c *Capture) recallLane(s *stream, e *echo, rec []uint64) bool {
 		!c.sameBut(e.words[e.enter:], leave, int(e.outEnd-e.enter), lane.out, last, add, s.thread) {
 		return false
 	}
-	if e.purity != pure && !c.again(s, e, rec) {
+	if e.use != noRequests && !c.again(s, e, rec) {
 		return false
 	}
 	lane.Advance(step)

@@ -23,7 +23,7 @@ type program struct {
 	newType    bool
 	delayed    bool // the new communicator may show up later
 	transfer   bool // statuses are of file access
-	pureness   purity
+	use        requestUse
 	binds      bool // it makes or frees what has a name, save for a one-shot request
 	alike      bool // what the records say is the same on all threads
 	lanes      bool // its calls may have lanes
@@ -144,9 +144,9 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	}
 	p.setGates()
 	p.setRequests()
-	p.pureness = p.purity()
+	p.use = p.requestUse()
 	p.binds = p.makesNames()
-	p.alike = p.pureness == pure && !p.hasAddress()
+	p.alike = p.use == noRequests && !p.hasAddress()
 	p.lanes = !p.binds && !call.Binds()
 	p.setTelling()
 	return p

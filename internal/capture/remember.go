@@ -133,7 +133,7 @@ func (c *Capture) seenBefore(s *stream, expected *echo, rest []uint64, limit uin
 		return nil
 	}
 	p := c.programs[call]
-	if p == nil || p.pureness == impure {
+	if p == nil || p.use == uncacheable {
 		return nil
 	}
 	n, ok := c.echoes.find(p.tell(rest[:enter], leave[:size]))
@@ -152,26 +152,26 @@ func (c *Capture) seenBefore(s *stream, expected *echo, rest []uint64, limit uin
 // before the call.
 func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Record, requests, names uint64) {
 	p := f.prog
-	cut, kind := 0, p.pureness
+	cut, kind := 0, p.use
 	how, late, ok := f.mentioning()
-	if kind == impure || f.opaque || !ok || len(enter)+len(leave) > echoWords {
+	if kind == uncacheable || f.opaque || !ok || len(enter)+len(leave) > echoWords {
 		return
 	}
 	switch kind {
-	case maker:
+	case makesRequest:
 		if cut = 2; c.requests.Version == requests || leave.Flags()&event.NoOut != 0 {
 			return // no request was made
 		}
-	case watcher:
+	case namesRequests:
 		if c.requests.Version != requests {
-			kind = ender
+			kind = endsRequests
 		}
 	}
-	if (kind == ender || kind == freer) && !p.endsPlainly {
+	if (kind == endsRequests || kind == freesRequest) && !p.endsPlainly {
 		return
 	}
 	inEnd := len(enter)
-	if p.endsPlainly && kind != pure && kind != maker {
+	if p.endsPlainly && kind != noRequests && kind != makesRequest {
 		inEnd = p.requestAt
 	}
 	e := c.echoes.take(n)
@@ -180,14 +180,14 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	e.words = append(append(e.words[:0], enter...), leave...)
 	e.mentions = append(e.mentions[:0], f.mentions...)
 	e.inEnd, e.outEnd = uint16(inEnd), uint16(len(e.words)-cut)
-	e.thread, e.purity, e.kind, e.names, e.handles = int32(s.thread), kind, p.request, c.epoch(), names
+	e.thread, e.use, e.kind, e.names, e.handles = int32(s.thread), kind, p.request, c.epoch(), names
 	e.how, e.late = how, late
 	if p.alike && lane == nil {
 		e.thread = anyThread
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
 	e.plain = lane == nil && how != mentionsMore && !late
-	if e.more == nil && (lane != nil || p.persistent || kind != pure && kind != maker) {
+	if e.more == nil && (lane != nil || p.persistent || kind != noRequests && kind != makesRequest) {
 		e.more = new(echoMore)
 	}
 	if m := e.more; m != nil {
