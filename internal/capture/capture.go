@@ -75,7 +75,7 @@ type Capture struct {
 	lanes   int           // how many there were when it was last looked
 	hists   *histograms   // nil: none
 	phases  *phases       // nil: none
-	echoes  echoes
+	cache   recordCache
 	found   []int // requests of the call at hand
 	streams []*stream
 	turns   []turn // to be used again

@@ -133,10 +133,10 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 			return nil
 		}
 		if kind == event.Enter && s.depth == 0 {
-			// An echo may be taken in although it ends later than another thread's
+			// A cached call may be taken in although it ends later than another thread's
 			// next record: calls that overlap in time don't depend on each other.
 			at := s.pos
-			if c.echo(s, head, limit); s.pos != at {
+			if c.fromCache(s, head, limit); s.pos != at {
 				continue
 			}
 			// Nearly always the call's LEAVE comes right behind.
@@ -252,7 +252,7 @@ func (c *Capture) left(s *stream, n uint64) {
 	}
 }
 
-// lone returns the ENTER record of a call that ends, if it could be an echo next time
+// lone returns the ENTER record of a call that ends, if it could be cached for next time
 // although calls of other threads overlap it: its LEAVE, at which the stream is, stands
 // behind it, and it changes no names. Where calls of several threads overlap all the
 // time, there are no others.
@@ -308,7 +308,7 @@ func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
 	n := c.sigs.Follow(s.prev, thread, f.key, c.may)
 	if known := c.sigs.Lanes(); known != c.lanes {
 		c.lanes = known
-		c.altered++ // what was an echo may be in a lane now
+		c.altered++ // what was cached may be in a lane now
 	}
 	c.count(n, s.prev, f.begin, f.gap, ticks)
 	c.phase(s, n, s.prev, since(f.begin, ticks), f.gap)

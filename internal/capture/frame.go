@@ -35,7 +35,7 @@ type frame struct {
 
 	mentions []mention
 	entered  int  // words of the ENTER record, once it is read
-	opaque   bool // the call can't be an echo
+	opaque   bool // the call can't be cached
 }
 
 // position of the return code in a key.

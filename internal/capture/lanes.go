@@ -241,7 +241,7 @@ func (w *holeWalk) words(s *step) int {
 	return 1 + n*one.words()
 }
 
-// sameBut reports whether from the words of an echo up to end a record differs in
+// sameBut reports whether from cached words up to end a record differs in
 // holes alone, in which it has what the step says. Words 0 have been compared.
 func (c *Capture) sameBut(words, rec []uint64, end int, holes []hole, last, step []int64, thread int) bool {
 	from := 2
@@ -260,9 +260,9 @@ func (c *Capture) sameBut(words, rec []uint64, end int, holes []hole, last, step
 
 // rememberLane notes where the records of a call have the values of its lane; false
 // if that can't be told for all of them, or is not among the words that are compared.
-func (c *Capture) rememberLane(e *echo, l *signature.Lane, p *program, s *stream, enter, leave []uint64) bool {
+func (c *Capture) rememberLane(e *cached, l *signature.Lane, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
-		e.more.lane = new(laneEcho)
+		e.more.lane = new(cachedLane)
 	}
 	lane, ok := e.more.lane, false
 	lane.Lane = l
@@ -276,9 +276,9 @@ func (c *Capture) rememberLane(e *echo, l *signature.Lane, p *program, s *stream
 	return ok
 }
 
-// recallLane does for a terminal with a lane what makes a call an echo: it is the
+// recallLane does for a terminal with a lane what the cache needs: it is the
 // expected step away from the last one.
-func (c *Capture) recallLane(s *stream, e *echo, rec []uint64) bool {
+func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	enter, leave := rec[:e.enter], rec[e.enter:]
 	lane := e.more.lane
 	step := lane.Expected()

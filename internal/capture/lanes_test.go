@@ -66,12 +66,12 @@ func TestLanes(t *testing.T) {
 				r.Fatalf("stream %d: -without +with lanes:\n%s", s, d)
 			}
 		}
-		// Read part by part, never as an echo, the lanes are the same.
+		// Read part by part, never from the cache, the lanes are the same.
 		p := newProgram(t, threads, 1<<20)
 		slow := attach(t, testConfig(), p.threads...)
 		for _, v := range steps {
 			p.step(v>>5, v&31)
-			slow.echoes = echoes{}
+			slow.cache = recordCache{}
 			if err := slow.Drain(); err != nil {
 				r.Fatal(err)
 			}

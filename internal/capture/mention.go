@@ -42,8 +42,8 @@ func (f *frame) mention(p int, a act, k mpi.Kind, h *symbol.Handles, name int64)
 	}
 }
 
-// The ways in which calls mention handles, as far as that decides what an echo of them
-// takes.
+// The ways in which calls mention handles, as far as that decides what the cache has to
+// do.
 type mentioning uint8
 
 const (
@@ -53,7 +53,7 @@ const (
 )
 
 // mentioning returns how a call mentions what it does, and whether in its LEAVE record;
-// false if it is more than an echo can do: where several names change, each depends on
+// false if it is more than the cache can do: where several names change, each depends on
 // the one before.
 func (f *frame) mentioning() (how mentioning, late, ok bool) {
 	changes, references := 0, 0
@@ -75,9 +75,9 @@ func (f *frame) mentioning() (how mentioning, late, ok bool) {
 	return how, late, changes == 0 || changes == 1 && references == 0
 }
 
-// sameMentioning reports whether records look like an echo's, though handles may have
+// sameMentioning reports whether records look like cached ones, though handles may have
 // other values: they stand for the same.
-func (c *Capture) sameMentioning(e *echo, rec []uint64) bool {
+func (c *Capture) sameMentioning(e *cached, rec []uint64) bool {
 	enter := int(e.enter)
 	from, end := 2, int(e.inEnd)
 	for i := range e.mentions {
@@ -116,8 +116,8 @@ func (c *Capture) sameMentioning(e *echo, rec []uint64) bool {
 	return sameWords(e.words[from:end], rec[from:end])
 }
 
-// stillNamed reports whether the handles in an echo's words have the names that they had.
-func (c *Capture) stillNamed(e *echo) bool {
+// stillNamed reports whether the handles in cached words have the names that they had.
+func (c *Capture) stillNamed(e *cached) bool {
 	for i := range e.mentions {
 		if m := &e.mentions[i]; m.handles.Name(e.words[m.at]) != m.name {
 			return false
@@ -127,17 +127,17 @@ func (c *Capture) stillNamed(e *echo) bool {
 	return true
 }
 
-// renew lets an echo whose handles have other values by now look like the records
+// renew lets cached words whose handles have other values by now look like the records
 // that were found to be the same.
-func (c *Capture) renew(e *echo, rec []uint64) {
+func (c *Capture) renew(e *cached, rec []uint64) {
 	for i := range e.mentions {
 		e.words[e.mentions[i].at] = rec[e.mentions[i].at]
 	}
 	e.handles = c.renamed
 }
 
-// rename does what an echo does to names.
-func (c *Capture) rename(e *echo, rec []uint64) {
+// rename does to names what a cached call does.
+func (c *Capture) rename(e *cached, rec []uint64) {
 	for i := range e.mentions {
 		m := &e.mentions[i]
 		switch m.act {

@@ -2,15 +2,15 @@ package capture
 
 import "github.com/spoor-hpc/spoor/internal/event"
 
-// echoWords bounds the length of what is compared and remembered.
-const echoWords = 512
+// cachedWords bounds the length of what is compared and remembered.
+const cachedWords = 512
 
-// echoes are those of the terminals that came last, found by terminal, or by what the
+// A recordCache has the records of the terminals that came last, found by terminal, or by what the
 // records say. There is one place for a terminal, so that memory is bounded: a program
-// with many distinct calls has echoes of some of them.
-type echoes struct {
-	slots []echo // a power of two; place n of them is terminal n's, modulo their number
-	index []tell // by the leading bits of the hash; twice as many
+// with many distinct calls has some of them here.
+type recordCache struct {
+	slots []cached // a power of two; place n of them is terminal n's, modulo their number
+	index []tell   // by the leading bits of the hash; twice as many
 	shift uint8
 }
 
@@ -18,12 +18,12 @@ type echoes struct {
 type tell struct{ hash, terminal uint32 }
 
 const (
-	firstEchoes = 64
-	mostEchoes  = 8192
+	firstCached = 64
+	mostCached  = 8192
 )
 
-// of returns the echo of a terminal, nil if there is none.
-func (x *echoes) of(n uint32) *echo {
+// of returns the cached records of a terminal, nil if there are none.
+func (x *recordCache) of(n uint32) *cached {
 	if len(x.slots) == 0 {
 		return nil
 	}
@@ -34,17 +34,17 @@ func (x *echoes) of(n uint32) *echo {
 	return e
 }
 
-// take returns the place for the echo of a terminal, whatever is in it.
-func (x *echoes) take(n uint32) *echo {
-	for len(x.slots) == 0 || int(n) >= len(x.slots) && len(x.slots) < mostEchoes {
+// take returns the place for the records of a terminal, whatever is in it.
+func (x *recordCache) take(n uint32) *cached {
+	for len(x.slots) == 0 || int(n) >= len(x.slots) && len(x.slots) < mostCached {
 		x.grow()
 	}
 	return &x.slots[int(n)&(len(x.slots)-1)]
 }
 
-func (x *echoes) grow() {
+func (x *recordCache) grow() {
 	old := x.slots
-	x.slots = make([]echo, max(firstEchoes, 2*len(old)))
+	x.slots = make([]cached, max(firstCached, 2*len(old)))
 	x.index = make([]tell, 2*len(x.slots))
 	x.shift = 64
 	for n := len(x.index); n > 1; n /= 2 {
@@ -55,13 +55,13 @@ func (x *echoes) grow() {
 	}
 }
 
-// enter makes an echo the one that is found by a hash.
-func (x *echoes) enter(hash uint64, n uint32) {
+// enter makes a terminal the one that is found by a hash.
+func (x *recordCache) enter(hash uint64, n uint32) {
 	x.index[hash>>x.shift] = tell{uint32(hash), n}
 }
 
 // find returns the terminal of the call that hashed to so much last time.
-func (x *echoes) find(hash uint64) (uint32, bool) {
+func (x *recordCache) find(hash uint64) (uint32, bool) {
 	if len(x.index) == 0 {
 		return 0, false
 	}
@@ -117,9 +117,9 @@ func (p *program) tell(enter, leave []uint64) uint64 {
 	return h ^ h>>32*tellFactors[0]
 }
 
-// seenBefore returns the echo that a stream's next records are, if it isn't the one that
+// seenBefore returns the cached call that a stream's next records are, if it isn't the one that
 // was expected, and does to names what their call does.
-func (c *Capture) seenBefore(s *stream, expected *echo, rest []uint64, limit uint64) *echo {
+func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit uint64) *cached {
 	if event.Record(rest).Kind() != event.Enter {
 		return nil
 	}
@@ -136,25 +136,25 @@ func (c *Capture) seenBefore(s *stream, expected *echo, rest []uint64, limit uin
 	if p == nil || p.use == uncacheable {
 		return nil
 	}
-	n, ok := c.echoes.find(p.tell(rest[:enter], leave[:size]))
+	n, ok := c.cache.find(p.tell(rest[:enter], leave[:size]))
 	if !ok {
 		return nil
 	}
-	e := c.echoes.of(n)
+	e := c.cache.of(n)
 	if e == nil || e == expected || !c.repeats(s, e, rest, limit) {
 		return nil
 	}
 	return e
 }
 
-// remember notes how the records of terminal n look, so that the next such call is an
-// echo. requests and names are the epochs of the requests and of the handles' names
+// remember notes how the records of terminal n look, so that the next such call is
+// found in the cache. requests and names are the epochs of the requests and of the handles' names
 // before the call.
 func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Record, requests, names uint64) {
 	p := f.prog
 	cut, kind := 0, p.use
 	how, late, ok := f.mentioning()
-	if kind == uncacheable || f.opaque || !ok || len(enter)+len(leave) > echoWords {
+	if kind == uncacheable || f.opaque || !ok || len(enter)+len(leave) > cachedWords {
 		return
 	}
 	switch kind {
@@ -174,7 +174,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	if p.endsPlainly && kind != noRequests && kind != makesRequest {
 		inEnd = p.requestAt
 	}
-	e := c.echoes.take(n)
+	e := c.cache.take(n)
 	e.terminal, e.enter = n, 0
 	lane := c.sigs.Lane(n)
 	e.words = append(append(e.words[:0], enter...), leave...)
@@ -188,7 +188,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	e.inLane, e.lasting = lane != nil, p.persistent
 	e.plain = lane == nil && how != mentionsMore && !late
 	if e.more == nil && (lane != nil || p.persistent || kind != noRequests && kind != makesRequest) {
-		e.more = new(echoMore)
+		e.more = new(cachedMore)
 	}
 	if m := e.more; m != nil {
 		m.requests = c.requests.Version
@@ -202,6 +202,6 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	e.enter = uint16(len(enter))
 	if lane == nil {
-		c.echoes.enter(p.tell(enter, leave), n)
+		c.cache.enter(p.tell(enter, leave), n)
 	}
 }

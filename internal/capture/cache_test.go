@@ -8,9 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// Whether a call is recognised as an echo or read part by part makes no
+// Whether a call is taken from the cache or read part by part makes no
 // difference.
-func TestEcho(t *testing.T) {
+func TestCache(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		threads := rapid.IntRange(1, 2).Draw(r, "threads")
 		quick, slow := newProgram(t, threads, 1<<21), newProgram(t, threads, 1<<21)
@@ -21,7 +21,7 @@ func TestEcho(t *testing.T) {
 			for _, v := range body {
 				quick.step(v>>5, v&31)
 				slow.step(v>>5, v&31)
-				c.echoes = echoes{}
+				c.cache = recordCache{}
 				if err := c.Drain(); err != nil {
 					r.Fatal(err)
 				}
@@ -35,7 +35,7 @@ func TestEcho(t *testing.T) {
 	})
 }
 
-// A loop with nothing but echoes allocates nothing, and neither does one whose
+// A loop with nothing but cached calls allocates nothing, and neither does one whose
 // requests have to be looked up.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for _, l := range loops {
@@ -57,7 +57,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Calls of two threads that overlap all the time become echoes as well, but for those
+// Calls of two threads that overlap all the time are cached as well, but for those
 // that change names.
 func TestOverlapping(t *testing.T) {
 	x, y := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
@@ -68,8 +68,8 @@ func TestOverlapping(t *testing.T) {
 		y.commRank()
 	}
 	c := drained(t, x, y)
-	if e := c.echoes.of(uint32(c.sigs.Len() - 1)); e == nil || e.thread != anyThread {
-		t.Errorf("calls that overlap are no echoes: %+v", e)
+	if e := c.cache.of(uint32(c.sigs.Len() - 1)); e == nil || e.thread != anyThread {
+		t.Errorf("calls that overlap are not cached: %+v", e)
 	}
 
 	x, y = newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
@@ -86,15 +86,15 @@ func TestOverlapping(t *testing.T) {
 	}
 	c = drained(t, x, y)
 	for n := range uint32(c.sigs.Len()) {
-		if e := c.echoes.of(n); e != nil && c.sigs.Key(n).Call() == id(t, "MPI_Comm_dup") {
-			t.Errorf("signature %d is taken for an echo: %+v", n, e)
+		if e := c.cache.of(n); e != nil && c.sigs.Key(n).Call() == id(t, "MPI_Comm_dup") {
+			t.Errorf("signature %d is taken from the cache: %+v", n, e)
 		}
 	}
 }
 
-// Whatever overlaps, what is recognised as an echo makes no difference, even if a
+// Whatever overlaps, what is taken from the cache makes no difference, even if a
 // communicator is freed and its handle used again while calls are under way.
-func TestEchoOverlaps(t *testing.T) {
+func TestCacheOverlaps(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		later := rapid.Uint64Range(0, 30).Draw(r, "later")
 		body := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) [3]int {

@@ -10,12 +10,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/symbol"
 )
 
-// Most calls of most programs are echoes: the same words as when the same call
+// Most calls of most programs repeat a record: the same words as when the same call
 // came at the same place before, save for the ticks and for handles that stand for the
 // same. Then the terminal is known without reading them part by part.
 
-// An echo is how a terminal's records looked last time.
-type echo struct {
+// cached is how a terminal's records looked last time.
+type cached struct {
 	words    []uint64  // both records, one behind the other
 	mentions []mention // in their order
 	names    uint64    // epoch of the names when they were read
@@ -28,25 +28,25 @@ type echo struct {
 	outEnd   uint16 // that are found by name are not
 	use      requestUse
 	how      mentioning
-	late     bool // it is no echo before its LEAVE's time has come
+	late     bool // it can't be taken from the cache before its LEAVE's time has come
 	inLane   bool
 	plain    bool               // no words but those of requests may be others
 	lasting  bool               // it makes a persistent request
 	kind     symbol.RequestKind // of a new request
-	more     *echoMore          // nil: none
+	more     *cachedMore        // nil: none
 }
 
-// An echoMore is what only some echoes have.
-type echoMore struct {
+// A cachedMore is what only some cached records have.
+type cachedMore struct {
 	requests uint64         // epoch of the requests when they were read
 	named    []namedRequest // where requests are named, ended or freed
 	ended    []int          // which of these
-	lane     *laneEcho      // nil: no lane
+	lane     *cachedLane    // nil: no lane
 	made     int64          // name of a new persistent request
 }
 
-// A laneEcho says what of a terminal's records differs from call to call.
-type laneEcho struct {
+// A cachedLane says what of a terminal's records differs from call to call.
+type cachedLane struct {
 	*signature.Lane
 	in, out []hole // where the records have its values
 }
@@ -63,7 +63,7 @@ const anyThread = -1
 type requestUse uint8
 
 const (
-	uncacheable   requestUse = iota // more than an echo can do, or something else
+	uncacheable   requestUse = iota // more than the cache can do, or something else
 	makesRequest                    // it makes a request, and that is all that comes out
 	namesRequests                   // it names requests, and ended none
 	endsRequests                    // it names requests, and ended some
@@ -129,11 +129,11 @@ func (p *program) hasAddress() bool {
 // of handles.
 func (c *Capture) epoch() uint64 { return c.altered + c.modules.Version }
 
-// echo takes in calls of a stream, its next records, for as long as each looks as one
+// fromCache takes in calls of a stream, its next records, for as long as each looks as one
 // did before, the one that is expected or another, and does to names what the calls do.
 // What it goes by is where the records would be if they did: their sizes, which the
 // records themselves tell as well, would have to be waited for, one after the other.
-func (c *Capture) echo(s *stream, head, limit uint64) {
+func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	if s.last == 0 {
 		return // no gap before a thread's first call
 	}
@@ -144,7 +144,7 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 	epoch, prev, last, latest := c.epoch(), s.prev, s.last, c.latest
 	for len(rest) >= 2 && rest[1] <= limit {
 		n := c.sigs.Guess(prev)
-		e := c.echoes.of(n)
+		e := c.cache.of(n)
 		if e == nil || !e.plain || e.how != mentionsNone && e.handles != c.renamed || e.names != epoch ||
 			e.thread != anyThread && int(e.thread) != s.thread || len(e.words) > len(rest) || !e.is(rest) ||
 			e.use != noRequests && !c.again(s, e, rest) {
@@ -179,12 +179,12 @@ func (c *Capture) echo(s *stream, head, limit uint64) {
 	s.pos += uint64(whole-len(rest)) * 8
 }
 
-// is reports whether records are those of a plain echo but for the ticks: few words are
+// is reports whether records are plain cached ones but for the ticks: few words are
 // compared one by one, more at the speed of memory. Inlined it would take its caller's
 // registers.
 //
 //go:noinline
-func (e *echo) is(rec []uint64) bool {
+func (e *cached) is(rec []uint64) bool {
 	words, enter := e.words, int(e.enter)
 	rec = rec[:len(words)]
 	if words[0] != rec[0] || words[enter] != rec[enter] { // words 0 have the sizes
@@ -206,9 +206,9 @@ func (e *echo) is(rec []uint64) bool {
 	return differ == 0
 }
 
-// repeats reports whether the next records of a stream are an echo's, and does to names
+// repeats reports whether the next records of a stream are cached ones, and does to names
 // what their call does if so.
-func (c *Capture) repeats(s *stream, e *echo, rest []uint64, limit uint64) bool {
+func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) bool {
 	size, enter := len(e.words), int(e.enter)
 	if size > len(rest) || e.names != c.epoch() || e.thread != anyThread && int(e.thread) != s.thread {
 		return false
@@ -235,8 +235,8 @@ func (c *Capture) repeats(s *stream, e *echo, rest []uint64, limit uint64) bool 
 	return true
 }
 
-// again does to the requests what an echo does; false if it can't be one.
-func (c *Capture) again(s *stream, e *echo, rec []uint64) bool {
+// again does to the requests what a cached call does; false if the call can't be that one.
+func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 	enter := rec[:e.enter]
 	switch e.use {
 	case makesRequest:
@@ -266,9 +266,9 @@ func (c *Capture) again(s *stream, e *echo, rec []uint64) bool {
 	return true
 }
 
-// nameAgain finds the requests of an echo of e, if they have the same names, whatever
+// nameAgain finds the requests of a call like e, if they have the same names, whatever
 // handles they have now.
-func (c *Capture) nameAgain(s *stream, e *echo, enter event.Record) bool {
+func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
 	c.requests.Begin()
 	c.found = c.found[:0]
