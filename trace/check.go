@@ -65,7 +65,7 @@ func (r *Reader) checkTables() error {
 	if _, err := r.Clocks(); err != nil {
 		return err
 	}
-	if _, err := r.lives(); err != nil {
+	if _, err := r.allocs(); err != nil {
 		return err
 	}
 	r.ahead(secSites, secSignatures, secClasses, secColumns)

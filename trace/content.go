@@ -17,11 +17,11 @@ type Content struct {
 	Outer     map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Classes   []Class
 	Processes Processes
-	FinishNs  int64   // see Reader.FinishNs
-	Series    *Series // nil: no times of single calls
-	Clocks    *Clocks // nil: one clock, or not compared
-	Lives     []Lives // sets of ranks; those without segments are in none
-	Timeless  bool    // nothing was kept of times: what Content says of them is not written
+	FinishNs  int64         // see Reader.FinishNs
+	Series    *Series       // nil: no times of single calls
+	Clocks    *Clocks       // nil: one clock, or not compared
+	Allocs    []AllocEvents // sets of ranks; those without segments are in none
+	Timeless  bool          // nothing was kept of times: what Content says of them is not written
 }
 
 // Well-known keys of the meta section. Values are text.

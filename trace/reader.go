@@ -44,7 +44,7 @@ type Reader struct {
 	valued func() (map[string][]*totals.Class, error)
 	clocks func() (*clockTable, error)
 	origin func() (int64, error)
-	lives  func() (*livesTable, error)
+	allocs func() (*allocTable, error)
 	lanes  func() ([][]byte, error)
 	bases  sync.Map                        // *timeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
@@ -138,7 +138,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.valued = sync.OnceValues(r.readRankValues)
 	r.clocks = sync.OnceValues(r.readClocks)
 	r.origin = sync.OnceValues(r.findOrigin)
-	r.lives = sync.OnceValues(r.readLives)
+	r.allocs = sync.OnceValues(r.readAllocs)
 	r.lanes = sync.OnceValues(r.readLanes)
 	return r, nil
 }

@@ -34,7 +34,7 @@ const (
 	secValues     = 12 // there only if something was attached to calls
 	secClocks     = 13 // there only if clocks of several hosts were compared
 	secLanes      = 14 // there only if values go from call to call
-	secLives      = 15 // there only if calls used segments of memory
+	secAllocs     = 15 // there only if calls used segments of memory
 	secPlaces     = 16 // there only if calls that are alike take other times at other places
 	secTotals     = 17 // there only if a class has several ranks
 	secRankValues = 18 // there only if something was attached to calls of such a class
@@ -45,7 +45,7 @@ const (
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secLives: "lives", secPlaces: "places", secTotals: "totals", secRankValues: "rank-values", secAsides: "asides",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secAllocs: "lives", secPlaces: "places", secTotals: "totals", secRankValues: "rank-values", secAsides: "asides",
 }
 
 // Codecs of sections.

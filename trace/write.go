@@ -92,11 +92,11 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 			raw[secPlaces] = appendPlaces(c.Classes)
 			raw[secAsides] = c.Processes.appendAsideSection(c.FinishNs)
 		}
-		if len(c.Lives) > 0 {
-			if err := c.checkLives(); err != nil {
+		if len(c.Allocs) > 0 {
+			if err := c.checkAllocs(); err != nil {
 				return raw, err
 			}
-			raw[secLives] = appendLives(nil, c.Lives)
+			raw[secAllocs] = appendAllocs(nil, c.Allocs)
 		}
 		if c.Clocks != nil && !c.Timeless {
 			if err := c.Clocks.check(c.Ranks); err != nil {

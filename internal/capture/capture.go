@@ -81,7 +81,7 @@ type Capture struct {
 	turns   []turn // to be used again
 
 	attached attached
-	lives    lives
+	allocs   allocs
 
 	released  bool // see Release
 	lost      uint64
@@ -116,8 +116,8 @@ type stream struct {
 	times   []callTimes // of held, if there is a log
 	log     *streamLog  // nil: none
 
-	terminals []byte // appended since the last checkpoint, if that notes them
-	lifeline  lifeline
+	terminals   []byte // appended since the last checkpoint, if that notes them
+	allocStream allocStream
 }
 
 // promoteAfter is signature.Table's; tests set it.

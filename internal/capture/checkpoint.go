@@ -63,7 +63,7 @@ type checkpoints struct {
 	chunks bool
 	small  int64       // see smallState
 	keys   int         // signatures that are saved
-	lives  int         // lives of segments that are saved
+	allocs int         // allocation events of segments that are saved
 	values []byte      // terminal, name and number of what was attached
 	times  []byte      // of each call, in order of counting, see noteTimes
 	steps  pack.Writer // calls of lanes, see signature.Note
@@ -107,10 +107,10 @@ func (c *Capture) Checkpoint() {
 	if cap(k.buffer) > muchBuffer {
 		k.buffer = nil
 	}
-	k.keys, k.lives = c.sigs.Len(), len(c.lives.list)
+	k.keys, k.allocs = c.sigs.Len(), len(c.allocs.list)
 	k.times, k.values, k.steps.B = k.times[:0], k.values[:0], k.steps.B[:0]
 	for _, s := range c.streams {
-		s.terminals, s.lifeline.numbers = s.terminals[:0], s.lifeline.numbers[:0]
+		s.terminals, s.allocStream.numbers = s.terminals[:0], s.allocStream.numbers[:0]
 		s.ring.SetKept(s.pos)
 	}
 }

@@ -165,11 +165,11 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		return c.end(s, rec)
 	case event.Segment:
 		if name, ok := c.memory.Open(rec[2], int64(rec[4]), segmentClass(rec[5])); ok {
-			c.life(s, track.Life{Segment: name, Size: rec[3]})
+			c.alloc(s, track.AllocEvent{Segment: name, Size: rec[3]})
 		}
 	case event.Freed:
 		if name, ok := c.memory.Close(rec[2]); ok {
-			c.life(s, track.Life{Free: true, Segment: name})
+			c.alloc(s, track.AllocEvent{Free: true, Segment: name})
 		}
 	case event.Switch:
 		c.switched(s, rec[2] != 0, rec.Ticks())

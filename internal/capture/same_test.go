@@ -15,7 +15,7 @@ import (
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Lives", "Lanes")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Allocs", "Lanes")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
 	}
 	if len(got.Lanes) != len(want.Lanes) {
@@ -29,8 +29,8 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 	if len(got.Streams) != len(want.Streams) {
 		tb.Fatalf("%d streams, want %d", len(got.Streams), len(want.Streams))
 	}
-	if d := cmp.Diff(livesOf(want), livesOf(got)); d != "" {
-		tb.Fatalf("lives: -want +got:\n%s", d)
+	if d := cmp.Diff(allocsOf(want), allocsOf(got)); d != "" {
+		tb.Fatalf("allocs: -want +got:\n%s", d)
 	}
 	for i := range want.Streams {
 		if d := cmp.Diff(calls(want, i), calls(got, i)); d != "" {

@@ -28,9 +28,9 @@ func (c *Capture) appendState(b []byte) []byte {
 	for _, s := range c.streams {
 		c.checkpoints.rules = s.grammar.save(w, c.checkpoints.rules)
 	}
-	c.lives.save(w, 0)
+	c.allocs.save(w, 0)
 	for _, s := range c.streams {
-		s.lifeline.save(w)
+		s.allocStream.save(w)
 	}
 	c.saveNames(w)
 	return w.B
@@ -48,9 +48,9 @@ func (c *Capture) loadState(b []byte) error {
 	for i := range r.Count(1) {
 		c.streams = append(c.streams, &stream{thread: i, grammar: loadSequence(r, c.sigs.Len()), prev: signature.None, log: c.newLog(i)})
 	}
-	c.lives.load(r)
+	c.allocs.load(r)
 	for _, s := range c.streams {
-		s.lifeline.load(r, len(c.lives.list))
+		s.allocStream.load(r, len(c.allocs.list))
 	}
 	c.loadNames(r)
 	return r.Done()
@@ -67,9 +67,9 @@ func (c *Capture) appendChunk(b []byte) []byte {
 	for _, s := range c.streams {
 		w.Bytes(s.terminals)
 	}
-	c.lives.save(w, c.checkpoints.lives)
+	c.allocs.save(w, c.checkpoints.allocs)
 	for _, s := range c.streams {
-		s.lifeline.saveChunk(w)
+		s.allocStream.saveChunk(w)
 	}
 	c.saveNames(w)
 	return w.B
@@ -103,9 +103,9 @@ func (c *Capture) loadChunk(b []byte) error {
 			c.streams[i].grammar.Append(uint32(n))
 		}
 	}
-	c.lives.load(r)
+	c.allocs.load(r)
 	for _, s := range c.streams {
-		s.lifeline.loadChunk(r, len(c.lives.list))
+		s.allocStream.loadChunk(r, len(c.allocs.list))
 	}
 	c.loadNames(r)
 	return r.Done()

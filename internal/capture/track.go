@@ -114,7 +114,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	t.Courses = c.phases.track(order, folding.From, 1/c.cfg.TicksPerNs)
 	t.Log = c.trackLog()
 	t.Values = c.attached.byTerminal(order, folding.From)
-	t.Lives = c.trackLives()
+	t.Allocs = c.trackAllocs()
 	t.Process = c.process(end)
 	return t, nil
 }

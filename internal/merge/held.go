@@ -19,7 +19,7 @@ import (
 //
 // So it grows with what ranks do differently, and by at most 216 bytes a rank for
 // the table. A node of the tree holds its own state, one message, and the state in that.
-// Strings, call sites and lives of memory come on top, histograms if they were asked for.
+// Strings, call sites and allocation events of memory come on top, histograms if they were asked for.
 func (s *State) Held() int {
 	n := s.processes.Held()
 	for _, c := range s.classes {
@@ -29,7 +29,7 @@ func (s *State) Held() int {
 		n += len(text) + 48
 	}
 	n += len(s.sites) * 200
-	for _, set := range s.lives.sets {
+	for _, set := range s.allocs.sets {
 		n += columnsHeld([]column.Column{set.Ranks})
 		for i := range set.List {
 			l := &set.List[i]

@@ -16,7 +16,7 @@ import (
 // an error there must not take the program down.
 //
 //	message = codec uint8, [raw size uvarint], body, compressed if codec is 1
-//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes, lives
+//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes, allocation events
 const (
 	plainMessage      = 0
 	compressedMessage = 1
@@ -66,7 +66,7 @@ func (s *State) appendBody(b []byte) []byte {
 		b = wire.AppendUint64(b, h)
 		b = wire.AppendUint64(b, s.outer[h])
 	}
-	return s.lives.append(s.processes.AppendBinary(b))
+	return s.allocs.append(s.processes.AppendBinary(b))
 }
 
 func (c *class) append(b []byte) []byte {
@@ -145,7 +145,7 @@ func decodeBody(r *wire.Reader, into *State) *State {
 		}
 	}
 	s.processes = trace.DecodeProcesses(r, s.ranks)
-	s.lives = decodeLives(r, s.first, s.ranks)
+	s.allocs = decodeAllocs(r, s.first, s.ranks)
 	return s
 }
 

@@ -22,7 +22,7 @@ type State struct {
 	sites        map[uint64]trace.Site
 	outer        map[uint64]uint64 // see trace.Content
 	processes    trace.Processes
-	lives        lives
+	allocs       allocs
 	pinned       bool // times of single calls are coded by the lanes as they were recorded
 
 	// Problems says what could not be kept, and of which ranks.
@@ -133,7 +133,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		s.sites[h] = trace.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
 	s.add(c)
-	s.lives = leafLives(tr.Lives, rank)
+	s.allocs = leafAllocs(tr.Allocs, rank)
 	p := tr.Process
 	s.processes.Append(trace.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
@@ -213,7 +213,7 @@ func (s *State) join(o *State) error {
 		mine.joinCourses(c)
 	}
 	s.processes.Concat(&o.processes)
-	s.lives.join(&o.lives)
+	s.allocs.join(&o.allocs)
 	s.ranks += o.ranks
 	s.pinned = s.pinned || o.pinned
 	s.Problems = append(s.Problems, o.Problems...)
@@ -273,7 +273,7 @@ func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 // contentOf is what a trace holds of the state with these classes.
 func (s *State) contentOf(list []*class) (*trace.Content, error) {
 	c := &trace.Content{
-		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Lives: s.lives.content(),
+		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Allocs: s.allocs.content(),
 	}
 	for _, cl := range list {
 		out, err := cl.content()

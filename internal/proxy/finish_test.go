@@ -24,7 +24,7 @@ func polling(r *tracktest.Recorder, function string, rounds, requests int) (gaps
 	}
 	call(0, "MPI_Init", 1)
 	for round := range rounds {
-		r.Life(0, false, heap(9), 8192)
+		r.AllocEvent(0, false, heap(9), 8192)
 		for i := range requests {
 			call(1000, "MPI_Irecv", 3, heap(i), 0, 1, tracktest.IntType, int64(1-r.Rank), int64(i), tracktest.World, 2)
 		}
@@ -83,7 +83,7 @@ func polling(r *tracktest.Recorder, function string, rounds, requests int) (gaps
 		if round%5 == 0 {
 			call(2000, "MPI_Barrier", 5, tracktest.World)
 		}
-		r.Life(0, true, heap(9), 0)
+		r.AllocEvent(0, true, heap(9), 0)
 	}
 	call(0, "MPI_Finalize", 2)
 	return gaps

@@ -63,17 +63,17 @@ func haloSteps(r *tracktest.Recorder, steps int) {
 	r.Begin()
 	r.Call("MPI_Comm_dup", 3, tracktest.World, own, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
 	for i := range steps {
-		r.Life(0, false, ghost, 8*row)
+		r.AllocEvent(0, false, ghost, 8*row)
 		r.Call("MPI_Irecv", 5, ghost, 0, row, double, left, 7, own, 2)
 		if i == 0 {
-			r.Life(0, false, field, uint64(8*row*rows))
+			r.AllocEvent(0, false, field, uint64(8*row*rows))
 		}
 		r.Call("MPI_Isend", 6, field, 8*row*(rows-1), row, double, right, 7, own, 2)
 		r.Call("MPI_Waitall", 7, 2, 2, 4, 2, -5)
-		r.Life(0, true, ghost, 0)
+		r.AllocEvent(0, true, ghost, 0)
 		r.Call("MPI_Allreduce", 9, stack, 80, stack, 88, 1, double, 0x21, own)
 	}
-	r.Life(0, true, field, 0)
+	r.AllocEvent(0, true, field, 0)
 	r.Call("MPI_Comm_free", 11, own)
 	r.End()
 }
@@ -258,16 +258,16 @@ func TestMemoryThatVaries(t *testing.T) {
 			if i%3 == r.Rank%3 {
 				size *= 5
 			}
-			r.Life(0, false, 1<<8|1, size)
+			r.AllocEvent(0, false, 1<<8|1, size)
 			r.Call("MPI_Bcast", 1, 1<<8|1, 0, 4, tracktest.IntType, 0, tracktest.World)
 			if i%4 != 3 {
-				r.Life(0, true, 1<<8|1, 0)
+				r.AllocEvent(0, true, 1<<8|1, 0)
 			}
 			r.Allreduce(2, 1)
 		}
 		if r.Rank%2 == 0 {
-			r.Life(0, false, 5<<8|1, uint64(4096+r.Rank*r.Rank%5))
-			r.Life(0, true, 5<<8|1, 0)
+			r.AllocEvent(0, false, 5<<8|1, uint64(4096+r.Rank*r.Rank%5))
+			r.AllocEvent(0, true, 5<<8|1, 0)
 		}
 		r.Allreduce(3, 1)
 	})

@@ -33,7 +33,7 @@ func (g *generator) variant(v *variant) error {
 	if err := g.stepwise(v); err != nil {
 		return err
 	}
-	if err := g.lifetimes(v); err != nil {
+	if err := g.allocations(v); err != nil {
 		return err
 	}
 	if err := g.lanes(v); err != nil {
@@ -82,13 +82,13 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 			return 0, fmt.Errorf("ranks %d and %d of a class have different structures", v.members[0], v.members[i])
 		}
 	}
-	p := &part{first: v.lives.at[spot{stream, id, -1, false}].all()}
+	p := &part{first: v.allocs.at[spot{stream, id, -1, false}].all()}
 	before := &p.first
 	var key strings.Builder
 	p.steps = make([]step, 0, len(children[0]))
 	for k := range children[0] {
 		c := children[0][k]
-		s := step{part: -1, between: v.lives.at[spot{stream, id, k, true}], after: v.lives.at[spot{stream, id, k, false}].all()}
+		s := step{part: -1, between: v.allocs.at[spot{stream, id, k, true}], after: v.allocs.at[spot{stream, id, k, false}].all()}
 		s.arrange(before)
 		counts := make([]int64, len(nodes))
 		most := int64(1)

@@ -30,7 +30,7 @@ type variant struct {
 	begin       int          // terminal after which the other threads begin, or -1
 	end         map[int]bool // terminals before which they have to be over
 	memory      string       // name of the function that tells of memory
-	lives       *memory
+	allocs      *memory
 	lanes       string // name of the function that makes its lanes, if there are any
 }
 

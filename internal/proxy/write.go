@@ -85,7 +85,7 @@ func (v *variant) sizes(p reissue.Place, low, high []int64) ([]int64, bool) {
 	list := make([]int64, len(low))
 	known := false
 	for i := range list {
-		size, ok := v.lives.size[i][p]
+		size, ok := v.allocs.size[i][p]
 		if !ok && high[i] > 0 || low[i] < 0 {
 			return nil, false
 		}

@@ -17,8 +17,8 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 		return nil, err
 	}
 	plan := x.plan
-	if s.p.lives.follow {
-		if err := s.p.lives.until(c.Index, s.p.segments); err != nil {
+	if s.p.allocs.follow {
+		if err := s.p.allocs.until(c.Index, s.p.segments); err != nil {
 			return nil, err
 		}
 	}

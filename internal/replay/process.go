@@ -53,7 +53,7 @@ type Process struct {
 	handles    [256]*handles       // by kind
 	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
 	segments   *segments
-	lives      *lives // of segments of memory
+	allocs     *allocs // of segments of memory
 	relocation *relocation
 	cells      cells
 	images     cells
@@ -79,11 +79,11 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	if err != nil {
 		return nil, err
 	}
-	life, err := newLives(k)
+	alloc, err := newAllocs(k)
 	if err != nil {
 		return nil, err
 	}
-	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h, life)
+	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h, alloc)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		return nil, err
 	}
 	p := &Process{
-		relocation: move, lives: life, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
+		relocation: move, allocs: alloc, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), trace: r, rank: k,
 		numbers:  make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan), created: make(map[int64]string),

@@ -17,7 +17,7 @@ type segments struct {
 	planned map[reissue.Place]*reissue.Segment
 	base    map[reissue.Place]uint64 // address of offset 0
 	rooms   map[reissue.Place]room   // of those that begin and end
-	given   map[reissue.Place]bool   // the MPI handed it out, for this life of the segment
+	given   map[reissue.Place]bool   // the MPI handed it out, since the segment last began
 	seed    uint64
 	version uint64 // counts what changes base
 
@@ -33,7 +33,7 @@ const (
 
 // newSegments allocates what the plan says and fills it, save segments that begin and
 // end as the replay goes on.
-func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *lives) (*segments, error) {
+func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *allocs) (*segments, error) {
 	g := &segments{
 		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room), given: make(map[reissue.Place]bool),
 		planned: make(map[reissue.Place]*reissue.Segment),

@@ -32,7 +32,7 @@ type Track struct {
 	Lanes    []Lane                     // in rising order of Terminal
 	Log      *Log                       // nil if single times were not kept
 	Values   map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
-	Lives    *Lives                     // of segments of memory; nil if there are none
+	Allocs   *AllocEvents               // of segments of memory; nil if there are none
 	Strings  map[uint64]string
 	Sites    map[uint64]Site
 	Outer    map[uint64]uint64 // hash of a site → hash of the one its function was called from
@@ -101,18 +101,18 @@ type Times struct {
 	Duration, Gap timing.Stat
 }
 
-// Lives is where segments of memory begin and end among the calls of a process.
-type Lives struct {
-	List    []Life             // all different, numbered by first occurrence over the streams
+// AllocEvents is where segments of memory begin and end among the calls of a process.
+type AllocEvents struct {
+	List    []AllocEvent       // all different, numbered by first occurrence over the streams
 	Streams []*grammar.Grammar // numbers of List, parallel to Track.Streams
 	Cut     bool               // there were more than a recorder keeps
 }
 
-// A Life is a segment's beginning, just before the first call that uses it, or its
+// An AllocEvent is a segment's beginning, just before the first call that uses it, or its
 // end, before the next call of the thread that freed it.
-type Life struct {
+type AllocEvent struct {
 	Free    bool
-	Calls   uint64 // of the thread, since the life before
+	Calls   uint64 // of the thread, since the event before
 	Segment int64  // as in signatures: id, device and class
 	Size    uint64 // bytes; 0 of an end
 }

@@ -52,27 +52,27 @@ var results = outcomes.Of("SPOOR_TEST_PROXY")
 // difference in size or in where a block of the heap is freed.
 func memory(t *testing.T, a, b *trace.Reader) string {
 	t.Helper()
-	type life struct {
+	type event struct {
 		At   uint64
 		Free bool
 		ID   int64
 		Size uint64
 	}
-	lives := func(r *trace.Reader, rank int) (all [][]life) {
+	events := func(r *trace.Reader, rank int) (all [][]event) {
 		k, err := r.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := k.Lives()
+		l, err := k.Allocs()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for s := range k.Streams() {
-			var list []life
+			var list []event
 			if l != nil {
 				for at, x := range l.All(s) {
 					if x.Segment.Class == trace.Heap {
-						list = append(list, life{at, x.Free, x.Segment.ID, x.Size})
+						list = append(list, event{at, x.Free, x.Segment.ID, x.Size})
 					}
 				}
 			}
@@ -81,7 +81,7 @@ func memory(t *testing.T, a, b *trace.Reader) string {
 		return all
 	}
 	for rank := range a.Ranks() {
-		x, y := lives(a, rank), lives(b, rank)
+		x, y := events(a, rank), events(b, rank)
 		for s := range x {
 			for i := range min(len(x[s]), len(y[s])) {
 				if x[s][i] != y[s][i] {
@@ -89,7 +89,7 @@ func memory(t *testing.T, a, b *trace.Reader) string {
 				}
 			}
 			if len(x[s]) != len(y[s]) {
-				return fmt.Sprintf("rank %d, stream %d: %d and %d lives", rank, s, len(x[s]), len(y[s]))
+				return fmt.Sprintf("rank %d, stream %d: %d and %d allocation events", rank, s, len(x[s]), len(y[s]))
 			}
 		}
 	}

@@ -163,7 +163,7 @@ func Makers(r *Recorder) {
 		{one(6), one(8)},
 		{one(10), one(11), one(12)},
 	}})
-	r.Life(0, false, 0, 1000)
-	r.Life(0, true, 0, 0)
-	r.lifeOrders = map[int]*grammar.Grammar{0: {Rules: [][]grammar.Symbol{{{ID: -1, Count: rounds}}, {one(0), one(1)}}}}
+	r.AllocEvent(0, false, 0, 1000)
+	r.AllocEvent(0, true, 0, 0)
+	r.allocOrders = map[int]*grammar.Grammar{0: {Rules: [][]grammar.Symbol{{{ID: -1, Count: rounds}}, {one(0), one(1)}}}}
 }

@@ -34,11 +34,11 @@ type Recorder struct {
 	lanes   map[uint32]*lane // by terminal
 	orders  map[int]*grammar.Grammar
 
-	lifeOrders map[int]*grammar.Grammar
+	allocOrders map[int]*grammar.Grammar
 
-	lives     *track.Lives
-	lifelines []*grammar.Builder
-	lived     []uint64 // calls at the last life, by stream
+	allocs       *track.AllocEvents
+	allocStreams []*grammar.Builder
+	allocsAt     []uint64 // calls at the last event, by stream
 }
 
 // A lane is the values of a terminal that differ from call to call, by stream.
@@ -130,26 +130,26 @@ func (r *Recorder) record(stream int, call uint16, site int, more string, vals [
 	return n
 }
 
-// Life takes down that a segment begins, with its size, or ends.
-func (r *Recorder) Life(stream int, free bool, segment int64, size uint64) {
-	if r.lives == nil {
-		r.lives = &track.Lives{}
+// AllocEvent takes down that a segment begins, with its size, or ends.
+func (r *Recorder) AllocEvent(stream int, free bool, segment int64, size uint64) {
+	if r.allocs == nil {
+		r.allocs = &track.AllocEvents{}
 	}
-	for len(r.lifelines) <= stream {
-		r.lifelines, r.lived = append(r.lifelines, grammar.NewBuilder()), append(r.lived, 0)
+	for len(r.allocStreams) <= stream {
+		r.allocStreams, r.allocsAt = append(r.allocStreams, grammar.NewBuilder()), append(r.allocsAt, 0)
 	}
 	calls := uint64(0)
 	if stream < len(r.streams) {
 		calls = r.streams[stream].Len()
 	}
-	l := track.Life{Free: free, Calls: calls - r.lived[stream], Segment: segment, Size: size}
-	r.lived[stream] = calls
-	n := slices.Index(r.lives.List, l)
+	l := track.AllocEvent{Free: free, Calls: calls - r.allocsAt[stream], Segment: segment, Size: size}
+	r.allocsAt[stream] = calls
+	n := slices.Index(r.allocs.List, l)
 	if n < 0 {
-		n = len(r.lives.List)
-		r.lives.List = append(r.lives.List, l)
+		n = len(r.allocs.List)
+		r.allocs.List = append(r.allocs.List, l)
 	}
-	r.lifelines[stream].Append(uint32(n))
+	r.allocStreams[stream].Append(uint32(n))
 }
 
 // String makes a string known and returns its value.
@@ -208,18 +208,18 @@ func (r *Recorder) Track() *track.Track {
 		}
 		t.Streams = append(t.Streams, track.Stream{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })})
 	}
-	if r.lives != nil {
-		l := *r.lives
-		for len(r.lifelines) < len(t.Streams) {
-			r.lifelines = append(r.lifelines, grammar.NewBuilder())
+	if r.allocs != nil {
+		l := *r.allocs
+		for len(r.allocStreams) < len(t.Streams) {
+			r.allocStreams = append(r.allocStreams, grammar.NewBuilder())
 		}
-		for _, b := range r.lifelines {
+		for _, b := range r.allocStreams {
 			l.Streams = append(l.Streams, b.Grammar())
 		}
-		for stream, g := range r.lifeOrders {
+		for stream, g := range r.allocOrders {
 			l.Streams[stream] = g
 		}
-		t.Lives = &l
+		t.Allocs = &l
 	}
 	t.Process = track.Process{
 		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, End: track.Finished,

@@ -9,45 +9,45 @@ import (
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// Lives is where segments of memory begin and end among the calls of some ranks
+// AllocEvents is where segments of memory begin and end among the calls of some ranks
 // that have the same of them up to numbers.
-type Lives struct {
+type AllocEvents struct {
 	Ranks   column.Column      // world ranks, ascending
 	Streams []*grammar.Grammar // of numbers of List
-	List    []LifeColumns      // numbered by first occurrence over the streams
+	List    []AllocColumns     // numbered by first occurrence over the streams
 	Cut     bool               // there were more than a recorder keeps
 }
 
-// LifeColumns is a life over the ranks that have it.
-type LifeColumns struct {
+// AllocColumns is an event over the ranks that have it.
+type AllocColumns struct {
 	Free                 bool
-	Calls, Segment, Size column.Column // see Life; Segment as in signatures
+	Calls, Segment, Size column.Column // see AllocEvent; Segment as in signatures
 }
 
-func (l *LifeColumns) numbers() [3]*column.Column {
+func (l *AllocColumns) numbers() [3]*column.Column {
 	return [3]*column.Column{&l.Calls, &l.Segment, &l.Size}
 }
 
-// A Life is the beginning of a segment, just before the first call that uses it, or
+// An AllocEvent is the beginning of a segment, just before the first call that uses it, or
 // its end, before the next call of the thread that freed it.
-type Life struct {
+type AllocEvent struct {
 	Free    bool
-	Calls   uint64   // of the stream, between the life before and this one
+	Calls   uint64   // of the stream, between the event before and this one
 	Segment Location // its beginning
 	Size    uint64   // bytes; 0 of an end
 }
 
-// RankLives is the lives of a rank's segments.
-type RankLives struct {
-	List    []Life
+// RankAllocs is the allocation events of a rank's segments.
+type RankAllocs struct {
+	List    []AllocEvent
 	Streams []*grammar.Grammar // of numbers of List
 	Cut     bool               // later ones are not known, there were too many
 }
 
-// All yields the lives of a stream in order, each with the number of calls that had
+// All yields the allocation events of a stream in order, each with the number of calls that had
 // begun.
-func (l *RankLives) All(stream int) iter.Seq2[uint64, Life] {
-	return func(yield func(uint64, Life) bool) {
+func (l *RankAllocs) All(stream int) iter.Seq2[uint64, AllocEvent] {
+	return func(yield func(uint64, AllocEvent) bool) {
 		if stream >= len(l.Streams) {
 			return
 		}
@@ -61,15 +61,15 @@ func (l *RankLives) All(stream int) iter.Seq2[uint64, Life] {
 	}
 }
 
-// append and decodeLives: the section of lives.
+// append and decodeAllocs: the section of allocation events.
 //
 //	lives = sets uvarint, set…
-//	set   = ranks uvarint, runs of ranks, shape blob, per number: seq over the lives, of the first rank,
-//	        per number: varying uvarint, (life uvarint, seq over the ranks)…
-//	shape = cut uint8, streams uvarint, grammar…, seq over the lives: 1 of an end
+//	set   = ranks uvarint, runs of ranks, shape blob, per number: seq over the events, of the first rank,
+//	        per number: varying uvarint, (event uvarint, seq over the ranks)…
+//	shape = cut uint8, streams uvarint, grammar…, seq over the events: 1 of an end
 //
 // Numbers are calls, segment and size, the size not of ends.
-func appendLives(b []byte, sets []Lives) []byte {
+func appendAllocs(b []byte, sets []AllocEvents) []byte {
 	b = wire.AppendUvarint(b, uint64(len(sets)))
 	for i := range sets {
 		b = sets[i].AppendBinary(b)
@@ -77,8 +77,8 @@ func appendLives(b []byte, sets []Lives) []byte {
 	return b
 }
 
-// Shape returns what the lives of ranks in one set have in common.
-func (l *Lives) Shape() []byte {
+// Shape returns what the allocation events of ranks in one set have in common.
+func (l *AllocEvents) Shape() []byte {
 	b := []byte{0}
 	if l.Cut {
 		b[0] = 1
@@ -101,11 +101,11 @@ func endOf(free bool) int {
 	return 0
 }
 
-// size is the position of Size among a life's numbers.
-const lifeSize = 2
+// size is the position of Size among an event's numbers.
+const allocSize = 2
 
 // AppendBinary appends the set in the form that files and messages have.
-func (l *Lives) AppendBinary(b []byte) []byte {
+func (l *AllocEvents) AppendBinary(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(l.Ranks.Len()))
 	b = l.Ranks.AppendRuns(b)
 	b = wire.AppendString(b, string(l.Shape()))
@@ -113,7 +113,7 @@ func (l *Lives) AppendBinary(b []byte) []byte {
 		var first column.Column
 		varying := 0
 		for i := range l.List {
-			if k == lifeSize && l.List[i].Free {
+			if k == allocSize && l.List[i].Free {
 				continue
 			}
 			c := l.List[i].numbers()[k]
@@ -127,7 +127,7 @@ func (l *Lives) AppendBinary(b []byte) []byte {
 		}
 		b = wire.AppendUvarint(b, uint64(varying))
 		for i := range l.List {
-			if c := l.List[i].numbers()[k]; !constant(c) && (k != lifeSize || !l.List[i].Free) {
+			if c := l.List[i].numbers()[k]; !constant(c) && (k != allocSize || !l.List[i].Free) {
 				b = wire.AppendUvarint(b, uint64(i))
 				b = column.EncodeSeq(b, c, nil)
 			}
@@ -141,11 +141,11 @@ func constant(c *column.Column) bool {
 	return same
 }
 
-// DecodeLives reads what Lives.AppendBinary wrote, of a world of so many ranks.
-func DecodeLives(r *wire.Reader, ranks int) (l Lives) {
+// DecodeAllocs reads what AllocEvents.AppendBinary wrote, of a world of so many ranks.
+func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
 	n := r.Int(ranks)
 	if n == 0 && r.Err() == nil {
-		r.Fail("lives of no rank")
+		r.Fail("allocation events of no rank")
 	}
 	if r.Err() != nil {
 		return l
@@ -154,7 +154,7 @@ func DecodeLives(r *wire.Reader, ranks int) (l Lives) {
 	last := int64(-1)
 	for _, run := range l.Ranks.Runs() {
 		if run.Start <= last || run.Count > 1 && run.Stride <= 0 || !run.Monotonic() || run.At(run.Count-1) >= int64(ranks) {
-			r.Fail("lives of ranks out of order")
+			r.Fail("allocation events of ranks out of order")
 			return l
 		}
 		last = run.At(run.Count - 1)
@@ -169,10 +169,10 @@ func DecodeLives(r *wire.Reader, ranks int) (l Lives) {
 	return l
 }
 
-func (l *Lives) decodeShape(r *wire.Reader) {
-	s := wire.NewReader([]byte(r.String()), "shape of lives")
+func (l *AllocEvents) decodeShape(r *wire.Reader) {
+	s := wire.NewReader([]byte(r.String()), "shape of allocation events")
 	l.Cut = s.Byte() == 1
-	lives := 0
+	allocs := 0
 	for range s.Count(1) {
 		g, n, err := grammar.Decode(s.Remaining())
 		s.Check(err)
@@ -181,20 +181,20 @@ func (l *Lives) decodeShape(r *wire.Reader) {
 		}
 		s.Skip(n)
 		for _, t := range g.Terminals() {
-			if int(t) > lives {
-				s.Fail("life %d before %d", t, lives)
+			if int(t) > allocs {
+				s.Fail("event %d before %d", t, allocs)
 			}
-			lives = max(lives, int(t)+1)
+			allocs = max(allocs, int(t)+1)
 		}
 		l.Streams = append(l.Streams, g)
 	}
-	if lives == 0 && s.Err() == nil {
-		s.Fail("no lives")
+	if allocs == 0 && s.Err() == nil {
+		s.Fail("no allocation events")
 	}
 	if s.Err() == nil {
-		ends := column.DecodeSeq(s, lives)
+		ends := column.DecodeSeq(s, allocs)
 		if s.Err() == nil {
-			l.List = make([]LifeColumns, lives)
+			l.List = make([]AllocColumns, allocs)
 			for i := range l.List {
 				l.List[i].Free = ends.At(i, 0) == 1
 			}
@@ -203,24 +203,24 @@ func (l *Lives) decodeShape(r *wire.Reader) {
 	r.Check(s.Done())
 }
 
-// decodeNumbers reads one number of all lives.
-func (l *Lives) decodeNumbers(r *wire.Reader, k, ranks int) {
-	var lives []int
+// decodeNumbers reads one number of all allocation events.
+func (l *AllocEvents) decodeNumbers(r *wire.Reader, k, ranks int) {
+	var allocs []int
 	for i := range l.List {
-		if k != lifeSize || !l.List[i].Free {
-			lives = append(lives, i)
+		if k != allocSize || !l.List[i].Free {
+			allocs = append(allocs, i)
 		}
 	}
 	var first *column.Seq
-	if len(lives) > 0 {
-		first = column.DecodeSeq(r, len(lives))
+	if len(allocs) > 0 {
+		first = column.DecodeSeq(r, len(allocs))
 	}
 	varying := make(map[int]*column.Seq)
 	next := 0
 	for range r.Count(2) {
 		i := r.Int(len(l.List))
 		if r.Err() == nil && (i < next || i == len(l.List)) {
-			r.Fail("life %d varies after %d", i, next)
+			r.Fail("event %d varies after %d", i, next)
 		}
 		if r.Err() != nil {
 			return
@@ -234,9 +234,9 @@ func (l *Lives) decodeNumbers(r *wire.Reader, k, ranks int) {
 	for i := range l.List {
 		c := l.List[i].numbers()[k]
 		v := int64(0)
-		if len(lives) > 0 && lives[0] == i {
-			v = first.At(first.Len()-len(lives), 0)
-			lives = lives[1:]
+		if len(allocs) > 0 && allocs[0] == i {
+			v = first.At(first.Len()-len(allocs), 0)
+			allocs = allocs[1:]
 		}
 		s := varying[i]
 		if s == nil {
@@ -249,21 +249,21 @@ func (l *Lives) decodeNumbers(r *wire.Reader, k, ranks int) {
 	}
 }
 
-// checkLives says what makes the lives impossible to write.
-func (c *Content) checkLives() error {
+// checkAllocs says what makes the allocation events impossible to write.
+func (c *Content) checkAllocs() error {
 	seen := make(map[int64]bool)
-	for i := range c.Lives {
-		l := &c.Lives[i]
+	for i := range c.Allocs {
+		l := &c.Allocs[i]
 		for rank := range l.Ranks.All() {
 			if rank < 0 || rank >= int64(c.Ranks) || seen[rank] {
-				return fmt.Errorf("lives: rank %d is out of range or occurs twice", rank)
+				return fmt.Errorf("allocation events: rank %d is out of range or occurs twice", rank)
 			}
 			seen[rank] = true
 		}
 		for k := range l.List {
 			for _, n := range l.List[k].numbers() {
 				if n.Len() != l.Ranks.Len() {
-					return fmt.Errorf("lives: %d numbers of %d ranks", n.Len(), l.Ranks.Len())
+					return fmt.Errorf("allocation events: %d numbers of %d ranks", n.Len(), l.Ranks.Len())
 				}
 			}
 		}
@@ -271,27 +271,27 @@ func (c *Content) checkLives() error {
 	return nil
 }
 
-// A livesTable is the lives as read.
-type livesTable struct {
-	sets []Lives
+// An allocTable is the allocation events as read.
+type allocTable struct {
+	sets []AllocEvents
 	of   map[int][2]int // by rank: set and position in it
 }
 
-func (r *Reader) readLives() (t *livesTable, err error) {
-	t = &livesTable{of: make(map[int][2]int)}
-	if !r.hasSection(secLives) {
+func (r *Reader) readAllocs() (t *allocTable, err error) {
+	t = &allocTable{of: make(map[int][2]int)}
+	if !r.hasSection(secAllocs) {
 		return t, nil
 	}
-	err = r.section(secLives, func(w *wire.Reader) {
+	err = r.section(secAllocs, func(w *wire.Reader) {
 		for range w.Count(4) {
-			l := DecodeLives(w, r.ranks.ranks)
+			l := DecodeAllocs(w, r.ranks.ranks)
 			if w.Err() != nil {
 				return
 			}
 			i := 0
 			for rank := range l.Ranks.All() {
 				if _, ok := t.of[int(rank)]; ok {
-					w.Fail("rank %d has lives twice", rank)
+					w.Fail("rank %d has allocation events twice", rank)
 					return
 				}
 				t.of[int(rank)] = [2]int{len(t.sets), i}
@@ -303,10 +303,10 @@ func (r *Reader) readLives() (t *livesTable, err error) {
 	return t, err
 }
 
-// Lives returns where the segments of the rank's memory begin and end; nil if
+// Allocs returns where the segments of the rank's memory begin and end; nil if
 // that is not known, or if its calls used none.
-func (k *Rank) Lives() (*RankLives, error) {
-	t, err := k.r.lives()
+func (k *Rank) Allocs() (*RankAllocs, error) {
+	t, err := k.r.allocs()
 	if err != nil {
 		return nil, err
 	}
@@ -315,11 +315,11 @@ func (k *Rank) Lives() (*RankLives, error) {
 		return nil, nil
 	}
 	set := &t.sets[at[0]]
-	l := &RankLives{List: make([]Life, len(set.List)), Streams: set.Streams, Cut: set.Cut}
+	l := &RankAllocs{List: make([]AllocEvent, len(set.List)), Streams: set.Streams, Cut: set.Cut}
 	for i := range set.List {
 		c := &set.List[i]
 		seg := c.Segment.At(at[1])
-		l.List[i] = Life{
+		l.List[i] = AllocEvent{
 			Free: c.Free, Calls: uint64(c.Calls.At(at[1])), Size: uint64(c.Size.At(at[1])),
 			Segment: Location{Class: AddressClass(seg & 7), Device: int(seg >> 3 & 31), ID: seg >> 8},
 		}

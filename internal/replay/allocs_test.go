@@ -11,17 +11,17 @@ import (
 )
 
 // Memory is there from the first call that uses it until the program freed it.
-func TestLivesOfSegments(t *testing.T) {
+func TestAllocsOfSegments(t *testing.T) {
 	const big, heap1 = 40 << 20, 1<<8 | 1
 	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		r.Begin()
 		for range 8 {
-			r.Life(0, false, heap0, big)
+			r.AllocEvent(0, false, heap0, big)
 			r.Call("MPI_Send", 1, heap0, 0, big/4, tracktest.IntType, 0, 7, tracktest.World)
-			r.Life(0, false, heap1, 5000)
+			r.AllocEvent(0, false, heap1, 5000)
 			r.Call("MPI_Send", 2, heap1, 0, 3, tracktest.IntType, 0, 7, tracktest.World)
-			r.Life(0, true, heap1, 0)
-			r.Life(0, true, heap0, 0)
+			r.AllocEvent(0, true, heap1, 0)
+			r.AllocEvent(0, true, heap0, 0)
 		}
 		r.Call("MPI_Send", 3, 2<<8|1, 0, 3, tracktest.IntType, 0, 7, tracktest.World) // begins nowhere
 		r.End()
@@ -54,7 +54,7 @@ func TestReachBeyondSegments(t *testing.T) {
 	for _, follow := range []bool{false, true} {
 		f := &fake{}
 		plan := &reissue.Plan{Segments: []reissue.Segment{{Place: p, Low: -1 << 20, High: 2 << 20}}}
-		g, err := newSegments(plan, nil, 1, f, &lives{follow: follow, largest: map[reissue.Place]int64{p: 8000}})
+		g, err := newSegments(plan, nil, 1, f, &allocs{follow: follow, largest: map[reissue.Place]int64{p: 8000}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestReachBeyondSegments(t *testing.T) {
 			}
 		}
 	}
-	g, err := newSegments(&reissue.Plan{Segments: []reissue.Segment{{Place: p, High: 8 * mostSpace}}}, nil, 1, &fake{}, &lives{largest: map[reissue.Place]int64{p: 8}})
+	g, err := newSegments(&reissue.Plan{Segments: []reissue.Segment{{Place: p, High: 8 * mostSpace}}}, nil, 1, &fake{}, &allocs{largest: map[reissue.Place]int64{p: 8}})
 	if err == nil && g.rooms[p].size > 2*mostSpace {
 		t.Errorf("%d bytes of address space", g.rooms[p].size)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-func sampleLives() Lives {
+func sampleAllocs() AllocEvents {
 	b := grammar.NewBuilder()
 	for range 20 {
 		b.Append(0)
@@ -23,9 +23,9 @@ func sampleLives() Lives {
 		}
 		return c
 	}
-	return Lives{
+	return AllocEvents{
 		Ranks: col(0, 2, 3), Streams: []*grammar.Grammar{b.Grammar()},
-		List: []LifeColumns{
+		List: []AllocColumns{
 			{Calls: col(3, 3, 3), Segment: col(1, 1, 257), Size: col(100, 200, 5)},
 			{Free: true, Calls: col(2, 9, 2), Segment: col(1, 1, 257), Size: col(0, 0, 0)},
 			{Calls: col(0, 0, 0), Segment: col(513, 513, 513), Size: col(1<<40, 1<<40, 1<<40)},
@@ -33,11 +33,11 @@ func sampleLives() Lives {
 	}
 }
 
-func TestLivesBinary(t *testing.T) {
-	l := sampleLives()
+func TestAllocsBinary(t *testing.T) {
+	l := sampleAllocs()
 	b := l.AppendBinary(nil)
 	r := wire.NewReader(b, "lives")
-	got := DecodeLives(r, 4)
+	got := DecodeAllocs(r, 4)
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestLivesBinary(t *testing.T) {
 	}
 	for n := range b {
 		r := wire.NewReader(b[:n], "lives")
-		DecodeLives(r, 4)
+		DecodeAllocs(r, 4)
 		if r.Done() == nil {
 			t.Errorf("%d of %d bytes are enough", n, len(b))
 		}
@@ -54,18 +54,18 @@ func TestLivesBinary(t *testing.T) {
 }
 
 // Whatever is read can be written again and means the same.
-func FuzzDecodeLives(f *testing.F) {
-	l := sampleLives()
+func FuzzDecodeAllocs(f *testing.F) {
+	l := sampleAllocs()
 	f.Add(l.AppendBinary(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "lives")
-		l := DecodeLives(r, 64)
+		l := DecodeAllocs(r, 64)
 		if r.Done() != nil {
 			return
 		}
 		again := l.AppendBinary(nil)
 		r = wire.NewReader(again, "lives")
-		l = DecodeLives(r, 64)
+		l = DecodeAllocs(r, 64)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}

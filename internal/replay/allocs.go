@@ -8,22 +8,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// lives is what is known of where the segments of a rank's memory begin and end among
+// allocs is what is known of where the segments of a rank's memory begin and end among
 // its calls. Threads of a replay are not as far as each other as they were, so that
 // memory of ranks with several stays as long as the replay, and only sizes are used.
-type lives struct {
+type allocs struct {
 	largest map[reissue.Place]int64 // by segment: the most memory it ever had
 	follow  bool
-	next    func() (uint64, trace.Life, bool)
-	at      uint64 // calls that have begun when life does
-	life    trace.Life
+	next    func() (uint64, trace.AllocEvent, bool)
+	at      uint64 // calls that have begun before the event
+	alloc   trace.AllocEvent
 	more    bool
 }
 
-// newLives returns the lives of a rank.
-func newLives(k *trace.Rank) (*lives, error) {
-	l := &lives{largest: make(map[reissue.Place]int64)}
-	r, err := k.Lives()
+// newAllocs returns the allocation events of a rank.
+func newAllocs(k *trace.Rank) (*allocs, error) {
+	l := &allocs{largest: make(map[reissue.Place]int64)}
+	r, err := k.Allocs()
 	if err != nil || r == nil {
 		return l, err
 	}
@@ -40,19 +40,19 @@ func newLives(k *trace.Rank) (*lives, error) {
 	}
 	l.follow = true
 	l.next, _ = iter.Pull2(r.All(0))
-	l.at, l.life, l.more = l.next()
+	l.at, l.alloc, l.more = l.next()
 	return l, nil
 }
 
 // until begins and ends segments as they did before a call.
-func (l *lives) until(index uint64, g *segments) error {
+func (l *allocs) until(index uint64, g *segments) error {
 	for l.more && l.at <= index {
-		if l.life.Free {
-			g.end(placeOf(l.life.Segment))
-		} else if err := g.begin(placeOf(l.life.Segment), int64(l.life.Size)); err != nil {
+		if l.alloc.Free {
+			g.end(placeOf(l.alloc.Segment))
+		} else if err := g.begin(placeOf(l.alloc.Segment), int64(l.alloc.Size)); err != nil {
 			return err
 		}
-		l.at, l.life, l.more = l.next()
+		l.at, l.alloc, l.more = l.next()
 	}
 	return nil
 }

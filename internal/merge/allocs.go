@@ -7,21 +7,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// lives are the lives of segments of a block of ranks: those that differ in numbers
+// allocs are the allocation events of a block of ranks: those that differ in numbers
 // alone are one set. They don't depend on classes.
-type lives struct {
-	sets  []*trace.Lives
+type allocs struct {
+	sets  []*trace.AllocEvents
 	shape []string       // of each set
 	index map[string]int // by shape
 }
 
-func leafLives(l *track.Lives, rank int) (v lives) {
+func leafAllocs(l *track.AllocEvents, rank int) (v allocs) {
 	if l == nil || len(l.List) == 0 {
 		return v
 	}
-	set := &trace.Lives{Ranks: column.Of(int64(rank)), Streams: l.Streams, Cut: l.Cut}
+	set := &trace.AllocEvents{Ranks: column.Of(int64(rank)), Streams: l.Streams, Cut: l.Cut}
 	for _, x := range l.List {
-		set.List = append(set.List, trace.LifeColumns{
+		set.List = append(set.List, trace.AllocColumns{
 			Free: x.Free, Calls: column.Of(int64(x.Calls)), Segment: column.Of(x.Segment), Size: column.Of(int64(x.Size)),
 		})
 	}
@@ -29,7 +29,7 @@ func leafLives(l *track.Lives, rank int) (v lives) {
 	return v
 }
 
-func (v *lives) add(set *trace.Lives, shape string) {
+func (v *allocs) add(set *trace.AllocEvents, shape string) {
 	if v.index == nil {
 		v.index = make(map[string]int)
 	}
@@ -37,8 +37,8 @@ func (v *lives) add(set *trace.Lives, shape string) {
 	v.sets, v.shape = append(v.sets, set), append(v.shape, shape)
 }
 
-// join adds the lives of the ranks behind.
-func (v *lives) join(o *lives) {
+// join adds the allocation events of the ranks behind.
+func (v *allocs) join(o *allocs) {
 	for i, set := range o.sets {
 		k, ok := v.index[o.shape[i]]
 		if !ok {
@@ -56,15 +56,15 @@ func (v *lives) join(o *lives) {
 	}
 }
 
-func (v *lives) content() []trace.Lives {
-	var list []trace.Lives
+func (v *allocs) content() []trace.AllocEvents {
+	var list []trace.AllocEvents
 	for _, set := range v.sets {
 		list = append(list, *set)
 	}
 	return list
 }
 
-func (v *lives) append(b []byte) []byte {
+func (v *allocs) append(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(v.sets)))
 	for _, set := range v.sets {
 		b = set.AppendBinary(b)
@@ -72,20 +72,20 @@ func (v *lives) append(b []byte) []byte {
 	return b
 }
 
-// decodeLives reads the lives of the ranks from first on.
-func decodeLives(r *wire.Reader, first, ranks int) (v lives) {
+// decodeAllocs reads the allocation events of the ranks from first on.
+func decodeAllocs(r *wire.Reader, first, ranks int) (v allocs) {
 	for range r.Count(4) {
-		set := trace.DecodeLives(r, first+ranks)
+		set := trace.DecodeAllocs(r, first+ranks)
 		if r.Err() != nil {
 			return v
 		}
 		if set.Ranks.At(0) < int64(first) {
-			r.Fail("lives of rank %d, ranks begin at %d", set.Ranks.At(0), first)
+			r.Fail("allocation events of rank %d, ranks begin at %d", set.Ranks.At(0), first)
 			return v
 		}
 		shape := string(set.Shape())
 		if _, ok := v.index[shape]; ok {
-			r.Fail("lives of one shape occur twice")
+			r.Fail("allocation events of one shape occur twice")
 			return v
 		}
 		v.add(&set, shape)

@@ -100,35 +100,35 @@ func find(rules map[int]*ruleInfo, root, stream int, at uint64) (spot, uint64) {
 
 // A visit is what happens at a spot on one member.
 type visit struct {
-	lives []int // of the member's list
-	hits  uint64
-	times uint64
-	mixed bool // not the same each time
+	allocs []int // of the member's list
+	hits   uint64
+	times  uint64
+	mixed  bool // not the same each time
 }
 
-// maxWalk bounds the lives that are looked at one by one.
+// maxWalk bounds the allocation events that are looked at one by one.
 const maxWalk = 1 << 23
 
-// visits finds the spots of a member's lives.
-func (v *variant) visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit {
+// visits finds the spots of a member's allocation events.
+func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[spot]*visit {
 	found := make(map[spot]*visit)
 	walked := 0
-	// Lives differ here if they say other things, not if other calls came before.
+	// Events differ here if they say other things, not if other calls came before.
 	type what struct {
 		free    bool
 		segment trace.Location
 		size    uint64
 	}
 	first := make(map[what]int)
-	like := make([]int, len(lives.List))
-	for n, l := range lives.List {
+	like := make([]int, len(allocs.List))
+	for n, l := range allocs.List {
 		w := what{l.Free, l.Segment, l.Size}
 		if _, ok := first[w]; !ok {
 			first[w] = n
 		}
 		like[n] = first[w]
 	}
-	for stream := range min(k.Streams(), len(lives.Streams)) {
+	for stream := range min(k.Streams(), len(allocs.Streams)) {
 		root := v.structure(k, stream)
 		rules := survey(root)
 		var now []int
@@ -141,20 +141,20 @@ func (v *variant) visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit 
 			x := found[s]
 			switch {
 			case x == nil:
-				x = &visit{lives: slices.Clone(now), times: times}
+				x = &visit{allocs: slices.Clone(now), times: times}
 				found[s] = x
-			case !slices.Equal(x.lives, now):
+			case !slices.Equal(x.allocs, now):
 				x.mixed = true
-				x.lives = append(x.lives, now...)
+				x.allocs = append(x.allocs, now...)
 			}
 			x.hits++
 			now = now[:0]
 		}
-		for n := range lives.Streams[stream].All() {
+		for n := range allocs.Streams[stream].All() {
 			if walked++; walked > maxWalk {
 				return nil
 			}
-			if d := lives.List[n].Calls; d > 0 {
+			if d := allocs.List[n].Calls; d > 0 {
 				note()
 				at += d
 			}
@@ -168,7 +168,7 @@ func (v *variant) visits(k *trace.Rank, lives *trace.RankLives) map[spot]*visit 
 // memory is what a variant does about memory.
 type memory struct {
 	size  []map[reissue.Place]uint64 // by member: largest
-	stays map[reissue.Place]bool     // one size in all of its lives
+	stays map[reissue.Place]bool     // the same size each time it is allocated
 	at    map[spot]events
 }
 
@@ -181,26 +181,26 @@ func placeOf(l *trace.Location) reissue.Place {
 	return reissue.Place{Class: l.Class, Device: l.Device, ID: l.ID}
 }
 
-// lifetimes finds out where the memory of a variant begins and ends.
-func (g *generator) lifetimes(v *variant) error {
+// allocations finds out where the memory of a variant begins and ends.
+func (g *generator) allocations(v *variant) error {
 	m := &memory{stays: make(map[reissue.Place]bool), at: make(map[spot]events)}
-	v.lives = m
-	all := make([]*trace.RankLives, len(v.ranks))
+	v.allocs = m
+	all := make([]*trace.RankAllocs, len(v.ranks))
 	found := make([]map[spot]*visit, len(v.ranks))
 	spots := make(map[spot]bool)
 	for i, k := range v.ranks {
 		size := make(map[reissue.Place]uint64)
 		m.size = append(m.size, size)
-		lives, err := k.Lives()
+		allocs, err := k.Allocs()
 		if err != nil {
 			return err
 		}
-		if lives == nil {
-			lives = &trace.RankLives{}
+		if allocs == nil {
+			allocs = &trace.RankAllocs{}
 		}
-		all[i] = lives
-		for n := range lives.List {
-			l := &lives.List[n]
+		all[i] = allocs
+		for n := range allocs.List {
+			l := &allocs.List[n]
 			if l.Free {
 				continue
 			}
@@ -214,7 +214,7 @@ func (g *generator) lifetimes(v *variant) error {
 			}
 			size[p] = max(old, l.Size)
 		}
-		if found[i] = v.visits(k, lives); found[i] == nil {
+		if found[i] = v.visits(k, allocs); found[i] == nil {
 			for p := range size {
 				m.stays[p] = true
 			}
@@ -240,7 +240,7 @@ func (g *generator) lifetimes(v *variant) error {
 			}
 			for i := range v.ranks {
 				if x := found[i][s]; x != nil {
-					again = m.settle(all[i], x.lives) || again
+					again = m.settle(all[i], x.allocs) || again
 				}
 			}
 		}
@@ -249,8 +249,8 @@ func (g *generator) lifetimes(v *variant) error {
 }
 
 // settle gives up on sizes that change.
-func (m *memory) settle(r *trace.RankLives, lives []int) (changed bool) {
-	for _, n := range lives {
+func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
+	for _, n := range allocs {
 		if l := &r.List[n]; !l.Free && !m.stays[placeOf(&l.Segment)] {
 			m.stays[placeOf(&l.Segment)], changed = true, true
 		}
@@ -259,24 +259,24 @@ func (m *memory) settle(r *trace.RankLives, lives []int) (changed bool) {
 }
 
 // statements are what is done at a spot; ok is false if that isn't the same each time.
-func (v *variant) statements(s spot, all []*trace.RankLives, found []map[spot]*visit, given map[reissue.Place]bool) (e events, ok bool) {
+func (v *variant) statements(s spot, all []*trace.RankAllocs, found []map[spot]*visit, given map[reissue.Place]bool) (e events, ok bool) {
 	type group struct {
 		members, ranks []int
-		list           []*trace.Life // of the first member
+		list           []*trace.AllocEvent // of the first member
 	}
 	var groups []*group
 	of := make(map[string]*group)
 	for i := range v.ranks {
 		var key strings.Builder
-		var list []*trace.Life
+		var list []*trace.AllocEvent
 		if x := found[i][s]; x != nil {
 			if x.mixed || x.hits != x.times {
 				return e, false
 			}
-			for _, n := range x.lives {
+			for _, n := range x.allocs {
 				l := &all[i].List[n]
 				p := placeOf(&l.Segment)
-				if given[p] || !l.Free && v.lives.stays[p] {
+				if given[p] || !l.Free && v.allocs.stays[p] {
 					continue
 				}
 				list = append(list, l)
@@ -311,7 +311,7 @@ func (v *variant) statements(s spot, all []*trace.RankLives, found []map[spot]*v
 			}
 			k := n
 			for _, i := range b.members {
-				l := v.lifeAt(s, i, k, all, found, given)
+				l := v.allocAt(s, i, k, all, found, given)
 				id[i], size[i] = l.Segment.ID, int64(l.Size)
 			}
 			class := segmentClasses[b.list[n].Segment.Class]
@@ -331,12 +331,12 @@ func (v *variant) statements(s spot, all []*trace.RankLives, found []map[spot]*v
 	return e, true
 }
 
-// lifeAt is the n-th life at a spot of a member that counts.
-func (v *variant) lifeAt(s spot, member, n int, all []*trace.RankLives, found []map[spot]*visit, given map[reissue.Place]bool) *trace.Life {
-	for _, k := range found[member][s].lives {
+// allocAt is the n-th event at a spot of a member that counts.
+func (v *variant) allocAt(s spot, member, n int, all []*trace.RankAllocs, found []map[spot]*visit, given map[reissue.Place]bool) *trace.AllocEvent {
+	for _, k := range found[member][s].allocs {
 		l := &all[member].List[k]
 		p := placeOf(&l.Segment)
-		if given[p] || !l.Free && v.lives.stays[p] {
+		if given[p] || !l.Free && v.allocs.stays[p] {
 			continue
 		}
 		if n == 0 {

@@ -12,20 +12,20 @@ import (
 
 // Ranks allocate and free blocks in a loop, of a size and for a time that are their
 // own; odd ones keep another block. Everything comes out again, through messages
-// and files, and ranks whose lives differ in numbers alone are one set.
-func TestLives(t *testing.T) {
+// and files, and ranks whose allocation events differ in numbers alone are one set.
+func TestAllocs(t *testing.T) {
 	const ranks, rounds = 12, 50
 	type seen struct {
-		At   uint64
-		Life trace.Life
+		At         uint64
+		AllocEvent trace.AllocEvent
 	}
 	want := make([][]seen, ranks)
 	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
 		note := func(free bool, id int64, size uint64) {
-			r.Life(0, free, id<<8|1, size)
+			r.AllocEvent(0, free, id<<8|1, size)
 		}
 		see := func(at int, free bool, id int64, size uint64) {
-			want[r.Rank] = append(want[r.Rank], seen{uint64(at), trace.Life{Free: free, Segment: trace.Location{Class: trace.Heap, ID: id}, Size: size}})
+			want[r.Rank] = append(want[r.Rank], seen{uint64(at), trace.AllocEvent{Free: free, Segment: trace.Location{Class: trace.Heap, ID: id}, Size: size}})
 		}
 		size, n := uint64(4096+8*r.Rank), 2+r.Rank%3
 		for i := range rounds {
@@ -47,8 +47,8 @@ func TestLives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Lives) != 2 {
-		t.Errorf("%d sets of lives, expected those of even and those of odd ranks", len(c.Lives))
+	if len(c.Allocs) != 2 {
+		t.Errorf("%d sets of allocation events, expected those of even and those of odd ranks", len(c.Allocs))
 	}
 	b := file(t, s)
 	all, err := merge.MergeAll(tracks, ranks)
@@ -70,12 +70,12 @@ func TestLives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lives, err := k.Lives()
+		allocs, err := k.Allocs()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []seen
-		for at, l := range lives.All(0) {
+		for at, l := range allocs.All(0) {
 			l.Calls = 0
 			got = append(got, seen{at, l})
 		}
@@ -90,6 +90,6 @@ func TestLives(t *testing.T) {
 		}
 	}
 	if size == 0 || size > 300 {
-		t.Errorf("%d bytes of lives", size)
+		t.Errorf("%d bytes of allocation events", size)
 	}
 }
