@@ -21,6 +21,9 @@ type Call struct {
 // Has reports whether the call has all attributes of a.
 func (c *Call) Has(a Attr) bool { return c.Attrs&a == a }
 
+// ReturnsValue reports whether the function returns something else than an error code.
+func (c *Call) ReturnsValue() bool { return c.Returns != KindError && c.Returns != KindNone }
+
 // Index returns the position of the named parameter, or -1.
 func (c *Call) Index(param string) int {
 	for i := range c.Params {

@@ -321,7 +321,7 @@ func (k *Rank) Allocs() (*RankAllocs, error) {
 		seg := c.Segment.At(at[1])
 		l.List[i] = AllocEvent{
 			Free: c.Free, Calls: uint64(c.Calls.At(at[1])), Size: uint64(c.Size.At(at[1])),
-			Segment: Location{Class: AddressClass(seg & 7), Device: int(seg >> 3 & 31), ID: seg >> 8},
+			Segment: location(seg),
 		}
 	}
 	return l, nil

@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
 // A Call is one MPI call of one rank. Calls of the same terminal share what is
 // behind their slices and pointers; treat them as read-only.
 type Call struct {
@@ -80,7 +85,7 @@ const (
 
 // FirstLocal is the number of a rank's first own handle; smaller positive
 // numbers are the standard ABI's predefined handles.
-const FirstLocal = 1024
+const FirstLocal = mpi.FirstHandleID
 
 // UnknownHandle is the number of a handle the recorder had never seen.
 const UnknownHandle = -1
@@ -135,13 +140,13 @@ type AddressClass uint8
 // The classes; the offset counts from the beginning of the segment or module,
 // or from the thread's first MPI call on its stack.
 const (
-	Special      AddressClass = iota // Offset is one of the Special… constants
-	Heap                             // allocated memory
-	DeviceMemory                     // allocated on an accelerator
-	Static                           // data of a program or library
-	Stack                            // a thread's stack
-	UnknownPlace                     // only equality is known
-	MPIMemory                        // allocated by MPI
+	Special      AddressClass = signature.SegSpecial // Offset is one of the Special… constants
+	Heap         AddressClass = signature.SegHeap    // allocated memory
+	DeviceMemory AddressClass = signature.SegDevice  // allocated on an accelerator
+	Static       AddressClass = signature.SegStatic  // data of a program or library
+	Stack        AddressClass = signature.SegStack   // a thread's stack
+	UnknownPlace AddressClass = signature.SegUnknown // only equality is known
+	MPIMemory    AddressClass = signature.SegMPI     // allocated by MPI
 )
 
 // Offsets of addresses of class Special.
@@ -156,11 +161,11 @@ type StatusForm int64
 
 // The forms of statuses.
 const (
-	StatusAbsent  StatusForm = 0 // not filled in
-	StatusFilled  StatusForm = 1
-	StatusIgnored StatusForm = 2 // the program passed MPI_STATUS_IGNORE; filled in all the same
-	StatusEmpty   StatusForm = 3 // of a null or inactive request
-	StatusSend    StatusForm = 4 // of a send request: only Cancelled means something
+	StatusAbsent  StatusForm = signature.StatusAbsent // not filled in
+	StatusFilled  StatusForm = signature.StatusFilled
+	StatusIgnored StatusForm = signature.StatusIgnored // the program passed MPI_STATUS_IGNORE; filled in all the same
+	StatusEmpty   StatusForm = signature.StatusEmpty   // of a null or inactive request
+	StatusSend    StatusForm = signature.StatusOfSend  // of a send request: only Cancelled means something
 )
 
 // A StatusValue is a decoded MPI_Status.
@@ -184,6 +189,13 @@ type NewComm struct {
 	RemoteSize   int64 // 0 of an intracommunicator
 	MembersHash  int64 // of the member list, if made from a group; else 0
 }
+
+// Where these and those of NewType stand in a signature, counted from Positions.Made.
+const (
+	NewCommSize       = signature.CommSize
+	NewCommRemoteSize = signature.CommRemoteSize
+	NewTypeSize       = signature.TypeSize
+)
 
 // NewType says what is known of a datatype when it is made; -1s if unknown.
 type NewType struct {

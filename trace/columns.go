@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
 // Columns gives the values of a class's distinct calls as functions of the rank,
@@ -260,40 +261,36 @@ func digitText(a, b, c, m int64) string {
 	return fmt.Sprintf("%s mod %d", text, m)
 }
 
-// ParamValues says where the values of a parameter stand in a signature. A part
-// that is not there has index -1.
+// Positions says where values stand in a signature. What is not there has -1.
+type Positions struct {
+	Params []ParamValues
+	Made   int // what is known of a communicator or datatype that the call made, see NewCommSize
+}
+
+// ParamValues says where the values of a parameter begin.
 type ParamValues struct{ In, Out int }
 
-// ParamValues returns, for each parameter of a terminal, where its values begin.
-func (k *Rank) ParamValues(terminal int) ([]ParamValues, error) {
-	c, err := k.Terminal(terminal)
+// Positions returns where the values of a terminal stand.
+func (k *Rank) Positions(terminal int) (*Positions, error) {
+	f := k.r.byID[k.class.terminals[terminal].group.call]
+	spans, err := f.spans(nil, k.Signature(terminal))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("trace: %s: rank %d: terminal %d: %w", k.r.name, k.number, terminal, err)
 	}
-	tables, err := k.r.tables()
-	if err != nil {
-		return nil, err
+	at := &Positions{Params: make([]ParamValues, len(f.Params)), Made: -1}
+	for i := range at.Params {
+		at.Params[i] = ParamValues{-1, -1}
 	}
-	f := c.Func
-	d := valueReader{vals: k.Signature(terminal), pos: 1, find: &tables.lookup}
-	if f.Result != None && c.Result.Type != None {
-		d.scalar(&ParamDef{Kind: f.Returns, Type: f.Result}, true)
-	}
-	list := make([]ParamValues, len(f.Params))
-	for i := range f.Params {
-		p := &f.Params[i]
-		list[i] = ParamValues{-1, -1}
-		if p.In {
-			list[i].In = d.pos
-			d.part(p, p.Dims, false)
-		}
-		if p.Out && c.Params[i].Out.Type != None {
-			list[i].Out = d.pos
-			d.part(p, p.Dims, true)
+	for _, s := range spans {
+		switch {
+		case s.Param == signature.Made:
+			at.Made = s.At
+		case s.Param == signature.Result:
+		case s.Out:
+			at.Params[s.Param].Out = s.At
+		default:
+			at.Params[s.Param].In = s.At
 		}
 	}
-	if d.err != nil {
-		return nil, fmt.Errorf("trace: %s: rank %d: terminal %d: %w", k.r.name, k.number, terminal, d.err)
-	}
-	return list, nil
+	return at, nil
 }

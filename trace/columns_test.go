@@ -56,7 +56,7 @@ func params(t *testing.T, k *trace.Rank, terminal int, vals []int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := k.ParamValues(terminal)
+	at, err := k.Positions(terminal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func params(t *testing.T, k *trace.Rank, terminal int, vals []int64) {
 		for _, part := range []struct {
 			at int
 			v  trace.Value
-		}{{at[i].In, p.In}, {at[i].Out, p.Out}} {
+		}{{at.Params[i].In, p.In}, {at.Params[i].Out, p.Out}} {
 			if (part.at >= 0) != (part.v.Type != trace.None) {
 				t.Errorf("%s: %s is at %d, and is %+v", c.Name(), p.Name(), part.at, part.v)
 			}
@@ -112,11 +112,11 @@ func TestFormulas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := k.ParamValues(1)
+		at, err := k.Positions(1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, others := x.Formula(1, at[3].In); got != tc.want || !slices.Equal(others, tc.others) {
+		if got, others := x.Formula(1, at.Params[3].In); got != tc.want || !slices.Equal(others, tc.others) {
 			t.Errorf("%q besides %d, want %q besides %d", got, others, tc.want, tc.others)
 		}
 	}

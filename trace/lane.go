@@ -252,7 +252,7 @@ func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := readCall(t.call.Func, sig, &tables.lookup, nil)
+	c, err := readCall(t.call.Func, sig, &tables.lookup)
 	if err != nil {
 		return nil, k.r.failed(secLanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
 	}

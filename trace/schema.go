@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -90,35 +91,53 @@ func FunctionOf(c *mpi.Call) Function {
 	if c.Large {
 		f.Attrs |= Large
 	}
-	if c.Returns != mpi.KindError && c.Returns != mpi.KindNone {
+	if c.ReturnsValue() {
 		// A handle that comes out of a conversion has no request behind it.
 		if f.Result = typeOf(c.Returns); f.Result == Request {
 			f.Result = Int
 		}
 	}
+	parts := signature.LayoutOf(c).Params
 	for i := range c.Params {
 		p := &c.Params[i]
 		if p.LargeOnly && !c.Large {
 			continue
 		}
-		d := ParamDef{
-			Name: p.Name, Kind: p.Kind.Name(), Type: typeOf(p.Kind), Dir: Dir(p.Dir),
+		f.Params = append(f.Params, ParamDef{
+			Name: p.Name, Kind: p.Kind.Name(), Type: typeOf(p.Kind), Dir: Dir(p.Dir), Dims: parts[len(f.Params)].Dims,
 			In: p.HasIn(), Out: p.HasOut(), OnlyRoot: p.OnlyRoot, If: p.If,
-		}
-		if p.Array {
-			// A C string is an array itself: what has a length on the way out
-			// is one string, not several.
-			d.Dims = 1
-			if d.Type == String && !d.In {
-				d.Dims = 0
-			}
-			if p.Inner != nil {
-				d.Dims = 2
-			}
-		}
-		f.Params = append(f.Params, d)
+		})
 	}
 	return f
+}
+
+// layout returns what the values of the function's signatures are. room is for the parts.
+func (f *Function) layout(room []signature.Part) signature.Layout {
+	for i := range f.Params {
+		p := &f.Params[i]
+		room = append(room, signature.Part{Width: p.Type.width(), Dims: p.Dims, In: p.In, Out: p.Out})
+	}
+	l := signature.Layout{Result: f.Result.width(), Params: room}
+	switch {
+	case f.Has(CreatesComm):
+		l.Made = signature.CommWords
+	case f.Has(CreatesType):
+		l.Made = signature.TypeWords
+	}
+	return l
+}
+
+// width is how many values of a signature one of the type takes.
+func (t Type) width() signature.Width {
+	switch t {
+	case None:
+		return signature.Nothing
+	case Address:
+		return signature.Place
+	case Status:
+		return signature.Status
+	}
+	return signature.Word
 }
 
 func typeOf(k mpi.Kind) Type {

@@ -238,14 +238,14 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 // formed is where the ranks of a signature stand, and what that follows from: most
 // signatures of a group have the same.
 type formed struct {
-	at    []int   // positions of values that say what follows them
+	at    []int32 // positions of values that say what follows them
 	vals  []int64 // these
 	rank  []bool
 	known bool
 }
 
 // ranks tells which of a signature's values are ranks.
-func (x *formed) ranks(f *Function, vals []int64, find *lookup) ([]bool, error) {
+func (x *formed) ranks(f *Function, vals []int64) ([]bool, error) {
 	if x.known && x.fits(vals) {
 		return x.rank, nil
 	}
@@ -254,14 +254,14 @@ func (x *formed) ranks(f *Function, vals []int64, find *lookup) ([]bool, error) 
 	if !x.known {
 		f.fillIn(vals)
 	}
-	var m movable
-	if err := readForms(f, vals, find, x.rank, &m); err != nil {
+	forms, err := markRanks(f, vals, x.rank)
+	if err != nil {
 		x.known = false
 		return nil, err
 	}
-	x.at, x.vals = append(x.at[:0], 0), append(x.vals[:0], vals[0])
-	for _, i := range m.forms {
-		x.at, x.vals = append(x.at, i), append(x.vals, vals[i])
+	x.at, x.vals = forms, x.vals[:0]
+	for _, i := range forms {
+		x.vals = append(x.vals, vals[i])
 	}
 	return x.rank, nil
 }

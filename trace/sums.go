@@ -1,8 +1,9 @@
 package trace
 
 import (
+	"iter"
+
 	"github.com/spoor-hpc/spoor/internal/signature"
-	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Displacements that are the sums of counts are left out of signatures (see
@@ -25,17 +26,15 @@ func (f *Function) haveSums() bool {
 	return false
 }
 
-// arrays says where the arrays of a signature are: of those that may be filled in also
-// where the one before it begins.
-type arrays struct {
-	lengths []int
-	sums    []sumOf
-}
-
-// A sumOf is an array that follows from the one between counts and at, where it begins.
-type sumOf struct {
-	counts, at, n int
-	summed        bool
+// sums yields the spans that may be filled in, each with the one of its counts.
+func (f *Function) sums(spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
+	return func(yield func(counts, displs *signature.Span) bool) {
+		for i := range spans {
+			if n := spans[i].Param; n != signature.Made && f.maySum(n) && !yield(&spans[i-1], &spans[i]) {
+				return
+			}
+		}
+	}
 }
 
 // fillIn fills in displacements that were left out. Values that don't fit the
@@ -44,51 +43,20 @@ func (f *Function) fillIn(vals []int64) {
 	if len(vals) == 0 || !f.haveSums() {
 		return
 	}
-	a, ok := f.arrays(vals)
-	if !ok {
+	var room [someSpans]signature.Span
+	spans, err := f.spans(room[:0], vals)
+	if err != nil {
 		return
 	}
-	for _, s := range a.sums {
-		if s.summed && !signature.FillIn(vals[s.counts:s.at], vals[s.at:s.at+1+s.n]) {
-			return
-		}
+	for counts, displs := range f.sums(spans) {
+		signature.FillIn(vals[counts.At:counts.End], vals[displs.At:displs.End])
 	}
-}
-
-// arrays finds the arrays of a signature, whether or not what they hold was left out.
-func (f *Function) arrays(vals []int64) (arrays, bool) {
-	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
-	for range 2 {
-		var a arrays
-		d := valueReader{vals: vals, pos: 1, find: &lookup{}, arrays: &a}
-		if d.call(f, outputs); d.err == nil {
-			return a, true
-		}
-		outputs = !outputs
-	}
-	return arrays{}, false
-}
-
-// array notes an array of integers that begins at a position, with its length as it
-// stands there, and passes over its elements.
-func (d *valueReader) array(at int, length int64) {
-	n, summed := signature.Length(length)
-	if summed && d.counts < 0 || n > int64(len(d.vals)-d.pos) {
-		d.err = errShape
-		return
-	}
-	n = max(n, 0)
-	if d.counts >= 0 {
-		d.arrays.sums = append(d.arrays.sums, sumOf{d.counts, at, int(n), summed})
-	}
-	d.arrays.lengths = append(d.arrays.lengths, at)
-	d.pos += int(n)
 }
 
 // A summed says which values of a terminal have no column of their own, because they
 // may be left out on some ranks.
 type summed struct {
-	arrays []sumOf
+	arrays []signature.Span
 	all    bool // arrays are elsewhere on other ranks
 }
 
@@ -98,7 +66,7 @@ func (s *summed) has(value int) bool {
 		return s != nil
 	}
 	for _, a := range s.arrays {
-		if value >= a.at && value <= a.at+a.n {
+		if value >= a.At && value < a.End {
 			return true
 		}
 	}
@@ -107,13 +75,19 @@ func (s *summed) has(value int) bool {
 
 // summedOf looks at the terminal on the class's first rank.
 func (x *Columns) summedOf(f *Function, terminal int) *summed {
-	a, ok := f.arrays(x.rowOf(terminal, 0))
-	if !ok || len(a.sums) == 0 {
+	spans, err := f.spans(nil, x.rowOf(terminal, 0))
+	if err != nil {
 		return nil
 	}
-	s := &summed{arrays: a.sums}
-	for _, at := range a.lengths {
-		s.all = s.all || !x.constant(terminal, at)
+	s := &summed{}
+	for _, displs := range f.sums(spans) {
+		s.arrays = append(s.arrays, *displs)
+	}
+	if len(s.arrays) == 0 {
+		return nil
+	}
+	for i := range spans {
+		s.all = s.all || spans[i].Dims > 0 && !x.constant(terminal, spans[i].At)
 	}
 	return s
 }

@@ -115,12 +115,12 @@ func TestSums(t *testing.T) {
 					if p.Name() != "sdispls" && p.Name() != "rdispls" {
 						continue
 					}
-					at, err := k.ParamValues(terminal)
+					at, err := k.Positions(terminal)
 					if err != nil {
 						t.Fatal(err)
 					}
 					for e := range p.In.Elems {
-						if got := p.In.Elems[e].Num; got != want[at[i].In+1+e] {
+						if got := p.In.Elems[e].Num; got != want[at.Params[i].In+1+e] {
 							t.Errorf("rank %d: call %d: %s[%d] is %d", rank, terminal, p.Name(), e, got)
 						}
 					}

@@ -1,30 +1,18 @@
 package trace
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
-
-var errShape = errors.New("values don't fit the function")
 
 // lookup finds what hashes in values stand for.
 type lookup struct {
 	strings map[uint64]string
 	sites   map[uint64]Site
-	room    []Param // for parameters of one call after the other, of which none is kept
-	former  bool    // constants have the numbers of a draft, see mpi.Former
-}
-
-// params returns room for n parameters.
-func (l *lookup) params(n int) []Param {
-	if n > len(l.room) {
-		return make([]Param, n)
-	}
-	clear(l.room[:n])
-	return l.room[:n]
+	former  bool // constants have the numbers of a draft, see mpi.Former
 }
 
 // today returns the number that a constant has in the standard.
@@ -37,23 +25,151 @@ func (l *lookup) today(p *ParamDef, n int64) int64 {
 	return n
 }
 
-// A valueReader takes the values of one signature apart, as its function's
-// entry in the schema says:
-//
-//	return code, [result], per parameter [input] [output], aux words
-type valueReader struct {
-	vals    []int64
-	pos     int
-	err     error
-	find    *lookup
-	ranks   []bool    // by position: is a rank; filled in if not nil
-	names   []string  // by position: what it is; filled in if not nil
-	means   *mpi.Call // what f is in the standard; only where movable is of interest
-	varies  bool      // the parameter at hand may be in a lane
-	movable *movable  // positions of what may go into a lane; see Movable
-	name    string    // of the next value
-	arrays  *arrays   // of integers: only where they are is of interest
-	counts  int       // where the array of the parameter before begins, -1 if there is none
+// Few functions have more parameters, and few signatures more spans: for so many there is
+// room on the stack.
+const (
+	someParams = 16
+	someSpans  = 24
+)
+
+// spans takes the values of a signature apart. room is for the list.
+func (f *Function) spans(room []signature.Span, vals []int64) ([]signature.Span, error) {
+	var parts [someParams]signature.Part
+	l := f.layout(parts[:0])
+	list, err := l.Spans(room, vals)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %d values: %w", f.Name, len(vals), err)
+	}
+	return list, nil
+}
+
+// Spans takes the values of a signature apart.
+func (f *Function) Spans(vals []int64) ([]signature.Span, error) { return f.spans(nil, vals) }
+
+// def returns what the values of a span are.
+func (f *Function) def(s *signature.Span) *ParamDef {
+	if s.Param == signature.Result {
+		return &ParamDef{Kind: f.Returns, Type: f.Result}
+	}
+	return &f.Params[s.Param]
+}
+
+// readCall decodes a signature.
+func readCall(f *Function, vals []int64, find *lookup) (*Call, error) {
+	var room [someSpans]signature.Span
+	spans, err := f.spans(room[:0], vals)
+	if err != nil {
+		return nil, err
+	}
+	c := &Call{Func: f, Return: vals[0], Params: make([]Param, len(f.Params))}
+	for i := range f.Params {
+		c.Params[i].Def = &f.Params[i]
+	}
+	for i := range spans {
+		s := &spans[i]
+		if s.Param == signature.Made {
+			c.made(vals[s.At:s.End])
+			continue
+		}
+		v, ok := find.value(f.def(s), s, vals)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
+		case s.Param == signature.Result:
+			c.Result = v
+		case s.Out:
+			c.Params[s.Param].Out = v
+		default:
+			c.Params[s.Param].In = v
+		}
+	}
+	return c, nil
+}
+
+// made decodes what is known of a communicator or datatype that the call made.
+func (c *Call) made(w []int64) {
+	if len(w) == signature.CommWords {
+		c.NewComm = &NewComm{w[0], w[1], w[2], w[3], w[4], w[5], w[6]}
+	} else {
+		c.NewType = &NewType{w[0], w[1], w[2], w[3], w[4]}
+	}
+}
+
+// value decodes a span; false if what it leaves out could not be filled in.
+func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, bool) {
+	if s.Dims == 0 {
+		return l.scalar(p, s, vals), true
+	}
+	v := Value{Type: Array, Num: vals[s.At]}
+	if s.Summed(vals) || v.Num <= 0 {
+		return v, v.Num >= ArrayStatusesIgnore
+	}
+	v.Elems = make([]Value, 0, v.Num)
+	for e := range s.Elements(vals) {
+		x, ok := l.value(p, &e, vals)
+		if !ok {
+			return v, false
+		}
+		v.Elems = append(v.Elems, x)
+	}
+	return v, true
+}
+
+func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
+	v := Value{Type: p.Type, Num: vals[s.At]}
+	switch p.Type {
+	case Handle, Int:
+		v.Num = l.today(p, v.Num)
+	case Request:
+		v.Form, v.ID, v.Thread = requestForm(v.Num)
+	case Address:
+		v.Addr = location(v.Num)
+		v.Num, v.Addr.Offset = 0, vals[s.At+1]
+	case FunctionRef:
+		if s, ok := l.sites[uint64(v.Num)]; ok {
+			v.Site = &s
+		}
+	case String:
+		l.text(&v)
+	case Status:
+		v.Status = statusOf(s, vals)
+		v.Num = 0
+	}
+	return v
+}
+
+// location decodes the name of a segment.
+func location(segment int64) Location {
+	id, device, class := signature.SegOf(segment)
+	return Location{Class: AddressClass(class), Device: int(device), ID: id}
+}
+
+func (l *lookup) text(v *Value) {
+	if v.Num == 0 {
+		v.Null = true
+		return
+	}
+	text, ok := l.strings[uint64(v.Num)]
+	if !ok {
+		text = fmt.Sprintf("#%016x", uint64(v.Num))
+	}
+	v.Text = text
+}
+
+func statusOf(s *signature.Span, vals []int64) *StatusValue {
+	w := vals[s.At:s.End]
+	x := &StatusValue{Form: StatusForm(w[0])}
+	switch {
+	case s.Filled(vals):
+		x.Source, x.Tag, x.Count = w[signature.StatusSource], w[signature.StatusTag], w[signature.StatusCount]
+		x.Cancelled = w[signature.StatusCancelled] != 0
+		if len(w) > signature.StatusError {
+			x.Error, x.HasError = w[signature.StatusError], true
+		}
+	case x.Form == StatusSend:
+		x.Cancelled = w[1] != 0
+	}
+	return x
 }
 
 // valueNames returns what the values of a signature are: the parameter that each
@@ -63,239 +179,79 @@ func valueNames(f *Function, vals []int64) []string {
 	if len(vals) == 0 {
 		return names
 	}
-	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
-	for range 2 {
-		d := valueReader{vals: vals, pos: 1, find: &lookup{}, names: names}
-		if d.call(f, outputs); d.err == nil {
-			break
-		}
-		outputs = !outputs
-	}
 	names[0] = "return code"
+	spans, err := f.spans(nil, vals)
+	if err != nil {
+		return names
+	}
+	name := func(s *signature.Span, what string) {
+		for i := s.At; i < s.End; i++ {
+			names[i] = what
+		}
+		if s.Filled(vals) {
+			for i, field := range []string{".source", ".tag", ".count", ".cancelled"} {
+				names[s.At+1+i] = what + field
+			}
+		}
+	}
+	for i := range spans {
+		s := &spans[i]
+		switch {
+		case s.Param == signature.Made:
+			name(s, "what was made")
+			continue
+		case s.Param == signature.Result:
+			name(s, "result")
+			continue
+		}
+		p := &f.Params[s.Param]
+		what := p.Name
+		if s.Out && p.In {
+			what += " on return"
+		}
+		name(s, what)
+		if s.Dims == 1 && s.Width == signature.Status {
+			for e := range s.Elements(vals) {
+				name(&e, what)
+			}
+		}
+	}
 	return names
 }
 
-// readCall decodes a signature. Outputs are missing if the call failed, which
-// the return code mostly tells; the values themselves always do.
-func readCall(f *Function, vals []int64, find *lookup, ranks []bool) (*Call, error) {
-	if len(vals) == 0 {
-		return nil, fmt.Errorf("%s: no return code: %w", f.Name, errShape)
+// markRanks finds the values of a signature that are ranks, and those that say where these are.
+func markRanks(f *Function, vals []int64, ranks []bool) (forms []int32, err error) {
+	var room [someSpans]signature.Span
+	spans, err := f.spans(room[:0], vals)
+	if err != nil {
+		return nil, err
 	}
-	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
-	for range 2 {
-		d := valueReader{vals: vals, pos: 1, find: find, ranks: ranks}
-		if c := d.call(f, outputs); d.err == nil {
-			return c, nil
+	for i := range spans {
+		s := &spans[i]
+		if s.Param == signature.Made {
+			continue
 		}
-		outputs = !outputs
-	}
-	return nil, fmt.Errorf("%s: %d values: %w", f.Name, len(vals), errShape)
-}
-
-// readForms is readCall for who wants to know only what values are ranks, and which say
-// what follows.
-func readForms(f *Function, vals []int64, find *lookup, ranks []bool, m *movable) error {
-	if len(vals) == 0 {
-		return fmt.Errorf("%s: no return code: %w", f.Name, errShape)
-	}
-	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
-	for range 2 {
-		*m = movable{}
-		d := valueReader{vals: vals, pos: 1, find: find, ranks: ranks, movable: m}
-		if d.call(f, outputs); d.err == nil {
-			return nil
+		if s.Summed(vals) { // and could not be filled in
+			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
-		outputs = !outputs
-	}
-	return fmt.Errorf("%s: %d values: %w", f.Name, len(vals), errShape)
-}
-
-func (d *valueReader) call(f *Function, outputs bool) *Call {
-	c := &Call{Func: f, Return: d.vals[0], Params: d.find.params(len(f.Params))}
-	d.label("", "result", "")
-	if outputs && f.Result != None {
-		c.Result = d.scalar(&ParamDef{Kind: f.Returns, Type: f.Result}, true)
-	}
-	for i := range f.Params {
-		p := &f.Params[i]
-		c.Params[i].Def = p
-		d.varies = d.means != nil && d.means.Params[i].MayVary()
-		if p.In {
-			d.label(p.Name, "", "")
-			at := d.pos
-			if !f.maySum(i) {
-				d.counts = -1
+		switch p := f.def(s); {
+		case p.Type == Status && s.Filled(vals):
+			ranks[s.At+signature.StatusSource] = true
+		case p.Type == Status && s.Dims > 0:
+			for e := range s.Elements(vals) {
+				if e.Filled(vals) {
+					ranks[e.At+signature.StatusSource] = true
+				}
 			}
-			c.Params[i].In = d.part(p, p.Dims, false)
-			d.counts = at
-		}
-		if p.Out && outputs {
-			d.label(p.Name, "", "")
-			if p.In {
-				d.label(p.Name, " on return", "")
+		case p.Type == Int && p.Kind == "rank":
+			for at := s.At + min(s.Dims, 1); at < s.End; at++ {
+				ranks[at] = true
 			}
-			d.counts = -1
-			c.Params[i].Out = d.part(p, p.Dims, true)
 		}
 	}
-	d.aux(c)
-	return c
-}
-
-// aux reads what follows the parameters of calls that make communicators or
-// datatypes.
-func (d *valueReader) aux(c *Call) {
-	if d.err != nil {
-		return
-	}
-	w := d.vals[d.pos:]
-	for i := range w {
-		if d.names != nil {
-			d.names[d.pos+i] = "what was made"
-		}
-	}
-	switch {
-	case len(w) == 0:
-	case len(w) == 7 && c.Func.Has(CreatesComm):
-		c.NewComm = &NewComm{w[0], w[1], w[2], w[3], w[4], w[5], w[6]}
-	case len(w) == 5 && c.Func.Has(CreatesType):
-		c.NewType = &NewType{w[0], w[1], w[2], w[3], w[4]}
-	default:
-		d.err = errShape
-	}
-}
-
-func (d *valueReader) next() int64 {
-	if d.pos >= len(d.vals) {
-		d.err = errShape
-		return 0
-	}
-	if d.names != nil && d.pos < len(d.names) {
-		d.names[d.pos] = d.name
-	}
-	d.pos++
-	return d.vals[d.pos-1]
-}
-
-// label names the values that follow.
-func (d *valueReader) label(param, what, part string) {
-	if d.names != nil {
-		d.name = param + what + part
-	}
-}
-
-// part reads a scalar, an array or an array of arrays.
-func (d *valueReader) part(p *ParamDef, dims int, out bool) Value {
-	if dims == 0 {
-		return d.scalar(p, out)
-	}
-	d.form(d.pos)
-	v := Value{Type: Array, Num: d.next()}
-	if d.arrays != nil && p.Type == Int && d.err == nil {
-		d.array(d.pos-1, v.Num)
-		return v
-	}
-	if v.Num < ArrayStatusesIgnore || v.Num > int64(len(d.vals)-d.pos) {
-		d.err = errShape
-	}
-	if d.err != nil || v.Num <= 0 {
-		return v
-	}
-	v.Elems = make([]Value, v.Num)
-	for i := range v.Elems {
-		if d.err != nil {
-			break
-		}
-		v.Elems[i] = d.part(p, dims-1, out)
-	}
-	return v
-}
-
-func (d *valueReader) scalar(p *ParamDef, out bool) Value {
-	v := Value{Type: p.Type}
-	if p.Type == None {
-		return v
-	}
-	at := d.pos
-	v.Num = d.next()
-	switch p.Type {
-	case Handle:
-		v.Num = d.find.today(p, v.Num)
-	case Int:
-		v.Num = d.find.today(p, v.Num)
-		if p.Kind == "rank" {
-			d.mark(at)
-		}
-		if d.varies {
-			d.move(at)
-		}
-	case Request:
-		v.Form, v.ID, v.Thread = requestForm(v.Num)
-	case Address:
-		d.segment(at)
-		seg := v.Num
-		v.Num = 0
-		v.Addr = Location{
-			Class: AddressClass(seg & 7), Device: int(seg >> 3 & 31), ID: seg >> 8, Offset: d.next(),
-		}
-		if d.varies && distant(v.Addr.Class) {
-			d.move(at + 1)
-		}
-	case FunctionRef:
-		if s, ok := d.find.sites[uint64(v.Num)]; ok {
-			v.Site = &s
-		}
-	case String:
-		d.text(&v)
-	case Status:
-		d.form(at)
-		v.Status = d.status(v.Num, out)
-		v.Num = 0
-	}
-	return v
-}
-
-func (d *valueReader) text(v *Value) {
-	if v.Num == 0 {
-		v.Null = true
-		return
-	}
-	text, ok := d.find.strings[uint64(v.Num)]
-	if !ok {
-		text = fmt.Sprintf("#%016x", uint64(v.Num))
-	}
-	v.Text = text
-}
-
-func (d *valueReader) mark(at int) {
-	if d.ranks != nil && at < len(d.ranks) {
-		d.ranks[at] = true
-	}
-}
-
-func (d *valueReader) status(form int64, out bool) *StatusValue {
-	s := &StatusValue{Form: StatusForm(form)}
-	switch s.Form {
-	case StatusAbsent, StatusEmpty:
-	case StatusFilled, StatusIgnored:
-		d.mark(d.pos)
-		name := d.name
-		field := func(part string) int64 {
-			d.label(name, "", part)
-			return d.next()
-		}
-		d.move(d.pos + 1)
-		s.Source, s.Tag, s.Count, s.Cancelled = field(".source"), field(".tag"), field(".count"), field(".cancelled") != 0
-		d.name = name
-		if out && d.vals[0] == mpi.ErrInStatus {
-			s.Error, s.HasError = d.next(), true
-		}
-	case StatusSend:
-		s.Cancelled = d.next() != 0
-	default:
-		d.err = errShape
-	}
-	return s
+	var m signature.Moves
+	m.Find(&signature.Layout{}, spans, vals)
+	return m.Forms, nil
 }
 
 // threadBits is how many bits of another thread's request say which thread.

@@ -169,9 +169,8 @@ type encoder struct {
 	pooled    []*pooled        // per class: what times are of
 	codes     []*timeCodes     // per class
 	timeless  bool
-	plain     bool // no block sizes
-	shares    bool // there were some
-	find      lookup
+	plain     bool    // no block sizes
+	shares    bool    // there were some
 	vals      []int64 // of the terminal at hand
 }
 
@@ -203,7 +202,6 @@ func (e *encoder) calls(raw *[secEnd][]byte, packed func([]byte) int) error {
 }
 
 func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error {
-	e.find.room = make([]Param, 64)
 	e.table.index = make(map[skeleton]int32)
 	if err := e.classes(); err != nil {
 		return err
@@ -347,7 +345,7 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	g := e.table.groups[n]
 	// One member's values tell the kinds; were another's to lie elsewhere, the
 	// forms would only be less apt.
-	ranks, err := g.shape.ranks(g.function, e.vals, &e.find)
+	ranks, err := g.shape.ranks(g.function, e.vals)
 	if err != nil {
 		return signatureRef{}, err
 	}

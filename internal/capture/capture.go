@@ -97,6 +97,9 @@ type Capture struct {
 	parentCall  uint16 // of MPI_Comm_get_parent
 	inStatus    int64  // MPI_ERR_IN_STATUS
 	pending     int64  // MPI_ERR_PENDING
+
+	spans []signature.Span // room for mayLane and holesOf
+	moves signature.Moves
 }
 
 // A stream is one thread.

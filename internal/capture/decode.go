@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -215,7 +216,7 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 			kind := c.requests.Kind(i)
 			transfer = kind == symbol.Transfer
 			if kind == symbol.Send && f.rc != c.inStatus {
-				f.key = append(f.key, statusOfSend, cancelled)
+				f.key = append(f.key, signature.StatusOfSend, cancelled)
 				return p, nil
 			}
 			if kind == symbol.Send {
@@ -238,10 +239,6 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 	}
 	return p, nil
 }
-
-// statusOfSend is the form of a status that tells no more than whether the
-// operation was cancelled.
-const statusOfSend = 4
 
 // made names a handle that the MPI handed out, which stands at p.
 func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
@@ -293,9 +290,9 @@ func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
 func segmentClass(class uint64) int64 {
 	switch class {
 	case event.ClassDevice:
-		return symbol.SegDevice
+		return signature.SegDevice
 	case event.ClassMPIMem:
-		return symbol.SegMPI
+		return signature.SegMPI
 	}
-	return symbol.SegHeap
+	return signature.SegHeap
 }

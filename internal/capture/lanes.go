@@ -3,86 +3,28 @@ package capture
 import (
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/signature"
-	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 )
-
-// Which values may go into a lane (see signature.Follow): tags, offsets into
-// memory, windows, files and packed data, and tags of statuses. Nothing that is
-// computed from distinct calls depends on them: not what a handle stands for, not
-// who sent how much to whom, not where the next value stands.
 
 // mayLane returns the words of a key that may be in a lane. The list is good until
 // the next call.
 func (c *Capture) mayLane(k signature.Key) []int32 {
 	p := c.program(k.Call())
-	if p == nil || !p.lanes || len(k) <= rcAt {
+	if p == nil || !p.lanes {
 		return nil
 	}
-	w := laneWalk{vals: k, at: rcAt + 1, words: c.words[:0], failures: k[rcAt] == c.inStatus}
-	w.steps(p.in)
-	if w.at < len(k) {
-		w.steps(p.out)
-	}
-	c.words = w.words
-	if w.at != len(k) {
+	vals := k.Values()
+	spans, err := p.layout.Recorded(c.spans[:0], vals)
+	if err != nil {
 		return nil
 	}
-	return w.words
-}
-
-// A laneWalk goes through the values of a key.
-type laneWalk struct {
-	vals     []int64
-	at       int
-	words    []int32
-	failures bool
-}
-
-func (w *laneWalk) steps(steps []step) {
-	for i := range steps {
-		s := &steps[i]
-		n, err := width(s, s.code, w.vals[min(w.at, len(w.vals)):], w.failures)
-		if err != nil || n > len(w.vals)-w.at {
-			w.at = len(w.vals) + 1
-			return
-		}
-		switch {
-		case s.lane && s.code == codeAddress:
-			if movable(w.vals[w.at]) {
-				w.add(w.at + 1)
-			}
-		case s.lane:
-			w.add(w.at)
-		case s.code == codeStatus:
-			w.status(w.at)
-		case s.code == codeArray && s.element == codeStatus:
-			at := w.at + 1
-			for range max(w.vals[w.at], 0) {
-				w.status(at)
-				n, _ := width(s, codeStatus, w.vals[at:], w.failures)
-				at += n
-			}
-		}
-		w.at += n
+	c.spans = spans
+	c.moves.Find(&p.layout, spans, vals)
+	c.words = c.words[:0]
+	for _, at := range c.moves.Values {
+		c.words = append(c.words, at+rcAt)
 	}
-}
-
-func (w *laneWalk) add(at int) { w.words = append(w.words, int32(at)) }
-
-func (w *laneWalk) status(at int) {
-	if form := w.vals[at]; form == event.StatusFilled || form == event.StatusIgnored {
-		w.add(at + 2)
-	}
-}
-
-// movable reports whether offsets in a segment are distances.
-func movable(segment int64) bool {
-	switch segment & 7 {
-	case symbol.SegHeap, symbol.SegDevice, symbol.SegStatic, symbol.SegStack, symbol.SegMPI:
-		return true
-	}
-	return false
+	return c.words
 }
 
 // A hole is a word of a record that may differ from the one of the call before
@@ -110,7 +52,7 @@ func (c *Capture) holeValue(h *hole, rec []uint64, thread int) (int64, bool) {
 // A holeWalk goes through the values of a key and the words of its records side by
 // side.
 type holeWalk struct {
-	laneWalk
+	vals  []int64
 	lane  []int32 // words of the key that are wanted, those found taken off
 	taken int
 	rec   []uint64
@@ -124,18 +66,20 @@ type holeWalk struct {
 // holesOf finds where the records of a call have the values of a lane; false if it
 // can't be told for all of them.
 func (c *Capture) holesOf(l *signature.Lane, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []hole) (_, _ []hole, ok bool) {
-	w := holeWalk{
-		laneWalk: laneWalk{vals: k, at: rcAt + 1, failures: k[rcAt] == c.inStatus},
-		lane:     l.Words(), rec: enter, pos: 3, prog: p, tag: c.tag, holes: in,
+	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
+	if err != nil {
+		return in, out, false
 	}
-	w.steps(p.in)
+	c.spans = spans
+	w := holeWalk{vals: k.Values(), lane: l.Words(), rec: enter, pos: 3, prog: p, tag: c.tag, holes: in}
+	w.steps(p.in, spans)
 	in = w.holes
-	if w.at < len(k) {
+	if spans = spans[len(p.in):]; len(spans) > 0 {
 		w.rec, w.pos, w.holes = leave, 2, out
 		if event.Record(leave).Flags()&event.RC != 0 {
 			w.pos = 3
 		}
-		w.steps(p.out)
+		w.steps(p.out, spans)
 		out = w.holes
 	}
 	if w.bad || len(w.lane) > 0 {
@@ -157,34 +101,30 @@ func (c *Capture) holesOf(l *signature.Lane, p *program, k signature.Key, s *str
 	return in, out, true
 }
 
-func (w *holeWalk) steps(steps []step) {
+func (w *holeWalk) steps(steps []step, spans []signature.Span) {
 	for i := range steps {
-		s := &steps[i]
-		n, err := width(s, s.code, w.vals[min(w.at, len(w.vals)):], w.failures)
-		if err != nil || n > len(w.vals)-w.at || w.bad || w.pos >= len(w.rec) {
+		if w.bad || w.pos >= len(w.rec) {
 			w.bad = true
 			return
 		}
+		s, at := &steps[i], spans[i].At
 		switch s.code {
 		case codeAddress:
-			w.hole(w.at+1, hole{at: w.pos + 1, code: codeAddress, seg: w.vals[w.at]})
+			w.hole(at+1, hole{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
 		case codeStatus:
-			w.hole(w.at+2, hole{at: w.pos + 2, code: codeTable, table: w.tag})
+			w.hole(at+signature.StatusTag, hole{at: w.pos + 2, code: codeTable, table: w.tag})
 		case codeArray:
-			if w.array(s, int64(w.rec[w.pos])); s.element == codeStatus {
-				break
-			}
+			w.array(s, &spans[i])
 		default:
-			w.hole(w.at, hole{at: w.pos, code: s.code, table: s.table})
+			w.hole(at, hole{at: w.pos, code: s.code, table: s.table})
 		}
-		w.at += n
 		w.pos += w.words(s)
 	}
 }
 
 // hole notes where a value stands if it is one of the lane.
 func (w *holeWalk) hole(at int, h hole) {
-	if len(w.lane) > 0 && int(w.lane[0]) == at {
+	if len(w.lane) > 0 && int(w.lane[0]) == at+rcAt {
 		h.of = w.taken
 		w.holes = append(w.holes, h)
 		w.lane = w.lane[1:]
@@ -193,19 +133,17 @@ func (w *holeWalk) hole(at int, h hole) {
 }
 
 // array looks at an array of statuses; others have nothing in lanes.
-func (w *holeWalk) array(s *step, n int64) {
+func (w *holeWalk) array(s *step, of *signature.Span) {
 	if s.element != codeStatus {
 		return
 	}
-	at, pos := w.at+1, w.pos+1
-	for range max(n, 0) {
-		k, err := width(s, codeStatus, w.vals[min(at, len(w.vals)):], w.failures)
-		if err != nil || pos+event.StatusWords > len(w.rec) {
+	pos := w.pos + 1
+	for e := range of.Elements(w.vals) {
+		if pos+event.StatusWords > len(w.rec) {
 			w.bad = true
 			return
 		}
-		w.hole(at+2, hole{at: pos + 2, code: codeTable, table: w.tag})
-		at += k
+		w.hole(e.At+signature.StatusTag, hole{at: pos + 2, code: codeTable, table: w.tag})
 		pos += event.StatusWords
 	}
 }

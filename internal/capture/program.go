@@ -3,6 +3,7 @@ package capture
 import (
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -11,9 +12,10 @@ import (
 // ENTER record and one for the LEAVE record, compiled from the table of calls
 // once, so that nothing is looked up while records stream by.
 type program struct {
-	call *mpi.Call
-	in   []step
-	out  []step
+	call   *mpi.Call
+	layout signature.Layout
+	in     []step
+	out    []step
 
 	completes  bool
 	makes      bool // a new request comes out
@@ -49,7 +51,6 @@ type step struct {
 	element code     // of an array
 	kind    mpi.Kind // of the parameter
 	first   bool     // the communicator that a new one is made from
-	lane    bool     // may be in a lane
 	adds    bool     // displacements, perhaps the sums of the array before
 	gate    int16    // word of the LEAVE record that must not be 0, or -1
 	table   *mpi.Table
@@ -110,6 +111,7 @@ func (c *Capture) program(id uint16) *program {
 func (c *Capture) compile(call *mpi.Call) *program {
 	p := &program{
 		call:       call,
+		layout:     signature.LayoutOf(call),
 		completes:  call.Has(mpi.Completes),
 		persistent: call.Has(mpi.Persistent),
 		makes:      call.Has(mpi.Persistent) || call.Has(mpi.Nonblocking),
@@ -153,9 +155,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 }
 
 // returns reports whether the function returns something else than an error code.
-func (p *program) returns() bool {
-	return p.call.Returns != mpi.KindError && p.call.Returns != mpi.KindNone
-}
+func (p *program) returns() bool { return p.call.ReturnsValue() }
 
 // requestKind tells what the status of a request that a call makes is good for.
 func requestKind(name string) symbol.RequestKind {
@@ -212,7 +212,7 @@ func (c *Capture) plain(s *step) code {
 }
 
 func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) step {
-	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind], lane: q.MayVary()}
+	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind]}
 	s.code = c.plain(&s)
 	switch {
 	case s.kind == mpi.KindRequest:

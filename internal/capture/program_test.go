@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A program is what the threads of a synthetic process do, one step at a time.
@@ -204,4 +206,62 @@ func room(p *synthProgram) uint64 {
 		least = min(least, s.w.Ring.Capacity()-(head-s.w.Ring.Kept()))
 	}
 	return least
+}
+
+// TestStepsAndLayout: what records are read by and what signatures are taken apart by go side
+// by side.
+func TestStepsAndLayout(t *testing.T) {
+	for _, flavour := range mpi.Flavours() {
+		c, err := New(Config{Context: Context{Flavour: flavour, Ranks: 1, TicksPerNs: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range mpi.Calls() {
+			p := c.program(call.ID)
+			var in, out []signature.Part
+			if p.layout.Result != signature.Nothing {
+				out = append(out, signature.Part{Width: p.layout.Result})
+			}
+			for _, q := range p.layout.Params {
+				if q.In {
+					in = append(in, q)
+				}
+				if q.Out {
+					out = append(out, q)
+				}
+			}
+			for _, x := range []struct {
+				steps []step
+				parts []signature.Part
+			}{{p.in, in}, {p.out, out}} {
+				if len(x.steps) != len(x.parts) {
+					t.Fatalf("%s: %d steps, %d parts", call.Name, len(x.steps), len(x.parts))
+				}
+				for i := range x.steps {
+					if got := partOf(&x.steps[i]); got.Width != x.parts[i].Width || got.Dims != x.parts[i].Dims {
+						t.Errorf("%s: part %d is %+v, and is recorded as %+v", call.Name, i, x.parts[i], got)
+					}
+				}
+			}
+		}
+	}
+}
+
+func partOf(s *step) (p signature.Part) {
+	code := s.code
+	if code == codeArray {
+		p.Dims, code = 1, s.element
+		if code == codeArray {
+			p.Dims, code = 2, codeString
+		}
+	}
+	switch code {
+	case codeAddress:
+		p.Width = signature.Place
+	case codeStatus:
+		p.Width = signature.Status
+	default:
+		p.Width = signature.Word
+	}
+	return p
 }

@@ -97,7 +97,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 			continue
 		}
 		k := c.sigs.Key(n)
-		vals, err := c.canonical(c.program(k.Call()), k.Values())
+		vals, err := c.program(k.Call()).canonical(k.Values())
 		if err == nil {
 			var lane track.Lane
 			lane, err = c.lane(l, folding.Sequence(&c.sigs, n), k, vals)
@@ -165,7 +165,7 @@ func (d *distinct) At(i int, s *signature.Signature) error {
 		s.Vals = append(s.Vals[:0], vals...)
 		return nil
 	}
-	places, err := d.c.orderIn(&d.room, d.c.program(k.Call()), k.Values())
+	places, err := d.c.program(k.Call()).order(&d.room, k.Values())
 	if err != nil {
 		return fmt.Errorf("capture: signature %d: %w", d.order[i], err)
 	}
@@ -195,7 +195,7 @@ const muchHeld = 4 << 20
 // lane returns a lane of the track and puts the values of its first call into the
 // signature's, which are in canonical order.
 func (c *Capture) lane(l *signature.Lane, seq signature.Sequence, k signature.Key, vals []int64) (track.Lane, error) {
-	order, err := c.order(c.program(k.Call()), k.Values())
+	order, err := c.program(k.Call()).order(new(ordering), k.Values())
 	if err != nil {
 		return track.Lane{}, err
 	}

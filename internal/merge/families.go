@@ -6,8 +6,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // minLaned is from how many distinct calls on a family is worth a look. Below, it
@@ -17,8 +17,7 @@ const minLaned = 8
 // A family is terminals of a class that differ in values only that may be in a lane.
 type family struct {
 	terminals []int
-	call      *mpi.Call
-	function  *trace.Function
+	layout    *signature.Layout
 	values    []int // those that differ
 	calls     uint64
 	first     int // terminal of the first call
@@ -56,7 +55,7 @@ func (c *class) families(sh *shape) []*family {
 		if !ok {
 			return nil
 		}
-		if len(m.list) > 0 {
+		if len(m.Values) > 0 {
 			k.add(t, m)
 		}
 	}
@@ -69,7 +68,7 @@ func (c *class) families(sh *shape) []*family {
 		x := large[n]
 		if x == nil {
 			m := k.moves[sh.like[t]]
-			x = &family{call: m.call, function: m.function}
+			x = &family{layout: m.layout}
 			large[n] = x
 			list = append(list, x)
 		}
@@ -104,11 +103,21 @@ type kinship struct {
 // moves is which values of a terminal may be in a lane, and what that follows from: it
 // is the same of most terminals with one skeleton.
 type moves struct {
-	call            *mpi.Call
-	function        *trace.Function
-	list            []int // rising
-	forms, segments []int
-	vals            []int64 // what it was found out of; nil: nothing so far
+	signature.Moves
+	layout *signature.Layout // nil: the function has nothing that moves
+	vals   []int64           // what it was found out of; nil: nothing so far
+}
+
+// find looks at the values of a signature.
+func (m *moves) find(vals []int64) {
+	m.Moves, m.vals = signature.Moves{}, nil
+	if m.layout == nil {
+		return
+	}
+	if spans, err := m.layout.Spans(nil, vals); err == nil {
+		m.Find(m.layout, spans, vals)
+		m.vals = append(m.vals, vals...)
+	}
 }
 
 // fits reports whether the same values of a signature may move.
@@ -116,13 +125,13 @@ func (m *moves) fits(vals []int64) bool {
 	if m.vals == nil {
 		return false
 	}
-	for _, i := range m.forms {
+	for _, i := range m.Forms {
 		if vals[i] != m.vals[i] {
 			return false
 		}
 	}
-	for _, i := range m.segments {
-		if (vals[i]^m.vals[i])&7 != 0 {
+	for _, i := range m.Segments {
+		if signature.SegClass(vals[i]) != signature.SegClass(m.vals[i]) {
 			return false
 		}
 	}
@@ -138,8 +147,11 @@ func (k *kinship) movable(t int) (*moves, bool) {
 		if !ok {
 			return nil, false
 		}
-		f := trace.FunctionOf(call)
-		m = &moves{call: call, function: &f}
+		m = &moves{}
+		if !call.Binds() {
+			l := signature.LayoutOf(call)
+			m.layout = &l
+		}
 		k.moves[k.sh.like[t]] = m
 	}
 	k.vals = k.vals[:0]
@@ -147,11 +159,7 @@ func (k *kinship) movable(t int) (*moves, bool) {
 		k.vals = append(k.vals, k.c.values.cols[k.c.values.nums[k.sh.at(t, i)]].At(0))
 	}
 	if !m.fits(k.vals) {
-		// Without forms, the function has nothing that moves, or the values don't fit it.
-		m.list, m.forms, m.segments = trace.Movable(m.call, m.function, k.vals)
-		if m.vals = append(m.vals[:0], k.vals...); len(m.forms) == 0 {
-			m.vals = nil
-		}
+		m.find(k.vals)
 	}
 	return m, true
 }
@@ -162,7 +170,7 @@ func (k *kinship) add(t int, m *moves) {
 	if 2*len(k.first) >= len(k.slots) {
 		k.grow()
 	}
-	at := k.slot(t, m.list)
+	at := k.slot(t, m.Values)
 	n := k.slots[at]
 	if n == 0 {
 		k.first, k.members = append(k.first, int32(t)), append(k.members, 0)
@@ -174,13 +182,13 @@ func (k *kinship) add(t int, m *moves) {
 }
 
 // slot returns where the number of a terminal's family is, or would be.
-func (k *kinship) slot(t int, movable []int) uint64 {
+func (k *kinship) slot(t int, movable []int32) uint64 {
 	const factor = 0x9fb21c651e98df25
 	h := uint64(k.sh.like[t]+1) * factor
 	next := 0
 	for i := range k.sh.skeletons[t].width {
 		v := uint64(i) << 32 // which these are is told by values, so perhaps not the same everywhere
-		if next < len(movable) && movable[next] == i {
+		if next < len(movable) && movable[next] == int32(i) {
 			next++
 		} else {
 			v = uint64(k.c.values.nums[k.sh.at(t, i)]) + 1
@@ -196,13 +204,13 @@ func (k *kinship) slot(t int, movable []int) uint64 {
 }
 
 // kin reports whether two terminals differ in nothing but values that may move.
-func (k *kinship) kin(t, first int, movable []int) bool {
+func (k *kinship) kin(t, first int, movable []int32) bool {
 	if k.sh.like[t] != k.sh.like[first] {
 		return false
 	}
 	next := 0
 	for i := range k.sh.skeletons[t].width {
-		if next < len(movable) && movable[next] == i {
+		if next < len(movable) && movable[next] == int32(i) {
 			next++
 		} else if k.c.values.nums[k.sh.at(t, i)] != k.c.values.nums[k.sh.at(first, i)] {
 			return false
@@ -216,7 +224,7 @@ func (k *kinship) grow() {
 	k.slots = make([]uint32, max(64, 2*len(k.slots)))
 	for n, t := range k.first {
 		m, _ := k.movable(int(t))
-		k.slots[k.slot(int(t), m.list)] = uint32(n) + 1
+		k.slots[k.slot(int(t), m.Values)] = uint32(n) + 1
 	}
 }
 
@@ -228,15 +236,16 @@ func (c *class) alike(sh *shape, t int, x *family) bool {
 	for i := range vals {
 		vals[i] = of(i).At(0)
 	}
-	_, forms, segments := trace.Movable(x.call, x.function, vals)
-	for _, i := range forms {
-		if _, same := of(i).Same(); !same {
+	m := moves{layout: x.layout}
+	m.find(vals)
+	for _, i := range m.Forms {
+		if _, same := of(int(i)).Same(); !same {
 			return false
 		}
 	}
-	for _, i := range segments {
-		for _, r := range of(i).Runs() {
-			if (r.Start^vals[i])&7 != 0 || r.Count > 1 && r.Stride&7 != 0 {
+	for _, i := range m.Segments {
+		for _, r := range of(int(i)).Runs() {
+			if signature.SegClass(r.Start) != signature.SegClass(vals[i]) || r.Count > 1 && signature.SegClass(r.Stride) != 0 {
 				return false
 			}
 		}

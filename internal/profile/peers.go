@@ -41,7 +41,7 @@ func (b *builder) peersOfTerminal(t int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	at, err := b.k.ParamValues(t)
+	at, err := b.k.Positions(t)
 	if err != nil {
 		return "", err
 	}
@@ -49,10 +49,10 @@ func (b *builder) peersOfTerminal(t int) (string, error) {
 	for i := range c.Params {
 		p := &c.Params[i]
 		sign := peerSigns[p.Name()]
-		if p.Kind() != "rank" || sign == "" || at[i].In < 0 || p.Def.Dims > 0 {
+		if p.Kind() != "rank" || sign == "" || at.Params[i].In < 0 || p.Def.Dims > 0 {
 			continue
 		}
-		texts = append(texts, sign+" "+b.rankText(t, at[i].In))
+		texts = append(texts, sign+" "+b.rankText(t, at.Params[i].In))
 	}
 	return strings.Join(texts, " "), nil
 }

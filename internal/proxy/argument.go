@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -188,7 +189,7 @@ var segmentClasses = [...]string{
 // memory is an address.
 func (w *writer) memory(at int, null string) string {
 	seg, off := w.c.column(at), w.c.column(at+1)
-	class := int(seg[0] & 7)
+	class := int(signature.SegClass(seg[0]))
 	if class == 0 || class >= len(segments) || segments[class] == "" {
 		switch off[0] {
 		case trace.SpecialInPlace:
@@ -223,7 +224,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 		}
 		return m
 	case p.Kind == "pointerout":
-		if reissue.Gives(w.c.f.Name) && out.typ == trace.Address && w.c.vals[0][out.at]&7 != 0 {
+		if reissue.Gives(w.c.f.Name) && out.typ == trace.Address && signature.SegClass(w.c.vals[0][out.at]) != signature.SegSpecial {
 			w.given(out.at)
 		}
 		return "&pointer"
@@ -237,8 +238,8 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 
 func (w *writer) giving(function string, at int, more string) string {
 	seg := w.c.column(at)
-	class := segmentClasses[seg[0]&7]
-	if seg[0]&7 == 0 {
+	class := segmentClasses[signature.SegClass(seg[0])]
+	if signature.SegClass(seg[0]) == signature.SegSpecial {
 		return ""
 	}
 	for i := range seg {

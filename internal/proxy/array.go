@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -239,8 +240,8 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	s := "status_empty()"
 	switch trace.StatusForm(in.n) {
 	case trace.StatusFilled, trace.StatusIgnored:
-		s = fmt.Sprintf("status_of(%s, %s, %s, %s)", w.expr("rank", in.at+1), w.expr("tag", in.at+2),
-			w.expr("", in.at+3), w.expr("", in.at+4))
+		s = fmt.Sprintf("status_of(%s, %s, %s, %s)", w.expr("rank", in.at+signature.StatusSource), w.expr("tag", in.at+signature.StatusTag),
+			w.expr("", in.at+signature.StatusCount), w.expr("", in.at+signature.StatusCancelled))
 	case trace.StatusAbsent:
 		s = "MPI_STATUS_IGNORE"
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -27,7 +28,7 @@ func (w *writer) attribute() {
 	}
 	const object, key, value = 0, 1, 2 // parameters of all of them
 	got := &w.c.out[value]
-	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.Address || w.c.vals[0][got.at]&7 == 0 {
+	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.Address || signature.SegClass(w.c.vals[0][got.at]) == signature.SegSpecial {
 		return
 	}
 	number := w.c.vals[0][w.c.in[key].at]
@@ -56,7 +57,7 @@ func (w *writer) attribute() {
 
 // passes reports whether a call of the variant passes an address in an unknown place.
 func (v *variant) passes(segment int64) bool {
-	if trace.AddressClass(segment&7) != trace.UnknownPlace {
+	if trace.AddressClass(signature.SegClass(segment)) != trace.UnknownPlace {
 		return false
 	}
 	for _, c := range v.calls {

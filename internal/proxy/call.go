@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -224,8 +225,8 @@ func (w *writer) generalised() {
 		if v := w.c.vals[0][request.at]; v <= 0 || v&1 != 0 {
 			return
 		}
-		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s, %s, %s, %s);", w.distance(request.at), w.expr("rank", status.at+1),
-			w.expr("tag", status.at+2), w.expr("", status.at+3), w.expr("", status.at+4)))
+		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s, %s, %s, %s);", w.distance(request.at), w.expr("rank", status.at+signature.StatusSource),
+			w.expr("tag", status.at+signature.StatusTag), w.expr("", status.at+signature.StatusCount), w.expr("", status.at+signature.StatusCancelled)))
 	}
 	if i, k := w.param("request"), w.param("status"); i >= 0 && k >= 0 {
 		one(&w.c.in[i], &w.c.out[k])
@@ -288,10 +289,10 @@ func (w *writer) taken() (at int, ok bool) {
 	default:
 		return 0, false
 	}
-	if i < 0 || w.c.out[i].typ != trace.Status || w.c.out[i].n != 1 && w.c.out[i].n != 2 {
+	if i < 0 || w.c.out[i].typ != trace.Status || w.c.out[i].n != signature.StatusFilled && w.c.out[i].n != signature.StatusIgnored {
 		return 0, false
 	}
-	return w.c.out[i].at + 1, true
+	return w.c.out[i].at + signature.StatusSource, true
 }
 
 // arrives has the program wait for the message that a test found.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -117,7 +118,7 @@ func (v *variant) fileSize() int64 {
 				case c.f.Params[i].Kind == "offset" && c.in[i].typ == trace.Int:
 					end += c.vals[0][c.in[i].at]
 				case c.out[i].typ == trace.Status && (c.out[i].n == 1 || c.out[i].n == 2):
-					end += max(0, c.vals[0][c.out[i].at+3])
+					end += max(0, c.vals[0][c.out[i].at+signature.StatusCount])
 				}
 			}
 			read += end

@@ -3,6 +3,7 @@ package symbol
 import (
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
 // A Stack is the address range of a thread's stack. Ref is a place in it that
@@ -26,7 +27,7 @@ const maxStrays = 1 << 16
 func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 	switch w0 >> 56 {
 	case event.ClassSpecial:
-		return SegName(0, 0, SegSpecial), int64(w1)
+		return signature.SegName(0, 0, signature.SegSpecial), int64(w1)
 	case event.ClassHeap, event.ClassDevice, event.ClassMPIMem:
 		if seg, ok := a.Segments.Name(w0 << 8 >> 8); ok {
 			return seg, int64(w1)
@@ -39,7 +40,7 @@ func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 func (a *Addresses) raw(addr uint64, thread int) (seg, off int64) {
 	if thread < len(a.Stacks) {
 		if s := &a.Stacks[thread]; addr >= s.Lo && addr < s.Hi {
-			return SegName(int64(thread), 0, SegStack), int64(addr - s.Ref)
+			return signature.SegName(int64(thread), 0, signature.SegStack), int64(addr - s.Ref)
 		}
 	}
 	if seg, off, ok := a.Modules.static(addr); ok {
@@ -47,7 +48,7 @@ func (a *Addresses) raw(addr uint64, thread int) (seg, off int64) {
 	}
 	for i := range a.Stacks {
 		if s := &a.Stacks[i]; addr >= s.Lo && addr < s.Hi {
-			return SegName(int64(i), 0, SegStack), int64(addr - s.Ref)
+			return signature.SegName(int64(i), 0, signature.SegStack), int64(addr - s.Ref)
 		}
 	}
 	return a.stray(addr), 0
@@ -62,7 +63,7 @@ func (a *Addresses) stray(addr uint64) int64 {
 		}
 		id = a.strays
 	}
-	return SegName(id-1, 0, SegUnknown)
+	return signature.SegName(id-1, 0, signature.SegUnknown)
 }
 
 // Save writes the state, save that of Modules.

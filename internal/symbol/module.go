@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
 // Modules is the process's address space as far as it comes from files: the
@@ -214,7 +215,7 @@ func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 		m.segs++
 		mod.seg = m.segs
 	}
-	return SegName(mod.seg-1, 0, SegStatic), int64(offset), true
+	return signature.SegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
 }
 
 // Save writes which modules have names. Addresses come from the maps again.

@@ -1,20 +1,9 @@
 package symbol
 
-import "github.com/spoor-hpc/spoor/internal/pack"
-
-// Classes of a buffer's segment in a signature.
-const (
-	SegSpecial = 0 // NULL, MPI_BOTTOM, MPI_IN_PLACE: see the offset
-	SegHeap    = 1
-	SegDevice  = 2
-	SegStatic  = 3 // data of an executable or library
-	SegStack   = 4
-	SegUnknown = 5
-	SegMPI     = 6 // MPI_Alloc_mem and windows
+import (
+	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
-
-// SegName packs a segment's number, device and class.
-func SegName(id, device, class int64) int64 { return id<<8 | device<<3 | class }
 
 // Segments names allocations: lowest free number at first use, by class.
 type Segments struct {
@@ -29,7 +18,7 @@ func (s *Segments) Open(serial uint64, device, class int64) (name int64, opened 
 		return v - 1, false
 	}
 	id := int64(s.pools[class&7].Take())
-	name = SegName(id, device&31, class&7)
+	name = signature.SegName(id, device&31, class&7)
 	s.names.Set(serial, 1+name)
 	return name, true
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
 func equal[T comparable](t *testing.T, what string, got, want T) {
@@ -106,15 +107,15 @@ func TestModules(t *testing.T) {
 		thread   int
 		seg, off int64
 	}{
-		{0x402010, 0, SegName(0, 0, SegStatic), 0x2010},
-		{0x403010, 0, SegName(0, 0, SegStatic), 0x3010}, // zeroed data behind the file
-		{0x7f0000000010, 0, SegName(1, 0, SegStatic), 0x3010},
-		{0x405010, 0, SegName(0, 0, SegUnknown), 0},
-		{0x404010, 0, SegName(1, 0, SegUnknown), 0},
-		{0x405010, 1, SegName(0, 0, SegUnknown), 0},
-		{0x7fff7ff0, 0, SegName(0, 0, SegStack), -16},
-		{0x6fff8010, 1, SegName(1, 0, SegStack), 16},
-		{0x6fff8010, 0, SegName(1, 0, SegStack), 16}, // of another thread
+		{0x402010, 0, signature.SegName(0, 0, signature.SegStatic), 0x2010},
+		{0x403010, 0, signature.SegName(0, 0, signature.SegStatic), 0x3010}, // zeroed data behind the file
+		{0x7f0000000010, 0, signature.SegName(1, 0, signature.SegStatic), 0x3010},
+		{0x405010, 0, signature.SegName(0, 0, signature.SegUnknown), 0},
+		{0x404010, 0, signature.SegName(1, 0, signature.SegUnknown), 0},
+		{0x405010, 1, signature.SegName(0, 0, signature.SegUnknown), 0},
+		{0x7fff7ff0, 0, signature.SegName(0, 0, signature.SegStack), -16},
+		{0x6fff8010, 1, signature.SegName(1, 0, signature.SegStack), 16},
+		{0x6fff8010, 0, signature.SegName(1, 0, signature.SegStack), 16}, // of another thread
 	} {
 		seg, off := a.Name(event.ClassRaw<<56, c.addr, c.thread)
 		if seg != c.seg || off != c.off {
@@ -207,19 +208,19 @@ func TestBuildID(t *testing.T) {
 
 func TestSegments(t *testing.T) {
 	var s Segments
-	s.Open(5, 0, SegHeap)
-	s.Open(6, 1, SegDevice)
-	s.Open(7, 0, SegHeap)
+	s.Open(5, 0, signature.SegHeap)
+	s.Open(6, 1, signature.SegDevice)
+	s.Open(7, 0, signature.SegHeap)
 	name := func(serial uint64) int64 { n, _ := s.Name(serial); return n }
-	equal(t, "first heap segment", name(5), SegName(0, 0, SegHeap))
-	equal(t, "first device segment", name(6), SegName(0, 1, SegDevice))
-	equal(t, "second heap segment", name(7), SegName(1, 0, SegHeap))
+	equal(t, "first heap segment", name(5), signature.SegName(0, 0, signature.SegHeap))
+	equal(t, "first device segment", name(6), signature.SegName(0, 1, signature.SegDevice))
+	equal(t, "second heap segment", name(7), signature.SegName(1, 0, signature.SegHeap))
 	s.Close(5)
 	if _, ok := s.Name(5); ok {
 		t.Error("a freed segment has a name")
 	}
-	s.Open(8, 0, SegHeap)
-	equal(t, "reused", name(8), SegName(0, 0, SegHeap))
+	s.Open(8, 0, signature.SegHeap)
+	equal(t, "reused", name(8), signature.SegName(0, 0, signature.SegHeap))
 }
 
 // Creations that only some members of the parent take part in are counted by

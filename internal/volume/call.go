@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -37,14 +38,14 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 	if m == nil && !starts {
 		return nil, nil
 	}
-	at, err := k.ParamValues(terminal)
+	at, err := k.Positions(terminal)
 	if err != nil {
 		return nil, err
 	}
 	p := &call{terminal: terminal, means: m, shape: []int{0}}
 	for i := range c.Params {
 		def := c.Params[i].Def
-		for _, pos := range []int{at[i].In, at[i].Out} {
+		for _, pos := range []int{at.Params[i].In, at.Params[i].Out} {
 			if pos >= 0 && (def.Dims > 0 || def.Type == trace.Status) {
 				p.shape = append(p.shape, pos)
 			}
@@ -55,7 +56,7 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 			if name == "" || c.Params[i].Name() != name {
 				continue
 			}
-			return at[i].In
+			return at.Params[i].In
 		}
 		return -1
 	}
@@ -79,14 +80,14 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 		}
 		for i := range c.Params {
 			if c.Params[i].Def.Type == trace.Status && c.Params[i].Def.Dims == 0 && m.In != nil {
-				p.status = at[i].Out
+				p.status = at.Params[i].Out
 			}
 		}
 	}
 	if starts {
 		for i := range c.Params {
 			if c.Params[i].Kind() == "request" {
-				p.starts = at[i].In
+				p.starts = at.Params[i].In
 				p.array = c.Params[i].Def.Dims > 0
 			}
 		}
@@ -244,7 +245,7 @@ func (c *call) moved(get values, v *view) Amount {
 	}
 	var a Amount
 	out, in := c.means.Out, c.means.In
-	replaced := c.inPlace >= 0 && get(c.inPlace)&7 == int64(trace.Special) && get(c.inPlace+1) == trace.SpecialInPlace
+	replaced := c.inPlace >= 0 && signature.SegClass(get(c.inPlace)) == signature.SegSpecial && get(c.inPlace+1) == trace.SpecialInPlace
 	if has(out) {
 		if replaced && out.InPlace {
 			a.Out = c.own(get, v, comm, in, c.in)
@@ -260,7 +261,7 @@ func (c *call) moved(get values, v *view) Amount {
 		}
 		if c.status >= 0 {
 			if form := trace.StatusForm(get(c.status)); form == trace.StatusFilled || form == trace.StatusIgnored {
-				if n := get(c.status + 3); n >= 0 {
+				if n := get(c.status + signature.StatusCount); n >= 0 {
 					a.In = uint64(n)
 				}
 			}

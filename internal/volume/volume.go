@@ -97,11 +97,7 @@ func (c *Class) sameHandles() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		except := -1
-		switch f := made.Func; {
-		case made.NewComm != nil:
-			except = c.x.Width(t) - 7 + 2
-		case !f.Has(trace.CreatesType) && !f.Has(trace.Persistent):
+		if f := made.Func; made.NewComm == nil && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) {
 			continue
 		}
 		if c.x.AllSame(t) {
@@ -110,28 +106,28 @@ func (c *Class) sameHandles() (bool, error) {
 		if c.odd[t] {
 			return false, nil
 		}
-		at, err := c.first.ParamValues(t)
+		at, err := c.first.Positions(t)
 		if err != nil {
 			return false, err
 		}
 		matters := []int{0}
 		for i := range made.Params {
 			switch kind := made.Params[i].Kind(); {
-			case at[i].Out < 0:
+			case at.Params[i].Out < 0:
 			case kind == "datatype" || kind == "comm" || kind == "request":
-				matters = append(matters, at[i].Out)
+				matters = append(matters, at.Params[i].Out)
 			}
 		}
-		switch width := c.x.Width(t); {
+		switch {
 		case made.NewType != nil:
-			matters = append(matters, width-5) // size
+			matters = append(matters, at.Made+trace.NewTypeSize)
 		case made.NewComm != nil:
-			matters = append(matters, width-7+3, width-7+5) // sizes
+			matters = append(matters, at.Made+trace.NewCommSize, at.Made+trace.NewCommRemoteSize)
 		default:
 			return false, nil
 		}
 		for _, at := range matters {
-			if _, ok := c.x.Same(t, at); !ok && at != except {
+			if _, ok := c.x.Same(t, at); !ok {
 				return false, nil
 			}
 		}

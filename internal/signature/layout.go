@@ -1,0 +1,291 @@
+package signature
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// ErrLayout says that values are not those of a call of their function.
+var ErrLayout = errors.New("values don't fit the function")
+
+// A Layout says what the values of a function's signatures are:
+//
+//	return code, [result], per parameter [input] [output], [what was made]
+//
+// A key has them in the order in which they are recorded: all inputs first, then the
+// result and all outputs. There are no outputs where the call failed or never returned.
+type Layout struct {
+	Result Width
+	Params []Part
+	Made   int // how many values a new communicator or datatype has
+}
+
+// A Part is what there is to know of a parameter.
+type Part struct {
+	Width   Width // of one element
+	Dims    int   // 0 scalar, 1 array, 2 array of arrays; each begins with its length
+	In, Out bool
+	Varies  bool // see mpi.Param.MayVary
+}
+
+// A Width is how many values an element has.
+type Width uint8
+
+// The widths.
+const (
+	Nothing Width = 0
+	Word    Width = 1
+	Place   Width = 2 // an address: segment and offset
+	Status  Width = 3 // as many as its form says, see StatusFilled
+)
+
+// What the communicator and the datatype have that a call made, and where some of it stands.
+const (
+	CommWords      = 7
+	CommSize       = 3
+	CommRemoteSize = 5
+	TypeWords      = 5
+	TypeSize       = 0
+)
+
+// The forms of statuses, which stand before what is known.
+const (
+	StatusAbsent  = 0
+	StatusFilled  = 1 // source, tag, count and cancelled follow, an error if that is the return code
+	StatusIgnored = 2 // the same, though the program wanted no status
+	StatusEmpty   = 3
+	StatusOfSend  = 4 // cancelled follows
+)
+
+// Where the fields of a status stand, counted from its form.
+const (
+	StatusSource = 1 + iota
+	StatusTag
+	StatusCount
+	StatusCancelled
+	StatusError
+	statusEnd
+)
+
+// LayoutOf makes the layout of a function's signatures. Params are in its order; those that
+// this form of the function lacks are left out.
+func LayoutOf(c *mpi.Call) Layout {
+	l := Layout{Params: make([]Part, 0, len(c.Params))}
+	if c.ReturnsValue() {
+		l.Result = widthOf(c.Returns)
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.LargeOnly && !c.Large {
+			continue
+		}
+		q := Part{Width: widthOf(p.Kind), In: p.HasIn(), Out: p.HasOut(), Varies: p.MayVary()}
+		switch {
+		case !p.Array, p.Kind == mpi.KindString && !q.In:
+			// A C string is an array itself: what has a length on the way out is one
+			// string, not several.
+		case p.Inner != nil:
+			q.Dims = 2
+		default:
+			q.Dims = 1
+		}
+		l.Params = append(l.Params, q)
+	}
+	switch {
+	case c.Has(mpi.CreatesComm):
+		l.Made = CommWords
+	case c.Has(mpi.CreatesType):
+		l.Made = TypeWords
+	}
+	return l
+}
+
+func widthOf(k mpi.Kind) Width {
+	switch k.Form() {
+	case mpi.FormNone:
+		return Nothing
+	case mpi.FormAddress:
+		return Place
+	case mpi.FormStatus:
+		return Status
+	}
+	return Word
+}
+
+// What a Span has for a parameter where it is none.
+const (
+	Result = -1
+	Made   = 1 << 30
+)
+
+// A Span is values that belong together: one side of a parameter, an element of it, the
+// result, or what is known of what the call made.
+type Span struct {
+	Param   int // index in the layout, or Result or Made
+	Out     bool
+	Width   Width
+	Dims    int
+	At, End int // the first value, and where the next span begins
+
+	errors bool // statuses have one
+}
+
+// Spans takes a signature apart and appends its spans to a list.
+func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
+	if len(vals) == 0 {
+		return nil, ErrLayout
+	}
+	// The return code mostly tells whether there are outputs; the values always do.
+	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
+	for range 2 {
+		r := reading{vals: vals, at: 1, list: list}
+		if outputs {
+			r.part(Result, l.Result, 0, true)
+		}
+		for i := range l.Params {
+			p := &l.Params[i]
+			if p.In {
+				r.part(i, p.Width, p.Dims, false)
+			}
+			if p.Out && outputs {
+				r.part(i, p.Width, p.Dims, true)
+			}
+		}
+		if r.made(l) {
+			return r.list, nil
+		}
+		outputs = !outputs
+	}
+	return nil, ErrLayout
+}
+
+// Recorded does the same with values in the order of a key.
+func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
+	if len(vals) == 0 {
+		return nil, ErrLayout
+	}
+	r := reading{vals: vals, at: 1, list: list}
+	for i := range l.Params {
+		if p := &l.Params[i]; p.In {
+			r.part(i, p.Width, p.Dims, false)
+		}
+	}
+	if r.at == len(vals) {
+		return r.list, nil
+	}
+	r.part(Result, l.Result, 0, true)
+	for i := range l.Params {
+		if p := &l.Params[i]; p.Out {
+			r.part(i, p.Width, p.Dims, true)
+		}
+	}
+	if !r.made(l) {
+		return nil, ErrLayout
+	}
+	return r.list, nil
+}
+
+// A reading goes through values. at is -1 once they don't fit.
+type reading struct {
+	vals []int64
+	at   int
+	list []Span
+}
+
+func (r *reading) part(param int, of Width, dims int, out bool) {
+	if r.at < 0 || of == Nothing && dims == 0 {
+		return
+	}
+	s := Span{Param: param, Out: out, Width: of, Dims: dims, At: r.at, errors: out && r.vals[0] == mpi.ErrInStatus}
+	r.at = s.end(r.vals)
+	s.End = r.at
+	r.list = append(r.list, s)
+}
+
+// made takes what is left for what the call made, and reports whether all values fit.
+func (r *reading) made(l *Layout) bool {
+	if r.at >= 0 && l.Made > 0 && len(r.vals)-r.at == l.Made {
+		r.list = append(r.list, Span{Param: Made, Out: true, Width: Word, At: r.at, End: len(r.vals)})
+		return true
+	}
+	return r.at == len(r.vals)
+}
+
+// end returns where a span ends that begins at At, -1 if values don't fit.
+func (s *Span) end(vals []int64) int {
+	if s.At >= len(vals) {
+		return -1
+	}
+	end := s.At + int(s.Width)
+	switch {
+	case s.Dims > 0:
+		n, _ := Length(vals[s.At])
+		end = s.At + 1
+		switch rest := int64(len(vals) - end); {
+		case n <= firstSummed || n > rest:
+			return -1
+		case n > 0 && (s.Dims > 1 || s.Width == Status):
+			e := s.element()
+			for range n {
+				if e.At = end; end >= 0 {
+					end = e.end(vals)
+				}
+			}
+		default:
+			end += int(max(n, 0)) * int(s.Width)
+		}
+	case s.Width == Status:
+		switch vals[s.At] {
+		case StatusAbsent, StatusEmpty:
+			end = s.At + 1
+		case StatusFilled, StatusIgnored:
+			if end = s.At + statusEnd; !s.errors {
+				end--
+			}
+		case StatusOfSend:
+			end = s.At + 2
+		default:
+			return -1
+		}
+	}
+	if end > len(vals) {
+		return -1
+	}
+	return end
+}
+
+func (s *Span) element() Span {
+	e := *s
+	e.Dims--
+	return e
+}
+
+// Elements yields the elements of an array, which are spans themselves.
+func (s *Span) Elements(vals []int64) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		e := s.element()
+		for at := s.At + 1; at < s.End; at = e.End {
+			e.At = at
+			if e.End = e.end(vals); !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Summed reports whether the elements of an array are left out, see LeaveOut.
+func (s *Span) Summed(vals []int64) bool {
+	if s.Dims == 0 {
+		return false
+	}
+	_, summed := Length(vals[s.At])
+	return summed
+}
+
+// Filled reports whether a status has source, tag and count.
+func (s *Span) Filled(vals []int64) bool {
+	form := vals[s.At]
+	return s.Width == Status && s.Dims == 0 && (form == StatusFilled || form == StatusIgnored)
+}

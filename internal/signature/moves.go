@@ -1,0 +1,47 @@
+package signature
+
+// Moves is which values of a signature may go into a lane: tags, offsets into memory,
+// windows, files and packed data, and tags of statuses. Nothing that is computed from
+// distinct calls depends on them: not what a handle stands for, not who sent how much to
+// whom, not where the next value stands. Functions that bind names have none (mpi.Call.Binds).
+type Moves struct {
+	Values []int32 // positions, rising
+
+	// What that follows from: values that say which others there are, and segments of
+	// addresses, of which the class does.
+	Forms, Segments []int32
+}
+
+// Find finds them, in place of what there was.
+func (m *Moves) Find(l *Layout, spans []Span, vals []int64) {
+	m.Values, m.Forms, m.Segments = m.Values[:0], append(m.Forms[:0], 0), m.Segments[:0]
+	for i := range spans {
+		s := &spans[i]
+		m.add(s, vals, s.Param >= 0 && s.Param < len(l.Params) && l.Params[s.Param].Varies)
+	}
+}
+
+func (m *Moves) add(s *Span, vals []int64, varies bool) {
+	at := int32(s.At)
+	switch {
+	case s.Dims > 0:
+		m.Forms = append(m.Forms, at)
+		if s.Dims > 1 || s.Width != Word {
+			for e := range s.Elements(vals) {
+				m.add(&e, vals, false)
+			}
+		}
+	case s.Width == Status:
+		m.Forms = append(m.Forms, at)
+		if s.Filled(vals) {
+			m.Values = append(m.Values, at+StatusTag)
+		}
+	case s.Width == Place:
+		m.Segments = append(m.Segments, at)
+		if varies && isDistance(vals[at]) {
+			m.Values = append(m.Values, at+1)
+		}
+	case varies:
+		m.Values = append(m.Values, at)
+	}
+}
