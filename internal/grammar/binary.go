@@ -16,6 +16,7 @@ import (
 //	item    = uvarint(what<<2 | rule<<1 | repeated)
 //	          [uvarint(count-2) if repeated] [body if rule and what = 0]
 //	        | uvarint(1<<2) uvarint(symbols-4) uvarint(what of the first)
+//	        | uvarint(1<<2 | repeated) uvarint(width) uvarint(rounds) varint(step)…
 //
 // The flag rule says what names: for a rule, 0 a new one, else how many rules
 // back from the newest it is (1: the newest). For a terminal, how far it is from the one
@@ -23,19 +24,26 @@ import (
 // for d below, odd 2d+1 for d above. Numbered by first use, terminals so take a
 // byte each in all small grammars, and a byte's value doesn't depend on what
 // stands far before it. An item with what = 1 is four terminals or more, up to maxRun,
-// each one above the one before: calls in a row that come for the first time.
+// each one above the one before: calls in a row that come for the first time. Such an
+// item that is repeated is rounds of a progression: the last symbols of the body, as
+// many as the width, come again in each round, each with a step added to its count
+// (modulo 2^64).
 const (
 	flagRepeated = 1 << 0
 	flagRule     = 1 << 1
 	flagBits     = 2
 )
 
-// Runs are bounded, so that a reader takes no more memory than some hundred
-// times what it reads.
+// Runs and progressions are bounded, so that a reader takes no more memory than some
+// hundred times what it reads. A longer progression is several items.
 const (
-	minRun = 4
-	maxRun = 64
-	isRun  = 1 // what of an item that is a run
+	minRun    = 4
+	maxRun    = 64
+	isRun     = 1   // what of an item that is a run
+	maxRounds = 256 // symbols of all rounds of an item
+
+	codeRun    = isRun << flagBits
+	codeRounds = isRun<<flagBits | flagRepeated
 )
 
 // run returns how many symbols at the start of a body make one item.
@@ -50,13 +58,46 @@ func run(body []Symbol) int {
 	return n
 }
 
+// A splitter finds the items of a body.
+type splitter struct {
+	rest  []Symbol
+	two   []Symbol // the first two rounds of the progression at hand, if there is one
+	first int      // symbols of its first round that are still to come
+	more  int      // rounds behind that
+}
+
+// next returns the symbols of the next item, none at the end. They are a row, or so many
+// rounds of the progression at hand.
+func (s *splitter) next() (item []Symbol, rounds int) {
+	if s.more == 0 {
+		if w, n := Progression(s.rest); n > 0 {
+			s.two, s.first, s.more = s.rest[:2*w], w, n-1
+		}
+	}
+	n := 0
+	switch w := len(s.two) / 2; {
+	case s.first > 0:
+		n = run(s.rest[:s.first])
+		s.first -= n
+	case s.more > 0:
+		rounds = min(s.more, maxRounds/w)
+		n = rounds * w
+		s.more -= rounds
+	case len(s.rest) > 0:
+		n = run(s.rest)
+	}
+	item, s.rest = s.rest[:n], s.rest[n:]
+	return item, rounds
+}
+
 func items(body []Symbol) uint64 {
-	n := uint64(0)
-	for len(body) > 0 {
-		body = body[run(body):]
+	s, n := splitter{rest: body}, uint64(0)
+	for {
+		if item, _ := s.next(); len(item) == 0 {
+			return n
+		}
 		n++
 	}
-	return n
 }
 
 // distance is what names a terminal if next is new next.
@@ -80,6 +121,7 @@ var (
 	errCount   = errors.New("grammar: count out of range")
 	errTooMany = errors.New("grammar: too many rules")
 	errRun     = errors.New("grammar: row of terminals of impossible length")
+	errRounds  = errors.New("grammar: rounds of impossible length")
 )
 
 // AppendBinary appends the binary form of g to dst. It writes the rules in
@@ -105,34 +147,35 @@ func (g *Grammar) AppendBinary(dst []byte) []byte {
 func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth int) []Symbol) []byte {
 	w.number = slices.Grow(w.number[:0], rules)[:rules]
 	clear(w.number)
-	number, stack := w.number, append(w.stack[:0], body(0, 0))
+	number, stack := w.number, append(w.stack[:0], splitter{rest: body(0, 0)})
 	newest, next := int32(0), int64(0)
 	before := len(dst)
 	dst = append(dst, make([]byte, binary.MaxVarintLen64)...) // for how many items there are
 	begin, count := len(dst), uint64(0)
 	for len(stack) > 0 {
 		p := &stack[len(stack)-1]
-		if len(*p) == 0 {
-			if len(stack) == 1 {
-				*p = body(0, 0)
-			}
-			if len(*p) == 0 {
-				stack = stack[:len(stack)-1]
-				continue
-			}
+		if len(p.rest) == 0 && len(stack) == 1 {
+			p.rest = body(0, 0)
+		}
+		item, rounds := p.next()
+		if len(item) == 0 {
+			stack = stack[:len(stack)-1]
+			continue
 		}
 		if len(stack) == 1 {
 			count++
 		}
-		s := (*p)[0]
-		if n := run(*p); n > 1 {
-			*p = (*p)[n:]
-			dst = append(dst, isRun<<flagBits, byte(n-minRun))
+		if rounds > 0 {
+			dst = appendRounds(dst, p.two, rounds)
+			continue
+		}
+		s := item[0]
+		if n := len(item); n > 1 {
+			dst = append(dst, codeRun, byte(n-minRun))
 			dst = binary.AppendUvarint(dst, distance(s.ID, next))
 			next = max(next, int64(s.ID)+int64(n))
 			continue
 		}
-		*p = (*p)[1:]
 		var what uint64
 		var flags uint64
 		fresh := false
@@ -159,7 +202,7 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 		if fresh {
 			below := body(-s.ID, len(stack))
 			dst = binary.AppendUvarint(dst, items(below))
-			stack = append(stack, below)
+			stack = append(stack, splitter{rest: below})
 		}
 	}
 	w.stack = stack
@@ -167,10 +210,22 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 	return append(dst[:before+head], dst[begin:]...)
 }
 
+// appendRounds appends an item of so many rounds that go on as the second of two goes on
+// from the first.
+func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
+	w := len(two) / 2
+	dst = append(dst, codeRounds, byte(w))
+	dst = binary.AppendUvarint(dst, uint64(rounds))
+	for i := range w {
+		dst = binary.AppendVarint(dst, int64(two[w+i].Count-two[i].Count))
+	}
+	return dst
+}
+
 // A scratch is memory that is needed while a grammar is written.
 type scratch struct {
 	number []int32    // of rules, in order of first use
-	stack  [][]Symbol // what is left of bodies
+	stack  []splitter // what is left of bodies
 	room   []Symbol   // bodies of a Builder's rules
 	begins []int      // of these in room, by depth
 	path   []frame
@@ -256,6 +311,12 @@ func (d *decoder) run() error {
 		if err != nil {
 			return err
 		}
+		if v == codeRounds {
+			if err := d.rounds(r); err != nil {
+				return err
+			}
+			continue
+		}
 		s := Symbol{Count: 1}
 		if v&flagRepeated != 0 {
 			c, err := d.uvarint()
@@ -269,7 +330,7 @@ func (d *decoder) run() error {
 		what := v >> flagBits
 		fresh := false
 		more := uint64(0) // terminals that follow in a row
-		if v == isRun<<flagBits {
+		if v == codeRun {
 			if more, err = d.uvarint(); err != nil {
 				return err
 			}
@@ -312,5 +373,41 @@ func (d *decoder) run() error {
 			}
 		}
 	}
+	return nil
+}
+
+// rounds reads an item of rounds in the body of rule r.
+func (d *decoder) rounds(r int32) error {
+	width, err := d.uvarint()
+	if err != nil {
+		return err
+	}
+	rounds, err := d.uvarint()
+	if err != nil {
+		return err
+	}
+	body := d.rules[r]
+	if width < 2 || width > uint64(len(body)) || width > maxRounds || rounds == 0 || rounds > maxRounds/width {
+		return errRounds
+	}
+	w := int(width)
+	round := slices.Clone(body[len(body)-w:])
+	var steps [maxRounds]uint64
+	for i := range w {
+		v, err := d.uvarint()
+		if err != nil {
+			return err
+		}
+		steps[i] = v>>1 ^ -(v & 1)
+	}
+	for range rounds {
+		for i := range round {
+			if round[i].Count += steps[i]; round[i].Count == 0 {
+				return errCount
+			}
+		}
+		body = append(body, round...)
+	}
+	d.rules[r] = body
 	return nil
 }

@@ -2,9 +2,11 @@ package grammar
 
 import "slices"
 
-// Grammar returns the grammar of everything appended so far. The Builder stays
-// as it is.
-func (b *Builder) Grammar() *Grammar {
+// Grammar returns the grammar of everything appended so far, with progressions laid
+// open. The Builder stays as it is.
+func (b *Builder) Grammar() *Grammar { return b.frozen().straighten() }
+
+func (b *Builder) frozen() *Grammar {
 	c := b.clone()
 	c.finish()
 	return c.freeze()

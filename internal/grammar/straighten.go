@@ -1,0 +1,284 @@
+package grammar
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Where a round of a progression begins with the whole round before it, or where the
+// same rounds come again in another order, Sequitur makes rules of rounds, and the
+// progression is hidden in them: (Y X³)² X for Y X³ Y X⁴. Such rules are all alike but
+// for counts.
+
+const (
+	minHidden = 8       // rounds that are worth it; fewer may be chance
+	maxTwice  = 2       // how often a rule of rounds stands in a row
+	maxApart  = 1 << 12 // symbols of a rule that is taken apart
+	maxFlat   = 1 << 18 // symbols of a body with such rules apart, beside four times its own
+)
+
+// A piece is a symbol of a body with rules of rounds taken apart, and the symbols of the
+// body that it's from.
+type piece struct {
+	from, to int
+	apart    bool // to be written as it is
+	round    bool // of a progression
+}
+
+// straighten returns a grammar of the same sequence in which progressions lie open, g
+// itself if none is hidden.
+func (g *Grammar) straighten() *Grammar {
+	hides := g.roundRules()
+	if hides == nil {
+		return g
+	}
+	s := straightener{rules: slices.Clone(g.Rules), apart: make([][]Symbol, len(g.Rules)), known: make(map[string]int32)}
+	for _, r := range g.Order() {
+		flat, pieces := s.flatten(g.Rules[r])
+		if r > 0 && (hides[r] || pieces != nil && len(flat) <= maxApart) {
+			s.apart[r] = flat
+		}
+		if pieces != nil && mark(flat, pieces) {
+			s.replace(r, s.tokens(g.Rules[r], flat, pieces))
+		}
+	}
+	if len(s.known) == 0 {
+		return g
+	}
+	out := (&Grammar{Rules: s.rules}).tidy()
+	if len(out.AppendBinary(nil)) >= len(g.AppendBinary(nil)) {
+		return g
+	}
+	return out
+}
+
+// roundRules tells which rules may be rounds: short ones of which there are many that
+// differ in counts alone. It returns nil if there are none.
+func (g *Grammar) roundRules() []bool {
+	if len(g.Rules) <= minRounds {
+		return nil
+	}
+	var key []byte
+	members := make(map[string][]int32)
+	for r, body := range g.Rules[1:] {
+		if len(body) > maxWidth {
+			continue
+		}
+		key = key[:0]
+		for _, s := range body {
+			key = binary.LittleEndian.AppendUint32(key, uint32(s.ID))
+		}
+		members[string(key)] = append(members[string(key)], int32(r+1))
+	}
+	var hides []bool
+	for _, list := range members {
+		if len(list) < minRounds {
+			continue
+		}
+		if hides == nil {
+			hides = make([]bool, len(g.Rules))
+		}
+		for _, r := range list {
+			hides[r] = true
+		}
+	}
+	return hides
+}
+
+type straightener struct {
+	rules [][]Symbol
+	apart [][]Symbol       // what stands for a rule of rounds
+	known map[string]int32 // rules of progressions
+}
+
+// flatten returns a body with rules of rounds taken apart; no pieces if there are none.
+func (s *straightener) flatten(body []Symbol) (flat []Symbol, pieces []piece) {
+	if !slices.ContainsFunc(body, func(x Symbol) bool { return s.splits(x) != nil }) {
+		return body, nil
+	}
+	put := func(x Symbol, at int) {
+		if n := len(flat); n > 0 && flat[n-1].ID == x.ID {
+			flat[n-1].Count += x.Count
+			pieces[n-1].to = at + 1
+			return
+		}
+		flat, pieces = append(flat, x), append(pieces, piece{from: at, to: at + 1})
+	}
+	for at, x := range body {
+		parts := s.splits(x)
+		if parts == nil {
+			put(x, at)
+			continue
+		}
+		if len(flat) > maxFlat+4*len(body) {
+			return body, nil
+		}
+		for range x.Count {
+			for _, y := range parts {
+				put(y, at)
+			}
+		}
+	}
+	return flat, pieces
+}
+
+func (s *straightener) splits(x Symbol) []Symbol {
+	if x.ID >= 0 || x.Count > maxTwice {
+		return nil
+	}
+	return s.apart[-x.ID]
+}
+
+// mark finds the progressions in a body that was taken apart. It leaves together what no
+// progression needs apart, and reports whether there are any.
+func mark(flat []Symbol, pieces []piece) (some bool) {
+	apart := make([]bool, pieces[len(pieces)-1].to)
+	for i := 0; i < len(flat); {
+		w, n := Progression(flat[i:])
+		if n < minHidden {
+			i++
+			continue
+		}
+		for ; n > 0; n-- {
+			for range w {
+				pieces[i].round = true
+				for at := pieces[i].from; at < pieces[i].to; at++ {
+					apart[at] = true
+				}
+				i++
+			}
+		}
+		some = true
+	}
+	// What shares a symbol of the body with something that is apart is so, too.
+	spread := func(p *piece) {
+		if slices.Contains(apart[p.from:p.to], true) {
+			for at := p.from; at < p.to; at++ {
+				apart[at] = true
+			}
+		}
+	}
+	for i := range pieces {
+		spread(&pieces[i])
+	}
+	for i := range slices.Backward(pieces) {
+		spread(&pieces[i])
+	}
+	for i := range pieces {
+		pieces[i].apart = apart[pieces[i].from]
+	}
+	return some
+}
+
+// tokens returns a body with a rule for each progression.
+func (s *straightener) tokens(body, flat []Symbol, pieces []piece) []Symbol {
+	var list []Symbol
+	for i, next := 0, 0; i < len(flat); { // next of the body
+		p := &pieces[i]
+		switch {
+		case p.round:
+			w, n := Progression(flat[i:])
+			list = append(list, Symbol{s.progression(flat[i : i+w*n]), 1})
+			i += w * n
+			continue
+		case p.apart:
+			list = append(list, flat[i])
+		default:
+			list = append(list, body[max(next, p.from):max(next, p.to)]...)
+			next = p.to
+		}
+		i++
+	}
+	return list
+}
+
+// progression returns the rule of a progression.
+func (s *straightener) progression(rounds []Symbol) int32 {
+	var key []byte
+	for _, x := range rounds {
+		key = binary.AppendVarint(key, int64(x.ID))
+		key = binary.AppendUvarint(key, x.Count)
+	}
+	r, ok := s.known[string(key)]
+	if !ok {
+		r = int32(len(s.rules))
+		s.known[string(key)] = r
+		s.rules = append(s.rules, slices.Clone(rounds))
+	}
+	return -r
+}
+
+// replace makes a rule of tokens that are compressed once more: a progression may come
+// again and again.
+func (s *straightener) replace(r int32, tokens []Symbol) {
+	number := make(map[int32]uint32)
+	var ids []int32
+	b := NewBuilder()
+	for _, x := range tokens {
+		n, ok := number[x.ID]
+		if !ok {
+			n = uint32(len(ids))
+			number[x.ID] = n
+			ids = append(ids, x.ID)
+		}
+		b.AppendRun(n, x.Count)
+	}
+	shift := int32(len(s.rules)) - 1
+	for i, body := range b.frozen().Rules {
+		for k, x := range body {
+			if x.ID >= 0 {
+				body[k].ID = ids[x.ID]
+			} else {
+				body[k].ID -= shift
+			}
+		}
+		if i == 0 {
+			s.rules[r] = body
+		} else {
+			s.rules = append(s.rules, body)
+		}
+	}
+}
+
+// tidy returns g without rules that are not used, or used once and not repeated, numbered
+// by first use.
+func (g *Grammar) tidy() *Grammar {
+	uses := make([]int, len(g.Rules))
+	order := g.Order()
+	for _, r := range order {
+		for _, x := range g.Rules[r] {
+			if x.ID < 0 {
+				uses[-x.ID]++
+				if x.Count > 1 {
+					uses[-x.ID]++
+				}
+			}
+		}
+	}
+	whole := &Grammar{Rules: make([][]Symbol, len(g.Rules))}
+	for _, r := range order { // a rule comes after those in it
+		var body []Symbol
+		for _, x := range g.Rules[r] {
+			if x.ID < 0 && uses[-x.ID] == 1 {
+				body = append(body, whole.Rules[-x.ID]...)
+			} else {
+				body = append(body, x)
+			}
+		}
+		whole.Rules[r] = body
+	}
+	number := make([]int32, len(g.Rules))
+	out := &Grammar{}
+	whole.walk(func(r int32) {
+		number[r] = int32(len(out.Rules))
+		out.Rules = append(out.Rules, whole.Rules[r])
+	}, nil, nil)
+	for _, body := range out.Rules {
+		for i, x := range body {
+			if x.ID < 0 {
+				body[i].ID = -number[-x.ID]
+			}
+		}
+	}
+	return out
+}
