@@ -45,6 +45,8 @@ func TestTriangles(t *testing.T) {
 		"by three":     triangle(400, 0, 2, 3),
 		"down by five": triangle(80, 0, 400, -5),
 		"repeated":     slices.Concat(outer, []uint32{7}, outer, []uint32{7}, outer, []uint32{7}, outer, []uint32{7}, outer),
+		"directly":     slices.Repeat(triangle(100, 0, 3, 1), 20),
+		"and back":     slices.Concat(triangle(400, 0, 0, 1), triangle(400, 0, 399, -1)),
 		"both":         slices.Concat(triangle(400, 0, 0, 1), triangle(400, 9, 399, -1)),
 	} {
 		if n := written(t, seq); n > 100 {
