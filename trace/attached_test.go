@@ -27,6 +27,8 @@ func TestValues(t *testing.T) {
 	want["b"][0] = ValueStat{Count: 1, Sum: 5, Min: 5, Max: 5}
 	want["b"][n-1] = ValueStat{Count: 2, Sum: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64}
 	c.Classes[0].Values = want
+	places := map[string][]PlacedValue{"b": {{0, 7, 1, 5}, {2, 4, 4, -math.MaxInt64}}}
+	c.Classes[0].PlacedValues = places
 	file, err := Encode(c)
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +41,10 @@ func TestValues(t *testing.T) {
 	got, err := r.Values(0)
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("values: %v, -want +got:\n%s", err, d)
+	}
+	placed, err := r.placedValues(0)
+	if d := cmp.Diff(places, placed); d != "" || err != nil {
+		t.Errorf("values of places: %v, -want +got:\n%s", err, d)
 	}
 	if err := Check(r); err != nil {
 		t.Error(err)
@@ -58,6 +64,22 @@ func FuzzValues(f *testing.F) {
 		}
 		again := decodeValueStats(wire.NewReader(appendValueStats(nil, list), "values"), 5)
 		if d := cmp.Diff(list, again); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func FuzzPlacedValues(f *testing.F) {
+	names := []string{"a", "b", "c"}
+	f.Add(appendPlacedValuesOf(nil, names, map[string][]PlacedValue{"a": {{3, 4, 4, -9}, {1000, 4, 0, 0}}, "c": {{0, 1, 1, 1 << 60}}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := wire.NewReader(b, "values")
+		m := decodePlacedValues(r, names)
+		if r.Done() != nil {
+			return
+		}
+		again := decodePlacedValues(wire.NewReader(appendPlacedValuesOf(nil, names, m), "values"), names)
+		if d := cmp.Diff(m, again); d != "" {
 			t.Error(d)
 		}
 	})

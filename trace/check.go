@@ -155,6 +155,9 @@ func (r *Reader) checkClass(n int) error {
 	if err := r.checkPlaces(n, c); err != nil {
 		return err
 	}
+	if err := r.checkPlacedValues(n, c); err != nil {
+		return err
+	}
 	if err := r.checkTotals(n, times); err != nil {
 		return err
 	}

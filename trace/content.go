@@ -64,6 +64,8 @@ type Class struct {
 	// Values is what was attached to calls, by name, parallel to Terminals; see
 	// Reader.Values.
 	Values map[string][]ValueStat
+	// PlacedValues, by name, stand in rising order of Leaf.
+	PlacedValues map[string][]PlacedValue
 }
 
 // A Terminal is one distinct call of a class: two calls are one terminal if they

@@ -89,7 +89,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secStrings: true, secColumns: true, secTimes: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secAllocs: true, secPlaces: true, secTotals: true, secRankValues: true, secAsides: true}
+var optional = [secEnd]bool{secStrings: true, secColumns: true, secTimes: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secAllocs: true, secPlaces: true, secTotals: true, secRankValues: true, secAsides: true, secPlacedValues: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte

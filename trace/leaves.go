@@ -124,7 +124,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 			arrivals = l.Arrivals(rank)
 		}
 	}
-	counts := l.counts(rank)
+	counts := l.Counts(rank)
 	left := make([]LeafTimes, len(stats)) // by terminal: all of its calls but those of placed
 	for leaf, n := range counts {
 		s, x := &stats[l.Terminal(leaf)], &left[l.Terminal(leaf)]
@@ -219,8 +219,8 @@ func (c LeafCursor) Next() (leaf int, enters, ok bool) {
 	return v.Leaf, v.Begins, ok
 }
 
-// counts returns how often a rank comes by each leaf.
-func (l *Leaves) counts(rank *Rank) []uint64 {
+// Counts returns how often a rank, which is as for Times, comes by each leaf.
+func (l *Leaves) Counts(rank *Rank) []uint64 {
 	g := rank.streams[l.stream]
 	counts, times := make([]uint64, l.Len()), make([]uint64, len(l.tree.Rule))
 	if len(times) > 0 {

@@ -20,32 +20,33 @@ const (
 
 // Sections, in the order in which they stand.
 const (
-	secMeta       = 1
-	secSchema     = 2
-	secStrings    = 3
-	secSites      = 4
-	secRanks      = 5
-	secSignatures = 6
-	secClasses    = 7
-	secColumns    = 8
-	secTimes      = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17 and 19 is
-	secProcess    = 10
-	secSeries     = 11 // there only if times of every call were kept
-	secValues     = 12 // there only if something was attached to calls
-	secClocks     = 13 // there only if clocks of several hosts were compared
-	secLanes      = 14 // there only if values go from call to call
-	secAllocs     = 15 // there only if calls used segments of memory
-	secPlaces     = 16 // there only if calls that are alike take other times at other places
-	secTotals     = 17 // there only if a class has several ranks
-	secRankValues = 18 // there only if something was attached to calls of such a class
-	secAsides     = 19 // there only if the recorder took time between calls
-	secEnd        = 20
+	secMeta         = 1
+	secSchema       = 2
+	secStrings      = 3
+	secSites        = 4
+	secRanks        = 5
+	secSignatures   = 6
+	secClasses      = 7
+	secColumns      = 8
+	secTimes        = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17 and 19 is
+	secProcess      = 10
+	secSeries       = 11 // there only if times of every call were kept
+	secValues       = 12 // there only if something was attached to calls
+	secClocks       = 13 // there only if clocks of several hosts were compared
+	secLanes        = 14 // there only if values go from call to call
+	secAllocs       = 15 // there only if calls used segments of memory
+	secPlaces       = 16 // there only if calls that are alike take other times at other places
+	secTotals       = 17 // there only if a class has several ranks
+	secRankValues   = 18 // there only if something was attached to calls of such a class
+	secAsides       = 19 // there only if the recorder took time between calls
+	secPlacedValues = 20 // there only if others were attached to such calls at other places
+	secEnd          = 21
 )
 
 var sectionNames = [secEnd]string{
 	secMeta: "meta", secSchema: "schema", secStrings: "strings", secSites: "sites", secRanks: "ranks",
 	secSignatures: "signatures", secClasses: "classes", secColumns: "columns", secTimes: "times",
-	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secAllocs: "lives", secPlaces: "places", secTotals: "totals", secRankValues: "rank-values", secAsides: "asides",
+	secProcess: "process", secSeries: "series", secValues: "values", secClocks: "clocks", secLanes: "lanes", secAllocs: "lives", secPlaces: "places", secTotals: "totals", secRankValues: "rank-values", secAsides: "asides", secPlacedValues: "value-places",
 }
 
 // Codecs of sections.

@@ -87,7 +87,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 			procs = procs.withoutTimes()
 		}
 		raw[secProcess] = procs.append(nil)
-		raw[secValues] = appendValues(c.Classes)
+		raw[secValues], raw[secPlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
 			raw[secPlaces] = appendPlaces(c.Classes)
 			raw[secAsides] = c.Processes.appendAsideSection(c.FinishNs)

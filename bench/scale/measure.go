@@ -135,7 +135,7 @@ func (r *Result) sizes(file []byte, t *trace.Reader) {
 	r.Calls = r.File
 	for _, s := range r.Sections {
 		switch s.Name {
-		case "times", "places", "totals", "rank-values":
+		case "times", "places", "totals", "rank-values", "value-places":
 			r.Times += int(s.Stored)
 			r.Calls -= int(s.Stored)
 		case "process":

@@ -18,6 +18,14 @@ type attached struct {
 	stats [][]timing.Signed // by name, by terminal
 }
 
+// name reads a Name record: what is attached goes by the phases of calls.
+func (c *Capture) name(rec event.Record) error {
+	if c.phases == nil {
+		c.phases = newPhases(c.cfg.Timing, &c.sigs)
+	}
+	return c.attached.name(rec)
+}
+
 // name reads a Name record.
 func (a *attached) name(rec event.Record) error {
 	id, n := rec[2], rec[3]
@@ -67,6 +75,11 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 			return fmt.Errorf("value number %d of %d: %w", id, len(c.attached.names), event.ErrCorrupt)
 		}
 		c.attached.add(id, s.prev, v)
+		if c.phases != nil && s.thread == 0 {
+			if a, ok := amountOf(rec, i); ok {
+				c.phases.attach(s.prev, int(id), a)
+			}
+		}
 		if k := &c.checkpoints; k.chunks {
 			k.values = binary.AppendUvarint(k.values, uint64(s.prev))
 			k.values = binary.AppendUvarint(k.values, id)

@@ -140,7 +140,9 @@ func New(cfg Config) (*Capture, error) {
 	c.timeless = cfg.Timing.Mode == timing.None
 	c.sigs.PromoteAfter = promoteAfter
 	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank)
-	c.phases = newPhases(cfg.Timing, &c.sigs)
+	if !c.timeless {
+		c.phases = newPhases(cfg.Timing, &c.sigs)
+	}
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)

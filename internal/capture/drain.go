@@ -176,7 +176,7 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	case event.Lost:
 		c.lost += rec[2]
 	case event.Name:
-		return c.attached.name(rec)
+		return c.name(rec)
 	case event.Values:
 		return c.attach(s, rec)
 	case event.Left:

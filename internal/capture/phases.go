@@ -22,6 +22,9 @@ type phases struct {
 	heads []phaseHead // by terminal
 	list  []*course
 	over  bool // too many: none at all
+
+	numbers int  // of attached values, all in all
+	blind   bool // too many: none at all
 }
 
 const (
@@ -29,6 +32,7 @@ const (
 	maxCourses = 1 << 12 // all in all
 	maxFrom    = 16      // of a terminal
 	maxWhole   = 1 << 8  // with as many phases as a Pair can have
+	maxNumbers = 1 << 12 // attached values by course, all in all; maxWhole of them with as many phases as there can be
 )
 
 // A phaseHead is a terminal's courses, the one used last first.
@@ -36,6 +40,7 @@ type phaseHead struct {
 	first *course
 	from  uint32 // of first
 	count int32  // maxFrom + 1: given up
+	blind bool   // to values
 }
 
 // A course is the times of the calls of a terminal after calls from one site.
@@ -43,11 +48,12 @@ type course struct {
 	times    phase.Pair // gaps, durations
 	from     uint32     // number of the site + 1; 0: the first call of all
 	terminal uint32
+	values   []*phase.Numbers // attached, by number of the name; nil: none so far
 	next     *course
 }
 
 func newPhases(o timing.Options, sigs *signature.Table) *phases {
-	if o.Mode.Log() || o.Mode == timing.None {
+	if o.Mode.Log() {
 		return nil
 	}
 	return &phases{sigs: sigs, sites: siteNumbers{sigs: sigs}}
@@ -199,52 +205,51 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 	if p == nil || p.over {
 		return nil
 	}
-	p.sites.grow()
-	// The lowest terminal at each site stands for it.
-	stands := make(map[uint32]int)
-	for i, n := range order {
-		if _, ok := stands[p.sites.of[n]]; !ok {
-			stands[p.sites.of[n]] = i
-		}
-	}
+	stands := p.stands(order)
 	var out []track.Course
 	for i, n := range order {
-		var list []track.Course
-		whole := true
-		for _, m := range append(slices.Sorted(slices.Values(more(n))), n) {
-			if int(m) >= len(p.heads) || p.heads[m].count > maxFrom {
-				whole = false
-				break
-			}
-			for x := p.heads[m].first; x != nil; x = x.next {
-				from := track.First
-				if x.from > 0 {
-					at, ok := stands[x.from-1]
-					if !ok {
-						whole = false
-						break
-					}
-					from = at
-				}
-				at := slices.IndexFunc(list, func(c track.Course) bool { return c.From == from })
-				if at < 0 {
-					at = len(list)
-					list = append(list, track.Course{Terminal: i, From: from})
-				}
-				list[at].Gap = append(list[at].Gap, scaled(x.times.Phases(0), ns)...)
-				list[at].Duration = append(list[at].Duration, scaled(x.times.Phases(1), ns)...)
-			}
+		list, whole := p.coursesOf(i, append(slices.Sorted(slices.Values(more(n))), n), stands, func(c *track.Course, x *course) {
+			c.Gap = append(c.Gap, scaled(x.times.Phases(0), ns)...)
+			c.Duration = append(c.Duration, scaled(x.times.Phases(1), ns)...)
+		})
+		if whole {
+			out = append(out, list...)
 		}
-		if !whole {
-			continue
-		}
-		for k := range list {
-			list[k].Gap, list[k].Duration = phase.Reduce(list[k].Gap, phase.Most, 0), phase.Reduce(list[k].Duration, phase.Most, 0)
-		}
-		slices.SortFunc(list, func(a, b track.Course) int { return a.From - b.From })
-		out = append(out, list...)
 	}
 	return out
+}
+
+// coursesOf puts the courses of some signatures together, which are one terminal of a track, in order of
+// where calls came from; whole is false if some were given up. add appends the phases of a course.
+func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int, add func(*track.Course, *course)) (list []track.Course, whole bool) {
+	for _, m := range members {
+		if int(m) >= len(p.heads) || p.heads[m].count > maxFrom {
+			return nil, false
+		}
+		for x := p.heads[m].first; x != nil; x = x.next {
+			from := track.First
+			if x.from > 0 {
+				at, ok := stands[x.from-1]
+				if !ok {
+					return nil, false
+				}
+				from = at
+			}
+			at := slices.IndexFunc(list, func(c track.Course) bool { return c.From == from })
+			if at < 0 {
+				at = len(list)
+				list = append(list, track.Course{Terminal: terminal, From: from})
+			}
+			add(&list[at], x)
+		}
+	}
+	for k := range list {
+		for _, phases := range []*[]phase.Phase{&list[k].Gap, &list[k].Duration, &list[k].Count} {
+			*phases = phase.Reduce(*phases, phase.Most, 0)
+		}
+	}
+	slices.SortFunc(list, func(a, b track.Course) int { return a.From - b.From })
+	return list, true
 }
 
 func scaled(list []phase.Phase, ns float64) []phase.Phase {
@@ -259,7 +264,7 @@ func scaled(list []phase.Phase, ns float64) []phase.Phase {
 const maxChunked = 64 << 10
 
 func (c *Capture) savePhases(w *pack.Writer) {
-	if c.phases == nil {
+	if w.Bool(c.phases != nil); c.phases == nil {
 		return
 	}
 	before := len(w.B)
@@ -269,10 +274,24 @@ func (c *Capture) savePhases(w *pack.Writer) {
 		c.phases.over = true
 		c.phases.save(w)
 	}
+	before = len(w.B)
+	if c.phases.saveNumbers(w); len(w.B)-before > maxChunked {
+		w.B = w.B[:before]
+		c.phases.blind = true
+		c.phases.saveNumbers(w)
+	}
 }
 
 func (c *Capture) loadPhases(r *pack.Reader) {
-	if c.phases != nil {
-		c.phases.load(r)
+	if !r.Bool() || r.Err() != nil {
+		return
 	}
+	if c.phases == nil {
+		if c.phases = newPhases(c.cfg.Timing, &c.sigs); c.phases == nil {
+			r.Fail("phases beside the times of all calls")
+			return
+		}
+	}
+	c.phases.load(r)
+	c.phases.loadNumbers(r)
 }

@@ -111,7 +111,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	}
 	t.Calls = d
 	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
-	t.Courses = c.phases.track(order, folding.From, 1/c.cfg.TicksPerNs)
+	t.Courses = c.trackCourses(order, folding.From)
 	t.Log = c.trackLog()
 	t.Values = c.attached.byTerminal(order, folding.From)
 	t.Allocs = c.trackAllocs()

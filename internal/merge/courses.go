@@ -4,19 +4,28 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// A course is how times of a terminal's calls went on over the run, of those that came
-// after a call from one site. Ranks of a class make the same calls in the same order, so
+// A course is how times of a terminal's calls went on over the run, or what was attached to them under
+// a name, of those that came after a call from one site; see track.Course. Ranks of a class make the same calls in the same order, so
 // that phases of one belong to those of another. Where terminals share what is known of
 // their times, they have no courses.
 type course struct {
-	terminal, from int // as of a histogram
-	gap, duration  []phase.Phase
+	name                 string // "" of times
+	terminal, from       int    // as of a histogram
+	gap, duration, count []phase.Phase
+}
+
+// lists are those of its phases.
+func (x *course) lists() [3]*[]phase.Phase { return [...]*[]phase.Phase{&x.gap, &x.duration, &x.count} }
+
+func (x *course) compare(y *course) int {
+	return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.terminal, y.terminal), cmp.Compare(x.from, y.from))
 }
 
 // alone tells which terminals share their times with no other.
@@ -47,7 +56,7 @@ func (c *class) leafCourses(tr *track.Track) {
 		if from >= 0 {
 			from = site[from]
 		}
-		c.courses = append(c.courses, course{x.Terminal, from, x.Gap, x.Duration})
+		c.courses = append(c.courses, course{x.Name, x.Terminal, from, x.Gap, x.Duration, x.Count})
 	}
 	c.gatherCourses()
 }
@@ -56,15 +65,15 @@ func (c *class) leafCourses(tr *track.Track) {
 // together, and leaves out what shares its times with others.
 func (c *class) gatherCourses() {
 	alone, _ := c.alone()
-	slices.SortStableFunc(c.courses, func(a, b course) int {
-		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
-	})
+	slices.SortStableFunc(c.courses, func(a, b course) int { return a.compare(&b) })
 	out := c.courses[:0]
 	for _, x := range c.courses {
 		switch n := len(out); {
 		case !alone[x.terminal]:
-		case n > 0 && out[n-1].terminal == x.terminal && out[n-1].from == x.from:
-			out[n-1].gap, out[n-1].duration = phase.Merge(out[n-1].gap, x.gap), phase.Merge(out[n-1].duration, x.duration)
+		case n > 0 && out[n-1].compare(&x) == 0:
+			for i, list := range out[n-1].lists() {
+				*list = phase.Merge(*list, *x.lists()[i])
+			}
 		default:
 			out = append(out, x)
 		}
@@ -102,7 +111,9 @@ func (c *class) uniteCourses(list []*class) {
 				continue
 			}
 			x.terminal = first[s]
-			x.gap, x.duration = slices.Clone(x.gap), slices.Clone(x.duration)
+			for _, list := range x.lists() {
+				*list = slices.Clone(*list)
+			}
 			c.courses = append(c.courses, x)
 		}
 	}
@@ -111,16 +122,18 @@ func (c *class) uniteCourses(list []*class) {
 
 // appendCourses and decodeCourses:
 //
-//	courses = count uvarint, (terminal uvarint, from varint, phases of gaps, phases of durations)…
+//	courses = count uvarint, (name string, terminal uvarint, from varint, phases of gaps, phases of durations,
+//	          phases of counts)…
 //	phases  = count uvarint, (calls uvarint, sum uvarint)…
 func (c *class) appendCourses(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(c.courses)))
 	for _, x := range c.courses {
+		b = wire.AppendString(b, x.name)
 		b = wire.AppendUvarint(b, uint64(x.terminal))
 		b = wire.AppendVarint(b, int64(x.from))
-		for _, list := range [][]phase.Phase{x.gap, x.duration} {
-			b = wire.AppendUvarint(b, uint64(len(list)))
-			for _, p := range list {
+		for _, list := range x.lists() {
+			b = wire.AppendUvarint(b, uint64(len(*list)))
+			for _, p := range *list {
 				b = wire.AppendUvarint(b, p.Calls)
 				b = wire.AppendUvarint(b, p.Sum)
 			}
@@ -130,12 +143,12 @@ func (c *class) appendCourses(b []byte) []byte {
 }
 
 func (c *class) decodeCourses(r *wire.Reader, sh *shape) {
-	for range r.Count(4) {
-		x := course{terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
+	for range r.Count(6) {
+		x := course{name: r.String(), terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
 		if x.from < track.First || x.from > math.MaxInt32 {
 			r.Fail("times of calls from %d", x.from)
 		}
-		for _, list := range []*[]phase.Phase{&x.gap, &x.duration} {
+		for _, list := range x.lists() {
 			for range r.Count(2) {
 				*list = append(*list, phase.Phase{Calls: r.Uvarint(), Sum: r.Uvarint()})
 			}

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -21,8 +22,9 @@ const (
 	little     = 1e-3    // of all time: what is less may be in the wrong place
 )
 
-// placed returns the leaves whose times are not those of their terminal.
-func (c *class) placed(sh *shape, times trace.Terminals) []trace.Placed {
+// placing returns what it takes to tell what leaves of the first thread's structure have of courses; nil if
+// that structure is too large, or there are none.
+func (c *class) placing(sh *shape) *placing {
 	if len(c.courses) == 0 || len(sh.streams) == 0 {
 		return nil
 	}
@@ -33,26 +35,49 @@ func (c *class) placed(sh *shape, times trace.Terminals) []trace.Placed {
 	}
 	tree := unfold.New(g, unfold.Limit)
 	_, site := c.alone()
-	p := placing{tree: tree, arrivals: tree.Arrivals(g), site: site, queries: maxQueries, ranks: float64(c.ranks.Len()), byTerminal: make(map[int][]int)}
+	p := &placing{tree: tree, arrivals: tree.Arrivals(g), site: site, ranks: float64(c.ranks.Len()), byTerminal: make(map[int][]int)}
 	for leaf, t := range tree.Terminal {
 		p.byTerminal[int(t)] = append(p.byTerminal[int(t)], leaf)
 	}
-	p.total = c.allTime()
 	for i := range c.counts {
 		_, same := c.counts[i].Same()
 		p.varies = p.varies || !same
 	}
-	for at := 0; at < len(c.courses); {
-		end := at + 1
-		for end < len(c.courses) && c.courses[end].terminal == c.courses[at].terminal {
-			end++
+	return p
+}
+
+// placed returns the leaves whose times are not those of their terminal.
+func (c *class) placed(p *placing, times trace.Terminals) []trace.Placed {
+	if p == nil {
+		return nil
+	}
+	p.queries, p.total = maxQueries, c.allTime()
+	for list := range alike(c.courses, (*course).sameTerminal) {
+		if list[0].name == "" {
+			p.terminal(list, times.Times(list[0].terminal))
 		}
-		p.terminal(c.courses[at:end], times.Times(c.courses[at].terminal))
-		at = end
 	}
 	slices.SortFunc(p.out, func(a, b trace.Placed) int { return a.Leaf - b.Leaf })
 	return p.out
 }
+
+// alike yields stretches of courses that are the same by what is asked of neighbours.
+func alike(courses []course, same func(a, b *course) bool) iter.Seq[[]course] {
+	return func(yield func([]course) bool) {
+		for at := 0; at < len(courses); {
+			end := at + 1
+			for end < len(courses) && same(&courses[at], &courses[end]) {
+				end++
+			}
+			if !yield(courses[at:end]) {
+				return
+			}
+			at = end
+		}
+	}
+}
+
+func (x *course) sameTerminal(y *course) bool { return x.name == y.name && x.terminal == y.terminal }
 
 func size(g *grammar.Grammar) (n int) {
 	for _, body := range g.Rules {
@@ -78,6 +103,7 @@ type placing struct {
 	total      float64
 	ranks      float64
 	varies     bool // ranks run loops unequally often
+	some       bool // not all ranks need have the courses at hand
 	queries    int
 	out        []trace.Placed
 }
@@ -87,15 +113,15 @@ type share struct{ calls, time float64 }
 
 func (s share) mean() float64 { return s.time / math.Max(s.calls, 1) }
 
-// terminal looks at the leaves of one terminal.
-func (p *placing) terminal(courses []course, times trace.Times) {
-	leaves := p.byTerminal[courses[0].terminal]
-	ways := make(map[int][]*unfold.Arrival)
-	several := len(leaves) > 1
+// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if some of these
+// stand for several places. several tells whether there is more than one.
+func (p *placing) waysTo(leaves []int) (ways map[int][]*unfold.Arrival, several bool) {
+	ways = make(map[int][]*unfold.Arrival)
+	several = len(leaves) > 1
 	for _, leaf := range leaves {
 		list := p.arrivals[leaf]
 		if len(list) == 0 {
-			return // in what several uses share
+			return nil, false
 		}
 		several = several || len(list) > 1
 		for i := range list {
@@ -106,6 +132,13 @@ func (p *placing) terminal(courses []course, times trace.Times) {
 			ways[from] = append(ways[from], &list[i])
 		}
 	}
+	return ways, several
+}
+
+// terminal looks at the leaves of one terminal.
+func (p *placing) terminal(courses []course, times trace.Times) {
+	leaves := p.byTerminal[courses[0].terminal]
+	ways, several := p.waysTo(leaves)
 	if !several {
 		return
 	}
@@ -171,8 +204,13 @@ func (p *placing) deal(phases []phase.Phase, ways []*unfold.Arrival, sums, entri
 	}
 	// All ranks' calls are so many times those of the rank whose structure it is.
 	scale := float64(all.Calls) / float64(calls)
-	if !p.varies && math.Abs(scale-p.ranks) > 1e-3*p.ranks {
-		return false
+	if of := p.ranks; !p.varies {
+		if p.some {
+			of = math.Min(of, math.Max(1, math.Round(scale)))
+		}
+		if math.Abs(scale-of) > 1e-3*of {
+			return false
+		}
 	}
 	before := make([]uint64, len(ways))
 	end := 0.0

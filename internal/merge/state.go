@@ -293,7 +293,9 @@ func (c *class) content() (trace.Class, error) {
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	out.Placed = c.placed(shape, out.Terminals)
+	p := c.placing(shape)
+	out.Placed = c.placed(p, out.Terminals)
+	out.PlacedValues = c.placedValues(p, shape)
 	c.rankColumns(&out, shape)
 	return out, nil
 }

@@ -173,7 +173,7 @@ func (f *Flat) Callers() *Callers {
 	leaves := make(map[*Node][]*Node)
 	for i := range f.Rows {
 		x := &f.Rows[i]
-		sums := Sums{x.Calls, float64(x.ComputeNs), float64(x.Ns), x.BytesOut, x.BytesIn}
+		sums := Sums{Calls: x.Calls, Compute: float64(x.ComputeNs), MPI: float64(x.Ns), BytesOut: x.BytesOut, BytesIn: x.BytesIn, Values: attachedOf(x.Values)}
 		c.Total.add(&sums)
 		c.Stacks = c.Stacks || x.deep
 		body := &c.Body

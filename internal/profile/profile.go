@@ -70,6 +70,8 @@ type Sums struct {
 	MPI      float64 `json:"mpi_ns"`     // inside the calls
 	BytesOut uint64  `json:"bytes_out"`
 	BytesIn  uint64  `json:"bytes_in"`
+	// Values are what was attached to the calls; of a class of several ranks a mean over these.
+	Values []Attached `json:"values,omitempty"`
 }
 
 // Time is all of it.
@@ -81,10 +83,11 @@ func (s *Sums) add(t *Sums) {
 	s.MPI += t.MPI
 	s.BytesOut += t.BytesOut
 	s.BytesIn += t.BytesIn
+	s.Values = addAttached(s.Values, t.Values, 1)
 }
 
 func (s Sums) times(n uint64) Sums {
-	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.BytesOut * n, s.BytesIn * n}
+	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n))}
 }
 
 // A Node is a call, a loop, a function that calls were made in if the trace has
@@ -224,9 +227,16 @@ func (b *builder) times(stream int) error {
 			sums[leaf].Add(&times[leaf])
 		}
 	}
+	attached, err := b.attached()
+	if err != nil {
+		return err
+	}
 	for leaf := range b.each {
 		t := b.leaves.Terminal(leaf)
 		b.label[leaf], b.each[leaf] = b.site[t], b.amount[t]
+		if attached != nil {
+			b.each[leaf].Values = attached[leaf]
+		}
 		if x := &sums[leaf]; x.Calls > 0 {
 			if x.Shared {
 				b.shared++

@@ -202,8 +202,8 @@ func (r *rows) node(n *Node, level, loops int) {
 		if size := perCall(&n.Sums); size != "" {
 			x.text += "  " + size
 		}
-		for i := range site.Values {
-			x.text += "  " + site.Values[i].String()
+		for i := range n.Sums.Values {
+			x.text += "  " + n.Sums.Values[i].String()
 		}
 		x.site, x.mean, x.per = site.Place(), true, n.Sums.Calls
 	case "function":

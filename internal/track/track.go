@@ -28,7 +28,7 @@ type Track struct {
 	Times    []Times                    // parallel to Sigs; none of them has a time if Timeless
 	Calls    Calls                      // in place of Sigs and Times, if not nil
 	Hists    []Hist                     // in rising order of Terminal and From; nil if there are none
-	Courses  []Course                   // in rising order of Terminal and From; of stream 0
+	Courses  []Course                   // in rising order of Name, Terminal and From; of stream 0
 	Lanes    []Lane                     // in rising order of Terminal
 	Log      *Log                       // nil if single times were not kept
 	Values   map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
@@ -126,11 +126,15 @@ type Hist struct {
 }
 
 // A Course is how the times of one signature's calls that came after a call from one
-// site changed over the run, in nanoseconds. All courses of a terminal together have all of its calls.
+// site changed over the run, in nanoseconds; or how that changed which was attached to them under a name:
+// what is below zero in place of gaps, what is above in place of durations, and how many numbers.
+// All courses of a terminal with times together have all of its calls.
 type Course struct {
+	Name          string // "" of times
 	Terminal      int
 	From          int // the lowest terminal of that site, or First
 	Gap, Duration []phase.Phase
+	Count         []phase.Phase // nil of times
 }
 
 // A Log has the times of every call, in ticks of the process's clock. It is read a

@@ -23,6 +23,10 @@ type placed struct {
 	Total   struct {
 		Calls   uint64
 		Compute float64 `json:"compute_ns"`
+		Values  []struct {
+			Name       string
+			Count, Sum float64
+		}
 	}
 	Body []*placed
 }

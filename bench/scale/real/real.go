@@ -189,7 +189,7 @@ func (x *Result) measure(file string) error {
 		switch s.Name {
 		case "ranks", "signatures", "classes", "columns", "lanes":
 			x.Content += int(s.Stored)
-		case "times", "places", "totals", "rank-values":
+		case "times", "places", "totals", "rank-values", "value-places":
 			x.Times += int(s.Stored)
 		case "process":
 			x.Process = int(s.Stored)

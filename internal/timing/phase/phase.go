@@ -55,6 +55,7 @@ type rest struct {
 	last  Phase
 	total uint64 // sum of all but fresh
 	few   bool
+	fine  bool // no noise is let pass, see finest
 	past  []Phase
 	cost  []uint64 // of joining each of past to its next, of the last one to last
 }
@@ -89,6 +90,9 @@ func (p *Pair) KeepFew() { p.rest[0].few, p.rest[1].few = true, true }
 
 // Phases returns those of one of the times.
 func (p *Pair) Phases(i int) []Phase { return p.line(i).phases() }
+
+// Calls is how many calls' times were taken in.
+func (p *Pair) Calls() uint64 { return p.line(0).calls() }
 
 // Save writes a pair as it is; Load reads it.
 func (p *Pair) Save(w *pack.Writer) {
@@ -191,7 +195,9 @@ func (l line) settle(more uint64) {
 	l.total += more
 	l.due = l.last.Calls>>3 + 1
 	l.mean, l.drift, l.left = l.last.mean(), 0, l.due
-	l.slack = l.total>>fineness + finest
+	if l.slack = l.total >> fineness; !l.fine {
+		l.slack += finest
+	}
 	if n := len(l.past); n > 0 {
 		l.cost[n-1] = Cost(l.past[n-1], l.last)
 	}
@@ -236,13 +242,21 @@ func (l line) phases() []Phase {
 	return append(append(make([]Phase, 0, len(l.past)+1), l.past...), joined(l.last, l.fresh()))
 }
 
+func (l line) calls() uint64 {
+	n := l.last.Calls + l.due - l.left
+	for _, p := range l.past {
+		n += p.Calls
+	}
+	return n
+}
+
 func joined(a, b Phase) Phase { return Phase{a.Calls + b.Calls, a.Sum + b.Sum} }
 
-// Cost is how much time ends up in the wrong place if two neighbours are joined.
+// Cost is how much time ends up in the wrong place if two neighbours are joined; 0 only if they are alike.
 func Cost(a, b Phase) uint64 {
 	n, m := float64(a.Calls), float64(b.Calls)
 	cost := math.Abs(float64(float64(a.Sum)*m)-float64(float64(b.Sum)*n)) / max(n+m, 1)
-	return uint64(min(cost, 1<<63))
+	return uint64(math.Ceil(min(cost, 1<<63)))
 }
 
 // Reduce joins neighbours, those that cost least first, until there are at most so many

@@ -1,0 +1,190 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// An attaching plays a program with a plugin, and takes down what that attaches at which place.
+type attaching struct {
+	s     *synth
+	t     *testing.T
+	place []string         // by call
+	calls map[string]int   // by place
+	has   map[string]int   // by place and name: numbers
+	sums  map[string]int64 // by place and name
+}
+
+var valueNames = []string{"a", "b"}
+
+func newAttaching(t *testing.T, s *synth) *attaching {
+	p := &attaching{s: s, t: t, calls: make(map[string]int), has: make(map[string]int), sums: make(map[string]int64)}
+	for id, name := range valueNames {
+		p.write(event.Name, uint64(id), 1, uint64(name[0]))
+	}
+	return p
+}
+
+func (p *attaching) write(kind event.Kind, words ...uint64) {
+	p.t.Helper()
+	if err := p.s.w.Write(0, kind, 0, words); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// probe is a call at a place with numbers; "" is a fence.
+func (p *attaching) probe(place string, a ...int64) {
+	p.write(event.Values, 0)
+	if place == "" {
+		p.s.commRank()
+	} else {
+		p.s.iprobe()
+	}
+	words := []uint64{0}
+	for i, v := range a {
+		id := min(i, 1)
+		words = append(words, uint64(id), uint64(v))
+		key := place + " " + valueNames[id]
+		p.has[key]++
+		p.sums[key] += v
+	}
+	p.write(event.Values, words...)
+	p.place = append(p.place, place)
+	p.calls[place]++
+}
+
+// run is a warm-up and a main loop, calls before and behind, and a loop in which every third call has a number.
+func (p *attaching) run(rank int64) {
+	fence := func() { p.probe("", 1) }
+	fence()
+	p.probe("first", 40+rank, -9)
+	fence()
+	fence()
+	for i := range 10 {
+		p.probe("warm-up", 3*rank, int64(-i))
+		fence()
+	}
+	fence()
+	for range 300 {
+		p.probe("main", 7*rank, 5, 6)
+		fence()
+	}
+	fence()
+	fence()
+	for i := range 30 {
+		if i%3 == 0 {
+			p.probe("seldom", 1000)
+		} else {
+			p.probe("seldom")
+		}
+	}
+	fence()
+	for range 50 {
+		p.probe("last", -2, 4<<40)
+	}
+}
+
+// Merged over three ranks and read, each place has what was attached there, though its calls look like those at
+// other places.
+func TestValuesOfPlaces(t *testing.T) {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Path, timing.None} {
+		for _, resumed := range []bool{false, true} {
+			t.Run(fmt.Sprint(mode, resumed), func(t *testing.T) {
+				const ranks = 3
+				var tracks []*track.Track
+				var truth [ranks]*attaching
+				for rank := range ranks {
+					s := newSynth(t, 0, 1<<20)
+					cfg := testConfig()
+					cfg.Rank, cfg.Ranks, cfg.Timing = rank, ranks, timing.Options{Mode: mode}
+					c := attach(t, cfg, s)
+					truth[rank] = newAttaching(t, s)
+					truth[rank].run(int64(rank + 1))
+					if err := c.Drain(); err != nil {
+						t.Fatal(err)
+					}
+					if resumed {
+						d, err := New(cfg)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if err := d.loadState(c.appendState(nil)); err != nil {
+							t.Fatal(err)
+						}
+						c = d
+					}
+					tr, err := c.Track(track.Finished)
+					if err != nil {
+						t.Fatal(err)
+					}
+					tracks = append(tracks, tr)
+				}
+				s, err := merge.MergeAll(tracks, ranks)
+				if err != nil {
+					t.Fatal(err)
+				}
+				content, err := s.Content(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				content.Timeless = mode == timing.None
+				b, err := trace.Encode(content)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "t.spoor")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := trace.Check(r); err != nil {
+					t.Fatal(err)
+				}
+				k, err := r.Rank(1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := k.Leaves(0)
+				values, err := l.Values(k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				place := make([]string, l.Len())
+				i := 0
+				for leaf := range l.Visits(k) {
+					place[leaf] = truth[1].place[i]
+					i++
+				}
+				got := make(map[string]trace.LeafValue)
+				for name, list := range values {
+					for leaf, v := range list {
+						x := got[place[leaf]+" "+name]
+						x.Count += v.Count
+						x.Sum += v.Sum
+						got[place[leaf]+" "+name] = x
+					}
+				}
+				for at := range truth[1].calls {
+					for _, name := range valueNames {
+						key, n, sum := at+" "+name, 0, int64(0)
+						for _, p := range truth {
+							n += p.has[key]
+							sum += p.sums[key]
+						}
+						x := got[key]
+						if math.Abs(x.Count-float64(n)/ranks) > 1e-6 || math.Abs(x.Sum-float64(sum)/ranks) > 1e-6*math.Abs(float64(sum)) {
+							t.Errorf("%s: %+v, want %d of the sum %d over %d ranks", key, x, n, sum, ranks)
+						}
+					}
+				}
+			})
+		}
+	}
+}

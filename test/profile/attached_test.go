@@ -1,0 +1,147 @@
+package profile
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/test/mpis"
+)
+
+// An attachedCall is a line of what the plugin known.c wrote.
+type attachedCall struct {
+	place, function string
+	values          map[string][]int64
+}
+
+func attachedOf(t *testing.T, path string) (list []attachedCall) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		c := attachedCall{words[0], words[1], make(map[string][]int64)}
+		for _, w := range words[2:] {
+			name, value, _ := strings.Cut(w, "=")
+			v, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				t.Fatalf("%s: %q", path, line)
+			}
+			c.values[name] = append(c.values[name], v)
+		}
+		list = append(list, c)
+	}
+	if len(list) < 400 {
+		t.Fatalf("%s: only %d calls", path, len(list))
+	}
+	return list
+}
+
+// runAttached records attached.c with known.c on two ranks.
+func runAttached(t *testing.T, m *mpis.MPI, options ...string) (dir string, truth [2][]attachedCall) {
+	t.Helper()
+	mpis.NeedSpoor(t)
+	dir = t.TempDir()
+	header, err := filepath.Abs("../../shim/spoor_plugin.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(header, filepath.Join(dir, "spoor.h")); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Compile(filepath.Join(dir, "known.so"), "testdata/known.c", "-shared", "-fPIC", "-I", dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Compile(filepath.Join(dir, "app"), "testdata/attached.c", "-fno-inline", "-rdynamic"); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"run", "-q", "-o", "app.spoor", "--plugin", "./known.so"}, options...)
+	spoor(t, dir, append(args, m.Command(2, "./app")...)...)
+	for rank := range truth {
+		truth[rank] = attachedOf(t, filepath.Join(dir, fmt.Sprintf("attached.%d", rank)))
+	}
+	return dir, truth
+}
+
+// A sum is what was attached to calls of a function at a place, under a name.
+type sum struct{ count, sum float64 }
+
+type sumKey struct{ place, function, name string }
+
+func sumsOf(list []attachedCall) map[sumKey]sum {
+	m := make(map[sumKey]sum)
+	for _, c := range list {
+		for name, values := range c.values {
+			for _, v := range values {
+				for _, place := range []string{c.place, "all"} {
+					x := m[sumKey{place, c.function, name}]
+					m[sumKey{place, c.function, name}] = sum{x.count + 1, x.sum + float64(v)}
+				}
+			}
+		}
+	}
+	return m
+}
+
+// attached sums up what was attached below some nodes of a profile.
+func (p *placedProfile) attached(list []*placed, place string, m map[sumKey]sum) {
+	for _, n := range list {
+		if n.Site > 0 {
+			for _, v := range n.Total.Values {
+				key := sumKey{place, p.Sites[n.Site-1].Function, v.Name}
+				x := m[key]
+				x.count += v.Count
+				x.sum += v.Sum
+				m[key] = x
+			}
+		}
+		p.attached(n.Body, place, m)
+	}
+}
+
+var attachedPlaces = []string{"else", "first", "warm-up", "main", "random", "nested", "last"}
+
+// What a plugin attaches belongs to places, under every MPI: the profile has the sums of each place.
+func TestAttachedPlaces(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		for _, options := range [][]string{{"--timing", "stats"}, {"--timing", "path"}, {"--timing", "none"}} {
+			t.Run(m.Name+" "+strings.Join(options, " "), func(t *testing.T) {
+				dir, truth := runAttached(t, m, options...)
+				want := make(map[sumKey]sum)
+				for rank := range truth {
+					for key, x := range sumsOf(truth[rank]) {
+						want[key] = sum{want[key].count + x.count/2, want[key].sum + x.sum/2}
+					}
+				}
+				var list []placedProfile
+				text := spoor(t, dir, "profile", "--json", "app.spoor")
+				if err := json.Unmarshal([]byte(text), &list); err != nil {
+					t.Fatal(err)
+				}
+				got := make(map[sumKey]sum)
+				parts := list[0].parts()
+				if len(parts) != len(attachedPlaces) {
+					t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "profile", "app.spoor"))
+				}
+				for i, place := range attachedPlaces {
+					list[0].attached(parts[i], place, got)
+				}
+				list[0].attached(list[0].Threads[0].Body, "all", got)
+				for key, w := range want {
+					if x := got[key]; key.place == "barrier" || key.name != "number" && key.place != "all" {
+						continue // some calls, too many changes
+					} else if math.Abs(x.count-w.count) > 1e-3*w.count || math.Abs(x.sum-w.sum) > 1e-3*math.Abs(w.sum)+1 {
+						t.Errorf("%v: %v, want %v", key, got[key], w)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
+
+// PlacedValue is what was attached to the calls at one leaf under one name, over all ranks of a class, where that
+// is not what was attached to all calls from the same site. It is of the first thread; see Leaves.
+type PlacedValue struct {
+	Leaf  int
+	Calls uint64 // at the leaf
+	Count uint64 // of numbers
+	Sum   int64
+}
+
+// appendPlacedValues and decodePlacedValues: what leaves have of their own.
+//
+//	value-places = per class blob
+//	blob         = per name in section values: leaves uvarint, (2·(leaf, as a difference to the one before) + uneven) uvarint,
+//	               count uvarint, sum varint, calls uvarint if uneven…
+func appendPlacedValues(classes []Class) []byte {
+	all := make(map[string]bool)
+	for i := range classes {
+		for name := range classes[i].Values {
+			all[name] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(all))
+	blobs, any := make([][]byte, len(classes)), false
+	for i := range classes {
+		if m := classes[i].PlacedValues; len(m) > 0 {
+			blobs[i], any = appendPlacedValuesOf(nil, names, m), true
+		}
+	}
+	if !any {
+		return nil
+	}
+	return appendBlobs(nil, blobs)
+}
+
+func appendPlacedValuesOf(b []byte, names []string, m map[string][]PlacedValue) []byte {
+	for _, name := range names {
+		list, last := m[name], 0
+		b = wire.AppendUvarint(b, uint64(len(list)))
+		for _, x := range list {
+			uneven := uint64(0)
+			if x.Count != x.Calls {
+				uneven = 1
+			}
+			b = wire.AppendUvarint(b, uint64(x.Leaf-last)<<1|uneven)
+			last = x.Leaf
+			b = wire.AppendVarint(wire.AppendUvarint(b, x.Count), x.Sum)
+			if uneven == 1 {
+				b = wire.AppendUvarint(b, x.Calls)
+			}
+		}
+	}
+	return b
+}
+
+func decodePlacedValues(r *wire.Reader, names []string) map[string][]PlacedValue {
+	m := make(map[string][]PlacedValue)
+	for _, name := range names {
+		last := uint64(0)
+		var list []PlacedValue
+		for range r.Count(3) {
+			head := r.Uvarint()
+			if last += head >> 1; head>>1 == 0 && len(list) > 0 || last >= 1<<31 {
+				r.Fail("leaf %d behind leaf %d", last, last-head>>1)
+			}
+			x := PlacedValue{Leaf: int(last), Count: r.Uvarint(), Sum: r.Varint()}
+			if x.Calls = x.Count; head&1 != 0 {
+				x.Calls = r.Uvarint()
+			}
+			if x.Calls == 0 {
+				r.Fail("values of no calls at leaf %d", last)
+			}
+			if r.Err() != nil {
+				return nil
+			}
+			list = append(list, x)
+		}
+		if list != nil {
+			m[name] = list
+		}
+	}
+	return m
+}
+
+// placedValues returns what was attached at leaves of a class's first thread, by name.
+func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
+	if !r.hasSection(secPlacedValues) {
+		return nil, nil
+	}
+	v, err := r.values()
+	if err != nil {
+		return nil, err
+	}
+	var blobs [][]byte
+	if err := r.section(secPlacedValues, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
+		return nil, err
+	}
+	if len(blobs[class]) == 0 {
+		return nil, nil
+	}
+	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
+	m := decodePlacedValues(w, v.names)
+	if err := w.Done(); err != nil {
+		return nil, r.failed(secPlacedValues, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	return m, nil
+}
+
+// checkPlacedValues looks whether the leaves that have values of their own exist.
+func (r *Reader) checkPlacedValues(class int, c *class) error {
+	m, err := r.placedValues(class)
+	if err != nil || len(m) == 0 {
+		return err
+	}
+	leaves := 0
+	if len(c.streams) > 0 {
+		leaves = len(unfold.New(c.streams[0], unfold.Limit).Terminal)
+	}
+	for name, list := range m {
+		if last := list[len(list)-1].Leaf; last >= leaves {
+			return r.failed(secPlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
+		}
+	}
+	return nil
+}
+
+// LeafValue sums up what was attached to the calls at a leaf under one name.
+type LeafValue struct {
+	Count float64 `json:"count"` // of numbers; not whole where it is a mean over ranks or places
+	Sum   float64 `json:"sum"`
+}
+
+// Mean is the average number, 0 if there is none.
+func (v LeafValue) Mean() float64 {
+	if v.Count == 0 {
+		return 0
+	}
+	return v.Sum / v.Count
+}
+
+// Values returns what was attached to the calls at each leaf, by name. rank is as for Times. They are means over the
+// ranks of the class and, where leaves with calls from the same site have nothing of their own, over these.
+func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
+	all, err := rank.Values()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	placed, err := rank.r.placedValues(rank.nclass)
+	if err != nil {
+		return nil, err
+	}
+	if l.stream > 0 {
+		placed = nil
+	}
+	calls, err := rank.r.calls(rank.nclass, rank.class)
+	if err != nil {
+		return nil, err
+	}
+	first := rank.class.firstLikes()
+	bySite := make([]uint64, len(first)) // calls of all ranks
+	for t, n := range calls {
+		bySite[first[t]] += n
+	}
+	counts, m := l.Counts(rank), make(map[string][]LeafValue, len(all))
+	for name, stats := range all {
+		left, leftCalls := make([]LeafValue, len(stats)), make([]float64, len(stats))
+		for t, s := range stats {
+			left[t], leftCalls[t] = LeafValue{float64(s.Count), float64(s.Sum)}, float64(bySite[t])
+		}
+		list, own := make([]LeafValue, l.Len()), make([]bool, l.Len())
+		for _, x := range placed[name] {
+			if x.Leaf >= l.Len() {
+				return nil, rank.r.failed(secPlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, l.Len(), ErrFormat))
+			}
+			own[x.Leaf] = true
+			part := float64(counts[x.Leaf]) / float64(x.Calls)
+			list[x.Leaf] = LeafValue{float64(x.Count) * part, float64(x.Sum) * part}
+			t := first[l.Terminal(x.Leaf)]
+			left[t].Count -= float64(x.Count)
+			left[t].Sum -= float64(x.Sum)
+			leftCalls[t] -= float64(x.Calls)
+		}
+		for leaf, n := range counts {
+			if t := first[l.Terminal(leaf)]; !own[leaf] && left[t].Count >= 1 && leftCalls[t] >= 1 {
+				part := float64(n) / leftCalls[t]
+				list[leaf] = LeafValue{left[t].Count * part, left[t].Sum * part}
+			}
+		}
+		m[name] = list
+	}
+	return m, nil
+}
+
+// firstLikes are those of firstLike.
+func (c *class) firstLikes() []int {
+	known := make(map[*group]int)
+	list := make([]int, len(c.terminals))
+	for t := range c.terminals {
+		g := c.terminals[t].group
+		if _, ok := known[g]; !ok {
+			known[g] = t
+		}
+		list[t] = known[g]
+	}
+	return list
+}
