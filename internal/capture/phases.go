@@ -39,7 +39,7 @@ const (
 type phaseHead struct {
 	first *course
 	from  uint32 // of first
-	count int32  // maxFrom + 1: given up
+	count int16  // maxFrom + 1: given up
 	blind bool   // to values
 }
 
@@ -181,7 +181,7 @@ func (p *phases) load(r *pack.Reader) {
 	p.heads = make([]phaseHead, n)
 	for i := range p.heads {
 		h := &p.heads[i]
-		if h.count = int32(r.Index(maxFrom + 2)); h.count > maxFrom {
+		if h.count = int16(r.Index(maxFrom + 2)); h.count > maxFrom {
 			continue
 		}
 		last := &h.first
