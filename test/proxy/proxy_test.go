@@ -41,12 +41,12 @@ func sampled(name string, part uint32) bool {
 // run runs a command in a folder and returns what it printed.
 func run(t *testing.T, m *mpis.MPI, dir string, args ...string) (string, error) {
 	t.Helper()
-	r := mpis.Job{MPI: m, Dir: dir, Env: []string{"PROXY_WATCHDOG=40", "OMP_NUM_THREADS=1"}, Limit: perRun}.Run(args...)
+	r := mpis.Job{MPI: m, Dir: dir, Env: []string{"PROXY_WATCHDOG=120", "OMP_NUM_THREADS=1"}, Limit: perRun}.Run(args...)
 	return r.Stdout + r.Stderr, r.Err
 }
 
-// perRun bounds a run, on a machine with more ranks than cores.
-const perRun = 90 * time.Second
+// perRun bounds a run, on a machine with more ranks than cores and a disk that others keep busy.
+const perRun = 150 * time.Second
 
 // traced runs a program under the recorder and returns the trace.
 func traced(t *testing.T, m *mpis.MPI, dir, name string, ranks int, command ...string) *trace.Reader {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -114,17 +115,20 @@ func TestLauncherKilled(t *testing.T) {
 		s.wants(stderr, "2 processes still run: ", " (rank 0)", "spoor recover app.spoor.partial")
 		out, _ := s.spoor("recover", "-o", "early.spoor", "app.spoor.partial")
 		s.wants(out, "still running on ")
-		for rank := range 2 {
-			for range 400 {
-				if _, err := os.Stat(fmt.Sprintf("%s.%d", mark, rank)); err == nil {
+		alive := regexp.MustCompile(`process (\d+)`).FindAllStringSubmatch(out, -1)
+		if len(alive) != 2 {
+			s.t.Errorf("not two processes:\n%s", out)
+		}
+		for _, m := range alive {
+			for range 2400 { // until it has ended
+				if _, err := os.Stat("/proc/" + m[1]); err != nil {
 					break
 				}
 				time.Sleep(25 * time.Millisecond)
 			}
 		}
-		time.Sleep(1500 * time.Millisecond) // the second may end before the launcher ends it
 		out, _ = s.spoor("recover", "app.spoor.partial")
-		s.wants(out, fmt.Sprintf("app.spoor: 2 ranks, %d calls", 2*(calls+2)), "ended without MPI_Finalize")
+		s.wants(out, fmt.Sprintf("app.spoor: 2 ranks, %d calls", 2*(calls+3)), "ended without MPI_Finalize")
 		if strings.Contains(out, "still running") {
 			s.t.Errorf("they have ended:\n%s", out)
 		}
