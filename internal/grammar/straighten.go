@@ -53,32 +53,40 @@ func (g *Grammar) straighten() *Grammar {
 }
 
 // roundRules tells which rules may be rounds: short ones of which there are many that
-// differ in counts alone. It returns nil if there are none.
+// differ in counts alone, or that differ so from rounds that lie open. It returns nil if
+// there are none.
 func (g *Grammar) roundRules() []bool {
-	if len(g.Rules) <= minRounds {
-		return nil
-	}
 	var key []byte
-	members := make(map[string][]int32)
-	for r, body := range g.Rules[1:] {
-		if len(body) > maxWidth {
-			continue
-		}
+	alike := func(body []Symbol) string {
 		key = key[:0]
 		for _, s := range body {
 			key = binary.LittleEndian.AppendUint32(key, uint32(s.ID))
 		}
-		members[string(key)] = append(members[string(key)], int32(r+1))
+		return string(key)
+	}
+	rounds := make(map[string]int)
+	for r, body := range g.Rules {
+		if r > 0 && len(body) <= maxWidth {
+			rounds[alike(body)]++
+		}
+		for len(body) >= 2*minHidden {
+			w, n := Progression(body)
+			if n < minHidden {
+				body = body[1:]
+				continue
+			}
+			for i := range w { // wherever a round may begin
+				rounds[alike(body[i:i+w])] += n
+			}
+			body = body[w*n:]
+		}
 	}
 	var hides []bool
-	for _, list := range members {
-		if len(list) < minRounds {
-			continue
-		}
-		if hides == nil {
-			hides = make([]bool, len(g.Rules))
-		}
-		for _, r := range list {
+	for r, body := range g.Rules {
+		if r > 0 && len(body) <= maxWidth && rounds[alike(body)] >= minRounds {
+			if hides == nil {
+				hides = make([]bool, len(g.Rules))
+			}
 			hides[r] = true
 		}
 	}

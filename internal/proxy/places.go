@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/trace"
@@ -144,21 +145,25 @@ const (
 
 // near reports whether a gap of an instance may be put together with what a copy has of
 // the same variant.
-func (t *timed) near(o leafOf) bool {
-	p := o.v.placed[o.stream]
-	ns, calls := o.gap(p.mean[o.leaf])
-	var sum, n float64
-	for i := range t.of {
-		if x := &t.of[i]; x.v == o.v {
-			gap, calls := x.gap(x.v.placed[x.stream].mean[x.leaf])
-			sum, n = sum+gap*float64(calls), n+float64(calls)
-		}
-	}
+func (t *timed) near(v *variant, of []leafOf) bool {
+	had, n := mean(v, t.of)
+	ns, calls := mean(v, of)
 	if n == 0 || calls == 0 {
 		return true
 	}
-	off := math.Abs(sum/n - ns)
-	return off <= sameGap*ns || off*min(n, float64(calls)) <= sameTime*p.total
+	off := math.Abs(had - ns)
+	return off <= sameGap*ns || off*min(n, calls) <= sameTime*v.placed[of[0].stream].total
+}
+
+// mean is what leaves of a variant have on the average, over so many calls.
+func mean(v *variant, of []leafOf) (gap, calls float64) {
+	for i := range of {
+		if x := &of[i]; x.v == v {
+			ns, n := x.gap(v.placed[x.stream].mean[x.leaf])
+			gap, calls = gap+ns*float64(n), calls+float64(n)
+		}
+	}
+	return gap / max(1, calls), calls
 }
 
 // copies finds the copy of each part that the instances of a stream are. number says
@@ -172,39 +177,74 @@ type copies struct {
 	leaf   map[int]int // by instance: the leaf that the first loop around it begins with, or -1
 }
 
-func (x *copies) instance(n trace.Node) int {
+// An instance is what a place of a part has at a step; several of each where it is in
+// a loop.
+type instance struct {
+	below        int
+	gap, entries []leafOf
+}
+
+// instance finds the copy that a node is, or takes it for a certain one.
+func (x *copies) instance(n trace.Node, as int) int {
 	if c, ok := x.done[n.Copy]; ok {
 		return c
 	}
 	p := x.g.parts[x.number[n.Rule]]
-	children := n.Children()
-	below, leaves, entries := make([]int, len(children)), make([]int, len(children)), make([]int, len(children))
-	for k, c := range children {
-		below[k], leaves[k], entries[k] = -1, -1, -1
+	steps := make([]instance, len(p.steps))
+	for k := range steps {
+		steps[k].below = -1
+		if as >= 0 {
+			steps[k].below = p.copies[as].below[k]
+		}
+	}
+	for i, c := range n.Children() {
+		k := p.at[i]
+		s := &steps[k]
 		first := c.Leaf
-		if c.Rule >= 0 {
-			below[k] = x.instance(c)
-			first = x.leaf[c.Copy]
+		if c.Rule < 0 {
+			s.gap = append(s.gap, x.leafOf(c.Leaf, false))
 		} else {
-			leaves[k] = c.Leaf
+			// Further rounds call the same copy as the first.
+			if below := x.instance(c, s.below); s.below < 0 {
+				s.below = below
+			}
+			first = x.leaf[c.Copy]
 		}
 		if p.steps[k].count != "" {
-			entries[k], first = first, -1
+			if first >= 0 {
+				s.entries = append(s.entries, x.leafOf(first, true))
+			}
+			first = -1
 		}
-		if k == 0 {
+		if i == 0 {
 			x.leaf[n.Copy] = first
 		}
 	}
-	c := x.find(p, below, leaves, entries)
-	x.done[n.Copy] = c
-	return c
+	for k := range steps {
+		if s := &steps[k]; !slices.ContainsFunc(s.entries, x.entered) {
+			s.entries = nil
+		}
+	}
+	if as < 0 {
+		as = x.find(p, steps)
+	}
+	c := p.copies[as]
+	c.of[x.v] = true
+	for k := range steps {
+		add(&c.steps[k].gap, steps[k].gap)
+		add(&c.steps[k].entry, steps[k].entries)
+	}
+	x.done[n.Copy] = as
+	return as
 }
 
+func (x *copies) leafOf(leaf int, entry bool) leafOf { return leafOf{x.v, x.stream, leaf, entry} }
+
 // find returns the copy of a part that an instance belongs to.
-func (x *copies) find(p *part, below, leaves, entries []int) int {
+func (x *copies) find(p *part, steps []instance) int {
 	best := -1
 	for i, c := range p.copies {
-		if !same32(c.below, below) {
+		if !slices.EqualFunc(c.below, steps, func(below int, s instance) bool { return below == s.below }) {
 			continue
 		}
 		if !c.of[x.v] {
@@ -213,42 +253,35 @@ func (x *copies) find(p *part, below, leaves, entries []int) int {
 			}
 			continue
 		}
-		if x.near(c, leaves, entries) {
-			best = i
-			break
+		if x.near(c, steps) {
+			return i
 		}
 	}
 	if best < 0 {
 		best = len(p.copies)
-		p.copies = append(p.copies, &copied{below: below, steps: make([]stepTimes, len(below)), of: make(map[*variant]bool)})
-	}
-	c := p.copies[best]
-	c.of[x.v] = true
-	for k := range leaves {
-		if leaves[k] >= 0 {
-			add(&c.steps[k].gap, leafOf{x.v, x.stream, leaves[k], false})
+		c := &copied{steps: make([]stepTimes, len(steps)), of: make(map[*variant]bool)}
+		for k := range steps {
+			c.below = append(c.below, steps[k].below)
 		}
-		if x.entered(entries[k]) {
-			add(&c.steps[k].entry, leafOf{x.v, x.stream, entries[k], true})
-		}
+		p.copies = append(p.copies, c)
 	}
 	return best
 }
 
-func add(t **timed, o leafOf) {
+func add(t **timed, of []leafOf) {
+	if len(of) == 0 {
+		return
+	}
 	if *t == nil {
 		*t = &timed{}
 	}
-	(*t).of = append((*t).of, o)
+	(*t).of = append((*t).of, of...)
 }
 
 // entered reports whether a loop's entry has a gap of its own.
-func (x *copies) entered(leaf int) bool {
-	if leaf < 0 {
-		return false
-	}
+func (x *copies) entered(o leafOf) bool {
 	p := x.v.placed[x.stream]
-	m := p.mean[leaf]
+	m := p.mean[o.leaf]
 	if m.Entries == 0 {
 		return false
 	}
@@ -256,26 +289,18 @@ func (x *copies) entered(leaf int) bool {
 	return off > sameGap*max(m.Entry, m.Gap) && off*float64(m.Entries) > sameTime*p.total
 }
 
-func (x *copies) near(c *copied, leaves, entries []int) bool {
-	for k := range leaves {
-		if leaves[k] >= 0 && c.steps[k].gap != nil && !c.steps[k].gap.near(leafOf{x.v, x.stream, leaves[k], false}) {
+func (x *copies) near(c *copied, steps []instance) bool {
+	for k := range steps {
+		s, t := &steps[k], &c.steps[k]
+		if s.gap != nil && t.gap != nil && !t.gap.near(x.v, s.gap) {
 			return false
 		}
-		if (c.steps[k].entry != nil) != x.entered(entries[k]) {
+		if (t.entry != nil) != (s.entries != nil) {
 			return false
 		}
-		if c.steps[k].entry != nil && !c.steps[k].entry.near(leafOf{x.v, x.stream, entries[k], true}) {
+		if t.entry != nil && !t.entry.near(x.v, s.entries) {
 			return false
 		}
 	}
 	return true
-}
-
-func same32(a, b []int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }

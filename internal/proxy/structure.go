@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -11,14 +11,22 @@ import (
 type part struct {
 	first  []string // statements
 	steps  []step
+	at     []int // by symbol of the rule: its step
+	loops  []loop
 	copies []*copied
+}
+
+// A loop is steps of a part that come in rounds: a progression.
+type loop struct {
+	first, width int
+	rounds       string
 }
 
 // A step is a line or another part, repeated.
 type step struct {
 	line  *line
 	part  int
-	count string // "" for once
+	count string // "" for once; in a loop it may name round
 
 	// Statements about memory: in each repetition before and behind, between two
 	// repetitions, and behind the last.
@@ -62,7 +70,7 @@ func (g *generator) variant(v *variant) error {
 		}
 		v.placed = append(v.placed, p)
 		x := copies{g: g, v: v, stream: stream, number: number, done: make(map[int]int), leaf: make(map[int]int)}
-		v.roots = append(v.roots, [2]int{n, x.instance(p.leaves.Structure())})
+		v.roots = append(v.roots, [2]int{n, x.instance(p.leaves.Structure(), -1)})
 	}
 	v.memory = g.setup(v)
 	return nil
@@ -84,21 +92,12 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 	}
 	p := &part{first: v.allocs.at[spot{stream, id, -1, false}].all()}
 	before := &p.first
-	var key strings.Builder
-	p.steps = make([]step, 0, len(children[0]))
-	for k := range children[0] {
-		c := children[0][k]
-		s := step{part: -1, between: v.allocs.at[spot{stream, id, k, true}], after: v.allocs.at[spot{stream, id, k, false}].all()}
+	f := folder{v: v, part: p, counts: make([][]grammar.Symbol, len(nodes)), known: make(map[string]int32)}
+	steps := make([]step, len(children[0]))
+	for k := range steps {
+		c, s := children[0][k], &steps[k]
+		*s = step{part: -1, between: v.allocs.at[spot{stream, id, k, true}], after: v.allocs.at[spot{stream, id, k, false}].all()}
 		s.arrange(before)
-		counts := make([]int64, len(nodes))
-		most := int64(1)
-		for i := range nodes {
-			counts[i] = int64(children[i][k].Count)
-			most = max(most, counts[i])
-		}
-		if most > 1 {
-			s.count = v.fitter.expr("", counts)
-		}
 		if c.Rule >= 0 {
 			below := make([]trace.Node, len(nodes))
 			for i := range nodes {
@@ -109,22 +108,16 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 				return 0, err
 			}
 			s.part = n
-			fmt.Fprintf(&key, "p%d*%s;", n, s.count)
 		} else {
 			s.line = lines[c.Terminal]
-			fmt.Fprintf(&key, "l%d*%s;", s.line.order, s.count)
 		}
-		p.steps = append(p.steps, s)
-		before = &p.steps[k].after
+		before = &s.after
 	}
-	for _, s := range p.steps {
-		fmt.Fprint(&key, s.head, s.tail, s.between, s.after)
-	}
-	fmt.Fprint(&key, p.first)
-	n, ok := g.known[key.String()]
+	key := f.fold(steps, children)
+	n, ok := g.known[key]
 	if !ok {
 		n = len(g.parts)
-		g.known[key.String()] = n
+		g.known[key] = n
 		g.parts = append(g.parts, p)
 	}
 	if id >= 0 {

@@ -244,15 +244,23 @@ func (g *generator) part(b *bytes.Buffer, p *part, c *copied) {
 	for _, text := range p.first {
 		b.WriteString("    " + text + "\n")
 	}
+	loops, indent, left := p.loops, "    ", 0
 	for i := range p.steps {
-		g.step(b, &p.steps[i], c, i)
+		if len(loops) > 0 && loops[0].first == i {
+			fmt.Fprintf(b, "    for (int64_t round = 0; round < %s; round++) {\n", loops[0].rounds)
+			loops, indent, left = loops[1:], "        ", loops[0].width
+		}
+		g.step(b, &p.steps[i], c, i, indent)
+		if left--; left == 0 {
+			b.WriteString("    }\n")
+			indent = "    "
+		}
 	}
 	b.WriteString("}\n\n")
 }
 
 // step writes a step with its repetitions and what becomes of memory.
-func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int) {
-	indent := "    "
+func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent string) {
 	put := func(list []string) {
 		for _, t := range list {
 			b.WriteString(indent + t + "\n")
@@ -278,7 +286,7 @@ func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int) {
 		b.WriteString(indent + text + note + "\n")
 	case len(s.head)+len(s.tail)+len(between) > 0:
 		fmt.Fprintf(b, "%sREPEAT(%s)\n%s{\n", indent, s.count, indent)
-		indent += indent
+		indent += "    "
 		for _, t := range between {
 			fmt.Fprintf(b, "%sif (i_ > 0) %s\n", indent, t)
 		}

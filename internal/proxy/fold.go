@@ -1,0 +1,122 @@
+package proxy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Rounds that differ by a constant step in how often something is repeated are a loop
+// whose variable is round.
+
+// A folder makes the steps of a part from those of a rule.
+type folder struct {
+	v      *variant
+	part   *part
+	counts [][]grammar.Symbol // by member: how often each step of the rule is repeated
+	known  map[string]int32   // steps by what they do
+}
+
+// what says what a step does, but not how often.
+func (s *step) what() string {
+	if s.line != nil {
+		return fmt.Sprintf("l%d %v %v %v %v", s.line.order, s.head, s.tail, s.between, s.after)
+	}
+	return fmt.Sprintf("p%d %v %v %v %v", s.part, s.head, s.tail, s.between, s.after)
+}
+
+// fold fills in the steps and loops of the part, and returns what tells it from others.
+func (f *folder) fold(steps []step, children [][]trace.Node) string {
+	for k := range steps {
+		what := steps[k].what()
+		id, ok := f.known[what]
+		if !ok {
+			id = int32(len(f.known))
+			f.known[what] = id
+		}
+		for m := range children {
+			f.counts[m] = append(f.counts[m], grammar.Symbol{ID: id, Count: children[m][k].Count})
+		}
+	}
+	var key strings.Builder
+	p := f.part
+	for k := 0; k < len(steps); {
+		width, rounds := f.rounds(k)
+		if rounds > 0 {
+			p.loops = append(p.loops, loop{len(p.steps), width, fmt.Sprint(rounds)})
+			fmt.Fprintf(&key, "%d*%d;", rounds, width)
+		}
+		first := len(p.steps)
+		for i := range max(1, width) {
+			s := steps[k+i]
+			s.count = f.count(k+i, width)
+			fmt.Fprintf(&key, "%s*%s;", s.what(), s.count)
+			p.steps = append(p.steps, s)
+		}
+		for i := range max(1, width*rounds) {
+			p.at = append(p.at, first+i%max(1, width))
+		}
+		k += max(1, width*rounds)
+	}
+	fmt.Fprint(&key, p.first)
+	return key.String()
+}
+
+// rounds returns the width and rounds of the loop that begins with a step, on all
+// members; 0 of both if there is none.
+func (f *folder) rounds(k int) (width, rounds int) {
+	width, rounds = grammar.Progression(f.counts[0][k:])
+	for _, list := range f.counts[1:] {
+		if rounds == 0 || grammar.Rounds(list[k:], width) < rounds {
+			return 0, 0
+		}
+	}
+	return width, rounds
+}
+
+// count says how often a step is repeated: so often in the first round of a loop and
+// so much more in each one behind it. It is "" for once.
+func (f *folder) count(k, width int) string {
+	counts, more := make([]int64, len(f.counts)), make([]int64, len(f.counts))
+	most, grows := int64(1), false
+	for m, list := range f.counts {
+		counts[m] = int64(min(list[k].Count, math.MaxInt64))
+		most = max(most, counts[m])
+		if width > 0 {
+			more[m] = int64(list[k+width].Count - list[k].Count)
+			grows = grows || more[m] != 0
+		}
+	}
+	switch {
+	case grows && same(more):
+		return operand(f.v.fitter.expr("", counts)) + plus(more[0])
+	case grows:
+		return operand(f.v.fitter.expr("", counts)) + " + round * " + operand(f.v.fitter.expr("", more))
+	case most > 1:
+		return f.v.fitter.expr("", counts)
+	}
+	return ""
+}
+
+// plus adds a step for each round before.
+func plus(n int64) string {
+	sign := " + "
+	if n < 0 {
+		sign, n = " - ", -n
+	}
+	if n == 1 {
+		return sign + "round"
+	}
+	return sign + number(n) + " * round"
+}
+
+// operand puts an expression into parentheses that has operators.
+func operand(e string) string {
+	if strings.ContainsAny(e, " ?") {
+		return "(" + e + ")"
+	}
+	return e
+}
