@@ -18,11 +18,15 @@ type Call struct {
 	Returns      Kind // KindError for nearly all
 }
 
-// Has reports whether the call has all attributes of a.
-func (c *Call) Has(a Attr) bool { return c.Attrs&a == a }
+// Has reports whether the call has all attributes of a. A nil call, of which nobody knows
+// anything, has none.
+func (c *Call) Has(a Attr) bool { return c != nil && c.Attrs&a == a }
 
 // ReturnsValue reports whether the function returns something else than an error code.
 func (c *Call) ReturnsValue() bool { return c.Returns != KindError && c.Returns != KindNone }
+
+// Files reports whether the call is about an open file.
+func (c *Call) Files() bool { return c != nil && c.Index("fh") >= 0 }
 
 // Index returns the position of the named parameter, or -1.
 func (c *Call) Index(param string) int {
@@ -84,13 +88,16 @@ const (
 	Chain                         // partial results go on from rank to rank
 	GivesMemory                   // memory of the MPI's comes out
 	Fixed                         // memory is known by its address from here, or until here
+	Polls                         // says whether something has come about by now
+	Begins                        // MPI_COMM_WORLD is there from here on
+	Ends                          // and until here
 	attrEnd
 )
 
 var attrNames = []string{
 	"nonblocking", "persistent", "completes", "starts", "creates-comm", "creates-type", "creates-win",
 	"collective", "local", "deprecated", "removed", "tool", "f90only",
-	"neighborhood", "chain", "gives-memory", "fixed",
+	"neighborhood", "chain", "gives-memory", "fixed", "polls", "begins", "ends",
 }
 
 // String lists the attributes as calls.txt does.

@@ -16,6 +16,7 @@ type Constant struct {
 
 	raws    [flavourEnd]raw
 	fortran [flavourEnd]raw
+	bytes   typeSize
 }
 
 // raw is what a constant is in one flavour.
@@ -169,8 +170,18 @@ func parseConstant(words []string) (Constant, error) {
 	if c.Kinds[0].IsHandle() && (c.Value <= 0 || c.Value >= FirstHandleID) {
 		return c, fmt.Errorf("%s: handle %d is outside 1…%d", c.Name, c.Value, FirstHandleID-1)
 	}
+	c.bytes = typeSize{-1, -1}
 	for _, word := range words[5:] {
-		name, value, ok := strings.Cut(word, "-fortran=")
+		name, value, ok := strings.Cut(word, "=")
+		if n := c.bytes.field(name); n != nil && c.Kinds[0] == KindDatatype {
+			size, err := strconv.ParseUint(value, 10, 16)
+			if err != nil {
+				return c, fmt.Errorf("%s: %q is no number of bytes", c.Name, value)
+			}
+			*n = int64(size)
+			continue
+		}
+		name, value, ok = strings.Cut(word, "-fortran=")
 		f, known := FlavourNamed(name)
 		if !ok || !known {
 			return c, fmt.Errorf("%s: %q is no FLAVOUR-fortran=VALUE", c.Name, word)

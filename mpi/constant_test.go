@@ -16,6 +16,8 @@ func TestParseConstantsErrors(t *testing.T) {
 		{"comm MPI_COMM_BIG 1024 1 2", "x:1: MPI_COMM_BIG: handle 1024 is outside"},
 		{"rank MPI_ROOT -4 -3 -4 mpich=3", `x:1: MPI_ROOT: "mpich=3" is no`},
 		{"rank MPI_ROOT -4 -3 -4 lam-fortran=3", `x:1: MPI_ROOT: "lam-fortran=3" is no`},
+		{"rank MPI_ROOT -4 -3 -4 size=3", `x:1: MPI_ROOT: "size=3" is no`},
+		{"datatype MPI_INT 0x209 1 2 size=-3", `x:1: MPI_INT: "-3" is no number of bytes`},
 		{"rank MPI_ROOT -4 -3 -4\nrank MPI_ROOT -4 -3 -4", "x:2: MPI_ROOT stands there twice"},
 	}
 	for _, test := range tests {

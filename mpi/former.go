@@ -17,11 +17,8 @@ type constantKey struct {
 
 var former = map[constantKey]int64{
 	{KindErrhandler, 0x142}: 0x143, {KindErrhandler, 0x143}: 0x142, // MPI_ERRORS_RETURN, MPI_ERRORS_ABORT
-	{KindDatatype, formerCharacter}: character,
-	{KindCombiner, 113}:             115, {KindCombiner, 114}: 113, {KindCombiner, 115}: 114, // MPI_COMBINER_F90_…
+	{KindDatatype, 0x2c3}: 0x21e,                                                   // MPI_CHARACTER
+	{KindCombiner, 113}:   115, {KindCombiner, 114}: 113, {KindCombiner, 115}: 114, // MPI_COMBINER_F90_…
 	{KindWhence, 401}: 403, {KindWhence, 402}: 401, {KindWhence, 403}: 402, // MPI_SEEK_…
 	{KindKeyval, 505}: 507, {KindKeyval, 506}: 505, {KindKeyval, 507}: 506, // MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE
 }
-
-// MPI_CHARACTER. No datatype has its former number now, so that sizes can be told of both.
-const character, formerCharacter = 0x21e, 0x2c3

@@ -350,7 +350,7 @@ func (t *commTracker) made(rank, stream int, index uint64, c *Call, bound map[in
 			handle = p.Out.Num
 		}
 	}
-	if handle < FirstLocal || c.Name() == "MPI_Comm_get_parent" && len(bound[handle]) > 0 {
+	if handle < FirstLocal || c.Param("parent") != nil && len(bound[handle]) > 0 {
 		return // asking for the parents twice doesn't make two of them
 	}
 	comm := t.comm(c, n, parent, rank)

@@ -107,8 +107,8 @@ func (c *Capture) statuses(f *frame, rec []uint64, p, n int) (int, error) {
 		if p, err = c.status(f, rec, p, true); err != nil {
 			return p, err
 		}
-		if f.rc == c.inStatus {
-			f.pending = append(f.pending, f.error == c.pending)
+		if f.rc == mpi.ErrInStatus {
+			f.pending = append(f.pending, f.error == mpi.ErrPending)
 		}
 	}
 	return p, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // enter reads an ENTER record into a frame.
@@ -22,7 +23,7 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 	if _, err := c.run(s, f, p.in, rec, 3, 0); err != nil {
 		return fmt.Errorf("%s: %w", p.call.Name, err)
 	}
-	if p.call.ID == c.finalize {
+	if p.call.Has(mpi.Ends) {
 		c.finalized = true
 	}
 	f.entered = len(rec)

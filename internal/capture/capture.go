@@ -93,10 +93,6 @@ type Capture struct {
 	timeless  bool // nothing is kept of times
 
 	checkpoints checkpoints
-	finalize    uint16 // call id of MPI_Finalize
-	parentCall  uint16 // of MPI_Comm_get_parent
-	inStatus    int64  // MPI_ERR_IN_STATUS
-	pending     int64  // MPI_ERR_PENDING
 
 	spans []signature.Span // room for mayLane and holesOf
 	moves signature.Moves
@@ -146,24 +142,6 @@ func New(cfg Config) (*Capture, error) {
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)
-	var ids [2]uint16
-	for i, name := range []string{"MPI_Finalize", "MPI_Comm_get_parent"} {
-		call, ok := mpi.Lookup(name)
-		if !ok {
-			return nil, fmt.Errorf("capture: no call %s in the table", name)
-		}
-		ids[i] = call.ID
-	}
-	c.finalize, c.parentCall = ids[0], ids[1]
-	var codes [2]int64
-	for i, name := range []string{"MPI_ERR_IN_STATUS", "MPI_ERR_PENDING"} {
-		k, ok := mpi.ConstantNamed(name)
-		if !ok {
-			return nil, fmt.Errorf("capture: no constant %s in the table", name)
-		}
-		codes[i] = k.Value
-	}
-	c.inStatus, c.pending = codes[0], codes[1]
 	c.modules.Init(c.cfg.Maps)
 	c.sites.Init(&c.modules)
 	c.memory.Modules = &c.modules

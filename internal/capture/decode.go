@@ -215,7 +215,7 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 		if i := f.requestOf(array); i != symbol.None {
 			kind := c.requests.Kind(i)
 			transfer = kind == symbol.Transfer
-			if kind == symbol.Send && f.rc != c.inStatus {
+			if kind == symbol.Send && f.rc != mpi.ErrInStatus {
 				f.key = append(f.key, signature.StatusOfSend, cancelled)
 				return p, nil
 			}
@@ -234,7 +234,7 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 		source, tag = c.rank.ABI(source), c.tag.ABI(tag)
 	}
 	f.key = append(f.key, form, source, tag, count, cancelled)
-	if f.rc == c.inStatus {
+	if f.rc == mpi.ErrInStatus {
 		f.key = append(f.key, failure)
 	}
 	return p, nil
@@ -254,7 +254,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 	}
 	f.opaque = true // what it is depends on more than its handle
 	known := c.comms.Name(raw)
-	if f.prog.call.ID == c.parentCall && known != symbol.Unknown {
+	if f.prog.call.Index("parent") >= 0 && known != symbol.Unknown {
 		return known // asking for the parent twice doesn't make two of it
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {

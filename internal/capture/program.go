@@ -1,11 +1,10 @@
 package capture
 
 import (
-	"strings"
-
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // A program says how to read the records of one call: a list of steps for the
@@ -118,8 +117,8 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		newComm:    call.Has(mpi.CreatesComm),
 		newType:    call.Has(mpi.CreatesType),
 		delayed:    call.Has(mpi.CreatesComm) && call.Has(mpi.Nonblocking),
-		transfer:   strings.HasPrefix(call.Name, "MPI_File_"),
-		request:    requestKind(call.Name),
+		transfer:   call.Files(),
+		request:    requestKind(call),
 		hasIndices: call.Has(mpi.Completes) && hasIndices(call),
 	}
 	if p.returns() {
@@ -158,13 +157,11 @@ func (c *Capture) compile(call *mpi.Call) *program {
 func (p *program) returns() bool { return p.call.ReturnsValue() }
 
 // requestKind tells what the status of a request that a call makes is good for.
-func requestKind(name string) symbol.RequestKind {
-	switch name = strings.TrimSuffix(name, "_c"); name {
-	case "MPI_Irecv", "MPI_Imrecv", "MPI_Recv_init", "MPI_Precv_init", "MPI_Isendrecv",
-		"MPI_Isendrecv_replace", "MPI_Grequest_start":
+func requestKind(call *mpi.Call) symbol.RequestKind {
+	switch {
+	case meaning.WaitingOf(call).Receives, call.Has(mpi.Nonblocking) && call.Index("query_fn") >= 0: // which fills it in
 		return symbol.Receive
-	}
-	if strings.HasPrefix(name, "MPI_File_") {
+	case call.Files():
 		return symbol.Transfer
 	}
 	return symbol.Send // and collectives and one-sided operations: nothing but cancelled is defined

@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Track ends the capture and returns what it found. Calls still under way are
@@ -55,7 +56,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	for _, s := range c.streams {
 		for s.depth > 0 {
 			f := &s.frames[s.depth-1]
-			if f.prog.call.ID == c.finalize && end == track.Finished {
+			if f.prog.call.Has(mpi.Ends) && end == track.Finished {
 				f.key[rcAt] = 0
 			}
 			c.finish(s, f, max(f.begin, until))

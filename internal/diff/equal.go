@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -110,11 +111,11 @@ func (m *matcher) equalButStatus(x, y *trace.Call) bool {
 
 // sameResult compares statuses as far as a function sets them: file operations
 // set the count alone, probes don't tell of cancelling, the rest is what it was.
-func sameResult(name string, s, t *trace.StatusValue) bool {
-	switch {
-	case strings.HasPrefix(name, "MPI_File_"):
+func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
+	switch def, _ := mpi.ByID(f.ID); {
+	case def.Files():
 		return s.Form == t.Form && s.Count == t.Count
-	case strings.HasSuffix(name, "robe"):
+	case meaning.WaitingOf(def).Probes:
 		return s.Form == t.Form && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
 	}
 	return *s == *t
@@ -145,7 +146,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 	for i := range x.Params {
 		p, q := &x.Params[i], &y.Params[i]
 		if s, t := p.Out.Status, q.Out.Status; o.Renamed && s != nil && t != nil && p.Name() == q.Name() {
-			if !sameResult(x.Name(), s, t) {
+			if !sameResult(x.Func, s, t) {
 				return false
 			}
 			continue

@@ -3,9 +3,9 @@ package diff
 import (
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -29,23 +29,21 @@ type finish struct {
 
 // completes reports whether a call is one that AnyOrder leaves out.
 func completes(c *trace.Call) bool {
-	flag := c.Param("flag")
-	vain := flag != nil && flag.Out.Type == trace.Int && flag.Out.Num == 0
-	switch c.Name() {
-	case "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome":
-		return true
-	case "MPI_Iprobe", "MPI_Parrived":
-		return true // they take nothing
-	case "MPI_Improbe", "MPI_Win_test":
-		return vain
+	def, _ := mpi.ByID(c.Func.ID)
+	if !def.Has(mpi.Polls) {
+		return meaning.WaitingOf(def).Completes
 	}
-	return strings.HasPrefix(c.Name(), "MPI_Request_get_status")
+	if c.Param("message") == nil && c.Param("win") == nil {
+		return true // the requests are dealt with, or nothing is taken
+	}
+	flag := c.Param("flag")
+	return flag != nil && flag.Out.Type == trace.Int && flag.Out.Num == 0
 }
 
 // finished yields what a call finished, with its status if known.
 func finished(c *trace.Call) iter.Seq2[*trace.Value, *trace.StatusValue] {
 	return func(yield func(*trace.Value, *trace.StatusValue) bool) {
-		if !strings.HasPrefix(c.Name(), "MPI_Wait") && !strings.HasPrefix(c.Name(), "MPI_Test") || c.Return != 0 && c.Return != mpi.ErrInStatus {
+		if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitingOf(def).Completes || c.Return != 0 && c.Return != mpi.ErrInStatus {
 			return
 		}
 		if f := c.Param("flag"); f != nil && f.Out.Num == 0 {
@@ -116,12 +114,12 @@ func newTally() *tally {
 // takesAny reports whether a call receives what comes first.
 func takesAny(c *trace.Call) bool {
 	source, tag := c.Param("source"), c.Param("tag")
-	return source != nil && tag != nil && (source.In.Num == -1 || tag.In.Num == -2)
+	return source != nil && tag != nil && (source.In.Num == mpi.AnySource || tag.In.Num == mpi.AnyTag)
 }
 
 // made notes the receives that take any message, and what is started.
 func (t *tally) made(c *trace.Call, second bool) {
-	if strings.HasPrefix(c.Name(), "MPI_Start") {
+	if c.Func.Has(trace.Starts) {
 		for i := range c.Params {
 			list := c.Params[i].In.Elems
 			if c.Params[i].In.Type == trace.Request {

@@ -28,10 +28,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace"
+
+	"github.com/spoor-hpc/spoor/mpi"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // A Report is what is known of a run.
@@ -178,7 +181,7 @@ func (p *places) at(c *trace.Call) *entry {
 	key := place{c.Name(), c.Site}
 	e := p.of[key]
 	if e == nil {
-		e = &entry{collective: c.Func.Has(trace.Collective), completion: completes(c.Name())}
+		e = &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func)}
 		p.of[key] = e
 		p.order = append(p.order, key)
 	}
@@ -199,17 +202,13 @@ func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 // wanted reports whether a function is to be looked at: one in which ranks wait for each
 // other, unless all are.
 func (o *Options) wanted(f *trace.Function) bool {
-	return o.All || completes(f.Name) || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
+	return o.All || blocks(f) || f.Has(trace.Collective) && !f.Has(trace.Nonblocking) && !f.Has(trace.Persistent)
 }
 
-// completes reports whether a function waits for what another rank has to do with this one.
-func completes(name string) bool {
-	switch strings.TrimSuffix(name, "_c") {
-	case "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome",
-		"MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe", "MPI_Sendrecv", "MPI_Sendrecv_replace":
-		return true
-	}
-	return false
+// blocks reports whether a function waits for what another rank has to do with this one.
+func blocks(f *trace.Function) bool {
+	def, _ := mpi.ByID(f.ID)
+	return meaning.WaitingOf(def).Blocks
 }
 
 // each adds up the times of every call of every rank.

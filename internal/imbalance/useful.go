@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -203,12 +204,8 @@ func ends(k *trace.Rank) (init, finalize []bool, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		switch c.Name() {
-		case "MPI_Init", "MPI_Init_thread":
-			init[t] = true
-		case "MPI_Finalize":
-			finalize[t] = true
-		}
+		def, _ := mpi.ByID(c.Func.ID)
+		init[t], finalize[t] = def.Has(mpi.Begins), def.Has(mpi.Ends)
 	}
 	return init, finalize, nil
 }

@@ -54,7 +54,7 @@ func (w *writer) argument(i int) string {
 // left reports whether a call of the tools interface was not asked for an output: there
 // is no value that it could have put there.
 func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
-	if !w.def.Has(mpi.Tool) || p.Dims > 0 || w.c.vals[0][0] != 0 {
+	if !w.c.def.Has(mpi.Tool) || p.Dims > 0 || w.c.vals[0][0] != 0 {
 		return false
 	}
 	all := func(n *node, is func(v int64) bool) bool {
@@ -124,7 +124,7 @@ func (w *writer) intSink(p *trace.ParamDef) string {
 		return w.sink("count64")
 	case w.wide(p):
 		return "(void *)" + w.sink("count64")
-	case w.def.Has(mpi.Tool): // some are enumerations
+	case w.c.def.Has(mpi.Tool): // some are enumerations
 		return "(void *)" + w.sink("number")
 	}
 	return w.sink("number")

@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -16,7 +17,6 @@ type writer struct {
 	g   *generator
 	v   *variant
 	c   *call
-	def *mpi.Call
 	t   int  // terminal
 	far bool // the parameter at hand has addresses of the original process
 
@@ -47,8 +47,7 @@ func (g *generator) line(v *variant, terminal int) *line {
 		l.text = func(gap string) string { return "PASS(" + gap + "); /* left out: " + c.f.Name + ": " + why + " */" }
 		l.skip = why
 	} else {
-		def, _ := mpi.Lookup(c.f.Name)
-		w := &writer{g: g, v: v, c: c, def: def, t: terminal, sinks: make(map[string]int)}
+		w := &writer{g: g, v: v, c: c, t: terminal, sinks: make(map[string]int)}
 		var nothing bool
 		if l.text, nothing = w.statement(); nothing {
 			l.skip = "says no"
@@ -143,39 +142,27 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	}
 	do, end := "DO(", ");"
 	flag, hasFlag := w.out("flag")
-	switch strings.TrimSuffix(w.c.f.Name, "_c") {
-	case "MPI_Init", "MPI_Init_thread":
+	vain := hasFlag && flag == 0
+	if n, ok := w.out("outcount"); ok {
+		vain = n == 0
+	}
+	takes := w.param("message") >= 0 || w.param("win") >= 0 // what others then could not
+	switch is := meaning.WaitingOf(w.c.def); {
+	case w.c.def.Has(mpi.Begins):
 		w.after = append(w.after, "begun();")
-	case "MPI_Test":
-		if hasFlag && flag == 0 {
-			do = "POLL(pending(" + w.requests("request") + "), "
-		}
-	case "MPI_Testall":
-		if hasFlag && flag == 0 {
-			do = fmt.Sprintf("POLL(any_pending(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
-		}
-	case "MPI_Testany":
-		if hasFlag && flag == 0 {
-			do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
-		}
-	case "MPI_Testsome":
-		if n, ok := w.out("outcount"); ok && n == 0 {
-			do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
-		}
-	case "MPI_Iprobe", "MPI_Improbe":
-		if hasFlag && flag == 0 {
-			if w.c.f.Name == "MPI_Improbe" {
-				return saysNo("MPI_Improbe"), true
-			}
-			do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
-		}
-	case "MPI_Parrived", "MPI_Win_test":
-		switch {
-		case hasFlag && flag != 0:
-			do = "UNTIL("
-		case hasFlag && w.c.f.Name == "MPI_Win_test":
-			return saysNo("MPI_Win_test"), true
-		}
+	case !w.c.def.Has(mpi.Polls) || is.Choice != meaning.NoRequest && !is.Completes:
+	case vain && takes:
+		return saysNo(w.c.f.Name), true
+	case vain && is.Choice == meaning.OneRequest:
+		do = "POLL(pending(" + w.requests("request") + "), "
+	case vain && is.Choice == meaning.AllRequests:
+		do = fmt.Sprintf("POLL(any_pending(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
+	case vain && is.Choice != meaning.NoRequest:
+		do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
+	case vain && is.Probes:
+		do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
+	case hasFlag && !vain && is.Choice == meaning.NoRequest && !is.Probes:
+		do = "UNTIL("
 	}
 	if w.v.end[w.t] {
 		w.first = append(w.first, "end_threads();")
@@ -208,7 +195,7 @@ func saysNo(function string) func(string) string {
 // generalised has the stand-in of a generalised request's query function give
 // the status that the function gave.
 func (w *writer) generalised() {
-	if w.c.f.Name == "MPI_Grequest_start" {
+	if w.c.generalises() {
 		if i := w.param("request"); w.c.out[i].typ == trace.Request && w.c.vals[0][w.c.out[i].at] == 2 {
 			w.after = append(w.after, fmt.Sprintf("queries(request(1), %s);", w.argument(w.param("extra_state"))))
 		}
@@ -279,16 +266,13 @@ func (w *writer) any(param int, wildcard int64) bool {
 // taken is what a receive or probe says it took: where the number of the rank is
 // among the values. ok is false if it is no such call, or took nothing.
 func (w *writer) taken() (at int, ok bool) {
-	i := w.param("status")
-	switch strings.TrimSuffix(w.c.f.Name, "_c") {
-	case "MPI_Recv", "MPI_Probe", "MPI_Mprobe":
-	case "MPI_Iprobe", "MPI_Improbe":
-		if flag, ok := w.out("flag"); !ok || flag == 0 {
-			return 0, false
-		}
-	default:
+	if w.param("source") < 0 || w.param("dest") >= 0 {
 		return 0, false
 	}
+	if flag, ok := w.out("flag"); ok && flag == 0 {
+		return 0, false
+	}
+	i := w.param("status")
 	if i < 0 || w.c.out[i].typ != trace.Status || w.c.out[i].n != signature.StatusFilled && w.c.out[i].n != signature.StatusIgnored {
 		return 0, false
 	}
@@ -297,7 +281,7 @@ func (w *writer) taken() (at int, ok bool) {
 
 // arrives has the program wait for the message that a test found.
 func (w *writer) arrives() {
-	if at, ok := w.taken(); ok && strings.HasPrefix(w.c.f.Name, "MPI_I") {
+	if at, ok := w.taken(); ok && w.c.def.Has(mpi.Polls) {
 		w.first = append(w.first, fmt.Sprintf("arrived(%s, %s, %s);",
 			w.expr("rank", at), w.expr("tag", at+1), w.argument(w.param("comm"))))
 	}
@@ -341,5 +325,5 @@ func (w *writer) sink(variable string) string {
 
 func (w *writer) wide(p *trace.ParamDef) bool {
 	k, _ := mpi.KindNamed(p.Kind)
-	return k.Width(w.def.Large) == mpi.Width64
+	return k.Width(w.c.def.Large) == mpi.Width64
 }

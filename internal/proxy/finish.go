@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -61,10 +63,21 @@ func (s *stepwise) end() uint64 {
 	return r.first + r.calls + (s.steps - after)
 }
 
-// finishers are the functions whose calls FINISH makes, with what says how many requests
-// one has finished.
-var finishers = map[string]string{
-	"MPI_Test": "flag", "MPI_Testany": "flag", "MPI_Waitany": "index", "MPI_Testsome": "outcount", "MPI_Waitsome": "outcount",
+// finishedBy is the output that says how many requests a call has finished; empty if it is no
+// call that FINISH makes.
+func (c *call) finishedBy() string {
+	if !meaning.WaitingOf(c.def).Completes {
+		return ""
+	}
+	switch choice := meaning.WaitingOf(c.def).Choice; {
+	case choice == meaning.SomeRequests:
+		return "outcount"
+	case choice != meaning.AllRequests && c.def.Has(mpi.Polls):
+		return "flag"
+	case choice == meaning.AnyRequest:
+		return "index"
+	}
+	return ""
 }
 
 // maxStepwise bounds the calls that are looked at one by one.
@@ -118,7 +131,7 @@ func (g *generator) stepwise(v *variant) error {
 // finisher tells which loop a call may be of, and how many requests it finished.
 func (g *generator) finisher(v *variant, t int) (string, int64) {
 	c := v.calls[t]
-	what := finishers[c.f.Name]
+	what := c.finishedBy()
 	if what == "" || c.own >= 0 && c.lane != nil || !c.outputs || c.vals[0][0] != 0 || g.why(v, t) != "" || v.ranks[0].Lane(t) != nil {
 		return "", 0
 	}
@@ -278,7 +291,7 @@ func (g *generator) finishLine(v *variant, f finish) *line {
 	place, _ := c.place()
 	place, _, _ = strings.Cut(place, " of ")
 	var args string
-	got := finishers[c.f.Name]
+	got := c.finishedBy()
 	status := "&status"
 	all := fmt.Sprintf("statuses(%d)", w.outLength(0, &node{}))
 	for i := range c.f.Params {
@@ -288,16 +301,17 @@ func (g *generator) finishLine(v *variant, f finish) *line {
 		}
 	}
 	var count int64
-	if got != "flag" || c.f.Name == "MPI_Testany" {
+	choice := meaning.WaitingOf(c.def).Choice
+	if choice != meaning.OneRequest {
 		count = c.vals[0][c.in[0].at]
 	}
-	switch c.f.Name {
-	case "MPI_Test":
+	switch {
+	case choice == meaning.OneRequest:
 		args = fmt.Sprintf("%s, &flag, %s", place, status)
-	case "MPI_Testany":
+	case got == "flag":
 		args = fmt.Sprintf("%d, %s, &number[0], &flag, %s", count, place, status)
 		got = "testany"
-	case "MPI_Waitany":
+	case got == "index":
 		args = fmt.Sprintf("%d, %s, &number[0], %s", count, place, status)
 	default:
 		args = fmt.Sprintf("%d, %s, &number[0], room(%d), %s", count, place, 4*max(count, 1), all)

@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -24,11 +25,12 @@ func (w *writer) request(i int) string {
 	}
 	place := w.requests(p.Name)
 	flag, hasFlag := w.out("flag")
-	if w.c.f.Name == "MPI_Test" && hasFlag && flag != 0 || w.c.f.Name == "MPI_Request_get_status" && hasFlag && flag != 0 {
+	choice := meaning.WaitingOf(w.c.def).Choice
+	if choice == meaning.OneRequest && hasFlag && flag != 0 {
 		place = "done(" + place + ")"
 	}
 	if p.Dir == trace.DirIn {
-		if w.c.f.Name != "MPI_Request_get_status" && in.typ == trace.Request && w.c.vals[0][in.at]&1 == 1 {
+		if choice == meaning.NoRequest && in.typ == trace.Request && w.c.vals[0][in.at]&1 == 1 {
 			return w.kept(in.at)
 		}
 		return "*" + place
@@ -98,17 +100,17 @@ func (w *writer) requestArray(p *trace.ParamDef) string {
 	}
 	count := w.expr("int", w.c.in[0].at)
 	flag, hasFlag := w.out("flag")
-	switch w.c.f.Name {
-	case "MPI_Testall", "MPI_Request_get_status_all":
+	switch meaning.WaitingOf(w.c.def).Choice {
+	case meaning.AllRequests:
 		if hasFlag && flag != 0 {
 			return fmt.Sprintf("all_done(%s, %s)", count, place)
 		}
-	case "MPI_Testany", "MPI_Waitany", "MPI_Request_get_status_any":
+	case meaning.AnyRequest:
 		index := &w.c.out[w.param("index")]
 		if (!hasFlag || flag != 0) && index.typ == trace.Int && w.c.vals[0][index.at] >= 0 {
 			return fmt.Sprintf("only(%s, %s, %s)", w.expr("index", index.at), count, place)
 		}
-	case "MPI_Waitsome", "MPI_Testsome", "MPI_Request_get_status_some":
+	case meaning.SomeRequests:
 		indices := &w.c.out[w.param("array_of_indices")]
 		if indices.typ == trace.Array && indices.n > 0 {
 			return fmt.Sprintf("some(%d, %s, %s, %s)", indices.n, w.numbers("index", indices, false), count, place)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -18,6 +19,7 @@ type node struct {
 // are.
 type call struct {
 	f       *trace.Function
+	def     *mpi.Call // nil if this release doesn't know the function
 	site    trace.Site
 	outputs bool
 	result  node
@@ -28,6 +30,9 @@ type call struct {
 	own  int            // number of its lane, -1 if it has none
 	c    *trace.Call
 }
+
+// generalises reports whether the call makes a generalised request.
+func (c *call) generalises() bool { return c.def.Has(mpi.Nonblocking) && c.def.Index("query_fn") >= 0 }
 
 // A walker turns the spans of a signature into nodes, and notes what has to be alike on all
 // ranks that share a line of the program.
@@ -41,7 +46,8 @@ func decode(f *trace.Function, vals []int64) (*call, []int64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &call{f: f, in: make([]node, len(f.Params)), out: make([]node, len(f.Params))}
+	def, _ := mpi.ByID(f.ID)
+	c := &call{f: f, def: def, in: make([]node, len(f.Params)), out: make([]node, len(f.Params))}
 	w := walker{vals: vals, shape: []int64{vals[0], int64(len(vals))}}
 	for i := range spans {
 		s := &spans[i]

@@ -71,7 +71,7 @@ func (w *writer) text(p *trace.ParamDef, in *node) string {
 func (w *writer) exists(at int) (int64, bool) {
 	const modeCreate = 2
 	i := w.param("amode")
-	if i < 0 || w.c.vals[0][0] != 0 || w.c.f.Name != "MPI_File_open" {
+	if i < 0 || w.c.vals[0][0] != 0 {
 		return 0, false
 	}
 	if w.c.vals[0][w.c.in[i].at]&modeCreate != 0 {
@@ -86,17 +86,40 @@ func (w *writer) exists(at int) (int64, bool) {
 // there from an earlier run. 0 is nothing.
 func (v *variant) sizeFound(opened int) int64 {
 	for _, c := range v.calls[opened:] {
-		switch name := c.f.Name; {
-		case name == "MPI_File_get_size":
-			if n := c.out[1]; n.typ == trace.Int {
-				return max(0, c.vals[0][n.at])
-			}
-		case strings.HasPrefix(name, "MPI_File_write"), strings.HasPrefix(name, "MPI_File_iwrite"),
-			name == "MPI_File_set_size", name == "MPI_File_preallocate":
+		size, told := c.fileSize()
+		if told {
+			return size
+		}
+		if _, writes := c.fileAccess(); writes || c.def.Files() && c.def.Index("size") >= 0 { // or gives it a size
 			return 0
 		}
 	}
 	return 0
+}
+
+// fileSize is the size that the call told the program of a file.
+func (c *call) fileSize() (int64, bool) {
+	if !c.def.Files() {
+		return 0, false
+	}
+	for i := range c.f.Params {
+		if n := &c.out[i]; c.f.Params[i].Name == "size" && n.typ == trace.Int {
+			return max(0, c.vals[0][n.at]), true
+		}
+	}
+	return 0, false
+}
+
+// fileAccess tells whether the call reads from a file, or writes to one.
+func (c *call) fileAccess() (reads, writes bool) {
+	if c.def.Files() {
+		for i := range c.f.Params {
+			if p := &c.f.Params[i]; p.Kind == "buffer" {
+				reads, writes = p.Dir != trace.DirIn, p.Dir == trace.DirIn
+			}
+		}
+	}
+	return reads, writes
 }
 
 // fileSize estimates the size of files that existed: what the program was told
@@ -104,14 +127,12 @@ func (v *variant) sizeFound(opened int) int64 {
 func (v *variant) fileSize() int64 {
 	read, writes := int64(0), false
 	for _, c := range v.calls {
-		switch name := c.f.Name; {
-		case name == "MPI_File_get_size":
-			if n := c.out[1]; n.typ == trace.Int {
-				return max(0, c.vals[0][n.at])
-			}
-		case strings.HasPrefix(name, "MPI_File_write"), strings.HasPrefix(name, "MPI_File_iwrite"):
-			writes = true
-		case strings.HasPrefix(name, "MPI_File_read"):
+		size, told := c.fileSize()
+		if told {
+			return size
+		}
+		r, w := c.fileAccess()
+		if writes = writes || w; r && !c.f.Has(trace.Nonblocking) {
 			end := int64(0)
 			for i := range c.f.Params {
 				switch {

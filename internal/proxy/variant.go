@@ -105,7 +105,7 @@ func (g *generator) variants(search *reissue.Search) error {
 					return fmt.Errorf("rank %d: %s: %w", rank, c.Name(), err)
 				}
 				d.site, d.c, all[t] = c.Site, c, c
-				generalised = generalised || c.Name() == "MPI_Grequest_start"
+				generalised = generalised || d.generalises()
 				calls[t] = d
 				for _, v := range s {
 					key = binary.AppendVarint(key, v)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -123,7 +124,7 @@ func (x *ends) rank(k *trace.Rank) error {
 				owner[h] = comm
 			}
 			switch {
-			case c.Name() == "MPI_Finalize":
+			case def.Has(mpi.Ends):
 				x.note(meeting{x.comms.World(), -1, -1}, rank, x.r.Ranks(), at)
 			case def.Has(mpi.Collective) && comm != nil && !strings.Contains(c.Name(), "_group"):
 				x.note(meeting{comm, -1, -1}, rank, x.r.Ranks(), at)
@@ -195,9 +196,8 @@ func (x *ends) receives(c *trace.Call, comm *trace.Comm, at position, rank int) 
 			x.note(meeting{nil, from, rank}, receiving, 2, at)
 		}
 	}
-	if name := c.Name(); strings.Contains(name, "robe") || strings.HasPrefix(name, "MPI_Status_") || strings.HasPrefix(name, "MPI_File_") ||
-		strings.HasPrefix(name, "MPI_Request_get_status") {
-		return // these take nothing
+	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitingOf(def).Completes && !meaning.WaitingOf(def).Receives {
+		return // it takes nothing
 	}
 	for i := range c.Params {
 		v := &c.Params[i].Out

@@ -144,7 +144,7 @@ func Why(c *trace.Call, from string, target Target) string {
 		return "not in the standard that this release knows"
 	case target.Has != nil && !target.Has(name):
 		return "the MPI at hand does not have it"
-	case c.Return == trace.NeverReturned && name != "MPI_Finalize":
+	case c.Return == trace.NeverReturned && !def.Has(mpi.Ends):
 		return neverReturned
 	case c.Return == trace.Left:
 		return "the program left the call by a jump or an exception"

@@ -59,20 +59,10 @@ func (t *types) span(handle, count int64) (low, high int64) {
 }
 
 // predefinedExtent returns the extent of a predefined datatype in bytes on a 64-bit
-// machine: its size, save where a pair of values is padded; 16, more than most have, if
-// it is not known.
+// machine; 16, more than most have, if it is not known.
 func predefinedExtent(handle int64) int64 {
-	name := mpi.ConstantName(mpi.KindDatatype, handle)
-	if n, ok := otherExtents[name]; ok {
-		return n
-	}
-	if n, ok := mpi.TypeSize(handle); ok {
+	if n, ok := mpi.TypeExtent(handle); ok {
 		return n
 	}
 	return 16
-}
-
-var otherExtents = map[string]int64{
-	"MPI_DATATYPE_NULL": 0, "MPI_LB": 0, "MPI_UB": 0,
-	"MPI_DOUBLE_INT": 16, "MPI_LONG_INT": 16, "MPI_SHORT_INT": 8, "MPI_LONG_DOUBLE_INT": 32,
 }

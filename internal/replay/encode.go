@@ -83,7 +83,7 @@ func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room 
 		return s.status(c, d, p)
 	case form == mpi.FormHandle || form == mpi.FormObject:
 		return s.handle(c, st, p)
-	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Name == "MPI_Grequest_start":
+	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Has(mpi.Nonblocking):
 		return s.image()
 	case !d.ByAddress():
 		return s.scalar(c, st, &p.In)
@@ -361,7 +361,7 @@ func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
 // fillStatus lays out a status as the MPI would have.
 func (s *Stream) fillStatus(at uint64, v *trace.StatusValue) {
 	if v.Form == trace.StatusEmpty {
-		v = &trace.StatusValue{Source: anySource, Tag: anyTag}
+		v = &trace.StatusValue{Source: mpi.AnySource, Tag: mpi.AnyTag}
 	}
 	l := &s.p.layout.Status
 	source := mpi.Translation(s.p.flavour, mpi.KindRank).Raw(v.Source)

@@ -94,7 +94,7 @@ func made(c *trace.Call) int64 {
 }
 
 // tells reports whether it matters which status the request of a call will have.
-func tells(c *trace.Call) bool { return c.Name() == "MPI_Grequest_start" || wildcard(c) }
+func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c) }
 
 // look takes note of requests that the call makes and of those it is about.
 func (f *lookahead) look(d *trace.Call) {

@@ -68,14 +68,6 @@ func Directed(name string) bool {
 	return kind != outcomeNone && kind != outcomeFileSize
 }
 
-// Numbers of the standard ABI.
-const (
-	anySource  = -1
-	anyTag     = -2
-	undefined  = -32766
-	errPending = 18
-)
-
 // outcome lays out what the call is to give: struct under_outcome. 0 means that
 // there is nothing to say, because the call can end in one way only or because
 // it is not known how it did.
@@ -116,12 +108,12 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 	case outcomeTestany, outcomeWaitany:
 		flag = num("flag")
 		at := *out("index")
-		if at.Num == undefined && (flag != 0 || plan.outcome == outcomeWaitany) {
+		if at.Num == mpi.Undefined && (flag != 0 || plan.outcome == outcomeWaitany) {
 			return 0, nil
 		}
 		indices = []trace.Value{at}
 	case outcomeTestsome, outcomeWaitsome:
-		if num("outcount") == undefined {
+		if num("outcount") == mpi.Undefined {
 			return 0, nil
 		}
 		indices = out("array_of_indices").Elems
@@ -130,7 +122,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 			return 0, nil
 		}
 		for i, v := range out("array_of_statuses").Elems {
-			if v.Status == nil || v.Status.Error != errPending {
+			if v.Status == nil || v.Status.Error != mpi.ErrPending {
 				indices = append(indices, trace.Value{Num: int64(i)})
 			}
 		}
@@ -218,11 +210,11 @@ func wildcard(c *trace.Call) bool {
 		p := &c.Params[i]
 		switch p.Kind() {
 		case "rank":
-			if p.In.Type == trace.Int && p.In.Num == anySource {
+			if p.In.Type == trace.Int && p.In.Num == mpi.AnySource {
 				return true
 			}
 		case "tag":
-			if p.In.Type == trace.Int && p.In.Num == anyTag {
+			if p.In.Type == trace.Int && p.In.Num == mpi.AnyTag {
 				return true
 			}
 		}
@@ -242,7 +234,7 @@ func statusOf(c *trace.Call) *trace.StatusValue {
 // message returns a status if it tells of a message. Whether it was cancelled is
 // for requests to say: after a probe that bit may be anything.
 func message(v *trace.StatusValue) *trace.StatusValue {
-	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Source == anySource || v.Tag == anyTag {
+	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Source == mpi.AnySource || v.Tag == mpi.AnyTag {
 		return nil
 	}
 	return v

@@ -152,7 +152,7 @@ func (p *Process) plan(f *trace.Function) (*plan, error) {
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}
-	q.starts = starts[f.Name]
+	q.starts = call.Has(mpi.Begins) || f.Name == "MPI_Session_init"
 	q.keeps = call.Has(mpi.Nonblocking) || call.Has(mpi.Persistent)
 	at := 0
 	for i := range call.Params {

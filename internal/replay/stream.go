@@ -228,7 +228,7 @@ func (s *Stream) run() error {
 
 // finish ends MPI where the program did not come to that.
 func (s *Stream) finish() error {
-	if s.Begin == 0 || s.plan != nil && s.plan.call.Name == "MPI_Finalize" {
+	if s.Begin == 0 || s.plan != nil && s.plan.call.Has(mpi.Ends) {
 		return nil
 	}
 	s.waitForOthers()
@@ -316,7 +316,7 @@ func (s *Stream) account(t *trace.TimedCall) {
 	s.last, s.End = k.End, k.End
 	if s.plan.starts && s.Begin == 0 {
 		s.Begin = k.Begin
-		if c.Name() != "MPI_Session_init" { // which waits for nobody
+		if s.plan.call.Has(mpi.Begins) { // a session waits for nobody
 			s.longer = k.End - k.Begin - int64(t.Timing.Duration.Ns)
 		}
 		began := t.End()
@@ -348,9 +348,6 @@ func (s *Stream) compare(c *trace.Call) {
 		}
 	}
 }
-
-// starts are the calls after which other threads may call.
-var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}
 
 func (p *Process) start(began, end int64) {
 	p.release(func() { p.origin, p.began = end, began })

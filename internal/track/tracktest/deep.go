@@ -4,6 +4,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Order has the calls of a stream come in the order of a grammar, however long it is.
@@ -133,7 +134,7 @@ func Endless(r *Recorder) {
 	r.Order(1, Fibonacci(72))
 }
 
-const firstLocal = 1024
+const firstLocal = mpi.FirstHandleID
 
 // Makers is a program of some 10^15 calls a rank in which each round makes things and
 // values go on from round to round: communicators, datatypes, graphs and memory in one

@@ -17,8 +17,8 @@ import (
 
 // Numbers of the standard ABI.
 const (
-	World    = 0x101
-	ProcNull = -3
+	World    = mpi.CommWorld
+	ProcNull = mpi.ProcNull
 	IntType  = 0x209 // MPI_INT
 )
 

@@ -135,9 +135,9 @@ func (w *walk) newComm(c *trace.Call) comm {
 
 func (w *walk) comm(handle int64) comm {
 	switch handle {
-	case 0x101:
+	case mpi.CommWorld:
 		return w.world
-	case 0x102:
+	case mpi.CommSelf:
 		return comm{0, 1, 0, 0, 0}
 	}
 	return w.comms[handle]

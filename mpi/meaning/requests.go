@@ -1,0 +1,68 @@
+package meaning
+
+import (
+	"sync"
+
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// A Choice is which requests a call completes or asks about, of those that it is given.
+type Choice uint8
+
+// The choices.
+const (
+	NoRequest Choice = iota
+	OneRequest
+	AllRequests
+	AnyRequest   // one of them, which its output "index" tells
+	SomeRequests // as many as its output "outcount" tells
+)
+
+// Waiting is what calls of a function have to do with messages and requests of others.
+type Waiting struct {
+	Choice    Choice
+	Completes bool // what Choice says; else they only ask
+	Probes    bool // look for a message, and take no more than hold of it
+	Receives  bool // get a message from a rank that sends, or make a request that does
+	Blocks    bool // return only when another rank has done something about a message or request
+}
+
+// WaitingOf returns that of a function; nothing of one that nobody knows.
+func WaitingOf(c *mpi.Call) Waiting {
+	if c == nil {
+		return Waiting{}
+	}
+	return waitings()[c.ID]
+}
+
+var waitings = sync.OnceValue(func() map[uint16]Waiting {
+	m := make(map[uint16]Waiting)
+	for _, c := range mpi.Calls() {
+		m[c.ID] = waitingOf(c)
+	}
+	return m
+})
+
+func waitingOf(c *mpi.Call) Waiting {
+	has := func(param string) bool { return c.Index(param) >= 0 }
+	var w Waiting
+	switch {
+	case has("request") && has("status"):
+		w.Choice = OneRequest
+	case !has("array_of_requests") || c.Has(mpi.Starts):
+	case has("array_of_indices"):
+		w.Choice = SomeRequests
+	case has("index"):
+		w.Choice = AnyRequest
+	default:
+		w.Choice = AllRequests
+	}
+	w.Completes = w.Choice != NoRequest && c.Has(mpi.Completes)
+	if m := Of(c.Name); m != nil {
+		w.Receives = m.In != nil && (m.Pattern == Receive || m.Pattern == ToPeer)
+	} else {
+		w.Probes = has("source") && has("tag") && has("status")
+	}
+	w.Blocks = (w.Completes || w.Receives || w.Probes) && !c.Has(mpi.Local) && !c.Has(mpi.Nonblocking) && !c.Has(mpi.Persistent)
+	return w
+}
