@@ -91,13 +91,14 @@ const (
 	Polls                         // says whether something has come about by now
 	Begins                        // MPI_COMM_WORLD is there from here on
 	Ends                          // and until here
+	Duplicates                    // a communicator comes out with the topology of one that goes in
 	attrEnd
 )
 
 var attrNames = []string{
 	"nonblocking", "persistent", "completes", "starts", "creates-comm", "creates-type", "creates-win",
 	"collective", "local", "deprecated", "removed", "tool", "f90only",
-	"neighborhood", "chain", "gives-memory", "fixed", "polls", "begins", "ends",
+	"neighborhood", "chain", "gives-memory", "fixed", "polls", "begins", "ends", "duplicates",
 }
 
 // String lists the attributes as calls.txt does.

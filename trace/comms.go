@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 
+	"github.com/spoor-hpc/spoor/internal/naming"
 	"github.com/spoor-hpc/spoor/internal/prefix"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -57,14 +57,7 @@ func (c *Comm) Members() []int { return append([]int(nil), c.members...) }
 type Comms struct {
 	world *Comm
 	list  []*Comm
-	bound []map[int64][]binding // by rank, by handle, in order of making
-}
-
-// A binding is the making of a communicator by a rank.
-type binding struct {
-	stream int
-	index  uint64
-	comm   *Comm
+	bound []map[int64]naming.History[*Comm] // by rank, by handle
 }
 
 // Comms finds all communicators of the run. It looks at the calls that make
@@ -87,25 +80,8 @@ func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	case mpi.CommSelf:
 		return &Comm{Number: -1, Size: 1, pair: -1, members: []int{rank}}
 	}
-	list := c.bound[rank][handle]
-	// A thread's calls say nothing of when another's were. One that is
-	// made where it is used is meant unless the thread itself knows better.
-	for rest := list; len(rest) > 0; {
-		last := rest[len(rest)-1]
-		if last.stream != stream {
-			return last.comm
-		}
-		from := sort.Search(len(rest), func(i int) bool { return rest[i].stream >= stream })
-		own := rest[from:]
-		if n := sort.Search(len(own), func(i int) bool { return own[i].index > index }); n > 0 {
-			return own[n-1].comm
-		}
-		rest = rest[:from]
-	}
-	if len(list) > 0 {
-		return list[0].comm
-	}
-	return nil
+	b, _ := c.bound[rank][handle].At(stream, index)
+	return b.To
 }
 
 // commKey is what all members of a communicator know of it alike.
@@ -138,7 +114,7 @@ type commTracker struct {
 
 func (r *Reader) trackComms() (*Comms, error) {
 	t := commTracker{
-		Comms: &Comms{bound: make([]map[int64][]binding, r.Ranks())},
+		Comms: &Comms{bound: make([]map[int64]naming.History[*Comm], r.Ranks())},
 		known: make(map[commKey]*Comm), pairs: make(map[pairKey]int),
 	}
 	t.world = &Comm{Size: r.Ranks(), pair: -1, members: make([]int, r.Ranks())}
@@ -269,7 +245,7 @@ func (k *Rank) sameEachTime() (map[int]bool, error) {
 }
 
 func (t *commTracker) rank(k *Rank, list []*makers) error {
-	bound := make(map[int64][]binding)
+	bound := make(map[int64]naming.History[*Comm])
 	t.bound[k.number] = bound
 	for stream, m := range list {
 		once := m.once
@@ -308,7 +284,7 @@ func (t *commTracker) rank(k *Rank, list []*makers) error {
 }
 
 // forget gives up handles that stand for too many communicators.
-func (k *Rank) forget(m *makers, stream int, bound map[int64][]binding) error {
+func (k *Rank) forget(m *makers, stream int, bound map[int64]naming.History[*Comm]) error {
 	index, seen := m.often.Firsts(k.Terminals()), make(map[int64]bool)
 	for t := range index {
 		if index[t] >= k.Len(stream) || !k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
@@ -331,7 +307,7 @@ func (k *Rank) forget(m *makers, stream int, bound map[int64][]binding) error {
 }
 
 // made notes a call that made a communicator.
-func (t *commTracker) made(rank, stream int, index uint64, c *Call, bound map[int64][]binding) {
+func (t *commTracker) made(rank, stream int, index uint64, c *Call, bound map[int64]naming.History[*Comm]) {
 	n := c.NewComm
 	if n == nil {
 		return
@@ -360,7 +336,7 @@ func (t *commTracker) made(rank, stream int, index uint64, c *Call, bound map[in
 	if n.Rank >= 0 && n.Rank < int64(len(comm.members)) {
 		comm.members[n.Rank] = rank
 	}
-	bound[handle] = append(bound[handle], binding{stream, index, comm})
+	bound[handle] = append(bound[handle], naming.Binding[*Comm]{Stream: stream, Index: index, To: comm})
 }
 
 // comm returns the communicator that a call made; nil if what the trace says

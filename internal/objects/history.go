@@ -3,6 +3,7 @@ package objects
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/naming"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -11,18 +12,12 @@ type history struct {
 	makers    []maker
 	total     uint64 // how often they ran
 	state     state
-	positions []binding // if ambiguous, by stream and index
+	positions naming.History[*trace.Call] // if ambiguous
 }
 
 // A maker is a terminal that made objects of the name.
 type maker struct {
 	stream int
-	call   *trace.Call
-}
-
-type binding struct {
-	stream int
-	index  uint64
 	call   *trace.Call
 }
 
@@ -92,58 +87,21 @@ func (x *Rank) locate(h *history) {
 		}
 		o := x.k.Occurrences(stream, func(t int) bool { return calls[t] != nil })
 		for index, t := range o.All() {
-			h.positions = append(h.positions, binding{stream, index, calls[t]})
+			h.positions = append(h.positions, naming.Binding[*trace.Call]{Stream: stream, Index: index, To: calls[t]})
 		}
 	}
 }
 
 // at returns the making of what a name means at a position.
-func (x *Rank) at(name key, stream int, index uint64) (binding, bool) {
+func (x *Rank) at(name key, stream int, index uint64) (Making, bool) {
 	h := x.made[name]
 	if h == nil || h.state == lost {
-		return binding{}, false
+		return Making{}, false
 	}
 	if h.state != ambiguous {
 		m := h.makers[len(h.makers)-1]
-		return binding{stream: m.stream, call: m.call}, true
+		return Making{Call: m.call, Stream: m.stream}, true
 	}
-	found := h.positions[0]
-	for first := range slices.Values(spans(h.positions)) {
-		// Of the thread's own, the last one before; of another's, the last.
-		list := first
-		if list[0].stream == stream {
-			n, exact := slices.BinarySearchFunc(list, index, func(b binding, i uint64) int {
-				switch {
-				case b.index < i:
-					return -1
-				case b.index > i:
-					return 1
-				}
-				return 0
-			})
-			if exact {
-				n++
-			}
-			if n > 0 {
-				found = list[n-1]
-			}
-			continue
-		}
-		found = list[len(list)-1]
-	}
-	return found, true
-}
-
-// spans splits positions by stream.
-func spans(list []binding) [][]binding {
-	var out [][]binding
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].stream == list[0].stream {
-			n++
-		}
-		out = append(out, list[:n])
-		list = list[n:]
-	}
-	return out
+	b, ok := h.positions.At(stream, index)
+	return Making{b.To, b.Stream, b.Index}, ok
 }

@@ -234,8 +234,8 @@ func (x *Rank) Pieces(stream int, c *trace.Call) []Piece {
 			return
 		}
 		for _, b := range x.made[name].positions {
-			if b.stream == stream {
-				breaks = append(breaks, b.index)
+			if b.Stream == stream {
+				breaks = append(breaks, b.Index)
 			}
 		}
 	})
@@ -287,10 +287,10 @@ func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 		return mpi.TypeSize(handle)
 	}
 	b, ok := x.at(key{datatype, handle}, stream, index)
-	if !ok || b.call.NewType.Size < 0 {
+	if !ok || b.Call.NewType.Size < 0 {
 		return 0, false
 	}
-	return b.call.NewType.Size, true
+	return b.Call.NewType.Size, true
 }
 
 // Comm returns the communicator that a call at a position passes; nil if not
@@ -311,22 +311,17 @@ type Making struct {
 	Index  uint64
 }
 
-func (x *Rank) making(of kind, id int64, stream int, index uint64) (Making, bool) {
-	b, ok := x.at(key{of, id}, stream, index)
-	return Making{b.call, b.stream, b.index}, ok
-}
-
 // Request returns the making of a persistent request, given its ID.
 func (x *Rank) Request(id int64, stream int, index uint64) (Making, bool) {
-	return x.making(request, id, stream, index)
+	return x.at(key{request, id}, stream, index)
 }
 
 // Window returns the making of a window.
 func (x *Rank) Window(handle int64, stream int, index uint64) (Making, bool) {
-	return x.making(window, handle, stream, index)
+	return x.at(key{window, handle}, stream, index)
 }
 
 // Maker returns the making of a communicator that is not predefined.
 func (x *Rank) Maker(handle int64, stream int, index uint64) (Making, bool) {
-	return x.making(comm, handle, stream, index)
+	return x.at(key{comm, handle}, stream, index)
 }

@@ -1,6 +1,9 @@
 package objects
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 // maxDepth bounds chains of communicators made from each other: each link is a
 // call of the trace, but a damaged one may go in circles.
@@ -30,30 +33,31 @@ func (x *Rank) neighbours(m Making, depth int) (n Neighbourhood, ok bool) {
 		return n, false
 	}
 	self := int(c.NewComm.Rank)
-	switch c.Name() {
-	case "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_idup", "MPI_Comm_idup_with_info":
+	has := func(param string) bool { return c.Param(param) != nil }
+	switch def, _ := mpi.ByID(c.Func.ID); {
+	case def.Has(mpi.Duplicates):
 		parent, ok := x.parent(m)
 		if !ok {
 			return n, false
 		}
 		return x.neighbours(parent, depth+1)
-	case "MPI_Cart_create", "MPI_Cart_sub":
+	case has("periods"), has("remain_dims"):
 		g, ok := x.grid(m, 0)
 		if !ok {
 			return n, false
 		}
 		list := g.around(self)
 		return Neighbourhood{list, list, true}, true
-	case "MPI_Graph_create":
+	case has("edges"):
 		list, ok := graphEdges(c, self)
 		return Neighbourhood{list, list, true}, ok
-	case "MPI_Dist_graph_create_adjacent":
+	case has("indegree"):
 		from, to := c.Param("sources"), c.Param("destinations")
 		if from == nil || to == nil || from.In.Type != trace.Array || to.In.Type != trace.Array {
 			return n, false
 		}
 		return Neighbourhood{numbers(from.In.Elems), numbers(to.In.Elems), true}, true
-	case makesGraph:
+	case has("degrees"):
 		return x.t.inGraph(x.k.Number(), self, m)
 	}
 	return n, false
@@ -107,7 +111,7 @@ func (x *Rank) grid(m Making, depth int) (grid, bool) {
 	var g grid
 	switch {
 	case depth > maxDepth:
-	case c.Name() == "MPI_Cart_create":
+	case c.Param("periods") != nil:
 		dims, periods := c.Param("dims"), c.Param("periods")
 		if dims == nil || periods == nil || len(dims.In.Elems) != len(periods.In.Elems) {
 			return g, false
@@ -123,7 +127,7 @@ func (x *Rank) grid(m Making, depth int) (grid, bool) {
 			g.periodic = append(g.periodic, periods.In.Elems[i].Num != 0)
 		}
 		return g, true
-	case c.Name() == "MPI_Cart_sub":
+	case c.Param("remain_dims") != nil:
 		parent, ok := x.parent(m)
 		if !ok {
 			return g, false

@@ -198,28 +198,17 @@ func neighbours(c *trace.Call, size int64) (in, out int64) {
 		}
 		return 0
 	}
-	switch c.Name() {
-	case "MPI_Cart_create":
-		return 2 * num("ndims"), 2 * num("ndims")
-	case "MPI_Cart_sub":
-		if q := c.Param("remain_dims"); q != nil {
-			return 2 * int64(len(q.In.Elems)), 2 * int64(len(q.In.Elems))
+	length := func(name string) int64 {
+		if q := c.Param(name); q != nil {
+			return int64(len(q.In.Elems))
 		}
-	case "MPI_Graph_create":
-		if q := c.Param("edges"); q != nil {
-			return int64(len(q.In.Elems)), int64(len(q.In.Elems))
-		}
-	case "MPI_Dist_graph_create_adjacent":
-		return num("indegree"), num("outdegree")
-	case "MPI_Dist_graph_create":
-		// Any process may have named the edges; parallel ones are rare.
-		n := size
-		if q := c.Param("destinations"); q != nil {
-			n += int64(len(q.In.Elems))
-		}
-		return n, n
+		return 0
 	}
-	return 0, 0
+	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // of which a communicator has one
+	if c.Param("degrees") != nil {                                     // any process may have named the edges; parallel ones are rare
+		both = size + length("destinations")
+	}
+	return both + num("indegree"), both + num("outdegree")
 }
 
 func (p *planner) comm(v *trace.Value) commSize {
