@@ -213,6 +213,9 @@ func (l *Leaves) Cursor(rank *Rank) LeafCursor {
 	return LeafCursor{l.tree.Cursor(l.sequence(rank))}
 }
 
+// Skip passes over so many visits, without going through them.
+func (c LeafCursor) Skip(visits uint64) { c.c.Skip(visits) }
+
 // Next is what Visits yields next; ok is false at the end.
 func (c LeafCursor) Next() (leaf int, enters, ok bool) {
 	v, ok := c.c.Next()

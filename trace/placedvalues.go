@@ -148,12 +148,16 @@ func (v LeafValue) Mean() float64 {
 	return v.Sum / v.Count
 }
 
-// Values returns what was attached to the calls at each leaf, by name. rank is as for Times. They are means over the
+// Values returns what was attached to the calls at each leaf, by name. rank is as for Times. Where the trace has what was
+// attached to each call, that is exact and takes as long as to read it all; else they are means over the
 // ranks of the class and, where leaves with calls from the same site have nothing of their own, over these.
 func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.Values()
 	if err != nil || len(all) == 0 {
 		return nil, err
+	}
+	if s, err := rank.openSeries(); err != nil || s != nil {
+		return l.valuesOfCalls(rank, err)
 	}
 	placed, err := rank.r.placedValues(rank.nclass)
 	if err != nil {
@@ -197,6 +201,35 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 			}
 		}
 		m[name] = list
+	}
+	return m, nil
+}
+
+// valuesOfCalls adds up what calls have of their own.
+func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafValue, error) {
+	if err != nil {
+		return nil, err
+	}
+	line, err := rank.ValueLine(l.stream)
+	if err != nil {
+		return nil, err
+	}
+	m := make(map[string][]LeafValue)
+	index := uint64(0)
+	for leaf := range l.Visits(rank) {
+		list, err := line.At(index)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range list {
+			if m[v.Name] == nil {
+				m[v.Name] = make([]LeafValue, l.Len())
+			}
+			x := &m[v.Name][leaf]
+			x.Count += v.Count
+			x.Sum += float64(v.Number)
+		}
+		index++
 	}
 	return m, nil
 }

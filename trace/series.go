@@ -217,8 +217,8 @@ func (r *Reader) timingOptions() (timing.Options, error) {
 	})
 }
 
-// block decodes a block of a stream.
-func (k *Rank) block(s *rankSeries, stream, i int) ([]timing.Entry, error) {
+// kindsOf returns what a block of a stream has to know of its calls.
+func (k *Rank) kindsOf(s *rankSeries, stream, i int) series.Kinds {
 	first, n := s.First(stream, i)
 	c := k.streams[stream].Cursor()
 	c.Seek(first)
@@ -228,7 +228,12 @@ func (k *Rank) block(s *rankSeries, stream, i int) ([]timing.Entry, error) {
 		t, _ := c.Next()
 		kinds.Of[j] = s.of[t]
 	}
-	entries, err := s.Block(stream, i, kinds)
+	return kinds
+}
+
+// block decodes a block of a stream.
+func (k *Rank) block(s *rankSeries, stream, i int) ([]timing.Entry, error) {
+	entries, err := s.Block(stream, i, k.kindsOf(s, stream, i))
 	if err != nil {
 		return nil, k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
 	}
@@ -422,5 +427,5 @@ func (k *Rank) checkSeries() error {
 			}
 		}
 	}
-	return nil
+	return k.checkCallValues()
 }

@@ -1,56 +1,71 @@
 package main
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An attachedValue is what was attached to calls under a name.
+// An attachedValue is what was attached to a call under a name.
 type attachedValue struct {
-	name string
-	stat trace.ValueStat
+	trace.CallValue
+	alike trace.ValueStat // of calls like it, unless the call has its own
 }
 
-// attachedCache keeps what was attached to a rank's distinct calls.
-type attachedCache struct {
-	rank  *trace.Rank
-	known map[int][]attachedValue
+// attachedLine tells what was attached to the calls of a thread, one after the other.
+type attachedLine struct {
+	k     *trace.Rank
+	line  *trace.ValueLine
+	known map[int]map[string]trace.ValueStat // by terminal
+	list  []attachedValue
 }
 
-// of returns what was attached to calls like a terminal, by name.
-func (a *attachedCache) of(k *trace.Rank, terminal int) ([]attachedValue, error) {
-	if a.rank != k {
-		a.rank, a.known = k, make(map[int][]attachedValue)
-	}
-	if list, ok := a.known[terminal]; ok {
-		return list, nil
-	}
-	all, err := k.ValuesOf(terminal)
+func newAttachedLine(k *trace.Rank, stream int) (*attachedLine, error) {
+	line, err := k.ValueLine(stream)
+	return &attachedLine{k: k, line: line, known: make(map[int]map[string]trace.ValueStat)}, err
+}
+
+// of returns what was attached to the next call that is asked for, by name.
+func (a *attachedLine) of(c *trace.Call) ([]attachedValue, error) {
+	values, err := a.line.At(c.Index)
 	if err != nil {
 		return nil, err
 	}
-	var list []attachedValue
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, attachedValue{name, all[name]})
+	a.list = a.list[:0]
+	for _, v := range values {
+		x := attachedValue{CallValue: v}
+		if !v.Own {
+			if _, ok := a.known[c.Terminal]; !ok {
+				if a.known[c.Terminal], err = a.k.ValuesOf(c.Terminal); err != nil {
+					return nil, err
+				}
+			}
+			x.alike = a.known[c.Terminal][v.Name]
+		}
+		a.list = append(a.list, x)
 	}
-	a.known[terminal] = list
-	return list, nil
+	return a.list, nil
 }
 
-// appendValues renders values as text: # name mean [least, greatest].
+// appendValues renders values as text: # name number, or # name mean [least, greatest].
 func appendValues(b []byte, list []attachedValue) []byte {
-	for i, v := range list {
+	for i := range list {
+		v := &list[i]
 		if b = append(b, " # "...); i > 0 {
 			b = append(b[:len(b)-3], ", "...)
 		}
-		b = append(append(b, v.name...), ' ')
-		b = strconv.AppendFloat(b, v.stat.Mean(), 'f', -1, 32)
-		if v.stat.Min != v.stat.Max {
-			b = strconv.AppendInt(append(b, " ["...), v.stat.Min, 10)
-			b = append(strconv.AppendInt(append(b, ", "...), v.stat.Max, 10), ']')
+		b = append(append(b, v.Name...), ' ')
+		if v.Own {
+			b = strconv.AppendInt(b, v.Number, 10)
+			if v.Count != 1 {
+				b = append(strconv.AppendFloat(append(b, " in "...), v.Count, 'f', -1, 64), " numbers"...)
+			}
+			continue
+		}
+		b = strconv.AppendFloat(b, v.Mean(), 'f', -1, 32)
+		if v.alike.Min != v.alike.Max {
+			b = strconv.AppendInt(append(b, " ["...), v.alike.Min, 10)
+			b = append(strconv.AppendInt(append(b, ", "...), v.alike.Max, 10), ']')
 		}
 	}
 	return b
@@ -59,15 +74,22 @@ func appendValues(b []byte, list []attachedValue) []byte {
 // appendValuesJSON renders values as an object of objects.
 func appendValuesJSON(b []byte, list []attachedValue) []byte {
 	b = append(b, '{')
-	for i, v := range list {
+	for i := range list {
+		v := &list[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendQuote(b, v.name)
-		b = strconv.AppendUint(append(b, `:{"count":`...), v.stat.Count, 10)
-		b = strconv.AppendInt(append(b, `,"sum":`...), v.stat.Sum, 10)
-		b = strconv.AppendInt(append(b, `,"min":`...), v.stat.Min, 10)
-		b = strconv.AppendInt(append(b, `,"max":`...), v.stat.Max, 10)
+		b = strconv.AppendQuote(b, v.Name)
+		if v.Own {
+			b = strconv.AppendFloat(append(b, `:{"own":true,"count":`...), v.Count, 'f', -1, 64)
+			b = strconv.AppendInt(append(b, `,"sum":`...), v.Number, 10)
+		} else {
+			b = strconv.AppendFloat(append(b, `:{"own":false,"mean":`...), v.Mean(), 'g', -1, 64)
+			b = strconv.AppendUint(append(b, `,"count":`...), v.alike.Count, 10)
+			b = strconv.AppendInt(append(b, `,"sum":`...), v.alike.Sum, 10)
+			b = strconv.AppendInt(append(b, `,"min":`...), v.alike.Min, 10)
+			b = strconv.AppendInt(append(b, `,"max":`...), v.alike.Max, 10)
+		}
 		b = append(b, '}')
 	}
 	return append(b, '}')

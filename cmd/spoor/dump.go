@@ -83,7 +83,7 @@ from rank 0's first call.`,
 	f.BoolVar(&o.json, "json", false, "print JSON lines")
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
 	debugPathFlag(f, &o.paths)
-	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to calls like it in its class of ranks: mean [least, greatest]")
+	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to the call, where the trace has the time of each call; else to the calls at its place, and to calls like it, in its class of ranks: mean [least, greatest]")
 	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
@@ -99,7 +99,6 @@ type dumper struct {
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
-	attached   attachedCache
 	values     []attachedValue // of the call at hand
 }
 
@@ -217,12 +216,18 @@ func (d *dumper) rank(k *trace.Rank) error {
 		if d.o.stream >= 0 && stream != d.o.stream {
 			continue
 		}
+		var attached *attachedLine
+		if d.o.values {
+			if attached, err = newAttachedLine(k, stream); err != nil {
+				return err
+			}
+		}
 		for c, err := range d.calls(k, stream, wanted) {
 			if err != nil {
 				return err
 			}
-			if d.o.values {
-				if d.values, err = d.attached.of(k, c.Terminal); err != nil {
+			if attached != nil {
+				if d.values, err = attached.of(c.Call); err != nil {
 					return err
 				}
 			}

@@ -75,6 +75,9 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 			return fmt.Errorf("value number %d of %d: %w", id, len(c.attached.names), event.ErrCorrupt)
 		}
 		c.attached.add(id, s.prev, v)
+		if s.log != nil {
+			s.log.values.add(timing.Attached{Call: s.log.ended, Name: int(id), Value: v}, s.depth == 0)
+		}
 		if c.phases != nil && s.thread == 0 {
 			if a, ok := amountOf(rec, i); ok {
 				c.phases.attach(s.prev, int(id), a)
@@ -85,6 +88,9 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 			k.values = binary.AppendUvarint(k.values, id)
 			k.values = binary.AppendVarint(k.values, v)
 		}
+	}
+	if s.log != nil && s.depth == 0 {
+		s.log.values.settle()
 	}
 	return nil
 }

@@ -287,6 +287,10 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 		}
 	}
 	s.last, c.latest = ticks, max(c.latest, ticks)
+	which := uint64(f.slot)
+	if s.log != nil {
+		which += s.log.calls
+	}
 	if s.depth == 0 {
 		for _, n := range s.held {
 			c.append(s, n)
@@ -295,6 +299,9 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 			c.note(s, t)
 		}
 		s.held, s.times = s.held[:0], s.times[:0]
+	}
+	if s.log != nil {
+		s.log.ended = which
 	}
 	if s.owed != 0 {
 		s.last += s.owed

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -132,11 +133,22 @@ func FuzzFrame(f *testing.F) {
 	}
 	l.flush()
 	f.Add(l.memory)
+	v := &valueLog{}
+	for i := range 100 {
+		v.add(timing.Attached{Call: uint64(i / 2), Name: i % 3, Value: int64(i*i) << (i % 40)}, true)
+	}
+	v.flush()
+	f.Add(v.memory)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		damaged := &streamLog{memory: b}
-		for entries, err := range damaged.blocks {
+		damaged := &frames{memory: b}
+		for entries, err := range each(damaged, parseEntries) {
 			if err == nil && len(entries) > 8*len(b)*4096 {
 				t.Fatalf("%d calls of %d bytes", len(entries), len(b))
+			}
+		}
+		for values, err := range each(damaged, parseAttached) {
+			if err == nil && len(values) > 8*len(b)*4096 {
+				t.Fatalf("%d values in %d bytes", len(values), len(b))
 			}
 		}
 	})

@@ -47,7 +47,7 @@ func Resume(dir string) (*Remainder, error) {
 	}
 	for i, s := range c.streams {
 		if s.log != nil {
-			if err := s.log.resume(logPath(dir, i)); err != nil {
+			if err := s.log.resume(dir, i); err != nil {
 				return nil, fmt.Errorf("%s: %w", dir, err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// WriteSeries writes the times of every call of a track, for trace.Series. It
+// WriteSeries writes the times of every call of a track, and what was attached to it, for trace.Series. It
 // returns how many bytes it wrote; nothing if the track has no such times.
 func WriteSeries(tr *track.Track, to io.Writer) (int64, error) {
 	if tr == nil || tr.Log == nil {
@@ -29,9 +29,10 @@ func WriteSeries(tr *track.Track, to io.Writer) (int64, error) {
 		sigs[t] = series.Signature{Call: uint64(s.Call), Site: s.Site, Vals: s.Vals}
 	}
 	of, kinds := series.KindsOf(l.Options, l.TicksPerNs, names, sigs)
-	for i := range tr.Streams {
-		c := tr.Streams[i].Grammar.Cursor()
-		err := w.Stream(l.Streams[i], func(n int) series.Kinds {
+	// next returns a function that gives the kinds of a stream's next calls.
+	next := func(stream int) func(n int) series.Kinds {
+		c := tr.Streams[stream].Grammar.Cursor()
+		return func(n int) series.Kinds {
 			k := kinds
 			k.Of = make([]uint32, n)
 			for j := range k.Of {
@@ -39,9 +40,21 @@ func WriteSeries(tr *track.Track, to io.Writer) (int64, error) {
 				k.Of[j] = of[t]
 			}
 			return k
-		})
-		if err != nil {
+		}
+	}
+	for i := range tr.Streams {
+		if err := w.Stream(l.Streams[i], next(i)); err != nil {
 			return 0, err
+		}
+	}
+	if l.Values != nil {
+		if err := w.Names(l.Names); err != nil {
+			return 0, err
+		}
+		for i := range tr.Streams {
+			if err := w.Attached(i, l.Values[i], next(i)); err != nil {
+				return 0, err
+			}
 		}
 	}
 	n, err := w.Close()

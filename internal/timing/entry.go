@@ -15,3 +15,10 @@ func (e Entry) Advance(at int64) (begin, end int64) {
 	begin = at + int64(e.Gap) + e.Jump
 	return begin, begin + int64(e.Duration)
 }
+
+// An Attached is a number that a plugin or a counter attached to a call of a stream.
+type Attached struct {
+	Call  uint64 // its position
+	Name  int    // number of the name, which stands elsewhere
+	Value int64
+}

@@ -145,6 +145,10 @@ type Log struct {
 	StartNs    int64 // wall clock when ticks are 0, ns since 1970
 	// Streams yield, for each stream, its calls in order; after an error no more.
 	Streams []iter.Seq2[[]timing.Entry, error]
+	// Values yield, for each stream, what was attached to its calls, in order of these, under one of Names; nil if
+	// nothing was. Names may be missing, "".
+	Values []iter.Seq2[[]timing.Attached, error]
+	Names  []string
 }
 
 // Where else a call can come from.

@@ -111,15 +111,14 @@ type step struct {
 }
 
 func (x *arriving) count(instance int32, at int) uint64 {
-	return x.counts.Rules[x.t.Rule[instance]][at].Count
+	return x.t.count(x.counts, instance, at)
 }
 
 // measure finds lengths and ends of instances.
 func (x *arriving) measure() {
-	x.length, x.last = make([]uint64, len(x.t.Rule)), make([]int, len(x.t.Rule))
+	x.length, x.last = x.t.lengths(x.counts), make([]int, len(x.t.Rule))
 	for _, n := range x.t.Grammar.Order() {
-		for at, s := range x.t.Grammar.Rules[n] {
-			x.length[n] += x.lengthOf(s.ID) * x.count(n, at)
+		for _, s := range x.t.Grammar.Rules[n] {
 			x.last[n] = x.lastOf(s.ID)
 		}
 	}

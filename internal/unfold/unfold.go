@@ -121,6 +121,7 @@ type Cursor struct {
 	t      *Tree
 	counts *grammar.Grammar
 	path   []frame
+	length []uint64 // by instance; nil until it is needed
 }
 
 // Cursor returns a cursor at the beginning. counts is as for Walk.
@@ -141,18 +142,12 @@ func (c *Cursor) Next() (v Visit, ok bool) {
 			c.path = c.path[:len(c.path)-1]
 			continue
 		}
-		id, n := body[top.at].ID, c.counts.Rules[c.t.Rule[top.instance]][top.at].Count
+		id, n := body[top.at].ID, c.t.count(c.counts, top.instance, int(top.at))
 		if top.done == n {
 			top.at, top.done = top.at+1, 0
 			continue
 		}
-		v := Visit{}
-		switch {
-		case n > 1:
-			v.Begins, v.Repeats = top.done == 0, top.done > 0
-		case top.at == 0:
-			v = top.begin
-		}
+		v := top.visit(n)
 		top.done++
 		if id < 0 {
 			c.path = append(c.path, frame{instance: -id, begin: v})
@@ -162,4 +157,71 @@ func (c *Cursor) Next() (v Visit, ok bool) {
 		return v, true
 	}
 	return Visit{}, false
+}
+
+// visit is what the next round of a frame's symbol begins with, of which there are n.
+func (f *frame) visit(n uint64) (v Visit) {
+	switch {
+	case n > 1:
+		v.Begins, v.Repeats = f.done == 0, f.done > 0
+	case f.at == 0:
+		v = f.begin
+	}
+	return v
+}
+
+// Skip passes over so many visits, or up to the end, without going through them.
+func (c *Cursor) Skip(visits uint64) {
+	if visits > 0 && c.length == nil {
+		c.length = c.t.lengths(c.counts)
+	}
+	for visits > 0 && len(c.path) > 0 {
+		top := &c.path[len(c.path)-1]
+		body := c.t.Grammar.Rules[top.instance]
+		if int(top.at) == len(body) {
+			c.path = c.path[:len(c.path)-1]
+			continue
+		}
+		id, n := body[top.at].ID, c.t.count(c.counts, top.instance, int(top.at))
+		if top.done == n {
+			top.at, top.done = top.at+1, 0
+			continue
+		}
+		each := uint64(1)
+		if id < 0 {
+			each = c.length[-id]
+		}
+		if each == 0 {
+			top.done = n // a rule without symbols
+			continue
+		}
+		if rounds := min(visits/each, n-top.done); rounds > 0 {
+			top.done += rounds
+			visits -= rounds * each
+			continue
+		}
+		v := top.visit(n)
+		top.done++
+		c.path = append(c.path, frame{instance: -id, begin: v})
+	}
+}
+
+// count is how often a symbol of an instance is repeated.
+func (t *Tree) count(counts *grammar.Grammar, instance int32, at int) uint64 {
+	return counts.Rules[t.Rule[instance]][at].Count
+}
+
+// lengths are how many visits each instance has.
+func (t *Tree) lengths(counts *grammar.Grammar) []uint64 {
+	list := make([]uint64, len(t.Rule))
+	for _, n := range t.Grammar.Order() {
+		for at, s := range t.Grammar.Rules[n] {
+			each := uint64(1)
+			if s.ID < 0 {
+				each = list[-s.ID]
+			}
+			list[n] += each * t.count(counts, int32(n), at)
+		}
+	}
+	return list
 }

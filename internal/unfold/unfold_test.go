@@ -68,6 +68,30 @@ func TestWalk(t *testing.T) {
 	})
 }
 
+// To skip visits is to go through them.
+func TestSkip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := grammar.NewBuilder()
+		for _, x := range sequences().Draw(t, "sequence") {
+			b.Append(x)
+		}
+		g := b.Grammar()
+		tree := New(g, rapid.SampledFrom([]int{0, 5, 1 << 20}).Draw(t, "limit"))
+		all := slices.Collect(tree.Walk(g))
+		c, at := tree.Cursor(g), 0
+		for at <= len(all) {
+			n := rapid.IntRange(0, 1+len(all)/3).Draw(t, "skipped")
+			c.Skip(uint64(n))
+			at += n
+			v, ok := c.Next()
+			if ok != (at < len(all)) || ok && v != all[at] {
+				t.Fatalf("%v %t at %d of %v", v, ok, at, all)
+			}
+			at++
+		}
+	})
+}
+
 func size(g *grammar.Grammar) (n int) {
 	for _, body := range g.Rules {
 		n += len(body)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,10 +109,20 @@ func (p *placedProfile) attached(list []*placed, place string, m map[sumKey]sum)
 
 var attachedPlaces = []string{"else", "first", "warm-up", "main", "random", "nested", "last"}
 
+var attachedModes = [][]string{
+	{"--timing", "stats"}, {"--timing", "path"}, {"--timing", "none"},
+	{"--timing", "lossless"}, {"--timing", "place", "--error", "0.1"}, {"--timing", "zfp", "--error", "5us"},
+}
+
+// own tells whether calls have their own numbers.
+func own(options []string) bool {
+	return !slices.Contains([]string{"stats", "path", "none"}, options[1])
+}
+
 // What a plugin attaches belongs to places, under every MPI: the profile has the sums of each place.
 func TestAttachedPlaces(t *testing.T) {
 	for _, m := range mpis.Need(t) {
-		for _, options := range [][]string{{"--timing", "stats"}, {"--timing", "path"}, {"--timing", "none"}} {
+		for _, options := range attachedModes {
 			t.Run(m.Name+" "+strings.Join(options, " "), func(t *testing.T) {
 				dir, truth := runAttached(t, m, options...)
 				want := make(map[sumKey]sum)
@@ -135,13 +146,123 @@ func TestAttachedPlaces(t *testing.T) {
 				}
 				list[0].attached(list[0].Threads[0].Body, "all", got)
 				for key, w := range want {
-					if x := got[key]; key.place == "barrier" || key.name != "number" && key.place != "all" {
+					if x := got[key]; key.place == "barrier" || !own(options) && key.name != "number" && key.place != "all" {
 						continue // some calls, too many changes
 					} else if math.Abs(x.count-w.count) > 1e-3*w.count || math.Abs(x.sum-w.sum) > 1e-3*math.Abs(w.sum)+1 {
 						t.Errorf("%v: %v, want %v", key, got[key], w)
 					}
 				}
 			})
+		}
+	}
+}
+
+// What a plugin attached to each call is what dump --values has of it, in modes that keep the time of each call; in others it has the
+// mean of the place. What each rank has in all is known in each mode.
+func TestAttachedCalls(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		for _, options := range attachedModes {
+			t.Run(m.Name+" "+strings.Join(options, " "), func(t *testing.T) {
+				dir, truth := runAttached(t, m, options...)
+				spoor(t, dir, "verify", "app.spoor")
+				if options[1] != "none" {
+					checkAttachedRanks(t, dir, truth)
+				}
+				for rank := range truth {
+					text := spoor(t, dir, "dump", "--json", "--values", "--rank", fmt.Sprint(rank), "app.spoor")
+					i := 0
+					sums := make(map[sumKey]sum)
+					for line := range strings.Lines(text) {
+						var c struct {
+							Call   string
+							Values map[string]struct {
+								Own        bool
+								Count, Sum int64
+								Mean       float64
+							}
+						}
+						if err := json.Unmarshal([]byte(line), &c); err != nil {
+							t.Fatalf("%v: %s", err, line)
+						}
+						if i == len(truth[rank]) || c.Call != truth[rank][i].function {
+							t.Fatalf("rank %d: call %d is %s: %v", rank, i, c.Call, truth[rank][min(i, len(truth[rank])-1)])
+						}
+						want := truth[rank][i]
+						i++
+						if !own(options) {
+							for name, v := range c.Values {
+								key := sumKey{want.place, want.function, name}
+								sums[key] = sum{sums[key].count + 1, sums[key].sum + v.Mean}
+							}
+							continue
+						}
+						if len(c.Values) != len(want.values) {
+							t.Fatalf("rank %d: call %d: %v, want %v", rank, i, c.Values, want.values)
+						}
+						for name, list := range want.values {
+							sum := int64(0)
+							for _, v := range list {
+								sum += v
+							}
+							if v := c.Values[name]; !v.Own || v.Count != int64(len(list)) || v.Sum != sum {
+								t.Fatalf("rank %d: call %d: %s %+v, want %v", rank, i, name, v, list)
+							}
+						}
+					}
+					if i != len(truth[rank]) {
+						t.Fatalf("rank %d: %d calls, want %d", rank, i, len(truth[rank]))
+					}
+					if own(options) {
+						continue
+					}
+					other := sumsOf(truth[1-rank])
+					for key, w := range sumsOf(truth[rank]) {
+						if key.name != "number" || key.place == "all" || key.place == "barrier" {
+							continue
+						}
+						w = sum{w.count, (w.sum + other[key].sum) / 2} // over the ranks of the class
+						if x := sums[key]; x.count != w.count || math.Abs(x.sum-w.sum) > 1e-3*math.Abs(w.sum) {
+							t.Errorf("rank %d: %v: %v, want %v", rank, key, x, w)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// checkAttachedRanks compares the sums of ranks that imbalance --ranks gives.
+func checkAttachedRanks(t *testing.T, dir string, truth [2][]attachedCall) {
+	t.Helper()
+	var ranks []struct {
+		Rank   int
+		Values []struct {
+			Name, Function string
+			Sum, Within    float64
+			Known          bool
+		}
+	}
+	if err := json.Unmarshal([]byte(spoor(t, dir, "imbalance", "--ranks", "--json", "app.spoor")), &ranks); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range ranks {
+		want, known := make(map[string]float64), 0
+		for key, w := range sumsOf(truth[r.Rank]) {
+			if key.place == "all" {
+				want[key.name] += w.sum
+			}
+		}
+		for _, v := range r.Values {
+			if v.Function != "" {
+				continue
+			}
+			known++
+			if w := want[v.Name]; !v.Known || math.Abs(v.Sum-w) > v.Within+1e-9*math.Abs(w) || v.Within > 0.02*math.Abs(w) {
+				t.Errorf("rank %d: %s %.0f within %.0f, want %.0f", r.Rank, v.Name, v.Sum, v.Within, w)
+			}
+		}
+		if known != len(want) {
+			t.Errorf("rank %d: sums under %d names, want %d", r.Rank, known, len(want))
 		}
 	}
 }

@@ -11,7 +11,9 @@
 //	         wall clock at tick 0, ns since 1970 varint, streams uvarint,
 //	         per stream: blocks uvarint,
 //	         per block: calls uvarint, bytes uvarint, crc uint32,
-//	         ticks at which the call before it ended varint
+//	         ticks at which the call before it ended varint,
+//	         if something was attached to calls: names uvarint, name string…,
+//	         per block: bytes uvarint and crc uint32 of its block of numbers
 //
 // All numbers are little-endian, checksums CRC-32C.
 package series
@@ -61,16 +63,24 @@ type Writer struct {
 	rank   Rank
 	codec  codec.Codec
 	blocks [][]block
+	names  []string // of attached values
 	err    error
 	size   int64
 }
 
 type block struct {
-	calls, size uint64
-	crc         uint32
-	at          int64 // ticks
-	offset      int64
-	first       uint64 // number of its first call
+	part
+	calls   uint64
+	at      int64  // ticks
+	first   uint64 // number of its first call
+	numbers part   // attached to its calls
+}
+
+// A part is some bytes of the piece.
+type part struct {
+	size   uint64
+	crc    uint32
+	offset int64
 }
 
 // NewWriter returns a writer of a piece to w.
@@ -116,7 +126,7 @@ func (w *Writer) block(entries []timing.Entry, kinds Kinds, at int64) int64 {
 	}
 	last := len(w.blocks) - 1
 	w.blocks[last] = append(w.blocks[last], block{
-		calls: uint64(len(entries)), size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli), at: at,
+		part: part{size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli)}, calls: uint64(len(entries)), at: at,
 	})
 	w.write(data)
 	if w.rank.Mode.Lossy() {
@@ -155,6 +165,17 @@ func (w *Writer) Close() (int64, error) {
 			b = wire.AppendVarint(b, x.at)
 		}
 	}
+	if len(w.names) > 0 {
+		b = wire.AppendUvarint(b, uint64(len(w.names)))
+		for _, name := range w.names {
+			b = wire.AppendString(b, name)
+		}
+		for _, list := range w.blocks {
+			for _, x := range list {
+				b = wire.AppendUint32(wire.AppendUvarint(b, x.numbers.size), x.numbers.crc)
+			}
+		}
+	}
 	sum := crc32.Checksum(b, castagnoli)
 	b = wire.AppendUint32(b, uint32(len(b)))
 	w.write(wire.AppendUint32(b, sum))
@@ -168,6 +189,7 @@ type Reader struct {
 	src    io.ReaderAt
 	codec  codec.Codec
 	blocks [][]block
+	names  []string
 }
 
 var errPiece = errors.New("damaged times of calls")
@@ -215,20 +237,43 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		}
 	}
 	offset := int64(0)
+	next := func() part {
+		p := part{size: h.Uvarint(), crc: h.Uint32(), offset: offset}
+		if p.size > uint64(size-offset) {
+			h.Fail("block of %d bytes", p.size)
+			return part{}
+		}
+		offset += int64(p.size)
+		return p
+	}
 	for range h.Count(1) {
 		var list []block
 		first := uint64(0)
 		for range h.Count(7) {
-			b := block{calls: h.Uvarint(), size: h.Uvarint(), crc: h.Uint32(), at: h.Varint(), offset: offset, first: first}
-			if h.Err() != nil || b.calls == 0 || b.calls > BlockCalls || b.size > uint64(size-offset) {
+			b := block{calls: h.Uvarint(), part: next(), at: h.Varint(), first: first}
+			if h.Err() != nil || b.calls == 0 || b.calls > BlockCalls {
 				h.Fail("block of %d calls in %d bytes", b.calls, b.size)
 				break
 			}
-			offset += int64(b.size)
 			first += b.calls
 			list = append(list, b)
 		}
 		r.blocks = append(r.blocks, list)
+	}
+	if h.Err() == nil && h.Rest() > 0 {
+		for range h.Count(1) {
+			r.names = append(r.names, h.String())
+		}
+		if len(r.names) > MaxNames {
+			h.Fail("%d names of values", len(r.names))
+		}
+		for _, list := range r.blocks {
+			for i := range list {
+				if h.Err() == nil {
+					list[i].numbers = next()
+				}
+			}
+		}
 	}
 	if h.Err() == nil && offset != size {
 		h.Fail("%d bytes of blocks, %d expected", size, offset)
@@ -286,18 +331,27 @@ func (r *Reader) Block(stream, i int, kinds Kinds) ([]timing.Entry, error) {
 	if len(kinds.Of) != int(b.calls) {
 		return nil, fmt.Errorf("times of %d calls, kinds of %d: %w", b.calls, len(kinds.Of), errPiece)
 	}
-	data := make([]byte, b.size)
-	if err := readAt(r.src, data, b.offset); err != nil {
-		return nil, err
-	}
-	if crc32.Checksum(data, castagnoli) != b.crc {
-		return nil, fmt.Errorf("checksum of block %d: %w", i, errPiece)
+	data, err := r.read(&b.part)
+	if err != nil {
+		return nil, fmt.Errorf("block %d: %w", i, err)
 	}
 	entries, err := decodeBlock(r.codec, data, int(b.calls), kinds)
 	if err != nil {
 		return nil, fmt.Errorf("block %d: %w: %w", i, err, errPiece)
 	}
 	return entries, nil
+}
+
+// read reads a part of the piece.
+func (r *Reader) read(p *part) ([]byte, error) {
+	data := make([]byte, p.size)
+	if err := readAt(r.src, data, p.offset); err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(data, castagnoli) != p.crc {
+		return nil, fmt.Errorf("checksum: %w", errPiece)
+	}
+	return data, nil
 }
 
 // Ns converts ticks.

@@ -224,6 +224,8 @@ func FuzzReader(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(file.Bytes())
+	numbered, _ := attachedPiece(f, timing.Lossless, [2]int{60, 50}, []string{"a", "b"})
+	f.Add(numbered)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := NewReader(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
@@ -233,6 +235,7 @@ func FuzzReader(f *testing.F) {
 			for i := range min(r.Blocks(s), 3) {
 				_, n := r.First(s, i)
 				r.Block(s, i, kindsOf(n))
+				r.Attached(s, i, kindsOf(n))
 			}
 		}
 	})

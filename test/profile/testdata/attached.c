@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	unsigned long x = 88172645463325252UL + rank;
 	for (int i = 0; i < 100; i++) {
 		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-		known_number = (long)(x >> 1) - (1L << 62);
+		known_number = (long)(x >> 8) - (1L << 55);
 		MPI_Bcast(&none, 1, MPI_INT, 0, MPI_COMM_SELF);
 	}
 	place("nested");

@@ -1,0 +1,149 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/timing/series"
+)
+
+// CallValue is what was attached to a call under a name.
+type CallValue struct {
+	Name string
+	// Own says that the call's own number is known: Number, the sum if there are Count. Else
+	// Count and Sum are the mean of the calls at its place in the structure; see Leaves.Values.
+	Own    bool
+	Number int64
+	LeafValue
+}
+
+// ValueLine tells what was attached to the calls of a stream, one after the other: exactly where the
+// trace has the time of each call, else the means of its place.
+type ValueLine struct {
+	k      *Rank
+	stream int
+	list   []CallValue // of the last call asked for
+	ahead  uint64      // the next call of visits
+
+	// Where calls have their own.
+	s       *rankSeries
+	numbers []series.Numbers // of block
+	names   []string
+	order   []int  // numbers of names in alphabetical order
+	first   uint64 // call of numbers
+	end     uint64 // of these
+
+	// Where places have.
+	visits LeafCursor
+	leaf   [][]CallValue
+}
+
+// ValueLine returns what was attached to the calls of a stream.
+func (k *Rank) ValueLine(stream int) (*ValueLine, error) {
+	l := &ValueLine{k: k, stream: stream}
+	s, err := k.openSeries()
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		l.s, l.names = s, s.Names()
+		for n := range l.names {
+			l.order = append(l.order, n)
+		}
+		slices.SortFunc(l.order, func(a, b int) int { return strings.Compare(l.names[a], l.names[b]) })
+		return l, nil
+	}
+	leaves := k.Leaves(stream)
+	values, err := leaves.Values(k)
+	if err != nil || len(values) == 0 {
+		return l, err
+	}
+	l.leaf, l.visits = make([][]CallValue, leaves.Len()), leaves.Cursor(k)
+	counts := leaves.Counts(k)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for leaf, v := range values[name] {
+			if n := float64(counts[leaf]); v.Count > 0 && n > 0 {
+				l.leaf[leaf] = append(l.leaf[leaf], CallValue{Name: name, LeafValue: LeafValue{v.Count / n, v.Sum / n}})
+			}
+		}
+	}
+	return l, nil
+}
+
+// At returns what was attached to a call, in order of names. Each call asked for is behind the one before. The list is good until the next call.
+func (l *ValueLine) At(index uint64) ([]CallValue, error) {
+	if l.s == nil {
+		if l.leaf == nil {
+			return nil, nil
+		}
+		l.visits.Skip(index - l.ahead)
+		leaf, _, ok := l.visits.Next()
+		if l.ahead = index + 1; !ok {
+			return nil, fmt.Errorf("trace: no call %d in the stream", index)
+		}
+		return l.leaf[leaf], nil
+	}
+	if len(l.names) == 0 {
+		return nil, nil
+	}
+	if index < l.first || index >= l.end {
+		if index >= l.s.Len(l.stream) {
+			return nil, fmt.Errorf("trace: call %d of a stream that has %d", index, l.s.Len(l.stream))
+		}
+		block := l.s.Find(l.stream, index)
+		first, n := l.s.First(l.stream, block)
+		numbers, err := l.s.Attached(l.stream, block, l.k.kindsOf(l.s, l.stream, block))
+		if err != nil {
+			return nil, l.k.seriesFailed(fmt.Errorf("stream %d: %w", l.stream, err))
+		}
+		l.numbers, l.first, l.end = numbers, first, first+uint64(n)
+	}
+	l.list = l.list[:0]
+	for _, name := range l.order {
+		if x := &l.numbers[name]; x.Counts != nil && x.Counts[index-l.first] > 0 {
+			v := LeafValue{float64(x.Counts[index-l.first]), float64(x.Sums[index-l.first])}
+			l.list = append(l.list, CallValue{l.names[name], true, x.Sums[index-l.first], v})
+		}
+	}
+	return l.list, nil
+}
+
+// checkCallValues decodes what was attached to each call of a rank, and compares the sums with what else is known of them.
+func (k *Rank) checkCallValues() error {
+	s, err := k.openSeries()
+	if err != nil || s == nil || len(s.Names()) == 0 {
+		return err
+	}
+	known, err := k.ValueTotals()
+	if err != nil {
+		return err
+	}
+	sums := make([]LeafValue, len(s.Names()))
+	for stream := range k.Streams() {
+		for block := range s.Blocks(stream) {
+			numbers, err := s.Attached(stream, block, k.kindsOf(s, stream, block))
+			if err != nil {
+				return k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
+			}
+			for name, x := range numbers {
+				for i, n := range x.Counts {
+					sums[name].Count += float64(n)
+					sums[name].Sum += float64(x.Sums[i])
+				}
+			}
+		}
+	}
+	for name, sum := range sums {
+		v := known[s.Names()[name]]
+		if v == nil && sum.Count > 0 {
+			return k.seriesFailed(fmt.Errorf("%s of calls and not of their class", s.Names()[name]))
+		}
+		if v != nil && v.Known() && math.Abs(sum.Sum) < math.MaxInt64/2 && math.Abs(sum.Sum-v.Sum) > v.Within+1e-9*math.Abs(sum.Sum)+1 {
+			return k.seriesFailed(fmt.Errorf("%s of the calls is %.0f by sum, within %.0f of %.0f is known", s.Names()[name], sum.Sum, v.Within, v.Sum))
+		}
+	}
+	return nil
+}
