@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/internal/deliver"
-	"github.com/spoor-hpc/spoor/internal/launch"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -105,7 +105,7 @@ func (r *recorder) track() (*track.Track, error) {
 // content is what the trace is to hold.
 func (r *recorder) content(s *merge.State) (*trace.Content, error) {
 	meta := map[string]string{
-		trace.MetaCommand:  launch.Quote(r.context.Args),
+		trace.MetaCommand:  shell.Quote(r.context.Args),
 		trace.MetaMPI:      r.context.Flavour.String(),
 		trace.MetaLibrary:  r.context.Library,
 		trace.MetaClock:    r.host.clock(),
@@ -216,7 +216,7 @@ func (r *recorder) tell(d deliver.Delivery) {
 			say("what the ranks recorded is lost, as there was no room for scratch directories either")
 			break
 		}
-		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, launch.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
+		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, shell.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
 	case d.Place > 0:
 		say("can't write %s: %v; the trace is %s", wanted, deliver.Reason(d.Failed[0]), d.Path)
 		say("bring it home: %s", deliver.Home(d.Path, wanted))

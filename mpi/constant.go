@@ -15,7 +15,7 @@ type Constant struct {
 	Value int64 // in the standard ABI
 
 	raws    [flavourEnd]raw
-	fortran [flavourEnd]raw
+	fortran *[flavourEnd]raw // nil for nearly all
 	bytes   typeSize
 }
 
@@ -44,8 +44,8 @@ func (c *Constant) Known(f Flavour) bool { return c.raws[f].known }
 // of C for nearly all constants. Handles are not meant: Fortran's are INTEGERs
 // that the MPI converts.
 func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
-	if r := c.fortran[f]; r.known {
-		return r.value, true
+	if c.fortran != nil && c.fortran[f].known {
+		return c.fortran[f].value, true
 	}
 	return c.Raw(f)
 }
@@ -54,7 +54,6 @@ func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
 type constants struct {
 	list   []Constant
 	byKind [kindEnd][]*Constant
-	byName map[string]*Constant
 }
 
 var constantTable = sync.OnceValue(func() *constants {
@@ -75,8 +74,13 @@ func AllConstants() []Constant { return constantTable().list }
 
 // ConstantNamed finds a constant by name.
 func ConstantNamed(name string) (*Constant, bool) {
-	c, ok := constantTable().byName[name]
-	return c, ok
+	list := constantTable().list
+	for i := range list { // a map would take longer to make than recorders look names up
+		if list[i].Name == name {
+			return &list[i], true
+		}
+	}
+	return nil, false
 }
 
 // ConstantName renders a value of the standard ABI: as a name if the kind has
@@ -107,26 +111,37 @@ func ConstantName(kind Kind, value int64) string {
 	return strings.Join(names, "|")
 }
 
+// parseConstants parses the table. Each process of a program does that, in MPI_Init, so
+// that it takes no more memory than the constants do.
 func parseConstants(file, text string) (*constants, error) {
 	lines := strings.Count(text, "\n") + 1
-	t := &constants{list: make([]Constant, 0, lines), byName: make(map[string]*Constant, lines)}
+	t := &constants{list: make([]Constant, 0, lines)}
+	kinds := make([]Kind, 0, 2*lines)
+	var room [16]string
+	var has [kindEnd]int
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		number++
 		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
+		words := room[:0]
+		for word := range strings.FieldsSeq(line) {
+			words = append(words, word)
+		}
 		if len(words) == 0 {
 			continue
 		}
-		c, err := parseConstant(words)
-		if err == nil && t.byName[c.Name] != nil {
-			err = fmt.Errorf("%s stands there twice", c.Name)
-		}
+		first := len(kinds)
+		c, err := parseConstant(words, &kinds)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 		}
 		t.list = append(t.list, c)
-		t.byName[c.Name] = &t.list[len(t.list)-1] // the list has room for all
+		for _, k := range kinds[first:] {
+			has[k]++
+		}
+	}
+	for k, n := range has {
+		t.byKind[k] = make([]*Constant, 0, n)
 	}
 	for i := range t.list {
 		c := &t.list[i]
@@ -137,21 +152,24 @@ func parseConstants(file, text string) (*constants, error) {
 	return t, nil
 }
 
-func parseConstant(words []string) (Constant, error) {
+// parseConstant appends the constant's kinds to those of others.
+func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 	var c Constant
 	if len(words) < 5 {
 		return c, fmt.Errorf("want kinds, name and the values in ABI, MPICH, Open MPI")
 	}
-	for _, name := range strings.Split(words[0], ",") {
+	first := len(*kinds)
+	for name := range strings.SplitSeq(words[0], ",") {
 		kind, ok := KindNamed(name)
 		if !ok {
 			return c, fmt.Errorf("unknown kind %q", name)
 		}
-		if slices.Contains(c.Kinds, kind) {
+		if slices.Contains((*kinds)[first:], kind) {
 			return c, fmt.Errorf("kind %s is named twice", kind)
 		}
-		c.Kinds = append(c.Kinds, kind)
+		*kinds = append(*kinds, kind)
 	}
+	c.Kinds = slices.Clip((*kinds)[first:])
 	c.Name = words[1]
 	if !isName(c.Name) {
 		return c, fmt.Errorf("%q is no name", c.Name)
@@ -190,6 +208,9 @@ func parseConstant(words []string) (Constant, error) {
 		if err != nil {
 			return c, fmt.Errorf("%s: %s fortran value: %w", c.Name, f, err)
 		}
+		if c.fortran == nil {
+			c.fortran = new([flavourEnd]raw)
+		}
 		c.fortran[f] = r
 	}
 	return c, nil
@@ -199,11 +220,12 @@ func parseRaw(word string, kind Kind) (raw, error) {
 	if word == "-" {
 		return raw{}, nil
 	}
-	if n, err := strconv.ParseInt(word, 0, 64); err == nil {
-		return raw{known: true, value: n}, nil
+	if kind.IsHandle() && isName(word) {
+		return raw{known: true, symbol: word}, nil
 	}
-	if !kind.IsHandle() || !isName(word) {
+	n, err := strconv.ParseInt(word, 0, 64)
+	if err != nil {
 		return raw{}, fmt.Errorf("%q is no number", word)
 	}
-	return raw{known: true, symbol: word}, nil
+	return raw{known: true, value: n}, nil
 }

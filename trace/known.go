@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"sync"
@@ -24,8 +25,8 @@ var (
 
 var schemaDictionary = wire.NewDictionary(schemaDict)
 
-// known are the entries of schema.table, by id.
-var known = sync.OnceValue(func() map[uint16]string {
+// entries are those of schema.table, by id.
+var entries = sync.OnceValue(func() [][]byte {
 	head := wire.NewReader(schemaTable, "schema.table")
 	size := head.Uint32()
 	raw, err := wire.Expand(head.Remaining(), uint64(size))
@@ -33,16 +34,28 @@ var known = sync.OnceValue(func() map[uint16]string {
 		panic(fmt.Sprintf("trace: %v", err)) // it is in the program
 	}
 	r := wire.NewReader(raw, "schema.table")
-	table := make(map[uint16]string)
-	for range r.Count(2) {
-		id := r.Uint16()
-		table[id] = r.String()
+	n := r.Count(2)
+	table := make([][]byte, n, n+n/4)
+	for range n {
+		id := int(r.Uint16())
+		if id >= len(table) {
+			table = append(table, make([][]byte, id+1-len(table))...)
+		}
+		table[id] = r.Blob()
 	}
 	if err := r.Done(); err != nil {
 		panic(fmt.Sprintf("trace: %v", err))
 	}
 	return table
 })
+
+// known is the entry of a function, nil if there is none.
+func known(id uint16) []byte {
+	if list := entries(); int(id) < len(list) {
+		return list[id]
+	}
+	return nil
+}
 
 // appendSchema and decodeSchema: functions, by id. Those that are in schema.table as they
 // are take a byte.
@@ -56,7 +69,7 @@ func appendSchema(b []byte, schema []Function) []byte {
 		entry := appendFunction(nil, f)
 		step := uint64(f.ID-last) << 1
 		last = f.ID
-		if known()[f.ID] == string(entry) {
+		if bytes.Equal(known(f.ID), entry) {
 			b = wire.AppendUvarint(b, step)
 			continue
 		}
@@ -80,12 +93,11 @@ func decodeSchema(r *wire.Reader, version int) []*Function {
 		}
 		entry := r
 		if !described {
-			text, ok := known()[uint16(id)]
-			if !ok || id > 1<<16-1 {
+			if id > 1<<16-1 || known(uint16(id)) == nil {
 				r.Fail("no function has the number %d", id)
 				return nil
 			}
-			entry = wire.NewReader([]byte(text), "schema.table")
+			entry = wire.NewReader(known(uint16(id)), "schema.table")
 		}
 		f := decodeFunction(entry, uint16(id))
 		if r.Err() != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/inspect"
 	"github.com/spoor-hpc/spoor/internal/launch"
 	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -182,9 +183,9 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 	if err := recover.Move(dirs, partial, note); err != nil {
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
 		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.Reason(err))
-		command := launch.Quote([]string{"spoor", "recover", "-o", shortPath(out), scratch})
+		command := shell.Quote([]string{"spoor", "recover", "-o", shortPath(out), scratch})
 		if len(alive) == 0 {
-			command += " && " + launch.Quote([]string{"rm", "-r", scratch})
+			command += " && " + shell.Quote([]string{"rm", "-r", scratch})
 		}
 		fmt.Fprintf(stderr, "spoor: make a trace of it, where there is room: %s\n", command)
 		return nil
@@ -200,7 +201,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 		fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n",
 			plural(elsewhere, "rank"), scratch, name)
 	}
-	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", launch.Quote([]string{"spoor", "recover", name}))
+	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", shell.Quote([]string{"spoor", "recover", name}))
 	return nil
 }
 

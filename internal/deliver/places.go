@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/shell"
 )
 
 // Numbered is app.spoor, app-2.spoor, app-3.spoor, …: names in turn for traces of one program.
@@ -44,9 +44,9 @@ func Places(name string, overwrite bool, scratch string) []Place {
 
 // Home is the command that brings a trace to where it should be.
 func Home(path, wanted string) string {
-	move := launch.Quote([]string{"mv", path, wanted})
+	move := shell.Quote([]string{"mv", path, wanted})
 	if _, err := os.Stat(filepath.Dir(wanted)); errors.Is(err, fs.ErrNotExist) {
-		return launch.Quote([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
+		return shell.Quote([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
 	}
 	return move
 }

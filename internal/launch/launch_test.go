@@ -97,3 +97,15 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 		t.Errorf("singleton: got %q", got)
 	}
 }
+
+func TestFits(t *testing.T) {
+	for _, c := range []struct {
+		l      Launcher
+		family string
+		want   bool
+	}{{OpenMPI, "Open MPI", true}, {PRRTE, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {Environ, "Open MPI", true}, {None, "Open MPI", false}} {
+		if got := Fits(c.l, c.family); got != c.want {
+			t.Errorf("%v with %s: %v", c.l, c.family, got)
+		}
+	}
+}

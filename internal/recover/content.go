@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/capture"
-	"github.com/spoor-hpc/spoor/internal/launch"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
@@ -89,7 +89,7 @@ func seriesOf(tracks []*track.Track, ranks int) (*trace.Series, error) {
 
 func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	m := map[string]string{
-		trace.MetaCommand:  launch.Quote(c.Args),
+		trace.MetaCommand:  shell.Quote(c.Args),
 		trace.MetaMPI:      c.Flavour.String(),
 		trace.MetaLibrary:  c.Library,
 		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),

@@ -92,27 +92,53 @@ func maxSize(stored int) int { return stored*maxRatio + slack }
 // with what really comes out of the frame, not with what size says.
 func Expand(frame []byte, size uint64) ([]byte, error) { return expand(frame, size) }
 
+// atOnce is how much is expanded into memory that is there before anything has come out of a
+// frame: a stream that grows with its data takes several times as much, which counts within
+// somebody's program.
+const atOnce = 1 << 18
+
 func expand(frame []byte, size uint64, more ...zstd.DOption) ([]byte, error) {
 	if size > uint64(maxSize(len(frame))) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}
-	d, err := zstd.NewReader(bytes.NewReader(frame), append(more, zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(max(size, slack)))...)
+	more = append(more, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(max(size, slack)))
+	var out []byte
+	var err error
+	if size <= atOnce {
+		out, err = expandAtOnce(frame, int(size), more)
+	} else {
+		out, err = expandStream(frame, size, more)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case uint64(len(out)) > size:
+		return nil, errors.New("more data than declared")
+	case uint64(len(out)) < size:
+		return nil, fmt.Errorf("%d bytes, %d declared", len(out), size)
+	}
+	return out, nil
+}
+
+func expandAtOnce(frame []byte, size int, options []zstd.DOption) ([]byte, error) {
+	d, err := zstd.NewReader(nil, options...)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.DecodeAll(frame, make([]byte, 0, size))
+}
+
+func expandStream(frame []byte, size uint64, options []zstd.DOption) ([]byte, error) {
+	d, err := zstd.NewReader(bytes.NewReader(frame), options...)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
 	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(d, int64(size)+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case uint64(n) > size:
-		return nil, errors.New("more data than declared")
-	case uint64(n) < size:
-		return nil, fmt.Errorf("%d bytes, %d declared", n, size)
-	}
-	return out.Bytes(), nil
+	_, err = io.Copy(&out, io.LimitReader(d, int64(size)+1))
+	return out.Bytes(), err
 }
 
 // A Dictionary is content that compressed data may refer to. Both sides need

@@ -16,7 +16,7 @@ import (
 // layers lists the packages from the bottom up. A package may import those on
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
-	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/launch", "internal/inspect", "internal/symbolise"},
+	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise"},
 	{"mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack"},
 	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},

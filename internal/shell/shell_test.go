@@ -1,4 +1,4 @@
-package launch
+package shell
 
 import (
 	"os/exec"
@@ -19,17 +19,5 @@ func TestQuote(t *testing.T) {
 	}
 	if got := Quote([]string{"./app", "-n", "4"}); got != "./app -n 4" {
 		t.Errorf("needless quotes in %s", got)
-	}
-}
-
-func TestFits(t *testing.T) {
-	for _, c := range []struct {
-		l      Launcher
-		family string
-		want   bool
-	}{{OpenMPI, "Open MPI", true}, {PRRTE, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {Environ, "Open MPI", true}, {None, "Open MPI", false}} {
-		if got := Fits(c.l, c.family); got != c.want {
-			t.Errorf("%v with %s: %v", c.l, c.family, got)
-		}
 	}
 }

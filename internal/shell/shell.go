@@ -1,4 +1,5 @@
-package launch
+// Package shell writes command lines for people to paste into one.
+package shell
 
 import "strings"
 
