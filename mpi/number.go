@@ -11,6 +11,19 @@ const (
 	CommWorld = 0x101
 	CommSelf  = 0x102
 
+	LockExclusive = 301
+
+	SeekCurrent = 401 // MPI_SEEK_CUR
+	SeekEnd     = 402
+
+	// Bits of the mode in which a file is opened.
+	ModeAppend        = 1
+	ModeCreate        = 2
+	ModeDeleteOnClose = 4
+	ModeExclusive     = 8  // MPI_MODE_EXCL
+	ModeReadOnly      = 16 // MPI_MODE_RDONLY
+	ModeWriteOnly     = 256
+
 	ErrInStatus = 19 // MPI_ERR_IN_STATUS: outputs are there, and each status has its error
 	ErrPending  = 18 // MPI_ERR_PENDING
 )

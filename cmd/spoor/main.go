@@ -133,6 +133,7 @@ func verbs() []*cobra.Command {
 		newHistogram(),
 		newTiming(),
 		newReport(),
+		newExport(),
 		newVerify(),
 		newDiff(),
 		newProxy(),

@@ -33,8 +33,11 @@ func newProgress(stderr io.Writer, what string, total int) *progress {
 }
 
 // step counts one piece of work.
-func (p *progress) step() {
-	p.done++
+func (p *progress) step() { p.steps(1) }
+
+// steps counts several.
+func (p *progress) steps(n int) {
+	p.done += n
 	now := time.Now()
 	if p.w == nil || now.Before(p.next) {
 		return

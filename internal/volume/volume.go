@@ -358,3 +358,32 @@ func (w *evaluator) total(t int) error {
 	}
 	return nil
 }
+
+// A Member computes what single calls of one rank of a class move. It is not safe for use
+// by several goroutines at once.
+type Member struct{ w *evaluator }
+
+// Member returns what computes the calls of a rank; x is what its handles stand for.
+func (c *Class) Member(k *trace.Rank, x *objects.Rank) (*Member, error) {
+	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
+	if !ok {
+		return nil, fmt.Errorf("volume: rank %d is of another class", k.Number())
+	}
+	w := &evaluator{c: c, member: member, k: k, x: x}
+	return &Member{w}, w.takeApart()
+}
+
+// Moved returns what a call of a terminal moves, given where it stands. Of a call that makes
+// a persistent request that is what moves whenever this is started.
+func (m *Member) Moved(terminal, stream int, index uint64) Amount {
+	p := m.w.call(terminal)
+	if p == nil || p.means == nil {
+		return Amount{}
+	}
+	v := view{w: m.w, stream: stream, index: index}
+	get := v.values(terminal)
+	if get(0) != 0 {
+		return Amount{}
+	}
+	return p.moved(get, &v)
+}

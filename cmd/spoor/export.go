@@ -1,0 +1,246 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/export/otf2"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+type exportOptions struct {
+	to, out, ranks  string
+	from, until     string
+	paths           []string
+	overwrite, json bool
+}
+
+func newExport() *cobra.Command {
+	var o exportOptions
+	cmd := &cobra.Command{
+		Use:   "export --to FORMAT [flags] TRACE",
+		Short: "Write a trace in another tool's format",
+		Long: `Write the calls of a trace, one by one, as another tool reads them:
+
+  otf2   a folder in the Open Trace Format 2, for Vampir, Scalasca, the tools of Score-P
+         and Python's otf2; open traces.otf2 in it
+
+Each call is there with what it did: messages with their partners, tags and bytes,
+where requests completed, collectives with their communicators and roots, one-sided
+transfers, files, and where in the program it was called. What a format has no
+record for is counted by name at the end.
+
+The output is much larger than the trace: about 20 to 40 bytes a call. Times are those of
+the calls themselves only if the run was recorded with --timing lossless, or nearly with a
+lossy mode; else they are means, or drawn from histograms, and the output says so.`,
+		Example: `  spoor export --to otf2 app.spoor -o app-otf2 && otf2-print app-otf2/traces.otf2
+  spoor export --to otf2 --ranks 0-15 --from 10s --until 12s app.spoor`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runExport(cmd, o, r) }),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.to, "to", "", "the `format`: "+strings.Join(formatNames(), ", "))
+	f.StringVarP(&o.out, "output", "o", "", "write to this `path` (default NAME-FORMAT, or NAME.FORMAT)")
+	f.StringVarP(&o.ranks, "ranks", "r", "", "only the calls of these `ranks`: 0,4-7,10-")
+	f.StringVar(&o.from, "from", "", "only calls that had not ended at this `time` of the run: 12.5s, 300ms")
+	f.StringVar(&o.until, "until", "", "only calls that began before this `time`")
+	debugPathFlag(f, &o.paths)
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace what is there")
+	f.BoolVar(&o.json, "json", false, "tell what was written as JSON")
+	return cmd
+}
+
+// A format writes what a source gives.
+type format struct {
+	folder bool   // it is one, not a file
+	ending string // of the default name
+	write  func(s *export.Source, path string, about exportAbout) error
+}
+
+// exportAbout is what formats say besides calls.
+type exportAbout struct {
+	run   map[string]string
+	where *places
+}
+
+var formats = map[string]format{
+	"otf2": {true, "-otf2", writeOTF2},
+}
+
+func formatNames() []string { return slices.Sorted(maps.Keys(formats)) }
+
+func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
+	f, ok := formats[o.to]
+	if !ok {
+		return &usageError{cmd, fmt.Errorf("--to %q: one of %s", o.to, strings.Join(formatNames(), ", "))}
+	}
+	opts, err := o.source(r)
+	if err != nil {
+		return &usageError{cmd, err}
+	}
+	if o.out == "" {
+		o.out = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + f.ending
+	}
+	if _, err := os.Lstat(o.out); err == nil && !o.overwrite {
+		return fmt.Errorf("%s is there; use --overwrite to replace it", o.out)
+	}
+	var p *progress
+	opts.Progress = func(calls uint64) { p.steps(int(calls)) }
+	s, err := export.New(r, opts)
+	if err != nil {
+		return err
+	}
+	calls, err := s.Calls()
+	if err != nil {
+		return err
+	}
+	if o.to == "otf2" && len(s.Ranks) > manyFiles {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: otf2 has two files for each rank, and there are %s; --ranks takes fewer\n", units.Grouped(len(s.Ranks)))
+	}
+	about := exportAbout{aboutRun(s), newPlaces(o.paths)}
+	p = newProgress(cmd.ErrOrStderr(), "calls", int(calls))
+	err = writeAside(o.out, f.folder, func(path string) error { return f.write(s, path, about) })
+	p.end()
+	if err != nil {
+		return err
+	}
+	about.where.complain(cmd)
+	bytes, err := sizeOf(o.out)
+	if err != nil {
+		return err
+	}
+	losses := s.Losses.List()
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), map[string]any{
+			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": calls, "bytes": bytes, "times": about.run["TIMES"], "left_out": losses,
+		})
+	}
+	for _, x := range losses {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", units.Grouped(x.Count), x.What)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, plural(calls, "call"), plural(len(s.Ranks), "rank"), units.Bytes(bytes), about.run["TIMES"])
+	return nil
+}
+
+// manyFiles is from how many ranks on a format with files for each rank is a burden for file systems.
+const manyFiles = 4096
+
+// source checks what is to be exported.
+func (o *exportOptions) source(r *trace.Reader) (x export.Options, err error) {
+	x.From, x.To = export.FromStart, export.ToEnd
+	if o.ranks != "" {
+		if x.Ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
+			return x, fmt.Errorf("--ranks: %w", err)
+		}
+	}
+	for _, t := range []struct {
+		flag, text string
+		to         *int64
+	}{{"from", o.from, &x.From}, {"until", o.until, &x.To}} {
+		if t.text == "" {
+			continue
+		}
+		if err := r.NeedTimes(); err != nil {
+			return x, err
+		}
+		if *t.to, err = parseMoment(t.text); err != nil {
+			return x, fmt.Errorf("--%s: %w", t.flag, err)
+		}
+	}
+	if x.From > x.To {
+		return x, fmt.Errorf("--until %s is before --from %s", o.until, o.from)
+	}
+	return x, nil
+}
+
+// aboutRun is what is known of the run as a whole.
+func aboutRun(s *export.Source) map[string]string {
+	about := make(map[string]string)
+	for key, name := range map[string]string{
+		trace.MetaCommand: "COMMAND", trace.MetaLibrary: "MPI", trace.MetaOptions: "OPTIONS", trace.MetaTimingError: "TIMING_ERROR", trace.MetaClock: "CLOCK",
+	} {
+		if text := s.Reader.Meta()[key]; text != "" {
+			about[name] = text
+		}
+	}
+	kind, err := s.TimeKind()
+	if err != nil {
+		kind = trace.NoSample
+	}
+	about["TIMES"] = map[trace.SampleKind]string{
+		trace.NoSample: "none: the order of each thread's calls, no more", trace.MeanSample: "approximate: means of calls like it",
+		trace.HistogramSample: "approximate: drawn from histograms of calls like it", trace.BoundedSample: "within the error of the recording",
+		trace.ExactSample: "exact",
+	}[kind]
+	return about
+}
+
+func writeOTF2(s *export.Source, dir string, about exportAbout) error {
+	a, err := otf2.New(s, dir, otf2.Options{Line: about.line, About: about.run})
+	if err != nil {
+		return err
+	}
+	if err := s.Run(a); err != nil {
+		return err
+	}
+	return a.Close()
+}
+
+// line returns the source line of a call, or else its place in a module.
+func (a exportAbout) line(s trace.Site) (file string, line int) {
+	p := a.where.of(s)
+	if p.Precision == symbolise.LineInfo {
+		return p.Frames[0].File, p.Frames[0].Line
+	}
+	return p.Base(), 0
+}
+
+// writeAside has something written beside a path, and gives it that name when it is whole.
+func writeAside(path string, folder bool, write func(path string) error) (err error) {
+	path = filepath.Clean(path)
+	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "made")
+	if folder {
+		if err := os.Mkdir(made, 0o777); err != nil {
+			return err
+		}
+	}
+	if err := write(made); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		if err := os.Rename(path, filepath.Join(dir, "old")); err != nil {
+			return err
+		}
+	}
+	return os.Rename(made, path)
+}
+
+// sizeOf adds up files.
+func sizeOf(path string) (bytes int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return bytes, err
+}

@@ -1,0 +1,126 @@
+// Package export goes through a trace the way other tools' formats have it: call by call,
+// with times, and with what each call did: the messages that it sent and received, the
+// collectives that it took part in, which of its rank's operations it completed.
+//
+// A format is a package below this one that implements Sink. What a format has no record
+// for, it counts in Losses by name; what the trace doesn't say, this package counts there.
+package export
+
+import "github.com/spoor-hpc/spoor/trace"
+
+// A Call is one MPI call with what it did. It is good until its Leave has returned.
+type Call struct {
+	*trace.Call
+	Start, End int64            // ns since the first call of any rank
+	Known      trace.SampleKind // how well these are known
+	Acts       []Act            // in the order in which they happened
+}
+
+// An Act is one thing that a call did.
+type Act struct {
+	Kind Kind
+	Operation
+}
+
+// A Kind says what an act is.
+type Kind uint8
+
+// The kinds of acts. Where an operation of its own is begun by one call and completed by
+// another, or by none, its ID stands in both.
+const (
+	Send      Kind = iota // a message, by a call that returns when the buffer is free
+	SendBegin             // a message, of which SendEnd tells when the buffer is free
+	SendEnd
+	Recv
+	RecvBegin // a receive is posted; Peer, Tag and Received are what it asks for
+	RecvEnd
+	Tested    // an operation was asked for, and had not completed
+	Cancelled // an operation ended without its message
+	Collective
+	CollectiveBegin
+	CollectiveEnd
+	CommMade
+	CommFreed
+	WindowMade
+	WindowFreed
+	Put
+	Get
+	Atomic       // a one-sided transfer that combines, both ways if Received is not 0
+	TransferEnd  // of a Put, Get or Atomic, in a call that synchronises the window
+	TransferDone // of one that has a request
+	Fence
+	Lock   // of Peer's memory, or of all members' if that is AllMembers
+	Unlock // the same
+	FileOpened
+	FileClosed
+	FileSought
+	FileDeleted
+	Read      // Received is what the status says, Wanted what was asked for
+	ReadBegin // by a call that returns before it is done
+	ReadEnd
+	Write
+	WriteBegin
+	WriteEnd
+)
+
+// AtEnd reports whether an act happens when its call returns; else it does when the call begins.
+func (k Kind) AtEnd() bool {
+	switch k {
+	case Recv, SendEnd, RecvEnd, Tested, Cancelled, CollectiveEnd, CommMade, CommFreed, WindowMade, TransferEnd, TransferDone,
+		Lock, Unlock, FileOpened, FileSought, ReadEnd, WriteEnd:
+		return true
+	}
+	return false
+}
+
+// AllMembers in place of a Peer means all members of the communicator.
+const AllMembers = -2
+
+// What Root can be besides a rank.
+const (
+	NoRoot       = -1 // the collective has none
+	RootSelf     = -2 // on an intercommunicator: this process
+	RootThisSide = -3 // on an intercommunicator: another process of the own group
+)
+
+// An Operation is what is known of a message, a collective, or another transfer.
+type Operation struct {
+	ID             uint64          // numbers the operations of the rank that have a request, from 1; else 0
+	Function       *trace.Function // that began it, or that made the persistent request
+	Comm           *trace.Comm
+	Peer           int   // rank in Comm, or in the remote group of an intercommunicator
+	Tag            int64 // of a message
+	Root           int   // of a collective
+	Sent, Received uint64
+	Wanted         uint64 // of a file operation: bytes asked for
+	Window         *Window
+	File           *File
+	Call           *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
+}
+
+// World is Peer as a rank of the world; -1 if it is none.
+func (o *Operation) World() int { return o.Comm.Peer(o.Peer) }
+
+// A Window is memory that ranks open to each other. They share the Window.
+type Window struct {
+	Number int // in the order of the lowest rank that knows it
+	MadeBy string
+	Comm   *trace.Comm
+}
+
+// A File is a file as it was opened by all ranks of a communicator together. They share the File.
+type File struct {
+	Number int
+	Name   string
+	Comm   *trace.Comm
+}
+
+// A Sink takes calls, rank by rank. Those of a thread come in order: Enter when a call began,
+// Leave when it had returned, calls from within calls between these two. All there is to say
+// of a call is known at its Enter. Threads of a rank take turns.
+type Sink interface {
+	Begin(k *trace.Rank) error
+	Enter(c *Call) error
+	Leave(c *Call) error
+	End(k *trace.Rank) error
+}

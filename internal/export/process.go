@@ -1,0 +1,187 @@
+package export
+
+import (
+	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A process goes through the calls of one rank.
+type process struct {
+	s     *Source
+	k     *trace.Rank
+	x     *objects.Rank
+	moves *volume.Member
+
+	threads  []*thread
+	pending  map[requestKey]*pending
+	spare    []*pending
+	lastID   uint64
+	windows  map[int64]*openWindow // by handle, as all of these
+	files    map[int64]*File
+	messages map[int64]*trace.Comm // that were matched by a probe
+	made     map[int]int           // windows and files, by communicator
+}
+
+// A thread is one stream of a process.
+type thread struct {
+	stream int
+	walk   *trace.Walk
+	more   bool  // the walk is at a call that is still to come
+	made   int64 // one-shot requests
+	plans  []plan
+	open   []*Call // under way, the innermost last
+	spare  []*Call
+	last   int64 // the last time that was told
+}
+
+func (s *Source) process(k *trace.Rank) (*process, error) {
+	x, err := s.table.Rank(k)
+	if err != nil {
+		return nil, err
+	}
+	class := s.classes[k.Class()]
+	if class == nil {
+		if class, err = volume.Of(s.Reader, k.Class()); err != nil {
+			return nil, err
+		}
+		s.classes[k.Class()] = class
+	}
+	p := &process{
+		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
+		files: make(map[int64]*File), messages: make(map[int64]*trace.Comm), made: make(map[int]int),
+	}
+	if p.moves, err = class.Member(k, x); err != nil {
+		return nil, err
+	}
+	for stream := range k.Streams() {
+		t := &thread{stream: stream, plans: make([]plan, k.Terminals())}
+		if s.Reader.HasTimes() {
+			t.walk, err = k.TimedWalk(stream, 0)
+		} else {
+			t.walk, err = k.Walk(stream, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.threads = append(p.threads, t)
+	}
+	return p, nil
+}
+
+// often is after how many calls progress is told.
+const often = 1 << 14
+
+// run goes through the calls of all threads, always the one that began first.
+func (p *process) run(sink Sink) error {
+	for _, t := range p.threads {
+		if err := t.advance(); err != nil {
+			return err
+		}
+	}
+	since := uint64(0)
+	for {
+		var next *thread
+		for _, t := range p.threads {
+			if t.more && (next == nil || p.start(t) < p.start(next)) {
+				next = t
+			}
+		}
+		if next == nil {
+			break
+		}
+		if err := p.call(next, sink); err != nil {
+			return err
+		}
+		if err := next.advance(); err != nil {
+			return err
+		}
+		if since++; since == often {
+			p.s.o.Progress(since)
+			since = 0
+		}
+	}
+	p.s.o.Progress(since)
+	for _, t := range p.threads {
+		if err := p.leave(t, sink, 0); err != nil {
+			return err
+		}
+	}
+	for _, x := range p.pending {
+		if x.n > 0 {
+			p.s.Losses.Add(lostUnending, 1)
+		}
+	}
+	return nil
+}
+
+func (t *thread) advance() error {
+	t.more = t.walk.Next()
+	return t.walk.Err()
+}
+
+// start is when the next call of a thread began. Without times, calls and the gaps between
+// them take one each.
+func (p *process) start(t *thread) int64 {
+	c := t.walk.Timed()
+	if p.s.Reader.HasTimes() {
+		return c.Start - p.s.First
+	}
+	return 2 * int64(c.Index)
+}
+
+func (p *process) end(t *thread) int64 {
+	if p.s.Reader.HasTimes() {
+		return t.walk.Timed().End() - p.s.First
+	}
+	return p.start(t) + 1
+}
+
+// call tells of the call that a thread's walk is at.
+func (p *process) call(t *thread, sink Sink) error {
+	now := t.walk.Timed()
+	start, end, known := p.start(t), p.end(t), now.Timing.Duration.Kind
+	// Only exact times tell a call within a call from one that seems to begin early.
+	keep := len(t.open)
+	for keep > 0 && (known != trace.ExactSample || t.open[keep-1].End <= start || t.open[keep-1].End < end) {
+		keep--
+	}
+	if err := p.leave(t, sink, keep); err != nil {
+		return err
+	}
+	start = max(start, t.last)
+	c := t.newCall()
+	*c = Call{now.Call, start, max(start, end), known, c.Acts[:0]}
+	p.act(t, c)
+	if !p.s.wants(c.Start, c.End) {
+		t.spare = append(t.spare, c)
+		return nil
+	}
+	t.last = c.Start
+	t.open = append(t.open, c)
+	return sink.Enter(c)
+}
+
+// leave tells that calls under way have returned, all but the outermost so many.
+func (p *process) leave(t *thread, sink Sink, keep int) error {
+	for len(t.open) > keep {
+		c := t.open[len(t.open)-1]
+		t.open = t.open[:len(t.open)-1]
+		t.last = max(t.last, c.End)
+		c.End = t.last
+		if err := sink.Leave(c); err != nil {
+			return err
+		}
+		t.spare = append(t.spare, c)
+	}
+	return nil
+}
+
+func (t *thread) newCall() *Call {
+	if n := len(t.spare); n > 0 {
+		c := t.spare[n-1]
+		t.spare = t.spare[:n-1]
+		return c
+	}
+	return &Call{}
+}

@@ -1,0 +1,247 @@
+package export
+
+import "github.com/spoor-hpc/spoor/trace"
+
+// A requestKey tells the requests of a process apart.
+type requestKey struct {
+	thread int // that made it; -1: persistent
+	id     int64
+}
+
+// A pending is what a request stands for that was not completed yet: nothing, a transfer, or
+// one each way.
+type pending struct {
+	acts [2]Act
+	n    int
+}
+
+// keep notes what stands behind the request that a call made.
+func (p *process) keep(t *thread, q *plan, c *Call) {
+	if q.request < 0 {
+		return
+	}
+	if v := &c.Params[q.request].Out; v.Type == trace.Request && v.Form == trace.RequestOnce {
+		t.made = v.ID + 1
+		p.hold(requestKey{t.stream, v.ID}, c.Acts)
+	}
+}
+
+func (p *process) hold(key requestKey, acts []Act) {
+	x := p.pending[key]
+	if x == nil {
+		x = &pending{}
+		if n := len(p.spare); n > 0 {
+			x, p.spare = p.spare[n-1], p.spare[:n-1]
+		}
+		p.pending[key] = x
+	}
+	x.n = 0
+	for i := range acts {
+		if acts[i].ID > 0 && x.n < len(x.acts) {
+			x.acts[x.n] = acts[i]
+			x.n++
+		}
+	}
+}
+
+// find returns what a request stands for, nil if it is none or unknown.
+func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
+	key := requestKey{t.stream, v.ID}
+	switch v.Form {
+	case trace.RequestNull:
+		return nil, key
+	case trace.RequestPersistent:
+		key.thread = -1
+	case trace.RequestForeign:
+		if v.Thread >= len(p.threads) {
+			break
+		}
+		key = requestKey{v.Thread, p.threads[v.Thread].made - v.ID}
+	case trace.RequestUnknown:
+		p.s.Losses.Add(lostRequest, 1)
+		return nil, key
+	}
+	x := p.pending[key]
+	if x == nil && v.Form != trace.RequestPersistent { // that may be inactive
+		p.s.Losses.Add(lostRequest, 1)
+	}
+	return x, key
+}
+
+func (p *process) drop(key requestKey, x *pending) {
+	delete(p.pending, key)
+	p.spare = append(p.spare, x)
+}
+
+// starts is what starting persistent requests does.
+func starts(p *process, t *thread, _ *plan, c *Call) {
+	start := func(v *trace.Value) {
+		if v.Form != trace.RequestPersistent {
+			return
+		}
+		m, ok := p.x.Request(v.ID, c.Stream, c.Index)
+		if !ok {
+			p.s.Losses.Add(lostRequest, 1)
+			return
+		}
+		from := len(c.Acts)
+		out, in := p.transfers(m.Call, m.Stream, m.Index)
+		kind := SendBegin
+		if m.Call.Func.Has(trace.Collective) {
+			kind = CollectiveBegin
+		}
+		if out.is && p.known(&out.op) {
+			out.op.ID = p.nextID()
+			c.add(kind, out.op)
+		}
+		if in.is && p.known(&in.op) {
+			in.op.ID = p.nextID()
+			c.add(RecvBegin, in.op)
+		}
+		p.hold(requestKey{-1, v.ID}, c.Acts[from:])
+	}
+	for i := range c.Params {
+		q := &c.Params[i]
+		if q.Kind() != "request" {
+			continue
+		}
+		if q.In.Type == trace.Request {
+			start(&q.In)
+		}
+		for j := range q.In.Elems {
+			start(&q.In.Elems[j])
+		}
+	}
+}
+
+// completes is what calls do that complete requests, or find that they have not completed.
+func completes(p *process, t *thread, q *plan, c *Call) {
+	if v := input(c.Call, "request"); v != nil {
+		switch {
+		case c.Func.Name == "MPI_Request_free":
+			p.forget(t, v)
+		case found(c.Call):
+			p.completed(t, c, v, scalarStatus(c.Call))
+		default:
+			p.tested(t, c, v)
+		}
+		return
+	}
+	requests := input(c.Call, "array_of_requests")
+	if requests == nil {
+		return
+	}
+	list := requests.Elems
+	switch at, some := c.Param("index"), c.Param("array_of_indices"); {
+	case !found(c.Call):
+		for i := range list {
+			p.tested(t, c, &list[i])
+		}
+	case at != nil:
+		if n := at.Out.Num; at.Out.Type == trace.Int && n >= 0 && n < int64(len(list)) {
+			p.completed(t, c, &list[n], scalarStatus(c.Call))
+		}
+	case some != nil:
+		for i := range some.Out.Elems {
+			if n := some.Out.Elems[i].Num; n >= 0 && n < int64(len(list)) {
+				p.completed(t, c, &list[n], elementStatus(c.Call, i))
+			}
+		}
+	default:
+		for i := range list {
+			p.completed(t, c, &list[i], elementStatus(c.Call, i))
+		}
+	}
+}
+
+// found reports whether a test found what it looked for. Other calls wait for that.
+func found(c *trace.Call) bool {
+	if flag := c.Param("flag"); flag != nil {
+		return flag.Out.Num != 0
+	}
+	if n := c.Param("outcount"); n != nil {
+		return n.Out.Num > 0
+	}
+	return true
+}
+
+func scalarStatus(c *trace.Call) *trace.StatusValue {
+	if q := c.Param("status"); q != nil {
+		return q.Out.Status
+	}
+	return nil
+}
+
+func elementStatus(c *trace.Call, i int) *trace.StatusValue {
+	if q := c.Param("array_of_statuses"); q != nil && i < len(q.Out.Elems) {
+		return q.Out.Elems[i].Status
+	}
+	return nil
+}
+
+func (p *process) forget(t *thread, v *trace.Value) {
+	if x, key := p.find(t, v); x != nil {
+		p.s.Losses.Add(lostFreed, uint64(x.n))
+		p.drop(key, x)
+	}
+}
+
+func (p *process) tested(t *thread, c *Call, v *trace.Value) {
+	if x, _ := p.find(t, v); x != nil {
+		for i := range x.n {
+			c.add(Tested, x.acts[i].Operation)
+		}
+	}
+}
+
+// completed tells of the end of all that a request stood for.
+func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusValue) {
+	x, key := p.find(t, v)
+	if x == nil {
+		return
+	}
+	if s != nil && s.HasError && s.Error != 0 {
+		p.s.Losses.Add(lostFailed, uint64(x.n))
+		p.drop(key, x)
+		return
+	}
+	for i := range x.n {
+		p.ended(c, x.acts[i], s)
+	}
+	p.drop(key, x)
+}
+
+// ended tells of the end of an operation.
+func (p *process) ended(c *Call, a Act, s *trace.StatusValue) {
+	op := a.Operation
+	if s != nil && s.Cancelled {
+		c.add(Cancelled, op)
+		return
+	}
+	switch a.Kind {
+	case SendBegin:
+		c.add(SendEnd, op)
+	case RecvBegin:
+		if p.received(&op, s) {
+			c.add(RecvEnd, op)
+		}
+	case CollectiveBegin:
+		c.add(CollectiveEnd, op)
+	case Put, Get, Atomic:
+		c.add(TransferDone, op)
+	case ReadBegin:
+		op.Received = transferred(op.Received, s)
+		c.add(ReadEnd, op)
+	case WriteBegin:
+		op.Sent = transferred(op.Sent, s)
+		c.add(WriteEnd, op)
+	}
+}
+
+// transferred is how much a file operation moved.
+func transferred(wanted uint64, s *trace.StatusValue) uint64 {
+	if s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) && s.Count >= 0 {
+		return uint64(s.Count)
+	}
+	return wanted
+}

@@ -1,0 +1,175 @@
+package export
+
+import (
+	"errors"
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// FromStart and ToEnd are all times.
+const (
+	FromStart = math.MinInt64
+	ToEnd     = math.MaxInt64
+)
+
+// Options say what to export.
+type Options struct {
+	Ranks    []int              // in rising order; nil: all
+	From, To int64              // on the run's time line: calls that are under way between these times
+	Progress func(calls uint64) // told now and then how many more calls were looked at
+}
+
+// A Source gives the calls of a trace to a Sink.
+type Source struct {
+	Reader  *trace.Reader
+	Comms   *trace.Comms
+	Ranks   []int // that are exported; some may have left no track
+	Windows []*Window
+	Files   []*File
+	Losses  Losses
+	First   int64 // on the run's time line: where Start and End count from
+	Last    int64 // end of the run, counted from there
+
+	o       Options
+	table   *objects.Table
+	classes map[int]*volume.Class
+	windows map[madeBy]*Window
+	files   map[madeBy]*File
+}
+
+// madeBy is what all members know of an object that they made together: their communicator and
+// how many they made before.
+type madeBy struct{ comm, ordinal int }
+
+// New prepares a trace.
+func New(r *trace.Reader, o Options) (*Source, error) {
+	s := &Source{
+		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, table: objects.New(r), classes: make(map[int]*volume.Class),
+		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File),
+	}
+	if s.o.Progress == nil {
+		s.o.Progress = func(uint64) {}
+	}
+	if s.Ranks == nil {
+		for rank := range r.Ranks() {
+			s.Ranks = append(s.Ranks, rank)
+		}
+	}
+	var err error
+	if s.Comms, err = s.table.Comms(); err != nil {
+		return nil, err
+	}
+	if !r.HasTimes() {
+		return s, nil
+	}
+	first, end, err := r.Extent()
+	s.First, s.Last = first, end-first
+	return s, err
+}
+
+// wants reports whether a call that is under way between two times, which count from First,
+// is to be exported.
+func (s *Source) wants(start, end int64) bool {
+	return end+s.First >= s.o.From && start+s.First <= s.o.To
+}
+
+// TimeKind is how well times are known. Of NoSample they say the order of a thread's calls, no more.
+func (s *Source) TimeKind() (trace.SampleKind, error) {
+	if !s.Reader.HasTimes() {
+		return trace.NoSample, nil
+	}
+	return s.Reader.TimeKind()
+}
+
+// Calls returns how many calls there are to look at.
+func (s *Source) Calls() (n uint64, err error) {
+	for _, rank := range s.Ranks {
+		k, err := s.rank(rank)
+		if err != nil {
+			return 0, err
+		}
+		for stream := range streams(k) {
+			n += k.Len(stream)
+		}
+	}
+	return n, nil
+}
+
+// rank returns the view of a rank, nil if it left no track.
+func (s *Source) rank(number int) (*trace.Rank, error) {
+	k, err := s.Reader.Rank(number)
+	if errors.Is(err, trace.ErrNoTrack) {
+		return nil, nil
+	}
+	return k, err
+}
+
+func streams(k *trace.Rank) int {
+	if k == nil {
+		return 0
+	}
+	return k.Streams()
+}
+
+// Run goes through all calls.
+func (s *Source) Run(sink Sink) error {
+	for _, rank := range s.Ranks {
+		k, err := s.rank(rank)
+		if err != nil {
+			return err
+		}
+		if k == nil {
+			s.Losses.Add("ranks that left no track", 1)
+			continue
+		}
+		p, err := s.process(k)
+		if err != nil {
+			return err
+		}
+		if err := sink.Begin(k); err != nil {
+			return err
+		}
+		if err := p.run(sink); err != nil {
+			return err
+		}
+		if err := sink.End(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commNumber tells communicators apart; MPI_COMM_SELF is another one on each rank.
+func commNumber(c *trace.Comm) int {
+	if c.Number < 0 {
+		return -1 - c.WorldRank(0)
+	}
+	return c.Number
+}
+
+// window returns the window that a communicator's ranks made together as their n-th.
+func (s *Source) window(comm *trace.Comm, n int, function string) *Window {
+	by := madeBy{commNumber(comm), n}
+	w := s.windows[by]
+	if w == nil {
+		w = &Window{len(s.Windows), function, comm}
+		s.windows[by] = w
+		s.Windows = append(s.Windows, w)
+	}
+	return w
+}
+
+// file returns the file that a communicator's ranks opened together as their n-th.
+func (s *Source) file(comm *trace.Comm, n int, name string) *File {
+	by := madeBy{commNumber(comm), n}
+	f := s.files[by]
+	if f == nil {
+		f = &File{len(s.Files), name, comm}
+		s.files[by] = f
+		s.Files = append(s.Files, f)
+	}
+	return f
+}
