@@ -20,6 +20,8 @@ package_of() {
 	nwchem.openmpi) echo nwchem-openmpi nwchem-data ;;
 	cp2k.psmp) echo cp2k cp2k-data ;;
 	chromium) echo chromium ;;
+	otf2-print) echo otf2-tools ;;
+	otf2) echo python3-otf2 ;;
 	esac
 }
 
@@ -31,7 +33,7 @@ present() {
 	mpiexec.mpich) command -v mpiexec.mpich && command -v mpicc.mpich ;;
 	scalapack) [ -d /usr/lib/x86_64-linux-gnu/scalapack ] ;;
 	zfp) [ -e /usr/include/zfp.h ] ;;
-	mpi4py) /usr/bin/python3 -c 'import mpi4py' ;;
+	mpi4py | otf2) /usr/bin/python3 -c "import $1" ;;
 	*) command -v "$1" ;;
 	esac >/dev/null 2>&1
 }

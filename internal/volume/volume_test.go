@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/internal/volume/volumetest"
@@ -19,6 +20,50 @@ const (
 	heap   = 1
 	null   = tracktest.ProcNull
 )
+
+// moved adds up what Member says of each call, and of what made the requests that one starts.
+func moved(t *testing.T, r *trace.Reader, c *volume.Class, k *trace.Rank) map[int]volume.Amount {
+	t.Helper()
+	x, err := objects.New(r).Rank(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := c.Member(k, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := make(map[int]volume.Amount)
+	for stream := range k.Streams() {
+		for c, err := range k.Calls(stream) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := []objects.Making{{Call: c, Stream: stream, Index: c.Index}}
+			if c.Func.Has(trace.Persistent) {
+				continue
+			}
+			if c.Func.Has(trace.Starts) {
+				list = list[:0]
+				for _, v := range append(c.Params[0].In.Elems, c.Params[len(c.Params)-1].In.Elems...) {
+					if made, ok := x.Request(v.ID, stream, c.Index); ok {
+						list = append(list, made)
+					}
+				}
+				if made, ok := x.Request(c.Params[0].In.ID, stream, c.Index); ok && c.Name() == "MPI_Start" {
+					list = append(list, made)
+				}
+			}
+			for _, of := range list {
+				if a := m.Moved(of.Call.Terminal, of.Stream, of.Index); a != (volume.Amount{}) {
+					sum := sums[c.Terminal]
+					sum.Add(a, 1)
+					sums[c.Terminal] = sum
+				}
+			}
+		}
+	}
+	return sums
+}
 
 // rooted uses calls that differ between the root and others, in place too.
 func rooted(r *tracktest.Recorder) {
@@ -167,6 +212,9 @@ func TestAgainstExpansion(t *testing.T) {
 					}
 					if d := cmp.Diff(want, got); d != "" {
 						t.Errorf("%s on %d, rank %d (-expanded +compressed):\n%s", name, ranks, k.Number(), d)
+					}
+					if d := cmp.Diff(want, moved(t, r, c, k)); d != "" {
+						t.Errorf("%s on %d, rank %d (-expanded +call by call):\n%s", name, ranks, k.Number(), d)
 					}
 					length := uint64(0)
 					for stream := range k.Streams() {

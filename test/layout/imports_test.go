@@ -26,7 +26,8 @@ var layers = [][]string{
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/gaps"},
 	{"internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
 	{"internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
-	{"internal/report"},
+	{"internal/report", "internal/export"},
+	{"internal/export/otf2"},
 	{"internal/replay", "internal/proxy"},
 	{"engine", "replayer", "cmd", "test", "bench"},
 }

@@ -41,6 +41,8 @@ type Archive struct {
 	lines  lines
 	paths  map[string]uint32
 	names  []string // of attached values
+	comms  []uint32 // numbers of communicators, by those that the trace gives them
+	self   uint32   // that of MPI_COMM_SELF
 }
 
 // A value is the mean of what was attached to calls like one under a name.
@@ -64,6 +66,7 @@ func New(s *export.Source, dir string, o Options) (*Archive, error) {
 	for i, f := range s.Reader.Schema() {
 		a.regions[f.ID] = uint32(i)
 	}
+	a.numberComms()
 	var err error
 	if a.names, err = s.Reader.ValueNames(); err != nil {
 		return nil, err
@@ -196,13 +199,22 @@ func (a *Archive) base(f *trace.Function) string {
 	return s
 }
 
-// comm numbers communicators. Both sides of an intercommunicator are one.
-func (a *Archive) comm(c *trace.Comm) uint32 {
-	switch {
-	case c.Number < 0:
-		return uint32(len(a.s.Comms.List())) // MPI_COMM_SELF
-	case c.Remote != nil:
-		return uint32(min(c.Number, c.Remote.Number))
+// numberComms numbers communicators without gaps. Both sides of an intercommunicator are one.
+func (a *Archive) numberComms() {
+	for _, c := range a.s.Comms.List() {
+		if c.Remote != nil && c.Remote.Number < c.Number {
+			a.comms = append(a.comms, a.comms[c.Remote.Number])
+			continue
+		}
+		a.comms = append(a.comms, a.self)
+		a.self++
 	}
-	return uint32(c.Number)
+}
+
+// comm returns the number of a communicator.
+func (a *Archive) comm(c *trace.Comm) uint32 {
+	if c.Number < 0 {
+		return a.self
+	}
+	return a.comms[c.Number]
 }

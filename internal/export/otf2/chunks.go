@@ -11,17 +11,18 @@ import (
 //	chunk     = 3 'B' (byte order: little) first last record…
 //	first     = u64, number of its first record; last: that of its last
 //	timestamp = 5 u64; holds for all events up to the next. A new chunk repeats it
-//	record    = id length data; Enter and Leave go without a length
+//	record    = id length data; the oldest kinds that are a number alone go without a length:
+//	            Enter, Leave, and what is about a request and nothing else
 //	length    = u8, or 255 u64
-//	end       = 2 (of the chunk) 1 (the byte order that a next one would begin with)
+//	end       = 0 of a chunk with which the file goes on; 2 (of the file) 1 (of what was in memory)
 //
 // Integers of more than a byte are the number of bytes that follow, and those bytes, the lowest
 // first, without leading zeros; 0 and all ones are that byte alone.
 const (
 	byteOrder    = 'B'
 	beginChunk   = 3
-	endChunk     = 2
-	endFile      = 1
+	endFile      = 2
+	endBuffer    = 1
 	timestamp    = 5
 	chunkHead    = 18
 	longestTime  = 9
@@ -63,16 +64,15 @@ func (x *file) begin() {
 	x.first, x.stamped = x.records+1, false
 }
 
-// finish ends a chunk.
+// finish completes the head of a chunk.
 func (x *file) finish() {
 	binary.LittleEndian.PutUint64(x.chunk[2:], x.first)
 	binary.LittleEndian.PutUint64(x.chunk[10:], x.records)
-	x.chunk = append(x.chunk, endChunk)
 }
 
 // write puts the record into the file: of an event, with the time at which it happened.
 func (x *file) write(time uint64) error {
-	if len(x.chunk)+len(x.record)+longestTime+1 > x.size {
+	if len(x.chunk)+len(x.record)+longestTime+2 > x.size {
 		x.finish()
 		if _, err := x.w.Write(x.chunk); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (x *file) write(time uint64) error {
 
 func (x *file) close() error {
 	x.finish()
-	x.chunk = append(x.chunk, endFile)
+	x.chunk = append(x.chunk, endFile, endBuffer)
 	_, err := x.w.Write(x.chunk)
 	if err == nil {
 		err = x.w.Flush()

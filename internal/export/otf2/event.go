@@ -82,7 +82,9 @@ func (a *Archive) begun(f *file, time uint64, x *export.Act) error {
 		}
 	case export.CollectiveBegin:
 		if _, ok := a.collective(x); ok {
-			return identified(f, time, evCollectiveRequest, x.ID)
+			f.start(evCollectiveRequest)
+			f.u64(x.ID)
+			return f.end(time)
 		}
 	case export.WindowMade, export.WindowFreed, export.Fence:
 		f.start(evRmaCollectiveBegin)
@@ -136,10 +138,11 @@ func (a *Archive) ended(f *file, time uint64, x *export.Act) error {
 	return a.fileEnd(f, time, x)
 }
 
+// identified writes one of the records that have a request and no length.
 func identified(f *file, time uint64, id byte, request uint64) error {
-	f.start(id)
+	f.record = append(f.record[:0], id)
 	f.u64(request)
-	return f.end(time)
+	return f.write(time)
 }
 
 func (a *Archive) message(f *file, time uint64, id byte, x *export.Act, bytes uint64) error {

@@ -45,7 +45,10 @@ func (a *Archive) run(d *definitions) error {
 	if ns, err := strconv.ParseInt(a.s.Reader.Meta()[trace.MetaStart], 10, 64); err == nil && ns > 0 {
 		began = uint64(ns + a.s.First)
 	}
-	if err := d.add(defClock, uint64(1e9), uint64(0), a.last+1, began); err != nil {
+	// otf2-snapshots takes 4096 samples of a 4097th of the length, rounded down, and fails if there are more.
+	const samples = 4097
+	length := (a.last + samples) / samples * samples
+	if err := d.add(defClock, uint64(1e9), uint64(0), length, began); err != nil {
 		return err
 	}
 	if err := d.add(defParadigm, uint8(paradigmMPI), "MPI", uint8(0)); err != nil {
@@ -235,6 +238,7 @@ func (a *Archive) groups(d *definitions) error {
 	}
 	for i, c := range list {
 		parent, flags, name := uint32(undefined), madeAndFreed, "MPI_COMM_WORLD"
+		id := a.comm(c)
 		if c.Parent != nil {
 			parent = a.comm(c.Parent)
 		}
@@ -246,15 +250,15 @@ func (a *Archive) groups(d *definitions) error {
 		var err error
 		switch {
 		case c.Remote == nil:
-			err = d.add(defComm, i, name, i+1, parent, flags)
+			err = d.add(defComm, id, name, i+1, parent, flags)
 		case c.Remote.Number > c.Number:
-			err = d.add(defInterComm, i, name, i+1, c.Remote.Number+1, uint32(undefined), flags)
+			err = d.add(defInterComm, id, name, i+1, c.Remote.Number+1, uint32(undefined), flags)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return d.add(defComm, self, "MPI_COMM_SELF", self+1, uint32(undefined), 0)
+	return d.add(defComm, a.self, "MPI_COMM_SELF", self+1, uint32(undefined), 0)
 }
 
 func (a *Archive) windowsAndFiles(d *definitions) error {
@@ -313,7 +317,7 @@ func (a *Archive) anchor(definitions uint64, size int) error {
 	}
 	b = binary.LittleEndian.AppendUint64(b, id.Sum64())
 	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0) // no snapshots, no thumbnails
-	b = append(b, endChunk, endFile, 0)
+	b = append(b, endFile, endBuffer, 0)
 	return os.WriteFile(filepath.Join(a.dir, "traces.otf2"), b, 0o666)
 }
 

@@ -1,0 +1,135 @@
+package export
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// programs of test/mpi that together do what formats have records for.
+var programs = []string{
+	"intercomm.c", "rma_lock.c", "rma_fence.c", "rma_requests.c", "rma_pscw.c", "threads.c", "threads_handover.c", "persistent.c", "icollectives.c",
+	"file_individual.c", "file_explicit.c", "file_shared.c", "cancel.c", "mprobe.c", "waitsome.c", "neighbours.c", "sendmodes.c", "sendrecv.c",
+	"attributes.c", "nulls.c", "wildcards.c", "commsplit.c", "cart.c", "handles_reused.c", "partitioned.c", "isendrecv.c", "vectors.c",
+}
+
+// tool returns the path of a reader.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		mpis.Absent(t, "no %s is installed", name)
+	}
+	return path
+}
+
+// spoor runs the tool in a folder and returns what it printed.
+func spoor(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	r := mpis.Job{MPI: mpis.Need(t)[0], Dir: dir, Temp: t.TempDir()}.Run(append([]string{mpis.NeedSpoor(t)}, args...)...)
+	if r.Err != nil {
+		t.Fatalf("spoor %q: %v", args, r)
+	}
+	return r.Stdout
+}
+
+// A traced program is a folder with app.spoor in it.
+type traced struct {
+	name string
+	dir  string
+	r    *trace.Reader
+}
+
+// each has a test for each program, traced with exact times.
+func each(t *testing.T, test func(t *testing.T, x traced)) {
+	m := mpis.Need(t)[0]
+	record := func(name string, ranks int, line func(dir string) ([]string, error)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			command, err := line(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spoor(t, dir, append([]string{"run", "-q", "--timing", "lossless", "-o", "app.spoor"}, m.Command(ranks, command...)...)...)
+			test(t, traced{name, dir, open(t, filepath.Join(dir, "app.spoor"))})
+		})
+	}
+	for _, a := range compile.All {
+		record(a.Name, 4, func(dir string) ([]string, error) {
+			path, err := a.Build(m, dir)
+			return append([]string{path}, a.Quick...), err
+		})
+	}
+	for _, p := range mpis.NeedPrograms(t) {
+		if !slices.Contains(programs, p.Name) || !p.RunsOn(m) {
+			continue
+		}
+		record(p.Name, p.Few(), func(dir string) ([]string, error) {
+			out := filepath.Join(dir, "app")
+			return append([]string{out}, p.Args...), m.Compile(out, p.Path)
+		})
+	}
+}
+
+func open(t *testing.T, path string) *trace.Reader {
+	t.Helper()
+	r, err := trace.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// functions counts the calls of a trace, and those among them that succeeded and did something.
+func functions(t *testing.T, r *trace.Reader) (all, good map[string]int) {
+	t.Helper()
+	all, good = make(map[string]int), make(map[string]int)
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stream := range k.Streams() {
+			for c, err := range k.Calls(stream) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				all[c.Name()]++
+				if p := c.Param("target_rank"); c.Return == 0 && (p == nil || p.In.Num != mpi.ProcNull) {
+					good[c.Name()]++
+				}
+			}
+		}
+	}
+	return all, good
+}
+
+// A pair is sender and receiver, as ranks of the world.
+type pair struct{ from, to int }
+
+// traffic returns what spoor matrix says of messages between ranks.
+func traffic(t *testing.T, r *trace.Reader) map[pair]matrix.Cell {
+	t.Helper()
+	m, err := matrix.Compute(r, matrix.Options{PointToPoint: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make(map[pair]matrix.Cell)
+	for from, row := range m.Dense() {
+		for to, c := range row {
+			if c.Messages > 0 {
+				list[pair{from, to}] = c
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,329 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/mpis"
+)
+
+// An event as otf2-print shows it.
+type event struct {
+	kind     string
+	location uint64
+	time     uint64
+	rest     string
+}
+
+// rank is the rank at whose location an event is; other threads of it have other locations.
+func (e *event) rank() int { return int(uint32(e.location)) }
+
+var (
+	eventLine = regexp.MustCompile(`^([A-Z_0-9]+) +(\d+) +(\d+)  (.*)`)
+	number    = regexp.MustCompile(`(\w+): (\d+)`)
+	reference = regexp.MustCompile(`(Receiver|Sender): \d+ \(".*?" <(\d+)>\)`)
+	region    = regexp.MustCompile(`Region: "(\w+)"`)
+)
+
+func (e *event) number(name string) uint64 {
+	for _, m := range number.FindAllStringSubmatch(e.rest, -1) {
+		if m[1] == name {
+			n, _ := strconv.ParseUint(m[2], 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// partner is the rank of the world at the other end of a message.
+func (e *event) partner() int {
+	m := reference.FindStringSubmatch(e.rest)
+	if m == nil {
+		return -1
+	}
+	n, _ := strconv.Atoi(m[2])
+	return n
+}
+
+// events reads an archive with otf2-print, which must have nothing to complain of.
+func events(t *testing.T, archive string) (list []event) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := exec.Command(tool(t, "otf2-print"), archive)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); err != nil || stderr.Len() > 0 {
+		t.Fatalf("otf2-print: %v\n%s", err, mpis.Tail(stderr.String()))
+	}
+	s := bufio.NewScanner(&stdout)
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		if m := eventLine.FindStringSubmatch(s.Text()); m != nil {
+			location, _ := strconv.ParseUint(m[2], 10, 64)
+			time, _ := strconv.ParseUint(m[3], 10, 64)
+			list = append(list, event{m[1], location, time, m[4]})
+		}
+	}
+	return list
+}
+
+// TestOTF2 compares archives with the traces that they were made of.
+func TestOTF2(t *testing.T) {
+	tool(t, "otf2-print")
+	each(t, func(t *testing.T, x traced) {
+		spoor(t, x.dir, "export", "--to", "otf2", "-o", "out", "app.spoor")
+		list := events(t, filepath.Join(x.dir, "out", "traces.otf2"))
+		balanced(t, list)
+		counted(t, x, list)
+		messages(t, x, list)
+		requests(t, list)
+		if !slices.ContainsFunc(list, func(e event) bool { return e.location > 1<<32 }) { // it knows collectives of first threads only
+			snapshots(t, filepath.Join(x.dir, "out"))
+		}
+		if x.name != "intercomm.c" { // version 3.0.2 looks for the second group of an InterComm among communicators
+			python(t, x, filepath.Join(x.dir, "out", "traces.otf2"))
+		}
+	})
+}
+
+// balanced wants each Leave to be that of the last Enter, in order of time.
+func balanced(t *testing.T, list []event) {
+	t.Helper()
+	open, last := make(map[uint64][]string), make(map[uint64]uint64)
+	for _, e := range list {
+		if e.time < last[e.location] {
+			t.Errorf("%v goes back in time", e)
+		}
+		last[e.location] = e.time
+		stack := open[e.location]
+		switch e.kind {
+		case "ENTER":
+			stack = append(stack, region.FindStringSubmatch(e.rest)[1])
+		case "LEAVE":
+			if n := len(stack); n == 0 || stack[n-1] != region.FindStringSubmatch(e.rest)[1] {
+				t.Fatalf("%v after %v", e, stack)
+			} else {
+				stack = stack[:n-1]
+			}
+		default:
+			if len(stack) == 0 {
+				t.Errorf("%v stands in no call", e)
+			}
+		}
+		open[e.location] = stack
+	}
+	for location, stack := range open {
+		if len(stack) > 0 {
+			t.Errorf("location %d: never left: %v", location, stack)
+		}
+	}
+}
+
+// counted wants as many records of each kind as there are calls that do such.
+func counted(t *testing.T, x traced, list []event) {
+	t.Helper()
+	all, good := functions(t, x.r)
+	entered, kinds, collectives := make(map[string]int), make(map[string]int), make(map[string]int)
+	for _, e := range list {
+		switch kinds[e.kind]++; e.kind {
+		case "ENTER":
+			entered[region.FindStringSubmatch(e.rest)[1]]++
+		case "MPI_COLLECTIVE_END", "NON_BLOCKING_COLLECTIVE_COMPLETE":
+			name, _, _ := strings.Cut(strings.TrimPrefix(e.rest, "Operation: "), ",")
+			collectives[name]++
+		}
+	}
+	if diff := cmp.Diff(all, entered); diff != "" {
+		t.Errorf("calls, and regions entered:\n%s", diff)
+	}
+	sum := func(names ...string) (n int) {
+		for _, name := range names {
+			n += good["MPI_"+name]
+		}
+		return n
+	}
+	for _, name := range []string{"Barrier", "Bcast", "Gather", "Scatterv", "Allgather", "Alltoall", "Alltoallv", "Allreduce", "Reduce", "Scan", "Exscan"} {
+		persistent := sum(name + "_init") // how often these are started is not for a name to tell
+		if want, got := sum(name, "I"+strings.ToLower(name)), collectives[strings.ToUpper(name)]; got != want && persistent == 0 {
+			t.Errorf("%d times %s, want %d", got, name, want)
+		}
+	}
+	for kind, want := range map[string]int{
+		"RMA_PUT": sum("Put", "Rput"), "RMA_GET": sum("Get", "Rget"),
+		"RMA_ATOMIC":     sum("Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"),
+		"RMA_WIN_CREATE": sum("Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic"), "RMA_WIN_DESTROY": sum("Win_free"),
+		"IO_CREATE_HANDLE": sum("File_open"), "IO_DESTROY_HANDLE": sum("File_close"), "IO_SEEK": sum("File_seek", "File_seek_shared"),
+		"IO_OPERATION_COMPLETE": kinds["IO_OPERATION_BEGIN"], "COMM_DESTROY": sum("Comm_free", "Comm_disconnect"),
+		"RMA_OP_COMPLETE_BLOCKING": kinds["RMA_PUT"] + kinds["RMA_GET"] + kinds["RMA_ATOMIC"] - kinds["RMA_OP_COMPLETE_NON_BLOCKING"],
+	} {
+		if kinds[kind] != want {
+			t.Errorf("%d records %s, want %d", kinds[kind], kind, want)
+		}
+	}
+	reads := 0
+	for name, n := range good {
+		if strings.HasPrefix(name, "MPI_File_") && !strings.HasSuffix(name, "_end") && regexp.MustCompile(`_i?(read|write)`).MatchString(name) {
+			reads += n
+		}
+	}
+	if kinds["IO_OPERATION_BEGIN"] != reads {
+		t.Errorf("%d reads and writes, want %d", kinds["IO_OPERATION_BEGIN"], reads)
+	}
+}
+
+// messages wants what is sent between two ranks to be what spoor matrix says, and all of it to
+// arrive, but for receives and sends that the program cancelled.
+func messages(t *testing.T, x traced, list []event) {
+	t.Helper()
+	sent, received := make(map[pair]matrix.Cell), make(map[pair]matrix.Cell)
+	add := func(cells map[pair]matrix.Cell, from, to int, bytes uint64) {
+		c := cells[pair{from, to}]
+		c.Messages++
+		c.Bytes += bytes
+		cells[pair{from, to}] = c
+	}
+	cancelled := false
+	for _, e := range list {
+		switch e.kind {
+		case "MPI_SEND", "MPI_ISEND":
+			add(sent, e.rank(), e.partner(), e.number("Length"))
+		case "MPI_RECV", "MPI_IRECV":
+			add(received, e.partner(), e.rank(), e.number("Length"))
+		case "MPI_REQUEST_CANCELLED":
+			cancelled = true
+		}
+	}
+	if diff := cmp.Diff(traffic(t, x.r), sent); diff != "" {
+		t.Errorf("traffic, and messages sent:\n%s", diff)
+	}
+	if diff := cmp.Diff(sent, received); diff != "" && !cancelled {
+		t.Errorf("sent, and received:\n%s", diff)
+	}
+}
+
+// requests wants each request to end once at most, and after it began.
+func requests(t *testing.T, list []event) {
+	t.Helper()
+	type key struct {
+		rank int
+		id   uint64
+	}
+	open := make(map[key]string)
+	for _, e := range list {
+		k := key{e.rank(), e.number("Request")}
+		switch e.kind {
+		case "MPI_ISEND", "MPI_IRECV_REQUEST", "NON_BLOCKING_COLLECTIVE_REQUEST":
+			if open[k] != "" {
+				t.Errorf("%v: there is such a request", e)
+			}
+			open[k] = e.kind
+		case "MPI_ISEND_COMPLETE", "MPI_IRECV", "NON_BLOCKING_COLLECTIVE_COMPLETE", "MPI_REQUEST_CANCELLED", "MPI_REQUEST_TEST":
+			want := map[string]string{
+				"MPI_ISEND_COMPLETE": "MPI_ISEND", "MPI_IRECV": "MPI_IRECV_REQUEST", "NON_BLOCKING_COLLECTIVE_COMPLETE": "NON_BLOCKING_COLLECTIVE_REQUEST",
+			}[e.kind]
+			if was := open[k]; was == "" || want != "" && was != want {
+				t.Errorf("%v: of a request that is %q", e, was)
+			}
+			if e.kind != "MPI_REQUEST_TEST" {
+				delete(open, k)
+			}
+		}
+	}
+}
+
+// snapshots has OTF2's own tool match all events, in a copy since it adds to the archive.
+func snapshots(t *testing.T, archive string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(archive)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(tool(t, "otf2-snapshots"), "-n", "3", filepath.Join(dir, "traces.otf2")).CombinedOutput()
+	if text := strings.TrimSpace(string(out)); err != nil || text != "" {
+		t.Errorf("otf2-snapshots: %v\n%s", err, mpis.Tail(text))
+	}
+}
+
+// python has Python's reader add up what is sent.
+func python(t *testing.T, x traced, archive string) {
+	t.Helper()
+	const script = `
+import otf2, sys
+from collections import Counter
+messages, sums = Counter(), Counter()
+with otf2.reader.open(sys.argv[1]) as trace:
+    for location, event in trace.events:
+        if isinstance(event, (otf2.events.MpiSend, otf2.events.MpiIsend)):
+            rank = location.group.name.split()[-1]
+            messages[rank] += 1
+            sums[rank] += event.msg_length
+for rank in sorted(messages, key=int):
+    print(rank, messages[rank], sums[rank])
+`
+	out, err := exec.Command("/usr/bin/python3", "-c", script, archive).Output()
+	if err != nil {
+		mpis.Absent(t, "python3-otf2: %v", err)
+	}
+	var want strings.Builder
+	sums := make([]matrix.Cell, x.r.Ranks())
+	for p, c := range traffic(t, x.r) {
+		sums[p.from].Messages += c.Messages
+		sums[p.from].Bytes += c.Bytes
+	}
+	for rank, c := range sums {
+		if c.Messages > 0 {
+			want.WriteString(strconv.Itoa(rank) + " " + strconv.FormatUint(c.Messages, 10) + " " + strconv.FormatUint(c.Bytes, 10) + "\n")
+		}
+	}
+	if diff := cmp.Diff(want.String(), string(out)); diff != "" {
+		t.Errorf("sent by each rank, and what Python reads:\n%s", diff)
+	}
+}
+
+// A thread's events fill several chunks, and ranks that are not exported have none.
+func TestOTF2Chunks(t *testing.T) {
+	const rounds = 60000
+	dir := t.TempDir()
+	path := filepath.Join(dir, "long.spoor")
+	tracks := tracktest.RunAll(3, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range rounds {
+			r.Send(3, 100, int64((r.Rank+1)%r.Size), 5)
+			r.Recv(4, 100, int64((r.Rank+r.Size-1)%r.Size), 5)
+		}
+		r.End()
+	})
+	if err := os.WriteFile(path, mergetest.File(t, tracks, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	spoor(t, dir, "export", "--to", "otf2", "--ranks", "1", "-o", "out", path)
+	if st, err := os.Stat(filepath.Join(dir, "out", "traces", "1.evt")); err != nil || st.Size() < 4<<20 {
+		t.Fatalf("%v, %v: want more than four chunks of a megabyte", st, err)
+	}
+	list := events(t, filepath.Join(dir, "out", "traces.otf2"))
+	balanced(t, list)
+	kinds := make(map[string]int)
+	for _, e := range list {
+		kinds[e.kind]++
+		if e.rank() != 1 {
+			t.Fatalf("%v is of another rank", e)
+		}
+	}
+	want := map[string]int{"ENTER": 2*rounds + 2, "LEAVE": 2*rounds + 2, "MPI_SEND": rounds, "MPI_RECV": rounds}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Error(diff)
+	}
+	snapshots(t, filepath.Join(dir, "out"))
+}
