@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -279,10 +280,10 @@ type allocTable struct {
 
 func (r *Reader) readAllocs() (t *allocTable, err error) {
 	t = &allocTable{of: make(map[int][2]int)}
-	if !r.hasSection(secAllocs) {
+	if !r.hasSection(container.Allocs) {
 		return t, nil
 	}
-	err = r.section(secAllocs, func(w *wire.Reader) {
+	err = r.section(container.Allocs, func(w *wire.Reader) {
 		for range w.Count(4) {
 			l := DecodeAllocs(w, r.ranks.ranks)
 			if w.Err() != nil {

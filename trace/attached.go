@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -104,15 +105,15 @@ func decodeValues(r *wire.Reader, classes int) *values {
 }
 
 func (r *Reader) readValues() (v *values, err error) {
-	if !r.hasSection(secValues) {
+	if !r.hasSection(container.Values) {
 		return &values{}, nil
 	}
-	err = r.section(secValues, func(w *wire.Reader) { v = decodeValues(w, r.ranks.classes) })
+	err = r.section(container.Values, func(w *wire.Reader) { v = decodeValues(w, r.ranks.classes) })
 	return v, err
 }
 
 func (r *Reader) hasSection(id byte) bool {
-	return slices.ContainsFunc(r.sections, func(s section) bool { return s.id == id })
+	return r.sections.Find(id) != nil
 }
 
 // ValueNames returns the names under which numbers were attached to calls, by a
@@ -145,7 +146,7 @@ func (r *Reader) Values(class int) (map[string][]ValueStat, error) {
 		m[name] = decodeValueStats(w, len(c.terminals))
 	}
 	if err := w.Done(); err != nil {
-		return nil, r.failed(secValues, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, r.failed(container.Values, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return m, nil
 }

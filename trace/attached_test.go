@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -18,7 +19,7 @@ func TestValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := reader(t, plain); r.hasSection(secValues) {
+	if r := reader(t, plain); r.hasSection(container.Values) {
 		t.Error("a section for nothing")
 	}
 	n := c.Classes[0].Terminals.Len()

@@ -3,6 +3,8 @@ package trace
 import (
 	"fmt"
 	"math"
+
+	"github.com/spoor-hpc/spoor/internal/container"
 )
 
 // Check goes through a whole trace and returns the first thing that is wrong
@@ -28,7 +30,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 	}
 	size, calls := int64(0), int64(0)
 	for i := range r.sections {
-		size += r.sections[i].stored
+		size += r.sections[i].Stored
 	}
 	for n, members := range r.members {
 		c, err := r.classAt(n)
@@ -68,17 +70,17 @@ func (r *Reader) checkTables() error {
 	if _, err := r.allocs(); err != nil {
 		return err
 	}
-	r.ahead(secSites, secSignatures, secClasses, secColumns)
+	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
 	for i := range r.sections {
 		s := &r.sections[i]
-		if s.codec == codecRaw {
-			if err := s.sumRaw(r.src); err != nil {
-				return r.failed(s.id, err)
+		if s.Codec == container.CodecRaw {
+			if err := s.SumRaw(r.src); err != nil {
+				return r.failed(s.ID, err)
 			}
 			continue
 		}
 		if _, err := r.load(s); err != nil {
-			return r.failed(s.id, err)
+			return r.failed(s.ID, err)
 		}
 	}
 	t, err := r.tables()
@@ -107,7 +109,7 @@ func (r *Reader) checkSignatures(t *tables) error {
 		terminals += len(c.sigs)
 	}
 	if t.sigs.total > terminals {
-		return r.failed(secSignatures, fmt.Errorf("%d signatures of %d calls: %w", t.sigs.total, terminals, ErrFormat))
+		return r.failed(container.Signatures, fmt.Errorf("%d signatures of %d calls: %w", t.sigs.total, terminals, ErrFormat))
 	}
 	used := make([]bool, t.sigs.total)
 	functions := make(map[uint16]bool)
@@ -124,12 +126,12 @@ func (r *Reader) checkSignatures(t *tables) error {
 	}
 	for s, ok := range used {
 		if !ok {
-			return r.failed(secSignatures, fmt.Errorf("no class has signature %d: %w", s, ErrFormat))
+			return r.failed(container.Signatures, fmt.Errorf("no class has signature %d: %w", s, ErrFormat))
 		}
 	}
 	for _, f := range r.schema {
 		if !functions[f.ID] {
-			return r.failed(secSchema, fmt.Errorf("function %s does not occur: %w", f.Name, ErrFormat))
+			return r.failed(container.Schema, fmt.Errorf("function %s does not occur: %w", f.Name, ErrFormat))
 		}
 	}
 	return nil
@@ -173,19 +175,19 @@ func (r *Reader) checkClass(n int) error {
 			slack := 1 + 1e-9*math.Max(math.Abs(float64(s.Min)), math.Abs(float64(s.Max)))
 			out := s.Mean() < float64(s.Min)-slack || s.Mean() > float64(s.Max)+slack
 			if s.Count > 0 && out && s.Sum != math.MaxInt64 && s.Sum != math.MinInt64 {
-				return r.failed(secValues, fmt.Errorf("class %d: terminal %d: %s from %d to %d with the sum %d: %w", n, i, name, s.Min, s.Max, s.Sum, ErrFormat))
+				return r.failed(container.Values, fmt.Errorf("class %d: terminal %d: %s from %d to %d with the sum %d: %w", n, i, name, s.Min, s.Max, s.Sum, ErrFormat))
 			}
 		}
 	}
 	for i, t := range times {
 		for _, s := range []Stat{t.Duration, t.Gap} {
 			if err := checkStat(s, calls[i]); err != nil {
-				return r.failed(secTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
+				return r.failed(container.Times, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
 		}
 		for _, s := range []Spread{t.DurationTotals, t.GapTotals} {
 			if err := checkSpread(s); err != nil {
-				return r.failed(secTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
+				return r.failed(container.Times, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
 		}
 	}
@@ -250,7 +252,7 @@ func (r *Reader) checkRank(rank int) error {
 			return err
 		}
 		if err := checkCall(c); err != nil {
-			return r.failed(secSignatures, fmt.Errorf("rank %d: terminal %d: %s: %w: %w", rank, i, c.Name(), err, ErrFormat))
+			return r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %s: %w: %w", rank, i, c.Name(), err, ErrFormat))
 		}
 	}
 	for stream := range k.Streams() {
@@ -260,7 +262,7 @@ func (r *Reader) checkRank(rank int) error {
 			sum += c
 		}
 		if sum != n {
-			return r.failed(secClasses, fmt.Errorf("rank %d: stream %d: %d calls by sum, %d by length: %w", rank, stream, sum, n, ErrFormat))
+			return r.failed(container.Classes, fmt.Errorf("rank %d: stream %d: %d calls by sum, %d by length: %w", rank, stream, sum, n, ErrFormat))
 		}
 	}
 	return k.checkSeries()

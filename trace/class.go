@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -63,7 +64,7 @@ func (r *Reader) common(t *tables, n int) (c common, err error) {
 	w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
 	c.streams, c.varying, c.sigs = decodeClass(w, t.sigs)
 	if err := w.Done(); err != nil {
-		return c, r.failed(secClasses, fmt.Errorf("%w: %w", err, ErrFormat))
+		return c, r.failed(container.Classes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return c, nil
 }
@@ -120,7 +121,7 @@ func (r *Reader) classAt(n int) (*class, error) {
 		c.terminals = append(c.terminals, term)
 	}
 	if err := w.Done(); err != nil {
-		return nil, r.failed(secColumns, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, r.failed(container.Columns, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	blobs, err := r.lanes()
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *Reader) classAt(n int) (*class, error) {
 	w = wire.NewReader(blobs[n], fmt.Sprintf("class %d", n))
 	c.lanes = decodeLanes(w, c)
 	if err := w.Done(); err != nil {
-		return nil, r.failed(secLanes, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, r.failed(container.Lanes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	r.class[n] = c
 	return c, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/timing/clock"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -92,10 +93,10 @@ func decodeClocks(r *wire.Reader, ranks int) *clockTable {
 }
 
 func (r *Reader) readClocks() (t *clockTable, err error) {
-	if !r.hasSection(secClocks) {
+	if !r.hasSection(container.Clocks) {
 		return &clockTable{}, nil
 	}
-	err = r.section(secClocks, func(w *wire.Reader) { t = decodeClocks(w, r.ranks.ranks) })
+	err = r.section(container.Clocks, func(w *wire.Reader) { t = decodeClocks(w, r.ranks.ranks) })
 	return t, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 )
 
 // Clocks come back as they were written, and the time line of a rank is that of rank
@@ -94,14 +95,11 @@ func TestBadClocks(t *testing.T) {
 	}
 	good := (&Clocks{[]Clock{{}, {AtNs: [2]int64{5, 9}, BoundNs: 3}}, column.Of(ranks...)}).append(nil)
 	for _, n := range []int{0, 1, 3, len(good) - 1} {
-		raw[secClocks] = good[:n:n]
+		raw[container.Clocks] = good[:n:n]
 		if n == 0 {
-			raw[secClocks] = []byte{0}
+			raw[container.Clocks] = []byte{0}
 		}
-		b, err := assemble(raw, unpacked, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := container.Assemble(raw, unpacked, nil)
 		r, err := open(b)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -51,24 +52,24 @@ func (r *Reader) Costs() ([]Cost, error) {
 		s := &r.sections[i]
 		sum := int64(0)
 		for _, x := range c.order {
-			if x.Section == s.name() {
-				x.Stored = float64(x.Raw) * float64(s.stored) / float64(max(s.raw, 1))
+			if x.Section == s.Name() {
+				x.Stored = float64(x.Raw) * float64(s.Stored) / float64(max(s.Raw, 1))
 				sum += x.Raw
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.raw) - sum; rest > 0 && (s.id == secSignatures || s.id == secClasses || s.id == secColumns || s.id == secRanks || s.id == secLanes || s.id == secTimes) {
+		if rest := int64(s.Raw) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times) {
 			what := "lengths"
-			switch s.id {
-			case secSignatures:
+			switch s.ID {
+			case container.Signatures:
 				what = "functions, call sites and kinds of forms"
-			case secLanes:
+			case container.Lanes:
 				what = "terminals and values with lanes"
-			case secRanks:
+			case container.Ranks:
 				what = "class of each rank"
 			}
 			list = append(list, Cost{
-				Section: s.name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.stored) / float64(s.raw),
+				Section: s.Name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.Stored) / float64(s.Raw),
 			})
 		}
 	}
@@ -87,7 +88,7 @@ func (c *costs) add(section int, call, value, form string, count, bytes int) {
 	if bytes == 0 {
 		return
 	}
-	k := costKey{sectionNames[section], call, value, form}
+	k := costKey{container.Names[section], call, value, form}
 	x := c.byKey[k]
 	if x == nil {
 		x = &Cost{Section: k.section, Call: call, Value: value, Form: form}
@@ -121,7 +122,7 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 		form += ", ranks"
 	}
 	if _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
-		c.add(secTimes, "", what, form, n, bytes)
+		c.add(container.Times, "", what, form, n, bytes)
 		if strings.HasPrefix(what, "gaps") {
 			form = "most, least, deviation, ranks"
 		}
@@ -129,7 +130,7 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 		return err
 	}
 	if w.Rest() > 1 {
-		c.add(secTimes, "", "histograms", "bins", 1, w.Rest())
+		c.add(container.Times, "", "histograms", "bins", 1, w.Rest())
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (r *Reader) formCosts(c *costs) error {
 		forms, bytes int
 	}
 	var parts []part
-	err = r.section(secSignatures, func(w *wire.Reader) {
+	err = r.section(container.Signatures, func(w *wire.Reader) {
 		decodeSignatures(w, r.byID, len(t.siteList), func(g *group, list int, kind column.Kind, forms, bytes int) {
 			parts = append(parts, part{place{g, list}, kind, forms, bytes})
 		})
@@ -168,7 +169,7 @@ func (r *Reader) formCosts(c *costs) error {
 			}
 			value = names[p.g][p.list]
 		}
-		c.add(secSignatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
+		c.add(container.Signatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
 	}
 	return nil
 }
@@ -196,8 +197,8 @@ func (c *costs) classes(t *tables, n int) {
 		if x.edited {
 			form = "edits of another class's"
 		}
-		c.add(secClasses, "", "order of calls", "grammar", x.symbols, x.grammars)
-		c.add(secClasses, "", "signatures of the distinct calls", form, 1, x.list)
+		c.add(container.Classes, "", "order of calls", "grammar", x.symbols, x.grammars)
+		c.add(container.Classes, "", "signatures of the distinct calls", form, 1, x.list)
 		return
 	}
 	w := wire.NewReader(t.classes[n], "class")
@@ -212,13 +213,13 @@ func (c *costs) classes(t *tables, n int) {
 		for _, body := range g.Rules {
 			symbols += len(body)
 		}
-		c.add(secClasses, "", "order of calls", "grammar", symbols, size)
+		c.add(container.Classes, "", "order of calls", "grammar", symbols, size)
 	}
 	what := "varying counts"
 	if head&1 == 0 {
 		what = "signatures of the distinct calls"
 	}
-	c.add(secClasses, "", what, "", 1, w.Rest())
+	c.add(container.Classes, "", what, "", 1, w.Rest())
 }
 
 // seqCost reads a sequence of values: how it is coded and in how many bytes.
@@ -237,7 +238,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	w := wire.NewReader(t.columns[n], "columns")
 	for range class.varying {
 		coding, bytes := seqCost(w, class.ranks)
-		c.add(secColumns, "", "how often loops ran", coding, 1, bytes)
+		c.add(container.Columns, "", "how often loops ran", coding, 1, bytes)
 	}
 	names := make(map[*group][]string)
 	first := r.Members(n)[0]
@@ -258,7 +259,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 			if kind != column.Stored {
 				form = "exceptions, " + coding
 			}
-			c.add(secColumns, f.Name, names[g][p], form, 1, bytes)
+			c.add(container.Columns, f.Name, names[g][p], form, 1, bytes)
 		}
 	}
 }
@@ -292,12 +293,12 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 		}
 		w.Skip(size)
 		grammars = append(grammars, l.steps)
-		c.add(secLanes, r.byID[class.terminals[l.terminal].group.call].Name, "order of steps", "grammar", 1, size)
+		c.add(container.Lanes, r.byID[class.terminals[l.terminal].group.call].Name, "order of steps", "grammar", 1, size)
 	}
 	decodeVarying(w, grammars)
 	for range class.lanes.varying {
 		coding, bytes := seqCost(w, class.ranks)
-		c.add(secLanes, "", "how often steps are taken", coding, 1, bytes)
+		c.add(container.Lanes, "", "how often steps are taken", coding, 1, bytes)
 	}
 	for i := range class.lanes.list {
 		l := &class.lanes.list[i]
@@ -310,7 +311,7 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 					break
 				}
 				coding, bytes := seqCost(w, class.ranks)
-				c.add(secLanes, f.Name, names[p], "step, "+coding, 1, bytes)
+				c.add(container.Lanes, f.Name, names[p], "step, "+coding, 1, bytes)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -37,12 +38,15 @@ func prepare(c *Content) (*Encoded, error) {
 	if c.Series != nil && len(c.Series.Sizes) != c.Ranks {
 		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(c.Series.Sizes), c.Ranks)
 	}
-	head, err := assemble(raw, pack, c.Series)
-	e := &Encoded{head: head}
+	tail, err := c.Series.tail()
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoded{head: container.Assemble(raw, container.Pack, tail)}
 	if c.Series != nil {
 		e.series, e.index = c.Series.size(), c.Series.index()
 	}
-	return e, err
+	return e, nil
 }
 
 // A Draft is a trace on its way: a file beside the one that it becomes.
@@ -53,7 +57,7 @@ type Draft struct {
 }
 
 // TokenSize is how many bytes a draft begins with that nobody else knows.
-const TokenSize = headSize
+const TokenSize = container.HeadSize
 
 // Draft makes a file beside path that is to become the trace.
 func (e *Encoded) Draft(path string) (*Draft, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -55,7 +56,7 @@ func look(t *testing.T, r *Reader) {
 }
 
 // unpacked is how sections stand uncompressed.
-func unpacked(_ int, raw []byte) ([]byte, byte) { return raw, codecRaw }
+func unpacked(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw }
 
 // FuzzSections replaces one section of a valid file, with all checksums right,
 // so that decoders meet what no checksum protects them from.
@@ -69,17 +70,14 @@ func FuzzSections(f *testing.F) {
 	if err := s.copyTo(&b); err != nil {
 		f.Fatal(err)
 	}
-	raw[secSeries] = append(b.Bytes(), s.index()...)
-	for id := secMeta; id < secEnd; id++ {
+	raw[container.Series] = append(b.Bytes(), s.index()...)
+	for id := container.Meta; id < container.End; id++ {
 		f.Add(byte(id), raw[id])
 	}
 	f.Fuzz(func(t *testing.T, id byte, data []byte) {
 		file := raw
-		file[secMeta+int(id)%(secEnd-secMeta)] = data
-		whole, err := assemble(file, unpacked, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file[container.Meta+int(id)%(container.End-container.Meta)] = data
+		whole := container.Assemble(file, unpacked, nil)
 		r, err := open(whole)
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
@@ -103,7 +101,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add(timeless)
 	f.Add(file[:len(file)/2])
-	f.Add([]byte(magic))
+	f.Add([]byte(container.Magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := open(data)
 		if err != nil {

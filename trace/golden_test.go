@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -46,16 +47,16 @@ func latest(t *testing.T) *Content {
 // -update and look at the text.
 func TestGolden(t *testing.T) {
 	if *update {
-		if err := WriteFile(golden(version), latest(t), true); err != nil {
+		if err := WriteFile(golden(container.Version), latest(t), true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for v := oldest; v <= version; v++ {
+	for v := container.Oldest; v <= container.Version; v++ {
 		file, err := os.ReadFile(golden(v))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := int(file[len(magic)]); got != v {
+		if got := int(file[len(container.Magic)]); got != v {
 			t.Errorf("%s has version %d", golden(v), got)
 		}
 		r, err := open(file)
@@ -75,7 +76,7 @@ func TestGolden(t *testing.T) {
 				got += line
 			}
 		}
-		if *update && v == version {
+		if *update && v == container.Version {
 			if err := os.WriteFile(golden(v)+".txt", []byte(got), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -93,24 +94,17 @@ func TestGolden(t *testing.T) {
 // Versions that nobody knows are refused.
 func TestVersions(t *testing.T) {
 	file := encoded(t)
-	for _, v := range []byte{oldest - 1, version + 1, 255} {
-		file[len(magic)] = v
+	for _, v := range []byte{container.Oldest - 1, container.Version + 1, 255} {
+		file[len(container.Magic)] = v
 		if _, err := open(file); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "version") {
 			t.Errorf("version %d: error %v", v, err)
 		}
 	}
 }
 
-// The schema dictionary is part of the format: traces out there need it.
-func TestDictionaryIsFrozen(t *testing.T) {
-	if got := crc32.Checksum(schemaDict, castagnoli); got != 0xe4eccb07 || len(schemaDict) != 7802 {
-		t.Errorf("schema.dict has %d bytes with checksum %08x: it must never change", len(schemaDict), got)
-	}
-}
-
 // So is the table of functions.
 func TestTableIsFrozen(t *testing.T) {
-	if got := crc32.Checksum(schemaTable, castagnoli); got != 0xd0addb3e || len(schemaTable) != 12854 {
+	if got := crc32.Checksum(schemaTable, wire.Castagnoli); got != 0xd0addb3e || len(schemaTable) != 12854 {
 		t.Errorf("schema.table has %d bytes with checksum %08x: it must never change", len(schemaTable), got)
 	}
 }
@@ -134,7 +128,7 @@ func TestSchema(t *testing.T) {
 	for _, schema := range [][]Function{list, changed, nil} {
 		b := appendSchema(nil, schema)
 		r := wire.NewReader(b, "schema")
-		got := decodeSchema(r, version)
+		got := decodeSchema(r, container.Version)
 		if err := r.Done(); err != nil || len(got) != len(schema) {
 			t.Fatalf("%d functions became %d: %v", len(schema), len(got), err)
 		}
@@ -146,7 +140,7 @@ func TestSchema(t *testing.T) {
 	}
 	for _, bad := range [][]byte{{1, 0xfe, 0xff, 7}, {2, 2, 0}, {1, 0xff, 0xff, 0xff, 1}} {
 		r := wire.NewReader(bad, "schema")
-		if decodeSchema(r, version); r.Err() == nil {
+		if decodeSchema(r, container.Version); r.Err() == nil {
 			t.Errorf("%x is a schema", bad)
 		}
 	}
@@ -159,7 +153,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := string(text)
-	for id, name := range sectionNames {
+	for id, name := range container.Names {
 		if row := fmt.Sprintf("| %d | %s |", id, name); name != "" && !strings.Contains(doc, row) {
 			t.Errorf("no row %q", row)
 		}

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -116,13 +117,13 @@ func (r *Reader) checkHistograms(n int, list []Histogram, calls []uint64) error 
 	}
 	for _, h := range list {
 		if h.Duration.Count() != h.Gap.Count() {
-			return r.failed(secTimes, fmt.Errorf("class %d: terminal %d: histograms of %d durations and %d gaps: %w",
+			return r.failed(container.Times, fmt.Errorf("class %d: terminal %d: histograms of %d durations and %d gaps: %w",
 				n, h.Terminal, h.Duration.Count(), h.Gap.Count(), ErrFormat))
 		}
 		sum += h.Duration.Count()
 	}
 	if sum > all {
-		return r.failed(secTimes, fmt.Errorf("class %d: histograms of %d calls, there are %d: %w", n, sum, all, ErrFormat))
+		return r.failed(container.Times, fmt.Errorf("class %d: histograms of %d calls, there are %d: %w", n, sum, all, ErrFormat))
 	}
 	return nil
 }

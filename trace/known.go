@@ -6,24 +6,19 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// The entries of functions as they were when one of these files was made, with
-// which a schema is a few bytes. Both are part of the format and must never
+// The entries of functions as they were when the file was made, with
+// which a schema is a few bytes. It is part of the format and must never
 // change; a function that looks otherwise one day has its entry in the file.
 //
-//	schema.dict   of common functions, a dictionary for zstd; up to version 3
-//	schema.table  of all functions, a zstd frame of: size before compression uint32,
-//	              count uvarint, (id uvarint, entry blob)…
-var (
-	//go:embed schema.dict
-	schemaDict []byte
-	//go:embed schema.table
-	schemaTable []byte
-)
-
-var schemaDictionary = wire.NewDictionary(schemaDict)
+//	schema.table = zstd frame of: size before compression uint32,
+//	               count uvarint, (id uvarint, entry blob)…
+//
+//go:embed schema.table
+var schemaTable []byte
 
 // entries are those of schema.table, by id.
 var entries = sync.OnceValue(func() [][]byte {
@@ -85,7 +80,7 @@ func decodeSchema(r *wire.Reader, version int) []*Function {
 	last := uint16(0)
 	for range r.Count(1) {
 		id, described := uint64(0), true
-		if version < compact {
+		if version < container.Compact {
 			id = uint64(r.Uint16())
 		} else {
 			step := uint64(r.Int(2<<16 - 1))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/prefix"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -254,7 +255,7 @@ func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	}
 	c, err := readCall(t.call.Func, sig, &tables.lookup)
 	if err != nil {
-		return nil, k.r.failed(secLanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
+		return nil, k.r.failed(container.Lanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
 	}
 	c.Rank, c.Terminal, c.Site = k.number, terminal, t.call.Site
 	return c, nil

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -166,13 +167,11 @@ type lane struct {
 
 // readLanes returns what the classes have of the section.
 func (r *Reader) readLanes() (blobs [][]byte, err error) {
-	for i := range r.sections {
-		if r.sections[i].id == secLanes {
-			err = r.section(secLanes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
-			return blobs, err
-		}
+	if !r.hasSection(container.Lanes) {
+		return make([][]byte, r.ranks.classes), nil
 	}
-	return make([][]byte, r.ranks.classes), nil
+	err = r.section(container.Lanes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
+	return blobs, err
 }
 
 // decodeLanes reads the lanes of a class whose terminals are known.

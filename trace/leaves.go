@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 )
@@ -133,7 +134,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	times, own := make([]LeafTimes, l.Len()), make([]bool, l.Len())
 	for _, p := range placed {
 		if p.Leaf >= l.Len() {
-			return nil, 0, rank.r.failed(secPlaces, fmt.Errorf("class %d: times of leaf %d of %d: %w", rank.nclass, p.Leaf, l.Len(), ErrFormat))
+			return nil, 0, rank.r.failed(container.Places, fmt.Errorf("class %d: times of leaf %d of %d: %w", rank.nclass, p.Leaf, l.Len(), ErrFormat))
 		}
 		n := float64(counts[p.Leaf])
 		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], Gap: p.Gap * n, Duration: p.Duration * n}, true

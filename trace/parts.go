@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/prefix"
 )
 
@@ -67,7 +68,7 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 		sum += float64(n) * (float64(timings[t].Duration.Ns) + float64(timings[t].Gap.Ns))
 	}
 	if sum >= math.MaxInt64/2 {
-		return k.r.failed(secTimes, fmt.Errorf("rank %d: stream %d: times that add up to %.3g s: %w", k.number, stream, sum/1e9, ErrFormat))
+		return k.r.failed(container.Times, fmt.Errorf("rank %d: stream %d: times that add up to %.3g s: %w", k.number, stream, sum/1e9, ErrFormat))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -94,7 +95,7 @@ func decodePlacedValues(r *wire.Reader, names []string) map[string][]PlacedValue
 
 // placedValues returns what was attached at leaves of a class's first thread, by name.
 func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
-	if !r.hasSection(secPlacedValues) {
+	if !r.hasSection(container.PlacedValues) {
 		return nil, nil
 	}
 	v, err := r.values()
@@ -102,7 +103,7 @@ func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
 		return nil, err
 	}
 	var blobs [][]byte
-	if err := r.section(secPlacedValues, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
+	if err := r.section(container.PlacedValues, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
 		return nil, err
 	}
 	if len(blobs[class]) == 0 {
@@ -111,7 +112,7 @@ func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	m := decodePlacedValues(w, v.names)
 	if err := w.Done(); err != nil {
-		return nil, r.failed(secPlacedValues, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, r.failed(container.PlacedValues, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return m, nil
 }
@@ -128,7 +129,7 @@ func (r *Reader) checkPlacedValues(class int, c *class) error {
 	}
 	for name, list := range m {
 		if last := list[len(list)-1].Leaf; last >= leaves {
-			return r.failed(secPlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
+			return r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
 		}
 	}
 	return nil
@@ -184,7 +185,7 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 		list, own := make([]LeafValue, l.Len()), make([]bool, l.Len())
 		for _, x := range placed[name] {
 			if x.Leaf >= l.Len() {
-				return nil, rank.r.failed(secPlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, l.Len(), ErrFormat))
+				return nil, rank.r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, l.Len(), ErrFormat))
 			}
 			own[x.Leaf] = true
 			part := float64(counts[x.Leaf]) / float64(x.Calls)

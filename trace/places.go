@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -74,17 +75,17 @@ func decodeMean(r *wire.Reader) float64     { return decodeRounded(r, meanBits) 
 
 // placed returns what the leaves of a class's first thread have of their own.
 func (r *Reader) placed(class int) ([]Placed, error) {
-	if !r.hasSection(secPlaces) {
+	if !r.hasSection(container.Places) {
 		return nil, nil
 	}
 	var blobs [][]byte
-	if err := r.section(secPlaces, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
+	if err := r.section(container.Places, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	list := decodePlaces(w)
 	if err := w.Done(); err != nil {
-		return nil, r.failed(secPlaces, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, r.failed(container.Places, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return list, nil
 }
@@ -100,7 +101,7 @@ func (r *Reader) checkPlaces(class int, c *class) error {
 		leaves = len(unfold.New(c.streams[0], unfold.Limit).Terminal)
 	}
 	if last := list[len(list)-1].Leaf; last >= leaves {
-		return r.failed(secPlaces, fmt.Errorf("class %d: times of leaf %d of %d: %w", class, last, leaves, ErrFormat))
+		return r.failed(container.Places, fmt.Errorf("class %d: times of leaf %d of %d: %w", class, last, leaves, ErrFormat))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -280,7 +281,7 @@ func (p *Processes) append(b []byte) []byte {
 // decodeProcessSection reads the table of n ranks as it is in a file of a version.
 func decodeProcessSection(r *wire.Reader, n int, calls column.Column, version int) Processes {
 	var p Processes
-	if version < compact {
+	if version < container.Compact {
 		p.hosts = decodeNames(r)
 	} else {
 		p.hosts.list = decodeNumbered(r, n+1)

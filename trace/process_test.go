@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -59,7 +60,7 @@ func TestProcessSection(t *testing.T) {
 			calls.Append(x.Calls)
 		}
 		r := wire.NewReader(p.append(nil), "process")
-		q := decodeProcessSection(r, n, calls, version)
+		q := decodeProcessSection(r, n, calls, container.Version)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func TestManyProcesses(t *testing.T) {
 		x := Process{Host: fmt.Sprintf("node%04d", i/64), PID: 4000 + i%64, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: (end - start) / 8}
 		p.Append(x.Coarse(ranks))
 	}
-	stored, _ := pack(secProcess, p.append(nil))
+	stored, _ := container.Pack(container.Process, p.append(nil))
 	if len(stored) > 1024 {
 		t.Errorf("%d bytes", len(stored))
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/prefix"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -58,7 +59,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	}
 	streams, err := c.streamsOf(int(r.places().index[rank]), rank)
 	if err != nil {
-		return nil, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+		return nil, r.failed(container.Columns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	k := &Rank{
 		streams: streams,
@@ -71,7 +72,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 		}))
 	}
 	if err := k.openLanes(); err != nil {
-		return nil, r.failed(secLanes, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+		return nil, r.failed(container.Lanes, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	return k, nil
 }
@@ -127,7 +128,7 @@ func (k *Rank) template(n int) (template, error) {
 	term := &k.class.terminals[n]
 	c, err := readCall(k.r.byID[term.group.call], k.Signature(n), &tables.lookup)
 	if err != nil {
-		return template{}, k.r.failed(secSignatures,
+		return template{}, k.r.failed(container.Signatures,
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
 	c.Rank, c.Terminal, c.Site = k.number, n, tables.siteList[term.group.site]
@@ -265,7 +266,7 @@ func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
 	agree(times, numbersOf(groups), len(r.lists()[class]))
 	hists := decodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
-		return nil, nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return times, hists, nil
 }
@@ -285,7 +286,7 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	ranks, groups := r.lists()[class], numbersOf(c.groups())
 	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
 	of, p := newPooled(groups, key, counts, len(ranks))
-	if r.version < compact {
+	if r.version < container.Compact {
 		p.decodeFormer(w, ranks, took)
 	} else {
 		var base *timeCodes
@@ -327,7 +328,7 @@ func (r *Reader) baseTimes(class int) (*timeCodes, error) {
 	_, p := newPooled(numbersOf(c.groups()), key, counts, c.ranks)
 	codes := p.decode(w, nil, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
-		return nil, r.failed(secTimes, fmt.Errorf("%w: %w", err, ErrFormat))
+		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	codes.index(p)
 	r.bases.Store(class, codes)
@@ -344,7 +345,7 @@ func (r *Reader) calls(n int, c *class) ([]uint64, error) {
 		return c.counts[i].At(member, int64(ranks[member]))
 	})
 	if err != nil {
-		return nil, r.failed(secColumns, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
+		return nil, r.failed(container.Columns, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
 	}
 	return calls, nil
 }

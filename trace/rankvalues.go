@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -58,7 +59,7 @@ func appendRankValues(classes []Class, rest int64) []byte {
 
 func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
 	m := make(map[string][]*totals.Class)
-	if !r.hasSection(secRankValues) {
+	if !r.hasSection(container.RankValues) {
 		return m, nil
 	}
 	v, err := r.values()
@@ -66,7 +67,7 @@ func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
 		return nil, err
 	}
 	blobs := make(map[string][][]byte)
-	err = r.section(secRankValues, func(w *wire.Reader) {
+	err = r.section(container.RankValues, func(w *wire.Reader) {
 		for range w.Count(2) {
 			n := w.Int(max(0, len(v.names)-1))
 			if n >= len(v.names) || blobs[v.names[n]] != nil {
@@ -82,7 +83,7 @@ func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
 	for name, list := range blobs {
 		m[name] = make([]*totals.Class, len(list))
 		for class, b := range list {
-			if m[name][class], err = r.decodeTotals(secRankValues, class, b); err != nil {
+			if m[name][class], err = r.decodeTotals(container.RankValues, class, b); err != nil {
 				return nil, err
 			}
 		}
@@ -190,7 +191,7 @@ func (r *Reader) checkRankValues(class int, values map[string][]ValueStat) error
 			got, off = got+v.Sum, off+v.Within
 		}
 		if math.Abs(sum) < math.MaxInt64/2 && math.Abs(got-sum) > off+1e-9*math.Abs(sum)+1 {
-			return r.failed(secRankValues, fmt.Errorf("class %d: %s of the ranks are %.0f by sum, %.0f are known: %w", class, name, got, sum, ErrFormat))
+			return r.failed(container.RankValues, fmt.Errorf("class %d: %s of the ranks are %.0f by sum, %.0f are known: %w", class, name, got, sum, ErrFormat))
 		}
 	}
 	return nil

@@ -9,10 +9,14 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
+
+// ErrFormat is wrapped by all errors that say that a file is no valid trace.
+var ErrFormat = container.ErrFormat
 
 // A Reader gives access to a trace. It is safe for use by several goroutines
 // at once. Sections are read when they are first needed and kept.
@@ -20,7 +24,7 @@ type Reader struct {
 	name     string
 	src      io.ReaderAt
 	close    func() error
-	sections []section
+	sections container.Sections
 	version  int  // of the format
 	former   bool // constants have the numbers of a draft, see mpi.Former
 
@@ -95,7 +99,7 @@ func Open(path string) (*Reader, error) {
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r := &Reader{name: name, src: src, class: make(map[int]*class)}
 	var err error
-	if r.sections, r.version, err = readDirectory(src, size); err != nil {
+	if r.sections, r.version, err = container.Read(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
 	}
 	r.former = r.version < 3
@@ -104,8 +108,8 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	}
 	r.slow = make(map[byte]func() ([]byte, error))
 	for i := range r.sections {
-		if s := &r.sections[i]; s.codec == codecMixed {
-			r.slow[s.id] = sync.OnceValues(func() ([]byte, error) { return s.load(src) })
+		if s := &r.sections[i]; s.Codec == container.CodecMixed {
+			r.slow[s.ID] = sync.OnceValues(func() ([]byte, error) { return s.Load(src) })
 		}
 	}
 	r.series = sync.OnceValues(r.readSeries)
@@ -115,7 +119,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 		if !r.HasTimes() {
 			return make([][]byte, r.ranks.classes), nil
 		}
-		err = r.section(secTimes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
+		err = r.section(container.Times, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
 		return blobs, err
 	})
 	r.procs = sync.OnceValues(func() (p *Processes, err error) {
@@ -123,12 +127,12 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = r.section(secProcess, func(w *wire.Reader) {
+		err = r.section(container.Process, func(w *wire.Reader) {
 			table := decodeProcessSection(w, r.ranks.ranks, calls, r.version)
 			p = &table
 		})
-		if err == nil && r.hasSection(secAsides) {
-			err = r.section(secAsides, func(w *wire.Reader) { p.readAsides(w, r.ranks.ranks) })
+		if err == nil && r.hasSection(container.Asides) {
+			err = r.section(container.Asides, func(w *wire.Reader) { p.readAsides(w, r.ranks.ranks) })
 		}
 		return p, err
 	})
@@ -156,31 +160,28 @@ func (r *Reader) Name() string { return r.name }
 
 // section reads one section and has it decoded.
 func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
-	for i := range r.sections {
-		s := &r.sections[i]
-		if s.id != id {
-			continue
-		}
-		data, err := r.load(s)
-		if err != nil {
-			return r.failed(id, err)
-		}
-		w := wire.NewReader(data, "data")
-		decode(w)
-		if err := w.Done(); err != nil {
-			return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
-		}
-		return nil
+	s := r.sections.Find(id)
+	if s == nil {
+		return r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
 	}
-	return r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
+	data, err := r.load(s)
+	if err != nil {
+		return r.failed(id, err)
+	}
+	w := wire.NewReader(data, "data")
+	decode(w)
+	if err := w.Done(); err != nil {
+		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	return nil
 }
 
 // load returns what a section holds, which nobody changes.
-func (r *Reader) load(s *section) ([]byte, error) {
-	if load := r.slow[s.id]; load != nil {
+func (r *Reader) load(s *container.Section) ([]byte, error) {
+	if load := r.slow[s.ID]; load != nil {
 		return load()
 	}
-	return s.load(r.src)
+	return s.Load(r.src)
 }
 
 // ahead has sections expanded side by side that are wanted soon.
@@ -193,23 +194,23 @@ func (r *Reader) ahead(ids ...byte) {
 }
 
 func (r *Reader) failed(id byte, err error) error {
-	return fmt.Errorf("trace: %s: section %q: %w", r.name, sectionNames[id], err)
+	return fmt.Errorf("trace: %s: section %q: %w", r.name, container.Names[id], err)
 }
 
 // small reads the sections that every reader needs.
 func (r *Reader) small() error {
-	for _, id := range []byte{secMeta, secSchema} {
-		for i := range r.sections {
-			if s := &r.sections[i]; s.id == id && s.raw > uint64(mostOfSmall(int(s.stored))) {
-				return r.failed(id, fmt.Errorf("%d bytes from %d: %w", s.raw, s.stored, ErrFormat))
+	for _, id := range []byte{container.Meta, container.Schema} {
+		if s := r.sections.Find(id); s != nil {
+			if err := s.CheckSmall(); err != nil {
+				return r.failed(id, err)
 			}
 		}
 	}
-	err := r.section(secMeta, func(w *wire.Reader) { r.meta = decodeMeta(w) })
+	err := r.section(container.Meta, func(w *wire.Reader) { r.meta = decodeMeta(w) })
 	if err != nil {
 		return err
 	}
-	err = r.section(secSchema, func(w *wire.Reader) { r.schema = decodeSchema(w, r.version) })
+	err = r.section(container.Schema, func(w *wire.Reader) { r.schema = decodeSchema(w, r.version) })
 	if err != nil {
 		return err
 	}
@@ -217,12 +218,12 @@ func (r *Reader) small() error {
 	for _, f := range r.schema {
 		r.byID[f.ID] = f
 	}
-	err = r.section(secRanks, func(w *wire.Reader) {
+	err = r.section(container.Ranks, func(w *wire.Reader) {
 		if r.ranks = decodeRanks(w); r.ranks == nil {
 			return
 		}
 		// A class takes a byte at least.
-		if n := r.rawSize(secClasses); uint64(r.ranks.classes) > n {
+		if n := r.rawSize(container.Classes); uint64(r.ranks.classes) > n {
 			w.Fail("%d classes in %d bytes", r.ranks.classes, n)
 			return
 		}
@@ -237,32 +238,30 @@ func (r *Reader) small() error {
 
 // rawSize is how many bytes a section has before compression.
 func (r *Reader) rawSize(id byte) uint64 {
-	for i := range r.sections {
-		if r.sections[i].id == id {
-			return r.sections[i].raw
-		}
+	if s := r.sections.Find(id); s != nil {
+		return s.Raw
 	}
 	return 0
 }
 
 func (r *Reader) readTables() (*tables, error) {
-	r.ahead(secSites, secSignatures, secClasses, secColumns)
+	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
 	t := &tables{}
 	t.former = r.former
 	t.strings = map[uint64]string{}
-	if r.hasSection(secStrings) {
-		if err := r.section(secStrings, func(w *wire.Reader) { t.strings = decodeStrings(w) }); err != nil {
+	if r.hasSection(container.Strings) {
+		if err := r.section(container.Strings, func(w *wire.Reader) { t.strings = decodeStrings(w) }); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.section(secSites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w, r.version) }); err != nil {
+	if err := r.section(container.Sites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w, r.version) }); err != nil {
 		return nil, err
 	}
-	err := r.section(secSignatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList), nil) })
+	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList), nil) })
 	if err != nil {
 		return nil, err
 	}
-	err = r.section(secClasses, func(w *wire.Reader) {
+	err = r.section(container.Classes, func(w *wire.Reader) {
 		if r.ranks.classes > w.Rest() {
 			w.Fail("%d classes in %d bytes", r.ranks.classes, w.Rest())
 			return
@@ -276,11 +275,11 @@ func (r *Reader) readTables() (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.hasSection(secColumns) {
+	if !r.hasSection(container.Columns) {
 		t.columns = make([][]byte, r.ranks.classes)
 		return t, nil
 	}
-	err = r.section(secColumns, func(w *wire.Reader) { t.columns = decodeBlobs(w, r.ranks.classes) })
+	err = r.section(container.Columns, func(w *wire.Reader) { t.columns = decodeBlobs(w, r.ranks.classes) })
 	if err != nil {
 		return nil, err
 	}
@@ -323,12 +322,19 @@ func (r *Reader) listMembers() [][]int {
 // Schema returns the functions that occur, by id.
 func (r *Reader) Schema() []*Function { return r.schema }
 
+// A Section tells how much room a section takes.
+type Section struct {
+	Name   string
+	Stored int64 // bytes in the file
+	Raw    int64 // bytes before compression
+}
+
 // Sections tells how large the sections are, in the order of the file.
 func (r *Reader) Sections() []Section {
 	var list []Section
 	for i := range r.sections {
 		s := &r.sections[i]
-		list = append(list, Section{Name: s.name(), Stored: s.stored, Raw: int64(s.raw)})
+		list = append(list, Section{Name: s.Name(), Stored: s.Stored, Raw: int64(s.Raw)})
 	}
 	return list
 }
@@ -379,7 +385,7 @@ func (r *Reader) lengths() (column.Column, error) {
 		}
 		streams, err := class.streamsOf(int(r.places().index[rank]), rank)
 		if err != nil {
-			return c, r.failed(secColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
+			return c, r.failed(container.Columns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 		}
 		sum := int64(0)
 		for _, g := range streams {

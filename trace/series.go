@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
@@ -40,7 +41,7 @@ func (s *Series) size() int64 {
 func (s *Series) index() []byte {
 	col := column.Of(s.Sizes...)
 	b := column.EncodeSeq(nil, &col, nil)
-	sum := crc32.Checksum(b, castagnoli)
+	sum := crc32.Checksum(b, wire.Castagnoli)
 	b = wire.AppendUint32(b, uint32(len(b)))
 	return wire.AppendUint32(b, sum)
 }
@@ -62,65 +63,66 @@ func (s *Series) copyTo(w io.Writer) error {
 	return nil
 }
 
-// total is the section's checksum.
-func (s *Series) total() (uint32, error) {
+// tail says how large the section is, and what its checksum.
+func (s *Series) tail() (*container.Tail, error) {
+	if s == nil {
+		return nil, nil
+	}
 	sum := s.Sum
 	if s.Data != nil {
-		h := crc32.New(castagnoli)
+		h := crc32.New(wire.Castagnoli)
 		if err := s.copyTo(h); err != nil {
-			return 0, err
+			return nil, err
 		}
 		sum = h.Sum32()
 	}
 	index := s.index()
-	return wire.JoinSums(sum, crc32.Checksum(index, castagnoli), int64(len(index))), nil
+	sum = wire.JoinSums(sum, crc32.Checksum(index, wire.Castagnoli), int64(len(index)))
+	return &container.Tail{Size: uint64(s.size()) + uint64(len(index)), Sum: sum}, nil
 }
 
 // A seriesIndex finds the pieces in a file.
 type seriesIndex struct {
-	section *section
+	section *container.Section
 	offsets []int64 // by rank, and the end
 }
 
 // seriesOf reads the index; nil if the trace has no times of single calls.
 func (r *Reader) readSeries() (*seriesIndex, error) {
-	for i := range r.sections {
-		s := &r.sections[i]
-		if s.id != secSeries {
-			continue
-		}
-		x, err := r.seriesIndex(s)
-		if err != nil {
-			return nil, r.failed(secSeries, err)
-		}
-		return x, nil
+	s := r.sections.Find(container.Series)
+	if s == nil {
+		return nil, nil
 	}
-	return nil, nil
+	x, err := r.seriesIndex(s)
+	if err != nil {
+		return nil, r.failed(container.Series, err)
+	}
+	return x, nil
 }
 
-func (r *Reader) seriesIndex(s *section) (*seriesIndex, error) {
-	if s.codec != codecRaw || s.stored < seriesTail {
-		return nil, fmt.Errorf("%d bytes with codec %d: %w", s.stored, s.codec, ErrFormat)
+func (r *Reader) seriesIndex(s *container.Section) (*seriesIndex, error) {
+	if s.Codec != container.CodecRaw || s.Stored < seriesTail {
+		return nil, fmt.Errorf("%d bytes with codec %d: %w", s.Stored, s.Codec, ErrFormat)
 	}
 	read := func(n, at int64) ([]byte, error) {
 		b := make([]byte, n)
-		_, err := io.ReadFull(io.NewSectionReader(r.src, s.offset+at, n), b)
+		_, err := io.ReadFull(io.NewSectionReader(r.src, s.Offset+at, n), b)
 		return b, err
 	}
-	tail, err := read(seriesTail, s.stored-seriesTail)
+	tail, err := read(seriesTail, s.Stored-seriesTail)
 	if err != nil {
 		return nil, err
 	}
 	t := wire.NewReader(tail, "tail")
 	n, sum := int64(t.Uint32()), t.Uint32()
-	if n > s.stored-seriesTail {
-		return nil, fmt.Errorf("index of %d bytes in %d: %w", n, s.stored, ErrFormat)
+	if n > s.Stored-seriesTail {
+		return nil, fmt.Errorf("index of %d bytes in %d: %w", n, s.Stored, ErrFormat)
 	}
-	data, err := read(n, s.stored-seriesTail-n)
+	data, err := read(n, s.Stored-seriesTail-n)
 	if err != nil {
 		return nil, err
 	}
-	if crc32.Checksum(data, castagnoli) != sum {
+	if crc32.Checksum(data, wire.Castagnoli) != sum {
 		return nil, fmt.Errorf("checksum of index: %w", ErrFormat)
 	}
 	w := wire.NewReader(data, "index")
@@ -131,13 +133,13 @@ func (r *Reader) seriesIndex(s *section) (*seriesIndex, error) {
 	x := &seriesIndex{section: s, offsets: make([]int64, r.Ranks()+1)}
 	for rank := range r.Ranks() {
 		size := seq.At(rank, 0)
-		if size < 0 || size > s.stored-x.offsets[rank] {
+		if size < 0 || size > s.Stored-x.offsets[rank] {
 			return nil, fmt.Errorf("%d bytes for rank %d: %w", size, rank, ErrFormat)
 		}
 		x.offsets[rank+1] = x.offsets[rank] + size
 	}
-	if end := x.offsets[r.Ranks()]; end != s.stored-seriesTail-n {
-		return nil, fmt.Errorf("pieces have %d bytes, %d expected: %w", end, s.stored-seriesTail-n, ErrFormat)
+	if end := x.offsets[r.Ranks()]; end != s.Stored-seriesTail-n {
+		return nil, fmt.Errorf("pieces have %d bytes, %d expected: %w", end, s.Stored-seriesTail-n, ErrFormat)
 	}
 	return x, nil
 }
@@ -173,7 +175,7 @@ func (k *Rank) newSeries() (*rankSeries, error) {
 	if from == to {
 		return nil, nil
 	}
-	src := io.NewSectionReader(k.r.src, x.section.offset+from, to-from)
+	src := io.NewSectionReader(k.r.src, x.section.Offset+from, to-from)
 	p, err := series.NewReader(src, to-from)
 	if err != nil {
 		return nil, k.seriesFailed(err)
@@ -204,7 +206,7 @@ func (k *Rank) newSeries() (*rankSeries, error) {
 }
 
 func (k *Rank) seriesFailed(err error) error {
-	return k.r.failed(secSeries, fmt.Errorf("rank %d: %w: %w", k.number, err, ErrFormat))
+	return k.r.failed(container.Series, fmt.Errorf("rank %d: %w: %w", k.number, err, ErrFormat))
 }
 
 // timingOptions are those of the recorder, as far as blocks depend on them.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -172,7 +173,7 @@ func appendBuildID(b []byte, id string) []byte {
 }
 
 func decodeBuildID(r *wire.Reader, version int) string {
-	if version < compact {
+	if version < container.Compact {
 		return r.String()
 	}
 	n := r.Int(2*r.Rest() + 1)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -39,7 +40,7 @@ func TestStackedSites(t *testing.T) {
 		}
 		b := table.append(nil)
 		r := wire.NewReader(b, "sites")
-		list, named := decodeSites(r, version)
+		list, named := decodeSites(r, container.Version)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestStackedSites(t *testing.T) {
 func TestSitesInACircle(t *testing.T) {
 	sites := map[uint64]Site{1: {Module: "/bin/a", Offset: 1}, 2: {Module: "/bin/a", Offset: 2}, 3: {Module: "/bin/a", Offset: 3}}
 	table := newSiteTable(sites, map[uint64]uint64{1: 2, 2: 1, 3: 4})
-	list, _ := decodeSites(wire.NewReader(table.append(nil), "sites"), version)
+	list, _ := decodeSites(wire.NewReader(table.append(nil), "sites"), container.Version)
 	if len(list) != 4 || list[table.number[3]].Offset != 3 || list[table.number[1]].Outer != nil {
 		t.Errorf("sites %v", list)
 	}

@@ -3,6 +3,8 @@ package trace
 import (
 	"errors"
 	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/container"
 )
 
 // ErrNoTimes is what asking for times comes to in a trace that has none.
@@ -11,7 +13,7 @@ var ErrNoTimes = errors.New("no times in this trace (recorded with --timing none
 // HasTimes reports whether the trace says anything of how long calls took, and when they were
 // made. If not, all that Times, Totals, Timed and Processes say of times is 0, and samples are
 // of the kind NoSample.
-func (r *Reader) HasTimes() bool { return r.hasSection(secTimes) }
+func (r *Reader) HasTimes() bool { return r.hasSection(container.Times) }
 
 // NeedTimes is the error with which what shows times is to end if there are none: ErrNoTimes,
 // with the trace's name.
@@ -23,7 +25,7 @@ func (r *Reader) NeedTimes() error {
 }
 
 // timed are the sections that are of no use without times.
-var timed = []byte{secSeries, secClocks, secPlaces, secTotals, secAsides}
+var timed = []byte{container.Series, container.Clocks, container.Places, container.Totals, container.Asides}
 
 // checkTimeless finds times in a trace that says it has none.
 func (r *Reader) checkTimeless() error {
@@ -32,7 +34,7 @@ func (r *Reader) checkTimeless() error {
 	}
 	for _, id := range timed {
 		if r.hasSection(id) {
-			return r.failed(id, fmt.Errorf("there is no section %q: %w", sectionNames[secTimes], ErrFormat))
+			return r.failed(id, fmt.Errorf("there is no section %q: %w", container.Names[container.Times], ErrFormat))
 		}
 	}
 	p, err := r.procs()
@@ -41,7 +43,7 @@ func (r *Reader) checkTimeless() error {
 	}
 	for rank, x := range p.All() {
 		if x.StartNs != 0 || x.SpanNs != 0 || x.MPINs != 0 {
-			return r.failed(secProcess, fmt.Errorf("times of rank %d, but there is no section %q: %w", rank, sectionNames[secTimes], ErrFormat))
+			return r.failed(container.Process, fmt.Errorf("times of rank %d, but there is no section %q: %w", rank, container.Names[container.Times], ErrFormat))
 		}
 	}
 	return nil

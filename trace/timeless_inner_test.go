@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Times in a trace that says it has none are an error, whether of one section or another.
 func TestTimesOfTimeless(t *testing.T) {
 	for _, section := range timed {
-		if section == secSeries {
+		if section == container.Series {
 			continue // is not among the raw sections
 		}
 		c := sample(t)
@@ -21,7 +22,7 @@ func TestTimesOfTimeless(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw[section] = []byte{0}
-		checkFails(t, raw, sectionNames[section])
+		checkFails(t, raw, container.Names[section])
 	}
 	c := sample(t)
 	c.Timeless = true
@@ -29,16 +30,13 @@ func TestTimesOfTimeless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[secProcess] = c.Processes.append(nil)
+	raw[container.Process] = c.Processes.append(nil)
 	checkFails(t, raw, "process")
 }
 
-func checkFails(t *testing.T, raw [secEnd][]byte, section string) {
+func checkFails(t *testing.T, raw [container.End][]byte, section string) {
 	t.Helper()
-	file, err := assemble(raw, unpacked, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := container.Assemble(raw, unpacked, nil)
 	r, err := open(file)
 	if err == nil {
 		err = Check(r)

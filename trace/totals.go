@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -32,16 +33,16 @@ func appendTotals(classes []Class, rest int64) []byte {
 
 func (r *Reader) readTotals() ([]*totals.Class, error) {
 	list := make([]*totals.Class, r.ranks.classes)
-	if !r.hasSection(secTotals) {
+	if !r.hasSection(container.Totals) {
 		return list, nil
 	}
 	var blobs [][]byte
-	if err := r.section(secTotals, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
+	if err := r.section(container.Totals, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
 		return nil, err
 	}
 	for n, b := range blobs {
 		var err error
-		if list[n], err = r.decodeTotals(secTotals, n, b); err != nil {
+		if list[n], err = r.decodeTotals(container.Totals, n, b); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +128,7 @@ func (r *Reader) Totals(class int) (*ClassTotals, error) {
 				n++
 			}
 			if n == len(out.sites) || out.sites[n].terminal != t {
-				return nil, r.failed(secTotals, fmt.Errorf("class %d: terminal %d is not the first of a call site: %w", class, t, ErrFormat))
+				return nil, r.failed(container.Totals, fmt.Errorf("class %d: terminal %d is not the first of a call site: %w", class, t, ErrFormat))
 			}
 			out.sites[n].number = number
 		}
@@ -233,7 +234,7 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		}
 		off += SumWithin*float64(sum) + 1
 		if d := float64(sum) - ns; d > off || -d > off {
-			return r.failed(secTotals, fmt.Errorf("class %d: %s of the ranks are %.0f ns by sum, %d ns are known: %w", class, what, ns, sum, ErrFormat))
+			return r.failed(container.Totals, fmt.Errorf("class %d: %s of the ranks are %.0f ns by sum, %d ns are known: %w", class, what, ns, sum, ErrFormat))
 		}
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -44,7 +45,7 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
 	n := 0
-	for _, id := range []int{secRanks, secSignatures, secClasses, secColumns, secLanes} {
+	for _, id := range []int{container.Ranks, container.Signatures, container.Classes, container.Columns, container.Lanes} {
 		n += packed(raw[id])
 	}
 	return n, nil
@@ -52,7 +53,7 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 
 // sections returns the raw sections by id. What has several ways of being written
 // is in the one for which packed gives the least. Times may be left out.
-func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]byte, err error) {
+func sections(c *Content, packed func([]byte) int, times bool) (raw [container.End][]byte, err error) {
 	if c.Ranks < 0 || c.Ranks > MaxRanks {
 		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, MaxRanks)
 	}
@@ -70,15 +71,15 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 	if err := e.calls(&raw, packed); err != nil {
 		return raw, err
 	}
-	raw[secMeta] = appendMeta(nil, c.Meta)
-	raw[secSchema] = appendSchema(nil, schema)
-	raw[secStrings] = appendStrings(nil, c.Strings)
-	raw[secSites] = e.sites.append(nil)
-	raw[secRanks] = appendRanks(nil, c)
+	raw[container.Meta] = appendMeta(nil, c.Meta)
+	raw[container.Schema] = appendSchema(nil, schema)
+	raw[container.Strings] = appendStrings(nil, c.Strings)
+	raw[container.Sites] = e.sites.append(nil)
+	raw[container.Ranks] = appendRanks(nil, c)
 	if !c.Timeless {
-		raw[secTimes] = e.times()
+		raw[container.Times] = e.times()
 	}
-	if raw[secLanes], err = appendLanes(c.Classes); err != nil {
+	if raw[container.Lanes], err = appendLanes(c.Classes); err != nil {
 		return raw, err
 	}
 	if times {
@@ -86,23 +87,23 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 		if c.Timeless {
 			procs = procs.withoutTimes()
 		}
-		raw[secProcess] = procs.append(nil)
-		raw[secValues], raw[secPlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
+		raw[container.Process] = procs.append(nil)
+		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
-			raw[secPlaces] = appendPlaces(c.Classes)
-			raw[secAsides] = c.Processes.appendAsideSection(c.FinishNs)
+			raw[container.Places] = appendPlaces(c.Classes)
+			raw[container.Asides] = c.Processes.appendAsideSection(c.FinishNs)
 		}
 		if len(c.Allocs) > 0 {
 			if err := c.checkAllocs(); err != nil {
 				return raw, err
 			}
-			raw[secAllocs] = appendAllocs(nil, c.Allocs)
+			raw[container.Allocs] = appendAllocs(nil, c.Allocs)
 		}
 		if c.Clocks != nil && !c.Timeless {
 			if err := c.Clocks.check(c.Ranks); err != nil {
 				return raw, err
 			}
-			raw[secClocks] = c.Clocks.append(nil)
+			raw[container.Clocks] = c.Clocks.append(nil)
 		}
 		for i := range c.Classes {
 			if err := c.Classes[i].checkRanked(); err != nil {
@@ -117,9 +118,9 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [secEnd][]by
 			rest += int64(wire.Quickly(b))
 		}
 		if !c.Timeless {
-			raw[secTotals] = appendTotals(c.Classes, rest)
+			raw[container.Totals] = appendTotals(c.Classes, rest)
 		}
-		raw[secRankValues] = appendRankValues(c.Classes, rest)
+		raw[container.RankValues] = appendRankValues(c.Classes, rest)
 	}
 	return raw, nil
 }
@@ -177,13 +178,13 @@ type encoder struct {
 // calls fills in the sections that say what was called. Block sizes have a form
 // of their own, which is not always of use: where some are found, the sections
 // are also made without.
-func (e *encoder) calls(raw *[secEnd][]byte, packed func([]byte) int) error {
+func (e *encoder) calls(raw *[container.End][]byte, packed func([]byte) int) error {
 	if err := e.callsOnce(raw, packed); err != nil || !e.shares {
 		return err
 	}
-	list := []int{secSignatures, secClasses, secColumns}
+	list := []int{container.Signatures, container.Classes, container.Columns}
 	other := encoder{c: e.c, timeless: e.timeless, plain: true, sites: e.sites, functions: e.functions}
-	var alternative [secEnd][]byte
+	var alternative [container.End][]byte
 	if err := other.callsOnce(&alternative, packed); err != nil {
 		return err
 	}
@@ -201,13 +202,13 @@ func (e *encoder) calls(raw *[secEnd][]byte, packed func([]byte) int) error {
 	return nil
 }
 
-func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error {
+func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int) error {
 	e.table.index = make(map[skeleton]int32)
 	if err := e.classes(); err != nil {
 		return err
 	}
 	var first []int
-	raw[secSignatures], first = e.table.append(nil)
+	raw[container.Signatures], first = e.table.append(nil)
 	e.table = signatureWriter{} // which may be large
 	sigs := make([][]int, len(e.c.Classes))
 	for i := range sigs {
@@ -217,9 +218,9 @@ func (e *encoder) callsOnce(raw *[secEnd][]byte, packed func([]byte) int) error 
 		}
 		e.refs[i] = nil
 	}
-	raw[secClasses] = appendClasses(nil, e.counts, sigs, packed)
+	raw[container.Classes] = appendClasses(nil, e.counts, sigs, packed)
 	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
-		raw[secColumns] = appendBlobs(nil, e.stored)
+		raw[container.Columns] = appendBlobs(nil, e.stored)
 	}
 	return nil
 }

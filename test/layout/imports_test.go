@@ -18,7 +18,7 @@ import (
 var layers = [][]string{
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise"},
 	{"mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
-	{"internal/pack"},
+	{"internal/pack", "internal/container"},
 	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},
 	{"internal/timing/codec", "internal/track", "internal/column"},
 	{"internal/timing/series", "internal/timing/totals"},

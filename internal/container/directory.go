@@ -1,4 +1,4 @@
-package trace
+package container
 
 import (
 	"cmp"
@@ -25,14 +25,20 @@ import (
 //	magic [8]byte, version uint16, sections uint16, size of the directory uint32,
 //	checksum uint32 of these three and the directory
 const (
-	compact  = 4  // the first version with the header as it is now
-	headSize = 20 // the least that a file has, and a header of the former kind
+	Compact  = 4  // the first version with the header as it is now
+	HeadSize = 20 // the least that a file has, and a header of the former kind
 	sumSize  = 4
 )
 
-// assemble puts the raw sections, indexed by id, into a file. The bytes of a series
-// are not there yet, they go behind it.
-func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), s *Series) ([]byte, error) {
+// A Tail is a section of bytes that go behind the file as it is assembled.
+type Tail struct {
+	Size uint64
+	Sum  uint32 // CRC-32C
+}
+
+// Assemble puts the raw sections, indexed by id, into a file, but for a series (nil: none),
+// whose bytes are too many to be held in memory.
+func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), series *Tail) []byte {
 	var dir, body []byte
 	summed := 0 // up to where in body checksums cover it
 	entry := func(id int, codec byte, stored, raw uint64, last bool) {
@@ -41,14 +47,14 @@ func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), 
 			head |= isSummed
 		}
 		dir = wire.AppendUvarint(append(dir, head), stored)
-		if codec != codecRaw {
+		if codec != CodecRaw {
 			dir = wire.AppendUvarint(dir, raw)
 		}
 	}
 	var ids []int
-	var stored [secEnd][]byte
-	var codecs [secEnd]byte
-	for id := secMeta; id < secEnd; id++ {
+	var stored [End][]byte
+	var codecs [End]byte
+	for id := Meta; id < End; id++ {
 		if optional[id] && raw[id] == nil {
 			continue
 		}
@@ -57,39 +63,34 @@ func assemble(raw [secEnd][]byte, pack func(id int, raw []byte) ([]byte, byte), 
 	}
 	for i, id := range ids {
 		body = append(body, stored[id]...)
-		last := i == len(ids)-1 || id < secTimes && ids[i+1] >= secTimes || len(body)-summed+len(stored[ids[i+1]]) > maxShared
+		last := i == len(ids)-1 || id < Times && ids[i+1] >= Times || len(body)-summed+len(stored[ids[i+1]]) > maxShared
 		entry(id, codecs[id], uint64(len(stored[id])), uint64(len(raw[id])), last)
 		if last {
 			dir = wire.AppendUint32(dir, crc32.Checksum(body[summed:], castagnoli))
 			summed = len(body)
 		}
 	}
-	if s != nil {
-		n := uint64(s.size()) + uint64(len(s.index()))
-		sum, err := s.total()
-		if err != nil {
-			return nil, err
-		}
-		entry(secSeries, codecRaw, n, n, true)
-		dir = wire.AppendUint32(dir, sum)
+	if series != nil {
+		entry(Series, CodecRaw, series.Size, series.Size, true)
+		dir = wire.AppendUint32(dir, series.Sum)
 	}
-	file := wire.AppendUvarint(append([]byte(magic), version, 0), uint64(len(dir)))
+	file := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
 	file = append(file, dir...)
-	file = wire.AppendUint32(file, crc32.Checksum(file[len(magic):], castagnoli))
-	return append(file, body...), nil
+	file = wire.AppendUint32(file, crc32.Checksum(file[len(Magic):], castagnoli))
+	return append(file, body...)
 }
 
 // place is where a section stands: in order of numbers, but a series last, as it may
 // be too large to be held in memory.
 func place(id byte) int {
-	if id == secSeries {
-		return secEnd
+	if id == Series {
+		return End
 	}
 	return int(id)
 }
 
 // optional sections may be missing.
-var optional = [secEnd]bool{secStrings: true, secColumns: true, secTimes: true, secSeries: true, secValues: true, secClocks: true, secLanes: true, secAllocs: true, secPlaces: true, secTotals: true, secRankValues: true, secAsides: true, secPlacedValues: true}
+var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte
@@ -98,26 +99,26 @@ const (
 	maxShared = 4096
 )
 
-// readDirectory reads header and directory of a file, and says of which version it is.
-func readDirectory(src io.ReaderAt, size int64) (list []section, of int, err error) {
-	head := make([]byte, headSize)
-	if n, err := src.ReadAt(head, 0); n < headSize {
+// Read reads header and directory of a file, and says of which version it is.
+func Read(src io.ReaderAt, size int64) (list Sections, of int, err error) {
+	head := make([]byte, HeadSize)
+	if n, err := src.ReadAt(head, 0); n < HeadSize {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = fmt.Errorf("%d bytes are too short for a header: %w", max(n, 0), ErrFormat)
 		}
 		return nil, 0, fmt.Errorf("header: %w", err)
 	}
-	if string(head[:len(magic)]) != magic {
+	if string(head[:len(Magic)]) != Magic {
 		return nil, 0, fmt.Errorf("header: no magic number: %w", ErrFormat)
 	}
-	r := wire.NewReader(head[len(magic)+2:], "header")
-	if of = int(binary.LittleEndian.Uint16(head[len(magic):])); of < oldest || of > version {
-		return nil, 0, fmt.Errorf("header: format version %d, %d to %d are known: %w", of, oldest, version, ErrFormat)
+	r := wire.NewReader(head[len(Magic)+2:], "header")
+	if of = int(binary.LittleEndian.Uint16(head[len(Magic):])); of < Oldest || of > Version {
+		return nil, 0, fmt.Errorf("header: format version %d, %d to %d are known: %w", of, Oldest, Version, ErrFormat)
 	}
 	count := -1
 	var dirSize uint64
 	var sum uint32
-	if of < compact {
+	if of < Compact {
 		fixed := r.Bytes(2 + 4 + sumSize)
 		count = int(binary.LittleEndian.Uint16(fixed))
 		dirSize, sum = uint64(binary.LittleEndian.Uint32(fixed[2:])), binary.LittleEndian.Uint32(fixed[6:])
@@ -127,7 +128,7 @@ func readDirectory(src io.ReaderAt, size int64) (list []section, of int, err err
 	if err := r.Err(); err != nil {
 		return nil, 0, fmt.Errorf("header: %w: %w", err, ErrFormat)
 	}
-	start := int64(headSize - r.Rest())
+	start := int64(HeadSize - r.Rest())
 	if dirSize > uint64(size-start) {
 		return nil, 0, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
 	}
@@ -137,9 +138,9 @@ func readDirectory(src io.ReaderAt, size int64) (list []section, of int, err err
 		return nil, 0, fmt.Errorf("directory: %w", err)
 	}
 	end := int64(len(dir))
-	covered := [][]byte{dir[len(magic):]}
-	if of < compact {
-		covered = [][]byte{dir[len(magic) : start-sumSize], dir[start:]}
+	covered := [][]byte{dir[len(Magic):]}
+	if of < Compact {
+		covered = [][]byte{dir[len(Magic) : start-sumSize], dir[start:]}
 	} else {
 		b := make([]byte, sumSize)
 		if n, err := src.ReadAt(b, end); n < len(b) {
@@ -164,16 +165,16 @@ func readDirectory(src io.ReaderAt, size int64) (list []section, of int, err err
 
 // decodeDirectory reads so many entries, or those that there are if count is negative, of
 // sections that begin at an offset.
-func decodeDirectory(dir []byte, count int, offset, size int64) ([]section, error) {
+func decodeDirectory(dir []byte, count int, offset, size int64) (Sections, error) {
 	r := wire.NewReader(dir, "directory")
-	var list []section
+	var list Sections
 	open := 0 // first section that no checksum covers so far
 	for n := 0; n != count && r.Err() == nil && (count >= 0 || r.Rest() > 0); n++ {
 		head := r.Byte()
-		s := section{id: head >> 3, codec: head & 3, offset: offset, stored: int64(r.Uvarint())}
-		s.raw = uint64(s.stored)
-		if s.codec != codecRaw {
-			s.raw = r.Uvarint()
+		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint())}
+		s.Raw = uint64(s.Stored)
+		if s.Codec != CodecRaw {
+			s.Raw = r.Uvarint()
 		}
 		if head&isSummed != 0 {
 			s.sum = r.Uint32()
@@ -182,29 +183,29 @@ func decodeDirectory(dir []byte, count int, offset, size int64) ([]section, erro
 			break
 		}
 		switch {
-		case s.id == 0 || s.id >= secEnd || sectionNames[s.id] == "":
-			r.Fail("unknown section %d", s.id)
-		case len(list) > 0 && place(s.id) <= place(list[len(list)-1].id):
-			r.Fail("section %q out of order", s.name())
-		case s.stored < 0 || s.stored > size-offset:
-			r.Fail("section %q: %d bytes wanted, %d left in the file", s.name(), s.stored, size-offset)
-		case s.id == secSeries && open < len(list):
-			r.Fail("section %q shares a checksum", s.name())
+		case s.ID == 0 || s.ID >= End || Names[s.ID] == "":
+			r.Fail("unknown section %d", s.ID)
+		case len(list) > 0 && place(s.ID) <= place(list[len(list)-1].ID):
+			r.Fail("section %q out of order", s.Name())
+		case s.Stored < 0 || s.Stored > size-offset:
+			r.Fail("section %q: %d bytes wanted, %d left in the file", s.Name(), s.Stored, size-offset)
+		case s.ID == Series && open < len(list):
+			r.Fail("section %q shares a checksum", s.Name())
 		}
 		if r.Err() != nil {
 			break
 		}
-		offset += s.stored
+		offset += s.Stored
 		list = append(list, s)
 		if head&isSummed != 0 {
 			for i := open; i < len(list); i++ {
-				list[i].from, list[i].to, list[i].sum = list[open].offset, offset, s.sum
+				list[i].from, list[i].to, list[i].sum = list[open].Offset, offset, s.sum
 			}
 			open = len(list)
 		}
 	}
 	if r.Err() == nil && open < len(list) {
-		r.Fail("section %q has no checksum", list[open].name())
+		r.Fail("section %q has no checksum", list[open].Name())
 	}
 	if r.Err() == nil && offset != size {
 		r.Fail("sections end at byte %d, the file at %d", offset, size)
