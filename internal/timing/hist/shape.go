@@ -59,16 +59,15 @@ func (b *Bin) at(part float64) float64 {
 }
 
 // cut divides a bin into the samples up to c and those above, Min ≤ c < Max.
-// Neither part is empty if there are two samples.
+// Neither part is empty if there are two samples. A bin's ends are samples: they leave the other
+// samples of the parts so much room as keeps the sum of all.
 func cut(b *Bin, c uint64) (low, high Bin) {
 	part, mean := b.upTo(c)
 	count := float64(b.Count)
 	share := math.Round(float64(part * count))
-	// Counts with which no two means inside the parts have the mean of both
-	// would change the sum of all samples.
-	from, to := float64(b.Min), float64(b.Max)
-	share = min(share, math.Floor(float64(count*((to-b.Mean)/(to-float64(c))))))
-	share = max(share, math.Ceil(float64(count*((float64(c)+1-b.Mean)/(float64(c)+1-from)))))
+	from, to, at, next := float64(b.Min), float64(b.Max), float64(c), float64(c)+1
+	share = min(share, math.Floor(float64(count*((to-b.Mean)/(to-at)))-float64((at-from)/(to-at))+nearly))
+	share = max(share, math.Ceil(float64(count*((next-b.Mean)/(next-from)))+float64((to-next)/(next-from))-nearly))
 	n := uint64(min(max(share, 0), count))
 	if b.Count > 1 {
 		n = min(max(n, 1), b.Count-1)
@@ -79,24 +78,21 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 	}
 	low = Bin{Count: n, Min: b.Min, MinRank: b.MinRank, Max: c, MaxRank: inner}
 	high = Bin{Count: b.Count - n, Min: c + 1, MinRank: inner, Max: b.Max, MaxRank: b.MaxRank}
-	switch {
-	case n == b.Count:
+	switch n {
+	case b.Count:
 		low.Mean, low.m2 = low.clamp(b.Mean), b.m2
 		return low, high
-	case n == 0:
+	case 0:
 		high.Mean, high.m2 = high.clamp(b.Mean), b.m2
 		return low, high
-	case n == 1:
-		low.Max, mean = b.Min, float64(b.Min)
 	}
-	if high.Count == 1 {
-		high.Min, high.Mean = b.Max, float64(b.Max)
-	} else {
-		high.Mean = high.clamp(opposite(b.Mean, mean, n, high.Count))
-	}
+	// The greatest mean of the low part, and the least of the high one.
+	most := from + float64((at-from)*(float64(n-1)/float64(n)))
+	least := to - float64((to-next)*(float64(high.Count-1)/float64(high.Count)))
+	high.Mean = min(max(opposite(b.Mean, min(mean, most), n, high.Count), least), to)
 	// Whichever mean was out of bounds, the other keeps the sum if it can.
-	low.Mean = low.clamp(opposite(b.Mean, high.Mean, high.Count, n))
-	high.Mean = high.clamp(opposite(b.Mean, low.Mean, n, high.Count))
+	low.Mean = min(max(opposite(b.Mean, high.Mean, high.Count, n), from), most)
+	high.Mean = min(max(opposite(b.Mean, low.Mean, n, high.Count), least), to)
 	// What the distance of the means does not explain is inside the parts, by
 	// the square of their widths.
 	dl, dh := low.Mean-b.Mean, high.Mean-b.Mean
@@ -108,10 +104,32 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 			high.m2 = min(float64(rest*(wh/(wl+wh))), wh)
 		}
 	}
-	// No sample is farther from the mean than this.
-	low.Max = min(low.Max, floor(math.Ceil(low.Mean+math.Sqrt(low.m2)), low.Min, c))
-	high.Min = max(high.Min, floor(high.Mean-math.Sqrt(high.m2), c+1, high.Max))
+	low.Max = floor(math.Ceil(low.Mean+low.reach(low.Mean-from)-nearly), low.Min, c)
+	high.Min = floor(math.Floor(high.Mean-high.reach(to-high.Mean)+nearly), c+1, high.Max)
+	low.pair()
+	high.pair()
 	return low, high
+}
+
+// nearly is what arithmetic may make of a whole number.
+const nearly = 1e-9
+
+// reach is how far from the mean one end of a bin is, if the other is so far away: all but these two
+// samples are between them, and none is farther than the sum of squares allows.
+func (b *Bin) reach(end float64) float64 {
+	if b.Count == 1 {
+		return 0
+	}
+	others := float64(b.Count - 1)
+	return min(max(math.Sqrt(b.m2), end/others), float64(end*others))
+}
+
+// pair sets what follows from the ends of a bin of one or two samples.
+func (b *Bin) pair() {
+	if b.Count <= 2 {
+		b.Mean = float64(b.Min) + (float64(b.Max)-float64(b.Min))/2
+		b.m2 = b.share()
+	}
 }
 
 // opposite is the mean of m samples that together with n samples of mean part
