@@ -64,8 +64,7 @@ func FuzzHistograms(f *testing.F) {
 				t.Fatalf("%+v", x)
 			}
 			for _, u := range []uint64{0, 1 << 63, 1<<64 - 1} {
-				draw(x.Duration, nil, u)
-				draw(x.Duration, x.Duration.Tilt(float64(u>>20)), u)
+				draw(drawsOf(x.Duration, float64(u>>20), 1+u>>54, u, u), x.Duration)
 			}
 		}
 		b := appendHistograms(nil, list)

@@ -1,58 +1,52 @@
 package trace
 
 import (
+	"math"
+
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 )
 
-// A histLine draws each call's times from its histogram. What is drawn follows from
-// rank, stream and position alone, so that it is the same wherever reading begins.
+// A histLine draws each call's times from its histogram, so that those of a place have the
+// place's mean. What is drawn follows from rank, stream and position alone, so that it is the same
+// wherever reading begins.
 type histLine struct {
 	*meanLine
 	places []int
 	find   map[histKey]*Histogram
 	first  []int // by terminal: the first of its group
+	ways   [][]unfold.Arrival
+	draws  map[drawKey]*drawing
+	shared map[drawingOf]*drawing
 	seed   uint64
 	index  uint64
 	from   int
-	tilts  map[tiltOf]tilted
-}
-
-// A tiltOf is a histogram of whose samples a leaf has some.
-type tiltOf struct {
-	h    *Histogram
-	leaf int
-}
-
-// tilted is the tilts of durations and gaps, nil where they are not needed.
-type tilted [2]*hist.Tilt
-
-// sameMean is how far a place's mean may be from that of all samples to be drawn from all, as
-// a share of it: as far as a place has none of its own in a trace.
-const sameMean = 0.02
-
-// draw returns a value of a histogram. If the place has another mean than all samples have,
-// so have the values that are drawn.
-func (l *histLine) draw(h *Hist, of tiltOf, mean Sample, which int, u uint64) Sample {
-	if of.leaf < 0 || mean.Kind == NoSample {
-		return draw(h, nil, u)
-	}
-	all := h.Total()
-	if d := float64(mean.Ns) - all.Mean; max(d, -d) <= sameMean*all.Mean {
-		return draw(h, nil, u)
-	}
-	t := l.tilts[of]
-	if t[which] == nil {
-		t[which] = h.Tilt(float64(mean.Ns))
-		l.tilts[of] = t
-	}
-	return draw(h, t[which], u)
 }
 
 type histKey struct{ terminal, from int }
 
+// A drawKey is a leaf, and the place of the call before.
+type drawKey struct{ leaf, from int }
+
+// A drawing is where the times of the calls at a leaf come from, or of those by which it is entered as
+// a loop, or that come from one place, if these are known apart.
+type drawing struct {
+	h             *Histogram
+	duration, gap *hist.Draws // nil: there are none
+}
+
+type drawingOf struct {
+	leaf   int
+	h      *Histogram
+	enters bool
+}
+
 func (k *Rank) histTimeline(mean *meanLine, hists []Histogram, stream int, index uint64) *histLine {
-	l := &histLine{meanLine: mean, find: make(map[histKey]*Histogram, len(hists)), index: index, from: FromStart, tilts: make(map[tiltOf]tilted)}
+	l := &histLine{
+		meanLine: mean, find: make(map[histKey]*Histogram, len(hists)), index: index, from: FromStart,
+		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing),
+	}
 	groups := k.class.groups()
 	l.places, _ = placesOf(groups)
 	first := make(map[*group]int)
@@ -68,6 +62,9 @@ func (k *Rank) histTimeline(mean *meanLine, hists []Histogram, stream int, index
 	if index > 0 && index <= k.Len(stream) {
 		l.from = l.places[terminalAt(k.streams[stream], index-1)]
 	}
+	if l.leaves != nil {
+		l.ways = k.Leaves(stream).Arrivals(k)
+	}
 	l.seed = uint64(k.number)<<32 ^ uint64(stream)<<56 ^ 0x9e3779b97f4a7c15
 	return l
 }
@@ -81,24 +78,59 @@ func terminalAt(g *grammar.Grammar, index uint64) int {
 
 func (l *histLine) next(terminal int) (t Timing, start, end int64, err error) {
 	t, start, end, err = l.meanLine.next(terminal)
-	h := l.histogram(terminal)
-	u := mix(l.seed + l.index*0xd1342543de82ef95)
+	key := drawKey{l.leaf, l.from}
+	d, ok := l.draws[key]
+	if !ok {
+		d = l.drawing(terminal)
+		l.draws[key] = d
+	}
 	l.index++
 	l.from = l.places[terminal]
-	if h != nil {
-		of := tiltOf{h, l.leaf}
-		if l.leaves == nil {
-			of.leaf = -1
-		}
-		t.Duration, t.Gap = l.draw(h.Duration, of, t.Duration, 0, u), l.draw(h.Gap, of, t.Gap, 1, mix(u))
+	if d.h != nil {
+		t.Duration, t.Gap = draw(d.duration, d.h.Duration), draw(d.gap, d.h.Gap)
 		end = start + int64(float64(t.Duration.Ns)*l.scale)
 	}
 	return t, start, end, err
 }
 
-// histogram finds what a call after one from l.from is in, nil if nothing.
-func (l *histLine) histogram(terminal int) *Histogram {
-	for _, from := range [2]int{l.from, FromAnywhere} {
+// A drawnLine has drawn times one behind the other, from the beginning of a stream on.
+type drawnLine struct {
+	*histLine
+	at    float64 // since start
+	scale float64 // of what is drawn, so that the stream ends when it did
+}
+
+func (k *Rank) drawnLine(l *histLine, stream int) (*drawnLine, error) {
+	d := &drawnLine{histLine: l, scale: l.scale}
+	again, err := k.timeline(stream, 0)
+	if err != nil {
+		return nil, err
+	}
+	sum := 0.0
+	for n := range k.streams[stream].All() {
+		t, _, _, err := again.next(int(n))
+		if err != nil {
+			return nil, err
+		}
+		sum += float64(t.Gap.Ns) + float64(t.Duration.Ns)
+	}
+	if sum > 0 {
+		d.scale *= float64(l.sums.Total()) / sum
+	}
+	return d, nil
+}
+
+func (d *drawnLine) next(terminal int) (t Timing, start, end int64, err error) {
+	t, _, _, err = d.histLine.next(terminal)
+	d.at += float64(t.Spoor+t.Off) + d.scale*float64(t.Gap.Ns)
+	start = d.start + int64(d.at)
+	d.at += d.scale * float64(t.Duration.Ns)
+	return t, start, d.start + int64(d.at), err
+}
+
+// histogram finds what a call after one from a place is in, nil if nothing.
+func (l *histLine) histogram(terminal, from int) *Histogram {
+	for _, from := range [2]int{from, FromAnywhere} {
 		for _, t := range [2]int{terminal, l.first[terminal]} {
 			if h := l.find[histKey{t, from}]; h != nil {
 				return h
@@ -108,20 +140,121 @@ func (l *histLine) histogram(terminal int) *Histogram {
 	return nil
 }
 
-// draw returns the value that a share of u/2^64 of the samples, or of the tilted ones, is at most.
-func draw(h *Hist, tilt *hist.Tilt, u uint64) Sample {
+// arrival says where a way to a leaf comes from, and whether gaps before its calls are known
+// apart as those before loops.
+func (l *histLine) arrival(leaf int, w *unfold.Arrival) (from int, enters bool) {
+	from = FromStart
+	if w.From >= 0 {
+		from = l.places[w.From]
+	}
+	return from, w.Enters && l.meanTimes.places[leaf].Entries > 0
+}
+
+// drawing prepares what the times of the next call, and of others like it, are drawn from.
+func (l *histLine) drawing(terminal int) *drawing {
+	h := l.histogram(terminal, l.from)
+	if h == nil || l.leaves == nil {
+		return &drawing{}
+	}
+	of := drawingOf{leaf: l.leaf, h: h}
+	var ways []unfold.Arrival
+	if l.leaf < len(l.ways) {
+		ways = l.ways[l.leaf]
+	}
+	for i := range ways {
+		if from, enters := l.arrival(l.leaf, &ways[i]); from == l.from {
+			of.enters = enters
+		}
+	}
+	d := l.shared[of]
+	if d != nil {
+		return d
+	}
+	// What calls that come otherwise, but are in the same mean, have in theirs.
+	var calls, before uint64
+	var all, alike [2]mixed
+	for i := range ways {
+		w := &ways[i]
+		from, enters := l.arrival(l.leaf, w)
+		x := l.histogram(terminal, from)
+		n := w.Count()
+		if x == nil || n == 0 {
+			continue
+		}
+		all[0].add(n, x.Duration)
+		if enters == of.enters {
+			all[1].add(n, x.Gap)
+		}
+		if x == h && enters == of.enters {
+			calls += n
+			before += w.Before(l.index)
+			alike[0].add(n, x.Duration)
+			alike[1].add(n, x.Gap)
+		}
+	}
+	place := &l.meanTimes.places[l.leaf]
+	gap, n := place.Gap, place.Calls
+	switch {
+	case of.enters:
+		gap, n = place.EntriesGap, place.Entries
+	case place.Entries > 0:
+		gap, n = gap-place.EntriesGap, n-place.Entries
+	}
+	if calls == 0 { // several places share the leaf
+		calls, before = place.Calls, l.index
+	}
+	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.From-FromAnywhere)<<40
+	if of.enters {
+		seed = ^seed
+	}
+	seed = mix(seed)
+	d = &drawing{h: h}
+	d.duration = drawsOf(h.Duration, all[0].share(alike[0], place.Duration, place.Calls), calls, before, seed)
+	d.gap = drawsOf(h.Gap, all[1].share(alike[1], gap, n), calls, before, mix(seed))
+	l.shared[of] = d
+	return d
+}
+
+// mixed is a mean of histograms, as often as there are calls of each.
+type mixed struct{ n, sum float64 }
+
+func (m *mixed) add(n uint64, h *Hist) {
 	all := h.Total()
-	if all.Count == 0 {
+	m.n += float64(n)
+	m.sum += float64(n) * all.Mean
+}
+
+// share is the mean of a part of calls that took so long in all.
+func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
+	mean := ns / max(1, float64(calls))
+	if m.sum > 0 && part.n > 0 {
+		return mean * (part.sum / part.n) / (m.sum / m.n)
+	}
+	return mean
+}
+
+// drawsOf is how so many calls draw from a histogram, so many of which have.
+func drawsOf(h *Hist, mean float64, calls, before, seed uint64) *hist.Draws {
+	tilt := h.Tilt(mean)
+	if tilt == nil {
+		return nil
+	}
+	d := hist.NewDraws(tilt.Quantile, calls, mean, seed)
+	d.Skip(before)
+	return d
+}
+
+// draw returns the next time from a histogram.
+func draw(d *hist.Draws, h *Hist) Sample {
+	if d == nil {
 		return Sample{}
 	}
-	share, v := float64(u>>11)/(1<<53), 0.0
-	if tilt != nil {
-		v = tilt.Quantile(share)
-	} else {
-		v = h.Quantile(share)
+	all, v := h.Total(), d.Next()
+	if !(v < math.MaxInt64) {
+		v = float64(all.Max)
 	}
-	ns := min(max(uint64(v), all.Min), all.Max)
-	return Sample{Ns: ns, Kind: HistogramSample, Bound: max(ns-all.Min, all.Max-ns)}
+	ns := uint64(v + 0.5)
+	return Sample{Ns: ns, Kind: HistogramSample, Bound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
 }
 
 // mix makes a number that looks random of one that doesn't.

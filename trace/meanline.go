@@ -15,6 +15,7 @@ type meanTimes struct {
 	timings []Timing         // by leaf, or terminal
 	leaves  *grammar.Grammar // the stream as leaves; nil: as terminals
 	of      []int32          // terminal of each leaf
+	places  []LeafTimes      // of leaves
 	sums    *prefix.Sums     // of durations and gaps
 	start   int64
 	scale   float64 // of sums, so that the stream ends when it did
@@ -174,13 +175,15 @@ func (k *Rank) readMeans(stream int) (*meanTimes, error) {
 	return m, k.lineAsides(stream, m)
 }
 
-// placeMeans has leaves in place of terminals where the trace has times of theirs.
+// placeMeans has leaves in place of terminals where the trace has times of theirs, or
+// histograms from which these are drawn.
 func (k *Rank) placeMeans(stream int, m *meanTimes) error {
-	if stream > 0 {
-		return nil
-	}
 	placed, err := k.r.placed(k.nclass)
-	if err != nil || len(placed) == 0 {
+	if err != nil {
+		return err
+	}
+	hists, err := k.r.Histograms(k.nclass)
+	if err != nil || len(hists) == 0 && (len(placed) == 0 || stream > 0) {
 		return err
 	}
 	leaves := k.Leaves(stream)
@@ -202,7 +205,7 @@ func (k *Rank) placeMeans(stream int, m *meanTimes) error {
 	if sum >= math.MaxInt64/2 {
 		return nil
 	}
-	m.timings, m.leaves, m.of = own, leaves.tree.Grammar, leaves.tree.Terminal
+	m.timings, m.leaves, m.of, m.places = own, leaves.tree.Grammar, leaves.tree.Terminal, times
 	return nil
 }
 

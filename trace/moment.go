@@ -51,14 +51,11 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 	if err != nil || k.Len(stream) == 0 {
 		return Moment{}, err
 	}
-	for c, err := range k.TimedFrom(stream, index) {
+	for c, err := range k.timedBy(k.positions, stream, index) {
 		if err != nil {
 			return Moment{}, err
 		}
 		m := Moment{Call: c, Kind: c.Timing.Duration.Kind}
-		if s == nil && m.Kind != NoSample {
-			m.Kind = MeanSample
-		}
 		if ns < c.Start {
 			m.Call = TimedCall{}
 			return m, nil
@@ -153,7 +150,7 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		}
 		return Outside, c.End(), nil
 	}
-	line, err := k.timeline(stream, index)
+	line, err := k.positions(stream, index)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -173,7 +170,7 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 			return InSpoor, x.Start, nil
 		}
 	}
-	if ns < c.End() && since == c.End() { // the end may be drawn, and behind an aside
+	if ns < c.End() && since == c.End() { // the end may be behind an aside
 		return Inside, c.Start, nil
 	}
 	return Outside, since, nil

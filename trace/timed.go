@@ -92,8 +92,13 @@ func (k *Rank) Timed(stream int) iter.Seq2[TimedCall, error] { return k.TimedFro
 
 // TimedFrom yields the calls of a stream from a position on, with their times.
 func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
+	return k.timedBy(k.timeline, stream, index)
+}
+
+// timedBy does so with a line of one's choice.
+func (k *Rank) timedBy(lineOf func(stream int, index uint64) (timeline, error), stream int, index uint64) iter.Seq2[TimedCall, error] {
 	return func(yield func(TimedCall, error) bool) {
-		line, err := k.timeline(stream, index)
+		line, err := lineOf(stream, index)
 		if err != nil {
 			yield(TimedCall{}, err)
 			return
@@ -111,13 +116,20 @@ func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
 }
 
 // Timings yields what Timed does without the calls: by position, terminal and
-// times. It is the faster where a call's parameters don't matter.
+// times. It is the faster where a call's parameters don't matter. Where times are drawn from histograms,
+// a call begins when the times before it are over, and not where means would have it.
 func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
 	return func(yield func(TimedTerminal, error) bool) {
 		line, err := k.timeline(stream, 0)
 		if err != nil {
 			yield(TimedTerminal{}, err)
 			return
+		}
+		if l, ok := line.(*histLine); ok {
+			if line, err = k.drawnLine(l, stream); err != nil {
+				yield(TimedTerminal{}, err)
+				return
+			}
 		}
 		at := uint64(0)
 		for n := range k.streams[stream].All() {
@@ -256,4 +268,13 @@ func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
 		return line, err
 	}
 	return k.histTimeline(line, hists, stream, index), nil
+}
+
+// positions returns the line by which calls are found: nothing on it is drawn.
+func (k *Rank) positions(stream int, index uint64) (timeline, error) {
+	s, err := k.openSeries()
+	if err != nil || s != nil {
+		return k.timeline(stream, index)
+	}
+	return k.meanTimeline(stream, index)
 }

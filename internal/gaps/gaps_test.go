@@ -7,7 +7,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -230,34 +229,5 @@ func TestFactor(t *testing.T) {
 		if got := factor(x.known, x.off, x.sum, x.alike); math.Abs(got-x.want) > 1e-12 {
 			t.Errorf("%+v: %g", x, got)
 		}
-	}
-}
-
-// Two ranks draw in other orders, from the first few on as often from each part as there
-// is of it.
-func TestDraws(t *testing.T) {
-	h := hist.New(5, 0)
-	for i := range uint64(1000) {
-		if h.Add(100); i%10 == 0 {
-			h.Add(10_000)
-		}
-	}
-	all := h.Total()
-	tilt := h.Tilt(all.Mean)
-	for seed := range uint64(50) {
-		d := newDraw(tilt.Quantile, 500, all.Mean, mix(seed))
-		sum := 0.0
-		for n := range 500 {
-			sum += float64(d.next())
-			if n++; n >= 100 && math.Abs(sum/float64(n)-all.Mean) > 3*10_000/float64(n) {
-				t.Fatalf("seed %d: the mean of %d is %.0f, want %.0f", seed, n, sum/float64(n), all.Mean)
-			}
-		}
-		if math.Abs(sum/500-all.Mean) > 1 {
-			t.Fatalf("seed %d: the mean is %.2f, want %.2f", seed, sum/500, all.Mean)
-		}
-	}
-	if one := newDraw(tilt.Quantile, 1, 777, 3); one.next() != 777 || one.next() != 777 {
-		t.Error("one draw has not the mean")
 	}
 }

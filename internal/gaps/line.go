@@ -2,8 +2,8 @@ package gaps
 
 import (
 	"math"
-	"math/bits"
 
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -16,7 +16,7 @@ type Line struct {
 	cursor trace.LeafCursor
 	hists  *Histograms
 	ways   [][]unfold.Arrival
-	draws  map[drawKey]*draw
+	draws  map[drawKey]*hist.Draws
 	seed   uint64
 	from   int
 	start  int64
@@ -30,64 +30,6 @@ type drawKey struct {
 	from   int
 }
 
-// A draw gives the gaps before so many calls, in an order that looks random: each part of
-// the distribution as often as it should be, soon and in all.
-type draw struct {
-	quantile func(q float64) float64
-	scale    float64
-	calls    uint64
-	seed     uint32
-	n        uint32 // numbers tried
-	mask     uint32
-}
-
-// exactly is up to how many calls their sum is made right.
-const exactly = 1024
-
-// newDraw draws before so many calls, so that the mean is right.
-func newDraw(quantile func(q float64) float64, calls uint64, mean float64, seed uint64) *draw {
-	calls = min(max(calls, 1), 1<<31)
-	d := &draw{quantile: quantile, scale: 1, calls: calls, seed: uint32(seed), mask: uint32(1)<<bits.Len64(calls-1) - 1}
-	if calls > exactly {
-		return d
-	}
-	sum := 0.0
-	for i := range calls {
-		sum += d.at(i)
-	}
-	if sum > 0 {
-		d.scale = mean * float64(calls) / sum
-	}
-	return d
-}
-
-func (d *draw) at(i uint64) float64 {
-	return d.scale * d.quantile((float64(i)+0.5)/float64(d.calls))
-}
-
-func (d *draw) next() uint64 {
-	for {
-		i := uint64(scrambled(d.n&d.mask, d.seed, d.mask))
-		if d.n++; i < d.calls {
-			return uint64(d.at(i) + 0.5)
-		}
-	}
-}
-
-// scrambled is a permutation of the numbers up to a mask, the first of which fill the range
-// evenly: n's bits the other way round, and each of them turned or not by the ones
-// above it (Owen's scrambling, by a hash of Laine and Karras).
-func scrambled(n, seed, mask uint32) uint32 {
-	x := n
-	x += seed
-	x ^= x * 0x6c50b47c
-	x ^= x * 0xb82f1e52
-	x ^= x * 0xc7afe638
-	x ^= x * 0x8d22f6e6
-	x &= mask
-	return bits.Reverse32(x) >> (32 - bits.Len32(mask))
-}
-
 // NewLine returns the line of a rank's stream from its first call on; nil if the trace
 // has the time of each call, as then trace.Rank.TimedWalk has these.
 func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
@@ -96,7 +38,7 @@ func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
 		return nil, err
 	}
 	leaves := k.Leaves(stream)
-	l := &Line{cursor: leaves.Cursor(k), draws: make(map[drawKey]*draw), from: trace.FromStart}
+	l := &Line{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Draws), from: trace.FromStart}
 	if l.leaves, _, err = Of(r, k, leaves, stream); err != nil {
 		return nil, err
 	}
@@ -161,12 +103,12 @@ func (l *Line) Next(t *trace.TimedCall) {
 	}
 	l.from = l.hists.Place(t.Terminal)
 	if d != nil {
-		t.Timing.Gap = trace.Sample{Ns: d.next(), Kind: trace.HistogramSample}
+		t.Timing.Gap = trace.Sample{Ns: uint64(d.Next() + 0.5), Kind: trace.HistogramSample}
 	}
 }
 
 // draw returns what the gaps at a place are drawn from, nil if there is nothing.
-func (l *Line) draw(h *trace.Hist, key drawKey, mean float64) *draw {
+func (l *Line) draw(h *trace.Hist, key drawKey, mean float64) *hist.Draws {
 	if h == nil {
 		return nil
 	}
@@ -185,7 +127,7 @@ func (l *Line) draw(h *trace.Hist, key drawKey, mean float64) *draw {
 		n++
 	}
 	quantile := func(q float64) float64 { return t.Quantile(q) * x.Factor }
-	return newDraw(quantile, l.calls(key), mean, mix(l.seed^mix(n)^uint64(key.from+2)<<40))
+	return hist.NewDraws(quantile, l.calls(key), mean, mix(l.seed^mix(n)^uint64(key.from+2)<<40))
 }
 
 // calls is how often gaps are drawn from what a key says.
