@@ -97,7 +97,7 @@ func (d *dumper) moment(m *trace.Moment) error {
 	b := d.appendWhich(d.line[:0], c.Call)
 	b = c.AppendText(b)
 	about := ""
-	if m.Kind < trace.BoundedSample {
+	if m.Kind < trace.ExactSample {
 		about = "about "
 	}
 	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, units.Duration(float64(d.at-m.Since)))

@@ -62,9 +62,9 @@ communicator), and request3 is the request made three creations ago. Behind ~ st
 values that are others in each call, as of the first rank: tag 0..99 by 1.
 
 With --at each thread's call under way at that time is printed, or the last one
-before it: exactly, if the run was recorded with --timing lossless, within the error
-with a lossy one, else about, by the mean times of calls like it. Time counts
-from rank 0's first call.`,
+before it: exactly, if the run was recorded with --timing lossless, else about: with
+a lossy mode errors of the times before add up, with the others means of calls like
+it do. Time counts from rank 0's first call.`,
 		Example: `  spoor dump app.spoor --rank 0
   spoor dump app.spoor --rank 0-3,8 --call 'MPI_Isend,MPI_*recv' --range 1000:2000
   spoor dump app.spoor --comm comm0 --sites
@@ -352,8 +352,12 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	} else {
 		b = d.appendWhich(b, c.Call)
 		if c.Timing.Duration.Kind.Own() {
-			b = fmt.Appendf(d.appendExtras(c.AppendText(b), c.Call, nil), " | %s after %s, at %s", units.Duration(float64(c.Timing.Duration.Ns)),
-				units.Duration(float64(c.Timing.Gap.Ns)), moment(c.Start))
+			about := ""
+			if c.Timing.Gap.Kind != trace.ExactSample { // errors of the times before add up
+				about = "about "
+			}
+			b = fmt.Appendf(d.appendExtras(c.AppendText(b), c.Call, nil), " | %s after %s, at %s%s", units.Duration(float64(c.Timing.Duration.Ns)),
+				units.Duration(float64(c.Timing.Gap.Ns)), about, moment(c.Start))
 		} else {
 			b = d.appendExtras(c.AppendText(b), c.Call, times)
 		}
