@@ -198,7 +198,10 @@ func (l *histLine) drawing(terminal int) *drawing {
 	case of.enters:
 		gap, n = place.EntriesGap, place.Entries
 	case place.Entries > 0:
-		gap, n = gap-place.EntriesGap, n-place.Entries
+		gap, n = max(0, gap-place.EntriesGap), n-place.Entries
+		if gap < place.Gap/roundedOff && h.From != FromAnywhere && all[1].n > 0 { // the histogram knows it better
+			gap = all[1].sum / all[1].n * float64(n)
+		}
 	}
 	if calls == 0 { // several places share the leaf
 		calls, before = place.Calls, l.index
@@ -214,6 +217,9 @@ func (l *histLine) drawing(terminal int) *drawing {
 	l.shared[of] = d
 	return d
 }
+
+// roundedOff is the part of a place's gaps that is lost in rounding them.
+const roundedOff = 100
 
 // mixed is a mean of histograms, as often as there are calls of each.
 type mixed struct{ n, sum float64 }

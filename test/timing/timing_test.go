@@ -97,8 +97,8 @@ func gaps(t *testing.T, r *trace.Reader) (entry, iteration uint64, kind trace.Sa
 	return lists[0][20], lists[1][180], kind
 }
 
-// Histograms by path tell a loop's entry from its iterations; plain ones and means
-// give both the same. Lossless and bounded times say what is true.
+// Histograms tell a loop's entry from its iterations, by path, or as the trace has what was computed before
+// loops; means give both the same. Lossless and bounded times say what is true.
 func TestLoopEntry(t *testing.T) {
 	a := build(t, "wavefront.c", 2)
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func TestLoopEntry(t *testing.T) {
 		apart bool
 	}{
 		{nil, trace.MeanSample, false},
-		{[]string{"--timing", "hist"}, trace.HistogramSample, false},
+		{[]string{"--timing", "hist"}, trace.HistogramSample, true},
 		{[]string{"--timing", "path"}, trace.HistogramSample, true},
 		{[]string{"--timing", "path", "--bins", "3"}, trace.HistogramSample, true},
 		{[]string{"--timing", "lossless"}, trace.ExactSample, true},
