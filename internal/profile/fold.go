@@ -36,6 +36,7 @@ type node struct {
 	// Of a loop: how often it is entered in this occurrence (once, unless several
 	// occurrences were put together), and the rounds of all entries.
 	entered, rounds, least, most uint64
+	trips                        trips
 	lead                         terms // the calls with which it is entered
 }
 
@@ -165,6 +166,9 @@ func (f *folder) folded(list []*node) []*node {
 			w = 0 // what was too far apart may be close now
 		}
 	}
+	if shorter := f.complete(list); len(shorter) < len(list) {
+		return f.folded(shorter)
+	}
 	return list
 }
 
@@ -253,7 +257,7 @@ func (f *folder) newLoop(body []item, rounds uint64, lead terms) *node {
 		}
 		return f.newLoop(inner, x.n.rounds*x.times, lead)
 	}
-	n := &node{kind: loopKind, body: body, entered: 1, rounds: rounds, least: rounds, most: rounds, lead: lead, size: 1}
+	n := &node{kind: loopKind, body: body, entered: 1, rounds: rounds, least: rounds, most: rounds, trips: constant(rounds, 1), lead: lead, size: 1}
 	for _, x := range body {
 		n.size += x.n.size
 	}
@@ -316,7 +320,7 @@ func (f *folder) rotated(loop *node, out, next []*node) (turned *node, before, a
 		}
 		body := make([]item, 0, m)
 		for i, x := range tail {
-			body = append(body, f.add(loop.body[after+i], item{x, 1}))
+			body = append(body, f.add(item{x, 1}, loop.body[after+i]))
 		}
 		for i, x := range head {
 			body = append(body, f.add(loop.body[i], item{x, 1}))
@@ -343,19 +347,19 @@ func (n *node) isLoopOver(list []*node) bool {
 // withRound returns a loop with one more round at its end, withRoundBefore with one at
 // its beginning.
 func (f *folder) withRound(loop *node, round []*node) *node {
-	return f.withRoundOf(loop, round, loop.lead)
-}
-
-func (f *folder) withRoundBefore(loop *node, round []*node) *node {
-	return f.withRoundOf(loop, round, round[0].leads())
-}
-
-func (f *folder) withRoundOf(loop *node, round []*node, lead terms) *node {
 	body := make([]item, len(round))
 	for i, x := range round {
 		body[i] = f.add(loop.body[i], item{x, 1})
 	}
-	return f.newLoop(body, loop.rounds+1, lead)
+	return f.newLoop(body, loop.rounds+1, loop.lead)
+}
+
+func (f *folder) withRoundBefore(loop *node, round []*node) *node {
+	body := make([]item, len(round))
+	for i, x := range round {
+		body[i] = f.add(item{x, 1}, loop.body[i])
+	}
+	return f.newLoop(body, loop.rounds+1, round[0].leads())
 }
 
 // joined returns one loop for two that follow each other, each entered once.
@@ -374,7 +378,7 @@ func (f *folder) joined(a, b *node) *node {
 func (f *folder) asRun(n *node) *node {
 	if n.kind == callKind {
 		out := f.newLoop([]item{{n, 1}}, n.terms.sum(), n.terms)
-		out.entered, out.least, out.most = out.rounds, 1, 1
+		out.entered, out.least, out.most, out.trips = out.rounds, 1, 1, constant(1, out.rounds)
 		return out
 	}
 	inner := n.body[0]
@@ -387,6 +391,8 @@ func (f *folder) asRun(n *node) *node {
 	out.entered, out.least, out.most = n.entered, n.least*in.least, n.most*in.most
 	if n.entered == 1 {
 		out.least, out.most = out.rounds, out.rounds
+	} else {
+		out.trips = trips{}
 	}
 	return out
 }
@@ -412,6 +418,14 @@ func (f *folder) combine(x, y item) *node {
 		entered: a.entered*x.times + b.entered*y.times, rounds: a.rounds*x.times + b.rounds*y.times,
 		least: min(a.least, b.least), most: max(a.most, b.most),
 		lead: a.lead.times(x.times).plus(b.lead.times(y.times)),
+	}
+	switch {
+	case x.times == 0:
+		sum.trips = b.trips.times(y.times)
+	case y.times == 0:
+		sum.trips = a.trips.times(x.times)
+	default:
+		sum.trips = a.trips.times(x.times).then(b.trips.times(y.times))
 	}
 	for i := range sum.body {
 		p, q := a.body[i], b.body[i]

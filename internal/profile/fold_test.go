@@ -17,13 +17,19 @@ func nowhere(s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
 
-// shapeOf folds a sequence of sites, and checks that nothing is lost.
+// shapeOf folds a sequence of sites, and checks that nothing is lost. Calls from one
+// place differ in what they send.
 func shapeOf(t *testing.T, sites ...int) string {
+	t.Helper()
+	return shapeOfCalls(t, 3, sites)
+}
+
+// shapeOfCalls is shapeOf with so many different calls from each place.
+func shapeOfCalls(t *testing.T, different int, sites []int) string {
 	t.Helper()
 	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
 		for i, s := range sites {
-			// Calls from one place differ in what they send.
-			r.Send(s, int64(1+i%3), 0, 0)
+			r.Send(s, int64(1+i%different), 0, 0)
 		}
 	})
 	k, err := r.Rank(0)

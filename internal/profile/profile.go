@@ -104,6 +104,7 @@ type Node struct {
 	Rounds  uint64   `json:"rounds"`          // all of them together
 	Least   uint64   `json:"least"`           // rounds once it is begun
 	Most    uint64   `json:"most"`
+	Step    int64    `json:"step,omitempty"` // how many more rounds there are each time, if it is always so: from Least on, or if negative from Most
 	Sums    Sums     `json:"total"`
 	Entry   *float64 `json:"entry_compute_ns,omitempty"` // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries
 	Body    []*Node  `json:"body,omitempty"`
@@ -350,12 +351,13 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		f := folder{shapes: map[string]int{}}
 		run := f.asRun(n)
 		out.Entered, out.Rounds, out.Least, out.Most = run.entered*x.times, run.rounds*x.times, run.least, run.most
+		out.Step = run.trips.each()
 		leaf := run.body[0]
 		b.call(out, leaf.n.terms, leaf.times*x.times)
 		out.Entry = b.entered(run)
 	case n.kind == loopKind:
 		out.Kind, out.Entry = "loop", b.entered(n)
-		out.Entered, out.Rounds, out.Least, out.Most = n.entered*x.times, n.rounds*x.times, n.least, n.most
+		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
 		for _, y := range n.body {
 			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
 		}

@@ -264,8 +264,13 @@ func entered(n *Node) string {
 
 // times says how often a loop is run each time.
 func times(n *Node) string {
-	if n.Least == n.Most {
+	switch {
+	case n.Least == n.Most:
 		return units.Grouped(n.Least)
+	case n.Step > 0:
+		return fmt.Sprintf("%s, %s … %s", units.Grouped(n.Least), units.Grouped(n.Least+uint64(n.Step)), units.Grouped(n.Most))
+	case n.Step < 0:
+		return fmt.Sprintf("%s, %s … %s", units.Grouped(n.Most), units.Grouped(n.Most+uint64(n.Step)), units.Grouped(n.Least))
 	}
 	return units.Grouped(n.Least) + "–" + units.Grouped(n.Most)
 }

@@ -45,6 +45,7 @@ type Node struct {
 	Rounds  uint64  `json:"r"`
 	Least   uint64  `json:"a"`
 	Most    uint64  `json:"z"`
+	Step    int64   `json:"d,omitempty"`
 	Calls   uint64  `json:"n"`
 	Compute float64 `json:"g"`
 	MPI     float64 `json:"m"`
@@ -102,7 +103,7 @@ func (s *Structure) nodes(list []*profile.Node, left *int) []Node {
 		*left--
 		out = append(out, Node{
 			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
-			Most: n.Most, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.MPI, Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
+			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.MPI, Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
 		})
 	}
 	for i := range out {

@@ -24,7 +24,8 @@ export const structure = () => {
   let chosen = list[0], query = "";
   const node = (s, whole) => (n) => {
     const site = n.s ? s.sites[n.s - 1] : null;
-    const times = n.k === "c" ? range(n.a, n.z) : n.k === "l" ? range(n.a, n.z) : "";
+    const times = n.k !== "c" && n.k !== "l" ? "" : !n.d ? range(n.a, n.z)
+      : n.d > 0 ? `${count(n.a)}, ${count(n.a + n.d)} … ${count(n.z)}` : `${count(n.z)}, ${count(n.z + n.d)} … ${count(n.a)}`;
     const shown = n.k === "l" || n.a > 1 || n.z > 1;
     const entered = shown && n.e > 1 ? `begun ${count(n.e)} times` : !shown && n.e > 1 ? `${count(n.e)} times` : "";
     const line = el("span", { className: "line" },

@@ -1,0 +1,151 @@
+package profile
+
+// Trips are how often a loop is run, entry by entry, as far as they follow an
+// arithmetic progression.
+type trips struct {
+	first, last uint64
+	step        int64
+	entries     uint64 // 0: they follow none
+}
+
+func constant(n, entries uint64) trips { return trips{n, n, 0, entries} }
+
+// steps reports whether there are more trips, or fewer, each time.
+func (t trips) steps() bool { return t.entries > 1 && t.step != 0 }
+
+// each is how many more trips there are each time; 0 if that is not known from three
+// entries or more.
+func (t trips) each() int64 {
+	if t.entries < 3 {
+		return 0
+	}
+	return t.step
+}
+
+// times are the trips of what occurs so often.
+func (t trips) times(n uint64) trips {
+	if t.entries == 1 {
+		t.entries = n
+	}
+	return t // the same each time
+}
+
+// then puts trips behind others: they go on, or begin anew.
+func (t trips) then(u trips) trips {
+	step := int64(u.first - t.last)
+	switch {
+	case t.entries == 0 || u.entries == 0:
+		return trips{}
+	case t.steps() && t == u:
+		return t
+	case t.entries > 1 && t.step != step, u.entries > 1 && u.step != step:
+		return trips{}
+	}
+	return trips{t.first, u.last, step, t.entries + u.entries}
+}
+
+// complete adds to loops what is one more round of them, though it looks unlike the
+// others: an inner loop that is run once is its body, and one that is not run is nothing.
+// What looks like a loop has been found by then: it is better evidence.
+func (f *folder) complete(list []*node) (out []*node) {
+	for i := 0; i < len(list); i++ {
+		loop, before, after := f.completed(list[i], out, list[i+1:])
+		if loop == nil {
+			loop = list[i]
+		}
+		out = append(out[:len(out)-before], loop)
+		i += after
+	}
+	return out
+}
+
+// completed sees whether the nodes around a loop are one more round of it. It returns that
+// loop and how many nodes before and after are in it.
+func (f *folder) completed(loop *node, out, next []*node) (whole *node, before, after int) {
+	if loop.kind != loopKind || loop.isRun() {
+		return nil, 0, 0
+	}
+	m := len(loop.body)
+	for split := range m + 1 {
+		head, after, few := f.round(loop.body[:split], next, false)
+		tail, before, fewer := f.round(loop.body[split:], out, true)
+		if !few && !fewer || len(head)+len(tail) < m || before+after == 0 {
+			continue
+		}
+		body, lead := make([]item, 0, m), loop.lead
+		for i, x := range tail {
+			body = append(body, f.add(x, loop.body[split+i]))
+		}
+		for i, x := range head {
+			body = append(body, f.add(loop.body[i], x))
+		}
+		if before > 0 {
+			lead = out[len(out)-before].leads()
+		}
+		return f.newLoop(body, loop.rounds+1, lead), before, after
+	}
+	return nil, 0, 0
+}
+
+// round takes a part of a loop's body from the nodes at the beginning or the end of a
+// list. It returns what it is made of, how many nodes that are, and whether an inner
+// loop is run fewer than two times. There are no items if the nodes are others.
+func (f *folder) round(body []item, list []*node, atEnd bool) (items []item, n int, few bool) {
+	want := make([]uint64, len(body)) // trips of inner loops
+	for i, x := range body {
+		want[i] = 2
+		t := x.n.trips.times(x.times)
+		if x.n.kind != loopKind || !t.steps() {
+			continue
+		}
+		if want[i] = t.last + uint64(t.step); atEnd {
+			want[i] = t.first - uint64(t.step)
+		}
+		switch {
+		case want[i] == 0:
+			few = true
+			n--
+		case want[i] == 1 && !x.n.isRun():
+			few = true
+			n += len(x.n.body) - 1
+		}
+	}
+	if n += len(body); n > len(list) {
+		return nil, 0, false
+	}
+	if atEnd {
+		list = list[len(list)-n:]
+	}
+	for i, x := range body {
+		switch {
+		case want[i] == 0:
+			items = append(items, item{skipped(x.n), 1})
+		case want[i] == 1 && !x.n.isRun():
+			k := len(x.n.body)
+			if !sameAs(x.n.body, list[:k]) {
+				return nil, 0, false
+			}
+			once := f.loop(list[:k], 1)
+			if once.shape != x.n.shape {
+				return nil, 0, false
+			}
+			items, list = append(items, item{once, 1}), list[k:]
+		case x.n.shape != list[0].shape:
+			return nil, 0, false
+		default:
+			items, list = append(items, item{list[0], 1}), list[1:]
+		}
+	}
+	return items, n, few
+}
+
+// skipped is a loop that is not run.
+func skipped(n *node) *node {
+	out := *n
+	out.body = make([]item, len(n.body))
+	for i, x := range n.body {
+		out.body[i] = item{x.n, 0}
+	}
+	out.entered, out.rounds, out.least, out.most, out.lead, out.trips = 1, 0, 0, 0, nil, constant(0, 1)
+	return &out
+}
