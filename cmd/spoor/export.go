@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/export/chrome"
 	"github.com/spoor-hpc/spoor/internal/export/otf2"
+	"github.com/spoor-hpc/spoor/internal/export/perfetto"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -32,18 +36,21 @@ func newExport() *cobra.Command {
 		Short: "Write a trace in another tool's format",
 		Long: `Write the calls of a trace, one by one, as another tool reads them:
 
-  otf2   a folder in the Open Trace Format 2, for Vampir, Scalasca, the tools of Score-P
-         and Python's otf2; open traces.otf2 in it
+  otf2      a folder in the Open Trace Format 2, for Vampir, Scalasca, the tools of Score-P
+            and Python's otf2; open traces.otf2 in it
+  perfetto  a file for ui.perfetto.dev and its trace processor
+  chrome    the same as JSON in the format of Chrome's trace viewer, which others read, too
 
 Each call is there with what it did: messages with their partners, tags and bytes,
 where requests completed, collectives with their communicators and roots, one-sided
 transfers, files, and where in the program it was called. What a format has no
 record for is counted by name at the end.
 
-The output is much larger than the trace: about 20 to 40 bytes a call. Times are those of
+The output is much larger than the trace: 20 to 200 bytes a call. Times are those of
 the calls themselves only if the run was recorded with --timing lossless, or nearly with a
 lossy mode; else they are means, or drawn from histograms, and the output says so.`,
 		Example: `  spoor export --to otf2 app.spoor -o app-otf2 && otf2-print app-otf2/traces.otf2
+  spoor export --to perfetto app.spoor          then open app.pftrace at ui.perfetto.dev
   spoor export --to otf2 --ranks 0-15 --from 10s --until 12s app.spoor`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runExport(cmd, o, r) }),
@@ -62,9 +69,11 @@ lossy mode; else they are means, or drawn from histograms, and the output says s
 
 // A format writes what a source gives.
 type format struct {
-	folder bool   // it is one, not a file
-	ending string // of the default name
-	write  func(s *export.Source, path string, about exportAbout) error
+	folder   bool   // it is one, not a file
+	messages bool   // it says which message was received where
+	ending   string // of the default name
+	most     int64  // bytes that its readers take; 0: any number
+	write    func(s *export.Source, path string, about exportAbout) error
 }
 
 // exportAbout is what formats say besides calls.
@@ -74,7 +83,9 @@ type exportAbout struct {
 }
 
 var formats = map[string]format{
-	"otf2": {true, "-otf2", writeOTF2},
+	"otf2":     {folder: true, ending: "-otf2", write: writeOTF2},
+	"perfetto": {messages: true, ending: ".pftrace", most: 2 << 30, write: writePerfetto},
+	"chrome":   {messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
 }
 
 func formatNames() []string { return slices.Sorted(maps.Keys(formats)) }
@@ -88,6 +99,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	if err != nil {
 		return &usageError{cmd, err}
 	}
+	opts.Messages = f.messages
 	if o.out == "" {
 		o.out = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + f.ending
 	}
@@ -118,6 +130,10 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	bytes, err := sizeOf(o.out)
 	if err != nil {
 		return err
+	}
+	if f.most > 0 && bytes > f.most {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: %s is %s; viewers tend to fail from %s on; take a part: --ranks, --from, --until\n",
+			o.out, units.Bytes(bytes), units.Bytes(f.most))
 	}
 	losses := s.Losses.List()
 	if o.json {
@@ -194,6 +210,46 @@ func writeOTF2(s *export.Source, dir string, about exportAbout) error {
 		return err
 	}
 	return a.Close()
+}
+
+// toFile has a file written through a buffer.
+func toFile(path string, write func(w io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func writePerfetto(s *export.Source, path string, about exportAbout) error {
+	return toFile(path, func(w io.Writer) error {
+		x, err := perfetto.New(s, w, perfetto.Options{Line: about.line, About: about.run})
+		if err != nil {
+			return err
+		}
+		return s.Run(x)
+	})
+}
+
+func writeChrome(s *export.Source, path string, about exportAbout) error {
+	return toFile(path, func(w io.Writer) error {
+		x, err := chrome.New(w, chrome.Options{Line: about.line, About: about.run})
+		if err != nil {
+			return err
+		}
+		if err := s.Run(x); err != nil {
+			return err
+		}
+		return x.Close()
+	})
 }
 
 // line returns the source line of a call, or else its place in a module.

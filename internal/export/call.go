@@ -92,6 +92,7 @@ type Operation struct {
 	Tag            int64 // of a message
 	Root           int   // of a collective
 	Sent, Received uint64
+	Message        uint64 // numbers a message, the same at both ends, if Options ask for that
 	Wanted         uint64 // of a file operation: bytes asked for
 	Window         *Window
 	File           *File

@@ -11,6 +11,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	if q.out.is {
 		op := q.out.operation(c.Call)
 		if kind := Send; p.known(&op) {
+			p.number(&op, p.k.Number(), op.World(), false)
 			if begins {
 				kind, op.ID = SendBegin, p.nextID()
 			}
@@ -29,6 +30,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	}
 	if begins {
 		op.ID = p.nextID()
+		p.posted(&op)
 		c.add(RecvBegin, op)
 		return
 	}
@@ -63,7 +65,15 @@ func (p *process) received(op *Operation, s *trace.StatusValue) bool {
 		p.s.Losses.Add(lostSource, 1)
 		return false
 	}
+	p.number(op, op.World(), p.k.Number(), true)
 	return true
+}
+
+// posted numbers the message that a receive is to get, unless it has a wildcard.
+func (p *process) posted(op *Operation) {
+	if op.Peer >= 0 && op.Tag >= 0 {
+		p.number(op, op.World(), p.k.Number(), true)
+	}
 }
 
 // known reports whether the communicator of an operation is; if not, there is nothing to say.

@@ -21,6 +21,8 @@ type process struct {
 	files    map[int64]*File
 	messages map[int64]*trace.Comm // that were matched by a probe
 	made     map[int]int           // windows and files, by communicator
+
+	sent, got map[channel]uint64 // messages
 }
 
 // A thread is one stream of a process.
@@ -50,6 +52,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	p := &process{
 		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
 		files: make(map[int64]*File), messages: make(map[int64]*trace.Comm), made: make(map[int]int),
+		sent: make(map[channel]uint64), got: make(map[channel]uint64),
 	}
 	if p.moves, err = class.Member(k, x); err != nil {
 		return nil, err

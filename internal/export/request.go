@@ -92,10 +92,14 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 		}
 		if out.is && p.known(&out.op) {
 			out.op.ID = p.nextID()
+			if kind == SendBegin {
+				p.number(&out.op, p.k.Number(), out.op.World(), false)
+			}
 			c.add(kind, out.op)
 		}
 		if in.is && p.known(&in.op) {
 			in.op.ID = p.nextID()
+			p.posted(&in.op)
 			c.add(RecvBegin, in.op)
 		}
 		p.hold(requestKey{-1, v.ID}, c.Acts[from:])

@@ -19,6 +19,7 @@ const (
 type Options struct {
 	Ranks    []int              // in rising order; nil: all
 	From, To int64              // on the run's time line: calls that are under way between these times
+	Messages bool               // number messages, so that formats can say what was received where
 	Progress func(calls uint64) // told now and then how many more calls were looked at
 }
 

@@ -1,0 +1,77 @@
+package export
+
+import (
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Detail is a fact about a call, for formats whose events have named values.
+type Detail struct {
+	Name   string
+	Text   string // if there is any
+	Number int64
+}
+
+// Details appends what a call did. Of what it completed it tells how much that was.
+func (c *Call) Details(list []Detail) []Detail {
+	number := func(name string, n int64) { list = append(list, Detail{Name: name, Number: n}) }
+	completed, received := int64(0), int64(0)
+	for i := range c.Acts {
+		a := &c.Acts[i]
+		switch a.Kind {
+		case Send, SendBegin:
+			number("to", int64(a.World()))
+			number("send tag", a.Tag)
+			number("bytes sent", int64(a.Sent))
+		case Recv:
+			number("from", int64(a.World()))
+			number("receive tag", a.Tag)
+			number("bytes received", int64(a.Received))
+		case RecvBegin:
+			if a.Peer >= 0 {
+				number("from", int64(a.World()))
+			}
+			number("bytes wanted", int64(a.Received))
+		case Collective, CollectiveBegin, Put, Get, Atomic, Read, ReadBegin, Write, WriteBegin:
+			if a.Root >= 0 && a.Window == nil && a.File == nil {
+				number("root", int64(a.Root))
+			}
+			if a.Window != nil {
+				number("target", int64(a.Comm.WorldRank(a.Peer)))
+			}
+			if a.File != nil {
+				list = append(list, Detail{Name: "file", Text: a.File.Name})
+			}
+			number("bytes sent", int64(a.Sent))
+			number("bytes received", int64(a.Received))
+		case SendEnd, CollectiveEnd, TransferDone, ReadEnd, WriteEnd:
+			completed++
+		case RecvEnd:
+			completed++
+			received += int64(a.Received)
+		}
+		switch a.Kind {
+		case Send, SendBegin, Recv, RecvBegin, Collective, CollectiveBegin, CommMade, CommFreed:
+			list = append(list, Detail{Name: "communicator", Text: CommName(a.Comm)})
+		}
+	}
+	if completed > 0 {
+		number("completed", completed)
+	}
+	if received > 0 {
+		number("bytes received", received)
+	}
+	return list
+}
+
+// CommName names a communicator as the trace numbers them.
+func CommName(c *trace.Comm) string {
+	switch {
+	case c.Number < 0:
+		return "MPI_COMM_SELF"
+	case c.MadeBy == "":
+		return "MPI_COMM_WORLD"
+	}
+	return "comm " + strconv.Itoa(c.Number) + " (" + c.MadeBy + ")"
+}
