@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export/chrome"
 	"github.com/spoor-hpc/spoor/internal/export/otf2"
 	"github.com/spoor-hpc/spoor/internal/export/perfetto"
+	"github.com/spoor-hpc/spoor/internal/export/table"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -39,6 +40,9 @@ func newExport() *cobra.Command {
   otf2      a folder in the Open Trace Format 2, for Vampir, Scalasca, the tools of Score-P
             and Python's otf2; open traces.otf2 in it
   perfetto  a file for ui.perfetto.dev and its trace processor
+  csv, parquet, sqlite
+            tables for databases: calls, operations (what calls did), communicators; folders
+            of files, but for sqlite, which is one
   chrome    the same as JSON in the format of Chrome's trace viewer, which others read, too
 
 Each call is there with what it did: messages with their partners, tags and bytes,
@@ -85,6 +89,9 @@ type exportAbout struct {
 var formats = map[string]format{
 	"otf2":     {folder: true, ending: "-otf2", write: writeOTF2},
 	"perfetto": {messages: true, ending: ".pftrace", most: 2 << 30, write: writePerfetto},
+	"csv":      {folder: true, messages: true, ending: "-csv", write: writeCSV},
+	"parquet":  {folder: true, messages: true, ending: "-parquet", write: writeParquet},
+	"sqlite":   {messages: true, ending: ".sqlite", write: writeSQLite},
 	"chrome":   {messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
 }
 
@@ -250,6 +257,38 @@ func writeChrome(s *export.Source, path string, about exportAbout) error {
 		}
 		return x.Close()
 	})
+}
+
+func writeCSV(s *export.Source, dir string, about exportAbout) error {
+	f, err := table.NewCSV(dir)
+	if err != nil {
+		return err
+	}
+	return writeTables(s, f, about)
+}
+
+func writeParquet(s *export.Source, dir string, about exportAbout) error {
+	f, err := table.NewParquet(dir)
+	if err != nil {
+		return err
+	}
+	return writeTables(s, f, about)
+}
+
+func writeSQLite(s *export.Source, path string, about exportAbout) error {
+	f, err := table.NewSQLite(path)
+	if err != nil {
+		return err
+	}
+	return writeTables(s, f, about)
+}
+
+func writeTables(s *export.Source, f table.Format, about exportAbout) error {
+	x := table.New(s, f, table.Options{Line: about.line, About: about.run})
+	if err := s.Run(x); err != nil {
+		return err
+	}
+	return x.Close()
 }
 
 // line returns the source line of a call, or else its place in a module.
