@@ -74,7 +74,7 @@ bin/libspoor-engine.so: $(GO_SOURCES) engine/reserve.c shim/engine.h shim/record
 	@rm -f bin/libspoor-engine.h
 
 bin/spoor: $(GO_SOURCES)
-	CGO_ENABLED=0 $(GO) build -o $@ ./cmd/spoor
+	CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o $@ ./cmd/spoor
 
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
 bin/libspoor-replay.so: $(wildcard replayer/under/*)

@@ -47,6 +47,26 @@ type traced struct {
 	r    *trace.Reader
 }
 
+// TestExport compares what is written of programs in each format with their traces.
+func TestExport(t *testing.T) {
+	tool(t, "otf2-print")
+	each(t, func(t *testing.T, x traced) {
+		t.Run("otf2", func(t *testing.T) { otf2(t, x) })
+		t.Run("perfetto", func(t *testing.T) { shown(t, x, perfetto(t, x.export(t, "perfetto"))) })
+		t.Run("chrome", func(t *testing.T) { shown(t, x, chrome(t, x.export(t, "chrome"))) })
+		t.Run("csv", func(t *testing.T) { tables(t, x, x.export(t, "csv"), fromCSV) })
+		t.Run("parquet", func(t *testing.T) { tables(t, x, x.export(t, "parquet"), fromParquet) })
+		t.Run("sqlite", func(t *testing.T) { tables(t, x, x.export(t, "sqlite"), fromSQLite) })
+	})
+}
+
+// export writes the trace in a format and returns where.
+func (x traced) export(t *testing.T, format string) string {
+	t.Helper()
+	spoor(t, x.dir, "export", "--to", format, "-o", format, "app.spoor")
+	return filepath.Join(x.dir, format)
+}
+
 // each has a test for each program, traced with exact times.
 func each(t *testing.T, test func(t *testing.T, x traced)) {
 	m := mpis.Need(t)[0]

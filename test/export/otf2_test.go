@@ -79,23 +79,20 @@ func events(t *testing.T, archive string) (list []event) {
 	return list
 }
 
-// TestOTF2 compares archives with the traces that they were made of.
-func TestOTF2(t *testing.T) {
-	tool(t, "otf2-print")
-	each(t, func(t *testing.T, x traced) {
-		spoor(t, x.dir, "export", "--to", "otf2", "-o", "out", "app.spoor")
-		list := events(t, filepath.Join(x.dir, "out", "traces.otf2"))
-		balanced(t, list)
-		counted(t, x, list)
-		messages(t, x, list)
-		requests(t, list)
-		if !slices.ContainsFunc(list, func(e event) bool { return e.location > 1<<32 }) { // it knows collectives of first threads only
-			snapshots(t, filepath.Join(x.dir, "out"))
-		}
-		if x.name != "intercomm.c" { // version 3.0.2 looks for the second group of an InterComm among communicators
-			python(t, x, filepath.Join(x.dir, "out", "traces.otf2"))
-		}
-	})
+// otf2 compares an archive with the trace that it was made of.
+func otf2(t *testing.T, x traced) {
+	archive := x.export(t, "otf2")
+	list := events(t, filepath.Join(archive, "traces.otf2"))
+	balanced(t, list)
+	counted(t, x, list)
+	messages(t, x, list)
+	requests(t, list)
+	if !slices.ContainsFunc(list, func(e event) bool { return e.location > 1<<32 }) { // it knows collectives of first threads only
+		snapshots(t, archive)
+	}
+	if x.name != "intercomm.c" { // version 3.0.2 looks for the second group of an InterComm among communicators
+		python(t, x, filepath.Join(archive, "traces.otf2"))
+	}
 }
 
 // balanced wants each Leave to be that of the last Enter, in order of time.

@@ -3,7 +3,6 @@ package export
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -22,17 +21,7 @@ type slice struct {
 	received     []string
 }
 
-// TestViewers decodes what Perfetto and Chrome's viewer are to show: slices are the calls, and flows
-// are the messages.
-func TestViewers(t *testing.T) {
-	each(t, func(t *testing.T, x traced) {
-		spoor(t, x.dir, "export", "--to", "perfetto", "-o", "p", "app.spoor")
-		shown(t, x, perfetto(t, filepath.Join(x.dir, "p")))
-		spoor(t, x.dir, "export", "--to", "chrome", "-o", "c", "app.spoor")
-		shown(t, x, chrome(t, filepath.Join(x.dir, "c")))
-	})
-}
-
+// shown wants slices on a viewer's time line to be the calls, and flows to be the messages.
 func shown(t *testing.T, x traced, list []slice) {
 	t.Helper()
 	all, _ := functions(t, x.r)

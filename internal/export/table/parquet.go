@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -69,7 +68,7 @@ func (x *Parquet) Row(table int, row []Value) error {
 		if !v.Null {
 			level = 1
 			if Tables[table].Columns[i].Text {
-				value = parquet.ByteArrayValue([]byte(strings.Clone(v.Text)))
+				value = parquet.ByteArrayValue([]byte(v.Text))
 			} else {
 				value = parquet.Int64Value(v.Number)
 			}
