@@ -188,3 +188,47 @@ func TestValuesOfPlaces(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkAttached takes calls in that a plugin was called around, which attached so many numbers to each.
+func BenchmarkAttached(b *testing.B) {
+	const calls = 50_000
+	for _, mode := range []timing.Mode{timing.Stats, timing.Lossless} {
+		for _, numbers := range []int{0, 3} {
+			b.Run(fmt.Sprint(mode, "/", numbers), func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					s := newSynth(b, 0, 1<<24)
+					write := func(kind event.Kind, words ...uint64) {
+						if err := s.w.Write(0, kind, 0, words); err != nil {
+							b.Fatal(err)
+						}
+					}
+					for id := range uint64(3) {
+						write(event.Name, id, 1, 'a'+id)
+					}
+					for i := range uint64(calls) {
+						write(event.Values, 0)
+						if i%3 == 0 {
+							s.iprobe()
+						} else {
+							s.commRank()
+						}
+						words := []uint64{0}
+						for id := range uint64(numbers) {
+							words = append(words, id, 1000+i*2654435761%100*id)
+						}
+						write(event.Values, words...)
+					}
+					cfg := testConfig()
+					cfg.Timing.Mode = mode
+					c := attach(b, cfg, s)
+					b.StartTimer()
+					if err := c.Drain(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/calls, "ns/call")
+			})
+		}
+	}
+}

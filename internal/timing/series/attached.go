@@ -13,10 +13,11 @@ import (
 
 // Behind all blocks of times stand those of what was attached to the same calls, if something was, whatever the mode exactly:
 //
-//	block of numbers = per name: size uvarint, batch of that size
+//	block of numbers = per name: size uvarint, order uint8 and batch of that size
 //
-// The batch, of the exact codec, has of each call how many numbers it has under the name, in place of a gap, and their sum
-// in place of a duration, a number n as (n << 1) ^ (n >> 63). Size 0: none of these calls has one.
+// The batch, of the exact codec, has of each call how many numbers it has under the name, in place of a gap, and in place of a duration
+// how far their sum is from what the sums before, of calls of the same kind in the block, suggest: a distance d as (d << 1) ^ (d >> 63), 0 without a number.
+// Order 0 suggests 0, order 1 the sum before, order 2 as far from that as that is from the one before it. Size 0: none of these calls has one.
 
 // MaxNames is how many names there may be.
 const MaxNames = 64
@@ -90,10 +91,7 @@ func (w *Writer) numbers(b *block, first uint64, list []timing.Attached, kinds K
 			data = append(data, 0)
 			continue
 		}
-		for i, v := range batch.Durations {
-			batch.Durations[i] = v<<1 ^ uint64(int64(v)>>63)
-		}
-		coded, err := exact.Append(nil, batch, kinds.exactly())
+		coded, err := encodeNumbers(batch, &kinds)
 		if err != nil {
 			w.err = cmp.Or(w.err, err)
 			return
@@ -102,6 +100,56 @@ func (w *Writer) numbers(b *block, first uint64, list []timing.Attached, kinds K
 	}
 	b.numbers = part{size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli)}
 	w.write(data)
+}
+
+// orders is how many ways there are to suggest a sum.
+const orders = 3
+
+// A suggestion is what the sums of calls of a kind were, the last one first.
+type suggestion [orders - 1]uint64
+
+func (s *suggestion) of(order int) uint64 {
+	switch order {
+	case 1:
+		return s[0]
+	case 2:
+		return 2*s[0] - s[1]
+	}
+	return 0
+}
+
+// encodeNumbers codes counts and sums in the order that takes least.
+func encodeNumbers(b codec.Batch, kinds *Kinds) (least []byte, err error) {
+	distances := make([]uint64, len(b.Durations))
+	for order := range orders {
+		before := make(map[uint32]*suggestion)
+		for i, sum := range b.Durations {
+			if distances[i] = 0; b.Gaps[i] > 0 {
+				s := kinds.before(before, i)
+				d := sum - s.of(order)
+				distances[i] = d<<1 ^ uint64(int64(d)>>63)
+				s[0], s[1] = sum, s[0]
+			}
+		}
+		coded, err := exact.Append([]byte{byte(order)}, codec.Batch{Gaps: b.Gaps, Durations: distances}, kinds.exactly())
+		if err != nil {
+			return nil, err
+		}
+		if least == nil || len(coded) < len(least) {
+			least = coded
+		}
+	}
+	return least, nil
+}
+
+// before returns the sums before of calls of the kind of a call.
+func (k *Kinds) before(m map[uint32]*suggestion, call int) *suggestion {
+	s := m[k.Of[call]]
+	if s == nil {
+		s = new(suggestion)
+		m[k.Of[call]] = s
+	}
+	return s
 }
 
 // exactly is what the exact codec is told of calls.
@@ -138,7 +186,11 @@ func decodeNumbers(data []byte, names, calls int, kinds *Kinds) ([]Numbers, erro
 		if len(coded) == 0 {
 			continue
 		}
-		batch, err := exact.Decode(coded, codec.Both, kinds.exactly())
+		order := int(coded[0])
+		if order >= orders {
+			return nil, fmt.Errorf("order %d of numbers", order)
+		}
+		batch, err := exact.Decode(coded[1:], codec.Both, kinds.exactly())
 		if err != nil {
 			return nil, err
 		}
@@ -146,8 +198,14 @@ func decodeNumbers(data []byte, names, calls int, kinds *Kinds) ([]Numbers, erro
 			return nil, fmt.Errorf("%d numbers and %d sums of %d calls", len(batch.Gaps), len(batch.Durations), calls)
 		}
 		x := Numbers{Counts: batch.Gaps, Sums: make([]int64, calls)}
+		before := make(map[uint32]*suggestion)
 		for i, v := range batch.Durations {
-			x.Sums[i] = int64(v>>1) ^ -int64(v&1)
+			if batch.Gaps[i] > 0 {
+				s := kinds.before(before, i)
+				sum := s.of(order) + (v>>1 ^ -(v & 1))
+				x.Sums[i] = int64(sum)
+				s[0], s[1] = sum, s[0]
+			}
 		}
 		list[name] = x
 	}
