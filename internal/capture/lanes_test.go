@@ -113,7 +113,7 @@ func TestLanes(t *testing.T) {
 			os.Remove(filepath.Join(dir, name))
 		}
 	})
-	if made < 20 {
+	if made < 20 && !testing.Short() || made == 0 {
 		t.Errorf("%d lanes were made, that is no test of them", made)
 	}
 }

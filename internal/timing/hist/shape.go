@@ -106,6 +106,7 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 	}
 	low.Max = floor(math.Ceil(low.Mean+low.reach(low.Mean-from)-nearly), low.Min, c)
 	high.Min = floor(math.Floor(high.Mean-high.reach(to-high.Mean)+nearly), c+1, high.Max)
+	low.Mean, high.Mean = low.clamp(low.Mean), high.clamp(high.Mean) // which may be beyond by what arithmetic made
 	low.pair()
 	high.pair()
 	return low, high
