@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An event as otf2-print shows it.
@@ -323,4 +325,54 @@ func TestOTF2Chunks(t *testing.T) {
 		t.Error(diff)
 	}
 	snapshots(t, filepath.Join(dir, "out"))
+}
+
+// What was attached to calls is a metric before each of them.
+func TestOTF2Values(t *testing.T) {
+	const rounds = 5
+	dir := t.TempDir()
+	tracks := tracktest.RunAll(2, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range rounds {
+			r.Send(3, 100, int64(1-r.Rank), 5)
+			r.Recv(4, 100, int64(1-r.Rank), 5)
+		}
+		r.End()
+	})
+	s, err := merge.MergeAll(tracks, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Content(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Classes) != 1 {
+		t.Fatalf("%d classes", len(c.Classes))
+	}
+	values := make([]trace.ValueStat, c.Classes[0].Terminals.Len())
+	values[1] = trace.ValueStat{Count: 2 * rounds, Sum: 5 * rounds, Min: 2, Max: 3} // of the send
+	c.Classes[0].Values = map[string][]trace.ValueStat{"joules": values}
+	if err := trace.WriteFile(filepath.Join(dir, "x.spoor"), c, false); err != nil {
+		t.Fatal(err)
+	}
+	spoor(t, dir, "export", "--to", "otf2", "-o", "out", "x.spoor")
+	metrics, next := 0, false
+	for _, e := range events(t, filepath.Join(dir, "out", "traces.otf2")) {
+		switch e.kind {
+		case "METRIC":
+			if metrics++; !strings.Contains(e.rest, `"joules"`) || !strings.Contains(e.rest, "2.5") {
+				t.Errorf("%v, want 2.5 joules", e)
+			}
+			next = true
+		case "ENTER":
+			if sends := strings.Contains(e.rest, "MPI_Send"); next && !sends {
+				t.Errorf("a metric stands before %v", e)
+			}
+			next = false
+		}
+	}
+	if metrics != 2*rounds {
+		t.Errorf("%d metrics, want %d", metrics, 2*rounds)
+	}
 }
