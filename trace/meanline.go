@@ -133,7 +133,7 @@ func (k *Rank) means(stream int) (*meanTimes, error) {
 
 // readMeans prepares a stream's timeline from the statistics of its class.
 func (k *Rank) readMeans(stream int) (*meanTimes, error) {
-	stats, err := k.Times()
+	stats, _, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (k *Rank) placeMeans(stream int, m *meanTimes) error {
 	if err != nil {
 		return err
 	}
-	hists, err := k.r.Histograms(k.nclass)
+	_, hists, err := k.r.timeLineTimes(k.nclass)
 	if err != nil || len(hists) == 0 && (len(placed) == 0 || stream > 0) {
 		return err
 	}

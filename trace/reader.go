@@ -52,6 +52,7 @@ type Reader struct {
 	lanes  func() ([][]byte, error)
 	bases  sync.Map                        // *timeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
+	latest latestTimes
 }
 
 // tables are the sections behind the calls of all ranks.

@@ -263,7 +263,7 @@ func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	hists, err := k.r.Histograms(k.nclass)
+	_, hists, err := k.r.timeLineTimes(k.nclass)
 	if err != nil || len(hists) == 0 {
 		return line, err
 	}

@@ -1,0 +1,32 @@
+package trace
+
+import "sync"
+
+// A latestTimes keeps what was last asked for of section times: a rank's time line needs it several times,
+// and so do those of the next ranks if they are of the same class.
+type latestTimes struct {
+	mu    sync.Mutex
+	known bool
+	class int
+	times []Times
+	none  bool // there are no histograms; those that there are, each reader has for itself
+}
+
+// timeLineTimes returns the statistics of a class by terminal, which must not be changed, and its histograms.
+func (r *Reader) timeLineTimes(class int) ([]Times, []Histogram, error) {
+	l := &r.latest
+	l.mu.Lock()
+	if l.known && l.class == class && l.none {
+		defer l.mu.Unlock()
+		return l.times, nil, nil
+	}
+	l.mu.Unlock()
+	times, hists, err := r.timesOf(class)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known, l.class, l.times, l.none = true, class, times, len(hists) == 0
+	return times, hists, nil
+}
