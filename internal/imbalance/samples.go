@@ -125,10 +125,16 @@ func (p part) parts(totals trace.Spread, members []int) []part {
 		return []part{p}
 	}
 	if n <= 3 {
+		// Extremes are kept as their distance from the mean, to six bits.
+		off := trace.SumWithin * p.mean
+		low, high := off+(p.mean-p.least.ns)/64, off+(p.most.ns-p.mean)/64
 		list := []part{single(p.least.ns, p.least.rank), single(p.most.ns, p.most.rank)}
+		list[0].within, list[1].within = low, high
 		for _, rank := range members {
 			if n == 3 && rank != p.least.rank && rank != p.most.rank {
-				list = append(list, single(max(p.least.ns, min(p.most.ns, 3*p.mean-p.least.ns-p.most.ns)), rank))
+				third := single(max(p.least.ns, min(p.most.ns, 3*p.mean-p.least.ns-p.most.ns)), rank)
+				third.within = off + low + high
+				list = append(list, third)
 			}
 		}
 		return list

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
@@ -47,6 +49,7 @@ func buildKnown(t *testing.T, m *mpis.MPI) *app {
 func (a *app) known() knownCalls {
 	a.t.Helper()
 	list := make(knownCalls, a.ranks)
+	died := math.Inf(1) // when the first rank did, at the earliest
 	for rank := range list {
 		text, err := os.ReadFile(filepath.Join(a.job.Dir, fmt.Sprintf("log.%d", rank)))
 		if err != nil {
@@ -57,17 +60,31 @@ func (a *app) known() knownCalls {
 			if _, err := fmt.Sscan(line, &c.place, &c.name, &c.from, &c.in, &c.out, &c.to); err != nil {
 				a.t.Fatalf("log of rank %d: %q: %v", rank, line, err)
 			}
-			if n := len(list[rank]); n > 0 {
-				before := &list[rank][n-1]
-				c.gap = bound{c.from - before.to, c.in - before.out}
-			}
-			if c.in < c.from || c.out < c.in || c.to < c.out {
-				a.t.Fatalf("rank %d: call %+v", rank, c)
+			if c.to == 0 && c.out > 0 {
+				died = min(died, c.out)
 			}
 			if c.name == "MPI_Finalize" { // the trace is written in there: it can't have the end
 				c.out = c.in
 			}
 			list[rank] = append(list[rank], c)
+		}
+	}
+	for rank := range list {
+		for i := range list[rank] {
+			c := &list[rank][i]
+			if c.to == 0 { // open when the process died
+				c.out, c.to = max(c.out, died), a.over
+				if c.in == 0 {
+					c.in = c.out
+				}
+			}
+			if c.in < c.from || c.out < c.in || c.to < c.out {
+				a.t.Fatalf("rank %d: call %+v", rank, *c)
+			}
+			if i > 0 {
+				before := &list[rank][i-1]
+				c.gap = bound{c.from - before.to, c.in - before.out}
+			}
 		}
 	}
 	return list
@@ -128,4 +145,15 @@ type room struct{ share, ns float64 }
 
 func (r room) holds(got float64, b bound) bool {
 	return got >= b.low-math.Abs(b.low)*r.share-r.ns && got <= b.high+math.Abs(b.high)*r.share+r.ns
+}
+
+// now reads the clock of known.c.
+func now(t *testing.T) float64 {
+	t.Helper()
+	var at syscall.Timespec
+	const monotonic = 1
+	if _, _, e := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, monotonic, uintptr(unsafe.Pointer(&at)), 0); e != 0 {
+		t.Fatal(e)
+	}
+	return float64(at.Nano())
 }

@@ -50,7 +50,7 @@ func (c *cell) structure() {
 		}
 		c.profile(rank, want)
 	}
-	page := c.report()
+	page := &c.page
 	if len(page.Structure) != 1 {
 		c.t.Fatalf("report: %d structures", len(page.Structure))
 	}
@@ -152,13 +152,6 @@ func terms(text string) (list []string) {
 	return list
 }
 
-func (c *cell) report() *report.Data {
-	c.t.Helper()
-	var page report.Data
-	c.json(&page, "report", "--json", "t.spoor")
-	return &page
-}
-
 // functions looks at sums over all ranks.
 func (c *cell) functions() {
 	got := make(map[string]map[string]float64) // by verb and function
@@ -179,7 +172,7 @@ func (c *cell) functions() {
 		add("profile --flat", r.Function, float64(r.Ns))
 		add("profile --flat, before", r.Function, float64(r.ComputeNs))
 	}
-	for _, r := range c.report().Flat.Rows {
+	for _, r := range c.page.Flat.Rows {
 		add("report", r.Function, float64(r.Ns))
 		add("report, before", r.Function, float64(r.ComputeNs))
 	}
@@ -276,6 +269,7 @@ func (c *cell) ranks() {
 	if len(list) != len(c.truth) {
 		c.t.Fatalf("%d ranks", len(list))
 	}
+	c.ranksCSV()
 	for rank, x := range list {
 		want := c.truth.all(rank)
 		c.rankTime(fmt.Sprintf("rank %d computed", rank), x.Compute, want.gap, want.calls)
@@ -289,6 +283,109 @@ func (c *cell) ranks() {
 			}
 		}
 	}
+}
+
+// ranksCSV does the same with the rows of --csv.
+func (c *cell) ranksCSV() {
+	c.t.Helper()
+	seen := 0
+	for _, row := range c.csv("imbalance", "--ranks", "--csv", "t.spoor") {
+		rank, err := strconv.Atoi(row["rank"])
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		ns, err := strconv.ParseFloat(row["value"], 64)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		want := c.truth.all(rank)
+		switch row["function"] {
+		case "":
+		case "MPI_Allreduce", "MPI_Sendrecv": // from one place
+			want = c.truth.in(rank, row["function"])
+		default:
+			continue
+		}
+		seen++
+		b := want.duration
+		if row["what"] == "compute" {
+			b = want.gap
+		}
+		if row["known"] == "true" {
+			c.same(fmt.Sprintf("%v", row), ns, b, want.calls)
+		}
+	}
+	if seen != 6*len(c.truth) {
+		c.t.Errorf("imbalance --ranks --csv: %d rows", seen)
+	}
+}
+
+// lost looks at the calls in which ranks wait: what they cost, and who spent least and most. What is not said to be
+// exact is off by what it says at most.
+func (c *cell) lost() {
+	if c.word == refused {
+		c.refuses("no times", "imbalance", "--all", "t.spoor")
+		return
+	}
+	var rep imbalance.Report
+	c.json(&rep, "imbalance", "--all", "--json", "t.spoor")
+	seen := 0
+	for verb, calls := range map[string][]imbalance.Call{"imbalance": rep.Calls, "report": c.page.Imbalance.Calls} {
+		for i := range calls {
+			x := &calls[i]
+			switch x.Function {
+			case "MPI_Barrier", "MPI_Wait", "MPI_Allreduce": // from one place
+			default:
+				continue
+			}
+			seen++
+			var totals, gaps []bound
+			for rank := range c.truth {
+				s := c.truth.in(rank, x.Function)
+				totals, gaps = append(totals, s.duration), append(gaps, s.gap)
+			}
+			d := c.spent(verb+": "+x.Function, &x.Duration, totals)
+			c.spent(verb+": gaps before "+x.Function, &x.Gap, gaps)
+			least, sum, n := totals[0], bound{}, float64(len(totals))
+			for _, b := range totals {
+				least = bound{min(least.low, b.low), min(least.high, b.high)}
+				sum.plus(b)
+			}
+			d.ns = 2 * (n*d.ns + d.share*sum.high) // of a difference
+			if x.Collective {                      // what ranks spent longer than the one that spent least
+				sum = bound{sum.low - n*least.high, sum.high - n*least.low}
+			}
+			if !d.holds(x.CostNs, sum) {
+				c.t.Errorf("%s: %s cost %.0f, want %v", verb, x.Function, x.CostNs, sum)
+			}
+		}
+	}
+	if seen != 6 {
+		c.t.Errorf("%d call sites", seen)
+	}
+}
+
+// spent holds a distribution over the ranks against what each spent.
+func (c *cell) spent(what string, got *imbalance.Distribution, of []bound) room {
+	c.t.Helper()
+	n := float64(len(of))
+	least, most, mean := of[0], bound{}, bound{}
+	for _, b := range of {
+		least = bound{min(least.low, b.low), min(least.high, b.high)}
+		most = bound{max(most.low, b.low), max(most.high, b.high)}
+		mean.plus(bound{b.low / n, b.high / n})
+	}
+	r := c.room(uint64(len(c.truth[0])))
+	if r.ns += got.Within; !c.r.HasTimes() || !r.holds(got.Mean, mean) || !r.holds(got.Least.Ns, least) || !r.holds(got.Most.Ns, most) {
+		c.t.Errorf("%s: %+v, want %v to %v, mean %v", what, *got, least, most, mean)
+	}
+	if own := of[got.Most.Rank]; !r.holds(got.Most.Ns, own) {
+		c.t.Errorf("%s: rank %d did not spend most: %v of %v", what, got.Most.Rank, own, most)
+	}
+	if got.Exact && c.word == percent && got.Most.Ns > got.Least.Ns && got.Most.Ns > 1e4 {
+		c.t.Errorf("%s: %+v is not exact", what, *got)
+	}
+	return r
 }
 
 // rankTime holds a time against the truth by what it says of itself, and if it is the rank's, by the table.
@@ -328,7 +425,7 @@ func (c *cell) perRank() {
 func (c *cell) efficiencies() {
 	if c.word == refused {
 		c.refuses("no times", "imbalance", "--json", "t.spoor")
-		if c.report().Imbalance != nil {
+		if c.page.Imbalance != nil {
 			c.t.Error("report: efficiencies in a trace without times")
 		}
 		return
@@ -343,7 +440,7 @@ func (c *cell) efficiencies() {
 	}
 	var rep imbalance.Report
 	c.json(&rep, "imbalance", "--json", "t.spoor")
-	for verb, rep := range map[string]*imbalance.Report{"imbalance": &rep, "report": c.report().Imbalance} {
+	for verb, rep := range map[string]*imbalance.Report{"imbalance": &rep, "report": c.page.Imbalance} {
 		c.share(verb+": parallel efficiency", rep.Efficiency.Parallel, useful, span)
 		c.share(verb+": load balance", rep.Efficiency.LoadBalance, useful, most)
 		c.share(verb+": communication efficiency", rep.Efficiency.Communication, most, span)
@@ -444,7 +541,7 @@ func (c *cell) spread(what string, got *histogram.Spread, times []bound) {
 
 // timeline looks at how much of the rows functions have.
 func (c *cell) timeline() {
-	tl := c.report().Timeline
+	tl := c.page.Timeline
 	if c.word == absent {
 		if tl != nil {
 			c.t.Error("a timeline of a trace without times")
@@ -464,8 +561,12 @@ func (c *cell) timeline() {
 			c.same(f.Name, f.Ns, want.duration, want.calls)
 		}
 	}
-	if seen != 10 {
-		c.t.Errorf("%d functions", seen)
+	functions := make(map[string]bool)
+	for i := range c.truth[0] {
+		functions[c.truth[0][i].name] = true
+	}
+	if seen != len(functions) {
+		c.t.Errorf("%d functions, want %v", seen, functions)
 	}
 }
 

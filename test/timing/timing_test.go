@@ -18,7 +18,8 @@ type app struct {
 	job     mpis.Job
 	ranks   int
 	args    []string
-	printed string // by the last run
+	printed string  // by the last run
+	over    float64 // when a run that died was, by the clock of known.c
 }
 
 // build compiles a program for the first MPI that is there.
@@ -44,7 +45,7 @@ func buildWith(t *testing.T, m *mpis.MPI, source string, ranks int) *app {
 	return a
 }
 
-// trace runs the program with flags and opens what comes of it, checked.
+// trace runs the program with flags and opens what comes of it.
 func (a *app) trace(flags ...string) *trace.Reader {
 	a.t.Helper()
 	args := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor"}, flags, a.job.MPI.Command(a.ranks, "./app"), a.args)
@@ -53,6 +54,12 @@ func (a *app) trace(flags ...string) *trace.Reader {
 		a.t.Fatalf("%v: %v", args, out)
 	}
 	a.printed = out.Stdout + out.Stderr
+	return a.open()
+}
+
+// open opens the trace, checked.
+func (a *app) open() *trace.Reader {
+	a.t.Helper()
 	r, err := trace.Open(filepath.Join(a.job.Dir, "t.spoor"))
 	if err != nil {
 		a.t.Fatal(err)

@@ -2,12 +2,14 @@ package timing
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/report"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
@@ -19,8 +21,9 @@ type cell struct {
 	*app
 	r       *trace.Reader
 	options timing.Options
-	word    string
 	truth   knownCalls
+	page    report.Data
+	word    string
 }
 
 // The words of the table.
@@ -108,6 +111,7 @@ var checks = map[string]func(c *cell){
 	"a rank, in all and by call site": (*cell).ranks,
 	"a rank's times side by side":     (*cell).perRank,
 	"efficiencies":                    (*cell).efficiencies,
+	"what ranks wait in calls":        (*cell).lost,
 	"a histogram":                     (*cell).histograms,
 	"functions on the timeline":       (*cell).timeline,
 	"what is computed again":          (*cell).again,
@@ -185,18 +189,56 @@ func TestNumbers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := b.trace(append([]string{"--timing"}, flags...)...)
-			truth := b.known()
+			c := b.cell(b.trace(append([]string{"--timing"}, flags...)...), o)
 			for row, check := range checks {
-				t.Run(row, func(t *testing.T) {
-					b := b
-					b.t = t
-					c := &cell{app: &b, r: r, options: o, word: table[row][o.Mode], truth: truth}
-					if !slices.Contains([]string{exact, bounded, drawn, mean, rounded, percent, coarse, absent, refused}, c.word) {
-						t.Fatalf("docs/time.md says %q", c.word)
-					}
-					check(c)
-				})
+				t.Run(row, func(t *testing.T) { c.as(t, table[row][o.Mode], check) })
+			}
+		})
+	}
+}
+
+// cell is what the last run left.
+func (a *app) cell(r *trace.Reader, o timing.Options) *cell {
+	a.t.Helper()
+	c := &cell{app: a, r: r, options: o, truth: a.known()}
+	c.json(&c.page, "report", "--json", "t.spoor")
+	return c
+}
+
+// as makes one check, of numbers that are to be known so well.
+func (c cell) as(t *testing.T, word string, check func(c *cell)) {
+	if !slices.Contains([]string{exact, bounded, drawn, mean, rounded, percent, coarse, absent, refused}, word) {
+		t.Fatalf("docs/time.md says %q", word)
+	}
+	b := *c.app
+	b.t = t
+	c.app, c.word = &b, word
+	check(&c)
+}
+
+// So it is if the program died: its last calls have lasted until then.
+func TestNumbersOfOpenCalls(t *testing.T) {
+	table := knowledge(t)
+	a := buildKnown(t, mpis.Need(t)[0])
+	for _, mode := range []timing.Mode{timing.Stats, timing.Path, timing.Lossless, timing.Place, timing.None} {
+		t.Run(string(mode), func(t *testing.T) {
+			b := *a
+			b.t = t
+			args := []string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor", "--timing", string(mode)}
+			out := b.job.Run(append(args, b.job.MPI.Command(b.ranks, "./app", "open")...)...)
+			if out.Err == nil {
+				t.Fatalf("it did not die: %v", out)
+			}
+			b.over = now(t)
+			b.spoor("recover", "-f", "-o", "t.spoor", "t.spoor.partial")
+			if err := os.RemoveAll(filepath.Join(b.job.Dir, "t.spoor.partial")); err != nil {
+				t.Fatal(err)
+			}
+			c := b.cell(b.open(), timing.Options{Mode: mode})
+			for row, check := range checks {
+				if row != "what is computed again" { // nothing is, without --partial
+					t.Run(row, func(t *testing.T) { c.as(t, table[row][mode], check) })
+				}
 			}
 		})
 	}

@@ -27,7 +27,7 @@ static int expected(const char *name)
 	below_call.name = NULL;
 	below_call.from = below_now();
 	if (below_call.sleep > 0) {
-		struct timespec t = {0, below_call.sleep};
+		struct timespec t = {below_call.sleep / 1000000000, below_call.sleep % 1000000000};
 		nanosleep(&t, NULL);
 	}
 	return 1;
