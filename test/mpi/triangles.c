@@ -1,5 +1,5 @@
-// Inner loops that run once more, or less, in each round of the outer one, as in factorisations
-// and sorting networks; the same again and again, two in turn, and in steps of three.
+// Inner loops that run once more, or less, in each round of the outer one.
+// As in factorisations and sorting networks; the same again and again, two in turn, and in steps of three.
 // The argument is how many rounds there are.
 // ranks: 1 2 3
 // mpi: mpich openmpi
