@@ -24,10 +24,10 @@ import (
 )
 
 type exportOptions struct {
-	to, out, ranks  string
-	from, until     string
-	paths           []string
-	overwrite, json bool
+	to, out, ranks string
+	from, until    string
+	paths          []string
+	force, json    bool
 }
 
 func newExport() *cobra.Command {
@@ -66,7 +66,7 @@ lossy mode; else they are means, or drawn from histograms, and the output says s
 	f.StringVar(&o.from, "from", "", "only calls that had not ended at this `time` of the run: 12.5s, 300ms")
 	f.StringVar(&o.until, "until", "", "only calls that began before this `time`")
 	debugPathFlag(f, &o.paths)
-	f.BoolVar(&o.overwrite, "overwrite", false, "replace what is there")
+	f.BoolVar(&o.force, "force", false, "replace what is there")
 	f.BoolVar(&o.json, "json", false, "tell what was written as JSON")
 	return cmd
 }
@@ -110,8 +110,8 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	if o.out == "" {
 		o.out = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + f.ending
 	}
-	if _, err := os.Lstat(o.out); err == nil && !o.overwrite {
-		return fmt.Errorf("%s is there; use --overwrite to replace it", o.out)
+	if _, err := os.Lstat(o.out); err == nil && !o.force {
+		return fmt.Errorf("%s is there; use --force to replace it", o.out)
 	}
 	var p *progress
 	opts.Progress = func(calls uint64) { p.steps(int(calls)) }

@@ -37,7 +37,7 @@ func BenchmarkExport(b *testing.B) {
 			var seconds float64
 			var memory, bytes int64
 			for b.Loop() {
-				c := exec.Command(mpis.NeedSpoor(b), "export", "--to", format, "-o", filepath.Join(dir, format), "--overwrite", path)
+				c := exec.Command(mpis.NeedSpoor(b), "export", "--to", format, "-o", filepath.Join(dir, format), "--force", path)
 				if out, err := c.CombinedOutput(); err != nil {
 					b.Fatalf("%v\n%s", err, out)
 				}
