@@ -78,36 +78,38 @@ func TestPlaces(t *testing.T) {
 		{"--timing", "zfp", "--error", "5us"},
 	} {
 		t.Run(strings.Join(options, " "), func(t *testing.T) {
-			dir := traceWith(t, m, "places.c", options, "-fno-inline")
-			own := !slices.Contains([]string{"stats", "hist", "path"}, options[1])
-			for rank := range 2 {
-				var list []placedProfile
-				text := spoor(t, dir, "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")
-				if err := json.Unmarshal([]byte(text), &list); err != nil {
-					t.Fatal(err)
-				}
-				p := &list[0]
-				parts := p.parts()
-				if len(parts) != 7 {
-					t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "profile", "--rank", fmt.Sprint(rank), "app.spoor"))
-				}
-				truth := truthOf(t, filepath.Join(dir, fmt.Sprintf("truth.%d", rank)))
-				if !own { // means are over the ranks of the class
-					for name, other := range truthOf(t, filepath.Join(dir, fmt.Sprintf("truth.%d", 1-rank))) {
-						truth[name] = measured{other.times, (truth[name].ns + other.ns) / 2}
+			mpis.Steady(t, func(complain func(string, ...any)) {
+				dir := traceWith(t, m, "places.c", options, "-fno-inline")
+				own := !slices.Contains([]string{"stats", "hist", "path"}, options[1])
+				for rank := range 2 {
+					var list []placedProfile
+					text := spoor(t, dir, "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")
+					if err := json.Unmarshal([]byte(text), &list); err != nil {
+						t.Fatal(err)
+					}
+					p := &list[0]
+					parts := p.parts()
+					if len(parts) != 7 {
+						t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "profile", "--rank", fmt.Sprint(rank), "app.spoor"))
+					}
+					truth := truthOf(t, filepath.Join(dir, fmt.Sprintf("truth.%d", rank)))
+					if !own { // means are over the ranks of the class
+						for name, other := range truthOf(t, filepath.Join(dir, fmt.Sprintf("truth.%d", 1-rank))) {
+							truth[name] = measured{other.times, (truth[name].ns + other.ns) / 2}
+						}
+					}
+					for i, name := range []string{"first", "loop", "last", "warm-up", "main", "nested"} {
+						calls, ns := p.compute(parts[1+i], "MPI_Allreduce", "MPI_Sendrecv")
+						if want := truth[name]; calls != want.times || !near(ns, want.ns, calls) {
+							complain("rank %d, %s: %.3f ms before %d calls; %.3f before %d", rank, name, ns/1e6, calls, want.ns/1e6, want.times)
+						}
+					}
+					entry := entryOf(parts[6], "MPI_Sendrecv", p)
+					if entry < 25e6 || entry > 60e6 {
+						complain("rank %d: the inner loop is entered after %.3f ms, want about %.3f", rank, entry/1e6, truth["entry"].ns/1e6)
 					}
 				}
-				for i, name := range []string{"first", "loop", "last", "warm-up", "main", "nested"} {
-					calls, ns := p.compute(parts[1+i], "MPI_Allreduce", "MPI_Sendrecv")
-					if want := truth[name]; calls != want.times || !near(ns, want.ns, calls) {
-						t.Errorf("rank %d, %s: %.3f ms before %d calls; %.3f before %d", rank, name, ns/1e6, calls, want.ns/1e6, want.times)
-					}
-				}
-				entry := entryOf(parts[6], "MPI_Sendrecv", p)
-				if entry < 25e6 || entry > 60e6 {
-					t.Errorf("rank %d: the inner loop is entered after %.3f ms, want about %.3f", rank, entry/1e6, truth["entry"].ns/1e6)
-				}
-			}
+			})
 		})
 	}
 }

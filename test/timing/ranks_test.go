@@ -24,23 +24,14 @@ func TestRankTotals(t *testing.T) {
 	const ranks = 6
 	a := build(t, "late.c", ranks)
 	for _, mode := range []string{"stats", "hist", "path", "hist-sig", "lossless", "place", "zfp"} {
-		// A process that loses its core between its own look at the clock and the recorder's has
-		// measured something else: on a busy machine that happens once in some hundred runs, not in each.
-		var wrong []string
-		for try := 0; try == 0 || try < 3 && wrong != nil; try++ {
-			wrong = rankTotals(t, a, mode, ranks)
-		}
-		for _, w := range wrong {
-			t.Errorf("%s, %s", mode, w)
-		}
+		mpis.Steady(t, func(complain func(string, ...any)) { rankTotals(t, a, mode, ranks, complain) })
 	}
 	table(t, a, ranks)
 }
 
-// rankTotals traces the program in a timing mode, and lists what the trace has otherwise than the ranks measured it.
-func rankTotals(t *testing.T, a *app, mode string, ranks int) (wrong []string) {
+// rankTotals traces the program in a timing mode, and complains of what the trace has otherwise than the ranks measured it.
+func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(string, ...any)) {
 	t.Helper()
-	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	r := a.trace("--timing", mode)
 	before := make([]float64, ranks) // computed before the barriers
 	for rank := range ranks {
@@ -64,11 +55,11 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int) (wrong []string) {
 		same := func(what string, got, want float64) {
 			// The clock is read twice, and the process may lose its core in between.
 			if math.Abs(got-want) > 0.02*want+3e6 {
-				complain("rank %d: %s %.0f ns, measured %.0f", rank, what, got, want)
+				complain("%s, rank %d: %s %.0f ns, measured %.0f", mode, rank, what, got, want)
 			}
 		}
 		if w := barrier.work + reduce.work; totals.Gap.Ns < 0.98*w || !totals.Gap.Known() || !totals.Duration.Known() {
-			complain("rank %d: computed %+v, measured %.0f at least", rank, totals.Gap, w)
+			complain("%s, rank %d: computed %+v, measured %.0f at least", mode, rank, totals.Gap, w)
 		}
 		seen := 0
 		for _, s := range totals.Sites {
@@ -89,7 +80,7 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int) (wrong []string) {
 			same("in "+c.Name(), s.Duration.Ns, want.wait)
 		}
 		if seen != 2 {
-			complain("%d call sites", seen)
+			complain("%s: %d call sites", mode, seen)
 		}
 	}
 	// On a busy machine ranks may sleep for so long that these are no groups.
@@ -97,7 +88,6 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int) (wrong []string) {
 	if slices.Min(even)-slices.Max(odd) > 2*max(slices.Max(even)-slices.Min(even), slices.Max(odd)-slices.Min(odd)) {
 		late(t, a, mode)
 	}
-	return wrong
 }
 
 // late asks for the two groups at the barrier: those that compute long before, and wait little.
