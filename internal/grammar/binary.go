@@ -16,7 +16,8 @@ import (
 //	item    = uvarint(what<<2 | rule<<1 | repeated)
 //	          [uvarint(count-2) if repeated] [body if rule and what = 0]
 //	        | uvarint(1<<2) uvarint(symbols-4) uvarint(what of the first)
-//	        | uvarint(1<<2 | repeated) uvarint(width) uvarint(rounds) varint(step)…
+//	        | uvarint(1<<2 | repeated) uvarint(width<<1 | numbered) uvarint(rounds)
+//	          varint(step of the count)… [varint(step of the terminal)… if numbered]
 //
 // The flag rule says what names: for a rule, 0 a new one, else how many rules
 // back from the newest it is (1: the newest). For a terminal, how far it is from the one
@@ -27,7 +28,7 @@ import (
 // each one above the one before: calls in a row that come for the first time. Such an
 // item that is repeated is rounds of a progression: the last symbols of the body, as
 // many as the width, come again in each round, each with a step added to its count
-// (modulo 2^64).
+// (modulo 2^64) and one to its terminal, which is 0 for rules.
 const (
 	flagRepeated = 1 << 0
 	flagRule     = 1 << 1
@@ -167,6 +168,9 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 		}
 		if rounds > 0 {
 			dst = appendRounds(dst, p.two, rounds)
+			for _, s := range item {
+				next = max(next, int64(s.ID)+1)
+			}
 			continue
 		}
 		s := item[0]
@@ -214,10 +218,20 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 // from the first.
 func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
 	w := len(two) / 2
-	dst = append(dst, codeRounds, byte(w))
+	numbered := uint64(0)
+	for i := range w {
+		if two[i].ID != two[w+i].ID {
+			numbered = 1
+		}
+	}
+	dst = append(dst, codeRounds)
+	dst = binary.AppendUvarint(dst, uint64(w)<<1|numbered)
 	dst = binary.AppendUvarint(dst, uint64(rounds))
 	for i := range w {
 		dst = binary.AppendVarint(dst, int64(two[w+i].Count-two[i].Count))
+	}
+	for i := range w * int(numbered) {
+		dst = binary.AppendVarint(dst, int64(two[w+i].ID)-int64(two[i].ID))
 	}
 	return dst
 }
@@ -268,6 +282,11 @@ func (d *decoder) uvarint() (uint64, error) {
 	return v, nil
 }
 
+func (d *decoder) varint() (int64, error) {
+	v, err := d.uvarint()
+	return int64(v>>1) ^ -int64(v&1), err
+}
+
 // body starts a new rule. All items that are announced and not yet read must
 // fit into the rest of the data, at a byte each, so that announcing many costs
 // the writer what it costs the reader.
@@ -312,7 +331,7 @@ func (d *decoder) run() error {
 			return err
 		}
 		if v == codeRounds {
-			if err := d.rounds(r); err != nil {
+			if next, err = d.rounds(r, next); err != nil {
 				return err
 			}
 			continue
@@ -376,38 +395,52 @@ func (d *decoder) run() error {
 	return nil
 }
 
-// rounds reads an item of rounds in the body of rule r.
-func (d *decoder) rounds(r int32) error {
+// rounds reads an item of rounds in the body of rule r, and returns which terminal is new
+// next behind it.
+func (d *decoder) rounds(r int32, next int64) (int64, error) {
 	width, err := d.uvarint()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	rounds, err := d.uvarint()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	body := d.rules[r]
-	if width < 2 || width > uint64(len(body)) || width > maxRounds || rounds == 0 || rounds > maxRounds/width {
-		return errRounds
+	body, numbered := d.rules[r], width&1 != 0
+	if width >>= 1; width < 2 || width > uint64(len(body)) || width > maxRounds || rounds == 0 || rounds > maxRounds/width {
+		return 0, errRounds
 	}
 	w := int(width)
 	round := slices.Clone(body[len(body)-w:])
-	var steps [maxRounds]uint64
-	for i := range w {
-		v, err := d.uvarint()
-		if err != nil {
-			return err
+	steps := make([]struct{ count, id int64 }, w)
+	for i := range steps {
+		if steps[i].count, err = d.varint(); err != nil {
+			return 0, err
 		}
-		steps[i] = v>>1 ^ -(v & 1)
+	}
+	for i := 0; i < w && numbered; i++ {
+		if steps[i].id, err = d.varint(); err != nil {
+			return 0, err
+		}
 	}
 	for range rounds {
 		for i := range round {
-			if round[i].Count += steps[i]; round[i].Count == 0 {
-				return errCount
+			x, step := &round[i], &steps[i]
+			if x.Count += uint64(step.count); x.Count == 0 {
+				return 0, errCount
 			}
+			if step.id == 0 {
+				continue
+			}
+			id := int64(x.ID) + step.id
+			if x.ID < 0 || step.id > 1<<31 || id < 0 || id >= 1<<31-maxRun {
+				return 0, errRange
+			}
+			x.ID = int32(id)
+			next = max(next, id+1)
 		}
 		body = append(body, round...)
 	}
 	d.rules[r] = body
-	return nil
+	return next, nil
 }

@@ -46,12 +46,16 @@ func TestBinaryGolden(t *testing.T) {
 		},
 		{
 			&Grammar{Rules: [][]Symbol{{{0, 1}, {1, 7}, {0, 2}, {1, 6}, {0, 3}, {1, 5}, {0, 4}, {1, 4}, {2, 1}}}},
-			"04 00 0105 05 02 03 02 01 00",
+			"04 00 0105 05 04 03 02 01 00",
+		},
+		{ // each round has another terminal
+			&Grammar{Rules: [][]Symbol{{{0, 1}, {1, 2}, {2, 1}, {1, 3}, {3, 1}, {1, 4}, {4, 1}, {1, 5}, {5, 1}, {0, 1}}}},
+			"05 00 0100 00 05 05 03 02 00 00 02 30",
 		},
 		{ // the first round has a rule's body and a row of terminals
 			&Grammar{Rules: [][]Symbol{{{-1, 4}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {-1, 3}, {1, 1}, {2, 1}, {3, 1}, {4, 1},
 				{-1, 2}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {-1, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {-1, 3}}, {{0, 4}, {5, 1}}}},
-			"04 0302 02 0102 24 04000a 05 05 03 01 00 00 00 00 0701",
+			"04 0302 02 0102 24 04000a 05 0a 03 01 00 00 00 00 0701",
 		},
 	} {
 		want, err := hex.DecodeString(strings.ReplaceAll(c.want, " ", ""))
@@ -77,13 +81,16 @@ func TestDecodeRefuses(t *testing.T) {
 		"below 0":                "01 04",
 		"terminal too high":      "01 8080808040",
 		"count wraps":            "01 01 feffffffffffffffff01",
-		"rounds of one":          "03 00 00 05 01 04 00",
-		"rounds of nothing":      "01 05 02 04 00 00",
-		"no rounds":              "03 00 00 05 02 00 00 00",
-		"rounds too many":        "03 00 00 05 02 8101 00 00",
-		"rounds cut short":       "03 00 00 05 02 04 00",
-		"rounds down to 0":       "03 0108 00 05 02 0a 01 00",
-		"rounds too long":        "03 01 ffffffffffffffff3f 00 05 02 05 00 00",
+		"rounds of one":          "03 00 00 05 04 04 00",
+		"rounds of nothing":      "01 05 04 04 00 00",
+		"no rounds":              "03 00 00 05 04 00 00 00",
+		"rounds too many":        "03 00 00 05 04 8101 00 00",
+		"rounds cut short":       "03 00 00 05 04 04 00",
+		"rounds down to 0":       "03 0108 00 05 04 0a 01 00",
+		"rounds below 0":         "03 00 00 05 05 04 00 00 00 01",
+		"rounds too far up":      "03 00 00 05 05 04 00 00 00 feffffff0f",
+		"rounds of other rules":  "03 02 01 00 00 05 05 04 00 00 02 00",
+		"rounds too long":        "03 01 ffffffffffffffff3f 00 05 04 05 00 00",
 		"length wraps":           "01 03 ffffffffffffffff7f 01 01 ffffffffffffffff7f",
 	} {
 		b, err := hex.DecodeString(strings.ReplaceAll(src, " ", ""))
@@ -125,7 +132,7 @@ func TestDecodeMemory(t *testing.T) {
 	}
 	deep := append(bytes.Repeat([]byte{1, 2}, size/2), 1, 0)
 	rounds := append(binary.AppendUvarint(nil, 2+size/6), 0, 0)
-	rounds = append(rounds, bytes.Repeat([]byte{codeRounds, 2, 0x80, 1, 2, 0}, size/6)...)
+	rounds = append(rounds, bytes.Repeat([]byte{codeRounds, 4, 0x80, 1, 2, 0}, size/6)...)
 	most := map[string]uint64{"greedy": 200, "deep": 200, "rounds": 5000} // of them a fifth at a time
 	for name, src := range map[string][]byte{"greedy": greedy, "deep": deep, "rounds": rounds} {
 		var before, after runtime.MemStats
@@ -149,7 +156,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte{1, 2, 1, 2, 2, 10, 0})
 	f.Add(build(triangle(20, 0, 1, 5)).Grammar().AppendBinary(nil))
-	f.Add([]byte{4, 0, 1, 200, 1, 5, 2, 40, 2, 1, 5, 2, 1, 2, 1})
+	f.Add([]byte{4, 0, 1, 200, 1, 5, 4, 40, 2, 1, 5, 5, 1, 2, 1, 2, 0})
 	f.Fuzz(func(t *testing.T, src []byte) {
 		g, n, err := Decode(src)
 		if err != nil {

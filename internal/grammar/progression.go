@@ -5,6 +5,8 @@ import "slices"
 // A progression is rounds of the same symbols in a row whose counts go up or down by
 // the same step from round to round: what a loop leaves whose inner loops run once
 // more, or once less, each time. As all rounds differ, there is no rule for them.
+// Terminals may go up or down, too, for a call that waits for one request more each
+// time is another each time; but not all of them: that is a row.
 //
 // Grammars in memory hold the rounds one by one; the binary form holds the first
 // and the steps.
@@ -18,21 +20,37 @@ const (
 // the progression that body begins with; 0 of both if there is none.
 func Progression(body []Symbol) (width, rounds int) {
 	for w := 2; w <= maxWidth && w*minRounds <= len(body); w++ {
-		if n := Rounds(body, w); n >= minRounds && !slices.Equal(body[:w], body[w:2*w]) {
+		a, b, c, d := body[0], body[w], body[2*w], body[3*w]
+		if !goesOn(a, b, c) || !goesOn(b, c, d) {
+			continue // as nearly everywhere
+		}
+		if n := Rounds(body, w); n >= minRounds && !slices.Equal(body[:w], body[w:2*w]) && !isRow(body[:w], body[w:]) {
 			return w, n
 		}
 	}
 	return 0, 0
 }
 
-// Rounds returns how many rounds of so many symbols the progression has that body begins with.
-func Rounds(body []Symbol, width int) int {
-	n := width
-	for ; n < len(body); n++ {
-		x, before := body[n], body[n-width]
-		if x.ID != before.ID || n >= 2*width && x.Count-before.Count != before.Count-body[n-2*width].Count {
-			break
+// goesOn reports whether c comes after b as b after a.
+func goesOn(a, b, c Symbol) bool {
+	return c.Count-b.Count == b.Count-a.Count && c.ID-b.ID == b.ID-a.ID && (a.ID == b.ID || a.ID >= 0 && b.ID >= 0 && c.ID >= 0)
+}
+
+// isRow reports whether no symbol of a round is the same in the next.
+func isRow(round, next []Symbol) bool {
+	for i, x := range round {
+		if x.ID == next[i].ID {
+			return false
 		}
 	}
-	return n / width
+	return true
+}
+
+// Rounds returns how many rounds of so many symbols go on from the first two of body as these do.
+func Rounds(body []Symbol, width int) int {
+	n := 2 * width
+	for n < len(body) && goesOn(body[n-2*width], body[n-width], body[n]) {
+		n++
+	}
+	return min(n, len(body)) / width
 }

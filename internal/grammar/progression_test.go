@@ -76,6 +76,23 @@ func TestTrianglesSideBySide(t *testing.T) {
 	}
 }
 
+// In each round another call is made: it waits for one request more.
+func TestTrianglesWithWaits(t *testing.T) {
+	var seq []uint32
+	for range 3 {
+		seq = append(seq, 0)
+		for i := range uint32(400) {
+			for range i {
+				seq = append(seq, 1, 2)
+			}
+			seq = append(seq, 5+i, 3)
+		}
+	}
+	if n := written(t, seq); n > 100 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
 func TestPlantedProgressions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		noise := rapid.SliceOfN(rapid.Uint32Range(0, 8), 0, 12)

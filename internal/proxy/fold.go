@@ -17,7 +17,7 @@ type folder struct {
 	v      *variant
 	part   *part
 	counts [][]grammar.Symbol // by member: how often each step of the rule is repeated
-	known  map[string]int32   // steps by what they do
+	known  map[string]int32   // steps by what they do, numbered as rules: those of terminals may go up in rounds
 }
 
 // what says what a step does, but not how often.
@@ -34,7 +34,7 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 		what := steps[k].what()
 		id, ok := f.known[what]
 		if !ok {
-			id = int32(len(f.known))
+			id = -1 - int32(len(f.known))
 			f.known[what] = id
 		}
 		for m := range children {
