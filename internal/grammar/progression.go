@@ -12,19 +12,19 @@ import "slices"
 // and the steps.
 
 const (
-	minRounds = 4  // fewer are as short one by one
+	MinRounds = 4  // of a progression; fewer are as short one by one
 	maxWidth  = 16 // symbols of a round
 )
 
 // Progression returns how many symbols a round has and how many rounds there are of
 // the progression that body begins with; 0 of both if there is none.
 func Progression(body []Symbol) (width, rounds int) {
-	for w := 2; w <= maxWidth && w*minRounds <= len(body); w++ {
+	for w := 2; w <= maxWidth && w*MinRounds <= len(body); w++ {
 		a, b, c, d := body[0], body[w], body[2*w], body[3*w]
 		if !goesOn(a, b, c) || !goesOn(b, c, d) {
 			continue // as nearly everywhere
 		}
-		if n := Rounds(body, w); n >= minRounds && !slices.Equal(body[:w], body[w:2*w]) && !isRow(body[:w], body[w:]) {
+		if n := Rounds(body, w); n >= MinRounds && !slices.Equal(body[:w], body[w:2*w]) && !isRow(body[:w], body[w:]) {
 			return w, n
 		}
 	}

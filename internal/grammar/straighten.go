@@ -83,7 +83,7 @@ func (g *Grammar) roundRules() []bool {
 	}
 	var hides []bool
 	for r, body := range g.Rules {
-		if r > 0 && len(body) <= maxWidth && rounds[alike(body)] >= minRounds {
+		if r > 0 && len(body) <= maxWidth && rounds[alike(body)] >= MinRounds {
 			if hides == nil {
 				hides = make([]bool, len(g.Rules))
 			}

@@ -53,14 +53,7 @@ func (g *generator) line(v *variant, terminal int) *line {
 			l.skip = "says no"
 		}
 	}
-	key := l.text("") + l.site
-	if old := g.lines[key]; old != nil {
-		l = old
-	} else {
-		l.order = len(g.lines)
-		g.lines[key] = l
-	}
-	return l
+	return g.shared(l)
 }
 
 // why says why a call of a variant is left out; "" if it isn't.

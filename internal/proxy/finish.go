@@ -321,13 +321,7 @@ func (g *generator) finishLine(v *variant, f finish) *line {
 	}
 	text := fmt.Sprintf("%s(%s)", c.f.Name, args)
 	l.text = func(gap string) string { return fmt.Sprintf("FINISH(%d, %s, %s, %s);", f.requests, got, gap, text) }
-	key := l.text("") + l.site
-	if old := g.lines[key]; old != nil {
-		return old
-	}
-	l.order = len(g.lines)
-	g.lines[key] = l
-	return l
+	return g.shared(l)
 }
 
 // stepTimes are what a member has at the leaves of a stream whose structure was found anew:

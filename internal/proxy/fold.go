@@ -14,6 +14,7 @@ import (
 
 // A folder makes the steps of a part from those of a rule.
 type folder struct {
+	g      *generator
 	v      *variant
 	part   *part
 	counts [][]grammar.Symbol // by member: how often each step of the rule is repeated
@@ -23,15 +24,25 @@ type folder struct {
 // what says what a step does, but not how often.
 func (s *step) what() string {
 	if s.line != nil {
-		return fmt.Sprintf("l%d %v %v %v %v", s.line.order, s.head, s.tail, s.between, s.after)
+		return fmt.Sprintf("l%d %s", s.line.order, s.around())
 	}
-	return fmt.Sprintf("p%d %v %v %v %v", s.part, s.head, s.tail, s.between, s.after)
+	return fmt.Sprintf("p%d %s", s.part, s.around())
 }
+
+// alike is the same for steps that may be one in the rounds of a loop.
+func (s *step) alike() string {
+	if s.line != nil {
+		return fmt.Sprint(s.line.template().text, s.line.site, s.line.skip, s.around())
+	}
+	return s.what()
+}
+
+func (s *step) around() string { return fmt.Sprint(s.head, s.tail, s.between, s.after) }
 
 // fold fills in the steps and loops of the part, and returns what tells it from others.
 func (f *folder) fold(steps []step, children [][]trace.Node) string {
 	for k := range steps {
-		what := steps[k].what()
+		what := steps[k].alike()
 		id, ok := f.known[what]
 		if !ok {
 			id = -1 - int32(len(f.known))
@@ -44,7 +55,7 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 	var key strings.Builder
 	p := f.part
 	for k := 0; k < len(steps); {
-		width, rounds := f.rounds(k)
+		width, rounds := f.rounds(steps, k)
 		if rounds > 0 {
 			p.loops = append(p.loops, loop{len(p.steps), width, fmt.Sprint(rounds)})
 			fmt.Fprintf(&key, "%d*%d;", rounds, width)
@@ -53,6 +64,9 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 		for i := range max(1, width) {
 			s := steps[k+i]
 			s.count = f.count(k+i, width)
+			if s.line != nil && rounds > 0 {
+				s.line = f.g.inRounds(s.line, steps[k+width+i].line)
+			}
 			fmt.Fprintf(&key, "%s*%s;", s.what(), s.count)
 			p.steps = append(p.steps, s)
 		}
@@ -67,12 +81,21 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 
 // rounds returns the width and rounds of the loop that begins with a step, on all
 // members; 0 of both if there is none.
-func (f *folder) rounds(k int) (width, rounds int) {
+func (f *folder) rounds(steps []step, k int) (width, rounds int) {
 	width, rounds = grammar.Progression(f.counts[0][k:])
+	if rounds == 0 {
+		return 0, 0
+	}
 	for _, list := range f.counts[1:] {
-		if rounds == 0 || grammar.Rounds(list[k:], width) < rounds {
-			return 0, 0
+		rounds = min(rounds, grammar.Rounds(list[k:], width))
+	}
+	for at := k + 2*width; at < k+rounds*width; at++ {
+		if a, b, c := &steps[at-2*width], &steps[at-width], &steps[at]; a.line != nil && !goesOn(a.line, b.line, c.line) {
+			rounds = (at - k) / width
 		}
+	}
+	if rounds < grammar.MinRounds {
+		return 0, 0
 	}
 	return width, rounds
 }

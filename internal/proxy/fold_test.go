@@ -98,3 +98,48 @@ func TestProgressionsOfRanks(t *testing.T) {
 		t.Errorf("%d classes, %d lines:\n%.4000s", r.Classes(), p.Lines, text)
 	}
 }
+
+// A call that is another in each round is one line if numbers tell the difference.
+func TestProgressionsOfLines(t *testing.T) {
+	p := generate(t, record(t, 2, func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range 40 {
+			for range 1 + i {
+				r.Allreduce(3, 1)
+			}
+			r.Allreduce(4, int64(70-i))
+			r.Send(5, 1, int64(3+2*i), 0)
+		}
+		r.End()
+	}), Options{})
+	text := string(p.Files["proxy.c"])
+	for _, want := range []string{"heap(3), 70 - round, MPI_INT", "REPEAT(1 + round) DO", "1, MPI_INT, 3 + 2 * round, 0, MPI_COMM_WORLD"} {
+		if !strings.Contains(text, want) || p.Lines > 50 {
+			t.Errorf("%d lines without %s:\n%.4000s", p.Lines, want, text)
+		}
+	}
+}
+
+func TestNumbersOfLines(t *testing.T) {
+	g := &generator{lines: make(map[string]*line)}
+	of := func(text string) *line {
+		return &line{text: func(gap string) string { return strings.ReplaceAll(text, "GAP", gap) }}
+	}
+	for _, c := range [][3]string{
+		{"DO(GAP, f(4, a1, 0.5, 0x10));", "DO(GAP, f(6, a1, 0.5, 0x10));", "DO(7.5, f(4 + 2 * round, a1, 0.5, 0x10));"},
+		{"f(x - 4, 9 * y)", "f(x - 3, 8 * y)", "f(x - (4 - round), (9 - round) * y)"},
+		{"f(rank + 4, 1)", "f(rank + 5, 1)", "f(rank + (4 + round), 1)"},
+	} {
+		a, b := of(c[0]), of(c[1])
+		if a.template().text != b.template().text {
+			t.Errorf("%s and %s are apart", c[0], c[1])
+		} else if got := g.inRounds(a, b).text("7.5"); got != c[2] {
+			t.Errorf("%s, want %s", got, c[2])
+		}
+	}
+	for _, c := range [][2]string{{`f("4")`, `f("5")`}, {"f(a4)", "f(a5)"}, {"f(0.4)", "f(0.5)"}} {
+		if of(c[0]).template().text == of(c[1]).template().text {
+			t.Errorf("%s and %s are alike", c[0], c[1])
+		}
+	}
+}

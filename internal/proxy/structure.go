@@ -92,7 +92,7 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 	}
 	p := &part{first: v.allocs.at[spot{stream, id, -1, false}].all()}
 	before := &p.first
-	f := folder{v: v, part: p, counts: make([][]grammar.Symbol, len(nodes)), known: make(map[string]int32)}
+	f := folder{g: g, v: v, part: p, counts: make([][]grammar.Symbol, len(nodes)), known: make(map[string]int32)}
 	steps := make([]step, len(children[0]))
 	for k := range steps {
 		c, s := children[0][k], &steps[k]

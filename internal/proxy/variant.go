@@ -198,4 +198,5 @@ type line struct {
 	site  string
 	skip  string // why it is left out
 	order int
+	apart *template // once it was asked for
 }

@@ -16,9 +16,9 @@ func TestTriangles(t *testing.T) {
 		if i > 0 {
 			n = "150" // it takes seven times as long
 		}
-		t.Run(m.Name, func(t *testing.T) {
+		triangles := func(t *testing.T, source string) {
 			binary := filepath.Join(t.TempDir(), "triangles")
-			if err := m.Compile(binary, "../mpi/triangles.c"); err != nil {
+			if err := m.Compile(binary, filepath.Join("../mpi", source)); err != nil {
 				t.Fatal(err)
 			}
 			a := traced(t, m, t.TempDir(), "a.spoor", ranks, binary, n)
@@ -51,6 +51,9 @@ func TestTriangles(t *testing.T) {
 				t.Errorf("%s\n%s", got, why)
 			}
 			t.Logf("%.1f bytes of order, %d lines", order, p.Lines)
-		})
+		}
+		for _, source := range []string{"triangles.c", "waits_growing.c"} {
+			t.Run(m.Name+"/"+source, func(t *testing.T) { triangles(t, source) })
+		}
 	}
 }
