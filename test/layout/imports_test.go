@@ -16,8 +16,8 @@ import (
 // layers lists the packages from the bottom up. A package may import those on
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
-	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise"},
-	{"mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
+	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise", "internal/goal"},
+	{"internal/simulate/loggops", "mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack", "internal/container"},
 	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},
 	{"internal/timing/codec", "internal/track", "internal/column"},

@@ -1,0 +1,81 @@
+// Package goal has schedules in GOAL, the Group Operation Assembly Language that LogGOPSim and
+// simulators after it take: for each rank sends, receives and calculations, and which of them
+// wait for which. Read takes its text, Builder makes one operation by operation.
+package goal
+
+import "fmt"
+
+// A Kind says what an operation does. Of operations that become free at once, those of a
+// smaller kind begin first.
+type Kind uint8
+
+const (
+	Send Kind = 1 + iota
+	Recv
+	Calc
+)
+
+// Any as peer or tag of a receive takes messages of all ranks, or of all tags.
+const Any = ^uint32(0)
+
+// An Op is one operation of a rank.
+type Op struct {
+	Size     uint64 // bytes, or how long a calculation takes
+	Peer     uint32 // whom it sends to or receives from
+	Tag      uint32
+	Kind     Kind
+	CPU, NIC uint8 // those of its rank that it keeps busy
+}
+
+// String writes an operation as GOAL's text has it.
+func (o Op) String() string {
+	text := ""
+	switch o.Kind {
+	case Send:
+		text = fmt.Sprintf("send %db to %d tag %s", o.Size, o.Peer, orAny(o.Tag))
+	case Recv:
+		text = fmt.Sprintf("recv %db from %s tag %s", o.Size, orAny(o.Peer), orAny(o.Tag))
+	default:
+		text = fmt.Sprintf("calc %d", o.Size)
+	}
+	if o.CPU > 0 {
+		text += fmt.Sprintf(" cpu %d", o.CPU)
+	}
+	if o.NIC > 0 {
+		text += fmt.Sprintf(" nic %d", o.NIC)
+	}
+	return text
+}
+
+func orAny(n uint32) string {
+	if n == Any {
+		return "-1"
+	}
+	return fmt.Sprint(n)
+}
+
+// A Schedule is what all ranks do. Operations are numbered through, rank by rank; none waits
+// for one of another rank, except that messages have to arrive.
+type Schedule struct {
+	Ops   []Op
+	first []uint32 // of each rank, and one past the last
+	// Who waits for an operation: for its start those in dependents from starts[op], for its
+	// end those from ends[op] up to starts[op+1].
+	dependents, starts, ends []uint32
+	needs                    []uint32
+}
+
+// Ranks is how many there are.
+func (s *Schedule) Ranks() int { return len(s.first) - 1 }
+
+// Rank returns the first operation of a rank, and the one past its last.
+func (s *Schedule) Rank(rank int) (from, to uint32) { return s.first[rank], s.first[rank+1] }
+
+// Needs is for how many starts and ends of others an operation waits.
+func (s *Schedule) Needs(op uint32) uint32 { return s.needs[op] }
+
+// AfterStart are the operations that wait for the start of one.
+func (s *Schedule) AfterStart(op uint32) []uint32 { return s.dependents[s.starts[op]:s.ends[op]] }
+
+// AfterEnd are the operations that wait for the end of one.
+func (s *Schedule) AfterEnd(op uint32) []uint32 { return s.dependents[s.ends[op]:s.starts[op+1]] }

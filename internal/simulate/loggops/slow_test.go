@@ -1,0 +1,315 @@
+package loggops
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/goal"
+)
+
+// slow is the model as one would write it down: every event is looked at whenever something
+// may have changed for it, and what there is to search is searched from its beginning.
+type slow struct {
+	p                           Parameters
+	ranks                       int
+	cpu, nicOut, nicIn          []uint64
+	events                      []*slowEvent
+	posted, unexpected, waiting [][]*slowOp // by rank
+	made                        int
+}
+
+type slowOp struct {
+	goal.Op
+	rank                 int
+	needs                int
+	afterStart, afterEnd []*slowOp
+	ended                bool
+}
+
+type slowEvent struct {
+	time    uint64
+	made    int
+	op      *slowOp
+	message bool
+}
+
+// simulateSlowly returns when ranks end; false if operations or messages are left over.
+func simulateSlowly(s *goal.Schedule, p Parameters) ([]uint64, bool) {
+	n := s.Ranks()
+	x := &slow{
+		p: p, ranks: n, cpu: make([]uint64, n), nicOut: make([]uint64, n), nicIn: make([]uint64, n),
+		posted: make([][]*slowOp, n), unexpected: make([][]*slowOp, n), waiting: make([][]*slowOp, n),
+	}
+	ops := make([]*slowOp, len(s.Ops))
+	for i, o := range s.Ops {
+		ops[i] = &slowOp{Op: o}
+	}
+	for rank := range n {
+		from, to := s.Rank(rank)
+		for i := from; i < to; i++ {
+			ops[i].rank = rank
+			for _, d := range s.AfterStart(i) {
+				ops[i].afterStart = append(ops[i].afterStart, ops[d])
+				ops[d].needs++
+			}
+			for _, d := range s.AfterEnd(i) {
+				ops[i].afterEnd = append(ops[i].afterEnd, ops[d])
+				ops[d].needs++
+			}
+		}
+	}
+	for _, o := range ops {
+		if o.needs == 0 {
+			x.waiting[o.rank] = append(x.waiting[o.rank], o)
+		}
+	}
+	x.begin()
+	for len(x.events) > 0 {
+		slices.SortFunc(x.events, func(a, b *slowEvent) int {
+			if a.time != b.time {
+				return int(int64(a.time) - int64(b.time))
+			}
+			return a.made - b.made
+		})
+		e := x.events[0]
+		if until := x.freeFrom(e); until > e.time {
+			e.time = until
+			continue
+		}
+		x.events = x.events[1:]
+		x.happen(e)
+		x.begin()
+	}
+	for _, list := range x.unexpected {
+		if len(list) > 0 {
+			return nil, false
+		}
+	}
+	return x.cpu, !slices.ContainsFunc(ops, func(o *slowOp) bool { return !o.ended })
+}
+
+// begin makes events of operations that wait for nothing.
+func (x *slow) begin() {
+	for rank := range x.ranks {
+		for _, kind := range []goal.Kind{goal.Send, goal.Recv, goal.Calc} {
+			for _, o := range x.waiting[rank] {
+				if o.Kind == kind {
+					time := x.cpu[rank]
+					if kind == goal.Send {
+						time = max(time, x.nicOut[rank])
+					}
+					x.events = append(x.events, &slowEvent{time, x.made, o, false})
+					x.made++
+				}
+			}
+		}
+		x.waiting[rank] = nil
+	}
+}
+
+func (x *slow) freeFrom(e *slowEvent) uint64 {
+	switch {
+	case e.message:
+		return max(x.cpu[e.op.Peer], x.nicIn[e.op.Peer])
+	case e.op.Kind == goal.Send:
+		return max(x.cpu[e.op.rank], x.nicOut[e.op.rank])
+	case e.op.Kind == goal.Calc:
+		return x.cpu[e.op.rank]
+	}
+	return 0
+}
+
+func (x *slow) happen(e *slowEvent) {
+	o, p := e.op, x.p
+	more := max(o.Size, 1) - 1
+	switch {
+	case e.message:
+		x.cpu[o.Peer] = e.time + p.Overhead + max(more*p.ByteOverhead, more*p.ByteGap)
+		x.nicIn[o.Peer] = e.time + p.MessageGap + more*p.ByteGap
+		for i, r := range x.posted[o.Peer] {
+			if takes(r, o) {
+				x.posted[o.Peer] = slices.Delete(x.posted[o.Peer], i, i+1)
+				x.met(o, r, e.time)
+				return
+			}
+		}
+		x.unexpected[o.Peer] = append(x.unexpected[o.Peer], o)
+	case o.Kind == goal.Calc:
+		x.cpu[o.rank] = e.time + o.Size
+		x.release(o.afterStart)
+		x.end(o)
+	case o.Kind == goal.Send:
+		x.cpu[o.rank] = e.time + p.Overhead + more*p.ByteOverhead
+		x.nicOut[o.rank] = e.time + p.MessageGap + more*p.ByteGap
+		x.events = append(x.events, &slowEvent{e.time + p.Overhead + p.Latency, x.made, o, true})
+		x.made++
+		x.release(o.afterStart)
+		if o.Size <= p.Eager {
+			x.end(o)
+		}
+	default:
+		x.release(o.afterStart)
+		for i, send := range x.unexpected[o.rank] {
+			if takes(o, send) {
+				x.unexpected[o.rank] = slices.Delete(x.unexpected[o.rank], i, i+1)
+				x.met(send, o, e.time)
+				return
+			}
+		}
+		x.posted[o.rank] = append(x.posted[o.rank], o)
+	}
+}
+
+func takes(recv, send *slowOp) bool {
+	return (recv.Peer == goal.Any || int(recv.Peer) == send.rank) && (recv.Tag == goal.Any || recv.Tag == send.Tag)
+}
+
+func (x *slow) met(send, recv *slowOp, time uint64) {
+	if send.Size > x.p.Eager {
+		x.cpu[send.rank] = max(x.cpu[send.rank], time)
+		x.nicOut[send.rank] = max(x.nicOut[send.rank], time)
+		x.end(send)
+	}
+	x.end(recv)
+}
+
+func (x *slow) end(o *slowOp) {
+	o.ended = true
+	x.release(o.afterEnd)
+}
+
+func (x *slow) release(list []*slowOp) {
+	for _, o := range list {
+		if o.needs--; o.needs == 0 {
+			x.waiting[o.rank] = append(x.waiting[o.rank], o)
+		}
+	}
+}
+
+// drawSchedule draws messages between a few ranks, and calculations; some operations wait for
+// others before them. With few dependencies it mostly comes to its end, with many it may not.
+func drawSchedule(t *rapid.T) *goal.Schedule {
+	ranks := rapid.IntRange(1, 5).Draw(t, "ranks")
+	number := func(most int, what string) int { return rapid.IntRange(0, most).Draw(t, what) }
+	lists := make([][]goal.Op, ranks)
+	insert := func(rank int, o goal.Op) {
+		at := len(lists[rank]) - number(min(3, len(lists[rank])), "back")
+		lists[rank] = slices.Insert(lists[rank], at, o)
+	}
+	wild := rapid.Bool().Draw(t, "wildcards")
+	for range number(40, "steps") {
+		from := number(ranks-1, "from")
+		if number(2, "kind") == 0 {
+			insert(from, goal.Op{Kind: goal.Calc, Size: uint64(number(5, "time"))})
+			continue
+		}
+		to := number(ranks-1, "to")
+		o := goal.Op{Kind: goal.Send, Size: uint64(number(6, "size")), Peer: uint32(to), Tag: uint32(number(1, "tag"))}
+		insert(from, o)
+		o.Kind, o.Peer = goal.Recv, uint32(from)
+		if wild {
+			if number(3, "any source") == 0 {
+				o.Peer = goal.Any
+			}
+			if number(3, "any tag") == 0 {
+				o.Tag = goal.Any
+			}
+		}
+		insert(to, o)
+	}
+	dense := number(4, "dense")
+	var b goal.Builder
+	for _, list := range lists {
+		b.Rank()
+		for i, o := range list {
+			op, err := b.Add(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for d := uint32(1); d <= uint32(min(i, 3)); d++ {
+				switch n := number(9, "edge"); {
+				case n < dense:
+					err = b.AfterEnd(op, op-d)
+				case n == 9:
+					err = b.AfterStart(op, op-d)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return b.Schedule()
+}
+
+// TestSlow compares with the slow engine: times are small, so that many events fall on one.
+func TestSlow(t *testing.T) {
+	complete := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchedule(t)
+		draw := func(what string) uint64 { return rapid.Uint64Range(0, 4).Draw(t, what) }
+		p := Parameters{draw("L"), draw("o"), draw("g"), draw("G"), draw("O"), draw("S")}
+		want, ends := simulateSlowly(s, p)
+		r, err := Simulate(s, p)
+		switch {
+		case ends != (err == nil):
+			t.Fatalf("comes to its end: %v, but %v", ends, err)
+		case ends && !slices.Equal(r.End, want):
+			t.Fatalf("%v, should be %v", r.End, want)
+		case ends && len(s.Ops) > 10:
+			complete++
+		}
+	})
+	if complete == 0 && !testing.Short() {
+		t.Error("no schedule of some length came to its end")
+	}
+}
+
+// FuzzSimulate takes any schedule with any parameters.
+func FuzzSimulate(f *testing.F) {
+	f.Add([]byte("num_ranks 2\nrank 0 {\na: send 9b to 1\nb: calc 5\nb irequires a\n}\nrank 1 {\nrecv 9b from -1 tag -1\n}"), uint64(5), uint64(1), uint64(2), uint64(3))
+	f.Fuzz(func(t *testing.T, text []byte, latency, overhead, gap, eager uint64) {
+		s, err := goal.Read(bytes.NewReader(text), "x")
+		if err != nil || len(s.Ops) > 200 {
+			return
+		}
+		p := Parameters{latency, overhead, gap, gap, overhead, eager}
+		r, err := Simulate(s, p)
+		if err != nil {
+			return
+		}
+		if want, ends := simulateSlowly(s, p); !ends || !slices.Equal(r.End, want) {
+			t.Fatalf("%v, should be %v", r.End, want)
+		}
+	})
+}
+
+func TestSimulateErrors(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		p    Parameters
+		want string
+	}{
+		{"num_ranks 1\nrank 0 {\nrecv 9b from 0\n}", Defaults, "deadlock: 1 operation doesn't end, the first is operation 1 of rank 0: recv 9b from 0 tag 0"},
+		{"num_ranks 2\nrank 0 {\nsend 70000b to 1\n}\nrank 1 {\ncalc 5\n}", Defaults, "deadlock: 1 operation doesn't end, the first is operation 1 of rank 0: send 70000b to 1 tag 0"},
+		{"num_ranks 1\nrank 0 {\ncalc 1\nsend 9b to 0\n}", Defaults, "1 message is never received, such as operation 2 of rank 0: send 9b to 0 tag 0"},
+		{"num_ranks 1\nrank 0 {\nl1: calc 5\nl2: calc 6\nl1 requires l2\nl2 requires l1\n}", Defaults, "2 operations wait for one another"},
+		{"num_ranks 1\nrank 0 {\ncalc 5 cpu 1\n}", Defaults, "rank 0: calc 5 cpu 1: a rank has only one CPU and one NIC here"},
+		{"num_ranks 1\nrank 0 {\ncalc 4611686018427387904\n}", Defaults, "rank 0: calc 4611686018427387904: takes longer than times can say"},
+		{"num_ranks 1\nrank 0 {\nsend 4611686018427387904b to 0\n}", Defaults, "rank 0: send 4611686018427387904b to 0 tag 0: takes longer than times can say"},
+		{"num_ranks 0", Parameters{Latency: 1 << 60}, "L is 1152921504606846976: at most 576460752303423488 is possible"},
+		{"num_ranks 1\nrank 0 {\na: calc 2305843009213680000\nb: calc 2305843009213680000\nc: calc 2305843009213680000\nd: calc 9\n" +
+			"b requires a\nc requires b\nd requires c\n}", Parameters{}, "the schedule takes longer than times can say"},
+	} {
+		s, err := goal.Read(bytes.NewReader([]byte(c.text)), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Simulate(s, c.p); err == nil || err.Error() != c.want {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}

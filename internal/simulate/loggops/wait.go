@@ -1,0 +1,44 @@
+package loggops
+
+// A rank has a CPU and a NIC, and what waits until they are free.
+type rank struct {
+	cpu, sends, recvs uint64 // from when on the CPU is free, and the NIC in either direction
+	calcs, out, in    backlog
+}
+
+// A backlog has the events of a rank that wait for the same. When they can go on, the one that
+// was made first does, and the others wait again: only that one, the head, has to be in the
+// queue. As clocks only go forward, events come to a backlog in the order in which they were made.
+type backlog struct {
+	list
+	head uint64 // its order, noHead if nothing waits
+}
+
+const noHead = ^uint64(0)
+
+// delay has an event wait until a time, when what it needs may be free.
+func (e *engine) delay(ev event, until uint64, b *backlog) {
+	if b.head != noHead && b.head != ev.order {
+		e.state[ev.op].order = ev.order
+		e.append(&b.list, ev.op)
+		return
+	}
+	b.head = ev.order
+	ev.time = until
+	e.events.put(ev)
+}
+
+// advance lets the next event of a backlog take the place of its head, if that is what began.
+func (e *engine) advance(began event, until uint64, b *backlog) {
+	if began.order != b.head {
+		return
+	}
+	op := b.first
+	if op == none {
+		b.head = noHead
+		return
+	}
+	b.first = e.state[op].next
+	b.head = e.state[op].order
+	e.events.put(event{time: until, order: b.head, op: op, message: began.message})
+}
