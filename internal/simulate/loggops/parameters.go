@@ -18,12 +18,12 @@ import (
 
 // Parameters are those of the model, in the schedule's unit of time and in bytes.
 type Parameters struct {
-	Latency      uint64 // L
-	Overhead     uint64 // o
-	MessageGap   uint64 // g
-	ByteGap      uint64 // G
-	ByteOverhead uint64 // O
-	Eager        uint64 // S, the largest message that doesn't wait for its receive
+	Latency      uint64 `json:"latency"`       // L
+	Overhead     uint64 `json:"overhead"`      // o
+	MessageGap   uint64 `json:"message_gap"`   // g
+	ByteGap      uint64 `json:"byte_gap"`      // G
+	ByteOverhead uint64 `json:"byte_overhead"` // O
+	Eager        uint64 `json:"eager"`         // S, the largest message that doesn't wait for its receive
 }
 
 // Defaults are LogGOPSim's, in ns.
