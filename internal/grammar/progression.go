@@ -24,7 +24,10 @@ func Progression(body []Symbol) (width, rounds int) {
 		if !goesOn(a, b, c) || !goesOn(b, c, d) {
 			continue // as nearly everywhere
 		}
-		if n := Rounds(body, w); n >= MinRounds && !slices.Equal(body[:w], body[w:2*w]) && !isRow(body[:w], body[w:]) {
+		if slices.Equal(body[:w], body[w:2*w]) || isRow(body[:w], body[w:]) {
+			continue // before rounds are counted: a row may be as long as the body, and begins at each of its symbols
+		}
+		if n := Rounds(body, w); n >= MinRounds {
 			return w, n
 		}
 	}

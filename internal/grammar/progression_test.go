@@ -116,3 +116,15 @@ func TestPlantedProgressions(t *testing.T) {
 		}
 	})
 }
+
+// A row of terminals goes on by one at each of its symbols, and is no progression: to find
+// that out must not take all of it each time.
+func TestLongRow(t *testing.T) {
+	row := make([]uint32, 1<<19)
+	for i := range row {
+		row[i] = uint32(i)
+	}
+	if g := build(row).Grammar(); g.Len() != uint64(len(row)) {
+		t.Errorf("%d of %d", g.Len(), len(row))
+	}
+}
