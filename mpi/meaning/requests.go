@@ -32,16 +32,17 @@ func WaitingOf(c *mpi.Call) Waiting {
 	if c == nil {
 		return Waiting{}
 	}
-	return waitings()[c.ID]
+	if w, ok := waitings.Load(c.ID); ok {
+		return w.(Waiting)
+	}
+	w := waitingOf(c)
+	waitings.Store(c.ID, w)
+	return w
 }
 
-var waitings = sync.OnceValue(func() map[uint16]Waiting {
-	m := make(map[uint16]Waiting)
-	for _, c := range mpi.Calls() {
-		m[c.ID] = waitingOf(c)
-	}
-	return m
-})
+// waitings is what was asked for, by id. A recorder asks of the functions that its program
+// calls; to look at all of them would take more memory than all else that it has.
+var waitings sync.Map
 
 func waitingOf(c *mpi.Call) Waiting {
 	has := func(param string) bool { return c.Index(param) >= 0 }
