@@ -135,17 +135,10 @@ func (t *Tree) Cursor(counts *grammar.Grammar) *Cursor {
 
 // Next returns the next visit; ok is false at the end.
 func (c *Cursor) Next() (v Visit, ok bool) {
-	for len(c.path) > 0 {
-		top := &c.path[len(c.path)-1]
-		body := c.t.Grammar.Rules[top.instance]
-		if int(top.at) == len(body) {
-			c.path = c.path[:len(c.path)-1]
-			continue
-		}
-		id, n := body[top.at].ID, c.t.count(c.counts, top.instance, int(top.at))
-		if top.done == n {
-			top.at, top.done = top.at+1, 0
-			continue
+	for {
+		top, id, n := c.here()
+		if top == nil {
+			return Visit{}, false
 		}
 		v := top.visit(n)
 		top.done++
@@ -156,7 +149,24 @@ func (c *Cursor) Next() (v Visit, ok bool) {
 		v.Leaf = int(id)
 		return v, true
 	}
-	return Visit{}, false
+}
+
+// here returns the frame of the symbol that has rounds left, the symbol's id and how many
+// rounds it has in all; nil at the end.
+func (c *Cursor) here() (top *frame, id int32, n uint64) {
+	for len(c.path) > 0 {
+		top = &c.path[len(c.path)-1]
+		body := c.t.Grammar.Rules[top.instance]
+		if int(top.at) == len(body) {
+			c.path = c.path[:len(c.path)-1]
+			continue
+		}
+		if n = c.t.count(c.counts, top.instance, int(top.at)); top.done < n {
+			return top, body[top.at].ID, n
+		}
+		top.at, top.done = top.at+1, 0
+	}
+	return nil, 0, 0
 }
 
 // visit is what the next round of a frame's symbol begins with, of which there are n.
@@ -175,17 +185,10 @@ func (c *Cursor) Skip(visits uint64) {
 	if visits > 0 && c.length == nil {
 		c.length = c.t.lengths(c.counts)
 	}
-	for visits > 0 && len(c.path) > 0 {
-		top := &c.path[len(c.path)-1]
-		body := c.t.Grammar.Rules[top.instance]
-		if int(top.at) == len(body) {
-			c.path = c.path[:len(c.path)-1]
-			continue
-		}
-		id, n := body[top.at].ID, c.t.count(c.counts, top.instance, int(top.at))
-		if top.done == n {
-			top.at, top.done = top.at+1, 0
-			continue
+	for visits > 0 {
+		top, id, n := c.here()
+		if top == nil {
+			return
 		}
 		each := uint64(1)
 		if id < 0 {
