@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export/chrome"
 	"github.com/spoor-hpc/spoor/internal/export/otf2"
 	"github.com/spoor-hpc/spoor/internal/export/perfetto"
+	"github.com/spoor-hpc/spoor/internal/export/smpi"
 	"github.com/spoor-hpc/spoor/internal/export/table"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -40,10 +41,11 @@ func newExport() *cobra.Command {
   otf2      a folder in the Open Trace Format 2, for Vampir, Scalasca, the tools of Score-P
             and Python's otf2; open traces.otf2 in it
   perfetto  a file for ui.perfetto.dev and its trace processor
+  chrome    the same as JSON in the format of Chrome's trace viewer, which others read, too
   csv, parquet, sqlite
             tables for databases: calls, operations (what calls did), communicators; folders
             of files, but for sqlite, which is one
-  chrome    the same as JSON in the format of Chrome's trace viewer, which others read, too
+  smpi      a folder for SimGrid: a time-independent trace that smpirun -replay takes
 
 Each call is there with what it did: messages with their partners, tags and bytes,
 where requests completed, collectives with their communicators and roots, one-sided
@@ -75,6 +77,8 @@ lossy mode; else they are means, or drawn from histograms, and the output says s
 type format struct {
 	folder   bool   // it is one, not a file
 	messages bool   // it says which message was received where
+	shares   bool   // it says what goes to each member of a collective
+	whole    bool   // its readers wait for what is missing
 	ending   string // of the default name
 	most     int64  // bytes that its readers take; 0: any number
 	write    func(s *export.Source, path string, about exportAbout) error
@@ -93,6 +97,7 @@ var formats = map[string]format{
 	"parquet":  {folder: true, messages: true, ending: "-parquet", write: writeParquet},
 	"sqlite":   {messages: true, ending: ".sqlite", write: writeSQLite},
 	"chrome":   {messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
+	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
 func formatNames() []string { return slices.Sorted(maps.Keys(formats)) }
@@ -106,7 +111,10 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	if err != nil {
 		return &usageError{cmd, err}
 	}
-	opts.Messages = f.messages
+	if f.whole && o.ranks+o.from+o.until != "" {
+		return &usageError{cmd, fmt.Errorf("--to %s takes all ranks from the beginning to the end: in a replay of a part, ranks would wait for what is missing", o.to)}
+	}
+	opts.Messages, opts.Shares = f.messages, f.shares
 	if o.out == "" {
 		o.out = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + f.ending
 	}
@@ -285,6 +293,17 @@ func writeSQLite(s *export.Source, path string, about exportAbout) error {
 
 func writeTables(s *export.Source, f table.Format, about exportAbout) error {
 	x := table.New(s, f, table.Options{Line: about.line, About: about.run})
+	if err := s.Run(x); err != nil {
+		return err
+	}
+	return x.Close()
+}
+
+func writeSMPI(s *export.Source, dir string, _ exportAbout) error {
+	x, err := smpi.New(s, dir)
+	if err != nil {
+		return err
+	}
 	if err := s.Run(x); err != nil {
 		return err
 	}

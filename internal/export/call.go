@@ -92,8 +92,10 @@ type Operation struct {
 	Tag            int64 // of a message
 	Root           int   // of a collective
 	Sent, Received uint64
-	Message        uint64 // numbers a message, the same at both ends, if Options ask for that
-	Wanted         uint64 // of a file operation: bytes asked for
+	Message        uint64   // numbers a message, the same at both ends, if Options ask for that
+	Wanted         uint64   // of a file operation: bytes asked for
+	SentTo         []uint64 // of a collective with an array of counts: bytes by member, if Options ask for that
+	ReceivedFrom   []uint64
 	Window         *Window
 	File           *File
 	Call           *trace.Call // of FileOpened, FileSought and Lock: the call, which says how

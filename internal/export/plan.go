@@ -144,6 +144,7 @@ func (p *process) transfers(c *trace.Call, stream int, index uint64) (out, in tr
 	if m.Rooted {
 		out.op.Root = p.root(c, base.Comm)
 	}
+	p.shares(&out.op, m, c, stream, index)
 	return out, in
 }
 

@@ -20,6 +20,7 @@ type Options struct {
 	Ranks    []int              // in rising order; nil: all
 	From, To int64              // on the run's time line: calls that are under way between these times
 	Messages bool               // number messages, so that formats can say what was received where
+	Shares   bool               // say what goes to each member of a collective that has an array of counts
 	Progress func(calls uint64) // told now and then how many more calls were looked at
 }
 
@@ -153,24 +154,21 @@ func commNumber(c *trace.Comm) int {
 
 // window returns the window that a communicator's ranks made together as their n-th.
 func (s *Source) window(comm *trace.Comm, n int, function string) *Window {
-	by := madeBy{commNumber(comm), n}
-	w := s.windows[by]
-	if w == nil {
-		w = &Window{len(s.Windows), function, comm}
-		s.windows[by] = w
-		s.Windows = append(s.Windows, w)
-	}
-	return w
+	return shared(s.windows, &s.Windows, madeBy{commNumber(comm), n}, func(number int) *Window { return &Window{number, function, comm} })
 }
 
 // file returns the file that a communicator's ranks opened together as their n-th.
 func (s *Source) file(comm *trace.Comm, n int, name string) *File {
-	by := madeBy{commNumber(comm), n}
-	f := s.files[by]
-	if f == nil {
-		f = &File{len(s.Files), name, comm}
-		s.files[by] = f
-		s.Files = append(s.Files, f)
+	return shared(s.files, &s.Files, madeBy{commNumber(comm), n}, func(number int) *File { return &File{number, name, comm} })
+}
+
+// shared returns what was made so, numbered in the order in which ranks tell of it.
+func shared[T any](known map[madeBy]*T, list *[]*T, by madeBy, make func(number int) *T) *T {
+	x := known[by]
+	if x == nil {
+		x = make(len(*list))
+		known[by] = x
+		*list = append(*list, x)
 	}
-	return f
+	return x
 }

@@ -75,17 +75,16 @@ func (a *Archive) begun(f *file, time uint64, x *export.Act) error {
 		return a.message(f, time, evMpiIsend, x, x.Sent)
 	case export.RecvBegin:
 		return identified(f, time, evMpiIrecvRequest, x.ID)
-	case export.Collective:
-		if _, ok := a.collective(x); ok {
-			f.start(evMpiCollectiveBegin)
-			return f.end(time)
+	case export.Collective, export.CollectiveBegin:
+		if _, ok := a.collective(x); !ok {
+			return nil
 		}
-	case export.CollectiveBegin:
-		if _, ok := a.collective(x); ok {
+		f.start(evMpiCollectiveBegin)
+		if x.Kind == export.CollectiveBegin {
 			f.start(evCollectiveRequest)
 			f.u64(x.ID)
-			return f.end(time)
 		}
+		return f.end(time)
 	case export.WindowMade, export.WindowFreed, export.Fence:
 		f.start(evRmaCollectiveBegin)
 		return f.end(time)
@@ -197,23 +196,22 @@ func root(rank int) uint32 {
 
 func (a *Archive) windowEnd(f *file, time uint64, x *export.Act) error {
 	win := uint32(x.Window.Number)
-	op := collectives["Barrier"]
+	op, id := collectives["Barrier"], byte(0)
 	own := x.Window.MadeBy == "MPI_Win_create" || x.Window.MadeBy == "MPI_Win_create_dynamic"
 	switch {
 	case x.Kind == export.WindowMade:
-		if op = createMemory; own {
+		op, id = createMemory, evRmaWinCreate
+		if own {
 			op = createHandle
 		}
-		f.start(evRmaWinCreate)
-		f.u32(win)
-		if err := f.end(time); err != nil {
-			return err
-		}
 	case x.Kind == export.WindowFreed:
-		if op = destroyMemory; own {
+		op, id = destroyMemory, evRmaWinDestroy
+		if own {
 			op = destroyHandle
 		}
-		f.start(evRmaWinDestroy)
+	}
+	if id != 0 {
+		f.start(id)
 		f.u32(win)
 		if err := f.end(time); err != nil {
 			return err
