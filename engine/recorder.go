@@ -24,6 +24,7 @@ type recorder struct {
 	capture  *capture.Capture
 	rings    []place // of the threads, as they were attached last
 	held     int     // bytes, when memory was given back last
+	large    bool    // more than small was held once
 	clocks   clocks
 	finished bool // finish was called
 }
@@ -34,8 +35,16 @@ type place struct {
 	capacity uint64
 }
 
-// collectAt is by how many percent the heap may grow before it is collected.
-const collectAt = 20
+// By how many percent the heap may grow before it is collected. Where it is small the
+// least that the runtime collects counts, 4 MB at 100 %: most recorders stay below, and
+// the lists that the collector would make at its first rounds are larger than what it would find.
+const (
+	collectSmallAt = 100
+	collectAt      = 20
+)
+
+// small is how many bytes a recorder may hold that is left to collectSmallAt.
+const small = 512 << 10
 
 func start(p unsafe.Pointer) (*recorder, error) {
 	h := (*C.struct_spoor_host)(p)
@@ -43,10 +52,9 @@ func start(p unsafe.Pointer) (*recorder, error) {
 		return nil, fmt.Errorf("engine: shim has interface %d, want %d", uint32(h.abi), uint32(C.SPOOR_ENGINE_ABI))
 	}
 	// The program owns the machine. One thread at a time is in here, and the
-	// heap is small: neither parallel nor lazy collection would pay. Where it is large,
-	// hardly any of it has pointers, so that frequent collection takes little time.
+	// heap is small: parallel collection would not pay.
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(collectAt)
+	debug.SetGCPercent(collectSmallAt)
 
 	r := &recorder{host: host{h}}
 	if err := r.readContext(); err != nil {
@@ -141,8 +149,14 @@ func (r *recorder) drain() error {
 	if err := r.capture.Drain(); err != nil {
 		return err
 	}
+	held := r.capture.Held()
+	if held > small && !r.large {
+		// Hardly any of it has pointers, so that frequent collection takes little time.
+		r.large = true
+		debug.SetGCPercent(collectAt)
+	}
 	// Tables that grow leave smaller ones behind, which the collector would keep for long.
-	if held := r.capture.Held(); held > r.held+r.held/4+muchGrowth {
+	if held > r.held+r.held/4+muchGrowth {
 		r.held = held
 		debug.FreeOSMemory()
 	}
@@ -171,8 +185,13 @@ func (r *recorder) stop() error {
 	return nil
 }
 
-// giveBack gives memory back to the system if there is much of it.
+// giveBack gives memory back to the system if there is much of it. To ask how much there
+// is takes the runtime pages of its own, so nothing is asked before the first collection.
 func giveBack() {
+	var collected debug.GCStats
+	if debug.ReadGCStats(&collected); collected.NumGC == 0 {
+		return
+	}
 	var m runtime.MemStats
 	if runtime.ReadMemStats(&m); m.HeapSys-m.HeapReleased > muchHeap {
 		debug.FreeOSMemory()

@@ -1,4 +1,5 @@
-// reserve.c: address space that the Go runtime sets aside.
+// reserve.c: what the Go runtime asks of the C library at its start, and gets for less.
+// The linker puts these functions in place of the library's (Makefile).
 //
 // The runtime reserves 1.5 GB of addresses at its start, of which it will use a
 // few MB. Where a limit is set on them (ulimit -v, as batch systems do), that
@@ -6,13 +7,15 @@
 // runtime gets addresses that the kernel doesn't give out by itself before
 // terabytes of others are used up, and maps what it needs of them later.
 //
-// The linker puts this function in place of the runtime's mmap (Makefile).
+// It also wants to know the bounds of the stack that it is called on: see bounds.h.
 
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+#include "../shim/bounds.h"
 
 static uintptr_t next_free = 0x7000000000;
 
@@ -61,4 +64,15 @@ void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t 
 			return p;
 	}
 	return mmap64(addr, length, prot, flags, fd, offset);
+}
+
+int __real_pthread_getattr_np(pthread_t thread, pthread_attr_t *attr);
+
+int __wrap_pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
+{
+	uintptr_t lo, hi;
+	if (!pthread_equal(thread, pthread_self()) || !sp_first_stack(&lo, &hi))
+		return __real_pthread_getattr_np(thread, attr);
+	int rc = pthread_attr_init(attr);
+	return rc ? rc : pthread_attr_setstack(attr, (void *)lo, hi - lo);
 }

@@ -71,13 +71,20 @@ static void *next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
+/* Whether what this thread allocates may be the program's: not what the recorder does, nor what an
+   MPI takes for itself while it starts, thousands of blocks that no call will ever name. */
+static inline int is_programs(void)
+{
+	return !sp_self.busy && !(sp_self.depth && __atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_EARLY);
+}
+
 /* ---- sanitizers ---- */
 
 static size_t (*told_size)(const volatile void *);
 
 static void told_born(const volatile void *p, size_t size)
 {
-	if (size >= least && p && !sp_self.busy)
+	if (size >= least && p && is_programs())
 		sp_segment_add((const void *)p, size, size, SP_HEAP, 0);
 }
 
@@ -156,7 +163,7 @@ static inline int direct(void)
    all that free can ask for. */
 static void *born(void *p, size_t size)
 {
-	if (size >= least && p && real.usable && !sp_self.busy) {
+	if (size >= least && p && real.usable && is_programs()) {
 		int saved = errno;
 		sp_segment_add(p, size, real.usable(p), SP_HEAP, 0);
 		errno = saved;

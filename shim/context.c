@@ -145,7 +145,7 @@ int sp_context_write(void)
 	fprintf(f, "start %" PRIu64 " %" PRId64 "\n", sp_run.start_ticks, sp_run.start_ns);
 	put_args(f);
 	put_handles(f);
-	return publish(f, "context", path) && write_maps();
+	return publish(f, "context", path);
 }
 
 static int count_loads(struct dl_phdr_info *info, size_t size, void *arg)
@@ -162,16 +162,14 @@ uint64_t sp_context_loads(void)
 	return loads;
 }
 
-void sp_context_refresh(uint64_t loads)
+int sp_context_refresh(uint64_t loads)
 {
 	static uint64_t seen;
 	if (loads == seen)
-		return;
+		return 1;
 	seen = loads;
 	sp_stack_refresh();
-	if (!sp_scratch_dir())
-		return;
-	write_maps();
+	return !sp_scratch_dir() || write_maps();
 }
 
 void sp_context_finished(int yes)

@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-/* Write `context` and `maps` into the process directory. 0 if that failed. */
+/* Write `context` into the process directory. 0 if that failed. */
 int sp_context_write(void);
 /* How often libraries were loaded and unloaded. */
 uint64_t sp_context_loads(void);
-/* Write `maps` anew if that has changed. */
-void sp_context_refresh(uint64_t loads);
+/* Write `maps` if that has changed. 0 if that failed. */
+int sp_context_refresh(uint64_t loads);
 /* Make or remove the empty file `finished`: all records are complete. */
 void sp_context_finished(int yes);
 

@@ -3,8 +3,8 @@
  *
  * The engine brings a Go runtime along. Two things keep it from being noticed:
  * all signals are blocked while it runs, so that the program's handlers never
- * run on Go's small stacks, and whatever it does to signal dispositions and to
- * the thread's signal stack is undone before the program goes on.
+ * run on Go's small stacks, and whatever it does to signal dispositions, to the limit
+ * of open files and to the thread's signal stack is undone before the program goes on.
  */
 #define _GNU_SOURCE
 #include "host.h"
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "context.h"
 #include "ring.h"
@@ -111,21 +112,43 @@ static int load(void)
 	return 1;
 }
 
+/* What the runtime changes of the process while it starts. */
+struct process {
+	struct sigaction actions[NSIG];
+	struct rlimit files; /* raised to what is allowed at most */
+};
+
+static void process_save(struct process *p)
+{
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, NULL, &p->actions[i]);
+	getrlimit(RLIMIT_NOFILE, &p->files);
+}
+
+static void process_restore(const struct process *p)
+{
+	struct sigaction now;
+	for (int i = 1; i < NSIG; i++)
+		if (sigaction(i, NULL, &now) == 0 && (now.sa_handler != p->actions[i].sa_handler || now.sa_flags != p->actions[i].sa_flags))
+			sigaction(i, &p->actions[i], NULL);
+	setrlimit(RLIMIT_NOFILE, &p->files);
+}
+
 int sp_host_start(const struct spoor_host *host)
 {
-	struct sigaction saved[NSIG];
+	struct process was;
 	struct guard g;
 	guard_enter(&g);
-	for (int i = 1; i < NSIG; i++)
-		sigaction(i, NULL, &saved[i]);
+	process_save(&was);
 	if (load()) {
-		running = engine.start(host) == 0;
-		if (!running)
+		/* the engine is among what is loaded now, so that the next drain finds nothing new */
+		if (!sp_context_refresh(sp_context_loads()))
+			sp_give_up("can't write to %s, not tracing", sp_scratch_dir());
+		else if (!(running = engine.start(host) == 0))
 			failed("start");
 	}
-	/* The runtime sets its handlers while it starts, so only now are they all there. */
-	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &saved[i], NULL);
+	/* The runtime starts aside of us: it is through only now. */
+	process_restore(&was);
 	guard_leave(&g);
 	return running;
 }

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "calls.h"
 #include "flavour.h"
 #include "hooks.h"
@@ -107,7 +108,11 @@ int sp_writable(const struct sp_thread *t)
 static void describe_thread(struct sp_ring *r)
 {
 	pthread_attr_t attr;
-	if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+	uintptr_t first, end;
+	if (sp_first_stack(&first, &end)) {
+		r->stack_lo = first;
+		r->stack_hi = end;
+	} else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
 		void *lo;
 		size_t size;
 		if (pthread_attr_getstack(&attr, &lo, &size) == 0) {

@@ -31,7 +31,7 @@ func (c *Class) checkRanked() error {
 // several.
 //
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
-func appendRankValues(classes []Class, rest int64) []byte {
+func appendRankValues(classes []Class, rest func() int64) []byte {
 	all := make(map[string]bool)
 	for i := range classes {
 		for name := range classes[i].Values {

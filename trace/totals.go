@@ -19,7 +19,7 @@ type (
 // bytes the file has besides.
 //
 //	totals = per class blob
-func appendTotals(classes []Class, rest int64) []byte {
+func appendTotals(classes []Class, rest func() int64) []byte {
 	list := make([]*totals.Columns, len(classes))
 	for i := range classes {
 		list[i] = &classes[i].Ranked

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
@@ -110,13 +111,17 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [container.E
 				return raw, fmt.Errorf("class %d: %w", i, err)
 			}
 		}
-		rest := int64(0)
-		if c.Series != nil {
-			rest = c.Series.size()
-		}
-		for _, b := range raw {
-			rest += int64(wire.Quickly(b))
-		}
+		rest := sync.OnceValue(func() (n int64) {
+			if c.Series != nil {
+				n = c.Series.size()
+			}
+			for id, b := range raw {
+				if id != container.Totals {
+					n += int64(wire.Quickly(b))
+				}
+			}
+			return n
+		})
 		if !c.Timeless {
 			raw[container.Totals] = appendTotals(c.Classes, rest)
 		}

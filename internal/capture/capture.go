@@ -30,11 +30,11 @@ import (
 // Config is what a capture has to know of its process.
 type Config struct {
 	Context
-	// Dir is where checkpoints go; "" for none.
+	// Dir is the process directory, where checkpoints go; "" for none.
 	Dir string
 	// Ticks reads the clock of the records; needed with several threads only.
 	Ticks func() uint64
-	// Maps returns the text of /proc/self/maps.
+	// Maps returns the text of /proc/self/maps as it is now.
 	Maps func() []byte
 	// Timing is what to keep of times.
 	Timing timing.Options
@@ -142,7 +142,11 @@ func New(cfg Config) (*Capture, error) {
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
 	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)
-	c.modules.Init(c.cfg.Maps)
+	var written func() []byte
+	if cfg.Dir != "" {
+		written = func() []byte { return writtenMaps(cfg.Dir) }
+	}
+	c.modules.Init(written, c.cfg.Maps)
 	c.sites.Init(&c.modules)
 	c.memory.Modules = &c.modules
 	c.comms.Init(cfg.Rank, cfg.Ranks)

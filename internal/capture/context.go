@@ -47,6 +47,12 @@ func ReadContext(dir string) (*Context, error) {
 	return ParseContext(f)
 }
 
+// writtenMaps is what the shim last wrote of a process's address space, nil if there is nothing.
+func writtenMaps(dir string) []byte {
+	text, _ := os.ReadFile(filepath.Join(dir, "maps"))
+	return text
+}
+
 // ParseContext reads a context file.
 func ParseContext(r io.Reader) (*Context, error) {
 	c := &Context{}

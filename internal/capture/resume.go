@@ -31,10 +31,7 @@ func Resume(dir string) (*Remainder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	c, err := New(Config{Context: *ctx, Timing: options, Maps: func() []byte {
-		maps, _ := os.ReadFile(filepath.Join(dir, "maps"))
-		return maps
-	}})
+	c, err := New(Config{Context: *ctx, Timing: options, Maps: func() []byte { return writtenMaps(dir) }})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}

@@ -110,9 +110,9 @@ func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
 	if frame, ok := wire.Mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, CodecMixed
-		if len(raw) <= mixedUpTo || len(frame) > len(raw)/repetitive {
-			return stored, codec
-		}
+	}
+	if len(raw) <= mixedUpTo || codec == CodecMixed && len(stored) > len(raw)/repetitive {
+		return stored, codec
 	}
 	if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
 		stored, codec = frame, CodecZstd

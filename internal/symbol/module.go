@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/pack"
 	"github.com/spoor-hpc/spoor/internal/signature"
@@ -18,7 +16,8 @@ import (
 // Modules is the process's address space as far as it comes from files: the
 // executable and the libraries. It follows /proc/self/maps.
 type Modules struct {
-	read    func() []byte // current maps
+	written func() []byte // maps as they were when libraries came or went last; nil: nobody wrote them
+	read    func() []byte // current maps; it takes the kernel long to make them
 	stale   bool          // maps may be read anew
 	regions []region      // ascending
 	modules []module
@@ -44,8 +43,8 @@ type module struct {
 	hash    uint64 // of base name and build id
 }
 
-// Init sets where maps come from.
-func (m *Modules) Init(read func() []byte) { m.read, m.stale = read, true }
+// Init sets where maps come from: as they were when libraries came or went last, which may be nil, and as they are.
+func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale = written, read, true }
 
 // Allow lets the next miss read the maps anew. Called once a drain, so that
 // stray addresses don't make it a habit.
@@ -55,6 +54,11 @@ func (m *Modules) Allow() { m.stale = true }
 // offset from its base.
 func (m *Modules) find(addr uint64) (int32, uint64) {
 	r := m.region(addr)
+	if r == nil && m.written != nil {
+		m.parse(m.written())
+		m.written = nil
+		r = m.region(addr)
+	}
 	if r == nil && m.stale {
 		m.stale = false
 		m.parse(m.read())
@@ -106,44 +110,61 @@ func (m *Modules) parse(maps []byte) {
 	}
 	based := make(map[int32]bool)
 	for line := range bytes.Lines(maps) {
-		fields := strings.SplitN(string(bytes.TrimSpace(line)), " ", 6)
-		if len(fields) < 5 {
+		var fields [5][]byte
+		rest := bytes.TrimSpace(line)
+		for i := range fields {
+			fields[i], rest, _ = bytes.Cut(rest, []byte(" "))
+		}
+		low, high, _ := bytes.Cut(fields[0], []byte("-"))
+		lo, ok1 := hexadecimal(low)
+		hi, ok2 := hexadecimal(high)
+		offset, ok3 := hexadecimal(fields[2])
+		if !ok1 || !ok2 || !ok3 || len(fields[4]) == 0 || lo >= hi {
 			continue
 		}
-		low, high, _ := strings.Cut(fields[0], "-")
-		lo, err1 := strconv.ParseUint(low, 16, 64)
-		hi, err2 := strconv.ParseUint(high, 16, 64)
-		offset, err3 := strconv.ParseUint(fields[2], 16, 64)
-		if err1 != nil || err2 != nil || err3 != nil || lo >= hi {
-			continue
-		}
-		path := ""
-		if len(fields) == 6 {
-			path = strings.TrimSuffix(strings.TrimLeft(fields[5], " "), " (deleted)")
-		}
+		path := bytes.TrimSuffix(bytes.TrimLeft(rest, " "), []byte(" (deleted)"))
 		r := region{lo: lo, hi: hi, module: None}
 		if n := len(m.regions); n > 0 && m.regions[n-1].hi > lo {
 			continue // not ascending: not a maps file
 		}
 		switch {
-		case strings.HasPrefix(path, "/"):
-			i, ok := byPath[path]
+		case bytes.HasPrefix(path, []byte("/")):
+			i, ok := byPath[string(path)]
 			if !ok {
 				i = int32(len(m.modules))
-				m.modules = append(m.modules, module{path: path})
-				byPath[path] = i
+				m.modules = append(m.modules, module{path: string(path)})
+				byPath[m.modules[i].path] = i
 			}
 			if !based[i] {
 				m.modules[i].base, based[i] = lo-offset, true
 			}
 			r.module, r.file = i, true
-		case path == "" && len(m.regions) > 0:
+		case len(path) == 0 && len(m.regions) > 0:
 			if p := m.regions[len(m.regions)-1]; p.hi == lo && p.file {
 				r.module = p.module
 			}
 		}
 		m.regions = append(m.regions, r)
 	}
+}
+
+// hexadecimal reads a number.
+func hexadecimal(digits []byte) (n uint64, ok bool) {
+	for _, d := range digits {
+		switch {
+		case d >= '0' && d <= '9':
+			d -= '0'
+		case d >= 'a' && d <= 'f':
+			d -= 'a' - 10
+		default:
+			return 0, false
+		}
+		if n>>60 != 0 {
+			return 0, false
+		}
+		n = n<<4 | uint64(d)
+	}
+	return n, len(digits) > 0
 }
 
 // open reads what the module's file says of itself.

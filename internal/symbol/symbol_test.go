@@ -100,7 +100,7 @@ const maps = `00400000-00401000 r--p 00000000 08:01 1 /bin/none
 
 func TestModules(t *testing.T) {
 	var m Modules
-	m.Init(func() []byte { return []byte(maps) })
+	m.Init(nil, func() []byte { return []byte(maps) })
 	a := Addresses{Modules: &m, Stacks: []Stack{{0x7fff0000, 0x7fff9000, 0x7fff8000}, {0x6fff0000, 0x6fff9000, 0x6fff8000}}}
 	for _, c := range []struct {
 		addr     uint64
@@ -121,6 +121,25 @@ func TestModules(t *testing.T) {
 		if seg != c.seg || off != c.off {
 			t.Errorf("%#x is %#x+%#x, want %#x+%#x", c.addr, seg, off, c.seg, c.off)
 		}
+	}
+}
+
+// What was written of the address space is asked first, and the kernel only where that doesn't know an address.
+func TestModulesWritten(t *testing.T) {
+	var m Modules
+	asked := 0
+	m.Init(func() []byte { return []byte(maps) }, func() []byte {
+		asked++
+		return []byte(maps + "7f0000003000-7f0000004000 r--p 00000000 08:01 2 /lib/later.so\n")
+	})
+	if n, at := m.find(0x402010); n != 0 || at != 0x2010 || asked != 0 {
+		t.Errorf("module %d+%#x, the kernel was asked %d times", n, at, asked)
+	}
+	for range 2 {
+		if n, at := m.find(0x7f0000003010); n != 2 || at != 0x10 || asked != 1 {
+			t.Errorf("module %d+%#x, the kernel was asked %d times", n, at, asked)
+		}
+		m.find(0x7f0000005000)
 	}
 }
 
@@ -145,7 +164,7 @@ func TestSites(t *testing.T) {
 		}
 	}
 	var m Modules
-	m.Init(func() []byte { return text })
+	m.Init(nil, func() []byte { return text })
 	var s Sites
 	s.Init(&m)
 	h := s.Name(base + 0x123)
@@ -166,7 +185,7 @@ func TestSites(t *testing.T) {
 	m.Save(&w)
 	s.Save(&w)
 	var m2 Modules
-	m2.Init(func() []byte { return nil })
+	m2.Init(nil, func() []byte { return nil })
 	var s2 Sites
 	s2.Init(&m2)
 	r := pack.NewReader(w.B)
@@ -243,7 +262,7 @@ func TestOrdinals(t *testing.T) {
 func TestStacks(t *testing.T) {
 	const maps = "1000-9000 r-xp 00000000 08:01 1 /bin/none\n"
 	var m Modules
-	m.Init(func() []byte { return []byte(maps) })
+	m.Init(nil, func() []byte { return []byte(maps) })
 	var s Sites
 	s.Init(&m)
 	s.Stack(1<<63|1, []uint64{0x1100, 0x1200, 0x1300})

@@ -104,7 +104,7 @@ func (b *build) marks() []mark {
 		}
 	}
 	var modules symbol.Modules
-	modules.Init(maps.Bytes)
+	modules.Init(nil, maps.Bytes)
 	var sites symbol.Sites
 	sites.Init(&modules)
 	var marks []mark

@@ -23,7 +23,7 @@ const (
 )
 
 // Encode writes what the ranks of each class spent; nil of a class of which that is
-// not known, and nil if it is of none. rest is how many bytes the file has besides.
+// not known, and nil if it is of none. rest tells how many bytes the file has besides; nobody asks where ranks are alone in their classes.
 //
 //	class  = order uint8, column of totals, column of totals, sites uvarint,
 //	         (terminal, as a difference to the one before uvarint, kinds uint8, column…)…
@@ -31,7 +31,7 @@ const (
 //
 // Where order is 0 the total of gaps stands first, where it is 1 that of durations. Bit 0
 // of kinds says that there is a column of gaps, bit 1 one of durations.
-func Encode(classes []*Columns, rest int64) [][]byte {
+func Encode(classes []*Columns, rest func() int64) [][]byte {
 	list := make([]writing, len(classes))
 	var options []option
 	known := false
@@ -62,7 +62,7 @@ func Encode(classes []*Columns, rest int64) [][]byte {
 		return nil
 	}
 	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(b.ns, a.ns) })
-	room := max(leastRoom, roomFor*float64(rest))
+	room := max(leastRoom, roomFor*float64(rest()))
 	for _, o := range options {
 		if room < negligible && !alike(o.steps) {
 			continue
@@ -101,7 +101,7 @@ type writing struct {
 
 // begin writes the totals. The smaller ones stand first: the others are what these
 // leave of the run, and follow from them better than the other way round.
-func begin(c *Columns, rest int64) writing {
+func begin(c *Columns, rest func() int64) writing {
 	first := Gap
 	if sum(c.Duration) < sum(c.Gap) {
 		first = Duration
@@ -110,7 +110,7 @@ func begin(c *Columns, rest int64) writing {
 	var of *col
 	for _, kind := range []int{first, 1 - first} {
 		x := shortest(c.of(kind), 1, of, formRest)
-		if len(c.Gap) > carefulUpTo && x.cost > roomFor*float64(rest) {
+		if len(c.Gap) > carefulUpTo && x.cost > roomFor*float64(rest()) {
 			x = shortest(c.of(kind), 2, of, formRest)
 		}
 		w.cols[kind], of = x.col, x.col

@@ -89,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		rest := rapid.SampledFrom([]int64{0, 1000, 1e6}).Draw(t, "rest")
-		got := decodeAll(t, Encode([]*Columns{c}, rest)[0], n, 3*sites+1)
+		got := decodeAll(t, Encode([]*Columns{c}, func() int64 { return rest })[0], n, 3*sites+1)
 		for i := range n {
 			all := 0.0
 			for kind := range kinds {
@@ -141,7 +141,7 @@ func TestSizes(t *testing.T) {
 	same := fill(func(int) float64 { return 5e8 })
 	parity := fill(func(i int) float64 { return 1e8 + 5e7*float64(i%2) })
 	noisy := fill(noise)
-	packed := func(c *Columns) int { return wire.Packed(Encode([]*Columns{c}, 5000)[0]) }
+	packed := func(c *Columns) int { return wire.Packed(Encode([]*Columns{c}, func() int64 { return 5000 })[0]) }
 	if n := packed(&Columns{Gap: same, Duration: parity, Sites: []Site{{0, same, parity}, {1, parity, same}}}); n > 60 {
 		t.Errorf("regular ranks take %d bytes", n)
 	}
@@ -149,7 +149,7 @@ func TestSizes(t *testing.T) {
 	if n := packed(c); n > 60 {
 		t.Errorf("times that look random take %d bytes", n)
 	}
-	if got := decodeAll(t, Encode([]*Columns{c}, 5000)[0], n, 2); len(got.Sites()) != 2 {
+	if got := decodeAll(t, Encode([]*Columns{c}, func() int64 { return 5000 })[0], n, 2); len(got.Sites()) != 2 {
 		t.Errorf("sites %v", got.Sites())
 	}
 }
@@ -162,7 +162,7 @@ func FuzzDecode(f *testing.F) {
 		{Gap: even, Duration: odd},
 		{Gap: odd, Duration: odd, Sites: []Site{{2, even, odd}, {4, nil, even}}},
 	} {
-		f.Add(Encode([]*Columns{c}, 1e6)[0])
+		f.Add(Encode([]*Columns{c}, func() int64 { return 1e6 })[0])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := wire.NewReader(data, "class")
