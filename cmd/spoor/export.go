@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/export/chrome"
 	"github.com/spoor-hpc/spoor/internal/export/otf2"
+	"github.com/spoor-hpc/spoor/internal/export/paraver"
 	"github.com/spoor-hpc/spoor/internal/export/perfetto"
 	"github.com/spoor-hpc/spoor/internal/export/smpi"
 	"github.com/spoor-hpc/spoor/internal/export/table"
@@ -45,6 +46,7 @@ func newExport() *cobra.Command {
   csv, parquet, sqlite
             tables for databases: calls, operations (what calls did), communicators; folders
             of files, but for sqlite, which is one
+  paraver   a folder for Paraver: trace.prv, trace.pcf, trace.row
   smpi      a folder for SimGrid: a time-independent trace that smpirun -replay takes
 
 Each call is there with what it did: messages with their partners, tags and bytes,
@@ -97,6 +99,7 @@ var formats = map[string]format{
 	"parquet":  {folder: true, messages: true, ending: "-parquet", write: writeParquet},
 	"sqlite":   {messages: true, ending: ".sqlite", write: writeSQLite},
 	"chrome":   {messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
+	"paraver":  {folder: true, messages: true, ending: "-paraver", write: writeParaver},
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
@@ -293,6 +296,17 @@ func writeSQLite(s *export.Source, path string, about exportAbout) error {
 
 func writeTables(s *export.Source, f table.Format, about exportAbout) error {
 	x := table.New(s, f, table.Options{Line: about.line, About: about.run})
+	if err := s.Run(x); err != nil {
+		return err
+	}
+	return x.Close()
+}
+
+func writeParaver(s *export.Source, dir string, about exportAbout) error {
+	x, err := paraver.New(s, dir, paraver.Options{Line: about.line, About: about.run})
+	if err != nil {
+		return err
+	}
 	if err := s.Run(x); err != nil {
 		return err
 	}

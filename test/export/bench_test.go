@@ -32,7 +32,7 @@ func BenchmarkExport(b *testing.B) {
 		b.Fatal(err)
 	}
 	const calls = 2 * (4*rounds + 2)
-	for _, format := range []string{"otf2", "perfetto", "chrome", "csv", "parquet", "sqlite", "smpi"} {
+	for _, format := range []string{"otf2", "perfetto", "chrome", "csv", "parquet", "sqlite", "paraver", "smpi"} {
 		b.Run(format, func(b *testing.B) {
 			var seconds float64
 			var memory, bytes int64

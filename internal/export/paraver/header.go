@@ -1,0 +1,208 @@
+package paraver
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// nodes says where ranks ran. Each rank has a processor of its own, which its threads share.
+type nodes struct {
+	names   []string
+	ranks   []int // by node
+	node    []int // by rank, from 0
+	cpu     []int // by rank, from 1
+	threads []int // by rank
+	started time.Time
+}
+
+func newNodes(r *trace.Reader) (*nodes, error) {
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	n := &nodes{node: make([]int, r.Ranks()), cpu: make([]int, r.Ranks()), threads: make([]int, r.Ranks())}
+	if ns, err := strconv.ParseInt(r.Meta()[trace.MetaStart], 10, 64); err == nil {
+		n.started = time.Unix(0, ns)
+	}
+	index := make(map[string]int)
+	for rank := range r.Ranks() {
+		host := "unknown"
+		if rank < procs.Len() {
+			host = cmp.Or(procs.At(rank).Host, host)
+		}
+		at, ok := index[host]
+		if !ok {
+			at = len(n.names)
+			index[host] = at
+			n.names, n.ranks = append(n.names, host), append(n.ranks, 0)
+		}
+		n.node[rank] = at
+		n.ranks[at]++
+		n.threads[rank] = 1
+		if r.ClassOf(rank) >= 0 {
+			k, err := r.Rank(rank)
+			if err != nil {
+				return nil, err
+			}
+			n.threads[rank] = max(1, k.Streams())
+		}
+	}
+	next := make([]int, len(n.names))
+	for i := 1; i < len(next); i++ {
+		next[i] = next[i-1] + n.ranks[i-1]
+	}
+	for rank, at := range n.node {
+		next[at]++
+		n.cpu[rank] = next[at]
+	}
+	return n, nil
+}
+
+// who names a thread as records do: processor, application, task, thread.
+func (n *nodes) who(rank, stream int) []byte {
+	return fmt.Appendf(nil, "%d:1:%d:%d", n.cpu[rank], rank+1, stream+1)
+}
+
+// rows writes the names of processors, nodes and threads.
+func (n *nodes) rows(path string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "LEVEL CPU SIZE %d\n", len(n.cpu))
+	at := 0
+	for i, name := range n.names {
+		for range n.ranks[i] {
+			at++
+			fmt.Fprintf(&b, "%d.%s\n", at, name)
+		}
+	}
+	fmt.Fprintf(&b, "\nLEVEL NODE SIZE %d\n%s\n", len(n.names), strings.Join(n.names, "\n"))
+	total := 0
+	for _, t := range n.threads {
+		total += t
+	}
+	fmt.Fprintf(&b, "\nLEVEL THREAD SIZE %d\n", total)
+	for rank, t := range n.threads {
+		for i := range t {
+			fmt.Fprintf(&b, "THREAD 1.%d.%d\n", rank+1, i+1)
+		}
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o666)
+}
+
+// header writes the first line, and those of the communicators.
+func (w *Writer) header(out *bufio.Writer) {
+	n := w.nodes
+	fmt.Fprintf(out, "#Paraver (%s):%d_ns:%d(", n.started.UTC().Format("02/01/06 at 15:04"), w.last, len(n.names))
+	for i, ranks := range n.ranks {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprint(out, ranks)
+	}
+	fmt.Fprintf(out, "):1:%d(", len(n.node))
+	for rank, threads := range n.threads {
+		if rank > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(out, "%d:%d", threads, n.node[rank]+1)
+	}
+	comms := w.s.Comms.List()
+	fmt.Fprintf(out, "),%d\n", len(comms))
+	for _, c := range comms {
+		var members []byte
+		size := 0
+		for _, rank := range c.Members() {
+			if rank >= 0 {
+				members = field(members, int64(rank+1))
+				size++
+			}
+		}
+		fmt.Fprintf(out, "c:1:%d:%d%s\n", c.Number+1, size, members)
+	}
+}
+
+// labels writes what numbers stand for.
+func (w *Writer) labels() error {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(w.o.About)) {
+		fmt.Fprintf(&b, "#%s: %s\n", strings.ToLower(key), strings.Join(strings.Fields(w.o.About[key]), " "))
+	}
+	b.WriteString(`
+DEFAULT_OPTIONS
+
+LEVEL               THREAD
+UNITS               NANOSEC
+LOOK_BACK           100
+SPEED               1
+FLAG_ICONS          ENABLED
+NUM_OF_STATE_COLORS 1000
+YMAX_SCALE          37
+
+
+DEFAULT_SEMANTIC
+
+THREAD_FUNC          State As Is
+
+
+STATES
+`)
+	for _, s := range states {
+		fmt.Fprintf(&b, "%d    %s\n", s.number, s.name)
+	}
+	b.WriteString("\n\nSTATES_COLOR\n")
+	for _, s := range states {
+		fmt.Fprintf(&b, "%d    %s\n", s.number, s.color)
+	}
+	byType := make(map[int][]function)
+	for _, f := range w.functions {
+		byType[f.event] = append(byType[f.event], f)
+	}
+	for _, t := range []struct {
+		number int
+		name   string
+	}{
+		{pointToPoint, "MPI Point-to-point"}, {collective, "MPI Collective Comm"}, {other, "MPI Other"}, {oneSided, "MPI One-sided"}, {fileIO, "MPI I/O"},
+	} {
+		list := byType[t.number]
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortFunc(list, func(a, b function) int { return cmp.Compare(a.value, b.value) })
+		fmt.Fprintf(&b, "\n\nEVENT_TYPE\n9    %d    %s\nVALUES\n0      Outside MPI\n", t.number, t.name)
+		for _, f := range list {
+			fmt.Fprintf(&b, "%d      %s\n", f.value, f.name)
+		}
+	}
+	fmt.Fprintf(&b, `
+
+EVENT_TYPE
+1    %d    Send Size in MPI Global OP
+1    %d    Recv Size in MPI Global OP
+1    %d    Root in MPI Global OP
+1    %d    Communicator in MPI Global OP
+
+
+EVENT_TYPE
+0    %d    Caller line at level 1
+VALUES
+0      End
+`, sentType, receivedType, rootType, commType, lineType)
+	for i, s := range w.places {
+		file, line := w.o.Line(s)
+		if line > 0 {
+			fmt.Fprintf(&b, "%d      %d (%s)\n", i+1, line, file)
+		} else {
+			fmt.Fprintf(&b, "%d      %s\n", i+1, file)
+		}
+	}
+	return os.WriteFile(filepath.Join(w.dir, Name+".pcf"), []byte(b.String()), 0o666)
+}

@@ -1,0 +1,162 @@
+package paraver
+
+import (
+	"bufio"
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"io"
+	"os"
+	"slices"
+)
+
+// A sorter puts records into the order of their keys, those with one key into the order in which
+// they came. What doesn't fit into memory waits in sorted runs in a file.
+type sorter struct {
+	dir  string
+	most int // bytes in memory
+	f    *os.File
+	to   int64 // end of the file
+	runs []run
+
+	data    []byte
+	records []record
+}
+
+// A record lies in the sorter's data.
+type record struct {
+	key      uint64
+	from, to int
+}
+
+// A run is a stretch of the file.
+type run struct{ from, to int64 }
+
+// newSorter keeps so many bytes in memory, and others in a folder.
+func newSorter(dir string, most int) *sorter { return &sorter{dir: dir, most: most} }
+
+func (s *sorter) add(key uint64, data []byte) error {
+	if len(s.data) > 0 && len(s.data)+len(data) > s.most {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	s.records = append(s.records, record{key, len(s.data), len(s.data) + len(data)})
+	s.data = append(s.data, data...)
+	return nil
+}
+
+func (s *sorter) sort() {
+	slices.SortStableFunc(s.records, func(a, b record) int { return cmp.Compare(a.key, b.key) })
+}
+
+// spill writes what is in memory as a run.
+func (s *sorter) spill() error {
+	if s.f == nil {
+		f, err := os.CreateTemp(s.dir, "sort")
+		if err != nil {
+			return err
+		}
+		s.f = f
+		os.Remove(f.Name()) // it goes when it is closed, however that comes about
+	}
+	s.sort()
+	w := bufio.NewWriterSize(s.f, 1<<16)
+	r := run{from: s.to}
+	for _, x := range s.records {
+		var head [8 + binary.MaxVarintLen64]byte
+		binary.LittleEndian.PutUint64(head[:], x.key)
+		n := 8 + binary.PutUvarint(head[8:], uint64(x.to-x.from))
+		w.Write(head[:n])
+		w.Write(s.data[x.from:x.to])
+		s.to += int64(n + x.to - x.from)
+	}
+	r.to = s.to
+	s.runs = append(s.runs, r)
+	s.records, s.data = s.records[:0], s.data[:0]
+	return w.Flush()
+}
+
+// each gives all records in order; the data is good until the next. The sorter is empty then.
+func (s *sorter) each(f func(key uint64, data []byte) error) error {
+	if s.f == nil {
+		s.sort()
+		for _, x := range s.records {
+			if err := f(x.key, s.data[x.from:x.to]); err != nil {
+				return err
+			}
+		}
+		s.records, s.data = nil, nil
+		return nil
+	}
+	defer s.f.Close()
+	if err := s.spill(); err != nil {
+		return err
+	}
+	s.records, s.data = nil, nil
+	var h cursors
+	for i, r := range s.runs {
+		c := &cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), 1<<16)}
+		if more, err := c.next(); err != nil {
+			return err
+		} else if more {
+			h = append(h, c)
+		}
+	}
+	heap.Init(&h)
+	for len(h) > 0 {
+		c := h[0]
+		if err := f(c.key, c.data); err != nil {
+			return err
+		}
+		more, err := c.next()
+		if err != nil {
+			return err
+		}
+		if more {
+			heap.Fix(&h, 0)
+		} else {
+			heap.Pop(&h)
+		}
+	}
+	return nil
+}
+
+// A cursor is where the merge is in a run.
+type cursor struct {
+	order int
+	r     *bufio.Reader
+	key   uint64
+	data  []byte
+}
+
+func (c *cursor) next() (more bool, err error) {
+	var key [8]byte
+	if _, err := io.ReadFull(c.r, key[:]); err == io.EOF {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	n, err := binary.ReadUvarint(c.r)
+	if err != nil {
+		return false, err
+	}
+	c.key, c.data = binary.LittleEndian.Uint64(key[:]), slices.Grow(c.data[:0], int(n))[:n]
+	_, err = io.ReadFull(c.r, c.data)
+	return true, err
+}
+
+type cursors []*cursor
+
+func (h cursors) Len() int { return len(h) }
+func (h cursors) Less(i, j int) bool {
+	return h[i].key < h[j].key || h[i].key == h[j].key && h[i].order < h[j].order
+}
+func (h cursors) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *cursors) Push(x any)   { *h = append(*h, x.(*cursor)) }
+func (h *cursors) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}

@@ -1,0 +1,19 @@
+package export
+
+import (
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/export/paraver"
+	"github.com/spoor-hpc/spoor/internal/export/paraver/paravertest"
+)
+
+// prv reads what Paraver gets by the grammar of its files.
+func prv(t *testing.T, x traced, dir string) {
+	got, err := paravertest.Read(dir, paraver.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Compare(x.r); err != nil {
+		t.Error(err)
+	}
+}
