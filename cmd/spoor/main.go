@@ -140,6 +140,7 @@ func verbs() []*cobra.Command {
 		newReplay(),
 		newSimulate(),
 		newRecover(),
+		newWhere(),
 		newDoctor(),
 		newCalls(),
 		newMan(),

@@ -61,6 +61,7 @@ const (
 	Write
 	WriteBegin
 	WriteEnd
+	Awaited // an operation that a call waits for which never returned
 )
 
 // AtEnd reports whether an act happens when its call returns; else it does when the call begins.

@@ -7,6 +7,7 @@ var kindNames = [...]string{
 	Put: "put", Get: "get", Atomic: "atomic", TransferEnd: "transfer end", TransferDone: "transfer done", Fence: "fence",
 	Lock: "lock", Unlock: "unlock", FileOpened: "file opened", FileClosed: "file closed", FileSought: "seek", FileDeleted: "file deleted",
 	Read: "read", ReadBegin: "read begin", ReadEnd: "read end", Write: "write", WriteBegin: "write begin", WriteEnd: "write end",
+	Awaited: "awaited",
 }
 
 func (k Kind) String() string { return kindNames[k] }

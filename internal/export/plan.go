@@ -36,6 +36,10 @@ func (p *process) act(t *thread, c *Call) {
 	q.left--
 	if q.act != nil && c.Return == 0 {
 		q.act(p, t, q, c)
+	} else if c.Return == trace.NeverReturned {
+		if p.s.o.UnderWay {
+			p.underWay(t, q, c)
+		}
 	} else if c.Func.Has(trace.Completes) && c.Return == mpi.ErrInStatus {
 		completes(p, t, q, c)
 	}

@@ -19,6 +19,7 @@ const (
 type Options struct {
 	Ranks    []int              // in rising order; nil: all
 	From, To int64              // on the run's time line: calls that are under way between these times
+	UnderWay bool               // tell what calls were about that never returned: Send, Recv and Awaited
 	Messages bool               // number messages, so that formats can say what was received where
 	Shares   bool               // say what goes to each member of a collective that has an array of counts
 	Progress func(calls uint64) // told now and then how many more calls were looked at

@@ -66,6 +66,10 @@ func (s *Snapshot) Analyse() *Analysis {
 	return a
 }
 
+// Missing lists the ranks of the world that have not come to a collective operation, or have
+// come with another call.
+func (a *Analysis) Missing(operation int) []int { return a.arrival(&a.s.Operations[operation]).missing }
+
 // condition returns what a rank waits for, nil if it may do something by itself.
 func (a *Analysis) condition(r *Rank) *Condition {
 	if r.Busy || len(r.Threads) == 0 {

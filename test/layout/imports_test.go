@@ -16,7 +16,7 @@ import (
 // layers lists the packages from the bottom up. A package may import those on
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
-	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise", "internal/goal"},
+	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise", "internal/goal", "internal/waitfor"},
 	{"internal/simulate/loggops", "mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack", "internal/container"},
 	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},
@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
 	{"internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report", "internal/export"},
-	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver"},
+	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/hang"},
 	{"internal/replay", "internal/proxy"},
 	{"engine", "replayer", "cmd", "test", "bench"},
 }

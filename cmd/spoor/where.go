@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/hang"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+type whereOptions struct {
+	scratch string
+	settle  time.Duration
+	watch   time.Duration
+	all     bool
+	json    bool
+	debug   []string
+}
+
+func newWhere() *cobra.Command {
+	var o whereOptions
+	cmd := &cobra.Command{
+		Use:   "where [flags] [TRACE | DIR... | PID]",
+		Short: "Tell where each rank is, and why a program hangs",
+		Long: `Tell where the ranks of a program are: the call that each is inside of, where in the
+program, for how long, and for whom it waits; ranks in equal states together. From
+that follows who waits for whom: a rank waits for all of some others (a barrier,
+MPI_Waitall) or for any of them (a receive from any source, MPI_Waitany). If ranks
+wait for each other in a ring, or for what nobody will do any more, the program hangs:
+the ring is named, with receives that have no message, messages that nobody receives,
+and collective calls that don't match.
+
+Without an argument, look at the job that runs on this machine. A process id picks
+one of several: that of a rank, of its launcher, or of "spoor run". DIR is what a
+program left that was killed (PROGRAM.spoor.partial), a scratch folder, or process
+directories, those of other nodes among them; TRACE a trace that was recovered.
+
+A running job is looked at twice, and ranks that made calls between are not taken
+to wait. It is not stopped, and doesn't notice. An answer that some rank is stuck is
+sure, as far as the trace tells all: a rank that might do something by itself counts as
+one that will.`,
+		Example: `  spoor where                          why does the job on this machine hang?
+  spoor where app.spoor.partial        why did it, before it was killed?
+  spoor where --watch=5s 4711
+  spoor where --json app.spoor | jq .verdict`,
+		Args: func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error { return runWhere(cmd, &o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.scratch, "scratch", "", "look for running jobs in this `folder` (default /dev/shm and the one for temporary files)")
+	f.DurationVar(&o.settle, "settle", 500*time.Millisecond, "look at running processes twice, with this `time` between")
+	f.DurationVar(&o.watch, "watch", 0, "tell again after each such `time`, until the job ends")
+	f.BoolVarP(&o.all, "all", "a", false, "tell of every rank, however many there are")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	debugPathFlag(f, &o.debug)
+	return cmd
+}
+
+func runWhere(cmd *cobra.Command, o *whereOptions, args []string) error {
+	if len(args) == 1 {
+		if st, err := os.Stat(args[0]); err == nil && !st.IsDir() {
+			if o.watch > 0 {
+				return &usageError{cmd, errors.New("--watch: a trace does not change")}
+			}
+			return whereTrace(cmd, o, args[0])
+		}
+	}
+	if len(args) == 0 || len(args) == 1 && isNumber(args[0]) {
+		job, err := o.job(args)
+		if err != nil {
+			return err
+		}
+		args = []string{job}
+	}
+	for {
+		alive, err := whereDirs(cmd, o, args)
+		if err != nil || o.watch == 0 || !alive {
+			return err
+		}
+		time.Sleep(o.watch)
+		if !o.json {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+	}
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 32)
+	return err == nil
+}
+
+// job finds the scratch folder of a running job.
+func (o *whereOptions) job(args []string) (string, error) {
+	parents := []string{"/dev/shm", os.TempDir()}
+	if o.scratch != "" {
+		parents = []string{o.scratch}
+	}
+	jobs := recover.Jobs(parents)
+	if len(args) > 0 {
+		pid, _ := strconv.Atoi(args[0])
+		for _, j := range jobs {
+			if j.Has(pid) {
+				return j.Dir, nil
+			}
+		}
+		return "", fmt.Errorf("process %d: not of a job that spoor traces on this machine (looked for spoor-* in %s)", pid, strings.Join(parents, " and "))
+	}
+	switch len(jobs) {
+	case 0:
+		return "", fmt.Errorf("no job that spoor traces runs on this machine (looked for spoor-* in %s); name a trace or what a program left", strings.Join(parents, " and "))
+	case 1:
+		return jobs[0].Dir, nil
+	}
+	var list []string
+	for _, j := range jobs {
+		c := j.Contexts[0]
+		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", c.PID, filepath.Base(c.Exe), plural(len(j.Contexts), "rank"), j.Dir))
+	}
+	return "", fmt.Errorf("%d jobs run on this machine; which one?\n%s", len(jobs), strings.Join(list, "\n"))
+}
+
+func whereTrace(cmd *cobra.Command, o *whereOptions, path string) error {
+	r, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return o.tell(cmd, []world{{path, r, nil}})
+}
+
+// A world is one trace to look at, with what is known of its processes now.
+type world struct {
+	name    string
+	r       *trace.Reader
+	process func(rank int) hang.Process
+}
+
+// whereDirs looks at what processes left, or have recorded so far.
+func whereDirs(cmd *cobra.Command, o *whereOptions, args []string) (alive bool, err error) {
+	dirs, err := processDirs(cmd, args)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range dirs {
+		alive = alive || recover.AliveIn(d)
+	}
+	var before map[string]int64
+	if alive && o.settle > 0 {
+		before = callsOf(recover.Read(dirs, func() {}))
+		time.Sleep(o.settle)
+	}
+	progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
+	processes := recover.Read(dirs, progress.step)
+	progress.end()
+	for _, p := range processes {
+		if p.Context == nil {
+			complain(cmd, p.Damage)
+		}
+	}
+	var list []world
+	var failed error
+	for _, w := range recover.Worlds(processes) {
+		r, err := readWorld(w)
+		if errors.Is(err, recover.ErrNothing) {
+			for _, p := range w.Processes {
+				failed = errors.Join(failed, p.Damage)
+			}
+			continue
+		}
+		if err != nil {
+			return alive, err
+		}
+		name := args[0]
+		if len(list) > 0 {
+			name = fmt.Sprintf("%s, world %d", name, len(list)+1)
+		}
+		list = append(list, world{name, r, processesOf(w, before)})
+	}
+	if len(list) == 0 {
+		return alive, errors.Join(recover.ErrNothing, failed)
+	}
+	return alive, o.tell(cmd, list)
+}
+
+// processDirs lists the process directories that arguments stand for.
+func processDirs(cmd *cobra.Command, args []string) (dirs []string, err error) {
+	for _, arg := range args {
+		list, err := recover.Dirs(arg)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range recover.Elsewhere(arg) {
+			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place", arg, e))
+		}
+		if len(list) == 0 {
+			return nil, fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
+		}
+		dirs = append(dirs, list...)
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs), nil
+}
+
+func callsOf(list []*recover.Process) map[string]int64 {
+	calls := make(map[string]int64)
+	for _, p := range list {
+		if p.Track != nil {
+			calls[p.Dir] = madeBy(p)
+		}
+	}
+	return calls
+}
+
+// madeBy counts the calls of a process, those under way as well.
+func madeBy(p *recover.Process) (n int64) {
+	for _, s := range p.Track.Streams {
+		n += int64(s.Grammar.Len())
+	}
+	return n
+}
+
+// processesOf says what is known of the processes of a world; before is how many calls each had
+// made at the first look.
+func processesOf(w *recover.World, before map[string]int64) func(rank int) hang.Process {
+	list := make(map[int]hang.Process)
+	any := false
+	for _, p := range w.Processes {
+		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context)}
+		any = any || x.Alive
+		if n, ok := before[p.Dir]; ok && p.Track != nil {
+			x.Moved = madeBy(p) != n
+		}
+		list[p.Context.Rank] = x
+	}
+	host, err := os.Hostname()
+	for rank, x := range list {
+		x.Ended = any && !x.Alive && err == nil && x.Host == host
+		list[rank] = x
+	}
+	return func(rank int) hang.Process { return list[rank] }
+}
+
+// readWorld makes a trace of a world in memory. Times of single calls are not needed.
+func readWorld(w *recover.World) (*trace.Reader, error) {
+	for _, p := range w.Processes {
+		if p.Track != nil {
+			p.Track.Log = nil
+		}
+	}
+	c, err := w.Content(version.Number)
+	if err != nil {
+		return nil, err
+	}
+	b, err := trace.Encode(c)
+	if err != nil {
+		return nil, err
+	}
+	return trace.NewReader(bytes.NewReader(b), int64(len(b)), "records")
+}
+
+// A wheredWorld is a report as JSON has it.
+type wheredWorld struct {
+	Name string `json:"name"`
+	*hang.Report
+}
+
+// tell says where the ranks of worlds are.
+func (o *whereOptions) tell(cmd *cobra.Command, list []world) error {
+	where := newPlaces(o.debug)
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	var reports []wheredWorld
+	for _, w := range list {
+		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
+		rep, err := hang.Of(w.r, hang.Options{Name: where.text, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
+		progress.end()
+		if err != nil {
+			return err
+		}
+		reports = append(reports, wheredWorld{w.name, rep})
+		if !o.json {
+			printWhere(out, w.name, rep, o.all)
+		}
+	}
+	var err error
+	if o.json && len(reports) == 1 {
+		err = writeJSON(out, reports[0])
+	} else if o.json {
+		err = writeJSON(out, reports)
+	}
+	return errors.Join(err, out.Flush())
+}
+
+func callsIn(r *trace.Reader) int {
+	s, err := summary.Brief(r)
+	if err != nil {
+		return 0
+	}
+	return int(s.Calls)
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/hang"
+	"github.com/spoor-hpc/spoor/internal/units"
+)
+
+// printWhere tells where the ranks of a world are.
+func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
+	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, plural(r.Ranks, "rank"), plural(countCalls(r), "call"), verdictText(r))
+	v := whereView{w, 8}
+	if all {
+		v.room = 1 << 30
+	}
+	v.cycles(r.Cycles)
+	if r.Verdict == hang.Waiting || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
+		v.awaited(r)
+	}
+	v.section("where the ranks are", len(r.States), func(i int) { v.state(&r.States[i]) })
+	if r.Verdict == hang.Ended {
+		r.Receives = nil // whatever they were, nobody waits for them
+	}
+	v.section("collective calls that don't match", len(r.Mismatches), func(i int) { v.mismatch(&r.Mismatches[i]) })
+	v.section("receives that have no message", len(r.Receives), func(i int) {
+		x := &r.Receives[i]
+		fmt.Fprintf(w, "  rank %d: from %s, %s%s: %s at %s\n", x.Rank, sourceText(x.Source), tagText(x.Tag), onText(x.Comm), x.Function, x.Place)
+	})
+	v.section("messages that no receive takes", len(r.Messages), func(i int) {
+		x := &r.Messages[i]
+		fmt.Fprintf(w, "  %d from rank %d to rank %d, %s%s: %s at %s\n", x.Count, x.From, x.To, tagText(x.Tag), onText(x.Comm), x.Function, x.Place)
+	})
+	v.section("what the trace doesn't tell", len(r.Losses), func(i int) {
+		fmt.Fprintf(w, "  %d %s\n", r.Losses[i].Count, r.Losses[i].What)
+	})
+}
+
+func countCalls(r *hang.Report) (n int64) {
+	for i := range r.States {
+		for k := range r.States[i].Ranks {
+			n += r.States[i].Ranks[k].Calls
+		}
+	}
+	return n
+}
+
+// verdictText says on one line how it stands.
+func verdictText(r *hang.Report) string {
+	stuck := 0
+	for i := range r.States {
+		if r.States[i].Stuck {
+			stuck += len(r.States[i].Ranks)
+		}
+	}
+	switch r.Verdict {
+	case hang.Ended:
+		return "all have come to MPI_Finalize"
+	case hang.Deadlock:
+		return fmt.Sprintf("deadlock, %s can't go on", plural(stuck, "rank"))
+	case hang.Stuck:
+		return plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
+	case hang.Livelock:
+		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", plural(stuck, "rank"))
+	case hang.Waiting:
+		return "no deadlock: whoever waits, waits for ranks that can go on"
+	}
+	return "nobody waits for another rank"
+}
+
+// A whereView writes lists that may be long.
+type whereView struct {
+	w    io.Writer
+	room int
+}
+
+func (v *whereView) section(title string, n int, line func(i int)) {
+	if n == 0 {
+		return
+	}
+	fmt.Fprintf(v.w, "\n%s\n", title)
+	for i := range n {
+		if i == v.room {
+			fmt.Fprintf(v.w, "  %d more: --all\n", n-i)
+			return
+		}
+		line(i)
+	}
+}
+
+func (v *whereView) cycles(list []hang.Cycle) {
+	for i := range list {
+		if i == v.room {
+			fmt.Fprintf(v.w, "\n%d more cycles: --all\n", len(list)-i)
+			return
+		}
+		c := &list[i]
+		fmt.Fprintf(v.w, "\ncycle %s\n", v.ring(c.Ranks))
+		for k := range c.Links {
+			if k == v.room && len(c.Links) > k+1 {
+				fmt.Fprintf(v.w, "  %d more: --all\n", len(c.Links)-k)
+				break
+			}
+			l := &c.Links[k]
+			fmt.Fprintf(v.w, "  rank %d waits for %s: %s at %s%s\n", l.Rank, l.For, l.Function, l.Place, forText(l.OpenNs, l.OpenNs))
+		}
+	}
+}
+
+// ring writes a cycle: 0 → 2 → 1 → 0.
+func (v *whereView) ring(ranks []int) string {
+	var b strings.Builder
+	for i, r := range ranks {
+		if i == 2*v.room {
+			fmt.Fprintf(&b, "… (%d more) → ", len(ranks)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%d → ", r)
+	}
+	fmt.Fprint(&b, ranks[0])
+	return b.String()
+}
+
+// awaited names the ranks that all others wait for in the end.
+func (v *whereView) awaited(r *hang.Report) {
+	v.section("whom they wait for in the end", len(r.Awaited), func(i int) {
+		a := &r.Awaited[i]
+		how := ""
+		for k := range r.States {
+			for n := range r.States[k].Ranks {
+				if r.States[k].Ranks[n].Rank == a.Rank {
+					how = placeText(&r.States[k], &r.States[k].Ranks[n])
+				}
+			}
+		}
+		verb := "wait"
+		if len(a.By) == 1 {
+			verb = "waits"
+		}
+		fmt.Fprintf(v.w, "  rank %d: %s; %s %s for it\n", a.Rank, how, theseRanks(a.By), verb)
+	})
+}
+
+func theseRanks(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	return fmt.Sprintf("%s (%s)", plural(len(list), "rank"), hang.Ranges(list))
+}
+
+// state tells of ranks that are in equal states.
+func (v *whereView) state(s *hang.State) {
+	var ranks []int
+	least, most := s.Ranks[0].SinceNs, s.Ranks[0].SinceNs
+	for i := range s.Ranks {
+		ranks = append(ranks, s.Ranks[i].Rank)
+		least, most = min(least, s.Ranks[i].SinceNs), max(most, s.Ranks[i].SinceNs)
+	}
+	mean := s.Ranks[0]
+	mean.SinceNs = least
+	stuck := ""
+	if s.Stuck {
+		stuck = ", stuck"
+	}
+	text := placeText(s, &mean)
+	if most > least && least > 0 {
+		text = strings.Replace(text, forText(least, least), forText(least, most), 1)
+	}
+	fmt.Fprintf(v.w, "  %s%s: %s\n", theseRanks(ranks), stuck, text)
+	switch {
+	case s.For != "":
+		fmt.Fprintf(v.w, "    waiting for %s\n", s.For)
+	case s.Kind == hang.KindBlocked, s.Kind == hang.KindPolling:
+		for i := range s.Ranks {
+			if i == v.room && len(s.Ranks) > i+1 {
+				fmt.Fprintf(v.w, "    %d more: --all\n", len(s.Ranks)-i)
+				break
+			}
+			if x := &s.Ranks[i]; x.For != "" {
+				fmt.Fprintf(v.w, "    rank %d waits for %s\n", x.Rank, x.For)
+			}
+		}
+	}
+	for i := range s.Ranks {
+		for n := range s.Ranks[i].Threads {
+			if t := &s.Ranks[i].Threads[n]; i < v.room {
+				fmt.Fprintf(v.w, "    rank %d, thread %d: %s\n", s.Ranks[i].Rank, n, placeText(t, &hang.RankState{}))
+			}
+		}
+	}
+}
+
+// placeText says where a rank is.
+func placeText(s *hang.State, r *hang.RankState) string {
+	at, long := s.Function+" at "+s.Place, forText(r.SinceNs, r.SinceNs)
+	switch {
+	case s.Kind == hang.KindUnknown:
+		return "no records here"
+	case s.Function == "":
+		return "before its first call"
+	case s.Kind == hang.KindOutside:
+		return "outside of MPI" + long + ", after " + at
+	case s.Kind == hang.KindPolling && r.Polls > 0:
+		return fmt.Sprintf("asks in vain, %s times: %s", units.Grouped(r.Polls), at)
+	case s.Kind == hang.KindPolling:
+		return "asks in vain: " + at
+	case s.Kind == hang.KindFinalized:
+		return "at the end: " + at
+	case s.Kind == hang.KindEnded:
+		return "its process is gone, without MPI_Finalize; last " + at
+	case s.Kind == hang.KindMoving:
+		return "at work: made calls while it was looked at; last " + at
+	}
+	return "in " + at + long
+}
+
+func forText(least, most int64) string {
+	switch {
+	case most <= 0:
+		return ""
+	case units.Duration(float64(least)) == units.Duration(float64(most)):
+		return " for " + units.Duration(float64(most))
+	}
+	return fmt.Sprintf(" for %s to %s", units.Duration(float64(least)), units.Duration(float64(most)))
+}
+
+func sourceText(rank int) string {
+	if rank < 0 {
+		return "any rank"
+	}
+	return fmt.Sprintf("rank %d", rank)
+}
+
+func tagText(tag int64) string {
+	if tag < 0 {
+		return "any tag"
+	}
+	return fmt.Sprintf("tag %d", tag)
+}
+
+func onText(comm string) string {
+	if comm == "MPI_COMM_WORLD" {
+		return ""
+	}
+	return ", " + comm
+}
+
+// mismatch tells of a collective call that members make differently.
+func (v *whereView) mismatch(m *hang.Mismatch) {
+	fmt.Fprintf(v.w, "  call %s on %s\n", units.Grouped(m.Index+1), m.Comm)
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		root := ""
+		if c.Root >= 0 {
+			root = fmt.Sprintf(" with root %d", c.Root)
+		}
+		fmt.Fprintf(v.w, "    %s: %s%s at %s\n", theseRanks(c.Ranks), c.Function, root, c.Place)
+	}
+}

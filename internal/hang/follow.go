@@ -1,0 +1,397 @@
+package hang
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/waitfor"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A follower goes through all calls and keeps what had not come to its end: messages that were
+// not received, requests, and how far each rank has come with each communicator's collectives.
+type follower struct {
+	s      *export.Source
+	snap   waitfor.Snapshot
+	sender map[waitfor.Channel]int // place of the last message sent
+	groups map[int]int             // by number of the communicator
+	comms  []*trace.Comm           // by group
+	index  []map[int]int           // by group: rank of the world to member
+
+	places []place
+	number map[place]int
+
+	ranks []*standing
+	now   *standing
+}
+
+// A place is a function called from a site.
+type place struct {
+	function string
+	site     trace.Site
+}
+
+// A standing is where one rank is.
+type standing struct {
+	k       *trace.Rank
+	pending map[uint64]*begun // by ID
+	order   int
+	threads []*thread
+	plans   []*collectivePlan // by terminal, as these
+	places  []int             // 1 more than where it is called; 0: not looked up yet
+}
+
+// A begun operation has not completed.
+type begun struct {
+	waitfor.Operation
+	bytes uint64
+	place int
+	order int
+	// known is false if it isn't known for whom the operation waits, or it waits for nobody.
+	known bool
+}
+
+// A thread is what one stream was about.
+type thread struct {
+	under  []*begun // what the open call is about
+	awaits []uint64 // IDs of what it waits for
+	polls  uint64   // so often in a row the thread asked for something that had not come
+	polled map[int][]*begun
+}
+
+// A collectivePlan is what the calls of a terminal have in common that all members must make.
+type collectivePlan struct {
+	comm, root int // parameters, -1: none
+	function   string
+}
+
+func newFollower(s *export.Source, ranks int) *follower {
+	return &follower{
+		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
+		sender: make(map[waitfor.Channel]int), groups: make(map[int]int), number: make(map[place]int), ranks: make([]*standing, ranks),
+	}
+}
+
+// Begin is of export.Sink, as all of these.
+func (f *follower) Begin(k *trace.Rank) error {
+	f.now = &standing{k: k, pending: make(map[uint64]*begun), plans: make([]*collectivePlan, k.Terminals()), places: make([]int, k.Terminals())}
+	for range k.Streams() {
+		f.now.threads = append(f.now.threads, &thread{})
+	}
+	f.ranks[k.Number()] = f.now
+	return nil
+}
+
+func (f *follower) Leave(*export.Call) error { return nil }
+
+func (f *follower) End(*trace.Rank) error {
+	f.now.plans, f.now.places = nil, nil
+	return nil
+}
+
+func (f *follower) Enter(c *export.Call) error {
+	t := f.now.threads[c.Stream]
+	open := c.Return == trace.NeverReturned
+	var collective *begun
+	if c.Func.Has(trace.Collective) {
+		collective = f.collective(c)
+		if open && collective != nil && !c.Func.Has(trace.Nonblocking) {
+			t.under = append(t.under, collective)
+		}
+	}
+	for i := range c.Acts {
+		f.act(c, t, &c.Acts[i], open, collective)
+	}
+	def, _ := mpi.Lookup(c.Func.Name)
+	w := meaning.WaitingOf(def)
+	if open && w.Probes && w.Blocks {
+		if b := f.probe(c); b != nil {
+			t.under = append(t.under, b)
+		}
+	}
+	f.poll(c, t, def, w)
+	return nil
+}
+
+// act takes in one thing that a call did, or is about.
+func (f *follower) act(c *export.Call, t *thread, a *export.Act, open bool, collective *begun) {
+	switch a.Kind {
+	case export.Send, export.SendBegin:
+		b := f.send(c, a)
+		if a.Kind == export.SendBegin {
+			f.now.hold(a.ID, b)
+		} else if open {
+			t.under = append(t.under, b)
+		}
+	case export.Recv:
+		if open {
+			t.under = append(t.under, f.receive(c, a))
+		} else {
+			f.got(a)
+		}
+	case export.RecvBegin:
+		f.now.hold(a.ID, f.receive(c, a))
+	case export.RecvEnd:
+		f.got(a)
+		delete(f.now.pending, a.ID)
+	case export.CollectiveBegin:
+		if collective == nil {
+			collective = &begun{place: f.place(c)}
+		}
+		f.now.hold(a.ID, collective)
+	case export.Cancelled:
+		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == waitfor.Send {
+			f.snap.Sent[b.channel()]--
+		}
+		delete(f.now.pending, a.ID)
+	case export.SendEnd, export.CollectiveEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
+		delete(f.now.pending, a.ID)
+	case export.Put, export.Get, export.Atomic, export.ReadBegin, export.WriteBegin:
+		if a.ID > 0 {
+			f.now.hold(a.ID, &begun{place: f.place(c)})
+		}
+	case export.Awaited:
+		t.awaits = append(t.awaits, a.ID)
+	}
+}
+
+func (b *begun) channel() waitfor.Channel {
+	return waitfor.Channel{Comm: b.Comm, From: b.Rank, To: b.Peer, Tag: b.Tag}
+}
+
+func (n *standing) hold(id uint64, b *begun) {
+	b.order = n.order
+	n.order++
+	n.pending[id] = b
+}
+
+// send counts a message.
+func (f *follower) send(c *export.Call, a *export.Act) *begun {
+	b := &begun{place: f.place(c), bytes: a.Sent}
+	to := a.World()
+	if to < 0 {
+		return b
+	}
+	b.Operation = waitfor.Operation{Kind: waitfor.Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
+	// Only a buffered send waits for nobody, whatever happens.
+	b.known = export.Base(a.Function) != "Bsend"
+	ch := b.channel()
+	f.snap.Sent[ch]++
+	b.Serial = f.snap.Sent[ch]
+	f.sender[ch] = b.place
+	return b
+}
+
+// receive returns a receive as it was asked for.
+func (f *follower) receive(c *export.Call, a *export.Act) *begun {
+	return f.wanted(waitfor.Receive, c, a.Comm, int64(a.Peer), a.Tag)
+}
+
+func (f *follower) wanted(kind waitfor.Kind, c *export.Call, comm *trace.Comm, source, tag int64) *begun {
+	b := &begun{place: f.place(c), known: true}
+	b.Operation = waitfor.Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: waitfor.AnySource, Tag: tag}
+	if source >= 0 {
+		b.Peer = comm.Peer(int(source))
+		b.known = b.Peer >= 0
+	}
+	if tag < 0 {
+		b.Tag = waitfor.AnyTag
+	}
+	return b
+}
+
+// got counts a message that a receive has taken.
+func (f *follower) got(a *export.Act) {
+	if from := a.World(); from >= 0 {
+		f.snap.Received[waitfor.Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}]++
+	}
+}
+
+// poll counts how often in a row a thread asked for something that had not come.
+func (f *follower) poll(c *export.Call, t *thread, def *mpi.Call, w meaning.Waiting) {
+	var asked []*begun
+	switch {
+	case !def.Has(mpi.Polls) || !w.Completes && !w.Probes:
+		if !c.Func.Has(trace.Local) || meaning.Of(c.Func.Name) != nil || c.Func.Has(trace.Nonblocking) || c.Func.Has(trace.Starts) {
+			t.polls, t.polled = 0, nil
+		}
+		return // asking for the time, or for a communicator's size, is no progress
+	case c.Return == trace.NeverReturned:
+		return
+	case w.Probes:
+		if flag := c.Param("flag"); flag == nil || flag.Out.Num != 0 {
+			t.polls, t.polled = 0, nil
+			return
+		}
+		if b := f.probe(c); b != nil {
+			asked = append(asked, b)
+		}
+	default:
+		for i := range c.Acts {
+			if c.Acts[i].Kind != export.Tested {
+				t.polls, t.polled = 0, nil
+				return
+			}
+			if b := f.now.pending[c.Acts[i].ID]; b != nil {
+				asked = append(asked, b)
+			}
+		}
+	}
+	t.polls++
+	if t.polled == nil {
+		t.polled = make(map[int][]*begun)
+	}
+	t.polled[c.Terminal] = asked
+}
+
+// probe returns what a probe looks for, nil if that is not known.
+func (f *follower) probe(c *export.Call) *begun {
+	comm, source, tag := c.Param("comm"), c.Param("source"), c.Param("tag")
+	if comm == nil || source == nil || tag == nil || source.In.Num == mpi.ProcNull {
+		return nil
+	}
+	of := f.s.Comms.At(c.Rank, c.Stream, c.Index, comm.In.Num)
+	if of == nil || of.RemoteSize > 0 && of.Remote == nil {
+		return nil
+	}
+	return f.wanted(waitfor.Probe, c, of, source.In.Num, tag.In.Num)
+}
+
+// place numbers where a call was made.
+func (f *follower) place(c *export.Call) int {
+	if n := f.now.places[c.Terminal]; n > 0 {
+		return n - 1
+	}
+	n := f.placeOf(c.Call)
+	f.now.places[c.Terminal] = n + 1
+	return n
+}
+
+func (f *follower) placeOf(c *trace.Call) int {
+	p := place{c.Func.Name, c.Site}
+	n, ok := f.number[p]
+	if !ok {
+		n = len(f.places)
+		f.places = append(f.places, p)
+		f.number[p] = n
+	}
+	return n
+}
+
+// group numbers a communicator; that of an intercommunicator is one side of it.
+func (f *follower) group(c *trace.Comm) int {
+	number := c.Number
+	if number < 0 { // MPI_COMM_SELF is another one on each rank
+		number = -1 - c.WorldRank(0)
+	}
+	n, ok := f.groups[number]
+	if !ok {
+		n = len(f.comms)
+		f.groups[number] = n
+		f.comms = append(f.comms, c)
+		members := c.Members()
+		index := make(map[int]int, len(members))
+		for i, r := range members {
+			index[r] = i
+		}
+		f.index = append(f.index, index)
+		if c.Remote != nil {
+			members = append(members, c.Remote.Members()...)
+		}
+		f.snap.Groups = append(f.snap.Groups, waitfor.Group{Members: members})
+	}
+	return n
+}
+
+// channelGroup is the same for both sides of an intercommunicator.
+func (f *follower) channelGroup(c *trace.Comm) int {
+	if c.Remote != nil && c.Remote.Number < c.Number {
+		c = c.Remote
+	}
+	return f.group(c)
+}
+
+// keep is how many collective calls of a rank are remembered for each communicator: members are
+// rarely farther apart than that.
+const keep = 8
+
+// collective counts a call that all members of a communicator have to make. It returns nil if
+// the members are not known, or do not all take part.
+func (f *follower) collective(c *export.Call) *begun {
+	plan := f.now.plans[c.Terminal]
+	if plan == nil {
+		plan = planOf(c.Call)
+		f.now.plans[c.Terminal] = plan
+	}
+	if plan.comm < 0 {
+		return nil
+	}
+	comm := f.s.Comms.At(c.Rank, c.Stream, c.Index, c.Params[plan.comm].In.Num)
+	if comm == nil || comm.RemoteSize > 0 {
+		return nil
+	}
+	n := f.group(comm)
+	own, ok := f.index[n][c.Rank]
+	if !ok {
+		return nil
+	}
+	g := &f.snap.Groups[n]
+	if g.Entered == nil {
+		g.Entered = make([]waitfor.Progress, len(g.Members))
+	}
+	root := -1
+	if plan.root >= 0 {
+		root = int(c.Params[plan.root].In.Num)
+	}
+	p := &g.Entered[own]
+	b := &begun{place: f.place(c), known: true}
+	b.Operation = waitfor.Operation{
+		Kind: waitfor.Collective, Rank: c.Rank, Comm: n, Position: p.Count, Need: needOf(c.Func.Name, root == own), Root: comm.WorldRank(root),
+	}
+	if len(p.Last) == keep {
+		p.Last = slices.Delete(p.Last, 0, 1)
+	}
+	p.Last = append(p.Last, waitfor.CollectiveCall{Function: plan.function, Root: root, Where: b.place})
+	p.Count++
+	return b
+}
+
+func planOf(c *trace.Call) *collectivePlan {
+	p := &collectivePlan{comm: -1, root: -1, function: c.Func.Name}
+	if def, ok := mpi.Lookup(c.Func.Name); ok && def.Small != nil {
+		p.function = def.Small.Name // the two may meet
+	}
+	for i := range c.Params {
+		switch q := &c.Params[i]; {
+		case q.Kind() == "comm" && q.In.Type == trace.Handle && p.comm < 0:
+			p.comm = i
+		case q.Name() == "root":
+			p.root = i
+		case q.Name() == "tag":
+			return &collectivePlan{comm: -1} // of a part of the members, which only they know
+		}
+	}
+	return p
+}
+
+// needOf tells whom a collective makes a rank wait for.
+func needOf(function string, atRoot bool) waitfor.Need {
+	m := meaning.Of(function)
+	if m == nil {
+		return waitfor.Everybody
+	}
+	switch p := m.Pattern; {
+	case p == meaning.FromRoot || p == meaning.PartFromRoot:
+		if atRoot {
+			return waitfor.Somebody
+		}
+		return waitfor.TheRoot
+	case p == meaning.ToRoot && !atRoot, p == meaning.Neighbors:
+		return waitfor.Somebody
+	case p == meaning.ToNext:
+		return waitfor.Lower
+	}
+	return waitfor.Everybody
+}

@@ -1,0 +1,76 @@
+package recover
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/capture"
+)
+
+// A Job is the scratch folder of a run of which processes still live on this machine.
+type Job struct {
+	Dir      string
+	Contexts []*capture.Context // of the living
+}
+
+// Jobs finds running jobs by their scratch folders, which stand right below the parents. Those
+// that can't be read are somebody else's.
+func Jobs(parents []string) []Job {
+	var list []Job
+	seen := make(map[string]bool)
+	for _, parent := range parents {
+		folders, _ := filepath.Glob(filepath.Join(parent, "spoor-*"))
+		for _, dir := range folders {
+			real, err := filepath.EvalSymlinks(dir)
+			if err != nil || seen[real] {
+				continue
+			}
+			seen[real] = true
+			if j := (Job{Dir: dir, Contexts: living(dir)}); len(j.Contexts) > 0 {
+				list = append(list, j)
+			}
+		}
+	}
+	return list
+}
+
+func living(dir string) (list []*capture.Context) {
+	dirs, _ := Dirs(dir)
+	for _, d := range dirs {
+		if c, err := capture.ReadContext(d); err == nil && Alive(c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Has reports whether a process is one of the job's, or one that started them.
+func (j *Job) Has(pid int) bool {
+	for _, c := range j.Contexts {
+		const deep = 64 // there is no such chain
+		for n, at := 0, c.PID; at > 1 && n < deep; n++ {
+			if at == pid {
+				return true
+			}
+			at = parentOf(at)
+		}
+	}
+	return false
+}
+
+// parentOf returns the process that started another, 0 if that is not known.
+func parentOf(pid int) int {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name may hold anything
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
+}
