@@ -1,0 +1,84 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// lines tells in which line a key stands, so that errors about values can.
+type lines map[string]int
+
+// of returns a key's line; of one that isn't there, that of what it would be a part of.
+func (l lines) of(key string) int {
+	for {
+		if n, ok := l[key]; ok {
+			return n
+		}
+		i := strings.LastIndexByte(key, '.')
+		if i < 0 {
+			return 1
+		}
+		key = key[:i]
+	}
+}
+
+// linesOf goes through a file that was decoded without an error.
+func linesOf(text []byte) lines {
+	l := make(lines)
+	var p unstable.Parser
+	p.Reset(text)
+	within, levels := "", 0
+	for p.NextExpression() {
+		e := p.Expression()
+		key, line := keyOf(&p, e)
+		switch e.Kind {
+		case unstable.ArrayTable:
+			within = fmt.Sprintf("%s.%d.", key, levels)
+			levels++
+			l[strings.TrimSuffix(within, ".")] = line
+		case unstable.Table:
+			within = key + "."
+		case unstable.KeyValue:
+			l[within+key] = line
+			if v := e.Value(); v.Kind == unstable.Array {
+				rows := v.Children()
+				for i := 0; rows.Next(); i++ {
+					if n := firstLine(&p, rows.Node()); n > 0 {
+						l[fmt.Sprintf("%s%s.%d", within, key, i)] = n
+					}
+				}
+			}
+		}
+	}
+	return l
+}
+
+func keyOf(p *unstable.Parser, e *unstable.Node) (key string, line int) {
+	var parts []string
+	for it := e.Key(); it.Next(); {
+		n := it.Node()
+		parts = append(parts, string(n.Data))
+		if line == 0 {
+			line = p.Shape(n.Raw).Start.Line
+		}
+	}
+	return strings.Join(parts, "."), line
+}
+
+// firstLine is the line of the first value in a row that has one; 0 if none does.
+func firstLine(p *unstable.Parser, n *unstable.Node) int {
+	if n.Kind != unstable.Array {
+		if n.Raw.Length == 0 {
+			return 0
+		}
+		return p.Shape(n.Raw).Start.Line
+	}
+	for it := n.Children(); it.Next(); {
+		if line := firstLine(p, it.Node()); line > 0 {
+			return line
+		}
+	}
+	return 0
+}

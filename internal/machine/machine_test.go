@@ -1,0 +1,185 @@
+package machine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+const two = `
+name = "pair"
+cpu = 1.5
+combine_ns_per_byte = 0.25
+
+[[level]]
+name = "node"
+ranks = 2
+send_overhead_ns = 10
+receive_overhead_ns = 20
+gap_ns = 5
+eager_limit = 100
+eager = [[0, 100], [100, 200]]
+rendezvous = [
+  [101, 400],
+  [201, 600],
+]
+
+[[level]]
+name = "switch"
+eager = [[0, 1000.5]]
+`
+
+func TestParse(t *testing.T) {
+	m, err := Parse("two.toml", []byte(two))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Name != "pair" || m.CPU != 1.5 || m.Combine != 250 || len(m.Levels) != 2 {
+		t.Errorf("%+v", m)
+	}
+	near, far := &m.Levels[0], &m.Levels[1]
+	for _, c := range []struct {
+		what      string
+		got, want int64
+	}{
+		{"latency", near.Latency(), 70_000},
+		{"eager, between rows", near.EagerTime(50), 150_000},
+		{"eager, beyond the last row", near.EagerTime(300), 400_000},
+		{"rendezvous", near.RendezvousTime(151), 500_000},
+		{"busy with a small one", near.Busy(1, false), 5_000},
+		{"busy", near.Busy(50, false), 50_000},
+		{"busy by rendezvous", near.Busy(201, true), 402_000},
+		{"limit", far.EagerLimit, NoLimit},
+		{"one row", far.EagerTime(1 << 40), 1_000_500},
+		{"handshake", far.RendezvousTime(8), 3_001_500},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %d, want %d ps", c.what, c.got, c.want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{`name = "pair"`, `name = pair`, "two.toml:2: "},
+		{`cpu = 1.5`, `cpu = 0`, "two.toml:3: cpu is 0: "},
+		{`cpu = 1.5`, `cpu = nan`, "two.toml:3: cpu is NaN: "},
+		{`cpu = 1.5`, `cpus = 1.5`, `two.toml:3: machines have no "cpus"`},
+		{`gap_ns = 5`, `gap = 5`, `two.toml:11: machines have no "level.gap"`},
+		{`gap_ns = 5`, `gap_ns = -5`, "two.toml:11: gap_ns is -5: a time in ns"},
+		{`gap_ns = 5`, `gap_ns = "5"`, "two.toml:11: "},
+		{`"node"`, `"rack"`, `two.toml:7: no level "rack": they are core, socket, node, switch`},
+		{`"node"`, `"switch"`, `two.toml:20: level "switch" stands behind "switch": the nearest goes first`},
+		{`ranks = 2`, ``, "two.toml:6: ranks is 0: how many share a node"},
+		{`name = "switch"`, "name = \"switch\"\nranks = 3", "two.toml:21: the last level holds all ranks"},
+		{`eager = [[0, 1000.5]]`, ``, `two.toml:19: level "switch" has no table of times`},
+		{`[101, 400]`, `[101]`, "two.toml:15: a row of a table is [bytes, ns], this one has 1 numbers"},
+		{`[201, 600]`, `[101, 600]`, "two.toml:16: a row of a table has more bytes than the one before"},
+		{`[201, 600]`, `[201, 300]`, "two.toml:16: a row of a table has more bytes than the one before"},
+		{`[201, 600]`, `[20.5, 600]`, "two.toml:16: 20.5 is no size in bytes"},
+		{`[201, 600]`, `[201, inf]`, "two.toml:16: "},
+		{`eager_limit = 100`, `eager_limit = -1`, "two.toml:12: eager_limit is -1: "},
+	} {
+		_, err := Parse("two.toml", []byte(strings.Replace(two, c.old, c.new, 1)))
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.new, err, c.want)
+		}
+	}
+	if _, err := Parse("x.toml", nil); err == nil || err.Error() != "x.toml:1: no [[level]]: the machine needs one at least" {
+		t.Error(err)
+	}
+}
+
+func TestPlace(t *testing.T) {
+	m, err := Parse("two.toml", []byte(two))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		by   Mapping
+		a, b int
+		want string
+	}{
+		{Block, 0, 1, "node"}, {Block, 1, 2, "switch"}, {Block, 2, 3, "node"}, {Block, 4, 4, "node"},
+		{Cyclic, 0, 1, "switch"}, {Cyclic, 0, 3, "node"}, {Cyclic, 1, 4, "node"}, {Cyclic, 2, 3, "switch"},
+	} {
+		p := m.Place(5, c.by)
+		if got := p.Between(c.a, c.b).Name; got != c.want {
+			t.Errorf("%v: ranks %d and %d share a %s, want %s", c.by, c.a, c.b, got, c.want)
+		}
+		if got := p.Widest([]int{c.a, c.b}).Name; got != c.want {
+			t.Errorf("%v: ranks %d and %d are within a %s, want %s", c.by, c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestShipped(t *testing.T) {
+	if len(Names()) < 3 {
+		t.Error(Names())
+	}
+	for _, name := range Names() {
+		m, err := Load(name)
+		if err != nil {
+			t.Error(err)
+		} else if m.Name != name || m.Source == "" {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+	if _, err := Load("moon"); err == nil || !strings.HasPrefix(err.Error(), `no machine "moon": a file, or one of ethernet, ideal, `) {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "two.toml")
+	if err := os.WriteFile(path, []byte(two), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Load(path); err != nil || m.Name != "pair" {
+		t.Error(m, err)
+	}
+}
+
+// Larger messages never take less time.
+func TestTable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var table Table
+		row := Row{}
+		for range rapid.IntRange(1, 5).Draw(t, "rows") {
+			row.Bytes += rapid.Int64Range(1, 1<<30).Draw(t, "bytes")
+			row.Time += rapid.Int64Range(0, 1<<40).Draw(t, "ps")
+			table = append(table, row)
+		}
+		a := rapid.Int64Range(0, 1<<50).Draw(t, "a")
+		b := rapid.Int64Range(a, 1<<50).Draw(t, "b")
+		if x, y := table.OneWay(a), table.OneWay(b); x < 0 || y < x {
+			t.Fatalf("%d bytes take %d ps, %d take %d", a, x, b, y)
+		}
+		for _, r := range table {
+			if got := table.OneWay(r.Bytes); got != r.Time {
+				t.Fatalf("%d bytes take %d ps, the table has %d", r.Bytes, got, r.Time)
+			}
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(two))
+	for _, name := range Names() {
+		text, _ := Text(name)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Parse("m.toml", text)
+		if err != nil {
+			return
+		}
+		p := m.Place(7, Cyclic)
+		for a := range 7 {
+			l := p.Between(a, 3)
+			if l.EagerTime(1<<20) < 0 || l.RendezvousTime(1<<20) < 0 || l.Busy(1<<20, true) < 0 {
+				t.Errorf("%+v", l)
+			}
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package machine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// file is a machine file as it stands there.
+type file struct {
+	Name    string  `toml:"name"`
+	Source  string  `toml:"source"`
+	CPU     float64 `toml:"cpu"`
+	Combine float64 `toml:"combine_ns_per_byte"`
+	Levels  []level `toml:"level"`
+}
+
+type level struct {
+	Name            string      `toml:"name"`
+	Ranks           int         `toml:"ranks"`
+	SendOverhead    float64     `toml:"send_overhead_ns"`
+	ReceiveOverhead float64     `toml:"receive_overhead_ns"`
+	Gap             float64     `toml:"gap_ns"`
+	EagerLimit      *int64      `toml:"eager_limit"`
+	Eager           [][]float64 `toml:"eager"`
+	Rendezvous      [][]float64 `toml:"rendezvous"`
+}
+
+// distances are the names of levels, the nearest first.
+var distances = []string{"core", "socket", "node", "switch"}
+
+// maxFile bounds a machine file.
+const maxFile = 1 << 20
+
+// Parse reads a machine file. Errors begin with name and line.
+func Parse(name string, text []byte) (*Machine, error) {
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: %d bytes are too many for a machine file: at most %d", name, len(text), maxFile)
+	}
+	f := file{CPU: 1}
+	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
+		return nil, syntaxError(name, err)
+	}
+	p := parser{name: name, lines: linesOf(text)}
+	m := &Machine{Name: f.Name, Source: f.Source, CPU: f.CPU, Combine: f.Combine * 1000}
+	if m.Name == "" {
+		m.Name = name
+	}
+	if !(f.CPU > 0 && f.CPU <= 1e6) {
+		p.fail("cpu", "cpu is %v: how many times as fast cores are, more than 0", f.CPU)
+	}
+	p.duration("combine_ns_per_byte", f.Combine)
+	if len(f.Levels) == 0 {
+		p.fail("", "no [[level]]: the machine needs one at least")
+	}
+	for i := range f.Levels {
+		m.Levels = append(m.Levels, p.level(&f, i))
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return m, nil
+}
+
+// syntaxError says where a file isn't TOML, or has what no machine file has.
+func syntaxError(name string, err error) error {
+	var missing *toml.StrictMissingError
+	var decode *toml.DecodeError
+	switch {
+	case errors.As(err, &missing) && len(missing.Errors) > 0:
+		row, _ := missing.Errors[0].Position()
+		return fmt.Errorf("%s:%d: machines have no %q", name, row, strings.Join(missing.Errors[0].Key(), "."))
+	case errors.As(err, &decode):
+		row, _ := decode.Position()
+		return fmt.Errorf("%s:%d: %s", name, row, strings.TrimPrefix(decode.Error(), "toml: "))
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// A parser checks what a file says and keeps the first error.
+type parser struct {
+	name  string
+	lines lines
+	err   error
+}
+
+func (p *parser) fail(key, format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%s:%d: %s", p.name, p.lines.of(key), fmt.Sprintf(format, args...))
+	}
+}
+
+// duration turns ns into ps.
+func (p *parser) duration(key string, ns float64) int64 {
+	if !(ns >= 0 && ns*1000 <= longest) {
+		p.fail(key, "%s is %v: a time in ns, at least 0 and at most 1,000 s", key[strings.LastIndexByte(key, '.')+1:], ns)
+		return 0
+	}
+	return int64(math.Round(ns * 1000))
+}
+
+func (p *parser) level(f *file, i int) Level {
+	x := &f.Levels[i]
+	at := func(key string) string { return fmt.Sprintf("level.%d.%s", i, key) }
+	l := Level{
+		Name: x.Name, Ranks: x.Ranks, EagerLimit: NoLimit,
+		SendOverhead:    p.duration(at("send_overhead_ns"), x.SendOverhead),
+		ReceiveOverhead: p.duration(at("receive_overhead_ns"), x.ReceiveOverhead),
+		Gap:             p.duration(at("gap_ns"), x.Gap),
+	}
+	switch d := slices.Index(distances, x.Name); {
+	case d < 0:
+		p.fail(at("name"), "no level %q: they are %s", x.Name, strings.Join(distances, ", "))
+	case i > 0 && d <= slices.Index(distances, f.Levels[i-1].Name):
+		p.fail(at("name"), "level %q stands behind %q: the nearest goes first", x.Name, f.Levels[i-1].Name)
+	}
+	last, inner := i == len(f.Levels)-1, 1
+	if i > 0 {
+		inner = max(1, f.Levels[i-1].Ranks)
+	}
+	switch {
+	case last && x.Ranks != 0:
+		p.fail(at("ranks"), "the last level holds all ranks, however many: no number of ranks here")
+	case !last && (x.Ranks < 1 || x.Ranks > 1<<24):
+		p.fail(at("ranks"), "ranks is %d: how many share a %s, from 1 to 16777216", x.Ranks, x.Name)
+	case !last && x.Ranks%inner != 0:
+		p.fail(at("ranks"), "%d ranks share a %s, which is no multiple of the %d that share a %s", x.Ranks, x.Name, inner, f.Levels[i-1].Name)
+	}
+	if len(x.Eager) == 0 {
+		p.fail(at("eager"), "level %q has no table of times: eager = [[bytes, ns], ...]", x.Name)
+	}
+	l.Eager = p.table(at("eager"), x.Eager)
+	l.Rendezvous = p.table(at("rendezvous"), x.Rendezvous)
+	if x.EagerLimit != nil {
+		if l.EagerLimit = *x.EagerLimit; l.EagerLimit < 0 {
+			p.fail(at("eager_limit"), "eager_limit is %d: bytes, at least 0", l.EagerLimit)
+		}
+	}
+	return l
+}
+
+func (p *parser) table(key string, rows [][]float64) Table {
+	var t Table
+	for i, row := range rows {
+		at := fmt.Sprintf("%s.%d", key, i)
+		if len(row) != 2 {
+			p.fail(at, "a row of a table is [bytes, ns], this one has %d numbers", len(row))
+			return nil
+		}
+		bytes, ns := row[0], row[1]
+		if !(bytes >= 0 && bytes <= 1<<50) || bytes != math.Trunc(bytes) {
+			p.fail(at, "%v is no size in bytes", bytes)
+			return nil
+		}
+		r := Row{int64(bytes), p.duration(at, ns)}
+		if i > 0 && (r.Bytes <= t[i-1].Bytes || r.Time < t[i-1].Time) {
+			p.fail(at, "a row of a table has more bytes than the one before, and no less time")
+			return nil
+		}
+		t = append(t, r)
+	}
+	return t
+}
