@@ -1,0 +1,91 @@
+// Package dataflow predicts when each rank of a program ends on a machine, where it is known
+// which message each receive gets: a message then arrives when its sender says, whatever other
+// ranks do, and no queue of events is needed. Each rank goes on until it waits for what another
+// has not done yet.
+//
+// A message of s bytes leaves when the call that sends it begins and the message before it has
+// left its sender: max(gap, time of its bytes) after that one did. The call keeps the sender for
+// the send overhead. With T(s) as the level's one-way time, the receive overhead in it, an eager
+// message has arrived T(s) after it left, and its receive ends then or, if that is waited for
+// later, a receive overhead after the wait began. A larger message waits for its receive: it
+// arrives T(s) after it left if the receive was posted when word of it came, and is late by as
+// much as the receive was. Its sender is free when the last byte has left. These are LogGP's
+// rules (Alexandrov et al., SPAA 1995) with tables for L and G, and as in SIM-MPI (Zhai et al.,
+// SC 2014, section V) eager and rendezvous apart. Nothing is ever crowded but a sender.
+//
+// Times are integers, in picoseconds.
+package dataflow
+
+import "fmt"
+
+// A Kind is what an operation does.
+type Kind uint8
+
+// The kinds of operations.
+const (
+	Compute  Kind = iota // the program itself takes Time
+	Overhead             // a call that waits for nobody takes Time
+	Recorded             // a call of which no model is known takes Time
+	Send
+	Receive
+	Wait // for Request
+	Meet
+)
+
+// A Meeting is which members wait for which in a Meet.
+type Meeting uint8
+
+// The meetings. A member leaves when it has waited, and its Time has passed since.
+const (
+	All      Meeting = iota // each member waits for all
+	FromRoot                // all others wait for the root
+	ToRoot                  // the root waits for all others
+)
+
+// NoRequest in place of a request means that the operation ends before the next one begins.
+const NoRequest = -1
+
+// An Op is what a rank does next. Sends and receives of the same two ranks, context and tag
+// match in the order in which they were begun; so do the meetings of a context.
+type Op struct {
+	Kind        Kind
+	Synchronous bool    // a Send waits for its receive, whatever its size
+	Buffered    bool    // it doesn't, whatever its size
+	Root        bool    // of a Meet: this member is it
+	Meeting     Meeting // of a Meet
+	Request     int32   // that is begun or waited for
+	Peer        int32   // the other rank
+	Context     int32
+	Members     int32 // of a Meet
+	Tag         int64
+	Bytes       int64 // of a Send
+	Time        int64 // of Compute, Overhead, Recorded and Meet
+}
+
+func (o *Op) String() string {
+	switch o.Kind {
+	case Send:
+		return fmt.Sprintf("a send of %d bytes to rank %d with tag %d", o.Bytes, o.Peer, o.Tag)
+	case Receive:
+		return fmt.Sprintf("a receive from rank %d with tag %d", o.Peer, o.Tag)
+	case Meet:
+		return fmt.Sprintf("a collective of %d ranks", o.Members)
+	}
+	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait"}[o.Kind]
+}
+
+// A Program gives what a rank does.
+type Program interface {
+	// Next returns operations that follow, none at the end. They are good until it is called again.
+	Next() ([]Op, error)
+}
+
+// A Time is how a rank's time is made up, in ps. The parts add up to End.
+type Time struct {
+	End      int64 `json:"end_ps"`
+	Compute  int64 `json:"compute_ps"`
+	Overhead int64 `json:"overhead_ps"` // of messages at either end, and local calls
+	Wait     int64 `json:"wait_ps"`     // for another rank to begin its part
+	Transfer int64 `json:"transfer_ps"` // for messages under way
+	Recorded int64 `json:"recorded_ps"` // calls without a model
+}

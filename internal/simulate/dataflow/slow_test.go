@@ -1,0 +1,349 @@
+package dataflow
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+)
+
+// A list is a program that is known in full. It gives a few operations at a time.
+type list []Op
+
+func (l *list) Next() ([]Op, error) {
+	n := min(len(*l), 3)
+	ops := (*l)[:n]
+	*l = (*l)[n:]
+	return ops, nil
+}
+
+func run(t interface {
+	Helper()
+	Fatal(...any)
+}, ranks [][]Op, m *machine.Machine, by machine.Mapping) *Result {
+	t.Helper()
+	programs := make([]Program, len(ranks))
+	for i := range ranks {
+		l := list(ranks[i])
+		programs[i] = &l
+	}
+	r, err := Run(programs, m.Place(len(ranks), by))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// slow is the model written down as it is defined: when an operation of a rank is over follows
+// from when the one before was, and from when the other rank began its part.
+type slow struct {
+	ranks [][]Op
+	place *machine.Placement
+	ends  map[[2]int]int64              // of all operations before one of a rank
+	frees map[[2]int]int64              // from when on a message can leave then
+	at    map[string]map[int][2]int     // where the n-th send, receive, or meeting of a rank is
+	nth   map[[2]int]int                // and which one an operation is
+	met   map[string]map[int][]([2]int) // members of a meeting
+}
+
+func (s *slow) channel(r int, o *Op) string {
+	switch o.Kind {
+	case Send:
+		return fmt.Sprint("send ", r, o.Peer, o.Context, o.Tag)
+	case Receive:
+		return fmt.Sprint("receive ", o.Peer, r, o.Context, o.Tag)
+	}
+	return fmt.Sprint("meet ", o.Context)
+}
+
+func newSlow(ranks [][]Op, place *machine.Placement) *slow {
+	s := &slow{ranks, place, make(map[[2]int]int64), make(map[[2]int]int64), make(map[string]map[int][2]int), make(map[[2]int]int), make(map[string]map[int][][2]int)}
+	for r := range ranks {
+		counts := make(map[string]int)
+		for i := range ranks[r] {
+			o := &ranks[r][i]
+			if o.Kind != Send && o.Kind != Receive && o.Kind != Meet {
+				continue
+			}
+			c := s.channel(r, o)
+			n := counts[c]
+			counts[c]++
+			s.nth[[2]int{r, i}] = n
+			if o.Kind == Meet {
+				if s.met[c] == nil {
+					s.met[c] = make(map[int][][2]int)
+				}
+				s.met[c][n] = append(s.met[c][n], [2]int{r, i})
+				continue
+			}
+			if s.at[c] == nil {
+				s.at[c] = make(map[int][2]int)
+			}
+			s.at[c][n] = [2]int{r, i}
+		}
+	}
+	return s
+}
+
+// clock is when all operations before one of a rank are over.
+func (s *slow) clock(r, i int) int64 {
+	k := [2]int{r, i}
+	if t, ok := s.ends[k]; ok || i == 0 {
+		return t
+	}
+	o := &s.ranks[r][i-1]
+	t := s.clock(r, i-1)
+	switch o.Kind {
+	case Compute, Overhead, Recorded:
+		t += o.Time
+	case Wait:
+		for j := i - 2; j >= 0; j-- {
+			if b := &s.ranks[r][j]; b.Kind != Wait && b.Kind >= Send && b.Request == o.Request {
+				t = s.after(r, j, t)
+				break
+			}
+		}
+	case Send:
+		t += s.place.Between(r, int(o.Peer)).SendOverhead
+		fallthrough
+	default:
+		if o.Request == NoRequest {
+			t = s.after(r, i-1, t)
+		}
+	}
+	s.ends[k] = t
+	return t
+}
+
+// free is from when on a message can leave a rank.
+func (s *slow) free(r, i int) int64 {
+	k := [2]int{r, i}
+	if t, ok := s.frees[k]; ok || i == 0 {
+		return t
+	}
+	t, o := s.free(r, i-1), &s.ranks[r][i-1]
+	if o.Kind == Send {
+		l := s.place.Between(r, int(o.Peer))
+		t = max(t, s.clock(r, i-1)) + l.Busy(o.Bytes, s.waits(l, o))
+	}
+	s.frees[k] = t
+	return t
+}
+
+func (s *slow) waits(l *machine.Level, o *Op) bool {
+	return !o.Buffered && (o.Synchronous || o.Bytes > l.EagerLimit)
+}
+
+// after is when a rank goes on that waits from t on for the end of its operation i.
+func (s *slow) after(r, i int, t int64) int64 {
+	o, n := &s.ranks[r][i], s.nth[[2]int{r, i}]
+	if o.Kind == Meet {
+		last, time, root := int64(0), int64(0), int64(0)
+		for _, m := range s.met[s.channel(r, o)][n] {
+			came, b := s.clock(m[0], m[1]), &s.ranks[m[0]][m[1]]
+			if last, time = max(last, came), max(time, b.Time); b.Root {
+				root = came
+			}
+		}
+		own := s.clock(r, i)
+		switch {
+		case o.Meeting == All, o.Meeting == ToRoot && o.Root:
+			return max(t, last+time)
+		case o.Meeting == FromRoot && !o.Root:
+			return max(t, max(own, root)+o.Time)
+		}
+		return max(t, own+o.Time)
+	}
+	other := Op{Kind: Receive, Peer: int32(r), Context: o.Context, Tag: o.Tag}
+	if o.Kind == Receive {
+		other.Kind = Send
+	}
+	there := s.at[s.channel(int(o.Peer), &other)][n]
+	from, to := [2]int{r, i}, there
+	if o.Kind == Receive {
+		from, to = there, from
+	}
+	send, l := &s.ranks[from[0]][from[1]], s.place.Between(from[0], to[0])
+	if o.Kind == Send && !s.waits(l, send) {
+		return t
+	}
+	left := max(s.clock(from[0], from[1]), s.free(from[0], from[1]))
+	in := left + l.EagerTime(send.Bytes)
+	if s.waits(l, send) {
+		late := max(0, s.clock(to[0], to[1])-(left+l.SendOverhead+l.Latency()))
+		in = left + late + l.RendezvousTime(send.Bytes)
+	}
+	in -= l.ReceiveOverhead
+	if o.Kind == Receive {
+		return max(t, in) + l.ReceiveOverhead
+	}
+	return max(t, in-l.Latency(), left+l.SendOverhead)
+}
+
+// programs draws ranks that talk to each other and come to their end.
+func programs(t *rapid.T) [][]Op {
+	n := rapid.IntRange(1, 6).Draw(t, "ranks")
+	ranks := make([][]Op, n)
+	open := make([][]int32, n)
+	numbers := make([]int32, n)
+	add := func(r int, o Op) {
+		if o.Request = NoRequest; rapid.Bool().Draw(t, "later") {
+			o.Request = numbers[r]
+			numbers[r]++
+			open[r] = append(open[r], o.Request)
+		}
+		ranks[r] = append(ranks[r], o)
+	}
+	wait := func(r, i int) {
+		ranks[r] = append(ranks[r], Op{Kind: Wait, Request: open[r][i]})
+		open[r] = append(open[r][:i], open[r][i+1:]...)
+	}
+	for range rapid.IntRange(0, 40).Draw(t, "steps") {
+		r := rapid.IntRange(0, n-1).Draw(t, "rank")
+		switch rapid.IntRange(0, 5).Draw(t, "what") {
+		case 0:
+			kind := rapid.SampledFrom([]Kind{Compute, Overhead, Recorded}).Draw(t, "kind")
+			ranks[r] = append(ranks[r], Op{Kind: kind, Time: rapid.Int64Range(0, 1e6).Draw(t, "time")})
+		case 1:
+			if len(open[r]) > 0 {
+				wait(r, rapid.IntRange(0, len(open[r])-1).Draw(t, "request"))
+			}
+		case 2:
+			how, root := Meeting(rapid.IntRange(0, 2).Draw(t, "meeting")), rapid.IntRange(0, n-1).Draw(t, "root")
+			for m := range ranks {
+				add(m, Op{Kind: Meet, Meeting: how, Root: m == root, Context: 9, Members: int32(n), Time: rapid.Int64Range(0, 1e5).Draw(t, "time")})
+			}
+		default:
+			to, tag := rapid.IntRange(0, n-1).Draw(t, "to"), rapid.Int64Range(0, 1).Draw(t, "tag")
+			if to == r {
+				continue
+			}
+			o := Op{Kind: Send, Peer: int32(to), Tag: tag, Bytes: rapid.Int64Range(0, 300).Draw(t, "bytes")}
+			o.Synchronous = rapid.IntRange(0, 7).Draw(t, "synchronous") == 0
+			o.Buffered = rapid.IntRange(0, 7).Draw(t, "buffered") == 0
+			add(r, o)
+			add(to, Op{Kind: Receive, Peer: int32(r), Tag: tag})
+		}
+	}
+	for r := range ranks {
+		for len(open[r]) > 0 {
+			wait(r, 0)
+		}
+	}
+	return ranks
+}
+
+const levels = `
+[[level]]
+name = "socket"
+ranks = 2
+send_overhead_ns = 7
+receive_overhead_ns = 11
+gap_ns = 3
+eager_limit = 100
+eager = [[0, 50], [100, 90]]
+rendezvous = [[101, 200], [201, 250]]
+
+[[level]]
+name = "switch"
+send_overhead_ns = 30
+receive_overhead_ns = 20
+gap_ns = 100
+eager_limit = 200
+eager = [[0, 500], [100, 700]]
+`
+
+func TestSlow(t *testing.T) {
+	m, err := machine.Parse("levels", []byte(levels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := programs(t)
+		by := machine.Mapping(rapid.IntRange(0, 1).Draw(t, "mapping"))
+		got := run(t, ranks, m, by)
+		s := newSlow(ranks, m.Place(len(ranks), by))
+		var want, have []int64
+		for r := range ranks {
+			want = append(want, s.clock(r, len(ranks[r])))
+			x := got.Ranks[r]
+			have = append(have, x.End)
+			if sum := x.Compute + x.Overhead + x.Wait + x.Transfer + x.Recorded; sum != x.End {
+				t.Fatalf("rank %d: the parts of %+v are %d", r, x, sum)
+			}
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// On a machine where messages cost nothing the end is that of the longest path through
+// computations, of which the messages are the edges.
+func TestIdeal(t *testing.T) {
+	m, err := machine.Load("ideal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := programs(t)
+		for r := range ranks {
+			for i := range ranks[r] {
+				if o := &ranks[r][i]; o.Kind == Meet {
+					o.Time = 0
+				} else if o.Kind == Send {
+					o.Synchronous = false
+				}
+			}
+		}
+		if got, want := run(t, ranks, m, machine.Block).End(), longest(ranks); got != want {
+			t.Fatalf("%d, the longest path takes %d", got, want)
+		}
+	})
+}
+
+// longest looks for the longest path by going through all edges until no end gets later.
+func longest(ranks [][]Op) (end int64) {
+	s := newSlow(ranks, nil)
+	ends := make([][]int64, len(ranks))
+	for r := range ranks {
+		ends[r] = make([]int64, len(ranks[r])+1) // before each operation
+	}
+	begun := func(r int, i int) int64 { return ends[r][i] }
+	for again := true; again; {
+		again = false
+		for r := range ranks {
+			for i := range ranks[r] {
+				o, t := &ranks[r][i], ends[r][i]
+				of := i
+				if o.Kind == Wait {
+					for of--; ranks[r][of].Kind < Send || ranks[r][of].Kind == Wait || ranks[r][of].Request != o.Request; of-- {
+					}
+				}
+				b, n := &ranks[r][of], s.nth[[2]int{r, of}]
+				switch {
+				case o.Kind < Send:
+					t += o.Time
+				case o.Kind != Wait && o.Request != NoRequest:
+				case b.Kind == Receive:
+					from := s.at[s.channel(int(b.Peer), &Op{Kind: Send, Peer: int32(r), Context: b.Context, Tag: b.Tag})][n]
+					t = max(t, begun(from[0], from[1]))
+				case b.Kind == Meet:
+					for _, x := range s.met[s.channel(r, b)][n] {
+						if waits := b.Meeting == All || b.Meeting == ToRoot && b.Root || b.Meeting == FromRoot && ranks[x[0]][x[1]].Root; waits {
+							t = max(t, begun(x[0], x[1]))
+						}
+					}
+				}
+				if t > ends[r][i+1] {
+					ends[r][i+1], again = t, true
+				}
+			}
+			end = max(end, ends[r][len(ranks[r])])
+		}
+	}
+	return end
+}
