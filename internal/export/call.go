@@ -13,6 +13,7 @@ type Call struct {
 	*trace.Call
 	Start, End int64            // ns since the first call of any rank
 	Known      trace.SampleKind // how well these are known
+	Timing     trace.Timing     // the call's, and of what came before it
 	Acts       []Act            // in the order in which they happened
 }
 

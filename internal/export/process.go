@@ -154,7 +154,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{now.Call, start, max(start, end), known, c.Acts[:0]}
+	*c = Call{now.Call, start, max(start, end), known, now.Timing, c.Acts[:0]}
 	p.act(t, c)
 	if !p.s.wants(c.Start, c.End) {
 		t.spare = append(t.spare, c)

@@ -120,29 +120,34 @@ func streams(k *trace.Rank) int {
 // Run goes through all calls.
 func (s *Source) Run(sink Sink) error {
 	for _, rank := range s.Ranks {
-		k, err := s.rank(rank)
-		if err != nil {
-			return err
-		}
-		if k == nil {
-			s.Losses.Add("ranks that left no track", 1)
-			continue
-		}
-		p, err := s.process(k)
-		if err != nil {
-			return err
-		}
-		if err := sink.Begin(k); err != nil {
-			return err
-		}
-		if err := p.run(sink); err != nil {
-			return err
-		}
-		if err := sink.End(k); err != nil {
+		if err := s.Rank(rank, sink); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Rank goes through the calls of one rank.
+func (s *Source) Rank(number int, sink Sink) error {
+	k, err := s.rank(number)
+	if err != nil {
+		return err
+	}
+	if k == nil {
+		s.Losses.Add("ranks that left no track", 1)
+		return nil
+	}
+	p, err := s.process(k)
+	if err != nil {
+		return err
+	}
+	if err := sink.Begin(k); err != nil {
+		return err
+	}
+	if err := p.run(sink); err != nil {
+		return err
+	}
+	return sink.End(k)
 }
 
 // commNumber tells communicators apart; MPI_COMM_SELF is another one on each rank.
