@@ -1,0 +1,192 @@
+package collective
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+)
+
+type program []dataflow.Op
+
+func (p *program) Next() ([]dataflow.Op, error) {
+	ops := *p
+	*p = nil
+	return ops, nil
+}
+
+// simulate lets all members do a call, each after a computation of its own.
+func simulate(t interface{ Fatal(...any) }, m *machine.Machine, calls []Call, meet bool, before func(member int) int64) *dataflow.Result {
+	place := m.Place(len(calls), machine.Block)
+	var programs []dataflow.Program
+	for i := range calls {
+		p := program{{Kind: dataflow.Compute, Time: before(i)}}
+		if meet {
+			p = append(p, calls[i].Meet(&m.Levels[len(m.Levels)-1]))
+		} else {
+			p = calls[i].Append(p, [2]int32{0, 1})
+		}
+		programs = append(programs, &p)
+	}
+	r, err := dataflow.Run(programs, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// callsOf are those of all members; bytes is what the root has, or what each has for itself.
+func callsOf(function string, n, root int, bytes int64) []Call {
+	calls := make([]Call, n)
+	for i := range calls {
+		c := Call{Function: function, Members: n, Me: i, Root: root, Rank: func(m int) int { return m }, Combine: 1}
+		switch function {
+		case "Bcast":
+			if c.Received = bytes; i == root {
+				c.Sent, c.Received = bytes, 0
+			}
+		case "Scatter", "Scatterv":
+			if c.Received = bytes; i == root {
+				c.Sent = bytes * int64(n)
+			}
+		case "Allgather", "Allgatherv":
+			c.Sent, c.Received = bytes, bytes*int64(n)
+		case "Alltoall", "Alltoallv", "Alltoallw":
+			c.Sent, c.Received = bytes*int64(n), bytes*int64(n)
+		default:
+			c.Sent = bytes
+		}
+		calls[i] = c
+	}
+	return calls
+}
+
+// needs says of which members a member needs to have begun before its end.
+func needs(function string, member, root, other int) bool {
+	switch function {
+	case "Bcast", "Scatter", "Scatterv":
+		return other == root
+	case "Reduce", "Gather", "Gatherv":
+		return member == root
+	case "Scan", "Exscan":
+		return other <= member
+	}
+	return true
+}
+
+// Whatever the algorithm: all messages that are sent are received, nobody is ready before those
+// whose data it needs, and without latency and bytes to move the last of these decides.
+func TestDependences(t *testing.T) {
+	m, err := machine.Load("ideal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := slices.Sorted(maps.Keys(generators))
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.SampledFrom(functions).Draw(t, "function")
+		n := rapid.IntRange(1, 19).Draw(t, "members")
+		root := rapid.IntRange(0, n-1).Draw(t, "root")
+		bytes := rapid.SampledFrom([]int64{0, 1, 300, 5000, 100_000}).Draw(t, "bytes")
+		late := rapid.IntRange(0, n-1).Draw(t, "late")
+		calls := callsOf(f, n, root, bytes)
+		for i := range calls {
+			calls[i].Combine = 0
+		}
+		for _, meet := range []bool{false, true} {
+			r := simulate(t, m, calls, meet, func(member int) int64 {
+				if member == late {
+					return 1000
+				}
+				return 0
+			})
+			for member, x := range r.Ranks {
+				if (member == late || needs(f, member, root, late)) && x.End != 1000 && !(meet && (f == "Scan" || f == "Exscan")) {
+					t.Fatalf("%s of %d bytes, root %d: member %d of %d ends at %d, before member %d has begun", f, bytes, root, member, n, x.End, late)
+				}
+				if x.End != 0 && x.End != 1000 {
+					t.Fatalf("%s: member %d ends at %d", f, member, x.End)
+				}
+			}
+		}
+	})
+}
+
+// Times worked out by hand where messages take 1 µs, and 1 ns for each byte; combining takes 1 ps
+// a byte. Nothing but its bytes keeps a sender from the next message.
+func TestTimes(t *testing.T) {
+	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		function string
+		n        int
+		bytes    int64
+		want     int64 // ps
+	}{
+		{"Barrier", 2, 0, 1_000_000},
+		{"Barrier", 9, 0, 4_000_000},
+		{"Bcast", 8, 100, 3 * 1_100_000},
+		{"Reduce", 8, 100, 3 * (1_100_000 + 100)},
+		{"Allreduce", 2, 8, 1_008_000 + 8},
+		{"Allreduce", 16, 8, 4 * (1_008_000 + 8)},
+		{"Allreduce", 5, 8, 3 * (1_008_000 + 8)}, // 0 to 1 to 2 to 4: the others needn't wait for 0 in the first step
+		// Half of the data, a quarter, and both back again.
+		{"Allreduce", 4, 4000, 2*(3_000_000+2_000_000) + 3000},
+		{"Allgather", 4, 10, 1_010_000 + 1_020_000},
+		{"Alltoall", 4, 500, 3 * 1_500_000},
+		{"Alltoall", 8, 10, 3 * 1_040_000}, // half of the blocks in each step
+		{"Gather", 4, 100, 1_100_000 + 1_200_000},
+		{"Scatter", 4, 100, 1_200_000 + 1_100_000},
+		{"Gatherv", 4, 100, 1_100_000},
+		{"Scatterv", 4, 100, 2*100_000 + 1_100_000},
+		{"Reduce_scatter", 4, 4000, 3_000_000 + 2_000_000 + 3000},
+		{"Scan", 4, 100, 2 * (1_100_000 + 100)},
+	} {
+		r := simulate(t, m, callsOf(c.function, c.n, 0, c.bytes), false, func(int) int64 { return 0 })
+		if r.End() != c.want {
+			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.function, c.bytes, c.n, r.End(), c.want)
+		}
+	}
+}
+
+// The formulas give what the messages take within a factor of two.
+func TestFormulas(t *testing.T) {
+	m, err := machine.Load("infiniband")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Levels = m.Levels[2:]
+	for _, f := range slices.Sorted(maps.Keys(generators)) {
+		for _, n := range []int{2, 8, 64} {
+			for _, bytes := range []int64{8, 4000, 200_000} {
+				calls := callsOf(f, n, 0, bytes)
+				by := simulate(t, m, calls, false, func(int) int64 { return 0 }).End()
+				formula := simulate(t, m, calls, true, func(int) int64 { return 0 }).End()
+				if ratio := float64(formula) / float64(by); ratio < 0.5 || ratio > 2 {
+					t.Errorf("%s of %d bytes on %d ranks: %d ps by messages, %d by the formula: %.2f", f, bytes, n, by, formula, ratio)
+				}
+			}
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for _, c := range []struct {
+		function string
+		n        int
+		bytes    int64
+		want     bool
+	}{
+		{"Alltoall", 257, 1000, true}, {"Alltoall", 258, 1000, false}, {"Alltoall", 258, 10, true}, {"Allreduce", 1 << 14, 1 << 20, true},
+		{"Bcast", 300, 100, true}, {"Bcast", 300, 1 << 20, false}, {"Allgather", 1000, 8, true}, {"Allgather", 1000, 800, false}, {"Gatherv", 1000, 8, false},
+	} {
+		if got := callsOf(c.function, c.n, 0, c.bytes)[0].Steps(); got != c.want {
+			t.Errorf("%s of %d bytes on %d ranks: %v", c.function, c.bytes, c.n, got)
+		}
+	}
+}
