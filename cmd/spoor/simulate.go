@@ -13,34 +13,84 @@ import (
 
 func newSimulate() *cobra.Command {
 	p := loggops.Defaults
-	var json bool
+	var t traceSimulation
+	var machines bool
 	cmd := &cobra.Command{
-		Use:   "simulate [flags] SCHEDULE",
-		Short: "Predict when the ranks of a GOAL schedule end",
-		Long: `Predict how long a schedule takes on a machine that the LogGOPS model describes. A
-schedule is a file in the text form of GOAL, as LogGOPSim's tools write it, as it is or
-compressed by gzip: for each rank sends, receives and calculations, and what
-waits for what. Traces can't be simulated yet.
+		Use:   "simulate [flags] TRACE|SCHEDULE",
+		Short: "Predict how long a run would take on another machine",
+		Long: `Predict how long the run of a trace would take on a machine that --machine
+describes, and how each rank would spend that time: computing, in the overhead of
+messages, waiting for other ranks to begin their part, and waiting for messages under
+way. What ranks compute comes from the gaps between the calls of the trace, as many
+times as fast as --cpu or the machine says; messages and their order from its calls; how
+long messages take from the machine, by size and by how far ranks are from each
+other. Receives get what they got in the traced run. Collectives are taken apart into
+messages, as MPI libraries do. Calls that no model is known of are listed with their
+share of time; they take what they took.
 
-The rules are LogGOPSim's, and so are the times, to the digit. They are in the
-schedule's unit, nanoseconds mostly; the parameters have to be in the same. A
-schedule that doesn't come to its end is an error that says which operation waits.`,
-		Example: `  spoor simulate stencil.goal
-  spoor simulate -L 1200 -o 300 -g 400 -G 1 -S 16384 stencil.goal.gz
-  spoor simulate --json stencil.goal | jq .end`,
-		Args: exactly(1, "one schedule"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runSimulate(cmd, args[0], p, json) },
+A machine is a file, or one of those that come with spoor: --machines lists them. Their
+figures are plausible and not measured; ideal has messages that take no time.
+
+A schedule is a file in the text form of GOAL, as LogGOPSim's tools write it, as it is or
+compressed by gzip: for each rank sends, receives and calculations, and what
+waits for what. It is simulated under the LogGOPS model by LogGOPSim's rules, to the
+digit, with the parameters -L to -S. Times are in the schedule's unit, nanoseconds
+mostly; the parameters have to be in the same.
+
+What doesn't come to its end is an error that says which operation waits.`,
+		Example: `  spoor simulate --machine infiniband app.spoor
+  spoor simulate --machine my.toml --cpu 1.3 --map cyclic app.spoor
+  spoor simulate --machine ideal --json app.spoor | jq .end_ps
+  spoor simulate --machines                        which come with spoor
+  spoor simulate -L 1200 -o 300 -g 400 -G 1 -S 16384 stencil.goal.gz`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if machines {
+				return exactly(0, "no argument with --machines")(cmd, args)
+			}
+			return exactly(1, "one trace or schedule")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case machines:
+				return printMachines(cmd.OutOrStdout())
+			case isTrace(args[0]) || t.machine != "":
+				for _, name := range loggopsFlags {
+					if cmd.Flags().Changed(name) {
+						return fmt.Errorf("--%s is for schedules; a trace has its machine from --machine", name)
+					}
+				}
+				return simulateTrace(cmd, args[0], t)
+			}
+			for _, name := range traceFlags {
+				if cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s is for traces; %s is none", name, args[0])
+				}
+			}
+			return runSimulate(cmd, args[0], p, t.json)
+		},
 	}
 	f := cmd.Flags()
+	f.StringVar(&t.machine, "machine", "", "`file` or name of the machine to simulate a trace on")
+	f.BoolVar(&machines, "machines", false, "list the machines that come with spoor")
+	f.StringVar(&t.mapping, "map", "block", "how ranks are laid out over nodes: block or cyclic")
+	f.StringVar(&t.gaps, "gaps", "", "what is computed between calls: `series`, each call's own, or mean, that of its place;\nby default series if the trace has it")
+	f.Float64Var(&t.cpu, "cpu", 0, "how many `times` as fast as traced everything is computed, in place of what the machine says")
+	f.IntVar(&t.top, "top", 32, "list so many ranks of a trace; 0: all")
 	f.Uint64VarP(&p.Latency, "latency", "L", p.Latency, "how `long` a message is under way")
 	f.Uint64VarP(&p.Overhead, "overhead", "o", p.Overhead, "how `long` a message keeps the CPUs of sender and receiver busy")
 	f.Uint64VarP(&p.MessageGap, "message-gap", "g", p.MessageGap, "how `long` a message keeps their NICs busy")
 	f.Uint64VarP(&p.ByteGap, "byte-gap", "G", p.ByteGap, "how `long` each byte after the first keeps the NICs busy")
 	f.Uint64VarP(&p.ByteOverhead, "byte-overhead", "O", p.ByteOverhead, "how `long` each byte after the first keeps the CPUs busy")
 	f.Uint64VarP(&p.Eager, "eager", "S", p.Eager, "the most `bytes` of a message that doesn't wait for its receive")
-	f.BoolVar(&json, "json", false, "print JSON")
+	f.BoolVar(&t.json, "json", false, "print JSON")
 	return cmd
 }
+
+// Flags that are for schedules alone, and for traces alone.
+var (
+	loggopsFlags = []string{"latency", "overhead", "message-gap", "byte-gap", "byte-overhead", "eager"}
+	traceFlags   = []string{"map", "gaps", "cpu", "top"}
+)
 
 type simulateJSON struct {
 	Parameters loggops.Parameters `json:"parameters"`

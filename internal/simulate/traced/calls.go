@@ -1,0 +1,299 @@
+package traced
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/collective"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// polling is the most ns that pass between calls of a loop that does nothing but look whether
+// something has come about. What takes longer was computed.
+const polling = 10_000
+
+const (
+	foundNothing = "calls that looked for something in vain, and what passed between them"
+	switchedOff  = "time in which tracing was switched off"
+)
+
+// Enter takes the next call.
+func (w *writer) Enter(c *export.Call) error {
+	gap, duration := w.times(c)
+	w.s.ns += gap + duration
+	polls, vain := lookedFor(c.Call)
+	if w.looking && polls && gap <= polling {
+		w.s.leave(foundNothing, gap, false)
+	} else {
+		w.local(dataflow.Compute, w.s.computed(gap))
+	}
+	if off := float64(c.Timing.Off); off > 0 {
+		w.s.ns += off
+		w.s.leave(switchedOff, off, true)
+		w.local(dataflow.Recorded, int64(off*1000))
+	}
+	if w.looking = vain; vain {
+		w.s.leave(foundNothing, duration, false)
+		return w.hand(false)
+	}
+	if !w.acts(c) {
+		switch w.kind(c) {
+		case waitsLater:
+		case local:
+			w.local(dataflow.Overhead, w.s.computed(duration))
+		default:
+			w.s.leave(c.Name(), duration, true)
+			w.local(dataflow.Recorded, int64(math.Round(min(duration*1000, 1e18))))
+		}
+	}
+	return w.hand(false)
+}
+
+// lookedFor reports whether a call says what has come about by now, and whether that is nothing.
+func lookedFor(c *trace.Call) (polls, vain bool) {
+	def, ok := mpi.Lookup(c.Name())
+	if !ok || !def.Has(mpi.Polls) {
+		return false, false
+	}
+	if c.Return != 0 && c.Return != mpi.ErrInStatus {
+		return true, false
+	}
+	if p := c.Param("outcount"); p != nil {
+		return true, p.Out.Num == 0
+	}
+	p := c.Param("flag")
+	return true, p != nil && p.Out.Num == 0
+}
+
+// A role is what the simulation does with a call that moves nothing it knows of.
+type role int
+
+const (
+	unknown    role = iota
+	local           // it waits for nobody
+	waitsLater      // what it waits for, the call behind it waits for, too
+)
+
+func (w *writer) kind(c *export.Call) role {
+	def, ok := mpi.Lookup(c.Name())
+	if !ok || c.Return != 0 {
+		return unknown
+	}
+	waiting := meaning.WaitingOf(def)
+	switch {
+	case waiting.Probes:
+		return waitsLater
+	case c.Func.Has(trace.Local) && !c.Func.Has(trace.Collective), def.Has(mpi.Local) && !def.Has(mpi.Collective):
+		return local
+	case waiting.Completes && nothing(c.Call), c.Name() == "MPI_Comm_free":
+		return local
+	}
+	for _, name := range []string{"dest", "source"} {
+		if p := c.Param(name); p != nil && p.In.Num == mpi.ProcNull {
+			return local
+		}
+	}
+	return unknown
+}
+
+// nothing reports whether a call completes no request.
+func nothing(c *trace.Call) bool {
+	if p := c.Param("request"); p != nil {
+		return p.In.Form == trace.RequestNull
+	}
+	if p := c.Param("array_of_requests"); p != nil {
+		for i := range p.In.Elems {
+			if p.In.Elems[i].Form != trace.RequestNull {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// acts adds what a call does; false if the simulation knows nothing of it.
+func (w *writer) acts(c *export.Call) (known bool) {
+	if def, ok := mpi.Lookup(c.Name()); ok && def.Has(mpi.Ends) && c.Return == 0 {
+		w.add(w.finalize())
+		return true
+	}
+	if w.makesComm(c.Call) {
+		return true
+	}
+	var out, in *export.Operation
+	for i := range c.Acts {
+		a := &c.Acts[i]
+		x := &a.Operation
+		switch a.Kind {
+		case export.Send:
+			out, known = x, true
+		case export.Recv:
+			in, known = x, true
+		case export.SendBegin:
+			if x.World() >= 0 {
+				w.begin(x.ID, w.send(x))
+				known = true
+			}
+		case export.RecvBegin:
+			known = w.post(x) || known
+		case export.SendEnd, export.CollectiveEnd:
+			known = w.end(x.ID) || known
+		case export.RecvEnd:
+			known = w.got(x) || known
+		case export.Tested:
+			known = true
+		case export.Cancelled:
+			w.cancel(x.ID)
+			known = true
+		case export.Collective:
+			known = w.collective(x, false) || known
+		case export.CollectiveBegin:
+			known = w.collective(x, true) || known
+		}
+	}
+	if out != nil && out.World() < 0 || in != nil && in.World() < 0 {
+		return false
+	}
+	switch {
+	case out != nil && in != nil: // side by side
+		r, s := w.receive(in), w.send(out)
+		r.Request, s.Request = 0, 1
+		w.ops = append(w.ops, r, s, dataflow.Op{Kind: dataflow.Wait, Request: 1}, dataflow.Op{Kind: dataflow.Wait})
+	case out != nil:
+		w.add(w.send(out))
+	case in != nil:
+		w.add(w.receive(in))
+	}
+	return known
+}
+
+// context tells communicators apart: both sides of one between two groups have the same.
+// MPI_COMM_SELF is another one on each rank.
+func context(c *trace.Comm) int32 {
+	n := c.Number
+	if n < 0 {
+		n = -1 - c.WorldRank(0)
+	}
+	if c.Remote != nil {
+		n = min(n, c.Remote.Number)
+	}
+	return int32(2 * n)
+}
+
+// A group is what a rank knows of a communicator.
+type group struct {
+	me    int // -1: it has members of which nobody knows who they are
+	level *machine.Level
+}
+
+func (w *writer) group(c *trace.Comm) *group {
+	if g := w.groups[c]; g != nil {
+		return g
+	}
+	g := &group{me: -1}
+	members := c.Members()
+	if c.Remote != nil {
+		members = append(members, c.Remote.Members()...)
+	}
+	for i, r := range members {
+		if r == w.k.Number() && i < c.Size {
+			g.me = i
+		}
+	}
+	for _, r := range members {
+		if r < 0 {
+			g.me = -1
+		}
+	}
+	if g.me >= 0 {
+		g.level = w.s.Placement.Widest(members)
+	}
+	if c.Number >= 0 {
+		w.groups[c] = g
+	}
+	return g
+}
+
+// collective adds a collective call; false if there is no model of it.
+func (w *writer) collective(x *export.Operation, begins bool) bool {
+	base := export.Base(x.Function)
+	if !collective.Known(base) {
+		return false
+	}
+	g := w.group(x.Comm)
+	if g.me < 0 {
+		return false
+	}
+	c := collective.Call{
+		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: x.Comm.WorldRank, Context: context(x.Comm) + 1,
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), Combine: w.s.o.Machine.Combine,
+	}
+	between := x.Comm.RemoteSize > 0
+	if between {
+		c.Members += x.Comm.RemoteSize
+	}
+	if !begins && !between && c.Steps() {
+		w.ops = c.Append(w.ops, [2]int32{0, 1})
+		return true
+	}
+	o := c.Meet(g.level)
+	if between { // the root is on one side alone
+		o.Meeting = dataflow.All
+	}
+	if begins {
+		w.begin(x.ID, o)
+	} else {
+		w.add(o)
+	}
+	return true
+}
+
+// contextMask is the size in bytes of what libraries combine to agree on a new communicator's
+// number, and memberKey that of what each member tells the others to split one.
+const (
+	contextMask = 256
+	memberKey   = 12
+)
+
+// makesComm adds what a call does that makes communicators out of one, where all members of that
+// take part: they agree on a number.
+func (w *writer) makesComm(c *trace.Call) bool {
+	p := c.Param("comm")
+	if p == nil {
+		p = c.Param("comm_old")
+	}
+	if p == nil || p.In.Type != trace.Handle || c.Return != 0 || c.Param("tag") != nil ||
+		!c.Func.Has(trace.CreatesComm|trace.Collective) || c.Func.Has(trace.Nonblocking) {
+		return false
+	}
+	parent := w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, p.In.Num)
+	if parent == nil || parent.RemoteSize > 0 {
+		return false
+	}
+	g := w.group(parent)
+	if g.me < 0 {
+		return false
+	}
+	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask}
+	w.ops = x.Append(w.ops, [2]int32{0, 1})
+	if c.Param("color") != nil {
+		x.Function, x.Sent, x.Received = "Allgather", memberKey, memberKey*int64(parent.Size)
+		if x.Steps() {
+			w.ops = x.Append(w.ops, [2]int32{0, 1})
+		} else {
+			w.add(x.Meet(g.level))
+		}
+	}
+	return true
+}
+
+// finalize is the end of the run, where ranks wait for each other.
+func (w *writer) finalize() dataflow.Op {
+	n := w.s.r.Ranks()
+	c := collective.Call{Function: "Barrier", Members: n, Me: w.k.Number(), Root: -1, Context: math.MinInt32}
+	return c.Meet(w.group(w.s.calls.Comms.World()).level)
+}

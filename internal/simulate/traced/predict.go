@@ -1,0 +1,75 @@
+package traced
+
+import (
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Prediction is what a trace's run would take elsewhere.
+type Prediction struct {
+	Machine    string          `json:"machine"`
+	Source     string          `json:"source"` // of the machine's figures
+	Mapping    string          `json:"mapping"`
+	CPU        float64         `json:"cpu"`
+	Gaps       string          `json:"gaps"`
+	Calls      uint64          `json:"calls"`
+	Operations uint64          `json:"operations"`
+	EndPs      int64           `json:"end_ps"`    // of the last rank
+	TracedNs   int64           `json:"traced_ns"` // of the traced run
+	Ranks      []dataflow.Time `json:"ranks"`
+	Unmodelled []Unmodelled    `json:"not_modelled"`
+}
+
+// Mean is the mean of the ranks' times.
+func (p *Prediction) Mean() (t dataflow.Time) {
+	n := int64(max(1, len(p.Ranks)))
+	for i := range p.Ranks { // each divided first, as sums may be too large
+		r := &p.Ranks[i]
+		t.End += r.End / n
+		t.Compute += r.Compute / n
+		t.Overhead += r.Overhead / n
+		t.Wait += r.Wait / n
+		t.Transfer += r.Transfer / n
+		t.Recorded += r.Recorded / n
+	}
+	return t
+}
+
+// Predict simulates a trace.
+func Predict(r *trace.Reader, o Options) (*Prediction, error) {
+	s, err := New(r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	p := &Prediction{Machine: o.Machine.Name, Source: o.Machine.Source, Mapping: o.Mapping.String(), CPU: s.cpu, TracedNs: s.Traced()}
+	if p.Gaps, err = s.gaps(); err != nil {
+		return nil, err
+	}
+	if p.Calls, err = s.Calls(); err != nil {
+		return nil, err
+	}
+	result, err := dataflow.Run(s.Programs(), s.Placement)
+	if err != nil {
+		return nil, err
+	}
+	p.Ranks, p.Operations, p.EndPs, p.Unmodelled = result.Ranks, result.Ops, result.End(), s.Unmodelled()
+	return p, nil
+}
+
+// gaps says what is taken as the time between calls.
+func (s *Source) gaps() (string, error) {
+	if s.o.Mean {
+		return "means of places", nil
+	}
+	for rank := range s.r.Ranks() {
+		k, err := s.r.Rank(rank)
+		if err != nil {
+			return "", err
+		}
+		if own, err := k.TimesKept(); err != nil || !own {
+			return "means of places", err
+		}
+	}
+	return "each call's own", nil
+}

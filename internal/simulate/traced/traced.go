@@ -1,0 +1,155 @@
+// Package traced makes of each rank of a trace a program that the simulation can run: what the
+// rank computed between its calls, and what each call sends, receives and waits for.
+//
+// Receives match as they did in the traced run. Time that the trace has of calls does not
+// matter for what is modelled; what is not keeps the time that it took, and is counted by name.
+package traced
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options say where and how a trace is simulated.
+type Options struct {
+	Machine  *machine.Machine
+	Mapping  machine.Mapping
+	CPU      float64 // how many times as fast as in the traced run everything is computed; 0: what the machine says
+	Mean     bool    // gaps are means of places, even where the trace has them one by one
+	Progress func(calls uint64)
+}
+
+// A Source has the programs of a trace.
+type Source struct {
+	Placement *machine.Placement
+
+	r     *trace.Reader
+	o     Options
+	cpu   float64
+	calls *export.Source
+	left  map[string]*Unmodelled
+	ns    float64 // that the ranks took, of what was gone through so far
+	stops []func()
+}
+
+// An Unmodelled is what the simulation does not know how to predict.
+type Unmodelled struct {
+	What  string  `json:"what"` // a function, or a sentence
+	Calls uint64  `json:"calls"`
+	Ns    float64 `json:"ns"`    // recorded time of all ranks
+	Share float64 `json:"share"` // of the recorded time of all ranks
+	Kept  bool    `json:"kept"`  // it takes the same time in the simulation; else none
+}
+
+// New prepares a trace. It has to have times, and tracks of all ranks with one thread each.
+func New(r *trace.Reader, o Options) (*Source, error) {
+	if err := r.NeedTimes(); err != nil {
+		return nil, err
+	}
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			return nil, fmt.Errorf("rank %d left no track: what others wait for can't be known", rank)
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		if n := k.Streams(); n > 1 {
+			return nil, fmt.Errorf("rank %d calls MPI in %d threads: ranks with one thread alone can be simulated", rank, n)
+		}
+	}
+	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Progress: o.Progress})
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls, left: make(map[string]*Unmodelled)}
+	if s.cpu == 0 {
+		s.cpu = o.Machine.CPU
+	}
+	return s, nil
+}
+
+// Calls returns how many calls there are to simulate.
+func (s *Source) Calls() (uint64, error) { return s.calls.Calls() }
+
+// Traced is how long the traced run took, in ns.
+func (s *Source) Traced() int64 { return s.calls.Last }
+
+// Programs returns those of all ranks. They have to be used by one goroutine.
+func (s *Source) Programs() []dataflow.Program {
+	programs := make([]dataflow.Program, s.r.Ranks())
+	for rank := range programs {
+		next, stop := iter.Pull2(s.program(rank))
+		programs[rank] = &program{next}
+		s.stops = append(s.stops, stop)
+	}
+	return programs
+}
+
+// Close ends programs that have not come to their end.
+func (s *Source) Close() {
+	for _, stop := range s.stops {
+		stop()
+	}
+	s.stops = nil
+}
+
+type program struct {
+	next func() ([]dataflow.Op, error, bool)
+}
+
+func (p *program) Next() ([]dataflow.Op, error) {
+	ops, err, _ := p.next()
+	return ops, err
+}
+
+// program yields operations of a rank, a number at a time.
+func (s *Source) program(rank int) iter.Seq2[[]dataflow.Op, error] {
+	return func(yield func([]dataflow.Op, error) bool) {
+		w := &writer{s: s, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), groups: make(map[*trace.Comm]*group)}
+		if err := s.calls.Rank(rank, w); err != nil && err != errStopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// Unmodelled returns what was not modelled, what took most time first. It is known when all
+// programs have come to their end.
+func (s *Source) Unmodelled() []Unmodelled {
+	var list []Unmodelled
+	for _, what := range slices.Sorted(maps.Keys(s.left)) {
+		u := *s.left[what]
+		u.What = what
+		if s.ns > 0 {
+			u.Share = u.Ns / s.ns
+		}
+		list = append(list, u)
+	}
+	for _, l := range s.calls.Losses.List() {
+		list = append(list, Unmodelled{What: l.What, Calls: l.Count})
+	}
+	slices.SortStableFunc(list, func(a, b Unmodelled) int { return cmp.Compare(b.Ns, a.Ns) })
+	return list
+}
+
+func (s *Source) leave(what string, ns float64, kept bool) {
+	u := s.left[what]
+	if u == nil {
+		u = &Unmodelled{Kept: kept}
+		s.left[what] = u
+	}
+	u.Calls++
+	u.Ns += ns
+}
+
+// computed turns recorded ns into ps of the simulated machine.
+func (s *Source) computed(ns float64) int64 { return int64(math.Round(min(ns*1000/s.cpu, 1e18))) }

@@ -1,0 +1,199 @@
+package traced
+
+import (
+	"errors"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A writer takes the calls of a rank and hands on what they do.
+type writer struct {
+	s     *Source
+	k     *trace.Rank
+	yield func([]dataflow.Op, error) bool
+
+	ops      []dataflow.Op
+	gone     uint64            // how many were handed on before these
+	requests map[uint64]int32  // of what was begun, by the operation's ID
+	spare    []int32           // requests that are free again
+	made     int32             // requests
+	late     map[uint64]bool   // receives that begin when they end, as it took too long until that was known
+	held     map[uint64]uint64 // receives of which it is not known yet what they get: which operation they are
+	order    []uint64          // these by ID, the oldest first
+	groups   map[*trace.Comm]*group
+	looking  bool // the call before looked for something and found nothing
+
+	leaves []gaps.Leaf // where gaps are means of places
+	cursor trace.LeafCursor
+}
+
+// errStopped ends a rank that nobody wants to know more of.
+var errStopped = errors.New("stopped")
+
+const (
+	inner = 2       // requests, the first ones, are for what a call begins and ends itself
+	batch = 256     // operations that are handed on together
+	most  = 1 << 14 // operations that wait for what a receive gets
+)
+
+func (w *writer) Begin(k *trace.Rank) error {
+	w.k = k
+	own, err := k.TimesKept()
+	if err != nil || own && !w.s.o.Mean {
+		return err
+	}
+	leaves := k.Leaves(0)
+	w.cursor = leaves.Cursor(k)
+	w.leaves, _, err = gaps.Of(w.s.r, k, leaves, 0)
+	return err
+}
+
+// times returns the gap before a call and its duration, in ns.
+func (w *writer) times(c *export.Call) (gap, duration float64) {
+	if w.leaves == nil {
+		return float64(c.Timing.Gap.Ns), float64(c.Timing.Duration.Ns)
+	}
+	i, enters, _ := w.cursor.Next()
+	x := &w.leaves[i]
+	if enters && x.Entries > 0 {
+		return x.Entry, x.Duration
+	}
+	return x.Gap, x.Duration
+}
+
+func (w *writer) add(o dataflow.Op) {
+	w.ops = append(w.ops, o)
+}
+
+// local adds time that follows from nothing else.
+func (w *writer) local(kind dataflow.Kind, ps int64) {
+	if ps > 0 {
+		w.add(dataflow.Op{Kind: kind, Time: ps})
+	}
+}
+
+// hand hands on what can be: nothing from the first receive on of which it is not known what it gets.
+func (w *writer) hand(all bool) error {
+	for len(w.order) > 0 {
+		at, ok := w.held[w.order[0]]
+		if ok && !all && len(w.ops)-int(at-w.gone) <= most {
+			break
+		}
+		if ok {
+			w.ops[at-w.gone] = dataflow.Op{}
+			delete(w.held, w.order[0])
+			w.late[w.order[0]] = true
+		}
+		w.order = w.order[1:]
+	}
+	n := len(w.ops)
+	if len(w.order) > 0 {
+		n = int(w.held[w.order[0]] - w.gone)
+	}
+	if n == 0 || n < batch && !all {
+		return nil
+	}
+	if !w.yield(w.ops[:n], nil) {
+		return errStopped
+	}
+	w.ops = append(w.ops[:0], w.ops[n:]...)
+	w.gone += uint64(n)
+	return nil
+}
+
+func (w *writer) Leave(*export.Call) error { return nil }
+
+func (w *writer) End(*trace.Rank) error { return w.hand(true) }
+
+// begin gives an operation a request.
+func (w *writer) begin(id uint64, o dataflow.Op) {
+	if n := len(w.spare); n > 0 {
+		o.Request, w.spare = w.spare[n-1], w.spare[:n-1]
+	} else {
+		o.Request = inner + w.made
+		w.made++
+	}
+	w.requests[id] = o.Request
+	w.add(o)
+}
+
+// end waits for an operation; false if it was not begun.
+func (w *writer) end(id uint64) bool {
+	n, ok := w.requests[id]
+	if !ok {
+		return false
+	}
+	delete(w.requests, id)
+	w.spare = append(w.spare, n)
+	w.add(dataflow.Op{Kind: dataflow.Wait, Request: n})
+	return true
+}
+
+// receive is the operation that gets a message which is known.
+func (w *writer) receive(x *export.Operation) dataflow.Op {
+	return dataflow.Op{Kind: dataflow.Receive, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
+}
+
+func (w *writer) send(x *export.Operation) dataflow.Op {
+	o := dataflow.Op{Kind: dataflow.Send, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.Sent, 1<<50)), Request: dataflow.NoRequest}
+	switch export.Base(x.Function) {
+	case "Ssend":
+		o.Synchronous = true
+	case "Bsend":
+		o.Buffered = true
+	}
+	return o
+}
+
+// post begins a receive; false if nobody knows the rank that it is to get something from. Of
+// one from any rank or with any tag it turns out later what it gets.
+func (w *writer) post(x *export.Operation) bool {
+	if x.Peer >= 0 && x.World() < 0 {
+		return false
+	}
+	if x.Peer >= 0 && x.Tag >= 0 {
+		w.begin(x.ID, w.receive(x))
+		return true
+	}
+	w.held[x.ID] = w.gone + uint64(len(w.ops))
+	w.order = append(w.order, x.ID)
+	w.begin(x.ID, dataflow.Op{Kind: dataflow.Receive})
+	return true
+}
+
+// got ends a receive; false if it was not begun.
+func (w *writer) got(x *export.Operation) bool {
+	n, ok := w.requests[x.ID]
+	if !ok {
+		return false
+	}
+	o := w.receive(x)
+	o.Request = n
+	if x.World() < 0 {
+		w.cancel(x.ID)
+		return false
+	}
+	if at, held := w.held[x.ID]; held {
+		w.ops[at-w.gone] = o
+		delete(w.held, x.ID)
+	} else if w.late[x.ID] {
+		delete(w.late, x.ID)
+		w.add(o)
+	}
+	return w.end(x.ID)
+}
+
+// cancel ends a receive that got nothing, or a send that nobody got.
+func (w *writer) cancel(id uint64) {
+	if at, held := w.held[id]; held {
+		w.ops[at-w.gone] = dataflow.Op{}
+		delete(w.held, id)
+	}
+	if n, ok := w.requests[id]; ok {
+		delete(w.requests, id)
+		w.spare = append(w.spare, n)
+	}
+}
