@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/unwind"
 )
 
 // A module is an executable or library, as far as it is needed.
@@ -125,7 +127,9 @@ func newModule(b, debug *image) *module {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(rank(a.bind), rank(b.bind)),
 			cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
-	m.regions = unwindRegions(b.File)
+	for _, f := range unwind.Functions(b.File) {
+		m.regions = append(m.regions, region{f.Lo, f.Hi})
+	}
 	return m
 }
 

@@ -1,7 +1,6 @@
 package symbolise
 
 import (
-	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,31 +86,5 @@ func TestNoFile(t *testing.T) {
 	}
 	if notes := s.Notes(); len(notes) != 4 || !strings.Contains(notes[2], "is not there") {
 		t.Errorf("notes %q", notes)
-	}
-}
-
-// FuzzUnwind: a table with anything in it must not hang or fail.
-func FuzzUnwind(f *testing.F) {
-	f.Add([]byte("\x14\x00\x00\x00\x00\x00\x00\x00\x01zR\x00\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\x00\x00" +
-		"\x14\x00\x00\x00\x1c\x00\x00\x00\x10\x00\x00\x00\x26\x00\x00\x00\x00\x44\x07\x10\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, wide := range []bool{false, true} {
-			u := unwindTable{data: data, base: 0x2000, order: binary.LittleEndian, wide: wide, encodings: make(map[uint64]byte)}
-			for _, r := range u.regions() {
-				if r.hi <= r.lo {
-					t.Fatalf("region %+v", r)
-				}
-			}
-		}
-	})
-}
-
-func TestUnwind(t *testing.T) {
-	data := []byte("\x14\x00\x00\x00\x00\x00\x00\x00\x01zR\x00\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\x00\x00" +
-		"\x14\x00\x00\x00\x1c\x00\x00\x00\x10\x00\x00\x00\x26\x00\x00\x00\x00\x44\x07\x10\x00\x00\x00\x00\x00\x00\x00\x00")
-	u := unwindTable{data: data, base: 0x2000, order: binary.LittleEndian, wide: true, encodings: make(map[uint64]byte)}
-	list := u.regions()
-	if len(list) != 1 || list[0] != (region{0x2000 + 32 + 0x10, 0x2000 + 32 + 0x10 + 0x26}) {
-		t.Errorf("%x", list)
 	}
 }
