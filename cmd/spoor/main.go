@@ -138,6 +138,7 @@ func verbs() []*cobra.Command {
 		newDiff(),
 		newProxy(),
 		newReplay(),
+		newTree(),
 		newSimulate(),
 		newRecover(),
 		newWhere(),

@@ -16,7 +16,11 @@ import (
 // layers lists the packages from the bottom up. A package may import those on
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
+	{"internal/unwind", "internal/code/insn", "internal/code/flow"},
+	{"internal/code/x86"},
+	{"internal/code"},
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise", "internal/goal", "internal/waitfor"},
+	{"internal/outline"},
 	{"internal/simulate/loggops", "mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack", "internal/container"},
 	{"internal/machine"},

@@ -1,0 +1,241 @@
+package code
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/internal/code/insn"
+)
+
+// A Body is what is known of a function's inside.
+type Body struct {
+	Blocks []Block // by ascending addresses
+	Graph  *flow.Graph
+	Calls  []Call // by ascending addresses
+	// Lost counts jumps through tables that weren't found: blocks that are reached through them alone seem
+	// not to be reached.
+	Lost int
+	// Undecoded counts places in which no instruction was found.
+	Undecoded int
+}
+
+// A Block is a stretch of code that is run from its beginning to its end.
+type Block struct {
+	Lo, Hi uint64
+	Next   []int // blocks that may follow, by index
+}
+
+// A Call is a call, or a jump that ends a function as a call would: the callee then returns to this function's
+// caller, and call stacks don't show this function.
+type Call struct {
+	Addr   uint64    // of the instruction
+	Return uint64    // the return address: of what follows the instruction
+	Block  int       // that it is in
+	Symbol string    // of the callee, "" if it isn't known
+	Callee *Function // nil if it is in another binary or isn't known
+	Tail   bool      // it is a jump
+	Known  bool      // the binary says what is called; else a pointer does
+	Back   bool      // it may come back
+}
+
+// maxBlocks bounds the blocks of one function.
+const maxBlocks = 1 << 18
+
+// Body returns the function's blocks, loops and calls. The error says that its code can't be read or that there is
+// too much of it.
+func (f *Function) Body() (*Body, error) {
+	if f.body == nil && f.err == nil {
+		f.body, f.err = f.build()
+	}
+	return f.body, f.err
+}
+
+func (f *Function) build() (*Body, error) {
+	f.gather()
+	m := f.image
+	for _, p := range f.parts {
+		switch {
+		case p.hi-p.lo > maxCode:
+			return nil, fmt.Errorf("function at 0x%x: more than %d bytes of code", f.first.lo, maxCode)
+		case uint64(len(m.bytes(p.lo))) < p.hi-p.lo:
+			return nil, fmt.Errorf("function at 0x%x: its code can't be read", f.first.lo)
+		}
+	}
+	b := &Body{}
+	pads := make([][]uint64, len(f.moves)) // where an exception that leaves the call goes
+	ends := make([]bool, len(f.moves))     // the move ends its block
+	calls := make([]int, len(f.moves))     // index of the call + 1
+	starts := make([]uint64, 0, 2*len(f.moves)+len(f.parts))
+	for _, p := range f.parts {
+		b.Undecoded += p.bad
+		starts = append(starts, p.lo)
+	}
+	for i := range f.moves {
+		v := &f.moves[i]
+		ends[i] = true
+		outside := false
+		switch v.kind {
+		case insn.Branch, insn.Jump:
+			if outside = !f.Has(v.target); !outside {
+				starts = append(starts, v.target)
+			}
+		case insn.IndirectJump:
+			switch v.via.Way {
+			case insn.ByTable:
+				starts = append(starts, f.tables[v.target]...)
+			case insn.ByLost:
+				b.Lost++
+			default:
+				outside = true
+			}
+		case insn.Call, insn.IndirectCall:
+			outside, ends[i] = true, false
+		}
+		if outside {
+			c := f.call(v)
+			if v.kind == insn.Call || v.kind == insn.IndirectCall {
+				for _, s := range f.partAt(v.addr).pads {
+					if v.addr >= s.Lo && v.addr < s.Hi && f.Has(s.Pad) {
+						pads[i] = append(pads[i], s.Pad)
+						starts = append(starts, s.Pad)
+					}
+				}
+				ends[i] = !c.Back || pads[i] != nil
+			}
+			b.Calls = append(b.Calls, c)
+			calls[i] = len(b.Calls)
+		}
+		if ends[i] {
+			starts = append(starts, v.end)
+		}
+	}
+	if err := b.split(f, starts); err != nil {
+		return nil, err
+	}
+	for i := range f.moves {
+		v := &f.moves[i]
+		at := b.at(v.addr)
+		if at < 0 {
+			continue
+		}
+		if calls[i] > 0 {
+			b.Calls[calls[i]-1].Block = at
+		}
+		if !ends[i] || b.Blocks[at].Hi != v.end {
+			continue
+		}
+		b.Blocks[at].Next = []int{} // it doesn't just go on
+		switch v.kind {
+		case insn.Branch:
+			b.lead(at, v.target)
+			b.goOn(f, at)
+		case insn.Jump:
+			b.lead(at, v.target)
+		case insn.IndirectJump:
+			if v.via.Way == insn.ByTable {
+				for _, to := range f.tables[v.target] {
+					b.lead(at, to)
+				}
+			}
+		case insn.Call, insn.IndirectCall:
+			if b.Calls[calls[i]-1].Back {
+				b.goOn(f, at)
+			}
+			for _, to := range pads[i] {
+				b.lead(at, to)
+			}
+		}
+	}
+	next := make([][]int, len(b.Blocks))
+	for i := range b.Blocks {
+		if b.Blocks[i].Next == nil {
+			b.goOn(f, i)
+		}
+		next[i] = b.Blocks[i].Next
+	}
+	b.Graph = flow.Analyse(b.at(f.first.lo), next)
+	return b, nil
+}
+
+// call says what a call is.
+func (f *Function) call(v *move) Call {
+	g, name := f.image.callee(v)
+	c := Call{Addr: v.addr, Return: v.end, Callee: g, Symbol: name, Known: g != nil || name != "", Back: true}
+	c.Tail = v.kind != insn.Call && v.kind != insn.IndirectCall
+	if g != nil {
+		c.Back = g.Returns()
+	}
+	c.Back = c.Back && comesBackByName(g, name)
+	return c
+}
+
+// split makes blocks that begin at the starts.
+func (b *Body) split(f *Function, starts []uint64) error {
+	slices.Sort(starts)
+	starts = slices.Compact(starts)
+	if len(starts) > maxBlocks {
+		return fmt.Errorf("function at 0x%x: more than %d blocks", f.first.lo, maxBlocks)
+	}
+	for i, lo := range starts {
+		p := f.partAt(lo)
+		if p == nil {
+			continue
+		}
+		hi := p.hi
+		if i+1 < len(starts) {
+			hi = min(hi, starts[i+1])
+		}
+		b.Blocks = append(b.Blocks, Block{Lo: lo, Hi: hi})
+	}
+	return nil
+}
+
+// at is the block that holds an address, -1 if none does.
+func (b *Body) at(addr uint64) int {
+	i := sort.Search(len(b.Blocks), func(i int) bool { return b.Blocks[i].Lo > addr })
+	if i == 0 || addr >= b.Blocks[i-1].Hi {
+		return -1
+	}
+	return i - 1
+}
+
+func (b *Body) lead(from int, to uint64) {
+	if i := b.at(to); i >= 0 && !slices.Contains(b.Blocks[from].Next, i) {
+		b.Blocks[from].Next = append(b.Blocks[from].Next, i)
+	}
+}
+
+// goOn leads to the block behind, if that is of the same part.
+func (b *Body) goOn(f *Function, from int) {
+	if hi := b.Blocks[from].Hi; f.partAt(hi) == f.partAt(hi-1) {
+		b.lead(from, hi)
+	}
+}
+
+// Callees lists whom the function calls, or jumps to as a call would, as far as the binary says: the functions, nil for
+// those of other binaries, and their names, "" for those without. It needs less than Body.
+func (f *Function) Callees() (list []*Function, names []string) {
+	f.gather()
+	for i := range f.moves {
+		v := &f.moves[i]
+		switch v.kind {
+		case insn.Branch, insn.Jump:
+			if f.Has(v.target) {
+				continue
+			}
+		case insn.IndirectJump, insn.IndirectCall:
+			if v.via.Way != insn.BySlot {
+				continue
+			}
+		case insn.Call:
+		default:
+			continue
+		}
+		if g, name := f.image.callee(v); g != nil || name != "" {
+			list, names = append(list, g), append(names, name)
+		}
+	}
+	return list, names
+}

@@ -1,0 +1,205 @@
+package code
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/code/insn"
+	"github.com/spoor-hpc/spoor/internal/unwind"
+)
+
+// A Range is a stretch of code.
+type Range struct{ Lo, Hi uint64 }
+
+// A Function is one function of an image with all its parts.
+type Function struct {
+	image  *Image
+	first  *part
+	parts  []*part // ascending
+	moves  []move  // of all parts, ascending
+	tables [][]uint64
+
+	gathered bool
+	state    returning
+	depth    int // while it is found out
+	body     *Body
+	err      error
+}
+
+// Start is the address of the function's first instruction.
+func (f *Function) Start() uint64 { return f.first.lo }
+
+// Symbol is the function's name as the linker has it, "" if the binary was stripped of it.
+func (f *Function) Symbol() string { return f.first.name }
+
+// Ranges are the function's parts by ascending addresses; more than one if the compiler put what is rarely run elsewhere.
+func (f *Function) Ranges() []Range {
+	f.gather()
+	var list []Range
+	for _, p := range f.parts {
+		list = append(list, Range{p.lo, p.hi})
+	}
+	return list
+}
+
+// Has reports whether an address is in the function's code.
+func (f *Function) Has(addr uint64) bool { return f.partAt(addr) != nil }
+
+func (f *Function) partAt(addr uint64) *part {
+	for _, p := range f.parts {
+		if addr >= p.lo && addr < p.hi {
+			return p
+		}
+	}
+	return nil
+}
+
+func (p *part) unwinding() *unwind.Function {
+	return &unwind.Function{Lo: p.lo, Hi: p.hi, Except: p.except, Inside: p.inside}
+}
+
+// begin is the function that begins with a part.
+func (m *Image) begin(p *part) *Function {
+	if p.fn == nil {
+		p.fn = &Function{image: m, first: p, parts: []*part{p}}
+	}
+	return p.fn
+}
+
+// coldName is how GCC and Clang name what they put elsewhere.
+var coldName = regexp.MustCompile(`\.cold(\.\d+)?$`)
+
+// cold reports whether a part looks like one that is jumped to from inside a function: its name says so, or it
+// has none and a frame is set up where it begins.
+func (p *part) cold() bool {
+	if p.name != "" {
+		return coldName.MatchString(p.name)
+	}
+	return p.inside
+}
+
+// partOf reports whether code at addr, to which f jumps, is a part of f that stands elsewhere, and not another
+// function.
+func (m *Image) partOf(f *Function, addr uint64) bool {
+	p := m.part(addr)
+	if p == nil || p == f.first || p.owner != nil && p.owner != f {
+		return false
+	}
+	return p.cold() || p.name == "" && addr != p.lo
+}
+
+// gather finds the function's parts and what moves in them.
+func (f *Function) gather() {
+	if f.gathered {
+		return
+	}
+	f.gathered = true
+	m := f.image
+	f.first.owner = f
+	var tables []uint64
+	for i := 0; i < len(f.parts) && len(f.parts) < 64; i++ {
+		p := f.parts[i]
+		m.scan(p)
+		join := func(addr uint64) {
+			if !f.Has(addr) && m.partOf(f, addr) {
+				g := m.part(addr)
+				g.owner = f
+				f.parts = append(f.parts, g)
+			}
+		}
+		for k := range p.moves {
+			switch v := &p.moves[k]; v.kind {
+			case insn.Branch, insn.Jump:
+				join(v.target)
+			case insn.IndirectJump:
+				if v.via.Way == insn.ByTable {
+					tables = append(tables, v.via.Table.Addr)
+				}
+			}
+		}
+		for _, s := range p.pads {
+			join(s.Pad)
+		}
+	}
+	slices.Sort(tables)
+	for _, p := range f.parts {
+		f.moves = append(f.moves, p.moves...)
+	}
+	slices.SortFunc(f.parts, func(a, b *part) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(f.moves, func(a, b move) int { return cmp.Compare(a.addr, b.addr) })
+	for i := range f.moves {
+		v := &f.moves[i]
+		if v.kind != insn.IndirectJump || v.via.Way != insn.ByTable {
+			continue
+		}
+		limit := uint64(0)
+		if k, _ := slices.BinarySearch(tables, v.via.Table.Addr+1); k < len(tables) {
+			limit = tables[k]
+		}
+		list := m.entries(f, &v.via.Table, limit)
+		if len(list) == 0 {
+			v.via.Way = insn.ByLost
+			continue
+		}
+		v.target = uint64(len(f.tables))
+		f.tables = append(f.tables, list)
+	}
+}
+
+// join gives every part to its function: what no other has begins one itself.
+func (m *Image) join() {
+	if m.joined {
+		return
+	}
+	m.joined = true
+	for _, p := range m.parts {
+		if !p.cold() {
+			m.begin(p).gather()
+		}
+	}
+	for _, p := range m.parts {
+		if p.owner == nil {
+			m.begin(p).gather()
+		}
+	}
+}
+
+// Functions lists the image's functions by ascending addresses.
+func (m *Image) Functions() []*Function {
+	m.join()
+	var list []*Function
+	for _, p := range m.parts {
+		if p.owner.first == p {
+			list = append(list, p.owner)
+		}
+	}
+	return list
+}
+
+// Func is the function that holds an address; nil if none is known.
+func (m *Image) Func(addr uint64) *Function {
+	p := m.part(addr)
+	if p == nil {
+		return nil
+	}
+	if p.owner == nil && p.cold() {
+		m.join() // someone jumps here
+	}
+	if p.owner != nil {
+		return p.owner
+	}
+	return m.begin(p)
+}
+
+// at is the function that begins at an address; nil if none does.
+func (m *Image) at(addr uint64) *Function {
+	p := m.byLo[addr]
+	if p == nil {
+		return nil
+	}
+	if p.owner != nil && p.owner.first != p {
+		return nil
+	}
+	return m.begin(p)
+}

@@ -1,0 +1,302 @@
+// Package code says what a linked binary's machine code shows of a program without running it: its functions
+// with their parts, blocks, loops and calls, calls that are written as jumps, jump tables, functions that never
+// return, and where exceptions go.
+//
+// Functions come from .eh_frame and symbols. A function's code is decoded when it is first asked for; whether a
+// call comes back depends on the callees, which are looked at then. Everything believed of a binary is bounded:
+// damage makes for less, never for a panic.
+//
+// What it can't know: where pointers lead, what a second return of setjmp goes back to, and whether functions
+// of other binaries come back, but for those that languages' run-time libraries have.
+package code
+
+import (
+	"cmp"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/code/insn"
+	"github.com/spoor-hpc/spoor/internal/code/x86"
+	"github.com/spoor-hpc/spoor/internal/unwind"
+)
+
+// ErrArchitecture is in errors about binaries of other machines than those that are understood.
+var ErrArchitecture = errors.New("its machine code isn't understood, only that of x86-64")
+
+// An Image is a binary as it is linked: addresses are link-time addresses. It is for one goroutine.
+type Image struct {
+	Path string
+	// Bias is the address at which the file's first byte would be: an offset from where a run has the
+	// module, as traces have it, is an address less Bias.
+	Bias uint64
+
+	file      *os.File
+	elf       *elf.File
+	machine   insn.Machine
+	sections  []*section
+	parts     []*part // ascending, apart
+	byLo      map[uint64]*part
+	slots     map[uint64]string // names behind pointers that the dynamic linker fills in
+	moved     map[uint64]uint64 // what it puts elsewhere: addresses of this image
+	exports   map[string]uint64
+	stubNames map[uint64]string
+	joined    bool // every part knows its function
+	budget    int  // see returns
+}
+
+// A section is what is loaded of the file; its bytes are read when they are first needed.
+type section struct {
+	*elf.Section
+	data []byte
+	read bool
+}
+
+// A part is a stretch of code that .eh_frame or a symbol names: a function, or what the compiler put
+// elsewhere of one.
+type part struct {
+	lo, hi  uint64
+	name    string // symbol, or ""
+	except  uint64 // address of the table of landing pads
+	inside  bool   // a frame is set up where it begins
+	scanned bool
+	bad     int // places where no instruction is
+	moves   []move
+	pads    []unwind.CallSite
+	owner   *Function
+	fn      *Function // that begins here
+}
+
+// Open opens a binary. The error says what is in the way: no ELF file, one that isn't linked, or another
+// architecture (ErrArchitecture).
+func Open(path string) (*Image, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	var m *Image
+	if info, statErr := f.Stat(); statErr != nil || !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	} else {
+		m, err = newImage(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m.Path, m.file = path, f
+	return m, nil
+}
+
+// Close closes the file.
+func (m *Image) Close() error { return m.file.Close() }
+
+func newImage(r io.ReaderAt) (*Image, error) {
+	e, err := elf.NewFile(r)
+	if err != nil {
+		return nil, fmt.Errorf("not a binary that can be read: %w", err)
+	}
+	if e.Machine != elf.EM_X86_64 || e.Class != elf.ELFCLASS64 {
+		return nil, fmt.Errorf("%s, %s: %w", e.Machine, e.Class, ErrArchitecture)
+	}
+	if e.Type != elf.ET_EXEC && e.Type != elf.ET_DYN {
+		return nil, fmt.Errorf("%s: only what is linked can be looked at", e.Type)
+	}
+	m := &Image{
+		elf: e, machine: x86.NewMachine(), byLo: make(map[uint64]*part),
+		slots: make(map[uint64]string), moved: make(map[uint64]uint64), exports: make(map[string]uint64), stubNames: make(map[uint64]string),
+	}
+	lowest := ^uint64(0)
+	for _, p := range e.Progs {
+		if p.Type == elf.PT_LOAD && p.Vaddr < lowest {
+			lowest, m.Bias = p.Vaddr, p.Vaddr-p.Off
+		}
+	}
+	for _, s := range e.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && s.Type != elf.SHT_NOBITS && s.Flags&elf.SHF_COMPRESSED == 0 && s.Addr+s.Size > s.Addr {
+			m.sections = append(m.sections, &section{Section: s})
+		}
+	}
+	if len(m.sections) == 0 {
+		return nil, errors.New("it has no table of sections, by which functions would be found")
+	}
+	dynamic, _ := e.DynamicSymbols()
+	local, _ := e.Symbols()
+	m.relocations(dynamic)
+	m.findParts(dynamic, local)
+	if len(m.parts) == 0 {
+		return nil, errors.New("neither .eh_frame nor symbols name a function in it")
+	}
+	return m, nil
+}
+
+// section finds the section that holds an address.
+func (m *Image) section(addr uint64) *section {
+	for _, s := range m.sections {
+		if addr >= s.Addr && addr-s.Addr < s.Size {
+			return s
+		}
+	}
+	return nil
+}
+
+// bytes returns what is in the file from an address to the end of its section; nil if that can't be read.
+func (m *Image) bytes(addr uint64) []byte {
+	s := m.section(addr)
+	if s == nil {
+		return nil
+	}
+	if !s.read {
+		s.read = true
+		s.data, _ = s.Data()
+	}
+	if addr-s.Addr >= uint64(len(s.data)) {
+		return nil
+	}
+	return s.data[addr-s.Addr:]
+}
+
+func (m *Image) executable(addr uint64) bool {
+	s := m.section(addr)
+	return s != nil && s.Flags&elf.SHF_EXECINSTR != 0
+}
+
+// stubs reports whether an address is among those through which other binaries are called.
+func (m *Image) stubs(addr uint64) bool {
+	s := m.section(addr)
+	return s != nil && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt."))
+}
+
+// relocations reads which names and addresses the dynamic linker fills in.
+func (m *Image) relocations(dynamic []elf.Symbol) {
+	for i := range dynamic {
+		if s := &dynamic[i]; isFunction(s) {
+			m.exports[s.Name] = s.Value
+		}
+	}
+	for _, s := range m.elf.Sections {
+		if s.Type != elf.SHT_RELA {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			continue
+		}
+		for ; len(data) >= 24; data = data[24:] {
+			at, info := m.elf.ByteOrder.Uint64(data), m.elf.ByteOrder.Uint64(data[8:])
+			sym := info >> 32
+			switch elf.R_X86_64(uint32(info)) {
+			case elf.R_X86_64_GLOB_DAT, elf.R_X86_64_JMP_SLOT, elf.R_X86_64_64:
+				if sym > 0 && sym <= uint64(len(dynamic)) {
+					m.slots[at] = dynamic[sym-1].Name
+				}
+			case elf.R_X86_64_RELATIVE:
+				m.moved[at] = m.elf.ByteOrder.Uint64(data[16:])
+			}
+		}
+	}
+}
+
+func isFunction(s *elf.Symbol) bool {
+	const gnuIFunc = 10
+	kind := elf.ST_TYPE(s.Info)
+	return (kind == elf.STT_FUNC || kind == gnuIFunc) && s.Section != elf.SHN_UNDEF && s.Value != 0 && s.Name != ""
+}
+
+// findParts makes parts of what .eh_frame and symbols say; of several names the most public, then the shortest.
+func (m *Image) findParts(dynamic, local []elf.Symbol) {
+	var list []*part
+	for _, f := range unwind.Functions(m.elf) {
+		if m.executable(f.Lo) && !m.stubs(f.Lo) {
+			p := &part{lo: f.Lo, hi: f.Hi, except: f.Except, inside: f.Inside}
+			list, m.byLo[f.Lo] = append(list, p), p
+		}
+	}
+	bind := make(map[*part]elf.SymBind)
+	for _, symbols := range [][]elf.Symbol{dynamic, local} {
+		for i := range symbols {
+			s := &symbols[i]
+			if !isFunction(s) || !m.executable(s.Value) || m.stubs(s.Value) {
+				continue
+			}
+			p := m.byLo[s.Value]
+			if p == nil {
+				p = &part{lo: s.Value, hi: s.Value + s.Size}
+				list, m.byLo[s.Value] = append(list, p), p
+			}
+			b := elf.ST_BIND(s.Info)
+			better := cmp.Or(cmp.Compare(rank(b), rank(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
+			if p.name == "" || better {
+				p.name, bind[p] = s.Name, b
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *part) int { return cmp.Compare(a.lo, b.lo) })
+	// Functions of assembly may have no size: they reach to the next. Of two that overlap, the one that begins
+	// later is a label of the other, or cuts it short.
+	for i, p := range list {
+		if p.hi <= p.lo {
+			s := m.section(p.lo)
+			p.hi = s.Addr + s.Size
+			if i+1 < len(list) {
+				p.hi = min(p.hi, list[i+1].lo)
+			}
+		}
+		if n := len(m.parts); n > 0 && p.lo < m.parts[n-1].hi {
+			if p.hi <= m.parts[n-1].hi && p.except == 0 {
+				delete(m.byLo, p.lo)
+				continue
+			}
+			m.parts[n-1].hi = p.lo
+		}
+		m.parts = append(m.parts, p)
+	}
+}
+
+// rank orders bindings by how public they are.
+func rank(b elf.SymBind) int {
+	switch b {
+	case elf.STB_GLOBAL:
+		return 0
+	case elf.STB_WEAK:
+		return 1
+	}
+	return 2
+}
+
+// part finds the part that holds an address.
+func (m *Image) part(addr uint64) *part {
+	i := sort.Search(len(m.parts), func(i int) bool { return m.parts[i].lo > addr })
+	if i == 0 || addr >= m.parts[i-1].hi {
+		return nil
+	}
+	return m.parts[i-1]
+}
+
+// stub follows a stub to the name of the function that it leads to; "" if addr is no stub.
+func (m *Image) stub(addr uint64) string {
+	if !m.executable(addr) {
+		return ""
+	}
+	m.machine.Reset()
+	code := m.bytes(addr)
+	for range 5 {
+		x, ok := m.machine.Next(code, addr)
+		if !ok {
+			return ""
+		}
+		switch {
+		case x.Kind == insn.IndirectJump && x.Via.Way == insn.BySlot:
+			return m.slots[x.Via.Slot]
+		case x.Kind != insn.Plain:
+			return ""
+		}
+		code, addr = code[x.Len:], x.End()
+	}
+	return ""
+}

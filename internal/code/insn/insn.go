@@ -1,0 +1,69 @@
+// Package insn says what control flow needs to know of a machine instruction, whatever the machine.
+package insn
+
+// A Kind says where an instruction leads.
+type Kind uint8
+
+// The kinds.
+const (
+	Plain        Kind = iota // to the next instruction
+	Branch                   // to Target or to the next
+	Jump                     // to Target
+	Call                     // to Target, and from there to the next
+	Return                   // to the caller
+	IndirectJump             // to where Via says
+	IndirectCall             // to where Via says, and from there to the next
+	Stop                     // nowhere: a trap
+)
+
+// An Inst is a decoded instruction.
+type Inst struct {
+	Addr   uint64 // of its first byte
+	Len    int    // in bytes
+	Kind   Kind
+	Target uint64 // address, of a Branch, Jump or Call
+	Via    Via    // of an IndirectJump or IndirectCall
+}
+
+// End is the address of what follows the instruction: of a call, the return address.
+func (i *Inst) End() uint64 { return i.Addr + uint64(i.Len) }
+
+// A Way says how an indirect jump or call comes by its target.
+type Way uint8
+
+// The ways.
+const (
+	ByPointer Way = iota // a value that the code alone doesn't tell
+	BySlot               // a pointer at a fixed place, Slot, as the linker's tables of functions are
+	ByTable              // an entry of Table
+	ByLost               // an entry of a table that was not found
+)
+
+// Via is the way of one indirect jump or call.
+type Via struct {
+	Way   Way
+	Slot  uint64 // address of the pointer
+	Table Table
+}
+
+// A Table is a jump table: entry k leads to Base + entry << Shift.
+type Table struct {
+	Addr   uint64 // of the first entry
+	Size   int    // of an entry: 1, 2, 4 or 8 bytes
+	Signed bool
+	Base   uint64
+	Shift  uint
+	Count  int // of entries; 0 if it isn't known
+}
+
+// A Machine decodes the instructions of one architecture in the order in which they stand, and follows
+// values through registers as far as indirect jumps need that.
+type Machine interface {
+	// Reset forgets what is in registers: another function begins.
+	Reset()
+	// Next decodes the first instruction of code, which is at addr. It returns false if there is none: then
+	// the next place to try is Step bytes on. The result is valid until the next call.
+	Next(code []byte, addr uint64) (*Inst, bool)
+	// Step is the distance between places at which instructions may begin.
+	Step() int
+}

@@ -1,0 +1,192 @@
+package code
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/code/insn"
+)
+
+// A returning says whether a function ever comes back to its caller.
+type returning uint8
+
+const (
+	notAsked returning = iota
+	asking
+	comesBack
+	neverBack
+)
+
+const (
+	maxDepth = 400     // callees of callees
+	maxAsked = 1 << 16 // functions looked at for one answer
+)
+
+// neverReturns has the functions of run-time libraries that don't come back.
+var neverReturns = map[string]bool{
+	"abort": true, "exit": true, "_exit": true, "_Exit": true, "quick_exit": true, "pthread_exit": true, "thrd_exit": true,
+	"__assert_fail": true, "__assert_perror_fail": true, "__assert": true, "__stack_chk_fail": true, "__chk_fail": true, "__fortify_fail": true,
+	"longjmp": true, "_longjmp": true, "siglongjmp": true, "__longjmp_chk": true, "err": true, "errx": true, "verr": true, "verrx": true,
+	"__cxa_throw": true, "__cxa_rethrow": true, "__cxa_bad_cast": true, "__cxa_bad_typeid": true, "__cxa_throw_bad_array_new_length": true,
+	"__cxa_throw_bad_array_length": true, "__cxa_call_unexpected": true, "__cxa_call_terminate": true, "__clang_call_terminate": true,
+	"__cxa_pure_virtual": true, "__cxa_deleted_virtual": true, "_Unwind_Resume": true, "_ZSt9terminatev": true, "_ZSt10unexpectedv": true,
+	"_gfortran_stop_string": true, "_gfortran_stop_numeric": true, "_gfortran_error_stop_string": true, "_gfortran_error_stop_numeric": true,
+	"_gfortran_runtime_error": true, "_gfortran_runtime_error_at": true, "_gfortran_os_error": true, "_gfortran_os_error_at": true,
+	"_gfortran_exit_i4": true, "_gfortran_exit_i8": true, "_gfortran_abort": true, "_FortranAStopStatement": true, "_FortranAStopStatementText": true,
+	"_FortranAFailImageStatement": true, "_FortranAExit": true, "_FortranAReportFatalUserError": true, "__libc_start_main": true,
+}
+
+// comesBackByName says whether a function does, as far as its name tells. Of one that is in the image, which g is
+// then, the code tells it, unless the name is reserved for implementations.
+func comesBackByName(g *Function, name string) bool {
+	if g != nil && !strings.HasPrefix(name, "_") {
+		return true
+	}
+	return !neverReturns[name] && !(strings.HasPrefix(name, "_ZSt") && strings.Contains(name, "__throw_"))
+}
+
+// Returns reports whether the function ever comes back to its caller, be it for one way through it. If that can't be
+// told it does.
+func (f *Function) Returns() bool {
+	if f.state == notAsked {
+		f.image.budget = maxAsked
+		f.ask(0)
+	}
+	return f.state != neverBack
+}
+
+// ask finds out whether a return is reached from the start when calls of functions that don't come back lead
+// nowhere. A function that is being asked about above counts as one of these: recursion alone never ends. That
+// can be wrong for whoever is below it, so only what doesn't depend on it is kept. The result says how high up the
+// answer depends on a function under way; depth if it doesn't.
+func (f *Function) ask(depth int) (back bool, lowest int) {
+	const free = int(^uint(0) >> 1)
+	switch f.state {
+	case comesBack:
+		return true, free
+	case neverBack:
+		return false, free
+	case asking:
+		return false, f.depth
+	}
+	m := f.image
+	f.gather()
+	if m.budget--; depth > maxDepth || m.budget < 0 || f.first.bad > 0 {
+		f.state = comesBack
+		return true, free
+	}
+	if !comesBackByName(f, f.first.name) {
+		f.state = neverBack
+		return false, free
+	}
+	f.state, f.depth = asking, depth
+	back, lowest = f.walk(depth)
+	switch {
+	case back:
+		f.state, lowest = comesBack, free
+	case lowest >= depth:
+		f.state, lowest = neverBack, free
+	default:
+		f.state = notAsked
+	}
+	return back, lowest
+}
+
+// walk follows the ways through a function until one returns.
+func (f *Function) walk(depth int) (back bool, lowest int) {
+	lowest = int(^uint(0) >> 1)
+	m := f.image
+	seen := make([]bool, len(f.moves))
+	work := []uint64{f.first.lo}
+	leave := func(g *Function) bool {
+		if g == nil {
+			return true
+		}
+		r, low := g.ask(depth + 1)
+		lowest = min(lowest, low)
+		return r
+	}
+	for len(work) > 0 {
+		at := work[len(work)-1]
+		work = work[:len(work)-1]
+		p := f.partAt(at)
+		if p == nil {
+			continue
+		}
+		i := sort.Search(len(f.moves), func(i int) bool { return f.moves[i].addr >= at })
+		if i == len(f.moves) || f.moves[i].addr >= p.hi || seen[i] {
+			continue
+		}
+		seen[i] = true
+		switch v := &f.moves[i]; v.kind {
+		case insn.Return:
+			return true, lowest
+		case insn.Branch, insn.Jump:
+			if f.Has(v.target) {
+				work = append(work, v.target)
+			} else if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
+				return true, lowest
+			}
+			if v.kind == insn.Branch {
+				work = append(work, v.end)
+			}
+		case insn.Call, insn.IndirectCall:
+			if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
+				work = append(work, v.end)
+			}
+			for _, s := range p.pads {
+				if v.addr >= s.Lo && v.addr < s.Hi {
+					work = append(work, s.Pad)
+				}
+			}
+		case insn.IndirectJump:
+			if v.via.Way != insn.ByTable {
+				if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
+					return true, lowest
+				}
+				continue
+			}
+			work = append(work, f.tables[v.target]...)
+		}
+	}
+	return false, lowest
+}
+
+// callee says where a call, or a jump out of a function, leads: the function if it is in the image, and its name,
+// if it has one.
+func (m *Image) callee(v *move) (*Function, string) {
+	switch v.kind {
+	case insn.IndirectCall, insn.IndirectJump:
+		if v.via.Way != insn.BySlot {
+			return nil, ""
+		}
+		if name := m.slots[v.via.Slot]; name != "" {
+			return m.named(name), name
+		}
+		if to, ok := m.moved[v.via.Slot]; ok {
+			return m.function(to)
+		}
+		return nil, ""
+	}
+	return m.function(v.target)
+}
+
+func (m *Image) function(addr uint64) (*Function, string) {
+	if f := m.at(addr); f != nil {
+		return f, f.first.name
+	}
+	if name, known := m.stubNames[addr]; known {
+		return m.named(name), name
+	}
+	name := m.stub(addr)
+	m.stubNames[addr] = name
+	return m.named(name), name
+}
+
+// named is the function that the image itself exports under a name.
+func (m *Image) named(name string) *Function {
+	if addr, ok := m.exports[name]; ok && name != "" {
+		return m.at(addr)
+	}
+	return nil
+}

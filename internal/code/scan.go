@@ -1,0 +1,101 @@
+package code
+
+import (
+	"encoding/binary"
+
+	"github.com/spoor-hpc/spoor/internal/code/insn"
+)
+
+const (
+	maxCode    = 1 << 20 // bytes of a function
+	maxEntries = 1 << 12 // of a jump table
+)
+
+// A move is an instruction that may lead elsewhere than to the next.
+type move struct {
+	addr, end uint64
+	kind      insn.Kind
+	target    uint64
+	via       insn.Via
+}
+
+// scan decodes a part.
+func (m *Image) scan(p *part) {
+	if p.scanned {
+		return
+	}
+	p.scanned = true
+	code := m.bytes(p.lo)
+	if uint64(len(code)) < p.hi-p.lo || p.hi-p.lo > maxCode {
+		p.bad++
+		return
+	}
+	code = code[:p.hi-p.lo]
+	m.machine.Reset()
+	for at := uint64(0); at < uint64(len(code)); {
+		x, ok := m.machine.Next(code[at:], p.lo+at)
+		if !ok {
+			p.bad++
+			at += uint64(m.machine.Step())
+			continue
+		}
+		at += uint64(x.Len)
+		if x.Kind != insn.Plain {
+			p.moves = append(p.moves, move{x.Addr, x.End(), x.Kind, x.Target, x.Via})
+		}
+	}
+	if p.except != 0 {
+		f := p.unwinding()
+		p.pads = f.CallSites(m.bytes(p.except), binary.LittleEndian)
+	}
+}
+
+// entries reads a jump table as far as it leads into f: to its end if that is known, else to the first entry
+// that leads elsewhere. limit is where another table begins, or 0.
+func (m *Image) entries(f *Function, t *insn.Table, limit uint64) []uint64 {
+	list := m.read(f, t, t.Count, limit)
+	if t.Count > 0 && len(list) < t.Count {
+		return m.read(f, t, 0, limit) // it was another comparison
+	}
+	return list
+}
+
+func (m *Image) read(f *Function, t *insn.Table, count int, limit uint64) []uint64 {
+	if count <= 0 || count > maxEntries {
+		count = maxEntries
+	}
+	var list []uint64
+	data := m.bytes(t.Addr)
+	for k := range count {
+		at := t.Addr + uint64(k*t.Size)
+		if len(data) < (k+1)*t.Size || limit > t.Addr && at >= limit {
+			break
+		}
+		var v uint64
+		switch b := data[k*t.Size:]; t.Size {
+		case 1:
+			if v = uint64(b[0]); t.Signed {
+				v = uint64(int8(b[0]))
+			}
+		case 2:
+			if v = uint64(binary.LittleEndian.Uint16(b)); t.Signed {
+				v = uint64(int16(v))
+			}
+		case 4:
+			if v = uint64(binary.LittleEndian.Uint32(b)); t.Signed {
+				v = uint64(int32(v))
+			}
+		case 8:
+			v = binary.LittleEndian.Uint64(b)
+			if moved, ok := m.moved[at]; ok {
+				v = moved
+			}
+		}
+		to := t.Base + v<<t.Shift
+		if !f.Has(to) && !m.partOf(f, to) {
+			break
+		}
+		list = append(list, to)
+	}
+	return list
+}

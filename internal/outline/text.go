@@ -1,0 +1,96 @@
+package outline
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spoor-hpc/spoor/internal/units"
+)
+
+// widest is the column beyond which places stand no further to the right.
+const widest = 48
+
+// WriteText writes the outline for people: a function, loop or call on each line, with its place.
+func (o *Outline) WriteText(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s: ", filepath.Base(o.Path))
+	if len(o.Functions) == 0 {
+		fmt.Fprintf(out, "none of %s leads to an MPI call\n", units.Plural(o.Of, "function"))
+	} else {
+		verb := "lead"
+		if len(o.Functions) == 1 {
+			verb = "leads"
+		}
+		fmt.Fprintf(out, "%s of %s %s to %s, in %s\n", units.Grouped(len(o.Functions)), units.Plural(o.Of, "function"), verb,
+			units.Plural(o.Calls, "MPI call"), units.Plural(o.Loops, "loop"))
+	}
+	if o.Pointers > 0 {
+		they := "they lead"
+		if o.Pointers == 1 {
+			they = "it leads"
+		}
+		fmt.Fprintf(out, "%s through pointers in these functions: where %s isn't known\n", units.Plural(o.Pointers, "call"), they)
+	}
+	column := 0
+	for i := range o.Functions {
+		f := &o.Functions[i]
+		column = max(column, utf8.RuneCountInString(f.Name), width(f.Body, 2))
+	}
+	p := printer{out, min(column, widest) + 2}
+	for i := range o.Functions {
+		f := &o.Functions[i]
+		fmt.Fprintln(out)
+		p.line(0, f.Name, &f.Place)
+		p.nodes(f.Body, 2)
+	}
+	return out.Flush()
+}
+
+// label is what a node's line begins with.
+func (n *Node) label() string {
+	var s string
+	switch n.Kind {
+	case Loop:
+		s = "loop"
+		if n.Entries {
+			s = "loop with several entries"
+		}
+	case Call:
+		s = n.Name + "()"
+	default:
+		s = n.Name
+	}
+	if n.Tail {
+		s += ", by a jump"
+	}
+	return s
+}
+
+func width(list []Node, indent int) (most int) {
+	for i := range list {
+		most = max(most, indent+utf8.RuneCountInString(list[i].label()), width(list[i].Body, indent+2))
+	}
+	return most
+}
+
+type printer struct {
+	out    *bufio.Writer
+	column int
+}
+
+func (p *printer) line(indent int, label string, where *Place) {
+	pad := max(p.column-indent-utf8.RuneCountInString(label), 2)
+	fmt.Fprintf(p.out, "%s%s%s%s\n", strings.Repeat(" ", indent), label, strings.Repeat(" ", pad), where.Text())
+}
+
+func (p *printer) nodes(list []Node, indent int) {
+	for i := range list {
+		n := &list[i]
+		p.line(indent, n.label(), &n.Place)
+		p.nodes(n.Body, indent+2)
+	}
+}
