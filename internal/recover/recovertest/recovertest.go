@@ -4,6 +4,7 @@
 package recovertest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,8 @@ const (
 // A Process says what a process did.
 type Process struct {
 	Rank, Ranks int
-	PID         int // 0: 100 + Rank
+	PID         int    // 0: 100 + Rank
+	Host        string // "": node
 	StartNs     int64
 	Spawned     bool
 	Alone       bool
@@ -78,7 +80,7 @@ rank %d
 ranks %d
 spawned %d
 alone %d
-host node
+host %s
 pid %d
 exe /opt/app/bin/solver
 cwd /home/me
@@ -87,7 +89,7 @@ ticks-per-ns 1
 start 1000 %d
 arg ./solver
 arg in put
-`, p.Rank, p.Ranks, flag[p.Spawned], flag[p.Alone], p.PID, p.StartNs)
+`, p.Rank, p.Ranks, flag[p.Spawned], flag[p.Alone], cmp.Or(p.Host, "node"), p.PID, p.StartNs)
 }
 
 // ring is the bytes of the only thread's ring.

@@ -1,0 +1,98 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What the tool says of a program on three ranks, where its source hangs.
+var hangs = []struct{ mode, verdict, cycles, says string }{
+	{"receives", "deadlock", "[[0 2 1]]", "cycle 0 → 2 → 1 → 0\n  rank 0 waits for a message from rank 2, tag 7: MPI_Recv at main hangs.c:"},
+	{"sends", "deadlock", "[[0 1 2]]", "rank 0 waits for rank 1 to receive tag 7: MPI_Send at main hangs.c:"},
+	{"waitall", "deadlock", "[[0 1 2]]", "rank 0 waits for a message from rank 1, tag 2: MPI_Waitall at main hangs.c:"},
+	{"waitany", "deadlock", "[[0 1]]", "waits for a message from rank 2, tag 1 or a message from rank 1, tag 2"},
+	{"wildcard", "deadlock", "[[0 1]]", "waiting for a message from any rank, any tag"},
+	{"probe", "deadlock", "[[0 2 1]]", "rank 0 waits for a message from rank 2, tag 5: MPI_Probe at main hangs.c:"},
+	{"barrier", "deadlock", "[[0 2]]", "waiting for rank 2 to call MPI_Barrier on MPI_COMM_WORLD"},
+	{"function", "deadlock", "[[0 1]]", "collective calls that don't match\n  call 6 on communicator 1 of MPI_Comm_dup\n"},
+	{"order", "deadlock", "[[0 1]]", "rank 0 waits for ranks 1-2 to call MPI_Barrier on communicator 2 of MPI_Comm_dup"},
+	{"finalized", "stuck", "[]", "rank 1: at the end: MPI_Finalize at main hangs.c:"},
+	{"livelock", "livelock", "[[0 2 1]]", "asks in vain, "},
+	{"slow", "waiting", "[]", "rank 1: outside of MPI for "},
+}
+
+// TestHangs: each kind of hanging is told for what it is, of the running job and of what is left
+// of it when it was killed.
+func TestHangs(t *testing.T) {
+	for _, x := range hangs {
+		t.Run(x.mode, func(t *testing.T) {
+			eachSource(t, "testdata/hangs.c", func(s *shell) {
+				s.scratch()
+				r := s.startTraced(s.mpi.Command(3, "./app", x.mode)...)
+				r.launcher(3)
+				var live string
+				for range 20 { // until all ranks have come to where they hang
+					if live = s.where("--scratch", "scratch"); live == x.verdict+" "+x.cycles {
+						break
+					}
+					time.Sleep(200 * time.Millisecond)
+				}
+				if live != x.verdict+" "+x.cycles {
+					s.t.Errorf("running: %s", live)
+				}
+				if err := syscall.Kill(r.Process.Pid, syscall.SIGTERM); err != nil {
+					s.t.Fatal(err)
+				}
+				r.end()
+				if dead := s.where("app.spoor.partial"); dead != x.verdict+" "+x.cycles {
+					s.t.Errorf("killed: %s", dead)
+				}
+				out, _ := s.spoor("where", "app.spoor.partial")
+				s.wants(out, x.says)
+			}, "-g")
+		})
+	}
+}
+
+// where returns verdict and cycles.
+func (s *shell) where(args ...string) string {
+	s.t.Helper()
+	out, _ := s.spoor(append([]string{"where", "--json", "--settle", "100ms"}, args...)...)
+	var x struct {
+		Verdict string
+		Cycles  []struct{ Ranks []int }
+	}
+	if err := json.Unmarshal([]byte(out), &x); err != nil {
+		s.t.Fatal(err)
+	}
+	cycles := [][]int{}
+	for _, c := range x.Cycles {
+		cycles = append(cycles, c.Ranks)
+	}
+	return fmt.Sprint(x.Verdict, " ", cycles)
+}
+
+// TestWorks: a program that works is never said to hang, whenever one looks.
+func TestWorks(t *testing.T) {
+	eachSource(t, "testdata/hangs.c", func(s *shell) {
+		s.scratch()
+		r := s.startTraced(s.mpi.Command(3, "./app", "works")...)
+		r.launcher(3)
+		for range 10 {
+			if out := s.where("--scratch", "scratch"); out != "waiting []" && out != "progressing []" {
+				s.t.Error(out)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := syscall.Kill(r.Process.Pid, syscall.SIGTERM); err != nil {
+			s.t.Fatal(err)
+		}
+		r.end()
+		if out := s.where("app.spoor.partial"); out != "waiting []" && out != "progressing []" {
+			s.t.Error(out)
+		}
+	})
+}
