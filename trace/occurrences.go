@@ -28,6 +28,12 @@ func (o *Occurrences) Total() uint64 { return uint64(o.sums.Total()) }
 // Before returns how many there are before a position.
 func (o *Occurrences) Before(index uint64) uint64 { return uint64(o.sums.Before(index)) }
 
+// Nth returns position and terminal of the n-th, from 0.
+func (o *Occurrences) Nth(n uint64) (index uint64, terminal int) {
+	at, t := o.sums.Nth(int64(n))
+	return at, int(t)
+}
+
 // All yields positions and terminals in program order.
 func (o *Occurrences) All() iter.Seq2[uint64, int] {
 	return func(yield func(uint64, int) bool) {

@@ -30,12 +30,14 @@ func (l Losses) List() []Loss {
 
 // What this package itself can't say, and so no format can.
 const (
-	lostComm     = "operations on a communicator of which the trace doesn't tell who is in it"
-	lostSource   = "receives of which the trace doesn't tell where the message came from"
-	lostRequest  = "completions of requests that were not seen being made"
-	lostFreed    = "operations whose request was freed before they completed"
-	lostWindow   = "one-sided transfers and synchronisations on a window that was not seen being made"
-	lostFile     = "file operations on a file that was not seen being opened"
-	lostFailed   = "operations that failed when they were to be completed"
-	lostUnending = "operations that nothing completed"
+	lostComm    = "operations on a communicator of which the trace doesn't tell who is in it"
+	lostSource  = "receives of which the trace doesn't tell where the message came from"
+	lostRequest = "completions of requests that were not seen being made"
+	lostFreed   = "operations whose request was freed before they completed"
+	lostWindow  = "one-sided transfers and synchronisations on a window that was not seen being made"
+	lostFile    = "file operations on a file that was not seen being opened"
+	lostFailed  = "operations that failed when they were to be completed"
 )
+
+// Unending names the loss of operations that had not completed when the trace ended.
+const Unending = "operations that nothing completed"

@@ -29,6 +29,7 @@ type process struct {
 type thread struct {
 	stream int
 	walk   *trace.Walk
+	idle   *idle // nil: all calls are told
 	more   bool  // the walk is at a call that is still to come
 	made   int64 // one-shot requests
 	plans  []plan
@@ -57,15 +58,17 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	if p.moves, err = class.Member(k, x); err != nil {
 		return nil, err
 	}
+	idle, err := s.idleCalls(k)
+	if err != nil {
+		return nil, err
+	}
 	for stream := range k.Streams() {
 		t := &thread{stream: stream, plans: make([]plan, k.Terminals())}
-		if s.Reader.HasTimes() {
-			t.walk, err = k.TimedWalk(stream, 0)
-		} else {
-			t.walk, err = k.Walk(stream, 0)
-		}
-		if err != nil {
+		if t.walk, err = s.walk(k, stream, 0); err != nil {
 			return nil, err
+		}
+		if idle != nil {
+			t.idle = newIdle(k, stream, idle)
 		}
 		p.threads = append(p.threads, t)
 	}
@@ -78,7 +81,7 @@ const often = 1 << 14
 // run goes through the calls of all threads, always the one that began first.
 func (p *process) run(sink Sink) error {
 	for _, t := range p.threads {
-		if err := t.advance(); err != nil {
+		if err := p.advance(t); err != nil {
 			return err
 		}
 	}
@@ -96,7 +99,7 @@ func (p *process) run(sink Sink) error {
 		if err := p.call(next, sink); err != nil {
 			return err
 		}
-		if err := next.advance(); err != nil {
+		if err := p.advance(next); err != nil {
 			return err
 		}
 		if since++; since == often {
@@ -112,13 +115,33 @@ func (p *process) run(sink Sink) error {
 	}
 	for _, x := range p.pending {
 		if x.n > 0 {
-			p.s.Losses.Add(lostUnending, 1)
+			p.s.Losses.Add(Unending, 1)
 		}
 	}
 	return nil
 }
 
-func (t *thread) advance() error {
+func (s *Source) walk(k *trace.Rank, stream int, index uint64) (*trace.Walk, error) {
+	if s.Reader.HasTimes() {
+		return k.TimedWalk(stream, index)
+	}
+	return k.Walk(stream, index)
+}
+
+// advance moves on to the next call of a thread.
+func (p *process) advance(t *thread) (err error) {
+	if t.idle != nil && t.more {
+		to, ok := t.idle.passes(t.walk.Call())
+		if ok && to == p.k.Len(t.stream) {
+			t.more = false
+			return nil
+		}
+		if ok {
+			if t.walk, err = p.s.walk(p.k, t.stream, to); err != nil {
+				return err
+			}
+		}
+	}
 	t.more = t.walk.Next()
 	return t.walk.Err()
 }

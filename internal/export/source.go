@@ -17,9 +17,12 @@ const (
 
 // Options say what to export.
 type Options struct {
-	Ranks    []int              // in rising order; nil: all
-	From, To int64              // on the run's time line: calls that are under way between these times
-	UnderWay bool               // tell what calls were about that never returned: Send, Recv and Awaited
+	Ranks    []int // in rising order; nil: all
+	From, To int64 // on the run's time line: calls that are under way between these times
+	UnderWay bool  // tell what calls were about that never returned: Send, Recv and Awaited
+	// Idle says which distinct calls do nothing that matters: of long stretches of these the first ones
+	// alone are told. They make no requests, and use none up.
+	Idle     func(c *trace.Call) bool
 	Messages bool               // number messages, so that formats can say what was received where
 	Shares   bool               // say what goes to each member of a collective that has an array of counts
 	Progress func(calls uint64) // told now and then how many more calls were looked at

@@ -211,32 +211,22 @@ func (f *follower) got(a *export.Act) {
 
 // poll counts how often in a row a thread asked for something that had not come.
 func (f *follower) poll(c *export.Call, t *thread, def *mpi.Call, w meaning.Waiting) {
-	var asked []*begun
 	switch {
-	case !def.Has(mpi.Polls) || !w.Completes && !w.Probes:
-		if !c.Func.Has(trace.Local) || meaning.Of(c.Func.Name) != nil || c.Func.Has(trace.Nonblocking) || c.Func.Has(trace.Starts) {
-			t.polls, t.polled = 0, nil
-		}
-		return // asking for the time, or for a communicator's size, is no progress
-	case c.Return == trace.NeverReturned:
+	case !idle(c.Call):
+		t.polls, t.polled = 0, nil
 		return
-	case w.Probes:
-		if flag := c.Param("flag"); flag == nil || flag.Out.Num != 0 {
-			t.polls, t.polled = 0, nil
-			return
-		}
+	case !def.Has(mpi.Polls) || c.Return == trace.NeverReturned:
+		return
+	}
+	var asked []*begun
+	if w.Probes {
 		if b := f.probe(c); b != nil {
 			asked = append(asked, b)
 		}
-	default:
-		for i := range c.Acts {
-			if c.Acts[i].Kind != export.Tested {
-				t.polls, t.polled = 0, nil
-				return
-			}
-			if b := f.now.pending[c.Acts[i].ID]; b != nil {
-				asked = append(asked, b)
-			}
+	}
+	for i := range c.Acts {
+		if b := f.now.pending[c.Acts[i].ID]; b != nil {
+			asked = append(asked, b)
 		}
 	}
 	t.polls++
@@ -244,6 +234,48 @@ func (f *follower) poll(c *export.Call, t *thread, def *mpi.Call, w meaning.Wait
 		t.polled = make(map[int][]*begun)
 	}
 	t.polled[c.Terminal] = asked
+}
+
+// idle reports whether a call changed nothing: it asked in vain, or for what the process knows itself.
+func idle(c *trace.Call) bool {
+	def, ok := mpi.Lookup(c.Func.Name)
+	if !ok {
+		return false
+	}
+	if !def.Has(mpi.Polls) {
+		f := c.Func
+		return c.Return == 0 && f.Has(trace.Local) && meaning.Of(f.Name) == nil &&
+			f.Attrs&(trace.Nonblocking|trace.Starts|trace.Completes|trace.Persistent) == 0
+	}
+	if c.Return == trace.NeverReturned {
+		return true
+	}
+	for _, name := range []string{"flag", "outcount"} {
+		if q := c.Param(name); q != nil {
+			return c.Return == 0 && q.Out.Num == 0
+		}
+	}
+	return false
+}
+
+// pollsAtEnd counts how often a stream has asked since its last call that was not idle.
+func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
+	is, asks := make([]bool, k.Terminals()), make([]bool, k.Terminals())
+	for t := range is {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return 0, err
+		}
+		def, _ := mpi.Lookup(c.Func.Name)
+		is[t] = k.Lane(t) == nil && idle(c)
+		asks[t] = is[t] && def.Has(mpi.Polls)
+	}
+	last := uint64(0)
+	if o := k.Occurrences(stream, func(t int) bool { return !is[t] }); o.Total() > 0 {
+		last, _ = o.Nth(o.Total() - 1)
+	}
+	o := k.Occurrences(stream, func(t int) bool { return asks[t] })
+	return o.Total() - o.Before(last), nil
 }
 
 // probe returns what a probe looks for, nil if that is not known.

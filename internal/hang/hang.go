@@ -161,7 +161,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if o.Process == nil {
 		o.Process = func(int) Process { return Process{} }
 	}
-	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, UnderWay: true, Progress: o.Progress})
+	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, UnderWay: true, Idle: idle, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}

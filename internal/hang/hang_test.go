@@ -217,10 +217,10 @@ func TestKinds(t *testing.T) {
 			}
 			r.open("MPI_Scan", 20, 1, 0, 1, 8, 1, tracktest.IntType, 0x21, world)
 		}, hang.Progressing, "[]", ""},
-		"probing in vain": {2, func(r rank) { r.iprobe(int64(1-r.Rank), 7, 1000) }, hang.Livelock, "[[0 1]]", "a message from rank 1, tag 7"},
+		"probing in vain": {2, func(r rank) { r.iprobe(int64(1-r.Rank), 7, 100_000) }, hang.Livelock, "[[0 1]]", "a message from rank 1, tag 7: [1], 100000 times"},
 		"testing in vain": {2, func(r rank) {
 			r.Irecv(10, 4, int64(1-r.Rank), 7)
-			r.test(1000)
+			r.test(10_000)
 		}, hang.Livelock, "[[0 1]]", "a message from rank 1, tag 7"},
 		"testing now and then": {2, func(r rank) {
 			r.Irecv(10, 4, int64(1-r.Rank), 7)
@@ -271,7 +271,7 @@ func said(r *hang.Report) string {
 	var b strings.Builder
 	for _, s := range r.States {
 		for _, x := range s.Ranks {
-			fmt.Fprintf(&b, "rank %d %s in %s, for %s: %v\n", x.Rank, s.Kind, s.Function, x.For, x.WaitsFor)
+			fmt.Fprintf(&b, "rank %d %s in %s, for %s: %v, %d times\n", x.Rank, s.Kind, s.Function, x.For, x.WaitsFor, x.Polls)
 		}
 	}
 	for _, m := range r.Mismatches {

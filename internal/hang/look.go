@@ -186,10 +186,15 @@ func (v *view) thread(n *standing, stream int, number map[*begun]int) (x threadE
 		}
 	}
 	t := n.threads[stream]
-	polls := t.polls >= manyPolls
+	polls := t.polls
+	if polls > 0 { // not all were looked at
+		if polls, err = pollsAtEnd(n.k, stream); err != nil {
+			return x, err
+		}
+	}
 	switch {
-	case polls && (!open || isPoll(x.call)):
-		x.kind, x.polls = KindPolling, t.polls
+	case polls >= manyPolls && (!open || isPoll(x.call)):
+		x.kind, x.polls = KindPolling, polls
 		x.wait.Any = true
 		for _, terminal := range sortedKeys(t.polled) {
 			for _, b := range t.polled[terminal] {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/waitfor"
 )
 
@@ -14,7 +15,9 @@ func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
 // report says what was found.
 func (v *view) report() *Report {
-	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Losses: v.s.Losses.List(), Awaited: v.awaited()}
+	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
+	delete(v.s.Losses, export.Unending) // that is what all this is about
+	r.Losses = v.s.Losses.List()
 	r.Verdict = v.verdict()
 	a := v.analysis
 	if r.Verdict == Livelock {
