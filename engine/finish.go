@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -117,6 +118,9 @@ func (r *recorder) content(s *merge.State) (*trace.Content, error) {
 	}
 	if options := spoorOptions(os.Environ()); options != "" {
 		meta[trace.MetaOptions] = options
+	}
+	for name, value := range tags.Decode(os.Getenv(tags.Variable)) {
+		meta[trace.MetaTag+name] = value
 	}
 	if s == nil {
 		return nil, errors.New("engine: nothing was merged")

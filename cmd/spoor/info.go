@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -71,6 +72,9 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	field("MPI", "%s", joinNonEmpty(", ", flavourNames[s.MPI], strings.Join(strings.Fields(library), " ")))
 	if s.Producer != "" {
 		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, s.Options))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Tags)) {
+		field("tag", "%s=%s", name, s.Tags[name])
 	}
 	if s.StartNs != 0 {
 		field("started", "%s", wallClock(s.StartNs))

@@ -64,7 +64,7 @@ func verbPrefix(cmd *cobra.Command) string {
 	if !cmd.HasParent() {
 		return ""
 	}
-	return cmd.Name() + ": "
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ") + ": "
 }
 
 func newRoot() *cobra.Command {
@@ -95,18 +95,26 @@ MPICH family and Open MPI, with C and Fortran.`,
 	root.SetVersionTemplate("spoor {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	for _, cmd := range verbs() {
-		if check := cmd.Args; check != nil {
-			cmd.Args = func(cmd *cobra.Command, args []string) error {
-				if err := check(cmd, args); err != nil {
-					return &usageError{cmd, err}
-				}
-				return nil
-			}
-		}
-		cmd.DisableFlagsInUseLine = true
+		prepare(cmd)
 		root.AddCommand(cmd)
 	}
 	return root
+}
+
+// prepare has a verb, and those below it, say what the user typed wrongly.
+func prepare(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return &usageError{cmd, err}
+			}
+			return nil
+		}
+	}
+	cmd.DisableFlagsInUseLine = true
+	for _, c := range cmd.Commands() {
+		prepare(c)
+	}
 }
 
 // rootVerb handles a missing or unknown verb.
@@ -134,6 +142,7 @@ func verbs() []*cobra.Command {
 		newTiming(),
 		newReport(),
 		newExport(),
+		newDB(),
 		newVerify(),
 		newDiff(),
 		newProxy(),

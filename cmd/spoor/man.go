@@ -38,7 +38,7 @@ func visible(root *cobra.Command) []*cobra.Command {
 	var list []*cobra.Command
 	for _, c := range root.Commands() {
 		if !c.Hidden && c.Name() != "help" && c.Name() != "completion" {
-			list = append(list, c)
+			list = append(append(list, c), visible(c)...)
 		}
 	}
 	return list

@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/inspect"
 	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
@@ -33,6 +34,7 @@ type runOptions struct {
 	timing   timing.Options
 	mode     string
 	errors   []string
+	tags     []string
 }
 
 func newRun() *cobra.Command {
@@ -88,6 +90,7 @@ only. none: no times at all, for a trace that is as small as it gets.`,
 	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank and call it around MPI calls; see spoor.h")
 	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
+	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
 	return cmd
 }
@@ -131,6 +134,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	if err := checkCounters(o.counters); err != nil {
 		return &usageError{cmd, err}
+	}
+	for _, tag := range o.tags {
+		if err := tags.Check(tag); err != nil {
+			return &usageError{cmd, err}
+		}
 	}
 	if o.plugin != "" {
 		var err error
@@ -225,6 +233,9 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 		if v.Value != "" {
 			vars = append(vars, v)
 		}
+	}
+	if len(o.tags) > 0 {
+		vars = append(vars, launch.Var{Name: tags.Variable, Value: tags.Encode(o.tags)})
 	}
 	if o.stack > 1 {
 		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})

@@ -18,16 +18,17 @@ import (
 
 // A Summary is an overview of one trace.
 type Summary struct {
-	File     string   `json:"file"`
-	Bytes    int64    `json:"bytes"`
-	Command  string   `json:"command"`
-	MPI      string   `json:"mpi"`
-	Library  string   `json:"mpi_library"`
-	Producer string   `json:"producer"`
-	Options  string   `json:"options,omitempty"`
-	Timeless bool     `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
-	StartNs  int64    `json:"start_ns"`           // since 1970, 0 unknown
-	Problems []string `json:"problems"`
+	File     string            `json:"file"`
+	Bytes    int64             `json:"bytes"`
+	Command  string            `json:"command"`
+	MPI      string            `json:"mpi"`
+	Library  string            `json:"mpi_library"`
+	Producer string            `json:"producer"`
+	Options  string            `json:"options,omitempty"`
+	Tags     map[string]string `json:"tags,omitempty"`     // what the user said of the run
+	Timeless bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
+	StartNs  int64             `json:"start_ns"`           // since 1970, 0 unknown
+	Problems []string          `json:"problems"`
 
 	Ranks      int            `json:"ranks"`
 	Ends       map[string]int `json:"ends"` // how many ranks ended how: see End
@@ -154,6 +155,7 @@ func head(r *trace.Reader) *Summary {
 	if st, err := os.Stat(r.Name()); err == nil {
 		s.Bytes = st.Size()
 	}
+	s.Tags = trace.Tags(meta)
 	s.StartNs, _ = strconv.ParseInt(meta[trace.MetaStart], 10, 64)
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		if strings.HasPrefix(key, trace.MetaProblem) {

@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/tags"
+	"github.com/spoor-hpc/spoor/internal/units"
+)
+
+func newDB() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "db VERB [flags]",
+		Short: "Keep what many traces say in one database, and ask it",
+		Long: `Keep runs, ranks, functions, call sites, communicators and traffic of many traces
+in one SQLite file, which any SQL reads. A call site is the same one in all builds of
+a program: it is known by module, calling function, file, and its place among calls
+of the same function of MPI from there.
+
+What a run was is told by tags: spoor run --tag commit=abc, or spoor db add --tag.
+The tables are described in docs/database.md.`,
+		Example: `  spoor run --tag commit=$(git rev-parse --short HEAD) mpirun -n 4 ./app
+  spoor db add *.spoor
+  spoor db compare commit=abc commit=def
+  spoor db regress --by commit --metric mpi_ns || echo slower
+  spoor db scale --app solver
+  spoor db sql 'select command, ranks, mpi_ns from run'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("no verb %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newDBAdd(), newDBSQL(), newDBCompare(), newDBRegress(), newDBScale())
+	return cmd
+}
+
+func databaseFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVarP(path, "database", "d", "spoor.db", "the database's `file`")
+}
+
+func newDBAdd() *cobra.Command {
+	var path string
+	var list, paths []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "add [flags] TRACE...",
+		Short: "Add traces to the database",
+		Long: `Add what traces say: the run as a whole, its ranks, functions and call sites with
+counts, times, gaps and bytes, its communicators, and who sends how much to whom. It
+comes from the compressed form; calls are not expanded. A trace that is there is not added
+again; tags given with it are. The database is made if there is none.`,
+		Example: `  spoor db add app.spoor
+  spoor db add --tag machine=lumi --tag commit=abc results/*.spoor`,
+		Args: atLeastOne("traces"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o := database.Options{Tags: make(map[string]string)}
+			for _, tag := range list {
+				if err := tags.Check(tag); err != nil {
+					return &usageError{cmd, err}
+				}
+				name, value, _ := strings.Cut(tag, "=")
+				o.Tags[name] = value
+			}
+			where := newPlaces(paths)
+			o.Place = where.of
+			d, err := database.Open(path)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			runs, failed, err := addTraces(cmd, d, args, o)
+			if err != nil {
+				return err
+			}
+			where.complain(cmd)
+			if asJSON {
+				err = writeJSON(cmd.OutOrStdout(), runs)
+			} else {
+				for _, x := range runs {
+					what := "added as run"
+					if !x.Added {
+						what = "is run"
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s %d\n", x.Trace, what, x.Run)
+				}
+			}
+			if failed {
+				return errors.Join(err, exitCode(1))
+			}
+			return err
+		},
+	}
+	databaseFlag(cmd, &path)
+	cmd.Flags().StringArrayVar(&list, "tag", nil, "give the runs this tag, `NAME=VALUE`; can be repeated")
+	debugPathFlag(cmd.Flags(), &paths)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+type addedRun struct {
+	Trace string `json:"trace"`
+	Run   int64  `json:"run"`
+	Added bool   `json:"added"` // else it was there
+}
+
+// addTraces adds traces; those that can't be read are told and passed over.
+func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Options) (runs []addedRun, failed bool, err error) {
+	runs = []addedRun{}
+	p := newProgress(cmd.ErrOrStderr(), "traces", len(args))
+	defer p.end()
+	for _, path := range args {
+		r, err := openTrace(path)
+		if err != nil {
+			complain(cmd, err)
+			failed = true
+			continue
+		}
+		id, added, err := d.Add(path, r, o)
+		r.Close()
+		if err != nil {
+			return nil, true, err
+		}
+		runs = append(runs, addedRun{path, id, added})
+		p.steps(1)
+	}
+	return runs, failed, nil
+}
+
+func newDBSQL() *cobra.Command {
+	var path string
+	var asJSON, asCSV bool
+	cmd := &cobra.Command{
+		Use:   "sql [flags] STATEMENT",
+		Short: "Ask the database in SQL",
+		Long: `Run one SQL statement on the database, to read alone, and print the rows. The
+dialect is SQLite's.`,
+		Example: `  spoor db sql 'select id, command, ranks, mpi_ns / 1e9 from run order by started_ns'
+  spoor db sql --csv 'select * from calls_by_site where function = "MPI_Allreduce"'
+  spoor db sql 'select sql from sqlite_master'       the tables`,
+		Args: exactly(1, "one statement"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON && asCSV {
+				return &usageError{cmd, errors.New("--json or --csv, not both")}
+			}
+			d, err := database.OpenRead(path)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			switch {
+			case asJSON:
+				err = sqlJSON(d, args[0], out)
+			case asCSV:
+				w := csv.NewWriter(out)
+				err = d.Query(args[0], w.Write, func(values []any) error { return w.Write(texts(values)) })
+				w.Flush()
+			default:
+				tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				line := func(cells []string) error {
+					_, err := fmt.Fprintln(tw, strings.Join(cells, "\t"))
+					return err
+				}
+				err = d.Query(args[0], line, func(values []any) error { return line(texts(values)) })
+				err = errors.Join(err, tw.Flush())
+			}
+			return errors.Join(err, out.Flush())
+		},
+	}
+	databaseFlag(cmd, &path)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of objects")
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
+	return cmd
+}
+
+func sqlJSON(d *database.DB, statement string, w io.Writer) error {
+	list := []map[string]any{}
+	var names []string
+	err := d.Query(statement, func(columns []string) error { names = columns; return nil }, func(values []any) error {
+		row := make(map[string]any)
+		for i, name := range names {
+			row[name] = values[i]
+		}
+		list = append(list, row)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, list)
+}
+
+// texts writes the values of a row.
+func texts(values []any) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		switch v := v.(type) {
+		case nil:
+		case float64:
+			list[i] = strconv.FormatFloat(v, 'g', 10, 64)
+		case []byte:
+			list[i] = fmt.Sprintf("%x", v)
+		default:
+			list[i] = fmt.Sprint(v)
+		}
+	}
+	return list
+}
+
+func newDBCompare() *cobra.Command {
+	var path string
+	var asJSON bool
+	var top int
+	cmd := &cobra.Command{
+		Use:   "compare [flags] A B",
+		Short: "Put two runs side by side, call site by call site",
+		Long: `Compare two runs: as a whole, and call site by call site, those whose time differs
+most first. A run is named by its number, a tag (NAME=VALUE: the run with it that
+started last), or its file. Efficiencies are those of spoor imbalance.`,
+		Example: `  spoor db compare 1 2
+  spoor db compare commit=abc commit=def
+  spoor db compare --json before.spoor after.spoor | jq .sites`,
+		Args: exactly(2, "two runs"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := database.OpenRead(path)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			a, err := d.Find(args[0])
+			if err != nil {
+				return err
+			}
+			b, err := d.Find(args[1])
+			if err != nil {
+				return err
+			}
+			c, err := d.Compare(a, b)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), c)
+			}
+			return printComparison(cmd.OutOrStdout(), c, top)
+		},
+	}
+	databaseFlag(cmd, &path)
+	cmd.Flags().IntVar(&top, "top", 20, "show so many call sites; 0: all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printComparison(w io.Writer, c *database.Comparison, top int) error {
+	for _, x := range []struct {
+		name string
+		run  database.Run
+	}{{"A", c.A}, {"B", c.B}} {
+		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "\n\tA\tB\tchange\t\n")
+	for _, p := range c.Whole {
+		a, b, change := "?", "?", ""
+		if p.KnownA {
+			a = quantity(p.Name, p.A)
+		}
+		if p.KnownB {
+			b = quantity(p.Name, p.B)
+		}
+		if p.KnownA && p.KnownB {
+			change = changed(p.A, p.B)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t\n", p.Name, a, b, change)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	shown := c.Sites
+	if top > 0 && len(shown) > top {
+		shown = shown[:top]
+	}
+	tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "\ncalls A\tB\ttime A\tB\tchange\tbytes out A\tB\t   function, call site\n")
+	for _, s := range shown {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", units.Grouped(s.Calls[0]), units.Grouped(s.Calls[1]), units.Duration(float64(s.Ns[0])),
+			units.Duration(float64(s.Ns[1])), changed(float64(s.Ns[0]), float64(s.Ns[1])), units.Bytes(s.Out[0]), units.Bytes(s.Out[1]), siteText(&s.Site))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if n := len(c.Sites) - len(shown); n > 0 {
+		fmt.Fprintf(w, "%d more: --top 0\n", n)
+	}
+	return nil
+}
+
+// quantity writes the value of a column of runs.
+func quantity(name string, v float64) string {
+	switch {
+	case strings.HasSuffix(name, "_ns"), strings.HasPrefix(name, "MPI_"):
+		return units.Duration(v)
+	case strings.Contains(name, "bytes"):
+		return units.Bytes(int64(v))
+	case name == "parallel" || name == "load_balance" || name == "communication":
+		return units.Share(v, 1)
+	}
+	return units.Grouped(int64(v))
+}
+
+// changed writes how far b is from a.
+func changed(a, b float64) string {
+	switch {
+	case a == b:
+		return "="
+	case a == 0:
+		return "new"
+	case b == 0:
+		return "gone"
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(b-a)/a)
+}
+
+func siteText(s *database.Site) string {
+	at := s.Symbol
+	if at == "" {
+		at = s.Module
+	}
+	if s.File != "" {
+		at += " " + s.File
+		if s.Line > 0 {
+			at += ":" + strconv.Itoa(s.Line)
+		}
+	}
+	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.Place+1)
+}

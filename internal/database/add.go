@@ -1,0 +1,191 @@
+package database
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options say how to add a trace.
+type Options struct {
+	Place func(trace.Site) symbolise.Place
+	Tags  map[string]string // beside those that the trace has; they win
+}
+
+// Add adds a trace, unless it is there: then it only adds tags, and says so. All of it is added, or nothing.
+func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool, err error) {
+	sum, err := digest(path)
+	if err != nil {
+		return 0, false, err
+	}
+	err = d.db.QueryRow("select id from run where sha256 = ?", sum).Scan(&id)
+	known := err == nil
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, false, d.failed(err)
+	}
+	var f *facts
+	if !known {
+		if f, err = gather(r, o); err != nil {
+			return 0, false, err
+		}
+	}
+	tx, err := d.db.Begin()
+	if err != nil {
+		return 0, false, d.failed(err)
+	}
+	defer tx.Rollback() // does nothing behind a commit
+	w := &writer{tx: tx}
+	if !known {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return 0, false, err
+		}
+		id = w.run(f, sum, abs)
+		w.parts(id, f)
+		w.tags(id, trace.Tags(r.Meta()))
+	}
+	w.tags(id, o.Tags)
+	if w.err == nil {
+		w.err = tx.Commit()
+	}
+	return id, !known, d.failed(w.err)
+}
+
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// A writer inserts rows. The first error stays.
+type writer struct {
+	tx  *sql.Tx
+	err error
+}
+
+// insert prepares to insert rows into a table: the result takes one.
+func (w *writer) insert(table string, columns ...string) func(values ...any) int64 {
+	var s *sql.Stmt
+	if w.err == nil {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
+		s, w.err = w.tx.Prepare(fmt.Sprintf("insert or replace into %s (%s) values (%s)", table, strings.Join(columns, ", "), marks))
+	}
+	return func(values ...any) int64 {
+		if w.err != nil {
+			return 0
+		}
+		for i, v := range values { // SQLite's integers have a sign
+			if n, ok := v.(uint64); ok {
+				values[i] = int64(min(n, math.MaxInt64))
+			}
+		}
+		var x sql.Result
+		if x, w.err = s.Exec(values...); w.err != nil {
+			return 0
+		}
+		id, _ := x.LastInsertId()
+		return id
+	}
+}
+
+func (w *writer) run(f *facts, sum, path string) int64 {
+	s := f.summary
+	library, _, _ := strings.Cut(s.Library, "\n")
+	return w.insert("run", "sha256", "path", "command", "app", "mpi", "library", "recorder", "options", "machine", "hosts", "started_ns", "ranks", "threads",
+		"calls", "bytes_out", "bytes_in", "has_times", "end_ns", "span_ns", "total_ns", "mpi_ns", "parallel", "load_balance", "communication",
+		"classes", "file_bytes", "problems")(
+		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
+		s.StartNs, s.Ranks, s.Threads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
+		f.parallel, f.balance, f.communication, len(s.Classes), s.Bytes, strings.Join(s.Problems, "\n"))
+}
+
+func (w *writer) parts(run int64, f *facts) {
+	rank := w.insert("rank", "run", "rank", "class", "host", "calls", "span_ns", "mpi_ns", "bytes_out", "bytes_in")
+	for i, x := range f.ranks {
+		rank(run, i, x.class, x.host, x.calls, x.span, x.mpi, x.amount.Out, x.amount.In)
+	}
+	function := w.insert("function", "run", "name", "calls", "ns", "min_ns", "max_ns", "deviation_ns")
+	for _, x := range f.summary.Functions {
+		function(run, x.Name, x.Calls, x.Ns, x.MinNs, x.MaxNs, x.DevNs)
+	}
+	ids := w.sites(f)
+	callsite := w.insert("callsite", "run", "class", "site", "line", "module_offset", "build_id", "ranks", "calls", "ns", "min_ns", "max_ns", "deviation_ns",
+		"gap_ns", "bytes_out", "bytes_in")
+	for _, x := range f.calls {
+		s := &f.sites[x.site]
+		var line any
+		if s.line > 0 {
+			line = s.line
+		}
+		callsite(run, x.class, ids[x.site], line, s.at.Offset, s.at.BuildID, x.ranks, x.calls, x.time.Sum, x.time.Min, x.time.Max, x.time.Deviation(),
+			x.gap, x.amount.Out, x.amount.In)
+	}
+	comm := w.insert("communicator", "run", "number", "made_by", "parent", "size", "remote")
+	for _, c := range f.comms {
+		var parent, remote any
+		if c.Parent != nil {
+			parent = c.Parent.Number
+		}
+		if c.Remote != nil {
+			remote = c.Remote.Number
+		}
+		made := c.MadeBy
+		if made == "" {
+			made = "MPI_COMM_WORLD"
+		}
+		comm(run, c.Number, made, parent, c.Size, remote)
+	}
+	traffic := w.insert("traffic", "run", "kind", "source", "destination", "each", "messages", "bytes")
+	for _, m := range f.traffic {
+		for i, row := range m.Rows() {
+			from, _ := m.Span(i)
+			for _, e := range row {
+				to, _ := m.Span(e.To)
+				traffic(run, m.kind, from, to, m.Bin, e.Messages, e.Bytes)
+			}
+		}
+	}
+}
+
+// sites returns the numbers of call sites, new ones if they have none.
+func (w *writer) sites(f *facts) []int64 {
+	ids := make([]int64, len(f.sites))
+	add := w.insert("site", "function", "module", "symbol", "file", "place")
+	for i, x := range f.sites {
+		if w.err != nil {
+			return ids
+		}
+		err := w.tx.QueryRow("select id from site where function = ? and module = ? and symbol = ? and file = ? and place = ?",
+			x.function, x.module, x.symbol, x.file, x.place).Scan(&ids[i])
+		if errors.Is(err, sql.ErrNoRows) {
+			ids[i] = add(x.function, x.module, x.symbol, x.file, x.place)
+		} else if err != nil {
+			w.err = err
+		}
+	}
+	return ids
+}
+
+func (w *writer) tags(run int64, tags map[string]string) {
+	add := w.insert("tag", "run", "name", "value")
+	for name, value := range tags {
+		add(run, name, value)
+	}
+}

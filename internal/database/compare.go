@@ -1,0 +1,106 @@
+package database
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Pair is one quantity in two runs.
+type Pair struct {
+	Name string  `json:"name"`
+	A    float64 `json:"a"`
+	B    float64 `json:"b"`
+	// Known says which of both have it.
+	KnownA bool `json:"known_a"`
+	KnownB bool `json:"known_b"`
+}
+
+// A SitePair is one call site in two runs; of a run that doesn't have it all is 0.
+type SitePair struct {
+	Site  `json:"site"`
+	Calls [2]int64 `json:"calls"`
+	Ns    [2]int64 `json:"ns"`
+	Gap   [2]int64 `json:"gap_ns"`
+	Out   [2]int64 `json:"bytes_out"`
+	In    [2]int64 `json:"bytes_in"`
+}
+
+// A Site is a call site as all builds have it.
+type Site struct {
+	ID       int64  `json:"id"`
+	Function string `json:"function"`
+	Module   string `json:"module"`
+	Symbol   string `json:"symbol"`
+	File     string `json:"file"`
+	Place    int    `json:"place"`
+	Line     int    `json:"line,omitempty"` // in the last run that was asked for
+}
+
+// A Comparison is two runs side by side.
+type Comparison struct {
+	A     Run        `json:"a"`
+	B     Run        `json:"b"`
+	Whole []Pair     `json:"whole"`
+	Sites []SitePair `json:"sites"` // those that differ most in time first
+}
+
+// whole are the columns of runs that are compared.
+var whole = []string{
+	"ranks", "calls", "bytes_out", "bytes_in", "span_ns", "mpi_ns", "total_ns", "parallel", "load_balance", "communication", "file_bytes",
+}
+
+// Compare puts two runs side by side.
+func (d *DB) Compare(a, b Run) (*Comparison, error) {
+	c := &Comparison{A: a, B: b, Sites: []SitePair{}}
+	for _, column := range whole {
+		p := Pair{Name: column}
+		for i, id := range []int64{a.ID, b.ID} {
+			var v *float64
+			if err := d.db.QueryRow("select "+column+" from run where id = ?", id).Scan(&v); err != nil {
+				return nil, d.failed(err)
+			}
+			if v == nil {
+				continue
+			}
+			if i == 0 {
+				p.A, p.KnownA = *v, true
+			} else {
+				p.B, p.KnownB = *v, true
+			}
+		}
+		c.Whole = append(c.Whole, p)
+	}
+	index := make(map[int64]int)
+	for i, id := range []int64{a.ID, b.ID} {
+		rows, err := d.db.Query(`select site, function, module, symbol, file, place, coalesce(min(line), 0), sum(calls), sum(ns), sum(gap_ns), sum(bytes_out), sum(bytes_in)
+			from callsite join site on site.id = callsite.site where run = ? group by site`, id)
+		if err != nil {
+			return nil, d.failed(err)
+		}
+		for rows.Next() {
+			var s Site
+			var calls, ns, gap, out, in int64
+			if err := rows.Scan(&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.Place, &s.Line, &calls, &ns, &gap, &out, &in); err != nil {
+				rows.Close()
+				return nil, d.failed(err)
+			}
+			at, ok := index[s.ID]
+			if !ok {
+				at = len(c.Sites)
+				index[s.ID] = at
+				c.Sites = append(c.Sites, SitePair{})
+			}
+			x := &c.Sites[at]
+			x.Site, x.Calls[i], x.Ns[i], x.Gap[i], x.Out[i], x.In[i] = s, calls, ns, gap, out, in
+		}
+		if err := rows.Close(); err != nil {
+			return nil, d.failed(err)
+		}
+	}
+	slices.SortStableFunc(c.Sites, func(x, y SitePair) int {
+		off := func(p *SitePair) float64 { return math.Abs(float64(p.Ns[1]) - float64(p.Ns[0])) }
+		return cmp.Or(cmp.Compare(off(&y), off(&x)), cmp.Compare(y.Calls[1], x.Calls[1]), cmp.Compare(x.ID, y.ID))
+	})
+	return c, nil
+}

@@ -1,0 +1,168 @@
+// Package database keeps what many traces say in one SQLite file: runs, ranks, functions, call sites,
+// communicators and traffic, as tables that anybody's SQL can read. All of it comes from
+// the compressed form of traces, so that adding one costs about what its overview and its matrix do.
+//
+// A call site is known over builds by module, calling function, file, and its place among calls
+// of the same function of MPI from there: addresses and lines change with every edit, the order
+// of calls rarely.
+package database
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// A DB is an open database.
+type DB struct {
+	db   *sql.DB
+	path string
+}
+
+// Open opens a database to add to, and makes it if there is none.
+func Open(path string) (*DB, error) {
+	d, err := connect(path, "rwc")
+	if err != nil {
+		return nil, err
+	}
+	var have int
+	if err := d.db.QueryRow("pragma user_version").Scan(&have); err != nil {
+		d.Close()
+		return nil, d.failed(err)
+	}
+	if have == 0 {
+		var tables int
+		if err = d.db.QueryRow("select count(*) from sqlite_master").Scan(&tables); err == nil && tables > 0 {
+			err = errors.New("a database of something else")
+		}
+		if err == nil {
+			_, err = d.db.Exec("begin immediate; " + schema + " commit;")
+		}
+	} else if have != version {
+		err = fmt.Errorf("tables of version %d; this spoor knows %d", have, version)
+	}
+	if err != nil {
+		d.Close()
+		return nil, d.failed(err)
+	}
+	return d, nil
+}
+
+// OpenRead opens a database that is there, to read alone.
+func OpenRead(path string) (*DB, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such database; spoor db add makes one", path)
+	} else if err != nil {
+		return nil, err
+	}
+	d, err := connect(path, "ro")
+	if err != nil {
+		return nil, err
+	}
+	var have int
+	if err = d.db.QueryRow("pragma user_version").Scan(&have); err == nil && have != version {
+		err = fmt.Errorf("no database of spoor's, or of another version (%d; this spoor knows %d)", have, version)
+	}
+	if err != nil {
+		d.Close()
+		return nil, d.failed(err)
+	}
+	return d, nil
+}
+
+func connect(path, mode string) (*DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	name := url.URL{Scheme: "file", Path: abs, RawQuery: "mode=" + mode + "&_pragma=foreign_keys(1)&_pragma=busy_timeout(10000)"}
+	db, err := sql.Open("sqlite", name.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return &DB{db, path}, nil
+}
+
+func (d *DB) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", d.path, err)
+}
+
+// Close closes the database.
+func (d *DB) Close() error { return d.db.Close() }
+
+// Query runs a statement and gives the names of its columns, then each row: nil, int64, float64, string
+// or []byte.
+func (d *DB) Query(statement string, head func(columns []string) error, row func(values []any) error) error {
+	rows, err := d.db.Query(statement)
+	if err != nil {
+		return d.failed(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return d.failed(err)
+	}
+	if err := head(columns); err != nil {
+		return err
+	}
+	values, to := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		to[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return d.failed(err)
+		}
+		if err := row(values); err != nil {
+			return err
+		}
+	}
+	return d.failed(rows.Err())
+}
+
+// A Run is what is asked of a run first.
+type Run struct {
+	ID       int64  `json:"id"`
+	Path     string `json:"path"`
+	Command  string `json:"command"`
+	App      string `json:"app"`
+	Machine  string `json:"machine"`
+	Ranks    int    `json:"ranks"`
+	Started  int64  `json:"started_ns"`
+	HasTimes bool   `json:"has_times"`
+}
+
+const runColumns = "run.id, run.path, run.command, run.app, run.machine, run.ranks, run.started_ns, run.has_times"
+
+func (x *Run) fields() []any {
+	return []any{&x.ID, &x.Path, &x.Command, &x.App, &x.Machine, &x.Ranks, &x.Started, &x.HasTimes}
+}
+
+// Find returns the run that a text names: its number, a tag as NAME=VALUE, or the end of the trace's
+// path. Of several it is the one that started last.
+func (d *DB) Find(text string) (Run, error) {
+	var x Run
+	condition, args := "run.path = ?1 or substr(run.path, -length(?1) - 1) = '/' || ?1", []any{text}
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+		condition, args = "run.id = ?", []any{id}
+	} else if name, value, ok := strings.Cut(text, "="); ok {
+		condition, args = "run.id in (select run from tag where name = ? and value = ?)", []any{name, value}
+	}
+	err := d.db.QueryRow("select "+runColumns+" from run where "+condition+" order by started_ns desc, id desc limit 1", args...).Scan(x.fields()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return x, fmt.Errorf("%s: no run %q; name its number, NAME=VALUE of a tag, or its file", d.path, text)
+	}
+	return x, d.failed(err)
+}

@@ -1,0 +1,269 @@
+package database
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// facts are what is kept of a trace.
+type facts struct {
+	summary *summary.Summary
+	ranks   []rankFacts
+	sites   []site
+	calls   []siteCalls
+	comms   []*trace.Comm
+	traffic []traffic
+	out, in uint64
+
+	parallel, balance, communication any // float64, or nil
+}
+
+type rankFacts struct {
+	class     any // int, nil without a track
+	host      string
+	calls     int64
+	span, mpi int64
+	amount    volume.Amount
+}
+
+// A site is where a function is called.
+type site struct {
+	function, module, symbol, file string
+	place, line                    int
+	at                             trace.Site
+}
+
+// siteCalls are the calls from a site that a class of ranks makes.
+type siteCalls struct {
+	class, site, ranks int
+	calls, gap         uint64
+	time               trace.Stat
+	amount             volume.Amount
+}
+
+type traffic struct {
+	kind string
+	*matrix.Matrix
+}
+
+// Traffic is of groups of ranks where there are many: a table of all pairs would be larger than all else. In
+// collectives all talk to all, in other messages few do.
+const (
+	mostRanks      = 1024
+	mostCollective = 128
+	mostPairs      = 1 << 14
+)
+
+func gather(r *trace.Reader, o Options) (*facts, error) {
+	f := &facts{}
+	var err error
+	if f.summary, err = summary.Of(r); err != nil {
+		return nil, err
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	f.ranks = make([]rankFacts, r.Ranks())
+	for rank, p := range procs.All() {
+		f.ranks[rank] = rankFacts{host: p.Host, calls: p.Calls, span: p.SpanNs, mpi: p.MPINs}
+	}
+	index := make(map[siteKey]int)
+	for class := range r.Classes() {
+		if err := f.class(r, class, index); err != nil {
+			return nil, err
+		}
+	}
+	f.name(o.Place)
+	comms, err := r.Comms()
+	if err != nil {
+		return nil, err
+	}
+	f.comms = comms.List()
+	for _, x := range []struct {
+		kind  string
+		ranks int
+		o     matrix.Options
+	}{
+		{"point-to-point", mostRanks, matrix.Options{PointToPoint: true}}, {"collective", mostCollective, matrix.Options{Collectives: true}},
+		{"one-sided", mostRanks, matrix.Options{RMA: true}},
+	} {
+		if !matrix.Occurs(r, x.o) {
+			continue
+		}
+		x.o.Bin = (r.Ranks() + x.ranks - 1) / x.ranks
+		m, err := matrix.Compute(r, x.o)
+		if err != nil {
+			return nil, err
+		}
+		for pairs(m) > mostPairs {
+			m = m.Rebin(2 * m.Bin)
+		}
+		f.traffic = append(f.traffic, traffic{x.kind, m})
+	}
+	if r.HasTimes() {
+		report, err := imbalance.Of(r, imbalance.Options{})
+		if err != nil {
+			return nil, err
+		}
+		share := func(s imbalance.Share) any {
+			if !s.Known() {
+				return nil
+			}
+			return s.Value
+		}
+		e := report.Efficiency
+		f.parallel, f.balance, f.communication = share(e.Parallel), share(e.LoadBalance), share(e.Communication)
+	}
+	return f, nil
+}
+
+// pairs counts the cells of a matrix that hold anything.
+func pairs(m *matrix.Matrix) (n int) {
+	for _, row := range m.Rows() {
+		n += len(row)
+	}
+	return n
+}
+
+// A siteKey tells call sites of a trace apart.
+type siteKey struct {
+	function string
+	at       trace.Site
+}
+
+// class adds up the calls of a class by call site.
+func (f *facts) class(r *trace.Reader, class int, index map[siteKey]int) error {
+	members := r.Members(class)
+	k, err := r.Rank(members[0])
+	if err != nil {
+		return err
+	}
+	times, err := r.Times(class)
+	if err != nil {
+		return err
+	}
+	row := make([]int, k.Terminals()) // of f.calls
+	of := make(map[int]int)           // by site
+	for t := range row {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return err
+		}
+		key := siteKey{c.Name(), c.Site}
+		s, ok := index[key]
+		if !ok {
+			s = len(f.sites)
+			index[key] = s
+			f.sites = append(f.sites, site{function: c.Name(), at: c.Site})
+		}
+		if row[t], ok = of[s]; !ok {
+			row[t] = len(f.calls)
+			of[s] = row[t]
+			f.calls = append(f.calls, siteCalls{class: class, site: s, ranks: len(members)})
+		}
+		if t < len(times) {
+			f.calls[row[t]].time.Merge(times[t].Duration)
+			f.calls[row[t]].gap += times[t].Gap.Sum
+		}
+	}
+	amounts, err := volume.Of(r, class)
+	if err != nil {
+		return err
+	}
+	return amounts.Each(func(member int, counts []uint64, totals []volume.Amount) error {
+		rank := &f.ranks[members[member]]
+		rank.class = class
+		for t, n := range counts {
+			f.calls[row[t]].calls += n
+			f.calls[row[t]].amount.Add(totals[t], 1)
+			rank.amount.Add(totals[t], 1)
+			f.out += totals[t].Out
+			f.in += totals[t].In
+		}
+		return nil
+	})
+}
+
+// name finds what call sites are called in all builds.
+func (f *facts) name(place func(trace.Site) symbolise.Place) {
+	type group struct{ function, module, symbol, file string }
+	groups := make(map[group][]int)
+	for i := range f.sites {
+		x := &f.sites[i]
+		x.module = filepath.Base(x.at.Module)
+		var symbols []string
+		for at := &x.at; at != nil; at = at.Outer {
+			p := place(*at)
+			if len(p.Frames) == 0 {
+				break
+			}
+			if at == &x.at {
+				x.file, x.line = filepath.Base(p.Frames[0].File), p.Frames[0].Line
+				if p.Frames[0].File == "" {
+					x.file = ""
+				}
+			}
+			for _, frame := range p.Frames {
+				if frame.Function != "" {
+					symbols = append(symbols, frame.Function)
+				}
+			}
+		}
+		x.symbol = strings.Join(symbols, " < ")
+		g := group{x.function, x.module, x.symbol, x.file}
+		groups[g] = append(groups[g], i)
+	}
+	for _, list := range groups {
+		slices.SortStableFunc(list, func(a, b int) int { return compareSites(&f.sites[a].at, &f.sites[b].at) })
+		for place, i := range list {
+			f.sites[i].place = place
+		}
+	}
+}
+
+// compareSites orders call sites by address, those with one by what they were called from.
+func compareSites(a, b *trace.Site) int {
+	for a != nil && b != nil {
+		if c := cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset)); c != 0 {
+			return c
+		}
+		a, b = a.Outer, b.Outer
+	}
+	return 0
+}
+
+// app is the base name of a command's program.
+func app(command string) string {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return ""
+	}
+	return filepath.Base(strings.Trim(words[0], `'"`))
+}
+
+// machine is the host, or what the names of several begin with.
+func machine(hosts []summary.Host) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	name := hosts[0].Name
+	for _, h := range hosts[1:] {
+		for !strings.HasPrefix(h.Name, name) {
+			name = name[:len(name)-1]
+		}
+	}
+	if len(hosts) > 1 {
+		name = strings.TrimRight(name, "0123456789") + "*"
+	}
+	return name
+}

@@ -1,0 +1,87 @@
+package database
+
+import (
+	"math"
+	"slices"
+)
+
+// A Step is all runs with one value of a tag, as one point of a history.
+type Step struct {
+	Value  string  `json:"value"` // of the tag
+	Runs   int     `json:"runs"`
+	Median float64 `json:"median"`
+	Spread float64 `json:"spread"` // as a standard deviation: 1.4826 times the median distance from the median
+	// Change is the median's from that of all runs since the last change, as a share of it.
+	Change  float64 `json:"change"`
+	Verdict string  `json:"verdict"` // Same, More, Less
+}
+
+// Verdicts on a step.
+const (
+	Same = "same"
+	More = "more"
+	Less = "less"
+)
+
+// A Series is the values of the runs of one step, in the order of history.
+type Series struct {
+	Value  string
+	Values []float64
+}
+
+// sigmas is by how many spreads a step must be off before it is a change and no chance.
+const sigmas = 3
+
+// History compares each step with all runs since the last change: it is another one if its median
+// differs by more than the threshold, a share, and by more than three times the spread of
+// either.
+func History(list []Series, threshold float64) []Step {
+	steps := make([]Step, 0, len(list))
+	var before []float64
+	for _, s := range list {
+		x := Step{Value: s.Value, Runs: len(s.Values), Verdict: Same}
+		x.Median, x.Spread = medianSpread(s.Values)
+		if len(before) > 0 {
+			base, spread := medianSpread(before)
+			off := x.Median - base
+			switch {
+			case base != 0:
+				x.Change = off / base
+			case off != 0:
+				x.Change = math.Copysign(1, off)
+			}
+			if math.Abs(x.Change) > threshold && math.Abs(off) > sigmas*max(spread, x.Spread) {
+				x.Verdict = More
+				if off < 0 {
+					x.Verdict = Less
+				}
+				before = nil
+			}
+		}
+		before = append(before, s.Values...)
+		steps = append(steps, x)
+	}
+	return steps
+}
+
+// medianSpread returns the median, and the median distance from it on the scale of a normal
+// distribution's deviation.
+func medianSpread(values []float64) (mid, spread float64) {
+	mid = median(values)
+	far := make([]float64, len(values))
+	for i, v := range values {
+		far[i] = math.Abs(v - mid)
+	}
+	return mid, 1.4826 * median(far)
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(values))
+	if n := len(s); n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}

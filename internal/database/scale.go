@@ -1,0 +1,118 @@
+package database
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A Growth is how the time of one call site grows with the number of ranks.
+type Growth struct {
+	Site   *Site     `json:"site"`
+	Ranks  []float64 `json:"ranks"`
+	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with so many ranks
+	Law    Law       `json:"law"`
+	Grows  string    `json:"grows"`
+	// Ahead is the law's value at ten times the most ranks, and Share its part in that of all sites.
+	Ahead float64 `json:"ahead_ns_per_rank"`
+	Share float64 `json:"ahead_share"`
+	// Times is Ahead as a multiple of the value at the most ranks that there are.
+	Times float64 `json:"ahead_times"`
+}
+
+// A Scaling is the growth of a program's time in MPI.
+type Scaling struct {
+	App    string   `json:"app"`
+	Ranks  []int    `json:"ranks"`   // that there are runs of
+	Ahead  int      `json:"ahead"`   // ten times the most
+	Sites  []Growth `json:"sites"`   // those that will take most first
+	TooFew int      `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
+}
+
+// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program.
+func (d *DB) Scale(app string) (*Scaling, error) {
+	if app == "" {
+		apps, err := d.apps()
+		if err != nil {
+			return nil, err
+		}
+		switch len(apps) {
+		case 0:
+			return nil, fmt.Errorf("%s: no runs with times", d.path)
+		case 1:
+			app = apps[0]
+		default:
+			return nil, fmt.Errorf("%s: runs of %d programs: choose one of %q", d.path, len(apps), apps)
+		}
+	}
+	rows, err := d.db.Query(`select run.ranks, site.id, site.function, site.module, site.symbol, site.file, site.place, coalesce(min(line), 0), sum(ns)
+		from run join callsite on callsite.run = run.id join site on site.id = callsite.site
+		where run.app = ? and run.has_times group by run.id, site.id order by site.id`, app)
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	defer rows.Close()
+	s := &Scaling{App: app, Sites: []Growth{}}
+	values := make(map[int64]map[int][]float64) // by site and ranks
+	sites := make(map[int64]*Site)
+	seen := make(map[int]bool)
+	for rows.Next() {
+		var x Site
+		var ranks int
+		var ns float64
+		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.Place, &x.Line, &ns); err != nil {
+			return nil, d.failed(err)
+		}
+		if values[x.ID] == nil {
+			values[x.ID] = make(map[int][]float64)
+		}
+		values[x.ID][ranks] = append(values[x.ID][ranks], ns/float64(ranks))
+		sites[x.ID] = &x
+		seen[ranks] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, d.failed(err)
+	}
+	s.Ranks = slices.Sorted(maps.Keys(seen))
+	if n := len(s.Ranks); n < LeastPoints {
+		return nil, fmt.Errorf("%s: runs of %s with %d numbers of ranks: a growth law needs %d at least", d.path, app, n, LeastPoints)
+	}
+	s.Ahead = 10 * s.Ranks[len(s.Ranks)-1]
+	total := 0.0
+	for _, id := range slices.Sorted(maps.Keys(values)) {
+		of := values[id]
+		if len(of) < LeastPoints {
+			s.TooFew++
+			continue
+		}
+		g := Growth{Site: sites[id]}
+		for _, ranks := range slices.Sorted(maps.Keys(of)) {
+			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, median(of[ranks]))
+		}
+		if g.Law, err = Fit(g.Ranks, g.Values); err != nil {
+			return nil, err
+		}
+		g.Grows, g.Ahead = g.Law.Grows(), g.Law.At(float64(s.Ahead))
+		if last := g.Values[len(g.Values)-1]; last > 0 {
+			g.Times = g.Ahead / last
+		}
+		total += g.Ahead
+		s.Sites = append(s.Sites, g)
+	}
+	for i := range s.Sites {
+		if total > 0 {
+			s.Sites[i].Share = s.Sites[i].Ahead / total
+		}
+	}
+	slices.SortStableFunc(s.Sites, func(a, b Growth) int { return cmp.Compare(b.Ahead, a.Ahead) })
+	return s, nil
+}
+
+func (d *DB) apps() (list []string, err error) {
+	err = d.Query("select distinct app from run where has_times order by app", func([]string) error { return nil }, func(values []any) error {
+		list = append(list, fmt.Sprint(values[0]))
+		return nil
+	})
+	return list, err
+}

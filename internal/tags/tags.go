@@ -1,0 +1,62 @@
+// Package tags hands what users say of their runs, names with values, from spoor run through
+// environment variables to the recorder.
+package tags
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Check reports what is wrong with a tag.
+func Check(tag string) error {
+	name, _, ok := strings.Cut(tag, "=")
+	if !ok || name == "" || strings.ContainsAny(name, " \t\r\n,'\"") {
+		return fmt.Errorf("tag %q: want NAME=VALUE, the name without spaces, commas and quotes", tag)
+	}
+	return nil
+}
+
+// Variable is the environment variable that hands tags to the recorder.
+const Variable = "SPOOR_TAGS"
+
+// Encode writes tags, each NAME=VALUE, as one word for Variable.
+func Encode(tags []string) string {
+	const hex = "0123456789abcdef"
+	var b strings.Builder
+	for i, tag := range tags {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		for j := range len(tag) {
+			if c := tag[j]; c > ' ' && c < 0x7f && c != ',' && c != '%' && c != '\'' && c != '"' && c != '\\' && c != '$' {
+				b.WriteByte(c)
+			} else {
+				b.WriteString(string([]byte{'%', hex[c>>4], hex[c&15]}))
+			}
+		}
+	}
+	return b.String()
+}
+
+// Decode reads what Encode wrote, as values by name. What is no tag is left out.
+func Decode(text string) map[string]string {
+	tags := make(map[string]string)
+	for _, tag := range strings.Split(text, ",") {
+		var b []byte
+		for i := 0; i < len(tag); i++ {
+			if tag[i] == '%' && i+2 < len(tag) {
+				high, low := strings.IndexByte("0123456789abcdef", tag[i+1]), strings.IndexByte("0123456789abcdef", tag[i+2])
+				if high >= 0 && low >= 0 {
+					b = append(b, byte(high<<4|low))
+					i += 2
+					continue
+				}
+			}
+			b = append(b, tag[i])
+		}
+		if name, value, ok := strings.Cut(string(b), "="); ok && name != "" {
+			tags[name] = value
+		}
+	}
+	return tags
+}
