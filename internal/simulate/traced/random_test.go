@@ -1,0 +1,181 @@
+package traced
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// An action is something that a rank does: an MPI call, and what the simulation is to make of it.
+type action struct {
+	record func(r *recorder)
+	gap    uint64
+	ops    []dataflow.Op
+}
+
+// An author draws what ranks do, in an order in which all of it can be done.
+type author struct {
+	t     *rapid.T
+	ranks [][]action
+	open  [][]opened
+	made  []int64 // requests
+}
+
+type opened struct {
+	number    int64 // of the request among those that the rank made
+	from, tag int64 // of a receive; -1: a send
+}
+
+func (a *author) add(r int, ops []dataflow.Op, record func(r *recorder)) {
+	gap := rapid.SampledFrom([]uint64{0, 0, 300, 12_345}).Draw(a.t, "gap")
+	a.ranks[r] = append(a.ranks[r], action{record, gap, ops})
+}
+
+// end has a rank wait for one of its requests.
+func (a *author) end(r, i int) {
+	o := a.open[r][i]
+	a.open[r] = append(a.open[r][:i], a.open[r][i+1:]...)
+	ago := a.made[r] - o.number
+	ops := []dataflow.Op{{Kind: dataflow.Wait, Request: inner + int32(o.number)}}
+	a.add(r, ops, func(r *recorder) {
+		if o.from < 0 {
+			r.call("MPI_Wait", 14, 2*ago, 3)
+			return
+		}
+		r.wait(ago, o.from, o.tag)
+	})
+}
+
+// message has one rank send to another.
+func (a *author) message(from, to int, bytes, tag int64) {
+	bool := func(what string) bool { return rapid.Bool().Draw(a.t, what) }
+	send := dataflow.Op{Kind: dataflow.Send, Peer: int32(to), Tag: tag, Bytes: bytes, Request: dataflow.NoRequest}
+	switch {
+	case bool("isend"):
+		send.Request = inner + int32(a.made[from])
+		a.open[from] = append(a.open[from], opened{a.made[from], -1, tag})
+		a.made[from]++
+		a.add(from, []dataflow.Op{send}, func(r *recorder) { r.isend(bytes, int64(to), tag) })
+	case bool("ssend"):
+		send.Synchronous = true
+		a.add(from, []dataflow.Op{send}, func(r *recorder) {
+			r.call("MPI_Ssend", 18, 1, 0, bytes, byteType, int64(to), tag, tracktest.World)
+		})
+	default:
+		a.add(from, []dataflow.Op{send}, func(r *recorder) { r.send(bytes, int64(to), tag) })
+	}
+	get := dataflow.Op{Kind: dataflow.Receive, Peer: int32(from), Tag: tag, Request: dataflow.NoRequest}
+	asked, wanted := int64(from), tag
+	if bool("any source") {
+		asked = mpi.AnySource
+	}
+	if bool("any tag") {
+		wanted = mpi.AnyTag
+	}
+	if bool("irecv") {
+		get.Request = inner + int32(a.made[to])
+		a.open[to] = append(a.open[to], opened{a.made[to], int64(from), tag})
+		a.made[to]++
+		a.add(to, []dataflow.Op{get}, func(r *recorder) { r.irecv(asked, wanted) })
+		return
+	}
+	a.add(to, []dataflow.Op{get}, func(r *recorder) {
+		r.call("MPI_Recv", 11, 1, 0, 1000, byteType, asked, wanted, tracktest.World, 1, int64(from), tag, bytes, 0)
+	})
+}
+
+// exchange has two ranks send to each other in one call.
+func (a *author) exchange(x, y int, bytes int64) {
+	for _, r := range [][2]int{{x, y}, {y, x}} {
+		a.add(r[0], []dataflow.Op{
+			{Kind: dataflow.Receive, Peer: int32(r[1]), Tag: 3, Request: 0}, {Kind: dataflow.Send, Peer: int32(r[1]), Tag: 3, Bytes: bytes, Request: 1},
+			{Kind: dataflow.Wait, Request: 1}, {Kind: dataflow.Wait, Request: 0},
+		}, func(rec *recorder) { rec.sendrecv(bytes, int64(r[1])) })
+	}
+}
+
+type list []dataflow.Op
+
+func (l *list) Next() ([]dataflow.Op, error) {
+	ops := *l
+	*l = nil
+	return ops, nil
+}
+
+// What comes out of a trace is what the ranks did: simulated from the trace they take the same
+// time, to the picosecond, as simulated from what they were told to do.
+func TestRandom(t *testing.T) {
+	near, err := machine.Parse("plain", []byte("[[level]]\nname = \"node\"\nranks = 2\nsend_overhead_ns = 30\neager = [[0, 70]]\n"+plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ideal, err := machine.Load("ideal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 5).Draw(t, "ranks")
+		a := &author{t: t, ranks: make([][]action, n), open: make([][]opened, n), made: make([]int64, n)}
+		for range rapid.IntRange(0, 30).Draw(t, "steps") {
+			from := rapid.IntRange(0, n-1).Draw(t, "from")
+			to := (from + rapid.IntRange(1, n-1).Draw(t, "distance")) % n
+			bytes := rapid.SampledFrom([]int64{0, 8, 900, 5000}).Draw(t, "bytes")
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0:
+				a.exchange(from, to, bytes)
+			case 1:
+				if len(a.open[from]) > 0 {
+					a.end(from, rapid.IntRange(0, len(a.open[from])-1).Draw(t, "request"))
+				}
+			default:
+				a.message(from, to, bytes, rapid.Int64Range(4, 5).Draw(t, "tag"))
+			}
+		}
+		gaps := make([][]uint64, n)
+		tracks := tracktest.RunAll(n, func(r *tracktest.Recorder) {
+			for len(a.open[r.Rank]) > 0 {
+				a.end(r.Rank, 0)
+			}
+			x := &recorder{Recorder: r}
+			for _, y := range a.ranks[r.Rank] {
+				x.compute(y.gap)
+				y.record(x)
+			}
+			gaps[r.Rank] = x.gaps
+		})
+		for rank, tr := range tracks {
+			tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return gaps[rank][i], took })
+		}
+		trace := mergetest.Open(t, tracks, nil)
+		for _, m := range []*machine.Machine{near, ideal} {
+			programs := make([]dataflow.Program, n)
+			for r := range programs {
+				var l list
+				for _, x := range a.ranks[r] {
+					l = append(append(l, dataflow.Op{Time: int64(x.gap * 1000)}), x.ops...)
+				}
+				programs[r] = &l
+			}
+			want, err := dataflow.Run(programs, m.Place(n, machine.Cyclic))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Predict(trace, Options{Machine: m, Mapping: machine.Cyclic})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want.Ranks, got.Ranks); diff != "" {
+				t.Fatal(fmt.Sprint(m.Name, diff))
+			}
+		}
+	})
+}
