@@ -20,6 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export/perfetto"
 	"github.com/spoor-hpc/spoor/internal/export/smpi"
 	"github.com/spoor-hpc/spoor/internal/export/table"
+	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -47,6 +48,7 @@ func newExport() *cobra.Command {
             tables for databases: calls, operations (what calls did), communicators; folders
             of files, but for sqlite, which is one
   paraver   a folder for Paraver: trace.prv, trace.pcf, trace.row
+  goal      a schedule in the text form of GOAL, for LogGOPSim, ATLAHS and spoor simulate
   smpi      a folder for SimGrid: a time-independent trace that smpirun -replay takes
 
 Each call is there with what it did: messages with their partners, tags and bytes,
@@ -100,6 +102,7 @@ var formats = map[string]format{
 	"sqlite":   {messages: true, ending: ".sqlite", write: writeSQLite},
 	"chrome":   {messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
 	"paraver":  {folder: true, messages: true, ending: "-paraver", write: writeParaver},
+	"goal":     {shares: true, whole: true, ending: ".goal", write: writeGOAL},
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
@@ -311,6 +314,10 @@ func writeParaver(s *export.Source, dir string, about exportAbout) error {
 		return err
 	}
 	return x.Close()
+}
+
+func writeGOAL(s *export.Source, path string, _ exportAbout) error {
+	return toFile(path, func(w io.Writer) error { return traced.WriteGOAL(s, w) })
 }
 
 func writeSMPI(s *export.Source, dir string, _ exportAbout) error {

@@ -21,11 +21,11 @@ var generators = map[string]func(*generator){
 }
 
 func (g *generator) send(to int, bytes int64) {
-	g.ops = append(g.ops, dataflow.Op{Kind: dataflow.Send, Peer: int32(g.Rank(to)), Context: g.Context, Bytes: bytes, Request: dataflow.NoRequest})
+	g.ops = append(g.ops, dataflow.Op{Kind: dataflow.Send, Peer: int32(g.Rank(to)), Context: g.Context, Tag: g.Tag, Bytes: bytes, Request: dataflow.NoRequest})
 }
 
 func (g *generator) receive(from int) {
-	g.ops = append(g.ops, dataflow.Op{Kind: dataflow.Receive, Peer: int32(g.Rank(from)), Context: g.Context, Request: dataflow.NoRequest})
+	g.ops = append(g.ops, dataflow.Op{Kind: dataflow.Receive, Peer: int32(g.Rank(from)), Context: g.Context, Tag: g.Tag, Request: dataflow.NoRequest})
 }
 
 // exchange sends and receives side by side.
@@ -122,7 +122,15 @@ func gatherv(g *generator) {
 	}
 }
 
-// scatterv sends a part to each member; the trace has what the root sends in sum.
+// to is what goes to a member, if that is known of each; else as much as to all others.
+func (g *generator) to(member int, bytes int64) int64 {
+	if member < len(g.SentTo) {
+		return int64(min(g.SentTo[member], 1<<50))
+	}
+	return bytes
+}
+
+// scatterv sends a part to each member.
 func scatterv(g *generator) {
 	if g.Me != g.Root {
 		g.receive(g.Root)
@@ -130,7 +138,7 @@ func scatterv(g *generator) {
 	}
 	for i := range g.Members {
 		if i != g.Root {
-			g.send(i, g.bytes())
+			g.send(i, g.to(i, g.bytes()))
 		}
 	}
 }
@@ -165,7 +173,8 @@ func alltoall(g *generator) {
 		return
 	}
 	for i := 1; i < g.Members; i++ {
-		g.exchange((g.Me+i)%g.Members, (g.Me-i+g.Members)%g.Members, block)
+		to := (g.Me + i) % g.Members
+		g.exchange(to, (g.Me-i+g.Members)%g.Members, g.to(to, block))
 	}
 }
 

@@ -18,8 +18,10 @@ type Call struct {
 	Me, Root       int                  // by their numbers in the communicator
 	Rank           func(member int) int // in the world
 	Context        int32
-	Sent, Received int64 // bytes that the member hands over and gets
-	Combine        float64
+	Tag            int64    // of its messages
+	Sent, Received int64    // bytes that the member hands over and gets
+	SentTo         []uint64 // the same by member, where it is not the same for all
+	Combine        float64  // ps for each byte of an operand of a reduction
 }
 
 // Most is to how many other members a member sends in one call before a formula is used.

@@ -175,6 +175,30 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
+// Parts of sizes of their own: a member's last one arrives when the parts before have left.
+func TestParts(t *testing.T) {
+	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scatter := callsOf("Scatterv", 4, 0, 100)
+	scatter[0].SentTo = []uint64{0, 10, 20, 500}
+	r := simulate(t, m, scatter, false, func(int) int64 { return 0 })
+	for i, want := range []int64{0, 1_010_000, 1_030_000, 1_530_000} {
+		if got := r.Ranks[i].End; got != want {
+			t.Errorf("member %d gets its part at %d ps, want %d", i, got, want)
+		}
+	}
+	all := callsOf("Alltoallv", 3, 0, 100)
+	for i := range all {
+		all[i].SentTo = []uint64{0, 0, 0}
+	}
+	all[0].SentTo[2] = 700 // in the second step, which begins after 1 µs
+	if r := simulate(t, m, all, false, func(int) int64 { return 0 }); r.End() != 2_700_000 || r.Ranks[1].End != 2_000_000 {
+		t.Errorf("%+v", r.Ranks)
+	}
+}
+
 func TestSteps(t *testing.T) {
 	for _, c := range []struct {
 		function string

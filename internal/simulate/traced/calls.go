@@ -118,7 +118,7 @@ func nothing(c *trace.Call) bool {
 // acts adds what a call does; false if the simulation knows nothing of it.
 func (w *writer) acts(c *export.Call) (known bool) {
 	if def, ok := mpi.Lookup(c.Name()); ok && def.Has(mpi.Ends) && c.Return == 0 {
-		w.add(w.finalize())
+		w.finalize()
 		return true
 	}
 	if w.makesComm(c.Call) {
@@ -230,13 +230,23 @@ func (w *writer) collective(x *export.Operation, begins bool) bool {
 	}
 	c := collective.Call{
 		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: x.Comm.WorldRank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), Combine: w.s.o.Machine.Combine,
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, Combine: w.s.o.Machine.Combine,
 	}
 	between := x.Comm.RemoteSize > 0
 	if between {
 		c.Members += x.Comm.RemoteSize
 	}
-	if !begins && !between && c.Steps() {
+	switch {
+	case w.s.o.apart && between:
+		return false
+	case w.s.o.apart && begins:
+		w.numbers[c.Context]++
+		c.Tag = w.numbers[c.Context] // several may be under way at a time
+		rank := w.k.Number()
+		w.s.beside[rank] = append(w.s.beside[rank], c.Append(nil, [2]int32{0, 1}))
+		w.begin(x.ID, dataflow.Op{Kind: dataflow.Meet})
+		return true
+	case !begins && !between && (w.s.o.apart || c.Steps()):
 		w.ops = c.Append(w.ops, [2]int32{0, 1})
 		return true
 	}
@@ -291,9 +301,13 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	return true
 }
 
-// finalize is the end of the run, where ranks wait for each other.
-func (w *writer) finalize() dataflow.Op {
-	n := w.s.r.Ranks()
-	c := collective.Call{Function: "Barrier", Members: n, Me: w.k.Number(), Root: -1, Context: math.MinInt32}
-	return c.Meet(w.group(w.s.calls.Comms.World()).level)
+// finalize adds the end of the run, where ranks wait for each other.
+func (w *writer) finalize() {
+	world := w.s.calls.Comms.World()
+	c := collective.Call{Function: "Barrier", Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
+	if w.s.o.apart {
+		w.ops = c.Append(w.ops, [2]int32{0, 1})
+		return
+	}
+	w.add(c.Meet(w.group(world).level))
 }

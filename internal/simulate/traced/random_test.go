@@ -1,18 +1,23 @@
 package traced
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/goal"
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/simulate/loggops"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // An action is something that a rank does: an MPI call, and what the simulation is to make of it.
@@ -28,6 +33,7 @@ type author struct {
 	ranks [][]action
 	open  [][]opened
 	made  []int64 // requests
+	no    bool    // synchronous sends
 }
 
 type opened struct {
@@ -65,7 +71,7 @@ func (a *author) message(from, to int, bytes, tag int64) {
 		a.open[from] = append(a.open[from], opened{a.made[from], -1, tag})
 		a.made[from]++
 		a.add(from, []dataflow.Op{send}, func(r *recorder) { r.isend(bytes, int64(to), tag) })
-	case bool("ssend"):
+	case !a.no && bool("ssend"):
 		send.Synchronous = true
 		a.add(from, []dataflow.Op{send}, func(r *recorder) {
 			r.call("MPI_Ssend", 18, 1, 0, bytes, byteType, int64(to), tag, tracktest.World)
@@ -111,6 +117,43 @@ func (l *list) Next() ([]dataflow.Op, error) {
 	return ops, nil
 }
 
+// draw draws what ranks do, and makes a trace of it.
+func draw(t *rapid.T, synchronous bool) (*author, *trace.Reader) {
+	n := rapid.IntRange(2, 5).Draw(t, "ranks")
+	a := &author{t: t, ranks: make([][]action, n), open: make([][]opened, n), made: make([]int64, n), no: !synchronous}
+	for range rapid.IntRange(0, 30).Draw(t, "steps") {
+		from := rapid.IntRange(0, n-1).Draw(t, "from")
+		to := (from + rapid.IntRange(1, n-1).Draw(t, "distance")) % n
+		bytes := rapid.SampledFrom([]int64{0, 8, 900, 5000}).Draw(t, "bytes")
+		switch rapid.IntRange(0, 4).Draw(t, "what") {
+		case 0:
+			a.exchange(from, to, bytes)
+		case 1:
+			if len(a.open[from]) > 0 {
+				a.end(from, rapid.IntRange(0, len(a.open[from])-1).Draw(t, "request"))
+			}
+		default:
+			a.message(from, to, bytes, rapid.Int64Range(4, 5).Draw(t, "tag"))
+		}
+	}
+	gaps := make([][]uint64, n)
+	tracks := tracktest.RunAll(n, func(r *tracktest.Recorder) {
+		for len(a.open[r.Rank]) > 0 {
+			a.end(r.Rank, 0)
+		}
+		x := &recorder{Recorder: r}
+		for _, y := range a.ranks[r.Rank] {
+			x.compute(y.gap)
+			y.record(x)
+		}
+		gaps[r.Rank] = x.gaps
+	})
+	for rank, tr := range tracks {
+		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return gaps[rank][i], took })
+	}
+	return a, mergetest.Open(t, tracks, nil)
+}
+
 // What comes out of a trace is what the ranks did: simulated from the trace they take the same
 // time, to the picosecond, as simulated from what they were told to do.
 func TestRandom(t *testing.T) {
@@ -123,59 +166,73 @@ func TestRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(2, 5).Draw(t, "ranks")
-		a := &author{t: t, ranks: make([][]action, n), open: make([][]opened, n), made: make([]int64, n)}
-		for range rapid.IntRange(0, 30).Draw(t, "steps") {
-			from := rapid.IntRange(0, n-1).Draw(t, "from")
-			to := (from + rapid.IntRange(1, n-1).Draw(t, "distance")) % n
-			bytes := rapid.SampledFrom([]int64{0, 8, 900, 5000}).Draw(t, "bytes")
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
-			case 0:
-				a.exchange(from, to, bytes)
-			case 1:
-				if len(a.open[from]) > 0 {
-					a.end(from, rapid.IntRange(0, len(a.open[from])-1).Draw(t, "request"))
-				}
-			default:
-				a.message(from, to, bytes, rapid.Int64Range(4, 5).Draw(t, "tag"))
-			}
-		}
-		gaps := make([][]uint64, n)
-		tracks := tracktest.RunAll(n, func(r *tracktest.Recorder) {
-			for len(a.open[r.Rank]) > 0 {
-				a.end(r.Rank, 0)
-			}
-			x := &recorder{Recorder: r}
-			for _, y := range a.ranks[r.Rank] {
-				x.compute(y.gap)
-				y.record(x)
-			}
-			gaps[r.Rank] = x.gaps
-		})
-		for rank, tr := range tracks {
-			tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return gaps[rank][i], took })
-		}
-		trace := mergetest.Open(t, tracks, nil)
+		a, r := draw(t, true)
 		for _, m := range []*machine.Machine{near, ideal} {
-			programs := make([]dataflow.Program, n)
-			for r := range programs {
+			programs := make([]dataflow.Program, len(a.ranks))
+			for rank := range programs {
 				var l list
-				for _, x := range a.ranks[r] {
+				for _, x := range a.ranks[rank] {
 					l = append(append(l, dataflow.Op{Time: int64(x.gap * 1000)}), x.ops...)
 				}
-				programs[r] = &l
+				programs[rank] = &l
 			}
-			want, err := dataflow.Run(programs, m.Place(n, machine.Cyclic))
+			want, err := dataflow.Run(programs, m.Place(len(programs), machine.Cyclic))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Predict(trace, Options{Machine: m, Mapping: machine.Cyclic})
+			got, err := Predict(r, Options{Machine: m, Mapping: machine.Cyclic})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want.Ranks, got.Ranks); diff != "" {
-				t.Fatal(fmt.Sprint(m.Name, diff))
+				t.Fatal(m.Name, diff)
 			}
 		}
 	})
+}
+
+// A trace and the schedule that is made of it take the same on a machine that has nothing but
+// latency: two engines that have nothing in common say so.
+func TestGOAL(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, r := draw(t, false)
+		sameAsSchedule(t, r, rapid.SampledFrom([]uint64{0, 700}).Draw(t, "latency"))
+	})
+	sameAsSchedule(t, record(t, 7, timing.Lossless, rounds), 0) // the schedule has messages for the end of the run
+}
+
+func sameAsSchedule(t interface {
+	Helper()
+	Fatal(...any)
+}, r *trace.Reader, latency uint64) {
+	t.Helper()
+	m, err := machine.Parse("m", fmt.Appendf(nil, "[[level]]\nname = \"switch\"\neager = [[0, %d]]\n", latency))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Predict(r, Options{Machine: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := WriteGOAL(calls, &text); err != nil {
+		t.Fatal(err)
+	}
+	s, err := goal.Read(&text, "x.goal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := loggops.Simulate(s, loggops.Parameters{Latency: latency, Eager: 1 << 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, end := range x.End {
+		if got := uint64((p.Ranks[rank].End + 500) / 1000); got != end {
+			t.Fatal("rank", rank, "ends at", got, "ns, by its schedule at", end)
+		}
+	}
 }

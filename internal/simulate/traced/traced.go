@@ -26,6 +26,8 @@ type Options struct {
 	CPU      float64 // how many times as fast as in the traced run everything is computed; 0: what the machine says
 	Mean     bool    // gaps are means of places, even where the trace has them one by one
 	Progress func(calls uint64)
+
+	apart bool // all collectives are taken apart
 }
 
 // A Source has the programs of a trace.
@@ -39,6 +41,10 @@ type Source struct {
 	left  map[string]*Unmodelled
 	ns    float64 // that the ranks took, of what was gone through so far
 	stops []func()
+
+	// What happens beside all else between a Meet with a request and the Wait for it, if
+	// collectives are taken apart: by rank, in the order of these.
+	beside [][][]dataflow.Op
 }
 
 // An Unmodelled is what the simulation does not know how to predict.
@@ -52,6 +58,16 @@ type Unmodelled struct {
 
 // New prepares a trace. It has to have times, and tracks of all ranks with one thread each.
 func New(r *trace.Reader, o Options) (*Source, error) {
+	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Progress: o.Progress})
+	if err != nil {
+		return nil, err
+	}
+	return from(calls, o)
+}
+
+// from does so with the calls of a source that has all ranks from the beginning to the end.
+func from(calls *export.Source, o Options) (*Source, error) {
+	r := calls.Reader
 	if err := r.NeedTimes(); err != nil {
 		return nil, err
 	}
@@ -67,11 +83,10 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 			return nil, fmt.Errorf("rank %d calls MPI in %d threads: ranks with one thread alone can be simulated", rank, n)
 		}
 	}
-	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Progress: o.Progress})
-	if err != nil {
-		return nil, err
+	s := &Source{
+		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
+		left: make(map[string]*Unmodelled), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
-	s := &Source{Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls, left: make(map[string]*Unmodelled)}
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU
 	}
@@ -115,7 +130,7 @@ func (p *program) Next() ([]dataflow.Op, error) {
 // program yields operations of a rank, a number at a time.
 func (s *Source) program(rank int) iter.Seq2[[]dataflow.Op, error] {
 	return func(yield func([]dataflow.Op, error) bool) {
-		w := &writer{s: s, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), groups: make(map[*trace.Comm]*group)}
+		w := &writer{s: s, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), groups: make(map[*trace.Comm]*group), numbers: make(map[int32]int64)}
 		if err := s.calls.Rank(rank, w); err != nil && err != errStopped {
 			yield(nil, err)
 		}

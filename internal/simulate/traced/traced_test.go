@@ -296,6 +296,25 @@ func TestUnmodelled(t *testing.T) {
 	}
 }
 
+// Non-blocking collectives overlap with what is computed; in a schedule they take place where
+// they are waited for, in any order.
+func TestNonblocking(t *testing.T) {
+	r := record(t, 3, timing.Lossless, func(r *recorder) {
+		r.call("MPI_Ibarrier", 40, tracktest.World, 2)
+		r.call("MPI_Ibarrier", 41, tracktest.World, 2)
+		r.compute(uint64(1000 * (1 + r.Rank)))
+		first := int64(1 + r.Rank%2)
+		r.call("MPI_Wait", 42, 2*first, 3)
+		r.call("MPI_Wait", 43, 2*(3-first), 3)
+	})
+	p := predict(t, r, Options{})
+	// Two steps take 2,400, less than the last rank computes; MPI_Finalize the same behind that.
+	if want := int64(1000 * (50 + 3000 + 2400)); p.EndPs != want {
+		t.Errorf("%d ps, want %d", p.EndPs, want)
+	}
+	sameAsSchedule(t, r, 0)
+}
+
 // Receives from any rank don't keep all that comes behind them in memory.
 func TestHeld(t *testing.T) {
 	const messages = 3 * most

@@ -24,7 +24,8 @@ type writer struct {
 	held     map[uint64]uint64 // receives of which it is not known yet what they get: which operation they are
 	order    []uint64          // these by ID, the oldest first
 	groups   map[*trace.Comm]*group
-	looking  bool // the call before looked for something and found nothing
+	numbers  map[int32]int64 // of collectives with a request that were taken apart, by context
+	looking  bool            // the call before looked for something and found nothing
 
 	leaves []gaps.Leaf // where gaps are means of places
 	cursor trace.LeafCursor
