@@ -202,6 +202,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 			plural(elsewhere, "rank"), scratch, name)
 	}
 	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", shell.Quote([]string{"spoor", "recover", name}))
+	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", shell.Quote([]string{"spoor", "where", name}))
 	return nil
 }
 
@@ -253,6 +254,10 @@ const leftNote = `What ranks of a traced MPI program recorded before they died.
 Make a trace of it with
 
     spoor recover %[1]s
+
+See where its ranks were, and who waited for whom, with
+
+    spoor where %[1]s
 
 Each directory here is one process. Ranks on other nodes left theirs in
     %[2]s

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,7 @@ type runOptions struct {
 	plugin   string
 	counters string
 	quiet    bool
+	hang     time.Duration
 	timing   timing.Options
 	mode     string
 	errors   []string
@@ -72,6 +74,7 @@ only. none: no times at all, for a trace that is as small as it gets.`,
   mpiexec -n 8 spoor run ./app
   spoor run --timing path mpirun -n 4 ./app
   spoor run --timing place --error 0.1 --error MPI_Send=10us mpirun -n 4 ./app
+  spoor run --hang 60s mpirun -n 4 ./app
   spoor run --start-off mpiexec -n 8 python3 solver.py`,
 		Args: atLeastOne("a launcher and a program"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
@@ -91,6 +94,7 @@ only. none: no times at all, for a trace that is as small as it gets.`,
 	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
 	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
+	f.DurationVar(&o.hang, "hang", 0, "tell where the ranks are when none has begun or ended an MPI call for this `time`, such as 60s; the job goes on")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
 	return cmd
 }
@@ -140,6 +144,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 			return &usageError{cmd, err}
 		}
 	}
+	if o.hang < 0 {
+		return &usageError{cmd, fmt.Errorf("--hang %s: a time such as 60s", o.hang)}
+	}
 	if o.plugin != "" {
 		var err error
 		if o.plugin, err = filepath.Abs(o.plugin); err != nil {
@@ -156,6 +163,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	l := launch.Identify(args[0])
 	if launch.InRank() && l == launch.None {
 		// mpirun -n 4 spoor run ./app: this process is to become the rank.
+		if o.hang > 0 {
+			return &usageError{cmd, errors.New("--hang: spoor must start the launcher; here, ask spoor where beside it")}
+		}
 		return becomeRank(o, shim, args)
 	}
 	program := launch.Program(l, args)
@@ -191,7 +201,12 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		vars = append(vars, launch.Var{Name: deliver.Probed, Value: host})
 	}
 	argv, env := launch.Command(l, args, vars)
+	looked := func() {}
+	if o.hang > 0 {
+		looked = watchHang(cmd, scratch, o.hang)
+	}
 	code, err := launch.Run(argv, env)
+	looked()
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,7 +87,7 @@ func runWhere(cmd *cobra.Command, o *whereOptions, args []string) error {
 		args = []string{job}
 	}
 	for {
-		alive, err := whereDirs(cmd, o, args)
+		alive, err := whereDirs(cmd, cmd.OutOrStdout(), o, args)
 		if err != nil || o.watch == 0 || !alive {
 			return err
 		}
@@ -138,7 +139,7 @@ func whereTrace(cmd *cobra.Command, o *whereOptions, path string) error {
 		return err
 	}
 	defer r.Close()
-	return o.tell(cmd, []world{{path, r, nil}})
+	return o.tell(cmd, cmd.OutOrStdout(), []world{{path, r, nil}})
 }
 
 // A world is one trace to look at, with what is known of its processes now.
@@ -149,7 +150,7 @@ type world struct {
 }
 
 // whereDirs looks at what processes left, or have recorded so far.
-func whereDirs(cmd *cobra.Command, o *whereOptions, args []string) (alive bool, err error) {
+func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string) (alive bool, err error) {
 	dirs, err := processDirs(cmd, args)
 	if err != nil {
 		return false, err
@@ -192,7 +193,7 @@ func whereDirs(cmd *cobra.Command, o *whereOptions, args []string) (alive bool, 
 	if len(list) == 0 {
 		return alive, errors.Join(recover.ErrNothing, failed)
 	}
-	return alive, o.tell(cmd, list)
+	return alive, o.tell(cmd, to, list)
 }
 
 // processDirs lists the process directories that arguments stand for.
@@ -278,9 +279,9 @@ type wheredWorld struct {
 }
 
 // tell says where the ranks of worlds are.
-func (o *whereOptions) tell(cmd *cobra.Command, list []world) error {
+func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world) error {
 	where := newPlaces(o.debug)
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out := bufio.NewWriter(to)
 	var reports []wheredWorld
 	for _, w := range list {
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))

@@ -19,6 +19,21 @@ func ReadFile(path string) (*Ring, error) {
 	return r, nil
 }
 
+// HeadOf returns how many bytes of records a ring in a file has taken so far: of one that is still
+// written to it tells whether its thread goes on.
+func HeadOf(path string) (uint64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("ring: %w", err)
+	}
+	defer f.Close()
+	var word [8]byte
+	if _, err := f.ReadAt(word[:], OffHead); err != nil {
+		return 0, fmt.Errorf("ring: %s: %w", path, err)
+	}
+	return binary.LittleEndian.Uint64(word[:]), nil
+}
+
 // Parse opens a ring in its file form.
 func Parse(file []byte) (*Ring, error) {
 	words := make([]uint64, len(file)/8)

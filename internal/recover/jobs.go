@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/event"
 )
 
 // A Job is the scratch folder of a run of which processes still live on this machine.
@@ -59,6 +60,19 @@ func (j *Job) Has(pid int) bool {
 		}
 	}
 	return false
+}
+
+// Recorded returns how many bytes of records processes have made so far; as long as it stays the
+// same, none of them has begun an MPI call or returned from one.
+func Recorded(dirs []string) (n uint64) {
+	for _, dir := range dirs {
+		rings, _ := filepath.Glob(filepath.Join(dir, "ring.*"))
+		for _, path := range rings {
+			head, _ := event.HeadOf(path) // what can't be read is about to begin, or has gone
+			n += head
+		}
+	}
+	return n
 }
 
 // parentOf returns the process that started another, 0 if that is not known.
