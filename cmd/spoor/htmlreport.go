@@ -36,7 +36,7 @@ says so.`,
 			where := newPlaces(paths)
 			var mu sync.Mutex
 			p := newProgress(cmd.ErrOrStderr(), "", 0)
-			d, err := page.Of(r, page.Options{Where: where.of, Progress: func(what string, done, total int) {
+			d, err := page.Of(r, page.Options{Where: where.called, Progress: func(what string, done, total int) {
 				mu.Lock()
 				defer mu.Unlock()
 				p.what, p.done, p.total = what, done-1, total

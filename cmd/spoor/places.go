@@ -7,21 +7,31 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/tailcall"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // places names call sites for the verbs that show them.
-type places struct{ s *symbolise.Symboliser }
+type places struct {
+	s     *symbolise.Symboliser
+	tails *tailcall.Finder
+}
 
 func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
 	f.StringArrayVar(paths, "debug-path", nil, "also look in this `folder` for programs, libraries and debug files as they were (repeatable)")
 }
 
 func newPlaces(paths []string) *places {
-	return &places{symbolise.New(symbolise.Options{Paths: paths})}
+	s := symbolise.New(symbolise.Options{Paths: paths})
+	return &places{s, tailcall.New(s)}
 }
 
 func (p *places) of(s trace.Site) symbolise.Place { return p.s.Call(s.Module, s.BuildID, s.Offset) }
+
+// called is the place of a call of an MPI function, or of a frame around one, with the functions that the stack left out.
+func (p *places) called(function string, s trace.Site) symbolise.Place {
+	return p.tails.Place(function, s)
+}
 
 func (p *places) text(s trace.Site) string {
 	where := p.of(s)

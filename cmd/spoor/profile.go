@@ -188,7 +188,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 func flatOf(cmd *cobra.Command, r *trace.Reader, where *places) (*profile.Flat, error) {
 	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
 	defer progress.end()
-	return profile.FlatOf(r, where.of, progress.step)
+	return profile.FlatOf(r, where.called, progress.step)
 }
 
 // runCallers prints a tree of the functions that led to calls.
@@ -269,7 +269,7 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		of = profile.OfRank
 	}
 	for i, rank := range ranks {
-		p, err := of(r, rank, where.of)
+		p, err := of(r, rank, where.called)
 		if err != nil {
 			return err
 		}

@@ -214,6 +214,20 @@ func (b *Body) goOn(f *Function, from int) {
 	}
 }
 
+// Call finds the call that returns to an address; nil if there is none. Jumps have no return address.
+func (b *Body) Call(address uint64) *Call {
+	i := sort.Search(len(b.Calls), func(i int) bool { return b.Calls[i].Return >= address })
+	for ; i < len(b.Calls) && b.Calls[i].Return == address; i++ {
+		if !b.Calls[i].Tail {
+			return &b.Calls[i]
+		}
+	}
+	return nil
+}
+
+// Reached reports whether a way leads from the function's start to a call.
+func (b *Body) Reached(c *Call) bool { return b.Graph.Order[c.Block] != flow.None }
+
 // Callees lists whom the function calls, or jumps to as a call would, as far as the binary says: the functions, nil for
 // those of other binaries, and their names, "" for those without. It needs less than Body.
 func (f *Function) Callees() (list []*Function, names []string) {

@@ -161,7 +161,7 @@ func (m *Image) callee(v *move) (*Function, string) {
 			return nil, ""
 		}
 		if name := m.slots[v.via.Slot]; name != "" {
-			return m.named(name), name
+			return m.Exported(name), name
 		}
 		if to, ok := m.moved[v.via.Slot]; ok {
 			return m.function(to)
@@ -176,15 +176,15 @@ func (m *Image) function(addr uint64) (*Function, string) {
 		return f, f.first.name
 	}
 	if name, known := m.stubNames[addr]; known {
-		return m.named(name), name
+		return m.Exported(name), name
 	}
 	name := m.stub(addr)
 	m.stubNames[addr] = name
-	return m.named(name), name
+	return m.Exported(name), name
 }
 
-// named is the function that the image itself exports under a name.
-func (m *Image) named(name string) *Function {
+// Exported is the function that the image exports under a name; nil if there is none.
+func (m *Image) Exported(name string) *Function {
 	if addr, ok := m.exports[name]; ok && name != "" {
 		return m.at(addr)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/flow"
@@ -116,14 +115,14 @@ func (o *outliner) reach(all []*code.Function) {
 	callers := make(map[*code.Function][]*code.Function)
 	var work []*code.Function
 	for _, f := range all {
-		if MPIName(f.Symbol()) != "" {
+		if mpi.SymbolName(f.Symbol()) != "" {
 			o.seen[f] = true
 			continue
 		}
 		list, names := f.Callees()
 		for i, g := range list {
 			switch {
-			case MPIName(names[i]) != "":
+			case mpi.SymbolName(names[i]) != "":
 				if !o.leads[f] {
 					o.leads[f] = true
 					work = append(work, f)
@@ -189,7 +188,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 		if !c.Known {
 			out.Pointers++
 		}
-		if MPIName(c.Symbol) == "" && !o.leads[c.Callee] {
+		if mpi.SymbolName(c.Symbol) == "" && !o.leads[c.Callee] {
 			continue
 		}
 		l := b.Graph.Loop[c.Block]
@@ -215,7 +214,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 				list = append(list, n)
 				continue
 			}
-			n := Node{Kind: MPI, Name: MPIName(it.call.Symbol), Tail: it.call.Tail}
+			n := Node{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
 			if n.Name != "" {
 				o.out.Calls++
 			} else {
@@ -312,38 +311,6 @@ func common(a, b []symbolise.Frame) []symbolise.Frame {
 		shared[0].Line = n
 	}
 	return shared
-}
-
-// spellings has the C names of MPI's functions by their lower case.
-var spellings = sync.OnceValue(func() map[string]string {
-	names := make(map[string]string)
-	for _, c := range mpi.Calls() {
-		names[strings.ToLower(c.Name)] = c.Name
-	}
-	return names
-})
-
-// MPIName is the name of the MPI function that a symbol stands for, "" if it stands for none: the C name, with P
-// before it if it is that of the profiling interface, also for Fortran's symbols in their spellings.
-func MPIName(symbol string) string {
-	name, _, _ := strings.Cut(symbol, "@")
-	profiling := ""
-	if strings.HasPrefix(name, "P") || strings.HasPrefix(name, "p") {
-		name, profiling = name[1:], "P"
-	}
-	if len(name) < 5 || !strings.EqualFold(name[:4], "mpi_") {
-		return ""
-	}
-	name = strings.TrimRight(strings.ToLower(name), "_")
-	if c := spellings()[name]; c != "" {
-		return profiling + c
-	}
-	for _, suffix := range []string{"_f08ts", "_f08", "_fts", "_f"} {
-		if s, ok := strings.CutSuffix(name, suffix); ok && spellings()[s] != "" {
-			return profiling + spellings()[s]
-		}
-	}
-	return ""
 }
 
 // Text is the place on one line: file:line, or the offset in the binary where lines aren't known, behind those of

@@ -23,11 +23,9 @@ type step struct {
 
 // path returns the functions around a call site, outermost first, as far as
 // frames were recorded and functions inlined.
-func (w Where) path(s trace.Site) []step {
+func (w Where) path(function string, s trace.Site) []step {
 	var list []step
-	frames := s.Frames()
-	for i := len(frames) - 1; i >= 0; i-- {
-		place := w(frames[i])
+	for _, place := range slices.Backward(w.places(function, s)) {
 		if len(place.Frames) == 0 {
 			list = append(list, step{filepath.Base(place.Module), fmt.Sprintf("+0x%x", place.Offset)})
 		}
@@ -42,6 +40,9 @@ func at(f *symbolise.Frame) string {
 	if f.Line > 0 || f.File != "" && f.Inlined {
 		text := f.Text()
 		return text[len(f.Name())+1:]
+	}
+	if f.Tail && f.Offset == 0 { // it isn't known from where in it
+		return ""
 	}
 	return fmt.Sprintf("+0x%x", f.Offset)
 }

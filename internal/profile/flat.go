@@ -176,10 +176,10 @@ func (s *flatSums) row(c *trace.Call, where Where) int {
 	if !ok {
 		i = len(s.f.Rows)
 		s.rows[key] = i
-		frames, text := where.stack(c.Site)
+		frames, text := where.stack(c.Name(), c.Site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
-			path: where.path(c.Site), deep: c.Site.Outer != nil,
+			path: where.path(c.Name(), c.Site), deep: c.Site.Outer != nil,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}

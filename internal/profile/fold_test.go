@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-func nowhere(s trace.Site) symbolise.Place {
+func nowhere(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
 
@@ -260,7 +260,7 @@ func near(a, b float64) bool { return a-b < 1+b/1e9 && b-a < 1+b/1e9 }
 // A document's braces, brackets and dollars are in pairs, and nothing in it is
 // special to TeX by accident.
 func TestLaTeX(t *testing.T) {
-	p, err := Of(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, func(trace.Site) symbolise.Place {
+	p, err := Of(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, func(string, trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/a_b#1 %&~^{}$\\π<→", Offset: 17}
 	})
 	if err != nil {
@@ -300,13 +300,13 @@ func TestLaTeX(t *testing.T) {
 // Where frames of the stack were recorded, a site shows them all.
 func TestStack(t *testing.T) {
 	site := trace.Site{Module: "/a/lib.so", Offset: 1, Outer: &trace.Site{Module: "/a/app", Offset: 2, Outer: &trace.Site{Module: "/a/app", Offset: 3}}}
-	where := Where(func(s trace.Site) symbolise.Place {
+	where := Where(func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{
 			Module: s.Module, Offset: s.Offset, Precision: symbolise.Symbol,
 			Frames: []symbolise.Frame{{Function: fmt.Sprintf("f%d", s.Offset), Offset: 9}},
 		}
 	})
-	frames, text := where.stack(site)
+	frames, text := where.stack("", site)
 	if want := "f1+0x9 (lib.so) < f2+0x9 (app) < f3+0x9 (app)"; text != want || len(frames) != 3 {
 		t.Errorf("%q in %d frames, want %q", text, len(frames), want)
 	}

@@ -17,18 +17,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Where tells what is known of the code at a call site.
-type Where func(trace.Site) symbolise.Place
+// Where tells what is known of the code at the call site of an MPI function or, with "" for its name, at that of a
+// frame around one.
+type Where func(function string, s trace.Site) symbolise.Place
+
+// places are those of a call site and of the frames around it that were recorded, innermost first.
+func (w Where) places(function string, s trace.Site) []symbolise.Place {
+	list := []symbolise.Place{w(function, s)}
+	for o := s.Outer; o != nil; o = o.Outer {
+		list = append(list, w("", *o))
+	}
+	return list
+}
 
 // stack returns the functions at a call site, innermost first, those of the
 // frames around it included if they were recorded; and the same as text.
-func (w Where) stack(s trace.Site) (frames []symbolise.Frame, text string) {
-	place := w(s)
-	frames, text = append([]symbolise.Frame{}, place.Frames...), place.String()
-	for o := s.Outer; o != nil; o = o.Outer {
-		place = w(*o)
+func (w Where) stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
+	frames = []symbolise.Frame{}
+	for i, place := range w.places(function, s) {
 		frames = append(frames, place.Frames...)
-		text += " < " + place.String()
+		if i > 0 {
+			text += " < "
+		}
+		text += place.String()
 	}
 	return frames, text
 }
@@ -294,10 +305,10 @@ func (b *builder) terminals(r *trace.Reader) error {
 		}
 		key := siteKey{c.Name(), c.Site}
 		if known[key] == 0 {
-			frames, text := b.where.stack(c.Site)
+			frames, text := b.where.stack(c.Name(), c.Site)
 			b.p.Sites = append(b.p.Sites, Site{
 				Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Text: text,
-				path: b.where.path(c.Site), deep: c.Site.Outer != nil,
+				path: b.where.path(c.Name(), c.Site), deep: c.Site.Outer != nil,
 			})
 			known[key] = len(b.p.Sites)
 		}

@@ -64,7 +64,9 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if o.Where == nil {
-		o.Where = func(s trace.Site) symbolise.Place { return symbolise.Place{Module: s.Module, Offset: s.Offset} }
+		o.Where = func(_ string, s trace.Site) symbolise.Place {
+			return symbolise.Place{Module: s.Module, Offset: s.Offset}
+		}
 	}
 	s, err := summary.Of(r)
 	if err != nil {
@@ -98,7 +100,8 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 // tables adds what stands above the timeline.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
-		p := o.Where(s)
+		s.Outer = nil
+		p := o.Where("", s)
 		return p.String()
 	}
 	if r.HasTimes() {

@@ -55,6 +55,22 @@ func (o *Options) open(path, id string) (*module, string) {
 	return nil, ""
 }
 
+// File finds the binary of a module as it was when it was traced; "" if it is gone or was rebuilt since. An
+// empty build id believes the file at hand.
+func (s *Symboliser) File(path, buildID string) string {
+	for _, name := range s.options.candidates(path) {
+		b, err := openImage(name)
+		if err != nil {
+			continue
+		}
+		b.close()
+		if buildID == "" || b.buildID == buildID {
+			return name
+		}
+	}
+	return ""
+}
+
 func short(id string) string {
 	if id == "" {
 		return "missing"

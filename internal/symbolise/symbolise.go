@@ -39,6 +39,7 @@ type Frame struct {
 	Start    uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
 	Offset   uint64 `json:"offset,omitempty"`   // of the place from there, for frames that are not inlined
 	Inlined  bool   `json:"inlined,omitempty"`  // the compiler put the function into that of the next frame
+	Tail     bool   `json:"tail,omitempty"`     // the call stack left the function out: it had ended in a jump to the one before
 }
 
 // A Place is a place in code. Frames lists the function that it is in and,
@@ -176,6 +177,8 @@ func (f *Frame) Text() string {
 		return fmt.Sprintf("%s %s:%d", name, filepath.Base(f.File), f.Line)
 	case f.File != "" && f.Inlined:
 		return fmt.Sprintf("%s %s", name, filepath.Base(f.File))
+	case f.Tail && f.Offset == 0: // from which of several places isn't known
+		return name
 	}
 	return fmt.Sprintf("%s+0x%x", name, f.Offset)
 }

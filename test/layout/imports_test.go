@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"internal/timing/codec", "internal/track", "internal/column"},
 	{"internal/timing/series", "internal/timing/totals"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
-	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/gaps"},
+	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/gaps", "internal/tailcall"},
 	{"internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
 	{"internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report", "internal/export", "internal/database"},

@@ -28,7 +28,9 @@ type codePlace struct {
 // how often it makes its calls.
 func compareProfile(t *testing.T, r *trace.Reader) {
 	t.Helper()
-	where := func(s trace.Site) symbolise.Place { return symbolise.Place{Module: s.Module, Offset: s.Offset} }
+	where := func(_ string, s trace.Site) symbolise.Place {
+		return symbolise.Place{Module: s.Module, Offset: s.Offset}
+	}
 	f, err := profile.FlatOf(r, where, nil)
 	if err != nil {
 		t.Error(err)

@@ -69,7 +69,7 @@ func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
 
 func page(t *testing.T, r *trace.Reader) []byte {
 	t.Helper()
-	d, err := report.Of(r, report.Options{Where: func(s trace.Site) symbolise.Place {
+	d, err := report.Of(r, report.Options{Where: func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/</script><b class=hack>", Offset: s.Offset}
 	}})
 	if err != nil {

@@ -1,8 +1,8 @@
-package outline
+package mpi
 
 import "testing"
 
-func TestMPIName(t *testing.T) {
+func TestSymbolName(t *testing.T) {
 	for symbol, want := range map[string]string{
 		"MPI_Send":                  "MPI_Send",
 		"PMPI_Send":                 "PMPI_Send",
@@ -22,7 +22,7 @@ func TestMPIName(t *testing.T) {
 		"send":                      "",
 		"":                          "",
 	} {
-		if got := MPIName(symbol); got != want {
+		if got := SymbolName(symbol); got != want {
 			t.Errorf("%q is %q, want %q", symbol, got, want)
 		}
 	}
