@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/export/chrome"
+	"github.com/spoor-hpc/spoor/internal/export/dimemas"
 	"github.com/spoor-hpc/spoor/internal/export/otf2"
 	"github.com/spoor-hpc/spoor/internal/export/paraver"
 	"github.com/spoor-hpc/spoor/internal/export/perfetto"
@@ -49,6 +50,7 @@ func newExport() *cobra.Command {
             of files, but for sqlite, which is one
   paraver   a folder for Paraver: trace.prv, trace.pcf, trace.row
   goal      a schedule in the text form of GOAL, for LogGOPSim, ATLAHS and spoor simulate
+  dimemas   a file for the simulator Dimemas
   smpi      a folder for SimGrid: a time-independent trace that smpirun -replay takes
 
 Each call is there with what it did: messages with their partners, tags and bytes,
@@ -103,6 +105,7 @@ var formats = map[string]format{
 	"chrome":   {messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
 	"paraver":  {folder: true, messages: true, ending: "-paraver", write: writeParaver},
 	"goal":     {shares: true, whole: true, ending: ".goal", write: writeGOAL},
+	"dimemas":  {whole: true, ending: ".dim", write: writeDimemas},
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
@@ -318,6 +321,22 @@ func writeParaver(s *export.Source, dir string, about exportAbout) error {
 
 func writeGOAL(s *export.Source, path string, _ exportAbout) error {
 	return toFile(path, func(w io.Writer) error { return traced.WriteGOAL(s, w) })
+}
+
+func writeDimemas(s *export.Source, path string, about exportAbout) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	x, err := dimemas.New(s, f, about.run["COMMAND"])
+	if err != nil {
+		return err
+	}
+	if err := s.Run(x); err != nil {
+		return err
+	}
+	return x.Close()
 }
 
 func writeSMPI(s *export.Source, dir string, _ exportAbout) error {

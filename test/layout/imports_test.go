@@ -34,8 +34,8 @@ var layers = [][]string{
 	{"internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
 	{"internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report", "internal/export", "internal/database"},
-	{"internal/simulate/traced"},
-	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/hang"},
+	{"internal/simulate/traced", "internal/export/patched"},
+	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang"},
 	{"internal/replay", "internal/proxy"},
 	{"engine", "replayer", "cmd", "test", "bench"},
 }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/export/patched"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -33,7 +34,7 @@ type Writer struct {
 	self  map[*trace.Comm]int  // own rank, of the communicators of this rank's collectives
 
 	rank int
-	out  *patched
+	out  *patched.File
 	line []byte
 	last int64 // when the last call ended
 
@@ -77,7 +78,7 @@ func (w *Writer) Begin(k *trace.Rank) error {
 		return err
 	}
 	w.names = append(w.names, name)
-	w.rank, w.out, w.last, w.posted = k.Number(), newPatched(f), 0, make(map[uint64]posted)
+	w.rank, w.out, w.last, w.posted = k.Number(), patched.New(f), 0, make(map[uint64]posted)
 	w.self = make(map[*trace.Comm]int)
 	w.action("init")
 	return nil
@@ -89,7 +90,7 @@ func (w *Writer) End(*trace.Rank) error {
 		w.withdraw(id, r)
 	}
 	w.action("finalize")
-	return w.out.close()
+	return w.out.Close()
 }
 
 // Close writes the list.
@@ -102,7 +103,7 @@ func (w *Writer) Close() error {
 }
 
 // action writes a line.
-func (w *Writer) action(name string, numbers ...int64) { w.out.add(w.text(name, numbers...)) }
+func (w *Writer) action(name string, numbers ...int64) { w.out.Add(w.text(name, numbers...)) }
 
 func (w *Writer) text(name string, numbers ...int64) []byte {
 	b := strconv.AppendInt(w.line[:0], int64(w.rank), 10)
@@ -132,7 +133,7 @@ func pad(line []byte, length int64) []byte {
 func (w *Writer) Enter(c *export.Call) error {
 	if c.Stream > 0 {
 		w.s.Losses.Add("calls of threads but the first: a rank is one sequence of actions, which waits for ever if they exchanged messages", 1)
-		return w.out.err
+		return w.out.Err()
 	}
 	if gap := c.Start - w.last; gap > 0 && w.s.Reader.HasTimes() {
 		w.action("compute", gap)
@@ -143,7 +144,7 @@ func (w *Writer) Enter(c *export.Call) error {
 			w.act(&c.Acts[i])
 		}
 	}
-	return w.out.err
+	return w.out.Err()
 }
 
 // Leave notes from when on there is computation again.
@@ -241,7 +242,7 @@ func (w *Writer) message(x *export.Act) {
 	case export.RecvEnd:
 		if r, ok := w.posted[x.ID]; ok {
 			if r.length == blank {
-				w.out.patch(r.at, w.padded("irecv", peer, t, size(x.Received)))
+				w.out.Patch(r.at, w.padded("irecv", peer, t, size(x.Received)))
 			}
 			delete(w.posted, x.ID)
 		}
@@ -251,12 +252,12 @@ func (w *Writer) message(x *export.Act) {
 
 // post writes that a receive is posted. Of one with a wildcard it leaves room for what comes out.
 func (w *Writer) post(x *export.Act) {
-	r := posted{at: w.out.position()}
+	r := posted{at: w.out.Position()}
 	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
 		w.action("irecv", peer, w.tag(&x.Operation), size(x.Received))
-		r.length = w.out.position() - r.at
+		r.length = w.out.Position() - r.at
 	} else {
-		w.out.add(w.padded("compute", 0))
+		w.out.Add(w.padded("compute", 0))
 		r.length = blank
 	}
 	w.posted[x.ID] = r
@@ -264,6 +265,6 @@ func (w *Writer) post(x *export.Act) {
 
 // withdraw makes nothing of a receive that never got a message.
 func (w *Writer) withdraw(id uint64, r posted) {
-	w.out.patch(r.at, pad(w.text("compute", 0), r.length))
+	w.out.Patch(r.at, pad(w.text("compute", 0), r.length))
 	delete(w.posted, id)
 }

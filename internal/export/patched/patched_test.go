@@ -1,11 +1,16 @@
-package smpi
+package patched
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+const blank = 64
+
+func pad(text string) []byte { return fmt.Appendf(nil, "%-*s\n", blank-1, text) }
 
 // Lines are filled in wherever they are by then.
 func TestPatched(t *testing.T) {
@@ -14,19 +19,19 @@ func TestPatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPatched(f)
-	line := pad([]byte("3 compute 0\n"), blank)
+	p := New(f)
+	line := pad("3 compute 0")
 	var at []int64
 	for range 2*bufferSize/blank + 5 {
-		at = append(at, p.position())
-		p.add(line)
+		at = append(at, p.Position())
+		p.Add(line)
 	}
 	for i, where := range at {
 		if i%3 == 0 {
-			p.patch(where, pad([]byte("3 irecv 1 2 3\n"), blank))
+			p.Patch(where, pad("3 irecv 1 2 3"))
 		}
 	}
-	if err := p.close(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
