@@ -23,7 +23,7 @@ func newDBRegress() *cobra.Command {
 		Long: `Put runs into the order in which they started, those with one value of a tag
 together, and find the first value at which a metric got worse: its median is off that of
 all runs since the last change by more than the threshold, and by more than three
-times the spread (the median distance from the median, as a standard deviation). Only
+times the deviation (the median distance from the median, as a standard deviation). Only
 runs of one command on one machine with as many ranks are compared.
 
 Metrics are columns of runs, ` + strings.Join(database.Metrics, ", ") + `,
@@ -92,10 +92,10 @@ func printTracks(w io.Writer, q database.Question, tracks []database.Track) erro
 		}
 		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, plural(t.Ranks, "rank"), t.Machine, q.Metric)
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(tw, "runs\tmedian\tspread\tchange\t\t   %s\n", q.By)
+		fmt.Fprintf(tw, "runs\tmedian\tdeviation\tchange\t\t   %s\n", q.By)
 		for _, s := range t.Steps {
 			verdict := map[string]string{database.Same: "", database.More: "MORE", database.Less: "LESS"}[s.Verdict]
-			fmt.Fprintf(tw, "%d\t%s\t%s\t%+.1f %%\t%s\t   %s\n", s.Runs, quantity(q.Metric, s.Median), quantity(q.Metric, s.Spread), 100*s.Change, verdict, s.Value)
+			fmt.Fprintf(tw, "%d\t%s\t%s\t%+.1f %%\t%s\t   %s\n", s.Runs, quantity(q.Metric, s.Median), quantity(q.Metric, s.Deviation), 100*s.Change, verdict, s.Value)
 		}
 		if err := tw.Flush(); err != nil {
 			return err

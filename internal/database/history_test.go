@@ -34,9 +34,9 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-func TestMedianSpread(t *testing.T) {
-	mid, spread := medianSpread([]float64{1, 9, 4, 5, 1000})
-	if mid != 5 || spread != 1.4826*4 {
-		t.Errorf("%g ± %g", mid, spread)
+func TestMedianDeviation(t *testing.T) {
+	mid, deviation := medianDeviation([]float64{1, 9, 4, 5, 1000})
+	if mid != 5 || deviation != 1.4826*4 {
+		t.Errorf("%g ± %g", mid, deviation)
 	}
 }
