@@ -10,23 +10,53 @@ type key struct {
 
 const nobody = int32(-1)
 
+// A cost is what a message of a size costs on a channel.
+type cost struct {
+	bytes                 int64
+	synchronous, buffered bool
+	known                 bool
+
+	waits      bool // for its receive
+	busy, time int64
+}
+
+// cost returns that of a send.
+func (c *channel) cost(o *Op) *cost {
+	x := &c.last
+	if x.known && x.bytes == o.Bytes && x.synchronous == o.Synchronous && x.buffered == o.Buffered {
+		return x
+	}
+	l := c.level
+	*x = cost{bytes: o.Bytes, synchronous: o.Synchronous, buffered: o.Buffered, known: true}
+	if x.waits = (o.Bytes > l.EagerLimit || o.Synchronous) && !o.Buffered; x.waits {
+		x.time = l.RendezvousTime(o.Bytes) - l.ReceiveOverhead
+	} else {
+		x.time = l.EagerTime(o.Bytes) - l.ReceiveOverhead
+	}
+	x.busy = l.Busy(o.Bytes, x.waits)
+	return x
+}
+
 // A channel has the messages between two ranks that are sent or awaited.
 type channel struct {
 	key
 	level            *machine.Level
+	latency          int64
+	last             cost      // of the message sent last
 	messages         []message // from first on
 	first            uint32
 	sends, receives  uint32 // begun so far
 	sender, receiver int32  // if it waits
+	kept             bool   // operations that come again know it
 }
 
 // A message is a send and the receive that gets it.
 type message struct {
 	left, posted  int64 // when it left its sender, when its receive was posted
-	bytes         int64
-	begun, wanted bool // it has left; it was posted
-	waits         bool // it waits for its receive
-	sent, done    bool // its sender knows the end; its receiver has it
+	time          int64 // that it takes, but for what receiving it costs
+	begun, wanted bool  // it has left; it was posted
+	waits         bool  // it waits for its receive
+	sent, done    bool  // its sender knows the end; its receiver has it
 }
 
 // many is from how many channels on those that are empty are given up.
@@ -35,8 +65,21 @@ const many = 1 << 16
 func (e *engine) channel(k key) *channel {
 	c := e.channels[k]
 	if c == nil {
-		c = &channel{key: k, level: e.place.Between(int(k.from), int(k.to)), sender: nobody, receiver: nobody}
+		l := e.place.Between(int(k.from), int(k.to))
+		c = &channel{key: k, level: l, latency: l.Latency(), sender: nobody, receiver: nobody}
 		e.channels[k] = c
+	}
+	return c
+}
+
+// of returns the channel of an operation.
+func (e *engine) of(o *Op, k key) *channel {
+	if o.channel != nil {
+		return o.channel
+	}
+	c := e.channel(k)
+	if o.Again {
+		o.channel, c.kept = c, true
 	}
 	return c
 }
@@ -50,7 +93,7 @@ func (e *engine) tidy(c *channel) {
 	if n == len(c.messages) {
 		c.messages = c.messages[:0]
 		c.first += uint32(n)
-		if len(e.channels) > many {
+		if len(e.channels) > many && !c.kept {
 			delete(e.channels, c.key)
 		}
 	} else if n > 64 || n > 0 && n > len(c.messages)/2 {
@@ -71,11 +114,10 @@ func (c *channel) at(number uint32) *message {
 func (c *channel) send(x *rank, o *Op) uint32 {
 	number := c.sends
 	c.sends++
-	m := c.at(number)
-	m.begun, m.bytes = true, o.Bytes
-	m.waits = (o.Bytes > c.level.EagerLimit || o.Synchronous) && !o.Buffered
+	m, cost := c.at(number), c.cost(o)
+	m.begun, m.time, m.waits = true, cost.time, cost.waits
 	m.left = max(x.now, x.free)
-	x.free = m.left + c.level.Busy(o.Bytes, m.waits)
+	x.free = m.left + cost.busy
 	x.spent.Overhead += x.take(c.level.SendOverhead)
 	return number
 }
@@ -89,15 +131,12 @@ func (c *channel) post(now int64) uint32 {
 	return number
 }
 
-// arrival is when a message has come in, but for what receiving it costs, and when the later
-// of both sides began.
+// arrival is when a message has come in, but for what receiving it costs.
 func (c *channel) arrival(m *message) int64 {
-	l := c.level
 	if !m.waits {
-		return m.left + l.EagerTime(m.bytes) - l.ReceiveOverhead
+		return m.left + m.time
 	}
-	t := l.RendezvousTime(m.bytes) - l.ReceiveOverhead
-	return max(m.left+t, m.posted+t-l.SendOverhead-l.Latency())
+	return m.time + max(m.left, m.posted-c.level.SendOverhead-c.latency)
 }
 
 // receive ends a receive; false if its message has not been sent.
@@ -120,7 +159,7 @@ func (c *channel) sent(r int32, x *rank, number uint32) bool {
 		c.sender = r
 		return false
 	}
-	x.until(max(c.arrival(m)-c.level.Latency(), m.left+c.level.SendOverhead), m.posted)
+	x.until(max(c.arrival(m)-c.latency, m.left+c.level.SendOverhead), m.posted)
 	m.sent = true
 	return true
 }

@@ -73,9 +73,7 @@ type request struct {
 	kind    Kind
 	channel *channel // of Send and Receive; nil: nothing to wait for
 	number  uint32   // of the message
-	meeting *meeting
-	op      Op // of a Meet
-	entered int64
+	visit   *visit   // of Meet
 }
 
 // horizon is how far times go: one operation more can't overflow.
@@ -154,19 +152,18 @@ func (e *engine) begin(r int32, x *rank, o *Op) request {
 	q := request{kind: o.Kind}
 	switch o.Kind {
 	case Send:
-		q.channel = e.channel(key{r, o.Peer, o.Context, o.Tag})
+		q.channel = e.of(o, key{r, o.Peer, o.Context, o.Tag})
 		q.number = q.channel.send(x, o)
 		e.wake(&q.channel.receiver)
 		if !q.channel.at(q.number).waits {
 			q.channel = nil
 		}
 	case Receive:
-		q.channel = e.channel(key{o.Peer, r, o.Context, o.Tag})
+		q.channel = e.of(o, key{o.Peer, r, o.Context, o.Tag})
 		q.number = q.channel.post(x.now)
 		e.wake(&q.channel.sender)
 	case Meet:
-		q.op, q.entered = *o, x.now
-		q.meeting = e.enter(x, o)
+		q.visit = e.enter(x, o)
 	}
 	return q
 }
@@ -174,8 +171,8 @@ func (e *engine) begin(r int32, x *rank, o *Op) request {
 // finish ends what was begun; false if the rank has to wait for another.
 func (e *engine) finish(r int32, x *rank, q *request) bool {
 	switch {
-	case q.meeting != nil:
-		if !x.leave(r, q) {
+	case q.visit != nil:
+		if !x.leave(r, q.visit) {
 			return false
 		}
 	case q.channel == nil:
@@ -233,8 +230,8 @@ func (e *engine) stuck() error {
 		q = &x.requests[x.ops[x.at].Request]
 	}
 	switch {
-	case q.meeting != nil:
-		what = q.op.String()
+	case q.visit != nil:
+		what = q.visit.op.String()
 	case q.channel != nil && q.kind == Send:
 		what = fmt.Sprintf("a send to rank %d with tag %d, whose receive is not posted", q.channel.to, q.channel.tag)
 	case q.channel != nil:

@@ -13,11 +13,17 @@ type meeting struct {
 	root       int64 // when the root did
 	rooted     bool
 	waiting    []int32
-	e          *engine
+}
+
+// A visit is a member's part of a meeting.
+type visit struct {
+	*meeting
+	op      Op
+	entered int64
 }
 
 // enter has a rank come to its next meeting of a context.
-func (e *engine) enter(x *rank, o *Op) *meeting {
+func (e *engine) enter(x *rank, o *Op) *visit {
 	if x.met == nil {
 		x.met = make(map[int32]uint32)
 	}
@@ -25,7 +31,7 @@ func (e *engine) enter(x *rank, o *Op) *meeting {
 	x.met[o.Context]++
 	m := e.meetings[k]
 	if m == nil {
-		m = &meeting{e: e}
+		m = &meeting{}
 		e.meetings[k] = m
 	}
 	m.entered++
@@ -40,19 +46,19 @@ func (e *engine) enter(x *rank, o *Op) *meeting {
 		e.ready = append(e.ready, m.waiting...)
 		m.waiting = m.waiting[:0]
 	}
-	return m
+	return &visit{m, *o, x.now}
 }
 
 // leave lets a member go; false if it has to wait for others.
-func (x *rank) leave(r int32, q *request) bool {
-	m, o := q.meeting, &q.op
+func (x *rank) leave(r int32, v *visit) bool {
+	m, o := v.meeting, &v.op
 	switch {
 	case o.Meeting == FromRoot && !o.Root:
 		if !m.rooted {
 			m.waiting = append(m.waiting, r)
 			return false
 		}
-		x.until(max(q.entered, m.root)+o.Time, m.root)
+		x.until(max(v.entered, m.root)+o.Time, m.root)
 	case o.Meeting == All, o.Root && o.Meeting == ToRoot:
 		if m.entered < o.Members {
 			m.waiting = append(m.waiting, r)
@@ -60,7 +66,7 @@ func (x *rank) leave(r int32, q *request) bool {
 		}
 		x.until(m.last+m.time, m.last)
 	default:
-		x.until(q.entered+o.Time, q.entered)
+		x.until(v.entered+o.Time, v.entered)
 	}
 	return true
 }

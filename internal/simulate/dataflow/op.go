@@ -52,6 +52,7 @@ type Op struct {
 	Synchronous bool    // a Send waits for its receive, whatever its size
 	Buffered    bool    // it doesn't, whatever its size
 	Root        bool    // of a Meet: this member is it
+	Again       bool    // the Op itself, not one that is equal, will come again
 	Meeting     Meeting // of a Meet
 	Request     int32   // that is begun or waited for
 	Peer        int32   // the other rank
@@ -60,6 +61,8 @@ type Op struct {
 	Tag         int64
 	Bytes       int64 // of a Send
 	Time        int64 // of Compute, Overhead, Recorded and Meet
+
+	channel *channel // of an Op that comes again
 }
 
 func (o *Op) String() string {

@@ -47,7 +47,7 @@ func (w *writer) Enter(c *export.Call) error {
 			w.local(dataflow.Overhead, w.s.computed(duration))
 		default:
 			w.s.leave(c.Name(), duration, true)
-			w.local(dataflow.Recorded, int64(math.Round(min(duration*1000, 1e18))))
+			w.local(dataflow.Recorded, recorded(duration))
 		}
 	}
 	return w.hand(false)
@@ -89,7 +89,9 @@ func (w *writer) kind(c *export.Call) role {
 		return waitsLater
 	case c.Func.Has(trace.Local) && !c.Func.Has(trace.Collective), def.Has(mpi.Local) && !def.Has(mpi.Collective):
 		return local
-	case waiting.Completes && nothing(c.Call), c.Name() == "MPI_Comm_free":
+	case waiting.Completes && len(c.Acts) == 0 && known(c.Call):
+		return waitsLater // for nothing
+	case c.Name() == "MPI_Comm_free":
 		return local
 	}
 	for _, name := range []string{"dest", "source"} {
@@ -100,16 +102,11 @@ func (w *writer) kind(c *export.Call) role {
 	return unknown
 }
 
-// nothing reports whether a call completes no request.
-func nothing(c *trace.Call) bool {
-	if p := c.Param("request"); p != nil {
-		return p.In.Form == trace.RequestNull
-	}
-	if p := c.Param("array_of_requests"); p != nil {
-		for i := range p.In.Elems {
-			if p.In.Elems[i].Form != trace.RequestNull {
-				return false
-			}
+// known reports whether all requests that a call completes were seen being made.
+func known(c *trace.Call) bool {
+	for _, v := range completed(c) {
+		if v.Form == trace.RequestUnknown {
+			return false
 		}
 	}
 	return true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/export"
@@ -187,6 +188,7 @@ func TestRandom(t *testing.T) {
 			if diff := cmp.Diff(want.Ranks, got.Ranks); diff != "" {
 				t.Fatal(m.Name, diff)
 			}
+			sameOneByOne(t, r, Options{Machine: m, Mapping: machine.Cyclic, Mean: rapid.Bool().Draw(t, "means")})
 		}
 	})
 }
@@ -233,6 +235,62 @@ func sameAsSchedule(t interface {
 	for rank, end := range x.End {
 		if got := uint64((p.Ranks[rank].End + 500) / 1000); got != end {
 			t.Fatal("rank", rank, "ends at", got, "ns, by its schedule at", end)
+		}
+	}
+}
+
+// sameOneByOne compares what comes of distinct calls with what comes of all calls one by one.
+func sameOneByOne(t interface {
+	Helper()
+	Fatal(...any)
+}, r *trace.Reader, o Options) {
+	t.Helper()
+	got, err := Predict(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.single = true
+	want, err := Predict(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Ranks, got.Ranks); diff != "" {
+		t.Fatal(diff)
+	}
+	if diff := cmp.Diff(want.Unmodelled, got.Unmodelled, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func TestCompiled(t *testing.T) {
+	m, err := machine.Load("infiniband")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]func(r *tracktest.Recorder){
+		"stencil": tracktest.Stencil(10), "butterfly": tracktest.Butterfly(10), "transpose": tracktest.Transpose(10), "workers": tracktest.Workers(50),
+		"counting": tracktest.Counting(600),
+	} {
+		ranks := 9
+		if name == "counting" {
+			ranks = 2
+		}
+		r := mergetest.Run(t, ranks, p)
+		sameOneByOne(t, r, Options{Machine: m})
+		s, err := New(r, Options{Machine: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := r.Rank(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.compile(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := name != "counting"; (c != nil) != want { // its tags are others each time
+			t.Errorf("%s: compiled: %v", name, c != nil)
 		}
 	}
 }

@@ -27,7 +27,8 @@ type Options struct {
 	Mean     bool    // gaps are means of places, even where the trace has them one by one
 	Progress func(calls uint64)
 
-	apart bool // all collectives are taken apart
+	apart  bool // all collectives are taken apart
+	single bool // calls are looked at one by one
 }
 
 // A Source has the programs of a trace.
@@ -38,9 +39,12 @@ type Source struct {
 	o     Options
 	cpu   float64
 	calls *export.Source
-	left  map[string]*Unmodelled
-	ns    float64 // that the ranks took, of what was gone through so far
-	stops []func()
+	// By which distinct calls are looked at: what it can't say counts as lost only if it is
+	// lost when calls are looked at one by one, too.
+	distinct *export.Source
+	left     map[string]*Unmodelled
+	ns       float64 // that the ranks took, of what was gone through so far
+	stops    []func()
 
 	// What happens beside all else between a Meet with a request and the Wait for it, if
 	// collectives are taken apart: by rank, in the order of these.
@@ -90,7 +94,9 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU
 	}
-	return s, nil
+	var err error
+	s.distinct, err = export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
+	return s, err
 }
 
 // Calls returns how many calls there are to simulate.
@@ -103,9 +109,7 @@ func (s *Source) Traced() int64 { return s.calls.Last }
 func (s *Source) Programs() []dataflow.Program {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	for rank := range programs {
-		next, stop := iter.Pull2(s.program(rank))
-		programs[rank] = &program{next}
-		s.stops = append(s.stops, stop)
+		programs[rank] = &program{s: s, rank: rank}
 	}
 	return programs
 }
@@ -118,13 +122,36 @@ func (s *Source) Close() {
 	s.stops = nil
 }
 
+// A program is that of a rank: compiled, or else written call by call.
 type program struct {
-	next func() ([]dataflow.Op, error, bool)
+	s    *Source
+	rank int
+	next func() ([]dataflow.Op, error)
 }
 
 func (p *program) Next() ([]dataflow.Op, error) {
-	ops, err, _ := p.next()
-	return ops, err
+	if p.next == nil {
+		k, err := p.s.r.Rank(p.rank)
+		if err != nil {
+			return nil, err
+		}
+		c, err := p.s.compile(k)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			p.next = c.Next
+			p.s.stops = append(p.s.stops, func() { c.stop() })
+		} else {
+			next, stop := iter.Pull2(p.s.program(p.rank))
+			p.next = func() ([]dataflow.Op, error) {
+				ops, err, _ := next()
+				return ops, err
+			}
+			p.s.stops = append(p.s.stops, stop)
+		}
+	}
+	return p.next()
 }
 
 // program yields operations of a rank, a number at a time.

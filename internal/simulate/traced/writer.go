@@ -28,6 +28,7 @@ type writer struct {
 	looking  bool            // the call before looked for something and found nothing
 
 	leaves []gaps.Leaf // where gaps are means of places
+	of     *trace.Leaves
 	cursor trace.LeafCursor
 }
 
@@ -46,9 +47,9 @@ func (w *writer) Begin(k *trace.Rank) error {
 	if err != nil || own && !w.s.o.Mean {
 		return err
 	}
-	leaves := k.Leaves(0)
-	w.cursor = leaves.Cursor(k)
-	w.leaves, _, err = gaps.Of(w.s.r, k, leaves, 0)
+	w.of = k.Leaves(0)
+	w.cursor = w.of.Cursor(k)
+	w.leaves, _, err = gaps.Of(w.s.r, k, w.of, 0)
 	return err
 }
 
@@ -58,7 +59,12 @@ func (w *writer) times(c *export.Call) (gap, duration float64) {
 		return float64(c.Timing.Gap.Ns), float64(c.Timing.Duration.Ns)
 	}
 	i, enters, _ := w.cursor.Next()
-	x := &w.leaves[i]
+	return w.mean(i, enters)
+}
+
+// mean returns the times at a leaf.
+func (w *writer) mean(leaf int, enters bool) (gap, duration float64) {
+	x := &w.leaves[leaf]
 	if enters && x.Entries > 0 {
 		return x.Entry, x.Duration
 	}
