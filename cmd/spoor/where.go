@@ -19,6 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -225,10 +226,14 @@ func callsOf(list []*recover.Process) map[string]int64 {
 	return calls
 }
 
-// madeBy counts the calls of a process, those under way as well.
+// madeBy counts the calls of a process that can be progress, those under way as well.
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
-		n += int64(s.Grammar.Len())
+		for i, count := range s.Grammar.Counts(len(p.Track.Sigs)) {
+			if c, ok := mpi.ByID(p.Track.Sigs[i].Call); count > 0 && ok && hang.Acts(c) {
+				n += int64(count)
+			}
+		}
 	}
 	return n
 }

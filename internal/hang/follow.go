@@ -1,7 +1,7 @@
 package hang
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/waitfor"
@@ -16,9 +16,9 @@ type follower struct {
 	s      *export.Source
 	snap   waitfor.Snapshot
 	sender map[waitfor.Channel]int // place of the last message sent
-	groups map[int]int             // by number of the communicator
-	comms  []*trace.Comm           // by group
-	index  []map[int]int           // by group: rank of the world to member
+	groups map[groupKey]int
+	names  []string      // by group, as this
+	index  []map[int]int // by group: rank of the world to member
 
 	places []place
 	number map[place]int
@@ -41,6 +41,7 @@ type standing struct {
 	threads []*thread
 	plans   []*collectivePlan // by terminal, as these
 	places  []int             // 1 more than where it is called; 0: not looked up yet
+	shared  map[handle]shared // windows and files
 }
 
 // A begun operation has not completed.
@@ -61,22 +62,16 @@ type thread struct {
 	polled map[int][]*begun
 }
 
-// A collectivePlan is what the calls of a terminal have in common that all members must make.
-type collectivePlan struct {
-	comm, root int // parameters, -1: none
-	function   string
-}
-
 func newFollower(s *export.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
-		sender: make(map[waitfor.Channel]int), groups: make(map[int]int), number: make(map[place]int), ranks: make([]*standing, ranks),
+		sender: make(map[waitfor.Channel]int), groups: make(map[groupKey]int), number: make(map[place]int), ranks: make([]*standing, ranks),
 	}
 }
 
 // Begin is of export.Sink, as all of these.
 func (f *follower) Begin(k *trace.Rank) error {
-	f.now = &standing{k: k, pending: make(map[uint64]*begun), plans: make([]*collectivePlan, k.Terminals()), places: make([]int, k.Terminals())}
+	f.now = &standing{k: k, shared: make(map[handle]shared), pending: make(map[uint64]*begun), plans: make([]*collectivePlan, k.Terminals()), places: make([]int, k.Terminals())}
 	for range k.Streams() {
 		f.now.threads = append(f.now.threads, &thread{})
 	}
@@ -152,6 +147,10 @@ func (f *follower) act(c *export.Call, t *thread, a *export.Act, open bool, coll
 		if a.ID > 0 {
 			f.now.hold(a.ID, &begun{place: f.place(c)})
 		}
+	case export.WindowMade:
+		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, fmt.Sprintf("window %d of %s", a.Window.Number+1, commName(a.Comm))})
+	case export.FileOpened:
+		f.now.share(c, "fh", shared{a.Comm, 2 + 2*a.File.Number, fmt.Sprintf("file %q", a.File.Name)})
 	case export.Awaited:
 		t.awaits = append(t.awaits, a.ID)
 	}
@@ -236,6 +235,13 @@ func (f *follower) poll(c *export.Call, t *thread, def *mpi.Call, w meaning.Wait
 	t.polled[c.Terminal] = asked
 }
 
+// Acts reports whether calls of a function can be what others wait for, or the end of waiting: not
+// those that ask again and again, or for what the process knows itself.
+func Acts(c *mpi.Call) bool {
+	const begins = mpi.Nonblocking | mpi.Starts | mpi.Completes | mpi.Persistent
+	return !c.Has(mpi.Polls) && (!c.Has(mpi.Local) || meaning.Of(c.Name) != nil || c.Attrs&begins != 0)
+}
+
 // idle reports whether a call changed nothing: it asked in vain, or for what the process knows itself.
 func idle(c *trace.Call) bool {
 	def, ok := mpi.Lookup(c.Func.Name)
@@ -243,9 +249,7 @@ func idle(c *trace.Call) bool {
 		return false
 	}
 	if !def.Has(mpi.Polls) {
-		f := c.Func
-		return c.Return == 0 && f.Has(trace.Local) && meaning.Of(f.Name) == nil &&
-			f.Attrs&(trace.Nonblocking|trace.Starts|trace.Completes|trace.Persistent) == 0
+		return c.Return == 0 && !Acts(def)
 	}
 	if c.Return == trace.NeverReturned {
 		return true
@@ -310,120 +314,4 @@ func (f *follower) placeOf(c *trace.Call) int {
 		f.number[p] = n
 	}
 	return n
-}
-
-// group numbers a communicator; that of an intercommunicator is one side of it.
-func (f *follower) group(c *trace.Comm) int {
-	number := c.Number
-	if number < 0 { // MPI_COMM_SELF is another one on each rank
-		number = -1 - c.WorldRank(0)
-	}
-	n, ok := f.groups[number]
-	if !ok {
-		n = len(f.comms)
-		f.groups[number] = n
-		f.comms = append(f.comms, c)
-		members := c.Members()
-		index := make(map[int]int, len(members))
-		for i, r := range members {
-			index[r] = i
-		}
-		f.index = append(f.index, index)
-		if c.Remote != nil {
-			members = append(members, c.Remote.Members()...)
-		}
-		f.snap.Groups = append(f.snap.Groups, waitfor.Group{Members: members})
-	}
-	return n
-}
-
-// channelGroup is the same for both sides of an intercommunicator.
-func (f *follower) channelGroup(c *trace.Comm) int {
-	if c.Remote != nil && c.Remote.Number < c.Number {
-		c = c.Remote
-	}
-	return f.group(c)
-}
-
-// keep is how many collective calls of a rank are remembered for each communicator: members are
-// rarely farther apart than that.
-const keep = 8
-
-// collective counts a call that all members of a communicator have to make. It returns nil if
-// the members are not known, or do not all take part.
-func (f *follower) collective(c *export.Call) *begun {
-	plan := f.now.plans[c.Terminal]
-	if plan == nil {
-		plan = planOf(c.Call)
-		f.now.plans[c.Terminal] = plan
-	}
-	if plan.comm < 0 {
-		return nil
-	}
-	comm := f.s.Comms.At(c.Rank, c.Stream, c.Index, c.Params[plan.comm].In.Num)
-	if comm == nil || comm.RemoteSize > 0 {
-		return nil
-	}
-	n := f.group(comm)
-	own, ok := f.index[n][c.Rank]
-	if !ok {
-		return nil
-	}
-	g := &f.snap.Groups[n]
-	if g.Entered == nil {
-		g.Entered = make([]waitfor.Progress, len(g.Members))
-	}
-	root := -1
-	if plan.root >= 0 {
-		root = int(c.Params[plan.root].In.Num)
-	}
-	p := &g.Entered[own]
-	b := &begun{place: f.place(c), known: true}
-	b.Operation = waitfor.Operation{
-		Kind: waitfor.Collective, Rank: c.Rank, Comm: n, Position: p.Count, Need: needOf(c.Func.Name, root == own), Root: comm.WorldRank(root),
-	}
-	if len(p.Last) == keep {
-		p.Last = slices.Delete(p.Last, 0, 1)
-	}
-	p.Last = append(p.Last, waitfor.CollectiveCall{Function: plan.function, Root: root, Where: b.place})
-	p.Count++
-	return b
-}
-
-func planOf(c *trace.Call) *collectivePlan {
-	p := &collectivePlan{comm: -1, root: -1, function: c.Func.Name}
-	if def, ok := mpi.Lookup(c.Func.Name); ok && def.Small != nil {
-		p.function = def.Small.Name // the two may meet
-	}
-	for i := range c.Params {
-		switch q := &c.Params[i]; {
-		case q.Kind() == "comm" && q.In.Type == trace.Handle && p.comm < 0:
-			p.comm = i
-		case q.Name() == "root":
-			p.root = i
-		case q.Name() == "tag":
-			return &collectivePlan{comm: -1} // of a part of the members, which only they know
-		}
-	}
-	return p
-}
-
-// needOf tells whom a collective makes a rank wait for.
-func needOf(function string, atRoot bool) waitfor.Need {
-	m := meaning.Of(function)
-	if m == nil {
-		return waitfor.Everybody
-	}
-	switch p := m.Pattern; {
-	case p == meaning.FromRoot || p == meaning.PartFromRoot:
-		if atRoot {
-			return waitfor.Somebody
-		}
-		return waitfor.TheRoot
-	case p == meaning.ToRoot && !atRoot, p == meaning.Neighbors:
-		return waitfor.Somebody
-	case p == meaning.ToNext:
-		return waitfor.Lower
-	}
-	return waitfor.Everybody
 }

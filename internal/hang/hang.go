@@ -196,8 +196,6 @@ func commName(c *trace.Comm) string {
 	return fmt.Sprintf("communicator %d of %s", c.Number, c.MadeBy)
 }
 
-func (f *follower) comm(n int) string { return commName(f.comms[n]) }
-
 var _ export.Sink = (*follower)(nil)
 
 // unmet lists the receives and probes that have no message.
@@ -209,7 +207,7 @@ func (v *view) unmet() []Unmatched {
 			continue
 		}
 		p := v.places[v.placeOfOperation[i]]
-		list = append(list, Unmatched{o.Rank, p.function, v.o.Name(p.site), o.Peer, o.Tag, v.comm(o.Comm)})
+		list = append(list, Unmatched{o.Rank, p.function, v.o.Name(p.site), o.Peer, o.Tag, v.names[o.Comm]})
 	}
 	return list
 }

@@ -217,6 +217,23 @@ func TestKinds(t *testing.T) {
 			}
 			r.open("MPI_Scan", 20, 1, 0, 1, 8, 1, tracktest.IntType, 0x21, world)
 		}, hang.Progressing, "[]", ""},
+		"a fence without one": {3, func(r rank) {
+			r.Call("MPI_Win_create", 30, 1, 0, 4096, 8, 0x130, world, own)
+			r.Call("MPI_Win_fence", 31, 0, own)
+			if r.Rank == 2 {
+				r.barrier(world)
+				return
+			}
+			r.open("MPI_Win_fence", 32, 0, own)
+		}, hang.Deadlock, "[[0 2]]", "rank 2 to call MPI_Win_fence on window 1 of MPI_COMM_WORLD"},
+		"a file that one does not close": {2, func(r rank) {
+			r.Call("MPI_File_open", 30, world, r.String("out.dat"), 1, 0x130, own)
+			if r.Rank == 0 {
+				r.barrier(world)
+				return
+			}
+			r.open("MPI_File_close", 32, own)
+		}, hang.Deadlock, "[[0 1]]", "rank 0 to call MPI_File_close on file \"out.dat\""},
 		"probing in vain": {2, func(r rank) { r.iprobe(int64(1-r.Rank), 7, 100_000) }, hang.Livelock, "[[0 1]]", "a message from rank 1, tag 7: [1], 100000 times"},
 		"testing in vain": {2, func(r rank) {
 			r.Irecv(10, 4, int64(1-r.Rank), 7)

@@ -115,8 +115,8 @@ func (v *view) describe(i int, o *waitfor.Operation) string {
 		from = "any rank"
 	}
 	on := ""
-	if v.comms[o.Comm].Number != 0 {
-		on = ", " + v.comm(o.Comm)
+	if name := v.names[o.Comm]; name != commName(v.s.Comms.World()) {
+		on = ", " + name
 	}
 	switch o.Kind {
 	case waitfor.Send:
@@ -130,7 +130,7 @@ func (v *view) describe(i int, o *waitfor.Operation) string {
 // meeting says who is missing in a collective.
 func (v *view) meeting(i int, o *waitfor.Operation) string {
 	missing := v.analysis.Missing(i)
-	on := v.comm(o.Comm)
+	on := v.names[o.Comm]
 	function := v.places[v.placeOfOperation[i]].function
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
@@ -251,7 +251,7 @@ func (v *view) awaited() []Awaited {
 func (v *view) messages() []Messages {
 	list := []Messages{}
 	for _, m := range v.analysis.Unreceived {
-		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.comm(m.Comm), Count: m.Count}
+		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm], Count: m.Count}
 		if at, ok := v.sender[m.Channel]; ok {
 			p := v.places[at]
 			x.Function, x.Place = p.function, v.o.Name(p.site)
@@ -264,7 +264,7 @@ func (v *view) messages() []Messages {
 func (v *view) mismatches() []Mismatch {
 	list := []Mismatch{}
 	for _, m := range v.analysis.Mismatches {
-		x := Mismatch{Comm: v.comm(m.Comm), Index: m.Position}
+		x := Mismatch{Comm: v.names[m.Comm], Index: m.Position}
 		for _, c := range m.Calls {
 			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.Where].site), c.Ranks})
 		}
