@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/diff"
-	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -117,7 +116,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	case len(differ) == 0:
 		fmt.Fprintf(out, "equal: %s\n", plural(a.Ranks(), "rank"))
 	case len(differ) > room && !o.all:
-		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", plural(len(differ), "rank"), recover.Ranges(differ))
+		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", plural(len(differ), "rank"), units.Ranges(differ))
 	default:
 		fmt.Fprintf(out, "%s of %s differ\n", units.Grouped(len(differ)), plural(max(a.Ranks(), b.Ranks()), "rank"))
 	}

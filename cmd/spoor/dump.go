@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -148,7 +147,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	}
 	d.places.complain(cmd)
 	if len(missing) > 0 {
-		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), recover.Ranges(missing)))
+		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), units.Ranges(missing)))
 	}
 	if err := d.out.Flush(); err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/histogram"
-	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -150,7 +149,7 @@ func printHistograms(w io.Writer, r *trace.Reader, rep *histogram.Report, o *his
 	}
 	fmt.Fprintf(w, "times: %s\n", known[rep.Times])
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
-		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, plural(len(rep.Ranks), "rank"), recover.Ranges(rep.Ranks))
+		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, plural(len(rep.Ranks), "rank"), units.Ranges(rep.Ranks))
 	}
 	what := func(t *histogram.Table) (string, *histogram.Spread) {
 		if o.gaps {

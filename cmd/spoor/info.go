@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -272,7 +271,7 @@ func printClasses(w io.Writer, s *summary.Summary, top int) error {
 // shortRanges writes a list of ranks, cut where it gets long.
 func shortRanges(list []int) string {
 	const room = 48
-	s := recover.Ranges(list)
+	s := units.Ranges(list)
 	if len(s) <= room {
 		return s
 	}

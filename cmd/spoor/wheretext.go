@@ -147,7 +147,7 @@ func theseRanks(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])
 	}
-	return fmt.Sprintf("%s (%s)", plural(len(list), "rank"), hang.Ranges(list))
+	return fmt.Sprintf("%s (%s)", plural(len(list), "rank"), units.Ranges(list))
 }
 
 // state tells of ranks that are in equal states.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/waitfor"
 )
 
@@ -135,27 +136,7 @@ func (v *view) meeting(i int, o *waitfor.Operation) string {
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
 	}
-	return fmt.Sprintf("ranks %s to call %s on %s", Ranges(missing), function, on)
-}
-
-// Ranges writes rising numbers shortly: 0-3,5.
-func Ranges(list []int) string {
-	var b strings.Builder
-	for i := 0; i < len(list); {
-		k := i
-		for k+1 < len(list) && list[k+1] == list[k]+1 {
-			k++
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprint(&b, list[i])
-		if k > i {
-			fmt.Fprintf(&b, "-%d", list[k])
-		}
-		i = k + 1
-	}
-	return b.String()
+	return fmt.Sprintf("ranks %s to call %s on %s", units.Ranges(missing), function, on)
 }
 
 // states puts ranks together that are in equal states: those of most ranks first, but the stuck

@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -110,27 +111,7 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	case 1:
 		problem("rank %d: no process directory", missing[0])
 	default:
-		problem("ranks %s: no process directories", Ranges(missing))
+		problem("ranks %s: no process directories", units.Ranges(missing))
 	}
 	return m
-}
-
-// Ranges writes rising numbers shortly: 0-3,5.
-func Ranges(list []int) string {
-	var b []byte
-	for i := 0; i < len(list); {
-		k := i
-		for k+1 < len(list) && list[k+1] == list[k]+1 {
-			k++
-		}
-		if len(b) > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(list[i]), 10)
-		if k > i {
-			b = strconv.AppendInt(append(b, '-'), int64(list[k]), 10)
-		}
-		i = k + 1
-	}
-	return string(b)
 }

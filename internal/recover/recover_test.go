@@ -239,14 +239,6 @@ func TestMoveBetweenFileSystems(t *testing.T) {
 	}
 }
 
-func TestRanges(t *testing.T) {
-	for want, list := range map[string][]int{"": {}, "4": {4}, "0-3,5": {0, 1, 2, 3, 5}, "1,3,5-6": {1, 3, 5, 6}} {
-		if got := recover.Ranges(list); got != want {
-			t.Errorf("%v: %q, want %q", list, got, want)
-		}
-	}
-}
-
 // A call that never returned has lasted until the process was seen to have ended, and
 // the process with it.
 func TestOpenCallsLast(t *testing.T) {

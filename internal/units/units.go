@@ -69,3 +69,23 @@ func Share(part, whole float64) string {
 	}
 	return fmt.Sprintf("%.1f %%", 100*part/whole)
 }
+
+// Ranges writes rising numbers shortly: 0-3,5.
+func Ranges(list []int) string {
+	var b []byte
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1] == list[k]+1 {
+			k++
+		}
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(list[i]), 10)
+		if k > i {
+			b = strconv.AppendInt(append(b, '-'), int64(list[k]), 10)
+		}
+		i = k + 1
+	}
+	return string(b)
+}

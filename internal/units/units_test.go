@@ -36,3 +36,11 @@ func TestShare(t *testing.T) {
 		t.Errorf("of nothing: %q", got)
 	}
 }
+
+func TestRanges(t *testing.T) {
+	for want, list := range map[string][]int{"": {}, "4": {4}, "0-3,5": {0, 1, 2, 3, 5}, "1,3,5-6": {1, 3, 5, 6}} {
+		if got := Ranges(list); got != want {
+			t.Errorf("%v: %q, want %q", list, got, want)
+		}
+	}
+}
