@@ -1,8 +1,14 @@
 # make            bin/libspoor.so, bin/libspoor-engine.so, bin/spoor, bin/spoor-replay with bin/libspoor-replay.so
 # make install    PREFIX=/usr/local
+# make dist       build/spoor-VERSION-linux-ARCH.tar.gz, which works wherever it is unpacked
+# make deb        build/spoor_VERSION_ARCH.deb
 # make test       everything; needs an MPI for the packages below test/
 # make sanitized  the shim with sanitizers, for its stress tests
 # make race       packages that use goroutines, under the race detector
+
+ifeq ($(MAKELEVEL)$(findstring j,$(firstword -$(MAKEFLAGS))),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -10,14 +16,18 @@ CC      ?= cc
 GO      ?= go
 CFLAGS  ?= -O2 -g
 
-SHIM_CFLAGS = -std=gnu11 -D_GNU_SOURCE= -Wall -Wextra -Werror -fPIC -fvisibility=hidden -fno-semantic-interposition -Ishim -Ibuild/gen
+# The same source gives the same bytes, wherever it stands.
+GO_BUILD = $(GO) build -trimpath -buildvcs=auto
+SAME = -ffile-prefix-map=$(CURDIR)=.
+
+SHIM_CFLAGS = $(SAME) -std=gnu11 -D_GNU_SOURCE= -Wall -Wextra -Werror -fPIC -fvisibility=hidden -fno-semantic-interposition -Ishim -Ibuild/gen
 # -z defs: an unresolved symbol is found here, not in a user's program.
 SHIM_LDFLAGS = -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,libspoor.so -pthread -ldl
 
 GENERATED = build/gen/stamp
 SHIM_OBJS = $(patsubst shim/%.c,build/shim/%.o,$(wildcard shim/*.c))
 
-all: bin/libspoor.so bin/libspoor-engine.so bin/spoor bin/spoor-replay build/man/stamp
+all: bin/libspoor.so bin/libspoor-engine.so bin/spoor bin/spoor-replay build/man/stamp build/completion/stamp
 
 # The names of generated files are known only once they are there.
 bin/libspoor.so: $(GENERATED)
@@ -70,34 +80,55 @@ GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null
 ENGINE_LDFLAGS = -s -w -X runtime.godebugDefault=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,--wrap=mmap,--wrap=pthread_getattr_np
 
 bin/libspoor-engine.so: $(GO_SOURCES) engine/reserve.c shim/bounds.h shim/engine.h shim/record.h
-	$(GO) build -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
+	$(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 
 bin/spoor: $(GO_SOURCES)
-	CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o $@ ./cmd/spoor
+	CGO_ENABLED=0 $(GO_BUILD) -ldflags '-s -w' -o $@ ./cmd/spoor
 
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
 bin/libspoor-replay.so: $(wildcard replayer/under/*)
 	@mkdir -p bin
-	$(CC) $(CFLAGS) -std=gnu11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new replayer/under/under.c -ldl
+	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new replayer/under/under.c -ldl
 	mv $@.new $@
 
 bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) bin/libspoor-replay.so
-	CGO_ENABLED=1 $(GO) build -ldflags '-X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
+	CGO_ENABLED=1 $(GO_BUILD) -ldflags '-X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
 
 # What --help says, as pages.
 build/man/stamp: bin/spoor
 	bin/spoor man build/man
 	@touch $@
 
+build/completion/stamp: bin/spoor
+	@mkdir -p build/completion
+	for shell in bash zsh fish; do bin/spoor completion $$shell >build/completion/$$shell || exit 1; done
+	@touch $@
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/spoor
 	install -m 755 bin/spoor $(DESTDIR)$(PREFIX)/bin/
-	install -m 755 bin/libspoor.so bin/libspoor-engine.so bin/libspoor-replay.so bin/spoor-replay $(DESTDIR)$(PREFIX)/lib/spoor/
+	install -m 644 bin/libspoor.so bin/libspoor-engine.so bin/libspoor-replay.so $(DESTDIR)$(PREFIX)/lib/spoor/
+	install -m 755 bin/spoor-replay $(DESTDIR)$(PREFIX)/lib/spoor/
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 shim/spoor_plugin.h $(DESTDIR)$(PREFIX)/include/spoor.h
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 build/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -D -m 644 build/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/spoor
+	install -D -m 644 build/completion/zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_spoor
+	install -D -m 644 build/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spoor.fish
+	install -D -m 644 packaging/modulefile $(DESTDIR)$(PREFIX)/share/spoor/modulefile
+	install -d $(DESTDIR)$(PREFIX)/share/doc/spoor
+	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md docs/*.png $(DESTDIR)$(PREFIX)/share/doc/spoor/
+
+VERSION = $(shell sed -n 's/^const Number = "\(.*\)"/\1/p' internal/version/version.go)
+DATE    = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
+
+dist: all
+	+packaging/tarball $(VERSION) $(DATE)
+
+deb: all
+	+packaging/deb $(VERSION) $(DATE)
 
 test: all sanitized
 	$(GO) vet ./...
@@ -116,4 +147,4 @@ race: all
 clean:
 	rm -rf bin build
 
-.PHONY: all shim-objects sanitized install test race clean
+.PHONY: all shim-objects sanitized install dist deb test race clean

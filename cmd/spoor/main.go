@@ -77,7 +77,7 @@ MPICH family and Open MPI, with C and Fortran.`,
 		Example: `  spoor run mpirun -n 4 ./app     trace a program into app.spoor
   spoor info app.spoor            what ran, and what the trace holds
   spoor dump app.spoor --rank 0   every call of rank 0 as text`,
-		Version:       version.Number,
+		Version:       version.Build(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -85,6 +85,7 @@ MPICH family and Open MPI, with C and Fortran.`,
 	}
 	cobra.EnableCommandSorting = false
 	root.DisableFlagsInUseLine = true
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer(
 		"LocalFlags.FlagUsages", "LocalFlags.FlagUsagesWrapped 80", "InheritedFlags.FlagUsages", "InheritedFlags.FlagUsagesWrapped 80",

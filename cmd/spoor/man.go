@@ -72,6 +72,15 @@ func manPage(c *cobra.Command) []byte {
 	if c.Example != "" {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", literal(c.Example))
 	}
+	b.WriteString(".SH EXIT STATUS\n")
+	if c.Name() == "run" {
+		b.WriteString("The program's, or the launcher's. 2 if the program wasn't started because of wrong usage, 1 if it couldn't be.\n")
+	} else {
+		b.WriteString(list(statuses))
+	}
+	if c.Name() == "run" || !c.HasParent() {
+		b.WriteString(".SH ENVIRONMENT\n" + list(settings) + ".SH FILES\n" + list(left))
+	}
 	b.WriteString(".SH SEE ALSO\n")
 	if c.HasParent() {
 		b.WriteString(".BR spoor (1)\n")
@@ -79,6 +88,15 @@ func manPage(c *cobra.Command) []byte {
 		b.WriteString(".BR mpirun (1)\n")
 	}
 	return []byte(b.String())
+}
+
+// list sets names with what they stand for.
+func list(entries []setting) string {
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(e.name), roff(e.what))
+	}
+	return b.String()
 }
 
 func option(f *pflag.Flag) string {

@@ -1,0 +1,20 @@
+# A Spack recipe: copy this folder to packages/spoor of a repository of recipes.
+from spack.package import *
+
+
+class Spoor(MakefilePackage):
+    """Keeps every MPI call of a program in one small file, and answers questions from it."""
+
+    homepage = "https://github.com/spoor-hpc/spoor"
+    git = "https://github.com/spoor-hpc/spoor.git"
+
+    license("MIT")
+
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("go@1.26:", type="build")
+    # No MPI: one build serves all of them.
+
+    def install(self, spec, prefix):
+        make("install", "PREFIX=" + prefix)
