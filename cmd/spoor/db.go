@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -30,6 +32,7 @@ What a run was is told by tags: spoor run --tag commit=abc, or spoor db add --ta
 The tables are described in docs/database.md.`,
 		Example: `  spoor run --tag commit=$(git rev-parse --short HEAD) mpirun -n 4 ./app
   spoor db add *.spoor
+  spoor db list
   spoor db compare commit=abc commit=def
   spoor db regress --by commit --metric mpi_ns || echo slower
   spoor db scale --app solver
@@ -42,7 +45,7 @@ The tables are described in docs/database.md.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDBAdd(), newDBSQL(), newDBCompare(), newDBRegress(), newDBScale())
+	cmd.AddCommand(newDBAdd(), newDBList(), newDBSQL(), newDBCompare(), newDBRegress(), newDBScale())
 	return cmd
 }
 
@@ -136,6 +139,51 @@ func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Opt
 		p.steps(1)
 	}
 	return runs, failed, nil
+}
+
+func newDBList() *cobra.Command {
+	var path string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list [flags]",
+		Short: "List the runs in the database",
+		Long: `List runs in the order in which they started: number, ranks, how long the slowest rank
+took, what a rank spent in MPI on average, calls, tags and command.`,
+		Example: `  spoor db list
+  spoor db list --json | jq '.[].tags'`,
+		Args: exactly(0, "flags alone"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := database.OpenRead(path)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			list, err := d.List()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), list)
+			}
+			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', tabwriter.AlignRight)
+			fmt.Fprint(tw, "run\tstarted\tranks\ttime\tin MPI\tcalls\t   command, tags\n")
+			for _, x := range list {
+				span, in := "?", "?"
+				if x.HasTimes {
+					span, in = units.Duration(float64(x.SpanNs)), units.Duration(float64(x.MPINs)/float64(max(1, x.Ranks)))
+				}
+				text := x.Command
+				for _, name := range slices.Sorted(maps.Keys(x.Tags)) {
+					text += "  " + name + "=" + x.Tags[name]
+				}
+				fmt.Fprintf(tw, "%d\t%s\t%d\t%s\t%s\t%s\t   %s\n", x.ID, wallClock(x.Started), x.Ranks, span, in, units.Grouped(x.Calls), text)
+			}
+			return tw.Flush()
+		},
+	}
+	databaseFlag(cmd, &path)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 func newDBSQL() *cobra.Command {

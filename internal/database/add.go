@@ -137,6 +137,11 @@ func (w *writer) parts(run int64, f *facts) {
 		callsite(run, x.class, ids[x.site], line, s.at.Offset, s.at.BuildID, x.ranks, x.calls, x.time.Sum, x.time.Min, x.time.Max, x.time.Deviation(),
 			x.gap, x.amount.Out, x.amount.In)
 	}
+	value := w.insert("value", "run", "class", "site", "name", "count", "sum", "min", "max")
+	for _, v := range f.values {
+		x := &f.calls[v.calls]
+		value(run, x.class, ids[x.site], v.name, v.Count, v.Sum, v.Min, v.Max)
+	}
 	comm := w.insert("communicator", "run", "number", "made_by", "parent", "size", "remote")
 	for _, c := range f.comms {
 		var parent, remote any

@@ -166,3 +166,48 @@ func (d *DB) Find(text string) (Run, error) {
 	}
 	return x, d.failed(err)
 }
+
+// A Listed run is one with its tags and what it took.
+type Listed struct {
+	Run
+	Calls  int64             `json:"calls"`
+	SpanNs int64             `json:"span_ns"`
+	MPINs  int64             `json:"mpi_ns"`
+	Tags   map[string]string `json:"tags"`
+}
+
+// List returns all runs, in the order in which they started.
+func (d *DB) List() ([]Listed, error) {
+	list := []Listed{}
+	index := make(map[int64]int)
+	rows, err := d.db.Query("select " + runColumns + ", calls, span_ns, mpi_ns from run order by started_ns, id")
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	for rows.Next() {
+		x := Listed{Tags: make(map[string]string)}
+		if err := rows.Scan(append(x.fields(), &x.Calls, &x.SpanNs, &x.MPINs)...); err != nil {
+			rows.Close()
+			return nil, d.failed(err)
+		}
+		index[x.ID] = len(list)
+		list = append(list, x)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // there is one connection
+		return nil, d.failed(err)
+	}
+	tags, err := d.db.Query("select run, name, value from tag")
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	defer tags.Close()
+	for tags.Next() {
+		var run int64
+		var name, value string
+		if err := tags.Scan(&run, &name, &value); err != nil {
+			return nil, d.failed(err)
+		}
+		list[index[run]].Tags[name] = value
+	}
+	return list, d.failed(tags.Err())
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -117,6 +118,39 @@ func TestAdd(t *testing.T) {
 				t.Error("another trace was found")
 			}
 		})
+	}
+}
+
+// TestValues: what counters attached to calls adds up.
+func TestValues(t *testing.T) {
+	tracks := tracktest.RunAll(4, tracktest.Stencil(3))
+	want := int64(0)
+	for _, x := range tracks {
+		list := make([]timing.Signed, len(x.Sigs))
+		for i := range list {
+			list[i].Add(int64(10 * (i + 1)))
+			want += int64(10 * (i + 1))
+		}
+		x.Values = map[string][]timing.Signed{"cycles": list}
+	}
+	path := filepath.Join(t.TempDir(), "a.spoor")
+	if err := os.WriteFile(path, mergetest.File(t, tracks, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	d := empty(t)
+	if _, _, err := d.Add(path, r, Options{Place: nowhere}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]any{want, "cycles", "cycles"}, one(t, d, "select sum(sum), min(name), max(name) from value")); diff != "" {
+		t.Error(diff)
+	}
+	if list, err := d.List(); err != nil || len(list) != 1 || list[0].Ranks != 4 || len(list[0].Tags) != 0 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package database
 
 import (
 	"cmp"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type facts struct {
 	ranks   []rankFacts
 	sites   []site
 	calls   []siteCalls
+	values  []siteValue
 	comms   []*trace.Comm
 	traffic []traffic
 	out, in uint64
@@ -48,6 +50,13 @@ type siteCalls struct {
 	calls, gap         uint64
 	time               trace.Stat
 	amount             volume.Amount
+}
+
+// A siteValue is what was attached to these calls under a name.
+type siteValue struct {
+	calls int // which of the facts'
+	name  string
+	trace.ValueStat
 }
 
 type traffic struct {
@@ -174,6 +183,17 @@ func (f *facts) class(r *trace.Reader, class int, index map[siteKey]int) error {
 		if t < len(times) {
 			f.calls[row[t]].time.Merge(times[t].Duration)
 			f.calls[row[t]].gap += times[t].Gap.Sum
+		}
+	}
+	values, err := r.Values(class)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for t, v := range values[name] { // the first terminal of a site has those of all
+			if v.Count > 0 {
+				f.values = append(f.values, siteValue{row[t], name, v})
+			}
 		}
 	}
 	amounts, err := volume.Of(r, class)

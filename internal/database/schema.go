@@ -89,6 +89,18 @@ create table callsite (
 	primary key (run, class, site)
 ) without rowid;
 create index callsite_site on callsite (site, run);
+-- Numbers that counters and plugins attached to calls.
+create table value (
+	run integer not null references run on delete cascade,
+	class integer not null,
+	site integer not null references site,
+	name text not null,
+	count integer not null,
+	sum integer not null,
+	min integer not null,
+	max integer not null,
+	primary key (run, class, site, name)
+) without rowid;
 create table communicator (
 	run integer not null references run on delete cascade,
 	number integer not null,
