@@ -25,7 +25,7 @@ type Options struct {
 }
 
 // inMemory is how many bytes of records are sorted at once.
-const inMemory = 32 << 20
+const inMemory = 16 << 20
 
 // Name is that of the files but for their endings.
 const Name = "trace"

@@ -26,7 +26,7 @@ type sorter struct {
 // A record lies in the sorter's data.
 type record struct {
 	key      uint64
-	from, to int
+	from, to uint32
 }
 
 // A run is a stretch of the file.
@@ -41,13 +41,18 @@ func (s *sorter) add(key uint64, data []byte) error {
 			return err
 		}
 	}
-	s.records = append(s.records, record{key, len(s.data), len(s.data) + len(data)})
+	s.records = append(s.records, record{key, uint32(len(s.data)), uint32(len(s.data) + len(data))})
 	s.data = append(s.data, data...)
 	return nil
 }
 
 func (s *sorter) sort() {
-	slices.SortStableFunc(s.records, func(a, b record) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(s.records, func(a, b record) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		return cmp.Compare(a.from, b.from)
+	})
 }
 
 // spill writes what is in memory as a run.
@@ -69,7 +74,7 @@ func (s *sorter) spill() error {
 		n := 8 + binary.PutUvarint(head[8:], uint64(x.to-x.from))
 		w.Write(head[:n])
 		w.Write(s.data[x.from:x.to])
-		s.to += int64(n + x.to - x.from)
+		s.to += int64(n) + int64(x.to-x.from)
 	}
 	r.to = s.to
 	s.runs = append(s.runs, r)
