@@ -28,8 +28,8 @@ thing that a function does: the compiler spared the way back, and call stacks
 don't show that function. Code that was inlined stands where it was put, behind
 the name of its own function.
 
-Only x86-64 is understood. Where a program calls MPI through libraries of its own, look at these one by
-one.`,
+x86-64 and arm64 are understood. Where a program calls MPI through libraries of
+its own, look at these one by one.`,
 		Example: `  spoor tree ./app
   spoor tree --json /usr/lib/x86_64-linux-gnu/liblammps.so.0 | jq '.loops'`,
 		Args: exactly(1, "one binary"),

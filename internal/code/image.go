@@ -21,13 +21,28 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/code/a64"
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 	"github.com/spoor-hpc/spoor/internal/code/x86"
 	"github.com/spoor-hpc/spoor/internal/unwind"
 )
 
 // ErrArchitecture is in errors about binaries of other machines than those that are understood.
-var ErrArchitecture = errors.New("its machine code isn't understood, only that of x86-64")
+var ErrArchitecture = errors.New("its machine code isn't understood, only that of x86-64 and arm64")
+
+// An architecture is what differs from machine to machine.
+type architecture struct {
+	decoder func() insn.Machine
+	named   []uint32 // relocations that put a symbol's address somewhere
+	moved   uint32   // the one that puts an address of the image somewhere
+}
+
+var architectures = map[elf.Machine]architecture{
+	elf.EM_X86_64: {x86.NewMachine, []uint32{uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_64)},
+		uint32(elf.R_X86_64_RELATIVE)},
+	elf.EM_AARCH64: {a64.NewMachine, []uint32{uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_ABS64)},
+		uint32(elf.R_AARCH64_RELATIVE)},
+}
 
 // An Image is a binary as it is linked: addresses are link-time addresses. It is for one goroutine.
 type Image struct {
@@ -101,14 +116,15 @@ func newImage(r io.ReaderAt) (*Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a binary that can be read: %w", err)
 	}
-	if e.Machine != elf.EM_X86_64 || e.Class != elf.ELFCLASS64 {
-		return nil, fmt.Errorf("%s, %s: %w", e.Machine, e.Class, ErrArchitecture)
+	arch, known := architectures[e.Machine]
+	if !known || e.Class != elf.ELFCLASS64 || e.Data != elf.ELFDATA2LSB {
+		return nil, fmt.Errorf("%s, %s, %s: %w", e.Machine, e.Class, e.Data, ErrArchitecture)
 	}
 	if e.Type != elf.ET_EXEC && e.Type != elf.ET_DYN {
 		return nil, fmt.Errorf("%s: only what is linked can be looked at", e.Type)
 	}
 	m := &Image{
-		elf: e, machine: x86.NewMachine(), byLo: make(map[uint64]*part),
+		elf: e, machine: arch.decoder(), byLo: make(map[uint64]*part),
 		slots: make(map[uint64]string), moved: make(map[uint64]uint64), exports: make(map[string]uint64), stubNames: make(map[uint64]string),
 	}
 	lowest := ^uint64(0)
@@ -127,7 +143,7 @@ func newImage(r io.ReaderAt) (*Image, error) {
 	}
 	dynamic, _ := e.DynamicSymbols()
 	local, _ := e.Symbols()
-	m.relocations(dynamic)
+	m.relocations(&arch, dynamic)
 	m.findParts(dynamic, local)
 	if len(m.parts) == 0 {
 		return nil, errors.New("neither .eh_frame nor symbols name a function in it")
@@ -173,7 +189,7 @@ func (m *Image) stubs(addr uint64) bool {
 }
 
 // relocations reads which names and addresses the dynamic linker fills in.
-func (m *Image) relocations(dynamic []elf.Symbol) {
+func (m *Image) relocations(arch *architecture, dynamic []elf.Symbol) {
 	for i := range dynamic {
 		if s := &dynamic[i]; isFunction(s) {
 			m.exports[s.Name] = s.Value
@@ -190,13 +206,11 @@ func (m *Image) relocations(dynamic []elf.Symbol) {
 		for ; len(data) >= 24; data = data[24:] {
 			at, info := m.elf.ByteOrder.Uint64(data), m.elf.ByteOrder.Uint64(data[8:])
 			sym := info >> 32
-			switch elf.R_X86_64(uint32(info)) {
-			case elf.R_X86_64_GLOB_DAT, elf.R_X86_64_JMP_SLOT, elf.R_X86_64_64:
-				if sym > 0 && sym <= uint64(len(dynamic)) {
-					m.slots[at] = dynamic[sym-1].Name
-				}
-			case elf.R_X86_64_RELATIVE:
+			switch kind := uint32(info); {
+			case kind == arch.moved:
 				m.moved[at] = m.elf.ByteOrder.Uint64(data[16:])
+			case slices.Contains(arch.named, kind) && sym > 0 && sym <= uint64(len(dynamic)):
+				m.slots[at] = dynamic[sym-1].Name
 			}
 		}
 	}

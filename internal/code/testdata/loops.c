@@ -6,9 +6,9 @@
 void in0_a(int), in0_b(int), in0_c(int), in0_d(int), in0_e(int), in0_f(int), in0_g(int), in0_last(int);
 void in1_a(int), in1_b(int), in1_c(int), in1_d(int), in1_e(int), in1_f(int), in1_g(int), in1_cold(int);
 void in1_s0(int), in1_s1(int), in1_s2(int), in1_s3(int), in1_s4(int), in1_s5(int), in1_s6(int), in1_s7(int);
-void in1_m0(int), in1_m1(int);
+void up1_m0(int), up0_m1(int);
 void in2_a(int), in3_a(int), in3_b(int);
-int in1_test(int), in3_test(int), in1_next(int), up0_next(int), up1_next(int), up2_next(int);
+int in1_test(int), in3_test(int), in1_next(int), up0_next(int), up1_next(int), up2_next(int), up0_test(int);
 void up1_t0(int), up1_t1(int), up1_t2(int);
 
 void nested(int n) {
@@ -107,10 +107,10 @@ void rarely(int n) {
 void middle(int n) {
   if (n & 1) goto inside;
   do {
-    in1_m0(n);
+    up1_m0(n);
   inside:
-    in1_m1(n);
-  } while (in1_test(n));
+    up0_m1(n);
+  } while (up0_test(n));
 }
 
 jmp_buf place;

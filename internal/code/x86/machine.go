@@ -36,6 +36,7 @@ type machine struct {
 	x        operation
 	regs     [16]value
 	last     [16]uint64 // the last address of data or code that the register was given, 0 if none
+	before   [16]value  // what it held before the end of a way gave the caller's value back
 	count    int        // instructions decoded
 	compared int64      // with which number, or -1
 	bound    int        // how many entries the last comparison left
@@ -52,7 +53,7 @@ func NewMachine() insn.Machine {
 func (m *machine) Step() int { return 1 }
 
 func (m *machine) Reset() {
-	m.regs, m.last = [16]value{}, [16]uint64{}
+	m.regs, m.last, m.before = [16]value{}, [16]uint64{}, [16]value{}
 	m.compared, m.bound = -1, 0
 }
 
@@ -63,11 +64,14 @@ func (m *machine) Next(code []byte, addr uint64) (*insn.Inst, bool) {
 	}
 	m.count++
 	switch x.Kind {
-	case insn.IndirectJump, insn.IndirectCall:
+	case insn.IndirectJump:
 		m.via()
-		if x.Kind == insn.IndirectCall {
-			m.called()
-		}
+		m.elsewhere()
+	case insn.IndirectCall:
+		m.via()
+		m.called()
+	case insn.Jump, insn.Return:
+		m.elsewhere()
 	case insn.Call:
 		m.called()
 	case insn.Branch:
@@ -83,6 +87,17 @@ func (m *machine) called() {
 	for _, r := range [...]int{0, 1, 2, 6, 7, 8, 9, 10, 11} {
 		m.regs[r] = value{}
 	}
+}
+
+// elsewhere gives registers back what they held before the way that ends here gave them the caller's values: what
+// stands below is on another way.
+func (m *machine) elsewhere() {
+	for r, v := range m.before {
+		if v.kind != unknown && m.regs[r].kind == unknown {
+			m.regs[r] = v
+		}
+	}
+	m.before = [16]value{}
 }
 
 // branched takes note of an unsigned comparison.
@@ -213,7 +228,9 @@ func (m *machine) followOne() {
 	switch op := x.op; {
 	case op < 0x40:
 		m.arithmetic()
-	case op >= 0x58 && op <= 0x5f, op >= 0xb0 && op <= 0xb7, op >= 0x90 && op <= 0x97:
+	case op >= 0x58 && op <= 0x5f: // POP
+		m.before[x.low], m.regs[x.low] = m.regs[x.low], value{}
+	case op >= 0xb0 && op <= 0xb7, op >= 0x90 && op <= 0x97:
 		if op == 0x90 && x.low == 0 {
 			return // nothing is done
 		}
