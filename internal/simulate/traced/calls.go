@@ -191,23 +191,17 @@ func (w *writer) group(c *trace.Comm) *group {
 	if g := w.groups[c]; g != nil {
 		return g
 	}
-	g := &group{me: -1}
-	members := c.Members()
-	if c.Remote != nil {
-		members = append(members, c.Remote.Members()...)
+	g := &group{me: -1, level: w.s.level(c)}
+	if r := w.k.Number(); c.WorldRank(r) == r {
+		g.me = r
 	}
-	for i, r := range members {
-		if r == w.k.Number() && i < c.Size {
+	for i := 0; i < c.Size && g.me < 0; i++ {
+		if c.WorldRank(i) == w.k.Number() {
 			g.me = i
 		}
 	}
-	for _, r := range members {
-		if r < 0 {
-			g.me = -1
-		}
-	}
-	if g.me >= 0 {
-		g.level = w.s.Placement.Widest(members)
+	if g.level == nil {
+		g.me = -1
 	}
 	if c.Number >= 0 {
 		w.groups[c] = g

@@ -254,13 +254,14 @@ func (p *compiled) follow(k *trace.Rank, w *writer) error {
 	}
 	p.stop = func() {}
 	if w.leaves != nil {
+		leaves, of, cursor := w.leaves, w.of, w.cursor // w knows more than has to be kept
 		p.next = func() (int, float64, float64, bool, error) {
-			i, enters, ok := w.cursor.Next()
+			i, enters, ok := cursor.Next()
 			if !ok {
 				return 0, 0, 0, false, nil
 			}
-			gap, duration := w.mean(i, enters)
-			return w.of.Terminal(i), gap, duration, true, nil
+			gap, duration := leaves[i].times(enters)
+			return of.Terminal(i), gap, duration, true, nil
 		}
 		return nil
 	}

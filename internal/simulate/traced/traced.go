@@ -46,6 +46,9 @@ type Source struct {
 	ns       float64 // that the ranks took, of what was gone through so far
 	stops    []func()
 
+	leaves map[int]*trace.Leaves // by class of which all ranks have the same
+	levels map[*trace.Comm]*machine.Level
+
 	// What happens beside all else between a Meet with a request and the Wait for it, if
 	// collectives are taken apart: by rank, in the order of these.
 	beside [][][]dataflow.Op
@@ -89,7 +92,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	}
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
-		left: make(map[string]*Unmodelled), beside: make([][][]dataflow.Op, r.Ranks()),
+		left: make(map[string]*Unmodelled), leaves: make(map[int]*trace.Leaves), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU
@@ -181,6 +184,39 @@ func (s *Source) Unmodelled() []Unmodelled {
 	}
 	slices.SortStableFunc(list, func(a, b Unmodelled) int { return cmp.Compare(b.Ns, a.Ns) })
 	return list
+}
+
+// leavesOf returns the places of a rank's program.
+func (s *Source) leavesOf(k *trace.Rank) (*trace.Leaves, error) {
+	if l := s.leaves[k.Class()]; l != nil {
+		return l, nil
+	}
+	l := k.Leaves(0)
+	same, err := s.r.Uniform(k.Class())
+	if same {
+		s.leaves[k.Class()] = l
+	}
+	return l, err
+}
+
+// level is that over which members of a communicator talk; nil if it has some of which nobody
+// knows who they are.
+func (s *Source) level(c *trace.Comm) *machine.Level {
+	if l, ok := s.levels[c]; ok {
+		return l
+	}
+	members := c.Members()
+	if c.Remote != nil {
+		members = append(members, c.Remote.Members()...)
+	}
+	l := s.Placement.Widest(members)
+	if slices.Contains(members, -1) {
+		l = nil
+	}
+	if c.Number >= 0 {
+		s.levels[c] = l
+	}
+	return l
 }
 
 func (s *Source) leave(what string, ns float64, kept bool) {

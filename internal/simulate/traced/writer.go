@@ -27,7 +27,7 @@ type writer struct {
 	numbers  map[int32]int64 // of collectives with a request that were taken apart, by context
 	looking  bool            // the call before looked for something and found nothing
 
-	leaves []gaps.Leaf // where gaps are means of places
+	leaves []leaf // where gaps are means of places
 	of     *trace.Leaves
 	cursor trace.LeafCursor
 }
@@ -47,9 +47,19 @@ func (w *writer) Begin(k *trace.Rank) error {
 	if err != nil || own && !w.s.o.Mean {
 		return err
 	}
-	w.of = k.Leaves(0)
+	if w.of, err = w.s.leavesOf(k); err != nil {
+		return err
+	}
 	w.cursor = w.of.Cursor(k)
-	w.leaves, _, err = gaps.Of(w.s.r, k, w.of, 0)
+	list, _, err := gaps.Of(w.s.r, k, w.of, 0)
+	w.leaves = make([]leaf, len(list))
+	for i := range list {
+		x := &list[i]
+		w.leaves[i] = leaf{x.Gap, x.Gap, x.Duration}
+		if x.Entries > 0 {
+			w.leaves[i].entry = x.Entry
+		}
+	}
 	return err
 }
 
@@ -59,16 +69,18 @@ func (w *writer) times(c *export.Call) (gap, duration float64) {
 		return float64(c.Timing.Gap.Ns), float64(c.Timing.Duration.Ns)
 	}
 	i, enters, _ := w.cursor.Next()
-	return w.mean(i, enters)
+	return w.leaves[i].times(enters)
 }
 
-// mean returns the times at a leaf.
-func (w *writer) mean(leaf int, enters bool) (gap, duration float64) {
-	x := &w.leaves[leaf]
-	if enters && x.Entries > 0 {
-		return x.Entry, x.Duration
+// A leaf is the times of the calls at a place of the program, in ns: the gap, that where a loop
+// is entered there, and the duration.
+type leaf struct{ gap, entry, duration float64 }
+
+func (x *leaf) times(enters bool) (gap, duration float64) {
+	if enters {
+		return x.entry, x.duration
 	}
-	return x.Gap, x.Duration
+	return x.gap, x.duration
 }
 
 func (w *writer) add(o dataflow.Op) {
