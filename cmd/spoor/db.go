@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +17,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/export/table"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newDB() *cobra.Command {
@@ -54,7 +59,7 @@ func databaseFlag(cmd *cobra.Command, path *string) {
 }
 
 func newDBAdd() *cobra.Command {
-	var path string
+	var path, calls string
 	var list, paths []string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -63,7 +68,12 @@ func newDBAdd() *cobra.Command {
 		Long: `Add what traces say: the run as a whole, its ranks, functions and call sites with
 counts, times, gaps and bytes, its communicators, and who sends how much to whom. It
 comes from the compressed form; calls are not expanded. A trace that is there is not added
-again; tags given with it are. The database is made if there is none.`,
+again; tags given with it are. The database is made if there is none.
+
+--calls writes every call of the traces into a folder of Parquet files, as spoor export
+does, by table and run: FOLDER/calls/run=1, FOLDER/operations/run=1 and so on. DuckDB, Spark
+and pandas read such a folder as one table with a column "run". That takes as long as there
+are calls.`,
 		Example: `  spoor db add app.spoor
   spoor db add --tag machine=lumi --tag commit=abc results/*.spoor`,
 		Args: atLeastOne("traces"),
@@ -77,13 +87,13 @@ again; tags given with it are. The database is made if there is none.`,
 				o.Tags[name] = value
 			}
 			where := newPlaces(paths)
-			o.Place = where.of
+			o.Place = where.called
 			d, err := database.Open(path)
 			if err != nil {
 				return err
 			}
 			defer d.Close()
-			runs, failed, err := addTraces(cmd, d, args, o)
+			runs, failed, err := addTraces(cmd, d, args, o, calls, where)
 			if err != nil {
 				return err
 			}
@@ -107,9 +117,48 @@ again; tags given with it are. The database is made if there is none.`,
 	}
 	databaseFlag(cmd, &path)
 	cmd.Flags().StringArrayVar(&list, "tag", nil, "give the runs this tag, `NAME=VALUE`; can be repeated")
+	cmd.Flags().StringVar(&calls, "calls", "", "write every call into this `folder`, too")
 	debugPathFlag(cmd.Flags(), &paths)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// writeCalls writes the calls of a run into a folder of Parquet files, unless they are there.
+func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
+	at := func(table string) string { return filepath.Join(dir, table, fmt.Sprintf("run=%d", run)) }
+	last := table.Tables[table.Calls].Name // stands for all of them
+	if _, err := os.Stat(at(last)); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	made, err := os.MkdirTemp(dir, ".run")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(made)
+	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Messages: true})
+	if err != nil {
+		return err
+	}
+	if err := writeParquet(s, made, exportAbout{aboutRun(s), where}); err != nil {
+		return err
+	}
+	move := func(name string) error {
+		if err := os.MkdirAll(at(name), 0o777); err != nil {
+			return err
+		}
+		return os.Rename(filepath.Join(made, name+".parquet"), filepath.Join(at(name), name+".parquet"))
+	}
+	for _, t := range table.Tables {
+		if t.Name != last {
+			if err := move(t.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return move(last)
 }
 
 type addedRun struct {
@@ -119,7 +168,7 @@ type addedRun struct {
 }
 
 // addTraces adds traces; those that can't be read are told and passed over.
-func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Options) (runs []addedRun, failed bool, err error) {
+func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Options, calls string, where *places) (runs []addedRun, failed bool, err error) {
 	runs = []addedRun{}
 	p := newProgress(cmd.ErrOrStderr(), "traces", len(args))
 	defer p.end()
@@ -131,6 +180,9 @@ func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Opt
 			continue
 		}
 		id, added, err := d.Add(path, r, o)
+		if err == nil && calls != "" {
+			err = writeCalls(r, calls, id, where)
+		}
 		r.Close()
 		if err != nil {
 			return nil, true, err

@@ -18,7 +18,8 @@ import (
 
 // Options say how to add a trace.
 type Options struct {
-	Place func(trace.Site) symbolise.Place
+	// Place names a call site of an MPI function, or with "" for its name a frame around one.
+	Place func(function string, at trace.Site) symbolise.Place
 	Tags  map[string]string // beside those that the trace has; they win
 }
 

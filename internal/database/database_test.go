@@ -18,7 +18,7 @@ import (
 )
 
 // nowhere knows nothing of call sites.
-func nowhere(trace.Site) symbolise.Place { return symbolise.Place{} }
+func nowhere(string, trace.Site) symbolise.Place { return symbolise.Place{} }
 
 func empty(t *testing.T) *DB {
 	t.Helper()
@@ -184,7 +184,7 @@ func TestSites(t *testing.T) {
 			}
 		}
 		last := offsets[i][len(offsets[i])-1]
-		_, _, err = d.Add(path, r, Options{Place: func(s trace.Site) symbolise.Place {
+		_, _, err = d.Add(path, r, Options{Place: func(_ string, s trace.Site) symbolise.Place {
 			f := symbolise.Frame{Function: "solve", File: "/src/solve.c", Line: int(s.Offset)}
 			if s.Offset >= last {
 				f = symbolise.Frame{Function: "report", File: "/src/report.c", Line: int(s.Offset)}

@@ -215,7 +215,7 @@ func (f *facts) class(r *trace.Reader, class int, index map[siteKey]int) error {
 }
 
 // name finds what call sites are called in all builds.
-func (f *facts) name(place func(trace.Site) symbolise.Place) {
+func (f *facts) name(place func(string, trace.Site) symbolise.Place) {
 	type group struct{ function, module, symbol, file string }
 	groups := make(map[group][]int)
 	for i := range f.sites {
@@ -223,7 +223,11 @@ func (f *facts) name(place func(trace.Site) symbolise.Place) {
 		x.module = filepath.Base(x.at.Module)
 		var symbols []string
 		for at := &x.at; at != nil; at = at.Outer {
-			p := place(*at)
+			function := ""
+			if at == &x.at {
+				function = x.function
+			}
+			p := place(function, *at)
 			if len(p.Frames) == 0 {
 				break
 			}
