@@ -135,6 +135,7 @@ func TestKinds(t *testing.T) {
 			}
 			r.recv(0, 1)
 		}, hang.Deadlock, "[[0 1]]", "a message from any rank, any tag"},
+		"wildcards on all": {3, func(r rank) { r.recv(anySource, anyTag) }, hang.Deadlock, "[[0 1]]", "a message from any rank, any tag: [1 2]"},
 		"a wildcard, somebody is left": {3, func(r rank) {
 			switch r.Rank {
 			case 0:

@@ -202,7 +202,9 @@ func (v *view) rank(a *waitfor.Analysis, rank int, t *threadEnd) RankState {
 		}
 	}
 	if a.Waits(rank) {
-		s.WaitsFor = append(s.WaitsFor, a.WaitsFor(rank)...)
+		if s.WaitsFor = a.WaitsFor(rank); len(s.WaitsFor) > 1 { // it is one of those who may send to it
+			s.WaitsFor = slices.DeleteFunc(s.WaitsFor, func(r int) bool { return r == rank })
+		}
 	}
 	for i := range e.threads {
 		if x := &e.threads[i]; len(e.threads) > 1 && x.call != nil {

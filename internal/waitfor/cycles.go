@@ -122,19 +122,33 @@ func (g *Graph) shortest(group []int) []int {
 	return append(slices.Clone(best[low:]), best[:low]...)
 }
 
-// around returns a shortest way from a rank back to it, nil if there is none.
+// around returns a shortest way from a rank back to it, nil if there is none. A rank that may itself do
+// what any of several may do, itself among them, waits for the others.
 func (g *Graph) around(from int, in map[int]bool) []int {
 	came := make(map[int]int)
+	owner := func(v int) int { // the rank that waits for a condition on this way
+		for v >= len(g.nodes) {
+			v = came[v]
+		}
+		return v
+	}
+	closes := make(map[int]bool) // conditions that name from among others, and that from waits for
 	todo := []int{from}
 	for len(todo) > 0 {
 		v := todo[0]
 		todo = todo[1:]
 		back := false
 		g.successors(v, func(w int) {
-			if w == from && !g.idle(v, from, came) {
-				back = true
+			if w == from {
+				if g.among(v) && owner(v) == from {
+					closes[v] = true
+				} else {
+					back = true
+				}
+				return
 			}
-			if _, seen := came[w]; in[w] && !seen && w != from {
+			back = back || closes[w] && owner(v) != from
+			if _, seen := came[w]; in[w] && !seen {
 				came[w] = v
 				todo = append(todo, w)
 			}
@@ -155,16 +169,7 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 	return nil
 }
 
-// idle reports whether an arc back to a rank says only that it might do itself what any of
-// several ranks may do that it waits for.
-func (g *Graph) idle(v, from int, came map[int]int) bool {
-	if v < len(g.nodes) {
-		return false
-	}
-	if c := g.conditions[v-len(g.nodes)]; !c.Any || len(c.Ranks) < 2 {
-		return false
-	}
-	for ; v >= len(g.nodes); v = came[v] {
-	}
-	return v == from
+// among reports whether a vertex is a condition that one of several ranks can meet.
+func (g *Graph) among(v int) bool {
+	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].Any && len(g.conditions[v-len(g.nodes)].Ranks) > 1
 }

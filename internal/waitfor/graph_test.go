@@ -14,7 +14,7 @@ func any1(ranks ...int) *Condition {
 }
 
 func TestGraph(t *testing.T) {
-	barrier := all(2, 3)
+	barrier, world := all(2, 3), any1(0, 1, 2)
 	for name, x := range map[string]struct {
 		nodes  []Node
 		stuck  []int
@@ -30,6 +30,8 @@ func TestGraph(t *testing.T) {
 		"any of two, one is free":  {[]Node{{Wait: any1(1, 2)}, {Wait: all(0)}, {}}, nil, "[]"},
 		"any of two, both stuck":   {[]Node{{Wait: any1(1, 2)}, {Wait: all(0)}, {Wait: all(0)}}, []int{0, 1, 2}, "[[0 1]]"},
 		"any, itself among them":   {[]Node{{Wait: any1(0, 1)}, {Wait: any1(0, 1)}}, []int{0, 1}, "[[0 1]]"},
+		"any, one for all":         {[]Node{{Wait: world}, {Wait: world}, {Wait: world}}, []int{0, 1, 2}, "[[0 1]]"},
+		"any, and behind it one":   {[]Node{{Wait: world}, {Wait: all(2)}, {Wait: world}}, []int{0, 1, 2}, "[[0 2]]"},
 		"for one that has ended":   {[]Node{{Wait: all(1)}, {Gone: true}}, []int{0}, "[]"},
 		"any, one has ended":       {[]Node{{Wait: any1(1, 2)}, {Gone: true}, {}}, nil, "[]"},
 		"nobody can ever":          {[]Node{{Wait: any1()}, {}}, []int{0}, "[]"},
