@@ -244,6 +244,19 @@ func TestKinds(t *testing.T) {
 			r.Irecv(10, 4, int64(1-r.Rank), 7)
 			r.test(10)
 		}, hang.Progressing, "[]", ""},
+		"two threads, one way out": {2, func(r rank) {
+			r.recv(int64(1-r.Rank), 7)
+			r.CallOn(1, "MPI_Send", 30, 0, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world)
+		}, hang.Progressing, "[]", ""},
+		"two threads, no way out": {2, func(r rank) {
+			r.recv(int64(1-r.Rank), 7)
+			r.CallOn(1, "MPI_Recv", 30, trace.NeverReturned, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world)
+		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 7"},
+		"a persistent receive": {2, func(r rank) {
+			r.Call("MPI_Recv_init", 30, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 7, world, 1)
+			r.Call("MPI_Start", 31, 1)
+			r.open("MPI_Wait", 32, 1)
+		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 7"},
 		"slow: one computes": {4, func(r rank) {
 			r.Allreduce(8, 1)
 			switch r.Rank {
