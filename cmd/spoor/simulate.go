@@ -40,6 +40,7 @@ mostly; the parameters have to be in the same.
 What doesn't come to its end is an error that says which operation waits.`,
 		Example: `  spoor simulate --machine infiniband app.spoor
   spoor simulate --machine my.toml --cpu 1.3 --map cyclic app.spoor
+  spoor simulate --machine ethernet --sensitivity app.spoor
   spoor simulate --machine ideal --json app.spoor | jq .end_ps
   spoor simulate --machines                        which come with spoor
   spoor simulate -L 1200 -o 300 -g 400 -G 1 -S 16384 stencil.goal.gz`,
@@ -75,6 +76,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 	f.StringVar(&t.mapping, "map", "block", "how ranks are laid out over nodes: block or cyclic")
 	f.StringVar(&t.gaps, "gaps", "", "what is computed between calls: `series`, each call's own, or mean, that of its place;\nby default series if the trace has it")
 	f.Float64Var(&t.cpu, "cpu", 0, "how many `times` as fast as traced everything is computed, in place of what the machine says")
+	f.BoolVar(&t.sensitivity, "sensitivity", false, "tell what 10 % of latency, bandwidth, overhead and computing are worth, and the efficiencies\nof the POP project")
 	f.IntVar(&t.top, "top", 32, "list so many ranks of a trace; 0: all")
 	f.Uint64VarP(&p.Latency, "latency", "L", p.Latency, "how `long` a message is under way")
 	f.Uint64VarP(&p.Overhead, "overhead", "o", p.Overhead, "how `long` a message keeps the CPUs of sender and receiver busy")
@@ -89,7 +91,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 // Flags that are for schedules alone, and for traces alone.
 var (
 	loggopsFlags = []string{"latency", "overhead", "message-gap", "byte-gap", "byte-overhead", "eager"}
-	traceFlags   = []string{"map", "gaps", "cpu", "top"}
+	traceFlags   = []string{"map", "gaps", "cpu", "top", "sensitivity"}
 )
 
 type simulateJSON struct {

@@ -24,7 +24,7 @@ type traceSimulation struct {
 	machine, mapping, gaps string
 	cpu                    float64
 	top                    int
-	json                   bool
+	sensitivity, json      bool
 }
 
 // isTrace reports whether a file is a trace: by its first bytes.
@@ -80,9 +80,15 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 			total += int(min(k.Len(0), math.MaxInt32))
 		}
 	}
+	if s.sensitivity {
+		total *= 6 // times that it is simulated
+	}
 	progress := newProgress(cmd.ErrOrStderr(), "simulating calls", total)
 	o.Progress = func(calls uint64) { progress.steps(int(calls)) }
 	p, err := traced.Predict(r, o)
+	if err == nil && s.sensitivity {
+		p.Sensitivity, err = traced.Vary(r, o, p)
+	}
 	progress.end()
 	if err != nil && !strings.Contains(err.Error(), path) {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -126,6 +132,9 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 	if top > 0 && len(p.Ranks) > top {
 		fmt.Fprintf(w, "%d more: --top 0\n", len(p.Ranks)-top)
 	}
+	if p.Sensitivity != nil {
+		printSensitivity(w, p)
+	}
 	if len(p.Unmodelled) == 0 {
 		return
 	}
@@ -141,6 +150,22 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 		}
 		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", units.Share(u.Share, 1), u.What, plural(u.Calls, "call"), units.Duration(u.Ns), took)
 	}
+}
+
+func printSensitivity(w io.Writer, p *traced.Prediction) {
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, v := range p.Sensitivity.Variations {
+		change := 0.0
+		if p.EndPs > 0 && v.EndPs != p.EndPs {
+			change = 100 * (float64(v.EndPs)/float64(p.EndPs) - 1)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%.2f %%\n", v.What, ps(v.EndPs), change)
+	}
+	tw.Flush()
+	s := p.Sensitivity
+	fmt.Fprintf(w, "\ntransfer efficiency %s, serialisation efficiency %s, load balance %s\n",
+		units.Share(s.Transfer, 1), units.Share(s.Serialisation, 1), units.Share(s.LoadBalance, 1))
 }
 
 // printMachines lists the machines that come with the tool, or writes the file of one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -182,4 +183,31 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestChange(t *testing.T) {
+	m, err := Parse("two.toml", []byte(two))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m, m.With(Change{1, 1, 1, 1})); diff != "" {
+		t.Error(diff)
+	}
+	x := m.With(Change{Latency: 0.5, Bytes: 3, Overhead: 2, Compute: 0.5})
+	l := &x.Levels[0]
+	// 30 of overhead and 70 of latency, and 1 for each byte; by rendezvous 168 of latency, and 2 for each byte.
+	for _, c := range []struct {
+		what      string
+		got, want int64
+	}{
+		{"latency", l.Latency(), 35_000}, {"send overhead", l.SendOverhead, 20_000}, {"gap", l.Gap, 10_000},
+		{"eager", l.EagerTime(100), 60_000 + 35_000 + 300_000}, {"rendezvous", l.RendezvousTime(201), 60_000 + 84_000 + 1_206_000},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %d, want %d ps", c.what, c.got, c.want)
+		}
+	}
+	if x.CPU != 3 || m.Levels[0].Gap != 5_000 {
+		t.Errorf("cores are %v times as fast; the machine itself: %+v", x.CPU, m.Levels[0])
+	}
 }

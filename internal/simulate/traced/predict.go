@@ -18,6 +18,8 @@ type Prediction struct {
 	TracedNs   int64           `json:"traced_ns"` // of the traced run
 	Ranks      []dataflow.Time `json:"ranks"`
 	Unmodelled []Unmodelled    `json:"not_modelled"`
+
+	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
 }
 
 // Mean is the mean of the ranks' times.

@@ -315,6 +315,36 @@ func TestNonblocking(t *testing.T) {
 	sameAsSchedule(t, r, 0)
 }
 
+// What a ping-pong and the end of the run, three messages one after the other, depend on.
+func TestVary(t *testing.T) {
+	m, err := machine.Parse("plain", []byte(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := record(t, 2, timing.Lossless, beside(
+		func(r *recorder) { r.compute(1100); r.send(0, 1, 5); r.recv(1, 6, 1) },
+		func(r *recorder) { r.recv(0, 5, 0); r.compute(2200); r.send(0, 0, 6) }))
+	o := Options{Machine: m}
+	p := predict(t, r, o)
+	s, err := Vary(r, o, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = 50 + 3300 + 3*1200
+	want := []Variation{
+		{"latency 10 % less", 1000 * (whole - 3*100)}, {"bandwidth 10 % more", 1000 * whole},
+		{"overhead of messages 10 % less", 1000 * (whole - 3*20)}, {"cores 10 % faster", 1000 * (whole - 300)}, {"messages take no time", 1000 * (50 + 3300)},
+	}
+	if diff := cmp.Diff(want, s.Variations); diff != "" {
+		t.Error(diff)
+	}
+	for _, x := range [][2]float64{{s.Transfer, 3350. / whole}, {s.Serialisation, 2200. / 3350}, {s.LoadBalance, 1650. / 2200}} {
+		if math.Abs(x[0]-x[1]) > 1e-9 {
+			t.Errorf("%v, want %v", x[0], x[1])
+		}
+	}
+}
+
 // Receives from any rank don't keep all that comes behind them in memory.
 func TestHeld(t *testing.T) {
 	const messages = 3 * most

@@ -1,0 +1,80 @@
+package traced
+
+import (
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Variation is what would be if something of a machine were otherwise.
+type Variation struct {
+	What  string `json:"what"`
+	EndPs int64  `json:"end_ps"`
+}
+
+// A Sensitivity says what the time of a run depends on.
+type Sensitivity struct {
+	Variations []Variation `json:"variations"`
+	// The efficiencies of the POP project, of what is modelled and what is not: the longest
+	// compute time over that without time for messages, that over the predicted one, and the mean
+	// compute time over the longest.
+	Serialisation float64 `json:"serialisation_efficiency"`
+	Transfer      float64 `json:"transfer_efficiency"`
+	LoadBalance   float64 `json:"load_balance"`
+}
+
+// variations are by 10 %.
+var variations = []struct {
+	what   string
+	change machine.Change
+}{
+	{"latency 10 % less", machine.Change{Latency: 0.9, Bytes: 1, Overhead: 1, Compute: 1}},
+	{"bandwidth 10 % more", machine.Change{Latency: 1, Bytes: 1 / 1.1, Overhead: 1, Compute: 1}},
+	{"overhead of messages 10 % less", machine.Change{Latency: 1, Bytes: 1, Overhead: 0.9, Compute: 1}},
+	{"cores 10 % faster", machine.Change{Latency: 1, Bytes: 1, Overhead: 1, Compute: 1 / 1.1}},
+}
+
+// Vary predicts a run on machines that differ from one on which it takes as long as p says.
+func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
+	s := &Sensitivity{}
+	base := *o.Machine
+	base.CPU = p.CPU
+	vary := func(what string, m *machine.Machine) (*Prediction, error) {
+		x := o
+		x.Machine, x.CPU = m, 0
+		other, err := Predict(r, x)
+		if err == nil {
+			s.Variations = append(s.Variations, Variation{what, other.EndPs})
+		}
+		return other, err
+	}
+	for _, v := range variations {
+		if _, err := vary(v.what, base.With(v.change)); err != nil {
+			return nil, err
+		}
+	}
+	ideal, err := machine.Load("ideal")
+	if err != nil {
+		return nil, err
+	}
+	ideal.CPU = p.CPU
+	without, err := vary("messages take no time", ideal)
+	if err != nil {
+		return nil, err
+	}
+	longest := int64(0)
+	for i := range p.Ranks {
+		longest = max(longest, p.Ranks[i].Compute)
+	}
+	mean := p.Mean()
+	s.Transfer = share(without.EndPs, p.EndPs)
+	s.Serialisation = share(longest, without.EndPs)
+	s.LoadBalance = share(mean.Compute, longest)
+	return s, nil
+}
+
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return 1
+	}
+	return float64(part) / float64(whole)
+}
