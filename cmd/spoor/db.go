@@ -78,16 +78,11 @@ are calls.`,
   spoor db add --tag machine=lumi --tag commit=abc results/*.spoor`,
 		Args: atLeastOne("traces"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := database.Options{Tags: make(map[string]string)}
-			for _, tag := range list {
-				if err := tags.Check(tag); err != nil {
-					return &usageError{cmd, err}
-				}
-				name, value, _ := strings.Cut(tag, "=")
-				o.Tags[name] = value
+			if err := tags.Check(list); err != nil {
+				return &usageError{cmd, err}
 			}
 			where := newPlaces(paths)
-			o.Place = where.called
+			o := database.Options{Tags: tags.Map(list), Place: where.called}
 			d, err := database.Open(path)
 			if err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
@@ -25,6 +26,7 @@ type recoverOptions struct {
 	force bool
 	json  bool
 	all   bool
+	tags  []string
 }
 
 func newRecover() *cobra.Command {
@@ -50,6 +52,7 @@ The directories are left as they are.`,
 	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the directory's name without .partial)")
 	f.BoolVarP(&o.force, "force", "f", false, "write over an existing file")
 	f.BoolVarP(&o.all, "all", "a", false, "tell of every rank, however many there are")
+	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, as spoor run does; can be repeated")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -64,6 +67,9 @@ type recovered struct {
 }
 
 func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
+	if err := tags.Check(o.tags); err != nil {
+		return &usageError{cmd, err}
+	}
 	var dirs []string
 	for _, arg := range args {
 		list, err := recover.Dirs(arg)
@@ -85,7 +91,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	if out == "" {
 		out = recoverName(args[0], processes)
 	}
-	list, err := writeWorlds(processes, out, o.force)
+	list, err := writeWorlds(processes, out, o.force, o.tags)
 	for _, p := range processes {
 		if p.Context == nil {
 			complain(cmd, p.Damage)
@@ -119,13 +125,13 @@ func recoverName(dir string, processes []*recover.Process) string {
 	return "recovered.spoor"
 }
 
-// writeWorlds writes a trace for each world among the processes.
-func writeWorlds(processes []*recover.Process, out string, force bool) ([]recovered, error) {
+// writeWorlds writes a trace with tags for each world among the processes.
+func writeWorlds(processes []*recover.Process, out string, force bool, of []string) ([]recovered, error) {
 	var list []recovered
 	var failed error
 	for _, w := range recover.Worlds(processes) {
 		name := deliver.Numbered(out, len(list)+1)
-		r, err := writeWorld(w, name, force)
+		r, err := writeWorld(w, name, force, of)
 		if errors.Is(err, recover.ErrNothing) {
 			for _, p := range w.Processes {
 				failed = errors.Join(failed, p.Damage)
@@ -146,10 +152,13 @@ func writeWorlds(processes []*recover.Process, out string, force bool) ([]recove
 	return list, nil
 }
 
-func writeWorld(w *recover.World, name string, force bool) (recovered, error) {
+func writeWorld(w *recover.World, name string, force bool, of []string) (recovered, error) {
 	c, err := w.Content(version.Number)
 	if err != nil {
 		return recovered{}, err
+	}
+	for tag, value := range tags.Map(of) {
+		c.Meta[trace.MetaTag+tag] = value
 	}
 	if err := trace.WriteFile(name, c, force); err != nil {
 		return recovered{}, err

@@ -146,7 +146,7 @@ func exists(path string) bool {
 // writeSomewhere writes the traces of worlds where they should be, or where else there is
 // room.
 func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions, out, scratch string) ([]recovered, error) {
-	list, err := writeWorlds(processes, freeName(out), o.force)
+	list, err := writeWorlds(processes, freeName(out), o.force, o.tags)
 	if err == nil || len(list) > 0 {
 		return list, err
 	}
@@ -154,7 +154,7 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 		if os.MkdirAll(dir, 0o700) != nil {
 			continue
 		}
-		list, e := writeWorlds(processes, filepath.Join(dir, filepath.Base(out)), false)
+		list, e := writeWorlds(processes, filepath.Join(dir, filepath.Base(out)), false, o.tags)
 		if e == nil {
 			for _, r := range list {
 				fmt.Fprintf(stderr, "spoor: can't write %s: %v; the trace is %s\n", out, deliver.Reason(err), r.Trace)

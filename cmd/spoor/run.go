@@ -139,10 +139,8 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err := checkCounters(o.counters); err != nil {
 		return &usageError{cmd, err}
 	}
-	for _, tag := range o.tags {
-		if err := tags.Check(tag); err != nil {
-			return &usageError{cmd, err}
-		}
+	if err := tags.Check(o.tags); err != nil {
+		return &usageError{cmd, err}
 	}
 	if o.hang < 0 {
 		return &usageError{cmd, fmt.Errorf("--hang %s: a time such as 60s", o.hang)}

@@ -7,13 +7,25 @@ import (
 	"strings"
 )
 
-// Check reports what is wrong with a tag.
-func Check(tag string) error {
-	name, _, ok := strings.Cut(tag, "=")
-	if !ok || name == "" || strings.ContainsAny(name, " \t\r\n,'\"") {
-		return fmt.Errorf("tag %q: want NAME=VALUE, the name without spaces, commas and quotes", tag)
+// Check reports what is wrong with tags.
+func Check(tags []string) error {
+	for _, tag := range tags {
+		name, _, ok := strings.Cut(tag, "=")
+		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n,'\"") {
+			return fmt.Errorf("tag %q: want NAME=VALUE, the name without spaces, commas and quotes", tag)
+		}
 	}
 	return nil
+}
+
+// Map returns tags, each NAME=VALUE, as values by name; the last of one name counts.
+func Map(tags []string) map[string]string {
+	list := make(map[string]string)
+	for _, tag := range tags {
+		name, value, _ := strings.Cut(tag, "=")
+		list[name] = value
+	}
+	return list
 }
 
 // Variable is the environment variable that hands tags to the recorder.

@@ -20,6 +20,11 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%q is no plain word", text)
 		}
 		got := Decode(text)
+		for name, value := range Map(list) {
+			if want[name] != value {
+				t.Fatalf("%s is %q, want %q", name, value, want[name])
+			}
+		}
 		if len(got) != len(want) {
 			t.Fatalf("%q became %q", want, got)
 		}
@@ -47,7 +52,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestCheck(t *testing.T) {
 	for tag, ok := range map[string]bool{"commit=abc": true, "note=": true, "a=b c=d": true, "commit": false, "=x": false, "a b=c": false} {
-		if err := Check(tag); (err == nil) != ok {
+		if err := Check([]string{"fine=1", tag}); (err == nil) != ok {
 			t.Errorf("%q: %v", tag, err)
 		}
 	}

@@ -185,6 +185,18 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// What is said of a run gets through launchers into its trace, whatever is in it, and adds nothing else.
+func TestTags(t *testing.T) {
+	each(t, "stencil", func(s *shell) {
+		const note = `a b, "c" $HOME 5 % = ü`
+		s.traced([]string{"-q", "-o", "tagged.spoor", "--tag", "commit=abc", "--tag", "note=" + note}, 2)
+		out, _ := s.spoor("info", "tagged.spoor")
+		s.wants(out, "tag        commit=abc\n", "tag        note="+note+"\n")
+		s.traced([]string{"-q", "-o", "plain.spoor"}, 2)
+		s.spoor("diff", "tagged.spoor", "plain.spoor")
+	})
+}
+
 // spoor may also stand behind the launcher.
 func TestRunAsRank(t *testing.T) {
 	each(t, "stencil", func(s *shell) {
