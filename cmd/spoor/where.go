@@ -93,6 +93,9 @@ func runWhere(cmd *cobra.Command, o *whereOptions, args []string) error {
 			return err
 		}
 		time.Sleep(o.watch)
+		if len(args) == 1 && !exists(args[0]) {
+			return nil // the job has ended, and its folder with it
+		}
 		if !o.json {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
@@ -110,7 +113,13 @@ func (o *whereOptions) job(args []string) (string, error) {
 	if o.scratch != "" {
 		parents = []string{o.scratch}
 	}
-	jobs := recover.Jobs(parents)
+	jobs, left := recover.Jobs(parents), ""
+	for _, j := range jobs {
+		if len(j.Contexts) == 0 && strings.Count(left, "\n") < 8 {
+			left += fmt.Sprintf("\n  spoor where %s   of one that has ended", j.Dir)
+		}
+	}
+	jobs = slices.DeleteFunc(jobs, func(j recover.Job) bool { return len(j.Contexts) == 0 })
 	if len(args) > 0 {
 		pid, _ := strconv.Atoi(args[0])
 		for _, j := range jobs {
@@ -122,7 +131,7 @@ func (o *whereOptions) job(args []string) (string, error) {
 	}
 	switch len(jobs) {
 	case 0:
-		return "", fmt.Errorf("no job that spoor traces runs on this machine (looked for spoor-* in %s); name a trace or what a program left", strings.Join(parents, " and "))
+		return "", fmt.Errorf("no job that spoor traces runs on this machine (looked for spoor-* in %s); name a trace or what a program left%s", strings.Join(parents, " and "), left)
 	case 1:
 		return jobs[0].Dir, nil
 	}

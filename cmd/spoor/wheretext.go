@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/hang"
@@ -65,9 +66,34 @@ func verdictText(r *hang.Report) string {
 	case hang.Livelock:
 		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", plural(stuck, "rank"))
 	case hang.Waiting:
-		return "no deadlock: whoever waits, waits for ranks that can go on"
+		return "no deadlock; " + waitingText(r)
 	}
 	return "nobody waits for another rank"
+}
+
+// waitingText says who is waited for in the end.
+func waitingText(r *hang.Report) string {
+	waiting := 0
+	for i := range r.States {
+		for k := range r.States[i].Ranks {
+			if len(r.States[i].Ranks[k].WaitsFor) > 0 {
+				waiting++
+			}
+		}
+	}
+	var ranks []int
+	for i := range r.Awaited {
+		ranks = append(ranks, r.Awaited[i].Rank)
+	}
+	slices.Sort(ranks)
+	wait := "wait"
+	if waiting == 1 {
+		wait = "waits"
+	}
+	if len(ranks) == 0 {
+		return fmt.Sprintf("%s %s, for whom isn't known", plural(waiting, "rank"), wait)
+	}
+	return fmt.Sprintf("%s %s, in the end for %s", plural(waiting, "rank"), wait, theseRanks(ranks))
 }
 
 // A whereView writes lists that may be long.

@@ -11,14 +11,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/event"
 )
 
-// A Job is the scratch folder of a run of which processes still live on this machine.
+// A Job is the scratch folder of a run on this machine.
 type Job struct {
 	Dir      string
-	Contexts []*capture.Context // of the living
+	Contexts []*capture.Context // of the processes that still live; none: they are dead, and left records
 }
 
-// Jobs finds running jobs by their scratch folders, which stand right below the parents. Those
-// that can't be read are somebody else's.
+// Jobs finds jobs by their scratch folders, which stand right below the parents. Those that can't be
+// read are somebody else's.
 func Jobs(parents []string) []Job {
 	var list []Job
 	seen := make(map[string]bool)
@@ -30,16 +30,15 @@ func Jobs(parents []string) []Job {
 				continue
 			}
 			seen[real] = true
-			if j := (Job{Dir: dir, Contexts: living(dir)}); len(j.Contexts) > 0 {
-				list = append(list, j)
+			if dirs, err := Dirs(dir); err == nil && len(dirs) > 0 {
+				list = append(list, Job{dir, living(dirs)})
 			}
 		}
 	}
 	return list
 }
 
-func living(dir string) (list []*capture.Context) {
-	dirs, _ := Dirs(dir)
+func living(dirs []string) (list []*capture.Context) {
 	for _, d := range dirs {
 		if c, err := capture.ReadContext(d); err == nil && Alive(c) {
 			list = append(list, c)
