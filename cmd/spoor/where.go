@@ -174,7 +174,7 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 		time.Sleep(o.settle)
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
-	processes := recover.Read(dirs, progress.step)
+	processes := readWhole(dirs, progress.step)
 	progress.end()
 	for _, p := range processes {
 		if p.Context == nil {
@@ -204,6 +204,18 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 		return alive, errors.Join(recover.ErrNothing, failed)
 	}
 	return alive, o.tell(cmd, to, list)
+}
+
+// readWhole reads process directories, those of processes that wrote meanwhile once more.
+func readWhole(dirs []string, step func()) []*recover.Process {
+	list := recover.Read(dirs, step)
+	for i, p := range list {
+		for try := 0; p.Damage != nil && recover.Alive(p.Context) && try < 8; try++ {
+			p = recover.Read([]string{p.Dir}, func() {})[0]
+			list[i] = p
+		}
+	}
+	return list
 }
 
 // processDirs lists the process directories that arguments stand for.
@@ -253,7 +265,7 @@ func processesOf(w *recover.World, before map[string]int64) func(rank int) hang.
 	list := make(map[int]hang.Process)
 	any := false
 	for _, p := range w.Processes {
-		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context)}
+		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context), Damaged: p.Damage != nil}
 		any = any || x.Alive
 		if n, ok := before[p.Dir]; ok && p.Track != nil {
 			x.Moved = madeBy(p) != n

@@ -34,6 +34,9 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 		x := &r.Messages[i]
 		fmt.Fprintf(w, "  %d from rank %d to rank %d, %s%s: %s at %s\n", x.Count, x.From, x.To, tagText(x.Tag), onText(x.Comm), x.Function, x.Place)
 	})
+	if len(r.Unsure) > 0 {
+		fmt.Fprintf(w, "\nnot all is known that %s did: taken as able to go on\n", theseRanks(r.Unsure))
+	}
 	v.section("what the trace doesn't tell", len(r.Losses), func(i int) {
 		fmt.Fprintf(w, "  %d %s\n", r.Losses[i].Count, r.Losses[i].What)
 	})

@@ -42,6 +42,18 @@ type standing struct {
 	plans   []*collectivePlan // by terminal, as these
 	places  []int             // 1 more than where it is called; 0: not looked up yet
 	shared  map[handle]shared // windows and files
+	losses  uint64            // before this rank
+	unsure  bool              // not all that it did is known
+}
+
+// lost counts what is not known.
+func (f *follower) lost() (n uint64) {
+	for what, count := range f.s.Losses {
+		if what != export.Unending {
+			n += count
+		}
+	}
+	return n
 }
 
 // A begun operation has not completed.
@@ -75,6 +87,7 @@ func (f *follower) Begin(k *trace.Rank) error {
 	for range k.Streams() {
 		f.now.threads = append(f.now.threads, &thread{})
 	}
+	f.now.losses = f.lost()
 	f.ranks[k.Number()] = f.now
 	return nil
 }
@@ -83,12 +96,16 @@ func (f *follower) Leave(*export.Call) error { return nil }
 
 func (f *follower) End(*trace.Rank) error {
 	f.now.plans, f.now.places = nil, nil
+	f.now.unsure = f.now.unsure || f.lost() > f.now.losses
 	return nil
 }
 
 func (f *follower) Enter(c *export.Call) error {
 	t := f.now.threads[c.Stream]
 	open := c.Return == trace.NeverReturned
+	if c.Return != 0 && !open && meaning.Of(c.Func.Name) != nil {
+		f.now.unsure = true // it may have taken a message, or not
+	}
 	var collective *begun
 	if c.Func.Has(trace.Collective) {
 		collective = f.collective(c)

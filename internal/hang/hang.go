@@ -32,6 +32,8 @@ type Process struct {
 	Alive bool // it runs
 	Ended bool // it doesn't, although others of its world do
 	Moved bool // it made calls while it was looked at
+	// Damaged says that not all of its records could be read.
+	Damaged bool
 }
 
 // A Report is where all ranks of a world are.
@@ -44,6 +46,7 @@ type Report struct {
 	Receives   []Unmatched   `json:"receives"`   // without a message
 	Messages   []Messages    `json:"messages"`   // that no receive takes
 	Mismatches []Mismatch    `json:"mismatches"` // of collective calls
+	Unsure     []int         `json:"unsure"`     // ranks of which not all is known that they did: they count as ranks that can go on
 	Losses     []export.Loss `json:"losses"`     // what the trace doesn't tell
 }
 

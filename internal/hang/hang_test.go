@@ -257,6 +257,10 @@ func TestKinds(t *testing.T) {
 			r.Call("MPI_Start", 31, 1)
 			r.open("MPI_Wait", 32, 1)
 		}, hang.Deadlock, "[[0 1]]", "a message from rank 1, tag 7"},
+		"a receive that failed before": {2, func(r rank) {
+			r.CallOn(0, "MPI_Recv", 30, 15, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world, 0)
+			r.recv(int64(1-r.Rank), 7)
+		}, hang.Progressing, "[]", "not sure of [0 1]"},
 		"slow: one computes": {4, func(r rank) {
 			r.Allreduce(8, 1)
 			switch r.Rank {
@@ -311,6 +315,7 @@ func said(r *hang.Report) string {
 	for _, m := range r.Messages {
 		fmt.Fprintf(&b, "left over: %d from %d to %d, tag %d\n", m.Count, m.From, m.To, m.Tag)
 	}
+	fmt.Fprintf(&b, "not sure of %v\n", r.Unsure)
 	for _, a := range r.Awaited {
 		fmt.Fprintf(&b, "%d wait for %d\n", len(a.By), a.Rank)
 	}
@@ -345,6 +350,7 @@ func TestProcesses(t *testing.T) {
 		"computes": {program, hang.Process{Alive: true}, hang.Waiting},
 		"is gone":  {program, hang.Process{Ended: true}, hang.Stuck},
 		"waits":    {receives, hang.Process{Alive: true}, hang.Deadlock},
+		"is torn":  {receives, hang.Process{Damaged: true}, hang.Waiting},
 		"moves":    {receives, hang.Process{Alive: true, Moved: true}, hang.Waiting},
 	} {
 		rep, err := hang.Of(run(t, 2, hour, x.program), hang.Options{Process: func(rank int) hang.Process {

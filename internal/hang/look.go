@@ -29,7 +29,8 @@ type rankEnd struct {
 	calls   int64
 	kind    string
 	threads []threadEnd
-	shown   int // the thread that is shown first
+	shown   int  // the thread that is shown first
+	unsure  bool // not all that it did is known
 }
 
 // A threadEnd is the last call of a thread.
@@ -81,6 +82,9 @@ func (e *rankEnd) waits() (strict, patient waitfor.Rank) {
 	case KindMoving:
 		return waitfor.Rank{Busy: true}, waitfor.Rank{Busy: true}
 	}
+	if e.unsure {
+		return waitfor.Rank{Busy: true}, waitfor.Rank{Busy: true}
+	}
 	for i := range e.threads {
 		switch t := &e.threads[i]; {
 		case t.blocked:
@@ -104,6 +108,8 @@ func (v *view) lookAt(n *standing, e *rankEnd) error {
 		e.process.Host, e.process.PID = about.Host, about.PID
 	}
 	e.known, e.calls = true, about.Calls
+	off := slices.ContainsFunc(about.Asides, func(a trace.Aside) bool { return a.Off })
+	e.unsure = n.unsure || off || about.Lost > 0 || e.process.Damaged
 	number := v.operations(n)
 	finished := about.End == "finished"
 	for stream := range n.threads {

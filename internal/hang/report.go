@@ -19,6 +19,12 @@ func (v *view) report() *Report {
 	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
 	delete(v.s.Losses, export.Unending) // that is what all this is about
 	r.Losses = v.s.Losses.List()
+	r.Unsure = []int{}
+	for rank := range v.last {
+		if v.last[rank].unsure {
+			r.Unsure = append(r.Unsure, rank)
+		}
+	}
 	r.Verdict = v.verdict()
 	a := v.analysis
 	if r.Verdict == Livelock {
@@ -247,6 +253,11 @@ func (v *view) messages() []Messages {
 func (v *view) mismatches() []Mismatch {
 	list := []Mismatch{}
 	for _, m := range v.analysis.Mismatches {
+		if slices.ContainsFunc(m.Calls, func(c waitfor.MismatchedCall) bool {
+			return slices.ContainsFunc(c.Ranks, func(rank int) bool { return v.last[rank].unsure })
+		}) {
+			continue // a call may be missing
+		}
 		x := Mismatch{Comm: v.names[m.Comm], Index: m.Position}
 		for _, c := range m.Calls {
 			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.Where].site), c.Ranks})
