@@ -76,6 +76,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 	f.StringVar(&t.mapping, "map", "block", "how ranks are laid out over nodes: block or cyclic")
 	f.StringVar(&t.gaps, "gaps", "", "what is computed between calls: `series`, each call's own, or mean, that of its place;\nby default series if the trace has it")
 	f.Float64Var(&t.cpu, "cpu", 0, "how many `times` as fast as traced everything is computed, in place of what the machine says")
+	f.StringVar(&t.tracedOn, "traced-on", "", "`file` or name of the machine where the trace was made: what spoor calibrate found tracing to\ncost there is taken out of what is computed, not what the machine of --machine says")
 	f.BoolVar(&t.sensitivity, "sensitivity", false, "tell what 10 % of latency, bandwidth, overhead and computing are worth, and the efficiencies\nof the POP project")
 	f.IntVar(&t.top, "top", 32, "list so many ranks of a trace; 0: all")
 	f.Uint64VarP(&p.Latency, "latency", "L", p.Latency, "how `long` a message is under way")
@@ -91,7 +92,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 // Flags that are for schedules alone, and for traces alone.
 var (
 	loggopsFlags = []string{"latency", "overhead", "message-gap", "byte-gap", "byte-overhead", "eager"}
-	traceFlags   = []string{"map", "gaps", "cpu", "top", "sensitivity"}
+	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity"}
 )
 
 type simulateJSON struct {

@@ -21,10 +21,11 @@ import (
 
 // A traceSimulation is what flags say of the simulation of a trace.
 type traceSimulation struct {
-	machine, mapping, gaps string
-	cpu                    float64
-	top                    int
-	sensitivity, json      bool
+	machine, mapping, gaps, tracedOn string
+
+	cpu               float64
+	top               int
+	sensitivity, json bool
 }
 
 // isTrace reports whether a file is a trace: by its first bytes.
@@ -60,6 +61,13 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	}
 	defer r.Close()
 	o := traced.Options{Machine: m, Mapping: by, CPU: s.cpu}
+	if s.tracedOn != "" {
+		there, err := machine.Load(s.tracedOn)
+		if err != nil {
+			return err
+		}
+		o.Recorder = &there.Recorder
+	}
 	switch s.gaps {
 	case "", "mean":
 		o.Mean = s.gaps == "mean"

@@ -16,13 +16,21 @@ func (m *Machine) With(c Change) *Machine {
 	x.CPU /= c.Compute
 	x.Levels = make([]Level, len(m.Levels))
 	for i := range m.Levels {
-		l := m.Levels[i]
-		overhead := l.SendOverhead + l.ReceiveOverhead
-		l.Eager, l.Rendezvous = l.Eager.with(overhead, c), l.Rendezvous.with(overhead, c)
-		l.SendOverhead, l.ReceiveOverhead, l.Gap = scaled(l.SendOverhead, c.Overhead), scaled(l.ReceiveOverhead, c.Overhead), scaled(l.Gap, c.Overhead)
-		x.Levels[i] = l
+		x.Levels[i] = m.Levels[i].with(c)
+	}
+	x.Collectives = append([]Collective(nil), m.Collectives...)
+	for i := range x.Collectives {
+		x.Collectives[i].Times = x.Collectives[i].Times.with(0, c)
 	}
 	return &x
+}
+
+func (l Level) with(c Change) Level {
+	overhead := l.SendOverhead + l.ReceiveOverhead
+	l.Eager, l.Rendezvous = l.Eager.with(overhead, c), l.Rendezvous.with(overhead, c)
+	l.SendOverhead, l.ReceiveOverhead, l.Gap = scaled(l.SendOverhead, c.Overhead), scaled(l.ReceiveOverhead, c.Overhead), scaled(l.Gap, c.Overhead)
+	l.Sending, l.Receiving, l.Gaps = l.Sending.with(l.Sending.OneWay(0), c), l.Receiving.with(l.Receiving.OneWay(0), c), l.Gaps.with(l.Gaps.OneWay(0), c)
+	return l
 }
 
 func (t Table) with(overhead int64, c Change) Table {

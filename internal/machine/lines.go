@@ -29,14 +29,14 @@ func linesOf(text []byte) lines {
 	l := make(lines)
 	var p unstable.Parser
 	p.Reset(text)
-	within, levels := "", 0
+	within, tables := "", make(map[string]int)
 	for p.NextExpression() {
 		e := p.Expression()
 		key, line := keyOf(&p, e)
 		switch e.Kind {
 		case unstable.ArrayTable:
-			within = fmt.Sprintf("%s.%d.", key, levels)
-			levels++
+			within = fmt.Sprintf("%s.%d.", key, tables[key])
+			tables[key]++
 			l[strings.TrimSuffix(within, ".")] = line
 		case unstable.Table:
 			within = key + "."

@@ -4,7 +4,7 @@
 // The model is LogGP's (Alexandrov et al., SPAA 1995) with tables in place of one latency and
 // one bandwidth: o is the overhead of a message at either end, g the gap between messages,
 // and L and G together are the time that a message of a size takes one way, for each of two
-// protocols. Networks are never crowded in it.
+// protocols. Networks are never crowded in it; Contention makes them slower by a fixed factor.
 package machine
 
 import "math"
@@ -16,18 +16,43 @@ type Machine struct {
 	CPU     float64 // how many times as fast its cores are as those of the traced run
 	Combine float64 // ps for each byte of an operand of a reduction
 	Levels  []Level // the nearest first
+
+	Recorder    Recorder
+	Collectives []Collective
+}
+
+// A Recorder is what tracing costs on a machine, in ps a call.
+type Recorder struct {
+	Gap  int64 // of what a trace has as time between calls
+	Call int64 // of what it has as time in calls
+}
+
+// A Collective says how long a collective call takes from when the last member has come.
+type Collective struct {
+	Function string // without MPI_
+	Level    string // the nearest that all members share
+	Members  int
+	Times    Table // by the bytes that a member hands over, or gets of a root
 }
 
 // A Level is one distance between ranks: those which share a core, a socket, a node or a switch.
 type Level struct {
 	Name            string
 	Ranks           int   // how many share one; 0 in the last level, which holds all
-	SendOverhead    int64 // how long a message keeps the sender's core busy
+	SendOverhead    int64 // how long the smallest message keeps the sender's core busy
 	ReceiveOverhead int64 // and the receiver's
 	Gap             int64 // least time between two messages of a sender
+	Sending         Table // SendOverhead by size; nil: the same for all
+	Receiving       Table // ReceiveOverhead by size
+	Gaps            Table // by size, in place of Gap and the time of the bytes
 	EagerLimit      int64 // in bytes: larger messages wait for their receive
 	Eager           Table
 	Rendezvous      Table // of which no row means: eager's, and two latencies for the handshake
+
+	// Contention is how much slower bytes are for each other rank that may send over the level at
+	// the same time: those on the same node, or whatever the level before is; on the first level
+	// those that share it. LogGP has nothing of the kind: 0.
+	Contention float64
 }
 
 // NoLimit is the EagerLimit of a level on which no message waits for its receive because of its size.
@@ -41,7 +66,7 @@ func (l *Level) Latency() int64 {
 // EagerTime is how long it takes from the beginning of a send to the end of a receive
 // that was posted before.
 func (l *Level) EagerTime(bytes int64) int64 {
-	return max(l.Eager.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead)
+	return max(l.Eager.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead, l.sending(bytes))
 }
 
 // RendezvousTime is the same for messages that wait for their receive.
@@ -49,17 +74,80 @@ func (l *Level) RendezvousTime(bytes int64) int64 {
 	if len(l.Rendezvous) == 0 {
 		return l.EagerTime(bytes) + 2*l.Latency()
 	}
-	return max(l.Rendezvous.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead+l.Latency())
+	return max(l.Rendezvous.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead+l.Latency(), l.sending(bytes))
+}
+
+func (l *Level) sending(bytes int64) int64 {
+	if l.Sending == nil {
+		return l.SendOverhead
+	}
+	return l.Sending.OneWay(bytes)
 }
 
 // Busy is how long a message keeps the sender from beginning another one: its gap, or the
 // time that its bytes take.
 func (l *Level) Busy(bytes int64, rendezvous bool) int64 {
+	if l.Gaps != nil {
+		return l.Gaps.OneWay(bytes)
+	}
 	t := l.Eager
 	if rendezvous && len(l.Rendezvous) > 0 {
 		t = l.Rendezvous
 	}
 	return max(l.Gap, t.OneWay(bytes)-max(0, t.OneWay(0)))
+}
+
+// A Cost is what a message of a size costs.
+type Cost struct {
+	Send    int64 // how long it keeps the sender's core busy
+	Busy    int64 // from its leaving to that of the next message
+	Travel  int64 // from its leaving to when the receiver can take it
+	Receive int64 // how long that keeps the receiver's core busy: Travel and Receive make the one-way time
+}
+
+// Message returns the cost of a message that waits for its receive, or doesn't.
+func (l *Level) Message(bytes int64, rendezvous bool) Cost {
+	c := Cost{Send: l.sending(bytes), Receive: l.ReceiveOverhead, Busy: l.Busy(bytes, rendezvous)}
+	time, least := int64(0), l.SendOverhead
+	if rendezvous {
+		time, least = l.RendezvousTime(bytes), least+l.Latency()
+	} else {
+		time = l.EagerTime(bytes)
+	}
+	if l.Receiving != nil { // it may be most of the one-way time, where the receiver copies
+		c.Receive = min(l.Receiving.OneWay(bytes), max(l.ReceiveOverhead, time-least))
+	}
+	c.Travel = max(0, time-c.Receive)
+	return c
+}
+
+// Collective returns how long a collective takes on a level, of which all members have come;
+// false if no table says so. Between numbers of members that have tables, it is linear in the
+// logarithm.
+func (m *Machine) Collective(function string, l *Level, members int, bytes int64) (int64, bool) {
+	var below, above *Collective
+	for i := range m.Collectives {
+		c := &m.Collectives[i]
+		if c.Function != function || c.Level != l.Name {
+			continue
+		}
+		if c.Members <= members && (below == nil || c.Members > below.Members) {
+			below = c
+		}
+		if c.Members >= members && (above == nil || c.Members < above.Members) {
+			above = c
+		}
+	}
+	if below == nil || above == nil {
+		return 0, false
+	}
+	a, b := below.Times.OneWay(bytes), above.Times.OneWay(bytes)
+	if below.Members == above.Members {
+		return a, true
+	}
+	lower := math.Log2(float64(below.Members))
+	share := (math.Log2(float64(members)) - lower) / (math.Log2(float64(above.Members)) - lower)
+	return a + int64(math.Round(share*float64(b-a))), true
 }
 
 // A Table gives times by size, linear between its rows and on beyond the last one.

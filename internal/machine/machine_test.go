@@ -63,6 +63,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
+const barrier = "\n[[collective]]\nfunction = \"Barrier\"\nlevel = \"node\"\n"
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`name = "pair"`, `name = pair`, "two.toml:2: "},
@@ -83,6 +85,15 @@ func TestErrors(t *testing.T) {
 		{`[201, 600]`, `[20.5, 600]`, "two.toml:16: 20.5 is no size in bytes"},
 		{`[201, 600]`, `[201, inf]`, "two.toml:16: "},
 		{`eager_limit = 100`, `eager_limit = -1`, "two.toml:12: eager_limit is -1: "},
+		{`eager_limit = 100`, `contention = 2`, "two.toml:12: contention is 2: "},
+		{`gap_ns = 5`, `gap_ns = [[0, 5], 7]`, "two.toml:11: a row of a table is [bytes, ns]"},
+		{`gap_ns = 5`, "gap_ns = [\n[0, 5],\n[10, 4]]", "two.toml:13: a row of a table has more bytes"},
+		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]\n[recorder]\ngap_ns = -1", "two.toml:23: gap_ns is -1: a time in ns"},
+		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]\n[[collective]]\nfunction = \"Bcast\"", `two.toml:23: no collective "Bcast" with a table: they are Barrier, `},
+		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]\n[[collective]]\nfunction = \"Barrier\"\nlevel = \"socket\"", `two.toml:24: level is "socket", of which there is none`},
+		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]" + barrier, `two.toml:22: members is 0: `},
+		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]" + barrier + "members = 2", `two.toml:22: the collective has no table`},
+		{`eager = [[0, 1000.5]]`, "eager = [[0, 1000.5]]" + barrier + "members = 2\ntimes = [[0, 1]]" + barrier + "members = 2\ntimes = [[0, 1]]", `two.toml:27: the second table for Barrier of 2 `},
 	} {
 		_, err := Parse("two.toml", []byte(strings.Replace(two, c.old, c.new, 1)))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -91,6 +102,86 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := Parse("x.toml", nil); err == nil || err.Error() != "x.toml:1: no [[level]]: the machine needs one at least" {
 		t.Error(err)
+	}
+}
+
+// Overheads and gaps may follow the size; what the receiver copies is part of the one-way time.
+func TestSized(t *testing.T) {
+	m, err := Parse("sized.toml", []byte(`
+[recorder]
+gap_ns = 40
+call_ns = 5
+
+[[level]]
+name = "node"
+send_overhead_ns = [[0, 10], [100, 30]]
+receive_overhead_ns = [[0, 20], [100, 50], [300, 700]]
+gap_ns = [[0, 12], [100, 32]]
+eager_limit = 100
+eager = [[0, 100], [100, 200]]
+rendezvous = [[101, 400], [301, 600]]
+
+[[collective]]
+function = "Allreduce"
+level = "node"
+members = 2
+times = [[8, 500], [16, 700]]
+
+[[collective]]
+function = "Allreduce"
+level = "node"
+members = 8
+times = [[8, 900]]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &m.Levels[0]
+	for _, c := range []struct {
+		bytes int64
+		waits bool
+		want  Cost
+	}{
+		{50, false, Cost{Send: 20_000, Busy: 22_000, Travel: 115_000, Receive: 35_000}},
+		{101, true, Cost{Send: 30_200, Busy: 32_200, Travel: 346_750, Receive: 53_250}},
+		{301, true, Cost{Send: 70_200, Busy: 72_200, Travel: 80_000, Receive: 520_000}}, // no more than is left but for latency
+	} {
+		if got := l.Message(c.bytes, c.waits); got != c.want {
+			t.Errorf("%d bytes: %+v, want %+v", c.bytes, got, c.want)
+		}
+	}
+	if m.Recorder != (Recorder{40_000, 5_000}) {
+		t.Errorf("%+v", m.Recorder)
+	}
+	for _, c := range []struct {
+		function    string
+		members     int
+		bytes, want int64
+		known       bool
+	}{
+		{"Allreduce", 2, 12, 600_000, true}, {"Allreduce", 8, 12, 900_000, true}, {"Allreduce", 4, 12, 750_000, true},
+		{"Allreduce", 9, 12, 0, false}, {"Barrier", 2, 0, 0, false},
+	} {
+		if got, ok := m.Collective(c.function, l, c.members, c.bytes); got != c.want || ok != c.known {
+			t.Errorf("%+v: %d ps, %v", c, got, ok)
+		}
+	}
+}
+
+// Contention makes the bytes slower of messages that many ranks of a node send, as far as there are so many.
+func TestContention(t *testing.T) {
+	m, err := Parse("two.toml", []byte(strings.Replace(strings.Replace(two, "ranks = 2", "ranks = 4", 1), "[[0, 1000.5]]", "[[0, 1000], [1000, 2000]]\ncontention = 0.5", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ranks, want := range map[int]int64{1: 2_000_000, 2: 2_500_000, 4: 3_500_000, 64: 3_500_000} {
+		p := m.Place(ranks, Block)
+		if got := p.levels[1].EagerTime(1000); got != want {
+			t.Errorf("%d ranks: %d ps, want %d", ranks, got, want)
+		}
+		if got := p.levels[0].EagerTime(100); got != 200_000 {
+			t.Errorf("within the node: %d ps", got)
+		}
 	}
 }
 

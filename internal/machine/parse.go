@@ -18,17 +18,31 @@ type file struct {
 	CPU     float64 `toml:"cpu"`
 	Combine float64 `toml:"combine_ns_per_byte"`
 	Levels  []level `toml:"level"`
+
+	Recorder struct {
+		Gap  float64 `toml:"gap_ns"`
+		Call float64 `toml:"call_ns"`
+	} `toml:"recorder"`
+	Collectives []collective `toml:"collective"`
+}
+
+type collective struct {
+	Function string      `toml:"function"`
+	Level    string      `toml:"level"`
+	Members  int         `toml:"members"`
+	Times    [][]float64 `toml:"times"`
 }
 
 type level struct {
 	Name            string      `toml:"name"`
 	Ranks           int         `toml:"ranks"`
-	SendOverhead    float64     `toml:"send_overhead_ns"`
-	ReceiveOverhead float64     `toml:"receive_overhead_ns"`
-	Gap             float64     `toml:"gap_ns"`
+	SendOverhead    any         `toml:"send_overhead_ns"` // a time, or a table of times by size
+	ReceiveOverhead any         `toml:"receive_overhead_ns"`
+	Gap             any         `toml:"gap_ns"`
 	EagerLimit      *int64      `toml:"eager_limit"`
 	Eager           [][]float64 `toml:"eager"`
 	Rendezvous      [][]float64 `toml:"rendezvous"`
+	Contention      float64     `toml:"contention"`
 }
 
 // distances are the names of levels, the nearest first.
@@ -60,6 +74,11 @@ func Parse(name string, text []byte) (*Machine, error) {
 	}
 	for i := range f.Levels {
 		m.Levels = append(m.Levels, p.level(&f, i))
+	}
+	m.Recorder.Gap = p.duration("recorder.gap_ns", f.Recorder.Gap)
+	m.Recorder.Call = p.duration("recorder.call_ns", f.Recorder.Call)
+	for i := range f.Collectives {
+		m.Collectives = append(m.Collectives, p.collective(&f, i))
 	}
 	if p.err != nil {
 		return nil, p.err
@@ -108,10 +127,13 @@ func (p *parser) level(f *file, i int) Level {
 	x := &f.Levels[i]
 	at := func(key string) string { return fmt.Sprintf("level.%d.%s", i, key) }
 	l := Level{
-		Name: x.Name, Ranks: x.Ranks, EagerLimit: NoLimit,
-		SendOverhead:    p.duration(at("send_overhead_ns"), x.SendOverhead),
-		ReceiveOverhead: p.duration(at("receive_overhead_ns"), x.ReceiveOverhead),
-		Gap:             p.duration(at("gap_ns"), x.Gap),
+		Name: x.Name, Ranks: x.Ranks, EagerLimit: NoLimit, Contention: x.Contention,
+	}
+	l.SendOverhead, l.Sending = p.timeOrTable(at("send_overhead_ns"), x.SendOverhead)
+	l.ReceiveOverhead, l.Receiving = p.timeOrTable(at("receive_overhead_ns"), x.ReceiveOverhead)
+	l.Gap, l.Gaps = p.timeOrTable(at("gap_ns"), x.Gap)
+	if !(x.Contention >= 0 && x.Contention <= 1) {
+		p.fail(at("contention"), "contention is %v: by which part of their time bytes are slower for each other rank that may send, from 0 to 1", x.Contention)
 	}
 	switch d := slices.Index(distances, x.Name); {
 	case d < 0:
@@ -143,6 +165,66 @@ func (p *parser) level(f *file, i int) Level {
 	}
 	return l
 }
+
+// timeOrTable reads a time in ns, or a table of such by size: its time for no bytes, and the table.
+func (p *parser) timeOrTable(key string, v any) (int64, Table) {
+	switch v := v.(type) {
+	case nil:
+		return 0, nil
+	case int64:
+		return p.duration(key, float64(v)), nil
+	case float64:
+		return p.duration(key, v), nil
+	case []any:
+		rows := make([][]float64, len(v))
+		for i := range v {
+			row, ok := v[i].([]any)
+			for j := 0; ok && j < len(row); j++ {
+				switch n := row[j].(type) {
+				case int64:
+					rows[i] = append(rows[i], float64(n))
+				case float64:
+					rows[i] = append(rows[i], n)
+				default:
+					ok = false
+				}
+			}
+			if !ok {
+				p.fail(fmt.Sprintf("%s.%d", key, i), "a row of a table is [bytes, ns]")
+				return 0, nil
+			}
+		}
+		t := p.table(key, rows)
+		return t.OneWay(0), t
+	}
+	p.fail(key, "%s is a time in ns, or a table: [[bytes, ns], ...]", key[strings.LastIndexByte(key, '.')+1:])
+	return 0, nil
+}
+
+func (p *parser) collective(f *file, i int) Collective {
+	x := &f.Collectives[i]
+	at := func(key string) string { return fmt.Sprintf("collective.%d.%s", i, key) }
+	c := Collective{Function: x.Function, Level: x.Level, Members: x.Members, Times: p.table(at("times"), x.Times)}
+	switch {
+	case !slices.Contains(CollectiveFunctions, x.Function):
+		p.fail(at("function"), "no collective %q with a table: they are %s", x.Function, strings.Join(CollectiveFunctions, ", "))
+	case !slices.ContainsFunc(f.Levels, func(l level) bool { return l.Name == x.Level }):
+		p.fail(at("level"), "level is %q, of which there is none", x.Level)
+	case x.Members < 2 || x.Members > 1<<24:
+		p.fail(at("members"), "members is %d: how many ranks take part, from 2 to 16777216", x.Members)
+	case len(x.Times) == 0:
+		p.fail(at("times"), "the collective has no table of times: times = [[bytes, ns], ...]")
+	}
+	for j := range i {
+		if y := &f.Collectives[j]; y.Function == x.Function && y.Level == x.Level && y.Members == x.Members {
+			p.fail(fmt.Sprintf("collective.%d", i), "the second table for %s of %d members within a %s", x.Function, x.Members, x.Level)
+		}
+	}
+	return c
+}
+
+// CollectiveFunctions are those that tables may be for: all members wait for each other in them.
+var CollectiveFunctions = []string{"Barrier", "Allreduce", "Allgather", "Alltoall", "Reduce_scatter"}
 
 func (p *parser) table(key string, rows [][]float64) Table {
 	var t Table

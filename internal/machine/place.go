@@ -1,6 +1,9 @@
 package machine
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Mapping is how ranks are laid out over the nodes.
 type Mapping int
@@ -37,6 +40,9 @@ func (m *Machine) Place(ranks int, by Mapping) *Placement {
 	if n := len(m.Levels); n > 1 {
 		node = m.Levels[n-2].Ranks
 	}
+	for i := range m.Levels {
+		p.crowd(i, ranks)
+	}
 	nodes := max(1, (ranks+node-1)/node)
 	for i := range p.seats {
 		p.seats[i] = int32(i)
@@ -45,6 +51,20 @@ func (m *Machine) Place(ranks int, by Mapping) *Placement {
 		}
 	}
 	return p
+}
+
+// crowd slows the bytes of a level down by its contention.
+func (p *Placement) crowd(i, ranks int) {
+	l := &p.levels[i]
+	if l.Contention == 0 {
+		return
+	}
+	if near := p.levels[max(0, i-1)].Ranks; near > 0 {
+		ranks = min(ranks, near)
+	}
+	c := Change{Latency: 1, Bytes: 1 + l.Contention*float64(max(0, ranks-1)), Overhead: 1, Compute: 1}
+	p.levels = slices.Clone(p.levels)
+	p.levels[i] = l.with(c)
 }
 
 // Between returns the level over which two ranks talk: the nearest that they share.

@@ -84,6 +84,25 @@ func (c *Call) Meet(l *machine.Level) dataflow.Op {
 	return o
 }
 
+// Tabled returns what a machine's tables of collectives are looked up by, for a communicator within
+// a level: v-forms are in those of the functions without v.
+func (c *Call) Tabled(l *machine.Level) (function string, level *machine.Level, members int, bytes int64) {
+	function = c.Function
+	switch function {
+	case "Allgatherv":
+		function = "Allgather"
+	case "Alltoallv", "Alltoallw":
+		function = "Alltoall"
+	case "Reduce_scatter_block":
+		function = "Reduce_scatter"
+	}
+	bytes = c.bytes()
+	if c.Function == "Allgatherv" && c.Members > 0 { // of the mean part
+		bytes = c.Received / int64(c.Members)
+	}
+	return function, l, c.Members, bytes
+}
+
 // time is how long a call takes if all members begin it together.
 func (c *Call) time(l *machine.Level) int64 {
 	n := int64(c.Members)

@@ -16,8 +16,8 @@ type cost struct {
 	synchronous, buffered bool
 	known                 bool
 
-	waits      bool // for its receive
-	busy, time int64
+	waits bool // for its receive
+	machine.Cost
 }
 
 // cost returns that of a send.
@@ -28,12 +28,8 @@ func (c *channel) cost(o *Op) *cost {
 	}
 	l := c.level
 	*x = cost{bytes: o.Bytes, synchronous: o.Synchronous, buffered: o.Buffered, known: true}
-	if x.waits = (o.Bytes > l.EagerLimit || o.Synchronous) && !o.Buffered; x.waits {
-		x.time = l.RendezvousTime(o.Bytes) - l.ReceiveOverhead
-	} else {
-		x.time = l.EagerTime(o.Bytes) - l.ReceiveOverhead
-	}
-	x.busy = l.Busy(o.Bytes, x.waits)
+	x.waits = (o.Bytes > l.EagerLimit || o.Synchronous) && !o.Buffered
+	x.Cost = l.Message(o.Bytes, x.waits)
 	return x
 }
 
@@ -54,6 +50,7 @@ type channel struct {
 type message struct {
 	left, posted  int64 // when it left its sender, when its receive was posted
 	time          int64 // that it takes, but for what receiving it costs
+	receiving     int64 // that receiving it costs
 	begun, wanted bool  // it has left; it was posted
 	waits         bool  // it waits for its receive
 	sent, done    bool  // its sender knows the end; its receiver has it
@@ -115,10 +112,10 @@ func (c *channel) send(x *rank, o *Op) uint32 {
 	number := c.sends
 	c.sends++
 	m, cost := c.at(number), c.cost(o)
-	m.begun, m.time, m.waits = true, cost.time, cost.waits
+	m.begun, m.time, m.receiving, m.waits = true, cost.Travel, cost.Receive, cost.waits
 	m.left = max(x.now, x.free)
-	x.free = m.left + cost.busy
-	x.spent.Overhead += x.take(c.level.SendOverhead)
+	x.free = m.left + cost.Busy
+	x.spent.Overhead += x.take(cost.Send)
 	return number
 }
 
@@ -147,7 +144,7 @@ func (c *channel) receive(r int32, x *rank, number uint32) bool {
 		return false
 	}
 	x.until(c.arrival(m), m.left)
-	x.spent.Overhead += x.take(c.level.ReceiveOverhead)
+	x.spent.Overhead += x.take(m.receiving)
 	m.done = true
 	return true
 }
@@ -159,7 +156,8 @@ func (c *channel) sent(r int32, x *rank, number uint32) bool {
 		c.sender = r
 		return false
 	}
-	x.until(max(c.arrival(m)-c.latency, m.left+c.level.SendOverhead), m.posted)
+	last := c.arrival(m) + m.receiving - c.level.ReceiveOverhead // that the receiver copies, the sender has to keep
+	x.until(max(last-c.latency, m.left+c.level.SendOverhead), m.posted)
 	m.sent = true
 	return true
 }

@@ -107,7 +107,8 @@ func (s *slow) clock(r, i int) int64 {
 			}
 		}
 	case Send:
-		t += s.place.Between(r, int(o.Peer)).SendOverhead
+		l := s.place.Between(r, int(o.Peer))
+		t += l.Message(o.Bytes, s.waits(l, o)).Send
 		fallthrough
 	default:
 		if o.Request == NoRequest {
@@ -171,16 +172,15 @@ func (s *slow) after(r, i int, t int64) int64 {
 		return t
 	}
 	left := max(s.clock(from[0], from[1]), s.free(from[0], from[1]))
-	in := left + l.EagerTime(send.Bytes)
+	c := l.Message(send.Bytes, s.waits(l, send))
+	in := left + c.Travel
 	if s.waits(l, send) {
-		late := max(0, s.clock(to[0], to[1])-(left+l.SendOverhead+l.Latency()))
-		in = left + late + l.RendezvousTime(send.Bytes)
+		in += max(0, s.clock(to[0], to[1])-(left+l.SendOverhead+l.Latency()))
 	}
-	in -= l.ReceiveOverhead
 	if o.Kind == Receive {
-		return max(t, in) + l.ReceiveOverhead
+		return max(t, in) + c.Receive
 	}
-	return max(t, in-l.Latency(), left+l.SendOverhead)
+	return max(t, in+c.Receive-l.ReceiveOverhead-l.Latency(), left+l.SendOverhead)
 }
 
 // programs draws ranks that talk to each other and come to their end.
@@ -246,6 +246,16 @@ gap_ns = 3
 eager_limit = 100
 eager = [[0, 50], [100, 90]]
 rendezvous = [[101, 200], [201, 250]]
+
+[[level]]
+name = "node"
+ranks = 4
+send_overhead_ns = [[0, 10], [100, 40]]
+receive_overhead_ns = [[0, 20], [100, 60], [201, 300]]
+gap_ns = [[0, 15], [100, 55], [201, 290]]
+eager_limit = 100
+eager = [[0, 70], [100, 120]]
+rendezvous = [[101, 260], [201, 400]]
 
 [[level]]
 name = "switch"

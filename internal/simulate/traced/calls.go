@@ -29,7 +29,7 @@ func (w *writer) Enter(c *export.Call) error {
 	if w.looking && polls && gap <= polling {
 		w.s.leave(foundNothing, gap, false)
 	} else {
-		w.local(dataflow.Compute, w.s.computed(gap))
+		w.local(dataflow.Compute, w.s.computed(gap-w.s.gap))
 	}
 	if off := float64(c.Timing.Off); off > 0 {
 		w.s.ns += off
@@ -44,7 +44,7 @@ func (w *writer) Enter(c *export.Call) error {
 		switch w.kind(c) {
 		case waitsLater:
 		case local:
-			w.local(dataflow.Overhead, w.s.computed(duration))
+			w.local(dataflow.Overhead, w.s.computed(duration-w.s.call))
 		default:
 			w.s.leave(c.Name(), duration, true)
 			w.local(dataflow.Recorded, recorded(duration))
@@ -226,6 +226,16 @@ func (w *writer) collective(x *export.Operation, begins bool) bool {
 	between := x.Comm.RemoteSize > 0
 	if between {
 		c.Members += x.Comm.RemoteSize
+	}
+	if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok && !between && !w.s.o.apart {
+		o := c.Meet(g.level)
+		o.Meeting, o.Time = dataflow.All, t
+		if begins {
+			w.begin(x.ID, o)
+		} else {
+			w.add(o)
+		}
+		return true
 	}
 	switch {
 	case w.s.o.apart && between:

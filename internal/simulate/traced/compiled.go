@@ -45,7 +45,7 @@ func (p *compiled) Next() ([]dataflow.Op, error) {
 	}
 	c := &p.calls[terminal]
 	p.s.ns += gap + duration
-	c.ops[0].Time = p.s.computed(gap)
+	c.ops[0].Time = p.s.computed(gap - p.s.gap)
 	for _, w := range c.waits {
 		c.ops[w.op].Request = inner + int32((p.made-uint64(w.ago))&p.mask)
 	}
@@ -57,7 +57,7 @@ func (p *compiled) Next() ([]dataflow.Op, error) {
 	}
 	if c.took > 0 {
 		if c.role == local {
-			c.ops[c.took].Time = p.s.computed(duration)
+			c.ops[c.took].Time = p.s.computed(duration - p.s.call)
 		} else {
 			p.s.leave(c.name, duration, true)
 			c.ops[c.took].Time = recorded(duration)

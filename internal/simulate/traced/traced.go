@@ -27,6 +27,8 @@ type Options struct {
 	Mean     bool    // gaps are means of places, even where the trace has them one by one
 	Progress func(calls uint64)
 
+	Recorder *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
+
 	apart  bool // all collectives are taken apart
 	single bool // calls are looked at one by one
 }
@@ -38,6 +40,8 @@ type Source struct {
 	r     *trace.Reader
 	o     Options
 	cpu   float64
+	gap   float64 // ns that the recorder took of each gap
+	call  float64 // and of each call
 	calls *export.Source
 	// By which distinct calls are looked at: what it can't say counts as lost only if it is
 	// lost when calls are looked at one by one, too.
@@ -97,6 +101,11 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU
 	}
+	recorder := o.Recorder
+	if recorder == nil {
+		recorder = &o.Machine.Recorder
+	}
+	s.gap, s.call = float64(recorder.Gap)/1000, float64(recorder.Call)/1000
 	var err error
 	s.distinct, err = export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
 	return s, err
@@ -230,4 +239,6 @@ func (s *Source) leave(what string, ns float64, kept bool) {
 }
 
 // computed turns recorded ns into ps of the simulated machine.
-func (s *Source) computed(ns float64) int64 { return int64(math.Round(min(ns*1000/s.cpu, 1e18))) }
+func (s *Source) computed(ns float64) int64 {
+	return int64(math.Round(min(max(ns, 0)*1000/s.cpu, 1e18)))
+}
