@@ -50,7 +50,7 @@ The tables are described in docs/database.md.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDBAdd(), newDBList(), newDBSQL(), newDBCompare(), newDBRegress(), newDBScale())
+	cmd.AddCommand(newDBAdd(), newDBList(), newDBSQL(), newDBCompare(), newDBProfile(), newDBRegress(), newDBScale())
 	return cmd
 }
 

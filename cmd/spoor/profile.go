@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -250,12 +251,8 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	style := slices.Index([]string{"paper", "terse", "latex"}, o.style)
-	switch {
-	case style < 0 && o.style != "tree":
-		return &usageError{cmd, fmt.Errorf("--style: %q is none of tree, paper, terse and latex", o.style)}
-	case style == int(profile.LaTeX):
-		o.all = false // one document
+	if err := o.styled(cmd); err != nil {
+		return err
 	}
 	ranks, others, err := profiled(r, o)
 	if err != nil {
@@ -280,12 +277,7 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		case i > 0:
 			fmt.Fprintln(out)
 		}
-		if style < 0 {
-			err = p.Tree(out, view)
-		} else {
-			err = p.Paper(out, profile.Style(style), view)
-		}
-		if err != nil {
+		if err := o.write(out, p, view); err != nil {
 			return err
 		}
 	}
@@ -293,11 +285,33 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		if err := writeJSON(out, list); err != nil {
 			return err
 		}
-	} else if others > 0 && style != int(profile.LaTeX) {
+	} else if others > 0 && o.style != "latex" {
 		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", plural(others, "class"))
 	}
 	where.complain(cmd)
 	return out.Flush()
+}
+
+// styles are those of profile.Style.
+var styles = []string{"paper", "terse", "latex"}
+
+// styled checks the style.
+func (o *profileOptions) styled(cmd *cobra.Command) error {
+	if o.style != "tree" && !slices.Contains(styles, o.style) {
+		return &usageError{cmd, fmt.Errorf("--style: %q is none of tree, paper, terse and latex", o.style)}
+	}
+	if o.style == "latex" { // one document
+		o.all = false
+	}
+	return nil
+}
+
+// write writes a profile in the style.
+func (o *profileOptions) write(w io.Writer, p *profile.Profile, view profile.View) error {
+	if o.style == "tree" {
+		return p.Tree(w, view)
+	}
+	return p.Paper(w, profile.Style(slices.Index(styles, o.style)), view)
 }
 
 // profiled chooses the ranks to show; others is how many classes are left out.

@@ -41,6 +41,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 		Example: `  spoor simulate --machine infiniband app.spoor
   spoor simulate --machine my.toml --cpu 1.3 --map cyclic app.spoor
   spoor simulate --machine ethernet --sensitivity app.spoor
+  spoor simulate --machine infiniband -d spoor.db app.spoor && spoor db sql 'select * from prediction'
   spoor simulate --machine ideal --json app.spoor | jq .end_ps
   spoor simulate --machines                        which come with spoor
   spoor simulate -L 1200 -o 300 -g 400 -G 1 -S 16384 stencil.goal.gz`,
@@ -78,6 +79,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 	f.Float64Var(&t.cpu, "cpu", 0, "how many `times` as fast as traced everything is computed, in place of what the machine says")
 	f.StringVar(&t.tracedOn, "traced-on", "", "`file` or name of the machine where the trace was made: what spoor calibrate found tracing to\ncost there is taken out of what is computed, not what the machine of --machine says")
 	f.BoolVar(&t.sensitivity, "sensitivity", false, "tell what 10 % of latency, bandwidth, overhead and computing are worth, and the efficiencies\nof the POP project")
+	f.StringVarP(&t.database, "database", "d", "", "put the prediction of a trace into this `file` of spoor db, and the trace if it isn't there")
 	f.IntVar(&t.top, "top", 32, "list so many ranks of a trace; 0: all")
 	f.Uint64VarP(&p.Latency, "latency", "L", p.Latency, "how `long` a message is under way")
 	f.Uint64VarP(&p.Overhead, "overhead", "o", p.Overhead, "how `long` a message keeps the CPUs of sender and receiver busy")
@@ -92,7 +94,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 // Flags that are for schedules alone, and for traces alone.
 var (
 	loggopsFlags = []string{"latency", "overhead", "message-gap", "byte-gap", "byte-overhead", "eager"}
-	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity"}
+	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity", "database"}
 )
 
 type simulateJSON struct {

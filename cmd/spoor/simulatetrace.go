@@ -13,10 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A traceSimulation is what flags say of the simulation of a trace.
@@ -26,6 +28,7 @@ type traceSimulation struct {
 	cpu               float64
 	top               int
 	sensitivity, json bool
+	database          string
 }
 
 // isTrace reports whether a file is a trace: by its first bytes.
@@ -104,12 +107,35 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if err != nil {
 		return err
 	}
+	if s.database != "" {
+		if err := keepPrediction(cmd, s.database, path, r, p); err != nil {
+			return err
+		}
+	}
 	if s.json {
 		return writeJSON(cmd.OutOrStdout(), p)
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	printPrediction(out, p, s.top)
 	return out.Flush()
+}
+
+// keepPrediction puts a prediction into a database, beside the run that it is about.
+func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *traced.Prediction) error {
+	d, err := database.Open(to)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	where := newPlaces(nil)
+	run, added, err := d.Add(path, r, database.Options{Place: where.called})
+	if err != nil {
+		return err
+	}
+	if added {
+		where.complain(cmd)
+	}
+	return d.Predict(run, p)
 }
 
 // ps writes a time in ps.

@@ -138,6 +138,13 @@ func (w *writer) parts(run int64, f *facts) {
 		callsite(run, x.class, ids[x.site], line, s.at.Offset, s.at.BuildID, x.ranks, x.calls, x.time.Sum, x.time.Min, x.time.Max, x.time.Deviation(),
 			x.gap, x.amount.Out, x.amount.In)
 	}
+	of := make(map[int][]int64) // by class, in the order in which its profile has them, too
+	for _, x := range f.calls {
+		of[x.class] = append(of[x.class], ids[x.site])
+	}
+	for _, p := range f.profiles {
+		w.shape(run, p, of[p.Class])
+	}
 	value := w.insert("value", "run", "class", "site", "name", "count", "sum", "min", "max")
 	for _, v := range f.values {
 		x := &f.calls[v.calls]

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/matrix"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -118,6 +122,98 @@ func TestAdd(t *testing.T) {
 				t.Error("another trace was found")
 			}
 		})
+	}
+}
+
+// TestProfiles: the code profile from the database is the one from the trace, in all styles, for each class, with the functions around
+// calls, loops within loops, values from lanes and attached ones.
+func TestProfiles(t *testing.T) {
+	for name, program := range map[string]func(*tracktest.Recorder){
+		"stencil": tracktest.Stencil(7), "workers": tracktest.Workers(30), "transpose": tracktest.Transpose(4), "counting": tracktest.Counting(20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := empty(t)
+			path, r := file(t, "a.spoor", 9, map[string]string{trace.MetaCommand: "app"}, program)
+			where := func(_ string, s trace.Site) symbolise.Place {
+				return symbolise.Place{Frames: []symbolise.Frame{{Function: "solve", File: "/src/solve.c", Line: int(s.Offset)}}}
+			}
+			if _, _, err := d.Add(path, r, Options{Place: where}); err != nil {
+				t.Fatal(err)
+			}
+			run, err := d.Find("1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := d.Profiles(run, -1)
+			if err != nil || len(list) != r.Classes() {
+				t.Fatalf("%d classes, want %d: %v", len(list), r.Classes(), err)
+			}
+			loops := 0
+			for class, got := range list {
+				want, err := profile.Of(r, r.Members(class)[0], where)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want.Trace = got.Trace
+				if diff := cmp.Diff(written(t, want), written(t, got)); diff != "" {
+					t.Errorf("class %d:\n%s", class, diff)
+				}
+				one, err := d.Profiles(run, class)
+				if err != nil || len(one) != 1 || cmp.Diff(written(t, got), written(t, one[0])) != "" {
+					t.Errorf("class %d alone: %+v, %v", class, one, err)
+				}
+				loops += strings.Count(written(t, want), " times")
+			}
+			if n := one(t, d, "select count(*) from loop")[0].(int64); (n > 0) != (loops > 0) {
+				t.Errorf("%d loops, and %d lines of them", n, loops)
+			}
+			if _, err := d.Profiles(run, 99); err == nil {
+				t.Error("there is a class 99")
+			}
+			sums := one(t, d, `select (select sum(node.calls * size) from node join (select class, count(*) as size from rank group by class) using (class) where parent is null),
+				(select sum(thread.calls * size) from thread join (select class, count(*) as size from rank group by class) using (class)),
+				(select calls from run), (select max(varies) from thread)`)
+			if sums[3].(int64) == 0 && (sums[0] != sums[2] || sums[1] != sums[2]) {
+				t.Errorf("calls of nodes, threads and the run: %v", sums)
+			}
+		})
+	}
+}
+
+// written is a profile in all styles.
+func written(t *testing.T, p *profile.Profile) string {
+	t.Helper()
+	var b strings.Builder
+	v := profile.View{Width: 120, MinTime: -1, Depth: -1}
+	err := errors.Join(p.Tree(&b, v), p.Paper(&b, profile.Detailed, v), p.Paper(&b, profile.Terse, v), p.Paper(&b, profile.LaTeX, v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestPredict: what simulations say stands beside the run, one of each machine.
+func TestPredict(t *testing.T) {
+	d := empty(t)
+	path, r := file(t, "a.spoor", 4, nil, tracktest.Stencil(3))
+	id, _, err := d.Add(path, r, Options{Place: nowhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []traced.Prediction{
+		{Machine: "slow", EndPs: 9_000_000}, {Machine: "fast", EndPs: 5_000_000, Ranks: []dataflow.Time{{Wait: 4000}, {Wait: 8000}}},
+		{Machine: "slow", EndPs: 7_500_000, Unmodelled: []traced.Unmodelled{{Share: 0.25}, {Share: 0.125}}},
+	} {
+		if err := d.Predict(id, &p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]any{int64(2), 7500.0, 0.375, 6.0}, one(t, d, `select count(*), max(end_ns), max(not_modelled),
+		(select wait_ns from prediction where machine = 'fast') from prediction`)); diff != "" {
+		t.Error(diff)
+	}
+	if err := d.Predict(77, &traced.Prediction{Machine: "slow"}); err == nil {
+		t.Error("a prediction of no run")
 	}
 }
 

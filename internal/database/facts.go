@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/internal/profile"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/volume"
@@ -22,6 +23,9 @@ type facts struct {
 	sites   []site
 	calls   []siteCalls
 	values  []siteValue
+	// What the first rank of each class does.
+	profiles []*profile.Profile
+
 	comms   []*trace.Comm
 	traffic []traffic
 	out, in uint64
@@ -91,6 +95,11 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if err := f.class(r, class, index); err != nil {
 			return nil, err
 		}
+		p, err := profile.Of(r, r.Members(class)[0], o.Place)
+		if err != nil {
+			return nil, err
+		}
+		f.profiles = append(f.profiles, p)
 	}
 	f.name(o.Place)
 	comms, err := r.Comms()

@@ -122,12 +122,86 @@ create table traffic (
 	bytes integer not null,
 	primary key (run, kind, source, destination)
 ) without rowid;
+-- What ranks of a class look like: the structure of one of them, times means. Nodes are numbered as they stand.
+create table thread (
+	run integer not null references run on delete cascade,
+	class integer not null,
+	thread integer not null,
+	rank integer not null,         -- whose counts and bytes these and the nodes' are
+	varies integer not null,       -- 1: ranks of the class run loops another number of times
+	times text not null,           -- mean, histogram, bounded, exact, unknown
+	times_of integer not null,     -- ranks whose times these are
+	shared integer not null,       -- places that have the mean of several that look alike
+	calls integer not null,
+	gap_ns real not null,
+	ns real not null,
+	bytes_out integer not null,
+	bytes_in integer not null,
+	primary key (run, class, thread)
+) without rowid;
+create table node (
+	run integer not null references run on delete cascade,
+	class integer not null,
+	number integer not null,       -- in the class
+	thread integer not null,
+	parent integer,                -- the loop, part or function that it stands in
+	kind text not null,            -- call, loop, part (of several places), function
+	site integer references site,  -- of a call
+	part integer,
+	entered integer not null,      -- how often a loop is begun
+	rounds integer not null,       -- all of them together
+	least integer not null,        -- rounds once it is begun
+	most integer not null,
+	step integer not null,         -- how many more rounds each time, if it is always so
+	calls integer not null,        -- in it, with all below, as the sums behind
+	gap_ns real not null,
+	ns real not null,
+	bytes_out integer not null,
+	bytes_in integer not null,
+	entry_gap_ns real,             -- before a loop's first call
+	peers text,                    -- of a call: whom it is about
+	lanes text,                    -- JSON: values that are others each time
+	attached text,                 -- JSON: what counters and plugins attached
+	function text,
+	called_from text,
+	primary key (run, class, number)
+) without rowid;
+-- Call sites of a class as its profile numbers and names them.
+create table called (
+	run integer not null references run on delete cascade,
+	class integer not null,
+	number integer not null,       -- from 1
+	site integer not null references site,
+	text text not null,
+	short text not null,           -- within the functions around it; empty: there are none
+	primary key (run, class, number)
+) without rowid;
+create view loop as
+	select run, class, thread, number, parent, entered, rounds, least, most, calls, gap_ns, ns, bytes_out, bytes_in from node where kind = 'loop';
+-- What spoor simulate says of the run on other machines. Times but end_ns and traced_ns are means of the ranks.
+create table prediction (
+	run integer not null references run on delete cascade,
+	machine text not null,
+	mapping text not null,         -- of ranks to nodes
+	cpu real not null,             -- how many times as fast as traced is computed
+	gaps text not null,
+	source text not null,          -- of the machine's figures
+	end_ns real not null,          -- of the last rank
+	traced_ns integer not null,
+	compute_ns real not null,
+	overhead_ns real not null,
+	wait_ns real not null,
+	transfer_ns real not null,
+	recorded_ns real not null,     -- in calls that have no model and take what they took
+	not_modelled real not null,    -- share of the traced time of all ranks in such calls
+	primary key (run, machine, mapping, cpu, gaps)
+) without rowid;
 create view calls_by_site as
 	select run, site, function, module, symbol, file, min(line) as line, sum(ranks) as ranks, sum(calls) as calls, sum(ns) as ns,
 		min(min_ns) as min_ns, max(max_ns) as max_ns, sum(gap_ns) as gap_ns, sum(bytes_out) as bytes_out, sum(bytes_in) as bytes_in
 	from callsite join site on site.id = callsite.site group by run, site;
-pragma user_version = 1;
+pragma user_version = 2;
 `
 
 // version is that of the schema above.
-const version = 1
+const version = 2

@@ -115,8 +115,8 @@ func (g *grouper) group(list []*Node, depth int) []*Node {
 
 // Place is where a call is, in short where its functions stand around it.
 func (s *Site) Place() string {
-	if s.at != "" {
-		return s.at
+	if s.At != "" {
+		return s.At
 	}
 	return s.Text
 }
@@ -128,7 +128,7 @@ func (p *Profile) grouped(body []*Node) []*Node {
 	}
 	for i := range p.Sites {
 		if x := &p.Sites[i]; len(x.path) > 0 {
-			x.at = x.path[len(x.path)-1].at
+			x.At = x.path[len(x.path)-1].at
 		}
 	}
 	g := grouper{p.Sites, make(map[int][]step)}
@@ -203,7 +203,7 @@ func (f *Flat) Callers() *Callers {
 			n.Rounds = n.Sums.Calls
 			continue
 		}
-		c.Sites = append(c.Sites, Site{Function: x.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, at: text, path: x.path})
+		c.Sites = append(c.Sites, Site{Function: x.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, At: text, path: x.path})
 		n := &Node{Kind: "call", Site: len(c.Sites), Entered: x.Calls, Rounds: x.Calls, Least: 1, Most: 1, Sums: sums}
 		leaves[in] = append(leaves[in], n)
 		*body = append(*body, n)
@@ -241,7 +241,7 @@ func (c *Callers) name(n *Node) string {
 		return n.Function
 	}
 	s := &c.Sites[n.Site-1]
-	return strings.TrimSpace(s.Function + " " + s.at)
+	return strings.TrimSpace(s.Function + " " + s.At)
 }
 
 // Text writes the tree.

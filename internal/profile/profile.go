@@ -132,7 +132,7 @@ type Site struct {
 	Offset   uint64            `json:"offset"`
 	Frames   []symbolise.Frame `json:"frames"`
 	Text     string            `json:"-"`
-	at       string            // Text without the function, if known
+	At       string            `json:"-"` // Text without the function, where functions stand around calls
 	path     []step
 	deep     bool    // frames around it were recorded
 	Values   []Value `json:"values,omitempty"` // attached to the calls of all ranks of the class

@@ -33,9 +33,9 @@ var layers = [][]string{
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/gaps", "internal/tailcall"},
 	{"internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
 	{"internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
-	{"internal/report", "internal/export", "internal/database"},
+	{"internal/report", "internal/export"},
 	{"internal/simulate/traced", "internal/export/patched"},
-	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang"},
+	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/database"},
 	{"internal/replay", "internal/proxy"},
 	{"engine", "replayer", "cmd", "test", "bench"},
 }

@@ -1,0 +1,211 @@
+package database
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/profile"
+)
+
+// shape writes what a class of ranks looks like: its threads, and the nodes of their loops in the
+// order in which they stand. sites are the numbers of its call sites.
+func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
+	thread := w.insert("thread", "run", "class", "thread", "rank", "varies", "times", "times_of", "shared", "calls", "gap_ns", "ns", "bytes_out", "bytes_in")
+	node := w.insert("node", "run", "class", "number", "thread", "parent", "kind", "site", "part", "entered", "rounds", "least", "most", "step",
+		"calls", "gap_ns", "ns", "bytes_out", "bytes_in", "entry_gap_ns", "peers", "lanes", "attached", "function", "called_from")
+	called := w.insert("called", "run", "class", "number", "site", "text", "short")
+	if w.err == nil && len(sites) != len(p.Sites) {
+		w.err = fmt.Errorf("class %d: %d call sites, and %d in its profile", p.Class, len(sites), len(p.Sites))
+		return
+	}
+	for i, s := range p.Sites {
+		called(run, p.Class, i+1, sites[i], s.Text, s.At)
+	}
+	number := 0
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		thread(run, p.Class, t.Number, p.Rank, p.Varies, p.Times, len(p.TimesOf), t.Shared, t.Total.Calls, t.Total.Compute, t.Total.MPI,
+			t.Total.BytesOut, t.Total.BytesIn)
+		var body func(list []*profile.Node, parent any)
+		body = func(list []*profile.Node, parent any) {
+			for _, n := range list {
+				number++
+				of := number
+				var at, part, entry any
+				if n.Site > 0 {
+					at = sites[n.Site-1]
+				}
+				if n.Part > 0 {
+					part = n.Part
+				}
+				if n.Entry != nil {
+					entry = *n.Entry
+				}
+				s := &n.Sums
+				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entered, n.Rounds, n.Least, n.Most, n.Step, s.Calls, s.Compute, s.MPI,
+					s.BytesOut, s.BytesIn, entry, text(n.Peers), w.json(n.Lanes), w.json(s.Values), text(n.Function), text(n.From))
+				body(n.Body, of)
+			}
+		}
+		body(t.Body, nil)
+	}
+}
+
+// text is null if there is none.
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// json writes a list; null if nothing is in it.
+func (w *writer) json(list any) any {
+	b, err := json.Marshal(list)
+	w.err = cmp.Or(w.err, err)
+	if string(b) == "null" {
+		return nil
+	}
+	return string(b)
+}
+
+// Profiles returns what classes of ranks of a run look like, as spoor profile has it of the trace: one class, or with -1 all.
+func (d *DB) Profiles(run Run, class int) ([]*profile.Profile, error) {
+	x := &restored{run: run, of: make(map[int]*profile.Profile), nodes: make(map[[2]int]*profile.Node), numbers: make(map[[2]int64]int)}
+	first, last := class, class
+	if class < 0 {
+		first, last = 0, math.MaxInt32
+	}
+	for _, ask := range []struct {
+		statement string
+		row       func(rows *sql.Rows) error
+	}{
+		{"select class, rank from rank where run = ?1 and class between ?2 and ?3 order by rank", x.rank},
+		{`select called.class, called.number, called.site, function, text, short from called join site on site.id = called.site
+			where run = ?1 and class between ?2 and ?3 order by class, number`, x.called},
+		{`select class, thread, rank, varies, times, times_of, shared, calls, gap_ns, ns, bytes_out, bytes_in from thread
+			where run = ?1 and class between ?2 and ?3 order by class, thread`, x.thread},
+		{`select class, number, thread, parent, kind, site, part, entered, rounds, least, most, step, calls, gap_ns, ns, bytes_out, bytes_in, entry_gap_ns,
+			coalesce(peers, ''), lanes, attached, coalesce(function, ''), coalesce(called_from, '') from node
+			where run = ?1 and class between ?2 and ?3 order by class, number`, x.node},
+	} {
+		if err := d.each(ask.statement, []any{run.ID, first, last}, ask.row); err != nil {
+			return nil, d.failed(err)
+		}
+	}
+	if len(x.list) == 0 && class >= 0 {
+		return nil, fmt.Errorf("%s: run %d has no class %d", d.path, run.ID, class)
+	}
+	slices.SortFunc(x.list, func(a, b *profile.Profile) int { return cmp.Compare(a.Class, b.Class) })
+	return x.list, nil
+}
+
+// each gives the rows of a statement.
+func (d *DB) each(statement string, args []any, row func(rows *sql.Rows) error) error {
+	rows, err := d.db.Query(statement, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// restored collects the profiles of a run.
+type restored struct {
+	run     Run
+	list    []*profile.Profile
+	of      map[int]*profile.Profile
+	nodes   map[[2]int]*profile.Node // by class and number
+	numbers map[[2]int64]int         // by class and site
+}
+
+func (x *restored) rank(rows *sql.Rows) error {
+	var class, rank int
+	if err := rows.Scan(&class, &rank); err != nil {
+		return err
+	}
+	p := x.of[class]
+	if p == nil {
+		p = &profile.Profile{Trace: x.run.Path, Command: x.run.Command, World: x.run.Ranks, Class: class, Threads: []profile.Thread{}}
+		x.of[class] = p
+		x.list = append(x.list, p)
+	}
+	p.Ranks = append(p.Ranks, rank)
+	return nil
+}
+
+func (x *restored) called(rows *sql.Rows) error {
+	var class, number int
+	var site int64
+	var s profile.Site
+	if err := rows.Scan(&class, &number, &site, &s.Function, &s.Text, &s.At); err != nil {
+		return err
+	}
+	x.numbers[[2]int64{int64(class), site}] = number
+	x.of[class].Sites = append(x.of[class].Sites, s)
+	return nil
+}
+
+func (x *restored) thread(rows *sql.Rows) error {
+	var class, of int
+	var t profile.Thread
+	var p profile.Profile
+	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.Varies, &p.Times, &of, &t.Shared, &t.Total.Calls, &t.Total.Compute, &t.Total.MPI,
+		&t.Total.BytesOut, &t.Total.BytesIn); err != nil {
+		return err
+	}
+	to := x.of[class]
+	to.Rank, to.Varies, to.Times, to.TimesOf = p.Rank, p.Varies, p.Times, to.Ranks[:min(of, len(to.Ranks))]
+	to.Threads = append(to.Threads, t)
+	return nil
+}
+
+func (x *restored) node(rows *sql.Rows) error {
+	var class, number, thread int
+	var parent, site, part *int64
+	var lanes, attached []byte
+	n := &profile.Node{}
+	s := &n.Sums
+	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entered, &n.Rounds, &n.Least, &n.Most, &n.Step, &s.Calls, &s.Compute,
+		&s.MPI, &s.BytesOut, &s.BytesIn, &n.Entry, &n.Peers, &lanes, &attached, &n.Function, &n.From); err != nil {
+		return err
+	}
+	if site != nil {
+		n.Site = x.numbers[[2]int64{int64(class), *site}]
+	}
+	if part != nil {
+		n.Part = int(*part)
+	}
+	for _, list := range []struct {
+		from []byte
+		to   any
+	}{{lanes, &n.Lanes}, {attached, &s.Values}} {
+		if list.from != nil {
+			if err := json.Unmarshal(list.from, list.to); err != nil {
+				return fmt.Errorf("node %d of class %d: %w", number, class, err)
+			}
+		}
+	}
+	x.nodes[[2]int{class, number}] = n
+	if parent != nil {
+		in := x.nodes[[2]int{class, int(*parent)}]
+		in.Body = append(in.Body, n)
+		return nil
+	}
+	threads := x.of[class].Threads
+	for i := range threads {
+		if threads[i].Number == thread {
+			threads[i].Body = append(threads[i].Body, n)
+		}
+	}
+	return nil
+}
