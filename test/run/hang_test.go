@@ -13,7 +13,7 @@ var hangs = []struct{ mode, verdict, cycles, says string }{
 	{"receives", "deadlock", "[[0 2 1]]", "cycle 0 → 2 → 1 → 0\n  rank 0 waits for a message from rank 2, tag 7: MPI_Recv at main hangs.c:"},
 	{"sends", "deadlock", "[[0 1 2]]", "rank 0 waits for rank 1 to receive tag 7: MPI_Send at main hangs.c:"},
 	{"waitall", "deadlock", "[[0 1 2]]", "rank 0 waits for a message from rank 1, tag 2: MPI_Waitall at main hangs.c:"},
-	{"waitany", "deadlock", "[[0 1]]", "waits for a message from rank 2, tag 1 or a message from rank 1, tag 2"},
+	{"waitany", "deadlock", "[[0 2]]", "waits for a message from rank 2, tag 1 or a message from rank 1, tag 2"},
 	{"wildcard", "deadlock", "[[0 1]]", "waiting for a message from any rank, any tag"},
 	{"probe", "deadlock", "[[0 2 1]]", "rank 0 waits for a message from rank 2, tag 5: MPI_Probe at main hangs.c:"},
 	{"barrier", "deadlock", "[[0 2]]", "waiting for rank 2 to call MPI_Barrier on MPI_COMM_WORLD"},
