@@ -3,6 +3,8 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -27,10 +29,12 @@ var hangs = []struct{ mode, verdict, cycles, says string }{
 // TestHangs: each kind of hanging is told for what it is, of the running job and of what is left
 // of it when it was killed.
 func TestHangs(t *testing.T) {
-	for _, x := range hangs {
-		t.Run(x.mode, func(t *testing.T) {
-			eachSource(t, "testdata/hangs.c", func(s *shell) {
-				s.scratch()
+	eachSource(t, "testdata/hangs.c", func(all *shell) {
+		all.scratch()
+		for _, x := range hangs {
+			all.t.Run(x.mode, func(t *testing.T) {
+				s := *all
+				s.t = t
 				r := s.startTraced(s.mpi.Command(3, "./app", x.mode)...)
 				r.launcher(3)
 				var live string
@@ -52,9 +56,12 @@ func TestHangs(t *testing.T) {
 				}
 				out, _ := s.spoor("where", "app.spoor.partial")
 				s.wants(out, x.says)
-			}, "-g")
-		})
-	}
+				if err := os.RemoveAll(filepath.Join(s.dir, "app.spoor.partial")); err != nil {
+					s.t.Fatal(err)
+				}
+			})
+		}
+	}, "-g")
 }
 
 // where returns verdict and cycles.
