@@ -16,8 +16,11 @@ CC      ?= cc
 GO      ?= go
 CFLAGS  ?= -O2 -g
 
-# The same source gives the same bytes, wherever it stands.
-GO_BUILD = $(GO) build -trimpath -buildvcs=auto
+# The same source gives the same bytes, wherever it stands. Tests are built with the same flags,
+# so that nothing is compiled twice; C only where there is some.
+export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
+export CGO_ENABLED = 0
+GO_BUILD = $(GO) build -buildvcs=auto
 SAME = -ffile-prefix-map=$(CURDIR)=.
 
 SHIM_CFLAGS = $(SAME) -std=gnu11 -D_GNU_SOURCE= -Wall -Wextra -Werror -fPIC -fvisibility=hidden -fno-semantic-interposition -Ishim -Ibuild/gen
@@ -80,11 +83,11 @@ GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null
 ENGINE_LDFLAGS = -s -w -X runtime.godebugDefault=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,--wrap=mmap,--wrap=pthread_getattr_np
 
 bin/libspoor-engine.so: $(GO_SOURCES) engine/reserve.c shim/bounds.h shim/engine.h shim/record.h
-	$(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
+	CGO_ENABLED=1 $(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 
 bin/spoor: $(GO_SOURCES)
-	CGO_ENABLED=0 $(GO_BUILD) -ldflags '-s -w' -o $@ ./cmd/spoor
+	$(GO_BUILD) -ldflags '-s -w' -o $@ ./cmd/spoor
 
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
 bin/libspoor-replay.so: $(wildcard replayer/under/*)
@@ -132,8 +135,9 @@ deb: all
 
 test: all sanitized
 	$(GO) vet ./...
-	CGO_ENABLED=0 $(GO) test -timeout 30m ./...
-	LD_LIBRARY_PATH=$(CURDIR)/bin $(GO) test ./engine ./replayer
+	CGO_ENABLED=1 $(GO) vet ./engine ./replayer
+	$(GO) test -vet=off -timeout 30m ./...
+	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off ./engine ./replayer
 
 # Packages that start goroutines or share something between them; others have no races to find.
 # The detector takes some ten times as long: -short leaves out long loops.

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,11 +143,23 @@ func (m *MPI) Environ(more ...string) []string {
 	return append(append(os.Environ(), m.env...), more...)
 }
 
-// Root returns a path below the project's folder.
+// Root returns a path below the project's folder, in which tests and benchmarks are started.
 func Root(elements ...string) string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(append([]string{filepath.Dir(here), "..", ".."}, elements...)...)
+	return filepath.Join(append([]string{root()}, elements...)...)
 }
+
+var root = sync.OnceValue(func() string {
+	here, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for dir := here; dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	panic("no go.mod above " + here)
+})
 
 // Spoor returns the path of the tool as make leaves it.
 func Spoor() (string, error) {
