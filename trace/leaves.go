@@ -250,3 +250,14 @@ func (k *Rank) TimesKept() (bool, error) {
 	s, err := k.openSeries()
 	return s != nil, err
 }
+
+// A Round is a loop of the outermost sequence: which of its symbols, how many rounds it has, and
+// how many visits each of these.
+type Round = unfold.Round
+
+// Main returns the loop of the outermost sequence with most visits; its Count is 0 if there is none.
+func (c LeafCursor) Main() Round { return c.c.Main() }
+
+// Left returns how many rounds of a loop are to come, if the next visit begins one of them or
+// comes right behind the last.
+func (c LeafCursor) Left(r Round) (rounds uint64, between bool) { return c.c.Left(r) }

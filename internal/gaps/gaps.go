@@ -9,6 +9,7 @@ package gaps
 
 import (
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -35,11 +36,52 @@ func (l *Leaf) Total() float64 {
 // Of returns the times of each leaf of a stream on a rank, and whether they are sums of
 // its calls' own. leaves are those of the rank, or of another of its class.
 func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, stream int) (list []Leaf, own bool, err error) {
+	return NewClass(r).Of(k, leaves, stream)
+}
+
+// A Class keeps what ranks of one class, with the same leaves, have in common.
+type Class struct {
+	r      *trace.Reader
+	leaves *trace.Leaves
+	times  []trace.LeafTimes // if all have the same
+	stats  []trace.Times
+	totals *trace.ClassTotals
+	places []int
+	ranks  []int
+}
+
+// NewClass is for the ranks of one class.
+func NewClass(r *trace.Reader) *Class { return &Class{r: r} }
+
+// timesOf returns the times of leaves.
+func (c *Class) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes, error) {
+	if c.times != nil && c.leaves == leaves {
+		return c.times, nil
+	}
 	times, _, err := leaves.Times(k)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	stats, err := k.Times()
+	if c.stats == nil {
+		if c.stats, err = k.Times(); err != nil {
+			return nil, err
+		}
+		c.ranks = c.r.Members(k.Class())
+	}
+	own, err := k.TimesKept()
+	if err != nil {
+		return nil, err
+	}
+	same, err := c.r.Uniform(k.Class())
+	if same && !own {
+		c.times, c.leaves = times, leaves
+	}
+	return times, err
+}
+
+// Of is as the function of that name.
+func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves, stream int) (list []Leaf, own bool, err error) {
+	times, err := c.timesOf(k, leaves)
 	if err != nil {
 		return nil, false, err
 	}
@@ -60,13 +102,13 @@ func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, stream int) (list 
 		if x.Entries > 0 {
 			x.Entry = t.EntriesGap / float64(x.Entries)
 		}
-		mean := stats[leaves.Terminal(i)].Gap.Mean()
+		mean := c.stats[leaves.Terminal(i)].Gap.Mean()
 		x.Alike = x.Entries == 0 && math.Abs(x.Gap-mean) <= 1e-6*mean
 	}
 	if own, err = k.TimesKept(); err != nil || own {
 		return list, own, err
 	}
-	f, d, err := factors(r, k, leaves, list, gaps, durations)
+	f, d, err := c.factors(k, leaves, list, gaps, durations)
 	if err != nil {
 		return nil, false, err
 	}
@@ -84,29 +126,31 @@ func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, stream int) (list 
 // factors are what gaps and durations that are means of a class have to be multiplied
 // with so that their sums are what the rank computed and what it spent in MPI: one for all,
 // or one for each terminal, where the trace knows it by call site.
-func factors(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, list []Leaf, gaps, durations float64) (gap, duration []float64, err error) {
-	alike := len(r.Members(k.Class()))
+func (c *Class) factors(k *trace.Rank, leaves *trace.Leaves, list []Leaf, gaps, durations float64) (gap, duration []float64, err error) {
+	alike := len(c.ranks)
 	if alike == 1 || k.Streams() > 1 {
 		return []float64{1}, []float64{1}, nil // known of the rank itself; sums of ranks are those of all threads
 	}
-	known, err := k.Totals()
-	if err != nil {
-		return nil, nil, err
-	}
-	if known.Gap.Known() && known.Duration.Known() {
-		places, err := r.Places(k.Class())
-		if err != nil {
+	if c.totals == nil {
+		if c.totals, err = c.r.Totals(k.Class()); err != nil {
 			return nil, nil, err
 		}
-		gap = bySite(known, places, leaves, list, known.Gap.Ns, (*Leaf).Total, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
-		duration = bySite(known, places, leaves, list, known.Duration.Ns, (*Leaf).spent, func(s *trace.SiteTotals) float64 { return s.Duration.Ns })
+		if c.places, err = c.r.Places(k.Class()); err != nil {
+			return nil, nil, err
+		}
+	}
+	at, _ := slices.BinarySearch(c.ranks, k.Number())
+	known := c.totals.Of(at)
+	if known.Gap.Known() && known.Duration.Known() {
+		gap = bySite(known, c.places, leaves, list, known.Gap.Ns, (*Leaf).Total, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
+		duration = bySite(known, c.places, leaves, list, known.Duration.Ns, (*Leaf).spent, func(s *trace.SiteTotals) float64 { return s.Duration.Ns })
 		return gap, duration, nil
 	}
 	p, err := k.Process()
 	if err != nil {
 		return nil, nil, err
 	}
-	off := func(ns int64) float64 { return float64(trace.RoundedBy(ns, r.Ranks())) }
+	off := func(ns int64) float64 { return float64(trace.RoundedBy(ns, c.r.Ranks())) }
 	duration = []float64{factor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))}
 	gap = []float64{factor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))}
 	return gap, duration, nil

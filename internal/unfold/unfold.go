@@ -209,6 +209,49 @@ func (c *Cursor) Skip(visits uint64) {
 	}
 }
 
+// A Round is a loop of the outermost sequence: which of its symbols, how many rounds it has, and
+// how many visits each of these.
+type Round struct {
+	Symbol        int32
+	Count, Length uint64
+}
+
+// Main returns the loop of the outermost sequence with most visits; its Count is 0 if there is none.
+func (c *Cursor) Main() (r Round) {
+	if len(c.t.Rule) == 0 {
+		return r
+	}
+	if c.length == nil {
+		c.length = c.t.lengths(c.counts)
+	}
+	for at, s := range c.t.Grammar.Rules[0] {
+		x := Round{int32(at), c.t.count(c.counts, 0, at), 1}
+		if s.ID < 0 {
+			x.Length = c.length[-s.ID]
+		}
+		if x.Count > 1 && x.Count*x.Length > r.Count*r.Length {
+			r = x
+		}
+	}
+	return r
+}
+
+// Left returns how many rounds of a loop are to come, if the next visit begins one of them or
+// comes right behind the last.
+func (c *Cursor) Left(r Round) (rounds uint64, between bool) {
+	c.here()
+	if len(c.path) != 1 {
+		return 0, false
+	}
+	switch top := &c.path[0]; {
+	case top.at == r.Symbol:
+		return r.Count - top.done, true
+	case top.at == r.Symbol+1 && top.done == 0:
+		return 0, true
+	}
+	return 0, false
+}
+
 // count is how often a symbol of an instance is repeated.
 func (t *Tree) count(counts *grammar.Grammar, instance int32, at int) uint64 {
 	return counts.Rules[t.Rule[instance]][at].Count

@@ -32,7 +32,7 @@ func simulate(t interface{ Fatal(...any) }, m *machine.Machine, calls []Call, me
 		}
 		programs = append(programs, &p)
 	}
-	r, err := dataflow.Run(programs, place)
+	r, err := dataflow.Run(programs, place, dataflow.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,18 +35,24 @@ func (c *channel) cost(o *Op) *cost {
 
 // A channel has the messages between two ranks that are sent or awaited.
 type channel struct {
-	key
 	level            *machine.Level
 	latency          int64
 	last             cost      // of the message sent last
 	messages         []message // from first on
 	first            uint32
 	sends, receives  uint32 // begun so far
-	sender, receiver int32  // if it waits
-	kept             bool   // operations that come again know it
+	from, to         int32
+	sender, receiver int32 // if it waits
+	own              [1]message
+	free             *key // what to forget it by when it is empty; nil: slots know it
 }
 
-// A message is a send and the receive that gets it.
+func (c *channel) set(level *machine.Level, from, to int32) {
+	*c = channel{level: level, latency: level.Latency(), from: from, to: to, sender: nobody, receiver: nobody}
+	c.messages = c.own[:0]
+}
+
+// message is a send and the receive that gets it.
 type message struct {
 	left, posted  int64 // when it left its sender, when its receive was posted
 	time          int64 // that it takes, but for what receiving it costs
@@ -54,6 +60,8 @@ type message struct {
 	begun, wanted bool  // it has left; it was posted
 	waits         bool  // it waits for its receive
 	sent, done    bool  // its sender knows the end; its receiver has it
+
+	trail *trail // if paths are wanted
 }
 
 // many is from how many channels on those that are empty are given up.
@@ -62,21 +70,10 @@ const many = 1 << 16
 func (e *engine) channel(k key) *channel {
 	c := e.channels[k]
 	if c == nil {
-		l := e.place.Between(int(k.from), int(k.to))
-		c = &channel{key: k, level: l, latency: l.Latency(), sender: nobody, receiver: nobody}
+		c = &channel{}
+		c.set(e.place.Between(int(k.from), int(k.to)), k.from, k.to)
+		c.free = &k
 		e.channels[k] = c
-	}
-	return c
-}
-
-// of returns the channel of an operation.
-func (e *engine) of(o *Op, k key) *channel {
-	if o.channel != nil {
-		return o.channel
-	}
-	c := e.channel(k)
-	if o.Again {
-		o.channel, c.kept = c, true
 	}
 	return c
 }
@@ -90,8 +87,8 @@ func (e *engine) tidy(c *channel) {
 	if n == len(c.messages) {
 		c.messages = c.messages[:0]
 		c.first += uint32(n)
-		if len(e.channels) > many && !c.kept {
-			delete(e.channels, c.key)
+		if c.free != nil && len(e.channels) > many {
+			delete(e.channels, *c.free)
 		}
 	} else if n > 64 || n > 0 && n > len(c.messages)/2 {
 		c.messages = append(c.messages[:0], c.messages[n:]...)
@@ -108,56 +105,81 @@ func (c *channel) at(number uint32) *message {
 }
 
 // send lets a message leave and returns its number.
-func (c *channel) send(x *rank, o *Op) uint32 {
-	number := c.sends
+func (c *channel) send(e *engine, x *rank, o *Op) (number uint32, waits bool) {
+	number = c.sends
 	c.sends++
 	m, cost := c.at(number), c.cost(o)
 	m.begun, m.time, m.receiving, m.waits = true, cost.Travel, cost.Receive, cost.waits
-	m.left = max(x.now, x.free)
+	if m.left = x.now; x.free > x.now {
+		m.left = x.free
+	} else {
+		x.idle = x.now
+	}
 	x.free = m.left + cost.Busy
-	x.spent.Overhead += x.take(cost.Send)
-	return number
+	if e.noting {
+		e.leaves(x, m)
+	}
+	e.spend(x, o.Site, overhead, cost.Send)
+	return number, cost.waits
 }
 
 // post begins a receive and returns the number of the message that it will get.
-func (c *channel) post(now int64) uint32 {
+func (c *channel) post(e *engine, x *rank) uint32 {
 	number := c.receives
 	c.receives++
 	m := c.at(number)
-	m.posted, m.wanted = now, true
+	m.posted, m.wanted = x.now, true
+	if e.noting {
+		e.wants(x, m)
+	}
 	return number
 }
 
-// arrival is when a message has come in, but for what receiving it costs.
-func (c *channel) arrival(m *message) int64 {
+// arrival is when a message has come in, but for what receiving it costs, and whether it was its
+// receive that it waited for.
+func (c *channel) arrival(m *message) (time int64, late bool) {
 	if !m.waits {
-		return m.left + m.time
+		return m.left + m.time, false
 	}
-	return m.time + max(m.left, m.posted-c.level.SendOverhead-c.latency)
+	if word := m.posted - c.level.SendOverhead - c.latency; word > m.left {
+		return m.time + word, true
+	}
+	return m.time + m.left, false
 }
 
 // receive ends a receive; false if its message has not been sent.
-func (c *channel) receive(r int32, x *rank, number uint32) bool {
+func (c *channel) receive(e *engine, r int32, x *rank, site int32, number uint32) bool {
 	m := c.at(number)
 	if !m.begun {
 		c.receiver = r
 		return false
 	}
-	x.until(c.arrival(m), m.left)
-	x.spent.Overhead += x.take(m.receiving)
+	time, late := c.arrival(m)
+	if e.until(x, site, time, m.left) && e.noting {
+		e.came(x, m, late)
+	}
+	e.spend(x, site, overhead, m.receiving)
 	m.done = true
 	return true
 }
 
 // sent ends a send that waits for its receive; false if that has not been posted.
-func (c *channel) sent(r int32, x *rank, number uint32) bool {
+func (c *channel) sent(e *engine, r int32, x *rank, site int32, number uint32) bool {
 	m := c.at(number)
 	if !m.wanted {
 		c.sender = r
 		return false
 	}
-	last := c.arrival(m) + m.receiving - c.level.ReceiveOverhead // that the receiver copies, the sender has to keep
-	x.until(max(last-c.latency, m.left+c.level.SendOverhead), m.posted)
+	time, late := c.arrival(m)
+	time += m.receiving - c.level.ReceiveOverhead // that the receiver copies, the sender has to keep
+	if least := m.left + c.level.SendOverhead; time-c.latency > least {
+		time -= c.latency
+	} else {
+		time, late = least, false
+	}
+	if e.until(x, site, time, m.posted) && e.noting {
+		e.came(x, m, late)
+	}
 	m.sent = true
 	return true
 }

@@ -7,10 +7,25 @@ import (
 	"github.com/spoor-hpc/spoor/internal/machine"
 )
 
+// Options switch short cuts off, which change no digit of the result but Short.
+type Options struct {
+	EachRank  bool // of ranks that do the same each is simulated
+	EachRound bool // all rounds of loops are gone through
+}
+
 // A Result is what a simulation found.
 type Result struct {
 	Ranks []Time
 	Ops   uint64 // operations
+	Short Short
+	Path  *Path // if it was asked for
+}
+
+// Short says what short cuts left out.
+type Short struct {
+	Ranks  int    `json:"ranks"`  // that were simulated; the others do the same
+	Rounds uint64 `json:"rounds"` // of the main loop that were not gone through
+	Period uint64 `json:"period"` // so many of them repeated
 }
 
 // End is when the last rank ended.
@@ -22,170 +37,290 @@ func (r *Result) End() (end int64) {
 }
 
 // Run simulates programs, one for each rank of a placement; nil is a rank that does nothing.
-func Run(programs []Program, place *machine.Placement) (*Result, error) {
-	e := &engine{programs: programs, place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting)}
-	for r := range e.ranks {
-		e.ready = append(e.ready, int32(len(programs)-1-r))
-	}
-	for len(e.ready) > 0 {
-		r := e.ready[len(e.ready)-1]
-		e.ready = e.ready[:len(e.ready)-1]
-		if err := e.advance(r); err != nil {
-			return nil, fmt.Errorf("rank %d: %w", r, err)
+func Run(programs []Program, place *machine.Placement, o Options) (*Result, error) {
+	result, _, err := simulate(programs, place, o, nil, false)
+	return result, err
+}
+
+// simulate does so. It notes how ranks come to go on if that is wanted, or follows a path.
+func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
+	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting), watch: w, noting: noting}
+	e.link(programs, !o.EachRank)
+	result := &Result{Ranks: make([]Time, len(programs))}
+	if !o.EachRound {
+		if err := e.forward(&result.Short); err != nil {
+			return nil, nil, err
 		}
 	}
-	result := &Result{Ranks: make([]Time, len(programs)), Ops: e.ops}
+	if err := e.run(); err != nil {
+		return nil, nil, err
+	}
 	if err := e.stuck(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for r := range e.ranks {
-		result.Ranks[r] = e.ranks[r].spent
-		result.Ranks[r].End = e.ranks[r].now
+		x := &e.ranks[e.ranks[r].like]
+		if e.ranks[r].like == int32(r) {
+			result.Short.Ranks++
+		}
+		result.Ranks[r] = x.time()
+		result.Ops += x.count
 	}
-	return result, nil
+	return result, e, nil
 }
 
 type engine struct {
-	programs []Program
 	place    *machine.Placement
 	ranks    []rank
-	channels map[key]*channel
+	fixed    []channel        // of compiled programs
+	channels map[key]*channel // of others, and of those that talk to these
 	meetings map[meetingKey]*meeting
 	ready    []int32
-	ops      uint64
+
+	cutting bool // ranks stop where so many rounds are left
+	target  uint64
+
+	noting bool   // how ranks come to go on
+	watch  *watch // adds up what is on a path; nil: nothing is
 }
+
+// Parts of a rank's time.
+type part int
+
+const (
+	compute part = iota
+	overhead
+	wait
+	transfer
+	recorded
+	parts
+)
 
 // A rank is where a simulated process is.
 type rank struct {
 	now, free int64 // free: from when on a message can leave
-	spent     Time
+	idle      int64 // since when messages left without a pause
+	spent     [parts]int64
+	count     uint64 // operations
 	ops       []Op
 	at        int
 	begun     bool // the operation there: it waits
 	done      bool
+	halted    bool   // where it was to stop
+	made      uint32 // requests of a compiled program
+	mask      uint32
+	took      int64 // of operations that are Timed
+	number    int32
+	like      int32     // the rank that stands for this one
 	current   request   // of an operation without a request
 	requests  []request // by number
-	met       map[int32]uint32
+	met       []meetingKey
+
+	program Program
+	visits  Visits  // of a compiled program, and what belongs to it:
+	calls   [][]Op  // what distinct calls do
+	slots   []int32 // channels, or contexts
+	weights []int32 // by slot: so many members of the context do the same; nil: one
+	desc    []Slot
+
+	hop, idleHop *hop // how it came to where it is, and was when it was idle, if paths are wanted
+}
+
+func (x *rank) time() Time {
+	return Time{End: x.now, Compute: x.spent[compute], Overhead: x.spent[overhead], Wait: x.spent[wait], Transfer: x.spent[transfer], Recorded: x.spent[recorded]}
 }
 
 // A request is what was begun and has not been waited for yet.
 type request struct {
 	kind    Kind
-	channel *channel // of Send and Receive; nil: nothing to wait for
 	number  uint32   // of the message
+	slot    int32    // of a compiled program
+	channel *channel // of Send and Receive; nil: nothing to wait for
 	visit   *visit   // of Meet
 }
 
 // horizon is how far times go: one operation more can't overflow.
 const horizon int64 = math.MaxInt64 / 4
 
+// run lets ranks go on until none can.
+func (e *engine) run() error {
+	for len(e.ready) > 0 {
+		r := e.ready[len(e.ready)-1]
+		e.ready = e.ready[:len(e.ready)-1]
+		if err := e.advance(r); err != nil {
+			return fmt.Errorf("rank %d: %w", r, err)
+		}
+	}
+	return nil
+}
+
 // advance lets a rank go on until it waits or ends.
 func (e *engine) advance(r int32) error {
 	x := &e.ranks[r]
-	if x.done || e.programs[r] == nil {
+	if x.done || x.program == nil {
 		x.done = true
 		return nil
 	}
 	for {
 		if x.at == len(x.ops) {
-			var err error
-			if x.ops, err = e.programs[r].Next(); err != nil {
+			if more, err := e.fetch(r, x); err != nil || !more {
 				return err
 			}
-			if x.at = 0; len(x.ops) == 0 {
-				x.done = true
-				return nil
-			}
+			continue
 		}
 		if !e.do(r, x, &x.ops[x.at]) {
 			return nil
 		}
 		if x.now > horizon {
-			return fmt.Errorf("takes more than %d s", horizon/1_000_000_000_000)
+			return tooLong()
 		}
 		x.begun = false
 		x.at++
-		e.ops++
+		x.count++
 	}
+}
+
+func tooLong() error { return fmt.Errorf("takes more than %d s", horizon/1_000_000_000_000) }
+
+// fetch gets what a rank does next; false at its end, and where it is to stop.
+func (e *engine) fetch(r int32, x *rank) (more bool, err error) {
+	if x.visits == nil {
+		if x.ops, err = x.program.Next(); err != nil {
+			return false, err
+		}
+		x.at, x.done = 0, len(x.ops) == 0
+		return !x.done, nil
+	}
+	if e.cutting {
+		if left, between := x.visits.Left(); between && left == e.target {
+			x.halted = true
+			return false, nil
+		}
+	}
+	call, gap, took, ok, err := x.visits.Next()
+	if err != nil || !ok {
+		x.ops, x.at, x.done = nil, 0, true
+		return false, err
+	}
+	x.ops, x.at, x.took = x.calls[call], 0, took
+	if gap > 0 {
+		e.spend(x, int32(call), compute, gap)
+		x.count++
+		if x.now > horizon {
+			return false, tooLong()
+		}
+	}
+	return true, nil
 }
 
 // do does an operation, or as much of it as can be done; false if the rank has to wait.
 func (e *engine) do(r int32, x *rank, o *Op) bool {
 	switch o.Kind {
-	case Compute:
-		x.spent.Compute += x.take(o.Time)
-		return true
-	case Overhead:
-		x.spent.Overhead += x.take(o.Time)
-		return true
-	case Recorded:
-		x.spent.Recorded += x.take(o.Time)
-		return true
 	case Wait:
-		if int(o.Request) >= len(x.requests) {
+		n := o.Request
+		if o.Ago {
+			n = x.ago(n)
+		}
+		if int(n) >= len(x.requests) {
 			return true
 		}
-		return e.finish(r, x, &x.requests[o.Request])
-	}
-	if !x.begun {
-		x.current = e.begin(r, x, o)
-		x.begun = true
-	}
-	if o.Request != NoRequest {
-		for int(o.Request) >= len(x.requests) {
-			x.requests = append(x.requests, request{})
+		return e.finish(r, x, o.Site, &x.requests[n])
+	case Compute, Overhead, Recorded:
+		time := o.Time
+		if o.Timed {
+			time = x.took
 		}
-		x.requests[o.Request] = x.current
+		e.spend(x, o.Site, [...]part{Compute: compute, Overhead: overhead, Recorded: recorded}[o.Kind], time)
 		return true
 	}
-	return e.finish(r, x, &x.current)
+	if !x.begun {
+		x.current = e.begin(x, o)
+		x.begun = true
+	}
+	n := o.Request
+	if n == NoRequest {
+		return e.finish(r, x, o.Site, &x.current)
+	}
+	if o.Ago {
+		x.made++
+		n = x.ago(1)
+	}
+	for int(n) >= len(x.requests) {
+		x.requests = append(x.requests, request{})
+	}
+	x.requests[n] = x.current
+	return true
 }
 
-func (x *rank) take(time int64) int64 {
+// ago is the number of the request that was made so many ago.
+func (x *rank) ago(n int32) int32 { return Own + int32((x.made-uint32(n))&x.mask) }
+
+// spend moves a rank's clock by what a part of a call takes.
+func (e *engine) spend(x *rank, site int32, p part, time int64) {
 	time = min(time, horizon)
+	if e.watch != nil {
+		e.watch.spent(x, site, p, time)
+	}
 	x.now += time
-	return time
+	x.spent[p] += time
 }
 
 // begin begins a send, receive or meeting.
-func (e *engine) begin(r int32, x *rank, o *Op) request {
-	q := request{kind: o.Kind}
+func (e *engine) begin(x *rank, o *Op) request {
+	q := request{kind: o.Kind, slot: o.Slot}
 	switch o.Kind {
 	case Send:
-		q.channel = e.of(o, key{r, o.Peer, o.Context, o.Tag})
-		q.number = q.channel.send(x, o)
+		if x.visits != nil {
+			q.channel = &e.fixed[x.slots[o.Slot]]
+		} else {
+			q.channel = e.channel(key{x.number, o.Peer, o.Context, o.Tag})
+		}
+		var waits bool
+		q.number, waits = q.channel.send(e, x, o)
 		e.wake(&q.channel.receiver)
-		if !q.channel.at(q.number).waits {
+		if !waits {
 			q.channel = nil
 		}
 	case Receive:
-		q.channel = e.of(o, key{o.Peer, r, o.Context, o.Tag})
-		q.number = q.channel.post(x.now)
+		if x.visits != nil {
+			q.channel = &e.fixed[x.slots[o.Slot]]
+		} else {
+			q.channel = e.channel(key{o.Peer, x.number, o.Context, o.Tag})
+		}
+		q.number = q.channel.post(e, x)
 		e.wake(&q.channel.sender)
 	case Meet:
-		q.visit = e.enter(x, o)
+		context, weight := o.Context, int32(1)
+		if x.visits != nil {
+			context = x.slots[o.Slot]
+			if x.weights != nil {
+				weight = x.weights[o.Slot]
+			}
+		}
+		q.visit = e.enter(x, o, context, weight)
 	}
 	return q
 }
 
 // finish ends what was begun; false if the rank has to wait for another.
-func (e *engine) finish(r int32, x *rank, q *request) bool {
+func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 	switch {
+	case q.channel != nil && q.kind == Receive:
+		if !q.channel.receive(e, r, x, site, q.number) {
+			return false
+		}
+		e.tidy(q.channel)
+	case q.channel != nil:
+		if !q.channel.sent(e, r, x, site, q.number) {
+			return false
+		}
+		e.tidy(q.channel)
 	case q.visit != nil:
-		if !x.leave(r, q.visit) {
+		if !e.leave(r, x, q.visit) {
 			return false
 		}
-	case q.channel == nil:
-	case q.kind == Send:
-		if !q.channel.sent(r, x, q.number) {
-			return false
-		}
-		e.tidy(q.channel)
 	default:
-		if !q.channel.receive(r, x, q.number) {
-			return false
-		}
-		e.tidy(q.channel)
+		return true
 	}
 	*q = request{}
 	return true
@@ -193,14 +328,18 @@ func (e *engine) finish(r int32, x *rank, q *request) bool {
 
 // until moves a rank's clock to a time, if that is still to come: it waits for another rank
 // until that began its part, and for the message from there on.
-func (x *rank) until(time, began int64) {
+func (e *engine) until(x *rank, site int32, time, began int64) bool {
 	if time <= x.now {
-		return
+		return false
 	}
 	late := min(max(began-x.now, 0), time-x.now)
-	x.spent.Wait += late
-	x.spent.Transfer += time - x.now - late
+	x.spent[wait] += late
+	x.spent[transfer] += time - x.now - late
 	x.now = time
+	if e.watch != nil {
+		e.watch.arrived(x, site)
+	}
+	return true
 }
 
 // wake lets a rank go on that waits.
@@ -215,7 +354,7 @@ func (e *engine) wake(waiter *int32) {
 func (e *engine) stuck() error {
 	waiting, first := 0, -1
 	for r := range e.ranks {
-		if !e.ranks[r].done {
+		if !e.ranks[e.ranks[r].like].done {
 			if waiting++; first < 0 {
 				first = r
 			}
@@ -224,18 +363,31 @@ func (e *engine) stuck() error {
 	if waiting == 0 {
 		return nil
 	}
-	x := &e.ranks[first]
-	q, what := &x.current, x.ops[x.at].String()
-	if x.ops[x.at].Kind == Wait {
-		q = &x.requests[x.ops[x.at].Request]
+	x := &e.ranks[e.ranks[first].like]
+	o := x.ops[x.at]
+	q := &x.current
+	if o.Kind == Wait {
+		n := o.Request
+		if o.Ago {
+			n = x.ago(n)
+		}
+		q = &x.requests[n]
+	}
+	what, peer, tag := o.String(), o.Peer, o.Tag
+	if q.channel != nil && q.channel.free != nil {
+		if peer, tag = q.channel.from, q.channel.free.tag; q.kind == Send {
+			peer = q.channel.to
+		}
+	} else if q.channel != nil {
+		peer, tag = x.desc[q.slot].Peer, x.desc[q.slot].Tag
 	}
 	switch {
 	case q.visit != nil:
 		what = q.visit.op.String()
 	case q.channel != nil && q.kind == Send:
-		what = fmt.Sprintf("a send to rank %d with tag %d, whose receive is not posted", q.channel.to, q.channel.tag)
+		what = fmt.Sprintf("a send to rank %d with tag %d, whose receive is not posted", peer, tag)
 	case q.channel != nil:
-		what = fmt.Sprintf("a receive from rank %d with tag %d", q.channel.from, q.channel.tag)
+		what = fmt.Sprintf("a receive from rank %d with tag %d", peer, tag)
 	}
 	ranks := "rank doesn't"
 	if waiting > 1 {

@@ -22,12 +22,12 @@ rendezvous = [[0, 3200], [1000, 4200]]
 
 const ns = 1000
 
-func compute(t int64) Op { return Op{Kind: Compute, Time: t * ns} }
+func computing(t int64) Op { return Op{Kind: Compute, Time: t * ns} }
 func send(to, bytes int) Op {
 	return Op{Kind: Send, Peer: int32(to), Bytes: int64(bytes), Request: NoRequest}
 }
 func receive(from int) Op    { return Op{Kind: Receive, Peer: int32(from), Request: NoRequest} }
-func wait(n int32) Op        { return Op{Kind: Wait, Request: n} }
+func waiting(n int32) Op     { return Op{Kind: Wait, Request: n} }
 func later(o Op, n int32) Op { o.Request = n; return o }
 func meet(how Meeting, root bool, t int64) Op {
 	return Op{Kind: Meet, Meeting: how, Root: root, Members: 2, Time: t * ns, Request: NoRequest}
@@ -46,28 +46,28 @@ func TestByHand(t *testing.T) {
 	}{
 		{"ping-pong", [2][]Op{{send(1, 0), receive(1)}, {receive(0), send(0, 0)}},
 			[2][5]int64{{2400, 0, 200, 1100, 1100}, {1300, 0, 200, 0, 1100}}},
-		{"late sender", [2][]Op{{compute(5000), send(1, 100)}, {receive(0)}},
+		{"late sender", [2][]Op{{computing(5000), send(1, 100)}, {receive(0)}},
 			[2][5]int64{{5100, 5000, 100, 0, 0}, {6300, 0, 100, 5000, 1200}}},
-		{"late receiver of an eager message", [2][]Op{{send(1, 100)}, {compute(5000), receive(0)}},
+		{"late receiver of an eager message", [2][]Op{{send(1, 100)}, {computing(5000), receive(0)}},
 			[2][5]int64{{100, 0, 100, 0, 0}, {5100, 5000, 100, 0, 0}}},
 		// Word of it is there after 1,100; without being late it would take 5,200 in all. The
 		// last byte has left 1,000 before it arrives.
-		{"late receiver of a large message", [2][]Op{{send(1, 2000)}, {compute(5000), receive(0)}},
+		{"late receiver of a large message", [2][]Op{{send(1, 2000)}, {computing(5000), receive(0)}},
 			[2][5]int64{{8000, 0, 100, 4900, 3000}, {9100, 5000, 100, 0, 4000}}},
 		{"large message, receive in time", [2][]Op{{send(1, 2000)}, {receive(0)}},
 			[2][5]int64{{4100, 0, 100, 0, 4000}, {5200, 0, 100, 0, 5100}}},
-		{"synchronous", [2][]Op{{later(Op{Kind: Send, Peer: 1, Synchronous: true}, 0), compute(10), wait(0)}, {compute(2000), receive(0)}},
+		{"synchronous", [2][]Op{{later(Op{Kind: Send, Peer: 1, Synchronous: true}, 0), computing(10), waiting(0)}, {computing(2000), receive(0)}},
 			[2][5]int64{{3000, 10, 100, 1890, 1000}, {4100, 2000, 100, 0, 2000}}},
 		// The second leaves when the bytes of the first have, and arrives 1,700 later.
 		{"two messages in a row", [2][]Op{{send(1, 600), send(1, 600)}, {receive(0), receive(0)}},
 			[2][5]int64{{200, 0, 200, 0, 0}, {2400, 0, 200, 0, 2200}}},
-		{"overlap", [2][]Op{{send(1, 500)}, {later(receive(0), 0), compute(1000), wait(0)}},
+		{"overlap", [2][]Op{{send(1, 500)}, {later(receive(0), 0), computing(1000), waiting(0)}},
 			[2][5]int64{{100, 0, 100, 0, 0}, {1700, 1000, 100, 0, 600}}},
-		{"barrier", [2][]Op{{compute(100), meet(All, false, 30)}, {compute(500), meet(All, false, 20)}},
+		{"barrier", [2][]Op{{computing(100), meet(All, false, 30)}, {computing(500), meet(All, false, 20)}},
 			[2][5]int64{{530, 100, 0, 400, 30}, {530, 500, 0, 0, 30}}},
-		{"from the root", [2][]Op{{compute(700), meet(FromRoot, true, 10)}, {meet(FromRoot, false, 20)}},
+		{"from the root", [2][]Op{{computing(700), meet(FromRoot, true, 10)}, {meet(FromRoot, false, 20)}},
 			[2][5]int64{{710, 700, 0, 0, 10}, {720, 0, 0, 700, 20}}},
-		{"to the root", [2][]Op{{meet(ToRoot, true, 10)}, {compute(700), meet(ToRoot, false, 20)}},
+		{"to the root", [2][]Op{{meet(ToRoot, true, 10)}, {computing(700), meet(ToRoot, false, 20)}},
 			[2][5]int64{{720, 0, 0, 700, 20}, {720, 700, 0, 0, 20}}},
 	} {
 		var got [2][5]int64
@@ -91,11 +91,11 @@ func TestDeadlock(t *testing.T) {
 	}{
 		{[2][]Op{{send(1, 5000), receive(1)}, {send(0, 5000), receive(0)}},
 			"deadlock: 2 ranks don't end; rank 0 waits in a send to rank 1 with tag 0, whose receive is not posted"},
-		{[2][]Op{{}, {later(receive(0), 0), wait(0)}}, "deadlock: 1 rank doesn't end; rank 1 waits in a receive from rank 0 with tag 0"},
+		{[2][]Op{{}, {later(receive(0), 0), waiting(0)}}, "deadlock: 1 rank doesn't end; rank 1 waits in a receive from rank 0 with tag 0"},
 		{[2][]Op{{meet(All, false, 0)}, {}}, "deadlock: 1 rank doesn't end; rank 0 waits in a collective of 2 ranks"},
 	} {
 		a, b := list(c.ranks[0]), list(c.ranks[1])
-		_, err := Run([]Program{&a, &b}, m.Place(2, machine.Block))
+		_, err := Run([]Program{&a, &b}, m.Place(2, machine.Block), Options{})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}

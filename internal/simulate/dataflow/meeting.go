@@ -13,6 +13,9 @@ type meeting struct {
 	root       int64 // when the root did
 	rooted     bool
 	waiting    []int32
+
+	lastHop, rootHop *hop // how these came, if paths are wanted
+	lastAt, rootAt   int32
 }
 
 // A visit is a member's part of a meeting.
@@ -20,24 +23,41 @@ type visit struct {
 	*meeting
 	op      Op
 	entered int64
+	hop     *hop // how it came
 }
 
-// enter has a rank come to its next meeting of a context.
-func (e *engine) enter(x *rank, o *Op) *visit {
-	if x.met == nil {
-		x.met = make(map[int32]uint32)
+// next counts the meetings of a context. Where one rank stands for several it may know one by
+// several slots.
+func (x *rank) next(o *Op) uint32 {
+	by := o.Context
+	if x.visits != nil {
+		by = o.Slot
 	}
-	k := meetingKey{o.Context, x.met[o.Context]}
-	x.met[o.Context]++
+	for i := range x.met {
+		if x.met[i].context == by {
+			x.met[i].number++
+			return x.met[i].number
+		}
+	}
+	x.met = append(x.met, meetingKey{by, 0})
+	return 0
+}
+
+// enter has a rank come to its next meeting of a context, for so many that do the same.
+func (e *engine) enter(x *rank, o *Op, context, weight int32) *visit {
+	k := meetingKey{context, x.next(o)}
 	m := e.meetings[k]
 	if m == nil {
-		m = &meeting{}
+		m = &meeting{last: -1}
 		e.meetings[k] = m
 	}
-	m.entered++
-	m.last, m.time = max(m.last, x.now), max(m.time, o.Time)
+	m.entered += weight
+	if x.now > m.last {
+		m.last, m.lastHop, m.lastAt = x.now, x.hop, x.number
+	}
+	m.time = max(m.time, o.Time)
 	if o.Root {
-		m.root, m.rooted = x.now, true
+		m.root, m.rooted, m.rootHop, m.rootAt = x.now, true, x.hop, x.number
 	}
 	if m.entered == o.Members {
 		delete(e.meetings, k)
@@ -46,11 +66,11 @@ func (e *engine) enter(x *rank, o *Op) *visit {
 		e.ready = append(e.ready, m.waiting...)
 		m.waiting = m.waiting[:0]
 	}
-	return &visit{m, *o, x.now}
+	return &visit{m, *o, x.now, x.hop}
 }
 
 // leave lets a member go; false if it has to wait for others.
-func (x *rank) leave(r int32, v *visit) bool {
+func (e *engine) leave(r int32, x *rank, v *visit) bool {
 	m, o := v.meeting, &v.op
 	switch {
 	case o.Meeting == FromRoot && !o.Root:
@@ -58,15 +78,25 @@ func (x *rank) leave(r int32, v *visit) bool {
 			m.waiting = append(m.waiting, r)
 			return false
 		}
-		x.until(max(v.entered, m.root)+o.Time, m.root)
+		if e.until(x, o.Site, max(v.entered, m.root)+o.Time, m.root) && e.noting {
+			if m.root > v.entered {
+				x.jump(m.rootHop, m.rootAt, m.root)
+			} else {
+				x.jump(v.hop, x.number, v.entered)
+			}
+		}
 	case o.Meeting == All, o.Root && o.Meeting == ToRoot:
 		if m.entered < o.Members {
 			m.waiting = append(m.waiting, r)
 			return false
 		}
-		x.until(m.last+m.time, m.last)
+		if e.until(x, o.Site, m.last+m.time, m.last) && e.noting {
+			x.jump(m.lastHop, m.lastAt, m.last)
+		}
 	default:
-		x.until(v.entered+o.Time, v.entered)
+		if e.until(x, o.Site, v.entered+o.Time, v.entered) && e.noting {
+			x.jump(v.hop, x.number, v.entered)
+		}
 	}
 	return true
 }

@@ -13,7 +13,10 @@
 // rules (Alexandrov et al., SPAA 1995) with tables for L and G, and as in SIM-MPI (Zhai et al.,
 // SC 2014, section V) eager and rendezvous apart. Nothing is ever crowded but a sender.
 //
-// Times are integers, in picoseconds.
+// Times are integers, in picoseconds. They follow from sums and maxima of times alone, so that
+// what happens a while later happens all the same but for that while. Two short cuts rest on
+// this, and change no digit: rounds of a loop that begin as an earlier one did are not gone
+// through again (forward.go), and of ranks that do the same one stands for all (alike.go).
 package dataflow
 
 import "fmt"
@@ -30,6 +33,7 @@ const (
 	Receive
 	Wait // for Request
 	Meet
+	Null // makes a request for which nobody has to wait
 )
 
 // A Meeting is which members wait for which in a Meet.
@@ -45,6 +49,10 @@ const (
 // NoRequest in place of a request means that the operation ends before the next one begins.
 const NoRequest = -1
 
+// Own is how many requests, the first ones, are for what a call begins and ends itself, if others
+// are counted back.
+const Own = 2
+
 // An Op is what a rank does next. Sends and receives of the same two ranks, context and tag
 // match in the order in which they were begun; so do the meetings of a context.
 type Op struct {
@@ -52,17 +60,18 @@ type Op struct {
 	Synchronous bool    // a Send waits for its receive, whatever its size
 	Buffered    bool    // it doesn't, whatever its size
 	Root        bool    // of a Meet: this member is it
-	Again       bool    // the Op itself, not one that is equal, will come again
+	Ago         bool    // of a Code: Request is counted back, 1 for the newest; of what makes one it says nothing
+	Timed       bool    // of a Code: it takes what the visit took
 	Meeting     Meeting // of a Meet
 	Request     int32   // that is begun or waited for
 	Peer        int32   // the other rank
 	Context     int32
 	Members     int32 // of a Meet
+	Slot        int32 // of a Code: where Peer, Context and Tag stand
+	Site        int32 // the call that it is a part of
 	Tag         int64
 	Bytes       int64 // of a Send
 	Time        int64 // of Compute, Overhead, Recorded and Meet
-
-	channel *channel // of an Op that comes again
 }
 
 func (o *Op) String() string {
@@ -74,13 +83,7 @@ func (o *Op) String() string {
 	case Meet:
 		return fmt.Sprintf("a collective of %d ranks", o.Members)
 	}
-	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait"}[o.Kind]
-}
-
-// A Program gives what a rank does.
-type Program interface {
-	// Next returns operations that follow, none at the end. They are good until it is called again.
-	Next() ([]Op, error)
+	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait", Null: "no message"}[o.Kind]
 }
 
 // A Time is how a rank's time is made up, in ps. The parts add up to End.
@@ -91,4 +94,13 @@ type Time struct {
 	Wait     int64 `json:"wait_ps"`     // for another rank to begin its part
 	Transfer int64 `json:"transfer_ps"` // for messages under way
 	Recorded int64 `json:"recorded_ps"` // calls without a model
+}
+
+// add adds times of another, so often.
+func (t *Time) add(o *Time, times int64) {
+	t.Compute += times * o.Compute
+	t.Overhead += times * o.Overhead
+	t.Wait += times * o.Wait
+	t.Transfer += times * o.Transfer
+	t.Recorded += times * o.Recorded
 }

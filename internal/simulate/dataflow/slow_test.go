@@ -13,6 +13,11 @@ import (
 // A list is a program that is known in full. It gives a few operations at a time.
 type list []Op
 
+func newList(ops []Op) *list {
+	l := list(ops)
+	return &l
+}
+
 func (l *list) Next() ([]Op, error) {
 	n := min(len(*l), 3)
 	ops := (*l)[:n]
@@ -30,7 +35,7 @@ func run(t interface {
 		l := list(ranks[i])
 		programs[i] = &l
 	}
-	r, err := Run(programs, m.Place(len(ranks), by))
+	r, err := Run(programs, m.Place(len(ranks), by), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,6 +293,12 @@ func TestSlow(t *testing.T) {
 		if diff := cmp.Diff(want, have); diff != "" {
 			t.Fatal(diff)
 		}
+		checkPath(t, func() (list []Program, err error) {
+			for r := range ranks {
+				list = append(list, newList(ranks[r]))
+			}
+			return list, nil
+		}, m.Place(len(ranks), by), got)
 	})
 }
 

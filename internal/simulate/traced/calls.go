@@ -23,21 +23,22 @@ const (
 
 // Enter takes the next call.
 func (w *writer) Enter(c *export.Call) error {
+	w.site = int32(c.Terminal)
 	gap, duration := w.times(c)
 	w.s.ns += gap + duration
 	polls, vain := lookedFor(c.Call)
 	if w.looking && polls && gap <= polling {
-		w.s.leave(foundNothing, gap, false)
+		w.s.leave(foundNothing, 1, gap, false)
 	} else {
 		w.local(dataflow.Compute, w.s.computed(gap-w.s.gap))
 	}
 	if off := float64(c.Timing.Off); off > 0 {
 		w.s.ns += off
-		w.s.leave(switchedOff, off, true)
+		w.s.leave(switchedOff, 1, off, true)
 		w.local(dataflow.Recorded, int64(off*1000))
 	}
 	if w.looking = vain; vain {
-		w.s.leave(foundNothing, duration, false)
+		w.s.leave(foundNothing, 1, duration, false)
 		return w.hand(false)
 	}
 	if !w.acts(c) {
@@ -46,7 +47,7 @@ func (w *writer) Enter(c *export.Call) error {
 		case local:
 			w.local(dataflow.Overhead, w.s.computed(duration-w.s.call))
 		default:
-			w.s.leave(c.Name(), duration, true)
+			w.s.leave(c.Name(), 1, duration, true)
 			w.local(dataflow.Recorded, recorded(duration))
 		}
 	}
@@ -159,7 +160,10 @@ func (w *writer) acts(c *export.Call) (known bool) {
 	case out != nil && in != nil: // side by side
 		r, s := w.receive(in), w.send(out)
 		r.Request, s.Request = 0, 1
-		w.ops = append(w.ops, r, s, dataflow.Op{Kind: dataflow.Wait, Request: 1}, dataflow.Op{Kind: dataflow.Wait})
+		w.add(r)
+		w.add(s)
+		w.add(dataflow.Op{Kind: dataflow.Wait, Request: 1})
+		w.add(dataflow.Op{Kind: dataflow.Wait})
 	case out != nil:
 		w.add(w.send(out))
 	case in != nil:
@@ -248,7 +252,7 @@ func (w *writer) collective(x *export.Operation, begins bool) bool {
 		w.begin(x.ID, dataflow.Op{Kind: dataflow.Meet})
 		return true
 	case !begins && !between && (w.s.o.apart || c.Steps()):
-		w.ops = c.Append(w.ops, [2]int32{0, 1})
+		w.steps(&c)
 		return true
 	}
 	o := c.Meet(g.level)
@@ -261,6 +265,15 @@ func (w *writer) collective(x *export.Operation, begins bool) bool {
 		w.add(o)
 	}
 	return true
+}
+
+// steps adds the messages of a collective.
+func (w *writer) steps(c *collective.Call) {
+	from := len(w.ops)
+	w.ops = c.Append(w.ops, [2]int32{0, 1})
+	for i := range w.ops[from:] {
+		w.ops[from+i].Site = w.site
+	}
 }
 
 // contextMask is the size in bytes of what libraries combine to agree on a new communicator's
@@ -290,11 +303,11 @@ func (w *writer) makesComm(c *trace.Call) bool {
 		return false
 	}
 	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask}
-	w.ops = x.Append(w.ops, [2]int32{0, 1})
+	w.steps(&x)
 	if c.Param("color") != nil {
 		x.Function, x.Sent, x.Received = "Allgather", memberKey, memberKey*int64(parent.Size)
 		if x.Steps() {
-			w.ops = x.Append(w.ops, [2]int32{0, 1})
+			w.steps(&x)
 		} else {
 			w.add(x.Meet(g.level))
 		}
@@ -307,7 +320,7 @@ func (w *writer) finalize() {
 	world := w.s.calls.Comms.World()
 	c := collective.Call{Function: "Barrier", Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
 	if w.s.o.apart {
-		w.ops = c.Append(w.ops, [2]int32{0, 1})
+		w.steps(&c)
 		return
 	}
 	w.add(c.Meet(w.group(world).level))

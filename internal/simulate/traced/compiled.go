@@ -1,7 +1,7 @@
 package traced
 
 import (
-	"iter"
+	"encoding/binary"
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/export"
@@ -11,70 +11,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A compiled program is that of a rank whose distinct calls do the same each time: what they
-// do is found once for each, and then repeated in the order of the calls.
-type compiled struct {
-	s     *Source
-	calls []compiledCall // by terminal
-	next  func() (terminal int, gap, duration float64, ok bool, err error)
-	stop  func()
-	made  uint64 // requests
-	mask  uint64
-}
-
-// A compiledCall is what a distinct call does.
+// A compiledCall is what a distinct call does, each time the same.
 type compiledCall struct {
-	ops   []dataflow.Op // the first one is the gap
-	waits []relative    // which of them are for requests, and how many requests ago these were made
-	begun int           // which one makes a request; 0: none
-	makes bool          // the call makes one, whether or not there is anything to wait for
-	role  role          // if took is not 0
-	took  int           // which one takes as long as the call did
+	ops   []dataflow.Op
+	waits []int // how many requests ago those were made that it waits for
+	makes bool  // it makes a request, whether or not there is anything to wait for
+	role  role  // if it is timed
+	timed bool
 	name  string
-}
-
-type relative struct{ op, ago int }
-
-// Next gives what the next call does.
-func (p *compiled) Next() ([]dataflow.Op, error) {
-	terminal, gap, duration, ok, err := p.next()
-	if !ok || err != nil {
-		p.calls = nil
-		p.stop()
-		return nil, err
-	}
-	c := &p.calls[terminal]
-	p.s.ns += gap + duration
-	c.ops[0].Time = p.s.computed(gap - p.s.gap)
-	for _, w := range c.waits {
-		c.ops[w.op].Request = inner + int32((p.made-uint64(w.ago))&p.mask)
-	}
-	if c.begun > 0 {
-		c.ops[c.begun].Request = inner + int32(p.made&p.mask)
-	}
-	if c.makes {
-		p.made++
-	}
-	if c.took > 0 {
-		if c.role == local {
-			c.ops[c.took].Time = p.s.computed(duration - p.s.call)
-		} else {
-			p.s.leave(c.name, duration, true)
-			c.ops[c.took].Time = recorded(duration)
-		}
-	}
-	return c.ops, nil
 }
 
 func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 
 // compile returns the program of a rank; nil if its calls have to be looked at one by one.
-func (s *Source) compile(k *trace.Rank) (*compiled, error) {
+func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	process, err := k.Process()
 	if err != nil || process.OffNs() > 0 || s.o.apart || s.o.single {
 		return nil, err
 	}
-	p := &compiled{s: s, calls: make([]compiledCall, k.Terminals())}
+	calls := make([]compiledCall, k.Terminals())
 	d, err := s.distinct.Distinct(k)
 	if err != nil {
 		return nil, err
@@ -85,26 +40,97 @@ func (s *Source) compile(k *trace.Rank) (*compiled, error) {
 		if n == 0 {
 			continue
 		}
-		known, err := w.compile(d, t, &p.calls[t])
+		known, err := w.compile(d, t, &calls[t])
 		if err != nil || !known {
 			return nil, err
 		}
-		c := &p.calls[t]
+		c := &calls[t]
 		if c.makes {
 			made += n
 		}
 		waited += n * uint64(len(c.waits))
-		for _, x := range c.waits {
-			most = max(most, x.ago)
+		for _, ago := range c.waits {
+			most = max(most, ago)
 		}
 	}
 	if made != waited || most > mostAgo { // what nobody waits for would keep its place
 		return nil, nil
 	}
-	for p.mask = 1; p.mask < uint64(most+1); p.mask *= 2 {
+	p := &dataflow.Compiled{}
+	p.Code, p.Slots = s.codes.of(calls, most)
+	p.Visits, err = s.visits(k, w, calls)
+	return p, err
+}
+
+// codes keeps what ranks have in common.
+type codes struct {
+	calls map[string][]dataflow.Op
+	codes map[string]*dataflow.Code
+	text  []byte
+	names map[string]uint64
+}
+
+func newCodes() *codes {
+	return &codes{calls: make(map[string][]dataflow.Op), codes: make(map[string]*dataflow.Code), names: make(map[string]uint64)}
+}
+
+// of returns the code of a rank's calls and what stands in its slots.
+func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.Slot) {
+	var slots []dataflow.Slot
+	number := make(map[dataflow.Slot]int32)
+	code := &dataflow.Code{Calls: make([][]dataflow.Op, len(calls)), Mask: 1}
+	for code.Mask < uint32(most+1) {
+		code.Mask *= 2
 	}
-	p.mask--
-	return p, p.follow(k, w)
+	code.Mask--
+	whole := binary.AppendUvarint(nil, uint64(code.Mask))
+	for t := range calls {
+		c := &calls[t]
+		x.text = x.text[:0]
+		for i := range c.ops {
+			o := &c.ops[i]
+			switch o.Kind {
+			case dataflow.Send, dataflow.Receive, dataflow.Meet:
+				s := dataflow.Slot{Meet: o.Kind == dataflow.Meet, Out: o.Kind == dataflow.Send, Peer: o.Peer, Context: o.Context, Tag: o.Tag}
+				n, ok := number[s]
+				if !ok {
+					n = int32(len(slots))
+					number[s] = n
+					slots = append(slots, s)
+				}
+				o.Slot, o.Peer, o.Context, o.Tag = n, 0, 0, 0
+			}
+			x.text = appendOp(x.text, o)
+		}
+		ops, ok := x.calls[string(x.text)]
+		if !ok {
+			ops = append([]dataflow.Op(nil), c.ops...)
+			x.calls[string(x.text)] = ops
+			x.names[string(x.text)] = uint64(len(x.names))
+		}
+		code.Calls[t] = ops
+		whole = binary.AppendUvarint(whole, x.names[string(x.text)])
+	}
+	if known := x.codes[string(whole)]; known != nil {
+		return known, slots
+	}
+	x.codes[string(whole)] = code
+	return code, slots
+}
+
+// appendOp appends all that an operation of a code says.
+func appendOp(b []byte, o *dataflow.Op) []byte {
+	flags := byte(o.Meeting)
+	for i, set := range []bool{o.Synchronous, o.Buffered, o.Root, o.Ago, o.Timed} {
+		if set {
+			flags |= 8 << i
+		}
+	}
+	b = append(b, byte(o.Kind), flags)
+	for _, n := range []int64{int64(o.Request), int64(o.Members), int64(o.Slot), int64(o.Site), o.Bytes, o.Time} {
+		b = binary.AppendVarint(b, n)
+	}
+	return b
 }
 
 // mostAgo is how many requests may be between the beginning and the end of one.
@@ -121,7 +147,7 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 		return false, err
 	}
 	call.Rank = w.k.Number()
-	w.ops = []dataflow.Op{{Kind: dataflow.Compute}}
+	w.ops, w.site = nil, int32(terminal)
 	x.name, x.makes = c.Name(), c.Func.Has(trace.Nonblocking)
 	if c.Func.Has(trace.Completes) {
 		for _, v := range completed(c) {
@@ -131,13 +157,13 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 				if v.ID < 1 || v.ID > mostAgo {
 					return false, nil
 				}
-				x.waits = append(x.waits, relative{len(w.ops), int(v.ID)})
-				w.add(dataflow.Op{Kind: dataflow.Wait})
+				x.waits = append(x.waits, int(v.ID))
+				w.add(dataflow.Op{Kind: dataflow.Wait, Ago: true, Request: int32(v.ID)})
 			default:
 				return false, nil
 			}
 		}
-		x.ops = again(w.ops)
+		x.ops = w.ops
 		return true, nil
 	}
 	begins := 0
@@ -158,8 +184,12 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 	if begins > 1 || begins == 1 && (!known || !x.makes) {
 		return false, nil
 	}
-	if begins == 1 {
-		x.begun = len(w.ops) - 1
+	switch {
+	case begins == 1:
+		o := &w.ops[len(w.ops)-1]
+		o.Ago, o.Request = true, 0
+	case x.makes:
+		w.add(dataflow.Op{Kind: dataflow.Null, Ago: true})
 	}
 	if !known {
 		switch x.role = w.kind(call); {
@@ -171,21 +201,12 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 			if x.role == local {
 				kind = dataflow.Overhead
 			}
-			x.took = len(w.ops)
-			w.add(dataflow.Op{Kind: kind})
+			x.timed = true
+			w.add(dataflow.Op{Kind: kind, Timed: true})
 		}
 	}
-	x.ops = again(w.ops)
+	x.ops = w.ops
 	return true, nil
-}
-
-// again marks operations as those that will come again.
-func again(ops []dataflow.Op) []dataflow.Op {
-	ops = append([]dataflow.Op(nil), ops...)
-	for i := range ops {
-		ops[i].Again = true
-	}
-	return ops
 }
 
 // repeatable reports whether what a call does follows from what it is called with, and is
@@ -245,58 +266,4 @@ func completed(c *trace.Call) (list []*trace.Value) {
 		}
 	}
 	return list
-}
-
-// follow has the program go through the calls of its rank.
-func (p *compiled) follow(k *trace.Rank, w *writer) error {
-	if err := w.Begin(k); err != nil {
-		return err
-	}
-	p.stop = func() {}
-	if w.leaves != nil {
-		leaves, of, cursor := w.leaves, w.of, w.cursor // w knows more than has to be kept
-		p.next = func() (int, float64, float64, bool, error) {
-			i, enters, ok := cursor.Next()
-			if !ok {
-				return 0, 0, 0, false, nil
-			}
-			gap, duration := leaves[i].times(enters)
-			return of.Terminal(i), gap, duration, true, nil
-		}
-		return nil
-	}
-	type timed struct{ terminal, gap, duration uint64 }
-	var now []timed
-	more, stop := iter.Pull2(func(yield func([]timed, error) bool) {
-		list := make([]timed, 0, batch)
-		for t, err := range k.Timings(0) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			list = append(list, timed{uint64(t.Terminal), t.Timing.Gap.Ns, t.Timing.Duration.Ns})
-			if len(list) == batch {
-				if !yield(list, nil) {
-					return
-				}
-				list = list[:0]
-			}
-		}
-		if len(list) > 0 {
-			yield(list, nil)
-		}
-	})
-	p.stop = stop
-	p.next = func() (int, float64, float64, bool, error) {
-		if len(now) == 0 {
-			list, err, ok := more()
-			if now = list; !ok || err != nil {
-				return 0, 0, 0, false, err
-			}
-		}
-		t := now[0]
-		now = now[1:]
-		return int(t.terminal), float64(t.gap), float64(t.duration), true, nil
-	}
-	return nil
 }

@@ -26,7 +26,11 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	}
 	defer first.Close()
 	g := &goalWriter{out: bufio.NewWriter(out), sizes: make(map[goalKey][]int64), tags: make(map[goalTag]int)}
-	for rank, p := range first.Programs() {
+	programs, err := first.Programs()
+	if err != nil {
+		return err
+	}
+	for rank, p := range programs {
 		var sent func(op *dataflow.Op)
 		sent = func(op *dataflow.Op) {
 			switch op.Kind {
@@ -50,7 +54,10 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	}
 	defer second.Close()
 	fmt.Fprintf(g.out, "num_ranks %d\n", calls.Reader.Ranks())
-	for rank, p := range second.Programs() {
+	if programs, err = second.Programs(); err != nil {
+		return err
+	}
+	for rank, p := range programs {
 		fmt.Fprintf(g.out, "\nrank %d {\n", rank)
 		r := goalRank{goalWriter: g, rank: int32(rank), besides: func() []dataflow.Op { return second.besides(rank) }, last: none, begun: none, requests: make(map[int32]int)}
 		if err := each(p, r.op); err != nil {

@@ -19,6 +19,8 @@ type Prediction struct {
 	Ranks      []dataflow.Time `json:"ranks"`
 	Unmodelled []Unmodelled    `json:"not_modelled"`
 
+	Short dataflow.Short `json:"short_cuts"`
+
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
 }
 
@@ -51,11 +53,15 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	if p.Calls, err = s.Calls(); err != nil {
 		return nil, err
 	}
-	result, err := dataflow.Run(s.Programs(), s.Placement)
+	programs, err := s.Programs()
 	if err != nil {
 		return nil, err
 	}
-	p.Ranks, p.Operations, p.EndPs, p.Unmodelled = result.Ranks, result.Ops, result.End(), s.Unmodelled()
+	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound})
+	if err != nil {
+		return nil, err
+	}
+	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.Short = result.Ranks, result.Ops, result.End(), s.Unmodelled(), result.Short
 	return p, nil
 }
 

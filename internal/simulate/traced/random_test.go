@@ -177,7 +177,7 @@ func TestRandom(t *testing.T) {
 				}
 				programs[rank] = &l
 			}
-			want, err := dataflow.Run(programs, m.Place(len(programs), machine.Cyclic))
+			want, err := dataflow.Run(programs, m.Place(len(programs), machine.Cyclic), dataflow.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

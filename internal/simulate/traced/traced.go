@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
@@ -27,7 +28,8 @@ type Options struct {
 	Mean     bool    // gaps are means of places, even where the trace has them one by one
 	Progress func(calls uint64)
 
-	Recorder *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
+	Recorder            *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
+	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
 
 	apart  bool // all collectives are taken apart
 	single bool // calls are looked at one by one
@@ -50,8 +52,12 @@ type Source struct {
 	ns       float64 // that the ranks took, of what was gone through so far
 	stops    []func()
 
-	leaves map[int]*trace.Leaves // by class of which all ranks have the same
-	levels map[*trace.Comm]*machine.Level
+	leaves     map[int]*trace.Leaves // by class of which all ranks have the same
+	classes    map[int]*gaps.Class
+	structures map[*trace.Leaves]int
+	known      map[string]*placedTimes
+	codes      *codes
+	levels     map[*trace.Comm]*machine.Level
 
 	// What happens beside all else between a Meet with a request and the Wait for it, if
 	// collectives are taken apart: by rank, in the order of these.
@@ -96,7 +102,8 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	}
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
-		left: make(map[string]*Unmodelled), leaves: make(map[int]*trace.Leaves), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
+		left: make(map[string]*Unmodelled), leaves: make(map[int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int),
+		known: make(map[string]*placedTimes), codes: newCodes(), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU
@@ -118,12 +125,25 @@ func (s *Source) Calls() (uint64, error) { return s.calls.Calls() }
 func (s *Source) Traced() int64 { return s.calls.Last }
 
 // Programs returns those of all ranks. They have to be used by one goroutine.
-func (s *Source) Programs() []dataflow.Program {
+func (s *Source) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	for rank := range programs {
-		programs[rank] = &program{s: s, rank: rank}
+		k, err := s.r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.compile(k)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			programs[rank] = c
+		} else {
+			programs[rank] = &written{s: s, rank: rank}
+		}
 	}
-	return programs
+	s.known, s.codes = nil, nil // all that is needed of them is in programs
+	return programs, nil
 }
 
 // Close ends programs that have not come to their end.
@@ -134,36 +154,21 @@ func (s *Source) Close() {
 	s.stops = nil
 }
 
-// A program is that of a rank: compiled, or else written call by call.
-type program struct {
+// A written program is that of a rank whose calls are looked at one by one.
+type written struct {
 	s    *Source
 	rank int
-	next func() ([]dataflow.Op, error)
+	next func() ([]dataflow.Op, error, bool)
 }
 
-func (p *program) Next() ([]dataflow.Op, error) {
+func (p *written) Next() ([]dataflow.Op, error) {
 	if p.next == nil {
-		k, err := p.s.r.Rank(p.rank)
-		if err != nil {
-			return nil, err
-		}
-		c, err := p.s.compile(k)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			p.next = c.Next
-			p.s.stops = append(p.s.stops, func() { c.stop() })
-		} else {
-			next, stop := iter.Pull2(p.s.program(p.rank))
-			p.next = func() ([]dataflow.Op, error) {
-				ops, err, _ := next()
-				return ops, err
-			}
-			p.s.stops = append(p.s.stops, stop)
-		}
+		var stop func()
+		p.next, stop = iter.Pull2(p.s.program(p.rank))
+		p.s.stops = append(p.s.stops, stop)
 	}
-	return p.next()
+	ops, err, _ := p.next()
+	return ops, err
 }
 
 // program yields operations of a rank, a number at a time.
@@ -195,17 +200,26 @@ func (s *Source) Unmodelled() []Unmodelled {
 	return list
 }
 
-// leavesOf returns the places of a rank's program.
-func (s *Source) leavesOf(k *trace.Rank) (*trace.Leaves, error) {
-	if l := s.leaves[k.Class()]; l != nil {
-		return l, nil
+// placesOf returns the places of a rank's program, and their times.
+func (s *Source) placesOf(k *trace.Rank) (*trace.Leaves, []gaps.Leaf, error) {
+	l := s.leaves[k.Class()]
+	if l == nil {
+		l = k.Leaves(0)
+		same, err := s.r.Uniform(k.Class())
+		if err != nil {
+			return nil, nil, err
+		}
+		if same {
+			s.leaves[k.Class()] = l
+		}
 	}
-	l := k.Leaves(0)
-	same, err := s.r.Uniform(k.Class())
-	if same {
-		s.leaves[k.Class()] = l
+	c := s.classes[k.Class()]
+	if c == nil {
+		c = gaps.NewClass(s.r)
+		s.classes[k.Class()] = c
 	}
-	return l, err
+	list, _, err := c.Of(k, l, 0)
+	return l, list, err
 }
 
 // level is that over which members of a communicator talk; nil if it has some of which nobody
@@ -228,13 +242,13 @@ func (s *Source) level(c *trace.Comm) *machine.Level {
 	return l
 }
 
-func (s *Source) leave(what string, ns float64, kept bool) {
+func (s *Source) leave(what string, calls uint64, ns float64, kept bool) {
 	u := s.left[what]
 	if u == nil {
 		u = &Unmodelled{Kept: kept}
 		s.left[what] = u
 	}
-	u.Calls++
+	u.Calls += calls
 	u.Ns += ns
 }
 

@@ -16,6 +16,7 @@ type writer struct {
 	yield func([]dataflow.Op, error) bool
 
 	ops      []dataflow.Op
+	site     int32             // the call
 	gone     uint64            // how many were handed on before these
 	requests map[uint64]int32  // of what was begun, by the operation's ID
 	spare    []int32           // requests that are free again
@@ -27,7 +28,7 @@ type writer struct {
 	numbers  map[int32]int64 // of collectives with a request that were taken apart, by context
 	looking  bool            // the call before looked for something and found nothing
 
-	leaves []leaf // where gaps are means of places
+	leaves []gaps.Leaf // where gaps are means of places
 	of     *trace.Leaves
 	cursor trace.LeafCursor
 }
@@ -36,7 +37,7 @@ type writer struct {
 var errStopped = errors.New("stopped")
 
 const (
-	inner = 2       // requests, the first ones, are for what a call begins and ends itself
+	inner = dataflow.Own
 	batch = 256     // operations that are handed on together
 	most  = 1 << 14 // operations that wait for what a receive gets
 )
@@ -47,20 +48,12 @@ func (w *writer) Begin(k *trace.Rank) error {
 	if err != nil || own && !w.s.o.Mean {
 		return err
 	}
-	if w.of, err = w.s.leavesOf(k); err != nil {
+	w.of, w.leaves, err = w.s.placesOf(k)
+	if err != nil {
 		return err
 	}
 	w.cursor = w.of.Cursor(k)
-	list, _, err := gaps.Of(w.s.r, k, w.of, 0)
-	w.leaves = make([]leaf, len(list))
-	for i := range list {
-		x := &list[i]
-		w.leaves[i] = leaf{x.Gap, x.Gap, x.Duration}
-		if x.Entries > 0 {
-			w.leaves[i].entry = x.Entry
-		}
-	}
-	return err
+	return nil
 }
 
 // times returns the gap before a call and its duration, in ns.
@@ -69,21 +62,19 @@ func (w *writer) times(c *export.Call) (gap, duration float64) {
 		return float64(c.Timing.Gap.Ns), float64(c.Timing.Duration.Ns)
 	}
 	i, enters, _ := w.cursor.Next()
-	return w.leaves[i].times(enters)
+	return times(&w.leaves[i], enters)
 }
 
-// A leaf is the times of the calls at a place of the program, in ns: the gap, that where a loop
-// is entered there, and the duration.
-type leaf struct{ gap, entry, duration float64 }
-
-func (x *leaf) times(enters bool) (gap, duration float64) {
-	if enters {
-		return x.entry, x.duration
+// times returns the gap before a call at a place, in ns, and its duration.
+func times(x *gaps.Leaf, enters bool) (gap, duration float64) {
+	if enters && x.Entries > 0 {
+		return x.Entry, x.Duration
 	}
-	return x.gap, x.duration
+	return x.Gap, x.Duration
 }
 
 func (w *writer) add(o dataflow.Op) {
+	o.Site = w.site
 	w.ops = append(w.ops, o)
 }
 
@@ -196,6 +187,7 @@ func (w *writer) got(x *export.Operation) bool {
 		return false
 	}
 	if at, held := w.held[x.ID]; held {
+		o.Site = w.ops[at-w.gone].Site
 		w.ops[at-w.gone] = o
 		delete(w.held, x.ID)
 	} else if w.late[x.ID] {

@@ -1,0 +1,201 @@
+package dataflow
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+)
+
+// Ranks do the same at the same times if they have the same code and visits, and if behind equal
+// slots stand messages, over equal distances, to and from ranks that do the same, which know them
+// by equal slots, or meetings of as many ranks that do the same. The coarsest parts of which this
+// holds are found by refining: ranks that differ in something so far known come into different
+// parts. Nothing is hashed without being compared.
+
+// lump lets the first rank of each part stand for the others.
+func (w *wiring) lump(e *engine, programs []Program) {
+	of := w.refine(e, programs)
+	if of == nil {
+		return
+	}
+	first := make(map[int32]int32)
+	for r, part := range of {
+		if _, ok := first[part]; !ok {
+			first[part] = int32(r)
+		}
+		e.ranks[r].like = first[part]
+	}
+	contexts := e.contexts()
+	_, alike := parted(contexts, of)
+	names := make(map[int32]int32) // of contexts of a kind, that of the first
+	for _, c := range contexts {
+		if _, ok := names[alike[c.number]]; !ok {
+			names[alike[c.number]] = c.number
+		}
+	}
+	for r := range e.ranks {
+		x := &e.ranks[r]
+		if x.visits == nil || x.like != int32(r) {
+			continue
+		}
+		for i := range x.desc {
+			switch s := &x.desc[i]; {
+			case s.Meet:
+				if x.weights == nil {
+					x.weights = make([]int32, len(x.desc))
+				}
+				x.weights[i] = contexts[s.Context].count(of, of[r], int32(i))
+				x.slots[i] = names[alike[s.Context]]
+			case !s.Out: // what the one sends who stands for the peer
+				if k := &w.wires[x.slots[i]]; k.out >= 0 {
+					x.slots[i] = e.ranks[e.ranks[s.Peer].like].slots[k.out]
+				}
+			}
+		}
+	}
+	for r := range e.ranks { // of the others nothing is needed any more
+		if x := &e.ranks[r]; x.like != int32(r) {
+			x.visits, x.slots, x.desc, x.program, x.done = nil, nil, nil, nil, true
+			programs[r] = nil
+		}
+	}
+}
+
+// A meetingPoint is the members of a context.
+type meetingPoint struct {
+	number  int32
+	members []member
+}
+
+type member struct{ rank, slot int32 }
+
+// count is how many members of a part know the context by a slot.
+func (m *meetingPoint) count(of []int32, part, slot int32) (n int32) {
+	for _, x := range m.members {
+		if x.slot == slot && of[x.rank] == part {
+			n++
+		}
+	}
+	return n
+}
+
+func (e *engine) contexts() map[int32]*meetingPoint {
+	list := make(map[int32]*meetingPoint)
+	for r := range e.ranks {
+		for i, s := range e.ranks[r].desc {
+			if !s.Meet {
+				continue
+			}
+			if list[s.Context] == nil {
+				list[s.Context] = &meetingPoint{number: s.Context}
+			}
+			list[s.Context].members = append(list[s.Context].members, member{int32(r), int32(i)})
+		}
+	}
+	return list
+}
+
+// A namer gives equal texts equal numbers.
+type namer map[string]int32
+
+func (n namer) name(text []byte) int32 {
+	id, ok := n[string(text)]
+	if !ok {
+		id = int32(len(n))
+		n[string(text)] = id
+	}
+	return id
+}
+
+// parted tells contexts apart by how many members of which part know them by which slot.
+func parted(contexts map[int32]*meetingPoint, of []int32) (kinds int, alike map[int32]int32) {
+	names, text := make(namer), []byte(nil)
+	alike = make(map[int32]int32, len(contexts))
+	for number, c := range contexts {
+		counts := make(map[member]uint64) // rank: the part
+		for _, x := range c.members {
+			counts[member{of[x.rank], x.slot}]++
+		}
+		list := make([]member, 0, len(counts))
+		for x := range counts {
+			list = append(list, x)
+		}
+		slices.SortFunc(list, func(a, b member) int {
+			if a.rank != b.rank {
+				return int(a.rank - b.rank)
+			}
+			return int(a.slot - b.slot)
+		})
+		text = text[:0]
+		for _, x := range list {
+			text = binary.AppendUvarint(text, uint64(x.rank))
+			text = binary.AppendUvarint(text, uint64(x.slot))
+			text = binary.AppendUvarint(text, counts[x])
+		}
+		alike[number] = names.name(text)
+	}
+	return len(names), alike
+}
+
+// refine returns the part of each rank; nil if there are too many to be worth it.
+func (w *wiring) refine(e *engine, programs []Program) []int32 {
+	type start struct {
+		code *Code
+		same any
+		slot int
+	}
+	of := make([]int32, len(e.ranks))
+	starts := make(map[start]int32)
+	for r := range e.ranks {
+		p, ok := programs[r].(*Compiled)
+		s := start{}
+		if ok {
+			if s = (start{p.Code, p.Visits.Same(), len(p.Slots)}); s.same == nil {
+				s.same = r
+			}
+		}
+		if _, ok := starts[s]; !ok {
+			starts[s] = int32(len(starts))
+		}
+		of[r] = starts[s]
+	}
+	levels := make(map[*machine.Level]uint64)
+	contexts := e.contexts()
+	for n := len(starts); ; {
+		if 2*n > len(e.ranks) {
+			return nil
+		}
+		_, alike := parted(contexts, of)
+		names, next, text := make(namer), make([]int32, len(of)), []byte(nil)
+		for r := range e.ranks {
+			x := &e.ranks[r]
+			text = binary.AppendUvarint(text[:0], uint64(of[r]))
+			for i := range x.desc {
+				s := &x.desc[i]
+				if s.Meet {
+					text = binary.AppendUvarint(text, uint64(alike[s.Context]))
+					continue
+				}
+				l := e.place.Between(r, int(s.Peer))
+				if _, ok := levels[l]; !ok {
+					levels[l] = uint64(len(levels))
+				}
+				k := &w.wires[x.slots[i]]
+				slot := k.out
+				if s.Out {
+					slot = k.in
+				}
+				text = binary.AppendUvarint(text, levels[l])
+				text = binary.AppendUvarint(text, uint64(of[s.Peer]))
+				text = binary.AppendVarint(text, int64(slot))
+			}
+			next[r] = names.name(text)
+		}
+		of = next
+		if len(names) == n {
+			return of
+		}
+		n = len(names)
+	}
+}

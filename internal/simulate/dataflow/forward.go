@@ -1,0 +1,186 @@
+package dataflow
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A cut is a moment at which all ranks have as many rounds of their main loop left. If all is as at
+// an earlier one but for the time that has passed, what follows is the same as what followed
+// then, as long as rounds do: so many of them take so many times as long.
+type cut struct {
+	left  uint64 // rounds
+	start int64  // the time of the first rank; others are counted from it
+	state []int64
+	spent [][parts]int64
+	count []uint64
+}
+
+const (
+	fewest   = 4       // rounds that are worth it
+	mostCut  = 100     // rounds without one that begins as another did, or with ranks that can't stop together
+	mostKept = 1 << 21 // numbers that are kept of cuts
+)
+
+// forward goes on to where rounds of the main loop repeat, and passes over them.
+func (e *engine) forward(short *Short) error {
+	var active []int32
+	rounds := ^uint64(0)
+	for r := range e.ranks {
+		x := &e.ranks[r]
+		if x.like != int32(r) || x.program == nil {
+			continue
+		}
+		if x.visits == nil {
+			return nil
+		}
+		active = append(active, int32(r))
+		rounds = min(rounds, x.visits.Rounds())
+	}
+	if len(active) == 0 || rounds < fewest {
+		return nil
+	}
+	e.cutting, e.target = true, rounds-1
+	var cuts []*cut
+	kept, failed := 0, 0
+	for range mostCut {
+		if err := e.run(); err != nil {
+			return err
+		}
+		whole := true
+		for _, r := range active {
+			whole = whole && e.ranks[r].halted
+		}
+		if whole {
+			failed = 0
+			c := e.cut(active)
+			for i := len(cuts) - 1; c != nil && i >= 0; i-- {
+				if slices.Equal(cuts[i].state, c.state) {
+					if err := e.pass(active, cuts[i], c, short); err != nil {
+						return err
+					}
+					e.goOn(active)
+					e.cutting = false
+					return nil
+				}
+			}
+			if c != nil {
+				cuts = append(cuts, c)
+				kept += len(c.state) + int(parts+1)*len(active)
+				for len(cuts) > 1 && kept > mostKept {
+					kept -= len(cuts[0].state) + int(parts+1)*len(active)
+					cuts = cuts[1:]
+				}
+			}
+		} else if failed++; failed > 3 {
+			break
+		}
+		e.goOn(active)
+		if e.target <= 2 {
+			break
+		}
+		e.target--
+	}
+	e.cutting = false
+	e.goOn(active)
+	return nil
+}
+
+// goOn lets ranks go on that have stopped.
+func (e *engine) goOn(active []int32) {
+	for i := len(active) - 1; i >= 0; i-- {
+		if x := &e.ranks[active[i]]; x.halted {
+			x.halted = false
+			e.ready = append(e.ready, active[i])
+		}
+	}
+}
+
+// cut takes down where all ranks and messages are; nil if a collective is under way.
+func (e *engine) cut(active []int32) *cut {
+	if len(e.meetings) > 0 {
+		return nil
+	}
+	c := &cut{left: e.target, start: e.ranks[active[0]].now}
+	at := func(t int64) int64 { return t - c.start }
+	flag := func(b bool, n int64) int64 {
+		if b {
+			return n
+		}
+		return 0
+	}
+	for _, r := range active {
+		x := &e.ranks[r]
+		c.spent, c.count = append(c.spent, x.spent), append(c.count, x.count)
+		c.state = append(c.state, at(x.now), at(max(x.free, x.now)))
+		for ago := int32(1); ago <= int32(x.mask)+1; ago++ {
+			n := x.ago(ago)
+			if int(n) >= len(x.requests) {
+				continue
+			}
+			switch q := &x.requests[n]; {
+			case q.visit != nil:
+				return nil
+			case q.channel != nil:
+				begun := q.channel.sends
+				if q.kind == Receive {
+					begun = q.channel.receives
+				}
+				c.state = append(c.state, int64(ago), int64(q.kind), int64(q.slot), int64(begun-q.number))
+			}
+		}
+		c.state = append(c.state, -1)
+	}
+	for i := range e.fixed {
+		k := &e.fixed[i]
+		if len(k.messages) == 0 {
+			continue
+		}
+		c.state = append(c.state, int64(i), int64(len(k.messages)), int64(k.sends-k.first), int64(k.receives-k.first))
+		for j := range k.messages {
+			m := &k.messages[j]
+			left, posted := int64(0), int64(0)
+			if m.begun {
+				left = at(m.left)
+			}
+			if m.wanted {
+				posted = at(m.posted)
+			}
+			c.state = append(c.state, left, posted, m.time, m.receiving, flag(m.begun, 1)+flag(m.wanted, 2)+flag(m.waits, 4)+flag(m.sent, 8)+flag(m.done, 16))
+		}
+	}
+	return c
+}
+
+// pass passes over rounds that repeat those between two cuts, but for the last few.
+func (e *engine) pass(active []int32, before, now *cut, short *Short) error {
+	period := before.left - now.left
+	times := (now.left - 1) / period
+	if times == 0 {
+		return nil
+	}
+	took := now.start - before.start
+	if took > 0 && int64(times) > (horizon-now.start)/took || times > uint64(horizon) {
+		return fmt.Errorf("rank %d: %w", active[0], tooLong())
+	}
+	shift := int64(times) * took
+	for i, r := range active {
+		x := &e.ranks[r]
+		x.now += shift
+		x.free += shift
+		for p := range x.spent {
+			x.spent[p] += int64(times) * (now.spent[i][p] - before.spent[i][p])
+		}
+		x.count += times * (now.count[i] - before.count[i])
+		x.visits.Skip(times * period)
+	}
+	for i := range e.fixed {
+		for j := range e.fixed[i].messages {
+			m := &e.fixed[i].messages[j]
+			m.left += shift
+			m.posted += shift
+		}
+	}
+	short.Rounds, short.Period = times*period, period
+	return nil
+}

@@ -1,0 +1,214 @@
+package dataflow
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+)
+
+// A loop is the visits of a rank that makes some calls, others in rounds, and some more.
+type loop struct {
+	before, round, after []visited
+	rounds, done         uint64
+	at, part             int
+	same                 any
+}
+
+type visited struct {
+	call      int
+	gap, took int64
+}
+
+func (l *loop) Next() (call int, gap, took int64, ok bool, err error) {
+	for {
+		list := [][]visited{l.before, l.round, l.after}[l.part]
+		if l.part == 1 && l.done == l.rounds {
+			list = nil
+		}
+		if l.at < len(list) {
+			v := list[l.at]
+			l.at++
+			return v.call, v.gap, v.took, true, nil
+		}
+		l.at = 0
+		switch {
+		case l.part == 1 && l.done < l.rounds:
+			l.done++
+		case l.part == 2:
+			return 0, 0, 0, false, nil
+		default:
+			l.part++
+		}
+	}
+}
+
+func (l *loop) Same() any      { return l.same }
+func (l *loop) Rounds() uint64 { return l.rounds }
+
+func (l *loop) Left() (uint64, bool) {
+	switch {
+	case l.part == 0 && l.at == len(l.before), l.part == 1 && l.at == 0:
+		return l.rounds - l.done, true
+	case l.part == 1 && l.at == len(l.round):
+		return l.rounds - l.done - 1, true
+	}
+	return 0, false
+}
+
+func (l *loop) Skip(rounds uint64) {
+	if l.part == 1 && l.at == len(l.round) {
+		l.at = 0
+		l.done++
+	}
+	l.part = 1
+	l.done += rounds
+}
+
+// A ring is some ranks that do the same, but for whom they talk to and what they compute.
+type ring struct {
+	ranks int
+	calls [][]Op
+	slots func(r int) []Slot
+	lists [3][]int // calls: before, in each of the rounds, after
+	count []uint64 // by rank
+	gaps  []int64  // by rank, with each call
+}
+
+func (x *ring) programs(each []Program) []Program {
+	type kind struct {
+		gap    int64
+		rounds uint64
+	}
+	code := &Code{Calls: x.calls, Mask: 15}
+	for r := range x.ranks {
+		l := &loop{rounds: x.count[r], same: kind{x.gaps[r], x.count[r]}}
+		for i, part := range []*[]visited{&l.before, &l.round, &l.after} {
+			for n, call := range x.lists[i] {
+				*part = append(*part, visited{call, x.gaps[r] * int64(n+1), 17})
+			}
+		}
+		each = append(each, &Compiled{Code: code, Slots: x.slots(r), Visits: l})
+	}
+	return each
+}
+
+// draw draws ranks that exchange messages at distances around a ring, in loops that may be shifted
+// against each other, with meetings of all and of halves.
+func draw(t *rapid.T) *ring {
+	n := 2 * rapid.IntRange(1, 6).Draw(t, "half of the ranks")
+	x := &ring{ranks: n}
+	var distances []int
+	var meets []bool // of all; else of those that are as far from an even rank
+	for range rapid.IntRange(1, 4).Draw(t, "calls") {
+		d := rapid.IntRange(1, n-1).Draw(t, "distance")
+		bytes := rapid.SampledFrom([]int64{0, 80, 300}).Draw(t, "bytes")
+		slot := int32(3 * len(distances)) // that of messages that come, of those that go, and of meetings
+		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		case 0: // a message that is sent and got
+			x.calls = append(x.calls, []Op{{Kind: Receive, Slot: slot, Request: 0}, {Kind: Send, Bytes: bytes, Slot: slot + 1, Request: 1}, {Kind: Wait, Request: 1}, {Kind: Wait, Request: 0}})
+			distances, meets = append(distances, d), append(meets, false)
+		case 1: // begun here, waited for in the end of the round
+			x.calls = append(x.calls, []Op{{Kind: Receive, Slot: slot, Ago: true}, {Kind: Send, Bytes: bytes, Slot: slot + 1, Ago: true}, {Kind: Null, Ago: true},
+				{Kind: Recorded, Timed: true, Request: NoRequest}, {Kind: Wait, Ago: true, Request: 3}, {Kind: Wait, Ago: true, Request: 2}})
+			distances, meets = append(distances, d), append(meets, false)
+		case 2: // the messages of two rounds are under way
+			x.calls = append(x.calls, []Op{{Kind: Receive, Slot: slot, Ago: true}, {Kind: Send, Bytes: min(bytes, 80), Slot: slot + 1, Request: NoRequest}, {Kind: Wait, Ago: true, Request: 2}})
+			distances, meets = append(distances, d), append(meets, false)
+		default:
+			members := n
+			all := rapid.Bool().Draw(t, "all")
+			if !all {
+				members = 2
+			}
+			x.calls = append(x.calls, []Op{{Kind: Meet, Members: int32(members), Time: 5000, Slot: slot + 2, Request: NoRequest}})
+			distances, meets = append(distances, 0), append(meets, all)
+		}
+	}
+	calls := rapid.SliceOfN(rapid.IntRange(0, len(x.calls)-1), 0, 4)
+	x.lists = [3][]int{calls.Draw(t, "before"), rapid.SliceOfN(rapid.IntRange(0, len(x.calls)-1), 1, 4).Draw(t, "round"), calls.Draw(t, "after")}
+	x.slots = func(r int) (list []Slot) {
+		for i, d := range distances {
+			to, from := (r+d)%n, (r-d+n)%n
+			context := int32(1000 + 100*i)
+			if !meets[i] {
+				context += int32(r / 2)
+			}
+			list = append(list, Slot{Peer: int32(from), Context: int32(i)}, Slot{Peer: int32(to), Context: int32(i), Out: true}, Slot{Meet: true, Context: context})
+		}
+		return list
+	}
+	rounds := rapid.Uint64Range(0, 60).Draw(t, "rounds")
+	few := rapid.SampledFrom([]int{1, 2, n}).Draw(t, "gaps")
+	gaps := rapid.SliceOfN(rapid.SampledFrom([]int64{0, 3000, 7777, 12_345}), n, n).Draw(t, "gap")
+	for r := range n {
+		x.count = append(x.count, rounds)
+		x.gaps = append(x.gaps, gaps[r%few])
+	}
+	return x
+}
+
+// Short cuts change no digit.
+func TestShortCuts(t *testing.T) {
+	m, err := machine.Parse("levels", []byte(levels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passed, stood int
+	rapid.Check(t, func(t *rapid.T) {
+		x := draw(t)
+		place := m.Place(x.ranks, machine.Mapping(rapid.IntRange(0, 1).Draw(t, "mapping")))
+		want, failed := Run(x.programs(nil), place, Options{EachRank: true, EachRound: true})
+		for _, o := range []Options{{}, {EachRank: true}, {EachRound: true}} {
+			got, err := Run(x.programs(nil), place, o)
+			if (err == nil) != (failed == nil) || err != nil && err.Error() != failed.Error() {
+				t.Fatal(o, err, ", without short cuts ", failed)
+			}
+			if err != nil {
+				continue
+			}
+			if got.Short.Rounds > 0 {
+				passed++
+			}
+			if got.Short.Ranks < x.ranks {
+				stood++
+			}
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "Short")); diff != "" {
+				t.Fatal(o, got.Short, diff)
+			}
+		}
+		if failed == nil {
+			checkPath(t, func() ([]Program, error) { return x.programs(nil), nil }, place, want)
+		}
+	})
+	if passed < 10 || stood < 10 {
+		t.Errorf("rounds were passed over in %d runs, ranks stood for others in %d", passed, stood)
+	}
+}
+
+// checkPath shows that the parts of a path add up to the end.
+func checkPath(t interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, programs func() ([]Program, error), place *machine.Placement, want *Result) *Path {
+	t.Helper()
+	got, p, err := RunPath(programs, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "Short")); diff != "" {
+		t.Fatal(diff)
+	}
+	sum := int64(0)
+	for _, s := range p.Shares {
+		sum += s.Compute + s.Overhead + s.Transfer + s.Recorded
+	}
+	if p.End != want.End() || sum != p.End {
+		t.Fatalf("a path of %d has parts of %d, the end is %d", p.End, sum, want.End())
+	}
+	return p
+}

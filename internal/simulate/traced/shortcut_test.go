@@ -1,0 +1,65 @@
+package traced
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Short cuts change no digit of a prediction, and are taken.
+func TestShortCuts(t *testing.T) {
+	around := func(r *recorder) { // all do the same
+		right, left := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+		for range 1000 {
+			r.compute(700)
+			r.irecv(left, 7)
+			r.isend(64, right, 7)
+			r.call("MPI_Waitall", 20, 2, 2, 4, 2, -5)
+			r.call("MPI_Allreduce", 21, 1, 8192, 1, 16384, 4, byteType, 0x23, tracktest.World)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		r      *trace.Reader
+		rounds uint64
+		ranks  int
+	}{
+		{"unequal work", record(t, 8, timing.Stats, rounds), 10, 8},
+		{"around", record(t, 8, timing.Stats, around), 900, 1},
+		{"around, lossless", record(t, 8, timing.Lossless, around), 0, 8},
+		{"stencil", mergetest.Run(t, 9, tracktest.Stencil(400)), 300, 9},
+		{"butterfly", mergetest.Run(t, 8, tracktest.Butterfly(400)), 300, 8},
+		{"transpose", mergetest.Run(t, 9, tracktest.Transpose(400)), 300, 9},
+	} {
+		m, err := machine.Load("infiniband")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Machine: m, EachRank: true, EachRound: true}
+		want := predict(t, c.r, o)
+		if want.Short.Rounds > 0 || want.Short.Ranks != len(want.Ranks) {
+			t.Errorf("%s: short cuts that are switched off: %+v", c.name, want.Short)
+		}
+		for _, o.EachRank = range []bool{false, true} {
+			for _, o.EachRound = range []bool{false, true} {
+				got := predict(t, c.r, o)
+				if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Prediction{}, "Short")); diff != "" {
+					t.Errorf("%s: %+v: %s", c.name, got.Short, diff)
+				}
+				if !o.EachRound && got.Short.Rounds < c.rounds {
+					t.Errorf("%s: %d rounds passed over", c.name, got.Short.Rounds)
+				}
+				if !o.EachRank && got.Short.Ranks > c.ranks {
+					t.Errorf("%s: %d ranks simulated", c.name, got.Short.Ranks)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package traced
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// visits returns the calls that a rank makes, with their times.
+func (s *Source) visits(k *trace.Rank, w *writer, calls []compiledCall) (dataflow.Visits, error) {
+	if err := w.Begin(k); err != nil {
+		return nil, err
+	}
+	if w.leaves == nil {
+		return s.single(k, calls), nil
+	}
+	// What is left out or kept is known without going through the calls, however many of these
+	// the engine passes over.
+	for i := range w.leaves {
+		x := &w.leaves[i]
+		n := float64(x.Calls)
+		s.ns += x.Total() + n*x.Duration
+		if c := &calls[w.of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
+			s.leave(c.name, x.Calls, n*x.Duration, true)
+		}
+	}
+	same, err := s.r.Uniform(k.Class())
+	v := &placed{of: w.of, cursor: w.cursor}
+	v.placedTimes = s.times(w.of, w.leaves, calls, same)
+	return v, err
+}
+
+// A placedTime is the times of calls at a place of the program, in ps: gaps, that where a loop is
+// entered there, and what the call takes itself.
+type placedTime struct{ gap, entry, took int64 }
+
+// placedTimes are those of all places.
+type placedTimes struct {
+	list     []placedTime
+	terminal []int32
+	alike    bool // all ranks of the class go through their loops equally often
+}
+
+// times returns what the engine needs of places. Ranks share it if all of it is the same.
+func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCall, alike bool) *placedTimes {
+	list := make([]placedTime, len(leaves))
+	text := binary.AppendUvarint(nil, uint64(s.structure(of)))
+	for i := range leaves {
+		x, c := &leaves[i], &calls[of.Terminal(i)]
+		list[i].gap = s.computed(x.Gap - s.gap)
+		if list[i].entry = list[i].gap; x.Entries > 0 {
+			list[i].entry = s.computed(x.Entry - s.gap)
+		}
+		switch {
+		case c.timed && c.role == local:
+			list[i].took = s.computed(x.Duration - s.call)
+		case c.timed:
+			list[i].took = recorded(x.Duration)
+		}
+		for _, n := range []int64{list[i].gap, list[i].entry, list[i].took} {
+			text = binary.AppendVarint(text, n)
+		}
+	}
+	if known := s.known[string(text)]; known != nil {
+		return known
+	}
+	t := &placedTimes{list: list, terminal: make([]int32, len(leaves)), alike: alike}
+	for i := range t.terminal {
+		t.terminal[i] = int32(of.Terminal(i))
+	}
+	s.known[string(text)] = t
+	return t
+}
+
+// structure numbers the structures that ranks share.
+func (s *Source) structure(of *trace.Leaves) int {
+	n, ok := s.structures[of]
+	if !ok {
+		n = len(s.structures)
+		s.structures[of] = n
+	}
+	return n
+}
+
+// placed are the calls of a rank of which the times of places are known.
+type placed struct {
+	*placedTimes
+	of     *trace.Leaves
+	cursor trace.LeafCursor
+	main   trace.Round
+}
+
+func (p *placed) Next() (call int, gap, took int64, ok bool, err error) {
+	i, enters, ok := p.cursor.Next()
+	if !ok {
+		return 0, 0, 0, false, nil
+	}
+	x := &p.list[i]
+	if gap = x.gap; enters {
+		gap = x.entry
+	}
+	return int(p.terminal[i]), gap, x.took, true, nil
+}
+
+func (p *placed) Same() any {
+	if p.alike {
+		return p.placedTimes
+	}
+	return nil
+}
+
+func (p *placed) Rounds() uint64 {
+	p.main = p.cursor.Main()
+	return p.main.Count
+}
+
+func (p *placed) Left() (rounds uint64, between bool) { return p.cursor.Left(p.main) }
+func (p *placed) Skip(rounds uint64)                  { p.cursor.Skip(rounds * p.main.Length) }
+
+// single are the calls of a rank with a time for each.
+type single struct {
+	s     *Source
+	calls []compiledCall
+	list  []timed
+	more  func() ([]timed, error, bool)
+	stop  func()
+}
+
+type timed struct {
+	terminal      int
+	gap, duration uint64
+}
+
+func (s *Source) single(k *trace.Rank, calls []compiledCall) *single {
+	p := &single{s: s, calls: calls}
+	p.more, p.stop = iter.Pull2(func(yield func([]timed, error) bool) {
+		list := make([]timed, 0, batch)
+		for t, err := range k.Timings(0) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			list = append(list, timed{t.Terminal, t.Timing.Gap.Ns, t.Timing.Duration.Ns})
+			if len(list) == batch {
+				if !yield(list, nil) {
+					return
+				}
+				list = list[:0]
+			}
+		}
+		if len(list) > 0 {
+			yield(list, nil)
+		}
+	})
+	s.stops = append(s.stops, p.stop)
+	return p
+}
+
+func (p *single) Next() (call int, gap, took int64, ok bool, err error) {
+	if len(p.list) == 0 {
+		if p.list, err, ok = p.more(); !ok || err != nil {
+			return 0, 0, 0, false, err
+		}
+	}
+	t := p.list[0]
+	p.list = p.list[1:]
+	c := &p.calls[t.terminal]
+	before, duration := float64(t.gap), float64(t.duration)
+	p.s.ns += before + duration
+	switch {
+	case c.timed && c.role == local:
+		took = p.s.computed(duration - p.s.call)
+	case c.timed:
+		p.s.leave(c.name, 1, duration, true)
+		took = recorded(duration)
+	}
+	return t.terminal, p.s.computed(before - p.s.gap), took, true, nil
+}
+
+func (p *single) Same() any            { return nil }
+func (p *single) Rounds() uint64       { return 0 }
+func (p *single) Left() (uint64, bool) { return 0, false }
+func (p *single) Skip(uint64)          {}
