@@ -144,9 +144,7 @@ func (h *host) Function(name string) uint64 {
 	if own == nil {
 		return 0
 	}
-	c := C.CString(name)
-	defer C.free(unsafe.Pointer(c))
-	f := C.find(c)
+	f := h.found(name)
 	if f == nil {
 		f = own
 	}
@@ -160,11 +158,16 @@ func (h *host) Function(name string) uint64 {
 	return uint64(uintptr(f))
 }
 
+// found is what a program would get by a name.
+func (h *host) found(name string) unsafe.Pointer {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	return C.find(c)
+}
+
 // Traced: whoever looks at calls looks at MPI_Init.
 func (h *host) Traced() bool {
-	c := C.CString("MPI_Init")
-	defer C.free(unsafe.Pointer(c))
-	f := C.find(c)
+	f := h.found("MPI_Init")
 	return f != nil && C.same_object(f, h.init) == 0
 }
 

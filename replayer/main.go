@@ -62,6 +62,9 @@ func run() error {
 	if len(cfg.Probe) > 0 {
 		return probe(h, cfg.Probe)
 	}
+	if cfg.Calibrate != nil {
+		return calibration(h, cfg.Calibrate)
+	}
 	number, err := rankNumber()
 	if err != nil {
 		return err

@@ -149,6 +149,7 @@ func verbs() []*cobra.Command {
 		newProxy(),
 		newReplay(),
 		newTree(),
+		newCalibrate(),
 		newSimulate(),
 		newRecover(),
 		newWhere(),

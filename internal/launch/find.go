@@ -69,11 +69,20 @@ func Parse(line, flavour string) (*Runner, error) {
 	if !strings.Contains(line, "{n}") {
 		return nil, fmt.Errorf("--launcher %q: {n} must stand where the number of ranks goes, as in 'mpiexec -n {n}'", line)
 	}
-	path, err := exec.LookPath(words[0])
+	r, err := Of(words, flavour)
 	if err != nil {
 		return nil, fmt.Errorf("--launcher: %w", err)
 	}
-	r := &Runner{Launcher: Identify(words[0]), Flavour: flavour, Line: words}
+	return r, nil
+}
+
+// Of makes a runner of a launcher with its options, the number of ranks among them.
+func Of(line []string, flavour string) (*Runner, error) {
+	path, err := exec.LookPath(line[0])
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{Launcher: Identify(line[0]), Flavour: flavour, Line: line}
 	if r.Flavour == "" {
 		switch r.Launcher {
 		case OpenMPI, PRRTE:
@@ -81,7 +90,7 @@ func Parse(line, flavour string) (*Runner, error) {
 		case Hydra:
 			r.Flavour = "mpich"
 		default:
-			return nil, fmt.Errorf("--launcher %q: can't tell which MPI its ranks use; say so with --mpi", line)
+			return nil, fmt.Errorf("%q: can't tell which MPI its ranks use; say so with --mpi", strings.Join(line, " "))
 		}
 	}
 	r.Libraries = near(path, r.Flavour)

@@ -150,7 +150,8 @@ func (m *Machine) Collective(function string, l *Level, members int, bytes int64
 	return a + int64(math.Round(share*float64(b-a))), true
 }
 
-// A Table gives times by size, linear between its rows and on beyond the last one.
+// A Table gives times by size, linear between its rows and on beyond the last one. One-way times
+// rise with the size, overheads and gaps need not.
 type Table []Row
 
 // A Row is a size in bytes and the time in ps that a message of that size takes one way.
@@ -173,5 +174,9 @@ func (t Table) OneWay(bytes int64) int64 {
 	}
 	a, b := t[i-1], t[i]
 	slope := float64(b.Time-a.Time) / float64(b.Bytes-a.Bytes)
+	if bytes > b.Bytes { // overheads may fall, but not for ever
+		slope = max(0, slope)
+		a = b
+	}
 	return a.Time + int64(math.Round(max(-float64(a.Time), min(longest, float64(bytes-a.Bytes)*slope))))
 }

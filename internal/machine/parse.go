@@ -194,7 +194,7 @@ func (p *parser) timeOrTable(key string, v any) (int64, Table) {
 				return 0, nil
 			}
 		}
-		t := p.table(key, rows)
+		t := p.rows(key, rows, false)
 		return t.OneWay(0), t
 	}
 	p.fail(key, "%s is a time in ns, or a table: [[bytes, ns], ...]", key[strings.LastIndexByte(key, '.')+1:])
@@ -226,7 +226,10 @@ func (p *parser) collective(f *file, i int) Collective {
 // CollectiveFunctions are those that tables may be for: all members wait for each other in them.
 var CollectiveFunctions = []string{"Barrier", "Allreduce", "Allgather", "Alltoall", "Reduce_scatter"}
 
-func (p *parser) table(key string, rows [][]float64) Table {
+func (p *parser) table(key string, rows [][]float64) Table { return p.rows(key, rows, true) }
+
+// rows reads a table, of which times may have to rise with the size.
+func (p *parser) rows(key string, rows [][]float64, rising bool) Table {
 	var t Table
 	for i, row := range rows {
 		at := fmt.Sprintf("%s.%d", key, i)
@@ -240,8 +243,12 @@ func (p *parser) table(key string, rows [][]float64) Table {
 			return nil
 		}
 		r := Row{int64(bytes), p.duration(at, ns)}
-		if i > 0 && (r.Bytes <= t[i-1].Bytes || r.Time < t[i-1].Time) {
-			p.fail(at, "a row of a table has more bytes than the one before, and no less time")
+		switch {
+		case i > 0 && r.Bytes <= t[i-1].Bytes:
+			p.fail(at, "a row of a table has more bytes than the one before")
+			return nil
+		case i > 0 && r.Time < t[i-1].Time && rising:
+			p.fail(at, "a larger message takes no less time: %v ns after %v", ns, rows[i-1][1])
 			return nil
 		}
 		t = append(t, r)

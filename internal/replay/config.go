@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/calibrate"
 	"github.com/spoor-hpc/spoor/internal/reissue"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	// Probe, if set, are functions to look for: the process says in a Probed
 	// on standard output what it found, and calls none.
 	Probe []string `json:"probe,omitempty"`
+	// Calibrate, if set, is what to measure: nothing is replayed.
+	Calibrate *calibrate.Task `json:"calibrate,omitempty"`
 }
 
 // A Probed is what the replayer says of the MPI at hand.

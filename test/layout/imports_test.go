@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"internal/simulate/loggops", "mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack", "internal/container"},
 	{"internal/machine"},
+	{"internal/calibrate"},
 	{"internal/simulate/dataflow"},
 	{"internal/simulate/collective"},
 	{"internal/timing/hist", "internal/timing/phase", "internal/timing/zfp", "internal/event", "internal/signature"},

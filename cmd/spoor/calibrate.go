@@ -1,0 +1,208 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/calibrate"
+	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+type calibrateOptions struct {
+	out, name    string
+	mpi, library string
+	most         int64
+	noisy        bool
+	noRecorder   bool
+	quiet        bool
+}
+
+func newCalibrate() *cobra.Command {
+	o := calibrateOptions{out: "machine.toml", most: 16 << 20}
+	cmd := &cobra.Command{
+		Use:   "calibrate [flags] LAUNCHER [OPTIONS...]",
+		Short: "Measure this machine for simulate",
+		Long: `Measure how long messages take between ranks that a launcher starts, and write a
+machine file for spoor simulate. The launcher and its options stand as for a program,
+without the program: spoor brings its own, which needs no compiler and loads the
+launcher's MPI.
+
+Two ranks measure one distance. Of more, one pair for each distance is measured that
+there is between ranks: on the same core, socket or node, or on two nodes. Ranks have to be
+bound for core and socket to be told apart. The others sleep meanwhile. Measured are
+one-way times from nothing to --most bytes, with more sizes where they don't follow a
+line; from which size on messages wait for their receive; what messages cost the cores at
+both ends, and the gap between messages, by size; a reduction's time for each byte;
+collectives of all ranks; and what tracing costs a call, which simulate takes out of
+the times between calls.
+
+Each figure is the median of many. If a tenth of the times are much below that, the
+machine is busy, or there are more ranks than cores: then no file is written, unless
+--noisy has such times taken as they are. It takes about half a minute for a pair.`,
+		Example: `  spoor calibrate -o here.toml mpirun -n 2
+  spoor calibrate -o node.toml mpirun -n 4 --map-by socket --bind-to core
+  spoor calibrate -o cluster.toml srun -N 2 -n 4
+  spoor simulate --machine here.toml app.spoor`,
+		Args: atLeastOne("a launcher, such as mpirun -n 2"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runCalibrate(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringVarP(&o.out, "output", "o", o.out, "write the machine into this `file`")
+	f.StringVar(&o.name, "name", "", "what the machine is called (default: the host's name)")
+	f.StringVar(&o.mpi, "mpi", "", "the MPI to use: openmpi, mpich or abi (default: the launcher's)")
+	f.StringVar(&o.library, "library", "", "the MPI library to load (default: that of the launcher)")
+	f.Int64Var(&o.most, "most", o.most, "the largest message, in `bytes`")
+	f.BoolVar(&o.noisy, "noisy", false, "take times that vary")
+	f.BoolVar(&o.noRecorder, "no-recorder", false, "don't measure what tracing costs")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "don't say what is being measured")
+	return cmd
+}
+
+// The largest message is at least as large as what the experiments beside one-way times need.
+const leastMost, mostMost = 1 << 10, 1 << 30
+
+// talks is how many calls of each kind tell what tracing costs.
+const talks = 4000
+
+func runCalibrate(cmd *cobra.Command, o calibrateOptions, args []string) error {
+	if o.most < leastMost || o.most > mostMost {
+		return fmt.Errorf("--most %d: from %d bytes to %d", o.most, leastMost, mostMost)
+	}
+	switch o.mpi {
+	case "", "openmpi", "mpich", "abi":
+	default:
+		return fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", o.mpi)
+	}
+	runner, err := launch.Of(args, o.mpi)
+	if err != nil {
+		return err
+	}
+	if p := launch.Program(runner.Launcher, args); p != "" {
+		return fmt.Errorf("%s stands where a program would: give the launcher and its options alone, as in spoor calibrate mpirun -n 2", p)
+	}
+	if o.library != "" {
+		runner.Libraries = []string{o.library}
+	}
+	replayer, err := findLibrary("spoor-replay")
+	if err != nil {
+		return err
+	}
+	dir, err := replayDir()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	task := calibrate.Task{Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, Quiet: o.quiet}
+	measure := func(vars []launch.Var) error {
+		file := filepath.Join(dir, "config")
+		if err := (&replay.Config{Libraries: runner.Libraries, Calibrate: &task}).Write(file); err != nil {
+			return err
+		}
+		argv, env := launch.Command(runner.Launcher, slices.Concat(args, []string{replayer}), append(vars, launch.Var{Name: replay.ConfigVar, Value: file}))
+		code, err := launch.Run(argv, env)
+		if err == nil && code != 0 {
+			err = fmt.Errorf("%s %s ended with code %d", strings.Join(args, " "), replayer, code)
+		}
+		return err
+	}
+	if err := measure(nil); err != nil {
+		return err
+	}
+	result, err := calibrate.ReadResult(task.Out)
+	if err != nil {
+		return err
+	}
+	if result.Noise != "" {
+		return errors.New(result.Noise)
+	}
+	m, err := machine.Parse("measured", []byte(result.Machine))
+	if err != nil {
+		return err
+	}
+	if !o.noRecorder {
+		if !o.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), "spoor: what tracing costs")
+		}
+		task = calibrate.Task{Most: o.most, Talk: talks}
+		if m.Recorder, err = recorderCost(filepath.Join(dir, "t.spoor"), result.LocalNs, measure); err != nil {
+			return err
+		}
+	}
+	m.Name = o.name
+	if m.Name == "" {
+		m.Name = result.Seats[0].Host
+	}
+	library, _, _ := strings.Cut(strings.Join(strings.Fields(result.Library), " "), ", package")
+	m.Source = fmt.Sprintf("spoor calibrate %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
+	comment := fmt.Sprintf("Measured on %s with %s.", result.Seats[0].Host, units72(library))
+	return os.WriteFile(o.out, m.Text(comment), 0o666)
+}
+
+// units72 shortens what an MPI says of itself.
+func units72(text string) string {
+	if r := []rune(text); len(r) > 72 {
+		return string(r[:72]) + "…"
+	}
+	return text
+}
+
+// recorderCost has ranks make calls with nothing between them, traced, and takes what the trace
+// has of their times. local is how long a call that does next to nothing takes untraced, in ns.
+func recorderCost(path string, local float64, run func([]launch.Var) error) (cost machine.Recorder, err error) {
+	shim, err := findLibrary("libspoor.so")
+	if err != nil {
+		return cost, err
+	}
+	scratch, err := makeScratch("")
+	if err != nil {
+		return cost, err
+	}
+	defer os.Remove(scratch) // if it is empty
+	o := runOptions{out: path, quiet: true}
+	o.timing.Mode = timing.Lossless
+	if err := run(rankVars(o, shim, path, scratch)); err != nil {
+		return cost, err
+	}
+	r, err := trace.Open(path)
+	if err != nil {
+		return cost, fmt.Errorf("what tracing costs: %w", err)
+	}
+	defer r.Close()
+	k, err := r.Rank(0)
+	if err != nil {
+		return cost, err
+	}
+	var gaps, calls []float64
+	before := ""
+	for t, err := range k.Timings(0) {
+		if err != nil {
+			return cost, err
+		}
+		c, err := k.Terminal(int(t.Terminal))
+		if err != nil {
+			return cost, err
+		}
+		switch name := c.Name(); name {
+		case "MPI_Comm_rank":
+			if before == name {
+				calls = append(calls, float64(t.Timing.Duration.Ns))
+			}
+		case "MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Wait":
+			gaps = append(gaps, float64(t.Timing.Gap.Ns))
+		}
+		before = c.Name()
+	}
+	return calibrate.RecorderCost(gaps, calls, local)
+}

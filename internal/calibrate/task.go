@@ -1,0 +1,48 @@
+package calibrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// A Task is what a job is to measure.
+type Task struct {
+	Out   string `json:"out,omitempty"` // file for the Result
+	Most  int64  `json:"most"`          // the largest message, in bytes
+	Noisy bool   `json:"noisy,omitempty"`
+	Quiet bool   `json:"quiet,omitempty"`
+	// Talk, if set, is how often ranks 0 and 1 make calls for a tracer to look at: nothing is measured.
+	Talk int `json:"talk,omitempty"`
+}
+
+// A Result is what a job found.
+type Result struct {
+	Machine string  `json:"machine"`  // a machine file
+	Noise   string  `json:"noise"`    // why there is none
+	LocalNs float64 `json:"local_ns"` // what MPI_Comm_rank takes
+	Library string  `json:"library"`
+	Seats   []Seat  `json:"seats"`
+}
+
+// Write writes a result to a file.
+func (r *Result) Write(path string) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o666)
+}
+
+// ReadResult reads the result of a job.
+func ReadResult(path string) (*Result, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Result)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,287 @@
+/* measure.c: the experiments. Each function does the part of one rank; the one that looks at the clock fills in the
+   samples. Two ranks are in step because each sample ends with a message back. */
+#define _GNU_SOURCE
+#include "measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "call.h"
+
+typedef int (*f1)(uint64_t);
+typedef int (*f2)(uint64_t, uint64_t);
+typedef int (*f5)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+typedef int (*f6)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+typedef int (*f7)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+
+#define CALL(TYPE, FUNCTION, ...) (((TYPE)mpi.FUNCTION)(__VA_ARGS__))
+#define ADDRESS(POINTER) ((uint64_t)(uintptr_t)(POINTER))
+/* Ends the function that does an experiment if a call fails. */
+#define TRY(CALL_)              \
+	do {                    \
+		int rc_ = CALL_; \
+		if (rc_)        \
+			return rc_; \
+	} while (0)
+
+#define TAG 77
+#define MANY 64 /* requests at a time */
+
+static struct measure_mpi mpi;
+static char *out_buffer, *in_buffer;
+static int32_t *counts;
+static uint64_t requests[MANY];
+
+static char *memory(int64_t bytes)
+{
+	char *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	memset(p, 0, (size_t)bytes);
+	return p;
+}
+
+int measure_prepare(const struct measure_mpi *m)
+{
+	mpi = *m;
+	out_buffer = memory(mpi.most + 4096);
+	in_buffer = memory(mpi.most + 4096);
+	counts = calloc((size_t)mpi.size, sizeof *counts);
+	return out_buffer && in_buffer && counts;
+}
+
+static int send(int to, int64_t bytes) { return CALL(f6, send, ADDRESS(out_buffer), (uint64_t)bytes, mpi.byte, (uint64_t)to, TAG, mpi.world); }
+static int ssend(int to, int64_t bytes) { return CALL(f6, ssend, ADDRESS(out_buffer), (uint64_t)bytes, mpi.byte, (uint64_t)to, TAG, mpi.world); }
+static int recv(int from, int64_t bytes) { return CALL(f7, recv, ADDRESS(in_buffer), (uint64_t)bytes, mpi.byte, (uint64_t)from, TAG, mpi.world, mpi.ignore); }
+static int isend(int to, int64_t bytes, uint64_t *r) { return CALL(f7, isend, ADDRESS(out_buffer), (uint64_t)bytes, mpi.byte, (uint64_t)to, TAG, mpi.world, ADDRESS(r)); }
+static int irecv(int from, int64_t bytes, uint64_t *r) { return CALL(f7, irecv, ADDRESS(in_buffer), (uint64_t)bytes, mpi.byte, (uint64_t)from, TAG, mpi.world, ADDRESS(r)); }
+static int wait(uint64_t *r) { return CALL(f2, wait, ADDRESS(r), mpi.ignore); }
+
+/* Computes, as far as MPI can see. */
+static void spin(int64_t ns)
+{
+	int64_t end = call_clock() + ns;
+	while (call_clock() < end)
+		;
+}
+
+static int rounds(const struct measure_experiment *x, int64_t *out)
+{
+	int sync = x->kind == MEASURE_ROUND_SYNC;
+	for (int64_t s = 0; s < x->samples; s++) {
+		int64_t begin = call_clock();
+		for (int64_t i = 0; i < x->inner; i++) {
+			if (mpi.rank == x->from) {
+				TRY(sync ? ssend((int)x->to, x->bytes) : send((int)x->to, x->bytes));
+				TRY(recv((int)x->to, x->bytes));
+			} else {
+				TRY(recv((int)x->from, x->bytes));
+				TRY(sync ? ssend((int)x->from, x->bytes) : send((int)x->from, x->bytes));
+			}
+		}
+		out[s] = call_clock() - begin;
+	}
+	return 0;
+}
+
+static int sends(const struct measure_experiment *x, int64_t *out)
+{
+	for (int64_t s = 0; s < x->samples; s++) {
+		if (mpi.rank != x->from) {
+			TRY(recv((int)x->from, x->bytes));
+			TRY(send((int)x->from, 0));
+			continue;
+		}
+		spin(x->delay); /* until the other waits */
+		int64_t begin = call_clock();
+		TRY(isend((int)x->to, x->bytes, requests));
+		out[s] = call_clock() - begin;
+		TRY(wait(requests));
+		TRY(recv((int)x->to, 0));
+	}
+	return 0;
+}
+
+static int receives(const struct measure_experiment *x, int64_t *out)
+{
+	for (int64_t s = 0; s < x->samples; s++) {
+		if (mpi.rank != x->from) {
+			TRY(recv((int)x->from, 0));
+			TRY(send((int)x->from, x->bytes));
+			continue;
+		}
+		int64_t begin = call_clock();
+		TRY(irecv((int)x->to, x->bytes, requests));
+		out[s] = call_clock() - begin;
+		TRY(send((int)x->to, 0));
+		spin(x->delay);
+		begin = call_clock();
+		TRY(wait(requests));
+		out[s] += call_clock() - begin;
+	}
+	return 0;
+}
+
+static int bursts(const struct measure_experiment *x, int64_t *out)
+{
+	int n = x->inner < MANY ? (int)x->inner : MANY;
+	for (int64_t s = 0; s < x->samples; s++) {
+		if (mpi.rank != x->from) {
+			for (int i = 0; i < n; i++)
+				TRY(irecv((int)x->from, x->bytes, &requests[i]));
+			TRY(send((int)x->from, 0));
+			for (int i = 0; i < n; i++)
+				TRY(wait(&requests[i]));
+			TRY(send((int)x->from, 0));
+			continue;
+		}
+		TRY(recv((int)x->to, 0));
+		int64_t begin = call_clock();
+		for (int i = 0; i < n; i++)
+			TRY(isend((int)x->to, x->bytes, &requests[i]));
+		for (int i = 0; i < n; i++)
+			TRY(wait(&requests[i]));
+		TRY(recv((int)x->to, 0));
+		out[s] = call_clock() - begin;
+	}
+	return 0;
+}
+
+static int late(const struct measure_experiment *x, int64_t *out)
+{
+	for (int64_t s = 0; s < x->samples; s++) {
+		if (mpi.rank != x->from) {
+			TRY(send((int)x->from, 0));
+			spin(x->delay);
+			TRY(recv((int)x->from, x->bytes));
+			TRY(send((int)x->from, 0));
+			continue;
+		}
+		TRY(recv((int)x->to, 0));
+		int64_t begin = call_clock();
+		TRY(send((int)x->to, x->bytes));
+		out[s] = call_clock() - begin;
+		TRY(recv((int)x->to, 0));
+	}
+	return 0;
+}
+
+static int collective(const struct measure_experiment *x)
+{
+	uint64_t a = ADDRESS(out_buffer), b = ADDRESS(in_buffer), n = (uint64_t)x->bytes;
+	switch (x->from) {
+	case 0:
+		return CALL(f1, barrier, mpi.world);
+	case 1:
+		return CALL(f6, allreduce, a, b, n / 8, mpi.number, mpi.sum, mpi.world);
+	case 2:
+		return CALL(f7, allgather, a, n, mpi.byte, b, n, mpi.byte, mpi.world);
+	case 3:
+		return CALL(f7, alltoall, a, n / (uint64_t)mpi.size, mpi.byte, b, n / (uint64_t)mpi.size, mpi.byte, mpi.world);
+	}
+	for (int i = 0; i < mpi.size; i++)
+		counts[i] = (int32_t)(n / 8 / (uint64_t)mpi.size);
+	return CALL(f6, reduce_scatter, a, b, ADDRESS(counts), mpi.number, mpi.sum, mpi.world);
+}
+
+static int collectives(const struct measure_experiment *x, int64_t *out)
+{
+	for (int64_t s = 0; s < x->samples; s++) {
+		TRY(CALL(f1, barrier, mpi.world));
+		int64_t begin = call_clock();
+		for (int64_t i = 0; i < x->inner; i++)
+			TRY(collective(x));
+		out[s] = call_clock() - begin;
+	}
+	return 0;
+}
+
+/* What needs no other rank. */
+static int alone(const struct measure_experiment *x, int64_t *out)
+{
+	for (int64_t s = 0; s < x->samples; s++) {
+		int64_t begin = call_clock();
+		for (int64_t i = 0; i < x->inner; i++) {
+			if (x->kind == MEASURE_COMBINE) {
+				TRY(CALL(f5, reduce_local, ADDRESS(out_buffer), ADDRESS(in_buffer), (uint64_t)x->bytes / 8, mpi.number, mpi.sum));
+			} else if (x->kind == MEASURE_LOCAL) {
+				int32_t rank;
+				TRY(CALL(f2, comm_rank, mpi.world, ADDRESS(&rank)));
+			} else {
+				(void)call_clock();
+			}
+		}
+		out[s] = call_clock() - begin;
+	}
+	return 0;
+}
+
+static int talk(const struct measure_experiment *x)
+{
+	int peer = (int)(mpi.rank == x->from ? x->to : x->from);
+	for (int64_t i = 0; i < x->inner; i++) {
+		if (mpi.rank == x->from) {
+			TRY(send(peer, x->bytes));
+			TRY(recv(peer, x->bytes));
+		} else {
+			TRY(recv(peer, x->bytes));
+			TRY(send(peer, x->bytes));
+		}
+	}
+	for (int64_t i = 0; i < x->inner; i++) {
+		TRY(irecv(peer, x->bytes, &requests[0]));
+		TRY(isend(peer, x->bytes, &requests[1]));
+		TRY(wait(&requests[0]));
+		TRY(wait(&requests[1]));
+	}
+	return 0;
+}
+
+int measure_run(const struct measure_experiment *x, int64_t *out)
+{
+	switch (x->kind) {
+	case MEASURE_COLLECTIVE:
+		return collectives(x, out);
+	case MEASURE_COMBINE:
+	case MEASURE_CLOCK:
+	case MEASURE_LOCAL:
+		return mpi.rank == x->from ? alone(x, out) : 0;
+	}
+	if (mpi.rank != x->from && mpi.rank != x->to)
+		return 0;
+	switch (x->kind) {
+	case MEASURE_ROUND:
+	case MEASURE_ROUND_SYNC:
+		return rounds(x, out);
+	case MEASURE_SEND:
+		return sends(x, out);
+	case MEASURE_RECEIVE:
+		return receives(x, out);
+	case MEASURE_BURST:
+		return bursts(x, out);
+	case MEASURE_LATE:
+		return late(x, out);
+	case MEASURE_TALK:
+		return talk(x);
+	}
+	return 0;
+}
+
+int measure_quiet_receive(int from, int tag, void *to, int64_t bytes)
+{
+	struct timespec pause = {0, 100000};
+	for (int32_t there = 0;;) {
+		TRY(CALL(f5, iprobe, (uint64_t)from, (uint64_t)tag, mpi.world, ADDRESS(&there), mpi.ignore));
+		if (there)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return CALL(f7, recv, ADDRESS(to), (uint64_t)bytes, mpi.byte, (uint64_t)from, (uint64_t)tag, mpi.world, mpi.ignore);
+}
+
+int measure_send(int to, int tag, const void *from, int64_t bytes)
+{
+	return CALL(f6, send, ADDRESS(from), (uint64_t)bytes, mpi.byte, (uint64_t)to, (uint64_t)tag, mpi.world);
+}

@@ -1,0 +1,280 @@
+package main
+
+/*
+#include <stdlib.h>
+#include "call.h"
+#include "measure.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"unsafe"
+
+	"github.com/spoor-hpc/spoor/internal/calibrate"
+	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// lab has the ranks of this job make experiments, as rank 0 says.
+type lab struct {
+	rank, size int
+	out        *C.int64_t // outside of Go's memory
+	seats      []calibrate.Seat
+}
+
+// Tags of messages that say what is to be done.
+const (
+	tagSeat = iota + 1
+	tagTask
+	tagSamples
+)
+
+const mostSamples = 1024
+
+// calibration is what a rank of `spoor calibrate` does.
+func calibration(h *host, task *calibrate.Task) error {
+	debug.SetGCPercent(-1) // little is allocated, and nothing is to run beside the measurements
+	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
+		return fmt.Errorf("MPI_Init returned %d", rc)
+	}
+	l, err := newLab(h, task)
+	if err != nil {
+		return err
+	}
+	if l.rank != 0 {
+		err = l.serve()
+	} else if err = l.lead(h, task); err == nil {
+		err = l.end()
+	}
+	if err != nil {
+		return err
+	}
+	if rc := h.call("MPI_Finalize"); rc != 0 {
+		return fmt.Errorf("MPI_Finalize returned %d", rc)
+	}
+	return nil
+}
+
+// call calls a function of the MPI, or that of a tracer before it.
+func (h *host) call(name string, words ...uint64) int {
+	at, _ := h.Alloc(int64(unsafe.Sizeof(replay.Call{})))
+	c := (*replay.Call)(*(*unsafe.Pointer)(unsafe.Pointer(&at)))
+	c.Function = uint64(uintptr(h.plain(name)))
+	copy(c.Words[:], words)
+	if c.Function == 0 {
+		return -1
+	}
+	h.Make(c)
+	return int(int32(c.Result))
+}
+
+// plain is what a program calls by a name, without the library below tracers.
+func (h *host) plain(name string) unsafe.Pointer {
+	if h.Traced() {
+		if f := h.found(name); f != nil {
+			return f
+		}
+	}
+	return h.own(name)
+}
+
+func (h *host) handle(name string) C.uint64_t {
+	c, _ := mpi.ConstantNamed(name)
+	if symbol := c.Symbol(h.flavour); symbol != "" {
+		return C.uint64_t(uintptr(h.own(symbol)))
+	}
+	v, _ := c.Raw(h.flavour)
+	return C.uint64_t(uint32(v))
+}
+
+func newLab(h *host, task *calibrate.Task) (*lab, error) {
+	m := C.struct_measure_mpi{
+		send: h.plain("MPI_Send"), ssend: h.plain("MPI_Ssend"), isend: h.plain("MPI_Isend"), recv: h.plain("MPI_Recv"), irecv: h.plain("MPI_Irecv"),
+		wait: h.plain("MPI_Wait"), iprobe: h.plain("MPI_Iprobe"), comm_rank: h.plain("MPI_Comm_rank"),
+		barrier: h.plain("MPI_Barrier"), allreduce: h.plain("MPI_Allreduce"), allgather: h.plain("MPI_Allgather"), alltoall: h.plain("MPI_Alltoall"),
+		reduce_scatter: h.plain("MPI_Reduce_scatter"), reduce_local: h.plain("MPI_Reduce_local"),
+		world: h.handle("MPI_COMM_WORLD"), byte: h.handle("MPI_BYTE"), number: h.handle("MPI_DOUBLE"), sum: h.handle("MPI_SUM"),
+		ignore: C.uint64_t(mpi.LayoutOf(h.flavour).C.StatusIgnore.Value), most: C.int64_t(task.Most),
+	}
+	at, err := h.Alloc(4096 + 8*mostSamples)
+	if err != nil {
+		return nil, err
+	}
+	numbers := *(*unsafe.Pointer)(unsafe.Pointer(&at))
+	if h.call("MPI_Comm_rank", uint64(m.world), at) != 0 || h.call("MPI_Comm_size", uint64(m.world), at+4) != 0 {
+		return nil, errors.New("MPI_Comm_rank failed")
+	}
+	m.rank, m.size = *(*C.int32_t)(numbers), *(*C.int32_t)(unsafe.Add(numbers, 4))
+	if C.measure_prepare(&m) == 0 {
+		return nil, fmt.Errorf("no memory for messages of %d bytes", task.Most)
+	}
+	l := &lab{rank: int(m.rank), size: int(m.size), out: (*C.int64_t)(unsafe.Add(numbers, 4096))}
+	return l, l.tellSeats()
+}
+
+// tellSeats tells rank 0 where the others are.
+func (l *lab) tellSeats() error {
+	mine := calibrate.Here().Encode()
+	room := C.malloc(C.size_t(len(mine)))
+	defer C.free(room)
+	buffer := unsafe.Slice((*byte)(room), len(mine))
+	if l.rank != 0 {
+		copy(buffer, mine)
+		return failedWith("MPI_Send", C.measure_send(0, tagSeat, room, C.int64_t(len(mine))))
+	}
+	l.seats = append(l.seats, calibrate.Here())
+	for r := 1; r < l.size; r++ {
+		if err := failedWith("MPI_Recv", C.measure_quiet_receive(C.int(r), tagSeat, room, C.int64_t(len(mine)))); err != nil {
+			return err
+		}
+		s, err := calibrate.DecodeSeat(buffer)
+		if err != nil {
+			return err
+		}
+		l.seats = append(l.seats, s)
+	}
+	return nil
+}
+
+func failedWith(what string, rc C.int) error {
+	if rc != 0 {
+		return fmt.Errorf("%s returned %d", what, rc)
+	}
+	return nil
+}
+
+// lead has experiments made and writes down what they say.
+func (l *lab) lead(h *host, task *calibrate.Task) error {
+	if task.Talk > 0 {
+		for _, x := range []calibrate.Experiment{{Kind: calibrate.Local, Inner: task.Talk, Samples: 1}, {Kind: calibrate.Talk, To: 1, Bytes: 64, Inner: task.Talk}} {
+			if _, err := l.Run(x); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	say := func(format string, args ...any) {
+		if !task.Quiet {
+			fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...)
+		}
+	}
+	m, err := calibrate.Machine(l, calibrate.Options{Most: task.Most, Noisy: task.Noisy, Say: say})
+	result := calibrate.Result{}
+	var noise *calibrate.Noise
+	switch {
+	case errors.As(err, &noise): // the job comes to its end all the same
+		result.Noise = noise.Error()
+	case err != nil:
+		return err
+	default:
+		m.Name, m.Source = "measured", "spoor calibrate"
+		result.Machine = string(m.Text(""))
+	}
+	if result.LocalNs, err = l.local(); err != nil {
+		return err
+	}
+	result.Library = l.library(h)
+	result.Seats = l.seats
+	return result.Write(task.Out)
+}
+
+// local is how long a call takes that does next to nothing, in ns.
+func (l *lab) local() (float64, error) {
+	const calls = 10_000
+	samples, err := l.Run(calibrate.Experiment{Kind: calibrate.Local, Inner: calls, Samples: 5})
+	if err != nil {
+		return 0, err
+	}
+	return float64(slices.Min(samples)) / calls, nil
+}
+
+// library is what the MPI says of itself.
+func (l *lab) library(h *host) string {
+	at, err := h.Alloc(1 << 16)
+	if err != nil || h.call("MPI_Get_library_version", at, at+(1<<15)) != 0 {
+		return h.flavour.String()
+	}
+	return C.GoString((*C.char)(*(*unsafe.Pointer)(unsafe.Pointer(&at))))
+}
+
+func (l *lab) Seats() []calibrate.Seat { return l.seats }
+
+// Run has all ranks do their part of an experiment.
+func (l *lab) Run(x calibrate.Experiment) ([]int64, error) {
+	if x.Samples > mostSamples {
+		return nil, fmt.Errorf("%d samples are more than %d", x.Samples, mostSamples)
+	}
+	e := l.experiment(x)
+	for r := 1; r < l.size; r++ {
+		if err := failedWith("MPI_Send", C.measure_send(C.int(r), tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
+			return nil, err
+		}
+	}
+	if err := failedWith("a measured call", C.measure_run(e, l.out)); err != nil {
+		return nil, err
+	}
+	if by := l.by(e); by != 0 {
+		if err := failedWith("MPI_Recv", C.measure_quiet_receive(C.int(by), tagSamples, unsafe.Pointer(l.out), C.int64_t(8*x.Samples))); err != nil {
+			return nil, err
+		}
+	}
+	samples := make([]int64, x.Samples)
+	for i := range samples {
+		samples[i] = int64(*(*C.int64_t)(unsafe.Add(unsafe.Pointer(l.out), 8*i)))
+	}
+	return samples, nil
+}
+
+// experiment is one as C has it, outside of Go's memory.
+func (l *lab) experiment(x calibrate.Experiment) *C.struct_measure_experiment {
+	e := (*C.struct_measure_experiment)(unsafe.Add(unsafe.Pointer(l.out), -1024))
+	*e = C.struct_measure_experiment{
+		kind: C.int64_t(x.Kind), from: C.int64_t(x.From), to: C.int64_t(x.To), bytes: C.int64_t(x.Bytes),
+		samples: C.int64_t(x.Samples), inner: C.int64_t(x.Inner), delay: C.int64_t(x.Delay),
+	}
+	return e
+}
+
+// by is the rank that has the samples of an experiment.
+func (l *lab) by(e *C.struct_measure_experiment) int {
+	if calibrate.Kind(e.kind) == calibrate.Collective {
+		return 0
+	}
+	return int(e.from)
+}
+
+// serve does what rank 0 says, until that says it is over.
+func (l *lab) serve() error {
+	for {
+		e := l.experiment(calibrate.Experiment{})
+		if err := failedWith("MPI_Recv", C.measure_quiet_receive(0, tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
+			return err
+		}
+		if calibrate.Kind(e.kind) == calibrate.End {
+			return nil
+		}
+		if err := failedWith("a measured call", C.measure_run(e, l.out)); err != nil {
+			return err
+		}
+		if l.by(e) == l.rank {
+			if err := failedWith("MPI_Send", C.measure_send(0, tagSamples, unsafe.Pointer(l.out), 8*C.int64_t(e.samples))); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (l *lab) end() error {
+	e := l.experiment(calibrate.Experiment{Kind: calibrate.End})
+	for r := 1; r < l.size; r++ {
+		if err := failedWith("MPI_Send", C.measure_send(C.int(r), tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

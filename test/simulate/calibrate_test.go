@@ -1,0 +1,65 @@
+package simulate
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/test/mpis"
+)
+
+// spoor runs the tool in a folder.
+func spoor(t *testing.T, m *mpis.MPI, dir string, args ...string) string {
+	t.Helper()
+	r := mpis.Job{MPI: m, Dir: dir}.Run(append([]string{mpis.Root("bin", "spoor")}, args...)...)
+	if r.Err != nil {
+		t.Fatal(args, r)
+	}
+	return r.Stdout + r.Stderr
+}
+
+// TestCalibrate measures under each MPI. The machine may be busy: what is asked of times is that
+// they could be such. That they are right, formulas show in internal/calibrate.
+func TestCalibrate(t *testing.T) {
+	mpis.NeedSpoor(t)
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			line := m.Command(2, "program")
+			out := spoor(t, m, dir, append([]string{"calibrate", "--noisy", "--most", "32768", "-o", "here.toml", "--name", "here"}, line[:len(line)-1]...)...)
+			if !strings.Contains(out, "on the same node") {
+				t.Error(out)
+			}
+			x, err := machine.Load(filepath.Join(dir, "here.toml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(x.Levels) != 1 || x.Levels[0].Name != "node" || x.Name != "here" || !strings.HasPrefix(x.Source, "spoor calibrate ") {
+				t.Fatalf("%+v", x)
+			}
+			l := &x.Levels[0]
+			const us = 1_000_000 // ps
+			if l.EagerLimit < 256 || l.EagerLimit > 32768 {
+				t.Errorf("an eager limit of %d bytes", l.EagerLimit)
+			}
+			for bytes, least := range map[int64]int64{0: us / 50, 8: us / 50, 1024: us / 20, 32768: us} {
+				cost := l.Message(bytes, bytes > l.EagerLimit)
+				if time := cost.Travel + cost.Receive; time < least || time > 200_000*us {
+					t.Errorf("%d bytes take %d ps", bytes, time)
+				}
+			}
+			if l.SendOverhead <= 0 || l.ReceiveOverhead <= 0 || len(l.Sending) < 5 || len(l.Rendezvous) < 3 {
+				t.Errorf("%+v", l)
+			}
+			for _, function := range machine.CollectiveFunctions {
+				if ps, ok := x.Collective(function, l, 2, 64); !ok || ps < us/50 {
+					t.Errorf("MPI_%s takes %d ps", function, ps)
+				}
+			}
+			if x.Recorder.Gap <= 0 || x.Recorder.Gap > 100*us {
+				t.Errorf("tracing costs %+v", x.Recorder)
+			}
+		})
+	}
+}
