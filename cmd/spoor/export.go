@@ -293,7 +293,11 @@ func writeParquet(s *export.Source, dir string, about exportAbout) error {
 }
 
 func writeSQLite(s *export.Source, path string, about exportAbout) error {
-	f, err := table.NewSQLite(path)
+	one, err := s.OneThread()
+	if err != nil {
+		return err
+	}
+	f, err := table.NewSQLite(path, one)
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,10 @@ func (p *process) keep(t *thread, q *plan, c *Call) {
 func (p *process) hold(key requestKey, acts []Act) {
 	x := p.pending[key]
 	if x == nil {
-		x = &pending{}
 		if n := len(p.spare); n > 0 {
 			x, p.spare = p.spare[n-1], p.spare[:n-1]
+		} else {
+			x = &pending{}
 		}
 		p.pending[key] = x
 	}

@@ -104,6 +104,17 @@ func (s *Source) Calls() (n uint64, err error) {
 	return n, nil
 }
 
+// OneThread reports whether ranks have one thread each, so that the calls of each come in order.
+func (s *Source) OneThread() (bool, error) {
+	for _, rank := range s.Ranks {
+		k, err := s.rank(rank)
+		if err != nil || streams(k) > 1 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // rank returns the view of a rank, nil if it left no track.
 func (s *Source) rank(number int) (*trace.Rank, error) {
 	k, err := s.Reader.Rank(number)

@@ -15,7 +15,15 @@ import (
 // BenchmarkExport writes a trace of two ranks with half a million calls each. It tells calls a
 // second of processor time, bytes a call and the largest memory.
 func BenchmarkExport(b *testing.B) {
-	const rounds = 125000
+	exports(b, 125_000, "otf2", "perfetto", "chrome", "csv", "parquet", "sqlite", "paraver", "smpi")
+}
+
+// BenchmarkLong writes ten times as many calls into tables: memory stays.
+func BenchmarkLong(b *testing.B) {
+	exports(b, 1_250_000, "csv", "parquet", "sqlite")
+}
+
+func exports(b *testing.B, rounds int, formats ...string) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "long.spoor")
 	tracks := tracktest.RunAll(2, func(r *tracktest.Recorder) {
@@ -31,8 +39,8 @@ func BenchmarkExport(b *testing.B) {
 	if err := os.WriteFile(path, mergetest.File(b, tracks, nil), 0o666); err != nil {
 		b.Fatal(err)
 	}
-	const calls = 2 * (4*rounds + 2)
-	for _, format := range []string{"otf2", "perfetto", "chrome", "csv", "parquet", "sqlite", "paraver", "smpi"} {
+	calls := float64(2 * (4*rounds + 2))
+	for _, format := range formats {
 		b.Run(format, func(b *testing.B) {
 			var seconds float64
 			var memory, bytes int64

@@ -125,7 +125,9 @@ func fromSQLite(t *testing.T, path, table string) []record {
 	t.Helper()
 	const script = `
 import csv, sqlite3, sys
-rows = sqlite3.connect(sys.argv[1]).execute("select * from " + sys.argv[2])
+db = sqlite3.connect(sys.argv[1])
+assert db.execute("pragma integrity_check").fetchone() == ("ok",)
+rows = db.execute("select * from " + sys.argv[2])
 out = csv.writer(sys.stdout)
 out.writerow(column[0] for column in rows.description)
 out.writerows(rows)

@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"internal/unwind", "internal/code/insn", "internal/code/flow"},
 	{"internal/code/x86", "internal/code/a64"},
 	{"internal/code"},
-	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise", "internal/goal", "internal/waitfor", "internal/tags"},
+	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise", "internal/goal", "internal/waitfor", "internal/tags", "internal/export/sqlitefile"},
 	{"internal/outline"},
 	{"internal/simulate/loggops", "mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack", "internal/container"},

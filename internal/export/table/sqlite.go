@@ -2,82 +2,68 @@ package table
 
 import (
 	"database/sql"
-	"fmt"
-	"strings"
+	"errors"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/spoor-hpc/spoor/internal/export/sqlitefile"
 )
 
 // A SQLite is a database in one file.
 type SQLite struct {
-	db     *sql.DB
-	tx     *sql.Tx
-	insert []*sql.Stmt
-	args   []any
+	path   string
+	w      *sqlitefile.Writer
+	tables []*sqlitefile.Table
+	index  *sqlitefile.Index // of operations by call; nil if they come in another order
 }
 
-// NewSQLite begins to write a database. All rows are one transaction, and nothing is done for the
-// case that the machine fails meanwhile: the file has no name yet that anybody would believe.
-func NewSQLite(path string) (*SQLite, error) {
-	db, err := sql.Open("sqlite", path)
+// byCall are the columns by which what calls did is found.
+var byCall = []string{"rank", "thread", "call"}
+
+// NewSQLite begins to write a database. sorted says that operations come in the order of rank, thread and call, as they do where ranks have
+// one thread each. Else SQLite sorts them in the end, which takes longer.
+func NewSQLite(path string, sorted bool) (*SQLite, error) {
+	w, err := sqlitefile.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
-	x := &SQLite{db: db}
-	for _, pragma := range []string{"journal_mode = off", "synchronous = off", "locking_mode = exclusive"} {
-		if _, err := db.Exec("pragma " + pragma); err != nil {
-			return nil, err
-		}
-	}
-	if x.tx, err = db.Begin(); err != nil {
-		return nil, err
-	}
+	x := &SQLite{path: path, w: w}
 	for _, t := range Tables {
-		var columns, marks []string
+		var columns []sqlitefile.Column
 		for _, c := range t.Columns {
-			kind := "integer"
-			if c.Text {
-				kind = "text"
-			}
-			columns, marks = append(columns, fmt.Sprintf("%q %s", c.Name, kind)), append(marks, "?")
+			columns = append(columns, sqlitefile.Column{Name: c.Name, Text: c.Text})
 		}
-		if _, err := x.tx.Exec(fmt.Sprintf("create table %q (%s)", t.Name, strings.Join(columns, ", "))); err != nil {
-			return nil, err
-		}
-		s, err := x.tx.Prepare(fmt.Sprintf("insert into %q values (%s)", t.Name, strings.Join(marks, ", ")))
-		if err != nil {
-			return nil, err
-		}
-		x.insert = append(x.insert, s)
+		x.tables = append(x.tables, w.Table(t.Name, columns...))
+	}
+	if sorted {
+		x.index = w.Index("operations_call", Tables[Operations].Name, byCall...)
 	}
 	return x, nil
 }
 
-// Row inserts a row.
+// Row adds a row.
 func (x *SQLite) Row(table int, row []Value) error {
-	x.args = x.args[:0]
-	for i, v := range row {
-		switch {
-		case v.Null:
-			x.args = append(x.args, nil)
-		case Tables[table].Columns[i].Text:
-			x.args = append(x.args, v.Text)
-		default:
-			x.args = append(x.args, v.Number)
-		}
+	id, err := x.tables[table].Row(row)
+	if err == nil && table == Operations && x.index != nil {
+		err = x.index.Row(row[0].Number, row[1].Number, row[2].Number, id)
 	}
-	_, err := x.insert[table].Exec(x.args...)
 	return err
 }
 
-// Close ends the database, with an index by which what calls did is found.
+// Close ends the database.
 func (x *SQLite) Close() error {
-	if _, err := x.tx.Exec("create index operations_call on operations (rank, thread, call)"); err != nil {
+	if err := x.w.Close(); err != nil || x.index != nil {
 		return err
 	}
-	if err := x.tx.Commit(); err != nil {
+	db, err := sql.Open("sqlite", x.path)
+	if err != nil {
 		return err
 	}
-	return x.db.Close()
+	db.SetMaxOpenConns(1)
+	for _, s := range []string{"pragma journal_mode = off", "pragma synchronous = off", "create index operations_call on operations (rank, thread, call)"} {
+		if _, e := db.Exec(s); e != nil {
+			err = errors.Join(err, e)
+		}
+	}
+	return errors.Join(err, db.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/export/sqlitefile"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -17,10 +18,10 @@ type Table struct {
 	Columns []Column
 }
 
-// A Column is of whole numbers or of text.
+// A Column is of whole numbers or of text, and may have rows in which it is not known.
 type Column struct {
-	Name string
-	Text bool
+	Name      string
+	Text, Gap bool
 }
 
 // The tables, as Format's Row counts them.
@@ -34,28 +35,26 @@ const (
 
 // Tables are all there are. A call is known by rank, thread and number; what it did, by the same in operations.
 var Tables = []Table{
-	Calls:         {"calls", columns("rank thread call function* start_ns duration_ns file* line error")},
-	Operations:    {"operations", columns("rank thread call kind* communicator peer peer_rank tag root bytes_out bytes_in operation message window file*")},
-	Communicators: {"communicators", columns("communicator made_by* parent size remote")},
-	Members:       {"members", columns("communicator member rank")},
-	Run:           {"run", columns("name* value*")},
+	Calls: {"calls", columns("rank thread call function* start_ns duration_ns file*? line? error?")},
+	Operations: {"operations", columns("rank thread call kind* communicator? peer? peer_rank? tag? root? bytes_out bytes_in " +
+		"operation? message? window? file*?")},
+	Communicators: {"communicators", columns("communicator made_by* parent? size remote?")},
+	Members:       {"members", columns("communicator member rank?")},
+	Run:           {"run", columns("name* value*?")},
 }
 
-// columns takes names apart; text has a star.
+// columns takes names apart; text has a star, and what may be missing a question mark.
 func columns(names string) (list []Column) {
 	for _, name := range strings.Fields(names) {
+		name, gap := strings.CutSuffix(name, "?")
 		name, text := strings.CutSuffix(name, "*")
-		list = append(list, Column{name, text})
+		list = append(list, Column{name, text, gap})
 	}
 	return list
 }
 
 // A Value is one of a row: a number, or text.
-type Value struct {
-	Number int64
-	Text   string
-	Null   bool
-}
+type Value = sqlitefile.Value
 
 // A Format writes rows. It has no use for a row after Row.
 type Format interface {
