@@ -13,16 +13,20 @@ import (
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
-// ending runs a test on both MPIs with 2 and 7 ranks of a program that makes so many calls in
-// a loop on each; the whole trace of a good run is good.spoor.
-func ending(t *testing.T, flags []string, calls string, test func(s *shell, ranks int)) {
+// calls is how many thousand calls the program makes on each rank.
+const calls = "130"
+
+// ending runs a test on both MPIs with 2 and 7 ranks; the whole trace of a good run is good.spoor.
+func ending(t *testing.T, flags []string, test func(s *shell, ranks int)) {
 	for _, ranks := range []int{2, 7} {
 		t.Run(fmt.Sprintf("%d ranks", ranks), func(t *testing.T) {
 			eachSource(t, "testdata/meanwhile.c", func(s *shell) {
-				good := slices.Concat([]string{"-q", "-o", "good.spoor"}, flags)
-				if code, _, stderr := s.traced(good, ranks, calls); code != 0 || stderr != "" {
-					s.t.Fatalf("code %d: %s", code, stderr)
-				}
+				s.kept("good.spoor", fmt.Sprint("good ", s.mpi.Name, ranks, flags), func() {
+					good := slices.Concat([]string{"-q", "-o", "good.spoor"}, flags)
+					if code, _, stderr := s.traced(good, ranks, calls); code != 0 || stderr != "" {
+						s.t.Fatalf("code %d: %s", code, stderr)
+					}
+				})
 				test(s, ranks)
 			})
 		})
@@ -76,10 +80,10 @@ func (s *shell) behind(flags []string, ranks int, args ...string) (code int, std
 // A place that can't be written to is found out before the program starts, or, where the
 // tool isn't there, at its start; then the trace goes elsewhere.
 func TestReadOnly(t *testing.T) {
-	ending(t, nil, "100", func(s *shell, ranks int) {
+	ending(t, nil, func(s *shell, ranks int) {
 		dir := s.mount("readonly", "ro")
 		out := filepath.Join(dir, "a.spoor")
-		code, _, stderr := s.traced([]string{"-o", out}, ranks, "100", "touch started")
+		code, _, stderr := s.traced([]string{"-o", out}, ranks, calls, "touch started")
 		if code == 0 {
 			s.t.Error("ran all the same")
 		}
@@ -87,7 +91,7 @@ func TestReadOnly(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
 			s.t.Error("the program was started")
 		}
-		code, stderr = s.behind(append(s.scratch(), "-o", out), ranks, "100")
+		code, stderr = s.behind(append(s.scratch(), "-o", out), ranks, calls)
 		if code != 0 {
 			s.t.Errorf("code %d", code)
 		}
@@ -105,11 +109,11 @@ func TestReadOnly(t *testing.T) {
 func TestFolderRemoved(t *testing.T) {
 	for name, timing := range map[string][]string{"stats": nil, "lossless": {"--timing", "lossless"}} {
 		t.Run(name, func(t *testing.T) {
-			ending(t, timing, "100", func(s *shell, ranks int) {
+			ending(t, timing, func(s *shell, ranks int) {
 				if err := os.Mkdir(filepath.Join(s.dir, "out"), 0o755); err != nil {
 					s.t.Fatal(err)
 				}
-				code, _, stderr := s.traced(slices.Concat(timing, s.scratch(), []string{"-o", "out/a.spoor"}), ranks, "100", "rmdir out")
+				code, _, stderr := s.traced(slices.Concat(timing, s.scratch(), []string{"-o", "out/a.spoor"}), ranks, calls, "rmdir out")
 				if code != 0 {
 					s.t.Errorf("code %d", code)
 				}
@@ -127,11 +131,11 @@ func TestFolderRemoved(t *testing.T) {
 // The disk may be full, or become so while the ranks write.
 func TestFull(t *testing.T) {
 	lossless := []string{"--timing", "lossless"}
-	ending(t, lossless, "200", func(s *shell, ranks int) {
+	ending(t, lossless, func(s *shell, ranks int) {
 		dir := s.mount("full", "size=80k")
 		out := filepath.Join(dir, "a.spoor")
 		for _, command := range []string{"true", "dd if=/dev/zero of=full/filler bs=1k count=78 2>/dev/null"} {
-			code, _, stderr := s.traced(slices.Concat(lossless, []string{"-o", out}), ranks, "200", command)
+			code, _, stderr := s.traced(slices.Concat(lossless, []string{"-o", out}), ranks, calls, command)
 			if code != 0 {
 				s.t.Errorf("code %d", code)
 			}
@@ -158,10 +162,10 @@ func TestFull(t *testing.T) {
 func TestNoPlace(t *testing.T) {
 	for name, timing := range map[string][]string{"stats": nil, "lossless": {"--timing", "lossless"}} {
 		t.Run(name, func(t *testing.T) {
-			ending(t, timing, "200", func(s *shell, ranks int) {
+			ending(t, timing, func(s *shell, ranks int) {
 				scratch := s.scratch()
 				out := strings.Repeat("x", 247) + ".spoor"
-				code, stderr := s.behind(slices.Concat(timing, scratch, []string{"-o", out}), ranks, "200")
+				code, stderr := s.behind(slices.Concat(timing, scratch, []string{"-o", out}), ranks, calls)
 				if code != 0 {
 					s.t.Errorf("code %d", code)
 				}

@@ -57,11 +57,34 @@ func under(t *testing.T, m *mpis.MPI, source string, test func(s *shell), flags 
 	mpis.NeedSpoor(t)
 	t.Run(m.Name, func(t *testing.T) {
 		s := &shell{t: t, mpi: m, dir: t.TempDir()}
-		if err := m.Compile(filepath.Join(s.dir, "app"), source, flags...); err != nil {
-			t.Fatal(err)
-		}
+		s.kept("app", fmt.Sprint("app ", m.Name, source, flags), func() {
+			if err := m.Compile(filepath.Join(s.dir, "app"), source, flags...); err != nil {
+				t.Fatal(err)
+			}
+		})
 		test(s)
 	})
+}
+
+// files that were made once, by how they are made.
+var files = make(map[string][]byte)
+
+// kept makes a file in the test's folder, or takes the one that an earlier test made.
+func (s *shell) kept(name, how string, make func()) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, name)
+	if data, ok := files[how]; ok {
+		if err := os.WriteFile(path, data, 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		return
+	}
+	make()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	files[how] = data
 }
 
 // run runs a command and returns its exit code and what it printed.
