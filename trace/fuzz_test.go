@@ -46,6 +46,7 @@ func look(t *testing.T, r *Reader) {
 			k.Structure(s).Children()
 		}
 	}
+	r.Code()
 	if c, err := r.Comms(); err == nil {
 		for _, comm := range c.List() {
 			comm.Members()
@@ -71,6 +72,7 @@ func FuzzSections(f *testing.F) {
 		f.Fatal(err)
 	}
 	raw[container.Series] = append(b.Bytes(), s.index()...)
+	raw[container.Code] = sampleCode().append(nil)
 	for id := container.Meta; id < container.End; id++ {
 		f.Add(byte(id), raw[id])
 	}

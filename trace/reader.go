@@ -50,6 +50,7 @@ type Reader struct {
 	origin func() (int64, error)
 	allocs func() (*allocTable, error)
 	lanes  func() ([][]byte, error)
+	code   func() (*Code, error)
 	bases  sync.Map                        // *timeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	latest latestTimes
@@ -145,6 +146,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.origin = sync.OnceValues(r.findOrigin)
 	r.allocs = sync.OnceValues(r.readAllocs)
 	r.lanes = sync.OnceValues(r.readLanes)
+	r.code = sync.OnceValues(r.readCode)
 	return r, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/tailcall"
+	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -36,6 +37,15 @@ func (p *places) called(function string, s trace.Site) symbolise.Place {
 func (p *places) text(s trace.Site) string {
 	where := p.of(s)
 	return where.String()
+}
+
+// code is what the trace has of the program's machine code, or what the binaries say, if they are as they were: nil if there is
+// nothing.
+func (p *places) code(r *trace.Reader) (*trace.Code, error) {
+	if c, err := r.Code(); c != nil || err != nil {
+		return c, err
+	}
+	return tree.Of(r, p.s, p.tails)
 }
 
 // complain says why places are not known better.

@@ -33,6 +33,7 @@ type profileOptions struct {
 	sort    string
 	csv     bool
 	perRank bool
+	fold    bool
 	top     int
 	paths   []string
 }
@@ -53,9 +54,14 @@ rank's own if the trace has the time of each call (run --timing lossless and the
 lossy ones). The first line says which. Of a trace recorded with --timing none, lines and
 tables have no columns of times.
 
-What is a loop here follows from what was called: calls from the same place are
-the same, whatever their other parameters. "3 to 5 times" varies from one time
-the loop is entered to the next. "→ rank+1 or none" is whom the call is about.
+With the stacks that run --stack N records, and the binaries as they were, loops
+and functions are those of the program's machine code, with file and line if it
+has debug information. "≥ 250 times": rounds in which MPI is not called are not
+counted; "4 (?) times": the calls don't tell which of several loops went round.
+Else, and with --fold, what is a loop follows from what was called: calls from
+the same place are the same, whatever their other parameters. "3–5 times" varies
+from one time the loop is entered to the next. "→ rank+1 or none" is whom the
+call is about.
 
 --style paper writes computation and calls as terms with the number of the call
 site below and the number of rounds behind, times in µs; terse leaves out the
@@ -67,8 +73,7 @@ went out and came in, and the imbalance: the largest total of a rank, divided by
 the mean of the ranks that make the call. --per-rank shows the totals of each
 rank.
 
-With the stacks that run --stack N records, functions stand around the loops and
-calls in them, and --callers is a tree of all ranks' calls: which functions led
+With stacks, functions stand around the loops and calls in them, and --callers is a tree of all ranks' calls: which functions led
 to them, from main down, with time, calls and bytes of all below. --depth opens
 so many levels of it, and --csv has a line for each path.`,
 		Example: `  spoor profile app.spoor
@@ -103,6 +108,7 @@ so many levels of it, and --csv has a line for each path.`,
 	f.BoolVarP(&o.all, "all", "a", false, "show all classes")
 	f.StringVar(&o.style, "style", "tree", "how to write: tree, paper, terse or latex")
 	f.StringVar(&o.minTime, "min-time", "", "put lines below this `time` together (20us, 1.5ms); 0: show all (default: as many as fit)")
+	f.BoolVar(&o.fold, "fold", false, "show the loops that the calls' order has, though the program's own are known")
 	f.IntVar(&o.depth, "depth", -1, "open loops down to this `level`")
 	f.IntVar(&o.width, "width", 0, "columns to use (default: those of the terminal)")
 	f.BoolVar(&o.flat, "flat", false, "print a table of call sites over all ranks")
@@ -119,7 +125,7 @@ so many levels of it, and --csv has a line for each path.`,
 // flatOnly and shapeOnly are flags that the other kind of profile has no use for.
 var (
 	flatOnly  = []string{"sort", "top", "csv"}
-	shapeOnly = []string{"rank", "class", "all", "style", "min-time", "depth"}
+	shapeOnly = []string{"rank", "class", "all", "style", "min-time", "depth", "fold"}
 )
 
 // check refuses what contradicts itself.
@@ -194,7 +200,7 @@ func flatOf(cmd *cobra.Command, r *trace.Reader, where *places) (*profile.Flat, 
 
 // runCallers prints a tree of the functions that led to calls.
 func runCallers(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
-	if err := refuseFlags(cmd, []string{"rank", "class", "all", "style", "top", "flat", "per-rank"}, "a tree of callers is of all ranks and calls"); err != nil {
+	if err := refuseFlags(cmd, []string{"rank", "class", "all", "style", "top", "flat", "per-rank", "fold"}, "a tree of callers is of all ranks and calls"); err != nil {
 		return err
 	}
 	if !slices.Contains(profile.CallerSorts, o.sort) {
@@ -261,12 +267,14 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	where := newPlaces(o.paths)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	var list []*profile.Profile
-	of := profile.Of
-	if o.rank >= 0 {
-		of = profile.OfRank
+	var c *trace.Code
+	if o.style == "tree" && !o.fold {
+		if c, err = where.code(r); err != nil {
+			return err
+		}
 	}
 	for i, rank := range ranks {
-		p, err := of(r, rank, where.called)
+		p, err := profileOf(r, rank, where, c, o.rank >= 0)
 		if err != nil {
 			return err
 		}
@@ -288,7 +296,9 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	} else if others > 0 && o.style != "latex" {
 		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", plural(others, "class"))
 	}
-	where.complain(cmd)
+	if kept, err := r.Code(); c == nil || kept == nil || err != nil {
+		where.complain(cmd) // else the trace knows the places without the binaries
+	}
 	return out.Flush()
 }
 
@@ -312,6 +322,17 @@ func (o *profileOptions) write(w io.Writer, p *profile.Profile, view profile.Vie
 		return p.Tree(w, view)
 	}
 	return p.Paper(w, profile.Style(slices.Index(styles, o.style)), view)
+}
+
+// profileOf makes a profile by the program's machine code if something is known of that, else by what the compression found.
+func profileOf(r *trace.Reader, rank int, where *places, c *trace.Code, own bool) (*profile.Profile, error) {
+	switch {
+	case c != nil:
+		return profile.Placed(r, rank, where.called, c, own)
+	case own:
+		return profile.OfRank(r, rank, where.called)
+	}
+	return profile.Of(r, rank, where.called)
 }
 
 // profiled chooses the ranks to show; others is how many classes are left out.

@@ -163,6 +163,9 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 	if err := trace.WriteFile(name, c, force); err != nil {
 		return recovered{}, err
 	}
+	if err := addCode(name); err != nil {
+		return recovered{}, err
+	}
 	r, err := trace.Open(name)
 	if err != nil {
 		return recovered{}, err

@@ -99,6 +99,11 @@ func tracesOf(out string) []string {
 }
 
 func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary, error) {
+	if o.stack > 1 && !o.noCode {
+		if err := addCode(path); err != nil {
+			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
+		}
+	}
 	r, err := trace.Open(path)
 	if err != nil {
 		return nil, err

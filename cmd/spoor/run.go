@@ -29,6 +29,7 @@ type runOptions struct {
 	scratch  string
 	allocMin string
 	stack    int
+	noCode   bool
 	plugin   string
 	counters string
 	quiet    bool
@@ -93,6 +94,7 @@ only. none: no times at all, for a trace that is as small as it gets.`,
 	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank and call it around MPI calls; see spoor.h")
 	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
+	f.BoolVar(&o.noCode, "no-code", false, "with --stack, don't put into the trace what the binaries say of functions and loops")
 	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
 	f.DurationVar(&o.hang, "hang", 0, "tell where the ranks are when none has begun or ended an MPI call for this `time`, such as 60s; the job goes on")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")

@@ -47,14 +47,15 @@ const (
 	RankValues   = 18 // there only if something was attached to calls of such a class
 	Asides       = 19 // there only if the recorder took time between calls
 	PlacedValues = 20 // there only if others were attached to such calls at other places
-	End          = 21
+	Code         = 21 // there only if calls have stacks and the binaries were at hand after the run
+	End          = 22
 )
 
 // Names are the names of sections.
 var Names = [End]string{
 	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
 	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places",
+	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code",
 }
 
 // Codecs of sections.

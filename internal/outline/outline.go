@@ -209,7 +209,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			if it.call == nil {
 				l := &b.Graph.Loops[it.loop]
 				o.out.Loops++
-				n := Node{Kind: Loop, Place: o.loopPlace(b, l), Entries: l.Irreducible}
+				n := Node{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
 				n.Body = nodes(it.loop)
 				list = append(list, n)
 				continue
@@ -250,20 +250,25 @@ type located struct {
 
 // place finds the line of an instruction, or of the call that returns to an address.
 func (o *outliner) place(addr uint64, instruction bool) located {
-	offset := addr - o.image.Bias
-	look := o.places.Call
-	if instruction {
-		look = o.places.Code
-	}
-	frames := look(o.image.Path, "", offset).Frames
-	l := located{Place: placeOf(offset, frames)}
+	frames := o.frames(addr, instruction)
+	l := located{Place: PlaceOf(addr-o.image.Bias, frames)}
 	if n := len(frames); n > 0 && frames[n-1].Function != "" {
 		l.function = frames[n-1].Name()
 	}
 	return l
 }
 
-func placeOf(offset uint64, frames []symbolise.Frame) Place {
+// frames are the functions that an instruction is in, or the call that returns to an address.
+func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
+	look := o.places.Call
+	if instruction {
+		look = o.places.Code
+	}
+	return look(o.image.Path, "", addr-o.image.Bias).Frames
+}
+
+// PlaceOf is the place at an offset of which these are the functions, innermost first.
+func PlaceOf(offset uint64, frames []symbolise.Frame) Place {
 	p := Place{Offset: offset}
 	n := len(frames)
 	if n == 0 {
@@ -284,16 +289,17 @@ func (o *outliner) name(f *code.Function) string {
 	return fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
 }
 
-// loopPlace is the line of a loop: the first of those of its header and of the jumps back to it, in the function
+// LoopPlace is the line of a loop: the first of those of its header and of the jumps back to it, in the function
 // that has all of them. Compilers give the jump back of a for or while loop the line of its head, of which the
-// header, where they turned the loop round, is the body's first line.
-func (o *outliner) loopPlace(b *code.Body, l *flow.Loop) Place {
-	lo := b.Blocks[l.Header].Lo - o.image.Bias
-	chain := o.places.Code(o.image.Path, "", lo).Frames
+// header, where they turned the loop round, is the body's first line. frames lists the functions that an instruction
+// is in, or the call that returns to an address.
+func LoopPlace(m *code.Image, b *code.Body, l *flow.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
+	lo := b.Blocks[l.Header].Lo
+	chain := frames(lo, true)
 	for _, latch := range l.Latches {
-		chain = common(chain, o.places.Call(o.image.Path, "", b.Blocks[latch].Hi-o.image.Bias).Frames)
+		chain = common(chain, frames(b.Blocks[latch].Hi, false))
 	}
-	return placeOf(lo, chain)
+	return PlaceOf(lo-m.Bias, chain)
 }
 
 // common returns the frames that two places share: those of the functions that both are in, with the lesser of their

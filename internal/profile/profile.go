@@ -57,6 +57,7 @@ type Profile struct {
 	TimesOf []int    `json:"times_of"` // ranks whose times these are
 	Sites   []Site   `json:"sites"`
 	Threads []Thread `json:"threads"`
+	Code    bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
 }
 
 // timeless reports whether nothing is known of times.
@@ -72,6 +73,9 @@ type Thread struct {
 	// Shared is how many calls of the structure have the mean of several that look alike, as
 	// the trace does not tell their times apart.
 	Shared int `json:"shared_times,omitempty"`
+	// Lost is how many times a call came after another though the machine code, as far as it is known, has no way from
+	// the one to the other.
+	Lost uint64 `json:"lost_steps,omitempty"`
 }
 
 // Sums are what a part of the program comes to.
@@ -104,9 +108,10 @@ func (s Sums) times(n uint64) Sums {
 // A Node is a call, a loop, a function that calls were made in if the trace has
 // stacks, or a part that occurs in several places and has its body only where it
 // first does. A call that follows itself is one node: Least to Most of them,
-// Entered times.
+// Entered times. By the machine code, a function is one called from one place, as often as MPI was called in it; one that
+// calls itself has a recursion in it, of which each call is a round; and calls that are in no known place stand elsewhere.
 type Node struct {
-	Kind    string   `json:"kind"`            // call, loop, function or part
+	Kind    string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
 	Site    int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
 	Peers   string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
 	Lanes   []string `json:"lanes,omitempty"` // of a call: values that are others each time, as "tag 0..99 by 1"
@@ -120,8 +125,12 @@ type Node struct {
 	Entry   *float64 `json:"entry_compute_ns,omitempty"` // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries
 	Body    []*Node  `json:"body,omitempty"`
 
-	Function string `json:"function,omitempty"` // of a function; how often it was called is not known
+	Function string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
 	From     string `json:"from,omitempty"`     // the place in the function around it
+
+	Place   string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
+	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such
+	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
 }
 
 // A Site is a function called from a place. Sites are numbered from 1 in the
@@ -142,16 +151,16 @@ type Site struct {
 // the trace has the time of each call, it takes as long as reading those of some
 // millions.
 func Of(r *trace.Reader, rank int, where Where) (*Profile, error) {
-	return of(r, rank, where, false)
+	return of(r, rank, where, false, nil)
 }
 
 // OfRank makes the profile of a rank, with its own times if the trace has the
 // time of each call, which takes as long as reading them all.
 func OfRank(r *trace.Reader, rank int, where Where) (*Profile, error) {
-	return of(r, rank, where, true)
+	return of(r, rank, where, true, nil)
 }
 
-func of(r *trace.Reader, rank int, where Where, own bool) (*Profile, error) {
+func of(r *trace.Reader, rank int, where Where, own bool, c *trace.Code) (*Profile, error) {
 	k, err := r.Rank(rank)
 	if err != nil {
 		return nil, err
@@ -170,9 +179,19 @@ func of(r *trace.Reader, rank int, where Where, own bool) (*Profile, error) {
 	if err := b.terminals(r); err != nil {
 		return nil, err
 	}
+	if c != nil {
+		if b.placer, err = newPlacer(r, k, c); err != nil {
+			return nil, err
+		}
+		b.p.Code = true
+	}
 	for stream := range k.Streams() {
 		if err := b.times(stream); err != nil {
 			return nil, err
+		}
+		if c != nil {
+			b.p.Threads = append(b.p.Threads, b.placed(stream))
+			continue
 		}
 		b.thread(stream)
 	}
@@ -286,6 +305,8 @@ type builder struct {
 	parts map[int]int    // shape of a part → its number in the thread
 	peers map[int]string // by terminal
 	known map[*node]Sums
+
+	placer *placer // nil: loops are what the compression found
 }
 
 type siteKey struct {

@@ -73,7 +73,34 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", units.Duration(hidden))
 	}
+	if out.err == nil {
+		out.err = p.legend(w, body)
+	}
 	return out.err
+}
+
+// legend explains the marks of loops that are there.
+func (p *Profile) legend(w io.Writer, body []*Node) (err error) {
+	any := func(mark func(*Node) bool) bool {
+		var look func(list []*Node) bool
+		look = func(list []*Node) bool {
+			return slices.ContainsFunc(list, func(n *Node) bool { return mark(n) || look(n.Body) })
+		}
+		return look(body)
+	}
+	for _, x := range []struct {
+		mark func(*Node) bool
+		text string
+	}{
+		{func(n *Node) bool { return n.AtLeast }, "≥: the code has rounds in which MPI is not called; these are not counted."},
+		{func(n *Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
+		{func(n *Node) bool { return n.Kind == "elsewhere" }, "elsewhere: calls whose place in the code isn't known."},
+	} {
+		if any(x.mark) && err == nil {
+			_, err = fmt.Fprintln(w, x.text)
+		}
+	}
+	return err
 }
 
 // head says whose profile it is.
@@ -206,12 +233,19 @@ func (r *rows) node(n *Node, level, loops int) {
 			x.text += "  " + n.Sums.Values[i].String()
 		}
 		x.site, x.mean, x.per = site.Place(), true, n.Sums.Calls
+		if n.Place != "" {
+			x.site = n.Place
+		}
 	case "function":
+		if n.Entered > 1 {
+			x.text += units.Grouped(n.Entered) + " × "
+		}
+		x.per = n.Entered
 		x.text += n.Function + "()"
 		if r.callers {
 			loops++
 		}
-		for len(n.Body) == 1 && n.Body[0].Kind == "function" {
+		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entered == n.Entered {
 			n = n.Body[0]
 			x.text += " > " + n.Function + "()"
 		}
@@ -219,9 +253,20 @@ func (r *rows) node(n *Node, level, loops int) {
 		open = true
 	case "loop":
 		x.text += times(n) + " times" + entered(n)
+		if n.Most == 1 && !n.AtLeast && !n.Unsure {
+			x.text = indent(level) + "once"
+		}
+		x.per, x.site = n.Rounds, n.Place
+		open = true
+		loops++
+	case "recursion":
+		x.text += times(n) + " calls each time, by itself"
 		x.per = n.Rounds
 		open = true
 		loops++
+	case "elsewhere":
+		x.text += "elsewhere"
+		open = true
 	case "part":
 		loops++
 		if x.text += fmt.Sprintf("part %d", n.Part); n.Body == nil {
@@ -264,6 +309,17 @@ func entered(n *Node) string {
 
 // times says how often a loop is run each time.
 func times(n *Node) string {
+	text := rounds(n)
+	if n.AtLeast {
+		text = "≥ " + text
+	}
+	if n.Unsure {
+		text += " (?)"
+	}
+	return text
+}
+
+func rounds(n *Node) string {
 	switch {
 	case n.Least == n.Most:
 		return units.Grouped(n.Least)

@@ -101,8 +101,44 @@ type jump struct {
 	image *code.Image
 	from  *code.Function
 	site  *trace.Site // of the module
-	end   uint64      // address of what follows
-	exact bool        // there is no other from this function to the next
+	call  *code.Call
+	exact bool // there is no other from this function to the next
+}
+
+// A Jump is a function that a stack left out, with the jump that it ended in. Where the function has several to the
+// one after it, the jump is the first of these.
+type Jump struct {
+	Image *code.Image
+	From  *code.Function
+	Call  *code.Call
+	Site  trace.Site // one in the same module
+}
+
+// Between lists the ways by jumps from the call that returns to outer to the function that inner is in, or to the MPI
+// function if a name is given. There are none if the stack left nothing out, or if it isn't known what.
+func (f *Finder) Between(function string, outer, inner trace.Site) (ways [][]Jump) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := pair{outer: alone(outer), function: function}
+	if function == "" {
+		k.inner = alone(inner)
+	}
+	for _, way := range f.ways(k) {
+		var list []Jump
+		for _, j := range way {
+			list = append(list, Jump{j.image, j.from, j.call, alone(*j.site)})
+		}
+		ways = append(ways, list)
+	}
+	return ways
+}
+
+// Image is the module of a site; nil if there is no binary of its build id, or none that can be read. It is not to
+// be used while another goroutine uses the Finder.
+func (f *Finder) Image(s trace.Site) *code.Image {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.image(&s)
 }
 
 // A search follows jumps to a function of the image, or of MPI.
@@ -115,7 +151,9 @@ type search struct {
 	ways  [][]jump
 }
 
-func (f *Finder) search(k pair) []symbolise.Frame {
+func (f *Finder) search(k pair) []symbolise.Frame { return f.frames(f.ways(k)) }
+
+func (f *Finder) ways(k pair) [][]jump {
 	m := f.image(&k.outer)
 	if m == nil {
 		return nil
@@ -148,7 +186,7 @@ func (f *Finder) search(k pair) []symbolise.Frame {
 		return nil
 	}
 	s.follow(first, image, site, nil)
-	return f.frames(s.ways)
+	return s.ways
 }
 
 // target is where a call or jump in an image leads.
@@ -191,7 +229,7 @@ func (s *search) follow(from *code.Function, m *code.Image, site *trace.Site, wa
 			}
 			continue
 		}
-		here := append(slices.Clone(way), jump{m, from, site, c.Return, true})
+		here := append(slices.Clone(way), jump{m, from, site, c, true})
 		ways := span{from: len(s.ways)}
 		switch {
 		case s.reached(c, to):
@@ -239,7 +277,7 @@ func (f *Finder) frames(ways [][]jump) []symbolise.Frame {
 // frame is what is known of a jump: the functions that are there with a line, if it is the only one that it can be.
 func (f *Finder) frame(j *jump) []symbolise.Frame {
 	if j.exact {
-		if frames := slices.Clone(f.symbols.Call(j.site.Module, j.site.BuildID, j.end-j.image.Bias).Frames); len(frames) > 0 {
+		if frames := slices.Clone(f.symbols.Call(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
 			for i := range frames {
 				frames[i].Tail = true
 			}

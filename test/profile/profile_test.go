@@ -192,7 +192,7 @@ func TestCallers(t *testing.T) {
 		}
 		walk(list[0].Threads[0].Body, "")
 		want := []string{
-			"main()", "  1 MPI_Init", "  1 MPI_Comm_rank", "  solve()", "    10 times", "      exchange()", "        3 MPI_Sendrecv",
+			"main()", "  1 MPI_Init", "  1 MPI_Comm_rank", "  solve()", "    10 times", "      exchange()", "        3 times", "          1 MPI_Sendrecv",
 			"        1 MPI_Barrier", "      norm()", "        1 MPI_Allreduce", "  norm()", "    1 MPI_Allreduce", "  1 MPI_Finalize",
 		}
 		if !slices.Equal(shape, want) {

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// maxCopied is up to how many bytes a trace is written anew for the sake of a section.
+const maxCopied = 1 << 30
+
+// addCode puts into a trace with call stacks what the binaries, which are at hand now, say of its calls, so that they need not be there
+// when it is read. Where they say nothing, the trace stays as it is.
+func addCode(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxCopied {
+		return err
+	}
+	r, err := trace.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if tree.Frames(r) < 2 {
+		return nil
+	}
+	places := newPlaces(nil)
+	c, err := r.Code()
+	if err != nil || c != nil {
+		return err
+	}
+	if c, err = tree.Of(r, places.s, places.tails); err != nil || c == nil {
+		return err
+	}
+	if err := trace.AddCode(path, c); err != nil && !errors.Is(err, os.ErrPermission) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package profile
+
+import (
+	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A placer arranges the calls of a rank by the program's own functions and loops, as its machine code has them.
+type placer struct {
+	code   *trace.Code
+	ways   *tree.Ways
+	vertex []int // by terminal, -1: not placed
+}
+
+// Placed makes the profile of a rank from what the program's machine code says: with the loops that the program has. own
+// is as OfRank differs from Of.
+func Placed(r *trace.Reader, rank int, where Where, c *trace.Code, own bool) (*Profile, error) {
+	return of(r, rank, where, own, c)
+}
+
+func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
+	vertex, err := tree.Vertices(r, k, c)
+	if err != nil {
+		return nil, err
+	}
+	return &placer{code: c, ways: tree.NewWays(c), vertex: vertex}, nil
+}
+
+// A spot is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
+type spot struct {
+	in     *Node
+	kind   trace.VertexKind
+	name   string
+	file   string
+	line   int
+	offset uint64
+}
+
+// placed makes the nodes of a thread.
+func (b *builder) placed(stream int) Thread {
+	t := Thread{Number: stream, Body: []*Node{}, Shared: b.shared}
+	c := b.placer.code
+	counts := b.placer.ways.Count(b.k.Structure(stream), b.placer.vertex)
+	t.Lost = counts.Lost
+	top := &Node{}
+	known := make(map[spot]*Node)
+	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
+	for i := range c.Vertices {
+		v, n := &c.Vertices[i], &counts.Vertex[i]
+		if n.Entered == 0 {
+			continue
+		}
+		if v.Again >= 0 {
+			bodies[i] = bodies[v.Again]
+			continue
+		}
+		in := top
+		if v.Parent >= 0 {
+			in = bodies[v.Parent]
+		}
+		at := spot{in, v.Kind, v.Name, v.File, v.Line, v.Offset}
+		x := known[at]
+		if x == nil {
+			x = &Node{Place: v.Where(), Least: n.Least, Most: n.Most}
+			known[at] = x
+			in.Body = append(in.Body, x)
+		}
+		x.Entered += n.Entered
+		x.Rounds += n.Rounds
+		x.Least, x.Most = min(x.Least, n.Least), max(x.Most, n.Most)
+		x.AtLeast, x.Unsure = x.AtLeast || v.AtLeast, x.Unsure || v.Unsure
+		nodes[i], bodies[i] = x, x
+		switch v.Kind {
+		case trace.LoopVertex:
+			x.Kind = "loop"
+		case trace.CallVertex:
+			x.Kind = "call"
+		default:
+			x.Kind, x.Function, x.From, x.Place = "function", v.Name, x.Place, ""
+			if a := &counts.Again[i]; a.Rounds > a.Entered {
+				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most}
+				x.Body = append(x.Body, inner)
+				bodies[i] = inner
+			}
+		}
+	}
+	lists := make(map[*Node]terms)
+	elsewhere := make(map[int]*Node) // by site
+	var others []*Node
+	for leaf, count := range b.leaves.Counts(b.k) {
+		if count == 0 {
+			continue
+		}
+		var n *Node
+		if v := b.placer.vertex[b.leaves.Terminal(leaf)]; v >= 0 {
+			n = nodes[v]
+		} else if n = elsewhere[b.label[leaf]]; n == nil {
+			n = &Node{Kind: "call", Least: 1, Most: 1}
+			elsewhere[b.label[leaf]] = n
+			others = append(others, n)
+		}
+		lists[n] = append(lists[n], term{leaf, count})
+	}
+	var fill func(n *Node)
+	fill = func(n *Node) {
+		if list := lists[n]; list != nil {
+			b.call(n, list, 1)
+			n.Entered, n.Rounds, n.Least, n.Most = n.Sums.Calls, n.Sums.Calls, 1, 1
+		}
+		for _, x := range n.Body {
+			fill(x)
+			n.Sums.add(&x.Sums)
+		}
+	}
+	if others != nil {
+		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entered: 1, Rounds: 1, Least: 1, Most: 1, Body: others})
+	}
+	fill(top)
+	t.Body, t.Total = append(t.Body, top.Body...), top.Sums
+	return t
+}

@@ -1,0 +1,329 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Ways tells what lies between two calls. It is not safe for use by several goroutines at once.
+type Ways struct {
+	code  *trace.Code
+	odd   map[[2]int]trace.Way
+	known map[[2]int][]event
+	paths map[int][]int
+}
+
+// An event is that a vertex is entered, or that one that is a loop begins another round.
+type event struct {
+	vertex int32
+	round  bool
+}
+
+// NewWays returns the ways of a trace's code.
+func NewWays(c *trace.Code) *Ways {
+	w := &Ways{code: c, odd: make(map[[2]int]trace.Way), known: make(map[[2]int][]event), paths: make(map[int][]int)}
+	for _, s := range c.Odd {
+		w.odd[[2]int{s.From, s.To}] = s.Way
+	}
+	return w
+}
+
+// path lists the vertices down to one, outermost first.
+func (w *Ways) path(v int) []int {
+	p, known := w.paths[v]
+	if !known {
+		for i := v; i >= 0; i = w.code.Vertices[i].Parent {
+			p = append(p, i)
+		}
+		slices.Reverse(p)
+		w.paths[v] = p
+	}
+	return p
+}
+
+// shared is how many vertices are around two calls; both are beyond these.
+func shared(p, q []int) int {
+	k := 0
+	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
+		k++
+	}
+	return k
+}
+
+// plain is the way that follows from the order of vertices.
+func (w *Ways) plain(a, b int) trace.Way {
+	p, q := w.path(a), w.path(b)
+	k := shared(p, q)
+	if k > 0 && p[k] < q[k] {
+		return trace.Forward
+	}
+	for _, v := range p[:k] {
+		if w.code.Vertices[v].Kind == trace.LoopVertex {
+			return 1
+		}
+	}
+	return trace.Lost
+}
+
+// Between is the way from one call to the next, by their vertices.
+func (w *Ways) Between(a, b int) trace.Way {
+	if way, ok := w.odd[[2]int{a, b}]; ok {
+		return way
+	}
+	return w.plain(a, b)
+}
+
+// events are what happens between two calls, outermost first; from = -1 is the beginning of a thread.
+func (w *Ways) events(a, b int) []event {
+	key := [2]int{a, b}
+	list, known := w.known[key]
+	if known {
+		return list
+	}
+	q := w.path(b)
+	k := 0
+	if a >= 0 {
+		p := w.path(a)
+		k = shared(p, q)
+		if way := w.Between(a, b); way > trace.Forward {
+			for i := k - 1; i >= 0; i-- {
+				if w.code.Vertices[p[i]].Kind != trace.LoopVertex {
+					continue
+				}
+				if way--; way == 0 {
+					list, k = append(list, event{int32(p[i]), true}), i+1
+					break
+				}
+			}
+		}
+	}
+	for _, v := range q[k:] {
+		list = append(list, event{int32(v), false})
+	}
+	w.known[key] = list
+	return list
+}
+
+// Rounds are how often a loop, or whatever else a vertex is, was entered, and how often it ran.
+type Rounds struct {
+	Entered, Rounds uint64
+	Least, Most     uint64 // rounds of one entry
+}
+
+// A run is what a part of a sequence says of one vertex.
+type run struct {
+	entered, rounds uint64
+	before          uint64 // rounds in front of the first entry: they belong to one further left
+	least, most     uint64 // of entries that are over: all but the last
+	last            uint64 // rounds since the last entry
+}
+
+func (r *run) over(rounds uint64) {
+	if r.most == 0 || rounds < r.least {
+		r.least = rounds
+	}
+	r.most = max(r.most, rounds)
+}
+
+// then appends what comes behind.
+func (r run) then(next run) run {
+	if next.entered == 0 {
+		r.rounds += next.rounds
+		if r.entered == 0 {
+			r.before += next.before
+		} else {
+			r.last += next.before
+		}
+		return r
+	}
+	out := next
+	out.entered, out.rounds = r.entered+next.entered, r.rounds+next.rounds
+	if r.entered == 0 {
+		out.before = r.before + next.before
+		return out
+	}
+	out.before = r.before
+	if r.most > 0 {
+		out.over(r.least)
+		out.over(r.most)
+	}
+	out.over(r.last + next.before)
+	return out
+}
+
+// times is the run n times behind itself, n > 0.
+func (r run) times(n uint64) run {
+	if n == 1 {
+		return r
+	}
+	out := r
+	out.entered, out.rounds = r.entered*n, r.rounds*n
+	if r.entered == 0 {
+		out.before = r.before * n
+		return out
+	}
+	out.over(r.last + r.before)
+	return out
+}
+
+// A summary is what a sequence of calls says: its first and last vertex, and of each vertex met its run.
+type summary struct {
+	first, last int
+	runs        map[int32]run
+	lost        uint64
+}
+
+// A counter counts on the structure of a stream.
+type counter struct {
+	ways   *Ways
+	vertex []int // by terminal
+	again  []int32
+	rules  map[int]*summary
+}
+
+func (s *summary) put(vertex int32, r run) {
+	if old, ok := s.runs[vertex]; ok {
+		r = old.then(r)
+	}
+	s.runs[vertex] = r
+}
+
+// step appends what lies between two calls. Where a function is met again below itself, a round of it as a loop begins: that
+// has the number of the function's first vertex behind all vertices.
+func (c *counter) step(s *summary, a, b int) {
+	for _, e := range c.ways.events(a, b) {
+		one := run{entered: 1, rounds: 1, last: 1}
+		if e.round {
+			one = run{rounds: 1, before: 1}
+		}
+		s.put(e.vertex, one)
+		v := &c.ways.code.Vertices[e.vertex]
+		switch {
+		case v.Again >= 0:
+			s.put(int32(len(c.ways.code.Vertices)+v.Again), run{rounds: 1, before: 1})
+		case c.again[e.vertex] > 0:
+			s.put(int32(len(c.ways.code.Vertices))+e.vertex, one)
+		}
+	}
+	if a >= 0 && c.ways.Between(a, b) == trace.Lost {
+		s.lost++
+	}
+}
+
+func (s *summary) join(x *summary) {
+	s.lost += x.lost
+	for v, r := range x.runs {
+		s.put(v, r)
+	}
+	s.last = x.last
+}
+
+// repeated is a sequence n times.
+func (c *counter) repeated(x *summary, n uint64) *summary {
+	if n == 1 || x.first < 0 {
+		return x
+	}
+	round := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(x.runs))}
+	c.step(round, x.last, x.first)
+	round.join(x)
+	out := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(round.runs)), lost: x.lost + round.lost*(n-1)}
+	for v, r := range x.runs {
+		out.runs[v] = r
+	}
+	for v, r := range round.runs {
+		out.put(v, r.times(n-1))
+	}
+	return out
+}
+
+func (c *counter) once(n trace.Node) *summary {
+	if n.Rule < 0 && n.Terminal >= 0 {
+		v := c.vertex[n.Terminal]
+		return &summary{first: v, last: v}
+	}
+	if s, known := c.rules[n.Copy]; known {
+		return s
+	}
+	s := &summary{first: -1, last: -1, runs: make(map[int32]run)}
+	for _, child := range n.Children() {
+		if child.Count == 0 {
+			continue
+		}
+		x := c.once(child)
+		if x.first < 0 {
+			continue
+		}
+		x = c.repeated(x, child.Count)
+		if s.first < 0 {
+			s.first = x.first
+		} else {
+			c.step(s, s.last, x.first)
+		}
+		s.join(x)
+	}
+	c.rules[n.Copy] = s
+	return s
+}
+
+// Counts is how often what of the tree ran in a thread.
+type Counts struct {
+	Vertex []Rounds
+	// Again, by vertex, is of functions that are met again below themselves: how often they were called in all, as rounds of each call
+	// from elsewhere.
+	Again []Rounds
+	Lost  uint64 // steps that the code has no way for
+}
+
+// Count counts on the structure of a thread, by the vertex of each of its distinct calls, -1 where there is none.
+func (w *Ways) Count(root trace.Node, vertex []int) Counts {
+	n := len(w.code.Vertices)
+	c := counter{ways: w, vertex: vertex, again: make([]int32, n), rules: make(map[int]*summary)}
+	for i := range w.code.Vertices {
+		if a := w.code.Vertices[i].Again; a >= 0 {
+			c.again[a]++
+		}
+	}
+	s := c.once(root)
+	out := Counts{Vertex: make([]Rounds, n), Again: make([]Rounds, n), Lost: s.lost}
+	if s.first < 0 {
+		return out
+	}
+	all := &summary{runs: make(map[int32]run)}
+	c.step(all, -1, s.first)
+	all.join(s)
+	for v, r := range all.runs {
+		r.over(r.last)
+		x := Rounds{r.entered, r.rounds, r.least, r.most}
+		if int(v) < n {
+			out.Vertex[v] = x
+		} else {
+			out.Again[int(v)-n] = x
+		}
+	}
+	return out
+}
+
+// Vertices finds the vertex of each distinct call of a rank, -1 where it could not be placed.
+func Vertices(r *trace.Reader, k *trace.Rank, c *trace.Code) ([]int, error) {
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+	numbers := make(map[trace.Site]int, len(sites))
+	for i, s := range sites {
+		numbers[s] = i
+	}
+	list := make([]int, k.Terminals())
+	for t := range list {
+		call, err := k.Terminal(t)
+		if err != nil {
+			return nil, err
+		}
+		list[t] = -1
+		if n, known := numbers[call.Site]; known {
+			list[t] = c.Vertex(call.Func.ID, n)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,335 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A position is behind what stands at an address of a block, or with no address at the block's beginning.
+type position struct {
+	block int
+	addr  uint64
+}
+
+// A silent search follows the ways through a function, or through a loop of it, on which no call of MPI is met for sure.
+type silent struct {
+	f      *function
+	loop   int  // that is not left; flow.None: the function
+	round  bool // its further rounds count
+	starts []bool
+	ends   []bool
+	back   bool         // a way leads to the next round
+	out    []position   // where ways leave the loop
+	leaves bool         // a way leads out of the function
+	from   map[int]bool // blocks that a way begins within
+	first  map[int]uint64
+}
+
+// inside reports whether a loop is another or within it.
+func (f *function) inside(loop, outer int) bool {
+	if outer == flow.None {
+		return true
+	}
+	for ; loop != flow.None; loop = f.body.Graph.Loops[loop].Parent {
+		if loop == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// wallsOf are the calls of a block behind which silence can't be, ascending.
+func (m *maker) wallsOf(f *function, block int) []uint64 {
+	if list, known := f.walls[block]; known {
+		return list
+	}
+	f.walls[block] = nil // while it is found out
+	var list []uint64
+	b := &f.body.Blocks[block]
+	for i := range f.body.Calls {
+		c := &f.body.Calls[i]
+		if c.Addr >= b.Lo && c.Addr < b.Hi && (mpiCall(c) || c.Callee != nil && m.calls(m.functions[c.Callee])) {
+			list = append(list, c.Addr)
+		}
+	}
+	f.walls[block] = list
+	return list
+}
+
+// Whether a function surely calls MPI.
+const (
+	notAsked = iota
+	asking
+	may
+	must
+)
+
+// calls reports whether each way through a function meets a call of MPI. Of functions that aren't in the tree it isn't
+// asked.
+func (m *maker) calls(f *function) bool {
+	if f == nil || f.must == asking {
+		return false
+	}
+	if f.must == notAsked {
+		f.must = asking
+		s := m.search(f, flow.None, true, []position{{f.entry(), 0}})
+		f.must = may
+		if !s.leaves {
+			f.must = must
+		}
+	}
+	return f.must == must
+}
+
+func (f *function) entry() int {
+	for b, n := range f.body.Graph.Order {
+		if n == 0 {
+			return b
+		}
+	}
+	return 0
+}
+
+// search goes from some positions as far as silence lasts.
+func (m *maker) search(f *function, loop int, round bool, from []position) *silent {
+	n := len(f.body.Blocks)
+	s := &silent{f: f, loop: loop, round: round, starts: make([]bool, n), ends: make([]bool, n), from: make(map[int]bool), first: make(map[int]uint64)}
+	header := flow.None
+	if loop != flow.None {
+		header = f.body.Graph.Loops[loop].Header
+	}
+	var work []int
+	pass := func(block int, after uint64) {
+		for _, w := range m.wallsOf(f, block) {
+			if w > after {
+				return
+			}
+		}
+		if !s.ends[block] {
+			s.ends[block] = true
+			work = append(work, block)
+		}
+	}
+	for _, p := range from {
+		if p.addr == 0 {
+			s.starts[p.block] = true
+		} else if old, ok := s.first[p.block]; !ok || p.addr < old {
+			s.first[p.block] = p.addr
+		}
+		pass(p.block, p.addr)
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		next := f.body.Blocks[b].Next
+		if len(next) == 0 && !f.stops(b) {
+			s.leaves = true
+		}
+		for _, to := range next {
+			switch {
+			case to == header:
+				s.back = true
+				if !round {
+					continue
+				}
+			case !f.inside(f.body.Graph.Loop[to], loop):
+				s.out = append(s.out, position{to, 0})
+				continue
+			}
+			if !s.starts[to] {
+				s.starts[to] = true
+				pass(to, 0)
+			}
+		}
+	}
+	return s
+}
+
+// stops reports whether a block that leads nowhere ends in a call that doesn't come back, rather than in a return.
+func (f *function) stops(block int) bool {
+	b := &f.body.Blocks[block]
+	for i := range f.body.Calls {
+		if c := &f.body.Calls[i]; c.Return == b.Hi && c.Addr >= b.Lo {
+			return !c.Back
+		}
+	}
+	return false
+}
+
+// meets reports whether the search comes to a vertex of the body that it is in.
+func (m *maker) meets(s *silent, v *vertex) bool {
+	if v.key.kind == trace.LoopVertex {
+		for b, at := range s.starts {
+			if at && s.f.inside(s.f.body.Graph.Loop[b], v.loop) {
+				return true
+			}
+		}
+		return false
+	}
+	walls := m.wallsOf(s.f, v.at.block)
+	open := func(after uint64) bool {
+		return !slices.ContainsFunc(walls, func(w uint64) bool { return w > after && w < v.at.addr })
+	}
+	if s.starts[v.at.block] && open(0) {
+		return true
+	}
+	after, within := s.first[v.at.block]
+	return within && after < v.at.addr && open(after)
+}
+
+// within searches a body: that of a loop or function vertex.
+func (m *maker) within(body *vertex, round bool, from []position) *silent {
+	if body.key.kind == trace.LoopVertex {
+		return m.search(body.in, body.loop, round, from)
+	}
+	return m.search(body.to, flow.None, round, from)
+}
+
+// begin is where a body is entered.
+func begin(body *vertex) []position {
+	if body.key.kind == trace.LoopVertex {
+		return []position{{body.in.body.Graph.Loops[body.loop].Header, 0}}
+	}
+	return []position{{body.to.entry(), 0}}
+}
+
+// behind are the positions right behind a vertex of a path, in the body around, once its call of MPI was made.
+func (m *maker) behind(path []*vertex, i int) []position {
+	v := path[i]
+	if i == len(path)-1 {
+		return []position{v.at}
+	}
+	s := m.within(v, true, m.behind(path, i+1))
+	if v.key.kind == trace.LoopVertex {
+		return s.out
+	}
+	if s.leaves {
+		return []position{v.at}
+	}
+	return nil
+}
+
+// leads reports whether silence lasts from the beginning of a vertex's body to the call of the path.
+func (m *maker) leads(path []*vertex, i int) bool {
+	for ; i < len(path)-1; i++ {
+		if !m.meets(m.within(path[i], true, begin(path[i])), path[i+1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// step finds out what lies between two calls: which ways the code has that meet no other call of MPI.
+func (m *maker) step(a, b *vertex) {
+	if _, known := m.steps[[2]*vertex{a, b}]; known {
+		return
+	}
+	p, q := a.path(), b.path()
+	k := 0
+	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
+		k++
+	}
+	var ways []trace.Way // silent ones
+	plain := trace.Lost
+	after := p[k] != q[k] && k > 0 && m.forward(p[k], q[k])
+	if after {
+		plain = trace.Forward
+		if s := m.within(p[k-1], false, m.behind(p, k)); m.meets(s, q[k]) && m.leads(q, k) {
+			ways = append(ways, trace.Forward)
+		}
+	}
+	var loops []*vertex
+	for i := k - 1; i >= 0; i-- {
+		if p[i].key.kind != trace.LoopVertex {
+			continue
+		}
+		loops = append(loops, p[i])
+		if plain == trace.Lost {
+			plain = 1
+		}
+		if s := m.within(p[i], false, m.behind(p, i+1)); s.back && m.leads(q, i) {
+			ways = append(ways, trace.Way(len(loops)))
+		}
+	}
+	way := plain
+	if len(ways) > 0 {
+		way = ways[0]
+	}
+	m.steps[[2]*vertex{a, b}] = way
+	// Another way, further out, would have begun more rounds there and entered anew what is within.
+	if len(ways) < 2 {
+		return
+	}
+	for _, w := range ways[1:] {
+		outer := loops[w-1]
+		outer.atLeast = true
+		for i := k - 1; p[i] != outer; i-- {
+			p[i].unsure = p[i].unsure || p[i].key.kind == trace.LoopVertex
+		}
+	}
+}
+
+// forward reports whether the code has a way from one vertex of a body to another in the same round, whatever is called on it.
+func (m *maker) forward(a, b *vertex) bool {
+	if a.in == nil || a.in != b.in {
+		return false
+	}
+	x, xa := a.order()
+	y, ya := b.order()
+	if x > y || x == y && xa >= ya {
+		return false
+	}
+	f, loop := a.in, flow.None
+	if a.parent.key.kind == trace.LoopVertex {
+		loop = a.parent.loop
+	}
+	header := flow.None
+	if loop != flow.None {
+		header = f.body.Graph.Loops[loop].Header
+	}
+	goal := func(block int) bool {
+		if b.key.kind == trace.LoopVertex {
+			return f.inside(f.body.Graph.Loop[block], b.loop)
+		}
+		return block == b.at.block
+	}
+	seen := make([]bool, len(f.body.Blocks))
+	var work []int
+	visit := func(block int) {
+		if block != header && !seen[block] && f.inside(f.body.Graph.Loop[block], loop) {
+			seen[block] = true
+			work = append(work, block)
+		}
+	}
+	if a.key.kind == trace.LoopVertex {
+		for block, l := range f.body.Graph.Loop {
+			if l != flow.None && f.inside(l, a.loop) {
+				for _, to := range f.body.Blocks[block].Next {
+					if !f.inside(f.body.Graph.Loop[to], a.loop) {
+						visit(to)
+					}
+				}
+			}
+		}
+	} else {
+		if goal(a.at.block) && a.key.at < b.key.at {
+			return true
+		}
+		for _, to := range f.body.Blocks[a.at.block].Next {
+			visit(to)
+		}
+	}
+	for len(work) > 0 {
+		block := work[len(work)-1]
+		work = work[:len(work)-1]
+		if goal(block) {
+			return true
+		}
+		for _, to := range f.body.Blocks[block].Next {
+			visit(to)
+		}
+	}
+	return false
+}

@@ -1,0 +1,463 @@
+// Package tree finds the program's own loops around its MPI calls, without running or recompiling it: calls with
+// call stacks are placed in the machine code of the functions on these, and what happens between two calls follows from their two places
+// alone. If the second comes later in the code of what both are in, the way led forward; else a loop around both has begun
+// another round, the innermost for which the code has a way.
+//
+// The tree is Cypress's communication structure tree (Zhai et al., CYPRESS: Combining Static and Dynamic Analysis
+// for Top-Down Communication Trace Compression, SC14, section 3), but made of contexts that occurred, so that calls through
+// pointers are what they were, and found in binaries. Rounds are counted on the compressed form, never expanded.
+//
+// What the code can't tell is marked: rounds that may have passed without a call of MPI, and loops within loops of which
+// either may have gone round.
+package tree
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/internal/outline"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/tailcall"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A vertex is a function, loop or call in its context while the tree is made.
+type vertex struct {
+	key      key
+	parent   *vertex
+	children map[key]*vertex
+	list     []*vertex
+	depth    int
+
+	in   *function // whose code has it
+	loop int       // number of a loop in its function
+	at   position  // of a call: the instruction
+	tail bool
+	site trace.Site // in the module of in
+	name string     // of the function called, as far as known by the linker
+	end  uint64     // of a call: what follows the instruction
+	to   *function  // of a function vertex
+
+	number          int
+	atLeast, unsure bool
+}
+
+// A key tells the vertices of one body apart.
+type key struct {
+	kind trace.VertexKind
+	in   *code.Function
+	at   uint64 // of the instruction, or of the loop's header
+	to   *code.Function
+	name string // of the MPI function
+}
+
+// A function is one with its body.
+type function struct {
+	*code.Function
+	image *code.Image
+	body  *code.Body
+	site  trace.Site // a site in its module
+	must  int        // whether it surely calls MPI: see calls
+	walls map[int][]uint64
+}
+
+// A context is a function called from a site.
+type context struct {
+	function uint16
+	site     int
+}
+
+// A maker makes the tree of a trace.
+type maker struct {
+	symbols   *symbolise.Symboliser
+	tails     *tailcall.Finder
+	functions map[*code.Function]*function
+	root      *vertex
+	leaves    map[context]*vertex
+	steps     map[[2]*vertex]trace.Way
+	seen      [][2]*vertex // pairs of calls of which one follows the other
+	asked     map[[2]*vertex]bool
+	frames    int                     // recorded of a call at most
+	roots     map[*code.Function]bool // that stacks end in
+	cut       bool                    // some stack was cut short
+}
+
+// maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
+const maxVaried = 64
+
+// Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no call
+// could be placed, or if the trace has no call stacks and not all calls are made in main.
+func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trace.Code, error) {
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+	numbers := make(map[trace.Site]int, len(sites))
+	for i, s := range sites {
+		numbers[s] = i
+	}
+	m := &maker{
+		symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
+		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: Frames(r), roots: make(map[*code.Function]bool),
+	}
+	for _, s := range sites {
+		if len(s.Frames()) < m.frames {
+			if f := m.outermost(s); f != nil {
+				m.roots[f] = true
+			}
+		}
+	}
+	for class := range r.Classes() {
+		if err := m.class(r, class, numbers); err != nil {
+			return nil, err
+		}
+		if m.frames == 1 && m.cut {
+			return nil, nil // the functions around are missing
+		}
+	}
+	// Only now is it known which functions lead to MPI.
+	for _, s := range m.seen {
+		m.step(s[0], s[1])
+	}
+	if len(m.root.list) == 0 {
+		return nil, nil
+	}
+	return m.code(), nil
+}
+
+// Frames is how many frames of a call were recorded at most.
+func Frames(r *trace.Reader) int {
+	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
+		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
+			if n, err := strconv.Atoi(n); err == nil {
+				return n
+			}
+		}
+	}
+	return 1
+}
+
+// outermost is the function that a stack ends in, nil if that isn't known.
+func (m *maker) outermost(s trace.Site) *code.Function {
+	list := s.Frames()
+	last := list[len(list)-1]
+	if image := m.tails.Image(last); image != nil {
+		return image.Func(last.Offset + image.Bias - 1)
+	}
+	return nil
+}
+
+// whole reports whether a stack reaches up to its thread's first function: it has fewer frames than were recorded at most, or ends where
+// such a one does.
+func (m *maker) whole(s trace.Site) bool {
+	if len(s.Frames()) < m.frames {
+		return true
+	}
+	f := m.outermost(s)
+	return f != nil && (m.roots[f] || f.Symbol() == "main" || m.frames == 1 && f.Symbol() == "MAIN__")
+}
+
+// class places the calls of a class and lists the steps between them.
+func (m *maker) class(r *trace.Reader, class int, numbers map[trace.Site]int) error {
+	x, err := r.Columns(class)
+	if err != nil {
+		return err
+	}
+	k, err := r.Rank(x.Ranks()[0])
+	if err != nil {
+		return err
+	}
+	leaf := make([]*vertex, k.Terminals())
+	for t := range leaf {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return err
+		}
+		site, known := numbers[c.Site]
+		if !known {
+			continue // an unknown place
+		}
+		at := context{c.Func.ID, site}
+		v, placed := m.leaves[at]
+		if !placed {
+			if m.whole(c.Site) {
+				v = m.place(c.Site, c.Name())
+			} else if m.cut = true; m.frames == 1 {
+				return nil
+			}
+			m.leaves[at] = v
+		}
+		leaf[t] = v
+	}
+	vertexOf := func(t int) int32 {
+		if leaf[t] == nil {
+			return -1
+		}
+		return int32(t)
+	}
+	ranks := x.Ranks()[:1]
+	if x.Varies() {
+		ranks = x.Ranks()
+	}
+	each := 1 + len(ranks)/maxVaried
+	for i := 0; i < len(ranks); i += each {
+		if k, err = r.Rank(ranks[i]); err != nil {
+			return err
+		}
+		for stream := range k.Streams() {
+			for _, p := range newGraph(k.Structure(stream), vertexOf).sorted() {
+				pair := [2]*vertex{leaf[p[0]], leaf[p[1]]}
+				if !m.asked[pair] {
+					m.asked[pair] = true
+					m.seen = append(m.seen, pair)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// function is one with its body, nil if that can't be read.
+func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *function {
+	x, known := m.functions[f]
+	if !known {
+		if b, err := f.Body(); err == nil {
+			x = &function{Function: f, image: image, body: b, site: site, walls: make(map[int][]uint64)}
+		}
+		m.functions[f] = x
+	}
+	return x
+}
+
+// place adds the context of a call of an MPI function from a site; nil if a frame of it is not at a call that the code has.
+func (m *maker) place(s trace.Site, name string) *vertex {
+	frames := s.Frames()
+	type step struct {
+		in   *function
+		call *code.Call
+		site trace.Site
+		or   bool // others were possible
+	}
+	var path []step
+	for i, fr := range slices.Backward(frames) {
+		image := m.tails.Image(fr)
+		if image == nil {
+			return nil
+		}
+		address := fr.Offset + image.Bias
+		f := image.Func(address - 1)
+		if f == nil {
+			return nil
+		}
+		in := m.function(f, image, fr)
+		if in == nil {
+			return nil
+		}
+		c := in.body.Call(address)
+		if c == nil || !in.body.Reached(c) {
+			return nil
+		}
+		path = append(path, step{in: in, call: c, site: fr})
+		inner, called := trace.Site{}, name
+		if i > 0 {
+			inner, called = frames[i-1], ""
+		}
+		ways := m.tails.Between(called, fr, inner)
+		if len(ways) != 1 {
+			path[len(path)-1].or = len(ways) > 1
+			continue
+		}
+		for _, j := range ways[0] {
+			jumps := m.function(j.From, j.Image, j.Site)
+			if jumps == nil {
+				return nil
+			}
+			path = append(path, step{in: jumps, call: j.Call, site: j.Site})
+		}
+	}
+	v := m.root.child(key{kind: trace.FunctionVertex, to: path[0].in.Function})
+	v.to, v.site = path[0].in, path[0].site
+	for i, p := range path {
+		var around []int
+		for l := p.in.body.Graph.Loop[p.call.Block]; l != flow.None; l = p.in.body.Graph.Loops[l].Parent {
+			around = append(around, l)
+		}
+		for _, l := range slices.Backward(around) {
+			v = v.child(key{kind: trace.LoopVertex, in: p.in.Function, at: p.in.body.Blocks[p.in.body.Graph.Loops[l].Header].Lo})
+			v.in, v.loop, v.site = p.in, l, p.site
+		}
+		k := key{kind: trace.CallVertex, in: p.in.Function, at: p.call.Addr, name: name}
+		if i+1 < len(path) {
+			k = key{kind: trace.FunctionVertex, in: p.in.Function, at: p.call.Addr, to: path[i+1].in.Function}
+		}
+		v = v.child(k)
+		v.in, v.at, v.tail, v.site, v.end = p.in, position{p.call.Block, p.call.Addr}, p.call.Tail, p.site, p.call.Return
+		if i+1 < len(path) {
+			v.to = path[i+1].in
+		}
+	}
+	return v
+}
+
+func (v *vertex) child(k key) *vertex {
+	c := v.children[k]
+	if c == nil {
+		c = &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: flow.None}
+		v.children[k] = c
+		v.list = append(v.list, c)
+	}
+	return c
+}
+
+// path lists the vertices down to one, outermost first.
+func (v *vertex) path() []*vertex {
+	list := make([]*vertex, v.depth)
+	for ; v.parent != nil; v = v.parent {
+		list[v.depth-1] = v
+	}
+	return list
+}
+
+// order is that of what has a vertex within its function's code.
+func (v *vertex) order() (block int, addr uint64) {
+	if v.in == nil {
+		return 0, 0
+	}
+	b := v.at.block
+	if v.key.kind == trace.LoopVertex {
+		b = v.in.body.Graph.Loops[v.loop].Header
+	}
+	return v.in.body.Graph.Order[b], v.key.at
+}
+
+func compareVertices(a, b *vertex) int {
+	x, p := a.order()
+	y, q := b.order()
+	to := func(v *vertex) (n uint64) {
+		if v.to != nil {
+			n = v.to.Start()
+		}
+		return n
+	}
+	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name))
+}
+
+// m0 is the module of the function that is called.
+func m0(v *vertex) string {
+	if v.to == nil {
+		return ""
+	}
+	return v.to.image.Path
+}
+
+// code is the tree as traces have it.
+func (m *maker) code() *trace.Code {
+	c := &trace.Code{}
+	// What is around, as shown: where a function is met again its first vertex takes what is in it.
+	around := make(map[*code.Function]int)
+	var add func(v *vertex, parent int)
+	add = func(v *vertex, parent int) {
+		v.number = len(c.Vertices)
+		x := trace.Vertex{Kind: v.key.kind, Parent: parent, Again: -1, Tail: v.tail, AtLeast: v.atLeast, Unsure: v.unsure}
+		hidden := make(map[*code.Function]int)
+		switch v.key.kind {
+		case trace.CallVertex:
+			x.Name = v.key.name
+			m.callPlace(&x, v)
+		case trace.LoopVertex:
+			x.AtLeast = x.AtLeast || m.within(v, false, begin(v)).back
+			m.setPlace(&x, outline.LoopPlace(v.in.image, v.in.body, &v.in.body.Graph.Loops[v.loop], m.look(v.in)))
+		default:
+			x.Name = m.nameOf(v.to)
+			if v.in != nil {
+				m.callPlace(&x, v)
+			}
+			if first, again := around[v.to.Function]; again {
+				x.Again = first
+				for f, at := range around { // those between the two are out of sight
+					if at > first {
+						hidden[f] = at
+						delete(around, f)
+					}
+				}
+			} else {
+				around[v.to.Function] = v.number
+				defer delete(around, v.to.Function)
+			}
+		}
+		c.Vertices = append(c.Vertices, x)
+		slices.SortFunc(v.list, compareVertices)
+		for _, child := range v.list {
+			add(child, v.number)
+		}
+		for f, at := range hidden {
+			around[f] = at
+		}
+	}
+	slices.SortFunc(m.root.list, compareVertices)
+	for _, v := range m.root.list {
+		add(v, -1)
+	}
+	for at, v := range m.leaves {
+		if v != nil {
+			c.Contexts = append(c.Contexts, trace.Context{Function: at.function, Site: at.site, Vertex: v.number})
+		}
+	}
+	slices.SortFunc(c.Contexts, func(a, b trace.Context) int {
+		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Function, b.Function))
+	})
+	w := NewWays(c)
+	for pair, way := range m.steps {
+		s := trace.Step{From: pair[0].number, To: pair[1].number, Way: way}
+		if w.plain(s.From, s.To) != way {
+			c.Odd = append(c.Odd, s)
+		}
+	}
+	slices.SortFunc(c.Odd, func(a, b trace.Step) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	return c
+}
+
+// look looks places up for outline.
+func (m *maker) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
+	return func(addr uint64, instruction bool) []symbolise.Frame {
+		look := m.symbols.Call
+		if instruction {
+			look = m.symbols.Code
+		}
+		return look(f.site.Module, f.site.BuildID, addr-f.image.Bias).Frames
+	}
+}
+
+func (m *maker) callPlace(x *trace.Vertex, v *vertex) {
+	addr, instruction := v.end, false
+	if v.tail {
+		addr, instruction = v.key.at, true
+	}
+	m.setPlace(x, outline.PlaceOf(addr-v.in.image.Bias, m.look(v.in)(addr, instruction)))
+}
+
+func (m *maker) setPlace(x *trace.Vertex, p outline.Place) {
+	x.File, x.Line, x.Offset, x.Inlined = p.File, p.Line, p.Offset, p.Inlined
+	if x.Line <= 0 {
+		x.File, x.Line = "", 0
+	}
+}
+
+// nameOf is how a function is called.
+func (m *maker) nameOf(f *function) string {
+	if list := m.look(f)(f.Start(), true); len(list) > 0 {
+		return list[len(list)-1].Name()
+	}
+	if s := f.Symbol(); s != "" {
+		return symbolise.Demangle(s)
+	}
+	return (&symbolise.Frame{Start: f.Start()}).Name()
+}
+
+// mpiCall reports whether a call is one of MPI's that is recorded.
+func mpiCall(c *code.Call) bool { return mpi.SymbolName(c.Symbol) != "" }

@@ -1,0 +1,202 @@
+// Package treetest fills trees call by call, as their definition has it, and reads the calls back, for tests.
+package treetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/tailcall"
+	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A node is a vertex with how often it occurred in each round of what is around it.
+type node struct {
+	number   int
+	parent   *node
+	children []*node
+	rounds   int
+	occurred []int // by round of the parent
+	each     []int // rounds of each entry
+}
+
+// A Filled tree has all that is needed to tell the calls.
+type Filled struct {
+	code  *trace.Code
+	ways  *tree.Ways
+	root  *node
+	nodes []*node
+	Lost  uint64
+}
+
+// Fill goes through the calls of a thread, given by their vertices.
+func Fill(c *trace.Code, calls []int) *Filled {
+	f := &Filled{code: c, ways: tree.NewWays(c), root: &node{number: -1}}
+	for i := range c.Vertices {
+		parent := f.root
+		if p := c.Vertices[i].Parent; p >= 0 {
+			parent = f.nodes[p]
+		}
+		n := &node{number: i, parent: parent}
+		parent.children = append(parent.children, n)
+		f.nodes = append(f.nodes, n)
+	}
+	f.root.rounds = 1
+	for i, b := range calls {
+		q := f.path(b)
+		k := 0
+		if i > 0 {
+			p := f.path(calls[i-1])
+			for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
+				k++
+			}
+			switch way := f.ways.Between(calls[i-1], b); {
+			case way == trace.Lost:
+				f.Lost++
+				f.root.rounds++
+				k = 0
+			case way > trace.Forward:
+				for k--; ; k-- {
+					if c.Vertices[q[k].number].Kind == trace.LoopVertex {
+						if way--; way == 0 {
+							break
+						}
+					}
+				}
+				q[k].rounds++
+				q[k].each[len(q[k].each)-1]++
+				k++
+			}
+		}
+		for _, n := range q[k:] {
+			n.enter()
+		}
+	}
+	return f
+}
+
+func (n *node) enter() {
+	for len(n.occurred) < n.parent.rounds {
+		n.occurred = append(n.occurred, 0)
+	}
+	// A loop's occurrences are its entries; how many rounds each has stands in each.
+	n.occurred[n.parent.rounds-1]++
+	n.rounds++
+	n.each = append(n.each, 1)
+}
+
+func (f *Filled) path(v int) (list []*node) {
+	for n := f.nodes[v]; n != f.root; n = n.parent {
+		list = append(list, n)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// Calls reads the calls back from the tree alone: each body in the order of its code.
+func (f *Filled) Calls() []int {
+	d := decoder{f: f, round: make(map[*node]int), entry: make(map[*node]int)}
+	for range f.root.rounds {
+		d.pass(f.root)
+	}
+	return d.calls
+}
+
+type decoder struct {
+	f            *Filled
+	round, entry map[*node]int
+	calls        []int
+}
+
+func (d *decoder) pass(n *node) {
+	at := d.round[n]
+	d.round[n]++
+	for _, c := range n.children {
+		if at >= len(c.occurred) {
+			continue
+		}
+		for range c.occurred[at] {
+			if d.f.code.Vertices[c.number].Kind == trace.CallVertex {
+				d.calls = append(d.calls, c.number)
+				continue
+			}
+			rounds := c.each[d.entry[c]]
+			d.entry[c]++
+			for range rounds {
+				d.pass(c)
+			}
+		}
+	}
+}
+
+// Compare compares what was counted on the compressed form, of a thread that lost no step.
+func (f *Filled) Compare(counts *tree.Counts) error {
+	if counts.Lost != f.Lost {
+		return fmt.Errorf("%d steps lost, not %d", counts.Lost, f.Lost)
+	}
+	for i, n := range f.nodes {
+		want := tree.Rounds{Entered: uint64(len(n.each)), Rounds: uint64(n.rounds)}
+		if n.each != nil {
+			want.Least, want.Most = uint64(slices.Min(n.each)), uint64(slices.Max(n.each))
+		}
+		if got := counts.Vertex[i]; got != want && f.Lost == 0 {
+			return fmt.Errorf("vertex %d: %+v, not %+v", i, got, want)
+		}
+	}
+	return nil
+}
+
+// Check makes the tree of a trace file and compares, of all ranks and threads, what is counted on the compressed form with what each call
+// says, and the calls that the tree tells with those of the trace. It is an error if a step from one call to the next is lost. placed of all calls
+// have a place in the code; the others are passed over.
+func Check(path string) (placed, all int, err error) {
+	r, err := trace.Open(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.Close()
+	c, err := r.Code()
+	if err == nil && c == nil {
+		s := symbolise.New(symbolise.Options{})
+		c, err = tree.Of(r, s, tailcall.New(s))
+	}
+	if err != nil || c == nil {
+		return 0, 0, fmt.Errorf("no tree: %w", err)
+	}
+	ways := tree.NewWays(c)
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			return placed, all, err
+		}
+		vertices, err := tree.Vertices(r, k, c)
+		if err != nil {
+			return placed, all, err
+		}
+		for stream := range k.Streams() {
+			var calls []int
+			for n := range k.Sequence(stream) {
+				if all++; vertices[n] >= 0 {
+					calls = append(calls, vertices[n])
+				}
+			}
+			placed += len(calls)
+			counts := ways.Count(k.Structure(stream), vertices)
+			filled := Fill(c, calls)
+			err := filled.Compare(&counts)
+			switch {
+			case err != nil:
+			case !slices.Equal(filled.Calls(), calls):
+				err = errors.New("the tree has other calls than the trace")
+			case counts.Lost > 0:
+				err = fmt.Errorf("%d steps of %d are lost", counts.Lost, len(calls))
+			}
+			if err != nil {
+				return placed, all, fmt.Errorf("rank %d, thread %d: %w", rank, stream, err)
+			}
+		}
+	}
+	return placed, all, nil
+}

@@ -1,0 +1,190 @@
+package trace
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
+
+func sampleCode() *Code {
+	return &Code{
+		Vertices: []Vertex{
+			{Kind: FunctionVertex, Parent: -1, Name: "main", Again: -1},
+			{Kind: LoopVertex, Parent: 0, File: "/src/main.c", Line: 12, Offset: 0x1204, Again: -1, AtLeast: true},
+			{Kind: FunctionVertex, Parent: 1, Name: "step", File: "/src/main.c", Line: 13, Offset: 0x1210, Inlined: []string{"pack halo.h:3"}, Again: -1},
+			{Kind: FunctionVertex, Parent: 2, Name: "step", Offset: 0x1100, Again: 2, Tail: true},
+			{Kind: CallVertex, Parent: 3, Name: "MPI_Send", Offset: 0x1120, Again: -1},
+			{Kind: LoopVertex, Parent: 1, Offset: 0x1000, Again: -1, Unsure: true},
+			{Kind: CallVertex, Parent: 5, Name: "MPI_Send", File: "/src/main.c", Line: 20, Offset: 0x1300, Again: -1},
+		},
+		Contexts: []Context{{Function: 5, Site: 0, Vertex: 4}, {Function: 5, Site: 1, Vertex: 6}},
+		Odd:      []Step{{4, 4, 1}, {6, 6, 2}, {6, 4, Lost}},
+	}
+}
+
+func TestCodeIsReadAsWritten(t *testing.T) {
+	c := sampleCode()
+	b := c.append(nil)
+	r := wire.NewReader(b, "code")
+	got := decodeCode(r, 2)
+	if err := r.Done(); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(c, got); d != "" {
+		t.Error(d)
+	}
+	if got.Vertex(5, 1) != 6 || got.Vertex(5, 2) != -1 || got.Vertex(4, 1) != -1 {
+		t.Error("contexts aren't found")
+	}
+	if d := cmp.Diff(b, got.append(nil)); d != "" {
+		t.Error("other bytes again")
+	}
+	for what, break_ := range map[string]func(c *Code){
+		"a step round no loop":       func(c *Code) { c.Odd[0].Way = 2 },
+		"a step that can't be":       func(c *Code) { c.Odd[0].Way = -2 },
+		"a context of a loop":        func(c *Code) { c.Contexts[0].Vertex = 1 },
+		"a context twice":            func(c *Code) { c.Contexts[1] = c.Contexts[0] },
+		"a vertex in a call":         func(c *Code) { c.Vertices[5].Parent = 4 },
+		"a loop that is again":       func(c *Code) { c.Vertices[5].Again = 0 },
+		"a function within its loop": func(c *Code) { c.Vertices[3].Again = 1 },
+		"a negative line":            func(c *Code) { c.Vertices[1].Line = -5 },
+		"another kind":               func(c *Code) { c.Vertices[1].Kind = 3 },
+		"a site too many":            func(c *Code) { c.Contexts[1].Site = 2 },
+	} {
+		c := sampleCode()
+		break_(c)
+		r := wire.NewReader(c.append(nil), "code")
+		decodeCode(r, 2)
+		if r.Done() == nil {
+			t.Errorf("%s is read", what)
+		}
+	}
+}
+
+// addable is a sample with functions as sampleCode has them.
+func addable(t testing.TB) (path string, c *Code) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "x.spoor")
+	if err := os.WriteFile(path, encoded(t), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	sites, err := r.Sites()
+	if err != nil || len(sites) < 2 {
+		t.Fatalf("%d sites, error %v", len(sites), err)
+	}
+	c = sampleCode()
+	for i := range c.Contexts {
+		c.Contexts[i].Function = r.Schema()[0].ID
+	}
+	return path, c
+}
+
+// A file to which code is added says the same as before besides, byte for byte in its sections.
+func TestAddCode(t *testing.T) {
+	path, c := addable(t)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := AddCode(path, c); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(r); err != nil {
+		t.Error(err)
+	}
+	got, err := r.Code()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(c, got); d != "" {
+		t.Error(d)
+	}
+	old, err := open(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none, err := old.Code(); none != nil || err != nil {
+		t.Errorf("%v, %v", none, err)
+	}
+	for _, s := range old.sections {
+		x, err := s.Load(bytes.NewReader(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := r.sections.Find(s.ID).Load(bytes.NewReader(after))
+		if err != nil || !bytes.Equal(x, y) {
+			t.Errorf("section %s: error %v, or other bytes", s.Name(), err)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if err := AddCode(path, c); err == nil {
+		t.Error("the section was added twice")
+	}
+	if list, _ := filepath.Glob(path + "*"); len(list) != 1 {
+		t.Errorf("left are %v", list)
+	}
+}
+
+// Whatever the bytes, decoding ends, with what can be gone through.
+func FuzzCode(f *testing.F) {
+	f.Add(sampleCode().append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := wire.NewReader(b, "code")
+		c := decodeCode(r, 10)
+		if r.Done() != nil {
+			return
+		}
+		for i := range c.Vertices {
+			if v := &c.Vertices[i]; v.Parent >= i || v.Again >= i {
+				t.Fatalf("vertex %d: %+v", i, v)
+			}
+		}
+		again := decodeCode(wire.NewReader(c.append(nil), "code"), 10)
+		if d := cmp.Diff(c, again); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
+func TestCodeOfAnyShape(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &Code{}
+		around := []int{}
+		for i := range rapid.IntRange(0, 20).Draw(t, "vertices") {
+			around = around[:rapid.IntRange(0, len(around)).Draw(t, "depth")]
+			v := Vertex{Kind: VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: -1, Again: -1, Line: rapid.IntRange(0, 99).Draw(t, "line"), Offset: rapid.Uint64().Draw(t, "offset")}
+			v.Name, v.File = rapid.StringN(0, 3, -1).Draw(t, "name"), rapid.SampledFrom([]string{"", "a.c", "b.c"}).Draw(t, "file")
+			if n := len(around); n > 0 {
+				v.Parent = around[n-1]
+			}
+			if c.Vertices = append(c.Vertices, v); v.Kind != CallVertex {
+				around = append(around, i)
+			}
+		}
+		got := decodeCode(wire.NewReader(c.append(nil), "code"), 1)
+		if d := cmp.Diff(c, got); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
