@@ -5,6 +5,11 @@
 // process spends in MPI_Init and MPI_Finalize. Figures are medians.
 //
 //	go run ./bench/whole [-mpi openmpi,mpich] [-programs cg,lu] [-ranks 2] [-runs 5] [-short] [-off]
+//
+// With -predict it measures instead how well spoor simulate predicts them, and ping-pongs, on the machine
+// that spoor calibrate has measured before:
+//
+//	go run ./bench/whole -predict -runs 11
 package main
 
 import (
@@ -25,14 +30,16 @@ func main() {
 	runs := flag.Int("runs", 5, "runs of each kind, in turn")
 	short := flag.Bool("short", false, "small problems: what is added at the start and the end shows all the same")
 	off := flag.Bool("off", false, "also with tracing switched off from the start")
+	predict := flag.Bool("predict", false, "hold what simulate predicts against what the programs take")
+	noisy := flag.Bool("noisy", false, "with -predict: on a machine that is busy")
 	flag.Parse()
-	if err := measure(*which, *programs, *ranks, *runs, *short, *off); err != nil {
+	if err := measure(*which, *programs, *ranks, *runs, *short, *off, *predict, *noisy); err != nil {
 		fmt.Fprintln(os.Stderr, "whole:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(which, programs, ranks string, runs int, short, off bool) error {
+func measure(which, programs, ranks string, runs int, short, off, predict, noisy bool) error {
 	list := mpis.Installed()
 	if which != "" {
 		list = nil
@@ -58,6 +65,12 @@ func measure(which, programs, ranks string, runs int, short, off bool) error {
 			p, err := strconv.Atoi(n)
 			if err != nil || p < 1 {
 				return fmt.Errorf("-ranks: %q", n)
+			}
+			if predict {
+				if err := b.predict(m, chosen, p, noisy); err != nil {
+					return err
+				}
+				continue
 			}
 			fmt.Printf("%s, %d ranks, medians of %d runs in turn; ms\n", m.Name, p, runs)
 			fmt.Printf("  %-11s %9s %7s %5s  = %7s + %6s + %6s + %6s + %6s   %s\n", "", "without", "added", "%",

@@ -49,6 +49,20 @@ type phases struct {
 	initCPU, endCPU float64 // processor time of a process in MPI_Init and MPI_Finalize, on average
 }
 
+// record runs a program with the times of all calls. The timer is not there: Fortran's MPI_Init would go
+// through it into spoor's library twice.
+func (b *bench) record(m *mpis.MPI, ranks int, line []string) error {
+	command := slices.Concat([]string{b.tool, "run", "-q", "-f", "--timing", "lossless", "-o", "t.spoor"}, m.Command(ranks, line...))
+	c := exec.Command(command[0], command[1:]...)
+	var out bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr = b.dir, &out, &out
+	c.Env = m.Environ("OMP_NUM_THREADS=1")
+	if err := mpis.RunWithin(5*time.Minute, c); err != nil {
+		return fmt.Errorf("%q: %w\n%s", command, err, mpis.Tail(out.String()))
+	}
+	return nil
+}
+
 // once runs a program: without spoor, with it, or with it switched off.
 func (b *bench) once(m *mpis.MPI, ranks int, line []string, kind int) (*phases, error) {
 	says := filepath.Join(b.dir, "phases")
