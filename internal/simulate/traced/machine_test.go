@@ -1,0 +1,60 @@
+package traced
+
+import (
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/timing"
+)
+
+func with(t *testing.T, more string) *machine.Machine {
+	t.Helper()
+	m, err := machine.Parse("more", []byte(plain+more))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// What tracing cost is taken out of gaps and of local calls, as far as they are that long; another
+// machine than the simulated one may say how much it was.
+func TestRecorder(t *testing.T) {
+	program := func(r *recorder) {
+		for range 10 {
+			r.compute(500)
+			r.call("MPI_Comm_rank", 20, 0x101, int64(r.Rank))
+			r.compute(30)
+			r.call("MPI_Comm_rank", 21, 0x101, int64(r.Rank))
+		}
+	}
+	for _, mode := range []timing.Mode{timing.Lossless, timing.Stats} {
+		r := record(t, 1, mode, program)
+		m := with(t, "[recorder]\ngap_ns = 40\ncall_ns = 20")
+		got := predict(t, r, Options{Machine: m}).Ranks[0]
+		if got.Compute != 10*460_000 || got.Overhead != 10*2*30_000 {
+			t.Errorf("%s: %+v", mode, got)
+		}
+		got = predict(t, r, Options{Machine: m, Recorder: &machine.Recorder{}}).Ranks[0]
+		if got.Compute != 10*530_000 || got.Overhead != 10*2*50_000 {
+			t.Errorf("%s, traced elsewhere: %+v", mode, got)
+		}
+	}
+}
+
+// A collective takes what the machine's table says, from when the last member has come.
+func TestTables(t *testing.T) {
+	m := with(t, "[[collective]]\nfunction = \"Barrier\"\nlevel = \"switch\"\nmembers = 4\ntimes = [[0, 7000]]")
+	r := record(t, 4, timing.Lossless, func(r *recorder) {
+		r.compute(uint64(1000 * r.Rank))
+		r.barrier()
+	})
+	for rank, x := range predict(t, r, Options{Machine: m}).Ranks {
+		if x.Transfer < 7_000_000 || x.Wait != int64(3-rank)*1_000_000 {
+			t.Errorf("rank %d: %+v", rank, x)
+		}
+	}
+	r = record(t, 3, timing.Lossless, func(r *recorder) { r.barrier() }) // of as many there is no table
+	if x := predict(t, r, Options{Machine: m}).Ranks[0]; x.Overhead == 0 || x.Transfer >= 7_000_000 {
+		t.Errorf("%+v", x)
+	}
+}
