@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "call.h"
@@ -34,22 +33,20 @@ static char *out_buffer, *in_buffer;
 static int32_t *counts;
 static uint64_t requests[MANY];
 
-static char *memory(int64_t bytes)
-{
-	char *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return NULL;
-	memset(p, 0, (size_t)bytes);
-	return p + 16; /* where malloc has a large block begin */
-}
-
 int measure_prepare(const struct measure_mpi *m)
 {
 	mpi = *m;
-	out_buffer = memory(mpi.most + 4096);
-	in_buffer = memory(mpi.most + 4096);
 	counts = calloc((size_t)mpi.size, sizeof *counts);
-	return out_buffer && in_buffer && counts;
+	return counts != NULL;
+}
+
+/* Memory lies as it does in programs: how it is aligned shows in how fast it is copied. */
+static char *memory(int64_t bytes)
+{
+	char *p = malloc((size_t)bytes + 1);
+	if (p)
+		memset(p, 0, (size_t)bytes + 1);
+	return p;
 }
 
 static int send(int to, int64_t bytes) { return CALL(f6, send, ADDRESS(out_buffer), (uint64_t)bytes, mpi.byte, (uint64_t)to, TAG, mpi.world); }
@@ -239,7 +236,7 @@ static int talk(const struct measure_experiment *x)
 	return 0;
 }
 
-int measure_run(const struct measure_experiment *x, int64_t *out)
+static int run(const struct measure_experiment *x, int64_t *out)
 {
 	switch (x->kind) {
 	case MEASURE_COLLECTIVE:
@@ -247,11 +244,7 @@ int measure_run(const struct measure_experiment *x, int64_t *out)
 	case MEASURE_COMBINE:
 	case MEASURE_CLOCK:
 	case MEASURE_LOCAL:
-		return mpi.rank == x->from ? alone(x, out) : 0;
-	}
-	if (mpi.rank != x->from && mpi.rank != x->to)
-		return 0;
-	switch (x->kind) {
+		return alone(x, out);
 	case MEASURE_ROUND:
 	case MEASURE_ROUND_SYNC:
 		return rounds(x, out);
@@ -267,6 +260,19 @@ int measure_run(const struct measure_experiment *x, int64_t *out)
 		return talk(x);
 	}
 	return 0;
+}
+
+int measure_run(const struct measure_experiment *x, int64_t *out)
+{
+	int all = x->kind == MEASURE_COLLECTIVE, two = x->kind != MEASURE_COMBINE && x->kind != MEASURE_CLOCK && x->kind != MEASURE_LOCAL;
+	if (!all && mpi.rank != x->from && !(two && mpi.rank == x->to))
+		return 0;
+	out_buffer = memory(x->bytes);
+	in_buffer = memory(all ? x->bytes * mpi.size : x->bytes);
+	int rc = out_buffer && in_buffer ? run(x, out) : MEASURE_NO_MEMORY;
+	free(out_buffer);
+	free(in_buffer);
+	return rc;
 }
 
 int measure_quiet_receive(int from, int tag, void *to, int64_t bytes)

@@ -42,7 +42,7 @@ func calibration(h *host, task *calibrate.Task) error {
 	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
 		return fmt.Errorf("MPI_Init returned %d", rc)
 	}
-	l, err := newLab(h, task)
+	l, err := newLab(h)
 	if err != nil {
 		return err
 	}
@@ -92,14 +92,14 @@ func (h *host) handle(name string) C.uint64_t {
 	return C.uint64_t(uint32(v))
 }
 
-func newLab(h *host, task *calibrate.Task) (*lab, error) {
+func newLab(h *host) (*lab, error) {
 	m := C.struct_measure_mpi{
 		send: h.plain("MPI_Send"), ssend: h.plain("MPI_Ssend"), isend: h.plain("MPI_Isend"), recv: h.plain("MPI_Recv"), irecv: h.plain("MPI_Irecv"),
 		wait: h.plain("MPI_Wait"), iprobe: h.plain("MPI_Iprobe"), comm_rank: h.plain("MPI_Comm_rank"),
 		barrier: h.plain("MPI_Barrier"), allreduce: h.plain("MPI_Allreduce"), allgather: h.plain("MPI_Allgather"), alltoall: h.plain("MPI_Alltoall"),
 		reduce_scatter: h.plain("MPI_Reduce_scatter"), reduce_local: h.plain("MPI_Reduce_local"),
 		world: h.handle("MPI_COMM_WORLD"), byte: h.handle("MPI_BYTE"), number: h.handle("MPI_DOUBLE"), sum: h.handle("MPI_SUM"),
-		ignore: C.uint64_t(mpi.LayoutOf(h.flavour).C.StatusIgnore.Value), most: C.int64_t(task.Most),
+		ignore: C.uint64_t(mpi.LayoutOf(h.flavour).C.StatusIgnore.Value),
 	}
 	at, err := h.Alloc(4096 + 8*mostSamples)
 	if err != nil {
@@ -111,7 +111,7 @@ func newLab(h *host, task *calibrate.Task) (*lab, error) {
 	}
 	m.rank, m.size = *(*C.int32_t)(numbers), *(*C.int32_t)(unsafe.Add(numbers, 4))
 	if C.measure_prepare(&m) == 0 {
-		return nil, fmt.Errorf("no memory for messages of %d bytes", task.Most)
+		return nil, errors.New("no memory")
 	}
 	l := &lab{rank: int(m.rank), size: int(m.size), out: (*C.int64_t)(unsafe.Add(numbers, 4096))}
 	return l, l.tellSeats()
@@ -146,6 +146,13 @@ func failedWith(what string, rc C.int) error {
 		return fmt.Errorf("%s returned %d", what, rc)
 	}
 	return nil
+}
+
+func measured(rc C.int) error {
+	if rc == C.MEASURE_NO_MEMORY {
+		return errors.New("no memory for messages of that size: --most")
+	}
+	return failedWith("a measured call", rc)
 }
 
 // lead has experiments made and writes down what they say.
@@ -215,7 +222,7 @@ func (l *lab) Run(x calibrate.Experiment) ([]int64, error) {
 			return nil, err
 		}
 	}
-	if err := failedWith("a measured call", C.measure_run(e, l.out)); err != nil {
+	if err := measured(C.measure_run(e, l.out)); err != nil {
 		return nil, err
 	}
 	if by := l.by(e); by != 0 {
@@ -258,7 +265,7 @@ func (l *lab) serve() error {
 		if calibrate.Kind(e.kind) == calibrate.End {
 			return nil
 		}
-		if err := failedWith("a measured call", C.measure_run(e, l.out)); err != nil {
+		if err := measured(C.measure_run(e, l.out)); err != nil {
 			return err
 		}
 		if l.by(e) == l.rank {

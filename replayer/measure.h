@@ -25,7 +25,6 @@ struct measure_mpi {
 	void *send, *ssend, *isend, *recv, *irecv, *wait, *iprobe, *comm_rank;
 	void *barrier, *allreduce, *allgather, *alltoall, *reduce_scatter, *reduce_local;
 	uint64_t world, byte, number, sum, ignore;
-	int64_t most; /* bytes of a message */
 	int32_t rank, size;
 };
 
@@ -33,8 +32,10 @@ struct measure_experiment {
 	int64_t kind, from, to, bytes, samples, inner, delay;
 };
 
-/* Takes memory; 0 if there is none. */
+/* 0 if there is no memory. */
 int measure_prepare(const struct measure_mpi *m);
+
+#define MEASURE_NO_MEMORY -1
 
 /* Does this rank's part. On the rank `from`, of collectives on each, out has the ns of each sample. Returns
    what an MPI function returned that failed, else 0. */

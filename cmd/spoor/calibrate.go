@@ -47,7 +47,7 @@ both ends, and the gap between messages, by size; a reduction's time for each by
 collectives of all ranks; and what tracing costs a call, which simulate takes out of
 the times between calls.
 
-Each figure is the median of many. If a tenth of the times are much below that, the
+Each figure is the mean of many, without outliers. If a tenth of the times are much below that, the
 machine is busy, or there are more ranks than cores: then no file is written, unless
 --noisy has such times taken as they are. It takes about half a minute for a pair.`,
 		Example: `  spoor calibrate -o here.toml mpirun -n 2
