@@ -34,6 +34,8 @@ const (
 	MetaOptions     = "options"      // options of the recorder
 	MetaProducer    = "spoor"        // version of the program that wrote the trace
 	MetaTimingError = "timing-error" // relative errors of times, as SPOOR_TIMING_ERROR has them
+	MetaImported    = "imported"     // from which format, if spoor did not record the trace itself
+	MetaNote        = "note"         // prefix of keys: what another tool's trace does not say
 	MetaProblem     = "problem"      // prefix of keys: what went wrong while recording or merging
 )
 

@@ -72,6 +72,9 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	if s.Producer != "" {
 		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, s.Options))
 	}
+	if s.Imported != "" {
+		field("imported", "from %s", s.Imported)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Tags)) {
 		field("tag", "%s=%s", name, s.Tags[name])
 	}
@@ -107,6 +110,9 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	}
 	for _, p := range s.Problems {
 		field("problem", "%s", p)
+	}
+	for _, n := range s.Notes {
+		field("import", "%s", n)
 	}
 	if err := printFunctions(w, s, top); err != nil {
 		return err

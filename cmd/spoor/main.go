@@ -143,6 +143,7 @@ func verbs() []*cobra.Command {
 		newTiming(),
 		newReport(),
 		newExport(),
+		newImport(),
 		newDB(),
 		newVerify(),
 		newDiff(),

@@ -29,6 +29,8 @@ type Summary struct {
 	Timeless bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
 	StartNs  int64             `json:"start_ns"`           // since 1970, 0 unknown
 	Problems []string          `json:"problems"`
+	Imported string            `json:"imported,omitempty"` // the format of another tool that the trace was made of
+	Notes    []string          `json:"notes,omitempty"`    // what that did not say
 
 	Ranks      int            `json:"ranks"`
 	Ends       map[string]int `json:"ends"` // how many ranks ended how: see End
@@ -149,7 +151,7 @@ func head(r *trace.Reader) *Summary {
 	meta := r.Meta()
 	s := &Summary{
 		Timeless: !r.HasTimes(), File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
-		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Options: meta[trace.MetaOptions],
+		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Imported: meta[trace.MetaImported], Options: meta[trace.MetaOptions],
 		Problems: []string{}, Ends: make(map[string]int), Hosts: []Host{}, Functions: []Function{}, Classes: []Class{}, Costs: []Cost{},
 	}
 	if st, err := os.Stat(r.Name()); err == nil {
@@ -160,6 +162,9 @@ func head(r *trace.Reader) *Summary {
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		if strings.HasPrefix(key, trace.MetaProblem) {
 			s.Problems = append(s.Problems, meta[key])
+		}
+		if strings.HasPrefix(key, trace.MetaNote) {
+			s.Notes = append(s.Notes, meta[key])
 		}
 	}
 	return s

@@ -108,6 +108,10 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 	if known, ok := s.places[k]; ok {
 		return known
 	}
+	if p, ok := source(k.path, k.buildID, k.offset); ok {
+		s.places[k] = p
+		return p
+	}
 	p = Place{Module: k.path, Offset: k.offset}
 	s.places[k] = p
 	if k.path == "" {
@@ -177,7 +181,7 @@ func (f *Frame) Text() string {
 		return fmt.Sprintf("%s %s:%d", name, filepath.Base(f.File), f.Line)
 	case f.File != "" && f.Inlined:
 		return fmt.Sprintf("%s %s", name, filepath.Base(f.File))
-	case f.Tail && f.Offset == 0: // from which of several places isn't known
+	case f.Tail && f.Offset == 0, f.Start|f.Offset == 0: // from which of several places isn't known
 		return name
 	}
 	return fmt.Sprintf("%s+0x%x", name, f.Offset)

@@ -52,6 +52,7 @@ func TestExport(t *testing.T) {
 	tool(t, "otf2-print")
 	each(t, func(t *testing.T, x traced) {
 		t.Run("otf2", func(t *testing.T) { otf2(t, x) })
+		t.Run("import", func(t *testing.T) { back(t, x) })
 		t.Run("perfetto", func(t *testing.T) { shown(t, x, perfetto(t, x.export(t, "perfetto"))) })
 		t.Run("chrome", func(t *testing.T) { shown(t, x, chrome(t, x.export(t, "chrome"))) })
 		t.Run("csv", func(t *testing.T) { tables(t, x, x.export(t, "csv"), fromCSV) })

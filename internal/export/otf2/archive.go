@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	records "github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -32,7 +33,7 @@ type Archive struct {
 	last uint64 // time of the last event
 
 	threads []*file
-	sites   []uint32 // by terminal of the rank; undefined: not looked up yet
+	sites   []uint32 // by terminal of the rank; records.Undefined: not looked up yet
 	values  [][]value
 	regions map[uint16]uint32
 	bases   map[*trace.Function]string
@@ -89,7 +90,7 @@ func (a *Archive) Begin(k *trace.Rank) error {
 	}
 	a.sites = make([]uint32, k.Terminals())
 	for i := range a.sites {
-		a.sites[i] = undefined
+		a.sites[i] = records.Undefined
 	}
 	if len(a.names) == 0 {
 		return nil
@@ -133,13 +134,13 @@ func (a *Archive) Enter(c *export.Call) error {
 			return err
 		}
 	}
-	f.start(attributeList)
+	f.start(records.AttributeList)
 	f.u32(1)
 	f.u32(0)
-	f.u8(typeLocation)
+	f.u8(records.TypeSourceLocation)
 	f.u32(a.line(c))
 	f.measure(0)
-	f.u8(evEnter)
+	f.u8(records.EvEnter)
 	f.u32(a.regions[c.Func.ID])
 	if err := f.write(time); err != nil {
 		return err
@@ -161,14 +162,14 @@ func (a *Archive) Leave(c *export.Call) error {
 			return err
 		}
 	}
-	f.record = append(f.record[:0], evLeave)
+	f.record = append(f.record[:0], records.EvLeave)
 	f.u32(a.regions[c.Func.ID])
 	return f.write(time)
 }
 
 func (a *Archive) line(c *export.Call) uint32 {
 	n := &a.sites[c.Terminal]
-	if *n == undefined {
+	if *n == records.Undefined {
 		known, ok := a.lines.of[c.Site]
 		if !ok {
 			known = uint32(len(a.lines.list))

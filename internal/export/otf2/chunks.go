@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/binary"
 	"os"
+
+	records "github.com/spoor-hpc/spoor/internal/otf2"
 )
 
 // Chunks have a fixed size and are filled up with zeros, but for the last one of a file:
@@ -19,18 +21,10 @@ import (
 // Integers of more than a byte are the number of bytes that follow, and those bytes, the lowest
 // first, without leading zeros; 0 and all ones are that byte alone.
 const (
-	byteOrder    = 'B'
-	beginChunk   = 3
-	endFile      = 2
-	endBuffer    = 1
-	timestamp    = 5
-	chunkHead    = 18
 	longestTime  = 9
 	eventChunk   = 1 << 20
 	defChunk     = 4 << 20
 	largestChunk = 16 << 20
-
-	undefined = 1<<32 - 1
 )
 
 // A file is written chunk by chunk.
@@ -59,8 +53,8 @@ func create(path string, size int, timed bool) (*file, error) {
 
 // begin starts a chunk.
 func (x *file) begin() {
-	x.chunk = append(x.chunk[:0], beginChunk, byteOrder)
-	x.chunk = append(x.chunk, make([]byte, chunkHead-2)...)
+	x.chunk = append(x.chunk[:0], records.BeginChunk, records.LittleEndian)
+	x.chunk = append(x.chunk, make([]byte, records.ChunkHead-2)...)
 	x.first, x.stamped = x.records+1, false
 }
 
@@ -83,7 +77,7 @@ func (x *file) write(time uint64) error {
 		x.begin()
 	}
 	if x.timed && (!x.stamped || time != x.time) {
-		x.chunk = binary.LittleEndian.AppendUint64(append(x.chunk, timestamp), time)
+		x.chunk = binary.LittleEndian.AppendUint64(append(x.chunk, records.Timestamp), time)
 		x.time, x.stamped = time, true
 	}
 	x.chunk = append(x.chunk, x.record...)
@@ -93,7 +87,7 @@ func (x *file) write(time uint64) error {
 
 func (x *file) close() error {
 	x.finish()
-	x.chunk = append(x.chunk, endFile, endBuffer)
+	x.chunk = append(x.chunk, records.EndFile, records.EndBuffer)
 	_, err := x.w.Write(x.chunk)
 	if err == nil {
 		err = x.w.Flush()
@@ -129,7 +123,7 @@ func (x *file) measure(at int) {
 func (x *file) u8(v byte) { x.record = append(x.record, v) }
 
 func (x *file) u32(v uint32) {
-	if v == undefined {
+	if v == records.Undefined {
 		x.u8(255)
 		return
 	}

@@ -3,42 +3,12 @@ package otf2
 import (
 	"maps"
 	"slices"
+
+	records "github.com/spoor-hpc/spoor/internal/otf2"
 )
 
-// Ids of definition records.
-const (
-	defClock              = 5
-	defParadigm           = 6
-	defIoParadigm         = 8
-	defString             = 10
-	defAttribute          = 11
-	defSystemTreeNode     = 12
-	defLocationGroup      = 13
-	defLocation           = 14
-	defRegion             = 15
-	defGroup              = 18
-	defMetricMember       = 19
-	defMetricClass        = 20
-	defComm               = 22
-	defRmaWin             = 24
-	defNodeProperty       = 26
-	defGroupProperty      = 28
-	defSourceCodeLocation = 33
-	defIoRegularFile      = 38
-	defIoHandle           = 40
-	defInterComm          = 43
-
-	paradigmMPI  = 4
-	typeDouble   = 10
-	typeString   = 11
-	typeLocation = 20 // in source code
-
-	commLocations = 4 // types of groups
-	commGroup     = 5
-	commSelf      = 6
-
-	madeAndFreed = 1 // a flag of communicators and windows: there are events of that
-)
+// madeAndFreed is a flag of communicators and windows: there are events of that.
+const madeAndFreed = 1
 
 // A definitions is the file of what events refer to.
 type definitions struct {
@@ -54,7 +24,7 @@ func (d *definitions) text(s string) (uint32, error) {
 	}
 	id := uint32(len(d.texts))
 	d.texts[s] = id
-	d.start(defString)
+	d.start(records.DefString)
 	d.u32(id)
 	d.file.text(s)
 	return id, d.end(0)
@@ -99,7 +69,7 @@ func (d *definitions) add(id byte, fields ...field) error {
 // properties writes texts about what has a number.
 func (d *definitions) properties(id byte, of int, texts map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := d.add(id, of, name, texts[name], uint8(typeString), texts[name]); err != nil {
+		if err := d.add(id, of, name, texts[name], uint8(records.TypeString), texts[name]); err != nil {
 			return err
 		}
 	}

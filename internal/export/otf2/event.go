@@ -2,58 +2,11 @@ package otf2
 
 import (
 	"github.com/spoor-hpc/spoor/internal/export"
+	records "github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Ids of event records.
-const (
-	evEnter                = 12
-	evLeave                = 13
-	evMpiSend              = 14
-	evMpiIsend             = 15
-	evMpiIsendComplete     = 16
-	evMpiIrecvRequest      = 17
-	evMpiRecv              = 18
-	evMpiIrecv             = 19
-	evMpiRequestTest       = 20
-	evMpiRequestCancelled  = 21
-	evMpiCollectiveBegin   = 22
-	evMpiCollectiveEnd     = 23
-	evMetric               = 31
-	evRmaWinCreate         = 35
-	evRmaWinDestroy        = 36
-	evRmaCollectiveBegin   = 37
-	evRmaCollectiveEnd     = 38
-	evRmaAcquireLock       = 41
-	evRmaReleaseLock       = 43
-	evRmaPut               = 46
-	evRmaGet               = 47
-	evRmaAtomic            = 48
-	evRmaCompleteBlocking  = 49
-	evRmaCompleteRequested = 50
-	evIoCreateHandle       = 69
-	evIoDestroyHandle      = 70
-	evIoSeek               = 72
-	evIoDeleteFile         = 74
-	evIoOperationBegin     = 75
-	evIoOperationIssued    = 77
-	evIoOperationComplete  = 78
-	evCollectiveRequest    = 85
-	evCollectiveComplete   = 86
-	evCommCreate           = 87
-	evCommDestroy          = 88
-
-	attributeList = 6
-)
-
-// Collective operations. Those that make and free windows have no function of their own.
-const (
-	createHandle  = 17
-	destroyHandle = 18
-	createMemory  = 21
-	destroyMemory = 22
-)
-
+// Collective operations by function; those that make and free windows have none of their own.
 var collectives = map[string]byte{
 	"Barrier": 0, "Bcast": 1, "Gather": 2, "Gatherv": 3, "Scatter": 4, "Scatterv": 5, "Allgather": 6, "Allgatherv": 7, "Alltoall": 8,
 	"Alltoallv": 9, "Alltoallw": 10, "Allreduce": 11, "Reduce": 12, "Reduce_scatter": 13, "Scan": 14, "Exscan": 15, "Reduce_scatter_block": 16,
@@ -70,28 +23,28 @@ const syncAll = 1 | 2
 func (a *Archive) begun(f *file, time uint64, x *export.Act) error {
 	switch x.Kind {
 	case export.Send:
-		return a.message(f, time, evMpiSend, x, x.Sent)
+		return a.message(f, time, records.EvMpiSend, x, x.Sent)
 	case export.SendBegin:
-		return a.message(f, time, evMpiIsend, x, x.Sent)
+		return a.message(f, time, records.EvMpiIsend, x, x.Sent)
 	case export.RecvBegin:
-		return identified(f, time, evMpiIrecvRequest, x.ID)
+		return identified(f, time, records.EvMpiIrecvRequest, x.ID)
 	case export.Collective, export.CollectiveBegin:
 		if _, ok := a.collective(x); !ok {
 			return nil
 		}
-		f.start(evMpiCollectiveBegin)
+		f.start(records.EvMpiCollectiveBegin)
 		if x.Kind == export.CollectiveBegin {
-			f.start(evCollectiveRequest)
+			f.start(records.EvCollectiveRequest)
 			f.u64(x.ID)
 		}
 		return f.end(time)
 	case export.WindowMade, export.WindowFreed, export.Fence:
-		f.start(evRmaCollectiveBegin)
+		f.start(records.EvRmaCollectiveBegin)
 		return f.end(time)
 	case export.Put:
-		return a.transfer(f, time, evRmaPut, x, x.Sent)
+		return a.transfer(f, time, records.EvRmaPut, x, x.Sent)
 	case export.Get:
-		return a.transfer(f, time, evRmaGet, x, x.Received)
+		return a.transfer(f, time, records.EvRmaGet, x, x.Received)
 	case export.Atomic:
 		return a.atomic(f, time, x)
 	case export.Read, export.ReadBegin, export.Write, export.WriteBegin:
@@ -104,23 +57,23 @@ func (a *Archive) begun(f *file, time uint64, x *export.Act) error {
 func (a *Archive) ended(f *file, time uint64, x *export.Act) error {
 	switch x.Kind {
 	case export.Recv:
-		return a.message(f, time, evMpiRecv, x, x.Received)
+		return a.message(f, time, records.EvMpiRecv, x, x.Received)
 	case export.RecvEnd:
-		return a.message(f, time, evMpiIrecv, x, x.Received)
+		return a.message(f, time, records.EvMpiIrecv, x, x.Received)
 	case export.SendEnd:
-		return identified(f, time, evMpiIsendComplete, x.ID)
+		return identified(f, time, records.EvMpiIsendComplete, x.ID)
 	case export.Tested:
 		if x.File == nil && x.Window == nil {
-			return identified(f, time, evMpiRequestTest, x.ID)
+			return identified(f, time, records.EvMpiRequestTest, x.ID)
 		}
 	case export.Cancelled:
-		return identified(f, time, evMpiRequestCancelled, x.ID)
+		return identified(f, time, records.EvMpiRequestCancelled, x.ID)
 	case export.Collective, export.CollectiveEnd:
 		return a.collectiveEnd(f, time, x)
 	case export.CommMade, export.CommFreed:
-		id := byte(evCommCreate)
+		id := byte(records.EvCommCreate)
 		if x.Kind == export.CommFreed {
-			id = evCommDestroy
+			id = records.EvCommDestroy
 		}
 		f.start(id)
 		f.u32(a.comm(x.Comm))
@@ -128,9 +81,9 @@ func (a *Archive) ended(f *file, time uint64, x *export.Act) error {
 	case export.WindowMade, export.WindowFreed, export.Fence:
 		return a.windowEnd(f, time, x)
 	case export.TransferEnd:
-		return a.transferEnd(f, time, evRmaCompleteBlocking, x)
+		return a.transferEnd(f, time, records.EvRmaCompleteBlocking, x)
 	case export.TransferDone:
-		return a.transferEnd(f, time, evRmaCompleteRequested, x)
+		return a.transferEnd(f, time, records.EvRmaCompleteRequested, x)
 	case export.Lock, export.Unlock:
 		return a.lock(f, time, x)
 	}
@@ -168,9 +121,9 @@ func (a *Archive) collectiveEnd(f *file, time uint64, x *export.Act) error {
 		a.s.Losses.Add("collectives along a topology (MPI_Neighbor_…): calls, without the collective", 1)
 		return nil
 	}
-	id := byte(evMpiCollectiveEnd)
+	id := byte(records.EvMpiCollectiveEnd)
 	if x.ID > 0 {
-		id = evCollectiveComplete
+		id = records.EvCollectiveComplete
 	}
 	f.start(id)
 	f.u8(op)
@@ -187,11 +140,11 @@ func (a *Archive) collectiveEnd(f *file, time uint64, x *export.Act) error {
 func root(rank int) uint32 {
 	switch rank {
 	case export.RootSelf:
-		return undefined - 1
+		return records.Undefined - 1
 	case export.RootThisSide:
-		return undefined - 2
+		return records.Undefined - 2
 	}
-	return uint32(rank) // NoRoot is undefined
+	return uint32(rank) // NoRoot is records.Undefined
 }
 
 func (a *Archive) windowEnd(f *file, time uint64, x *export.Act) error {
@@ -200,14 +153,14 @@ func (a *Archive) windowEnd(f *file, time uint64, x *export.Act) error {
 	own := x.Window.MadeBy == "MPI_Win_create" || x.Window.MadeBy == "MPI_Win_create_dynamic"
 	switch {
 	case x.Kind == export.WindowMade:
-		op, id = createMemory, evRmaWinCreate
+		op, id = records.CreateMemory, records.EvRmaWinCreate
 		if own {
-			op = createHandle
+			op = records.CreateHandle
 		}
 	case x.Kind == export.WindowFreed:
-		op, id = destroyMemory, evRmaWinDestroy
+		op, id = records.DestroyMemory, records.EvRmaWinDestroy
 		if own {
-			op = destroyHandle
+			op = records.DestroyHandle
 		}
 	}
 	if id != 0 {
@@ -217,11 +170,11 @@ func (a *Archive) windowEnd(f *file, time uint64, x *export.Act) error {
 			return err
 		}
 	}
-	f.start(evRmaCollectiveEnd)
+	f.start(records.EvRmaCollectiveEnd)
 	f.u8(op)
 	f.u32(syncAll)
 	f.u32(win)
-	f.u32(undefined)
+	f.u32(records.Undefined)
 	f.u64(0)
 	f.u64(0)
 	return f.end(time)
@@ -237,7 +190,7 @@ func (a *Archive) transfer(f *file, time uint64, id byte, x *export.Act, bytes u
 }
 
 func (a *Archive) atomic(f *file, time uint64, x *export.Act) error {
-	f.start(evRmaAtomic)
+	f.start(records.EvRmaAtomic)
 	f.u32(uint32(x.Window.Number))
 	f.u32(uint32(x.Peer))
 	f.u8(atomics[a.base(x.Function)])
@@ -265,9 +218,9 @@ func (a *Archive) lock(f *file, time uint64, x *export.Act) error {
 		kind = 0
 	}
 	for peer := first; peer <= last; peer++ {
-		id := byte(evRmaAcquireLock)
+		id := byte(records.EvRmaAcquireLock)
 		if x.Kind == export.Unlock {
-			id = evRmaReleaseLock
+			id = records.EvRmaReleaseLock
 		}
 		f.start(id)
 		f.u32(uint32(x.Window.Number))

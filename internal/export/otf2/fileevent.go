@@ -2,16 +2,13 @@ package otf2
 
 import (
 	"github.com/spoor-hpc/spoor/internal/export"
+	records "github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // How files are opened and made.
 const (
-	readOnly  = 0
-	writeOnly = 1
-	readWrite = 2
-
 	made      = 1 << 0
 	exclusive = 1 << 3
 
@@ -32,7 +29,7 @@ func (a *Archive) fileBegin(f *file, time uint64, x *export.Act) error {
 	if x.Function.Has(trace.Collective) {
 		flags |= collectivelyRun
 	}
-	f.start(evIoOperationBegin)
+	f.start(records.EvIoOperationBegin)
 	f.u32(uint32(x.File.Number))
 	f.u8(mode)
 	f.u32(flags)
@@ -46,16 +43,16 @@ func (a *Archive) fileEnd(f *file, time uint64, x *export.Act) error {
 	case export.FileOpened:
 		return a.opened(f, time, x)
 	case export.FileClosed:
-		f.start(evIoDestroyHandle)
+		f.start(records.EvIoDestroyHandle)
 		f.u32(uint32(x.File.Number))
 	case export.FileDeleted:
-		f.start(evIoDeleteFile)
+		f.start(records.EvIoDeleteFile)
 		f.u8(0) // the one paradigm
 		f.u32(a.path(x.File.Name))
 	case export.FileSought:
 		return a.sought(f, time, x)
 	case export.ReadBegin, export.WriteBegin:
-		f.start(evIoOperationIssued)
+		f.start(records.EvIoOperationIssued)
 		f.u32(uint32(x.File.Number))
 		f.u64(x.ID)
 	case export.Read, export.ReadEnd:
@@ -69,7 +66,7 @@ func (a *Archive) fileEnd(f *file, time uint64, x *export.Act) error {
 }
 
 func (a *Archive) completed(f *file, time uint64, x *export.Act, bytes uint64) error {
-	f.start(evIoOperationComplete)
+	f.start(records.EvIoOperationComplete)
 	f.u32(uint32(x.File.Number))
 	f.u64(bytes)
 	f.u64(x.ID)
@@ -77,13 +74,13 @@ func (a *Archive) completed(f *file, time uint64, x *export.Act, bytes uint64) e
 }
 
 func (a *Archive) opened(f *file, time uint64, x *export.Act) error {
-	access, creation, status := byte(readWrite), uint32(0), uint32(0)
+	access, creation, status := byte(records.ReadWrite), uint32(0), uint32(0)
 	mode := param(x.Call, "amode")
 	switch {
 	case mode&mpi.ModeReadOnly != 0:
-		access = readOnly
+		access = records.ReadOnly
 	case mode&mpi.ModeWriteOnly != 0:
-		access = writeOnly
+		access = records.WriteOnly
 	}
 	for bit, flag := range map[int64]uint32{mpi.ModeCreate: made, mpi.ModeExclusive: exclusive} {
 		if mode&bit != 0 {
@@ -95,7 +92,7 @@ func (a *Archive) opened(f *file, time uint64, x *export.Act) error {
 			status |= flag
 		}
 	}
-	f.start(evIoCreateHandle)
+	f.start(records.EvIoCreateHandle)
 	f.u32(uint32(x.File.Number))
 	f.u8(access)
 	f.u32(creation)
@@ -113,7 +110,7 @@ func (a *Archive) sought(f *file, time uint64, x *export.Act) error {
 	case mpi.SeekEnd:
 		from = 2
 	}
-	f.start(evIoSeek)
+	f.start(records.EvIoSeek)
 	f.u32(uint32(x.File.Number))
 	f.u64(uint64(offset))
 	f.u8(from)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	records "github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -48,16 +49,16 @@ func (a *Archive) run(d *definitions) error {
 	// otf2-snapshots takes 4096 samples of a 4097th of the length, rounded down, and fails if there are more.
 	const samples = 4097
 	length := (a.last + samples) / samples * samples
-	if err := d.add(defClock, uint64(1e9), uint64(0), length, began); err != nil {
+	if err := d.add(records.DefClock, uint64(1e9), uint64(0), length, began); err != nil {
 		return err
 	}
-	if err := d.add(defParadigm, uint8(paradigmMPI), "MPI", uint8(0)); err != nil {
+	if err := d.add(records.DefParadigm, uint8(records.ParadigmMPI), "MPI", uint8(0)); err != nil {
 		return err
 	}
-	if err := d.add(defIoParadigm, uint8(0), "MPI-IO", "MPI-IO", uint8(1), 0, uint8(0)); err != nil {
+	if err := d.add(records.DefIoParadigm, uint8(0), "MPI-IO", "MPI-IO", uint8(1), 0, uint8(0)); err != nil {
 		return err
 	}
-	if err := d.add(defAttribute, 0, "call site", uint8(typeLocation), "where the function was called"); err != nil {
+	if err := d.add(records.DefAttribute, 0, "call site", uint8(records.TypeSourceLocation), "where the function was called"); err != nil {
 		return err
 	}
 	const (
@@ -67,11 +68,11 @@ func (a *Archive) run(d *definitions) error {
 		onThread       = 2
 	)
 	for i, name := range a.names {
-		if err := d.add(defMetricMember, i, name, "mean over calls from one place in ranks alike", uint8(0), uint8(relativeToLast), uint8(typeDouble),
+		if err := d.add(records.DefMetricMember, i, name, "mean over calls from one place in ranks alike", uint8(0), uint8(relativeToLast), uint8(records.TypeDouble),
 			uint8(decimal), uint64(0), "#"); err != nil {
 			return err
 		}
-		d.start(defMetricClass)
+		d.start(records.DefMetricClass)
 		d.u32(uint32(i))
 		d.u8(1)
 		d.u32(uint32(i))
@@ -86,10 +87,10 @@ func (a *Archive) run(d *definitions) error {
 
 // system defines hosts, processes and threads.
 func (a *Archive) system(d *definitions) error {
-	if err := d.add(defSystemTreeNode, 0, "machine", "machine", uint32(undefined)); err != nil {
+	if err := d.add(records.DefSystemTreeNode, 0, "machine", "machine", uint32(records.Undefined)); err != nil {
 		return err
 	}
-	if err := d.properties(defNodeProperty, 0, a.o.About); err != nil {
+	if err := d.properties(records.DefNodeProperty, 0, a.o.About); err != nil {
 		return err
 	}
 	procs, err := a.s.Reader.Processes()
@@ -105,11 +106,11 @@ func (a *Archive) system(d *definitions) error {
 		if !ok {
 			host = len(hosts) + 1
 			hosts[p.Host] = host
-			if err := d.add(defSystemTreeNode, host, p.Host, "node", 0); err != nil {
+			if err := d.add(records.DefSystemTreeNode, host, p.Host, "node", 0); err != nil {
 				return err
 			}
 		}
-		if err := d.add(defLocationGroup, rank, fmt.Sprintf("MPI Rank %d", rank), uint8(1), host, uint32(undefined)); err != nil {
+		if err := d.add(records.DefLocationGroup, rank, fmt.Sprintf("MPI Rank %d", rank), uint8(1), host, uint32(records.Undefined)); err != nil {
 			return err
 		}
 		if p.End != "finished" {
@@ -117,7 +118,7 @@ func (a *Archive) system(d *definitions) error {
 			if end == "" {
 				end = p.End
 			}
-			if err := d.properties(defGroupProperty, rank, map[string]string{"end": end}); err != nil {
+			if err := d.properties(records.DefGroupProperty, rank, map[string]string{"end": end}); err != nil {
 				return err
 			}
 		}
@@ -133,7 +134,7 @@ func (a *Archive) system(d *definitions) error {
 			if stream > 0 {
 				name = fmt.Sprintf("Thread %d", stream)
 			}
-			if err := d.add(defLocation, at, name, uint8(1), n, rank); err != nil {
+			if err := d.add(records.DefLocation, at, name, uint8(1), n, rank); err != nil {
 				return err
 			}
 			if err := a.empty(at, here); err != nil {
@@ -168,13 +169,13 @@ func (a *Archive) empty(location uint64, events bool) error {
 
 func (a *Archive) regionsAndLines(d *definitions) error {
 	for i, f := range a.s.Reader.Schema() {
-		if err := d.add(defRegion, i, f.Name, "", uint8(0), uint32(undefined), 0, 0, f.Name, role(f), uint8(paradigmMPI), 0); err != nil {
+		if err := d.add(records.DefRegion, i, f.Name, "", uint8(0), uint32(records.Undefined), 0, 0, f.Name, role(f), uint8(records.ParadigmMPI), 0); err != nil {
 			return err
 		}
 	}
 	for i, site := range a.lines.list {
 		file, line := a.o.Line(site)
-		if err := d.add(defSourceCodeLocation, i, file, line); err != nil {
+		if err := d.add(records.DefSourceCodeLocation, i, file, line); err != nil {
 			return err
 		}
 	}
@@ -214,30 +215,30 @@ func role(f *trace.Function) uint8 {
 func (a *Archive) groups(d *definitions) error {
 	list := a.s.Comms.List()
 	group := func(id int, kind uint8, members []uint64) error {
-		return d.add(defGroup, id, "", uint8(0), members, kind, uint8(paradigmMPI), 0)
+		return d.add(records.DefGroup, id, "", uint8(0), members, kind, uint8(records.ParadigmMPI), 0)
 	}
 	all := make([]uint64, a.s.Reader.Ranks())
 	for i := range all {
 		all[i] = location(i, 0)
 	}
-	if err := group(0, commLocations, all); err != nil {
+	if err := group(0, records.CommLocations, all); err != nil {
 		return err
 	}
 	for i, c := range list {
 		members := make([]uint64, 0, c.Size)
 		for _, m := range c.Members() {
-			members = append(members, uint64(m)) // -1, not known, is undefined
+			members = append(members, uint64(m)) // -1, not known, is records.Undefined
 		}
-		if err := group(i+1, commGroup, members); err != nil {
+		if err := group(i+1, records.CommGroup, members); err != nil {
 			return err
 		}
 	}
 	self := len(list)
-	if err := group(self+1, commSelf, nil); err != nil {
+	if err := group(self+1, records.CommSelf, nil); err != nil {
 		return err
 	}
 	for i, c := range list {
-		parent, flags, name := uint32(undefined), madeAndFreed, "MPI_COMM_WORLD"
+		parent, flags, name := uint32(records.Undefined), madeAndFreed, "MPI_COMM_WORLD"
 		id := a.comm(c)
 		if c.Parent != nil {
 			parent = a.comm(c.Parent)
@@ -250,20 +251,20 @@ func (a *Archive) groups(d *definitions) error {
 		var err error
 		switch {
 		case c.Remote == nil:
-			err = d.add(defComm, id, name, i+1, parent, flags)
+			err = d.add(records.DefComm, id, name, i+1, parent, flags)
 		case c.Remote.Number > c.Number:
-			err = d.add(defInterComm, id, name, i+1, c.Remote.Number+1, uint32(undefined), flags)
+			err = d.add(records.DefInterComm, id, name, i+1, c.Remote.Number+1, uint32(records.Undefined), flags)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return d.add(defComm, a.self, "MPI_COMM_SELF", self+1, uint32(undefined), 0)
+	return d.add(records.DefComm, a.self, "MPI_COMM_SELF", self+1, uint32(records.Undefined), 0)
 }
 
 func (a *Archive) windowsAndFiles(d *definitions) error {
 	for _, w := range a.s.Windows {
-		if err := d.add(defRmaWin, w.Number, fmt.Sprintf("window %d (%s)", w.Number, w.MadeBy), a.comm(w.Comm), madeAndFreed); err != nil {
+		if err := d.add(records.DefRmaWin, w.Number, fmt.Sprintf("window %d (%s)", w.Number, w.MadeBy), a.comm(w.Comm), madeAndFreed); err != nil {
 			return err
 		}
 	}
@@ -275,12 +276,12 @@ func (a *Archive) windowsAndFiles(d *definitions) error {
 		names[i] = name
 	}
 	for i, name := range names {
-		if err := d.add(defIoRegularFile, i, name, uint32(undefined)); err != nil {
+		if err := d.add(records.DefIoRegularFile, i, name, uint32(records.Undefined)); err != nil {
 			return err
 		}
 	}
 	for _, f := range a.s.Files {
-		if err := d.add(defIoHandle, f.Number, f.Name, a.path(f.Name), uint8(0), 0, a.comm(f.Comm), uint32(undefined)); err != nil {
+		if err := d.add(records.DefIoHandle, f.Number, f.Name, a.path(f.Name), uint8(0), 0, a.comm(f.Comm), uint32(records.Undefined)); err != nil {
 			return err
 		}
 	}
@@ -289,7 +290,7 @@ func (a *Archive) windowsAndFiles(d *definitions) error {
 
 // anchor writes the file that a reader opens.
 func (a *Archive) anchor(definitions uint64, size int) error {
-	b := append([]byte{beginChunk, byteOrder}, "OTF2\x00"...)
+	b := append([]byte{records.BeginChunk, records.LittleEndian}, "OTF2\x00"...)
 	b = append(b, 3, 2, 3, 0, 2) // format of this file and of traces; version 3.0.2 wrote such
 	b = binary.LittleEndian.AppendUint64(b, eventChunk)
 	b = binary.LittleEndian.AppendUint64(b, uint64(size))
@@ -317,17 +318,17 @@ func (a *Archive) anchor(definitions uint64, size int) error {
 	}
 	b = binary.LittleEndian.AppendUint64(b, id.Sum64())
 	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0) // no snapshots, no thumbnails
-	b = append(b, endFile, endBuffer, 0)
+	b = append(b, records.EndFile, records.EndBuffer, 0)
 	return os.WriteFile(filepath.Join(a.dir, "traces.otf2"), b, 0o666)
 }
 
 // metrics writes what was attached to calls like one.
 func (a *Archive) metrics(f *file, time uint64, list []value) error {
 	for _, v := range list {
-		f.start(evMetric)
+		f.start(records.EvMetric)
 		f.u32(v.class)
 		f.u8(1)
-		f.u8(typeDouble)
+		f.u8(records.TypeDouble)
 		f.u64(math.Float64bits(v.mean))
 		if err := f.end(time); err != nil {
 			return err

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/imported"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+type importOptions struct {
+	from, out, timing string
+	force, json       bool
+}
+
+func newImport() *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import --from FORMAT [flags] TRACE",
+		Short: "Make a trace of one that another tool recorded",
+		Long: `Read a trace of another tool and write what it says as a trace of spoor, for the other
+verbs: profile, matrix, imbalance, report, simulate and so on.
+
+  otf2   the Open Trace Format 2, as Score-P, EZTrace and spoor export write it; TRACE is
+         the file NAME.otf2, or the folder that it is in
+
+MPI's functions become calls, with what the records say of them: messages with partners, tags
+and bytes, requests, collectives, communicators, one-sided transfers, files, and where they were
+called. What the other tool did not record, the trace does not have: buffers and datatypes are
+unknown, messages are counted in MPI_BYTE. What is missing or had to be assumed is listed at the
+end, and kept in the trace. Times are kept one by one unless --timing says otherwise.`,
+		Example: `  spoor import --from otf2 scorep-20261123_1012/traces.otf2 -o app.spoor && spoor matrix app.spoor`,
+		Args:    exactly(1, "one trace"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runImport(cmd, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "otf2", "the `format`: otf2")
+	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the folder's name)")
+	f.StringVar(&o.timing, "timing", string(timing.Lossless), "what to keep of times: `mode` as of spoor run")
+	f.BoolVarP(&o.force, "force", "f", false, "write over an existing file")
+	f.BoolVar(&o.json, "json", false, "tell what was read as JSON")
+	return cmd
+}
+
+func runImport(cmd *cobra.Command, o importOptions, path string) error {
+	if o.from != "otf2" {
+		return &usageError{cmd, fmt.Errorf("--from %q: otf2 is what can be read", o.from)}
+	}
+	mode := timing.Mode(o.timing)
+	if mode.Lossy() || mode.Histograms() || !slices.Contains(timing.Modes, mode) {
+		return &usageError{cmd, fmt.Errorf("--timing %q: one of %s, %s, %s", o.timing, timing.Lossless, timing.Stats, timing.None)}
+	}
+	if o.out == "" {
+		o.out = importName(path)
+	}
+	if _, err := os.Lstat(o.out); err == nil && !o.force {
+		return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", o.out)
+	}
+	var p *progress
+	x, err := imported.OTF2(path, imported.Options{
+		Timing: timing.Options{Mode: mode}, Producer: version.Number,
+		Begin:    func(ranks int) { p = newProgress(cmd.ErrOrStderr(), "passes over ranks", 2*ranks) },
+		Progress: func(ranks int) { p.steps(ranks) },
+	})
+	if p != nil {
+		p.end()
+	}
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := trace.WriteFile(o.out, x.Content, o.force); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", o.out)
+		}
+		return err
+	}
+	st, err := os.Stat(o.out)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), map[string]any{
+			"trace": o.out, "format": o.from, "ranks": x.Content.Ranks, "calls": x.Calls, "bytes": st.Size(), "notes": x.Notes,
+		})
+	}
+	for _, what := range slices.Sorted(maps.Keys(x.Notes)) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: import: %s %s\n", units.Grouped(x.Notes[what]), what)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, plural(x.Calls, "call"), plural(x.Content.Ranks, "rank"), units.Bytes(st.Size()))
+	return nil
+}
+
+// importName is what a trace is called after an archive: its folder, if that has a name of its own.
+func importName(path string) string {
+	name := filepath.Base(filepath.Clean(path))
+	if base, ok := strings.CutSuffix(name, ".otf2"); ok {
+		name = base
+		if dir := filepath.Base(filepath.Dir(filepath.Clean(path))); base == "traces" && dir != "." && dir != string(filepath.Separator) {
+			name = dir
+		}
+	}
+	return name + ".spoor"
+}

@@ -1,0 +1,189 @@
+package imported
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options say how to import.
+type Options struct {
+	Timing   timing.Options  // what to keep of times
+	Producer string          // version of the program that imports
+	Progress func(ranks int) // told after each pass over a rank's events; there are two
+	Begin    func(ranks int) // told how many ranks there are
+}
+
+// An Import is what was read.
+type Import struct {
+	Content *trace.Content
+	Calls   uint64
+	Notes   Notes // what the trace doesn't say, and what was assumed
+	close   func()
+}
+
+// Close lets go what the content may still be read from.
+func (i *Import) Close() { i.close() }
+
+// OTF2 reads an archive of the Open Trace Format 2: its anchor file, or the folder that it is in.
+func OTF2(path string, o Options) (*Import, error) {
+	w, err := newWorld(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.findComms(); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.a.Path, err)
+	}
+	if o.Begin != nil {
+		o.Begin(len(w.ranks))
+	}
+	if o.Progress == nil {
+		o.Progress = func(int) {}
+	}
+	all, err := w.scanAll(func() { o.Progress(1) })
+	if err != nil {
+		return nil, err
+	}
+	w.assignComms()
+	return w.write(all, o)
+}
+
+func (w *world) write(all *outcomes, o Options) (x *Import, err error) {
+	began := int64(0)
+	if b := w.a.Clock.Began; b != math.MaxUint64 && b < 1<<62 {
+		began = int64(b)
+		if w.first >= w.a.Clock.Offset {
+			began += int64(w.ns(w.first - w.a.Clock.Offset))
+		}
+	}
+	times, err := os.CreateTemp("", "spoor-times-")
+	if err != nil {
+		return nil, err
+	}
+	x = &Import{Notes: w.notes, close: func() { times.Close() }}
+	defer func() {
+		if err != nil {
+			x.close()
+		}
+	}()
+	if err := os.Remove(times.Name()); err != nil {
+		return nil, err
+	}
+	series := &trace.Series{Data: times, Sizes: make([]int64, len(w.ranks))}
+	var tracks []*track.Track
+	for _, k := range w.ranks {
+		t, n, err := w.track(k, all, o, began, times)
+		if err != nil {
+			return nil, fmt.Errorf("rank %d: %w", k.number, err)
+		}
+		series.Sizes[k.number] = n
+		tracks = append(tracks, t)
+		x.Calls += k.calls
+		o.Progress(1)
+	}
+	s, err := merge.MergeAll(tracks, len(w.ranks))
+	if err != nil {
+		return nil, err
+	}
+	if x.Content, err = s.Content(w.meta(began, o)); err != nil {
+		return nil, err
+	}
+	x.Content.Timeless = o.Timing.Mode == timing.None
+	if o.Timing.Mode.Log() {
+		x.Content.Series = series
+	}
+	for _, v := range o.Timing.Environment() {
+		if v[0] == timing.ErrorsVariable {
+			x.Content.Meta[trace.MetaTimingError] = v[1]
+		}
+	}
+	return x, nil
+}
+
+// track makes the track of a rank, and writes the times of its calls.
+func (w *world) track(k *rank, all *outcomes, o Options, began int64, times *os.File) (*track.Track, int64, error) {
+	s := &spool{}
+	defer s.close()
+	first := uint64(0)
+	if k.first > w.first {
+		first = w.ns(k.first - w.first)
+	}
+	r := &recorder{
+		w: w, k: k, all: all, out: newWriter(k.number, first, s), layouts: make(map[*mpi.Call]signature.Layout), comms: make(map[*comm]int64),
+		windows: make(map[uint32]int64), files: make(map[uint32]int64), requests: make(map[uint64]request), transfers: make(map[transferKey]request),
+	}
+	r.empty = r.out.text("")
+	if err := r.run(); err != nil {
+		return nil, 0, err
+	}
+	t := r.out.finish(o.Timing)
+	if s.err != nil {
+		return nil, 0, s.err
+	}
+	span := int64(0)
+	if k.last > k.first {
+		span = int64(w.ns(k.last - k.first))
+	}
+	t.Process = track.Process{Host: k.host, End: track.Finished, Threads: len(t.Streams), StartNs: began + int64(first), SpanNs: span}
+	if k.calls == 0 {
+		t.Process.End = track.Crashed
+	}
+	if t.Timeless = o.Timing.Mode == timing.None; t.Timeless {
+		t.Courses = nil
+		t.Process.StartNs, t.Process.SpanNs = 0, 0
+		clear(t.Times)
+	}
+	n := int64(0)
+	if t.Log != nil {
+		t.Log.StartNs = t.Process.StartNs
+		var err error
+		if n, err = merge.WriteSeries(t, times); err != nil {
+			return nil, 0, err
+		}
+		t.Log = &track.Log{Options: t.Log.Options, TicksPerNs: 1, StartNs: t.Log.StartNs}
+	}
+	return t, n, nil
+}
+
+func (w *world) meta(began int64, o Options) map[string]string {
+	a := w.a
+	command := a.Properties["SPOOR::COMMAND"]
+	if command == "" {
+		command = a.Description
+	}
+	if command == "" {
+		command = filepath.Base(filepath.Dir(a.Path))
+	}
+	m := map[string]string{
+		trace.MetaCommand: command, trace.MetaProducer: o.Producer, trace.MetaStart: strconv.FormatInt(began, 10),
+		trace.MetaImported: "otf2", trace.MetaOptions: "timing=" + string(o.Timing.Mode),
+	}
+	if lib := a.Properties["SPOOR::MPI"]; lib != "" {
+		m[trace.MetaLibrary] = lib
+	}
+	if a.Creator != "" {
+		m[trace.MetaImported] += ", written by " + a.Creator
+	}
+	names := make([]string, 0, len(w.notes))
+	for n := range w.notes {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	if t := a.Properties["SPOOR::TIMES"]; t != "" && t != "exact" {
+		m[trace.MetaNote+".times"] = "times are not those of the calls, but as they were exported: " + t
+	}
+	for i, n := range names {
+		m[fmt.Sprintf("%s.import.%d", trace.MetaNote, i)] = fmt.Sprintf("%d: %s", w.notes[n], n)
+	}
+	return m
+}

@@ -1,0 +1,200 @@
+package imported
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/internal/matrix"
+	"github.com/spoor-hpc/spoor/internal/otf2"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+const eztrace = "testdata/eztrace"
+
+// read imports an archive and opens what comes of it.
+func read(t testing.TB, path string, mode timing.Mode) (*trace.Reader, *Import, error) {
+	t.Helper()
+	x, err := OTF2(path, Options{Timing: timing.Options{Mode: mode}})
+	if err != nil {
+		return nil, nil, err
+	}
+	t.Cleanup(x.Close)
+	file := filepath.Join(t.TempDir(), "x.spoor")
+	if err := trace.WriteFile(file, x.Content, false); err != nil {
+		return nil, nil, err
+	}
+	r, err := trace.Open(file)
+	if err == nil {
+		t.Cleanup(func() { r.Close() })
+	}
+	return r, x, err
+}
+
+// TestEZTrace imports what EZTrace recorded of a program that is known (ring.c): it tells no completions of requests,
+// and has communicators and regions of its own for each rank.
+func TestEZTrace(t *testing.T) {
+	for _, mode := range []timing.Mode{timing.Lossless, timing.Stats, timing.None} {
+		r, x, err := read(t, eztrace, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rounds, ranks = 5, 3
+		want := map[string]int{
+			"MPI_Comm_split": ranks, "MPI_Irecv": rounds * ranks, "MPI_Isend": rounds * ranks, "MPI_Waitall": rounds * ranks, "MPI_Send": rounds, "MPI_Recv": rounds,
+			"MPI_Allreduce": rounds * ranks, "MPI_Bcast": rounds * ranks, "MPI_Barrier": ranks, "MPI_Comm_free": ranks,
+		}
+		got := make(map[string]int)
+		completed := 0
+		for rank := range r.Ranks() {
+			k, err := r.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c, err := range k.Calls(0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[c.Name()]++
+				if p := c.Param("array_of_requests"); p != nil {
+					completed += len(p.In.Elems)
+				}
+				if c.Name() == "MPI_Comm_split" && (c.NewComm == nil || int(c.NewComm.Size) != []int{2, 1, 2}[rank]) {
+					t.Errorf("rank %d: %+v made, want the ranks with the same parity", rank, c.NewComm)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if completed != 2*rounds*ranks {
+			t.Errorf("%d requests completed, want %d", completed, 2*rounds*ranks)
+		}
+		m, err := matrix.Compute(r, matrix.Options{PointToPoint: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ring := matrix.Cell{Messages: rounds, Bytes: 5*1000 + 0 + 1 + 2 + 3 + 4}
+		first := matrix.Cell{Messages: 2 * rounds, Bytes: ring.Bytes + rounds*80}
+		if diff := cmp.Diff([][]matrix.Cell{{{}, first, {}}, {{}, {}, ring}, {ring, {}, {}}}, m.Dense()); diff != "" {
+			t.Error(diff)
+		}
+		if len(x.Notes) == 0 || !strings.HasPrefix(r.Meta()[trace.MetaImported], "otf2") || r.HasTimes() != (mode != timing.None) {
+			t.Errorf("%v, %v, times: %t", x.Notes, r.Meta(), r.HasTimes())
+		}
+		comms, err := r.Comms()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups [][]int
+		for _, c := range comms.List() {
+			groups = append(groups, c.Members())
+		}
+		if diff := cmp.Diff([][]int{{0, 1, 2}, {0, 2}, {1}}, groups); diff != "" {
+			t.Errorf("communicators:\n%s", diff)
+		}
+	}
+}
+
+// copied is the archive in a folder that can be changed.
+func copied(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "x")
+	if err := os.CopyFS(dir, os.DirFS(eztrace)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestBroken wants errors that name the file where what is there makes no sense.
+func TestBroken(t *testing.T) {
+	for _, x := range []struct {
+		what, file, want string
+		change           func(b []byte) []byte
+	}{
+		{"no anchor", "eztrace_log.otf2", "no anchor file", func(b []byte) []byte { return b[:3] }},
+		{"another format", "eztrace_log.otf2", "trace of format 9", func(b []byte) []byte { b[8] = 9; return b }},
+		{"chunks", "eztrace_log.otf2", "chunks of", func(b []byte) []byte { b[15] = 0; return b }},
+		{"a container", "eztrace_log.otf2", "SIONlib", func(b []byte) []byte { b[28] = 2; return b }},
+		{"compressed", "eztrace_log.otf2", "compressed", func(b []byte) []byte { b[29] = 2; return b }},
+		{"definitions cut off", "eztrace_log.def", "eztrace_log.def: byte", func(b []byte) []byte { return b[:100] }},
+		{"definitions that are none", "eztrace_log.def", "no chunk begins", func(b []byte) []byte { return bytes.Repeat([]byte{7}, len(b)) }},
+		{"events cut off", "eztrace_log/0.evt", "rank 0: ", func(b []byte) []byte { return b[:len(b)/2] }},
+		{"byte order", "eztrace_log/0.evt", "byte order", func(b []byte) []byte { b[1] = 0; return b }},
+	} {
+		dir := copied(t)
+		path := filepath.Join(dir, x.file)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, x.change(b), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := read(t, dir, timing.Stats); err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), filepath.Base(x.file)) {
+			t.Errorf("%s: %v, want %q and %s", x.what, err, x.want, x.file)
+		}
+	}
+	dir := copied(t)
+	if err := os.Remove(filepath.Join(dir, "eztrace_log/0.evt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := read(t, dir, timing.Stats); err == nil || !strings.Contains(err.Error(), "0.evt") {
+		t.Errorf("no events: %v", err)
+	}
+	if _, _, err := read(t, t.TempDir(), timing.Stats); err == nil || !strings.Contains(err.Error(), "no anchor file") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// FuzzOTF2 imports archives of which each kind of file may be anything. What is imported can be read.
+func FuzzOTF2(f *testing.F) {
+	a, err := otf2.Open(eztrace)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var names []string
+	for _, l := range a.Locations {
+		names = append(names, filepath.Join("eztrace_log", uint64s(l.ID)))
+	}
+	get := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join(eztrace, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		return b
+	}
+	f.Add(get("eztrace_log.otf2"), get("eztrace_log.def"), get(names[0]+".def"), get(names[0]+".evt"))
+	f.Add(get("eztrace_log.otf2"), get("eztrace_log.def"), get(names[1]+".def"), get(names[2]+".evt"))
+	f.Fuzz(func(t *testing.T, anchor, def, local, evt []byte) {
+		dir := copied(t)
+		for name, b := range map[string][]byte{"eztrace_log.otf2": anchor, "eztrace_log.def": def, names[0] + ".def": local, names[0] + ".evt": evt} {
+			if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, _, err := read(t, dir, timing.Stats)
+		if err != nil {
+			return
+		}
+		for rank := range r.Ranks() {
+			if k, err := r.Rank(rank); err == nil {
+				for stream := range k.Streams() {
+					for _, err := range k.Calls(stream) {
+						if err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func uint64s(n uint64) string { return strconv.FormatUint(n, 10) }

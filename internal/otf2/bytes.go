@@ -1,0 +1,123 @@
+package otf2
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// A reading goes through bytes. After an error it yields zeros.
+type reading struct {
+	b     []byte
+	at    int
+	order binary.ByteOrder
+	err   error
+}
+
+var (
+	errShort  = errors.New("ends in the middle of a record")
+	errLength = errors.New("an integer of more bytes than it can have")
+)
+
+func (r *reading) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.at = len(r.b)
+}
+
+// take returns the next n bytes, nil if there are not so many.
+func (r *reading) take(n int) []byte {
+	if n < 0 || n > len(r.b)-r.at {
+		r.fail(errShort)
+		return nil
+	}
+	b := r.b[r.at : r.at+n]
+	r.at += n
+	return b
+}
+
+func (r *reading) u8() uint8 {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reading) full32() uint32 {
+	if b := r.take(4); b != nil {
+		return r.order.Uint32(b)
+	}
+	return 0
+}
+
+func (r *reading) full64() uint64 {
+	if b := r.take(8); b != nil {
+		return r.order.Uint64(b)
+	}
+	return 0
+}
+
+// compressed reads an integer that is as many bytes as its first byte says.
+func (r *reading) compressed(most int) uint64 {
+	n := int(r.u8())
+	switch {
+	case n == 255:
+		return 1<<(8*most) - 1
+	case n > most:
+		r.fail(errLength)
+		return 0
+	}
+	v := uint64(0)
+	for i, x := range r.take(n) {
+		if r.order == binary.ByteOrder(binary.BigEndian) {
+			v = v<<8 | uint64(x)
+		} else {
+			v |= uint64(x) << (8 * i)
+		}
+	}
+	return v
+}
+
+func (r *reading) u32() uint32 { return uint32(r.compressed(4)) }
+
+func (r *reading) u64() uint64 { return r.compressed(8) }
+
+func (r *reading) i64() int64 { return int64(r.compressed(8)) }
+
+// text reads a string up to its zero.
+func (r *reading) text() string {
+	for i := r.at; i < len(r.b); i++ {
+		if r.b[i] == 0 {
+			s := string(r.b[r.at:i])
+			r.at = i + 1
+			return s
+		}
+	}
+	r.fail(errShort)
+	return ""
+}
+
+// length reads the length of a record, which must lie in the bytes that there are.
+func (r *reading) length() int {
+	n := uint64(r.u8())
+	if n == 255 {
+		n = r.full64()
+	}
+	if n > uint64(len(r.b)-r.at) {
+		r.fail(errShort)
+		return 0
+	}
+	return int(n)
+}
+
+// orderOf tells the byte order of what follows.
+func orderOf(b byte) (binary.ByteOrder, error) {
+	switch b {
+	case LittleEndian:
+		return binary.LittleEndian, nil
+	case BigEndian:
+		return binary.BigEndian, nil
+	}
+	return nil, fmt.Errorf("byte order %#x: neither little nor big endian", b)
+}

@@ -1,0 +1,224 @@
+package otf2
+
+import (
+	"fmt"
+)
+
+// Definitions are what events refer to. Where an id was defined twice, the first definition of
+// a kind holds.
+type Definitions struct {
+	Clock     Clock
+	Strings   map[uint32]string
+	Groups    []Group // in the order of the file
+	Locations []Location
+	Processes []LocationGroup
+	Nodes     map[uint32]Node
+	Regions   map[uint32]Region
+	Comms     []Comm // in the order of the file, intercommunicators too
+	Windows   map[uint32]Window
+	Sources   map[uint32]Source
+	Contexts  map[uint32]Context
+	Files     map[uint32]uint32 // the string that names it
+	Handles   map[uint32]Handle
+	Metrics   map[uint32]string // names, by metric class of one member whose values stand for themselves
+	members   map[uint32]string
+}
+
+// Clock tells what times mean.
+type Clock struct {
+	Resolution uint64 // ticks a second
+	Offset     uint64 // the smallest time
+	Length     uint64
+	Began      uint64 // ns since 1970 at Offset; all ones: not known
+}
+
+// A Group is a set of numbers: of locations if it is CommLocations, else of places in that.
+type Group struct {
+	ID       uint32
+	Type     uint8
+	Paradigm uint8
+	Members  []uint64
+}
+
+// A Location is a thread.
+type Location struct {
+	ID    uint64
+	Name  uint32
+	Type  uint8
+	Group uint32
+}
+
+// A LocationGroup is a process.
+type LocationGroup struct {
+	ID, Name uint32
+	Type     uint8
+	Node     uint32
+}
+
+// A Node is a host, or what hosts are part of.
+type Node struct{ Name, Class, Parent uint32 }
+
+// A Region is a function.
+type Region struct {
+	Name, File uint32
+	Line       uint32
+	Paradigm   uint8
+}
+
+// A Comm is a communicator.
+type Comm struct {
+	ID, Name, Group, Parent uint32
+	Remote                  uint32 // group of the other side; Undefined of an intracommunicator
+}
+
+// A Window is memory for one-sided communication.
+type Window struct{ Name, Comm uint32 }
+
+// A Source is a line of source code.
+type Source struct{ File, Line uint32 }
+
+// A Context is a region where it was called.
+type Context struct{ Region, Source, Parent uint32 }
+
+// A Handle is a file that was opened.
+type Handle struct{ Name, File, Comm uint32 }
+
+// relative is a bit of metrics of which a value says what came about since the one before; others count
+// from the beginning of the run.
+const relative = 2 << 4
+
+// String returns a string that was defined, "" if none was.
+func (d *Definitions) String(id uint32) string { return d.Strings[id] }
+
+func (d *Definitions) make() {
+	d.Strings, d.Nodes, d.Regions = make(map[uint32]string), make(map[uint32]Node), make(map[uint32]Region)
+	d.Windows, d.Sources, d.Contexts = make(map[uint32]Window), make(map[uint32]Source), make(map[uint32]Context)
+	d.Files, d.Handles = make(map[uint32]uint32), make(map[uint32]Handle)
+	d.Metrics, d.members = make(map[uint32]string), make(map[uint32]string)
+}
+
+// global reads the definitions of all locations.
+func (a *Archive) global(path string) error {
+	a.make()
+	c, err := openChunked(path, a.defChunk)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	for {
+		id, ok, err := c.next()
+		if err != nil || !ok {
+			return err
+		}
+		n := c.length()
+		r := reading{b: c.take(n), order: c.order}
+		if c.err != nil {
+			return c.wrong(fmt.Errorf("definition %d: %w", id, c.err))
+		}
+		a.define(id, &r)
+		if r.err != nil {
+			return c.wrong(fmt.Errorf("definition %d: %w", id, r.err))
+		}
+	}
+}
+
+func first[V any](m map[uint32]V, id uint32, v V) {
+	if _, ok := m[id]; !ok {
+		m[id] = v
+	}
+}
+
+// define takes one record down. What a record has more than is known is passed over.
+func (d *Definitions) define(id byte, r *reading) {
+	switch id {
+	case DefClock:
+		d.Clock = Clock{r.u64(), r.u64(), r.u64(), 1<<64 - 1}
+		if r.at < len(r.b) { // format 2 had no date
+			d.Clock.Began = r.u64()
+		}
+		return
+	case DefLocation:
+		d.Locations = append(d.Locations, Location{r.u64(), r.u32(), r.u8(), 0})
+		r.u64() // how many events; some writers don't know
+		d.Locations[len(d.Locations)-1].Group = r.u32()
+		return
+	}
+	if id != DefString && (id < DefAttribute || id == DefIoParadigm) {
+		return
+	}
+	self := r.u32()
+	switch id {
+	case DefString:
+		first(d.Strings, self, r.text())
+	case DefSystemTreeNode:
+		first(d.Nodes, self, Node{r.u32(), r.u32(), r.u32()})
+	case DefLocationGroup:
+		d.Processes = append(d.Processes, LocationGroup{self, r.u32(), r.u8(), r.u32()})
+	case DefRegion:
+		x := Region{Name: r.u32()}
+		r.u32() // description
+		r.u8()
+		x.File, x.Line = r.u32(), r.u32()
+		r.u32()              // last line
+		if r.at < len(r.b) { // format 1 had no more
+			r.u32()
+			r.u8()
+			x.Paradigm = r.u8()
+		}
+		first(d.Regions, self, x)
+	case DefGroup:
+		d.group(self, r)
+	case DefComm:
+		d.Comms = append(d.Comms, Comm{self, r.u32(), r.u32(), r.u32(), Undefined})
+	case DefInterComm:
+		x := Comm{ID: self, Name: r.u32(), Group: r.u32(), Remote: r.u32()}
+		x.Parent = r.u32()
+		d.Comms = append(d.Comms, x)
+	case DefRmaWin:
+		first(d.Windows, self, Window{r.u32(), r.u32()})
+	case DefSourceCodeLocation:
+		first(d.Sources, self, Source{r.u32(), r.u32()})
+	case DefCallingContext:
+		first(d.Contexts, self, Context{r.u32(), r.u32(), r.u32()})
+	case DefIoRegularFile, DefIoDirectory:
+		first(d.Files, self, r.u32())
+	case DefIoHandle:
+		x := Handle{Name: r.u32(), File: r.u32()}
+		r.u8()
+		r.u32()
+		x.Comm = r.u32()
+		first(d.Handles, self, x)
+	case DefMetricMember:
+		name := d.Strings[r.u32()]
+		r.u32() // description
+		r.u8()
+		if r.u8()&relative != 0 {
+			first(d.members, self, name)
+		}
+	case DefMetricClass:
+		if r.u8() == 1 {
+			if name, ok := d.members[r.u32()]; ok {
+				first(d.Metrics, self, name)
+			}
+		}
+	}
+}
+
+func (d *Definitions) group(self uint32, r *reading) {
+	g := Group{ID: self}
+	r.u32()         // name
+	g.Type = r.u8() // as it was before format 1.2
+	n := r.u32()
+	if uint64(n) > uint64(len(r.b)-r.at) { // each takes a byte at least
+		r.fail(errShort)
+		return
+	}
+	g.Members = make([]uint64, n)
+	for i := range g.Members {
+		g.Members[i] = r.u64()
+	}
+	if g.Paradigm = ParadigmMPI; r.at < len(r.b) {
+		g.Type, g.Paradigm = r.u8(), r.u8()
+	}
+	d.Groups = append(d.Groups, g)
+}

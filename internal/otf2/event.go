@@ -1,0 +1,172 @@
+package otf2
+
+import (
+	"errors"
+	"fmt"
+)
+
+// An Event is one record of a location's events.
+type Event struct {
+	ID     uint8
+	Time   uint64    // ticks of the common clock
+	Values [6]uint64 // what stands in it, in order; references are of the global definitions
+	Source uint32    // of an Enter: where the region was called, if an attribute says so
+	Metric float64   // of an EvMetric with one value
+}
+
+// layouts say what stands in records, by id: b one byte, w 32 bits, q 64 bits, i 64 bits with a
+// sign; r a region, c a communicator, n a window, h a handle of a file, f a file, x a calling
+// context. A - in front of all else says that the record has no length. Of others that are not listed
+// nothing is read.
+var layouts = [256]string{
+	EvEnter: "-r", EvLeave: "-r", EvMpiSend: "wcwq", EvMpiIsend: "wcwqq", EvMpiIsendComplete: "-q", EvMpiIrecvRequest: "-q",
+	EvMpiRecv: "wcwq", EvMpiIrecv: "wcwqq", EvMpiRequestTest: "-q", EvMpiRequestCancelled: "-q", EvMpiCollectiveEnd: "bcwqq",
+	EvOmpFork: "-w", EvOmpTaskCreate: "-q", EvOmpTaskSwitch: "-q", EvOmpTaskComplete: "-q",
+	EvRmaWinCreate: "n", EvRmaWinDestroy: "n", EvRmaCollectiveEnd: "bwnwqq", EvRmaAcquireLock: "nwqb", EvRmaReleaseLock: "nwq",
+	EvRmaPut: "nwqq", EvRmaGet: "nwqq", EvRmaAtomic: "nwbqqq", EvRmaCompleteBlocking: "nq", EvRmaCompleteRequested: "nq",
+	EvCallingContextEnter: "xw", EvCallingContextLeave: "x",
+	EvIoCreateHandle: "hbww", EvIoDestroyHandle: "h", EvIoSeek: "hibq", EvIoDeleteFile: "bf", EvIoOperationBegin: "hbwqq",
+	EvIoOperationIssued: "hq", EvIoOperationComplete: "hqq", EvCollectiveRequest: "q", EvCollectiveComplete: "bcwqqq",
+	EvCommCreate: "c", EvCommDestroy: "c",
+}
+
+var kinds = map[byte]int{'r': mapRegion, 'c': mapComm, 'n': mapWindow, 'h': mapHandle, 'f': mapFile, 'x': mapContext}
+
+// Events are those of one location, in order.
+type Events struct {
+	Event
+	c     *chunked
+	local *local
+	d     *Definitions
+	time  uint64 // of the location's clock
+	err   error
+}
+
+// Events opens the events of a location.
+func (a *Archive) Events(location uint64) (*Events, error) {
+	l, err := a.local(location)
+	if err != nil {
+		return nil, err
+	}
+	c, err := openChunked(a.file(location, "evt"), a.eventChunk)
+	if err != nil {
+		return nil, err
+	}
+	return &Events{c: c, local: l, d: &a.Definitions}, nil
+}
+
+// Close ends the reading.
+func (e *Events) Close() error { return e.c.close() }
+
+// Err says why Next returned false, nil at the end.
+func (e *Events) Err() error { return e.err }
+
+// Next reads the next event.
+func (e *Events) Next() bool {
+	if e.err != nil {
+		return false
+	}
+	e.Source = Undefined
+	for {
+		id, ok, err := e.c.next()
+		if err != nil || !ok {
+			e.err = err
+			return false
+		}
+		switch id {
+		case Timestamp:
+			t := e.c.full64()
+			if t < e.time {
+				e.c.fail(errors.New("time goes backwards"))
+			}
+			e.time = t
+		case AttributeList:
+			n := e.c.length()
+			r := reading{b: e.c.take(n), order: e.c.order}
+			e.attributes(&r)
+			if r.err != nil {
+				e.c.fail(r.err)
+			}
+		default:
+			e.record(id)
+			if e.c.err == nil {
+				e.Time = e.local.correct(e.time)
+				return true
+			}
+		}
+		if e.c.err != nil {
+			e.err = e.c.wrong(fmt.Errorf("event %d: %w", id, e.c.err))
+			return false
+		}
+	}
+}
+
+func (e *Events) record(id byte) {
+	e.ID, e.Values = id, [6]uint64{}
+	layout := layouts[id]
+	r := &e.c.reading
+	if layout == "" || layout[0] != '-' {
+		n := r.length()
+		whole := reading{b: r.take(n), order: r.order}
+		if e.fields(layout, &whole); id == EvMetric {
+			e.metric(&whole)
+		}
+		if whole.err != nil {
+			r.fail(whole.err)
+		}
+		return
+	}
+	e.fields(layout[1:], r)
+}
+
+func (e *Events) fields(layout string, r *reading) {
+	for i := range len(layout) {
+		v := &e.Values[i]
+		switch k := layout[i]; k {
+		case 'b':
+			*v = uint64(r.u8())
+		case 'w':
+			*v = uint64(r.u32())
+		case 'q':
+			*v = r.u64()
+		case 'i':
+			*v = uint64(r.i64())
+		default:
+			*v = uint64(e.local.global(kinds[k], r.u32()))
+		}
+	}
+}
+
+// metric reads a measurement of one value.
+func (e *Events) metric(r *reading) {
+	e.Values[0] = uint64(e.local.global(mapMetric, r.u32()))
+	if e.Values[1] = uint64(r.u8()); e.Values[1] != 1 {
+		return
+	}
+	kind := r.u8()
+	bits := r.u64()
+	e.Metric = number(kind, bits)
+}
+
+// attributes looks for a place in source code among what is said of the next event.
+func (e *Events) attributes(r *reading) {
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		r.u32() // attribute
+		switch kind := r.u8(); kind {
+		case 1, 5:
+			r.u8()
+		case 2, 6:
+			r.take(2)
+		case 9:
+			r.full32()
+		case TypeDouble:
+			r.full64()
+		case 4, 8, 13:
+			r.u64()
+		case TypeSourceLocation:
+			e.Source = e.local.global(mapSource, r.u32())
+		default:
+			r.u32()
+		}
+	}
+}
