@@ -30,7 +30,7 @@ func (w *writer) Enter(c *export.Call) error {
 	if w.looking && polls && gap <= polling {
 		w.s.leave(foundNothing, 1, gap, false)
 	} else {
-		w.local(dataflow.Compute, w.s.computed(gap-w.s.gap))
+		w.local(dataflow.Compute, w.s.computed((gap-w.s.gap)*w.s.factor(c.Rank)))
 	}
 	if off := float64(c.Timing.Off); off > 0 {
 		w.s.ns += off

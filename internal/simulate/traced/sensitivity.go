@@ -52,6 +52,21 @@ func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 			return nil, err
 		}
 	}
+	mean := p.Mean()
+	factors := make([]float64, len(p.Ranks)) // a tenth of the way to the mean
+	for i := range factors {
+		factors[i] = 1
+		if c := p.Ranks[i].Compute; c > 0 {
+			factors[i] = 1 + 0.1*(float64(mean.Compute)/float64(c)-1)
+		}
+	}
+	x := o
+	x.Machine, x.CPU, x.factors = &base, 0, factors
+	balanced, err := Predict(r, x)
+	if err != nil {
+		return nil, err
+	}
+	s.Variations = append(s.Variations, Variation{"imbalance 10 % less", balanced.EndPs})
 	ideal, err := machine.Load("ideal")
 	if err != nil {
 		return nil, err
@@ -65,7 +80,6 @@ func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 	for i := range p.Ranks {
 		longest = max(longest, p.Ranks[i].Compute)
 	}
-	mean := p.Mean()
 	s.Transfer = share(without.EndPs, p.EndPs)
 	s.Serialisation = share(longest, without.EndPs)
 	s.LoadBalance = share(mean.Compute, longest)

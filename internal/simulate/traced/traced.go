@@ -31,6 +31,8 @@ type Options struct {
 	Recorder            *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
 	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
 
+	factors []float64 // by rank: what computing takes there, times this; nil: 1
+
 	apart  bool // all collectives are taken apart
 	single bool // calls are looked at one by one
 }
@@ -250,6 +252,14 @@ func (s *Source) leave(what string, calls uint64, ns float64, kept bool) {
 	}
 	u.Calls += calls
 	u.Ns += ns
+}
+
+// factor is what computing takes on a rank, of what it would take.
+func (s *Source) factor(rank int) float64 {
+	if s.o.factors == nil {
+		return 1
+	}
+	return s.o.factors[rank]
 }
 
 // computed turns recorded ns into ps of the simulated machine.

@@ -333,7 +333,9 @@ func TestVary(t *testing.T) {
 	const whole = 50 + 3300 + 3*1200
 	want := []Variation{
 		{"latency 10 % less", 1000 * (whole - 3*100)}, {"bandwidth 10 % more", 1000 * whole},
-		{"overhead of messages 10 % less", 1000 * (whole - 3*20)}, {"cores 10 % faster", 1000 * (whole - 300)}, {"messages take no time", 1000 * (50 + 3300)},
+		{"overhead of messages 10 % less", 1000 * (whole - 3*20)}, {"cores 10 % faster", 1000 * (whole - 300)},
+		// 1,100 and 2,200, one after the other, are 55 more and 55 less.
+		{"imbalance 10 % less", 1000 * whole}, {"messages take no time", 1000 * (50 + 3300)},
 	}
 	if diff := cmp.Diff(want, s.Variations); diff != "" {
 		t.Error(diff)

@@ -29,7 +29,7 @@ func (s *Source) visits(k *trace.Rank, w *writer, calls []compiledCall) (dataflo
 	}
 	same, err := s.r.Uniform(k.Class())
 	v := &placed{of: w.of, cursor: w.cursor}
-	v.placedTimes = s.times(w.of, w.leaves, calls, same)
+	v.placedTimes = s.times(w.of, w.leaves, calls, same, s.factor(k.Number()))
 	return v, err
 }
 
@@ -45,14 +45,14 @@ type placedTimes struct {
 }
 
 // times returns what the engine needs of places. Ranks share it if all of it is the same.
-func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCall, alike bool) *placedTimes {
+func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCall, alike bool, factor float64) *placedTimes {
 	list := make([]placedTime, len(leaves))
 	text := binary.AppendUvarint(nil, uint64(s.structure(of)))
 	for i := range leaves {
 		x, c := &leaves[i], &calls[of.Terminal(i)]
-		list[i].gap = s.computed(x.Gap - s.gap)
+		list[i].gap = s.computed((x.Gap - s.gap) * factor)
 		if list[i].entry = list[i].gap; x.Entries > 0 {
-			list[i].entry = s.computed(x.Entry - s.gap)
+			list[i].entry = s.computed((x.Entry - s.gap) * factor)
 		}
 		switch {
 		case c.timed && c.role == local:
@@ -122,11 +122,12 @@ func (p *placed) Skip(rounds uint64)                  { p.cursor.Skip(rounds * p
 
 // single are the calls of a rank with a time for each.
 type single struct {
-	s     *Source
-	calls []compiledCall
-	list  []timed
-	more  func() ([]timed, error, bool)
-	stop  func()
+	s      *Source
+	factor float64
+	calls  []compiledCall
+	list   []timed
+	more   func() ([]timed, error, bool)
+	stop   func()
 }
 
 type timed struct {
@@ -135,7 +136,7 @@ type timed struct {
 }
 
 func (s *Source) single(k *trace.Rank, calls []compiledCall) *single {
-	p := &single{s: s, calls: calls}
+	p := &single{s: s, calls: calls, factor: s.factor(k.Number())}
 	p.more, p.stop = iter.Pull2(func(yield func([]timed, error) bool) {
 		list := make([]timed, 0, batch)
 		for t, err := range k.Timings(0) {
@@ -177,7 +178,7 @@ func (p *single) Next() (call int, gap, took int64, ok bool, err error) {
 		p.s.leave(c.name, 1, duration, true)
 		took = recorded(duration)
 	}
-	return t.terminal, p.s.computed(before - p.s.gap), took, true, nil
+	return t.terminal, p.s.computed((before - p.s.gap) * p.factor), took, true, nil
 }
 
 func (p *single) Same() any            { return nil }

@@ -1,0 +1,113 @@
+package traced
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Path is the critical path of a prediction: what its end depends on.
+type Path struct {
+	EndPs int64      `json:"end_ps"`
+	Rank  int        `json:"rank"` // on which it ends
+	Hops  int        `json:"hops"` // over messages and collectives that ranks waited for
+	Sites []PathSite `json:"sites"`
+	Ranks []PathRank `json:"ranks"` // by what they add; those that add nothing are left out
+}
+
+// PathParts are what calls add to a path, in ps: what was computed before them, overhead, messages
+// and collectives that were waited for, calls without a model. All together are its end.
+type PathParts struct {
+	Compute  int64 `json:"compute_ps"`
+	Overhead int64 `json:"overhead_ps"`
+	Transfer int64 `json:"transfer_ps"`
+	Recorded int64 `json:"recorded_ps"`
+}
+
+// Sum is all that they add.
+func (p *PathParts) Sum() int64 { return p.Compute + p.Overhead + p.Transfer + p.Recorded }
+
+func (p *PathParts) add(s *dataflow.Share) {
+	p.Compute += s.Compute
+	p.Overhead += s.Overhead
+	p.Transfer += s.Transfer
+	p.Recorded += s.Recorded
+}
+
+// A PathSite is the calls of one function from one place.
+type PathSite struct {
+	Function string     `json:"function"`
+	Site     trace.Site `json:"-"`
+	Place    string     `json:"place"` // for whoever knows names of sites
+	PathParts
+}
+
+// A PathRank is all calls of one rank.
+type PathRank struct {
+	Rank int `json:"rank"`
+	PathParts
+}
+
+// CriticalPath predicts a run and finds what its end depends on.
+func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
+	var open []*Source
+	defer func() {
+		for _, s := range open {
+			s.Close()
+		}
+	}()
+	first, err := New(r, o)
+	if err != nil {
+		return nil, err
+	}
+	_, p, err := dataflow.RunPath(func() ([]dataflow.Program, error) {
+		s, err := New(r, o)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, s)
+		return s.Programs()
+	}, first.Placement)
+	if err != nil {
+		return nil, err
+	}
+	out := &Path{EndPs: p.End, Rank: int(p.Rank), Hops: p.Hops}
+	type key struct {
+		function string
+		site     trace.Site
+	}
+	sites, ranks := make(map[key]*PathSite), make(map[int32]*PathRank)
+	for i := range p.Shares {
+		s := &p.Shares[i]
+		k, err := r.Rank(int(s.Rank))
+		if err != nil {
+			return nil, err
+		}
+		c, err := k.Terminal(int(s.Site))
+		if err != nil {
+			return nil, err
+		}
+		at := key{c.Name(), c.Site}
+		if sites[at] == nil {
+			sites[at] = &PathSite{Function: at.function, Site: at.site}
+		}
+		sites[at].add(s)
+		if ranks[s.Rank] == nil {
+			ranks[s.Rank] = &PathRank{Rank: int(s.Rank)}
+		}
+		ranks[s.Rank].add(s)
+	}
+	for _, x := range sites {
+		out.Sites = append(out.Sites, *x)
+	}
+	for _, x := range ranks {
+		out.Ranks = append(out.Ranks, *x)
+	}
+	slices.SortFunc(out.Sites, func(a, b PathSite) int {
+		return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
+	})
+	slices.SortFunc(out.Ranks, func(a, b PathRank) int { return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), cmp.Compare(a.Rank, b.Rank)) })
+	return out, nil
+}

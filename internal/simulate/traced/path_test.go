@@ -1,0 +1,50 @@
+package traced
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/timing"
+)
+
+// What the end of a run depends on, worked out by hand: rank 0 computes before it sends, rank 1
+// less before it receives; then rank 1 computes and rank 0 waits.
+func TestCriticalPath(t *testing.T) {
+	m, err := machine.Parse("plain", []byte(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := record(t, 2, timing.Lossless, beside(
+		func(r *recorder) { r.compute(5000); r.send(0, 1, 5); r.compute(300); r.recv(1, 6, 1) },
+		func(r *recorder) { r.compute(700); r.recv(0, 5, 0); r.compute(4000); r.send(0, 0, 6) }))
+	p, err := CriticalPath(r, Options{Machine: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]PathParts{}
+	for _, s := range p.Sites {
+		got[s.Function] = s.PathParts
+	}
+	const ns = 1000
+	// The second message leaves 4,000 after the first came in, and MPI_Finalize begins when it has
+	// been received: a step of two ranks takes 1,200.
+	want := map[string]PathParts{
+		"MPI_Init": {Recorded: 50 * ns}, "MPI_Send": {Compute: 9000 * ns},
+		"MPI_Recv": {Overhead: 200 * ns, Transfer: 2200 * ns}, "MPI_Finalize": {Transfer: end * ns},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if whole := int64(50+5000+1100+100+4000+1100+100+end) * ns; p.EndPs != whole || p.Hops != 3 {
+		t.Errorf("ends at %d ps after %d hops, want %d after 3", p.EndPs, p.Hops, whole)
+	}
+	ranks := map[int]int64{}
+	for _, x := range p.Ranks {
+		ranks[x.Rank] = x.Sum()
+	}
+	if ranks[0]+ranks[1] != p.EndPs || ranks[1] != (1100+100+4000)*ns && ranks[1] != (1100+100+4000+end)*ns {
+		t.Error(ranks)
+	}
+}
