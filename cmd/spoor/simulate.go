@@ -9,12 +9,14 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/goal"
 	"github.com/spoor-hpc/spoor/internal/simulate/loggops"
+	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 )
 
 func newSimulate() *cobra.Command {
 	p := loggops.Defaults
 	var t traceSimulation
 	var machines bool
+	var model string
 	cmd := &cobra.Command{
 		Use:   "simulate [flags] TRACE|SCHEDULE",
 		Short: "Predict how long a run would take on another machine",
@@ -37,10 +39,18 @@ waits for what. It is simulated under the LogGOPS model by LogGOPSim's rules, to
 digit, with the parameters -L to -S. Times are in the schedule's unit, nanoseconds
 mostly; the parameters have to be in the same.
 
+Where gaps are means or medians, rounds of the main loop that repeat are not gone
+through again, and of ranks that do the same one is simulated: the result is the same
+to the digit, and --each-round and --each-rank do without.
+
 What doesn't come to its end is an error that says which operation waits.`,
 		Example: `  spoor simulate --machine infiniband app.spoor
   spoor simulate --machine my.toml --cpu 1.3 --map cyclic app.spoor
   spoor simulate --machine ethernet --sensitivity app.spoor
+  spoor simulate --machine infiniband --path app.spoor
+  spoor simulate --machine infiniband,ethernet,ideal app.spoor
+  spoor simulate --machine ethernet --vary bandwidth=1:100 app.spoor
+  spoor simulate --model loggops -L 1200 -o 300 app.spoor
   spoor simulate --machine infiniband -d spoor.db app.spoor && spoor db sql 'select * from prediction'
   spoor simulate --machine ideal --json app.spoor | jq .end_ps
   spoor simulate --machines                        which come with spoor
@@ -55,10 +65,19 @@ What doesn't come to its end is an error that says which operation waits.`,
 			switch {
 			case machines:
 				return printMachines(cmd.OutOrStdout())
-			case isTrace(args[0]) || t.machine != "":
+			case model != "dataflow" && model != "loggops":
+				return fmt.Errorf("no model %q: dataflow or loggops", model)
+			case model == "loggops" && isTrace(args[0]):
+				for _, name := range append([]string{"machine"}, traceFlags...) {
+					if cmd.Flags().Changed(name) {
+						return fmt.Errorf("--%s does not go with --model loggops, which has -L to -S", name)
+					}
+				}
+				return simulateSchedule(cmd, args[0], p, t.json)
+			case isTrace(args[0]) || len(t.machines) > 0:
 				for _, name := range loggopsFlags {
 					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("--%s is for schedules; a trace has its machine from --machine", name)
+						return fmt.Errorf("--%s is for schedules and --model loggops; a trace has its machine from --machine", name)
 					}
 				}
 				return simulateTrace(cmd, args[0], t)
@@ -68,19 +87,28 @@ What doesn't come to its end is an error that says which operation waits.`,
 					return fmt.Errorf("--%s is for traces; %s is none", name, args[0])
 				}
 			}
+			if cmd.Flags().Changed("model") && model != "loggops" {
+				return fmt.Errorf("--model %s is for traces; schedules are simulated under loggops", model)
+			}
 			return runSimulate(cmd, args[0], p, t.json)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&t.machine, "machine", "", "`file` or name of the machine to simulate a trace on")
+	f.StringSliceVar(&t.machines, "machine", nil, "`file` or name of the machine to simulate a trace on; of several, separated by commas or each\nwith --machine, there is a table")
+	f.StringVar(&model, "model", "dataflow", "how a trace is simulated: dataflow, on a machine, or `loggops`, as the schedule that spoor\nexport --to goal makes of it, with the parameters -L to -S in ns")
 	f.BoolVar(&machines, "machines", false, "list the machines that come with spoor")
-	f.StringVar(&t.mapping, "map", "block", "how ranks are laid out over nodes: block or cyclic")
-	f.StringVar(&t.gaps, "gaps", "", "what is computed between calls: `series`, each call's own, or mean, that of its place;\nby default series if the trace has it")
+	f.StringVar(&t.mapping, "map", "block", "how ranks are laid out over nodes: block, cyclic, or a `file` with the name of a rank's node\nin each line")
+	f.StringVar(&t.gaps, "gaps", "", "what is computed between calls: `series`, each call's own, or median or mean of its place;\nby default series if the trace has it, else mean")
 	f.Float64Var(&t.cpu, "cpu", 0, "how many `times` as fast as traced everything is computed, in place of what the machine says")
 	f.StringVar(&t.tracedOn, "traced-on", "", "`file` or name of the machine where the trace was made: what spoor calibrate found tracing to\ncost there is taken out of what is computed, not what the machine of --machine says")
 	f.BoolVar(&t.sensitivity, "sensitivity", false, "tell what 10 % of latency, bandwidth, overhead and computing are worth, and the efficiencies\nof the POP project")
 	f.StringVarP(&t.database, "database", "d", "", "put the prediction of a trace into this `file` of spoor db, and the trace if it isn't there")
-	f.IntVar(&t.top, "top", 32, "list so many ranks of a trace; 0: all")
+	f.BoolVar(&t.path, "path", false, "show the critical path by call site and rank: what the end of the run depends on")
+	f.StringVar(&t.vary, "vary", "", "predict for several factors of latency, bandwidth, overhead or cpu: `bandwidth=1:100`, or\nbandwidth=1:100:5 for five of them")
+	f.BoolVar(&t.eachRank, "each-rank", false, "simulate each rank, of those that do the same, too; the result is the same")
+	f.BoolVar(&t.eachRound, "each-round", false, "go through each round of loops, of those that repeat, too; the result is the same")
+	f.IntVar(&t.top, "top", 32, "list so many ranks, and call sites, of a trace; 0: all")
+	debugPathFlag(f, &t.debugPaths)
 	f.Uint64VarP(&p.Latency, "latency", "L", p.Latency, "how `long` a message is under way")
 	f.Uint64VarP(&p.Overhead, "overhead", "o", p.Overhead, "how `long` a message keeps the CPUs of sender and receiver busy")
 	f.Uint64VarP(&p.MessageGap, "message-gap", "g", p.MessageGap, "how `long` a message keeps their NICs busy")
@@ -94,7 +122,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 // Flags that are for schedules alone, and for traces alone.
 var (
 	loggopsFlags = []string{"latency", "overhead", "message-gap", "byte-gap", "byte-overhead", "eager"}
-	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity", "database"}
+	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity", "path", "vary", "each-rank", "each-round", "debug-path", "database"}
 )
 
 type simulateJSON struct {
@@ -111,6 +139,24 @@ func runSimulate(cmd *cobra.Command, path string, p loggops.Parameters, json boo
 	if err != nil {
 		return err
 	}
+	return printSchedule(cmd, path, s, p, json)
+}
+
+// simulateSchedule simulates a trace as a schedule.
+func simulateSchedule(cmd *cobra.Command, path string, p loggops.Parameters, json bool) error {
+	r, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s, err := traced.Schedule(r, path)
+	if err != nil {
+		return err
+	}
+	return printSchedule(cmd, path, s, p, json)
+}
+
+func printSchedule(cmd *cobra.Command, path string, s *goal.Schedule, p loggops.Parameters, json bool) error {
 	r, err := loggops.Simulate(s, p)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -23,12 +24,14 @@ import (
 
 // A traceSimulation is what flags say of the simulation of a trace.
 type traceSimulation struct {
-	machine, mapping, gaps, tracedOn string
+	machines, debugPaths          []string
+	mapping, gaps, tracedOn, vary string
 
-	cpu               float64
-	top               int
-	sensitivity, json bool
-	database          string
+	cpu                     float64
+	top                     int
+	sensitivity, path, json bool
+	eachRank, eachRound     bool // no short cuts
+	database                string
 }
 
 // isTrace reports whether a file is a trace: by its first bytes.
@@ -43,62 +46,142 @@ func isTrace(path string) bool {
 	return err == nil && string(head) == container.Magic
 }
 
-func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
-	if s.machine == "" {
-		return errors.New("a trace needs a machine: --machine FILE, or a name: spoor simulate --machines")
-	}
+// options are those of the simulation, but for the machine.
+func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Reader) (o traced.Options, err error) {
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
-		return fmt.Errorf("--cpu is %v: how many times as fast, more than 0", s.cpu)
+		return o, fmt.Errorf("--cpu is %v: how many times as fast, more than 0", s.cpu)
 	}
-	m, err := machine.Load(s.machine)
-	if err != nil {
-		return err
+	o = traced.Options{CPU: s.cpu, EachRank: s.eachRank, EachRound: s.eachRound}
+	if o.Mapping, err = machine.ParseMapping(s.mapping); err != nil {
+		if o.Nodes, err = readNodes(s.mapping, r.Ranks(), err); err != nil {
+			return o, err
+		}
 	}
-	by, err := machine.ParseMapping(s.mapping)
-	if err != nil {
-		return err
-	}
-	r, err := openTrace(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	o := traced.Options{Machine: m, Mapping: by, CPU: s.cpu}
 	if s.tracedOn != "" {
 		there, err := machine.Load(s.tracedOn)
 		if err != nil {
-			return err
+			return o, err
 		}
 		o.Recorder = &there.Recorder
 	}
 	switch s.gaps {
 	case "", "mean":
 		o.Mean = s.gaps == "mean"
-	case "series":
+	case "series", "median":
+		o.Median = s.gaps == "median"
 		kind, err := r.TimeKind()
+		if err != nil {
+			return o, err
+		}
+		if !kind.Own() {
+			return o, fmt.Errorf("%s has no times of single calls: --gaps mean, or trace with --timing lossless", path)
+		}
+	default:
+		return o, fmt.Errorf("no gaps %q: series, median or mean", s.gaps)
+	}
+	return o, nil
+}
+
+// readNodes reads a file that has the name of a rank's node in each line. unknown says what is
+// wrong if there is no such file.
+func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "/.") {
+		return nil, fmt.Errorf("%w, or a file", unknown)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	numbers := make(map[string]int)
+	lines := bufio.NewScanner(f)
+	for line := 1; lines.Scan(); line++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		names := strings.Fields(text)
+		if len(names) == 0 {
+			continue
+		}
+		if len(names) > 1 {
+			return nil, fmt.Errorf("%s:%d: %d words: the name of the node of rank %d alone", path, line, len(names), len(nodes))
+		}
+		if len(nodes) == ranks {
+			return nil, fmt.Errorf("%s:%d: a node for rank %d, the trace has %d ranks", path, line, ranks, ranks)
+		}
+		if _, ok := numbers[names[0]]; !ok {
+			numbers[names[0]] = len(numbers)
+		}
+		nodes = append(nodes, numbers[names[0]])
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(nodes) < ranks {
+		return nil, fmt.Errorf("%s: nodes of %d ranks, the trace has %d", path, len(nodes), ranks)
+	}
+	return nodes, nil
+}
+
+func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
+	if len(s.machines) == 0 {
+		return errors.New("a trace needs a machine: --machine FILE, or a name: spoor simulate --machines")
+	}
+	if len(s.machines) > 1 && (s.sensitivity || s.path || s.vary != "" || s.database != "") {
+		return errors.New("several machines make a table: neither --sensitivity nor --path, --vary or --database goes with it")
+	}
+	var list []*machine.Machine
+	for _, name := range s.machines {
+		m, err := machine.Load(name)
 		if err != nil {
 			return err
 		}
-		if !kind.Own() {
-			return fmt.Errorf("%s has no times of single calls: --gaps mean, or trace with --timing lossless", path)
-		}
-	default:
-		return fmt.Errorf("no gaps %q: series or mean", s.gaps)
+		list = append(list, m)
 	}
-	total := 0
+	var vary traced.Range
+	if s.vary != "" {
+		var err error
+		if vary, err = traced.ParseRange(s.vary); err != nil {
+			return err
+		}
+	}
+	r, err := openTrace(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	o, err := s.options(cmd, path, r)
+	if err != nil {
+		return err
+	}
+	total, times := 0, len(list)
 	for rank := range r.Ranks() {
 		if k, err := r.Rank(rank); err == nil && k.Streams() > 0 {
 			total += int(min(k.Len(0), math.MaxInt32))
 		}
 	}
 	if s.sensitivity {
-		total *= 6 // times that it is simulated
+		times += 6
 	}
-	progress := newProgress(cmd.ErrOrStderr(), "simulating calls", total)
+	if s.path {
+		times += 2
+	}
+	if s.vary != "" {
+		times = vary.Points
+	}
+	progress := newProgress(cmd.ErrOrStderr(), "simulating calls", total*times)
 	o.Progress = func(calls uint64) { progress.steps(int(calls)) }
-	p, err := traced.Predict(r, o)
-	if err == nil && s.sensitivity {
-		p.Sensitivity, err = traced.Vary(r, o, p)
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	o.Machine = list[0]
+	switch {
+	case s.vary != "":
+		var rows []traced.Varied
+		if rows, err = traced.Sweep(r, o, vary); err == nil {
+			progress.end()
+			err = printSweep(out, vary, rows, s.json)
+		}
+	case len(list) > 1:
+		err = s.compare(out, r, o, list, progress.end)
+	default:
+		err = s.predict(cmd, out, path, r, o, progress.end)
 	}
 	progress.end()
 	if err != nil && !strings.Contains(err.Error(), path) {
@@ -107,17 +190,87 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if err != nil {
 		return err
 	}
+	return out.Flush()
+}
+
+// predict says all of one machine.
+func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string, r *trace.Reader, o traced.Options, done func()) error {
+	p, err := traced.Predict(r, o)
+	if err == nil && s.sensitivity {
+		p.Sensitivity, err = traced.Vary(r, o, p)
+	}
+	if err == nil && s.path {
+		p.Path, err = traced.CriticalPath(r, o)
+	}
+	done()
+	if err != nil {
+		return err
+	}
+	if s.path {
+		where := newPlaces(s.debugPaths)
+		for i := range p.Path.Sites {
+			p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
+		}
+		where.complain(cmd)
+	}
 	if s.database != "" {
 		if err := keepPrediction(cmd, s.database, path, r, p); err != nil {
 			return err
 		}
 	}
 	if s.json {
-		return writeJSON(cmd.OutOrStdout(), p)
+		return writeJSON(out, p)
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
 	printPrediction(out, p, s.top)
-	return out.Flush()
+	return nil
+}
+
+// compare predicts a run on several machines.
+func (s *traceSimulation) compare(out io.Writer, r *trace.Reader, o traced.Options, list []*machine.Machine, done func()) error {
+	var all []*traced.Prediction
+	for _, m := range list {
+		o.Machine = m
+		p, err := traced.Predict(r, o)
+		if err != nil {
+			return fmt.Errorf("on %s: %w", m.Name, err)
+		}
+		all = append(all, p)
+	}
+	done()
+	if s.json {
+		return writeJSON(out, all)
+	}
+	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "machine\ttime\tof traced\tcompute\toverhead\twait\ttransfer\tas recorded\t")
+	for _, p := range all {
+		row(tw, p.Machine, p)
+	}
+	tw.Flush()
+	fmt.Fprintf(out, "traced: %s; times of parts are means of the ranks\n", units.Duration(float64(all[0].TracedNs)))
+	return nil
+}
+
+func row(w io.Writer, name string, p *traced.Prediction) {
+	t, of := p.Mean(), ""
+	if p.TracedNs > 0 {
+		of = units.Share(float64(p.EndPs)/1000/float64(p.TracedNs), 1)
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, ps(p.EndPs), of, ps(t.Compute), ps(t.Overhead), ps(t.Wait), ps(t.Transfer), ps(t.Recorded))
+}
+
+func printSweep(out io.Writer, x traced.Range, rows []traced.Varied, json bool) error {
+	if json {
+		return writeJSON(out, rows)
+	}
+	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "%s\ttime\tof traced\tcompute\toverhead\twait\ttransfer\tas recorded\t\n", x.What)
+	for _, v := range rows {
+		row(tw, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
+	}
+	tw.Flush()
+	p := rows[0].Prediction
+	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, units.Duration(float64(p.TracedNs)))
+	return nil
 }
 
 // keepPrediction puts a prediction into a database, beside the run that it is about.
@@ -151,23 +304,32 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), units.Duration(float64(p.TracedNs)))
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "rank\tend\tcompute\toverhead\twait\ttransfer\tas recorded\t")
-	row := func(name string, t *dataflow.Time) {
+	line := func(name string, t *dataflow.Time) {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, ps(t.End), ps(t.Compute), ps(t.Overhead), ps(t.Wait), ps(t.Transfer), ps(t.Recorded))
 	}
 	for i := range p.Ranks {
 		if top > 0 && i == top {
 			break
 		}
-		row(fmt.Sprint(i), &p.Ranks[i])
+		line(fmt.Sprint(i), &p.Ranks[i])
 	}
 	mean := p.Mean()
-	row("mean", &mean)
+	line("mean", &mean)
 	tw.Flush()
 	if top > 0 && len(p.Ranks) > top {
 		fmt.Fprintf(w, "%d more: --top 0\n", len(p.Ranks)-top)
 	}
+	if p.Short.Rounds > 0 {
+		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", plural(int(p.Short.Rounds), "round"), units.Grouped(p.Short.Period))
+	}
+	if n := len(p.Ranks) - p.Short.Ranks; n > 0 {
+		fmt.Fprintf(w, "%s do what others do: %s simulated\n", plural(n, "rank"), units.Grouped(uint64(p.Short.Ranks)))
+	}
 	if p.Sensitivity != nil {
 		printSensitivity(w, p)
+	}
+	if p.Path != nil {
+		printPath(w, p.Path, top)
 	}
 	if len(p.Unmodelled) == 0 {
 		return
@@ -200,6 +362,33 @@ func printSensitivity(w io.Writer, p *traced.Prediction) {
 	s := p.Sensitivity
 	fmt.Fprintf(w, "\ntransfer efficiency %s, serialisation efficiency %s, load balance %s\n",
 		units.Share(s.Transfer, 1), units.Share(s.Serialisation, 1), units.Share(s.LoadBalance, 1))
+}
+
+func printPath(w io.Writer, p *traced.Path, top int) {
+	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, plural(p.Hops, "hop"))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "share\tcompute\toverhead\ttransfer\tas recorded\tcall\t")
+	line := func(parts *traced.PathParts, what string) {
+		share := 0.0
+		if p.EndPs > 0 {
+			share = float64(parts.Sum()) / float64(p.EndPs)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", units.Share(share, 1), ps(parts.Compute), ps(parts.Overhead), ps(parts.Transfer), ps(parts.Recorded), what)
+	}
+	for i := range p.Sites {
+		if top > 0 && i == top {
+			break
+		}
+		line(&p.Sites[i].PathParts, p.Sites[i].Function+" "+p.Sites[i].Place)
+	}
+	fmt.Fprintln(tw, "\t\t\t\t\trank\t")
+	for i := range p.Ranks {
+		if top > 0 && i == top {
+			break
+		}
+		line(&p.Ranks[i].PathParts, fmt.Sprint(p.Ranks[i].Rank))
+	}
+	tw.Flush()
 }
 
 // printMachines lists the machines that come with the tool, or writes the file of one.

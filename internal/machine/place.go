@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -51,6 +52,28 @@ func (m *Machine) Place(ranks int, by Mapping) *Placement {
 		}
 	}
 	return p
+}
+
+// PlaceOn lays ranks out over nodes that are given by number, from 0, one for each rank; ranks of a
+// node have its seats in their order.
+func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
+	p := m.Place(len(nodes), Block)
+	if len(m.Levels) == 1 {
+		return p, nil
+	}
+	most := m.Levels[len(m.Levels)-2].Ranks
+	taken := make(map[int]int)
+	for i, n := range nodes {
+		if n < 0 || n > math.MaxInt32/most-1 {
+			return nil, fmt.Errorf("rank %d on node %d", i, n)
+		}
+		if taken[n] == most {
+			return nil, fmt.Errorf("more than %d ranks on node %d, which has no room for rank %d", most, n, i)
+		}
+		p.seats[i] = int32(n*most + taken[n])
+		taken[n]++
+	}
+	return p, nil
 }
 
 // crowd slows the bytes of a level down by its contention.

@@ -6,8 +6,10 @@ import (
 	"io"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/goal"
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // WriteGOAL writes a trace as a schedule in GOAL's text: computations and calls without a
@@ -71,6 +73,19 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 		}
 	}
 	return g.out.Flush()
+}
+
+// Schedule is what WriteGOAL writes, as a schedule.
+func Schedule(r *trace.Reader, name string) (*goal.Schedule, error) {
+	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
+	if err != nil {
+		return nil, err
+	}
+	in, out := io.Pipe()
+	go func() { out.CloseWithError(WriteGOAL(calls, out)) }()
+	s, err := goal.Read(in, name)
+	in.CloseWithError(err) // nobody reads what is left
+	return s, err
 }
 
 // besides returns what happens beside all else from a Meet on: each time those of the next.

@@ -21,6 +21,7 @@ type Prediction struct {
 
 	Short dataflow.Short `json:"short_cuts"`
 
+	Path        *Path        `json:"critical_path,omitempty"`
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
 }
 
@@ -46,7 +47,7 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 		return nil, err
 	}
 	defer s.Close()
-	p := &Prediction{Machine: o.Machine.Name, Source: o.Machine.Source, Mapping: o.Mapping.String(), CPU: s.cpu, TracedNs: s.Traced()}
+	p := &Prediction{Machine: o.Machine.Name, Source: o.Machine.Source, Mapping: o.mapping(), CPU: s.cpu, TracedNs: s.Traced()}
 	if p.Gaps, err = s.gaps(); err != nil {
 		return nil, err
 	}
@@ -67,6 +68,9 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 
 // gaps says what is taken as the time between calls.
 func (s *Source) gaps() (string, error) {
+	if s.o.Median {
+		return "medians of places", nil
+	}
 	if s.o.Mean {
 		return "means of places", nil
 	}
@@ -80,4 +84,11 @@ func (s *Source) gaps() (string, error) {
 		}
 	}
 	return "each call's own", nil
+}
+
+func (o *Options) mapping() string {
+	if o.Nodes != nil {
+		return "as listed"
+	}
+	return o.Mapping.String()
 }

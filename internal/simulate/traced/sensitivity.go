@@ -1,6 +1,13 @@
 package traced
 
 import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -91,4 +98,81 @@ func share(part, whole int64) float64 {
 		return 1
 	}
 	return float64(part) / float64(whole)
+}
+
+// A Range is a property of a machine that is multiplied with factors from one to another.
+type Range struct {
+	What     string
+	From, To float64
+	Points   int
+}
+
+// changes are what can be varied.
+var changes = map[string]func(factor float64) machine.Change{
+	"latency": func(f float64) machine.Change { return machine.Change{Latency: f, Bytes: 1, Overhead: 1, Compute: 1} },
+	"bandwidth": func(f float64) machine.Change {
+		return machine.Change{Latency: 1, Bytes: 1 / f, Overhead: 1, Compute: 1}
+	},
+	"overhead": func(f float64) machine.Change { return machine.Change{Latency: 1, Bytes: 1, Overhead: f, Compute: 1} },
+	"cpu": func(f float64) machine.Change {
+		return machine.Change{Latency: 1, Bytes: 1, Overhead: 1, Compute: 1 / f}
+	},
+}
+
+// ParseRange reads WHAT=FROM:TO or WHAT=FROM:TO:POINTS.
+func ParseRange(text string) (x Range, err error) {
+	what, rest, _ := strings.Cut(text, "=")
+	if changes[what] == nil {
+		return x, fmt.Errorf("no %q to vary: %s", what, strings.Join(slices.Sorted(maps.Keys(changes)), ", "))
+	}
+	x = Range{What: what, Points: 7}
+	parts := strings.Split(rest, ":")
+	bad := fmt.Errorf("%q: how often as much, from 0.000001 to 1000000: bandwidth=1:100, or in how many steps: bandwidth=1:100:5", text)
+	if len(parts) != 2 && len(parts) != 3 {
+		return x, bad
+	}
+	for i, to := range []*float64{&x.From, &x.To} {
+		if *to, err = strconv.ParseFloat(parts[i], 64); err != nil || !(*to >= 1e-6 && *to <= 1e6) {
+			return x, bad
+		}
+	}
+	if len(parts) == 3 {
+		if x.Points, err = strconv.Atoi(parts[2]); err != nil || x.Points < 2 || x.Points > 1000 {
+			return x, bad
+		}
+	}
+	return x, nil
+}
+
+// Factors are those of a range, at equal ratios.
+func (x Range) Factors() (list []float64) {
+	for i := range x.Points {
+		list = append(list, x.From*math.Pow(x.To/x.From, float64(i)/float64(x.Points-1)))
+	}
+	list[x.Points-1] = x.To
+	return list
+}
+
+// A Varied is a prediction for a machine that differs by a factor.
+type Varied struct {
+	Factor float64 `json:"factor"`
+	*Prediction
+}
+
+// Sweep predicts a run for all factors of a range.
+func Sweep(r *trace.Reader, o Options, x Range) (list []Varied, err error) {
+	base := *o.Machine
+	if o.CPU > 0 {
+		base.CPU = o.CPU
+	}
+	o.CPU = 0
+	for _, f := range x.Factors() {
+		o.Machine = base.With(changes[x.What](f))
+		p, err := Predict(r, o)
+		if err != nil {
+			return nil, fmt.Errorf("with %g times the %s: %w", f, x.What, err)
+		}
+		list = append(list, Varied{f, p})
+	}
+	return list, nil
 }

@@ -25,6 +25,8 @@ type Options struct {
 	Machine  *machine.Machine
 	Mapping  machine.Mapping
 	CPU      float64 // how many times as fast as in the traced run everything is computed; 0: what the machine says
+	Nodes    []int   // by rank: which node it is on, in place of Mapping
+	Median   bool    // gaps are medians of places; the trace has to have them one by one
 	Mean     bool    // gaps are means of places, even where the trace has them one by one
 	Progress func(calls uint64)
 
@@ -116,6 +118,11 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	}
 	s.gap, s.call = float64(recorder.Gap)/1000, float64(recorder.Call)/1000
 	var err error
+	if o.Nodes != nil {
+		if s.Placement, err = o.Machine.PlaceOn(o.Nodes); err != nil {
+			return nil, err
+		}
+	}
 	s.distinct, err = export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
 	return s, err
 }
@@ -220,7 +227,13 @@ func (s *Source) placesOf(k *trace.Rank) (*trace.Leaves, []gaps.Leaf, error) {
 		c = gaps.NewClass(s.r)
 		s.classes[k.Class()] = c
 	}
-	list, _, err := c.Of(k, l, 0)
+	list, own, err := c.Of(k, l, 0)
+	if err == nil && s.o.Median {
+		if !own {
+			return nil, nil, fmt.Errorf("the times of single calls of rank %d are not known: no medians", k.Number())
+		}
+		err = medians(k, l, list)
+	}
 	return l, list, err
 }
 

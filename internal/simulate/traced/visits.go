@@ -3,6 +3,7 @@ package traced
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
@@ -31,6 +32,39 @@ func (s *Source) visits(k *trace.Rank, w *writer, calls []compiledCall) (dataflo
 	v := &placed{of: w.of, cursor: w.cursor}
 	v.placedTimes = s.times(w.of, w.leaves, calls, same, s.factor(k.Number()))
 	return v, err
+}
+
+// medians puts medians in place of mean gaps.
+func medians(k *trace.Rank, of *trace.Leaves, list []gaps.Leaf) error {
+	samples, entries := make([][]uint64, len(list)), make([][]uint64, len(list))
+	cursor := of.Cursor(k)
+	for t, err := range k.Timings(0) {
+		if err != nil {
+			return err
+		}
+		i, enters, ok := cursor.Next()
+		if !ok {
+			break
+		}
+		to := &samples[i]
+		if enters && list[i].Entries > 0 {
+			to = &entries[i]
+		}
+		*to = append(*to, t.Timing.Gap.Ns)
+	}
+	for i := range list {
+		list[i].Gap, list[i].Entry = median(samples[i]), median(entries[i])
+	}
+	return nil
+}
+
+func median(list []uint64) float64 {
+	n := len(list)
+	if n == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return (float64(list[(n-1)/2]) + float64(list[n/2])) / 2
 }
 
 // A placedTime is the times of calls at a place of the program, in ps: gaps, that where a loop is

@@ -45,7 +45,7 @@ const (
 func (w *writer) Begin(k *trace.Rank) error {
 	w.k = k
 	own, err := k.TimesKept()
-	if err != nil || own && !w.s.o.Mean {
+	if err != nil || own && !w.s.o.Mean && !w.s.o.Median {
 		return err
 	}
 	w.of, w.leaves, err = w.s.placesOf(k)
