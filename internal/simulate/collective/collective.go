@@ -21,11 +21,16 @@ type Call struct {
 	Tag            int64    // of its messages
 	Sent, Received int64    // bytes that the member hands over and gets
 	SentTo         []uint64 // the same by member, where it is not the same for all
+	World          int      // ranks of the run
 	Combine        float64  // ps for each byte of an operand of a reduction
 }
 
-// Most is to how many other members a member sends in one call before a formula is used.
-const Most = 256
+// Most is to how many other members a member sends in one call before a formula is used, and
+// together how many of such pairs there may be among all ranks of a run.
+const (
+	Most      = 256
+	mostPairs = 1 << 20
+)
 
 // Sizes in bytes from which on another algorithm is used, as in MPICH.
 const (
@@ -52,7 +57,7 @@ func (c *Call) Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op {
 
 // Steps reports whether Append takes a call apart; if not, Meet is for it.
 func (c *Call) Steps() bool {
-	if c.Members-1 <= Most {
+	if c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
 		return true
 	}
 	switch c.Function {

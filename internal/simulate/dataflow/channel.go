@@ -34,16 +34,16 @@ func (c *channel) cost(o *Op) *cost {
 }
 
 // A channel has the messages between two ranks that are sent or awaited.
-type channel struct {
-	level            *machine.Level
-	latency          int64
-	last             cost      // of the message sent last
+type channel struct { // what each message needs comes first: with many ranks memory is what takes time
 	messages         []message // from first on
 	first            uint32
 	sends, receives  uint32 // begun so far
-	from, to         int32
-	sender, receiver int32 // if it waits
+	sender, receiver int32  // if it waits
 	own              [1]message
+	last             cost // of the message sent last
+	latency          int64
+	level            *machine.Level
+	from, to         int32
 	free             *key // what to forget it by when it is empty; nil: slots know it
 }
 
@@ -80,6 +80,14 @@ func (e *engine) channel(k key) *channel {
 
 // tidy forgets messages that are over, and a channel of none if there are many.
 func (e *engine) tidy(c *channel) {
+	if len(c.messages) == 1 && c.messages[0].done && (c.messages[0].sent || !c.messages[0].waits) {
+		c.messages = c.messages[:0]
+		c.first++
+		if c.free != nil && len(e.channels) > many {
+			delete(e.channels, *c.free)
+		}
+		return
+	}
 	n := 0
 	for n < len(c.messages) && c.messages[n].done && (c.messages[n].sent || !c.messages[n].waits) {
 		n++

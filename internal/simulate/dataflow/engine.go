@@ -233,23 +233,26 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		e.spend(x, o.Site, [...]part{Compute: compute, Overhead: overhead, Recorded: recorded}[o.Kind], time)
 		return true
 	}
+	n := o.Request
 	if !x.begun {
-		x.current = e.begin(x, o)
+		if o.Ago {
+			x.made++
+			n = x.ago(1)
+		}
+		for int(n) >= len(x.requests) {
+			x.requests = append(x.requests, request{})
+		}
+		q := &x.current
+		if n != NoRequest {
+			q = &x.requests[n]
+		}
+		e.begin(x, o, q)
+		if n != NoRequest || q.channel == nil && q.visit == nil {
+			return true
+		}
 		x.begun = true
 	}
-	n := o.Request
-	if n == NoRequest {
-		return e.finish(r, x, o.Site, &x.current)
-	}
-	if o.Ago {
-		x.made++
-		n = x.ago(1)
-	}
-	for int(n) >= len(x.requests) {
-		x.requests = append(x.requests, request{})
-	}
-	x.requests[n] = x.current
-	return true
+	return e.finish(r, x, o.Site, &x.current)
 }
 
 // ago is the number of the request that was made so many ago.
@@ -265,30 +268,37 @@ func (e *engine) spend(x *rank, site int32, p part, time int64) {
 	x.spent[p] += time
 }
 
-// begin begins a send, receive or meeting.
-func (e *engine) begin(x *rank, o *Op) request {
-	q := request{kind: o.Kind, slot: o.Slot}
+// begin begins a send, receive or meeting. What is to be waited for goes into the request, which
+// is empty.
+func (e *engine) begin(x *rank, o *Op, q *request) {
 	switch o.Kind {
 	case Send:
+		var c *channel
 		if x.visits != nil {
-			q.channel = &e.fixed[x.slots[o.Slot]]
+			c = &e.fixed[x.slots[o.Slot]]
 		} else {
-			q.channel = e.channel(key{x.number, o.Peer, o.Context, o.Tag})
+			c = e.channel(key{x.number, o.Peer, o.Context, o.Tag})
+			*q = request{}
 		}
-		var waits bool
-		q.number, waits = q.channel.send(e, x, o)
-		e.wake(&q.channel.receiver)
-		if !waits {
-			q.channel = nil
+		number, waits := c.send(e, x, o)
+		if c.receiver != nobody {
+			e.wake(&c.receiver)
+		}
+		if waits {
+			q.kind, q.slot, q.number, q.channel = Send, o.Slot, number, c
 		}
 	case Receive:
+		var c *channel
 		if x.visits != nil {
-			q.channel = &e.fixed[x.slots[o.Slot]]
+			c = &e.fixed[x.slots[o.Slot]]
 		} else {
-			q.channel = e.channel(key{o.Peer, x.number, o.Context, o.Tag})
+			c = e.channel(key{o.Peer, x.number, o.Context, o.Tag})
+			*q = request{}
 		}
-		q.number = q.channel.post(e, x)
-		e.wake(&q.channel.sender)
+		q.kind, q.slot, q.number, q.channel = Receive, o.Slot, c.post(e, x), c
+		if c.sender != nobody {
+			e.wake(&c.sender)
+		}
 	case Meet:
 		context, weight := o.Context, int32(1)
 		if x.visits != nil {
@@ -297,9 +307,10 @@ func (e *engine) begin(x *rank, o *Op) request {
 				weight = x.weights[o.Slot]
 			}
 		}
-		q.visit = e.enter(x, o, context, weight)
+		*q = request{kind: Meet, slot: o.Slot, visit: e.enter(x, o, context, weight)}
+	case Null:
+		*q = request{}
 	}
-	return q
 }
 
 // finish ends what was begun; false if the rank has to wait for another.
@@ -310,19 +321,19 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 			return false
 		}
 		e.tidy(q.channel)
+		q.channel = nil
 	case q.channel != nil:
 		if !q.channel.sent(e, r, x, site, q.number) {
 			return false
 		}
 		e.tidy(q.channel)
+		q.channel = nil
 	case q.visit != nil:
 		if !e.leave(r, x, q.visit) {
 			return false
 		}
-	default:
-		return true
+		q.visit = nil
 	}
-	*q = request{}
 	return true
 }
 

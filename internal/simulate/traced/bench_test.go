@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
@@ -20,31 +21,47 @@ func processor(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkPredict gives millions of calls, and of operations, per second of processor time.
-func BenchmarkPredict(b *testing.B) {
+// BenchmarkSimulate gives millions of operations per second of processor time that the engine goes
+// through, without what it takes to load a trace; and how long the engine takes with short cuts.
+func BenchmarkSimulate(b *testing.B) {
 	for _, p := range []struct {
 		name    string
 		ranks   int
 		program func(r *tracktest.Recorder)
-	}{{"stencil", 64, tracktest.Stencil(1000)}, {"butterfly", 64, tracktest.Butterfly(500)}, {"few calls", 1024, tracktest.Stencil(5)}} {
+	}{{"stencil", 64, tracktest.Stencil(1000)}, {"butterfly", 64, tracktest.Butterfly(1000)}, {"transpose", 64, tracktest.Transpose(300)}} {
 		b.Run(p.name, func(b *testing.B) {
 			r := mergetest.Run(b, p.ranks, p.program)
 			m, err := machine.Load("infiniband")
 			if err != nil {
 				b.Fatal(err)
 			}
-			var calls, ops uint64
-			from := processor(b)
-			for b.Loop() {
-				p, err := Predict(r, Options{Machine: m})
+			run := func(o dataflow.Options) (ops uint64, took time.Duration) {
+				s, err := New(r, Options{Machine: m})
 				if err != nil {
 					b.Fatal(err)
 				}
-				calls, ops = calls+p.Calls, ops+p.Operations
+				defer s.Close()
+				programs, err := s.Programs()
+				if err != nil {
+					b.Fatal(err)
+				}
+				from := processor(b)
+				x, err := dataflow.Run(programs, s.Placement, o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return x.Ops, processor(b) - from
 			}
-			took := processor(b) - from
-			b.ReportMetric(float64(calls)/1e6/took.Seconds(), "Mcalls/s")
-			b.ReportMetric(float64(ops)/1e6/took.Seconds(), "Mops/s")
+			var ops uint64
+			var whole, short time.Duration
+			for b.Loop() {
+				n, took := run(dataflow.Options{EachRank: true, EachRound: true})
+				ops, whole = ops+n, whole+took
+				_, took = run(dataflow.Options{})
+				short += took
+			}
+			b.ReportMetric(float64(ops)/1e6/whole.Seconds(), "Mops/s")
+			b.ReportMetric(float64(ops)/1e6/short.Seconds(), "Mops/s-short")
 		})
 	}
 }

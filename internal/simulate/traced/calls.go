@@ -225,7 +225,7 @@ func (w *writer) collective(x *export.Operation, begins bool) bool {
 	}
 	c := collective.Call{
 		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: x.Comm.WorldRank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, Combine: w.s.o.Machine.Combine,
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, World: w.s.r.Ranks(), Combine: w.s.o.Machine.Combine,
 	}
 	between := x.Comm.RemoteSize > 0
 	if between {
@@ -302,7 +302,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask}
+	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, World: w.s.r.Ranks(), Sent: contextMask}
 	w.steps(&x)
 	if c.Param("color") != nil {
 		x.Function, x.Sent, x.Received = "Allgather", memberKey, memberKey*int64(parent.Size)
