@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -34,6 +35,7 @@ type profileOptions struct {
 	csv     bool
 	perRank bool
 	fold    bool
+	machine string
 	top     int
 	paths   []string
 }
@@ -78,6 +80,7 @@ to them, from main down, with time, calls and bytes of all below. --depth opens
 so many levels of it, and --csv has a line for each path.`,
 		Example: `  spoor profile app.spoor
   spoor profile --flat --sort imbalance --top 10 app.spoor
+  spoor profile --machine infiniband app.spoor
   spoor profile --callers --depth 4 app.spoor
   spoor profile --rank 3 --min-time 1ms --depth 2 app.spoor
   spoor profile --style latex app.spoor >app.tex && pdflatex app.tex`,
@@ -96,7 +99,7 @@ so many levels of it, and --csv has a line for each path.`,
 			if o.callers {
 				return runCallers(cmd, r, o)
 			}
-			if o.flat || o.perRank {
+			if o.flat || o.perRank || o.machine != "" {
 				return runFlat(cmd, r, o)
 			}
 			return runProfile(cmd, r, o)
@@ -113,6 +116,7 @@ so many levels of it, and --csv has a line for each path.`,
 	f.IntVar(&o.width, "width", 0, "columns to use (default: those of the terminal)")
 	f.BoolVar(&o.flat, "flat", false, "print a table of call sites over all ranks")
 	f.BoolVar(&o.callers, "callers", false, "print a tree of the functions that led to calls, over all ranks")
+	f.StringVar(&o.machine, "machine", "", "print a table with the times that calls would take on a machine beside those measured: a `file`\nor name, as for spoor simulate")
 	f.BoolVar(&o.perRank, "per-rank", false, "print the totals of each rank")
 	f.StringVar(&o.sort, "sort", "time", "order of the table: "+strings.Join(profile.Sorts, ", "))
 	f.IntVar(&o.top, "top", 25, "print so many rows of the table; 0: all")
@@ -173,7 +177,18 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		o.width = columns(cmd)
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
+	var predicted *traced.Prediction
+	if o.machine != "" {
+		if o.csv || o.perRank {
+			return &usageError{cmd, errors.New("--machine goes with text and --json: neither with --csv nor --per-rank")}
+		}
+		if predicted, err = predictFlat(cmd, r, f, o.machine); err != nil {
+			return err
+		}
+	}
 	switch {
+	case predicted != nil && !o.json:
+		err = printPredictedFlat(out, f, predicted, o.top)
 	case o.json:
 		err = writeJSON(out, f)
 	case o.csv && o.perRank:

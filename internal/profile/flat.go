@@ -57,6 +57,43 @@ type Row struct {
 	Estimated bool    `json:"imbalance_estimated,omitempty"`
 
 	Values []Value `json:"values,omitempty"` // attached to the calls
+
+	Predicted *PredictedTime `json:"predicted,omitempty"` // of another machine
+
+	key siteKey
+}
+
+// A PredictedTime is what calls take on another machine, in ns and over all ranks: themselves,
+// and what is computed before them.
+type PredictedTime struct {
+	Ns        float64 `json:"ns"`
+	ComputeNs float64 `json:"compute_ns"`
+}
+
+// Predict adds predicted times to the rows. times gives those of a terminal of a class.
+func (f *Flat) Predict(r *trace.Reader, times func(class, terminal int) PredictedTime) error {
+	rows := make(map[siteKey]*Row)
+	for i := range f.Rows {
+		f.Rows[i].Predicted = &PredictedTime{}
+		rows[f.Rows[i].key] = &f.Rows[i]
+	}
+	for class := range r.Classes() {
+		k, err := r.Rank(r.Members(class)[0])
+		if err != nil {
+			return err
+		}
+		for t := range k.Terminals() {
+			c, err := k.Terminal(t)
+			if err != nil {
+				return err
+			}
+			x := times(class, t)
+			p := rows[siteKey{c.Name(), c.Site}].Predicted
+			p.Ns += x.Ns
+			p.ComputeNs += x.ComputeNs
+		}
+	}
+	return nil
 }
 
 // A RankTotal is what one rank did.
@@ -179,7 +216,7 @@ func (s *flatSums) row(c *trace.Call, where Where) int {
 		frames, text := where.stack(c.Name(), c.Site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
-			path: where.path(c.Name(), c.Site), deep: c.Site.Outer != nil,
+			path: where.path(c.Name(), c.Site), deep: c.Site.Outer != nil, key: key,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}

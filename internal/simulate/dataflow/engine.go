@@ -11,6 +11,28 @@ import (
 type Options struct {
 	EachRank  bool // of ranks that do the same each is simulated
 	EachRound bool // all rounds of loops are gone through
+
+	// Sites adds up what calls take, if it isn't nil; there are no short cuts then.
+	Sites *Sites
+}
+
+// Sites are the times of calls, over all ranks of a group, End left out. Compute is what is
+// computed before them.
+type Sites struct {
+	Of    []int    // group of each rank
+	Times [][]Time // by group and call
+}
+
+func (s *Sites) add(rank, site int32, p part, time int64) {
+	group := s.Of[rank]
+	for len(s.Times) <= group {
+		s.Times = append(s.Times, nil)
+	}
+	for len(s.Times[group]) <= int(site) {
+		s.Times[group] = append(s.Times[group], Time{})
+	}
+	t := &s.Times[group][site]
+	*[parts]*int64{compute: &t.Compute, overhead: &t.Overhead, wait: &t.Wait, transfer: &t.Transfer, recorded: &t.Recorded}[p] += time
 }
 
 // A Result is what a simulation found.
@@ -44,7 +66,10 @@ func Run(programs []Program, place *machine.Placement, o Options) (*Result, erro
 
 // simulate does so. It notes how ranks come to go on if that is wanted, or follows a path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
-	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting), watch: w, noting: noting}
+	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting), watch: w, noting: noting, sites: o.Sites}
+	if o.Sites != nil {
+		o.EachRank, o.EachRound = true, true
+	}
 	e.link(programs, !o.EachRank)
 	result := &Result{Ranks: make([]Time, len(programs))}
 	if !o.EachRound {
@@ -81,6 +106,7 @@ type engine struct {
 	target  uint64
 
 	noting bool   // how ranks come to go on
+	sites  *Sites // adds up times of calls
 	watch  *watch // adds up what is on a path; nil: nothing is
 }
 
@@ -264,6 +290,9 @@ func (e *engine) spend(x *rank, site int32, p part, time int64) {
 	if e.watch != nil {
 		e.watch.spent(x, site, p, time)
 	}
+	if e.sites != nil {
+		e.sites.add(x.number, site, p, time)
+	}
 	x.now += time
 	x.spent[p] += time
 }
@@ -343,12 +372,17 @@ func (e *engine) until(x *rank, site int32, time, began int64) bool {
 	if time <= x.now {
 		return false
 	}
-	late := min(max(began-x.now, 0), time-x.now)
+	gone := time - x.now
+	late := min(max(began-x.now, 0), gone)
 	x.spent[wait] += late
-	x.spent[transfer] += time - x.now - late
+	x.spent[transfer] += gone - late
 	x.now = time
 	if e.watch != nil {
 		e.watch.arrived(x, site)
+	}
+	if e.sites != nil {
+		e.sites.add(x.number, site, wait, late)
+		e.sites.add(x.number, site, transfer, gone-late)
 	}
 	return true
 }

@@ -95,12 +95,3 @@ type Time struct {
 	Transfer int64 `json:"transfer_ps"` // for messages under way
 	Recorded int64 `json:"recorded_ps"` // calls without a model
 }
-
-// add adds times of another, so often.
-func (t *Time) add(o *Time, times int64) {
-	t.Compute += times * o.Compute
-	t.Overhead += times * o.Overhead
-	t.Wait += times * o.Wait
-	t.Transfer += times * o.Transfer
-	t.Recorded += times * o.Recorded
-}

@@ -181,6 +181,7 @@ func TestShortCuts(t *testing.T) {
 			}
 		}
 		if failed == nil {
+			checkSites(t, x, place, want)
 			checkPath(t, func() ([]Program, error) { return x.programs(nil), nil }, place, want)
 		}
 	})
@@ -211,4 +212,46 @@ func checkPath(t interface {
 		t.Fatalf("a path of %d has parts of %d, the end is %d", p.End, sum, want.End())
 	}
 	return p
+}
+
+// plus adds the parts of another time.
+func (t *Time) plus(o *Time) {
+	t.Compute += o.Compute
+	t.Overhead += o.Overhead
+	t.Wait += o.Wait
+	t.Transfer += o.Transfer
+	t.Recorded += o.Recorded
+}
+
+// checkSites shows that the times of calls are those of ranks.
+func checkSites(t *rapid.T, x *ring, place *machine.Placement, want *Result) {
+	sites := &Sites{Of: make([]int, x.ranks)}
+	var sums []Time
+	for r := range sites.Of {
+		sites.Of[r] = r % 2
+	}
+	got, err := Run(x.programs(nil), place, Options{Sites: sites})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Ranks, got.Ranks); diff != "" {
+		t.Fatal(diff)
+	}
+	for group := range 2 {
+		var ranks, calls Time
+		for r := group; r < x.ranks; r += 2 {
+			ranks.plus(&got.Ranks[r])
+		}
+		for i := range sites.Times {
+			if i == group {
+				for c := range sites.Times[i] {
+					calls.plus(&sites.Times[i][c])
+				}
+			}
+		}
+		sums = append(sums, ranks, calls)
+	}
+	if sums[0] != sums[1] || sums[2] != sums[3] {
+		t.Fatal(sums)
+	}
 }

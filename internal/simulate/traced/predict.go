@@ -21,6 +21,8 @@ type Prediction struct {
 
 	Short dataflow.Short `json:"short_cuts"`
 
+	Sites [][]dataflow.Time `json:"-"` // by class and terminal, over all ranks of the class, if they were asked for
+
 	Path        *Path        `json:"critical_path,omitempty"`
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
 }
@@ -58,11 +60,21 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound})
+	var sites *dataflow.Sites
+	if o.Sites {
+		sites = &dataflow.Sites{Of: make([]int, len(programs)), Times: make([][]dataflow.Time, r.Classes())}
+		for rank := range sites.Of {
+			sites.Of[rank] = r.ClassOf(rank)
+		}
+	}
+	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites})
 	if err != nil {
 		return nil, err
 	}
 	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.Short = result.Ranks, result.Ops, result.End(), s.Unmodelled(), result.Short
+	if sites != nil {
+		p.Sites = sites.Times
+	}
 	return p, nil
 }
 

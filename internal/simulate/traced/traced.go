@@ -32,6 +32,7 @@ type Options struct {
 
 	Recorder            *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
 	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
+	Sites               bool              // times of calls are asked for
 
 	factors []float64 // by rank: what computing takes there, times this; nil: 1
 
