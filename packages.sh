@@ -22,6 +22,8 @@ package_of() {
 	chromium) echo chromium ;;
 	otf2-print) echo otf2-tools ;;
 	otf2) echo python3-otf2 ;;
+	pandas) echo python3-pandas ;;
+	node) echo nodejs npm ;;
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;
 	esac
@@ -35,8 +37,9 @@ present() {
 	mpiexec.mpich) command -v mpiexec.mpich && command -v mpicc.mpich ;;
 	scalapack) [ -d /usr/lib/x86_64-linux-gnu/scalapack ] ;;
 	zfp) [ -e /usr/include/zfp.h ] ;;
+	node) command -v node && command -v npm ;;
 	modulecmd) [ -e /usr/lib/x86_64-linux-gnu/modulecmd.tcl ] ;;
-	mpi4py | otf2) /usr/bin/python3 -c "import $1" ;;
+	mpi4py | otf2 | pandas) /usr/bin/python3 -c "import $1" ;;
 	*) command -v "$1" ;;
 	esac >/dev/null 2>&1
 }
