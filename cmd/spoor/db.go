@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,6 +166,7 @@ type addedRun struct {
 // addTraces adds traces; those that can't be read are told and passed over.
 func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Options, calls string, where *places) (runs []addedRun, failed bool, err error) {
 	runs = []addedRun{}
+	debug.SetGCPercent(400) // a trace is small, and a third of the time would go into collecting what it leaves
 	p := newProgress(cmd.ErrOrStderr(), "traces", len(args))
 	defer p.end()
 	for _, path := range args {
