@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -448,6 +449,42 @@ func (c *cell) efficiencies() {
 		c.same(verb+": useful time", rep.Useful.Mean, useful, all)
 		c.same(verb+": run time", float64(rep.Efficiency.RuntimeNs), span, all)
 	}
+	c.efficienciesText(useful, most, span)
+}
+
+var share = regexp.MustCompile(`([\d.]+) %`)
+
+// efficienciesText looks at the same as text: three shares, the run time, and the useful time's mean, least and most.
+func (c *cell) efficienciesText(useful, most, span bound) {
+	c.t.Helper()
+	text := c.spoor("imbalance", "t.spoor")
+	for name, x := range map[string]struct{ of, in bound }{"parallel efficiency": {useful, span}, "  load balance": {useful, most}, "  communication": {most, span}} {
+		_, line, _ := strings.Cut(text, name)
+		line, _, _ = strings.Cut(line, "\n")
+		found := share.FindStringSubmatch(line)
+		if found == nil {
+			c.t.Errorf("imbalance: %s: %q", name, line)
+			continue
+		}
+		got, err := strconv.ParseFloat(found[1], 64)
+		want := bound{x.of.low / x.in.high, x.of.high / x.in.low}
+		if r := (room{2 * c.room(1).share, 2e-3}); err != nil || !r.holds(got/100, want) {
+			c.t.Errorf("imbalance: %s: %q, want %v", name, line, want)
+		}
+	}
+	all := uint64(len(c.truth[0]))
+	_, line, _ := strings.Cut(text, "parallel efficiency")
+	line, rest, _ := strings.Cut(line, "\n")
+	_, rest, _ = strings.Cut(rest, "\nuseful")
+	rest, _, _ = strings.Cut(rest, "\n")
+	rest, _, _ = strings.Cut(rest, ", each within")
+	run, times := printed(c.t, line), printed(c.t, rest)
+	if len(run) != 1 || len(times) != 3 {
+		c.t.Fatalf("imbalance: %q, useful %q", line, rest)
+	}
+	c.rounded("imbalance: run time", run[0], span, all)
+	c.rounded("imbalance: useful time", times[0], useful, all)
+	c.rounded("imbalance: most useful time", times[2], most, all)
 }
 
 func (c *cell) share(what string, got imbalance.Share, of, in bound) {
@@ -474,6 +511,7 @@ func (c *cell) histograms() {
 	if rep.Times != c.kind() {
 		c.t.Errorf("times are %s, want %s", rep.Times, c.kind())
 	}
+	rows := c.csv("histogram", "--csv", "t.spoor")
 	for i := range rep.Sites {
 		switch s := &rep.Sites[i]; s.Function {
 		case "MPI_Allreduce", "MPI_Sendrecv", "MPI_Barrier", "MPI_Wait", "MPI_Send", "MPI_Irecv": // from one place
@@ -487,7 +525,44 @@ func (c *cell) histograms() {
 			}
 			c.spread(s.Function+", durations", &s.Duration, durations)
 			c.spread(s.Function+", gaps", &s.Gap, gaps)
+			c.spreadCSV(rows, s.Function, "duration", durations)
+			c.spreadCSV(rows, s.Function, "gap", gaps)
 		}
+	}
+}
+
+// spreadCSV looks at the rows of bins of a function: their calls together, what these come to, and the extremes.
+func (c *cell) spreadCSV(rows []map[string]string, function, what string, times []bound) {
+	c.t.Helper()
+	number := func(row map[string]string, name string) float64 {
+		n, err := strconv.ParseFloat(row[name], 64)
+		if err != nil {
+			c.t.Fatalf("histogram --csv: %s of %v: %v", name, row, err)
+		}
+		return n
+	}
+	calls, sum, least, most := 0.0, 0.0, math.Inf(1), 0.0
+	for _, row := range rows {
+		if row["function"] == function && row["what"] == what && row["after"] == "" {
+			n := number(row, "calls")
+			calls += n
+			sum += n * number(row, "mean_ns")
+			least, most = min(least, number(row, "least_ns")), max(most, number(row, "most_ns"))
+		}
+	}
+	want, first, last := bound{}, times[0], bound{}
+	for _, b := range times {
+		want.plus(b)
+		first = bound{min(first.low, b.low), min(first.high, b.high)}
+		last = bound{max(last.low, b.low), max(last.high, b.high)}
+	}
+	n := float64(len(times))
+	r := c.room(1)
+	if c.word == drawn {
+		r = room{2e-3, 5e3} // as in spread
+	}
+	if calls != n || !r.holds(sum/n, bound{want.low / n, want.high / n}) || !r.holds(least, first) || !r.holds(most, last) {
+		c.t.Errorf("histogram --csv: %s, %s: %.0f calls from %.0f to %.0f, %.0f in all; want %.0f from %v to %v, %v", function, what, calls, least, most, sum, n, first, last, want)
 	}
 }
 
