@@ -36,7 +36,11 @@ says so.`,
 			where := newPlaces(paths)
 			var mu sync.Mutex
 			p := newProgress(cmd.ErrOrStderr(), "", 0)
-			d, err := page.Of(r, page.Options{Where: where.called, Progress: func(what string, done, total int) {
+			code, err := where.code(r)
+			if err != nil {
+				return err
+			}
+			d, err := page.Of(r, page.Options{Where: where.called, Code: code, Progress: func(what string, done, total int) {
 				mu.Lock()
 				defer mu.Unlock()
 				p.what, p.done, p.total = what, done-1, total

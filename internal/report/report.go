@@ -32,6 +32,7 @@ import (
 // Options say what to look at.
 type Options struct {
 	Where    profile.Where                      // of call sites; nil: module and offset
+	Code     *trace.Code                        // what the machine code says of the calls; nil: loops are those of their order
 	Progress func(what string, done, total int) // may be nil; called by several goroutines
 }
 

@@ -17,7 +17,8 @@ type Structure struct {
 	Varies  bool     `json:"varies"`
 	Sites   []Place  `json:"sites"`
 	Threads []Thread `json:"threads"`
-	Cut     bool     `json:"cut"` // the most deeply nested parts are left out
+	Cut     bool     `json:"cut"`            // the most deeply nested parts are left out
+	Code    bool     `json:"code,omitempty"` // loops are those of the program's machine code
 }
 
 // A Place is a function and where it is called from.
@@ -35,7 +36,7 @@ type Thread struct {
 
 // A Node is a profile's node in few letters: there are many.
 type Node struct {
-	Kind    string  `json:"k"` // c call, f function, l loop, p part
+	Kind    string  `json:"k"` // c call, f function, l loop, p part, r recursion, e elsewhere
 	Site    int     `json:"s,omitempty"`
 	Peers   string  `json:"w,omitempty"`
 	Part    int     `json:"p,omitempty"`
@@ -51,6 +52,9 @@ type Node struct {
 	MPI     float64 `json:"m"`
 	Out     uint64  `json:"o,omitempty"`
 	In      uint64  `json:"i,omitempty"`
+	Place   string  `json:"q,omitempty"` // of a loop or call in the code
+	AtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
+	Unsure  bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
 	Body    []Node  `json:"b,omitempty"`
 }
 
@@ -73,11 +77,11 @@ func structures(r *trace.Reader, where profile.Where, o Options) ([]Structure, e
 	list := []Structure{}
 	for i, class := range classes {
 		members := r.Members(class)
-		p, err := profile.Of(r, members[0], where)
+		p, err := shapeOf(r, members[0], where, o.Code)
 		if err != nil {
 			return nil, err
 		}
-		s := Structure{Ranks: len(members), Some: members[:min(len(members), maxNamed)], Rank: p.Rank, Varies: p.Varies}
+		s := Structure{Ranks: len(members), Some: members[:min(len(members), maxNamed)], Rank: p.Rank, Varies: p.Varies, Code: p.Code}
 		for _, x := range p.Sites {
 			s.Sites = append(s.Sites, Place{x.Function, x.Place()})
 		}
@@ -89,6 +93,14 @@ func structures(r *trace.Reader, where profile.Where, o Options) ([]Structure, e
 		o.Progress("finding the structure", i+1, len(classes))
 	}
 	return list, nil
+}
+
+// shapeOf is the shape of a rank: by the program's machine code if something is known of that.
+func shapeOf(r *trace.Reader, rank int, where profile.Where, c *trace.Code) (*profile.Profile, error) {
+	if c != nil {
+		return profile.Placed(r, rank, where, c, false)
+	}
+	return profile.Of(r, rank, where)
 }
 
 // nodes takes over a list of nodes, outer ones before inner ones as long as
@@ -104,6 +116,7 @@ func (s *Structure) nodes(list []*profile.Node, left *int) []Node {
 		out = append(out, Node{
 			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
 			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.MPI, Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
+			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure,
 		})
 	}
 	for i := range out {

@@ -67,8 +67,12 @@ func TestLoopsOfTheProgram(t *testing.T) {
 					Body []loop
 				}
 			}
-			if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+			text := spoor(t, dir, "profile", "--json", "app.spoor")
+			if err := json.Unmarshal([]byte(text), &list); err != nil {
 				t.Fatal(err)
+			}
+			if page := spoor(t, dir, "report", "--json", "app.spoor"); !strings.Contains(page, `"q": "`+lines["triangle"]+`"`) {
+				t.Errorf("the report has no loop at %s", lines["triangle"])
 			}
 			if !list[0].Code || list[0].Threads[0].Lost > 0 {
 				t.Fatalf("%+v", list[0])
@@ -124,10 +128,37 @@ func TestLoopsOfTheProgram(t *testing.T) {
 			if rounds != 4 {
 				t.Errorf("loop third: %d rounds", rounds)
 			}
+			keepsCode(t, dir)
 			placed, all, err := treetest.Check(filepath.Join(dir, "app.spoor"))
 			if err != nil || placed != all {
 				t.Errorf("%d of %d calls placed, error %v", placed, all, err)
 			}
 		})
+	}
+}
+
+// keepsCode: with the binary gone, or another one in its place, the trace says the same.
+func keepsCode(t *testing.T, dir string) {
+	t.Helper()
+	before := spoor(t, dir, "profile", "--width", "100", "app.spoor")
+	app := filepath.Join(dir, "app")
+	if err := os.Rename(app, app+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if after := spoor(t, dir, "profile", "--width", "100", "app.spoor"); after != before {
+		t.Errorf("without the binary:\n%s\nwith it:\n%s", after, before)
+	}
+	other, err := os.ReadFile("/bin/true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(app, other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if after := spoor(t, dir, "profile", "--width", "100", "app.spoor"); after != before {
+		t.Errorf("with another binary:\n%s\nwith its own:\n%s", after, before)
+	}
+	if err := os.Rename(app+".old", app); err != nil {
+		t.Fatal(err)
 	}
 }

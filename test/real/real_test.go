@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoor-hpc/spoor/internal/tree/treetest"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
@@ -211,4 +212,41 @@ func abs(path string) string {
 		panic(err)
 	}
 	return p
+}
+
+// LAMMPS is stripped, in C++, and calls MPI through virtual functions: its profile has one time-step loop of 250 rounds, and the loop
+// that reads its input with 33, in which it sends 32 lengths and 31 lines. Each of its calls has its place, and the tree
+// tells them all.
+func TestLoopsOfLAMMPS(t *testing.T) {
+	spoor := mpis.NeedSpoor(t)
+	const input = "/usr/share/lammps/examples/melt/in.melt"
+	if _, err := os.Stat(input); err != nil {
+		mpis.Absent(t, "%s is not installed", input)
+	}
+	m, err := mpis.Find("openmpi")
+	if err != nil {
+		mpis.Absent(t, "%v", err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.spoor")
+	line := append([]string{spoor, "run", "-q", "--stack", "24", "-o", path}, m.Command(2, "lmp", "-in", input, "-log", "none")...)
+	if r := (mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir()}).Run(line...); r.Err != nil {
+		t.Fatal(r)
+	}
+	placed, all, err := treetest.Check(path)
+	if err != nil || placed != all || all < 10000 {
+		t.Errorf("%d of %d calls placed, error %v", placed, all, err)
+	}
+	out, err := exec.Command(spoor, "profile", "--rank", "0", "--min-time", "0", "--width", "160", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`Input::file\(\).*\n.* 33 times +\+0x[0-9a-f]+\n.* 32 +MPI_Bcast root 0  4 B .*\n.* 31 +MPI_Bcast`,
+		`Verlet::run\(\).*\n.* 250 times `,
+	} {
+		if n := len(regexp.MustCompile(want).FindAll(out, -1)); n != 1 {
+			t.Errorf("%d times %s in\n%s", n, want, out)
+		}
+	}
 }

@@ -15,7 +15,9 @@ const numbers = (n, whole) => {
 
 export const structure = () => {
   const list = data.structure;
-  const lead = "The program as nested loops of MPI calls, found by the compression; ranks that went through the same one are a class." + (data.summary.no_times ? "" : " Times of a line are those of all its rounds: inside MPI, and outside of it before the calls.");
+  const code = list.some((s) => s.code);
+  const lead = (code ? "The program's own functions and loops around its MPI calls, as its machine code has them. ≥: rounds in which MPI is not called are not counted; (?): perhaps begun more often, with fewer rounds each time. Ranks"
+    : "The program as nested loops of MPI calls, found by the compression; ranks") + " that went through the same one are a class." + (data.summary.no_times ? "" : " Times of a line are those of all its rounds: inside MPI, and outside of it before the calls.");
   if (!list.length) {
     section("structure", "Structure", lead, none("No rank left a track."));
     return;
@@ -24,14 +26,15 @@ export const structure = () => {
   let chosen = list[0], query = "";
   const node = (s, whole) => (n) => {
     const site = n.s ? s.sites[n.s - 1] : null;
-    const times = n.k !== "c" && n.k !== "l" ? "" : !n.d ? range(n.a, n.z)
+    const times = n.k !== "c" && n.k !== "l" && n.k !== "r" ? "" : n.x || n.u ? `${n.x ? "≥ " : ""}${range(n.a, n.z)}${n.u ? " (?)" : ""}` : !n.d ? range(n.a, n.z)
       : n.d > 0 ? `${count(n.a)}, ${count(n.a + n.d)} … ${count(n.z)}` : `${count(n.z)}, ${count(n.z + n.d)} … ${count(n.a)}`;
-    const shown = n.k === "l" || n.a > 1 || n.z > 1;
+    const shown = n.k === "l" || n.k === "r" || n.a > 1 || n.z > 1;
     const entered = shown && n.e > 1 ? `begun ${count(n.e)} times` : !shown && n.e > 1 ? `${count(n.e)} times` : "";
     const line = el("span", { className: "line" },
-      n.k === "c" ? [el("strong", { textContent: site.function }), el("span", { className: "t", textContent: site.site }), n.w && el("span", { className: "t", textContent: n.w })]
+      n.k === "c" ? [el("strong", { textContent: site.function }), el("span", { className: "t", textContent: n.q || site.site }), n.w && el("span", { className: "t", textContent: n.w })]
         : n.k === "f" ? [el("span", { textContent: `${n.f}()` }), n.l && el("span", { className: "t", textContent: `from ${n.l}` })]
-        : n.k === "l" ? el("span", { textContent: "loop" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
+        : n.k === "l" ? [el("span", { textContent: "loop" }), n.q && el("span", { className: "t", textContent: n.q })]
+        : n.k === "r" ? el("span", { textContent: "calls of itself, and the first" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
       shown && el("span", { className: "x", textContent: `× ${times}` }), entered && el("span", { className: "t", textContent: entered }),
       el("span", { className: "t", textContent: numbers(n, whole) }));
     const hit = query && (site ? `${site.function} ${site.site}` : n.f || "").toLowerCase().includes(query);
