@@ -23,8 +23,8 @@ func addCode(path string) error {
 		return err
 	}
 	defer r.Close()
-	if tree.Frames(r) < 2 {
-		return nil
+	if frames, err := tree.Frames(r); err != nil || frames < 2 {
+		return err
 	}
 	places := newPlaces(nil)
 	c, err := r.Code()

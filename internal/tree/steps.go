@@ -2,7 +2,9 @@ package tree
 
 import (
 	"slices"
+	"sort"
 
+	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -47,16 +49,25 @@ func (m *maker) wallsOf(f *function, block int) []uint64 {
 	}
 	f.walls[block] = nil // while it is found out
 	var list []uint64
-	b := &f.body.Blocks[block]
-	for i := range f.body.Calls {
-		c := &f.body.Calls[i]
-		if c.Addr >= b.Lo && c.Addr < b.Hi && (mpiCall(c) || c.Callee != nil && m.calls(m.functions[c.Callee])) {
+	for _, c := range f.callsOf(block) {
+		if mpiCall(&c) || c.Callee != nil && m.calls(m.functions[c.Callee]) {
 			list = append(list, c.Addr)
 		}
 	}
 	f.walls[block] = list
 	return list
 }
+
+// callsOf are the calls in a block.
+func (f *function) callsOf(block int) []code.Call {
+	b, list := &f.body.Blocks[block], f.body.Calls
+	lo := sort.Search(len(list), func(i int) bool { return list[i].Addr >= b.Lo })
+	hi := sort.Search(len(list), func(i int) bool { return list[i].Addr >= b.Hi })
+	return list[lo:hi]
+}
+
+// maxSearched bounds the blocks that are looked at for one trace: interpreters have functions of thousands, dozens deep on a stack.
+const maxSearched = 1 << 20
 
 // Whether a function surely calls MPI.
 const (
@@ -95,6 +106,7 @@ func (f *function) entry() int {
 // search goes from some positions as far as silence lasts.
 func (m *maker) search(f *function, loop int, round bool, from []position) *silent {
 	n := len(f.body.Blocks)
+	m.searched += n
 	s := &silent{f: f, loop: loop, round: round, starts: make([]bool, n), ends: make([]bool, n), from: make(map[int]bool), first: make(map[int]uint64)}
 	header := flow.None
 	if loop != flow.None {
@@ -120,7 +132,7 @@ func (m *maker) search(f *function, loop int, round bool, from []position) *sile
 		}
 		pass(p.block, p.addr)
 	}
-	for len(work) > 0 {
+	for len(work) > 0 && m.searched < maxSearched {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		next := f.body.Blocks[b].Next
@@ -149,9 +161,8 @@ func (m *maker) search(f *function, loop int, round bool, from []position) *sile
 
 // stops reports whether a block that leads nowhere ends in a call that doesn't come back, rather than in a return.
 func (f *function) stops(block int) bool {
-	b := &f.body.Blocks[block]
-	for i := range f.body.Calls {
-		if c := &f.body.Calls[i]; c.Return == b.Hi && c.Addr >= b.Lo {
+	for _, c := range f.callsOf(block) {
+		if c.Return == f.body.Blocks[block].Hi {
 			return !c.Back
 		}
 	}
@@ -249,6 +260,9 @@ func (m *maker) step(a, b *vertex) {
 		if plain == trace.Lost {
 			plain = 1
 		}
+		if m.searched >= maxSearched {
+			continue
+		}
 		if s := m.within(p[i], false, m.behind(p, i+1)); s.back && m.leads(q, i) {
 			ways = append(ways, trace.Way(len(loops)))
 		}
@@ -258,6 +272,12 @@ func (m *maker) step(a, b *vertex) {
 		way = ways[0]
 	}
 	m.steps[[2]*vertex{a, b}] = way
+	if m.searched >= maxSearched { // it isn't known which others there are
+		for _, l := range loops {
+			l.atLeast, l.unsure = true, true
+		}
+		return
+	}
 	// Another way, further out, would have begun more rounds there and entered anew what is within.
 	if len(ways) < 2 {
 		return

@@ -85,6 +85,7 @@ type maker struct {
 	frames    int                     // recorded of a call at most
 	roots     map[*code.Function]bool // that stacks end in
 	cut       bool                    // some stack was cut short
+	searched  int                     // blocks
 }
 
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
@@ -101,9 +102,13 @@ func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trac
 	for i, s := range sites {
 		numbers[s] = i
 	}
+	frames, err := Frames(r)
+	if err != nil {
+		return nil, err
+	}
 	m := &maker{
 		symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
-		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: Frames(r), roots: make(map[*code.Function]bool),
+		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
 	for _, s := range sites {
 		if len(s.Frames()) < m.frames {
@@ -130,16 +135,22 @@ func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trac
 	return m.code(), nil
 }
 
-// Frames is how many frames of a call were recorded at most.
-func Frames(r *trace.Reader) int {
+// Frames is how many frames of a call were recorded at most: as the recorder's options say, which recovered traces lack, else as many as
+// the deepest call has.
+func Frames(r *trace.Reader) (int, error) {
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
 			if n, err := strconv.Atoi(n); err == nil {
-				return n
+				return n, nil
 			}
 		}
 	}
-	return 1
+	sites, err := r.Sites()
+	most := 1
+	for _, s := range sites {
+		most = max(most, len(s.Frames()))
+	}
+	return most, err
 }
 
 // outermost is the function that a stack ends in, nil if that isn't known.
