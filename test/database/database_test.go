@@ -194,6 +194,9 @@ func duckdb(t *testing.T, statements []string) [][][]any {
 	t.Helper()
 	modules := mpis.Root("build", "duckdb")
 	if _, err := os.Stat(filepath.Join(modules, "node_modules")); err != nil {
+		if os.Getenv("NO_DUCKDB") != "" {
+			t.Skip("npm could not install DuckDB: what it would be asked is not checked")
+		}
 		mpis.Absent(t, "no DuckDB is installed: npm install --prefix %s @duckdb/node-api", modules)
 	}
 	list, err := json.Marshal(statements)
