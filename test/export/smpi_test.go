@@ -19,34 +19,32 @@ const platform = `<?xml version='1.0'?>
 </platform>
 `
 
-// TestReplay has SimGrid replay what is written of each program, to the end. Threads but the first
+// replayed has SimGrid replay what is written of a program, to the end. Threads but the first
 // are not in it, and their messages would be waited for.
-func TestReplay(t *testing.T) {
+func replayed(t *testing.T, x traced) {
 	smpirun := tool(t, "smpirun")
-	each(t, func(t *testing.T, x traced) {
-		if strings.HasPrefix(x.name, "threads") {
-			t.Skip("messages of several threads")
+	if strings.HasPrefix(x.name, "threads") {
+		t.Skip("messages of several threads")
+	}
+	dir, n := x.export(t, "smpi"), x.r.Ranks()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
 		}
-		dir, n := x.export(t, "smpi"), x.r.Ranks()
-		write := func(name, text string) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		write("platform.xml", fmt.Sprintf(platform, n-1))
-		hosts := ""
-		for i := range n {
-			hosts += fmt.Sprintf("host%d\n", i)
-		}
-		write("hosts", hosts)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		c := exec.CommandContext(ctx, smpirun, "-np", strconv.Itoa(n), "-platform", "platform.xml", "-hostfile", "hosts", "-replay", "index",
-			"--cfg=smpi/async-small-thresh:65536")
-		c.Dir = dir
-		out, err := c.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "Simulation time") {
-			t.Errorf("%v\n%s", err, out)
-		}
-	})
+	}
+	write("platform.xml", fmt.Sprintf(platform, n-1))
+	hosts := ""
+	for i := range n {
+		hosts += fmt.Sprintf("host%d\n", i)
+	}
+	write("hosts", hosts)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, smpirun, "-np", strconv.Itoa(n), "-platform", "platform.xml", "-hostfile", "hosts", "-replay", "index",
+		"--cfg=smpi/async-small-thresh:65536")
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Simulation time") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
