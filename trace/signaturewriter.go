@@ -43,8 +43,11 @@ type signatureRef struct {
 }
 
 // maxCandidates bounds how many signatures of other classes are tried on a
-// class before looking for forms of its own.
-const maxCandidates = 64
+// class before looking for forms of its own, maxCandidateValues how many values these may have.
+const (
+	maxCandidates      = 64
+	maxCandidateValues = 1 << 16
+)
 
 var errKeys = errors.New("signatures of one call site take more than 4 GiB")
 
@@ -78,12 +81,14 @@ func (w *signatureWriter) add(g *group, f *column.Fitter, t *Terminal, ranks []b
 			return uint32(i), nil
 		}
 	}
+	// Forms of a call with very many values would take a hundred bytes for each.
+	candidates := len(g.candidates) < maxCandidates && len(t.Vals) <= maxCandidateValues
 	w.key, w.forms = w.key[:0], w.forms[:0]
 	for i := range t.Vals {
 		form, payload := f.Fit(&t.Vals[i], ranks[i])
 		*stored = append(*stored, payload...)
 		w.key = form.Append(w.key)
-		if len(g.candidates) < maxCandidates {
+		if candidates {
 			w.forms = append(w.forms, form)
 		}
 	}
@@ -92,7 +97,7 @@ func (w *signatureWriter) add(g *group, f *column.Fitter, t *Terminal, ranks []b
 	if !known && len(g.keys) > math.MaxUint32 {
 		return 0, errKeys
 	}
-	if !known && len(g.candidates) < maxCandidates {
+	if !known && candidates {
 		g.candidates = append(g.candidates, candidate{w.class, append([]column.Form(nil), w.forms...)})
 	}
 	return n, nil
