@@ -131,12 +131,14 @@ func (s *shell) block(body string) string {
 var (
 	// A number with its unit, a date, a version, a path of this run.
 	changing = regexp.MustCompile(`(< )?[\d][\d,.:–-]*( ?(ns|µs|ms|s|%|B|KB|MB|ranks?|times?)\b| %)?`)
-	drawing  = regexp.MustCompile(`[\s*#|+<]+`)
+	// Said only if another rank was first.
+	sometimes = regexp.MustCompile(` since rank 0's first call \([^)]*\)`)
+	drawing   = regexp.MustCompile(`[\s*#|+<]+`)
 )
 
 // skeleton is what of a line stays the same from run to run.
 func skeleton(line string) string {
-	return strings.TrimSpace(drawing.ReplaceAllString(changing.ReplaceAllString(line, "#"), " "))
+	return strings.TrimSpace(drawing.ReplaceAllString(changing.ReplaceAllString(sometimes.ReplaceAllString(line, ""), "#"), " "))
 }
 
 // alike fails where a line of the page has nothing like it among those that are printed. Rows of
