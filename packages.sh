@@ -26,6 +26,7 @@ package_of() {
 	node) echo nodejs npm ;;
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;
+	aarch64-linux-gnu-gcc) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;
 	esac
 }
 

@@ -24,11 +24,11 @@ func readAPIs(t *testing.T) []api {
 	t.Helper()
 	file := os.Getenv("SPOOR_MPI_APIS")
 	if file == "" {
-		file = "../../shared/mpi/apis.json"
+		t.Skip("SPOOR_MPI_APIS names no list of the MPI Forum's to compare with; test/standard compares with the installed MPIs'")
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		t.Skipf("no list of the MPI Forum's to compare with (SPOOR_MPI_APIS): %v", err)
+		t.Fatal(err)
 	}
 	var list []api
 	if err := json.Unmarshal(text, &list); err != nil {

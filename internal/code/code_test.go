@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // compile makes a shared library of a source in testdata.
@@ -20,9 +21,7 @@ func compile(t testing.TB, compiler, source string, flags ...string) string {
 	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("compilers here make code of another architecture")
 	}
-	if _, err := exec.LookPath(compiler); err != nil {
-		t.Skip(err)
-	}
+	need.Command(t, compiler)
 	path := filepath.Join(t.TempDir(), "lib.so")
 	args := append([]string{"-shared", "-fPIC", "-o", path, filepath.Join("testdata", source)}, flags...)
 	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // The constants of shim/record.h and ours.
@@ -35,13 +37,7 @@ func minus(v int64) uint64 { return uint64(v) }
 
 // The C side and the Go side of a ring are the same.
 func TestDrift(t *testing.T) {
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no C compiler")
-		}
-		t.Skip("no C compiler")
-	}
+	cc := need.Command(t, "cc")
 	var src strings.Builder
 	src.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include \"record.h\"\nint main(void)\n{\n")
 	for name := range constants {

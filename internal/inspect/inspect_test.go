@@ -6,18 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // build compiles C source into dir; tests that need it can't run without cc.
 func build(t *testing.T, dir, name, source string, args ...string) string {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no C compiler")
-		}
-		t.Skip("no C compiler")
-	}
+	cc := need.Command(t, "cc")
 	file := filepath.Join(dir, name+".c")
 	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
 		t.Fatal(err)

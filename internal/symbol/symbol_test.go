@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/pack"
 	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 func equal[T comparable](t *testing.T, what string, got, want T) {
@@ -201,13 +202,7 @@ func TestSites(t *testing.T) {
 
 // The build id is what the linker wrote.
 func TestBuildID(t *testing.T) {
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no C compiler")
-		}
-		t.Skip("no C compiler")
-	}
+	cc := need.Command(t, "cc")
 	dir := t.TempDir()
 	src, lib := filepath.Join(dir, "x.c"), filepath.Join(dir, "x.so")
 	if err := os.WriteFile(src, []byte("int x[1000] = {1}; int y[100000];"), 0o600); err != nil {

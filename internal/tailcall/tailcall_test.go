@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -25,9 +26,7 @@ func build(t *testing.T, flags ...string) *program {
 	}
 	path := filepath.Join(t.TempDir(), "tails.so")
 	args := append([]string{"-O2", "-shared", "-fPIC", "-o", path, "testdata/tails.c"}, flags...)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip(err)
-	}
+	need.Command(t, "gcc")
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // root is the top of the tree.
@@ -78,9 +79,7 @@ func TestTarball(t *testing.T) {
 }
 
 func TestDeb(t *testing.T) {
-	if _, err := exec.LookPath("dpkg-deb"); err != nil {
-		t.Skip("no dpkg-deb: not a Debian")
-	}
+	need.Command(t, "dpkg-deb")
 	file := pack(t, "deb")
 	dir := t.TempDir()
 	if out, err := exec.Command("dpkg-deb", "-x", file, dir).CombinedOutput(); err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -34,16 +35,7 @@ const maxPage = 1 << 20
 
 func browser(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") != "" {
-		t.Fatal("no chromium is installed")
-	}
-	t.Skip("no chromium is installed")
-	return ""
+	return need.Command(t, "chromium", "chromium-browser", "google-chrome")
 }
 
 // nasty would do harm if it became part of the page.

@@ -18,6 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // A mark is a place with what its program says it is.
@@ -37,12 +38,7 @@ func newBuild(t *testing.T) *build { return &build{t, t.TempDir()} }
 
 func (b *build) run(name string, args ...string) string {
 	b.t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		if os.Getenv("CI") != "" {
-			b.t.Fatal(err)
-		}
-		b.t.Skip(err)
-	}
+	need.Command(b.t, name)
 	cmd := exec.Command(name, args...)
 	cmd.Dir = b.dir
 	var errs bytes.Buffer

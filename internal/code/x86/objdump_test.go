@@ -10,14 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // TestStarts compares where instructions begin with what objdump says, in .text of one library, or of those
 // that SPOOR_TEST_LIBRARIES names, separated by colons.
 func TestStarts(t *testing.T) {
-	if _, err := exec.LookPath("objdump"); err != nil {
-		t.Skip("no objdump")
-	}
+	need.Command(t, "objdump")
 	list := filepath.SplitList(os.Getenv("SPOOR_TEST_LIBRARIES"))
 	if len(list) == 0 {
 		for _, pattern := range []string{"/usr/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6"} {
@@ -27,7 +27,7 @@ func TestStarts(t *testing.T) {
 		}
 	}
 	if len(list) == 0 {
-		t.Skip("no library to compare")
+		need.Absent(t, "no library to compare")
 	}
 	for _, path := range list {
 		t.Run(filepath.Base(path), func(t *testing.T) { compareStarts(t, path) })

@@ -1,0 +1,248 @@
+package timing
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/profile"
+)
+
+// ranks looks at what each rank spent, in all and by call site.
+func (c *cell) ranks() {
+	if c.word == refused {
+		c.refuses("no times", "imbalance", "--ranks", "--json", "t.spoor")
+		return
+	}
+	var list []imbalance.RankTotals
+	c.json(&list, "imbalance", "--ranks", "--json", "t.spoor")
+	if len(list) != len(c.truth) {
+		c.t.Fatalf("%d ranks", len(list))
+	}
+	c.ranksCSV()
+	for rank, x := range list {
+		want := c.truth.all(rank)
+		c.rankTime(fmt.Sprintf("rank %d computed", rank), x.Compute, want.gap, want.calls)
+		c.rankTime(fmt.Sprintf("rank %d in MPI", rank), x.MPI, want.duration, want.calls)
+		for _, s := range x.Sites {
+			switch s.Function {
+			case "MPI_Allreduce", "MPI_Sendrecv", "MPI_Barrier", "MPI_Wait", "MPI_Send", "MPI_Irecv": // from one place
+				want := c.truth.in(rank, s.Function)
+				c.rankTime(fmt.Sprintf("rank %d before %s", rank, s.Function), s.Compute, want.gap, want.calls)
+				c.rankTime(fmt.Sprintf("rank %d in %s", rank, s.Function), s.MPI, want.duration, want.calls)
+			}
+		}
+	}
+}
+
+// ranksCSV does the same with the rows of --csv.
+func (c *cell) ranksCSV() {
+	c.t.Helper()
+	seen := 0
+	for _, row := range c.csv("imbalance", "--ranks", "--csv", "t.spoor") {
+		rank, err := strconv.Atoi(row["rank"])
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		ns, err := strconv.ParseFloat(row["value"], 64)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		want := c.truth.all(rank)
+		switch row["function"] {
+		case "":
+		case "MPI_Allreduce", "MPI_Sendrecv": // from one place
+			want = c.truth.in(rank, row["function"])
+		default:
+			continue
+		}
+		seen++
+		b := want.duration
+		if row["what"] == "compute" {
+			b = want.gap
+		}
+		if row["known"] == "true" {
+			c.same(fmt.Sprintf("%v", row), ns, b, want.calls)
+		}
+	}
+	if seen != 6*len(c.truth) {
+		c.t.Errorf("imbalance --ranks --csv: %d rows", seen)
+	}
+}
+
+// lost looks at the calls in which ranks wait: what they cost, and who spent least and most. What is not said to be
+// exact is off by what it says at most.
+func (c *cell) lost() {
+	if c.word == refused {
+		c.refuses("no times", "imbalance", "--all", "t.spoor")
+		return
+	}
+	var rep imbalance.Report
+	c.json(&rep, "imbalance", "--all", "--json", "t.spoor")
+	seen := 0
+	for verb, calls := range map[string][]imbalance.Call{"imbalance": rep.Calls, "report": c.page.Imbalance.Calls} {
+		for i := range calls {
+			x := &calls[i]
+			switch x.Function {
+			case "MPI_Barrier", "MPI_Wait", "MPI_Allreduce": // from one place
+			default:
+				continue
+			}
+			seen++
+			var totals, gaps []bound
+			for rank := range c.truth {
+				s := c.truth.in(rank, x.Function)
+				totals, gaps = append(totals, s.duration), append(gaps, s.gap)
+			}
+			d := c.spent(verb+": "+x.Function, &x.Duration, totals)
+			c.spent(verb+": gaps before "+x.Function, &x.Gap, gaps)
+			least, sum, n := totals[0], bound{}, float64(len(totals))
+			for _, b := range totals {
+				least = bound{min(least.low, b.low), min(least.high, b.high)}
+				sum.plus(b)
+			}
+			d.ns = 2 * (n*d.ns + d.share*sum.high) // of a difference
+			if x.Collective {                      // what ranks spent longer than the one that spent least
+				sum = bound{sum.low - n*least.high, sum.high - n*least.low}
+			}
+			if !d.holds(x.CostNs, sum) {
+				c.t.Errorf("%s: %s cost %.0f, want %v", verb, x.Function, x.CostNs, sum)
+			}
+		}
+	}
+	if seen != 6 {
+		c.t.Errorf("%d call sites", seen)
+	}
+}
+
+// spent holds a distribution over the ranks against what each spent.
+func (c *cell) spent(what string, got *imbalance.Distribution, of []bound) room {
+	c.t.Helper()
+	n := float64(len(of))
+	least, most, mean := of[0], bound{}, bound{}
+	for _, b := range of {
+		least = bound{min(least.low, b.low), min(least.high, b.high)}
+		most = bound{max(most.low, b.low), max(most.high, b.high)}
+		mean.plus(bound{b.low / n, b.high / n})
+	}
+	r := c.room(uint64(len(c.truth[0])))
+	if r.ns += got.Within; !c.r.HasTimes() || !r.holds(got.Mean, mean) || !r.holds(got.Least.Ns, least) || !r.holds(got.Most.Ns, most) {
+		c.t.Errorf("%s: %+v, want %v to %v, mean %v", what, *got, least, most, mean)
+	}
+	if own := of[got.Most.Rank]; !r.holds(got.Most.Ns, own) {
+		c.t.Errorf("%s: rank %d did not spend most: %v of %v", what, got.Most.Rank, own, most)
+	}
+	if got.Exact && c.word == percent && got.Most.Ns > got.Least.Ns && got.Most.Ns > 1e4 {
+		c.t.Errorf("%s: %+v is not exact", what, *got)
+	}
+	return r
+}
+
+// rankTime holds a time against the truth by what it says of itself, and if it is the rank's, by the table.
+func (c *cell) rankTime(what string, got imbalance.RankTime, want bound, calls uint64) {
+	c.t.Helper()
+	if r := (room{1e-3, got.Within + 5e3}); !r.holds(got.Ns, want) {
+		c.t.Errorf("%s: %+v, want %v", what, got, want)
+	}
+	if got.Known {
+		c.same(what, got.Ns, want, calls)
+	}
+}
+
+// perRank looks at the table that profile prints of all ranks.
+func (c *cell) perRank() {
+	var flat profile.Flat
+	c.json(&flat, "profile", "--flat", "--per-rank", "--json", "t.spoor")
+	if len(flat.PerRank) != len(c.truth) {
+		c.t.Fatalf("%d ranks", len(flat.PerRank))
+	}
+	for rank, x := range flat.PerRank {
+		want := c.truth.all(rank)
+		if c.word == absent {
+			if x.SpanNs != 0 || x.MPINs != 0 {
+				c.t.Errorf("profile --per-rank: %+v", x)
+			}
+			continue
+		}
+		span := want.duration
+		span.plus(want.gap)
+		c.same(fmt.Sprintf("rank %d's time", rank), float64(x.SpanNs), span, want.calls)
+		c.same(fmt.Sprintf("rank %d in MPI", rank), float64(x.MPINs), want.duration, want.calls)
+	}
+}
+
+// efficiencies looks at shares: of what ranks computed in the time of the rank that took longest.
+func (c *cell) efficiencies() {
+	if c.word == refused {
+		c.refuses("no times", "imbalance", "--json", "t.spoor")
+		if c.page.Imbalance != nil {
+			c.t.Error("report: efficiencies in a trace without times")
+		}
+		return
+	}
+	var useful, span, most bound
+	for rank := range c.truth {
+		want := c.truth.all(rank)
+		useful.plus(bound{want.gap.low / float64(len(c.truth)), want.gap.high / float64(len(c.truth))})
+		most = bound{max(most.low, want.gap.low), max(most.high, want.gap.high)}
+		want.gap.plus(want.duration)
+		span = bound{max(span.low, want.gap.low), max(span.high, want.gap.high)}
+	}
+	var rep imbalance.Report
+	c.json(&rep, "imbalance", "--json", "t.spoor")
+	for verb, rep := range map[string]*imbalance.Report{"imbalance": &rep, "report": c.page.Imbalance} {
+		c.share(verb+": parallel efficiency", rep.Efficiency.Parallel, useful, span)
+		c.share(verb+": load balance", rep.Efficiency.LoadBalance, useful, most)
+		c.share(verb+": communication efficiency", rep.Efficiency.Communication, most, span)
+		all := uint64(len(c.truth[0]))
+		c.same(verb+": useful time", rep.Useful.Mean, useful, all)
+		c.same(verb+": run time", float64(rep.Efficiency.RuntimeNs), span, all)
+	}
+	c.efficienciesText(useful, most, span)
+}
+
+var share = regexp.MustCompile(`([\d.]+) %`)
+
+// efficienciesText looks at the same as text: three shares, the run time, and the useful time's mean, least and most.
+func (c *cell) efficienciesText(useful, most, span bound) {
+	c.t.Helper()
+	text := c.spoor("imbalance", "t.spoor")
+	for name, x := range map[string]struct{ of, in bound }{"parallel efficiency": {useful, span}, "  load balance": {useful, most}, "  communication": {most, span}} {
+		_, line, _ := strings.Cut(text, name)
+		line, _, _ = strings.Cut(line, "\n")
+		found := share.FindStringSubmatch(line)
+		if found == nil {
+			c.t.Errorf("imbalance: %s: %q", name, line)
+			continue
+		}
+		got, err := strconv.ParseFloat(found[1], 64)
+		want := bound{x.of.low / x.in.high, x.of.high / x.in.low}
+		if r := (room{2 * c.room(1).share, 2e-3}); err != nil || !r.holds(got/100, want) {
+			c.t.Errorf("imbalance: %s: %q, want %v", name, line, want)
+		}
+	}
+	all := uint64(len(c.truth[0]))
+	_, line, _ := strings.Cut(text, "parallel efficiency")
+	line, rest, _ := strings.Cut(line, "\n")
+	_, rest, _ = strings.Cut(rest, "\nuseful")
+	rest, _, _ = strings.Cut(rest, "\n")
+	rest, _, _ = strings.Cut(rest, ", each within")
+	run, times := printed(c.t, line), printed(c.t, rest)
+	if len(run) != 1 || len(times) != 3 {
+		c.t.Fatalf("imbalance: %q, useful %q", line, rest)
+	}
+	c.rounded("imbalance: run time", run[0], span, all)
+	c.rounded("imbalance: useful time", times[0], useful, all)
+	c.rounded("imbalance: most useful time", times[2], most, all)
+}
+
+func (c *cell) share(what string, got imbalance.Share, of, in bound) {
+	c.t.Helper()
+	r := c.room(1)
+	if want := (bound{of.low / in.high, of.high / in.low}); got.Low > got.Value || got.High < got.Value ||
+		!(room{2 * r.share, 1e-3}).holds(got.Value, want) {
+		c.t.Errorf("%s: %+v, want %v", what, got, want)
+	}
+}
