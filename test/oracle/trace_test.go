@@ -149,7 +149,7 @@ func compareRun(t *testing.T, shim string, m *mpis.MPI, p *mpis.Program, ranks i
 func tracedRun(t *testing.T, shim string, m *mpis.MPI, p *mpis.Program, ranks int) (logs, out string, r mpis.Result) {
 	t.Helper()
 	logs, out = t.TempDir(), filepath.Join(t.TempDir(), "run.spoor")
-	env := []string{"LD_PRELOAD=" + preload(t, m) + " " + shim, "ORACLE_DIR=" + logs, "SPOOR_OUT=" + out}
+	env := []string{"LD_PRELOAD=" + preload(t, m) + " " + shim, "ORACLE_DIR=" + logs, "SPOOR_OUT=" + out, "SPOOR_SCRATCH=" + memory(t)}
 	if p.Fortran() {
 		// The recorder knows a binding's inner call by the library that makes
 		// it, and the oracle stands between the two. Not so in C: there what
@@ -157,6 +157,17 @@ func tracedRun(t *testing.T, shim string, m *mpis.MPI, p *mpis.Program, ranks in
 		env = append(env, "SPOOR_THROUGH=liboracle.so")
 	}
 	return logs, out, launch(p, m, ranks, env...)
+}
+
+// memory is a folder for records, which programs without MPI_COMM_WORLD leave behind.
+func memory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "oracle-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // worlds splits the processes of a run by MPI_COMM_WORLD, that of mpiexec
