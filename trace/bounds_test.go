@@ -60,6 +60,9 @@ func allocated(f func()) int64 {
 
 // Opening a trace takes memory in proportion to its file, whatever the file says.
 func TestMemoryToOpen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long loop of one goroutine")
+	}
 	const slack = 1 << 19 // what decompressing takes, and a dictionary of the standard
 	files := map[string][]byte{"many ranks": wide(t, 1<<18, 3), "many calls": wide(t, 2, 20000)}
 	for _, name := range []string{"version1", "version2"} {
@@ -87,6 +90,9 @@ func TestMemoryToOpen(t *testing.T) {
 // What verifying looks at follows from the size of the file, not from how many ranks it
 // says made how many calls.
 func TestCheckIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long loop of one goroutine")
+	}
 	for _, x := range []struct{ ranks, calls int }{{1 << 18, 3}, {1 << 15, 300}, {64, 10}} {
 		b := wide(t, x.ranks, x.calls)
 		r, err := open(b)

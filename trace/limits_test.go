@@ -32,6 +32,9 @@ func (m *made) Times(int) Times { return Times{Duration: stat(1, 5, 5, 5)} }
 // roundTrip writes calls of one rank that are all different, and reads some of them.
 func roundTrip(t *testing.T, name string, n int, vals func(n int, to []int64) []int64) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a long loop of one goroutine")
+	}
 	call, ok := mpi.Lookup(name)
 	if !ok {
 		t.Fatalf("no call %s", name)

@@ -11,6 +11,9 @@ import (
 // is what the heap says, and more ranks that do the same add their lines of the table of
 // processes only.
 func TestHeld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long loop of one goroutine")
+	}
 	heap := func() uint64 {
 		var m runtime.MemStats
 		for range 3 {

@@ -210,6 +210,9 @@ func TestRandomTracks(t *testing.T) {
 
 // Classes are as few as behaviours, and but for what was measured a file hardly grows with ranks.
 func TestClassesAndSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long loop of one goroutine")
+	}
 	for _, tc := range []struct {
 		name    string
 		program func(*tracktest.Recorder)
