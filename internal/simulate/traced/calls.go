@@ -25,7 +25,9 @@ const (
 func (w *writer) Enter(c *export.Call) error {
 	w.site = int32(c.Terminal)
 	gap, duration := w.times(c)
-	w.s.ns += gap + duration
+	if w.leaves == nil {
+		w.s.ns += gap + duration
+	}
 	polls, vain := lookedFor(c.Call)
 	if w.looking && polls && gap <= polling {
 		w.s.leave(foundNothing, 1, gap, false)

@@ -210,7 +210,7 @@ func (s *Source) Unmodelled() []Unmodelled {
 	return list
 }
 
-// placesOf returns the places of a rank's program, and their times.
+// placesOf returns the places of a rank's program, and their times, which it adds to what the ranks took.
 func (s *Source) placesOf(k *trace.Rank) (*trace.Leaves, []gaps.Leaf, error) {
 	l := s.leaves[k.Class()]
 	if l == nil {
@@ -229,6 +229,9 @@ func (s *Source) placesOf(k *trace.Rank) (*trace.Leaves, []gaps.Leaf, error) {
 		s.classes[k.Class()] = c
 	}
 	list, own, err := c.Of(k, l, 0)
+	for i := range list {
+		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
+	}
 	if err == nil && s.o.Median {
 		if !own {
 			return nil, nil, fmt.Errorf("the times of single calls of rank %d are not known: no medians", k.Number())

@@ -227,6 +227,37 @@ func TestMeans(t *testing.T) {
 	}
 }
 
+// Medians worked out by hand, of the places of each rank: where the loop is entered, in its rounds, of
+// an even number of times and an odd one. What is not modelled has its share of what was traced.
+func TestMedians(t *testing.T) {
+	first, second := []uint64{5000, 100, 900, 100, 200}, []uint64{10, 10, 70, 20, 30}
+	r := record(t, 2, timing.Lossless, func(r *recorder) {
+		for i := range first {
+			r.compute(first[i] * uint64(1+r.Rank))
+			r.call("MPI_Comm_rank", 20, 0x101, int64(r.Rank))
+			r.compute(second[i])
+			r.call("MPI_Comm_rank", 21, 0x101, int64(r.Rank))
+		}
+	})
+	for _, one := range []bool{false, true} {
+		p := predict(t, r, Options{Median: true, single: one})
+		for rank, x := range p.Ranks {
+			if want := int64(1000 * ((5000+4*150)*(1+rank) + 5*20)); x.Compute != want {
+				t.Errorf("rank %d computes for %d ps, want %d", rank, x.Compute, want)
+			}
+		}
+		mean := predict(t, r, Options{Mean: true, single: one})
+		for rank, x := range mean.Ranks {
+			if want := int64(1000 * ((5000+1300)*(1+rank) + 140)); x.Compute != want {
+				t.Errorf("rank %d computes for %d ps by means, want %d", rank, x.Compute, want)
+			}
+		}
+		if diff := cmp.Diff(mean.Unmodelled, p.Unmodelled); p.Gaps != "medians of places" || len(p.Unmodelled) == 0 || diff != "" {
+			t.Error(p.Gaps, p.Unmodelled, diff)
+		}
+	}
+}
+
 // On a machine where messages take no time the end is that of the longest path of gaps: here in
 // each round that of the slowest rank.
 func TestIdeal(t *testing.T) {

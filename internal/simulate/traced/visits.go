@@ -22,10 +22,8 @@ func (s *Source) visits(k *trace.Rank, w *writer, calls []compiledCall) (dataflo
 	// the engine passes over.
 	for i := range w.leaves {
 		x := &w.leaves[i]
-		n := float64(x.Calls)
-		s.ns += x.Total() + n*x.Duration
 		if c := &calls[w.of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
-			s.leave(c.name, x.Calls, n*x.Duration, true)
+			s.leave(c.name, x.Calls, float64(x.Calls)*x.Duration, true)
 		}
 	}
 	same, err := s.r.Uniform(k.Class())
