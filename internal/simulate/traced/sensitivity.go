@@ -43,6 +43,9 @@ var variations = []struct {
 // Vary predicts a run on machines that differ from one on which it takes as long as p says.
 func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 	s := &Sensitivity{}
+	if o.Recorder == nil { // another machine makes the trace no other
+		o.Recorder = &o.Machine.Recorder
+	}
 	base := *o.Machine
 	base.CPU = p.CPU
 	vary := func(what string, m *machine.Machine) (*Prediction, error) {

@@ -376,6 +376,50 @@ func TestVary(t *testing.T) {
 			t.Errorf("%v, want %v", x[0], x[1])
 		}
 	}
+
+	// What tracing cost was taken out of gaps where the trace was made, whatever machine is simulated: here of each.
+	o.Machine = with(t, "[recorder]\ngap_ns = 100")
+	p = predict(t, r, o)
+	if s, err = Vary(r, o, p); err != nil {
+		t.Fatal(err)
+	}
+	if last := s.Variations[len(s.Variations)-1]; p.EndPs != 1000*(whole-200) || last.EndPs != 1000*(50+3100) {
+		t.Errorf("%d ps, %+v", p.EndPs, last)
+	}
+}
+
+// The same run with several factors of each property.
+func TestSweep(t *testing.T) {
+	r := record(t, 2, timing.Lossless, beside(
+		func(r *recorder) { r.compute(1100); r.send(500, 1, 5); r.recv(1, 6, 1) },
+		func(r *recorder) { r.recv(0, 5, 0); r.compute(2200); r.send(500, 0, 6) }))
+	m, err := machine.Parse("plain", []byte(plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Three messages one after the other, the last of no bytes: each 1,000 of latency and 200 of overhead.
+	const latency, bandwidth, overhead, computed = 3 * 1000, 2 * 500, 3 * 200, 3300
+	for what, want := range map[string][]int64{
+		"latency=1:9:3":      {latency, 3 * latency, 9 * latency},
+		"bandwidth=0.25:4:3": {4 * bandwidth, bandwidth, bandwidth / 4},
+		"overhead=1:4:3":     {overhead, 2 * overhead, 4 * overhead},
+		"cpu=1:4:2":          {computed, computed / 4},
+	} {
+		x, err := ParseRange(what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := Sweep(r, Options{Machine: m}, x)
+		if err != nil || len(rows) != len(want) {
+			t.Fatal(rows, err)
+		}
+		rest := int64(50 + latency + bandwidth + overhead + computed - map[string]int64{"latency": latency, "bandwidth": bandwidth, "overhead": overhead, "cpu": computed}[x.What])
+		for i, v := range rows {
+			if v.EndPs != 1000*(rest+want[i]) {
+				t.Errorf("%s, × %v: %d ps, want %d", what, v.Factor, v.EndPs, 1000*(rest+want[i]))
+			}
+		}
+	}
 }
 
 // Receives from any rank don't keep all that comes behind them in memory.
