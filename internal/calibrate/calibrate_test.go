@@ -20,6 +20,7 @@ type formula struct {
 	limit int64 // eager
 	clock float64
 	noise float64 // part of a time that comes and goes
+	often float64 // ns that every second send takes more
 	over  func(a, b int) float64
 	rng   *rand.Rand
 }
@@ -74,6 +75,9 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 	out := make([]int64, x.Samples)
 	for i := range out {
 		out[i] = int64(math.Round((t + f.clock) * (1 + f.noise*f.rng.Float64())))
+		if x.Kind == Send && i%2 == 0 {
+			out[i] += int64(f.often)
+		}
 	}
 	return out, nil
 }
@@ -238,6 +242,27 @@ func TestNoise(t *testing.T) {
 	}
 	if _, err := machine.Parse("x", m.Text("")); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a message costs a core may vary by what is little beside the message's time, not by more; and by
+// little beside itself.
+func TestLittleNoise(t *testing.T) {
+	for _, c := range []struct {
+		often, oneWay float64
+		refused       bool
+	}{{310, 2e6, false}, {310, 500, true}, {50, 500, false}, {3e5, 2e6, true}} {
+		f := newFormula(Seat{}, Seat{})
+		f.often = c.often
+		p := &pair{&bench{Lab: f, clock: f.clock}, 0, 1, "node"}
+		x, err := p.overhead(Send, 1<<24, c.oneWay)
+		var noise *Noise
+		if errors.As(err, &noise) != c.refused {
+			t.Errorf("%v ns more in half of the times, of a message of %v: %v", c.often, c.oneWay, err)
+		}
+		if want := f.sending(1<<24) + c.often/2; err == nil && math.Abs(x-want) > 0.02*want {
+			t.Errorf("sending takes %v ns, want %v", x, want)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ const (
 	inRow    = 20e3 // ns of what is measured in one go
 	attempts = 5    // goes at most, and two at least
 	steady   = 1.3  // of the median to the tenth percentile: more is too noisy
+	little   = 0.1  // of a message's time: a part of it may vary by so much
 )
 
 // Noise is an experiment whose times vary.
@@ -42,6 +43,12 @@ func (n *Noise) Error() string {
 // time returns the usual time of an experiment in ns, by what it is done in a row. per is how
 // many of what is asked for an inner turn has: 2 of a round trip. Its clock's time is taken out.
 func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
+	return b.partOf(0, what, x, per)
+}
+
+// partOf does so with the time of a part of something that takes whole ns. What varies by little of
+// that is steady enough.
+func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
 	rows := x.Inner > 0 // else it can be done in a row
 	if !rows {
 		x.Inner = 1
@@ -79,7 +86,7 @@ func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
 			break
 		}
 	}
-	if best.half > steady*best.tenth+2*b.clock {
+	if best.half-best.tenth > max((steady-1)*best.tenth, little*whole)+2*b.clock {
 		if !b.o.Noisy {
 			return 0, best
 		}
@@ -124,14 +131,15 @@ func (p *pair) synchronous(bytes int64) (float64, error) {
 	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: RoundSync, From: p.a, To: p.b, Bytes: bytes}, 2)
 }
 
-// overhead measures what a message costs a core at one end. oneWay is how long it takes.
+// overhead measures what a message costs a core at one end. oneWay is how long it takes: what the cost
+// varies by shifts predictions by no larger a part than of that.
 func (p *pair) overhead(kind Kind, bytes int64, oneWay float64) (float64, error) {
 	what := "the overhead of sending"
 	delay := 3000.0
 	if kind == Receive {
 		what, delay = "the overhead of receiving", 3*oneWay+10_000
 	}
-	t, err := p.time(p.what(what, bytes), Experiment{Kind: kind, From: p.a, To: p.b, Bytes: bytes, Delay: int64(delay)}, 1)
+	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, From: p.a, To: p.b, Bytes: bytes, Delay: int64(delay)}, 1)
 	if kind == Receive { // the clock is looked at four times
 		t = max(0, t-p.clock)
 	}
