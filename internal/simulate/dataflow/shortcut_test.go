@@ -190,6 +190,66 @@ func TestShortCuts(t *testing.T) {
 	}
 }
 
+// Rounds that take equally long for a while, before something comes about that was under way all the
+// time: they are no reason to take the rest for the same.
+func TestTransients(t *testing.T) {
+	m, err := machine.Parse("x", []byte(`
+[[level]]
+name = "switch"
+gap_ns = [[0, 1], [8, 10_500], [1000, 1]]
+eager = [[0, 1000], [8, 1000], [1000, 2_000_000]]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const none, eight, large, get, all = 0, 1, 2, 0, 3
+	send := func(bytes int64) []Op { return []Op{{Kind: Send, Bytes: bytes, Request: NoRequest}} }
+	meet := []Op{{Kind: Meet, Members: 2, Slot: 1, Request: NoRequest}}
+	from := &Code{Calls: [][]Op{none: send(0), eight: send(8), large: send(1000), all: meet}, Mask: 1}
+	to := &Code{Calls: [][]Op{get: {{Kind: Receive, Request: NoRequest}}, all: meet}, Mask: 1}
+	list := func(gap int64, calls ...int) (l []visited) {
+		for _, c := range calls {
+			l = append(l, visited{call: c, gap: gap * ns})
+			gap = 0
+		}
+		return l
+	}
+	for _, c := range []struct {
+		name   string
+		rounds uint64
+		sender [3][]visited
+		gets   [2][]visited // in each round, and behind them
+	}{
+		// Each message leaves half a microsecond later than the one before, until that is when the
+		// receiver has computed.
+		{"the sender is ever busier", 90, [3][]visited{nil, list(0, eight, all)}, [2][]visited{list(10_000, get, all)}},
+		// The receiver is seven messages behind, and one of those takes long.
+		{"a message is long under way", 90, [3][]visited{list(0, none, none, none, none, none, large, none), list(0, none, all)}, [2][]visited{list(10_000, get, all), list(0, get, get, get, get, get, get, get)}},
+	} {
+		programs := func() []Program {
+			slots := []Slot{{Peer: 1, Out: true}, {Meet: true, Context: 9}}
+			back := []Slot{{Peer: 0}, slots[1]}
+			return []Program{
+				&Compiled{Code: from, Slots: slots, Visits: &loop{before: c.sender[0], round: c.sender[1], after: c.sender[2], rounds: c.rounds}},
+				&Compiled{Code: to, Slots: back, Visits: &loop{round: c.gets[0], after: c.gets[1], rounds: c.rounds}},
+			}
+		}
+		want, err := Run(programs(), m.Place(2, machine.Block), Options{EachRound: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Run(programs(), m.Place(2, machine.Block), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "Short")); diff != "" || got.Short.Rounds == 0 {
+			t.Errorf("%s: %+v %s", c.name, got.Short, diff)
+		}
+		if least := int64(c.rounds) * 10_000 * ns; want.End() < least+least/100 {
+			t.Errorf("%s: nothing comes about: %d ps", c.name, want.End())
+		}
+	}
+}
+
 // checkPath shows that the parts of a path add up to the end.
 func checkPath(t interface {
 	Helper()
