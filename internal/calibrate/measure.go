@@ -27,7 +27,6 @@ const (
 	inRow    = 20e3 // ns of what is measured in one go
 	attempts = 5    // goes at most, and two at least
 	steady   = 1.3  // of the median to the tenth percentile: more is too noisy
-	little   = 0.1  // of a message's time: a part of it may vary by so much
 )
 
 // Noise is an experiment whose times vary.
@@ -46,8 +45,8 @@ func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
 	return b.partOf(0, what, x, per)
 }
 
-// partOf does so with the time of a part of something that takes whole ns. What varies by little of
-// that is steady enough.
+// partOf does so with the time of a part of something that takes whole ns: it may vary by as much as
+// that may.
 func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
 	rows := x.Inner > 0 // else it can be done in a row
 	if !rows {
@@ -86,7 +85,7 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 			break
 		}
 	}
-	if best.half-best.tenth > max((steady-1)*best.tenth, little*whole)+2*b.clock {
+	if best.half-best.tenth > (steady-1)*max(best.tenth, whole)+2*b.clock {
 		if !b.o.Noisy {
 			return 0, best
 		}
