@@ -80,10 +80,8 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions, args []string) error {
 	if o.most < leastMost || o.most > mostMost {
 		return fmt.Errorf("--most %d: from %d bytes to %d", o.most, leastMost, mostMost)
 	}
-	switch o.mpi {
-	case "", "openmpi", "mpich", "abi":
-	default:
-		return fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", o.mpi)
+	if err := checkMPI(o.mpi); err != nil {
+		return err
 	}
 	runner, err := launch.Of(args, o.mpi)
 	if err != nil {
@@ -95,11 +93,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions, args []string) error {
 	if o.library != "" {
 		runner.Libraries = []string{o.library}
 	}
-	replayer, err := findLibrary("spoor-replay")
-	if err != nil {
-		return err
-	}
-	dir, err := replayDir()
+	replayer, dir, err := findReplayer()
 	if err != nil {
 		return err
 	}

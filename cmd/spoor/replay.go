@@ -113,11 +113,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	if err != nil {
 		return err
 	}
-	replayer, err := findLibrary("spoor-replay")
-	if err != nil {
-		return err
-	}
-	dir, err := replayDir()
+	replayer, dir, err := findReplayer()
 	if err != nil {
 		return err
 	}
@@ -174,15 +170,22 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	return reportReplay(cmd.OutOrStdout(), o, r, runner, dir, wall)
 }
 
+// checkMPI refuses what --mpi can't be.
+func checkMPI(name string) error {
+	switch name {
+	case "", "openmpi", "mpich", "abi":
+		return nil
+	}
+	return fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", name)
+}
+
 // findRunner chooses the MPI: what the user said, else the trace's, else any.
 func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
-	switch o.mpi {
-	case "", "openmpi", "mpich", "abi":
-	default:
-		return nil, fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", o.mpi)
-	}
 	var r *launch.Runner
-	var err error
+	err := checkMPI(o.mpi)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case o.launcher != "":
 		r, err = launch.Parse(o.launcher, o.mpi)
@@ -199,6 +202,15 @@ func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
 		r.Libraries = []string{o.library}
 	}
 	return r, err
+}
+
+// findReplayer finds the program that ranks run, and makes a directory for what it is told and says.
+func findReplayer() (path, dir string, err error) {
+	if path, err = findLibrary("spoor-replay"); err != nil {
+		return "", "", err
+	}
+	dir, err = replayDir()
+	return path, dir, err
 }
 
 // replayDir makes a directory that ranks on other nodes see too: the working

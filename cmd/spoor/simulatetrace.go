@@ -391,7 +391,7 @@ func printPath(w io.Writer, p *traced.Path, top int) {
 	tw.Flush()
 }
 
-// printMachines lists the machines that come with the tool, or writes the file of one.
+// printMachines lists the machines that come with the tool.
 func printMachines(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, name := range machine.Names() {
