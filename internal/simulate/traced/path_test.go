@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -46,5 +47,48 @@ func TestCriticalPath(t *testing.T) {
 	}
 	if ranks[0]+ranks[1] != p.EndPs || ranks[1] != (1100+100+4000)*ns && ranks[1] != (1100+100+4000+end)*ns {
 		t.Error(ranks)
+	}
+}
+
+// The same run by call: what calls take on both ranks together, and what is computed before them.
+func TestSites(t *testing.T) {
+	r := record(t, 2, timing.Lossless, beside(
+		func(r *recorder) { r.compute(5000); r.send(0, 1, 5); r.compute(300); r.recv(1, 6, 1) },
+		func(r *recorder) { r.compute(700); r.recv(0, 5, 0); r.compute(4000); r.send(0, 0, 6) }))
+	p := predict(t, r, Options{Sites: true})
+	got := map[string]dataflow.Time{}
+	seen := map[int]bool{}
+	for rank := range 2 {
+		if seen[r.ClassOf(rank)] {
+			continue
+		}
+		seen[r.ClassOf(rank)] = true
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for site, x := range p.Sites[r.ClassOf(rank)] {
+			c, err := k.Terminal(site)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := got[c.Name()]
+			sum.Compute += x.Compute
+			sum.Overhead += x.Overhead
+			sum.Wait += x.Wait
+			sum.Transfer += x.Transfer
+			sum.Recorded += x.Recorded
+			got[c.Name()] = sum
+		}
+	}
+	delete(got, "MPI_Finalize")
+	const ns = 1000
+	want := map[string]dataflow.Time{
+		"MPI_Init": {Recorded: 100 * ns}, "MPI_Send": {Compute: 9000 * ns, Overhead: 200 * ns},
+		// Rank 1 waits from 750 until 5,050, rank 0 from 5,450 until 10,250.
+		"MPI_Recv": {Compute: 1000 * ns, Overhead: 200 * ns, Wait: 9100 * ns, Transfer: 2200 * ns},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
