@@ -173,7 +173,10 @@ void sp_f_Pcontrol(const void *site, int form, void *level, void *ierror)
 	*(void **)&real = sp_f_next(next, "mpi_pcontrol", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, site), n = (int)sp_ld32(level);
+	int n = (int)sp_ld32(level);
+	if (n != 0 && t->depth == 0)
+		sp_switch(1);
+	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, site);
 	if (open)
 		sp_enter_Pcontrol(t, site, SP_FORTRAN_FLAG, n);
 	sp_push(t);

@@ -145,11 +145,14 @@ int MPI_Info_set(intptr_t info, const char *key, const char *value)
 }
 
 /* The further arguments mean something to other tools only; a real PMPI_Pcontrol
-   does nothing at all. */
+   does nothing at all. The calls that switch tracing off and on are recorded both:
+   a phase of the program begins with either. */
 int MPI_Pcontrol(const int level, ...)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Pcontrol);
+	if (level != 0 && t->depth == 0) /* else a Fortran wrapper does it */
+		sp_switch(1);
 	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, __builtin_return_address(0));
 	if (open) {
 		sp_enter_Pcontrol(t, __builtin_return_address(0), 0, level);
@@ -160,7 +163,7 @@ int MPI_Pcontrol(const int level, ...)
 		sp_back(t);
 		sp_leave_Pcontrol(t, rc, level);
 	}
-	if (open || t->depth == 0) /* else a Fortran wrapper does it */
+	if (open || t->depth == 0)
 		sp_switch(level != 0);
 	return rc;
 }

@@ -170,12 +170,12 @@ func (k *Rank) began() (int64, error) {
 		return 0, err
 	}
 	if s != nil && s.Blocks(0) > 0 {
-		entries, err := k.block(s, 0, 0)
+		b, err := k.block(s, 0, 0)
 		if err != nil {
 			return 0, err
 		}
-		if len(entries) > 0 {
-			at, _ := entries[0].Advance(s.Begin(0, 0))
+		if len(b.entries) > 0 {
+			at, _, _, _ := s.advance(b.drift, b.entries[0], b.kinds[0], s.Begin(0, 0))
 			return s.StartNs + s.Ns(at), nil
 		}
 	}

@@ -19,6 +19,14 @@ type Columns struct {
 	size  int64
 	sums  []*summed // by terminal, nil if it has none
 	row   atomic.Pointer[row]
+	kinds []atomic.Pointer[[]valueKind] // by terminal, nil if nobody asked yet
+}
+
+// A valueKind says how a value is stored: its form, and which of the terminal's sequences it has if
+// the form has one.
+type valueKind struct {
+	kind column.Kind
+	seq  int32
 }
 
 // Columns returns the values of a class.
@@ -27,7 +35,7 @@ func (r *Reader) Columns(class int) (*Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Columns{c: c, ranks: r.Members(class), size: int64(r.Ranks()), sums: make([]*summed, len(c.terminals))}
+	x := &Columns{c: c, ranks: r.Members(class), size: int64(r.Ranks()), sums: make([]*summed, len(c.terminals)), kinds: make([]atomic.Pointer[[]valueKind], len(c.terminals))}
 	for t := range c.terminals {
 		if f := c.terminals[t].group.function; f != nil {
 			x.sums[t] = x.summedOf(f, t)
@@ -46,22 +54,39 @@ func (x *Columns) Varies() bool { return len(x.c.varying) > 0 }
 // Width returns how many values a terminal has.
 func (x *Columns) Width(terminal int) int { return x.c.terminals[terminal].group.width }
 
+// kindsOf returns how the values of a terminal are stored. To count sequences for each value anew would
+// take the square of the width.
+func (x *Columns) kindsOf(terminal int) []valueKind {
+	if known := x.kinds[terminal].Load(); known != nil {
+		return *known
+	}
+	t := &x.c.terminals[terminal]
+	kinds := make([]valueKind, t.group.width)
+	seqs := int32(0)
+	for p := range kinds {
+		list, at := t.group.list(t.sig, p)
+		kinds[p] = valueKind{list.Kind(at), seqs}
+		if kinds[p].kind.Columns() {
+			seqs++
+		}
+	}
+	x.kinds[terminal].Store(&kinds)
+	return kinds
+}
+
 func (x *Columns) value(terminal, value int) column.Value {
 	t := &x.c.terminals[terminal]
-	list, at := t.group.list(t.sig, value)
-	v := column.Value{Form: list.At(at)}
+	k := x.kindsOf(terminal)[value]
+	v := column.Value{Form: column.Form{Kind: k.kind}}
+	if k.kind.Coefficients() > 0 {
+		list, at := t.group.list(t.sig, value)
+		v.Form = list.At(at)
+	}
 	switch {
-	case v.Form.Kind == column.Like, v.Form.Kind == column.Local:
+	case k.kind == column.Like, k.kind == column.Local:
 		x.c.refer(&v)
-	case v.Form.Kind.Columns():
-		k := 0
-		for p := range value {
-			list, at := t.group.list(t.sig, p)
-			if list.Kind(at).Columns() {
-				k++
-			}
-		}
-		v.Seq = t.seqs[k]
+	case k.kind.Columns():
+		v.Seq = t.seqs[k.seq]
 	}
 	return v
 }
@@ -105,9 +130,7 @@ func (x *Columns) Same(terminal, value int) (int64, bool) {
 
 // constant reports whether a value is stored as one that is the same on all ranks.
 func (x *Columns) constant(terminal, value int) bool {
-	t := &x.c.terminals[terminal]
-	list, at := t.group.list(t.sig, value)
-	return list.Kind(at) == column.Const || len(x.ranks) == 1
+	return x.kindsOf(terminal)[value].kind == column.Const || len(x.ranks) == 1
 }
 
 // AllSame reports whether Same holds for all values of a terminal.

@@ -42,7 +42,7 @@ type drawingOf struct {
 	enters bool
 }
 
-func (k *Rank) histTimeline(mean *meanLine, hists []Histogram, stream int, index uint64) *histLine {
+func (k *Rank) newHistLine(mean *meanLine, hists []Histogram, stream int, index uint64) *histLine {
 	l := &histLine{
 		meanLine: mean, find: make(map[histKey]*Histogram, len(hists)), index: index, from: FromStart,
 		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing),
@@ -76,8 +76,8 @@ func terminalAt(g *grammar.Grammar, index uint64) int {
 	return int(n)
 }
 
-func (l *histLine) next(terminal int) (t Timing, start, end int64, err error) {
-	t, start, end, err = l.meanLine.next(terminal)
+func (l *histLine) sample(terminal int) Timing {
+	t := l.meanLine.sample(terminal)
 	key := drawKey{l.leaf, l.from}
 	d, ok := l.draws[key]
 	if !ok {
@@ -88,44 +88,8 @@ func (l *histLine) next(terminal int) (t Timing, start, end int64, err error) {
 	l.from = l.places[terminal]
 	if d.h != nil {
 		t.Duration, t.Gap = draw(d.duration, d.h.Duration), draw(d.gap, d.h.Gap)
-		end = start + int64(float64(t.Duration.Ns)*l.scale)
 	}
-	return t, start, end, err
-}
-
-// A drawnLine has drawn times one behind the other, from the beginning of a stream on.
-type drawnLine struct {
-	*histLine
-	at    float64 // since start
-	scale float64 // of what is drawn, so that the stream ends when it did
-}
-
-func (k *Rank) drawnLine(l *histLine, stream int) (*drawnLine, error) {
-	d := &drawnLine{histLine: l, scale: l.scale}
-	again, err := k.timeline(stream, 0)
-	if err != nil {
-		return nil, err
-	}
-	sum := 0.0
-	for n := range k.streams[stream].All() {
-		t, _, _, err := again.next(int(n))
-		if err != nil {
-			return nil, err
-		}
-		sum += float64(t.Gap.Ns) + float64(t.Duration.Ns)
-	}
-	if sum > 0 {
-		d.scale *= float64(l.sums.Total()) / sum
-	}
-	return d, nil
-}
-
-func (d *drawnLine) next(terminal int) (t Timing, start, end int64, err error) {
-	t, _, _, err = d.histLine.next(terminal)
-	d.at += float64(t.Spoor+t.Off) + d.scale*float64(t.Gap.Ns)
-	start = d.start + int64(d.at)
-	d.at += d.scale * float64(t.Duration.Ns)
-	return t, start, d.start + int64(d.at), err
+	return t
 }
 
 // histogram finds what a call after one from a place is in, nil if nothing.

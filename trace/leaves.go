@@ -88,7 +88,7 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		return l.means(rank)
 	}
 	for v := range l.tree.Walk(rank.streams[l.stream]) {
-		t, _, _, err := line.next(l.Terminal(v.Leaf))
+		t, _, err := line.next(l.Terminal(v.Leaf))
 		if err != nil {
 			return nil, 0, err
 		}

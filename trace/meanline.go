@@ -19,6 +19,8 @@ type meanTimes struct {
 	sums    *prefix.Sums     // of durations and gaps
 	start   int64
 	scale   float64 // of sums, so that the stream ends when it did
+	drift   float64 // the part of it that is the clock's
+	limits  *limits // nil: it is not known how far starts are off
 	asides  []lineAside
 	early   uint64 // call before which the recorder started, behind the one before
 }
@@ -30,17 +32,39 @@ type lineAside struct {
 	before int64 // ns of those before it
 }
 
+// A sampler gives the times of calls, one after the other.
+type sampler interface {
+	// sample returns those of the next call, whose terminal this is.
+	sample(terminal int) Timing
+	// asideNs is the time of the asides that lie before it.
+	asideNs() int64
+}
+
 // A meanLine is a place in a stream with times that are means.
 type meanLine struct {
 	*meanTimes
 	done   int64 // sum of what is before
+	span   bracket
 	index  uint64
 	aside  int // the first that is not before index
 	cursor *grammar.Cursor
 	leaf   int // of the call that next was asked for last
 }
 
-func (l *meanLine) next(terminal int) (t Timing, start, end int64, err error) {
+func newMeanLine(m *meanTimes, index uint64) *meanLine {
+	l := &meanLine{meanTimes: m, index: index, span: m.bracket(index)}
+	if m.leaves != nil {
+		l.cursor = m.leaves.Cursor()
+		l.cursor.Seek(index)
+	}
+	if index > 0 {
+		l.done = m.sums.Before(index)
+		l.aside = sort.Search(len(m.asides), func(i int) bool { return m.asides[i].Call >= index })
+	}
+	return l
+}
+
+func (l *meanLine) sample(terminal int) (t Timing) {
 	l.leaf = terminal
 	if l.cursor != nil {
 		n, _ := l.cursor.Next()
@@ -56,10 +80,45 @@ func (l *meanLine) next(terminal int) (t Timing, start, end int64, err error) {
 	}
 	t.Early = l.index == l.early && t.Spoor > 0
 	l.index++
+	return t
+}
+
+func (l *meanLine) asideNs() int64 { return l.passed(l.aside) }
+
+func (l *meanLine) next(terminal int) (Timing, when, error) {
+	t := l.sample(terminal)
 	begin := l.done + int64(t.Gap.Ns)
 	l.done = begin + int64(t.Duration.Ns)
-	aside := l.passed(l.aside)
-	return t, l.place(begin) + aside, l.place(l.done) + aside, nil
+	return t, l.when(begin, l.done, l.asideNs(), l.span.next(terminal)), nil
+}
+
+// when places a call between two sums of times, behind so much time of asides.
+func (m *meanTimes) when(begin, end, aside int64, s stretch) when {
+	w := when{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
+	if m.limits != nil {
+		w.within = m.limits.within(float64(begin)*m.scale/m.drift, s)
+	}
+	return w
+}
+
+// An entryLine tells the gap by which a loop is entered from those before its further rounds.
+type entryLine struct {
+	*meanLine
+	visits LeafCursor
+}
+
+func (l *entryLine) sample(terminal int) Timing {
+	t := l.meanLine.sample(terminal)
+	_, enters, _ := l.visits.Next()
+	x := &l.places[l.leaf]
+	switch rest := x.Calls - x.Entries; {
+	case x.Entries == 0:
+	case enters:
+		t.Gap.move(x.EntriesGap / float64(x.Entries))
+	case rest > 0:
+		t.Gap.move(max(0, x.Gap-x.EntriesGap) / float64(rest))
+	}
+	return t
 }
 
 // place is where on the run's time line a sum of times would be if there were no asides.
@@ -94,23 +153,6 @@ func (m *meanTimes) sum(ns int64) int64 {
 		}
 	}
 	return int64(float64(ns-m.start) / m.scale)
-}
-
-func (k *Rank) meanTimeline(stream int, index uint64) (*meanLine, error) {
-	m, err := k.means(stream)
-	if err != nil {
-		return nil, err
-	}
-	l := &meanLine{meanTimes: m, index: index}
-	if m.leaves != nil {
-		l.cursor = m.leaves.Cursor()
-		l.cursor.Seek(index)
-	}
-	if index > 0 {
-		l.done = m.sums.Before(index)
-		l.aside = sort.Search(len(m.asides), func(i int) bool { return m.asides[i].Call >= index })
-	}
-	return l, nil
 }
 
 // means returns what a stream's timeline is made of. It is kept, so that only the
@@ -171,8 +213,15 @@ func (k *Rank) readMeans(stream int) (*meanTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.scale *= 1 + clock.Drift()
-	return m, k.lineAsides(stream, m)
+	m.drift = 1 + clock.Drift()
+	m.scale *= m.drift
+	if err := k.lineAsides(stream, m); err != nil {
+		return nil, err
+	}
+	if stream == 0 {
+		m.limits = k.newLimits(m, stats, p)
+	}
+	return m, nil
 }
 
 // placeMeans has leaves in place of terminals where the trace has times of theirs, or

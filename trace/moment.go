@@ -51,7 +51,7 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 	if err != nil || k.Len(stream) == 0 {
 		return Moment{}, err
 	}
-	for c, err := range k.timedBy(k.positions, stream, index) {
+	for c, err := range k.TimedFrom(stream, index) {
 		if err != nil {
 			return Moment{}, err
 		}
@@ -73,52 +73,63 @@ func (k *Rank) seriesAt(s *rankSeries, stream int, ns int64) (uint64, error) {
 		return 0, err
 	}
 	block := s.At(stream, int64(float64(l.own(ns)-s.StartNs)*s.TicksPerNs+0.5))
-	entries, err := k.block(s, stream, block)
+	b, err := k.block(s, stream, block)
 	if err != nil {
 		return 0, err
 	}
 	first, _ := s.First(stream, block)
-	at, last := s.Begin(stream, block), first
-	for i, e := range entries {
+	at, last, begun := s.Begin(stream, block), first, false
+	for i, e := range b.entries {
 		var begin int64
-		if begin, at = e.Advance(at); s.on(l, begin) <= ns {
-			last = first + uint64(i)
+		if begin, _, at, _ = s.advance(b.drift, e, b.kinds[i], at); s.on(l, begin) <= ns {
+			last, begun = first+uint64(i), true
 		}
 	}
-	if last == first && first > 0 && len(entries) > 0 {
-		// Perhaps even the block's first call came later.
-		if begin, _ := entries[0].Advance(s.Begin(stream, block)); s.on(l, begin) > ns {
-			return first - 1, nil
-		}
+	if !begun && first > 0 {
+		return first - 1, nil // even the block's first call came later
 	}
 	return last, nil
 }
 
-// meanAt does the same with a stream's means.
+// meanAt does the same where times are of places.
 func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
-	l, err := k.meanTimeline(stream, 0)
+	m, err := k.means(stream)
 	if err != nil || k.Len(stream) == 0 {
 		return 0, err
 	}
-	at := l.sum(ns)
-	switch total := l.sums.Total(); {
-	case at < 0:
+	index := k.Len(stream) - 1
+	if at := m.sum(ns); at < 0 {
 		return 0, nil
-	case at >= total:
-		return k.Len(stream) - 1, nil
+	} else if at < m.sums.Total() {
+		index, _ = m.sums.Nth(at)
 	}
-	index, terminal := l.sums.Nth(at)
-	if l.of != nil {
-		terminal = uint32(l.of[terminal])
+	// Means find the call, or the block of calls that it is in.
+	from := index
+	if open, err := k.samples(m, stream); err != nil {
+		return 0, err
+	} else if open != nil {
+		from -= from % blockCalls
 	}
-	// In the gap before the call, what has begun is the one before it.
-	if l, err = k.meanTimeline(stream, index); err != nil {
+	line, err := k.timeline(stream, from)
+	if err != nil {
 		return 0, err
 	}
-	if _, start, _, _ := l.next(int(terminal)); start > ns && index > 0 {
-		index--
+	c := k.streams[stream].Cursor()
+	c.Seek(from)
+	last := max(from, 1) - 1
+	for i := from; ; i++ {
+		n, ok := c.Next()
+		if !ok {
+			return last, nil
+		}
+		_, w, err := line.next(int(n))
+		if err != nil || w.start > ns {
+			return last, err
+		}
+		if last = i; i == index && from == index {
+			return last, nil
+		}
 	}
-	return index, nil
 }
 
 // stateAt says what a stream was doing at a time behind the start of a call and before that
@@ -150,16 +161,16 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		}
 		return Outside, c.End(), nil
 	}
-	line, err := k.positions(stream, index)
+	line, err := k.timeline(stream, index)
 	if err != nil {
 		return 0, 0, err
 	}
-	t, start, _, err := line.next(terminalAt(k.streams[stream], index))
+	t, w, err := line.next(terminalAt(k.streams[stream], index))
 	if err != nil {
 		return 0, 0, err
 	}
 	since := c.End()
-	for _, x := range t.Asides(index, since, start) {
+	for _, x := range t.Asides(index, since, w.start) {
 		switch {
 		case ns < x.Start:
 		case ns >= x.Start+x.Ns:

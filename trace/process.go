@@ -7,7 +7,6 @@ import (
 	"math/bits"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -39,6 +38,7 @@ type Processes struct {
 const (
 	hostColumn     = 0
 	endColumn      = 2
+	threadsColumn  = 4
 	untilColumn    = 5 // start and span together, which ranks have in common
 	spanColumn     = 6
 	mpiColumn      = 7
@@ -49,30 +49,35 @@ const (
 // Len returns the number of entries.
 func (p *Processes) Len() int { return p.cols[0].Len() }
 
-// Coarse returns the process with no more than a trace of so many ranks keeps.
-// Last digits differ from rank to rank without telling anything, and would make
-// up most of a trace of many ranks. Durations keep ten significant bits on up to
-// 64 ranks and one less for each factor of three above that, but five at least
-// (3 %). The start is rounded to the millisecond, on more than 256 ranks to what
-// the span is rounded to. On more than 1024 ranks the process id is kept only if
-// the process did not finish.
+// A trace has no more of a process than says something: last digits differ from rank to rank,
+// and would make up most of a trace of many ranks. Durations keep ten significant bits on up to
+// 64 ranks and one less for each factor of three above that, but five at least (3 %). Of ends,
+// which ranks have in common, it has the millisecond, on more than manyRanks ranks what of
+// the span.
+const manyRanks = 256
+
+// extraDigits is how many bits more come to rank 0, which so has a choice of what to round to.
+const extraDigits = 4
+
+// Coarse returns the process with as much as goes to rank 0: what is left out is cut off, so that
+// rounding the rest is rounding the whole. The process id stays only where the process did not
+// finish: else nobody finds it any more.
 func (x Process) Coarse(ranks int) Process {
-	unit := int64(1e6)
-	digits := digitsFor(ranks)
+	digits := digitsFor(ranks) + extraDigits
 	end := x.StartNs + x.SpanNs
-	span := unitOf(x.SpanNs, digits)
-	if ranks > 256 {
-		unit = max(unit, span)
-	}
-	x.SpanNs, x.MPINs = round(x.SpanNs, span), round(x.MPINs, unitOf(x.MPINs, digits))
+	end -= mod(end, endUnit(x.SpanNs, ranks)>>extraDigits)
+	x.SpanNs -= mod(x.SpanNs, unitOf(x.SpanNs, digits))
+	x.MPINs -= mod(x.MPINs, unitOf(x.MPINs, digits))
 	// All ranks end together: it is the end that they have in common.
-	x.StartNs = round(end, unit) - x.SpanNs
+	x.StartNs = end - x.SpanNs
 	x.Asides = coarseAsides(x.Asides, ranks)
-	if ranks > 1024 && x.End == "finished" {
+	if x.End == "finished" {
 		x.PID = 0
 	}
 	return x
 }
+
+func mod(v, unit int64) int64 { return (v%unit + unit) % unit }
 
 // digitsFor is how many significant bits durations keep in a trace of so many ranks.
 func digitsFor(ranks int) int {
@@ -85,7 +90,13 @@ func digitsFor(ranks int) int {
 
 // RoundedBy is how far a duration of a process may be from the true one, in a trace of so
 // many ranks.
-func RoundedBy(ns int64, ranks int) int64 { return unitOf(ns, digitsFor(ranks)) / 2 }
+func RoundedBy(ns int64, ranks int) int64 {
+	by := unitOf(ns, digitsFor(ranks)) / 2
+	if ranks > manyRanks {
+		by = max(by, int64(totalsWithin*float64(ns))) // see followsForm
+	}
+	return by
+}
 
 // unitOf is what a number is rounded to for so many significant bits.
 func unitOf(v int64, digits int) int64 {
@@ -95,7 +106,16 @@ func unitOf(v int64, digits int) int64 {
 	return int64(1) << (bits.Len64(uint64(v)) - digits)
 }
 
-func round(v, unit int64) int64 { return (v + unit/2) / unit * unit }
+// endUnit is what ends of processes that took so long are rounded to.
+func endUnit(span int64, ranks int) int64 {
+	unit := int64(1e6)
+	if ranks > manyRanks {
+		unit = max(unit, unitOf(span, digitsFor(ranks)))
+	}
+	return unit
+}
+
+func round(v, unit int64) int64 { return v + unit/2 - mod(v+unit/2, unit) }
 
 // withoutTimes returns the table of a trace that has no times.
 func (p Processes) withoutTimes() Processes {
@@ -223,7 +243,7 @@ func (x *Process) set(col int, v int64, p *Processes) {
 		x.End = p.ends.list[v]
 	case 3:
 		x.Lost = uint64(v)
-	case 4:
+	case threadsColumn:
 		x.Threads = int(v)
 	case untilColumn:
 		x.StartNs = v
@@ -257,94 +277,6 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 	return p
 }
 
-// append and decodeProcessSection: the table in files, shorter and slower.
-//
-//	processes = names, per column but the calls: form uint8, seq | levels
-//	levels    = least varint, unit uvarint, per rank how many units more uvarint
-func (p *Processes) append(b []byte) []byte {
-	b = appendNumbered(b, p.hosts.list)
-	b = appendNames(b, &p.ends)
-	for i := range callsColumn {
-		seq := column.EncodeSeq(nil, &p.cols[i], nil)
-		// What looks random is shortest as small numbers, for the entropy coder.
-		if len(seq) > p.Len()/2 {
-			if levels, ok := appendLevels([]byte{levelsForm}, &p.cols[i]); ok {
-				b = append(b, levels...)
-				continue
-			}
-		}
-		b = append(append(b, seqForm), seq...)
-	}
-	return b
-}
-
-// decodeProcessSection reads the table of n ranks as it is in a file of a version.
-func decodeProcessSection(r *wire.Reader, n int, calls column.Column, version int) Processes {
-	var p Processes
-	if version < container.Compact {
-		p.hosts = decodeNames(r)
-	} else {
-		p.hosts.list = decodeNumbered(r, n+1)
-	}
-	p.ends = decodeNames(r)
-	next := 0
-	return p.decode(r, func() (c column.Column) {
-		if next++; next > callsColumn {
-			return calls
-		}
-		switch form := r.Byte(); form {
-		case seqForm:
-			if seq := column.DecodeSeq(r, n); seq != nil {
-				for i := range n {
-					c.Append(seq.At(i, 0))
-				}
-			}
-		case levelsForm:
-			least, unit := uint64(r.Varint()), r.Uvarint()
-			if n > r.Rest() {
-				r.Fail("%d processes in %d bytes", n, r.Rest())
-				return c
-			}
-			for range n {
-				c.Append(int64(least + unit*r.Uvarint()))
-			}
-		default:
-			r.Fail("process table: unknown form %d", form)
-		}
-		return c
-	})
-}
-
-const (
-	seqForm    = 0
-	levelsForm = 1
-)
-
-// appendLevels writes a column as multiples of a unit above its least value; ok
-// is false if not most of them take one byte.
-func appendLevels(b []byte, c *column.Column) (_ []byte, ok bool) {
-	if c.Len() == 0 {
-		return b, false
-	}
-	least := c.At(0)
-	for v := range c.All() {
-		least = min(least, v)
-	}
-	unit := uint64(0)
-	for v := range c.All() {
-		for a := uint64(v) - uint64(least); a != 0; {
-			unit, a = a, unit%a
-		}
-	}
-	unit = max(unit, 1)
-	b = wire.AppendUvarint(wire.AppendVarint(b, least), unit)
-	head := len(b)
-	for v := range c.All() {
-		b = wire.AppendUvarint(b, (uint64(v)-uint64(least))/unit)
-	}
-	return b, len(b)-head < c.Len()*5/4
-}
-
 func appendNames(b []byte, n *names) []byte {
 	b = wire.AppendUvarint(b, uint64(len(n.list)))
 	for _, s := range n.list {
@@ -361,9 +293,12 @@ func decodeNames(r *wire.Reader) (n names) {
 }
 
 // decode takes the columns, which the names are there for.
-func (p Processes) decode(r *wire.Reader, next func() column.Column) Processes {
+func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes {
 	for i := range p.cols {
 		p.cols[i] = next()
+		if r.Err() != nil {
+			return Processes{}
+		}
 		names := p.namesOf(i)
 		if names == nil {
 			continue
@@ -378,7 +313,7 @@ func (p Processes) decode(r *wire.Reader, next func() column.Column) Processes {
 	if r.Err() != nil {
 		return Processes{}
 	}
-	return p
+	return *p
 }
 
 func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -13,60 +14,70 @@ import (
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// Durations keep the precision that the number of ranks allows, and the end of
-// a process stays where it was.
-func TestCoarseProcess(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ranks := rapid.IntRange(1, 1<<20).Draw(t, "ranks")
-		x := Process{
-			PID: 42, End: "finished", StartNs: rapid.Int64Range(1e18, 2e18).Draw(t, "start"),
-			SpanNs: rapid.Int64Range(0, 1e15).Draw(t, "span"), MPINs: rapid.Int64Range(0, 1e15).Draw(t, "mpi"),
-		}
-		y := x.Coarse(ranks)
-		within := func(what string, a, b int64, part float64) {
-			if d := float64(max(a-b, b-a)); d > part*float64(a) {
-				t.Fatalf("%s: %d became %d", what, a, b)
-			}
-		}
-		part := 1.0 / 32
-		if ranks <= 64 {
-			part = 1.0 / 1024
-		}
-		within("span", x.SpanNs, y.SpanNs, part)
-		within("MPI time", x.MPINs, y.MPINs, part)
-		if d := x.StartNs + x.SpanNs - y.StartNs - y.SpanNs; max(d, -d) > 5e5 && (ranks <= 256 || max(d, -d) > x.SpanNs/32) {
-			t.Fatalf("the end moved by %d", d)
-		}
-		if (y.PID == 0) != (ranks > 1024) {
-			t.Fatalf("process id %d on %d ranks", y.PID, ranks)
-		}
-	})
-}
-
-// The table comes back from a file, whichever form its columns have.
+// A file has the times of processes as precisely as RoundedBy says, in whatever form, and no
+// id of a process that finished.
 func TestProcessSection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 100).Draw(t, "ranks")
-		unit := rapid.Int64Range(1, 1<<40).Draw(t, "unit")
+		n := rapid.SampledFrom([]int{0, 1, 2, 7, 64, 65, 300, 2000}).Draw(t, "ranks")
+		noise := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "noise"), 0))
+		span := rapid.Int64Range(0, 1e15).Draw(t, "span")
+		spread := rapid.SampledFrom([]int64{1, 1000, 1e9, 1e14}).Draw(t, "spread")
+		later := rapid.SampledFrom([]int64{0, 1e6, 1e10}).Draw(t, "each host later")
+		cyclic := rapid.Bool().Draw(t, "cyclic")
+		told := rapid.SampledFrom([]string{"no", "yes", "wrong"}).Draw(t, "totals")
 		var p Processes
 		var calls column.Column
-		for range n {
-			x := Process{
-				Host: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "host"), PID: rapid.IntRange(0, 1<<22).Draw(t, "pid"), End: "finished",
-				StartNs: rapid.Int64Range(-100, 100).Draw(t, "start") * unit, SpanNs: rapid.Int64Range(0, 100).Draw(t, "span") * unit,
-				MPINs: rapid.Int64().Draw(t, "mpi"), Calls: rapid.Int64().Draw(t, "calls"),
+		var truth []Process
+		totals := rankedOf(n)
+		for rank := range n {
+			host := rank / 64
+			if cyclic {
+				host = rank % 5
 			}
-			p.Append(x)
+			x := Process{
+				Host: fmt.Sprint("node", host), PID: 42 + rank, End: "finished", Threads: 1 + noise.IntN(2), Calls: noise.Int64(),
+				StartNs: 1e18 + int64(host)*later + noise.Int64N(spread), SpanNs: span + noise.Int64N(spread),
+			}
+			if noise.IntN(50) == 0 {
+				x.End, x.MPINs = "crashed", x.SpanNs
+			} else {
+				x.MPINs = int64(noise.Float64() * float64(x.SpanNs) * float64(x.Threads))
+			}
+			truth = append(truth, x)
+			p.Append(x.Coarse(n))
 			calls.Append(x.Calls)
+			if told != "no" && noise.IntN(10) > 0 {
+				totals.ns[rank], totals.known[rank] = float64(x.MPINs)*(0.995+0.01*noise.Float64()), true
+				if told == "wrong" {
+					totals.ns[rank] *= 1.1
+				}
+			}
 		}
-		r := wire.NewReader(p.append(nil), "process")
-		q := decodeProcessSection(r, n, calls, container.Version)
+		r := wire.NewReader(p.append(nil, totals), "process")
+		q := decodeProcessSection(r, n, calls, container.Version, func() (ranked, error) { return totals, nil })
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
-		for i, x := range p.All() {
-			if y := q.At(i); !reflect.DeepEqual(x, y) {
-				t.Fatalf("rank %d: %+v became %+v", i, x, y)
+		within := func(rank int, what string, got, want, by int64) {
+			if d := got - want; max(d, -d) > by {
+				t.Fatalf("rank %d: %s %d became %d, %d away, %d allowed", rank, what, want, got, max(d, -d), by)
+			}
+		}
+		for rank, y := range q.All() {
+			x := truth[rank]
+			within(rank, "span", y.SpanNs, x.SpanNs, RoundedBy(y.SpanNs, n)+1)
+			within(rank, "end", y.StartNs+y.SpanNs, x.StartNs+x.SpanNs, endUnit(x.SpanNs, n)/2)
+			if most := y.SpanNs * int64(y.Threads); y.MPINs < most {
+				within(rank, "time in MPI", y.MPINs, x.MPINs, RoundedBy(y.MPINs, n)+1)
+			} else {
+				within(rank, "time in MPI", y.MPINs, x.MPINs, 2*RoundedBy(most, n))
+			}
+			if (y.PID == 0) != (x.End == "finished") {
+				t.Fatalf("rank %d, %s: process id %d", rank, x.End, y.PID)
+			}
+			y.StartNs, y.SpanNs, y.MPINs, y.PID = x.StartNs, x.SpanNs, x.MPINs, x.PID
+			if !reflect.DeepEqual(x, y) {
+				t.Fatalf("rank %d: %+v became %+v", rank, x, y)
 			}
 		}
 	})
@@ -127,18 +138,29 @@ func TestNumberedHostsBounds(t *testing.T) {
 }
 
 // The table of many ranks is small where launchers number hosts and start them one
-// after the other.
+// after the other, however long each process takes for it, and whichever hosts neighbours have.
 func TestManyProcesses(t *testing.T) {
-	const ranks = 16384
-	var p Processes
-	for i := range ranks {
-		start := int64(1_700_000_000_000_000_000) + int64(i/64)*20_000_000 + int64(i%64)*300_000
-		end := int64(1_700_000_090_000_000_000) + int64(i*7919%1000)*1000
-		x := Process{Host: fmt.Sprintf("node%04d", i/64), PID: 4000 + i%64, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: (end - start) / 8}
-		p.Append(x.Coarse(ranks))
-	}
-	stored, _ := container.Pack(container.Process, p.append(nil))
-	if len(stored) > 1024 {
-		t.Errorf("%d bytes", len(stored))
+	const ranks, hosts = 16384, 256
+	for name, host := range map[string]func(rank int) int{
+		"blocks": func(rank int) int { return rank / (ranks / hosts) },
+		"cyclic": func(rank int) int { return rank % hosts },
+	} {
+		for _, run := range []int64{5e9, 60e9, 3600e9} {
+			var p Processes
+			totals := rankedOf(ranks)
+			noise := rand.New(rand.NewPCG(1, 2))
+			for rank := range ranks {
+				start := int64(1_700_000_000_000_000_000) + int64(host(rank))*20_000_000 + noise.Int64N(50_000_000)
+				end := int64(1_700_000_000_000_000_000) + run + 6e9 + noise.Int64N(1e6)
+				in := int64(float64(end-start) * (0.1 + 0.2*noise.Float64()))
+				totals.ns[rank], totals.known[rank] = float64(in), true
+				x := Process{Host: fmt.Sprintf("node%04d", host(rank)), PID: 4000 + rank, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: in}
+				p.Append(x.Coarse(ranks))
+			}
+			stored, _ := container.Pack(container.Process, p.append(nil, totals))
+			if t.Logf("%s, %d s: %d bytes", name, run/1e9, len(stored)); len(stored) > 1024 {
+				t.Errorf("%s, %d s: %d bytes", name, run/1e9, len(stored))
+			}
+		}
 	}
 }

@@ -38,13 +38,13 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 		}
 		cursor := k.streams[stream].Cursor()
 		for i := range s.Blocks(stream) {
-			entries, err := k.block(s, stream, i)
+			x, err := k.block(s, stream, i)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			raw := &RawTimes{Groups: s.kinds.Groups, Functions: functions, TicksPerNs: s.TicksPerNs}
-			for _, e := range entries {
+			for _, e := range x.entries {
 				t, _ := cursor.Next()
 				raw.Kinds = append(raw.Kinds, s.of[t])
 				raw.Gaps = append(raw.Gaps, e.Gap)

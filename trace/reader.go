@@ -130,7 +130,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 			return nil, err
 		}
 		err = r.section(container.Process, func(w *wire.Reader) {
-			table := decodeProcessSection(w, r.ranks.ranks, calls, r.version)
+			table := decodeProcessSection(w, r.ranks.ranks, calls, r.version, r.ranked)
 			p = &table
 		})
 		if err == nil && r.hasSection(container.Asides) {

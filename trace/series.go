@@ -233,13 +233,52 @@ func (k *Rank) kindsOf(s *rankSeries, stream, i int) series.Kinds {
 	return kinds
 }
 
+// A timesBlock is a block of a stream.
+type timesBlock struct {
+	entries []timing.Entry
+	kinds   []uint32 // of its calls
+	drift   *drift   // nil: times are exact
+}
+
 // block decodes a block of a stream.
-func (k *Rank) block(s *rankSeries, stream, i int) ([]timing.Entry, error) {
-	entries, err := s.Block(stream, i, k.kindsOf(s, stream, i))
-	if err != nil {
-		return nil, k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
+func (k *Rank) block(s *rankSeries, stream, i int) (timesBlock, error) {
+	kinds := k.kindsOf(s, stream, i)
+	b := timesBlock{kinds: kinds.Of}
+	var err error
+	if b.entries, err = s.Block(stream, i, kinds); err != nil {
+		return b, k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
 	}
-	return entries, nil
+	if kinds.Bounds == nil {
+		return b, nil
+	}
+	b.drift = &drift{}
+	at, sum := s.Begin(stream, i), 0.0
+	for n, e := range b.entries {
+		bound := kinds.Bounds[b.kinds[n]]
+		sum += float64(e.Gap) + float64(e.Duration)
+		b.drift.add(e.Gap, bound)
+		b.drift.add(e.Duration, bound)
+		_, at = e.Advance(at)
+	}
+	end, known := s.Ended(stream, i)
+	b.drift.off = end - at
+	b.drift.known = known && sum < longest && max(b.drift.off, -b.drift.off) < longest
+	return b, nil
+}
+
+// advance moves a tick, as the kept times have it, over a call, and says where it begins and ends in truth, and how far
+// the begin may be off.
+func (s *rankSeries) advance(d *drift, e timing.Entry, kind uint32, at int64) (begin, end, next int64, within float64) {
+	begin, next = e.Advance(at)
+	if d == nil {
+		return begin, next, next, 0
+	}
+	d.pass(e.Gap, s.kinds.Bounds[kind])
+	add, within := d.at()
+	begin += add
+	d.pass(e.Duration, s.kinds.Bounds[kind])
+	add, _ = d.at()
+	return begin, next + add, next, within
 }
 
 // A seriesLine is a place in a stream of which each call's times are known.
@@ -249,14 +288,21 @@ type seriesLine struct {
 	stream  int
 	block   int // block
 	entries []timing.Entry
-	ahead   [][]byte       // the blocks that follow, as appendEntries has them
+	drift   *drift         // of the block; nil: there is none
+	ahead   []packedBlock  // the blocks that follow
 	room    []timing.Entry // for one of these
-	at      int64          // ticks
+	at      int64          // ticks, as the kept times have it
 	reached int64          // the latest end of a call so far
 	index   uint64         // of the next call
 	offs    []Aside        // of the stream, with Off
 	early   uint64         // as of meanTimes
 	line    line
+}
+
+// A packedBlock is a block as appendEntries has it.
+type packedBlock struct {
+	entries []byte
+	drift   *drift
 }
 
 func (k *Rank) seriesLine(s *rankSeries, stream int, index uint64) (*seriesLine, error) {
@@ -280,45 +326,56 @@ func (k *Rank) seriesLine(s *rankSeries, stream int, index uint64) (*seriesLine,
 	}
 	l.block = s.Find(stream, index)
 	first, _ := s.First(stream, l.block)
-	if err := l.load(); err != nil {
+	kinds, err := l.load()
+	if err != nil {
 		return nil, err
 	}
-	for _, e := range l.entries[:index-first] {
-		_, l.at = e.Advance(l.at)
+	for i, e := range l.entries[:index-first] {
+		_, _, l.at, _ = s.advance(l.drift, e, kinds[i], l.at)
 		l.reached = max(l.reached, l.at)
 	}
 	l.entries = l.entries[index-first:]
 	return l, nil
 }
 
-func (l *seriesLine) load() (err error) {
+// load goes on to the next block, and returns the kinds of its calls unless it was decoded ahead.
+func (l *seriesLine) load() (kinds []uint32, err error) {
 	if len(l.ahead) > 0 {
-		l.room = readEntries(l.room[:0], l.ahead[0])
-		l.entries, l.ahead[0], l.ahead = l.room, nil, l.ahead[1:]
-	} else if l.entries, err = l.k.block(l.s, l.stream, l.block); err != nil {
-		return err
+		b := l.ahead[0]
+		l.room = readEntries(l.room[:0], b.entries)
+		l.entries, l.drift, l.ahead[0], l.ahead = l.room, b.drift, packedBlock{}, l.ahead[1:]
+	} else {
+		b, err := l.k.block(l.s, l.stream, l.block)
+		if err != nil {
+			return nil, err
+		}
+		l.entries, l.drift, kinds = b.entries, b.drift, b.kinds
 	}
-	l.at = l.s.Begin(l.stream, l.block)
+	begin := l.s.Begin(l.stream, l.block)
+	if l.reached != math.MinInt64 {
+		l.reached += begin - l.at // what the kept times were off in the block before
+	}
+	l.at = begin
 	if l.block > 0 { // the first call may have begun before tick 0
 		l.reached = max(l.reached, l.at)
 	}
 	l.block++
-	return nil
+	return kinds, nil
 }
 
 // readAhead decodes the blocks that follow, as far as they take up to limit bytes.
 func (l *seriesLine) readAhead(limit int) error {
 	var b []byte
 	for i := l.block + len(l.ahead); i < l.s.Blocks(l.stream); i++ {
-		entries, err := l.k.block(l.s, l.stream, i)
+		x, err := l.k.block(l.s, l.stream, i)
 		if err != nil {
 			return err
 		}
-		b = appendEntries(b[:0], entries)
+		b = appendEntries(b[:0], x.entries)
 		if limit -= len(b); limit < 0 {
 			return nil
 		}
-		l.ahead = append(l.ahead, slices.Clone(b))
+		l.ahead = append(l.ahead, packedBlock{slices.Clone(b), x.drift})
 	}
 	return nil
 }
@@ -343,22 +400,28 @@ func readEntries(entries []timing.Entry, b []byte) []timing.Entry {
 	return entries
 }
 
-func (l *seriesLine) next(terminal int) (t Timing, start, end int64, err error) {
+func (l *seriesLine) next(terminal int) (t Timing, w when, err error) {
 	if len(l.entries) == 0 {
 		if l.block >= l.s.Blocks(l.stream) {
-			return t, 0, 0, l.k.seriesFailed(fmt.Errorf("stream %d: no times left", l.stream))
+			return t, w, l.k.seriesFailed(fmt.Errorf("stream %d: no times left", l.stream))
 		}
-		if err := l.load(); err != nil {
-			return t, 0, 0, err
+		if _, err := l.load(); err != nil {
+			return t, w, err
 		}
 	}
 	e := l.entries[0]
 	l.entries = l.entries[1:]
-	start, l.at = e.Advance(l.at)
+	kept, _ := e.Advance(l.at)
+	start, end, next, within := l.s.advance(l.drift, e, l.s.of[terminal], l.at)
+	l.at = next
 	t = Timing{Duration: l.s.sample(e.Duration, terminal), Gap: l.s.sample(e.Gap, terminal)}
-	l.between(&t, start-int64(e.Gap))
+	l.between(&t, kept-int64(e.Gap))
 	l.index++
-	return t, l.s.on(l.line, start), l.s.on(l.line, l.at), nil
+	w = when{l.s.on(l.line, start), l.s.on(l.line, end), 0}
+	if l.drift != nil {
+		w.within = ceil(within/l.s.TicksPerNs + 1)
+	}
+	return t, w, nil
 }
 
 // between finds what lies between a call and all before it but for the gap, which begins at
@@ -417,15 +480,23 @@ func (k *Rank) checkSeries() error {
 	for stream := range k.Streams() {
 		at := int64(0)
 		for i := range s.Blocks(stream) {
-			entries, err := k.block(s, stream, i)
+			x, err := k.block(s, stream, i)
 			if err != nil {
 				return err
 			}
 			if b := s.Begin(stream, i); b != at {
 				return k.seriesFailed(fmt.Errorf("stream %d: block %d begins at %d, the one before ends at %d", stream, i, b, at))
 			}
-			for _, e := range entries {
+			for _, e := range x.entries {
 				_, at = e.Advance(at)
+			}
+			if d := x.drift; d != nil && d.known && d.more < longest {
+				if off := float64(d.off); off < -d.less-1 || off > d.more+1 {
+					return k.seriesFailed(fmt.Errorf("stream %d: block %d ends %d ticks from where its times come to, which may be %.0f less or %.0f more", stream, i, d.off, d.less, d.more))
+				}
+			}
+			if end, ok := s.Ended(stream, i); ok {
+				at = end
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // A SampleKind says how well a time is known. The order is from nothing to all.
@@ -65,25 +66,32 @@ type TimedCall struct {
 	*Call
 	Timing Timing
 	// Start is when the call began, in nanoseconds on the run's one time line:
-	// since rank 0's first call, on rank 0's clock (see Rank.Clock). It is as good as the
-	// kind of the gaps says: where times are the calls' own, so are starts, between ranks
-	// as well, up to how well clocks agree. With means and histograms starts are
-	// representative: calls keep their order, but a single one may be off, and so may
-	// the whole rank against others, as the table of processes has the end of a
-	// rank to a millisecond and its span to 0.1 % (3 % on thousands of ranks).
+	// since rank 0's first call, on rank 0's clock (see Rank.Clock). Where times are the calls' own, so are
+	// starts, between ranks as well, up to how well clocks agree. With means and histograms starts are
+	// representative: calls keep their order, and each 32,768 of a stream together take as long as their means
+	// do, but a single one may be off, and so may the whole rank against others, as the table of processes
+	// has the end of a rank to a millisecond and its span to 0.1 % (3 % on thousands of ranks).
 	Start int64
-	end   int64
+	// Within is how far Start may be from when the call began, as seen from the rank's first call;
+	// math.MaxUint64 if that is not known.
+	Within uint64
+	end    int64
 }
 
 // End is when the call returned, on the same time line. That is Start and the duration
 // where the rank's clock is as fast as rank 0's, and the line is not stretched.
 func (c *TimedCall) End() int64 { return c.end }
 
+// when says where on the run's time line a call is; see TimedCall.
+type when struct {
+	start, end int64
+	within     uint64
+}
+
 // timeline gives the times of one stream's calls, in order.
 type timeline interface {
-	// next returns the times of the next call, its start and its end. terminal is
-	// that of the call.
-	next(terminal int) (t Timing, start, end int64, err error)
+	// next returns the times of the next call, and where it is. terminal is that of the call.
+	next(terminal int) (Timing, when, error)
 }
 
 // Timed yields the calls of a stream in program order with their times. After
@@ -92,13 +100,8 @@ func (k *Rank) Timed(stream int) iter.Seq2[TimedCall, error] { return k.TimedFro
 
 // TimedFrom yields the calls of a stream from a position on, with their times.
 func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
-	return k.timedBy(k.timeline, stream, index)
-}
-
-// timedBy does so with a line of one's choice.
-func (k *Rank) timedBy(lineOf func(stream int, index uint64) (timeline, error), stream int, index uint64) iter.Seq2[TimedCall, error] {
 	return func(yield func(TimedCall, error) bool) {
-		line, err := lineOf(stream, index)
+		line, err := k.timeline(stream, index)
 		if err != nil {
 			yield(TimedCall{}, err)
 			return
@@ -106,7 +109,7 @@ func (k *Rank) timedBy(lineOf func(stream int, index uint64) (timeline, error), 
 		for c, err := range k.CallsFrom(stream, index) {
 			t := TimedCall{Call: c}
 			if err == nil {
-				t.Timing, t.Start, t.end, err = line.next(c.Terminal)
+				err = t.next(line)
 			}
 			if !yield(t, err) || err != nil {
 				return
@@ -115,9 +118,15 @@ func (k *Rank) timedBy(lineOf func(stream int, index uint64) (timeline, error), 
 	}
 }
 
+// next fills in the times of the call that is next on a line.
+func (c *TimedCall) next(line timeline) error {
+	t, w, err := line.next(c.Terminal)
+	c.Timing, c.Start, c.end, c.Within = t, w.start, w.end, w.within
+	return err
+}
+
 // Timings yields what Timed does without the calls: by position, terminal and
-// times. It is the faster where a call's parameters don't matter. Where times are drawn from histograms,
-// a call begins when the times before it are over, and not where means would have it.
+// times. It is the faster where a call's parameters don't matter.
 func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
 	return func(yield func(TimedTerminal, error) bool) {
 		line, err := k.timeline(stream, 0)
@@ -125,17 +134,10 @@ func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
 			yield(TimedTerminal{}, err)
 			return
 		}
-		if l, ok := line.(*histLine); ok {
-			if line, err = k.drawnLine(l, stream); err != nil {
-				yield(TimedTerminal{}, err)
-				return
-			}
-		}
 		at := uint64(0)
 		for n := range k.streams[stream].All() {
-			t := TimedTerminal{Index: at, Terminal: int(n)}
-			t.Timing, t.Start, t.end, err = line.next(int(n))
-			if !yield(t, err) || err != nil {
+			t, w, err := line.next(int(n))
+			if !yield(TimedTerminal{at, int(n), t, w.start, w.end}, err) || err != nil {
 				return
 			}
 			at++
@@ -212,11 +214,11 @@ func (k *Rank) End() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		_, _, last, err := line.next(terminalAt(k.streams[stream], n-1))
+		_, last, err := line.next(terminalAt(k.streams[stream], n-1))
 		if err != nil {
 			return 0, err
 		}
-		end = max(end, last)
+		end = max(end, last.end)
 	}
 	return end, nil
 }
@@ -259,22 +261,36 @@ func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
 	if s != nil {
 		return k.seriesLine(s, stream, index)
 	}
-	line, err := k.meanTimeline(stream, index)
+	m, err := k.means(stream)
 	if err != nil {
 		return nil, err
 	}
-	_, hists, err := k.r.timeLineTimes(k.nclass)
-	if err != nil || len(hists) == 0 {
-		return line, err
+	open, err := k.samples(m, stream)
+	if err != nil {
+		return nil, err
 	}
-	return k.histTimeline(line, hists, stream, index), nil
+	if open == nil {
+		return newMeanLine(m, index), nil
+	}
+	return k.newBlockLine(m, open, stream, index), nil
 }
 
-// positions returns the line by which calls are found: nothing on it is drawn.
-func (k *Rank) positions(stream int, index uint64) (timeline, error) {
-	s, err := k.openSeries()
-	if err != nil || s != nil {
-		return k.timeline(stream, index)
+// samples returns what opens a stream's samples at a position, nil if each call at a place has the same times.
+func (k *Rank) samples(m *meanTimes, stream int) (func(index uint64) sampler, error) {
+	_, hists, err := k.r.timeLineTimes(k.nclass)
+	if err != nil {
+		return nil, err
 	}
-	return k.meanTimeline(stream, index)
+	if len(hists) > 0 {
+		return func(index uint64) sampler { return k.newHistLine(newMeanLine(m, index), hists, stream, index) }, nil
+	}
+	if slices.ContainsFunc(m.places, func(t LeafTimes) bool { return t.Entries > 0 }) {
+		leaves := k.Leaves(stream)
+		return func(index uint64) sampler {
+			visits := leaves.Cursor(k)
+			visits.Skip(index)
+			return &entryLine{newMeanLine(m, index), visits}
+		}, nil
+	}
+	return nil, nil
 }

@@ -30,7 +30,7 @@ func TestTimesOfTimeless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[container.Process] = c.Processes.append(nil)
+	raw[container.Process] = c.Processes.append(nil, ranked{})
 	checkFails(t, raw, "process")
 }
 

@@ -66,6 +66,53 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte) (*totals.Cla
 	return list, nil
 }
 
+// ranked is what ranks spent in MPI as the section says, and whether it says that of them.
+type ranked struct {
+	ns    []float64
+	known []bool
+}
+
+func rankedOf(ranks int) ranked { return ranked{make([]float64, ranks), make([]bool, ranks)} }
+
+// ranked returns what the section will say, but for its rounding.
+func (c *Content) ranked() ranked {
+	if c.Timeless {
+		return ranked{}
+	}
+	out := rankedOf(c.Ranks)
+	for i := range c.Classes {
+		x := &c.Classes[i]
+		if len(x.Ranked.Duration) < 2 || len(x.Ranked.Duration) != x.Ranks.Len() {
+			continue
+		}
+		at := 0
+		for rank := range x.Ranks.All() {
+			out.ns[rank], out.known[rank] = x.Ranked.Duration[at].Ns(), true
+			at++
+		}
+	}
+	return out
+}
+
+// ranked returns what the section says.
+func (r *Reader) ranked() (ranked, error) {
+	all, err := r.totals()
+	if err != nil {
+		return ranked{}, err
+	}
+	out := rankedOf(r.ranks.ranks)
+	for class, members := range r.lists() {
+		if all[class] == nil {
+			continue
+		}
+		for at, rank := range members {
+			out.ns[rank], _ = all[class].Total(totals.Duration, at)
+			out.known[rank] = true
+		}
+	}
+	return out, nil
+}
+
 // A Total is a time in nanoseconds. The truth is at most Within away from it.
 type Total struct{ Ns, Within float64 }
 

@@ -304,12 +304,18 @@ func (c *Call) numberRequests(before, made int64) *Call {
 	return &d
 }
 
+// onceAt says which one-shot request of a stream one is that is so many back from the count-th.
+func onceAt(back, count int64) (id int64, form RequestForm) {
+	if id = count - back; id < 0 {
+		return 0, RequestUnknown // made while tracing was off
+	}
+	return id, RequestOnce
+}
+
 func numbered(v Value, count int64) Value {
 	switch {
 	case v.Type == Request && v.Form == RequestOnce:
-		if v.ID = count - v.ID; v.ID < 0 {
-			v.ID, v.Form = 0, RequestUnknown // made while tracing was off
-		}
+		v.ID, v.Form = onceAt(v.ID, count)
 	case v.Type == Array && len(v.Elems) > 0 && (v.Elems[0].Type == Request || v.Elems[0].Type == Array):
 		elems := make([]Value, len(v.Elems))
 		for i := range elems {

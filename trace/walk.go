@@ -90,7 +90,7 @@ func (w *Walk) Next() bool {
 	w.now.Call = x.call
 	w.made += x.t.made
 	if w.line != nil {
-		w.now.Timing, w.now.Start, w.now.end, w.err = w.line.next(n)
+		w.err = w.now.next(w.line)
 	}
 	return w.err == nil
 }
@@ -136,14 +136,20 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 	return nil
 }
 
-// renumber is numbered, into a value that was one of from before.
+// renumber is numbered, into a value that is a copy of from, or one of its numbered ones.
 func renumber(v, from *Value, count int64) {
-	if from.Type != Array || len(from.Elems) == 0 || len(v.Elems) != len(from.Elems) || &v.Elems[0] == &from.Elems[0] {
+	switch {
+	case from.Type == Request:
+		if from.Form == RequestOnce {
+			v.ID, v.Form = onceAt(from.ID, count)
+		}
+	case from.Type != Array || len(from.Elems) == 0:
+	case &v.Elems[0] == &from.Elems[0]: // what is copied is shared
 		*v = numbered(*from, count)
-		return
-	}
-	for i := range v.Elems {
-		renumber(&v.Elems[i], &from.Elems[i], count)
+	default:
+		for i := range v.Elems {
+			renumber(&v.Elems[i], &from.Elems[i], count)
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [container.E
 		if c.Timeless {
 			procs = procs.withoutTimes()
 		}
-		raw[container.Process] = procs.append(nil)
+		raw[container.Process] = procs.append(nil, c.ranked())
 		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
 			raw[container.Places] = appendPlaces(c.Classes)

@@ -88,8 +88,8 @@ func (d *dumper) moment(m *trace.Moment) error {
 	c := &m.Call
 	if d.o.json {
 		b := c.AppendJSON(d.line[:0])
-		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"state":%q,"since_ns":%d,"start_ns":%d,"duration_ns":%d,"times":%q}`+"\n",
-			m.State == trace.Inside, m.State, m.Since, c.Start, c.Timing.Duration.Ns, m.Kind)
+		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"state":%q,"since_ns":%d`, m.State == trace.Inside, m.State, m.Since)
+		b = fmt.Appendf(appendStartJSON(b, c), `,"duration_ns":%d,"times":%q}`+"\n", c.Timing.Duration.Ns, m.Kind)
 		d.line = b
 		_, err := d.out.Write(b)
 		return err
@@ -101,6 +101,9 @@ func (d *dumper) moment(m *trace.Moment) error {
 		about = "about "
 	}
 	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, units.Duration(float64(d.at-m.Since)))
+	if about != "" {
+		b = appendStart(append(b, "; it began at "...), c)
+	}
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err

@@ -134,7 +134,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 		return err
 	}
 	defer os.RemoveAll(made)
-	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Messages: true})
+	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Messages: true, Values: true})
 	if err != nil {
 		return err
 	}

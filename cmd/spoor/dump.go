@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/pcontrol"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -24,6 +25,7 @@ type dumpOptions struct {
 	calls     []string
 	comms     []string
 	span      string
+	phase     string
 	stream    int
 	json      bool
 	sites     bool
@@ -61,12 +63,14 @@ communicator), and request3 is the request made three creations ago. Behind ~ st
 values that are others in each call, as of the first rank: tag 0..99 by 1.
 
 With --at each thread's call under way at that time is printed, or the last one
-before it: exactly, if the run was recorded with --timing lossless, else about: with
-a lossy mode errors of the times before add up, with the others means of calls like
-it do. Time counts from rank 0's first call.`,
+before it: exactly, if the run was recorded with --timing lossless, else about. Then
+it says within what time of there the call began, if that is known: with a lossy mode
+errors of times add up, in at most 32,768 calls; with the others, times of calls like
+it do, which stand where their means add up to. Time counts from rank 0's first call.`,
 		Example: `  spoor dump app.spoor --rank 0
   spoor dump app.spoor --rank 0-3,8 --call 'MPI_Isend,MPI_*recv' --range 1000:2000
   spoor dump app.spoor --comm comm0 --sites
+  spoor dump app.spoor --phase 2
   spoor dump app.spoor --structure
   spoor dump app.spoor --at 12.5s
   spoor dump app.spoor --json | jq -r .call | sort | uniq -c`,
@@ -78,12 +82,13 @@ it do. Time counts from rank 0's first call.`,
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
 	f.StringSliceVar(&o.comms, "comm", nil, "only calls with one of these `communicators`: MPI_COMM_WORLD, comm0")
 	f.StringVar(&o.span, "range", "", "only positions `i:j` of each thread, from i to before j")
+	phaseFlag(f, &o.phase)
 	f.IntVarP(&o.stream, "thread", "t", -1, "only this `thread` of each rank")
 	f.BoolVar(&o.json, "json", false, "print JSON lines")
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to the call, where the trace has the time of each call; else to the calls at its place, and to calls like it, in its class of ranks: mean [least, greatest]")
-	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks")
+	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks, and about when it began")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
 	return cmd
@@ -95,7 +100,8 @@ type dumper struct {
 	r          *trace.Reader
 	out        *bufio.Writer
 	first, end uint64
-	at         int64 // ns, if o.at is not empty
+	phase      *int64 // nil: all calls
+	at         int64  // ns, if o.at is not empty
 	line       []byte
 	places     *places
 	values     []attachedValue // of the call at hand
@@ -169,14 +175,14 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		return nil, err
 	}
 	if d.o.structure {
-		for _, name := range []string{"call", "comm", "range"} {
+		for _, name := range []string{"call", "comm", "range", "phase"} {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--structure shows whole threads; leave out --%s", name)
 			}
 		}
 	}
 	if d.o.at != "" {
-		for _, name := range []string{"call", "comm", "range", "structure", "times", "sites"} {
+		for _, name := range []string{"call", "comm", "range", "phase", "structure", "times", "sites"} {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
 			}
@@ -189,12 +195,13 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		if ranks, err = parseList(d.o.ranks, d.r.Ranks()); err != nil {
 			return nil, fmt.Errorf("--rank: %w", err)
 		}
-		return ranks, nil
+	} else {
+		for rank := range d.r.Ranks() {
+			ranks = append(ranks, rank)
+		}
 	}
-	for rank := range d.r.Ranks() {
-		ranks = append(ranks, rank)
-	}
-	return ranks, nil
+	d.phase, err = parsePhase(d.o.phase, d.r, ranks)
+	return ranks, err
 }
 
 func (d *dumper) rank(k *trace.Rank) error {
@@ -240,27 +247,45 @@ func (d *dumper) rank(k *trace.Rank) error {
 
 // calls yields the wanted calls of a thread, with their times if these are wanted.
 func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace.TimedCall, error] {
-	root := k.Structure(stream)
 	f := newFinder(wanted, d.first, d.end)
 	return func(yield func(trace.TimedCall, error) bool) {
-		if f.sparse(root) {
-			f.find(root, 0, func(at uint64) bool {
-				for c, err := range d.from(k, stream, at) {
-					return yield(c, err)
-				}
-				return true
-			})
+		if d.phase == nil {
+			d.part(k, stream, f, yield)
 			return
 		}
-		for c, err := range d.from(k, stream, min(d.first, k.Len(stream))) {
-			if err == nil && c.Index >= d.end {
-				return
-			}
-			if (err != nil || wanted[c.Terminal]) && !yield(c, err) {
+		phases, err := pcontrol.Of(k, stream, *d.phase)
+		if err != nil {
+			yield(trace.TimedCall{}, err)
+			return
+		}
+		for s, ok := phases.From(d.first); ok && s.First < d.end; s, ok = phases.From(s.End) {
+			f.first, f.end = max(d.first, s.First), min(d.end, s.End)
+			if !d.part(k, stream, f, yield) {
 				return
 			}
 		}
 	}
+}
+
+// part yields the calls that a finder is to find, and reports whether to go on.
+func (d *dumper) part(k *trace.Rank, stream int, f *finder, yield func(trace.TimedCall, error) bool) bool {
+	if root := k.Structure(stream); f.sparse(root) {
+		return f.find(root, 0, func(at uint64) bool {
+			for c, err := range d.from(k, stream, at) {
+				return yield(c, err)
+			}
+			return true
+		})
+	}
+	for c, err := range d.from(k, stream, min(f.first, k.Len(stream))) {
+		if err == nil && c.Index >= f.end {
+			return true
+		}
+		if (err != nil || f.wanted[c.Terminal]) && !yield(c, err) {
+			return false
+		}
+	}
+	return true
 }
 
 // from yields all calls of a thread from a position on.
@@ -345,26 +370,47 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 		}
 		if times != nil {
 			t := &times[c.Terminal]
-			b = fmt.Appendf(b[:len(b)-1], `,"start_ns":%d,"duration_ns":%d,"gap_ns":%d,"times":%q,"mean_ns":%.0f,"mean_gap_ns":%.0f}`,
-				c.Start, c.Timing.Duration.Ns, c.Timing.Gap.Ns, c.Timing.Duration.Kind, t.Duration.Mean(), t.Gap.Mean())
+			b = appendStartJSON(b[:len(b)-1], c)
+			b = fmt.Appendf(b, `,"duration_ns":%d,"gap_ns":%d,"times":%q,"mean_ns":%.0f,"mean_gap_ns":%.0f}`,
+				c.Timing.Duration.Ns, c.Timing.Gap.Ns, c.Timing.Duration.Kind, t.Duration.Mean(), t.Gap.Mean())
 		}
 	} else {
 		b = d.appendWhich(b, c.Call)
 		if c.Timing.Duration.Kind.Own() {
-			about := ""
-			if c.Timing.Gap.Kind != trace.ExactSample { // errors of the times before add up
-				about = "about "
-			}
-			b = fmt.Appendf(d.appendExtras(c.AppendText(b), c.Call, nil), " | %s after %s, at %s%s", units.Duration(float64(c.Timing.Duration.Ns)),
-				units.Duration(float64(c.Timing.Gap.Ns)), about, moment(c.Start))
+			b = fmt.Appendf(d.appendExtras(c.AppendText(b), c.Call, nil), " | %s after %s", units.Duration(float64(c.Timing.Duration.Ns)),
+				units.Duration(float64(c.Timing.Gap.Ns)))
 		} else {
 			b = d.appendExtras(c.AppendText(b), c.Call, times)
+		}
+		if times != nil {
+			b = appendStart(append(b, ", at "...), c)
 		}
 		b = appendValues(b, d.values)
 	}
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err
+}
+
+// appendStart says when a call began, and how well that is known.
+func appendStart(b []byte, c *trace.TimedCall) []byte {
+	if c.Within == 0 {
+		return append(b, moment(c.Start)...)
+	}
+	b = append(append(b, "about "...), moment(c.Start)...)
+	if c.Within < math.MaxInt64 {
+		b = append(append(b, ", within "...), units.Duration(float64(c.Within))...)
+	}
+	return b
+}
+
+// appendStartJSON does so as members of an object.
+func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
+	b = fmt.Appendf(b, `,"start_ns":%d`, c.Start)
+	if c.Within < math.MaxInt64 {
+		b = fmt.Appendf(b, `,"start_within_ns":%d`, c.Within)
+	}
+	return b
 }
 
 // moment is a time of the run to the nanosecond.

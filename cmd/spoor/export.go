@@ -30,6 +30,7 @@ import (
 type exportOptions struct {
 	to, out, ranks string
 	from, until    string
+	phase          string
 	paths          []string
 	force, json    bool
 }
@@ -63,7 +64,8 @@ the calls themselves only if the run was recorded with --timing lossless, or nea
 lossy mode; else they are means, or drawn from histograms, and the output says so.`,
 		Example: `  spoor export --to otf2 app.spoor -o app-otf2 && otf2-print app-otf2/traces.otf2
   spoor export --to perfetto app.spoor          then open app.pftrace at ui.perfetto.dev
-  spoor export --to otf2 --ranks 0-15 --from 10s --until 12s app.spoor`,
+  spoor export --to otf2 --ranks 0-15 --from 10s --until 12s app.spoor
+  spoor export --to parquet --phase 2 app.spoor          from each MPI_Pcontrol(2) to the next`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runExport(cmd, o, r) }),
 	}
@@ -73,6 +75,7 @@ lossy mode; else they are means, or drawn from histograms, and the output says s
 	f.StringVarP(&o.ranks, "ranks", "r", "", "only the calls of these `ranks`: 0,4-7,10-")
 	f.StringVar(&o.from, "from", "", "only calls that had not ended at this `time` of the run: 12.5s, 300ms")
 	f.StringVar(&o.until, "until", "", "only calls that began before this `time`")
+	phaseFlag(f, &o.phase)
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.force, "force", false, "replace what is there")
 	f.BoolVar(&o.json, "json", false, "tell what was written as JSON")
@@ -82,6 +85,7 @@ lossy mode; else they are means, or drawn from histograms, and the output says s
 // A format writes what a source gives.
 type format struct {
 	folder   bool   // it is one, not a file
+	values   bool   // it has what was attached to calls
 	messages bool   // it says which message was received where
 	shares   bool   // it says what goes to each member of a collective
 	whole    bool   // its readers wait for what is missing
@@ -97,13 +101,13 @@ type exportAbout struct {
 }
 
 var formats = map[string]format{
-	"otf2":     {folder: true, ending: "-otf2", write: writeOTF2},
-	"perfetto": {messages: true, ending: ".pftrace", most: 2 << 30, write: writePerfetto},
-	"csv":      {folder: true, messages: true, ending: "-csv", write: writeCSV},
-	"parquet":  {folder: true, messages: true, ending: "-parquet", write: writeParquet},
-	"sqlite":   {messages: true, ending: ".sqlite", write: writeSQLite},
-	"chrome":   {messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
-	"paraver":  {folder: true, messages: true, ending: "-paraver", write: writeParaver},
+	"otf2":     {values: true, folder: true, ending: "-otf2", write: writeOTF2},
+	"perfetto": {values: true, messages: true, ending: ".pftrace", most: 2 << 30, write: writePerfetto},
+	"csv":      {values: true, folder: true, messages: true, ending: "-csv", write: writeCSV},
+	"parquet":  {values: true, folder: true, messages: true, ending: "-parquet", write: writeParquet},
+	"sqlite":   {values: true, messages: true, ending: ".sqlite", write: writeSQLite},
+	"chrome":   {values: true, messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
+	"paraver":  {values: true, folder: true, messages: true, ending: "-paraver", write: writeParaver},
 	"goal":     {shares: true, whole: true, ending: ".goal", write: writeGOAL},
 	"dimemas":  {whole: true, ending: ".dim", write: writeDimemas},
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
@@ -120,10 +124,10 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	if err != nil {
 		return &usageError{cmd, err}
 	}
-	if f.whole && o.ranks+o.from+o.until != "" {
+	if f.whole && o.ranks+o.from+o.until+o.phase != "" {
 		return &usageError{cmd, fmt.Errorf("--to %s takes all ranks from the beginning to the end: in a replay of a part, ranks would wait for what is missing", o.to)}
 	}
-	opts.Messages, opts.Shares = f.messages, f.shares
+	opts.Values, opts.Messages, opts.Shares = f.values, f.messages, f.shares
 	if o.out == "" {
 		o.out = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + f.ending
 	}
@@ -156,19 +160,22 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		return err
 	}
 	if f.most > 0 && bytes > f.most {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: %s is %s; viewers tend to fail from %s on; take a part: --ranks, --from, --until\n",
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: %s is %s; viewers tend to fail from %s on; take a part: --ranks, --from, --until, --phase\n",
 			o.out, units.Bytes(bytes), units.Bytes(f.most))
+	}
+	if names, err := r.ValueNames(); err == nil && !f.values && len(names) > 0 {
+		s.Losses.Add("names of numbers that were attached to calls: "+strings.Join(names, ", "), uint64(len(names)))
 	}
 	losses := s.Losses.List()
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), map[string]any{
-			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": calls, "bytes": bytes, "times": about.run["TIMES"], "left_out": losses,
+			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.Told, "bytes": bytes, "times": about.run["TIMES"], "left_out": losses,
 		})
 	}
 	for _, x := range losses {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", units.Grouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, plural(calls, "call"), plural(len(s.Ranks), "rank"), units.Bytes(bytes), about.run["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, plural(s.Told, "call"), plural(len(s.Ranks), "rank"), units.Bytes(bytes), about.run["TIMES"])
 	return nil
 }
 
@@ -200,7 +207,8 @@ func (o *exportOptions) source(r *trace.Reader) (x export.Options, err error) {
 	if x.From > x.To {
 		return x, fmt.Errorf("--until %s is before --from %s", o.until, o.from)
 	}
-	return x, nil
+	x.Phase, err = parsePhase(o.phase, r, x.Ranks)
+	return x, err
 }
 
 // aboutRun is what is known of the run as a whole.
@@ -243,7 +251,7 @@ func toFile(path string, write func(w io.Writer) error) error {
 		return err
 	}
 	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
+	w := bufio.NewWriterSize(f, 1<<17)
 	if err := write(w); err != nil {
 		return err
 	}
@@ -265,7 +273,7 @@ func writePerfetto(s *export.Source, path string, about exportAbout) error {
 
 func writeChrome(s *export.Source, path string, about exportAbout) error {
 	return toFile(path, func(w io.Writer) error {
-		x, err := chrome.New(w, chrome.Options{Line: about.line, About: about.run})
+		x, err := chrome.New(s, w, chrome.Options{Line: about.line, About: about.run})
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func newImbalance() *cobra.Command {
 	var paths []string
 	cmd := &cobra.Command{
 		Use:   "imbalance [flags] TRACE",
-		Short: "Show who waits for whom: efficiencies, and calls by time lost",
+		Short: "Show how unequally work is spread: efficiencies, and calls by time lost",
 		Long: `How unequally the work is spread over the ranks. At the top stand the
 efficiencies of the POP project for the processes of MPI: with the useful time
 of each rank, that outside of MPI, load balance is its mean over its most,

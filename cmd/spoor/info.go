@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/findings"
+	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -20,10 +22,14 @@ import (
 func newInfo() *cobra.Command {
 	var asJSON bool
 	var top int
+	var paths []string
 	cmd := &cobra.Command{
 		Use:   "info [flags] TRACE",
 		Short: "Tell what ran, and what a trace holds",
-		Long: `What ran: command, MPI, ranks, hosts, when and how long. What it called: the
+		Long: `At the top, where time is lost: at most five sentences, each with its share of the run time of
+all ranks; none if no single thing takes a twentieth of it.
+
+What ran: command, MPI, ranks, hosts, when and how long. What it called: the
 functions that took most time. How it is stored: the bytes of each section,
 and the classes, sets of ranks that made the same calls in the same order up to
 values and to how often loops are run. What makes a trace large: the parameters
@@ -44,10 +50,18 @@ of its own and is counted neither as the program's nor as time in MPI.`,
 			if err != nil {
 				return err
 			}
+			list, err := findingsOf(r, s, paths)
+			if err != nil {
+				return err
+			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if asJSON {
-				err = writeJSON(out, s)
+				err = writeJSON(out, struct {
+					Findings []findings.Finding `json:"findings"`
+					*summary.Summary
+				}{list, s})
 			} else {
+				printFindings(out, s, list)
 				err = printInfo(out, s, top)
 			}
 			if err != nil {
@@ -58,7 +72,37 @@ of its own and is counted neither as the program's nor as time in MPI.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().IntVar(&top, "top", 10, "list so many functions, costs and classes; 0: all")
+	debugPathFlag(cmd.Flags(), &paths)
 	return cmd
+}
+
+// expandable is how many calls with times of their own are looked at one by one without being asked.
+const expandable = 2_000_000
+
+// findingsOf says where the run's time is lost, as far as that comes cheap.
+func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings.Finding, error) {
+	if s.Timeless {
+		return []findings.Finding{}, nil
+	}
+	kind, err := r.TimeKind()
+	if err != nil || kind.Own() && s.Calls > expandable {
+		return []findings.Finding{}, err
+	}
+	rep, err := imbalance.Of(r, imbalance.Options{All: true, Name: newPlaces(paths).text})
+	if err != nil {
+		return nil, err
+	}
+	return findings.Of(rep), nil
+}
+
+func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
+	if len(list) == 0 {
+		return
+	}
+	for _, f := range list {
+		fmt.Fprintf(w, "%-10s %s\n", units.Share(f.Share, 1), f.Text)
+	}
+	fmt.Fprintf(w, "%-10s spoor imbalance --all %s\n\n", "more", s.File)
 }
 
 func printInfo(w io.Writer, s *summary.Summary, top int) error {

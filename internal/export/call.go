@@ -11,10 +11,12 @@ import "github.com/spoor-hpc/spoor/trace"
 // A Call is one MPI call with what it did. It is good until its Leave has returned.
 type Call struct {
 	*trace.Call
-	Start, End int64            // ns since the first call of any rank
-	Known      trace.SampleKind // how well these are known
-	Timing     trace.Timing     // the call's, and of what came before it
-	Acts       []Act            // in the order in which they happened
+	Start, End int64             // ns since the first call of any rank
+	Known      trace.SampleKind  // how well these are known
+	Timing     trace.Timing      // the call's, and of what came before it
+	Acts       []Act             // in the order in which they happened
+	Place      int               // the call site, as Source.Places has it
+	Values     []trace.CallValue // what was attached to it, if Options ask for that
 }
 
 // An Act is one thing that a call did.

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/trace"
@@ -13,7 +14,7 @@ type Detail struct {
 	Number int64
 }
 
-// Details appends what a call did. Of what it completed it tells how much that was.
+// Details appends what a call did, and what was attached to it. Of what it completed it tells how much that was.
 func (c *Call) Details(list []Detail) []Detail {
 	number := func(name string, n int64) { list = append(list, Detail{Name: name, Number: n}) }
 	completed, received := int64(0), int64(0)
@@ -54,6 +55,14 @@ func (c *Call) Details(list []Detail) []Detail {
 		switch a.Kind {
 		case Send, SendBegin, Recv, RecvBegin, Collective, CollectiveBegin, CommMade, CommFreed:
 			list = append(list, Detail{Name: "communicator", Text: CommName(a.Comm)})
+		}
+	}
+	for i := range c.Values {
+		v := &c.Values[i]
+		if v.Sum == math.Trunc(v.Sum) {
+			number(v.Name, int64(v.Sum))
+		} else {
+			list = append(list, Detail{Name: v.Name, Text: strconv.FormatFloat(v.Sum, 'g', 6, 64)})
 		}
 	}
 	if completed > 0 {

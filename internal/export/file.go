@@ -5,7 +5,7 @@ import "strings"
 func opensFile(p *process, _ *thread, _ *plan, c *Call) {
 	comm, name, handle := p.comm(c), input(c.Call, "filename"), c.Param("fh")
 	if comm == nil || name == nil || handle == nil {
-		p.s.Losses.Add(lostFile, 1)
+		p.lose(lostFile, 1)
 		return
 	}
 	f := p.s.file(comm, p.ordinal(comm), name.Text)
@@ -20,7 +20,7 @@ func (p *process) file(c *Call) (op Operation, ok bool) {
 		f = p.files[v.Num]
 	}
 	if f == nil {
-		p.s.Losses.Add(lostFile, 1)
+		p.lose(lostFile, 1)
 		return op, false
 	}
 	return Operation{Function: c.Func, Comm: f.Comm, File: f, Call: c.Call}, true
@@ -86,7 +86,7 @@ func endsSplit(p *process, _ *thread, _ *plan, c *Call) {
 	key := splitKey(c)
 	x := p.pending[key]
 	if x == nil {
-		p.s.Losses.Add(lostFile, 1)
+		p.lose(lostFile, 1)
 		return
 	}
 	for i := range x.n {

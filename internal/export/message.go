@@ -62,7 +62,7 @@ func (p *process) received(op *Operation, s *trace.StatusValue) bool {
 		}
 	}
 	if op.Peer < 0 {
-		p.s.Losses.Add(lostSource, 1)
+		p.lose(lostSource, 1)
 		return false
 	}
 	p.number(op, op.World(), p.k.Number(), true)
@@ -79,7 +79,7 @@ func (p *process) posted(op *Operation) {
 // known reports whether the communicator of an operation is; if not, there is nothing to say.
 func (p *process) known(op *Operation) bool {
 	if op.Comm == nil || op.Comm.RemoteSize > 0 && op.Comm.Remote == nil {
-		p.s.Losses.Add(lostComm, 1)
+		p.lose(lostComm, 1)
 		return false
 	}
 	return true

@@ -25,7 +25,7 @@ func (p *process) ordinal(comm *trace.Comm) int {
 func makesWindow(p *process, _ *thread, _ *plan, c *Call) {
 	comm, win := p.comm(c), c.Param("win")
 	if comm == nil || win == nil {
-		p.s.Losses.Add(lostComm, 1)
+		p.lose(lostComm, 1)
 		return
 	}
 	w := p.s.window(comm, p.ordinal(comm), c.Name())
@@ -40,7 +40,7 @@ func (p *process) window(c *Call) (*openWindow, Operation) {
 		w = p.windows[v.Num]
 	}
 	if w == nil {
-		p.s.Losses.Add(lostWindow, 1)
+		p.lose(lostWindow, 1)
 		return nil, Operation{}
 	}
 	op := Operation{Function: c.Func, Comm: w.Comm, Window: w.Window, Peer: AllMembers, Root: NoRoot, Call: c.Call}
@@ -122,4 +122,4 @@ func unlocks(p *process, _ *thread, _ *plan, c *Call) {
 	}
 }
 
-func grouped(p *process, _ *thread, _ *plan, _ *Call) { p.s.Losses.Add(lostGroup, 1) }
+func grouped(p *process, _ *thread, _ *plan, _ *Call) { p.lose(lostGroup, 1) }

@@ -16,6 +16,7 @@ type plan struct {
 	pieces  []objects.Piece
 	left    uint64
 	out, in transfer
+	place   int
 	request int // parameter that gives the request; -1: none
 }
 
@@ -34,6 +35,7 @@ func (p *process) act(t *thread, c *Call) {
 		p.prepare(t, q, c.Call)
 	}
 	q.left--
+	c.Place = q.place
 	if q.act != nil && c.Return == 0 {
 		q.act(p, t, q, c)
 	} else if c.Return == trace.NeverReturned {
@@ -50,6 +52,7 @@ func (p *process) act(t *thread, c *Call) {
 func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	if q.pieces == nil {
 		q.pieces = p.x.Pieces(t.stream, c)
+		q.place = p.s.place(c.Site)
 		q.request = output(c, "request")
 		q.act = rule(c)
 	}

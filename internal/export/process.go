@@ -23,6 +23,9 @@ type process struct {
 	made     map[int]int           // windows and files, by communicator
 
 	sent, got map[channel]uint64 // messages
+	since     uint64             // calls since progress was told
+
+	part bool // the call at hand is of the part that is to be told
 }
 
 // A thread is one stream of a process.
@@ -30,8 +33,10 @@ type thread struct {
 	stream int
 	walk   *trace.Walk
 	idle   *idle // nil: all calls are told
-	more   bool  // the walk is at a call that is still to come
-	made   int64 // one-shot requests
+	phases *within
+	values *trace.ValueLine // nil: not asked for
+	more   bool             // the walk is at a call that is still to come
+	made   int64            // one-shot requests
 	plans  []plan
 	open   []*Call // under way, the innermost last
 	spare  []*Call
@@ -54,6 +59,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
 		files: make(map[int64]*File), messages: make(map[int64]*trace.Comm), made: make(map[int]int),
 		sent: make(map[channel]uint64), got: make(map[channel]uint64),
+		part: true,
 	}
 	if p.moves, err = class.Member(k, x); err != nil {
 		return nil, err
@@ -70,6 +76,14 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 		if idle != nil {
 			t.idle = newIdle(k, stream, idle)
 		}
+		if t.phases, err = s.phases(k, stream); err != nil {
+			return nil, err
+		}
+		if s.o.Values {
+			if t.values, err = k.ValueLine(stream); err != nil {
+				return nil, err
+			}
+		}
 		p.threads = append(p.threads, t)
 	}
 	return p, nil
@@ -80,41 +94,59 @@ const often = 1 << 14
 
 // run goes through the calls of all threads, always the one that began first.
 func (p *process) run(sink Sink) error {
+	if err := p.begin(); err != nil {
+		return err
+	}
+	for next := p.earliest(); next != nil; next = p.earliest() {
+		if err := p.step(next, sink); err != nil {
+			return err
+		}
+	}
+	return p.finish(sink)
+}
+
+// begin goes to the first call of each thread.
+func (p *process) begin() error {
 	for _, t := range p.threads {
 		if err := p.advance(t); err != nil {
 			return err
 		}
 	}
-	since := uint64(0)
-	for {
-		var next *thread
-		for _, t := range p.threads {
-			if t.more && (next == nil || p.start(t) < p.start(next)) {
-				next = t
-			}
-		}
-		if next == nil {
-			break
-		}
-		if err := p.call(next, sink); err != nil {
-			return err
-		}
-		if err := p.advance(next); err != nil {
-			return err
-		}
-		if since++; since == often {
-			p.s.o.Progress(since)
-			since = 0
+	return nil
+}
+
+// earliest returns the thread whose next call began first, nil if none has any left.
+func (p *process) earliest() (next *thread) {
+	for _, t := range p.threads {
+		if t.more && (next == nil || p.start(t) < p.start(next)) {
+			next = t
 		}
 	}
-	p.s.o.Progress(since)
+	return next
+}
+
+// step tells of the next call of a thread.
+func (p *process) step(t *thread, sink Sink) error {
+	if err := p.call(t, sink); err != nil {
+		return err
+	}
+	if p.since++; p.since == often {
+		p.s.o.Progress(p.since)
+		p.since = 0
+	}
+	return p.advance(t)
+}
+
+// finish tells of the end of what is still under way.
+func (p *process) finish(sink Sink) error {
+	p.s.o.Progress(p.since)
 	for _, t := range p.threads {
 		if err := p.leave(t, sink, 0); err != nil {
 			return err
 		}
 	}
 	for _, x := range p.pending {
-		if x.n > 0 {
+		if x.n > 0 && x.part {
 			p.s.Losses.Add(Unending, 1)
 		}
 	}
@@ -177,12 +209,21 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{now.Call, start, max(start, end), known, now.Timing, c.Acts[:0]}
+	*c = Call{now.Call, start, max(start, end), known, now.Timing, c.Acts[:0], 0, c.Values[:0]}
+	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
 	p.act(t, c)
-	if !p.s.wants(c.Start, c.End) {
+	if !p.part {
 		t.spare = append(t.spare, c)
 		return nil
 	}
+	if t.values != nil {
+		list, err := t.values.At(c.Index)
+		if err != nil {
+			return err
+		}
+		c.Values = append(c.Values, list...)
+	}
+	p.s.Told++
 	t.last = c.Start
 	t.open = append(t.open, c)
 	return sink.Enter(c)
@@ -201,6 +242,13 @@ func (p *process) leave(t *thread, sink Sink, keep int) error {
 		t.spare = append(t.spare, c)
 	}
 	return nil
+}
+
+// lose counts what the call at hand does that can't be said, if the call is.
+func (p *process) lose(what string, n uint64) {
+	if p.part {
+		p.s.Losses.Add(what, n)
+	}
 }
 
 func (t *thread) newCall() *Call {

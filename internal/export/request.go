@@ -13,6 +13,7 @@ type requestKey struct {
 type pending struct {
 	acts [2]Act
 	n    int
+	part bool // begun in the part that is told
 }
 
 // keep notes what stands behind the request that a call made.
@@ -36,7 +37,7 @@ func (p *process) hold(key requestKey, acts []Act) {
 		}
 		p.pending[key] = x
 	}
-	x.n = 0
+	x.n, x.part = 0, p.part
 	for i := range acts {
 		if acts[i].ID > 0 && x.n < len(x.acts) {
 			x.acts[x.n] = acts[i]
@@ -59,12 +60,12 @@ func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 		}
 		key = requestKey{v.Thread, p.threads[v.Thread].made - v.ID}
 	case trace.RequestUnknown:
-		p.s.Losses.Add(lostRequest, 1)
+		p.lose(lostRequest, 1)
 		return nil, key
 	}
 	x := p.pending[key]
 	if x == nil && v.Form != trace.RequestPersistent { // that may be inactive
-		p.s.Losses.Add(lostRequest, 1)
+		p.lose(lostRequest, 1)
 	}
 	return x, key
 }
@@ -82,7 +83,7 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 		}
 		m, ok := p.x.Request(v.ID, c.Stream, c.Index)
 		if !ok {
-			p.s.Losses.Add(lostRequest, 1)
+			p.lose(lostRequest, 1)
 			return
 		}
 		from := len(c.Acts)
@@ -186,7 +187,7 @@ func elementStatus(c *trace.Call, i int) *trace.StatusValue {
 
 func (p *process) forget(t *thread, v *trace.Value) {
 	if x, key := p.find(t, v); x != nil {
-		p.s.Losses.Add(lostFreed, uint64(x.n))
+		p.lose(lostFreed, uint64(x.n))
 		p.drop(key, x)
 	}
 }
@@ -206,7 +207,7 @@ func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusV
 		return
 	}
 	if s != nil && s.HasError && s.Error != 0 {
-		p.s.Losses.Add(lostFailed, uint64(x.n))
+		p.lose(lostFailed, uint64(x.n))
 		p.drop(key, x)
 		return
 	}

@@ -17,12 +17,14 @@ const (
 
 // Options say what to export.
 type Options struct {
-	Ranks    []int // in rising order; nil: all
-	From, To int64 // on the run's time line: calls that are under way between these times
-	UnderWay bool  // tell what calls were about that never returned: Send, Recv and Awaited
+	Ranks    []int  // in rising order; nil: all
+	From, To int64  // on the run's time line: calls that are under way between these times
+	Phase    *int64 // a level of MPI_Pcontrol: only calls of its phases, by position; nil: all
+	UnderWay bool   // tell what calls were about that never returned: Send, Recv and Awaited
 	// Idle says which distinct calls do nothing that matters: of long stretches of these the first ones
 	// alone are told. They make no requests, and use none up.
 	Idle     func(c *trace.Call) bool
+	Values   bool               // tell what was attached to calls
 	Messages bool               // number messages, so that formats can say what was received where
 	Shares   bool               // say what goes to each member of a collective that has an array of counts
 	Progress func(calls uint64) // told now and then how many more calls were looked at
@@ -35,15 +37,18 @@ type Source struct {
 	Ranks   []int // that are exported; some may have left no track
 	Windows []*Window
 	Files   []*File
+	Places  []trace.Site // call sites, in the order in which they turned up
 	Losses  Losses
-	First   int64 // on the run's time line: where Start and End count from
-	Last    int64 // end of the run, counted from there
+	Told    uint64 // calls so far
+	First   int64  // on the run's time line: where Start and End count from
+	Last    int64  // end of the run, counted from there
 
 	o       Options
 	table   *objects.Table
 	classes map[int]*volume.Class
 	windows map[madeBy]*Window
 	files   map[madeBy]*File
+	places  map[trace.Site]int
 }
 
 // madeBy is what all members know of an object that they made together: their communicator and
@@ -54,7 +59,7 @@ type madeBy struct{ comm, ordinal int }
 func New(r *trace.Reader, o Options) (*Source, error) {
 	s := &Source{
 		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, table: objects.New(r), classes: make(map[int]*volume.Class),
-		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File),
+		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File), places: make(map[trace.Site]int),
 	}
 	if s.o.Progress == nil {
 		s.o.Progress = func(uint64) {}
@@ -180,6 +185,25 @@ func (s *Source) window(comm *trace.Comm, n int, function string) *Window {
 // file returns the file that a communicator's ranks opened together as their n-th.
 func (s *Source) file(comm *trace.Comm, n int, name string) *File {
 	return shared(s.files, &s.Files, madeBy{commNumber(comm), n}, func(number int) *File { return &File{number, name, comm} })
+}
+
+// place numbers a call site.
+func (s *Source) place(site trace.Site) int {
+	n, ok := s.places[site]
+	if !ok {
+		n = len(s.Places)
+		s.places[site] = n
+		s.Places = append(s.Places, site)
+	}
+	return n
+}
+
+// AtPlace returns what a sink keeps for the place of a call. The list is by place; what it lacks is made.
+func AtPlace[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T {
+	for len(*list) <= place {
+		*list = append(*list, make(s.Places[len(*list)]))
+	}
+	return (*list)[place]
 }
 
 // shared returns what was made so, numbered in the order in which ranks tell of it.

@@ -109,7 +109,8 @@ func inOrder(list []int) bool {
 }
 
 // assignComms says which call made which communicator at each rank. Where the trace doesn't say,
-// it is the first one that made none known yet, in the order in which communicators were defined.
+// the communicators are taken in the order in which they were defined, and each is made by the first
+// call of those that all its members have left.
 func (w *world) assignComms() {
 	for _, k := range w.ranks {
 		for _, u := range k.uses {
@@ -128,13 +129,11 @@ func (w *world) assignComms() {
 	for i, c := range w.comms {
 		c.number = i
 	}
-	for _, k := range w.ranks {
-		w.assign(k)
-	}
+	w.assign()
 	for _, c := range w.comms {
 		if p := c.parent; p != nil && p.handle == 0 {
 			for _, m := range append(slices.Clone(c.members), c.remote...) {
-				if !p.users[m] {
+				if _, ok := p.maker[m]; !ok {
 					c.parent = nil
 					break
 				}
@@ -184,40 +183,113 @@ func disjoint(a, b map[int]bool) bool {
 	return true
 }
 
-func (w *world) assign(k *rank) {
-	taken := make([]bool, len(k.makers))
-	for i, m := range k.makers {
-		if c := w.byID[m.comm]; c != nil && c.handle == 0 {
-			if _, ok := c.maker[k.number]; !ok {
-				c.maker[k.number], taken[i] = i, true
+// assign finds the makers. A member that doesn't use a communicator took part in making it all the same.
+func (w *world) assign() {
+	free := make([]slots, len(w.ranks)) // by rank
+	for _, k := range w.ranks {
+		x := slots{used: make(map[*comm]int)}
+		x.call = make([]*mpi.Call, len(k.makers))
+		for i, m := range k.makers {
+			c := w.byID[m.comm]
+			switch _, twice := c.made(k.number); {
+			case m.comm == otf2.Undefined:
+				x.call[i] = m.call
+			case c != nil && c.handle == 0 && !twice:
+				c.maker[k.number] = i
 			}
 		}
-	}
-	uses := make(map[*comm]int)
-	var list []*comm
-	for _, u := range k.uses {
-		c := w.byID[u.comm]
-		if c == nil || c.handle != 0 {
-			continue
-		}
-		if _, ok := c.maker[k.number]; ok {
-			continue
-		}
-		if _, ok := uses[c]; !ok {
-			uses[c] = u.makers
-			list = append(list, c)
-		}
-	}
-	slices.SortFunc(list, func(a, b *comm) int { return cmp.Compare(a.order, b.order) })
-	for _, c := range list {
-		c.maker[k.number] = -1
-		for i := range min(uses[c], len(k.makers)) {
-			if !taken[i] && k.makers[i].comm == otf2.Undefined && between(k.makers[i].call) == (c.remote != nil) {
-				c.maker[k.number], taken[i] = i, true
-				break
+		for _, u := range k.uses {
+			c := w.byID[u.comm]
+			if c == nil {
+				continue
+			}
+			if _, ok := x.used[c]; !ok {
+				x.used[c] = u.makers
 			}
 		}
+		free[k.number] = x
 	}
+	for _, c := range w.comms {
+		if c.handle == 0 && len(c.users) > 0 {
+			c.assign(free)
+		}
+	}
+}
+
+// slots are a rank's calls that make a communicator of which the trace doesn't say which.
+type slots struct {
+	call []*mpi.Call   // nil: taken
+	used map[*comm]int // how many of these calls there were when it was first used
+}
+
+// next is the first call from i on that can have made a communicator; -1: there is none.
+func (x *slots) next(c *comm, i int) int {
+	end, used := x.used[c]
+	if !used {
+		end = len(x.call)
+	}
+	for ; i < min(end, len(x.call)); i++ {
+		if x.call[i] != nil && between(x.call[i]) == (c.remote != nil) {
+			return i
+		}
+	}
+	return -1
+}
+
+// made is the call of a rank that makes it, as far as that is known.
+func (c *comm) made(rank int) (int, bool) {
+	if c == nil {
+		return 0, false
+	}
+	i, ok := c.maker[rank]
+	return i, ok
+}
+
+// assign has the same call of all members make it, of all that use it at least; if there is none,
+// each user's first that is left.
+func (c *comm) assign(free []slots) {
+	var members, users []int
+	for _, m := range append(slices.Clone(c.members), c.remote...) {
+		if _, ok := c.maker[m]; ok {
+			continue
+		}
+		if members = append(members, m); c.users[m] {
+			users = append(users, m)
+		}
+	}
+	for _, list := range [][]int{members, users} {
+		if i := c.common(list, free); i >= 0 {
+			for _, m := range list {
+				c.maker[m], free[m].call[i] = i, nil
+			}
+			return
+		}
+	}
+	for _, m := range users {
+		c.maker[m] = free[m].next(c, 0)
+		if i := c.maker[m]; i >= 0 {
+			free[m].call[i] = nil
+		}
+	}
+}
+
+// common is the first call that all of these ranks have left to make it with; -1: there is none.
+func (c *comm) common(ranks []int, free []slots) int {
+	for at := 0; len(ranks) > 0; {
+		most := at
+		for _, m := range ranks {
+			i := free[m].next(c, most)
+			if i < 0 {
+				return -1
+			}
+			most = i
+		}
+		if first := free[ranks[0]].next(c, at); first == most {
+			return most
+		}
+		at = most
+	}
+	return -1
 }
 
 // between reports whether a function makes intercommunicators.

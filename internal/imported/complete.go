@@ -27,7 +27,7 @@ func (x *translation) complete(e *otf2.Event) {
 	done := completion{name: x.name(q), pending: e.ID == otf2.EvMpiRequestTest}
 	switch {
 	case e.ID == otf2.EvMpiIrecv:
-		done.status = received(int64(int32(e.Values[0])), tag(e.Values[2]), e.Values[3])
+		done.status = received(member(e.Values[0]), tag(e.Values[2]), e.Values[3])
 	case e.ID == otf2.EvCollectiveComplete, done.pending:
 		done.status = []int64{signature.StatusEmpty}
 	case e.ID == otf2.EvMpiRequestCancelled && q.what.kind != otf2.EvMpiIsend:

@@ -134,10 +134,7 @@ func (w *world) track(k *rank, all *outcomes, o Options, began int64, times *os.
 	if k.last > k.first {
 		span = int64(w.ns(k.last - k.first))
 	}
-	t.Process = track.Process{Host: k.host, End: track.Finished, Threads: len(t.Streams), StartNs: began + int64(first), SpanNs: span}
-	if k.calls == 0 {
-		t.Process.End = track.Crashed
-	}
+	t.Process = track.Process{Host: k.host, End: w.end(k), Threads: len(t.Streams), StartNs: began + int64(first), SpanNs: span}
 	if t.Timeless = o.Timing.Mode == timing.None; t.Timeless {
 		t.Courses = nil
 		t.Process.StartNs, t.Process.SpanNs = 0, 0
@@ -153,6 +150,19 @@ func (w *world) track(k *rank, all *outcomes, o Options, began int64, times *os.
 		t.Log = &track.Log{Options: t.Log.Options, TicksPerNs: 1, StartNs: t.Log.StartNs}
 	}
 	return t, n, nil
+}
+
+// end is how a rank ended. Where no rank has MPI_Init or MPI_Finalize, the tool doesn't record them (EZTrace
+// does not), and nothing tells.
+func (w *world) end(k *rank) string {
+	switch {
+	case k.finished:
+		return track.Finished
+	case k.calls > 0 && !w.bounds:
+		w.notes.Add("ranks of which nothing tells how they ended, as no MPI_Init or MPI_Finalize is recorded: taken for finished", 1)
+		return track.Finished
+	}
+	return track.Crashed
 }
 
 func (w *world) meta(began int64, o Options) map[string]string {

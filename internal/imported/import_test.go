@@ -13,6 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/matrix"
 	"github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -102,6 +104,85 @@ func TestEZTrace(t *testing.T) {
 	}
 }
 
+// TestGrid imports what EZTrace recorded of a program (grid.c) that makes communicators which not all of their
+// members use, and sends to MPI_PROC_NULL.
+func TestGrid(t *testing.T) {
+	r, x, err := read(t, "testdata/grid", timing.Lossless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comms, err := r.Comms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups [][]int
+	for _, c := range comms.List() {
+		groups = append(groups, c.Members())
+	}
+	if diff := cmp.Diff([][]int{{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1}, {0, 2}, {1, 3}, {2, 3}}, groups); diff != "" {
+		t.Errorf("communicators:\n%s", diff)
+	}
+	nowhere := 0
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made [][2]int // size, leader
+		for c, err := range k.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.NewComm != nil {
+				made = append(made, [2]int{int(c.NewComm.Size), int(c.NewComm.Leader)})
+			}
+			for _, name := range []string{"dest", "source"} {
+				if p := c.Param(name); p != nil && p.In.Num == mpi.ProcNull {
+					nowhere++
+				}
+			}
+		}
+		if diff := cmp.Diff([][2]int{{4, 0}, {2, rank / 2 * 2}, {2, rank % 2}}, made); diff != "" {
+			t.Errorf("rank %d: communicators made by MPI_Comm_split in turn:\n%s", rank, diff)
+		}
+	}
+	if nowhere != 2*2*3 {
+		t.Errorf("%d messages to or from MPI_PROC_NULL, want 12", nowhere)
+	}
+	m, err := matrix.Compute(r, matrix.Options{PointToPoint: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := matrix.Cell{Messages: 3, Bytes: 24}
+	if diff := cmp.Diff([][]matrix.Cell{{{}, c, {}, {}}, {{}, {}, c, {}}, {{}, {}, {}, c}, {{}, {}, {}, {}}}, m.Dense()); diff != "" || m.Elsewhere != (matrix.Cell{}) {
+		t.Errorf("%v elsewhere; messages:\n%s", m.Elsewhere, diff)
+	}
+	const untold = "ranks of which nothing tells how they ended, as no MPI_Init or MPI_Finalize is recorded: taken for finished"
+	if x.Notes[untold] != 4 {
+		t.Errorf("%v, want 4 %s", x.Notes, untold)
+	}
+}
+
+// TestEnds wants ranks without MPI_Finalize to have finished only where no rank tells.
+func TestEnds(t *testing.T) {
+	for _, x := range []struct {
+		k    rank
+		told bool
+		want string
+	}{
+		{rank{calls: 2, begins: true, finished: true}, true, track.Finished},
+		{rank{calls: 1, begins: true}, true, track.Crashed},
+		{rank{calls: 1}, true, track.Crashed},
+		{rank{calls: 1}, false, track.Finished},
+		{rank{}, false, track.Crashed},
+	} {
+		w := &world{bounds: x.told, notes: make(Notes)}
+		if got := w.end(&x.k); got != x.want || (len(w.notes) > 0) != (x.k.calls > 0 && !x.told) {
+			t.Errorf("%+v: %s, %v, want %s", x.k, got, w.notes, x.want)
+		}
+	}
+}
+
 // copied is the archive in a folder that can be changed.
 func copied(t testing.TB) string {
 	t.Helper()
@@ -154,7 +235,13 @@ func TestBroken(t *testing.T) {
 }
 
 // FuzzOTF2 imports archives of which each kind of file may be anything. What is imported can be read.
+// Files are in memory where that can be had: on disk they took nearly all of the time. Go spends
+// up to a minute on making each input smaller that is new, so give it -fuzzminimizetime 20x.
 func FuzzOTF2(f *testing.F) {
+	if shm, err := os.MkdirTemp("/dev/shm", "spoor-test-"); err == nil {
+		f.Cleanup(func() { os.RemoveAll(shm) })
+		f.Setenv("TMPDIR", shm)
+	}
 	a, err := otf2.Open(eztrace)
 	if err != nil {
 		f.Fatal(err)
@@ -172,24 +259,35 @@ func FuzzOTF2(f *testing.F) {
 	}
 	f.Add(get("eztrace_log.otf2"), get("eztrace_log.def"), get(names[0]+".def"), get(names[0]+".evt"))
 	f.Add(get("eztrace_log.otf2"), get("eztrace_log.def"), get(names[1]+".def"), get(names[2]+".evt"))
+	dir := copied(f)
 	f.Fuzz(func(t *testing.T, anchor, def, local, evt []byte) {
-		dir := copied(t)
 		for name, b := range map[string][]byte{"eztrace_log.otf2": anchor, "eztrace_log.def": def, names[0] + ".def": local, names[0] + ".evt": evt} {
 			if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r, _, err := read(t, dir, timing.Stats)
+		x, err := OTF2(dir, Options{Timing: timing.Options{Mode: timing.Stats}})
 		if err != nil {
 			return
 		}
+		defer x.Close()
+		b, err := trace.Encode(x.Content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "x.spoor")
+		if err != nil {
+			t.Fatal(err)
+		}
 		for rank := range r.Ranks() {
-			if k, err := r.Rank(rank); err == nil {
-				for stream := range k.Streams() {
-					for _, err := range k.Calls(stream) {
-						if err != nil {
-							t.Fatal(err)
-						}
+			k, err := r.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for stream := range k.Streams() {
+				for _, err := range k.Calls(stream) {
+					if err != nil {
+						t.Fatal(err)
 					}
 				}
 			}

@@ -75,6 +75,8 @@ func (w *world) scan(k *rank, all *outcomes) error {
 				}
 				k.first, k.last = min(k.first, e.Time), max(k.last, e.Time)
 				k.calls++
+				k.begins = k.begins || c.Has(mpi.Begins)
+				k.finished = k.finished || c.Has(mpi.Ends)
 				if c.Has(mpi.CreatesComm) {
 					k.makers = append(k.makers, maker{c, otf2.Undefined})
 				}
@@ -170,6 +172,7 @@ func (w *world) scanAll(progress func()) (*outcomes, error) {
 	}
 	w.first = math.MaxUint64
 	for _, k := range w.ranks {
+		w.bounds = w.bounds || k.begins || k.finished
 		if k.calls > 0 {
 			w.first = min(w.first, k.first)
 		}

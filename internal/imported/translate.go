@@ -119,8 +119,21 @@ func (x *translation) other(name string) *form {
 	return f
 }
 
-// tag is a tag as MPI has it: 32 bits with a sign.
-func tag(v uint64) int64 { return int64(int32(uint32(v))) }
+// member is a rank in a communicator, 32 bits. EZTrace writes MPI_PROC_NULL as the MPI has it: less than 0 in all of them.
+func member(v uint64) int64 {
+	if n := int32(uint32(v)); n >= 0 {
+		return int64(n)
+	}
+	return mpi.ProcNull
+}
+
+// tag is a message's tag, 32 bits; less than 0 is that of a receive from MPI_PROC_NULL.
+func tag(v uint64) int64 {
+	if n := int32(uint32(v)); n >= 0 {
+		return int64(n)
+	}
+	return mpi.AnyTag
+}
 
 func tagOf(f *form, own string) string {
 	if f.has(own) {
@@ -143,7 +156,7 @@ func (x *translation) send(e *otf2.Event) {
 	}
 	_, h := x.r.comm(uint32(e.Values[1]))
 	f.in["sent"] = []int64{1}
-	f.set(m.Out.Peer, int64(int32(e.Values[0])))
+	f.set(m.Out.Peer, member(e.Values[0]))
 	f.set(m.Out.Count, int64(e.Values[3]))
 	f.set(m.Out.Type, byteType)
 	f.set(tagOf(f, "sendtag"), tag(e.Values[2]))
@@ -175,8 +188,8 @@ func (x *translation) receive(e *otf2.Event) {
 		x.used = true
 	}
 	f.in["got"] = []int64{1}
-	x.source(f, m, int64(int32(e.Values[0])), uint32(e.Values[1]), tag(e.Values[2]), e.Values[3])
-	f.give("status", received(int64(int32(e.Values[0])), tag(e.Values[2]), e.Values[3])...)
+	x.source(f, m, member(e.Values[0]), uint32(e.Values[1]), tag(e.Values[2]), e.Values[3])
+	f.give("status", received(member(e.Values[0]), tag(e.Values[2]), e.Values[3])...)
 }
 
 func received(source, tag int64, bytes uint64) []int64 {
@@ -215,7 +228,7 @@ func (x *translation) post(e *otf2.Event) {
 	}
 	f.in["got"] = []int64{1}
 	if o.kind == otf2.EvMpiIrecv {
-		x.source(f, m, int64(int32(o.peer)), o.comm, tag(uint64(o.tag)), o.recv)
+		x.source(f, m, member(uint64(o.peer)), o.comm, tag(uint64(o.tag)), o.recv)
 	} else {
 		x.r.w.notes.Add("non-blocking receives of which no record tells what they got: from any source", 1)
 		f.set(m.In.Peer, mpi.AnySource)

@@ -28,6 +28,7 @@ type world struct {
 	byID    map[uint32]*comm // by the archive's number
 	notes   Notes
 	first   uint64 // ticks
+	bounds  bool   // some rank has a call of MPI_Init or MPI_Finalize
 	windows map[uint32]*window
 	regions map[uint32]*mpi.Call // nil: a function that is not MPI's
 }
@@ -42,12 +43,13 @@ type rank struct {
 	last    uint64
 	calls   uint64
 
-	begun   [][]uint32 // by thread: what its operations with requests turn out to be, in the order in which they are begun
-	makers  []maker
-	uses    []use // of communicators, in the order of first use
-	used    map[uint32]int
-	ends    bool // some completion of a request is recorded
-	windows map[uint32]bool
+	begun            [][]uint32 // by thread: what its operations with requests turn out to be, in the order in which they are begun
+	makers           []maker
+	uses             []use // of communicators, in the order of first use
+	used             map[uint32]int
+	ends             bool // some completion of a request is recorded
+	begins, finished bool // MPI_Init is recorded, MPI_Finalize is
+	windows          map[uint32]bool
 }
 
 // A maker is a call that makes a communicator.

@@ -76,13 +76,7 @@ func each(t *testing.T, test func(t *testing.T, x traced)) {
 	record := func(name string, ranks int, line func(dir string) ([]string, error)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			command, err := line(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			spoor(t, dir, append([]string{"run", "-q", "--timing", "lossless", "-o", "app.spoor"}, m.Command(ranks, command...)...)...)
-			test(t, traced{name, dir, open(t, filepath.Join(dir, "app.spoor"))})
+			test(t, run(t, m, name, ranks, line))
 		})
 	}
 	for _, a := range compile.All {
@@ -100,6 +94,18 @@ func each(t *testing.T, test func(t *testing.T, x traced)) {
 			return append([]string{out}, p.Args...), m.Compile(out, p.Path)
 		})
 	}
+}
+
+// run traces a program with exact times, in a folder of its own; line prepares that and returns the command.
+func run(t *testing.T, m *mpis.MPI, name string, ranks int, line func(dir string) ([]string, error)) traced {
+	t.Helper()
+	dir := t.TempDir()
+	command, err := line(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoor(t, dir, append([]string{"run", "-q", "--timing", "lossless", "-o", "app.spoor"}, m.Command(ranks, command...)...)...)
+	return traced{name, dir, open(t, filepath.Join(dir, "app.spoor"))}
 }
 
 func open(t *testing.T, path string) *trace.Reader {

@@ -90,7 +90,7 @@ func otf2(t *testing.T, x traced) {
 	messages(t, x, list)
 	requests(t, list)
 	if !slices.ContainsFunc(list, func(e event) bool { return e.location > 1<<32 }) { // it knows collectives of first threads only
-		snapshots(t, archive)
+		snapshots(t, archive, list)
 	}
 	if x.name != "intercomm.c" { // version 3.0.2 looks for the second group of an InterComm among communicators
 		python(t, x, filepath.Join(archive, "traces.otf2"))
@@ -242,57 +242,9 @@ func requests(t *testing.T, list []event) {
 	}
 }
 
-// snapshots has OTF2's own tool match all events, in a copy since it adds to the archive.
-func snapshots(t *testing.T, archive string) {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(dir, os.DirFS(archive)); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(tool(t, "otf2-snapshots"), "-n", "3", filepath.Join(dir, "traces.otf2")).CombinedOutput()
-	if text := strings.TrimSpace(string(out)); err != nil || text != "" {
-		t.Errorf("otf2-snapshots: %v\n%s", err, mpis.Tail(text))
-	}
-}
-
-// python has Python's reader add up what is sent.
-func python(t *testing.T, x traced, archive string) {
-	t.Helper()
-	const script = `
-import otf2, sys
-from collections import Counter
-messages, sums = Counter(), Counter()
-with otf2.reader.open(sys.argv[1]) as trace:
-    for location, event in trace.events:
-        if isinstance(event, (otf2.events.MpiSend, otf2.events.MpiIsend)):
-            rank = location.group.name.split()[-1]
-            messages[rank] += 1
-            sums[rank] += event.msg_length
-for rank in sorted(messages, key=int):
-    print(rank, messages[rank], sums[rank])
-`
-	out, err := exec.Command("/usr/bin/python3", "-c", script, archive).Output()
-	if err != nil {
-		mpis.Absent(t, "python3-otf2: %v", err)
-	}
-	var want strings.Builder
-	sums := make([]matrix.Cell, x.r.Ranks())
-	for p, c := range traffic(t, x.r) {
-		sums[p.from].Messages += c.Messages
-		sums[p.from].Bytes += c.Bytes
-	}
-	for rank, c := range sums {
-		if c.Messages > 0 {
-			want.WriteString(strconv.Itoa(rank) + " " + strconv.FormatUint(c.Messages, 10) + " " + strconv.FormatUint(c.Bytes, 10) + "\n")
-		}
-	}
-	if diff := cmp.Diff(want.String(), string(out)); diff != "" {
-		t.Errorf("sent by each rank, and what Python reads:\n%s", diff)
-	}
-}
-
 // A thread's events fill several chunks, and ranks that are not exported have none.
 func TestOTF2Chunks(t *testing.T) {
+	t.Parallel()
 	const rounds = 60000
 	dir := t.TempDir()
 	path := filepath.Join(dir, "long.spoor")
@@ -324,7 +276,8 @@ func TestOTF2Chunks(t *testing.T) {
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Error(diff)
 	}
-	snapshots(t, filepath.Join(dir, "out"))
+	estimated(t, filepath.Join(dir, "out"), 1, list)
+	snapshots(t, filepath.Join(dir, "out"), list)
 }
 
 // What was attached to calls is a metric before each of them.

@@ -10,6 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track"
 )
 
 const platform = `<?xml version='1.0'?>
@@ -26,7 +31,43 @@ func replayed(t *testing.T, x traced) {
 	if strings.HasPrefix(x.name, "threads") {
 		t.Skip("messages of several threads")
 	}
-	dir, n := x.export(t, "smpi"), x.r.Ranks()
+	replays(t, smpirun, x.export(t, "smpi"), x.r.Ranks())
+}
+
+// TestSkeletons has SimGrid replay the communication of well-known programs on virtual ranks: sixteen, of which
+// there are as many as rows times columns and a power of two, and for one 256.
+func TestSkeletons(t *testing.T) {
+	smpirun := tool(t, "smpirun")
+	replay := func(p skeleton.Program, ranks int) {
+		t.Run(fmt.Sprint(p.Name, "-", ranks), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var tracks []*track.Track
+			for rank := range ranks {
+				tracks = append(tracks, vmpi.Run(p.Name, rank, ranks, p.Run).Track())
+			}
+			if err := os.WriteFile(filepath.Join(dir, "app.spoor"), mergetest.File(t, tracks, nil), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			spoor(t, dir, "export", "--to", "smpi", "-o", "smpi", "app.spoor")
+			replays(t, smpirun, filepath.Join(dir, "smpi"), ranks)
+		})
+	}
+	for _, p := range skeleton.All {
+		if p.Name != "cannon" { // its last shift asks for ranks below 0, from which nothing comes
+			replay(p, 16)
+		}
+	}
+	stencil, ok := skeleton.ByName("st2d")
+	if !ok {
+		t.Fatal("no st2d")
+	}
+	replay(stencil, 256)
+}
+
+// replays has smpirun replay a folder to its end.
+func replays(t *testing.T, smpirun, dir string, n int) {
+	t.Helper()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)

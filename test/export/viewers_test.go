@@ -151,6 +151,9 @@ func fields(t *testing.T, b []byte, f func(field protowire.Number, n uint64, m [
 	}
 }
 
+// flow is a message's number as a slice has it.
+func flow(n uint64) string { return string(protowire.AppendVarint(nil, n)) }
+
 // perfetto reads a trace by the numbers of trace_packet.proto and those that it includes.
 func perfetto(t *testing.T, path string) (list []slice) {
 	t.Helper()
@@ -209,7 +212,7 @@ func perfetto(t *testing.T, path string) (list []slice) {
 				var kind, uuid uint64
 				var s slice
 				fields(t, m, func(field protowire.Number, n uint64, m []byte) {
-					id = string(protowire.AppendVarint(nil, n))
+					id = flow(n)
 					switch field {
 					case 9:
 						kind = n

@@ -127,6 +127,9 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 		fortran := fortranLibrary(call.Library)
 		c.fortran = c.fortran || fortran
 		entry, known := mpi.Lookup(call.Name)
+		if call.Name == "MPI_Pcontrol" && len(call.In) > 0 && call.In[0].Int != 0 {
+			muted = false // this call is the first that is recorded again
+		}
 		switch {
 		case fortran && helper(call):
 			c.excuse(Conversion)
@@ -147,7 +150,7 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 			finalize = call.Entered
 		}
 		if call.Name == "MPI_Pcontrol" {
-			muted = len(call.In) > 0 && call.In[0].Int == 0
+			muted = muted || len(call.In) > 0 && call.In[0].Int == 0
 		}
 	}
 	return list

@@ -81,6 +81,7 @@ type Process struct {
 	Rank      int // in its MPI_COMM_WORLD, -1 if it never had one
 	Size      int
 	Spawned   bool
+	Started   int64  // wall clock behind MPI_Init, ns since 1970
 	Job       string // the same for all of one MPI_COMM_WORLD
 	Constants map[string]int64
 	Threads   [][]*Call // by first call; calls in the order of entry

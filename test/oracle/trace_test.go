@@ -1,11 +1,13 @@
 package oracle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -125,8 +127,9 @@ func compareRun(t *testing.T, shim string, m *mpis.MPI, p *mpis.Program, ranks i
 		return nil
 	}
 	var reports []*Report
-	for _, w := range worlds(processes) {
-		report, err := compareWorld(t, out, w)
+	all := worlds(processes)
+	for _, w := range all {
+		report, err := compareWorld(t, out, all, w)
 		if err != nil {
 			t.Errorf("%v", err)
 			continue
@@ -187,42 +190,49 @@ func worlds(list []*Process) [][]*Process {
 	return result
 }
 
-// traceOf finds the trace of a world. The worlds of one job number their
-// traces in the order in which they finish.
-func traceOf(out string, world []*Process) (string, error) {
+// traceOf finds the trace of a world among those of a run, whose worlds have traces in the order
+// in which they began.
+func traceOf(out string, all [][]*Process, world []*Process) (string, error) {
 	names, err := filepath.Glob(strings.TrimSuffix(out, ".spoor") + "*.spoor")
 	if err != nil {
 		return "", err
 	}
+	if len(names) != len(all) {
+		return "", fmt.Errorf("%d worlds, traces %q", len(all), names)
+	}
+	began := map[string]int64{}
 	for _, name := range names {
-		r, err := trace.Open(name)
-		if err != nil {
+		if began[name], err = start(name); err != nil {
 			return "", err
-		}
-		pid, err := leader(r)
-		r.Close()
-		if err != nil {
-			return "", err
-		}
-		if pid == world[0].PID {
-			return name, nil
 		}
 	}
-	return "", fmt.Errorf("no trace of process %d among %q", world[0].PID, names)
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(began[a], began[b]) })
+	before := 0
+	for _, w := range all {
+		if w[0].Started < world[0].Started {
+			before++
+		}
+	}
+	return names[before], nil
 }
 
-// leader returns the process id of rank 0.
-func leader(r *trace.Reader) (int, error) {
+// start returns when rank 0 of a trace called MPI_Init.
+func start(name string) (int64, error) {
+	r, err := trace.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
 	k, err := r.Rank(0)
 	if err != nil {
 		return 0, err
 	}
 	process, err := k.Process()
-	return process.PID, err
+	return process.StartNs, err
 }
 
-func compareWorld(t *testing.T, out string, world []*Process) ([]*Report, error) {
-	path, err := traceOf(out, world)
+func compareWorld(t *testing.T, out string, all [][]*Process, world []*Process) ([]*Report, error) {
+	path, err := traceOf(out, all, world)
 	if err != nil {
 		return nil, err
 	}

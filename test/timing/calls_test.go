@@ -14,6 +14,7 @@ type dumpedCall struct {
 	Times       string
 	State       string
 	Start       float64 `json:"start_ns"`
+	Within      float64 `json:"start_within_ns"` // -1: not said
 	Duration    float64 `json:"duration_ns"`
 	Gap         float64 `json:"gap_ns"`
 	Mean        float64 `json:"mean_ns"`
@@ -25,7 +26,7 @@ func (c *cell) dump(flags ...string) [][]dumpedCall {
 	c.t.Helper()
 	list := make([][]dumpedCall, len(c.truth))
 	for line := range strings.Lines(c.spoor(append([]string{"dump", "--json", "t.spoor"}, flags...)...)) {
-		var d dumpedCall
+		d := dumpedCall{Within: -1}
 		if err := json.Unmarshal([]byte(line), &d); err != nil {
 			c.t.Fatalf("%q: %v", line, err)
 		}
@@ -75,7 +76,7 @@ func (c *cell) eachCall() {
 	}
 }
 
-// eachCallText does the same with text, which has three digits, and starts only where they are the call's own.
+// eachCallText does the same with text, which has three digits.
 func (c *cell) eachCallText() {
 	if c.word == refused {
 		c.refuses("no times", "dump", "--times", "t.spoor")
@@ -96,7 +97,7 @@ func (c *cell) eachCallText() {
 		}
 		_, times, ok := strings.Cut(line, sep)
 		list := printed(c.t, times)
-		if !ok || len(list) < 2 || strings.Contains(times, ", at ") != c.own() {
+		if !ok || len(list) < 2 || strings.Contains(times, ", at about ") != (c.word != exact) || !strings.Contains(times, ", at ") {
 			c.t.Fatalf("%q says nothing of times that are %s", line, c.word)
 		}
 		s := sums[known.name]
@@ -135,6 +136,24 @@ func (c *cell) origin(list [][]dumpedCall) bound {
 	return line
 }
 
+// reach holds starts against how far they are said to be from the truth, as seen from the rank's first call.
+func (c *cell) reach(list [][]dumpedCall) {
+	c.t.Helper()
+	for rank := range list {
+		first, known := &list[rank][0], &c.truth[rank][0]
+		for i, d := range list[rank] {
+			if d.Within < 0 || (d.Within == 0) != (c.word == exact) {
+				c.t.Fatalf("rank %d: call %d is said to be within %.0f ns of its start", rank, i, d.Within)
+			}
+			x := &c.truth[rank][i]
+			r := room{1e-3, d.Within + first.Within + 1e4}
+			if got := d.Start - first.Start; !r.holds(got, bound{x.from - known.in, x.in - known.from}) {
+				c.t.Errorf("rank %d: call %d begins %.0f ns behind the first one, want %.0f to %.0f within %.0f", rank, i, got, x.from-known.in, x.in-known.from, d.Within)
+			}
+		}
+	}
+}
+
 // starts looks at when calls began. Means can't say it of a rank and a round of a loop, but where places begin,
 // of all ranks together.
 func (c *cell) starts() {
@@ -142,6 +161,7 @@ func (c *cell) starts() {
 		return // with the durations
 	}
 	list := c.dump("--times")
+	c.reach(list)
 	if line := c.origin(list); c.own() {
 		for rank := range list {
 			for i, d := range list[rank] {
@@ -202,11 +222,11 @@ func (c *cell) moment(ns float64, rank, index int, state string) {
 	c.t.Helper()
 	flags := []string{"--at", seconds(int64(ns)), "--rank", strconv.Itoa(rank)}
 	got := c.dump(flags...)[rank][0]
-	if got.Index != index || got.State != state || got.Times != c.word {
+	if got.Index != index || got.State != state || got.Times != c.kind() {
 		c.t.Errorf("%v: %+v, want %s call %d, %s", flags, got, state, index, c.word)
 	}
 	text := c.spoor(append([]string{"dump", "t.spoor"}, flags...)...)
-	if strings.Contains(text, " for about ") == (c.word == exact) {
+	if strings.Contains(text, " for about ") == (c.word == exact) || strings.Contains(text, "; it began at about ") == (c.word == exact) {
 		c.t.Errorf("%v: times are %s: %s", flags, c.word, text)
 	}
 }

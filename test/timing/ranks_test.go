@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/findings"
 	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
@@ -101,6 +102,7 @@ func late(t *testing.T, a *app, mode string) {
 	if err := json.Unmarshal([]byte(out.Stdout), &rep); err != nil {
 		t.Fatal(err)
 	}
+	findsBarrier(t, a, mode, rep.Efficiency.RuntimeNs)
 	for _, c := range rep.Calls {
 		if c.Function != "MPI_Barrier" {
 			continue
@@ -112,6 +114,40 @@ func late(t *testing.T, a *app, mode string) {
 		return
 	}
 	t.Errorf("%s: no barrier", mode)
+}
+
+// findsBarrier wants what info says first to have the barrier, at which three ranks of six wait for the others, and that
+// share of the run that the ranks measured: how much longer they waited than the one that waited least.
+func findsBarrier(t *testing.T, a *app, mode string, runtime int64) {
+	t.Helper()
+	var info struct {
+		Findings []findings.Finding `json:"findings"`
+	}
+	if err := json.Unmarshal([]byte(a.spoor("info", "--json", "t.spoor")), &info); err != nil {
+		t.Fatal(err)
+	}
+	waited, least := 0.0, math.Inf(1)
+	for rank := range a.ranks {
+		text, err := os.ReadFile(filepath.Join(a.job.Dir, fmt.Sprintf("rank%d.txt", rank)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var work, wait float64
+		if _, err := fmt.Sscan(string(text), &work, &wait); err != nil {
+			t.Fatal(err)
+		}
+		waited, least = waited+wait, min(least, wait)
+	}
+	want := (waited - float64(a.ranks)*least) / float64(a.ranks) / float64(runtime)
+	for _, f := range info.Findings {
+		if f.Function == "MPI_Barrier" {
+			if math.Abs(f.Share-want) > 0.02*want+0.005 || f.Rank%2 == 1 {
+				t.Errorf("%s: %+v, measured a share of %.3f", mode, f, want)
+			}
+			return
+		}
+	}
+	t.Errorf("%s: nothing of the barrier, in which ranks wait %.3f of the run: %+v", mode, want, info.Findings)
 }
 
 // table compares the rows of `imbalance --ranks`, as CSV and text, with what the ranks measured.

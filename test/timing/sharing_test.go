@@ -2,6 +2,7 @@ package timing
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -114,6 +115,74 @@ func (c *cell) lost() {
 	}
 	if seen != 6 {
 		c.t.Errorf("%d call sites", seen)
+	}
+}
+
+// The rows of `imbalance`: what a call site cost, and what its calls and the gaps before them came to on each rank.
+var (
+	siteRow = regexp.MustCompile(`^(MPI_\w+) at .*: (\d+) calls?, (.*) (lost|waited)$`)
+	spread  = regexp.MustCompile(`^  (calls|gaps), total of a rank: (.*) mean, (.*) \(rank (\d+)\) to (.*) \(rank (\d+)\)`)
+	inexact = regexp.MustCompile(`, each within (\S+ \S+)`)
+)
+
+// lostText looks at the same as text, which has three digits.
+func (c *cell) lostText() {
+	if c.word == refused {
+		c.refuses("no times", "imbalance", "--all", "t.spoor")
+		return
+	}
+	function, seen := "", make(map[string]int)
+	for line := range strings.Lines(c.spoor("imbalance", "--all", "--top", "0", "t.spoor")) {
+		line = strings.TrimRight(line, "\n")
+		if m := siteRow.FindStringSubmatch(line); m != nil {
+			function = ""
+			switch m[1] {
+			case "MPI_Barrier", "MPI_Wait", "MPI_Allreduce", "MPI_Sendrecv", "MPI_Send", "MPI_Irecv":
+				function = m[1]
+			}
+			if all := c.truth.in(-1, m[1]); function == "MPI_Wait" {
+				c.rounded("imbalance: "+line, printed(c.t, m[3])[0], all.duration, all.calls)
+			} else if function != "" && m[2] != strconv.FormatUint(all.calls, 10) {
+				c.t.Errorf("imbalance: %q, there were %d calls", line, all.calls)
+			}
+			continue
+		}
+		m := spread.FindStringSubmatch(line)
+		if m == nil || function == "" {
+			continue
+		}
+		seen[m[1]]++
+		r := c.text(uint64(len(c.truth[0])))
+		if w := inexact.FindStringSubmatch(line); w != nil {
+			r.ns += 1.005 * printed(c.t, w[1])[0]
+		}
+		of := make([]bound, len(c.truth))
+		least, most, mean := bound{math.Inf(1), math.Inf(1)}, bound{}, bound{}
+		for rank := range of {
+			s := c.truth.in(rank, function)
+			if of[rank] = s.duration; m[1] == "gaps" {
+				of[rank] = s.gap
+			}
+			b := of[rank]
+			least = bound{min(least.low, b.low), min(least.high, b.high)}
+			most = bound{max(most.low, b.low), max(most.high, b.high)}
+			mean.plus(bound{b.low / float64(len(of)), b.high / float64(len(of))})
+		}
+		lowest, _ := strconv.Atoi(m[4])
+		highest, _ := strconv.Atoi(m[6])
+		for _, x := range []struct {
+			text string
+			want []bound
+		}{{m[2], []bound{mean}}, {m[3], []bound{least, of[lowest]}}, {m[5], []bound{most, of[highest]}}} {
+			for _, want := range x.want {
+				if ns := printed(c.t, x.text)[0]; !r.holds(ns, want) {
+					c.t.Errorf("imbalance: %s of %q: want %.0f to %.0f, which is to be %s", x.text, line, want.low, want.high, c.word)
+				}
+			}
+		}
+	}
+	if seen["calls"] != 6 || seen["gaps"] != 6 {
+		c.t.Errorf("imbalance: rows of %v", seen)
 	}
 }
 

@@ -112,6 +112,8 @@ var checks = map[string]func(c *cell){
 	"a rank's times side by side":     (*cell).perRank,
 	"efficiencies":                    (*cell).efficiencies,
 	"what ranks wait in calls":        (*cell).lost,
+	"rows of call sites as text":      (*cell).lostText,
+	"bytes and errors of codecs":      (*cell).codecs,
 	"a histogram":                     (*cell).histograms,
 	"functions on the timeline":       (*cell).timeline,
 	"what is computed again":          (*cell).again,

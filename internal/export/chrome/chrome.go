@@ -22,17 +22,18 @@ type Options struct {
 // A Writer is an export.Sink.
 type Writer struct {
 	w       io.Writer
+	s       *export.Source
 	o       Options
 	line    []byte
 	events  int
 	texts   map[string][]byte // as JSON
-	sites   map[trace.Site][]byte
+	sites   [][]byte          // likewise, by place
 	details []export.Detail
 }
 
 // New begins a trace.
-func New(w io.Writer, o Options) (*Writer, error) {
-	x := &Writer{w: w, o: o, texts: make(map[string][]byte), sites: make(map[trace.Site][]byte)}
+func New(s *export.Source, w io.Writer, o Options) (*Writer, error) {
+	x := &Writer{w: w, s: s, o: o, texts: make(map[string][]byte)}
 	about, err := json.Marshal(o.About)
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (x *Writer) Enter(c *export.Call) error {
 	b = micro(append(b, `,"ts":`...), c.Start)
 	b = micro(append(b, `,"dur":`...), c.End-c.Start)
 	b = append(append(b, `,"name":`...), x.text(c.Func.Name)...)
-	b = append(append(b, `,"args":{"call site":`...), x.site(c.Site)...)
+	b = append(append(b, `,"args":{"call site":`...), x.site(c.Place)...)
 	x.details = c.Details(x.details[:0])
 	for _, d := range x.details {
 		b = append(append(append(b, ','), x.text(d.Name)...), ':')
@@ -157,15 +158,13 @@ func (x *Writer) text(s string) []byte {
 	return b
 }
 
-func (x *Writer) site(s trace.Site) []byte {
-	b, ok := x.sites[s]
-	if !ok {
+func (x *Writer) site(place int) []byte {
+	return export.AtPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
 		file, line := x.o.Line(s)
 		if line > 0 {
 			file += ":" + strconv.Itoa(line)
 		}
-		b, _ = json.Marshal(file)
-		x.sites[s] = b
-	}
-	return b
+		b, _ := json.Marshal(file)
+		return b
+	})
 }

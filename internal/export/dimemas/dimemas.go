@@ -132,26 +132,28 @@ func (w *Writer) Close() error {
 
 // record writes a record of the task's one thread.
 func (w *Writer) record(kind int, fields ...int64) {
-	b := append(w.text(kind), fieldsText(nil, fields)...)
-	w.out.Add(append(b, '\n'))
-}
-
-func (w *Writer) text(kind int) []byte {
-	b := strconv.AppendInt(w.line[:0], int64(kind), 10)
-	b = strconv.AppendInt(append(b, ':'), int64(w.rank), 10)
-	w.line = append(b, ":0"...)
-	return w.line
-}
-
-func fieldsText(b []byte, fields []int64) []byte {
+	b := w.text(kind)
 	for _, n := range fields {
 		b = strconv.AppendInt(append(b, ':'), n, 10)
 	}
-	return b
+	w.line = append(b, '\n')
+	w.out.Add(w.line)
+}
+
+// text begins a record.
+func (w *Writer) text(kind int) []byte {
+	b := strconv.AppendInt(w.line[:0], int64(kind), 10)
+	return append(strconv.AppendInt(append(b, ':'), int64(w.rank), 10), ":0"...)
 }
 
 func (w *Writer) burst(ns int64) {
-	w.out.Add(fmt.Appendf(w.text(burst), ":%d.%09d\n", ns/1e9, ns%1e9))
+	b := strconv.AppendInt(append(w.text(burst), ':'), ns/1e9, 10)
+	b = append(b, ".000000000\n"...)
+	for i, n := len(b)-2, ns%1e9; n > 0; i, n = i-1, n/10 {
+		b[i] += byte(n % 10)
+	}
+	w.line = b
+	w.out.Add(b)
 }
 
 // nothing is a record of so many bytes that takes no time.

@@ -33,36 +33,22 @@ type Archive struct {
 	last uint64 // time of the last event
 
 	threads []*file
-	sites   []uint32 // by terminal of the rank; records.Undefined: not looked up yet
-	values  [][]value
 	regions map[uint16]uint32
 	bases   map[*trace.Function]string
 
 	events map[uint64]uint64 // by location
-	lines  lines
 	paths  map[string]uint32
-	names  []string // of attached values
-	comms  []uint32 // numbers of communicators, by those that the trace gives them
-	self   uint32   // that of MPI_COMM_SELF
-}
-
-// A value is the mean of what was attached to calls like one under a name.
-type value struct {
-	class uint32
-	mean  float64
-}
-
-// lines numbers call sites.
-type lines struct {
-	of   map[trace.Site]uint32
-	list []trace.Site
+	names  []string          // of attached values
+	class  map[string]uint32 // of their metrics
+	comms  []uint32          // numbers of communicators, by those that the trace gives them
+	self   uint32            // that of MPI_COMM_SELF
 }
 
 // New begins an archive in a folder that is there.
 func New(s *export.Source, dir string, o Options) (*Archive, error) {
 	a := &Archive{
 		s: s, dir: dir, o: o, regions: make(map[uint16]uint32), bases: make(map[*trace.Function]string), events: make(map[uint64]uint64),
-		lines: lines{of: make(map[trace.Site]uint32)}, paths: make(map[string]uint32),
+		paths: make(map[string]uint32), class: make(map[string]uint32),
 	}
 	for i, f := range s.Reader.Schema() {
 		a.regions[f.ID] = uint32(i)
@@ -71,6 +57,9 @@ func New(s *export.Source, dir string, o Options) (*Archive, error) {
 	var err error
 	if a.names, err = s.Reader.ValueNames(); err != nil {
 		return nil, err
+	}
+	for i, name := range a.names {
+		a.class[name] = uint32(i)
 	}
 	return a, os.Mkdir(filepath.Join(dir, "traces"), 0o777)
 }
@@ -87,25 +76,6 @@ func (a *Archive) Begin(k *trace.Rank) error {
 			return err
 		}
 		a.threads = append(a.threads, f)
-	}
-	a.sites = make([]uint32, k.Terminals())
-	for i := range a.sites {
-		a.sites[i] = records.Undefined
-	}
-	if len(a.names) == 0 {
-		return nil
-	}
-	a.values = make([][]value, k.Terminals())
-	for t := range a.values {
-		of, err := k.ValuesOf(t)
-		if err != nil {
-			return err
-		}
-		for i, name := range a.names {
-			if s, ok := of[name]; ok && s.Count > 0 {
-				a.values[t] = append(a.values[t], value{uint32(i), s.Mean()})
-			}
-		}
 	}
 	return nil
 }
@@ -129,16 +99,14 @@ func (a *Archive) file(location uint64, kind string) string {
 // Enter writes the beginning of a call.
 func (a *Archive) Enter(c *export.Call) error {
 	f, time := a.threads[c.Stream], uint64(c.Start)
-	if a.values != nil {
-		if err := a.metrics(f, time, a.values[c.Terminal]); err != nil {
-			return err
-		}
+	if err := a.metrics(f, time, c.Values); err != nil {
+		return err
 	}
 	f.start(records.AttributeList)
 	f.u32(1)
 	f.u32(0)
 	f.u8(records.TypeSourceLocation)
-	f.u32(a.line(c))
+	f.u32(uint32(c.Place))
 	f.measure(0)
 	f.u8(records.EvEnter)
 	f.u32(a.regions[c.Func.ID])
@@ -165,20 +133,6 @@ func (a *Archive) Leave(c *export.Call) error {
 	f.record = append(f.record[:0], records.EvLeave)
 	f.u32(a.regions[c.Func.ID])
 	return f.write(time)
-}
-
-func (a *Archive) line(c *export.Call) uint32 {
-	n := &a.sites[c.Terminal]
-	if *n == records.Undefined {
-		known, ok := a.lines.of[c.Site]
-		if !ok {
-			known = uint32(len(a.lines.list))
-			a.lines.of[c.Site] = known
-			a.lines.list = append(a.lines.list, c.Site)
-		}
-		*n = known
-	}
-	return *n
 }
 
 // path numbers a file by its name.

@@ -68,7 +68,7 @@ func (a *Archive) run(d *definitions) error {
 		onThread       = 2
 	)
 	for i, name := range a.names {
-		if err := d.add(records.DefMetricMember, i, name, "mean over calls from one place in ranks alike", uint8(0), uint8(relativeToLast), uint8(records.TypeDouble),
+		if err := d.add(records.DefMetricMember, i, name, "attached to the call; a mean over calls at its place where the trace has no more", uint8(0), uint8(relativeToLast), uint8(records.TypeDouble),
 			uint8(decimal), uint64(0), "#"); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (a *Archive) regionsAndLines(d *definitions) error {
 			return err
 		}
 	}
-	for i, site := range a.lines.list {
+	for i, site := range a.s.Places {
 		file, line := a.o.Line(site)
 		if err := d.add(records.DefSourceCodeLocation, i, file, line); err != nil {
 			return err
@@ -322,14 +322,15 @@ func (a *Archive) anchor(definitions uint64, size int) error {
 	return os.WriteFile(filepath.Join(a.dir, "traces.otf2"), b, 0o666)
 }
 
-// metrics writes what was attached to calls like one.
-func (a *Archive) metrics(f *file, time uint64, list []value) error {
-	for _, v := range list {
+// metrics writes what was attached to a call.
+func (a *Archive) metrics(f *file, time uint64, list []trace.CallValue) error {
+	for i := range list {
+		v := &list[i]
 		f.start(records.EvMetric)
-		f.u32(v.class)
+		f.u32(a.class[v.Name])
 		f.u8(1)
 		f.u8(records.TypeDouble)
-		f.u64(math.Float64bits(v.mean))
+		f.u64(math.Float64bits(v.Sum))
 		if err := f.end(time); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ const (
 	rootType     = 50100003
 	commType     = 50100004
 	lineType     = 80000001
+	valueType    = 90000001 // the first of what was attached to calls; Extrae has none such
 )
 
 // States of threads.

@@ -196,13 +196,16 @@ EVENT_TYPE
 VALUES
 0      End
 `, sentType, receivedType, rootType, commType, lineType)
-	for i, s := range w.places {
+	for i, s := range w.s.Places {
 		file, line := w.o.Line(s)
 		if line > 0 {
 			fmt.Fprintf(&b, "%d      %d (%s)\n", i+1, line, file)
 		} else {
 			fmt.Fprintf(&b, "%d      %s\n", i+1, file)
 		}
+	}
+	for i, name := range w.values {
+		fmt.Fprintf(&b, "\n\nEVENT_TYPE\n7    %d    %s\n", valueType+i, name)
 	}
 	return os.WriteFile(filepath.Join(w.dir, Name+".pcf"), []byte(b.String()), 0o666)
 }

@@ -9,10 +9,10 @@ package paraver
 
 import (
 	"bufio"
-	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/trace"
@@ -24,8 +24,8 @@ type Options struct {
 	About map[string]string
 }
 
-// inMemory is how many bytes of records are sorted at once.
-const inMemory = 16 << 20
+// inMemory is how many bytes each of the two sorters has.
+const inMemory = 8 << 20
 
 // Name is that of the files but for their endings.
 const Name = "trace"
@@ -37,32 +37,25 @@ type Writer struct {
 	o     Options
 	nodes *nodes
 
-	lines *sorter // of the .prv, by time
-	ends  *sorter // of messages, by number
-	line  []byte
-	last  int64
+	records *sorter // by time
+	ends    *sorter // of messages, by number
+	buffer  []byte
+	last    int64
 
 	functions map[uint16]function
-	sites     map[trace.Site]int
-	places    []trace.Site // by number, from 1
-
-	threads []thread
-	posted  map[uint64]int64 // when receives under way were posted, by number of their request
+	names     [][]byte         // of all threads, as records have them
+	values    []string         // names of what was attached to calls
+	threads   []thread         // of the rank
+	posted    map[uint64]int64 // when receives under way were posted, by number of their request
 }
 
 // A thread is what is known of one while its rank is gone through.
 type thread struct {
-	who   []byte // how its records name it
-	since int64  // begin of the state that it is in; before its first call, -1
-	open  []function
+	number int    // in names
+	since  int64  // begin of the state that it is in; before its first call, -1
+	event  []byte // what happened then, if it was not noted yet
+	open   []function
 }
-
-// Kinds of records at one time, in their order.
-const (
-	stateRecord = iota + 1
-	eventRecord
-	messageRecord
-)
 
 // New begins to write into a folder that is there. What is to be sorted waits beside it.
 func New(s *export.Source, dir string, o Options) (*Writer, error) {
@@ -72,8 +65,8 @@ func New(s *export.Source, dir string, o Options) (*Writer, error) {
 	}
 	beside := filepath.Dir(dir)
 	return &Writer{
-		s: s, dir: dir, o: o, nodes: n, lines: newSorter(beside, inMemory), ends: newSorter(beside, inMemory),
-		functions: make(map[uint16]function), sites: make(map[trace.Site]int),
+		s: s, dir: dir, o: o, nodes: n, records: newSorter(beside, inMemory), ends: newSorter(beside, inMemory),
+		functions: make(map[uint16]function),
 	}, nil
 }
 
@@ -81,60 +74,53 @@ func New(s *export.Source, dir string, o Options) (*Writer, error) {
 func (w *Writer) Begin(k *trace.Rank) error {
 	w.threads, w.posted = make([]thread, k.Streams()), make(map[uint64]int64)
 	for i := range w.threads {
-		w.threads[i] = thread{who: w.nodes.who(k.Number(), i), since: -1}
+		w.threads[i] = thread{number: len(w.names), since: -1}
+		w.names = append(w.names, w.nodes.who(k.Number(), i))
 	}
 	return nil
 }
 
-// End has nothing to add: behind its last call, what a thread does is not known.
-func (w *Writer) End(*trace.Rank) error { return nil }
-
-// begin starts a record of a thread.
-func (w *Writer) begin(kind int, t *thread, at int64) []byte {
-	b := strconv.AppendInt(w.line[:0], int64(kind), 10)
-	b = append(append(b, ':'), t.who...)
-	return field(b, at)
+// End notes the last events. Behind its last call, what a thread does is not known.
+func (w *Writer) End(*trace.Rank) error {
+	for i := range w.threads {
+		if t := &w.threads[i]; len(t.event) > 0 {
+			if err := w.step(t, t.since); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-func field(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ':'), n, 10) }
-
-// end hands a record to be sorted.
-func (w *Writer) end(kind int, at int64, b []byte) error {
-	w.line = b
-	return w.lines.add(uint64(max(0, at))<<2|uint64(kind), b)
-}
-
-// state ends the state that a thread is in.
-func (w *Writer) state(t *thread, now int64) error {
+// step notes the event at the begin of the state that a thread is in, and that state up to now.
+func (w *Writer) step(t *thread, now int64) error {
 	w.last = max(w.last, now)
 	if t.since < 0 {
 		t.since = now
 	}
-	if now <= t.since {
+	if now <= t.since && len(t.event) == 0 {
 		return nil
 	}
-	number := running
+	x := step{thread: t.number, at: t.since, until: max(now, t.since), state: running, event: t.event}
 	if n := len(t.open); n > 0 {
-		number = t.open[n-1].state
+		x.state = t.open[n-1].state
 	}
-	b := w.begin(stateRecord, t, t.since)
-	b = field(field(b, now), int64(number))
-	at := t.since
-	t.since = now
-	return w.end(stateRecord, at, b)
+	w.buffer = x.append(w.buffer[:0])
+	err := w.records.add(x.key(), w.buffer)
+	t.since, t.event = x.until, t.event[:0]
+	return err
 }
 
-// Enter writes that a call begins.
+// Enter notes that a call begins.
 func (w *Writer) Enter(c *export.Call) error {
 	t := &w.threads[c.Stream]
-	if err := w.state(t, c.Start); err != nil {
+	if err := w.step(t, c.Start); err != nil {
 		return err
 	}
 	f := w.function(c.Func)
 	t.open = append(t.open, f)
-	b := w.begin(eventRecord, t, c.Start)
-	b = field(field(b, int64(f.event)), int64(f.value))
-	b = field(field(b, lineType), int64(w.site(c.Site)))
+	b := field(field(t.event, int64(f.event)), int64(f.value))
+	b = field(field(b, lineType), int64(c.Place+1)) // 0 is none
 	for i := range c.Acts {
 		x := &c.Acts[i]
 		if x.Kind != export.Collective && x.Kind != export.CollectiveBegin {
@@ -147,9 +133,11 @@ func (w *Writer) Enter(c *export.Call) error {
 		}
 		b = field(field(b, commType), int64(x.Comm.Number+1)) // 0 is MPI_COMM_SELF
 	}
-	if err := w.end(eventRecord, c.Start, b); err != nil {
-		return err
+	for i := range c.Values {
+		v := &c.Values[i]
+		b = field(field(b, int64(w.value(v.Name))), int64(math.Round(v.Sum)))
 	}
+	t.event = b
 	for i := range c.Acts {
 		if err := w.act(t, c, &c.Acts[i]); err != nil {
 			return err
@@ -158,22 +146,22 @@ func (w *Writer) Enter(c *export.Call) error {
 	return nil
 }
 
-// Leave writes that a call returned, to the one that it was called from if there is one.
+// Leave notes that a call returned, to the one that it was called from if there is one.
 func (w *Writer) Leave(c *export.Call) error {
 	t := &w.threads[c.Stream]
-	if err := w.state(t, c.End); err != nil {
+	if err := w.step(t, c.End); err != nil {
 		return err
 	}
 	f := w.function(c.Func)
 	t.open = t.open[:len(t.open)-1]
-	b := w.begin(eventRecord, t, c.End)
-	b = field(field(b, int64(f.event)), 0)
+	b := field(field(t.event, int64(f.event)), 0)
 	if n := len(t.open); n > 0 {
 		b = field(field(b, int64(t.open[n-1].event)), int64(t.open[n-1].value))
 	} else {
 		b = field(field(b, lineType), 0)
 	}
-	return w.end(eventRecord, c.End, b)
+	t.event = b
+	return nil
 }
 
 func (w *Writer) function(f *trace.Function) function {
@@ -185,29 +173,29 @@ func (w *Writer) function(f *trace.Function) function {
 	return x
 }
 
-func (w *Writer) site(s trace.Site) int {
-	n, ok := w.sites[s]
-	if !ok {
-		w.places = append(w.places, s)
-		n = len(w.places)
-		w.sites[s] = n
+// value returns the type of events with what was attached to calls under a name.
+func (w *Writer) value(name string) int {
+	n := slices.Index(w.values, name)
+	if n < 0 {
+		n = len(w.values)
+		w.values = append(w.values, name)
 	}
-	return n
+	return valueType + n
 }
 
 // act notes the ends of messages, and counts what there are no records for.
 func (w *Writer) act(t *thread, c *export.Call, x *export.Act) error {
 	switch x.Kind {
 	case export.Send, export.SendBegin:
-		return w.messageEnd(0, t, x, c.Start, c.Start, x.Sent)
+		return w.end(x, end{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
 	case export.RecvBegin:
 		w.posted[x.ID] = c.Start
 	case export.Recv:
-		return w.messageEnd(1, t, x, c.Start, c.End, x.Received)
+		return w.end(x, end{received, t.number, c.Start, c.End, x.Received, x.Tag})
 	case export.RecvEnd:
 		at := w.posted[x.ID]
 		delete(w.posted, x.ID)
-		return w.messageEnd(1, t, x, at, c.End, x.Received)
+		return w.end(x, end{received, t.number, at, c.End, x.Received, x.Tag})
 	case export.Cancelled:
 		delete(w.posted, x.ID)
 	case export.Put, export.Get, export.Atomic:
@@ -218,41 +206,10 @@ func (w *Writer) act(t *thread, c *export.Call, x *export.Act) error {
 	return nil
 }
 
-// messageEnd notes an end of a message: when the program asked for it, and when it was there.
-func (w *Writer) messageEnd(side byte, t *thread, x *export.Act, logical, physical int64, bytes uint64) error {
-	b := append(w.line[:0], side)
-	b = binary.AppendVarint(b, logical)
-	b = binary.AppendVarint(b, physical)
-	b = binary.AppendUvarint(b, bytes)
-	b = binary.AppendVarint(b, x.Tag)
-	b = append(b, t.who...)
-	w.line = b
-	return w.ends.add(x.Message, b)
-}
-
-// An end of a message as it was noted.
-type end struct {
-	side              byte
-	logical, physical int64
-	bytes             uint64
-	tag               int64
-	who               []byte
-}
-
-func decode(b []byte) (x end) {
-	x.side, b = b[0], b[1:]
-	next := func() int64 {
-		v, n := binary.Varint(b)
-		b = b[n:]
-		return v
-	}
-	x.logical, x.physical = next(), next()
-	n := 0
-	x.bytes, n = binary.Uvarint(b)
-	b = b[n:]
-	x.tag = next()
-	x.who = append([]byte(nil), b...)
-	return x
+// end notes an end of a message.
+func (w *Writer) end(x *export.Act, e end) error {
+	w.buffer = e.append(w.buffer[:0])
+	return w.ends.add(x.Message, w.buffer)
 }
 
 // join makes records of messages of which both ends are known.
@@ -266,24 +223,19 @@ func (w *Writer) join() error {
 		}
 	}
 	err := w.ends.each(func(key uint64, data []byte) error {
-		x := decode(data)
+		x := readEnd(data)
 		if !open || key != number || x.side == first.side {
 			lost()
 			first, number, open = x, key, true
 			return nil
 		}
 		open = false
-		from, to := first, x
-		if from.side == 1 {
-			from, to = to, from
+		m := message{first, x}
+		if first.side == received {
+			m = message{x, first}
 		}
-		b := append(w.line[:0], "3:"...)
-		b = append(b, from.who...)
-		b = field(field(b, from.logical), from.physical)
-		b = append(append(b, ':'), to.who...)
-		b = field(field(b, to.logical), to.physical)
-		b = field(field(b, int64(from.bytes)), from.tag)
-		return w.end(messageRecord, from.logical, b)
+		w.buffer = m.append(w.buffer[:0])
+		return w.records.add(m.key(), w.buffer)
 	})
 	lost()
 	return err
@@ -299,15 +251,13 @@ func (w *Writer) Close() error {
 		return err
 	}
 	defer f.Close()
-	out := bufio.NewWriterSize(f, 1<<20)
+	out := bufio.NewWriterSize(f, 1<<17)
 	w.header(out)
-	err = w.lines.each(func(_ uint64, data []byte) error {
-		out.Write(data)
-		return out.WriteByte('\n')
-	})
-	if err != nil {
+	p := printer{out: out, names: w.names}
+	if err := w.records.each(p.record); err != nil {
 		return err
 	}
+	p.moment()
 	if err := out.Flush(); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package paraver
 
 import (
 	"bufio"
-	"cmp"
 	"container/heap"
 	"encoding/binary"
 	"io"
@@ -29,6 +28,8 @@ type record struct {
 	from, to uint32
 }
 
+const recordSize = 16
+
 // A run is a stretch of the file.
 type run struct{ from, to int64 }
 
@@ -36,7 +37,10 @@ type run struct{ from, to int64 }
 func newSorter(dir string, most int) *sorter { return &sorter{dir: dir, most: most} }
 
 func (s *sorter) add(key uint64, data []byte) error {
-	if len(s.data) > 0 && len(s.data)+len(data) > s.most {
+	switch {
+	case s.records == nil: // all at once: to grow would take as much again
+		s.records, s.data = make([]record, 0, s.most/2/recordSize), make([]byte, 0, s.most/2)
+	case len(s.records) > 0 && (len(s.records) >= cap(s.records) || len(s.data)+len(data) > cap(s.data)):
 		if err := s.spill(); err != nil {
 			return err
 		}
@@ -48,10 +52,13 @@ func (s *sorter) add(key uint64, data []byte) error {
 
 func (s *sorter) sort() {
 	slices.SortFunc(s.records, func(a, b record) int {
-		if a.key != b.key {
-			return cmp.Compare(a.key, b.key)
+		switch {
+		case a.key < b.key:
+			return -1
+		case a.key > b.key:
+			return 1
 		}
-		return cmp.Compare(a.from, b.from)
+		return int(a.from) - int(b.from)
 	})
 }
 
@@ -100,8 +107,9 @@ func (s *sorter) each(f func(key uint64, data []byte) error) error {
 	}
 	s.records, s.data = nil, nil
 	var h cursors
+	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // so many bytes of each run in memory
 	for i, r := range s.runs {
-		c := &cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), 1<<16)}
+		c := &cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), ahead)}
 		if more, err := c.next(); err != nil {
 			return err
 		} else if more {

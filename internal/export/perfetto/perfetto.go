@@ -84,14 +84,15 @@ type Writer struct {
 	other []byte // in that
 	state []byte // interned with the packet
 
-	names   map[string]uint64
-	sites   map[trace.Site]uint64
-	details []export.Detail
+	functions map[*trace.Function]uint64 // interned, as all of these
+	names     map[string]uint64
+	sites     []uint64 // by place
+	details   []export.Detail
 }
 
 // New begins a trace.
 func New(s *export.Source, w io.Writer, o Options) (*Writer, error) {
-	x := &Writer{w: w, s: s, o: o, names: make(map[string]uint64), sites: make(map[trace.Site]uint64)}
+	x := &Writer{w: w, s: s, o: o, functions: make(map[*trace.Function]uint64), names: make(map[string]uint64)}
 	x.event = text(number(x.event[:0], trackID, aboutTrack), trackName, "about this trace")
 	if err := x.packet(packetDescriptor, 0, firstOfAll); err != nil {
 		return nil, err
@@ -169,13 +170,11 @@ func (x *Writer) End(*trace.Rank) error { return nil }
 
 // Enter begins a slice.
 func (x *Writer) Enter(c *export.Call) error {
-	name := x.intern(internedName, c.Func.Name)
-	site := x.site(c.Site)
 	b := number(number(x.event[:0], eventType, sliceBegin), eventTrack, track(c.Rank, c.Stream+1))
-	b = number(number(b, eventName, name), eventLocation, site)
+	b = number(number(b, eventName, x.function(c.Func)), eventLocation, x.site(c.Place))
 	x.details = c.Details(x.details[:0])
 	for _, d := range x.details {
-		x.other = number(x.other[:0], annotationName, x.intern(internedDetail, d.Name))
+		x.other = number(x.other[:0], annotationName, x.detail(d.Name))
 		if d.Text != "" {
 			x.other = text(x.other, annotationString, d.Text)
 		} else {
@@ -204,29 +203,35 @@ func (x *Writer) Leave(c *export.Call) error {
 	return x.packet(packetEvent, c.End, usesState)
 }
 
-// intern returns the number of a name of some kind.
-func (x *Writer) intern(kind protowire.Number, name string) uint64 {
-	key := string(rune(kind)) + name
-	id, ok := x.names[key]
+func (x *Writer) function(f *trace.Function) uint64 {
+	return intern(x, x.functions, f, internedName, f.Name)
+}
+
+func (x *Writer) detail(name string) uint64 {
+	return intern(x, x.names, name, internedDetail, name)
+}
+
+// intern returns the number of a thing, from 1; the first time the packet says its name.
+func intern[T comparable](x *Writer, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
+	id, ok := known[thing]
 	if !ok {
-		id = uint64(len(x.names) + 1)
-		x.names[key] = id
+		id = uint64(len(known) + 1)
+		known[thing] = id
 		x.state = message(x.state, kind, text(number(nil, 1, id), 2, name))
 	}
 	return id
 }
 
-func (x *Writer) site(s trace.Site) uint64 {
-	id, ok := x.sites[s]
-	if !ok {
-		id = uint64(len(x.sites) + 1)
-		x.sites[s] = id
+// site returns the number of a place, from 1.
+func (x *Writer) site(place int) uint64 {
+	return export.AtPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
+		id := uint64(len(x.sites) + 1)
 		file, line := x.o.Line(s)
 		m := text(number(nil, 1, id), locationFile, file)
 		if line > 0 {
 			m = number(m, locationLine, uint64(line))
 		}
 		x.state = message(x.state, internedLocation, m)
-	}
-	return id
+		return id
+	})
 }

@@ -4,6 +4,7 @@ package table
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ const (
 	Communicators
 	Members
 	Run
+	Attached
 )
 
 // Tables are all there are. A call is known by rank, thread and number; what it did, by the same in operations.
@@ -41,6 +43,7 @@ var Tables = []Table{
 	Communicators: {"communicators", columns("communicator made_by* parent? size remote?")},
 	Members:       {"members", columns("communicator member rank?")},
 	Run:           {"run", columns("name* value*?")},
+	Attached:      {"attached", columns("rank thread call name* value own")},
 }
 
 // columns takes names apart; text has a star, and what may be missing a question mark.
@@ -74,7 +77,7 @@ type Writer struct {
 	f     Format
 	o     Options
 	row   []Value
-	sites map[trace.Site]place
+	sites []place // by number
 }
 
 type place struct {
@@ -84,7 +87,7 @@ type place struct {
 
 // New begins to write rows.
 func New(s *export.Source, f Format, o Options) *Writer {
-	return &Writer{s: s, f: f, o: o, sites: make(map[trace.Site]place)}
+	return &Writer{s: s, f: f, o: o}
 }
 
 // Begin and End have nothing to add.
@@ -116,11 +119,10 @@ func (w *Writer) end(table int) error {
 
 // Enter writes a call and what it did.
 func (w *Writer) Enter(c *export.Call) error {
-	where, ok := w.sites[c.Site]
-	if !ok {
-		where.file, where.line = w.o.Line(c.Site)
-		w.sites[c.Site] = where
-	}
+	where := export.AtPlace(w.s, &w.sites, c.Place, func(s trace.Site) place {
+		file, line := w.o.Line(s)
+		return place{file, line}
+	})
 	w.which(c)
 	w.text(c.Func.Name)
 	w.number(c.Start)
@@ -133,6 +135,21 @@ func (w *Writer) Enter(c *export.Call) error {
 	}
 	for i := range c.Acts {
 		if err := w.operation(c, &c.Acts[i]); err != nil {
+			return err
+		}
+	}
+	for i := range c.Values {
+		v := &c.Values[i]
+		w.which(c)
+		w.text(v.Name)
+		if v.Own {
+			w.number(v.Number)
+			w.number(1)
+		} else {
+			w.number(int64(math.Round(v.Sum)))
+			w.number(0)
+		}
+		if err := w.end(Attached); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/goal"
@@ -27,7 +28,7 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 		return err
 	}
 	defer first.Close()
-	g := &goalWriter{out: bufio.NewWriter(out), sizes: make(map[goalKey][]int64), tags: make(map[goalTag]int)}
+	g := &goalWriter{out: bufio.NewWriter(out), sizes: make(map[goalKey]*goalSizes), tags: make(map[goalTag]int)}
 	programs, err := first.Programs()
 	if err != nil {
 		return err
@@ -37,8 +38,7 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 		sent = func(op *dataflow.Op) {
 			switch op.Kind {
 			case dataflow.Send:
-				k := goalKey{int32(rank), op.Peer, g.tag(op)}
-				g.sizes[k] = append(g.sizes[k], op.Bytes)
+				g.sent(goalKey{int32(rank), op.Peer, g.tag(op)}, op.Bytes)
 			case dataflow.Meet:
 				ops := first.besides(rank)
 				for i := range ops {
@@ -119,9 +119,19 @@ type goalKey struct {
 	tag      int
 }
 
+// goalSizes are of messages that were not received yet, in their order: those that follow each other
+// and are as large stand once.
+type goalSizes struct {
+	runs []sizeRun
+	at   int // the first run that is left
+}
+
+type sizeRun struct{ bytes, n int64 }
+
 type goalWriter struct {
 	out   *bufio.Writer
-	sizes map[goalKey][]int64 // of messages that were not received yet
+	text  []byte // being written
+	sizes map[goalKey]*goalSizes
 	tags  map[goalTag]int
 }
 
@@ -133,6 +143,33 @@ func (g *goalWriter) tag(op *dataflow.Op) int {
 		g.tags[k] = n
 	}
 	return n
+}
+
+// sent notes the size of a message.
+func (g *goalWriter) sent(k goalKey, bytes int64) {
+	x := g.sizes[k]
+	if x == nil {
+		x = &goalSizes{}
+		g.sizes[k] = x
+	}
+	if n := len(x.runs); n > 0 && x.runs[n-1].bytes == bytes {
+		x.runs[n-1].n++
+		return
+	}
+	x.runs = append(x.runs, sizeRun{bytes, 1})
+}
+
+// received returns the size of the message that is next to be received; 0 if there is none.
+func (g *goalWriter) received(k goalKey) int64 {
+	x := g.sizes[k]
+	if x == nil || x.at == len(x.runs) {
+		return 0
+	}
+	run := &x.runs[x.at]
+	if run.n--; run.n == 0 {
+		x.at++
+	}
+	return run.bytes
 }
 
 // A goalRank writes the operations of a rank.
@@ -148,18 +185,41 @@ type goalRank struct {
 
 const none = -1
 
-// line writes an operation that comes behind all before it.
-func (r *goalRank) line(format string, args ...any) {
-	fmt.Fprintf(r.out, "l%d: ", r.n)
-	fmt.Fprintf(r.out, format, args...)
-	fmt.Fprintln(r.out)
+// message writes a send or receive.
+func (r *goalRank) message(verb string, bytes int64, way string, peer int32, tag int) {
+	b := append(append(r.begin(), verb...), ' ')
+	b = append(append(strconv.AppendInt(b, bytes, 10), way...), ' ')
+	b = append(strconv.AppendInt(b, int64(peer), 10), " tag "...)
+	r.end(strconv.AppendInt(b, int64(tag), 10))
+}
+
+func (r *goalRank) calculation(ns int64) {
+	r.end(strconv.AppendInt(append(r.begin(), "calc "...), ns, 10))
+}
+
+// begin starts the line of an operation that comes behind all before it.
+func (r *goalRank) begin() []byte {
+	b := strconv.AppendInt(append(r.text[:0], 'l'), int64(r.n), 10)
+	return append(b, ": "...)
+}
+
+// end writes it, and what it waits for.
+func (r *goalRank) end(b []byte) {
+	b = append(b, '\n')
 	if r.last != none {
-		fmt.Fprintf(r.out, "l%d requires l%d\n", r.n, r.last)
+		b = waits(b, r.n, " requires l", r.last)
 	}
 	if r.begun != none {
-		fmt.Fprintf(r.out, "l%d irequires l%d\n", r.n, r.begun)
+		b = waits(b, r.n, " irequires l", r.begun)
 	}
+	r.text = b
+	r.out.Write(b)
 	r.n++
+}
+
+func waits(b []byte, n int, how string, on int) []byte {
+	b = append(strconv.AppendInt(append(b, 'l'), int64(n), 10), how...)
+	return append(strconv.AppendInt(b, int64(on), 10), '\n')
 }
 
 // ended has all that follows wait for the end of the operation just written.
@@ -168,22 +228,19 @@ func (r *goalRank) ended() { r.last, r.begun = r.n-1, none }
 func (r *goalRank) op(op *dataflow.Op) {
 	switch op.Kind {
 	case dataflow.Send:
-		r.line("send %db to %d tag %d", max(1, op.Bytes), op.Peer, r.tag(op))
+		r.message("send", max(1, op.Bytes), "b to", op.Peer, r.tag(op))
 	case dataflow.Receive:
 		k := goalKey{op.Peer, r.rank, r.tag(op)}
-		size := int64(1)
-		if list := r.sizes[k]; len(list) > 0 {
-			size, r.sizes[k] = max(1, list[0]), list[1:]
-		}
-		r.line("recv %db from %d tag %d", size, op.Peer, k.tag)
+		r.message("recv", max(1, r.received(k)), "b from", op.Peer, k.tag)
 	case dataflow.Wait:
 		at, ok := r.requests[op.Request]
 		if !ok {
 			return
 		}
 		delete(r.requests, op.Request)
-		r.line("calc 0")
-		fmt.Fprintf(r.out, "l%d requires l%d\n", r.n-1, at)
+		r.calculation(0)
+		r.text = waits(r.text[:0], r.n-1, " requires l", at)
+		r.out.Write(r.text)
 		r.ended()
 		return
 	case dataflow.Meet:
@@ -191,7 +248,7 @@ func (r *goalRank) op(op *dataflow.Op) {
 		return
 	default:
 		if ns := (op.Time + 500) / 1000; ns > 0 {
-			r.line("calc %d", ns)
+			r.calculation(ns)
 			r.ended()
 		}
 		return
@@ -206,7 +263,7 @@ func (r *goalRank) op(op *dataflow.Op) {
 
 // chain writes what goes on beside all else, and which a wait for a request is for.
 func (r *goalRank) chain(request int32) {
-	r.line("calc 0")
+	r.calculation(0)
 	beside := *r
 	beside.requests = make(map[int32]int)
 	beside.ended()

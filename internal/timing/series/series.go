@@ -13,7 +13,11 @@
 //	         per block: calls uvarint, bytes uvarint, crc uint32,
 //	         ticks at which the call before it ended varint,
 //	         if something was attached to calls: names uvarint, name string…,
-//	         per block: bytes uvarint and crc uint32 of its block of numbers
+//	         per block: bytes uvarint and crc uint32 of its block of numbers,
+//	         in lossy modes: per stream: ticks at which its last call ended varint
+//
+// Ticks of the head are the rank's own in every mode, however far off the times of a block are in sum. In lossy
+// modes the head has its names even if there are none.
 //
 // All numbers are little-endian, checksums CRC-32C.
 package series
@@ -63,6 +67,7 @@ type Writer struct {
 	rank   Rank
 	codec  codec.Codec
 	blocks [][]block
+	ends   []int64  // of streams, in ticks
 	names  []string // of attached values
 	err    error
 	size   int64
@@ -113,8 +118,9 @@ func (w *Writer) Stream(calls iter.Seq2[[]timing.Entry, error], next func(n int)
 		}
 	}
 	if len(pending) > 0 {
-		w.block(pending, next(len(pending)), at)
+		at = w.block(pending, next(len(pending)), at)
 	}
+	w.ends = append(w.ends, at)
 	return w.err
 }
 
@@ -129,14 +135,6 @@ func (w *Writer) block(entries []timing.Entry, kinds Kinds, at int64) int64 {
 		part: part{size: uint64(len(data)), crc: crc32.Checksum(data, castagnoli)}, calls: uint64(len(entries)), at: at,
 	})
 	w.write(data)
-	if w.rank.Mode.Lossy() {
-		// The time line goes by what will be read.
-		if read, err := decodeBlock(w.codec, data, len(entries), kinds); err == nil {
-			entries = read
-		} else {
-			w.err = cmp.Or(w.err, err)
-		}
-	}
 	for _, e := range entries {
 		_, at = e.Advance(at)
 	}
@@ -165,15 +163,22 @@ func (w *Writer) Close() (int64, error) {
 			b = wire.AppendVarint(b, x.at)
 		}
 	}
-	if len(w.names) > 0 {
+	if len(w.names) > 0 || w.rank.Mode.Lossy() {
 		b = wire.AppendUvarint(b, uint64(len(w.names)))
 		for _, name := range w.names {
 			b = wire.AppendString(b, name)
 		}
 		for _, list := range w.blocks {
 			for _, x := range list {
-				b = wire.AppendUint32(wire.AppendUvarint(b, x.numbers.size), x.numbers.crc)
+				if len(w.names) > 0 {
+					b = wire.AppendUint32(wire.AppendUvarint(b, x.numbers.size), x.numbers.crc)
+				}
 			}
+		}
+	}
+	if w.rank.Mode.Lossy() {
+		for _, end := range w.ends {
+			b = wire.AppendVarint(b, end)
 		}
 	}
 	sum := crc32.Checksum(b, castagnoli)
@@ -189,6 +194,7 @@ type Reader struct {
 	src    io.ReaderAt
 	codec  codec.Codec
 	blocks [][]block
+	ends   []int64 // of streams; nil in older files
 	names  []string
 }
 
@@ -269,10 +275,15 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		}
 		for _, list := range r.blocks {
 			for i := range list {
-				if h.Err() == nil {
+				if h.Err() == nil && len(r.names) > 0 {
 					list[i].numbers = next()
 				}
 			}
+		}
+	}
+	if h.Err() == nil && h.Rest() > 0 {
+		for range r.blocks {
+			r.ends = append(r.ends, h.Varint())
 		}
 	}
 	if h.Err() == nil && offset != size {
@@ -312,6 +323,18 @@ func (r *Reader) First(stream, i int) (first uint64, calls int) {
 
 // Begin returns when the call before a block ended, in ticks.
 func (r *Reader) Begin(stream, i int) int64 { return r.blocks[stream][i].at }
+
+// Ended returns when the last call of a block ended, in ticks. In lossy modes older files have it for no block, as
+// theirs begin and end where the times before them, as they were kept, come to: then ok is false.
+func (r *Reader) Ended(stream, i int) (ticks int64, ok bool) {
+	if r.ends == nil {
+		return 0, false
+	}
+	if i+1 < len(r.blocks[stream]) {
+		return r.blocks[stream][i+1].at, true
+	}
+	return r.ends[stream], true
+}
 
 // Find returns the block of a call, which must be below Len.
 func (r *Reader) Find(stream int, call uint64) int {

@@ -50,7 +50,7 @@ func Timed(t *track.Track, mode timing.Mode, times func(i int) (gap, duration ui
 		from = slices.IndexFunc(t.Sigs, func(s signature.Signature) bool { return s.Call == t.Sigs[n].Call && s.Site == t.Sigs[n].Site })
 	}
 	t.Courses, t.Hists, t.Log = nil, nil, nil
-	if mode == timing.Lossless {
+	if mode.Log() {
 		t.Log = &track.Log{Options: timing.Options{Mode: mode}, TicksPerNs: 1, StartNs: t.Process.StartNs}
 		t.Log.Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
 			for k := range i {

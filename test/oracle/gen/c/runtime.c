@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A name and its raw value; the generator writes the list. */
@@ -276,7 +277,10 @@ void o_initialised(void)
 	const char *job = getenv("OMPI_MCA_ess_base_jobid");
 	if (!job)
 		job = getenv("PMIX_NAMESPACE");
-	o_put("{\"rank\":%d,\"size\":%d,\"spawned\":%s,\"job\":\"", rank, size, spawned ? "true" : "false");
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	o_put("{\"rank\":%d,\"size\":%d,\"spawned\":%s,\"started\":%lld,\"job\":\"", rank, size, spawned ? "true" : "false",
+	      now.tv_sec * 1000000000LL + now.tv_nsec);
 	if (job)
 		o_quote(job);
 	else

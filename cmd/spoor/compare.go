@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/units"
+)
+
+type compareOptions struct {
+	threshold float64
+	top       int
+	json      bool
+	paths     []string
+}
+
+func newCompare() *cobra.Command {
+	var o compareOptions
+	cmd := &cobra.Command{
+		Use:   "compare [flags] TRACE TRACE...",
+		Short: "Put runs side by side: times, bytes and efficiencies, call site by call site",
+		Long: `Compare the first trace with each of the others: as a whole, and call site by call site,
+those first whose time differs most. Call sites are the same if module, function, file and order
+within it are, so builds may differ. With more than two traces there is one table with a
+line for each, in which the efficiencies of the POP project say how the program scales: computation
+is the useful time of all ranks of the first trace over that of this one, and global
+efficiency is that times the parallel efficiency (see spoor imbalance).
+
+--threshold is for tests: the exit code is 1 if, against the first trace, a run took longer by more
+than this share on as many ranks, or has an efficiency that is lower by more. It is 2 if
+that can't be told.
+
+For histories of many runs there is spoor db. spoor diff says whether two programs made the same calls.`,
+		Example: `  spoor compare before.spoor after.spoor
+  spoor compare --threshold 0.05 reference.spoor new.spoor
+  spoor compare app-4.spoor app-16.spoor app-64.spoor`,
+		Args: atLeastTwo,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.threshold < 0 {
+				return &usageError{cmd, fmt.Errorf("--threshold %g: a share, 0 or more", o.threshold)}
+			}
+			worse, err := compareTraces(cmd, o, args)
+			switch {
+			case err != nil && o.threshold > 0: // 1 says that something got worse
+				complain(cmd, err)
+				return exitCode(2)
+			case err != nil:
+				return err
+			case worse:
+				return exitCode(1)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.Float64Var(&o.threshold, "threshold", 0, "exit with 1 if something got worse by more than this `share`; 0: don't look")
+	f.IntVar(&o.top, "top", 20, "show so many call sites; 0: all")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	debugPathFlag(f, &o.paths)
+	return cmd
+}
+
+func atLeastTwo(cmd *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return &usageError{cmd, fmt.Errorf("want two traces or more, got %s", plural(len(args), "argument"))}
+	}
+	return nil
+}
+
+// compareTraces compares by way of a database that lasts as long as this.
+func compareTraces(cmd *cobra.Command, o compareOptions, args []string) (worse bool, err error) {
+	dir, err := os.MkdirTemp("", "spoor-compare-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	d, err := database.Open(filepath.Join(dir, "runs.db"))
+	if err != nil {
+		return false, err
+	}
+	defer d.Close()
+	where := newPlaces(o.paths)
+	added, failed, err := addTraces(cmd, d, args, database.Options{Place: where.called}, "", where)
+	if err != nil {
+		return false, err
+	}
+	if failed {
+		return false, errors.New("nothing to compare with")
+	}
+	where.complain(cmd)
+	runs := make([]database.Run, len(added))
+	for i, x := range added {
+		if runs[i], err = d.Find(strconv.FormatInt(x.Run, 10)); err != nil {
+			return false, err
+		}
+		runs[i].Path = x.Trace // as the user has it
+	}
+	list := []*database.Comparison{}
+	for _, run := range runs[1:] {
+		c, err := d.Compare(runs[0], run)
+		if err != nil {
+			return false, err
+		}
+		list = append(list, c)
+	}
+	out := cmd.OutOrStdout()
+	switch {
+	case o.json && len(list) == 1:
+		err = writeJSON(out, list[0])
+	case o.json:
+		err = writeJSON(out, list)
+	case len(list) == 1:
+		err = printComparison(out, list[0], o.top)
+	default:
+		err = printScalability(out, list)
+	}
+	if err != nil || o.threshold == 0 {
+		return false, err
+	}
+	for _, c := range list {
+		for _, text := range c.Worse(o.threshold) {
+			worse = true
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: compare: %s: %s\n", c.B.Path, text)
+		}
+	}
+	return worse, nil
+}
+
+// printScalability writes a line for each run: those of the comparisons, and before them the one that they all have.
+func printScalability(w io.Writer, list []*database.Comparison) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "ranks\ttime\tspeedup\tglobal\tparallel\tload balance\tcommunication\tcomputation\t   trace\n")
+	line := func(run database.Run, s database.Scalability) {
+		share := func(v float64) string {
+			if v == 0 {
+				return "?"
+			}
+			return fmt.Sprintf("%.1f %%", 100*v) // more than all, where caches hold more on more ranks
+		}
+		span, speedup := "?", "?"
+		if s.SpanNs > 0 {
+			span, speedup = units.Duration(s.SpanNs), fmt.Sprintf("%.2f", s.Speedup)
+		}
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", run.Ranks, span, speedup, share(s.Global()), share(s.Parallel), share(s.LoadBalance),
+			share(s.Communication), share(s.Computation), run.Path)
+	}
+	own, _ := list[0].Scalability()
+	line(list[0].A, own)
+	for _, c := range list {
+		_, s := c.Scalability()
+		line(c.B, s)
+	}
+	return tw.Flush()
+}

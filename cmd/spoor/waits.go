@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/waits"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func newWaits() *cobra.Command {
+	var asJSON bool
+	var top int
+	var paths []string
+	cmd := &cobra.Command{
+		Use:   "waits [flags] TRACE",
+		Short: "Show why ranks waited, and for whom: wait states by call site and rank",
+		Long: `Why ranks waited in MPI, for whom, and what those did in the meantime. It takes a trace with
+a time for every call: record with --timing lossless, or within an error (--timing place
+--error 10us).
+
+  late sender       a receive was there before its message was sent
+  wrong order       the same, while messages that the rank received later had been sent
+  late receiver     a send could not go on before its receive was posted
+  wait at barrier   not all had come to the barrier
+  wait at all-to-all
+                    the same, of a collective that needs data of everybody
+  late root         a broadcast or scatter whose root had not come
+  early root        the root of a reduction or gather came before the others
+  early scan        a scan, before the ranks below had come
+
+A call waits from its beginning until those had come that it needs, never beyond its end; one that
+completes several operations waits for the last of them. Of each call site where ranks waited stand
+the ranks that did, those that came last, and the calls that these were late for, with how much of the
+time they computed: if that is most of it, they have more to do than others; if it is little,
+they were in MPI themselves, and mostly waited for somebody else.
+
+Times of different ranks are compared, and so are clocks of different hosts. If messages
+seem to have arrived before they were sent, the output says how many, and by how much.
+One-sided transfers, files, probes and collectives along a topology are not looked at; those
+that took time are named at the end.`,
+		Example: `  spoor run --timing lossless mpirun -n 4 ./app && spoor waits app.spoor
+  spoor waits --top 0 app.spoor               all call sites
+  spoor waits --json app.spoor | jq '.sites[0]'`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			where := newPlaces(paths)
+			var p *progress
+			rep, err := waits.Of(r, waits.Options{
+				Name:     func(_ string, s trace.Site) string { return where.text(s) },
+				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
+				Progress: func(calls uint64) { p.steps(int(calls)) },
+			})
+			if p != nil {
+				p.end()
+			}
+			if err != nil {
+				return err
+			}
+			where.complain(cmd)
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), rep)
+			}
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			if err := printWaits(out, rep, top); err != nil {
+				return err
+			}
+			return out.Flush()
+		}),
+	}
+	f := cmd.Flags()
+	f.IntVar(&top, "top", 10, "list so many call sites and ranks; 0: all")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	debugPathFlag(f, &paths)
+	return cmd
+}
+
+func printWaits(w io.Writer, rep *waits.Report, top int) error {
+	if len(rep.ByRank) == 0 {
+		fmt.Fprintln(w, "no rank left a track")
+		return nil
+	}
+	part := func(ns int64) string { return units.Share(float64(ns), float64(rep.RunNs)) }
+	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", plural(rep.Ranks, "rank"),
+		units.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
+	if rep.Times != "exact" {
+		fmt.Fprintf(w, "times: %s\n", rep.Times)
+	}
+	if rep.Backwards > 0 {
+		fmt.Fprintf(w, "%s of %s seem to have arrived before they were sent, by up to %s: times of different ranks are not known better than that\n",
+			units.Grouped(rep.Backwards), units.Plural(rep.Messages, "message"), units.Duration(float64(rep.OffNs)))
+	}
+	if len(rep.Kinds) == 0 {
+		fmt.Fprintln(w, "nobody waited")
+	} else {
+		fmt.Fprintln(w)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, k := range rep.Kinds {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", part(k.WaitedNs), units.Duration(float64(k.WaitedNs)), k.Kind, units.Plural(k.Count, "call"))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for i, s := range rep.Sites {
+		if top > 0 && i == top {
+			fmt.Fprintf(w, "\n%d more: --top 0\n", len(rep.Sites)-top)
+			break
+		}
+		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), units.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, units.Plural(s.Count, "call"))
+		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks))
+		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late))
+		for j, c := range s.Causes {
+			if j == mostCauses {
+				fmt.Fprintf(w, "            and %d more\n", len(s.Causes)-j)
+				break
+			}
+			fmt.Fprintf(w, "            late for %s at %s by %s; computed %s of that\n", c.Function, c.Place,
+				units.Duration(float64(c.WaitedNs)), units.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
+		}
+	}
+	if len(rep.Kinds) > 0 {
+		if err := printWaitsOfRanks(w, rep, top); err != nil {
+			return err
+		}
+	}
+	var unclear []string
+	for _, f := range rep.Unclear {
+		if f.Ns*100 >= rep.MPINs {
+			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, units.Duration(float64(f.Ns))))
+		}
+	}
+	if len(unclear) > 0 {
+		fmt.Fprintf(w, "\nnot looked at: %s\n", strings.Join(unclear, ", "))
+	}
+	for _, l := range rep.Losses {
+		fmt.Fprintf(w, "left out: %s %s\n", units.Grouped(l.Count), l.What)
+	}
+	return nil
+}
+
+// mostCauses is how many calls are named for which ranks were late.
+const mostCauses = 3
+
+// waitingRanks lists the ranks with most time.
+func waitingRanks(list []waits.RankNs) string {
+	const most = 4
+	var b strings.Builder
+	for i, r := range list {
+		if i == most {
+			rest := int64(0)
+			for _, r := range list[i:] {
+				rest += r.WaitedNs
+			}
+			fmt.Fprintf(&b, ", %s %s", plural(len(list)-most, "other"), units.Duration(float64(rest)))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "rank %d %s", r.Rank, units.Duration(float64(r.WaitedNs)))
+	}
+	return b.String()
+}
+
+// printWaitsOfRanks lists the ranks for which others waited longest, and those that waited longest.
+func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) error {
+	list := slices.Clone(rep.ByRank)
+	slices.SortStableFunc(list, func(a, b waits.RankSum) int {
+		return int(max(-1, min(1, max(b.CausedNs, b.WaitedNs)-max(a.CausedNs, a.WaitedNs))))
+	})
+	if top > 0 && len(list) > top {
+		list = list[:top]
+	}
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "rank\tin MPI\twaited\tothers waited for it\t")
+	for _, r := range list {
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t\n", r.Rank, units.Duration(float64(r.MPINs)), units.Duration(float64(r.WaitedNs)), units.Duration(float64(r.CausedNs)))
+	}
+	return tw.Flush()
+}

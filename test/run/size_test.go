@@ -1,0 +1,47 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Names of functions, call sites, names of files, header and directory take at most 150 bytes for a
+// program of ten functions, and ten more for each further one.
+func TestNamesAreShort(t *testing.T) {
+	for _, name := range []string{"master", "cg"} {
+		app, _ := compile.ByName(name)
+		t.Run(name, func(t *testing.T) {
+			eachSource(t, mpis.Root("test", "apps", app.Source), func(s *shell) {
+				if code, _, stderr := s.traced([]string{"-q", "-o", "app.spoor"}, 4, app.Quick...); code != 0 {
+					s.t.Fatalf("code %d: %s", code, stderr)
+				}
+				path := filepath.Join(s.dir, "app.spoor")
+				info, err := os.Stat(path)
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				r, err := trace.Open(path)
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				defer r.Close()
+				bytes, functions := info.Size(), len(r.Schema())
+				for _, x := range r.Sections() {
+					switch x.Name {
+					case "schema", "sites", "strings":
+					default:
+						bytes -= x.Stored
+					}
+				}
+				if s.t.Logf("%d functions, %d bytes", functions, bytes); bytes > int64(150+10*max(0, functions-10)) {
+					s.t.Errorf("%d functions take %d bytes", functions, bytes)
+				}
+			}, "-O2")
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package trace_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Whatever is kept of times, each call begins within what is said of where it is placed, errors don't add up over
+// the run, calls are in order, the last one ends with the rank, and what is found by time is what is walked by.
+func TestStarts(t *testing.T) {
+	const ranks, rounds = 2, 6000 // more than two blocks of calls
+	random := rand.New(rand.NewPCG(7, 8))
+	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range rounds {
+			for range 10 {
+				r.Allreduce(3, 1)
+			}
+			r.Call("MPI_Barrier", 4, tracktest.World)
+		}
+		r.End()
+	})
+	var times [ranks][][2]uint64
+	for rank := range times {
+		for i := range 11*rounds + 2 {
+			gap, duration := uint64(100+random.IntN(900)), uint64(2000+random.IntN(500))
+			switch {
+			case i == 0:
+				gap = 0
+			case i%11 == 1:
+				gap += 40_000 + uint64(10_000*rank)
+			}
+			times[rank] = append(times[rank], [2]uint64{gap, duration})
+		}
+	}
+	for _, mode := range timing.Modes {
+		if mode == timing.None {
+			continue
+		}
+		t.Run(string(mode), func(t *testing.T) { checkStarts(t, mode, tracks, times[:]) })
+	}
+}
+
+func checkStarts(t *testing.T, mode timing.Mode, tracks []*track.Track, times [][][2]uint64) {
+	for rank, tr := range tracks {
+		tracktest.Timed(tr, mode, func(i int) (gap, duration uint64) { return times[rank][i][0], times[rank][i][1] })
+	}
+	r := mergetest.Open(t, tracks, nil)
+	if err := trace.Check(r); err != nil {
+		t.Fatal(err)
+	}
+	for rank := range tracks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, err := k.Start()
+		if err != nil || rank == 0 && begin != 0 {
+			t.Fatalf("rank %d begins at %d; %v", rank, begin, err)
+		}
+		end, err := k.End()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, last, worst := begin, begin, uint64(0)
+		for c, err := range k.Timed(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			at += int64(times[rank][c.Index][0])
+			off := max(c.Start-at, at-c.Start)
+			if c.Within > math.MaxInt64 || off > int64(c.Within) {
+				t.Fatalf("rank %d: call %d begins at %d, which is within %d of %d, but is at %d", rank, c.Index, c.Start, c.Within, c.Start, at)
+			}
+			if c.Start < last || c.End() < c.Start || c.End() > end {
+				t.Fatalf("rank %d: call %d is from %d to %d, the one before ended at %d, the rank ends at %d", rank, c.Index, c.Start, c.End(), last, end)
+			}
+			if exact := mode == timing.Lossless; exact != (c.Within == 0) {
+				t.Fatalf("call %d is within %d of its start", c.Index, c.Within)
+			}
+			last, worst = c.End(), max(worst, uint64(off))
+			if at += int64(times[rank][c.Index][1]); c.Index%4999 != 1 {
+				continue
+			}
+			for sought, err := range k.TimedFrom(0, c.Index) {
+				if err != nil || sought.Start != c.Start || sought.Timing != c.Timing || sought.Within != c.Within {
+					t.Fatalf("call %d sought: %+v at %d within %d, walked: %+v at %d within %d; %v", c.Index, sought.Timing, sought.Start, sought.Within, c.Timing, c.Start, c.Within, err)
+				}
+				break
+			}
+			m, err := k.At(0, c.Start)
+			if err != nil || m.Call.Call == nil || m.Call.Index < c.Index || m.Call.Start != c.Start || m.Kind != c.Timing.Duration.Kind {
+				t.Fatalf("at %d: %+v, want call %d; %v", c.Start, m, c.Index, err)
+			}
+		}
+		// Of 400 ms and more.
+		if float64(end-last) > 0.002*float64(end-begin) || worst > 300_000 {
+			t.Errorf("rank %d: the last call ends at %d, the rank at %d; a start is %d ns off", rank, last, end, worst)
+		}
+		t.Logf("rank %d of %d ns: starts are at most %d ns off", rank, end-begin, worst)
+	}
+}
