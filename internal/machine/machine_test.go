@@ -232,6 +232,32 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// What shipped machines say of bytes is no faster than what is published of their networks.
+func TestPublished(t *testing.T) {
+	for name, least := range map[string]float64{"infiniband": 0.04, "ethernet": 0.32, "now": 26.3} { // ns a byte
+		m, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &m.Levels[len(m.Levels)-1]
+		for _, table := range []Table{l.Eager, l.Rendezvous} {
+			for i := 1; i < len(table); i++ {
+				a, b := table[i-1], table[i]
+				if slope := float64(b.Time-a.Time) / 1000 / float64(b.Bytes-a.Bytes); slope < least {
+					t.Errorf("%s: %.3f ns a byte from %d to %d bytes, the link has %v", name, slope, a.Bytes, b.Bytes, least)
+				}
+			}
+		}
+	}
+	now, err := Load("now")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := &now.Levels[0]; l.Latency() != 5_000_000 || l.SendOverhead != 2_900_000 || l.Gap != 5_800_000 {
+		t.Errorf("LogGP's parameters: %+v", l)
+	}
+}
+
 // Larger messages never take less time.
 func TestTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
