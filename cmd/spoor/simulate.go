@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +18,7 @@ func newSimulate() *cobra.Command {
 	p := loggops.Defaults
 	var t traceSimulation
 	var machines bool
-	var model string
+	var model, out string
 	cmd := &cobra.Command{
 		Use:   "simulate [flags] TRACE|SCHEDULE",
 		Short: "Predict how long a run would take on another machine",
@@ -50,6 +52,7 @@ What doesn't come to its end is an error that says which operation waits.`,
   spoor simulate --machine infiniband --path app.spoor
   spoor simulate --machine infiniband,ethernet,ideal app.spoor
   spoor simulate --machine ethernet --vary bandwidth=1:100 app.spoor
+  spoor simulate --machine ethernet -o there.spoor app.spoor && spoor diff --times app.spoor there.spoor
   spoor simulate --model loggops -L 1200 -o 300 app.spoor
   spoor simulate --machine infiniband -d spoor.db app.spoor && spoor db sql 'select * from prediction'
   spoor simulate --machine ideal --json app.spoor | jq .end_ps
@@ -68,6 +71,9 @@ What doesn't come to its end is an error that says which operation waits.`,
 			case model != "dataflow" && model != "loggops":
 				return fmt.Errorf("no model %q: dataflow or loggops", model)
 			case model == "loggops" && isTrace(args[0]):
+				if err := overheadOf(cmd, out, &p); err != nil {
+					return err
+				}
 				for _, name := range append([]string{"machine"}, traceFlags...) {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("--%s does not go with --model loggops, which has -L to -S", name)
@@ -80,7 +86,11 @@ What doesn't come to its end is an error that says which operation waits.`,
 						return fmt.Errorf("--%s is for schedules and --model loggops; a trace has its machine from --machine", name)
 					}
 				}
+				t.out = out
 				return simulateTrace(cmd, args[0], t)
+			}
+			if err := overheadOf(cmd, out, &p); err != nil {
+				return err
 			}
 			for _, name := range traceFlags {
 				if cmd.Flags().Changed(name) {
@@ -110,19 +120,35 @@ What doesn't come to its end is an error that says which operation waits.`,
 	f.IntVar(&t.top, "top", 32, "list so many ranks, and call sites, of a trace; 0: all")
 	debugPathFlag(f, &t.debugPaths)
 	f.Uint64VarP(&p.Latency, "latency", "L", p.Latency, "how `long` a message is under way")
-	f.Uint64VarP(&p.Overhead, "overhead", "o", p.Overhead, "how `long` a message keeps the CPUs of sender and receiver busy")
+	f.Uint64Var(&p.Overhead, "overhead", p.Overhead, "how `long` a message keeps the CPUs of sender and receiver busy")
 	f.Uint64VarP(&p.MessageGap, "message-gap", "g", p.MessageGap, "how `long` a message keeps their NICs busy")
 	f.Uint64VarP(&p.ByteGap, "byte-gap", "G", p.ByteGap, "how `long` each byte after the first keeps the NICs busy")
 	f.Uint64VarP(&p.ByteOverhead, "byte-overhead", "O", p.ByteOverhead, "how `long` each byte after the first keeps the CPUs busy")
 	f.Uint64VarP(&p.Eager, "eager", "S", p.Eager, "the most `bytes` of a message that doesn't wait for its receive")
+	f.StringVarP(&out, "out", "o", "", "of a trace: write the prediction as a trace to this `file`, which report, profile, imbalance\nand diff read as any other; of a schedule: --overhead, as LogGOPSim has it")
+	f.BoolVar(&t.force, "force", false, "write over that file if it exists")
 	f.BoolVar(&t.json, "json", false, "print JSON")
 	return cmd
+}
+
+// overheadOf takes -o as LogGOPSim's o.
+func overheadOf(cmd *cobra.Command, out string, p *loggops.Parameters) (err error) {
+	switch {
+	case !cmd.Flags().Changed("out"):
+		return nil
+	case cmd.Flags().Changed("overhead"):
+		return errors.New("both -o and --overhead")
+	}
+	if p.Overhead, err = strconv.ParseUint(out, 10, 64); err != nil {
+		return fmt.Errorf("-o %q: of a schedule this is the overhead of a message, a whole number", out)
+	}
+	return nil
 }
 
 // Flags that are for schedules alone, and for traces alone.
 var (
 	loggopsFlags = []string{"latency", "overhead", "message-gap", "byte-gap", "byte-overhead", "eager"}
-	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity", "path", "vary", "each-rank", "each-round", "debug-path", "database"}
+	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity", "path", "vary", "each-rank", "each-round", "debug-path", "database", "force"}
 )
 
 type simulateJSON struct {

@@ -16,9 +16,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/retime"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -32,6 +34,9 @@ type traceSimulation struct {
 	sensitivity, path, json bool
 	eachRank, eachRound     bool // no short cuts
 	database                string
+
+	out   string // the prediction as a trace
+	force bool
 }
 
 // isTrace reports whether a file is a trace: by its first bytes.
@@ -128,6 +133,9 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if len(s.machines) > 1 && (s.sensitivity || s.path || s.vary != "" || s.database != "") {
 		return errors.New("several machines make a table: neither --sensitivity nor --path, --vary or --database goes with it")
 	}
+	if err := s.writable(); err != nil {
+		return err
+	}
 	var list []*machine.Machine
 	for _, name := range s.machines {
 		m, err := machine.Load(name)
@@ -195,7 +203,7 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 
 // predict says all of one machine.
 func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string, r *trace.Reader, o traced.Options, done func()) error {
-	p, err := traced.Predict(r, o)
+	p, err := s.predicted(r, o)
 	if err == nil && s.sensitivity {
 		p.Sensitivity, err = traced.Vary(r, o, p)
 	}
@@ -223,6 +231,55 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 	}
 	printPrediction(out, p, s.top)
 	return nil
+}
+
+// writable says whether the prediction can be written where it is to go.
+func (s *traceSimulation) writable() error {
+	switch {
+	case s.out == "" && s.force:
+		return errors.New("--force is for the trace that -o names")
+	case s.out == "":
+		return nil
+	case len(s.machines) > 1 || s.vary != "":
+		return errors.New("-o writes one prediction: neither several machines nor --vary go with it")
+	}
+	if _, err := os.Lstat(s.out); err == nil && !s.force {
+		return fmt.Errorf("%s exists; use --force to write over it, or another name", s.out)
+	}
+	return nil
+}
+
+// predicted is the prediction, which it writes as a trace if that is wanted.
+func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.Prediction, error) {
+	if s.out == "" {
+		return traced.Predict(r, o)
+	}
+	times, err := retime.New(r)
+	if err != nil {
+		return nil, err
+	}
+	defer times.Close()
+	o.Calls = times.Add
+	p, err := traced.Predict(r, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := times.Content(map[string]string{
+		trace.MetaProducer: version.Number, trace.MetaClock: "simulated",
+		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.Source, r.Name()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := trace.WriteFile(s.out, c, s.force); err != nil {
+		return nil, err
+	}
+	if code, err := r.Code(); err != nil {
+		return nil, err
+	} else if code != nil {
+		return p, trace.AddCode(s.out, code)
+	}
+	return p, nil
 }
 
 // compare predicts a run on several machines.

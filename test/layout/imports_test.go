@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/reissue", "internal/objects", "internal/gaps", "internal/tailcall", "internal/pcontrol"},
 	{"internal/tree"},
 	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
-	{"internal/imported", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
+	{"internal/imported", "internal/retime", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/report", "internal/export"},
 	{"internal/simulate/traced", "internal/export/patched"},
 	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/findings", "internal/database"},

@@ -14,6 +14,10 @@ type Options struct {
 
 	// Sites adds up what calls take, if it isn't nil; there are no short cuts then.
 	Sites *Sites
+
+	// Calls, if it isn't nil, is told of each call of a rank, in order, when it begins and ends, in
+	// ps; there are no short cuts then.
+	Calls func(rank int32, begin, end int64)
 }
 
 // Sites are the times of calls, over all ranks of a group, End left out. Compute is what is
@@ -66,8 +70,8 @@ func Run(programs []Program, place *machine.Placement, o Options) (*Result, erro
 
 // simulate does so. It notes how ranks come to go on if that is wanted, or follows a path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
-	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting), watch: w, noting: noting, sites: o.Sites}
-	if o.Sites != nil {
+	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting), watch: w, noting: noting, sites: o.Sites, calls: o.Calls}
+	if o.Sites != nil || o.Calls != nil {
 		o.EachRank, o.EachRound = true, true
 	}
 	e.link(programs, !o.EachRank)
@@ -107,6 +111,7 @@ type engine struct {
 
 	noting bool   // how ranks come to go on
 	sites  *Sites // adds up times of calls
+	calls  func(rank int32, begin, end int64)
 	watch  *watch // adds up what is on a path; nil: nothing is
 }
 
@@ -133,6 +138,8 @@ type rank struct {
 	begun     bool // the operation there: it waits
 	done      bool
 	halted    bool   // where it was to stop
+	within    bool   // a call, which is told of at its end
+	entered   int64  // when that began
 	made      uint32 // requests of a compiled program
 	mask      uint32
 	took      int64 // of operations that are Timed
@@ -223,6 +230,7 @@ func (e *engine) fetch(r int32, x *rank) (more bool, err error) {
 			return false, nil
 		}
 	}
+	e.left(x)
 	call, gap, took, ok, err := x.visits.Next()
 	if err != nil || !ok {
 		x.ops, x.at, x.done = nil, 0, true
@@ -236,7 +244,23 @@ func (e *engine) fetch(r int32, x *rank) (more bool, err error) {
 			return false, tooLong()
 		}
 	}
+	e.enters(x)
 	return true, nil
+}
+
+// enters notes when a call begins.
+func (e *engine) enters(x *rank) {
+	if e.calls != nil {
+		x.within, x.entered = true, x.now
+	}
+}
+
+// left tells of a call at its end.
+func (e *engine) left(x *rank) {
+	if x.within {
+		x.within = false
+		e.calls(x.number, x.entered, x.now)
+	}
 }
 
 // do does an operation, or as much of it as can be done; false if the rank has to wait.
@@ -257,6 +281,12 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			time = x.took
 		}
 		e.spend(x, o.Site, [...]part{Compute: compute, Overhead: overhead, Recorded: recorded}[o.Kind], time)
+		return true
+	case Enter:
+		e.enters(x)
+		return true
+	case Leave:
+		e.left(x)
 		return true
 	}
 	n := o.Request

@@ -34,6 +34,8 @@ const (
 	Wait // for Request
 	Meet
 	Null // makes a request for which nobody has to wait
+	Enter
+	Leave // between the two lies a call, of which Options.Calls is told; of a Code none is needed
 )
 
 // A Meeting is which members wait for which in a Meet.
@@ -83,7 +85,7 @@ func (o *Op) String() string {
 	case Meet:
 		return fmt.Sprintf("a collective of %d ranks", o.Members)
 	}
-	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait", Null: "no message"}[o.Kind]
+	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait", Null: "no message", Enter: "a call", Leave: "a call"}[o.Kind]
 }
 
 // A Time is how a rank's time is made up, in ps. The parts add up to End.

@@ -23,6 +23,11 @@ const (
 
 // Enter takes the next call.
 func (w *writer) Enter(c *export.Call) error {
+	w.take(c)
+	return w.hand(false)
+}
+
+func (w *writer) take(c *export.Call) {
 	w.site = int32(c.Terminal)
 	gap, duration := w.times(c)
 	if w.leaves == nil {
@@ -39,9 +44,13 @@ func (w *writer) Enter(c *export.Call) error {
 		w.s.leave(switchedOff, 1, off, true)
 		w.local(dataflow.Recorded, int64(off*1000))
 	}
+	if w.s.o.Calls != nil {
+		w.add(dataflow.Op{Kind: dataflow.Enter})
+		defer w.add(dataflow.Op{Kind: dataflow.Leave})
+	}
 	if w.looking = vain; vain {
 		w.s.leave(foundNothing, 1, duration, false)
-		return w.hand(false)
+		return
 	}
 	if !w.acts(c) {
 		switch w.kind(c) {
@@ -53,7 +62,6 @@ func (w *writer) Enter(c *export.Call) error {
 			w.local(dataflow.Recorded, recorded(duration))
 		}
 	}
-	return w.hand(false)
 }
 
 // lookedFor reports whether a call says what has come about by now, and whether that is nothing.

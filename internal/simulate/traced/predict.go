@@ -67,7 +67,7 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 			sites.Of[rank] = r.ClassOf(rank)
 		}
 	}
-	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites})
+	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites, Calls: s.each()})
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +76,19 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 		p.Sites = sites.Times
 	}
 	return p, nil
+}
+
+// each tells of calls in whole ns, so that all of them together end when the ranks do.
+func (s *Source) each() func(rank int32, begin, end int64) {
+	if s.o.Calls == nil {
+		return nil
+	}
+	at := make([]int64, s.r.Ranks())
+	return func(rank int32, begin, end int64) {
+		begin, end = begin/1000, end/1000
+		s.o.Calls(int(rank), uint64(begin-at[rank]), uint64(end-begin))
+		at[rank] = end
+	}
 }
 
 // gaps says what is taken as the time between calls.

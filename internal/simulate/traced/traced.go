@@ -34,6 +34,10 @@ type Options struct {
 	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
 	Sites               bool              // times of calls are asked for
 
+	// Calls, if it isn't nil, is told of each call of a rank, in order: how long it takes, and what passes
+	// before it, in ns.
+	Calls func(rank int, gap, duration uint64)
+
 	factors []float64 // by rank: what computing takes there, times this; nil: 1
 
 	apart  bool // all collectives are taken apart
