@@ -10,6 +10,9 @@ import (
 // A message has any number of columns that are alike, on any number of ranks, and any number
 // of values that stand in a few bytes.
 func TestLargeValuesAreRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long loop of one goroutine")
+	}
 	const ranks = 9
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"alike": func(r *tracktest.Recorder) {
