@@ -160,7 +160,14 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	// timeout 5m mpirun -n 4 ./app: what stands before the launcher stays there.
+	var before []string
 	l := launch.Identify(args[0])
+	if n := launch.Front(args); l == launch.None && 0 < n && n < len(args) {
+		if inner := launch.Identify(args[n]); inner != launch.None {
+			before, args, l = args[:n:n], args[n:], inner
+		}
+	}
 	if launch.InRank() && l == launch.None {
 		// mpirun -n 4 spoor run ./app: this process is to become the rank.
 		if o.hang > 0 {
@@ -201,6 +208,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		vars = append(vars, launch.Var{Name: deliver.Probed, Value: host})
 	}
 	argv, env := launch.Command(l, args, vars)
+	argv = append(before, argv...)
 	looked := func() {}
 	if o.hang > 0 {
 		looked = watchHang(cmd, scratch, o.hang)

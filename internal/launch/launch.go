@@ -149,7 +149,7 @@ func extend(env []string, vars []Var) []string {
 }
 
 // Program guesses the program among the launcher's arguments: the first one
-// that can be executed; for an interpreter, the script behind it. Empty if
+// that can be executed, behind what wraps it; for an interpreter, the script behind it. Empty if
 // there is none.
 func Program(l Launcher, args []string) string {
 	rest := args
@@ -160,27 +160,53 @@ func Program(l Launcher, args []string) string {
 		if strings.HasPrefix(a, "-") || !executable(a) {
 			continue
 		}
-		if l != None && i > 0 && takesPath[rest[i-1]] {
+		if l != None && (i > 0 && takesPath[rest[i-1]] || i > 1 && takesTwo[rest[i-2]]) {
 			continue
 		}
-		if !interpreter(a) {
-			return a
+		if n := Front(rest[i:]); n > 0 {
+			return Program(None, rest[i+n:])
 		}
-		for _, s := range rest[i+1:] {
-			if !strings.HasPrefix(s, "-") && isFile(s) {
-				return s
-			}
+		if interpreter(a) {
+			return script(rest[i:])
 		}
 		return a
 	}
 	return ""
 }
 
-// takesPath lists launcher options whose value may look like a program.
-var takesPath = map[string]bool{
-	"-wdir": true, "--wdir": true, "-wd": true, "-path": true, "--path": true, "--prefix": true, "-prefix": true,
-	"-x": true, "-genv": true, "-env": true, "-launcher-exec": true, "--chdir": true, "-D": true, "-mca": true, "--mca": true,
+// script returns what an interpreter is to run, or else the interpreter.
+func script(args []string) string {
+	for i, s := range args[1:] {
+		if strings.HasPrefix(s, "-") {
+			continue
+		}
+		if isFile(s) {
+			return s
+		}
+		if args[i] == "-c" && shell(args[0]) {
+			words := strings.Fields(s)
+			for len(words) > 0 && (words[0] == "exec" || assigns(words[0])) {
+				words = words[1:]
+			}
+			if p := Program(None, words); p != "" {
+				return p
+			}
+		}
+	}
+	return args[0]
 }
+
+// takesPath lists launcher options whose value may look like a program, takesTwo those with two.
+var (
+	takesPath = map[string]bool{
+		"-wdir": true, "--wdir": true, "-wd": true, "-path": true, "--path": true, "--prefix": true, "-prefix": true,
+		"-x": true, "-genv": true, "-env": true, "-launcher-exec": true, "--chdir": true, "-D": true, "-mca": true, "--mca": true,
+		"-gmca": true, "--gmca": true, "--prtemca": true, "--pmixmca": true, "--omca": true,
+	}
+	takesTwo = map[string]bool{
+		"-genv": true, "-env": true, "-mca": true, "--mca": true, "-gmca": true, "--gmca": true, "--prtemca": true, "--pmixmca": true, "--omca": true,
+	}
+)
 
 func executable(name string) bool {
 	_, err := exec.LookPath(name)
@@ -189,13 +215,15 @@ func executable(name string) bool {
 
 func interpreter(name string) bool {
 	base := filepath.Base(name)
-	for _, p := range []string{"python", "julia", "perl", "ruby", "bash", "sh", "env", "Rscript"} {
+	for _, p := range []string{"python", "julia", "perl", "ruby", "bash", "sh", "dash", "zsh", "Rscript"} {
 		if base == p || (strings.HasPrefix(base, p) && strings.Trim(base[len(p):], "0123456789.") == "") {
 			return true
 		}
 	}
 	return false
 }
+
+func shell(name string) bool { return strings.HasSuffix(filepath.Base(name), "sh") }
 
 func isFile(name string) bool {
 	st, err := os.Stat(name)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,6 +89,16 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 		{[]string{"mpirun", "-wdir", wrapper, "-n", "4", app}, app},
 		{[]string{"mpirun", "-n", "4", python, "-u", script, "arg"}, script},
 		{[]string{"mpirun", "-n", "4"}, ""},
+		{[]string{"mpirun", "--mca", "plm", wrapper, "-n", "4", app}, app},
+		{[]string{"mpirun", "-n", "4", "nice", app, "x"}, app},
+		{[]string{"mpirun", "-n", "4", "nice", "-n", "5", "nohup", app}, app},
+		{[]string{"mpirun", "-n", "4", "timeout", "-k", "5", "-s", "INT", "10m", app}, app},
+		{[]string{"mpirun", "-n", "4", "env", "-u", "A", "B=/c", app}, app},
+		{[]string{"mpirun", "-n", "4", "stdbuf", "-oL", "-e", "0", app}, app},
+		{[]string{"mpirun", "-n", "4", "sh", "-c", "A=b exec " + app + " x"}, app},
+		{[]string{"mpirun", "-n", "4", "env", "A=b", python, script}, script},
+		{[]string{"mpirun", "-n", "4", "nice"}, ""},
+		{[]string{"mpirun", "-n", "4", "timeout", "5"}, ""},
 	} {
 		if got := Program(OpenMPI, c.args); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.args, got, c.want)
@@ -106,6 +117,29 @@ func TestFits(t *testing.T) {
 	}{{OpenMPI, "Open MPI", true}, {PRRTE, "Open MPI", true}, {OpenMPI, "MPICH family", false}, {Hydra, "MPICH family", true}, {Environ, "Open MPI", true}, {None, "Open MPI", false}} {
 		if got := Fits(c.l, c.family); got != c.want {
 			t.Errorf("%v with %s: %v", c.l, c.family, got)
+		}
+	}
+}
+
+func TestFront(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want int
+	}{
+		{"mpirun -n 4 timeout 5 app", 0},
+		{"timeout 5m mpirun -n 4 app", 2},
+		{"/usr/bin/timeout -k 1 5m mpirun", 4},
+		{"taskset -c 0-3 mpirun", 3},
+		{"taskset 0x3 mpirun", 2},
+		{"numactl --interleave=all -C 0 mpirun", 4},
+		{"env A=b C=d nice mpirun", 4},
+		{"time -p mpirun", 2},
+		{"nice", 1},
+		{"timeout -k", 2},
+		{"", 0},
+	} {
+		if got := Front(strings.Fields(c.line)); got != c.want {
+			t.Errorf("%q: the command is word %d, want %d", c.line, got, c.want)
 		}
 	}
 }

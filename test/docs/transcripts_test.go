@@ -54,7 +54,12 @@ func shown(t *testing.T, path, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{t, m, t.TempDir(), root}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// On the pages the machine is called vm.
+	s := &shell{t, m, t.TempDir(), root, regexp.MustCompile(`\b` + regexp.QuoteMeta(host) + `\b`)}
 	before, rest, more := strings.Cut(text, mark)
 	var page strings.Builder
 	for more {
@@ -84,6 +89,8 @@ type shell struct {
 	mpi  *mpis.MPI
 	dir  string
 	root string
+
+	named *regexp.Regexp // the name of this machine
 }
 
 // run runs a line as a user would type it. Programs may fail: some pages show how.
@@ -92,7 +99,7 @@ func (s *shell) run(command string) string {
 	j := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir(), Env: []string{
 		"PATH=" + filepath.Join(s.root, "bin") + ":" + os.Getenv("PATH"), "ROOT=" + s.root, "OMP_NUM_THREADS=1", "OMPI_MCA_rmaps_base_oversubscribe=1"}}
 	out := j.Run("sh", "-c", "exec 2>&1; "+command)
-	return out.Stdout
+	return s.named.ReplaceAllString(out.Stdout, "vm")
 }
 
 // block runs the commands of a block and returns it with what they print now.
@@ -105,7 +112,10 @@ func (s *shell) block(body string) string {
 			return
 		}
 		got := s.run(command)
-		now.WriteString("$ " + command + "\n" + strings.TrimRight(got, "\n") + "\n")
+		now.WriteString("$ " + command + "\n")
+		if got = strings.TrimRight(got, "\n"); got != "" {
+			now.WriteString(got + "\n")
+		}
 		if strings.HasSuffix(want.String(), "\n\n") { // room before the next command
 			now.WriteString("\n")
 		}
