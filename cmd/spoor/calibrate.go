@@ -139,6 +139,9 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions, args []string) error {
 		m.Name = result.Seats[0].Host
 	}
 	library, _, _ := strings.Cut(strings.Join(strings.Fields(result.Library), " "), ", package")
+	if strings.HasPrefix(library, "Open MPI") {
+		m.Algorithms = machine.OpenMPI
+	}
 	m.Source = fmt.Sprintf("spoor calibrate %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
 	comment := fmt.Sprintf("Measured on %s with %s.", result.Seats[0].Host, units72(library))
 	return os.WriteFile(o.out, m.Text(comment), 0o666)

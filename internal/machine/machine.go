@@ -19,6 +19,26 @@ type Machine struct {
 
 	Recorder    Recorder
 	Collectives []Collective
+	Algorithms  string // of collectives: "", which is MPICH's, or OpenMPI
+	Files       *Files // nil: nothing is known of them
+}
+
+// OpenMPI is whose algorithms collectives may have.
+const OpenMPI = "openmpi"
+
+// Files says what MPI's files take: a latency for each call, and bandwidths.
+type Files struct {
+	Latency             int64   // ps
+	Read, Write, Shared float64 // ps a byte: of a rank alone, and of all ranks of a call together
+}
+
+// Time is how long it takes that so many members of a call read or write so many bytes each.
+func (f *Files) Time(bytes int64, write bool, members int) int64 {
+	one := f.Read
+	if write {
+		one = f.Write
+	}
+	return f.Latency + int64(math.Round(min(longest, float64(bytes)*max(one, f.Shared*float64(members)))))
 }
 
 // A Recorder is what tracing costs on a machine, in ps a call.

@@ -100,8 +100,45 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.new, err, c.want)
 		}
 	}
+	for _, c := range []struct{ add, want string }{
+		{"[files]\nlatency_ns = -1", "two.toml:23: latency_ns is -1: a time in ns"},
+		{"[files]\n\nwrite_ns_per_byte = nan", "two.toml:24: write_ns_per_byte is NaN: a time in ns"},
+		{"[files]\nwrites = 1", `two.toml:23: machines have no "files.writes"`},
+	} {
+		if _, err := Parse("two.toml", []byte(two+c.add)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.add, err, c.want)
+		}
+	}
+	if _, err := Parse("x.toml", []byte("\nalgorithms = \"lam\"\n[[level]]\nname = \"switch\"\neager = [[0, 1]]")); err == nil || err.Error() != `x.toml:2: no algorithms of "lam": mpich or openmpi` {
+		t.Error(err)
+	}
 	if _, err := Parse("x.toml", nil); err == nil || err.Error() != "x.toml:1: no [[level]]: the machine needs one at least" {
 		t.Error(err)
+	}
+}
+
+// A rank alone is as fast as it is, many together as fast as the file system.
+func TestFiles(t *testing.T) {
+	m, err := Parse("two.toml", []byte("algorithms = \"openmpi\"\n"+two+"[files]\nlatency_ns = 1000\nread_ns_per_byte = 0.5\nwrite_ns_per_byte = 2\nshared_ns_per_byte = 0.25\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bytes   int64
+		write   bool
+		members int
+		want    int64
+	}{{0, true, 4, 1_000_000}, {100, false, 1, 1_050_000}, {100, false, 4, 1_100_000}, {100, true, 4, 1_200_000}} {
+		if got := m.Files.Time(c.bytes, c.write, c.members); got != c.want {
+			t.Errorf("%+v: %d ps", c, got)
+		}
+	}
+	again, err := Parse("again", m.Text(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m, again); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -24,6 +24,14 @@ type file struct {
 		Call float64 `toml:"call_ns"`
 	} `toml:"recorder"`
 	Collectives []collective `toml:"collective"`
+	Algorithms  string       `toml:"algorithms"`
+
+	Files *struct {
+		Latency float64 `toml:"latency_ns"`
+		Read    float64 `toml:"read_ns_per_byte"`
+		Write   float64 `toml:"write_ns_per_byte"`
+		Shared  float64 `toml:"shared_ns_per_byte"`
+	} `toml:"files"`
 }
 
 type collective struct {
@@ -79,6 +87,19 @@ func Parse(name string, text []byte) (*Machine, error) {
 	m.Recorder.Call = p.duration("recorder.call_ns", f.Recorder.Call)
 	for i := range f.Collectives {
 		m.Collectives = append(m.Collectives, p.collective(&f, i))
+	}
+	switch f.Algorithms {
+	case "", "mpich":
+	case OpenMPI:
+		m.Algorithms = OpenMPI
+	default:
+		p.fail("algorithms", "no algorithms of %q: mpich or openmpi", f.Algorithms)
+	}
+	if x := f.Files; x != nil {
+		m.Files = &Files{Latency: p.duration("files.latency_ns", x.Latency), Read: x.Read * 1000, Write: x.Write * 1000, Shared: x.Shared * 1000}
+		p.duration("files.read_ns_per_byte", x.Read)
+		p.duration("files.write_ns_per_byte", x.Write)
+		p.duration("files.shared_ns_per_byte", x.Shared)
 	}
 	if p.err != nil {
 		return nil, p.err

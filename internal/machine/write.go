@@ -20,6 +20,18 @@ func (m *Machine) Text(comment string) []byte {
 	if m.Combine != 0 {
 		fmt.Fprintf(&b, "combine_ns_per_byte = %s\n", strconv.FormatFloat(m.Combine/1000, 'f', -1, 64))
 	}
+	if m.Algorithms != "" {
+		fmt.Fprintf(&b, "algorithms = %q\n", m.Algorithms)
+	}
+	if f := m.Files; f != nil {
+		fmt.Fprintf(&b, "\n[files]\nlatency_ns = %s\n", ns(f.Latency))
+		for _, x := range []struct {
+			key string
+			ps  float64
+		}{{"read", f.Read}, {"write", f.Write}, {"shared", f.Shared}} {
+			fmt.Fprintf(&b, "%s_ns_per_byte = %s\n", x.key, strconv.FormatFloat(x.ps/1000, 'f', -1, 64))
+		}
+	}
 	if m.Recorder != (Recorder{}) {
 		fmt.Fprintf(&b, "\n[recorder]\ngap_ns = %s\ncall_ns = %s\n", ns(m.Recorder.Gap), ns(m.Recorder.Call))
 	}

@@ -143,16 +143,44 @@ func scatterv(g *generator) {
 	}
 }
 
-// allgather doubles what each member has with each step (Bruck et al., 1997), or goes round a
-// ring. Where members have parts of different sizes all are taken to be of the mean.
+// from is what comes from a member, if that is known of each; else as much as of all others.
+func (g *generator) from(member int) int64 {
+	if member < len(g.ReceivedFrom) {
+		return int64(min(g.ReceivedFrom[member], 1<<50))
+	}
+	return g.Received / int64(g.Members)
+}
+
+// allgather takes Bruck's algorithm, or goes round a ring.
 func allgather(g *generator) {
-	block := g.Received / int64(g.Members)
-	if g.Received >= allgatherLarge {
-		g.ring(block)
+	if g.Received < allgatherLarge {
+		g.bruck()
 		return
 	}
+	if g.ReceivedFrom == nil {
+		g.ring(g.Received / int64(g.Members))
+		return
+	}
+	for i := range g.Members - 1 {
+		g.exchange((g.Me+1)%g.Members, (g.Me-1+g.Members)%g.Members, g.from((g.Me-i+g.Members)%g.Members))
+	}
+}
+
+// bruck doubles what each member has with each step (Bruck et al., 1997): the blocks from its own on.
+func (g *generator) bruck() {
+	have, next := int64(0), 0 // how much, and the block behind
 	for d := 1; d < g.Members; d *= 2 {
-		g.exchange((g.Me-d+g.Members)%g.Members, (g.Me+d)%g.Members, block*int64(min(d, g.Members-d)))
+		for ; next < min(d, g.Members-d); next++ {
+			have += g.from((g.Me + next) % g.Members)
+		}
+		bytes := have
+		if next > g.Members-d {
+			bytes = 0
+			for i := range g.Members - d {
+				bytes += g.from((g.Me + i) % g.Members)
+			}
+		}
+		g.exchange((g.Me-d+g.Members)%g.Members, (g.Me+d)%g.Members, bytes)
 	}
 }
 
@@ -161,20 +189,40 @@ func allgather(g *generator) {
 func alltoall(g *generator) {
 	block := g.Sent / int64(g.Members)
 	if g.Function == "Alltoall" && block <= alltoallSmall && g.Members >= manyMembers {
-		for d := 1; d < g.Members; d *= 2 {
-			blocks := int64(0) // those whose distance has this bit
-			for i := range g.Members {
-				if i&d != 0 {
-					blocks++
-				}
-			}
-			g.exchange((g.Me+d)%g.Members, (g.Me-d+g.Members)%g.Members, block*blocks)
-		}
+		g.bruckAlltoall(block)
 		return
 	}
+	g.pairs(block)
+}
+
+func (g *generator) bruckAlltoall(block int64) {
+	for d := 1; d < g.Members; d *= 2 {
+		blocks := int64(0) // those whose distance has this bit
+		for i := range g.Members {
+			if i&d != 0 {
+				blocks++
+			}
+		}
+		g.exchange((g.Me+d)%g.Members, (g.Me-d+g.Members)%g.Members, block*blocks)
+	}
+}
+
+func (g *generator) pairs(block int64) {
 	for i := 1; i < g.Members; i++ {
 		to := (g.Me + i) % g.Members
 		g.exchange(to, (g.Me-i+g.Members)%g.Members, g.to(to, block))
+	}
+}
+
+// together sends to all members at once, and receives from all.
+func (g *generator) together(bytes func(to int) int64) {
+	for i := 1; i < g.Members; i++ {
+		to := (g.Me + i) % g.Members
+		g.send(to, bytes(to))
+		g.ops[len(g.ops)-1].Buffered = true // its receive is posted before all else
+	}
+	for i := 1; i < g.Members; i++ {
+		g.receive((g.Me - i + g.Members) % g.Members)
 	}
 }
 
@@ -193,15 +241,19 @@ func reduce(g *generator) {
 // with each and puts the parts together again.
 func allreduce(g *generator) {
 	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
-		g.folded(b, func(me, power int, absolute func(int) int) {
-			for d := 1; d < power; d *= 2 {
-				g.exchange(absolute(me^d), absolute(me^d), b)
-				g.combine(b)
-			}
-		}, b)
+		g.doubling(b)
 		return
 	}
 	g.halving()
+}
+
+func (g *generator) doubling(b int64) {
+	g.folded(b, func(me, power int, absolute func(int) int) {
+		for d := 1; d < power; d *= 2 {
+			g.exchange(absolute(me^d), absolute(me^d), b)
+			g.combine(b)
+		}
+	}, b)
 }
 
 // halving is Rabenseifner's algorithm: each step exchanges and combines half of what was left,
@@ -261,18 +313,37 @@ func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(
 	}
 }
 
-// reduceScatter halves the data with each step; the part that goes back to a folded member
-// is one of as many as there are members.
+// reduceScatter halves the parts with each step; the part that goes back to a folded member is its own.
 func reduceScatter(g *generator) {
-	part := max(1, g.Sent/int64(g.Members))
+	extra := g.Members - 1<<(bits.Len(uint(g.Members))-1)
+	part := func(member int) int64 { return g.to(member, g.Sent/int64(g.Members)) }
+	back := int64(0)
+	if g.Me < 2*extra {
+		back = part(g.Me - g.Me%2)
+	}
 	g.folded(g.Sent, func(me, power int, absolute func(int) int) {
-		left := g.Sent
-		for d := power / 2; d > 0; d /= 2 {
-			left /= 2
-			g.exchange(absolute(me^d), absolute(me^d), left)
-			g.combine(left)
+		sum := func(from, to int) (bytes int64) { // of the parts of these, and of those folded into them
+			for i := from; i < to; i++ {
+				bytes += part(absolute(i))
+				if i < extra {
+					bytes += part(absolute(i) - 1)
+				}
+			}
+			return bytes
 		}
-	}, part)
+		from, to := 0, power
+		for d := power / 2; d > 0; d /= 2 {
+			mid := from + d
+			other := [2]int{mid, to}
+			if me&d != 0 {
+				other, from = [2]int{from, mid}, mid
+			} else {
+				to = mid
+			}
+			g.exchange(absolute(me^d), absolute(me^d), sum(other[0], other[1]))
+			g.combine(sum(from, to))
+		}
+	}, back)
 }
 
 // scan exchanges with a member at twice the distance in each step.

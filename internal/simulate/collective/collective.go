@@ -1,6 +1,6 @@
 // Package collective takes collective calls apart into messages, as MPI libraries carry them
 // out: by algorithms chosen by size and number of ranks, those of Thakur, Rabenseifner and Gropp
-// (IJHPCA 19, 2005), with MPICH's sizes for the change from one to the next. Where that is too
+// (IJHPCA 19, 2005), with MPICH's sizes for the change from one to the next, or Open MPI's. Where that is too
 // many messages, or a call doesn't wait for its end, there is a formula for the time instead.
 package collective
 
@@ -21,8 +21,10 @@ type Call struct {
 	Tag            int64    // of its messages
 	Sent, Received int64    // bytes that the member hands over and gets
 	SentTo         []uint64 // the same by member, where it is not the same for all
-	World          int      // ranks of the run
-	Combine        float64  // ps for each byte of an operand of a reduction
+	ReceivedFrom   []uint64
+	OpenMPI        bool    // as Open MPI does it, else as MPICH
+	World          int     // ranks of the run
+	Combine        float64 // ps for each byte of an operand of a reduction
 }
 
 // Most is to how many other members a member sends in one call before a formula is used, and
@@ -49,6 +51,9 @@ func Known(function string) bool { _, ok := generators[function]; return ok }
 func (c *Call) Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op {
 	g := &generator{Call: c, ops: ops, requests: requests}
 	f := generators[c.Function]
+	if open := openmpi[c.Function]; c.OpenMPI && open != nil {
+		f = open
+	}
 	if c.Members > 1 && f != nil {
 		f(g)
 	}
@@ -59,6 +64,20 @@ func (c *Call) Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op {
 func (c *Call) Steps() bool {
 	if c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
 		return true
+	}
+	if c.OpenMPI {
+		switch c.Function {
+		case "Allreduce":
+			return c.Sent < openAllreduceRing
+		case "Bcast":
+			return c.bytes() < openBcastSmall
+		case "Allgather":
+			return c.Received < openAllgatherLarge
+		case "Gather", "Scatter":
+			return false
+		case "Alltoall":
+			return c.Sent/int64(c.Members) < openAlltoallBruck
+		}
 	}
 	switch c.Function {
 	case "Barrier", "Allreduce", "Reduce", "Scan", "Exscan", "Gather", "Scatter":

@@ -92,9 +92,10 @@ func TestDependences(t *testing.T) {
 		root := rapid.IntRange(0, n-1).Draw(t, "root")
 		bytes := rapid.SampledFrom([]int64{0, 1, 300, 5000, 100_000}).Draw(t, "bytes")
 		late := rapid.IntRange(0, n-1).Draw(t, "late")
+		open := rapid.Bool().Draw(t, "as Open MPI does")
 		calls := callsOf(f, n, root, bytes)
 		for i := range calls {
-			calls[i].Combine = 0
+			calls[i].Combine, calls[i].OpenMPI = 0, open
 		}
 		for _, meet := range []bool{false, true} {
 			r := simulate(t, m, calls, meet, func(member int) int64 {
@@ -151,6 +152,82 @@ func TestTimes(t *testing.T) {
 		if r.End() != c.want {
 			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.function, c.bytes, c.n, r.End(), c.want)
 		}
+	}
+}
+
+// The same of Open MPI's algorithms.
+func TestOpenMPI(t *testing.T) {
+	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		function string
+		n        int
+		bytes    int64
+		want     int64 // ps
+	}{
+		{"Bcast", 8, 100, 3 * 1_100_000},
+		// Halves in 2 pieces each: the last one of the right half leaves after the three others; then members 1
+		// and 2 exchange theirs.
+		{"Bcast", 3, 4096, 3*1_024_000 + 2_024_000 + 3_048_000},
+		// A pipeline of 4 pieces of 128 KiB along 2 members.
+		{"Bcast", 2, 512 << 10, 1_000_000 + 4*(128<<10)*1000},
+		{"Reduce", 4, 100, 1_100_000 + 3*100},                       // all at once to the root
+		{"Reduce", 4, 1000, 2 * (2_000_000 + 1000)},                 // a binomial tree
+		{"Allreduce", 4, 20_000, 2*3*6_000_000 + 3*5000},            // twice around, in quarters
+		{"Allgather", 4, 10, 1_010_000 + 1_020_000},                 // doubling
+		{"Allgather", 4, 20_000, 21_000_000 + 41_000_000},           // one block, then two
+		{"Alltoall", 4, 500, 2*500_000 + 1_500_000},                 // all sent at once
+		{"Alltoall", 4, 4000, 3 * 5_000_000},                        // in pairs
+		{"Gather", 4, 100, 1_100_000},                               // each to the root
+		{"Reduce_scatter", 4, 400_000, 3 * (101_000_000 + 100_000)}, // around a ring
+		{"Reduce_scatter", 4, 4000, 3_000_000 + 2_000_000 + 3000},   // halving
+		{"Alltoallv", 4, 500, 3 * 1_500_000},                        // as MPICH does it
+	} {
+		calls := callsOf(c.function, c.n, 0, c.bytes)
+		for i := range calls {
+			calls[i].OpenMPI = true
+		}
+		r := simulate(t, m, calls, false, func(int) int64 { return 0 })
+		if r.End() != c.want {
+			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.function, c.bytes, c.n, r.End(), c.want)
+		}
+	}
+}
+
+// Parts of sizes of their own in all-gathers and reductions.
+func TestOwnParts(t *testing.T) {
+	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := []uint64{10, 700, 0, 90}
+	gather := callsOf("Allgatherv", 4, 0, 0)
+	for i := range gather {
+		gather[i].Received, gather[i].ReceivedFrom = 800, parts
+	}
+	// Each sends its own to the one before, then that and the next to the one before that.
+	r := simulate(t, m, gather, false, func(int) int64 { return 0 })
+	for i, want := range []int64{1_090_000 + 1_090_000, 1_010_000 + 1_100_000, 1_700_000 + 1_710_000, 1_000_000 + 1_700_000} {
+		if got := r.Ranks[i].End; got != want {
+			t.Errorf("allgatherv: member %d ends at %d ps, want %d", i, got, want)
+		}
+	}
+	ring := callsOf("Allgatherv", 3, 0, 0)
+	for i := range ring { // the large part goes from 0 over 1 to 2
+		ring[i].Received, ring[i].ReceivedFrom = 100_000, []uint64{100_000, 0, 0}
+	}
+	if r := simulate(t, m, ring, false, func(int) int64 { return 0 }); r.Ranks[1].End != 101_000_000 || r.Ranks[2].End != 2*101_000_000 {
+		t.Errorf("allgatherv around a ring: %+v", r.Ranks)
+	}
+	reduce := callsOf("Reduce_scatter", 4, 0, 800)
+	for i := range reduce {
+		reduce[i].SentTo, reduce[i].Combine = parts, 0
+	}
+	// 0 and 2 exchange 90 and 710, as 1 and 3 do; then 0 gets its 10 and 1 its 700.
+	if r := simulate(t, m, reduce, false, func(int) int64 { return 0 }); r.Ranks[1].End != 1_710_000+1_700_000 {
+		t.Errorf("reduce_scatter: %+v", r.Ranks)
 	}
 }
 

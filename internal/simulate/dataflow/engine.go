@@ -170,6 +170,7 @@ type request struct {
 	slot    int32    // of a compiled program
 	channel *channel // of Send and Receive; nil: nothing to wait for
 	visit   *visit   // of Meet
+	late    *late    // of Put, Get and Later
 }
 
 // horizon is how far times go: one operation more can't overflow.
@@ -275,12 +276,12 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			return true
 		}
 		return e.finish(r, x, o.Site, &x.requests[n])
-	case Compute, Overhead, Recorded:
+	case Compute, Overhead, Recorded, File:
 		time := o.Time
 		if o.Timed {
 			time = x.took
 		}
-		e.spend(x, o.Site, [...]part{Compute: compute, Overhead: overhead, Recorded: recorded}[o.Kind], time)
+		e.spend(x, o.Site, [...]part{Compute: compute, Overhead: overhead, Recorded: recorded, File: transfer}[o.Kind], time)
 		return true
 	case Enter:
 		e.enters(x)
@@ -303,7 +304,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			q = &x.requests[n]
 		}
 		e.begin(x, o, q)
-		if n != NoRequest || q.channel == nil && q.visit == nil {
+		if n != NoRequest || q.channel == nil && q.visit == nil && q.late == nil {
 			return true
 		}
 		x.begun = true
@@ -369,6 +370,8 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 		*q = request{kind: Meet, slot: o.Slot, visit: e.enter(x, o, context, weight)}
 	case Null:
 		*q = request{}
+	case Put, Get, Later:
+		*q = request{late: e.later(x, o)}
 	}
 }
 
@@ -392,6 +395,11 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 			return false
 		}
 		q.visit = nil
+	case q.late != nil:
+		if l := q.late; e.until(x, site, l.at, 0) && e.noting {
+			x.jump(l.hop, x.number, l.left)
+		}
+		q.late = nil
 	}
 	return true
 }

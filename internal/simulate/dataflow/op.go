@@ -33,7 +33,11 @@ const (
 	Receive
 	Wait // for Request
 	Meet
-	Null // makes a request for which nobody has to wait
+	Null  // makes a request for which nobody has to wait
+	Put   // to the memory of Peer, which does nothing: until word of its end is back
+	Get   // from there
+	Later // takes Time beside all else
+	File  // takes Time, waiting for what is no rank
 	Enter
 	Leave // between the two lies a call, of which Options.Calls is told; of a Code none is needed
 )
@@ -72,8 +76,8 @@ type Op struct {
 	Slot        int32 // of a Code: where Peer, Context and Tag stand
 	Site        int32 // the call that it is a part of
 	Tag         int64
-	Bytes       int64 // of a Send
-	Time        int64 // of Compute, Overhead, Recorded and Meet
+	Bytes       int64 // of Send, Put and Get
+	Time        int64 // of Compute, Overhead, Recorded, Meet, Later and File
 }
 
 func (o *Op) String() string {
@@ -85,7 +89,7 @@ func (o *Op) String() string {
 	case Meet:
 		return fmt.Sprintf("a collective of %d ranks", o.Members)
 	}
-	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait", Null: "no message", Enter: "a call", Leave: "a call"}[o.Kind]
+	return [...]string{Compute: "a computation", Overhead: "a local call", Recorded: "a call", Wait: "a wait", Null: "no message", Put: "a put", Get: "a get", Later: "a transfer", File: "a file", Enter: "a call", Leave: "a call"}[o.Kind]
 }
 
 // A Time is how a rank's time is made up, in ps. The parts add up to End.

@@ -128,6 +128,8 @@ func (w *watch) spent(x *rank, site int32, p part, time int64) {
 			s.Overhead += on
 		case recorded:
 			s.Recorded += on
+		case transfer:
+			s.Transfer += on
 		}
 	}
 }

@@ -104,8 +104,10 @@ func (w *writer) kind(c *export.Call) role {
 		return waitsLater // for nothing
 	case c.Name() == "MPI_Comm_free":
 		return local
+	case flushes(c.Call) && !w.s.o.apart:
+		return waitsLater // for nothing
 	}
-	for _, name := range []string{"dest", "source"} {
+	for _, name := range []string{"dest", "source", "target_rank"} {
 		if p := c.Param(name); p != nil && p.In.Num == mpi.ProcNull {
 			return local
 		}
@@ -148,7 +150,7 @@ func (w *writer) acts(c *export.Call) (known bool) {
 			}
 		case export.RecvBegin:
 			known = w.post(x) || known
-		case export.SendEnd, export.CollectiveEnd:
+		case export.SendEnd, export.CollectiveEnd, export.TransferEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
 			known = w.end(x.ID) || known
 		case export.RecvEnd:
 			known = w.got(x) || known
@@ -158,9 +160,17 @@ func (w *writer) acts(c *export.Call) (known bool) {
 			w.cancel(x.ID)
 			known = true
 		case export.Collective:
-			known = w.collective(x, false) || known
+			known = w.collective(c, x, false) || known
 		case export.CollectiveBegin:
-			known = w.collective(x, true) || known
+			known = w.collective(c, x, true) || known
+		case export.Put, export.Get, export.Atomic:
+			known = w.transfer(a) || known
+		case export.Fence, export.WindowFreed:
+			known = w.synchronised(x.Comm, "Barrier", 0) || known
+		case export.WindowMade:
+			known = w.synchronised(x.Comm, "Allgather", windowInfo) || known
+		case export.FileOpened, export.FileClosed, export.FileDeleted, export.Read, export.ReadBegin, export.Write, export.WriteBegin:
+			known = w.file(a) || known
 		}
 	}
 	if out != nil && out.World() < 0 || in != nil && in.World() < 0 {
@@ -224,8 +234,11 @@ func (w *writer) group(c *trace.Comm) *group {
 }
 
 // collective adds a collective call; false if there is no model of it.
-func (w *writer) collective(x *export.Operation, begins bool) bool {
+func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) bool {
 	base := export.Base(x.Function)
+	if neighbours(base) {
+		return w.exchange(at, x, begins)
+	}
 	if !collective.Known(base) {
 		return false
 	}
@@ -235,7 +248,8 @@ func (w *writer) collective(x *export.Operation, begins bool) bool {
 	}
 	c := collective.Call{
 		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: x.Comm.WorldRank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, World: w.s.r.Ranks(), Combine: w.s.o.Machine.Combine,
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, ReceivedFrom: x.ReceivedFrom, World: w.s.r.Ranks(), Combine: w.s.o.Machine.Combine,
+		OpenMPI: w.openMPI(),
 	}
 	between := x.Comm.RemoteSize > 0
 	if between {
@@ -277,6 +291,9 @@ func (w *writer) collective(x *export.Operation, begins bool) bool {
 	return true
 }
 
+// openMPI reports whether collectives are done as Open MPI does them.
+func (w *writer) openMPI() bool { return w.s.o.Machine.Algorithms == machine.OpenMPI }
+
 // steps adds the messages of a collective.
 func (w *writer) steps(c *collective.Call) {
 	from := len(w.ops)
@@ -312,7 +329,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, World: w.s.r.Ranks(), Sent: contextMask}
+	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, World: w.s.r.Ranks(), Sent: contextMask, OpenMPI: w.openMPI()}
 	w.steps(&x)
 	if c.Param("color") != nil {
 		x.Function, x.Sent, x.Received = "Allgather", memberKey, memberKey*int64(parent.Size)

@@ -213,7 +213,7 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 // a message, a collective, the end of such, or nothing that the simulation knows of.
 func repeatable(c *trace.Call) bool {
 	def, ok := mpi.Lookup(c.Name())
-	if !ok || c.Return != 0 || def.Has(mpi.Polls) || c.Func.Has(trace.Persistent) || c.Func.Has(trace.Starts) || c.Func.Has(trace.CreatesWin) {
+	if !ok || c.Return != 0 || def.Has(mpi.Polls) || def.Has(mpi.Neighborhood) || c.Func.Has(trace.Persistent) || c.Func.Has(trace.Starts) || c.Func.Has(trace.CreatesWin) {
 		return false
 	}
 	for i := range c.Params {

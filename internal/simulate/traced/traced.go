@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -66,6 +67,7 @@ type Source struct {
 	structures map[*trace.Leaves]int
 	known      map[string]*placedTimes
 	codes      *codes
+	objects    *objects.Table
 	levels     map[*trace.Comm]*machine.Level
 
 	// What happens beside all else between a Meet with a request and the Wait for it, if
@@ -112,7 +114,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
 		left: make(map[string]*Unmodelled), leaves: make(map[int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int),
-		known: make(map[string]*placedTimes), codes: newCodes(), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
+		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU
@@ -188,7 +190,7 @@ func (p *written) Next() ([]dataflow.Op, error) {
 // program yields operations of a rank, a number at a time.
 func (s *Source) program(rank int) iter.Seq2[[]dataflow.Op, error] {
 	return func(yield func([]dataflow.Op, error) bool) {
-		w := &writer{s: s, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), groups: make(map[*trace.Comm]*group), numbers: make(map[int32]int64)}
+		w := &writer{s: s, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), groups: make(map[*trace.Comm]*group), numbers: make(map[int32]int64)}
 		if err := s.calls.Rank(rank, w); err != nil && err != errStopped {
 			yield(nil, err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -16,15 +17,17 @@ type writer struct {
 	yield func([]dataflow.Op, error) bool
 
 	ops      []dataflow.Op
-	site     int32             // the call
-	gone     uint64            // how many were handed on before these
-	requests map[uint64]int32  // of what was begun, by the operation's ID
-	spare    []int32           // requests that are free again
-	made     int32             // requests
-	late     map[uint64]bool   // receives that begin when they end, as it took too long until that was known
-	held     map[uint64]uint64 // receives of which it is not known yet what they get: which operation they are
-	order    []uint64          // these by ID, the oldest first
+	site     int32              // the call
+	gone     uint64             // how many were handed on before these
+	requests map[uint64]int32   // of what was begun, by the operation's ID
+	spare    []int32            // requests that are free again
+	made     int32              // requests
+	late     map[uint64]bool    // receives that begin when they end, as it took too long until that was known
+	held     map[uint64]uint64  // receives of which it is not known yet what they get: which operation they are
+	order    []uint64           // these by ID, the oldest first
+	bundles  map[uint64][]int32 // of operations that have several
 	groups   map[*trace.Comm]*group
+	objects  *objects.Rank   // nil: not asked for yet
 	numbers  map[int32]int64 // of collectives with a request that were taken apart, by context
 	looking  bool            // the call before looked for something and found nothing
 
@@ -120,18 +123,29 @@ func (w *writer) End(*trace.Rank) error { return w.hand(true) }
 
 // begin gives an operation a request.
 func (w *writer) begin(id uint64, o dataflow.Op) {
-	if n := len(w.spare); n > 0 {
-		o.Request, w.spare = w.spare[n-1], w.spare[:n-1]
-	} else {
-		o.Request = inner + w.made
-		w.made++
-	}
+	o.Request = w.number()
 	w.requests[id] = o.Request
 	w.add(o)
 }
 
+// number is that of a request that is free.
+func (w *writer) number() int32 {
+	if n := len(w.spare); n > 0 {
+		number := w.spare[n-1]
+		w.spare = w.spare[:n-1]
+		return number
+	}
+	w.made++
+	return inner + w.made - 1
+}
+
 // end waits for an operation; false if it was not begun.
 func (w *writer) end(id uint64) bool {
+	if list, ok := w.bundles[id]; ok {
+		delete(w.bundles, id)
+		w.endAll(list)
+		return true
+	}
 	n, ok := w.requests[id]
 	if !ok {
 		return false

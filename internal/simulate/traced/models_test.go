@@ -1,0 +1,148 @@
+package traced
+
+import (
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+const (
+	own     = mpi.FirstHandleID // the first object of its kind
+	noInfo  = 0x130
+	fileIs  = 77 // its name
+	another = 4096
+)
+
+// endsAt predicts what two ranks do and looks at when they end, without MPI_Init and MPI_Finalize.
+func endsAt(t *testing.T, what, also string, want int64, first, second func(r *recorder)) *Prediction {
+	t.Helper()
+	m, err := machine.Parse("plain", []byte(plain+also))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := predict(t, record(t, 2, timing.Lossless, beside(first, second)), Options{Machine: m})
+	for rank, x := range p.Ranks {
+		if got := x.End/1000 - took - end; got != want {
+			t.Errorf("%s: rank %d ends after %d ns, want %d", what, rank, got, want)
+		}
+	}
+	for _, u := range p.Unmodelled {
+		if u.Kept && u.What != "MPI_Init" {
+			t.Errorf("%s: not modelled: %+v", what, u)
+		}
+	}
+	return p
+}
+
+// A put keeps its rank for the overhead, and has ended a latency after it arrived; a get is asked for first. Windows are
+// made by an all-gather of 24 bytes, a fence is a barrier behind the end of all transfers.
+func TestOneSided(t *testing.T) {
+	const made = 1224
+	open := func(r *recorder) {
+		r.call("MPI_Win_allocate", 30, 800, 1, noInfo, tracktest.World, 6, 0, own)
+	}
+	fence := func(r *recorder) { r.call("MPI_Win_fence", 31, 0, own) }
+	put := func(r *recorder, bytes int64) {
+		r.call("MPI_Put", 32, 1, 0, bytes, byteType, 1-int64(r.Rank), 0, bytes, byteType, own)
+	}
+	endsAt(t, "a put between fences", "", made+1200+300+1000+1700+1200,
+		func(r *recorder) { open(r); fence(r); r.compute(300); put(r, 500); fence(r) },
+		func(r *recorder) { open(r); fence(r); fence(r) })
+	endsAt(t, "two puts, of which the second leaves behind the first", "", made+500+1000+1300+1200,
+		func(r *recorder) { open(r); put(r, 500); put(r, 100); fence(r) },
+		func(r *recorder) { open(r); fence(r) })
+	endsAt(t, "a get under a lock", "", made+1000+1600+1200,
+		func(r *recorder) {
+			open(r)
+			r.call("MPI_Win_lock", 33, 1, 1, 0, own)
+			r.call("MPI_Get", 34, 1, 0, 400, byteType, 1, 0, 400, byteType, own)
+			r.call("MPI_Win_unlock", 35, 1, own)
+			r.barrier()
+		},
+		func(r *recorder) { open(r); r.barrier() })
+	endsAt(t, "a put with a request, beside a computation", "", made+5000+1200,
+		func(r *recorder) {
+			open(r)
+			r.call("MPI_Rput", 36, 1, 0, 500, byteType, 1, 0, 500, byteType, own, 2)
+			r.compute(4900)
+			r.wait(1, 0, 0)
+			r.call("MPI_Win_flush_all", 37, own)
+			r.barrier()
+		},
+		func(r *recorder) { open(r); r.barrier() })
+}
+
+// Files take a latency and their bytes; collective calls end together.
+func TestFiles(t *testing.T) {
+	const files = "[files]\nlatency_ns = 1000\nread_ns_per_byte = 2\nwrite_ns_per_byte = 1\nshared_ns_per_byte = 0.75\n"
+	status := func(bytes int64) []int64 { return []int64{1, 0, 0, bytes, 0} }
+	program := func(r *recorder) {
+		r.compute(uint64(500 * r.Rank))
+		r.call("MPI_File_open", 40, tracktest.World, fileIs, 0, noInfo, own)
+		r.call("MPI_File_write_at", 41, append([]int64{own, 0, 1, 0, 300, byteType}, status(300)...)...)
+		r.call("MPI_File_write_at_all", 42, append([]int64{own, 0, 1, 0, 100, byteType}, status(100)...)...)
+		r.call("MPI_File_iwrite_at", 43, own, 0, 1, 0, 1000, byteType, 2)
+		r.compute(500)
+		r.wait(1, 0, 0)
+		r.call("MPI_File_read_at", 44, append([]int64{own, 0, 1, 0, 400, byteType}, status(10)...)...) // of which there are 10
+		r.call("MPI_File_close", 45, own)
+	}
+	p := endsAt(t, "files", files, 500+1000+1300+1150+2000+1020+1000, program, program)
+	if x := p.Ranks[1]; x.Compute != 1000*1000 || x.Transfer != 1000*(1000+1300+1150+1500+1020+1000+end) {
+		t.Errorf("%+v", x)
+	}
+}
+
+// A neighbourhood collective is a message along each edge: here two each way, of which the second leaves 300 ns
+// behind the first.
+func TestNeighbourhoods(t *testing.T) {
+	const made = 1200 + contextMask
+	ring := func(r *recorder) {
+		r.call("MPI_Cart_create", 50, tracktest.World, 1, 1, 2, 1, 1, 0, own, 0, 0, int64(r.Rank), 2, -1, 0, 0)
+	}
+	for _, c := range []struct {
+		name string
+		call func(r *recorder)
+		want int64
+	}{
+		{"alltoall", func(r *recorder) {
+			r.call("MPI_Neighbor_alltoall", 51, 1, 0, 300, byteType, 1, another, 300, byteType, own)
+		}, 1800},
+		{"allgather", func(r *recorder) {
+			r.call("MPI_Neighbor_allgather", 52, 1, 0, 300, byteType, 1, another, 300, byteType, own)
+		}, 1800},
+		{"beside a computation", func(r *recorder) {
+			r.call("MPI_Ineighbor_alltoall", 53, 1, 0, 300, byteType, 1, another, 300, byteType, own, 2)
+			r.compute(1000)
+			r.wait(1, 0, 0)
+		}, 1800},
+		{"of sizes of their own", func(r *recorder) {
+			r.call("MPI_Neighbor_alltoallv", 54, 1, 0, 2, 100, 700, 2, 0, 0, byteType, 1, another, 2, 100, 700, 2, 0, 0, byteType, own)
+		}, 100 + 1900},
+	} {
+		program := func(r *recorder) { ring(r); c.call(r) }
+		endsAt(t, c.name, "", made+c.want, program, program)
+	}
+}
+
+// Collectives are done as the machine says: an all-reduce of two members is the same, a gather of three is not.
+func TestAlgorithms(t *testing.T) {
+	program := func(r *recorder) {
+		r.call("MPI_Reduce", 60, 1, 0, 1, another, 400, byteType, 0x21, 0, tracktest.World)
+		r.barrier()
+	}
+	for also, want := range map[string]int64{"": 2 * 1600, "algorithms = \"openmpi\"\n": 1600 + 3*100} {
+		m, err := machine.Parse("plain", []byte(also+plain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := predict(t, record(t, 4, timing.Lossless, program), Options{Machine: m})
+		without := predict(t, record(t, 4, timing.Lossless, func(r *recorder) { r.barrier() }), Options{Machine: m})
+		if got := (p.Ranks[0].End - without.Ranks[0].End) / 1000; got < want-300 || got > want+300 {
+			t.Errorf("%q: a reduction takes %d ns, about %d are wanted", also, got, want)
+		}
+	}
+}

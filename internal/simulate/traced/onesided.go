@@ -1,0 +1,53 @@
+package traced
+
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/simulate/collective"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// windowInfo is the size in bytes of what members of a window tell each other when they make it.
+const windowInfo = 24
+
+// transfer begins a one-sided transfer, which ends in a call that synchronises the window, or when its
+// request is waited for.
+func (w *writer) transfer(a *export.Act) bool {
+	x := &a.Operation
+	target := x.Comm.WorldRank(x.Peer)
+	if target < 0 || w.s.o.apart {
+		return false
+	}
+	o := dataflow.Op{Kind: dataflow.Put, Peer: int32(target), Bytes: int64(min(x.Sent, 1<<50))}
+	if x.Received > 0 { // what comes back can't before what goes there
+		o.Kind, o.Bytes = dataflow.Get, int64(min(max(x.Sent, x.Received), 1<<50))
+	}
+	w.begin(x.ID, o)
+	return true
+}
+
+// synchronised is what all members of a communicator do who wait for each other.
+func (w *writer) synchronised(comm *trace.Comm, function string, bytes int64) bool {
+	g := w.group(comm)
+	if g.me < 0 || w.s.o.apart {
+		return false
+	}
+	c := collective.Call{
+		Function: function, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1, World: w.s.r.Ranks(),
+		Sent: bytes, Received: bytes * int64(comm.Size), OpenMPI: w.openMPI(),
+	}
+	if c.Steps() {
+		w.steps(&c)
+	} else {
+		w.add(c.Meet(g.level))
+	}
+	return true
+}
+
+// flushes reports whether a call waits for no more than the rank's own transfers, if for anything.
+func flushes(c *trace.Call) bool {
+	base := export.Base(c.Func)
+	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
+}
