@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -53,7 +54,7 @@ func (c *class) streamsOf(i, rank int) ([]*grammar.Grammar, error) {
 	if len(c.varying) == 0 {
 		return c.streams, nil
 	}
-	return withCounts(c.streams, c.varying, func(k int) int64 { return c.counts[k].At(i, int64(rank)) })
+	return counts.With(c.streams, c.varying, func(k int) int64 { return c.counts[k].At(i, int64(rank)) })
 }
 
 // common returns what the ranks of a class have in common.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -123,20 +124,20 @@ func decodeBlobs(r *wire.Reader, n int) [][]byte {
 // Direct grammars are over signatures; what they first occur in says how the
 // terminals are numbered. Where many classes hold few ranks each, that is
 // shorter, for parts of their grammars are then alike.
-func appendClass(b []byte, c *counted, sigs []int, how int) []byte {
+func appendClass(b []byte, c *counts.Streams, sigs []int, how int) []byte {
 	direct := how == direct
-	n := uint64(len(c.streams)) << 1
+	n := uint64(len(c.List)) << 1
 	if direct {
 		n |= 1
 	}
 	b = wire.AppendUvarint(b, n)
-	for _, g := range c.streams {
+	for _, g := range c.List {
 		if direct {
 			g = g.Renumber(func(t uint32) uint32 { return uint32(sigs[t]) })
 		}
 		b = g.AppendBinary(b)
 	}
-	b = appendVarying(b, c.varying)
+	b = counts.AppendVarying(b, c.Varying)
 	if direct {
 		return b
 	}
@@ -167,7 +168,7 @@ const (
 )
 
 // appendClasses writes all classes in whichever way gets shorter.
-func appendClasses(b []byte, list []counted, sigs [][]int, packed func([]byte) int) []byte {
+func appendClasses(b []byte, list []counts.Streams, sigs [][]int, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
 		for i := range list {
@@ -256,14 +257,14 @@ func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Gram
 			}
 			streams[i] = g.Renumber(func(s uint32) uint32 { return number[s] })
 		}
-		return streams, decodeVarying(r, streams), sigs
+		return streams, counts.DecodeVarying(r, streams), sigs
 	}
-	terminals, ok := countTerminals(streams)
+	terminals, ok := counts.Terminals(streams)
 	if !ok {
 		r.Fail("terminals are not numbered by first occurrence")
 		return nil, nil, nil
 	}
-	varying = decodeVarying(r, streams)
+	varying = counts.DecodeVarying(r, streams)
 	if sigs = decodeList(r, terminals); !listed(r, sigs, table) {
 		return nil, nil, nil
 	}
@@ -290,28 +291,4 @@ func listed(r *wire.Reader, list []int, table *signatureTable) bool {
 		}
 	}
 	return r.Err() == nil
-}
-
-// countTerminals returns the number of distinct terminals, if they are
-// numbered by first occurrence over the streams in order.
-func countTerminals(streams []*grammar.Grammar) (int, bool) {
-	next := uint32(0)
-	for _, g := range streams {
-		var ok bool
-		if next, ok = g.Numbered(next); !ok {
-			return 0, false
-		}
-	}
-	return int(next), true
-}
-
-// occurrences counts how often each terminal stands in the streams.
-func occurrences(streams []*grammar.Grammar, terminals int) []uint64 {
-	sum := make([]uint64, terminals)
-	for _, g := range streams {
-		for i, n := range g.Counts(terminals) {
-			sum[i] += n
-		}
-	}
-	return sum
 }

@@ -3,6 +3,7 @@ package trace
 import (
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -52,7 +53,7 @@ type Class struct {
 	Terminals Terminals
 	// Lanes, if any, stand in rising order of Terminal. LaneCounts is to their Steps
 	// what Counts is to Streams.
-	Lanes      []LaneColumns
+	Lanes      []lane.Columns
 	LaneCounts []column.Column
 	// Histograms, if any, stand in rising order of Terminal and From.
 	Histograms []Histogram
@@ -103,15 +104,6 @@ func (l List) At(n int, t *Terminal) {
 
 // Times is described with Terminals.
 func (l List) Times(n int) Times { return l[n].Times }
-
-// LaneColumns is how some values of a terminal go on from call to call; see Lane.
-// The terminal's own values are those of its first call.
-type LaneColumns struct {
-	Terminal int
-	Values   []int             // which of the terminal's values, rising
-	Steps    *grammar.Grammar  // numbers of steps, one less than the terminal has calls
-	By       [][]column.Column // by number of the step, by value: what each rank adds
-}
 
 // Times summarises the calls of one terminal over all ranks of its class.
 type Times struct {

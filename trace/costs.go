@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -276,44 +277,19 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 	}
 	first := r.Members(n)[0]
 	w := wire.NewReader(blobs[n], "lanes")
-	var grammars []*grammar.Grammar
-	w.Uvarint()
-	for i := range class.lanes.list {
-		l := &class.lanes.list[i]
-		w.Uvarint()
-		w.Uvarint()
-		for range l.values {
-			w.Uvarint()
-			w.Uvarint()
+	var coding string
+	var bytes int
+	return class.lanes.Parts(w, func() { coding, bytes = seqCost(w, class.ranks) }, func(p lane.Part) {
+		if p.Terminal < 0 {
+			c.add(container.Lanes, "", "how often steps are taken", coding, 1, bytes)
+			return
 		}
-		w.Uvarint()
-		_, size, err := grammar.Decode(w.Remaining())
-		if err != nil {
-			return err
-		}
-		w.Skip(size)
-		grammars = append(grammars, l.steps)
-		c.add(container.Lanes, r.byID[class.terminals[l.terminal].group.call].Name, "order of steps", "grammar", 1, size)
-	}
-	decodeVarying(w, grammars)
-	for range class.lanes.varying {
-		coding, bytes := seqCost(w, class.ranks)
-		c.add(container.Lanes, "", "how often steps are taken", coding, 1, bytes)
-	}
-	for i := range class.lanes.list {
-		l := &class.lanes.list[i]
-		t := &class.terminals[l.terminal]
+		t := &class.terminals[p.Terminal]
 		f := r.byID[t.group.call]
-		names := valueNames(f, t.vals(class, 0, first, r.Ranks()))
-		for k, p := range l.values {
-			for range l.by {
-				if l.like[k] > 0 {
-					break
-				}
-				coding, bytes := seqCost(w, class.ranks)
-				c.add(container.Lanes, f.Name, names[p], "step, "+coding, 1, bytes)
-			}
+		if p.Value < 0 {
+			c.add(container.Lanes, f.Name, "order of steps", "grammar", 1, p.Order)
+			return
 		}
-	}
-	return nil
+		c.add(container.Lanes, f.Name, valueNames(f, t.vals(class, 0, first, r.Ranks()))[p.Value], "step, "+coding, 1, bytes)
+	})
 }

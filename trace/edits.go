@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -33,16 +34,16 @@ type common struct {
 	edited                  bool
 }
 
-func appendTogether(b []byte, list []counted, sigs [][]int) []byte {
+func appendTogether(b []byte, list []counts.Streams, sigs [][]int) []byte {
 	b = append(b, together)
 	for i := range list {
-		b = wire.AppendUvarint(b, uint64(len(list[i].streams)))
-		for _, g := range list[i].streams {
+		b = wire.AppendUvarint(b, uint64(len(list[i].List)))
+		for _, g := range list[i].List {
 			b = g.AppendBinary(b)
 		}
 	}
 	for i := range list {
-		b = appendVarying(b, list[i].varying)
+		b = counts.AppendVarying(b, list[i].Varying)
 	}
 	back, how := edited(sigs)
 	for i := range list {
@@ -81,11 +82,11 @@ func decodeTogether(r *wire.Reader, n int, table *signatureTable) []common {
 		c.grammars = rest - r.Rest()
 	}
 	for i := range list {
-		list[i].varying = decodeVarying(r, list[i].streams)
+		list[i].varying = counts.DecodeVarying(r, list[i].streams)
 	}
 	for i := range list {
 		c := &list[i]
-		terminals, ok := countTerminals(c.streams)
+		terminals, ok := counts.Terminals(c.streams)
 		if !ok {
 			r.Fail("terminals are not numbered by first occurrence")
 		}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -45,7 +46,7 @@ func TestEditsAreFew(t *testing.T) {
 
 // Classes that stand together come back, and no part of them is taken for all.
 func TestTogether(t *testing.T) {
-	var list []counted
+	var list []counts.Streams
 	var sigs [][]int
 	for n := range 5 {
 		b := grammar.NewBuilder()
@@ -58,7 +59,7 @@ func TestTogether(t *testing.T) {
 			}
 			l = append(l, s)
 		}
-		list, sigs = append(list, counted{streams: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
+		list, sigs = append(list, counts.Streams{List: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
 	b := appendTogether(nil, list, sigs)
 	table := &signatureTable{total: 100}
@@ -69,7 +70,7 @@ func TestTogether(t *testing.T) {
 	}
 	edited := 0
 	for i, c := range got {
-		if !slices.Equal(c.sigs, sigs[i]) || !slices.Equal(slices.Collect(c.streams[0].All()), slices.Collect(list[i].streams[0].All())) {
+		if !slices.Equal(c.sigs, sigs[i]) || !slices.Equal(slices.Collect(c.streams[0].All()), slices.Collect(list[i].List[0].All())) {
 			t.Errorf("class %d: %v %v, want %v", i, c.sigs, c.streams[0], sigs[i])
 		}
 		if c.edited {

@@ -7,8 +7,7 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -19,80 +18,42 @@ import (
 // What tools compute from terminals alone does not depend on such values: they are
 // tags, offsets in memory, windows and files, and tags in statuses.
 type Lane struct {
-	values []int
-	first  []int64 // parallel to values
-	steps  *grammar.Grammar
-	by     [][]int64 // by step, by value
-	length uint64    // of steps
-
-	sums  []*prefix.Sums // by value
+	of    *lane.Values
 	calls func() *Occurrences
 }
 
 // Values returns which of the signature's values differ, in rising order.
-func (l *Lane) Values() []int { return l.values }
+func (l *Lane) Values() []int { return l.of.Values }
 
 // Len returns the number of calls.
-func (l *Lane) Len() uint64 { return l.length + 1 }
+func (l *Lane) Len() uint64 { return l.of.Len() }
 
 // First returns the values in the first call, parallel to Values.
-func (l *Lane) First() []int64 { return l.first }
+func (l *Lane) First() []int64 { return l.of.First }
 
 // Structure returns the steps between calls as loops and sequences. What a Node
 // calls a terminal is the number of a step.
 func (l *Lane) Structure() Node {
-	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.steps}
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.of.Steps}
 }
 
 // Steps returns what each step adds to each of Values.
-func (l *Lane) Steps() [][]int64 { return l.by }
+func (l *Lane) Steps() [][]int64 { return l.of.By }
 
 // At returns the values in the i-th call, parallel to Values.
-func (l *Lane) At(i uint64) []int64 {
-	vals := make([]int64, len(l.first))
-	for k := range vals {
-		vals[k] = l.first[k] + l.sums[k].Before(min(i, l.length))
-	}
-	return vals
-}
+func (l *Lane) At(i uint64) []int64 { return l.of.At(i) }
 
 // Bounds returns the least and the greatest value that the k-th of Values has,
 // in time proportional to the compressed steps.
-func (l *Lane) Bounds(k int) (least, most int64) {
-	type extent struct{ sum, least, most int64 } // of what is added, behind each step
-	all := grammar.Fold(l.steps, extent{}, func(id uint32) extent {
-		d := l.by[id][k]
-		return extent{d, min(d, 0), max(d, 0)}
-	}, func(x, e extent, count uint64) extent {
-		// Of n repetitions, the first or the last has the extremes.
-		last := x.sum + e.sum*int64(count-1)
-		return extent{last + e.sum, min(x.least, x.sum+e.least, last+e.least), max(x.most, x.sum+e.most, last+e.most)}
-	})
-	return l.first[k] + all.least, l.first[k] + all.most
-}
+func (l *Lane) Bounds(k int) (least, most int64) { return l.of.Bounds(k) }
 
-// A laneCursor walks through the values of a lane.
-type laneCursor struct {
-	lane  *Lane
-	steps *grammar.Cursor
-	vals  []int64
-	sig   []int64 // all values of the call
-}
-
-// cursor returns a cursor at the i-th call.
-func (l *Lane) cursor(i uint64) *laneCursor {
-	c := &laneCursor{lane: l, steps: l.steps.Cursor(), vals: l.At(i)}
-	c.steps.Seek(i)
-	return c
-}
-
-// next moves on to the next call.
-func (c *laneCursor) next() {
-	if s, ok := c.steps.Next(); ok {
-		for k, d := range c.lane.by[s] {
-			c.vals[k] += d
-		}
+// Same reports whether two lanes have the same values in every call, as far as that
+// can be told without expanding them.
+func (l *Lane) Same(o *Lane) bool {
+	if l == nil || o == nil {
+		return l == o
 	}
+	return l.of.Same(o.of)
 }
 
 // Lane returns the lane of a terminal, nil if its calls are all alike.
@@ -103,6 +64,46 @@ func (k *Rank) Lane(terminal int) *Lane {
 	return k.lanes[terminal]
 }
 
+// appendLanes returns the section; nil if no class has lanes.
+func appendLanes(classes []Class) ([]byte, error) {
+	blobs := make([][]byte, len(classes))
+	any := false
+	var t Terminal
+	for i := range classes {
+		c := &classes[i]
+		var err error
+		blobs[i], err = lane.Append(nil, c.Lanes, c.LaneCounts, &c.Ranks, func(terminal int) int {
+			if terminal >= c.Terminals.Len() {
+				return -1
+			}
+			c.Terminals.At(terminal, &t)
+			return len(t.Vals)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("class %d: lanes: %w", i, err)
+		}
+		any = any || len(blobs[i]) > 0
+	}
+	if !any {
+		return nil, nil
+	}
+	return appendBlobs(nil, blobs), nil
+}
+
+// readLanes returns what the classes have of the section.
+func (r *Reader) readLanes() (blobs [][]byte, err error) {
+	if !r.hasSection(container.Lanes) {
+		return make([][]byte, r.ranks.classes), nil
+	}
+	err = r.section(container.Lanes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
+	return blobs, err
+}
+
+// decodeLanes reads the lanes of a class whose terminals are known.
+func decodeLanes(r *wire.Reader, c *class) *lane.Decoded {
+	return lane.Decode(r, c.ranks, len(c.terminals), func(terminal int) int { return c.terminals[terminal].group.width })
+}
+
 // openLanes evaluates the lanes of a rank's class. Each has to have a value for
 // every call of its terminal, and these stand in one stream.
 func (k *Rank) openLanes() error {
@@ -110,78 +111,28 @@ func (k *Rank) openLanes() error {
 	if x == nil {
 		return nil
 	}
-	grammars := make([]*grammar.Grammar, len(x.list))
-	for i := range x.list {
-		grammars[i] = x.list[i].steps
+	used, err := lane.Used(k.streams, k.Terminals())
+	if err != nil {
+		return err
 	}
-	if len(x.varying) > 0 {
-		var err error
-		grammars, err = withCounts(grammars, x.varying, func(i int) int64 { return x.counts[i].At(k.index, int64(k.number)) })
-		if err != nil {
-			return err
-		}
-	}
-	calls, streams := make([]uint64, k.Terminals()), make([]int, k.Terminals())
-	for s := range k.streams {
-		for t, n := range k.Counts(s) {
-			if calls[t] += n; n > 0 {
-				streams[t]++
-			}
-		}
+	list, err := x.Of(k.index, int64(k.number), used, k.Signature)
+	if err != nil {
+		return err
 	}
 	k.lanes = make([]*Lane, k.Terminals())
-	for i := range x.list {
-		of := &x.list[i]
-		l := &Lane{values: of.values, steps: grammars[i], length: grammars[i].Len()}
-		if streams[of.terminal] > 1 {
-			return fmt.Errorf("lane of terminal %d, which %d streams have", of.terminal, streams[of.terminal])
-		}
-		if l.length+1 != calls[of.terminal] {
-			return fmt.Errorf("lane of terminal %d: %d steps for %d calls", of.terminal, l.length, calls[of.terminal])
-		}
-		sig := k.Signature(of.terminal)
-		for _, p := range of.values {
-			l.first = append(l.first, sig[p])
-		}
-		for _, step := range of.by {
-			vals := make([]int64, len(step))
-			for j, seq := range step {
-				vals[j] = seq.At(k.index, int64(k.number))
-			}
-			l.by = append(l.by, vals)
-		}
-		l.sum()
-		l.calls = sync.OnceValue(func() *Occurrences {
+	for i, l := range list {
+		terminal := x.List[i].Terminal
+		k.lanes[terminal] = &Lane{of: l, calls: sync.OnceValue(func() *Occurrences {
 			stream := 0
 			for s := range k.streams {
-				if k.Counts(s)[of.terminal] > 0 {
+				if k.Counts(s)[terminal] > 0 {
 					stream = s
 				}
 			}
-			return k.Occurrences(stream, func(t int) bool { return t == of.terminal })
-		})
-		k.lanes[of.terminal] = l
+			return k.Occurrences(stream, func(t int) bool { return t == terminal })
+		})}
 	}
 	return nil
-}
-
-// sum prepares seeking. Values that move alike share their sums.
-func (l *Lane) sum() {
-	l.sums = make([]*prefix.Sums, len(l.first))
-	known := make(map[string]*prefix.Sums)
-	var key []byte
-	for k := range l.sums {
-		key = key[:0]
-		for _, step := range l.by {
-			key = wire.AppendVarint(key, step[k])
-		}
-		s := known[string(key)]
-		if s == nil {
-			s = prefix.New(l.steps, func(s uint32) int64 { return l.by[s][k] })
-			known[string(key)] = s
-		}
-		l.sums[k] = s
-	}
 }
 
 // Signatures yields, for each call of a stream in program order, its terminal and
@@ -214,6 +165,13 @@ type laneWalk struct {
 	cursors []*laneCursor // by terminal
 }
 
+// A laneCursor is where one of them stands.
+type laneCursor struct {
+	*lane.Cursor
+	values []int
+	sig    []int64 // all values of the call
+}
+
 func (k *Rank) walkLanes(index uint64) *laneWalk {
 	if k.lanes == nil {
 		return nil
@@ -235,14 +193,13 @@ func (w *laneWalk) next(terminal int) []int64 {
 		if w.index > 0 {
 			before = l.calls().Before(w.index)
 		}
-		c = l.cursor(before)
-		c.sig = w.k.Signature(terminal)
+		c = &laneCursor{l.of.Cursor(before), l.of.Values, w.k.Signature(terminal)}
 		w.cursors[terminal] = c
 	} else {
-		c.next()
+		c.Next()
 	}
-	for i, p := range c.lane.values {
-		c.sig[p] = c.vals[i]
+	for i, p := range c.values {
+		c.sig[p] = c.Vals[i]
 	}
 	return c.sig
 }
@@ -261,32 +218,6 @@ func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	return c, nil
 }
 
-// Same reports whether two lanes have the same values in every call, as far as that
-// can be told without expanding them.
-func (l *Lane) Same(o *Lane) bool {
-	if l == nil || o == nil {
-		return l == o
-	}
-	return l.length == o.length && slices.Equal(l.values, o.values) && slices.Equal(l.first, o.first) &&
-		slices.EqualFunc(l.by, o.by, slices.Equal[[]int64]) && l.steps.Equal(o.steps)
-}
-
-// text renders what the k-th of Values does: "0..999 by 1", or its bounds.
-func (l *Lane) text(k int) string {
-	last := l.At(l.length)[k]
-	if len(l.by) == 0 || last == l.first[k] && len(l.by) == 1 {
-		return fmt.Sprint(l.first[k])
-	}
-	step := l.by[0][k]
-	for _, s := range l.by {
-		if s[k] != step {
-			least, most := l.Bounds(k)
-			return fmt.Sprintf("from %d to %d", least, most)
-		}
-	}
-	return fmt.Sprintf("%d..%d by %d", l.first[k], last, step)
-}
-
 // LaneTexts says for people how the values of a terminal's lane go on: "tag 0..999 by 1";
 // nil if it has none.
 func (k *Rank) LaneTexts(terminal int) []string {
@@ -296,8 +227,8 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	}
 	names := valueNames(k.r.byID[k.class.terminals[terminal].group.call], k.Signature(terminal))
 	var list []string
-	for i, p := range l.values {
-		if text := names[p] + " " + l.text(i); !slices.Contains(list, text) {
+	for i, p := range l.of.Values {
+		if text := names[p] + " " + l.of.Text(i); !slices.Contains(list, text) {
 			list = append(list, text)
 		}
 	}
@@ -314,7 +245,7 @@ func (k *Rank) Extremes(terminal int) (least, most *Call, err error) {
 		return t.call, t.call, err
 	}
 	low, high := k.Signature(terminal), k.Signature(terminal)
-	for i, p := range l.values {
+	for i, p := range l.of.Values {
 		low[p], high[p] = l.Bounds(i)
 	}
 	if least, err = k.evaluate(&t, terminal, low); err == nil {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
@@ -85,11 +86,11 @@ func TestAtTakesSteps(t *testing.T) {
 	}
 	pair := &c.Classes[0]
 	pair.Streams[0] = g
-	counts := occurrences(pair.Streams, pair.Terminals.Len())
+	often := counts.Occurrences(pair.Streams, pair.Terminals.Len())
 	calls := uint64(0)
 	for i := range pair.Terminals.(List) {
-		n := 2 * counts[i]
-		calls += counts[i]
+		n := 2 * often[i]
+		calls += often[i]
 		pair.Terminals.(List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	r := reopened(t, c)

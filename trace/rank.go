@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/prefix"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -341,7 +342,7 @@ func (r *Reader) calls(n int, c *class) ([]uint64, error) {
 	if len(c.varying) > 0 {
 		ranks = r.lists()[n]
 	}
-	calls, err := totalCalls(c.streams, c.varying, len(c.terminals), c.ranks, func(i, member int) int64 {
+	calls, err := counts.Calls(c.streams, c.varying, len(c.terminals), c.ranks, func(i, member int) int64 {
 		return c.counts[i].At(member, int64(ranks[member]))
 	})
 	if err != nil {

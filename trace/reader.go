@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -74,7 +75,7 @@ type class struct {
 	terminals []terminal
 	stored    []*column.Seq // of all terminals, for forms that refer to them
 	ranks     int
-	lanes     *lanes // nil: none
+	lanes     *lane.Decoded // nil: none
 }
 
 // Open opens a trace file.

@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -88,9 +90,9 @@ func sample(t testing.TB) *Content {
 	second := grammar.NewBuilder()
 	second.Append(7)
 	pair.Streams = []*grammar.Grammar{b.Grammar(), second.Grammar()}
-	counts := occurrences(pair.Streams, pair.Terminals.Len())
+	often := counts.Occurrences(pair.Streams, pair.Terminals.Len())
 	for i := range pair.Terminals.(List) {
-		n := 2 * counts[i]
+		n := 2 * often[i]
 		pair.Terminals.(List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	// The tags of the loop's sends count, up on rank 0 and down on rank 2, and their
@@ -99,7 +101,7 @@ func sample(t testing.TB) *Content {
 	for i := range uint32(49) {
 		steps.Append(i % 10 / 9)
 	}
-	pair.Lanes = []LaneColumns{{
+	pair.Lanes = []lane.Columns{{
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
 		By: [][]column.Column{{column.Of(8, 8), column.Of(1, -1)}, {column.Of(-72, -72), column.Of(5, 5)}},
 	}}

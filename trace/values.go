@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -249,7 +250,7 @@ func markRanks(f *Function, vals []int64, ranks []bool) (forms []int32, err erro
 			}
 		}
 	}
-	var m signature.Moves
+	var m lane.Moves
 	m.Find(&signature.Layout{}, spans, vals)
 	return m.Forms, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -170,7 +171,7 @@ type encoder struct {
 	functions map[uint16]*Function
 	table     signatureWriter
 	refs      [][]signatureRef // per class, per terminal
-	counts    []counted        // per class
+	counts    []counts.Streams // per class
 	stored    [][]byte         // per class
 	pooled    []*pooled        // per class: what times are of
 	codes     []*timeCodes     // per class
@@ -234,7 +235,7 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 // better founded, and small classes can share them.
 func (e *encoder) classes() error {
 	n := len(e.c.Classes)
-	e.counts = make([]counted, n)
+	e.counts = make([]counts.Streams, n)
 	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
 	e.pooled, e.codes = make([]*pooled, n), make([]*timeCodes, n)
 	order := make([]int, n)
@@ -270,18 +271,18 @@ func (e *encoder) class(i int, taken []bool) error {
 			return err
 		}
 	}
-	terminals, ok := countTerminals(class.Streams)
+	terminals, ok := counts.Terminals(class.Streams)
 	if !ok || terminals != class.Terminals.Len() {
 		return fmt.Errorf("streams don't have the %d terminals by first occurrence", class.Terminals.Len())
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
 	fitter.Plain = e.plain
 	var err error
-	if e.counts[i], err = countsOf(class); err != nil {
+	if e.counts[i], err = counts.Of(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
 		return err
 	}
-	for k := range e.counts[i].columns {
-		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].columns[k], &class.Ranks)
+	for k := range e.counts[i].Columns {
+		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].Columns[k], &class.Ranks)
 	}
 	e.table.begin(terminals)
 	e.refs[i] = make([]signatureRef, terminals)
@@ -300,7 +301,7 @@ func (e *encoder) class(i int, taken []bool) error {
 	for k, ref := range e.refs[i] {
 		groups[k] = ref.group
 	}
-	counts, err := e.counts[i].calls(terminals, class.Ranks.Len())
+	calls, err := e.counts[i].Calls(terminals, class.Ranks.Len())
 	if err != nil {
 		return err
 	}
@@ -318,7 +319,7 @@ func (e *encoder) class(i int, taken []bool) error {
 		}
 	}
 	key := func(n int) poolKey { return poolKey{e.refs[i][n].group, int(e.refs[i][n].sig)} }
-	e.pooled[i] = poolTimes(class.Terminals.Times, groups, key, counts, class.Ranks.Len())
+	e.pooled[i] = poolTimes(class.Terminals.Times, groups, key, calls, class.Ranks.Len())
 	e.codes[i] = e.pooled[i].encode(indexes(&class.Ranks))
 	e.pooled[i].stats, e.pooled[i].spreads = [2][]Stat{}, [2][]Spread{}
 	return nil

@@ -21,7 +21,7 @@ type attached struct {
 // name reads a Name record: what is attached goes by the phases of calls.
 func (c *Capture) name(rec event.Record) error {
 	if c.phases == nil {
-		c.phases = newPhases(c.cfg.Timing, &c.sigs)
+		c.phases = newPhases(c.cfg.Timing, &c.sigs.Table)
 	}
 	return c.attached.name(rec)
 }

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/event"
-	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/symbol"
 )
 
@@ -47,7 +47,7 @@ type cachedMore struct {
 
 // A cachedLane says what of a terminal's records differs from call to call.
 type cachedLane struct {
-	*signature.Lane
+	*lane.Builder
 	in, out []hole // where the records have its values
 }
 

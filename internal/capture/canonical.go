@@ -8,16 +8,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
-// canonical puts values from the order of recording into the order of a signature, where
-// each parameter's output follows its input (see signature.Layout).
-func (p *program) canonical(vals []int64) ([]int64, error) {
-	order, err := p.order(new(ordering), vals)
-	if err != nil {
-		return nil, err
-	}
-	return inOrder(make([]int64, 0, len(order)), vals, order), nil
-}
-
 // inOrder appends values in an order.
 func inOrder(out, vals []int64, order []int) []int64 {
 	for _, from := range order {

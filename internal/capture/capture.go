@@ -21,6 +21,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -69,12 +70,12 @@ type Capture struct {
 	renamed  uint64 // counts changes of handles' names
 	altered  uint64 // counts changes of what a signature is
 
-	sigs    signature.Table
-	may     signature.May // mayLane
-	words   []int32       // that it returned last
-	lanes   int           // how many there were when it was last looked
-	hists   *histograms   // nil: none
-	phases  *phases       // nil: none
+	sigs    lane.Table
+	may     lane.May    // mayLane
+	words   []int32     // that it returned last
+	lanes   int         // how many there were when it was last looked
+	hists   *histograms // nil: none
+	phases  *phases     // nil: none
 	cache   recordCache
 	found   []int // requests of the call at hand
 	streams []*stream
@@ -95,7 +96,7 @@ type Capture struct {
 	checkpoints checkpoints
 
 	spans []signature.Span // room for mayLane and holesOf
-	moves signature.Moves
+	moves lane.Moves
 }
 
 // A stream is one thread.
@@ -135,9 +136,9 @@ func New(cfg Config) (*Capture, error) {
 	c.asides.apart = cfg.Timing.Mode.Log()
 	c.timeless = cfg.Timing.Mode == timing.None
 	c.sigs.PromoteAfter = promoteAfter
-	c.hists = newHistograms(cfg.Timing, &c.sigs, cfg.Rank)
+	c.hists = newHistograms(cfg.Timing, &c.sigs.Table, cfg.Rank)
 	if !c.timeless {
-		c.phases = newPhases(cfg.Timing, &c.sigs)
+		c.phases = newPhases(cfg.Timing, &c.sigs.Table)
 	}
 	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
 	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)

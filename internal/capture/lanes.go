@@ -2,6 +2,7 @@ package capture
 
 import (
 	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -65,7 +66,7 @@ type holeWalk struct {
 
 // holesOf finds where the records of a call have the values of a lane; false if it
 // can't be told for all of them.
-func (c *Capture) holesOf(l *signature.Lane, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []hole) (_, _ []hole, ok bool) {
+func (c *Capture) holesOf(l *lane.Builder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []hole) (_, _ []hole, ok bool) {
 	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
 	if err != nil {
 		return in, out, false
@@ -198,12 +199,12 @@ func (c *Capture) sameBut(words, rec []uint64, end int, holes []hole, last, step
 
 // rememberLane notes where the records of a call have the values of its lane; false
 // if that can't be told for all of them, or is not among the words that are compared.
-func (c *Capture) rememberLane(e *cached, l *signature.Lane, p *program, s *stream, enter, leave []uint64) bool {
+func (c *Capture) rememberLane(e *cached, l *lane.Builder, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
 		e.more.lane = new(cachedLane)
 	}
 	lane, ok := e.more.lane, false
-	lane.Lane = l
+	lane.Builder = l
 	lane.in, lane.out, ok = c.holesOf(l, p, s.frames[0].key, s, enter, leave, lane.in[:0], lane.out[:0])
 	for i := range lane.in {
 		ok = ok && lane.in[i].at < int(e.inEnd)

@@ -270,7 +270,7 @@ func (c *Capture) savePhases(w *pack.Writer) {
 	before := len(w.B)
 	if c.phases.save(w); len(w.B)-before > maxChunked {
 		w.B = w.B[:before]
-		c.phases = newPhases(c.cfg.Timing, &c.sigs)
+		c.phases = newPhases(c.cfg.Timing, &c.sigs.Table)
 		c.phases.over = true
 		c.phases.save(w)
 	}
@@ -287,7 +287,7 @@ func (c *Capture) loadPhases(r *pack.Reader) {
 		return
 	}
 	if c.phases == nil {
-		if c.phases = newPhases(c.cfg.Timing, &c.sigs); c.phases == nil {
+		if c.phases = newPhases(c.cfg.Timing, &c.sigs.Table); c.phases == nil {
 			r.Fail("phases beside the times of all calls")
 			return
 		}

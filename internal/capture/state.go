@@ -117,7 +117,7 @@ func (c *Capture) checkKey(k signature.Key) error {
 	if p == nil {
 		return fmt.Errorf("no call %d", k.Call())
 	}
-	_, err := p.canonical(k.Values())
+	_, err := p.order(new(ordering), k.Values())
 	return err
 }
 

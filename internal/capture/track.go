@@ -1,10 +1,10 @@
 package capture
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -93,21 +93,20 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	}
 	d := &distinct{c: c, release: release, order: order, from: folding.From, firsts: make(map[int][]int64)}
 	for i, n := range order {
-		l := c.sigs.Lane(n)
-		if l == nil {
+		if c.sigs.Lane(n) == nil {
 			continue
 		}
 		k := c.sigs.Key(n)
-		vals, err := c.program(k.Call()).canonical(k.Values())
-		if err == nil {
-			var lane track.Lane
-			lane, err = c.lane(l, folding.Sequence(&c.sigs, n), k, vals)
-			lane.Terminal = i
-			t.Lanes = append(t.Lanes, lane)
-		}
+		order, err := c.program(k.Call()).order(new(ordering), k.Values())
 		if err != nil {
 			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 		}
+		vals := inOrder(make([]int64, 0, len(order)), k.Values(), order)
+		lane, ok := folding.Lane(n, i, vals, order)
+		if !ok {
+			return nil, fmt.Errorf("capture: signature %d: a lane without values", n)
+		}
+		t.Lanes = append(t.Lanes, lane)
 		d.firsts[i] = vals
 	}
 	t.Calls = d
@@ -133,7 +132,7 @@ func (c *Capture) Held() int {
 // nothing more: records that come later stay in their rings.
 func (c *Capture) Release() {
 	c.released = true
-	c.sigs, c.hists, c.checkpoints.buffer, c.checkpoints.times = signature.Table{}, nil, nil, nil
+	c.sigs, c.hists, c.checkpoints.buffer, c.checkpoints.times = lane.Table{}, nil, nil, nil
 	for _, s := range c.streams {
 		s.grammar, s.terminals = newSequence(), nil
 	}
@@ -192,35 +191,6 @@ func (d *distinct) Release() {
 
 // muchHeld is how many bytes of memory a capture may keep that are of no use any more.
 const muchHeld = 4 << 20
-
-// lane returns a lane of the track and puts the values of its first call into the
-// signature's, which are in canonical order.
-func (c *Capture) lane(l *signature.Lane, seq signature.Sequence, k signature.Key, vals []int64) (track.Lane, error) {
-	order, err := c.program(k.Call()).order(new(ordering), k.Values())
-	if err != nil {
-		return track.Lane{}, err
-	}
-	if len(seq.First) != len(l.Words()) {
-		return track.Lane{}, errors.New("a lane without values")
-	}
-	of := make([]int, len(vals)) // by place as recorded: which value of the lane, + 1
-	for i, w := range l.Words() {
-		of[int(w)-signature.KeyHeader] = i + 1
-	}
-	lane := track.Lane{Steps: seq.Order, By: make([][]int64, len(seq.Kinds))}
-	for at, from := range order {
-		i := of[from] - 1
-		if i < 0 {
-			continue
-		}
-		lane.Values = append(lane.Values, at)
-		vals[at] = seq.First[i]
-		for n := range lane.By {
-			lane.By[n] = append(lane.By[n], seq.Kinds[n][i])
-		}
-	}
-	return lane, nil
-}
 
 func (c *Capture) process(end string) track.Process {
 	p := track.Process{

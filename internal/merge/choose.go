@@ -15,9 +15,9 @@ import (
 // callsAByte is how many distinct calls less are worth a byte more.
 const callsAByte = 64
 
-// chosen returns the classes in the form, with the lanes that were recorded,
+// shortest returns the classes in the form, with the lanes that were recorded,
 // without, or with as many as there may be, that makes the file shortest.
-func (s *State) chosen() []*class {
+func (s *State) shortest() []*class {
 	if s.pinned {
 		return s.classes
 	}
@@ -28,11 +28,11 @@ func (s *State) chosen() []*class {
 			continue
 		}
 		if len(c.shape().lanes) > 0 {
-			if d := c.unlanedOnce(); d != nil {
+			if d := c.evenWithoutLanes(); d != nil {
 				without[i], fewer = d, true
 			}
 		}
-		if d := c.laned(); d != nil {
+		if d := c.withLanes(); d != nil {
 			more[i], further = d, true
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"math/bits"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -18,47 +20,21 @@ var (
 // check refuses a shape of which a file could not be read: terminals that don't occur,
 // and lanes of what is not there.
 func (s *shape) check() error {
-	if err := inOrder(s.streams, len(s.skeletons)); err != nil {
-		return err
+	if n, ok := counts.Terminals(s.streams); !ok || n != len(s.skeletons) {
+		return errOrder
 	}
 	last := -1
 	for i := range s.lanes {
 		l := &s.lanes[i]
-		if l.terminal <= last || l.terminal >= len(s.skeletons) || len(l.values) == 0 {
+		if l.terminal <= last || l.terminal >= len(s.skeletons) {
 			return errLanes
 		}
 		last = l.terminal
-		before := -1
-		for _, p := range l.values {
-			if p <= before || p >= s.skeletons[last].width {
-				return errLanes
-			}
-			before = p
-		}
-		if inOrder([]*grammar.Grammar{l.steps}, l.kinds) != nil {
-			return errLanes
+		if err := lane.Check(l.values, s.skeletons[last].width, l.steps, l.kinds); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// inOrder reports whether grammars have so many terminals, numbered by first occurrence.
-func inOrder(list []*grammar.Grammar, want int) error {
-	if n, ok := terminals(list); !ok || n != want {
-		return errOrder
-	}
-	return nil
-}
-
-// terminals counts those of grammars, if they are numbered by first occurrence.
-func terminals(list []*grammar.Grammar) (n int, ok bool) {
-	next := uint32(0)
-	for _, g := range list {
-		if next, ok = g.Numbered(next); !ok {
-			return 0, false
-		}
-	}
-	return int(next), true
 }
 
 // checkLengths refuses streams that are too long, and lanes, with their steps in these
@@ -83,20 +59,16 @@ func (s *shape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	calls := make([]uint64, len(s.skeletons))
-	several := make([]bool, len(s.skeletons))
-	for _, g := range streams {
-		for i, n := range g.Counts(len(calls)) {
-			several[i] = several[i] || calls[i] > 0 && n > 0
-			calls[i] += n
-		}
+	used, err := lane.Used(streams, len(s.skeletons))
+	if err != nil {
+		return err
 	}
 	for i, g := range orders {
 		if err := g.Check(); err != nil {
 			return err
 		}
-		if t := s.lanes[i].terminal; several[t] || calls[t] == 0 || g.Len() != calls[t]-1 {
-			return errLanes
+		if err := used.Fits(s.lanes[i].terminal, g); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -118,18 +90,15 @@ func (c *class) laneContent(out *trace.Class, sh *shape) {
 	if len(sh.lanes) == 0 {
 		return
 	}
-	own := 0
-	for _, g := range sh.streams {
-		own += repeats(g)
-	}
+	own := counts.Repeats(sh.streams)
 	out.Counts, out.LaneCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
-	for _, l := range sh.lanes {
-		lane := trace.LaneColumns{Terminal: l.terminal, Values: l.values, Steps: l.steps}
-		for range l.kinds {
-			lane.By = append(lane.By, c.steps[next:next+len(l.values)])
-			next += len(l.values)
+	for _, of := range sh.lanes {
+		l := lane.Columns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
+		for range of.kinds {
+			l.By = append(l.By, c.steps[next:next+len(l.Values)])
+			next += len(l.Values)
 		}
-		out.Lanes = append(out.Lanes, lane)
+		out.Lanes = append(out.Lanes, l)
 	}
 }

@@ -42,7 +42,7 @@ func TestRankTotals(t *testing.T) {
 		r.Allreduce(12, 1)
 		r.End()
 	}
-	laned := func(r *tracktest.Recorder) {
+	withLanes := func(r *tracktest.Recorder) {
 		r.Begin()
 		for i := range 2 + r.Rank%4 {
 			for range 12 {
@@ -53,7 +53,7 @@ func TestRankTotals(t *testing.T) {
 		r.End()
 	}
 	for name, program := range map[string]func(*tracktest.Recorder){
-		"interleaved": interleaved, "refined": sweeps, "lanes": laned, "uneven": uneven, "stencil": tracktest.Stencil(20), "counting": tracktest.Counting(40),
+		"interleaved": interleaved, "refined": sweeps, "lanes": withLanes, "uneven": uneven, "stencil": tracktest.Stencil(20), "counting": tracktest.Counting(40),
 	} {
 		for _, size := range []int{2, 16, 30} {
 			tracks := tracktest.RunAll(size, program)

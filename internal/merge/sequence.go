@@ -17,7 +17,7 @@ func (c *class) sequence() uint64 {
 	c.looked = true
 	c.calls = 0
 	first := true
-	for _, d := range c.unlaned() {
+	for _, d := range c.withoutLanes() {
 		for _, p := range d.parts() {
 			h := p.sequence()
 			if h == 0 || !first && h != c.calls {
@@ -115,9 +115,9 @@ func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Gram
 	return list
 }
 
-// unfolded returns the streams and the orders of the lanes as all members of a class
+// repeatedAlike returns the streams and the orders of the lanes as all members of a class
 // that is even repeat them; false if they don't fit each other.
-func (c *class) unfolded() (streams, orders []*grammar.Grammar, ok bool) {
+func (c *class) repeatedAlike() (streams, orders []*grammar.Grammar, ok bool) {
 	sh := c.shape()
 	all := slices.Clone(sh.streams)
 	for _, l := range sh.lanes {
@@ -125,7 +125,10 @@ func (c *class) unfolded() (streams, orders []*grammar.Grammar, ok bool) {
 	}
 	all = c.repeated(all, 0)
 	streams, orders = all[:len(sh.streams)], all[len(sh.streams):]
-	return streams, orders, sh.checkLengths(streams, orders) == nil
+	if sh.checkLengths(streams, orders) != nil {
+		return nil, nil, false
+	}
+	return streams, orders, true
 }
 
 // hashOf evaluates a polynomial over the sequence of a grammar, modulo 2^61-1,

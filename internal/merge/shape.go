@@ -2,6 +2,7 @@ package merge
 
 import (
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -192,18 +193,6 @@ func (s *State) shapeOf(key string) (*shape, error) {
 	return decodeKey(key)
 }
 
-// repeats counts the symbols that have a count.
-func repeats(g *grammar.Grammar) (n int) {
-	for _, body := range g.Rules {
-		for _, sym := range body {
-			if sym.Count > 1 {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 func decodeKey(key string) (*shape, error) {
 	s := &shape{}
 	r := wire.NewReader([]byte(key), "class key")
@@ -215,9 +204,9 @@ func decodeKey(key string) (*shape, error) {
 		}
 		r.Skip(n)
 		s.streams = append(s.streams, g)
-		s.repeats += repeats(g)
 	}
-	n, ok := terminals(s.streams)
+	s.repeats = counts.Repeats(s.streams)
+	n, ok := counts.Terminals(s.streams)
 	if !ok {
 		return nil, errOrder
 	}
@@ -229,7 +218,7 @@ func decodeKey(key string) (*shape, error) {
 		}
 		s.lanes = append(s.lanes, l)
 		s.steps += l.kinds * len(l.values)
-		s.repeats += repeats(l.steps)
+		s.repeats += counts.Repeats([]*grammar.Grammar{l.steps})
 	}
 	if err := r.Done(); err != nil {
 		return nil, err

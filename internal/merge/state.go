@@ -255,7 +255,7 @@ func (s *State) Classes() int { return len(s.classes) }
 // Content returns the state as what a trace holds. meta describes the run;
 // problems are added to it. Lanes are as many as make it shortest.
 func (s *State) Content(meta map[string]string) (*trace.Content, error) {
-	c, err := s.contentOf(s.chosen())
+	c, err := s.contentOf(s.shortest())
 	if err != nil {
 		return nil, err
 	}

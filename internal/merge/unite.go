@@ -17,7 +17,7 @@ import (
 func unite(list []*class) *united {
 	u := &united{}
 	for _, c := range list {
-		plain := c.unlaned()
+		plain := c.withoutLanes()
 		if plain == nil {
 			return nil
 		}

@@ -60,9 +60,15 @@ func TestArchive(t *testing.T) {
 		t.Errorf("%d bytes a signature", size)
 	}
 	var w pack.Writer
-	table.Save(&w)
+	table.SaveKeys(&w, 0)
+	table.SaveTimes(&w)
 	var again Table
-	if again.Load(pack.NewReader(w.B), func(Key) []int32 { return nil }); again.Len() != signatures {
+	saved := pack.NewReader(w.B)
+	again.LoadKeys(saved, func(k Key) error {
+		again.Insert(k)
+		return nil
+	})
+	if again.LoadTimes(saved); again.Len() != signatures {
 		t.Fatalf("%d signatures were loaded", again.Len())
 	}
 	check(&again)

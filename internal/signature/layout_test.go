@@ -4,9 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
-	"pgregory.net/rapid"
 )
 
 // values draws values for one side of a parameter.
@@ -142,7 +144,7 @@ func FuzzLayout(f *testing.F) {
 			if at != len(vals) {
 				t.Fatalf("%d of %d values", at, len(vals))
 			}
-			var m signature.Moves
+			var m lane.Moves
 			m.Find(&l, spans, vals)
 			for _, list := range [][]int32{m.Values, m.Forms, m.Segments} {
 				if !slices.IsSorted(list) || len(list) > 0 && int(list[len(list)-1]) >= len(vals) {

@@ -21,8 +21,8 @@ func SegOf(name int64) (id, device, class int64) { return name >> 8, name >> 3 &
 // SegClass is the class alone.
 func SegClass(name int64) int64 { return name & 7 }
 
-// isDistance reports whether offsets in a segment are distances.
-func isDistance(name int64) bool {
+// IsDistance reports whether offsets in a segment are distances.
+func IsDistance(name int64) bool {
 	class := SegClass(name)
 	return class != SegSpecial && class != SegUnknown && class < segEnd
 }

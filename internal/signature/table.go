@@ -1,39 +1,11 @@
 package signature
 
 import (
-	"bytes"
 	"math/bits"
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
-
-// A Key is a signature as the table stores it: call, site, values. Its order
-// of values is the maker's business; the table only compares.
-type Key []int64
-
-// KeyHeader is how many words of a Key come before the values.
-const KeyHeader = 2
-
-// SetHeader fills the words before the values.
-func (k Key) SetHeader(call uint16, site uint64) {
-	k[0], k[1] = int64(call), int64(site)
-}
-
-// Call is the function's id.
-func (k Key) Call() uint16 { return uint16(k[0]) }
-
-// Site is the call site.
-func (k Key) Site() uint64 { return uint64(k[1]) }
-
-// Values are the values; those in a lane are 0.
-func (k Key) Values() []int64 {
-	if k[0]>>threadShift == 0 {
-		return k[KeyHeader:]
-	}
-	end := len(k) - 1
-	return k[KeyHeader : end-int(k[end])]
-}
 
 // None is the terminal before the first one of a stream.
 const None = ^uint32(0)
@@ -55,11 +27,6 @@ type Table struct {
 	hash  []uint64
 	slots []uint32 // open addressing: 1 + number
 	next  []uint32 // by 1 + number of the one before
-	lanes lanes
-
-	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
-	// 0: as usual.
-	PromoteAfter uint16
 }
 
 // Times is what Add was told of a signature, in the caller's unit.
@@ -92,8 +59,8 @@ func (t *Table) Look(n uint32) Key {
 	return t.Key(n)
 }
 
-// is reports whether signature number n is k.
-func (t *Table) is(n uint32, k Key) bool { return equal(t.Look(n), k) }
+// Is reports whether signature number n is k.
+func (t *Table) Is(n uint32, k Key) bool { return Equal(t.Look(n), k) }
 
 // Times returns the summaries of signature number n, to be changed before the table is.
 func (t *Table) Times(n uint32) *Times {
@@ -118,7 +85,7 @@ func (t *Table) Came(prev, n uint32) { t.next[prev+1] = n }
 // Number returns the number of a signature, a new one if it is new. prev is
 // the one before it in its stream, None if it is the first.
 func (t *Table) Number(prev uint32, k Key) uint32 {
-	if g := t.Guess(prev); g < uint32(len(t.hash)) && t.is(g, k) {
+	if g := t.Guess(prev); g < uint32(len(t.hash)) && t.Is(g, k) {
 		return g
 	}
 	return t.find(prev, k)
@@ -134,21 +101,25 @@ func (t *Table) find(prev uint32, k Key) uint32 {
 	return n
 }
 
-// lookUp returns the number of a signature that is known.
+// LookUp returns the number of a signature that is known.
+func (t *Table) LookUp(k Key) (uint32, bool) { return t.lookUp(k, hash(k)) }
+
+// Insert numbers a signature that is new.
+func (t *Table) Insert(k Key) uint32 { return t.insert(k, hash(k)) }
+
 func (t *Table) lookUp(k Key, h uint64) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
-		if n := t.slots[i] - 1; t.hash[n] == h && t.is(n, k) {
+		if n := t.slots[i] - 1; t.hash[n] == h && t.Is(n, k) {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-// insert numbers a signature that is new.
 func (t *Table) insert(k Key, h uint64) uint32 {
 	if len(t.slots) == 0 {
 		t.rehash(64)
@@ -170,8 +141,6 @@ func (t *Table) insert(k Key, h uint64) uint32 {
 	t.hash = append(t.hash, h)
 	t.next = append(t.next, None)
 	t.times = append(t.times, Times{})
-	t.lanes.laneOf = append(t.lanes.laneOf, plain)
-	t.lanes.older = append(t.lanes.older, None)
 	if 4*len(t.hash) > 3*len(t.slots) {
 		t.rehash(2 * len(t.slots))
 	}
@@ -192,20 +161,11 @@ func (t *Table) rehash(size int) {
 
 // Size is the number of bytes the table holds.
 func (t *Table) Size() int {
-	n := 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{})) + t.lanes.size()
+	n := 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{}))
 	for _, b := range t.blocks {
 		n += b.size()
 	}
 	return n
-}
-
-func equal(a, b Key) bool {
-	return len(a) == len(b) && bytes.Equal(raw(a), raw(b))
-}
-
-// raw views words as bytes, to compare them at the speed of memory.
-func raw(k Key) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(k))), len(k)*8)
 }
 
 func hash(k Key) uint64 {

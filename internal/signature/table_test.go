@@ -26,7 +26,7 @@ func TestNumbers(t *testing.T) {
 			k := key(uint16(rapid.IntRange(1, 3).Draw(t, "call")), uint64(rapid.IntRange(0, 1).Draw(t, "site")), vals...)
 			want := len(seen)
 			for i, s := range seen {
-				if equal(s, k) {
+				if Equal(s, k) {
 					want = i
 				}
 			}
@@ -36,7 +36,7 @@ func TestNumbers(t *testing.T) {
 			if prev = table.Number(prev, k); int(prev) != want {
 				t.Fatalf("number %d, want %d", prev, want)
 			}
-			if !equal(table.Key(prev), k) {
+			if !Equal(table.Key(prev), k) {
 				t.Fatalf("key %v, want %v", table.Key(prev), k)
 			}
 		}
@@ -53,7 +53,7 @@ func TestGuess(t *testing.T) {
 	for lap := range 3 {
 		for i := range int64(5) {
 			k := key(1, 2, i)
-			if g := table.Guess(prev); lap == 2 && (g == None || !equal(table.Key(g), k)) {
+			if g := table.Guess(prev); lap == 2 && (g == None || !Equal(table.Key(g), k)) {
 				t.Errorf("lap %d: guess %d before %d", lap, g, i)
 			}
 			prev = table.Number(prev, k)
@@ -72,20 +72,28 @@ func TestSave(t *testing.T) {
 		table.Times(table.Number(None, key(3, uint64(i%4), i))).Add(uint64(i), uint64(2*i))
 	}
 	table.SaveKeys(&second, 25)
-	table.Save(&all)
+	table.SaveKeys(&all, 0)
+	table.SaveTimes(&all)
+	insert := func(t *Table) func(Key) error {
+		return func(k Key) error {
+			t.Insert(k)
+			return nil
+		}
+	}
 	r := pack.NewReader(all.B)
-	whole.Load(r, never)
+	whole.LoadKeys(r, insert(&whole))
+	whole.LoadTimes(r)
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
 	r = pack.NewReader(append(first.B, second.B...))
-	parts.LoadKeys(r, never)
-	parts.LoadKeys(r, never)
+	parts.LoadKeys(r, insert(&parts))
+	parts.LoadKeys(r, insert(&parts))
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint32(40) {
-		if !equal(whole.Key(n), table.Key(n)) || !equal(parts.Key(n), table.Key(n)) {
+		if !Equal(whole.Key(n), table.Key(n)) || !Equal(parts.Key(n), table.Key(n)) {
 			t.Errorf("signature %d: %v and %v, want %v", n, whole.Key(n), parts.Key(n), table.Key(n))
 		}
 		if *whole.Times(n) != *table.Times(n) {
@@ -94,11 +102,9 @@ func TestSave(t *testing.T) {
 	}
 	r = pack.NewReader(append(first.B, first.B...))
 	parts = Table{}
-	parts.LoadKeys(r, never)
-	parts.LoadKeys(r, never)
+	parts.LoadKeys(r, insert(&parts))
+	parts.LoadKeys(r, insert(&parts))
 	if r.Done() == nil {
 		t.Error("a signature came twice and there was no error")
 	}
 }
-
-func never(Key) []int32 { return nil }

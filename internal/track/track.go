@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
@@ -29,7 +30,7 @@ type Track struct {
 	Calls    Calls                      // in place of Sigs and Times, if not nil
 	Hists    []Hist                     // in rising order of Terminal and From; nil if there are none
 	Courses  []Course                   // in rising order of Name, Terminal and From; of stream 0
-	Lanes    []Lane                     // in rising order of Terminal
+	Lanes    []lane.Lane                // in rising order of Terminal
 	Log      *Log                       // nil if single times were not kept
 	Values   map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
 	Allocs   *AllocEvents               // of segments of memory; nil if there are none
@@ -83,16 +84,6 @@ func (l list) Release() {}
 // thread that initialised MPI.
 type Stream struct {
 	Grammar *grammar.Grammar
-}
-
-// A Lane is what becomes of some values of a terminal from call to call. All of its
-// calls are in one stream. The signature has the values of the first call; each step adds
-// to them, so the calls are one more than the steps.
-type Lane struct {
-	Terminal int
-	Values   []int            // which of the signature's values, rising
-	Steps    *grammar.Grammar // the steps as numbers, by first occurrence
-	By       [][]int64        // by number: what is added to each of Values
 }
 
 // Times summarises the calls of one signature: how long they took, and how

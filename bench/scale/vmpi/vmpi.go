@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -24,7 +25,7 @@ type Rank struct {
 	Rank, Size int
 
 	name    string
-	sigs    signature.Table
+	sigs    lane.Table
 	grammar *grammar.Builder
 	prev    uint32
 	key     signature.Key
@@ -129,7 +130,7 @@ func (v *Rank) end(call uint16, site int) {
 	t.Duration.Add(duration)
 	t.Gap.Add(gap)
 	if v.hists != nil {
-		v.hists.add(&v.sigs, n, prev, duration, gap)
+		v.hists.add(&v.sigs.Table, n, prev, duration, gap)
 	}
 }
 
@@ -158,8 +159,9 @@ func (v *Rank) Track() *track.Track {
 		number[n] = uint32(i)
 		k := v.sigs.Key(n)
 		vals := slices.Clone(k.Values())
-		if l := v.sigs.Lane(n); l != nil {
-			t.Lanes = append(t.Lanes, laneOf(l, folding.Sequence(&v.sigs, n), i, vals))
+		if v.sigs.Lane(n) != nil {
+			l, _ := folding.Lane(n, i, vals, nil)
+			t.Lanes = append(t.Lanes, l)
 		}
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
 		s := *v.sigs.Times(n)
@@ -170,7 +172,7 @@ func (v *Rank) Track() *track.Track {
 		}
 		t.Times = append(t.Times, track.Times{Duration: s.Duration, Gap: s.Gap})
 	}
-	t.Hists = v.hists.track(&v.sigs, number)
+	t.Hists = v.hists.track(&v.sigs.Table, number)
 	t.Streams = []track.Stream{{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })}}
 	// What differs between processes of a real run differs here, too: MPI_Init
 	// within two seconds, the end within a millisecond, MPI time by a tenth.
@@ -181,17 +183,6 @@ func (v *Rank) Track() *track.Track {
 		StartNs: 1_700_000_000_000_000_000 + start, SpanNs: end - start,
 	}
 	return t
-}
-
-// laneOf returns the lane of a terminal and puts the values of its first call in.
-func laneOf(l *signature.Lane, seq signature.Sequence, terminal int, vals []int64) track.Lane {
-	lane := track.Lane{Terminal: terminal, Steps: seq.Order, By: seq.Kinds}
-	for i, w := range l.Words() {
-		at := int(w) - signature.KeyHeader
-		vals[at] = seq.First[i]
-		lane.Values = append(lane.Values, at)
-	}
-	return lane
 }
 
 // noise is a number that looks random and is the same in every run.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -31,7 +32,7 @@ type Recorder struct {
 	known   map[string]uint32
 	made    int64
 	clock   uint64
-	lanes   map[uint32]*lane // by terminal
+	lanes   map[uint32]*laneValues // by terminal
 	orders  map[int]*grammar.Grammar
 
 	allocOrders map[int]*grammar.Grammar
@@ -41,8 +42,8 @@ type Recorder struct {
 	allocsAt     []uint64 // calls at the last event, by stream
 }
 
-// A lane is the values of a terminal that differ from call to call, by stream.
-type lane struct {
+// laneValues is the values of a terminal that differ from call to call, by stream.
+type laneValues struct {
 	at   []int
 	vals map[int][][]int64
 }
@@ -99,11 +100,11 @@ func (r *Recorder) LaneOn(stream int, name string, site int, at []int, vals ...i
 	}
 	n := r.record(stream, call.ID, site, fmt.Sprint(at), vals)
 	if r.lanes == nil {
-		r.lanes = make(map[uint32]*lane)
+		r.lanes = make(map[uint32]*laneValues)
 	}
 	l := r.lanes[n]
 	if l == nil {
-		l = &lane{at, make(map[int][][]int64)}
+		l = &laneValues{at, make(map[int][][]int64)}
 		r.lanes[n] = l
 	}
 	l.vals[stream] = append(l.vals[stream], own)
@@ -232,8 +233,8 @@ func (r *Recorder) Track() *track.Track {
 }
 
 // track makes a lane of a terminal and puts the values of its first call in.
-func (l *lane) track(terminal, streams int, vals []int64) track.Lane {
-	out := track.Lane{Terminal: terminal, Values: l.at}
+func (l *laneValues) track(terminal, streams int, vals []int64) lane.Lane {
+	out := lane.Lane{Terminal: terminal, Values: l.at}
 	b := grammar.NewBuilder()
 	known := make(map[string]uint32)
 	var last []int64

@@ -18,13 +18,13 @@ import (
 // A class is written without lanes up to so many calls in them, and so many
 // values of all members in these.
 const (
-	maxUnlaned       = 1 << 16
-	maxUnlanedValues = 1 << 20
+	maxRemoved       = 1 << 16
+	maxRemovedValues = 1 << 20
 )
 
-// unlaned returns the class without lanes, itself if it has none, nil if that is
+// withoutLanes returns the class without lanes, itself if it has none, nil if that is
 // too much. Members that repeat something unequally often come apart.
-func (c *class) unlaned() []*class {
+func (c *class) withoutLanes() []*class {
 	sh := c.shape()
 	if len(sh.lanes) == 0 {
 		return []*class{c}
@@ -33,8 +33,8 @@ func (c *class) unlaned() []*class {
 		return c.plain
 	}
 	var list []*class
-	for _, d := range c.evenly() {
-		plain := d.unlanedOnce()
+	for _, d := range c.evenParts() {
+		plain := d.evenWithoutLanes()
 		if plain == nil {
 			return nil
 		}
@@ -44,9 +44,9 @@ func (c *class) unlaned() []*class {
 	return list
 }
 
-// evenly takes a class apart into such whose members repeat everything equally often;
+// evenParts takes a class apart into such whose members repeat everything equally often;
 // nil if there are too many. What is known of the class as a whole goes to the first.
-func (c *class) evenly() []*class {
+func (c *class) evenParts() []*class {
 	parts := c.parts()
 	if len(parts) < 2 {
 		if parts == nil {
@@ -54,7 +54,7 @@ func (c *class) evenly() []*class {
 		}
 		return []*class{c}
 	}
-	if columns := len(c.counts) + len(c.steps) + len(c.values.cols); columns > maxUnlanedValues/len(parts) {
+	if columns := len(c.counts) + len(c.steps) + len(c.values.cols); columns > maxRemovedValues/len(parts) {
 		return nil
 	}
 	of := make([]int, c.ranks.Len())
@@ -124,10 +124,10 @@ func split(cols []column.Column, parts []part, of []int) [][]column.Column {
 	return list
 }
 
-// unlanedOnce does so for a class whose members repeat everything equally often.
-func (c *class) unlanedOnce() *class {
+// evenWithoutLanes does so for a class whose members repeat everything equally often.
+func (c *class) evenWithoutLanes() *class {
 	sh := c.shape()
-	streams, orders, ok := c.unfolded()
+	streams, orders, ok := c.repeatedAlike()
 	if !ok {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (c *class) unlanedOnce() *class {
 	}
 	sum := uint64(0)
 	for _, g := range orders {
-		if sum += g.Len() + 1; sum > maxUnlaned || sum > uint64(maxUnlanedValues/width/c.ranks.Len()) {
+		if sum += g.Len() + 1; sum > maxRemoved || sum > uint64(maxRemovedValues/width/c.ranks.Len()) {
 			return nil
 		}
 	}
@@ -146,35 +146,35 @@ func (c *class) unlanedOnce() *class {
 			return nil
 		}
 	}
-	u := &unlaning{c: c, sh: sh, lane: make(map[uint32]*walkedLane)}
+	u := &laneRemover{c: c, sh: sh, lane: make(map[uint32]*openLane)}
 	first := 0
 	for i := range sh.lanes {
 		l := &sh.lanes[i]
-		w := &walkedLane{shape: l, order: slices.Collect(orders[i].All()), first: first}
+		w := &openLane{shape: l, order: slices.Collect(orders[i].All()), first: first}
 		for range l.values {
 			w.at = append(w.at, make([]int64, c.ranks.Len()))
 		}
 		first += l.kinds * len(l.values)
 		u.lane[uint32(l.terminal)] = w
 	}
-	return u.run(streams)
+	return u.class(streams)
 }
 
-// unlaning is what unlaned goes by.
-type unlaning struct {
+// laneRemover is what withoutLanes goes by.
+type laneRemover struct {
 	c         *class
 	sh        *shape
-	lane      map[uint32]*walkedLane // by terminal
-	terminals []unlanedTerminal
+	lane      map[uint32]*openLane // by terminal
+	terminals []plainTerminal
 	number    map[uint32]uint32 // of terminals without a lane
 	same      map[string]uint32 // by values, of terminals that look like those with a lane
 	like      map[int]bool      // what these look like
 	keys      []string          // of the class's columns
 }
 
-// A walkedLane is a lane with where it stands: how far the values of each member
+// A openLane is a lane with where it stands: how far the values of each member
 // are from those of the first call.
-type walkedLane struct {
+type openLane struct {
 	shape *laneShape
 	order []uint32
 	first int // of the class's columns of steps
@@ -182,14 +182,14 @@ type walkedLane struct {
 	at    [][]int64 // by value, by member
 }
 
-// An unlanedTerminal is one with one set of values in place of a lane.
-type unlanedTerminal struct {
+// An plainTerminal is one with one set of values in place of a lane.
+type plainTerminal struct {
 	old   uint32
 	at    [][]int64         // nil without a lane
 	calls map[uint32]uint64 // by old terminal: several where calls in a lane are like others
 }
 
-func (u *unlaning) run(streams []*grammar.Grammar) *class {
+func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	u.number, u.same, u.like = make(map[uint32]uint32), make(map[string]uint32), make(map[int]bool)
 	u.keys = make([]string, len(u.c.values.cols))
 	for t := range u.lane {
@@ -219,13 +219,13 @@ func (u *unlaning) run(streams []*grammar.Grammar) *class {
 }
 
 // terminal returns the number of the next call, one of a terminal.
-func (u *unlaning) terminal(old uint32) uint32 {
+func (u *laneRemover) terminal(old uint32) uint32 {
 	next := uint32(len(u.terminals))
 	l := u.lane[old]
 	if l == nil {
 		n, ok := u.number[old]
 		if !ok {
-			n = u.add(unlanedTerminal{old: old}, next)
+			n = u.add(plainTerminal{old: old}, next)
 			u.number[old] = n
 		}
 		return n
@@ -241,12 +241,12 @@ func (u *unlaning) terminal(old uint32) uint32 {
 		}
 	}
 	l.calls++
-	return u.add(unlanedTerminal{old: old, at: l.at}, next)
+	return u.add(plainTerminal{old: old, at: l.at}, next)
 }
 
 // add returns the number of a terminal, next if there is none like it. A call in a
 // lane may be one that came before there was the lane.
-func (u *unlaning) add(x unlanedTerminal, next uint32) uint32 {
+func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	if like := u.sh.like[x.old]; u.like[like] {
 		id := wire.AppendUvarint(nil, uint64(like))
 		for i := range u.sh.skeletons[x.old].width {
@@ -268,7 +268,7 @@ func (u *unlaning) add(x unlanedTerminal, next uint32) uint32 {
 }
 
 // column returns a value of a terminal, and what tells the column from others.
-func (u *unlaning) column(x *unlanedTerminal, value int) (column.Column, string) {
+func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
 	num := u.c.values.nums[u.sh.at(int(x.old), value)]
 	col := u.c.values.cols[num]
 	if x.at != nil {
@@ -284,7 +284,7 @@ func (u *unlaning) column(x *unlanedTerminal, value int) (column.Column, string)
 }
 
 // values returns the values of the terminals without lanes.
-func (u *unlaning) values(sh *shape) values {
+func (u *laneRemover) values(sh *shape) values {
 	v := values{nums: make([]uint32, sh.width)}
 	number := make(map[string]uint32)
 	for at, p := range sh.places() {
@@ -312,7 +312,7 @@ func sum(c *column.Column, add []int64) column.Column {
 
 // times shares out what is known of the old terminals, in proportion to the calls. The
 // last share is what is left.
-func (u *unlaning) times() []summary {
+func (u *laneRemover) times() []summary {
 	type share struct {
 		terminal int
 		calls    uint64

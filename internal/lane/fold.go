@@ -1,8 +1,6 @@
-package signature
+package lane
 
 import (
-	"encoding/binary"
-
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/prefix"
 )
@@ -19,26 +17,19 @@ const (
 // A Folding says which calls go into lanes that were made after them.
 type Folding struct {
 	Streams []*grammar.Grammar
+	table   *Table
 	into    map[uint32]uint32   // plain signature → the one with the lane
 	from    map[uint32][]uint32 // the other way
-	lanes   map[uint32]Sequence
-}
-
-// A Sequence is the values of a lane: those of the first call, what each kind of
-// step adds, and the steps in order, numbered by first occurrence.
-type Sequence struct {
-	First []int64
-	Kinds [][]int64
-	Order *grammar.Grammar
+	longer  map[uint32]*Builder // lanes with these calls
 }
 
 // Fold finds them, given the grammars of all threads.
 func (t *Table) Fold(streams []*grammar.Grammar) *Folding {
 	f := &Folding{
 		Streams: append([]*grammar.Grammar(nil), streams...),
-		into:    make(map[uint32]uint32), from: make(map[uint32][]uint32), lanes: make(map[uint32]Sequence),
+		table:   t, into: make(map[uint32]uint32), from: make(map[uint32][]uint32), longer: make(map[uint32]*Builder),
 	}
-	if len(t.lanes.list) == 0 {
+	if len(t.lanes) == 0 {
 		return f
 	}
 	counts := make([][]uint64, len(streams))
@@ -56,7 +47,7 @@ func (t *Table) Fold(streams []*grammar.Grammar) *Folding {
 			continue
 		}
 		if lanes[s]++; lanes[s] <= maxFoldLanes {
-			f.lane(t, n, s, counts)
+			f.lane(n, s, counts)
 		}
 	}
 	for s, g := range f.Streams {
@@ -66,11 +57,12 @@ func (t *Table) Fold(streams []*grammar.Grammar) *Folding {
 }
 
 // lane looks for what goes into a lane.
-func (f *Folding) lane(t *Table, n uint32, stream int, counts [][]uint64) {
+func (f *Folding) lane(n uint32, stream int, counts [][]uint64) {
+	t := f.table
 	of := t.Key(n)
 	var list []uint32
 	calls := uint64(0)
-	for i := t.lanes.before[t.lanes.laneOf[n]]; i != None; i = t.lanes.older[i] {
+	for i := t.before[t.laneOf[n]]; i != None; i = t.older[i] {
 		if _, taken := f.into[i]; taken || !fitsWords(of, t.Key(i)) {
 			continue
 		}
@@ -98,28 +90,18 @@ func (f *Folding) lane(t *Table, n uint32, stream int, counts [][]uint64) {
 		return 0
 	})
 	own := t.Lane(n)
-	var steps sequence
+	l := newBuilder(own.words)
 	for k := range int64(calls) {
 		_, i := sums.Nth(k)
 		if i == n {
 			return // some came later: they were calls of callbacks
 		}
-		key := t.Key(i)
-		vals := make([]int64, len(own.words))
-		for x, w := range own.words {
-			vals[x] = key[w]
-		}
-		steps.add(vals)
+		l.add(t.Key(i))
 	}
-	steps.add(own.first)
-	kinds := make([]uint32, own.Kinds())
-	for k := range kinds {
-		kinds[k] = steps.number(own.Step(uint32(k)))
-	}
-	if !steps.order.AppendAll(own.Order(), func(k uint32) uint32 { return kinds[k] }, maxFoldWork) {
+	if own.first == nil || !l.addAll(own, maxFoldWork) {
 		return
 	}
-	f.lanes[n] = Sequence{steps.first, steps.kinds, steps.order.Grammar()}
+	f.longer[n] = l
 	f.from[n] = list
 	for _, i := range list {
 		f.into[i] = n
@@ -152,57 +134,23 @@ func (f *Folding) stream(s int, g *grammar.Grammar) {
 			delete(f.into, i)
 		}
 		delete(f.from, n)
-		delete(f.lanes, n)
+		delete(f.longer, n)
 	}
 }
 
-// From returns the plain signatures whose calls are in a lane now.
+// From returns the plain signatures whose calls are in the lane of signature number n now.
 func (f *Folding) From(n uint32) []uint32 { return f.from[n] }
 
-// Sequence returns the values of the lane of signature number n.
-func (f *Folding) Sequence(t *Table, n uint32) Sequence {
-	if s, ok := f.lanes[n]; ok {
-		return s
+// Lane returns the lane of signature number n, of a terminal whose values, but for those
+// in the lane, are those of the signature in an order; see Builder.Lane. False if it has
+// no values.
+func (f *Folding) Lane(n uint32, terminal int, vals []int64, order []int) (Lane, bool) {
+	l := f.longer[n]
+	if l == nil {
+		l = f.table.Lane(n)
 	}
-	l := t.Lane(n)
-	s := Sequence{First: l.first, Order: l.Order()}
-	for k := range l.Kinds() {
-		s.Kinds = append(s.Kinds, l.Step(uint32(k)))
+	if l.first == nil {
+		return Lane{}, false
 	}
-	return s
-}
-
-// A sequence is one that is being made.
-type sequence struct {
-	first, last []int64
-	kinds       [][]int64
-	known       map[string]uint32
-	order       *grammar.Builder
-}
-
-func (s *sequence) add(vals []int64) {
-	if s.first == nil {
-		s.first, s.last, s.known, s.order = vals, vals, make(map[string]uint32), grammar.NewBuilder()
-		return
-	}
-	step := make([]int64, len(vals))
-	for i := range vals {
-		step[i] = vals[i] - s.last[i]
-	}
-	s.last = vals
-	s.order.Append(s.number(step))
-}
-
-func (s *sequence) number(step []int64) uint32 {
-	var key []byte
-	for _, d := range step {
-		key = binary.AppendVarint(key, d)
-	}
-	n, ok := s.known[string(key)]
-	if !ok {
-		n = uint32(len(s.kinds))
-		s.known[string(key)] = n
-		s.kinds = append(s.kinds, step)
-	}
-	return n
+	return l.Lane(terminal, vals, order), true
 }

@@ -1,4 +1,10 @@
-package signature
+package lane
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/signature"
+)
 
 // Moves is which values of a signature may go into a lane: tags, offsets into memory,
 // windows, files and packed data, and tags of statuses. Nothing that is computed from
@@ -13,7 +19,7 @@ type Moves struct {
 }
 
 // Find finds them, in place of what there was.
-func (m *Moves) Find(l *Layout, spans []Span, vals []int64) {
+func (m *Moves) Find(l *signature.Layout, spans []signature.Span, vals []int64) {
 	m.Values, m.Forms, m.Segments = m.Values[:0], append(m.Forms[:0], 0), m.Segments[:0]
 	for i := range spans {
 		s := &spans[i]
@@ -21,27 +27,33 @@ func (m *Moves) Find(l *Layout, spans []Span, vals []int64) {
 	}
 }
 
-func (m *Moves) add(s *Span, vals []int64, varies bool) {
+func (m *Moves) add(s *signature.Span, vals []int64, varies bool) {
 	at := int32(s.At)
 	switch {
 	case s.Dims > 0:
 		m.Forms = append(m.Forms, at)
-		if s.Dims > 1 || s.Width != Word {
+		if s.Dims > 1 || s.Width != signature.Word {
 			for e := range s.Elements(vals) {
 				m.add(&e, vals, false)
 			}
 		}
-	case s.Width == Status:
+	case s.Width == signature.Status:
 		m.Forms = append(m.Forms, at)
 		if s.Filled(vals) {
-			m.Values = append(m.Values, at+StatusTag)
+			m.Values = append(m.Values, at+signature.StatusTag)
 		}
-	case s.Width == Place:
+	case s.Width == signature.Place:
 		m.Segments = append(m.Segments, at)
-		if varies && isDistance(vals[at]) {
+		if varies && signature.IsDistance(vals[at]) {
 			m.Values = append(m.Values, at+1)
 		}
 	case varies:
 		m.Values = append(m.Values, at)
 	}
+}
+
+// Fits reports whether what was found out of some values is true of others of the function.
+func (m *Moves) Fits(of, vals []int64) bool {
+	return !slices.ContainsFunc(m.Forms, func(i int32) bool { return vals[i] != of[i] }) &&
+		!slices.ContainsFunc(m.Segments, func(i int32) bool { return signature.SegClass(vals[i]) != signature.SegClass(of[i]) })
 }

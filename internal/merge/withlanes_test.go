@@ -118,13 +118,13 @@ func checkChosen(t require, s *State, calls [][][]int64) {
 		}
 		return n
 	}
-	kept := sizeOf(s.chosen())
+	kept := sizeOf(s.shortest())
 	without, more := slices.Clone(s.classes), slices.Clone(s.classes)
 	for i, c := range s.classes {
-		if list := c.unlaned(); len(list) == 1 {
+		if list := c.withoutLanes(); len(list) == 1 {
 			without[i] = list[0]
 		}
-		if d := c.laned(); d != nil {
+		if d := c.withLanes(); d != nil {
 			more[i] = d
 		}
 	}
@@ -224,10 +224,10 @@ func TestRefusesShapes(t *testing.T) {
 			c.counts[i] = column.Of(298)
 		}
 	}
-	if _, _, ok := c.unfolded(); ok {
+	if _, _, ok := c.repeatedAlike(); ok {
 		t.Error("a lane of 299 steps for 300 calls, repeated less often")
 	}
-	if c.unlaned() != nil || c.laned() != nil {
+	if c.withoutLanes() != nil || c.withLanes() != nil {
 		t.Error("lanes that don't fit were written anew")
 	}
 }
@@ -246,7 +246,7 @@ func TestEvenly(t *testing.T) {
 		t.Fatalf("%d classes, or nothing is repeated unequally often", len(s.classes))
 	}
 	c := s.classes[0]
-	list := c.evenly()
+	list := c.evenParts()
 	if len(list) != 3 {
 		t.Fatalf("%d parts", len(list))
 	}

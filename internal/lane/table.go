@@ -1,15 +1,16 @@
-package signature
+package lane
 
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
-// A value that is another in each call, a counter as tag say, would make every
-// call a new signature. When a family of signatures, those that differ in such
-// values only, keeps growing in equal steps, the values that differ become
-// lanes: further calls are all of one signature, which doesn't have these
-// values, and they go to a Lane in the order of the calls.
+// When a family of signatures, those that differ in values only that may be in a lane,
+// keeps growing in equal steps, the values that differ become a lane: further calls are
+// all of one signature, which doesn't have these values, and they go to a Builder in the
+// order of the calls.
 //
 // What is a lane follows from the order in which signatures were new, and from
 // nothing else, so that a table which is loaded goes on as the one that was
@@ -34,7 +35,7 @@ func (t *Table) after() uint16 {
 
 // May tells which words of a key may be in a lane, in rising order: those of
 // values on which nothing depends but what the program itself does with them.
-type May func(k Key) []int32
+type May func(k signature.Key) []int32
 
 // What laneOf says of a signature, if it is not the number of a lane.
 const (
@@ -42,79 +43,105 @@ const (
 	superseded = -2 // a lane fits
 )
 
-// A frame is a family of plain signatures.
-type frame struct {
+// A family is plain signatures that differ in values only that may be in a lane.
+type family struct {
 	last uint32            // the newest one; older names those before it
 	lane uint32            // signature of the newest lane; None
 	runs [maxPeriod]uint16 // see promoteAfter
 }
 
-// lanes is the part of a Table that knows of lanes.
-type lanes struct {
-	list   []*Lane
-	laneOf []int32           // by signature
-	older  []uint32          // by signature: the plain one of its family before it
-	frames map[uint64]*frame // by hash of what the family has in common
-	before []uint32          // by lane: the last plain signature of its family then; None for another thread's
-	key    Key
+// A Table numbers signatures as a signature.Table does, of which some have lanes.
+type Table struct {
+	signature.Table
+	lanes    []*Builder
+	laneOf   []int32            // by signature: which of lanes, or plain, or superseded
+	older    []uint32           // by signature: the plain one of its family before it
+	families map[uint64]*family // by hash of what the family has in common
+	before   []uint32           // by lane: the last plain signature of its family then; None for another thread's
+	key      signature.Key
+
+	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
+	// 0: as usual.
+	PromoteAfter uint16
 }
 
 // Lane returns the lane of signature number n, nil if it has none.
-func (t *Table) Lane(n uint32) *Lane {
-	if i := t.lanes.laneOf[n]; i >= 0 {
-		return t.lanes.list[i]
+func (t *Table) Lane(n uint32) *Builder {
+	if i := t.laneOf[n]; i >= 0 {
+		return t.lanes[i]
 	}
 	return nil
 }
 
 // Lanes returns how many lanes there are.
-func (t *Table) Lanes() int { return len(t.lanes.list) }
+func (t *Table) Lanes() int { return len(t.lanes) }
+
+// Number returns the number of a signature without a lane, whatever it is, a new one if
+// it is new; see signature.Table.
+func (t *Table) Number(prev uint32, k signature.Key) uint32 {
+	n := t.Table.Number(prev, k)
+	t.grow()
+	return n
+}
+
+// insert numbers a signature that is new.
+func (t *Table) insert(k signature.Key) uint32 {
+	n := t.Insert(k)
+	t.grow()
+	return n
+}
+
+func (t *Table) grow() {
+	for len(t.laneOf) < t.Len() {
+		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, None)
+	}
+}
 
 // Follow is Number for a call of a thread whose values may be in lanes. It is in
 // none that is not known yet, and no lane takes it in, if thread is negative: the
 // calls of a stream come into a lane in the order of the stream.
-func (t *Table) Follow(prev uint32, thread int, k Key, may May) uint32 {
-	if g := t.Guess(prev); g < uint32(len(t.hash)) {
-		switch i := t.lanes.laneOf[g]; {
+func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32 {
+	if g := t.Guess(prev); int(g) < len(t.laneOf) {
+		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
 		case i >= 0:
 			// Not in a lane that is closed: what comes next by guess must come
 			// there without a guess as well.
-			l, of := t.lanes.list[i], t.Key(g)
+			l, of := t.lanes[i], t.Key(g)
 			if !l.closed && of.Thread() == thread && fitsWords(of, k) {
 				l.add(k)
 				return g
 			}
-		case i == plain && t.is(g, k):
+		case i == plain && t.Is(g, k):
 			return g
 		}
 	}
-	if n, ok := t.lookUp(k, hash(k)); ok && (t.lanes.laneOf[n] == plain || thread < 0) {
-		t.next[prev+1] = n
+	if n, ok := t.LookUp(k); ok && (t.laneOf[n] == plain || thread < 0) {
+		t.Came(prev, n)
 		return n
 	}
 	words := may(k)
 	if len(words) == 0 {
-		return t.find(prev, k)
+		return t.Number(prev, k)
 	}
 	n, ok := None, false
 	if thread >= 0 {
 		n, ok = t.laneFor(thread, k, words)
 	}
 	if !ok {
-		n = t.find(prev, k)
-		t.note(n, words)
+		n = t.Number(prev, k)
+		t.join(n, words)
 		return n
 	}
-	t.next[prev+1] = n
+	t.Came(prev, n)
 	t.Lane(n).add(k)
 	return n
 }
 
 // laneFor returns the signature with a lane that a new call belongs to. It makes
 // the lane if it is time.
-func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
-	f := t.family(k, words)
+func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, bool) {
+	f := t.familyOf(k, words)
 	if f == nil {
 		return 0, false
 	}
@@ -122,7 +149,7 @@ func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 		of := t.Key(f.lane)
 		if fitsWords(of, k) {
 			key := t.laneKey(thread, k, of.Lane())
-			if n, ok := t.lookUp(key, hash(key)); ok {
+			if n, ok := t.LookUp(key); ok {
 				return n, true
 			}
 			return t.addLane(key, None), true // of another thread
@@ -134,13 +161,13 @@ func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	}
 	// All that differed of late goes into the lane, and what the lane before had.
 	var in []int64
-	differs := func(other Key, w int32) bool { return other[w] != k[w] }
+	differs := func(other signature.Key, w int32) bool { return other[w] != k[w] }
 	for _, w := range words {
 		use := false
 		n := f.last
 		for range 2*period - 1 {
 			use = use || differs(t.Key(n), w)
-			n = t.lanes.older[n]
+			n = t.older[n]
 		}
 		if f.lane != None {
 			of := t.Key(f.lane)
@@ -157,27 +184,27 @@ func (t *Table) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 
 // promoted makes a lane the one of a family. It fits all that the one before it fits,
 // which is closed, as are those of other threads.
-func (t *Table) promoted(f *frame, n uint32) {
+func (t *Table) promoted(f *family, n uint32) {
 	if f.lane != None {
 		before := t.Key(f.lane)
-		for other, i := range t.lanes.laneOf {
-			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && equal(k[1:], before[1:]) {
-				t.lanes.list[i].closed = true
+		for other, i := range t.laneOf {
+			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && signature.Equal(k[1:], before[1:]) {
+				t.lanes[i].closed = true
 			}
 		}
 	}
 	f.lane, f.runs = n, [maxPeriod]uint16{}
 	of := t.Key(n)
-	for i := f.last; i != None; i = t.lanes.older[i] {
+	for i := f.last; i != None; i = t.older[i] {
 		if fitsWords(of, t.Key(i)) {
-			t.lanes.laneOf[i] = superseded
+			t.laneOf[i] = superseded
 		}
 	}
 }
 
 // continues returns the shortest period in which a family goes on in equal
 // steps with a new call, 0 if it doesn't.
-func (t *Table) continues(f *frame, k Key, words []int32) int {
+func (t *Table) continues(f *family, k signature.Key, words []int32) int {
 	for period := 1; period <= maxPeriod; period++ {
 		if f.runs[period-1] >= t.after() && t.inStep(f, k, words, period) {
 			return period
@@ -188,20 +215,20 @@ func (t *Table) continues(f *frame, k Key, words []int32) int {
 
 // inStep reports whether a call is as far from the family's signature a period
 // ago as that is from the one a period before it.
-func (t *Table) inStep(f *frame, k Key, words []int32, period int) bool {
+func (t *Table) inStep(f *family, k signature.Key, words []int32, period int) bool {
 	a := f.last
 	for range period - 1 {
 		if a == None {
 			return false
 		}
-		a = t.lanes.older[a]
+		a = t.older[a]
 	}
 	b := a
 	for range period {
 		if b == None {
 			return false
 		}
-		b = t.lanes.older[b]
+		b = t.older[b]
 	}
 	if b == None {
 		return false
@@ -215,23 +242,23 @@ func (t *Table) inStep(f *frame, k Key, words []int32, period int) bool {
 	return true
 }
 
-// note files a new plain signature with its family.
-func (t *Table) note(n uint32, words []int32) {
+// join files a new plain signature with its family.
+func (t *Table) join(n uint32, words []int32) {
 	k := t.Key(n)
-	h := frameHash(k, words)
-	f := t.lanes.frames[h]
+	h := familyHash(k, words)
+	f := t.families[h]
 	if f == nil {
-		if t.lanes.frames == nil {
-			t.lanes.frames = make(map[uint64]*frame)
+		if t.families == nil {
+			t.families = make(map[uint64]*family)
 		}
-		t.lanes.frames[h] = &frame{last: n, lane: None}
+		t.families[h] = &family{last: n, lane: None}
 		return
 	}
-	if !sameFrame(t.Key(f.last), k, words) {
+	if !akin(t.Key(f.last), k, words) {
 		return // an equal hash: it has no family
 	}
 	if f.lane != None && fitsWords(t.Key(f.lane), k) {
-		t.lanes.laneOf[n] = superseded
+		t.laneOf[n] = superseded
 	}
 	for i := range f.runs {
 		switch {
@@ -241,83 +268,66 @@ func (t *Table) note(n uint32, words []int32) {
 			f.runs[i]--
 		}
 	}
-	t.lanes.older[n], f.last = f.last, n
+	t.older[n], f.last = f.last, n
 }
 
-func (t *Table) family(k Key, words []int32) *frame {
-	f := t.lanes.frames[frameHash(k, words)]
-	if f == nil || !sameFrame(t.Key(f.last), k, words) {
+func (t *Table) familyOf(k signature.Key, words []int32) *family {
+	f := t.families[familyHash(k, words)]
+	if f == nil || !akin(t.Key(f.last), k, words) {
 		return nil
 	}
 	return f
 }
 
-// laneKey returns the key of a signature with a lane, to be used until the next
-// call. Behind the values stand the words of the lane and their number.
-func (t *Table) laneKey(thread int, k Key, words []int64) Key {
-	key := append(t.lanes.key[:0], k[:KeyHeader+len(k.Values())]...)
-	key[0] = int64(k.Call()) | int64(thread+1)<<threadShift
-	for _, w := range words {
-		key[w] = 0
-	}
-	key = append(append(key, words...), int64(len(words)))
-	t.lanes.key = key
-	return key
+// laneKey returns the key of a signature with a lane, to be used until the next call.
+func (t *Table) laneKey(thread int, k signature.Key, words []int64) signature.Key {
+	t.key = signature.LaneKey(t.key[:0], thread, k, words)
+	return t.key
 }
 
-const threadShift = 16
-
-// Lane returns which words of plain keys are in the lane that the key stands for.
-func (k Key) Lane() []int64 {
-	if k[0]>>threadShift == 0 {
-		return nil
+func (t *Table) addLane(key signature.Key, before uint32) uint32 {
+	n := t.insert(key)
+	t.laneOf[n] = int32(len(t.lanes))
+	var words []int32
+	for _, w := range key.Lane() {
+		words = append(words, int32(w))
 	}
-	end := len(k) - 1
-	return k[end-int(k[end]) : end]
-}
-
-// Thread is the thread whose calls the lane has.
-func (k Key) Thread() int { return int(k[0]>>threadShift) - 1 }
-
-func (t *Table) addLane(key Key, before uint32) uint32 {
-	n := t.insert(key, hash(key))
-	t.lanes.laneOf[n] = int32(len(t.lanes.list))
-	t.lanes.list = append(t.lanes.list, newLane(t.Key(n).Lane()))
-	t.lanes.before = append(t.lanes.before, before)
+	t.lanes = append(t.lanes, newBuilder(words))
+	t.before = append(t.before, before)
 	return n
 }
 
 // fitsWords reports whether a plain key has the values that the key of a lane has.
-func fitsWords(of, k Key) bool {
+func fitsWords(of, k signature.Key) bool {
 	words := of.Lane()
 	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {
 		return false
 	}
 	from := 1
 	for _, w := range words {
-		if !equal(of[from:w], k[from:w]) {
+		if !signature.Equal(of[from:w], k[from:w]) {
 			return false
 		}
 		from = int(w) + 1
 	}
-	return equal(of[from:len(k)], k[from:])
+	return signature.Equal(of[from:len(k)], k[from:])
 }
 
-func sameFrame(a, b Key, words []int32) bool {
+func akin(a, b signature.Key, words []int32) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	from := int32(0)
 	for _, w := range words {
-		if !equal(a[from:w], b[from:w]) {
+		if !signature.Equal(a[from:w], b[from:w]) {
 			return false
 		}
 		from = w + 1
 	}
-	return equal(a[from:], b[from:])
+	return signature.Equal(a[from:], b[from:])
 }
 
-func frameHash(k Key, words []int32) uint64 {
+func familyHash(k signature.Key, words []int32) uint64 {
 	h := uint64(len(k)) * 0x9e3779b97f4a7c15
 	next := 0
 	for i, v := range k {
@@ -334,11 +344,11 @@ func frameHash(k Key, words []int32) uint64 {
 	return h
 }
 
-// size is about how many bytes the lanes and families hold.
-func (x *lanes) size() int {
-	const ofFrame = 48 // and its place in the map
-	n := 4*(cap(x.laneOf)+cap(x.older)) + len(x.frames)*ofFrame
-	for _, l := range x.list {
+// Size is the number of bytes the table holds, about.
+func (t *Table) Size() int {
+	const ofFamily = 48 // and its place in the map
+	n := t.Table.Size() + 4*(cap(t.laneOf)+cap(t.older)) + len(t.families)*ofFamily
+	for _, l := range t.lanes {
 		n += l.Size()
 	}
 	return n

@@ -1,4 +1,4 @@
-package merge
+package lane
 
 import (
 	"math/bits"
@@ -10,45 +10,61 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// minLaned is from how many distinct calls on a family is worth a look. Below, it
+// minFamily is from how many distinct calls on a family is worth a look. Below, it
 // has little to gain, and each call keeps times of its own.
-const minLaned = 8
+const minFamily = 8
 
-// A family is terminals of a class that differ in values only that may be in a lane.
-type family struct {
-	terminals []int
-	layout    *signature.Layout
-	values    []int // those that differ
-	calls     uint64
-	first     int // terminal of the first call
-	steps     *grammar.Grammar
-	by        [][]column.Column // by step, by value
+// A Class is what Find looks at: terminals of a class whose ranks all repeat everything
+// equally often.
+type Class struct {
+	Like    []int           // by terminal: the first one of the same call and site, with as many values
+	Laned   []bool          // by terminal: it has a lane
+	Columns []column.Column // all different, of so many Ranks
+	Ranks   int
+
+	// Of tells the function of a terminal and how many values it has, Num which of Columns one is.
+	Of  func(terminal int) (call uint16, width int)
+	Num func(terminal, value int) uint32
+}
+
+// width is how many values a terminal has.
+func (c *Class) width(t int) int {
+	_, n := c.Of(t)
+	return n
+}
+
+// A Family is terminals of a class that differ in values only that may be in a lane.
+type Family struct {
+	Terminals []int
+	Values    []int // those that differ
+	First     int   // terminal of the first call
+	Calls     uint64
+	Steps     *grammar.Grammar
+	By        [][]column.Column // by step, by value
+
+	layout *signature.Layout
 }
 
 // families returns the families with enough terminals for a lane. There may be a
 // million terminals in as many families, so that no more than numbers are kept of each
 // until they are known.
-func (c *class) families(sh *shape) []*family {
-	inLane := make([]bool, len(sh.skeletons))
-	for _, l := range sh.lanes {
-		inLane[l.terminal] = true
-	}
+func (c *Class) families() []*Family {
 	// Most have too few terminals to begin with.
-	members := make([]int32, len(sh.skeletons))
+	members := make([]int32, len(c.Like))
 	most := int32(0)
-	for t, first := range sh.like {
-		if !inLane[t] {
+	for t, first := range c.Like {
+		if !c.Laned[t] {
 			members[first]++
 			most = max(most, members[first])
 		}
 	}
-	if most < minLaned {
+	if most < minFamily {
 		return nil
 	}
-	k := kinship{c: c, sh: sh, of: make([]int32, len(sh.skeletons)), moves: make(map[int]*moves)}
-	for t, first := range sh.like {
+	k := kinship{Class: c, of: make([]int32, len(c.Like)), moves: make(map[int]*moves)}
+	for t, first := range c.Like {
 		k.of[t] = -1
-		if members[first] < minLaned || inLane[t] {
+		if members[first] < minFamily || c.Laned[t] {
 			continue
 		}
 		m, ok := k.movable(t)
@@ -59,39 +75,38 @@ func (c *class) families(sh *shape) []*family {
 			k.add(t, m)
 		}
 	}
-	large := make([]*family, len(k.first))
-	var list []*family
+	large := make([]*Family, len(k.first))
+	var list []*Family
 	for t, n := range k.of {
-		if n < 0 || k.members[n] < minLaned {
+		if n < 0 || k.members[n] < minFamily {
 			continue
 		}
 		x := large[n]
 		if x == nil {
-			m := k.moves[sh.like[t]]
-			x = &family{layout: m.layout}
+			x = &Family{layout: k.moves[c.Like[t]].layout}
 			large[n] = x
 			list = append(list, x)
 		}
-		x.terminals = append(x.terminals, t)
+		x.Terminals = append(x.Terminals, t)
 	}
-	return slices.DeleteFunc(list, func(x *family) bool {
-		if !c.alike(sh, x.terminals[0], x) {
+	return slices.DeleteFunc(list, func(x *Family) bool {
+		first := x.Terminals[0]
+		if !c.alike(first, x.layout) {
 			return true
 		}
-		for i := range sh.skeletons[x.terminals[0]].width {
-			num := c.values.nums[sh.at(x.terminals[0], i)]
-			if slices.ContainsFunc(x.terminals, func(t int) bool { return c.values.nums[sh.at(t, i)] != num }) {
-				x.values = append(x.values, i)
+		for i := range c.width(first) {
+			num := c.Num(first, i)
+			if slices.ContainsFunc(x.Terminals, func(t int) bool { return c.Num(t, i) != num }) {
+				x.Values = append(x.Values, i)
 			}
 		}
-		return len(x.values) == 0
+		return len(x.Values) == 0
 	})
 }
 
 // kinship puts terminals into families.
 type kinship struct {
-	c       *class
-	sh      *shape
+	*Class
 	moves   map[int]*moves // by first terminal of a skeleton
 	of      []int32        // by terminal: its family, -1 for none
 	first   []int32        // by family: its first terminal
@@ -103,14 +118,14 @@ type kinship struct {
 // moves is which values of a terminal may be in a lane, and what that follows from: it
 // is the same of most terminals with one skeleton.
 type moves struct {
-	signature.Moves
+	Moves
 	layout *signature.Layout // nil: the function has nothing that moves
 	vals   []int64           // what it was found out of; nil: nothing so far
 }
 
 // find looks at the values of a signature.
 func (m *moves) find(vals []int64) {
-	m.Moves, m.vals = signature.Moves{}, nil
+	m.Moves, m.vals = Moves{}, nil
 	if m.layout == nil {
 		return
 	}
@@ -120,30 +135,12 @@ func (m *moves) find(vals []int64) {
 	}
 }
 
-// fits reports whether the same values of a signature may move.
-func (m *moves) fits(vals []int64) bool {
-	if m.vals == nil {
-		return false
-	}
-	for _, i := range m.Forms {
-		if vals[i] != m.vals[i] {
-			return false
-		}
-	}
-	for _, i := range m.Segments {
-		if signature.SegClass(vals[i]) != signature.SegClass(m.vals[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // movable returns which values of a terminal may move; false if nobody knows its function.
 func (k *kinship) movable(t int) (*moves, bool) {
-	s := &k.sh.skeletons[t]
-	m := k.moves[k.sh.like[t]]
+	m := k.moves[k.Like[t]]
 	if m == nil {
-		call, ok := mpi.ByID(s.call)
+		id, _ := k.Of(t)
+		call, ok := mpi.ByID(id)
 		if !ok {
 			return nil, false
 		}
@@ -152,13 +149,13 @@ func (k *kinship) movable(t int) (*moves, bool) {
 			l := signature.LayoutOf(call)
 			m.layout = &l
 		}
-		k.moves[k.sh.like[t]] = m
+		k.moves[k.Like[t]] = m
 	}
 	k.vals = k.vals[:0]
-	for i := range s.width {
-		k.vals = append(k.vals, k.c.values.cols[k.c.values.nums[k.sh.at(t, i)]].At(0))
+	for i := range k.width(t) {
+		k.vals = append(k.vals, k.Columns[k.Num(t, i)].At(0))
 	}
-	if !m.fits(k.vals) {
+	if m.vals == nil || !m.Fits(m.vals, k.vals) {
 		m.find(k.vals)
 	}
 	return m, true
@@ -184,14 +181,14 @@ func (k *kinship) add(t int, m *moves) {
 // slot returns where the number of a terminal's family is, or would be.
 func (k *kinship) slot(t int, movable []int32) uint64 {
 	const factor = 0x9fb21c651e98df25
-	h := uint64(k.sh.like[t]+1) * factor
+	h := uint64(k.Like[t]+1) * factor
 	next := 0
-	for i := range k.sh.skeletons[t].width {
+	for i := range k.width(t) {
 		v := uint64(i) << 32 // which these are is told by values, so perhaps not the same everywhere
 		if next < len(movable) && movable[next] == int32(i) {
 			next++
 		} else {
-			v = uint64(k.c.values.nums[k.sh.at(t, i)]) + 1
+			v = uint64(k.Num(t, i)) + 1
 		}
 		h = (bits.RotateLeft64(h, 25) ^ v) * factor
 	}
@@ -205,14 +202,14 @@ func (k *kinship) slot(t int, movable []int32) uint64 {
 
 // kin reports whether two terminals differ in nothing but values that may move.
 func (k *kinship) kin(t, first int, movable []int32) bool {
-	if k.sh.like[t] != k.sh.like[first] {
+	if k.Like[t] != k.Like[first] {
 		return false
 	}
 	next := 0
-	for i := range k.sh.skeletons[t].width {
+	for i := range k.width(t) {
 		if next < len(movable) && movable[next] == int32(i) {
 			next++
-		} else if k.c.values.nums[k.sh.at(t, i)] != k.c.values.nums[k.sh.at(first, i)] {
+		} else if k.Num(t, i) != k.Num(first, i) {
 			return false
 		}
 	}
@@ -230,21 +227,21 @@ func (k *kinship) grow() {
 
 // alike reports whether the same values of a terminal may move on all ranks: what
 // tells where they stand is the same.
-func (c *class) alike(sh *shape, t int, x *family) bool {
-	of := func(i int) *column.Column { return &c.values.cols[c.values.nums[sh.at(t, i)]] }
-	vals := make([]int64, sh.skeletons[t].width)
+func (c *Class) alike(t int, l *signature.Layout) bool {
+	of := func(i int32) *column.Column { return &c.Columns[c.Num(t, int(i))] }
+	vals := make([]int64, c.width(t))
 	for i := range vals {
-		vals[i] = of(i).At(0)
+		vals[i] = of(int32(i)).At(0)
 	}
-	m := moves{layout: x.layout}
+	m := moves{layout: l}
 	m.find(vals)
 	for _, i := range m.Forms {
-		if _, same := of(int(i)).Same(); !same {
+		if _, same := of(i).Same(); !same {
 			return false
 		}
 	}
 	for _, i := range m.Segments {
-		for _, r := range of(int(i)).Runs() {
+		for _, r := range of(i).Runs() {
 			if signature.SegClass(r.Start) != signature.SegClass(vals[i]) || r.Count > 1 && signature.SegClass(r.Stride) != 0 {
 				return false
 			}

@@ -1,0 +1,76 @@
+package signature
+
+import (
+	"bytes"
+	"unsafe"
+)
+
+// A Key is a signature as the table stores it: call, site, values. Its order
+// of values is the maker's business; the table only compares.
+//
+// A key may stand for calls of one thread that differ in some values, which are in a lane
+// (package lane): these values are 0, and behind the values stand their places in the key and
+// how many these are.
+type Key []int64
+
+// KeyHeader is how many words of a Key come before the values.
+const KeyHeader = 2
+
+// SetHeader fills the words before the values.
+func (k Key) SetHeader(call uint16, site uint64) {
+	k[0], k[1] = int64(call), int64(site)
+}
+
+// Call is the function's id.
+func (k Key) Call() uint16 { return uint16(k[0]) }
+
+// Site is the call site.
+func (k Key) Site() uint64 { return uint64(k[1]) }
+
+// Values are the values; those in a lane are 0.
+func (k Key) Values() []int64 {
+	if !k.HasLane() {
+		return k[KeyHeader:]
+	}
+	end := len(k) - 1
+	return k[KeyHeader : end-int(k[end])]
+}
+
+// LaneKey appends to an empty key that of calls of a thread which are k but for some words,
+// in rising order.
+func LaneKey(to Key, thread int, k Key, words []int64) Key {
+	to = append(to, k[:KeyHeader+len(k.Values())]...)
+	to[0] = int64(k.Call()) | int64(thread+1)<<threadShift
+	for _, w := range words {
+		to[w] = 0
+	}
+	return append(append(to, words...), int64(len(words)))
+}
+
+const threadShift = 16
+
+// HasLane reports whether the key stands for calls with a lane.
+func (k Key) HasLane() bool { return k[0]>>threadShift != 0 }
+
+// Lane returns which words of plain keys are in the lane that the key stands for; nil if
+// it is a plain one.
+func (k Key) Lane() []int64 {
+	if !k.HasLane() {
+		return nil
+	}
+	end := len(k) - 1
+	return k[end-int(k[end]) : end]
+}
+
+// Thread is the thread whose calls the lane has.
+func (k Key) Thread() int { return int(k[0]>>threadShift) - 1 }
+
+// Equal reports whether two keys are the same.
+func Equal(a, b Key) bool {
+	return len(a) == len(b) && bytes.Equal(raw(a), raw(b))
+}
+
+// raw views words as bytes, to compare them at the speed of memory.
+func raw(k Key) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(k))), len(k)*8)
+}
