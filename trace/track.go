@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -50,7 +51,7 @@ func (k *Rank) Track() (*track.Track, error) {
 		g := k.class.terminals[i].group
 		out.Sigs[i] = signature.Signature{Call: g.call, Site: uint64(g.site), Vals: k.Signature(i)}
 		if l := k.Lane(i); l != nil {
-			out.Lanes = append(out.Lanes, track.Lane{Terminal: i, Values: l.values, Steps: l.steps, By: l.by})
+			out.Lanes = append(out.Lanes, lane.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, By: l.of.By})
 		}
 	}
 	p, err := k.Process()
