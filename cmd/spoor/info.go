@@ -156,7 +156,7 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 		field("problem", "%s", p)
 	}
 	for _, n := range s.Notes {
-		field("import", "%s", n)
+		field("note", "%s", n)
 	}
 	if err := printFunctions(w, s, top); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/profile"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -81,6 +82,7 @@ so many levels of it, and --csv has a line for each path.`,
 		Example: `  spoor profile app.spoor
   spoor profile --flat --sort imbalance --top 10 app.spoor
   spoor profile --machine infiniband app.spoor
+  spoor profile --machine infiniband --rank 0 app.spoor        its loops
   spoor profile --callers --depth 4 app.spoor
   spoor profile --rank 3 --min-time 1ms --depth 2 app.spoor
   spoor profile --style latex app.spoor >app.tex && pdflatex app.tex`,
@@ -99,7 +101,7 @@ so many levels of it, and --csv has a line for each path.`,
 			if o.callers {
 				return runCallers(cmd, r, o)
 			}
-			if o.flat || o.perRank || o.machine != "" {
+			if o.flat || o.perRank || o.machine != "" && !cmd.Flags().Changed("rank") {
 				return runFlat(cmd, r, o)
 			}
 			return runProfile(cmd, r, o)
@@ -116,7 +118,7 @@ so many levels of it, and --csv has a line for each path.`,
 	f.IntVar(&o.width, "width", 0, "columns to use (default: those of the terminal)")
 	f.BoolVar(&o.flat, "flat", false, "print a table of call sites over all ranks")
 	f.BoolVar(&o.callers, "callers", false, "print a tree of the functions that led to calls, over all ranks")
-	f.StringVar(&o.machine, "machine", "", "print a table with the times that calls would take on a machine beside those measured: a `file`\nor name, as for spoor simulate")
+	f.StringVar(&o.machine, "machine", "", "print a table with the times that calls would take on a machine beside those measured, with --rank\nthe rank's loops: a `file` or name, as for spoor simulate")
 	f.BoolVar(&o.perRank, "per-rank", false, "print the totals of each rank")
 	f.StringVar(&o.sort, "sort", "time", "order of the table: "+strings.Join(profile.Sorts, ", "))
 	f.IntVar(&o.top, "top", 25, "print so many rows of the table; 0: all")
@@ -282,6 +284,13 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	where := newPlaces(o.paths)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	var list []*profile.Profile
+	var there *trace.Reader
+	var predicted *traced.Prediction
+	if o.machine != "" {
+		if there, predicted, err = predictedTrace(r, o.machine); err != nil {
+			return err
+		}
+	}
 	var c *trace.Code
 	if o.style == "tree" && !o.fold {
 		if c, err = where.code(r); err != nil {
@@ -292,6 +301,18 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		p, err := profileOf(r, rank, where, c, o.rank >= 0)
 		if err != nil {
 			return err
+		}
+		if there != nil {
+			other, err := profileOf(there, rank, where, c, true)
+			if err == nil {
+				err = p.Beside(other, predicted.Machine)
+			}
+			if err != nil {
+				return err
+			}
+			if !o.json {
+				fmt.Fprintf(out, "%s: %s on %s, %s traced\n", r.Name(), ps(predicted.EndPs), predicted.Machine, units.Duration(float64(predicted.TracedNs)))
+			}
 		}
 		switch {
 		case o.json:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -32,6 +33,25 @@ func predictFlat(cmd *cobra.Command, r *trace.Reader, f *profile.Flat, name stri
 		t := &p.Sites[class][terminal]
 		return profile.PredictedTime{Ns: float64(t.Overhead+t.Wait+t.Transfer+t.Recorded) / 1000, ComputeNs: float64(t.Compute) / 1000}
 	})
+}
+
+// predictedTrace is a trace's prediction for a machine, as a trace.
+func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Prediction, error) {
+	m, err := machine.Load(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, p, done, err := retimed(r, traced.Options{Machine: m})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	data, err := trace.Encode(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	there, err := trace.NewReader(bytes.NewReader(data), int64(len(data)), r.Name()+" on "+p.Machine)
+	return there, p, err
 }
 
 // printPredictedFlat writes call sites with measured and predicted times, over all ranks.

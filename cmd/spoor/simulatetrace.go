@@ -254,23 +254,11 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 	if s.out == "" {
 		return traced.Predict(r, o)
 	}
-	times, err := retime.New(r)
+	c, p, done, err := retimed(r, o)
 	if err != nil {
 		return nil, err
 	}
-	defer times.Close()
-	o.Calls = times.Add
-	p, err := traced.Predict(r, o)
-	if err != nil {
-		return nil, err
-	}
-	c, err := times.Content(map[string]string{
-		trace.MetaProducer: version.Number, trace.MetaClock: "simulated",
-		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.Source, r.Name()),
-	})
-	if err != nil {
-		return nil, err
-	}
+	defer done()
 	if err := trace.WriteFile(s.out, c, s.force); err != nil {
 		return nil, err
 	}
@@ -282,16 +270,38 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 	return p, nil
 }
 
+// retimed is a prediction and the trace of it, which is good until done is called.
+func retimed(r *trace.Reader, o traced.Options) (c *trace.Content, p *traced.Prediction, done func(), err error) {
+	times, err := retime.New(r)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			times.Close()
+		}
+	}()
+	o.Calls = times.Add
+	if p, err = traced.Predict(r, o); err != nil {
+		return nil, nil, nil, err
+	}
+	c, err = times.Content(map[string]string{
+		trace.MetaProducer: version.Number, trace.MetaClock: "simulated",
+		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.Source, r.Name()),
+	})
+	return c, p, times.Close, err
+}
+
 // compare predicts a run on several machines.
 func (s *traceSimulation) compare(out io.Writer, r *trace.Reader, o traced.Options, list []*machine.Machine, done func()) error {
-	var all []*traced.Prediction
+	var options []traced.Options
 	for _, m := range list {
 		o.Machine = m
-		p, err := traced.Predict(r, o)
-		if err != nil {
-			return fmt.Errorf("on %s: %w", m.Name, err)
-		}
-		all = append(all, p)
+		options = append(options, o)
+	}
+	all, failed, err := traced.PredictAll(r, options)
+	if err != nil {
+		return fmt.Errorf("on %s: %w", list[failed].Name, err)
 	}
 	done()
 	if s.json {

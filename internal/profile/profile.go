@@ -58,6 +58,8 @@ type Profile struct {
 	Sites   []Site   `json:"sites"`
 	Threads []Thread `json:"threads"`
 	Code    bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
+	// On is the machine of a prediction that stands beside the times; "": there is none.
+	On string `json:"predicted_on,omitempty"`
 }
 
 // timeless reports whether nothing is known of times.
@@ -87,6 +89,9 @@ type Sums struct {
 	BytesIn  uint64  `json:"bytes_in"`
 	// Values are what was attached to the calls; of a class of several ranks a mean over these.
 	Values []Attached `json:"values,omitempty"`
+	// What a prediction has in place of Compute and MPI, see Profile.Beside.
+	PredictedCompute float64 `json:"predicted_compute_ns,omitempty"`
+	PredictedMPI     float64 `json:"predicted_mpi_ns,omitempty"`
 }
 
 // Time is all of it.
@@ -99,10 +104,12 @@ func (s *Sums) add(t *Sums) {
 	s.BytesOut += t.BytesOut
 	s.BytesIn += t.BytesIn
 	s.Values = addAttached(s.Values, t.Values, 1)
+	s.PredictedCompute += t.PredictedCompute
+	s.PredictedMPI += t.PredictedMPI
 }
 
 func (s Sums) times(n uint64) Sums {
-	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n))}
+	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n)), s.PredictedCompute * float64(n), s.PredictedMPI * float64(n)}
 }
 
 // A Node is a call, a loop, a function that calls were made in if the trace has

@@ -68,7 +68,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 			}
 		}
 	}
-	out := table{w: w, width: v.Width, total: total, timeless: p.timeless()}
+	out := table{w: w, width: v.Width, total: total, timeless: p.timeless(), beside: p.On != ""}
 	out.write(title, lister.list)
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", units.Duration(hidden))
@@ -353,6 +353,7 @@ type table struct {
 	err   error
 
 	timeless bool // no columns of times
+	beside   bool // predicted times in place of means
 }
 
 const (
@@ -370,6 +371,10 @@ func (t *table) write(title string, list []row) {
 	t.line(cut(title, width))
 	if t.timeless {
 		t.line("     calls")
+	} else if t.beside {
+		t.line("")
+		t.line("           computing before        inside MPI")
+		t.line("  share measured predicted measured predicted      calls")
 	} else if means {
 		t.line("")
 		t.line("           computing before        inside MPI")
@@ -418,6 +423,9 @@ func (t *table) write(title string, list []row) {
 func (t *table) times(x *row, means bool) string {
 	if t.timeless {
 		return ""
+	}
+	if s := x.sums; t.beside {
+		return fmt.Sprintf("%7s %8s %9s %8s %9s ", units.Share(s.Time(), t.total), units.Duration(s.Compute), units.Duration(s.PredictedCompute), units.Duration(s.MPI), units.Duration(s.PredictedMPI))
 	}
 	numbers := fmt.Sprintf("%7s %8s", units.Share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
 	if !means {

@@ -3,6 +3,8 @@ package traced
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
@@ -56,5 +58,35 @@ func TestTables(t *testing.T) {
 	r = record(t, 3, timing.Lossless, func(r *recorder) { r.barrier() }) // of as many there is no table
 	if x := predict(t, r, Options{Machine: m}).Ranks[0]; x.Overhead == 0 || x.Transfer >= 7_000_000 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// Predictions side by side are those one after the other.
+func TestPredictAll(t *testing.T) {
+	r := record(t, 4, timing.Lossless, rounds)
+	var list []Options
+	for _, name := range []string{"infiniband", "ethernet", "ideal", "now", "infiniband"} {
+		m, err := machine.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, Options{Machine: m, Progress: func(uint64) {}})
+	}
+	all, _, err := PredictAll(r, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range list {
+		want, err := Predict(r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, all[i]); diff != "" {
+			t.Errorf("%s: %s", o.Machine.Name, diff)
+		}
+	}
+	list[2].Median = true // of what a trace of means doesn't have
+	if _, failed, err := PredictAll(record(t, 2, timing.Stats, rounds), list); err == nil || failed != 2 {
+		t.Errorf("%d: %v", failed, err)
 	}
 }

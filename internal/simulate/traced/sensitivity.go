@@ -48,19 +48,15 @@ func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 	}
 	base := *o.Machine
 	base.CPU = p.CPU
-	vary := func(what string, m *machine.Machine) (*Prediction, error) {
+	var list []Options
+	vary := func(what string, m *machine.Machine, factors []float64) {
 		x := o
-		x.Machine, x.CPU = m, 0
-		other, err := Predict(r, x)
-		if err == nil {
-			s.Variations = append(s.Variations, Variation{what, other.EndPs})
-		}
-		return other, err
+		x.Machine, x.CPU, x.factors = m, 0, factors
+		list = append(list, x)
+		s.Variations = append(s.Variations, Variation{What: what})
 	}
 	for _, v := range variations {
-		if _, err := vary(v.what, base.With(v.change)); err != nil {
-			return nil, err
-		}
+		vary(v.what, base.With(v.change), o.factors)
 	}
 	mean := p.Mean()
 	factors := make([]float64, len(p.Ranks)) // a tenth of the way to the mean
@@ -70,22 +66,21 @@ func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 			factors[i] = 1 + 0.1*(float64(mean.Compute)/float64(c)-1)
 		}
 	}
-	x := o
-	x.Machine, x.CPU, x.factors = &base, 0, factors
-	balanced, err := Predict(r, x)
-	if err != nil {
-		return nil, err
-	}
-	s.Variations = append(s.Variations, Variation{"imbalance 10 % less", balanced.EndPs})
+	vary("imbalance 10 % less", &base, factors)
 	ideal, err := machine.Load("ideal")
 	if err != nil {
 		return nil, err
 	}
 	ideal.CPU = p.CPU
-	without, err := vary("messages take no time", ideal)
+	vary("messages take no time", ideal, o.factors)
+	all, failed, err := PredictAll(r, list)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", s.Variations[failed].What, err)
 	}
+	for i, p := range all {
+		s.Variations[i].EndPs = p.EndPs
+	}
+	without := all[len(all)-1]
 	longest := int64(0)
 	for i := range p.Ranks {
 		longest = max(longest, p.Ranks[i].Compute)
@@ -169,13 +164,18 @@ func Sweep(r *trace.Reader, o Options, x Range) (list []Varied, err error) {
 		base.CPU = o.CPU
 	}
 	o.CPU = 0
-	for _, f := range x.Factors() {
+	factors := x.Factors()
+	var options []Options
+	for _, f := range factors {
 		o.Machine = base.With(changes[x.What](f))
-		p, err := Predict(r, o)
-		if err != nil {
-			return nil, fmt.Errorf("with %g times the %s: %w", f, x.What, err)
-		}
-		list = append(list, Varied{f, p})
+		options = append(options, o)
+	}
+	all, failed, err := PredictAll(r, options)
+	if err != nil {
+		return nil, fmt.Errorf("with %g times the %s: %w", factors[failed], x.What, err)
+	}
+	for i, p := range all {
+		list = append(list, Varied{factors[i], p})
 	}
 	return list, nil
 }
