@@ -219,6 +219,9 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 		for i := range p.Path.Sites {
 			p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
 		}
+		for i := range p.Path.Loops {
+			p.Path.Loops[i].Place = where.text(p.Path.Loops[i].Site)
+		}
 		where.complain(cmd)
 	}
 	if s.database != "" {
@@ -448,7 +451,19 @@ func printPath(w io.Writer, p *traced.Path, top int) {
 		}
 		line(&p.Sites[i].PathParts, p.Sites[i].Function+" "+p.Sites[i].Place)
 	}
-	fmt.Fprintln(tw, "\t\t\t\t\trank\t")
+	tw.Flush()
+	if len(p.Loops) > 0 { // on the left, as depth shows
+		fmt.Fprintln(w, "\nby loop, with the first call in it:")
+		for i := range p.Loops {
+			if top > 0 && i == top {
+				break
+			}
+			x := &p.Loops[i]
+			fmt.Fprintf(w, "%8s  %s%s times: %s %s\n", units.Share(float64(x.Sum())/float64(max(1, p.EndPs)), 1), strings.Repeat("  ", x.Depth), units.Grouped(x.Rounds), x.Function, x.Place)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(tw, "share\tcompute\toverhead\ttransfer\tas recorded\trank\t")
 	for i := range p.Ranks {
 		if top > 0 && i == top {
 			break

@@ -102,7 +102,7 @@ func (w *writer) kind(c *export.Call) role {
 		return local
 	case waiting.Completes && len(c.Acts) == 0 && known(c.Call):
 		return waitsLater // for nothing
-	case c.Name() == "MPI_Comm_free":
+	case c.Name() == "MPI_Comm_free", def.Has(mpi.Persistent): // nothing moves before it is started
 		return local
 	case flushes(c.Call) && !w.s.o.apart:
 		return waitsLater // for nothing
@@ -131,7 +131,7 @@ func (w *writer) acts(c *export.Call) (known bool) {
 		w.finalize()
 		return true
 	}
-	if w.makesComm(c.Call) {
+	if w.makesComm(c.Call) || w.readies(c.Call) {
 		return true
 	}
 	var out, in *export.Operation
@@ -145,7 +145,9 @@ func (w *writer) acts(c *export.Call) (known bool) {
 			in, known = x, true
 		case export.SendBegin:
 			if x.World() >= 0 {
-				w.begin(x.ID, w.send(x))
+				if !w.parts(c.Call, x) {
+					w.begin(x.ID, w.send(x))
+				}
 				known = true
 			}
 		case export.RecvBegin:

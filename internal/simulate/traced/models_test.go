@@ -119,12 +119,57 @@ func TestNeighbourhoods(t *testing.T) {
 			r.compute(1000)
 			r.wait(1, 0, 0)
 		}, 1800},
+		{"persistent", func(r *recorder) {
+			r.call("MPI_Neighbor_alltoall_init", 55, 1, 0, 300, byteType, 1, another, 300, byteType, own, noInfo, 2*0+1)
+			r.call("MPI_Start", 56, 2*0+1)
+			r.compute(1000)
+			r.call("MPI_Wait", 57, 2*0+1, 1, 0, 0, 8, 0)
+		}, took + 1800},
 		{"of sizes of their own", func(r *recorder) {
 			r.call("MPI_Neighbor_alltoallv", 54, 1, 0, 2, 100, 700, 2, 0, 0, byteType, 1, another, 2, 100, 700, 2, 0, 0, byteType, own)
 		}, 100 + 1900},
 	} {
 		program := func(r *recorder) { ring(r); c.call(r) }
 		endsAt(t, c.name, "", made+c.want, program, program)
+	}
+}
+
+// Partitions leave when they are ready; the message is there when the last one is.
+func TestPartitioned(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		send func(r *recorder)
+		want int64
+	}{
+		{"one after the other", func(r *recorder) {
+			r.compute(1000)
+			r.call("MPI_Pready", 62, 0, 2*0+1)
+			r.compute(500)
+			r.call("MPI_Pready", 62, 1, 2*0+1)
+		}, 1000 + 100 + 500 + 1450},
+		{"the second behind the first", func(r *recorder) {
+			r.call("MPI_Pready", 62, 0, 2*0+1)
+			r.call("MPI_Pready", 62, 1, 2*0+1)
+		}, 250 + 1450},
+		{"both at once", func(r *recorder) {
+			r.compute(300)
+			r.call("MPI_Pready_range", 63, 0, 1, 2*0+1)
+		}, 300 + 1700},
+	} {
+		endsAt(t, c.what, "", took+c.want+1200,
+			func(r *recorder) {
+				r.call("MPI_Psend_init", 60, 1, 0, 2, 250, byteType, 1, 5, tracktest.World, noInfo, 2*0+1)
+				r.call("MPI_Start", 61, 2*0+1)
+				c.send(r)
+				r.call("MPI_Wait", 64, 2*0+1, 1, 0, 0, 8, 0)
+				r.barrier()
+			},
+			func(r *recorder) {
+				r.call("MPI_Precv_init", 65, 1, 0, 2, 250, byteType, 0, 5, tracktest.World, noInfo, 2*0+1)
+				r.call("MPI_Start", 61, 2*0+1)
+				r.call("MPI_Wait", 64, 2*0+1, 1, 0, 5, 500, 0)
+				r.barrier()
+			})
 	}
 }
 

@@ -6,26 +6,27 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // neighbours reports whether a function is a neighbourhood collective.
 func neighbours(base string) bool { return strings.HasPrefix(base, "Neighbor_") }
 
 // exchange adds a neighbourhood collective: a message along each edge of the topology. It is false if
-// the edges aren't known, as where a persistent one is started.
+// the edges aren't known.
 func (w *writer) exchange(c *export.Call, x *export.Operation, begins bool) bool {
-	comm := c.Param("comm")
 	g := w.group(x.Comm)
-	if comm == nil || g.me < 0 {
-		return false
-	}
-	if w.objects == nil {
-		var err error
-		if w.objects, err = w.s.objects.Rank(w.k); err != nil {
-			return false
+	made, stream, index := c.Call, c.Stream, c.Index
+	if c.Func.Has(trace.Starts) {
+		if _, m, ok := w.started(c.Call); ok {
+			made, stream, index = m.Call, m.Stream, m.Index
 		}
 	}
-	n, ok := w.objects.Neighbours(comm.In.Num, c.Stream, c.Index)
+	comm := made.Param("comm")
+	if comm == nil || g.me < 0 || w.handles() == nil {
+		return false
+	}
+	n, ok := w.objects.Neighbours(comm.In.Num, stream, index)
 	if !ok {
 		return false
 	}

@@ -14,6 +14,7 @@ type Path struct {
 	Rank  int        `json:"rank"` // on which it ends
 	Hops  int        `json:"hops"` // over messages and collectives that ranks waited for
 	Sites []PathSite `json:"sites"`
+	Loops []PathLoop `json:"loops"` // each before those within it
 	Ranks []PathRank `json:"ranks"` // by what they add; those that add nothing are left out
 }
 
@@ -79,12 +80,20 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 		site     trace.Site
 	}
 	sites, ranks := make(map[key]*PathSite), make(map[int32]*PathRank)
-	for i := range p.Shares {
+	var tree loopTree
+	var k *trace.Rank
+	var around map[int][]loopKey
+	for i := range p.Shares { // by rank
 		s := &p.Shares[i]
-		k, err := r.Rank(int(s.Rank))
-		if err != nil {
-			return nil, err
+		if k == nil || k.Number() != int(s.Rank) {
+			if k, err = r.Rank(int(s.Rank)); err != nil {
+				return nil, err
+			}
+			if around, err = loopsOf(k); err != nil {
+				return nil, err
+			}
 		}
+		tree.add(around[int(s.Site)], s)
 		c, err := k.Terminal(int(s.Site))
 		if err != nil {
 			return nil, err
@@ -99,6 +108,7 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 		}
 		ranks[s.Rank].add(s)
 	}
+	out.Loops = tree.list(nil, 0)
 	for _, x := range sites {
 		out.Sites = append(out.Sites, *x)
 	}

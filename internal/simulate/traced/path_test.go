@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
 // What the end of a run depends on, worked out by hand: rank 0 computes before it sends, rank 1
@@ -47,6 +48,37 @@ func TestCriticalPath(t *testing.T) {
 	}
 	if ranks[0]+ranks[1] != p.EndPs || ranks[1] != (1100+100+4000)*ns && ranks[1] != (1100+100+4000+end)*ns {
 		t.Error(ranks)
+	}
+}
+
+// A path by loops: what is in an inner one is in the outer one, too, and what is in none is left out.
+func TestPathLoops(t *testing.T) {
+	r := record(t, 2, timing.Lossless, func(r *recorder) {
+		r.compute(7000)
+		r.barrier()
+		for range 4 {
+			r.compute(1000)
+			r.sendrecv(8, 1-int64(r.Rank))
+			for range 3 {
+				r.compute(100)
+				r.call("MPI_Comm_rank", 70, tracktest.World, int64(r.Rank))
+			}
+		}
+	})
+	p, err := CriticalPath(r, Options{Machine: with(t, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []PathLoop
+	for _, l := range p.Loops {
+		got = append(got, PathLoop{Depth: l.Depth, Rounds: l.Rounds, Function: l.Function, PathParts: PathParts{Compute: l.Compute, Recorded: l.Recorded}})
+	}
+	want := []PathLoop{
+		{Depth: 0, Rounds: 4, Function: "MPI_Sendrecv", PathParts: PathParts{Compute: 1000 * 4 * (1000 + 3*100)}},
+		{Depth: 1, Rounds: 3, Function: "MPI_Comm_rank", PathParts: PathParts{Compute: 1000 * 4 * 3 * 100}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

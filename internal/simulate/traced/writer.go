@@ -27,9 +27,10 @@ type writer struct {
 	order    []uint64           // these by ID, the oldest first
 	bundles  map[uint64][]int32 // of operations that have several
 	groups   map[*trace.Comm]*group
-	objects  *objects.Rank   // nil: not asked for yet
-	numbers  map[int32]int64 // of collectives with a request that were taken apart, by context
-	looking  bool            // the call before looked for something and found nothing
+	parted   map[int64]*partitioned // by persistent request
+	objects  *objects.Rank          // nil: not asked for yet
+	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
+	looking  bool                   // the call before looked for something and found nothing
 
 	leaves []gaps.Leaf // where gaps are means of places
 	of     *trace.Leaves

@@ -1,0 +1,88 @@
+package traced
+
+import (
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A partitioned send has been started and waits for its partitions. Those that are ready leave; the last
+// one is the message that the receiver waits for.
+type partitioned struct {
+	op    dataflow.Op // all of it
+	id    uint64
+	size  int64 // of a partition
+	ready int
+	of    int
+}
+
+// handles returns what the handles stand for that the rank passes; nil if nobody knows.
+func (w *writer) handles() *objects.Rank {
+	if w.objects == nil {
+		w.objects, _ = w.s.objects.Rank(w.k)
+	}
+	return w.objects
+}
+
+// started returns the call that made the persistent request which a call alone is about.
+func (w *writer) started(c *trace.Call) (id int64, m objects.Making, ok bool) {
+	p := c.Param("request")
+	if p == nil || p.In.Type != trace.Request || p.In.Form != trace.RequestPersistent || w.handles() == nil {
+		return 0, m, false
+	}
+	m, ok = w.objects.Request(p.In.ID, c.Stream, c.Index)
+	return p.In.ID, m, ok
+}
+
+// parts begins a partitioned send; false if it has to be sent as a whole.
+func (w *writer) parts(c *trace.Call, x *export.Operation) bool {
+	if export.Base(x.Function) != "Psend" || w.s.o.apart {
+		return false
+	}
+	id, m, ok := w.started(c)
+	if !ok || m.Call.Param("partitions") == nil {
+		return false
+	}
+	n := int(m.Call.Param("partitions").In.Num)
+	if n < 1 {
+		return false
+	}
+	p := &partitioned{op: w.send(x), id: x.ID, of: n}
+	p.size = p.op.Bytes / int64(n)
+	p.op.Request = w.number()
+	w.requests[x.ID] = p.op.Request
+	w.parted[id] = p
+	return true
+}
+
+// readies takes partitions that are ready; false if a call does nothing of the kind.
+func (w *writer) readies(c *trace.Call) bool {
+	n := 0
+	switch export.Base(c.Func) {
+	case "Pready":
+		n = 1
+	case "Pready_range":
+		n = int(c.Param("partition_high").In.Num-c.Param("partition_low").In.Num) + 1
+	case "Pready_list":
+		n = int(c.Param("length").In.Num)
+	default:
+		return false
+	}
+	id, _, ok := w.started(c)
+	p := w.parted[id]
+	if !ok || p == nil || n < 1 || c.Return != 0 {
+		return false
+	}
+	o := p.op
+	o.Bytes = p.size * int64(n)
+	if p.ready += n; p.ready < p.of { // nobody waits for it alone
+		o.Kind, o.Request = dataflow.Put, w.number()
+		w.spare = append(w.spare, o.Request)
+		w.add(o)
+		return true
+	}
+	w.add(o)
+	delete(w.parted, id)
+	return true
+}
