@@ -50,16 +50,17 @@ type traced struct {
 // TestExport compares what is written of programs in each format with their traces.
 func TestExport(t *testing.T) {
 	tool(t, "otf2-print")
+	perfettos := definition(t)
 	each(t, func(t *testing.T, x traced) {
 		t.Run("otf2", func(t *testing.T) { otf2(t, x) })
 		t.Run("import", func(t *testing.T) { back(t, x) })
-		t.Run("perfetto", func(t *testing.T) { shown(t, x, perfetto(t, x.export(t, "perfetto"))) })
+		t.Run("perfetto", func(t *testing.T) { pftrace(t, x, perfettos) })
 		t.Run("chrome", func(t *testing.T) { shown(t, x, chrome(t, x.export(t, "chrome"))) })
 		t.Run("csv", func(t *testing.T) { tables(t, x, x.export(t, "csv"), fromCSV) })
 		t.Run("parquet", func(t *testing.T) { tables(t, x, x.export(t, "parquet"), fromParquet) })
 		t.Run("paraver", func(t *testing.T) { prv(t, x, x.export(t, "paraver")) })
 		t.Run("smpi", func(t *testing.T) { replayed(t, x) })
-		t.Run("sqlite", func(t *testing.T) { tables(t, x, x.export(t, "sqlite"), fromSQLite) })
+		t.Run("sqlite", func(t *testing.T) { tables(t, x, dumped(t, x.export(t, "sqlite")), fromCSV) })
 	})
 }
 

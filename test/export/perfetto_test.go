@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,33 +11,120 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
-// TestPerfettoDefinition decodes exports by Perfetto's own definition of its format, which is not part of
-// the project: protos/perfetto/trace/perfetto_trace.proto of its repository.
-func TestPerfettoDefinition(t *testing.T) {
-	file := os.Getenv("SPOOR_PERFETTO_PROTO")
-	if file == "" {
-		t.Skip("SPOOR_PERFETTO_PROTO names no perfetto_trace.proto to decode with; TestExport decodes by its numbers, written down by hand")
+// pftrace has an export decoded by the definition, which must know each field, and by hand.
+func pftrace(t *testing.T, x traced, definition protoreflect.MessageDescriptor) {
+	t.Helper()
+	path := x.export(t, "perfetto")
+	list := defined(t, definition, path)
+	shown(t, x, list)
+	if diff := cmp.Diff(perfetto(t, path), list, cmp.AllowUnexported(slice{})); diff != "" {
+		t.Errorf("decoded by hand, and by the definition:\n%s", diff)
 	}
-	definition := compiled(t, file)
-	each(t, func(t *testing.T, x traced) {
-		path := x.export(t, "perfetto")
-		list := defined(t, definition, path)
-		shown(t, x, list)
-		if diff := cmp.Diff(perfetto(t, path), list, cmp.AllowUnexported(slice{})); diff != "" {
-			t.Errorf("decoded by hand, and by the definition:\n%s", diff)
+}
+
+// chromiums is where Debian has the browser, which traces itself by Perfetto and has the definition of its
+// events within.
+const chromiums = "/usr/lib/chromium/chromium"
+
+// definition is Perfetto's own of a trace: of events and all that is in them as Chromium has it, of the packets
+// around them as far as exports have such. SPOOR_PERFETTO_PROTO names a perfetto_trace.proto to take
+// all of it from instead, by protoc.
+func definition(t *testing.T) protoreflect.MessageDescriptor {
+	t.Helper()
+	var set *descriptorpb.FileDescriptorSet
+	if file := os.Getenv("SPOOR_PERFETTO_PROTO"); file != "" {
+		set = compiled(t, file)
+	} else {
+		set = carried(t)
+	}
+	files, err := protodesc.FileOptions{AllowUnresolvable: true}.NewFiles(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := files.FindDescriptorByName("perfetto.protos.Trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.(protoreflect.MessageDescriptor)
+}
+
+// carried is what Chromium has of the definition, and the packets.
+func carried(t *testing.T) *descriptorpb.FileDescriptorSet {
+	t.Helper()
+	f, err := os.Open(chromiums)
+	if err != nil {
+		mpis.Absent(t, "no Chromium, whose definition of events Perfetto's traces would be decoded by: %v", err)
+	}
+	defer f.Close()
+	const first, last = "protos/perfetto/trace/track_event/debug_annotation.proto", "protos/perfetto/trace/track_event/track_event.proto"
+	b := within(t, f, first)
+	set := &descriptorpb.FileDescriptorSet{}
+	for len(b) > 0 {
+		field, _, n := protowire.ConsumeTag(b)
+		file, m := protowire.ConsumeBytes(b[max(n, 0):])
+		x := &descriptorpb.FileDescriptorProto{}
+		if n < 0 || m < 0 || field != 1 || proto.Unmarshal(file, x) != nil {
+			t.Fatalf("%s: the definition breaks off behind %d files", chromiums, len(set.File))
 		}
-	})
+		b = b[n+m:]
+		if set.File = append(set.File, x); x.GetName() == last {
+			break
+		}
+	}
+	packets := &descriptorpb.FileDescriptorProto{}
+	text, err := os.ReadFile(filepath.Join("testdata", "packets.txtpb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := prototext.Unmarshal(text, packets); err != nil {
+		t.Fatal(err)
+	}
+	set.File = append(set.File, packets)
+	return set
+}
+
+// within returns what stands in a file from the set on that begins with a definition of that name.
+func within(t *testing.T, f *os.File, name string) []byte {
+	t.Helper()
+	const piece = 1 << 24
+	key := append([]byte{'\n', byte(len(name))}, name...)
+	b := make([]byte, piece+1<<20) // pieces overlap by as much as the set takes
+	for at := int64(0); ; at += piece {
+		n, err := f.ReadAt(b, at)
+		for from := 0; ; {
+			i := bytes.Index(b[from:n], key)
+			if i < 0 {
+				break
+			}
+			// Before the first file in a set, there are its tag and length.
+			for back := 2; back <= 4 && from+i >= back; back++ {
+				set := b[from+i-back : n]
+				if field, kind, m := protowire.ConsumeTag(set); field == 1 && kind == protowire.BytesType && m == 1 {
+					if _, l := protowire.ConsumeVarint(set[m:]); m+l == back {
+						return bytes.Clone(set)
+					}
+				}
+			}
+			from += i + 1
+		}
+		if err != nil {
+			t.Fatalf("%s has no definition %s", f.Name(), name)
+		}
+	}
 }
 
 // compiled is the definition of a whole trace.
-func compiled(t *testing.T, file string) protoreflect.MessageDescriptor {
+func compiled(t *testing.T, file string) *descriptorpb.FileDescriptorSet {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "set")
 	if text, err := exec.Command(tool(t, "protoc"), "--include_imports", "--descriptor_set_out="+out, "-I", filepath.Dir(file), file).CombinedOutput(); err != nil {
@@ -46,19 +134,11 @@ func compiled(t *testing.T, file string) protoreflect.MessageDescriptor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var set descriptorpb.FileDescriptorSet
-	if err := proto.Unmarshal(b, &set); err != nil {
+	set := &descriptorpb.FileDescriptorSet{}
+	if err := proto.Unmarshal(b, set); err != nil {
 		t.Fatal(err)
 	}
-	files, err := protodesc.NewFiles(&set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := files.FindDescriptorByName("perfetto.protos.Trace")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d.(protoreflect.MessageDescriptor)
+	return set
 }
 
 // known wants each field of a message and of those in it to be defined.

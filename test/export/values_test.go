@@ -55,9 +55,11 @@ func TestValues(t *testing.T) {
 					t.Errorf("%s: %s %.0f in all, want %.0f", format, name, got, want[name])
 				}
 			}
-			for format, read := range map[string]func(*testing.T, string, string) []record{"csv": fromCSV, "parquet": fromParquet, "sqlite": fromSQLite} {
+			for format, rows := range map[string][]record{
+				"csv": fromCSV(t, out("csv"), "attached"), "parquet": fromParquet(t, out("parquet"), "attached"), "sqlite": fromCSV(t, dumped(t, out("sqlite")), "attached"),
+			} {
 				got, own := make(map[string]float64), 0
-				for _, x := range read(t, out(format), "attached") {
+				for _, x := range rows {
 					got[x["name"]] += float64(x.number(t, "value"))
 					own += x.number(t, "own")
 				}

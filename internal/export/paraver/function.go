@@ -87,11 +87,12 @@ var numbers = sync.OnceValue(func() map[string]int {
 type function struct {
 	event, value, state int
 	name                string
+	left                int // the event that it returned, to no other call; noEvent if it is not known yet
 }
 
 // describe says what to write for a function. Those that Extrae doesn't know have values from 1000 on.
-func describe(f *trace.Function) function {
-	x := function{other, 1000 + int(f.ID), others, f.Name}
+func describe(f *trace.Function) *function {
+	x := &function{event: other, value: 1000 + int(f.ID), state: others, name: f.Name}
 	if n, ok := numbers()[strings.ToLower(f.Name)]; ok {
 		x.value = n
 	}

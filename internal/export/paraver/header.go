@@ -1,7 +1,6 @@
 package paraver
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"maps"
@@ -85,11 +84,7 @@ func (n *nodes) rows(path string) error {
 		}
 	}
 	fmt.Fprintf(&b, "\nLEVEL NODE SIZE %d\n%s\n", len(n.names), strings.Join(n.names, "\n"))
-	total := 0
-	for _, t := range n.threads {
-		total += t
-	}
-	fmt.Fprintf(&b, "\nLEVEL THREAD SIZE %d\n", total)
+	fmt.Fprintf(&b, "\nLEVEL THREAD SIZE %d\n", n.all())
 	for rank, t := range n.threads {
 		for i := range t {
 			fmt.Fprintf(&b, "THREAD 1.%d.%d\n", rank+1, i+1)
@@ -98,25 +93,33 @@ func (n *nodes) rows(path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o666)
 }
 
-// header writes the first line, and those of the communicators.
-func (w *Writer) header(out *bufio.Writer) {
+// all is how many threads there are.
+func (n *nodes) all() (total int) {
+	for _, t := range n.threads {
+		total += t
+	}
+	return total
+}
+
+// header appends the first line, and those of the communicators.
+func (w *Writer) header(b []byte) []byte {
 	n := w.nodes
-	fmt.Fprintf(out, "#Paraver (%s):%d_ns:%d(", n.started.UTC().Format("02/01/06 at 15:04"), w.last, len(n.names))
+	b = fmt.Appendf(b, "#Paraver (%s):%d_ns:%d(", n.started.UTC().Format("02/01/06 at 15:04"), w.last, len(n.names))
 	for i, ranks := range n.ranks {
 		if i > 0 {
-			out.WriteByte(',')
+			b = append(b, ',')
 		}
-		fmt.Fprint(out, ranks)
+		b = strconv.AppendInt(b, int64(ranks), 10)
 	}
-	fmt.Fprintf(out, "):1:%d(", len(n.node))
+	b = fmt.Appendf(b, "):1:%d(", len(n.node))
 	for rank, threads := range n.threads {
 		if rank > 0 {
-			out.WriteByte(',')
+			b = append(b, ',')
 		}
-		fmt.Fprintf(out, "%d:%d", threads, n.node[rank]+1)
+		b = fmt.Appendf(b, "%d:%d", threads, n.node[rank]+1)
 	}
 	comms := w.s.Comms.List()
-	fmt.Fprintf(out, "),%d\n", len(comms))
+	b = fmt.Appendf(b, "),%d\n", len(comms))
 	for _, c := range comms {
 		var members []byte
 		size := 0
@@ -126,8 +129,9 @@ func (w *Writer) header(out *bufio.Writer) {
 				size++
 			}
 		}
-		fmt.Fprintf(out, "c:1:%d:%d%s\n", c.Number+1, size, members)
+		b = fmt.Appendf(b, "c:1:%d:%d%s\n", c.Number+1, size, members)
 	}
+	return b
 }
 
 // labels writes what numbers stand for.
@@ -162,7 +166,7 @@ STATES
 	for _, s := range states {
 		fmt.Fprintf(&b, "%d    %s\n", s.number, s.color)
 	}
-	byType := make(map[int][]function)
+	byType := make(map[int][]*function)
 	for _, f := range w.functions {
 		byType[f.event] = append(byType[f.event], f)
 	}
@@ -176,7 +180,7 @@ STATES
 		if len(list) == 0 {
 			continue
 		}
-		slices.SortFunc(list, func(a, b function) int { return cmp.Compare(a.value, b.value) })
+		slices.SortFunc(list, func(a, b *function) int { return cmp.Compare(a.value, b.value) })
 		fmt.Fprintf(&b, "\n\nEVENT_TYPE\n9    %d    %s\nVALUES\n0      Outside MPI\n", t.number, t.name)
 		for _, f := range list {
 			fmt.Fprintf(&b, "%d      %s\n", f.value, f.name)

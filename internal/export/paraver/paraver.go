@@ -3,12 +3,11 @@
 // that Paraver's own configurations work. The formats are described in "Paraver: Trace file
 // description" of the Barcelona Supercomputing Center.
 //
-// Records of all ranks stand in the order of time, and a message is one record with both of its ends:
-// they are sorted outside of memory.
+// Records of all ranks stand in the order of time, and a message is one record with both of its ends: what
+// threads do is merged, and messages are sorted outside of memory.
 package paraver
 
 import (
-	"bufio"
 	"math"
 	"os"
 	"path/filepath"
@@ -37,24 +36,30 @@ type Writer struct {
 	o     Options
 	nodes *nodes
 
-	records *sorter // by time
-	ends    *sorter // of messages, by number
-	buffer  []byte
-	last    int64
+	steps    *steps
+	messages *sorter // by time
+	ends     *sorter // of messages, by number
+	buffer   []byte
+	last     int64
 
-	functions map[uint16]function
-	names     [][]byte         // of all threads, as records have them
+	functions map[uint16]*function
+	enters    map[call]int     // events at the beginnings of calls that say no more than what is called where
 	values    []string         // names of what was attached to calls
 	threads   []thread         // of the rank
 	posted    map[uint64]int64 // when receives under way were posted, by number of their request
 }
 
+// A call is a function at a place.
+type call struct{ function, place int }
+
 // A thread is what is known of one while its rank is gone through.
 type thread struct {
-	number int    // in names
-	since  int64  // begin of the state that it is in; before its first call, -1
-	event  []byte // what happened then, if it was not noted yet
-	open   []function
+	*timeline
+	number int   // of that
+	since  int64 // begin of the state that it is in; before its first call, -1
+	event  int   // what happened then, if it was not noted yet
+	text   []byte
+	open   []*function
 }
 
 // New begins to write into a folder that is there. What is to be sorted waits beside it.
@@ -65,8 +70,8 @@ func New(s *export.Source, dir string, o Options) (*Writer, error) {
 	}
 	beside := filepath.Dir(dir)
 	return &Writer{
-		s: s, dir: dir, o: o, nodes: n, records: newSorter(beside, inMemory), ends: newSorter(beside, inMemory),
-		functions: make(map[uint16]function),
+		s: s, dir: dir, o: o, nodes: n, steps: newSteps(beside, n.all(), inMemory), messages: newSorter(beside, inMemory), ends: newSorter(beside, inMemory),
+		functions: make(map[uint16]*function), enters: make(map[call]int),
 	}, nil
 }
 
@@ -74,8 +79,9 @@ func New(s *export.Source, dir string, o Options) (*Writer, error) {
 func (w *Writer) Begin(k *trace.Rank) error {
 	w.threads, w.posted = make([]thread, k.Streams()), make(map[uint64]int64)
 	for i := range w.threads {
-		w.threads[i] = thread{number: len(w.names), since: -1}
-		w.names = append(w.names, w.nodes.who(k.Number(), i))
+		t := &timeline{name: w.nodes.who(k.Number(), i)}
+		w.threads[i] = thread{timeline: t, number: len(w.steps.timelines), since: -1}
+		w.steps.timelines = append(w.steps.timelines, t)
 	}
 	return nil
 }
@@ -83,10 +89,14 @@ func (w *Writer) Begin(k *trace.Rank) error {
 // End notes the last events. Behind its last call, what a thread does is not known.
 func (w *Writer) End(*trace.Rank) error {
 	for i := range w.threads {
-		if t := &w.threads[i]; len(t.event) > 0 {
+		t := &w.threads[i]
+		if t.event != noEvent {
 			if err := w.step(t, t.since); err != nil {
 				return err
 			}
+		}
+		if err := w.steps.end(t.timeline); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -96,19 +106,26 @@ func (w *Writer) End(*trace.Rank) error {
 func (w *Writer) step(t *thread, now int64) error {
 	w.last = max(w.last, now)
 	if t.since < 0 {
-		t.since = now
+		t.since, t.begin = now, now
 	}
-	if now <= t.since && len(t.event) == 0 {
+	if now <= t.since && t.event == noEvent {
 		return nil
 	}
-	x := step{thread: t.number, at: t.since, until: max(now, t.since), state: running, event: t.event}
+	state := running
 	if n := len(t.open); n > 0 {
-		x.state = t.open[n-1].state
+		state = t.open[n-1].state
 	}
-	w.buffer = x.append(w.buffer[:0])
-	err := w.records.add(x.key(), w.buffer)
-	t.since, t.event = x.until, t.event[:0]
+	until := max(now, t.since)
+	err := w.steps.add(t.timeline, until-t.since, state, t.event, t.text)
+	t.since, t.event, t.text = until, noEvent, t.text[:0]
 	return err
+}
+
+// happens notes what happens at the begin of a thread's state.
+func (w *Writer) happens(t *thread, text []byte) {
+	if t.event = w.steps.event(text); t.event == ownEvent {
+		t.text = append(t.text[:0], text...)
+	}
 }
 
 // Enter notes that a call begins.
@@ -119,25 +136,7 @@ func (w *Writer) Enter(c *export.Call) error {
 	}
 	f := w.function(c.Func)
 	t.open = append(t.open, f)
-	b := field(field(t.event, int64(f.event)), int64(f.value))
-	b = field(field(b, lineType), int64(c.Place+1)) // 0 is none
-	for i := range c.Acts {
-		x := &c.Acts[i]
-		if x.Kind != export.Collective && x.Kind != export.CollectiveBegin {
-			continue
-		}
-		b = field(field(b, sentType), int64(x.Sent))
-		b = field(field(b, receivedType), int64(x.Received))
-		if x.Root >= 0 && x.Comm.WorldRank(x.Root) == c.Rank || x.Root == export.RootSelf {
-			b = field(field(b, rootType), 1)
-		}
-		b = field(field(b, commType), int64(x.Comm.Number+1)) // 0 is MPI_COMM_SELF
-	}
-	for i := range c.Values {
-		v := &c.Values[i]
-		b = field(field(b, int64(w.value(v.Name))), int64(math.Round(v.Sum)))
-	}
-	t.event = b
+	w.entered(t, c, f)
 	for i := range c.Acts {
 		if err := w.act(t, c, &c.Acts[i]); err != nil {
 			return err
@@ -154,19 +153,72 @@ func (w *Writer) Leave(c *export.Call) error {
 	}
 	f := w.function(c.Func)
 	t.open = t.open[:len(t.open)-1]
-	b := field(field(t.event, int64(f.event)), 0)
+	b := field(field(w.buffer[:0], int64(f.event)), 0)
 	if n := len(t.open); n > 0 {
 		b = field(field(b, int64(t.open[n-1].event)), int64(t.open[n-1].value))
+	} else if t.event = f.left; f.left != noEvent {
+		return nil
 	} else {
 		b = field(field(b, lineType), 0)
 	}
-	t.event = b
+	w.happens(t, b)
+	if w.buffer = b; len(t.open) == 0 && t.event != ownEvent {
+		f.left = t.event
+	}
 	return nil
 }
 
-func (w *Writer) function(f *trace.Function) function {
-	x, ok := w.functions[f.ID]
-	if !ok {
+// entered notes what is called where, and what is said of it besides.
+func (w *Writer) entered(t *thread, c *export.Call, f *function) {
+	at := call{f.value, c.Place}
+	if n, ok := w.enters[at]; ok && !says(c) {
+		t.event = n
+		return
+	}
+	b := field(field(w.buffer[:0], int64(f.event)), int64(f.value))
+	b = field(field(b, lineType), int64(c.Place+1)) // 0 is none
+	for i := range c.Acts {
+		x := &c.Acts[i]
+		if !collects(x) {
+			continue
+		}
+		b = field(field(b, sentType), int64(x.Sent))
+		b = field(field(b, receivedType), int64(x.Received))
+		if x.Root >= 0 && x.Comm.WorldRank(x.Root) == c.Rank || x.Root == export.RootSelf {
+			b = field(field(b, rootType), 1)
+		}
+		b = field(field(b, commType), int64(x.Comm.Number+1)) // 0 is MPI_COMM_SELF
+	}
+	for i := range c.Values {
+		v := &c.Values[i]
+		b = field(field(b, int64(w.value(v.Name))), int64(math.Round(v.Sum)))
+	}
+	w.happens(t, b)
+	if w.buffer = b; t.event != ownEvent && !says(c) {
+		w.enters[at] = t.event
+	}
+}
+
+// says reports whether there is more to say of a call than what is called where.
+func says(c *export.Call) bool {
+	if len(c.Values) > 0 {
+		return true
+	}
+	for i := range c.Acts {
+		if collects(&c.Acts[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func collects(x *export.Act) bool {
+	return x.Kind == export.Collective || x.Kind == export.CollectiveBegin
+}
+
+func (w *Writer) function(f *trace.Function) *function {
+	x := w.functions[f.ID]
+	if x == nil {
 		x = describe(f)
 		w.functions[f.ID] = x
 	}
@@ -235,7 +287,7 @@ func (w *Writer) join() error {
 			m = message{x, first}
 		}
 		w.buffer = m.append(w.buffer[:0])
-		return w.records.add(m.key(), w.buffer)
+		return w.messages.add(m.key(), w.buffer)
 	})
 	lost()
 	return err
@@ -251,14 +303,19 @@ func (w *Writer) Close() error {
 		return err
 	}
 	defer f.Close()
-	out := bufio.NewWriterSize(f, 1<<17)
-	w.header(out)
-	p := printer{out: out, names: w.names}
-	if err := w.records.each(p.record); err != nil {
+	defer w.steps.close()
+	p := printer{out: f, s: w.steps, text: w.header(nil)}
+	if p.steps, err = w.steps.merged(); err != nil {
+		return err
+	}
+	if err := w.messages.each(p.message); err != nil {
+		return err
+	}
+	if err := p.until(math.MaxInt64); err != nil {
 		return err
 	}
 	p.moment()
-	if err := out.Flush(); err != nil {
+	if err := p.flush(); err != nil {
 		return err
 	}
 	if err := w.labels(); err != nil {

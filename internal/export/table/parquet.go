@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,15 +17,30 @@ type Parquet struct {
 	tables []*parquetTable
 }
 
-// A parquetTable collects the values of each column until there are enough to write.
+// A parquetTable collects the values of each column until there are enough to write, which
+// another goroutine does meanwhile.
 type parquetTable struct {
 	file    *os.File
 	w       *parquet.Writer
-	order   []int             // by column: where the format has it, which is in the order of names
-	columns [][]parquet.Value // as the format has them
-	null    []parquet.Value   // likewise
-	rows    int               // in columns
-	grouped int               // in the row group
+	columns []parquetColumn
+	filling batch
+	full    chan batch
+	written chan batch // to be filled again
+	done    chan error // from the goroutine, when full was closed
+	grouped int        // rows in the row group; the goroutine's
+}
+
+// A parquetColumn is one of a table.
+type parquetColumn struct {
+	Column
+	at   int // where the format has it, which is in the order of names
+	null parquet.Value
+}
+
+// A batch is rows as columns, in the format's order.
+type batch struct {
+	columns [][]parquet.Value
+	rows    int
 }
 
 // atOnce is how many rows are written together; group is how many make a row group, which is what
@@ -60,57 +76,80 @@ func NewParquet(dir string) (*Parquet, error) {
 			names = append(names, c.Name)
 		}
 		slices.Sort(names)
-		p := &parquetTable{file: f, w: parquet.NewWriter(f, parquet.NewSchema(t.Name, root)), columns: make([][]parquet.Value, len(names))}
+		p := &parquetTable{
+			file: f, w: parquet.NewWriter(f, parquet.NewSchema(t.Name, root)), full: make(chan batch, 1), written: make(chan batch, 3), done: make(chan error, 1),
+		}
 		for _, c := range t.Columns {
-			p.order = append(p.order, slices.Index(names, c.Name))
+			at := slices.Index(names, c.Name)
+			p.columns = append(p.columns, parquetColumn{c, at, parquet.NullValue().Level(0, 0, at)})
 		}
-		for column := range names {
-			p.columns[column] = make([]parquet.Value, atOnce)
-			p.null = append(p.null, parquet.NullValue().Level(0, 0, column))
-		}
+		p.filling = newBatch(len(names))
+		p.written <- newBatch(len(names))
+		p.written <- newBatch(len(names))
+		go p.writes()
 		x.tables = append(x.tables, p)
 	}
 	return x, nil
 }
 
+func newBatch(columns int) batch {
+	b := batch{columns: make([][]parquet.Value, columns)}
+	for i := range b.columns {
+		b.columns[i] = make([]parquet.Value, atOnce)
+	}
+	return b
+}
+
 // Row adds a row.
 func (x *Parquet) Row(table int, row []Value) error {
 	p := x.tables[table]
-	columns := Tables[table].Columns
 	for i := range row {
-		at, c := p.order[i], &columns[i]
+		c := &p.columns[i]
 		var value parquet.Value
 		switch v := &row[i]; {
 		case v.Null && !c.Gap:
 			return fmt.Errorf("parquet: %s without %s", Tables[table].Name, c.Name)
 		case v.Null:
-			value = p.null[at]
+			value = c.null
 		case c.Text:
 			value = parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(v.Text), len(v.Text))) // nobody writes to it
 		default:
 			value = parquet.Int64Value(v.Number)
 		}
 		if c.Gap && !row[i].Null {
-			value = value.Level(0, 1, at)
+			value = value.Level(0, 1, c.at)
 		}
-		p.columns[at][p.rows] = value
+		p.filling.columns[c.at][p.filling.rows] = value
 	}
-	if p.rows++; p.rows < atOnce {
-		return nil
+	if p.filling.rows++; p.filling.rows == atOnce {
+		p.full <- p.filling
+		p.filling = <-p.written
 	}
-	return p.flush()
+	return nil
 }
 
-// flush writes what was collected, column by column: the library is much slower with rows.
-func (p *parquetTable) flush() error {
+// writes writes batches until there are no more. After an error it takes the others all the same, so that
+// nobody waits.
+func (p *parquetTable) writes() {
+	var err error
+	for b := range p.full {
+		if err == nil {
+			err = p.write(b)
+		}
+		b.rows = 0
+		p.written <- b
+	}
+	p.done <- err
+}
+
+// write writes a batch, column by column: the library is much slower with rows.
+func (p *parquetTable) write(b batch) error {
 	for i, column := range p.w.ColumnWriters() {
-		if _, err := column.WriteRowValues(p.columns[i][:p.rows]); err != nil {
+		if _, err := column.WriteRowValues(b.columns[i][:b.rows]); err != nil {
 			return err
 		}
 	}
-	p.grouped += p.rows
-	p.rows = 0
-	if p.grouped < group {
+	if p.grouped += b.rows; p.grouped < group {
 		return nil
 	}
 	p.grouped = 0
@@ -118,17 +157,18 @@ func (p *parquetTable) flush() error {
 }
 
 // Close ends the files.
-func (x *Parquet) Close() error {
+func (x *Parquet) Close() (err error) {
 	for _, p := range x.tables {
-		if err := p.flush(); err != nil {
-			return err
-		}
-		if err := p.w.Close(); err != nil {
-			return err
-		}
-		if err := p.file.Close(); err != nil {
-			return err
-		}
+		err = errors.Join(err, p.close())
 	}
-	return nil
+	return err
+}
+
+func (p *parquetTable) close() error {
+	p.full <- p.filling
+	close(p.full)
+	if err := <-p.done; err != nil {
+		return errors.Join(err, p.file.Close())
+	}
+	return errors.Join(p.w.Close(), p.file.Close())
 }

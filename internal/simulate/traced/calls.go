@@ -33,7 +33,8 @@ func (w *writer) take(c *export.Call) {
 	if w.leaves == nil {
 		w.s.ns += gap + duration
 	}
-	polls, vain := lookedFor(c.Call)
+	def := w.s.function(c.Func).Call
+	polls, vain := lookedFor(def, c.Call)
 	if w.looking && polls && gap <= polling {
 		w.s.leave(foundNothing, 1, gap, false)
 	} else {
@@ -52,8 +53,8 @@ func (w *writer) take(c *export.Call) {
 		w.s.leave(foundNothing, 1, duration, false)
 		return
 	}
-	if !w.acts(c) {
-		switch w.kind(c) {
+	if !w.acts(def, c) {
+		switch w.kind(def, c) {
 		case waitsLater:
 		case local:
 			w.local(dataflow.Overhead, w.s.computed(duration-w.s.call))
@@ -64,10 +65,25 @@ func (w *writer) take(c *export.Call) {
 	}
 }
 
+// A function is what is known of one.
+type function struct {
+	*mpi.Call        // nil: it is none of the standard's
+	base      string // as export.Base
+}
+
+func (s *Source) function(f *trace.Function) *function {
+	x := s.functions[f]
+	if x == nil {
+		x = &function{base: export.Base(f)}
+		x.Call, _ = mpi.Lookup(f.Name)
+		s.functions[f] = x
+	}
+	return x
+}
+
 // lookedFor reports whether a call says what has come about by now, and whether that is nothing.
-func lookedFor(c *trace.Call) (polls, vain bool) {
-	def, ok := mpi.Lookup(c.Name())
-	if !ok || !def.Has(mpi.Polls) {
+func lookedFor(def *mpi.Call, c *trace.Call) (polls, vain bool) {
+	if def == nil || !def.Has(mpi.Polls) {
 		return false, false
 	}
 	if c.Return != 0 && c.Return != mpi.ErrInStatus {
@@ -89,9 +105,8 @@ const (
 	waitsLater      // what it waits for, the call behind it waits for, too
 )
 
-func (w *writer) kind(c *export.Call) role {
-	def, ok := mpi.Lookup(c.Name())
-	if !ok || c.Return != 0 {
+func (w *writer) kind(def *mpi.Call, c *export.Call) role {
+	if def == nil || c.Return != 0 {
 		return unknown
 	}
 	waiting := meaning.WaitingOf(def)
@@ -126,8 +141,8 @@ func known(c *trace.Call) bool {
 }
 
 // acts adds what a call does; false if the simulation knows nothing of it.
-func (w *writer) acts(c *export.Call) (known bool) {
-	if def, ok := mpi.Lookup(c.Name()); ok && def.Has(mpi.Ends) && c.Return == 0 {
+func (w *writer) acts(def *mpi.Call, c *export.Call) (known bool) {
+	if def != nil && def.Has(mpi.Ends) && c.Return == 0 {
 		w.finalize()
 		return true
 	}
@@ -237,7 +252,7 @@ func (w *writer) group(c *trace.Comm) *group {
 
 // collective adds a collective call; false if there is no model of it.
 func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) bool {
-	base := export.Base(x.Function)
+	base := w.s.function(x.Function).base
 	if neighbours(base) {
 		return w.exchange(at, x, begins)
 	}

@@ -13,7 +13,7 @@ func (w *writer) file(a *export.Act) bool {
 	if f == nil || w.s.o.apart {
 		return false
 	}
-	base := export.Base(x.Function)
+	base := w.s.function(x.Function).base
 	together := strings.Contains(base, "_all") || strings.Contains(base, "_ordered")
 	members, bytes, write := 1, int64(min(max(x.Sent, x.Received), 1<<50)), false
 	switch a.Kind {

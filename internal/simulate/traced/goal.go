@@ -133,15 +133,22 @@ type goalWriter struct {
 	text  []byte // being written
 	sizes map[goalKey]*goalSizes
 	tags  map[goalTag]int
+
+	lastTag goalTag // and its number: one often follows itself
+	lastN   int
 }
 
 func (g *goalWriter) tag(op *dataflow.Op) int {
 	k := goalTag{op.Context, op.Tag}
+	if k == g.lastTag && len(g.tags) > 0 {
+		return g.lastN
+	}
 	n, ok := g.tags[k]
 	if !ok {
 		n = len(g.tags)
 		g.tags[k] = n
 	}
+	g.lastTag, g.lastN = k, n
 	return n
 }
 

@@ -34,7 +34,7 @@ func (w *writer) exchange(c *export.Call, x *export.Operation, begins bool) bool
 		switch {
 		case i < len(x.SentTo):
 			return x.SentTo[i]
-		case strings.HasPrefix(export.Base(x.Function), "Neighbor_allgather"): // the same to each
+		case strings.HasPrefix(w.s.function(x.Function).base, "Neighbor_allgather"): // the same to each
 			return x.Sent
 		}
 		return x.Sent / uint64(len(n.Out))

@@ -69,6 +69,7 @@ type Source struct {
 	codes      *codes
 	objects    *objects.Table
 	levels     map[*trace.Comm]*machine.Level
+	functions  map[*trace.Function]*function
 
 	// What happens beside all else between a Meet with a request and the Wait for it, if
 	// collectives are taken apart: by rank, in the order of these.
@@ -114,7 +115,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
 		left: make(map[string]*Unmodelled), leaves: make(map[int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int),
-		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
+		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), functions: make(map[*trace.Function]*function), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU

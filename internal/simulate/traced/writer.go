@@ -164,7 +164,7 @@ func (w *writer) receive(x *export.Operation) dataflow.Op {
 
 func (w *writer) send(x *export.Operation) dataflow.Op {
 	o := dataflow.Op{Kind: dataflow.Send, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.Sent, 1<<50)), Request: dataflow.NoRequest}
-	switch export.Base(x.Function) {
+	switch w.s.function(x.Function).base {
 	case "Ssend":
 		o.Synchronous = true
 	case "Bsend":

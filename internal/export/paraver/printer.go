@@ -1,0 +1,97 @@
+package paraver
+
+import (
+	"io"
+	"strconv"
+)
+
+// A printer writes steps and messages as lines in the order of time: of one time, states stand before
+// events and these before messages.
+type printer struct {
+	out    io.Writer
+	steps  merge
+	s      *steps
+	text   []byte // not yet written
+	at     int64
+	events []byte // of this time
+}
+
+// Kinds of lines.
+const (
+	stateLine   = "1:"
+	eventLine   = "2:"
+	messageLine = "3:"
+)
+
+// inText is how many bytes are written together.
+const inText = 1 << 17
+
+// until prints all steps up to a time, that one among them.
+func (p *printer) until(ns int64) error {
+	for len(p.steps) > 0 && p.steps[0].at <= ns {
+		c := p.steps[0]
+		if c.at != p.at {
+			p.moment()
+			p.at = c.at
+		}
+		if len(c.digits) == 0 {
+			c.digits = strconv.AppendInt(c.digits, c.at, 10)
+		}
+		if c.event != nil {
+			b := append(append(append(p.events, eventLine...), c.name...), ':')
+			p.events = append(append(append(b, c.digits...), c.event...), '\n')
+		}
+		if c.until != c.at {
+			b := append(append(append(p.text, stateLine...), c.name...), ':')
+			b = append(append(b, c.digits...), ':')
+			c.digits = strconv.AppendInt(c.digits[:0], c.until, 10)
+			b = append(b, c.digits...)
+			p.text = append(field(b, int64(c.state)), '\n')
+		}
+		if err := p.steps.step(); err != nil {
+			return err
+		}
+		if err := p.write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// message prints a message, and before it what happened up to when it was sent.
+func (p *printer) message(_ uint64, data []byte) error {
+	f := fields(data)
+	from, to := f.end(), f.end()
+	if err := p.until(from.logical); err != nil {
+		return err
+	}
+	p.moment()
+	b := append(append(p.text, messageLine...), p.s.timelines[from.thread].name...)
+	b = field(field(b, from.logical), from.physical)
+	b = append(append(b, ':'), p.s.timelines[to.thread].name...)
+	b = field(field(b, to.logical), to.physical)
+	p.text = append(field(field(b, int64(from.bytes)), from.tag), '\n')
+	return p.write()
+}
+
+// moment prints the events of a time that is over.
+func (p *printer) moment() {
+	p.text = append(p.text, p.events...)
+	p.events = p.events[:0]
+}
+
+// write passes text on if there is enough of it.
+func (p *printer) write() error {
+	if len(p.text) < inText {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *printer) flush() error {
+	_, err := p.out.Write(p.text)
+	p.text = p.text[:0]
+	return err
+}
+
+func field(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ':'), n, 10) }

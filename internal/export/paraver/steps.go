@@ -1,0 +1,208 @@
+package paraver
+
+import (
+	"encoding/binary"
+	"os"
+)
+
+// What a thread does is a chain of steps: a state that it is in until the next begins, and perhaps an
+// event at its beginning. The steps of all threads wait in one file, those of each in chunks and in order,
+// so that they are merged and need not be sorted.
+type steps struct {
+	dir   string
+	chunk int // bytes of one, at most
+	f     *os.File
+	to    int64 // end of the file
+
+	timelines []*timeline
+	texts     [][]byte // of events: types and values as records have them, ":type:value…"
+	numbers   map[string]int
+}
+
+// Numbers of events are those of texts and noEvents.
+const (
+	noEvent   = iota // none
+	ownEvent         // one whose text stands in the step
+	noEvents         // how many are no texts
+	mostTexts = 1 << 16
+)
+
+// A timeline is the steps of a thread.
+type timeline struct {
+	name   []byte // as records have it
+	begin  int64
+	chunks []chunk
+	buffer []byte // not yet in the file
+}
+
+// A chunk is a part of the file with whole steps.
+type chunk struct {
+	from int64
+	n    int
+}
+
+// newSteps keeps steps of so many threads in a file of a folder, and reads them with so much memory.
+func newSteps(dir string, threads, memory int) *steps {
+	return &steps{dir: dir, chunk: min(max(memory/max(threads, 1), 1<<12), 1<<15), numbers: make(map[string]int)}
+}
+
+// event returns the number of an event's text: ownEvent if there are too many to know them all.
+func (s *steps) event(text []byte) int {
+	n, ok := s.numbers[string(text)]
+	if ok {
+		return n
+	}
+	if len(s.texts) == mostTexts {
+		return ownEvent
+	}
+	n = len(s.texts) + noEvents
+	s.texts = append(s.texts, append([]byte(nil), text...))
+	s.numbers[string(text)] = n
+	return n
+}
+
+// add appends a step to a timeline.
+func (s *steps) add(t *timeline, length int64, state, event int, text []byte) error {
+	if len(t.buffer)+3*binary.MaxVarintLen64+len(text) > s.chunk {
+		if err := s.flush(t); err != nil {
+			return err
+		}
+	}
+	b := binary.AppendUvarint(t.buffer, uint64(length))
+	b = binary.AppendUvarint(b, uint64(state))
+	b = binary.AppendUvarint(b, uint64(event))
+	if event == ownEvent {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	t.buffer = b
+	return nil
+}
+
+// flush writes what a timeline has as a chunk.
+func (s *steps) flush(t *timeline) error {
+	if len(t.buffer) == 0 {
+		return nil
+	}
+	if s.f == nil {
+		f, err := os.CreateTemp(s.dir, "steps")
+		if err != nil {
+			return err
+		}
+		s.f = f
+		os.Remove(f.Name()) // it goes when it is closed, however that comes about
+	}
+	n, err := s.f.Write(t.buffer)
+	t.chunks = append(t.chunks, chunk{s.to, n})
+	s.to += int64(n)
+	t.buffer = t.buffer[:0]
+	return err
+}
+
+// end writes what is left of a timeline, to which nothing is added any more.
+func (s *steps) end(t *timeline) error {
+	err := s.flush(t)
+	t.buffer = nil
+	return err
+}
+
+func (s *steps) close() {
+	if s.f != nil {
+		s.f.Close()
+	}
+}
+
+// A position is that of a step of a timeline.
+type position struct {
+	*timeline
+	s         *steps
+	order     int
+	at, until int64 // no state if they are the same
+	state     int
+	event     []byte // nil: none
+	digits    []byte // at, as text
+
+	next []chunk
+	data fields
+	room []byte
+}
+
+// advance goes on to the next step; false if there is none.
+func (c *position) advance() (bool, error) {
+	if len(c.data) == 0 {
+		if len(c.next) == 0 {
+			return false, nil
+		}
+		x := c.next[0]
+		c.next = c.next[1:]
+		if cap(c.room) < x.n {
+			c.room = make([]byte, x.n)
+		}
+		c.data = c.room[:x.n]
+		if _, err := c.s.f.ReadAt(c.data, x.from); err != nil {
+			return false, err
+		}
+	}
+	c.at = c.until
+	c.until += int64(c.data.unsigned())
+	c.state = int(c.data.unsigned())
+	switch n := int(c.data.unsigned()); n {
+	case noEvent:
+		c.event = nil
+	case ownEvent:
+		n := c.data.unsigned()
+		c.event, c.data = c.data[:n], c.data[n:]
+	default:
+		c.event = c.s.texts[n-noEvents]
+	}
+	return true, nil
+}
+
+// A merge is a heap of positions, first the one whose step is the earliest.
+type merge []*position
+
+// merged begins to go through the steps of all threads in the order of time.
+func (s *steps) merged() (m merge, err error) {
+	for i, t := range s.timelines {
+		c := &position{timeline: t, s: s, order: i, until: t.begin, next: t.chunks}
+		if more, err := c.advance(); err != nil {
+			return nil, err
+		} else if more {
+			m = append(m, c)
+		}
+	}
+	for i := len(m)/2 - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+	return m, nil
+}
+
+// step goes on from the earliest step to the next one.
+func (m *merge) step() error {
+	more, err := (*m)[0].advance()
+	if !more {
+		last := len(*m) - 1
+		(*m)[0] = (*m)[last]
+		*m = (*m)[:last]
+	}
+	m.sink(0)
+	return err
+}
+
+// sink moves a position down to where it belongs.
+func (m merge) sink(i int) {
+	for {
+		least := 2*i + 1
+		if least+1 < len(m) && m.before(least+1, least) {
+			least++
+		}
+		if least >= len(m) || !m.before(least, i) {
+			return
+		}
+		m[i], m[least] = m[least], m[i]
+		i = least
+	}
+}
+
+func (m merge) before(i, j int) bool {
+	return m[i].at < m[j].at || m[i].at == m[j].at && m[i].order < m[j].order
+}
