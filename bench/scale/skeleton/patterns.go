@@ -106,7 +106,7 @@ func Butterfly(v *vmpi.Rank) {
 func Cannon(v *vmpi.Rank) {
 	q := root(v.Size)
 	x, y := v.Rank%q, v.Rank/q
-	rank := func(x, y int) int64 { return int64((x+q)%q + (y+q)%q*q) }
+	rank := func(x, y int) int64 { return int64((x+2*q)%q + (y+2*q)%q*q) }
 	const n = 65536
 	v.Start(1)
 	cart := v.CartCreate(4, []int64{int64(q), int64(q)}, []int64{1, 1})
