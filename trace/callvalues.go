@@ -14,7 +14,7 @@ import (
 type CallValue struct {
 	Name string
 	// Own says that the call's own number is known: Number, the sum if there are Count. Else
-	// Count and Sum are the mean of the calls at its place in the structure; see Leaves.Values.
+	// Count and Sum are the mean of the rank's calls at its place in the structure; see Leaves.Values.
 	Own    bool
 	Number int64
 	LeafValue

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
@@ -150,22 +151,88 @@ func (v LeafValue) Mean() float64 {
 }
 
 // Values returns what was attached to the calls at each leaf, by name. rank is as for Times. Where the trace has what was
-// attached to each call, that is exact and takes as long as to read it all; else they are means over the
-// ranks of the class and, where leaves with calls from the same site have nothing of their own, over these.
+// attached to each call, that is exact and takes as long as to read it all. Else sums over the leaves of a call site are those of
+// the rank, as well as Rank.ValueTotals has them, and the leaves of a site are to each other as on all ranks of the
+// class: MeanValues.
 func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
+	if s, err := rank.openSeries(); err != nil || s != nil {
+		return l.valuesOfCalls(rank, err)
+	}
+	totals, err := rank.ValueTotals()
+	if err != nil || len(totals) == 0 {
+		return nil, err
+	}
+	var values map[string][]LeafValue
+	bySite := make(map[string]map[int][]*LeafValue) // of all threads
+	for stream := range rank.streams {
+		of := l
+		if stream != l.stream {
+			of = l.k.Leaves(stream)
+		}
+		m, err := of.MeanValues(rank)
+		if err != nil {
+			return nil, err
+		}
+		if of == l {
+			values = m
+		}
+		of.gather(rank, m, bySite)
+	}
+	for name := range values {
+		for _, site := range totals[name].Sites {
+			if site.Known() {
+				toSum(bySite[name][site.Terminal], site.Sum)
+			}
+		}
+	}
+	return values, nil
+}
+
+// gather puts where something was attached to its call site, by name and terminal.
+func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, bySite map[string]map[int][]*LeafValue) {
+	first := rank.class.firstLikes()
+	for name, list := range m {
+		if bySite[name] == nil {
+			bySite[name] = make(map[int][]*LeafValue)
+		}
+		for leaf := range list {
+			if t := first[l.Terminal(leaf)]; list[leaf].Count > 0 {
+				bySite[name][t] = append(bySite[name][t], &list[leaf])
+			}
+		}
+	}
+}
+
+// toSum makes some leaves have a sum, each being off by its part of what they have.
+func toSum(leaves []*LeafValue, sum float64) {
+	off, size := sum, 0.0
+	for _, x := range leaves {
+		off -= x.Sum
+		size += math.Abs(x.Sum)
+	}
+	for _, x := range leaves {
+		part := 1 / float64(len(leaves))
+		if size > 0 {
+			part = math.Abs(x.Sum) / size
+		}
+		x.Sum += off * part
+	}
+}
+
+// MeanValues returns what Values does as the mean over the ranks of the class and, where leaves with calls from the same
+// site have nothing of their own, over these. Leaves of threads other than the first never have.
+func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.Values()
 	if err != nil || len(all) == 0 {
 		return nil, err
-	}
-	if s, err := rank.openSeries(); err != nil || s != nil {
-		return l.valuesOfCalls(rank, err)
 	}
 	placed, err := rank.r.placedValues(rank.nclass)
 	if err != nil {
 		return nil, err
 	}
-	if l.stream > 0 {
-		placed = nil
+	ofFirst := l
+	if l.stream > 0 && len(placed) > 0 {
+		ofFirst = l.k.Leaves(0)
 	}
 	calls, err := rank.r.calls(rank.nclass, rank.class)
 	if err != nil {
@@ -184,13 +251,15 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 		}
 		list, own := make([]LeafValue, l.Len()), make([]bool, l.Len())
 		for _, x := range placed[name] {
-			if x.Leaf >= l.Len() {
-				return nil, rank.r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, l.Len(), ErrFormat))
+			if x.Leaf >= ofFirst.Len() {
+				return nil, rank.r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, ofFirst.Len(), ErrFormat))
 			}
-			own[x.Leaf] = true
-			part := float64(counts[x.Leaf]) / float64(x.Calls)
-			list[x.Leaf] = LeafValue{float64(x.Count) * part, float64(x.Sum) * part}
-			t := first[l.Terminal(x.Leaf)]
+			if l == ofFirst {
+				own[x.Leaf] = true
+				part := float64(counts[x.Leaf]) / float64(x.Calls)
+				list[x.Leaf] = LeafValue{float64(x.Count) * part, float64(x.Sum) * part}
+			}
+			t := first[ofFirst.Terminal(x.Leaf)]
 			left[t].Count -= float64(x.Count)
 			left[t].Sum -= float64(x.Sum)
 			leftCalls[t] -= float64(x.Calls)

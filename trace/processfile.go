@@ -82,26 +82,21 @@ func (p *Processes) units(i int) []int64 {
 func exactly(c *column.Column) []byte {
 	b := column.EncodeSeq([]byte{seqForm}, c, nil)
 	// What looks random is shortest as small numbers, for the entropy coder.
-	if len(b) > c.Len()/2 {
-		if levels, ok := appendLevels([]byte{levelsForm}, c); ok {
+	if n := c.Len(); n > 0 && len(b) > n/2 {
+		if levels := appendLevels([]byte{levelsForm}, c); len(levels) < len(b) {
 			return levels
 		}
 	}
 	return b
 }
 
-// appendLevels writes a column as multiples of a unit above its least value; ok
-// is false if not most of them take one byte.
-func appendLevels(b []byte, c *column.Column) (_ []byte, ok bool) {
-	if c.Len() == 0 {
-		return b, false
-	}
+// appendLevels writes a column as multiples of a unit above its least value.
+func appendLevels(b []byte, c *column.Column) []byte {
 	b, levels := appendUnits(b, c.Values())
-	head := len(b)
 	for _, v := range levels {
 		b = wire.AppendUvarint(b, v)
 	}
-	return b, len(b)-head < c.Len()*5/4
+	return b
 }
 
 // appendUnits writes the least of some values and the unit of which they are multiples above it.

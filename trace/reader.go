@@ -111,7 +111,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	}
 	r.slow = make(map[byte]func() ([]byte, error))
 	for i := range r.sections {
-		if s := &r.sections[i]; s.Codec == container.CodecMixed {
+		if s := &r.sections[i]; s.Codec == container.CodecMixed || s.Codec == container.CodecKnown {
 			r.slow[s.ID] = sync.OnceValues(func() ([]byte, error) { return s.Load(src) })
 		}
 	}

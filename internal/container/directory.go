@@ -171,7 +171,7 @@ func decodeDirectory(dir []byte, count int, offset, size int64) (Sections, error
 	open := 0 // first section that no checksum covers so far
 	for n := 0; n != count && r.Err() == nil && (count >= 0 || r.Rest() > 0); n++ {
 		head := r.Byte()
-		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint())}
+		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint()), former: count >= 0}
 		s.Raw = uint64(s.Stored)
 		if s.Codec != CodecRaw {
 			s.Raw = r.Uvarint()

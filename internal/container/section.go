@@ -60,10 +60,10 @@ var Names = [End]string{
 
 // Codecs of sections.
 const (
-	CodecRaw    = 0
-	CodecZstd   = 1
-	CodecSchema = 2 // zstd with schema.dict; not written since version 4
-	CodecMixed  = 3 // wire.Mix
+	CodecRaw   = 0
+	CodecZstd  = 1
+	CodecKnown = 2 // wire.MixAfter what is known of the section; up to version 3 zstd with schema.dict
+	CodecMixed = 3 // wire.Mix
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -80,6 +80,7 @@ type Section struct {
 
 	from, to int64 // what the checksum covers
 	sum      uint32
+	former   bool // of a version before Compact
 }
 
 // Sections is the directory of a file.
@@ -109,10 +110,14 @@ const (
 // Pack compresses a section in the way that makes it shortest.
 func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
-	if frame, ok := wire.Mix(raw); ok && len(frame) < len(stored) {
-		stored, codec = frame, CodecMixed
+	mixed := byte(CodecMixed)
+	if known[id] != nil {
+		mixed = CodecKnown
 	}
-	if len(raw) <= mixedUpTo || codec == CodecMixed && len(stored) > len(raw)/repetitive {
+	if frame, ok := wire.MixAfter(known[id], raw); ok && len(frame) < len(stored) {
+		stored, codec = frame, mixed
+	}
+	if len(raw) <= mixedUpTo || codec == mixed && len(stored) > len(raw)/repetitive {
 		return stored, codec
 	}
 	if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
@@ -136,11 +141,25 @@ func (s *Section) CheckSmall() error {
 	return nil
 }
 
-// schemaDict is for zstd: common functions, up to version 3. It is part of the format and
-// must never change.
-//
-//go:embed schema.dict
-var schemaDict []byte
+// What is known of sections before they are read: what most of them have in common. All of it is part
+// of the format and must never change.
+var (
+	//go:embed meta.known
+	knownMeta []byte
+	//go:embed schema.known
+	knownSchema []byte
+	//go:embed paths.known
+	knownPaths []byte
+	//go:embed process.known
+	knownProcess []byte
+
+	known = [End][]byte{Meta: knownMeta, Schema: knownSchema, Strings: knownPaths, Sites: knownPaths, Process: knownProcess}
+
+	// schemaDict is for zstd: common functions, up to version 3.
+	//
+	//go:embed schema.dict
+	schemaDict []byte
+)
 
 var schemaDictionary = wire.NewDictionary(schemaDict)
 
@@ -160,8 +179,11 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	}
 	expand := wire.Expand
 	switch s.Codec {
-	case CodecSchema:
-		expand = schemaDictionary.Expand
+	case CodecKnown:
+		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(known[s.ID], frame, size) }
+		if s.former {
+			expand = schemaDictionary.Expand
+		}
 	case CodecMixed:
 		expand = wire.Unmix
 	}

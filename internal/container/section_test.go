@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"hash/crc32"
 	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Sections on calls share checksums up to a few kilobytes; each byte is covered by one, and
@@ -54,9 +56,42 @@ func TestSharedChecksums(t *testing.T) {
 	}
 }
 
-// The schema dictionary is part of the format: traces out there need it.
-func TestDictionaryIsFrozen(t *testing.T) {
-	if got := crc32.Checksum(schemaDict, castagnoli); got != 0xe4eccb07 || len(schemaDict) != 7802 {
-		t.Errorf("schema.dict has %d bytes with checksum %08x: it must never change", len(schemaDict), got)
+// What is known of sections is part of the format: traces out there need it.
+func TestKnownIsFrozen(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		text []byte
+		size int
+		sum  uint32
+	}{
+		{"schema.dict", schemaDict, 7802, 0xe4eccb07},
+		{"meta.known", knownMeta, 458, 0xf940bbab},
+		{"schema.known", knownSchema, 28, 0x2437e2b1},
+		{"paths.known", knownPaths, 195, 0x435b26b8},
+		{"process.known", knownProcess, 179, 0x56ef884b},
+	} {
+		if got := crc32.Checksum(x.text, castagnoli); got != x.sum || len(x.text) != x.size {
+			t.Errorf("%s has %d bytes with checksum %08x: it must never change", x.name, len(x.text), got)
+		}
+	}
+}
+
+// A section that is as its kind mostly is takes less than mixing alone makes of it, and comes back.
+func TestKnownSections(t *testing.T) {
+	for id, raw := range map[int]string{
+		Meta:    "\x03\acommand\x05./lmp\x03mpi\x05mpich\vmpi-library\x14MPICH Version:\t4.1.2",
+		Sites:   "\x01\x15/home/user/projects/x)",
+		Strings: "\x01\x12/usr/local/bin/one",
+		Process: "\x01\x05node7\x00\x01\bfinished\x01\x00\x01\x00",
+	} {
+		alone, ok := wire.Mix([]byte(raw))
+		stored, codec := Pack(id, []byte(raw))
+		if codec != CodecKnown || ok && len(stored) > len(alone)*2/3 {
+			t.Errorf("%s: %d bytes with codec %d, %d alone", Names[id], len(stored), codec, len(alone))
+		}
+		s := Section{ID: byte(id), Codec: codec, Stored: int64(len(stored)), Raw: uint64(len(raw)), to: int64(len(stored)), sum: crc32.Checksum(stored, castagnoli)}
+		if got, err := s.Load(bytes.NewReader(stored)); err != nil || string(got) != raw {
+			t.Errorf("%s: %q came back as %q; %v", Names[id], raw, got, err)
+		}
 	}
 }

@@ -55,8 +55,12 @@ func addAttached(list, more []Attached, times float64) []Attached {
 func (b *builder) attached() ([][]Attached, error) {
 	var list [][]Attached
 	calls := make([]uint64, b.leaves.Len())
+	values := b.leaves.Values
+	if !b.own && len(b.ranks) < len(b.p.TimesOf) {
+		values = b.leaves.MeanValues // of the class, as times are
+	}
 	for _, k := range b.ranks {
-		values, err := b.leaves.Values(k)
+		values, err := values(k)
 		if err != nil || values == nil {
 			return nil, err
 		}

@@ -176,7 +176,7 @@ func of(r *trace.Reader, rank int, where Where, own bool, c *trace.Code) (*Profi
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{k: k, x: x, where: where, peers: make(map[int]string), p: &Profile{
+	b := &builder{k: k, x: x, where: where, own: own, peers: make(map[int]string), p: &Profile{
 		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], World: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
 		Varies: x.Varies(), Times: "mean",
 	}}
@@ -302,6 +302,7 @@ type builder struct {
 	site   []int         // by terminal: number of the site
 	amount []Sums        // by terminal: of one call, without times
 	ranks  []*trace.Rank // whose times are taken
+	own    bool          // only the rank's are to be
 
 	leaves *trace.Leaves // of the thread at hand
 	shared int           // how many of them have times in common

@@ -14,12 +14,16 @@ const (
 
 // Mix compresses data by prediction, or returns false if that is no smaller or
 // the data are too many.
-func Mix(data []byte) ([]byte, bool) {
+func Mix(data []byte) ([]byte, bool) { return MixAfter(nil, data) }
+
+// MixAfter does so with a model that has seen other data before, such as what is expected.
+func MixAfter(known, data []byte) ([]byte, bool) {
 	if len(data) > mixTo {
 		return nil, false
 	}
-	m := newModel(len(data))
+	m := newModel(len(known) + len(data))
 	defer m.done()
+	m.learn(known)
 	low, high := uint32(0), ^uint32(0)
 	var out []byte
 	for _, b := range data {
@@ -63,7 +67,10 @@ var errMixed = errors.New("data longer than mixing takes")
 
 // Unmix returns the size bytes that Mix made a frame of. Any frame stands for
 // some data, so only a checksum tells whether it is intact.
-func Unmix(frame []byte, size uint64) ([]byte, error) {
+func Unmix(frame []byte, size uint64) ([]byte, error) { return UnmixAfter(nil, frame, size) }
+
+// UnmixAfter returns what MixAfter made a frame of, given the same data that were known.
+func UnmixAfter(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed
 	}
@@ -71,8 +78,9 @@ func Unmix(frame []byte, size uint64) ([]byte, error) {
 	if size > uint64(maxSize(len(frame))) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}
-	m := newModel(int(size))
+	m := newModel(len(known) + int(size))
 	defer m.done()
+	m.learn(known)
 	low, high, x := uint32(0), ^uint32(0), uint32(0)
 	take := func() {
 		b := byte(0)
@@ -84,7 +92,7 @@ func Unmix(frame []byte, size uint64) ([]byte, error) {
 	for range 4 {
 		take()
 	}
-	for len(m.past) < int(size) {
+	for len(m.past)-len(known) < int(size) {
 		mid := low + uint32(uint64(high-low)*uint64(m.p)>>16)
 		if x <= mid {
 			high = mid
@@ -98,5 +106,5 @@ func Unmix(frame []byte, size uint64) ([]byte, error) {
 			take()
 		}
 	}
-	return m.past, nil
+	return m.past[len(known):], nil
 }

@@ -192,6 +192,15 @@ func (m *model) update(bit uint32) {
 	m.predict()
 }
 
+// learn takes data that both sides know.
+func (m *model) learn(data []byte) {
+	for _, b := range data {
+		for i := 7; i >= 0; i-- {
+			m.update(uint32(b >> i & 1))
+		}
+	}
+}
+
 const learning = 50
 
 // update moves the probability towards the target, 0 or 65535.

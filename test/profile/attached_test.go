@@ -168,6 +168,7 @@ func TestAttachedCalls(t *testing.T) {
 				if options[1] != "none" {
 					checkAttachedRanks(t, dir, truth)
 				}
+				var means [2]map[sumKey]sum
 				for rank := range truth {
 					text := spoor(t, dir, "dump", "--json", "--values", "--rank", fmt.Sprint(rank), "app.spoor")
 					i := 0
@@ -212,57 +213,99 @@ func TestAttachedCalls(t *testing.T) {
 					if i != len(truth[rank]) {
 						t.Fatalf("rank %d: %d calls, want %d", rank, i, len(truth[rank]))
 					}
-					if own(options) {
-						continue
-					}
-					other := sumsOf(truth[1-rank])
-					for key, w := range sumsOf(truth[rank]) {
-						if key.name != "number" || key.place == "all" || key.place == "barrier" {
-							continue
-						}
-						w = sum{w.count, (w.sum + other[key].sum) / 2} // over the ranks of the class
-						if x := sums[key]; x.count != w.count || math.Abs(x.sum-w.sum) > 1e-3*math.Abs(w.sum) {
-							t.Errorf("rank %d: %v: %v, want %v", rank, key, x, w)
-						}
-					}
+					means[rank] = sums
+				}
+				if !own(options) {
+					checkAttachedMeans(t, dir, truth, means, options[1] != "none")
 				}
 			})
 		}
 	}
 }
 
-// checkAttachedRanks compares the sums of ranks that imbalance --ranks gives.
-func checkAttachedRanks(t *testing.T, dir string, truth [2][]attachedCall) {
+// checkAttachedMeans looks at the means of places, summed up over the calls of each rank: those of a call site are what is known of
+// the rank, where that is asked for, and those of a place what both ranks together had there.
+func checkAttachedMeans(t *testing.T, dir string, truth [2][]attachedCall, means [2]map[sumKey]sum, ranks bool) {
+	t.Helper()
+	var known map[int][]rankValue
+	other, apart := sumsOf(truth[1]), 0
+	if ranks {
+		known = rankValues(t, dir)
+	}
+	for rank, list := range known {
+		for _, v := range list {
+			if v.Name != "number" || !v.Known || v.Function != "MPI_Allreduce" && v.Function != "MPI_Sendrecv" && v.Function != "MPI_Bcast" {
+				continue
+			}
+			got, want := 0.0, sumsOf(truth[rank])[sumKey{"all", v.Function, v.Name}].sum
+			for key, x := range means[rank] {
+				if key.function == v.Function && key.name == v.Name {
+					got += x.sum
+				}
+			}
+			if apart++; math.Abs(got-want) > v.Within+1e-9*math.Abs(want)+1 {
+				t.Errorf("rank %d: %s at all places: %.0f, want %.0f within %.0f", rank, v.Function, got, want, v.Within)
+			}
+		}
+	}
+	if ranks && apart < 2 {
+		t.Errorf("%d call sites of ranks are known", apart)
+	}
+	for key, w := range sumsOf(truth[0]) {
+		if key.name != "number" || key.place == "all" || key.place == "barrier" {
+			continue
+		}
+		a, b, want := means[0][key], means[1][key], w.sum+other[key].sum
+		if a.count != w.count || b.count != w.count || math.Abs(a.sum+b.sum-want) > 0.02*(math.Abs(a.sum)+math.Abs(b.sum)) {
+			t.Errorf("%v: %v and %v, want %.0f together", key, a, b, want)
+		}
+	}
+}
+
+// A rankValue is a row of `imbalance --ranks --json`: what was attached on a rank, to all calls or those of a call site.
+type rankValue struct {
+	Name, Function string
+	Sum, Within    float64
+	Known          bool
+}
+
+func rankValues(t *testing.T, dir string) map[int][]rankValue {
 	t.Helper()
 	var ranks []struct {
 		Rank   int
-		Values []struct {
-			Name, Function string
-			Sum, Within    float64
-			Known          bool
-		}
+		Values []rankValue
 	}
 	if err := json.Unmarshal([]byte(spoor(t, dir, "imbalance", "--ranks", "--json", "app.spoor")), &ranks); err != nil {
 		t.Fatal(err)
 	}
+	m := make(map[int][]rankValue)
 	for _, r := range ranks {
+		m[r.Rank] = r.Values
+	}
+	return m
+}
+
+// checkAttachedRanks compares the sums of ranks that imbalance --ranks gives.
+func checkAttachedRanks(t *testing.T, dir string, truth [2][]attachedCall) {
+	t.Helper()
+	for rank, list := range rankValues(t, dir) {
 		want, known := make(map[string]float64), 0
-		for key, w := range sumsOf(truth[r.Rank]) {
+		for key, w := range sumsOf(truth[rank]) {
 			if key.place == "all" {
 				want[key.name] += w.sum
 			}
 		}
-		for _, v := range r.Values {
+		for _, v := range list {
 			if v.Function != "" {
 				continue
 			}
 			known++
 			if w := want[v.Name]; !v.Known || math.Abs(v.Sum-w) > v.Within+1e-9*math.Abs(w) || v.Within > 0.02*math.Abs(w) {
-				t.Errorf("rank %d: %s %.0f within %.0f, want %.0f", r.Rank, v.Name, v.Sum, v.Within, w)
+				t.Errorf("rank %d: %s %.0f within %.0f, want %.0f", rank, v.Name, v.Sum, v.Within, w)
 			}
 		}
 		if known != len(want) {
-			t.Errorf("rank %d: sums under %d names, want %d", r.Rank, known, len(want))
+			t.Errorf("rank %d: sums under %d names, want %d", rank, known, len(want))
 		}
 	}
 }

@@ -11,12 +11,21 @@ import (
 )
 
 // Names of functions, call sites, names of files, header and directory take at most 150 bytes for a
-// program of ten functions, and ten more for each further one.
+// program of ten functions at a path of some thirty letters, and ten more for each further one.
 func TestNamesAreShort(t *testing.T) {
 	for _, name := range []string{"master", "cg"} {
 		app, _ := compile.ByName(name)
 		t.Run(name, func(t *testing.T) {
 			eachSource(t, mpis.Root("test", "apps", app.Source), func(s *shell) {
+				dir, err := os.MkdirTemp("", "project")
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				s.t.Cleanup(func() { os.RemoveAll(dir) })
+				if err := os.Rename(filepath.Join(s.dir, "app"), filepath.Join(dir, "app")); err != nil {
+					s.t.Fatal(err)
+				}
+				s.dir = dir
 				if code, _, stderr := s.traced([]string{"-q", "-o", "app.spoor"}, 4, app.Quick...); code != 0 {
 					s.t.Fatalf("code %d: %s", code, stderr)
 				}
