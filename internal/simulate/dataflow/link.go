@@ -1,5 +1,10 @@
 package dataflow
 
+import (
+	"cmp"
+	"slices"
+)
+
 // link finds the channels of compiled programs, and lets ranks stand for others that do the same.
 func (e *engine) link(programs []Program, alike bool) {
 	all, some := true, false
@@ -36,12 +41,21 @@ type wire struct {
 
 type wiring struct {
 	wires []wire
-	of    map[key]int32
 }
 
-// wire numbers the channels of compiled programs: slots have their numbers, or contexts.
+// An end is a slot of a rank.
+type end struct{ rank, slot int32 }
+
+// wire numbers the channels of compiled programs: slots have their numbers, or contexts. With
+// many ranks there are millions of ends: those of messages to a rank are brought together, and put in order.
 func (e *engine) wire(programs []Program) *wiring {
-	w := &wiring{of: make(map[key]int32)}
+	to := func(x *rank, s *Slot) int32 {
+		if s.Out {
+			return s.Peer
+		}
+		return x.number
+	}
+	next := make([]int32, len(e.ranks)+1) // where the ends of messages to a rank go
 	for r := range e.ranks {
 		x := &e.ranks[r]
 		if x.visits == nil {
@@ -49,30 +63,71 @@ func (e *engine) wire(programs []Program) *wiring {
 		}
 		x.slots = make([]int32, len(x.desc))
 		for i := range x.desc {
-			s := &x.desc[i]
-			if s.Meet {
+			if s := &x.desc[i]; s.Meet {
 				x.slots[i] = s.Context
-				continue
-			}
-			k := key{s.Peer, int32(r), s.Context, s.Tag}
-			if s.Out {
-				k.from, k.to = int32(r), s.Peer
-			}
-			n, ok := w.of[k]
-			if !ok {
-				n = int32(len(w.wires))
-				w.of[k] = n
-				w.wires = append(w.wires, wire{k, -1, -1})
-			}
-			if s.Out {
-				w.wires[n].out = int32(i)
 			} else {
-				w.wires[n].in = int32(i)
+				next[to(x, s)+1]++
 			}
-			x.slots[i] = n
+		}
+	}
+	for r := range e.ranks {
+		next[r+1] += next[r]
+	}
+	ends := make([]end, next[len(e.ranks)])
+	first := slices.Clone(next)
+	for r := range e.ranks {
+		x := &e.ranks[r]
+		for i := range x.slots {
+			if s := &x.desc[i]; !s.Meet {
+				n := to(x, s)
+				ends[next[n]] = end{int32(r), int32(i)}
+				next[n]++
+			}
+		}
+	}
+	w := &wiring{wires: make([]wire, 0, len(ends)/2+1)}
+	var list []keyedEnd
+	for r := range e.ranks {
+		list = list[:0]
+		for _, n := range ends[first[r]:first[r+1]] {
+			s := &e.ranks[n.rank].desc[n.slot]
+			k := keyedEnd{end: n, out: s.Out, key: key{from: s.Peer, to: int32(r), context: s.Context, tag: s.Tag}}
+			if s.Out {
+				k.from = n.rank
+			}
+			list = append(list, k)
+		}
+		slices.SortFunc(list, func(a, b keyedEnd) int {
+			switch {
+			case a.from != b.from:
+				return cmp.Compare(a.from, b.from)
+			case a.context != b.context:
+				return cmp.Compare(a.context, b.context)
+			}
+			return cmp.Compare(a.tag, b.tag)
+		})
+		for i := range list {
+			k := &list[i]
+			if i == 0 || list[i-1].key != k.key {
+				w.wires = append(w.wires, wire{k.key, -1, -1})
+			}
+			n := len(w.wires) - 1
+			if k.out {
+				w.wires[n].out = k.slot
+			} else {
+				w.wires[n].in = k.slot
+			}
+			e.ranks[k.rank].slots[k.slot] = int32(n)
 		}
 	}
 	return w
+}
+
+// A keyedEnd is an end with what it is of.
+type keyedEnd struct {
+	end
+	key
+	out bool
 }
 
 // connect makes the channels that are used, and has slots say which. Programs that are not
