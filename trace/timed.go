@@ -145,6 +145,30 @@ func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
 	}
 }
 
+// TimingsFrom yields what Timings does, from a position on.
+func (k *Rank) TimingsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {
+	return func(yield func(TimedTerminal, error) bool) {
+		line, err := k.timeline(stream, index)
+		if err != nil {
+			yield(TimedTerminal{}, err)
+			return
+		}
+		cursor := k.streams[stream].Cursor()
+		cursor.Seek(index)
+		for {
+			at := cursor.Pos()
+			n, ok := cursor.Next()
+			if !ok {
+				return
+			}
+			t, w, err := line.next(int(n))
+			if !yield(TimedTerminal{at, int(n), t, w.start, w.end}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // A TimedTerminal says which call stands at a position of a stream, and its
 // times; see TimedCall.
 type TimedTerminal struct {

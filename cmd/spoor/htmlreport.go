@@ -22,8 +22,8 @@ func newReport() *cobra.Command {
 		Short: "Make one HTML page of a trace that opens offline",
 		Long: `One self-contained HTML file: overview and efficiencies, calls, the
 program's structure, who sends how much to whom, sizes of messages, who waits
-for whom, and a timeline of the ranks. It opens in any browser of the last
-years, loads nothing from a network, can be mailed and printed, and stays small
+for whom and why, files, and a timeline of the ranks. Its first lines say where
+the run's time is lost, if it is. It opens in any browser of the last years, loads nothing from a network, can be mailed and printed, and stays small
 whatever the trace: many ranks share rows, long times share tiles.
 
 How exact the timeline is depends on what the trace keeps of times; the page
@@ -33,19 +33,11 @@ says so.`,
   spoor report --json app.spoor             what the page shows, as JSON`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
-			where := newPlaces(paths)
-			var mu sync.Mutex
-			p := newProgress(cmd.ErrOrStderr(), "", 0)
-			code, err := where.code(r)
+			o, p, err := reportOptions(cmd, r, paths)
 			if err != nil {
 				return err
 			}
-			d, err := page.Of(r, page.Options{Where: where.called, Code: code, Progress: func(what string, done, total int) {
-				mu.Lock()
-				defer mu.Unlock()
-				p.what, p.done, p.total = what, done-1, total
-				p.step()
-			}})
+			d, err := page.Of(r, o)
 			p.end()
 			if err != nil {
 				return err
@@ -69,4 +61,18 @@ says so.`,
 	f.BoolVar(&asJSON, "json", false, "print what the page shows as JSON")
 	debugPathFlag(f, &paths)
 	return cmd
+}
+
+// reportOptions are those of a page, which tells a progress how far it is.
+func reportOptions(cmd *cobra.Command, r *trace.Reader, paths []string) (page.Options, *progress, error) {
+	where := newPlaces(paths)
+	var mu sync.Mutex
+	p := newProgress(cmd.ErrOrStderr(), "", 0)
+	code, err := where.code(r)
+	return page.Options{Where: where.called, Code: code, Progress: func(what string, done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		p.what, p.done, p.total = what, done-1, total
+		p.step()
+	}}, p, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -79,6 +80,9 @@ of its own and is counted neither as the program's nor as time in MPI.`,
 // expandable is how many calls with times of their own are looked at one by one without being asked.
 const expandable = 2_000_000
 
+// matchable is how many are, where messages are matched.
+const matchable = 200_000
+
 // findingsOf says where the run's time is lost, as far as that comes cheap.
 func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings.Finding, error) {
 	if s.Timeless {
@@ -88,11 +92,20 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil || kind.Own() && s.Calls > expandable {
 		return []findings.Finding{}, err
 	}
-	rep, err := imbalance.Of(r, imbalance.Options{All: true, Name: newPlaces(paths).text})
+	where := newPlaces(paths)
+	rep, err := imbalance.Of(r, imbalance.Options{All: true, Name: where.text})
 	if err != nil {
 		return nil, err
 	}
-	return findings.Of(rep), nil
+	var path *waits.Path
+	if kind.Own() && s.Calls <= matchable {
+		w, err := waits.Of(r, waits.Options{Path: true, Name: func(_ string, s trace.Site) string { return where.text(s) }})
+		if err != nil {
+			return nil, err
+		}
+		path = w.Path
+	}
+	return findings.Of(rep, path), nil
 }
 
 func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {

@@ -143,6 +143,7 @@ func verbs() []*cobra.Command {
 		newHistogram(),
 		newTiming(),
 		newReport(),
+		newView(),
 		newExport(),
 		newImport(),
 		newDB(),

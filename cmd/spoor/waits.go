@@ -16,7 +16,7 @@ import (
 )
 
 func newWaits() *cobra.Command {
-	var asJSON bool
+	var asJSON, path bool
 	var top int
 	var paths []string
 	cmd := &cobra.Command{
@@ -42,12 +42,18 @@ the ranks that did, those that came last, and the calls that these were late for
 time they computed: if that is most of it, they have more to do than others; if it is little,
 they were in MPI themselves, and mostly waited for somebody else.
 
+With --path it is the critical path: from the rank that ended last backwards; where that
+had waited, it goes on with the rank that came last, from when it came. Its parts add up to the
+run time. A place of which the path has more than ranks spend there on average, without their
+waits, is where some have more to do than others: "beyond" is by how much.
+
 Times of different ranks are compared, and so are clocks of different hosts. If messages
 seem to have arrived before they were sent, the output says how many, and by how much.
 One-sided transfers, files, probes and collectives along a topology are not looked at; those
 that took time are named at the end.`,
 		Example: `  spoor run --timing lossless mpirun -n 4 ./app && spoor waits app.spoor
   spoor waits --top 0 app.spoor               all call sites
+  spoor waits --path app.spoor                what the run's end depends on
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
@@ -57,6 +63,7 @@ that took time are named at the end.`,
 				Name:     func(_ string, s trace.Site) string { return where.text(s) },
 				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
 				Progress: func(calls uint64) { p.steps(int(calls)) },
+				Path:     path,
 			})
 			if p != nil {
 				p.end()
@@ -69,7 +76,11 @@ that took time are named at the end.`,
 				return writeJSON(cmd.OutOrStdout(), rep)
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
-			if err := printWaits(out, rep, top); err != nil {
+			print := printWaits
+			if path {
+				print = printCriticalPath
+			}
+			if err := print(out, rep, top); err != nil {
 				return err
 			}
 			return out.Flush()
@@ -77,6 +88,7 @@ that took time are named at the end.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&top, "top", 10, "list so many call sites and ranks; 0: all")
+	f.BoolVar(&path, "path", false, "show the critical path: what the run's end depends on")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	debugPathFlag(f, &paths)
 	return cmd

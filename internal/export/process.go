@@ -70,7 +70,11 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	}
 	for stream := range k.Streams() {
 		t := &thread{stream: stream, plans: make([]plan, k.Terminals())}
-		if t.walk, err = s.walk(k, stream, 0); err != nil {
+		at := uint64(0)
+		if s.o.Starts != nil {
+			at = s.o.Starts(k.Number(), stream)
+		}
+		if t.walk, err = s.walk(k, stream, at); err != nil {
 			return nil, err
 		}
 		if idle != nil {
@@ -175,6 +179,9 @@ func (p *process) advance(t *thread) (err error) {
 		}
 	}
 	t.more = t.walk.Next()
+	if t.more && p.s.o.Starts != nil && p.start(t)+p.s.First > p.s.o.To {
+		t.more = false
+	}
 	return t.walk.Err()
 }
 

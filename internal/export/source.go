@@ -17,8 +17,11 @@ const (
 
 // Options say what to export.
 type Options struct {
-	Ranks    []int  // in rising order; nil: all
-	From, To int64  // on the run's time line: calls that are under way between these times
+	Ranks    []int // in rising order; nil: all
+	From, To int64 // on the run's time line: calls that are under way between these times
+	// Starts says at which position of a thread to begin: what was under way there is not known, and neither are the
+	// numbers of messages. The thread ends where To is. nil: all threads are told from their beginning.
+	Starts   func(rank, stream int) uint64
 	Phase    *int64 // a level of MPI_Pcontrol: only calls of its phases, by position; nil: all
 	UnderWay bool   // tell what calls were about that never returned: Send, Recv and Awaited
 	// Idle says which distinct calls do nothing that matters: of long stretches of these the first ones

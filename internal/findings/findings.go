@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/waits"
 )
 
 // A Finding is one thing that takes much of the run.
@@ -18,7 +19,8 @@ type Finding struct {
 	Text     string  `json:"text"`
 	Function string  `json:"function,omitempty"`
 	Place    string  `json:"site,omitempty"`
-	Rank     int     `json:"rank"` // the one to look at, -1: none more than others
+	Rank     int     `json:"rank"`               // the one to look at, -1: none more than others
+	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; else the calls themselves
 }
 
 const (
@@ -28,8 +30,8 @@ const (
 )
 
 // Of draws findings from a report on all calls (imbalance.Options.All), those of most time first. There are none of a run without
-// times, or in which little is lost.
-func Of(rep *imbalance.Report) []Finding {
+// times, or in which little is lost. path may be nil.
+func Of(rep *imbalance.Report, path *waits.Path) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)
 	whole := runtime * float64(rep.Ranks)
 	list := []Finding{}
@@ -43,9 +45,9 @@ func Of(rep *imbalance.Report) []Finding {
 	}
 	if x := rep.Useful; x.Ranks > 1 && x.Mean > 0 && x.Most.Ns-x.Within > apart*(x.Mean+x.Within) {
 		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
-			x.Most.Rank, x.Most.Ns/x.Mean, units.Duration(x.Most.Ns), units.Duration(x.Mean)), "", "", x.Most.Rank})
+			x.Most.Rank, x.Most.Ns/x.Mean, units.Duration(x.Most.Ns), units.Duration(x.Mean)), "", "", x.Most.Rank, ""})
 	}
-	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, fmt.Sprintf("MPI_Init takes a rank %s, MPI_Finalize %s", units.Duration(rep.Init.Mean), units.Duration(rep.Finalize.Mean)), "MPI_Init", "", -1})
+	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, fmt.Sprintf("MPI_Init takes a rank %s, MPI_Finalize %s", units.Duration(rep.Init.Mean), units.Duration(rep.Finalize.Mean)), "MPI_Init", "", -1, ""})
 	for i := range rep.Calls {
 		c := &rep.Calls[i]
 		if c.Function == "MPI_Init" || c.Function == "MPI_Init_thread" || c.Function == "MPI_Finalize" {
@@ -53,8 +55,31 @@ func Of(rep *imbalance.Report) []Finding {
 		}
 		add(call(c, whole))
 	}
+	if path != nil {
+		add(critical(path))
+	}
 	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Share, a.Share) })
 	return list[:min(most, len(list))]
+}
+
+// critical is what there is to say of the critical path: where it spends most beyond what ranks do on average.
+func critical(p *waits.Path) Finding {
+	worst := waits.PathSite{}
+	for _, s := range p.Sites {
+		if s.ImbalanceNs > worst.ImbalanceNs {
+			worst = s
+		}
+	}
+	what := "what rank %d computes before"
+	if worst.MPINs > worst.ComputeNs {
+		what = "rank %d in"
+	}
+	return Finding{
+		float64(worst.ImbalanceNs) / float64(max(1, p.RunNs)),
+		fmt.Sprintf("the run's end depends on "+what+" %s at %s: %s of the critical path, %s more than ranks spend there on average", worst.Rank, worst.Function, worst.Place,
+			units.Duration(float64(worst.ComputeNs+worst.MPINs)), units.Duration(float64(worst.ImbalanceNs))),
+		worst.Function, worst.Place, worst.Rank, "path",
+	}
 }
 
 // call is what there is to say of the calls from one place.

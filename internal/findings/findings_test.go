@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/waits"
 )
 
 // spread is how a time lies over four ranks, of which the last has most or least.
@@ -55,7 +56,7 @@ func TestFindings(t *testing.T) {
 		{"less than a twentieth", report(small), 0, 0, ""},
 		{"no times", timeless, 0, 0, ""},
 	} {
-		got := Of(c.rep)
+		got := Of(c.rep, nil)
 		if c.text == "" {
 			if len(got) > 0 {
 				t.Errorf("%s: %+v, want nothing", c.name, got)
@@ -67,7 +68,23 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	many := report(wait, send, busy, even, busy, busy)
-	if got := Of(many); len(got) != most || got[0].Function != "MPI_Send" || !strings.Contains(got[4].Text, "Waitall") {
+	if got := Of(many, nil); len(got) != most || got[0].Function != "MPI_Send" || !strings.Contains(got[4].Text, "Waitall") {
 		t.Errorf("of many: %+v", got)
+	}
+}
+
+func TestFindingsOfPath(t *testing.T) {
+	path := &waits.Path{RunNs: 1000, Sites: []waits.PathSite{
+		{Function: "MPI_Recv", Place: "a", ComputeNs: 500, MPINs: 10, MeanNs: 490, ImbalanceNs: 20, Rank: 0},
+		{Function: "MPI_Send", Place: "b f.c:9", ComputeNs: 300, MPINs: 20, MeanNs: 100, ImbalanceNs: 220, Rank: 2},
+	}}
+	want := "the run's end depends on what rank 2 computes before MPI_Send at b f.c:9: 320 ns of the critical path, 220 ns more than ranks spend there on average"
+	got := Of(report(), path)
+	if len(got) != 1 || got[0].Text != want || got[0].Rank != 2 || got[0].Share != 0.22 || got[0].Evidence != "path" {
+		t.Errorf("%+v, want %q", got, want)
+	}
+	path.Sites = path.Sites[:1]
+	if got := Of(report(), path); len(got) != 0 {
+		t.Errorf("%+v of a path that is even", got)
 	}
 }

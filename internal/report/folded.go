@@ -4,29 +4,29 @@ import "github.com/spoor-hpc/spoor/trace"
 
 // folded paints a thread by its structure: what takes a fraction of a tile is painted as
 // a whole, each function with its part of that time. Nothing is listed.
-func (p *painter) folded(r *trace.Reader, x thread, row *Row, _ bool) ([]byte, error) {
+func (p *painter) folded(r *trace.Reader, x thread, row *Row) error {
 	k, err := r.Rank(x.rank)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	numbers, err := p.numbers(k)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	functions := len(p.t.Functions)
 	asides, err := k.Stretches(x.stream)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, a := range asides {
-		if f, start := p.ofAside(a), float64(a.Start-p.t.StartNs); f >= 0 {
+		if f, start := p.t.pseudo[which(a)], float64(a.Start-p.t.StartNs); f >= 0 {
 			p.t.Functions[f].Ns += float64(a.Ns)
 			p.spread(f, start, start+float64(a.Ns), float64(a.Ns))
 		}
 	}
 	for part, err := range k.Parts(x.stream, max(1, int64(p.width/finest)), numbers, functions) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.kind = min(p.kind, trace.MeanSample)
 		start, end := max(part.Start, p.t.StartNs), min(part.End, p.t.EndNs)
@@ -41,7 +41,7 @@ func (p *painter) folded(r *trace.Reader, x thread, row *Row, _ bool) ([]byte, e
 			p.spreadAround(f, start, end, ns, asides)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // within is how much of asides lies between two times.
@@ -75,18 +75,9 @@ func (p *painter) spread(f int, start, end, ns float64) {
 		return
 	}
 	share := min(1, ns/(end-start))
-	i, j := int(start/p.width), int(end/p.width)
-	i, j = max(0, min(i, p.t.Tiles-1)), max(0, min(j, p.t.Tiles-1))
 	sums := p.sums[f]
-	for k := i; k <= j; k++ {
-		from, to := start, end
-		if k > i {
-			from = float64(k) * p.width
-		}
-		if k < j {
-			to = float64(k+1) * p.width
-		}
-		sums[k] += float32(share * (to - from))
-		p.inMPI[k] += float32(share * (to - from))
-	}
+	eachTile(p.width, p.t.Tiles, start, end, func(tile int, part float64) {
+		sums[tile] += float32(share * part)
+		p.inMPI[tile] += float32(share * part)
+	})
 }

@@ -39,7 +39,7 @@ func painted(t *testing.T, r *trace.Reader, tiles int, folded bool) (*painter, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl := &Timeline{Ranks: r.Ranks()}
+	tl := &Timeline{Ranks: r.Ranks(), pseudo: [asides]int{-1, -1, -1}}
 	if _, err := tl.choose(r); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func painted(t *testing.T, r *trace.Reader, tiles int, folded bool) (*painter, *
 	if folded {
 		paint = p.folded
 	}
-	if _, err := paint(r, thread{}, row, false); err != nil {
+	if err := paint(r, thread{}, row); err != nil {
 		t.Fatal(err)
 	}
 	return p, row

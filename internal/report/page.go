@@ -15,7 +15,10 @@ import (
 var assets embed.FS
 
 // scripts are the modules of the page; a module comes after those it imports.
-var scripts = []string{"format.js", "dom.js", "data.js", "table.js", "overview.js", "calls.js", "structure.js", "matrix.js", "sizes.js", "imbalance.js", "timeline.js", "main.js"}
+var scripts = []string{
+	"format.js", "dom.js", "data.js", "table.js", "links.js", "findings.js", "overview.js", "calls.js", "structure.js", "matrix.js", "sizes.js", "imbalance.js",
+	"looks.js", "tiles.js", "single.js", "axis.js", "rows.js", "paint.js", "stats.js", "live.js", "hand.js", "timeline.js", "waiting.js", "ranks.js", "files.js", "main.js",
+}
 
 // Modules become one: what they import stands before them.
 var (
@@ -41,14 +44,17 @@ func Write(w io.Writer, d *Data) error {
 		}
 		script.Write(exports.ReplaceAll(imports.ReplaceAll(text, nil), nil))
 	}
-	// encoding/json writes <, > and & of strings as \u003c and so on, so that
-	// nothing in the data can end the script element that holds it.
+	// Packed, the data is a text of letters and digits: nothing in it can end the script element that holds it.
 	data, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
+	connect := ""
+	if d.Live {
+		connect = "connect-src 'self'; "
+	}
 	_, err = strings.NewReplacer(
-		"{{title}}", html.EscapeString(d.Title), "{{style}}", string(style), "{{script}}", script.String(), "{{data}}", string(data),
+		"{{title}}", html.EscapeString(d.Title), "{{style}}", string(style), "{{script}}", script.String(), "{{data}}", packed(data), "{{connect}}", connect,
 	).WriteString(w, string(page))
 	return err
 }

@@ -4,8 +4,8 @@
 //
 //  1. What is embedded MUST be bounded whatever the trace: many ranks share
 //     rows, long times share tiles, long lists are cut and say so.
-//  2. Nothing of the trace may become markup or script: data is JSON without
-//     any '<', and the page writes it as text.
+//  2. Nothing of the trace may become markup or script: data is packed, and the
+//     page writes it as text.
 //  3. Every number says how well it is known where the trace keeps less.
 //
 // The page is plain HTML, CSS and JavaScript from the folder assets, put
@@ -20,12 +20,14 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/spoor-hpc/spoor/internal/findings"
 	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/matrix"
 	"github.com/spoor-hpc/spoor/internal/profile"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -34,21 +36,28 @@ type Options struct {
 	Where    profile.Where                      // of call sites; nil: module and offset
 	Code     *trace.Code                        // what the machine code says of the calls; nil: loops are those of their order
 	Progress func(what string, done, total int) // may be nil; called by several goroutines
+	Live     bool                               // the page will ask a Viewer for more
 }
 
 // Data is what a page shows.
 type Data struct {
-	Title     string            `json:"title"`
-	File      string            `json:"file"`
-	Producer  string            `json:"producer"`
-	Summary   *summary.Summary  `json:"summary"`
-	Classes   int               `json:"classes"`
-	Hosts     int               `json:"hosts"`
-	Flat      Flat              `json:"flat"`
-	Structure []Structure       `json:"structure"`
-	Matrix    []Layer           `json:"matrix"`
-	Imbalance *imbalance.Report `json:"imbalance"` // nil without times
-	Timeline  *Timeline         `json:"timeline"`  // nil without times
+	Title     string             `json:"title"`
+	File      string             `json:"file"`
+	Producer  string             `json:"producer"`
+	Findings  []findings.Finding `json:"findings"`
+	Summary   *summary.Summary   `json:"summary"`
+	Classes   int                `json:"classes"`
+	Hosts     int                `json:"hosts"`
+	Flat      Flat               `json:"flat"`
+	Structure []Structure        `json:"structure"`
+	Matrix    []Layer            `json:"matrix"`
+	Imbalance *imbalance.Report  `json:"imbalance"` // nil without times
+	Timeline  *Timeline          `json:"timeline"`  // nil without times
+	Numbers   []Number           `json:"numbers"`
+	Files     []File             `json:"files"`
+	MoreFiles int                `json:"more_files"`
+	Grids     []Grid             `json:"grids"`
+	Live      bool               `json:"live"` // the page comes from a server, which has more detail
 }
 
 // Bounds of what is embedded.
@@ -73,7 +82,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + version.Number, Summary: s}
+	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + version.Number, Summary: s, Live: o.Live}
 	if d.Title == "" {
 		d.Title = d.File
 	}
@@ -94,6 +103,21 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	var waited *Waiting
+	if d.Timeline != nil {
+		waited = d.Timeline.Waiting
+	}
+	d.Findings = []findings.Finding{}
+	if d.Imbalance != nil {
+		var path *waits.Path
+		if waited != nil {
+			path = waited.Path
+		}
+		d.Findings = findings.Of(d.Imbalance, path)
+	}
+	if d.Numbers, err = numbers(r, d.Flat.PerRank, waited, o); err != nil {
+		return nil, fmt.Errorf("numbers of ranks: %w", err)
+	}
 	d.cut()
 	return d, nil
 }
@@ -113,6 +137,12 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 		}
 	}
 	d.Classes, d.Hosts = r.Classes(), len(d.Summary.Hosts)
+	if d.Files, d.MoreFiles, err = filesOf(r, d.Summary, o); err != nil {
+		return fmt.Errorf("files: %w", err)
+	}
+	if d.Grids, err = grids(r); err != nil {
+		return fmt.Errorf("topologies: %w", err)
+	}
 	if d.Flat, err = flat(r, o.Where, o); err != nil {
 		return fmt.Errorf("flat profile: %w", err)
 	}

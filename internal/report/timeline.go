@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -30,11 +31,27 @@ type Timeline struct {
 	Coarse int    `json:"coarse"` // tiles per row of each function's own part
 	Each   string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
 
-	Events string `json:"events,omitempty"` // of short traces: see events
+	Single   *Single   `json:"single,omitempty"`   // the calls of short traces
+	Waiting  *Waiting  `json:"waiting,omitempty"`  // where times are the calls' own
+	Counters []Counter `json:"counters,omitempty"` // what was attached to calls
 
-	folded bool // by the structure, not call by call
-	own    bool // the trace has the times of single calls
+	folded bool           // by the structure, not call by call
+	own    bool           // the trace has the times of single calls
+	pseudo [asides]int    // pseudo-functions, −1: there is none
+	number map[string]int // of functions, by name
+	rows   [][]thread
+	of     map[*trace.Function]int
+	waited func(row int) []waits.Wait // nil: not known
+	first  int64                      // of the run: where times of export count from
 }
+
+// Pseudo-functions.
+const (
+	bySpoor  = iota // time of the recorder
+	untraced        // tracing was switched off
+	unended         // calls that never returned
+	asides
+)
 
 // A Row is the shares of time of a row, by category.
 type Row struct {
@@ -56,12 +73,13 @@ type Function struct {
 }
 
 // Categories are kinds of functions that look the same in a timeline.
-var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced"}
+var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced", "never returned"}
 
 // Categories that are neither MPI nor the program: their pseudo-functions have no calls.
 const (
 	spoorCategory    = 6
 	untracedCategory = 7
+	unendedCategory  = 8
 )
 
 func category(f *trace.Function) int {
@@ -88,7 +106,6 @@ const (
 	mostTiles    = 1 << 14 // of a row
 	maxFunctions = 30      // told apart; the others are one
 	maxEach      = 1 << 20 // coarse tiles of all functions
-	maxEvents    = 20000   // calls shown one by one
 	maxLooked    = 1 << 27 // times of single calls gone through
 	maxExpanded  = 1 << 20 // calls gone through whose times are those of calls like them
 	maxParts     = 1 << 20 // tiles of all threads, where several share a row
@@ -103,7 +120,7 @@ type painter struct {
 	sums  [][]float32 // by function and tile: ns
 	inMPI []float32   // by tile
 	kind  trace.SampleKind
-	aside [2]int // pseudo-functions: spoor, not traced; -1: there is none
+	part  bool // the timeline is a part of the run
 }
 
 func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error) {
@@ -114,31 +131,26 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 	}
 	p := &painter{t: t, of: make(map[*trace.Function]int), kind: trace.ExactSample}
 	p.functions(r, s)
-	p.asides(s)
+	if err := p.asides(r, s); err != nil {
+		return nil, err
+	}
 	t.Tiles = t.tiles(len(rows))
 	t.Coarse = t.Tiles
 	for t.Coarse > 64 && len(t.Functions)*len(rows)*t.Coarse > maxEach {
 		t.Coarse /= 2
 	}
-	p.width = float64(t.EndNs-t.StartNs) / float64(t.Tiles)
-	p.inMPI = make([]float32, t.Tiles)
-	for range t.Functions {
-		p.sums = append(p.sums, make([]float32, t.Tiles))
-	}
+	p.prepare()
 	each := make([][]byte, len(t.Functions))
-	var dominant, share, events []byte
-	short := s.Calls <= maxEvents && !slices.ContainsFunc(rows, func(list []thread) bool { return len(list) > 1 })
+	var dominant, share []byte
 	for i, list := range rows {
 		for _, x := range list {
 			paint := p.thread
 			if t.folded {
 				paint = p.folded
 			}
-			list, err := paint(r, x, &t.Rows[i], short)
-			if err != nil {
+			if err := paint(r, x, &t.Rows[i]); err != nil {
 				return nil, fmt.Errorf("rank %d: %w", x.rank, err)
 			}
-			events = append(events, list...)
 		}
 		dominant, share = p.tiles(dominant, share, len(list))
 		for f := range each {
@@ -152,10 +164,46 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 	}
 	t.Kind = p.kind.String()
 	t.Main, t.Share, t.Each = packed(dominant), packed(share), packed(slices.Concat(each...))
-	if short {
-		t.Events = packed(events)
+	if t.Counters, err = t.counters(r, rows); err != nil {
+		return nil, err
 	}
-	return t, nil
+	if t.waited, err = t.waiting(r, rows, s, o); err != nil {
+		return nil, err
+	}
+	t.rows, t.of = rows, p.of
+	if s.Calls <= maxSingle && eachAlone(rows) {
+		t.Single, err = t.singles(r, rows, 0, t.EndNs-t.StartNs, o, nil)
+	}
+	return t, err
+}
+
+// newPainter returns one for a timeline whose functions are known.
+func newPainter(t *Timeline, of map[*trace.Function]int) *painter {
+	p := &painter{t: t, of: of, kind: trace.ExactSample}
+	p.prepare()
+	return p
+}
+
+// prepare makes room for a row.
+func (p *painter) prepare() {
+	p.width = p.t.width()
+	p.inMPI = make([]float32, p.t.Tiles)
+	for range p.t.Functions {
+		p.sums = append(p.sums, make([]float32, p.t.Tiles))
+	}
+}
+
+// clear makes room for the next row.
+func (p *painter) clear() {
+	for f := range p.sums {
+		clear(p.sums[f])
+	}
+	clear(p.inMPI)
+}
+
+// eachAlone reports whether rows are of one thread each.
+func eachAlone(rows [][]thread) bool {
+	return !slices.ContainsFunc(rows, func(list []thread) bool { return len(list) > 1 })
 }
 
 // A thread is a stream of a rank.
@@ -226,6 +274,9 @@ func hasOwnTimes(r *trace.Reader) (bool, error) {
 	return kind.Own(), err
 }
 
+// width is how long a tile is, in ns.
+func (t *Timeline) width() float64 { return float64(t.EndNs-t.StartNs) / float64(t.Tiles) }
+
 // tiles is how many tiles a row has.
 func (t *Timeline) tiles(rows int) int { return max(64, min(mostTiles, maxTiles/rows)) }
 
@@ -263,6 +314,7 @@ func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 
 // functions decides which functions are told apart: those with most time.
 func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
+	p.t.number = make(map[string]int)
 	byName := make(map[string]*trace.Function)
 	for _, f := range r.Schema() {
 		byName[f.Name] = f
@@ -270,6 +322,7 @@ func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
 	list := slices.Clone(s.Functions)
 	slices.SortStableFunc(list, func(a, b summary.Function) int { return cmp.Compare(b.Ns, a.Ns) })
 	for i, f := range list {
+		p.t.number[f.Name] = min(i, maxFunctions)
 		if i < maxFunctions || len(list) == maxFunctions+1 {
 			p.t.Functions = append(p.t.Functions, Function{Name: f.Name, Category: category(byName[f.Name])})
 			p.of[byName[f.Name]] = i
@@ -282,45 +335,57 @@ func (p *painter) functions(r *trace.Reader, s *summary.Summary) {
 	}
 }
 
-// thread paints the calls of a thread, and lists them if wanted:
-//
-//	events = count uvarint, (gap uvarint, duration uvarint, function byte)…
-//
-// in ns, gaps from the end of the call before, at first from StartNs.
-func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte, error) {
+// thread paints the calls of a thread.
+func (p *painter) thread(r *trace.Reader, x thread, row *Row) error {
 	k, err := r.Rank(x.rank)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	numbers, err := p.numbers(k)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var events []byte
-	count := uint64(0)
+	open, over, err := p.unended(k)
+	if err != nil {
+		return err
+	}
 	// A call lasts no longer than to the next one's start, which means may say.
 	var last trace.TimedTerminal
 	have := false
 	at := p.t.StartNs
 	paint := func(f int, start, end int64) {
 		start = max(start, at)
-		end = max(start, end)
+		if end = min(end, p.t.EndNs); end <= start {
+			return
+		}
 		p.spread(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs), float64(end-start))
 		p.t.Functions[f].Ns += float64(end - start)
-		if count++; list {
-			events = append(appendUvarint(events, uint64(start-at), uint64(end-start)), byte(f))
-		}
 		at = end
 	}
 	put := func(end int64) {
-		f := numbers[last.Terminal]
-		paint(f, last.Start, min(end, last.End()))
-		p.t.Functions[f].Calls++
+		f := &p.t.Functions[numbers[last.Terminal]]
+		if f.Calls++; last.Terminal < len(open) && open[last.Terminal] {
+			// It was under way as long as its rank was there.
+			f.Ns += float64(max(0, min(end, last.End())-last.Start))
+			paint(p.t.pseudo[unended], last.Start, min(end, over))
+		} else {
+			paint(numbers[last.Terminal], last.Start, min(end, last.End()))
+		}
 		row.Calls++
 	}
-	for c, err := range k.Timings(x.stream) {
+	calls := k.Timings(x.stream)
+	if p.part {
+		m, err := k.At(x.stream, p.t.StartNs)
 		if err != nil {
-			return nil, err
+			return err
+		}
+		if m.Call.Call != nil {
+			calls = k.TimingsFrom(x.stream, m.Call.Index)
+		}
+	}
+	for c, err := range calls {
+		if err != nil {
+			return err
 		}
 		asides := c.Timing.Asides(c.Index, last.End(), c.Start)
 		if have && len(asides) > 0 {
@@ -331,41 +396,64 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row, list bool) ([]byte
 			p.kind = min(p.kind, c.Timing.Duration.Kind)
 		}
 		for _, a := range asides {
-			if f := p.ofAside(a); f >= 0 {
+			if f := p.t.pseudo[which(a)]; f >= 0 {
 				paint(f, a.Start, a.Start+a.Ns)
 			}
 		}
-		last, have = c, true
+		if last, have = c, true; p.part && c.Start >= p.t.EndNs {
+			return nil
+		}
 	}
 	if have {
 		put(p.t.EndNs)
 	}
-	if !list {
-		return nil, nil
-	}
-	return append(appendUvarint(nil, count), events...), nil
+	return nil
 }
 
 // asides adds the pseudo-functions.
-func (p *painter) asides(s *summary.Summary) {
-	for i, x := range []struct {
-		ns       int64
+func (p *painter) asides(r *trace.Reader, s *summary.Summary) error {
+	open, err := anyUnended(r)
+	if err != nil {
+		return err
+	}
+	for i, x := range [asides]struct {
+		is       bool
 		name     string
 		category int
-	}{{s.SpoorNs, "spoor, which recorded", spoorCategory}, {s.OffNs, "tracing switched off", untracedCategory}} {
-		if p.aside[i] = -1; x.ns > 0 || i == 0 && p.t.own {
-			p.aside[i] = len(p.t.Functions)
+	}{
+		{s.SpoorNs > 0 || p.t.own, "spoor, which recorded", spoorCategory}, {s.OffNs > 0, "tracing switched off", untracedCategory},
+		{open, "calls that never returned", unendedCategory},
+	} {
+		if p.t.pseudo[i] = -1; x.is {
+			p.t.pseudo[i] = len(p.t.Functions)
 			p.t.Functions = append(p.t.Functions, Function{Name: x.name, Category: x.category})
 		}
 	}
+	return nil
 }
 
-// ofAside is the pseudo-function of an aside, one of which the process has.
-func (p *painter) ofAside(a trace.Stretch) int {
+// which pseudo-function an aside is.
+func which(a trace.Stretch) int {
 	if a.Off {
-		return p.aside[1]
+		return untraced
 	}
-	return p.aside[0]
+	return bySpoor
+}
+
+// anyUnended reports whether there are calls that never returned.
+func anyUnended(r *trace.Reader) (bool, error) {
+	for class := range r.Classes() {
+		k, err := r.Rank(r.Members(class)[0])
+		if err != nil {
+			return false, err
+		}
+		for i := range k.Terminals() {
+			if c, err := k.Terminal(i); err != nil || c.Return == trace.NeverReturned {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // numbers tells the function of each terminal.
@@ -381,15 +469,35 @@ func (p *painter) numbers(k *trace.Rank) ([]int, error) {
 	return list, nil
 }
 
+// unended tells which terminals are calls that never returned, nil: none is, and until when the rank was there.
+func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
+	if p.t.pseudo[unended] < 0 {
+		return nil, 0, nil
+	}
+	list = make([]bool, k.Terminals())
+	for i := range list {
+		c, err := k.Terminal(i)
+		if err != nil {
+			return nil, 0, err
+		}
+		list[i] = c.Return == trace.NeverReturned
+	}
+	over, err = k.End()
+	return list, over, err
+}
+
+// function returns which of the timeline's functions one is.
+func (t *Timeline) function(name string) int { return t.number[name] }
+
 // parts is how many steps a whole tile has.
 const parts = 250
 
-// portion is a part of a tile: 0 only for nothing.
-func (p *painter) portion(ns float32, tiles, ranks int) byte {
+// portion is a part of a tile, or of some: 0 only for nothing.
+func portion(ns float32, whole float64) byte {
 	if ns <= 0 {
 		return 0
 	}
-	return byte(max(1, min(parts, parts*float64(ns)/(p.width*float64(tiles*ranks))+0.5)))
+	return byte(max(1, min(parts, parts*float64(ns)/whole+0.5)))
 }
 
 func (p *painter) tiles(dominant, share []byte, ranks int) ([]byte, []byte) {
@@ -401,7 +509,7 @@ func (p *painter) tiles(dominant, share []byte, ranks int) ([]byte, []byte) {
 			}
 		}
 		dominant = append(dominant, byte(best))
-		share = append(share, p.portion(sum, 1, ranks))
+		share = append(share, portion(sum, p.width*float64(ranks)))
 	}
 	return dominant, share
 }
@@ -413,7 +521,7 @@ func (p *painter) coarse(b []byte, f, ranks int) []byte {
 		for _, v := range p.sums[f][i : i+each] {
 			sum += v
 		}
-		b = append(b, p.portion(sum, each, ranks))
+		b = append(b, portion(sum, p.width*float64(each*ranks)))
 	}
 	return b
 }
@@ -429,10 +537,9 @@ func (p *painter) close(row *Row, ranks int) {
 		}
 		c := p.t.Functions[f].Category
 		row.Share[c] += sum / whole
-		clear(p.sums[f])
 	}
 	for i, v := range row.Share {
 		row.Share[i] = float64(int(v*1e6+0.5)) / 1e6
 	}
-	clear(p.inMPI)
+	p.clear()
 }

@@ -139,4 +139,6 @@ func (w *watcher) wrongOrder(x *late) {
 	x.b = nil
 	w.a.row(b.place, LateSender).take(b.rank, b.by, b.waited, x.compute)
 	w.a.row(b.place, WrongOrder).add(b.rank, b.by, b.waited, x.compute)
+	w.a.each(b.as(LateSender, -b.waited))
+	w.a.each(b.as(WrongOrder, b.waited))
 }

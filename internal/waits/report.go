@@ -28,6 +28,7 @@ type Report struct {
 	ByRank    []RankSum     `json:"by_rank"`
 	Unclear   []Unclear     `json:"not_looked_at"` // by time
 	Losses    []export.Loss `json:"left_out"`
+	Path      *Path         `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
 // A KindSum is what was waited for one reason.

@@ -39,6 +39,9 @@ var kindNames = [kinds]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
+// Kinds names all wait states, in order of their numbers.
+func Kinds() []string { return slices.Clone(kindNames[:]) }
+
 // MarshalText writes a kind by its name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
@@ -57,6 +60,17 @@ type Options struct {
 	Name     func(function string, s trace.Site) string // of a call site; nil: module and offset
 	Begin    func(calls uint64)                         // told how many calls there are to look at; may be nil
 	Progress func(calls uint64)                         // told now and then how many more calls were looked at; may be nil
+	Each     func(w Wait)                               // told of every wait; may be nil
+	Path     bool                                       // find the critical path, too
+}
+
+// A Wait is time that one call waited. One whose reason turns out to be another is taken back first: its
+// time is below 0 then.
+type Wait struct {
+	Rank, Stream int
+	Kind         Kind
+	From, Ns     int64 // From counts from the first call of any rank, as the calls of export do
+	By           int   // the rank that came last
 }
 
 // Of finds the wait states of a trace, which must have a time for every call. Times are in ns.
@@ -86,18 +100,29 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 		o.Begin(calls)
 	}
 	a := newAnalysis(s, r.Ranks())
+	if o.Path {
+		a.hops = &hops{of: make(map[strand][]hop)}
+	}
+	if a.each = o.Each; a.each == nil {
+		a.each = func(Wait) {}
+	}
 	if err := s.Together(func(k *trace.Rank) export.Sink { return a.watch(k) }); err != nil {
 		return nil, err
 	}
 	a.end()
 	rep := a.report(o.Name)
 	rep.Times = kind.String()
-	return rep, nil
+	if o.Path {
+		rep.Path, err = a.path(r, rep, o.Name)
+	}
+	return rep, err
 }
 
 // An analysis is what is known so far.
 type analysis struct {
 	s        *export.Source
+	each     func(Wait)
+	hops     *hops      // nil: the path is not asked for
 	ranks    []*watcher // nil: left no track
 	places   []place
 	index    map[place]int32
@@ -128,8 +153,9 @@ func newAnalysis(s *export.Source, ranks int) *analysis {
 	}
 }
 
-func (a *analysis) place(c *export.Call) int32 {
-	p := place{c.Name(), c.Site}
+func (a *analysis) place(c *export.Call) int32 { return a.placeOf(place{c.Name(), c.Site}) }
+
+func (a *analysis) placeOf(p place) int32 {
 	n, ok := a.index[p]
 	if !ok {
 		n = int32(len(a.places))
@@ -169,6 +195,11 @@ func (b *blocked) waitsFor(kind Kind, other arrival, m *message) {
 	}
 }
 
+// as is what a call waited, for a reason.
+func (b *blocked) as(kind Kind, ns int64) Wait {
+	return Wait{int(b.rank), int(b.stream), kind, b.at, ns, int(b.by.rank)}
+}
+
 // met says that of one more operation it is known.
 func (a *analysis) met(b *blocked) {
 	if b.open--; b.open == 0 && b.told {
@@ -186,6 +217,10 @@ func (a *analysis) settle(b *blocked) {
 	from, to := b.at, b.at+b.waited
 	inMPI := a.ranks[b.by.rank].history(b.by.stream).within(from, to)
 	a.row(b.place, b.kind).add(b.rank, b.by, b.waited, b.waited-inMPI)
+	a.each(b.as(b.kind, b.waited))
+	if a.hops != nil && !a.hops.many {
+		a.hops.add(b)
+	}
 	if b.got != nil {
 		a.ranks[b.rank].lateSender(late{b.got.turn, b.got.sent.at, b, b.waited - inMPI})
 	}

@@ -76,9 +76,8 @@ type total struct {
 	Compute, Matched int64
 }
 
-// slow finds what ranks waited by looking at everything.
-func slow(list [][]deed) total {
-	x := total{make(map[waits.Kind]waits.KindSum), make([]int64, len(list)), make([]int64, len(list)), 0, 0}
+// slowWait says why a rank waited in a deed, for whom, and for how long; not above 0 if it did not.
+func slowWait(list [][]deed, rank, i int) (kind waits.Kind, from int, waited int64) {
 	other := func(kind byte, number int) (int, deed) {
 		for rank := range list {
 			for _, d := range list[rank] {
@@ -89,42 +88,50 @@ func slow(list [][]deed) total {
 		}
 		panic("no such deed")
 	}
-	for rank := range list {
-		for i, d := range list[rank] {
-			var kind waits.Kind
-			from, until := rank, d.start
-			switch d.kind {
-			case 's':
-				x.Matched++
-				by, r := other('r', d.number)
-				if r.start < d.end {
-					kind, from, until = waits.LateReceiver, by, r.start
-				}
-			case 'r':
-				by, s := other('s', d.number)
-				kind, from, until = waits.LateSender, by, s.start
-				for _, later := range list[rank][i+1:] {
-					if later.kind != 'r' {
-						continue
-					}
-					if _, sent := other('s', later.number); sent.start < s.start {
-						kind = waits.WrongOrder
-					}
-				}
-			default:
-				kind = waits.AtBarrier
-				if d.kind == 'a' {
-					kind = waits.AtAll
-				}
-				for by := range list {
-					for _, e := range list[by] {
-						if e.kind == d.kind && e.number == d.number && e.start > until {
-							from, until = by, e.start
-						}
-					}
+	d := list[rank][i]
+	from, until := rank, d.start
+	switch d.kind {
+	case 's':
+		by, r := other('r', d.number)
+		if r.start < d.end {
+			kind, from, until = waits.LateReceiver, by, r.start
+		}
+	case 'r':
+		by, s := other('s', d.number)
+		kind, from, until = waits.LateSender, by, s.start
+		for _, later := range list[rank][i+1:] {
+			if later.kind != 'r' {
+				continue
+			}
+			if _, sent := other('s', later.number); sent.start < s.start {
+				kind = waits.WrongOrder
+			}
+		}
+	default:
+		kind = waits.AtBarrier
+		if d.kind == 'a' {
+			kind = waits.AtAll
+		}
+		for by := range list {
+			for _, e := range list[by] {
+				if e.kind == d.kind && e.number == d.number && e.start > until {
+					from, until = by, e.start
 				}
 			}
-			waited := min(until, d.end) - d.start
+		}
+	}
+	return kind, from, min(until, d.end) - d.start
+}
+
+// slow finds what ranks waited by looking at everything.
+func slow(list [][]deed) total {
+	x := total{make(map[waits.Kind]waits.KindSum), make([]int64, len(list)), make([]int64, len(list)), 0, 0}
+	for rank := range list {
+		for i, d := range list[rank] {
+			if d.kind == 's' {
+				x.Matched++
+			}
+			kind, from, waited := slowWait(list, rank, i)
 			if waited <= 0 {
 				continue
 			}
@@ -139,6 +146,36 @@ func slow(list [][]deed) total {
 		}
 	}
 	return x
+}
+
+// slowPath goes the critical path backwards, and returns how much of it lies on each rank.
+func slowPath(list [][]deed) (run int64, hops int, on map[int]int64) {
+	on = make(map[int]int64)
+	rank, first, end := -1, int64(0), int64(0)
+	for r := range list {
+		if n := len(list[r]); n > 0 {
+			if rank < 0 || list[r][0].start < first {
+				first = list[r][0].start
+			}
+			if rank < 0 || list[r][n-1].end > end {
+				end, rank = list[r][n-1].end, r
+			}
+		}
+	}
+	for to := end; ; hops++ {
+		at, next := first-1, -1
+		for i, d := range list[rank] {
+			if _, from, waited := slowWait(list, rank, i); waited > 0 && d.start+waited < to && d.start+waited > at {
+				at, next = d.start+waited, from
+			}
+		}
+		if next < 0 {
+			on[rank] += to - first
+			return end - first, hops, on
+		}
+		on[rank] += to - at
+		rank, to = next, at
+	}
 }
 
 // Whatever ranks do, and whenever, who waited for whom is what the definition says that looks at everything.
@@ -181,7 +218,7 @@ func TestRandom(t *testing.T) {
 				return gaps[rank][i], uint64(list[rank][i].end - list[rank][i].start)
 			})
 		}
-		rep, err := waits.Of(mergetest.Open(t, tracks, nil), waits.Options{})
+		rep, err := waits.Of(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -199,6 +236,22 @@ func TestRandom(t *testing.T) {
 		}
 		if diff := cmp.Diff(slow(list), got); diff != "" {
 			rt.Fatalf("by definition, and found:\n%s", diff)
+		}
+		for rank := range list {
+			if len(list[rank]) == 0 {
+				return // its only call is not of the list
+			}
+		}
+		run, hops, on := slowPath(list)
+		found, sites := make(map[int]int64), int64(0)
+		for _, r := range rep.Path.Ranks {
+			found[r.Rank] = r.ComputeNs + r.MPINs
+		}
+		for _, s := range rep.Path.Sites {
+			sites += s.ComputeNs + s.MPINs
+		}
+		if diff := cmp.Diff(on, found); diff != "" || run != rep.Path.RunNs || hops != rep.Path.Hops || sites != run {
+			rt.Fatalf("a path of %d ns over %d hops, found %d over %d, at sites %d\n%s", run, hops, rep.Path.RunNs, rep.Path.Hops, sites, diff)
 		}
 	})
 }

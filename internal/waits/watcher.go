@@ -26,6 +26,8 @@ type watcher struct {
 	takes       int
 	first, last int64
 	began       bool
+	starts      []int64 // by thread: when its first call began
+	ends        []int64 // when its last one ended
 }
 
 // slack is how many times the error of one time two ranks may be apart that were together: errors add up.
@@ -42,6 +44,7 @@ func (a *analysis) watch(k *trace.Rank) *watcher {
 	w := &watcher{
 		a: a, k: k, posted: make(map[uint64]arrival), sending: make(map[uint64]*message), joined: make(map[uint64]joined),
 		counts: make(map[group]uint64), members: make(map[*trace.Comm]int), threads: make([]*history, k.Streams()),
+		starts: make([]int64, k.Streams()), ends: make([]int64, k.Streams()),
 	}
 	for i := range w.threads {
 		w.threads[i] = &history{}
@@ -67,6 +70,10 @@ func (w *watcher) Enter(c *export.Call) error {
 		w.began, w.first = true, c.Start
 	}
 	w.last = max(w.last, c.End)
+	if w.threads[c.Stream].n == 0 {
+		w.starts[c.Stream] = c.Start
+	}
+	w.ends[c.Stream] = max(w.ends[c.Stream], c.End)
 	w.a.spent[w.k.Number()] += w.threads[c.Stream].add(c.Start, c.End)
 	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.k.Number()), int32(c.Stream), w.a.place(c)}
 	b := &blocked{arrival: here, end: c.End}

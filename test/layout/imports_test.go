@@ -38,10 +38,12 @@ var layers = [][]string{
 	{"internal/tree"},
 	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
 	{"internal/imported", "internal/retime", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
-	{"internal/report", "internal/export"},
+	{"internal/export"},
 	{"internal/simulate/traced", "internal/export/patched"},
-	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/findings", "internal/database"},
-	{"internal/replay", "internal/proxy"},
+	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/database"},
+	{"internal/findings"},
+	{"internal/replay", "internal/proxy", "internal/report"},
+	{"internal/view"},
 	{"engine", "replayer", "cmd", "test", "bench"},
 }
 

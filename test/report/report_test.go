@@ -4,14 +4,10 @@ package report
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"html"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +19,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
-	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -32,11 +27,6 @@ const perPage = 90 * time.Second
 
 // maxPage is how large a page may be, in bytes, before its data.
 const maxPage = 1 << 20
-
-func browser(t *testing.T) string {
-	t.Helper()
-	return need.Command(t, "chromium", "chromium-browser", "google-chrome")
-}
 
 // nasty would do harm if it became part of the page.
 const nasty = `./a.out '</script><b class=hack><script>window.hacked=1</script>' <!-- &amp; {{data}}`
@@ -74,8 +64,18 @@ func page(t *testing.T, r *trace.Reader) []byte {
 	return b.Bytes()
 }
 
+// written puts a page into a file and returns its address.
+func written(t *testing.T, page []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, page, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + file
+}
+
 // use opens a page in a browser, drives it, and returns what the driver found.
-func use(t *testing.T, chromium string, page []byte, expect map[string]any, known string) {
+func use(t *testing.T, page []byte, expect map[string]any, known string) {
 	t.Helper()
 	driver, err := os.ReadFile("testdata/driver.js")
 	if err != nil {
@@ -85,35 +85,10 @@ func use(t *testing.T, chromium string, page []byte, expect map[string]any, know
 	if err != nil {
 		t.Fatal(err)
 	}
-	listen := `<script>window.problems=[];addEventListener("error",e=>problems.push(e.message));` +
-		`addEventListener("unhandledrejection",e=>problems.push(String(e.reason)));` +
-		`for(const k of ["error","warn"])console[k]=(...a)=>problems.push(a.join(" "));</script>`
-	page = bytes.Replace(page, []byte("<meta charset"), []byte(listen+"<meta charset"), 1)
-	end := fmt.Sprintf("<script type=module>\nconst EXPECT = %s;\nEXPECT.known = /%s/;\n%s</script>\n</body>", facts, known, driver)
-	page = bytes.Replace(page, []byte("</body>"), []byte(end), 1)
-	dir := t.TempDir()
-	file := filepath.Join(dir, "page.html")
-	if err := os.WriteFile(file, page, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), perPage)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--window-size=1280,900", "--virtual-time-budget=20000",
-		"--enable-logging=stderr", "--dump-dom", "file://"+file)
-	cmd.WaitDelay = 5 * time.Second
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("chromium: %v\n%s", err, stderr.String())
-	}
-	m := regexp.MustCompile(`(?s)<pre id="results">(.*?)</pre>`).FindSubmatch(out)
-	if m == nil || !strings.HasSuffix(string(m[1]), "\nend") {
-		t.Fatalf("the driver did not finish\n%s", stderr.String())
-	}
+	p := open(t, 1280, 900, false)
+	p.load(written(t, page))
 	good := 0
-	for _, line := range strings.Split(html.UnescapeString(string(m[1])), "\n") {
+	for _, line := range strings.Split(p.eval(fmt.Sprintf("(async () => {\nconst EXPECT = %s;\nEXPECT.known = /%s/;\n%s\n})()", facts, known, driver)), "\n") {
 		if strings.HasPrefix(line, "FAIL") {
 			t.Error(line)
 		}
@@ -124,38 +99,33 @@ func use(t *testing.T, chromium string, page []byte, expect map[string]any, know
 	if good < 25 {
 		t.Errorf("only %d things were looked at", good)
 	}
-	for _, line := range strings.Split(stderr.String(), "\n") {
-		if strings.Contains(line, ":CONSOLE") {
-			t.Errorf("console: %s", line)
-		}
+	for _, line := range p.complaints() {
+		t.Errorf("console: %s", line)
 	}
 }
 
-var sections = []string{"overview", "calls", "structure", "matrix", "sizes", "imbalance", "timeline"}
+var sections = []string{"findings", "overview", "timeline", "waiting", "imbalance", "ranks", "calls", "structure", "matrix", "sizes"}
 
 func TestSmall(t *testing.T) {
-	chromium := browser(t)
 	r := reader(t, tracktest.RunAll(4, tracktest.Stencil(50)), nasty)
 	b := page(t, r)
 	if len(b) > maxPage {
 		t.Errorf("the page has %d bytes", len(b))
 	}
-	use(t, chromium, b, map[string]any{"sections": sections, "title": nasty, "bin": 1}, "statistics.*single calls are shown")
+	use(t, b, map[string]any{"sections": sections, "title": nasty, "bin": 1}, "statistics.*single calls are shown")
 }
 
 func TestManyRanks(t *testing.T) {
-	chromium := browser(t)
 	r := reader(t, skeletonOf(t, "st2d", 1024), "./grid")
 	b := page(t, r)
 	if len(b) > maxPage {
 		t.Errorf("the page has %d bytes", len(b))
 	}
-	use(t, chromium, b, map[string]any{"sections": sections, "title": "./grid", "bin": 4}, "4 ranks share a row")
+	use(t, b, map[string]any{"sections": sections, "title": "./grid", "bin": 4}, "4 ranks share a row")
 }
 
 // Each thread has a row in the timeline.
 func TestThreads(t *testing.T) {
-	chromium := browser(t)
 	r := reader(t, tracktest.RunAll(3, func(r *tracktest.Recorder) {
 		r.Begin()
 		for i := range 20 {
@@ -167,18 +137,17 @@ func TestThreads(t *testing.T) {
 		}
 		r.End()
 	}), "./threads")
-	use(t, chromium, page(t, r), map[string]any{"sections": sections, "title": "./threads", "bin": 1, "rows": 9, "ranks": 3}, "Threads have rows of their own")
+	use(t, page(t, r), map[string]any{"sections": sections, "title": "./threads", "bin": 1, "rows": 9, "ranks": 3}, "Threads have rows of their own")
 }
 
 // A trace without times has a page that shows none.
 func TestTimeless(t *testing.T) {
-	chromium := browser(t)
 	tracks := tracktest.RunAll(4, tracktest.Stencil(50))
 	for _, tr := range tracks {
 		tr.Timeless = true
 	}
 	b := page(t, reader(t, tracks, "./timeless"))
-	use(t, chromium, b, map[string]any{"sections": sections, "title": "./timeless", "bin": 1, "timeless": true}, "no times")
+	use(t, b, map[string]any{"sections": sections[1:], "title": "./timeless", "bin": 1, "timeless": true}, "no times")
 }
 
 // A run that did nothing has a page, too.

@@ -206,16 +206,6 @@ func (a *app) json(to any, args ...string) {
 func (a *app) checkReport(all *stretch, calls, noise float64, first, end int64) {
 	t := a.t
 	t.Helper()
-	os.Remove(filepath.Join(a.job.Dir, "t.html"))
-	a.spoor("report", "-o", "t.html", "t.spoor")
-	page, err := os.ReadFile(filepath.Join(a.job.Dir, "t.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`(?s)<script[^>]* id="data"[^>]*>(.*?)</script>`).FindSubmatch(page)
-	if m == nil {
-		t.Fatal("the page has no data")
-	}
 	var data struct {
 		Summary struct {
 			End int64 `json:"end_ns"`
@@ -231,9 +221,7 @@ func (a *app) checkReport(all *stretch, calls, noise float64, first, end int64) 
 			}
 		}
 	}
-	if err := json.Unmarshal(m[1], &data); err != nil {
-		t.Fatal(err)
-	}
+	a.json(&data, "report", "--json", "t.spoor")
 	tl := &data.Timeline
 	if data.Summary.End != end || tl.End != end || tl.Start != first {
 		t.Errorf("report: the run is from %d to %d (%d), want %d to %d", tl.Start, tl.End, data.Summary.End, first, end)

@@ -1,6 +1,7 @@
 import { data } from "./data.js";
 import { el, none, section } from "./dom.js";
 import { bytes, count, percent, plural, ratio, time } from "./format.js";
+import { type, ways } from "./links.js";
 import { table } from "./table.js";
 
 // from shows where a call is, and what led there when asked.
@@ -18,6 +19,7 @@ export const calls = () => {
     section("calls", "Calls", lead, none("No calls were recorded."));
     return;
   }
+  ways.calls = (name, site) => type(document.querySelector("#calls input[type=search]"), `${name} ${site}`.trim());
   const share = (ns) => (f.span_ns ? ns / f.span_ns : 0);
   section("calls", "Calls", lead,
     table({

@@ -1,7 +1,5 @@
 // What the page shows, as the tool wrote it.
 
-export const data = JSON.parse(document.getElementById("data").textContent);
-
 // unpack decompresses a packed text into bytes.
 export const unpack = async (text) => {
   const raw = Uint8Array.from(atob(text || ""), (c) => c.charCodeAt(0));
@@ -9,6 +7,8 @@ export const unpack = async (text) => {
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
+
+export const data = JSON.parse(new TextDecoder().decode(await unpack(document.getElementById("data").textContent)));
 
 // reader takes numbers from bytes.
 export const reader = (b) => {

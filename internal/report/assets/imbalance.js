@@ -1,6 +1,7 @@
 import { data } from "./data.js";
 import { el, none, section } from "./dom.js";
 import { count, plural, ratio, share, time } from "./format.js";
+import { type, ways } from "./links.js";
 import { table } from "./table.js";
 
 const who = (x) => `rank ${x.rank}${x.host ? ` on ${x.host}` : ""}`;
@@ -79,10 +80,16 @@ export const imbalance = () => {
     ],
   }));
   draw();
+  ways.imbalance = (name, site) => {
+    only = false;
+    document.getElementById("imbalance-waiting").checked = false;
+    draw();
+    type(place.querySelector("input[type=search]"), `${name} ${site}`.trim());
+  };
   return section("imbalance", "Imbalance", [lead, " ", known],
-    el("div", { className: "cards", style: "grid-template-columns:repeat(auto-fit,minmax(320px,1fr))" },
+    el("div", { className: "cards", style: "grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr))" },
       distribution("Useful time, outside of MPI", r.useful_time), distribution("Time in MPI", r.mpi_time)),
     el("p", { className: "dim", textContent: `Parallel efficiency ${share(r.efficiency.parallel)} = load balance ${share(r.efficiency.load_balance)} × communication ${share(r.efficiency.communication)}.` }),
-    el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "calls in which ranks wait only")),
+    el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", id: "imbalance-waiting", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "calls in which ranks wait only")),
     place);
 };

@@ -1,12 +1,16 @@
 import { calls } from "./calls.js";
 import { facts, overview } from "./overview.js";
 import { data } from "./data.js";
-import { el, repaint } from "./dom.js";
+import { repaint } from "./dom.js";
+import { files } from "./files.js";
+import { findings } from "./findings.js";
 import { imbalance } from "./imbalance.js";
 import { matrix } from "./matrix.js";
+import { numbersOfRanks } from "./ranks.js";
 import { sizes } from "./sizes.js";
 import { structure } from "./structure.js";
 import { timeline } from "./timeline.js";
+import { waiting } from "./waiting.js";
 
 // The theme: as the system has it, unless chosen here.
 const themes = ["auto", "light", "dark"];
@@ -25,18 +29,24 @@ let before = "auto";
 addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme || "auto"; wear("light"); });
 addEventListener("afterprint", () => wear(before));
 
-let waiting = 0;
-addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(repaint); });
+let soon = 0;
+addEventListener("resize", () => { cancelAnimationFrame(soon); soon = requestAnimationFrame(repaint); });
 
+// The parts of the page, in the order in which they stand there. Each adds its section, or none.
 facts();
+const linkFindings = findings();
 overview();
+await timeline();
+waiting();
+imbalance();
+await numbersOfRanks();
 calls();
 structure();
 await matrix();
 sizes();
-imbalance();
-await timeline();
-document.getElementById("foot").append(`${data.file}, made by ${data.producer}. This page is one file and loads nothing from anywhere.`);
+files();
+linkFindings?.();
+document.getElementById("foot").append(`${data.file}, made by ${data.producer}. ${data.live ? "It comes from spoor view on this machine, which loads what is looked at." : "This page is one file and loads nothing from anywhere."}`);
 
 // The link of the section in view is marked.
 const links = new Map([...document.querySelectorAll("#nav a")].map((a) => [a.hash.slice(1), a]));

@@ -1,6 +1,7 @@
 import { data, reader, unpack } from "./data.js";
 import { colour, el, none, prepare, repaints, section, tip, toggles, untip } from "./dom.js";
 import { bytes, count, percent, plural, ranks, short } from "./format.js";
+import { ways } from "./links.js";
 import { table } from "./table.js";
 
 // decode returns the cells of a level: rows of [column, messages, bytes].
@@ -19,8 +20,8 @@ const decode = async (level) => {
   return rows;
 };
 
-// mix returns a colour of the scale, for 0 to 1.
-const scale = () => {
+// heat returns what gives a colour of the scale, for 0 to 1.
+export const heat = () => {
   const stops = [0, 1, 2, 3, 4].map((i) => colour("heat" + i).match(/[0-9a-f]{2}/gi).map((h) => parseInt(h, 16)));
   return (x) => {
     const i = Math.min(3, Math.floor(x * 4)), f = x * 4 - i;
@@ -49,7 +50,7 @@ export const matrix = async () => {
   const pairs = el("div");
   const text = (v) => (measure === 2 ? bytes(v) : `${short(v)} messages`);
   const margin = { left: 58, top: 24 };
-  let side = 560;
+  let side = 560, legend = 110;
 
   // levels that all chosen layers have, finest last
   const bins = () => {
@@ -84,9 +85,11 @@ export const matrix = async () => {
   const level = (v) => (most <= least ? 1 : (Math.log(v) - Math.log(least)) / (Math.log(most) - Math.log(least)));
 
   const draw = () => {
-    side = Math.max(200, Math.min(620, (canvas.parentElement.clientWidth || 620) - margin.left - 110, all * 92));
-    const g = prepare(canvas, margin.left + side + 110, margin.top + side + 8);
-    const mix = scale(), px = side / view.n;
+    const box = (canvas.parentElement.clientWidth || 620) - 28;
+    legend = box < 480 ? 4 : 110; // a narrow page has the scale in words alone
+    side = Math.max(180, Math.min(620, box - margin.left - legend, all * 92));
+    const g = prepare(canvas, margin.left + side + legend, margin.top + side + 8);
+    const mix = heat(), px = side / view.n;
     g.font = "11.5px system-ui, sans-serif";
     g.fillStyle = colour("empty");
     g.fillRect(margin.left, margin.top, side, side);
@@ -127,7 +130,7 @@ export const matrix = async () => {
       g.textAlign = "right";
       g.fillText(r, margin.left - 7, margin.top + (r - view.y + Math.min(bin, all - r) / 2) * px + 4);
     }
-    if (most > 0) {
+    if (most > 0 && legend > 20) {
       const h = Math.min(200, side), x = margin.left + side + 22;
       for (let i = 0; i < h; i++) { g.fillStyle = mix(1 - i / h); g.fillRect(x, margin.top + i, 12, 1.5); }
       g.fillStyle = colour("soft");
@@ -142,7 +145,7 @@ export const matrix = async () => {
     canvas.setAttribute("aria-label", `Heat map of ${measure === 2 ? "bytes" : "messages"}: ${[...on].map((l) => l.name).join(", ")}, ${plural(cells.size, "cell")} with traffic, most ${text(most)}`);
     canvas.dataset.bin = bin;
     canvas.dataset.span = view.n;
-    where.textContent = `${view.n < all ? `Senders ${view.y} to ${view.y + view.n - 1}, receivers ${view.x} to ${view.x + view.n - 1}. ` : ""}${bin > 1 ? `${bin} ranks share a row here.` : "Each rank has its own row."} Colours are logarithmic.`;
+    where.textContent = `${view.n < all ? `Senders ${view.y} to ${view.y + view.n - 1}, receivers ${view.x} to ${view.x + view.n - 1}. ` : ""}${bin > 1 ? `${bin} ranks share a row here.` : "Each rank has its own row."} Colours are logarithmic${most > 0 && legend <= 20 ? `, from ${text(least)} to ${text(most)}` : ""}.`;
   };
   const busiest = () => {
     const list = [...cells.values()].filter((c) => c[measure] > 0).sort((a, b) => b[measure] - a[measure]);
@@ -243,5 +246,13 @@ export const matrix = async () => {
       el("span", { className: "dim", id: "matrix-keys", textContent: "Drag to move; wheel (after a click) or + and − to zoom; arrow keys to read cells." })),
     el("div", { className: "two" }, el("div", { className: "figure" }, canvas, where), pairs));
   update();
+  ways.matrix = (from, to) => {
+    const n = Math.min(all, 64), clamp = (v) => Math.max(0, Math.min(all - n, v - Math.floor(n / 2)));
+    view = { n, x: clamp(to), y: clamp(from) };
+    update();
+    cursor = { x: Math.floor(to / bin), y: Math.floor(from / bin) };
+    draw();
+    where.textContent = `${describe(cursor.x, cursor.y).replace("\n", ": ")}. ${where.textContent}`;
+  };
   repaints.push(draw);
 };

@@ -1,6 +1,7 @@
 import { data } from "./data.js";
 import { el, none, section } from "./dom.js";
 import { bytes, count, percent, plural, time } from "./format.js";
+import { type, ways } from "./links.js";
 
 const range = (a, z) => (a === z ? count(a) : `${count(a)} to ${count(z)}`);
 
@@ -23,7 +24,31 @@ export const structure = () => {
     return;
   }
   const place = el("div"), found = el("span", { className: "dim", role: "status" });
-  let chosen = list[0], query = "";
+  let chosen = list[0], words = [];
+  const spent = (n) => n.m + n.g;
+  const hit = (s, n) => words.length > 0 && words.every((w) => (n.s ? `${s.sites[n.s - 1].function} ${s.sites[n.s - 1].site} ${n.q || ""}` : n.f || "").toLowerCase().includes(w));
+  const hitBelow = (s, n) => (n.b || []).some((x) => hit(s, x) || hitBelow(s, x));
+  // lines are those below a node: where times are known, runs of three and more that take next to nothing are one line.
+  const lines = (s, whole, list) => {
+    const out = [], small = (n) => !data.summary.no_times && words.length === 0 && whole > 0 && spent(n) < whole * 0.002;
+    for (let i = 0; i < list.length;) {
+      let j = i;
+      while (j < list.length && small(list[j])) j++;
+      const some = list.slice(i, j);
+      if (some.length > 2) out.push(el("li", {}, folding(el("span", { className: "line" }, el("span", { className: "t", textContent: `${plural(some.length, "line")} of ${percent(some.reduce((a, n) => a + spent(n), 0) / whole)} in all` })), false, () => some.map(node(s, whole)))));
+      else out.push(...list.slice(i, Math.max(j, i + 1)).map(node(s, whole)));
+      i = Math.max(j, i + 1);
+    }
+    return out;
+  };
+  // folding is a line that opens; what is below it is made when it does.
+  const folding = (line, open, make) => {
+    const body = el("ul"), d = el("details", {}, el("summary", {}, line), body);
+    d.build = () => { if (make) { const m = make; make = null; body.append(...m()); } };
+    d.addEventListener("toggle", () => { if (d.open) d.build(); });
+    if (open) { d.build(); d.open = true; }
+    return d;
+  };
   const node = (s, whole) => (n) => {
     const site = n.s ? s.sites[n.s - 1] : null;
     const times = n.k !== "c" && n.k !== "l" && n.k !== "r" ? "" : n.x || n.u ? `${n.x ? "≥ " : ""}${range(n.a, n.z)}${n.u ? " (?)" : ""}` : !n.d ? range(n.a, n.z)
@@ -37,11 +62,11 @@ export const structure = () => {
         : n.k === "r" ? el("span", { textContent: "calls of itself, and the first" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
       shown && el("span", { className: "x", textContent: `× ${times}` }), entered && el("span", { className: "t", textContent: entered }),
       el("span", { className: "t", textContent: numbers(n, whole) }));
-    const hit = query && (site ? `${site.function} ${site.site}` : n.f || "").toLowerCase().includes(query);
-    if (!n.b) return el("li", { className: hit ? "hit" : "" }, line);
-    const inner = n.b.map(node(s, whole));
-    const open = query ? inner.some((x) => x.classList.contains("hit") || x.querySelector(".hit")) : true;
-    return el("li", { className: hit ? "hit" : "" }, el("details", { open }, el("summary", {}, line), el("ul", {}, inner)));
+    const mark = hit(s, n) ? "hit" : "", part = whole > 0 ? spent(n) / whole : 0;
+    if (!data.summary.no_times && part >= 0.002) line.prepend(el("span", { className: "share", "aria-hidden": "true" }, el("i", { style: `width:${(100 * Math.min(1, part)).toFixed(1)}%` })));
+    if (!n.b) return el("li", { className: mark }, line);
+    const open = words.length > 0 ? hitBelow(s, n) : data.summary.no_times || part >= 0.1;
+    return el("li", { className: mark }, folding(line, open, () => lines(s, whole, n.b)));
   };
   const draw = () => {
     place.replaceChildren(...chosen.threads.map((t) => {
@@ -49,11 +74,14 @@ export const structure = () => {
       return el("div", { className: "tree" },
         chosen.threads.length > 1 && el("h3", { textContent: t.number ? `Thread ${t.number}` : "Thread that initialised MPI" }),
         el("p", { className: "dim", textContent: plural(t.total.calls, "call") + (data.summary.no_times ? "" : ` · ${time(t.total.mpi_ns)} in MPI · ${time(t.total.compute_ns)} outside`) }),
-        el("ul", {}, (t.body || []).map(node(chosen, whole))));
+        el("ul", {}, lines(chosen, whole, t.body || [])));
     }), ...(chosen.cut ? [el("p", { className: "dim", textContent: "The innermost parts are left out here; spoor profile shows all of it." })] : []));
-    found.textContent = query ? plural(place.querySelectorAll(".hit").length, "line") : "";
+    found.textContent = words.length ? plural(place.querySelectorAll(".hit").length, "line") : "";
   };
-  const fold = (open) => { for (const d of place.querySelectorAll("details")) d.open = open; };
+  const fold = (open) => {
+    if (!open) for (const d of place.querySelectorAll("details")) d.open = false;
+    for (let list; open && (list = place.querySelectorAll("details:not([open])")).length > 0;) for (const d of list) { d.build(); d.open = true; }
+  };
   const name = (s) => `${s.ranks === 1 ? `rank ${s.rank}` : `${plural(s.ranks, "rank")}: ${s.some.join(", ")}${s.ranks > s.some.length ? ", …" : ""}`}`;
   const about = el("p", { className: "dim" });
   const choose = (s) => {
@@ -65,9 +93,13 @@ export const structure = () => {
     data.classes > list.length && el("p", { className: "dim", textContent: `The ${list.length} largest of ${plural(data.classes, "class")}.` }),
     el("div", { className: "tools" },
       list.length > 1 && el("select", { "aria-label": "Class of ranks", onchange: (ev) => choose(list[ev.target.selectedIndex]) }, list.map((s) => el("option", { textContent: name(s) }))),
-      el("input", { type: "search", placeholder: "Find a call or function", "aria-label": "Find a call or function in the structure", oninput: (ev) => { query = ev.target.value.toLowerCase().trim(); draw(); } }), found,
+      el("input", { type: "search", placeholder: "Find a call or function", "aria-label": "Find a call or function in the structure", id: "structure-search", oninput: (ev) => { words = ev.target.value.toLowerCase().split(/\s+/).filter(Boolean); draw(); } }), found,
       el("button", { type: "button", id: "fold", textContent: "Fold all", onclick: () => fold(false) }),
       el("button", { type: "button", id: "unfold", textContent: "Unfold all", onclick: () => fold(true) })),
     about, el("div", { className: "figure scrolled" }, place));
+  ways.structure = (name, site) => {
+    type(document.getElementById("structure-search"), `${name} ${site.replace(/ \(.*\)$/, "")}`.trim());
+    place.querySelector(".hit")?.scrollIntoView({ block: "center" });
+  };
   choose(list[0]);
 };

@@ -1,0 +1,67 @@
+import { data } from "./data.js";
+import { el, none, section } from "./dom.js";
+import { count, percent, plural, time } from "./format.js";
+import { way, ways } from "./links.js";
+import { table } from "./table.js";
+
+const some = (list, all) => list.slice(0, 4).map((r) => `rank ${r.rank} ${time(r.waited_ns)}`).join(", ") + (list.length > 4 || all > list.length ? ", …" : "");
+
+// waiting shows why ranks waited, for whom, and what the run's end depends on.
+export const waiting = () => {
+  const w = data.timeline?.waiting;
+  const lead = "Why ranks waited in MPI, and for whom: from the times of single calls, and which message or collective they were about.";
+  if (!w) {
+    section("waiting", "Waiting", lead, none(data.summary.no_times ? "The trace holds no times of calls." : "This takes a trace with a time for every call: record with --timing lossless. Which calls ranks spend unequal times in stands under Imbalance."));
+    return;
+  }
+  const part = (ns) => percent(w.run_ns ? ns / w.run_ns : 0);
+  section("waiting", "Waiting", lead,
+    w.backwards > 0 && el("p", { className: "notice", textContent: `${plural(w.backwards, "message")} of ${count(w.messages)} seem to have arrived before they were sent, by up to ${time(w.off_ns)}: times of different ranks are not known better than that.` }),
+    w.kinds.length === 0 ? none("Nobody waited.") : [
+      el("p", {}, `${part(w.waited_ns)} of the time of all ranks was spent waiting for others, ${part(w.mpi_ns)} in MPI.`),
+      el("ul", { className: "parts" }, w.kinds.map((k) => el("li", {}, el("span", { className: "bar", style: `width:${Math.max(1, (220 * k.waited_ns) / w.waited_ns).toFixed(1)}px` }), ` ${k.kind}: ${time(k.waited_ns)}, ${part(k.waited_ns)}, ${plural(k.count, "call")}`))),
+      el("div", { className: "tools" }, way("timeline", "Show on the timeline", { colours: "wait" })),
+      table({
+        label: "Call sites where ranks waited", filter: "Filter by function, place or reason", thing: "line", sort: 3, rows: w.sites, shown: 12,
+        columns: [
+          { label: "Function", text: (s) => s.function, code: true },
+          { label: "From", text: (s) => s.place, wrap: true },
+          { label: "Why", text: (s) => s.kind },
+          { label: "Waited", value: (s) => s.waited_ns, text: (s) => time(s.waited_ns) },
+          { label: "Of run", value: (s) => s.waited_ns, text: (s) => part(s.waited_ns) },
+          { label: "Calls", value: (s) => s.count, text: (s) => count(s.count) },
+          { label: "Who waited", text: (s) => some(s.ranks), wrap: true },
+          { label: "For whom", text: (s) => some(s.late), wrap: true },
+          { label: "These were late for", wrap: true, text: (s) => (s.causes || []).slice(0, 2).map((c) => `${c.function} at ${c.place}, computed ${percent(c.waited_ns ? c.compute_ns / c.waited_ns : 0)} of that`).join("; ") },
+        ],
+      }),
+      w.more > 0 && el("p", { className: "dim", textContent: `${plural(w.more, "line")} with less time are left out here; spoor waits --top 0 shows them.` })],
+    path(w.path));
+  ways.waiting = () => document.getElementById("path")?.scrollIntoView();
+};
+
+// path shows what the run's end depends on.
+const path = (p) => p && [
+  el("h3", { id: "path", textContent: "Critical path" }),
+  el("p", { className: "dim" }, `What the run's end depends on, backwards from the rank that ended last: ${time(p.run_ns)}, of that ${percent(p.run_ns ? p.outside_ns / p.run_ns : 0)} outside of MPI; over ${plural(p.hops, "message and collective")} from rank to rank. A place whose share of the path is larger than that of all ranks' time is where some ranks have more to do than others, and the others wait for them.`),
+  table({
+    label: "Call sites on the critical path", thing: "line", sort: 4, rows: p.sites.slice(0, 200), shown: 12, filter: "Filter by function or place",
+    columns: [
+      { label: "Function", text: (s) => s.function, code: true },
+      { label: "From", text: (s) => s.place, wrap: true },
+      { label: "Computed before", value: (s) => s.compute_ns, text: (s) => time(s.compute_ns) },
+      { label: "In the call", value: (s) => s.mpi_ns, text: (s) => time(s.mpi_ns) },
+      { label: "Of path", value: (s) => s.compute_ns + s.mpi_ns, text: (s) => percent(p.run_ns ? (s.compute_ns + s.mpi_ns) / p.run_ns : 0) },
+      { label: "Of all ranks", title: "share of the time of all ranks", value: (s) => s.mean_ns, text: (s) => percent(p.run_ns ? s.mean_ns / p.run_ns : 0) },
+      { label: "Imbalance", title: "time on the path beyond what ranks spend there on average", value: (s) => s.imbalance_ns, text: (s) => time(s.imbalance_ns) },
+    ],
+  }),
+  table({
+    label: "Ranks on the critical path", thing: "rank", sort: 1, rows: p.ranks.slice(0, 1024), shown: 8,
+    columns: [
+      { label: "Rank", text: (r) => r.rank },
+      { label: "On the path", value: (r) => r.compute_ns + r.mpi_ns, text: (r) => time(r.compute_ns + r.mpi_ns) },
+      { label: "Of path", value: (r) => r.compute_ns + r.mpi_ns, text: (r) => percent(p.run_ns ? (r.compute_ns + r.mpi_ns) / p.run_ns : 0) },
+      { label: "Computing", value: (r) => r.compute_ns, text: (r) => time(r.compute_ns) },
+    ],
+  })];

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Counter is what was attached to calls under a name, by row and time.
+type Counter struct {
+	Name  string  `json:"name"`
+	Least float64 `json:"least"` // sum of a tile
+	Most  float64 `json:"most"`
+	Tiles int     `json:"tiles"`
+	// Per row and tile: 0 nothing was attached, else 1 + 250 × (sum − Least) ÷ (Most − Least); packed.
+	Sums string `json:"sums"`
+}
+
+// Bounds of counters.
+const (
+	maxCounters     = 8
+	maxCounterTiles = 1 << 16 // of all rows
+)
+
+// counters adds up what was attached to calls.
+func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]Counter, error) {
+	names, err := r.ValueNames()
+	if err != nil || len(names) == 0 || t.folded {
+		return nil, err
+	}
+	slices.SortFunc(names, cmp.Compare)
+	names = names[:min(len(names), maxCounters)]
+	tiles := max(16, min(t.Tiles, maxCounterTiles/len(rows)))
+	width := float64(t.EndNs-t.StartNs) / float64(tiles)
+	sums, any := make([][]float64, len(names)), make([][]bool, len(names))
+	for i := range names {
+		sums[i], any[i] = make([]float64, len(rows)*tiles), make([]bool, len(rows)*tiles)
+	}
+	for row, list := range rows {
+		for _, x := range list {
+			k, err := r.Rank(x.rank)
+			if err != nil {
+				return nil, err
+			}
+			line, err := k.ValueLine(x.stream)
+			if err != nil {
+				return nil, err
+			}
+			for c, err := range k.Timings(x.stream) {
+				if err != nil {
+					return nil, err
+				}
+				values, err := line.At(c.Index)
+				if err != nil {
+					return nil, err
+				}
+				at := row*tiles + max(0, min(tiles-1, int(float64(c.End()-t.StartNs)/width)))
+				for _, v := range values {
+					if i, ok := slices.BinarySearch(names, v.Name); ok {
+						sums[i][at] += v.Sum
+						any[i][at] = true
+					}
+				}
+			}
+		}
+	}
+	list := []Counter{}
+	for i, name := range names {
+		c := Counter{Name: name, Tiles: tiles}
+		first := true
+		for at, is := range any[i] {
+			if v := sums[i][at]; is {
+				if first {
+					c.Least, c.Most, first = v, v, false
+				}
+				c.Least, c.Most = min(c.Least, v), max(c.Most, v)
+			}
+		}
+		c.Least = min(c.Least, 0)
+		b := make([]byte, len(sums[i]))
+		for at, is := range any[i] {
+			if is {
+				b[at] = 1
+				if c.Most > c.Least {
+					b[at] += byte(parts * (sums[i][at] - c.Least) / (c.Most - c.Least))
+				}
+			}
+		}
+		c.Sums = packed(b)
+		list = append(list, c)
+	}
+	return list, nil
+}

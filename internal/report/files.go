@@ -1,0 +1,168 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A File is what a run did with a file through MPI-IO.
+type File struct {
+	Name   string   `json:"name"`
+	Opens  int      `json:"opens"` // by all ranks of a communicator together
+	Ranks  int      `json:"ranks"`
+	Read   Transfer `json:"read"`
+	Write  Transfer `json:"write"`
+	MetaNs int64    `json:"meta_ns"` // in calls that open, close and set up, all ranks
+	From   int64    `json:"from"`    // ns since the start of the timeline
+	To     int64    `json:"to"`
+}
+
+// A Transfer is what went one way.
+type Transfer struct {
+	Calls  uint64 `json:"calls"`
+	Bytes  uint64 `json:"bytes"`
+	Ns     int64  `json:"ns"`      // in these calls, all ranks
+	BusyNs int64  `json:"busy_ns"` // while at least one rank was in one
+	Sizes  []int  `json:"sizes"`   // calls by bytes: 0, then from 2^(i-1) to 2^i - 1
+}
+
+// Bounds of files.
+const (
+	maxFiles     = 200
+	maxFileCalls = 1 << 24 // calls of the run, else there are none
+	maxIntervals = 1 << 20 // of a file, else BusyNs is 0
+)
+
+// interval is a time in which a rank was in a call.
+type interval struct{ from, to int64 }
+
+type fileSums struct {
+	File
+	opened map[int]bool // numbers of the export's files
+	ranks  map[int]bool
+	reads  []interval
+	writes []interval
+}
+
+// fileWatcher adds up by file what calls do. It is an export.Sink.
+type fileWatcher struct {
+	files map[string]*fileSums
+	begun map[[2]uint64]*interval // operations under way, by rank and ID
+}
+
+// filesOf returns the files of a run, those with most bytes first.
+func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more int, err error) {
+	uses := slices.ContainsFunc(s.Functions, func(f summary.Function) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
+	if !uses || s.Calls > maxFileCalls {
+		return []File{}, 0, nil
+	}
+	done := 0
+	x, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Progress: func(n uint64) {
+		done += int(n)
+		o.Progress("looking at files", done, int(s.Calls))
+	}})
+	if err != nil {
+		return nil, 0, err
+	}
+	w := &fileWatcher{files: make(map[string]*fileSums), begun: make(map[[2]uint64]*interval)}
+	if err := x.Run(w); err != nil {
+		return nil, 0, err
+	}
+	list = []File{}
+	for _, f := range w.files {
+		f.Opens, f.Ranks = len(f.opened), len(f.ranks)
+		f.Read.BusyNs, f.Write.BusyNs = busy(f.reads), busy(f.writes)
+		list = append(list, f.File)
+	}
+	slices.SortFunc(list, func(a, b File) int {
+		return cmp.Or(cmp.Compare(b.Read.Bytes+b.Write.Bytes, a.Read.Bytes+a.Write.Bytes), cmp.Compare(a.Name, b.Name))
+	})
+	more = max(0, len(list)-maxFiles)
+	return list[:len(list)-more], more, nil
+}
+
+// Begin, Leave and End are there for export.Sink.
+func (w *fileWatcher) Begin(*trace.Rank) error  { return nil }
+func (w *fileWatcher) Leave(*export.Call) error { return nil }
+func (w *fileWatcher) End(*trace.Rank) error    { return nil }
+
+// Enter takes a call.
+func (w *fileWatcher) Enter(c *export.Call) error {
+	for i := range c.Acts {
+		a := &c.Acts[i]
+		if a.File == nil {
+			continue
+		}
+		f := w.files[a.File.Name]
+		if f == nil {
+			f = &fileSums{File: File{Name: a.File.Name, From: c.Start}, opened: make(map[int]bool), ranks: make(map[int]bool)}
+			w.files[a.File.Name] = f
+		}
+		f.From, f.To = min(f.From, c.Start), max(f.To, c.End)
+		f.ranks[c.Rank] = true
+		id := [2]uint64{uint64(c.Rank), a.ID}
+		switch a.Kind {
+		case export.Read:
+			f.Read.add(&f.reads, a.Received, c.Start, c.End, c.End-c.Start)
+		case export.Write:
+			f.Write.add(&f.writes, a.Sent, c.Start, c.End, c.End-c.Start)
+		case export.ReadBegin, export.WriteBegin:
+			w.begun[id] = &interval{c.Start, c.End - c.Start}
+		case export.ReadEnd, export.WriteEnd:
+			// Between its two calls it goes on by itself: that is no time of the rank's.
+			from, spent := c.Start, c.End-c.Start
+			if b := w.begun[id]; b != nil {
+				delete(w.begun, id)
+				from, spent = b.from, spent+b.to
+			}
+			if a.Kind == export.ReadEnd {
+				f.Read.add(&f.reads, a.Received, from, c.End, spent)
+			} else {
+				f.Write.add(&f.writes, a.Sent, from, c.End, spent)
+			}
+		default:
+			if a.Kind == export.FileOpened {
+				f.opened[a.File.Number] = true
+			}
+			f.MetaNs += c.End - c.Start
+		}
+	}
+	return nil
+}
+
+func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {
+	t.Calls++
+	t.Bytes += bytes
+	t.Ns += spent
+	size := 0
+	for b := bytes; b > 0; b >>= 1 {
+		size++
+	}
+	for len(t.Sizes) <= size {
+		t.Sizes = append(t.Sizes, 0)
+	}
+	t.Sizes[size]++
+	if len(*list) < maxIntervals {
+		*list = append(*list, interval{from, to})
+	}
+}
+
+// busy is for how long at least one of some intervals lasts.
+func busy(list []interval) (ns int64) {
+	if len(list) == maxIntervals {
+		return 0
+	}
+	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	end := int64(-1 << 62)
+	for _, x := range list {
+		if x.to > end {
+			ns += x.to - max(x.from, end)
+			end = x.to
+		}
+	}
+	return ns
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Number is something of which each rank has an amount.
+type Number struct {
+	Name  string `json:"name"`
+	Unit  string `json:"unit"`  // ns, bytes or nothing
+	Each  string `json:"each"`  // float32 by rank, little endian, NaN where it is not known; packed
+	Guess bool   `json:"guess"` // of some ranks it is the mean of those like it
+	Site  string `json:"site"`  // "" or the call site that it is of, as tables name it
+}
+
+// Bounds of numbers.
+const (
+	maxNumbers  = 1 << 16 // over all ranks
+	mostNumbers = 60
+)
+
+// numbers collects what ranks can be compared by: the totals, then call sites by time.
+func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Options) ([]Number, error) {
+	ranks := r.Ranks()
+	room := max(3, min(mostNumbers, maxNumbers/max(1, ranks)))
+	list := []Number{}
+	add := func(name, unit, site string, guess bool, of func(values []float32)) {
+		if len(list) == room {
+			return
+		}
+		values := slices.Repeat([]float32{float32(math.NaN())}, ranks)
+		of(values)
+		list = append(list, Number{name, unit, packedFloats(values), guess, site})
+	}
+	total := func(name, unit string, of func(p *profile.RankTotal) float32) {
+		add(name, unit, "", false, func(values []float32) {
+			for i := range perRank {
+				if p := &perRank[i]; r.ClassOf(p.Rank) >= 0 {
+					values[p.Rank] = of(p)
+				}
+			}
+		})
+	}
+	if r.HasTimes() {
+		total("time in MPI", "ns", func(p *profile.RankTotal) float32 { return float32(p.MPINs) })
+		total("time outside of MPI", "ns", func(p *profile.RankTotal) float32 { return float32(p.SpanNs - p.MPINs) })
+		total("run time", "ns", func(p *profile.RankTotal) float32 { return float32(p.SpanNs) })
+	}
+	if waited != nil {
+		for _, x := range []struct {
+			name string
+			of   func(i int) int64
+		}{
+			{"time waited for others", func(i int) int64 { return waited.ByRank[i].WaitedNs }},
+			{"time that others waited for it", func(i int) int64 { return waited.ByRank[i].CausedNs }},
+		} {
+			add(x.name, "ns", "", false, func(values []float32) {
+				for i := range waited.ByRank {
+					values[waited.ByRank[i].Rank] = float32(x.of(i))
+				}
+			})
+		}
+	}
+	total("calls", "", func(p *profile.RankTotal) float32 { return float32(p.Calls) })
+	total("bytes out", "bytes", func(p *profile.RankTotal) float32 { return float32(p.BytesOut) })
+	total("bytes in", "bytes", func(p *profile.RankTotal) float32 { return float32(p.BytesIn) })
+	if !r.HasTimes() || len(list) == room {
+		return list, nil
+	}
+	each, err := imbalance.EachRank(r, imbalance.Options{Name: func(s trace.Site) string { return o.called("", s) }})
+	if err != nil {
+		return nil, err
+	}
+	type column struct {
+		name, site string
+		sum        float64
+		guess      bool
+		values     []float32
+	}
+	known := make(map[[2]string]*column)
+	var columns []*column
+	take := func(key [2]string, site string, rank int, t imbalance.RankTime) {
+		c := known[key]
+		if c == nil {
+			c = &column{name: key[0] + key[1], site: site, values: slices.Repeat([]float32{float32(math.NaN())}, ranks)}
+			known[key] = c
+			columns = append(columns, c)
+		}
+		if math.IsNaN(float64(c.values[rank])) {
+			c.values[rank] = 0
+		}
+		c.values[rank] += float32(t.Ns)
+		c.sum += t.Ns
+		c.guess = c.guess || !t.Known
+	}
+	for i := range each {
+		for j := range each[i].Sites {
+			s := &each[i].Sites[j]
+			at := s.Function + " at " + s.Place
+			take([2]string{at, ""}, s.Place, each[i].Rank, s.MPI)
+			take([2]string{at, ", time before it"}, s.Place, each[i].Rank, s.Compute)
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b *column) int { return cmp.Compare(b.sum, a.sum) })
+	for _, c := range columns {
+		if c.sum > 0 {
+			add(c.name, "ns", c.site, c.guess, func(values []float32) { copy(values, c.values) })
+		}
+	}
+	return list, nil
+}
+
+func packedFloats(values []float32) string {
+	b := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return packed(b)
+}

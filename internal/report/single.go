@@ -1,0 +1,382 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/waits"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Single is the calls of a part of a run one by one, with what each did, which messages went
+// between them, and what they waited.
+//
+// All that there is many of is packed: numbers as uvarints, those with a sign as zigzag.
+//
+//	calls = (count, count × start − end of the call before or From, count × duration, count × form)… by row
+//	forms = (function, site, comm, file, act, peer+1, other+1, tag, out, in, completed, state)…
+//	links = (row, call, row, call)… from, to; sorted, the row a call is received in as difference
+//	waits = (row, call, kind, ns, rank)… the row as difference
+type Single struct {
+	From  int64    `json:"from"` // ns since the start of the timeline
+	To    int64    `json:"to"`
+	Names []string `json:"names"` // of functions
+	Of    []int    `json:"of"`    // by name: which function of the timeline
+	Sites []string `json:"sites"`
+	Comms []string `json:"comms"`
+	Files []string `json:"files"`
+	Forms string   `json:"forms"`
+	Calls string   `json:"calls"`
+	Links string   `json:"links"`
+	Waits string   `json:"waits"`
+	Count int      `json:"count"`
+}
+
+// A form is what calls have in common that look the same in a tooltip.
+type form struct {
+	name, site, comm, file int
+	act                    act
+	peer, other            int // world ranks, −1 none; other is whom a message comes from where another one goes to peer
+	tag                    int64
+	out, in                uint64
+	completed              int
+	state                  int // 1: never returned, 2: left by the program
+}
+
+// An act is what a call is about, as the page says it.
+type act int
+
+const (
+	nothing act = iota
+	sends
+	receives
+	exchanges
+	together // a collective; peer is the root
+	completes
+	reaches // another rank's memory
+	moves   // data of a file
+)
+
+// Bounds of single calls.
+const (
+	maxSingle = 100000  // calls of one part
+	maxForms  = 1 << 14 // beyond, calls have function and place alone
+)
+
+// A spell is one call in a row.
+type spell struct {
+	start, ns int64
+	form      int
+}
+
+// place says where a call is in the rows.
+type spot struct{ row, call int }
+
+// A collector brings together the calls of a part. It is as many export.Sinks as there are ranks.
+type collector struct {
+	single   Single
+	s        *export.Source
+	rows     [][]spell
+	row      map[thread]int
+	offset   int64 // between the export's times and the timeline's
+	start    int64 // of the timeline
+	over     int64 // when the rank at hand ended
+	where    func(function string, s trace.Site) string
+	function func(name string) int
+	aside    [asides]int
+
+	forms  map[form]int
+	packed []byte
+	names  map[string]int
+	sites  map[trace.Site]int
+	comms  map[int]int
+	files  map[string]int
+	sent   map[uint64]spot
+	got    map[uint64]spot
+	last   []int64 // by row: when the call before ended
+}
+
+// singles goes through the calls of a part of the run, those of which rows have one thread each.
+// starts is export's; where it is given, messages are not matched.
+func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*Single, error) {
+	opts := export.Options{From: export.FromStart, To: export.ToEnd, Messages: starts == nil, Starts: starts}
+	if from > 0 || to < t.EndNs-t.StartNs {
+		opts.From, opts.To = from+t.StartNs, to+t.StartNs
+	}
+	s, err := export.New(r, opts)
+	if err != nil {
+		return nil, err
+	}
+	c := &collector{
+		single: Single{From: from, To: to, Names: []string{}, Of: []int{}, Sites: []string{}, Comms: []string{}, Files: []string{}},
+		s:      s, rows: make([][]spell, len(rows)), row: make(map[thread]int), offset: s.First - t.StartNs, start: t.StartNs,
+		where:    o.called,
+		function: t.function, aside: t.pseudo,
+		forms: make(map[form]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[int]int),
+		files: make(map[string]int), sent: make(map[uint64]spot), got: make(map[uint64]spot), last: make([]int64, len(rows)),
+	}
+	for i, list := range rows {
+		for _, x := range list {
+			c.row[x] = i
+		}
+		c.last[i] = -1
+	}
+	if err := s.Run(c); err != nil {
+		return nil, err
+	}
+	return c.pack(t.waited), nil
+}
+
+// Begin begins a rank.
+func (c *collector) Begin(k *trace.Rank) (err error) {
+	c.over, err = k.End()
+	c.over -= c.start
+	return err
+}
+
+// Leave and End are there for export.Sink.
+func (c *collector) Leave(*export.Call) error { return nil }
+
+// End does nothing.
+func (c *collector) End(*trace.Rank) error { return nil }
+
+// Enter takes a call.
+func (c *collector) Enter(x *export.Call) error {
+	row, ok := c.row[thread{x.Rank, x.Stream}]
+	if !ok {
+		return nil
+	}
+	start, end := x.Start+c.offset, x.End+c.offset
+	before := c.last[row]
+	if before < 0 {
+		before = start // the first call of the part
+	}
+	for _, a := range x.Timing.Asides(x.Index, before, start) {
+		if f := c.aside[which(a)]; f >= 0 {
+			c.rows[row] = append(c.rows[row], spell{a.Start, a.Ns, c.form(form{name: c.name("", f), site: -1, comm: -1, file: -1, peer: -1, other: -1})})
+		}
+	}
+	c.last[row] = end
+	f := c.describe(x)
+	if f.state == 1 {
+		end = max(end, c.over)
+	}
+	at := spot{row, len(c.rows[row])}
+	c.rows[row] = append(c.rows[row], spell{start, end - start, c.form(f)})
+	for i := range x.Acts {
+		a := &x.Acts[i]
+		if a.Message == 0 {
+			continue
+		}
+		switch a.Kind {
+		case export.Send, export.SendBegin:
+			c.sent[a.Message] = at
+		case export.Recv, export.RecvEnd:
+			c.got[a.Message] = at
+		}
+	}
+	return nil
+}
+
+// describe says what a call did, as far as a form has it.
+func (c *collector) describe(x *export.Call) form {
+	f := form{name: c.name(x.Name(), c.function(x.Name())), comm: -1, file: -1, peer: -1, other: -1}
+	n, ok := c.sites[x.Site]
+	if !ok {
+		n = len(c.single.Sites)
+		c.sites[x.Site] = n
+		c.single.Sites = append(c.single.Sites, c.where(x.Name(), x.Site))
+	}
+	f.site = n
+	switch x.Return {
+	case trace.NeverReturned:
+		f.state = 1
+	case trace.Left:
+		f.state = 2
+	}
+	for i := range x.Acts {
+		c.take(&f, &x.Acts[i])
+	}
+	return f
+}
+
+// take adds an act to a form. What a call begins counts for more than what it completes.
+func (c *collector) take(f *form, a *export.Act) {
+	switch a.Kind {
+	case export.Send, export.SendBegin:
+		f.out += a.Sent
+		switch to := a.World(); f.act {
+		case receives:
+			f.act, f.peer, f.other = exchanges, to, f.peer
+		case sends: // one of several
+			f.peer = same(f.peer, to)
+		default:
+			f.act, f.peer, f.tag = sends, to, a.Tag
+		}
+	case export.Recv, export.RecvBegin:
+		f.in += a.Received
+		from := -1
+		if a.Peer >= 0 {
+			from = a.World()
+		}
+		switch f.act {
+		case sends:
+			f.act, f.other = exchanges, from
+		case receives:
+			f.peer = same(f.peer, from)
+		default:
+			f.act, f.peer, f.tag = receives, from, a.Tag
+		}
+	case export.Collective, export.CollectiveBegin:
+		f.act, f.peer = together, -1
+		if a.Root >= 0 {
+			f.peer = a.Comm.Peer(a.Root)
+		}
+		f.out, f.in = f.out+a.Sent, f.in+a.Received
+	case export.Put, export.Get, export.Atomic:
+		f.act, f.peer = reaches, a.Comm.WorldRank(a.Peer)
+		f.out, f.in = f.out+a.Sent, f.in+a.Received
+	case export.Read, export.ReadBegin, export.Write, export.WriteBegin, export.FileOpened, export.FileClosed:
+		f.act = moves
+		f.out, f.in = f.out+a.Sent, f.in+a.Received
+		if a.File != nil {
+			n, ok := c.files[a.File.Name]
+			if !ok {
+				n = len(c.single.Files)
+				c.files[a.File.Name] = n
+				c.single.Files = append(c.single.Files, a.File.Name)
+			}
+			f.file = n
+		}
+	case export.SendEnd, export.RecvEnd, export.CollectiveEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
+		if f.completed++; f.act == nothing {
+			f.act = completes
+		}
+		if f.act == completes && a.Kind == export.RecvEnd {
+			f.in += a.Received
+			if f.other = -1; f.completed == 1 {
+				f.other, f.tag = a.World(), a.Tag
+			}
+		} else if f.act == completes {
+			f.other = -1
+		}
+	default:
+		return
+	}
+	if a.Comm != nil && f.comm < 0 {
+		n, ok := c.comms[a.Comm.Number]
+		if !ok {
+			n = len(c.single.Comms)
+			c.comms[a.Comm.Number] = n
+			c.single.Comms = append(c.single.Comms, export.CommName(a.Comm))
+		}
+		f.comm = n
+	}
+}
+
+// same is what two are, if they are the same.
+func same(a, b int) int {
+	if a == b {
+		return a
+	}
+	return -1
+}
+
+// name numbers a function; where it has no name, it is one of the timeline's own.
+func (c *collector) name(name string, function int) int {
+	key := name
+	if key == "" {
+		key = string(rune(function))
+	}
+	n, ok := c.names[key]
+	if !ok {
+		n = len(c.single.Names)
+		c.names[key] = n
+		c.single.Names, c.single.Of = append(c.single.Names, name), append(c.single.Of, function)
+	}
+	return n
+}
+
+func (c *collector) form(f form) int {
+	n, ok := c.forms[f]
+	if ok {
+		return n
+	}
+	if len(c.forms) >= maxForms {
+		f = form{name: f.name, site: f.site, comm: -1, file: -1, peer: -1, other: -1, state: f.state}
+		if n, ok := c.forms[f]; ok {
+			return n
+		}
+	}
+	n = len(c.forms)
+	c.forms[f] = n
+	c.packed = appendUvarint(c.packed, uint64(f.name), uint64(f.site+1), uint64(f.comm+1), uint64(f.file+1), uint64(f.act), uint64(f.peer+1), uint64(f.other+1),
+		zigzag(f.tag), f.out, f.in, uint64(f.completed), uint64(f.state))
+	return n
+}
+
+func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
+
+func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
+	var calls, late []byte
+	before := 0
+	for row, list := range c.rows {
+		calls = appendUvarint(calls, uint64(len(list)))
+		at := c.single.From
+		for _, x := range list {
+			calls = appendUvarint(calls, zigzag(x.start-at))
+			at = x.start + x.ns
+		}
+		for _, x := range list {
+			calls = appendUvarint(calls, uint64(max(0, x.ns)))
+		}
+		for _, x := range list {
+			calls = appendUvarint(calls, uint64(x.form))
+		}
+		c.single.Count += len(list)
+		if waited == nil {
+			continue
+		}
+		i := 0
+		for _, w := range waited(row) {
+			for i < len(list) && list[i].start < w.From+c.offset {
+				i++
+			}
+			if i < len(list) && list[i].start == w.From+c.offset {
+				late = appendUvarint(late, uint64(row-before), uint64(i), uint64(w.Kind), uint64(w.Ns), uint64(w.By))
+				before = row
+			}
+		}
+	}
+	c.single.Calls, c.single.Waits, c.single.Forms, c.single.Links = packed(calls), packed(late), packed(c.packed), packed(c.links())
+	return &c.single
+}
+
+// links are the messages of which both ends are in the part.
+func (c *collector) links() (b []byte) {
+	type link struct{ from, to spot }
+	var list []link
+	for _, number := range slices.Sorted(maps.Keys(c.got)) {
+		if from, ok := c.sent[number]; ok {
+			list = append(list, link{from, c.got[number]})
+		}
+	}
+	slices.SortFunc(list, func(x, y link) int {
+		return cmp.Or(cmp.Compare(x.to.row, y.to.row), cmp.Compare(x.to.call, y.to.call), cmp.Compare(x.from.row, y.from.row), cmp.Compare(x.from.call, y.from.call))
+	})
+	row := 0
+	for _, l := range list {
+		b = appendUvarint(b, uint64(l.from.row), uint64(l.from.call), uint64(l.to.row-row), uint64(l.to.call))
+		row = l.to.row
+	}
+	return b
+}
+
+// called is where a call stands, without what led there.
+func (o *Options) called(function string, site trace.Site) string {
+	site.Outer = nil
+	p := o.Where(function, site)
+	return p.String()
+}

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"errors"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func unpacked(t *testing.T, text string) []byte {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(flate.NewReader(bytes.NewReader(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// ring has a time for each call.
+func ring(t *testing.T, ranks, rounds int) *trace.Reader {
+	t.Helper()
+	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
+		r.Begin()
+		n := int64(ranks)
+		for i := range rounds {
+			r.Send(3, 1, (int64(r.Rank)+1)%n, int64(i%3))
+			r.Recv(4, 1, (int64(r.Rank)+n-1)%n, int64(i%3))
+			r.Allreduce(5, 1)
+		}
+		r.End()
+	})
+	for rank, tr := range tracks {
+		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return uint64(1000 + 300*rank), uint64(2000 + i%7*100) })
+	}
+	return mergetest.Open(t, tracks, nil)
+}
+
+// A window shows what the page does of that part, with all of its calls and the messages between them.
+func TestWindow(t *testing.T) {
+	r := ring(t, 3, 300)
+	o := Options{Live: true, Where: nil}
+	d, err := Of(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Where = nowhere
+	v := NewViewer(r, d, o)
+	tl := d.Timeline
+	span := tl.EndNs - tl.StartNs
+	share := unpacked(t, tl.Share)
+	for _, c := range [][2]int64{{0, span}, {span / 3, span / 2}, {span / 2, span/2 + 50_000}, {-5, 1000}, {span - 4000, span + 9}} {
+		w, err := v.Window(c[0], c[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.From != max(0, c[0]) || w.To != min(span, c[1]) {
+			t.Errorf("window %v is from %d to %d", c, w.From, w.To)
+		}
+		got, sum := unpacked(t, w.Share), 0.0
+		for _, b := range got {
+			sum += float64(b) / parts / float64(w.Tiles) * float64(w.To-w.From)
+		}
+		want, width := 0.0, tl.width()
+		for row := range tl.rows {
+			for i := range tl.Tiles {
+				from, to := max(float64(w.From), float64(i)*width), min(float64(w.To), float64(i+1)*width)
+				if to > from {
+					want += float64(share[row*tl.Tiles+i]) / parts * (to - from)
+				}
+			}
+		}
+		if math.Abs(sum-want) > 0.01*want+3*width {
+			t.Errorf("window %v has %.0f ns in MPI, the page %.0f", c, sum, want)
+		}
+		if w.Single == nil {
+			t.Fatalf("window %v has no single calls", c)
+		}
+		whole := tl.Single
+		if c[0] == 0 && (w.Single.Count != whole.Count || w.Single.Calls != whole.Calls || w.Single.Links != whole.Links || w.Single.Waits != whole.Waits) {
+			t.Errorf("the window of all has other calls than the page")
+		}
+		if c[0] == span/3 && (len(unpacked(t, w.Single.Links)) < 300 || w.Single.Count < 400) {
+			t.Errorf("a sixth of the run has %d calls, %d bytes of messages", w.Single.Count, len(unpacked(t, w.Single.Links)))
+		}
+	}
+	for _, c := range [][2]int64{{5, 5}, {7, 3}, {span + 1, span + 5}} {
+		if _, err := v.Window(c[0], c[1]); !errors.Is(err, ErrWindow) {
+			t.Errorf("window %v: %v", c, err)
+		}
+	}
+	// Of a run too long to match its messages, the calls of a part are the same, without them.
+	v.calls = wholeCalls + 1
+	some, err := v.Window(span/3, span/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.calls = 0
+	all, err := v.Window(span/3, span/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some.Single.Calls != all.Single.Calls || some.Single.Forms != all.Single.Forms || len(unpacked(t, some.Single.Links)) != 0 {
+		t.Errorf("%d calls from where the part begins, %d from where the run does", some.Single.Count, all.Single.Count)
+	}
+}
+
+// Each message of a ring is received by the next rank.
+func TestLinks(t *testing.T) {
+	const ranks, rounds = 3, 40
+	d, err := Of(ring(t, ranks, rounds), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := unpacked(t, d.Timeline.Single.Links)
+	number := func() (v uint64) {
+		for shift := 0; ; shift += 7 {
+			x := b[0]
+			b = b[1:]
+			if v |= uint64(x&127) << shift; x < 128 {
+				return v
+			}
+		}
+	}
+	n, row := 0, uint64(0)
+	for ; len(b) > 0; n++ {
+		from, sent, to := number(), number(), row
+		row += number()
+		to = row
+		if got := number(); to != (from+1)%ranks || got != sent+1 {
+			t.Fatalf("message %d goes from call %d of row %d to call %d of row %d", n, sent, from, got, to)
+		}
+	}
+	if n != ranks*rounds {
+		t.Errorf("%d messages, want %d", n, ranks*rounds)
+	}
+}
+
+func nowhere(_ string, s trace.Site) symbolise.Place {
+	return symbolise.Place{Module: s.Module, Offset: s.Offset}
+}

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/waits"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Waiting is why ranks waited: in tiles like the timeline's own, and by call site.
+type Waiting struct {
+	Names []string `json:"names"` // of kinds
+	Main  string   `json:"main"`  // per row and tile: the kind with most time, 255 none; packed
+	Share string   `json:"share"` // per row and tile: part of the time that was waited, 0 to 250; packed
+	*waits.Report
+	More int `json:"more"` // call sites left out
+}
+
+// Bounds of wait states.
+const (
+	maxWaitCalls = 1 << 24 // calls of the run, else there are none
+	maxWaitSites = 200
+	maxWaitRanks = 1024
+	maxCauses    = 5
+	maxNamedFor  = 8 // ranks named of a call site
+)
+
+// waitSums adds up waits by row.
+type waitSums struct {
+	t     *Timeline
+	row   map[thread]int
+	ranks []int       // of rows
+	sums  [][]float32 // by kind: row and tile
+	each  [][]waits.Wait
+	keep  bool
+}
+
+// waiting finds wait states where times of calls are known well enough. It returns what was waited in a
+// row, in order of time.
+func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *summary.Summary, o Options) (func(row int) []waits.Wait, error) {
+	if !t.own || s.Calls > maxWaitCalls {
+		return nil, nil
+	}
+	names := waits.Kinds()
+	w := &waitSums{t: t, row: make(map[thread]int), each: make([][]waits.Wait, len(rows)), keep: s.Calls <= maxSingle || o.Live}
+	for i, list := range rows {
+		for _, x := range list {
+			w.row[x] = i
+		}
+		w.ranks = append(w.ranks, len(list))
+	}
+	for range names {
+		w.sums = append(w.sums, make([]float32, len(rows)*t.Tiles))
+	}
+	first, _, err := r.Extent()
+	if err != nil {
+		return nil, err
+	}
+	t.first = first
+	done := 0
+	rep, err := waits.Of(r, waits.Options{
+		Path: true, Name: o.called,
+		Progress: func(n uint64) { done += int(n); o.Progress("finding wait states", done, int(s.Calls)) },
+		Each:     func(x waits.Wait) { w.add(x, first-t.StartNs) },
+	})
+	if errors.Is(err, waits.ErrMeans) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Waiting = &Waiting{Names: names, Report: rep}
+	t.Waiting.Main, t.Waiting.Share = w.tiles()
+	t.Waiting.cut()
+	for _, list := range w.each {
+		slices.SortStableFunc(list, func(a, b waits.Wait) int { return int(max(-1, min(1, a.From-b.From))) })
+	}
+	return func(row int) []waits.Wait { return w.each[row] }, nil
+}
+
+// add takes a wait that counts from so much before the timeline's start.
+func (w *waitSums) add(x waits.Wait, offset int64) {
+	row, ok := w.row[thread{x.Rank, x.Stream}]
+	if !ok {
+		return // its row shows others
+	}
+	if w.keep && x.Ns > 0 {
+		w.each[row] = append(w.each[row], x)
+	}
+	sums := w.sums[x.Kind][row*w.t.Tiles : (row+1)*w.t.Tiles]
+	sign := float32(1)
+	if x.Ns < 0 {
+		x.Ns, sign = -x.Ns, -1
+	}
+	eachTile(w.t.width(), w.t.Tiles, float64(x.From+offset), float64(x.From+offset+x.Ns), func(tile int, ns float64) { sums[tile] += sign * float32(ns) })
+}
+
+func (w *waitSums) tiles() (main, share string) {
+	n := len(w.ranks) * w.t.Tiles
+	dominant, parts := make([]byte, n), make([]byte, n)
+	for i := range n {
+		best, most, sum := 255, float32(0), float32(0)
+		for kind := range w.sums {
+			v := w.sums[kind][i]
+			if sum += v; v > most {
+				best, most = kind, v
+			}
+		}
+		dominant[i], parts[i] = byte(best), portion(sum, w.t.width()*float64(w.ranks[i/w.t.Tiles]))
+	}
+	return packed(dominant), packed(parts)
+}
+
+func (w *Waiting) cut() {
+	rep := w.Report
+	w.More = max(0, len(rep.Sites)-maxWaitSites)
+	rep.Sites = rep.Sites[:min(len(rep.Sites), maxWaitSites)]
+	for i := range rep.Sites {
+		s := &rep.Sites[i]
+		s.Causes = s.Causes[:min(len(s.Causes), maxCauses)]
+		s.Ranks, s.Late = s.Ranks[:min(len(s.Ranks), maxNamedFor)], s.Late[:min(len(s.Late), maxNamedFor)]
+	}
+	rep.ByRank = rep.ByRank[:min(len(rep.ByRank), maxWaitRanks)]
+	if p := rep.Path; p != nil {
+		p.Sites, p.Ranks = p.Sites[:min(len(p.Sites), maxWaitSites)], p.Ranks[:min(len(p.Ranks), maxWaitRanks)]
+	}
+}
+
+// eachTile tells how much of a time lies in which tile.
+func eachTile(width float64, tiles int, start, end float64, tell func(tile int, ns float64)) {
+	i, j := int(start/width), int(end/width)
+	i, j = max(0, min(i, tiles-1)), max(0, min(j, tiles-1))
+	for k := i; k <= j; k++ {
+		from, to := start, end
+		if k > i {
+			from = float64(k) * width
+		}
+		if k < j {
+			to = float64(k+1) * width
+		}
+		tell(k, to-from)
+	}
+}
