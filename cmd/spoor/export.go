@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/export/behind"
 	"github.com/spoor-hpc/spoor/internal/export/chrome"
 	"github.com/spoor-hpc/spoor/internal/export/dimemas"
 	"github.com/spoor-hpc/spoor/internal/export/otf2"
@@ -244,18 +245,15 @@ func writeOTF2(s *export.Source, dir string, about exportAbout) error {
 	return a.Close()
 }
 
-// toFile has a file written through a buffer.
+// toFile has a file written, which another goroutine does in large pieces.
 func toFile(path string, write func(w io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<17)
-	if err := write(w); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
+	w := behind.New(f)
+	if err := errors.Join(write(w), w.Close()); err != nil {
 		return err
 	}
 	return f.Close()

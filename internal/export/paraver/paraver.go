@@ -8,12 +8,15 @@
 package paraver
 
 import (
+	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/export/behind"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -304,7 +307,22 @@ func (w *Writer) Close() error {
 	}
 	defer f.Close()
 	defer w.steps.close()
-	p := printer{out: f, s: w.steps, text: w.header(nil)}
+	out := behind.New(f)
+	if err := errors.Join(w.print(out), out.Close()); err != nil {
+		return err
+	}
+	if err := w.labels(); err != nil {
+		return err
+	}
+	if err := w.nodes.rows(filepath.Join(w.dir, Name+".row")); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// print writes all records.
+func (w *Writer) print(out io.Writer) (err error) {
+	p := printer{out: out, s: w.steps, text: w.header(nil)}
 	if p.steps, err = w.steps.merged(); err != nil {
 		return err
 	}
@@ -315,14 +333,5 @@ func (w *Writer) Close() error {
 		return err
 	}
 	p.moment()
-	if err := p.flush(); err != nil {
-		return err
-	}
-	if err := w.labels(); err != nil {
-		return err
-	}
-	if err := w.nodes.rows(filepath.Join(w.dir, Name+".row")); err != nil {
-		return err
-	}
-	return f.Close()
+	return p.flush()
 }

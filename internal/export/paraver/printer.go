@@ -24,7 +24,7 @@ const (
 )
 
 // inText is how many bytes are written together.
-const inText = 1 << 17
+const inText = 1 << 14
 
 // until prints all steps up to a time, that one among them.
 func (p *printer) until(ns int64) error {

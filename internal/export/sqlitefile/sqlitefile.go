@@ -5,12 +5,13 @@
 package sqlitefile
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/export/behind"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // A Writer writes one database.
 type Writer struct {
 	f      *os.File
-	out    *bufio.Writer
+	out    *behind.Writer
 	next   uint32    // number of the page that is written next
 	schema [][]Value // rows of the table of tables
 	trees  []*tree   // of schema, in its order
@@ -47,7 +48,7 @@ func Create(path string) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{f: f, out: bufio.NewWriterSize(f, 1<<20), next: 1}
+	w := &Writer{f: f, out: behind.New(f), next: 1}
 	_, err = w.page(make([]byte, pageSize)) // the first one is written last
 	return w, err
 }
@@ -200,19 +201,24 @@ func (x *Index) Row(columns ...int64) error {
 
 // Close ends the database.
 func (w *Writer) Close() error {
-	err := w.finish()
+	first, err := w.finish()
+	if err = errors.Join(err, w.out.Close()); err == nil {
+		_, err = w.f.WriteAt(first, 0)
+	}
 	return errors.Join(err, w.f.Close())
 }
 
-func (w *Writer) finish() error {
+// finish ends all trees and returns the first page.
+
+func (w *Writer) finish() (first []byte, err error) {
 	for i, t := range w.trees {
 		root, err := t.end()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w.schema[i][3].Number = int64(root)
 	}
-	first := make([]byte, pageSize)
+	first = make([]byte, pageSize)
 	p := &page{b: first, from: 100, at: pageSize}
 	p.begin(0x0d)
 	for i, row := range w.schema {
@@ -227,17 +233,13 @@ func (w *Writer) finish() error {
 		}
 		cell := x.append(appendVarint(appendVarint(nil, uint64(x.size())), uint64(i+1)))
 		if !p.fits(len(cell)) {
-			return errors.New("sqlitefile: too many tables")
+			return nil, errors.New("sqlitefile: too many tables")
 		}
 		p.add(cell)
 	}
 	p.end()
 	w.header(first)
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
-	_, err := w.f.WriteAt(first, 0)
-	return err
+	return first, nil
 }
 
 // header writes the first hundred bytes of a database (1.3).

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "modernc.org/sqlite" // the reader
 	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/export/behind"
 )
 
 // ask has SQLite run a query on a file.
@@ -138,13 +140,13 @@ func made(t testing.TB, path string, first uint32, rows int) {
 		t.Fatal(err)
 	}
 	if first > 0 {
-		if err := w.out.Flush(); err != nil {
+		if err := w.out.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.f.Seek(int64(first-1)*pageSize, 0); err != nil {
 			t.Fatal(err)
 		}
-		w.next = first
+		w.out, w.next = behind.New(w.f), first
 	}
 	to := w.Table("t", Column{"a", false}, Column{"b", false}, Column{"c", true})
 	index := w.Index("found", "t", "a", "b")

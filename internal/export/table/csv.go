@@ -1,20 +1,21 @@
 package table
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/export/behind"
 )
 
 // A CSV is a folder with a file for each table.
 type CSV struct {
 	files []*os.File
-	lines [][]byte // not yet written
+	out   []*behind.Writer
+	line  []byte
 }
-
-// inMemory is how many bytes of lines are written together.
-const inMemory = 1 << 18
 
 // NewCSV begins to write into a folder.
 func NewCSV(dir string) (*CSV, error) {
@@ -22,7 +23,7 @@ func NewCSV(dir string) (*CSV, error) {
 	for _, t := range Tables {
 		f, err := os.Create(filepath.Join(dir, t.Name+".csv"))
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, x.Close())
 		}
 		var line []byte
 		for i, c := range t.Columns {
@@ -31,14 +32,18 @@ func NewCSV(dir string) (*CSV, error) {
 			}
 			line = appendField(line, c.Name)
 		}
-		x.files, x.lines = append(x.files, f), append(x.lines, append(line, '\n'))
+		out := behind.New(f)
+		x.files, x.out = append(x.files, f), append(x.out, out)
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return nil, errors.Join(err, x.Close())
+		}
 	}
 	return x, nil
 }
 
 // Row writes a line. What is not known is empty.
 func (x *CSV) Row(table int, row []Value) error {
-	line := x.lines[table]
+	line := x.line[:0]
 	columns := Tables[table].Columns
 	for i := range row {
 		if i > 0 {
@@ -52,16 +57,8 @@ func (x *CSV) Row(table int, row []Value) error {
 			line = strconv.AppendInt(line, v.Number, 10)
 		}
 	}
-	x.lines[table] = append(line, '\n')
-	if len(line) < inMemory {
-		return nil
-	}
-	return x.write(table)
-}
-
-func (x *CSV) write(table int) error {
-	_, err := x.files[table].Write(x.lines[table])
-	x.lines[table] = x.lines[table][:0]
+	x.line = append(line, '\n')
+	_, err := x.out[table].Write(x.line)
 	return err
 }
 
@@ -76,14 +73,9 @@ func appendField(line []byte, text string) []byte {
 }
 
 // Close ends the files.
-func (x *CSV) Close() error {
+func (x *CSV) Close() (err error) {
 	for i, f := range x.files {
-		if err := x.write(i); err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
+		err = errors.Join(err, x.out[i].Close(), f.Close())
 	}
-	return nil
+	return err
 }

@@ -2,9 +2,13 @@ package traced
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"runtime"
 	"strconv"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/goal"
@@ -23,32 +27,9 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 		return err
 	}
 	o := Options{Machine: m, CPU: 1, apart: true}
-	first, err := New(calls.Reader, o)
-	if err != nil {
+	g := &goalWriter{out: bufio.NewWriter(out), tags: make(map[goalTag]int)}
+	if g.sizes, err = allSent(calls.Reader, o); err != nil {
 		return err
-	}
-	defer first.Close()
-	g := &goalWriter{out: bufio.NewWriter(out), sizes: make(map[goalKey]*goalSizes), tags: make(map[goalTag]int)}
-	programs, err := first.Programs()
-	if err != nil {
-		return err
-	}
-	for rank, p := range programs {
-		var sent func(op *dataflow.Op)
-		sent = func(op *dataflow.Op) {
-			switch op.Kind {
-			case dataflow.Send:
-				g.sent(goalKey{int32(rank), op.Peer, g.tag(op)}, op.Bytes)
-			case dataflow.Meet:
-				ops := first.besides(rank)
-				for i := range ops {
-					sent(&ops[i])
-				}
-			}
-		}
-		if err := each(p, sent); err != nil {
-			return err
-		}
 	}
 	second, err := from(calls, o)
 	if err != nil {
@@ -56,7 +37,8 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	}
 	defer second.Close()
 	fmt.Fprintf(g.out, "num_ranks %d\n", calls.Reader.Ranks())
-	if programs, err = second.Programs(); err != nil {
+	programs, err := second.Programs()
+	if err != nil {
 		return err
 	}
 	for rank, p := range programs {
@@ -73,6 +55,65 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 		}
 	}
 	return g.out.Flush()
+}
+
+// allSent returns the sizes of all messages, which receives do not know: several goroutines look at
+// some ranks each.
+func allSent(r *trace.Reader, o Options) (map[goalKey]*goalSizes, error) {
+	all := make(map[goalKey]*goalSizes)
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	var failed error
+	workers := min(runtime.GOMAXPROCS(0), r.Ranks())
+	for worker := range workers {
+		group.Go(func() {
+			sizes, err := sentBy(r, o, worker, workers)
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(all, sizes) // a key has one sender
+			failed = cmp.Or(failed, err)
+		})
+	}
+	group.Wait()
+	return all, failed
+}
+
+// sentBy returns the sizes of what every so many-th rank sends.
+func sentBy(r *trace.Reader, o Options, first, step int) (map[goalKey]*goalSizes, error) {
+	s, err := New(r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	programs, err := s.Programs()
+	if err != nil {
+		return nil, err
+	}
+	sizes := make(map[goalKey]*goalSizes)
+	for rank := first; rank < len(programs); rank += step {
+		var sent func(op *dataflow.Op)
+		sent = func(op *dataflow.Op) {
+			switch op.Kind {
+			case dataflow.Send:
+				k := goalKey{int32(rank), op.Peer, goalTag{op.Context, op.Tag}}
+				x := sizes[k]
+				if x == nil {
+					x = &goalSizes{}
+					sizes[k] = x
+				}
+				x.sent(op.Bytes)
+			case dataflow.Meet:
+				ops := s.besides(rank)
+				for i := range ops {
+					sent(&ops[i])
+				}
+			}
+		}
+		if err := each(programs[rank], sent); err != nil {
+			return nil, err
+		}
+	}
+	return sizes, nil
 }
 
 // Schedule is what WriteGOAL writes, as a schedule.
@@ -116,7 +157,7 @@ type goalTag struct {
 
 type goalKey struct {
 	from, to int32
-	tag      int
+	tag      goalTag
 }
 
 // goalSizes are of messages that were not received yet, in their order: those that follow each other
@@ -153,12 +194,7 @@ func (g *goalWriter) tag(op *dataflow.Op) int {
 }
 
 // sent notes the size of a message.
-func (g *goalWriter) sent(k goalKey, bytes int64) {
-	x := g.sizes[k]
-	if x == nil {
-		x = &goalSizes{}
-		g.sizes[k] = x
-	}
+func (x *goalSizes) sent(bytes int64) {
 	if n := len(x.runs); n > 0 && x.runs[n-1].bytes == bytes {
 		x.runs[n-1].n++
 		return
@@ -237,8 +273,8 @@ func (r *goalRank) op(op *dataflow.Op) {
 	case dataflow.Send:
 		r.message("send", max(1, op.Bytes), "b to", op.Peer, r.tag(op))
 	case dataflow.Receive:
-		k := goalKey{op.Peer, r.rank, r.tag(op)}
-		r.message("recv", max(1, r.received(k)), "b from", op.Peer, k.tag)
+		bytes := r.received(goalKey{op.Peer, r.rank, goalTag{op.Context, op.Tag}})
+		r.message("recv", max(1, bytes), "b from", op.Peer, r.tag(op))
 	case dataflow.Wait:
 		at, ok := r.requests[op.Request]
 		if !ok {
