@@ -153,6 +153,7 @@ func (w *writer) acts(def *mpi.Call, c *export.Call) (known bool) {
 	for i := range c.Acts {
 		a := &c.Acts[i]
 		x := &a.Operation
+		w.act, w.acting = i, len(c.Acts)
 		switch a.Kind {
 		case export.Send:
 			out, known = x, true

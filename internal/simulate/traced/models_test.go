@@ -125,6 +125,13 @@ func TestNeighbourhoods(t *testing.T) {
 			r.compute(1000)
 			r.call("MPI_Wait", 57, 2*0+1, 1, 0, 0, 8, 0)
 		}, took + 1800},
+		{"two persistent ones at once", func(r *recorder) {
+			r.call("MPI_Neighbor_alltoall_init", 55, 1, 0, 300, byteType, 1, another, 300, byteType, own, noInfo, 2*0+1)
+			r.call("MPI_Neighbor_alltoall_init", 55, 1, 0, 300, byteType, 1, another, 300, byteType, own, noInfo, 2*1+1)
+			r.call("MPI_Startall", 56, 2, 2, 2*0+1, 2*1+1)
+			r.call("MPI_Wait", 57, 2*0+1, 1, 0, 0, 8, 0)
+			r.call("MPI_Wait", 57, 2*1+1, 1, 0, 0, 8, 0)
+		}, 2*took + 3*300 + 1500},
 		{"of sizes of their own", func(r *recorder) {
 			r.call("MPI_Neighbor_alltoallv", 54, 1, 0, 2, 100, 700, 2, 0, 0, byteType, 1, another, 2, 100, 700, 2, 0, 0, byteType, own)
 		}, 100 + 1900},

@@ -25,14 +25,20 @@ func (w *writer) handles() *objects.Rank {
 	return w.objects
 }
 
-// started returns the call that made the persistent request which a call alone is about.
+// started returns the persistent request that a call is about, and the call that made it. Of a call with
+// several it is that of the act at hand, if each has one.
 func (w *writer) started(c *trace.Call) (id int64, m objects.Making, ok bool) {
-	p := c.Param("request")
-	if p == nil || p.In.Type != trace.Request || p.In.Form != trace.RequestPersistent || w.handles() == nil {
+	var v *trace.Value
+	if p := c.Param("request"); p != nil {
+		v = &p.In
+	} else if p := c.Param("array_of_requests"); p != nil && len(p.In.Elems) == w.acting {
+		v = &p.In.Elems[w.act]
+	}
+	if v == nil || v.Type != trace.Request || v.Form != trace.RequestPersistent || w.handles() == nil {
 		return 0, m, false
 	}
-	m, ok = w.objects.Request(p.In.ID, c.Stream, c.Index)
-	return p.In.ID, m, ok
+	m, ok = w.objects.Request(v.ID, c.Stream, c.Index)
+	return v.ID, m, ok
 }
 
 // parts begins a partitioned send; false if it has to be sent as a whole.

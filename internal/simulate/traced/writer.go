@@ -28,6 +28,8 @@ type writer struct {
 	bundles  map[uint64][]int32 // of operations that have several
 	groups   map[*trace.Comm]*group
 	parted   map[int64]*partitioned // by persistent request
+	act      int                    // which of a call's acts is looked at
+	acting   int                    // of so many
 	objects  *objects.Rank          // nil: not asked for yet
 	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
 	looking  bool                   // the call before looked for something and found nothing
