@@ -60,6 +60,13 @@ func (x *Rank) changes(name key, h *history) bool {
 				return true
 			}
 		}
+	case file: // of which nobody asks but for the communicator
+		for _, m := range h.makers {
+			if m.call.Param("comm") == nil || h.makers[0].call.Param("comm") == nil ||
+				m.call.Param("comm").In.Num != h.makers[0].call.Param("comm").In.Num {
+				return true
+			}
+		}
 	default:
 		if h.total > 1 {
 			return true

@@ -1,6 +1,7 @@
 // Package objects tells what the handles stand for that a call passes: how
-// large the datatype is, which communicator a window spans, which call made the
-// persistent request that is started.
+// large the datatype is, which communicator a window or file spans, which call made the
+// persistent request that is started. Bounds say what a handle stands for at most, for who
+// doesn't care where it stands.
 //
 // A rank's name for an object is the lowest free number of its kind, so that
 // the same number may mean one thing early and another late. Mostly it does
@@ -31,6 +32,7 @@ const (
 	window
 	request // persistent
 	comm
+	file
 )
 
 type key struct {
@@ -84,8 +86,7 @@ func (t *Table) class(k *trace.Rank) (*class, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := call.Func
-		if f.Has(trace.CreatesType) || f.Has(trace.CreatesWin) || f.Has(trace.Persistent) || f.Has(trace.CreatesComm) {
+		if _, ok := makes(call); ok {
 			c.makers = append(c.makers, n)
 		}
 	}
@@ -173,6 +174,10 @@ func makes(c *trace.Call) (key, bool) {
 		want, of = "comm", comm
 	case f.Has(trace.Persistent):
 		want, of = "request", request
+	case c.Func.Has(trace.Collective):
+		want, of = "file", file
+	default:
+		return key{}, false
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -194,7 +199,7 @@ func own(of kind, v *trace.Value) (int64, bool) {
 	return v.Num, v.Type == trace.Handle && v.Num >= trace.FirstLocal
 }
 
-var kinds = map[string]kind{"datatype": datatype, "win": window, "request": request, "comm": comm}
+var kinds = map[string]kind{"datatype": datatype, "win": window, "request": request, "comm": comm, "file": file}
 
 // uses calls visit with each object of its own that a call passes.
 func uses(c *trace.Call, visit func(key)) {
@@ -301,6 +306,30 @@ func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *trace.Comm {
 		return nil
 	}
 	return comms.At(x.k.Number(), stream, index, v.Num)
+}
+
+// CommOf returns the communicator that a call is about: one that it passes, or the one that
+// its window or file was made on; nil if not known.
+func (x *Rank) CommOf(c *trace.Call) *trace.Comm { return x.commOf(c, c.Stream, c.Index) }
+
+func (x *Rank) commOf(c *trace.Call, stream int, index uint64) *trace.Comm {
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.In.Type != trace.Handle {
+			continue
+		}
+		of, ok := kinds[p.Kind()]
+		switch {
+		case ok && of == comm:
+			return x.Comm(&p.In, stream, index)
+		case ok && (of == window || of == file):
+			if m, ok := x.at(key{of, p.In.Num}, stream, index); ok {
+				return x.commOf(m.Call, m.Stream, m.Index)
+			}
+			return nil
+		}
+	}
+	return nil
 }
 
 // A Making is the call that made an object, and where it was. The position

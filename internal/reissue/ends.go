@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -21,7 +22,7 @@ const whole = 1 << 28
 
 // FindEnds finds the ends of a trace; nil if all ranks finished.
 func FindEnds(r *trace.Reader) (Ends, error) {
-	x := ends{r: r, ends: make(Ends, r.Ranks()), met: make(map[meeting][][]position), loose: make(map[meeting]bool)}
+	x := ends{r: r, objects: objects.New(r), ends: make(Ends, r.Ranks()), met: make(map[meeting][][]position), loose: make(map[meeting]bool)}
 	var err error
 	if x.comms, err = r.Comms(); err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
@@ -61,11 +62,12 @@ func FindEnds(r *trace.Reader) (Ends, error) {
 }
 
 type ends struct {
-	r     *trace.Reader
-	comms *trace.Comms
-	ends  Ends
-	met   map[meeting][][]position // by rank, in order
-	loose map[meeting]bool         // messages of which it is not known how many were sent
+	r       *trace.Reader
+	comms   *trace.Comms
+	objects *objects.Table
+	ends    Ends
+	met     map[meeting][][]position // by rank, in order
+	loose   map[meeting]bool         // messages of which it is not known how many were sent
 }
 
 // A meeting is where ranks meet: in the collective calls of a communicator, or with
@@ -105,7 +107,10 @@ func (x *ends) rank(k *trace.Rank) error {
 			received = false
 		}
 	}
-	owner := make(map[handle]*trace.Comm) // of windows and files
+	own, err := x.objects.Rank(k)
+	if err != nil {
+		return err
+	}
 	for stream := range k.Streams() {
 		w, err := k.Walk(stream, 0)
 		if err != nil {
@@ -119,10 +124,7 @@ func (x *ends) rank(k *trace.Rank) error {
 			}
 			x.ends[rank][stream] = c.Index + 1
 			at := position{stream, c.Index}
-			comm, handles := x.commOf(c, rank, owner)
-			for _, h := range handles {
-				owner[h] = comm
-			}
+			comm := own.CommOf(c)
 			switch {
 			case def.Has(mpi.Ends):
 				x.note(meeting{x.comms.World(), -1, -1}, rank, x.r.Ranks(), at)
@@ -139,24 +141,6 @@ func (x *ends) rank(k *trace.Rank) error {
 		}
 	}
 	return nil
-}
-
-// commOf is the communicator that a call is about, and the windows and files that it
-// makes on it.
-func (x *ends) commOf(c *trace.Call, rank int, owner map[handle]*trace.Comm) (comm *trace.Comm, made []handle) {
-	for i := range c.Params {
-		p := &c.Params[i]
-		switch {
-		case p.Kind() == "comm" && p.In.Type == trace.Handle && comm == nil:
-			comm = x.comms.At(rank, c.Stream, c.Index, p.In.Num)
-		case p.Kind() != "win" && p.Kind() != "file":
-		case p.In.Type == trace.Handle && comm == nil:
-			comm = owner[handle{p.Kind(), p.In.Num}]
-		case p.Out.Type == trace.Handle && p.Def.Dir == trace.DirOut:
-			made = append(made, handle{p.Kind(), p.Out.Num})
-		}
-	}
-	return comm, made
 }
 
 // The sides of messages.

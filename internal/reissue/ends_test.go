@@ -21,7 +21,7 @@ func crashed(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 }
 
 func TestEnds(t *testing.T) {
-	const pair = 1024 // of ranks 0 and 1
+	const pair, file = 1024, trace.FirstLocal // pair is of ranks 0 and 1, or 2 and 3
 	split := func(r *tracktest.Recorder) {
 		color := int64(r.Rank / 2)
 		size := min(2, int64(r.Size)-2*color)
@@ -85,6 +85,17 @@ func TestEnds(t *testing.T) {
 				r.Call("MPI_Barrier", 5, pair)
 			}
 		}, Ends{{5}, {5}, {7}, {7}}},
+		{"files, each of its communicator, under one number", func(r *tracktest.Recorder) {
+			r.Begin()
+			split(r)
+			open := func(comm int64) { r.Call("MPI_File_open", 11, comm, 0, 2, 0, file) }
+			open(tracktest.World)
+			r.Call("MPI_File_close", 12, file)
+			open(pair)
+			for range 1 + r.Rank%2*(1-r.Rank/2) { // rank 1 once more than rank 0
+				r.Call("MPI_File_sync", 13, file)
+			}
+		}, Ends{{6}, {6}, {6}, {6}}},
 		{"MPI_Abort", func(r *tracktest.Recorder) {
 			r.Begin()
 			if r.Rank == 1 {

@@ -93,16 +93,16 @@ func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
 		n *= max(1, value(x.Parts).Num)
 	}
 	if x.Of != "" {
-		switch comm := p.comm(value(x.Of)); x.Times {
+		switch comm := p.bounds.Comm(value(x.Of).Num); x.Times {
 		case mpi.InDegree:
-			n *= max(1, comm.in)
+			n *= max(1, comm.In)
 		case mpi.OutDegree:
-			n *= max(1, comm.out)
+			n *= max(1, comm.Out)
 		default:
-			n *= max(comm.local, comm.remote)
+			n *= max(comm.Local, comm.Remote)
 		}
 	}
-	return p.types.span(kinds.Num, n)
+	return p.bounds.Span(kinds.Num, n)
 }
 
 // vector is the reach of a buffer with an array of counts.
@@ -112,7 +112,7 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 		for i := range counts.Elems {
 			sum += counts.Elems[i].Num
 		}
-		return p.types.span(kinds.Num, sum)
+		return p.bounds.Span(kinds.Num, sum)
 	}
 	for i := range counts.Elems {
 		if i >= len(displs.Elems) {
@@ -125,9 +125,9 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 			}
 			kind = kinds.Elems[i].Num // displacements are bytes
 		} else {
-			at *= p.types.of(kind).Extent
+			at *= p.bounds.Type(kind).Extent
 		}
-		l, h := p.types.span(kind, counts.Elems[i].Num)
+		l, h := p.bounds.Span(kind, counts.Elems[i].Num)
 		if counts.Elems[i].Num > 0 {
 			low, high = min(low, at+l), max(high, at+h)
 		}

@@ -25,6 +25,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -62,7 +63,7 @@ type Plan struct {
 func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 	p := planner{
 		plan: &Plan{Threads: k.Streams()}, segments: make(map[Place]*Segment),
-		types: newTypes(), comms: make(map[int64]commSize), ranks: r.Ranks(),
+		bounds: objects.NewBounds(r.Ranks()),
 	}
 	calls := make([]*trace.Call, k.Terminals())
 	for t := range calls {
@@ -71,7 +72,7 @@ func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
 		calls[t] = c
-		p.definitions(c)
+		p.note(c)
 	}
 	for t, c := range calls {
 		p.slots(c)
@@ -120,13 +121,16 @@ func (p *Plan) Join(q *Plan) {
 type planner struct {
 	plan     *Plan
 	segments map[Place]*Segment
-	types    *types
-	comms    map[int64]commSize
-	ranks    int
+	bounds   *objects.Bounds
 }
 
-// A commSize is what is known of the communicators that had a number.
-type commSize struct{ local, remote, in, out int64 }
+// note takes in what a call says of a handle that it makes.
+func (p *planner) note(c *trace.Call) {
+	if t := c.NewType; t != nil && IsAddress(t.TrueLowerBound) {
+		return // what holds addresses is used with MPI_BOTTOM
+	}
+	p.bounds.Note(c)
+}
 
 // slots counts places for handles and requests.
 func (p *planner) slots(c *trace.Call) {
@@ -165,62 +169,4 @@ func (p *planner) value(kind string, v *trace.Value) {
 			p.value(kind, &v.Elems[i])
 		}
 	}
-}
-
-// definitions notes what a call says of a handle that it makes.
-func (p *planner) definitions(c *trace.Call) {
-	if t := c.NewType; t != nil {
-		for i := range c.Params {
-			if q := &c.Params[i]; q.Kind() == "datatype" && q.Out.Type == trace.Handle {
-				p.types.define(q.Out.Num, t)
-			}
-		}
-	}
-	if n := c.NewComm; n != nil {
-		var s commSize
-		for i := range c.Params {
-			if q := &c.Params[i]; q.Kind() == "comm" && q.Out.Type == trace.Handle && q.Out.Num >= trace.FirstLocal {
-				s = p.comms[q.Out.Num]
-				s.local, s.remote = max(s.local, n.Size), max(s.remote, n.RemoteSize)
-				in, out := neighbours(c, n.Size)
-				s.in, s.out = max(s.in, in), max(s.out, out)
-				p.comms[q.Out.Num] = s
-			}
-		}
-	}
-}
-
-// neighbours bounds the degrees of a process in a new communicator's topology.
-func neighbours(c *trace.Call, size int64) (in, out int64) {
-	num := func(name string) int64 {
-		if q := c.Param(name); q != nil && q.In.Type == trace.Int {
-			return q.In.Num
-		}
-		return 0
-	}
-	length := func(name string) int64 {
-		if q := c.Param(name); q != nil {
-			return int64(len(q.In.Elems))
-		}
-		return 0
-	}
-	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // of which a communicator has one
-	if c.Param("degrees") != nil {                                     // any process may have named the edges; parallel ones are rare
-		both = size + length("destinations")
-	}
-	return both + num("indegree"), both + num("outdegree")
-}
-
-func (p *planner) comm(v *trace.Value) commSize {
-	switch v.Num {
-	case mpi.CommWorld:
-		return commSize{local: int64(p.ranks)}
-	case mpi.CommSelf:
-		return commSize{local: 1}
-	}
-	s := p.comms[v.Num]
-	if s.local == 0 {
-		s.local = int64(p.ranks)
-	}
-	return s
 }

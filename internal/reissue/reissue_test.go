@@ -3,6 +3,7 @@ package reissue
 import (
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -66,41 +67,10 @@ func TestReach(t *testing.T) {
 	}
 	for _, x := range tests {
 		c := call(t, x.name, x.in...)
-		p := planner{plan: &Plan{}, segments: make(map[Place]*Segment), types: newTypes(), comms: make(map[int64]commSize), ranks: 4}
+		p := planner{plan: &Plan{}, segments: make(map[Place]*Segment), bounds: objects.NewBounds(4)}
 		def, _ := mpi.Lookup(x.name)
 		if low, high := p.reach(c, &def.Params[def.Index(x.param)].Content); low != x.low || high != x.high {
 			t.Errorf("%s, %s: from %d to %d, expected %d to %d", x.name, x.param, low, high, x.low, x.high)
-		}
-	}
-}
-
-func TestSpanOfTypes(t *testing.T) {
-	ts := newTypes()
-	ts.define(1024, &trace.NewType{Size: 8, LowerBound: 0, Extent: 100, TrueLowerBound: -4, TrueExtent: 50})
-	if low, high := ts.span(1024, 3); low != -4 || high != 246 {
-		t.Errorf("three of a type reach from %d to %d", low, high)
-	}
-	ts.define(1024, &trace.NewType{Size: 8, Extent: -10, TrueLowerBound: 0, TrueExtent: 8})
-	if low, high := ts.span(1024, 2); low != -4 || high != 146 {
-		t.Errorf("a number used twice reaches from %d to %d", low, high)
-	}
-	if low, high := ts.span(0x209, 0); low != 0 || high != 0 {
-		t.Errorf("nothing reaches from %d to %d", low, high)
-	}
-}
-
-func TestPredefinedExtents(t *testing.T) {
-	for name, extent := range map[string]int64{
-		"MPI_INT": 4, "MPI_INT64_T": 8, "MPI_UINT8_T": 1, "MPI_REAL8": 8, "MPI_COMPLEX16": 16, "MPI_COMPLEX32": 32,
-		"MPI_INTEGER2": 2, "MPI_LOGICAL4": 4, "MPI_BYTE": 1, "MPI_LONG_DOUBLE": 16,
-		"MPI_SHORT_INT": 8, "MPI_DOUBLE_INT": 16, "MPI_2INT": 8, "MPI_DATATYPE_NULL": 0,
-	} {
-		c, ok := mpi.ConstantNamed(name)
-		if !ok {
-			t.Fatalf("no constant %s", name)
-		}
-		if got := predefinedExtent(c.Value); got != extent {
-			t.Errorf("%s extends over %d bytes, expected %d", name, got, extent)
 		}
 	}
 }
@@ -165,10 +135,13 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 			t.Errorf("%s: windows %v, expected %d", x.what, found, x.windows)
 		}
 	}
-	ts := newTypes()
-	ts.define(1024, &trace.NewType{Size: 8, Extent: high - low, TrueLowerBound: low, TrueExtent: high - low})
-	ts.define(1024, &trace.NewType{Size: 8, Extent: 8, TrueExtent: 8})
-	if from, to := ts.span(1024, 3); from != 0 || to != 24 {
+	p := planner{bounds: objects.NewBounds(1)}
+	for _, n := range []trace.NewType{{Size: 8, Extent: high - low, TrueLowerBound: low, TrueExtent: high - low}, {Size: 8, Extent: 8, TrueExtent: 8}} {
+		c := call(t, "MPI_Type_commit", handleValue(1024))
+		c.Params[0].Out, c.NewType = handleValue(1024), &n
+		p.note(c)
+	}
+	if from, to := p.bounds.Span(1024, 3); from != 0 || to != 24 {
 		t.Errorf("a number that once held addresses reaches from %d to %d", from, to)
 	}
 }

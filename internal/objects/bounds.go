@@ -1,0 +1,121 @@
+package objects
+
+import (
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Bounds are what handles stand for at most, whatever the position: a number may stand for
+// one object after the other, and is taken for all of them at once.
+type Bounds struct {
+	ranks int
+	types map[int64]trace.NewType
+	comms map[int64]CommBound
+}
+
+// A CommBound bounds the communicators that had a number: processes, those of the remote
+// group, and the neighbours that one hears from and sends to.
+type CommBound struct{ Local, Remote, In, Out int64 }
+
+// NewBounds prepares the bounds of a rank's handles, in a run of so many ranks.
+func NewBounds(ranks int) *Bounds {
+	return &Bounds{ranks, make(map[int64]trace.NewType), make(map[int64]CommBound)}
+}
+
+// Note takes in what a call says of the datatype or communicator that it makes.
+func (b *Bounds) Note(c *trace.Call) {
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Out.Type != trace.Handle || p.Out.Num < trace.FirstLocal {
+			continue
+		}
+		switch {
+		case c.NewType != nil && p.Kind() == "datatype":
+			b.datatype(p.Out.Num, c.NewType)
+		case c.NewComm != nil && p.Kind() == "comm":
+			x := b.comms[p.Out.Num]
+			in, out := degrees(c, c.NewComm.Size)
+			b.comms[p.Out.Num] = CommBound{max(x.Local, c.NewComm.Size), max(x.Remote, c.NewComm.RemoteSize), max(x.In, in), max(x.Out, out)}
+		}
+	}
+}
+
+func (b *Bounds) datatype(handle int64, n *trace.NewType) {
+	old, ok := b.types[handle]
+	if !ok {
+		b.types[handle] = *n
+		return
+	}
+	high := max(old.TrueLowerBound+old.TrueExtent, n.TrueLowerBound+n.TrueExtent)
+	if max(n.Extent, -n.Extent) > max(old.Extent, -old.Extent) {
+		old.Extent = n.Extent
+	}
+	old.Size = max(old.Size, n.Size)
+	old.TrueLowerBound = min(old.TrueLowerBound, n.TrueLowerBound)
+	old.TrueExtent = high - old.TrueLowerBound
+	b.types[handle] = old
+}
+
+// unknownExtent is taken for the extent of a predefined datatype that is not known: more
+// than most have.
+const unknownExtent = 16
+
+// Type returns the bounds of a datatype.
+func (b *Bounds) Type(handle int64) trace.NewType {
+	if n, ok := b.types[handle]; ok {
+		return n
+	}
+	n, ok := mpi.TypeExtent(handle)
+	if !ok {
+		n = unknownExtent
+	}
+	return trace.NewType{Size: n, Extent: n, TrueExtent: n}
+}
+
+// Span returns the bytes that count elements of a type take, relative to the
+// address that a call is given.
+func (b *Bounds) Span(handle, count int64) (low, high int64) {
+	if count <= 0 {
+		return 0, 0
+	}
+	n := b.Type(handle)
+	first, last := n.TrueLowerBound, n.TrueLowerBound+n.TrueExtent
+	step := (count - 1) * n.Extent
+	return min(first, first+step), max(last, last+step)
+}
+
+// Comm returns the bounds of a communicator.
+func (b *Bounds) Comm(handle int64) CommBound {
+	switch handle {
+	case mpi.CommWorld:
+		return CommBound{Local: int64(b.ranks)}
+	case mpi.CommSelf:
+		return CommBound{Local: 1}
+	}
+	x := b.comms[handle]
+	if x.Local == 0 {
+		x.Local = int64(b.ranks)
+	}
+	return x
+}
+
+// degrees bounds the degrees of a process in a new communicator's topology.
+func degrees(c *trace.Call, size int64) (in, out int64) {
+	num := func(name string) int64 {
+		if q := c.Param(name); q != nil && q.In.Type == trace.Int {
+			return q.In.Num
+		}
+		return 0
+	}
+	length := func(name string) int64 {
+		if q := c.Param(name); q != nil {
+			return int64(len(q.In.Elems))
+		}
+		return 0
+	}
+	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // of which a communicator has one
+	if c.Param("degrees") != nil {                                     // any process may have named the edges; parallel ones are rare
+		both = size + length("destinations")
+	}
+	return both + num("indegree"), both + num("outdegree")
+}
