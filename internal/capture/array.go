@@ -48,7 +48,7 @@ func (c *Capture) elements(s *stream, f *frame, st *step, code code, rec []uint6
 	one[0].code, one[0].gate = code, -1
 	for range n {
 		var err error
-		if p, err = c.run(s, f, one[:], rec, p, 0); err != nil {
+		if p, err = c.decode(s, f, one[:], rec, p, 0); err != nil {
 			return p, err
 		}
 	}

@@ -48,7 +48,7 @@ type cachedMore struct {
 // A cachedLane says what of a terminal's records differs from call to call.
 type cachedLane struct {
 	*lane.Builder
-	in, out []hole // where the records have its values
+	in, out []varyingWord // where the records have its values
 }
 
 // A namedRequest is what a call's values say of a request.
@@ -165,10 +165,10 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 			}
 			s.grammar.Append(n)
 		} else {
-			c.count(n, prev, begin, gap, end)
+			c.countTimes(n, prev, begin, gap, end)
 			c.append(s, n)
 			if s.log != nil {
-				c.note(s, callTimes{begin, gap, duration})
+				c.logTimes(s, callTimes{begin, gap, duration})
 			}
 		}
 		c.phase(s, n, prev, duration, gap)

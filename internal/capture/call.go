@@ -20,7 +20,7 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 	}
 	f.reset(p, rec, ticks, s.last)
 	f.key[1] = int64(c.sites.Name(rec[2]))
-	if _, err := c.run(s, f, p.in, rec, 3, 0); err != nil {
+	if _, err := c.decode(s, f, p.in, rec, 3, 0); err != nil {
 		return fmt.Errorf("%s: %w", p.call.Name, err)
 	}
 	if p.call.Has(mpi.Ends) {
@@ -45,7 +45,7 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 	}
 	f.key[rcAt] = f.rc
 	if flags&event.NoOut == 0 {
-		end, err := c.run(s, f, p.out, rec, at, at)
+		end, err := c.decode(s, f, p.out, rec, at, at)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.call.Name, err)
 		}

@@ -95,7 +95,7 @@ type Capture struct {
 
 	checkpoints checkpoints
 
-	spans []signature.Span // room for mayLane and holesOf
+	spans []signature.Span // room for mayLane and varyingWords
 	moves lane.Moves
 }
 

@@ -69,8 +69,8 @@ type checkpoints struct {
 	steps  pack.Writer // calls of lanes, see signature.Note
 }
 
-// keep saves the state when a ring needs it.
-func (c *Capture) keep() {
+// saveIfNeeded saves the state when a ring needs it.
+func (c *Capture) saveIfNeeded() {
 	for _, s := range c.streams {
 		if c.cfg.Dir == "" {
 			s.ring.SetKept(s.pos)
@@ -184,7 +184,7 @@ func (c *Capture) replayTimes(r *pack.Reader, times []byte) {
 			r.Fail("times of terminal %d after %d of %d, %d bytes", t.n, t.prev, known, len(times))
 			return
 		}
-		c.count(t.n, t.prev, 0, t.gap, t.duration)
+		c.countTimes(t.n, t.prev, 0, t.gap, t.duration)
 		times = times[size:]
 	}
 }
@@ -304,7 +304,7 @@ type savedState struct {
 
 // parseState takes a state file apart; false if there is no whole state in it.
 // Old chunks of a larger state before it may follow the new ones: they don't
-// count on.
+// countTimes on.
 func parseState(b []byte) (s savedState, ok bool) {
 	s.sequence, s.state, b, ok = unframe(b, stateMagic)
 	for ok {

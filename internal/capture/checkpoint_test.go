@@ -36,7 +36,7 @@ func TestNoteTimes(t *testing.T) {
 			n := uint32(rapid.IntRange(0, terminals-1).Draw(t, "terminal"))
 			prev := uint32(rapid.IntRange(-1, terminals-1).Draw(t, "before"))
 			duration, gap := long.Draw(t, "duration"), long.Draw(t, "gap")
-			one.count(n, prev, 0, gap, duration)
+			one.countTimes(n, prev, 0, gap, duration)
 			notes.noteTimes(n, prev, duration, gap)
 		}
 		r := pack.NewReader(nil)

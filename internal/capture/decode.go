@@ -12,10 +12,10 @@ import (
 
 var errShort = errors.New("parts exceed the record")
 
-// run reads the parts of a record that the steps tell of, from rec[p:], and
+// decode reads the parts of a record that the steps tell of, from rec[p:], and
 // appends their values to the frame's key. It returns where the parts end.
 // base is where the LEAVE record's outputs start.
-func (c *Capture) run(s *stream, f *frame, steps []step, rec []uint64, p, base int) (int, error) {
+func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, base int) (int, error) {
 	for i := range steps {
 		st := &steps[i]
 		if p >= len(rec) {
@@ -64,7 +64,7 @@ func (c *Capture) run(s *stream, f *frame, steps []step, rec []uint64, p, base i
 			p++
 		default:
 			var err error
-			if p, err = c.part(s, f, st, st.code, rec, p); err != nil {
+			if p, err = c.decodePart(s, f, st, st.code, rec, p); err != nil {
 				return p, err
 			}
 		}
@@ -92,8 +92,8 @@ func (c *Capture) gated(f *frame, st *step, rec []uint64, p, base int) (int, boo
 	return p + n, false
 }
 
-// part reads one part that run has no short way for.
-func (c *Capture) part(s *stream, f *frame, st *step, code code, rec []uint64, p int) (int, error) {
+// decodePart reads one part that decode has no short way for.
+func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uint64, p int) (int, error) {
 	if p >= len(rec) {
 		return p, errShort
 	}

@@ -30,7 +30,7 @@ func (c *Capture) Drain() error {
 		s.ring.SetDrained(s.pos)
 		s.grammar.settle()
 	}
-	c.keep()
+	c.saveIfNeeded()
 	return nil
 }
 
@@ -281,7 +281,7 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 		if s.depth > 0 || len(s.held) > 1 {
 			thread = -1 // calls of callbacks end before those around them
 		}
-		s.held[f.slot] = c.number(s, f, thread, ticks)
+		s.held[f.slot] = c.terminalOf(s, f, thread, ticks)
 		if s.log != nil {
 			s.times[f.slot] = callTimes{f.begin, f.gap, since(f.begin, ticks)}
 		}
@@ -296,7 +296,7 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 			c.append(s, n)
 		}
 		for _, t := range s.times {
-			c.note(s, t)
+			c.logTimes(s, t)
 		}
 		s.held, s.times = s.held[:0], s.times[:0]
 	}
@@ -310,21 +310,21 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 	}
 }
 
-// number finds the terminal of a finished call and counts its times.
-func (c *Capture) number(s *stream, f *frame, thread int, ticks uint64) uint32 {
+// terminalOf finds the terminal of a finished call and counts its times.
+func (c *Capture) terminalOf(s *stream, f *frame, thread int, ticks uint64) uint32 {
 	n := c.sigs.Follow(s.prev, thread, f.key, c.may)
 	if known := c.sigs.Lanes(); known != c.lanes {
 		c.lanes = known
 		c.altered++ // what was cached may be in a lane now
 	}
-	c.count(n, s.prev, f.begin, f.gap, ticks)
+	c.countTimes(n, s.prev, f.begin, f.gap, ticks)
 	c.phase(s, n, s.prev, since(f.begin, ticks), f.gap)
 	s.prev = n
 	return n
 }
 
-// count takes in the times of a call of terminal n after one of terminal prev.
-func (c *Capture) count(n, prev uint32, begin, gap, ticks uint64) {
+// countTimes takes in the times of a call of terminal n after one of terminal prev.
+func (c *Capture) countTimes(n, prev uint32, begin, gap, ticks uint64) {
 	if c.timeless {
 		return
 	}
@@ -382,10 +382,10 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 		return err
 	}
 	if !f.muted() {
-		n := c.number(s, f, s.thread, leave.Ticks())
+		n := c.terminalOf(s, f, s.thread, leave.Ticks())
 		c.remember(s, n, f, enter, leave, requests, names)
 		c.append(s, n)
-		c.note(s, callTimes{f.begin, f.gap, since(f.begin, leave.Ticks())})
+		c.logTimes(s, callTimes{f.begin, f.gap, since(f.begin, leave.Ticks())})
 	}
 	s.last, c.latest = leave.Ticks(), max(c.latest, leave.Ticks())
 	return nil

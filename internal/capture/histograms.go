@@ -104,7 +104,7 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 	d.waiting++
 }
 
-// count counts the times of a front that wait.
+// countTimes counts the times of a front that wait.
 func (h *histograms) count(f *front, waiting uint32) {
 	h.pairs[f.number].AddAll(&f.Front, f.times[:waiting])
 }

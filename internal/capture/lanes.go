@@ -28,9 +28,9 @@ func (c *Capture) mayLane(k signature.Key) []int32 {
 	return c.words
 }
 
-// A hole is a word of a record that may differ from the one of the call before
+// A varyingWord is a word of a record that may differ from the one of the call before
 // by what a lane's step says.
-type hole struct {
+type varyingWord struct {
 	at    int // in the record
 	of    int // which value of the lane
 	code  code
@@ -38,8 +38,8 @@ type hole struct {
 	seg   int64 // of an address, which stands in two words
 }
 
-// value returns what a record has in a hole.
-func (c *Capture) holeValue(h *hole, rec []uint64, thread int) (int64, bool) {
+// varyingValue returns what a record has in such a word.
+func (c *Capture) varyingValue(h *varyingWord, rec []uint64, thread int) (int64, bool) {
 	switch h.code {
 	case codeAddress:
 		seg, off := c.memory.Name(rec[h.at-1], rec[h.at], thread)
@@ -50,51 +50,51 @@ func (c *Capture) holeValue(h *hole, rec []uint64, thread int) (int64, bool) {
 	return int64(rec[h.at]), true
 }
 
-// A holeWalk goes through the values of a key and the words of its records side by
+// A varyingWalk goes through the values of a key and the words of its records side by
 // side.
-type holeWalk struct {
-	vals  []int64
-	lane  []int32 // words of the key that are wanted, those found taken off
-	taken int
-	rec   []uint64
-	pos   int
-	prog  *program
-	tag   *mpi.Table
-	holes []hole
-	bad   bool
+type varyingWalk struct {
+	vals    []int64
+	lane    []int32 // words of the key that are wanted, those found taken off
+	taken   int
+	rec     []uint64
+	pos     int
+	prog    *program
+	tag     *mpi.Table
+	varying []varyingWord
+	bad     bool
 }
 
-// holesOf finds where the records of a call have the values of a lane; false if it
+// varyingWords finds where the records of a call have the values of a lane; false if it
 // can't be told for all of them.
-func (c *Capture) holesOf(l *lane.Builder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []hole) (_, _ []hole, ok bool) {
+func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
 	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
 	if err != nil {
 		return in, out, false
 	}
 	c.spans = spans
-	w := holeWalk{vals: k.Values(), lane: l.Words(), rec: enter, pos: 3, prog: p, tag: c.tag, holes: in}
+	w := varyingWalk{vals: k.Values(), lane: l.Words(), rec: enter, pos: 3, prog: p, tag: c.tag, varying: in}
 	w.steps(p.in, spans)
-	in = w.holes
+	in = w.varying
 	if spans = spans[len(p.in):]; len(spans) > 0 {
-		w.rec, w.pos, w.holes = leave, 2, out
+		w.rec, w.pos, w.varying = leave, 2, out
 		if event.Record(leave).Flags()&event.RC != 0 {
 			w.pos = 3
 		}
 		w.steps(p.out, spans)
-		out = w.holes
+		out = w.varying
 	}
 	if w.bad || len(w.lane) > 0 {
 		return in, out, false
 	}
 	words := l.Words()
 	for i := range in {
-		v, ok := c.holeValue(&in[i], enter, s.thread)
+		v, ok := c.varyingValue(&in[i], enter, s.thread)
 		if !ok || v != k[words[in[i].of]] {
 			return in, out, false
 		}
 	}
 	for i := range out {
-		v, ok := c.holeValue(&out[i], leave, s.thread)
+		v, ok := c.varyingValue(&out[i], leave, s.thread)
 		if !ok || v != k[words[out[i].of]] {
 			return in, out, false
 		}
@@ -102,7 +102,7 @@ func (c *Capture) holesOf(l *lane.Builder, p *program, k signature.Key, s *strea
 	return in, out, true
 }
 
-func (w *holeWalk) steps(steps []step, spans []signature.Span) {
+func (w *varyingWalk) steps(steps []step, spans []signature.Span) {
 	for i := range steps {
 		if w.bad || w.pos >= len(w.rec) {
 			w.bad = true
@@ -111,30 +111,30 @@ func (w *holeWalk) steps(steps []step, spans []signature.Span) {
 		s, at := &steps[i], spans[i].At
 		switch s.code {
 		case codeAddress:
-			w.hole(at+1, hole{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
+			w.found(at+1, varyingWord{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
 		case codeStatus:
-			w.hole(at+signature.StatusTag, hole{at: w.pos + 2, code: codeTable, table: w.tag})
+			w.found(at+signature.StatusTag, varyingWord{at: w.pos + 2, code: codeTable, table: w.tag})
 		case codeArray:
 			w.array(s, &spans[i])
 		default:
-			w.hole(at, hole{at: w.pos, code: s.code, table: s.table})
+			w.found(at, varyingWord{at: w.pos, code: s.code, table: s.table})
 		}
 		w.pos += w.words(s)
 	}
 }
 
-// hole notes where a value stands if it is one of the lane.
-func (w *holeWalk) hole(at int, h hole) {
+// found notes where a value stands if it is one of the lane.
+func (w *varyingWalk) found(at int, h varyingWord) {
 	if len(w.lane) > 0 && int(w.lane[0]) == at+rcAt {
 		h.of = w.taken
-		w.holes = append(w.holes, h)
+		w.varying = append(w.varying, h)
 		w.lane = w.lane[1:]
 		w.taken++
 	}
 }
 
 // array looks at an array of statuses; others have nothing in lanes.
-func (w *holeWalk) array(s *step, of *signature.Span) {
+func (w *varyingWalk) array(s *step, of *signature.Span) {
 	if s.element != codeStatus {
 		return
 	}
@@ -144,13 +144,13 @@ func (w *holeWalk) array(s *step, of *signature.Span) {
 			w.bad = true
 			return
 		}
-		w.hole(e.At+signature.StatusTag, hole{at: pos + 2, code: codeTable, table: w.tag})
+		w.found(e.At+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
 		pos += event.StatusWords
 	}
 }
 
 // words returns how many words of the record a part takes.
-func (w *holeWalk) words(s *step) int {
+func (w *varyingWalk) words(s *step) int {
 	n := int(int64(w.rec[w.pos]))
 	switch s.code {
 	case codeString:
@@ -181,15 +181,15 @@ func (w *holeWalk) words(s *step) int {
 }
 
 // sameBut reports whether from cached words up to end a record differs in
-// holes alone, in which it has what the step says. Words 0 have been compared.
-func (c *Capture) sameBut(words, rec []uint64, end int, holes []hole, last, step []int64, thread int) bool {
+// varying words alone, in which it has what the step says. Words 0 have been compared.
+func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, last, step []int64, thread int) bool {
 	from := 2
-	for i := range holes {
-		h := &holes[i]
+	for i := range varying {
+		h := &varying[i]
 		if !sameWords(words[from:h.at], rec[from:h.at]) {
 			return false
 		}
-		if v, ok := c.holeValue(h, rec, thread); !ok || v != last[h.of]+step[h.of] {
+		if v, ok := c.varyingValue(h, rec, thread); !ok || v != last[h.of]+step[h.of] {
 			return false
 		}
 		from = h.at + 1
@@ -205,7 +205,7 @@ func (c *Capture) rememberLane(e *cached, l *lane.Builder, p *program, s *stream
 	}
 	lane, ok := e.more.lane, false
 	lane.Builder = l
-	lane.in, lane.out, ok = c.holesOf(l, p, s.frames[0].key, s, enter, leave, lane.in[:0], lane.out[:0])
+	lane.in, lane.out, ok = c.varyingWords(l, p, s.frames[0].key, s, enter, leave, lane.in[:0], lane.out[:0])
 	for i := range lane.in {
 		ok = ok && lane.in[i].at < int(e.inEnd)
 	}

@@ -113,8 +113,8 @@ func parseEntries(data []byte, calls uint32) ([]timing.Entry, error) {
 	return entries, r.Done()
 }
 
-// note takes down the times of a call that goes to the grammar.
-func (c *Capture) note(s *stream, t callTimes) {
+// logTimes takes down the times of a call that goes to the grammar.
+func (c *Capture) logTimes(s *stream, t callTimes) {
 	if s.log != nil {
 		s.log.add(t, c.cfg.StartTicks)
 	}

@@ -56,7 +56,7 @@ func (v *allocs) join(o *allocs) {
 	}
 }
 
-func (v *allocs) content() []trace.AllocEvents {
+func (v *allocs) inFile() []trace.AllocEvents {
 	var list []trace.AllocEvents
 	for _, set := range v.sets {
 		list = append(list, *set)

@@ -54,8 +54,8 @@ func (c *class) leafAttached(tr *track.Track) error {
 	return nil
 }
 
-// content gives the first terminal of each skeleton what the skeleton has.
-func (a attachments) content(sh *shape) map[string][]trace.ValueStat {
+// inFile gives the first terminal of each skeleton what the skeleton has.
+func (a attachments) inFile(sh *shape) map[string][]trace.ValueStat {
 	if len(a) == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ const callsAByte = 64
 // shortest returns the classes in the form, with the lanes that were recorded,
 // without, or with as many as there may be, that makes the file shortest.
 func (s *State) shortest() []*class {
-	if s.pinned {
+	if s.keepsLanes {
 		return s.classes
 	}
 	without, more := slices.Clone(s.classes), slices.Clone(s.classes)

@@ -89,8 +89,8 @@ func merge(t Transport, tr *track.Track, trouble error, g *Gathering) (s *State,
 		case other.first != from || other.ranks != width:
 			other = lost(from, width, fmt.Errorf("message of ranks %d to %d", other.first, other.first+other.ranks-1))
 		}
-		other.pinned = len(msg) > 0 && msg[0] != 0
-		if s, err = s.take(other); err != nil {
+		other.keepsLanes = len(msg) > 0 && msg[0] != 0
+		if s, err = s.receive(other); err != nil {
 			return nil, fmt.Errorf("merge: rank %d: %w", rank, err)
 		}
 	}
@@ -99,8 +99,8 @@ func merge(t Transport, tr *track.Track, trouble error, g *Gathering) (s *State,
 
 var errEmpty = errors.New("empty message")
 
-// take joins a state, or what is left of it.
-func (s *State) take(other *State) (*State, error) {
+// receive joins a state, or what is left of it.
+func (s *State) receive(other *State) (*State, error) {
 	first, ranks := s.first, s.ranks
 	err := attempt(func() error { return s.join(other) })
 	if err == nil {

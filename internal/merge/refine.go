@@ -41,7 +41,7 @@ func (s *State) refine() {
 	var order []uint64
 	refined := make(map[uint64]bool)
 	for _, c := range s.classes {
-		if s.pinned && len(c.shape().lanes) > 0 {
+		if s.keepsLanes && len(c.shape().lanes) > 0 {
 			continue
 		}
 		p := c.sequence()
@@ -65,7 +65,7 @@ func (s *State) refine() {
 			if len(g) < minFragments || !s.tries() {
 				continue
 			}
-			if j, ok := s.worth(g[:min(len(g), sample)]); !ok {
+			if j, ok := s.asOne(g[:min(len(g), sample)]); !ok {
 				continue
 			} else if len(g) <= sample {
 				tried = j
@@ -112,13 +112,13 @@ func (s *State) tries() bool {
 	return s.ranks == 1<<level && level >= minLevel && level%everyLevel == 0
 }
 
-// worth reports whether classes take less room as one, or hardly more: a few ranks
+// asOne reports whether classes take less room as one, or hardly more: a few ranks
 // show less of a pattern than all. Where there is none, one class takes twice the
 // room from the start. It returns what they are as one.
 //
 // Fitting forms to the columns of all, to know how long the file gets, takes ten times
 // as long as the rest of refining, so it is left for what a look at the bytes leaves open.
-func (s *State) worth(list []*class) (*united, bool) {
+func (s *State) asOne(list []*class) (*united, bool) {
 	u := unite(list)
 	if u == nil {
 		return nil, false
@@ -174,7 +174,7 @@ func (s *State) fileSize(ranks int, list ...*class) int {
 	c := trace.Content{Ranks: ranks, Sites: s.sites, Outer: s.outer}
 	c.Processes.AppendNone(ranks)
 	for _, k := range list {
-		out, err := k.content()
+		out, err := k.inFile()
 		if err != nil {
 			return math.MaxInt
 		}

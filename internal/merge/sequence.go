@@ -11,10 +11,10 @@ import (
 // sequence returns a hash of the calls of the class's ranks in order, values
 // left out; 0 if refining is no matter for it.
 func (c *class) sequence() uint64 {
-	if c.looked {
+	if c.hashed {
 		return c.calls
 	}
-	c.looked = true
+	c.hashed = true
 	c.calls = 0
 	first := true
 	for _, d := range c.withoutLanes() {

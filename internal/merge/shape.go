@@ -143,8 +143,8 @@ func (s *shape) places() []place {
 	return list
 }
 
-// take gives a class whose members are even the shape of a track.
-func (c *class) take(tr *track.Track) {
+// setShape gives a class whose members are even the shape of a track.
+func (c *class) setShape(tr *track.Track) {
 	var counts []int64
 	c.key, c.decoded, counts = key(tr)
 	for _, n := range counts {

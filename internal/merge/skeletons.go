@@ -12,14 +12,14 @@ import "github.com/spoor-hpc/spoor/internal/wire"
 //	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, values uvarint)…
 //
 // How many there are is known from the grammars.
-type foretelling struct {
+type succession struct {
 	first []int // by number of a skeleton: the first terminal that has it
 	next  []int // by number: which one came behind it last, -1 if none did
 	last  int
 }
 
-// take notes that the next terminal has a skeleton.
-func (f *foretelling) take(n int) {
+// came notes that the next terminal has a skeleton.
+func (f *succession) came(n int) {
 	if len(f.next) > 0 {
 		f.next[f.last] = n
 	}
@@ -31,7 +31,7 @@ func (f *foretelling) take(n int) {
 
 // expected returns which skeleton the next terminal has if all goes on as before, -1 if
 // nothing tells.
-func (f *foretelling) expected() int {
+func (f *succession) expected() int {
 	if len(f.next) == 0 {
 		return -1
 	}
@@ -41,7 +41,7 @@ func (f *foretelling) expected() int {
 func (s *shape) appendSkeletons(b []byte) []byte {
 	s.like = make([]int, len(s.skeletons))
 	number := make(map[skeleton]int)
-	var f foretelling
+	var f succession
 	right := 0
 	for i, k := range s.skeletons {
 		n := f.expected()
@@ -61,7 +61,7 @@ func (s *shape) appendSkeletons(b []byte) []byte {
 			right = 0
 		}
 		s.like[i] = f.first[n]
-		f.take(n)
+		f.came(n)
 	}
 	if right > 0 {
 		b = wire.AppendUvarint(b, uint64(right)<<1)
@@ -72,12 +72,12 @@ func (s *shape) appendSkeletons(b []byte) []byte {
 // decodeSkeletons reads those of so many terminals.
 func (s *shape) decodeSkeletons(r *wire.Reader, terminals int) {
 	s.skeletons, s.like = make([]skeleton, 0, terminals), make([]int, 0, terminals)
-	var f foretelling
+	var f succession
 	add := func(n int) {
 		k := s.skeletons[f.first[n]]
 		s.skeletons, s.like = append(s.skeletons, k), append(s.like, f.first[n])
 		s.width += k.width
-		f.take(n)
+		f.came(n)
 	}
 	for len(s.skeletons) < terminals {
 		what := r.Int(2*(terminals-len(s.skeletons)) + 1)
@@ -96,7 +96,7 @@ func (s *shape) decodeSkeletons(r *wire.Reader, terminals int) {
 			f.first = append(f.first, len(s.skeletons))
 			s.skeletons, s.like = append(s.skeletons, k), append(s.like, len(s.skeletons))
 			s.width += k.width
-			f.take(len(f.first) - 1)
+			f.came(len(f.first) - 1)
 		default:
 			n := r.Int(1 << 30)
 			if n >= len(f.first) {

@@ -23,7 +23,7 @@ type State struct {
 	outer        map[uint64]uint64 // see trace.Content
 	processes    trace.Processes
 	allocs       allocs
-	pinned       bool // times of single calls are coded by the lanes as they were recorded
+	keepsLanes   bool // times of single calls are coded by the lanes as they were recorded
 
 	// Problems says what could not be kept, and of which ranks.
 	Problems []Problem
@@ -54,7 +54,7 @@ type class struct {
 	decoded *shape // of the key, nil if not needed so far
 
 	plain  []*class // without lanes, while refining
-	looked bool     // whether calls is known
+	hashed bool     // whether calls is known
 	calls  uint64   // see sequence
 }
 
@@ -128,7 +128,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if err := c.leafAttached(tr); err != nil {
 		return nil, err
 	}
-	s := &State{first: rank, ranks: 1, pinned: tr.Log != nil, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
+	s := &State{first: rank, ranks: 1, keepsLanes: tr.Log != nil, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
 	for h, site := range tr.Sites {
 		s.sites[h] = trace.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
@@ -194,7 +194,7 @@ func (s *State) join(o *State) error {
 		}
 		mine.joinRanked(c)
 		mine.split = mine.split || c.split
-		mine.looked = false
+		mine.hashed = false
 		mine.ranks.Concat(c.ranks)
 		for i := range c.counts {
 			mine.counts[i].Concat(c.counts[i])
@@ -215,7 +215,7 @@ func (s *State) join(o *State) error {
 	s.processes.Concat(&o.processes)
 	s.allocs.join(&o.allocs)
 	s.ranks += o.ranks
-	s.pinned = s.pinned || o.pinned
+	s.keepsLanes = s.keepsLanes || o.keepsLanes
 	s.Problems = append(s.Problems, o.Problems...)
 	s.refine()
 	return nil
@@ -273,10 +273,10 @@ func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 // contentOf is what a trace holds of the state with these classes.
 func (s *State) contentOf(list []*class) (*trace.Content, error) {
 	c := &trace.Content{
-		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Allocs: s.allocs.content(),
+		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Allocs: s.allocs.inFile(),
 	}
 	for _, cl := range list {
-		out, err := cl.content()
+		out, err := cl.inFile()
 		if err != nil {
 			return nil, fmt.Errorf("merge: %w", err)
 		}
@@ -285,12 +285,12 @@ func (s *State) contentOf(list []*class) (*trace.Content, error) {
 	return c, nil
 }
 
-func (c *class) content() (trace.Class, error) {
+func (c *class) inFile() (trace.Class, error) {
 	shape, err := c.parse()
 	if err != nil {
 		return trace.Class{}, err
 	}
-	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.content(shape)}
+	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
 	p := c.placing(shape)

@@ -43,7 +43,7 @@ func unite(list []*class) *united {
 		k := u.list[0].skeletons[from]
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
-	j.take(&t)
+	j.setShape(&t)
 	j.values = u.values(j.decoded)
 	return u
 }

@@ -94,7 +94,7 @@ func (r *laneMaker) class() *class {
 		}
 	}
 	c.unpool(times, like, calls)
-	d.take(&t)
+	d.setShape(&t)
 	d.setTimes(times)
 	d.values = r.values(d.decoded, old)
 	d.uniteHists([]*class{c})

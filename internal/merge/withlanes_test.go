@@ -138,7 +138,7 @@ func checkChosen(t require, s *State, calls [][][]int64) {
 		}
 		t.Logf("%d bytes of %d as recorded, %d without lanes, %d with more", kept/callsAByte, all[0], all[1], all[2])
 	}
-	s.pinned = true
+	s.keepsLanes = true
 	_, _, want := callsOf(t, s, len(calls))
 	if !slices.EqualFunc(calls, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal) }) {
 		t.Fatal("calls differ")

@@ -210,7 +210,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
 	d := &class{ranks: u.c.ranks, totals: u.c.totals, ranked: u.c.ranked, valued: u.c.valued, attached: u.c.attached, split: true}
-	d.take(&t)
+	d.setShape(&t)
 	d.values = u.values(d.decoded)
 	d.setTimes(u.times())
 	d.uniteHists([]*class{u.c})

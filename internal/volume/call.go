@@ -178,7 +178,7 @@ func (c *call) amount(get values, v *view) Amount {
 	case c.starts >= 0:
 		return c.started(get, v)
 	}
-	return c.moved(get, v)
+	return c.byRule(get, v)
 }
 
 func (c *call) started(get values, v *view) (a Amount) {
@@ -199,7 +199,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 		there.stream, there.index = m.Stream, m.Index
 		get := there.values(m.Call.Terminal)
 		if get(0) == 0 {
-			a.Add(p.moved(get, &there), 1)
+			a.Add(p.byRule(get, &there), 1)
 		}
 		v.varies, v.askedRank = v.varies || there.varies, v.askedRank || there.askedRank
 	}
@@ -213,8 +213,8 @@ func (c *call) started(get values, v *view) (a Amount) {
 	return a
 }
 
-// moved is what a call moves by its rule.
-func (c *call) moved(get values, v *view) Amount {
+// byRule is what a call moves by its rule.
+func (c *call) byRule(get values, v *view) Amount {
 	comm := group{mpi.CommSelf, 1, 0}
 	if c.comm >= 0 {
 		comm = v.comm(get(c.comm))
@@ -248,14 +248,14 @@ func (c *call) moved(get values, v *view) Amount {
 	replaced := c.inPlace >= 0 && signature.SegClass(get(c.inPlace)) == signature.SegSpecial && get(c.inPlace+1) == trace.SpecialInPlace
 	if has(out) {
 		if replaced && out.InPlace {
-			a.Out = c.own(get, v, comm, in, c.in)
+			a.Out = c.side(get, v, comm, in, c.in)
 		} else {
 			a.Out = c.size(get, v, comm, blocksOf(c.means, out), c.out)
 		}
 	}
 	if has(in) {
 		if replaced && in.InPlace {
-			a.In = c.own(get, v, comm, out, c.out)
+			a.In = c.side(get, v, comm, out, c.out)
 		} else {
 			a.In = c.size(get, v, comm, blocksOf(c.means, in), c.in)
 		}
@@ -303,9 +303,9 @@ func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 	return members
 }
 
-// own is what this process has to do with in place of a buffer of its own, by the other
+// side is what this process has to do with in place of a buffer of its own, by the other
 // side: all of it where parts go from all to all, else its own block.
-func (c *call) own(get values, v *view, comm group, x *meaning.Side, o operands) uint64 {
+func (c *call) side(get values, v *view, comm group, x *meaning.Side, o operands) uint64 {
 	n := blocksOf(c.means, x)
 	switch {
 	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != once:

@@ -385,5 +385,5 @@ func (m *Member) Moved(terminal, stream int, index uint64) Amount {
 	if get(0) != 0 {
 		return Amount{}
 	}
-	return p.moved(get, &v)
+	return p.byRule(get, &v)
 }
