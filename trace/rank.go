@@ -110,6 +110,17 @@ func (k *Rank) Terminal(terminal int) (*Call, error) {
 	return t.call, err
 }
 
+// Called returns function and call site of a distinct call, without parameters and return value. Unlike
+// Terminal it keeps nothing, so that asking for all of a million costs no memory.
+func (k *Rank) Called(terminal int) (*Call, error) {
+	tables, err := k.r.tables()
+	if err != nil {
+		return nil, err
+	}
+	g := k.class.terminals[terminal].group
+	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[g.call], Site: tables.siteList[g.site]}, nil
+}
+
 // Signature returns the values of a terminal as recorded, in the first of its calls if
 // it has a Lane.
 func (k *Rank) Signature(terminal int) []int64 {

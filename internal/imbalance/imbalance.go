@@ -229,7 +229,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		}
 		totals, wanted := make([]total, k.Terminals()), make([]bool, k.Terminals())
 		for terminal := range wanted {
-			c, err := k.Terminal(terminal)
+			c, err := k.Called(terminal)
 			if err != nil {
 				return err
 			}
@@ -261,7 +261,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		}
 		sums := make(map[*entry]*total)
 		for terminal, x := range totals {
-			c, err := k.Terminal(terminal)
+			c, err := k.Called(terminal)
 			if err != nil {
 				return err
 			}
@@ -323,7 +323,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		of := make(map[*entry]*sums)
 		var order []*entry
 		for terminal, x := range times {
-			c, err := k.Terminal(terminal)
+			c, err := k.Called(terminal)
 			if err != nil {
 				return err
 			}
@@ -344,7 +344,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			s.gapSums.Merge(x.GapTotals)
 		}
 		for n := range ranks[0].Sites {
-			c, err := k.Terminal(ranks[0].Sites[n].Terminal)
+			c, err := k.Called(ranks[0].Sites[n].Terminal)
 			if err != nil {
 				return err
 			}
@@ -359,7 +359,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			e.gaps = append(e.gaps, s.own.gap.parts(spread(s.gap, s.gapSums, members), members)...)
 		}
 		for _, h := range histograms {
-			c, err := k.Terminal(h.Terminal)
+			c, err := k.Called(h.Terminal)
 			if err != nil {
 				return err
 			}

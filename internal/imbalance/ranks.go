@@ -74,7 +74,7 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 			totals := own.Of(i)
 			if of == nil {
 				for _, s := range totals.Sites {
-					c, err := k.Terminal(s.Terminal)
+					c, err := k.Called(s.Terminal)
 					if err != nil {
 						return nil, err
 					}
@@ -157,7 +157,7 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 		}
 		add(name, "", "", v.ValueTotal)
 		for _, s := range v.Sites {
-			c, err := k.Terminal(s.Terminal)
+			c, err := k.Called(s.Terminal)
 			if err != nil {
 				return nil, err
 			}

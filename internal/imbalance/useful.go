@@ -200,7 +200,7 @@ type collector struct {
 func ends(k *trace.Rank) (init, finalize []bool, err error) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
-		c, err := k.Terminal(t)
+		c, err := k.Called(t)
 		if err != nil {
 			return nil, nil, err
 		}

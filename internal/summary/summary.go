@@ -286,7 +286,7 @@ func (s *Summary) classes(r *trace.Reader) error {
 		}
 		s.Classes = append(s.Classes, class)
 		for t, count := range counts {
-			c, err := k.Terminal(t)
+			c, err := k.Called(t)
 			if err != nil {
 				return err
 			}
