@@ -1,4 +1,4 @@
-# make            bin/libspoor.so, bin/libspoor-engine.so, bin/spoor, bin/spoor-replay with bin/libspoor-replay.so
+# make            bin/libspoor.so, bin/libspoor-io.so, bin/libspoor-engine.so, bin/spoor, bin/spoor-replay with bin/libspoor-replay.so
 # make install    PREFIX=/usr/local
 # make dist       build/spoor-VERSION-linux-ARCH.tar.gz, which works wherever it is unpacked
 # make deb        build/spoor_VERSION_ARCH.deb
@@ -25,12 +25,12 @@ SAME = -ffile-prefix-map=$(CURDIR)=.
 
 SHIM_CFLAGS = $(SAME) -std=gnu11 -D_GNU_SOURCE= -Wall -Wextra -Werror -fPIC -fvisibility=hidden -fno-semantic-interposition -Ishim -Ibuild/gen
 # -z defs: an unresolved symbol is found here, not in a user's program.
-SHIM_LDFLAGS = -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,libspoor.so -pthread -ldl
+SHIM_LDFLAGS = -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,$(notdir $@) -pthread -ldl
 
 GENERATED = build/gen/stamp
 SHIM_OBJS = $(patsubst shim/%.c,build/shim/%.o,$(wildcard shim/*.c))
 
-all: bin/libspoor.so bin/libspoor-engine.so bin/spoor bin/spoor-replay build/man/stamp build/completion/stamp
+all: bin/libspoor.so bin/libspoor-io.so bin/libspoor-engine.so bin/spoor bin/spoor-replay build/man/stamp build/completion/stamp
 
 # The names of generated files are known only once they are there.
 bin/libspoor.so: $(GENERATED)
@@ -52,7 +52,22 @@ build/shim/%.o: shim/%.c
 build/gen/%.o: build/gen/%.c
 	$(CC) $(CFLAGS) $(SHIM_CFLAGS) -MMD -c -o $@ $<
 
--include $(wildcard build/shim/*.d build/gen/*.d)
+# The same with wrappers of what works on files, see shim/io/io.h. These define functions that
+# the compiler knows, from prototypes of their own.
+IO_OBJS = $(patsubst shim/io/%.c,build/shim/io/%.o,$(wildcard shim/io/*.c)) build/gen/io/calls.o
+
+bin/libspoor-io.so: bin/libspoor.so $(IO_OBJS)
+	$(CC) $(CFLAGS) -o $@.new $(SHIM_OBJS) build/gen/*.o $(IO_OBJS) $(SHIM_LDFLAGS)
+	mv $@.new $@
+
+build/shim/io/%.o: shim/io/%.c $(GENERATED)
+	@mkdir -p build/shim/io
+	$(CC) $(CFLAGS) $(SHIM_CFLAGS) -Ishim/io -MMD -c -o $@ $<
+
+build/gen/io/calls.o: $(GENERATED)
+	$(CC) $(CFLAGS) $(SHIM_CFLAGS) -Ishim/io -fno-builtin -D_FORTIFY_SOURCE=0 -MMD -c -o $@ build/gen/io/calls.c
+
+-include $(wildcard build/shim/*.d build/shim/io/*.d build/gen/*.d build/gen/io/*.d)
 
 bin/libspoor.so: $(wildcard shim/*.c shim/*.h)
 
@@ -111,7 +126,7 @@ build/completion/stamp: bin/spoor
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/spoor
 	install -m 755 bin/spoor $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 bin/libspoor.so bin/libspoor-engine.so bin/libspoor-replay.so $(DESTDIR)$(PREFIX)/lib/spoor/
+	install -m 644 bin/libspoor.so bin/libspoor-io.so bin/libspoor-engine.so bin/libspoor-replay.so $(DESTDIR)$(PREFIX)/lib/spoor/
 	install -m 755 bin/spoor-replay $(DESTDIR)$(PREFIX)/lib/spoor/
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 shim/spoor_plugin.h $(DESTDIR)$(PREFIX)/include/spoor.h

@@ -15,7 +15,8 @@ type Call struct {
 	LargeForm    *Call  // of a small form: its widened twin, if there is one
 	Attrs        Attr
 	Params       []Param
-	Returns      Kind // KindError for nearly all
+	Returns      Kind     // KindError for nearly all
+	Forms        []Symbol // of a function of io.txt: what is recorded as this call
 }
 
 // Has reports whether the call has all attributes of a. A nil call, of which nobody knows
@@ -92,6 +93,13 @@ const (
 	Begins                        // MPI_COMM_WORLD is there from here on
 	Ends                          // and until here
 	Duplicates                    // a communicator comes out with the topology of one that goes in
+	Posix                         // a function of POSIX or C, from io.txt: the return code is errno
+	Opens                         // of these: a descriptor, stream, directory or mapping comes out
+	Closes                        // one is given back
+	Shares                        // what comes out may have a name already
+	Reads                         // the result says how much was read
+	Writes                        // or written
+	MayEnd                        // what looks like failure may be the end of the file
 	attrEnd
 )
 
@@ -99,6 +107,7 @@ var attrNames = []string{
 	"nonblocking", "persistent", "completes", "starts", "creates-comm", "creates-type", "creates-win",
 	"collective", "local", "deprecated", "removed", "tool", "f90only",
 	"neighborhood", "chain", "gives-memory", "fixed", "polls", "begins", "ends", "duplicates",
+	"posix", "opens", "closes", "shares", "reads", "writes", "may-end",
 }
 
 // String lists the attributes as calls.txt does.

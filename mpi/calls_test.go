@@ -55,7 +55,7 @@ func TestIDsOnlyGrow(t *testing.T) {
 		}
 	}
 	var fresh []string
-	for _, c := range Calls() {
+	for _, c := range slices.Concat(Calls(), FileCalls()) {
 		if line := fmt.Sprint(c.ID, " ", c.Name); !known[line] {
 			fresh = append(fresh, line)
 		}
@@ -148,7 +148,7 @@ func TestStanzas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := findStanzas(callsText)
+	s := findStanzas("calls.txt", callsText, 0, 1024)
 	for i := len(table.list) - 1; i >= 0; i-- {
 		want := table.list[i]
 		if got := s.call(want.ID); !reflect.DeepEqual(got, want) {
@@ -171,7 +171,7 @@ func TestStanzas(t *testing.T) {
 // What recorders do when they start.
 func BenchmarkFirstCalls(b *testing.B) {
 	for b.Loop() {
-		s := findStanzas(callsText)
+		s := findStanzas("calls.txt", callsText, 0, 1024)
 		for id := range uint16(20) {
 			s.call(id + 1)
 		}

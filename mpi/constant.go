@@ -66,7 +66,12 @@ var constantTable = sync.OnceValue(func() *constants {
 
 // Constants returns the named constants of a kind in the order of the table.
 // The caller must not change them.
-func Constants(kind Kind) []*Constant { return constantTable().byKind[kind] }
+func Constants(kind Kind) []*Constant {
+	if kind.IsFile() {
+		return fileConstants().byKind[kind]
+	}
+	return constantTable().byKind[kind]
+}
 
 // AllConstants returns all constants in the order of the table. The caller
 // must not change them.
@@ -97,7 +102,7 @@ func ConstantName(kind Kind, value int64) string {
 	}
 	var names []string
 	for i := range list {
-		if v := list[i].Value; value&v == v {
+		if v := list[i].Value; v != 0 && value&v == v {
 			names = append(names, list[i].Name)
 			value &^= v
 		}

@@ -98,6 +98,9 @@ func (c *Call) Binds() bool {
 	if c.Attrs&(Persistent|CreatesComm|CreatesType|CreatesWin|Tool|GivesMemory|Fixed) != 0 {
 		return true
 	}
+	if c.Has(Opens) {
+		return true
+	}
 	for i := range c.Params {
 		q := &c.Params[i]
 		if q.Dir == Free || q.HasOut() && q.Kind != KindRequest && (q.Kind.IsHandle() || q.Kind.IsTool()) {

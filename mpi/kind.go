@@ -95,6 +95,27 @@ const (
 	KindArgv
 	KindVarargs
 
+	// Of functions of POSIX and of C, see io.txt.
+	KindDescriptor // of an open file, or AT_FDCWD
+	KindStream     // FILE *
+	KindDirectory  // DIR *
+	KindMapping    // address of a mapped file
+	KindPath       // name of a file; the number of the rank in it is told apart
+	KindOpenFlags  // of open, a bit set
+	KindFileMode   // permissions
+	KindSeek       // SEEK_SET …
+	KindErrno      // what errno says
+	KindOutcome    // 0 or -1
+	KindSize       // size_t
+	KindSsize      // ssize_t
+	KindPos        // off_t
+	KindPosAt      // off_t behind a pointer, -1 without one
+	KindIovec      // length of a piece of memory
+	KindText       // characters, of which the length counts
+	KindLine       // the same as a result, -1 for NULL
+	KindFound      // an address, or none
+	KindOpaque     // an address, of which nothing is recorded
+
 	// Kinds of constants that are never a parameter's.
 	KindLimit     // MPI_MAX_… and the like
 	KindWinFlavor // value of the attribute WIN_CREATE_FLAVOR
@@ -218,6 +239,26 @@ var kindTable = [kindEnd]kindInfo{
 	KindArgv:    pointerKind("argvp", FormNone),
 	KindVarargs: {name: "varargs"},
 
+	KindDescriptor: {name: "descriptor", form: FormHandle, small: Width64, large: Width64},
+	KindStream:     {name: "stream", form: FormHandle, small: Width64, large: Width64},
+	KindDirectory:  {name: "directory", form: FormHandle, small: Width64, large: Width64},
+	KindMapping:    {name: "mapping", form: FormHandle, small: Width64, large: Width64},
+	KindPath:       pointerKind("path", FormString),
+	KindOpenFlags:  {name: "openflags", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindFileMode:   int32Kind("filemode"),
+	KindSeek:       int32Kind("seek"),
+	KindErrno:      int32Kind("errno"),
+	KindOutcome:    int32Kind("outcome"),
+	KindSize:       int64Kind("size"),
+	KindSsize:      int64Kind("ssize"),
+	KindPos:        int64Kind("pos"),
+	KindPosAt:      int64Kind("posat"),
+	KindIovec:      int64Kind("iovec"),
+	KindText:       int64Kind("text"),
+	KindLine:       int64Kind("line"),
+	KindFound:      int64Kind("found"),
+	KindOpaque:     pointerKind("opaque", FormNone),
+
 	KindLimit:     {name: "limit"},
 	KindWinFlavor: {name: "winflavor"},
 	KindWinModel:  {name: "winmodel"},
@@ -296,6 +337,9 @@ func (k Kind) IsTool() bool { return k.info().form == FormObject }
 
 // IsBits reports whether values are sets of bits.
 func (k Kind) IsBits() bool { return k.info().bits }
+
+// IsFile reports whether the kind stands in io.txt alone, which has what POSIX and C have.
+func (k Kind) IsFile() bool { return k >= KindDescriptor && k <= KindOpaque }
 
 // IsStatus reports whether the kind is a status in one of its three shapes.
 func (k Kind) IsStatus() bool { return k.info().form == FormStatus }

@@ -21,6 +21,9 @@ func (l *Layout) HandleSize(kind Kind) int {
 	if kind == KindFile {
 		return l.fileSize
 	}
+	if kind.IsFile() {
+		return 8
+	}
 	return l.handleSize
 }
 

@@ -12,6 +12,7 @@ package mpi
 
 import (
 	_ "embed"
+	"strings"
 	"sync"
 )
 
@@ -21,17 +22,34 @@ var (
 	callsText string
 	//go:embed constants.txt
 	constantsText string
+	//go:embed io.txt
+	filesText string
+	//go:embed ioconstants.txt
+	fileConstantsText string
 )
 
-var callTable = sync.OnceValue(func() *stanzas { return findStanzas(callsText) })
+// FirstFileID is where the ids of POSIX's and C's functions begin.
+const FirstFileID = 2048
 
-// Calls returns all functions in the order of their ids. The caller must not
+var (
+	callTable = sync.OnceValue(func() *stanzas { return findStanzas("calls.txt", callsText, 0, 1024) })
+	fileTable = sync.OnceValue(func() *stanzas { return findStanzas("io.txt", filesText, FirstFileID, 128) })
+)
+
+// FileCalls returns the functions of POSIX and C that work on files, in the order of their
+// ids. The caller must not change them.
+func FileCalls() []*Call { return fileTable().all() }
+
+// Calls returns all functions of MPI in the order of their ids. The caller must not
 // change them.
 func Calls() []*Call { return callTable().all() }
 
 // Lookup finds a function by its C name.
 func Lookup(name string) (*Call, bool) {
 	t := callTable()
+	if !strings.HasPrefix(name, "MPI_") {
+		t = fileTable()
+	}
 	id, ok := t.names()[name]
 	if !ok {
 		return nil, false
@@ -42,6 +60,10 @@ func Lookup(name string) (*Call, bool) {
 // ByID finds a function by its id; ids come out of records and traces, so
 // unknown ones are to be expected.
 func ByID(id uint16) (*Call, bool) {
-	c := callTable().call(id)
+	t := callTable()
+	if id >= FirstFileID {
+		t = fileTable()
+	}
+	c := t.call(id)
 	return c, c != nil
 }

@@ -31,6 +31,7 @@ type callParser struct {
 	section, title string
 	call           *Call       // whose parameters follow
 	at             map[int]int // line a call starts at, by id
+	system         bool        // io.txt: functions of POSIX and C
 }
 
 func parseCalls(file, text string) (*calls, error) {
@@ -93,8 +94,10 @@ func (p *callParser) parseLine(line string) error {
 		return p.parseCall(words[1:])
 	case "large":
 		return p.parseLarge(words[1:])
+	case "form":
+		return p.parseForm(words[1:])
 	}
-	return fmt.Errorf("unknown line %q: want section, call or large", words[0])
+	return fmt.Errorf("unknown line %q: want section, call, large or form", words[0])
 }
 
 // splitWords cuts a line at blanks, keeps "quoted text" and [brackets]
@@ -136,6 +139,9 @@ func (p *callParser) parseCall(words []string) error {
 		return fmt.Errorf("call needs an id, a name and a class")
 	}
 	c := &Call{Section: p.section, SectionTitle: p.title, Returns: KindError}
+	if p.system {
+		c.Returns, c.Attrs = KindNone, Posix
+	}
 	rest, err := p.parseHead(c, words)
 	if err != nil {
 		return err
@@ -174,7 +180,7 @@ func (p *callParser) parseHead(c *Call, words []string) ([]string, error) {
 		return nil, fmt.Errorf("%q is no id", words[0])
 	}
 	c.ID, c.Name = uint16(id), words[1]
-	if !isName(c.Name) || !strings.HasPrefix(c.Name, "MPI_") {
+	if !isName(c.Name) || !p.system && !strings.HasPrefix(c.Name, "MPI_") {
 		return nil, fmt.Errorf("%q is no MPI function", c.Name)
 	}
 	words = words[2:]

@@ -6,12 +6,14 @@ import (
 	"sync"
 )
 
-// stanzas is calls.txt as it is used. A recorder, which starts with every process of a
+// stanzas is calls.txt, or io.txt, as it is used. A recorder, which starts with every process of a
 // program, needs a few calls of some hundreds, and so do most readers: a call is parsed
 // when somebody asks for it.
 type stanzas struct {
+	file string
 	text string
-	byID []stanza
+	base uint16   // the first id
+	byID []stanza // from there on
 
 	mu     sync.Mutex
 	parsed []*Call // by id
@@ -30,14 +32,14 @@ type stanza struct {
 }
 
 // findStanzas looks for where calls stand. What is wrong in them shows when they are parsed.
-func findStanzas(text string) *stanzas {
-	s := &stanzas{text: text, byID: make([]stanza, 0, 1024)}
+func findStanzas(file, text string, base uint16, room int) *stanzas {
+	s := &stanzas{file: file, text: text, base: base, byID: make([]stanza, 0, room)}
 	var now stanza
 	var of [2]uint16 // whose it is: a call's and its large form's
 	end := func(at int) {
 		for _, id := range of {
 			if id > 0 {
-				s.byID[id].to = int32(at)
+				s.byID[id-base].to = int32(at)
 			}
 		}
 		of = [2]uint16{}
@@ -61,11 +63,11 @@ func findStanzas(text string) *stanzas {
 				now = stanza{from: int32(at), line: int32(line), section: int32(section)}
 			}
 			id, _ := headOf(text[at:next])
-			for int(id) >= len(s.byID) {
+			for int(id-base) >= len(s.byID) {
 				s.byID = append(s.byID, stanza{})
 			}
 			now.head, of[form] = int32(at), id
-			s.byID[id] = now
+			s.byID[id-base] = now
 		}
 		at = next
 	}
@@ -76,14 +78,14 @@ func findStanzas(text string) *stanzas {
 		for id, x := range s.byID {
 			if x.to > 0 {
 				_, name := headOf(text[x.head:x.to])
-				names[name] = uint16(id)
+				names[name] = base + uint16(id)
 			}
 		}
 		return names
 	})
 	s.all = sync.OnceValue(func() (list []*Call) {
 		for id := range s.byID {
-			if c := s.call(uint16(id)); c != nil {
+			if c := s.call(base + uint16(id)); c != nil {
 				list = append(list, c)
 			}
 		}
@@ -94,23 +96,25 @@ func findStanzas(text string) *stanzas {
 
 // call is the call with an id, nil if there is none.
 func (s *stanzas) call(id uint16) *Call {
-	if int(id) >= len(s.byID) || s.byID[id].to == 0 {
+	i := int(id) - int(s.base)
+	if i < 0 || i >= len(s.byID) || s.byID[i].to == 0 {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.parsed[id] == nil {
-		if err := s.parse(&s.byID[id]); err != nil {
+	if s.parsed[i] == nil {
+		if err := s.parse(&s.byID[i]); err != nil {
 			panic(err) // the table is part of the program; tests parse it
 		}
 	}
-	return s.parsed[id]
+	return s.parsed[i]
 }
 
 // parse parses a call, and its large form if there is one.
 func (s *stanzas) parse(x *stanza) error {
 	section, _, _ := strings.Cut(s.text[x.section:], "\n")
-	p := newCallParser("calls.txt", int(x.line))
+	p := newCallParser(s.file, int(x.line))
+	p.system = s.base > 0
 	if err := p.parseLine(section); err != nil {
 		return p.errorf("%w", err)
 	}
@@ -118,7 +122,7 @@ func (s *stanzas) parse(x *stanza) error {
 		return err
 	}
 	for _, c := range p.table.list {
-		s.parsed[c.ID] = c
+		s.parsed[c.ID-s.base] = c
 	}
 	return nil
 }

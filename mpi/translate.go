@@ -131,7 +131,7 @@ func stripErrorCode(v int64) int64 {
 
 func makeTable(f Flavour, kind Kind) *Table {
 	t := &Table{}
-	if f == ABI || kind.IsHandle() || kind == KindLimit {
+	if f == ABI || kind.IsHandle() || kind == KindLimit || kind.IsFile() {
 		return t // a limit is an amount, not an identity
 	}
 	var from, extra []pair

@@ -281,7 +281,7 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 	if (!(extra & (SP_HOOKS | SP_STACKS)))
 		return site;
 	uint64_t was = sp_shut(t);
-	if (extra & SP_HOOKS)
+	if ((extra & SP_HOOKS) && id < SP_NCALLS) /* files are nothing to a plugin */
 		hooks_before(t, site, id, params);
 	if (extra & SP_STACKS)
 		site = sp_stack_site(t, site);
@@ -310,7 +310,7 @@ void sp_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, co
 	int extra = __atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE);
 	if (late(extra))
 		sp_late(t, now);
-	if (!(extra & SP_HOOKS))
+	if (!(extra & SP_HOOKS) || id >= SP_NCALLS)
 		return;
 	uint64_t was = sp_shut(t);
 	hooks_after(t, id, result, now, params);

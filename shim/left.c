@@ -65,6 +65,7 @@ static void close_from(struct sp_thread *t, uint32_t n)
 	t->lost = lost;
 	t->after = 0;
 	t->request_at = NULL;
+	t->files &= (uint32_t)((1ull << n) - 1);
 	sp_mark(&t->depth, n);
 }
 

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "stack.h"
 
 #define EARLY_WORDS 4096
+#define EARLY_FILE_WORDS (2ull << 20) /* with files: some 150,000 calls; pages that aren't touched cost nothing */
 #define MAX_RING (1ull << 36)
 
 __thread struct sp_thread sp_self;
@@ -31,11 +33,13 @@ int sp_mode = SP_UNRESOLVED;
 int sp_extra __attribute__((section(".data"))) = 0; /* read at each call, so beside sp_mode */
 
 /* Records of the one thread that calls MPI before MPI_Init. */
+static uint64_t few[EARLY_WORDS];
 static struct {
 	struct sp_ring ring;
-	uint64_t words[EARLY_WORDS];
+	uint64_t *words;
+	size_t room;
 	struct sp_thread *owner;
-} early;
+} early = {.words = few, .room = EARLY_WORDS};
 
 /* Where a thread writes when it can't record; never read. */
 static struct {
@@ -257,7 +261,7 @@ static int early_open(struct sp_thread *t)
 	struct sp_thread *none = NULL;
 	__atomic_compare_exchange_n(&early.owner, &none, t, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	/* What remains must also hold MPI_Init's own record. */
-	if (is_early(t) && early.ring.head / 8 + 6 * SP_SLACK < EARLY_WORDS) {
+	if (is_early(t) && early.ring.head / 8 + 6 * SP_SLACK < early.room) {
 		early_stacks(t);
 		return 1;
 	}
@@ -265,14 +269,37 @@ static int early_open(struct sp_thread *t)
 	return 0;
 }
 
+int sp_early_files(struct sp_thread *t)
+{
+	struct sp_thread *none = NULL;
+	__atomic_compare_exchange_n(&early.owner, &none, t, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	if (!is_early(t))
+		return 0;
+	if (early.room == EARLY_WORDS) {
+		void *p = mmap(NULL, EARLY_FILE_WORDS * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p == MAP_FAILED)
+			return 0;
+		memcpy(p, early.words, early.ring.head);
+		early.words = p;
+		early.room = EARLY_FILE_WORDS;
+	}
+	/* a path may be long, and MPI_Init's record has to follow */
+	return early.ring.head / 8 + 24 * SP_SLACK < early.room;
+}
+
+uint64_t sp_early_bytes(void)
+{
+	return early.ring.head;
+}
+
 static uint64_t *early_begin(struct sp_thread *t)
 {
-	if (!is_early(t) || early.ring.head / 8 + 2 * SP_SLACK > EARLY_WORDS)
+	if (!is_early(t) || early.ring.head / 8 + 2 * SP_SLACK > early.room)
 		return NULL;
 	t->ring = &early.ring;
 	t->head = early.ring.head;
 	t->cur = early.words + t->head / 8;
-	t->end = early.words + EARLY_WORDS;
+	t->end = early.words + early.room;
 	t->lim = t->due = NULL;
 	return t->cur;
 }
@@ -434,7 +461,7 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 		t->lost &= ~bit;
 		return w;
 	}
-	if (mode == SP_EARLY) {
+	if (mode == SP_EARLY || mode == SP_UNRESOLVED) {
 		uint64_t *w = early_begin(t);
 		if (w && t->left) {
 			tell_left(t);

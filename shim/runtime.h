@@ -33,6 +33,10 @@ int sp_open_start(struct sp_thread *t, const void *site);
    there is no memory. */
 int sp_attach_first(struct sp_thread *t, uint64_t capacity);
 
+/* Whether a call of a file can be recorded before MPI_Init: there is room for many. */
+int sp_early_files(struct sp_thread *t);
+uint64_t sp_early_bytes(void);
+
 /* The records before MPI_Init shall be t's: t is in MPI_Init. */
 void sp_early_claim(struct sp_thread *t);
 

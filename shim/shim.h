@@ -90,6 +90,7 @@ struct sp_thread {
 		uint64_t waiting; /* for a record to be committed */
 	};
 	uint32_t hooked; /* inside a plugin: no call counts */
+	uint32_t files;  /* of the calls under way, which are of files and not of MPI: bit depth - 1 */
 	int32_t number;
 	struct sp_hooks *hooks;
 	const void *request_at; /* a Fortran wrapper's request variable, which C has a copy of */

@@ -90,6 +90,8 @@ static int start_engine(void)
 	sp_run.ticks_per_ns = sp_clock_rate();
 	sp_clock_pair(&sp_run.start_ticks, &sp_run.start_ns);
 	uint64_t capacity = ring_bytes();
+	while (capacity < 4 * sp_early_bytes())
+		capacity *= 2;
 	sp_scratch_open(capacity);
 	if (!sp_attach_first(&sp_self, capacity)) {
 		sp_give_up("no memory for a ring, not tracing");

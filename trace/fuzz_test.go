@@ -138,7 +138,7 @@ func FuzzSums(f *testing.F) {
 		}
 		width := len(vals)
 		function.fillIn(vals)
-		c, err := readCall(&function, vals, &lookup{})
+		c, err := readCall(&function, vals, &lookup{}, 0)
 		if len(vals) != width {
 			t.Fatalf("%d values became %d", width, len(vals))
 		}

@@ -113,7 +113,7 @@ func TestTableIsFrozen(t *testing.T) {
 // mean something else since, come back as they are.
 func TestSchema(t *testing.T) {
 	var list []Function
-	for id := range uint16(1 << 12) {
+	for id := range uint16(mpi.FirstFileID) {
 		if call, ok := mpi.ByID(id); ok {
 			list = append(list, FunctionOf(call))
 		}

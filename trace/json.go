@@ -61,6 +61,11 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	}
 	b = append(b, `},"return":`...)
 	switch {
+	case c.Func.Has(Posix) && c.Return != NeverReturned && c.Return != Left:
+		b = c.Result.appendJSON(b, c.Func.Returns)
+		if c.Return != 0 {
+			b = appendQuoted(append(b, `,"errno":`...), c.ReturnName())
+		}
 	case c.Result.Type != None && c.Return == 0:
 		b = c.Result.appendJSON(b, c.Func.Returns)
 	case c.Return == NeverReturned:

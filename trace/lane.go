@@ -210,7 +210,7 @@ func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := readCall(t.call.Func, sig, &tables.lookup)
+	c, err := readCall(t.call.Func, sig, &tables.lookup, k.number)
 	if err != nil {
 		return nil, k.r.failed(container.Lanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
 	}

@@ -138,7 +138,7 @@ func (k *Rank) template(n int) (template, error) {
 		return template{}, err
 	}
 	term := &k.class.terminals[n]
-	c, err := readCall(k.r.byID[term.group.call], k.Signature(n), &tables.lookup)
+	c, err := readCall(k.r.byID[term.group.call], k.Signature(n), &tables.lookup, k.number)
 	if err != nil {
 		return template{}, k.r.failed(container.Signatures,
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))

@@ -36,6 +36,7 @@ const (
 	Collective                   // all members must call
 	Local                        // completes without other processes
 	Large                        // has 64-bit counts
+	Posix                        // of POSIX or C: the return code is errno, and a result there too where it failed
 )
 
 // A ParamDef is what a trace says about a parameter. It fixes how the values
@@ -77,7 +78,7 @@ var attrOf = []struct {
 }{
 	{mpi.Nonblocking, Nonblocking}, {mpi.Persistent, Persistent}, {mpi.Completes, Completes},
 	{mpi.Starts, Starts}, {mpi.CreatesComm, CreatesComm}, {mpi.CreatesType, CreatesType},
-	{mpi.CreatesWin, CreatesWin}, {mpi.Collective, Collective}, {mpi.Local, Local},
+	{mpi.CreatesWin, CreatesWin}, {mpi.Collective, Collective}, {mpi.Local, Local}, {mpi.Posix, Posix},
 }
 
 // FunctionOf makes the schema's entry for a function of package mpi.

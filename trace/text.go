@@ -41,9 +41,12 @@ func (c *Call) AppendText(b []byte) []byte {
 		}
 	}
 	b = append(b, ") = "...)
-	if c.Result.Type != None && c.Return == 0 {
+	switch {
+	case c.Func.Has(Posix):
+		b = c.appendOutcome(b)
+	case c.Result.Type != None && c.Return == 0:
 		b = c.Result.appendText(b, c.Func.Returns)
-	} else {
+	default:
 		b = append(b, c.ReturnName()...)
 	}
 	if n := c.NewComm; n != nil {
@@ -73,6 +76,25 @@ func (c *Call) AppendText(b []byte) []byte {
 	return b
 }
 
+// appendOutcome appends what a function of POSIX or C returned, and errno where that counts.
+func (c *Call) appendOutcome(b []byte) []byte {
+	if c.Return == NeverReturned || c.Return == Left {
+		return append(b, c.ReturnName()...)
+	}
+	switch {
+	case c.Func.Returns == "descriptor" && c.Return != 0:
+		b = append(b, "-1"...)
+	case c.Result.Type != None:
+		b = c.Result.appendText(b, c.Func.Returns)
+	default:
+		b = append(b, "done"...)
+	}
+	if c.Return != 0 {
+		b = append(append(b, ' '), c.ReturnName()...)
+	}
+	return b
+}
+
 // ReturnName renders the return code: a name, or a number if it has none.
 func (c *Call) ReturnName() string {
 	if c.Return == NeverReturned {
@@ -81,7 +103,11 @@ func (c *Call) ReturnName() string {
 	if c.Return == Left {
 		return "left by a jump"
 	}
-	if s := mpi.ConstantName(mpi.KindError, c.Return); s != "" {
+	kind := mpi.KindError
+	if c.Func.Has(Posix) {
+		kind = mpi.KindErrno
+	}
+	if s := mpi.ConstantName(kind, c.Return); s != "" {
 		return s
 	}
 	return strconv.FormatInt(c.Return, 10)
@@ -104,6 +130,10 @@ func (v *Value) appendText(b []byte, kind string) []byte {
 	case Int:
 		if name := constantName(kind, v.Num); name != "" {
 			return append(b, name...)
+		}
+		if kind == "filemode" {
+			b = append(b, '0')
+			return strconv.AppendInt(b, v.Num, 8)
 		}
 		return strconv.AppendInt(b, v.Num, 10)
 	case Handle, Object:

@@ -55,8 +55,8 @@ func (f *Function) def(s *signature.Span) *ParamDef {
 	return &f.Params[s.Param]
 }
 
-// readCall decodes a signature.
-func readCall(f *Function, vals []int64, find *lookup) (*Call, error) {
+// readCall decodes a signature, as it is on a rank.
+func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) {
 	var room [someSpans]signature.Span
 	spans, err := f.spans(room[:0], vals)
 	if err != nil {
@@ -73,6 +73,9 @@ func readCall(f *Function, vals []int64, find *lookup) (*Call, error) {
 			continue
 		}
 		v, ok := find.value(f.def(s), s, vals)
+		if v.Type == String && f.def(s).Kind == "path" {
+			v.Text = signature.OfRank(v.Text, rank)
+		}
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)

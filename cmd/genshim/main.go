@@ -35,7 +35,11 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	// of another library, so aside
+	if files[filepath.Join("io", "calls.c")], err = fileCalls(mpi.FileCalls()); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "io"), 0o777); err != nil {
 		return err
 	}
 	for name, text := range files {

@@ -13,7 +13,7 @@ import (
 // ofFlags are the variables by which the tool tells ranks what its flags say, and what it knows.
 var ofFlags = []string{
 	"SPOOR_ALLOC_MIN", "SPOOR_COUNTERS", "SPOOR_FORCE", "SPOOR_LINK", "SPOOR_OUT", "SPOOR_PLUGIN", "SPOOR_PROBED", "SPOOR_REPLAY", "SPOOR_SCRATCH",
-	"SPOOR_STACK", "SPOOR_START_OFF", "SPOOR_TAGS", "SPOOR_TELL", "SPOOR_TIMING", "SPOOR_TIMING_BINS", "SPOOR_TIMING_ERROR", "SPOOR_TIMING_SAMPLE",
+	"SPOOR_STACK", "SPOOR_IO", "SPOOR_IO_INCLUDE", "SPOOR_IO_EXCLUDE", "SPOOR_IO_SPECIAL", "SPOOR_START_OFF", "SPOOR_TAGS", "SPOOR_TELL", "SPOOR_TIMING", "SPOOR_TIMING_BINS", "SPOOR_TIMING_ERROR", "SPOOR_TIMING_SAMPLE",
 }
 
 // ofTests are those that only tests set, and SPOOR_TRACING, a key of MPI_Info.

@@ -141,6 +141,7 @@ func verbs() []*cobra.Command {
 		newImbalance(),
 		newWaits(),
 		newHistogram(),
+		newFiles(),
 		newTiming(),
 		newReport(),
 		newView(),

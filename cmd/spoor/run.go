@@ -34,6 +34,7 @@ type runOptions struct {
 	counters string
 	quiet    bool
 	hang     time.Duration
+	io       fileOptions
 	timing   timing.Options
 	mode     string
 	errors   []string
@@ -69,13 +70,20 @@ came before, so that a loop's first iteration does not blur the others.
 lossless: every single time. The others keep every single time within the
 error that --error gives, for all functions or for one, as a share of the time
 or as a time. The trace grows with the number of calls in the last two cases
-only. none: no times at all, for a trace that is as small as it gets.`,
+only. none: no times at all, for a trace that is as small as it gets.
+
+With --io, the program's calls of POSIX's and C's functions that work on files
+(open, pread, fprintf, rename, …) are in the trace beside those of MPI, from
+the start of the process on; "spoor files" says what came of them. --io=all has
+what the MPI library does within its own calls too, such as MPI_File_write.
+Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
   spoor run -o big.spoor srun -n 512 ./app
   mpiexec -n 8 spoor run ./app
   spoor run --timing path mpirun -n 4 ./app
   spoor run --timing place --error 0.1 --error MPI_Send=10us mpirun -n 4 ./app
   spoor run --hang 60s mpirun -n 4 ./app
+  spoor run --io --io-exclude '*.log' mpirun -n 4 ./app
   spoor run --start-off mpiexec -n 8 python3 solver.py`,
 		Args: atLeastOne("a launcher and a program"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
@@ -97,6 +105,7 @@ only. none: no times at all, for a trace that is as small as it gets.`,
 	f.BoolVar(&o.noCode, "no-code", false, "with --stack, don't put into the trace what the binaries say of functions and loops")
 	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
 	f.DurationVar(&o.hang, "hang", 0, "tell where the ranks are when none has begun or ended an MPI call for this `time`, such as 60s; the job goes on")
+	o.io.flags(f)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
 	return cmd
 }
@@ -156,7 +165,10 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 			return fmt.Errorf("--plugin: %w", err)
 		}
 	}
-	shim, err := findLibrary("libspoor.so")
+	if err := o.io.check(); err != nil {
+		return &usageError{cmd, err}
+	}
+	shim, err := findLibrary(o.io.library())
 	if err != nil {
 		return err
 	}
@@ -260,6 +272,7 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	if len(o.tags) > 0 {
 		vars = append(vars, launch.Var{Name: tags.Variable, Value: tags.Encode(o.tags)})
 	}
+	vars = append(vars, o.io.vars()...)
 	if o.stack > 1 {
 		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
 	}

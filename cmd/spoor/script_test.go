@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/recover/recovertest"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -41,7 +43,8 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SPOOR_LIB", env.WorkDir)
-			return os.WriteFile(filepath.Join(env.WorkDir, "libspoor.so"), nil, 0o644)
+			return errors.Join(os.WriteFile(filepath.Join(env.WorkDir, "libspoor.so"), nil, 0o644),
+				os.WriteFile(filepath.Join(env.WorkDir, "libspoor-io.so"), nil, 0o644))
 		},
 	})
 }
@@ -111,6 +114,18 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		r.End()
 	},
 	"threads": threads,
+	// A file for each rank, written in strides, and one that isn't there.
+	"files": func(r *tracktest.Recorder, _ int) {
+		path := []byte(fmt.Sprintf("out.%03d", r.Rank))
+		r.Begin()
+		r.Call("open", 20, 1024, r.String(string(signature.Template(path, r.Rank))), 0x241, 0o644)
+		for i := range int64(5) {
+			r.LaneOn(0, "pwrite", 21, []int{4}, 0, 4096, 1024, 4096, i*8192)
+		}
+		r.Call("close", 22, 0, 1024)
+		r.CallOn(0, "fopen", 23, 2, 1, r.String("missing"), r.String("r"))
+		r.End()
+	},
 	// 10^15 calls.
 	"endless": func(r *tracktest.Recorder, _ int) { tracktest.Endless(r) },
 	// The same with one more barrier near the end.

@@ -40,7 +40,9 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 		if len(rec) < 3 {
 			return fmt.Errorf("%s: %w", p.call.Name, errShort)
 		}
-		f.rc = c.errors.ABI(int64(rec[2]))
+		if f.rc = int64(rec[2]); !p.call.Has(mpi.Posix) {
+			f.rc = c.errors.ABI(f.rc)
+		}
 		at = 3
 	}
 	f.key[rcAt] = f.rc

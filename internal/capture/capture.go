@@ -97,6 +97,7 @@ type Capture struct {
 
 	spans []signature.Span // room for mayLane and varyingWords
 	moves lane.Moves
+	path  []byte // room for the name of a file
 }
 
 // A stream is one thread.

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -132,6 +133,9 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	case codeStatus:
 		return c.status(f, rec, p, false)
 	case codeString:
+		if st.kind == mpi.KindPath {
+			return c.fileName(f, rec, p)
+		}
 		return c.text(f, rec, p)
 	case codeArray:
 		return c.array(s, f, st, rec, p)
@@ -197,6 +201,22 @@ func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	return p + int(n+7)/8, nil
 }
 
+// fileName reads the name of a file, in which the rank's own number is told apart.
+func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
+	n := int64(rec[p])
+	if n <= 0 || n > int64(len(rec)-p-1)*8 {
+		return c.text(f, rec, p)
+	}
+	p++
+	end := p + int(n+7)/8
+	c.path = c.path[:0]
+	for _, v := range rec[p:end] {
+		c.path = binary.LittleEndian.AppendUint64(c.path, v)
+	}
+	f.key = append(f.key, c.strings.NameOf(signature.Template(c.path[:n], c.cfg.Rank)))
+	return end, nil
+}
+
 // status reads one status. Where the standard leaves fields undefined they are
 // dropped: they would make equal calls different.
 func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error) {
@@ -243,6 +263,18 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 // made names a handle that the MPI handed out, which stands at p.
 func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
+		if st.kind.IsFile() {
+			// What it stood for is closed, by something that nobody saw; or it still stands for that.
+			name := st.handles.Name(raw)
+			switch {
+			case name >= mpi.FirstHandleID && st.fresh:
+				st.handles.Forget(raw)
+				c.renamed++
+			case name != symbol.Unknown:
+				f.mention(p, handleNamed, st.kind, st.handles, name)
+				return name
+			}
+		}
 		name, made := st.handles.Acquire(raw)
 		act := handleShared
 		if made {

@@ -51,6 +51,7 @@ type step struct {
 	kind    mpi.Kind // of the parameter
 	first   bool     // the communicator that a new one is made from
 	adds    bool     // displacements, perhaps the sums of the array before
+	fresh   bool     // a handle that comes out is a new one, whoever had its value
 	gate    int16    // word of the LEAVE record that must not be 0, or -1
 	table   *mpi.Table
 	handles *symbol.Handles
@@ -122,7 +123,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		hasIndices: call.Has(mpi.Completes) && hasIndices(call),
 	}
 	if p.returns() {
-		p.out = append(p.out, c.result(call.Returns))
+		p.out = append(p.out, c.result(call))
 	}
 	comms := 0
 	for i := range call.Params {
@@ -167,9 +168,14 @@ func requestKind(call *mpi.Call) symbol.RequestKind {
 	return symbol.Send // and collectives and one-sided operations: nothing but cancelled is defined
 }
 
-func (c *Capture) result(k mpi.Kind) step {
+func (c *Capture) result(call *mpi.Call) step {
+	k := call.Returns
 	s := step{kind: k, gate: -1, handles: c.handles[k]}
-	switch s.code = c.plain(&s); s.code {
+	s.code = c.plain(&s)
+	if call.Has(mpi.Opens) {
+		s.code, s.fresh = codeMade, !call.Has(mpi.Shares)
+	}
+	switch s.code {
 	case codeComm:
 		s.code = codeHandle
 	case codeRequest:

@@ -21,7 +21,11 @@ func (t *Strings) Name(words []uint64, n int) int64 {
 	for _, v := range words[:(n+7)/8] {
 		t.room = binary.LittleEndian.AppendUint64(t.room, v)
 	}
-	b := t.room[:n]
+	return t.NameOf(t.room[:n])
+}
+
+// NameOf returns the content hash of bytes.
+func (t *Strings) NameOf(b []byte) int64 {
 	h := HashString(b)
 	if t.known.Get(h) == 0 {
 		t.add(h, string(b))

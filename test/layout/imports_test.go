@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/diff", "internal/objects", "internal/gaps", "internal/tailcall", "internal/pcontrol"},
 	{"internal/reissue"},
 	{"internal/tree"},
-	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram"},
+	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram", "internal/files"},
 	{"internal/imported", "internal/retime", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/export"},
 	{"internal/simulate/traced", "internal/export/patched"},

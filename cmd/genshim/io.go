@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+//go:embed io.tmpl
+var fileWrapperText string
+
+var fileWrapper = template.Must(template.New("io").Parse(fileWrapperText))
+
+const fileHead = "/* Made by cmd/genshim from mpi/io.txt. Do not edit. */\n#include \"io.h\"\n"
+
+// filePage is what the template sees of a function of the C library.
+type filePage struct {
+	ID              uint16
+	Name, Return    string
+	Prototype, Args string
+	PointerArgs     string   // parameters of what is called
+	Callee          string   // its name
+	Index           int      // of the real function's place
+	Rest            string   // the last named argument before "..."
+	Last            string   // declaration of the one that is taken from there; empty: all go on as a va_list
+	Mode            bool     // it is there only if the flags say so
+	Guard           string   // what decides whether the call is recorded
+	Handles         int      // it makes or gives back handles
+	Enter           []string // parts of ENTER
+	Void            bool
+	Failed          string // condition
+	Changed         bool   // and errno has changed
+	Result          string // word of LEAVE
+	Before, After   string // what becomes of the states of descriptors
+}
+
+// fileCalls writes the wrappers of POSIX's and C's functions.
+func fileCalls(calls []*mpi.Call) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(fileHead)
+	index := 0
+	for _, c := range calls {
+		for _, s := range c.Symbols() {
+			p, err := newFilePage(c, &s, index)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Name, err)
+			}
+			index++
+			if err := fileWrapper.Execute(&b, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nvoid *sp_io_functions[%d];\n", index)
+	return b.Bytes(), nil
+}
+
+var fileTypes = map[mpi.Kind]string{
+	mpi.KindDescriptor: "int", mpi.KindStream: "void *", mpi.KindDirectory: "void *", mpi.KindMapping: "void *",
+	mpi.KindPath: "const char *", mpi.KindString: "const char *", mpi.KindOpenFlags: "int", mpi.KindFileMode: "unsigned",
+	mpi.KindSeek: "int", mpi.KindErrno: "int", mpi.KindOutcome: "int", mpi.KindInt: "int", mpi.KindSize: "size_t",
+	mpi.KindSsize: "ssize_t", mpi.KindPos: "int64_t", mpi.KindPosAt: "int64_t *", mpi.KindIovec: "const struct iovec *",
+	mpi.KindText: "const char *", mpi.KindLine: "char *", mpi.KindFound: "void *", mpi.KindOpaque: "void *", mpi.KindNone: "void",
+}
+
+func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
+	p := &filePage{ID: c.ID, Name: s.Name, Index: index, Callee: s.Name, Return: fileTypes[c.Returns], Void: c.Returns == mpi.KindNone}
+	if p.Return == "" {
+		return nil, fmt.Errorf("no type in C for %s", c.Returns)
+	}
+	var declared, args, types []string
+	for i, a := range s.Args {
+		typ := a.Type
+		if typ == "" {
+			typ = fileTypes[c.Params[c.Index(a.Name)].Kind]
+		}
+		if typ == "" {
+			return nil, fmt.Errorf("no type in C for %s", a.Name)
+		}
+		types, args = append(types, typ), append(args, a.Name)
+		if s.Rest && s.Via == "" && i == len(s.Args)-1 {
+			p.Last = declare(typ, a.Name)
+			p.Mode = c.Params[c.Index(a.Name)].Kind == mpi.KindFileMode
+			continue
+		}
+		declared = append(declared, declare(typ, a.Name))
+		p.Rest = a.Name
+	}
+	switch {
+	case !s.Rest:
+		p.Rest = ""
+		p.PointerArgs = strings.Join(types, ", ")
+	case s.Via == "":
+		declared = append(declared, "...")
+		p.PointerArgs = strings.Join(types[:len(types)-1], ", ") + ", ..."
+	default:
+		declared = append(declared, "...")
+		args, types, p.Callee = append(args, "rest_"), append(types, "va_list"), s.Via
+		p.PointerArgs = strings.Join(types, ", ")
+	}
+	p.Prototype, p.Args = strings.Join(declared, ", "), strings.Join(args, ", ")
+	if p.Prototype == "" {
+		p.Prototype, p.PointerArgs = "void", "void"
+	}
+	if c.Has(mpi.Opens) || c.Has(mpi.Closes) {
+		p.Handles = 1
+	}
+	p.guard(c)
+	for i := range c.Params {
+		q := &c.Params[i]
+		if q.HasIn() {
+			part, err := filePart(c, q, s.Passes(q.Name))
+			if err != nil {
+				return nil, err
+			}
+			p.Enter = append(p.Enter, part)
+		}
+	}
+	p.result(c)
+	p.states(c)
+	return p, nil
+}
+
+// guard says of which files the call is recorded: by the name that it is passed, else by what it
+// is passed that stands for an open file.
+func (p *filePage) guard(c *mpi.Call) {
+	var open []string
+	for i := range c.Params {
+		q := &c.Params[i]
+		switch q.Kind {
+		case mpi.KindPath:
+			if c.Name == "symlink" || c.Name == "symlinkat" {
+				continue
+			}
+			p.Guard = fmt.Sprintf("sp_io_path(%s)", q.Name)
+			return
+		case mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping:
+			if q.Name != "newfd" {
+				open = append(open, fmt.Sprintf("sp_io_%s(%s)", q.Kind, q.Name))
+			}
+		}
+	}
+	p.Guard = strings.Join(open, " || ")
+	if p.Guard == "" {
+		p.Guard = "1"
+	}
+	switch c.Name {
+	case "symlink", "symlinkat":
+		p.Guard = "sp_io_path(path)"
+	case "mmap":
+		p.Guard = "!(flags & MAP_ANONYMOUS) && " + p.Guard
+	case "fcntl":
+		p.Guard = "sp_io_duplicates(command) && " + p.Guard
+	case "fflush": // of all streams
+		p.Guard = "!stream || " + p.Guard
+	}
+}
+
+// filePart writes a parameter into ENTER.
+func filePart(c *mpi.Call, q *mpi.Param, passed bool) (string, error) {
+	if !passed {
+		if q.Array || q.Kind.Form() == mpi.FormString {
+			return "", fmt.Errorf("a form has to pass %s", q.Name)
+		}
+		return "*w_++ = 0;", nil
+	}
+	switch {
+	case q.Kind == mpi.KindIovec && q.Array:
+		return fmt.Sprintf("w_ = sp_put_iovec(t_, w_, %s, %s);", q.Name, q.Len), nil
+	case q.Array:
+		return "", fmt.Errorf("no array of %s", q.Kind)
+	case q.Kind.Form() == mpi.FormString:
+		return fmt.Sprintf("w_ = sp_put_string(t_, w_, %s, INT64_MAX);", q.Name), nil
+	}
+	return fmt.Sprintf("*w_++ = %s;", fileWord(q.Kind, q.Name)), nil
+}
+
+func fileWord(k mpi.Kind, v string) string {
+	switch k {
+	case mpi.KindStream:
+		return "sp_io_stream_word(" + v + ")"
+	case mpi.KindDirectory, mpi.KindMapping:
+		return "(uint64_t)(uintptr_t)" + v
+	case mpi.KindOpenFlags:
+		return "sp_io_flags(" + v + ")"
+	case mpi.KindPosAt:
+		return "sp_io_pos_at(" + v + ")"
+	case mpi.KindText, mpi.KindLine:
+		return "sp_io_length(" + v + ")"
+	case mpi.KindFound:
+		return v + " != NULL"
+	}
+	return "(uint64_t)(int64_t)" + v
+}
+
+// result says what of the result is recorded, and when the call has failed.
+func (p *filePage) result(c *mpi.Call) {
+	if p.Void {
+		p.Failed = "0"
+		return
+	}
+	p.Result = fileWord(c.Returns, "rc_")
+	p.Changed = c.Has(mpi.MayEnd)
+	switch c.Returns {
+	case mpi.KindStream, mpi.KindDirectory, mpi.KindLine, mpi.KindFound:
+		p.Failed = "!rc_"
+	case mpi.KindMapping:
+		p.Failed = "rc_ == MAP_FAILED"
+	case mpi.KindErrno:
+		p.Failed = "0"
+	case mpi.KindSize:
+		p.Failed = "rc_ < n"
+	default:
+		p.Failed = "rc_ < 0"
+	}
+}
+
+// states says what becomes of descriptors: whether calls with them are recorded.
+func (p *filePage) states(c *mpi.Call) {
+	path := "NULL"
+	for i := range c.Params {
+		if q := &c.Params[i]; q.Kind == mpi.KindPath {
+			path = q.Name
+		}
+	}
+	switch {
+	case c.Name == "dup" || c.Name == "dup2" || c.Name == "dup3":
+		p.After = "sp_io_same(rc_, fd);"
+	case c.Name == "fcntl":
+		p.After = "if (sp_io_duplicates(command)) { sp_io_same(rc_, fd); }"
+	case c.Name == "mmap":
+		p.After = "if (recorded_ && rc_ != MAP_FAILED) { sp_io_mapped(rc_); }"
+	case c.Name == "munmap":
+		p.Before = "sp_io_unmapped(at);"
+	case c.Returns == mpi.KindDescriptor && !c.Has(mpi.Shares):
+		p.After = fmt.Sprintf("sp_io_opened(rc_, %s);", path)
+	case c.Name == "fopen" || c.Name == "freopen" || c.Name == "tmpfile":
+		p.After = fmt.Sprintf("if (rc_) { sp_io_opened(sp_io_fileno(rc_), %s); }", path)
+	case c.Name == "opendir":
+		p.After = fmt.Sprintf("if (rc_) { sp_io_opened(sp_io_dirfd(rc_), %s); }", path)
+	}
+	switch c.Name {
+	case "close":
+		p.Before = "sp_io_closed(fd);"
+	case "fclose", "freopen":
+		p.Before = "sp_io_closed(sp_io_fileno(stream));"
+	case "closedir":
+		p.Before = "sp_io_closed(sp_io_dirfd(dir));"
+	}
+}

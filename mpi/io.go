@@ -1,0 +1,105 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Symbol is a function of the C library that is recorded as a call of io.txt.
+type Symbol struct {
+	Name  string
+	Args  []SymbolArg
+	Rest  bool   // variable arguments follow
+	Via   string // the function that takes these as a va_list; empty: the last parameter is among them
+	Extra bool   // it has what the call does not
+}
+
+// A SymbolArg is one argument: a parameter of the call, or something else with its type in C.
+type SymbolArg struct{ Name, Type string }
+
+// Passes reports whether the symbol is passed the parameter.
+func (s *Symbol) Passes(param string) bool {
+	return slices.ContainsFunc(s.Args, func(a SymbolArg) bool { return a.Type == "" && a.Name == param })
+}
+
+// parseForm reads what follows "form".
+func (p *callParser) parseForm(words []string) error {
+	c := p.call
+	if c == nil || !p.system || len(words) == 0 {
+		return fmt.Errorf("a form needs a name, and a call of io.txt above it")
+	}
+	s := Symbol{Name: words[0]}
+	for words = words[1:]; len(words) > 0; words = words[1:] {
+		typ, name, extra := strings.Cut(words[0], ":")
+		switch {
+		case words[0] == "...":
+			s.Rest = true
+		case words[0] == "via" && len(words) == 2:
+			s.Via, words = words[1], words[1:]
+		case s.Rest:
+			return fmt.Errorf("form %s: %q behind ...", s.Name, words[0])
+		case extra:
+			s.Args = append(s.Args, SymbolArg{Name: name, Type: typ})
+		case c.Index(words[0]) < 0:
+			return fmt.Errorf("form %s: no parameter %q", s.Name, words[0])
+		default:
+			s.Args = append(s.Args, SymbolArg{Name: words[0]})
+		}
+	}
+	c.Forms = append(c.Forms, s)
+	return nil
+}
+
+// Symbols lists the functions of the C library that are recorded as a call of io.txt.
+func (c *Call) Symbols() []Symbol {
+	if len(c.Forms) > 0 {
+		return c.Forms
+	}
+	own := Symbol{Name: c.Name}
+	for i := range c.Params {
+		own.Args = append(own.Args, SymbolArg{Name: c.Params[i].Name})
+	}
+	return []Symbol{own}
+}
+
+var fileConstants = sync.OnceValue(func() *constants {
+	t, err := parseFileConstants("ioconstants.txt", fileConstantsText)
+	if err != nil {
+		panic(err) // the tables are part of the program; tests parse them
+	}
+	return t
+})
+
+// parseFileConstants parses ioconstants.txt: the same values under all MPIs.
+func parseFileConstants(file, text string) (*constants, error) {
+	t := &constants{}
+	number := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		number++
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		kind, ok := KindNamed(words[0])
+		if !ok || !kind.IsFile() || len(words) < 3 || len(words) > 4 {
+			return nil, fmt.Errorf("%s:%d: want a kind of io.txt, a name, a value, perhaps what the recorder sees", file, number)
+		}
+		var n [2]int64
+		for i, word := range []string{words[2], words[len(words)-1]} {
+			var err error
+			if n[i], err = strconv.ParseInt(word, 0, 64); err != nil {
+				return nil, fmt.Errorf("%s:%d: %q is no number", file, number, word)
+			}
+		}
+		c := &Constant{Kinds: []Kind{kind}, Name: words[1], Value: n[0]}
+		for f := range c.raws {
+			c.raws[f] = raw{known: true, value: n[1]}
+		}
+		t.byKind[kind] = append(t.byKind[kind], c)
+	}
+	return t, nil
+}

@@ -1,0 +1,66 @@
+package mpi
+
+import "testing"
+
+// Every call and constant of io.txt parses; ids stay; a symbol is recorded as one call.
+func TestFileCalls(t *testing.T) {
+	list := FileCalls()
+	if len(list) < 75 {
+		t.Fatalf("%d calls", len(list))
+	}
+	calls := make(map[string]string)
+	for _, c := range list {
+		if !c.Has(Posix|Local) || c.ID < FirstFileID || c.Section == "" {
+			t.Errorf("%s: id %d, section %q, attributes %s", c.Name, c.ID, c.Section, c.Attrs)
+		}
+		if back, ok := ByID(c.ID); !ok || back != c {
+			t.Errorf("%s: id %d leads elsewhere", c.Name, c.ID)
+		}
+		if back, ok := Lookup(c.Name); !ok || back != c {
+			t.Errorf("%s: the name leads elsewhere", c.Name)
+		}
+		for _, s := range c.Symbols() {
+			if calls[s.Name] != "" {
+				t.Errorf("%s is recorded as %s and as %s", s.Name, calls[s.Name], c.Name)
+			}
+			calls[s.Name] = c.Name
+		}
+		moved := c.Has(Reads) || c.Has(Writes)
+		if moved && !c.ReturnsValue() {
+			t.Errorf("%s moves data, and nothing says how much", c.Name)
+		}
+		if c.Has(Opens) != c.Returns.IsHandle() {
+			t.Errorf("%s: opens %v, returns %s", c.Name, c.Has(Opens), c.Returns)
+		}
+	}
+	for _, name := range []string{"open64", "__open64_2", "__fprintf_chk", "__fxstat64", "pread64", "fopen64", "__xstat"} {
+		if calls[name] == "" {
+			t.Errorf("%s is recorded as nothing", name)
+		}
+	}
+	for _, k := range Kinds() {
+		if _, ok := NullHandle(k); !ok && k.IsFile() && k.IsHandle() && len(Constants(k)) == 0 {
+			t.Errorf("%s: nothing stands for none", k)
+		}
+	}
+}
+
+func TestFileConstants(t *testing.T) {
+	for _, c := range []struct {
+		kind  Kind
+		value int64
+		want  string
+	}{
+		{KindOpenFlags, 0x241, "O_WRONLY|O_CREAT|O_TRUNC"}, {KindOpenFlags, 0, "O_RDONLY"}, {KindOpenFlags, 0x101002, "O_RDWR|O_SYNC"},
+		{KindErrno, 28, "ENOSPC"}, {KindErrno, 11, "EAGAIN"}, {KindSeek, 2, "SEEK_END"}, {KindDescriptor, 2, "AT_FDCWD"},
+	} {
+		if got := ConstantName(c.kind, c.value); got != c.want {
+			t.Errorf("%s %d: %s, want %s", c.kind, c.value, got, c.want)
+		}
+	}
+	for _, bad := range []string{"errno E", "rank A 1", "errno E x", "errno E 1 2 3"} {
+		if _, err := parseFileConstants("x", bad); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+}

@@ -1,0 +1,363 @@
+/*
+ * filter.c: which calls are recorded: whose they are, and of which files.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#undef MAP_FAILED
+#undef MAP_ANONYMOUS
+#include "io.h"
+
+#include "resolve.h"
+
+uint8_t sp_io_states[SP_IO_DESCRIPTORS];
+
+void *sp_io_find(int index, const char *name)
+{
+	void *p = dlsym(RTLD_NEXT, name);
+	if (!p) { /* nobody else has it, so nobody can have been linked to it */
+		sp_warn("no function %s behind this library", name);
+		abort();
+	}
+	__atomic_store_n(&sp_io_functions[index], p, __ATOMIC_RELAXED);
+	return p;
+}
+
+int sp_io_fileno(const void *stream)
+{
+	return stream ? ((const FILE *)stream)->_fileno : -1;
+}
+
+int sp_io_dirfd(void *dir)
+{
+	return dir ? dirfd(dir) : -1;
+}
+
+uint64_t sp_io_stream_word(const void *stream)
+{
+	return stream == stdin ? 1 : stream == stdout ? 2 : stream == stderr ? 3 : (uint64_t)(uintptr_t)stream;
+}
+
+/* ---- what the user wants ---- */
+
+/* Patterns of names, as SPOOR_IO_INCLUDE and SPOOR_IO_EXCLUDE have them, joined by ':'.
+   One that ends with '/' stands for what is in that folder. */
+static int matches(const char *list, const char *path)
+{
+	char pattern[4096];
+	while (*list) {
+		size_t n = strcspn(list, ":");
+		if (n && n < sizeof pattern) {
+			memcpy(pattern, list, n);
+			pattern[n] = 0;
+			if (pattern[n - 1] == '/' ? strncmp(path, pattern, n) == 0 : fnmatch(pattern, path, 0) == 0)
+				return 1;
+		}
+		list += n + (list[n] == ':');
+	}
+	return 0;
+}
+
+static int starts(const char *path, const char *with)
+{
+	return strncmp(path, with, strlen(with)) == 0;
+}
+
+static int is_set(const char *name)
+{
+	const char *v = getenv(name);
+	return v && *v;
+}
+
+/* Of an absolute name. */
+static int wanted(const char *path)
+{
+	const char *in = getenv("SPOOR_IO_INCLUDE"), *out = getenv("SPOOR_IO_EXCLUDE");
+	if (out && *out && matches(out, path))
+		return 0;
+	if (in && *in)
+		return matches(in, path);
+	if (is_set("SPOOR_IO_SPECIAL"))
+		return 1;
+	return !(starts(path, "/proc/") || starts(path, "/sys/") || (starts(path, "/dev/") && !starts(path, "/dev/shm/")));
+}
+
+int sp_io_path(const char *path)
+{
+	char whole[2 * 4096];
+	if (!path)
+		return 1;
+	int saved = errno;
+	if (*path != '/' && (is_set("SPOOR_IO_INCLUDE") || is_set("SPOOR_IO_EXCLUDE"))) {
+		size_t n = strnlen(path, 4096);
+		if (syscall(SYS_getcwd, whole, 4096) <= 0)
+			*whole = 0;
+		size_t at = strlen(whole);
+		whole[at++] = '/';
+		memcpy(whole + at, path, n);
+		whole[at + n] = 0;
+		path = whole;
+	}
+	int yes = wanted(path);
+	errno = saved;
+	return yes;
+}
+
+/* Whether it is a file or a folder, as far as that matters. */
+static int is_file(int fd)
+{
+	struct stat s;
+	if (is_set("SPOOR_IO_SPECIAL"))
+		return 1;
+	return syscall(SYS_fstat, fd, &s) != 0 || S_ISREG(s.st_mode) || S_ISDIR(s.st_mode);
+}
+
+static void keep(int fd, enum sp_io_state state)
+{
+	if ((unsigned)fd < SP_IO_DESCRIPTORS && !sp_self.hooked) /* what a child does between vfork and exec is its own */
+		__atomic_store_n(&sp_io_states[fd], state, __ATOMIC_RELAXED);
+}
+
+/* A descriptor that nobody was seen to open. */
+int sp_io_look(int fd)
+{
+	char link[64], path[4096];
+	struct stat s;
+	int saved = errno, yes = 1;
+	if (fd != AT_FDCWD && syscall(SYS_fstat, fd, &s) == 0) {
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		long n = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+		path[n > 0 ? n : 0] = 0;
+		yes = is_file(fd) && wanted(path);
+		keep(fd, yes ? SP_IO_COUNTS : SP_IO_LEFT_OUT);
+	}
+	errno = saved;
+	return yes;
+}
+
+void sp_io_opened(int fd, const char *path)
+{
+	int saved = errno;
+	if (fd >= 0)
+		keep(fd, path && sp_io_path(path) ? (is_file(fd) ? SP_IO_COUNTS : SP_IO_LEFT_OUT) : path ? SP_IO_LEFT_OUT : SP_IO_UNKNOWN);
+	errno = saved;
+}
+
+void sp_io_same(int fd, int as)
+{
+	if (fd >= 0 && fd != as)
+		keep(fd, (unsigned)as < SP_IO_DESCRIPTORS ? sp_io_states[as] : SP_IO_UNKNOWN);
+}
+
+void sp_io_closed(int fd)
+{
+	if (fd >= 0)
+		keep(fd, SP_IO_UNKNOWN);
+}
+
+/* ---- mappings of files that count ---- */
+
+#define MAPPINGS 4096
+
+static const void *mappings[MAPPINGS];
+
+static int find_mapping(const void *at)
+{
+	size_t h = ((uintptr_t)at >> 12) * 0x9e3779b97f4a7c15ull >> 52;
+	for (int i = 0; i < 16; i++) {
+		int slot = (int)((h + (size_t)i) % MAPPINGS);
+		if (__atomic_load_n(&mappings[slot], __ATOMIC_RELAXED) == at)
+			return slot;
+	}
+	return -1;
+}
+
+int sp_io_mapping(const void *at)
+{
+	return at && find_mapping(at) >= 0;
+}
+
+void sp_io_mapped(const void *at)
+{
+	size_t h = ((uintptr_t)at >> 12) * 0x9e3779b97f4a7c15ull >> 52;
+	for (int i = 0; i < 16; i++) {
+		const void *none = NULL;
+		if (__atomic_compare_exchange_n(&mappings[(h + (size_t)i) % MAPPINGS], &none, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return;
+	}
+}
+
+void sp_io_unmapped(const void *at)
+{
+	int slot = at ? find_mapping(at) : -1;
+	if (slot >= 0)
+		__atomic_store_n(&mappings[slot], NULL, __ATOMIC_RELAXED);
+}
+
+/* ---- whose call it is ---- */
+
+/* Where the program itself is. */
+static uintptr_t program_lo, program_hi;
+
+static int first_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size, (void)arg;
+	uintptr_t hi = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+			uintptr_t lo = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			if (!hi)
+				program_lo = lo;
+			hi = lo + info->dlpi_phdr[i].p_memsz;
+		}
+	__atomic_store_n(&program_hi, hi, __ATOMIC_RELEASE);
+	return 1;
+}
+
+static int is_programs(const void *site)
+{
+	if (!__atomic_load_n(&program_hi, __ATOMIC_ACQUIRE))
+		dl_iterate_phdr(first_object, NULL);
+	return (uintptr_t)site >= program_lo && (uintptr_t)site < program_hi;
+}
+
+/* Whether what the MPI does for itself counts too. */
+static int all_count(void)
+{
+	static int answer; /* 1 no, 2 yes */
+	if (!__atomic_load_n(&answer, __ATOMIC_RELAXED)) {
+		const char *v = getenv("SPOOR_IO");
+		__atomic_store_n(&answer, v && strcmp(v, "all") == 0 ? 2 : 1, __ATOMIC_RELAXED);
+	}
+	return __atomic_load_n(&answer, __ATOMIC_RELAXED) == 2;
+}
+
+/* Libraries that MPIs bring with them, which read settings when they are loaded. */
+static int is_brought(const void *site)
+{
+	static const char *const prefixes[] = {
+		"libuc", "libfabric", "libpmix", "libprrte", "libhwloc", "libevent", "libnuma", "libibverbs", "librdmacm", "libpsm", "libnl-",
+	};
+	Dl_info info;
+	if (!dladdr(site, &info) || !info.dli_fname)
+		return 0;
+	const char *slash = strrchr(info.dli_fname, '/'), *name = slash ? slash + 1 : info.dli_fname;
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (starts(name, prefixes[i]))
+			return 1;
+	return 0;
+}
+
+/* Whether a call of MPI is under way. */
+static int inside_mpi(const struct sp_thread *t)
+{
+	uint32_t depth = t->depth < 32 ? t->depth : 32;
+	return depth && (t->files & (uint32_t)((1ull << depth) - 1)) != (uint32_t)((1ull << depth) - 1);
+}
+
+int sp_io_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa)
+{
+	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
+	if (mode == SP_OFF || t->busy || t->allocating || t->hooked)
+		return 0;
+	int saved = errno, early = mode == SP_EARLY || mode == SP_UNRESOLVED;
+	if (mode == SP_UNRESOLVED)
+		sp_loaded();
+	if (t->depth || t->writing)
+		sp_close_left(t, cfa);
+	int yes = 0;
+	if (mode == SP_MUTED && !handles)
+		;
+	else if (inside_mpi(t) && !is_programs(site) && (early || !all_count()))
+		;
+	else if (t->writing || t->depth >= SP_MAX_OPEN)
+		sp_drop(2);
+	else if (!early)
+		yes = 1;
+	else if (!sp_is_mpi(site) && !is_brought(site) && !(yes = sp_early_files(t)))
+		sp_drop(2);
+	errno = saved;
+	return yes;
+}
+
+uint64_t *sp_put_iovec(struct sp_thread *t, uint64_t *w, const struct iovec *v, int n)
+{
+	int64_t sizes[1024]; /* IOV_MAX */
+	if (!v || n < 0 || n > 1024)
+		n = 0;
+	for (int i = 0; i < n; i++)
+		sizes[i] = (int64_t)v[i].iov_len;
+	return sp_put_64s(t, w, sizes, n);
+}
+
+/* ---- vfork ----
+
+   The child has the parent's memory until it calls exec, so nothing may be recorded
+   or remembered of what it does. The function it returns from, twice, must not have a
+   frame: the child would use it up. */
+
+void sp_io_vfork_begin(void);
+int sp_io_vfork_end(long result);
+
+__attribute__((used)) void sp_io_vfork_begin(void)
+{
+	sp_mark(&sp_self.hooked, sp_self.hooked + 1);
+}
+
+__attribute__((used)) int sp_io_vfork_end(long result)
+{
+	sp_mark(&sp_self.hooked, sp_self.hooked - 1);
+	if (result < 0) {
+		errno = (int)-result;
+		return -1;
+	}
+	return (int)result;
+}
+
+#if defined(__x86_64__)
+__asm__(".text\n.globl vfork\n.type vfork, @function\nvfork:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"subq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
+	"call sp_io_vfork_begin\n"
+	"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
+	"popq %rdi\n.cfi_adjust_cfa_offset -8\n"
+	"movl $58, %eax\n"
+	"syscall\n"
+	"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"
+	"testq %rax, %rax\n"
+	"jz 1f\n"
+	"movq %rax, %rdi\n"
+	"subq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
+	"call sp_io_vfork_end\n"
+	"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
+	"1: ret\n"
+	".cfi_endproc\n.size vfork, .-vfork\n");
+#elif defined(__aarch64__)
+__asm__(".text\n.globl vfork\n.type vfork, %function\nvfork:\n"
+	".cfi_startproc\n"
+	"hint #34\n"
+	"stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\n"
+	"bl sp_io_vfork_begin\n"
+	"ldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n"
+	"mov x0, #0x4111\n" /* CLONE_VM | CLONE_VFORK | SIGCHLD */
+	"mov x1, #0\n"
+	"mov x8, #220\n"
+	"svc #0\n"
+	"cbz x0, 1f\n"
+	"stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\n"
+	"bl sp_io_vfork_end\n"
+	"ldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n"
+	"1: ret\n"
+	".cfi_endproc\n.size vfork, .-vfork\n");
+#endif
