@@ -24,6 +24,7 @@ package_of() {
 	otf2) echo python3-otf2 ;;
 	pandas) echo python3-pandas ;;
 	node) echo nodejs npm ;;
+	strace) echo strace ;;
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;
 	aarch64-linux-gnu-gcc) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;
