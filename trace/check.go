@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
 )
@@ -111,10 +112,10 @@ func (r *Reader) checkSignatures(t *tables) error {
 		}
 		terminals += len(c.sigs)
 	}
-	if t.sigs.total > terminals {
-		return r.failed(container.Signatures, fmt.Errorf("%d signatures of %d calls: %w", t.sigs.total, terminals, ErrFormat))
+	if t.sigs.total > terminals || t.sigs.calls > terminals {
+		return r.failed(container.Signatures, fmt.Errorf("%d signatures, %d of them with stacks, of %d calls: %w", t.sigs.total, t.sigs.calls, terminals, ErrFormat))
 	}
-	used := make([]bool, t.sigs.total)
+	used, called := make([]bool, t.sigs.total), make([]bool, t.sigs.calls)
 	functions := make(map[uint16]bool)
 	for n := range r.Classes() {
 		c, err := r.common(t, n)
@@ -122,10 +123,16 @@ func (r *Reader) checkSignatures(t *tables) error {
 			return err
 		}
 		for _, s := range c.sigs {
-			used[s] = true
-			g, _ := t.sigs.find(s)
+			g, _, _, ok := t.sigs.call(s, t.siteList)
+			if !ok {
+				return r.failed(container.Signatures, fmt.Errorf("call %d is of no signature, or elsewhere: %w", s, ErrFormat))
+			}
+			called[s], used[t.sigs.signature(s)] = true, true
 			functions[g.call] = true
 		}
+	}
+	if s := slices.Index(called, false); s >= 0 {
+		return r.failed(container.Signatures, fmt.Errorf("no class has call %d: %w", s, ErrFormat))
 	}
 	for s, ok := range used {
 		if !ok {

@@ -15,8 +15,12 @@ import (
 type terminal struct {
 	group *group
 	sig   int           // within the group
+	site  int           // with its stack; the group's is the innermost frame alone
 	seqs  []*column.Seq // of the values that need one, in order
 }
+
+// key tells the terminal from others of its class as far as the trace does without columns.
+func (t *terminal) key() callKey { return callKey{t.group, t.sig, t.site} }
 
 // vals evaluates the signature for a rank, the i-th of its class.
 func (t *terminal) vals(c *class, i, rank, size int) []int64 {
@@ -94,7 +98,10 @@ func (r *Reader) classAt(n int) (*class, error) {
 	}
 	for _, s := range sigs {
 		var term terminal
-		term.group, term.sig = t.sigs.find(s)
+		var ok bool
+		if term.group, term.sig, term.site, ok = t.sigs.call(s, t.siteList); !ok {
+			return nil, r.failed(container.Signatures, fmt.Errorf("call %d is of no signature, or elsewhere: %w", s, ErrFormat))
+		}
 		for p := range term.group.width {
 			list, at := term.group.list(term.sig, p)
 			kind := list.Kind(at)
@@ -120,6 +127,9 @@ func (r *Reader) classAt(n int) (*class, error) {
 			break
 		}
 		c.terminals = append(c.terminals, term)
+	}
+	if t.sigs.sites != nil {
+		c.stackless = likes(len(c.terminals), func(i int) callKey { return c.terminals[i].key() })
 	}
 	if err := w.Done(); err != nil {
 		return nil, r.failed(container.Columns, fmt.Errorf("%w: %w", err, ErrFormat))

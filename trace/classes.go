@@ -237,8 +237,8 @@ func decodeClass(r *wire.Reader, table *signatureTable) (streams []*grammar.Gram
 		streams = append(streams, g)
 	}
 	known := func(s int64) bool {
-		if s < 0 || s >= int64(table.total) {
-			r.Fail("signature %d of %d", s, table.total)
+		if s < 0 || s >= int64(table.calls) {
+			r.Fail("call %d of %d", s, table.calls)
 			return false
 		}
 		sigs = append(sigs, int(s))
@@ -286,8 +286,8 @@ func decodeList(r *wire.Reader, n int) []int {
 // listed reports whether all signatures of a list are in the table.
 func listed(r *wire.Reader, list []int, table *signatureTable) bool {
 	for _, s := range list {
-		if s < 0 || s >= table.total {
-			r.Fail("signature %d of %d", s, table.total)
+		if s < 0 || s >= table.calls {
+			r.Fail("call %d of %d", s, table.calls)
 		}
 	}
 	return r.Err() == nil

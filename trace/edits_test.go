@@ -62,7 +62,7 @@ func TestTogether(t *testing.T) {
 		list, sigs = append(list, counts.Streams{List: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
 	b := appendTogether(nil, list, sigs)
-	table := &signatureTable{total: 100}
+	table := &signatureTable{total: 100, calls: 100}
 	r := wire.NewReader(b, "classes")
 	got := decodeTogether(r, len(list), table)
 	if err := r.Done(); err != nil {

@@ -74,8 +74,13 @@ func FuzzSections(f *testing.F) {
 	raw[container.Series] = append(b.Bytes(), s.index()...)
 	raw[container.Code] = sampleCode().append(nil)
 	for id := container.Meta; id < container.End; id++ {
-		f.Add(byte(id), raw[id])
+		f.Add(byte(id-container.Meta), raw[id])
 	}
+	stacked, err := sections(withStacks(f), wire.Packed, true)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(byte(container.Signatures-container.Meta), stacked[container.Signatures])
 	f.Fuzz(func(t *testing.T, id byte, data []byte) {
 		file := raw
 		file[container.Meta+int(id)%(container.End-container.Meta)] = data

@@ -126,9 +126,17 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		}
 	}
 	counts := l.Counts(rank)
-	left := make([]LeafTimes, len(stats)) // by terminal: all of its calls but those of placed
+	// By terminal, those together that differ in their stacks alone: all of their calls but those of placed.
+	left := make([]LeafTimes, len(stats))
+	of := func(leaf int) int {
+		if t := l.Terminal(leaf); rank.class.stackless == nil {
+			return t
+		} else {
+			return int(rank.class.stackless[t])
+		}
+	}
 	for leaf, n := range counts {
-		s, x := &stats[l.Terminal(leaf)], &left[l.Terminal(leaf)]
+		s, x := &stats[l.Terminal(leaf)], &left[of(leaf)]
 		x.Add(&LeafTimes{Calls: n, Gap: s.Gap.Mean() * float64(n), Duration: s.Duration.Mean() * float64(n)})
 	}
 	times, own := make([]LeafTimes, l.Len()), make([]bool, l.Len())
@@ -141,7 +149,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		if !math.IsNaN(p.Entry) {
 			times[p.Leaf].enter(arrivals[p.Leaf], p.Entry)
 		}
-		x := &left[l.Terminal(p.Leaf)]
+		x := &left[of(p.Leaf)]
 		x.Calls -= counts[p.Leaf]
 		x.Gap -= times[p.Leaf].Gap
 		x.Duration -= times[p.Leaf].Duration
@@ -151,7 +159,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		shared, kind = func(int) bool { return false }, NoSample
 	}
 	for leaf, n := range counts {
-		if x := &left[l.Terminal(leaf)]; !own[leaf] && x.Calls > 0 {
+		if x := &left[of(leaf)]; !own[leaf] && x.Calls > 0 {
 			part := float64(n) / float64(x.Calls)
 			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part, Shared: shared(l.Terminal(leaf))}
 		}

@@ -10,6 +10,8 @@ const (
 
 	// maxSignatures bounds the numbers of signatures.
 	maxSignatures = 1 << 31
+	// maxStacked bounds signatures of a trace with stacks: how many calls have each is in memory.
+	maxStacked = 1 << 24
 
 	// A call may have maxValues values, and valuesPerByte more for each byte of the table
 	// of signatures: one that has more is coded value by value. A reader of the call

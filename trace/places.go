@@ -24,11 +24,11 @@ type Placed struct {
 //	         entry mean if it is 1…
 //
 // A mean has eight significant bits.
-func appendPlaces(classes []Class) []byte {
+func appendPlaces(classes [][]Placed) []byte {
 	blobs, any := make([][]byte, len(classes)), false
 	for i := range classes {
 		last := 0
-		for _, p := range classes[i].Placed {
+		for _, p := range classes[i] {
 			any = true
 			entry := uint64(1)
 			if math.IsNaN(p.Entry) {

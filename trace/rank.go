@@ -143,7 +143,7 @@ func (k *Rank) template(n int) (template, error) {
 		return template{}, k.r.failed(container.Signatures,
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
-	c.Rank, c.Terminal, c.Site = k.number, n, tables.siteList[term.group.site]
+	c.Rank, c.Terminal, c.Site = k.number, n, tables.siteList[term.site]
 	t := template{call: c}
 	t.made, t.requests = c.creations()
 	k.calls[n] = t
@@ -297,7 +297,7 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	}
 	ranks, groups := r.lists()[class], numbersOf(c.groups())
 	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
-	of, p := newPooled(groups, key, counts, len(ranks))
+	of, p := newPooled(groups, c.stackless, key, counts, len(ranks))
 	if r.version < container.Compact {
 		p.decodeFormer(w, ranks, took)
 	} else {
@@ -337,7 +337,7 @@ func (r *Reader) baseTimes(class int) (*timeCodes, error) {
 		w.Fail("refers to another itself")
 	}
 	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
-	_, p := newPooled(numbersOf(c.groups()), key, counts, c.ranks)
+	_, p := newPooled(numbersOf(c.groups()), c.stackless, key, counts, c.ranks)
 	codes := p.decode(w, nil, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
 		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))

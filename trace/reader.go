@@ -76,6 +76,8 @@ type class struct {
 	stored    []*column.Seq // of all terminals, for forms that refer to them
 	ranks     int
 	lanes     *lane.Decoded // nil: none
+	// By terminal: the first one that differs from it in nothing but its stack; nil: there are no stacks.
+	stackless []int32
 }
 
 // Open opens a trace file.

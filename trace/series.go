@@ -197,9 +197,9 @@ func (k *Rank) newSeries() (*rankSeries, error) {
 	names := make([]string, k.Terminals())
 	sigs := make([]series.Signature, k.Terminals())
 	for t := range sigs {
-		g := k.class.terminals[t].group
-		names[t] = k.r.byID[g.call].Name
-		sigs[t] = series.Signature{Call: uint64(g.call), Site: uint64(g.site), Vals: k.Signature(t)}
+		x := &k.class.terminals[t]
+		names[t] = k.r.byID[x.group.call].Name
+		sigs[t] = series.Signature{Call: uint64(x.group.call), Site: uint64(x.site), Vals: k.Signature(t)}
 	}
 	out.of, out.kinds = series.KindsOf(o, p.TicksPerNs, names, sigs)
 	return out, nil

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"slices"
+
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -12,14 +14,22 @@ import (
 // series of similar calls takes no more room than its rule; or a single one of
 // all values of all signatures, so that a long array does.
 //
+// Where calls were recorded with their stacks, groups are of the innermost frame alone: what a call is told
+// from does not depend on who called the function around it. Then the distinct calls follow, each a signature
+// with one of its stacks, and classes number these.
+//
 //	signatures = number of groups
 //	             calls seq, sites seq, values seq, sizes seq, orders seq, over the groups
 //	             per group, per list: kinds of forms
 //	             per group, per list: coefficients of forms
+//	             [number of distinct calls uvarint, how many each signature has seq, sites of all seq]
 type signatureTable struct {
 	groups []*group
-	first  []int // number of the first signature of each group
-	total  int
+	first  []int       // number of the first signature of each group
+	total  int         // signatures
+	calls  int         // that classes number: total, if there are no stacks
+	firsts []int       // number of the first call of each signature
+	sites  *column.Seq // nil: calls are signatures
 }
 
 type group struct {
@@ -106,7 +116,66 @@ func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int, no
 			g.forms[i].DecodeCoefficientsOf(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
 		}
 	}
+	if t.calls = t.total; r.Rest() > 0 && r.Err() == nil {
+		t.decodeCalls(r)
+	}
 	return t
+}
+
+// decodeCalls reads which stacks signatures have.
+func (t *signatureTable) decodeCalls(r *wire.Reader) {
+	t.calls = r.Int(maxSignatures)
+	sizes := column.DecodeSeq(r, t.total)
+	if sizes == nil {
+		return
+	}
+	if t.total > maxStacked {
+		r.Fail("%d signatures with stacks", t.total)
+		return
+	}
+	n := 0
+	t.firsts = make([]int, t.total)
+	for i := range t.firsts {
+		t.firsts[i] = n
+		size := sizes.At(i, 0)
+		if size < 1 || size > int64(t.calls-n) {
+			r.Fail("%d calls with signature %d", size, i)
+			return
+		}
+		n += int(size)
+	}
+	if n != t.calls {
+		r.Fail("%d calls of %d", n, t.calls)
+		return
+	}
+	t.sites = column.DecodeSeq(r, t.calls)
+}
+
+// call returns the signature of a distinct call, as its group and the position there, and the call's site. Of a damaged
+// file there may be no such.
+func (t *signatureTable) call(n int, sites []Site) (g *group, sig, site int, ok bool) {
+	if t.sites == nil {
+		g, sig = t.find(n)
+		return g, sig, g.site, true
+	}
+	at := t.sites.At(n, 0)
+	if at < 0 || at >= int64(len(sites)) {
+		return nil, 0, 0, false
+	}
+	g, sig = t.find(t.signature(n))
+	return g, sig, int(at), sites[at].place() == sites[g.site]
+}
+
+// signature is the number of a distinct call's signature.
+func (t *signatureTable) signature(n int) int {
+	if t.sites == nil {
+		return n
+	}
+	i, exact := slices.BinarySearch(t.firsts, n)
+	if exact {
+		return i
+	}
+	return i - 1
 }
 
 // find returns the group of a signature and its position there.

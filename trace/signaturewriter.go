@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
@@ -36,10 +37,11 @@ type candidate struct {
 	forms []column.Form
 }
 
-// position of a signature before all are known.
+// position of a signature before all are known, and the site of a call with it, stack and all.
 type signatureRef struct {
 	group int32
 	sig   uint32
+	site  int32
 }
 
 // maxCandidates bounds how many signatures of other classes are tried on a
@@ -49,7 +51,10 @@ const (
 	maxCandidateValues = 1 << 16
 )
 
-var errKeys = errors.New("signatures of one call site take more than 4 GiB")
+var (
+	errKeys    = errors.New("signatures of one call site take more than 4 GiB")
+	errStacked = fmt.Errorf("more than %d signatures with stacks", maxStacked)
+)
 
 // begin is called before the terminals of each class.
 func (w *signatureWriter) begin(terminals int) {
@@ -238,6 +243,46 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 		b = column.EncodeSeq(b, c, nil)
 	}
 	return append(append(b, kinds...), coefficients...), first
+}
+
+// distinctCalls numbers signatures with stacks: by signature, and of one by first occurrence.
+type distinctCalls struct {
+	number map[distinctCall]int // in the signature
+	sites  [][]int              // by signature
+	first  []int
+}
+
+type distinctCall struct{ sig, site int }
+
+func (x *distinctCalls) add(sig, site int) {
+	for sig >= len(x.sites) {
+		x.sites = append(x.sites, nil)
+	}
+	k := distinctCall{sig, site}
+	if _, known := x.number[k]; !known {
+		x.number[k] = len(x.sites[sig])
+		x.sites[sig] = append(x.sites[sig], site)
+	}
+}
+
+// append writes the calls of all signatures; from then on they have numbers.
+func (x *distinctCalls) append(b []byte) []byte {
+	var sizes, sites column.Column
+	n := 0
+	for _, list := range x.sites {
+		x.first = append(x.first, n)
+		n += len(list)
+		sizes.Append(int64(len(list)))
+		for _, s := range list {
+			sites.Append(int64(s))
+		}
+	}
+	b = wire.AppendUvarint(b, uint64(n))
+	return column.EncodeSeq(column.EncodeSeq(b, &sizes, nil), &sites, nil)
+}
+
+func (x *distinctCalls) of(sig, site int) int {
+	return x.first[sig] + x.number[distinctCall{sig, site}]
 }
 
 // formed is where the ranks of a signature stand, and what that follows from: most

@@ -19,6 +19,9 @@ func (s Site) Frames() []Site {
 	return list
 }
 
+// Alone returns the site without what is around it.
+func (s Site) Alone() Site { return s.place() }
+
 // Equal reports whether two sites, of any two traces, have the same frames.
 func (s Site) Equal(t Site) bool {
 	a, b := &s, &t
@@ -112,6 +115,14 @@ func (t *siteTable) addStacks(hashes []uint64, sites map[uint64]Site, outer map[
 		}
 		rest = later
 	}
+}
+
+// place is the number of a site without its stack.
+func (t *siteTable) place(site int) int {
+	if site < len(t.places) {
+		return site
+	}
+	return t.stacks[site-len(t.places)].place
 }
 
 // append writes the table: modules, then places by module and offset, then the

@@ -1,11 +1,14 @@
 package trace
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -16,16 +19,23 @@ import (
 const PoolFrom = 32
 
 // pools tells which summary each terminal of a class goes into, and how many
-// there are. groups is the number of each terminal's signature group.
-func pools(groups []int32) (of []int32, n int) {
+// there are. groups is the number of each terminal's signature group. Calls that differ
+// in nothing but their stacks share one, too: the first of them is what likes says.
+func pools(groups, like []int32) (of []int32, n int) {
 	members := make([]int, countGroups(groups))
-	for _, g := range groups {
-		members[g]++
+	for i, g := range groups {
+		if like == nil || int(like[i]) == i {
+			members[g]++
+		}
 	}
 	of = make([]int32, len(groups))
 	shared := make([]int32, len(members)) // 1 + pool
 	for i, g := range groups {
 		if members[g] < PoolFrom {
+			if like != nil && int(like[i]) != i {
+				of[i] = of[like[i]]
+				continue
+			}
 			of[i] = int32(n)
 			n++
 			continue
@@ -37,6 +47,76 @@ func pools(groups []int32) (of []int32, n int) {
 		of[i] = shared[g] - 1
 	}
 	return of, n
+}
+
+// A callKey is a distinct call of a class but for the values that stand in columns.
+type callKey struct {
+	group any
+	sig   int
+	site  int // with its stack
+}
+
+// likes tells for each terminal the first one that differs from it in its stack alone. The n-th of those that have the
+// same key is like the n-th of those with another stack: what tells them apart is in columns.
+func likes(n int, key func(i int) callKey) []int32 {
+	type base struct {
+		group any
+		sig   int
+		again int
+	}
+	again, first := make(map[callKey]int), make(map[base]int32)
+	list := make([]int32, n)
+	for i := range list {
+		k := key(i)
+		b := base{k.group, k.sig, again[k]}
+		again[k]++
+		f, known := first[b]
+		if !known {
+			f = int32(i)
+			first[b] = f
+		}
+		list[i] = f
+	}
+	return list
+}
+
+// placeStacks adds to what leaves of a class have of their own the means of calls that share a summary with others that differ from
+// them in their stacks alone, where these would be far off.
+func (p *pooled) placeStacks(class *Class, groups, like []int32, counts []uint64) []Placed {
+	const far = 0.01 // of all time
+	of, _ := pools(groups, like)
+	total := 0.0
+	for k := range p.stats {
+		for i := range p.stats[k] {
+			total += float64(p.stats[k][i].Sum)
+		}
+	}
+	wanted := make(map[int]Times)
+	for i, n := range of {
+		t := class.Terminals.Times(i)
+		if t.Duration.Count == p.stats[0][n].Count || t.Duration.Count < counts[i] {
+			continue // alone, or not known apart from others
+		}
+		off := math.Abs(t.Duration.Mean()-p.stats[0][n].Mean()) + math.Abs(t.Gap.Mean()-p.stats[1][n].Mean())
+		if off*float64(counts[i]) > far*total {
+			wanted[i] = t
+		}
+	}
+	if len(wanted) == 0 || len(class.Streams) == 0 {
+		return class.Placed
+	}
+	list := slices.Clone(class.Placed)
+	known := make(map[int]bool, len(list))
+	for _, x := range list {
+		known[x.Leaf] = true
+	}
+	for leaf, t := range unfold.New(class.Streams[0], unfold.Limit).Terminal {
+		if x, ok := wanted[int(t)]; ok && !known[leaf] {
+			list = append(list, Placed{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
+		}
+	}
+	slices.SortFunc(list, func(a, b Placed) int { return cmp.Compare(a.Leaf, b.Leaf) })
+	return list
 }
 
 // numbersOf numbers groups by first occurrence.
@@ -88,9 +168,9 @@ type poolKey struct {
 const shared = -1
 
 // poolTimes puts times together. groups is the number of each terminal's signature group,
-// key what its signature is, counts how often it was called.
-func poolTimes(times func(n int) Times, groups []int32, key func(n int) poolKey, counts []uint64, ranks int) *pooled {
-	of, p := newPooled(groups, key, counts, ranks)
+// like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
+func poolTimes(times func(n int) Times, groups, like []int32, key func(n int) poolKey, counts []uint64, ranks int) *pooled {
+	of, p := newPooled(groups, like, key, counts, ranks)
 	for k := range p.stats {
 		p.stats[k] = make([]Stat, len(p.calls))
 	}
@@ -110,8 +190,8 @@ func poolTimes(times func(n int) Times, groups []int32, key func(n int) poolKey,
 }
 
 // newPooled returns the pools without their times, and which one each terminal is in.
-func newPooled(groups []int32, key func(n int) poolKey, counts []uint64, ranks int) ([]int32, *pooled) {
-	of, n := pools(groups)
+func newPooled(groups, like []int32, key func(n int) poolKey, counts []uint64, ranks int) ([]int32, *pooled) {
+	of, n := pools(groups, like)
 	p := &pooled{calls: make([]uint64, n), keys: make([]poolKey, n), site: make([]int, n), ranks: ranks}
 	for i := range p.keys {
 		p.keys[i].sig = shared - 1
@@ -120,7 +200,7 @@ func newPooled(groups []int32, key func(n int) poolKey, counts []uint64, ranks i
 	for i, pool := range of {
 		p.calls[pool] += counts[i]
 		k := key(i)
-		if p.keys[pool].sig != shared-1 {
+		if was := p.keys[pool]; was.sig != shared-1 && was != k {
 			k.sig = shared
 		}
 		p.keys[pool] = k

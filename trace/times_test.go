@@ -55,7 +55,7 @@ func TestTimesRoundTrip(t *testing.T) {
 			times[k].DurationTotals, times[k].GapTotals = spread(sums[i].Duration.Sum), spread(sums[i].Gap.Sum)
 		}
 		key := func(n int) poolKey { return poolKey{groups[n], n} }
-		p := poolTimes(timesOf, numbers, key, counts, len(members))
+		p := poolTimes(timesOf, numbers, nil, key, counts, len(members))
 		c := p.encode(indexes(&ranks))
 		// The second class refers to the first, which is just the same.
 		blobs := appendAll([]*pooled{p, p}, []*timeCodes{c, c})
@@ -67,7 +67,7 @@ func TestTimesRoundTrip(t *testing.T) {
 			if n := r.Int(1); base != nil && n == 0 {
 				base = nil // none was shorter
 			}
-			of, q := newPooled(numbers, key, counts, len(members))
+			of, q := newPooled(numbers, nil, key, counts, len(members))
 			c := q.decode(r, base, members, func(string, int) {})
 			if err := r.Done(); err != nil {
 				t.Fatal(err)

@@ -92,7 +92,7 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [container.E
 		raw[container.Process] = procs.append(nil, c.ranked())
 		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
-			raw[container.Places] = appendPlaces(c.Classes)
+			raw[container.Places] = appendPlaces(e.placed)
 			raw[container.Asides] = c.Processes.appendAsideSection(c.FinishNs)
 		}
 		if len(c.Allocs) > 0 {
@@ -175,6 +175,7 @@ type encoder struct {
 	stored    [][]byte         // per class
 	pooled    []*pooled        // per class: what times are of
 	codes     []*timeCodes     // per class
+	placed    [][]Placed       // per class
 	timeless  bool
 	plain     bool    // no block sizes
 	shares    bool    // there were some
@@ -217,12 +218,29 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 	raw[container.Signatures], first = e.table.append(nil)
 	e.table = signatureWriter{} // which may be large
 	sigs := make([][]int, len(e.c.Classes))
+	calls := distinctCalls{number: make(map[distinctCall]int)}
 	for i := range sigs {
 		sigs[i] = make([]int, len(e.refs[i]))
 		for k, ref := range e.refs[i] {
-			sigs[i][k] = first[ref.group] + int(ref.sig)
+			if sigs[i][k] = first[ref.group] + int(ref.sig); len(e.sites.stacks) > 0 {
+				calls.add(sigs[i][k], int(ref.site))
+			}
 		}
-		e.refs[i] = nil
+		if len(e.sites.stacks) == 0 {
+			e.refs[i] = nil
+		}
+	}
+	if len(e.sites.stacks) > 0 {
+		if len(calls.sites) > maxStacked {
+			return errStacked
+		}
+		raw[container.Signatures] = calls.append(raw[container.Signatures])
+		for i := range sigs {
+			for k, ref := range e.refs[i] {
+				sigs[i][k] = calls.of(sigs[i][k], int(ref.site))
+			}
+			e.refs[i] = nil
+		}
 	}
 	raw[container.Classes] = appendClasses(nil, e.counts, sigs, packed)
 	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
@@ -237,7 +255,7 @@ func (e *encoder) classes() error {
 	n := len(e.c.Classes)
 	e.counts = make([]counts.Streams, n)
 	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
-	e.pooled, e.codes = make([]*pooled, n), make([]*timeCodes, n)
+	e.pooled, e.codes, e.placed = make([]*pooled, n), make([]*timeCodes, n), make([][]Placed, n)
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -319,7 +337,17 @@ func (e *encoder) class(i int, taken []bool) error {
 		}
 	}
 	key := func(n int) poolKey { return poolKey{e.refs[i][n].group, int(e.refs[i][n].sig)} }
-	e.pooled[i] = poolTimes(class.Terminals.Times, groups, key, calls, class.Ranks.Len())
+	var like []int32
+	if len(e.sites.stacks) > 0 {
+		like = likes(terminals, func(n int) callKey {
+			ref := &e.refs[i][n]
+			return callKey{ref.group, int(ref.sig), int(ref.site)}
+		})
+	}
+	e.pooled[i] = poolTimes(class.Terminals.Times, groups, like, key, calls, class.Ranks.Len())
+	if e.placed[i] = class.Placed; like != nil {
+		e.placed[i] = e.pooled[i].placeStacks(class, groups, like, calls)
+	}
 	e.codes[i] = e.pooled[i].encode(indexes(&class.Ranks))
 	e.pooled[i].stats, e.pooled[i].spreads = [2][]Stat{}, [2][]Spread{}
 	return nil
@@ -348,7 +376,8 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 		e.vals = append(e.vals, c.Runs()[0].Start)
 		e.callbacks(c)
 	}
-	n := e.table.group(t, e.sites.number[t.Site], e.functions[t.Call])
+	site := e.sites.number[t.Site]
+	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
 	g := e.table.groups[n]
 	// One member's values tell the kinds; were another's to lie elsewhere, the
 	// forms would only be less apt.
@@ -357,7 +386,7 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 		return signatureRef{}, err
 	}
 	sig, err := e.table.add(g, f, t, ranks, stored)
-	return signatureRef{n, sig}, err
+	return signatureRef{n, sig, int32(site)}, err
 }
 
 // callbacks notes the values that are hashes of sites. Hashes are large and

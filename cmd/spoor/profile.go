@@ -170,7 +170,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		return &usageError{cmd, fmt.Errorf("--sort: %q is none of %s", o.sort, strings.Join(profile.Sorts, ", "))}
 	}
 	where := newPlaces(o.paths)
-	f, err := flatOf(cmd, r, where)
+	f, err := flatOf(cmd, r, where, profile.FlatOf)
 	if err != nil {
 		return err
 	}
@@ -209,10 +209,10 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	return out.Flush()
 }
 
-func flatOf(cmd *cobra.Command, r *trace.Reader, where *places) (*profile.Flat, error) {
+func flatOf(cmd *cobra.Command, r *trace.Reader, where *places, of func(*trace.Reader, profile.Where, func()) (*profile.Flat, error)) (*profile.Flat, error) {
 	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
 	defer progress.end()
-	return profile.FlatOf(r, where.called, progress.step)
+	return of(r, where.called, progress.step)
 }
 
 // runCallers prints a tree of the functions that led to calls.
@@ -228,7 +228,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		return err
 	}
 	where := newPlaces(o.paths)
-	f, err := flatOf(cmd, r, where)
+	f, err := flatOf(cmd, r, where, profile.StacksOf)
 	if err != nil {
 		return err
 	}

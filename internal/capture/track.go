@@ -64,7 +64,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	}
 	c.settleTimes()
 	t := &track.Track{Rank: c.cfg.Rank, Timeless: c.timeless, Strings: c.strings.Table()}
-	t.Sites, t.Outer = c.sites.Table()
+	t.Sites, t.Outer, t.Inner = c.sites.Table()
 	const unseen = ^uint32(0)
 	renumbered := make([]uint32, c.sigs.Len())
 	for i := range renumbered {

@@ -180,7 +180,7 @@ func newCollector(r *trace.Reader, o Options) (*collector, error) {
 }
 
 func (c *collector) site(call *trace.Call) int {
-	p := place{call.Name(), call.Site}
+	p := place{call.Name(), call.Site.Alone()} // histograms are of places, whatever called the functions around
 	n, ok := c.of[p]
 	if !ok {
 		n = len(c.sites)

@@ -161,6 +161,9 @@ type place struct {
 	site     trace.Site
 }
 
+// placeOf leaves the stack out: what ranks spent is known of all calls from a place together.
+func placeOf(c *trace.Call) place { return place{c.Name(), c.Site.Alone()} }
+
 // An entry collects what is known of a place.
 type entry struct {
 	collective     bool
@@ -178,7 +181,7 @@ type places struct {
 }
 
 func (p *places) at(c *trace.Call) *entry {
-	key := place{c.Name(), c.Site}
+	key := placeOf(c)
 	e := p.of[key]
 	if e == nil {
 		e = &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func)}
@@ -348,7 +351,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			if err != nil {
 				return err
 			}
-			if s := of[p.of[place{c.Name(), c.Site}]]; s != nil {
+			if s := of[p.of[placeOf(c)]]; s != nil {
 				s.own.add(ranks, n)
 			}
 		}

@@ -78,7 +78,7 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 					if err != nil {
 						return nil, err
 					}
-					p := place{c.Name(), c.Site}
+					p := placeOf(c)
 					n, ok := number[p]
 					if !ok {
 						n = len(order)

@@ -30,7 +30,8 @@ func (x *course) compare(y *course) int {
 
 // alone tells which terminals share their times with no other.
 func (c *class) alone() (alone []bool, site []int) {
-	unit, site := c.histKeys()
+	unit, _ := c.histKeys()
+	site, _ = c.shape().stacks()
 	members := make([]int, len(unit))
 	for _, u := range unit {
 		members[u]++
@@ -93,14 +94,14 @@ func (c *class) joinCourses(o *class) {
 // uniteCourses gives c the courses of classes with the same sequence of calls, of the
 // terminals that have a skeleton of their own on either side.
 func (c *class) uniteCourses(list []*class) {
-	of, n := c.shape().sites()
+	of, n := c.shape().stacks()
 	first, members := make([]int, n), make([]int, n)
 	for t, s := range of {
 		first[s] = t
 		members[s]++
 	}
 	for _, o := range list {
-		of, n := o.shape().sites()
+		of, n := o.shape().stacks()
 		own := make([]int, n)
 		for _, s := range of {
 			own[s]++

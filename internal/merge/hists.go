@@ -23,7 +23,7 @@ type histogram struct {
 }
 
 // histKeys tells for each terminal which one stands for it, and the number of its
-// place: places are functions and sites in order of first occurrence, which is the
+// place: places are functions and sites without their stacks in order of first occurrence, which is the
 // same in all classes with the same sequence of calls.
 func (c *class) histKeys() (unit, place []int) {
 	sh := c.shape()
@@ -33,7 +33,7 @@ func (c *class) histKeys() (unit, place []int) {
 	}
 	number := make(map[at]int)
 	for _, k := range sh.skeletons {
-		p := at{k.call, k.site}
+		p := at{k.call, k.inner}
 		if _, ok := number[p]; !ok {
 			number[p] = len(number)
 		}

@@ -86,7 +86,11 @@ func same(t require, b []byte, tracks []*track.Track) {
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
-			if c.Func.ID != sig.Call || !samePlace(c.Site, tr.Sites[sig.Site]) {
+			around, stack := tr.Outer[sig.Site]
+			if stack != (c.Site.Outer != nil) || stack && !samePlace(*c.Site.Outer, tr.Sites[around]) {
+				t.Fatalf("rank %d: terminal %d: called from %v", rank, i, c.Site.Outer)
+			}
+			if c.Func.ID != sig.Call || !samePlace(c.Site.Alone(), tr.Sites[sig.Site]) {
 				t.Fatalf("rank %d: terminal %d: %s at %v", rank, i, c.Name(), c.Site)
 			}
 		}

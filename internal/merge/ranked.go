@@ -12,7 +12,7 @@ import (
 
 // ranked is what each rank of a class spent, or the sums of what was attached to its calls, in steps of a percent: a list over the ranks
 // in order for each of these, nil where it is not kept. First stand the gaps and durations
-// of all calls, then those of each skeleton's.
+// of all calls, then those of each place's.
 type ranked [][]timing.Step
 
 // What stands where in ranked.
@@ -158,7 +158,7 @@ func decodeRanked(r *wire.Reader, ranks, sites int) ranked {
 func (r ranked) columns(sh *shape) trace.RankColumns {
 	out := trace.RankColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
-	for t, first := range sh.like {
+	for t, first := range sh.place {
 		if t != first {
 			continue
 		}

@@ -18,6 +18,7 @@ type shape struct {
 	width     int // number of values of all terminals
 	layout
 	like  []int // per terminal: the first one with an equal skeleton
+	place []int // per terminal: the first one with a skeleton that is equal but for the stack
 	lanes []laneShape
 	// Summaries of times are numbered by the first terminal that they are of.
 	summary   []int32 // per terminal
@@ -37,13 +38,48 @@ type laneShape struct {
 func (s *shape) finish() {
 	s.layout = layoutOf(s.skeletons, s.like)
 	s.summary, s.summaries = summariesOf(s.like)
+	s.place = placesOf(s.skeletons, s.like)
 }
 
 // A skeleton is a signature without its values.
 type skeleton struct {
 	call  uint16
 	site  uint64
+	inner uint64 // the site without its stack
 	width int
+}
+
+// placesOf tells for each terminal the first one with the same skeleton but for the stack: what ranks spent at a place is
+// known of all calls from there together.
+func placesOf(skeletons []skeleton, like []int) []int {
+	list := make([]int, len(skeletons))
+	first := make(map[skeleton]int)
+	for i, k := range skeletons {
+		if list[i] = list[like[i]]; like[i] == i {
+			k.site = k.inner
+			f, known := first[k]
+			if !known {
+				f = i
+				first[k] = f
+			}
+			list[i] = f
+		}
+	}
+	return list
+}
+
+// inner tells which sites stacks are of, for a track with the shape's calls.
+func (s *shape) inner() map[uint64]uint64 {
+	var m map[uint64]uint64
+	for _, k := range s.skeletons {
+		if k.inner != k.site {
+			if m == nil {
+				m = make(map[uint64]uint64)
+			}
+			m[k.site] = k.inner
+		}
+	}
+	return m
 }
 
 // placeholder stands for any count above 1.
@@ -160,6 +196,11 @@ func skeletonsOf(tr *track.Track) (list []skeleton, width int) {
 	for i := range list {
 		k := &list[i]
 		k.call, k.site, k.width = calls.Skeleton(i)
+		if k.inner = k.site; len(tr.Inner) > 0 {
+			if inner, ok := tr.Inner[k.site]; ok {
+				k.inner = inner
+			}
+		}
 		width += k.width
 	}
 	return list, width

@@ -9,7 +9,7 @@ import "github.com/spoor-hpc/spoor/internal/wire"
 // beside its grammar.
 //
 //	skeletons = (2 × as foretold uvarint, unless those were the last: number of one before uvarint
-//	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, values uvarint)…
+//	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint, if there is one: site without it uint64)…
 //
 // How many there are is known from the grammars.
 type succession struct {
@@ -56,7 +56,12 @@ func (s *shape) appendSkeletons(b []byte) []byte {
 				number[k] = n
 				f.first = append(f.first, i)
 				b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(right)<<1|1), uint64(k.call))
-				b = wire.AppendUvarint(wire.AppendUint64(b, k.site), uint64(k.width))
+				b = wire.AppendUint64(b, k.site)
+				if k.inner == k.site {
+					b = wire.AppendUvarint(b, uint64(k.width)<<1)
+				} else {
+					b = wire.AppendUint64(wire.AppendUvarint(b, uint64(k.width)<<1|1), k.inner)
+				}
 			}
 			right = 0
 		}
@@ -92,7 +97,11 @@ func (s *shape) decodeSkeletons(r *wire.Reader, terminals int) {
 		switch {
 		case len(s.skeletons) == terminals:
 		case what&1 != 0:
-			k := skeleton{r.Uint16(), r.Uint64(), r.Int(1 << 30)}
+			k := skeleton{call: r.Uint16(), site: r.Uint64()}
+			width := r.Int(1 << 31)
+			if k.inner, k.width = k.site, width>>1; width&1 != 0 {
+				k.inner = r.Uint64()
+			}
 			f.first = append(f.first, len(s.skeletons))
 			s.skeletons, s.like = append(s.skeletons, k), append(s.like, len(s.skeletons))
 			s.width += k.width

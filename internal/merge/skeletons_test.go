@@ -15,7 +15,11 @@ func TestSkeletons(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) skeleton {
 			n := rapid.IntRange(0, 5)
-			return skeleton{uint16(n.Draw(t, "call")), uint64(n.Draw(t, "site")) << 40, n.Draw(t, "width")}
+			k := skeleton{call: uint16(n.Draw(t, "call")), site: uint64(n.Draw(t, "site")) << 40, width: n.Draw(t, "width")}
+			if k.inner = k.site; k.site>>40%2 > 0 {
+				k.inner = k.site &^ (1 << 40)
+			}
+			return k
 		}), 0, 60).Draw(t, "skeletons")
 		list = slices.Repeat(list, rapid.IntRange(1, 3).Draw(t, "laps"))
 		s := &shape{skeletons: list}
@@ -33,7 +37,7 @@ func TestSkeletons(t *testing.T) {
 			}
 		}
 	})
-	lap := []skeleton{{1, 10, 5}, {2, 20, 7}, {1, 10, 5}, {3, 30, 5}}
+	lap := []skeleton{{1, 10, 10, 5}, {2, 20, 20, 7}, {1, 10, 10, 5}, {3, 30, 30, 5}}
 	few, many := &shape{skeletons: slices.Repeat(lap, 3)}, &shape{skeletons: slices.Repeat(lap, 3000)}
 	// Each lap, the first call is followed by two others in turn.
 	if a, b := len(few.appendSkeletons(nil)), len(many.appendSkeletons(nil)); b > a+4*2997 {

@@ -6,10 +6,10 @@ import "github.com/spoor-hpc/spoor/trace"
 type fileTerminals struct {
 	c  *class
 	sh *shape
-	// The first terminal of each summary has its times, the first one of each skeleton
+	// The first terminal of each summary has its times, the first one of each place
 	// its totals.
 	pools []int32     // by number of the summary: the first terminal of it
-	sites map[int]int // by first terminal of a skeleton: number of its totals
+	sites map[int]int // by first terminal of a place: number of its totals
 }
 
 func (c *class) terminals(sh *shape) *fileTerminals {
@@ -19,7 +19,7 @@ func (c *class) terminals(sh *shape) *fileTerminals {
 			t.pools = append(t.pools, int32(i))
 		}
 	}
-	for i, first := range sh.like {
+	for i, first := range sh.place {
 		if i == first {
 			t.sites[i] = len(t.sites)
 		}
@@ -39,7 +39,7 @@ func (t *fileTerminals) Times(n int) (times trace.Times) {
 	if p := t.sh.summary[n]; int(t.pools[p]) == n && int(p) < len(t.c.times) {
 		times.Duration, times.Gap = t.c.times[p].duration, t.c.times[p].gap
 	}
-	if t.sh.like[n] == n {
+	if t.sh.place[n] == n {
 		if s := t.sites[n]; s < len(t.c.totals) {
 			times.DurationTotals, times.GapTotals = t.c.totals[s].duration, t.c.totals[s].gap
 		}

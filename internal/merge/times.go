@@ -114,9 +114,9 @@ func (c *class) unpool(times []summary, like []int, calls []uint64) {
 	}
 }
 
-// totals are what the ranks of a class spent on the calls of each skeleton, and
-// between them, in the order in which the terminals first have the skeletons. Unlike
-// terminals, skeletons stay what they are when classes are refined.
+// totals are what the ranks of a class spent on the calls of each place, and
+// between them, in the order in which the terminals first have the places. Unlike
+// terminals, places stay what they are when classes are refined.
 type totals []struct{ duration, gap timing.Spread }
 
 func (t totals) merge(o totals) {
@@ -126,10 +126,15 @@ func (t totals) merge(o totals) {
 	}
 }
 
-// sites numbers the skeletons by first occurrence.
-func (s *shape) sites() (of []int, n int) {
-	of = make([]int, len(s.like))
-	for i, first := range s.like {
+// sites numbers the places of calls by first occurrence: skeletons without their stacks.
+func (s *shape) sites() (of []int, n int) { return numbers(s.place) }
+
+// stacks numbers the skeletons by first occurrence.
+func (s *shape) stacks() (of []int, n int) { return numbers(s.like) }
+
+func numbers(firsts []int) (of []int, n int) {
+	of = make([]int, len(firsts))
+	for i, first := range firsts {
 		if first == i {
 			of[i] = n
 			n++

@@ -35,7 +35,7 @@ func unite(list []*class) *united {
 	u.class = &class{split: true}
 	j := u.class
 	u.ranks(j)
-	t := track.Track{}
+	t := track.Track{Inner: u.list[0].inner()}
 	for _, b := range u.streams {
 		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
 	}

@@ -56,7 +56,7 @@ func (r *laneMaker) class() *class {
 	c := r.c
 	d := &class{ranks: c.ranks, totals: c.totals, ranked: c.ranked, valued: c.valued, attached: c.attached, split: true}
 	before, times := c.byTerminal(), make([]summary, len(old))
-	t := track.Track{}
+	t := track.Track{Inner: r.sh.inner()}
 	for _, g := range streams {
 		t.Streams = append(t.Streams, track.Stream{Grammar: g})
 	}

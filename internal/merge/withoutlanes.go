@@ -195,7 +195,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	for t := range u.lane {
 		u.like[u.sh.like[t]] = true
 	}
-	t := track.Track{}
+	t := track.Track{Inner: u.sh.inner()}
 	for _, g := range streams {
 		b := grammar.NewBuilder()
 		for old := range g.All() {

@@ -25,6 +25,8 @@ type Flat struct {
 
 	Rows    []Row       `json:"sites"`
 	PerRank []RankTotal `json:"per_rank"`
+
+	stacks bool // rows are of call stacks, not of places alone
 }
 
 // A Row is all calls of one function from one place.
@@ -88,7 +90,7 @@ func (f *Flat) Predict(r *trace.Reader, times func(class, terminal int) Predicte
 				return err
 			}
 			x := times(class, t)
-			p := rows[siteKey{c.Name(), c.Site}].Predicted
+			p := rows[f.keyOf(c)].Predicted
 			p.Ns += x.Ns
 			p.ComputeNs += x.ComputeNs
 		}
@@ -109,8 +111,18 @@ type RankTotal struct {
 
 // FlatOf makes the table. step is called after each rank.
 func FlatOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
+	return flatOf(r, where, false, step)
+}
+
+// StacksOf makes the table with rows for each call stack, for Callers. What single ranks spent is known of places alone, and the
+// times of calls that differ in nothing but what called the functions around are shared out by their number.
+func StacksOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
+	return flatOf(r, where, true, step)
+}
+
+func flatOf(r *trace.Reader, where Where, stacks bool, step func()) (*Flat, error) {
 	f := &Flat{
-		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: []Row{}, PerRank: make([]RankTotal, r.Ranks()),
+		stacks: stacks, Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: []Row{}, PerRank: make([]RankTotal, r.Ranks()),
 	}
 	procs, err := r.Processes()
 	if err != nil {
@@ -206,17 +218,25 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 	})
 }
 
+// keyOf tells the rows apart.
+func (f *Flat) keyOf(c *trace.Call) siteKey {
+	if f.stacks {
+		return siteKey{c.Name(), c.Site}
+	}
+	return siteKey{c.Name(), c.Site.Alone()}
+}
+
 // row returns the number of the row of a call.
 func (s *flatSums) row(c *trace.Call, where Where) int {
-	key := siteKey{c.Name(), c.Site}
+	key := s.f.keyOf(c)
 	i, ok := s.rows[key]
 	if !ok {
 		i = len(s.f.Rows)
 		s.rows[key] = i
-		frames, text := where.stack(c.Name(), c.Site)
+		frames, text := where.stack(c.Name(), key.site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
-			path: where.path(c.Name(), c.Site), deep: c.Site.Outer != nil, key: key,
+			path: where.path(c.Name(), key.site), deep: c.Site.Outer != nil, key: key,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}

@@ -78,7 +78,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		fmt.Fprintf(out, "%s more places: --top 0\n", units.Grouped(uint64(n)))
 	}
 	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.deep }) {
-		fmt.Fprintln(out, "Calls that came through other functions have a line of their own: --callers")
+		fmt.Fprintln(out, "What called the functions around these calls: --callers")
 	}
 	return out.err
 }

@@ -19,6 +19,7 @@ type site struct {
 	module int32 // or None
 	offset uint64
 	outer  uint64 // hash of where the function was called from; 0 not known
+	inner  uint64 // hash without the outer one
 }
 
 // Init sets where addresses are looked up.
@@ -68,7 +69,7 @@ func (s *Sites) Stack(key uint64, addrs []uint64) {
 			continue
 		}
 		v, h := s.place(addrs[i])
-		v.hash, v.outer = hashEnd(hashWord(h, outer)), outer
+		v.hash, v.outer, v.inner = hashEnd(hashWord(h, outer)), outer, v.hash
 		if index = s.joined.Get(v.hash); index == 0 {
 			s.list = append(s.list, v)
 			index = int64(len(s.list))
@@ -82,8 +83,8 @@ func (s *Sites) Stack(key uint64, addrs []uint64) {
 }
 
 // Table returns all sites by hash, and for those that have one the hash of the
-// outer site.
-func (s *Sites) Table() (places map[uint64]track.Site, outer map[uint64]uint64) {
+// outer site and that of the site alone.
+func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]uint64) {
 	places = make(map[uint64]track.Site, len(s.list))
 	for _, v := range s.list {
 		var where track.Site
@@ -94,12 +95,12 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer map[uint64]uint64) 
 		places[v.hash] = where
 		if v.outer != 0 {
 			if outer == nil {
-				outer = make(map[uint64]uint64)
+				outer, inner = make(map[uint64]uint64), make(map[uint64]uint64)
 			}
-			outer[v.hash] = v.outer
+			outer[v.hash], inner[v.hash] = v.outer, v.inner
 		}
 	}
-	return places, outer
+	return places, outer, inner
 }
 
 // Save writes the state.
@@ -113,6 +114,7 @@ func (s *Sites) Save(w *pack.Writer) {
 		w.Bool(v.outer != 0)
 		if v.outer != 0 {
 			w.Fixed(v.outer)
+			w.Fixed(v.inner)
 		}
 	}
 	saveMap(w, &s.known)
@@ -125,7 +127,7 @@ func (s *Sites) Load(r *pack.Reader) {
 		v := &s.list[i]
 		v.hash, v.module, v.offset = r.Fixed(), int32(r.Index(len(s.modules.modules)+1))-1, r.Uint()
 		if r.Bool() {
-			v.outer = r.Fixed()
+			v.outer, v.inner = r.Fixed(), r.Fixed()
 			s.joined.Set(v.hash, int64(i+1))
 		}
 	}

@@ -169,7 +169,7 @@ func TestSites(t *testing.T) {
 	var s Sites
 	s.Init(&m)
 	h := s.Name(base + 0x123)
-	places, _ := s.Table()
+	places, _, _ := s.Table()
 	where := places[h]
 	equal(t, "offset", where.Offset, 0x123)
 	equal(t, "module", filepath.Base(where.Module), filepath.Base(self))
@@ -196,7 +196,7 @@ func TestSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "restored", s2.Name(base+0x123), h)
-	places, _ = s2.Table()
+	places, _, _ = s2.Table()
 	equal(t, "restored place", places[h], where)
 }
 
@@ -276,7 +276,7 @@ func TestStacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sites := range []*Sites{&s, &restored} {
-		places, outer := sites.Table()
+		places, outer, _ := sites.Table()
 		offsets := func(key uint64) (list []uint64) {
 			for h, ok := sites.Name(key), true; ok; h, ok = outer[h] {
 				list = append(list, places[h].Offset)

@@ -37,6 +37,7 @@ type Track struct {
 	Strings  map[uint64]string
 	Sites    map[uint64]Site
 	Outer    map[uint64]uint64 // hash of a site → hash of the one its function was called from
+	Inner    map[uint64]uint64 // of those: hash of the site without its stack
 	Process  Process
 }
 
