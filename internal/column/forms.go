@@ -72,7 +72,7 @@ func (l *FormList) same() (Kind, bool) {
 	return l.kinds[0], true
 }
 
-// AppendCoefficients is described with AppendKinds.
+// AppendCoefficients writes the coefficients of forms; see AppendKinds.
 func (l *FormList) AppendCoefficients(b []byte) []byte {
 	var count [Masked << 1]int
 	for _, k := range l.kinds {

@@ -150,7 +150,7 @@ func AppendVarying(b []byte, varying []int) []byte {
 	return b
 }
 
-// DecodeVarying reads it.
+// DecodeVarying reads which repeated symbols of streams have a column.
 func DecodeVarying(r *wire.Reader, streams []*grammar.Grammar) []int {
 	n := Repeats(streams)
 	var varying []int

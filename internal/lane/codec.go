@@ -135,7 +135,7 @@ type Decoded struct {
 	counts  []*column.Seq
 }
 
-// A DecodedLane is one of them.
+// A DecodedLane is the lane of one terminal.
 type DecodedLane struct {
 	Terminal int
 	Values   []int

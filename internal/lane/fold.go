@@ -23,7 +23,7 @@ type Folding struct {
 	longer  map[uint32]*Builder // lanes with these calls
 }
 
-// Fold finds them, given the grammars of all threads.
+// Fold finds the calls that came before their lanes, given the grammars of all threads.
 func (t *Table) Fold(streams []*grammar.Grammar) *Folding {
 	f := &Folding{
 		Streams: append([]*grammar.Grammar(nil), streams...),

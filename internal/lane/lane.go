@@ -56,7 +56,7 @@ type Usage struct {
 	Several []bool
 }
 
-// Used counts so many terminals.
+// Used counts how often streams have each of so many terminals.
 func Used(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
 	u = Usage{make([]uint64, terminals), make([]bool, terminals)}
 	for _, g := range streams {

@@ -18,7 +18,7 @@ type Moves struct {
 	Forms, Segments []int32
 }
 
-// Find finds them, in place of what there was.
+// Find finds out which values of a signature may move, in place of what m said before.
 func (m *Moves) Find(l *signature.Layout, spans []signature.Span, vals []int64) {
 	m.Values, m.Forms, m.Segments = m.Values[:0], append(m.Forms[:0], 0), m.Segments[:0]
 	for i := range spans {

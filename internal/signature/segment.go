@@ -15,7 +15,7 @@ const (
 // SegName packs a segment's number, device and class.
 func SegName(id, device, class int64) int64 { return id<<8 | device<<3 | class }
 
-// SegOf is the other way.
+// SegOf takes the name of a segment apart.
 func SegOf(name int64) (id, device, class int64) { return name >> 8, name >> 3 & 31, name & 7 }
 
 // SegClass is the class alone.
