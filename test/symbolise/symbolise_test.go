@@ -106,7 +106,7 @@ func (b *build) marks() []mark {
 	var marks []mark
 	for _, r := range list {
 		name := sites.Name(r.address)
-		places, _ := sites.Table()
+		places, _, _ := sites.Table()
 		r.mark.site = places[name]
 		if r.mark.site.Module == "" {
 			b.t.Fatalf("no module at %x in\n%s", r.address, maps.Bytes())
