@@ -152,9 +152,25 @@ func TestValuesOfPlaces(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := k.Leaves(0)
-				values, err := l.Values(k)
+				values, err := l.MeanValues(k)
 				if err != nil {
 					t.Fatal(err)
+				}
+				own, err := l.Values(k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range valueNames {
+					sum, want := 0.0, 0.0
+					for _, v := range own[name] {
+						sum += v.Sum
+					}
+					for at := range truth[1].calls {
+						want += float64(truth[1].sums[at+" "+name])
+					}
+					if math.Abs(sum-want) > 0.01*math.Abs(want) {
+						t.Errorf("%s: rank 1 has %g at all its places, want %g", name, sum, want)
+					}
 				}
 				place := make([]string, l.Len())
 				i := 0
