@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,12 +93,40 @@ static int wanted(const char *path)
 	return !(starts(path, "/proc/") || starts(path, "/sys/") || (starts(path, "/dev/") && !starts(path, "/dev/shm/")));
 }
 
+/* How many of n bytes can be read there: what the kernel refuses with EFAULT must not
+   crash here. All of them where the kernel does not tell. */
+static size_t readable(const void *at, size_t n, void *copy)
+{
+	struct iovec to = { copy, n }, from = { (void *)(uintptr_t)at, n };
+	long got = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &from, 1L, 0L);
+	return got >= 0 ? (size_t)got : errno == EFAULT ? 0 : n;
+}
+
+/* Whether there is a name, page by page: what follows it may be none of ours. */
+static int is_name(const char *path)
+{
+	char page[4096];
+	for (size_t i = 0; i < PATH_MAX;) {
+		size_t n = sizeof page - ((uintptr_t)(path + i) & (sizeof page - 1));
+		if (readable(path + i, n, page) < n)
+			return 0;
+		if (memchr(path + i, 0, n))
+			return 1;
+		i += n;
+	}
+	return 1;
+}
+
 int sp_io_path(const char *path)
 {
 	char whole[2 * 4096];
 	if (!path)
 		return 1;
 	int saved = errno;
+	if (!is_name(path)) {
+		errno = saved;
+		return 0;
+	}
 	if (*path != '/' && (is_set("SPOOR_IO_INCLUDE") || is_set("SPOOR_IO_EXCLUDE"))) {
 		size_t n = strnlen(path, 4096);
 		if (syscall(SYS_getcwd, whole, 4096) <= 0)
@@ -293,8 +322,16 @@ int sp_io_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t
 uint64_t *sp_put_iovec(struct sp_thread *t, uint64_t *w, const struct iovec *v, int n)
 {
 	int64_t sizes[1024]; /* IOV_MAX */
+	struct iovec copy[64];
 	if (!v || n < 0 || n > 1024)
 		n = 0;
+	int saved = errno;
+	for (int i = 0; i < n; i += 64) {
+		size_t some = (size_t)(n - i < 64 ? n - i : 64);
+		if (readable(v + i, some * sizeof *v, copy) < some * sizeof *v)
+			n = i;
+	}
+	errno = saved;
 	for (int i = 0; i < n; i++)
 		sizes[i] = (int64_t)v[i].iov_len;
 	return sp_put_64s(t, w, sizes, n);

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,6 +171,15 @@ int main(int argc, char **argv)
 	}
 	printf("threads %ld\n", sum);
 	printf("bad %d\n", close(-1) + close(5000) + dup2(-1, 5));
+
+	/* what the kernel refuses to read */
+	const char *volatile nowhere = (const char *)8;
+	errno = 0;
+	printf("nowhere %d, %s", open(nowhere, O_RDONLY), strerror(errno));
+	errno = 0;
+	printf(", %d, %s", unlink(nowhere), strerror(errno));
+	errno = 0;
+	printf(", %zd, %s\n", writev(fd, (const struct iovec *)nowhere, 3), strerror(errno));
 	MPI_Finalize();
 	return 0;
 }
