@@ -142,6 +142,8 @@ func Why(c *trace.Call, from string, target Target) string {
 	switch {
 	case !known:
 		return "not in the standard that this release knows"
+	case def.Has(mpi.Posix):
+		return "a call of the C library on a file, which is not made again"
 	case target.Has != nil && !target.Has(name):
 		return "the MPI at hand does not have it"
 	case c.Return == trace.NeverReturned && !def.Has(mpi.Ends):
