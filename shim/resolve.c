@@ -1,5 +1,6 @@
 /*
- * resolve.c: finding PMPI_ functions and the flavour, at the first MPI call.
+ * resolve.c: finding PMPI_ functions and the flavour, at the first MPI call, and what stands
+ * for a function that the MPI does not have.
  *
  * Usually the MPI library comes after this one in the loader's search order.
  * Python and Julia load it with RTLD_LOCAL: then no search order leads to it,
@@ -229,4 +230,41 @@ int sp_is_mpi(const void *address)
 	int answer = belongs_to_mpi(address);
 	__atomic_store_n(slot, a << 1 | (uint64_t)answer, __ATOMIC_RELAXED);
 	return answer;
+}
+
+/* ---- functions that the MPI doesn't have ---- */
+
+int sp_unsupported(void)
+{
+	return sp_fl.unsupported ? sp_fl.unsupported : 1;
+}
+
+static double no_time(void)
+{
+	return 0;
+}
+
+static int64_t no_value(void)
+{
+	return 0;
+}
+
+void sp_require(unsigned call)
+{
+	if (sp_likely(sp_real[call] != NULL))
+		return;
+	sp_resolve();
+	if (sp_real[call])
+		return;
+	sp_warn("this MPI has no %s: the call fails", sp_names[call] + 1);
+	switch (sp_returns[call]) {
+	case SP_RETURNS_CODE:
+		*(int (**)(void))&sp_real[call] = sp_unsupported;
+		break;
+	case SP_RETURNS_TIME:
+		*(double (**)(void))&sp_real[call] = no_time;
+		break;
+	default:
+		*(int64_t (**)(void))&sp_real[call] = no_value;
+	}
 }

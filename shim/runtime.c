@@ -49,43 +49,6 @@ static struct {
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- functions that the MPI doesn't have ---- */
-
-int sp_unsupported(void)
-{
-	return sp_fl.unsupported ? sp_fl.unsupported : 1;
-}
-
-static double no_time(void)
-{
-	return 0;
-}
-
-static int64_t no_value(void)
-{
-	return 0;
-}
-
-void sp_require(unsigned call)
-{
-	if (sp_likely(sp_real[call] != NULL))
-		return;
-	sp_resolve();
-	if (sp_real[call])
-		return;
-	sp_warn("this MPI has no %s: the call fails", sp_names[call] + 1);
-	switch (sp_returns[call]) {
-	case SP_RETURNS_CODE:
-		*(int (**)(void))&sp_real[call] = sp_unsupported;
-		break;
-	case SP_RETURNS_TIME:
-		*(double (**)(void))&sp_real[call] = no_time;
-		break;
-	default:
-		*(int64_t (**)(void))&sp_real[call] = no_value;
-	}
-}
-
 /* ---- threads ---- */
 
 static uint64_t *begin_nowhere(struct sp_thread *t)
