@@ -143,7 +143,7 @@ var (
 	changing = regexp.MustCompile(`(< )?[\d][\d,.:–-]*( ?(ns|µs|ms|s|%|B|KB|MB|ranks?|times?)\b| %)?`)
 	// Said only if another rank was first, or if it is not known better.
 	sometimes = regexp.MustCompile(` since rank 0's first call \([^)]*\)| ± [\d.]+`)
-	drawing   = regexp.MustCompile(`[\s*#|+<]+`)
+	drawing   = regexp.MustCompile(`[\s*#|+<·▁-█]+`)
 )
 
 // skeleton is what of a line stays the same from run to run.
