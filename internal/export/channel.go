@@ -18,12 +18,35 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	if op.Comm.Remote != nil {
 		by.comm = min(by.comm, op.Comm.Remote.Number)
 	}
-	n := p.sent
+	counts := &p.sent
 	if receiving {
-		n = p.got
+		counts = &p.got
 	}
-	n[by]++
-	op.Message = by.hash(n[by])
+	op.Message = by.hash(counts.next(by))
+}
+
+// counts are how many messages there were on each channel.
+type counts struct {
+	all    map[channel]*uint64
+	recent [16]struct { // those that were asked for last, as looking them up takes long
+		channel
+		n *uint64
+	}
+}
+
+// next is the number of one more message on a channel, from 1.
+func (x *counts) next(by channel) uint64 {
+	last := &x.recent[uint64(by.from^by.to^int(by.tag))%uint64(len(x.recent))]
+	if last.n == nil || last.channel != by {
+		n := x.all[by]
+		if n == nil {
+			n = new(uint64)
+			x.all[by] = n
+		}
+		last.channel, last.n = by, n
+	}
+	*last.n++
+	return *last.n
 }
 
 // hash numbers messages of all channels, so that two have the same number by a chance of the

@@ -12,7 +12,7 @@ func collective(p *process, _ *thread, q *plan, c *Call) {
 	if q.request >= 0 {
 		kind, op.ID = CollectiveBegin, p.nextID()
 	}
-	c.add(kind, op)
+	c.add(kind, &op)
 }
 
 // makesComm is what a call does that makes a communicator.
@@ -23,13 +23,13 @@ func makesComm(p *process, _ *thread, _ *plan, c *Call) {
 			continue
 		}
 		if comm := p.x.Comm(&q.Out, c.Stream, c.Index); comm != nil {
-			c.add(CommMade, Operation{Function: c.Func, Comm: comm})
+			c.add(CommMade, &Operation{Function: c.Func, Comm: comm})
 		}
 	}
 }
 
 func freesComm(p *process, _ *thread, _ *plan, c *Call) {
 	if comm := p.comm(c); comm != nil {
-		c.add(CommFreed, Operation{Function: c.Func, Comm: comm})
+		c.add(CommFreed, &Operation{Function: c.Func, Comm: comm})
 	}
 }

@@ -1,6 +1,10 @@
 package export
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 func opensFile(p *process, _ *thread, _ *plan, c *Call) {
 	comm, name, handle := p.comm(c), input(c.Call, "filename"), c.Param("fh")
@@ -10,7 +14,7 @@ func opensFile(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	f := p.s.file(comm, p.ordinal(comm), name.Text)
 	p.files[handle.Out.Num] = f
-	c.add(FileOpened, Operation{Function: c.Func, Comm: comm, File: f, Call: c.Call})
+	c.add(FileOpened, &Operation{Function: c.Func, Comm: comm, File: f, Call: c.Call})
 }
 
 // file begins what is known of an operation on the file that a call passes.
@@ -28,20 +32,20 @@ func (p *process) file(c *Call) (op Operation, ok bool) {
 
 func closesFile(p *process, _ *thread, _ *plan, c *Call) {
 	if op, ok := p.file(c); ok {
-		c.add(FileClosed, op)
+		c.add(FileClosed, &op)
 		delete(p.files, number(c.Call, "fh"))
 	}
 }
 
 func seeks(p *process, _ *thread, _ *plan, c *Call) {
 	if op, ok := p.file(c); ok {
-		c.add(FileSought, op)
+		c.add(FileSought, &op)
 	}
 }
 
 func deletesFile(p *process, _ *thread, _ *plan, c *Call) {
 	if name := input(c.Call, "filename"); name != nil {
-		c.add(FileDeleted, Operation{Function: c.Func, File: &File{Number: -1, Name: name.Text}})
+		c.add(FileDeleted, &Operation{Function: c.Func, File: &File{Number: -1, Name: name.Text}})
 	}
 }
 
@@ -73,7 +77,7 @@ func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
 		op.Sent = transferred(op.Sent, scalarStatus(c.Call))
 	}
 	op.Call = nil
-	c.add(kind, op)
+	c.add(kind, &op)
 	if split {
 		p.hold(splitKey(c), c.Acts)
 	}
@@ -90,7 +94,14 @@ func endsSplit(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	for i := range x.n {
-		p.ended(c, x.acts[i], scalarStatus(c.Call))
+		p.ended(c, &x.acts[i], scalarStatus(c.Call))
 	}
 	p.drop(key, x)
+}
+
+func scalarStatus(c *trace.Call) *trace.StatusValue {
+	if q := c.Param("status"); q != nil {
+		return q.Out.Status
+	}
+	return nil
 }

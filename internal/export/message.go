@@ -15,7 +15,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 			if begins {
 				kind, op.ID = SendBegin, p.nextID()
 			}
-			c.add(kind, op)
+			c.add(kind, &op)
 		}
 	}
 	if !q.in.is {
@@ -31,7 +31,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	if begins {
 		op.ID = p.nextID()
 		p.posted(&op)
-		c.add(RecvBegin, op)
+		c.add(RecvBegin, &op)
 		return
 	}
 	var status *trace.StatusValue
@@ -39,7 +39,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 		status = c.Params[q.in.status].Out.Status
 	}
 	if p.received(&op, status) {
-		c.add(Recv, op)
+		c.add(Recv, &op)
 	}
 }
 

@@ -30,7 +30,7 @@ func makesWindow(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	w := p.s.window(comm, p.ordinal(comm), c.Name())
 	p.windows[win.Out.Num] = &openWindow{Window: w}
-	c.add(WindowMade, Operation{Function: c.Func, Comm: comm, Window: w})
+	c.add(WindowMade, &Operation{Function: c.Func, Comm: comm, Window: w})
 }
 
 // window returns the window that a call passes, and begins what is known of its operation.
@@ -56,7 +56,7 @@ func freesWindow(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	w.complete(c, AllMembers)
-	c.add(WindowFreed, op)
+	c.add(WindowFreed, &op)
 	delete(p.windows, number(c.Call, "win"))
 }
 
@@ -77,7 +77,7 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 	case "get":
 		kind = Get
 	}
-	c.add(kind, op)
+	c.add(kind, &op)
 	if q.request < 0 {
 		w.transfers = append(w.transfers, op)
 	}
@@ -91,7 +91,7 @@ func (w *openWindow) complete(c *Call, peer int) {
 			rest = append(rest, op)
 			continue
 		}
-		c.add(TransferEnd, op)
+		c.add(TransferEnd, &op)
 	}
 	w.transfers = rest
 }
@@ -99,7 +99,7 @@ func (w *openWindow) complete(c *Call, peer int) {
 func fence(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
 		w.complete(c, AllMembers)
-		c.add(Fence, op)
+		c.add(Fence, &op)
 	}
 }
 
@@ -111,14 +111,14 @@ func flushes(p *process, _ *thread, _ *plan, c *Call) {
 
 func locks(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
-		c.add(Lock, op)
+		c.add(Lock, &op)
 	}
 }
 
 func unlocks(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
 		w.complete(c, op.Peer)
-		c.add(Unlock, op)
+		c.add(Unlock, &op)
 	}
 }
 

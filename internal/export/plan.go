@@ -18,6 +18,8 @@ type plan struct {
 	out, in transfer
 	place   int
 	request int // parameter that gives the request; -1: none
+
+	completion completion // of what completes requests
 }
 
 // A transfer is one direction of what a call moves.
@@ -55,6 +57,9 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 		q.place = p.s.place(c.Site)
 		q.request = output(c, "request")
 		q.act = rule(c)
+		if c.Func.Has(trace.Completes) {
+			q.completion = completionOf(c)
+		}
 	}
 	q.left = q.pieces[0].Count
 	if len(q.pieces) > 1 {
@@ -195,7 +200,7 @@ func (x *transfer) operation(c *trace.Call) Operation {
 	return op
 }
 
-func (c *Call) add(kind Kind, op Operation) { c.Acts = append(c.Acts, Act{kind, op}) }
+func (c *Call) add(kind Kind, op *Operation) { c.Acts = append(c.Acts, Act{kind, *op}) }
 
 // input returns what a call passes for a parameter, nil if nothing.
 func input(c *trace.Call, name string) *trace.Value {

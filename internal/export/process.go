@@ -22,8 +22,8 @@ type process struct {
 	messages map[int64]*trace.Comm // that were matched by a probe
 	made     map[int]int           // windows and files, by communicator
 
-	sent, got map[channel]uint64 // messages
-	since     uint64             // calls since progress was told
+	sent, got counts // messages
+	since     uint64 // calls since progress was told
 
 	part bool // the call at hand is of the part that is to be told
 }
@@ -58,7 +58,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	p := &process{
 		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
 		files: make(map[int64]*File), messages: make(map[int64]*trace.Comm), made: make(map[int]int),
-		sent: make(map[channel]uint64), got: make(map[channel]uint64),
+		sent: counts{all: make(map[channel]*uint64)}, got: counts{all: make(map[channel]*uint64)},
 		part: true,
 	}
 	if p.moves, err = class.Member(k, x); err != nil {
@@ -158,7 +158,7 @@ func (p *process) finish(sink Sink) error {
 }
 
 func (s *Source) walk(k *trace.Rank, stream int, index uint64) (*trace.Walk, error) {
-	if s.Reader.HasTimes() {
+	if s.timed() {
 		return k.TimedWalk(stream, index)
 	}
 	return k.Walk(stream, index)
@@ -189,14 +189,14 @@ func (p *process) advance(t *thread) (err error) {
 // them take one each.
 func (p *process) start(t *thread) int64 {
 	c := t.walk.Timed()
-	if p.s.Reader.HasTimes() {
+	if p.s.timed() {
 		return c.Start - p.s.First
 	}
 	return 2 * int64(c.Index)
 }
 
 func (p *process) end(t *thread) int64 {
-	if p.s.Reader.HasTimes() {
+	if p.s.timed() {
 		return t.walk.Timed().End() - p.s.First
 	}
 	return p.start(t) + 1

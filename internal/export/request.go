@@ -1,6 +1,10 @@
 package export
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 // A requestKey tells the requests of a process apart.
 type requestKey struct {
@@ -97,12 +101,12 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 			if kind == SendBegin {
 				p.number(&out.op, p.k.Number(), out.op.World(), false)
 			}
-			c.add(kind, out.op)
+			c.add(kind, &out.op)
 		}
 		if in.is && p.known(&in.op) {
 			in.op.ID = p.nextID()
 			p.posted(&in.op)
-			c.add(RecvBegin, in.op)
+			c.add(RecvBegin, &in.op)
 		}
 		p.hold(requestKey{-1, v.ID}, c.Acts[from:])
 	}
@@ -120,69 +124,90 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 	}
 }
 
+// A completion is where the calls of a function that completes requests have what that takes: numbers of
+// parameters, -1 for those that there are none of.
+type completion struct {
+	request, requests int
+	flag, count       int // found anything, or how many
+	index, indices    int // of those that completed
+	status, statuses  int
+}
+
+func completionOf(c *trace.Call) (x completion) {
+	for at, name := range map[*int]string{
+		&x.request: "request", &x.requests: "array_of_requests", &x.flag: "flag", &x.count: "outcount",
+		&x.index: "index", &x.indices: "array_of_indices", &x.status: "status", &x.statuses: "array_of_statuses",
+	} {
+		*at = slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == name })
+	}
+	return x
+}
+
 // completes is what calls do that complete requests, or find that they have not completed.
 func completes(p *process, t *thread, q *plan, c *Call) {
-	if v := input(c.Call, "request"); v != nil {
-		switch {
+	x := &q.completion
+	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
+		switch v := &c.Params[x.request].In; {
 		case c.Func.Name == "MPI_Request_free":
 			p.forget(t, v)
-		case found(c.Call):
-			p.completed(t, c, v, scalarStatus(c.Call))
+		case x.found(c.Call):
+			p.completed(t, c, v, x.scalarStatus(c.Call))
 		default:
 			p.tested(t, c, v)
 		}
 		return
 	}
-	requests := input(c.Call, "array_of_requests")
-	if requests == nil {
+	if x.requests < 0 {
 		return
 	}
-	list := requests.Elems
-	switch at, some := c.Param("index"), c.Param("array_of_indices"); {
-	case !found(c.Call):
+	list := c.Params[x.requests].In.Elems
+	switch {
+	case !x.found(c.Call):
 		for i := range list {
 			p.tested(t, c, &list[i])
 		}
-	case at != nil:
-		if n := at.Out.Num; at.Out.Type == trace.Int && n >= 0 && n < int64(len(list)) {
-			p.completed(t, c, &list[n], scalarStatus(c.Call))
+	case x.index >= 0:
+		at := &c.Params[x.index].Out
+		if n := at.Num; at.Type == trace.Int && n >= 0 && n < int64(len(list)) {
+			p.completed(t, c, &list[n], x.scalarStatus(c.Call))
 		}
-	case some != nil:
-		for i := range some.Out.Elems {
-			if n := some.Out.Elems[i].Num; n >= 0 && n < int64(len(list)) {
-				p.completed(t, c, &list[n], elementStatus(c.Call, i))
+	case x.indices >= 0:
+		some := c.Params[x.indices].Out.Elems
+		for i := range some {
+			if n := some[i].Num; n >= 0 && n < int64(len(list)) {
+				p.completed(t, c, &list[n], x.elementStatus(c.Call, i))
 			}
 		}
 	default:
 		for i := range list {
-			p.completed(t, c, &list[i], elementStatus(c.Call, i))
+			p.completed(t, c, &list[i], x.elementStatus(c.Call, i))
 		}
 	}
 }
 
 // found reports whether a test found what it looked for. Other calls wait for that.
-func found(c *trace.Call) bool {
-	if flag := c.Param("flag"); flag != nil {
-		return flag.Out.Num != 0
+func (x *completion) found(c *trace.Call) bool {
+	if x.flag >= 0 {
+		return c.Params[x.flag].Out.Num != 0
 	}
-	if n := c.Param("outcount"); n != nil {
-		return n.Out.Num > 0
+	if x.count >= 0 {
+		return c.Params[x.count].Out.Num > 0
 	}
 	return true
 }
 
-func scalarStatus(c *trace.Call) *trace.StatusValue {
-	if q := c.Param("status"); q != nil {
-		return q.Out.Status
+func (x *completion) scalarStatus(c *trace.Call) *trace.StatusValue {
+	if x.status >= 0 {
+		return c.Params[x.status].Out.Status
 	}
 	return nil
 }
 
-func elementStatus(c *trace.Call, i int) *trace.StatusValue {
-	if q := c.Param("array_of_statuses"); q != nil && i < len(q.Out.Elems) {
-		return q.Out.Elems[i].Status
+func (x *completion) elementStatus(c *trace.Call, i int) *trace.StatusValue {
+	if x.statuses < 0 || i >= len(c.Params[x.statuses].Out.Elems) {
+		return nil
 	}
-	return nil
+	return c.Params[x.statuses].Out.Elems[i].Status
 }
 
 func (p *process) forget(t *thread, v *trace.Value) {
@@ -195,7 +220,7 @@ func (p *process) forget(t *thread, v *trace.Value) {
 func (p *process) tested(t *thread, c *Call, v *trace.Value) {
 	if x, _ := p.find(t, v); x != nil {
 		for i := range x.n {
-			c.add(Tested, x.acts[i].Operation)
+			c.add(Tested, &x.acts[i].Operation)
 		}
 	}
 }
@@ -212,14 +237,14 @@ func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusV
 		return
 	}
 	for i := range x.n {
-		p.ended(c, x.acts[i], s)
+		p.ended(c, &x.acts[i], s)
 	}
 	p.drop(key, x)
 }
 
 // ended tells of the end of an operation.
-func (p *process) ended(c *Call, a Act, s *trace.StatusValue) {
-	op := a.Operation
+func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
+	op := &a.Operation // nobody asks for it any more
 	if s != nil && s.Cancelled {
 		c.add(Cancelled, op)
 		return
@@ -228,7 +253,7 @@ func (p *process) ended(c *Call, a Act, s *trace.StatusValue) {
 	case SendBegin:
 		c.add(SendEnd, op)
 	case RecvBegin:
-		if p.received(&op, s) {
+		if p.received(op, s) {
 			c.add(RecvEnd, op)
 		}
 	case CollectiveBegin:

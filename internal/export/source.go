@@ -30,6 +30,7 @@ type Options struct {
 	Values   bool               // tell what was attached to calls
 	Messages bool               // number messages, so that formats can say what was received where
 	Shares   bool               // say what goes to each member of a collective that has an array of counts
+	Untimed  bool               // do not look at times, as if there were none
 	Progress func(calls uint64) // told now and then how many more calls were looked at
 }
 
@@ -76,13 +77,16 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 	if s.Comms, err = s.table.Comms(); err != nil {
 		return nil, err
 	}
-	if !r.HasTimes() {
+	if !s.timed() {
 		return s, nil
 	}
 	first, end, err := r.Extent()
 	s.First, s.Last = first, end-first
 	return s, err
 }
+
+// timed reports whether there are times that are asked for.
+func (s *Source) timed() bool { return s.Reader.HasTimes() && !s.o.Untimed }
 
 // wants reports whether a call that is under way between two times, which count from First,
 // is to be exported.

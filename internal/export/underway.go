@@ -21,7 +21,7 @@ func (p *process) underWay(t *thread, q *plan, c *Call) {
 		transfer
 	}{{Send, q.out}, {Recv, q.in}} {
 		if op := x.operation(c.Call); x.is && p.known(&op) {
-			c.add(x.kind, op)
+			c.add(x.kind, &op)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func (p *process) awaits(t *thread, c *Call) {
 	await := func(v *trace.Value) {
 		if x, _ := p.find(t, v); x != nil {
 			for i := range x.n {
-				c.add(Awaited, x.acts[i].Operation)
+				c.add(Awaited, &x.acts[i].Operation)
 			}
 		}
 	}

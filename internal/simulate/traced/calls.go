@@ -2,6 +2,7 @@ package traced
 
 import (
 	"math"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/machine"
@@ -29,11 +30,16 @@ func (w *writer) Enter(c *export.Call) error {
 
 func (w *writer) take(c *export.Call) {
 	w.site = int32(c.Terminal)
+	f := w.s.function(c.Func)
+	if w.s.o.sizes {
+		w.acts(f, c)
+		return
+	}
 	gap, duration := w.times(c)
 	if w.leaves == nil {
 		w.s.ns += gap + duration
 	}
-	def := w.s.function(c.Func).Call
+	def := f.Call
 	polls, vain := lookedFor(def, c.Call)
 	if w.looking && polls && gap <= polling {
 		w.s.leave(foundNothing, 1, gap, false)
@@ -53,7 +59,7 @@ func (w *writer) take(c *export.Call) {
 		w.s.leave(foundNothing, 1, duration, false)
 		return
 	}
-	if !w.acts(def, c) {
+	if !w.acts(f, c) {
 		switch w.kind(def, c) {
 		case waitsLater:
 		case local:
@@ -69,14 +75,21 @@ func (w *writer) take(c *export.Call) {
 type function struct {
 	*mpi.Call        // nil: it is none of the standard's
 	base      string // as export.Base
+	readies   bool   // it says which partitions are ready
+	splits    bool   // it makes communicators, and all members of one take part
 }
 
 func (s *Source) function(f *trace.Function) *function {
-	x := s.functions[f]
+	if int(f.ID) >= len(s.functions) {
+		s.functions = append(s.functions, make([]*function, int(f.ID)+1-len(s.functions))...)
+	}
+	x := s.functions[f.ID]
 	if x == nil {
 		x = &function{base: export.Base(f)}
 		x.Call, _ = mpi.Lookup(f.Name)
-		s.functions[f] = x
+		x.readies = strings.HasPrefix(x.base, "Pready")
+		x.splits = f.Has(trace.CreatesComm|trace.Collective) && !f.Has(trace.Nonblocking)
+		s.functions[f.ID] = x
 	}
 	return x
 }
@@ -119,7 +132,7 @@ func (w *writer) kind(def *mpi.Call, c *export.Call) role {
 		return waitsLater // for nothing
 	case c.Name() == "MPI_Comm_free", def.Has(mpi.Persistent): // nothing moves before it is started
 		return local
-	case flushes(c.Call) && !w.s.o.apart:
+	case flushes(w.s.function(c.Func).base) && !w.s.o.apart:
 		return waitsLater // for nothing
 	}
 	for _, name := range []string{"dest", "source", "target_rank"} {
@@ -141,12 +154,12 @@ func known(c *trace.Call) bool {
 }
 
 // acts adds what a call does; false if the simulation knows nothing of it.
-func (w *writer) acts(def *mpi.Call, c *export.Call) (known bool) {
-	if def != nil && def.Has(mpi.Ends) && c.Return == 0 {
+func (w *writer) acts(f *function, c *export.Call) (known bool) {
+	if f.Call != nil && f.Has(mpi.Ends) && c.Return == 0 {
 		w.finalize()
 		return true
 	}
-	if w.makesComm(c.Call) || w.readies(c.Call) {
+	if f.splits && w.makesComm(c.Call) || f.readies && w.readies(f.base, c.Call) {
 		return true
 	}
 	var out, in *export.Operation
@@ -230,7 +243,11 @@ type group struct {
 }
 
 func (w *writer) group(c *trace.Comm) *group {
+	if w.comm == c {
+		return w.ofComm
+	}
 	if g := w.groups[c]; g != nil {
+		w.comm, w.ofComm = c, g
 		return g
 	}
 	g := &group{me: -1, level: w.s.level(c)}
@@ -273,15 +290,17 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 	if between {
 		c.Members += x.Comm.RemoteSize
 	}
-	if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok && !between && !w.s.o.apart {
-		o := c.Meet(g.level)
-		o.Meeting, o.Time = dataflow.All, t
-		if begins {
-			w.begin(x.ID, o)
-		} else {
-			w.add(o)
+	if !between && !w.s.o.apart {
+		if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok {
+			o := c.Meet(g.level)
+			o.Meeting, o.Time = dataflow.All, t
+			if begins {
+				w.begin(x.ID, o)
+			} else {
+				w.add(o)
+			}
+			return true
 		}
-		return true
 	}
 	switch {
 	case w.s.o.apart && between:
@@ -328,15 +347,14 @@ const (
 	memberKey   = 12
 )
 
-// makesComm adds what a call does that makes communicators out of one, where all members of that
-// take part: they agree on a number.
+// makesComm adds what a call of a function that splits does, where all members of the communicator
+// are known: they agree on a number.
 func (w *writer) makesComm(c *trace.Call) bool {
 	p := c.Param("comm")
 	if p == nil {
 		p = c.Param("comm_old")
 	}
-	if p == nil || p.In.Type != trace.Handle || c.Return != 0 || c.Param("tag") != nil ||
-		!c.Func.Has(trace.CreatesComm|trace.Collective) || c.Func.Has(trace.Nonblocking) {
+	if p == nil || p.In.Type != trace.Handle || c.Return != 0 || c.Param("tag") != nil {
 		return false
 	}
 	parent := w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, p.In.Num)

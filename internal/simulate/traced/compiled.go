@@ -180,8 +180,8 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 		}
 	}
 	w.requests, w.made, w.spare = make(map[uint64]int32), 0, nil
-	def := w.s.function(call.Func).Call
-	known := w.acts(def, call)
+	f := w.s.function(call.Func)
+	known := w.acts(f, call)
 	if begins > 1 || begins == 1 && (!known || !x.makes) {
 		return false, nil
 	}
@@ -193,7 +193,7 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 		w.add(dataflow.Op{Kind: dataflow.Null, Ago: true})
 	}
 	if !known {
-		switch x.role = w.kind(def, call); {
+		switch x.role = w.kind(f.Call, call); {
 		case x.role == waitsLater:
 		case x.role == unknown && moves(c):
 			return false, nil

@@ -28,7 +28,9 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	}
 	o := Options{Machine: m, CPU: 1, apart: true}
 	g := &goalWriter{out: bufio.NewWriter(out), tags: make(map[goalTag]int)}
-	if g.sizes, err = allSent(calls.Reader, o); err != nil {
+	first := o
+	first.sizes = true
+	if g.sizes, err = allSent(calls.Reader, first); err != nil {
 		return err
 	}
 	second, err := from(calls, o)
@@ -43,7 +45,7 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	}
 	for rank, p := range programs {
 		fmt.Fprintf(g.out, "\nrank %d {\n", rank)
-		r := goalRank{goalWriter: g, rank: int32(rank), besides: func() []dataflow.Op { return second.besides(rank) }, last: none, begun: none, requests: make(map[int32]int)}
+		r := goalRank{goalWriter: g, rank: int32(rank), besides: func() []dataflow.Op { return second.besides(rank) }, last: none, begun: none}
 		if err := each(p, r.op); err != nil {
 			return err
 		}
@@ -172,6 +174,7 @@ type sizeRun struct{ bytes, n int64 }
 type goalWriter struct {
 	out   *bufio.Writer
 	text  []byte // being written
+	name  int    // length of the operation's name, with which that begins
 	sizes map[goalKey]*goalSizes
 	tags  map[goalTag]int
 
@@ -219,10 +222,10 @@ func (g *goalWriter) received(k goalKey) int64 {
 type goalRank struct {
 	*goalWriter
 	rank     int32
-	n        int           // operations
-	last     int           // that what follows waits for the end of
-	begun    int           // that what follows waits for the start of
-	requests map[int32]int // operations that a wait is for
+	n        int   // operations
+	last     int   // that what follows waits for the end of
+	begun    int   // that what follows waits for the start of
+	requests []int // operations that a wait is for, by number of the request; none elsewhere
 	besides  func() []dataflow.Op
 }
 
@@ -243,6 +246,7 @@ func (r *goalRank) calculation(ns int64) {
 // begin starts the line of an operation that comes behind all before it.
 func (r *goalRank) begin() []byte {
 	b := strconv.AppendInt(append(r.text[:0], 'l'), int64(r.n), 10)
+	r.name = len(b)
 	return append(b, ": "...)
 }
 
@@ -250,18 +254,18 @@ func (r *goalRank) begin() []byte {
 func (r *goalRank) end(b []byte) {
 	b = append(b, '\n')
 	if r.last != none {
-		b = waits(b, r.n, " requires l", r.last)
+		b = waits(b, b[:r.name], " requires l", r.last)
 	}
 	if r.begun != none {
-		b = waits(b, r.n, " irequires l", r.begun)
+		b = waits(b, b[:r.name], " irequires l", r.begun)
 	}
 	r.text = b
 	r.out.Write(b)
 	r.n++
 }
 
-func waits(b []byte, n int, how string, on int) []byte {
-	b = append(strconv.AppendInt(append(b, 'l'), int64(n), 10), how...)
+func waits(b, name []byte, how string, on int) []byte {
+	b = append(append(b, name...), how...)
 	return append(strconv.AppendInt(b, int64(on), 10), '\n')
 }
 
@@ -276,14 +280,15 @@ func (r *goalRank) op(op *dataflow.Op) {
 		bytes := r.received(goalKey{op.Peer, r.rank, goalTag{op.Context, op.Tag}})
 		r.message("recv", max(1, bytes), "b from", op.Peer, r.tag(op))
 	case dataflow.Wait:
-		at, ok := r.requests[op.Request]
-		if !ok {
+		if int(op.Request) >= len(r.requests) || r.requests[op.Request] == none {
 			return
 		}
-		delete(r.requests, op.Request)
+		at := r.requests[op.Request]
+		r.requests[op.Request] = none
 		r.calculation(0)
-		r.text = waits(r.text[:0], r.n-1, " requires l", at)
-		r.out.Write(r.text)
+		b := waits(r.text, r.text[:r.name], " requires l", at)
+		r.out.Write(b[len(r.text):])
+		r.text = b
 		r.ended()
 		return
 	case dataflow.Meet:
@@ -300,19 +305,28 @@ func (r *goalRank) op(op *dataflow.Op) {
 		r.ended()
 		return
 	}
-	r.requests[op.Request] = r.n - 1
+	r.awaited(op.Request, r.n-1)
 	r.begun = r.n - 1
+}
+
+// awaited notes which operation a wait for a request is for.
+func (r *goalRank) awaited(request int32, operation int) {
+	for int(request) >= len(r.requests) {
+		r.requests = append(r.requests, none)
+	}
+	r.requests[request] = operation
 }
 
 // chain writes what goes on beside all else, and which a wait for a request is for.
 func (r *goalRank) chain(request int32) {
 	r.calculation(0)
 	beside := *r
-	beside.requests = make(map[int32]int)
+	beside.requests = nil
 	beside.ended()
 	ops := r.besides()
 	for i := range ops {
 		beside.op(&ops[i])
 	}
-	r.requests[request], r.n = beside.last, beside.n
+	r.awaited(request, beside.last)
+	r.n = beside.n
 }

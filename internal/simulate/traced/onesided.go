@@ -46,8 +46,7 @@ func (w *writer) synchronised(comm *trace.Comm, function string, bytes int64) bo
 	return true
 }
 
-// flushes reports whether a call waits for no more than the rank's own transfers, if for anything.
-func flushes(c *trace.Call) bool {
-	base := export.Base(c.Func)
+// flushes reports whether a call of a function waits for no more than the rank's own transfers, if for anything.
+func flushes(base string) bool {
 	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
 }

@@ -43,7 +43,7 @@ func (w *writer) started(c *trace.Call) (id int64, m objects.Making, ok bool) {
 
 // parts begins a partitioned send; false if it has to be sent as a whole.
 func (w *writer) parts(c *trace.Call, x *export.Operation) bool {
-	if export.Base(x.Function) != "Psend" || w.s.o.apart {
+	if w.s.function(x.Function).base != "Psend" || w.s.o.apart {
 		return false
 	}
 	id, m, ok := w.started(c)
@@ -62,10 +62,10 @@ func (w *writer) parts(c *trace.Call, x *export.Operation) bool {
 	return true
 }
 
-// readies takes partitions that are ready; false if a call does nothing of the kind.
-func (w *writer) readies(c *trace.Call) bool {
+// readies takes partitions that are ready; false if nobody knows of what.
+func (w *writer) readies(base string, c *trace.Call) bool {
 	n := 0
-	switch export.Base(c.Func) {
+	switch base {
 	case "Pready":
 		n = 1
 	case "Pready_range":

@@ -42,6 +42,7 @@ type Options struct {
 	factors []float64 // by rank: what computing takes there, times this; nil: 1
 
 	apart  bool // all collectives are taken apart
+	sizes  bool // what is sent is asked for alone, without times
 	single bool // calls are looked at one by one
 }
 
@@ -69,7 +70,7 @@ type Source struct {
 	codes      *codes
 	objects    *objects.Table
 	levels     map[*trace.Comm]*machine.Level
-	functions  map[*trace.Function]*function
+	functions  []*function // by number
 
 	// What happens beside all else between a Meet with a request and the Wait for it, if
 	// collectives are taken apart: by rank, in the order of these.
@@ -87,7 +88,7 @@ type Unmodelled struct {
 
 // New prepares a trace. It has to have times, and tracks of all ranks with one thread each.
 func New(r *trace.Reader, o Options) (*Source, error) {
-	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Progress: o.Progress})
+	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Untimed: o.sizes, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
 		left: make(map[string]*Unmodelled), leaves: make(map[int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int),
-		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), functions: make(map[*trace.Function]*function), beside: make([][][]dataflow.Op, r.Ranks()),
+		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU

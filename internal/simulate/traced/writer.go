@@ -27,6 +27,8 @@ type writer struct {
 	order    []uint64           // these by ID, the oldest first
 	bundles  map[uint64][]int32 // of operations that have several
 	groups   map[*trace.Comm]*group
+	comm     *trace.Comm // that was asked for last, and what is known of it
+	ofComm   *group
 	parted   map[int64]*partitioned // by persistent request
 	act      int                    // which of a call's acts is looked at
 	acting   int                    // of so many
@@ -50,6 +52,9 @@ const (
 
 func (w *writer) Begin(k *trace.Rank) error {
 	w.k = k
+	if w.s.o.sizes {
+		return nil
+	}
 	own, err := k.TimesKept()
 	if err != nil || own && !w.s.o.Mean && !w.s.o.Median {
 		return err
