@@ -66,7 +66,7 @@ func (k *Rank) ValueLine(stream int) (*ValueLine, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		for leaf, v := range values[name] {
 			if n := float64(counts[leaf]); v.Count > 0 && n > 0 {
-				l.leaf[leaf] = append(l.leaf[leaf], CallValue{Name: name, LeafValue: LeafValue{v.Count / n, v.Sum / n}})
+				l.leaf[leaf] = append(l.leaf[leaf], CallValue{Name: name, LeafValue: LeafValue{v.Count / n, v.Sum / n, v.Within / n, v.Estimate}})
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func (l *ValueLine) At(index uint64) ([]CallValue, error) {
 	l.list = l.list[:0]
 	for _, name := range l.order {
 		if x := &l.numbers[name]; x.Counts != nil && x.Counts[index-l.first] > 0 {
-			v := LeafValue{float64(x.Counts[index-l.first]), float64(x.Sums[index-l.first])}
+			v := LeafValue{Count: float64(x.Counts[index-l.first]), Sum: float64(x.Sums[index-l.first])}
 			l.list = append(l.list, CallValue{l.names[name], true, x.Sums[index-l.first], v})
 		}
 	}

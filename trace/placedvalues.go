@@ -12,9 +12,9 @@ import (
 )
 
 // PlacedValue is what was attached to the calls at one leaf under one name, over all ranks of a class, where that
-// is not what was attached to all calls from the same site. It is of the first thread; see Leaves.
+// is not what was attached to all calls from the same site; see Leaves.
 type PlacedValue struct {
-	Leaf  int
+	Leaf  int    // numbered over all threads, in their order
 	Calls uint64 // at the leaf
 	Count uint64 // of numbers
 	Sum   int64
@@ -94,7 +94,7 @@ func decodePlacedValues(r *wire.Reader, names []string) map[string][]PlacedValue
 	return m
 }
 
-// placedValues returns what was attached at leaves of a class's first thread, by name.
+// placedValues returns what was attached at leaves of a class, by name.
 func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
 	if !r.hasSection(container.PlacedValues) {
 		return nil, nil
@@ -124,10 +124,7 @@ func (r *Reader) checkPlacedValues(class int, c *class) error {
 	if err != nil || len(m) == 0 {
 		return err
 	}
-	leaves := 0
-	if len(c.streams) > 0 {
-		leaves = len(unfold.New(c.streams[0], unfold.Limit).Terminal)
-	}
+	leaves := leavesOf(c.streams)
 	for name, list := range m {
 		if last := list[len(list)-1].Leaf; last >= leaves {
 			return r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
@@ -140,6 +137,17 @@ func (r *Reader) checkPlacedValues(class int, c *class) error {
 type LeafValue struct {
 	Count float64 `json:"count"` // of numbers; not whole where it is a mean over ranks or places
 	Sum   float64 `json:"sum"`
+	// Of a rank, Sum is at most Within from the truth, unless it is an estimate.
+	Within   float64 `json:"within,omitempty"`
+	Estimate bool    `json:"estimate,omitempty"`
+}
+
+// Add adds what is at another place, or on another rank.
+func (v *LeafValue) Add(o LeafValue) {
+	v.Count += o.Count
+	v.Sum += o.Sum
+	v.Within += o.Within
+	v.Estimate = v.Estimate || o.Estimate
 }
 
 // Mean is the average number, 0 if there is none.
@@ -151,9 +159,9 @@ func (v LeafValue) Mean() float64 {
 }
 
 // Values returns what was attached to the calls at each leaf, by name. rank is as for Times. Where the trace has what was
-// attached to each call, that is exact and takes as long as to read it all. Else sums over the leaves of a call site are those of
-// the rank, as well as Rank.ValueTotals has them, and the leaves of a site are to each other as on all ranks of the
-// class: MeanValues.
+// attached to each call, that is exact and takes as long as to read it all. Else it is what the rank has there, to a percent, as far
+// as the file says it; what it doesn't is estimated: the other leaves of a call site have in all what the rank has there beside
+// these, as well as Rank.ValueTotals has that, and are to each other as on all ranks of the class: MeanValues.
 func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	if s, err := rank.openSeries(); err != nil || s != nil {
 		return l.valuesOfCalls(rank, err)
@@ -164,6 +172,7 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	}
 	var values map[string][]LeafValue
 	bySite := make(map[string]map[int][]*LeafValue) // of all threads
+	first := 0
 	for stream := range rank.streams {
 		of := l
 		if stream != l.stream {
@@ -176,42 +185,70 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 		if of == l {
 			values = m
 		}
-		of.gather(rank, m, bySite)
+		of.gather(rank, m, first, totals, bySite)
+		first += of.Len()
+	}
+	if rank.r.members[rank.nclass] == 1 {
+		return values, nil // which the means are of
 	}
 	for name := range values {
 		for _, site := range totals[name].Sites {
-			if site.Known() {
-				toSum(bySite[name][site.Terminal], site.Sum)
-			}
+			toSum(bySite[name][site.Terminal], site.ValueTotal)
 		}
 	}
 	return values, nil
 }
 
-// gather puts where something was attached to its call site, by name and terminal.
-func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, bySite map[string]map[int][]*LeafValue) {
+// gather gives leaves, the first of which has that number over all threads, what the rank has there, and puts them to their
+// call sites, by name and terminal. What is not known is an estimate.
+func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*ValueTotals, bySite map[string]map[int][]*LeafValue) {
 	first := rank.class.firstLikes()
 	for name, list := range m {
+		if totals[name] == nil {
+			continue
+		}
 		if bySite[name] == nil {
 			bySite[name] = make(map[int][]*LeafValue)
 		}
 		for leaf := range list {
-			if t := first[l.Terminal(leaf)]; list[leaf].Count > 0 {
-				bySite[name][t] = append(bySite[name][t], &list[leaf])
+			x := &list[leaf]
+			if x.Count <= 0 {
+				continue
 			}
+			if v, ok := totals[name].leaf[number+leaf]; ok {
+				x.Sum, x.Within = v.Sum, v.Within
+			} else {
+				x.Estimate = rank.r.members[rank.nclass] > 1
+			}
+			t := first[l.Terminal(leaf)]
+			bySite[name][t] = append(bySite[name][t], x)
 		}
 	}
 }
 
-// toSum makes some leaves have a sum, each being off by its part of what they have.
-func toSum(leaves []*LeafValue, sum float64) {
-	off, size := sum, 0.0
+// toSum makes the leaves of a call site that are estimates have what the others leave of what the rank has there,
+// each being off by its part of what they have. One alone has all of that.
+func toSum(leaves []*LeafValue, site ValueTotal) {
+	off, size, within, guessed := site.Sum, 0.0, site.Within, 0
 	for _, x := range leaves {
 		off -= x.Sum
-		size += math.Abs(x.Sum)
+		if x.Estimate {
+			size += math.Abs(x.Sum)
+			guessed++
+		}
+		within += x.Within
+	}
+	if !site.Known() {
+		return
 	}
 	for _, x := range leaves {
-		part := 1 / float64(len(leaves))
+		if !x.Estimate {
+			continue
+		}
+		if guessed == 1 {
+			x.Estimate, x.Within = false, within
+		}
+		part := 1 / float64(guessed)
 		if size > 0 {
 			part = math.Abs(x.Sum) / size
 		}
@@ -220,7 +257,7 @@ func toSum(leaves []*LeafValue, sum float64) {
 }
 
 // MeanValues returns what Values does as the mean over the ranks of the class and, where leaves with calls from the same
-// site have nothing of their own, over these. Leaves of threads other than the first never have.
+// site have nothing of their own, over these.
 func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.Values()
 	if err != nil || len(all) == 0 {
@@ -230,9 +267,16 @@ func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	ofFirst := l
-	if l.stream > 0 && len(placed) > 0 {
-		ofFirst = l.k.Leaves(0)
+	// Leaves are numbered over all threads.
+	var terminals []int32
+	number := 0
+	if len(placed) > 0 {
+		for stream, g := range l.k.streams {
+			if stream == l.stream {
+				number = len(terminals)
+			}
+			terminals = append(terminals, unfold.New(g, unfold.Limit).Terminal...)
+		}
 	}
 	calls, err := rank.r.calls(rank.nclass, rank.class)
 	if err != nil {
@@ -247,19 +291,19 @@ func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	for name, stats := range all {
 		left, leftCalls := make([]LeafValue, len(stats)), make([]float64, len(stats))
 		for t, s := range stats {
-			left[t], leftCalls[t] = LeafValue{float64(s.Count), float64(s.Sum)}, float64(bySite[t])
+			left[t], leftCalls[t] = LeafValue{Count: float64(s.Count), Sum: float64(s.Sum)}, float64(bySite[t])
 		}
 		list, own := make([]LeafValue, l.Len()), make([]bool, l.Len())
 		for _, x := range placed[name] {
-			if x.Leaf >= ofFirst.Len() {
-				return nil, rank.r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, ofFirst.Len(), ErrFormat))
+			if x.Leaf >= len(terminals) {
+				return nil, rank.r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, len(terminals), ErrFormat))
 			}
-			if l == ofFirst {
-				own[x.Leaf] = true
-				part := float64(counts[x.Leaf]) / float64(x.Calls)
-				list[x.Leaf] = LeafValue{float64(x.Count) * part, float64(x.Sum) * part}
+			if leaf := x.Leaf - number; leaf >= 0 && leaf < l.Len() {
+				own[leaf] = true
+				part := float64(counts[leaf]) / float64(x.Calls)
+				list[leaf] = LeafValue{Count: float64(x.Count) * part, Sum: float64(x.Sum) * part}
 			}
-			t := first[ofFirst.Terminal(x.Leaf)]
+			t := first[terminals[x.Leaf]]
 			left[t].Count -= float64(x.Count)
 			left[t].Sum -= float64(x.Sum)
 			leftCalls[t] -= float64(x.Calls)
@@ -267,7 +311,7 @@ func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 		for leaf, n := range counts {
 			if t := first[l.Terminal(leaf)]; !own[leaf] && left[t].Count >= 1 && leftCalls[t] >= 1 {
 				part := float64(n) / leftCalls[t]
-				list[leaf] = LeafValue{left[t].Count * part, left[t].Sum * part}
+				list[leaf] = LeafValue{Count: left[t].Count * part, Sum: left[t].Sum * part}
 			}
 		}
 		m[name] = list

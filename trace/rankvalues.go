@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -16,8 +18,12 @@ func (c *Class) checkRanked() error {
 	if err := c.Ranked.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
 		return err
 	}
+	sites := c.Terminals.Len()
+	if len(c.RankedValues) > 0 {
+		sites += leavesOf(c.Streams)
+	}
 	for name, cols := range c.RankedValues {
-		if err := cols.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
+		if err := cols.Check(c.Ranks.Len(), sites); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if _, ok := c.Values[name]; !ok {
@@ -27,10 +33,20 @@ func (c *Class) checkRanked() error {
 	return nil
 }
 
+// leavesOf is how many leaves the threads of a class have; see Leaves.
+func leavesOf(streams []*grammar.Grammar) (n int) {
+	for _, g := range streams {
+		n += len(unfold.New(g, unfold.Limit).Terminal)
+	}
+	return n
+}
+
 // appendRankValues writes the sums of what was attached on each rank of the classes with
 // several.
 //
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
+//
+// Behind the call sites stand leaves, as if they were further terminals.
 func appendRankValues(classes []Class, rest func() int64) []byte {
 	all := make(map[string]bool)
 	for i := range classes {
@@ -83,7 +99,7 @@ func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
 	for name, list := range blobs {
 		m[name] = make([]*totals.Class, len(list))
 		for class, b := range list {
-			if m[name][class], err = r.decodeTotals(container.RankValues, class, b); err != nil {
+			if m[name][class], err = r.decodeTotals(container.RankValues, class, b, true); err != nil {
 				return nil, err
 			}
 		}
@@ -102,7 +118,8 @@ func (v ValueTotal) Known() bool { return !math.IsInf(v.Within, 1) }
 // ValueTotals is what was attached on a rank under one name.
 type ValueTotals struct {
 	ValueTotal
-	Sites []SiteValue // where something was attached, in order of their first terminals
+	Sites []SiteValue        // where something was attached, in order of their first terminals
+	leaf  map[int]ValueTotal // at leaves, numbered over all threads, as far as the file has it
 }
 
 // SiteValue is what was attached on a rank to the calls of one function from one place.
@@ -132,13 +149,13 @@ func (k *Rank) ValueTotals() (map[string]*ValueTotals, error) {
 				continue
 			}
 			v := SiteValue{t, ValueTotal{float64(s.Sum) / float64(ranks), 0}}
-			if ranks > 1 {
+			if ranks > 1 && (s.Min != 0 || s.Max != 0) {
 				v.Within = math.Inf(1)
 			}
 			number[t] = len(out.Sites)
 			out.Sites = append(out.Sites, v)
 			out.Sum += v.Sum
-			out.Within = v.Within
+			out.Within = max(out.Within, v.Within)
 		}
 		if len(out.Sites) == 0 {
 			continue
@@ -150,12 +167,19 @@ func (k *Rank) ValueTotals() (map[string]*ValueTotals, error) {
 		c := all[name][k.nclass]
 		out.ValueTotal = valueTotal(c, k.index)
 		for n, t := range c.Sites() {
+			above, off, up := c.Site(n, totals.Duration, k.index)
+			below, less, down := c.Site(n, totals.Gap, k.index)
+			if t >= len(list) {
+				if out.leaf == nil {
+					out.leaf = make(map[int]ValueTotal)
+				}
+				out.leaf[t-len(list)] = ValueTotal{above - below, off + less}
+				continue
+			}
 			i, ok := number[t]
 			if !ok {
 				continue
 			}
-			above, off, up := c.Site(n, totals.Duration, k.index)
-			below, less, down := c.Site(n, totals.Gap, k.index)
 			// Without a column is also what is nothing on every rank.
 			if (up || list[t].Max <= 0) && (down || list[t].Min >= 0) {
 				out.Sites[i].ValueTotal = ValueTotal{above - below, off + less}

@@ -42,15 +42,15 @@ func (r *Reader) readTotals() ([]*totals.Class, error) {
 	}
 	for n, b := range blobs {
 		var err error
-		if list[n], err = r.decodeTotals(container.Totals, n, b); err != nil {
+		if list[n], err = r.decodeTotals(container.Totals, n, b, false); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// decodeTotals reads what a section has of the ranks of a class; nil if that is nothing.
-func (r *Reader) decodeTotals(section byte, class int, blob []byte) (*totals.Class, error) {
+// decodeTotals reads what a section has of the ranks of a class, perhaps of leaves too; nil if that is nothing.
+func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool) (*totals.Class, error) {
 	if len(blob) == 0 {
 		return nil, nil
 	}
@@ -58,8 +58,12 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte) (*totals.Cla
 	if err != nil {
 		return nil, err
 	}
+	sites := len(c.terminals)
+	if leaves {
+		sites += leavesOf(c.streams)
+	}
 	w := wire.NewReader(blob, fmt.Sprintf("class %d", class))
-	list := totals.Decode(w, r.members[class], len(c.terminals))
+	list := totals.Decode(w, r.members[class], sites)
 	if err := w.Done(); err != nil {
 		return nil, r.failed(section, fmt.Errorf("%w: %w", err, ErrFormat))
 	}

@@ -62,6 +62,9 @@ func appendValues(b []byte, list []attachedValue) []byte {
 			}
 			continue
 		}
+		if v.Estimate {
+			b = append(b, '~')
+		}
 		b = strconv.AppendFloat(b, v.Mean(), 'f', -1, 32)
 		if v.alike.Min != v.alike.Max {
 			b = strconv.AppendInt(append(b, " ["...), v.alike.Min, 10)
@@ -85,6 +88,11 @@ func appendValuesJSON(b []byte, list []attachedValue) []byte {
 			b = strconv.AppendInt(append(b, `,"sum":`...), v.Number, 10)
 		} else {
 			b = strconv.AppendFloat(append(b, `:{"own":false,"mean":`...), v.Mean(), 'g', -1, 64)
+			if v.Estimate {
+				b = append(b, `,"estimate":true`...)
+			} else if v.Within > 0 {
+				b = strconv.AppendFloat(append(b, `,"within":`...), v.Within/v.Count, 'g', -1, 64)
+			}
 			b = strconv.AppendUint(append(b, `,"count":`...), v.alike.Count, 10)
 			b = strconv.AppendInt(append(b, `,"sum":`...), v.alike.Sum, 10)
 			b = strconv.AppendInt(append(b, `,"min":`...), v.alike.Min, 10)

@@ -87,7 +87,7 @@ it do, which stand where their means add up to. Time counts from rank 0's first 
 	f.BoolVar(&o.json, "json", false, "print JSON lines")
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
 	debugPathFlag(f, &o.paths)
-	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to the call, where the trace has the time of each call; else to the calls at its place, and to calls like it, in its class of ranks: mean [least, greatest]")
+	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to the call, where the trace has the time of each call; else to the calls at its place, and to calls like it, in its class of ranks: mean [least, greatest]; ~: an estimate")
 	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks, and about when it began")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")

@@ -54,7 +54,8 @@ Ranks that did the same share a shape: it is shown for the first rank of the
 largest class unless --rank, --class or --all say otherwise. Times are means of
 the class's ranks, times how often the rank did it; with --rank, they are that
 rank's own if the trace has the time of each call (run --timing lossless and the
-lossy ones). The first line says which. Of a trace recorded with --timing none, lines and
+lossy ones). The first line says which. What a plugin or counters attached is that rank's
+with --rank, to 1 %; what stands behind ~ is an estimate. Of a trace recorded with --timing none, lines and
 tables have no columns of times.
 
 With the stacks that run --stack N records, and the binaries as they were, loops

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -18,12 +19,20 @@ type attached struct {
 	stats [][]timing.Signed // by name, by terminal
 }
 
-// name reads a Name record: what is attached goes by the phases of calls.
+// name reads a Name record: what is attached goes by the phases of calls, in every thread.
 func (c *Capture) name(rec event.Record) error {
 	if c.phases == nil {
 		c.phases = newPhases(c.cfg.Timing, &c.sigs.Table)
 	}
-	return c.attached.name(rec)
+	if err := c.attached.name(rec); err != nil {
+		return err
+	}
+	for _, s := range c.streams {
+		if s.phases == nil && (s.thread == 0 || s.prev == signature.None) { // the first one is in MPI_Init, or behind it
+			s.phases = c.phasesOf(s.thread)
+		}
+	}
+	return nil
 }
 
 // name reads a Name record.
@@ -78,9 +87,9 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 		if s.log != nil {
 			s.log.values.add(timing.Attached{Call: s.log.ended, Name: int(id), Value: v}, s.depth == 0)
 		}
-		if c.phases != nil && s.thread == 0 {
+		if s.phases != nil {
 			if a, ok := amountOf(rec, i); ok {
-				c.phases.attach(s.prev, int(id), a)
+				s.phases.attach(s.prev, int(id), a)
 			}
 		}
 		if k := &c.checkpoints; k.chunks {

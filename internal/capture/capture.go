@@ -75,7 +75,7 @@ type Capture struct {
 	words   []int32     // that it returned last
 	lanes   int         // how many there were when it was last looked
 	hists   *histograms // nil: none
-	phases  *phases     // nil: none
+	phases  *phases     // of the first thread; nil: none
 	cache   recordCache
 	found   []int // requests of the call at hand
 	streams []*stream
@@ -111,6 +111,7 @@ type stream struct {
 	last    uint64  // ticks when the thread was last inside MPI
 	owed    uint64  // ticks that are no gap, told of while a call was under way
 	off     uint64  // ticks when tracing was switched off; 0: it is on
+	phases  *phases // how the times of its calls go on; nil: none
 	frames  []frame // calls under way, outermost first; frames beyond depth are spare
 	depth   int
 	held    []uint32    // terminals since the outermost call under way began
@@ -119,6 +120,10 @@ type stream struct {
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
 	allocStream allocStream
+}
+
+func (c *Capture) newStream(thread int, g sequence) *stream {
+	return &stream{thread: thread, grammar: g, prev: signature.None, log: c.newLog(thread), phases: c.phasesOf(thread)}
 }
 
 // promoteAfter is signature.Table's; tests set it.
@@ -209,7 +214,7 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))
 	}
 	if thread == len(c.streams) {
-		c.streams = append(c.streams, &stream{thread: thread, grammar: newSequence(), prev: signature.None, log: c.newLog(thread)})
+		c.streams = append(c.streams, c.newStream(thread, newSequence()))
 		lo, hi, ref := ring.Stack()
 		c.memory.Stacks = append(c.memory.Stacks, symbol.Stack{Lo: lo, Hi: hi, Ref: ref})
 	}

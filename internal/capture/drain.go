@@ -341,8 +341,8 @@ func (c *Capture) countTimes(n, prev uint32, begin, gap, ticks uint64) {
 
 // phase takes in how the times of calls go on over the run.
 func (c *Capture) phase(s *stream, n, prev uint32, duration, gap uint64) {
-	if c.phases != nil && s.thread == 0 {
-		c.phases.add(n, prev, duration, gap)
+	if s.phases != nil {
+		s.phases.add(n, prev, duration, gap)
 	}
 }
 

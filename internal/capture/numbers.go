@@ -104,7 +104,7 @@ func (p *phases) loadNumbers(r *pack.Reader) {
 
 // trackNumbers returns how what was attached under a name went on over the run, of a track whose terminals
 // stand in order; see track.
-func (p *phases) trackNumbers(id int, name string, order []uint32, more func(uint32) []uint32) []track.Course {
+func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, more func(uint32) []uint32) []track.Course {
 	if p == nil || p.over || p.blind {
 		return nil
 	}
@@ -121,7 +121,8 @@ func (p *phases) trackNumbers(id int, name string, order []uint32, more func(uin
 			if id < len(x.values) && x.values[id] != nil {
 				below, above, count = x.values[id].Phases(calls)
 			}
-			c.Name, c.Gap, c.Duration, c.Count = name, append(c.Gap, below...), append(c.Duration, above...), append(c.Count, count...)
+			c.Name, c.Stream = name, stream
+			c.Gap, c.Duration, c.Count = append(c.Gap, below...), append(c.Duration, above...), append(c.Count, count...)
 		})
 		if whole && !slices.ContainsFunc(members, func(m uint32) bool { return p.heads[m].blind }) {
 			out = append(out, list...)
@@ -168,7 +169,9 @@ func (c *Capture) trackCourses(order []uint32, more func(uint32) []uint32) []tra
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		list = append(list, c.phases.trackNumbers(names[name], name, order, more)...)
+		for i, s := range c.streams {
+			list = append(list, s.phases.trackNumbers(names[name], name, i, order, more)...)
+		}
 	}
 	return list
 }

@@ -26,11 +26,14 @@ type attaching struct {
 var valueNames = []string{"a", "b"}
 
 func newAttaching(t *testing.T, s *synth) *attaching {
-	p := &attaching{s: s, t: t, calls: make(map[string]int), has: make(map[string]int), sums: make(map[string]int64)}
+	return &attaching{s: s, t: t, calls: make(map[string]int), has: make(map[string]int), sums: make(map[string]int64)}
+}
+
+// name tells the names of values, as the first thread does before anything else.
+func (p *attaching) name() {
 	for id, name := range valueNames {
 		p.write(event.Name, uint64(id), 1, uint64(name[0]))
 	}
-	return p
 }
 
 func (p *attaching) write(kind event.Kind, words ...uint64) {
@@ -61,7 +64,8 @@ func (p *attaching) probe(place string, a ...int64) {
 	p.calls[place]++
 }
 
-// run is a warm-up and a main loop, calls before and behind, and a loop in which every third call has a number.
+// run is a warm-up and a main loop, calls before and behind, and a loop in which every third call has a number. Ranks have the
+// more in the main loop the less they have before it.
 func (p *attaching) run(rank int64) {
 	fence := func() { p.probe("", 1) }
 	fence()
@@ -74,7 +78,7 @@ func (p *attaching) run(rank int64) {
 	}
 	fence()
 	for range 300 {
-		p.probe("main", 7*rank, 5, 6)
+		p.probe("main", 7*rank+400/rank, 5, 6)
 		fence()
 	}
 	fence()
@@ -92,22 +96,25 @@ func (p *attaching) run(rank int64) {
 	}
 }
 
-// Merged over three ranks and read, each place has what was attached there, though its calls look like those at
-// other places.
+// Merged over three ranks of two threads and read, each place has what was attached there, though its calls look like those at
+// other places: on the average of the ranks, and on each of them.
 func TestValuesOfPlaces(t *testing.T) {
 	for _, mode := range []timing.Mode{timing.Stats, timing.Path, timing.None} {
 		for _, resumed := range []bool{false, true} {
 			t.Run(fmt.Sprint(mode, resumed), func(t *testing.T) {
-				const ranks = 3
+				const ranks, threads = 3, 2
 				var tracks []*track.Track
-				var truth [ranks]*attaching
+				var truth [ranks][threads]*attaching
 				for rank := range ranks {
-					s := newSynth(t, 0, 1<<20)
+					first, second := newSynth(t, 0, 1<<20), newSynth(t, 1, 1<<20)
+					second.w.Now = 5000
 					cfg := testConfig()
 					cfg.Rank, cfg.Ranks, cfg.Timing = rank, ranks, timing.Options{Mode: mode}
-					c := attach(t, cfg, s)
-					truth[rank] = newAttaching(t, s)
-					truth[rank].run(int64(rank + 1))
+					c := attach(t, cfg, first, second)
+					truth[rank] = [threads]*attaching{newAttaching(t, first), newAttaching(t, second)}
+					truth[rank][0].name()
+					truth[rank][0].run(int64(rank + 1))
+					truth[rank][1].run(int64(10 * (rank + 2)))
 					if err := c.Drain(); err != nil {
 						t.Fatal(err)
 					}
@@ -147,60 +154,93 @@ func TestValuesOfPlaces(t *testing.T) {
 				if err := trace.Check(r); err != nil {
 					t.Fatal(err)
 				}
-				k, err := r.Rank(1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				l := k.Leaves(0)
-				values, err := l.MeanValues(k)
-				if err != nil {
-					t.Fatal(err)
-				}
-				own, err := l.Values(k)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, name := range valueNames {
-					sum, want := 0.0, 0.0
-					for _, v := range own[name] {
-						sum += v.Sum
+				for thread := range threads {
+					var of [ranks]*attaching
+					for rank := range of {
+						of[rank] = truth[rank][thread]
 					}
-					for at := range truth[1].calls {
-						want += float64(truth[1].sums[at+" "+name])
-					}
-					if math.Abs(sum-want) > 0.01*math.Abs(want) {
-						t.Errorf("%s: rank 1 has %g at all its places, want %g", name, sum, want)
-					}
-				}
-				place := make([]string, l.Len())
-				i := 0
-				for leaf := range l.Visits(k) {
-					place[leaf] = truth[1].place[i]
-					i++
-				}
-				got := make(map[string]trace.LeafValue)
-				for name, list := range values {
-					for leaf, v := range list {
-						x := got[place[leaf]+" "+name]
-						x.Count += v.Count
-						x.Sum += v.Sum
-						got[place[leaf]+" "+name] = x
-					}
-				}
-				for at := range truth[1].calls {
-					for _, name := range valueNames {
-						key, n, sum := at+" "+name, 0, int64(0)
-						for _, p := range truth {
-							n += p.has[key]
-							sum += p.sums[key]
-						}
-						x := got[key]
-						if math.Abs(x.Count-float64(n)/ranks) > 1e-6 || math.Abs(x.Sum-float64(sum)/ranks) > 1e-6*math.Abs(float64(sum)) {
-							t.Errorf("%s: %+v, want %d of the sum %d over %d ranks", key, x, n, sum, ranks)
-						}
+					checkMeansOfPlaces(t, r, thread, of[:])
+					for rank := range ranks {
+						checkPlacesOfRank(t, r, thread, rank, of[rank])
 					}
 				}
 			})
+		}
+	}
+}
+
+// byPlace puts what leaves have to the places of a run, by place and name.
+func byPlace(l *trace.Leaves, k *trace.Rank, truth *attaching, values map[string][]trace.LeafValue) map[string]trace.LeafValue {
+	place := make([]string, l.Len())
+	i := 0
+	for leaf := range l.Visits(k) {
+		place[leaf] = truth.place[i]
+		i++
+	}
+	got := make(map[string]trace.LeafValue)
+	for name, list := range values {
+		for leaf, v := range list {
+			x := got[place[leaf]+" "+name]
+			x.Add(v)
+			got[place[leaf]+" "+name] = x
+		}
+	}
+	return got
+}
+
+func checkMeansOfPlaces(t *testing.T, r *trace.Reader, thread int, truth []*attaching) {
+	t.Helper()
+	k, err := r.Rank(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := k.Leaves(thread)
+	values, err := l.MeanValues(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ranks := byPlace(l, k, truth[1], values), float64(len(truth))
+	for at := range truth[1].calls {
+		for _, name := range valueNames {
+			key, n, sum := at+" "+name, 0, int64(0)
+			for _, p := range truth {
+				n += p.has[key]
+				sum += p.sums[key]
+			}
+			x := got[key]
+			if math.Abs(x.Count-float64(n)/ranks) > 1e-6 || math.Abs(x.Sum-float64(sum)/ranks) > 1e-6*math.Abs(float64(sum)) {
+				t.Errorf("thread %d, %s: %+v, want %d of the sum %d over %.0f ranks", thread, key, x, n, sum, ranks)
+			}
+		}
+	}
+}
+
+// checkPlacesOfRank wants a rank's sums to a percent, and no estimate but where a place has next to nothing of all.
+func checkPlacesOfRank(t *testing.T, r *trace.Reader, thread, rank int, truth *attaching) {
+	t.Helper()
+	k, err := r.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := k.Leaves(thread)
+	values, err := l.Values(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := byPlace(l, k, truth, values)
+	totals, err := k.ValueTotals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range truth.calls {
+		for _, name := range valueNames {
+			x, want, all := got[at+" "+name], float64(truth.sums[at+" "+name]), math.Abs(totals[name].Sum)
+			switch off := math.Abs(x.Sum - want); {
+			case x.Estimate && math.Abs(want) > 0.01*all:
+				t.Errorf("rank %d, thread %d, %s %s: nothing but an estimate is known: %+v, want %.0f of %.0f", rank, thread, at, name, x, want, all)
+			case !x.Estimate && (off > x.Within+1e-9*math.Abs(want) || x.Within > 0.01*math.Abs(want)+0.001*all):
+				t.Errorf("rank %d, thread %d, %s %s: %+v, want %.0f", rank, thread, at, name, x, want)
+			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// phases keeps how the times of the first thread's calls changed over the run, by
+// phases keeps how the times of a thread's calls changed over the run, by
 // distinct call and the call site of the call before: so the places of the program's
 // structure can have times of their own, though calls at several places look alike.
 //
@@ -223,7 +223,13 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 // where calls came from; whole is false if some were given up. add appends the phases of a course.
 func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int, add func(*track.Course, *course)) (list []track.Course, whole bool) {
 	for _, m := range members {
-		if int(m) >= len(p.heads) || p.heads[m].count > maxFrom {
+		if m >= maxPhased {
+			return nil, false
+		}
+		if int(m) >= len(p.heads) {
+			continue // calls of other threads
+		}
+		if p.heads[m].count > maxFrom {
 			return nil, false
 		}
 		for x := p.heads[m].first; x != nil; x = x.next {
@@ -263,35 +269,66 @@ func scaled(list []phase.Phase, ns float64) []phase.Phase {
 // is what is new. More are given up.
 const maxChunked = 64 << 10
 
-func (c *Capture) savePhases(w *pack.Writer) {
-	if w.Bool(c.phases != nil); c.phases == nil {
+func (c *Capture) savePhases(w *pack.Writer, p *phases) {
+	if w.Bool(p != nil); p == nil {
 		return
 	}
 	before := len(w.B)
-	if c.phases.save(w); len(w.B)-before > maxChunked {
+	if p.save(w); len(w.B)-before > maxChunked {
 		w.B = w.B[:before]
-		c.phases = newPhases(c.cfg.Timing, &c.sigs.Table)
-		c.phases.over = true
-		c.phases.save(w)
+		*p = *newPhases(c.cfg.Timing, &c.sigs.Table)
+		p.over = true
+		p.save(w)
 	}
 	before = len(w.B)
-	if c.phases.saveNumbers(w); len(w.B)-before > maxChunked {
+	if p.saveNumbers(w); len(w.B)-before > maxChunked {
 		w.B = w.B[:before]
-		c.phases.blind = true
-		c.phases.saveNumbers(w)
+		p.blind = true
+		p.saveNumbers(w)
 	}
 }
 
-func (c *Capture) loadPhases(r *pack.Reader) {
+// loadPhases reads what savePhases wrote into p, new ones if that is nil.
+func (c *Capture) loadPhases(r *pack.Reader, p *phases) *phases {
 	if !r.Bool() || r.Err() != nil {
-		return
+		return p
 	}
-	if c.phases == nil {
-		if c.phases = newPhases(c.cfg.Timing, &c.sigs.Table); c.phases == nil {
+	if p == nil {
+		if p = newPhases(c.cfg.Timing, &c.sigs.Table); p == nil {
 			r.Fail("phases beside the times of all calls")
-			return
+			return nil
 		}
 	}
-	c.phases.load(r)
-	c.phases.loadNumbers(r)
+	p.load(r)
+	p.loadNumbers(r)
+	return p
+}
+
+// saveFurther and loadFurther: those of the threads behind the first.
+func (c *Capture) saveFurther(w *pack.Writer) {
+	for _, s := range c.streams[min(1, len(c.streams)):] {
+		c.savePhases(w, s.phases)
+	}
+}
+
+func (c *Capture) loadFurther(r *pack.Reader) {
+	for i, s := range c.streams {
+		if i == 0 {
+			s.phases = c.phases
+		} else {
+			s.phases = c.loadPhases(r, s.phases)
+		}
+	}
+}
+
+// phasesOf returns what a thread that has made no calls so far begins with: those behind the first have phases
+// only for what is attached to their calls.
+func (c *Capture) phasesOf(thread int) *phases {
+	switch {
+	case thread == 0:
+		return c.phases
+	case len(c.attached.names) > 0:
+		return newPhases(c.cfg.Timing, &c.sigs.Table)
+	}
+	return nil
 }

@@ -22,12 +22,13 @@ func (c *Capture) appendState(b []byte) []byte {
 		c.hists.save(w)
 		c.checkpoints.hists = int64(len(w.B) - before)
 	}
-	c.savePhases(w)
+	c.savePhases(w, c.phases)
 	c.attached.save(w)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
 		c.checkpoints.rules = s.grammar.save(w, c.checkpoints.rules)
 	}
+	c.saveFurther(w)
 	c.allocs.save(w, 0)
 	for _, s := range c.streams {
 		s.allocStream.save(w)
@@ -43,11 +44,12 @@ func (c *Capture) loadState(b []byte) error {
 	if c.hists != nil {
 		c.hists.load(r)
 	}
-	c.loadPhases(r)
+	c.phases = c.loadPhases(r, c.phases)
 	c.attached.load(r, c.sigs.Len())
 	for i := range r.Count(1) {
-		c.streams = append(c.streams, &stream{thread: i, grammar: loadSequence(r, c.sigs.Len()), prev: signature.None, log: c.newLog(i)})
+		c.streams = append(c.streams, c.newStream(i, loadSequence(r, c.sigs.Len())))
 	}
+	c.loadFurther(r)
 	c.allocs.load(r)
 	for _, s := range c.streams {
 		s.allocStream.load(r, len(c.allocs.list))
@@ -61,12 +63,13 @@ func (c *Capture) appendChunk(b []byte) []byte {
 	c.sigs.SaveKeys(w, c.checkpoints.keys)
 	w.Bytes(c.checkpoints.steps.B)
 	w.Bytes(c.checkpoints.times)
-	c.savePhases(w)
+	c.savePhases(w, c.phases)
 	c.attached.saveChunk(w, c.checkpoints.values)
 	w.Uint(uint64(len(c.streams)))
 	for _, s := range c.streams {
 		w.Bytes(s.terminals)
 	}
+	c.saveFurther(w)
 	c.allocs.save(w, c.checkpoints.allocs)
 	for _, s := range c.streams {
 		s.allocStream.saveChunk(w)
@@ -87,11 +90,11 @@ func (c *Capture) loadChunk(b []byte) error {
 	}
 	c.sigs.CheckLanes(r)
 	c.replayTimes(r, []byte(r.String()))
-	c.loadPhases(r)
+	c.phases = c.loadPhases(r, c.phases)
 	c.attached.loadChunk(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		if i == len(c.streams) {
-			c.streams = append(c.streams, &stream{thread: i, grammar: newSequence(), prev: signature.None, log: c.newLog(i)})
+			c.streams = append(c.streams, c.newStream(i, newSequence()))
 		}
 		terminals := pack.NewReader([]byte(r.String()))
 		for terminals.Rest() > 0 && r.Err() == nil {
@@ -103,6 +106,7 @@ func (c *Capture) loadChunk(b []byte) error {
 			c.streams[i].grammar.Append(uint32(n))
 		}
 	}
+	c.loadFurther(r)
 	c.allocs.load(r)
 	for _, s := range c.streams {
 		s.allocStream.loadChunk(r, len(c.allocs.list))

@@ -17,6 +17,7 @@ import (
 // their times, they have no courses.
 type course struct {
 	name                 string // "" of times
+	stream               int    // 0 of times
 	terminal, from       int    // as of a histogram
 	gap, duration, count []phase.Phase
 }
@@ -25,7 +26,7 @@ type course struct {
 func (x *course) lists() [3]*[]phase.Phase { return [...]*[]phase.Phase{&x.gap, &x.duration, &x.count} }
 
 func (x *course) compare(y *course) int {
-	return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.terminal, y.terminal), cmp.Compare(x.from, y.from))
+	return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.stream, y.stream), cmp.Compare(x.terminal, y.terminal), cmp.Compare(x.from, y.from))
 }
 
 // alone tells which terminals share their times with no other.
@@ -50,14 +51,14 @@ func (c *class) leafCourses(tr *track.Track) {
 	}
 	alone, site := c.alone()
 	for _, x := range tr.Courses {
-		if x.Terminal < 0 || x.Terminal >= len(alone) || x.From >= len(site) || !alone[x.Terminal] {
+		if x.Stream < 0 || x.Stream >= len(tr.Streams) || x.Terminal < 0 || x.Terminal >= len(alone) || x.From >= len(site) || !alone[x.Terminal] {
 			continue
 		}
 		from := x.From
 		if from >= 0 {
 			from = site[from]
 		}
-		c.courses = append(c.courses, course{x.Name, x.Terminal, from, x.Gap, x.Duration, x.Count})
+		c.courses = append(c.courses, course{x.Name, x.Stream, x.Terminal, from, x.Gap, x.Duration, x.Count})
 	}
 	c.gatherCourses()
 }
@@ -91,45 +92,56 @@ func (c *class) joinCourses(o *class) {
 	c.gatherCourses()
 }
 
-// uniteCourses gives c the courses of classes with the same sequence of calls, of the
-// terminals that have a skeleton of their own on either side.
+// uniteCourses gives c the courses of classes with the same sequence of calls.
 func (c *class) uniteCourses(list []*class) {
+	for _, o := range list {
+		take := c.taking(o)
+		for _, x := range o.courses {
+			if x, ok := take(x); ok {
+				for _, list := range x.lists() {
+					*list = slices.Clone(*list)
+				}
+				c.courses = append(c.courses, x)
+			}
+		}
+	}
+	c.gatherCourses()
+}
+
+// taking returns what tells what a course of a class with the same sequence of calls is in this one: only where
+// the terminal has a skeleton of its own on either side.
+func (c *class) taking(o *class) func(x course) (course, bool) {
 	of, n := c.shape().stacks()
 	first, members := make([]int, n), make([]int, n)
 	for t, s := range of {
 		first[s] = t
 		members[s]++
 	}
-	for _, o := range list {
-		of, n := o.shape().stacks()
-		own := make([]int, n)
-		for _, s := range of {
-			own[s]++
-		}
-		for _, x := range o.courses {
-			s := of[x.terminal]
-			if own[s] != 1 || members[s] != 1 {
-				continue
-			}
-			x.terminal = first[s]
-			for _, list := range x.lists() {
-				*list = slices.Clone(*list)
-			}
-			c.courses = append(c.courses, x)
-		}
+	from, n := o.shape().stacks()
+	own := make([]int, n)
+	for _, s := range from {
+		own[s]++
 	}
-	c.gatherCourses()
+	return func(x course) (course, bool) {
+		s := from[x.terminal]
+		if own[s] != 1 || members[s] != 1 {
+			return x, false
+		}
+		x.terminal = first[s]
+		return x, true
+	}
 }
 
 // appendCourses and decodeCourses:
 //
-//	courses = count uvarint, (name string, terminal uvarint, from varint, phases of gaps, phases of durations,
-//	          phases of counts)…
+//	courses = count uvarint, (name string, stream uvarint, terminal uvarint, from varint, phases of gaps, phases of
+//	          durations, phases of counts)…
 //	phases  = count uvarint, (calls uvarint, sum uvarint)…
-func (c *class) appendCourses(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(c.courses)))
-	for _, x := range c.courses {
+func appendCourses(b []byte, courses []course) []byte {
+	b = wire.AppendUvarint(b, uint64(len(courses)))
+	for _, x := range courses {
 		b = wire.AppendString(b, x.name)
+		b = wire.AppendUvarint(b, uint64(x.stream))
 		b = wire.AppendUvarint(b, uint64(x.terminal))
 		b = wire.AppendVarint(b, int64(x.from))
 		for _, list := range x.lists() {
@@ -143,9 +155,9 @@ func (c *class) appendCourses(b []byte) []byte {
 	return b
 }
 
-func (c *class) decodeCourses(r *wire.Reader, sh *shape) {
-	for range r.Count(6) {
-		x := course{name: r.String(), terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
+func decodeCourses(r *wire.Reader, sh *shape) (courses []course) {
+	for range r.Count(7) {
+		x := course{name: r.String(), stream: r.Int(len(sh.streams) - 1), terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
 		if x.from < track.First || x.from > math.MaxInt32 {
 			r.Fail("times of calls from %d", x.from)
 		}
@@ -155,8 +167,9 @@ func (c *class) decodeCourses(r *wire.Reader, sh *shape) {
 			}
 		}
 		if r.Err() != nil {
-			return
+			return nil
 		}
-		c.courses = append(c.courses, x)
+		courses = append(courses, x)
 	}
+	return courses
 }

@@ -64,6 +64,14 @@ func (c *class) held() int {
 			n += 24 + 2*len(list)
 		}
 	}
+	for _, list := range c.own.of {
+		n += 24 + len(list)*int(unsafe.Sizeof(course{}))
+		for i := range list {
+			for _, phases := range list[i].lists() {
+				n += 16 * len(*phases)
+			}
+		}
+	}
 	for _, g := range sh.streams {
 		n += grammarHeld(g)
 	}

@@ -84,7 +84,7 @@ func (c *class) append(b []byte) []byte {
 	for i := range c.steps {
 		b = c.steps[i].AppendRuns(b)
 	}
-	return c.appendRanked(c.appendAttached(c.appendCourses(c.appendHists(c.appendTimes(b)))))
+	return c.appendOwn(c.appendRanked(c.appendAttached(appendCourses(c.appendHists(c.appendTimes(b)), c.courses))))
 }
 
 // decode reads a message. What the keys of classes say is taken from the state that it
@@ -195,9 +195,10 @@ func decodeClass(r *wire.Reader, s, into *State) *class {
 	}
 	c.decodeTimes(r, shape)
 	c.decodeHists(r, shape)
-	c.decodeCourses(r, shape)
+	c.courses = decodeCourses(r, shape)
 	c.decodeAttached(r, shape)
 	c.decodeRanked(r)
+	c.decodeOwn(r, shape)
 	if r.Err() != nil {
 		return nil
 	}

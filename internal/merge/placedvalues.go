@@ -1,38 +1,67 @@
 package merge
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 const (
 	unlikeValue     = 1e-3    // means this near are the same
 	maxPlacedValues = 1 << 14 // of a class
+	maxOwnQueries   = 1 << 25 // of arrivals, for all ranks of a class
 )
 
-// placedValues returns what was attached at leaves, by name, where that is not what was attached to all calls
-// from the same site.
-func (c *class) placedValues(p *placing, sh *shape) map[string][]trace.PlacedValue {
-	if p == nil {
-		return nil
+// placeValues fills in what was attached at places: of the class, and of each of its ranks.
+func (c *class) placeValues(out *trace.Class, sh *shape) {
+	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
+		return // courses of times stand first
 	}
-	of, _ := sh.sites()
-	p.queries, p.some = maxQueries, true
-	var out map[string][]trace.PlacedValue
+	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
+	v.site, _ = sh.sites()
+	for i, g := range sh.streams {
+		terminals := unfold.New(g, unfold.Limit).Terminal
+		v.first = append(v.first, len(v.leaves))
+		v.leaves = append(v.leaves, terminals...)
+		if v.streams[i] = c.placing(sh, i, 0); v.streams[i] != nil {
+			v.streams[i].queries, v.streams[i].some, v.streams[i].first = maxQueries, true, v.first[i]
+		}
+	}
+	out.PlacedValues = v.ofClass()
+	v.ofRanks(out)
+}
+
+// valuePlaces is what it takes to say what was attached at the leaves of all threads.
+type valuePlaces struct {
+	c       *class
+	sh      *shape
+	streams []*placing // nil: its places can't be told
+	first   []int      // leaf of each stream
+	leaves  []int32    // their terminals
+	site    []int      // of terminals
+}
+
+func (x *course) sameName(y *course) bool { return x.name == y.name }
+
+// ofClass returns what was attached at leaves, by name, where that is not what was attached to all calls from the same site.
+func (v *valuePlaces) ofClass() (out map[string][]trace.PlacedValue) {
 	room := maxPlacedValues
-	sameName := func(x, y *course) bool { return x.name == y.name }
-	for named := range alike(c.courses, sameName) {
+	for named := range alike(v.c.courses, (*course).sameName) {
 		name := named[0].name
-		all := c.attached[name]
+		all := v.c.attached[name]
 		if name == "" || all == nil {
 			continue
 		}
 		bySite := make(map[int][]trace.PlacedValue)
 		for courses := range alike(named, (*course).sameTerminal) {
-			site := of[courses[0].terminal]
-			bySite[site] = append(bySite[site], p.values(courses)...)
+			if p := v.streams[courses[0].stream]; p != nil {
+				site := v.site[courses[0].terminal]
+				bySite[site] = append(bySite[site], p.values(courses)...)
+			}
 		}
 		var list []trace.PlacedValue
 		for site, leaves := range bySite {
@@ -76,7 +105,7 @@ func (p *placing) values(courses []course) (list []trace.PlacedValue) {
 		for i := range p.arrivals[leaf] {
 			calls += float64(p.arrivals[leaf][i].Count()) * p.ranks
 		}
-		x := trace.PlacedValue{Leaf: leaf, Calls: uint64(calls)}
+		x := trace.PlacedValue{Leaf: p.first + leaf, Calls: uint64(calls)}
 		if n := count[leaf]; n != nil {
 			x.Count = uint64(math.Round(n.time))
 			x.Sum = int64(math.Round(above[leaf].time - below[leaf].time))
@@ -87,4 +116,103 @@ func (p *placing) values(courses []course) (list []trace.PlacedValue) {
 		list = append(list, x)
 	}
 	return list
+}
+
+// ofRanks adds what each rank has at leaves to what it has at call sites, where a site has several leaves.
+func (v *valuePlaces) ofRanks(out *trace.Class) {
+	ranks := v.c.ranks.Len()
+	if v.c.own.of == nil || ranks == 1 {
+		return
+	}
+	bySite := make(map[int][]int)
+	for leaf, t := range v.leaves {
+		bySite[v.site[t]] = append(bySite[v.site[t]], leaf)
+	}
+	sums := make(map[string]map[int][]int64) // by name, by leaf
+	for name, cols := range out.RankedValues {
+		list, n := make(map[int][]int64), 0
+		for site, leaves := range bySite {
+			if v.c.valued[name][firstSite+2*site] != nil && len(leaves) > 1 {
+				n += 2 * len(leaves)
+				for _, leaf := range leaves {
+					list[leaf] = nil
+				}
+			}
+		}
+		if n += len(cols.Sites); len(list) > 0 && n <= maxRanked/ranks {
+			for leaf := range list {
+				list[leaf] = make([]int64, ranks)
+			}
+			sums[name] = list
+		}
+	}
+	if len(sums) == 0 {
+		return
+	}
+	queries := maxOwnQueries
+	for rank, courses := range v.c.own.of {
+		v.rank(rank, courses, sums, &queries)
+	}
+	for name, list := range sums {
+		v.columns(out, name, bySite, list)
+	}
+}
+
+// rank adds what a rank of the class has.
+func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][]int64, queries *int) {
+	streams := make([]*placing, len(v.streams))
+	for i, p := range v.streams {
+		if p != nil && p.varies {
+			p = v.c.placing(v.sh, i, rank)
+		}
+		if p != nil {
+			own := *p
+			own.ranks, own.some, own.first, own.varies = 1, true, v.first[i], false
+			streams[i] = &own
+		}
+	}
+	for list := range alike(courses, (*course).sameTerminal) {
+		x := &list[0]
+		p := streams[x.stream]
+		if p == nil || sums[x.name] == nil {
+			continue
+		}
+		p.queries = *queries
+		for _, leaf := range p.values(list) {
+			if of := sums[x.name][leaf.Leaf]; of != nil {
+				of[rank] = leaf.Sum
+			}
+		}
+		*queries = p.queries
+	}
+}
+
+// columns adds those of the leaves that come to what each rank has at the call site: else it has more than its courses tell.
+func (v *valuePlaces) columns(out *trace.Class, name string, bySite map[int][]int, sums map[int][]int64) {
+	cols := out.RankedValues[name]
+	for site, leaves := range bySite {
+		known := sums[leaves[0]] != nil
+		for rank := 0; known && rank < v.c.ranks.Len(); rank++ {
+			sum, size := 0.0, 0.0
+			for _, leaf := range leaves {
+				x := float64(sums[leaf][rank])
+				sum, size = sum+x, size+math.Abs(x)
+			}
+			below, above := v.c.valued[name][firstSite+2*site][rank], v.c.valued[name][firstSite+2*site+1][rank]
+			known = math.Abs(sum-(above.Ns()-below.Ns())) <= 0.011*size
+		}
+		if !known {
+			continue
+		}
+		for _, leaf := range leaves {
+			x := trace.RankSite{Terminal: len(v.site) + leaf, Gap: make([]timing.Step, len(sums[leaf])), Duration: make([]timing.Step, len(sums[leaf]))}
+			for rank, sum := range sums[leaf] {
+				below, above := parts(sum)
+				x.Gap[rank], x.Duration[rank] = timing.StepOf(below), timing.StepOf(above)
+			}
+			cols.Sites = append(cols.Sites, x)
+		}
+	}
+	slices.SortFunc(cols.Sites, func(a, b trace.RankSite) int { return cmp.Compare(a.Terminal, b.Terminal) })
+	out.RankedValues[name] = cols
 }

@@ -22,14 +22,14 @@ const (
 	little     = 1e-3    // of all time: what is less may be in the wrong place
 )
 
-// placing returns what it takes to tell what leaves of the first thread's structure have of courses; nil if
-// that structure is too large, or there are none.
-func (c *class) placing(sh *shape) *placing {
-	if len(c.courses) == 0 || len(sh.streams) == 0 {
+// placing returns what it takes to tell what leaves of a thread's structure have of courses, as a member of the class
+// repeats it; nil if that structure is too large, or there are no courses.
+func (c *class) placing(sh *shape, stream, member int) *placing {
+	if len(c.courses) == 0 || stream >= len(sh.streams) {
 		return nil
 	}
 	// That the ranks' counts differ changes nothing but which call is in which phase.
-	g := c.repeated(sh.streams[:1], 0)[0]
+	g := c.repeated(sh.streams[:stream+1], member)[stream]
 	if size(g) > maxPlaced {
 		return nil
 	}
@@ -77,7 +77,9 @@ func alike(courses []course, same func(a, b *course) bool) iter.Seq[[]course] {
 	}
 }
 
-func (x *course) sameTerminal(y *course) bool { return x.name == y.name && x.terminal == y.terminal }
+func (x *course) sameTerminal(y *course) bool {
+	return x.name == y.name && x.stream == y.stream && x.terminal == y.terminal
+}
 
 func size(g *grammar.Grammar) (n int) {
 	for _, body := range g.Rules {
@@ -105,6 +107,7 @@ type placing struct {
 	varies     bool // ranks run loops unequally often
 	some       bool // not all ranks need have the courses at hand
 	queries    int
+	first      int // number of the first leaf, over all threads
 	out        []trace.Placed
 }
 

@@ -197,8 +197,9 @@ func (c *class) boundRanked() {
 
 // dealRanked gives each part of a class what its members spent.
 func (c *class) dealRanked(list []*class, parts []part) {
-	all, values := c.rankwise(), c.valuewise()
+	all, values, own := c.rankwise(), c.valuewise(), c.coursewise()
 	for k, d := range list {
+		d.own = own.some(parts[k].members)
 		d.ranked = all.of(parts[k].members)
 		for name, r := range values {
 			if d.valued == nil {

@@ -49,7 +49,8 @@ type class struct {
 	attached attachments
 	hists    []histogram
 	courses  []course
-	split    bool // refined: terminals may be equal on some ranks
+	own      rankCourses // of attached values, empty for a single rank, see coursewise
+	split    bool        // refined: terminals may be equal on some ranks
 
 	decoded *shape // of the key, nil if not needed so far
 
@@ -193,6 +194,7 @@ func (s *State) join(o *State) error {
 			continue
 		}
 		mine.joinRanked(c)
+		mine.joinOwn(c)
 		mine.split = mine.split || c.split
 		mine.hashed = false
 		mine.ranks.Concat(c.ranks)
@@ -293,9 +295,8 @@ func (c *class) inFile() (trace.Class, error) {
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	p := c.placing(shape)
-	out.Placed = c.placed(p, out.Terminals)
-	out.PlacedValues = c.placedValues(p, shape)
+	out.Placed = c.placed(c.placing(shape, 0, 0), out.Terminals)
 	c.rankColumns(&out, shape)
+	c.placeValues(&out, shape)
 	return out, nil
 }

@@ -302,4 +302,5 @@ func (u *united) times(j *class) {
 		j.totals.merge(c.totals)
 	}
 	u.ranked(j)
+	u.own(j)
 }

@@ -99,6 +99,7 @@ func (r *laneMaker) class() *class {
 	d.values = r.values(d.decoded, old)
 	d.uniteHists([]*class{c})
 	d.uniteCourses([]*class{c})
+	d.takeOwn(c)
 	return d
 }
 

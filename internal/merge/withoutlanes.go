@@ -215,6 +215,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	d.setTimes(u.times())
 	d.uniteHists([]*class{u.c})
 	d.uniteCourses([]*class{u.c})
+	d.takeOwn(u.c)
 	return d
 }
 

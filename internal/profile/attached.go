@@ -14,7 +14,13 @@ type Attached struct {
 	trace.LeafValue
 }
 
-func (a *Attached) String() string { return a.Name + " " + number(a.Mean()) }
+func (a *Attached) String() string {
+	about := ""
+	if a.Estimate {
+		about = "~"
+	}
+	return a.Name + " " + about + number(a.Mean())
+}
 
 func attachedOf(list []Value) (out []Attached) {
 	for _, v := range list {
@@ -42,8 +48,9 @@ func addAttached(list, more []Attached, times float64) []Attached {
 		}
 		if c >= 0 {
 			x.Name = more[0].Name
-			x.Count += more[0].Count * times
-			x.Sum += more[0].Sum * times
+			v := more[0].LeafValue
+			v.Count, v.Sum, v.Within = v.Count*times, v.Sum*times, v.Within*times
+			x.Add(v)
 			more = more[1:]
 		}
 		out = append(out, x)

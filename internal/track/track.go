@@ -29,7 +29,7 @@ type Track struct {
 	Times    []Times                    // parallel to Sigs; none of them has a time if Timeless
 	Calls    Calls                      // in place of Sigs and Times, if not nil
 	Hists    []Hist                     // in rising order of Terminal and From; nil if there are none
-	Courses  []Course                   // in rising order of Name, Terminal and From; of stream 0
+	Courses  []Course                   // in rising order of Name, Stream, Terminal and From
 	Lanes    []lane.Lane                // in rising order of Terminal
 	Log      *Log                       // nil if single times were not kept
 	Values   map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
@@ -123,6 +123,7 @@ type Hist struct {
 // All courses of a terminal with times together have all of its calls.
 type Course struct {
 	Name          string // "" of times
+	Stream        int    // 0 of times
 	Terminal      int
 	From          int // the lowest terminal of that site, or First
 	Gap, Duration []phase.Phase

@@ -71,8 +71,12 @@ func runAttached(t *testing.T, m *mpis.MPI, options ...string) (dir string, trut
 	return dir, truth
 }
 
-// A sum is what was attached to calls of a function at a place, under a name.
-type sum struct{ count, sum float64 }
+// A sum is what was attached to calls of a function at a place, under a name, and how far that is known; nothing but an estimate is if
+// guess is set.
+type sum struct {
+	count, sum, within float64
+	guess              bool
+}
 
 type sumKey struct{ place, function, name string }
 
@@ -83,7 +87,7 @@ func sumsOf(list []attachedCall) map[sumKey]sum {
 			for _, v := range values {
 				for _, place := range []string{c.place, "all"} {
 					x := m[sumKey{place, c.function, name}]
-					m[sumKey{place, c.function, name}] = sum{x.count + 1, x.sum + float64(v)}
+					m[sumKey{place, c.function, name}] = sum{count: x.count + 1, sum: x.sum + float64(v)}
 				}
 			}
 		}
@@ -128,7 +132,7 @@ func TestAttachedPlaces(t *testing.T) {
 				want := make(map[sumKey]sum)
 				for rank := range truth {
 					for key, x := range sumsOf(truth[rank]) {
-						want[key] = sum{want[key].count + x.count/2, want[key].sum + x.sum/2}
+						want[key] = sum{count: want[key].count + x.count/2, sum: want[key].sum + x.sum/2}
 					}
 				}
 				var list []placedProfile
@@ -158,7 +162,7 @@ func TestAttachedPlaces(t *testing.T) {
 }
 
 // What a plugin attached to each call is what dump --values has of it, in modes that keep the time of each call; in others it has the
-// mean of the place. What each rank has in all is known in each mode.
+// mean of the rank's place. What each rank has in all is known in each mode.
 func TestAttachedCalls(t *testing.T) {
 	for _, m := range mpis.Need(t) {
 		for _, options := range attachedModes {
@@ -177,9 +181,9 @@ func TestAttachedCalls(t *testing.T) {
 						var c struct {
 							Call   string
 							Values map[string]struct {
-								Own        bool
-								Count, Sum int64
-								Mean       float64
+								Own, Estimate bool
+								Count, Sum    int64
+								Mean, Within  float64
 							}
 						}
 						if err := json.Unmarshal([]byte(line), &c); err != nil {
@@ -193,7 +197,8 @@ func TestAttachedCalls(t *testing.T) {
 						if !own(options) {
 							for name, v := range c.Values {
 								key := sumKey{want.place, want.function, name}
-								sums[key] = sum{sums[key].count + 1, sums[key].sum + v.Mean}
+								x := sums[key]
+								sums[key] = sum{x.count + 1, x.sum + v.Mean, x.within + v.Within, x.guess || v.Estimate}
 							}
 							continue
 						}
@@ -224,11 +229,11 @@ func TestAttachedCalls(t *testing.T) {
 }
 
 // checkAttachedMeans looks at the means of places, summed up over the calls of each rank: those of a call site are what is known of
-// the rank, where that is asked for, and those of a place what both ranks together had there.
+// the rank, where that is asked for, and those of a place what both ranks together had there, and each of them.
 func checkAttachedMeans(t *testing.T, dir string, truth [2][]attachedCall, means [2]map[sumKey]sum, ranks bool) {
 	t.Helper()
 	var known map[int][]rankValue
-	other, apart := sumsOf(truth[1]), 0
+	other, apart, placed := sumsOf(truth[1]), 0, 0
 	if ranks {
 		known = rankValues(t, dir)
 	}
@@ -259,6 +264,18 @@ func checkAttachedMeans(t *testing.T, dir string, truth [2][]attachedCall, means
 		if a.count != w.count || b.count != w.count || math.Abs(a.sum+b.sum-want) > 0.02*(math.Abs(a.sum)+math.Abs(b.sum)) {
 			t.Errorf("%v: %v and %v, want %.0f together", key, a, b, want)
 		}
+		for rank, x := range [2]sum{a, b} {
+			want := sumsOf(truth[rank])[key].sum
+			if x.guess {
+				continue
+			}
+			if placed++; math.Abs(x.sum-want) > x.within+1e-9*math.Abs(want)+1 {
+				t.Errorf("rank %d, %v: %+v, want %.0f", rank, key, x, want)
+			}
+		}
+	}
+	if placed < 8 {
+		t.Errorf("%d places of ranks are known", placed)
 	}
 }
 

@@ -1,0 +1,194 @@
+package merge
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
+
+// Courses of what was attached are kept of each rank beside those of the class, so that places have their sums on
+// each rank. Times have none: what ranks spend at a place is told by call site.
+
+// maxOwn bounds the phases that are kept of a class's ranks; where there are more, none are.
+const maxOwn = 1 << 20
+
+// A rankCourses is the courses of attached values of the ranks of a class, in their order; empty where they have
+// none, or too many.
+type rankCourses struct {
+	of   [][]course
+	lost bool // too many
+}
+
+// coursewise returns those of each rank. Of a single one they are its class's.
+func (c *class) coursewise() rankCourses {
+	if c.own.of != nil || c.own.lost || c.ranks.Len() != 1 {
+		return c.own
+	}
+	var list []course
+	for _, x := range c.courses {
+		if x.name != "" {
+			list = append(list, x)
+		}
+	}
+	if list == nil {
+		return rankCourses{}
+	}
+	return rankCourses{of: [][]course{list}}.cloned()
+}
+
+// cloned is the same with lists of its own.
+func (o rankCourses) cloned() rankCourses {
+	out := rankCourses{make([][]course, len(o.of)), o.lost}
+	for i, list := range o.of {
+		out.of[i] = slices.Clone(list)
+		for k := range out.of[i] {
+			for _, phases := range out.of[i][k].lists() {
+				*phases = slices.Clone(*phases)
+			}
+		}
+	}
+	return out
+}
+
+// bounded gives up what is too much.
+func (o rankCourses) bounded() rankCourses {
+	n := 0
+	for _, list := range o.of {
+		for i := range list {
+			for _, phases := range list[i].lists() {
+				n += len(*phases)
+			}
+		}
+	}
+	if o.lost || n > maxOwn {
+		return rankCourses{lost: true}
+	}
+	return o
+}
+
+// joinOwn puts the ranks of another class behind those of this one, before anything else of both is joined.
+func (c *class) joinOwn(o *class) {
+	a, b := c.coursewise(), o.coursewise()
+	lost := a.lost || b.lost
+	if c.own = (rankCourses{lost: lost}); lost || a.of == nil && b.of == nil {
+		return
+	}
+	c.own.of = append(append(c.own.of, a.ofAll(c)...), b.ofAll(o)...)
+	c.own = c.own.bounded()
+}
+
+// ofAll is a list for each rank of the class.
+func (o rankCourses) ofAll(c *class) [][]course {
+	if o.of == nil {
+		return make([][]course, c.ranks.Len())
+	}
+	return o.of
+}
+
+// takeOwn gives the class what the ranks of one with the same sequence of calls have, which are the same.
+func (c *class) takeOwn(o *class) {
+	c.own = rankCourses{lost: o.own.lost}
+	if o.own.of == nil {
+		return
+	}
+	take := c.taking(o)
+	for _, list := range o.own.of {
+		c.own.of = append(c.own.of, taken(list, take))
+	}
+}
+
+// some returns what some of the ranks have.
+func (o rankCourses) some(members []int) rankCourses {
+	out := rankCourses{lost: o.lost}
+	for _, m := range members {
+		if o.of != nil {
+			out.of = append(out.of, o.of[m])
+		}
+	}
+	return out
+}
+
+func taken(list []course, take func(course) (course, bool)) (out []course) {
+	for _, x := range list {
+		if x, ok := take(x); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortFunc(out, func(a, b course) int { return a.compare(&b) })
+	return out
+}
+
+// own gives the united class what its members have.
+func (u *united) own(j *class) {
+	of, some := make(map[*class][][]course), false
+	for i := range u.list {
+		c := u.list[i].class
+		if _, ok := of[c]; ok {
+			continue
+		}
+		x := c.coursewise()
+		if x.lost {
+			j.own = x
+			return
+		}
+		some = some || x.of != nil
+		take, all := j.taking(c), x.ofAll(c)
+		of[c] = make([][]course, len(all))
+		for at, list := range all {
+			of[c][at] = taken(list, take)
+		}
+	}
+	if !some {
+		return
+	}
+	for _, m := range u.members {
+		j.own.of = append(j.own.of, of[u.list[m.part].class][m.at])
+	}
+	j.own = j.own.bounded()
+}
+
+// appendOwn and decodeOwn: of a single rank nothing, as its class's courses say it.
+//
+//	own = 0: none | 1: too many | 2, per rank courses
+const (
+	noOwn   = 0
+	lostOwn = 1
+	someOwn = 2
+)
+
+func (c *class) appendOwn(b []byte) []byte {
+	switch {
+	case c.ranks.Len() == 1:
+		return b
+	case c.own.lost:
+		return append(b, lostOwn)
+	case c.own.of == nil:
+		return append(b, noOwn)
+	}
+	b = append(b, someOwn)
+	for _, list := range c.own.of {
+		b = appendCourses(b, list)
+	}
+	return b
+}
+
+func (c *class) decodeOwn(r *wire.Reader, sh *shape) {
+	if c.ranks.Len() == 1 {
+		return
+	}
+	switch kind := r.Byte(); kind {
+	case noOwn:
+	case lostOwn:
+		c.own.lost = true
+	case someOwn:
+		if c.ranks.Len() > r.Rest() {
+			r.Fail("courses of %d ranks in %d bytes", c.ranks.Len(), r.Rest())
+			return
+		}
+		for range c.ranks.Len() {
+			c.own.of = append(c.own.of, decodeCourses(r, sh))
+		}
+	default:
+		r.Fail("courses of ranks of kind %d", kind)
+	}
+}
