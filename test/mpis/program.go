@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -148,24 +147,4 @@ func (p *Program) Few() int {
 		}
 	}
 	return p.Ranks[0]
-}
-
-// Compile makes out from C or Fortran sources and flags; modules go to its folder.
-func (m *MPI) Compile(out, source string, flags ...string) error {
-	compiler := m.CC
-	line := append([]string{"-O1", "-g", "-pthread"}, flags...)
-	if filepath.Ext(source) != ".c" {
-		// mpif.h declares no interfaces: one routine gets buffers of many types.
-		compiler = m.Fort
-		line = append(line, "-fallow-argument-mismatch", "-ffixed-line-length-none", "-J", filepath.Dir(out))
-	}
-	source, err := filepath.Abs(source)
-	if err != nil {
-		return err
-	}
-	c := exec.Command(compiler, append(line, "-o", out, source, "-lm")...)
-	if text, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, text)
-	}
-	return nil
 }

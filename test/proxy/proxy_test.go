@@ -89,7 +89,7 @@ var cflags = []string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O0"}
 func compiled(t *testing.T, m *mpis.MPI, dir string) string {
 	t.Helper()
 	object := func(source, to string) {
-		if out, err := run(t, m, dir, slices.Concat([]string{m.CC}, cflags, []string{"-c", "-o", to, source})...); err != nil {
+		if out, err := run(t, m, dir, m.Compiler(slices.Concat(cflags, []string{"-c", "-o", to, source})...)...); err != nil {
 			t.Fatalf("%s: %v\n%s", source, err, out)
 		}
 	}
@@ -110,7 +110,7 @@ func compiled(t *testing.T, m *mpis.MPI, dir string) string {
 	runtimeLock.Unlock()
 	object("proxy.c", "proxy.o")
 	binary := filepath.Join(dir, "proxy")
-	if out, err := run(t, m, dir, slices.Concat([]string{m.CC, "-o", binary, "proxy.o"}, shared, []string{"-lpthread"})...); err != nil {
+	if out, err := run(t, m, dir, m.Compiler(slices.Concat([]string{"-o", binary, "proxy.o"}, shared, []string{"-lpthread"})...)...); err != nil {
 		t.Fatalf("link: %v\n%s", err, out)
 	}
 	return binary

@@ -91,7 +91,8 @@ var flags = []string{"-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-d
 // compile makes the program's object file and returns the MPI functions it refers to.
 func compile(p program, m *mpis.MPI, dir string) ([]string, error) {
 	object := filepath.Join(dir, p.name+".o")
-	out, err := exec.Command(m.CC, append(flags, "-c", p.path, "-o", object)...).CombinedOutput()
+	line := m.Compiler(append(flags[:len(flags):len(flags)], "-c", p.path, "-o", object)...)
+	out, err := exec.Command(line[0], line[1:]...).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w\n%s", m.CC, p.name, err, out)
 	}
