@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
@@ -251,6 +252,42 @@ func (l *Leaves) Counts(rank *Rank) []uint64 {
 		}
 	}
 	return counts
+}
+
+// First returns the number of the first call at each leaf on a rank, which is as for Times; of leaves that it does not come by, the
+// number of its calls at least.
+func (l *Leaves) First(rank *Rank) []uint64 {
+	g := l.sequence(rank)
+	count := func(n int32, at int) uint64 { return g.Rules[l.tree.Rule[n]][at].Count }
+	length := make([]uint64, len(l.tree.Rule))
+	of := func(id int32) uint64 {
+		if id < 0 {
+			return length[-id]
+		}
+		return 1
+	}
+	order := l.tree.Grammar.Order()
+	for _, n := range order {
+		for at, s := range l.tree.Grammar.Rules[n] {
+			length[n] += of(s.ID) * count(n, at)
+		}
+	}
+	first, begin := make([]uint64, l.Len()), slices.Repeat([]uint64{math.MaxUint64}, len(length))
+	if len(begin) > 0 {
+		begin[0] = 0
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		at := begin[order[i]]
+		for k, s := range l.tree.Grammar.Rules[order[i]] {
+			if s.ID >= 0 {
+				first[s.ID] = at
+			} else {
+				begin[-s.ID] = min(begin[-s.ID], at)
+			}
+			at += of(s.ID) * count(order[i], k)
+		}
+	}
+	return first
 }
 
 // TimesKept reports whether the trace has the times of each of the rank's calls.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,8 @@ func newDiff() *cobra.Command {
 		Long: `Compare two traces call by call and value by value. For each rank that differs,
 show the first call that does, with the calls before it. Times are measurements
 and call sites change with every build, so neither is compared unless asked for.
+Two runs never take the same time: --times is to see where they differ, --threshold of
+spoor compare to be told of what matters.
 
 Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 		Example: `  spoor diff before.spoor after.spoor
@@ -57,7 +60,7 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 	f.BoolVar(&o.AnyAddress, "any-address", false, "don't compare addresses, which change from build to build")
 	f.BoolVar(&o.Renamed, "renamed", false, "allow other addresses, file names and attribute keys if the same stand for the same")
 	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests to finish, and receives of any message to get theirs, in another order, and tests in vain")
-	f.BoolVar(&o.Times, "times", false, "compare time statistics too")
+	f.BoolVar(&o.Times, "times", false, "compare times too: which places of the structure take more or less, those that differ most first")
 	f.IntVarP(&o.Context, "context", "c", o.Context, "show so many calls before a difference")
 	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs, not only the first few")
 	f.BoolVar(&o.json, "json", false, "print JSON lines, one for each rank that differs")
@@ -108,7 +111,11 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 				return false, err
 			}
 		case o.all || len(differ) <= room:
-			printDifference(out, d)
+			most := room
+			if o.all {
+				most = math.MaxInt
+			}
+			printDifference(out, d, most)
 		}
 	}
 	switch {
@@ -123,9 +130,21 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	return len(differ) == 0, out.Flush()
 }
 
-func printDifference(w io.Writer, d *diff.Difference) {
+func printDifference(w io.Writer, d *diff.Difference, most int) {
 	if d.What != "" {
 		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.What)
+		shown := 0
+		for _, s := range d.Times {
+			if !diff.Differs(s.Compute) && !diff.Differs(s.MPI) {
+				continue
+			}
+			if shown++; shown <= most {
+				printSpent(w, &s)
+			}
+		}
+		if shown > most {
+			fmt.Fprintf(w, "  and at %s\n", plural(shown-most, "other place"))
+		}
 		return
 	}
 	thread := ""
@@ -139,6 +158,30 @@ func printDifference(w io.Writer, d *diff.Difference) {
 	fmt.Fprintf(w, "- %s\n+ %s\n", callOrEnd(d.A), callOrEnd(d.B))
 	if d.A != nil && d.B != nil && d.A.Text() == d.B.Text() {
 		fmt.Fprintf(w, "  called from %s and %s\n", d.A.Site.String(), d.B.Site.String())
+	}
+}
+
+// printSpent prints what differs at a place.
+func printSpent(w io.Writer, s *diff.Spent) {
+	thread := ""
+	if s.Stream > 0 {
+		thread = fmt.Sprintf(" of thread %d", s.Stream)
+	}
+	where := fmt.Sprintf("%s %s, from call %d%s on", units.Grouped(s.Calls), s.Call.Name(), s.Index, thread)
+	if s.Calls == 1 {
+		where = fmt.Sprintf("%s, call %d%s", s.Call.Name(), s.Index, thread)
+	}
+	for _, x := range []struct {
+		what string
+		ns   [2]float64
+	}{{"computing before", s.Compute}, {"in MPI", s.MPI}} {
+		if off := x.ns[1] - x.ns[0]; diff.Differs(x.ns) {
+			sign := "+"
+			if off < 0 {
+				sign = "-"
+			}
+			fmt.Fprintf(w, "  %s%s %s: %s, then %s: %s %s\n", sign, units.Duration(math.Abs(off)), x.what, units.Duration(x.ns[0]), units.Duration(x.ns[1]), where, s.Call.Site.String())
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ type Difference struct {
 	A      *trace.Call   `json:"first"` // nil: the stream has ended
 	B      *trace.Call   `json:"second"`
 	Before []*trace.Call `json:"before,omitempty"` // of a
+	Times  []Spent       `json:"times,omitempty"`  // places whose times differ, those that differ most first
 }
 
 type comparison struct {
@@ -222,30 +223,4 @@ func before(k *trace.Rank, stream int, index uint64, n int) ([]*trace.Call, erro
 		list = append(list, c)
 	}
 	return list, nil
-}
-
-// times compares statistics; distinct calls are known to be equal by value but
-// may be numbered differently, which is a difference here.
-func (c *comparison) times(a, b *trace.Rank) (*Difference, error) {
-	x, err := a.Times()
-	if err != nil {
-		return nil, err
-	}
-	y, err := b.Times()
-	if err != nil {
-		return nil, err
-	}
-	for t := range min(len(x), len(y)) {
-		if x[t] != y[t] {
-			call, err := a.Terminal(t)
-			if err != nil {
-				return nil, err
-			}
-			return &Difference{Rank: a.Number(), What: "times differ, first those of " + call.Text()}, nil
-		}
-	}
-	if len(x) != len(y) {
-		return &Difference{Rank: a.Number(), What: "times differ"}, nil
-	}
-	return nil, nil
 }

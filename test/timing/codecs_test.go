@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -102,16 +103,25 @@ func TestCodecBytes(t *testing.T) {
 	}
 }
 
-// Times are those of the same trace, and others than those of another run, in each mode that has some.
+// Times are those of the same trace, and others than those of another run, in each mode that has some. That run computes more at
+// one place and waits longer at another: where, and by how much, is what the program measured.
 func TestOtherTimes(t *testing.T) {
 	a := buildKnown(t, mpis.Need(t)[0])
 	spoor := mpis.Root("bin", "spoor")
 	for _, m := range timing.Modes {
-		a.trace("--timing", string(m))
+		flags := []string{"--timing", string(m)}
+		if m.Lossy() {
+			flags = append(flags, "--error", "0.005")
+		}
+		a.trace(flags...)
 		if err := os.Rename(filepath.Join(a.job.Dir, "t.spoor"), filepath.Join(a.job.Dir, "first.spoor")); err != nil {
 			t.Fatal(err)
 		}
-		a.trace("--timing", string(m))
+		var truth [2]knownCalls
+		truth[0] = a.known()
+		a.job.Env = []string{"KNOWN_EXTRA=20"}
+		a.trace(flags...)
+		a.job.Env, truth[1] = nil, a.known()
 		a.spoor("diff", "--any-address", "first.spoor", "t.spoor")
 		same, other := a.job.Run(spoor, "diff", "--times", "t.spoor", "t.spoor"), a.job.Run(spoor, "diff", "--times", "--any-address", "--all", "first.spoor", "t.spoor")
 		if m == timing.None {
@@ -122,8 +132,73 @@ func TestOtherTimes(t *testing.T) {
 			}
 			continue
 		}
-		if same.Err != nil || other.Err == nil || strings.Count(other.Stdout, ": times differ, first those of MPI_Init(") != a.ranks {
+		if same.Err != nil || other.Err == nil || strings.Count(other.Stdout, ": times differ\n") != a.ranks {
 			t.Errorf("%s: with itself %v, with another run %v", m, same, other)
+		}
+		out := a.job.Run(spoor, "diff", "--times", "--any-address", "--json", "first.spoor", "t.spoor")
+		checkDiffered(t, string(m), out.Stdout, truth)
+		if t.Failed() {
+			t.Logf("%s: %s", m, other.Stdout)
+		}
+	}
+}
+
+// checkDiffered looks for the two places in what diff prints. In modes that keep no times of single calls a rank's place has its
+// part of what all ranks have there, so it is these that are looked at together.
+func checkDiffered(t *testing.T, mode, text string, truth [2]knownCalls) {
+	t.Helper()
+	type differed struct {
+		Rank  int
+		Times []struct {
+			Index, Calls uint64
+			Call         struct{ Call string }
+			Compute      [2]float64 `json:"compute_ns"`
+			MPI          [2]float64 `json:"mpi_ns"`
+		}
+	}
+	var got struct{ compute, mpi [2]float64 }
+	ranks := 0
+	for line := range strings.Lines(text) {
+		var d differed
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		ranks++
+		for _, x := range d.Times {
+			c := truth[0][d.Rank][x.Index]
+			if c.name != "MPI_Allreduce" || x.Call.Call != c.name {
+				continue
+			}
+			for i := range 2 {
+				switch c.place {
+				case "warm-up":
+					got.compute[i] += x.Compute[i]
+				case "last":
+					got.mpi[i] += x.MPI[i]
+				}
+			}
+		}
+	}
+	if ranks != len(truth[0]) {
+		t.Errorf("%s: %d ranks differ", mode, ranks)
+	}
+	share := 0.02
+	var compute, mpi [2]bound
+	for i := range truth {
+		compute[i] = truth[i].of(-1, func(c *knownCall) bool { return c.place == "warm-up" && c.name == "MPI_Allreduce" }).gap
+		mpi[i] = truth[i].of(-1, func(c *knownCall) bool { return c.place == "last" && c.name == "MPI_Allreduce" }).duration
+		if !compute[i].has(got.compute[i], share) || !mpi[i].has(got.mpi[i], share) {
+			t.Errorf("%s: run %d computes %.3f ms in the warm-up, want %.3f; the last reduction takes %.3f, want %.3f", mode, i, got.compute[i]/1e6, compute[i].low/1e6, got.mpi[i]/1e6, mpi[i].low/1e6)
+		}
+	}
+	for what, x := range map[string]struct {
+		got  [2]float64
+		want [2]bound
+	}{"computed in the warm-up": {got.compute, compute}, "spent in the last reduction": {got.mpi, mpi}} {
+		rounded := 0.005 * (x.want[0].high + x.want[1].high) // in lossy modes
+		more := bound{x.want[1].low - x.want[0].high - rounded, x.want[1].high - x.want[0].low + rounded}
+		if !more.has(x.got[1]-x.got[0], share) {
+			t.Errorf("%s: %.3f ms more are %s, want %.3f to %.3f", mode, (x.got[1]-x.got[0])/1e6, what, more.low/1e6, more.high/1e6)
 		}
 	}
 }
