@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -12,7 +13,7 @@ import (
 // spoor runs the tool in a folder.
 func spoor(t *testing.T, m *mpis.MPI, dir string, args ...string) string {
 	t.Helper()
-	r := mpis.Job{MPI: m, Dir: dir}.Run(append([]string{mpis.Root("bin", "spoor")}, args...)...)
+	r := mpis.Job{MPI: m, Dir: dir, Limit: 6 * time.Minute}.Run(append([]string{mpis.Root("bin", "spoor")}, args...)...) // calibrating waits for whoever is off a core
 	if r.Err != nil {
 		t.Fatal(args, r)
 	}
