@@ -210,6 +210,41 @@ func (k *Rank) Totals() (*Totals, error) {
 	return c.Of(k.index), nil
 }
 
+// FilesNs returns what each rank of a class spent in calls that work on files of the program, which are none of MPI's;
+// nil if it made none. A rank's times are known as well as ClassTotals.Of has them.
+func (r *Reader) FilesNs(class int) ([]float64, error) {
+	k, err := r.Rank(r.Members(class)[0])
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[int]bool) // terminals
+	for t := range k.Terminals() {
+		c, err := k.Called(t)
+		if err != nil {
+			return nil, err
+		}
+		if c.Func.Has(Posix) {
+			of[t] = true
+		}
+	}
+	if len(of) == 0 {
+		return nil, nil
+	}
+	all, err := r.Totals(class)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, r.members[class])
+	for i := range out {
+		for _, s := range all.Of(i).Sites {
+			if of[s.Terminal] {
+				out[i] += s.Duration.Ns
+			}
+		}
+	}
+	return out, nil
+}
+
 // fill fills in one kind of times of a rank.
 func (c *ClassTotals) fill(kind, index int, total *Total, sites func(i int) *Total) {
 	for i := range c.sites {

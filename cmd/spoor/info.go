@@ -41,7 +41,8 @@ are stored, docs/format.md.
 The time is from rank 0's first call to the end of the last rank. Time in MPI is
 the sum over all ranks and threads; its share is that of the time from each
 thread's first call to its last, without what spoor itself took, which has a line
-of its own and is counted neither as the program's nor as time in MPI.`,
+of its own and is counted neither as the program's nor as time in MPI. Time in
+calls on files that run --io recorded is told apart.`,
 		Example: `  spoor info app.spoor
   spoor info --top 0 app.spoor        every function
   spoor info --json app.spoor | jq .calls`,
@@ -207,8 +208,12 @@ func timeText(s *summary.Summary) string {
 	if s.FirstNs < -s.EndNs/1000 {
 		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", units.Duration(float64(-s.FirstNs)))
 	}
-	return fmt.Sprintf("%s, in MPI %s%s (%s to %s a %s)", time, units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
+	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s a %s)", time, units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
 		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)), each)
+	if s.FilesNs > 0 {
+		text += fmt.Sprintf(", in files %s (%s)", units.Share(float64(s.FilesNs), float64(s.ThreadNs)), units.Duration(float64(s.FilesNs)))
+	}
+	return text
 }
 
 // spoorText says what the recorder took of the ranks' time.
@@ -292,7 +297,11 @@ func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 	if s.Timeless {
 		fmt.Fprintf(tw, "calls\t   function\n")
 	} else {
-		fmt.Fprintf(tw, "calls\ttime\tof MPI\tmean\tdeviation\tmin\tmax\ton rank\t   function\n")
+		of := "of MPI"
+		if s.FilesNs > 0 {
+			of = "of calls"
+		}
+		fmt.Fprint(tw, "calls\ttime\t"+of+"\tmean\tdeviation\tmin\tmax\ton rank\t   function\n")
 	}
 	for i, f := range s.Functions {
 		if top > 0 && i == top {
@@ -309,7 +318,7 @@ func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 		}
 		mean := float64(f.Ns) / float64(max(1, f.Calls))
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", units.Grouped(f.Calls), units.Duration(float64(f.Ns)),
-			units.Share(float64(f.Ns), float64(s.MPINs)), units.Duration(mean), units.Duration(f.DevNs), units.Duration(float64(f.MinNs)),
+			units.Share(float64(f.Ns), float64(s.MPINs+s.FilesNs)), units.Duration(mean), units.Duration(f.DevNs), units.Duration(float64(f.MinNs)),
 			units.Duration(float64(f.MaxNs)), f.MaxRank, f.Name)
 	}
 	return tw.Flush()

@@ -92,6 +92,14 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	}
 	index := make(map[siteKey]int)
 	for class := range r.Classes() {
+		files, err := r.FilesNs(class)
+		if err != nil {
+			return nil, err
+		}
+		for i, ns := range files {
+			x := &f.ranks[r.Members(class)[i]]
+			x.mpi = max(0, x.mpi-int64(ns))
+		}
 		if err := f.class(r, class, index); err != nil {
 			return nil, err
 		}

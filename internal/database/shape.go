@@ -28,7 +28,7 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	number := 0
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		thread(run, p.Class, t.Number, p.Rank, p.Varies, p.Times, len(p.TimesOf), t.Shared, t.Total.Calls, t.Total.Compute, t.Total.MPI,
+		thread(run, p.Class, t.Number, p.Rank, p.Varies, p.Times, len(p.TimesOf), t.Shared, t.Total.Calls, t.Total.Compute, t.Total.Inside(),
 			t.Total.BytesOut, t.Total.BytesIn)
 		var body func(list []*profile.Node, parent any)
 		body = func(list []*profile.Node, parent any) {
@@ -46,7 +46,7 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 					entry = *n.Entry
 				}
 				s := &n.Sums
-				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entered, n.Rounds, n.Least, n.Most, n.Step, s.Calls, s.Compute, s.MPI,
+				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entered, n.Rounds, n.Least, n.Most, n.Step, s.Calls, s.Compute, s.Inside(),
 					s.BytesOut, s.BytesIn, entry, text(n.Peers), w.json(n.Lanes), w.json(s.Values), text(n.Function), text(n.From))
 				body(n.Body, of)
 			}

@@ -33,4 +33,4 @@ func beside(list, other []*Node) bool {
 	return true
 }
 
-func (s *Sums) predicted(by *Sums) { s.PredictedCompute, s.PredictedMPI = by.Compute, by.MPI }
+func (s *Sums) predicted(by *Sums) { s.PredictedCompute, s.PredictedMPI = by.Compute, by.Inside() }

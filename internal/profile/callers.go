@@ -174,7 +174,8 @@ func (f *Flat) Callers() *Callers {
 	leaves := make(map[*Node][]*Node)
 	for i := range f.Rows {
 		x := &f.Rows[i]
-		sums := Sums{Calls: x.Calls, Compute: float64(x.ComputeNs), MPI: float64(x.Ns), BytesOut: x.BytesOut, BytesIn: x.BytesIn, Values: attachedOf(x.Values)}
+		sums := Sums{Calls: x.Calls, Compute: float64(x.ComputeNs), BytesOut: x.BytesOut, BytesIn: x.BytesIn, Values: attachedOf(x.Values)}
+		sums.spend(x.def, float64(x.Ns))
 		c.Total.add(&sums)
 		c.Stacks = c.Stacks || x.deep
 		body := &c.Body
@@ -213,11 +214,11 @@ func (f *Flat) Callers() *Callers {
 
 // callerSorts are the orders of a tree of callers.
 var callerSorts = map[string]func(n *Node) float64{
-	"time": func(n *Node) float64 { return n.Sums.Time() }, "mpi": func(n *Node) float64 { return n.Sums.MPI },
+	"time": func(n *Node) float64 { return n.Sums.Time() }, "mpi": func(n *Node) float64 { return n.Sums.Inside() },
 	"calls":   func(n *Node) float64 { return float64(n.Sums.Calls) },
 	"bytes":   func(n *Node) float64 { return float64(n.Sums.BytesOut) + float64(n.Sums.BytesIn) },
 	"compute": func(n *Node) float64 { return n.Sums.Compute },
-	"mean":    func(n *Node) float64 { return n.Sums.MPI / float64(max(1, n.Sums.Calls)) },
+	"mean":    func(n *Node) float64 { return n.Sums.Inside() / float64(max(1, n.Sums.Calls)) },
 }
 
 // CallerSorts are the names of the orders.
@@ -246,8 +247,8 @@ func (c *Callers) name(n *Node) string {
 
 // Text writes the tree.
 func (c *Callers) Text(w io.Writer, v View) error {
-	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s in MPI", c.Trace, ranksText(c.Ranks), units.Grouped(c.Total.Calls),
-		units.Duration(c.Total.Compute), units.Duration(c.Total.MPI))
+	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, ranksText(c.Ranks), units.Grouped(c.Total.Calls),
+		units.Duration(c.Total.Compute), c.Total.insideText())
 	p := &Profile{Sites: c.Sites}
 	if c.Timeless {
 		p.Times = trace.NoSample.String()
@@ -276,7 +277,7 @@ func (c *Callers) CSV(w io.Writer) error {
 			}
 			s, u := &c.Sites[n.Site-1], func(n uint64) string { return strconv.FormatUint(n, 10) }
 			out.Write([]string{strings.Join(append(path[:len(path):len(path)], c.name(n)), ";"), s.Function, s.Module,
-				fmt.Sprintf("0x%x", s.Offset), u(n.Sums.Calls), u(uint64(n.Sums.MPI)), u(uint64(n.Sums.Compute)), u(n.Sums.BytesOut), u(n.Sums.BytesIn)})
+				fmt.Sprintf("0x%x", s.Offset), u(n.Sums.Calls), u(uint64(n.Sums.Inside())), u(uint64(n.Sums.Compute)), u(n.Sums.BytesOut), u(n.Sums.BytesIn)})
 		}
 	}
 	walk(c.Body, nil)

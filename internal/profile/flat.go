@@ -18,8 +18,9 @@ type Flat struct {
 	Command string `json:"command"`
 	Ranks   int    `json:"ranks"` // with a track
 	Calls   uint64 `json:"calls"`
-	SpanNs  int64  `json:"span_ns"` // from first call to last, sum over the ranks
-	MPINs   uint64 `json:"mpi_ns"`  // in all calls below
+	SpanNs  int64  `json:"span_ns"`            // from first call to last, sum over the ranks
+	MPINs   uint64 `json:"mpi_ns"`             // in the calls of MPI below
+	FilesNs uint64 `json:"files_ns,omitempty"` // in those that work on files
 	// Timeless says that the trace has no times: all that is said of them is 0.
 	Timeless bool `json:"no_times,omitempty"`
 
@@ -46,7 +47,7 @@ type Row struct {
 	Deviation float64 `json:"deviation_ns"` // of a call
 	MaxNs     uint64  `json:"max_ns"`
 	MaxRank   int     `json:"max_rank"`   // that had the longest call
-	ComputeNs uint64  `json:"compute_ns"` // outside MPI, before the calls
+	ComputeNs uint64  `json:"compute_ns"` // outside of calls, before these
 	BytesOut  uint64  `json:"bytes_out"`
 	BytesIn   uint64  `json:"bytes_in"`
 
@@ -63,6 +64,7 @@ type Row struct {
 	Predicted *PredictedTime `json:"predicted,omitempty"` // of another machine
 
 	key siteKey
+	def *trace.Function
 }
 
 // A PredictedTime is what calls take on another machine, in ns and over all ranks: themselves,
@@ -104,6 +106,7 @@ type RankTotal struct {
 	Host     string `json:"host"`
 	SpanNs   int64  `json:"span_ns"`
 	MPINs    int64  `json:"mpi_ns"`
+	FilesNs  int64  `json:"files_ns,omitempty"` // in calls that work on files
 	Calls    uint64 `json:"calls"`
 	BytesOut uint64 `json:"bytes_out"`
 	BytesIn  uint64 `json:"bytes_in"`
@@ -195,6 +198,15 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 			s.f.Rows[i].Estimated = true
 		}
 	}
+	files, err := r.FilesNs(class)
+	if err != nil {
+		return err
+	}
+	for i, ns := range files {
+		x := &s.f.PerRank[members[i]]
+		x.FilesNs = min(int64(ns), x.MPINs)
+		x.MPINs -= x.FilesNs
+	}
 	amounts, err := volume.Of(r, class)
 	if err != nil {
 		return err
@@ -236,7 +248,7 @@ func (s *flatSums) row(c *trace.Call, where Where) int {
 		frames, text := where.stack(c.Name(), key.site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
-			path: where.path(c.Name(), key.site), deep: c.Site.Outer != nil, key: key,
+			path: where.path(c.Name(), key.site), deep: c.Site.Outer != nil, key: key, def: c.Func,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}
@@ -275,7 +287,11 @@ func (s *flatSums) finish(i int) {
 		x.Imbalance = float64(totals.Max) / mean
 	}
 	x.Values = s.values.of(i)
-	s.f.MPINs += d.Sum
+	if x.def.Has(trace.Posix) {
+		s.f.FilesNs += d.Sum
+	} else {
+		s.f.MPINs += d.Sum
+	}
 }
 
 // Sorts are the orders that a table can be brought into.

@@ -21,8 +21,12 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 	if f.Timeless {
 		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls), trace.ErrNoTimes)
 	} else {
-		fmt.Fprintf(out, "%s: %s, %s calls, %s of MPI in %s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
-			units.Duration(float64(f.MPINs)), units.Duration(float64(f.SpanNs)))
+		inside := units.Duration(float64(f.MPINs)) + " of MPI"
+		if f.FilesNs > 0 {
+			inside += " and " + units.Duration(float64(f.FilesNs)) + " of files"
+		}
+		fmt.Fprintf(out, "%s: %s, %s calls, %s in %s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
+			inside, units.Duration(float64(f.SpanNs)))
 		f.extremes(out)
 	}
 	var b strings.Builder
@@ -138,11 +142,15 @@ func (f *Flat) RanksText(w io.Writer) error {
 		}
 		return tw.Flush()
 	}
-	fmt.Fprintf(tw, "rank\ttime\tin MPI\tof it\tcalls\tbytes out\tbytes in\t   host\n")
+	head, files := "", func(*RankTotal) string { return "" }
+	if f.FilesNs > 0 {
+		head, files = "in files\t", func(t *RankTotal) string { return units.Duration(float64(t.FilesNs)) + "\t" }
+	}
+	fmt.Fprint(tw, "rank\ttime\tin MPI\tof it\t"+head+"calls\tbytes out\tbytes in\t   host\n")
 	for i := range f.PerRank {
 		t := &f.PerRank[i]
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", t.Rank, units.Duration(float64(t.SpanNs)), units.Duration(float64(t.MPINs)),
-			units.Share(float64(t.MPINs), float64(t.SpanNs)), units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s%s\t%s\t%s\t   %s\n", t.Rank, units.Duration(float64(t.SpanNs)), units.Duration(float64(t.MPINs)),
+			units.Share(float64(t.MPINs), float64(t.SpanNs)), files(t), units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
 	}
 	return tw.Flush()
 }
@@ -195,11 +203,11 @@ func (f *Flat) CSV(w io.Writer) error {
 // RanksCSV writes what each rank did, with a header.
 func (f *Flat) RanksCSV(w io.Writer) error {
 	out := timelessCSV(w, f.Timeless)
-	out.Write([]string{"rank", "host", "span_ns", "mpi_ns", "calls", "bytes_out", "bytes_in"})
+	out.Write([]string{"rank", "host", "span_ns", "mpi_ns", "calls", "bytes_out", "bytes_in", "files_ns"})
 	for i := range f.PerRank {
 		t := &f.PerRank[i]
 		out.Write([]string{strconv.Itoa(t.Rank), t.Host, strconv.FormatInt(t.SpanNs, 10), strconv.FormatInt(t.MPINs, 10),
-			strconv.FormatUint(t.Calls, 10), strconv.FormatUint(t.BytesOut, 10), strconv.FormatUint(t.BytesIn, 10)})
+			strconv.FormatUint(t.Calls, 10), strconv.FormatUint(t.BytesOut, 10), strconv.FormatUint(t.BytesIn, 10), strconv.FormatInt(t.FilesNs, 10)})
 	}
 	out.Flush()
 	return out.Error()

@@ -99,7 +99,7 @@ func (x *papers) top(nodes []*Node) {
 		flush()
 		if c.Kind == "call" && c.Most == 1 {
 			cpu, call := x.call(c)
-			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.MPI, true)))
+			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.Inside(), true)))
 			continue
 		}
 		text, _ := x.node(c, 0)
@@ -126,7 +126,7 @@ func (x *papers) node(c *Node, level int) (text string, sum bool) {
 		cpu, call := x.call(c)
 		if !x.terse && c.Sums.Calls > 0 {
 			cpu = x.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
-			call = x.timed(call, micros(c.Sums.MPI/float64(c.Sums.Calls), false))
+			call = x.timed(call, micros(c.Sums.Inside()/float64(c.Sums.Calls), false))
 		}
 		if text = cpu + x.n.plus() + call; c.Most > 1 {
 			return x.n.rounds(text, times(c), true), false

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -83,8 +84,9 @@ type Thread struct {
 // Sums are what a part of the program comes to.
 type Sums struct {
 	Calls    uint64  `json:"calls"`
-	Compute  float64 `json:"compute_ns"` // outside MPI, before the calls
-	MPI      float64 `json:"mpi_ns"`     // inside the calls
+	Compute  float64 `json:"compute_ns"`         // outside MPI, before the calls
+	MPI      float64 `json:"mpi_ns"`             // inside the calls of MPI
+	Files    float64 `json:"files_ns,omitempty"` // inside calls that work on files
 	BytesOut uint64  `json:"bytes_out"`
 	BytesIn  uint64  `json:"bytes_in"`
 	// Values are what was attached to the calls; of a class of several ranks a mean over these.
@@ -95,12 +97,34 @@ type Sums struct {
 }
 
 // Time is all of it.
-func (s *Sums) Time() float64 { return s.Compute + s.MPI }
+func (s *Sums) Time() float64 { return s.Compute + s.Inside() }
+
+// Inside is the time in the calls.
+func (s *Sums) Inside() float64 { return s.MPI + s.Files }
+
+// spend says how long calls of a function took.
+func (s *Sums) spend(f *trace.Function, ns float64) {
+	if f.Has(trace.Posix) {
+		s.Files = ns
+	} else {
+		s.MPI = ns
+	}
+}
+
+// insideText says of what kind the calls were that the time went by in.
+func (s *Sums) insideText() string {
+	text := units.Duration(s.MPI) + " in MPI"
+	if s.Files > 0 {
+		text += ", " + units.Duration(s.Files) + " in files"
+	}
+	return text
+}
 
 func (s *Sums) add(t *Sums) {
 	s.Calls += t.Calls
 	s.Compute += t.Compute
 	s.MPI += t.MPI
+	s.Files += t.Files
 	s.BytesOut += t.BytesOut
 	s.BytesIn += t.BytesIn
 	s.Values = addAttached(s.Values, t.Values, 1)
@@ -109,7 +133,7 @@ func (s *Sums) add(t *Sums) {
 }
 
 func (s Sums) times(n uint64) Sums {
-	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n)), s.PredictedCompute * float64(n), s.PredictedMPI * float64(n)}
+	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.Files * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n)), s.PredictedCompute * float64(n), s.PredictedMPI * float64(n)}
 }
 
 // A Node is a call, a loop, a function that calls were made in if the trace has
@@ -279,7 +303,12 @@ func (b *builder) times(stream int) error {
 			if x.Shared {
 				b.shared++
 			}
-			b.each[leaf].Compute, b.each[leaf].MPI = x.Gap/float64(x.Calls), x.Duration/float64(x.Calls)
+			b.each[leaf].Compute = x.Gap / float64(x.Calls)
+			c, err := b.k.Called(t)
+			if err != nil {
+				return err
+			}
+			b.each[leaf].spend(c.Func, x.Duration/float64(x.Calls))
 			b.entry[leaf] = b.each[leaf].Compute
 			if x.Entries > 0 {
 				b.entry[leaf] = x.EntriesGap / float64(x.Entries)

@@ -68,7 +68,9 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 			}
 		}
 	}
-	out := table{w: w, width: v.Width, total: total, timeless: p.timeless(), beside: p.On != ""}
+	out := table{w: w, width: v.Width, total: total, timeless: p.timeless(), beside: p.On != "",
+		files: slices.ContainsFunc(body, func(n *Node) bool { return n.Sums.Files > 0 }),
+	}
 	out.write(title, lister.list)
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", units.Duration(hidden))
@@ -136,7 +138,7 @@ func (p *Profile) head(t *Thread) string {
 	if p.timeless() {
 		return fmt.Sprintf("%s: %s calls, %v", who, units.Grouped(t.Total.Calls), trace.ErrNoTimes)
 	}
-	return fmt.Sprintf("%s: %s calls, %s computing, %s in MPI", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), units.Duration(t.Total.MPI))
+	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), t.Total.insideText())
 }
 
 // rows lists what is to be printed.
@@ -354,6 +356,7 @@ type table struct {
 
 	timeless bool // no columns of times
 	beside   bool // predicted times in place of means
+	files    bool // calls of files are among those of MPI
 }
 
 const (
@@ -364,6 +367,10 @@ const (
 func (t *table) write(title string, list []row) {
 	width := max(t.width, narrowest)
 	means := width >= wide
+	inside, short := "inside MPI", "in MPI"
+	if t.files {
+		inside, short = "  in calls", "in calls"
+	}
 	if who, rest, ok := strings.Cut(title, ": "); ok && utf8.RuneCountInString(title) > width {
 		t.line(cut(who+":", width))
 		title = rest
@@ -373,14 +380,14 @@ func (t *table) write(title string, list []row) {
 		t.line("     calls")
 	} else if t.beside {
 		t.line("")
-		t.line("           computing before        inside MPI")
+		t.line("           computing before        " + inside)
 		t.line("  share measured predicted measured predicted      calls")
 	} else if means {
 		t.line("")
-		t.line("           computing before        inside MPI")
+		t.line("           computing before        " + inside)
 		t.line("  share    total     mean     total     mean      calls")
 	} else {
-		t.line("  share  compute   in MPI      calls")
+		t.line("  share  compute " + fmt.Sprintf("%8s", short) + "      calls")
 	}
 	longest := 0
 	for i := range list {
@@ -425,17 +432,17 @@ func (t *table) times(x *row, means bool) string {
 		return ""
 	}
 	if s := x.sums; t.beside {
-		return fmt.Sprintf("%7s %8s %9s %8s %9s ", units.Share(s.Time(), t.total), units.Duration(s.Compute), units.Duration(s.PredictedCompute), units.Duration(s.MPI), units.Duration(s.PredictedMPI))
+		return fmt.Sprintf("%7s %8s %9s %8s %9s ", units.Share(s.Time(), t.total), units.Duration(s.Compute), units.Duration(s.PredictedCompute), units.Duration(s.Inside()), units.Duration(s.PredictedMPI))
 	}
 	numbers := fmt.Sprintf("%7s %8s", units.Share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
 	if !means {
-		return numbers + fmt.Sprintf(" %8s ", units.Duration(x.sums.MPI))
+		return numbers + fmt.Sprintf(" %8s ", units.Duration(x.sums.Inside()))
 	}
 	compute, inside, per := "", "", float64(max(1, x.per))
 	if x.per > 0 {
-		compute, inside = units.Duration(x.sums.Compute/per), units.Duration(x.sums.MPI/per)
+		compute, inside = units.Duration(x.sums.Compute/per), units.Duration(x.sums.Inside()/per)
 	}
-	return numbers + fmt.Sprintf(" %8s  %8s %8s ", compute, units.Duration(x.sums.MPI), inside)
+	return numbers + fmt.Sprintf(" %8s  %8s %8s ", compute, units.Duration(x.sums.Inside()), inside)
 }
 
 func (t *table) line(s string) {

@@ -115,7 +115,7 @@ func (s *Structure) nodes(list []*profile.Node, left *int) []Node {
 		*left--
 		out = append(out, Node{
 			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
-			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.MPI, Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
+			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.Inside(), Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
 			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure,
 		})
 	}

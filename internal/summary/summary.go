@@ -38,17 +38,18 @@ type Summary struct {
 	Clocks     *Clocks        `json:"clocks,omitempty"` // nil: one clock, or not compared
 	Threads    int            `json:"threads"`          // of the rank with most
 	Lost       uint64         `json:"lost_calls"`
-	FirstNs    int64          `json:"first_ns"`        // when the first call of any rank began, since rank 0's: 0 or less
-	EndNs      int64          `json:"end_ns"`          // when the last rank's run ended, since rank 0's first call
-	SpanNs     int64          `json:"span_ns"`         // of the rank that took longest, but for SpoorNs and OffNs
-	SpoorNs    int64          `json:"spoor_ns"`        // the recorder's and plugins' own, all ranks
-	SpoorStart int64          `json:"spoor_start_ns"`  // of SpoorNs, behind MPI_Init
-	OffNs      int64          `json:"untraced_ns"`     // while tracing was switched off, all ranks
-	MergeNs    int64          `json:"spoor_finish_ns"` // in MPI_Finalize, behind the end: rank 0, as far as known
-	TotalNs    int64          `json:"total_ns"`        // of all ranks
-	MPINs      int64          `json:"mpi_ns"`          // inside MPI, all ranks
-	ThreadNs   int64          `json:"thread_ns"`       // of all threads, each from its first call to its last: MPINs and the gaps between calls
-	LeastMPI   int64          `json:"least_mpi_ns"`    // of a rank; of several threads, the mean
+	FirstNs    int64          `json:"first_ns"`           // when the first call of any rank began, since rank 0's: 0 or less
+	EndNs      int64          `json:"end_ns"`             // when the last rank's run ended, since rank 0's first call
+	SpanNs     int64          `json:"span_ns"`            // of the rank that took longest, but for SpoorNs and OffNs
+	SpoorNs    int64          `json:"spoor_ns"`           // the recorder's and plugins' own, all ranks
+	SpoorStart int64          `json:"spoor_start_ns"`     // of SpoorNs, behind MPI_Init
+	OffNs      int64          `json:"untraced_ns"`        // while tracing was switched off, all ranks
+	MergeNs    int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, behind the end: rank 0, as far as known
+	TotalNs    int64          `json:"total_ns"`           // of all ranks
+	MPINs      int64          `json:"mpi_ns"`             // inside MPI, all ranks
+	FilesNs    int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
+	ThreadNs   int64          `json:"thread_ns"`          // of all threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
+	LeastMPI   int64          `json:"least_mpi_ns"`       // of a rank; of several threads, the mean
 	MostMPI    int64          `json:"most_mpi_ns"`
 
 	Calls      int64      `json:"calls"`
@@ -83,8 +84,9 @@ type Function struct {
 	MaxNs uint64  `json:"max_ns"`
 	DevNs float64 `json:"deviation_ns"`
 	// The lowest ranks that had the extremes.
-	MinRank int `json:"min_rank"`
-	MaxRank int `json:"max_rank"`
+	MinRank int  `json:"min_rank"`
+	MaxRank int  `json:"max_rank"`
+	Files   bool `json:"files,omitempty"` // it works on files and is none of MPI
 }
 
 // A Class is ranks that made the same calls in the same order, up to values
@@ -144,7 +146,7 @@ func Brief(r *trace.Reader) (*Summary, error) {
 	for _, p := range procs.All() {
 		s.Calls += p.Calls
 	}
-	return s, s.processes(r)
+	return s, s.processes(r, nil)
 }
 
 func head(r *trace.Reader) *Summary {
@@ -176,7 +178,17 @@ func Of(r *trace.Reader) (*Summary, error) {
 	for _, x := range r.Sections() {
 		s.Sections = append(s.Sections, Section{x.Name, x.Stored, x.Raw})
 	}
-	if err := s.processes(r); err != nil {
+	files := make(map[int]float64)
+	for class := range r.Classes() {
+		ns, err := r.FilesNs(class)
+		if err != nil {
+			return nil, err
+		}
+		for i := range ns {
+			files[r.Members(class)[i]] = ns[i]
+		}
+	}
+	if err := s.processes(r, files); err != nil {
 		return nil, err
 	}
 	if err := s.clocks(r); err != nil {
@@ -207,14 +219,15 @@ func Of(r *trace.Reader) (*Summary, error) {
 	return s, err
 }
 
-func (s *Summary) processes(r *trace.Reader) error {
+// processes takes in what is known of each. files is what they spent in calls that work on files.
+func (s *Summary) processes(r *trace.Reader, files map[int]float64) error {
 	procs, err := r.Processes()
 	if err != nil {
 		return err
 	}
 	index := make(map[string]int)
 	first := true
-	for _, p := range procs.All() {
+	for rank, p := range procs.All() {
 		end := End(p)
 		if s.Ends[end]++; end == Missing {
 			continue
@@ -233,7 +246,7 @@ func (s *Summary) processes(r *trace.Reader) error {
 		s.SpoorNs += p.SpoorNs()
 		s.OffNs += p.OffNs()
 		s.SpoorStart += p.StartedNs()
-		mpi := p.MPINs / int64(max(1, p.Threads))
+		mpi := max(0, p.MPINs-int64(files[rank])) / int64(max(1, p.Threads))
 		s.MostMPI = max(s.MostMPI, mpi)
 		if first || mpi < s.LeastMPI {
 			s.LeastMPI, first = mpi, false
@@ -266,6 +279,7 @@ func (s *Summary) clocks(r *trace.Reader) error {
 func (s *Summary) classes(r *trace.Reader) error {
 	calls := make(map[string]int64)
 	times := make(map[string]timing.Stat)
+	onFiles := make(map[string]bool)
 	for n := range r.Classes() {
 		members := r.Members(n)
 		k, err := r.Rank(members[0])
@@ -291,7 +305,12 @@ func (s *Summary) classes(r *trace.Reader) error {
 				return err
 			}
 			s.Calls += int64(count)
-			s.MPINs += int64(stats[t].Duration.Sum)
+			if c.Func.Has(trace.Posix) {
+				s.FilesNs += int64(stats[t].Duration.Sum)
+				onFiles[c.Name()] = true
+			} else {
+				s.MPINs += int64(stats[t].Duration.Sum)
+			}
 			s.ThreadNs += int64(stats[t].Duration.Sum + stats[t].Gap.Sum)
 			calls[c.Name()] += int64(count)
 			stat := times[c.Name()]
@@ -303,7 +322,7 @@ func (s *Summary) classes(r *trace.Reader) error {
 		t := times[name]
 		s.Functions = append(s.Functions, Function{
 			Name: name, Calls: n, Ns: t.Sum, MinNs: t.Min, MaxNs: t.Max,
-			DevNs: math.Round(t.Deviation()), MinRank: int(t.MinRank), MaxRank: int(t.MaxRank),
+			DevNs: math.Round(t.Deviation()), MinRank: int(t.MinRank), MaxRank: int(t.MaxRank), Files: onFiles[name],
 		})
 	}
 	slices.SortFunc(s.Functions, func(a, b Function) int {
