@@ -47,7 +47,11 @@ func Of(rep *imbalance.Report, path *waits.Path) []Finding {
 		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
 			x.Most.Rank, x.Most.Ns/x.Mean, units.Duration(x.Most.Ns), units.Duration(x.Mean)), "", "", x.Most.Rank, ""})
 	}
-	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, fmt.Sprintf("MPI_Init takes a rank %s, MPI_Finalize %s", units.Duration(rep.Init.Mean), units.Duration(rep.Finalize.Mean)), "MPI_Init", "", -1, ""})
+	start := "MPI_Init takes a rank " + units.Duration(rep.Init.Mean)
+	if ends := rep.Finalize.Mean; ends*100 > rep.Init.Mean { // spoor's own records of it end where it begins
+		start += ", MPI_Finalize " + units.Duration(ends)
+	}
+	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, ""})
 	for i := range rep.Calls {
 		c := &rep.Calls[i]
 		if c.Function == "MPI_Init" || c.Function == "MPI_Init_thread" || c.Function == "MPI_Finalize" {

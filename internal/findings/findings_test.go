@@ -37,6 +37,8 @@ func TestFindings(t *testing.T) {
 	unsure.Useful.Within = 200
 	start := report()
 	start.Init, start.Finalize = spread(300, 300), spread(100, 100)
+	recorded := report()
+	recorded.Init, recorded.Finalize = spread(398, 398), spread(2, 2)
 	timeless := report(wait)
 	timeless.Timing = "none"
 	for _, c := range []struct {
@@ -52,6 +54,7 @@ func TestFindings(t *testing.T) {
 		{"one that does", report(busy), 0.1, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
 		{"more work", unequal, 0.3, 3, "rank 3 computes 1.6 × as long as ranks do on average: 800 ns against 500 ns"},
 		{"the start", start, 0.4, -1, "MPI_Init takes a rank 300 ns, MPI_Finalize 100 ns"},
+		{"an end that is not known", recorded, 0.4, -1, "MPI_Init takes a rank 398 ns"},
 		{"perhaps more work", unsure, 0, 0, ""},
 		{"less than a twentieth", report(small), 0, 0, ""},
 		{"no times", timeless, 0, 0, ""},
