@@ -26,6 +26,7 @@ func main() {
 	calls := flag.Int("n", 300000, "iterations of each loop; 0: skip")
 	ranks := flag.String("ranks", "2,16,64", "world sizes for MPI_Finalize; none: skip")
 	options := flag.String("options", "", "of spoor run, separated by spaces: --stack 8")
+	programs := flag.String("programs", "loops,makers", "with loops; files has some that work on files, for -options --io")
 	baseline := flag.String("baseline", "", "compare with these options of spoor run, not with runs without spoor; - for none")
 	depth := flag.Int("depth", 0, "call the loops from so many functions below main")
 	memory := flag.String("memory", "loop:100000,random:1000000,distinct:100000", "what programs whose memory is measured call, and how often (see programs/memory.c); none: skip")
@@ -33,7 +34,7 @@ func main() {
 	least := flag.Bool("least", false, "the quickest of 25 parts of each loop, and the least of all runs")
 	flag.Parse()
 	for _, mpi := range strings.Split(*mpis, ",") {
-		b := bench{mpi: mpi, runs: *runs, memory: *memory, depth: *depth, plain: *baseline != "", clock: "wall"}
+		b := bench{mpi: mpi, runs: *runs, memory: *memory, programs: strings.Split(*programs, ","), depth: *depth, plain: *baseline != "", clock: "wall"}
 		if *byCPU {
 			b.clock = "cpu"
 		}
@@ -57,7 +58,8 @@ type bench struct {
 	runs int
 	dir  string
 
-	memory string
+	memory   string
+	programs []string // with loops
 
 	plain   bool        // spoor runs both, with options that differ
 	options [2][]string // of spoor run
@@ -73,13 +75,13 @@ func (b *bench) run(calls int, ranks string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
-	for _, name := range []string{"loops", "makers", "ring", "memory"} {
+	for _, name := range append(b.programs, "ring", "memory") {
 		cmd := exec.Command("mpicc."+b.mpi, "-O2", "-o", filepath.Join(dir, name), filepath.Join("bench", "cost", "programs", name+".c"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
 		}
 	}
-	for _, name := range []string{"loops", "makers"} {
+	for _, name := range b.programs {
 		if calls == 0 {
 			break
 		}

@@ -285,7 +285,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, u *Use) 
 		}
 	case c.Func.Name == "rewind":
 		o.at = 0
-	case c.Func.Name == "fsetpos":
+	case c.Func.Name == "fsetpos" || c.Func.Name == "fscanf":
 		o.at = -1
 	}
 }

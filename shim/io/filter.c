@@ -117,16 +117,10 @@ static int is_name(const char *path)
 	return 1;
 }
 
-int sp_io_path(const char *path)
+/* Of a name that can be read. */
+static int wanted_from_here(const char *path)
 {
 	char whole[2 * 4096];
-	if (!path)
-		return 1;
-	int saved = errno;
-	if (!is_name(path)) {
-		errno = saved;
-		return 0;
-	}
 	if (*path != '/' && (is_set("SPOOR_IO_INCLUDE") || is_set("SPOOR_IO_EXCLUDE"))) {
 		size_t n = strnlen(path, 4096);
 		if (syscall(SYS_getcwd, whole, 4096) <= 0)
@@ -137,7 +131,14 @@ int sp_io_path(const char *path)
 		whole[at + n] = 0;
 		path = whole;
 	}
-	int yes = wanted(path);
+	return wanted(path);
+}
+
+int sp_io_path(const char *path)
+{
+	if (!path)
+		return 1;
+	int saved = errno, yes = is_name(path) && wanted_from_here(path);
 	errno = saved;
 	return yes;
 }
@@ -177,8 +178,10 @@ int sp_io_look(int fd)
 void sp_io_opened(int fd, const char *path)
 {
 	int saved = errno;
-	if (fd >= 0)
-		keep(fd, path && sp_io_path(path) ? (is_file(fd) ? SP_IO_COUNTS : SP_IO_LEFT_OUT) : path ? SP_IO_LEFT_OUT : SP_IO_UNKNOWN);
+	if (fd >= 0 && path) /* which the kernel could read */
+		keep(fd, wanted_from_here(path) && is_file(fd) ? SP_IO_COUNTS : SP_IO_LEFT_OUT);
+	else if (fd >= 0)
+		keep(fd, SP_IO_UNKNOWN);
 	errno = saved;
 }
 

@@ -20,6 +20,15 @@ static int by_list(FILE *f, const char *format, ...)
 	return n;
 }
 
+static int scan_by_list(FILE *f, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int n = vfscanf(f, format, args);
+	va_end(args);
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	int rank;
@@ -47,15 +56,25 @@ int main(int argc, char **argv)
 	printf("fileno(stream=stream0) = %s\n", fileno(f) > 2 ? "descriptor0" : "?");
 	printf("ftell(stream=stream0) = %ld\n", ftell(f));
 	printf("fseek(stream=stream0, offset=0, whence=SEEK_SET) = %d\n", fseek(f, 0, SEEK_SET));
+	char *whole = NULL;
+	size_t room = 0;
 	fpos_t here;
 	printf("fgetpos(stream=stream0) = %d\n", fgetpos(f, &here));
 	for (int i = 0; i < 4; i++)
 		printf("fgets(n=100, stream=stream0) = %zu\n", fgets(line, sizeof line, f) ? strlen(line) : 0);
+	printf("getline(stream=stream0) = %zd\n", getline(&whole, &room, f));
+	printf("getline(stream=stream0) = %zd\n", getdelim(&whole, &room, 'o', f));
+	int a, b;
+	printf("fscanf(stream=stream0) = %d\n", fscanf(f, "f text.%d line %d", &a, &b));
+	printf("fscanf(stream=stream0) = %d\n", scan_by_list(f, " of %d", &a));
 	printf("fsetpos(stream=stream0) = %d\n", fsetpos(f, &here));
 	printf("fread(size=10, n=4, stream=stream0) = %zu\n", fread(line, 10, 4, f));
 	printf("fseek(stream=stream0, offset=-3, whence=SEEK_END) = %d\n", fseeko(f, -3, SEEK_END));
 	printf("fread(size=1, n=50, stream=stream0) = %zu\n", fread(line, 1, 50, f));
 	printf("fgets(n=100, stream=stream0) = %d\n", fgets(line, sizeof line, f) ? 1 : -1);
+	printf("getline(stream=stream0) = %zd\n", getline(&whole, &room, f));
+	printf("fscanf(stream=stream0) = %d\n", fscanf(f, "%d", &a));
+	free(whole);
 	rewind(f);
 	printf("rewind(stream=stream0) = done\n");
 	printf("fseek(stream=stream0, offset=-1, whence=SEEK_SET) = %d EINVAL\n", fseek(f, -1, SEEK_SET));
