@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "ring.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,6 +62,27 @@ static struct sp_ring *map_ring(const char *suffix, int number, uint64_t capacit
 	return r ? r : map_memory(SP_RING_PAGE + capacity);
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* A page that is touched first between two calls takes its time, some 20 µs, out of what the
+   program seems to compute. So the pages of the next records are mapped while the time is the
+   recorder's, which takes a tenth of that for many at once. Kernels before 5.14 can't. */
+void sp_ring_ahead(struct sp_ring *r, uint64_t head)
+{
+	if (head >= r->capacity)
+		return; /* all are mapped */
+	int saved = errno;
+	uint64_t n = r->capacity - head, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (n > DRAIN_BYTES + 2 * SP_SLACK * 8)
+		n = DRAIN_BYTES + 2 * SP_SLACK * 8;
+	uintptr_t from = (uintptr_t)(sp_ring_data(r) + head);
+	uintptr_t start = from & ~(uintptr_t)(page - 1);
+	madvise((void *)start, from + n - start, MADV_POPULATE_WRITE);
+	errno = saved;
+}
+
 struct sp_ring *sp_ring_make(int number, uint64_t capacity)
 {
 	struct sp_ring *r = map_ring("", number, capacity);
@@ -69,6 +91,7 @@ struct sp_ring *sp_ring_make(int number, uint64_t capacity)
 	r->version = SP_RING_VERSION;
 	r->thread = (uint32_t)number;
 	r->capacity = capacity;
+	sp_ring_ahead(r, 0);
 	r->magic = SP_RING_MAGIC; /* last: a reader takes a header without it for none */
 	return r;
 }

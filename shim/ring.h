@@ -8,6 +8,9 @@
    NULL if there is neither. */
 struct sp_ring *sp_ring_make(int number, uint64_t capacity);
 
+/* Map the pages that records from head on go to, as far as until the next drain. */
+void sp_ring_ahead(struct sp_ring *r, uint64_t head);
+
 /* A larger copy of t's ring, with the record under way (up to w) at its place.
    0 if there is no room. Call with the engine lock held. */
 int sp_ring_grow(struct sp_thread *t, const uint64_t *w, uint64_t capacity);

@@ -105,8 +105,8 @@ func (a *app) checkLine(r *trace.Reader, polls int) {
 	}
 	var all, want stretch
 	ranks := float64(r.Ranks())
-	// Clocks and wrappers, each call; and another process may run between two clocks, the
-	// program's and the recorder's.
+	// Clocks and wrappers, each call, but not the first touch of the ring's pages, which are mapped in the recorder's time; and
+	// another process may run between two clocks, the program's and the recorder's.
 	noise := 1e6 + 150*float64(polls)
 	for rank := range r.Ranks() {
 		noise += max(0, a.truth(rank)["starved"]) / ranks
