@@ -240,6 +240,7 @@ func context(c *trace.Comm) int32 {
 type group struct {
 	me    int // -1: it has members of which nobody knows who they are
 	level *machine.Level
+	rank  func(member int) int // of the world
 }
 
 func (w *writer) group(c *trace.Comm) *group {
@@ -250,7 +251,7 @@ func (w *writer) group(c *trace.Comm) *group {
 		w.comm, w.ofComm = c, g
 		return g
 	}
-	g := &group{me: -1, level: w.s.level(c)}
+	g := &group{me: -1, level: w.s.level(c), rank: c.WorldRank}
 	if r := w.k.Number(); c.WorldRank(r) == r {
 		g.me = r
 	}
@@ -281,8 +282,9 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 	if g.me < 0 {
 		return false
 	}
-	c := collective.Call{
-		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: x.Comm.WorldRank, Context: context(x.Comm) + 1,
+	c := &w.call
+	*c = collective.Call{
+		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
 		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, ReceivedFrom: x.ReceivedFrom, World: w.s.r.Ranks(), Combine: w.s.o.Machine.Combine,
 		OpenMPI: w.openMPI(),
 	}
@@ -313,7 +315,7 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 		w.begin(x.ID, dataflow.Op{Kind: dataflow.Meet})
 		return true
 	case !begins && !between && (w.s.o.apart || c.Steps()):
-		w.steps(&c)
+		w.steps(c)
 		return true
 	}
 	o := c.Meet(g.level)

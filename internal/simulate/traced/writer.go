@@ -6,6 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -29,6 +30,7 @@ type writer struct {
 	groups   map[*trace.Comm]*group
 	comm     *trace.Comm // that was asked for last, and what is known of it
 	ofComm   *group
+	call     collective.Call        // the collective at hand
 	parted   map[int64]*partitioned // by persistent request
 	act      int                    // which of a call's acts is looked at
 	acting   int                    // of so many
