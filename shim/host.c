@@ -182,6 +182,8 @@ int sp_host_drain(void)
 		failed("drain");
 	}
 	int ok = running;
+	if (ok && sp_self.attached) /* while no handler can jump out of it */
+		sp_ring_ahead(sp_rings[sp_self.number], sp_rings[sp_self.number]->head);
 	guard_leave(&g);
 	return ok;
 }

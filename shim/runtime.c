@@ -365,8 +365,6 @@ static int drain(struct sp_thread *t, int leave)
 	sp_mark(&t->depth, t->depth + (leave != 0));
 	sp_mark(&t->writing, t->shut);
 	int ok = sp_host_drain();
-	if (ok)
-		sp_ring_ahead(sp_rings[t->number], t->head);
 	sp_mark(&t->writing, writing);
 	sp_mark(&t->depth, t->depth - (leave != 0));
 	t->aside += sp_ticks() - begin;
