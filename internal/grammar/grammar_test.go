@@ -27,7 +27,7 @@ func TestQueries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := handMade(t)
 		if g.Len() > 20000 {
-			t.Skip()
+			t.Skip("drawn too long; rapid draws another")
 		}
 		seq := stupid(g, 0)
 		if got := expand(g); !slices.Equal(got, seq) {
@@ -96,7 +96,7 @@ func TestCursor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := handMade(t)
 		if g.Len() > 20000 {
-			t.Skip()
+			t.Skip("drawn too long; rapid draws another")
 		}
 		seq := stupid(g, 0)
 		c := g.Cursor()

@@ -133,10 +133,10 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 		return v
 	}
 	closes := make(map[int]bool) // conditions that name from among others, and that from waits for
-	todo := []int{from}
-	for len(todo) > 0 {
-		v := todo[0]
-		todo = todo[1:]
+	next := []int{from}
+	for len(next) > 0 {
+		v := next[0]
+		next = next[1:]
 		back := false
 		g.successors(v, func(w int) {
 			if w == from {
@@ -150,7 +150,7 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 			back = back || closes[w] && owner(v) != from
 			if _, seen := came[w]; in[w] && !seen {
 				came[w] = v
-				todo = append(todo, w)
+				next = append(next, w)
 			}
 		})
 		if !back {

@@ -95,36 +95,36 @@ func (g *Graph) predecessors() [][]int {
 func (g *Graph) release() {
 	waiting := g.predecessors()
 	missing := make([]int, len(g.conditions)) // so many more are needed
-	var todo []int
+	var next []int
 	for i, c := range g.conditions {
 		missing[i] = len(c.Ranks) + len(c.Of)
 		switch {
 		case missing[i] == 0 && !c.Any:
-			todo = append(todo, len(g.nodes)+i)
+			next = append(next, len(g.nodes)+i)
 		case c.Any:
 			missing[i] = 1
 		}
 	}
 	for i := range g.nodes {
 		if g.nodes[i].Wait == nil && !g.nodes[i].Gone {
-			todo = append(todo, i)
+			next = append(next, i)
 		}
 	}
 	done := make([]bool, g.size())
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(next) > 0 {
+		v := next[len(next)-1]
+		next = next[:len(next)-1]
 		if done[v] {
 			continue
 		}
 		done[v] = true
 		for _, w := range waiting[v] {
 			if w < len(g.nodes) {
-				todo = append(todo, w)
+				next = append(next, w)
 				continue
 			}
 			if missing[w-len(g.nodes)]--; missing[w-len(g.nodes)] == 0 {
-				todo = append(todo, w)
+				next = append(next, w)
 			}
 		}
 	}
@@ -169,16 +169,16 @@ func (g *Graph) WaitsFor(rank int) []int {
 func (g *Graph) Dependents(rank int) []int {
 	waiting := g.predecessors()
 	seen := make([]bool, g.size())
-	todo := []int{rank}
+	next := []int{rank}
 	seen[rank] = true
 	var list []int
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(next) > 0 {
+		v := next[len(next)-1]
+		next = next[:len(next)-1]
 		for _, w := range waiting[v] {
 			if !seen[w] {
 				seen[w] = true
-				todo = append(todo, w)
+				next = append(next, w)
 				if w < len(g.nodes) {
 					list = append(list, w)
 				}

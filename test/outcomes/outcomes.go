@@ -58,8 +58,18 @@ func (f *File) Known(mpi, program string, ranks int) bool {
 
 // Late reports whether the piece is over.
 func (f *File) Late() bool {
-	n, err := strconv.Atoi(os.Getenv(f.prefix + "_SECONDS"))
+	n, err := strconv.Atoi(os.Getenv(f.seconds()))
 	return err == nil && time.Since(f.begun) > time.Duration(n)*time.Second
+}
+
+func (f *File) seconds() string { return f.prefix + "_SECONDS" }
+
+// InTime leaves out what would begin when the piece is over. Without PREFIX_SECONDS, as in CI, it never is.
+func (f *File) InTime(t testing.TB) {
+	t.Helper()
+	if f.Late() {
+		t.Skipf("%s=%s are over", f.seconds(), os.Getenv(f.seconds()))
+	}
 }
 
 // Note appends an outcome.

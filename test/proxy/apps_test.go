@@ -31,9 +31,7 @@ func TestApps(t *testing.T) {
 					t.Parallel()
 					slots <- struct{}{}
 					defer func() { <-slots }()
-					if results.Late() {
-						t.Skip("the time is up")
-					}
+					results.InTime(t)
 					dir := t.TempDir()
 					binary, err := app.Build(m, dir)
 					if err != nil {
@@ -86,9 +84,10 @@ func TestReal(t *testing.T) {
 		}
 		for _, x := range realPrograms {
 			t.Run(x.name, func(t *testing.T) {
-				if results.Known(m.Name, x.name, 4) || results.Late() {
-					t.Skip("known already, or the time is up")
+				if results.Known(m.Name, x.name, 4) {
+					t.Skip("known already")
 				}
+				results.InTime(t)
 				got, why := proxied(t, m, recordedReal(t, m, 4, x.line), 4, proxy.Options{})
 				results.Note(t, m.Name, x.name, 4, string(got), why)
 				judge(t, x.name, m.Name, got, why)

@@ -42,9 +42,7 @@ func TestOtherMPI(t *testing.T) {
 					t.Parallel()
 					slots <- struct{}{}
 					defer func() { <-slots }()
-					if results.Late() {
-						t.Skip("the time is up")
-					}
+					results.InTime(t)
 					flavour, _ := mpi.FlavourNamed(other.Name)
 					target := reissue.Target{Flavour: other.Name, Has: func(name string) bool { return has[name] || flavour.Macro(name) }}
 					got, why := proxied(t, other, record(t), 2, proxy.Options{Target: target})

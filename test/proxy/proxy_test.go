@@ -216,9 +216,7 @@ func TestPrograms(t *testing.T) {
 						t.Parallel()
 						slots <- struct{}{}
 						defer func() { <-slots }()
-						if results.Late() {
-							t.Skip("the time is up")
-						}
+						results.InTime(t)
 						dir := t.TempDir()
 						binary := build(t, m, p, dir)
 						for range times() {
