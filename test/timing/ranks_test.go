@@ -34,17 +34,8 @@ func TestRankTotals(t *testing.T) {
 func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(string, ...any)) {
 	t.Helper()
 	r := a.trace("--timing", mode)
-	before := make([]float64, ranks) // computed before the barriers
-	for rank := range ranks {
-		text, err := os.ReadFile(filepath.Join(a.job.Dir, fmt.Sprintf("rank%d.txt", rank)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var barrier, reduce struct{ work, wait float64 }
-		if _, err := fmt.Sscan(string(text), &barrier.work, &barrier.wait, &reduce.work, &reduce.wait); err != nil {
-			t.Fatal(err)
-		}
-		before[rank] = barrier.work
+	measured := a.measured()
+	for rank, m := range measured {
 		k, err := r.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +50,7 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(stri
 				complain("%s, rank %d: %s %.0f ns, measured %.0f", mode, rank, what, got, want)
 			}
 		}
-		if w := barrier.work + reduce.work; totals.Gap.Ns < 0.98*w || !totals.Gap.Known() || !totals.Duration.Known() {
+		if w := m.barrier.work + m.reduce.work; totals.Gap.Ns < 0.98*w || !totals.Gap.Known() || !totals.Duration.Known() {
 			complain("%s, rank %d: computed %+v, measured %.0f at least", mode, rank, totals.Gap, w)
 		}
 		seen := 0
@@ -68,10 +59,10 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(stri
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := barrier
+			want := m.barrier
 			switch c.Name() {
 			case "MPI_Allreduce":
-				want = reduce
+				want = m.reduce
 			case "MPI_Barrier":
 			default:
 				continue
@@ -85,14 +76,45 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(stri
 		}
 	}
 	// On a busy machine ranks may sleep for so long that these are no groups.
-	odd, even := []float64{before[1], before[3], before[5]}, []float64{before[0], before[2], before[4]}
-	if slices.Min(even)-slices.Max(odd) > 2*max(slices.Max(even)-slices.Min(even), slices.Max(odd)-slices.Min(odd)) {
-		late(t, a, mode)
+	var before [2][]float64 // computed before the barriers, by even ranks and by odd ones
+	for rank, m := range measured {
+		before[rank%2] = append(before[rank%2], m.barrier.work)
+	}
+	spread := func(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
+	if slices.Min(before[0])-slices.Max(before[1]) > 2*max(spread(before[0]), spread(before[1])) {
+		late(t, a, mode, measured, complain)
 	}
 }
 
+// measured is what a rank of late.c has measured itself, in ns.
+type measured struct {
+	barrier, reduce struct{ work, wait float64 }
+	each            [8]float64 // computed before each barrier
+}
+
+// measured reads what the ranks wrote down.
+func (a *app) measured() []measured {
+	a.t.Helper()
+	ranks := make([]measured, a.ranks)
+	for rank := range ranks {
+		text, err := os.ReadFile(filepath.Join(a.job.Dir, fmt.Sprintf("rank%d.txt", rank)))
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		m := &ranks[rank]
+		to := []any{&m.barrier.work, &m.barrier.wait, &m.reduce.work, &m.reduce.wait}
+		for i := range m.each {
+			to = append(to, &m.each[i])
+		}
+		if _, err := fmt.Sscan(string(text), to...); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	return ranks
+}
+
 // late asks for the two groups at the barrier: those that compute long before, and wait little.
-func late(t *testing.T, a *app, mode string) {
+func late(t *testing.T, a *app, mode string, measured []measured, complain func(string, ...any)) {
 	t.Helper()
 	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--json", "t.spoor")
 	if out.Err != nil {
@@ -102,14 +124,14 @@ func late(t *testing.T, a *app, mode string) {
 	if err := json.Unmarshal([]byte(out.Stdout), &rep); err != nil {
 		t.Fatal(err)
 	}
-	findsBarrier(t, a, mode, rep.Efficiency.RuntimeNs)
+	findsBarrier(t, a, mode, measured, rep.Efficiency.RuntimeNs, complain)
 	for _, c := range rep.Calls {
 		if c.Function != "MPI_Barrier" {
 			continue
 		}
 		g := c.Gap.Groups
 		if len(g) != 2 || fmt.Sprint(g[0].Some, g[1].Some) != "[1 3 5] [0 2 4]" || g[0].Estimated || g[1].Estimated {
-			t.Errorf("%s: groups before the barrier: %+v", mode, g)
+			complain("%s: groups before the barrier: %+v", mode, g)
 		}
 		return
 	}
@@ -117,8 +139,8 @@ func late(t *testing.T, a *app, mode string) {
 }
 
 // findsBarrier wants what info says first to have the barrier, at which three ranks of six wait for the others, and that
-// share of the run that the ranks measured: how much longer they waited than the one that waited least.
-func findsBarrier(t *testing.T, a *app, mode string, runtime int64) {
+// share of the run that the ranks measured: how much longer than all of them on average the one computed that came last.
+func findsBarrier(t *testing.T, a *app, mode string, measured []measured, runtime int64, complain func(string, ...any)) {
 	t.Helper()
 	var info struct {
 		Findings []findings.Finding `json:"findings"`
@@ -126,30 +148,25 @@ func findsBarrier(t *testing.T, a *app, mode string, runtime int64) {
 	if err := json.Unmarshal([]byte(a.spoor("info", "--json", "t.spoor")), &info); err != nil {
 		t.Fatal(err)
 	}
-	waited, least := 0.0, math.Inf(1)
-	for rank := range a.ranks {
-		text, err := os.ReadFile(filepath.Join(a.job.Dir, fmt.Sprintf("rank%d.txt", rank)))
-		if err != nil {
-			t.Fatal(err)
+	want := 0.0
+	for round := range measured[0].each {
+		last, sum := 0.0, 0.0
+		for _, m := range measured {
+			last, sum = max(last, m.each[round]), sum+m.each[round]
 		}
-		var work, wait float64
-		if _, err := fmt.Sscan(string(text), &work, &wait); err != nil {
-			t.Fatal(err)
-		}
-		waited, least = waited+wait, min(least, wait)
+		want += (last - sum/float64(a.ranks)) / float64(runtime)
 	}
-	want := (waited - float64(a.ranks)*least) / float64(a.ranks) / float64(runtime)
 	for _, f := range info.Findings {
 		if f.Function == "MPI_Barrier" {
 			if math.Abs(f.Share-want) > 0.02*want+0.005 || f.Rank%2 == 1 {
-				t.Errorf("%s: %+v, measured a share of %.3f", mode, f, want)
+				complain("%s: %+v, measured a share of %.3f", mode, f, want)
 			}
 			return
 		}
 	}
 	// What takes less than a twentieth is not told: on a busy machine MPI_Init may take nearly all of the run.
 	if want > 0.06 {
-		t.Errorf("%s: nothing of the barrier, in which ranks wait %.3f of the run: %+v", mode, want, info.Findings)
+		complain("%s: nothing of the barrier, in which ranks wait %.3f of the run: %+v", mode, want, info.Findings)
 	}
 }
 

@@ -1,9 +1,11 @@
 /* Ranks that compute differently long, in two places: even ranks come 30 ms late to each barrier, and each
    rank works a little more than the one before it ahead of each reduction. Every rank measures what it computed and how long it
-   waited, and writes that down. */
+   waited, and writes that down: the sums of both places, and what it computed ahead of each barrier. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>
+
+#define ROUNDS 8
 
 static double now(void) {
     struct timespec t;
@@ -17,17 +19,18 @@ static void compute(long us) {
 }
 
 int main(int argc, char **argv) {
-    double at, work[2] = {0, 0}, wait[2] = {0, 0}, sum;
+    double at, each[ROUNDS], work[2] = {0, 0}, wait[2] = {0, 0}, sum;
     char name[64];
     int rank;
     FILE *f;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         at = now();
         compute(rank % 2 ? 2000 : 32000);
-        work[0] += now() - at;
+        each[i] = now() - at;
+        work[0] += each[i];
         at = now();
         MPI_Barrier(MPI_COMM_WORLD);
         wait[0] += now() - at;
@@ -40,7 +43,10 @@ int main(int argc, char **argv) {
     }
     sprintf(name, "rank%d.txt", rank);
     f = fopen(name, "w");
-    fprintf(f, "%.0f %.0f %.0f %.0f\n", work[0], wait[0], work[1], wait[1]);
+    fprintf(f, "%.0f %.0f %.0f %.0f", work[0], wait[0], work[1], wait[1]);
+    for (int i = 0; i < ROUNDS; i++)
+        fprintf(f, " %.0f", each[i]);
+    fprintf(f, "\n");
     fclose(f);
     MPI_Finalize();
     return 0;
