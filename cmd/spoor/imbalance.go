@@ -126,7 +126,11 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		return nil
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", shareText(e.Parallel), units.Duration(float64(e.RuntimeNs)))
+	run := units.Duration(float64(e.RuntimeNs))
+	if e.WithinNs > e.RuntimeNs/200 {
+		run += " ± " + units.Duration(float64(e.WithinNs))
+	}
+	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", shareText(e.Parallel), run)
 	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", shareText(e.LoadBalance))
 	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", shareText(e.Communication))
 	if err := tw.Flush(); err != nil {
@@ -140,7 +144,9 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 	v.distribution("useful", &rep.Useful, "")
 	v.distribution("in MPI", &rep.MPI, "")
 	v.distribution("MPI_Init", &rep.Init, "  ")
-	v.distribution("MPI_Finalize", &rep.Finalize, "  ")
+	if rep.FinalizeTold() {
+		v.distribution("MPI_Finalize", &rep.Finalize, "  ")
+	}
 	if rep.Threads > 1 {
 		fmt.Fprintf(w, "of up to %d threads a rank, each from its first call to its last: their share of the rank's run time\n", rep.Threads)
 	}

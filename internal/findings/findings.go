@@ -48,8 +48,8 @@ func Of(rep *imbalance.Report, path *waits.Path) []Finding {
 			x.Most.Rank, x.Most.Ns/x.Mean, units.Duration(x.Most.Ns), units.Duration(x.Mean)), "", "", x.Most.Rank, ""})
 	}
 	start := "MPI_Init takes a rank " + units.Duration(rep.Init.Mean)
-	if ends := rep.Finalize.Mean; ends*100 > rep.Init.Mean { // spoor's own records of it end where it begins
-		start += ", MPI_Finalize " + units.Duration(ends)
+	if rep.FinalizeTold() {
+		start += ", MPI_Finalize " + units.Duration(rep.Finalize.Mean)
 	}
 	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, ""})
 	for i := range rep.Calls {

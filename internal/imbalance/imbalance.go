@@ -54,12 +54,17 @@ type Report struct {
 	spent *collector
 }
 
+// FinalizeTold reports whether the trace tells how long MPI_Finalize took. One that spoor recorded was written inside of that call,
+// and its record of it ends where it begins; one that was imported may have it.
+func (r *Report) FinalizeTold() bool { return r.Finalize.Mean*100 > r.Init.Mean }
+
 // Efficiency is the upper part of the POP metrics.
 type Efficiency struct {
 	Parallel      Share `json:"parallel"`
 	LoadBalance   Share `json:"load_balance"`
 	Communication Share `json:"communication"`
 	RuntimeNs     int64 `json:"runtime_ns"`
+	WithinNs      int64 `json:"runtime_within_ns"` // how far the run time may be from that
 }
 
 // A Call is all calls of a function from one place, over the ranks that made
@@ -262,6 +267,11 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 				x.count++
 			}
 		}
+		own, err := k.Totals()
+		if err != nil {
+			return err
+		}
+		whole.settle(own)
 		sums := make(map[*entry]*total)
 		for terminal, x := range totals {
 			c, err := k.Called(terminal)

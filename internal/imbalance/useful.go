@@ -24,6 +24,26 @@ func (s span) around(t trace.Total) span {
 	return s.within(max(0, t.Ns-t.Within), t.Ns+t.Within)
 }
 
+func (s span) plus(o span) span { return span{s.low + o.low, s.mid + o.mid, s.high + o.high} }
+
+func (s span) less(o span) span {
+	return span{max(0, s.low-o.high), max(0, s.mid-o.mid), max(0, s.high-o.low)}
+}
+
+func (s span) width() float64 { return s.high - s.low }
+
+func (s *span) addTotal(t trace.Total) {
+	*s = s.plus(span{max(0, t.Ns-t.Within), t.Ns, t.Ns + t.Within})
+}
+
+// sharper returns what is known better.
+func (s span) sharper(o span) span {
+	if o.width() < s.width() {
+		return o
+	}
+	return s
+}
+
 // spent is the time of a rank inside and outside of MPI, of all of its threads.
 type spent struct{ useful, mpi span }
 
@@ -160,7 +180,7 @@ func (r *Report) efficiency(ranks []rankSpent) {
 			runtime, off = x.runtime, x.off
 		}
 	}
-	e.RuntimeNs = int64(runtime)
+	e.RuntimeNs, e.WithinNs = int64(runtime), int64(off)
 	mean := sum / float64(len(ranks))
 	share := func(value, low, high float64) Share {
 		return Share{clamp(value), clamp(low), clamp(high)}
@@ -185,8 +205,32 @@ func clamp(x float64) float64 {
 type rankSpent struct {
 	rank, threads  int
 	useful, mpi    span
+	init, finalize span // of the time in MPI
+	rest           span // of the time in MPI, that in all other calls
 	runtime, off   float64
-	init, finalize float64 // of the time in MPI
+}
+
+// mpiOf is where the time in a call of MPI belongs.
+func (x *rankSpent) mpiOf(init, finalize bool) *span {
+	switch {
+	case init:
+		return &x.init
+	case finalize:
+		return &x.finalize
+	}
+	return &x.rest
+}
+
+// inside leaves MPI_Init and MPI_Finalize out. What is left is what the run has but for them, or what
+// everything else comes to: whichever is known better.
+func (x *rankSpent) inside() {
+	ends := x.init.plus(x.finalize)
+	x.mpi = x.rest.sharper(x.mpi.less(ends))
+	run := span{x.runtime - x.off, x.runtime, x.runtime + x.off}.less(ends)
+	if x.threads <= 1 {
+		run = x.useful.plus(x.mpi).sharper(run)
+	}
+	x.runtime, x.off = run.mid, max(run.high-run.mid, run.mid-run.low)
 }
 
 // A collector finds out what ranks spent.
@@ -238,12 +282,7 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 		}
 		x.useful, x.mpi = list[i].useful, list[i].mpi
 		for _, site := range own[i].Sites {
-			switch t := site.Terminal; {
-			case init[t]:
-				x.init += site.Duration.Ns
-			case finalize[t]:
-				x.finalize += site.Duration.Ns
-			}
+			x.mpiOf(init[site.Terminal], finalize[site.Terminal]).addTotal(site.Duration)
 		}
 	}
 	return nil
@@ -270,12 +309,20 @@ func (u *collector) own(k *trace.Rank) (*ownTimes, error) {
 func (o *ownTimes) add(terminal int, t *trace.Timing) {
 	o.x.useful.add(t.Gap)
 	o.x.mpi.add(t.Duration)
-	switch {
-	case o.init[terminal]:
-		o.x.init += float64(t.Duration.Ns)
-	case o.finalize[terminal]:
-		o.x.finalize += float64(t.Duration.Ns)
+	o.x.mpiOf(o.init[terminal], o.finalize[terminal]).add(t.Duration)
+}
+
+// settle takes the rank's totals where they are known better than what its calls' times come to.
+func (o *ownTimes) settle(t *trace.Totals) {
+	var from rankSpent
+	from.useful.addTotal(t.Gap)
+	from.mpi.addTotal(t.Duration)
+	for _, site := range t.Sites {
+		from.mpiOf(o.init[site.Terminal], o.finalize[site.Terminal]).addTotal(site.Duration)
 	}
+	x := o.x
+	x.useful, x.mpi = x.useful.sharper(from.useful), x.mpi.sharper(from.mpi)
+	x.init, x.finalize, x.rest = x.init.sharper(from.init), x.finalize.sharper(from.finalize), x.rest.sharper(from.rest)
 }
 
 func (s *span) add(x trace.Sample) {
@@ -291,8 +338,8 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 	for i, x := range r.spent.list {
 		r.Threads = max(r.Threads, x.threads)
 		if own {
-			r.spent.init = append(r.spent.init, single(x.init, x.rank))
-			r.spent.finalize = append(r.spent.finalize, single(x.finalize, x.rank))
+			r.spent.init = append(r.spent.init, single(x.init.mid, x.rank))
+			r.spent.finalize = append(r.spent.finalize, single(x.finalize.mid, x.rank))
 		}
 		list[i] = *x
 		y := &list[i]
@@ -300,9 +347,7 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 			y.perThread()
 		}
 		if o.Inside {
-			ends := y.init + y.finalize
-			y.runtime -= ends
-			y.mpi = span{max(0, y.mpi.low-ends), max(0, y.mpi.mid-ends), max(0, y.mpi.high-ends)}
+			y.inside()
 		}
 	}
 	if !o.Inside {

@@ -75,6 +75,7 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(stri
 			complain("%s: %d call sites", mode, seen)
 		}
 	}
+	inside(t, a, mode, measured, complain)
 	// On a busy machine ranks may sleep for so long that these are no groups.
 	var before [2][]float64 // computed before the barriers, by even ranks and by odd ones
 	for rank, m := range measured {
@@ -88,6 +89,7 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(stri
 
 // measured is what a rank of late.c has measured itself, in ns.
 type measured struct {
+	span            float64 // from behind MPI_Init to the end of the rounds
 	barrier, reduce struct{ work, wait float64 }
 	each            [8]float64 // computed before each barrier
 }
@@ -102,7 +104,7 @@ func (a *app) measured() []measured {
 			a.t.Fatal(err)
 		}
 		m := &ranks[rank]
-		to := []any{&m.barrier.work, &m.barrier.wait, &m.reduce.work, &m.reduce.wait}
+		to := []any{&m.span, &m.barrier.work, &m.barrier.wait, &m.reduce.work, &m.reduce.wait}
 		for i := range m.each {
 			to = append(to, &m.each[i])
 		}
@@ -111,6 +113,39 @@ func (a *app) measured() []measured {
 		}
 	}
 	return ranks
+}
+
+// inside wants the efficiencies between MPI_Init and MPI_Finalize to be those that the ranks measured.
+func inside(t *testing.T, a *app, mode string, measured []measured, complain func(string, ...any)) {
+	t.Helper()
+	var rep imbalance.Report
+	if err := json.Unmarshal([]byte(a.spoor("imbalance", "--inside", "--json", "t.spoor")), &rep); err != nil {
+		t.Fatal(err)
+	}
+	run, sum, most, waited := 0.0, 0.0, 0.0, 0.0
+	for _, m := range measured {
+		work := m.barrier.work + m.reduce.work
+		run, sum, most = max(run, m.span), sum+work, max(most, work)
+		waited += m.barrier.wait + m.reduce.wait
+	}
+	n := float64(len(measured))
+	for _, x := range []struct {
+		what           string
+		got, want, off float64
+	}{
+		{"run time", float64(rep.Efficiency.RuntimeNs), run, 3e6 + float64(rep.Efficiency.WithinNs)},
+		{"time in MPI", rep.MPI.Mean, waited / n, 3e6},
+		{"parallel efficiency", rep.Efficiency.Parallel.Value, sum / n / run, 0.01},
+		{"load balance", rep.Efficiency.LoadBalance.Value, sum / n / most, 0.01},
+		{"communication efficiency", rep.Efficiency.Communication.Value, most / run, 0.01},
+	} {
+		if math.Abs(x.got-x.want) > 0.02*x.want+x.off {
+			complain("%s: %s between MPI_Init and MPI_Finalize %g, measured %g", mode, x.what, x.got, x.want)
+		}
+	}
+	if rep.Init.Ranks != 0 || rep.Finalize.Ranks != 0 {
+		complain("%s: %+v and %+v were to be left out", mode, rep.Init, rep.Finalize)
+	}
 }
 
 // late asks for the two groups at the barrier: those that compute long before, and wait little.
@@ -206,10 +241,35 @@ func table(t *testing.T, a *app, ranks int) {
 	}
 }
 
-// What a plugin attaches is known for each rank and call site.
+// What a plugin attaches is known for each rank and call site, on whichever thread that was.
 func TestRankValues(t *testing.T) {
 	const ranks, rounds = 6, 8
 	a := build(t, "late.c", ranks)
+	so := a.plugin("number.c")
+	r := a.trace("--plugin", so)
+	for rank := range ranks {
+		n := float64(rank + 1)
+		sign := float64(rank%2*2 - 1)
+		a.values(r, rank, map[string]float64{"work": rounds*1e6*n + 997*rounds*(rounds-1)/2, "balance": rounds * sign * (n + 4) * 12345})
+	}
+	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "--csv", "t.spoor")
+	if out.Err != nil || strings.Count(out.Stdout, ",balance,MPI_Allreduce,") != ranks || strings.Count(out.Stdout, ",work,,,") != ranks {
+		t.Errorf("%v", out)
+	}
+
+	const threads, exchanges = 3, 25
+	a = build(t, "threads.c", 2)
+	so = a.plugin("number.c")
+	r = a.trace("--plugin", so)
+	for rank := range 2 {
+		a.values(r, rank, map[string]float64{"turn": threads * exchanges * float64(rank*400+300)})
+	}
+}
+
+// plugin compiles one beside the program.
+func (a *app) plugin(source string) string {
+	t := a.t
+	t.Helper()
 	header, err := filepath.Abs(mpis.Root("shim", "spoor_plugin.h"))
 	if err != nil {
 		t.Fatal(err)
@@ -218,36 +278,34 @@ func TestRankValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	so := filepath.Join(a.job.Dir, "number.so")
-	cc := exec.Command(a.job.MPI.CC, "-shared", "-fPIC", "-I", a.job.Dir, "-o", so, filepath.Join("testdata", "number.c"))
+	cc := exec.Command(a.job.MPI.CC, "-shared", "-fPIC", "-I", a.job.Dir, "-o", so, filepath.Join("testdata", source))
 	if out, err := cc.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	r := a.trace("--plugin", so)
-	for rank := range ranks {
-		k, err := r.Rank(rank)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := k.ValueTotals()
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := float64(rank + 1)
-		sign := float64(rank%2*2 - 1)
-		for name, want := range map[string]float64{"work": rounds*1e6*n + 997*rounds*(rounds-1)/2, "balance": rounds * sign * (n + 4) * 12345} {
-			v := got[name]
-			if v == nil || len(v.Sites) != 1 {
-				t.Fatalf("rank %d: %s %+v", rank, name, v)
-			}
-			for _, x := range []trace.ValueTotal{v.ValueTotal, v.Sites[0].ValueTotal} {
-				if !x.Known() || math.Abs(x.Sum-want) > 0.0102*math.Abs(want) || math.Abs(x.Sum-want) > x.Within {
-					t.Errorf("rank %d: %s %+v, want %.0f", rank, name, x, want)
-				}
-			}
-		}
+	return so
+}
+
+// values compares what was attached on a rank, in all and at its one call site.
+func (a *app) values(r *trace.Reader, rank int, want map[string]float64) {
+	t := a.t
+	t.Helper()
+	k, err := r.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
 	}
-	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "--csv", "t.spoor")
-	if out.Err != nil || strings.Count(out.Stdout, ",balance,MPI_Allreduce,") != ranks || strings.Count(out.Stdout, ",work,,,") != ranks {
-		t.Errorf("%v", out)
+	got, err := k.ValueTotals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range want {
+		v := got[name]
+		if v == nil || len(v.Sites) != 1 {
+			t.Fatalf("rank %d: %s %+v", rank, name, v)
+		}
+		for _, x := range []trace.ValueTotal{v.ValueTotal, v.Sites[0].ValueTotal} {
+			if !x.Known() || math.Abs(x.Sum-want) > 0.0102*math.Abs(want) || math.Abs(x.Sum-want) > x.Within {
+				t.Errorf("rank %d: %s %+v, want %.0f", rank, name, x, want)
+			}
+		}
 	}
 }
