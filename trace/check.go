@@ -167,6 +167,9 @@ func (r *Reader) checkClass(n int) error {
 	if err := r.checkPlaces(n, c); err != nil {
 		return err
 	}
+	if _, err := r.mixed(n, len(c.terminals)); err != nil {
+		return err
+	}
 	if err := r.checkPlacedValues(n, c); err != nil {
 		return err
 	}

@@ -64,6 +64,8 @@ type Class struct {
 	RankedValues map[string]RankColumns
 	// Placed, if any, stands in rising order of Leaf.
 	Placed []Placed
+	// Mixed is the terminals, in rising order, of which it is not known what calls at single places of the first stream took.
+	Mixed []int
 	// Values is what was attached to calls, by name, parallel to Terminals; see
 	// Reader.Values.
 	Values map[string][]ValueStat

@@ -155,7 +155,11 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		x.Gap -= times[p.Leaf].Gap
 		x.Duration -= times[p.Leaf].Duration
 	}
-	shared, kind := l.shared(rank, counts), MeanSample
+	shared, err := l.shared(rank, counts)
+	if err != nil {
+		return nil, 0, err
+	}
+	kind := MeanSample
 	if !rank.r.HasTimes() {
 		shared, kind = func(int) bool { return false }, NoSample
 	}
@@ -169,9 +173,13 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 }
 
 // shared tells of which terminals calls at several places share one summary: those that
-// differ from 31 others in values only, and, of threads other than the first, whose places are
-// not told apart, those at several leaves.
-func (l *Leaves) shared(rank *Rank, counts []uint64) func(terminal int) bool {
+// differ from 31 others in values only, those of which the trace says so, and, of threads other than the
+// first, whose places are not told apart, those at several leaves.
+func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, error) {
+	mixed, err := rank.isMixed()
+	if err != nil {
+		return nil, err
+	}
 	members := make(map[*group]int)
 	for i := range rank.class.terminals {
 		members[rank.class.terminals[i].group]++
@@ -183,8 +191,8 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) func(terminal int) bool {
 		}
 	}
 	return func(t int) bool {
-		return members[rank.class.terminals[t].group] >= PoolFrom || l.stream > 0 && leaves[t] > 1
-	}
+		return members[rank.class.terminals[t].group] >= PoolFrom || leaves[t] > 1 && (l.stream > 0 || mixed(t))
+	}, nil
 }
 
 // enter takes in the gap before the calls by which a loop is entered.

@@ -16,7 +16,7 @@ func TestTimeless(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "workers": tracktest.Workers(12), "endless": tracktest.Endless, "makers": tracktest.Makers,
 	} {
-		ofTimes := map[string]bool{"times": true, "places": true, "totals": true, "asides": true, "series": true, "clocks": true}
+		ofTimes := map[string]bool{"times": true, "places": true, "places-mixed": true, "totals": true, "asides": true, "series": true, "clocks": true}
 		var sizes [2]map[string]int64
 		var files [2]int
 		for i := range sizes {

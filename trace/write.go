@@ -93,6 +93,9 @@ func sections(c *Content, packed func([]byte) int, times bool) (raw [container.E
 		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
 			raw[container.Places] = appendPlaces(e.placed)
+			if c.Series == nil {
+				raw[container.Mixed] = appendMixed(c.Classes)
+			}
 			raw[container.Asides] = c.Processes.appendAsideSection(c.FinishNs)
 		}
 		if len(c.Allocs) > 0 {

@@ -35,7 +35,7 @@ const (
 	Signatures   = 6
 	Classes      = 7
 	Columns      = 8
-	Times        = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17 and 19 is
+	Times        = 9 // there unless nothing was kept of times; then none of 11, 13, 16, 17, 19 and 22 is
 	Process      = 10
 	Series       = 11 // there only if times of every call were kept
 	Values       = 12 // there only if something was attached to calls
@@ -48,14 +48,15 @@ const (
 	Asides       = 19 // there only if the recorder took time between calls
 	PlacedValues = 20 // there only if others were attached to such calls at other places
 	Code         = 21 // there only if calls have stacks and the binaries were at hand after the run
-	End          = 22
+	Mixed        = 22 // there only if it isn't known what calls that are alike took at single places
+	End          = 23
 )
 
 // Names are the names of sections.
 var Names = [End]string{
 	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
 	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code",
+	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed",
 }
 
 // Codecs of sections.

@@ -46,19 +46,36 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 	return p
 }
 
-// placed returns the leaves whose times are not those of their terminal.
-func (c *class) placed(p *placing, times trace.Terminals) []trace.Placed {
-	if p == nil {
-		return nil
+// placed returns the leaves whose times are not those of their terminal, and the terminals of which it is not known
+// what their calls at single places took, though that may be more than little and unlike.
+func (c *class) placed(sh *shape, times trace.Terminals) (list []trace.Placed, mixed []int) {
+	total := c.allTime()
+	known := make(map[int]bool)
+	p := c.placing(sh, 0, 0)
+	if p != nil {
+		p.queries, p.total = maxQueries, total
+		for list := range alike(c.courses, (*course).sameTerminal) {
+			if t := list[0].terminal; list[0].name == "" && list[0].stream == 0 {
+				known[t] = p.terminal(list, times.Times(t))
+			}
+		}
+		slices.SortFunc(p.out, func(a, b trace.Placed) int { return a.Leaf - b.Leaf })
+		list = p.out
 	}
-	p.queries, p.total = maxQueries, c.allTime()
-	for list := range alike(c.courses, (*course).sameTerminal) {
-		if list[0].name == "" {
-			p.terminal(list, times.Times(list[0].terminal))
+	for t := range times.Len() {
+		if p != nil && len(p.byTerminal[t]) < 2 {
+			continue
+		}
+		if x := times.Times(t); !known[t] && (uneven(x.Gap, total) || uneven(x.Duration, total)) {
+			mixed = append(mixed, t)
 		}
 	}
-	slices.SortFunc(p.out, func(a, b trace.Placed) int { return a.Leaf - b.Leaf })
-	return p.out
+	return list, mixed
+}
+
+// uneven reports whether some calls may have taken other times than the rest, and that matters.
+func uneven(s trace.Stat, total float64) bool {
+	return s.Count > 1 && float64(s.Sum) > little*total && float64(s.Max-s.Min) > unlike*s.Mean()
 }
 
 // alike yields stretches of courses that are the same by what is asked of neighbours.
@@ -138,19 +155,19 @@ func (p *placing) waysTo(leaves []int) (ways map[int][]*unfold.Arrival, several 
 	return ways, several
 }
 
-// terminal looks at the leaves of one terminal.
-func (p *placing) terminal(courses []course, times trace.Times) {
+// terminal looks at the leaves of one terminal; false if what they took is not known.
+func (p *placing) terminal(courses []course, times trace.Times) bool {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, several := p.waysTo(leaves)
 	if !several {
-		return
+		return ways != nil || len(leaves) < 2
 	}
 	gaps, durations, entries := make(map[int]*share), make(map[int]*share), make(map[int]*share)
 	for i := range courses {
 		x := &courses[i]
 		list := ways[x.from]
 		if len(list) == 0 || !p.deal(x.gap, list, gaps, entries) || !p.deal(x.duration, list, durations, nil) {
-			return // a call of a callback, say
+			return false // a call of a callback, say
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
@@ -176,6 +193,7 @@ func (p *placing) terminal(courses []course, times trace.Times) {
 	if away > little*p.total {
 		p.out = append(p.out, own...)
 	}
+	return true
 }
 
 // deal shares out the phases of a course to the leaves that calls of it arrive at; false

@@ -295,7 +295,7 @@ func (c *class) inFile() (trace.Class, error) {
 	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	out.Placed = c.placed(c.placing(shape, 0, 0), out.Terminals)
+	out.Placed, out.Mixed = c.placed(shape, out.Terminals)
 	c.rankColumns(&out, shape)
 	c.placeValues(&out, shape)
 	return out, nil

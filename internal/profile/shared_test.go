@@ -10,7 +10,7 @@ import (
 )
 
 // A profile says at how many places it has a mean of calls that look alike: those of a thread
-// other than the first that stand at several places, and those that differ from very many in values alone.
+// other than the first that stand at several places, or of any of which that is not known, and those that differ from very many in values alone.
 func TestSharedTimes(t *testing.T) {
 	for name, c := range map[string]struct {
 		program func(r *tracktest.Recorder)
@@ -25,7 +25,7 @@ func TestSharedTimes(t *testing.T) {
 				}
 				r.CallOn(thread, "MPI_Barrier", 5, 0, tracktest.World)
 			}
-		}, []int{0, 2}},
+		}, []int{2, 2}}, // these tracks do not say how times went on
 		"pooled": {func(r *tracktest.Recorder) {
 			r.Begin()
 			for i := range trace.PoolFrom {

@@ -114,6 +114,51 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// Where a call comes after more call sites than the recorder tells apart, its places have the mean of all of them, and the profile
+// says at how many; those of a call that comes after fewer have their own times.
+func TestManyPlaces(t *testing.T) {
+	mpis.Steady(t, func(complain func(string, ...any)) {
+		dir := traceWith(t, mpis.Need(t)[0], "many.c", []string{"--timing", "stats"})
+		var list []struct {
+			placedProfile
+			Threads []struct {
+				Shared int `json:"shared_times"`
+				Body   []*placed
+			}
+		}
+		if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "--rank", "0", "app.spoor")), &list); err != nil {
+			t.Fatal(err)
+		}
+		truth, other := truthOf(t, filepath.Join(dir, "truth.0")), truthOf(t, filepath.Join(dir, "truth.1"))
+		p := &list[0]
+		seen, mean := 0, 0.0
+		for i := range 20 {
+			mean += (truth[fmt.Sprintf("1.%d", i)].ns + other[fmt.Sprintf("1.%d", i)].ns) / 40
+		}
+		for _, n := range p.Threads[0].Body {
+			if n.Site == 0 {
+				continue
+			}
+			switch f := p.Sites[n.Site-1].Function; f {
+			case "MPI_Allreduce":
+				name := fmt.Sprintf("0.%d", seen)
+				if want := (truth[name].ns + other[name].ns) / 2; !near(n.Total.Compute, want, 100) { // 8 ms or 1: a page fault is neither
+					complain("%s: %.3f ms before the call, want %.3f", name, n.Total.Compute/1e6, want/1e6)
+				}
+				seen++
+			case "MPI_Reduce":
+				if !near(n.Total.Compute, mean, 100) {
+					complain("%.3f ms before a reduction, want the mean of all, %.3f", n.Total.Compute/1e6, mean/1e6)
+				}
+				seen++
+			}
+		}
+		if seen != 32 || p.Threads[0].Shared != 20 {
+			t.Errorf("%d places, %d of them with times in common", seen, p.Threads[0].Shared)
+		}
+	})
+}
+
 // near allows 2 %, and for each call what clocks and wrappers take.
 func near(got, want float64, calls uint64) bool {
 	return math.Abs(got-want) <= 0.02*want+3e3*float64(calls)
