@@ -132,7 +132,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 		rep.Ranks++
 		u.list = append(u.list, &rankSpent{
 			rank: rank, useful: known(max(0, float64(p.SpanNs-p.MPINs))), mpi: known(float64(p.MPINs)),
-			runtime: float64(p.SpanNs), off: roundedBy(p.SpanNs), threads: p.Threads,
+			runtime: float64(p.SpanNs), off: float64(trace.RoundedBy(p.SpanNs, r.Ranks())), threads: p.Threads,
 		})
 		u.of[rank] = u.list[len(u.list)-1]
 	}

@@ -2,7 +2,6 @@ package imbalance
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -58,6 +57,7 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 	for i, rank := range members {
 		at[int32(rank)] = i
 	}
+	ranks := procs.Len()
 	useful := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Gap, t.GapTotals })
 	mpi := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Duration, t.DurationTotals })
 	var sumUseful, sumMPI float64
@@ -72,11 +72,11 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 		}
 		useful[i] = useful[i].around(own[i].Gap)
 		mpi[i] = mpi[i].around(own[i].Duration)
-		e := roundedBy(p.MPINs)
+		e := float64(trace.RoundedBy(p.MPINs, ranks))
 		mpi[i] = mpi[i].within(float64(p.MPINs)-e, float64(p.MPINs)+e)
 		if p.Threads <= 1 {
 			// The rest of the run, but for what the recorder's own clocks add.
-			d, e := float64(p.SpanNs-p.MPINs), roundedBy(p.SpanNs)+e
+			d, e := float64(p.SpanNs-p.MPINs), float64(trace.RoundedBy(p.SpanNs, ranks))+e
 			useful[i] = useful[i].within(d-e, d+e)
 		}
 	}
@@ -86,15 +86,6 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 		list[i] = spent{useful[i], mpi[i]}
 	}
 	return list
-}
-
-// roundedBy is how far a number of the table of processes may be from the true one: it has
-// ten significant bits, five on very many ranks. Its own zeros say how many.
-func roundedBy(v int64) float64 {
-	if v == 0 {
-		return 1
-	}
-	return float64(uint64(1)<<min(bits.TrailingZeros64(uint64(v)), 62)) / 2
 }
 
 // classSpans bounds the ranks' parts in a sum over the call sites of a class.
