@@ -101,13 +101,16 @@ bin/libspoor-engine.so: $(GO_SOURCES) engine/reserve.c shim/bounds.h shim/engine
 	CGO_ENABLED=1 $(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 
-bin/spoor: $(GO_SOURCES)
+bin/spoor: $(GO_SOURCES) $(wildcard internal/proxy/runtime/*)
 	$(GO_BUILD) -ldflags '-s -w' -o $@ ./cmd/spoor
 
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
-bin/libspoor-replay.so: $(wildcard replayer/under/*)
+AGAIN = $(addprefix internal/proxy/runtime/,posix.c streams.c scratch.c)
+
+bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) internal/proxy/runtime/posix.h internal/proxy/runtime/scratch.h
 	@mkdir -p bin
-	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new replayer/under/under.c -ldl
+	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new \
+		replayer/under/under.c replayer/under/files.c $(AGAIN) -ldl
 	mv $@.new $@
 
 bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) bin/libspoor-replay.so

@@ -65,6 +65,34 @@ func (c *Call) Symbols() []Symbol {
 	return []Symbol{own}
 }
 
+// A Failure says which results of a call of io.txt mean that it failed.
+type Failure int
+
+// The failures.
+const (
+	FailsNever    Failure = iota // it has no result, or the result is the error
+	FailsNegative                // less than 0
+	FailsNull                    // a null pointer
+	FailsMapping                 // MAP_FAILED
+	FailsShort                   // less than the parameter n
+)
+
+// Failure returns what it means that the call failed. One that may end has failed only if
+// errno changed, too.
+func (c *Call) Failure() Failure {
+	switch c.Returns {
+	case KindNone, KindErrno:
+		return FailsNever
+	case KindStream, KindDirectory, KindFound:
+		return FailsNull
+	case KindMapping:
+		return FailsMapping
+	case KindSize:
+		return FailsShort
+	}
+	return FailsNegative
+}
+
 var fileConstants = sync.OnceValue(func() *constants {
 	t, err := parseFileConstants("ioconstants.txt", fileConstantsText)
 	if err != nil {

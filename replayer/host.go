@@ -8,6 +8,7 @@ package main
 #include <sys/mman.h>
 #include <unistd.h>
 #include "call.h"
+#include "under/files.h"
 
 // Whether an address lies in the same object as another.
 static int same_object(void *a, void *b)
@@ -126,8 +127,27 @@ func (h *host) own(name string) unsafe.Pointer {
 	return C.dlsym(h.library, c)
 }
 
+// onFiles returns the function that makes calls on files again, or prepares that.
+func onFiles(name string) unsafe.Pointer {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	if f := C.files_find(c); f != nil {
+		return f
+	}
+	switch name {
+	case "files_begin":
+		return C.files_begin
+	case "files_call":
+		return C.files_call
+	}
+	return nil
+}
+
 // has returns the function of a name in the MPI library, or in the one below tracers.
 func (h *host) has(name string) unsafe.Pointer {
+	if f := onFiles(name); f != nil {
+		return f
+	}
 	if p := h.own(name); p != nil {
 		return p
 	}
@@ -140,6 +160,9 @@ func (h *host) has(name string) unsafe.Pointer {
 // before the MPI. Where none does, calls whose end is known go to the library
 // below at once.
 func (h *host) Function(name string) uint64 {
+	if f := onFiles(name); f != nil {
+		return uint64(uintptr(f))
+	}
 	own := h.has(name)
 	if own == nil {
 		return 0

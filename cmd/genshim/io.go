@@ -205,17 +205,11 @@ func (p *filePage) result(c *mpi.Call) {
 	}
 	p.Result = fileWord(c.Returns, "rc_")
 	p.Changed = c.Has(mpi.MayEnd)
-	switch c.Returns {
-	case mpi.KindStream, mpi.KindDirectory, mpi.KindLine, mpi.KindFound:
+	p.Failed = map[mpi.Failure]string{
+		mpi.FailsNever: "0", mpi.FailsNegative: "rc_ < 0", mpi.FailsNull: "!rc_", mpi.FailsMapping: "rc_ == MAP_FAILED", mpi.FailsShort: "rc_ < n",
+	}[c.Failure()]
+	if c.Returns == mpi.KindLine { // NULL here, and -1 in a trace
 		p.Failed = "!rc_"
-	case mpi.KindMapping:
-		p.Failed = "rc_ == MAP_FAILED"
-	case mpi.KindErrno:
-		p.Failed = "0"
-	case mpi.KindSize:
-		p.Failed = "rc_ < n"
-	default:
-		p.Failed = "rc_ < 0"
 	}
 }
 

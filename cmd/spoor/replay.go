@@ -34,6 +34,7 @@ type replayOptions struct {
 	record    string
 	json      bool
 	quiet     bool
+	io        string // which calls on files the trace has, as spoor run --io says it
 }
 
 func newReplay() *cobra.Command {
@@ -48,7 +49,9 @@ not expanded; a rank's memory is the trace and its live buffers.
 
 Calls that could end in several ways end as they did: a receive from any source
 takes the message that it took, MPI_Test says no as often as it did, MPI_Waitany
-finishes the same request. Files are opened in a scratch directory.
+finishes the same request. Files are opened in a scratch directory, those of MPI-IO and,
+of a trace recorded with --io, those that the program opened by itself: never anywhere
+else.
 
 No call is made sooner than in the original: what the program waited in calls for
 others that were late, the replay may wait before them, and the report has it as
@@ -81,8 +84,8 @@ says where it is, and the replay ends.`,
 	f.BoolVar(&o.noCompute, "no-compute", false, "leave out the time between calls")
 	f.StringVar(&o.pace, "pace", o.pace, "what calls wait for: gaps, for the recorded time after the call before; line, also for the time when the program made them")
 	f.DurationVar(&o.timeout, "timeout", o.timeout, "give up when a call takes longer; 0: never")
-	f.StringVar(&o.files, "files", "", "keep the files of MPI-IO in this directory (default: a scratch directory)")
-	f.BoolVar(&o.original, "original-files", false, "open files where the program had them: what is there is written over")
+	f.StringVar(&o.files, "files", "", "keep the files in this directory (default: a scratch directory)")
+	f.BoolVar(&o.original, "original-files", false, "open files of MPI-IO where the program had them: what is there is written over")
 	f.BoolVar(&o.partial, "partial", false, "of a program that did not finish, make the calls that all ranks came to")
 	f.StringVar(&o.record, "record", "", "trace the replay into this file")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
@@ -108,6 +111,17 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 			return r.NeedTimes()
 		}
 		o.noCompute = true
+	}
+	program, library, err := reissue.HasFiles(r)
+	switch {
+	case err != nil:
+		return err
+	case program && o.original:
+		return errors.New("--original-files is for MPI-IO: calls of the C library on files are made in a scratch directory only")
+	case library:
+		o.io = "all"
+	case program:
+		o.io = "app"
 	}
 	runner, err := findRunner(o, r.Meta()[trace.MetaMPI])
 	if err != nil {
@@ -295,11 +309,11 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 		argv, env := launch.Command(l, args, vars)
 		return launch.Run(argv, env)
 	}
-	shim, err := findLibrary("libspoor.so")
+	ro := runOptions{out: o.record, quiet: true, io: fileOptions{whose: o.io}}
+	shim, err := findLibrary(ro.io.library())
 	if err != nil {
 		return 0, err
 	}
-	ro := runOptions{out: o.record, quiet: true}
 	out, err := outputPath(ro, "")
 	if err != nil {
 		return 0, err

@@ -20,6 +20,7 @@ import (
 type replayReport struct {
 	Trace    string       `json:"trace"`
 	Timeless bool         `json:"no_times,omitempty"` // the trace has none: the original's are 0
+	Files    bool         `json:"files,omitempty"`    // time in MPI is that in calls on files, too
 	MPI      string       `json:"mpi"`
 	Launcher string       `json:"launcher"`
 	Ranks    []replayRank `json:"ranks"`
@@ -44,6 +45,7 @@ func reportReplay(w io.Writer, o replayOptions, r *trace.Reader, runner *launch.
 	if err != nil {
 		return err
 	}
+	rep.Files = o.io != ""
 	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.Line, " "), int64(job)
 	if o.json {
 		return writeJSON(w, rep)
@@ -89,13 +91,17 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	seconds := func(ns int64) string { return units.Duration(float64(ns)) }
 	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, plural(len(rep.Ranks), "rank"), rep.Launcher)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	in := "in MPI"
+	if rep.Files {
+		in = "in calls"
+	}
 	if rep.Timeless {
 		fmt.Fprintf(w, "wall time %s; the original's is not known: %v\n\n", seconds(rep.Wall), trace.ErrNoTimes)
-		fmt.Fprintln(t, "rank\tcalls\twall\tin MPI\t")
+		fmt.Fprintf(t, "rank\tcalls\twall\t%s\t\n", in)
 	} else {
 		fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
 			100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
-		fmt.Fprintln(t, "rank\tcalls\twall\toriginal\tin MPI\theld\toriginal\tcomputing\toriginal\t")
+		fmt.Fprintf(t, "rank\tcalls\twall\toriginal\t%s\theld\toriginal\tcomputing\toriginal\t\n", in)
 	}
 	const room = 16
 	var different int64

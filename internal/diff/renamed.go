@@ -77,6 +77,8 @@ func (r *renaming) renamed(p *trace.Param, v, w *trace.Value) (equal, ok bool) {
 	switch {
 	case v.Type == trace.String && p.Name() == "filename" && !v.Null && !w.Null:
 		return r.name(name{kind: "file", text: v.Text}, name{kind: "file", text: w.Text}), true
+	case v.Type == trace.String && p.Kind() == "path" && !v.Null && !w.Null:
+		return r.name(name{kind: "path", text: v.Text}, name{kind: "path", text: w.Text}), true
 	case v.Type == trace.Int && (p.Kind() == "keyval" || p.Kind() == "fint"):
 		return v.Num == w.Num || r.name(name{kind: p.Kind(), num: v.Num}, name{kind: p.Kind(), num: w.Num}), true
 	}

@@ -3,9 +3,9 @@ package files
 import (
 	"errors"
 	"iter"
-	"path"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -167,7 +167,7 @@ func (f *follower) call(c *trace.TimedCall) {
 	if c.Return != 0 {
 		u.Failed++
 	}
-	if isLibrary(c.Site.Module) {
+	if reissue.IsLibrary(c.Site.Module) {
 		u.Library++
 	}
 	returned := c.Result.Type != trace.None
@@ -296,15 +296,4 @@ func opensToAppend(c *trace.TimedCall) bool {
 	}
 	p := c.Param("mode")
 	return p != nil && p.In.Type == trace.String && strings.HasPrefix(p.In.Text, "a")
-}
-
-// isLibrary reports whether a module is an MPI library.
-func isLibrary(module string) bool {
-	name := path.Base(module)
-	for _, prefix := range []string{"libmpi", "libpmpi", "libopen-", "mca_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }

@@ -32,12 +32,21 @@ func quote(s string) string {
 // literalText is a string over the members.
 func (w *writer) literalText(at int) string {
 	col := w.c.column(at)
-	if same(col) {
-		return quote(w.g.strings[uint64(col[0])])
-	}
-	list := make([]string, len(col))
+	texts := make([]string, len(col))
+	alike := true
 	for i, v := range col {
-		list[i] = quote(w.g.strings[uint64(v)])
+		texts[i] = signature.OfRank(w.g.strings[uint64(v)], w.v.members[i])
+		alike = alike && texts[i] == texts[0]
+	}
+	if alike {
+		return quote(texts[0])
+	}
+	if e, ok := w.numbered(texts); ok {
+		return e
+	}
+	list := make([]string, len(texts))
+	for i, t := range texts {
+		list[i] = quote(t)
 	}
 	return fmt.Sprintf("%s[member]", w.g.table("char *const", list))
 }
@@ -58,6 +67,7 @@ func (w *writer) text(p *trace.ParamDef, in *node) string {
 	}
 	t := w.literalText(in.at)
 	if p.Name == "filename" {
+		w.g.files = true
 		if n, ok := w.exists(in.at); ok {
 			return fmt.Sprintf("scratch_of(%s, %d)", t, n)
 		}

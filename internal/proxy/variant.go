@@ -55,6 +55,7 @@ type generator struct {
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
 	ends    reissue.Ends // nil: all ranks finish
+	files   bool         // some calls are on files
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {

@@ -355,6 +355,9 @@ func (g *generator) main(b *bytes.Buffer) {
 		fmt.Fprintf(b, "    part%d();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
 	}
 	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
+	if g.files {
+		b.WriteString("    on_files();\n")
+	}
 	b.WriteString(g.setAside())
 	b.WriteString(g.ending())
 	if g.o.Gaps == GapsFollowed {

@@ -142,14 +142,15 @@ func Why(c *trace.Call, from string, target Target) string {
 	switch {
 	case !known:
 		return "not in the standard that this release knows"
-	case def.Has(mpi.Posix):
-		return "a call of the C library on a file, which is not made again"
-	case target.Has != nil && !target.Has(name):
+	case target.Has != nil && !target.Has(name) && !def.Has(mpi.Posix):
 		return "the MPI at hand does not have it"
 	case c.Return == trace.NeverReturned && !def.Has(mpi.Ends):
 		return neverReturned
 	case c.Return == trace.Left:
 		return "the program left the call by a jump or an exception"
+	}
+	if def.Has(mpi.Posix) {
+		return whyFile(c, def)
 	}
 	switch strings.TrimSuffix(name, "_c") {
 	case "MPI_Abort":

@@ -24,6 +24,9 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 	}
 	s.arena.reset()
 	s.after = s.after[:0]
+	if plan.through != 0 {
+		return plan, s.encodeFile(c, plan)
+	}
 	s.call.Function = plan.address
 	version := s.p.segments.version
 	for i := range plan.params {

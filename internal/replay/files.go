@@ -3,7 +3,6 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +21,9 @@ func (p *Process) file(c *trace.Call) (string, error) {
 		return "", nil
 	}
 	path := scratchPath(p.o.Files, name.In.Text)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return "", err
+	}
 	if c.Return != 0 {
 		if _, err := os.Stat(path); err == nil {
 			return path, nil // what was wrong was not that it is missing
@@ -63,15 +65,26 @@ func (p *Process) fileSize(c *trace.Call) error {
 	return nil
 }
 
+// here is the folder that stands for the program's working directory. The scratch directory is
+// the root of all names, as internal/proxy/runtime/posix.h has it for other calls on files.
+const here = "here"
+
 // scratchPath is where the file of a name lives in the replay. A prefix that
 // chooses a file system (ufs:, nfs:) is left out.
 func scratchPath(dir, name string) string {
 	if i := strings.IndexByte(name, ':'); i > 0 && !strings.ContainsRune(name[:i], '/') {
 		name = name[i+1:]
 	}
-	h := fnv.New32a()
-	h.Write([]byte(name))
-	return filepath.Join(dir, fmt.Sprintf("%08x-%s", h.Sum32(), filepath.Base(name)))
+	if !filepath.IsAbs(name) {
+		from := "/" + here
+		if wd, err := os.Getwd(); err == nil {
+			if below, err := filepath.Rel(dir, wd); err == nil && filepath.IsLocal(below) {
+				from = "/" + below // the program went there
+			}
+		}
+		name = filepath.Join(from, name)
+	}
+	return filepath.Join(dir, filepath.Clean("/"+name))
 }
 
 // unknownSize is the size of a file that the program read and that is no longer

@@ -8,10 +8,11 @@ import (
 
 func TestFilesStayInTheirDirectory(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"out.dat", "/etc/passwd", "../../x", "ufs:/data/big", "a:b/c"} {
-		path := scratchPath(dir, name)
-		if filepath.Dir(path) != dir {
-			t.Errorf("%s goes to %s", name, path)
+	for name, want := range map[string]string{
+		"out.dat": "here/out.dat", "/etc/passwd": "etc/passwd", "../../x": "x", "../x/../y": "y", "/../../x": "x", "ufs:/data/big": "data/big", "a:b/c": "here/b/c",
+	} {
+		if path := scratchPath(dir, name); path != filepath.Join(dir, want) {
+			t.Errorf("%s goes to %s, not %s", name, path, want)
 		}
 	}
 	if a, b := scratchPath(dir, "/a/x"), scratchPath(dir, "/b/x"); a == b {
@@ -21,7 +22,7 @@ func TestFilesStayInTheirDirectory(t *testing.T) {
 	if err := os.WriteFile(input, make([]byte, 1234), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	path := scratchPath(dir, input)
+	path := filepath.Join(dir, "input")
 	for range 2 {
 		if err := provide(path, input); err != nil {
 			t.Fatal(err)

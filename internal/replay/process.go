@@ -102,6 +102,9 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
 	p.changed = sync.NewCond(&p.mu)
+	if err := p.beginFiles(); err != nil {
+		return nil, err
+	}
 	for _, kind := range mpi.Kinds() {
 		if kind.IsHandle() || kind.IsTool() {
 			p.handles[kind] = newHandles(kind, f, k.Streams(), h.Symbol)
@@ -124,6 +127,7 @@ func (p *Process) Streams() []*Stream { return p.streams }
 type plan struct {
 	call    *mpi.Call
 	address uint64
+	through uint64 // address of what calls that, of functions that work on files
 	params  []step
 	keeps   bool // arrays have to stay when the call has returned
 	starts  bool // other threads may call after it
@@ -151,6 +155,11 @@ func (p *Process) plan(f *trace.Function) (*plan, error) {
 	q := &plan{call: call, address: p.host.Function(f.Name), outcome: outcomeOf(f.Name)}
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
+	}
+	if call.Has(mpi.Posix) {
+		if q.through = p.host.Function(filesCall); q.through == 0 {
+			return nil, fmt.Errorf("the replayer has no %s", filesCall)
+		}
 	}
 	q.starts = call.Has(mpi.Begins) || f.Name == "MPI_Session_init"
 	q.keeps = call.Has(mpi.Nonblocking) || call.Has(mpi.Persistent)

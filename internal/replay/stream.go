@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -264,6 +265,9 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	if c.Return == trace.NeverReturned || c.Return == trace.Left {
 		return nil // nothing is known of what it waited for
 	}
+	if reissue.ByLibrary(c) {
+		return nil
+	}
 	s.now.Store(c.Index + 1)
 	if s.number == 0 && c.Name() == "MPI_Finalize" {
 		s.waitForOthers()
@@ -333,6 +337,10 @@ func (s *Stream) account(t *trace.TimedCall) {
 
 // compare counts a call that returned something else than recorded.
 func (s *Stream) compare(c *trace.Call) {
+	if s.plan.through != 0 {
+		s.compareFile(c)
+		return
+	}
 	if c.Func.Returns != "error" {
 		return
 	}

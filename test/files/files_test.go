@@ -562,6 +562,7 @@ func TestBenchmark(t *testing.T) {
 			if f == nil {
 				t.Fatal("nothing of the file that MPI-IO wrote")
 			}
+			sameFiles(t, m, dir, several, n, count)
 			if u := &f.Total; u.Library == 0 || u.Writes.Bytes < several*count*n || u.Reads.Bytes == 0 {
 				t.Errorf("MPI-IO's own calls: %+v", *u)
 			}

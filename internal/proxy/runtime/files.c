@@ -1,38 +1,39 @@
 /* files.c: scratch files instead of those of the original. */
 #include "private.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "scratch.h"
 
 const char *files = "scratch";
 
+static void failed(const char *what, const char *why)
+{
+	fail(what, why);
+}
+
+void on_files(void)
+{
+	again_begin(files, rank, failed);
+}
+
+const char *numbered(const char *before, int width, int64_t n, const char *after)
+{
+	size_t room = strlen(before) + strlen(after) + 32 + (size_t)width;
+	char *t = text(room);
+	snprintf(t, room, "%s%0*lld%s", before, width, (long long)n, after);
+	return t;
+}
+
 const char *scratch(const char *name)
 {
-	static int made;
-	if (!made && mkdir(files, 0777) && errno != EEXIST)
-		fail(files, strerror(errno));
-	made = 1;
-	char *path = text(strlen(files) + strlen(name) + 2);
-	char *p = path + sprintf(path, "%s/", files);
-	for (; *name; name++)
-		*p++ = *name == '/' ? '_' : *name;
-	*p = 0;
-	return path;
+	const char *path = again_place(name);
+	return strcpy(text(strlen(path) + 1), path);
 }
 
 const char *scratch_of(const char *name, int64_t bytes)
 {
 	const char *path = scratch(name);
-	int fd = open(path, O_CREAT | O_RDWR, 0666);
-	struct stat st;
-	if (fd < 0)
-		fail(path, strerror(errno));
-	if (fstat(fd, &st) == 0 && st.st_size < bytes && ftruncate(fd, bytes))
-		fail(path, strerror(errno));
-	close(fd);
+	again_size(path, bytes);
 	return path;
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "posix.h"
+
 /* Programs call what they call; MPICH's (MPI_Status *)1 is no overflow. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #if defined(__GNUC__) && !defined(__clang__)
@@ -141,8 +143,10 @@ extern int64_t **lane_values;
 void lane(int n, int values, const int64_t *first, const int64_t *steps, int turns, const struct turn *order);
 void step(int n);
 
-/* Files: scratch files below PROXY_FILES instead of the program's. */
-const char *scratch(const char *name);
+/* Files: scratch files below PROXY_FILES instead of the program's, see posix.h. */
+void on_files(void);
+const char *numbered(const char *before, int width, int64_t n, const char *after); /* "before007after" */
+const char *scratch(const char *name); /* of MPI-IO */
 const char *scratch_of(const char *name, int64_t bytes); /* that exists already */
 
 /* Stand-ins for functions of the program. */

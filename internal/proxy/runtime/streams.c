@@ -1,0 +1,283 @@
+/* streams.c: calls on streams, made again. See posix.h. */
+#include "scratch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The first three are named by number in a trace. */
+static FILE *of(FILE *s)
+{
+	uintptr_t n = (uintptr_t)s;
+	FILE *standard[] = {stdin, stdout, stderr};
+	for (int i = 0; i < 3; i++)
+		if (n == (uintptr_t)i + 1 || s == standard[i]) {
+			again_standard(i);
+			return standard[i];
+		}
+	if (!s)
+		errno = EBADF;
+	return s;
+}
+
+/* Functions of the C library itself, which no recorder stands in front of. */
+static void *plain(const char *name)
+{
+	static void *library;
+	if (!library)
+		library = dlopen("libc.so.6", RTLD_LAZY);
+	void *f = library ? dlsym(library, name) : NULL;
+	if (!f)
+		again_fail(name, ENOSYS);
+	return f;
+}
+
+/* Where a stream is. */
+static int64_t at(FILE *s)
+{
+	int64_t n = again_at(s->_fileno);
+	if (s->_IO_read_ptr < s->_IO_read_end)
+		return n - (s->_IO_read_end - s->_IO_read_ptr);
+	return n + (s->_IO_write_ptr > s->_IO_write_base ? s->_IO_write_ptr - s->_IO_write_base : 0);
+}
+
+/* There is text where the stream reads next, unless the file has something there. */
+static void say(FILE *s, const char *text, int64_t n)
+{
+	int was = errno;
+	int64_t from = at(s), size = syscall(SYS_lseek, s->_fileno, 0L, SEEK_CUR);
+	char link[64];
+	int64_t end = syscall(SYS_lseek, s->_fileno, 0L, SEEK_END);
+	if (size >= 0)
+		syscall(SYS_lseek, s->_fileno, size, SEEK_SET);
+	if (size >= 0 && end >= 0 && from >= end) {
+		snprintf(link, sizeof link, "/proc/self/fd/%d", s->_fileno);
+		int fd = (int)syscall(SYS_openat, AT_FDCWD, link, O_WRONLY | O_CLOEXEC, 0);
+		if (fd >= 0) {
+			syscall(SYS_pwrite64, fd, text, n, from);
+			syscall(SYS_close, fd);
+		}
+	}
+	errno = was;
+}
+
+static void line(FILE *s, int64_t n)
+{
+	if (n < 1)
+		return;
+	char *text = again_bytes(n);
+	text[n - 1] = '\n';
+	say(s, text, n);
+	text[n - 1] = 'x';
+}
+
+static int64_t given(FILE *s, int err, const char *what)
+{
+	if (!s && !err)
+		again_fail(what ? what : "a stream", errno);
+	if (s && err) {
+		syscall(SYS_close, s->_fileno);
+		errno = 0;
+		return 0;
+	}
+	return (int64_t)s;
+}
+
+/* ---- opening and closing ---- */
+
+static const char *to_open(const char *path, const char *mode, int err)
+{
+	int dir = AT_FDCWD;
+	return again_ready(&dir, path, mode && *mode == 'r' ? SOME_FILE : NOTHING, err);
+}
+
+int64_t again_fopen(const char *path, const char *mode, int64_t got, int err)
+{
+	(void)got;
+	path = to_open(path, mode, err);
+	return given(fopen(path, mode), err, path);
+}
+
+int64_t again_fdopen(int fd, const char *mode, int64_t got, int err)
+{
+	(void)got;
+	return given(fdopen(fd, mode), err, NULL);
+}
+
+int64_t again_freopen(const char *path, const char *mode, FILE *stream, int64_t got, int err)
+{
+	(void)got;
+	path = to_open(path, mode, err);
+	stream = of(stream);
+	return stream ? given(freopen(path, mode, stream), err, path) : 0;
+}
+
+int64_t again_tmpfile(int64_t got, int err)
+{
+	(void)got;
+	return given(fdopen(again_nameless(), "w+"), err, NULL);
+}
+
+int64_t again_fclose(FILE *stream, int64_t got, int err)
+{
+	(void)got, (void)err;
+	stream = of(stream);
+	return stream ? fclose(stream) : -1;
+}
+
+int64_t again_fileno(FILE *stream, int64_t got, int err)
+{
+	(void)got, (void)err;
+	stream = of(stream);
+	return stream ? fileno(stream) : -1;
+}
+
+/* ---- reading and writing ---- */
+
+int64_t again_fread(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
+{
+	(void)err;
+	if (!(stream = of(stream)))
+		return 0;
+	again_reach(stream->_fileno, got > 0 ? at(stream) + got * size : 0);
+	return (int64_t)fread(again_room(size * n), (size_t)size, (size_t)n, stream);
+}
+
+int64_t again_fwrite(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
+{
+	(void)err;
+	if (!(stream = of(stream)))
+		return 0;
+	return (int64_t)fwrite(again_bytes(size * n), (size_t)size, (size_t)(got < n ? got : n), stream);
+}
+
+int64_t again_fgets(int n, FILE *stream, int64_t got, int err)
+{
+	(void)err;
+	if (!(stream = of(stream)))
+		return -1;
+	line(stream, got);
+	char *s = fgets(again_room(n), n, stream);
+	return s ? (int64_t)strlen(s) : -1;
+}
+
+/* Text that ends a line, as most that programs write does: who reads it again finds as many. */
+static const char *sentence(int64_t n)
+{
+	const char *text = again_text(n);
+	if (n > 0)
+		((char *)(uintptr_t)text)[n - 1] = '\n';
+	return text;
+}
+
+int64_t again_fputs(int64_t length, FILE *stream, int64_t got, int err)
+{
+	(void)got, (void)err;
+	stream = of(stream);
+	return stream ? fputs(sentence(length), stream) : -1;
+}
+
+int64_t again_fprintf(FILE *stream, int64_t got, int err)
+{
+	(void)err;
+	stream = of(stream);
+	return stream ? fprintf(stream, "%.*s", (int)got, sentence(got > 0 ? got : 0)) : -1;
+}
+
+int64_t again_getline(FILE *stream, int64_t got, int err)
+{
+	static _Thread_local char *text;
+	static _Thread_local size_t size;
+	(void)err;
+	if (!(stream = of(stream)))
+		return -1;
+	line(stream, got);
+	return getline(&text, &size, stream);
+}
+
+/* How far it read is not known: it finds as many numbers. */
+int64_t again_fscanf(FILE *stream, int64_t got, int err)
+{
+	static const char format[] = "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", zeros[] = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 ";
+	int x;
+	(void)err;
+	if (!(stream = of(stream)))
+		return -1;
+	int64_t n = got < 0 ? 1 : got > 16 ? 16 : got;
+	if (got > 0)
+		say(stream, zeros, 2 * n);
+	return fscanf(stream, format + 2 * (16 - n), &x, &x, &x, &x, &x, &x, &x, &x, &x, &x, &x, &x, &x, &x, &x, &x);
+}
+
+/* ---- places ---- */
+
+int64_t again_fseek(FILE *stream, int64_t offset, int whence, int64_t got, int err)
+{
+	(void)got, (void)err;
+	stream = of(stream);
+	return stream ? fseek(stream, offset, whence) : -1;
+}
+
+/* Behind fseek to the end it says how large the file was. */
+int64_t again_ftell(FILE *stream, int64_t got, int err)
+{
+	if (!(stream = of(stream)))
+		return -1;
+	if (!err && got > at(stream)) {
+		int (*seek)(FILE *, off_t, int);
+		*(void **)&seek = plain("fseeko");
+		again_reach(stream->_fileno, got);
+		seek(stream, got, SEEK_SET);
+	}
+	return ftell(stream);
+}
+
+int64_t again_rewind(FILE *stream, int64_t got, int err)
+{
+	(void)got, (void)err;
+	if ((stream = of(stream)))
+		rewind(stream);
+	return 0;
+}
+
+static _Thread_local fpos_t place;
+static _Thread_local FILE *placed;
+
+int64_t again_fgetpos(FILE *stream, int64_t got, int err)
+{
+	(void)got, (void)err;
+	if (!(stream = of(stream)))
+		return -1;
+	placed = stream;
+	return fgetpos(stream, &place);
+}
+
+/* Which place it was is not in a trace: the last that was asked for, or where it is. */
+int64_t again_fsetpos(FILE *stream, int64_t got, int err)
+{
+	(void)got, (void)err;
+	if (!(stream = of(stream)))
+		return -1;
+	if (placed != stream) {
+		int (*tell)(FILE *, fpos_t *);
+		*(void **)&tell = plain("fgetpos");
+		tell(stream, &place);
+	}
+	return fsetpos(stream, &place);
+}
+
+int64_t again_fflush(FILE *stream, int64_t got, int err)
+{
+	(void)got, (void)err;
+	return fflush(stream ? of(stream) : NULL);
+}
+
+int64_t again_setvbuf(FILE *stream, int mode, int64_t size, int64_t got, int err)
+{
+	(void)got, (void)err;
+	stream = of(stream);
+	return stream ? setvbuf(stream, NULL, mode, (size_t)size) : -1;
+}

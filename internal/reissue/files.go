@@ -1,0 +1,62 @@
+package reissue
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// IsLibrary reports whether a module is an MPI library.
+func IsLibrary(module string) bool {
+	name := path.Base(module)
+	for _, prefix := range []string{"libmpi", "libpmpi", "libopen-", "mca_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// ByLibrary reports whether an MPI made a call on a file for itself, as the MPI at hand will
+// do for itself if it has to.
+func ByLibrary(c *trace.Call) bool { return c.Func.Has(trace.Posix) && IsLibrary(c.Site.Module) }
+
+// HasFiles reports whether there are calls on files that the program made, and whether there are ones that
+// its MPI made.
+func HasFiles(r *trace.Reader) (program, library bool, err error) {
+	for class := range r.Classes() {
+		k, err := r.Rank(r.Members(class)[0])
+		if err != nil {
+			return false, false, fmt.Errorf("reissue: %w", err)
+		}
+		for t := range k.Terminals() {
+			c, err := k.Terminal(t)
+			if err != nil {
+				return false, false, fmt.Errorf("reissue: %w", err)
+			}
+			if c.Func.Has(trace.Posix) {
+				library = library || ByLibrary(c)
+				program = program || !ByLibrary(c)
+			}
+		}
+	}
+	return program, library, nil
+}
+
+// whyFile says why a call on a file can't be made again; "" if it can.
+func whyFile(c *trace.Call, def *mpi.Call) string {
+	if ByLibrary(c) {
+		return ""
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		// One that stands for nothing is an error that can be made again.
+		if p.In.Type == trace.Handle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !def.Has(mpi.MayEnd) {
+			return "a file that was not seen being opened (" + p.Name() + ")"
+		}
+	}
+	return ""
+}

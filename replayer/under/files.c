@@ -1,0 +1,46 @@
+/* files.c: calls on files, which the replayer makes as proxies do. See files.h. */
+#include "files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../internal/proxy/runtime/posix.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "spoor-replay: %s: %s\n", what, why);
+	exit(1);
+}
+
+EXPORT void files_begin(const char *folder, int rank)
+{
+	again_begin(folder, rank, fail);
+}
+
+EXPORT void *files_find(const char *name)
+{
+#define ENTRY(name, ...) {#name, (void *)again_##name},
+#define ENTRY0(name) {#name, (void *)again_##name},
+	static const struct {
+		const char *name;
+		void *function;
+	} table[] = {AGAIN_CALLS(ENTRY, ENTRY0)};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (strcmp(table[i].name, name) == 0)
+			return table[i].function;
+	return NULL;
+}
+
+EXPORT int64_t files_call(void *function, const int64_t *w, int64_t *error)
+{
+	int64_t (*f)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
+	*(void **)&f = function;
+	errno = 0;
+	int64_t result = f(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
+	*error = errno;
+	return result;
+}

@@ -1,0 +1,17 @@
+/* files.h: what the replayer asks for to make calls on files again, see internal/proxy/runtime/posix.h. */
+#ifndef FILES_H
+#define FILES_H
+
+#include <stdint.h>
+
+#define FILES_WORDS 10 /* no call has more parameters, with what came of it */
+
+void files_begin(const char *folder, int rank);
+
+/* The function that makes calls of a name again; null if there is none. */
+void *files_find(const char *name);
+
+/* Makes such a call, and says what errno was then. */
+int64_t files_call(void *function, const int64_t *words, int64_t *error);
+
+#endif
