@@ -43,24 +43,24 @@ func (p *Process) beginFiles() error {
 	if p.o.Files == "" {
 		return errors.New("calls of the C library on files are made in a scratch folder only")
 	}
-	call := new(Call)
-	if call.Function = p.host.Function(filesBegin); call.Function == 0 {
+	begin := p.host.Function(filesBegin)
+	if begin == 0 {
 		return fmt.Errorf("the replayer has no %s", filesBegin)
 	}
 	name := append([]byte(p.o.Files), 0)
-	at, err := p.host.Alloc(int64(len(name)) + int64(cellBlock))
+	at, err := p.host.Alloc(int64(len(name)))
 	if err != nil {
 		return err
 	}
 	copy(bytesAt(at, len(name)), name)
-	call.Words[0], call.Words[1] = at, uint64(p.rank.Number())
-	own, err := p.host.Alloc(int64(cellBlock))
+	own, err := p.host.Alloc(int64(cellBlock)) // C keeps no pointer to memory of Go
 	if err != nil {
 		return err
 	}
-	c := (*Call)(pointer(own))
-	*c = *call
-	p.host.Make(c)
+	call := (*Call)(pointer(own))
+	*call = Call{Function: begin}
+	call.Words[0], call.Words[1] = at, uint64(p.rank.Number())
+	p.host.Make(call)
 	return nil
 }
 

@@ -79,55 +79,48 @@ func sameFiles(t *testing.T, m *mpis.MPI, dir string, ranks, n, count int) {
 // Replay and proxy leave a folder that the program wrote to alone, whatever it called it.
 func TestOnlyInScratch(t *testing.T) {
 	tool := mpis.NeedSpoor(t)
-	for _, m := range mpis.Need(t) {
-		if m.Standard() {
-			continue
+	onEach(t, func(t *testing.T, m *mpis.MPI, top string) {
+		dir, out := filepath.Join(top, "work"), filepath.Join(top, "outside")
+		for _, d := range []string{dir, out} {
+			if err := os.Mkdir(d, 0o777); err != nil {
+				t.Fatal(err)
+			}
 		}
-		t.Run(m.Name, func(t *testing.T) {
-			t.Parallel()
-			top := t.TempDir()
-			dir, out := filepath.Join(top, "work"), filepath.Join(top, "outside")
-			for _, d := range []string{dir, out} {
-				if err := os.Mkdir(d, 0o777); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := m.Compile(filepath.Join(dir, "outside"), "testdata/outside.c", "-Wno-unused-result"); err != nil {
-				t.Fatal(err)
-			}
-			job := mpis.Job{MPI: m, Dir: dir}
-			r := job.Run(append([]string{tool, "run", "-q", "--io", "-o", "a.spoor"}, m.Command(1, "./outside", out)...)...)
-			if r.Err != nil || !strings.Contains(r.Stdout, "done") {
-				t.Fatal(r)
-			}
-			if err := os.RemoveAll(out); err != nil {
-				t.Fatal(err)
-			}
-			sameAgain(t, m, dir, "a.spoor", 1)
-			if _, err := os.Lstat(out); err == nil {
-				t.Errorf("%s is there again", out)
-			}
-			for _, root := range []string{"kept", "scratch"} {
-				var got []string
-				whole := filepath.Join(dir, root)
-				_ = filepath.WalkDir(whole, func(path string, e os.DirEntry, err error) error {
-					if err == nil && e.Type().IsRegular() {
-						path, _ = filepath.Rel(whole, path)
-						if !strings.HasPrefix(filepath.Base(path), "chance") { // mkstemp's
-							got = append(got, path)
-						}
+		if err := m.Compile(filepath.Join(dir, "outside"), "testdata/outside.c", "-Wno-unused-result"); err != nil {
+			t.Fatal(err)
+		}
+		job := mpis.Job{MPI: m, Dir: dir}
+		r := job.Run(append([]string{tool, "run", "-q", "--io", "-o", "a.spoor"}, m.Command(1, "./outside", out)...)...)
+		if r.Err != nil || !strings.Contains(r.Stdout, "done") {
+			t.Fatal(r)
+		}
+		if err := os.RemoveAll(out); err != nil {
+			t.Fatal(err)
+		}
+		sameAgain(t, m, dir, "a.spoor", 1)
+		if _, err := os.Lstat(out); err == nil {
+			t.Errorf("%s is there again", out)
+		}
+		for _, root := range []string{"kept", "scratch"} {
+			var got []string
+			whole := filepath.Join(dir, root)
+			_ = filepath.WalkDir(whole, func(path string, e os.DirEntry, err error) error {
+				if err == nil && e.Type().IsRegular() {
+					path, _ = filepath.Rel(whole, path)
+					if !strings.HasPrefix(filepath.Base(path), "chance") { // mkstemp's
+						got = append(got, path)
 					}
-					return nil
-				})
-				// What is one folder by an absolute name and by one from the working directory is two here.
-				abs := strings.TrimPrefix(out, "/")
-				want := []string{"etc/passwd", "outside/climbed", "outside/dots", abs + "/linked", abs + "/near", abs + "/outer", abs + "/stream", abs + "/sub/g", abs + "/sub/inner", abs + "/through"}
-				slices.Sort(want)
-				slices.Sort(got)
-				if !slices.Equal(got, want) {
-					t.Errorf("%s has %q, not %q", root, got, want)
 				}
+				return nil
+			})
+			// What is one folder by an absolute name and by one from the working directory is two here.
+			abs := strings.TrimPrefix(out, "/")
+			want := []string{"etc/passwd", "outside/climbed", "outside/dots", abs + "/linked", abs + "/near", abs + "/outer", abs + "/stream", abs + "/sub/g", abs + "/sub/inner", abs + "/through"}
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s has %q, not %q", root, got, want)
 			}
-		})
-	}
+		}
+	})
 }

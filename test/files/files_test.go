@@ -21,70 +21,77 @@ import (
 
 const ranks = 2
 
-// Every call, parameter, result and errno of a program's system calls is what strace saw.
-func TestSystemCalls(t *testing.T) {
-	strace := need.Command(t, "strace")
-	tool := mpis.NeedSpoor(t)
+// onEach tests with each MPI, side by side, each in a folder of its own. The standard's ABI is left out: programs are compiled for
+// one MPI here, and what they do with files is not MPI's.
+func onEach(t *testing.T, test func(t *testing.T, m *mpis.MPI, dir string)) {
 	for _, m := range mpis.Need(t) {
 		if m.Standard() {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if err := m.Compile(filepath.Join(dir, "calls"), "testdata/calls.c", "-Wno-unused-result"); err != nil {
-				t.Fatal(err)
-			}
-			plain, traced := filepath.Join(dir, "plain"), filepath.Join(dir, "traced")
-			for _, d := range []string{plain, traced} {
-				if err := os.Mkdir(d, 0o777); err != nil {
-					t.Fatal(err)
-				}
-			}
-			env := []string{"UCX_MEM_MMAP_HOOK_MODE=none"} // else its own functions stand in place of mmap
-			job := mpis.Job{MPI: m, Dir: plain, Temp: dir, Env: env}
-			without := job.Baseline(t.Logf, m.Command(ranks, strace, "-ff", "-o", "out", "-X", "raw", "-s", "0", "-v", filepath.Join(dir, "calls"))...)
-			if without.Err != nil {
-				t.Skipf("strace may not trace here: %v", without)
-			}
-			job.Dir = traced
-			with := job.Run(append([]string{tool, "run", "-q", "--io", "-o", filepath.Join(dir, "app.spoor")}, m.Command(ranks, filepath.Join(dir, "calls"))...)...)
-			if with.Err != nil {
-				t.Fatal(with)
-			}
-			if lines(with.Stdout) != lines(without.Stdout) {
-				t.Errorf("with spoor the program prints %q, without %q", with.Stdout, without.Stdout)
-			}
-			sameTree(t, plain, traced)
-			r, err := trace.Open(filepath.Join(dir, "app.spoor"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			asked := readStrace(t, plain)
-			for rank := range ranks {
-				got := recorded(t, r, rank)
-				want := asked[rank]
-				if len(want) < 100 {
-					t.Fatalf("rank %d: strace saw %d calls", rank, len(want))
-				}
-				for i := range max(len(got), len(want)) {
-					g, w := "nothing", "nothing"
-					if i < len(got) {
-						g = got[i]
-					}
-					if i < len(want) {
-						w = want[i]
-					}
-					if g != w {
-						t.Errorf("rank %d, call %d: recorded %s, the kernel was asked %s", rank, i, g, w)
-						break
-					}
-				}
-				t.Logf("rank %d: %d calls are the same", rank, len(want))
-			}
+			test(t, m, t.TempDir())
 		})
 	}
+}
+
+// Every call, parameter, result and errno of a program's system calls is what strace saw.
+func TestSystemCalls(t *testing.T) {
+	strace := need.Command(t, "strace")
+	tool := mpis.NeedSpoor(t)
+	onEach(t, func(t *testing.T, m *mpis.MPI, dir string) {
+		if err := m.Compile(filepath.Join(dir, "calls"), "testdata/calls.c", "-Wno-unused-result"); err != nil {
+			t.Fatal(err)
+		}
+		plain, traced := filepath.Join(dir, "plain"), filepath.Join(dir, "traced")
+		for _, d := range []string{plain, traced} {
+			if err := os.Mkdir(d, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		env := []string{"UCX_MEM_MMAP_HOOK_MODE=none"} // else its own functions stand in place of mmap
+		job := mpis.Job{MPI: m, Dir: plain, Temp: dir, Env: env}
+		without := job.Baseline(t.Logf, m.Command(ranks, strace, "-ff", "-o", "out", "-X", "raw", "-s", "0", "-v", filepath.Join(dir, "calls"))...)
+		if without.Err != nil {
+			t.Skipf("strace may not trace here: %v", without)
+		}
+		job.Dir = traced
+		with := job.Run(append([]string{tool, "run", "-q", "--io", "-o", filepath.Join(dir, "app.spoor")}, m.Command(ranks, filepath.Join(dir, "calls"))...)...)
+		if with.Err != nil {
+			t.Fatal(with)
+		}
+		if lines(with.Stdout) != lines(without.Stdout) {
+			t.Errorf("with spoor the program prints %q, without %q", with.Stdout, without.Stdout)
+		}
+		sameTree(t, plain, traced)
+		r, err := trace.Open(filepath.Join(dir, "app.spoor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		asked := readStrace(t, plain)
+		for rank := range ranks {
+			got := recorded(t, r, rank)
+			want := asked[rank]
+			if len(want) < 100 {
+				t.Fatalf("rank %d: strace saw %d calls", rank, len(want))
+			}
+			for i := range max(len(got), len(want)) {
+				g, w := "nothing", "nothing"
+				if i < len(got) {
+					g = got[i]
+				}
+				if i < len(want) {
+					w = want[i]
+				}
+				if g != w {
+					t.Errorf("rank %d, call %d: recorded %s, the kernel was asked %s", rank, i, g, w)
+					break
+				}
+			}
+			t.Logf("rank %d: %d calls are the same", rank, len(want))
+		}
+	})
 }
 
 func lines(s string) string {
@@ -374,45 +381,38 @@ func value(v *trace.Value) string {
 
 // Calls of streams and directories are as the program says that it made them.
 func TestStreams(t *testing.T) {
-	for _, m := range mpis.Need(t) {
-		if m.Standard() {
-			continue
-		}
-		t.Run(m.Name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			for _, flags := range [][]string{{"-D_FORTIFY_SOURCE=2", "-O2"}, {"-D_FILE_OFFSET_BITS=64"}} {
-				with := runTraced(t, m, dir, "streams", append(flags, "-Wno-unused-result", "-w")...)
-				r, err := trace.Open(filepath.Join(dir, "streams.spoor"))
+	onEach(t, func(t *testing.T, m *mpis.MPI, dir string) {
+		for _, flags := range [][]string{{"-D_FORTIFY_SOURCE=2", "-O2"}, {"-D_FILE_OFFSET_BITS=64"}} {
+			with := runTraced(t, m, dir, "streams", append(flags, "-Wno-unused-result", "-w")...)
+			r, err := trace.Open(filepath.Join(dir, "streams.spoor"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			k, err := r.Rank(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Split(strings.TrimSpace(with.Stdout), "\n")
+			inside, n := false, 0
+			for c, err := range k.Calls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer r.Close()
-				k, err := r.Rank(0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want := strings.Split(strings.TrimSpace(with.Stdout), "\n")
-				inside, n := false, 0
-				for c, err := range k.Calls(0) {
-					if err != nil {
-						t.Fatal(err)
+				if p := c.Param("path"); p != nil && p.In.Text == "mark" {
+					inside = !inside
+				} else if inside {
+					if n == len(want) || c.Text() != want[n] {
+						t.Fatalf("call %d is recorded as %s, it was %s", n, c.Text(), append(want, "none")[n])
 					}
-					if p := c.Param("path"); p != nil && p.In.Text == "mark" {
-						inside = !inside
-					} else if inside {
-						if n == len(want) || c.Text() != want[n] {
-							t.Fatalf("call %d is recorded as %s, it was %s", n, c.Text(), append(want, "none")[n])
-						}
-						n++
-					}
-				}
-				if n != len(want) || n < 40 {
-					t.Errorf("%d calls are recorded, the program made %d", n, len(want))
+					n++
 				}
 			}
-		})
-	}
+			if n != len(want) || n < 40 {
+				t.Errorf("%d calls are recorded, the program made %d", n, len(want))
+			}
+		}
+	})
 }
 
 // runTraced compiles a program, runs it with and without spoor, and compares what it prints and returns.
@@ -448,124 +448,110 @@ func runTraced(t *testing.T, m *mpis.MPI, dir, name string, flags ...string) mpi
 
 // A program with children, threads, signal handlers, jumps and full disks does what it does without.
 func TestBehaviour(t *testing.T) {
-	for _, m := range mpis.Need(t) {
-		if m.Standard() {
-			continue
+	onEach(t, func(t *testing.T, m *mpis.MPI, dir string) {
+		with := runTraced(t, m, dir, "behaviour", "-Wno-unused-result")
+		for _, line := range []string{"early 6", "4108, errno 77", "child 7, size 4101", "vfork 0, size 15, still 2", "spawn 0, size 8, system 3",
+			"handlers wrote all: 1", "jumped, 10", "full -1, No space left on device", "threads 8192000"} {
+			if !strings.Contains(with.Stdout, line+"\n") {
+				t.Errorf("no line %q in\n%s", line, with.Stdout)
+			}
 		}
-		t.Run(m.Name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			with := runTraced(t, m, dir, "behaviour", "-Wno-unused-result")
-			for _, line := range []string{"early 6", "4108, errno 77", "child 7, size 4101", "vfork 0, size 15, still 2", "spawn 0, size 8, system 3",
-				"handlers wrote all: 1", "jumped, 10", "full -1, No space left on device", "threads 8192000"} {
-				if !strings.Contains(with.Stdout, line+"\n") {
-					t.Errorf("no line %q in\n%s", line, with.Stdout)
+		r, err := trace.Open(filepath.Join(dir, "behaviour.spoor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if err := trace.Check(r); err != nil {
+			t.Error(err)
+		}
+		k, err := r.Rank(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes, child := 0, 0
+		for stream := range k.Streams() {
+			for c, err := range k.Calls(stream) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p := c.Param("path"); p != nil && (p.In.Text == "vforked" || p.In.Text == "not/there") && c.Name() == "open" {
+					child++
+				}
+				if c.Name() == "pwrite" && c.Param("count").In.Num == 512 {
+					writes++
 				}
 			}
-			r, err := trace.Open(filepath.Join(dir, "behaviour.spoor"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			if err := trace.Check(r); err != nil {
-				t.Error(err)
-			}
-			k, err := r.Rank(0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			writes, child := 0, 0
-			for stream := range k.Streams() {
-				for c, err := range k.Calls(stream) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					if p := c.Param("path"); p != nil && (p.In.Text == "vforked" || p.In.Text == "not/there") && c.Name() == "open" {
-						child++
-					}
-					if c.Name() == "pwrite" && c.Param("count").In.Num == 512 {
-						writes++
-					}
-				}
-			}
-			if child > 0 {
-				t.Errorf("%d calls of children are recorded", child)
-			}
-			if writes != 8000 {
-				t.Errorf("%d of 8000 writes of threads are recorded", writes)
-			}
-		})
-	}
+		}
+		if child > 0 {
+			t.Errorf("%d calls of children are recorded", child)
+		}
+		if writes != 8000 {
+			t.Errorf("%d of 8000 writes of threads are recorded", writes)
+		}
+	})
 }
 
 // What spoor says of a benchmark's files is what the benchmark does, MPI-IO's own calls included.
 func TestBenchmark(t *testing.T) {
 	const n, count, several = 8192, 6, 3
 	tool := mpis.NeedSpoor(t)
-	for _, m := range mpis.Need(t) {
-		if m.Standard() {
-			continue
+	onEach(t, func(t *testing.T, m *mpis.MPI, dir string) {
+		if err := m.Compile(filepath.Join(dir, "ior"), mpis.Root("test", "apps", "ior.c")); err != nil {
+			t.Fatal(err)
 		}
-		t.Run(m.Name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			if err := m.Compile(filepath.Join(dir, "ior"), mpis.Root("test", "apps", "ior.c")); err != nil {
-				t.Fatal(err)
-			}
-			job := mpis.Job{MPI: m, Dir: dir}
-			line := append([]string{tool, "run", "-q", "--io=all", "-o", "ior.spoor"}, m.Command(several, "./ior", "-n", strconv.Itoa(n), "-i", strconv.Itoa(count))...)
-			if r := job.Run(line...); r.Err != nil || !strings.Contains(r.Stdout, "3 ranks wrote and read 6 transfers of 8192 bytes") {
-				t.Fatal(r)
-			}
-			r, err := trace.Open(filepath.Join(dir, "ior.spoor"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			if err := trace.Check(r); err != nil {
-				t.Error(err)
-			}
-			rep, err := files.Compute(r, files.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			found := make(map[string]*files.File)
-			for _, f := range rep.Files {
-				found[f.Path] = f // MPI-IO has files of its own, some with names like these
-			}
-			for _, c := range []struct {
-				name                string
-				sequential, strided uint64 // in all
-			}{{"ior.shared", 2 * several * count, 0}, {"ior.strided", 2 * several, 2 * several * (count - 1)}} {
-				f := found[c.name]
-				if f == nil {
-					t.Fatalf("no %s among %d files", c.name, len(found))
-				}
-				u := &f.Total
-				if u.Writes.Calls != several*count || u.Reads.Bytes != several*count*n || u.Opens != 2*several || u.Sequential != c.sequential ||
-					u.Strided != c.strided || u.Random != 0 || u.Unaligned != 0 || u.Library != 0 || f.Shared() != several || u.Extent != several*count*n {
-					t.Errorf("%s, shared by %d: %+v", c.name, f.Shared(), *u)
-				}
-			}
-			// each rank writes its own, and reads that of the next
-			var wrote, read uint64
-			for name, f := range found {
-				if strings.HasPrefix(name, "ior.each.") {
-					wrote += f.Total.Writes.Calls
-					read += f.Total.Reads.Calls
-				}
-			}
-			if wrote != several*count || read != several*count {
-				t.Errorf("files of each rank: %d writes, %d reads", wrote, read)
-			}
-			f := found["ior.collective"]
+		job := mpis.Job{MPI: m, Dir: dir}
+		line := append([]string{tool, "run", "-q", "--io=all", "-o", "ior.spoor"}, m.Command(several, "./ior", "-n", strconv.Itoa(n), "-i", strconv.Itoa(count))...)
+		if r := job.Run(line...); r.Err != nil || !strings.Contains(r.Stdout, "3 ranks wrote and read 6 transfers of 8192 bytes") {
+			t.Fatal(r)
+		}
+		r, err := trace.Open(filepath.Join(dir, "ior.spoor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if err := trace.Check(r); err != nil {
+			t.Error(err)
+		}
+		rep, err := files.Compute(r, files.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := make(map[string]*files.File)
+		for _, f := range rep.Files {
+			found[f.Path] = f // MPI-IO has files of its own, some with names like these
+		}
+		for _, c := range []struct {
+			name                string
+			sequential, strided uint64 // in all
+		}{{"ior.shared", 2 * several * count, 0}, {"ior.strided", 2 * several, 2 * several * (count - 1)}} {
+			f := found[c.name]
 			if f == nil {
-				t.Fatal("nothing of the file that MPI-IO wrote")
+				t.Fatalf("no %s among %d files", c.name, len(found))
 			}
-			sameFiles(t, m, dir, several, n, count)
-			if u := &f.Total; u.Library == 0 || u.Writes.Bytes < several*count*n || u.Reads.Bytes == 0 {
-				t.Errorf("MPI-IO's own calls: %+v", *u)
+			u := &f.Total
+			if u.Writes.Calls != several*count || u.Reads.Bytes != several*count*n || u.Opens != 2*several || u.Sequential != c.sequential ||
+				u.Strided != c.strided || u.Random != 0 || u.Unaligned != 0 || u.Library != 0 || f.Shared() != several || u.Extent != several*count*n {
+				t.Errorf("%s, shared by %d: %+v", c.name, f.Shared(), *u)
 			}
-		})
-	}
+		}
+		// each rank writes its own, and reads that of the next
+		var wrote, read uint64
+		for name, f := range found {
+			if strings.HasPrefix(name, "ior.each.") {
+				wrote += f.Total.Writes.Calls
+				read += f.Total.Reads.Calls
+			}
+		}
+		if wrote != several*count || read != several*count {
+			t.Errorf("files of each rank: %d writes, %d reads", wrote, read)
+		}
+		f := found["ior.collective"]
+		if f == nil {
+			t.Fatal("nothing of the file that MPI-IO wrote")
+		}
+		sameFiles(t, m, dir, several, n, count)
+		if u := &f.Total; u.Library == 0 || u.Writes.Bytes < several*count*n || u.Reads.Bytes == 0 {
+			t.Errorf("MPI-IO's own calls: %+v", *u)
+		}
+	})
 }
