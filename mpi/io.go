@@ -17,10 +17,11 @@ type Symbol struct {
 	Extra bool   // it has what the call does not
 }
 
-// A SymbolArg is one argument: a parameter of the call, or something else with its type in C.
-type SymbolArg struct{ Name, Type string }
+// A SymbolArg is one argument: a parameter of the call, or something else with its type in C. One with
+// a value, an expression in C, is not passed but known.
+type SymbolArg struct{ Name, Type, Value string }
 
-// Passes reports whether the symbol is passed the parameter.
+// Passes reports whether the symbol is passed the parameter, or it is known.
 func (s *Symbol) Passes(param string) bool {
 	return slices.ContainsFunc(s.Args, func(a SymbolArg) bool { return a.Type == "" && a.Name == param })
 }
@@ -34,6 +35,7 @@ func (p *callParser) parseForm(words []string) error {
 	s := Symbol{Name: words[0]}
 	for words = words[1:]; len(words) > 0; words = words[1:] {
 		typ, name, extra := strings.Cut(words[0], ":")
+		param, value, known := strings.Cut(words[0], "=")
 		switch {
 		case words[0] == "...":
 			s.Rest = true
@@ -43,10 +45,10 @@ func (p *callParser) parseForm(words []string) error {
 			return fmt.Errorf("form %s: %q behind ...", s.Name, words[0])
 		case extra:
 			s.Args = append(s.Args, SymbolArg{Name: name, Type: typ})
-		case c.Index(words[0]) < 0:
+		case c.Index(param) < 0 || known && value == "":
 			return fmt.Errorf("form %s: no parameter %q", s.Name, words[0])
 		default:
-			s.Args = append(s.Args, SymbolArg{Name: words[0]})
+			s.Args = append(s.Args, SymbolArg{Name: param, Value: value})
 		}
 	}
 	c.Forms = append(c.Forms, s)

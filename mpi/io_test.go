@@ -1,6 +1,9 @@
 package mpi
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Every call and constant of io.txt parses; ids stay; a symbol is recorded as one call.
 func TestFileCalls(t *testing.T) {
@@ -41,6 +44,29 @@ func TestFileCalls(t *testing.T) {
 	for _, k := range Kinds() {
 		if _, ok := NullHandle(k); !ok && k.IsFile() && k.IsHandle() && len(Constants(k)) == 0 {
 			t.Errorf("%s: nothing stands for none", k)
+		}
+	}
+}
+
+// What a form does not pass is known, or it is none.
+func TestForms(t *testing.T) {
+	parse := func(form string) (*calls, error) {
+		p := newCallParser("x", 0)
+		p.system = true
+		err := p.parseText("section 1 Streams\ncall 2048 fputs regular local writes returns outcome\n  text in text\n  stream in stream\n" + form)
+		return p.table, err
+	}
+	table, err := parse("form puts text stream=stdout int:flag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []SymbolArg{{Name: "text"}, {Name: "stream", Value: "stdout"}, {Name: "flag", Type: "int"}}
+	if got := table.byName["fputs"].Symbols()[0].Args; !slices.Equal(got, want) {
+		t.Errorf("arguments %+v, not %+v", got, want)
+	}
+	for _, bad := range []string{"form", "form puts nothing", "form puts text stream=", "form puts at=stdout", "form puts ... text"} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%q: no error", bad)
 		}
 	}
 }

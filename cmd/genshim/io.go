@@ -15,7 +15,7 @@ var fileWrapperText string
 
 var fileWrapper = template.Must(template.New("io").Parse(fileWrapperText))
 
-const fileHead = "/* Made by cmd/genshim from mpi/io.txt. Do not edit. */\n#include \"io.h\"\n"
+const fileHead = "/* Made by cmd/genshim from mpi/io.txt. Do not edit. */\n#include \"io.h\"\nextern void *stdin, *stdout;\n"
 
 // filePage is what the template sees of a function of the C library.
 type filePage struct {
@@ -28,6 +28,7 @@ type filePage struct {
 	Rest            string   // the last named argument before "..."
 	Last            string   // declaration of the one that is taken from there; empty: all go on as a va_list
 	Mode            bool     // it is there only if the flags say so
+	Known           []string // definitions of what is not passed
 	Guard           string   // what decides whether the call is recorded
 	Handles         int      // it makes or gives back handles
 	Enter           []string // parts of ENTER
@@ -80,6 +81,10 @@ func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
 		}
 		if typ == "" {
 			return nil, fmt.Errorf("no type in C for %s", a.Name)
+		}
+		if a.Value != "" {
+			p.Known = append(p.Known, declare(typ, a.Name)+" = "+a.Value)
+			continue
 		}
 		types, args = append(types, typ), append(args, a.Name)
 		if s.Rest && s.Via == "" && i == len(s.Args)-1 {

@@ -111,6 +111,8 @@ const char *again_place(const char *name);
 	CALL(setvbuf, FILE *stream, int mode, int64_t size)                                                        \
 	CALL(getline, FILE *stream)                                                                                \
 	CALL(fscanf, FILE *stream)                                                                                 \
+	CALL(puts, FILE *stream, int64_t length)                                                                   \
+	CALL(dprintf, int fd)                                                                                      \
 	CALL0(tmpfile)
 
 /* A call that has failed gives what the function gives then, and errno is the reason. */

@@ -187,6 +187,19 @@ int64_t again_fprintf(FILE *stream, int64_t got, int err)
 	return stream ? fprintf(stream, "%.*s", (int)got, sentence(got > 0 ? got : 0)) : -1;
 }
 
+int64_t again_puts(FILE *stream, int64_t length, int64_t got, int err)
+{
+	(void)got, (void)err;
+	return of(stream) ? puts(again_text(length)) : -1;
+}
+
+int64_t again_dprintf(int fd, int64_t got, int err)
+{
+	(void)err;
+	again_standard(fd);
+	return dprintf(fd, "%.*s", (int)got, sentence(got > 0 ? got : 0));
+}
+
 int64_t again_getline(FILE *stream, int64_t got, int err)
 {
 	static _Thread_local char *text;
