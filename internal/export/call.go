@@ -54,6 +54,10 @@ const (
 	Fence
 	Lock   // of Peer's memory, or of all members' if that is AllMembers
 	Unlock // the same
+	Post   // memory is opened to Group, Start: that of Group is asked for; Complete ends the latter, Posted the former
+	Start
+	Complete
+	Posted
 	FileOpened
 	FileClosed
 	FileSought
@@ -71,7 +75,7 @@ const (
 func (k Kind) AtEnd() bool {
 	switch k {
 	case Recv, SendEnd, RecvEnd, Tested, Cancelled, CollectiveEnd, CommMade, CommFreed, WindowMade, TransferEnd, TransferDone,
-		Lock, Unlock, FileOpened, FileSought, ReadEnd, WriteEnd:
+		Lock, Unlock, Posted, FileOpened, FileSought, ReadEnd, WriteEnd:
 		return true
 	}
 	return false
@@ -101,6 +105,7 @@ type Operation struct {
 	SentTo         []uint64 // of a collective with an array of counts: bytes by member, if Options ask for that
 	ReceivedFrom   []uint64
 	Window         *Window
+	Group          []int // of Post, Start, Complete and Posted: ranks of the world
 	File           *File
 	Call           *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
 }

@@ -10,9 +10,10 @@ import (
 type openWindow struct {
 	*Window
 	transfers []Operation
+
+	started, posted []int // the groups with which epochs are under way, if they are told of
 }
 
-// lostGroup: which ranks a group is, the trace does not tell readers yet.
 const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_post, start, wait)"
 
 // ordinal counts the windows and files that a communicator's ranks made together.
@@ -121,5 +122,3 @@ func unlocks(p *process, _ *thread, _ *plan, c *Call) {
 		c.add(Unlock, &op)
 	}
 }
-
-func grouped(p *process, _ *thread, _ *plan, _ *Call) { p.lose(lostGroup, 1) }

@@ -104,7 +104,10 @@ func init() {
 	rules = map[string]func(*process, *thread, *plan, *Call){
 		"Barrier": collective, "Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
 		"Win_free": freesWindow, "Win_fence": fence, "Win_lock": locks, "Win_lock_all": locks, "Win_unlock": unlocks, "Win_unlock_all": unlocks,
-		"Win_flush": flushes, "Win_flush_all": flushes, "Win_flush_local": flushes, "Win_flush_local_all": flushes, "Win_complete": flushes, "Win_post": grouped, "Win_start": grouped, "Win_wait": grouped,
+		"Win_flush": flushes, "Win_flush_all": flushes, "Win_flush_local": flushes, "Win_flush_local_all": flushes, "Win_complete": completesGroup, "Win_post": opensToGroup, "Win_start": opensToGroup, "Win_wait": waitsForGroup, "Win_test": waitsForGroup,
+		"Comm_group": makesGroup, "Comm_remote_group": makesGroup, "Win_get_group": makesGroup, "File_get_group": makesGroup,
+		"Group_incl": makesGroup, "Group_excl": makesGroup, "Group_range_incl": makesGroup, "Group_range_excl": makesGroup, "Group_union": makesGroup,
+		"Group_intersection": makesGroup, "Group_difference": makesGroup, "Group_free": freesGroup,
 		"File_open": opensFile, "File_close": closesFile, "File_delete": deletesFile, "File_seek": seeks, "File_seek_shared": seeks,
 		"File_read_all_end": endsSplit, "File_read_at_all_end": endsSplit, "File_read_ordered_end": endsSplit,
 		"File_write_all_end": endsSplit, "File_write_at_all_end": endsSplit, "File_write_ordered_end": endsSplit,

@@ -21,6 +21,7 @@ type process struct {
 	files    map[int64]*File
 	messages map[int64]*trace.Comm // that were matched by a probe
 	made     map[int]int           // windows and files, by communicator
+	groups   map[int64][]int       // ranks of the world
 
 	sent, got counts // messages
 	since     uint64 // calls since progress was told

@@ -196,6 +196,8 @@ func (w *writer) acts(f *function, c *export.Call) (known bool) {
 			known = w.collective(c, x, true) || known
 		case export.Put, export.Get, export.Atomic:
 			known = w.transfer(a) || known
+		case export.Post, export.Start, export.Complete, export.Posted:
+			known = w.epoch(a) || known
 		case export.Fence, export.WindowFreed:
 			known = w.synchronised(x.Comm, "Barrier", 0) || known
 		case export.WindowMade:
@@ -288,11 +290,10 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, ReceivedFrom: x.ReceivedFrom, World: w.s.r.Ranks(), Combine: w.s.o.Machine.Combine,
 		OpenMPI: w.openMPI(),
 	}
-	between := x.Comm.RemoteSize > 0
-	if between {
-		c.Members += x.Comm.RemoteSize
+	if x.Comm.RemoteSize > 0 {
+		return w.between(g, x, c, begins)
 	}
-	if !between && !w.s.o.apart {
+	if !w.s.o.apart {
 		if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok {
 			o := c.Meet(g.level)
 			o.Meeting, o.Time = dataflow.All, t
@@ -305,8 +306,6 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 		}
 	}
 	switch {
-	case w.s.o.apart && between:
-		return false
 	case w.s.o.apart && begins:
 		w.numbers[c.Context]++
 		c.Tag = w.numbers[c.Context] // several may be under way at a time
@@ -314,14 +313,40 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 		w.s.beside[rank] = append(w.s.beside[rank], c.Append(nil, [2]int32{0, 1}))
 		w.begin(x.ID, dataflow.Op{Kind: dataflow.Meet})
 		return true
-	case !begins && !between && (w.s.o.apart || c.Steps()):
+	case !begins && (w.s.o.apart || c.Steps()):
 		w.steps(c)
 		return true
 	}
 	o := c.Meet(g.level)
-	if between { // the root is on one side alone
-		o.Meeting = dataflow.All
+	if begins {
+		w.begin(x.ID, o)
+	} else {
+		w.add(o)
 	}
+	return true
+}
+
+// between adds a collective between two groups.
+func (w *writer) between(g *group, x *export.Operation, c *collective.Call, begins bool) bool {
+	b := collective.Between{Call: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
+	switch x.Root {
+	case export.RootSelf:
+		b.Root = collective.RootHere
+	case export.RootThisSide:
+		b.Root = collective.RootNear
+	}
+	if !begins && (w.s.o.apart || b.Steps()) {
+		from := len(w.ops)
+		w.ops = b.Append(w.ops, [2]int32{0, 1})
+		w.sited(from)
+		return true
+	}
+	if w.s.o.apart {
+		return false
+	}
+	c.Members += b.Others
+	o := c.Meet(g.level)
+	o.Meeting = dataflow.All // the root is on one side alone
 	if begins {
 		w.begin(x.ID, o)
 	} else {
@@ -337,6 +362,11 @@ func (w *writer) openMPI() bool { return w.s.o.Machine.Algorithms == machine.Ope
 func (w *writer) steps(c *collective.Call) {
 	from := len(w.ops)
 	w.ops = c.Append(w.ops, [2]int32{0, 1})
+	w.sited(from)
+}
+
+// sited says which call the operations from one on are a part of.
+func (w *writer) sited(from int) {
 	for i := range w.ops[from:] {
 		w.ops[from+i].Site = w.site
 	}
@@ -352,15 +382,20 @@ const (
 // makesComm adds what a call of a function that splits does, where all members of the communicator
 // are known: they agree on a number.
 func (w *writer) makesComm(c *trace.Call) bool {
+	if c.Param("remote_leader") != nil {
+		return w.joins(c)
+	}
 	p := c.Param("comm")
-	if p == nil {
-		p = c.Param("comm_old")
+	for _, name := range []string{"comm_old", "intercomm"} {
+		if p == nil {
+			p = c.Param(name)
+		}
 	}
 	if p == nil || p.In.Type != trace.Handle || c.Return != 0 || c.Param("tag") != nil {
 		return false
 	}
 	parent := w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, p.In.Num)
-	if parent == nil || parent.RemoteSize > 0 {
+	if parent == nil || parent.RemoteSize > 0 && parent.Remote == nil {
 		return false
 	}
 	g := w.group(parent)
@@ -368,6 +403,9 @@ func (w *writer) makesComm(c *trace.Call) bool {
 		return false
 	}
 	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, World: w.s.r.Ranks(), Sent: contextMask, OpenMPI: w.openMPI()}
+	if parent.RemoteSize > 0 {
+		return w.between(g, &export.Operation{Comm: parent}, &x, false)
+	}
 	w.steps(&x)
 	if c.Param("color") != nil {
 		x.Function, x.Sent, x.Received = "Allgather", memberKey, memberKey*int64(parent.Size)
@@ -379,6 +417,53 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	}
 	return true
 }
+
+// joins adds what a call does that makes a communicator of two groups: each agrees on a number, the leaders tell
+// each other who is in their group, and then all others.
+func (w *writer) joins(c *trace.Call) bool {
+	at := func(name string) *trace.Comm {
+		return w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, c.Param(name).In.Num)
+	}
+	local := at("local_comm")
+	if local == nil || local.RemoteSize > 0 || c.Return != 0 {
+		return false
+	}
+	g := w.group(local)
+	if g.me < 0 {
+		return false
+	}
+	x := collective.Call{Function: "Allreduce", Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, World: w.s.r.Ranks(), Sent: contextMask, OpenMPI: w.openMPI()}
+	w.steps(&x)
+	if leader := int(c.Param("local_leader").In.Num); leader == g.me {
+		w.meetsLeader(c, at("peer_comm"), int64(local.Size)*memberID)
+	}
+	x.Function, x.Root = "Bcast", int(c.Param("local_leader").In.Num)
+	if c.NewComm != nil {
+		x.Sent = int64(c.NewComm.RemoteSize) * memberID
+		x.Received = x.Sent
+	}
+	w.steps(&x)
+	return true
+}
+
+// meetsLeader adds what leaders tell each other, where they know each other.
+func (w *writer) meetsLeader(c *trace.Call, comm *trace.Comm, bytes int64) {
+	if comm == nil || comm.Peer(int(c.Param("remote_leader").In.Num)) < 0 {
+		return
+	}
+	o := dataflow.Op{Kind: dataflow.Receive, Peer: int32(comm.Peer(int(c.Param("remote_leader").In.Num))), Context: context(comm) + 1, Tag: joining - c.Param("tag").In.Num}
+	w.add(o)
+	o.Kind, o.Bytes, o.Request = dataflow.Send, bytes, dataflow.NoRequest
+	w.add(o)
+	w.add(dataflow.Op{Kind: dataflow.Wait})
+}
+
+// memberID is the size in bytes of what leaders tell of a member, and joining the tag of such messages, less the call's:
+// no message of a collective has one that is negative, and those of windows come before.
+const (
+	memberID = 4
+	joining  = -1 << 40
+)
 
 // finalize adds the end of the run, where ranks wait for each other.
 func (w *writer) finalize() {

@@ -75,6 +75,121 @@ func TestOneSided(t *testing.T) {
 		func(r *recorder) { open(r); r.barrier() })
 }
 
+// Word of an exposed window goes to whom it is exposed, who waits for it, and word of the end comes back behind what was put.
+func TestGroups(t *testing.T) {
+	const made, world, two = 1224, own, own + 1
+	open := func(r *recorder) {
+		r.call("MPI_Win_allocate", 30, 800, 1, noInfo, tracktest.World, 6, 0, own)
+		r.call("MPI_Comm_group", 31, tracktest.World, world)
+		r.call("MPI_Group_incl", 32, world, 1, 1, int64(1-r.Rank), two)
+	}
+	post := func(r *recorder) { r.call("MPI_Win_post", 33, two, 0, own) }
+	start := func(r *recorder) { r.call("MPI_Win_start", 34, two, 0, own) }
+	put := func(r *recorder) {
+		r.call("MPI_Put", 35, 1, 0, 500, byteType, 1-int64(r.Rank), 0, 500, byteType, own)
+	}
+	complete := func(r *recorder) { r.call("MPI_Win_complete", 36, own) }
+	wait := func(r *recorder) { r.call("MPI_Win_wait", 37, own) }
+	const local = 2 * took // of the calls that make groups
+	// Posted after 700, known 1,200 later; the put has ended 2,700 behind that, and word of the end is there 1,200 later still.
+	endsAt(t, "late post", "", made+local+700+1200+2700+1200+1200,
+		func(r *recorder) { open(r); start(r); put(r); complete(r); r.barrier() },
+		func(r *recorder) { open(r); r.compute(700); post(r); wait(r); r.barrier() })
+	endsAt(t, "late start", "", made+local+5000+100+2700+1200+1200,
+		func(r *recorder) {
+			open(r)
+			r.compute(5000)
+			start(r)
+			put(r)
+			complete(r)
+			r.barrier()
+		},
+		func(r *recorder) { open(r); post(r); wait(r); r.barrier() })
+	endsAt(t, "a test that finds", "", made+local+5000+100+2700+1200+1200,
+		func(r *recorder) {
+			open(r)
+			r.compute(5000)
+			start(r)
+			put(r)
+			complete(r)
+			r.barrier()
+		},
+		func(r *recorder) {
+			open(r)
+			post(r)
+			r.call("MPI_Win_test", 38, own, 0)
+			r.call("MPI_Win_test", 38, own, 1)
+			r.barrier()
+		})
+	// Both post and start at once: word of it needs 100 at either end.
+	endsAt(t, "both ways", "", made+local+1200+2700+1200,
+		func(r *recorder) {
+			open(r)
+			post(r)
+			start(r)
+			put(r)
+			complete(r)
+			wait(r)
+		},
+		func(r *recorder) {
+			open(r)
+			post(r)
+			start(r)
+			put(r)
+			complete(r)
+			wait(r)
+		})
+	// Groups of other makings: ranges, and what is left of a group.
+	for _, how := range []func(r *recorder){
+		func(r *recorder) { r.call("MPI_Group_excl", 40, world, 1, 1, int64(r.Rank), two) },
+		func(r *recorder) {
+			r.call("MPI_Group_range_incl", 41, world, 1, 3, int64(1-r.Rank), int64(1-r.Rank), 1, two)
+		},
+		func(r *recorder) {
+			r.call("MPI_Group_range_excl", 41, world, 1, 3, int64(r.Rank), int64(r.Rank), -1, two)
+		},
+		func(r *recorder) {
+			r.call("MPI_Group_incl", 32, world, 1, 1, int64(r.Rank), two)
+			r.call("MPI_Group_difference", 42, world, two, two+1)
+			r.call("MPI_Group_intersection", 43, world, two+1, two+2)
+			r.call("MPI_Group_union", 44, 0x109, two+2, two)
+		},
+	} {
+		both := func(r *recorder) {
+			r.call("MPI_Win_allocate", 30, 800, 1, noInfo, tracktest.World, 6, 0, own)
+			r.call("MPI_Comm_group", 31, tracktest.World, world)
+			how(r)
+			post(r)
+			start(r)
+			put(r)
+			complete(r)
+			wait(r)
+		}
+		m, err := machine.Parse("plain", []byte(plain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := predict(t, record(t, 2, timing.Lossless, both), Options{Machine: m})
+		for _, u := range p.Unmodelled {
+			if u.What != "MPI_Init" {
+				t.Errorf("not modelled: %+v", u)
+			}
+		}
+	}
+}
+
+// Two groups of one: their leaders tell each other 4 bytes; then a broadcast over, and a reduction back.
+func TestTwoGroups(t *testing.T) {
+	program := func(r *recorder) {
+		alone, both := int64(0x102), int64(own) // MPI_COMM_SELF
+		r.call("MPI_Intercomm_create", 50, alone, 0, tracktest.World, int64(1-r.Rank), 12, both, 0, int64(r.Rank), 0, 1, int64(1-r.Rank), 1, 0)
+		root := []int64{mpi.RootHere, 0}[r.Rank]
+		r.call("MPI_Bcast", 51, 1, 0, 400, byteType, root, both)
+		r.call("MPI_Reduce", 52, 1, 0, 1, another, 300, byteType, 0x21, root, both)
+	}
+	endsAt(t, "two groups", "", 1204+1600+1500, program, program)
+}
+
 // Files take a latency and their bytes; collective calls end together.
 func TestFiles(t *testing.T) {
 	const files = "[files]\nlatency_ns = 1000\nread_ns_per_byte = 2\nwrite_ns_per_byte = 1\nshared_ns_per_byte = 0.75\n"

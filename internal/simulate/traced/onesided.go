@@ -28,6 +28,29 @@ func (w *writer) transfer(a *export.Act) bool {
 	return true
 }
 
+// epoch is what a call does that synchronises a window with a group: word of what is open to them goes to its
+// members, and word of what is complete back, in messages without bytes.
+func (w *writer) epoch(a *export.Act) bool {
+	x := &a.Operation
+	if w.s.o.apart {
+		return false
+	}
+	o := dataflow.Op{Kind: dataflow.Send, Context: context(x.Comm) + 1, Tag: -1 - 2*int64(x.Window.Number), Buffered: true, Request: dataflow.NoRequest}
+	if a.Kind == export.Complete || a.Kind == export.Posted {
+		o.Tag--
+	}
+	if a.Kind == export.Start || a.Kind == export.Posted {
+		o.Kind = dataflow.Receive
+	}
+	for _, rank := range x.Group {
+		if rank != w.k.Number() {
+			o.Peer = int32(rank)
+			w.add(o)
+		}
+	}
+	return true
+}
+
 // synchronised is what all members of a communicator do who wait for each other.
 func (w *writer) synchronised(comm *trace.Comm, function string, bytes int64) bool {
 	g := w.group(comm)

@@ -1,0 +1,243 @@
+package collective
+
+import "github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+
+// What Root of a call between two groups can be besides a member of the other one.
+const (
+	RootHere = -1 // this member
+	RootNear = -2 // another one of its group
+)
+
+// A Between is a call between two groups, in which Root counts the other one's members, or is one of the above. What
+// there is to do within a group is a collective of that, and its member 0 talks to the other's: so do both MPICH
+// and Open MPI.
+type Between struct {
+	Call
+	Others int                  // members of the other group
+	Other  func(member int) int // in the world
+	First  bool                 // of two groups one goes first
+}
+
+const betweenShort = 2048 // bytes of a member: longer parts go to the root, or come from it, directly
+
+// Steps reports whether Append takes a call apart; if not, Meet is for it.
+func (b *Between) Steps() bool {
+	most := min(Most, mostPairs/max(1, b.World))
+	if max(b.Members, b.Others)-1 <= most {
+		return true
+	}
+	switch b.Function {
+	case "Barrier", "Allreduce", "Reduce":
+		return true
+	case "Bcast":
+		return b.bytes() < bcastLarge
+	}
+	return false
+}
+
+// Append appends what a member does, as Call.Append.
+func (b *Between) Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op {
+	x := &between{b, ops, requests}
+	f := betweens[b.Function]
+	if f != nil {
+		f(x)
+	}
+	return x.ops
+}
+
+// a between writes down what one member does.
+type between struct {
+	*Between
+	ops      []dataflow.Op
+	requests [2]int32
+}
+
+var betweens = map[string]func(*between){
+	"Barrier": (*between).barrier, "Bcast": (*between).bcast, "Reduce": (*between).reduce, "Allreduce": (*between).allreduce,
+	"Gather": (*between).gather, "Gatherv": (*between).linear, "Scatter": (*between).scatter, "Scatterv": (*between).linear,
+	"Allgather": (*between).allgather, "Allgatherv": (*between).allgatherv, "Alltoall": (*between).alltoall, "Alltoallv": (*between).alltoall, "Alltoallw": (*between).alltoall,
+	"Reduce_scatter": (*between).reduceScatter, "Reduce_scatter_block": (*between).reduceScatter,
+}
+
+// near does a collective of the own group, whose root is member 0.
+func (x *between) near(function string, sent, received int64) {
+	c := x.Call
+	c.Function, c.Root, c.Sent, c.Received, c.SentTo, c.ReceivedFrom = function, 0, sent, received, nil, nil
+	x.ops = c.Append(x.ops, x.requests)
+}
+
+func (x *between) op(kind dataflow.Kind, other int, bytes int64) {
+	x.ops = append(x.ops, dataflow.Op{Kind: kind, Peer: int32(x.Other(other)), Context: x.Context, Tag: x.Tag, Bytes: bytes, Request: dataflow.NoRequest})
+}
+
+func (x *between) send(other int, bytes int64) { x.op(dataflow.Send, other, bytes) }
+func (x *between) receive(other int)           { x.op(dataflow.Receive, other, 0) }
+
+// exchange sends to one member of the other group and receives from one, side by side; -1 is none.
+func (x *between) exchange(to, from int, bytes int64) {
+	if from >= 0 {
+		x.receive(from)
+		x.ops[len(x.ops)-1].Request = x.requests[0]
+	}
+	if to >= 0 {
+		x.send(to, bytes)
+	}
+	if from >= 0 {
+		x.ops = append(x.ops, dataflow.Op{Kind: dataflow.Wait, Request: x.requests[0]})
+	}
+}
+
+// over has the groups tell each other something, the first one first.
+func (x *between) over(sent, received int64) {
+	for _, turn := range []bool{true, false} {
+		switch {
+		case turn == x.First && x.Me == 0:
+			x.send(0, sent)
+		case turn != x.First:
+			if x.Me == 0 {
+				x.receive(0)
+			}
+			x.near("Bcast", received, received)
+		}
+	}
+}
+
+func (x *between) barrier() {
+	x.near("Barrier", 0, 0)
+	x.over(1, 1)
+}
+
+func (x *between) bcast() {
+	switch {
+	case x.Root == RootHere:
+		x.send(0, x.bytes())
+	case x.Root >= 0:
+		if x.Me == 0 {
+			x.receive(x.Root)
+		}
+		x.near("Bcast", x.bytes(), x.bytes())
+	}
+}
+
+func (x *between) reduce() {
+	switch {
+	case x.Root == RootHere:
+		x.receive(0)
+	case x.Root >= 0:
+		x.near("Reduce", x.Sent, 0)
+		if x.Me == 0 {
+			x.send(x.Root, x.Sent)
+		}
+	}
+}
+
+func (x *between) allreduce() {
+	x.near("Reduce", x.Sent, 0)
+	if x.Me == 0 {
+		x.exchange(0, 0, x.Sent)
+	}
+	x.near("Bcast", x.Sent, x.Sent)
+}
+
+func (x *between) gather() {
+	switch part := x.Sent; {
+	case x.Root == RootHere && x.Received/int64(x.Others) < betweenShort:
+		x.receive(0)
+	case x.Root >= 0 && part < betweenShort:
+		x.near("Gather", part, 0)
+		if x.Me == 0 {
+			x.send(x.Root, part*int64(x.Members))
+		}
+	default:
+		x.linear()
+	}
+}
+
+func (x *between) scatter() {
+	switch part := x.Received; {
+	case x.Root == RootHere && x.Sent/int64(x.Others) < betweenShort:
+		x.send(0, x.Sent)
+	case x.Root >= 0 && part < betweenShort:
+		if x.Me == 0 {
+			x.receive(x.Root)
+		}
+		x.near("Scatter", 0, part)
+	default:
+		x.linear()
+	}
+}
+
+// linear has the root talk to all members of the other group.
+func (x *between) linear() {
+	out := x.Function == "Scatter" || x.Function == "Scatterv"
+	switch {
+	case x.Root == RootHere:
+		for i := range x.Others {
+			if out {
+				x.send(i, x.part(i))
+			} else {
+				x.receive(i)
+			}
+		}
+	case x.Root >= 0 && out:
+		x.receive(x.Root)
+	case x.Root >= 0:
+		x.send(x.Root, x.Sent)
+	}
+}
+
+// part is what goes to a member of the other group.
+func (x *between) part(other int) int64 {
+	if other < len(x.SentTo) {
+		return int64(min(x.SentTo[other], 1<<50))
+	}
+	return x.Sent / int64(x.Others)
+}
+
+func (x *between) allgather() {
+	x.near("Gather", x.Sent, 0)
+	x.over(x.Sent*int64(x.Members), x.Received)
+}
+
+// allgatherv gathers in the other group, as only that knows what comes from each.
+func (x *between) allgatherv() {
+	for _, turn := range []bool{true, false} {
+		switch {
+		case turn == x.First:
+			x.send(0, x.Sent)
+		case x.Me == 0:
+			for i := range x.Others {
+				x.receive(i)
+			}
+		}
+	}
+	x.near("Bcast", x.Received, x.Received)
+}
+
+// alltoall goes round the larger group: in each step each member has one of the other group to send to, and
+// one to receive from, if there are so many.
+func (x *between) alltoall() {
+	n := max(x.Members, x.Others)
+	for i := range n {
+		to, from := (x.Me+i)%n, (x.Me-i+n)%n
+		if to >= x.Others {
+			to = -1
+		}
+		if from >= x.Others {
+			from = -1
+		}
+		bytes := int64(0)
+		if to >= 0 {
+			bytes = x.part(to)
+		}
+		x.exchange(to, from, bytes)
+	}
+}
+
+func (x *between) reduceScatter() {
+	x.near("Reduce", x.Sent, 0)
+	if x.Me == 0 {
+		x.exchange(0, 0, x.Sent)
+	}
+	x.near("Scatterv", x.Received*int64(x.Members), x.Received)
+}
