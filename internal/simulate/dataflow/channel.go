@@ -83,9 +83,7 @@ func (e *engine) tidy(c *channel) {
 	if len(c.messages) == 1 && c.messages[0].done && (c.messages[0].sent || !c.messages[0].waits) {
 		c.messages = c.messages[:0]
 		c.first++
-		if c.free != nil && len(e.channels) > many {
-			delete(e.channels, *c.free)
-		}
+		e.forget(c)
 		return
 	}
 	n := 0
@@ -95,12 +93,17 @@ func (e *engine) tidy(c *channel) {
 	if n == len(c.messages) {
 		c.messages = c.messages[:0]
 		c.first += uint32(n)
-		if c.free != nil && len(e.channels) > many {
-			delete(e.channels, *c.free)
-		}
+		e.forget(c)
 	} else if n > 64 || n > 0 && n > len(c.messages)/2 {
 		c.messages = append(c.messages[:0], c.messages[n:]...)
 		c.first += uint32(n)
+	}
+}
+
+// forget gives up an empty channel, if nobody counts its messages.
+func (e *engine) forget(c *channel) {
+	if c.free != nil && len(e.channels) > many && e.teams == nil {
+		delete(e.channels, *c.free)
 	}
 }
 
@@ -114,7 +117,7 @@ func (c *channel) at(number uint32) *message {
 
 // send lets a message leave and returns its number.
 func (c *channel) send(e *engine, x *rank, o *Op) (number uint32, waits bool) {
-	number = c.sends
+	number = o.nth(c.sends)
 	c.sends++
 	m, cost := c.at(number), c.cost(o)
 	m.begun, m.time, m.receiving, m.waits = true, cost.Travel, cost.Receive, cost.waits
@@ -132,8 +135,8 @@ func (c *channel) send(e *engine, x *rank, o *Op) (number uint32, waits bool) {
 }
 
 // post begins a receive and returns the number of the message that it will get.
-func (c *channel) post(e *engine, x *rank) uint32 {
-	number := c.receives
+func (c *channel) post(e *engine, x *rank, o *Op) uint32 {
+	number := o.nth(c.receives)
 	c.receives++
 	m := c.at(number)
 	m.posted, m.wanted = x.now, true
@@ -159,7 +162,7 @@ func (c *channel) arrival(m *message) (time int64, late bool) {
 func (c *channel) receive(e *engine, r int32, x *rank, site int32, number uint32) bool {
 	m := c.at(number)
 	if !m.begun {
-		c.receiver = r
+		e.await(c, &c.receiver, r)
 		return false
 	}
 	time, late := c.arrival(m)
@@ -175,7 +178,7 @@ func (c *channel) receive(e *engine, r int32, x *rank, site int32, number uint32
 func (c *channel) sent(e *engine, r int32, x *rank, site int32, number uint32) bool {
 	m := c.at(number)
 	if !m.wanted {
-		c.sender = r
+		e.await(c, &c.sender, r)
 		return false
 	}
 	time, late := c.arrival(m)

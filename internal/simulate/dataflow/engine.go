@@ -112,7 +112,11 @@ type engine struct {
 	noting bool   // how ranks come to go on
 	sites  *Sites // adds up times of calls
 	calls  func(rank int32, begin, end int64)
-	watch  *watch // adds up what is on a path; nil: nothing is
+
+	teams  map[int32]*team      // by rank, if any has several threads
+	queues map[*channel][]int32 // threads that wait beside another
+
+	watch *watch // adds up what is on a path; nil: nothing is
 }
 
 // Parts of a rank's time.
@@ -144,6 +148,8 @@ type rank struct {
 	mask      uint32
 	took      int64 // of operations that are Timed
 	number    int32
+	of        int32     // the rank whose thread it is; else number
+	team      *team     // nil: it is the only one
 	like      int32     // the rank that stands for this one
 	current   request   // of an operation without a request
 	requests  []request // by number
@@ -272,6 +278,9 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		if o.Ago {
 			n = x.ago(n)
 		}
+		if x.team != nil && n >= Own {
+			return e.take(r, x, o)
+		}
 		if int(n) >= len(x.requests) {
 			return true
 		}
@@ -291,6 +300,10 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		return true
 	}
 	n := o.Request
+	if x.team != nil && n >= Own {
+		e.hand(x, o)
+		return true
+	}
 	if !x.begun {
 		if o.Ago {
 			x.made++
@@ -337,12 +350,13 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 		if x.visits != nil {
 			c = &e.fixed[x.slots[o.Slot]]
 		} else {
-			c = e.channel(key{x.number, o.Peer, o.Context, o.Tag})
+			c = e.channel(key{x.of, o.Peer, o.Context, o.Tag})
 			*q = request{}
 		}
 		number, waits := c.send(e, x, o)
 		if c.receiver != nobody {
 			e.wake(&c.receiver)
+			e.wakeAll(c)
 		}
 		if waits {
 			q.kind, q.slot, q.number, q.channel = Send, o.Slot, number, c
@@ -352,12 +366,13 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 		if x.visits != nil {
 			c = &e.fixed[x.slots[o.Slot]]
 		} else {
-			c = e.channel(key{o.Peer, x.number, o.Context, o.Tag})
+			c = e.channel(key{o.Peer, x.of, o.Context, o.Tag})
 			*q = request{}
 		}
-		q.kind, q.slot, q.number, q.channel = Receive, o.Slot, c.post(e, x), c
+		q.kind, q.slot, q.number, q.channel = Receive, o.Slot, c.post(e, x, o), c
 		if c.sender != nobody {
 			e.wake(&c.sender)
+			e.wakeAll(c)
 		}
 	case Meet:
 		context, weight := o.Context, int32(1)
@@ -397,7 +412,7 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 		q.visit = nil
 	case q.late != nil:
 		if l := q.late; e.until(x, site, l.at, 0) && e.noting {
-			x.jump(l.hop, x.number, l.left)
+			x.jump(l.hop, l.by, l.left)
 		}
 		q.late = nil
 	}
@@ -454,7 +469,11 @@ func (e *engine) stuck() error {
 		if o.Ago {
 			n = x.ago(n)
 		}
-		q = &x.requests[n]
+		if x.team == nil || n < Own {
+			q = &x.requests[n]
+		} else if h := x.team.requests[n]; h != nil {
+			q = &h.request
+		}
 	}
 	what, peer, tag := o.String(), o.Peer, o.Tag
 	if q.channel != nil && q.channel.free != nil {

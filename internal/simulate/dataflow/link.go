@@ -10,9 +10,11 @@ func (e *engine) link(programs []Program, alike bool) {
 	all, some := true, false
 	for r := range e.ranks {
 		x := &e.ranks[r]
-		x.number, x.like, x.program = int32(r), int32(r), programs[r]
+		x.number, x.of, x.like, x.program = int32(r), int32(r), int32(r), programs[r]
 		switch p := programs[r].(type) {
 		case nil:
+		case *Thread:
+			all, x.of, x.team = false, int32(p.Rank), e.team(int32(p.Rank))
 		case *Compiled:
 			x.visits, x.calls, x.mask, x.desc, some = p.Visits, p.Code.Calls, p.Code.Mask, p.Slots, true
 		default:

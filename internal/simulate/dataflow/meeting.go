@@ -45,7 +45,10 @@ func (x *rank) next(o *Op) uint32 {
 
 // enter has a rank come to its next meeting of a context, for so many that do the same.
 func (e *engine) enter(x *rank, o *Op, context, weight int32) *visit {
-	k := meetingKey{context, x.next(o)}
+	k := meetingKey{context, uint32(o.Nth - 1)}
+	if o.Nth == 0 {
+		k.number = x.next(o)
+	}
 	m := e.meetings[k]
 	if m == nil {
 		m = &meeting{last: -1}

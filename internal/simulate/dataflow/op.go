@@ -75,6 +75,8 @@ type Op struct {
 	Members     int32 // of a Meet
 	Slot        int32 // of a Code: where Peer, Context and Tag stand
 	Site        int32 // the call that it is a part of
+	Nth         int32 // of a Send, Receive or Meet of a Thread: which one of the rank it is of those that match with the same, from 1; else 0
+	Thread      int32 // for whoever tells threads apart; the engine doesn't look at it
 	Tag         int64
 	Bytes       int64 // of Send, Put and Get
 	Time        int64 // of Compute, Overhead, Recorded, Meet, Later and File

@@ -46,6 +46,7 @@ func run(t interface {
 // from when the one before was, and from when the other rank began its part.
 type slow struct {
 	ranks [][]Op
+	of    []int // the rank that each is a thread of; nil: each is one
 	place *machine.Placement
 	ends  map[[2]int]int64              // of all operations before one of a rank
 	frees map[[2]int]int64              // from when on a message can leave then
@@ -54,7 +55,17 @@ type slow struct {
 	met   map[string]map[int][]([2]int) // members of a meeting
 }
 
-func (s *slow) channel(r int, o *Op) string {
+func (s *slow) rank(r int) int {
+	if s.of == nil {
+		return r
+	}
+	return s.of[r]
+}
+
+func (s *slow) channel(r int, o *Op) string { return s.peer(s.rank(r), o) }
+
+// peer is the channel of an operation that a rank does.
+func (s *slow) peer(r int, o *Op) string {
 	switch o.Kind {
 	case Send:
 		return fmt.Sprint("send ", r, o.Peer, o.Context, o.Tag)
@@ -64,8 +75,8 @@ func (s *slow) channel(r int, o *Op) string {
 	return fmt.Sprint("meet ", o.Context)
 }
 
-func newSlow(ranks [][]Op, place *machine.Placement) *slow {
-	s := &slow{ranks, place, make(map[[2]int]int64), make(map[[2]int]int64), make(map[string]map[int][2]int), make(map[[2]int]int), make(map[string]map[int][][2]int)}
+func newSlow(ranks [][]Op, of []int, place *machine.Placement) *slow {
+	s := &slow{ranks, of, place, make(map[[2]int]int64), make(map[[2]int]int64), make(map[string]map[int][2]int), make(map[[2]int]int), make(map[string]map[int][][2]int)}
 	for r := range ranks {
 		counts := make(map[string]int)
 		for i := range ranks[r] {
@@ -74,7 +85,7 @@ func newSlow(ranks [][]Op, place *machine.Placement) *slow {
 				continue
 			}
 			c := s.channel(r, o)
-			n := counts[c]
+			n := int(o.nth(uint32(counts[c])))
 			counts[c]++
 			s.nth[[2]int{r, i}] = n
 			if o.Kind == Meet {
@@ -105,14 +116,10 @@ func (s *slow) clock(r, i int) int64 {
 	case Compute, Overhead, Recorded:
 		t += o.Time
 	case Wait:
-		for j := i - 2; j >= 0; j-- {
-			if b := &s.ranks[r][j]; b.Kind != Wait && b.Kind >= Send && b.Request == o.Request {
-				t = s.after(r, j, t)
-				break
-			}
-		}
+		by, j := s.begun(r, i-1)
+		t = s.after(by, j, max(t, s.clock(by, j)))
 	case Send:
-		l := s.place.Between(r, int(o.Peer))
+		l := s.place.Between(s.rank(r), int(o.Peer))
 		t += l.Message(o.Bytes, s.waits(l, o)).Send
 		fallthrough
 	default:
@@ -124,6 +131,24 @@ func (s *slow) clock(r, i int) int64 {
 	return t
 }
 
+// begun is where what an operation waits for was begun: by its thread before it, or by another one.
+func (s *slow) begun(r, i int) (by, at int) {
+	o := &s.ranks[r][i]
+	for j := i - 1; j >= 0; j-- {
+		if b := &s.ranks[r][j]; b.Kind != Wait && b.Kind >= Send && b.Request == o.Request {
+			return r, j
+		}
+	}
+	for by := range s.ranks {
+		for j := range s.ranks[by] {
+			if b := &s.ranks[by][j]; s.rank(by) == s.rank(r) && b.Kind != Wait && b.Kind >= Send && b.Request == o.Request {
+				return by, j
+			}
+		}
+	}
+	panic("nothing was begun")
+}
+
 // free is from when on a message can leave a rank.
 func (s *slow) free(r, i int) int64 {
 	k := [2]int{r, i}
@@ -132,7 +157,7 @@ func (s *slow) free(r, i int) int64 {
 	}
 	t, o := s.free(r, i-1), &s.ranks[r][i-1]
 	if o.Kind == Send {
-		l := s.place.Between(r, int(o.Peer))
+		l := s.place.Between(s.rank(r), int(o.Peer))
 		t = max(t, s.clock(r, i-1)) + l.Busy(o.Bytes, s.waits(l, o))
 	}
 	s.frees[k] = t
@@ -163,16 +188,16 @@ func (s *slow) after(r, i int, t int64) int64 {
 		}
 		return max(t, own+o.Time)
 	}
-	other := Op{Kind: Receive, Peer: int32(r), Context: o.Context, Tag: o.Tag}
+	other := Op{Kind: Receive, Peer: int32(s.rank(r)), Context: o.Context, Tag: o.Tag}
 	if o.Kind == Receive {
 		other.Kind = Send
 	}
-	there := s.at[s.channel(int(o.Peer), &other)][n]
+	there := s.at[s.peer(int(o.Peer), &other)][n]
 	from, to := [2]int{r, i}, there
 	if o.Kind == Receive {
 		from, to = there, from
 	}
-	send, l := &s.ranks[from[0]][from[1]], s.place.Between(from[0], to[0])
+	send, l := &s.ranks[from[0]][from[1]], s.place.Between(s.rank(from[0]), s.rank(to[0]))
 	if o.Kind == Send && !s.waits(l, send) {
 		return t
 	}
@@ -280,7 +305,7 @@ func TestSlow(t *testing.T) {
 		ranks := programs(t)
 		by := machine.Mapping(rapid.IntRange(0, 1).Draw(t, "mapping"))
 		got := run(t, ranks, m, by)
-		s := newSlow(ranks, m.Place(len(ranks), by))
+		s := newSlow(ranks, nil, m.Place(len(ranks), by))
 		var want, have []int64
 		for r := range ranks {
 			want = append(want, s.clock(r, len(ranks[r])))
@@ -328,7 +353,7 @@ func TestIdeal(t *testing.T) {
 
 // longest looks for the longest path by going through all edges until no end gets later.
 func longest(ranks [][]Op) (end int64) {
-	s := newSlow(ranks, nil)
+	s := newSlow(ranks, nil, nil)
 	ends := make([][]int64, len(ranks))
 	for r := range ranks {
 		ends[r] = make([]int64, len(ranks[r])+1) // before each operation
@@ -350,7 +375,7 @@ func longest(ranks [][]Op) (end int64) {
 					t += o.Time
 				case o.Kind != Wait && o.Request != NoRequest:
 				case b.Kind == Receive:
-					from := s.at[s.channel(int(b.Peer), &Op{Kind: Send, Peer: int32(r), Context: b.Context, Tag: b.Tag})][n]
+					from := s.at[s.peer(int(b.Peer), &Op{Kind: Send, Peer: int32(r), Context: b.Context, Tag: b.Tag})][n]
 					t = max(t, begun(from[0], from[1]))
 				case b.Kind == Meet:
 					for _, x := range s.met[s.channel(r, b)][n] {

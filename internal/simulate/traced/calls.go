@@ -29,6 +29,9 @@ func (w *writer) Enter(c *export.Call) error {
 }
 
 func (w *writer) take(c *export.Call) {
+	if w.threads != nil {
+		w.turn(c.Stream)
+	}
 	w.site = int32(c.Terminal)
 	f := w.s.function(c.Func)
 	if w.s.o.sizes {
@@ -36,6 +39,9 @@ func (w *writer) take(c *export.Call) {
 		return
 	}
 	gap, duration := w.times(c)
+	if w.threads != nil {
+		gap = w.threads.before(w, c, gap)
+	}
 	if w.leaves == nil {
 		w.s.ns += gap + duration
 	}
@@ -368,7 +374,7 @@ func (w *writer) steps(c *collective.Call) {
 // sited says which call the operations from one on are a part of.
 func (w *writer) sited(from int) {
 	for i := range w.ops[from:] {
-		w.ops[from+i].Site = w.site
+		w.ops[from+i].Site, w.ops[from+i].Thread = w.site, w.thread
 	}
 }
 
@@ -467,6 +473,9 @@ const (
 
 // finalize adds the end of the run, where ranks wait for each other.
 func (w *writer) finalize() {
+	if w.threads != nil {
+		w.threads.finalize(w)
+	}
 	world := w.s.calls.Comms.World()
 	c := collective.Call{Function: "Barrier", Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
 	if w.s.o.apart {

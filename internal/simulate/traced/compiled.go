@@ -26,7 +26,7 @@ func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 // compile returns the program of a rank; nil if its calls have to be looked at one by one.
 func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	process, err := k.Process()
-	if err != nil || process.OffNs() > 0 || s.o.apart || s.o.single {
+	if err != nil || k.Streams() > 1 || process.OffNs() > 0 || s.o.apart || s.o.single {
 		return nil, err
 	}
 	calls := make([]compiledCall, k.Terminals())

@@ -70,9 +70,9 @@ type loops struct {
 	err   error
 }
 
-func loopsOf(k *trace.Rank) (map[int][]loopKey, error) {
+func loopsOf(k *trace.Rank, stream int) (map[int][]loopKey, error) {
 	l := &loops{k: k, rules: make(map[int]map[int][]loopKey)}
-	return l.in(k.Structure(0)), l.err
+	return l.in(k.Structure(stream)), l.err
 }
 
 // in returns the chains of the calls in a node.

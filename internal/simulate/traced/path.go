@@ -74,22 +74,24 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Path{EndPs: p.End, Rank: int(p.Rank), Hops: p.Hops}
+	of := open[0].of
+	out := &Path{EndPs: p.End, Rank: of[p.Rank].rank, Hops: p.Hops}
 	type key struct {
 		function string
 		site     trace.Site
 	}
-	sites, ranks := make(map[key]*PathSite), make(map[int32]*PathRank)
+	sites, ranks := make(map[key]*PathSite), make(map[int]*PathRank)
 	var tree loopTree
 	var k *trace.Rank
 	var around map[int][]loopKey
-	for i := range p.Shares { // by rank
+	for i := range p.Shares { // by program
 		s := &p.Shares[i]
-		if k == nil || k.Number() != int(s.Rank) {
-			if k, err = r.Rank(int(s.Rank)); err != nil {
+		x := of[s.Rank]
+		if i == 0 || p.Shares[i-1].Rank != s.Rank {
+			if k, err = r.Rank(x.rank); err != nil {
 				return nil, err
 			}
-			if around, err = loopsOf(k); err != nil {
+			if around, err = loopsOf(k, x.stream); err != nil {
 				return nil, err
 			}
 		}
@@ -103,10 +105,10 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 			sites[at] = &PathSite{Function: at.function, Site: at.site}
 		}
 		sites[at].add(s)
-		if ranks[s.Rank] == nil {
-			ranks[s.Rank] = &PathRank{Rank: int(s.Rank)}
+		if ranks[x.rank] == nil {
+			ranks[x.rank] = &PathRank{Rank: x.rank}
 		}
-		ranks[s.Rank].add(s)
+		ranks[x.rank].add(s)
 	}
 	out.Loops = tree.list(nil, 0)
 	for _, x := range sites {

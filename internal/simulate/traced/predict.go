@@ -63,15 +63,15 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	var sites *dataflow.Sites
 	if o.Sites {
 		sites = &dataflow.Sites{Of: make([]int, len(programs)), Times: make([][]dataflow.Time, r.Classes())}
-		for rank := range sites.Of {
-			sites.Of[rank] = r.ClassOf(rank)
+		for i := range sites.Of {
+			sites.Of[i] = r.ClassOf(s.of[i].rank)
 		}
 	}
 	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites, Calls: s.each()})
 	if err != nil {
 		return nil, err
 	}
-	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.Short = result.Ranks, result.Ops, result.End(), s.Unmodelled(), result.Short
+	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.Short = s.folded(result.Ranks), result.Ops, result.End(), s.Unmodelled(), result.Short
 	if sites != nil {
 		p.Sites = sites.Times
 	}

@@ -63,7 +63,10 @@ type Source struct {
 	ns       float64 // that the ranks took, of what was gone through so far
 	stops    []func()
 
-	leaves     map[int]*trace.Leaves // by class of which all ranks have the same
+	of      []threadOf // by program
+	strands int32      // of ranks with several
+
+	leaves     map[[2]int]*trace.Leaves // by class of which all ranks have the same, and stream
 	classes    map[int]*gaps.Class
 	structures map[*trace.Leaves]int
 	known      map[string]*placedTimes
@@ -86,7 +89,7 @@ type Unmodelled struct {
 	Kept  bool    `json:"kept"`  // it takes the same time in the simulation; else none
 }
 
-// New prepares a trace. It has to have times, and tracks of all ranks with one thread each.
+// New prepares a trace. It has to have times, and tracks of all ranks.
 func New(r *trace.Reader, o Options) (*Source, error) {
 	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Groups: true, Untimed: o.sizes, Progress: o.Progress})
 	if err != nil {
@@ -109,13 +112,13 @@ func from(calls *export.Source, o Options) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n := k.Streams(); n > 1 {
-			return nil, fmt.Errorf("rank %d calls MPI in %d threads: ranks with one thread alone can be simulated", rank, n)
+		if n := k.Streams(); n > 1 && (o.apart || o.Calls != nil) {
+			return nil, fmt.Errorf("rank %d calls MPI in %d threads: a schedule, or a trace of a prediction, is of ranks with one thread alone", rank, n)
 		}
 	}
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
-		left: make(map[string]*Unmodelled), leaves: make(map[int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int),
+		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int),
 		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
@@ -142,9 +145,15 @@ func (s *Source) Calls() (uint64, error) { return s.calls.Calls() }
 // Traced is how long the traced run took, in ns.
 func (s *Source) Traced() int64 { return s.calls.Last }
 
-// Programs returns those of all ranks. They have to be used by one goroutine.
+// A threadOf says which thread of which rank a program is.
+type threadOf struct{ rank, stream int }
+
+// Programs returns those of all ranks, and behind them those of other threads. They have to be used by one goroutine.
 func (s *Source) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
+	s.of = make([]threadOf, len(programs))
+	var others []dataflow.Program
+	var of []threadOf
 	for rank := range programs {
 		k, err := s.r.Rank(rank)
 		if err != nil {
@@ -154,12 +163,25 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c != nil {
+		s.of[rank] = threadOf{rank, 0}
+		t, err := s.threadsOf(k)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case c != nil:
 			programs[rank] = c
-		} else {
+		case t != nil:
+			list, streams := s.split(k, t)
+			programs[rank], s.of[rank].stream = list[0], streams[0]
+			for i := range list[1:] {
+				others, of = append(others, list[i+1]), append(of, threadOf{rank, streams[i+1]})
+			}
+		default:
 			programs[rank] = &written{s: s, rank: rank}
 		}
 	}
+	programs, s.of = append(programs, others...), append(s.of, of...)
 	s.known, s.codes = nil, nil // all that is needed of them is in programs
 	return programs, nil
 }
@@ -182,7 +204,7 @@ type written struct {
 func (p *written) Next() ([]dataflow.Op, error) {
 	if p.next == nil {
 		var stop func()
-		p.next, stop = iter.Pull2(p.s.program(p.rank))
+		p.next, stop = iter.Pull2(p.s.program(p.rank, nil))
 		p.s.stops = append(p.s.stops, stop)
 	}
 	ops, err, _ := p.next()
@@ -190,9 +212,9 @@ func (p *written) Next() ([]dataflow.Op, error) {
 }
 
 // program yields operations of a rank, a number at a time.
-func (s *Source) program(rank int) iter.Seq2[[]dataflow.Op, error] {
+func (s *Source) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, error] {
 	return func(yield func([]dataflow.Op, error) bool) {
-		w := &writer{s: s, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*trace.Comm]*group), numbers: make(map[int32]int64)}
+		w := &writer{s: s, threads: t, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*trace.Comm]*group), numbers: make(map[int32]int64)}
 		if err := s.calls.Rank(rank, w); err != nil && err != errStopped {
 			yield(nil, err)
 		}
@@ -219,16 +241,16 @@ func (s *Source) Unmodelled() []Unmodelled {
 }
 
 // placesOf returns the places of a rank's program, and their times, which it adds to what the ranks took.
-func (s *Source) placesOf(k *trace.Rank) (*trace.Leaves, []gaps.Leaf, error) {
-	l := s.leaves[k.Class()]
+func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf, error) {
+	l := s.leaves[[2]int{k.Class(), stream}]
 	if l == nil {
-		l = k.Leaves(0)
+		l = k.Leaves(stream)
 		same, err := s.r.Uniform(k.Class())
 		if err != nil {
 			return nil, nil, err
 		}
 		if same {
-			s.leaves[k.Class()] = l
+			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
 	c := s.classes[k.Class()]
@@ -236,7 +258,7 @@ func (s *Source) placesOf(k *trace.Rank) (*trace.Leaves, []gaps.Leaf, error) {
 		c = gaps.NewClass(s.r)
 		s.classes[k.Class()] = c
 	}
-	list, own, err := c.Of(k, l, 0)
+	list, own, err := c.Of(k, l, stream)
 	for i := range list {
 		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
 	}
@@ -244,7 +266,7 @@ func (s *Source) placesOf(k *trace.Rank) (*trace.Leaves, []gaps.Leaf, error) {
 		if !own {
 			return nil, nil, fmt.Errorf("the times of single calls of rank %d are not known: no medians", k.Number())
 		}
-		err = medians(k, l, list)
+		err = medians(k, l, list, stream)
 	}
 	return l, list, err
 }

@@ -451,7 +451,6 @@ func TestErrors(t *testing.T) {
 		want    string
 	}{
 		{func(r *recorder) { r.recv(int64(1-r.Rank), 5, int64(1-r.Rank)) }, "deadlock: 2 ranks don't end; rank 0 waits in a receive from rank 1 with tag 5"},
-		{func(r *recorder) { r.CallOn(1, "MPI_Barrier", 7, 0, tracktest.World) }, "rank 0 calls MPI in 2 threads: ranks with one thread alone can be simulated"},
 	} {
 		m, err := machine.Parse("plain", []byte(plain))
 		if err != nil {

@@ -33,10 +33,10 @@ func (s *Source) visits(k *trace.Rank, w *writer, calls []compiledCall) (dataflo
 }
 
 // medians puts medians in place of mean gaps.
-func medians(k *trace.Rank, of *trace.Leaves, list []gaps.Leaf) error {
+func medians(k *trace.Rank, of *trace.Leaves, list []gaps.Leaf, stream int) error {
 	samples, entries := make([][]uint64, len(list)), make([][]uint64, len(list))
 	cursor := of.Cursor(k)
-	for t, err := range k.Timings(0) {
+	for t, err := range k.Timings(stream) {
 		if err != nil {
 			return err
 		}

@@ -36,11 +36,10 @@ type writer struct {
 	acting   int                    // of so many
 	objects  *objects.Rank          // nil: not asked for yet
 	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
-	looking  bool                   // the call before looked for something and found nothing
 
-	leaves []gaps.Leaf // where gaps are means of places
-	of     *trace.Leaves
-	cursor trace.LeafCursor
+	strand
+	thread  int32    // whose it is
+	threads *threads // nil: there is one
 }
 
 // errStopped ends a rank that nobody wants to know more of.
@@ -61,11 +60,15 @@ func (w *writer) Begin(k *trace.Rank) error {
 	if err != nil || own && !w.s.o.Mean && !w.s.o.Median {
 		return err
 	}
-	w.of, w.leaves, err = w.s.placesOf(k)
-	if err != nil {
-		return err
+	for stream := range k.Streams() {
+		if w.threads != nil {
+			w.turn(stream)
+		}
+		if w.of, w.leaves, err = w.s.placesOf(k, stream); err != nil {
+			return err
+		}
+		w.cursor = w.of.Cursor(k)
 	}
-	w.cursor = w.of.Cursor(k)
 	return nil
 }
 
@@ -87,7 +90,7 @@ func times(x *gaps.Leaf, enters bool) (gap, duration float64) {
 }
 
 func (w *writer) add(o dataflow.Op) {
-	o.Site = w.site
+	o.Site, o.Thread = w.site, w.thread
 	w.ops = append(w.ops, o)
 }
 
@@ -106,7 +109,7 @@ func (w *writer) hand(all bool) error {
 			break
 		}
 		if ok {
-			w.ops[at-w.gone] = dataflow.Op{}
+			w.ops[at-w.gone] = dataflow.Op{Thread: w.ops[at-w.gone].Thread}
 			delete(w.held, w.order[0])
 			w.late[w.order[0]] = true
 		}
@@ -129,7 +132,12 @@ func (w *writer) hand(all bool) error {
 
 func (w *writer) Leave(*export.Call) error { return nil }
 
-func (w *writer) End(*trace.Rank) error { return w.hand(true) }
+func (w *writer) End(*trace.Rank) error {
+	if w.threads != nil {
+		w.threads.end(w)
+	}
+	return w.hand(true)
+}
 
 // begin gives an operation a request.
 func (w *writer) begin(id uint64, o dataflow.Op) {
@@ -140,7 +148,7 @@ func (w *writer) begin(id uint64, o dataflow.Op) {
 
 // number is that of a request that is free.
 func (w *writer) number() int32 {
-	if n := len(w.spare); n > 0 {
+	if n := len(w.spare); n > 0 && w.threads == nil {
 		number := w.spare[n-1]
 		w.spare = w.spare[:n-1]
 		return number
@@ -211,7 +219,7 @@ func (w *writer) got(x *export.Operation) bool {
 		return false
 	}
 	if at, held := w.held[x.ID]; held {
-		o.Site = w.ops[at-w.gone].Site
+		o.Site, o.Thread = w.ops[at-w.gone].Site, w.ops[at-w.gone].Thread
 		w.ops[at-w.gone] = o
 		delete(w.held, x.ID)
 	} else if w.late[x.ID] {
@@ -224,7 +232,7 @@ func (w *writer) got(x *export.Operation) bool {
 // cancel ends a receive that got nothing, or a send that nobody got.
 func (w *writer) cancel(id uint64) {
 	if at, held := w.held[id]; held {
-		w.ops[at-w.gone] = dataflow.Op{}
+		w.ops[at-w.gone] = dataflow.Op{Thread: w.ops[at-w.gone].Thread}
 		delete(w.held, id)
 	}
 	if n, ok := w.requests[id]; ok {

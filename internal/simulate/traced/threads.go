@@ -1,0 +1,207 @@
+package traced
+
+import (
+	"iter"
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A strand is what the writer knows of the thread whose call it is at.
+type strand struct {
+	leaves  []gaps.Leaf // where gaps are means of places
+	of      *trace.Leaves
+	cursor  trace.LeafCursor
+	looking bool // the call before looked for something and found nothing
+}
+
+// A rank's threads go on side by side. Who started a thread and who waits for its end is no call: a thread begins behind
+// the last call that the main thread, whose call is the first, had made by then, as much later as it did; MPI_Finalize waits for all.
+// What they get of the same messages and collectives goes by the order in which they asked for it.
+type threads struct {
+	strands []strand // by stream; that at hand is in the writer
+	main    int
+	with    []int   // streams that have calls
+	first   []int64 // when the first call of each began
+	from    []int64 // the end of the main thread's call before
+	told    []bool  // that it begins, by the main thread
+	begun   []bool
+	last    int64 // end of the main thread's last call
+	final   int   // whose MPI_Finalize it is; -1: nobody's so far
+	context int32 // of the first stream's beginning, others follow it; the main thread's is that of the end
+}
+
+// threadContexts is below all contexts of communicators: there the threads of ranks wait for each other.
+const threadContexts = -1 << 30
+
+// threadsOf returns what is known of a rank's threads; nil if it has one.
+func (s *Source) threadsOf(k *trace.Rank) (*threads, error) {
+	n := k.Streams()
+	if n == 1 {
+		return nil, nil
+	}
+	t := &threads{strands: make([]strand, n), main: -1, first: make([]int64, n), from: make([]int64, n), told: make([]bool, n), begun: make([]bool, n), final: -1}
+	for stream := range n {
+		walk, err := k.TimedWalk(stream, 0)
+		if err != nil {
+			return nil, err
+		}
+		if t.first[stream] = math.MaxInt64; !walk.Next() {
+			continue
+		}
+		t.with = append(t.with, stream)
+		if t.first[stream] = walk.Timed().Start - s.calls.First; t.main < 0 || t.first[stream] < t.first[t.main] {
+			t.main = stream
+		}
+	}
+	t.main = max(t.main, 0)
+	t.context = threadContexts + s.strands
+	s.strands += int32(n)
+	return t, nil
+}
+
+// meet is a meeting of threads of a rank.
+func (t *threads) meet(stream int, how dataflow.Meeting, root bool, members int) dataflow.Op {
+	return dataflow.Op{Kind: dataflow.Meet, Meeting: how, Root: root, Members: int32(members), Context: t.context + int32(stream), Request: dataflow.NoRequest}
+}
+
+// turn has the writer go on with the calls of a thread.
+func (w *writer) turn(stream int) {
+	if int(w.thread) != stream {
+		w.threads.strands[w.thread], w.strand = w.strand, w.threads.strands[stream]
+		w.thread = int32(stream)
+	}
+}
+
+// before adds what threads wait for before a call, and returns the gap before it.
+func (t *threads) before(w *writer, c *export.Call, gap float64) float64 {
+	if c.Stream == t.main {
+		t.tell(w, c.End)
+		t.last = c.End
+		return gap
+	}
+	if t.begun[c.Stream] {
+		return gap
+	}
+	if t.begun[c.Stream] = true; !t.told[c.Stream] {
+		t.from[c.Stream] = t.last
+	}
+	w.add(t.meet(c.Stream, dataflow.FromRoot, false, 2))
+	return float64(max(0, c.Start-t.from[c.Stream]))
+}
+
+// tell has the main thread start those that begin before a time.
+func (t *threads) tell(w *writer, before int64) {
+	for _, stream := range t.with {
+		if stream == t.main || t.told[stream] || t.first[stream] >= before {
+			continue
+		}
+		if t.told[stream] = true; !t.begun[stream] {
+			t.from[stream] = t.last
+		}
+		w.add(t.meet(stream, dataflow.FromRoot, true, 2))
+	}
+}
+
+// finalize has MPI_Finalize wait for all threads.
+func (t *threads) finalize(w *writer) {
+	if t.final < 0 {
+		t.tell(w, math.MaxInt64) // where times are means, some may seem to begin later
+		t.final = int(w.thread)
+		w.add(t.meet(t.main, dataflow.ToRoot, true, len(t.with)))
+	}
+}
+
+// end is that of all threads.
+func (t *threads) end(w *writer) {
+	w.turn(t.main)
+	t.tell(w, math.MaxInt64)
+	for _, stream := range t.with {
+		if w.turn(stream); t.final >= 0 && stream != t.final {
+			w.add(t.meet(t.main, dataflow.ToRoot, false, len(t.with)))
+		}
+	}
+}
+
+// A splitter hands the operations of a rank to its threads, and counts what they share.
+type splitter struct {
+	next   func() ([]dataflow.Op, error, bool)
+	queues [][]dataflow.Op // by stream
+	counts map[shared]int32
+	err    error
+	ended  bool
+}
+
+type shared struct {
+	kind          dataflow.Kind
+	peer, context int32
+	tag           int64
+}
+
+// A part is the program of a thread.
+type part struct {
+	*splitter
+	stream int
+}
+
+func (p *part) Next() ([]dataflow.Op, error) {
+	for len(p.queues[p.stream]) == 0 && !p.ended {
+		ops, err, ok := p.next()
+		if p.ended = !ok || err != nil; err != nil {
+			p.err = err
+		}
+		for i := range ops {
+			p.split(&ops[i])
+		}
+	}
+	ops := p.queues[p.stream]
+	p.queues[p.stream] = nil
+	return ops, p.err
+}
+
+func (p *splitter) split(o *dataflow.Op) {
+	op := *o
+	switch o.Kind {
+	case dataflow.Send, dataflow.Receive, dataflow.Meet:
+		if k := (shared{o.Kind, o.Peer, o.Context, o.Tag}); o.Kind == dataflow.Meet && o.Context < threadContexts/2 && o.Context >= threadContexts {
+			op.Nth = 1
+		} else {
+			p.counts[k]++
+			op.Nth = p.counts[k]
+		}
+	}
+	p.queues[o.Thread] = append(p.queues[o.Thread], op)
+}
+
+// split returns the programs of a rank's threads, the main one first, and their streams.
+func (s *Source) split(k *trace.Rank, t *threads) (programs []dataflow.Program, streams []int) {
+	x := &splitter{queues: make([][]dataflow.Op, len(t.strands)), counts: make(map[shared]int32)}
+	var stop func()
+	x.next, stop = iter.Pull2(s.program(k.Number(), t))
+	s.stops = append(s.stops, stop)
+	add := func(stream int) {
+		programs = append(programs, &dataflow.Thread{Program: &part{x, stream}, Rank: k.Number()})
+		streams = append(streams, stream)
+	}
+	add(t.main)
+	for _, stream := range t.with {
+		if stream != t.main {
+			add(stream)
+		}
+	}
+	return programs, streams
+}
+
+// folded returns the times of ranks: of several threads, those of the one that ends last.
+func (s *Source) folded(times []dataflow.Time) []dataflow.Time {
+	ranks := s.r.Ranks()
+	for i := ranks; i < len(times); i++ {
+		if x := &times[s.of[i].rank]; times[i].End > x.End {
+			*x = times[i]
+		}
+	}
+	return times[:ranks]
+}

@@ -1,0 +1,151 @@
+package traced
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A team takes down what two threads of a rank do: calls of 50 ns, with gaps before them. The first gap of the second
+// counts from the beginning of the run.
+type team struct {
+	*tracktest.Recorder
+	gap  [2]uint64
+	gaps [2][]uint64
+}
+
+func (m *team) compute(thread int, ns uint64) { m.gap[thread] += ns }
+
+func (m *team) call(thread int, name string, site int, vals ...int64) {
+	m.CallOn(thread, name, site, append([]int64{0}, vals...)...)
+	m.gaps[thread] = append(m.gaps[thread], m.gap[thread])
+	m.gap[thread] = 0
+}
+
+func (m *team) send(thread int, bytes, dest, tag int64) {
+	m.call(thread, "MPI_Send", 10+thread, 1, 0, bytes, byteType, dest, tag, tracktest.World)
+}
+
+func (m *team) recv(thread int, source, tag int64) {
+	m.call(thread, "MPI_Recv", 20+thread, 1, 0, 1000, byteType, source, tag, tracktest.World, 1, source, tag, 8, 0)
+}
+
+// recordTeams makes a trace of two ranks with the times of single calls.
+func recordTeams(t *testing.T, program func(m *team)) *trace.Reader {
+	t.Helper()
+	var gaps [2][2][]uint64
+	tracks := tracktest.RunAll(2, func(r *tracktest.Recorder) {
+		m := &team{Recorder: r}
+		m.call(0, "MPI_Init", 1)
+		program(m)
+		m.call(0, "MPI_Finalize", 2)
+		gaps[r.Rank] = m.gaps
+	})
+	for rank, tr := range tracks {
+		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return gaps[rank][0][i], took })
+		for len(tr.Log.Streams) < len(tr.Streams) {
+			tr.Log.Streams = append(tr.Log.Streams, iter.Seq2[[]timing.Entry, error](func(yield func([]timing.Entry, error) bool) {
+				for _, gap := range gaps[rank][1] {
+					if !yield([]timing.Entry{{Duration: took, Gap: gap}}, nil) {
+						return
+					}
+				}
+			}))
+			for n := range tr.Streams[1].Grammar.All() {
+				tr.Times[n].Gap.Add(0)
+				tr.Times[n].Duration.Add(took)
+			}
+		}
+	}
+	return mergetest.Open(t, tracks, nil)
+}
+
+// Threads of a rank go on side by side; the second begins a while after a call of the first, and the end waits for both.
+func TestTeams(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		program func(m *team)
+		want    int64 // before the barrier at the end
+	}{
+		{"each for itself", func(m *team) {
+			m.compute(1, took+300)
+			m.send(1, 100, int64(1-m.Rank), 5)
+			m.recv(1, int64(1-m.Rank), 5)
+			m.compute(0, 9000)
+			m.send(0, 100, int64(1-m.Rank), 6)
+			m.compute(0, 700)
+			m.recv(0, int64(1-m.Rank), 6)
+		}, 9000 + 1300},
+		{"the second takes longer", func(m *team) {
+			m.compute(1, took+300)
+			m.send(1, 100, int64(1-m.Rank), 5)
+			m.recv(1, int64(1-m.Rank), 5)
+			m.compute(1, 20_000)
+			m.send(1, 100, int64(1-m.Rank), 5)
+			m.recv(1, int64(1-m.Rank), 5)
+			m.compute(0, 9000)
+			m.send(0, 100, int64(1-m.Rank), 6)
+			m.recv(0, int64(1-m.Rank), 6)
+		}, 300 + 1300 + 20_000 + 1300},
+		{"the second begins behind a message", func(m *team) {
+			m.send(0, 100, int64(1-m.Rank), 5)
+			m.compute(0, 400)
+			m.recv(0, int64(1-m.Rank), 5) // ends after 3*50+400
+			m.compute(0, 100_000)
+			m.call(0, "MPI_Comm_rank", 30, tracktest.World, int64(m.Rank))
+			m.compute(1, 3*took+400+2000)
+			m.send(1, 100, int64(1-m.Rank), 6)
+			m.recv(1, int64(1-m.Rank), 6)
+		}, 1300 + 100_000 + took},
+		{"what one has begun the other waits for", func(m *team) {
+			m.call(0, "MPI_Irecv", 31, 1, 0, 1000, byteType, int64(1-m.Rank), 5, tracktest.World, 2)
+			m.compute(0, 5000)
+			m.send(0, 100, int64(1-m.Rank), 5)
+			m.compute(1, 2*took+5000+1000)
+			const newest = -2 // of the requests that the first thread made
+			m.call(1, "MPI_Wait", 32, newest, 1, int64(1-m.Rank), 5, 8, 0)
+			m.compute(1, 12_000)
+			m.call(1, "MPI_Comm_rank", 33, tracktest.World, int64(m.Rank))
+			m.compute(0, 13_100) // 150 less than the second needs
+		}, 5000 + 1300 + 12_000 + took},
+	} {
+		m, err := machine.Parse("plain", []byte(plain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := recordTeams(t, c.program)
+		p := predict(t, r, Options{Machine: m})
+		if len(p.Ranks) != 2 {
+			t.Fatalf("%d ranks", len(p.Ranks))
+		}
+		for rank, x := range p.Ranks {
+			if got := x.End/1000 - took - end; got != c.want {
+				t.Errorf("%s: rank %d ends after %d ns, want %d", c.name, rank, got, c.want)
+			}
+			if sum := x.Compute + x.Overhead + x.Wait + x.Transfer + x.Recorded; sum != x.End {
+				t.Errorf("%s: the parts of %+v are %d", c.name, x, sum)
+			}
+		}
+		for _, u := range p.Unmodelled {
+			if u.What != "MPI_Init" {
+				t.Errorf("%s: not modelled: %+v", c.name, u)
+			}
+		}
+		path, err := CriticalPath(r, Options{Machine: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		for i := range path.Sites {
+			sum += path.Sites[i].Sum()
+		}
+		if sum != p.EndPs {
+			t.Errorf("%s: the path has %d, the end is %d", c.name, sum, p.EndPs)
+		}
+	}
+}
