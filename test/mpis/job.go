@@ -15,6 +15,7 @@ type Job struct {
 	Dir   string   // to run in
 	Temp  string   // where the MPI's temporary files go; Dir if empty
 	Env   []string // more environment
+	Bare  bool     // nothing is preloaded for the MPI, see Yielding
 	Limit time.Duration
 }
 
@@ -34,12 +35,19 @@ var slots = make(chan struct{}, 2)
 // Run runs a command, ends it with all it started when its time is up, and says how it
 // ended.
 func (j Job) Run(line ...string) Result {
+	env := j.Env
+	if !j.Bare {
+		var err error
+		if env, err = j.MPI.Yielding(env); err != nil {
+			return Result{Code: -1, Err: err}
+		}
+	}
 	slots <- struct{}{}
 	defer func() { <-slots }()
 	c := exec.Command(line[0], line[1:]...)
 	var stdout, stderr bytes.Buffer
 	c.Dir, c.Stdout, c.Stderr = j.Dir, &stdout, &stderr
-	c.Env = append(j.MPI.Environ("TMPDIR="+cmp.Or(j.Temp, j.Dir)), j.Env...)
+	c.Env = append(j.MPI.Environ("TMPDIR="+cmp.Or(j.Temp, j.Dir)), env...)
 	err := RunWithin(cmp.Or(j.Limit, perJob), c)
 	return Result{stdout.String(), stderr.String(), c.ProcessState.ExitCode(), err}
 }

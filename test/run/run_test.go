@@ -30,6 +30,7 @@ type shell struct {
 	dir string
 	env []string // beyond the MPI's
 
+	bare  bool          // see mpis.Job
 	limit time.Duration // of a command, if not the usual one
 }
 
@@ -90,7 +91,7 @@ func (s *shell) kept(name, how string, make func()) {
 // run runs a command and returns its exit code and what it printed.
 func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 	s.t.Helper()
-	r := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir(), Env: s.env, Limit: s.limit}.Run(args...)
+	r := mpis.Job{MPI: s.mpi, Dir: s.dir, Temp: s.t.TempDir(), Env: s.env, Bare: s.bare, Limit: s.limit}.Run(args...)
 	if exit := (*exec.ExitError)(nil); r.Err != nil && !errors.As(r.Err, &exit) {
 		s.t.Fatalf("%q: %v", args, r)
 	}

@@ -39,6 +39,7 @@ func TestSanitizers(t *testing.T) {
 			t.Setenv("ASAN_OPTIONS", "detect_leaks=0")
 			t.Setenv("LSAN_OPTIONS", "exitcode=0")
 			eachSource(t, "testdata/sanitized.c", func(s *shell) {
+				s.bare = true // AddressSanitizer wants to be the first library
 				plain, done, _ := s.plain(2)
 				code, stdout, stderr := s.traced(nil, 2)
 				if code == plain && strings.Count(done, "done") < 2 {
@@ -73,6 +74,7 @@ func TestSanitizerReport(t *testing.T) {
 			}
 			flags := slices.DeleteFunc([]string{"-fsanitize=address", own}, func(f string) bool { return f == "" })
 			eachSource(t, "testdata/sanitized.c", func(s *shell) {
+				s.bare = true
 				line := s.mpi.Command(1, "./app", "overflow")
 				plain, _, want := s.run(line...)
 				code, _, got := s.run(append([]string{tool, "run"}, line...)...)

@@ -57,6 +57,10 @@ func compile(t *testing.T, compiler, source, name string) string {
 // does without.
 func run(t *testing.T, m *mpis.MPI, dir string, env []string, ranks int, command ...string) mpis.Result {
 	t.Helper()
+	env, err := m.Yielding(env)
+	if err != nil {
+		t.Fatal(err)
+	}
 	line := m.Command(ranks, append(append([]string{"env"}, env...), command...)...)
 	return mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir()}.Run(line...)
 }
