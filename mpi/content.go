@@ -92,6 +92,9 @@ func (p *Param) MayVary() bool {
 	return p.Varies || p.Kind == KindTag || p.Kind == KindOffset
 }
 
+// ResultMayVary reports the same of a call's result: where a file is read next.
+func (c *Call) ResultMayVary() bool { return c.Returns == KindPos }
+
 // Binds reports whether the call makes or frees what has a name, memory included; one-shot
 // requests have none.
 func (c *Call) Binds() bool {

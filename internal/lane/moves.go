@@ -7,7 +7,7 @@ import (
 )
 
 // Moves is which values of a signature may go into a lane: tags, offsets into memory,
-// windows, files and packed data, and tags of statuses. Nothing that is computed from
+// windows, files and packed data, tags of statuses, and the place in a file that a call returns. Nothing that is computed from
 // distinct calls depends on them: not what a handle stands for, not who sent how much to
 // whom, not where the next value stands. Functions that bind names have none (mpi.Call.Binds).
 type Moves struct {
@@ -23,7 +23,8 @@ func (m *Moves) Find(l *signature.Layout, spans []signature.Span, vals []int64) 
 	m.Values, m.Forms, m.Segments = m.Values[:0], append(m.Forms[:0], 0), m.Segments[:0]
 	for i := range spans {
 		s := &spans[i]
-		m.add(s, vals, s.Param >= 0 && s.Param < len(l.Params) && l.Params[s.Param].Varies)
+		varies := s.Param == signature.Result && l.Varies || s.Param >= 0 && s.Param < len(l.Params) && l.Params[s.Param].Varies
+		m.add(s, vals, varies)
 	}
 }
 

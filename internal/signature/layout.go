@@ -18,6 +18,7 @@ var ErrLayout = errors.New("values don't fit the function")
 // result and all outputs. There are no outputs where the call failed or never returned.
 type Layout struct {
 	Result Width
+	Varies bool // see mpi.Call.ResultMayVary
 	Params []Part
 	Made   int // how many values a new communicator or datatype has
 }
@@ -74,7 +75,7 @@ const (
 func LayoutOf(c *mpi.Call) Layout {
 	l := Layout{Params: make([]Part, 0, len(c.Params))}
 	if c.ReturnsValue() {
-		l.Result = widthOf(c.Returns)
+		l.Result, l.Varies = widthOf(c.Returns), c.ResultMayVary()
 	}
 	for i := range c.Params {
 		p := &c.Params[i]

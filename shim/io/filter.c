@@ -74,41 +74,56 @@ static int starts(const char *path, const char *with)
 	return strncmp(path, with, strlen(with)) == 0;
 }
 
-static int is_set(const char *name)
+enum wish { INCLUDE, EXCLUDE, SPECIAL, WISHES };
+
+/* NULL for none. They are those of the start: getenv takes as long as half an open. */
+static const char *wish(enum wish which)
 {
-	const char *v = getenv(name);
-	return v && *v;
+	static const char *const names[] = {"SPOOR_IO_INCLUDE", "SPOOR_IO_EXCLUDE", "SPOOR_IO_SPECIAL"};
+	static const char *known[WISHES];
+	static const char none[] = "";
+	const char *v = __atomic_load_n(&known[which], __ATOMIC_RELAXED);
+	if (sp_unlikely(!v)) {
+		v = environ ? getenv(names[which]) : NULL;
+		v = v && *v ? v : none;
+		if (environ) /* there is one */
+			__atomic_store_n(&known[which], v, __ATOMIC_RELAXED);
+	}
+	return *v ? v : NULL;
 }
 
 /* Of an absolute name. */
 static int wanted(const char *path)
 {
-	const char *in = getenv("SPOOR_IO_INCLUDE"), *out = getenv("SPOOR_IO_EXCLUDE");
-	if (out && *out && matches(out, path))
+	const char *in = wish(INCLUDE), *out = wish(EXCLUDE);
+	if (out && matches(out, path))
 		return 0;
-	if (in && *in)
+	if (in)
 		return matches(in, path);
-	if (is_set("SPOOR_IO_SPECIAL"))
+	if (wish(SPECIAL))
 		return 1;
-	return !(starts(path, "/proc/") || starts(path, "/sys/") || (starts(path, "/dev/") && !starts(path, "/dev/shm/")));
+	return *path != '/' || !(starts(path, "/proc/") || starts(path, "/sys/") || (starts(path, "/dev/") && !starts(path, "/dev/shm/")));
 }
 
-/* How many of n bytes can be read there: what the kernel refuses with EFAULT must not
-   crash here. All of them where the kernel does not tell. */
-static size_t readable(const void *at, size_t n, void *copy)
+#define PAGE 4096
+
+/* Whether n bytes can be read there: what the kernel refuses with EFAULT must not crash
+   here. Of all system calls that read memory, one that wants a set of signals and is not told
+   what to do with it takes least. */
+static int readable(const void *at, size_t n)
 {
-	struct iovec to = { copy, n }, from = { (void *)(uintptr_t)at, n };
-	long got = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &from, 1L, 0L);
-	return got >= 0 ? (size_t)got : errno == EFAULT ? 0 : n;
+	for (uintptr_t p = (uintptr_t)at & ~(uintptr_t)7; p < (uintptr_t)at + n; p = (p | (PAGE - 1)) + 1)
+		if (syscall(SYS_rt_sigprocmask, -1L, p, 0L, 8L) < 0 && errno == EFAULT)
+			return 0;
+	return 1;
 }
 
 /* Whether there is a name, page by page: what follows it may be none of ours. */
 static int is_name(const char *path)
 {
-	char page[4096];
 	for (size_t i = 0; i < PATH_MAX;) {
-		size_t n = sizeof page - ((uintptr_t)(path + i) & (sizeof page - 1));
-		if (readable(path + i, n, page) < n)
+		size_t n = PAGE - ((uintptr_t)(path + i) & (PAGE - 1));
+		if (!readable(path + i, n))
 			return 0;
 		if (memchr(path + i, 0, n))
 			return 1;
@@ -121,7 +136,7 @@ static int is_name(const char *path)
 static int wanted_from_here(const char *path)
 {
 	char whole[2 * 4096];
-	if (*path != '/' && (is_set("SPOOR_IO_INCLUDE") || is_set("SPOOR_IO_EXCLUDE"))) {
+	if (*path != '/' && (wish(INCLUDE) || wish(EXCLUDE))) {
 		size_t n = strnlen(path, 4096);
 		if (syscall(SYS_getcwd, whole, 4096) <= 0)
 			*whole = 0;
@@ -147,7 +162,7 @@ int sp_io_path(const char *path)
 static int is_file(int fd)
 {
 	struct stat s;
-	if (is_set("SPOOR_IO_SPECIAL"))
+	if (wish(SPECIAL))
 		return 1;
 	return syscall(SYS_fstat, fd, &s) != 0 || S_ISREG(s.st_mode) || S_ISDIR(s.st_mode);
 }
@@ -325,15 +340,9 @@ int sp_io_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t
 uint64_t *sp_put_iovec(struct sp_thread *t, uint64_t *w, const struct iovec *v, int n)
 {
 	int64_t sizes[1024]; /* IOV_MAX */
-	struct iovec copy[64];
-	if (!v || n < 0 || n > 1024)
-		n = 0;
 	int saved = errno;
-	for (int i = 0; i < n; i += 64) {
-		size_t some = (size_t)(n - i < 64 ? n - i : 64);
-		if (readable(v + i, some * sizeof *v, copy) < some * sizeof *v)
-			n = i;
-	}
+	if (!v || n < 0 || n > 1024 || !readable(v, (size_t)n * sizeof *v))
+		n = 0;
 	errno = saved;
 	for (int i = 0; i < n; i++)
 		sizes[i] = (int64_t)v[i].iov_len;
