@@ -101,7 +101,8 @@ type Report struct {
 
 // Options say what to look at.
 type Options struct {
-	Each bool // don't put files together that have the ranks' numbers in their names
+	Each bool  // don't put files together that have the ranks' numbers in their names
+	Heat *Heat // takes in what is read and written, if the trace has times; may be nil
 }
 
 // Compute goes through the calls of all ranks.
@@ -116,7 +117,7 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 			}
 			return nil, err
 		}
-		f := newFollower(rank, func(path string) *Use {
+		f := newFollower(rank, func(path string) (string, *Use) {
 			name := path
 			own := false
 			if !o.Each {
@@ -131,8 +132,11 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 			if x.Ranks[rank] == nil {
 				x.Ranks[rank] = &Use{}
 			}
-			return x.Ranks[rank]
+			return name, x.Ranks[rank]
 		})
+		if r.HasTimes() {
+			f.heat = o.Heat
+		}
 		if err := f.follow(k, r.HasTimes()); err != nil {
 			return nil, err
 		}

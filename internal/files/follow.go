@@ -14,6 +14,7 @@ func isGone(err error) bool { return errors.Is(err, trace.ErrNoTrack) }
 
 // An opened is an open file, as descriptors and streams of a rank stand for it.
 type opened struct {
+	name   string
 	use    *Use
 	at     int64 // where the next access is that names no place; -1: not known
 	append bool  // writes go to the end
@@ -28,13 +29,14 @@ type opened struct {
 // A follower goes through the calls of a rank.
 type follower struct {
 	rank int
-	use  func(path string) *Use
+	use  func(path string) (name string, use *Use)
+	heat *Heat                        // may be nil
 	open map[string]map[int64]*opened // by kind of handle, by number
 	kind trace.SampleKind
 	defs map[*trace.Function]*mpi.Call
 }
 
-func newFollower(rank int, use func(path string) *Use) *follower {
+func newFollower(rank int, use func(path string) (string, *Use)) *follower {
 	f := &follower{rank: rank, use: use, open: make(map[string]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
 	for _, k := range []mpi.Kind{mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping} {
 		f.open[k.Name()] = make(map[int64]*opened)
@@ -132,7 +134,8 @@ func (f *follower) subject(c *trace.TimedCall) *opened {
 			if p.In.Predefined() {
 				name = p.In.Render(p.Kind())
 			}
-			o = &opened{use: f.use(name), at: -1}
+			o = &opened{at: -1}
+			o.name, o.use = f.use(name)
 			m[p.In.Num] = o
 		}
 		return o
@@ -147,11 +150,12 @@ func (f *follower) call(c *trace.TimedCall) {
 	}
 	o := f.subject(c)
 	var u *Use
+	name := ""
 	switch p := c.Param("path"); {
 	case o != nil:
-		u = o.use
+		name, u = o.name, o.use
 	case p != nil:
-		u = f.use(p.In.Text)
+		name, u = f.use(p.In.Text)
 	default:
 		return // flushes all streams, or makes a file without a name
 	}
@@ -178,6 +182,9 @@ func (f *follower) call(c *trace.TimedCall) {
 			m = &u.Writes
 		}
 		m.count(bytes, ns)
+		if f.heat != nil {
+			f.heat.Add(f.rank, name, def.Has(mpi.Writes), bytes, c.Start, c.End())
+		}
 		if o != nil {
 			o.access(c, def, bytes)
 		}
@@ -186,7 +193,7 @@ func (f *follower) call(c *trace.TimedCall) {
 	u.Meta++
 	u.MetaTime += ns
 	if returned {
-		f.change(c, def, o, u)
+		f.change(c, def, o, name, u)
 	}
 }
 
@@ -253,14 +260,14 @@ func (o *opened) access(c *trace.TimedCall, def *mpi.Call, bytes int64) {
 }
 
 // change follows what handles stand for, and where files are read and written next.
-func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, u *Use) {
+func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
 	switch {
 	case def.Has(mpi.Opens):
 		if c.Return != 0 {
 			return
 		}
 		if o == nil {
-			o = &opened{use: u, append: opensToAppend(c)}
+			o = &opened{name: name, use: u, append: opensToAppend(c)}
 			u.Opens++
 		}
 		f.open[def.Returns.Name()][c.Result.Num] = o

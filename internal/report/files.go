@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/files"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -51,14 +52,16 @@ type fileSums struct {
 // fileWatcher adds up by file what calls do. It is an export.Sink.
 type fileWatcher struct {
 	files map[string]*fileSums
+	heat  *files.Heat
+	kind  trace.SampleKind        // of the calls that moved data
 	begun map[[2]uint64]*interval // operations under way, by rank and ID
 }
 
 // filesOf returns the files of a run, those with most bytes first.
-func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more int, err error) {
+func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more int, heat *Heat, err error) {
 	uses := slices.ContainsFunc(s.Functions, func(f summary.Function) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
 	if !uses || s.Calls > maxFileCalls {
-		return []File{}, 0, nil
+		return []File{}, 0, nil, nil
 	}
 	done := 0
 	x, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Progress: func(n uint64) {
@@ -66,11 +69,15 @@ func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more 
 		o.Progress("looking at files", done, int(s.Calls))
 	}})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
-	w := &fileWatcher{files: make(map[string]*fileSums), begun: make(map[[2]uint64]*interval)}
+	from, to, timed, err := span(r)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	w := &fileWatcher{files: make(map[string]*fileSums), heat: files.NewHeat(r.Ranks(), from-x.First, to-x.First), kind: trace.ExactSample, begun: make(map[[2]uint64]*interval)}
 	if err := x.Run(w); err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
 	list = []File{}
 	for _, f := range w.files {
@@ -82,7 +89,10 @@ func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more 
 		return cmp.Or(cmp.Compare(b.Read.Bytes+b.Write.Bytes, a.Read.Bytes+a.Write.Bytes), cmp.Compare(a.Name, b.Name))
 	})
 	more = max(0, len(list)-maxFiles)
-	return list[:len(list)-more], more, nil
+	if timed {
+		heat = heatOf(w.heat, "MPI-IO", w.kind, r.Ranks())
+	}
+	return list[:len(list)-more], more, heat, nil
 }
 
 // Begin, Leave and End are there for export.Sink.
@@ -108,8 +118,10 @@ func (w *fileWatcher) Enter(c *export.Call) error {
 		switch a.Kind {
 		case export.Read:
 			f.Read.add(&f.reads, a.Received, c.Start, c.End, c.End-c.Start)
+			w.warm(c, a, a.Received, c.Start)
 		case export.Write:
 			f.Write.add(&f.writes, a.Sent, c.Start, c.End, c.End-c.Start)
+			w.warm(c, a, a.Sent, c.Start)
 		case export.ReadBegin, export.WriteBegin:
 			w.begun[id] = &interval{c.Start, c.End - c.Start}
 		case export.ReadEnd, export.WriteEnd:
@@ -121,8 +133,10 @@ func (w *fileWatcher) Enter(c *export.Call) error {
 			}
 			if a.Kind == export.ReadEnd {
 				f.Read.add(&f.reads, a.Received, from, c.End, spent)
+				w.warm(c, a, a.Received, from)
 			} else {
 				f.Write.add(&f.writes, a.Sent, from, c.End, spent)
+				w.warm(c, a, a.Sent, from)
 			}
 		default:
 			if a.Kind == export.FileOpened {
@@ -132,6 +146,12 @@ func (w *fileWatcher) Enter(c *export.Call) error {
 		}
 	}
 	return nil
+}
+
+// warm notes what an operation moved, from when it began.
+func (w *fileWatcher) warm(c *export.Call, a *export.Act, bytes uint64, from int64) {
+	w.kind = min(w.kind, c.Known)
+	w.heat.Add(c.Rank, a.File.Name, a.Kind == export.Write || a.Kind == export.WriteEnd, int64(bytes), from, c.End)
 }
 
 func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {

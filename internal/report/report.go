@@ -56,6 +56,9 @@ type Data struct {
 	Numbers   []Number           `json:"numbers"`
 	Files     []File             `json:"files"`
 	MoreFiles int                `json:"more_files"`
+	Posix     []PosixFile        `json:"posix"`
+	MorePosix int                `json:"more_posix"`
+	Heats     []Heat             `json:"heats"`
 	Grids     []Grid             `json:"grids"`
 	Live      bool               `json:"live"` // the page comes from a server, which has more detail
 }
@@ -137,8 +140,8 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 		}
 	}
 	d.Classes, d.Hosts = r.Classes(), len(d.Summary.Hosts)
-	if d.Files, d.MoreFiles, err = filesOf(r, d.Summary, o); err != nil {
-		return fmt.Errorf("files: %w", err)
+	if err = d.looked(r, o); err != nil {
+		return err
 	}
 	if d.Grids, err = grids(r); err != nil {
 		return fmt.Errorf("topologies: %w", err)

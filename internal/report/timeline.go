@@ -85,7 +85,7 @@ const (
 func category(f *trace.Function) int {
 	name := strings.TrimPrefix(f.Name, "MPI_")
 	switch {
-	case strings.HasPrefix(name, "File_"):
+	case strings.HasPrefix(name, "File_"), f.Has(trace.Posix):
 		return 4
 	case strings.HasPrefix(name, "Win_") || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == "win" && p.Dir == trace.DirIn }):
 		return 3

@@ -1,32 +1,63 @@
 import { data } from "./data.js";
 import { el, section } from "./dom.js";
+import { fileHeat } from "./fileheat.js";
 import { bytes, count, plural, time } from "./format.js";
 import { table } from "./table.js";
 
 const rate = (b, ns) => (b > 0 && ns > 0 ? `${bytes((b / ns) * 1e9)}/s` : "–");
+const leftOut = (n, what) => n > 0 && el("p", { className: "dim", textContent: `${plural(n, "file")} with ${what} are left out.` });
 
-// files are what the run read and wrote through MPI-IO. Runs without have no such part.
-export const files = () => {
-  if (data.files.length === 0) return;
-  const way = (name, of) => [
-    { label: name, title: "bytes", value: (f) => of(f).bytes, text: (f) => (of(f).calls ? bytes(of(f).bytes) : "–") },
-    { label: "Calls", value: (f) => of(f).calls, text: (f) => (of(f).calls ? count(of(f).calls) : "–") },
-    { label: "Each", title: "mean bytes of a call", value: (f) => of(f).bytes / Math.max(1, of(f).calls), text: (f) => (of(f).calls ? bytes(of(f).bytes / of(f).calls) : "–") },
-    { label: "In calls", title: "time in these calls, all ranks together", value: (f) => of(f).ns, text: (f) => (of(f).calls ? time(of(f).ns) : "–") },
+// Columns of what went one way.
+const oneWay = (name, of, rest) => [
+  { label: name, title: "bytes", value: (f) => of(f).bytes, text: (f) => (of(f).calls ? bytes(of(f).bytes) : "–") },
+  { label: "Calls", value: (f) => of(f).calls, text: (f) => (of(f).calls ? count(of(f).calls) : "–") },
+  { label: "Each", title: "mean bytes of a call", value: (f) => of(f).bytes / Math.max(1, of(f).calls), text: (f) => (of(f).calls ? bytes(of(f).bytes / of(f).calls) : "–") },
+  { label: "In calls", title: "time in these calls, all ranks together", value: (f) => of(f).ns, text: (f) => (of(f).calls ? time(of(f).ns) : "–") },
+  ...rest,
+];
+
+const filesOfPosix = () => {
+  const list = data.posix, read = list.some((f) => f.total.reads.calls), written = list.some((f) => f.total.writes.calls);
+  const number = (label, title, of) => ({ label, title, value: of, text: (f) => (of(f) ? count(of(f)) : "–") });
+  return [el("h3", { textContent: "POSIX and C" }), table({
+    label: "Files of POSIX and C", filter: "Filter files", thing: "file", sort: 2, rows: list, shown: 20,
+    columns: [
+      { label: "File", text: (f) => f.path || "(no name)", wrap: true, code: true },
+      { label: "Ranks", title: "that used it, or have one with their number", value: (f) => f.ranks, text: (f) => count(f.ranks) + (f.file_per_rank ? ", one each" : "") },
+      { label: "In all calls", title: "time, all ranks together", value: (f) => f.total.data_ns + f.total.meta_ns, text: (f) => time(f.total.data_ns + f.total.meta_ns) },
+      number("Opened", "times", (f) => f.total.opens),
+      ...(written ? oneWay("Written", (f) => f.total.writes, []) : []), ...(read ? oneWay("Read", (f) => f.total.reads, []) : []),
+      number("Sequential", "accesses where the last one ended", (f) => f.total.sequential), number("Strided", "accesses as far behind the last as that was behind the one before", (f) => f.total.strided),
+      number("Random", "other accesses", (f) => f.total.random), number("Off 4 KB", "accesses that begin at no multiple of 4096", (f) => f.total.unaligned),
+      { label: "Open, stat, …", title: "time in calls that move no data, all ranks together", value: (f) => f.total.meta_ns, text: (f) => time(f.total.meta_ns) },
+      { label: "Bandwidth", title: "all bytes by the time of the rank that was in calls longest", value: (f) => f.bandwidth, text: (f) => (f.bandwidth ? `${bytes(f.bandwidth)}/s` : "–") },
+    ],
+  }), leftOut(data.more_posix, "less time")];
+};
+
+const filesOfMPI = () => {
+  const ends = (of) => [
     { label: "Bandwidth", title: "bytes over the time in which at least one rank was at it", value: (f) => of(f).bytes / Math.max(1, of(f).busy_ns), text: (f) => rate(of(f).bytes, of(f).busy_ns) },
     { label: "Of a rank", title: "bytes over the time in calls", value: (f) => of(f).bytes / Math.max(1, of(f).ns), text: (f) => rate(of(f).bytes, of(f).ns) },
   ];
-  const read = data.files.some((f) => f.read.calls), written = data.files.some((f) => f.write.calls);
-  section("files", "Files", "Files of MPI-IO. Bandwidth is that of all ranks together: bytes over the time in which at least one rank was reading or writing; that of a rank is bytes over the time in its calls.",
-    table({
+  const read = data.files.some((f) => f.read.calls), written = data.files.some((f) => f.write.calls), both = [(f) => f.write, (f) => f.read];
+  return [el("h3", { textContent: "MPI-IO" }),
+    el("p", { className: "dim", textContent: "Bandwidth is that of all ranks together: bytes over the time in which at least one rank was reading or writing; that of a rank is bytes over the time in its calls." }), table({
       label: "Files of MPI-IO", filter: "Filter files", thing: "file", sort: 3, rows: data.files, shown: 20,
       columns: [
         { label: "File", text: (f) => f.name || "(no name)", wrap: true, code: true },
         { label: "Ranks", value: (f) => f.ranks, text: (f) => count(f.ranks) },
         { label: "Opened", title: "times, by all ranks of a communicator together", value: (f) => f.opens, text: (f) => count(f.opens) },
-        ...(written ? way("Written", (f) => f.write) : []), ...(read ? way("Read", (f) => f.read) : []),
+        ...(written ? oneWay("Written", both[0], ends(both[0])) : []), ...(read ? oneWay("Read", both[1], ends(both[1])) : []),
         { label: "Open, close", title: "time in calls that open, close and set up, all ranks together", value: (f) => f.meta_ns, text: (f) => time(f.meta_ns) },
       ],
-    }),
-    data.more_files > 0 && el("p", { className: "dim", textContent: `${plural(data.more_files, "file")} with fewer bytes are left out.` }));
+    }), leftOut(data.more_files, "fewer bytes")];
+};
+
+// files are what the run read and wrote. Runs that did not have no such part.
+export const files = async () => {
+  if (data.files.length + data.posix.length === 0) return;
+  const heat = await fileHeat();
+  section("files", "Files", "What the run read and wrote, when, and how fast.", heat && heat.view, data.posix.length > 0 && filesOfPosix(), data.files.length > 0 && filesOfMPI());
+  heat?.draw();
 };

@@ -44,7 +44,7 @@ calls();
 structure();
 await matrix();
 sizes();
-files();
+await files();
 linkFindings?.();
 document.getElementById("foot").append(`${data.file}, made by ${data.producer}. ${data.live ? "It comes from spoor view on this machine, which loads what is looked at." : "This page is one file and loads nothing from anywhere."}`);
 

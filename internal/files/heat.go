@@ -1,0 +1,138 @@
+package files
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Bounds of a Heat.
+const (
+	heatBins  = 2048 // parts of time
+	heatRows  = 128  // of ranks
+	heatFiles = 1024 // others have no row
+)
+
+// A Heat is how many bytes were read and written when, by rank and by file. Bytes of a call go evenly over its time.
+type Heat struct {
+	From, To int64 // on a time line, in ns
+	Each     int   // ranks that share a row
+	Ranks    []Row // groups of ranks
+	Files    map[string]*Row
+}
+
+// A Row is bytes by part of time.
+type Row struct{ Read, Written []float64 }
+
+// NewHeat returns one for a run of some ranks, and a part of a time line.
+func NewHeat(ranks int, from, to int64) *Heat {
+	each := max(1, (ranks+heatRows-1)/heatRows)
+	return &Heat{From: from, To: max(to, from+1), Each: each, Ranks: make([]Row, (ranks+each-1)/each), Files: make(map[string]*Row)}
+}
+
+// Add notes a call that read or wrote.
+func (h *Heat) Add(rank int, file string, written bool, bytes, start, end int64) {
+	if bytes <= 0 {
+		return
+	}
+	h.Ranks[rank/h.Each].add(h, written, bytes, start, end)
+	r := h.Files[file]
+	if r == nil {
+		if len(h.Files) == heatFiles {
+			return
+		}
+		r = &Row{}
+		h.Files[file] = r
+	}
+	r.add(h, written, bytes, start, end)
+}
+
+func (r *Row) add(h *Heat, written bool, bytes, start, end int64) {
+	bins := &r.Read
+	if written {
+		bins = &r.Written
+	}
+	if *bins == nil {
+		*bins = make([]float64, heatBins)
+	}
+	width := float64(h.To-h.From) / heatBins
+	place := func(at int64) float64 { return min(max(float64(at-h.From)/width, 0), heatBins) }
+	from, to := place(start), place(end)
+	first, last := min(int(from), heatBins-1), min(int(to), heatBins-1)
+	if first == last {
+		(*bins)[first] += float64(bytes)
+		return
+	}
+	for i := first; i <= last; i++ {
+		part := min(to, float64(i+1)) - max(from, float64(i))
+		(*bins)[i] += float64(bytes) * part / (to - from)
+	}
+}
+
+// Used cuts a heat to the time in which something was read or written, in at most so many bins, and returns how
+// many there are.
+func (h *Heat) Used(most int) int {
+	first, last := heatBins, -1
+	rows := make([]*Row, 0, len(h.Ranks)+len(h.Files))
+	for i := range h.Ranks {
+		rows = append(rows, &h.Ranks[i])
+	}
+	for _, r := range h.Files {
+		rows = append(rows, r)
+	}
+	for _, r := range rows {
+		for i := range heatBins {
+			if r.Read != nil && r.Read[i] > 0 || r.Written != nil && r.Written[i] > 0 {
+				first, last = min(first, i), max(last, i)
+			}
+		}
+	}
+	if last < 0 {
+		return 0
+	}
+	each := (last - first + most) / most
+	bins := (last-first)/each + 1
+	for _, r := range rows {
+		r.Read, r.Written = cut(r.Read, first, each, bins), cut(r.Written, first, each, bins)
+	}
+	width := float64(h.To-h.From) / heatBins
+	h.From += int64(float64(first) * width)
+	h.To = h.From + int64(float64(bins*each)*width)
+	return bins
+}
+
+// cut adds up bins from one on, each of the result some of them.
+func cut(list []float64, first, each, bins int) []float64 {
+	if list == nil {
+		return nil
+	}
+	out := make([]float64, bins)
+	for i := range out {
+		for _, v := range list[first+i*each : min(first+(i+1)*each, heatBins)] {
+			out[i] += v
+		}
+	}
+	return out
+}
+
+// Bytes is all that was read and written.
+func (r *Row) Bytes() float64 {
+	sum := 0.0
+	for _, bins := range [][]float64{r.Read, r.Written} {
+		for _, v := range bins {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// Hottest lists the names of the files with most bytes.
+func (h *Heat) Hottest(most int) []string {
+	bytes := make(map[string]float64, len(h.Files))
+	var names []string
+	for name, r := range h.Files {
+		bytes[name] = r.Bytes()
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(bytes[b], bytes[a]), cmp.Compare(a, b)) })
+	return names[:min(len(names), most)]
+}

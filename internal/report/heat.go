@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/files"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A PosixFile is what a run did with a file by calls of POSIX and C.
+type PosixFile struct {
+	Path      string    `json:"path"`
+	Ranks     int       `json:"ranks"`
+	Each      bool      `json:"file_per_rank"`
+	Bandwidth float64   `json:"bandwidth"` // bytes a second, of the rank that took longest; 0: not known
+	Total     files.Use `json:"total"`
+}
+
+// A Heat is what was read and written when, by rank and by file.
+type Heat struct {
+	By    string   `json:"by"`   // whose calls
+	Kind  string   `json:"kind"` // how well times are known
+	From  int64    `json:"from"` // ns since the first call
+	Ns    int64    `json:"ns"`   // as long as something was read or written
+	Bins  int      `json:"bins"` // parts of it
+	Ranks int      `json:"ranks"`
+	Each  int      `json:"each"` // ranks that share a row
+	Files []string `json:"files"`
+	More  int      `json:"more"` // files with fewer bytes
+	// For each row, of ranks, then of files: what was read, then what was written, as the number of
+	// bins with something, and for each how many bins further it is, and bytes; packed.
+	Cells string `json:"cells"`
+}
+
+// Bounds of a Heat.
+const (
+	maxHeatFiles = 40
+	maxHeatBins  = 240
+)
+
+// span is from when to when the run's ranks called; false where that is not known.
+func span(r *trace.Reader) (from, to int64, ok bool, err error) {
+	for rank := range r.Ranks() {
+		if !r.HasTimes() || r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		begin, err := k.Start()
+		if err != nil {
+			return 0, 0, false, err
+		}
+		end, err := k.End()
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if !ok {
+			from, to = begin, end
+		}
+		from, to, ok = min(from, begin), max(to, end), true
+	}
+	return from, to, ok, nil
+}
+
+// posixOf returns what calls of POSIX and C did, those files with most time first.
+func posixOf(r *trace.Reader, s *summary.Summary, o Options) (list []PosixFile, more int, heat *Heat, err error) {
+	list = []PosixFile{}
+	uses := slices.ContainsFunc(s.Functions, func(f summary.Function) bool {
+		c, ok := mpi.Lookup(f.Name)
+		return ok && c.Has(mpi.Posix)
+	})
+	if !uses || s.Calls > maxFileCalls {
+		return list, 0, nil, nil
+	}
+	o.Progress("looking at files", 0, r.Ranks())
+	from, to, timed, err := span(r)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	h := files.NewHeat(r.Ranks(), from, to)
+	rep, err := files.Compute(r, files.Options{Heat: h})
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	more = max(0, len(rep.Files)-maxFiles)
+	for _, f := range rep.Files[:len(rep.Files)-more] {
+		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.Ranks), Each: f.Own, Bandwidth: f.Bandwidth(), Total: f.Total})
+	}
+	if timed {
+		heat = heatOf(h, "POSIX and C", rep.Kind, r.Ranks())
+	}
+	return list, more, heat, nil
+}
+
+// heatOf is a heat as the page has it; nil if nothing was read or written.
+func heatOf(h *files.Heat, by string, kind trace.SampleKind, ranks int) *Heat {
+	if len(h.Files) == 0 || kind == trace.NoSample {
+		return nil
+	}
+	begin := h.From
+	bins := h.Used(maxHeatBins)
+	x := &Heat{By: by, Kind: kind.String(), From: h.From - begin, Ns: h.To - h.From, Bins: bins, Ranks: ranks, Each: h.Each, Files: h.Hottest(maxHeatFiles)}
+	x.More = len(h.Files) - len(x.Files)
+	var b []byte
+	for i := range h.Ranks {
+		b = appendHeat(b, &h.Ranks[i])
+	}
+	for _, name := range x.Files {
+		b = appendHeat(b, h.Files[name])
+	}
+	x.Cells = packed(b)
+	return x
+}
+
+func appendHeat(b []byte, r *files.Row) []byte {
+	for _, bins := range [][]float64{r.Read, r.Written} {
+		var cells []uint64
+		last := 0
+		for i, v := range bins {
+			if v > 0 {
+				cells = append(cells, uint64(i-last), uint64(math.Ceil(v)))
+				last = i
+			}
+		}
+		b = appendUvarint(b, uint64(len(cells)/2))
+		b = appendUvarint(b, cells...)
+	}
+	return b
+}
+
+// looked adds what is known of files.
+func (d *Data) looked(r *trace.Reader, o Options) (err error) {
+	var heats [2]*Heat
+	if d.Posix, d.MorePosix, heats[0], err = posixOf(r, d.Summary, o); err != nil {
+		return fmt.Errorf("files of POSIX and C: %w", err)
+	}
+	if d.Files, d.MoreFiles, heats[1], err = filesOf(r, d.Summary, o); err != nil {
+		return fmt.Errorf("files: %w", err)
+	}
+	d.Heats = []Heat{}
+	for _, h := range heats {
+		if h != nil {
+			d.Heats = append(d.Heats, *h)
+		}
+	}
+	return nil
+}
