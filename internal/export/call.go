@@ -118,6 +118,8 @@ type Window struct {
 	Number int // in the order of the lowest rank that knows it
 	MadeBy string
 	Comm   *trace.Comm
+
+	Ordinal int // so many windows and files the communicator's ranks had made before
 }
 
 // A File is a file as it was opened by all ranks of a communicator together. They share the File.

@@ -39,6 +39,7 @@ func (w *writer) take(c *export.Call) {
 		return
 	}
 	gap, duration := w.times(c)
+	w.duration = duration
 	if w.threads != nil {
 		gap = w.threads.before(w, c, gap)
 	}
@@ -187,7 +188,16 @@ func (w *writer) acts(f *function, c *export.Call) (known bool) {
 			}
 		case export.RecvBegin:
 			known = w.post(x) || known
-		case export.SendEnd, export.CollectiveEnd, export.TransferEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
+		case export.Lock:
+			w.lock(x)
+		case export.TransferEnd:
+			if t := w.turnOf(x); t != nil {
+				w.wait(t)
+			}
+			known = w.end(x.ID) || known
+		case export.Unlock:
+			w.unlock(x)
+		case export.SendEnd, export.CollectiveEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
 			known = w.end(x.ID) || known
 		case export.RecvEnd:
 			known = w.got(x) || known

@@ -1,7 +1,12 @@
 package traced
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -73,6 +78,86 @@ func TestOneSided(t *testing.T) {
 			r.barrier()
 		},
 		func(r *recorder) { open(r); r.barrier() })
+}
+
+// Who locks memory for itself waits for those who had it before, in the traced order: in the lock, or, where that
+// returned before its turn, in what comes behind.
+func TestLocks(t *testing.T) {
+	const made, put, shared = 1224, 2700, 302
+	for _, c := range []struct {
+		what  string
+		kinds [2]int64
+		late  uint64 // ns after which the second locks
+		want  int64
+	}{
+		{"one after the other", [2]int64{mpi.LockExclusive, mpi.LockExclusive}, 300, 2 * put},
+		{"a lock that returns before its turn", [2]int64{mpi.LockExclusive, mpi.LockExclusive}, 60, 2 * put},
+		{"one for itself, then shared", [2]int64{mpi.LockExclusive, shared}, 300, 2 * put},
+		{"shared, then one for itself", [2]int64{shared, mpi.LockExclusive}, 300, 2 * put},
+		{"shared", [2]int64{shared, shared}, 300, 300 + put},
+	} {
+		program := func(wait uint64, kind int64) func(r *recorder) {
+			return func(r *recorder) {
+				r.call("MPI_Win_allocate", 30, 800, 1, noInfo, tracktest.World, 6, 0, own)
+				r.compute(wait)
+				r.call("MPI_Win_lock", 33, kind, 1, 0, own)
+				r.call("MPI_Put", 34, 1, 0, 500, byteType, 1, 0, 500, byteType, own)
+				r.call("MPI_Win_unlock", 35, 1, own)
+				r.barrier()
+			}
+		}
+		endsAt(t, c.what, "", made+c.want+1200, program(0, c.kinds[0]), program(c.late, c.kinds[1]))
+	}
+}
+
+// Where single times are not known nobody knows who came first: locks are named.
+func TestUnordered(t *testing.T) {
+	r := record(t, 2, timing.Stats, func(r *recorder) {
+		r.call("MPI_Win_allocate", 30, 800, 1, noInfo, tracktest.World, 6, 0, own)
+		for range 3 {
+			r.call("MPI_Win_lock", 33, mpi.LockExclusive, 1, 0, own)
+			r.call("MPI_Win_unlock", 35, 1, own)
+		}
+	})
+	for _, u := range predict(t, r, Options{}).Unmodelled {
+		if u.What == unordered {
+			if u.Calls != 6 || math.Abs(u.Ns-6*took) > took || u.Kept {
+				t.Errorf("%+v", u)
+			}
+			return
+		}
+	}
+	t.Error("not named")
+}
+
+// Of two epochs that can't be at the same time the second waits for the first, or for one that does.
+func TestOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var list []*locked
+		for i := range rapid.IntRange(0, 12).Draw(t, "epochs") {
+			l := &locked{exclusive: rapid.Bool().Draw(t, "exclusive"), end: int64(i)}
+			l.rank = rapid.IntRange(0, 3).Draw(t, "rank")
+			list = append(list, l)
+		}
+		order(list)
+		behind := make([]map[int]bool, len(list))
+		for i, l := range list {
+			behind[i] = make(map[int]bool)
+			for j, b := range list[:i] {
+				if slices.Contains(l.after, b) || b.rank == l.rank {
+					maps.Copy(behind[i], behind[j])
+					behind[i][j] = true
+				}
+			}
+			for j, b := range list[:i] {
+				if conflict := l.exclusive || b.exclusive; conflict && !behind[i][j] {
+					t.Fatalf("epoch %d of %d does not wait for %d", i, len(list), j)
+				} else if !conflict && slices.Contains(l.after, b) {
+					t.Fatalf("epoch %d waits for %d, which it needn't", i, j)
+				}
+			}
+		}
+	})
 }
 
 // Word of an exposed window goes to whom it is exposed, who waits for it, and word of the end comes back behind what was put.

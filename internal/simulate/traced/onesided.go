@@ -24,6 +24,12 @@ func (w *writer) transfer(a *export.Act) bool {
 	if x.Received > 0 { // what comes back can't before what goes there
 		o.Kind, o.Bytes = dataflow.Get, int64(min(max(x.Sent, x.Received), 1<<50))
 	}
+	if t := w.turnOf(x); t != nil && !t.waited && w.s.function(x.Function).base[0] != 'R' {
+		o.Request, o.Site, o.Thread = w.number(), w.site, w.thread
+		w.requests[x.ID] = o.Request
+		t.kept = append(t.kept, o)
+		return true
+	}
 	w.begin(x.ID, o)
 	return true
 }

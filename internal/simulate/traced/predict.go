@@ -1,6 +1,8 @@
 package traced
 
 import (
+	"fmt"
+
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -69,7 +71,7 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	}
 	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites, Calls: s.each()})
 	if err != nil {
-		return nil, err
+		return nil, s.explained(err)
 	}
 	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.Short = s.folded(result.Ranks), result.Ops, result.End(), s.Unmodelled(), result.Short
 	if sites != nil {
@@ -99,16 +101,32 @@ func (s *Source) gaps() (string, error) {
 	if s.o.Mean {
 		return "means of places", nil
 	}
+	if own, err := s.timesKept(); err != nil || !own {
+		return "means of places", err
+	}
+	return "each call's own", nil
+}
+
+// explained says where the order of calls may be to blame for an error.
+func (s *Source) explained(err error) error {
+	if len(s.of) == s.r.Ranks() && len(s.locks) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (threads and locks take turns as in the trace: its times have to be exact, as with --timing lossless, and clocks of hosts near each other)", err)
+}
+
+// timesKept reports whether the trace has the times of single calls on all ranks.
+func (s *Source) timesKept() (bool, error) {
 	for rank := range s.r.Ranks() {
 		k, err := s.r.Rank(rank)
 		if err != nil {
-			return "", err
+			return false, err
 		}
 		if own, err := k.TimesKept(); err != nil || !own {
-			return "means of places", err
+			return false, err
 		}
 	}
-	return "each call's own", nil
+	return true, nil
 }
 
 func (o *Options) mapping() string {

@@ -65,7 +65,7 @@ func (s *Source) threadsOf(k *trace.Rank) (*threads, error) {
 
 // meet is a meeting of threads of a rank.
 func (t *threads) meet(stream int, how dataflow.Meeting, root bool, members int) dataflow.Op {
-	return dataflow.Op{Kind: dataflow.Meet, Meeting: how, Root: root, Members: int32(members), Context: t.context + int32(stream), Request: dataflow.NoRequest}
+	return dataflow.Op{Kind: dataflow.Meet, Meeting: how, Root: root, Members: int32(members), Context: t.context + int32(stream), Nth: 1, Request: dataflow.NoRequest}
 }
 
 // turn has the writer go on with the calls of a thread.
@@ -166,9 +166,8 @@ func (p *splitter) split(o *dataflow.Op) {
 	op := *o
 	switch o.Kind {
 	case dataflow.Send, dataflow.Receive, dataflow.Meet:
-		if k := (shared{o.Kind, o.Peer, o.Context, o.Tag}); o.Kind == dataflow.Meet && o.Context < threadContexts/2 && o.Context >= threadContexts {
-			op.Nth = 1
-		} else {
+		if op.Nth == 0 {
+			k := shared{o.Kind, o.Peer, o.Context, o.Tag}
 			p.counts[k]++
 			op.Nth = p.counts[k]
 		}

@@ -63,8 +63,10 @@ type Source struct {
 	ns       float64 // that the ranks took, of what was gone through so far
 	stops    []func()
 
-	of      []threadOf // by program
-	strands int32      // of ranks with several
+	of      []threadOf          // by program
+	strands int32               // of ranks with several
+	locks   map[lockKey]*locked // for which somebody waits
+	exact   bool                // times are those of single calls; of traces with locks
 
 	leaves     map[[2]int]*trace.Leaves // by class of which all ranks have the same, and stream
 	classes    map[int]*gaps.Class
@@ -152,6 +154,9 @@ type threadOf struct{ rank, stream int }
 func (s *Source) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	s.of = make([]threadOf, len(programs))
+	if err := s.findLocks(); err != nil {
+		return nil, err
+	}
 	var others []dataflow.Program
 	var of []threadOf
 	for rank := range programs {

@@ -38,8 +38,12 @@ type writer struct {
 	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
 
 	strand
-	thread  int32    // whose it is
-	threads *threads // nil: there is one
+	taken map[lockKey]int   // locks so far, number left out
+	turns map[lockKey]*turn // in which the rank is
+
+	duration float64  // of the call at hand, as it was
+	thread   int32    // whose it is
+	threads  *threads // nil: there is one
 }
 
 // errStopped ends a rank that nobody wants to know more of.

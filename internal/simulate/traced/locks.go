@@ -1,0 +1,258 @@
+package traced
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A lockKey says which lock of a rank it is: of all that it took of a member's memory, or of all members', in a window.
+type lockKey struct {
+	rank          int
+	comm, ordinal int // of the window
+	peer          int
+	number        int
+}
+
+// A locked epoch is from a lock to its unlock.
+type locked struct {
+	lockKey
+	exclusive  bool
+	taken, end int64 // when lock and unlock had returned, in the traced run
+
+	after []*locked // which had the memory before, so that one of the two waits
+	late  bool      // its lock returned before it was the rank's turn: what comes behind waited
+	next  int32     // so many wait for its end
+	id    int32     // of that
+}
+
+// lockContexts is below all contexts but that of the end of the run.
+const lockContexts = math.MinInt32 + 1
+
+// unordered: an order that means suggest may be one that can't have been.
+const unordered = "locks of windows, which nobody waits for, as the times of single calls are not known, nor who came first"
+
+// findLocks goes through the trace if ranks lock memory for themselves alone, and finds who waited for whom: they take turns as
+// they did.
+func (s *Source) findLocks() error {
+	locks, err := s.anyLocks()
+	if err != nil || !locks || s.o.apart {
+		return err
+	}
+	if s.exact, err = s.timesKept(); err != nil || !s.exact {
+		return err
+	}
+	calls, err := export.New(s.r, export.Options{From: export.FromStart, To: export.ToEnd})
+	if err != nil {
+		return err
+	}
+	x := &lockSink{}
+	if err := calls.Run(x); err != nil {
+		return err
+	}
+	s.locks = make(map[lockKey]*locked)
+	type window struct{ comm, ordinal int }
+	type memory struct {
+		window
+		peer int
+	}
+	of, all, alone := make(map[memory][]*locked), make(map[window][]*locked), make(map[memory]bool)
+	for _, l := range x.all {
+		w := window{l.comm, l.ordinal}
+		if l.peer == export.AllMembers {
+			all[w] = append(all[w], l)
+			continue
+		}
+		m := memory{w, l.peer}
+		of[m] = append(of[m], l)
+		alone[m] = alone[m] || l.exclusive
+	}
+	for m, list := range of {
+		if !alone[m] {
+			continue
+		}
+		list = slices.Concat(list, all[m.window])
+		slices.SortFunc(list, func(a, b *locked) int {
+			return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.rank, b.rank), cmp.Compare(a.number, b.number))
+		})
+		order(list)
+	}
+	for _, l := range x.all { // in the order of ranks, so that all is numbered alike each time
+		if l.next > 0 || len(l.after) > 0 {
+			l.id = lockContexts + int32(len(s.locks))
+			s.locks[l.lockKey] = l
+		}
+	}
+	return nil
+}
+
+// order has epochs wait for each other, of which the memory's are in the order of their ends.
+func order(list []*locked) {
+	var last *locked // that had it for itself
+	var since []*locked
+	for _, l := range list {
+		before := since
+		if !l.exclusive || len(since) == 0 {
+			if before = nil; last != nil {
+				before = []*locked{last}
+			}
+		}
+		for _, b := range before {
+			if b.rank == l.rank || slices.Contains(l.after, b) {
+				continue
+			}
+			l.after, l.late = append(l.after, b), l.late || b.end > l.taken
+			b.next++
+		}
+		if since = append(since, l); l.exclusive {
+			last, since = l, nil
+		}
+	}
+}
+
+// anyLocks reports whether some rank locks a member's memory.
+func (s *Source) anyLocks() (bool, error) {
+	for class := range s.r.Classes() {
+		k, err := s.r.Rank(s.r.Members(class)[0])
+		if err != nil {
+			return false, err
+		}
+		for n := range k.Terminals() {
+			c, err := k.Terminal(n)
+			if err != nil {
+				return false, err
+			}
+			if p := c.Param("lock_type"); p != nil {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// A lockSink finds epochs.
+type lockSink struct {
+	all    []*locked
+	open   map[lockKey]*locked // number left out
+	counts map[lockKey]int
+}
+
+func (x *lockSink) Begin(*trace.Rank) error {
+	x.open, x.counts = make(map[lockKey]*locked), make(map[lockKey]int)
+	return nil
+}
+
+func (x *lockSink) Enter(c *export.Call) error {
+	for i := range c.Acts {
+		a := &c.Acts[i]
+		if a.Kind != export.Lock && a.Kind != export.Unlock {
+			continue
+		}
+		k := keyOf(c.Rank, &a.Operation)
+		if a.Kind == export.Unlock {
+			if l := x.open[k]; l != nil {
+				l.end = c.End
+				x.all = append(x.all, l)
+			}
+			delete(x.open, k)
+			continue
+		}
+		l := &locked{lockKey: k, exclusive: exclusive(a.Call), taken: c.End}
+		l.number = x.counts[k]
+		x.counts[k]++
+		x.open[k] = l
+	}
+	return nil
+}
+
+func (x *lockSink) Leave(*export.Call) error { return nil }
+func (x *lockSink) End(*trace.Rank) error    { return nil }
+
+func keyOf(rank int, o *export.Operation) lockKey {
+	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}
+}
+
+func exclusive(c *trace.Call) bool {
+	p := c.Param("lock_type")
+	return p != nil && p.In.Num == mpi.LockExclusive
+}
+
+// A turn is an epoch that a rank is in, as the simulation has it.
+type turn struct {
+	*locked
+	waited bool
+	kept   []dataflow.Op // transfers that begin when it has waited
+}
+
+// lock takes a lock: others, who had it before, have to have given it back.
+func (w *writer) lock(x *export.Operation) {
+	if !w.s.exact {
+		if x.Call.Param("lock_type") != nil {
+			w.s.leave(unordered, 1, w.duration, false)
+		}
+		return
+	}
+	k := keyOf(w.k.Number(), x)
+	n := w.taken[k]
+	if w.taken == nil {
+		w.taken, w.turns = make(map[lockKey]int), make(map[lockKey]*turn)
+	}
+	w.taken[k]++
+	at := k
+	at.number = n
+	l := w.s.locks[at]
+	if l == nil {
+		return
+	}
+	t := &turn{locked: l, waited: len(l.after) == 0}
+	w.turns[k] = t
+	if !l.late {
+		w.wait(t)
+	}
+}
+
+// wait waits for a rank's turn, and begins what had to.
+func (w *writer) wait(t *turn) {
+	if !t.waited {
+		t.waited = true
+		for _, l := range t.after {
+			w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Context: l.id, Members: l.next + 1, Nth: 1, Request: dataflow.NoRequest})
+		}
+	}
+	for _, o := range t.kept {
+		w.add(o)
+	}
+	t.kept = nil
+}
+
+// turnOf is the epoch in which a rank reaches a member's memory; nil if it waits for nobody, nor others for it.
+func (w *writer) turnOf(x *export.Operation) *turn {
+	if w.turns == nil || x.Window == nil {
+		return nil
+	}
+	k := keyOf(w.k.Number(), x)
+	if t := w.turns[k]; t != nil {
+		return t
+	}
+	k.peer = export.AllMembers
+	return w.turns[k]
+}
+
+// unlock gives a lock back.
+func (w *writer) unlock(x *export.Operation) {
+	k := keyOf(w.k.Number(), x)
+	t := w.turns[k]
+	if t == nil {
+		return
+	}
+	delete(w.turns, k)
+	w.wait(t)
+	if t.next > 0 {
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Root: true, Context: t.id, Members: t.next + 1, Nth: 1, Request: dataflow.NoRequest})
+	}
+}
