@@ -62,6 +62,8 @@ const (
 	FileClosed
 	FileSought
 	FileDeleted
+	FileViewed // by another view; Call says how
+	FileSynced
 	Read      // Received is what the status says, Wanted what was asked for
 	ReadBegin // by a call that returns before it is done
 	ReadEnd

@@ -43,6 +43,18 @@ func seeks(p *process, _ *thread, _ *plan, c *Call) {
 	}
 }
 
+func views(p *process, _ *thread, _ *plan, c *Call) {
+	if op, ok := p.file(c); ok && p.s.o.Finer {
+		c.add(FileViewed, &op)
+	}
+}
+
+func syncs(p *process, _ *thread, _ *plan, c *Call) {
+	if op, ok := p.file(c); ok && p.s.o.Finer {
+		c.add(FileSynced, &op)
+	}
+}
+
 func deletesFile(p *process, _ *thread, _ *plan, c *Call) {
 	if name := input(c.Call, "filename"); name != nil {
 		c.add(FileDeleted, &Operation{Function: c.Func, File: &File{Number: -1, Name: name.Text}})

@@ -155,7 +155,7 @@ func opensToGroup(p *process, _ *thread, _ *plan, c *Call) {
 		kind, epoch = Post, &w.posted
 	}
 	*epoch = nil
-	if !p.s.o.Groups || !ok || slices.Contains(list, -1) {
+	if !p.s.o.Finer || !ok || slices.Contains(list, -1) {
 		p.lose(lostGroup, 1)
 		return
 	}

@@ -108,7 +108,7 @@ func init() {
 		"Comm_group": makesGroup, "Comm_remote_group": makesGroup, "Win_get_group": makesGroup, "File_get_group": makesGroup,
 		"Group_incl": makesGroup, "Group_excl": makesGroup, "Group_range_incl": makesGroup, "Group_range_excl": makesGroup, "Group_union": makesGroup,
 		"Group_intersection": makesGroup, "Group_difference": makesGroup, "Group_free": freesGroup,
-		"File_open": opensFile, "File_close": closesFile, "File_delete": deletesFile, "File_seek": seeks, "File_seek_shared": seeks,
+		"File_open": opensFile, "File_close": closesFile, "File_delete": deletesFile, "File_seek": seeks, "File_seek_shared": seeks, "File_set_view": views, "File_sync": syncs,
 		"File_read_all_end": endsSplit, "File_read_at_all_end": endsSplit, "File_read_ordered_end": endsSplit,
 		"File_write_all_end": endsSplit, "File_write_at_all_end": endsSplit, "File_write_ordered_end": endsSplit,
 	}

@@ -29,7 +29,36 @@ const OpenMPI = "openmpi"
 // Files says what MPI's files take: a latency for each call, and bandwidths.
 type Files struct {
 	Latency             int64   // ps
+	Open                int64   // ps: to open and to close; 0: Latency
+	Sync                int64   // ps: of MPI_File_sync, and
+	SyncByte            float64 // ps for each byte that was written since; both 0: nothing is known of it
 	Read, Write, Shared float64 // ps a byte: of a rank alone, and of all ranks of a call together
+}
+
+// Opening is how long it takes to open a file, or to close it.
+func (f *Files) Opening() int64 {
+	if f.Open > 0 {
+		return f.Open
+	}
+	return f.Latency
+}
+
+// Syncs reports whether it is known how long MPI_File_sync takes, and Syncing how long, where a rank has written so many bytes.
+func (f *Files) Syncs() bool { return f.Sync > 0 || f.SyncByte > 0 }
+
+func (f *Files) Syncing(bytes int64) int64 {
+	return f.Sync + int64(math.Round(min(longest, float64(bytes)*f.SyncByte)))
+}
+
+// Sieved is how long a rank alone takes to read or write bytes that lie apart, so that they span so many times as many: all of that
+// is read, and, to write, written back.
+func (f *Files) Sieved(bytes int64, write bool, holes float64) int64 {
+	span := int64(min(float64(bytes)*holes, 1<<50))
+	t := f.Time(span, false, 1)
+	if write {
+		t += f.Time(span, true, 1)
+	}
+	return t
 }
 
 // Time is how long it takes that so many members of a call read or write so many bytes each.

@@ -3,6 +3,7 @@ package machine
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,7 +120,7 @@ func TestErrors(t *testing.T) {
 
 // A rank alone is as fast as it is, many together as fast as the file system.
 func TestFiles(t *testing.T) {
-	m, err := Parse("two.toml", []byte("algorithms = \"openmpi\"\n"+two+"[files]\nlatency_ns = 1000\nread_ns_per_byte = 0.5\nwrite_ns_per_byte = 2\nshared_ns_per_byte = 0.25\n"))
+	m, err := Parse("two.toml", []byte("algorithms = \"openmpi\"\n"+two+"[files]\nlatency_ns = 1000\nread_ns_per_byte = 0.5\nwrite_ns_per_byte = 2\nshared_ns_per_byte = 0.25\nopen_ns = 70\nsync_ns = 5\nsync_ns_per_byte = 0.125\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +134,15 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%+v: %d ps", c, got)
 		}
 	}
+	// 100 bytes of 400: all of that is read, and written back.
+	f := m.Files
+	if got := []int64{f.Opening(), f.Syncing(40), f.Sieved(100, false, 4), f.Sieved(100, true, 4)}; !slices.Equal(got, []int64{70_000, 10_000, 1_200_000, 1_200_000 + 1_800_000}) {
+		t.Error(got)
+	}
+	if f.Open = 0; f.Opening() != f.Latency {
+		t.Error(f.Opening())
+	}
+	f.Open = 70_000
 	again, err := Parse("again", m.Text(""))
 	if err != nil {
 		t.Fatal(err)

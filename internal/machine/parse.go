@@ -28,6 +28,9 @@ type file struct {
 
 	Files *struct {
 		Latency float64 `toml:"latency_ns"`
+		Open    float64 `toml:"open_ns"`
+		Sync    float64 `toml:"sync_ns"`
+		SyncB   float64 `toml:"sync_ns_per_byte"`
 		Read    float64 `toml:"read_ns_per_byte"`
 		Write   float64 `toml:"write_ns_per_byte"`
 		Shared  float64 `toml:"shared_ns_per_byte"`
@@ -96,7 +99,11 @@ func Parse(name string, text []byte) (*Machine, error) {
 		p.fail("algorithms", "no algorithms of %q: mpich or openmpi", f.Algorithms)
 	}
 	if x := f.Files; x != nil {
-		m.Files = &Files{Latency: p.duration("files.latency_ns", x.Latency), Read: x.Read * 1000, Write: x.Write * 1000, Shared: x.Shared * 1000}
+		m.Files = &Files{
+			Latency: p.duration("files.latency_ns", x.Latency), Open: p.duration("files.open_ns", x.Open), Sync: p.duration("files.sync_ns", x.Sync),
+			SyncByte: x.SyncB * 1000, Read: x.Read * 1000, Write: x.Write * 1000, Shared: x.Shared * 1000,
+		}
+		p.duration("files.sync_ns_per_byte", x.SyncB)
 		p.duration("files.read_ns_per_byte", x.Read)
 		p.duration("files.write_ns_per_byte", x.Write)
 		p.duration("files.shared_ns_per_byte", x.Shared)

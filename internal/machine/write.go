@@ -25,6 +25,12 @@ func (m *Machine) Text(comment string) []byte {
 	}
 	if f := m.Files; f != nil {
 		fmt.Fprintf(&b, "\n[files]\nlatency_ns = %s\n", ns(f.Latency))
+		if f.Open > 0 {
+			fmt.Fprintf(&b, "open_ns = %s\n", ns(f.Open))
+		}
+		if f.Syncs() {
+			fmt.Fprintf(&b, "sync_ns = %s\nsync_ns_per_byte = %s\n", ns(f.Sync), strconv.FormatFloat(f.SyncByte/1000, 'f', -1, 64))
+		}
 		for _, x := range []struct {
 			key string
 			ps  float64

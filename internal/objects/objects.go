@@ -298,6 +298,16 @@ func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 	return b.Call.NewType.Size, true
 }
 
+// Holes is how many times as many bytes as a datatype has of data it spans, one behind the other; 1 if it has no holes, or not known.
+func (x *Rank) Holes(handle int64, stream int, index uint64) float64 {
+	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
+		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
+			return float64(t.Extent) / float64(t.Size)
+		}
+	}
+	return 1
+}
+
 // Comm returns the communicator that a call at a position passes; nil if not
 // known.
 func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *trace.Comm {

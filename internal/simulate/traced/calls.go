@@ -218,7 +218,9 @@ func (w *writer) acts(f *function, c *export.Call) (known bool) {
 			known = w.synchronised(x.Comm, "Barrier", 0) || known
 		case export.WindowMade:
 			known = w.synchronised(x.Comm, "Allgather", windowInfo) || known
-		case export.FileOpened, export.FileClosed, export.FileDeleted, export.Read, export.ReadBegin, export.Write, export.WriteBegin:
+		case export.FileViewed:
+			known = w.view(c.Call, x) || known
+		case export.FileOpened, export.FileClosed, export.FileDeleted, export.FileSynced, export.Read, export.ReadBegin, export.Write, export.WriteBegin:
 			known = w.file(a) || known
 		}
 	}

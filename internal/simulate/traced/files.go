@@ -5,7 +5,19 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/trace"
 )
+
+// view is another view of a file, for which all wait: bytes that it has lie apart.
+func (w *writer) view(c *trace.Call, x *export.Operation) bool {
+	if p := c.Param("filetype"); p != nil && w.handles() != nil {
+		if w.views == nil {
+			w.views = make(map[int]float64)
+		}
+		w.views[x.File.Number] = w.objects.Holes(p.In.Num, c.Stream, c.Index)
+	}
+	return w.synchronised(x.Comm, "Barrier", 0)
+}
 
 // file adds what a call does with a file, where the machine says what files take; false if it doesn't.
 func (w *writer) file(a *export.Act) bool {
@@ -19,6 +31,11 @@ func (w *writer) file(a *export.Act) bool {
 	switch a.Kind {
 	case export.FileOpened, export.FileClosed:
 		together, bytes = true, 0
+		delete(w.views, x.File.Number)
+	case export.FileSynced:
+		if together = true; !f.Syncs() {
+			return false
+		}
 	case export.FileDeleted:
 		bytes = 0
 	case export.Write, export.WriteBegin:
@@ -33,7 +50,23 @@ func (w *writer) file(a *export.Act) bool {
 		members = x.Comm.Size
 		o = dataflow.Op{Kind: dataflow.Meet, Context: context(x.Comm) + 1, Members: int32(members), Request: dataflow.NoRequest}
 	}
-	o.Time = f.Time(bytes, write, members)
+	switch holes := w.views[x.File.Number]; {
+	case a.Kind == export.FileOpened, a.Kind == export.FileClosed:
+		o.Time = f.Opening()
+	case a.Kind == export.FileSynced: // by the one who wrote most
+		o.Time = f.Syncing(w.unsynced[x.File.Number])
+		delete(w.unsynced, x.File.Number)
+	case holes > 1 && !together:
+		o.Time = f.Sieved(bytes, write, holes)
+	default:
+		o.Time = f.Time(bytes, write, members)
+	}
+	if write {
+		if w.unsynced == nil {
+			w.unsynced = make(map[int]int64)
+		}
+		w.unsynced[x.File.Number] += bytes
+	}
 	if a.Kind != export.ReadBegin && a.Kind != export.WriteBegin {
 		w.add(o)
 		return true

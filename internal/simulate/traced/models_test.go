@@ -296,6 +296,25 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// Through a view with holes a rank alone moves all that lies between its bytes, to write there twice; all ranks of a
+// call together move their bytes. A sync takes a time and that of what was written since the last one.
+func TestViews(t *testing.T) {
+	const files = "[files]\nlatency_ns = 1000\nopen_ns = 3000\nread_ns_per_byte = 2\nwrite_ns_per_byte = 1\nsync_ns = 500\nsync_ns_per_byte = 4\n"
+	status := func(bytes int64) []int64 { return []int64{1, 0, 0, bytes, 0} }
+	program := func(r *recorder) {
+		r.call("MPI_Type_vector", 38, 5, 1, 4, byteType, own, 5, 0, 20, 0, 17) // 5 bytes of 20
+		r.call("MPI_File_open", 40, tracktest.World, fileIs, 0, noInfo, own)
+		r.call("MPI_File_set_view", 41, own, 0, byteType, own, fileIs, noInfo)
+		r.call("MPI_File_write_at", 42, append([]int64{own, 0, 1, 0, 300, byteType}, status(300)...)...)
+		r.call("MPI_File_write_at_all", 43, append([]int64{own, 0, 1, 0, 100, byteType}, status(100)...)...)
+		r.call("MPI_File_sync", 44, own)
+		r.call("MPI_File_read_at", 45, append([]int64{own, 0, 1, 0, 100, byteType}, status(100)...)...)
+		r.call("MPI_File_sync", 44, own)
+		r.call("MPI_File_close", 46, own)
+	}
+	endsAt(t, "views", files, took+3000+1200+(1000+2400+1000+1200)+1100+(500+1600)+(1000+800)+500+3000, program, program)
+}
+
 // A neighbourhood collective is a message along each edge: here two each way, of which the second leaves 300 ns
 // behind the first.
 func TestNeighbourhoods(t *testing.T) {

@@ -93,7 +93,7 @@ type Unmodelled struct {
 
 // New prepares a trace. It has to have times, and tracks of all ranks.
 func New(r *trace.Reader, o Options) (*Source, error) {
-	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Groups: true, Untimed: o.sizes, Progress: o.Progress})
+	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Finer: true, Untimed: o.sizes, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}

@@ -41,9 +41,11 @@ type writer struct {
 	taken map[lockKey]int   // locks so far, number left out
 	turns map[lockKey]*turn // in which the rank is
 
-	duration float64  // of the call at hand, as it was
-	thread   int32    // whose it is
-	threads  *threads // nil: there is one
+	views    map[int]float64 // by file, how far its bytes lie apart
+	unsynced map[int]int64   // bytes written
+	duration float64         // of the call at hand, as it was
+	thread   int32           // whose it is
+	threads  *threads        // nil: there is one
 }
 
 // errStopped ends a rank that nobody wants to know more of.
