@@ -82,9 +82,7 @@ func functions(t *testing.T, path string) []string {
 // A plugin brings Fortran's bindings along where no search order finds them.
 func TestFortranLoadedLocally(t *testing.T) {
 	shim := library(t)
-	if out, err := exec.Command("make", "-C", root, "bin/spoor").CombinedOutput(); err != nil {
-		t.Fatalf("make: %v\n%s", err, out)
-	}
+	makes(t, "bin/spoor")
 	for _, m := range mpis.Need(t) {
 		t.Run(m.Name, func(t *testing.T) {
 			plugin := compile(t, m.Fort, "fplugin.f90", "fplugin.so")

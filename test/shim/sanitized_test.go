@@ -33,9 +33,7 @@ func (s sanitizer) build(t *testing.T) []string {
 	t.Helper()
 	engine := filepath.Join(filepath.Dir(library(t)), "libspoor-engine.so")
 	name := filepath.Join("build", s.folder, "libspoor.so")
-	if out, err := exec.Command("make", "-C", root, name).CombinedOutput(); err != nil {
-		t.Fatalf("make: %v\n%s", err, out)
-	}
+	makes(t, name)
 	shim, err := filepath.Abs(filepath.Join(root, name))
 	if err != nil {
 		t.Fatal(err)

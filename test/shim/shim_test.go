@@ -7,11 +7,13 @@ package shim
 import (
 	"bytes"
 	"debug/elf"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -25,15 +27,29 @@ func library(t *testing.T) string {
 	if _, err := exec.LookPath("cc"); err != nil {
 		mpis.Absent(t, "no C compiler: %v", err)
 	}
-	out, err := exec.Command("make", "-C", root, "bin/libspoor.so", "bin/libspoor-engine.so").CombinedOutput()
-	if err != nil {
-		t.Fatalf("make: %v\n%s", err, out)
-	}
+	makes(t, "bin/libspoor.so", "bin/libspoor-engine.so")
 	path, err := filepath.Abs(filepath.Join(root, "bin", "libspoor.so"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+var targets sync.Map // of make -> func() error
+
+// makes makes files of the project, once for all tests.
+func makes(t *testing.T, names ...string) {
+	t.Helper()
+	once, _ := targets.LoadOrStore(strings.Join(names, " "), sync.OnceValue(func() error {
+		out, err := exec.Command("make", append([]string{"-C", root}, names...)...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("make: %w\n%s", err, out)
+		}
+		return nil
+	}))
+	if err := once.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // compile makes a program, or a library if name ends in .so, of testdata/source.
@@ -186,9 +202,7 @@ func TestMPILoadedLocally(t *testing.T) {
 // its handles, constants and statuses are understood.
 func TestStandardABI(t *testing.T) {
 	shim := library(t)
-	if out, err := exec.Command("make", "-C", root, "bin/spoor").CombinedOutput(); err != nil {
-		t.Fatalf("make: %v\n%s", err, out)
-	}
+	makes(t, "bin/spoor")
 	toy := compile(t, "cc", "abi_mpi.c", "libmpi_abi.so")
 	dir, scratch := t.TempDir(), t.TempDir()
 	program := filepath.Join(dir, "abi_app")
