@@ -3,7 +3,6 @@ package trace
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
@@ -118,15 +117,15 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 		return nil
 	}
 	w := wire.NewReader(blobs[n], "times")
-	form := "count, mean, least, most, deviation"
-	if x.ranks > 1 {
-		form += ", ranks"
-	}
 	if _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
-		c.add(container.Times, "", what, form, n, bytes)
-		if strings.HasPrefix(what, "gaps") {
-			form = "most, least, deviation, ranks"
+		form := "count, mean"
+		if what == extremesCost || what == spreadsCost {
+			form = "most, least, deviation"
+			if x.ranks > 1 {
+				form += ", ranks"
+			}
 		}
+		c.add(container.Times, "", what, form, n, bytes)
 	}); err != nil {
 		return err
 	}

@@ -243,7 +243,8 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 
 // Times returns statistics by terminal of a class, over all of its ranks. Where
 // very many terminals differ in values only, they share one summary: each has
-// its part of count and sum, but the extremes are those of all. Sums are within
+// its part of count and sum. Extremes, their ranks and the deviation are those of all calls from
+// the place, perhaps on all ranks of classes that are alike. Sums are within
 // SumWithin, extremes and deviations have six significant bits, and so have
 // distances of ranks' totals from their mean. In a trace without times none was counted.
 func (r *Reader) Times(class int) ([]Times, error) {
@@ -275,7 +276,6 @@ func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	agree(times, numbersOf(groups), len(r.lists()[class]))
 	hists := decodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
 		return nil, nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
@@ -297,22 +297,31 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	}
 	ranks, groups := r.lists()[class], numbersOf(c.groups())
 	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
-	of, p := newPooled(groups, c.stackless, key, counts, len(ranks))
+	of, p := newPooled(groups, c.stackless, key, counts, len(ranks), r.version < container.Rows)
 	if r.version < container.Compact {
 		p.decodeFormer(w, ranks, took)
 	} else {
-		var base *timeCodes
-		if n := w.Int(class); n > 0 {
-			if base, err = r.baseTimes(n - 1); err != nil {
+		t := timeCoder{r: w, ranks: r.ranks.ranks}
+		n := w.Int(r.ranks.classes + 1)
+		if r.version < container.Rows && n > 0 {
+			n++ // none said that others refer to it
+		}
+		switch {
+		case n == 1:
+			t.common = true
+		case n > 1:
+			if t.base, err = r.baseTimes(n - 2); err != nil {
 				return nil, err
 			}
 		}
-		p.decode(w, base, ranks, took)
+		p.decode(&t, ranks, took)
 	}
 	if w.Err() != nil {
 		return make([]Times, len(counts)), nil
 	}
-	return p.unpool(of, groups, counts, ranks), nil
+	times := p.unpool(of, groups, counts, ranks)
+	agree(times, groups, len(ranks), p.apart)
+	return times, nil
 }
 
 // baseTimes returns the numbers of a class that another refers to.
@@ -333,12 +342,13 @@ func (r *Reader) baseTimes(class int) (*timeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	if w.Byte() != 0 {
-		w.Fail("refers to another itself")
+	t := timeCoder{r: w, ranks: r.ranks.ranks, common: r.version >= container.Rows}
+	if common := w.Byte() == 1; common != t.common {
+		w.Fail("is none that others refer to")
 	}
 	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
-	_, p := newPooled(numbersOf(c.groups()), c.stackless, key, counts, c.ranks)
-	codes := p.decode(w, nil, nil, func(string, int) {})
+	_, p := newPooled(numbersOf(c.groups()), c.stackless, key, counts, c.ranks, r.version < container.Rows)
+	codes := p.decode(&t, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
 		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
 	}

@@ -157,6 +157,11 @@ type pooled struct {
 	calls   []uint64 // per pool: how often the class's ranks made the calls
 	keys    []poolKey
 	ranks   int
+	former  bool  // rows are as they were up to version 4
+	row     []int // per pool: what it has its extremes in common with
+	rows    int
+	exact   [2][]extremes // per row: those of the class alone, when writing
+	apart   [2][]bool     // per group: extremes are those of other classes, too
 }
 
 // A poolKey is what a pool is of: one signature, or, where sig is shared, all of a group.
@@ -170,7 +175,7 @@ const shared = -1
 // poolTimes puts times together. groups is the number of each terminal's signature group,
 // like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
 func poolTimes(times func(n int) Times, groups, like []int32, key func(n int) poolKey, counts []uint64, ranks int) *pooled {
-	of, p := newPooled(groups, like, key, counts, ranks)
+	of, p := newPooled(groups, like, key, counts, ranks, false)
 	for k := range p.stats {
 		p.stats[k] = make([]Stat, len(p.calls))
 	}
@@ -189,10 +194,11 @@ func poolTimes(times func(n int) Times, groups, like []int32, key func(n int) po
 	return p
 }
 
-// newPooled returns the pools without their times, and which one each terminal is in.
-func newPooled(groups, like []int32, key func(n int) poolKey, counts []uint64, ranks int) ([]int32, *pooled) {
+// newPooled returns the pools without their times, and which one each terminal is in. In former versions
+// each pool had its own extremes.
+func newPooled(groups, like []int32, key func(n int) poolKey, counts []uint64, ranks int, former bool) ([]int32, *pooled) {
 	of, n := pools(groups, like)
-	p := &pooled{calls: make([]uint64, n), keys: make([]poolKey, n), site: make([]int, n), ranks: ranks}
+	p := &pooled{calls: make([]uint64, n), keys: make([]poolKey, n), site: make([]int, n), ranks: ranks, former: former}
 	for i := range p.keys {
 		p.keys[i].sig = shared - 1
 	}
@@ -213,7 +219,21 @@ func newPooled(groups, like []int32, key func(n int) poolKey, counts []uint64, r
 		}
 		p.site[pool] = site[groups[i]] - 1
 	}
+	if p.row, p.rows = p.site, len(p.lone); former {
+		p.row, p.rows = make([]int, n), n
+		for i := range p.row {
+			p.row[i] = i
+		}
+	}
 	return of, p
+}
+
+// rowKey is by which the row of another class is found that is like one.
+func (p *pooled) rowKey(i int) any {
+	if p.former {
+		return p.keys[i]
+	}
+	return p.sites[i]
 }
 
 // unpool gives each terminal its share of the times of its pool.

@@ -17,124 +17,276 @@ import (
 // shares add up to the whole.
 func TestTimesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		members := []int{4, 6, 7}
-		ranks := column.Of(4, 6, 7)
 		similar, other := &group{}, &group{}
-		n := rapid.IntRange(0, 2*PoolFrom).Draw(t, "similar")
-		var groups []*group
-		var counts []uint64
-		var times []Times
-		draw := func(g *group) {
-			c := rapid.Uint64Range(1, 1000).Draw(t, "count")
-			var s, gap Stat
-			for range rapid.Uint64Range(0, min(c, 4)).Draw(t, "samples") {
-				s.Add(rapid.Uint64Range(0, 1e12).Draw(t, "ns"))
+		classes := []*testClass{drawClass(t, similar, other, []int{4, 6, 7}), drawClass(t, similar, other, []int{1, 2, 9}), drawClass(t, similar, other, []int{3})}
+		again := rapid.Bool().Draw(t, "again")
+		if again {
+			same := *classes[0]
+			classes[1] = &same
+		}
+		index := func(i int) map[int32]uint64 {
+			var of []int64
+			for _, m := range classes[i].members {
+				of = append(of, int64(m))
 			}
-			gap.Add(c)
-			x := Times{Duration: s.At(4), Gap: gap.At(7)}
-			groups, counts, times = append(groups, g), append(counts, c), append(times, x)
+			c := column.Of(of...)
+			return indexes(&c)
 		}
-		draw(other)
-		for range n {
-			draw(similar)
+		var list []*pooled
+		var codes []*timeCodes
+		for i, x := range classes {
+			p := x.pool()
+			list, codes = append(list, p), append(codes, p.encode(index(i)))
 		}
-		spread := func(left uint64) (s Spread) {
-			for i, rank := range members {
-				total := left
-				if i < 2 {
-					total = rapid.Uint64Range(0, left).Draw(t, "total")
-				}
-				s.Merge(timing.SpreadOf(total, rank))
-				left -= total
+		stats := make([][2][]Stat, len(list))
+		for i, p := range list {
+			stats[i] = p.stats
+		}
+		blobs := appendAll(list, codes, 10, index)
+		read := make([]*timeCodes, len(list))
+		var decode func(i int) *timeCodes
+		decode = func(i int) *timeCodes {
+			if read[i] != nil {
+				return read[i]
 			}
-			return s
-		}
-		numbers, timesOf := numbersOf(groups), func(n int) Times { return times[n] }
-		first, sums := firsts(numbers, timesOf)
-		for i, k := range first {
-			times[k].DurationTotals, times[k].GapTotals = spread(sums[i].Duration.Sum), spread(sums[i].Gap.Sum)
-		}
-		key := func(n int) poolKey { return poolKey{groups[n], n} }
-		p := poolTimes(timesOf, numbers, nil, key, counts, len(members))
-		c := p.encode(indexes(&ranks))
-		// The second class refers to the first, which is just the same.
-		blobs := appendAll([]*pooled{p, p}, []*timeCodes{c, c})
-		if len(blobs[1]) > len(blobs[0]) {
-			t.Fatalf("%d bytes, of another like it %d", len(blobs[0]), len(blobs[1]))
-		}
-		read := func(b []byte, base *timeCodes) ([]Times, *timeCodes) {
-			r := wire.NewReader(b, "test")
-			if n := r.Int(1); base != nil && n == 0 {
-				base = nil // none was shorter
+			x, r := classes[i], wire.NewReader(blobs[i], "test")
+			c := timeCoder{r: r, ranks: 10}
+			x.base = r.Int(len(list)+1) - 2
+			if c.common = x.base == -1; x.base >= 0 {
+				c.base = decode(x.base)
 			}
-			of, q := newPooled(numbers, nil, key, counts, len(members))
-			c := q.decode(r, base, members, func(string, int) {})
+			of, q := newPooled(x.numbers(), nil, x.key, x.counts, len(x.members), false)
+			read[i] = q.decode(&c, x.members, func(string, int) {})
 			if err := r.Done(); err != nil {
 				t.Fatal(err)
 			}
-			c.index(q)
-			return q.unpool(of, numbers, counts, members), c
+			read[i].index(q)
+			x.got, x.apart = q.unpool(of, x.numbers(), x.counts, x.members), q.apart
+			return read[i]
 		}
-		got, base := read(blobs[0], nil)
-		if second, _ := read(blobs[1], base); !slices.Equal(second, got) {
-			t.Fatalf("%v, the same through another class %v", got, second)
+		for i := range classes {
+			decode(i)
 		}
-		for k := range p.stats {
-			sum, kept, coarsest := 0.0, 0.0, 0.0
-			for i := range p.stats[k] {
-				s := p.stats[k][i]
-				sum += float64(s.Sum)
-				kept += float64(c.stats[k][i].meanNs()) * float64(s.Count)
-				coarsest = max(coarsest, float64(s.Sum))
-			}
-			if math.Abs(sum-kept) > coarsest/2000+1 {
-				t.Fatalf("all times come to %v, before to %v", kept, sum)
-			}
+		if again && len(blobs[1]) > len(blobs[0]) {
+			t.Fatalf("%d bytes, of another like it %d", len(blobs[0]), len(blobs[1]))
 		}
-		if !similarTimes(got[0], times[0]) {
-			t.Fatalf("the odd one is %v, want %v", got[0], times[0])
-		}
-		var all, sum Times
-		for i := 1; i <= n; i++ {
-			if n < PoolFrom && !similarTimes(got[i], times[i]) {
-				t.Fatalf("terminal %d is %v, want %v", i, got[i], times[i])
-			}
-			all.Duration.Merge(times[i].Duration)
-			all.Gap.Merge(times[i].Gap)
-			sum.Duration.Merge(got[i].Duration)
-			sum.Gap.Merge(got[i].Gap)
-			for _, s := range []Stat{got[i].Duration, got[i].Gap} {
-				if checkStat(s, counts[i]) != nil {
-					t.Fatalf("share %v of %d calls", s, counts[i])
+		for i, x := range classes {
+			for k := range stats[i] {
+				sum, kept, coarsest := 0.0, 0.0, 0.0
+				for j, s := range stats[i][k] {
+					sum += float64(s.Sum)
+					kept += codes[i].stats[k][j].meanNs() * float64(s.Count)
+					coarsest = max(coarsest, float64(s.Sum))
+				}
+				if math.Abs(sum-kept) > coarsest/2000+1 {
+					t.Fatalf("all times come to %v, before to %v", kept, sum)
 				}
 			}
+			first := i
+			if x.base >= 0 {
+				first = x.base
+			}
+			together := []*testClass{classes[first]}
+			for _, y := range classes {
+				if y.base == first {
+					together = append(together, y)
+				}
+			}
+			x.check(t, together)
+			agree(x.got, x.numbers(), len(x.members), x.apart)
 		}
-		if all.Duration.Count != sum.Duration.Count || math.Abs(float64(all.Gap.Sum)-float64(sum.Gap.Sum)) > float64(all.Gap.Sum)/1024+1 {
-			t.Fatalf("shares add up to %v, want %v", sum, all)
+		// No call of the classes together is longer than what some rank spent on all of its calls.
+		for _, of := range []func(x *Times) (Stat, Spread){
+			func(x *Times) (Stat, Spread) { return x.Duration, x.DurationTotals },
+			func(x *Times) (Stat, Spread) { return x.Gap, x.GapTotals },
+		} {
+			for _, g := range []*group{similar, other} {
+				var all Stat
+				var totals Spread
+				for _, x := range classes {
+					first := -1
+					for i := range x.got {
+						if x.groups[i] == g {
+							if first < 0 {
+								first = i
+							}
+							s, _ := of(&x.got[i])
+							all.Merge(s)
+						}
+					}
+					if first >= 0 {
+						_, s := of(&x.got[first])
+						totals.Merge(s)
+					}
+				}
+				if all.Count > 0 && all.Max > totals.Max+1 {
+					t.Fatalf("a call of %d ns, totals up to %d", all.Max, totals.Max)
+				}
+			}
 		}
 	})
 }
 
-// similarTimes compares times up to what a file rounds.
-func similarTimes(a, b Times) bool {
-	stats := func(a, b Stat) bool {
-		mean := b.Mean()
-		deviation := near(a.Deviation(), b.Deviation())
-		if b.Count == 2 { // it follows from the mean and the lower one
-			deviation = math.Abs(a.Deviation()-b.Deviation()) <= 1.5+mean/40
+// A testClass has one call of a kind and some of another.
+type testClass struct {
+	members []int
+	groups  []*group
+	counts  []uint64
+	times   []Times
+	got     []Times
+	apart   [2][]bool
+	base    int
+}
+
+func drawClass(t *rapid.T, similar, other *group, members []int) *testClass {
+	x := &testClass{members: members}
+	n := rapid.IntRange(0, 2*PoolFrom).Draw(t, "similar")
+	draw := func(g *group) {
+		c := rapid.Uint64Range(1, 1000).Draw(t, "count")
+		var s, gap Stat
+		for range rapid.Uint64Range(0, min(c, 4)).Draw(t, "samples") {
+			s.Add(rapid.Uint64Range(0, 1e12).Draw(t, "ns"))
 		}
-		return deviation && a.Count == b.Count && math.Abs(a.Mean()-mean) <= mean/1024+0.5/float64(max(b.Count, 1))+0.02 &&
-			near(float64(a.Min), float64(b.Min)) && near(float64(a.Max), float64(b.Max)) &&
-			(a.Count == 0 || a.MinRank == b.MinRank && a.MaxRank == b.MaxRank)
+		gap.Add(c)
+		x.groups, x.counts = append(x.groups, g), append(x.counts, c)
+		x.times = append(x.times, Times{Duration: s.At(members[0]), Gap: gap.At(members[len(members)-1])})
 	}
-	spreads := func(a, b Spread) bool {
-		mean := b.Mean()
-		return a.Ranks == b.Ranks && math.Abs(a.Mean()-mean) <= mean/1024+1 && near(float64(a.Max)-a.Mean(), float64(b.Max)-mean) &&
-			near(a.Mean()-float64(a.Min), mean-float64(b.Min)) && near(a.Deviation(), b.Deviation()) &&
-			a.MinRank == b.MinRank && a.MaxRank == b.MaxRank
+	draw(other)
+	for range n {
+		draw(similar)
 	}
-	return stats(a.Duration, b.Duration) && stats(a.Gap, b.Gap) &&
-		spreads(a.DurationTotals, b.DurationTotals) && spreads(a.GapTotals, b.GapTotals)
+	// What the calls come to is of one rank all, or shared among them.
+	spread := func(sum, most uint64, rank int) (s Spread) {
+		left := sum
+		totals := make([]uint64, len(members))
+		for i := range totals {
+			if members[i] != rank {
+				totals[i] = rapid.Uint64Range(0, left-min(most, left)).Draw(t, "total")
+				left -= totals[i]
+			}
+		}
+		for i := range totals {
+			if members[i] == rank {
+				totals[i] = left
+			}
+			s.Merge(timing.SpreadOf(totals[i], members[i]))
+		}
+		return s
+	}
+	first, sums := firsts(x.numbers(), func(n int) Times { return x.times[n] })
+	for i, k := range first {
+		d, g := sums[i].Duration, sums[i].Gap
+		x.times[k].DurationTotals, x.times[k].GapTotals = spread(d.Sum, d.Max, members[0]), spread(g.Sum, g.Max, members[len(members)-1])
+	}
+	return x
+}
+
+func (x *testClass) numbers() []int32  { return numbersOf(x.groups) }
+func (x *testClass) key(n int) poolKey { return poolKey{x.groups[n], n} }
+func (x *testClass) pool() *pooled {
+	return poolTimes(func(n int) Times { return x.times[n] }, x.numbers(), nil, x.key, x.counts, len(x.members))
+}
+
+// check compares what was read with what was drawn; together are the classes with which it has extremes in common,
+// where the first of them has some.
+func (x *testClass) check(t *rapid.T, together []*testClass) {
+	for n, g := range slices.Compact([]*group{x.groups[0], x.groups[len(x.groups)-1]}) {
+		members := x.numbersIn(g)
+		for k, of := range []func(x *Times) *Stat{func(x *Times) *Stat { return &x.Duration }, func(x *Times) *Stat { return &x.Gap }} {
+			kind := []string{"duration", "gap"}[k]
+			has := false
+			for i, h := range together[0].groups {
+				has = has || h == g && of(&together[0].times[i]).Count > 0
+			}
+			list := together
+			if !has {
+				list = []*testClass{x}
+			}
+			var want extremes
+			for _, y := range list {
+				pooled := y.numbersIn(g) >= PoolFrom
+				var all Stat
+				for i := range y.times {
+					if y.groups[i] == g {
+						s := *of(&y.times[i])
+						if all.Merge(s); !pooled {
+							want.merge(extremesOf(&s))
+						}
+					}
+				}
+				if pooled {
+					want.merge(extremesOf(&all))
+				}
+			}
+			var sum, all Stat
+			for i := range x.times {
+				if x.groups[i] != g {
+					continue
+				}
+				got, was := of(&x.got[i]), of(&x.times[i])
+				if err := checkStat(*got, x.counts[i]); err != nil {
+					t.Fatalf("%s: share %v of %d calls: %v", kind, *got, x.counts[i], err)
+				}
+				all.Merge(*was)
+				sum.Merge(*got)
+				if members < PoolFrom && !similarStats(*got, *was, &want, x.apart[k][n]) {
+					t.Fatalf("%s of terminal %d: %v, want %v within %v", kind, i, *got, *was, want)
+				}
+			}
+			if all.Count != sum.Count || math.Abs(float64(all.Sum)-float64(sum.Sum)) > float64(all.Sum)/1024+1 {
+				t.Fatalf("%s: shares add up to %v, want %v", kind, sum, all)
+			}
+		}
+	}
+	for _, i := range []int{0, min(1, len(x.times)-1)} {
+		if !similarSpreads(x.got[i].DurationTotals, x.times[i].DurationTotals, x.got[i].Duration.Max) || !similarSpreads(x.got[i].GapTotals, x.times[i].GapTotals, x.got[i].Gap.Max) {
+			t.Fatalf("totals %v, want %v", x.got[i], x.times[i])
+		}
+	}
+}
+
+func (x *testClass) numbersIn(g *group) (n int) {
+	for _, h := range x.groups {
+		if h == g {
+			n++
+		}
+	}
+	return n
+}
+
+func extremesOf(s *Stat) *extremes {
+	p := &pooled{row: []int{0}, rows: 1}
+	return &p.extremes([]Stat{*s})[0]
+}
+
+// similarStats compares times up to what a file rounds, extremes with those of all that have them in common.
+func similarStats(a, b Stat, e *extremes, common bool) bool {
+	mean := b.Mean()
+	if a.Count != b.Count || math.Abs(a.Mean()-mean) > mean/1024+0.5/float64(max(b.Count, 1))+0.02 {
+		return false
+	}
+	if b.Count == 0 {
+		return true
+	}
+	if b.Count == 1 {
+		return a.Min == a.Sum && a.Max == a.Sum
+	}
+	if !near(float64(a.Min), float64(e.min)) || !near(float64(a.Max), float64(e.max)) || common && float64(a.Max) > max(float64(e.max), a.Mean())*(1+1.0/1024)+1 || a.MinRank != e.minRank || a.MaxRank != e.maxRank {
+		return false
+	}
+	if !common && e.count == 2 { // it follows from the mean and the lower one
+		return math.Abs(a.Deviation()-b.Deviation()) <= 1.5+mean/40
+	}
+	return near(a.Deviation(), min(e.deviation, float64(a.Max-a.Min)/2))
+}
+
+// similarSpreads does so with totals, the largest of which is no less than a call.
+func similarSpreads(a, b Spread, call uint64) bool {
+	mean := b.Mean()
+	most := near(float64(a.Max)-a.Mean(), float64(b.Max)-mean) || a.Max >= call && math.Abs(float64(a.Max)-float64(b.Max)) <= 1.5+float64(b.Max)/30
+	return a.Ranks == b.Ranks && math.Abs(a.Mean()-mean) <= mean/1024+1 && most &&
+		near(a.Mean()-float64(a.Min), mean-float64(b.Min)) && near(a.Deviation(), b.Deviation()) &&
+		a.MinRank == b.MinRank && a.MaxRank == b.MaxRank
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1.5+b/60 }
@@ -185,9 +337,9 @@ func TestDeviationsPass(t *testing.T) {
 			if s.Count == 0 {
 				continue
 			}
-			p := &pooled{stats: [2][]Stat{{s}}, calls: []uint64{s.Count}, site: []int{0}, lone: []int{0}, ranks: 4}
+			p := &pooled{stats: [2][]Stat{{s}}, calls: []uint64{s.Count}, site: []int{0}, row: []int{0}, rows: 1, lone: []int{0}, ranks: 4}
 			c := p.encode(indexes(&ranks))
-			got := c.stats[0][0].stat(4, func(i int) int32 { return int32(i) })
+			got := p.decodeStats(c, 0, nil, ownNumber)[0]
 			for _, x := range []Stat{got, share(got, 0, 1, 2), share(got, 1, 2, 2)} {
 				if err := checkStat(x, s.Count); err != nil && x.Count > 0 {
 					t.Fatal(err)

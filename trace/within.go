@@ -35,7 +35,7 @@ func (k *Rank) newLimits(m *meanTimes, stats []Times, p Process) *limits {
 		}
 	}
 	for t := range stats {
-		l.calls[t] = [2]stretch{extremes(&stats[t].Gap, l.span), extremes(&stats[t].Duration, l.span)}
+		l.calls[t] = [2]stretch{stretchOf(&stats[t].Gap, l.span), stretchOf(&stats[t].Duration, l.span)}
 	}
 	l.least = k.weighed(0, func(t uint32) int64 { return int64(l.calls[t][0].least + l.calls[t][1].least) })
 	if float64(k.Len(0))*l.span < math.MaxInt64/4 {
@@ -44,8 +44,8 @@ func (k *Rank) newLimits(m *meanTimes, stats []Times, p Process) *limits {
 	return l
 }
 
-// extremes is how long a call of a summary took, in a stream that took so long; files round extremes.
-func extremes(s *Stat, span float64) stretch {
+// stretchOf is how long a call of a summary took, in a stream that took so long; files round extremes.
+func stretchOf(s *Stat, span float64) stretch {
 	if s.Count == 0 {
 		return stretch{}
 	}

@@ -352,13 +352,13 @@ func (e *encoder) class(i int, taken []bool) error {
 		e.placed[i] = e.pooled[i].placeStacks(class, groups, like, calls)
 	}
 	e.codes[i] = e.pooled[i].encode(indexes(&class.Ranks))
-	e.pooled[i].stats, e.pooled[i].spreads = [2][]Stat{}, [2][]Spread{}
+	e.pooled[i].stats = [2][]Stat{}
 	return nil
 }
 
 // times returns the section of times.
 func (e *encoder) times() []byte {
-	blobs := appendAll(e.pooled, e.codes)
+	blobs := appendAll(e.pooled, e.codes, e.c.Ranks, func(class int) map[int32]uint64 { return indexes(&e.c.Classes[class].Ranks) })
 	if !e.timeless {
 		for i := range blobs {
 			blobs[i] = appendHistograms(blobs[i], e.c.Classes[i].Histograms)

@@ -26,6 +26,7 @@ import (
 //	checksum uint32 of these three and the directory
 const (
 	Compact  = 4  // the first version with the header as it is now
+	Rows     = 5  // the first version with extremes of times by call site
 	HeadSize = 20 // the least that a file has, and a header of the former kind
 	sumSize  = 4
 )

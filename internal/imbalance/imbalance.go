@@ -398,10 +398,6 @@ func spread(s trace.Stat, totals trace.Spread, members []int) []part {
 		p.least = sample{float64(totals.Min), int(totals.MinRank)}
 		p.most = sample{float64(totals.Max), int(totals.MaxRank)}
 		p.deviation = totals.Deviation()
-		if s.Count == uint64(totals.Ranks) { // one call of each, whose extremes are exact
-			p.least = sample{float64(s.Min), int(s.MinRank)}
-			p.most = sample{float64(s.Max), int(s.MaxRank)}
-		}
 		return p.parts(totals, members)
 	}
 	p.least, p.most = sample{p.mean, members[0]}, sample{p.mean, members[0]}
