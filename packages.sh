@@ -25,6 +25,7 @@ package_of() {
 	pandas) echo python3-pandas ;;
 	node) echo nodejs npm ;;
 	strace) echo strace ;;
+	h5dump) echo hdf5-tools libhdf5-openmpi-dev ;;
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;
 	aarch64-linux-gnu-gcc) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;
@@ -39,6 +40,7 @@ present() {
 	mpiexec.mpich) command -v mpiexec.mpich && command -v mpicc.mpich ;;
 	scalapack) [ -d /usr/lib/x86_64-linux-gnu/scalapack ] ;;
 	zfp) [ -e /usr/include/zfp.h ] ;;
+	h5dump) command -v h5dump && [ -e /usr/include/hdf5/openmpi/hdf5.h ] ;;
 	node) command -v node && command -v npm ;;
 	modulecmd) [ -e /usr/lib/x86_64-linux-gnu/modulecmd.tcl ] ;;
 	mpi4py | otf2 | pandas) /usr/bin/python3 -c "import $1" ;;
