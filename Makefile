@@ -164,7 +164,7 @@ RACE = ./engine ./replayer ./mpi/... ./trace ./internal/event ./internal/wire ./
 	./internal/objects ./internal/symbolise ./internal/timing/clock ./internal/timing/codec
 
 race: all
-	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(RACE)
+	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 15m $(RACE)
 
 clean:
 	rm -rf bin build
