@@ -45,7 +45,11 @@ func (g *generator) line(v *variant, terminal int) *line {
 	c := v.calls[terminal]
 	l := &line{site: g.site(c.site)}
 	if why := g.why(v, terminal); why != "" {
-		l.text = func(gap string) string { return "PASS(" + gap + "); /* left out: " + c.f.Name + ": " + why + " */" }
+		w := &writer{g: g, v: v, c: c, t: terminal}
+		instead := w.noFile()
+		l.text = func(gap string) string {
+			return "PASS(" + gap + "); " + instead + "/* left out: " + c.f.Name + ": " + why + " */"
+		}
 		l.skip = why
 	} else {
 		w := &writer{g: g, v: v, c: c, t: terminal, sinks: make(map[string]int)}

@@ -35,6 +35,21 @@ func (w *writer) onFile() func(string) string {
 	return func(gap string) string { return "DO(" + gap + ", " + call + ");" + after }
 }
 
+// noFile is a statement that calls with what a call opened find nothing there, which is left out; "" if it
+// opened nothing. What was there before may be another file's by now.
+func (w *writer) noFile() string {
+	result := &w.c.result
+	if !w.c.f.Has(trace.Posix) || result.typ != trace.Handle || w.c.vals[0][0] != 0 || w.c.vals[0][result.at] < trace.FirstLocal {
+		return ""
+	}
+	w.g.files = true
+	none := "NULL"
+	if w.c.f.Returns == "descriptor" {
+		none = "NO_DESCRIPTOR"
+	}
+	return fmt.Sprintf("%s[%s] = %s; ", handleArrays[w.c.f.Returns], w.slot(result.at), none)
+}
+
 // fileArgument is a parameter of a call on a file; ok is false if it is not recorded.
 func (w *writer) fileArgument(i int) (text string, ok bool) {
 	p, in := &w.c.f.Params[i], &w.c.in[i]

@@ -47,16 +47,25 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 }
 
 // whyFile says why a call on a file can't be made again; "" if it can.
-func whyFile(c *trace.Call, def *mpi.Call) string {
+func whyFile(c *trace.Call) string {
 	if ByLibrary(c) {
 		return ""
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
 		// One that stands for nothing is an error that can be made again.
-		if p.In.Type == trace.Handle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !def.Has(mpi.MayEnd) {
-			return "a file that was not seen being opened (" + p.Name() + ")"
+		if p.In.Type == trace.Handle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !mayEnd(c) {
+			return notSeen(p)
 		}
 	}
 	return ""
+}
+
+func mayEnd(c *trace.Call) bool {
+	def, ok := mpi.Lookup(c.Name())
+	return ok && def.Has(mpi.MayEnd)
+}
+
+func notSeen(p *trace.Param) string {
+	return "a file that was not seen being opened (" + p.Name() + ")"
 }

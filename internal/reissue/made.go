@@ -16,16 +16,31 @@ type handle struct {
 }
 
 // Made collects the handles that the distinct calls of a rank make. What was
-// made while tracing was off, and by libraries that call PMPI, isn't among them.
+// made while tracing was off, and by libraries that call PMPI, isn't among them, nor is what
+// a call makes of a file that was not seen being opened.
 func Made(calls []*trace.Call) Handles {
-	made := make(Handles)
-	for _, c := range calls {
-		for i := range c.Params {
-			made.note(c.Params[i].Kind(), &c.Params[i].Out, true)
+	lost := make(map[*trace.Call]bool)
+	for {
+		made := make(Handles)
+		for _, c := range calls {
+			if lost[c] {
+				continue
+			}
+			for i := range c.Params {
+				made.note(c.Params[i].Kind(), &c.Params[i].Out, true)
+			}
+			made.note(c.Func.Returns, &c.Result, !FromInteger(c.Name()))
 		}
-		made.note(c.Func.Returns, &c.Result, !FromInteger(c.Name()))
+		known := len(lost)
+		for _, c := range calls {
+			if c.Func.Has(trace.Posix) && (whyFile(c) != "" || made.Why(c, false) != "") {
+				lost[c] = true
+			}
+		}
+		if len(lost) == known {
+			return made
+		}
 	}
-	return made
 }
 
 func (h Handles) note(kind string, v *trace.Value, made bool) {
@@ -70,6 +85,9 @@ func (h Handles) Why(c *trace.Call, foreign bool) string {
 			v := &list[k]
 			if (v.Type == trace.Handle || v.Type == trace.Object) && v.Num >= trace.FirstLocal {
 				if _, ok := h[handle{p.Kind(), v.Num}]; !ok {
+					if c.Func.Has(trace.Posix) {
+						return notSeen(p)
+					}
 					return "a handle that was made while tracing was off (" + p.Name() + ")"
 				}
 			}

@@ -150,7 +150,7 @@ func Why(c *trace.Call, from string, target Target) string {
 		return "the program left the call by a jump or an exception"
 	}
 	if def.Has(mpi.Posix) {
-		return whyFile(c, def)
+		return whyFile(c)
 	}
 	switch strings.TrimSuffix(name, "_c") {
 	case "MPI_Abort":

@@ -44,34 +44,72 @@ static int64_t at(FILE *s)
 	return n + (s->_IO_write_ptr > s->_IO_write_base ? s->_IO_write_ptr - s->_IO_write_base : 0);
 }
 
-/* There is text where the stream reads next, unless the file has something there. */
-static void say(FILE *s, const char *text, int64_t n)
+static void go(FILE *s, int64_t offset, int whence)
 {
 	int was = errno;
-	int64_t from = at(s), size = syscall(SYS_lseek, s->_fileno, 0L, SEEK_CUR);
-	char link[64];
-	int64_t end = syscall(SYS_lseek, s->_fileno, 0L, SEEK_END);
-	if (size >= 0)
-		syscall(SYS_lseek, s->_fileno, size, SEEK_SET);
-	if (size >= 0 && end >= 0 && from >= end) {
-		snprintf(link, sizeof link, "/proc/self/fd/%d", s->_fileno);
-		int fd = (int)syscall(SYS_openat, AT_FDCWD, link, O_WRONLY | O_CLOEXEC, 0);
-		if (fd >= 0) {
-			syscall(SYS_pwrite64, fd, text, n, from);
-			syscall(SYS_close, fd);
-		}
-	}
+	int (*seek)(FILE *, off_t, int);
+	*(void **)&seek = plain("fseeko");
+	seek(s, offset, whence);
 	errno = was;
 }
 
-static void line(FILE *s, int64_t n)
+/* A descriptor of the same file that can be read and written. */
+static int both_ways(FILE *s)
 {
-	if (n < 1)
-		return;
-	char *text = again_bytes(n);
-	text[n - 1] = '\n';
-	say(s, text, n);
-	text[n - 1] = 'x';
+	char link[64];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", s->_fileno);
+	return (int)syscall(SYS_openat, AT_FDCWD, link, O_RDWR | O_CLOEXEC, 0);
+}
+
+/* There is this text where the stream reads next, whatever was there: in its buffer, and
+   behind that in the file. */
+static void say(FILE *s, const char *text, int64_t n)
+{
+	int was = errno;
+	char old[4096];
+	int64_t from = at(s), held = s->_IO_read_end - s->_IO_read_ptr;
+	held = held < 0 ? 0 : held > n ? n : held;
+	memcpy(s->_IO_read_ptr, text, (size_t)held);
+	int fd = syscall(SYS_lseek, s->_fileno, 0L, SEEK_CUR) < 0 ? -1 : both_ways(s);
+	for (int64_t i = 0, part; fd >= 0 && i < n; i += part) {
+		part = n - i < (int64_t)sizeof old ? n - i : (int64_t)sizeof old;
+		if (syscall(SYS_pread64, fd, old, part, from + i) != part || memcmp(old, text + i, (size_t)part))
+			syscall(SYS_pwrite64, fd, text + i, part, from + i); /* others may read the same */
+	}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	errno = was;
+}
+
+/* So many bytes are between where the stream reads and the end of its file. */
+static void ends_in(FILE *s, int64_t n)
+{
+	int was = errno;
+	int64_t here = syscall(SYS_lseek, s->_fileno, 0L, SEEK_CUR);
+	int64_t end = syscall(SYS_lseek, s->_fileno, 0L, SEEK_END);
+	if (here >= 0)
+		syscall(SYS_lseek, s->_fileno, here, SEEK_SET);
+	errno = was;
+	if (here >= 0 && end - n > at(s))
+		go(s, end - n, SEEK_SET);
+}
+
+/* Text that ends a line, as most that programs write does: who reads it again finds as many. */
+static const char *sentence(int64_t n)
+{
+	const char *text = again_text(n);
+	if (n > 0)
+		((char *)(uintptr_t)text)[n - 1] = '\n';
+	return text;
+}
+
+/* The next line has so many bytes; -1: there is none. */
+static void line(FILE *s, int64_t n, int err)
+{
+	if (n < 0 && !err)
+		ends_in(s, 0);
+	if (n > 0)
+		say(s, sentence(n), n);
 }
 
 static int64_t given(FILE *s, int err, const char *what)
@@ -139,10 +177,11 @@ int64_t again_fileno(FILE *stream, int64_t got, int err)
 
 int64_t again_fread(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
 {
-	(void)err;
 	if (!(stream = of(stream)))
 		return 0;
 	again_reach(stream->_fileno, got > 0 ? at(stream) + got * size : 0);
+	if (got < n && size > 0 && !err)
+		ends_in(stream, got * size);
 	return (int64_t)fread(again_room(size * n), (size_t)size, (size_t)n, stream);
 }
 
@@ -156,21 +195,11 @@ int64_t again_fwrite(int64_t size, int64_t n, FILE *stream, int64_t got, int err
 
 int64_t again_fgets(int n, FILE *stream, int64_t got, int err)
 {
-	(void)err;
 	if (!(stream = of(stream)))
 		return -1;
-	line(stream, got);
+	line(stream, got, err);
 	char *s = fgets(again_room(n), n, stream);
 	return s ? (int64_t)strlen(s) : -1;
-}
-
-/* Text that ends a line, as most that programs write does: who reads it again finds as many. */
-static const char *sentence(int64_t n)
-{
-	const char *text = again_text(n);
-	if (n > 0)
-		((char *)(uintptr_t)text)[n - 1] = '\n';
-	return text;
 }
 
 int64_t again_fputs(int64_t length, FILE *stream, int64_t got, int err)
@@ -204,10 +233,9 @@ int64_t again_getline(FILE *stream, int64_t got, int err)
 {
 	static _Thread_local char *text;
 	static _Thread_local size_t size;
-	(void)err;
 	if (!(stream = of(stream)))
 		return -1;
-	line(stream, got);
+	line(stream, got, err);
 	return getline(&text, &size, stream);
 }
 
@@ -216,9 +244,10 @@ int64_t again_fscanf(FILE *stream, int64_t got, int err)
 {
 	static const char format[] = "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", zeros[] = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 ";
 	int x;
-	(void)err;
 	if (!(stream = of(stream)))
 		return -1;
+	if (got < 0 && !err)
+		ends_in(stream, 0);
 	int64_t n = got < 0 ? 1 : got > 16 ? 16 : got;
 	if (got > 0)
 		say(stream, zeros, 2 * n);
@@ -234,16 +263,14 @@ int64_t again_fseek(FILE *stream, int64_t offset, int whence, int64_t got, int e
 	return stream ? fseek(stream, offset, whence) : -1;
 }
 
-/* Behind fseek to the end it says how large the file was. */
+/* Behind fseek to the end it says how large the file was, behind fscanf how far that read. */
 int64_t again_ftell(FILE *stream, int64_t got, int err)
 {
 	if (!(stream = of(stream)))
 		return -1;
-	if (!err && got > at(stream)) {
-		int (*seek)(FILE *, off_t, int);
-		*(void **)&seek = plain("fseeko");
+	if (!err && got != at(stream)) {
 		again_reach(stream->_fileno, got);
-		seek(stream, got, SEEK_SET);
+		go(stream, got, SEEK_SET);
 	}
 	return ftell(stream);
 }
