@@ -54,7 +54,8 @@ build/gen/%.o: build/gen/%.c
 
 # The same with wrappers of what works on files, see shim/io/io.h. These define functions that
 # the compiler knows, from prototypes of their own.
-IO_OBJS = $(patsubst shim/io/%.c,build/shim/io/%.o,$(wildcard shim/io/*.c)) build/gen/io/calls.o
+IO_SOURCES = $(wildcard shim/io/*.c)
+IO_OBJS = $(patsubst shim/io/%.c,build/shim/io/%.o,$(IO_SOURCES)) build/gen/io/calls.o
 
 bin/libspoor-io.so: bin/libspoor.so $(IO_OBJS)
 	$(CC) $(CFLAGS) -o $@.new $(SHIM_OBJS) build/gen/*.o $(IO_OBJS) $(SHIM_LDFLAGS)
@@ -84,13 +85,21 @@ build/$(1)/libspoor.so: $(SANITIZED:shim/%.c=build/$(1)/%.o) bin/libspoor.so
 	$$(CC) -fsanitize=$(2) -o $$@.new $(SANITIZED:shim/%.c=build/$(1)/%.o) build/shim/dlsym.o build/gen/*.o $$(SHIM_LDFLAGS)
 	mv $$@.new $$@
 
--include $$(wildcard build/$(1)/*.d)
+build/$(1)/io/%.o: shim/io/%.c | $(GENERATED)
+	@mkdir -p build/$(1)/io
+	$$(CC) -O1 -g -fsanitize=$(2) $$(SHIM_CFLAGS) -Ishim/io -MMD -c -o $$@ $$<
+
+build/$(1)/libspoor-io.so: build/$(1)/libspoor.so $(IO_SOURCES:shim/io/%.c=build/$(1)/io/%.o) bin/libspoor-io.so
+	$$(CC) -fsanitize=$(2) -o $$@.new $(SANITIZED:shim/%.c=build/$(1)/%.o) $(IO_SOURCES:shim/io/%.c=build/$(1)/io/%.o) build/shim/dlsym.o build/gen/*.o build/gen/io/calls.o $$(SHIM_LDFLAGS)
+	mv $$@.new $$@
+
+-include $$(wildcard build/$(1)/*.d build/$(1)/io/*.d)
 endef
 
 $(eval $(call sanitizer,asan,address))
 $(eval $(call sanitizer,tsan,thread))
 
-sanitized: build/asan/libspoor.so build/tsan/libspoor.so
+sanitized: $(foreach s,asan tsan,build/$(s)/libspoor.so build/$(s)/libspoor-io.so)
 
 GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null) $(wildcard mpi/*.txt) go.mod
 

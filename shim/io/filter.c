@@ -203,7 +203,7 @@ void sp_io_opened(int fd, const char *path)
 void sp_io_same(int fd, int as)
 {
 	if (fd >= 0 && fd != as)
-		keep(fd, (unsigned)as < SP_IO_DESCRIPTORS ? sp_io_states[as] : SP_IO_UNKNOWN);
+		keep(fd, (unsigned)as < SP_IO_DESCRIPTORS ? __atomic_load_n(&sp_io_states[as], __ATOMIC_RELAXED) : SP_IO_UNKNOWN);
 }
 
 void sp_io_closed(int fd)

@@ -28,11 +28,11 @@ var sanitizers = []sanitizer{
 	{"tsan", "libtsan.so", "__tsan_write8", "TSAN_OPTIONS=suppressions=testdata/tsan.supp", []string{"openmpi"}},
 }
 
-// build makes the shim and returns the environment that a program needs to run under it.
-func (s sanitizer) build(t *testing.T) []string {
+// build makes the shim, or the one that records files, and returns the environment that a program needs to run under it.
+func (s sanitizer) build(t *testing.T, shimName string) []string {
 	t.Helper()
 	engine := filepath.Join(filepath.Dir(library(t)), "libspoor-engine.so")
-	name := filepath.Join("build", s.folder, "libspoor.so")
+	name := filepath.Join("build", s.folder, shimName)
 	makes(t, name)
 	shim, err := filepath.Abs(filepath.Join(root, name))
 	if err != nil {
@@ -72,7 +72,7 @@ func TestSanitized(t *testing.T) {
 	}
 	all := mpis.Need(t)
 	for _, s := range sanitizers {
-		env := s.build(t)
+		env, withFiles := s.build(t, "libspoor.so"), s.build(t, "libspoor-io.so")
 		for _, m := range all {
 			if !slices.Contains(s.mpis, m.Family) {
 				continue
@@ -86,6 +86,10 @@ func TestSanitized(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/ring %d/handlers", s.folder, m.Name, ring), func(t *testing.T) {
 					t.Parallel()
 					recordHandlers(t, m, env, compile(t, m.CC, "handlers.c", "handlers"), ms)
+				})
+				t.Run(fmt.Sprintf("%s/%s/ring %d/files", s.folder, m.Name, ring), func(t *testing.T) {
+					t.Parallel()
+					recordFiles(t, m, append(slices.Clip(withFiles), fmt.Sprint("SPOOR_RING=", ring)), compile(t, m.CC, "files.c", "files"), ms)
 				})
 			}
 		}
