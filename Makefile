@@ -160,10 +160,13 @@ dist: all
 deb: all
 	+packaging/deb $(VERSION) $(DATE)
 
+# These run one program at a time, minutes in all, and wait for most of it: they begin first, side by side.
+WAITING = ./test/timing ./test/run
+
 test: all sanitized
 	$(GO) vet ./...
 	CGO_ENABLED=1 $(GO) vet ./engine ./replayer
-	$(GO) test -vet=off -timeout 30m ./...
+	$(GO) test -vet=off -timeout 30m $(WAITING) ./...
 	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off ./engine ./replayer
 
 # Packages that start goroutines or share something between them; others have no races to find.
