@@ -281,14 +281,11 @@ func share(s Stat, from, to, all uint64) Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s
 	}
-	deviation := s.Deviation()
 	from, to = portion(s.Count, from, all), portion(s.Count, to, all)
 	if from == to {
 		return Stat{}
 	}
-	s.Sum, s.Count = portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count), to-from
-	s.SetDeviation(deviation)
-	return s
+	return s.Share(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
 }
 
 // portion is v·part/all, for part up to all.

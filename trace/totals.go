@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -213,6 +214,9 @@ func (k *Rank) Totals() (*Totals, error) {
 // FilesNs returns what each rank of a class spent in calls that work on files of the program, which are none of MPI's;
 // nil if it made none. A rank's times are known as well as ClassTotals.Of has them.
 func (r *Reader) FilesNs(class int) ([]float64, error) {
+	if !slices.ContainsFunc(r.schema, func(f *Function) bool { return f.Has(Posix) }) {
+		return nil, nil
+	}
 	k, err := r.Rank(r.Members(class)[0])
 	if err != nil {
 		return nil, err

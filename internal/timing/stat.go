@@ -181,6 +181,14 @@ func (s Stat) Part(num, den uint64) Stat {
 	return p
 }
 
+// Share returns a part of so many samples with a sum of their own, and with the variance and extremes of all.
+func (s Stat) Share(count, sum uint64) Stat {
+	p := s
+	p.Count, p.Sum = count, sum
+	p.Squares = partOfSquares(s, p)
+	return p
+}
+
 // partOfSquares is the sum of squares of a part with the variance of s.
 func partOfSquares(s, p Stat) Wide {
 	if s.Count < smallCount {
