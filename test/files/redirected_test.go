@@ -55,5 +55,6 @@ func TestRedirected(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(dir, "out.txt")); err != nil || string(text) != "answer 42\nline\n" {
 			t.Errorf("printed is %q: %v", text, err)
 		}
+		sameAgain(t, m, dir, "files.spoor", 1)
 	})
 }

@@ -322,6 +322,7 @@ int again_nameless(void)
 void again_standard(int fd)
 {
 	static int done[3];
+	struct stat s;
 	char name[2 * PATH_MAX];
 	if (fd < 0 || fd > 2 || __atomic_exchange_n(&done[fd], 1, __ATOMIC_RELAXED))
 		return;
@@ -330,6 +331,8 @@ void again_standard(int fd)
 	int file = (int)syscall(SYS_openat, AT_FDCWD, name, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
 	if (file < 0)
 		again_fail(name, errno);
+	if (syscall(SYS_fstat, fd, &s) == 0 && !S_ISREG(s.st_mode))
+		close(fd); /* a recorder forgets that it was none of its files, and records nothing */
 	syscall(SYS_dup3, file, fd, 0);
 	syscall(SYS_close, file);
 	errno = was;
