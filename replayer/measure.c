@@ -246,6 +246,62 @@ static int talk(const struct measure_experiment *x)
 	return 0;
 }
 
+static int file_open(uint64_t comm, uint64_t *file) { return CALL(f5, file_open, comm, ADDRESS(mpi.file), mpi.mode, mpi.no_info, ADDRESS(file)); }
+
+static int file_opens(const struct measure_experiment *x, int64_t *out)
+{
+	uint64_t file;
+	for (int64_t s = 0; s < x->samples; s++) {
+		TRY(CALL(f1, barrier, mpi.world));
+		int64_t begin = call_clock();
+		TRY(file_open(mpi.world, &file));
+		TRY(CALL(f1, file_close, ADDRESS(&file)));
+		out[s] = call_clock() - begin;
+	}
+	return 0;
+}
+
+/* Writes the next bytes of a file: what is measured is how long that takes, or what comes behind it. */
+static int file_moves(const struct measure_experiment *x, uint64_t file, int64_t *out)
+{
+	int all = x->kind == MEASURE_FILE_ALL;
+	void *write = all ? mpi.file_write_at_all : mpi.file_write_at;
+	for (int64_t s = 0; s < x->samples; s++) {
+		uint64_t at = (uint64_t)((all ? s * mpi.size + mpi.rank : s) * x->bytes);
+		if (all)
+			TRY(CALL(f1, barrier, mpi.world));
+		int64_t begin = call_clock();
+		TRY(((f6)write)(file, at, ADDRESS(out_buffer), (uint64_t)x->bytes, mpi.byte, mpi.ignore));
+		if (x->kind == MEASURE_FILE_SYNC) {
+			begin = call_clock();
+			TRY(CALL(f1, file_sync, file));
+		} else if (x->kind == MEASURE_FILE_READ) {
+			begin = call_clock();
+			TRY(CALL(f6, file_read_at, file, at, ADDRESS(in_buffer), (uint64_t)x->bytes, mpi.byte, mpi.ignore));
+		}
+		out[s] = call_clock() - begin;
+	}
+	return 0;
+}
+
+static int files(const struct measure_experiment *x, int64_t *out)
+{
+	int all = x->kind == MEASURE_FILE_ALL || x->kind == MEASURE_FILE_OPEN, rc;
+	if (x->kind == MEASURE_FILE_OPEN) {
+		rc = file_opens(x, out);
+	} else {
+		uint64_t file;
+		TRY(file_open(all ? mpi.world : mpi.self, &file));
+		rc = file_moves(x, file, out);
+		TRY(CALL(f1, file_close, ADDRESS(&file)));
+	}
+	if (all)
+		TRY(CALL(f1, barrier, mpi.world));
+	if (mpi.rank == x->from)
+		CALL(f2, file_delete, ADDRESS(mpi.file), mpi.no_info);
+	return rc;
+}
+
 static int run(const struct measure_experiment *x, int64_t *out)
 {
 	switch (x->kind) {
@@ -268,17 +324,24 @@ static int run(const struct measure_experiment *x, int64_t *out)
 		return late(x, out);
 	case MEASURE_TALK:
 		return talk(x);
+	case MEASURE_FILE_OPEN:
+	case MEASURE_FILE_WRITE:
+	case MEASURE_FILE_READ:
+	case MEASURE_FILE_SYNC:
+	case MEASURE_FILE_ALL:
+		return files(x, out);
 	}
 	return 0;
 }
 
 int measure_run(const struct measure_experiment *x, int64_t *out)
 {
-	int all = x->kind == MEASURE_COLLECTIVE, two = x->kind != MEASURE_COMBINE && x->kind != MEASURE_CLOCK && x->kind != MEASURE_LOCAL;
+	int all = x->kind == MEASURE_COLLECTIVE || x->kind == MEASURE_FILE_OPEN || x->kind == MEASURE_FILE_ALL;
+	int two = x->kind != MEASURE_COMBINE && x->kind != MEASURE_CLOCK && x->kind != MEASURE_LOCAL && x->kind < MEASURE_FILE_OPEN;
 	if (!all && mpi.rank != x->from && !(two && mpi.rank == x->to))
 		return 0;
 	out_buffer = memory(x->bytes);
-	in_buffer = memory(all ? x->bytes * mpi.size : x->bytes);
+	in_buffer = memory(x->kind == MEASURE_COLLECTIVE ? x->bytes * mpi.size : x->bytes);
 	int rc = out_buffer && in_buffer ? run(x, out) : MEASURE_NO_MEMORY;
 	free(out_buffer);
 	free(in_buffer);

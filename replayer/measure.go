@@ -42,7 +42,7 @@ func calibration(h *host, task *calibrate.Task) error {
 	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
 		return fmt.Errorf("MPI_Init returned %d", rc)
 	}
-	l, err := newLab(h)
+	l, err := newLab(h, task.File)
 	if err != nil {
 		return err
 	}
@@ -92,12 +92,15 @@ func (h *host) handle(name string) C.uint64_t {
 	return C.uint64_t(uint32(v))
 }
 
-func newLab(h *host) (*lab, error) {
+func newLab(h *host, file string) (*lab, error) {
 	m := C.struct_measure_mpi{
 		send: h.plain("MPI_Send"), ssend: h.plain("MPI_Ssend"), isend: h.plain("MPI_Isend"), recv: h.plain("MPI_Recv"), irecv: h.plain("MPI_Irecv"),
 		wait: h.plain("MPI_Wait"), iprobe: h.plain("MPI_Iprobe"), comm_rank: h.plain("MPI_Comm_rank"),
 		barrier: h.plain("MPI_Barrier"), allreduce: h.plain("MPI_Allreduce"), allgather: h.plain("MPI_Allgather"), alltoall: h.plain("MPI_Alltoall"),
 		reduce_scatter: h.plain("MPI_Reduce_scatter"), reduce_local: h.plain("MPI_Reduce_local"),
+		file_open: h.plain("MPI_File_open"), file_close: h.plain("MPI_File_close"), file_delete: h.plain("MPI_File_delete"), file_sync: h.plain("MPI_File_sync"),
+		file_write_at: h.plain("MPI_File_write_at"), file_read_at: h.plain("MPI_File_read_at"), file_write_at_all: h.plain("MPI_File_write_at_all"),
+		self: h.handle("MPI_COMM_SELF"), no_info: h.handle("MPI_INFO_NULL"), mode: h.handle("MPI_MODE_CREATE") | h.handle("MPI_MODE_RDWR"), file: C.CString(file),
 		world: h.handle("MPI_COMM_WORLD"), byte: h.handle("MPI_BYTE"), number: h.handle("MPI_DOUBLE"), sum: h.handle("MPI_SUM"),
 		ignore: C.uint64_t(mpi.LayoutOf(h.flavour).C.StatusIgnore.Value),
 	}
@@ -170,7 +173,7 @@ func (l *lab) lead(h *host, task *calibrate.Task) error {
 			fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...)
 		}
 	}
-	m, err := calibrate.Machine(l, calibrate.Options{Most: task.Most, Noisy: task.Noisy, Say: say})
+	m, err := calibrate.Machine(l, calibrate.Options{Most: task.Most, Noisy: task.Noisy, Files: task.File != "", Say: say})
 	result := calibrate.Result{}
 	var noise *calibrate.Noise
 	switch {

@@ -18,13 +18,20 @@ enum measure_kind {
 	MEASURE_CLOCK,       /* looking at the clock */
 	MEASURE_LOCAL,       /* a call that does next to nothing */
 	MEASURE_TALK,        /* messages with and without requests, for a tracer to look at */
+	MEASURE_FILE_OPEN,   /* all ranks open a file together, and close it */
+	MEASURE_FILE_WRITE,  /* one writes the next bytes of a file */
+	MEASURE_FILE_READ,   /* what it has written */
+	MEASURE_FILE_SYNC,   /* how long MPI_File_sync takes behind such a write */
+	MEASURE_FILE_ALL,    /* all ranks write some bytes each in one call */
 };
 
 /* What is called, and with which handles. */
 struct measure_mpi {
 	void *send, *ssend, *isend, *recv, *irecv, *wait, *iprobe, *comm_rank;
 	void *barrier, *allreduce, *allgather, *alltoall, *reduce_scatter, *reduce_local;
-	uint64_t world, byte, number, sum, ignore;
+	void *file_open, *file_close, *file_delete, *file_write_at, *file_read_at, *file_write_at_all, *file_sync;
+	uint64_t world, self, byte, number, sum, ignore, no_info, mode; /* mode: to create, read and write */
+	const char *file;                                                /* its name */
 	int32_t rank, size;
 };
 

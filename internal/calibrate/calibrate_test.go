@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 )
@@ -69,6 +70,16 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 		t = inner * (1000 + float64(100*x.From) + 0.2*float64(x.Bytes))
 	case Combine:
 		t = inner * 0.05 * float64(x.Bytes)
+	case FileOpen:
+		t = 2 * 9000
+	case FileWrite:
+		t = 2000 + 0.5*float64(x.Bytes)
+	case FileRead:
+		t = 1000 + 0.25*float64(x.Bytes)
+	case FileSync:
+		t = 70_000 + 2*float64(x.Bytes)
+	case FileAll:
+		t = 3000 + 0.75*float64(x.Bytes)*float64(len(f.seats))
 	case Clock:
 		return fill(x.Samples, inner*f.clock), nil
 	}
@@ -169,6 +180,26 @@ func TestJumps(t *testing.T) {
 	}
 	if around < 2 {
 		t.Errorf("%d sizes more around the jump", around)
+	}
+}
+
+// What is known of files is what is found, where it is asked for.
+func TestFiles(t *testing.T) {
+	f := newFormula(Seat{}, Seat{}, Seat{})
+	m, err := Machine(f, Options{Most: 1 << 16, Files: true, Say: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &machine.Files{Latency: 1_503_000, Open: 9_000_000, Sync: 70_016_000, SyncByte: 2000, Read: 250, Write: 500, Shared: 750}
+	if diff := cmp.Diff(want, m.Files, cmpopts.EquateApprox(0.001, 0)); diff != "" {
+		t.Error(diff)
+	}
+	again, err := machine.Parse("x", m.Text(""))
+	if err != nil || again.Files == nil {
+		t.Fatal(err)
+	}
+	if m, err = Machine(f, Options{Most: 1 << 16, Say: quiet}); err != nil || m.Files != nil {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
 

@@ -51,6 +51,12 @@ func Machine(lab Lab, o Options) (*machine.Machine, error) {
 	if err := b.collectives(m, len(seats)); err != nil {
 		return nil, err
 	}
+	if o.Files {
+		o.Say("files")
+		if m.Files, err = b.files(len(seats)); err != nil {
+			return nil, err
+		}
+	}
 	if b.varied > 0 {
 		o.Say("%d measurements varied by more than %.0f %%", b.varied, 100*(steady-1))
 	}

@@ -23,6 +23,11 @@ const (
 	Clock                  // looking at the clock
 	Local                  // MPI_Comm_rank
 	Talk                   // Inner round trips, and as many exchanges with requests: no samples
+	FileOpen               // all ranks open a file together, and close it
+	FileWrite              // From writes the next bytes of a file
+	FileRead               // what it has just written
+	FileSync               // MPI_File_sync behind such a write
+	FileAll                // all ranks write Bytes each in one call
 )
 
 // Functions are the collectives that are measured.

@@ -9,6 +9,7 @@ import (
 type Options struct {
 	Most  int64 // the largest message, in bytes
 	Noisy bool  // times that vary are taken as they are
+	Files bool  // files are measured, too
 	Say   func(format string, args ...any)
 }
 

@@ -12,6 +12,7 @@ type Task struct {
 	Most  int64  `json:"most"`          // the largest message, in bytes
 	Noisy bool   `json:"noisy,omitempty"`
 	Quiet bool   `json:"quiet,omitempty"`
+	File  string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
 	// Talk, if set, is how often ranks 0 and 1 make calls for a tracer to look at: nothing is measured.
 	Talk int `json:"talk,omitempty"`
 }

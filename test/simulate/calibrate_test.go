@@ -28,7 +28,7 @@ func TestCalibrate(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			line := m.Command(2, "program")
-			out := spoor(t, m, dir, append([]string{"calibrate", "--noisy", "--most", "32768", "-o", "here.toml", "--name", "here"}, line[:len(line)-1]...)...)
+			out := spoor(t, m, dir, append([]string{"calibrate", "--noisy", "--most", "32768", "-o", "here.toml", "--name", "here", "--files", dir}, line[:len(line)-1]...)...)
 			if !strings.Contains(out, "on the same node") {
 				t.Error(out)
 			}
@@ -57,6 +57,12 @@ func TestCalibrate(t *testing.T) {
 				if ps, ok := x.Collective(function, l, 2, 64); !ok || ps < us/50 {
 					t.Errorf("MPI_%s takes %d ps", function, ps)
 				}
+			}
+			if f := x.Files; f == nil || f.Latency <= 0 || f.Open <= 0 || f.Sync <= 0 {
+				t.Errorf("files: %+v", f)
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, "spoor-calibrate*")); err != nil || len(left) > 0 {
+				t.Error("left in the folder: ", left, err)
 			}
 			if x.Recorder.Gap <= 0 || x.Recorder.Gap > 100*us {
 				t.Errorf("tracing costs %+v", x.Recorder)
