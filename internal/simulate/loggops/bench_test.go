@@ -100,7 +100,7 @@ func BenchmarkSimulate(b *testing.B) {
 				if err := e.leftOver(); err != nil {
 					b.Fatal(err)
 				}
-				events += e.order
+				events += uint64(e.order)
 			}
 			b.ReportMetric(float64(events)/1e6/spent.Seconds(), "Mevents/s") // without setting up
 		})

@@ -29,7 +29,7 @@ func Simulate(s *goal.Schedule, p Parameters) (*Result, error) {
 	if err := e.leftOver(); err != nil {
 		return nil, err
 	}
-	r := &Result{End: make([]uint64, s.Ranks()), Events: e.order}
+	r := &Result{End: make([]uint64, s.Ranks()), Events: uint64(e.order)}
 	for i := range r.End {
 		r.End[i] = e.ranks[i].cpu
 	}
@@ -47,13 +47,17 @@ type engine struct {
 	free               []uint32 // operations that wait for no other any more
 	byRankAndKind      func(a, b uint32) int
 	events             queue
-	order              uint64 // events so far
+	order              uint32 // events so far: two of an operation at most
 	unended, unmatched int    // operations, messages
 }
 
-// state is what the simulation knows of an operation.
+// state is what the simulation knows of an operation, and what it needs of the schedule's: of many operations it is memory
+// that takes the time.
 type state struct {
-	order   uint64 // of its event, where that is in a backlog
+	size    uint64 // as the schedule's, and so are
+	peer    uint32
+	kind    goal.Kind
+	order   uint32 // of its event, where that is in a backlog
 	rank    uint32
 	needs   uint32 // starts and ends of others that it waits for; ended when it has ended
 	channel uint32
@@ -74,11 +78,12 @@ func newEngine(s *goal.Schedule, p Parameters) *engine {
 		for op := from; op < to; op++ {
 			e.state[op].rank = uint32(i)
 			e.state[op].needs = s.Needs(op)
+			e.state[op].size, e.state[op].peer, e.state[op].kind = s.Ops[op].Size, s.Ops[op].Peer, s.Ops[op].Kind
 		}
 	}
 	e.assignChannels()
 	e.byRankAndKind = func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(e.state[a].rank, e.state[b].rank), cmp.Compare(e.ops[a].Kind, e.ops[b].Kind))
+		return cmp.Or(cmp.Compare(e.state[a].rank, e.state[b].rank), cmp.Compare(e.state[a].kind, e.state[b].kind))
 	}
 	return e
 }
@@ -103,11 +108,11 @@ func (e *engine) simulate() error {
 			return errors.New("the schedule takes longer than times can say")
 		}
 		switch {
-		case ev.message:
+		case ev.message() != 0:
 			e.arrive(ev)
-		case e.ops[ev.op].Kind == goal.Send:
+		case e.state[ev.op()].kind == goal.Send:
 			e.send(ev)
-		case e.ops[ev.op].Kind == goal.Recv:
+		case e.state[ev.op()].kind == goal.Recv:
 			e.receive(ev)
 		default:
 			e.calculate(ev)
@@ -117,19 +122,21 @@ func (e *engine) simulate() error {
 }
 
 func (e *engine) calculate(ev event) {
-	r := &e.ranks[e.state[ev.op].rank]
+	op := ev.op()
+	r := &e.ranks[e.state[op].rank]
 	if r.cpu > ev.time {
 		e.delay(ev, r.cpu, &r.calcs)
 		return
 	}
-	r.cpu = ev.time + e.ops[ev.op].Size
+	r.cpu = ev.time + e.state[op].size
 	e.advance(ev, r.cpu, &r.calcs)
-	e.start(ev.op)
-	e.end(ev.op)
+	e.start(op)
+	e.end(op)
 }
 
 func (e *engine) send(ev event) {
-	size, r := e.ops[ev.op].Size, &e.ranks[e.state[ev.op].rank]
+	op := ev.op()
+	size, r := e.state[op].size, &e.ranks[e.state[op].rank]
 	if free := max(r.cpu, r.sends); free > ev.time {
 		e.delay(ev, free, &r.out)
 		return
@@ -137,34 +144,35 @@ func (e *engine) send(ev event) {
 	r.cpu = ev.time + e.Overhead + furtherBytes(size)*e.ByteOverhead
 	r.sends = ev.time + e.MessageGap + furtherBytes(size)*e.ByteGap
 	e.advance(ev, max(r.cpu, r.sends), &r.out)
-	e.start(ev.op)
-	e.events.post(event{time: ev.time + e.Overhead + e.Latency, order: e.order, op: ev.op, message: true})
+	e.start(op)
+	e.events.post(newEvent(ev.time+e.Overhead+e.Latency, e.order, op|message))
 	e.order++
 	if size <= e.Eager {
-		e.end(ev.op)
+		e.end(op)
 	}
 }
 
 // arrive takes in a message, as soon as the receiving rank's CPU and NIC are free.
 func (e *engine) arrive(ev event) {
-	o := &e.ops[ev.op]
-	r := &e.ranks[o.Peer]
+	op := ev.op()
+	o := &e.state[op]
+	r := &e.ranks[o.peer]
 	if free := max(r.cpu, r.recvs); free > ev.time {
 		e.delay(ev, free, &r.in)
 		return
 	}
-	r.cpu = ev.time + e.Overhead + furtherBytes(o.Size)*max(e.ByteOverhead, e.ByteGap)
-	r.recvs = ev.time + e.MessageGap + furtherBytes(o.Size)*e.ByteGap
+	r.cpu = ev.time + e.Overhead + furtherBytes(o.size)*max(e.ByteOverhead, e.ByteGap)
+	r.recvs = ev.time + e.MessageGap + furtherBytes(o.size)*e.ByteGap
 	e.advance(ev, max(r.cpu, r.recvs), &r.in)
-	ch := &e.channels[e.state[ev.op].channel]
-	recv := e.match(&ch.posted, ev.op, ch.mixed)
+	ch := &e.channels[e.state[op].channel]
+	recv := e.match(&ch.posted, op, ch.mixed)
 	if recv == none {
-		e.append(&ch.unexpected, ev.op)
+		e.append(&ch.unexpected, op)
 		e.unmatched++
 		return
 	}
-	if o.Size > e.Eager {
-		e.meet(ev.op, ev.time)
+	if o.size > e.Eager {
+		e.meet(op, ev.time)
 	}
 	e.end(recv)
 }
@@ -172,18 +180,19 @@ func (e *engine) arrive(ev event) {
 // receive takes a message that is there, or else waits for it. Should the two differ in size,
 // it is the message's that counts.
 func (e *engine) receive(ev event) {
-	e.start(ev.op)
-	ch := &e.channels[e.state[ev.op].channel]
-	send := e.match(&ch.unexpected, ev.op, ch.mixed)
+	op := ev.op()
+	e.start(op)
+	ch := &e.channels[e.state[op].channel]
+	send := e.match(&ch.unexpected, op, ch.mixed)
 	if send == none {
-		e.append(&ch.posted, ev.op)
+		e.append(&ch.posted, op)
 		return
 	}
 	e.unmatched--
-	if e.ops[send].Size > e.Eager {
+	if e.state[send].size > e.Eager {
 		e.meet(send, ev.time)
 	}
-	e.end(ev.op)
+	e.end(op)
 }
 
 // meet ends a send that had to wait for its receive: nothing else of its rank begins before.
@@ -219,10 +228,10 @@ func (e *engine) release() {
 	for _, op := range e.free {
 		r := &e.ranks[e.state[op].rank]
 		time := r.cpu
-		if e.ops[op].Kind == goal.Send {
+		if e.state[op].kind == goal.Send {
 			time = max(time, r.sends)
 		}
-		e.events.put(event{time: time, order: e.order, op: op})
+		e.events.put(newEvent(time, e.order, op))
 		e.order++
 	}
 	e.free = e.free[:0]

@@ -35,6 +35,9 @@ const horizon = 1 << 62
 // valid reports whether a schedule can be simulated: each operation takes less than half of the
 // horizon, and there is no second CPU or NIC.
 func (p *Parameters) valid(s *goal.Schedule) error {
+	if len(s.Ops) >= message {
+		return fmt.Errorf("%d operations: fewer than %d are possible", len(s.Ops), message)
+	}
 	var fixed uint64
 	for _, x := range []struct {
 		name string

@@ -2,13 +2,23 @@ package loggops
 
 // An event is an operation that may begin at a time, or the message of a send that arrives.
 type event struct {
-	time, order uint64 // of events of one time the one that was made first comes first
-	op          uint32
-	message     bool
+	time uint64
+	what uint64 // in order: of events of one time the one that was made first comes first
 }
 
+// message is set in the number of an operation if it is its message that arrives.
+const message = 1 << 31
+
+func newEvent(time uint64, order, op uint32) event {
+	return event{time, uint64(order)<<32 | uint64(op)}
+}
+
+func (e *event) order() uint32   { return uint32(e.what >> 32) }
+func (e *event) op() uint32      { return uint32(e.what) &^ message }
+func (e *event) message() uint32 { return uint32(e.what) & message }
+
 func (e *event) before(o *event) bool {
-	return e.time < o.time || e.time == o.time && e.order < o.order
+	return e.time < o.time || e.time == o.time && e.what < o.what
 }
 
 // A queue has events by time: a heap with four children a node.

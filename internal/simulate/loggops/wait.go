@@ -11,26 +11,26 @@ type rank struct {
 // queue. As clocks only go forward, events come to a backlog in the order in which they were made.
 type backlog struct {
 	list
-	head uint64 // its order, noHead if nothing waits
+	head uint32 // its order, noHead if nothing waits
 }
 
-const noHead = ^uint64(0)
+const noHead = ^uint32(0)
 
 // delay has an event wait until a time, when what it needs may be free.
 func (e *engine) delay(ev event, until uint64, b *backlog) {
-	if b.head != noHead && b.head != ev.order {
-		e.state[ev.op].order = ev.order
-		e.append(&b.list, ev.op)
+	if b.head != noHead && b.head != ev.order() {
+		e.state[ev.op()].order = ev.order()
+		e.append(&b.list, ev.op())
 		return
 	}
-	b.head = ev.order
+	b.head = ev.order()
 	ev.time = until
 	e.events.put(ev)
 }
 
 // advance lets the next event of a backlog take the place of its head, if that is what began.
 func (e *engine) advance(began event, until uint64, b *backlog) {
-	if began.order != b.head {
+	if began.order() != b.head {
 		return
 	}
 	op := b.first
@@ -40,5 +40,5 @@ func (e *engine) advance(began event, until uint64, b *backlog) {
 	}
 	b.first = e.state[op].next
 	b.head = e.state[op].order
-	e.events.put(event{time: until, order: b.head, op: op, message: began.message})
+	e.events.put(newEvent(until, b.head, op|began.message()))
 }
