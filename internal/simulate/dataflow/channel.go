@@ -10,58 +10,73 @@ type key struct {
 
 const nobody = int32(-1)
 
-// A cost is what a message of a size costs on a channel.
+// A cost is what a message of a size costs on a level. All messages that cost the same share it.
 type cost struct {
-	bytes                 int64
-	synchronous, buffered bool
-	known                 bool
-
-	waits bool // for its receive
+	costKey
+	waits                    bool // for its receive
+	word, latency, receiving int64
 	machine.Cost
 }
 
-// cost returns that of a send.
-func (c *channel) cost(o *Op) *cost {
-	x := &c.last
-	if x.known && x.bytes == o.Bytes && x.synchronous == o.Synchronous && x.buffered == o.Buffered {
-		return x
+type costKey struct {
+	level                 *machine.Level
+	bytes                 int64
+	synchronous, buffered bool
+}
+
+// cost returns that of a send, as a number in costs.
+func (e *engine) cost(l *machine.Level, o *Op) int32 {
+	k := costKey{l, o.Bytes, o.Synchronous, o.Buffered}
+	n, ok := e.costOf[k]
+	if !ok {
+		x := cost{costKey: k, waits: (o.Bytes > l.EagerLimit || o.Synchronous) && !o.Buffered, latency: l.Latency(), receiving: l.ReceiveOverhead}
+		x.word = l.SendOverhead + x.latency
+		x.Cost = l.Message(o.Bytes, x.waits)
+		n = int32(len(e.costs))
+		e.costs, e.costOf[k] = append(e.costs, x), n
 	}
-	l := c.level
-	*x = cost{bytes: o.Bytes, synchronous: o.Synchronous, buffered: o.Buffered, known: true}
-	x.waits = (o.Bytes > l.EagerLimit || o.Synchronous) && !o.Buffered
-	x.Cost = l.Message(o.Bytes, x.waits)
-	return x
+	return n
 }
 
-// A channel has the messages between two ranks that are sent or awaited.
-type channel struct { // what each message needs comes first: with many ranks memory is what takes time
-	messages         []message // from first on
-	first            uint32
-	sends, receives  uint32 // begun so far
-	sender, receiver int32  // if it waits
-	own              [1]message
-	last             cost // of the message sent last
-	latency          int64
-	level            *machine.Level
-	from, to         int32
-	free             *key // what to forget it by when it is empty; nil: slots know it
+// A channel has the messages between two ranks that are sent or awaited. It fills a line of the cache: with many ranks
+// memory is what takes time.
+type channel struct {
+	own                    message // the first that is not over
+	more                   *queue  // those behind it; nil: there are none
+	first, sends, receives uint32  // the number of own; begun so far
+	sender, receiver       int32   // if it waits
+	free                   *key    // what to forget it by when it is empty; nil: slots know it
 }
 
-func (c *channel) set(level *machine.Level, from, to int32) {
-	*c = channel{level: level, latency: level.Latency(), from: from, to: to, sender: nobody, receiver: nobody}
-	c.messages = c.own[:0]
-}
+func (c *channel) reset() { *c = channel{sender: nobody, receiver: nobody} }
 
 // message is a send and the receive that gets it.
 type message struct {
-	left, posted  int64 // when it left its sender, when its receive was posted
-	time          int64 // that it takes, but for what receiving it costs
-	receiving     int64 // that receiving it costs
-	begun, wanted bool  // it has left; it was posted
-	waits         bool  // it waits for its receive
-	sent, done    bool  // its sender knows the end; its receiver has it
+	left, posted int64 // when it left its sender, when its receive was posted
+	cost         int32 // once it has left
+	state        state
+}
 
-	trail *trail // if paths are wanted
+// A state is what has become of a message.
+type state uint8
+
+const (
+	begun  state = 1 << iota // it has left
+	wanted                   // its receive was posted
+	waits                    // it waits for that
+	sent                     // its sender knows the end
+	done                     // its receiver has it
+)
+
+func (s state) is(what state) bool { return s&what != 0 }
+
+// over reports whether nobody will ask for it any more.
+func (s state) over() bool { return s.is(done) && (s.is(sent) || !s.is(waits)) }
+
+// A queue has messages in order, from head on.
+type queue struct {
+	list []message
+	head int
 }
 
 // many is from how many channels on those that are empty are given up.
@@ -71,7 +86,7 @@ func (e *engine) channel(k key) *channel {
 	c := e.channels[k]
 	if c == nil {
 		c = &channel{}
-		c.set(e.place.Between(int(k.from), int(k.to)), k.from, k.to)
+		c.reset()
 		c.free = &k
 		e.channels[k] = c
 	}
@@ -80,117 +95,149 @@ func (e *engine) channel(k key) *channel {
 
 // tidy forgets messages that are over, and a channel of none if there are many.
 func (e *engine) tidy(c *channel) {
-	if len(c.messages) == 1 && c.messages[0].done && (c.messages[0].sent || !c.messages[0].waits) {
-		c.messages = c.messages[:0]
+	for c.own.state.over() {
+		if e.noting {
+			delete(e.trails, trailKey{c, c.first})
+		}
 		c.first++
-		e.forget(c)
-		return
+		q := c.more
+		if q == nil {
+			c.own = message{cost: c.own.cost} // the next one may cost the same
+			break
+		}
+		c.own = q.list[q.head]
+		if q.head++; q.head == len(q.list) {
+			q.head, q.list, c.more = 0, q.list[:0], nil
+			e.queuesOver = append(e.queuesOver, q)
+		} else if q.head > 64 && q.head > len(q.list)/2 {
+			q.list = append(q.list[:0], q.list[q.head:]...)
+			q.head = 0
+		}
 	}
-	n := 0
-	for n < len(c.messages) && c.messages[n].done && (c.messages[n].sent || !c.messages[n].waits) {
-		n++
-	}
-	if n == len(c.messages) {
-		c.messages = c.messages[:0]
-		c.first += uint32(n)
-		e.forget(c)
-	} else if n > 64 || n > 0 && n > len(c.messages)/2 {
-		c.messages = append(c.messages[:0], c.messages[n:]...)
-		c.first += uint32(n)
-	}
-}
-
-// forget gives up an empty channel, if nobody counts its messages.
-func (e *engine) forget(c *channel) {
-	if c.free != nil && len(e.channels) > many && e.teams == nil {
+	if c.free != nil && c.own.state == 0 && c.more == nil && len(e.channels) > many && e.teams == nil { // nobody counts its messages
 		delete(e.channels, *c.free)
 	}
 }
 
 // at returns a message by its number.
-func (c *channel) at(number uint32) *message {
-	for int(number-c.first) >= len(c.messages) {
-		c.messages = append(c.messages, message{})
+func (e *engine) at(c *channel, number uint32) *message {
+	if number == c.first {
+		return &c.own
 	}
-	return &c.messages[number-c.first]
+	q := c.more
+	if q == nil {
+		if n := len(e.queuesOver); n > 0 {
+			q, e.queuesOver = e.queuesOver[n-1], e.queuesOver[:n-1]
+		} else {
+			q = &queue{}
+		}
+		c.more = q
+	}
+	n := int(number-c.first) - 1 + q.head
+	for n >= len(q.list) {
+		q.list = append(q.list, message{})
+	}
+	return &q.list[n]
+}
+
+// messages are all of a channel, in order.
+func (c *channel) messages(visit func(m *message)) {
+	if visit(&c.own); c.more != nil {
+		for i := range c.more.list[c.more.head:] {
+			visit(&c.more.list[c.more.head+i])
+		}
+	}
 }
 
 // send lets a message leave and returns its number.
-func (c *channel) send(e *engine, x *rank, o *Op) (number uint32, waits bool) {
+func (e *engine) send(c *channel, x *rank, o *Op, peer int32) (number uint32, waiting bool) {
 	number = o.nth(c.sends)
 	c.sends++
-	m, cost := c.at(number), c.cost(o)
-	m.begun, m.time, m.receiving, m.waits = true, cost.Travel, cost.Receive, cost.waits
+	n := c.own.cost
+	if k := &e.costs[n].costKey; n == 0 || k.bytes != o.Bytes || k.synchronous != o.Synchronous || k.buffered != o.Buffered {
+		if peer < 0 {
+			peer = x.desc[o.Slot].Peer
+		}
+		n = e.cost(e.place.Between(int(x.of), int(peer)), o)
+	}
+	m, cost := e.at(c, number), &e.costs[n]
+	m.cost = n
+	if m.state |= begun; cost.waits {
+		m.state |= waits
+	}
 	if m.left = x.now; x.free > x.now {
 		m.left = x.free
-	} else {
+	} else if e.noting {
 		x.idle = x.now
 	}
 	x.free = m.left + cost.Busy
 	if e.noting {
-		e.leaves(x, m)
+		e.leaves(x, e.trail(c, number))
 	}
 	e.spend(x, o.Site, overhead, cost.Send)
 	return number, cost.waits
 }
 
 // post begins a receive and returns the number of the message that it will get.
-func (c *channel) post(e *engine, x *rank, o *Op) uint32 {
+func (e *engine) post(c *channel, x *rank, o *Op) uint32 {
 	number := o.nth(c.receives)
 	c.receives++
-	m := c.at(number)
-	m.posted, m.wanted = x.now, true
+	m := e.at(c, number)
+	m.posted = x.now
+	m.state |= wanted
 	if e.noting {
-		e.wants(x, m)
+		e.wants(x, e.trail(c, number))
 	}
 	return number
 }
 
 // arrival is when a message has come in, but for what receiving it costs, and whether it was its
 // receive that it waited for.
-func (c *channel) arrival(m *message) (time int64, late bool) {
-	if !m.waits {
-		return m.left + m.time, false
+func (m *message) arrival(x *cost) (time int64, late bool) {
+	if !x.waits {
+		return m.left + x.Travel, false
 	}
-	if word := m.posted - c.level.SendOverhead - c.latency; word > m.left {
-		return m.time + word, true
+	if word := m.posted - x.word; word > m.left {
+		return x.Travel + word, true
 	}
-	return m.time + m.left, false
+	return x.Travel + m.left, false
 }
 
 // receive ends a receive; false if its message has not been sent.
-func (c *channel) receive(e *engine, r int32, x *rank, site int32, number uint32) bool {
-	m := c.at(number)
-	if !m.begun {
+func (e *engine) receive(c *channel, r int32, x *rank, site int32, number uint32) bool {
+	m := e.at(c, number)
+	if !m.state.is(begun) {
 		e.await(c, &c.receiver, r)
 		return false
 	}
-	time, late := c.arrival(m)
+	cost := &e.costs[m.cost]
+	time, late := m.arrival(cost)
 	if e.until(x, site, time, m.left) && e.noting {
-		e.came(x, m, late)
+		e.came(x, m, e.trail(c, number), late)
 	}
-	e.spend(x, site, overhead, m.receiving)
-	m.done = true
+	e.spend(x, site, overhead, cost.Receive)
+	m.state |= done
 	return true
 }
 
 // sent ends a send that waits for its receive; false if that has not been posted.
-func (c *channel) sent(e *engine, r int32, x *rank, site int32, number uint32) bool {
-	m := c.at(number)
-	if !m.wanted {
+func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) bool {
+	m := e.at(c, number)
+	if !m.state.is(wanted) {
 		e.await(c, &c.sender, r)
 		return false
 	}
-	time, late := c.arrival(m)
-	time += m.receiving - c.level.ReceiveOverhead // that the receiver copies, the sender has to keep
-	if least := m.left + c.level.SendOverhead; time-c.latency > least {
-		time -= c.latency
+	cost := &e.costs[m.cost]
+	time, late := m.arrival(cost)
+	time += cost.Receive - cost.receiving // that the receiver copies, the sender has to keep
+	if least := m.left + cost.word - cost.latency; time-cost.latency > least {
+		time -= cost.latency
 	} else {
 		time, late = least, false
 	}
 	if e.until(x, site, time, m.posted) && e.noting {
-		e.came(x, m, late)
+		e.came(x, m, e.trail(c, number), late)
 	}
-	m.sent = true
+	m.state |= sent
 	return true
 }

@@ -74,6 +74,14 @@ func simulate(programs []Program, place *machine.Placement, o Options, w *watch,
 	if o.Sites != nil || o.Calls != nil {
 		o.EachRank, o.EachRound = true, true
 	}
+	e.costs, e.costOf = make([]cost, 1), make(map[costKey]int32) // none is number 0
+	if noting {
+		e.trails = make(map[trailKey]*trail)
+	}
+	rests := make([]rest, len(e.ranks))
+	for r := range e.ranks {
+		e.ranks[r].rest = &rests[r]
+	}
 	e.link(programs, !o.EachRank)
 	result := &Result{Ranks: make([]Time, len(programs))}
 	if !o.EachRound {
@@ -103,8 +111,13 @@ type engine struct {
 	ranks    []rank
 	fixed    []channel        // of compiled programs
 	channels map[key]*channel // of others, and of those that talk to these
+	costs    []cost
+	costOf   map[costKey]int32
 	meetings map[meetingKey]*meeting
-	ready    []int32
+
+	queuesOver []*queue // for the next that is needed
+	trails     map[trailKey]*trail
+	ready      []int32
 
 	cutting bool // ranks stop where so many rounds are left
 	target  uint64
@@ -131,38 +144,43 @@ const (
 	parts
 )
 
-// A rank is where a simulated process is.
+// A rank is where a simulated process is. With many ranks memory is what takes time: what each operation needs fills
+// four lines of the cache, the rest is elsewhere.
 type rank struct {
 	now, free int64 // free: from when on a message can leave
-	idle      int64 // since when messages left without a pause
-	spent     [parts]int64
-	count     uint64 // operations
 	ops       []Op
-	at        int
+	at        int32
 	begun     bool // the operation there: it waits
 	done      bool
-	halted    bool   // where it was to stop
-	within    bool   // a call, which is told of at its end
-	entered   int64  // when that began
-	made      uint32 // requests of a compiled program
-	mask      uint32
-	took      int64 // of operations that are Timed
-	number    int32
-	of        int32     // the rank whose thread it is; else number
-	team      *team     // nil: it is the only one
-	like      int32     // the rank that stands for this one
-	current   request   // of an operation without a request
+	halted    bool      // where it was to stop
+	within    bool      // a call, which is told of at its end
 	requests  []request // by number
-	met       []meetingKey
+	slots     []int32   // channels, or contexts
+	mask      uint32
+	made      uint32 // requests of a compiled program
+	count     uint64 // operations
+	spent     [parts]int64
+	visits    Visits // of a compiled program, and what belongs to it:
+	code      *Code
+	took      int64 // of operations that are Timed
+	team      *team // nil: it is the only one
+	of        int32 // the rank whose thread it is; else number
+	number    int32
+	*rest
+	current request // of an operation without a request
+}
 
+// A rest is what a rank seldom needs.
+type rest struct {
+	like    int32 // the rank that stands for this one
+	entered int64 // when the call began that it is within
+	met     []meetingKey
 	program Program
-	visits  Visits  // of a compiled program, and what belongs to it:
-	calls   [][]Op  // what distinct calls do
-	slots   []int32 // channels, or contexts
 	weights []int32 // by slot: so many members of the context do the same; nil: one
 	desc    []Slot
 
-	hop, idleHop *hop // how it came to where it is, and was when it was idle, if paths are wanted
+	idle         int64 // since when messages left without a pause, if paths are wanted
+	hop, idleHop *hop  // how it came to where it is, and was when it was idle, if paths are wanted
 }
 
 func (x *rank) time() Time {
@@ -171,12 +189,11 @@ func (x *rank) time() Time {
 
 // A request is what was begun and has not been waited for yet.
 type request struct {
-	kind    Kind
+	channel *channel // of Send and Receive; nil: nothing to wait for
+	visit   *visit   // of Meet, Put, Get and Later
 	number  uint32   // of the message
 	slot    int32    // of a compiled program
-	channel *channel // of Send and Receive; nil: nothing to wait for
-	visit   *visit   // of Meet
-	late    *late    // of Put, Get and Later
+	kind    Kind
 }
 
 // horizon is how far times go: one operation more can't overflow.
@@ -197,12 +214,11 @@ func (e *engine) run() error {
 // advance lets a rank go on until it waits or ends.
 func (e *engine) advance(r int32) error {
 	x := &e.ranks[r]
-	if x.done || x.program == nil {
-		x.done = true
+	if x.done {
 		return nil
 	}
 	for {
-		if x.at == len(x.ops) {
+		if int(x.at) == len(x.ops) {
 			if more, err := e.fetch(r, x); err != nil || !more {
 				return err
 			}
@@ -243,7 +259,7 @@ func (e *engine) fetch(r int32, x *rank) (more bool, err error) {
 		x.ops, x.at, x.done = nil, 0, true
 		return false, err
 	}
-	x.ops, x.at, x.took = x.calls[call], 0, took
+	x.ops, x.at, x.took = x.code.Calls[call], 0, took
 	if gap > 0 {
 		e.spend(x, int32(call), compute, gap)
 		x.count++
@@ -317,7 +333,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			q = &x.requests[n]
 		}
 		e.begin(x, o, q)
-		if n != NoRequest || q.channel == nil && q.visit == nil && q.late == nil {
+		if n != NoRequest || q.channel == nil && q.visit == nil {
 			return true
 		}
 		x.begun = true
@@ -347,13 +363,15 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 	switch o.Kind {
 	case Send:
 		var c *channel
+		peer := o.Peer
 		if x.visits != nil {
 			c = &e.fixed[x.slots[o.Slot]]
+			peer = -1
 		} else {
 			c = e.channel(key{x.of, o.Peer, o.Context, o.Tag})
 			*q = request{}
 		}
-		number, waits := c.send(e, x, o)
+		number, waits := e.send(c, x, o, peer)
 		if c.receiver != nobody {
 			e.wake(&c.receiver)
 			e.wakeAll(c)
@@ -369,7 +387,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 			c = e.channel(key{o.Peer, x.of, o.Context, o.Tag})
 			*q = request{}
 		}
-		q.kind, q.slot, q.number, q.channel = Receive, o.Slot, c.post(e, x, o), c
+		q.kind, q.slot, q.number, q.channel = Receive, o.Slot, e.post(c, x, o), c
 		if c.sender != nobody {
 			e.wake(&c.sender)
 			e.wakeAll(c)
@@ -386,7 +404,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 	case Null:
 		*q = request{}
 	case Put, Get, Later:
-		*q = request{late: e.later(x, o)}
+		*q = request{visit: &visit{late: e.later(x, o)}}
 	}
 }
 
@@ -394,27 +412,27 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 	switch {
 	case q.channel != nil && q.kind == Receive:
-		if !q.channel.receive(e, r, x, site, q.number) {
+		if !e.receive(q.channel, r, x, site, q.number) {
 			return false
 		}
 		e.tidy(q.channel)
 		q.channel = nil
 	case q.channel != nil:
-		if !q.channel.sent(e, r, x, site, q.number) {
+		if !e.sent(q.channel, r, x, site, q.number) {
 			return false
 		}
 		e.tidy(q.channel)
 		q.channel = nil
+	case q.visit != nil && q.visit.late != nil:
+		if l := q.visit.late; e.until(x, site, l.at, 0) && e.noting {
+			x.jump(l.hop, l.by, l.left)
+		}
+		q.visit = nil
 	case q.visit != nil:
 		if !e.leave(r, x, q.visit) {
 			return false
 		}
 		q.visit = nil
-	case q.late != nil:
-		if l := q.late; e.until(x, site, l.at, 0) && e.noting {
-			x.jump(l.hop, l.by, l.left)
-		}
-		q.late = nil
 	}
 	return true
 }
@@ -477,8 +495,8 @@ func (e *engine) stuck() error {
 	}
 	what, peer, tag := o.String(), o.Peer, o.Tag
 	if q.channel != nil && q.channel.free != nil {
-		if peer, tag = q.channel.from, q.channel.free.tag; q.kind == Send {
-			peer = q.channel.to
+		if peer, tag = q.channel.free.from, q.channel.free.tag; q.kind == Send {
+			peer = q.channel.free.to
 		}
 	} else if q.channel != nil {
 		peer, tag = x.desc[q.slot].Peer, x.desc[q.slot].Tag

@@ -103,12 +103,6 @@ func (e *engine) cut(active []int32) *cut {
 	}
 	c := &cut{left: e.target, start: e.ranks[active[0]].now}
 	at := func(t int64) int64 { return t - c.start }
-	flag := func(b bool, n int64) int64 {
-		if b {
-			return n
-		}
-		return 0
-	}
 	for _, r := range active {
 		x := &e.ranks[r]
 		c.spent, c.count = append(c.spent, x.spent), append(c.count, x.count)
@@ -133,21 +127,21 @@ func (e *engine) cut(active []int32) *cut {
 	}
 	for i := range e.fixed {
 		k := &e.fixed[i]
-		if len(k.messages) == 0 {
+		if k.own.state == 0 && k.more == nil {
 			continue
 		}
-		c.state = append(c.state, int64(i), int64(len(k.messages)), int64(k.sends-k.first), int64(k.receives-k.first))
-		for j := range k.messages {
-			m := &k.messages[j]
-			left, posted := int64(0), int64(0)
-			if m.begun {
-				left = at(m.left)
+		c.state = append(c.state, int64(i), int64(k.sends-k.first), int64(k.receives-k.first))
+		k.messages(func(m *message) {
+			left, posted, cost := int64(0), int64(0), int32(0)
+			if m.state.is(begun) {
+				left, cost = at(m.left), m.cost
 			}
-			if m.wanted {
+			if m.state.is(wanted) {
 				posted = at(m.posted)
 			}
-			c.state = append(c.state, left, posted, m.time, m.receiving, flag(m.begun, 1)+flag(m.wanted, 2)+flag(m.waits, 4)+flag(m.sent, 8)+flag(m.done, 16))
-		}
+			c.state = append(c.state, left, posted, int64(cost), int64(m.state))
+		})
+		c.state = append(c.state, -1)
 	}
 	return c
 }
@@ -175,11 +169,10 @@ func (e *engine) pass(active []int32, before, now *cut, short *Short) error {
 		x.visits.Skip(times * period)
 	}
 	for i := range e.fixed {
-		for j := range e.fixed[i].messages {
-			m := &e.fixed[i].messages[j]
+		e.fixed[i].messages(func(m *message) {
 			m.left += shift
 			m.posted += shift
-		}
+		})
 	}
 	short.Rounds, short.Period = times*period, period
 	return nil

@@ -1,9 +1,6 @@
 package dataflow
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // link finds the channels of compiled programs, and lets ranks stand for others that do the same.
 func (e *engine) link(programs []Program, alike bool) {
@@ -13,10 +10,11 @@ func (e *engine) link(programs []Program, alike bool) {
 		x.number, x.of, x.like, x.program = int32(r), int32(r), int32(r), programs[r]
 		switch p := programs[r].(type) {
 		case nil:
+			x.done = true
 		case *Thread:
 			all, x.of, x.team = false, int32(p.Rank), e.team(int32(p.Rank))
 		case *Compiled:
-			x.visits, x.calls, x.mask, x.desc, some = p.Visits, p.Code.Calls, p.Code.Mask, p.Slots, true
+			x.visits, x.code, x.mask, x.desc, some = p.Visits, p.Code, p.Code.Mask, p.Slots, true
 		default:
 			all = false
 		}
@@ -27,10 +25,32 @@ func (e *engine) link(programs []Program, alike bool) {
 			w.lump(e, programs)
 		}
 		w.connect(e, !all)
+		e.room()
 	}
 	for r := len(e.ranks) - 1; r >= 0; r-- {
 		if e.ranks[r].like == int32(r) {
 			e.ready = append(e.ready, int32(r))
+		}
+	}
+}
+
+// fewRequests is up to how many of a rank have their place from the beginning.
+const fewRequests = 64
+
+// room lays requests of ranks side by side.
+func (e *engine) room() {
+	n := 0
+	few := func(x *rank) bool { return x.visits != nil && x.mask < fewRequests }
+	for r := range e.ranks {
+		if x := &e.ranks[r]; few(x) {
+			n += Own + int(x.mask) + 1
+		}
+	}
+	all := make([]request, n)
+	for r := range e.ranks {
+		if x := &e.ranks[r]; few(x) {
+			n = Own + int(x.mask) + 1
+			x.requests, all = all[:n:n], all[n:]
 		}
 	}
 }
@@ -49,7 +69,7 @@ type wiring struct {
 type end struct{ rank, slot int32 }
 
 // wire numbers the channels of compiled programs: slots have their numbers, or contexts. With
-// many ranks there are millions of ends: those of messages to a rank are brought together, and put in order.
+// many ranks there are millions of ends: those of messages to a rank are brought together, and found by a table.
 func (e *engine) wire(programs []Program) *wiring {
 	to := func(x *rank, s *Slot) int32 {
 		if s.Out {
@@ -88,48 +108,63 @@ func (e *engine) wire(programs []Program) *wiring {
 		}
 	}
 	w := &wiring{wires: make([]wire, 0, len(ends)/2+1)}
-	var list []keyedEnd
+	var t table
 	for r := range e.ranks {
-		list = list[:0]
-		for _, n := range ends[first[r]:first[r+1]] {
+		own := ends[first[r]:first[r+1]]
+		t.clear(len(own))
+		for _, n := range own {
 			s := &e.ranks[n.rank].desc[n.slot]
-			k := keyedEnd{end: n, out: s.Out, key: key{from: s.Peer, to: int32(r), context: s.Context, tag: s.Tag}}
+			k := key{from: s.Peer, to: int32(r), context: s.Context, tag: s.Tag}
 			if s.Out {
 				k.from = n.rank
 			}
-			list = append(list, k)
-		}
-		slices.SortFunc(list, func(a, b keyedEnd) int {
-			switch {
-			case a.from != b.from:
-				return cmp.Compare(a.from, b.from)
-			case a.context != b.context:
-				return cmp.Compare(a.context, b.context)
-			}
-			return cmp.Compare(a.tag, b.tag)
-		})
-		for i := range list {
-			k := &list[i]
-			if i == 0 || list[i-1].key != k.key {
-				w.wires = append(w.wires, wire{k.key, -1, -1})
-			}
-			n := len(w.wires) - 1
-			if k.out {
-				w.wires[n].out = k.slot
+			at := t.find(w, &k)
+			if s.Out {
+				w.wires[at].out = n.slot
 			} else {
-				w.wires[n].in = k.slot
+				w.wires[at].in = n.slot
 			}
-			e.ranks[k.rank].slots[k.slot] = int32(n)
+			e.ranks[n.rank].slots[n.slot] = at
 		}
 	}
 	return w
 }
 
-// A keyedEnd is an end with what it is of.
-type keyedEnd struct {
-	end
-	key
-	out bool
+// A table finds wires that end at a rank.
+type table struct {
+	wires []int32 // nobody: none
+	mask  uint32
+}
+
+// clear makes room for so many.
+func (t *table) clear(most int) {
+	size := 4
+	for size < 2*most {
+		size *= 2
+	}
+	if size > cap(t.wires) {
+		t.wires = make([]int32, size)
+	}
+	t.wires, t.mask = t.wires[:size], uint32(size-1)
+	for i := range t.wires {
+		t.wires[i] = nobody
+	}
+}
+
+// find returns the number of a wire, which is made if there is none.
+func (t *table) find(w *wiring, k *key) int32 {
+	h := uint64(uint32(k.from))*0x9e3779b97f4a7c15 ^ uint64(uint32(k.context))*0xc2b2ae3d27d4eb4f ^ uint64(k.tag)*0x165667b19e3779f9
+	for i := uint32(h >> 32); ; i++ {
+		at := &t.wires[i&t.mask]
+		if *at == nobody {
+			*at = int32(len(w.wires))
+			w.wires = append(w.wires, wire{*k, -1, -1})
+			return *at
+		}
+		if w.wires[*at].key == *k {
+			return *at
+		}
+	}
 }
 
 // connect makes the channels that are used, and has slots say which. Programs that are not
@@ -154,7 +189,7 @@ func (w *wiring) connect(e *engine, byKey bool) {
 	for n := range w.wires {
 		if number[n] > 0 {
 			k := &w.wires[n]
-			e.fixed[number[n]-1].set(e.place.Between(int(k.from), int(k.to)), k.from, k.to)
+			e.fixed[number[n]-1].reset()
 			if byKey {
 				e.channels[k.key] = &e.fixed[number[n]-1]
 			}

@@ -23,7 +23,8 @@ type visit struct {
 	*meeting
 	op      Op
 	entered int64
-	hop     *hop // how it came
+	hop     *hop  // how it came
+	late    *late // in place of all that: no rank waits for another
 }
 
 // next counts the meetings of a context. Where one rank stands for several it may know one by
@@ -69,7 +70,7 @@ func (e *engine) enter(x *rank, o *Op, context, weight int32) *visit {
 		e.ready = append(e.ready, m.waiting...)
 		m.waiting = m.waiting[:0]
 	}
-	return &visit{m, *o, x.now, x.hop}
+	return &visit{meeting: m, op: *o, entered: x.now, hop: x.hop}
 }
 
 // leave lets a member go; false if it has to wait for others.

@@ -78,30 +78,38 @@ type watch struct {
 }
 
 // leaves notes how a message's sender came to send it.
-func (e *engine) leaves(x *rank, m *message) {
+func (e *engine) leaves(x *rank, t *trail) {
 	if x.idle == x.now {
 		x.idleHop = x.hop
 	}
-	if m.trail == nil {
-		m.trail = &trail{}
+	t.sent, t.from, t.since = x.idleHop, x.number, x.idle
+}
+
+// trail is that of a message. It is forgotten with it.
+func (e *engine) trail(c *channel, number uint32) *trail {
+	k := trailKey{c, number}
+	t := e.trails[k]
+	if t == nil {
+		t = &trail{}
+		e.trails[k] = t
 	}
-	m.trail.sent, m.trail.from, m.trail.since = x.idleHop, x.number, x.idle
+	return t
+}
+
+type trailKey struct {
+	*channel
+	number uint32
 }
 
 // wants notes how a message's receiver came to want it.
-func (e *engine) wants(x *rank, m *message) {
-	if m.trail == nil {
-		m.trail = &trail{}
-	}
-	m.trail.wanted, m.trail.to = x.hop, x.number
-}
+func (e *engine) wants(x *rank, t *trail) { t.wanted, t.to = x.hop, x.number }
 
 // came notes what a rank waited for: that a message was sent, or that it was wanted.
-func (e *engine) came(x *rank, m *message, late bool) {
+func (e *engine) came(x *rank, m *message, t *trail, late bool) {
 	if late {
-		x.jump(m.trail.wanted, m.trail.to, m.posted)
+		x.jump(t.wanted, t.to, m.posted)
 	} else {
-		x.jump(m.trail.sent, m.trail.from, m.trail.since)
+		x.jump(t.sent, t.from, t.since)
 	}
 }
 

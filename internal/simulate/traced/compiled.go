@@ -58,7 +58,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	}
 	p := &dataflow.Compiled{}
 	p.Code, p.Slots = s.codes.of(calls, most)
-	p.Visits, err = s.visits(k, w, calls)
+	p.Visits, err = s.visits(k, calls)
 	return p, err
 }
 

@@ -71,6 +71,7 @@ type Source struct {
 	leaves     map[[2]int]*trace.Leaves // by class of which all ranks have the same, and stream
 	classes    map[int]*gaps.Class
 	structures map[*trace.Leaves]int
+	sequences  map[*trace.Leaves]*sequence
 	known      map[string]*placedTimes
 	codes      *codes
 	objects    *objects.Table
@@ -120,7 +121,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	}
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
-		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int),
+		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
 		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
@@ -187,7 +188,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 		}
 	}
 	programs, s.of = append(programs, others...), append(s.of, of...)
-	s.known, s.codes = nil, nil // all that is needed of them is in programs
+	s.known, s.codes, s.sequences = nil, nil, nil // all that is needed of them is in programs
 	return programs, nil
 }
 

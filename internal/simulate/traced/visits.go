@@ -11,25 +11,33 @@ import (
 )
 
 // visits returns the calls that a rank makes, with their times.
-func (s *Source) visits(k *trace.Rank, w *writer, calls []compiledCall) (dataflow.Visits, error) {
-	if err := w.Begin(k); err != nil {
+func (s *Source) visits(k *trace.Rank, calls []compiledCall) (dataflow.Visits, error) {
+	own, err := k.TimesKept()
+	if err != nil {
 		return nil, err
 	}
-	if w.leaves == nil {
+	if own && !s.o.Mean && !s.o.Median {
 		return s.single(k, calls), nil
+	}
+	of, leaves, err := s.placesOf(k, 0)
+	if err != nil {
+		return nil, err
 	}
 	// What is left out or kept is known without going through the calls, however many of these
 	// the engine passes over.
-	for i := range w.leaves {
-		x := &w.leaves[i]
-		if c := &calls[w.of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
+	for i := range leaves {
+		x := &leaves[i]
+		if c := &calls[of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
 			s.leave(c.name, x.Calls, float64(x.Calls)*x.Duration, true)
 		}
 	}
 	same, err := s.r.Uniform(k.Class())
-	v := &placed{of: w.of, cursor: w.cursor}
-	v.placedTimes = s.times(w.of, w.leaves, calls, same, s.factor(k.Number()))
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	v := &placed{placedTimes: s.times(of, leaves, calls, same, s.factor(k.Number())), sequence: s.sequenceOf(k, of, same)}
+	v.at = v.start()
+	return v, nil
 }
 
 // medians puts medians in place of mean gaps.
@@ -120,21 +128,30 @@ func (s *Source) structure(of *trace.Leaves) int {
 // placed are the calls of a rank of which the times of places are known.
 type placed struct {
 	*placedTimes
-	of     *trace.Leaves
-	cursor trace.LeafCursor
-	main   trace.Round
+	*sequence
+	at   *stretch
+	next int
+}
+
+// here returns the visit that comes next.
+func (p *placed) here() *visited {
+	if p.next == len(p.at.visits) {
+		p.at, p.next = p.after(p.at), 0
+	}
+	return &p.at.visits[p.next]
 }
 
 func (p *placed) Next() (call int, gap, took int64, ok bool, err error) {
-	i, enters, ok := p.cursor.Next()
-	if !ok {
+	v := p.here()
+	if v.leaf < 0 {
 		return 0, 0, 0, false, nil
 	}
-	x := &p.list[i]
-	if gap = x.gap; enters {
+	p.next++
+	x := &p.list[v.leaf]
+	if gap = x.gap; v.enters {
 		gap = x.entry
 	}
-	return int(p.terminal[i]), gap, x.took, true, nil
+	return int(p.terminal[v.leaf]), gap, x.took, true, nil
 }
 
 func (p *placed) Same() any {
@@ -144,13 +161,17 @@ func (p *placed) Same() any {
 	return nil
 }
 
-func (p *placed) Rounds() uint64 {
-	p.main = p.cursor.Main()
-	return p.main.Count
+func (p *placed) Rounds() uint64 { return p.main.Count }
+
+func (p *placed) Left() (rounds uint64, between bool) {
+	v := p.here()
+	return v.left, v.between
 }
 
-func (p *placed) Left() (rounds uint64, between bool) { return p.cursor.Left(p.main) }
-func (p *placed) Skip(rounds uint64)                  { p.cursor.Skip(rounds * p.main.Length) }
+func (p *placed) Skip(rounds uint64) {
+	p.sequence = p.from(p.at.from + uint64(p.next) + rounds*p.main.Length)
+	p.at, p.next = p.start(), 0
+}
 
 // single are the calls of a rank with a time for each.
 type single struct {

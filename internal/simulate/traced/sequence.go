@@ -1,0 +1,96 @@
+package traced
+
+import "github.com/spoor-hpc/spoor/trace"
+
+// A sequence is the places that ranks come by one after the other, of all ranks that come by the same: it is gone through once,
+// some way ahead of the first of them. What all have passed nobody holds any more.
+type sequence struct {
+	of    *trace.Leaves
+	k     *trace.Rank
+	main  trace.Round
+	begin uint64   // so many visits were passed over
+	first *stretch // until one has passed it
+	size  int
+	later map[uint64]*sequence // from so many visits on
+}
+
+// A stretch is a piece of a sequence.
+type stretch struct {
+	visits []visited
+	from   uint64           // so many are before it
+	next   *stretch         // nil: not gone through yet
+	cursor trace.LeafCursor // where the last one so far ends
+}
+
+// visited is a visit, and where in the main loop it is.
+type visited struct {
+	leaf            int32 // -1: the end
+	enters, between bool
+	left            uint64 // rounds of the main loop, if between two of these
+}
+
+// Visits that are looked at ahead, for ranks that share them, and for one alone.
+const shareAhead, aloneAhead = 1024, 16
+
+// sequenceOf returns that of a rank, whose places are those of others too if it is shared.
+func (s *Source) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequence {
+	if x := s.sequences[of]; share && x != nil {
+		return x
+	}
+	x := &sequence{of: of, k: k, main: of.Cursor(k).Main(), size: aloneAhead}
+	if share {
+		x.size = shareAhead
+		s.sequences[of] = x
+	}
+	return x
+}
+
+// start returns the beginning. Who asks for it when another has passed it goes through the sequence anew.
+func (x *sequence) start() *stretch {
+	if x.first == nil {
+		x.first = &stretch{from: x.begin, cursor: x.of.Cursor(x.k)}
+		x.first.cursor.Skip(x.begin)
+		x.fill(x.first)
+	}
+	return x.first
+}
+
+// after returns what comes behind a stretch.
+func (x *sequence) after(s *stretch) *stretch {
+	if x.first == s {
+		x.first = nil
+	}
+	if s.next == nil {
+		s.next = &stretch{from: s.from + uint64(len(s.visits)), cursor: s.cursor}
+		x.fill(s.next)
+	}
+	return s.next
+}
+
+func (x *sequence) fill(s *stretch) {
+	s.visits = make([]visited, 0, x.size)
+	for len(s.visits) < x.size {
+		v := visited{leaf: -1}
+		v.left, v.between = s.cursor.Left(x.main)
+		leaf, enters, ok := s.cursor.Next()
+		if v.enters = enters; ok {
+			v.leaf = int32(leaf)
+		}
+		if s.visits = append(s.visits, v); !ok {
+			return
+		}
+	}
+}
+
+// from returns the sequence from so many visits on.
+func (x *sequence) from(visits uint64) *sequence {
+	if y := x.later[visits]; y != nil {
+		return y
+	}
+	y := &sequence{of: x.of, k: x.k, main: x.main, size: x.size, begin: visits}
+	if x.later == nil {
+		x.later = make(map[uint64]*sequence)
+	}
+	x.later[visits] = y
+	return y
+}
