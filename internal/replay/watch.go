@@ -18,6 +18,21 @@ type Watch struct {
 	Exit    func(code int)
 }
 
+// startAndEnd is what MPI may take at least for MPI_Init and MPI_Finalize, which wait for the launcher and for processes
+// that may not have a core yet.
+const startAndEnd = time.Minute
+
+// limit is how long a call may take, nil for one that is not known.
+func (w Watch) limit(c *trace.Call) time.Duration {
+	if c != nil {
+		switch c.Name() {
+		case "MPI_Init", "MPI_Init_thread", "MPI_Finalize":
+			return max(w.Timeout, startAndEnd)
+		}
+	}
+	return w.Timeout
+}
+
 // ExitStuck is the exit code of a rank that gave up waiting.
 const ExitStuck = 75
 
@@ -47,7 +62,7 @@ func (w Watch) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {
 		what, _ := s.Now()
-		stuck = stuck || (what == InCall || what == Waiting) && now-s.from() > int64(w.Timeout)
+		stuck = stuck || (what == InCall || what == Waiting) && now-s.from() > int64(w.limit(s.Call()))
 	}
 	path := filepath.Join(w.Dir, mark)
 	if w.Dir != "" && !stuck {
