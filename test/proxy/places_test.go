@@ -31,53 +31,54 @@ func TestUnevenRanks(t *testing.T) {
 			o.Gaps = proxy.GapsFollowed
 		}
 		t.Run(fmt.Sprintf("%s %s", mode, o.Gaps), func(t *testing.T) {
-			dir := t.TempDir()
-			a := timed(t, m, dir, mode, ranks, binary)
-			p, err := proxy.Generate(a, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again := t.TempDir()
-			if err := p.Write(again); err != nil {
-				t.Fatal(err)
-			}
 			t.Setenv("PROXY_TIMES", "1")
-			said := make(chan string, 1)
-			b := timed(t, m, again, "lossless", ranks, compiled(t, m, again), said)
-			if got, why := compare(t, a, b); got != equal {
-				t.Fatalf("%s\n%s", got, why)
-			}
-			due := dues(t, <-said)
-			own := !slices.Contains([]string{"stats", "hist", "path"}, mode)
-			var sums [2]map[string]float64 // over the ranks: what the trace has of a place is that of all
-			sums[0], sums[1] = make(map[string]float64), make(map[string]float64)
-			for rank := range ranks {
-				truth, all := parts(t, filepath.Join(dir, fmt.Sprintf("truth.%d", rank)))
-				if math.Abs(due[rank]/all-1) > 0.05 {
-					t.Errorf("rank %d is to compute for %.4f s, the program did for %.4f", rank, due[rank], all)
+			mpis.Steady(t, func(complain func(string, ...any)) {
+				dir := t.TempDir()
+				a := timed(t, m, dir, mode, ranks, binary)
+				p, err := proxy.Generate(a, o)
+				if err != nil {
+					t.Fatal(err)
 				}
-				for part, s := range between(t, b, rank) {
-					sums[0][part] += s
-					sums[1][part] += truth[part]
-					if own {
-						enough(t, fmt.Sprintf("rank %d, %s", rank, part), s, truth[part], all)
+				again := t.TempDir()
+				if err := p.Write(again); err != nil {
+					t.Fatal(err)
+				}
+				said := make(chan string, 1)
+				b := timed(t, m, again, "lossless", ranks, compiled(t, m, again), said)
+				if got, why := compare(t, a, b); got != equal {
+					t.Fatalf("%s\n%s", got, why)
+				}
+				due := dues(t, <-said)
+				own := !slices.Contains([]string{"stats", "hist", "path"}, mode)
+				var sums [2]map[string]float64 // over the ranks: what the trace has of a place is that of all
+				sums[0], sums[1] = make(map[string]float64), make(map[string]float64)
+				for rank := range ranks {
+					truth, all := parts(t, filepath.Join(dir, fmt.Sprintf("truth.%d", rank)))
+					if math.Abs(due[rank]/all-1) > 0.05 {
+						complain("rank %d is to compute for %.4f s, the program did for %.4f", rank, due[rank], all)
+					}
+					for part, s := range between(t, b, rank) {
+						sums[0][part] += s
+						sums[1][part] += truth[part]
+						if own {
+							enough(complain, fmt.Sprintf("rank %d, %s", rank, part), s, truth[part], all)
+						}
 					}
 				}
-			}
-			all := sums[1]["warm-up"] + sums[1]["main"] + sums[1]["once"] + sums[1]["nested"]
-			for part, s := range sums[0] {
-				enough(t, part, s, sums[1][part], all)
-			}
+				all := sums[1]["warm-up"] + sums[1]["main"] + sums[1]["once"] + sums[1]["nested"]
+				for part, s := range sums[0] {
+					enough(complain, part, s, sums[1][part], all)
+				}
+			})
 		})
 	}
 }
 
 // enough allows for what a trace may have at a wrong place. How much longer ranks sleep than they
 // should depends on what else the machine does.
-func enough(t *testing.T, what string, got, want, all float64) {
-	t.Helper()
+func enough(complain func(string, ...any), what string, got, want, all float64) {
 	if got < 0.95*want-0.003*all {
-		t.Errorf("%s: %.4f s, the program's was %.4f", what, got, want)
+		complain("%s: %.4f s, the program's was %.4f", what, got, want)
 	}
 }
 
