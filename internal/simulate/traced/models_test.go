@@ -175,30 +175,24 @@ func TestGroups(t *testing.T) {
 	}
 	complete := func(r *recorder) { r.call("MPI_Win_complete", 36, own) }
 	wait := func(r *recorder) { r.call("MPI_Win_wait", 37, own) }
+	startLate := func(r *recorder) {
+		open(r)
+		r.compute(5000)
+		start(r)
+		put(r)
+		complete(r)
+		r.barrier()
+	}
 	const local = 2 * took // of the calls that make groups
 	// Posted after 700, known 1,200 later; the put has ended 2,700 behind that, and word of the end is there 1,200 later still.
 	endsAt(t, "late post", "", made+local+700+1200+2700+1200+1200,
 		func(r *recorder) { open(r); start(r); put(r); complete(r); r.barrier() },
 		func(r *recorder) { open(r); r.compute(700); post(r); wait(r); r.barrier() })
 	endsAt(t, "late start", "", made+local+5000+100+2700+1200+1200,
-		func(r *recorder) {
-			open(r)
-			r.compute(5000)
-			start(r)
-			put(r)
-			complete(r)
-			r.barrier()
-		},
+		startLate,
 		func(r *recorder) { open(r); post(r); wait(r); r.barrier() })
 	endsAt(t, "a test that finds", "", made+local+5000+100+2700+1200+1200,
-		func(r *recorder) {
-			open(r)
-			r.compute(5000)
-			start(r)
-			put(r)
-			complete(r)
-			r.barrier()
-		},
+		startLate,
 		func(r *recorder) {
 			open(r)
 			post(r)
