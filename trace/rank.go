@@ -117,8 +117,8 @@ func (k *Rank) Called(terminal int) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := k.class.terminals[terminal].group
-	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[g.call], Site: tables.siteList[g.site]}, nil
+	t := &k.class.terminals[terminal]
+	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.group.call], Site: tables.siteList[t.site]}, nil
 }
 
 // Signature returns the values of a terminal as recorded, in the first of its calls if

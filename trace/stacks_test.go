@@ -122,3 +122,25 @@ func TestStacks(t *testing.T) {
 		}
 	}
 }
+
+// What was called where is the same, whether the parameters are read too or not.
+func TestCalledIsTerminal(t *testing.T) {
+	r := reopened(t, withStacks(t))
+	k, err := r.Rank(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range k.Terminals() {
+		whole, err := k.Terminal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		called, err := k.Called(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if called.Name() != whole.Name() || called.Site.String() != whole.Site.String() || (called.Site.Outer == nil) != (whole.Site.Outer == nil) || called.Terminal != n {
+			t.Errorf("terminal %d is %s at %v, or %s at %v", n, called.Name(), called.Site, whole.Name(), whole.Site)
+		}
+	}
+}

@@ -111,11 +111,11 @@ const (
 // Pack compresses a section in the way that makes it shortest.
 func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
-	mixed := byte(CodecMixed)
+	mixed, mix := byte(CodecMixed), wire.Mix
 	if known[id] != nil {
-		mixed = CodecKnown
+		mixed, mix = CodecKnown, func(raw []byte) ([]byte, bool) { return wire.MixAfter(known[id], raw) }
 	}
-	if frame, ok := wire.MixAfter(known[id], raw); ok && len(frame) < len(stored) {
+	if frame, ok := mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, mixed
 	}
 	if len(raw) <= mixedUpTo || codec == mixed && len(stored) > len(raw)/repetitive {

@@ -165,7 +165,7 @@ func (b *builder) wanted(k *trace.Rank) ([]int, error) {
 	}
 	list := []int{}
 	for i := range k.Terminals() {
-		c, err := k.Terminal(i)
+		c, err := k.Called(i)
 		if err != nil {
 			return nil, err
 		}

@@ -87,7 +87,7 @@ func (f *Flat) Predict(r *trace.Reader, times func(class, terminal int) Predicte
 			return err
 		}
 		for t := range k.Terminals() {
-			c, err := k.Terminal(t)
+			c, err := k.Called(t)
 			if err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 	row := make([]int, len(times))
 	spreads := make(map[int][]trace.Spread) // by row
 	for t := range times {
-		c, err := k.Terminal(t)
+		c, err := k.Called(t)
 		if err != nil {
 			return err
 		}

@@ -37,22 +37,26 @@ func (b *builder) peersOf(list terms) (string, error) {
 var peerSigns = map[string]string{"dest": "→", "source": "←", "root": "root", "target_rank": "→"}
 
 func (b *builder) peersOfTerminal(t int) (string, error) {
-	c, err := b.k.Terminal(t)
+	c, err := b.k.Called(t)
 	if err != nil {
 		return "", err
 	}
-	at, err := b.k.Positions(t)
-	if err != nil {
-		return "", err
-	}
+	var at *trace.Positions
 	var texts []string
-	for i := range c.Params {
-		p := &c.Params[i]
-		sign := peerSigns[p.Name()]
-		if p.Kind() != "rank" || sign == "" || at.Params[i].In < 0 || p.Def.Dims > 0 {
+	for i := range c.Func.Params {
+		p := &c.Func.Params[i]
+		sign := peerSigns[p.Name]
+		if p.Kind != "rank" || sign == "" || p.Dims > 0 {
 			continue
 		}
-		texts = append(texts, sign+" "+b.rankText(t, at.Params[i].In))
+		if at == nil {
+			if at, err = b.k.Positions(t); err != nil {
+				return "", err
+			}
+		}
+		if in := at.Params[i].In; in >= 0 {
+			texts = append(texts, sign+" "+b.rankText(t, in))
+		}
 	}
 	return strings.Join(texts, " "), nil
 }

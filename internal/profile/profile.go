@@ -357,7 +357,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 	b.site, b.amount = make([]int, n), make([]Sums, n)
 	known := make(map[siteKey]int)
 	for t := range n {
-		c, err := b.k.Terminal(t)
+		c, err := b.k.Called(t)
 		if err != nil {
 			return err
 		}

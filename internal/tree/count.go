@@ -316,7 +316,7 @@ func Vertices(r *trace.Reader, k *trace.Rank, c *trace.Code) ([]int, error) {
 	}
 	list := make([]int, k.Terminals())
 	for t := range list {
-		call, err := k.Terminal(t)
+		call, err := k.Called(t)
 		if err != nil {
 			return nil, err
 		}

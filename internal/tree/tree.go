@@ -185,7 +185,7 @@ func (m *maker) class(r *trace.Reader, class int, numbers map[trace.Site]int) er
 	}
 	leaf := make([]*vertex, k.Terminals())
 	for t := range leaf {
-		c, err := k.Terminal(t)
+		c, err := k.Called(t)
 		if err != nil {
 			return err
 		}

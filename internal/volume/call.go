@@ -29,7 +29,7 @@ type operands struct {
 
 // compile takes a terminal apart; nil if it moves nothing.
 func compile(k *trace.Rank, terminal int) (*call, error) {
-	c, err := k.Terminal(terminal)
+	c, err := k.Called(terminal)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +43,8 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 		return nil, err
 	}
 	p := &call{terminal: terminal, means: m, shape: []int{0}}
-	for i := range c.Params {
-		def := c.Params[i].Def
+	for i := range c.Func.Params {
+		def := &c.Func.Params[i]
 		for _, pos := range []int{at.Params[i].In, at.Params[i].Out} {
 			if pos >= 0 && (def.Dims > 0 || def.Type == trace.Status) {
 				p.shape = append(p.shape, pos)
@@ -52,8 +52,8 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 		}
 	}
 	find := func(name string) int {
-		for i := range c.Params {
-			if name == "" || c.Params[i].Name() != name {
+		for i := range c.Func.Params {
+			if name == "" || c.Func.Params[i].Name != name {
 				continue
 			}
 			return at.Params[i].In
@@ -78,17 +78,17 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 		if m.Rooted {
 			p.root = find("root")
 		}
-		for i := range c.Params {
-			if c.Params[i].Def.Type == trace.Status && c.Params[i].Def.Dims == 0 && m.In != nil {
+		for i := range c.Func.Params {
+			if c.Func.Params[i].Type == trace.Status && c.Func.Params[i].Dims == 0 && m.In != nil {
 				p.status = at.Params[i].Out
 			}
 		}
 	}
 	if starts {
-		for i := range c.Params {
-			if c.Params[i].Kind() == "request" {
+		for i := range c.Func.Params {
+			if c.Func.Params[i].Kind == "request" {
 				p.starts = at.Params[i].In
-				p.array = c.Params[i].Def.Dims > 0
+				p.array = c.Func.Params[i].Dims > 0
 			}
 		}
 	}

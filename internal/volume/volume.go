@@ -93,14 +93,18 @@ func Of(r *trace.Reader, class int) (*Class, error) {
 // communicator does not count: see view.rank.
 func (c *Class) sameHandles() (bool, error) {
 	for t := range c.calls {
+		called, err := c.first.Called(t)
+		if err != nil {
+			return false, err
+		}
+		if f := called.Func; !f.Has(trace.CreatesComm) && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) || c.x.AllSame(t) {
+			continue
+		}
 		made, err := c.first.Terminal(t)
 		if err != nil {
 			return false, err
 		}
 		if f := made.Func; made.NewComm == nil && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) {
-			continue
-		}
-		if c.x.AllSame(t) {
 			continue
 		}
 		if c.odd[t] {

@@ -14,7 +14,17 @@ const (
 
 // Mix compresses data by prediction, or returns false if that is no smaller or
 // the data are too many.
-func Mix(data []byte) ([]byte, bool) { return MixAfter(nil, data) }
+func Mix(data []byte) ([]byte, bool) {
+	if len(data) == 0 || len(data) > rememberedUpTo {
+		return MixAfter(nil, data)
+	}
+	frame, smaller, ok := mixedBefore(data)
+	if !ok {
+		frame, smaller = MixAfter(nil, data)
+		remember(data, frame, smaller)
+	}
+	return frame, smaller
+}
 
 // MixAfter does so with a model that has seen other data before, such as what is expected.
 func MixAfter(known, data []byte) ([]byte, bool) {

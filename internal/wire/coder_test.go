@@ -14,8 +14,14 @@ func TestMixRoundTrip(t *testing.T) {
 		data := bytes.Repeat(unit, rapid.IntRange(1, 60).Draw(t, "times"))
 		data = append(data, rapid.SliceOf(rapid.ByteRange(0, 3)).Draw(t, "tail")...)
 		frame, ok := Mix(data)
+		if again, smaller := Mix(data); smaller != ok || !bytes.Equal(again, frame) {
+			t.Fatalf("mixed twice: %d bytes, %v, and %d, %v", len(frame), ok, len(again), smaller)
+		}
 		if !ok {
 			return
+		}
+		if fresh, _ := MixAfter(nil, data); !bytes.Equal(fresh, frame) {
+			t.Fatal("what is remembered differs from what mixing gives")
 		}
 		got, err := Unmix(frame, uint64(len(data)))
 		if err != nil || !bytes.Equal(got, data) {
@@ -50,7 +56,7 @@ func BenchmarkMix(b *testing.B) {
 	}
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		Mix(data)
+		MixAfter(nil, data)
 	}
 }
 
