@@ -2,7 +2,6 @@ package wire
 
 import (
 	"math/bits"
-	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/logistic"
 )
@@ -55,18 +54,24 @@ const (
 	slotLimit = 30
 )
 
-// models are those that are not in use. Their memory is several hundred times as large as the data,
-// and making the kernel find it takes longer than clearing it.
-var models sync.Pool
+// spare are models that are not in use. Their memory is several hundred times as large as the data,
+// and making the kernel find it takes longer than clearing it: so they are kept, the collector
+// doesn't have them, and they have as many slots as most data take from the start, as pages that
+// nothing touches cost nothing. Larger ones go.
+var spare = make(chan *model, 3)
+
+const spareSlots = 1 << 18
 
 func newModel(size int) *model {
 	n := 12
 	for n < slotBits && 1<<n < 16*contexts*size {
 		n++
 	}
-	m, _ := models.Get().(*model)
-	if m == nil {
-		m = new(model)
+	var m *model
+	select {
+	case m = <-spare:
+	default:
+		m = &model{slots: make([]slot, max(spareSlots, 1<<n))}
 	}
 	*m = model{
 		slots: zeroed(m.slots, 1<<n), mask: 1<<n - 1, partial: 1,
@@ -84,13 +89,20 @@ func newModel(size int) *model {
 
 // done leaves the model to the next that needs one. What it has seen stays the caller's.
 func (m *model) done() {
-	m.past = nil
-	models.Put(m)
+	if m.past = nil; cap(m.slots) > spareSlots {
+		return
+	}
+	select {
+	case spare <- m:
+	default:
+	}
 }
 
+// zeroed returns n zeros, in old if it has room. New memory is cleared too: a page that is read
+// first makes the kernel stop twice, for reading and for writing.
 func zeroed[T any](old []T, n int) []T {
 	if cap(old) < n {
-		return make([]T, n)
+		old = make([]T, n)
 	}
 	old = old[:n]
 	clear(old)

@@ -44,6 +44,23 @@ func TestWhatIsLateIsEnded(t *testing.T) {
 	}
 }
 
+// Who is not let to run isn't late; who waits, or runs and runs, is.
+func TestStarved(t *testing.T) {
+	const minute = time.Minute
+	for _, x := range []struct {
+		list []process
+		want bool
+	}{
+		{[]process{{state: "S", used: time.Second}, {state: "R", used: 3 * time.Second}}, true},
+		{[]process{{state: "S", used: time.Second}, {state: "S", used: time.Second}}, false},
+		{[]process{{state: "R", used: 50 * time.Second}, {state: "R", used: 40 * time.Second}}, false},
+	} {
+		if got := starved(x.list, minute); got != x.want {
+			t.Errorf("%+v: %v", x.list, got)
+		}
+	}
+}
+
 // When the test dies first, its launchers end their ranks.
 func TestWhatOutlivesTheTestIsEnded(t *testing.T) {
 	const dying = "SPOOR_TEST_DYING"
