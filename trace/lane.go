@@ -137,11 +137,20 @@ func (k *Rank) openLanes() error {
 
 // Signatures yields, for each call of a stream in program order, its terminal and
 // all of its values, as Signature has them. They are good until the next call is asked for.
-func (k *Rank) Signatures(stream int) iter.Seq2[int, []int64] {
+func (k *Rank) Signatures(stream int) iter.Seq2[int, []int64] { return k.SignaturesFrom(stream, 0) }
+
+// SignaturesFrom yields them from a position on.
+func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] {
 	return func(yield func(int, []int64) bool) {
 		plain := make([][]int64, k.Terminals())
-		lanes := k.walkLanes(0)
-		for n := range k.streams[stream].All() {
+		lanes := k.walkLanes(index)
+		calls := k.streams[stream].Cursor()
+		calls.Seek(index)
+		for {
+			n, ok := calls.Next()
+			if !ok {
+				return
+			}
 			t := int(n)
 			vals := plain[t]
 			switch {

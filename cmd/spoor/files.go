@@ -19,6 +19,7 @@ import (
 func newFiles() *cobra.Command {
 	var asJSON, asCSV, each, ranks bool
 	var top int
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "files [flags] TRACE",
 		Short: "Show what the program did with files: bytes, calls, order, bandwidth",
@@ -39,7 +40,7 @@ that too, histograms of sizes, failures, and the slowest call.`,
   spoor files app.spoor --ranks --each
   spoor files app.spoor --json | jq '.files[] | [.path, .total.writes.bytes]'`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			rep, err := files.Compute(r, files.Options{Each: each})
 			if err != nil {
 				return err
@@ -58,6 +59,7 @@ that too, histograms of sizes, failures, and the slowest call.`,
 		}),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.BoolVar(&each, "each", false, "don't put files together that differ in the rank's number")
 	f.BoolVar(&ranks, "ranks", false, "show each rank's part")
 	f.IntVar(&top, "top", 20, "show so many files; 0: all")

@@ -32,6 +32,7 @@ type histogramOptions struct {
 
 func newHistogram() *cobra.Command {
 	var o histogramOptions
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "histogram [flags] TRACE",
 		Short: "Show how the times of single calls are spread",
@@ -60,9 +61,10 @@ of ranks that did the same, and then are of the class that the rank is in.`,
   spoor histogram app.spoor --csv >bins.csv
   spoor histogram app.spoor --json | jq '.sites[] | [.function, .duration.mean_ns]'`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runHistogram(cmd, r, &o) }),
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error { return runHistogram(cmd, r, &o) }),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
 	f.StringVarP(&o.site, "site", "s", "", "only this call `site`: its number, or a place such as solver.c:120")
 	f.IntVarP(&o.rank, "rank", "r", -1, "only calls of this `rank`, or of its class")

@@ -17,6 +17,7 @@ func newReport() *cobra.Command {
 	var out string
 	var asJSON bool
 	var paths []string
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "report [flags] TRACE",
 		Short: "Make one HTML page of a trace that opens offline",
@@ -32,7 +33,7 @@ says so.`,
   spoor report app.spoor -o report.html
   spoor report --json app.spoor             what the page shows, as JSON`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			o, p, err := reportOptions(cmd, r, paths)
 			if err != nil {
 				return err
@@ -57,6 +58,7 @@ says so.`,
 		}),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.StringVarP(&out, "output", "o", "", "write to this `file`; the trace's name with .html if empty")
 	f.BoolVar(&asJSON, "json", false, "print what the page shows as JSON")
 	debugPathFlag(f, &paths)

@@ -20,6 +20,7 @@ func newImbalance() *cobra.Command {
 	var all, inside, asJSON, asCSV, byRank bool
 	var top int
 	var paths []string
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "imbalance [flags] TRACE",
 		Short: "Show how unequally work is spread: efficiencies, and calls by time lost",
@@ -59,7 +60,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
   spoor imbalance --ranks --csv app.spoor     what each rank spent where
   spoor imbalance --json app.spoor | jq .efficiency`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if asCSV && !byRank {
 				return errors.New("--csv is of the table that --ranks shows")
 			}
@@ -108,6 +109,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 		}),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.BoolVar(&inside, "inside", false, "leave MPI_Init and MPI_Finalize out of run time and time in MPI")
 	f.BoolVar(&all, "all", false, "look at all calls, not at those alone in which ranks wait")
 	f.IntVar(&top, "top", 10, "list so many calls; 0: all")
@@ -143,7 +145,9 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
 	v.distribution("useful", &rep.Useful, "")
 	v.distribution("in MPI", &rep.MPI, "")
-	v.distribution("MPI_Init", &rep.Init, "  ")
+	if rep.Init.Mean > 0 { // a part of a run may be without
+		v.distribution("MPI_Init", &rep.Init, "  ")
+	}
 	if rep.FinalizeTold() {
 		v.distribution("MPI_Finalize", &rep.Finalize, "  ")
 	}

@@ -24,6 +24,7 @@ func newInfo() *cobra.Command {
 	var asJSON bool
 	var top int
 	var paths []string
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "info [flags] TRACE",
 		Short: "Tell what ran, and what a trace holds",
@@ -47,7 +48,7 @@ calls on files that run --io recorded is told apart.`,
   spoor info --top 0 app.spoor        every function
   spoor info --json app.spoor | jq .calls`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			s, err := summary.Of(r)
 			if err != nil {
 				return err
@@ -72,6 +73,7 @@ calls on files that run --io recorded is told apart.`,
 			return out.Flush()
 		}),
 	}
+	window.add(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().IntVar(&top, "top", 10, "list so many functions, costs and classes; 0: all")
 	debugPathFlag(cmd.Flags(), &paths)

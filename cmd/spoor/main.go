@@ -149,6 +149,7 @@ func verbs() []*cobra.Command {
 		newImport(),
 		newDB(),
 		newVerify(),
+		newCut(),
 		newDiff(),
 		newCompare(),
 		newProxy(),

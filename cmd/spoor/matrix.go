@@ -26,6 +26,7 @@ type matrixOptions struct {
 
 func newMatrix() *cobra.Command {
 	var o matrixOptions
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "matrix [flags] TRACE",
 		Short: "Show who sends how much to whom",
@@ -43,9 +44,10 @@ otherwise.`,
   spoor matrix -o app.csv app.spoor         every pair of ranks
   spoor matrix --bin 64 app.spoor           64 ranks share a row`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runMatrix(cmd, r, o) }),
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error { return runMatrix(cmd, r, o) }),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.StringVarP(&o.out, "output", "o", "", "write to this `file`: .txt, .csv, .json, .png or .svg")
 	f.BoolVar(&o.collectives, "collectives", false, "count collectives, too")
 	f.BoolVar(&o.rma, "rma", false, "count one-sided transfers, too")

@@ -43,6 +43,7 @@ type profileOptions struct {
 
 func newProfile() *cobra.Command {
 	var o profileOptions
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "profile [flags] TRACE",
 		Short: "Show what the program looks like, and where its time goes",
@@ -88,7 +89,7 @@ so many levels of it, and --csv has a line for each path.`,
   spoor profile --rank 3 --min-time 1ms --depth 2 app.spoor
   spoor profile --style latex app.spoor >app.tex && pdflatex app.tex`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.check(cmd); err != nil {
 				return err
 			}
@@ -109,6 +110,7 @@ so many levels of it, and --csv has a line for each path.`,
 		}),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.IntVarP(&o.rank, "rank", "r", -1, "show this `rank`")
 	f.IntVarP(&o.class, "class", "c", -1, "show this `class` of ranks, as spoor info numbers them")
 	f.BoolVarP(&o.all, "all", "a", false, "show all classes")

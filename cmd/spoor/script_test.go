@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		"mktimes":    helper(mktimes),
 		"leave":      helper(leave),
 		"flip":       helper(flip),
-		"cut":        helper(cut),
+		"cut":        helper(truncate),
 	})
 }
 
@@ -204,7 +204,7 @@ func flip(args []string) error {
 }
 
 // cut FILE BYTES takes bytes off the end.
-func cut(args []string) error {
+func truncate(args []string) error {
 	n, err := strconv.ParseInt(args[1], 10, 64)
 	if err != nil {
 		return err

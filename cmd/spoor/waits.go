@@ -19,6 +19,7 @@ func newWaits() *cobra.Command {
 	var asJSON, path bool
 	var top int
 	var paths []string
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "waits [flags] TRACE",
 		Short: "Show why ranks waited, and for whom: wait states by call site and rank",
@@ -56,7 +57,7 @@ that took time are named at the end.`,
   spoor waits --path app.spoor                what the run's end depends on
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			where := newPlaces(paths)
 			var p *progress
 			rep, err := waits.Of(r, waits.Options{
@@ -87,6 +88,7 @@ that took time are named at the end.`,
 		}),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.IntVar(&top, "top", 10, "list so many call sites and ranks; 0: all")
 	f.BoolVar(&path, "path", false, "show the critical path: what the run's end depends on")
 	f.BoolVar(&asJSON, "json", false, "print JSON")

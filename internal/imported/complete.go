@@ -276,7 +276,7 @@ func (x *translation) file(e *otf2.Event) {
 	v := &e.Values
 	id := uint32(v[0])
 	if e.ID == otf2.EvIoDeleteFile {
-		x.f.set("filename", x.r.out.text(x.r.w.a.String(x.r.w.a.Files[uint32(v[1])])))
+		x.f.set("filename", x.r.out.Text(x.r.w.a.String(x.r.w.a.Files[uint32(v[1])])))
 		return
 	}
 	if e.ID == otf2.EvIoCreateHandle {
@@ -336,7 +336,7 @@ func (x *translation) opens(id uint32, access, creation, status uint64) {
 	}
 	name := x.r.w.a.String(x.r.w.a.Files[def.File])
 	x.f.set("comm", comm)
-	x.f.set("filename", x.r.out.text(name))
+	x.f.set("filename", x.r.out.Text(name))
 	x.f.set("amode", mode)
 	x.f.give("fh", h)
 }

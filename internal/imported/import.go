@@ -3,15 +3,14 @@ package imported
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/trackwriter"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -66,90 +65,48 @@ func (w *world) write(all *outcomes, o Options) (x *Import, err error) {
 			began += int64(w.ns(w.first - w.a.Clock.Offset))
 		}
 	}
-	times, err := os.CreateTemp("", "spoor-times-")
+	c, err := trackwriter.NewCollector(len(w.ranks), o.Timing)
 	if err != nil {
 		return nil, err
 	}
-	x = &Import{Notes: w.notes, close: func() { times.Close() }}
+	x = &Import{Notes: w.notes, close: c.Close}
 	defer func() {
 		if err != nil {
-			x.close()
+			c.Close()
 		}
 	}()
-	if err := os.Remove(times.Name()); err != nil {
-		return nil, err
-	}
-	series := &trace.Series{Data: times, Sizes: make([]int64, len(w.ranks))}
-	var tracks []*track.Track
 	for _, k := range w.ranks {
-		t, n, err := w.track(k, all, o, began, times)
-		if err != nil {
+		if err := w.track(k, all, began, c); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", k.number, err)
 		}
-		series.Sizes[k.number] = n
-		tracks = append(tracks, t)
 		x.Calls += k.calls
 		o.Progress(1)
 	}
-	s, err := merge.MergeAll(tracks, len(w.ranks))
-	if err != nil {
-		return nil, err
-	}
-	if x.Content, err = s.Content(w.meta(began, o)); err != nil {
-		return nil, err
-	}
-	x.Content.Timeless = o.Timing.Mode == timing.None
-	if o.Timing.Mode.Log() {
-		x.Content.Series = series
-	}
-	for _, v := range o.Timing.Environment() {
-		if v[0] == timing.ErrorsVariable {
-			x.Content.Meta[trace.MetaTimingError] = v[1]
-		}
-	}
-	return x, nil
+	x.Content, err = c.Content(w.meta(began, o))
+	return x, err
 }
 
-// track makes the track of a rank, and writes the times of its calls.
-func (w *world) track(k *rank, all *outcomes, o Options, began int64, times *os.File) (*track.Track, int64, error) {
-	s := &spool{}
-	defer s.close()
+// track makes the track of a rank.
+func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Collector) error {
 	first := uint64(0)
 	if k.first > w.first {
 		first = w.ns(k.first - w.first)
 	}
+	out := trackwriter.New(k.number, first)
+	defer out.Close()
 	r := &recorder{
-		w: w, k: k, all: all, out: newWriter(k.number, first, s), layouts: make(map[*mpi.Call]signature.Layout), comms: make(map[*comm]int64),
+		w: w, k: k, all: all, out: out, layouts: make(map[*mpi.Call]signature.Layout), comms: make(map[*comm]int64),
 		windows: make(map[uint32]int64), files: make(map[uint32]int64), requests: make(map[uint64]request), transfers: make(map[transferKey]request),
 	}
-	r.empty = r.out.text("")
+	r.empty = r.out.Text("")
 	if err := r.run(); err != nil {
-		return nil, 0, err
-	}
-	t := r.out.finish(o.Timing)
-	if s.err != nil {
-		return nil, 0, s.err
+		return err
 	}
 	span := int64(0)
 	if k.last > k.first {
 		span = int64(w.ns(k.last - k.first))
 	}
-	t.Process = track.Process{Host: k.host, End: w.end(k), Threads: len(t.Streams), StartNs: began + int64(first), SpanNs: span}
-	if t.Timeless = o.Timing.Mode == timing.None; t.Timeless {
-		t.Courses = nil
-		t.Process.StartNs, t.Process.SpanNs = 0, 0
-		clear(t.Times)
-	}
-	n := int64(0)
-	if t.Log != nil {
-		t.Log.StartNs = t.Process.StartNs
-		var err error
-		if n, err = merge.WriteSeries(t, times); err != nil {
-			return nil, 0, err
-		}
-		t.Log = &track.Log{Options: t.Log.Options, TicksPerNs: 1, StartNs: t.Log.StartNs}
-	}
-	return t, n, nil
+	return to.Add(out, track.Process{Host: k.host, End: w.end(k), StartNs: began + int64(first), SpanNs: span})
 }
 
 // end is how a rank ended. Where no rank has MPI_Init or MPI_Finalize, the tool doesn't record them (EZTrace

@@ -6,6 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/internal/trackwriter"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -14,7 +15,7 @@ type recorder struct {
 	w       *world
 	k       *rank
 	all     *outcomes
-	out     *writer
+	out     *trackwriter.Writer
 	threads []*thread
 	layouts map[*mpi.Call]signature.Layout
 	empty   int64
@@ -227,13 +228,13 @@ func (r *recorder) record(t *thread, c *open) error {
 		if f.moved {
 			at = c.end
 		}
-		n, err := r.out.call(t.number, f.call.ID, c.site, f.values())
+		n, err := r.out.Call(t.number, f.call.ID, c.site, f.values())
 		if err != nil {
 			return err
 		}
-		r.out.time(t.number, n, r.w.ns(at-r.w.first), r.w.ns(c.end-r.w.first))
+		r.out.Time(t.number, n, r.w.ns(at-r.w.first), r.w.ns(c.end-r.w.first))
 		for _, v := range c.values {
-			r.out.attach(t.number, n, v)
+			r.out.Attach(n, v.name, v.value)
 		}
 		c.values = nil
 	}
@@ -272,12 +273,12 @@ func (r *recorder) commsOf(t *thread, c *open, e *otf2.Event) error {
 	f := newForm(call, r.layouts, r.empty)
 	f.set("comm", mpi.CommWorld)
 	r.make(f, m, "newcomm")
-	n, err := r.out.call(t.number, call.ID, 0, f.values())
+	n, err := r.out.Call(t.number, call.ID, 0, f.values())
 	if err != nil {
 		return err
 	}
 	at := r.w.ns(c.start - r.w.first)
-	r.out.time(t.number, n, at, at)
+	r.out.Time(t.number, n, at, at)
 	r.w.notes.Add("communicators that no recorded call made (MPI_Comm_create_group stands in)", 1)
 	return nil
 }
@@ -317,12 +318,12 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 func (r *recorder) site(t *thread, c *mpi.Call, source uint32) uint64 {
 	a := r.w.a
 	if s, ok := a.Sources[source]; ok && source != otf2.Undefined {
-		return r.out.site(a.String(s.File), s.Line, "")
+		return r.place(a.String(s.File), s.Line, "")
 	}
 	for i := len(t.stack) - 1; i >= 0; i-- {
 		if f := t.stack[i]; f.call == nil {
 			g := a.Regions[f.region]
-			return r.out.site(a.String(g.File), g.Line, a.String(g.Name))
+			return r.place(a.String(g.File), g.Line, a.String(g.Name))
 		}
 	}
 	return 0

@@ -1,28 +1,25 @@
-package imported
+// Package trackwriter makes traces of calls that come one by one, from elsewhere than a recorder: those that
+// another tool recorded, or a part of another trace. A Writer makes the track of a rank, a Collector merges all ranks'.
+package trackwriter
 
 import (
-	"bufio"
 	"encoding/binary"
 	"fmt"
-	"io"
-	"iter"
+	"maps"
 	"math"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
-	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A writer makes a track of calls. Times of single calls go to a file without a name until they
-// are asked for.
-type writer struct {
+// A Writer makes the track of a rank of its calls, which come one by one. Times of single calls go to
+// files without names until they are asked for.
+type Writer struct {
 	track   *track.Track
 	known   map[string]uint32
 	key     []byte
@@ -40,20 +37,22 @@ type stream struct {
 	count uint64
 	at    int64  // where the time line is that durations and gaps make
 	end   uint64 // of the latest call
+	away  uint64 // since then, and not the program's
 	last  int    // place of the call before; track.First: none
 }
 
 type course struct{ terminal, from int }
 
-func newWriter(rank int, from uint64, s *spool) *writer {
-	return &writer{
+// New begins the track of a rank, whose first call came so many ns after the zero that its calls' times count from.
+func New(rank int, from uint64) *Writer {
+	return &Writer{
 		track: &track.Track{Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site)},
-		known: make(map[string]uint32), spool: s, values: make(map[string][]timing.Signed), courses: make(map[course]*[2]phase.Line),
+		known: make(map[string]uint32), spool: &spool{}, values: make(map[string][]timing.Signed), courses: make(map[course]*[2]phase.Line),
 		place: make(map[[2]uint64]int), from: int64(from),
 	}
 }
 
-func (w *writer) stream(n int) *stream {
+func (w *Writer) stream(n int) *stream {
 	for len(w.streams) <= n {
 		w.streams = append(w.streams, &stream{calls: grammar.NewBuilder(), at: w.from, end: uint64(w.from), last: track.First})
 	}
@@ -63,8 +62,9 @@ func (w *writer) stream(n int) *stream {
 // mostDistinct bounds a rank's distinct calls.
 const mostDistinct = 1 << 28
 
-// call takes a call down and returns the number of its terminal.
-func (w *writer) call(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
+// Call takes down a thread's next call and returns the number of its terminal, by which Time and Attach know it.
+// The values are kept.
+func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	s := w.stream(thread)
 	w.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(w.key[:0], function), site)
 	for _, v := range vals {
@@ -90,13 +90,25 @@ func (w *writer) call(thread int, function uint16, site uint64, vals []int64) (u
 	return n, nil
 }
 
-// time notes when the call began and ended that was just taken down, in ns.
-func (w *writer) time(thread int, n uint32, start, end uint64) {
+// Again takes down the same call as one before, by its number.
+func (w *Writer) Again(thread int, n uint32) {
+	s := w.stream(thread)
+	s.calls.Append(n)
+	s.count++
+}
+
+// Away says that so many ns before the call that Time is told of next were not the program's.
+func (w *Writer) Away(thread int, ns uint64) { w.stream(thread).away = ns }
+
+// Time notes when the call began and ended that was just taken down, in ns.
+func (w *Writer) Time(thread int, n uint32, start, end uint64) {
 	s := w.streams[thread]
 	gap := uint64(0)
 	if start > s.end {
 		gap = start - s.end
 	}
+	gap -= min(gap, s.away)
+	s.away = 0
 	if thread > 0 && s.count == 1 {
 		gap = 0 // before its first call a thread need not have been there
 	}
@@ -121,52 +133,39 @@ func (w *writer) time(thread int, n uint32, start, end uint64) {
 	w.spool.add(thread, e)
 }
 
-// attach keeps what was measured before a call.
-func (w *writer) attach(_ int, n uint32, v measured) {
-	if math.IsNaN(v.value) || math.Abs(v.value) >= 1<<63 {
+// Attach keeps what was measured before a call.
+func (w *Writer) Attach(n uint32, name string, value float64) {
+	if math.IsNaN(value) || math.Abs(value) >= 1<<63 {
 		return
 	}
-	list := w.values[v.name]
+	list := w.values[name]
 	for len(list) <= int(n) {
 		list = append(list, timing.Signed{})
 	}
-	list[n].Add(int64(math.Round(v.value)))
-	w.values[v.name] = list
+	list[n].Add(int64(math.Round(value)))
+	w.values[name] = list
 }
 
-// text makes a string known and returns its value.
-func (w *writer) text(s string) int64 {
+// Text makes a string known and returns its value.
+func (w *Writer) Text(s string) int64 {
 	h := symbol.HashString([]byte(s))
 	w.track.Strings[h] = s
 	return int64(h)
 }
 
-// site makes a place in source code known.
-func (w *writer) site(file string, line uint32, function string) uint64 {
-	if file == "" && function == "" {
-		return 0
-	}
-	module, id, offset := symbolise.SourceSite(file, line, function)
-	if name, at, ok := moduleOffset(file); ok && line == 0 && function == "" {
-		module, id, offset = name, "", at
-	}
-	h := symbol.HashString([]byte(fmt.Sprintf("%s\x00%s\x00%d", module, id, offset)))
-	w.track.Sites[h] = track.Site{Module: module, BuildID: id, Offset: offset}
-	return h
+// Site makes a call site known by its hash.
+func (w *Writer) Site(hash uint64, s track.Site) { w.track.Sites[hash] = s }
+
+// Tables takes the strings and call sites of another track, so that its calls mean here what they mean there.
+func (w *Writer) Tables(t *track.Track) {
+	maps.Copy(w.track.Strings, t.Strings)
+	maps.Copy(w.track.Sites, t.Sites)
+	w.track.Outer, w.track.Inner = t.Outer, t.Inner
 }
 
-// moduleOffset reads what exports write of a place that they know no line of: module+0xoffset.
-func moduleOffset(s string) (module string, offset uint64, ok bool) {
-	i := strings.LastIndex(s, "+0x")
-	if i <= 0 {
-		return "", 0, false
-	}
-	n, err := fmt.Sscanf(s[i+1:], "0x%x", &offset)
-	return s[:i], offset, n == 1 && err == nil
-}
-
-// finish returns the track, with terminals in the order of their first occurrence.
-func (w *writer) finish(o timing.Options) *track.Track {
+// Finish returns the track, with terminals in the order of their first occurrence. Times of single calls are
+// there, as o says, until Close.
+func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	t := *w.track
 	w.stream(0)
 	sigs, times := t.Sigs, t.Times
@@ -207,11 +206,14 @@ func (w *writer) finish(o timing.Options) *track.Track {
 			t.Log.Streams = append(t.Log.Streams, w.spool.entries(i))
 		}
 	}
-	return &t
+	return &t, w.spool.err
 }
 
+// Close lets the files go.
+func (w *Writer) Close() { w.spool.close() }
+
 // traced are the courses, by the new numbers of terminals.
-func (w *writer) traced(number []int) (list []track.Course) {
+func (w *Writer) traced(number []int) (list []track.Course) {
 	lowest := make(map[int]int) // by place: its terminal that comes first now
 	for n, place := range w.places {
 		if at, ok := lowest[place]; !ok || number[n] < at {
@@ -232,79 +234,4 @@ func (w *writer) traced(number []int) (list []track.Course) {
 		return a.From - b.From
 	})
 	return list
-}
-
-// A spool keeps times in files without names, one for each thread.
-type spool struct {
-	files []*os.File
-	bufs  []*bufio.Writer
-	err   error
-	room  []byte
-}
-
-func (s *spool) add(thread int, e timing.Entry) {
-	for len(s.files) <= thread && s.err == nil {
-		f, err := os.CreateTemp("", "spoor-import-")
-		if err != nil {
-			s.err = err
-			return
-		}
-		s.err = os.Remove(f.Name())
-		s.files, s.bufs = append(s.files, f), append(s.bufs, bufio.NewWriterSize(f, 1<<16))
-	}
-	if s.err != nil {
-		return
-	}
-	s.room = binary.AppendUvarint(s.room[:0], e.Duration)
-	s.room = binary.AppendUvarint(s.room, e.Gap)
-	s.room = binary.AppendVarint(s.room, e.Jump)
-	_, s.err = s.bufs[thread].Write(s.room)
-}
-
-// entries yields the times of a thread.
-func (s *spool) entries(thread int) iter.Seq2[[]timing.Entry, error] {
-	return func(yield func([]timing.Entry, error) bool) {
-		if thread >= len(s.files) {
-			return
-		}
-		err := s.err
-		if err == nil {
-			err = s.bufs[thread].Flush()
-		}
-		if err == nil {
-			_, err = s.files[thread].Seek(0, io.SeekStart)
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		r := bufio.NewReaderSize(s.files[thread], 1<<16)
-		list := make([]timing.Entry, 0, 1024)
-		for {
-			list = list[:0]
-			for len(list) < cap(list) {
-				duration, err := binary.ReadUvarint(r)
-				if err == io.EOF {
-					break
-				}
-				gap, _ := binary.ReadUvarint(r)
-				jump, failed := binary.ReadVarint(r)
-				if err != nil || failed != nil {
-					yield(nil, io.ErrUnexpectedEOF)
-					return
-				}
-				list = append(list, timing.Entry{Duration: duration, Gap: gap, Jump: jump})
-			}
-			if len(list) == 0 || !yield(list, nil) {
-				return
-			}
-		}
-	}
-}
-
-// close lets the files go.
-func (s *spool) close() {
-	for _, f := range s.files {
-		f.Close()
-	}
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/spoor-hpc/spoor/internal/cut"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// windowFlags say which part of a run a verb looks at.
+type windowFlags struct {
+	from, until, phase, loop, iteration string
+	inner                               bool
+}
+
+func (w *windowFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&w.from, "from", "", "only calls that had not ended at this `time` of the run: 12.5s, 300ms")
+	f.StringVar(&w.until, "until", "", "only calls that had begun before this `time` of the run")
+	phaseFlag(f, &w.phase)
+	f.StringVar(&w.loop, "loop", "", "only the rounds of a loop: \"main\", where most calls are made, or the `call` that a round begins with, such as MPI_Allreduce or MPI_Recv@halo.c:88")
+	f.StringVar(&w.iteration, "iteration", "", "only these rounds of the loop, from 0: `range` such as 10:20, the end not included; without --loop, of main")
+	f.BoolVar(&w.inner, "without-init", false, "only what is behind MPI_Init and before MPI_Finalize")
+}
+
+// window says what the flags mean for a trace.
+func (w *windowFlags) window(r *trace.Reader) (x cut.Window, err error) {
+	for _, b := range []struct {
+		name, text string
+		to         **int64
+	}{{"from", w.from, &x.From}, {"until", w.until, &x.Until}} {
+		if b.text == "" {
+			continue
+		}
+		ns, err := parseMoment(b.text)
+		if err != nil {
+			return x, fmt.Errorf("--%s: %w", b.name, err)
+		}
+		*b.to = &ns
+	}
+	if x.From != nil && x.Until != nil && *x.Until < *x.From {
+		return x, fmt.Errorf("--until %s is before --from %s", w.until, w.from)
+	}
+	if x.Phase, err = parsePhase(w.phase, r, nil); err != nil {
+		return x, err
+	}
+	x.Loop, x.Inner = w.loop, w.inner
+	if w.iteration != "" && x.Loop == "" {
+		x.Loop = cut.MainLoop
+	}
+	x.End = ^uint64(0)
+	if w.iteration != "" {
+		if x.First, x.End, err = parseSpan(w.iteration); err != nil {
+			return x, fmt.Errorf("--iteration: %w", err)
+		}
+	}
+	if strings.Contains(x.Loop, "@") {
+		where := newPlaces(nil)
+		x.Place = func(function string, s trace.Site) string {
+			place := where.called(function, s)
+			return place.String()
+		}
+	}
+	return x, nil
+}
+
+// cut makes the part; nil if it is the whole run.
+func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*cut.Part, error) {
+	x, err := w.window(r)
+	if err != nil || x.Whole() {
+		return nil, err
+	}
+	p := newProgress(cmd.ErrOrStderr(), "ranks cut", r.Ranks())
+	part, err := cut.Of(r, x, p.steps)
+	p.end()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", r.Name(), x.String(), err)
+	}
+	if c := part.Begins; c != nil {
+		where := newPlaces(nil).called(c.Name(), c.Site)
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: a round begins with %s at %s; --loop names another call\n", c.Name(), where.String())
+	}
+	for _, n := range part.Notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", n)
+	}
+	return part, nil
+}
+
+// of wraps a verb that reads one trace: it gets a trace of the part that the flags name.
+func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
+	return oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		part, err := w.cut(cmd, r)
+		if err != nil {
+			return err
+		}
+		if part == nil {
+			return f(cmd, r)
+		}
+		defer part.Close()
+		dir, err := os.MkdirTemp("", "spoor-part-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		path := filepath.Join(dir, filepath.Base(r.Name()))
+		if err := part.Write(path, false); err != nil {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		st, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		of, err := trace.NewReader(file, st.Size(), r.Name()) // which is what users know
+		if err != nil {
+			return err
+		}
+		return f(cmd, of)
+	})
+}

@@ -1,0 +1,196 @@
+package cut
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Window says what to take of a trace: calls for which all that is set holds.
+type Window struct {
+	From, Until *int64  // calls that had not ended, and that had begun, so many ns after the run's first call
+	Phase       *int64  // those of the phases of MPI_Pcontrol with this level
+	Loop        string  // those of rounds of a loop: "main", or the call that begins a round; "" all
+	First, End  uint64  // which rounds, if there is a loop
+	Inner       bool    // those behind MPI_Init and before MPI_Finalize
+	Place       Placing // how call sites are named, for Loop
+
+	begins *trace.Call // a round, on the first rank that has the loop
+}
+
+// A Placing renders a call site.
+type Placing func(function string, s trace.Site) string
+
+// Whole reports whether the window is the whole run.
+func (w *Window) Whole() bool {
+	return w.From == nil && w.Until == nil && w.Phase == nil && w.Loop == "" && !w.Inner
+}
+
+func (w *Window) String() string {
+	var list []string
+	if w.From != nil {
+		list = append(list, "from "+units.Duration(float64(*w.From)))
+	}
+	if w.Until != nil {
+		list = append(list, "until "+units.Duration(float64(*w.Until)))
+	}
+	if w.Phase != nil {
+		list = append(list, fmt.Sprintf("phase %d", *w.Phase))
+	}
+	if w.Loop != "" {
+		list = append(list, w.whichRounds())
+	}
+	if w.Inner {
+		list = append(list, "between MPI_Init and MPI_Finalize")
+	}
+	return strings.Join(list, ", ")
+}
+
+func (w *Window) whichRounds() string {
+	if w.First == 0 && w.End == math.MaxUint64 {
+		return "all rounds of loop " + w.Loop
+	}
+	end := ""
+	if w.End != math.MaxUint64 {
+		end = strconv.FormatUint(w.End, 10)
+	}
+	return fmt.Sprintf("rounds %d:%s of loop %s", w.First, end, w.Loop)
+}
+
+// spans returns where the window is, by rank and stream, as positions in rising order.
+func (w *Window) spans(r *trace.Reader) ([][][]pcontrol.Span, error) {
+	if w.From != nil || w.Until != nil {
+		if err := r.NeedTimes(); err != nil {
+			return nil, err
+		}
+	}
+	var zero int64
+	if r.HasTimes() {
+		var err error
+		if zero, _, err = r.Extent(); err != nil {
+			return nil, err
+		}
+	}
+	all := make([][][]pcontrol.Span, r.Ranks())
+	rounds := false
+	for rank := range all {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for stream := range k.Streams() {
+			list := []pcontrol.Span{{End: k.Len(stream)}}
+			if w.Inner {
+				list = both(list, []pcontrol.Span{inner(k, stream)})
+			}
+			if w.From != nil || w.Until != nil {
+				s, err := w.timed(k, stream, zero)
+				if err != nil {
+					return nil, err
+				}
+				list = both(list, []pcontrol.Span{s})
+			}
+			if w.Phase != nil {
+				p, err := pcontrol.Of(k, stream, *w.Phase)
+				if err != nil {
+					return nil, err
+				}
+				var phases []pcontrol.Span
+				for s := range p.All() {
+					phases = append(phases, s)
+				}
+				list = both(list, phases)
+			}
+			if w.Loop != "" {
+				s, found, err := w.rounds(k, stream)
+				if err != nil {
+					return nil, err
+				}
+				rounds = rounds || found
+				list = both(list, []pcontrol.Span{s})
+			}
+			all[rank] = append(all[rank], list)
+		}
+	}
+	if w.Loop != "" && !rounds {
+		return nil, fmt.Errorf("no rank has such a loop: %s", w.Loop)
+	}
+	return all, nil
+}
+
+// both returns where two lists of spans overlap.
+func both(a, b []pcontrol.Span) (out []pcontrol.Span) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		if s := (pcontrol.Span{First: max(a[i].First, b[j].First), End: min(a[i].End, b[j].End)}); s.First < s.End {
+			out = append(out, s)
+		}
+		if a[i].End < b[j].End {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+// inner is what a thread calls behind the last MPI_Init and before the first MPI_Finalize.
+func inner(k *trace.Rank, stream int) pcontrol.Span {
+	is := func(names ...string) *trace.Occurrences {
+		return k.Occurrences(stream, func(t int) bool {
+			c, err := k.Called(t)
+			for _, n := range names {
+				if err == nil && c.Name() == n {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	s := pcontrol.Span{End: k.Len(stream)}
+	if x := is("MPI_Init", "MPI_Init_thread"); x.Total() > 0 {
+		at, _ := x.Nth(x.Total() - 1)
+		s.First = at + 1
+	}
+	if x := is("MPI_Finalize"); x.Total() > 0 {
+		s.End, _ = x.Nth(0)
+	}
+	return s
+}
+
+// timed finds the calls of a stream that had not ended at From and had begun before Until.
+func (w *Window) timed(k *trace.Rank, stream int, zero int64) (pcontrol.Span, error) {
+	s := pcontrol.Span{End: k.Len(stream)}
+	if w.From != nil {
+		m, err := k.At(stream, zero+*w.From)
+		if err != nil {
+			return s, err
+		}
+		if c := m.Call; c.Call != nil {
+			s.First = c.Index
+			if c.End() <= zero+*w.From {
+				s.First++
+			}
+		}
+	}
+	if w.Until != nil {
+		m, err := k.At(stream, zero+*w.Until-1)
+		if err != nil {
+			return s, err
+		}
+		s.End = 0
+		if c := m.Call; c.Call != nil {
+			s.End = c.Index + 1
+		}
+	}
+	s.End = max(s.End, s.First)
+	return s, nil
+}
