@@ -16,6 +16,7 @@ import (
 // follows from what they know of its making.
 type Comm struct {
 	Number  int    // in order of the lowest rank that knows it, and of its making there
+	Name    string // that the lowest rank which did so gave it by MPI_Comm_set_name; "" if none did
 	MadeBy  string // function; "" of a predefined one
 	Parent  *Comm  // nil of a predefined one, or if there is none
 	Ordinal int64  // how many like it were made from the same parent before
@@ -155,7 +156,7 @@ func (r *Reader) trackComms() (*Comms, error) {
 			sides[0].Remote, sides[1].Remote = sides[1], sides[0]
 		}
 	}
-	return t.Comms, nil
+	return t.Comms, r.nameComms(t.Comms)
 }
 
 // A makers is the calls of a stream that make communicators.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/pcontrol"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -104,12 +106,14 @@ type dumper struct {
 	at         int64  // ns, if o.at is not empty
 	line       []byte
 	places     *places
+	objects    *objects.Table
+	names      *objects.Names  // of the rank at hand
 	values     []attachedValue // of the call at hand
 }
 
 func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	d := &dumper{
-		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths),
+		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths), objects: objects.New(r),
 	}
 	ranks, err := d.chosen(cmd)
 	if err != nil {
@@ -211,6 +215,13 @@ func (d *dumper) rank(k *trace.Rank) error {
 	}
 	if !slices.Contains(wanted, true) {
 		return nil
+	}
+	own, err := d.objects.Rank(k)
+	if err != nil {
+		return err
+	}
+	if d.names, err = own.Names(); err != nil {
+		return err
 	}
 	var times []trace.Times
 	if d.o.times {
@@ -365,6 +376,13 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			}
 			b = append(append(append(b[:len(b)-1], `,"frames":`...), where...), '}')
 		}
+		if names := d.named(c.Call); len(names) > 0 {
+			text, err := json.Marshal(names)
+			if err != nil {
+				return err
+			}
+			b = append(append(append(b[:len(b)-1], `,"names":`...), text...), '}')
+		}
 		if len(d.values) > 0 {
 			b = append(appendValuesJSON(append(b[:len(b)-1], `,"values":`...), d.values), '}')
 		}
@@ -390,6 +408,19 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err
+}
+
+// named returns the names that the program gave to objects of a call, by handle; nil if there are none.
+func (d *dumper) named(c *trace.Call) (names map[string]string) {
+	if d.names != nil {
+		d.names.Of(c, func(handle, name string) {
+			if names == nil {
+				names = make(map[string]string)
+			}
+			names[handle] = name
+		})
+	}
+	return names
 }
 
 // appendStart says when a call began, and how well that is known.
@@ -426,6 +457,11 @@ func (d *dumper) appendWhich(b []byte, c *trace.Call) []byte {
 }
 
 func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []byte {
+	if names := d.named(c); len(names) > 0 {
+		for _, handle := range slices.Sorted(maps.Keys(names)) {
+			b = fmt.Appendf(b, " # %s %q", handle, names[handle])
+		}
+	}
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
 		for s := c.Site.Outer; s != nil; s = s.Outer {

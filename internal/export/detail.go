@@ -81,6 +81,8 @@ func CommName(c *trace.Comm) string {
 		return "MPI_COMM_SELF"
 	case c.MadeBy == "":
 		return "MPI_COMM_WORLD"
+	case c.Name != "":
+		return c.Name + " (comm " + strconv.Itoa(c.Number) + ")"
 	}
 	return "comm " + strconv.Itoa(c.Number) + " (" + c.MadeBy + ")"
 }

@@ -37,7 +37,7 @@ func (n *standing) share(c *export.Call, param string, x shared) {
 }
 
 // group numbers a communicator; that of an intercommunicator is one side of it.
-func (f *follower) group(c *trace.Comm) int { return f.groupOf(shared{c, 0, commName(c)}) }
+func (f *follower) group(c *trace.Comm) int { return f.groupOf(shared{c, 0, c.String()}) }
 
 func (f *follower) groupOf(x shared) int {
 	key := groupKey{x.comm.Number, x.object}

@@ -165,7 +165,7 @@ func (f *follower) act(c *export.Call, t *thread, a *export.Act, open bool, coll
 			f.now.hold(a.ID, &begun{place: f.place(c)})
 		}
 	case export.WindowMade:
-		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, fmt.Sprintf("window %d of %s", a.Window.Number+1, commName(a.Comm))})
+		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, fmt.Sprintf("window %d of %s", a.Window.Number+1, a.Comm)})
 	case export.FileOpened:
 		f.now.share(c, "fh", shared{a.Comm, 2 + 2*a.File.Number, fmt.Sprintf("file %q", a.File.Name)})
 	case export.Awaited:

@@ -186,19 +186,6 @@ const manyPolls = 100
 // messages may be on their way, and many sends need no receiver.
 const brief = 20e6
 
-// commName names a communicator for people.
-func commName(c *trace.Comm) string {
-	switch {
-	case c.Number == 0:
-		return "MPI_COMM_WORLD"
-	case c.Number < 0:
-		return "MPI_COMM_SELF"
-	case c.MadeBy == "":
-		return fmt.Sprintf("communicator %d", c.Number)
-	}
-	return fmt.Sprintf("communicator %d of %s", c.Number, c.MadeBy)
-}
-
 var _ export.Sink = (*follower)(nil)
 
 // unmet lists the receives and probes that have no message.

@@ -122,7 +122,7 @@ func (v *view) describe(i int, o *waitfor.Operation) string {
 		from = "any rank"
 	}
 	on := ""
-	if name := v.names[o.Comm]; name != commName(v.s.Comms.World()) {
+	if name := v.names[o.Comm]; name != v.s.Comms.World().String() {
 		on = ", " + name
 	}
 	switch o.Kind {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
@@ -88,7 +89,7 @@ func gridOf(k *trace.Rank, c *trace.Call, terminal int, comms *trace.Comms) (Gri
 		if comm == nil || comm.Size > maxGridRanks {
 			return Grid{}, nil
 		}
-		g := Grid{Name: comm.MadeBy, Ranks: comm.Members()}
+		g := Grid{Name: cmp.Or(comm.Name, comm.MadeBy), Ranks: comm.Members()}
 		size := 1
 		for i := range dims.In.Elems {
 			n := int(dims.In.Elems[i].Num)

@@ -246,7 +246,7 @@ func (a *Archive) groups(d *definitions) error {
 		if i == 0 {
 			flags = 0
 		} else {
-			name = fmt.Sprintf("comm %d (%s)", i, c.MadeBy)
+			name = export.CommName(c)
 		}
 		var err error
 		switch {

@@ -40,7 +40,7 @@ var Tables = []Table{
 	Calls: {"calls", columns("rank thread call function* start_ns duration_ns file*? line? error?")},
 	Operations: {"operations", columns("rank thread call kind* communicator? peer? peer_rank? tag? root? bytes_out bytes_in " +
 		"operation? message? window? file*?")},
-	Communicators: {"communicators", columns("communicator made_by* parent? size remote?")},
+	Communicators: {"communicators", columns("communicator made_by* name*? parent? size remote?")},
 	Members:       {"members", columns("communicator member rank?")},
 	Run:           {"run", columns("name* value*?")},
 	Attached:      {"attached", columns("rank thread call name* value own")},
@@ -218,6 +218,7 @@ func (w *Writer) Close() error {
 		}
 		w.number(int64(c.Number))
 		w.text(made)
+		w.text(c.Name)
 		w.known(int64(parent), c.Parent != nil)
 		w.number(int64(c.Size))
 		w.known(int64(remote), c.Remote != nil)
