@@ -20,6 +20,7 @@
 #include "calls.h"
 #include "flavour.h"
 #include "plugin.h"
+#include "python.h"
 #include "runtime.h"
 #include "stack.h"
 
@@ -278,15 +279,16 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 	int extra = __atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE);
 	if (late(extra))
 		sp_late(t, sp_ticks());
-	if (!(extra & (SP_HOOKS | SP_STACKS)))
+	if (!(extra & (SP_HOOKS | SP_STACKS | SP_PYTHON)))
 		return site;
 	uint64_t was = sp_shut(t);
 	if ((extra & SP_HOOKS) && id < SP_NCALLS) /* files are nothing to a plugin */
 		hooks_before(t, site, id, params);
-	if (extra & SP_STACKS)
-		site = sp_stack_site(t, site);
+	const void *from = extra & SP_PYTHON ? sp_python_site(t, site) : site;
+	if (from == site && (extra & SP_STACKS))
+		from = sp_stack_site(t, site);
 	sp_reopen(t, was);
-	return site;
+	return from;
 }
 
 static void hooks_after(struct sp_thread *t, unsigned id, int64_t result, uint64_t now, const int64_t *params)

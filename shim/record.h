@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 5
+#define SP_RING_VERSION 6
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -35,7 +35,7 @@
 	((uint64_t)(uint32_t)(words) | (uint64_t)(call) << 32 | (uint64_t)(kind) << 48 | (uint64_t)(flags) << 56)
 
 enum sp_kind {
-	SP_ENTER = 1,   /* ticks, return address or stack key, input parts */
+	SP_ENTER = 1,   /* ticks, return address or key, input parts */
 	SP_LEAVE = 2,   /* ticks, [return code], [returned value, where a call returns
 	                   no code: a part of that kind], output parts, aux words */
 	SP_SKIP = 3,    /* nothing, to the end of the ring */
@@ -43,17 +43,20 @@ enum sp_kind {
 	SP_FREED = 5,   /* ticks, serial */
 	SP_SWITCH = 6,  /* ticks, 1 on or 0 off */
 	SP_LOST = 7,    /* ticks, how many records could not be written */
-	SP_STACK = 8,   /* ticks, key, return addresses, innermost first */
+	SP_STACK = 8,   /* ticks, key, return addresses or keys of lines, innermost first */
 	SP_NAME = 9,    /* ticks, number, length, text: what values are called */
 	SP_VALUES = 10, /* ticks, ticks that went by since the last record and are no gap,
 	                   (number of the name, value)… of the call that ended last */
 	SP_LEFT = 11,   /* ticks, how many calls are still under way: those begun after them
 	                   were left by a jump or an exception */
+	SP_SOURCE = 12, /* ticks, key, line, lengths of file and function, both texts */
 };
 
 /* What stands for the return address in ENTER records of calls with a stack that
    a STACK record of the same thread told of. No address has the highest bit. */
 #define SP_STACK_KEY(thread, number) (1ull << 63 | (uint64_t)(thread) << 32 | (uint64_t)(number))
+/* The same for lines of a language with an interpreter, that SOURCE records told of, and stacks of such. */
+#define SP_SOURCE_KEY(thread, number) SP_STACK_KEY(thread, 1u << 31 | (uint32_t)(number))
 
 enum sp_enter_flag {
 	SP_FORTRAN_FLAG = 1, /* called through a Fortran binding */

@@ -22,6 +22,7 @@
 #include "resolve.h"
 #include "ring.h"
 #include "segments.h"
+#include "python.h"
 #include "stack.h"
 
 #define EARLY_WORDS 4096
@@ -197,7 +198,8 @@ static void early_stacks(struct sp_thread *t)
 	if (done)
 		return;
 	done = 1;
-	if (!sp_stack_wanted())
+	int python = sp_python_start();
+	if (!sp_stack_wanted() && !python)
 		return;
 	sp_prepare(t);
 	if (t->ring != &early.ring)

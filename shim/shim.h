@@ -56,6 +56,7 @@ enum sp_extra {
 	SP_STACKS = 1, /* stack.c */
 	SP_HOOKS = 2,  /* hooks.c: a plugin, counters */
 	SP_LATE = 4,   /* late.c: records that wait to be written */
+	SP_PYTHON = 8, /* python.c */
 };
 
 /* A call under way: where its wrapper's frame ends on the stack, and what stands there. */

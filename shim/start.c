@@ -16,6 +16,7 @@
 #include "ring.h"
 #include "room.h"
 #include "runtime.h"
+#include "python.h"
 #include "stack.h"
 #include "talk.h"
 
@@ -133,8 +134,10 @@ static void set_on(void)
 {
 	const char *off = getenv("SPOOR_START_OFF");
 	int early = SP_EARLY;
-	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY)
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY) {
 		sp_stack_start();
+		sp_python_start();
+	}
 	if (__atomic_compare_exchange_n(&sp_mode, &early, SP_ON, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 	    && (sp_run.start_off || (off && strcmp(off, "1") == 0)))
 		sp_switch(0);

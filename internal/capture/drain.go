@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -186,7 +187,23 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)
 		}
 		c.sites.Stack(rec[2], rec[3:])
+	case event.Source:
+		return c.source(rec)
 	}
+	return nil
+}
+
+// source reads a Source record.
+func (c *Capture) source(rec event.Record) error {
+	file, function := rec[4], rec[5]
+	if room := uint64(len(rec)-6) * 8; !event.IsStackKey(rec[2]) || file > room || function > room-file || rec[3] > math.MaxUint32 {
+		return fmt.Errorf("source with the key %#x, texts of %d and %d bytes: %w", rec[2], file, function, event.ErrCorrupt)
+	}
+	var text []byte
+	for _, w := range rec[6:] {
+		text = binary.LittleEndian.AppendUint64(text, w)
+	}
+	c.sites.Source(rec[2], string(text[:file]), uint32(rec[3]), string(text[file:file+function]))
 	return nil
 }
 

@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 5
+	Version = 6
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -39,17 +39,18 @@ type Kind uint8
 
 // The kinds of record.
 const (
-	Enter   Kind = 1  // ticks, return address or stack key, input parts
+	Enter   Kind = 1  // ticks, return address or key, input parts
 	Leave   Kind = 2  // ticks, [return code], output parts, aux words
 	Skip    Kind = 3  // nothing, to the end of the ring
 	Segment Kind = 4  // ticks, serial, size, device, class
 	Freed   Kind = 5  // ticks, serial
 	Switch  Kind = 6  // ticks, 1 on or 0 off
 	Lost    Kind = 7  // ticks, number of records dropped
-	Stack   Kind = 8  // ticks, key, return addresses, innermost first
+	Stack   Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
 	Name    Kind = 9  // ticks, number, length, text
 	Values  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
 	Left    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
+	Source  Kind = 12 // ticks, key, line, lengths of file and function, both texts
 	kindEnd
 )
 
@@ -108,6 +109,9 @@ func Word0(words int, call uint16, kind Kind, flags uint8) uint64 {
 // that a Stack record of the same thread told of. No address has the highest bit.
 func StackKey(thread, number int) uint64 { return 1<<63 | uint64(thread)<<32 | uint64(number) }
 
+// SourceKey is the same for lines of a language with an interpreter, that Source records told of, and stacks of such.
+func SourceKey(thread, number int) uint64 { return StackKey(thread, 1<<31|number) }
+
 // IsStackKey tells a key from an address.
 func IsStackKey(v uint64) bool { return v>>63 != 0 }
 
@@ -127,4 +131,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3}
+var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3, Source: 6}

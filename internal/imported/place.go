@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/source"
 	"github.com/spoor-hpc/spoor/internal/symbol"
-	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -14,7 +14,7 @@ func (r *recorder) place(file string, line uint32, function string) uint64 {
 	if file == "" && function == "" {
 		return 0
 	}
-	module, id, offset := symbolise.SourceSite(file, line, function)
+	module, id, offset := source.Site(file, line, function)
 	if name, at, ok := moduleOffset(file); ok && line == 0 && function == "" {
 		module, id, offset = name, "", at
 	}

@@ -1,7 +1,10 @@
 package symbol
 
 import (
+	"path"
+
 	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/source"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -12,11 +15,17 @@ type Sites struct {
 	known   Map // address, or key of a stack → 1 + index
 	joined  Map // hash of a site with an outer one → 1 + index
 	list    []site
+	lines   []lines
+	numbers map[lines]int32
 }
+
+// lines are those of a function in source code.
+type lines struct{ file, function string }
 
 type site struct {
 	hash   uint64
 	module int32 // or None
+	line   int32 // 1 + number of the lines' file and function, for which offset is the line; 0: code in memory
 	offset uint64
 	outer  uint64 // hash of where the function was called from; 0 not known
 	inner  uint64 // hash without the outer one
@@ -44,8 +53,37 @@ func (s *Sites) add(addr uint64) uint64 {
 	return v.hash
 }
 
-// place looks an address up, and returns with it a hash that is not finished.
+// Source gives a key to a line of source code.
+func (s *Sites) Source(key uint64, file string, line uint32, function string) {
+	x := lines{file, function}
+	n, known := s.numbers[x]
+	if !known {
+		if s.numbers == nil {
+			s.numbers = make(map[lines]int32)
+		}
+		s.lines = append(s.lines, x)
+		n = int32(len(s.lines))
+		s.numbers[x] = n
+	}
+	v := site{module: None, line: n, offset: uint64(line)}
+	v.hash = hashEnd(s.unfinished(&v))
+	s.list = append(s.list, v)
+	s.known.Set(key, int64(len(s.list)))
+}
+
+// unfinished is the hash of a line, as place returns it: files are known by their names without folders.
+func (s *Sites) unfinished(v *site) uint64 {
+	x := &s.lines[v.line-1]
+	return hashWord(HashString([]byte(path.Base(x.file)+"\x00"+x.function)), v.offset)
+}
+
+// place looks an address up, or the key of a line, and returns with it a hash that is not finished.
 func (s *Sites) place(addr uint64) (site, uint64) {
+	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
+		v := s.list[i-1]
+		h := s.unfinished(&v)
+		return site{hash: hashEnd(h), module: None, line: v.line, offset: v.offset}, h
+	}
 	// Code that no file holds was made at run time: its address says nothing
 	// that another process could share.
 	h, v := uint64(hashSeed), site{module: None}
@@ -88,9 +126,13 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 	places = make(map[uint64]track.Site, len(s.list))
 	for _, v := range s.list {
 		var where track.Site
-		if v.module != None {
+		switch {
+		case v.module != None:
 			mod := &s.modules.modules[v.module]
 			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
+		case v.line != 0:
+			x := &s.lines[v.line-1]
+			where.Module, where.BuildID, where.Offset = source.Site(x.file, uint32(v.offset), x.function)
 		}
 		places[v.hash] = where
 		if v.outer != 0 {
@@ -105,11 +147,17 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 
 // Save writes the state.
 func (s *Sites) Save(w *pack.Writer) {
+	w.Uint(uint64(len(s.lines)))
+	for _, x := range s.lines {
+		w.String(x.file)
+		w.String(x.function)
+	}
 	w.Uint(uint64(len(s.list)))
 	for i := range s.list {
 		v := &s.list[i]
 		w.Fixed(v.hash)
 		w.Uint(uint64(v.module + 1))
+		w.Uint(uint64(v.line))
 		w.Uint(v.offset)
 		w.Bool(v.outer != 0)
 		if v.outer != 0 {
@@ -122,10 +170,15 @@ func (s *Sites) Save(w *pack.Writer) {
 
 // Load reads what Save wrote, after the modules.
 func (s *Sites) Load(r *pack.Reader) {
-	s.list, s.joined = make([]site, r.Count(11)), Map{}
+	s.lines, s.numbers = make([]lines, r.Count(2)), make(map[lines]int32)
+	for i := range s.lines {
+		s.lines[i] = lines{r.String(), r.String()}
+		s.numbers[s.lines[i]] = int32(i + 1)
+	}
+	s.list, s.joined = make([]site, r.Count(12)), Map{}
 	for i := range s.list {
 		v := &s.list[i]
-		v.hash, v.module, v.offset = r.Fixed(), int32(r.Index(len(s.modules.modules)+1))-1, r.Uint()
+		v.hash, v.module, v.line, v.offset = r.Fixed(), int32(r.Index(len(s.modules.modules)+1))-1, int32(r.Index(len(s.lines)+1)), r.Uint()
 		if r.Bool() {
 			v.outer, v.inner = r.Fixed(), r.Fixed()
 			s.joined.Set(v.hash, int64(i+1))

@@ -297,3 +297,44 @@ func TestStacks(t *testing.T) {
 	}
 	equal(t, "plain", s.Name(0x1300), restored.Name(0x1300))
 }
+
+// Lines of source code are sites, alone and in stacks, in this process and in others, whatever the folder; they come back from a saved state.
+func TestSources(t *testing.T) {
+	var m Modules
+	m.Init(nil, func() []byte { return nil })
+	key := func(n uint64) uint64 { return 1<<63 | 1<<31 | n }
+	fill := func(s *Sites, folder string) {
+		s.Init(&m)
+		s.Source(key(1), folder+"app.py", 12, "Solver.step")
+		s.Source(key(2), folder+"app.py", 20, "main")
+		s.Source(key(3), folder+"app.py", 13, "Solver.step")
+		s.Stack(key(9), []uint64{key(1), key(2)})
+		s.Stack(key(10), []uint64{key(3), key(2)})
+	}
+	var s, elsewhere, restored Sites
+	fill(&s, "/home/me/")
+	fill(&elsewhere, "")
+	var w pack.Writer
+	s.Save(&w)
+	restored.Init(&m)
+	r := pack.NewReader(w.B)
+	restored.Load(r)
+	if err := r.Done(); err != nil {
+		t.Fatal(err)
+	}
+	for n := range uint64(11) {
+		equal(t, "elsewhere", elsewhere.Name(key(n)), s.Name(key(n)))
+	}
+	for _, sites := range []*Sites{&s, &restored} {
+		places, outer, inner := sites.Table()
+		step := places[sites.Name(key(9))]
+		equal(t, "file", step.Module, "/home/me/app.py")
+		equal(t, "function", step.BuildID, "source Solver.step")
+		equal(t, "line", step.Offset, 12)
+		equal(t, "caller's line", places[outer[sites.Name(key(9))]].Offset, 20)
+		equal(t, "alone", inner[sites.Name(key(9))], sites.Name(key(1)))
+		equal(t, "other line", places[sites.Name(key(10))].Offset, 13)
+		sites.Stack(key(12), []uint64{key(1), key(2)})
+		equal(t, "again", sites.Name(key(12)), sites.Name(key(9)))
+	}
+}

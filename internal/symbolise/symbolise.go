@@ -108,7 +108,7 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 	if known, ok := s.places[k]; ok {
 		return known
 	}
-	if p, ok := source(k.path, k.buildID, k.offset); ok {
+	if p, ok := sourceLine(k.path, k.buildID, k.offset); ok {
 		s.places[k] = p
 		return p
 	}

@@ -17,7 +17,7 @@ import (
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
 	{"internal/unwind", "internal/code/insn", "internal/code/flow"},
-	{"internal/code/x86", "internal/code/a64"},
+	{"internal/code/x86", "internal/code/a64", "internal/source"},
 	{"internal/code"},
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/timing/clock", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/launch", "internal/inspect", "internal/symbolise", "internal/goal", "internal/waitfor", "internal/tags", "internal/export/behind"},
 	{"internal/outline", "internal/export/sqlitefile"},

@@ -1,0 +1,25 @@
+// Package source writes lines of source code as call sites, which are places in binaries else: lines of languages with an
+// interpreter, and those that other tools recorded. Such a site has the file for a module, the line for an offset, and
+// a mark for a build id, with the function behind it if that is known.
+package source
+
+import "strings"
+
+const mark = "source"
+
+// Site returns the site that stands for a line of source code.
+func Site(file string, line uint32, function string) (module, buildID string, offset uint64) {
+	if function != "" {
+		return file, mark + " " + function, uint64(line)
+	}
+	return file, mark, uint64(line)
+}
+
+// Function tells whether a build id is that of such a site, and returns the function, "" if that isn't known.
+func Function(buildID string) (function string, ok bool) {
+	function, ok = strings.CutPrefix(buildID, mark)
+	if !ok || function != "" && function[0] != ' ' {
+		return "", false
+	}
+	return strings.TrimPrefix(function, " "), true
+}

@@ -1,0 +1,406 @@
+/*
+ * python.c: call sites of programs that call MPI from Python, by mpi4py.
+ *
+ * The C code that calls MPI is mpi4py's then, the same for all of a program. What
+ * tells calls apart is the line of Python that called mpi4py: the innermost frame
+ * of the thread that is not mpi4py's own. It gets a number and a SOURCE record, and the
+ * number stands in the ENTER record where the call site would. With SPOOR_STACK the
+ * frames around it follow, as a STACK record of such numbers.
+ *
+ * The interpreter's lock is not taken, as mpi4py gives it away before it calls MPI,
+ * and taking it could hang the program. Nothing is changed or counted: the thread's own
+ * frames stay as they are while it is in MPI, its frames keep their code, and code
+ * keeps its names. Of the interpreter's functions only those are called that
+ * look at such things alone.
+ *
+ * Where things are in the interpreter's structures depends on its version. From 3.13 on it
+ * says so itself. Before a layout is believed, the frames of the first call are read in a way that can't fail
+ * (process_vm_readv), and what should be code and text must be objects of these
+ * types; else calls have mpi4py's sites, and it is said once.
+ */
+#define _GNU_SOURCE
+#include "python.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "ring.h"
+#include "runtime.h"
+#include "stack.h"
+
+#define MAX_TEXT 400 /* bytes of a file's or function's name */
+#define MAX_WALK 256 /* frames looked at */
+#define SITES 4096   /* per thread; calls of further lines have mpi4py's site */
+#define CODES 2048
+
+/* Where things are. */
+struct layout {
+	uint32_t frame;            /* in the state of a thread: its innermost frame, */
+	int32_t indirect;          /* or what has it there; −1: the frame itself */
+	uint32_t code, back, at;   /* in a frame */
+	uint32_t step;             /* bytes of an instruction that `at` counts; 0: it is an address */
+	uint32_t file, name, start; /* in code; start: the first instruction */
+};
+
+/* By minor version of Python 3. */
+static const struct layout layouts[] = {
+	[9] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 104, .step = 1, .file = 104, .name = 112},
+	[10] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 96, .step = 2, .file = 104, .name = 112},
+	[11] = {.frame = 56, .indirect = 8, .code = 32, .back = 48, .at = 56, .file = 112, .name = 128, .start = 184},
+	[12] = {.frame = 56, .indirect = 0, .code = 0, .back = 8, .at = 56, .file = 112, .name = 128, .start = 192},
+};
+
+/* Where the interpreter has its own account: words of _PyRuntime. */
+static const struct {
+	uint8_t frame, back, code, at, file, name, start;
+} accounts[] = {
+	[13] = {23, 29, 30, 31, 35, 37, 43},
+	[14] = {26, 32, 33, 34, 40, 42, 48},
+};
+
+static struct layout where;
+static struct {
+	void *(*thread)(void);
+	int (*line)(void *, int);
+	long (*length)(void *);
+	uint32_t (*letter)(void *, long);
+	const char *(*version)(void);
+	uint64_t code, text; /* the types */
+	const uint64_t *account;
+} py;
+static uint64_t lo, hi; /* mpi4py's code */
+static int depth = 1;
+static int on;
+
+struct code {
+	uint64_t code, file; /* whose it was, in case there is another in its place */
+	int skip;
+};
+
+struct site {
+	uint64_t code, file, at;
+	uint32_t number;
+};
+
+struct chain {
+	uint32_t n;
+	uint64_t keys[SP_MAX_FRAMES];
+};
+
+struct table {
+	struct code codes[CODES];
+	struct site sites[2 * SITES];
+	uint32_t nsites, nchains;
+	uint32_t slots[2 * SITES];
+	struct chain chains[SITES];
+};
+
+static struct table *tables[SP_MAX_THREADS];
+
+/* ---- reading ---- */
+
+/* How a word is read: 0 if it can't be. */
+typedef int reader(uint64_t at, uint64_t *v);
+
+static int read_plainly(uint64_t at, uint64_t *v)
+{
+	*v = *(const uint64_t *)(uintptr_t)at;
+	return 1;
+}
+
+static int read_safely(uint64_t at, uint64_t *v)
+{
+	struct iovec to = {v, sizeof *v}, from = {(void *)(uintptr_t)at, sizeof *v};
+	return at % 4 == 0 && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *v;
+}
+
+static inline __attribute__((always_inline)) int innermost(reader *get, uint64_t *frame)
+{
+	uint64_t state = (uint64_t)(uintptr_t)py.thread();
+	if (!state || !get(state + where.frame, frame))
+		return 0;
+	if (where.indirect >= 0 && *frame && !get(*frame + (uint32_t)where.indirect, frame))
+		return 0;
+	return *frame != 0;
+}
+
+/* The code that a frame runs, 0 if it runs none of Python's. */
+static inline __attribute__((always_inline)) int code_of(reader *get, uint64_t frame, uint64_t *code)
+{
+	uint64_t type;
+	if (!get(frame + where.code, code))
+		return 0;
+	*code &= ~7ull; /* what marks a borrowed reference */
+	if (*code && !get(*code + 8, &type))
+		return 0;
+	if (*code && type != py.code)
+		*code = 0;
+	return 1;
+}
+
+/* Copies a text; of a long one the end. */
+static size_t text_of(uint64_t object, char *to)
+{
+	size_t n = 0;
+	long length = py.length((void *)(uintptr_t)object);
+	for (long i = length > MAX_TEXT / 4 * 3 ? length - MAX_TEXT / 4 * 3 : 0; i < length && n + 4 <= MAX_TEXT; i++) {
+		uint32_t c = py.letter((void *)(uintptr_t)object, i);
+		if (c < 0x80) {
+			to[n++] = (char)c;
+		} else if (c < 0x800) {
+			to[n++] = (char)(0xc0 | c >> 6);
+			to[n++] = (char)(0x80 | (c & 63));
+		} else if (c < 0x10000) {
+			to[n++] = (char)(0xe0 | c >> 12);
+			to[n++] = (char)(0x80 | (c >> 6 & 63));
+			to[n++] = (char)(0x80 | (c & 63));
+		} else {
+			to[n++] = (char)(0xf0 | c >> 18);
+			to[n++] = (char)(0x80 | (c >> 12 & 63));
+			to[n++] = (char)(0x80 | (c >> 6 & 63));
+			to[n++] = (char)(0x80 | (c & 63));
+		}
+	}
+	to[n] = 0;
+	return n;
+}
+
+/* ---- beginning ---- */
+
+static int find_mpi4py(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	(void)arg;
+	if (!info->dlpi_name || !strstr(info->dlpi_name, "/mpi4py/MPI."))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X)) {
+			lo = info->dlpi_addr + p->p_vaddr;
+			hi = lo + p->p_memsz;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int find_functions(void)
+{
+	const struct {
+		const char *name;
+		void *to;
+	} wanted[] = {
+		{"PyGILState_GetThisThreadState", &py.thread}, {"PyCode_Addr2Line", &py.line}, {"PyUnicode_GetLength", &py.length},
+		{"PyUnicode_ReadChar", &py.letter}, {"Py_GetVersion", &py.version},
+		{"PyCode_Type", &py.code}, {"PyUnicode_Type", &py.text}, {"_PyRuntime", &py.account},
+	};
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		void *at = dlsym(RTLD_DEFAULT, wanted[i].name);
+		if (!at)
+			return 0;
+		memcpy(wanted[i].to, &at, sizeof at);
+	}
+	return 1;
+}
+
+static int find_layout(int minor)
+{
+	if (minor >= 13) {
+		const uint64_t *w = py.account;
+		if (minor >= (int)(sizeof accounts / sizeof *accounts) || memcmp(w, "xdebugpy", 8) != 0 || w[2] != 0)
+			return 0;
+		where = (struct layout){
+			.frame = (uint32_t)w[accounts[minor].frame], .indirect = -1, .code = (uint32_t)w[accounts[minor].code],
+			.back = (uint32_t)w[accounts[minor].back], .at = (uint32_t)w[accounts[minor].at], .file = (uint32_t)w[accounts[minor].file],
+			.name = (uint32_t)w[accounts[minor].name], .start = (uint32_t)w[accounts[minor].start],
+		};
+		return where.code < 4096 && where.back < 4096 && where.at < 4096 && where.file < 4096 && where.name < 4096 && where.start < 4096;
+	}
+	if (minor < 9)
+		return 0;
+	where = layouts[minor];
+	return 1;
+}
+
+/* Whether the frames of this thread are what the layout says: each to the outermost one. */
+static int believable(void)
+{
+	uint64_t frame, code, text[2], type[2];
+	int n = 0;
+	if (!innermost(read_safely, &frame))
+		return 0;
+	for (int i = 0; frame && i < MAX_WALK; i++) {
+		if (!code_of(read_safely, frame, &code))
+			return 0;
+		if (code) {
+			if (!read_safely(code + where.file, &text[0]) || !read_safely(code + where.name, &text[1]) || !read_safely(text[0] + 8, &type[0])
+			    || !read_safely(text[1] + 8, &type[1]) || type[0] != py.text || type[1] != py.text)
+				return 0;
+			n++;
+		}
+		if (!read_safely(frame + where.back, &frame))
+			return 0;
+	}
+	return n > 0;
+}
+
+int sp_python_start(void)
+{
+	static int tried, strange;
+	static char version[32];
+	if (!tried) {
+		const char *wanted = getenv("SPOOR_PYTHON"), *stack = getenv("SPOOR_STACK");
+		int minor = 0;
+		if (wanted && strcmp(wanted, "0") == 0)
+			tried = 1;
+		if (tried || !find_functions() || !dl_iterate_phdr(find_mpi4py, NULL))
+			return 0; /* it may come */
+		tried = 1;
+		snprintf(version, sizeof version, "%s", py.version());
+		version[strcspn(version, " ")] = 0;
+		if (sscanf(version, "3.%d", &minor) == 1 && !strstr(py.version(), "free-threading") && find_layout(minor) && believable()) {
+			long n = stack ? strtol(stack, NULL, 10) : 1;
+			depth = n < 1 ? 1 : n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
+			on = 1;
+			__atomic_fetch_or(&sp_extra, SP_PYTHON, __ATOMIC_RELEASE);
+		} else {
+			strange = 1;
+		}
+	}
+	if (strange && sp_run.rank == 0 && sp_run.ranks > 0) {
+		strange = 0;
+		sp_warn_once("Python %s is not one whose frames can be read: calls have the sites that mpi4py has", version);
+	}
+	return on;
+}
+
+/* ---- sites ---- */
+
+static struct table *table_of(int thread)
+{
+	if (!tables[thread]) {
+		void *p = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p != MAP_FAILED)
+			tables[thread] = p;
+	}
+	return tables[thread];
+}
+
+static inline uint64_t mix(uint64_t a, uint64_t b) { return (a ^ b * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull; }
+
+/* Whether code is mpi4py's, or the interpreter's own: no place in the program. */
+static int skipped(struct table *b, uint64_t code, uint64_t file)
+{
+	struct code *c = &b->codes[mix(code, file) >> 20 & (CODES - 1)];
+	if (sp_likely(c->code == code && c->file == file))
+		return c->skip;
+	char text[MAX_TEXT + 1];
+	text_of(file, text);
+	*c = (struct code){code, file, !*text || strstr(text, "/mpi4py/") || strncmp(text, "<frozen ", 8) == 0 || strncmp(text, "<shim", 5) == 0};
+	return c->skip;
+}
+
+static void tell_source(struct sp_thread *t, uint64_t key, uint64_t code, uint64_t file, uint64_t offset)
+{
+	char text[2][MAX_TEXT + 1];
+	uint64_t name;
+	read_plainly(code + where.name, &name);
+	int line = py.line((void *)(uintptr_t)code, (int)offset);
+	size_t n0 = text_of(file, text[0]), n1 = text_of(name, text[1]), words = (n0 + n1 + 7) / 8;
+	uint64_t *w = sp_begin(t);
+	w[1] = sp_ticks();
+	w[2] = key;
+	w[3] = line > 0 ? (uint64_t)line : 0;
+	w[4] = n0;
+	w[5] = n1;
+	w[5 + words] = 0;
+	memcpy(w + 6, text[0], n0);
+	memcpy((char *)(w + 6) + n0, text[1], n1);
+	memset((char *)(w + 6) + n0 + n1, 0, words * 8 - n0 - n1);
+	sp_commit(t, w + 6 + words, 0, SP_SOURCE, 0);
+}
+
+/* The key of the line that a frame is at; 0 if there is no room for more. */
+static uint64_t key_of(struct sp_thread *t, struct table *b, uint64_t frame, uint64_t code, uint64_t file)
+{
+	uint64_t at;
+	read_plainly(frame + where.at, &at);
+	if (where.step)
+		at = (uint64_t)((int64_t)(int32_t)at * where.step);
+	else
+		at -= code + where.start;
+	for (uint64_t i = mix(mix(code, file), at) >> 20;; i++) {
+		struct site *s = &b->sites[i % (2 * SITES)];
+		if (sp_likely(s->code == code && s->file == file && s->at == at))
+			return SP_SOURCE_KEY(t->number, s->number);
+		if (s->code)
+			continue;
+		if (b->nsites == SITES)
+			return 0;
+		*s = (struct site){code, file, at, ++b->nsites};
+		tell_source(t, SP_SOURCE_KEY(t->number, s->number), code, file, at);
+		return SP_SOURCE_KEY(t->number, s->number);
+	}
+}
+
+/* The key of lines that called each other. */
+static uint64_t key_of_chain(struct sp_thread *t, struct table *b, const uint64_t *keys, uint32_t n)
+{
+	uint64_t h = n;
+	for (uint32_t i = 0; i < n; i++)
+		h = mix(h, keys[i]);
+	for (uint64_t i = h >> 20;; i++) {
+		uint32_t *slot = &b->slots[i % (2 * SITES)];
+		if (!*slot) {
+			if (b->nchains == SITES)
+				return keys[0];
+			struct chain *c = &b->chains[b->nchains];
+			c->n = n;
+			memcpy(c->keys, keys, n * sizeof *keys);
+			*slot = ++b->nchains;
+			uint64_t *w = sp_begin(t);
+			w[1] = sp_ticks();
+			w[2] = SP_SOURCE_KEY(t->number, SITES + *slot);
+			memcpy(w + 3, keys, n * sizeof *keys);
+			sp_commit(t, w + 3 + n, 0, SP_STACK, 0);
+			return SP_SOURCE_KEY(t->number, SITES + *slot);
+		}
+		const struct chain *c = &b->chains[*slot - 1];
+		if (sp_likely(c->n == n && memcmp(c->keys, keys, n * sizeof *keys) == 0))
+			return SP_SOURCE_KEY(t->number, SITES + *slot);
+	}
+}
+
+const void *sp_python_site(struct sp_thread *t, const void *site)
+{
+	uint64_t frame, code, file, keys[SP_MAX_FRAMES], from = (uint64_t)(uintptr_t)site;
+	uint32_t n = 0;
+	if (from < lo || from >= hi || !innermost(read_plainly, &frame))
+		return site;
+	sp_prepare(t); /* a new thread has no ring before that */
+	struct table *b = t->ring ? table_of(t->number) : NULL;
+	if (sp_unlikely(!b))
+		return site;
+	for (int i = 0; frame && i < MAX_WALK && n < (uint32_t)depth; i++) {
+		code_of(read_plainly, frame, &code);
+		if (code) {
+			read_plainly(code + where.file, &file);
+			if (!skipped(b, code, file)) {
+				uint64_t key = key_of(t, b, frame, code, file);
+				if (!key)
+					break;
+				keys[n++] = key;
+			}
+		}
+		read_plainly(frame + where.back, &frame);
+	}
+	if (n == 0)
+		return site;
+	return (const void *)(uintptr_t)(n == 1 ? keys[0] : key_of_chain(t, b, keys, n));
+}

@@ -1,0 +1,130 @@
+package profile
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/test/mpis"
+)
+
+// python finds the interpreter and the MPI that mpi4py was built for.
+func python(t *testing.T) (string, *mpis.MPI) {
+	t.Helper()
+	const interpreter = "/usr/bin/python3"
+	out, err := exec.Command(interpreter, "-c", "from mpi4py import MPI; print(MPI.get_vendor()[0])").Output()
+	if err != nil {
+		mpis.Absent(t, "no mpi4py")
+	}
+	for _, m := range mpis.Need(t) {
+		if strings.Contains(strings.ReplaceAll(strings.ToLower(string(out)), " ", ""), m.Name) {
+			return interpreter, m
+		}
+	}
+	mpis.Absent(t, "no MPI that mpi4py was built for: %s", out)
+	return "", nil
+}
+
+// A called is a call with its innermost frames, as function:line.
+type called struct {
+	Call   string
+	Frames []struct {
+		Function, File string
+		Line           int
+	}
+}
+
+func callsOf(t *testing.T, dir string) (list []called) {
+	t.Helper()
+	for line := range strings.Lines(spoor(t, dir, "dump", "--json", "--sites", "--rank", "0", "app.spoor")) {
+		var c called
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// Calls of a program in Python are known by its functions and lines, whatever the way to there, in all threads; mpi4py's own
+// frames are none of them. The program does what it does without.
+func TestPython(t *testing.T) {
+	interpreter, m := python(t)
+	dir := t.TempDir()
+	source, err := os.ReadFile("testdata/lines.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "lines.py"), source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]bool)
+	marked := regexp.MustCompile(`# ([\w, ]+) in (\S+)`)
+	var functions []string
+	for i, line := range strings.Split(string(source), "\n") {
+		if x := marked.FindStringSubmatch(line); x != nil {
+			for _, name := range strings.Split(x[1], ", ") {
+				want[fmt.Sprintf("%s in %s, line %d", name, x[2], i+1)] = true
+				functions = append(functions, name)
+			}
+		}
+	}
+	out := spoor(t, dir, slices.Concat([]string{"run", "-q", "-o", "app.spoor"}, m.Command(2, interpreter, "lines.py"))...)
+	if strings.Count(out, "done") != 2 {
+		t.Errorf("the program printed %q", out)
+	}
+	got, scans := make(map[string]bool), make(map[string]bool)
+	for _, c := range callsOf(t, dir) {
+		if len(c.Frames) == 0 {
+			continue
+		}
+		f := c.Frames[0]
+		switch {
+		case c.Call == "MPI_Scan":
+			scans[fmt.Sprintf("%s %s:%d", f.Function, f.File, f.Line)] = true
+		case slices.Contains(functions, c.Call) && filepath.Base(f.File) == "lines.py":
+			got[fmt.Sprintf("%s in %s, line %d", c.Call, f.Function, f.Line)] = true
+		}
+	}
+	for x := range want {
+		if !got[x] {
+			t.Errorf("no call of %s", x)
+		}
+	}
+	made := make(map[string]bool)
+	for i := range 50 {
+		made[fmt.Sprintf("made%d <string>:%d", i%7, 2+i%5)] = true
+	}
+	if d := cmp.Diff(made, scans); d != "" {
+		t.Errorf("of code that is made at run time: %s", d)
+	}
+
+	// With stacks the functions around stand there, too.
+	spoor(t, dir, slices.Concat([]string{"run", "-q", "--force", "--stack", "30", "-o", "app.spoor"}, m.Command(2, interpreter, "lines.py"))...)
+	out = spoor(t, dir, "dump", "--sites", "--rank", "0", "--call", "MPI_Allgather", "app.spoor")
+	if n := strings.Count(out, "Solver.step lines.py:"); n != 21 {
+		t.Errorf("%d frames of a function that calls itself 20 times: %s", n, out)
+	}
+	if !strings.Contains(out, "< <module> lines.py:") {
+		t.Errorf("no way from the module: %s", out)
+	}
+
+	// SPOOR_PYTHON=0 leaves all of it out.
+	r := mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir(), Env: []string{"SPOOR_PYTHON=0"}}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "--force", "-o", "app.spoor"}, m.Command(2, interpreter, "lines.py"))...)
+	if r.Err != nil {
+		t.Fatal(r)
+	}
+	for _, c := range callsOf(t, dir) {
+		if len(c.Frames) > 0 && strings.HasSuffix(c.Frames[0].File, ".py") {
+			t.Errorf("%s at %+v", c.Call, c.Frames)
+		}
+	}
+}
