@@ -59,12 +59,20 @@ that took time are named at the end.`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			where := newPlaces(paths)
+			var code *trace.Code
+			if path {
+				var err error
+				if code, err = where.code(r); err != nil {
+					return err
+				}
+			}
 			var p *progress
 			rep, err := waits.Of(r, waits.Options{
 				Name:     func(_ string, s trace.Site) string { return where.text(s) },
 				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
 				Progress: func(calls uint64) { p.steps(int(calls)) },
 				Path:     path,
+				Code:     code,
 			})
 			if p != nil {
 				p.end()

@@ -41,6 +41,27 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
 	if top > 0 && len(p.Sites) > top {
 		fmt.Fprintf(w, "%d more: --top 0\n", len(p.Sites)-top)
 	}
+	if len(p.Loops) > 0 {
+		fmt.Fprintln(w)
+		tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(tw, "of path\tcomputed\tin MPI\t  loop, with those in it")
+		for i, l := range p.Loops {
+			if top > 0 && i == top {
+				break
+			}
+			where := "in no loop"
+			if l.Place != "" {
+				where = l.Function + " " + l.Place
+			}
+			fmt.Fprintf(tw, "%s\t%s\t%s\t  %s\n", part(l.ComputeNs+l.MPINs), ns(l.ComputeNs), ns(l.MPINs), where)
+		}
+		if err := tw.Flush(); err != nil {
+			return err
+		}
+		if top > 0 && len(p.Loops) > top {
+			fmt.Fprintf(w, "%d more: --top 0\n", len(p.Loops)-top)
+		}
+	}
 	fmt.Fprintln(w)
 	tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "rank\tof path\tcomputed\tin MPI\t")

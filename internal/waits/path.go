@@ -18,7 +18,20 @@ type Path struct {
 	Hops      int        `json:"hops"`
 	Rank      int        `json:"rank"`  // on which it ends
 	Sites     []PathSite `json:"sites"` // by time
+	Loops     []PathLoop `json:"loops"` // by time, where the program's loops are known
 	Ranks     []PathRank `json:"ranks"` // by time; those it never touches are left out
+}
+
+// A PathLoop is a loop of the program with all in it, loops in it as well. Calls that are in no loop are a PathLoop
+// without a place.
+type PathLoop struct {
+	Function  string `json:"function"` // that has the loop
+	Place     string `json:"place"`
+	Depth     int    `json:"depth"` // in how many loops it is
+	ComputeNs int64  `json:"compute_ns"`
+	MPINs     int64  `json:"mpi_ns"`
+
+	vertex int
 }
 
 // A PathSite is the calls of one function from one place, with what was computed before them.
@@ -74,14 +87,14 @@ func (h *hops) add(b *blocked) {
 }
 
 // path finds the critical path; nil if too much was waited to keep it.
-func (a *analysis) path(r *trace.Reader, rep *Report, called func(function string, s trace.Site) string) (*Path, error) {
+func (a *analysis) path(r *trace.Reader, rep *Report, o *Options) (*Path, error) {
 	if a.hops.many {
 		return nil, nil
 	}
 	for _, list := range a.hops.of {
 		slices.SortFunc(list, func(x, y hop) int { return cmp.Compare(x.at, y.at) })
 	}
-	p := &Path{Sites: []PathSite{}, Ranks: []PathRank{}}
+	p := &Path{Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
 	first, end, last := int64(0), int64(0), -1
 	for rank, w := range a.ranks {
 		if w == nil || !w.began {
@@ -98,7 +111,17 @@ func (a *analysis) path(r *trace.Reader, rep *Report, called func(function strin
 		return p, nil
 	}
 	p.RunNs, p.Rank = end-first, last
-	x := &pathSums{a: a, sites: make(map[int32]*siteSums), ranks: make(map[int32]*PathRank), on: a.stretches(p, last, first, end)}
+	x := &pathSums{a: a, code: o.Code, sites: make(map[int32]*siteSums), ranks: make(map[int32]*PathRank), on: a.stretches(p, last, first, end)}
+	if o.Code != nil {
+		sites, err := r.Sites()
+		if err != nil {
+			return nil, err
+		}
+		x.number = make(map[trace.Site]int, len(sites))
+		for i, s := range sites {
+			x.number[s] = i
+		}
+	}
 	for rank, w := range a.ranks {
 		if w == nil {
 			continue
@@ -109,7 +132,8 @@ func (a *analysis) path(r *trace.Reader, rep *Report, called func(function strin
 			}
 		}
 	}
-	x.report(p, rep, called)
+	x.report(p, rep, o.Name)
+	x.loops(p)
 	return p, nil
 }
 
@@ -152,15 +176,18 @@ type siteSums struct {
 	compute, mpi int64
 	all          int64
 	ranks        map[int32]int64
+	vertex       int // in the code; -1: not known
 }
 
 // pathSums adds up what lies on the path.
 type pathSums struct {
-	a     *analysis
-	sites map[int32]*siteSums
-	ranks map[int32]*PathRank
-	on    map[strand][]stretch
-	spoor int64
+	a      *analysis
+	code   *trace.Code // nil: not known
+	number map[trace.Site]int
+	sites  map[int32]*siteSums
+	ranks  map[int32]*PathRank
+	on     map[strand][]stretch
+	spoor  int64
 }
 
 // thread goes through the calls of a thread, on the path or not.
@@ -190,7 +217,10 @@ func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 			}
 			at := x.a.placeOf(place{call.Name(), call.Site})
 			if s = x.sites[at]; s == nil {
-				s = &siteSums{ranks: make(map[int32]int64)}
+				s = &siteSums{ranks: make(map[int32]int64), vertex: -1}
+				if n, known := x.number[call.Site]; known {
+					s.vertex = x.code.Vertex(call.Func.ID, n)
+				}
 				x.sites[at] = s
 			}
 			sites[c.Terminal] = s
@@ -260,5 +290,55 @@ func (x *pathSums) report(p *Path, rep *Report, called func(function string, s t
 	})
 	slices.SortFunc(p.Ranks, func(x, y PathRank) int {
 		return cmp.Or(cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs), cmp.Compare(x.Rank, y.Rank))
+	})
+}
+
+// loops adds up what the loops of the program have of the path.
+func (x *pathSums) loops(p *Path) {
+	if x.code == nil {
+		return
+	}
+	of := make(map[int]*PathLoop) // by vertex; −1: in none
+	add := func(vertex int, s *siteSums) {
+		l := of[vertex]
+		if l == nil {
+			l = &PathLoop{vertex: vertex}
+			of[vertex] = l
+			if vertex >= 0 {
+				v := &x.code.Vertices[vertex]
+				l.Place = v.Where()
+				for around := v.Parent; around >= 0; around = x.code.Vertices[around].Parent {
+					switch u := &x.code.Vertices[around]; {
+					case u.Kind == trace.LoopVertex:
+						l.Depth++
+					case u.Kind == trace.FunctionVertex && l.Function == "":
+						l.Function = u.Name
+					}
+				}
+			}
+		}
+		l.ComputeNs += s.compute
+		l.MPINs += s.mpi
+	}
+	for _, s := range x.sites {
+		if s.compute+s.mpi == 0 {
+			continue
+		}
+		any := false
+		for v := s.vertex; v >= 0; v = x.code.Vertices[v].Parent {
+			if x.code.Vertices[v].Kind == trace.LoopVertex {
+				any = true
+				add(v, s)
+			}
+		}
+		if !any {
+			add(-1, s)
+		}
+	}
+	for _, l := range of {
+		p.Loops = append(p.Loops, *l)
+	}
+	slices.SortFunc(p.Loops, func(x, y PathLoop) int {
+		return cmp.Or(cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs), cmp.Compare(x.vertex, y.vertex))
 	})
 }

@@ -62,6 +62,7 @@ type Options struct {
 	Progress func(calls uint64)                         // told now and then how many more calls were looked at; may be nil
 	Each     func(w Wait)                               // told of every wait; may be nil
 	Path     bool                                       // find the critical path, too
+	Code     *trace.Code                                // the program's loops, for the path; nil: not known
 }
 
 // A Wait is time that one call waited. One whose reason turns out to be another is taken back first: its
@@ -113,7 +114,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	rep := a.report(o.Name)
 	rep.Times = kind.String()
 	if o.Path {
-		rep.Path, err = a.path(r, rep, o.Name)
+		rep.Path, err = a.path(r, rep, &o)
 	}
 	return rep, err
 }
