@@ -20,6 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/outline"
+	"github.com/spoor-hpc/spoor/internal/source"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/tailcall"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -92,7 +93,8 @@ type maker struct {
 const maxVaried = 64
 
 // Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no call
-// could be placed, or if the trace has no call stacks and not all calls are made in main.
+// could be placed, if the trace has no call stacks and not all calls are made in main, or if calls are made from a language with an
+// interpreter: the loops of machine code are not the program's then.
 func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trace.Code, error) {
 	sites, err := r.Sites()
 	if err != nil {
@@ -100,6 +102,9 @@ func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trac
 	}
 	numbers := make(map[trace.Site]int, len(sites))
 	for i, s := range sites {
+		if _, interpreted := source.Function(s.BuildID); interpreted {
+			return nil, nil
+		}
 		numbers[s] = i
 	}
 	frames, err := Frames(r)

@@ -117,6 +117,12 @@ func TestPython(t *testing.T) {
 		t.Errorf("no way from the module: %s", out)
 	}
 
+	// The profile has them as functions, and the interpreter's machine code is no structure of the program.
+	out = spoor(t, dir, "profile", "--min-time", "0", "--width", "200", "app.spoor")
+	if !strings.Contains(out, " <module>()") || !strings.Contains(out, " Solver.step()") || strings.Contains(out, "elsewhere") {
+		t.Errorf("the profile says %s", out)
+	}
+
 	// SPOOR_PYTHON=0 leaves all of it out.
 	r := mpis.Job{MPI: m, Dir: dir, Temp: t.TempDir(), Env: []string{"SPOOR_PYTHON=0"}}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "--force", "-o", "app.spoor"}, m.Command(2, interpreter, "lines.py"))...)
 	if r.Err != nil {
