@@ -8,9 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// Add writes a file with one section more, which is in front of the series if there is one and behind all others, with a checksum of its
-// own. Only the header and the directory are new besides. The file must be of this version, and lack the section and
-// those that stand behind it.
+// Add writes a file with one section more, which has a checksum of its own. Only the header and the directory are new besides. The
+// file must be of this version, and lack the section.
 func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 	list, version, err := Read(src, size)
 	if err != nil {
@@ -24,8 +23,11 @@ func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 	for at > 0 && place(list[at-1].ID) >= place(id) {
 		at--
 	}
-	if at == 0 || at < len(list)-1 || at < len(list) && list[at].ID != Series {
-		return fmt.Errorf("section %q doesn't come last", Names[id])
+	if at == 0 || at < len(list) && list[at].ID == id {
+		return fmt.Errorf("section %q can't be added", Names[id])
+	}
+	if err := split(list, at, src); err != nil {
+		return err
 	}
 	var dir []byte
 	entry := func(s *Section, last bool) {
@@ -66,4 +68,31 @@ func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 		}
 	}
 	return err
+}
+
+// split gives those that a checksum covers on both sides of a section to come one for each side.
+func split(list []Section, at int, src io.ReaderAt) error {
+	between := list[at-1].Offset + list[at-1].Stored
+	if list[at-1].to == between {
+		return nil
+	}
+	whole := list[at-1]
+	if err := whole.SumRaw(src); err != nil {
+		return fmt.Errorf("section %q: %w", whole.Name(), err)
+	}
+	both := make([]byte, whole.to-whole.from)
+	if n, err := src.ReadAt(both, whole.from); n < len(both) {
+		return err
+	}
+	for i := range list {
+		s := &list[i]
+		switch {
+		case s.from != whole.from:
+		case i < at:
+			s.to, s.sum = between, crc32.Checksum(both[:between-whole.from], castagnoli)
+		default:
+			s.from, s.sum = between, crc32.Checksum(both[between-whole.from:], castagnoli)
+		}
+	}
+	return nil
 }

@@ -1,0 +1,58 @@
+package container
+
+import (
+	"bytes"
+	"testing"
+)
+
+// A section can be added wherever it stands, beside sections that share a checksum or not, and not to what is damaged.
+func TestAdd(t *testing.T) {
+	unpacked := func(_ int, raw []byte) ([]byte, byte) { return raw, CodecRaw }
+	for missing := byte(Meta); missing < End; missing++ {
+		if missing == Series || !optional[missing] {
+			continue
+		}
+		for _, size := range []int{50, maxShared} {
+			var raw [End][]byte
+			for id := range raw {
+				if id != 0 && id != Series {
+					raw[id] = bytes.Repeat([]byte{byte(id)}, size+id)
+				}
+			}
+			added := raw[missing]
+			raw[missing] = nil
+			file := Assemble(raw, unpacked, nil)
+			var out bytes.Buffer
+			if err := Add(&out, bytes.NewReader(file), int64(len(file)), missing, added); err != nil {
+				t.Errorf("%s: %v", Names[missing], err)
+				continue
+			}
+			raw[missing] = added
+			list, _, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
+			if err != nil || len(list) != End-2 {
+				t.Fatalf("%s: %d sections, error %v", Names[missing], len(list), err)
+			}
+			for i := range list {
+				s := &list[i]
+				if got, err := s.Load(bytes.NewReader(out.Bytes())); err != nil || !bytes.Equal(got, raw[s.ID]) {
+					t.Errorf("with %s, section %s: %d bytes, error %v", Names[missing], s.Name(), len(got), err)
+				}
+			}
+			if err := Add(&bytes.Buffer{}, bytes.NewReader(out.Bytes()), int64(out.Len()), missing, added); err == nil {
+				t.Errorf("%s was added twice", Names[missing])
+			}
+		}
+	}
+	// Code stands among small sections here: the checksum that covers both sides is made anew, so it has to be right.
+	var raw [End][]byte
+	for id := range raw {
+		if id != 0 && id != Series && id != Code {
+			raw[id] = []byte{byte(id)}
+		}
+	}
+	file := Assemble(raw, unpacked, nil)
+	file[len(file)-1] ^= 1
+	if err := Add(&bytes.Buffer{}, bytes.NewReader(file), int64(len(file)), Code, []byte{1}); err == nil {
+		t.Error("damaged bytes got a checksum that fits")
+	}
+}
