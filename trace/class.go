@@ -39,7 +39,7 @@ func (t *terminal) vals(c *class, i, rank, size int) []int64 {
 		vals[p] = v.At(i, int64(rank), int64(size))
 	}
 	if f := t.group.function; f != nil { // nil: it has no sums
-		f.fillIn(vals)
+		fillIn(f, vals)
 	}
 	return vals
 }

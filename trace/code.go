@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -111,7 +112,7 @@ func (t *texts) add(s string) uint64 {
 	return uint64(n)
 }
 
-// append and decodeCode: the section of code.
+// appendCode and decodeCode: the section of code.
 //
 //	code    = texts, vertices, contexts, steps
 //	texts   = count, string…
@@ -123,7 +124,7 @@ func (t *texts) add(s string) uint64 {
 //	steps   = count, per step: from uvarint, to uvarint, way varint
 //
 // Levels back: 0 if the vertex is in the one before it, 1 if in what is around that, and so on.
-func (c *Code) append(b []byte) []byte {
+func appendCode(c *Code, b []byte) []byte {
 	t := texts{number: make(map[string]int)}
 	var body []byte
 	body = wire.AppendUvarint(body, uint64(len(c.Vertices)))
@@ -242,7 +243,7 @@ func decodeCode(r *wire.Reader, sites int) *Code {
 		x.Site = site + r.Int(max(0, sites-1-site))
 		x.Function = r.Uint16()
 		x.Vertex = call()
-		if n := len(c.Contexts); n > 0 && r.Err() == nil && compareContexts(c.Contexts[n-1], x) >= 0 {
+		if n := len(c.Contexts); n > 0 && r.Err() == nil && c.Contexts[n-1].Compare(x) >= 0 {
 			r.Fail("contexts out of order")
 		}
 		if r.Err() != nil {
@@ -264,11 +265,9 @@ func decodeCode(r *wire.Reader, sites int) *Code {
 	return c
 }
 
-func compareContexts(a, b Context) int {
-	if a.Site != b.Site {
-		return a.Site - b.Site
-	}
-	return int(a.Function) - int(b.Function)
+// Compare orders contexts as Code has them.
+func (x Context) Compare(y Context) int {
+	return cmp.Or(cmp.Compare(x.Site, y.Site), cmp.Compare(x.Function, y.Function))
 }
 
 // loopsAround counts the loops around two vertices.
@@ -287,7 +286,7 @@ func (c *Code) loopsAround(a, b int) (n int) {
 
 // Vertex finds the vertex of a call of a function from a site, by its number in Sites; -1 if it could not be placed.
 func (c *Code) Vertex(function uint16, site int) int {
-	i, ok := slices.BinarySearchFunc(c.Contexts, Context{Function: function, Site: site}, compareContexts)
+	i, ok := slices.BinarySearchFunc(c.Contexts, Context{Function: function, Site: site}, Context.Compare)
 	if !ok {
 		return -1
 	}
@@ -339,7 +338,7 @@ func addCode(path string, c *Code) error {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	if err := container.Add(f, src, info.Size(), container.Code, c.append(nil)); err != nil {
+	if err := container.Add(f, src, info.Size(), container.Code, appendCode(c, nil)); err != nil {
 		return err
 	}
 	if err := f.Chmod(info.Mode().Perm()); err != nil {

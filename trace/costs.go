@@ -184,7 +184,7 @@ func (g *group) sample(ranks int) []int64 {
 		vals[i] = f.Eval(0, int64(ranks))
 	}
 	if g.function != nil {
-		g.function.fillIn(vals)
+		fillIn(g.function, vals)
 	}
 	return vals
 }

@@ -72,7 +72,7 @@ func FuzzSections(f *testing.F) {
 		f.Fatal(err)
 	}
 	raw[container.Series] = append(b.Bytes(), s.index()...)
-	raw[container.Code] = sampleCode().append(nil)
+	raw[container.Code] = appendCode(sampleCode(), nil)
 	for id := container.Meta; id < container.End; id++ {
 		f.Add(byte(id-container.Meta), raw[id])
 	}
@@ -142,7 +142,7 @@ func FuzzSums(f *testing.F) {
 			vals = append(vals, r.Varint())
 		}
 		width := len(vals)
-		function.fillIn(vals)
+		fillIn(&function, vals)
 		c, err := readCall(&function, vals, &lookup{}, 0)
 		if len(vals) != width {
 			t.Fatalf("%d values became %d", width, len(vals))

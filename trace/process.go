@@ -59,10 +59,10 @@ const manyRanks = 256
 // extraDigits is how many bits more come to rank 0, which so has a choice of what to round to.
 const extraDigits = 4
 
-// Coarse returns the process with as much as goes to rank 0: what is left out is cut off, so that
+// Coarse returns a process with as much as goes to rank 0: what is left out is cut off, so that
 // rounding the rest is rounding the whole. The process id stays only where the process did not
 // finish: else nobody finds it any more.
-func (x Process) Coarse(ranks int) Process {
+func Coarse(x Process, ranks int) Process {
 	digits := digitsFor(ranks) + extraDigits
 	end := x.StartNs + x.SpanNs
 	end -= mod(end, endUnit(x.SpanNs, ranks)>>extraDigits)
@@ -203,7 +203,7 @@ func (p *Processes) Concat(q *Processes) {
 func (p *Processes) At(rank int) Process {
 	var x Process
 	for c := range p.cols {
-		x.set(c, p.cols[c].At(rank), p)
+		p.set(&x, c, p.cols[c].At(rank))
 	}
 	x.Asides = p.asidesOf(rank)
 	return x
@@ -220,7 +220,7 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 			var x Process
 			for c := range p.cols {
 				runs, k := p.cols[c].Runs(), &at[c]
-				x.set(c, runs[k.run].At(k.done), p)
+				p.set(&x, c, runs[k.run].At(k.done))
 				if k.done++; k.done == runs[k.run].Count {
 					k.run, k.done = k.run+1, 0
 				}
@@ -233,7 +233,8 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 	}
 }
 
-func (x *Process) set(col int, v int64, p *Processes) {
+// set fills in what a column says of a process.
+func (p *Processes) set(x *Process, col int, v int64) {
 	switch col {
 	case hostColumn:
 		x.Host = p.hosts.list[v]

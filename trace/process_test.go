@@ -44,7 +44,7 @@ func TestProcessSection(t *testing.T) {
 				x.MPINs = int64(noise.Float64() * float64(x.SpanNs) * float64(x.Threads))
 			}
 			truth = append(truth, x)
-			p.Append(x.Coarse(n))
+			p.Append(Coarse(x, n))
 			calls.Append(x.Calls)
 			if told != "no" && noise.IntN(10) > 0 {
 				totals.ns[rank], totals.known[rank] = float64(x.MPINs)*(0.995+0.01*noise.Float64()), true
@@ -155,7 +155,7 @@ func TestManyProcesses(t *testing.T) {
 				in := int64(float64(end-start) * (0.1 + 0.2*noise.Float64()))
 				totals.ns[rank], totals.known[rank] = float64(in), true
 				x := Process{Host: fmt.Sprintf("node%04d", host(rank)), PID: 4000 + rank, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: in}
-				p.Append(x.Coarse(ranks))
+				p.Append(Coarse(x, ranks))
 			}
 			stored, _ := container.Pack(container.Process, p.append(nil, totals))
 			if t.Logf("%s, %d s: %d bytes", name, run/1e9, len(stored)); len(stored) > 1024 {

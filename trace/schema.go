@@ -112,13 +112,13 @@ func FunctionOf(c *mpi.Call) Function {
 	return f
 }
 
-// layout returns what the values of the function's signatures are. room is for the parts.
-func (f *Function) layout(room []signature.Part) signature.Layout {
+// layoutOf returns what the values of a function's signatures are. room is for the parts.
+func layoutOf(f *Function, room []signature.Part) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
-		room = append(room, signature.Part{Width: p.Type.width(), Dims: p.Dims, In: p.In, Out: p.Out})
+		room = append(room, signature.Part{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out})
 	}
-	l := signature.Layout{Result: f.Result.width(), Params: room}
+	l := signature.Layout{Result: widthOf(f.Result), Params: room}
 	switch {
 	case f.Has(CreatesComm):
 		l.Made = signature.CommWords
@@ -128,8 +128,8 @@ func (f *Function) layout(room []signature.Part) signature.Layout {
 	return l
 }
 
-// width is how many values of a signature one of the type takes.
-func (t Type) width() signature.Width {
+// widthOf is how many values of a signature one of the type takes.
+func widthOf(t Type) signature.Width {
 	switch t {
 	case None:
 		return signature.Nothing

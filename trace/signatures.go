@@ -88,7 +88,7 @@ func decodeSignatures(r *wire.Reader, schema map[uint16]*Function, sites int, no
 			return nil
 		}
 		g := &group{call: uint16(call), site: int(site), width: int(values), size: int(size), flat: order == 1}
-		if f := schema[uint16(call)]; f.haveSums() {
+		if f := schema[uint16(call)]; haveSums(f) {
 			g.function = f
 		}
 		t.groups = append(t.groups, g)
@@ -163,7 +163,7 @@ func (t *signatureTable) call(n int, sites []Site) (g *group, sig, site int, ok 
 		return nil, 0, 0, false
 	}
 	g, sig = t.find(t.signature(n))
-	return g, sig, int(at), sites[at].place() == sites[g.site]
+	return g, sig, int(at), sites[at].Alone() == sites[g.site]
 }
 
 // signature is the number of a distinct call's signature.

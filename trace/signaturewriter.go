@@ -300,9 +300,9 @@ func (x *formed) ranks(f *Function, vals []int64) ([]bool, error) {
 		return x.rank, nil
 	}
 	x.rank = make([]bool, len(vals))
-	x.known = !f.haveSums()
+	x.known = !haveSums(f)
 	if !x.known {
-		f.fillIn(vals)
+		fillIn(f, vals)
 	}
 	forms, err := markRanks(f, vals, x.rank)
 	if err != nil {

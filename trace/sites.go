@@ -20,22 +20,19 @@ func (s Site) Frames() []Site {
 }
 
 // Alone returns the site without what is around it.
-func (s Site) Alone() Site { return s.place() }
+func (s Site) Alone() Site { return Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset} }
 
 // Equal reports whether two sites, of any two traces, have the same frames.
 func (s Site) Equal(t Site) bool {
 	a, b := &s, &t
 	for a != b && a != nil && b != nil {
-		if a.place() != b.place() {
+		if a.Alone() != b.Alone() {
 			return false
 		}
 		a, b = a.Outer, b.Outer
 	}
 	return a == b
 }
-
-// place is the site without what is around it.
-func (s *Site) place() Site { return Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset} }
 
 // A siteTable numbers the sites of a trace: number 0 is an unknown place, then
 // come the places without a stack, then those with one. The outer site of a
@@ -62,7 +59,7 @@ func newSiteTable(sites map[uint64]Site, outer map[uint64]uint64) *siteTable {
 	})
 	for _, h := range hashes {
 		s := sites[h]
-		if p := s.place(); p != t.places[len(t.places)-1] {
+		if p := s.Alone(); p != t.places[len(t.places)-1] {
 			t.places = append(t.places, p)
 		}
 		t.number[h] = len(t.places) - 1

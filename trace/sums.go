@@ -11,15 +11,15 @@ import (
 
 // maySum reports whether a parameter may be filled in: an array of integers right
 // behind another one.
-func (f *Function) maySum(i int) bool {
-	return i > 0 && f.Params[i].isNumbers() && f.Params[i-1].isNumbers()
+func maySum(f *Function, i int) bool {
+	return i > 0 && isNumbers(&f.Params[i]) && isNumbers(&f.Params[i-1])
 }
 
-func (p *ParamDef) isNumbers() bool { return p.Type == Int && p.Dims == 1 && p.In && !p.Out }
+func isNumbers(p *ParamDef) bool { return p.Type == Int && p.Dims == 1 && p.In && !p.Out }
 
-func (f *Function) haveSums() bool {
+func haveSums(f *Function) bool {
 	for i := range f.Params {
-		if f.maySum(i) {
+		if maySum(f, i) {
 			return true
 		}
 	}
@@ -27,10 +27,10 @@ func (f *Function) haveSums() bool {
 }
 
 // sums yields the spans that may be filled in, each with the one of its counts.
-func (f *Function) sums(spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
+func sums(f *Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
 	return func(yield func(counts, displs *signature.Span) bool) {
 		for i := range spans {
-			if n := spans[i].Param; n != signature.Made && f.maySum(n) && !yield(&spans[i-1], &spans[i]) {
+			if n := spans[i].Param; n != signature.Made && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
 				return
 			}
 		}
@@ -39,16 +39,16 @@ func (f *Function) sums(spans []signature.Span) iter.Seq2[*signature.Span, *sign
 
 // fillIn fills in displacements that were left out. Values that don't fit the
 // function stay as they are: who reads them finds that.
-func (f *Function) fillIn(vals []int64) {
-	if len(vals) == 0 || !f.haveSums() {
+func fillIn(f *Function, vals []int64) {
+	if len(vals) == 0 || !haveSums(f) {
 		return
 	}
 	var room [someSpans]signature.Span
-	spans, err := f.spans(room[:0], vals)
+	spans, err := spansOf(f, room[:0], vals)
 	if err != nil {
 		return
 	}
-	for counts, displs := range f.sums(spans) {
+	for counts, displs := range sums(f, spans) {
 		signature.FillIn(vals[counts.At:counts.End], vals[displs.At:displs.End])
 	}
 }
@@ -75,12 +75,12 @@ func (s *summed) has(value int) bool {
 
 // summedOf looks at the terminal on the class's first rank.
 func (x *Columns) summedOf(f *Function, terminal int) *summed {
-	spans, err := f.spans(nil, x.rowOf(terminal, 0))
+	spans, err := spansOf(f, nil, x.rowOf(terminal, 0))
 	if err != nil {
 		return nil
 	}
 	s := &summed{}
-	for _, displs := range f.sums(spans) {
+	for _, displs := range sums(f, spans) {
 		s.arrays = append(s.arrays, *displs)
 	}
 	if len(s.arrays) == 0 {

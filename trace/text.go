@@ -141,7 +141,7 @@ func (v *Value) appendText(b []byte, kind string) []byte {
 	case Request:
 		return v.appendRequest(b)
 	case Address:
-		return v.Addr.appendText(b)
+		return v.Addr.AppendText(b)
 	case FunctionRef:
 		return v.appendFunction(b)
 	case String:
@@ -225,9 +225,9 @@ var addressNames = [...]string{
 }
 
 // Text renders a location: what it points into and the distance from there.
-func (l Location) Text() string { return string(l.appendText(nil)) }
+func (l Location) Text() string { return string(l.AppendText(nil)) }
 
-func (l Location) appendText(b []byte) []byte {
+func (l Location) AppendText(b []byte) []byte {
 	if l.Class == Special {
 		switch l.Offset {
 		case SpecialNull:

@@ -33,10 +33,10 @@ const (
 	someSpans  = 24
 )
 
-// spans takes the values of a signature apart. room is for the list.
-func (f *Function) spans(room []signature.Span, vals []int64) ([]signature.Span, error) {
+// spansOf takes the values of a signature apart. room is for the list.
+func spansOf(f *Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
 	var parts [someParams]signature.Part
-	l := f.layout(parts[:0])
+	l := layoutOf(f, parts[:0])
 	list, err := l.Spans(room, vals)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %d values: %w", f.Name, len(vals), err)
@@ -45,10 +45,10 @@ func (f *Function) spans(room []signature.Span, vals []int64) ([]signature.Span,
 }
 
 // Spans takes the values of a signature apart.
-func (f *Function) Spans(vals []int64) ([]signature.Span, error) { return f.spans(nil, vals) }
+func (f *Function) Spans(vals []int64) ([]signature.Span, error) { return spansOf(f, nil, vals) }
 
-// def returns what the values of a span are.
-func (f *Function) def(s *signature.Span) *ParamDef {
+// defOf returns what the values of a span are.
+func defOf(f *Function, s *signature.Span) *ParamDef {
 	if s.Param == signature.Result {
 		return &ParamDef{Kind: f.Returns, Type: f.Result}
 	}
@@ -58,7 +58,7 @@ func (f *Function) def(s *signature.Span) *ParamDef {
 // readCall decodes a signature, as it is on a rank.
 func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) {
 	var room [someSpans]signature.Span
-	spans, err := f.spans(room[:0], vals)
+	spans, err := spansOf(f, room[:0], vals)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) 
 			c.made(vals[s.At:s.End])
 			continue
 		}
-		v, ok := find.value(f.def(s), s, vals)
-		if v.Type == String && f.def(s).Kind == "path" {
+		v, ok := find.value(defOf(f, s), s, vals)
+		if v.Type == String && defOf(f, s).Kind == "path" {
 			v.Text = signature.OfRank(v.Text, rank)
 		}
 		switch {
@@ -184,7 +184,7 @@ func valueNames(f *Function, vals []int64) []string {
 		return names
 	}
 	names[0] = "return code"
-	spans, err := f.spans(nil, vals)
+	spans, err := spansOf(f, nil, vals)
 	if err != nil {
 		return names
 	}
@@ -226,7 +226,7 @@ func valueNames(f *Function, vals []int64) []string {
 // markRanks finds the values of a signature that are ranks, and those that say where these are.
 func markRanks(f *Function, vals []int64, ranks []bool) (forms []int32, err error) {
 	var room [someSpans]signature.Span
-	spans, err := f.spans(room[:0], vals)
+	spans, err := spansOf(f, room[:0], vals)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func markRanks(f *Function, vals []int64, ranks []bool) (forms []int32, err erro
 		if s.Summed(vals) { // and could not be filled in
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
-		switch p := f.def(s); {
+		switch p := defOf(f, s); {
 		case p.Type == Status && s.Filled(vals):
 			ranks[s.At+signature.StatusSource] = true
 		case p.Type == Status && s.Dims > 0:

@@ -72,7 +72,7 @@ var errTimes = errors.New("signatures and times differ in number")
 func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if tr == nil {
 		s := &State{first: rank, ranks: 1}
-		s.processes.Append(trace.Process{})
+		s.processes.Append(trace.Coarse(trace.Process{})
 		return s, nil
 	}
 	if tr.Rank != rank {
@@ -136,10 +136,10 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	s.add(c)
 	s.allocs = leafAllocs(tr.Allocs, rank)
 	p := tr.Process
-	s.processes.Append(trace.Process{
+	s.processes.Append(trace.Coarse(trace.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
-	}.Coarse(world))
+	}, world))
 	return s, nil
 }
 
