@@ -296,7 +296,7 @@ type ParamValues struct{ In, Out int }
 // Positions returns where the values of a terminal stand.
 func (k *Rank) Positions(terminal int) (*Positions, error) {
 	f := k.r.byID[k.class.terminals[terminal].group.call]
-	spans, err := spansOf(f, nil, k.Signature(terminal))
+	spans, err := SpansOf(f, nil, k.Signature(terminal))
 	if err != nil {
 		return nil, fmt.Errorf("trace: %s: rank %d: terminal %d: %w", k.r.name, k.number, terminal, err)
 	}

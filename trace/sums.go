@@ -44,7 +44,7 @@ func fillIn(f *Function, vals []int64) {
 		return
 	}
 	var room [someSpans]signature.Span
-	spans, err := spansOf(f, room[:0], vals)
+	spans, err := SpansOf(f, room[:0], vals)
 	if err != nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (s *summed) has(value int) bool {
 
 // summedOf looks at the terminal on the class's first rank.
 func (x *Columns) summedOf(f *Function, terminal int) *summed {
-	spans, err := spansOf(f, nil, x.rowOf(terminal, 0))
+	spans, err := SpansOf(f, nil, x.rowOf(terminal, 0))
 	if err != nil {
 		return nil
 	}

@@ -33,8 +33,8 @@ const (
 	someSpans  = 24
 )
 
-// spansOf takes the values of a signature apart. room is for the list.
-func spansOf(f *Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
+// SpansOf takes the values of a signature apart. room is for the list.
+func SpansOf(f *Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
 	var parts [someParams]signature.Part
 	l := layoutOf(f, parts[:0])
 	list, err := l.Spans(room, vals)
@@ -43,9 +43,6 @@ func spansOf(f *Function, room []signature.Span, vals []int64) ([]signature.Span
 	}
 	return list, nil
 }
-
-// Spans takes the values of a signature apart.
-func (f *Function) Spans(vals []int64) ([]signature.Span, error) { return spansOf(f, nil, vals) }
 
 // defOf returns what the values of a span are.
 func defOf(f *Function, s *signature.Span) *ParamDef {
@@ -58,7 +55,7 @@ func defOf(f *Function, s *signature.Span) *ParamDef {
 // readCall decodes a signature, as it is on a rank.
 func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) {
 	var room [someSpans]signature.Span
-	spans, err := spansOf(f, room[:0], vals)
+	spans, err := SpansOf(f, room[:0], vals)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +181,7 @@ func valueNames(f *Function, vals []int64) []string {
 		return names
 	}
 	names[0] = "return code"
-	spans, err := spansOf(f, nil, vals)
+	spans, err := SpansOf(f, nil, vals)
 	if err != nil {
 		return names
 	}
@@ -226,7 +223,7 @@ func valueNames(f *Function, vals []int64) []string {
 // markRanks finds the values of a signature that are ranks, and those that say where these are.
 func markRanks(f *Function, vals []int64, ranks []bool) (forms []int32, err error) {
 	var room [someSpans]signature.Span
-	spans, err := spansOf(f, room[:0], vals)
+	spans, err := SpansOf(f, room[:0], vals)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ var errTimes = errors.New("signatures and times differ in number")
 func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if tr == nil {
 		s := &State{first: rank, ranks: 1}
-		s.processes.Append(trace.Coarse(trace.Process{})
+		s.processes.Append(trace.Process{})
 		return s, nil
 	}
 	if tr.Rank != rank {

@@ -42,7 +42,7 @@ type walker struct {
 }
 
 func decode(f *trace.Function, vals []int64) (*call, []int64, error) {
-	spans, err := f.Spans(vals)
+	spans, err := trace.SpansOf(f, nil, vals)
 	if err != nil {
 		return nil, nil, err
 	}
