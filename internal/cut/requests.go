@@ -81,7 +81,7 @@ func (r *requests) of(terminal int) []use {
 	if !any {
 		return nil
 	}
-	spans, err := c.Func.Spans(r.k.Signature(terminal))
+	spans, err := trace.SpansOf(c.Func, nil, r.k.Signature(terminal))
 	if err != nil {
 		return nil
 	}
