@@ -171,7 +171,7 @@ test: all sanitized
 
 # Packages that start goroutines or share something between them; others have no races to find.
 # The detector takes some ten times as long: -short leaves out long loops.
-RACE = ./engine ./replayer ./mpi/... ./trace ./internal/event ./internal/wire ./internal/deliver ./internal/merge \
+RACE = ./engine ./replayer ./mpi/... ./trace ./internal/sections ./internal/event ./internal/wire ./internal/deliver ./internal/merge \
 	./internal/launch ./internal/inspect ./internal/recover ./internal/replay ./internal/report ./internal/matrix ./internal/volume \
 	./internal/objects ./internal/symbolise ./internal/timing/clock ./internal/timing/codec
 

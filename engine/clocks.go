@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/clock"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // clocks is the comparison of the ranks' clocks between its two parts.
@@ -30,7 +30,7 @@ func (r *recorder) sync() (err error) {
 
 // finish compares them again. The result is nil if there is one clock, and on all
 // ranks but 0.
-func (c *clocks) finish(h host) (*trace.Clocks, error) {
+func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	if c.group == nil {
 		return nil, nil
 	}
@@ -38,7 +38,7 @@ func (c *clocks) finish(h host) (*trace.Clocks, error) {
 	if err != nil || len(last) == 0 || len(last) != len(c.first) {
 		return nil, err
 	}
-	table := &trace.Clocks{List: clock.Lines(c.first, last)}
+	table := &sections.Clocks{List: clock.Lines(c.first, last)}
 	var of []int64
 	c.group.Of(func(n int) bool { of = append(of, int64(n)); return true })
 	table.Of = column.Of(of...)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/tags"
@@ -66,7 +67,7 @@ func (r *recorder) finish() (whole bool, err error) {
 		whole, err = deliver.Follow(k)
 		return whole, errors.Join(trouble, err)
 	}
-	d := deliver.Lead(k, func(times *trace.Series) (c *trace.Content, all bool, err error) {
+	d := deliver.Lead(k, func(times *sections.Series) (c *sections.Content, all bool, err error) {
 		err = attempt(func() (err error) {
 			c, err = r.content(s)
 			return err
@@ -104,7 +105,7 @@ func (r *recorder) track() (*track.Track, error) {
 }
 
 // content is what the trace is to hold.
-func (r *recorder) content(s *merge.State) (*trace.Content, error) {
+func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	meta := map[string]string{
 		trace.MetaCommand:  shell.Quote(r.context.Args),
 		trace.MetaMPI:      r.context.Flavour.String(),

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 // for it.
 func TestValues(t *testing.T) {
 	c := sample(t)
-	plain, err := Encode(c)
+	plain, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +29,9 @@ func TestValues(t *testing.T) {
 	want["b"][0] = ValueStat{Count: 1, Sum: 5, Min: 5, Max: 5}
 	want["b"][n-1] = ValueStat{Count: 2, Sum: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64}
 	c.Classes[0].Values = want
-	places := map[string][]PlacedValue{"b": {{0, 7, 1, 5}, {2, 4, 4, -math.MaxInt64}}}
+	places := map[string][]sections.PlacedValue{"b": {{Leaf: 0, Calls: 7, Count: 1, Sum: 5}, {Leaf: 2, Calls: 4, Count: 4, Sum: -math.MaxInt64}}}
 	c.Classes[0].PlacedValues = places
-	file, err := Encode(c)
+	file, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +57,14 @@ func TestValues(t *testing.T) {
 }
 
 func FuzzValues(f *testing.F) {
-	f.Add(appendValueStats(nil, []ValueStat{{}, {Count: 2, Sum: 3, Min: 1, Max: 2}}))
+	f.Add(sections.AppendValueStats(nil, []ValueStat{{}, {Count: 2, Sum: 3, Min: 1, Max: 2}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "values")
-		list := decodeValueStats(r, 5)
+		list := sections.DecodeValueStats(r, 5)
 		if r.Done() != nil {
 			return
 		}
-		again := decodeValueStats(wire.NewReader(appendValueStats(nil, list), "values"), 5)
+		again := sections.DecodeValueStats(wire.NewReader(sections.AppendValueStats(nil, list), "values"), 5)
 		if d := cmp.Diff(list, again); d != "" {
 			t.Error(d)
 		}
@@ -72,14 +73,14 @@ func FuzzValues(f *testing.F) {
 
 func FuzzPlacedValues(f *testing.F) {
 	names := []string{"a", "b", "c"}
-	f.Add(appendPlacedValuesOf(nil, names, map[string][]PlacedValue{"a": {{3, 4, 4, -9}, {1000, 4, 0, 0}}, "c": {{0, 1, 1, 1 << 60}}}))
+	f.Add(sections.AppendPlacedValuesOf(nil, names, map[string][]sections.PlacedValue{"a": {{Leaf: 3, Calls: 4, Count: 4, Sum: -9}, {Leaf: 1000, Calls: 4, Count: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, Count: 1, Sum: 1 << 60}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "values")
-		m := decodePlacedValues(r, names)
+		m := sections.DecodePlacedValues(r, names)
 		if r.Done() != nil {
 			return
 		}
-		again := decodePlacedValues(wire.NewReader(appendPlacedValuesOf(nil, names, m), "values"), names)
+		again := sections.DecodePlacedValues(wire.NewReader(sections.AppendPlacedValuesOf(nil, names, m), "values"), names)
 		if d := cmp.Diff(m, again); d != "" {
 			t.Error(d)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -19,15 +20,15 @@ func wide(t testing.TB, ranks, calls int) []byte {
 	t.Helper()
 	f, _ := mpi.Lookup("MPI_Send")
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
-	c := &Content{Ranks: ranks, Sites: map[uint64]Site{1: {Module: "/usr/bin/app"}}}
-	var class Class
-	var list List
+	c := &sections.Content{Ranks: ranks, Sites: map[uint64]Site{1: {Module: "/usr/bin/app"}}}
+	var class sections.Class
+	var list sections.List
 	for i := range ranks {
 		class.Ranks.Append(int64(i))
 	}
 	for i := range calls {
 		g.Rules[0] = append(g.Rules[0], grammar.Symbol{ID: int32(i), Count: 1 << 30})
-		term := Terminal{Call: f.ID, Site: 1}
+		term := sections.Terminal{Call: f.ID, Site: 1}
 		for _, v := range []int64{0, 1, 0, 4, 0x209, 1, int64(i), 257} {
 			term.Vals = append(term.Vals, column.Constant(v, ranks))
 		}
@@ -37,11 +38,11 @@ func wide(t testing.TB, ranks, calls int) []byte {
 	}
 	class.Terminals = list
 	class.Streams = []*grammar.Grammar{g}
-	c.Classes = []Class{class}
+	c.Classes = []sections.Class{class}
 	for range ranks {
 		c.Processes.Append(Process{Host: "n", End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(calls) << 30})
 	}
-	b, err := Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestMemoryToOpen(t *testing.T) {
 	for i := range 20 {
 		c.Meta[fmt.Sprint("text", i)] = string(bytes.Repeat([]byte{'x'}, 1<<20))
 	}
-	if b, err := Encode(c); err == nil {
+	if b, err := sections.Encode(c); err == nil {
 		files["twenty megabytes of text"] = b
 	}
 	for name, b := range files {

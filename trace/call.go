@@ -1,9 +1,6 @@
 package trace
 
-import (
-	"github.com/spoor-hpc/spoor/internal/signature"
-	"github.com/spoor-hpc/spoor/mpi"
-)
+import "github.com/spoor-hpc/spoor/internal/signature"
 
 // A Call is one MPI call of one rank. Calls of the same terminal share what is
 // behind their slices and pointers; treat them as read-only.
@@ -56,24 +53,6 @@ func (p *Param) Name() string { return p.Def.Name }
 // Kind is the parameter's kind as calls.txt names it: count, rank, comm, ….
 func (p *Param) Kind() string { return p.Def.Kind }
 
-// A Type says which fields of a Value mean something.
-type Type uint8
-
-// The types.
-const (
-	None        Type = iota // nothing recorded
-	Int                     // Num
-	Time                    // a time, which is not kept
-	Handle                  // Num; see Predefined and Local
-	Request                 // Num; ID
-	Object                  // Num: opaque object of the tools interface
-	Address                 // Addr
-	FunctionRef             // Num: content hash
-	String                  // Text, or Null
-	Array                   // Elems, or Num is negative: one of the Array… constants
-	Status                  // Status
-)
-
 // What an Array's Num says when there are no elements to look at.
 const (
 	ArrayNull           = -1 // NULL
@@ -82,10 +61,6 @@ const (
 	ArrayInsignificant  = -4 // not looked at by MPI here
 	ArrayStatusesIgnore = -5 // MPI_STATUSES_IGNORE
 )
-
-// FirstLocal is the number of a rank's first own handle; smaller positive
-// numbers are the standard ABI's predefined handles.
-const FirstLocal = mpi.FirstHandleID
 
 // UnknownHandle is the number of a handle the recorder had never seen.
 const UnknownHandle = -1
@@ -124,36 +99,6 @@ const (
 	RequestPersistent                    // ID: pool id of a persistent request
 	RequestUnknown                       // not seen being made
 	RequestForeign                       // made by Thread, ID of its creations before the call
-)
-
-// A Location is a symbolic memory address.
-type Location struct {
-	Class  AddressClass
-	Device int   // 0 the host, n+1 GPU n
-	ID     int64 // which segment, module, thread or unknown address
-	Offset int64
-}
-
-// An AddressClass says what an address points into.
-type AddressClass uint8
-
-// The classes; the offset counts from the beginning of the segment or module,
-// or from the thread's first MPI call on its stack.
-const (
-	Special      AddressClass = signature.SegSpecial // Offset is one of the Special… constants
-	Heap         AddressClass = signature.SegHeap    // allocated memory
-	DeviceMemory AddressClass = signature.SegDevice  // allocated on an accelerator
-	Static       AddressClass = signature.SegStatic  // data of a program or library
-	Stack        AddressClass = signature.SegStack   // a thread's stack
-	UnknownPlace AddressClass = signature.SegUnknown // only equality is known
-	MPIMemory    AddressClass = signature.SegMPI     // allocated by MPI
-)
-
-// Offsets of addresses of class Special.
-const (
-	SpecialNull            = 0 // NULL, MPI_BOTTOM
-	SpecialInPlace         = 1 // MPI_IN_PLACE
-	SpecialBufferAutomatic = 2 // MPI_BUFFER_AUTOMATIC
 )
 
 // A StatusForm says what is known of a status.

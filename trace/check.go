@@ -38,12 +38,12 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		calls += int64(members) * int64(len(c.terminals)+1)
+		calls += int64(members) * int64(len(c.Terminals)+1)
 	}
 	each := 1 + int32(calls/(checkEach*size+checkSlack)) // looked at is the first of so many of a class
 	places := r.places()
-	for rank, n := range places.class {
-		if n < 0 || places.index[rank]%each > 0 && int(places.index[rank]) != r.members[n]-1 {
+	for rank, n := range places.Class {
+		if n < 0 || places.Index[rank]%each > 0 && int(places.Index[rank]) != r.members[n]-1 {
 			continue
 		}
 		ranks++
@@ -110,25 +110,25 @@ func (r *Reader) checkSignatures(t *tables) error {
 		if err != nil {
 			return err
 		}
-		terminals += len(c.sigs)
+		terminals += len(c.Sigs)
 	}
-	if t.sigs.total > terminals || t.sigs.calls > terminals {
-		return r.failed(container.Signatures, fmt.Errorf("%d signatures, %d of them with stacks, of %d calls: %w", t.sigs.total, t.sigs.calls, terminals, ErrFormat))
+	if t.sigs.Total > terminals || t.sigs.Calls > terminals {
+		return r.failed(container.Signatures, fmt.Errorf("%d signatures, %d of them with stacks, of %d calls: %w", t.sigs.Total, t.sigs.Calls, terminals, ErrFormat))
 	}
-	used, called := make([]bool, t.sigs.total), make([]bool, t.sigs.calls)
+	used, called := make([]bool, t.sigs.Total), make([]bool, t.sigs.Calls)
 	functions := make(map[uint16]bool)
 	for n := range r.Classes() {
 		c, err := r.common(t, n)
 		if err != nil {
 			return err
 		}
-		for _, s := range c.sigs {
-			g, _, _, ok := t.sigs.call(s, t.siteList)
+		for _, s := range c.Sigs {
+			g, _, _, ok := t.sigs.Call(s, t.siteList)
 			if !ok {
 				return r.failed(container.Signatures, fmt.Errorf("call %d is of no signature, or elsewhere: %w", s, ErrFormat))
 			}
-			called[s], used[t.sigs.signature(s)] = true, true
-			functions[g.call] = true
+			called[s], used[t.sigs.Signature(s)] = true, true
+			functions[g.Call] = true
 		}
 	}
 	if s := slices.Index(called, false); s >= 0 {
@@ -167,7 +167,7 @@ func (r *Reader) checkClass(n int) error {
 	if err := r.checkPlaces(n, c); err != nil {
 		return err
 	}
-	if _, err := r.mixed(n, len(c.terminals)); err != nil {
+	if _, err := r.mixed(n, len(c.Terminals)); err != nil {
 		return err
 	}
 	if err := r.checkPlacedValues(n, c); err != nil {

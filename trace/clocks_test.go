@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // Clocks come back as they were written, and the time line of a rank is that of rank
@@ -25,7 +26,7 @@ func TestClocks(t *testing.T) {
 	want := []Clock{{}, {
 		AtNs: [2]int64{start, start + 1e9}, OffsetNs: [2]int64{-7e9, -7e9 + 50_000}, BoundNs: 900,
 	}}
-	r, err := open(encodeClocks(t, c, &Clocks{want, column.Of(of...)}))
+	r, err := open(encodeClocks(t, c, &sections.Clocks{List: want, Of: column.Of(of...)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +64,10 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-func encodeClocks(t *testing.T, c *Content, clocks *Clocks) []byte {
+func encodeClocks(t *testing.T, c *sections.Content, clocks *sections.Clocks) []byte {
 	t.Helper()
 	c.Clocks = clocks
-	b, err := Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,23 +78,23 @@ func encodeClocks(t *testing.T, c *Content, clocks *Clocks) []byte {
 func TestBadClocks(t *testing.T) {
 	c := sample(t)
 	ranks := make([]int64, c.Ranks)
-	for name, bad := range map[string]*Clocks{
-		"empty":     {nil, column.Of(ranks...)},
-		"ranks":     {[]Clock{{}, {}}, column.Of(0)},
-		"reference": {[]Clock{{BoundNs: 3}}, column.Of(ranks...)},
-		"number":    {[]Clock{{}}, column.Of(append(ranks[1:len(ranks):len(ranks)], 1)...)},
+	for name, bad := range map[string]*sections.Clocks{
+		"empty":     {List: nil, Of: column.Of(ranks...)},
+		"ranks":     {List: []Clock{{}, {}}, Of: column.Of(0)},
+		"reference": {List: []Clock{{BoundNs: 3}}, Of: column.Of(ranks...)},
+		"number":    {List: []Clock{{}}, Of: column.Of(append(ranks[1:len(ranks):len(ranks)], 1)...)},
 	} {
 		c.Clocks = bad
-		if _, err := Encode(c); err == nil {
+		if _, err := sections.Encode(c); err == nil {
 			t.Errorf("%s: written", name)
 		}
 	}
 	c.Clocks = nil
-	raw, err := sections(c, func(b []byte) int { return len(b) }, true)
+	raw, err := sections.Raw(c, func(b []byte) int { return len(b) }, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := (&Clocks{[]Clock{{}, {AtNs: [2]int64{5, 9}, BoundNs: 3}}, column.Of(ranks...)}).append(nil)
+	good := (&sections.Clocks{List: []Clock{{}, {AtNs: [2]int64{5, 9}, BoundNs: 3}}, Of: column.Of(ranks...)}).Append(nil)
 	for _, n := range []int{0, 1, 3, len(good) - 1} {
 		raw[container.Clocks] = good[:n:n]
 		if n == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -24,15 +25,15 @@ func sampleCode() *Code {
 			{Kind: CallVertex, Parent: 5, Name: "MPI_Send", File: "/src/main.c", Line: 20, Offset: 0x1300, Again: -1},
 		},
 		Contexts: []Context{{Function: 5, Site: 0, Vertex: 4}, {Function: 5, Site: 1, Vertex: 6}},
-		Odd:      []Step{{4, 4, 1}, {6, 6, 2}, {6, 4, Lost}},
+		Odd:      []Step{{From: 4, To: 4, Way: 1}, {From: 6, To: 6, Way: 2}, {From: 6, To: 4, Way: Lost}},
 	}
 }
 
 func TestCodeIsReadAsWritten(t *testing.T) {
 	c := sampleCode()
-	b := appendCode(c, nil)
+	b := sections.AppendCode(c, nil)
 	r := wire.NewReader(b, "code")
-	got := decodeCode(r, 2)
+	got := sections.DecodeCode(r, 2)
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestCodeIsReadAsWritten(t *testing.T) {
 	if got.Vertex(5, 1) != 6 || got.Vertex(5, 2) != -1 || got.Vertex(4, 1) != -1 {
 		t.Error("contexts aren't found")
 	}
-	if d := cmp.Diff(b, appendCode(got, nil)); d != "" {
+	if d := cmp.Diff(b, sections.AppendCode(got, nil)); d != "" {
 		t.Error("other bytes again")
 	}
 	for what, break_ := range map[string]func(c *Code){
@@ -59,8 +60,8 @@ func TestCodeIsReadAsWritten(t *testing.T) {
 	} {
 		c := sampleCode()
 		break_(c)
-		r := wire.NewReader(appendCode(c, nil), "code")
-		decodeCode(r, 2)
+		r := wire.NewReader(sections.AppendCode(c, nil), "code")
+		sections.DecodeCode(r, 2)
 		if r.Done() == nil {
 			t.Errorf("%s is read", what)
 		}
@@ -148,10 +149,10 @@ func TestAddCode(t *testing.T) {
 
 // Whatever the bytes, decoding ends, with what can be gone through.
 func FuzzCode(f *testing.F) {
-	f.Add(appendCode(sampleCode(), nil))
+	f.Add(sections.AppendCode(sampleCode(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "code")
-		c := decodeCode(r, 10)
+		c := sections.DecodeCode(r, 10)
 		if r.Done() != nil {
 			return
 		}
@@ -160,7 +161,7 @@ func FuzzCode(f *testing.F) {
 				t.Fatalf("vertex %d: %+v", i, v)
 			}
 		}
-		again := decodeCode(wire.NewReader(appendCode(c, nil), "code"), 10)
+		again := sections.DecodeCode(wire.NewReader(sections.AppendCode(c, nil), "code"), 10)
 		if d := cmp.Diff(c, again); d != "" {
 			t.Fatal(d)
 		}
@@ -182,7 +183,7 @@ func TestCodeOfAnyShape(t *testing.T) {
 				around = append(around, i)
 			}
 		}
-		got := decodeCode(wire.NewReader(appendCode(c, nil), "code"), 1)
+		got := sections.DecodeCode(wire.NewReader(sections.AppendCode(c, nil), "code"), 1)
 		if d := cmp.Diff(c, got); d != "" {
 			t.Fatal(d)
 		}

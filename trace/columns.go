@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
@@ -14,7 +15,7 @@ import (
 // each rank's calls. Values are counted as Rank.Signature has them. It is safe
 // for use by several goroutines at once.
 type Columns struct {
-	c     *class
+	c     *sections.Decoded
 	ranks []int
 	size  int64
 	sums  []*summed // by terminal, nil if it has none
@@ -35,9 +36,9 @@ func (r *Reader) Columns(class int) (*Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Columns{c: c, ranks: r.Members(class), size: int64(r.Ranks()), sums: make([]*summed, len(c.terminals)), kinds: make([]atomic.Pointer[[]valueKind], len(c.terminals))}
-	for t := range c.terminals {
-		if f := c.terminals[t].group.function; f != nil {
+	x := &Columns{c: c, ranks: r.Members(class), size: int64(r.Ranks()), sums: make([]*summed, len(c.Terminals)), kinds: make([]atomic.Pointer[[]valueKind], len(c.Terminals))}
+	for t := range c.Terminals {
+		if f := c.Terminals[t].Group.Function; f != nil {
 			x.sums[t] = x.summedOf(f, t)
 		}
 	}
@@ -49,10 +50,10 @@ func (x *Columns) Ranks() []int { return x.ranks }
 
 // Varies reports whether ranks of the class repeat parts of their streams
 // unequally often, so that Rank.Counts and loops differ between them.
-func (x *Columns) Varies() bool { return len(x.c.varying) > 0 }
+func (x *Columns) Varies() bool { return len(x.c.Varying) > 0 }
 
 // Width returns how many values a terminal has.
-func (x *Columns) Width(terminal int) int { return x.c.terminals[terminal].group.width }
+func (x *Columns) Width(terminal int) int { return x.c.Terminals[terminal].Group.Width }
 
 // kindsOf returns how the values of a terminal are stored. To count sequences for each value anew would
 // take the square of the width.
@@ -60,11 +61,11 @@ func (x *Columns) kindsOf(terminal int) []valueKind {
 	if known := x.kinds[terminal].Load(); known != nil {
 		return *known
 	}
-	t := &x.c.terminals[terminal]
-	kinds := make([]valueKind, t.group.width)
+	t := &x.c.Terminals[terminal]
+	kinds := make([]valueKind, t.Group.Width)
 	seqs := int32(0)
 	for p := range kinds {
-		list, at := t.group.list(t.sig, p)
+		list, at := t.Group.List(t.Sig, p)
 		kinds[p] = valueKind{list.Kind(at), seqs}
 		if kinds[p].kind.Columns() {
 			seqs++
@@ -75,18 +76,18 @@ func (x *Columns) kindsOf(terminal int) []valueKind {
 }
 
 func (x *Columns) value(terminal, value int) column.Value {
-	t := &x.c.terminals[terminal]
+	t := &x.c.Terminals[terminal]
 	k := x.kindsOf(terminal)[value]
 	v := column.Value{Form: column.Form{Kind: k.kind}}
 	if k.kind.Coefficients() > 0 {
-		list, at := t.group.list(t.sig, value)
+		list, at := t.Group.List(t.Sig, value)
 		v.Form = list.At(at)
 	}
 	switch {
 	case k.kind == column.Like, k.kind == column.Local:
-		x.c.refer(&v)
+		x.c.Refer(&v)
 	case k.kind.Columns():
-		v.Seq = t.seqs[k.seq]
+		v.Seq = t.Seqs[k.seq]
 	}
 	return v
 }
@@ -295,8 +296,8 @@ type ParamValues struct{ In, Out int }
 
 // Positions returns where the values of a terminal stand.
 func (k *Rank) Positions(terminal int) (*Positions, error) {
-	f := k.r.byID[k.class.terminals[terminal].group.call]
-	spans, err := SpansOf(f, nil, k.Signature(terminal))
+	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
+	spans, err := sections.SpansOf(f, nil, k.Signature(terminal))
 	if err != nil {
 		return nil, fmt.Errorf("trace: %s: rank %d: terminal %d: %w", k.r.name, k.number, terminal, err)
 	}

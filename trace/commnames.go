@@ -16,8 +16,8 @@ func (r *Reader) nameComms(c *Comms) error {
 		if err != nil {
 			return err
 		}
-		for t := range x.terminals {
-			if r.byID[x.terminals[t].group.call].Name == "MPI_Comm_set_name" {
+		for t := range x.Terminals {
+			if r.byID[x.Terminals[t].Group.Call].Name == "MPI_Comm_set_name" {
 				naming[n] = append(naming[n], t)
 			}
 		}

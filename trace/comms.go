@@ -143,7 +143,7 @@ func (r *Reader) trackComms() (*Comms, error) {
 			return nil, err
 		}
 		x, ok := known[n]
-		if !ok || len(k.class.varying) > 0 || !maps.Equal(x.same, same) {
+		if !ok || len(k.class.Varying) > 0 || !maps.Equal(x.same, same) {
 			x = found{same, k.makers(same)}
 			known[n] = x
 		}
@@ -199,8 +199,8 @@ func (k *Rank) sameEachTime() (map[int]bool, error) {
 	var list []int
 	makes := make(map[int64][]int)   // by handle
 	parents := make(map[int][]int64) // by terminal
-	for t := range k.class.terminals {
-		if !k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
+	for t := range k.class.Terminals {
+		if !k.r.byID[k.class.Terminals[t].Group.Call].Has(CreatesComm) {
 			continue
 		}
 		c, err := k.Terminal(t)
@@ -288,7 +288,7 @@ func (t *commTracker) rank(k *Rank, list []*makers) error {
 func (k *Rank) forget(m *makers, stream int, bound map[int64]naming.History[*Comm]) error {
 	index, seen := m.often.Firsts(k.Terminals()), make(map[int64]bool)
 	for t := range index {
-		if index[t] >= k.Len(stream) || !k.r.byID[k.class.terminals[t].group.call].Has(CreatesComm) {
+		if index[t] >= k.Len(stream) || !k.r.byID[k.class.Terminals[t].Group.Call].Has(CreatesComm) {
 			continue
 		}
 		c, err := k.Terminal(t)

@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/lane"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -119,9 +120,9 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 	w := wire.NewReader(blobs[n], "times")
 	if _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
 		form := "count, mean"
-		if what == extremesCost || what == spreadsCost {
+		if what == sections.ExtremesCost || what == sections.SpreadsCost {
 			form = "most, least, deviation"
-			if x.ranks > 1 {
+			if x.Ranks > 1 {
 				form += ", ranks"
 			}
 		}
@@ -142,7 +143,7 @@ func (r *Reader) formCosts(c *costs) error {
 		return err
 	}
 	type place struct {
-		g    *group
+		g    *sections.Group
 		list int
 	}
 	type part struct {
@@ -152,20 +153,20 @@ func (r *Reader) formCosts(c *costs) error {
 	}
 	var parts []part
 	err = r.section(container.Signatures, func(w *wire.Reader) {
-		decodeSignatures(w, r.byID, len(t.siteList), func(g *group, list int, kind column.Kind, forms, bytes int) {
+		sections.DecodeSignatures(w, r.byID, len(t.siteList), func(g *sections.Group, list int, kind column.Kind, forms, bytes int) {
 			parts = append(parts, part{place{g, list}, kind, forms, bytes})
 		})
 	})
 	if err != nil {
 		return err
 	}
-	names := make(map[*group][]string)
+	names := make(map[*sections.Group][]string)
 	for _, p := range parts {
-		f := r.byID[p.g.call]
+		f := r.byID[p.g.Call]
 		value := "all values"
-		if !p.g.flat {
+		if !p.g.Flat {
 			if names[p.g] == nil {
-				names[p.g] = valueNames(f, p.g.sample(r.Ranks()))
+				names[p.g] = valueNames(f, p.g.Sample(r.Ranks()))
 			}
 			value = names[p.g][p.list]
 		}
@@ -174,31 +175,16 @@ func (r *Reader) formCosts(c *costs) error {
 	return nil
 }
 
-// sample is the values of a group's first signature on rank 0 where they are
-// known. What tells values apart, lengths and forms of statuses, are constants.
-func (g *group) sample(ranks int) []int64 {
-	vals := make([]int64, g.width)
-	for i := range vals {
-		list, at := g.list(0, i)
-		f := list.At(at)
-		vals[i] = f.Eval(0, int64(ranks))
-	}
-	if g.function != nil {
-		fillIn(g.function, vals)
-	}
-	return vals
-}
-
 // classes takes apart what the ranks of a class have in common.
 func (c *costs) classes(t *tables, n int) {
 	if t.together != nil {
 		x := &t.together[n]
 		form := ""
-		if x.edited {
+		if x.Edited {
 			form = "edits of another class's"
 		}
-		c.add(container.Classes, "", "order of calls", "grammar", x.symbols, x.grammars)
-		c.add(container.Classes, "", "signatures of the distinct calls", form, 1, x.list)
+		c.add(container.Classes, "", "order of calls", "grammar", x.Symbols, x.Grammars)
+		c.add(container.Classes, "", "signatures of the distinct calls", form, 1, x.List)
 		return
 	}
 	w := wire.NewReader(t.classes[n], "class")
@@ -236,25 +222,25 @@ func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
 func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	class := r.class[n]
 	w := wire.NewReader(t.columns[n], "columns")
-	for range class.varying {
-		coding, bytes := seqCost(w, class.ranks)
+	for range class.Varying {
+		coding, bytes := seqCost(w, class.Ranks)
 		c.add(container.Columns, "", "how often loops ran", coding, 1, bytes)
 	}
-	names := make(map[*group][]string)
+	names := make(map[*sections.Group][]string)
 	first := r.Members(n)[0]
-	for _, term := range class.terminals {
-		g := term.group
-		f := r.byID[g.call]
-		for p := range g.width {
-			list, at := g.list(term.sig, p)
+	for _, term := range class.Terminals {
+		g := term.Group
+		f := r.byID[g.Call]
+		for p := range g.Width {
+			list, at := g.List(term.Sig, p)
 			kind := list.Kind(at)
 			if !kind.Columns() {
 				continue
 			}
 			if names[g] == nil {
-				names[g] = valueNames(f, term.vals(class, 0, first, r.Ranks()))
+				names[g] = valueNames(f, term.Vals(class, 0, first, r.Ranks()))
 			}
-			coding, bytes := seqCost(w, class.ranks)
+			coding, bytes := seqCost(w, class.Ranks)
 			form := "column, " + coding
 			if kind != column.Stored {
 				form = "exceptions, " + coding
@@ -271,24 +257,24 @@ func (r *Reader) laneCosts(c *costs, n int) error {
 		return err
 	}
 	class := r.class[n]
-	if class.lanes == nil {
+	if class.Lanes == nil {
 		return nil
 	}
 	first := r.Members(n)[0]
 	w := wire.NewReader(blobs[n], "lanes")
 	var coding string
 	var bytes int
-	return class.lanes.Parts(w, func() { coding, bytes = seqCost(w, class.ranks) }, func(p lane.Part) {
+	return class.Lanes.Parts(w, func() { coding, bytes = seqCost(w, class.Ranks) }, func(p lane.Part) {
 		if p.Terminal < 0 {
 			c.add(container.Lanes, "", "how often steps are taken", coding, 1, bytes)
 			return
 		}
-		t := &class.terminals[p.Terminal]
-		f := r.byID[t.group.call]
+		t := &class.Terminals[p.Terminal]
+		f := r.byID[t.Group.Call]
 		if p.Value < 0 {
 			c.add(container.Lanes, f.Name, "order of steps", "grammar", 1, p.Order)
 			return
 		}
-		c.add(container.Lanes, f.Name, valueNames(f, t.vals(class, 0, first, r.Ranks()))[p.Value], "step, "+coding, 1, bytes)
+		c.add(container.Lanes, f.Name, valueNames(f, t.Vals(class, 0, first, r.Ranks()))[p.Value], "step, "+coding, 1, bytes)
 	})
 }

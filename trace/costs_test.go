@@ -3,11 +3,13 @@ package trace
 import (
 	"bytes"
 	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // Costs add up to the sections that they are of.
 func TestCosts(t *testing.T) {
-	file, err := Encode(sample(t))
+	file, err := sections.Encode(sample(t))
 	if err != nil {
 		t.Fatal(err)
 	}

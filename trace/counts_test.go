@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // Ranks of a class see their own loop counts.
@@ -16,10 +17,10 @@ func TestVaryingCounts(t *testing.T) {
 	if got := int64(c.Classes[0].Streams[0].Len()); got != 5+3*50 {
 		t.Fatalf("the sample has %d calls; this test counts on %d", got, 5+3*50)
 	}
-	for i := range c.Classes[0].Terminals.(List) {
-		c.Classes[0].Terminals.(List)[i].Times = Times{}
+	for i := range c.Classes[0].Terminals.(sections.List) {
+		c.Classes[0].Terminals.(sections.List)[i].Times = Times{}
 	}
-	var p Processes
+	var p sections.Processes
 	for rank, x := range c.Processes.All() {
 		switch rank {
 		case 0:
@@ -61,7 +62,7 @@ func TestVaryingCounts(t *testing.T) {
 		"once": {column.Of(1, 5)}, "short": {column.Of(3)},
 	} {
 		c.Classes[0].Counts = counts
-		if _, err := Encode(c); err == nil {
+		if _, err := sections.Encode(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -69,7 +70,7 @@ func TestVaryingCounts(t *testing.T) {
 	c = sample(t)
 	want := encoded(t)
 	c.Classes[0].Counts = []column.Column{column.Of(50, 50)}
-	if got, err := Encode(c); err != nil || !bytes.Equal(got, want) {
+	if got, err := sections.Encode(c); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("equal counts give another file, error %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -62,21 +63,21 @@ func unpacked(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw
 // FuzzSections replaces one section of a valid file, with all checksums right,
 // so that decoders meet what no checksum protects them from.
 func FuzzSections(f *testing.F) {
-	raw, err := sections(sample(f), wire.Packed, true)
+	raw, err := sections.Raw(sample(f), wire.Packed, true)
 	if err != nil {
 		f.Fatal(err)
 	}
 	s := sampleSeries(f)
 	var b bytes.Buffer
-	if err := s.copyTo(&b); err != nil {
+	if err := s.CopyTo(&b); err != nil {
 		f.Fatal(err)
 	}
-	raw[container.Series] = append(b.Bytes(), s.index()...)
-	raw[container.Code] = appendCode(sampleCode(), nil)
+	raw[container.Series] = append(b.Bytes(), s.Index()...)
+	raw[container.Code] = sections.AppendCode(sampleCode(), nil)
 	for id := container.Meta; id < container.End; id++ {
 		f.Add(byte(id-container.Meta), raw[id])
 	}
-	stacked, err := sections(withStacks(f), wire.Packed, true)
+	stacked, err := sections.Raw(withStacks(f), wire.Packed, true)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(file)
 	c := sample(f)
 	c.Timeless = true
-	timeless, err := Encode(c)
+	timeless, err := sections.Encode(c)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func FuzzReader(f *testing.F) {
 // filled in.
 func FuzzSums(f *testing.F) {
 	call, _ := mpi.Lookup("MPI_Alltoallv")
-	function := FunctionOf(call)
+	function := sections.FunctionOf(call)
 	bytesOf := func(vals ...int64) (b []byte) {
 		for _, v := range vals {
 			b = wire.AppendVarint(b, v)
@@ -142,7 +143,7 @@ func FuzzSums(f *testing.F) {
 			vals = append(vals, r.Varint())
 		}
 		width := len(vals)
-		fillIn(&function, vals)
+		sections.FillIn(&function, vals)
 		c, err := readCall(&function, vals, &lookup{}, 0)
 		if len(vals) != width {
 			t.Fatalf("%d values became %d", width, len(vals))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -12,35 +13,35 @@ import (
 // FuzzClocks: what is not a table of clocks is an error, and what is one goes both ways
 // and puts every time somewhere.
 func FuzzClocks(f *testing.F) {
-	for _, c := range []Clocks{
-		{[]Clock{{}}, column.Of(0, 0, 0, 0)},
-		{[]Clock{{}, {AtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, BoundNs: 9}}, column.Of(0, 1, 1, 0)},
+	for _, c := range []sections.Clocks{
+		{List: []Clock{{}}, Of: column.Of(0, 0, 0, 0)},
+		{List: []Clock{{}, {AtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, BoundNs: 9}}, Of: column.Of(0, 1, 1, 0)},
 	} {
-		f.Add(c.append(nil), int64(1e18))
+		f.Add(c.Append(nil), int64(1e18))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, at int64) {
 		w := wire.NewReader(data, "clocks")
-		table := decodeClocks(w, 4)
+		table := sections.DecodeClocks(w, 4)
 		if w.Done() != nil {
 			return
 		}
-		of := make([]int64, len(table.of))
-		for rank, n := range table.of {
+		of := make([]int64, len(table.Of))
+		for rank, n := range table.Of {
 			of[rank] = int64(n)
-			l := table.list[n]
+			l := table.List[n]
 			l.Own(l.Common(at))
 		}
-		c := Clocks{table.list, column.Of(of...)}
-		if err := c.check(4); err != nil {
+		c := sections.Clocks{List: table.List, Of: column.Of(of...)}
+		if err := c.Check(4); err != nil {
 			t.Fatal(err)
 		}
-		b := c.append(nil)
+		b := c.Append(nil)
 		w = wire.NewReader(b, "clocks")
-		again := decodeClocks(w, 4)
+		again := sections.DecodeClocks(w, 4)
 		if err := w.Done(); err != nil {
 			t.Fatal(err)
 		}
-		if second := (&Clocks{again.list, c.Of}).append(nil); !bytes.Equal(second, b) {
+		if second := (&sections.Clocks{List: again.List, Of: c.Of}).Append(nil); !bytes.Equal(second, b) {
 			t.Fatalf("%x became %x", b, second)
 		}
 	})
@@ -52,10 +53,10 @@ func FuzzHistograms(f *testing.F) {
 	for i := range uint64(300) {
 		h.Add(i * i % 1000)
 	}
-	f.Add(appendHistograms(nil, []Histogram{{0, FromStart, h, h}, {0, 3, h, hist.New(2, 0)}, {6, FromAnywhere, h, h}}))
+	f.Add(sections.AppendHistograms(nil, []Histogram{{Terminal: 0, From: FromStart, Duration: h, Gap: h}, {Terminal: 0, From: 3, Duration: h, Gap: hist.New(2, 0)}, {Terminal: 6, From: FromAnywhere, Duration: h, Gap: h}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "histograms")
-		list := decodeHistograms(w, 8, 5)
+		list := sections.DecodeHistograms(w, 8, 5)
 		if w.Done() != nil {
 			return
 		}
@@ -67,13 +68,13 @@ func FuzzHistograms(f *testing.F) {
 				draw(drawsOf(x.Duration, float64(u>>20), 1+u>>54, u, u), x.Duration)
 			}
 		}
-		b := appendHistograms(nil, list)
+		b := sections.AppendHistograms(nil, list)
 		w = wire.NewReader(b, "histograms")
-		again := decodeHistograms(w, 8, 5)
+		again := sections.DecodeHistograms(w, 8, 5)
 		if err := w.Done(); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(appendHistograms(nil, again), b) {
+		if !bytes.Equal(sections.AppendHistograms(nil, again), b) {
 			t.Fatal("not stable")
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -26,15 +27,15 @@ func golden(version int) string { return fmt.Sprintf("testdata/version%d.spoor",
 
 // latest is what the golden file of the version that is written now holds: a sample, and on
 // rank 1 displacements that are left out.
-func latest(t *testing.T) *Content {
+func latest(t *testing.T) *sections.Content {
 	c := sample(t)
 	call, _ := mpi.Lookup("MPI_Alltoallv")
-	exchange := Terminal{Call: call.ID, Site: 1, Times: Times{Duration: stat(1, 50, 50, 50), Gap: stat(1, 7, 7, 7)}}
+	exchange := sections.Terminal{Call: call.ID, Site: 1, Times: Times{Duration: stat(1, 50, 50, 50), Gap: stat(1, 7, 7, 7)}}
 	for _, v := range []int64{0, 1<<8 | 1, 0, 4, 5, 6, 0, 2, -10, 1, 0, 0, 0, 0x209, 2<<8 | 1, 0, 4, 5, 6, 0, 2, 4, 0, 5, 12, 11, 0x209, 257} {
 		exchange.Vals = append(exchange.Vals, column.Of(v))
 	}
 	single := &c.Classes[1]
-	single.Terminals = append(single.Terminals.(List), exchange)
+	single.Terminals = append(single.Terminals.(sections.List), exchange)
 	b := grammar.NewBuilder()
 	b.Append(0)
 	b.Append(1)
@@ -47,7 +48,7 @@ func latest(t *testing.T) *Content {
 // -update and look at the text.
 func TestGolden(t *testing.T) {
 	if *update {
-		if err := WriteFile(golden(container.Version), latest(t), true); err != nil {
+		if err := sections.WriteFile(golden(container.Version), latest(t), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,8 +105,8 @@ func TestVersions(t *testing.T) {
 
 // So is the table of functions.
 func TestTableIsFrozen(t *testing.T) {
-	if got := crc32.Checksum(schemaTable, wire.Castagnoli); got != 0xd0addb3e || len(schemaTable) != 12854 {
-		t.Errorf("schema.table has %d bytes with checksum %08x: it must never change", len(schemaTable), got)
+	if got := crc32.Checksum(sections.SchemaTable, wire.Castagnoli); got != 0xd0addb3e || len(sections.SchemaTable) != 12854 {
+		t.Errorf("schema.table has %d bytes with checksum %08x: it must never change", len(sections.SchemaTable), got)
 	}
 }
 
@@ -115,10 +116,10 @@ func TestSchema(t *testing.T) {
 	var list []Function
 	for id := range uint16(mpi.FirstFileID) {
 		if call, ok := mpi.ByID(id); ok {
-			list = append(list, FunctionOf(call))
+			list = append(list, sections.FunctionOf(call))
 		}
 	}
-	plain := len(appendSchema(nil, list))
+	plain := len(sections.AppendSchema(nil, list))
 	if plain > 2*len(list)+3 {
 		t.Errorf("%d functions take %d bytes", len(list), plain)
 	}
@@ -126,9 +127,9 @@ func TestSchema(t *testing.T) {
 	changed[7].Params = append(slices.Clone(changed[7].Params), ParamDef{Name: "more", Kind: "count", Type: Int, In: true, If: "flag"})
 	changed = append(changed, Function{ID: 1<<16 - 1, Name: "MPI_Later", Returns: "error"})
 	for _, schema := range [][]Function{list, changed, nil} {
-		b := appendSchema(nil, schema)
+		b := sections.AppendSchema(nil, schema)
 		r := wire.NewReader(b, "schema")
-		got := decodeSchema(r, container.Version)
+		got := sections.DecodeSchema(r, container.Version)
 		if err := r.Done(); err != nil || len(got) != len(schema) {
 			t.Fatalf("%d functions became %d: %v", len(schema), len(got), err)
 		}
@@ -140,7 +141,7 @@ func TestSchema(t *testing.T) {
 	}
 	for _, bad := range [][]byte{{1, 0xfe, 0xff, 7}, {2, 2, 0}, {1, 0xff, 0xff, 0xff, 1}} {
 		r := wire.NewReader(bad, "schema")
-		if decodeSchema(r, container.Version); r.Err() == nil {
+		if sections.DecodeSchema(r, container.Version); r.Err() == nil {
 			t.Errorf("%x is a schema", bad)
 		}
 	}

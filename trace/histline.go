@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 )
@@ -47,9 +48,9 @@ func (k *Rank) newHistLine(mean *meanLine, hists []Histogram, stream int, index 
 		meanLine: mean, find: make(map[histKey]*Histogram, len(hists)), index: index, from: FromStart,
 		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing),
 	}
-	groups := k.class.groups()
-	l.places, _ = placesOf(groups)
-	first := make(map[*group]int)
+	groups := k.class.Groups()
+	l.places, _ = sections.PlacesOf(groups)
+	first := make(map[*sections.Group]int)
 	for t, g := range groups {
 		if _, ok := first[g]; !ok {
 			first[g] = t

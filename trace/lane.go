@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/lane"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -64,50 +65,19 @@ func (k *Rank) Lane(terminal int) *Lane {
 	return k.lanes[terminal]
 }
 
-// appendLanes returns the section; nil if no class has lanes.
-func appendLanes(classes []Class) ([]byte, error) {
-	blobs := make([][]byte, len(classes))
-	any := false
-	var t Terminal
-	for i := range classes {
-		c := &classes[i]
-		var err error
-		blobs[i], err = lane.Append(nil, c.Lanes, c.LaneCounts, &c.Ranks, func(terminal int) int {
-			if terminal >= c.Terminals.Len() {
-				return -1
-			}
-			c.Terminals.At(terminal, &t)
-			return len(t.Vals)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("class %d: lanes: %w", i, err)
-		}
-		any = any || len(blobs[i]) > 0
-	}
-	if !any {
-		return nil, nil
-	}
-	return appendBlobs(nil, blobs), nil
-}
-
 // readLanes returns what the classes have of the section.
 func (r *Reader) readLanes() (blobs [][]byte, err error) {
 	if !r.hasSection(container.Lanes) {
-		return make([][]byte, r.ranks.classes), nil
+		return make([][]byte, r.ranks.Classes), nil
 	}
-	err = r.section(container.Lanes, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
+	err = r.section(container.Lanes, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) })
 	return blobs, err
-}
-
-// decodeLanes reads the lanes of a class whose terminals are known.
-func decodeLanes(r *wire.Reader, c *class) *lane.Decoded {
-	return lane.Decode(r, c.ranks, len(c.terminals), func(terminal int) int { return c.terminals[terminal].group.width })
 }
 
 // openLanes evaluates the lanes of a rank's class. Each has to have a value for
 // every call of its terminal, and these stand in one stream.
 func (k *Rank) openLanes() error {
-	x := k.class.lanes
+	x := k.class.Lanes
 	if x == nil {
 		return nil
 	}
@@ -234,7 +204,7 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	if l == nil {
 		return nil
 	}
-	names := valueNames(k.r.byID[k.class.terminals[terminal].group.call], k.Signature(terminal))
+	names := valueNames(k.r.byID[k.class.Terminals[terminal].Group.Call], k.Signature(terminal))
 	var list []string
 	for i, p := range l.of.Values {
 		if text := names[p] + " " + l.of.Text(i); !slices.Contains(list, text) {

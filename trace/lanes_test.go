@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // Each call has the values that its lane has for it, walked to or sought; bounds and
@@ -91,23 +93,23 @@ func TestLanes(t *testing.T) {
 
 // What does not fit a lane's terminal is no trace.
 func TestBadLanes(t *testing.T) {
-	for name, change := range map[string]func(c *Class){
-		"terminal":  func(c *Class) { c.Lanes[0].Terminal = 8 },
-		"value":     func(c *Class) { c.Lanes[0].Values[1] = 8 + 1 },
-		"order":     func(c *Class) { c.Lanes[0].Values = []int{6, 2} },
-		"steps":     func(c *Class) { c.Lanes[0].By = c.Lanes[0].By[:1] },
-		"no values": func(c *Class) { c.Lanes[0].Values = nil },
-		"twice":     func(c *Class) { c.Lanes = append(c.Lanes, c.Lanes[0]) },
+	for name, change := range map[string]func(c *sections.Class){
+		"terminal":  func(c *sections.Class) { c.Lanes[0].Terminal = 8 },
+		"value":     func(c *sections.Class) { c.Lanes[0].Values[1] = 8 + 1 },
+		"order":     func(c *sections.Class) { c.Lanes[0].Values = []int{6, 2} },
+		"steps":     func(c *sections.Class) { c.Lanes[0].By = c.Lanes[0].By[:1] },
+		"no values": func(c *sections.Class) { c.Lanes[0].Values = nil },
+		"twice":     func(c *sections.Class) { c.Lanes = append(c.Lanes, c.Lanes[0]) },
 	} {
 		c := sample(t)
 		change(&c.Classes[0])
-		if _, err := Encode(c); err == nil {
+		if _, err := sections.Encode(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	c := sample(t)
 	c.Classes[0].Lanes[0].Terminal = 2 + 2 // as many calls
-	b, err := Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,7 @@ func TestBadLanes(t *testing.T) {
 	}
 	c = sample(t)
 	c.Classes[0].Lanes[0].Terminal, c.Classes[0].Lanes[0].Values = 5, []int{2, 3} // one call
-	if b, err = Encode(c); err != nil {
+	if b, err = sections.Encode(c); err != nil {
 		t.Fatal(err)
 	}
 	r, err := open(b)

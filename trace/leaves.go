@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 )
 
@@ -130,10 +131,10 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	// By terminal, those together that differ in their stacks alone: all of their calls but those of placed.
 	left := make([]LeafTimes, len(stats))
 	of := func(leaf int) int {
-		if t := l.Terminal(leaf); rank.class.stackless == nil {
+		if t := l.Terminal(leaf); rank.class.Stackless == nil {
 			return t
 		} else {
-			return int(rank.class.stackless[t])
+			return int(rank.class.Stackless[t])
 		}
 	}
 	for leaf, n := range counts {
@@ -180,9 +181,9 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 	if err != nil {
 		return nil, err
 	}
-	members := make(map[*group]int)
-	for i := range rank.class.terminals {
-		members[rank.class.terminals[i].group]++
+	members := make(map[*sections.Group]int)
+	for i := range rank.class.Terminals {
+		members[rank.class.Terminals[i].Group]++
 	}
 	leaves := make(map[int]int)
 	for leaf, n := range counts {
@@ -191,7 +192,7 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 		}
 	}
 	return func(t int) bool {
-		return members[rank.class.terminals[t].group] >= PoolFrom || leaves[t] > 1 && (l.stream > 0 || mixed(t))
+		return members[rank.class.Terminals[t].Group] >= PoolFrom || leaves[t] > 1 && (l.stream > 0 || mixed(t))
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -22,9 +23,9 @@ type made struct {
 
 func (m *made) Len() int { return m.n }
 
-func (m *made) At(n int, t *Terminal) {
+func (m *made) At(n int, t *sections.Terminal) {
 	m.room = m.vals(n, m.room[:0])
-	*t = Terminal{Call: m.call, Vals: column.Each(m.room)}
+	*t = sections.Terminal{Call: m.call, Vals: column.Each(m.room)}
 }
 
 func (m *made) Times(int) Times { return Times{Duration: stat(1, 5, 5, 5)} }
@@ -43,9 +44,9 @@ func roundTrip(t *testing.T, name string, n int, vals func(n int, to []int64) []
 	for i := range n {
 		b.Append(uint32(i))
 	}
-	c := &Content{Ranks: 1, Classes: []Class{{Ranks: column.Of(0), Streams: []*grammar.Grammar{b.Grammar()}, Terminals: &made{n: n, call: call.ID, vals: vals}}}}
+	c := &sections.Content{Ranks: 1, Classes: []sections.Class{{Ranks: column.Of(0), Streams: []*grammar.Grammar{b.Grammar()}, Terminals: &made{n: n, call: call.ID, vals: vals}}}}
 	c.Processes.Append(Process{Host: "n", PID: 1, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(n)})
-	file, err := Encode(c)
+	file, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestManyKinds(t *testing.T) {
 
 // One call may have millions of values that stand in a few bytes.
 func TestWideCall(t *testing.T) {
-	for _, n := range []int{maxValues - 4, 6_000_000} {
+	for _, n := range []int{sections.MaxValues - 4, 6_000_000} {
 		roundTrip(t, "MPI_Group_incl", 1, func(_ int, to []int64) []int64 { return members(to, n, 3) })
 	}
 }

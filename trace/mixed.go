@@ -5,54 +5,9 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
-
-// appendMixed and decodeMixed: the terminals of which it is not known what their calls at single places took.
-//
-//	mixed = per class blob
-//	blob  = (terminals between this run and the one before, terminals in the run - 1)…
-func appendMixed(classes []Class) []byte {
-	blobs, any := make([][]byte, len(classes)), false
-	for i := range classes {
-		end := 0
-		for list := classes[i].Mixed; len(list) > 0; {
-			n := 1
-			for n < len(list) && list[n] == list[0]+n {
-				n++
-			}
-			blobs[i] = wire.AppendUvarint(wire.AppendUvarint(blobs[i], uint64(list[0]-end)), uint64(n-1))
-			end, any, list = list[0]+n, true, list[n:]
-		}
-	}
-	if !any {
-		return nil
-	}
-	return appendBlobs(nil, blobs)
-}
-
-// decodeMixed appends the terminals to list, which are below limit.
-func decodeMixed(r *wire.Reader, limit int) (list []int) {
-	end := uint64(0)
-	for r.Rest() > 0 && r.Err() == nil {
-		first, n := r.Uvarint(), r.Uvarint()
-		if first > uint64(limit) || n >= uint64(limit) || end+first+n >= uint64(limit) {
-			r.Fail("terminals %d to %d of %d", end+first, end+first+n, limit)
-			return nil
-		}
-		if first == 0 && end > 0 {
-			r.Fail("two runs of terminals meet at %d", end)
-			return nil
-		}
-		for end += first; ; n-- {
-			list = append(list, int(end))
-			if end++; n == 0 {
-				break
-			}
-		}
-	}
-	return list
-}
 
 // mixed returns the terminals of a class whose times at single places of the first stream are not known, in rising order.
 func (r *Reader) mixed(class, terminals int) ([]int, error) {
@@ -60,11 +15,11 @@ func (r *Reader) mixed(class, terminals int) ([]int, error) {
 		return nil, nil
 	}
 	var blobs [][]byte
-	if err := r.section(container.Mixed, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
+	if err := r.section(container.Mixed, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) }); err != nil {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	list := decodeMixed(w, terminals)
+	list := sections.DecodeMixed(w, terminals)
 	if err := w.Done(); err != nil {
 		return nil, r.failed(container.Mixed, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
@@ -73,7 +28,7 @@ func (r *Reader) mixed(class, terminals int) ([]int, error) {
 
 // isMixed tells of each terminal of a rank whether its times at single places are not known.
 func (k *Rank) isMixed() (func(terminal int) bool, error) {
-	list, err := k.r.mixed(k.nclass, len(k.class.terminals))
+	list, err := k.r.mixed(k.nclass, len(k.class.Terminals))
 	return func(t int) bool {
 		_, found := slices.BinarySearch(list, t)
 		return found

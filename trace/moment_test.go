@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // At any time the call found is the last of all that began by then.
@@ -88,10 +89,10 @@ func TestAtTakesSteps(t *testing.T) {
 	pair.Streams[0] = g
 	often := counts.Occurrences(pair.Streams, pair.Terminals.Len())
 	calls := uint64(0)
-	for i := range pair.Terminals.(List) {
+	for i := range pair.Terminals.(sections.List) {
 		n := 2 * often[i]
 		calls += often[i]
-		pair.Terminals.(List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
+		pair.Terminals.(sections.List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	r := reopened(t, c)
 	k, err := r.Rank(2)

@@ -52,5 +52,5 @@ func (r *Reader) Uniform(class int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return len(c.varying) == 0, nil
+	return len(c.Varying) == 0, nil
 }

@@ -2,100 +2,16 @@ package trace
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// PlacedValue is what was attached to the calls at one leaf under one name, over all ranks of a class, where that
-// is not what was attached to all calls from the same site; see Leaves.
-type PlacedValue struct {
-	Leaf  int    // numbered over all threads, in their order
-	Calls uint64 // at the leaf
-	Count uint64 // of numbers
-	Sum   int64
-}
-
-// appendPlacedValues and decodePlacedValues: what leaves have of their own.
-//
-//	value-places = per class blob
-//	blob         = per name in section values: leaves uvarint, (2·(leaf, as a difference to the one before) + uneven) uvarint,
-//	               count uvarint, sum varint, calls uvarint if uneven…
-func appendPlacedValues(classes []Class) []byte {
-	all := make(map[string]bool)
-	for i := range classes {
-		for name := range classes[i].Values {
-			all[name] = true
-		}
-	}
-	names := slices.Sorted(maps.Keys(all))
-	blobs, any := make([][]byte, len(classes)), false
-	for i := range classes {
-		if m := classes[i].PlacedValues; len(m) > 0 {
-			blobs[i], any = appendPlacedValuesOf(nil, names, m), true
-		}
-	}
-	if !any {
-		return nil
-	}
-	return appendBlobs(nil, blobs)
-}
-
-func appendPlacedValuesOf(b []byte, names []string, m map[string][]PlacedValue) []byte {
-	for _, name := range names {
-		list, last := m[name], 0
-		b = wire.AppendUvarint(b, uint64(len(list)))
-		for _, x := range list {
-			uneven := uint64(0)
-			if x.Count != x.Calls {
-				uneven = 1
-			}
-			b = wire.AppendUvarint(b, uint64(x.Leaf-last)<<1|uneven)
-			last = x.Leaf
-			b = wire.AppendVarint(wire.AppendUvarint(b, x.Count), x.Sum)
-			if uneven == 1 {
-				b = wire.AppendUvarint(b, x.Calls)
-			}
-		}
-	}
-	return b
-}
-
-func decodePlacedValues(r *wire.Reader, names []string) map[string][]PlacedValue {
-	m := make(map[string][]PlacedValue)
-	for _, name := range names {
-		last := uint64(0)
-		var list []PlacedValue
-		for range r.Count(3) {
-			head := r.Uvarint()
-			if last += head >> 1; head>>1 == 0 && len(list) > 0 || last >= 1<<31 {
-				r.Fail("leaf %d behind leaf %d", last, last-head>>1)
-			}
-			x := PlacedValue{Leaf: int(last), Count: r.Uvarint(), Sum: r.Varint()}
-			if x.Calls = x.Count; head&1 != 0 {
-				x.Calls = r.Uvarint()
-			}
-			if x.Calls == 0 {
-				r.Fail("values of no calls at leaf %d", last)
-			}
-			if r.Err() != nil {
-				return nil
-			}
-			list = append(list, x)
-		}
-		if list != nil {
-			m[name] = list
-		}
-	}
-	return m
-}
-
 // placedValues returns what was attached at leaves of a class, by name.
-func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
+func (r *Reader) placedValues(class int) (map[string][]sections.PlacedValue, error) {
 	if !r.hasSection(container.PlacedValues) {
 		return nil, nil
 	}
@@ -104,14 +20,14 @@ func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
 		return nil, err
 	}
 	var blobs [][]byte
-	if err := r.section(container.PlacedValues, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
+	if err := r.section(container.PlacedValues, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) }); err != nil {
 		return nil, err
 	}
 	if len(blobs[class]) == 0 {
 		return nil, nil
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	m := decodePlacedValues(w, v.names)
+	m := sections.DecodePlacedValues(w, v.Names)
 	if err := w.Done(); err != nil {
 		return nil, r.failed(container.PlacedValues, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
@@ -119,12 +35,12 @@ func (r *Reader) placedValues(class int) (map[string][]PlacedValue, error) {
 }
 
 // checkPlacedValues looks whether the leaves that have values of their own exist.
-func (r *Reader) checkPlacedValues(class int, c *class) error {
+func (r *Reader) checkPlacedValues(class int, c *sections.Decoded) error {
 	m, err := r.placedValues(class)
 	if err != nil || len(m) == 0 {
 		return err
 	}
-	leaves := leavesOf(c.streams)
+	leaves := sections.LeavesOf(c.Streams)
 	for name, list := range m {
 		if last := list[len(list)-1].Leaf; last >= leaves {
 			return r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
@@ -202,7 +118,7 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 // gather gives leaves, the first of which has that number over all threads, what the rank has there, and puts them to their
 // call sites, by name and terminal. What is not known is an estimate.
 func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*ValueTotals, bySite map[string]map[int][]*LeafValue) {
-	first := rank.class.firstLikes()
+	first := rank.class.FirstLikes()
 	for name, list := range m {
 		if totals[name] == nil {
 			continue
@@ -282,7 +198,7 @@ func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := rank.class.firstLikes()
+	first := rank.class.FirstLikes()
 	bySite := make([]uint64, len(first)) // calls of all ranks
 	for t, n := range calls {
 		bySite[first[t]] += n
@@ -346,18 +262,4 @@ func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafValue, e
 		index++
 	}
 	return m, nil
-}
-
-// firstLikes are those of firstLike.
-func (c *class) firstLikes() []int {
-	known := make(map[*group]int)
-	list := make([]int, len(c.terminals))
-	for t := range c.terminals {
-		g := c.terminals[t].group
-		if _, ok := known[g]; !ok {
-			known[g] = t
-		}
-		list[t] = known[g]
-	}
-	return list
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -23,7 +24,7 @@ type Rank struct {
 	number int
 	index  int // within the class
 	nclass int
-	class  *class
+	class  *sections.Decoded
 
 	streams []*grammar.Grammar
 	bare    []func() *prefix.Sums // by stream: without weights, see weighed
@@ -50,7 +51,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if rank < 0 || rank >= r.Ranks() {
 		return nil, fmt.Errorf("trace: %s: rank %d of %d", r.name, rank, r.Ranks())
 	}
-	n := int(r.places().class[rank])
+	n := int(r.places().Class[rank])
 	if n < 0 {
 		return nil, fmt.Errorf("trace: %s: rank %d: %w", r.name, rank, ErrNoTrack)
 	}
@@ -58,14 +59,14 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	streams, err := c.streamsOf(int(r.places().index[rank]), rank)
+	streams, err := c.StreamsOf(int(r.places().Index[rank]), rank)
 	if err != nil {
 		return nil, r.failed(container.Columns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	k := &Rank{
 		streams: streams,
-		r:       r, number: rank, index: int(r.places().index[rank]), nclass: n, class: c,
-		calls: make([]template, len(c.terminals)), sums: make([]*prefix.Sums, len(c.streams)),
+		r:       r, number: rank, index: int(r.places().Index[rank]), nclass: n, class: c,
+		calls: make([]template, len(c.Terminals)), sums: make([]*prefix.Sums, len(c.Streams)),
 	}
 	for _, g := range streams {
 		k.bare = append(k.bare, sync.OnceValue(func() *prefix.Sums {
@@ -97,7 +98,7 @@ func (k *Rank) Len(stream int) uint64 { return k.streams[stream].Len() }
 
 // Terminals returns the number of distinct calls over all streams. Calls that
 // are the same on this rank may count as two if on another they are not.
-func (k *Rank) Terminals() int { return len(k.class.terminals) }
+func (k *Rank) Terminals() int { return len(k.class.Terminals) }
 
 // Counts returns how often each terminal occurs in a stream.
 func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
@@ -117,14 +118,14 @@ func (k *Rank) Called(terminal int) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &k.class.terminals[terminal]
-	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.group.call], Site: tables.siteList[t.site]}, nil
+	t := &k.class.Terminals[terminal]
+	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.Group.Call], Site: tables.siteList[t.Site]}, nil
 }
 
 // Signature returns the values of a terminal as recorded, in the first of its calls if
 // it has a Lane.
 func (k *Rank) Signature(terminal int) []int64 {
-	return k.class.terminals[terminal].vals(k.class, k.index, k.number, k.r.Ranks())
+	return k.class.Terminals[terminal].Vals(k.class, k.index, k.number, k.r.Ranks())
 }
 
 func (k *Rank) template(n int) (template, error) {
@@ -137,13 +138,13 @@ func (k *Rank) template(n int) (template, error) {
 	if err != nil {
 		return template{}, err
 	}
-	term := &k.class.terminals[n]
-	c, err := readCall(k.r.byID[term.group.call], k.Signature(n), &tables.lookup, k.number)
+	term := &k.class.Terminals[n]
+	c, err := readCall(k.r.byID[term.Group.Call], k.Signature(n), &tables.lookup, k.number)
 	if err != nil {
 		return template{}, k.r.failed(container.Signatures,
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
-	c.Rank, c.Terminal, c.Site = k.number, n, tables.siteList[term.site]
+	c.Rank, c.Terminal, c.Site = k.number, n, tables.siteList[term.Site]
 	t := template{call: c}
 	t.made, t.requests = c.creations()
 	k.calls[n] = t
@@ -266,17 +267,17 @@ func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	groups := c.groups()
+	groups := c.Groups()
 	if !r.HasTimes() {
 		return make([]Times, len(groups)), nil, nil
 	}
-	_, places := placesOf(groups)
+	_, places := sections.PlacesOf(groups)
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	times, err := r.decodeTimes(w, class, counts, func(string, int, int) {})
 	if err != nil {
 		return nil, nil, err
 	}
-	hists := decodeHistograms(w, len(groups), places)
+	hists := sections.DecodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
 		return nil, nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
@@ -295,39 +296,41 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 		note(what, n, rest-w.Rest())
 		rest = w.Rest()
 	}
-	ranks, groups := r.lists()[class], numbersOf(c.groups())
-	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
-	of, p := newPooled(groups, c.stackless, key, counts, len(ranks), r.version < container.Rows)
+	ranks, groups := r.lists()[class], sections.NumbersOf(c.Groups())
+	key := func(n int) sections.PoolKey {
+		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
+	}
+	of, p := sections.NewPooled(groups, c.Stackless, key, counts, len(ranks), r.version < container.Rows)
 	if r.version < container.Compact {
-		p.decodeFormer(w, ranks, took)
+		p.DecodeFormer(w, ranks, took)
 	} else {
-		t := timeCoder{r: w, ranks: r.ranks.ranks}
-		n := w.Int(r.ranks.classes + 1)
+		t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks}
+		n := w.Int(r.ranks.Classes + 1)
 		if r.version < container.Rows && n > 0 {
 			n++ // none said that others refer to it
 		}
 		switch {
 		case n == 1:
-			t.common = true
+			t.Common = true
 		case n > 1:
-			if t.base, err = r.baseTimes(n - 2); err != nil {
+			if t.Base, err = r.baseTimes(n - 2); err != nil {
 				return nil, err
 			}
 		}
-		p.decode(&t, ranks, took)
+		p.Decode(&t, ranks, took)
 	}
 	if w.Err() != nil {
 		return make([]Times, len(counts)), nil
 	}
-	times := p.unpool(of, groups, counts, ranks)
-	agree(times, groups, len(ranks), p.apart)
+	times := p.Unpool(of, groups, counts, ranks)
+	sections.Agree(times, groups, len(ranks), p.Apart)
 	return times, nil
 }
 
 // baseTimes returns the numbers of a class that another refers to.
-func (r *Reader) baseTimes(class int) (*timeCodes, error) {
+func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 	if c, ok := r.bases.Load(class); ok {
-		return c.(*timeCodes), nil
+		return c.(*sections.TimeCodes), nil
 	}
 	c, err := r.classAt(class)
 	if err != nil {
@@ -342,29 +345,31 @@ func (r *Reader) baseTimes(class int) (*timeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := timeCoder{r: w, ranks: r.ranks.ranks, common: r.version >= container.Rows}
-	if common := w.Byte() == 1; common != t.common {
+	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks, Common: r.version >= container.Rows}
+	if common := w.Byte() == 1; common != t.Common {
 		w.Fail("is none that others refer to")
 	}
-	key := func(n int) poolKey { return poolKey{c.terminals[n].group, c.terminals[n].sig} }
-	_, p := newPooled(numbersOf(c.groups()), c.stackless, key, counts, c.ranks, r.version < container.Rows)
-	codes := p.decode(&t, nil, func(string, int) {})
+	key := func(n int) sections.PoolKey {
+		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
+	}
+	_, p := sections.NewPooled(sections.NumbersOf(c.Groups()), c.Stackless, key, counts, c.Ranks, r.version < container.Rows)
+	codes := p.Decode(&t, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
 		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
-	codes.index(p)
+	codes.Index(p)
 	r.bases.Store(class, codes)
 	return codes, nil
 }
 
 // calls returns how often the ranks of a class called each terminal, in all.
-func (r *Reader) calls(n int, c *class) ([]uint64, error) {
+func (r *Reader) calls(n int, c *sections.Decoded) ([]uint64, error) {
 	var ranks []int
-	if len(c.varying) > 0 {
+	if len(c.Varying) > 0 {
 		ranks = r.lists()[n]
 	}
-	calls, err := counts.Calls(c.streams, c.varying, len(c.terminals), c.ranks, func(i, member int) int64 {
-		return c.counts[i].At(member, int64(ranks[member]))
+	calls, err := counts.Calls(c.Streams, c.Varying, len(c.Terminals), c.Ranks, func(i, member int) int64 {
+		return c.Counts[i].At(member, int64(ranks[member]))
 	})
 	if err != nil {
 		return nil, r.failed(container.Columns, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))

@@ -2,76 +2,13 @@ package trace
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
-	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
-
-// checkRanked refuses columns that are not of the ranks of the class.
-func (c *Class) checkRanked() error {
-	if err := c.Ranked.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
-		return err
-	}
-	sites := c.Terminals.Len()
-	if len(c.RankedValues) > 0 {
-		sites += leavesOf(c.Streams)
-	}
-	for name, cols := range c.RankedValues {
-		if err := cols.Check(c.Ranks.Len(), sites); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if _, ok := c.Values[name]; !ok {
-			return fmt.Errorf("%s of ranks that none of them has", name)
-		}
-	}
-	return nil
-}
-
-// leavesOf is how many leaves the threads of a class have; see Leaves.
-func leavesOf(streams []*grammar.Grammar) (n int) {
-	for _, g := range streams {
-		n += len(unfold.New(g, unfold.Limit).Terminal)
-	}
-	return n
-}
-
-// appendRankValues writes the sums of what was attached on each rank of the classes with
-// several.
-//
-//	values = names uvarint, per name: its number in section values uvarint, per class blob
-//
-// Behind the call sites stand leaves, as if they were further terminals.
-func appendRankValues(classes []Class, rest func() int64) []byte {
-	all := make(map[string]bool)
-	for i := range classes {
-		for name := range classes[i].Values {
-			all[name] = true
-		}
-	}
-	var b []byte
-	n := 0
-	for number, name := range slices.Sorted(maps.Keys(all)) {
-		list := make([]*totals.Columns, len(classes))
-		for i := range classes {
-			cols := classes[i].RankedValues[name]
-			list[i] = &cols
-		}
-		if blobs := totals.Encode(list, rest); blobs != nil {
-			b = appendBlobs(wire.AppendUvarint(b, uint64(number)), blobs)
-			n++
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return append(wire.AppendUvarint(nil, uint64(n)), b...)
-}
 
 func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
 	m := make(map[string][]*totals.Class)
@@ -85,12 +22,12 @@ func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
 	blobs := make(map[string][][]byte)
 	err = r.section(container.RankValues, func(w *wire.Reader) {
 		for range w.Count(2) {
-			n := w.Int(max(0, len(v.names)-1))
-			if n >= len(v.names) || blobs[v.names[n]] != nil {
-				w.Fail("value %d of %d occurs twice, or not at all", n, len(v.names))
+			n := w.Int(max(0, len(v.Names)-1))
+			if n >= len(v.Names) || blobs[v.Names[n]] != nil {
+				w.Fail("value %d of %d occurs twice, or not at all", n, len(v.Names))
 				return
 			}
-			blobs[v.names[n]] = decodeBlobs(w, r.ranks.classes)
+			blobs[v.Names[n]] = sections.DecodeBlobs(w, r.ranks.Classes)
 		}
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 		}
 		functions := make([]string, len(s.kinds.Groups))
 		for t, kind := range s.of {
-			functions[kind] = k.r.byID[k.class.terminals[t].group.call].Name
+			functions[kind] = k.r.byID[k.class.Terminals[t].Group.Call].Name
 		}
 		cursor := k.streams[stream].Cursor()
 		for i := range s.Blocks(stream) {

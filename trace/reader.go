@@ -10,8 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/lane"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -32,27 +31,27 @@ type Reader struct {
 	meta    map[string]string
 	schema  []*Function
 	byID    map[uint16]*Function
-	ranks   *rankMap
+	ranks   *sections.RankMap
 	members []int // per class: number of ranks
-	places  func() *placement
+	places  func() *sections.Placement
 	lists   func() [][]int
 
 	tables func() (*tables, error)
-	procs  func() (*Processes, error)
+	procs  func() (*sections.Processes, error)
 	mu     sync.Mutex
-	class  map[int]*class
+	class  map[int]*sections.Decoded
 	timing func() ([][]byte, error)
-	series func() (*seriesIndex, error)
+	series func() (*sections.SeriesIndex, error)
 	comms  func() (*Comms, error)
-	values func() (*values, error)
+	values func() (*sections.AttachedValues, error)
 	totals func() ([]*totals.Class, error)
 	valued func() (map[string][]*totals.Class, error)
-	clocks func() (*clockTable, error)
+	clocks func() (*sections.ClockTable, error)
 	origin func() (int64, error)
-	allocs func() (*allocTable, error)
+	allocs func() (*sections.AllocTable, error)
 	lanes  func() ([][]byte, error)
 	code   func() (*Code, error)
-	bases  sync.Map                        // *timeCodes by class: of those that others refer to
+	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	latest latestTimes
 }
@@ -61,23 +60,10 @@ type Reader struct {
 type tables struct {
 	lookup
 	siteList []Site
-	sigs     *signatureTable
+	sigs     *sections.SignatureTable
 	classes  [][]byte
-	together []common // in place of classes
+	together []sections.Common // in place of classes
 	columns  [][]byte
-}
-
-// A class is one decoded class.
-type class struct {
-	streams   []*grammar.Grammar
-	varying   []int         // see counted
-	counts    []*column.Seq // parallel to varying
-	terminals []terminal
-	stored    []*column.Seq // of all terminals, for forms that refer to them
-	ranks     int
-	lanes     *lane.Decoded // nil: none
-	// By terminal: the first one that differs from it in nothing but its stack; nil: there are no stacks.
-	stackless []int32
 }
 
 // Open opens a trace file.
@@ -102,7 +88,7 @@ func Open(path string) (*Reader, error) {
 
 // NewReader returns a reader of a trace of the given size. Errors name it.
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
-	r := &Reader{name: name, src: src, class: make(map[int]*class)}
+	r := &Reader{name: name, src: src, class: make(map[int]*sections.Decoded)}
 	var err error
 	if r.sections, r.version, err = container.Read(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
@@ -122,22 +108,22 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.tables = sync.OnceValues(r.readTables)
 	r.timing = sync.OnceValues(func() (blobs [][]byte, err error) {
 		if !r.HasTimes() {
-			return make([][]byte, r.ranks.classes), nil
+			return make([][]byte, r.ranks.Classes), nil
 		}
-		err = r.section(container.Times, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) })
+		err = r.section(container.Times, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) })
 		return blobs, err
 	})
-	r.procs = sync.OnceValues(func() (p *Processes, err error) {
+	r.procs = sync.OnceValues(func() (p *sections.Processes, err error) {
 		calls, err := r.lengths()
 		if err != nil {
 			return nil, err
 		}
 		err = r.section(container.Process, func(w *wire.Reader) {
-			table := decodeProcessSection(w, r.ranks.ranks, calls, r.version, r.ranked)
+			table := sections.DecodeProcessSection(w, r.ranks.Ranks, calls, r.version, r.ranked)
 			p = &table
 		})
 		if err == nil && r.hasSection(container.Asides) {
-			err = r.section(container.Asides, func(w *wire.Reader) { p.readAsides(w, r.ranks.ranks) })
+			err = r.section(container.Asides, func(w *wire.Reader) { p.ReadAsides(w, r.ranks.Ranks) })
 		}
 		return p, err
 	})
@@ -212,11 +198,11 @@ func (r *Reader) small() error {
 			}
 		}
 	}
-	err := r.section(container.Meta, func(w *wire.Reader) { r.meta = decodeMeta(w) })
+	err := r.section(container.Meta, func(w *wire.Reader) { r.meta = sections.DecodeMeta(w) })
 	if err != nil {
 		return err
 	}
-	err = r.section(container.Schema, func(w *wire.Reader) { r.schema = decodeSchema(w, r.version) })
+	err = r.section(container.Schema, func(w *wire.Reader) { r.schema = sections.DecodeSchema(w, r.version) })
 	if err != nil {
 		return err
 	}
@@ -225,20 +211,20 @@ func (r *Reader) small() error {
 		r.byID[f.ID] = f
 	}
 	err = r.section(container.Ranks, func(w *wire.Reader) {
-		if r.ranks = decodeRanks(w); r.ranks == nil {
+		if r.ranks = sections.DecodeRanks(w); r.ranks == nil {
 			return
 		}
 		// A class takes a byte at least.
-		if n := r.rawSize(container.Classes); uint64(r.ranks.classes) > n {
-			w.Fail("%d classes in %d bytes", r.ranks.classes, n)
+		if n := r.rawSize(container.Classes); uint64(r.ranks.Classes) > n {
+			w.Fail("%d classes in %d bytes", r.ranks.Classes, n)
 			return
 		}
-		r.members = r.ranks.check(w)
+		r.members = r.ranks.Check(w)
 	})
 	if err != nil {
 		return err
 	}
-	r.places = sync.OnceValue(r.ranks.places)
+	r.places = sync.OnceValue(r.ranks.Places)
 	return nil
 }
 
@@ -256,36 +242,36 @@ func (r *Reader) readTables() (*tables, error) {
 	t.former = r.former
 	t.strings = map[uint64]string{}
 	if r.hasSection(container.Strings) {
-		if err := r.section(container.Strings, func(w *wire.Reader) { t.strings = decodeStrings(w) }); err != nil {
+		if err := r.section(container.Strings, func(w *wire.Reader) { t.strings = sections.DecodeStrings(w) }); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.section(container.Sites, func(w *wire.Reader) { t.siteList, t.sites = decodeSites(w, r.version) }); err != nil {
+	if err := r.section(container.Sites, func(w *wire.Reader) { t.siteList, t.sites = sections.DecodeSites(w, r.version) }); err != nil {
 		return nil, err
 	}
-	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = decodeSignatures(w, r.byID, len(t.siteList), nil) })
+	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, len(t.siteList), nil) })
 	if err != nil {
 		return nil, err
 	}
 	err = r.section(container.Classes, func(w *wire.Reader) {
-		if r.ranks.classes > w.Rest() {
-			w.Fail("%d classes in %d bytes", r.ranks.classes, w.Rest())
+		if r.ranks.Classes > w.Rest() {
+			w.Fail("%d classes in %d bytes", r.ranks.Classes, w.Rest())
 			return
 		}
-		if b := w.Remaining(); len(b) > 0 && b[0] == together {
-			t.together = decodeTogether(w, r.ranks.classes, t.sigs)
+		if b := w.Remaining(); len(b) > 0 && b[0] == sections.Together {
+			t.together = sections.DecodeTogether(w, r.ranks.Classes, t.sigs)
 			return
 		}
-		t.classes = decodeBlobs(w, r.ranks.classes)
+		t.classes = sections.DecodeBlobs(w, r.ranks.Classes)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if !r.hasSection(container.Columns) {
-		t.columns = make([][]byte, r.ranks.classes)
+		t.columns = make([][]byte, r.ranks.Classes)
 		return t, nil
 	}
-	err = r.section(container.Columns, func(w *wire.Reader) { t.columns = decodeBlobs(w, r.ranks.classes) })
+	err = r.section(container.Columns, func(w *wire.Reader) { t.columns = sections.DecodeBlobs(w, r.ranks.Classes) })
 	if err != nil {
 		return nil, err
 	}
@@ -297,14 +283,14 @@ func (r *Reader) readTables() (*tables, error) {
 func (r *Reader) Meta() map[string]string { return maps.Clone(r.meta) }
 
 // Ranks returns the number of ranks of the world.
-func (r *Reader) Ranks() int { return r.ranks.ranks }
+func (r *Reader) Ranks() int { return r.ranks.Ranks }
 
 // Classes returns the number of classes: sets of ranks that did the same
 // calls in the same order.
-func (r *Reader) Classes() int { return r.ranks.classes }
+func (r *Reader) Classes() int { return r.ranks.Classes }
 
 // ClassOf returns the class of a rank, -1 if there is no track of the rank.
-func (r *Reader) ClassOf(rank int) int { return int(r.places().class[rank]) }
+func (r *Reader) ClassOf(rank int) int { return int(r.places().Class[rank]) }
 
 // Members returns the ranks of a class in rising order.
 func (r *Reader) Members(class int) []int {
@@ -317,7 +303,7 @@ func (r *Reader) listMembers() [][]int {
 	for c, n := range r.members {
 		lists[c] = make([]int, 0, n)
 	}
-	for rank, c := range r.places().class {
+	for rank, c := range r.places().Class {
 		if c >= 0 {
 			lists[c] = append(lists[c], rank)
 		}
@@ -369,14 +355,14 @@ func (r *Reader) Signatures() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return t.sigs.total, nil
+	return t.sigs.Total, nil
 }
 
 // lengths counts the calls of each rank.
 func (r *Reader) lengths() (column.Column, error) {
 	var c column.Column
 	known := make([]int64, r.Classes()) // 0: not yet, or not the same for all ranks
-	for rank, n := range r.places().class {
+	for rank, n := range r.places().Class {
 		if n < 0 || known[n] > 0 {
 			sum := int64(0)
 			if n >= 0 {
@@ -389,7 +375,7 @@ func (r *Reader) lengths() (column.Column, error) {
 		if err != nil {
 			return c, err
 		}
-		streams, err := class.streamsOf(int(r.places().index[rank]), rank)
+		streams, err := class.StreamsOf(int(r.places().Index[rank]), rank)
 		if err != nil {
 			return c, r.failed(container.Columns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 		}
@@ -397,7 +383,7 @@ func (r *Reader) lengths() (column.Column, error) {
 		for _, g := range streams {
 			sum += int64(g.Len())
 		}
-		if len(class.varying) == 0 {
+		if len(class.Varying) == 0 {
 			known[n] = sum
 		}
 		c.Append(sum)
@@ -405,5 +391,3 @@ func (r *Reader) lengths() (column.Column, error) {
 	return c, nil
 }
 
-// Processes returns the table of processes, by rank.
-func (r *Reader) Processes() (*Processes, error) { return r.procs() }

@@ -10,85 +10,15 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// Series is the times of every call, as pieces of package series, one for each rank,
-// in order and without gaps. They may be larger than memory, so they are read from
-// elsewhere, or written into a Draft by those who have them.
-type Series struct {
-	Data  io.ReaderAt // nil: others write it
-	Sizes []int64     // by rank; 0: none
-	Sum   uint32      // checksum of the pieces, one after the other; found out if there are Data
-}
-
-// size is how long the pieces are.
-func (s *Series) size() int64 {
-	sum := int64(0)
-	for _, n := range s.Sizes {
-		sum += n
-	}
-	return sum
-}
-
-// index is what stands behind the pieces.
-//
-//	series = piece of each rank…, index, size of index uint32, crc uint32 of index
-//	index  = seq of ranks: sizes of the pieces in bytes
-func (s *Series) index() []byte {
-	col := column.Of(s.Sizes...)
-	b := column.EncodeSeq(nil, &col, nil)
-	sum := crc32.Checksum(b, wire.Castagnoli)
-	b = wire.AppendUint32(b, uint32(len(b)))
-	return wire.AppendUint32(b, sum)
-}
-
-const seriesTail = 8
-
-// pieces reads the data.
-func (s *Series) pieces() io.Reader { return io.NewSectionReader(s.Data, 0, s.size()) }
-
-// copyTo writes the data.
-func (s *Series) copyTo(w io.Writer) error {
-	n, err := io.Copy(w, s.pieces())
-	if err == nil && n < s.size() {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return fmt.Errorf("times of calls: %w", err)
-	}
-	return nil
-}
-
-// tail says how large the section is, and what its checksum.
-func (s *Series) tail() (*container.Tail, error) {
-	if s == nil {
-		return nil, nil
-	}
-	sum := s.Sum
-	if s.Data != nil {
-		h := crc32.New(wire.Castagnoli)
-		if err := s.copyTo(h); err != nil {
-			return nil, err
-		}
-		sum = h.Sum32()
-	}
-	index := s.index()
-	sum = wire.JoinSums(sum, crc32.Checksum(index, wire.Castagnoli), int64(len(index)))
-	return &container.Tail{Size: uint64(s.size()) + uint64(len(index)), Sum: sum}, nil
-}
-
-// A seriesIndex finds the pieces in a file.
-type seriesIndex struct {
-	section *container.Section
-	offsets []int64 // by rank, and the end
-}
-
 // seriesOf reads the index; nil if the trace has no times of single calls.
-func (r *Reader) readSeries() (*seriesIndex, error) {
+func (r *Reader) readSeries() (*sections.SeriesIndex, error) {
 	s := r.sections.Find(container.Series)
 	if s == nil {
 		return nil, nil
@@ -100,8 +30,8 @@ func (r *Reader) readSeries() (*seriesIndex, error) {
 	return x, nil
 }
 
-func (r *Reader) seriesIndex(s *container.Section) (*seriesIndex, error) {
-	if s.Codec != container.CodecRaw || s.Stored < seriesTail {
+func (r *Reader) seriesIndex(s *container.Section) (*sections.SeriesIndex, error) {
+	if s.Codec != container.CodecRaw || s.Stored < sections.SeriesTail {
 		return nil, fmt.Errorf("%d bytes with codec %d: %w", s.Stored, s.Codec, ErrFormat)
 	}
 	read := func(n, at int64) ([]byte, error) {
@@ -109,16 +39,16 @@ func (r *Reader) seriesIndex(s *container.Section) (*seriesIndex, error) {
 		_, err := io.ReadFull(io.NewSectionReader(r.src, s.Offset+at, n), b)
 		return b, err
 	}
-	tail, err := read(seriesTail, s.Stored-seriesTail)
+	tail, err := read(sections.SeriesTail, s.Stored-sections.SeriesTail)
 	if err != nil {
 		return nil, err
 	}
 	t := wire.NewReader(tail, "tail")
 	n, sum := int64(t.Uint32()), t.Uint32()
-	if n > s.Stored-seriesTail {
+	if n > s.Stored-sections.SeriesTail {
 		return nil, fmt.Errorf("index of %d bytes in %d: %w", n, s.Stored, ErrFormat)
 	}
-	data, err := read(n, s.Stored-seriesTail-n)
+	data, err := read(n, s.Stored-sections.SeriesTail-n)
 	if err != nil {
 		return nil, err
 	}
@@ -130,16 +60,16 @@ func (r *Reader) seriesIndex(s *container.Section) (*seriesIndex, error) {
 	if err := w.Done(); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
 	}
-	x := &seriesIndex{section: s, offsets: make([]int64, r.Ranks()+1)}
+	x := &sections.SeriesIndex{Section: s, Offsets: make([]int64, r.Ranks()+1)}
 	for rank := range r.Ranks() {
 		size := seq.At(rank, 0)
-		if size < 0 || size > s.Stored-x.offsets[rank] {
+		if size < 0 || size > s.Stored-x.Offsets[rank] {
 			return nil, fmt.Errorf("%d bytes for rank %d: %w", size, rank, ErrFormat)
 		}
-		x.offsets[rank+1] = x.offsets[rank] + size
+		x.Offsets[rank+1] = x.Offsets[rank] + size
 	}
-	if end := x.offsets[r.Ranks()]; end != s.Stored-seriesTail-n {
-		return nil, fmt.Errorf("pieces have %d bytes, %d expected: %w", end, s.Stored-seriesTail-n, ErrFormat)
+	if end := x.Offsets[r.Ranks()]; end != s.Stored-sections.SeriesTail-n {
+		return nil, fmt.Errorf("pieces have %d bytes, %d expected: %w", end, s.Stored-sections.SeriesTail-n, ErrFormat)
 	}
 	return x, nil
 }
@@ -171,11 +101,11 @@ func (k *Rank) newSeries() (*rankSeries, error) {
 	if err != nil || x == nil {
 		return nil, err
 	}
-	from, to := x.offsets[k.number], x.offsets[k.number+1]
+	from, to := x.Offsets[k.number], x.Offsets[k.number+1]
 	if from == to {
 		return nil, nil
 	}
-	src := io.NewSectionReader(k.r.src, x.section.Offset+from, to-from)
+	src := io.NewSectionReader(k.r.src, x.Section.Offset+from, to-from)
 	p, err := series.NewReader(src, to-from)
 	if err != nil {
 		return nil, k.seriesFailed(err)
@@ -197,9 +127,9 @@ func (k *Rank) newSeries() (*rankSeries, error) {
 	names := make([]string, k.Terminals())
 	sigs := make([]series.Signature, k.Terminals())
 	for t := range sigs {
-		x := &k.class.terminals[t]
-		names[t] = k.r.byID[x.group.call].Name
-		sigs[t] = series.Signature{Call: uint64(x.group.call), Site: uint64(x.site), Vals: k.Signature(t)}
+		x := &k.class.Terminals[t]
+		names[t] = k.r.byID[x.Group.Call].Name
+		sigs[t] = series.Signature{Call: uint64(x.Group.Call), Site: uint64(x.Site), Vals: k.Signature(t)}
 	}
 	out.of, out.kinds = series.KindsOf(o, p.TicksPerNs, names, sigs)
 	return out, nil
@@ -432,7 +362,7 @@ func (l *seriesLine) between(t *Timing, tick int64) {
 		for i, _ := slices.BinarySearchFunc(l.offs, l.index, func(a Aside, call uint64) int { return cmp.Compare(a.Call, call) }); i < len(l.offs) && l.offs[i].Call == l.index; i++ {
 			t.Off += uint64(l.offs[i].Ns)
 		}
-		if t.Off = min(t.Off, t.Spoor); t.Off > 0 && t.Spoor-t.Off < t.Off>>asideBits {
+		if t.Off = min(t.Off, t.Spoor); t.Off > 0 && t.Spoor-t.Off < t.Off>>sections.AsideBits {
 			t.Off = t.Spoor // which is rounded
 		}
 		t.Spoor -= t.Off

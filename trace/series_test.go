@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
@@ -24,10 +25,10 @@ func sampleTimes(n int) []timing.Entry {
 
 // sampleSeries has the times of the sample's ranks 0 and 2, in ticks of half a
 // nanosecond.
-func sampleSeries(t testing.TB) *Series { return sampleSeriesOf(t, sample(t)) }
+func sampleSeries(t testing.TB) *sections.Series { return sampleSeriesOf(t, sample(t)) }
 
-func sampleSeriesOf(t testing.TB, c *Content) *Series {
-	s := &Series{Sizes: make([]int64, c.Ranks)}
+func sampleSeriesOf(t testing.TB, c *sections.Content) *sections.Series {
+	s := &sections.Series{Sizes: make([]int64, c.Ranks)}
 	var all bytes.Buffer
 	class := &c.Classes[0]
 	for r := range class.Ranks.All() {
@@ -137,7 +138,7 @@ func TestTimedSeries(t *testing.T) {
 func TestDamagedSeries(t *testing.T) {
 	c := sample(t)
 	c.Series = sampleSeries(t)
-	file, err := Encode(c)
+	file, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestReadAhead(t *testing.T) {
 	}
 	c.Classes[0].Streams[1] = b.Grammar()
 	c.Series = sampleSeriesOf(t, c)
-	file, err := Encode(c)
+	file, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}

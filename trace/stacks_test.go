@@ -6,28 +6,29 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // withStacks is a trace of two ranks that send from one place in two functions, each with two tags, and receivers that stand
 // in columns. Sends from the first function take 10 ns, those from the second 1000 ns with one tag.
-func withStacks(t testing.TB) *Content {
+func withStacks(t testing.TB) *sections.Content {
 	t.Helper()
 	send, _ := mpi.Lookup("MPI_Send")
 	barrier, _ := mpi.Lookup("MPI_Barrier")
 	app := func(offset uint64) Site { return Site{Module: "/usr/bin/app", BuildID: "abcd", Offset: offset} }
-	c := &Content{
+	c := &sections.Content{
 		Ranks: 2,
 		Sites: map[uint64]Site{1: app(0x100), 2: app(0x100), 3: app(0x200), 4: app(0x300), 5: app(0x400)},
 		Outer: map[uint64]uint64{1: 3, 2: 4},
 	}
-	class := Class{Ranks: column.Of(0, 1)}
+	class := sections.Class{Ranks: column.Of(0, 1)}
 	terminal := func(call uint16, site uint64, ns uint64, vals ...column.Column) {
-		x := Terminal{Call: call, Site: site, Vals: vals}
+		x := sections.Terminal{Call: call, Site: site, Vals: vals}
 		x.Times = Times{Duration: Stat{Count: 20, Sum: 20 * ns, Min: ns, Max: ns}, Gap: Stat{Count: 20, Sum: 20 * 5, Min: 5, Max: 5}}
-		class.Terminals = append(class.Terminals.(List), x)
+		class.Terminals = append(class.Terminals.(sections.List), x)
 	}
-	class.Terminals = List{}
+	class.Terminals = sections.List{}
 	same := func(v int64) column.Column { return column.Of(v, v) }
 	for _, site := range []uint64{1, 2} {
 		for tag := range int64(2) {
@@ -39,7 +40,7 @@ func withStacks(t testing.TB) *Content {
 		}
 	}
 	terminal(barrier.ID, 5, 20, same(0), same(257))
-	sends := class.Terminals.(List)
+	sends := class.Terminals.(sections.List)
 	for k, n := range []int{0, 4} { // what ranks have of the sums stands with the first call from a place
 		sum := sends[n].Times.Duration.Sum
 		if k == 0 {
@@ -55,7 +56,7 @@ func withStacks(t testing.TB) *Content {
 		}
 	}
 	class.Streams = []*grammar.Grammar{b.Grammar()}
-	c.Classes = []Class{class}
+	c.Classes = []sections.Class{class}
 	for range 2 {
 		c.Processes.Append(Process{Host: "n", PID: 1, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: 50})
 	}
@@ -74,8 +75,8 @@ func TestStacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := tables.sigs; s.total != 3 || s.calls != 5 {
-		t.Errorf("%d signatures and %d calls, want 3 and 5", s.total, s.calls)
+	if s := tables.sigs; s.Total != 3 || s.Calls != 5 {
+		t.Errorf("%d signatures and %d calls, want 3 and 5", s.Total, s.Calls)
 	}
 	k, err := r.Rank(1)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -171,7 +172,7 @@ func TestBadSums(t *testing.T) {
 	} {
 		vals := slices.Clone(good)
 		vals[x.at] = x.v
-		content := func(vals []int64) *trace.Content {
+		content := func(vals []int64) *sections.Content {
 			s, err := merge.MergeAll(tracktest.RunAll(1, func(r *tracktest.Recorder) { r.CallOn(0, "MPI_Alltoallv", 1, vals...) }), 1)
 			if err != nil {
 				t.Fatal(err)
@@ -182,10 +183,10 @@ func TestBadSums(t *testing.T) {
 			}
 			return c
 		}
-		if _, err := trace.Encode(content(good)); err != nil {
+		if _, err := sections.Encode(content(good)); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := trace.Encode(content(vals)); err == nil {
+		if b, err := sections.Encode(content(vals)); err == nil {
 			r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "bad")
 			if err == nil {
 				err = trace.Check(r)

@@ -2,9 +2,6 @@ package trace
 
 import "strings"
 
-// MetaTag is the prefix of keys of what the user said of the run: "tag commit".
-const MetaTag = "tag "
-
 // Tags returns what the user said of the run, by name.
 func Tags(meta map[string]string) map[string]string {
 	tags := make(map[string]string)

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"path/filepath"
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -210,50 +209,6 @@ func (v *Value) appendFunction(b []byte) []byte {
 		return strconv.AppendUint(append(b, "function#"...), uint64(v.Num), 16)
 	}
 	return append(b, v.Site.String()...)
-}
-
-// String renders a site as module+offset, without the module's directory.
-func (s *Site) String() string {
-	if s.Module == "" {
-		return "?"
-	}
-	return filepath.Base(s.Module) + "+0x" + strconv.FormatUint(s.Offset, 16)
-}
-
-var addressNames = [...]string{
-	Heap: "heap", DeviceMemory: "device", Static: "static", Stack: "stack", UnknownPlace: "mem", MPIMemory: "mpimem",
-}
-
-// Text renders a location: what it points into and the distance from there.
-func (l Location) Text() string { return string(l.AppendText(nil)) }
-
-func (l Location) AppendText(b []byte) []byte {
-	if l.Class == Special {
-		switch l.Offset {
-		case SpecialNull:
-			return append(b, "NULL"...)
-		case SpecialInPlace:
-			return append(b, "MPI_IN_PLACE"...)
-		case SpecialBufferAutomatic:
-			return append(b, "MPI_BUFFER_AUTOMATIC"...)
-		}
-		return strconv.AppendInt(append(b, "special"...), l.Offset, 10)
-	}
-	if l.Device > 0 {
-		b = append(strconv.AppendInt(append(b, "gpu"...), int64(l.Device-1), 10), ':')
-	}
-	name := "place"
-	if int(l.Class) < len(addressNames) {
-		name = addressNames[l.Class]
-	}
-	b = strconv.AppendInt(append(b, name...), l.ID, 10)
-	if l.Offset > 0 {
-		b = append(b, '+')
-	}
-	if l.Offset != 0 {
-		b = strconv.AppendInt(b, l.Offset, 10)
-	}
-	return b
 }
 
 func (s *StatusValue) appendText(b []byte) []byte {

@@ -52,11 +52,11 @@ func (t *Timing) Asides(index uint64, last, start int64) (list []Stretch) {
 		at = min(at, last) // the end may be drawn
 	}
 	if t.Off > 0 {
-		list = append(list, Stretch{at, Aside{index, int64(t.Off), true}})
+		list = append(list, Stretch{at, Aside{Call: index, Ns: int64(t.Off), Off: true}})
 		at += int64(t.Off)
 	}
 	if t.Spoor > 0 {
-		list = append(list, Stretch{at, Aside{index, int64(t.Spoor), false}})
+		list = append(list, Stretch{at, Aside{Call: index, Ns: int64(t.Spoor), Off: false}})
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -17,7 +18,7 @@ func TestTimesOfTimeless(t *testing.T) {
 		}
 		c := sample(t)
 		c.Timeless = true
-		raw, err := sections(c, wire.Packed, true)
+		raw, err := sections.Raw(c, wire.Packed, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,11 +27,11 @@ func TestTimesOfTimeless(t *testing.T) {
 	}
 	c := sample(t)
 	c.Timeless = true
-	raw, err := sections(c, wire.Packed, true)
+	raw, err := sections.Raw(c, wire.Packed, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[container.Process] = c.Processes.append(nil, ranked{})
+	raw[container.Process] = c.Processes.AppendSection(nil, sections.Ranked{})
 	checkFails(t, raw, "process")
 }
 

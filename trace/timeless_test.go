@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -29,7 +30,7 @@ func TestTimeless(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Timeless = i == 1
-			b, err := trace.Encode(c)
+			b, err := sections.Encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 // shares add up to the whole.
 func TestTimesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		similar, other := &group{}, &group{}
+		similar, other := &sections.Group{}, &sections.Group{}
 		classes := []*testClass{drawClass(t, similar, other, []int{4, 6, 7}), drawClass(t, similar, other, []int{1, 2, 9}), drawClass(t, similar, other, []int{3})}
 		again := rapid.Bool().Draw(t, "again")
 		if again {
@@ -30,38 +31,38 @@ func TestTimesRoundTrip(t *testing.T) {
 				of = append(of, int64(m))
 			}
 			c := column.Of(of...)
-			return indexes(&c)
+			return sections.Indexes(&c)
 		}
-		var list []*pooled
-		var codes []*timeCodes
+		var list []*sections.Pooled
+		var codes []*sections.TimeCodes
 		for i, x := range classes {
 			p := x.pool()
-			list, codes = append(list, p), append(codes, p.encode(index(i)))
+			list, codes = append(list, p), append(codes, p.Encode(index(i)))
 		}
 		stats := make([][2][]Stat, len(list))
 		for i, p := range list {
-			stats[i] = p.stats
+			stats[i] = p.Stats
 		}
-		blobs := appendAll(list, codes, 10, index)
-		read := make([]*timeCodes, len(list))
-		var decode func(i int) *timeCodes
-		decode = func(i int) *timeCodes {
+		blobs := sections.AppendAll(list, codes, 10, index)
+		read := make([]*sections.TimeCodes, len(list))
+		var decode func(i int) *sections.TimeCodes
+		decode = func(i int) *sections.TimeCodes {
 			if read[i] != nil {
 				return read[i]
 			}
 			x, r := classes[i], wire.NewReader(blobs[i], "test")
-			c := timeCoder{r: r, ranks: 10}
+			c := sections.TimeCoder{Reader: r, Ranks: 10}
 			x.base = r.Int(len(list)+1) - 2
-			if c.common = x.base == -1; x.base >= 0 {
-				c.base = decode(x.base)
+			if c.Common = x.base == -1; x.base >= 0 {
+				c.Base = decode(x.base)
 			}
-			of, q := newPooled(x.numbers(), nil, x.key, x.counts, len(x.members), false)
-			read[i] = q.decode(&c, x.members, func(string, int) {})
+			of, q := sections.NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members), false)
+			read[i] = q.Decode(&c, x.members, func(string, int) {})
 			if err := r.Done(); err != nil {
 				t.Fatal(err)
 			}
-			read[i].index(q)
-			x.got, x.apart = q.unpool(of, x.numbers(), x.counts, x.members), q.apart
+			read[i].Index(q)
+			x.got, x.apart = q.Unpool(of, x.numbers(), x.counts, x.members), q.Apart
 			return read[i]
 		}
 		for i := range classes {
@@ -75,7 +76,7 @@ func TestTimesRoundTrip(t *testing.T) {
 				sum, kept, coarsest := 0.0, 0.0, 0.0
 				for j, s := range stats[i][k] {
 					sum += float64(s.Sum)
-					kept += codes[i].stats[k][j].meanNs() * float64(s.Count)
+					kept += codes[i].Stats[k][j].MeanNs() * float64(s.Count)
 					coarsest = max(coarsest, float64(s.Sum))
 				}
 				if math.Abs(sum-kept) > coarsest/2000+1 {
@@ -93,14 +94,14 @@ func TestTimesRoundTrip(t *testing.T) {
 				}
 			}
 			x.check(t, together)
-			agree(x.got, x.numbers(), len(x.members), x.apart)
+			sections.Agree(x.got, x.numbers(), len(x.members), x.apart)
 		}
 		// No call of the classes together is longer than what some rank spent on all of its calls.
 		for _, of := range []func(x *Times) (Stat, Spread){
 			func(x *Times) (Stat, Spread) { return x.Duration, x.DurationTotals },
 			func(x *Times) (Stat, Spread) { return x.Gap, x.GapTotals },
 		} {
-			for _, g := range []*group{similar, other} {
+			for _, g := range []*sections.Group{similar, other} {
 				var all Stat
 				var totals Spread
 				for _, x := range classes {
@@ -130,7 +131,7 @@ func TestTimesRoundTrip(t *testing.T) {
 // A testClass has one call of a kind and some of another.
 type testClass struct {
 	members []int
-	groups  []*group
+	groups  []*sections.Group
 	counts  []uint64
 	times   []Times
 	got     []Times
@@ -138,10 +139,10 @@ type testClass struct {
 	base    int
 }
 
-func drawClass(t *rapid.T, similar, other *group, members []int) *testClass {
+func drawClass(t *rapid.T, similar, other *sections.Group, members []int) *testClass {
 	x := &testClass{members: members}
 	n := rapid.IntRange(0, 2*PoolFrom).Draw(t, "similar")
-	draw := func(g *group) {
+	draw := func(g *sections.Group) {
 		c := rapid.Uint64Range(1, 1000).Draw(t, "count")
 		var s, gap Stat
 		for range rapid.Uint64Range(0, min(c, 4)).Draw(t, "samples") {
@@ -173,7 +174,7 @@ func drawClass(t *rapid.T, similar, other *group, members []int) *testClass {
 		}
 		return s
 	}
-	first, sums := firsts(x.numbers(), func(n int) Times { return x.times[n] })
+	first, sums := sections.Firsts(x.numbers(), func(n int) Times { return x.times[n] })
 	for i, k := range first {
 		d, g := sums[i].Duration, sums[i].Gap
 		x.times[k].DurationTotals, x.times[k].GapTotals = spread(d.Sum, d.Max, members[0]), spread(g.Sum, g.Max, members[len(members)-1])
@@ -181,16 +182,16 @@ func drawClass(t *rapid.T, similar, other *group, members []int) *testClass {
 	return x
 }
 
-func (x *testClass) numbers() []int32  { return numbersOf(x.groups) }
-func (x *testClass) key(n int) poolKey { return poolKey{x.groups[n], n} }
-func (x *testClass) pool() *pooled {
-	return poolTimes(func(n int) Times { return x.times[n] }, x.numbers(), nil, x.key, x.counts, len(x.members))
+func (x *testClass) numbers() []int32           { return sections.NumbersOf(x.groups) }
+func (x *testClass) key(n int) sections.PoolKey { return sections.PoolKey{Group: x.groups[n], Sig: n} }
+func (x *testClass) pool() *sections.Pooled {
+	return sections.PoolTimes(func(n int) Times { return x.times[n] }, x.numbers(), nil, x.key, x.counts, len(x.members))
 }
 
 // check compares what was read with what was drawn; together are the classes with which it has extremes in common,
 // where the first of them has some.
 func (x *testClass) check(t *rapid.T, together []*testClass) {
-	for n, g := range slices.Compact([]*group{x.groups[0], x.groups[len(x.groups)-1]}) {
+	for n, g := range slices.Compact([]*sections.Group{x.groups[0], x.groups[len(x.groups)-1]}) {
 		members := x.numbersIn(g)
 		for k, of := range []func(x *Times) *Stat{func(x *Times) *Stat { return &x.Duration }, func(x *Times) *Stat { return &x.Gap }} {
 			kind := []string{"duration", "gap"}[k]
@@ -202,7 +203,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 			if !has {
 				list = []*testClass{x}
 			}
-			var want extremes
+			var want sections.Extremes
 			for _, y := range list {
 				pooled := y.numbersIn(g) >= PoolFrom
 				var all Stat
@@ -210,12 +211,12 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 					if y.groups[i] == g {
 						s := *of(&y.times[i])
 						if all.Merge(s); !pooled {
-							want.merge(extremesOf(&s))
+							want.Merge(extremesOf(&s))
 						}
 					}
 				}
 				if pooled {
-					want.merge(extremesOf(&all))
+					want.Merge(extremesOf(&all))
 				}
 			}
 			var sum, all Stat
@@ -245,7 +246,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 	}
 }
 
-func (x *testClass) numbersIn(g *group) (n int) {
+func (x *testClass) numbersIn(g *sections.Group) (n int) {
 	for _, h := range x.groups {
 		if h == g {
 			n++
@@ -254,13 +255,13 @@ func (x *testClass) numbersIn(g *group) (n int) {
 	return n
 }
 
-func extremesOf(s *Stat) *extremes {
-	p := &pooled{row: []int{0}, rows: 1}
-	return &p.extremes([]Stat{*s})[0]
+func extremesOf(s *Stat) *sections.Extremes {
+	p := &sections.Pooled{Row: []int{0}, Rows: 1}
+	return &p.Extremes([]Stat{*s})[0]
 }
 
 // similarStats compares times up to what a file rounds, extremes with those of all that have them in common.
-func similarStats(a, b Stat, e *extremes, common bool) bool {
+func similarStats(a, b Stat, e *sections.Extremes, common bool) bool {
 	mean := b.Mean()
 	if a.Count != b.Count || math.Abs(a.Mean()-mean) > mean/1024+0.5/float64(max(b.Count, 1))+0.02 {
 		return false
@@ -271,13 +272,13 @@ func similarStats(a, b Stat, e *extremes, common bool) bool {
 	if b.Count == 1 {
 		return a.Min == a.Sum && a.Max == a.Sum
 	}
-	if !near(float64(a.Min), float64(e.min)) || !near(float64(a.Max), float64(e.max)) || common && float64(a.Max) > max(float64(e.max), a.Mean())*(1+1.0/1024)+1 || a.MinRank != e.minRank || a.MaxRank != e.maxRank {
+	if !near(float64(a.Min), float64(e.Min)) || !near(float64(a.Max), float64(e.Max)) || common && float64(a.Max) > max(float64(e.Max), a.Mean())*(1+1.0/1024)+1 || a.MinRank != e.MinRank || a.MaxRank != e.MaxRank {
 		return false
 	}
-	if !common && e.count == 2 { // it follows from the mean and the lower one
+	if !common && e.Count == 2 { // it follows from the mean and the lower one
 		return math.Abs(a.Deviation()-b.Deviation()) <= 1.5+mean/40
 	}
-	return near(a.Deviation(), min(e.deviation, float64(a.Max-a.Min)/2))
+	return near(a.Deviation(), min(e.Deviation, float64(a.Max-a.Min)/2))
 }
 
 // similarSpreads does so with totals, the largest of which is no less than a call.
@@ -296,20 +297,20 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1.5+b/60 }
 func TestRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := float64(rapid.Uint64Range(0, 1<<62).Draw(t, "v") >> rapid.IntRange(0, 62).Draw(t, "shift"))
-		keep := rapid.IntRange(coarseBits, fineBits).Draw(t, "bits")
-		b := appendRounded(nil, v, keep)
+		keep := rapid.IntRange(sections.CoarseBits, sections.FineBits).Draw(t, "bits")
+		b := sections.AppendRounded(nil, v, keep)
 		r := wire.NewReader(b, "test")
-		got := decodeRounded(r, keep)
+		got := sections.DecodeRounded(r, keep)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
 		if v < float64(int(2)<<keep) && got != v || math.Abs(got-v) > v/float64(int(2)<<keep) {
 			t.Fatalf("%v became %v", v, got)
 		}
-		if again := appendRounded(nil, got, keep); !bytes.Equal(again, b) {
+		if again := sections.AppendRounded(nil, got, keep); !bytes.Equal(again, b) {
 			t.Fatalf("%x, again %x", b, again)
 		}
-		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); rounded(w, keep) < rounded(v, keep) {
+		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); sections.Rounded(w, keep) < sections.Rounded(v, keep) {
 			t.Fatalf("%v has a lower number than %v", w, v)
 		}
 	})
@@ -337,10 +338,10 @@ func TestDeviationsPass(t *testing.T) {
 			if s.Count == 0 {
 				continue
 			}
-			p := &pooled{stats: [2][]Stat{{s}}, calls: []uint64{s.Count}, site: []int{0}, row: []int{0}, rows: 1, lone: []int{0}, ranks: 4}
-			c := p.encode(indexes(&ranks))
-			got := p.decodeStats(c, 0, nil, ownNumber)[0]
-			for _, x := range []Stat{got, share(got, 0, 1, 2), share(got, 1, 2, 2)} {
+			p := &sections.Pooled{Stats: [2][]Stat{{s}}, Calls: []uint64{s.Count}, Site: []int{0}, Row: []int{0}, Rows: 1, Lone: []int{0}, Ranks: 4}
+			c := p.Encode(sections.Indexes(&ranks))
+			got := p.DecodeStats(c, 0, nil, sections.OwnNumber)[0]
+			for _, x := range []Stat{got, sections.Share(got, 0, 1, 2), sections.Share(got, 1, 2, 2)} {
 				if err := checkStat(x, s.Count); err != nil && x.Count > 0 {
 					t.Fatal(err)
 				}

@@ -5,40 +5,19 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
-// RankColumns is what each of the ranks of a class spent, in steps of a percent.
-type (
-	RankColumns = totals.Columns
-	RankSite    = totals.Site // of the calls from one place
-)
-
-// appendTotals writes what each rank of the classes with several spent; rest is how many
-// bytes the file has besides.
-//
-//	totals = per class blob
-func appendTotals(classes []Class, rest func() int64) []byte {
-	list := make([]*totals.Columns, len(classes))
-	for i := range classes {
-		list[i] = &classes[i].Ranked
-	}
-	blobs := totals.Encode(list, rest)
-	if blobs == nil {
-		return nil
-	}
-	return appendBlobs(nil, blobs)
-}
-
 func (r *Reader) readTotals() ([]*totals.Class, error) {
-	list := make([]*totals.Class, r.ranks.classes)
+	list := make([]*totals.Class, r.ranks.Classes)
 	if !r.hasSection(container.Totals) {
 		return list, nil
 	}
 	var blobs [][]byte
-	if err := r.section(container.Totals, func(w *wire.Reader) { blobs = decodeBlobs(w, r.ranks.classes) }); err != nil {
+	if err := r.section(container.Totals, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) }); err != nil {
 		return nil, err
 	}
 	for n, b := range blobs {
@@ -59,9 +38,9 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 	if err != nil {
 		return nil, err
 	}
-	sites := len(c.terminals)
+	sites := len(c.Terminals)
 	if leaves {
-		sites += leavesOf(c.streams)
+		sites += sections.LeavesOf(c.Streams)
 	}
 	w := wire.NewReader(blob, fmt.Sprintf("class %d", class))
 	list := totals.Decode(w, r.members[class], sites)
@@ -71,48 +50,20 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 	return list, nil
 }
 
-// ranked is what ranks spent in MPI as the section says, and whether it says that of them.
-type ranked struct {
-	ns    []float64
-	known []bool
-}
-
-func rankedOf(ranks int) ranked { return ranked{make([]float64, ranks), make([]bool, ranks)} }
-
-// ranked returns what the section will say, but for its rounding.
-func (c *Content) ranked() ranked {
-	if c.Timeless {
-		return ranked{}
-	}
-	out := rankedOf(c.Ranks)
-	for i := range c.Classes {
-		x := &c.Classes[i]
-		if len(x.Ranked.Duration) < 2 || len(x.Ranked.Duration) != x.Ranks.Len() {
-			continue
-		}
-		at := 0
-		for rank := range x.Ranks.All() {
-			out.ns[rank], out.known[rank] = x.Ranked.Duration[at].Ns(), true
-			at++
-		}
-	}
-	return out
-}
-
 // ranked returns what the section says.
-func (r *Reader) ranked() (ranked, error) {
+func (r *Reader) ranked() (sections.Ranked, error) {
 	all, err := r.totals()
 	if err != nil {
-		return ranked{}, err
+		return sections.Ranked{}, err
 	}
-	out := rankedOf(r.ranks.ranks)
+	out := sections.RankedOf(r.ranks.Ranks)
 	for class, members := range r.lists() {
 		if all[class] == nil {
 			continue
 		}
 		for at, rank := range members {
-			out.ns[rank], _ = all[class].Total(totals.Duration, at)
-			out.known[rank] = true
+			out.Ns[rank], _ = all[class].Total(totals.Duration, at)
+			out.Known[rank] = true
 		}
 	}
 	return out, nil
@@ -167,7 +118,7 @@ func (r *Reader) Totals(class int) (*ClassTotals, error) {
 		return nil, err
 	}
 	out := &ClassTotals{ranks: r.members[class], known: all[class]}
-	first, _ := firsts(numbersOf(c.groups()), func(n int) Times { return times[n] })
+	first, _ := sections.Firsts(sections.NumbersOf(c.Groups()), func(n int) Times { return times[n] })
 	for _, t := range first {
 		s := classSite{terminal: t, number: -1}
 		s.spreads[totals.Gap], s.spreads[totals.Duration] = times[t].GapTotals, times[t].DurationTotals

@@ -14,13 +14,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/lane"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // reopened is a reader of what was written of a content.
-func reopened(t testing.TB, c *Content) *Reader {
+func reopened(t testing.TB, c *sections.Content) *Reader {
 	t.Helper()
-	b, err := Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func reopened(t testing.TB, c *Content) *Reader {
 
 // sample is a small trace with one of everything, written out by hand: two
 // ranks in a class and one on its own; rank 3 left no track.
-func sample(t testing.TB) *Content {
+func sample(t testing.TB) *sections.Content {
 	t.Helper()
 	id := func(name string) uint16 {
 		c, ok := mpi.Lookup(name)
@@ -43,8 +44,8 @@ func sample(t testing.TB) *Content {
 		return c.ID
 	}
 	const hello, callback = 0x7777777777777777, 0x5555555555555555
-	two := func(name string, site uint64, vals ...any) Terminal {
-		term := Terminal{Call: id(name), Site: site}
+	two := func(name string, site uint64, vals ...any) sections.Terminal {
+		term := sections.Terminal{Call: id(name), Site: site}
 		for _, v := range vals {
 			switch v := v.(type) {
 			case int:
@@ -55,17 +56,17 @@ func sample(t testing.TB) *Content {
 		}
 		return term
 	}
-	c := &Content{
+	c := &sections.Content{
 		Meta:    map[string]string{MetaCommand: "./app -n 4", MetaMPI: "mpich"},
 		Ranks:   4,
 		Strings: map[uint64]string{hello: "hello \"world\""},
 		Sites: map[uint64]Site{
-			1: {"/usr/bin/app", "abcd", 0x1100, nil}, 2: {"/usr/bin/app", "abcd", 0x1120, nil},
-			3: {"/usr/lib/libx.so", "", 0x40, nil}, callback: {"/usr/bin/app", "abcd", 0x900, nil},
+			1: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x1100, Outer: nil}, 2: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x1120, Outer: nil},
+			3: {Module: "/usr/lib/libx.so", BuildID: "", Offset: 0x40, Outer: nil}, callback: {Module: "/usr/bin/app", BuildID: "abcd", Offset: 0x900, Outer: nil},
 		},
 	}
-	pair := Class{Ranks: column.Of(0, 2)}
-	pair.Terminals = List{
+	pair := sections.Class{Ranks: column.Of(0, 2)}
+	pair.Terminals = sections.List{
 		two("MPI_Init", 0, 0),
 		two("MPI_Comm_split", 1, 0, 257, []int64{0, 2}, 5, 1024, 0, []int64{0, 2}, 0, 1, -1, 0, 0),
 		two("MPI_Irecv", 1, 0, 1<<8|1, 16, 4, 0x209, []int64{1, -3}, 7, 1024, 2),
@@ -91,9 +92,9 @@ func sample(t testing.TB) *Content {
 	second.Append(7)
 	pair.Streams = []*grammar.Grammar{b.Grammar(), second.Grammar()}
 	often := counts.Occurrences(pair.Streams, pair.Terminals.Len())
-	for i := range pair.Terminals.(List) {
+	for i := range pair.Terminals.(sections.List) {
 		n := 2 * often[i]
-		pair.Terminals.(List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
+		pair.Terminals.(sections.List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}
 	}
 	// The tags of the loop's sends count, up on rank 0 and down on rank 2, and their
 	// buffers move on with them; every tenth step is another one.
@@ -105,14 +106,14 @@ func sample(t testing.TB) *Content {
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
 		By: [][]column.Column{{column.Of(8, 8), column.Of(1, -1)}, {column.Of(-72, -72), column.Of(5, 5)}},
 	}}
-	single := Class{Ranks: column.Of(1), Terminals: List{{
+	single := sections.Class{Ranks: column.Of(1), Terminals: sections.List{{
 		Call: id("MPI_Init"), Vals: []column.Column{column.Of(0)},
 		Times: Times{Duration: stat(1, 5, 5, 5)},
 	}}}
 	only := grammar.NewBuilder()
 	only.Append(0)
 	single.Streams = []*grammar.Grammar{only.Grammar()}
-	c.Classes = []Class{pair, single}
+	c.Classes = []sections.Class{pair, single}
 	calls := int64(pair.Streams[0].Len() + pair.Streams[1].Len())
 	for rank, n := range []int64{calls, 1, calls, 0} {
 		p := Process{Host: "n" + string(rune('0'+rank/2)), PID: 100 + rank, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: n}
@@ -132,7 +133,7 @@ func stat(count, sum, low, high uint64) Stat {
 
 func encoded(t testing.TB) []byte {
 	t.Helper()
-	b, err := Encode(sample(t))
+	b, err := sections.Encode(sample(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,13 +348,13 @@ func TestDamaged(t *testing.T) {
 
 func TestWriteFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.spoor")
-	if err := WriteFile(path, sample(t), false); err != nil {
+	if err := sections.WriteFile(path, sample(t), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(path, sample(t), false); !errors.Is(err, os.ErrExist) {
+	if err := sections.WriteFile(path, sample(t), false); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over an existing file: error %v", err)
 	}
-	if err := WriteFile(path, sample(t), true); err != nil {
+	if err := sections.WriteFile(path, sample(t), true); err != nil {
 		t.Errorf("overwriting: error %v", err)
 	}
 	names, err := os.ReadDir(filepath.Dir(path))
@@ -378,21 +379,21 @@ func TestWriteFile(t *testing.T) {
 
 // Content that contradicts itself is refused rather than written.
 func TestEncodeRefuses(t *testing.T) {
-	for name, spoil := range map[string]func(c *Content){
-		"rank twice":        func(c *Content) { c.Classes[1].Ranks = column.Of(2) },
-		"rank out of range": func(c *Content) { c.Classes[1].Ranks = column.Of(4) },
-		"no ranks":          func(c *Content) { c.Classes[1].Ranks = column.Column{} },
-		"short column":      func(c *Content) { c.Classes[0].Terminals.(List)[2].Vals[1] = column.Of(1) },
-		"terminals":         func(c *Content) { c.Classes[0].Terminals = c.Classes[0].Terminals.(List)[:3] },
-		"unknown function":  func(c *Content) { c.Classes[1].Terminals.(List)[0].Call = 60000 },
-		"odd values": func(c *Content) {
-			c.Classes[1].Terminals.(List)[0].Vals = append(c.Classes[1].Terminals.(List)[0].Vals, column.Of(1))
+	for name, spoil := range map[string]func(c *sections.Content){
+		"rank twice":        func(c *sections.Content) { c.Classes[1].Ranks = column.Of(2) },
+		"rank out of range": func(c *sections.Content) { c.Classes[1].Ranks = column.Of(4) },
+		"no ranks":          func(c *sections.Content) { c.Classes[1].Ranks = column.Column{} },
+		"short column":      func(c *sections.Content) { c.Classes[0].Terminals.(sections.List)[2].Vals[1] = column.Of(1) },
+		"terminals":         func(c *sections.Content) { c.Classes[0].Terminals = c.Classes[0].Terminals.(sections.List)[:3] },
+		"unknown function":  func(c *sections.Content) { c.Classes[1].Terminals.(sections.List)[0].Call = 60000 },
+		"odd values": func(c *sections.Content) {
+			c.Classes[1].Terminals.(sections.List)[0].Vals = append(c.Classes[1].Terminals.(sections.List)[0].Vals, column.Of(1))
 		},
-		"processes": func(c *Content) { c.Ranks = 9 },
+		"processes": func(c *sections.Content) { c.Ranks = 9 },
 	} {
 		c := sample(t)
 		spoil(c)
-		if _, err := Encode(c); err == nil {
+		if _, err := sections.Encode(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

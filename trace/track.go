@@ -48,8 +48,8 @@ func (k *Rank) Track() (*track.Track, error) {
 		out.Sites[h] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 	}
 	for i := range out.Sigs {
-		g := k.class.terminals[i].group
-		out.Sigs[i] = signature.Signature{Call: g.call, Site: uint64(g.site), Vals: k.Signature(i)}
+		g := k.class.Terminals[i].Group
+		out.Sigs[i] = signature.Signature{Call: g.Call, Site: uint64(g.Site), Vals: k.Signature(i)}
 		if l := k.Lane(i); l != nil {
 			out.Lanes = append(out.Lanes, lane.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, By: l.of.By})
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/lane"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -26,36 +26,10 @@ func (l *lookup) today(p *ParamDef, n int64) int64 {
 	return n
 }
 
-// Few functions have more parameters, and few signatures more spans: for so many there is
-// room on the stack.
-const (
-	someParams = 16
-	someSpans  = 24
-)
-
-// SpansOf takes the values of a signature apart. room is for the list.
-func SpansOf(f *Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
-	var parts [someParams]signature.Part
-	l := layoutOf(f, parts[:0])
-	list, err := l.Spans(room, vals)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %d values: %w", f.Name, len(vals), err)
-	}
-	return list, nil
-}
-
-// defOf returns what the values of a span are.
-func defOf(f *Function, s *signature.Span) *ParamDef {
-	if s.Param == signature.Result {
-		return &ParamDef{Kind: f.Returns, Type: f.Result}
-	}
-	return &f.Params[s.Param]
-}
-
 // readCall decodes a signature, as it is on a rank.
 func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) {
-	var room [someSpans]signature.Span
-	spans, err := SpansOf(f, room[:0], vals)
+	var room [sections.SomeSpans]signature.Span
+	spans, err := sections.SpansOf(f, room[:0], vals)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +43,8 @@ func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) 
 			c.made(vals[s.At:s.End])
 			continue
 		}
-		v, ok := find.value(defOf(f, s), s, vals)
-		if v.Type == String && defOf(f, s).Kind == "path" {
+		v, ok := find.value(sections.DefOf(f, s), s, vals)
+		if v.Type == String && sections.DefOf(f, s).Kind == "path" {
 			v.Text = signature.OfRank(v.Text, rank)
 		}
 		switch {
@@ -181,7 +155,7 @@ func valueNames(f *Function, vals []int64) []string {
 		return names
 	}
 	names[0] = "return code"
-	spans, err := SpansOf(f, nil, vals)
+	spans, err := sections.SpansOf(f, nil, vals)
 	if err != nil {
 		return names
 	}
@@ -218,41 +192,6 @@ func valueNames(f *Function, vals []int64) []string {
 		}
 	}
 	return names
-}
-
-// markRanks finds the values of a signature that are ranks, and those that say where these are.
-func markRanks(f *Function, vals []int64, ranks []bool) (forms []int32, err error) {
-	var room [someSpans]signature.Span
-	spans, err := SpansOf(f, room[:0], vals)
-	if err != nil {
-		return nil, err
-	}
-	for i := range spans {
-		s := &spans[i]
-		if s.Param == signature.Made {
-			continue
-		}
-		if s.Summed(vals) { // and could not be filled in
-			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
-		}
-		switch p := defOf(f, s); {
-		case p.Type == Status && s.Filled(vals):
-			ranks[s.At+signature.StatusSource] = true
-		case p.Type == Status && s.Dims > 0:
-			for e := range s.Elements(vals) {
-				if e.Filled(vals) {
-					ranks[e.At+signature.StatusSource] = true
-				}
-			}
-		case p.Type == Int && p.Kind == "rank":
-			for at := s.At + min(s.Dims, 1); at < s.End; at++ {
-				ranks[at] = true
-			}
-		}
-	}
-	var m lane.Moves
-	m.Find(&signature.Layout{}, spans, vals)
-	return m.Forms, nil
 }
 
 // threadBits is how many bits of another thread's request say which thread.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // limits is how far the starts of calls may be off that follow from means: as far as calls alike, at least and at most, may
@@ -30,7 +31,7 @@ func (k *Rank) newLimits(m *meanTimes, stats []Times, p Process) *limits {
 	}
 	l := &limits{calls: make([][2]stretch, len(stats)), span: float64(p.SpanNs), slack: float64(RoundedBy(p.SpanNs, k.r.Ranks()) + 1)}
 	for i, a := range m.asides {
-		if i > 0 || k.r.Ranks() > eachRank {
+		if i > 0 || k.r.Ranks() > sections.EachRank {
 			l.slack += float64(a.Ns) // which may be together with others, or a mean
 		}
 	}

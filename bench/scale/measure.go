@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -84,7 +85,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	if err != nil {
 		return nil, err
 	}
-	file, err := trace.Encode(c)
+	file, err := sections.Encode(c)
 	if err != nil {
 		return nil, err
 	}

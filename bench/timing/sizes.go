@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -47,7 +48,7 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 	if err != nil {
 		return x, err
 	}
-	file, err := trace.Encode(c)
+	file, err := sections.Encode(c)
 	if err != nil {
 		return x, err
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/imported"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/version"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 type importOptions struct {
@@ -80,7 +80,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		return err
 	}
 	defer x.Close()
-	if err := trace.WriteFile(o.out, x.Content, o.force); err != nil {
+	if err := sections.WriteFile(o.out, x.Content, o.force); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", o.out)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -46,7 +47,7 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 		return nil, nil, err
 	}
 	defer done()
-	data, err := trace.Encode(c)
+	data, err := sections.Encode(c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -160,7 +161,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 	for tag, value := range tags.Map(of) {
 		c.Meta[trace.MetaTag+tag] = value
 	}
-	if err := trace.WriteFile(name, c, force); err != nil {
+	if err := sections.WriteFile(name, c, force); err != nil {
 		return recovered{}, err
 	}
 	if err := addCode(name); err != nil {

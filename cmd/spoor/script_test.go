@@ -14,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/recover/recovertest"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
@@ -88,7 +89,7 @@ func mktrace(args []string, timeless bool) error {
 		return err
 	}
 	c.Timeless = timeless
-	return trace.WriteFile(args[0], c, true)
+	return sections.WriteFile(args[0], c, true)
 }
 
 // programs are what virtual ranks do; sites are numbered from shift.

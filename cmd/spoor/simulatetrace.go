@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/retime"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -262,7 +263,7 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 		return nil, err
 	}
 	defer done()
-	if err := trace.WriteFile(s.out, c, s.force); err != nil {
+	if err := sections.WriteFile(s.out, c, s.force); err != nil {
 		return nil, err
 	}
 	if code, err := r.Code(); err != nil {
@@ -274,7 +275,7 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 }
 
 // retimed is a prediction and the trace of it, which is good until done is called.
-func retimed(r *trace.Reader, o traced.Options) (c *trace.Content, p *traced.Prediction, done func(), err error) {
+func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.Prediction, done func(), err error) {
 	times, err := retime.New(r)
 	if err != nil {
 		return nil, nil, nil, err

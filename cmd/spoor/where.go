@@ -17,6 +17,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/hang"
 	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -291,7 +292,7 @@ func readWorld(w *recover.World) (*trace.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := trace.Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -59,7 +60,7 @@ func TestManySignatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := trace.Encode(content)
+	file, err := sections.Encode(content)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
@@ -143,7 +144,7 @@ func TestValuesOfPlaces(t *testing.T) {
 					t.Fatal(err)
 				}
 				content.Timeless = mode == timing.None
-				b, err := trace.Encode(content)
+				b, err := sections.Encode(content)
 				if err != nil {
 					t.Fatal(err)
 				}

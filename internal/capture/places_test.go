@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
@@ -94,7 +95,7 @@ func TestTimesOfPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := trace.Encode(content)
+			b, err := sections.Encode(content)
 			if err != nil {
 				t.Fatal(err)
 			}

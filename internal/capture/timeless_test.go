@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
@@ -80,7 +81,7 @@ func TestTimeless(t *testing.T) {
 				r.Fatal(err)
 			}
 			c.Timeless = mode == timing.None
-			b, err := trace.Encode(c)
+			b, err := sections.Encode(c)
 			if err != nil {
 				r.Fatal(err)
 			}

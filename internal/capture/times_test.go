@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -236,14 +237,14 @@ func readBack(t *rapid.T, tracks []*track.Track, o timing.Options) *trace.Reader
 		t.Fatal(err)
 	}
 	var all bytes.Buffer
-	content.Series = &trace.Series{Sizes: make([]int64, len(tracks))}
+	content.Series = &sections.Series{Sizes: make([]int64, len(tracks))}
 	for rank, tr := range tracks {
 		if content.Series.Sizes[rank], err = merge.WriteSeries(tr, &all); err != nil {
 			t.Fatal(err)
 		}
 	}
 	content.Series.Data = bytes.NewReader(all.Bytes())
-	b, err := trace.Encode(content)
+	b, err := sections.Encode(content)
 	if err != nil {
 		t.Fatal(err)
 	}

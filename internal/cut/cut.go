@@ -19,6 +19,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/trackwriter"
@@ -30,7 +31,7 @@ const mostCalls = 1 << 30
 
 // A Part is a trace of a part. It is good until Close.
 type Part struct {
-	Content *trace.Content
+	Content *sections.Content
 	Calls   uint64 // that are in the part, without those that only stay
 	Stayed  uint64 // calls outside that make or free objects
 	Notes   []string

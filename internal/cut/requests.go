@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -81,7 +82,7 @@ func (r *requests) of(terminal int) []use {
 	if !any {
 		return nil
 	}
-	spans, err := trace.SpansOf(c.Func, nil, r.k.Signature(terminal))
+	spans, err := sections.SpansOf(c.Func, nil, r.k.Signature(terminal))
 	if err != nil {
 		return nil
 	}

@@ -3,12 +3,13 @@ package cut
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Write writes the part to a file, with what the trace knows of the program's code.
 func (p *Part) Write(path string, overwrite bool) error {
-	if err := trace.WriteFile(path, p.Content, overwrite); err != nil || p.code == nil {
+	if err := sections.WriteFile(path, p.Content, overwrite); err != nil || p.code == nil {
 		return err
 	}
 	r, err := trace.Open(path)

@@ -24,8 +24,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Rank is one that takes part.
@@ -135,7 +135,7 @@ func (o *order) encode() []byte {
 func decodeOrder(msg []byte) (*order, error) {
 	r := wire.NewReader(msg, "place of times")
 	r.Byte()
-	o := &order{name: r.String(), token: r.Bytes(trace.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
+	o := &order{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
 	return o, r.Done()
 }
 

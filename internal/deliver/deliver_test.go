@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace"
@@ -71,7 +72,7 @@ func (w *world) run(t *testing.T) *ends {
 			for _, p := range w.places {
 				places = append(places, deliver.Place{Name: p})
 			}
-			e.Delivery = deliver.Lead(k, func(times *trace.Series) (*trace.Content, bool, error) {
+			e.Delivery = deliver.Lead(k, func(times *sections.Series) (*sections.Content, bool, error) {
 				c, err := s.Content(nil)
 				c.Series = times
 				return c, len(s.Problems) == 0, err

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // A Delivery is what became of a trace.
@@ -23,7 +23,7 @@ type Delivery struct {
 
 // Lead takes part on rank 0. content makes what the trace is to hold. Unless it says
 // that this is whole, ranks keep what they recorded even if there is a trace.
-func Lead(k *Rank, content func(times *trace.Series) (c *trace.Content, whole bool, err error), places []Place) (d Delivery) {
+func Lead(k *Rank, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Place) (d Delivery) {
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
 			if err := k.Send(child.From, verdict(d.Whole)); err != nil {
@@ -32,18 +32,18 @@ func Lead(k *Rank, content func(times *trace.Series) (c *trace.Content, whole bo
 		}
 	}()
 	var crew *crew
-	var times *trace.Series
+	var times *sections.Series
 	if k.Needed() {
 		crew = muster(k)
 		if crew.all.trouble != "" {
 			d.Lost = errors.New(crew.all.trouble)
 		}
-		times = &trace.Series{Sizes: slices.Collect(crew.all.sizes.All()), Sum: crew.all.sum}
+		times = &sections.Series{Sizes: slices.Collect(crew.all.sizes.All()), Sum: crew.all.sum}
 	}
 	c, whole, err := content(times)
-	var e *trace.Encoded
+	var e *sections.Encoded
 	if err == nil {
-		e, err = trace.Prepare(c)
+		e, err = sections.Prepare(c)
 	}
 	if err != nil {
 		d.Failed = append(d.Failed, err)
@@ -61,7 +61,7 @@ func Lead(k *Rank, content func(times *trace.Series) (c *trace.Content, whole bo
 }
 
 // deliver makes the file.
-func (p *Place) deliver(c *crew, e *trace.Encoded) (path string, err error) {
+func (p *Place) deliver(c *crew, e *sections.Encoded) (path string, err error) {
 	if p.Make {
 		dir := filepath.Dir(p.Name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -97,7 +97,7 @@ func (p *Place) deliver(c *crew, e *trace.Encoded) (path string, err error) {
 const maxNames = 1000
 
 // fill has all ranks write their times into a draft.
-func (c *crew) fill(d *trace.Draft) error {
+func (c *crew) fill(d *sections.Draft) error {
 	if err := d.Publish(); err != nil {
 		return err
 	}

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/trackwriter"
 	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Options say how to import.
@@ -25,7 +26,7 @@ type Options struct {
 
 // An Import is what was read.
 type Import struct {
-	Content *trace.Content
+	Content *sections.Content
 	Calls   uint64
 	Notes   Notes // what the trace doesn't say, and what was assumed
 	close   func()
@@ -132,14 +133,14 @@ func (w *world) meta(began int64, o Options) map[string]string {
 		command = filepath.Base(filepath.Dir(a.Path))
 	}
 	m := map[string]string{
-		trace.MetaCommand: command, trace.MetaProducer: o.Producer, trace.MetaStart: strconv.FormatInt(began, 10),
-		trace.MetaImported: "otf2", trace.MetaOptions: "timing=" + string(o.Timing.Mode),
+		model.MetaCommand: command, model.MetaProducer: o.Producer, model.MetaStart: strconv.FormatInt(began, 10),
+		model.MetaImported: "otf2", model.MetaOptions: "timing=" + string(o.Timing.Mode),
 	}
 	if lib := a.Properties["SPOOR::MPI"]; lib != "" {
-		m[trace.MetaLibrary] = lib
+		m[model.MetaLibrary] = lib
 	}
 	if a.Creator != "" {
-		m[trace.MetaImported] += ", written by " + a.Creator
+		m[model.MetaImported] += ", written by " + a.Creator
 	}
 	names := make([]string, 0, len(w.notes))
 	for n := range w.notes {
@@ -147,10 +148,10 @@ func (w *world) meta(began int64, o Options) map[string]string {
 	}
 	slices.Sort(names)
 	if t := a.Properties["SPOOR::TIMES"]; t != "" && t != "exact" {
-		m[trace.MetaNote+".times"] = "times are not those of the calls, but as they were exported: " + t
+		m[model.MetaNote+".times"] = "times are not those of the calls, but as they were exported: " + t
 	}
 	for i, n := range names {
-		m[fmt.Sprintf("%s.import.%d", trace.MetaNote, i)] = fmt.Sprintf("%d: %s", w.notes[n], n)
+		m[fmt.Sprintf("%s.import.%d", model.MetaNote, i)] = fmt.Sprintf("%d: %s", w.notes[n], n)
 	}
 	return m
 }

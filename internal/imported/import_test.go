@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/matrix"
 	"github.com/spoor-hpc/spoor/internal/otf2"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -29,7 +30,7 @@ func read(t testing.TB, path string, mode timing.Mode) (*trace.Reader, *Import, 
 	}
 	t.Cleanup(x.Close)
 	file := filepath.Join(t.TempDir(), "x.spoor")
-	if err := trace.WriteFile(file, x.Content, false); err != nil {
+	if err := sections.WriteFile(file, x.Content, false); err != nil {
 		return nil, nil, err
 	}
 	r, err := trace.Open(file)
@@ -271,7 +272,7 @@ func FuzzOTF2(f *testing.F) {
 			return
 		}
 		defer x.Close()
-		b, err := trace.Encode(x.Content)
+		b, err := sections.Encode(x.Content)
 		if err != nil {
 			t.Fatal(err)
 		}

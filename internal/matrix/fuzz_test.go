@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Calls with any values make a matrix or an error, and the same from both ways
@@ -60,7 +60,7 @@ func FuzzCompute(f *testing.F) {
 		}
 		c, err := s.Content(nil)
 		if err == nil {
-			_, err = trace.Encode(c)
+			_, err = sections.Encode(c)
 		}
 		if err != nil {
 			return // values that don't fit the functions

@@ -2,15 +2,15 @@ package merge
 
 import (
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // allocs are the allocation events of a block of ranks: those that differ in numbers
 // alone are one set. They don't depend on classes.
 type allocs struct {
-	sets  []*trace.AllocEvents
+	sets  []*sections.AllocEvents
 	shape []string       // of each set
 	index map[string]int // by shape
 }
@@ -19,9 +19,9 @@ func leafAllocs(l *track.AllocEvents, rank int) (v allocs) {
 	if l == nil || len(l.List) == 0 {
 		return v
 	}
-	set := &trace.AllocEvents{Ranks: column.Of(int64(rank)), Streams: l.Streams, Cut: l.Cut}
+	set := &sections.AllocEvents{Ranks: column.Of(int64(rank)), Streams: l.Streams, Cut: l.Cut}
 	for _, x := range l.List {
-		set.List = append(set.List, trace.AllocColumns{
+		set.List = append(set.List, sections.AllocColumns{
 			Free: x.Free, Calls: column.Of(int64(x.Calls)), Segment: column.Of(x.Segment), Size: column.Of(int64(x.Size)),
 		})
 	}
@@ -29,7 +29,7 @@ func leafAllocs(l *track.AllocEvents, rank int) (v allocs) {
 	return v
 }
 
-func (v *allocs) add(set *trace.AllocEvents, shape string) {
+func (v *allocs) add(set *sections.AllocEvents, shape string) {
 	if v.index == nil {
 		v.index = make(map[string]int)
 	}
@@ -56,8 +56,8 @@ func (v *allocs) join(o *allocs) {
 	}
 }
 
-func (v *allocs) inFile() []trace.AllocEvents {
-	var list []trace.AllocEvents
+func (v *allocs) inFile() []sections.AllocEvents {
+	var list []sections.AllocEvents
 	for _, set := range v.sets {
 		list = append(list, *set)
 	}
@@ -75,7 +75,7 @@ func (v *allocs) append(b []byte) []byte {
 // decodeAllocs reads the allocation events of the ranks from first on.
 func decodeAllocs(r *wire.Reader, first, ranks int) (v allocs) {
 	for range r.Count(4) {
-		set := trace.DecodeAllocs(r, first+ranks)
+		set := sections.DecodeAllocs(r, first+ranks)
 		if r.Err() != nil {
 			return v
 		}

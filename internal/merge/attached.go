@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 var errAttached = errors.New("signatures and attached values differ in number")
@@ -55,14 +55,14 @@ func (c *class) leafAttached(tr *track.Track) error {
 }
 
 // inFile gives the first terminal of each skeleton what the skeleton has.
-func (a attachments) inFile(sh *shape) map[string][]trace.ValueStat {
+func (a attachments) inFile(sh *shape) map[string][]model.ValueStat {
 	if len(a) == 0 {
 		return nil
 	}
 	of, _ := sh.sites()
-	m := make(map[string][]trace.ValueStat, len(a))
+	m := make(map[string][]model.ValueStat, len(a))
 	for name, list := range a {
-		out := make([]trace.ValueStat, len(of))
+		out := make([]model.ValueStat, len(of))
 		next := 0
 		for i, n := range of {
 			if n == next {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // BenchmarkMerge merges the tracks of virtual ranks and encodes the result; it
@@ -36,7 +36,7 @@ func BenchmarkMerge(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if file, err = trace.Encode(c); err != nil {
+					if file, err = sections.Encode(c); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -73,7 +73,7 @@ func BenchmarkFinish(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				file, err := trace.Encode(c)
+				file, err := sections.Encode(c)
 				if err != nil {
 					b.Fatal(err)
 				}

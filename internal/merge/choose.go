@@ -3,7 +3,7 @@ package merge
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // Whether values that go on from call to call take less room as lanes or as
@@ -74,5 +74,5 @@ func (s *State) size(list []*class) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return trace.Size(c)
+	return sections.Size(c)
 }

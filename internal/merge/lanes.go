@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/lane"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 var (
@@ -86,7 +86,7 @@ func (c *class) leafSteps(tr *track.Track) {
 }
 
 // laneContent gives a class its lanes, and each part the counts that are its own.
-func (c *class) laneContent(out *trace.Class, sh *shape) {
+func (c *class) laneContent(out *sections.Class, sh *shape) {
 	if len(sh.lanes) == 0 {
 		return
 	}

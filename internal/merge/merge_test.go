@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -47,7 +48,7 @@ func file(t require, s *merge.State) []byte {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	b, err := trace.Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -7,8 +7,9 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A message is a state on its way to the parent. It lives within one run, so
@@ -111,9 +112,9 @@ func decode(msg []byte, into *State) (*State, error) {
 }
 
 func decodeBody(r *wire.Reader, into *State) *State {
-	s := &State{first: r.Int(trace.MaxRanks), ranks: r.Int(trace.MaxRanks)}
+	s := &State{first: r.Int(model.MaxRanks), ranks: r.Int(model.MaxRanks)}
 	for range r.Count(3) {
-		s.Problems = append(s.Problems, Problem{r.Int(trace.MaxRanks), r.Int(trace.MaxRanks), r.String()})
+		s.Problems = append(s.Problems, Problem{r.Int(model.MaxRanks), r.Int(model.MaxRanks), r.String()})
 	}
 	taken := 0
 	for range r.Count(1) {
@@ -132,10 +133,10 @@ func decodeBody(r *wire.Reader, into *State) *State {
 		h := r.Uint64()
 		s.strings[h] = r.String()
 	}
-	s.sites = make(map[uint64]trace.Site)
+	s.sites = make(map[uint64]model.Site)
 	for range r.Count(11) {
 		h := r.Uint64()
-		s.sites[h] = trace.Site{Module: r.String(), BuildID: r.String(), Offset: r.Uvarint()}
+		s.sites[h] = model.Site{Module: r.String(), BuildID: r.String(), Offset: r.Uvarint()}
 	}
 	if n := r.Count(16); n > 0 {
 		s.outer = make(map[uint64]uint64, n)
@@ -144,7 +145,7 @@ func decodeBody(r *wire.Reader, into *State) *State {
 			s.outer[h] = r.Uint64()
 		}
 	}
-	s.processes = trace.DecodeProcesses(r, s.ranks)
+	s.processes = sections.DecodeProcesses(r, s.ranks)
 	s.allocs = decodeAllocs(r, s.first, s.ranks)
 	return s
 }

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/unfold"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 )
 
 // placeValues fills in what was attached at places: of the class, and of each of its ranks.
-func (c *class) placeValues(out *trace.Class, sh *shape) {
+func (c *class) placeValues(out *sections.Class, sh *shape) {
 	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
 		return // courses of times stand first
 	}
@@ -48,7 +48,7 @@ type valuePlaces struct {
 func (x *course) sameName(y *course) bool { return x.name == y.name }
 
 // ofClass returns what was attached at leaves, by name, where that is not what was attached to all calls from the same site.
-func (v *valuePlaces) ofClass() (out map[string][]trace.PlacedValue) {
+func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 	room := maxPlacedValues
 	for named := range alike(v.c.courses, (*course).sameName) {
 		name := named[0].name
@@ -56,14 +56,14 @@ func (v *valuePlaces) ofClass() (out map[string][]trace.PlacedValue) {
 		if name == "" || all == nil {
 			continue
 		}
-		bySite := make(map[int][]trace.PlacedValue)
+		bySite := make(map[int][]sections.PlacedValue)
 		for courses := range alike(named, (*course).sameTerminal) {
 			if p := v.streams[courses[0].stream]; p != nil {
 				site := v.site[courses[0].terminal]
 				bySite[site] = append(bySite[site], p.values(courses)...)
 			}
 		}
-		var list []trace.PlacedValue
+		var list []sections.PlacedValue
 		for site, leaves := range bySite {
 			mean, uneven := all[site].Mean(), false
 			for _, x := range leaves {
@@ -79,9 +79,9 @@ func (v *valuePlaces) ofClass() (out map[string][]trace.PlacedValue) {
 			continue
 		}
 		room -= len(list)
-		slices.SortFunc(list, func(a, b trace.PlacedValue) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(list, func(a, b sections.PlacedValue) int { return a.Leaf - b.Leaf })
 		if out == nil {
-			out = make(map[string][]trace.PlacedValue)
+			out = make(map[string][]sections.PlacedValue)
 		}
 		out[name] = list
 	}
@@ -89,7 +89,7 @@ func (v *valuePlaces) ofClass() (out map[string][]trace.PlacedValue) {
 }
 
 // values returns what was attached at the leaves of one terminal, nil if that can't be told.
-func (p *placing) values(courses []course) (list []trace.PlacedValue) {
+func (p *placing) values(courses []course) (list []sections.PlacedValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
 	below, above, count := make(map[int]*share), make(map[int]*share), make(map[int]*share)
@@ -105,7 +105,7 @@ func (p *placing) values(courses []course) (list []trace.PlacedValue) {
 		for i := range p.arrivals[leaf] {
 			calls += float64(p.arrivals[leaf][i].Count()) * p.ranks
 		}
-		x := trace.PlacedValue{Leaf: p.first + leaf, Calls: uint64(calls)}
+		x := sections.PlacedValue{Leaf: p.first + leaf, Calls: uint64(calls)}
 		if n := count[leaf]; n != nil {
 			x.Count = uint64(math.Round(n.time))
 			x.Sum = int64(math.Round(above[leaf].time - below[leaf].time))
@@ -119,7 +119,7 @@ func (p *placing) values(courses []course) (list []trace.PlacedValue) {
 }
 
 // ofRanks adds what each rank has at leaves to what it has at call sites, where a site has several leaves.
-func (v *valuePlaces) ofRanks(out *trace.Class) {
+func (v *valuePlaces) ofRanks(out *sections.Class) {
 	ranks := v.c.ranks.Len()
 	if v.c.own.of == nil || ranks == 1 {
 		return
@@ -188,7 +188,7 @@ func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][
 }
 
 // columns adds those of the leaves that come to what each rank has at the call site: else it has more than its courses tell.
-func (v *valuePlaces) columns(out *trace.Class, name string, bySite map[int][]int, sums map[int][]int64) {
+func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][]int, sums map[int][]int64) {
 	cols := out.RankedValues[name]
 	for site, leaves := range bySite {
 		known := sums[leaves[0]] != nil
@@ -205,7 +205,7 @@ func (v *valuePlaces) columns(out *trace.Class, name string, bySite map[int][]in
 			continue
 		}
 		for _, leaf := range leaves {
-			x := trace.RankSite{Terminal: len(v.site) + leaf, Gap: make([]timing.Step, len(sums[leaf])), Duration: make([]timing.Step, len(sums[leaf]))}
+			x := sections.RankSite{Terminal: len(v.site) + leaf, Gap: make([]timing.Step, len(sums[leaf])), Duration: make([]timing.Step, len(sums[leaf]))}
 			for rank, sum := range sums[leaf] {
 				below, above := parts(sum)
 				x.Gap[rank], x.Duration[rank] = timing.StepOf(below), timing.StepOf(above)
@@ -213,6 +213,6 @@ func (v *valuePlaces) columns(out *trace.Class, name string, bySite map[int][]in
 			cols.Sites = append(cols.Sites, x)
 		}
 	}
-	slices.SortFunc(cols.Sites, func(a, b trace.RankSite) int { return cmp.Compare(a.Terminal, b.Terminal) })
+	slices.SortFunc(cols.Sites, func(a, b sections.RankSite) int { return cmp.Compare(a.Terminal, b.Terminal) })
 	out.RankedValues[name] = cols
 }

@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/unfold"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // What phases say is told by place: each leaf of the first thread's structure gets the
@@ -48,7 +49,7 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 
 // placed returns the leaves whose times are not those of their terminal, and the terminals of which it is not known
 // what their calls at single places took, though that may be more than little and unlike.
-func (c *class) placed(sh *shape, times trace.Terminals) (list []trace.Placed, mixed []int) {
+func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Placed, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
 	p := c.placing(sh, 0, 0)
@@ -59,7 +60,7 @@ func (c *class) placed(sh *shape, times trace.Terminals) (list []trace.Placed, m
 				known[t] = p.terminal(list, times.Times(t))
 			}
 		}
-		slices.SortFunc(p.out, func(a, b trace.Placed) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(p.out, func(a, b sections.Placed) int { return a.Leaf - b.Leaf })
 		list = p.out
 	}
 	for t := range times.Len() {
@@ -74,7 +75,7 @@ func (c *class) placed(sh *shape, times trace.Terminals) (list []trace.Placed, m
 }
 
 // uneven reports whether some calls may have taken other times than the rest, and that matters.
-func uneven(s trace.Stat, total float64) bool {
+func uneven(s model.Stat, total float64) bool {
 	return s.Count > 1 && float64(s.Sum) > little*total && float64(s.Max-s.Min) > unlike*s.Mean()
 }
 
@@ -125,7 +126,7 @@ type placing struct {
 	some       bool // not all ranks need have the courses at hand
 	queries    int
 	first      int // number of the first leaf, over all threads
-	out        []trace.Placed
+	out        []sections.Placed
 }
 
 // A share is what a leaf has of the calls of courses.
@@ -156,7 +157,7 @@ func (p *placing) waysTo(leaves []int) (ways map[int][]*unfold.Arrival, several 
 }
 
 // terminal looks at the leaves of one terminal; false if what they took is not known.
-func (p *placing) terminal(courses []course, times trace.Times) bool {
+func (p *placing) terminal(courses []course, times model.Times) bool {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, several := p.waysTo(leaves)
 	if !several {
@@ -171,13 +172,13 @@ func (p *placing) terminal(courses []course, times trace.Times) bool {
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
-	away, own := 0.0, make([]trace.Placed, 0, len(leaves))
+	away, own := 0.0, make([]sections.Placed, 0, len(leaves))
 	for _, leaf := range leaves {
 		g, d := gaps[leaf], durations[leaf]
 		if g == nil || d == nil || g.calls == 0 {
 			continue
 		}
-		x := trace.Placed{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
+		x := sections.Placed{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
 		if e := entries[leaf]; e != nil && e.calls > 0 && e.calls < g.calls {
 			if miss := math.Abs(e.mean()-x.Gap) * e.calls; miss > little*p.total && miss > unlike*g.time {

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/wire"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // ranked is what each rank of a class spent, or the sums of what was attached to its calls, in steps of a percent: a list over the ranks
@@ -155,8 +155,8 @@ func decodeRanked(r *wire.Reader, ranks, sites int) ranked {
 }
 
 // columns is what a file has of the ranks.
-func (r ranked) columns(sh *shape) trace.RankColumns {
-	out := trace.RankColumns{Gap: r[allGaps], Duration: r[allDurations]}
+func (r ranked) columns(sh *shape) sections.RankColumns {
+	out := sections.RankColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
 	for t, first := range sh.place {
 		if t != first {
@@ -165,7 +165,7 @@ func (r ranked) columns(sh *shape) trace.RankColumns {
 		at := firstSite + 2*next
 		next++
 		if gap, duration := r[at], r[at+1]; gap != nil || duration != nil {
-			out.Sites = append(out.Sites, trace.RankSite{Terminal: t, Gap: gap, Duration: duration})
+			out.Sites = append(out.Sites, sections.RankSite{Terminal: t, Gap: gap, Duration: duration})
 		}
 	}
 	return out
@@ -341,14 +341,14 @@ func (c *class) decodeRanked(r *wire.Reader) {
 }
 
 // rankColumns fills in what a file has of the ranks; a single one's times are its class's.
-func (c *class) rankColumns(out *trace.Class, sh *shape) {
+func (c *class) rankColumns(out *sections.Class, sh *shape) {
 	if c.ranks.Len() == 1 || c.ranked == nil {
 		return
 	}
 	out.Ranked = c.ranked.columns(sh)
 	for name, r := range c.valued {
 		if out.RankedValues == nil {
-			out.RankedValues = make(map[string]trace.RankColumns)
+			out.RankedValues = make(map[string]sections.RankColumns)
 		}
 		out.RankedValues[name] = r.columns(sh)
 	}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/internal/sections"
 )
 
 // Ranks may make the same calls in the same order and still have different
@@ -171,7 +171,7 @@ func (c *class) rawSize() int {
 // fileSize is what the classes take in a file of their own; their messages
 // would say little about that.
 func (s *State) fileSize(ranks int, list ...*class) int {
-	c := trace.Content{Ranks: ranks, Sites: s.sites, Outer: s.outer}
+	c := sections.Content{Ranks: ranks, Sites: s.sites, Outer: s.outer}
 	c.Processes.AppendNone(ranks)
 	for _, k := range list {
 		out, err := k.inFile()
@@ -180,7 +180,7 @@ func (s *State) fileSize(ranks int, list ...*class) int {
 		}
 		c.Classes = append(c.Classes, out)
 	}
-	n, err := trace.Estimate(&c)
+	n, err := sections.Estimate(&c)
 	if err != nil {
 		return math.MaxInt
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -72,7 +73,7 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		series := &trace.Series{}
+		series := &sections.Series{}
 		var all bytes.Buffer
 		for i := range pieces {
 			series.Sizes = append(series.Sizes, int64(pieces[i].Len()))
@@ -80,7 +81,7 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		}
 		series.Data = bytes.NewReader(all.Bytes())
 		c.Series = series
-		b, err := trace.Encode(c)
+		b, err := sections.Encode(c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,9 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A State is what is known of a contiguous block of ranks.
@@ -19,9 +20,9 @@ type State struct {
 	classes      []*class
 	index        map[string]*class // by key
 	strings      map[uint64]string
-	sites        map[uint64]trace.Site
-	outer        map[uint64]uint64 // see trace.Content
-	processes    trace.Processes
+	sites        map[uint64]model.Site
+	outer        map[uint64]uint64 // see sections.Content
+	processes    sections.Processes
 	allocs       allocs
 	keepsLanes   bool // times of single calls are coded by the lanes as they were recorded
 
@@ -72,7 +73,7 @@ var errTimes = errors.New("signatures and times differ in number")
 func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if tr == nil {
 		s := &State{first: rank, ranks: 1}
-		s.processes.Append(trace.Process{})
+		s.processes.Append(model.Process{})
 		return s, nil
 	}
 	if tr.Rank != rank {
@@ -129,23 +130,23 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if err := c.leafAttached(tr); err != nil {
 		return nil, err
 	}
-	s := &State{first: rank, ranks: 1, keepsLanes: tr.Log != nil, strings: maps.Clone(tr.Strings), sites: make(map[uint64]trace.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
+	s := &State{first: rank, ranks: 1, keepsLanes: tr.Log != nil, strings: maps.Clone(tr.Strings), sites: make(map[uint64]model.Site, len(tr.Sites)), outer: maps.Clone(tr.Outer)}
 	for h, site := range tr.Sites {
-		s.sites[h] = trace.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
+		s.sites[h] = model.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
 	s.add(c)
 	s.allocs = leafAllocs(tr.Allocs, rank)
 	p := tr.Process
-	s.processes.Append(trace.Coarse(trace.Process{
+	s.processes.Append(sections.Coarse(model.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}, world))
 	return s, nil
 }
 
-func asides(list []track.Aside) (out []trace.Aside) {
+func asides(list []track.Aside) (out []model.Aside) {
 	for _, a := range list {
-		out = append(out, trace.Aside{Call: a.Call, Ns: a.Ns, Off: a.Off})
+		out = append(out, model.Aside{Call: a.Call, Ns: a.Ns, Off: a.Off})
 	}
 	return out
 }
@@ -225,7 +226,7 @@ func (s *State) join(o *State) error {
 
 // sameSite compares sites. The same file may have another path on another
 // node, so paths only need to end alike; the first one found stays.
-func sameSite(a, b trace.Site) bool {
+func sameSite(a, b model.Site) bool {
 	return a.BuildID == b.BuildID && a.Offset == b.Offset && base(a.Module) == base(b.Module)
 }
 
@@ -256,7 +257,7 @@ func (s *State) Classes() int { return len(s.classes) }
 
 // Content returns the state as what a trace holds. meta describes the run;
 // problems are added to it. Lanes are as many as make it shortest.
-func (s *State) Content(meta map[string]string) (*trace.Content, error) {
+func (s *State) Content(meta map[string]string) (*sections.Content, error) {
 	c, err := s.contentOf(s.shortest())
 	if err != nil {
 		return nil, err
@@ -266,15 +267,15 @@ func (s *State) Content(meta map[string]string) (*trace.Content, error) {
 		if c.Meta == nil {
 			c.Meta = make(map[string]string)
 		}
-		c.Meta[fmt.Sprintf("%s.%d", trace.MetaProblem, i)] =
+		c.Meta[fmt.Sprintf("%s.%d", model.MetaProblem, i)] =
 			fmt.Sprintf("ranks %d to %d: %s", p.Rank, p.Rank+p.Ranks-1, p.What)
 	}
 	return c, nil
 }
 
 // contentOf is what a trace holds of the state with these classes.
-func (s *State) contentOf(list []*class) (*trace.Content, error) {
-	c := &trace.Content{
+func (s *State) contentOf(list []*class) (*sections.Content, error) {
+	c := &sections.Content{
 		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Allocs: s.allocs.inFile(),
 	}
 	for _, cl := range list {
@@ -287,12 +288,12 @@ func (s *State) contentOf(list []*class) (*trace.Content, error) {
 	return c, nil
 }
 
-func (c *class) inFile() (trace.Class, error) {
+func (c *class) inFile() (sections.Class, error) {
 	shape, err := c.parse()
 	if err != nil {
-		return trace.Class{}, err
+		return sections.Class{}, err
 	}
-	out := trace.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
+	out := sections.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
 	out.Placed, out.Mixed = c.placed(shape, out.Terminals)

@@ -1,6 +1,9 @@
 package merge
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
 
 // fileTerminals are those of a class as a file has them, made when they are asked for.
 type fileTerminals struct {
@@ -29,13 +32,13 @@ func (c *class) terminals(sh *shape) *fileTerminals {
 
 func (t *fileTerminals) Len() int { return len(t.sh.skeletons) }
 
-func (t *fileTerminals) At(n int, to *trace.Terminal) {
+func (t *fileTerminals) At(n int, to *sections.Terminal) {
 	k := &t.sh.skeletons[n]
-	*to = trace.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.sh.layout, n, k.width)}
+	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.sh.layout, n, k.width)}
 }
 
 // Times returns those of a terminal. A class that is not finished has none.
-func (t *fileTerminals) Times(n int) (times trace.Times) {
+func (t *fileTerminals) Times(n int) (times model.Times) {
 	if p := t.sh.summary[n]; int(t.pools[p]) == n && int(p) < len(t.c.times) {
 		times.Duration, times.Gap = t.c.times[p].duration, t.c.times[p].gap
 	}

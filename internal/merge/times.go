@@ -3,10 +3,11 @@ package merge
 import (
 	"math/bits"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A summary is what is known of the times of a terminal, or of many together that
@@ -35,7 +36,7 @@ func summariesOf(like []int) (of []int32, n int) {
 	}
 	of = make([]int32, len(like))
 	for i, first := range like {
-		if first != i && members[first] >= trace.PoolFrom {
+		if first != i && members[first] >= sections.PoolFrom {
 			of[i] = of[first]
 			continue
 		}
@@ -94,7 +95,7 @@ func (c *class) unpool(times []summary, like []int, calls []uint64) {
 		now[first] = append(now[first], n)
 	}
 	for first, list := range now {
-		if before[first] < trace.PoolFrom || len(list) >= trace.PoolFrom {
+		if before[first] < sections.PoolFrom || len(list) >= sections.PoolFrom {
 			continue
 		}
 		var whole summary
@@ -212,9 +213,9 @@ func decodeStat(r *wire.Reader) timing.Stat {
 	s.Max = s.Min + r.Uvarint()
 	s.Sum = leastSum(s.Count, s.Min, s.Max) + r.Uvarint()
 	s.Squares = leastSquares(&s).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
-	s.MinRank = int32(r.Int(trace.MaxRanks))
+	s.MinRank = int32(r.Int(model.MaxRanks))
 	last := int64(s.MinRank) + r.Varint()
-	if last < 0 || last > trace.MaxRanks {
+	if last < 0 || last > model.MaxRanks {
 		r.Fail("rank %d", last)
 		return timing.Stat{}
 	}
@@ -260,7 +261,7 @@ func appendSpread(b []byte, s timing.Spread) []byte {
 
 func decodeSpread(r *wire.Reader) timing.Spread {
 	s := decodeStat(r)
-	if s.Count > trace.MaxRanks {
+	if s.Count > model.MaxRanks {
 		r.Fail("%d ranks", s.Count)
 		return timing.Spread{}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -104,7 +105,7 @@ func missing(t *testing.T, s *State, size int, want ...int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := trace.Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		if s.ranks < 100 { // whatever it says, that is no reason to end the program
 			if c, err := s.Content(nil); err == nil {
-				trace.Encode(c)
+				sections.Encode(c)
 			}
 			for _, c := range s.classes {
 				long := func(p part) bool {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -54,7 +55,7 @@ func callsOf(t require, s *State, ranks int) (file []byte, lanes bool, calls [][
 	for i := range c.Classes {
 		lanes = lanes || len(c.Classes[i].Lanes) > 0
 	}
-	if file, err = trace.Encode(c); err != nil {
+	if file, err = sections.Encode(c); err != nil {
 		t.Fatal(err)
 	}
 	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -42,7 +43,7 @@ type walker struct {
 }
 
 func decode(f *trace.Function, vals []int64) (*call, []int64, error) {
-	spans, err := trace.SpansOf(f, nil, vals)
+	spans, err := sections.SpansOf(f, nil, vals)
 	if err != nil {
 		return nil, nil, err
 	}

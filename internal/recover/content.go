@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/capture"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -21,7 +22,7 @@ var ErrNothing = errors.New("no records that can be read")
 
 // Content merges what there is of the world. Producer names the version of
 // the program that does it.
-func (w *World) Content(producer string) (*trace.Content, error) {
+func (w *World) Content(producer string) (*sections.Content, error) {
 	var tracks []*track.Track
 	var first *capture.Context
 	for _, p := range w.Processes {
@@ -62,7 +63,7 @@ func (w *World) Content(producer string) (*trace.Content, error) {
 
 // seriesOf brings the times of all calls together, nil if there are none. They stay
 // in a file without a name.
-func seriesOf(tracks []*track.Track, ranks int) (*trace.Series, error) {
+func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	byRank := make([]*track.Track, ranks)
 	any := false
 	for _, tr := range tracks {
@@ -79,7 +80,7 @@ func seriesOf(tracks []*track.Track, ranks int) (*trace.Series, error) {
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, err
 	}
-	s := &trace.Series{Data: f, Sizes: make([]int64, ranks)}
+	s := &sections.Series{Data: f, Sizes: make([]int64, ranks)}
 	for rank, tr := range byRank {
 		if s.Sizes[rank], err = merge.WriteSeries(tr, f); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", rank, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/recover/recovertest"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/test/need"
@@ -50,7 +51,7 @@ func endings(t *testing.T, w *recover.World) (*trace.Reader, []recover.Ending) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "a.spoor")
-	if err := trace.WriteFile(path, c, false); err != nil {
+	if err := sections.WriteFile(path, c, false); err != nil {
 		t.Fatal(err)
 	}
 	r, err := trace.Open(path)

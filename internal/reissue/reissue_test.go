@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/objects"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -29,7 +30,7 @@ func call(t *testing.T, name string, in ...trace.Value) *trace.Call {
 	if !ok {
 		t.Fatalf("no function %s", name)
 	}
-	f := trace.FunctionOf(def)
+	f := sections.FunctionOf(def)
 	c := &trace.Call{Func: &f, Params: make([]trace.Param, len(f.Params))}
 	for i := range f.Params {
 		c.Params[i].Def = &f.Params[i]

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -21,7 +22,7 @@ func traceOf(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := trace.Encode(c)
+	b, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}

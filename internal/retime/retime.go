@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -113,12 +114,12 @@ func (r *rest) Read(p []byte) (int, error) {
 
 // Content returns the trace, which has the times of all calls. It is good until Close. meta is
 // put over what the other trace has.
-func (t *Times) Content(meta map[string]string) (*trace.Content, error) {
+func (t *Times) Content(meta map[string]string) (*sections.Content, error) {
 	if t.failed != nil {
 		return nil, t.failed
 	}
 	start, _ := strconv.ParseInt(t.r.Meta()[trace.MetaStart], 10, 64)
-	series := &trace.Series{Data: t.file, Sizes: make([]int64, t.r.Ranks())}
+	series := &sections.Series{Data: t.file, Sizes: make([]int64, t.r.Ranks())}
 	begin := t.size
 	var tracks []*track.Track
 	for rank := range t.r.Ranks() {

@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 const (
@@ -37,7 +37,7 @@ type module struct{ path, buildID string }
 
 // A pair is a frame with what it called: the place in the next frame, or an MPI function.
 type pair struct {
-	outer, inner trace.Site // without what is around them
+	outer, inner model.Site // without what is around them
 	function     string
 }
 
@@ -49,7 +49,7 @@ func New(s *symbolise.Symboliser) *Finder {
 // Place is what the symboliser says of a call site, and with it the functions that a stack left out: those
 // between the site and the MPI function that was called there come first, those between it and the frame around
 // it last. function is "" for a frame around a call. Sites without a stack are as the symboliser has them.
-func (f *Finder) Place(function string, s trace.Site) symbolise.Place {
+func (f *Finder) Place(function string, s model.Site) symbolise.Place {
 	p := f.symbols.Call(s.Module, s.BuildID, s.Offset)
 	if len(p.Frames) == 0 || function != "" && s.Outer == nil {
 		return p
@@ -69,12 +69,12 @@ func (f *Finder) Place(function string, s trace.Site) symbolise.Place {
 	return p
 }
 
-func alone(s trace.Site) trace.Site {
-	return trace.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
+func alone(s model.Site) model.Site {
+	return model.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 }
 
 // image opens the module of a site.
-func (f *Finder) image(s *trace.Site) *code.Image {
+func (f *Finder) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
 	m, known := f.images[k]
 	if !known {
@@ -100,7 +100,7 @@ func (f *Finder) find(k pair) []symbolise.Frame {
 type jump struct {
 	image *code.Image
 	from  *code.Function
-	site  *trace.Site // of the module
+	site  *model.Site // of the module
 	call  *code.Call
 	exact bool // there is no other from this function to the next
 }
@@ -111,12 +111,12 @@ type Jump struct {
 	Image *code.Image
 	From  *code.Function
 	Call  *code.Call
-	Site  trace.Site // one in the same module
+	Site  model.Site // one in the same module
 }
 
 // Between lists the ways by jumps from the call that returns to outer to the function that inner is in, or to the MPI
 // function if a name is given. There are none if the stack left nothing out, or if it isn't known what.
-func (f *Finder) Between(function string, outer, inner trace.Site) (ways [][]Jump) {
+func (f *Finder) Between(function string, outer, inner model.Site) (ways [][]Jump) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := pair{outer: alone(outer), function: function}
@@ -135,7 +135,7 @@ func (f *Finder) Between(function string, outer, inner trace.Site) (ways [][]Jum
 
 // Image is the module of a site; nil if there is no binary of its build id, or none that can be read. It is not to
 // be used while another goroutine uses the Finder.
-func (f *Finder) Image(s trace.Site) *code.Image {
+func (f *Finder) Image(s model.Site) *code.Image {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.image(&s)
@@ -144,7 +144,7 @@ func (f *Finder) Image(s trace.Site) *code.Image {
 // A search follows jumps to a function of the image, or of MPI.
 type search struct {
 	inner *code.Image // may have what outer calls by name
-	site  *trace.Site // a site in it
+	site  *model.Site // a site in it
 	to    *code.Function
 	mpi   string
 	tried int
@@ -190,7 +190,7 @@ func (f *Finder) ways(k pair) [][]jump {
 }
 
 // target is where a call or jump in an image leads.
-func (s *search) target(c *code.Call, m *code.Image, site *trace.Site) (*code.Function, *code.Image, *trace.Site) {
+func (s *search) target(c *code.Call, m *code.Image, site *model.Site) (*code.Function, *code.Image, *model.Site) {
 	if c.Callee != nil || c.Symbol == "" || s.inner == nil {
 		return c.Callee, m, site
 	}
@@ -206,7 +206,7 @@ func (s *search) reached(c *code.Call, to *code.Function) bool {
 }
 
 // follow tries the jumps out of a function; way has those up to it.
-func (s *search) follow(from *code.Function, m *code.Image, site *trace.Site, way []jump) {
+func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, way []jump) {
 	body, err := from.Body()
 	if err != nil || len(way) >= maxJumps {
 		return

@@ -4,15 +4,16 @@ import (
 	"os"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Collector makes a trace of tracks.
 type Collector struct {
 	times  *os.File // of single calls, without a name
-	series *trace.Series
+	series *sections.Series
 	tracks []*track.Track
 	timing timing.Options
 }
@@ -27,7 +28,7 @@ func NewCollector(ranks int, o timing.Options) (*Collector, error) {
 		times.Close()
 		return nil, err
 	}
-	return &Collector{times: times, series: &trace.Series{Data: times, Sizes: make([]int64, ranks)}, timing: o}, nil
+	return &Collector{times: times, series: &sections.Series{Data: times, Sizes: make([]int64, ranks)}, timing: o}, nil
 }
 
 // Add takes what a rank recorded; ranks come in rising order. The Writer can be closed then.
@@ -57,7 +58,7 @@ func (c *Collector) Add(w *Writer, p track.Process) error {
 }
 
 // Content returns the trace. It is good until Close.
-func (c *Collector) Content(meta map[string]string) (*trace.Content, error) {
+func (c *Collector) Content(meta map[string]string) (*sections.Content, error) {
 	s, err := merge.MergeAll(c.tracks, len(c.series.Sizes))
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (c *Collector) Content(meta map[string]string) (*trace.Content, error) {
 	}
 	for _, v := range c.timing.Environment() {
 		if v[0] == timing.ErrorsVariable {
-			out.Meta[trace.MetaTimingError] = v[1]
+			out.Meta[model.MetaTimingError] = v[1]
 		}
 	}
 	return out, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/matrix"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
@@ -306,7 +307,7 @@ func TestOTF2Values(t *testing.T) {
 	values := make([]trace.ValueStat, c.Classes[0].Terminals.Len())
 	values[1] = trace.ValueStat{Count: 2 * rounds, Sum: 5 * rounds, Min: 2, Max: 3} // of the send
 	c.Classes[0].Values = map[string][]trace.ValueStat{"joules": values}
-	if err := trace.WriteFile(filepath.Join(dir, "x.spoor"), c, false); err != nil {
+	if err := sections.WriteFile(filepath.Join(dir, "x.spoor"), c, false); err != nil {
 		t.Fatal(err)
 	}
 	spoor(t, dir, "export", "--to", "otf2", "-o", "out", "x.spoor")

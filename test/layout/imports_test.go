@@ -33,6 +33,8 @@ var layers = [][]string{
 	{"internal/lane"},
 	{"internal/track"},
 	{"internal/timing/series", "internal/timing/totals"},
+	{"trace/model"},
+	{"internal/sections"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/objects", "internal/gaps", "internal/tailcall", "internal/pcontrol"},
 	{"internal/reissue", "internal/diff", "internal/trackwriter"},

@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/capture"
 	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -138,7 +139,7 @@ func write(t *testing.T, name string, tr *track.Track) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := trace.WriteFile(name, content, false); err != nil {
+	if err := sections.WriteFile(name, content, false); err != nil {
 		t.Fatal(err)
 	}
 }

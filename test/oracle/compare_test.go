@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -44,7 +45,7 @@ func pairing(t *testing.T, name string, in, out []Value, tin, tout []trace.Value
 	if !ok {
 		t.Fatalf("no function %s", name)
 	}
-	f := trace.FunctionOf(entry)
+	f := sections.FunctionOf(entry)
 	b := both{log: &Call{Name: name, Done: true, Ret: intv(0), In: in}, trace: trace.Call{Func: &f}}
 	b.log.Out = append(out, make([]Value, len(f.Params)-len(out))...)
 	for i := range f.Params {

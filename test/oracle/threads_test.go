@@ -3,6 +3,7 @@ package oracle
 import (
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -20,7 +21,7 @@ func TestAssign(t *testing.T) {
 			if !ok {
 				t.Fatal(name)
 			}
-			f := trace.FunctionOf(entry)
+			f := sections.FunctionOf(entry)
 			list = append(list, trace.Call{Func: &f})
 		}
 		return list

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -55,7 +56,7 @@ func File(t TB, tracks []*track.Track, meta map[string]string) []byte {
 	if err := series(c, tracks); err != nil {
 		t.Fatal(err)
 	}
-	file, err := trace.Encode(c)
+	file, err := sections.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func File(t TB, tracks []*track.Track, meta map[string]string) []byte {
 }
 
 // series adds the times of each call, where tracks have them.
-func series(c *trace.Content, tracks []*track.Track) error {
+func series(c *sections.Content, tracks []*track.Track) error {
 	var all bytes.Buffer
 	sizes, some := make([]int64, len(tracks)), false
 	for i, tr := range tracks {
@@ -77,7 +78,7 @@ func series(c *trace.Content, tracks []*track.Track) error {
 		sizes[i], some = n, true
 	}
 	if some {
-		c.Series = &trace.Series{Sizes: sizes, Data: bytes.NewReader(all.Bytes())}
+		c.Series = &sections.Series{Sizes: sizes, Data: bytes.NewReader(all.Bytes())}
 	}
 	return nil
 }

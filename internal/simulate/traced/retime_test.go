@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/retime"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -34,7 +35,7 @@ func TestRetimed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := trace.Encode(c)
+			data, err := sections.Encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,267 @@
+package sections
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A callRow is what has extremes in common, as far as it is known before them: the pools of one call site.
+type callRow struct {
+	count   uint64  // of times
+	mean    float64 // ns
+	pools   int     // that have times
+	repeats bool    // some pool has more than one
+}
+
+// two reports whether the row is two times of one pool.
+func (r *callRow) two() bool { return r.pools == 1 && r.count == 2 }
+
+func (p *Pooled) rowsOf(codes []statCode) []callRow {
+	rows := make([]callRow, p.Rows)
+	for i := range codes {
+		if x := &codes[i]; x.count > 0 {
+			r := &rows[p.Row[i]]
+			r.count += x.count
+			r.mean += float64(x.MeanNs() * float64(x.count)) // apart, so that all machines round alike
+			r.pools++
+			r.repeats = r.repeats || x.count > 1
+		}
+	}
+	for i := range rows {
+		if rows[i].pools > 1 {
+			rows[i].mean /= float64(rows[i].count)
+		}
+	}
+	for i := range codes {
+		if r := &rows[p.Row[i]]; codes[i].count > 0 && r.pools == 1 {
+			r.mean = codes[i].MeanNs()
+		}
+	}
+	return rows
+}
+
+// extremes are those of a row: of all of its times, and how far the times of pools are from their means.
+type Extremes struct {
+	Min, Max         uint64
+	MinRank, MaxRank int32 // the lowest ones
+	Deviation        float64
+	repeated         uint64 // times in pools of several, which the deviation is of
+	Count            uint64
+	common           bool // of several classes
+}
+
+// Extremes returns what the stats of pools come to.
+func (p *Pooled) Extremes(stats []model.Stat) []Extremes {
+	list := make([]Extremes, p.Rows)
+	for i := range stats {
+		s := &stats[i]
+		x := Extremes{s.Min, s.Max, s.MinRank, s.MaxRank, 0, 0, s.Count, false}
+		if s.Count > 1 {
+			x.Deviation, x.repeated = s.Deviation(), s.Count
+		}
+		list[p.Row[i]].Merge(&x)
+	}
+	return list
+}
+
+func (e *Extremes) Merge(x *Extremes) {
+	if x.Count == 0 {
+		return
+	}
+	if e.Count == 0 {
+		*e = *x
+		return
+	}
+	if x.Min < e.Min || x.Min == e.Min && x.MinRank < e.MinRank {
+		e.Min, e.MinRank = x.Min, x.MinRank
+	}
+	if x.Max > e.Max || x.Max == e.Max && x.MaxRank < e.MaxRank {
+		e.Max, e.MaxRank = x.Max, x.MaxRank
+	}
+	if n := e.repeated + x.repeated; n > 0 {
+		e.Deviation = math.Sqrt((e.Deviation*e.Deviation*float64(e.repeated) + x.Deviation*x.Deviation*float64(x.repeated)) / float64(n))
+		e.repeated = n
+	}
+	e.Count += x.Count
+}
+
+// An extremeCode is the extremes of a row as their numbers in a file.
+type extremeCode struct {
+	least, most, dev int
+	minRank, maxRank int
+}
+
+// kept is what a file has of the extremes of a row.
+type kept struct{ least, most, minRank, maxRank bool }
+
+// keeps tells what a file has of a row. The rest follows from the means.
+func (p *Pooled) keeps(r *callRow, common bool) kept {
+	several := p.Ranks > 1
+	switch {
+	case r.count == 0:
+		return kept{}
+	case common:
+		return kept{true, true, true, true}
+	case r.pools > 1:
+		return kept{r.repeats, r.repeats, several, several}
+	}
+	return kept{r.count > 1, r.count > 2, several, several && r.count > 1}
+}
+
+// bits is how many bits extremes keep. Where each rank made one call, they are two ranks' own times.
+func (p *Pooled) bits(r *callRow, common bool) int {
+	switch {
+	case common:
+		return commonBits
+	case p.Ranks > 1 && r.count == uint64(p.Ranks):
+		return FineBits
+	}
+	return CoarseBits
+}
+
+// around are the numbers of the mean that those of extremes are differences to.
+func (r *callRow) around(keep int, common bool) (below, above int) {
+	if below = Rounded(math.Floor(r.mean), keep); common {
+		return below, roundedDown(math.Floor(r.mean), keep)
+	}
+	return below, Rounded(math.Ceil(r.mean), keep)
+}
+
+// roundedDown is the number of the greatest that is not above one: totals are held against what is longest in several classes.
+func roundedDown(f float64, keep int) int {
+	n := Rounded(f, keep)
+	if n > 0 && unrounded(n, keep) > f {
+		n--
+	}
+	return n
+}
+
+// extremeCode rounds extremes, those of several classes if they are common: then ranks are those of the run.
+func (p *Pooled) extremeCode(r *callRow, e *Extremes, common bool, index map[int32]uint64) (x extremeCode) {
+	has, keep := p.keeps(r, common), p.bits(r, common)
+	below, above := r.around(keep, common)
+	if has.least {
+		x.least = max(below-Rounded(float64(e.Min), keep), 0)
+	}
+	if has.most {
+		most := Rounded(float64(e.Max), keep)
+		if common {
+			most = roundedDown(float64(e.Max), keep)
+		}
+		x.most = max(most-above, 0)
+		x.dev = max(above+x.most-Rounded(e.Deviation, keep), 0)
+	}
+	if common {
+		x.minRank, x.maxRank = int(e.MinRank), int(e.MaxRank)
+		return x
+	}
+	if has.minRank {
+		x.minRank = int(index[e.MinRank])
+	}
+	if has.maxRank {
+		x.maxRank = int(index[e.MaxRank])
+	}
+	return x
+}
+
+// atMost makes the longest call, as it is read, no longer than what calls come to.
+func (x *extremeCode) atMost(sum uint64, p *Pooled, r *callRow) {
+	for x.most > 0 && x.read(p, r, true, OwnNumber).Max > sum {
+		x.most, x.dev = x.most-1, max(x.dev-1, 0)
+	}
+}
+
+// read is the reverse.
+func (x *extremeCode) read(p *Pooled, r *callRow, common bool, member func(i int) int32) Extremes {
+	has, keep := p.keeps(r, common), p.bits(r, common)
+	below, above := r.around(keep, common)
+	e := Extremes{Min: math.MaxUint64, common: common, MinRank: member(x.minRank)}
+	if e.MaxRank = e.MinRank; has.maxRank {
+		e.MaxRank = member(x.maxRank)
+	}
+	if has.least {
+		e.Min = whole(unrounded(below-x.least, keep))
+	}
+	if has.most {
+		e.Max = whole(unrounded(above+x.most, keep))
+		e.Deviation = unrounded(above+x.most-x.dev, keep)
+	}
+	return e
+}
+
+// read returns the extremes of the rows of a class. Those that its base has stand there.
+func (p *Pooled) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []Extremes {
+	if c.common[k] != nil {
+		return c.common[k]
+	}
+	list, sums := make([]Extremes, p.Rows), p.sums(c.Stats[k])
+	for i := range list {
+		if at, ok := base.commonRow(p, k, i); ok {
+			list[i] = base.common[k][at]
+			continue
+		}
+		list[i] = c.extremes[k][i].read(p, &c.rows[k][i], false, member)
+		if p.Ranks == 1 && !p.former { // none is longer than what the calls of the rank come to
+			list[i].Max = min(list[i].Max, sums[i])
+		}
+	}
+	return list
+}
+
+// commonRow tells which row of a base a class's row has its extremes in common with.
+func (c *TimeCodes) commonRow(p *Pooled, k, i int) (int, bool) {
+	if c == nil || p.former {
+		return 0, false
+	}
+	at, ok := c.byRow[p.rowKey(i)]
+	return at, ok && c.rows[k][at].count > 0
+}
+
+// readCommon sets what others refer to: ranks are those of the run.
+func (c *TimeCodes) readCommon(p *Pooled) {
+	for k := range c.common {
+		c.common[k] = make([]Extremes, p.Rows)
+		for i := range c.common[k] {
+			c.common[k][i] = c.extremes[k][i].read(p, &c.rows[k][i], true, func(i int) int32 { return int32(i) })
+		}
+	}
+}
+
+// Agree makes what is told twice agree: extremes of single calls are rounded in another way than those of
+// ranks' totals. No rank's total is less than its longest call; where each rank
+// made one call, that is its total. apart tells of which sites extremes are those of other classes, too: the writer held
+// totals against them, and what is known of the class's own calls is what they took in the mean.
+func Agree(times []model.Times, groups []int32, ranks int, apart [2][]bool) {
+	if ranks < 2 {
+		return
+	}
+	first, sites := Firsts(groups, func(n int) model.Times { return times[n] })
+	own := [2][]uint64{make([]uint64, len(first)), make([]uint64, len(first))}
+	number := make([]int, countGroups(groups))
+	for i, t := range first {
+		number[groups[t]] = i
+	}
+	for t := range times {
+		for k, s := range []*model.Stat{&times[t].Duration, &times[t].Gap} {
+			at := &own[k][number[groups[t]]]
+			*at = max(*at, uint64(s.Mean()))
+		}
+	}
+	for i, t := range first {
+		agreed(&sites[i].Duration, &times[t].DurationTotals, apart[0] != nil && apart[0][i], own[0][i])
+		agreed(&sites[i].Gap, &times[t].GapTotals, apart[1] != nil && apart[1][i], own[1][i])
+	}
+}
+
+func agreed(s *model.Stat, totals *model.Spread, apart bool, own uint64) {
+	switch {
+	case totals.Ranks == 0 || s.Count == 0:
+	case apart:
+		totals.Max = max(totals.Max, own)
+	case s.Count == uint64(totals.Ranks) && s.Sum == totals.Sum:
+		totals.Min, totals.Max, totals.MinRank, totals.MaxRank = s.Min, s.Max, s.MinRank, s.MaxRank
+	case totals.Max < s.Max:
+		totals.Max = s.Max
+	}
+}

@@ -1,0 +1,211 @@
+package sections
+
+import (
+	"cmp"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A siteTable numbers the sites of a trace: number 0 is an unknown place, then
+// come the places without a stack, then those with one. The outer site of a
+// site has a lower number than it.
+type siteTable struct {
+	places []model.Site
+	stacks []stacked
+	number map[uint64]int  // by hash
+	named  map[uint64]bool // hashes that occur as values: callbacks
+}
+
+// A stacked site is a place with the number of the site around it.
+type stacked struct{ place, outer int }
+
+// newSiteTable takes the places in order of module and offset, and what has a
+// stack in order of depth.
+func newSiteTable(sites map[uint64]model.Site, outer map[uint64]uint64) *siteTable {
+	t := &siteTable{places: []model.Site{{}}, number: make(map[uint64]int), named: make(map[uint64]bool)}
+	hashes := slices.Collect(maps.Keys(sites))
+	slices.SortFunc(hashes, func(a, b uint64) int {
+		s, u := sites[a], sites[b]
+		return cmp.Or(cmp.Compare(s.Module, u.Module), cmp.Compare(s.BuildID, u.BuildID),
+			cmp.Compare(s.Offset, u.Offset), cmp.Compare(a, b))
+	})
+	for _, h := range hashes {
+		s := sites[h]
+		if p := s.Alone(); p != t.places[len(t.places)-1] {
+			t.places = append(t.places, p)
+		}
+		t.number[h] = len(t.places) - 1
+	}
+	t.addStacks(hashes, sites, outer)
+	return t
+}
+
+// addStacks numbers the sites that have an outer one, level by level. What
+// stands in a circle, which only damage can make, stays without.
+func (t *siteTable) addStacks(hashes []uint64, sites map[uint64]model.Site, outer map[uint64]uint64) {
+	var level, rest []uint64
+	known := func(h uint64) bool { _, ok := sites[h]; return ok }
+	waits := make(map[uint64]bool)
+	for _, h := range hashes {
+		if o, ok := outer[h]; ok && known(o) {
+			rest = append(rest, h)
+			waits[h] = true
+		}
+	}
+	for len(rest) > 0 {
+		level = level[:0]
+		later := rest[:0:0]
+		for _, h := range rest {
+			if waits[outer[h]] {
+				later = append(later, h)
+			} else {
+				level = append(level, h)
+			}
+		}
+		if len(level) == 0 {
+			return
+		}
+		of := func(h uint64) stacked { return stacked{t.number[h], t.number[outer[h]]} }
+		pairs := make(map[uint64]stacked, len(level))
+		for _, h := range level {
+			pairs[h] = of(h)
+		}
+		slices.SortFunc(level, func(a, b uint64) int {
+			s, u := pairs[a], pairs[b]
+			return cmp.Or(cmp.Compare(s.outer, u.outer), cmp.Compare(s.place, u.place), cmp.Compare(a, b))
+		})
+		for _, h := range level {
+			s := pairs[h]
+			if n := len(t.stacks); n == 0 || t.stacks[n-1] != s {
+				t.stacks = append(t.stacks, s)
+			}
+			t.number[h] = len(t.places) + len(t.stacks) - 1
+			delete(waits, h)
+		}
+		rest = later
+	}
+}
+
+// place is the number of a site without its stack.
+func (t *siteTable) place(site int) int {
+	if site < len(t.places) {
+		return site
+	}
+	return t.stacks[site-len(t.places)].place
+}
+
+// append writes the table: modules, then places by module and offset, then the
+// hashes of those that occur as values of parameters, then the sites with a
+// stack, if there are any.
+//
+//	sites  = count, (path string, build id)…,
+//	         per module: count, offset difference uvarint…
+//	         count, (place uvarint, hash uint64)…
+//	         [count, (place uvarint, number of the site - outer site uvarint)…]
+func (t *siteTable) append(b []byte) []byte {
+	var modules [][]model.Site
+	for _, s := range t.places[1:] {
+		if n := len(modules); n == 0 || modules[n-1][0].Module != s.Module || modules[n-1][0].BuildID != s.BuildID {
+			modules = append(modules, nil)
+		}
+		m := &modules[len(modules)-1]
+		*m = append(*m, s)
+	}
+	b = wire.AppendUvarint(b, uint64(len(modules)))
+	for _, m := range modules {
+		b = wire.AppendString(b, m[0].Module)
+		b = appendBuildID(b, m[0].BuildID)
+	}
+	for _, m := range modules {
+		b = wire.AppendUvarint(b, uint64(len(m)))
+		last := uint64(0)
+		for _, s := range m {
+			b = wire.AppendUvarint(b, s.Offset-last)
+			last = s.Offset
+		}
+	}
+	hashes := slices.Sorted(maps.Keys(t.named))
+	b = wire.AppendUvarint(b, uint64(len(hashes)))
+	for _, h := range hashes {
+		b = wire.AppendUvarint(b, uint64(t.number[h]))
+		b = wire.AppendUint64(b, h)
+	}
+	if len(t.stacks) == 0 {
+		return b
+	}
+	b = wire.AppendUvarint(b, uint64(len(t.stacks)))
+	for i, s := range t.stacks {
+		b = wire.AppendUvarint(b, uint64(s.place))
+		b = wire.AppendUvarint(b, uint64(len(t.places)+i-s.outer))
+	}
+	return b
+}
+
+// appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal. Up to version 3
+// it stood as it is.
+//
+//	build id = 2·bytes + hexadecimal uvarint, bytes
+func appendBuildID(b []byte, id string) []byte {
+	if raw, err := hex.DecodeString(id); err == nil && hex.EncodeToString(raw) == id {
+		return append(wire.AppendUvarint(b, uint64(len(raw))<<1|1), raw...)
+	}
+	return append(wire.AppendUvarint(b, uint64(len(id))<<1), id...)
+}
+
+func decodeBuildID(r *wire.Reader, version int) string {
+	if version < container.Compact {
+		return r.String()
+	}
+	n := r.Int(2*r.Rest() + 1)
+	if b := r.Bytes(n >> 1); n&1 != 0 {
+		return hex.EncodeToString(b)
+	} else {
+		return string(b)
+	}
+}
+
+// DecodeSites reads the table: all sites by number, and by hash those that
+// occur as values.
+func DecodeSites(r *wire.Reader, version int) ([]model.Site, map[uint64]model.Site) {
+	list := []model.Site{{}}
+	modules := make([]model.Site, r.Count(2))
+	for i := range modules {
+		modules[i] = model.Site{Module: r.String(), BuildID: decodeBuildID(r, version)}
+	}
+	for _, s := range modules {
+		s.Offset = 0
+		for range r.Count(1) {
+			s.Offset += r.Uvarint()
+			list = append(list, s)
+		}
+	}
+	named := make(map[uint64]model.Site)
+	for range r.Count(9) {
+		i := r.Int(len(list) - 1)
+		h := r.Uint64()
+		named[h] = list[i]
+	}
+	if r.Rest() == 0 || r.Err() != nil {
+		return list, named
+	}
+	places, stacks := len(list), r.Count(2)
+	// Sites point at each other from here on, so they must not move.
+	list = append(make([]model.Site, 0, places+stacks), list...)
+	for range stacks {
+		s, back := list[r.Int(places-1)], r.Int(len(list))
+		if back == 0 {
+			r.Fail("site around itself")
+		}
+		if r.Err() != nil {
+			return nil, nil
+		}
+		s.Outer = &list[len(list)-back]
+		list = append(list, s)
+	}
+	return list, named
+}

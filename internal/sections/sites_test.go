@@ -1,0 +1,80 @@
+package sections
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Sites with stacks of any shape come back as they were, whatever order they
+// are found in.
+func TestStackedSites(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sites, outer := make(map[uint64]model.Site), make(map[uint64]uint64)
+		want := make(map[uint64]model.Site)
+		n := rapid.IntRange(0, 30).Draw(t, "sites")
+		for i := range n {
+			h := uint64(i)*0x9e3779b97f4a7c15 + 1
+			s := model.Site{Module: rapid.SampledFrom([]string{"/bin/a", "/lib/b", ""}).Draw(t, "module")}
+			if s.Module != "" {
+				s.Offset = rapid.Uint64Range(1, 4).Draw(t, "offset")
+			}
+			sites[h] = s
+			if i > 0 && rapid.Bool().Draw(t, "outer") {
+				o := uint64(rapid.IntRange(0, i-1).Draw(t, "which"))*0x9e3779b97f4a7c15 + 1
+				outer[h] = o
+				around := want[o]
+				s.Outer = &around
+			}
+			want[h] = s
+		}
+		table := newSiteTable(sites, outer)
+		for h := range sites {
+			if _, ok := outer[h]; !ok && want[h].Module != "" {
+				table.named[h] = true
+			}
+		}
+		b := table.append(nil)
+		r := wire.NewReader(b, "sites")
+		list, named := DecodeSites(r, container.Version)
+		if err := r.Done(); err != nil {
+			t.Fatal(err)
+		}
+		seen := make(map[model.Site]uint64)
+		for h, w := range want {
+			got := list[table.number[h]]
+			if d := cmp.Diff(w, got); d != "" || !got.Equal(w) {
+				t.Fatalf("site %#x: -want +got:\n%s", h, d)
+			}
+			// Of one reader, equal sites are equal by ==.
+			if o, ok := seen[got]; !ok {
+				for s := range seen {
+					if s.Equal(got) {
+						t.Fatalf("%v is there twice", got)
+					}
+				}
+				seen[got] = h
+			} else if !want[o].Equal(w) {
+				t.Fatalf("%v and %v are one", want[o], w)
+			}
+			if table.named[h] && !named[h].Equal(w) {
+				t.Fatalf("named %v, want %v", named[h], w)
+			}
+		}
+	})
+}
+
+// Only damage makes a circle of sites; it is no reason to lose the trace.
+func TestSitesInACircle(t *testing.T) {
+	sites := map[uint64]model.Site{1: {Module: "/bin/a", Offset: 1}, 2: {Module: "/bin/a", Offset: 2}, 3: {Module: "/bin/a", Offset: 3}}
+	table := newSiteTable(sites, map[uint64]uint64{1: 2, 2: 1, 3: 4})
+	list, _ := DecodeSites(wire.NewReader(table.append(nil), "sites"), container.Version)
+	if len(list) != 4 || list[table.number[3]].Offset != 3 || list[table.number[1]].Outer != nil {
+		t.Errorf("sites %v", list)
+	}
+}

@@ -1,0 +1,83 @@
+package sections
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A spreadCode is a Spread as its numbers in a file.
+type spreadCode struct {
+	alone            bool
+	most, least, dev int
+	maxRank, minRank int
+}
+
+// spread rounds the totals of the ranks in the i-th group. stats are those of the class alone, own the same
+// as they are read.
+func (p *Pooled) spread(i int, s *model.Spread, stats, own []model.Stat, index map[int32]uint64) (x spreadCode) {
+	if p.mayBeAlone(i, stats) {
+		t, read, mean := &stats[p.Lone[i]], &own[p.Lone[i]], s.Mean()
+		// As near as a spread of its own would be, a part of the distance to the mean.
+		near := func(got, want uint64) bool {
+			return math.Abs(float64(got)-float64(want)) <= 1+math.Abs(float64(want)-mean)/(2<<CoarseBits)
+		}
+		x.alone = t.Min == s.Min && t.Max == s.Max && t.MinRank == s.MinRank && t.MaxRank == s.MaxRank && t.Sum == s.Sum &&
+			near(read.Min, t.Min) && near(read.Max, t.Max)
+		if x.alone {
+			return x
+		}
+	}
+	return p.spreadApart(s, index)
+}
+
+// spreadApart does so where totals are not read off the calls.
+func (p *Pooled) spreadApart(s *model.Spread, index map[int32]uint64) (x spreadCode) {
+	mean := s.Mean()
+	x.most = Rounded(float64(s.Max)-mean, CoarseBits)
+	x.least = Rounded(mean-float64(s.Min), CoarseBits)
+	x.dev = Rounded(s.Deviation(), CoarseBits)
+	x.maxRank, x.minRank = int(index[s.MaxRank]), int(index[s.MinRank])
+	if p.Ranks == 2 {
+		x.followed()
+	}
+	return x
+}
+
+// atLeast makes the largest total, as it is read, no less than a call that it is of.
+func (x *spreadCode) atLeast(ns uint64, p *Pooled, sum uint64) {
+	for x.most < maxCode && float64(ns) > (model.Spread{Ranks: p.Ranks, Sum: sum}).Mean()+unrounded(x.most, CoarseBits)+0.5 {
+		x.most++
+	}
+	if p.Ranks == 2 {
+		x.followed()
+	}
+}
+
+// followed sets what follows from the rest where there are two ranks.
+func (x *spreadCode) followed() {
+	x.least, x.dev, x.minRank = x.most, x.most, 1-x.maxRank
+	if x.most == 0 {
+		x.minRank = x.maxRank
+	}
+}
+
+// mayBeAlone reports whether a group is one pool with as many times as there are ranks.
+func (p *Pooled) mayBeAlone(i int, stats []model.Stat) bool {
+	return p.Lone[i] >= 0 && stats[p.Lone[i]].Count == uint64(p.Ranks)
+}
+
+// spreadOf is the reverse of spread.
+func (x *spreadCode) spreadOf(p *Pooled, i int, sum uint64, stats []model.Stat, member func(i int) int32) model.Spread {
+	s := model.Spread{Ranks: p.Ranks, Sum: sum}
+	if x.alone {
+		t := &stats[p.Lone[i]]
+		s.Min, s.Max, s.MinRank, s.MaxRank, s.Squares = t.Min, t.Max, t.MinRank, t.MaxRank, t.Squares
+		return s
+	}
+	s.Max = uint64(math.Min(s.Mean()+unrounded(x.most, CoarseBits)+0.5, math.MaxInt64))
+	s.Min = uint64(math.Max(s.Mean()-unrounded(x.least, CoarseBits)+0.5, 0))
+	s.SetDeviation(unrounded(x.dev, CoarseBits))
+	s.MaxRank, s.MinRank = member(x.maxRank), member(x.minRank)
+	return s
+}

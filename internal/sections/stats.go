@@ -1,0 +1,201 @@
+package sections
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// The times of a class in a file. All are rounded: means to FineBits bits behind the first one,
+// so that what they add up to over the pools of a class stays what it was; extremes
+// and deviations to CoarseBits, or FineBits where there are as many times as ranks, as
+// differences of their numbers to that of the mean, which are small whatever the unit of the times.
+//
+// Each pool has a mean of its own. Extremes and the deviation are of a row: all pools of a call site, and if
+// other classes refer to this one, theirs as well.
+//
+//	times = base uvarint, stats of durations, stats of gaps,
+//	        if the class has more than one rank: spreads of durations, spreads of gaps
+//	stats = per pool: (count - calls) varint,
+//	        per pool with count > 0: high bits of mean, then per such pool: its low 7 bits uint8;
+//	        per row that has them: (mean - min); then per such row: (max - mean), (max - deviation),
+//	        rank of min uvarint, rank of max uvarint
+//	spreads = per group that is one pool with as many times as there are ranks: apart uint8,
+//	        then per group, unless that is 0: (mean - (max - mean));
+//	        of two ranks: rank of max uvarint,
+//	        else ((max - mean) - (mean - min)); ((max - mean) - deviation); rank of max uvarint; rank of min uvarint
+//
+// A base of 0 says that numbers stand as they are, 1 too, and that others refer to them: high bits of mean uint8, or
+// 255 and a uvarint where they are more, the others as uvarint, those of spreads as varint. Else it is 2 + the number of another class,
+// and means and spreads are differences to those of the pool or group with the same signature there, as
+// varint, means without their low bits apart; what is not there counts as if it had none.
+// That class has base 1, so that two pieces are all that is read for one.
+//
+// apart is 0 where totals of ranks are the calls. Sums are counts times means.
+//
+// Up to version 4 a row was of one pool, and of the class alone: extremes were differences to those of the base, too.
+const (
+	CoarseBits = 5
+	commonBits = 6 // of rows of several classes: each class's totals are held against them
+	FineBits   = 10
+	meanParts  = 64 // of a nanosecond: what a mean is counted in
+	lowBits    = 7
+)
+
+// SumWithin is how far the sum of a Stat that was read, or of a Spread, may be from the true one, as a part of
+// it: less than a step of the mean. Sums of all calls of a class are nearer.
+const SumWithin = 1.0 / (1 << FineBits)
+
+// A statCode is what a pool has of its own, as its numbers in a file.
+type statCode struct {
+	count   uint64
+	missing int64
+	mean    int
+}
+
+// TimeCodes are the times of a class as their numbers in a file.
+type TimeCodes struct {
+	Stats    [2][]statCode
+	extremes [2][]extremeCode // per row
+	spreads  [2][]spreadCode
+	rows     [2][]callRow // what stats come to
+	// What others refer to that have this one as base.
+	byKey  map[PoolKey]int
+	byRow  map[any]int
+	bySite map[any]int
+	means  [2][]int
+	common [2][]Extremes // per row
+}
+
+func newTimeCodes(p *Pooled) *TimeCodes {
+	c := &TimeCodes{}
+	for k := range c.Stats {
+		c.Stats[k] = make([]statCode, len(p.Calls))
+		c.extremes[k] = make([]extremeCode, p.Rows)
+		if p.Ranks > 1 {
+			c.spreads[k] = make([]spreadCode, len(p.Lone))
+		}
+	}
+	return c
+}
+
+// Encode rounds the times of a class that no other refers to. index is the number of each rank in the class, nil if it is one.
+func (p *Pooled) Encode(index map[int32]uint64) *TimeCodes {
+	c := newTimeCodes(p)
+	for k, stats := range p.Stats {
+		p.roundMeans(c.Stats[k], stats)
+		c.rows[k] = p.rowsOf(c.Stats[k])
+		p.exact[k] = p.Extremes(stats)
+		for i := range p.exact[k] {
+			c.extremes[k][i] = p.extremeCode(&c.rows[k][i], &p.exact[k][i], false, index)
+		}
+		if p.Ranks < 2 {
+			continue
+		}
+		own := p.DecodeStats(c, k, nil, func(int) int32 { return 0 })
+		for i := range p.spreads[k] { // in order of groups
+			c.spreads[k][i] = p.spread(i, &p.spreads[k][i], stats, own, index)
+		}
+	}
+	return c
+}
+
+// roundMeans rounds the means, those of the largest sums first: what one loses the next
+// makes up for, by a step of its own at most.
+func (p *Pooled) roundMeans(codes []statCode, stats []model.Stat) {
+	order := make([]int, len(stats))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(stats[b].Sum, stats[a].Sum) })
+	lost := 0.0
+	for _, i := range order {
+		s, x := &stats[i], &codes[i]
+		x.count, x.missing = s.Count, int64(s.Count-p.Calls[i])
+		if s.Count == 0 {
+			continue
+		}
+		n := float64(s.Count)
+		own := s.Mean() * meanParts
+		x.mean = Rounded(own+lost/n*meanParts, FineBits)
+		nearest := Rounded(own, FineBits)
+		switch low := unrounded(nearest, FineBits); {
+		case low == own:
+			x.mean = nearest // it is exact, and whoever reads it would find it off
+		case low > own:
+			x.mean = min(max(x.mean, nearest-1), nearest)
+		default:
+			x.mean = min(max(x.mean, nearest), nearest+1)
+		}
+		lost += float64(s.Sum) - x.MeanNs()*n
+	}
+}
+
+// MeanNs is the mean as it is read.
+func (x *statCode) MeanNs() float64 { return unrounded(x.mean, FineBits) / meanParts }
+
+// sum is that of the times as it is read.
+func (x *statCode) sum() uint64 { return whole(x.MeanNs()*float64(x.count) + 0.5) }
+
+func whole(f float64) uint64 { return uint64(math.Min(f, 1<<64-1<<12)) }
+
+// stat is what a file says of a pool, with what it says of the pool's row.
+func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
+	if s.Count = x.count; s.Count == 0 {
+		return s
+	}
+	mean := x.MeanNs()
+	s.Sum = x.sum()
+	s.MinRank, s.MaxRank = e.MinRank, e.MaxRank
+	dev := 0.0
+	switch least, most := whole(math.Floor(mean)), whole(math.Ceil(mean)); {
+	case s.Count == 1:
+		s.Min, s.Max = s.Sum, s.Sum
+	case r.two() && !e.common: // the rest follows from the mean
+		s.Min = min(least, e.Min)
+		s.Max = max(most, s.Sum-min(s.Min, s.Sum))
+		dev = float64(s.Max-s.Min) / 2
+	default:
+		s.Min, s.Max = min(least, e.Min), max(most, e.Max)
+		// No set deviates more than one that is all extremes.
+		dev = min(e.Deviation, float64(s.Max-s.Min)/2)
+	}
+	s.SetDeviation(dev)
+	return s
+}
+
+// DecodeStats returns what a file says of the pools. base is the class that this one refers to, if any.
+func (p *Pooled) DecodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []model.Stat {
+	read := p.read(c, k, base, member)
+	stats := make([]model.Stat, len(c.Stats[k]))
+	for i := range stats {
+		stats[i] = c.Stats[k][i].stat(&c.rows[k][p.Row[i]], &read[p.Row[i]])
+	}
+	return stats
+}
+
+// sums are those of the calls of groups, as they are read.
+func (p *Pooled) sums(codes []statCode) []uint64 {
+	sums := make([]uint64, len(p.Lone))
+	for i := range codes {
+		if codes[i].count > 0 {
+			sums[p.Site[i]] += codes[i].sum()
+		}
+	}
+	return sums
+}
+
+// means are the numbers of the means over the ranks of what the calls of groups come to.
+func (p *Pooled) means(codes []statCode) []int {
+	sums := make([]float64, len(p.Lone))
+	for i := range codes {
+		sums[p.Site[i]] += float64(codes[i].MeanNs() * float64(codes[i].count)) // apart, so that all machines round alike
+	}
+	list := make([]int, len(sums))
+	for i, s := range sums {
+		list[i] = Rounded(s/float64(p.Ranks), CoarseBits)
+	}
+	return list
+}

@@ -1,0 +1,54 @@
+package sections
+
+import "github.com/spoor-hpc/spoor/internal/timing/totals"
+
+// RankColumns is what each of the ranks of a class spent, in steps of a percent.
+type (
+	RankColumns = totals.Columns
+	RankSite    = totals.Site // of the calls from one place
+)
+
+// appendTotals writes what each rank of the classes with several spent; rest is how many
+// bytes the file has besides.
+//
+//	totals = per class blob
+func appendTotals(classes []Class, rest func() int64) []byte {
+	list := make([]*totals.Columns, len(classes))
+	for i := range classes {
+		list[i] = &classes[i].Ranked
+	}
+	blobs := totals.Encode(list, rest)
+	if blobs == nil {
+		return nil
+	}
+	return appendBlobs(nil, blobs)
+}
+
+// Ranked is what ranks spent in MPI as the section says, and whether it says that of them.
+type Ranked struct {
+	Ns    []float64
+	Known []bool
+}
+
+// RankedOf returns a table of so many ranks of which nothing is known yet.
+func RankedOf(ranks int) Ranked { return Ranked{make([]float64, ranks), make([]bool, ranks)} }
+
+// ranked returns what the section will say, but for its rounding.
+func (c *Content) ranked() Ranked {
+	if c.Timeless {
+		return Ranked{}
+	}
+	out := RankedOf(c.Ranks)
+	for i := range c.Classes {
+		x := &c.Classes[i]
+		if len(x.Ranked.Duration) < 2 || len(x.Ranked.Duration) != x.Ranks.Len() {
+			continue
+		}
+		at := 0
+		for rank := range x.Ranks.All() {
+			out.Ns[rank], out.Known[rank] = x.Ranked.Duration[at].Ns(), true
+			at++
+		}
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package trace
+
+import (
+	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Plain data that readers return; package model describes it.
+type (
+	Function  = model.Function
+	ParamDef  = model.ParamDef
+	Type      = model.Type
+	Attr      = model.Attr
+	Dir       = model.Dir
+	Site      = model.Site
+	Location  = model.Location
+	Stat      = model.Stat
+	Spread    = model.Spread
+	Times     = model.Times
+	ValueStat = model.ValueStat
+	Hist      = model.Hist
+	Histogram = model.Histogram
+	Clock     = model.Clock
+	Process   = model.Process
+	Aside     = model.Aside
+
+	AddressClass = model.AddressClass
+	AllocEvent   = model.AllocEvent
+
+	Code       = model.Code
+	Vertex     = model.Vertex
+	VertexKind = model.VertexKind
+	Context    = model.Context
+	Step       = model.Step
+	Way        = model.Way
+)
+
+// The types of values.
+const (
+	None        = model.None
+	Int         = model.Int
+	Time        = model.Time
+	Handle      = model.Handle
+	Request     = model.Request
+	Object      = model.Object
+	Address     = model.Address
+	FunctionRef = model.FunctionRef
+	String      = model.String
+	Array       = model.Array
+	Status      = model.Status
+)
+
+// The attributes of functions.
+const (
+	Nonblocking = model.Nonblocking
+	Persistent  = model.Persistent
+	Completes   = model.Completes
+	Starts      = model.Starts
+	CreatesComm = model.CreatesComm
+	CreatesType = model.CreatesType
+	CreatesWin  = model.CreatesWin
+	Collective  = model.Collective
+	Local       = model.Local
+	Large       = model.Large
+	Posix       = model.Posix
+)
+
+// The directions of parameters.
+const (
+	DirIn    = model.DirIn
+	DirOut   = model.DirOut
+	DirInOut = model.DirInOut
+	DirFree  = model.DirFree
+)
+
+// The classes of addresses, and offsets of those of class Special.
+const (
+	Special      = model.Special
+	Heap         = model.Heap
+	DeviceMemory = model.DeviceMemory
+	Static       = model.Static
+	Stack        = model.Stack
+	UnknownPlace = model.UnknownPlace
+	MPIMemory    = model.MPIMemory
+
+	SpecialNull            = model.SpecialNull
+	SpecialInPlace         = model.SpecialInPlace
+	SpecialBufferAutomatic = model.SpecialBufferAutomatic
+)
+
+// What a Histogram's From can be besides a place.
+const (
+	FromAnywhere = model.FromAnywhere
+	FromStart    = model.FromStart
+)
+
+// The kinds of vertices of Code, and ways that aren't rounds.
+const (
+	FunctionVertex = model.FunctionVertex
+	LoopVertex     = model.LoopVertex
+	CallVertex     = model.CallVertex
+
+	Forward = model.Forward
+	Lost    = model.Lost
+)
+
+// Well-known keys of Reader.Meta.
+const (
+	MetaCommand     = model.MetaCommand
+	MetaMPI         = model.MetaMPI
+	MetaLibrary     = model.MetaLibrary
+	MetaClock       = model.MetaClock
+	MetaStart       = model.MetaStart
+	MetaOptions     = model.MetaOptions
+	MetaProducer    = model.MetaProducer
+	MetaTimingError = model.MetaTimingError
+	MetaImported    = model.MetaImported
+	MetaNote        = model.MetaNote
+	MetaProblem     = model.MetaProblem
+	MetaTag         = model.MetaTag
+)
+
+const (
+	// MaxRanks bounds the number of ranks of a trace.
+	MaxRanks = model.MaxRanks
+	// FirstLocal is the number of a rank's first own handle.
+	FirstLocal = model.FirstLocal
+	// Scattered is the Call of an Aside that was spent here and there.
+	Scattered = model.Scattered
+	// SumWithin is how far the sum of a Stat, or of a Spread, may be from the true one, as a part of
+	// it. Sums of all calls of a class are nearer.
+	SumWithin = sections.SumWithin
+	// PoolFrom is how many calls of a class that differ in nothing but values share
+	// one summary of their times.
+	PoolFrom = sections.PoolFrom
+)
+
+// RoundedBy is how far a duration of a process may be from the true one, in a trace of so
+// many ranks.
+func RoundedBy(ns int64, ranks int) int64 { return sections.RoundedBy(ns, ranks) }

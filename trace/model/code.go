@@ -1,0 +1,117 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Code is what the program's machine code says of its calls: functions, loops and calls of MPI as a tree, one
+// vertex for each context, that is for each place with all that is around it. It is found out after the run, from the binaries.
+type Code struct {
+	// Vertices in preorder: what is around one stands before it, and those of one body are in the order in
+	// which the code has them.
+	Vertices []Vertex
+	// Contexts by rising site and function. A call whose context is not here could not be placed.
+	Contexts []Context
+	// Odd lists the steps from one call to the next that don't follow from the order of vertices, see Step.
+	Odd []Step
+}
+
+// A VertexKind says what a Vertex is.
+type VertexKind uint8
+
+// The kinds of vertices.
+const (
+	FunctionVertex VertexKind = iota // a function as it is called from one place
+	LoopVertex
+	CallVertex // a call of MPI
+)
+
+// A Vertex is a function, a loop or a call in its context.
+type Vertex struct {
+	Kind   VertexKind
+	Parent int // number of the vertex around; -1: none
+	// Name of the function or of the MPI function; of a loop "".
+	Name string
+	// The place of the loop, or from where the function is called: file and line, 0 if that isn't known; functions
+	// that are inlined there, innermost first, each with its place; offset in the module.
+	File    string
+	Line    int
+	Offset  uint64
+	Inlined []string
+	// Again is the vertex of the same function further out, if this one is called by itself, else -1.
+	Again int
+	Tail  bool // a jump calls it: call stacks didn't show the function around
+	// AtLeast: there may have been more rounds of this loop, ones without a call of MPI.
+	AtLeast bool
+	// Unsure: the loop may have been entered more often, with fewer rounds each time; all rounds together are right.
+	Unsure bool
+}
+
+// Where is the place as text: file:line, or the offset where lines aren't known, behind those of functions that were inlined. Of
+// a thread's outermost function it is "".
+func (v *Vertex) Where() string {
+	if v.Parent < 0 {
+		return ""
+	}
+	where := fmt.Sprintf("+0x%x", v.Offset)
+	if v.Line > 0 {
+		where = fmt.Sprintf("%s:%d", path.Base(v.File), v.Line)
+	}
+	return strings.Join(append(slices.Clone(v.Inlined), where), " < ")
+}
+
+// A Context is the vertex of a call of a function from a site.
+type Context struct {
+	Function uint16 // id
+	Site     int    // number in Sites
+	Vertex   int
+}
+
+// A Step says what lies between a call and the next one. Where the vertices of both part, the second may
+// just come later in the code: the way leads forward. Else some loop around both has begun another round. Steps
+// that aren't listed lead forward if they can by the order of vertices, else once round the innermost loop around both.
+type Step struct {
+	From, To int // vertices of calls
+	Way      Way
+}
+
+// A Way is Forward, Lost, or the number of the loop that goes round, counted outwards from the innermost, from 1.
+type Way int
+
+// Ways that aren't rounds.
+const (
+	Forward Way = 0
+	Lost    Way = -1 // the code has no way between the two
+)
+
+// Compare orders contexts as Code has them.
+func (x Context) Compare(y Context) int {
+	return cmp.Or(cmp.Compare(x.Site, y.Site), cmp.Compare(x.Function, y.Function))
+}
+
+// LoopsAround counts the loops around two vertices.
+func (c *Code) LoopsAround(a, b int) (n int) {
+	around := make(map[int]bool)
+	for v := c.Vertices[a].Parent; v >= 0; v = c.Vertices[v].Parent {
+		around[v] = true
+	}
+	for v := c.Vertices[b].Parent; v >= 0; v = c.Vertices[v].Parent {
+		if around[v] && c.Vertices[v].Kind == LoopVertex {
+			n++
+		}
+	}
+	return n
+}
+
+// Vertex finds the vertex of a call of a function from a site, by its number in Sites; -1 if it could not be placed.
+func (c *Code) Vertex(function uint16, site int) int {
+	i, ok := slices.BinarySearchFunc(c.Contexts, Context{Function: function, Site: site}, Context.Compare)
+	if !ok {
+		return -1
+	}
+	return c.Contexts[i].Vertex
+}

@@ -1,0 +1,83 @@
+package model
+
+import (
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/signature"
+)
+
+// An AllocEvent is the beginning of a segment, just before the first call that uses it, or
+// its end, before the next call of the thread that freed it.
+type AllocEvent struct {
+	Free    bool
+	Calls   uint64   // of the stream, between the event before and this one
+	Segment Location // its beginning
+	Size    uint64   // bytes; 0 of an end
+}
+
+// A Location is a symbolic memory address.
+type Location struct {
+	Class  AddressClass
+	Device int   // 0 the host, n+1 GPU n
+	ID     int64 // which segment, module, thread or unknown address
+	Offset int64
+}
+
+// An AddressClass says what an address points into.
+type AddressClass uint8
+
+// The classes; the offset counts from the beginning of the segment or module,
+// or from the thread's first MPI call on its stack.
+const (
+	Special      AddressClass = signature.SegSpecial // Offset is one of the Special… constants
+	Heap         AddressClass = signature.SegHeap    // allocated memory
+	DeviceMemory AddressClass = signature.SegDevice  // allocated on an accelerator
+	Static       AddressClass = signature.SegStatic  // data of a program or library
+	Stack        AddressClass = signature.SegStack   // a thread's stack
+	UnknownPlace AddressClass = signature.SegUnknown // only equality is known
+	MPIMemory    AddressClass = signature.SegMPI     // allocated by MPI
+)
+
+// Offsets of addresses of class Special.
+const (
+	SpecialNull            = 0 // NULL, MPI_BOTTOM
+	SpecialInPlace         = 1 // MPI_IN_PLACE
+	SpecialBufferAutomatic = 2 // MPI_BUFFER_AUTOMATIC
+)
+
+var addressNames = [...]string{
+	Heap: "heap", DeviceMemory: "device", Static: "static", Stack: "stack", UnknownPlace: "mem", MPIMemory: "mpimem",
+}
+
+// Text renders a location: what it points into and the distance from there.
+func (l Location) Text() string { return string(l.AppendText(nil)) }
+
+// AppendText appends what Text returns.
+func (l Location) AppendText(b []byte) []byte {
+	if l.Class == Special {
+		switch l.Offset {
+		case SpecialNull:
+			return append(b, "NULL"...)
+		case SpecialInPlace:
+			return append(b, "MPI_IN_PLACE"...)
+		case SpecialBufferAutomatic:
+			return append(b, "MPI_BUFFER_AUTOMATIC"...)
+		}
+		return strconv.AppendInt(append(b, "special"...), l.Offset, 10)
+	}
+	if l.Device > 0 {
+		b = append(strconv.AppendInt(append(b, "gpu"...), int64(l.Device-1), 10), ':')
+	}
+	name := "place"
+	if int(l.Class) < len(addressNames) {
+		name = addressNames[l.Class]
+	}
+	b = strconv.AppendInt(append(b, name...), l.ID, 10)
+	if l.Offset > 0 {
+		b = append(b, '+')
+	}
+	if l.Offset != 0 {
+		b = strconv.AppendInt(b, l.Offset, 10)
+	}
+	return b
+}

@@ -1,0 +1,57 @@
+package model
+
+// An Aside is time of a rank's first thread that belongs neither to its calls nor to the
+// gaps between them. The recorder's is spent behind MPI_Init, where it starts, and wherever
+// it takes in what was recorded.
+type Aside struct {
+	Call uint64 // before which call of the thread; Scattered: it is not known
+	Ns   int64
+	Off  bool // tracing was switched off; else the recorder or a plugin took it
+}
+
+// Scattered is the Call of an Aside that was spent here and there.
+const Scattered = 0
+
+// SpoorNs is what the recorder and plugins took of the time of the first thread.
+func (p *Process) SpoorNs() int64 { return SumAsides(p.Asides, false) }
+
+// StartedNs is what the recorder took of that to start.
+func (p *Process) StartedNs() int64 {
+	for _, a := range p.Asides {
+		if !a.Off && a.Call != Scattered {
+			return a.Ns
+		}
+	}
+	return 0
+}
+
+// OffNs is for how long tracing was switched off.
+func (p *Process) OffNs() int64 { return SumAsides(p.Asides, true) }
+
+// WholeNs is the time from MPI_Init to the last record.
+func (p *Process) WholeNs() int64 { return p.SpanNs + p.SpoorNs() + p.OffNs() }
+
+// SumAsides adds up the times of one kind.
+func SumAsides(list []Aside, off bool) (sum int64) {
+	for _, a := range list {
+		if a.Off == off {
+			sum += a.Ns
+		}
+	}
+	return sum
+}
+
+// A Process is what is known of the operating system process of a rank.
+type Process struct {
+	Host    string
+	PID     int
+	End     string // "finished", "crashed", or "" for a rank without a track
+	Lost    uint64 // calls that could not be recorded
+	Threads int
+	StartNs int64 // wall clock of MPI_Init, ns since 1970
+	SpanNs  int64 // from MPI_Init to the last record, but for Asides: in calls, and in gaps between them
+	MPINs   int64 // time inside MPI, all threads
+	Calls   int64 // calls recorded, all threads
+	// Asides are in rising order of Call; SpanNs is without them.
+	Asides []Aside
+}

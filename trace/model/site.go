@@ -1,0 +1,47 @@
+package model
+
+import (
+	"path/filepath"
+	"strconv"
+)
+
+// A Site is a place in the program that MPI was called from. Sites of one
+// reader are equal if all of their frames are; otherwise see Equal.
+type Site struct {
+	Module  string // path of the executable or library
+	BuildID string // hex, may be empty
+	Offset  uint64 // from the module's load base
+	Outer   *Site  // where the function around it was called from; nil: not known
+}
+
+// Frames returns the site and those around it, innermost first.
+func (s Site) Frames() []Site {
+	list := []Site{s}
+	for o := s.Outer; o != nil; o = o.Outer {
+		list = append(list, *o)
+	}
+	return list
+}
+
+// Alone returns the site without what is around it.
+func (s Site) Alone() Site { return Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset} }
+
+// Equal reports whether two sites, of any two traces, have the same frames.
+func (s Site) Equal(t Site) bool {
+	a, b := &s, &t
+	for a != b && a != nil && b != nil {
+		if a.Alone() != b.Alone() {
+			return false
+		}
+		a, b = a.Outer, b.Outer
+	}
+	return a == b
+}
+
+// String renders a site as module+offset, without the module's directory.
+func (s *Site) String() string {
+	if s.Module == "" {
+		return "?"
+	}
+	return filepath.Base(s.Module) + "+0x" + strconv.FormatUint(s.Offset, 16)
+}
