@@ -390,4 +390,3 @@ func (r *Reader) lengths() (column.Column, error) {
 	}
 	return c, nil
 }
-
