@@ -15,19 +15,19 @@
  *
  * Where things are in the interpreter's structures depends on its version. From 3.13 on it
  * says so itself. Before a layout is believed, the frames of the first call are read in a way that can't fail
- * (process_vm_readv), and what should be code and text must be objects of these
+ * (from /proc/self/mem), and what should be code and text must be objects of these
  * types; else calls have mpi4py's sites, and it is said once.
  */
 #define _GNU_SOURCE
 #include "python.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "ring.h"
@@ -114,10 +114,11 @@ static int read_plainly(uint64_t at, uint64_t *v)
 	return 1;
 }
 
+static int memory = -1; /* while layouts are tried */
+
 static int read_safely(uint64_t at, uint64_t *v)
 {
-	struct iovec to = {v, sizeof *v}, from = {(void *)(uintptr_t)at, sizeof *v};
-	return at % 4 == 0 && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *v;
+	return at % 4 == 0 && pread(memory, v, sizeof *v, (off_t)at) == (ssize_t)sizeof *v;
 }
 
 static inline __attribute__((always_inline)) int innermost(reader *get, uint64_t *frame)
@@ -264,7 +265,11 @@ int sp_python_start(void)
 		tried = 1;
 		snprintf(version, sizeof version, "%s", py.version());
 		version[strcspn(version, " ")] = 0;
-		if (sscanf(version, "3.%d", &minor) == 1 && !strstr(py.version(), "free-threading") && find_layout(minor) && believable()) {
+		memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+		int known = sscanf(version, "3.%d", &minor) == 1 && !strstr(py.version(), "free-threading") && find_layout(minor) && believable();
+		if (memory >= 0)
+			close(memory);
+		if (known) {
 			long n = stack ? strtol(stack, NULL, 10) : 1;
 			depth = n < 1 ? 1 : n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
 			on = 1;
