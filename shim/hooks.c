@@ -284,7 +284,7 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 	uint64_t was = sp_shut(t);
 	if ((extra & SP_HOOKS) && id < SP_NCALLS) /* files are nothing to a plugin */
 		hooks_before(t, site, id, params);
-	const void *from = extra & SP_PYTHON ? sp_python_site(t, site) : site;
+	const void *from = extra & SP_PYTHON ? sp_python_site(t, site, id >= SP_NCALLS) : site;
 	if (from == site && (extra & SP_STACKS))
 		from = sp_stack_site(t, site);
 	sp_reopen(t, was);

@@ -382,11 +382,11 @@ static uint64_t key_of_chain(struct sp_thread *t, struct table *b, const uint64_
 	}
 }
 
-const void *sp_python_site(struct sp_thread *t, const void *site)
+const void *sp_python_site(struct sp_thread *t, const void *site, int any)
 {
 	uint64_t frame, code, file, keys[SP_MAX_FRAMES], from = (uint64_t)(uintptr_t)site;
 	uint32_t n = 0;
-	if (from < lo || from >= hi || !innermost(read_plainly, &frame))
+	if ((!any && (from < lo || from >= hi)) || !innermost(read_plainly, &frame))
 		return site;
 	sp_prepare(t); /* a new thread has no ring before that */
 	struct table *b = t->ring ? table_of(t->number) : NULL;

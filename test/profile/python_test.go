@@ -134,3 +134,23 @@ func TestPython(t *testing.T) {
 		}
 	}
 }
+
+// Calls on files that Python makes have its lines, too.
+func TestPythonFiles(t *testing.T) {
+	interpreter, m := python(t)
+	dir := t.TempDir()
+	const source = "from mpi4py import MPI\n\ndef save(name):\n    with open(name, 'wb') as f:\n        f.write(b'x' * 100000)\n\nsave('out.%d' % MPI.COMM_WORLD.rank)\n"
+	if err := os.WriteFile(filepath.Join(dir, "app.py"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	spoor(t, dir, slices.Concat([]string{"run", "-q", "--io", "--io-include", "*/out.*", "-o", "app.spoor"}, m.Command(2, interpreter, "app.py"))...)
+	lines := make(map[string]int)
+	for _, c := range callsOf(t, dir) {
+		if len(c.Frames) > 0 && c.Frames[0].Function == "save" && filepath.Base(c.Frames[0].File) == "app.py" {
+			lines[c.Call] = c.Frames[0].Line
+		}
+	}
+	if lines["open"] != 4 || lines["write"] != 5 || lines["close"] == 0 {
+		t.Errorf("calls on files are at %v", lines)
+	}
+}
