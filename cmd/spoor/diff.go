@@ -34,6 +34,10 @@ and call sites change with every build, so neither is compared unless asked for.
 Two runs never take the same time: --times is to see where they differ, --threshold of
 spoor compare to be told of what matters.
 
+Which of a rank's threads is which, and the numbers of handles, requests and memory in
+them, depends on who called MPI first. Threads are compared as they are numbered and, if that
+differs, each with one that does the same, whatever these numbers are.
+
 Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 		Example: `  spoor diff before.spoor after.spoor
   spoor diff --sites --context 10 a.spoor b.spoor

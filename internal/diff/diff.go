@@ -104,7 +104,13 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 			compare = c.anyOrder
 		}
 		for stream := range max(a.Streams(), b.Streams()) {
-			if d, err := compare(a, b, stream, m); d != nil || err != nil {
+			d, err := compare(a, b, stream, m)
+			if d != nil && err == nil {
+				if same, err = c.threads(a, b); same && err == nil {
+					break
+				}
+			}
+			if d != nil || err != nil {
 				return d, err
 			}
 		}

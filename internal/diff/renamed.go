@@ -9,6 +9,9 @@ type renaming struct {
 	there, back map[place]place
 	names, old  map[name]name
 	trial       []func()
+
+	threads bool // handles and requests may have other numbers
+	files   bool // so may files and attribute keys
 }
 
 // A place is a segment, and how far its addresses are moved.
@@ -28,6 +31,7 @@ type name struct {
 
 func newRenaming() *renaming {
 	return &renaming{
+		files: true,
 		there: make(map[place]place), back: make(map[place]place), names: make(map[name]name), old: make(map[name]name),
 	}
 }
@@ -74,7 +78,13 @@ func (r *renaming) name(v, w name) bool {
 // renamed compares a value of a kind that every run makes up; ok is false if
 // it is of no such kind.
 func (r *renaming) renamed(p *trace.Param, v, w *trace.Value) (equal, ok bool) {
+	if r.threads {
+		if equal, ok := r.own(p.Kind(), v, w, v == &p.Out); ok {
+			return equal, true
+		}
+	}
 	switch {
+	case !r.files:
 	case v.Type == trace.String && p.Name() == "filename" && !v.Null && !w.Null:
 		return r.name(name{kind: "file", text: v.Text}, name{kind: "file", text: w.Text}), true
 	case v.Type == trace.String && p.Kind() == "path" && !v.Null && !w.Null:

@@ -1,0 +1,137 @@
+package diff
+
+import (
+	"iter"
+	"maps"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Which of a rank's threads is which depends on who called MPI first, and so do the numbers of what they
+// use: memory, handles, persistent requests. So threads of two traces are compared as they are numbered and, if that
+// differs, each with one that does the same: handles and requests may have other numbers there if the same stand for the same,
+// and memory may be any.
+
+// Bounds of what is tried: threads of a rank, and calls that are looked at.
+const (
+	maxThreads = 256
+	maxTried   = 1 << 24
+)
+
+// threads reports whether ranks with several threads are equal but for that.
+func (c *comparison) threads(a, b *trace.Rank) (bool, error) {
+	n := a.Streams()
+	if n < 2 || n != b.Streams() || n > maxThreads || c.o.AnyOrder {
+		return false, nil
+	}
+	t := &threadMatcher{c: c, a: a, b: b, names: newRenaming(), left: maxTried}
+	if equal, err := t.equal(0, 0); !equal || err != nil {
+		return false, err
+	}
+	taken := make([]bool, n)
+	for i := 1; i < n; i++ {
+		found := false
+		for k := range n - 1 {
+			j := 1 + (i-1+k)%(n-1) // the one of the same number first
+			if taken[j] {
+				continue
+			}
+			equal, err := t.equal(i, j)
+			if err != nil {
+				return false, err
+			}
+			if equal {
+				taken[j], found = true, true
+				break
+			}
+		}
+		if !found {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+type threadMatcher struct {
+	c     *comparison
+	a, b  *trace.Rank
+	names *renaming // of threads that were found equal
+	left  int       // calls that may still be looked at
+}
+
+// equal compares two threads; if they are equal, what they have shown of names holds from then on.
+func (t *threadMatcher) equal(i, j int) (bool, error) {
+	if t.a.Len(i) != t.b.Len(j) {
+		return false, nil
+	}
+	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.Renamed}
+	if !trial.name(name{kind: "thread", num: int64(i)}, name{kind: "thread", num: int64(j)}) {
+		return false, nil
+	}
+	o := t.c.o
+	o.names, o.AnyAddress = trial, true
+	next, stop := iter.Pull2(t.b.Calls(j))
+	defer stop()
+	for x, err := range t.a.Calls(i) {
+		if err != nil {
+			return false, err
+		}
+		y, err, ok := next()
+		if err != nil {
+			return false, err
+		}
+		if t.left--; !ok || t.left < 0 || !o.equalCalls(x, y) {
+			return false, nil
+		}
+		trial.end(true)
+	}
+	t.names = trial
+	return true, nil
+}
+
+// again says what a name stands for from now on: a number is used again when what had it is gone.
+func (r *renaming) again(v, w name) bool {
+	if before, ok := r.names[v]; ok {
+		delete(r.old, before)
+	}
+	if before, ok := r.old[w]; ok {
+		delete(r.names, before)
+	}
+	r.names[v], r.old[w] = w, v
+	return true
+}
+
+// own compares handles and requests whose numbers depend on the order of threads; ok is false for others. made says that
+// a call made them.
+func (r *renaming) own(kind string, v, w *trace.Value, made bool) (equal, ok bool) {
+	same := r.name
+	if made {
+		same = r.again
+	}
+	switch {
+	case v.Type == trace.Handle && v.Num >= trace.FirstLocal && w.Num >= trace.FirstLocal:
+		return same(name{kind: kind, num: v.Num}, name{kind: kind, num: w.Num}), true
+	case v.Type == trace.Request && v.Form == w.Form && v.Form == trace.RequestPersistent:
+		return same(name{kind: "request", num: v.ID}, name{kind: "request", num: w.ID}), true
+	case v.Type == trace.Request && v.Form == w.Form && v.Form == trace.RequestForeign: // how many came since depends on time
+		return r.name(name{kind: "thread", num: int64(v.Thread)}, name{kind: "thread", num: int64(w.Thread)}), true
+	case v.Type == trace.Array && v.Num == w.Num && len(v.Elems) == len(w.Elems) && len(v.Elems) > 0:
+		if x := v.Elems[0].Type; x != trace.Handle && x != trace.Request {
+			return false, false
+		}
+		for i := range v.Elems {
+			if v.Elems[i].Type != w.Elems[i].Type {
+				return false, true
+			}
+			equal, ok := r.own(kind, &v.Elems[i], &w.Elems[i], made)
+			if !ok {
+				equal = v.Elems[i].Num == w.Elems[i].Num && v.Elems[i].Form == w.Elems[i].Form && v.Elems[i].ID == w.Elems[i].ID
+			}
+			if !equal {
+				return false, true
+			}
+		}
+		return true, true
+	}
+	return false, false
+}
