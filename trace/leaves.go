@@ -121,7 +121,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	if l.stream > 0 {
 		placed = nil
 	}
-	var arrivals [][]unfold.Arrival
+	var arrivals [][]Arrival
 	for _, p := range placed {
 		if !math.IsNaN(p.Entry) && arrivals == nil {
 			arrivals = l.Arrivals(rank)
@@ -218,9 +218,12 @@ func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	}
 }
 
+// An Arrival is a way in which a rank comes to a leaf.
+type Arrival = unfold.Arrival
+
 // Arrivals returns the ways in which a rank, which is as for Times, comes to each leaf;
 // those that stand for several places have none.
-func (l *Leaves) Arrivals(rank *Rank) [][]unfold.Arrival {
+func (l *Leaves) Arrivals(rank *Rank) [][]Arrival {
 	return l.tree.Arrivals(rank.streams[l.stream])
 }
 

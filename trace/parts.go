@@ -73,8 +73,11 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 	return nil
 }
 
-// Prints prepares comparing a stream with others without expanding them. Terminals count
-// as the same that have the same number.
-func (k *Rank) Prints(stream int, number []uint64) *prefix.Prints {
-	return prefix.NewPrints(k.streams[stream], func(t uint32) uint64 { return number[t] })
+// Common is how many calls the same streams of two ranks have in common at the beginning, found without expanding
+// them. Terminals are the same that have the same number.
+func Common(a, b *Rank, stream int, ofA, ofB []uint64) uint64 {
+	prints := func(k *Rank, number []uint64) *prefix.Prints {
+		return prefix.NewPrints(k.streams[stream], func(t uint32) uint64 { return number[t] })
+	}
+	return prints(a, ofA).Common(prints(b, ofB))
 }

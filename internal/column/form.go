@@ -222,15 +222,6 @@ func (v *Value) At(i int, rank, size int64) int64 {
 	return v.Form.Eval(rank, size)
 }
 
-// maskOf is what stands in a mask for a value that the form doesn't give; ok
-// is false if there is no room for it.
-func maskOf(v int64) (m int64, ok bool) {
-	if v < 0 {
-		return v, true
-	}
-	return v + 1, v+1 > 0
-}
-
 // Append appends kind and coefficients, as a key for comparing.
 func (f *Form) Append(b []byte) []byte {
 	b = append(b, byte(f.Kind))

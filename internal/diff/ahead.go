@@ -18,7 +18,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		common = a.Prints(stream, n.a).Common(b.Prints(stream, n.b))
+		common = trace.Common(a, b, stream, n.a, n.b)
 	}
 	if stream >= a.Streams() || stream >= b.Streams() {
 		return common, nil

@@ -130,13 +130,13 @@ type completion struct {
 	request, requests int
 	flag, count       int // found anything, or how many
 	index, indices    int // of those that completed
-	status, statuses  int
+	statuses          int
 }
 
 func completionOf(c *trace.Call) (x completion) {
 	for at, name := range map[*int]string{
 		&x.request: "request", &x.requests: "array_of_requests", &x.flag: "flag", &x.count: "outcount",
-		&x.index: "index", &x.indices: "array_of_indices", &x.status: "status", &x.statuses: "array_of_statuses",
+		&x.index: "index", &x.indices: "array_of_indices", &x.statuses: "array_of_statuses",
 	} {
 		*at = slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == name })
 	}
@@ -151,7 +151,7 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 		case c.Func.Name == "MPI_Request_free":
 			p.forget(t, v)
 		case x.found(c.Call):
-			p.completed(t, c, v, x.scalarStatus(c.Call))
+			p.completed(t, c, v, scalarStatus(c.Call))
 		default:
 			p.tested(t, c, v)
 		}
@@ -169,7 +169,7 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 	case x.index >= 0:
 		at := &c.Params[x.index].Out
 		if n := at.Num; at.Type == trace.Int && n >= 0 && n < int64(len(list)) {
-			p.completed(t, c, &list[n], x.scalarStatus(c.Call))
+			p.completed(t, c, &list[n], scalarStatus(c.Call))
 		}
 	case x.indices >= 0:
 		some := c.Params[x.indices].Out.Elems
@@ -194,13 +194,6 @@ func (x *completion) found(c *trace.Call) bool {
 		return c.Params[x.count].Out.Num > 0
 	}
 	return true
-}
-
-func (x *completion) scalarStatus(c *trace.Call) *trace.StatusValue {
-	if x.status >= 0 {
-		return c.Params[x.status].Out.Status
-	}
-	return nil
 }
 
 func (x *completion) elementStatus(c *trace.Call, i int) *trace.StatusValue {

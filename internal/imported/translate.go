@@ -1,7 +1,6 @@
 package imported
 
 import (
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/internal/signature"
@@ -393,9 +392,4 @@ func (x *translation) side(s *meaning.Side, bytes uint64, n, rank int, isRoot, i
 	if was := x.f.in[s.Count]; was == nil || was[0] == 0 {
 		x.f.set(s.Count, int64(bytes))
 	}
-}
-
-// base is a function's name without what says how it is called.
-func base(c *mpi.Call) string {
-	return strings.TrimSuffix(strings.TrimPrefix(c.Name, "MPI_"), "_c")
 }

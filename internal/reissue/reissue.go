@@ -44,10 +44,6 @@ type Segment struct {
 	Given     bool  // the MPI hands it out in a call; if false it always has to be allocated
 }
 
-// Size returns how many bytes the segment spans, its beginning included, from
-// which offsets count.
-func (s *Segment) Size() int64 { return max(s.High, 0) - min(s.Low, 0) }
-
 // A Plan is what one rank needs.
 type Plan struct {
 	Segments   []Segment // by class, device and number

@@ -162,9 +162,6 @@ func (r *Recorder) String(s string) int64 {
 	return int64(v)
 }
 
-// Function returns the value of a callback.
-func (r *Recorder) Function(place int) int64 { return int64(r.site(place)) }
-
 func (r *Recorder) site(n int) uint64 {
 	h := (uint64(n)*0x9e3779b97f4a7c15 + 0x1234567) &^ (1 << 63)
 	r.track.Sites[h] = track.Site{Module: "/opt/app/bin/solver", BuildID: "c0ffee", Offset: uint64(0x1000 + 12*n)}
