@@ -1,7 +1,6 @@
 package imported
 
 import (
-
 	"github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
