@@ -9,7 +9,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // What was attached to calls comes back, and a trace without any has no section
@@ -54,37 +53,6 @@ func TestValues(t *testing.T) {
 	if other, err := r.Values(1); err != nil || len(other) != 2 || other["a"][0].Count != 0 {
 		t.Errorf("another class: %v, %v", other, err)
 	}
-}
-
-func FuzzValues(f *testing.F) {
-	f.Add(sections.AppendValueStats(nil, []ValueStat{{}, {Count: 2, Sum: 3, Min: 1, Max: 2}}))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r := wire.NewReader(b, "values")
-		list := sections.DecodeValueStats(r, 5)
-		if r.Done() != nil {
-			return
-		}
-		again := sections.DecodeValueStats(wire.NewReader(sections.AppendValueStats(nil, list), "values"), 5)
-		if d := cmp.Diff(list, again); d != "" {
-			t.Error(d)
-		}
-	})
-}
-
-func FuzzPlacedValues(f *testing.F) {
-	names := []string{"a", "b", "c"}
-	f.Add(sections.AppendPlacedValuesOf(nil, names, map[string][]sections.PlacedValue{"a": {{Leaf: 3, Calls: 4, Count: 4, Sum: -9}, {Leaf: 1000, Calls: 4, Count: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, Count: 1, Sum: 1 << 60}}}))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r := wire.NewReader(b, "values")
-		m := sections.DecodePlacedValues(r, names)
-		if r.Done() != nil {
-			return
-		}
-		again := sections.DecodePlacedValues(wire.NewReader(sections.AppendPlacedValuesOf(nil, names, m), "values"), names)
-		if d := cmp.Diff(m, again); d != "" {
-			t.Error(d)
-		}
-	})
 }
 
 func reader(t *testing.T, file []byte) *Reader {

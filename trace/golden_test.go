@@ -4,9 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"hash/crc32"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -99,50 +96,6 @@ func TestVersions(t *testing.T) {
 		file[len(container.Magic)] = v
 		if _, err := open(file); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "version") {
 			t.Errorf("version %d: error %v", v, err)
-		}
-	}
-}
-
-// So is the table of functions.
-func TestTableIsFrozen(t *testing.T) {
-	if got := crc32.Checksum(sections.SchemaTable, wire.Castagnoli); got != 0xd0addb3e || len(sections.SchemaTable) != 12854 {
-		t.Errorf("schema.table has %d bytes with checksum %08x: it must never change", len(sections.SchemaTable), got)
-	}
-}
-
-// Functions that are in the table take two bytes at most; others, and those that came to
-// mean something else since, come back as they are.
-func TestSchema(t *testing.T) {
-	var list []Function
-	for id := range uint16(mpi.FirstFileID) {
-		if call, ok := mpi.ByID(id); ok {
-			list = append(list, sections.FunctionOf(call))
-		}
-	}
-	plain := len(sections.AppendSchema(nil, list))
-	if plain > 2*len(list)+3 {
-		t.Errorf("%d functions take %d bytes", len(list), plain)
-	}
-	changed := slices.Clone(list)
-	changed[7].Params = append(slices.Clone(changed[7].Params), ParamDef{Name: "more", Kind: "count", Type: Int, In: true, If: "flag"})
-	changed = append(changed, Function{ID: 1<<16 - 1, Name: "MPI_Later", Returns: "error"})
-	for _, schema := range [][]Function{list, changed, nil} {
-		b := sections.AppendSchema(nil, schema)
-		r := wire.NewReader(b, "schema")
-		got := sections.DecodeSchema(r, container.Version)
-		if err := r.Done(); err != nil || len(got) != len(schema) {
-			t.Fatalf("%d functions became %d: %v", len(schema), len(got), err)
-		}
-		for i := range got {
-			if d := cmp.Diff(schema[i], *got[i]); d != "" {
-				t.Error(d)
-			}
-		}
-	}
-	for _, bad := range [][]byte{{1, 0xfe, 0xff, 7}, {2, 2, 0}, {1, 0xff, 0xff, 0xff, 1}} {
-		r := wire.NewReader(bad, "schema")
-		if sections.DecodeSchema(r, container.Version); r.Err() == nil {
-			t.Errorf("%x is a schema", bad)
 		}
 	}
 }

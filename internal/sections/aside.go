@@ -116,7 +116,7 @@ func (p *Processes) appendAsides(b []byte) []byte {
 	}
 	for _, list := range p.asides {
 		for _, a := range list {
-			b = AppendRounded(b, float64(a.Ns), AsideBits)
+			b = appendRounded(b, float64(a.Ns), AsideBits)
 		}
 	}
 	return b
@@ -178,7 +178,7 @@ func (p *Processes) appendAsideSection(finish int64) []byte {
 	if len(p.asides) == 0 {
 		return nil
 	}
-	return AppendRounded(p.appendLists(), float64(finish), AsideBits)
+	return appendRounded(p.appendLists(), float64(finish), AsideBits)
 }
 
 func (p *Processes) appendLists() []byte {

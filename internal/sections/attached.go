@@ -37,14 +37,14 @@ func appendValues(classes []Class) []byte {
 	blobs := make([][]byte, len(classes))
 	for i := range classes {
 		for _, name := range names {
-			blobs[i] = AppendValueStats(blobs[i], classes[i].Values[name])
+			blobs[i] = appendValueStats(blobs[i], classes[i].Values[name])
 		}
 	}
 	return appendBlobs(b, blobs)
 }
 
-// AppendValueStats writes those of one name, by terminal.
-func AppendValueStats(b []byte, list []model.ValueStat) []byte {
+// appendValueStats writes those of one name, by terminal.
+func appendValueStats(b []byte, list []model.ValueStat) []byte {
 	n := 0
 	for _, s := range list {
 		if s.Count > 0 {
@@ -67,7 +67,7 @@ func AppendValueStats(b []byte, list []model.ValueStat) []byte {
 	return b
 }
 
-// DecodeValueStats reads what AppendValueStats wrote.
+// DecodeValueStats reads what appendValueStats wrote.
 func DecodeValueStats(r *wire.Reader, terminals int) []model.ValueStat {
 	list := make([]model.ValueStat, terminals)
 	at := 0

@@ -137,7 +137,7 @@ func (w *timeWriter) common(class int, base *TimeCodes, k int, do func(i, at int
 	}
 }
 
-func OwnNumber(i int) int32 { return int32(i) }
+func ownNumber(i int) int32 { return int32(i) }
 
 // Index makes the class one that others can refer to.
 func (c *TimeCodes) Index(p *Pooled) {
@@ -174,7 +174,7 @@ func (p *Pooled) Decode(t *TimeCoder, ranks []int, took func(what string, n int)
 		c.readCommon(p)
 	}
 	for k := range c.Stats {
-		p.Stats[k] = p.DecodeStats(c, k, t.Base, member)
+		p.Stats[k] = p.decodeStats(c, k, t.Base, member)
 		p.Apart[k] = make([]bool, len(p.Lone))
 		for i := range p.Lone {
 			_, common := t.Base.commonRow(p, k, i)

@@ -167,7 +167,7 @@ func (p *Pooled) extremeCode(r *callRow, e *Extremes, common bool, index map[int
 
 // atMost makes the longest call, as it is read, no longer than what calls come to.
 func (x *extremeCode) atMost(sum uint64, p *Pooled, r *callRow) {
-	for x.most > 0 && x.read(p, r, true, OwnNumber).Max > sum {
+	for x.most > 0 && x.read(p, r, true, ownNumber).Max > sum {
 		x.most, x.dev = x.most-1, max(x.dev-1, 0)
 	}
 }

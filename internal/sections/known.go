@@ -19,11 +19,11 @@ import (
 //	               count uvarint, (id uvarint, entry blob)…
 //
 //go:embed schema.table
-var SchemaTable []byte
+var schemaTable []byte
 
 // entries are those of schema.table, by id.
 var entries = sync.OnceValue(func() [][]byte {
-	head := wire.NewReader(SchemaTable, "schema.table")
+	head := wire.NewReader(schemaTable, "schema.table")
 	size := head.Uint32()
 	raw, err := wire.Expand(head.Remaining(), uint64(size))
 	if err != nil {
@@ -53,11 +53,11 @@ func known(id uint16) []byte {
 	return nil
 }
 
-// AppendSchema and DecodeSchema: functions, by id. Those that are in schema.table as they
+// appendSchema and DecodeSchema: functions, by id. Those that are in schema.table as they
 // are take a byte.
 //
 //	schema = count uvarint, (2·(id, as a difference to the one before) + described uvarint, [entry])…
-func AppendSchema(b []byte, schema []model.Function) []byte {
+func appendSchema(b []byte, schema []model.Function) []byte {
 	b = wire.AppendUvarint(b, uint64(len(schema)))
 	last := uint16(0)
 	for i := range schema {

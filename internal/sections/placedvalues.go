@@ -32,7 +32,7 @@ func appendPlacedValues(classes []Class) []byte {
 	blobs, any := make([][]byte, len(classes)), false
 	for i := range classes {
 		if m := classes[i].PlacedValues; len(m) > 0 {
-			blobs[i], any = AppendPlacedValuesOf(nil, names, m), true
+			blobs[i], any = appendPlacedValuesOf(nil, names, m), true
 		}
 	}
 	if !any {
@@ -41,7 +41,7 @@ func appendPlacedValues(classes []Class) []byte {
 	return appendBlobs(nil, blobs)
 }
 
-func AppendPlacedValuesOf(b []byte, names []string, m map[string][]PlacedValue) []byte {
+func appendPlacedValuesOf(b []byte, names []string, m map[string][]PlacedValue) []byte {
 	for _, name := range names {
 		list, last := m[name], 0
 		b = wire.AppendUvarint(b, uint64(len(list)))

@@ -68,6 +68,6 @@ func DecodePlaces(r *wire.Reader) []Placed {
 // meanBits is how many bits behind the first one a mean keeps.
 const meanBits = 7
 
-func appendMean(b []byte, f float64) []byte { return AppendRounded(b, f, meanBits) }
+func appendMean(b []byte, f float64) []byte { return appendRounded(b, f, meanBits) }
 
 func decodeMean(r *wire.Reader) float64 { return DecodeRounded(r, meanBits) }

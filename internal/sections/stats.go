@@ -2,6 +2,7 @@ package sections
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -94,7 +95,7 @@ func (p *Pooled) Encode(index map[int32]uint64) *TimeCodes {
 		if p.Ranks < 2 {
 			continue
 		}
-		own := p.DecodeStats(c, k, nil, func(int) int32 { return 0 })
+		own := p.decodeStats(c, k, nil, func(int) int32 { return 0 })
 		for i := range p.spreads[k] { // in order of groups
 			c.spreads[k][i] = p.spread(i, &p.spreads[k][i], stats, own, index)
 		}
@@ -166,8 +167,8 @@ func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 	return s
 }
 
-// DecodeStats returns what a file says of the pools. base is the class that this one refers to, if any.
-func (p *Pooled) DecodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []model.Stat {
+// decodeStats returns what a file says of the pools. base is the class that this one refers to, if any.
+func (p *Pooled) decodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []model.Stat {
 	read := p.read(c, k, base, member)
 	stats := make([]model.Stat, len(c.Stats[k]))
 	for i := range stats {
@@ -198,4 +199,42 @@ func (p *Pooled) means(codes []statCode) []int {
 		list[i] = Rounded(s/float64(p.Ranks), CoarseBits)
 	}
 	return list
+}
+
+// CheckStat holds a summary against the number of calls. A call that was under
+// way when the process died has no duration, and a thread's first no gap.
+func CheckStat(s model.Stat, calls uint64) error {
+	switch {
+	case s.Count > calls:
+		return fmt.Errorf("%d times of %d calls", s.Count, calls)
+	case s.Min > s.Max:
+		return fmt.Errorf("shortest time %d is longer than the longest, %d", s.Min, s.Max)
+	case s.Count > 0 && s.Max < math.MaxUint32 && s.Count < math.MaxUint32/2:
+		// Ticks became nanoseconds each for itself, so the sum may be off by
+		// half a one for each.
+		if s.Sum+s.Count < s.Min*s.Count || s.Sum > s.Max*s.Count+s.Count {
+			return fmt.Errorf("%d times from %d to %d have the sum %d", s.Count, s.Min, s.Max, s.Sum)
+		}
+	}
+	if d := s.Deviation(); s.Count > 0 && d > mostDeviation(s.Min, s.Max) {
+		return fmt.Errorf("times from %d to %d deviate by %.0f", s.Min, s.Max, d)
+	}
+	return nil
+}
+
+// mostDeviation is how far times with these extremes can deviate in a file. No set
+// deviates more than one with half of it at each extreme, by half of the range. But
+// each step on the way to the reader rounds for itself:
+//
+//   - Ticks become nanoseconds: extremes move by half a one each, and the mean of a rank
+//     by a quarter, as it is of two times at least if it isn't an extreme itself. Times
+//     that are all 70 ns may so deviate by 0.75.
+//   - Sums of squares are whole numbers and rounded up. That adds up to 1/n to the
+//     variance of n times: 1/2 of a rank, 1 of a part that merging split off, and
+//     1 when the deviation is read, and another 1 when pooled times are shared out.
+//   - A deviation is written with six significant bits, or as a whole number.
+func mostDeviation(least, most uint64) float64 {
+	half := (float64(most-least) + 1.5) / 2
+	written := math.Sqrt(half*half+0.5+1)*(1+1.0/64) + 0.5
+	return math.Sqrt(written*written + 2)
 }

@@ -173,9 +173,9 @@ type PoolKey struct {
 
 const shared = -1
 
-// PoolTimes puts times together. groups is the number of each terminal's signature group,
+// poolTimes puts times together. groups is the number of each terminal's signature group,
 // like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
-func PoolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *Pooled {
+func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *Pooled {
 	of, p := NewPooled(groups, like, key, counts, ranks, false)
 	for k := range p.Stats {
 		p.Stats[k] = make([]model.Stat, len(p.Calls))
@@ -296,9 +296,9 @@ func portion(v, part, all uint64) uint64 {
 	return q
 }
 
-// Indexes returns the number within the class of each of its ranks, nil if there
+// indexes returns the number within the class of each of its ranks, nil if there
 // is only one.
-func Indexes(ranks *column.Column) map[int32]uint64 {
+func indexes(ranks *column.Column) map[int32]uint64 {
 	if ranks.Len() == 1 {
 		return nil
 	}
@@ -320,9 +320,9 @@ func decodeMember(r *wire.Reader, ranks []int) int32 {
 	return int32(ranks[r.Int(len(ranks)-1)])
 }
 
-// AppendRounded writes a number with so many bits behind the first one: small ones as
+// appendRounded writes a number with so many bits behind the first one: small ones as
 // they are, others with an exponent.
-func AppendRounded(b []byte, f float64, keep int) []byte {
+func appendRounded(b []byte, f float64, keep int) []byte {
 	return wire.AppendUvarint(b, uint64(Rounded(f, keep)))
 }
 

@@ -75,7 +75,7 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 		return raw, err
 	}
 	raw[container.Meta] = appendMeta(nil, c.Meta)
-	raw[container.Schema] = AppendSchema(nil, schema)
+	raw[container.Schema] = appendSchema(nil, schema)
 	raw[container.Strings] = appendStrings(nil, c.Strings)
 	raw[container.Sites] = e.sites.append(nil)
 	raw[container.Ranks] = appendRanks(nil, c)
@@ -348,18 +348,18 @@ func (e *encoder) class(i int, taken []bool) error {
 			return CallKey{ref.group, int(ref.sig), int(ref.site)}
 		})
 	}
-	e.pooled[i] = PoolTimes(class.Terminals.Times, groups, like, key, calls, class.Ranks.Len())
+	e.pooled[i] = poolTimes(class.Terminals.Times, groups, like, key, calls, class.Ranks.Len())
 	if e.placed[i] = class.Placed; like != nil {
 		e.placed[i] = e.pooled[i].placeStacks(class, groups, like, calls)
 	}
-	e.codes[i] = e.pooled[i].Encode(Indexes(&class.Ranks))
+	e.codes[i] = e.pooled[i].Encode(indexes(&class.Ranks))
 	e.pooled[i].Stats = [2][]model.Stat{}
 	return nil
 }
 
 // times returns the section of times.
 func (e *encoder) times() []byte {
-	blobs := AppendAll(e.pooled, e.codes, e.c.Ranks, func(class int) map[int32]uint64 { return Indexes(&e.c.Classes[class].Ranks) })
+	blobs := AppendAll(e.pooled, e.codes, e.c.Ranks, func(class int) map[int32]uint64 { return indexes(&e.c.Classes[class].Ranks) })
 	if !e.timeless {
 		for i := range blobs {
 			blobs[i] = AppendHistograms(blobs[i], e.c.Classes[i].Histograms)

@@ -1,4 +1,4 @@
-package trace
+package sections
 
 import (
 	"bytes"
@@ -9,16 +9,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Few terminals keep their statistics as they are. Of many similar ones the
 // shares add up to the whole.
 func TestTimesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		similar, other := &sections.Group{}, &sections.Group{}
+		similar, other := &Group{}, &Group{}
 		classes := []*testClass{drawClass(t, similar, other, []int{4, 6, 7}), drawClass(t, similar, other, []int{1, 2, 9}), drawClass(t, similar, other, []int{3})}
 		again := rapid.Bool().Draw(t, "again")
 		if again {
@@ -31,32 +31,32 @@ func TestTimesRoundTrip(t *testing.T) {
 				of = append(of, int64(m))
 			}
 			c := column.Of(of...)
-			return sections.Indexes(&c)
+			return indexes(&c)
 		}
-		var list []*sections.Pooled
-		var codes []*sections.TimeCodes
+		var list []*Pooled
+		var codes []*TimeCodes
 		for i, x := range classes {
 			p := x.pool()
 			list, codes = append(list, p), append(codes, p.Encode(index(i)))
 		}
-		stats := make([][2][]Stat, len(list))
+		stats := make([][2][]model.Stat, len(list))
 		for i, p := range list {
 			stats[i] = p.Stats
 		}
-		blobs := sections.AppendAll(list, codes, 10, index)
-		read := make([]*sections.TimeCodes, len(list))
-		var decode func(i int) *sections.TimeCodes
-		decode = func(i int) *sections.TimeCodes {
+		blobs := AppendAll(list, codes, 10, index)
+		read := make([]*TimeCodes, len(list))
+		var decode func(i int) *TimeCodes
+		decode = func(i int) *TimeCodes {
 			if read[i] != nil {
 				return read[i]
 			}
 			x, r := classes[i], wire.NewReader(blobs[i], "test")
-			c := sections.TimeCoder{Reader: r, Ranks: 10}
+			c := TimeCoder{Reader: r, Ranks: 10}
 			x.base = r.Int(len(list)+1) - 2
 			if c.Common = x.base == -1; x.base >= 0 {
 				c.Base = decode(x.base)
 			}
-			of, q := sections.NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members), false)
+			of, q := NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members), false)
 			read[i] = q.Decode(&c, x.members, func(string, int) {})
 			if err := r.Done(); err != nil {
 				t.Fatal(err)
@@ -94,16 +94,16 @@ func TestTimesRoundTrip(t *testing.T) {
 				}
 			}
 			x.check(t, together)
-			sections.Agree(x.got, x.numbers(), len(x.members), x.apart)
+			Agree(x.got, x.numbers(), len(x.members), x.apart)
 		}
 		// No call of the classes together is longer than what some rank spent on all of its calls.
-		for _, of := range []func(x *Times) (Stat, Spread){
-			func(x *Times) (Stat, Spread) { return x.Duration, x.DurationTotals },
-			func(x *Times) (Stat, Spread) { return x.Gap, x.GapTotals },
+		for _, of := range []func(x *model.Times) (model.Stat, model.Spread){
+			func(x *model.Times) (model.Stat, model.Spread) { return x.Duration, x.DurationTotals },
+			func(x *model.Times) (model.Stat, model.Spread) { return x.Gap, x.GapTotals },
 		} {
-			for _, g := range []*sections.Group{similar, other} {
-				var all Stat
-				var totals Spread
+			for _, g := range []*Group{similar, other} {
+				var all model.Stat
+				var totals model.Spread
 				for _, x := range classes {
 					first := -1
 					for i := range x.got {
@@ -131,33 +131,33 @@ func TestTimesRoundTrip(t *testing.T) {
 // A testClass has one call of a kind and some of another.
 type testClass struct {
 	members []int
-	groups  []*sections.Group
+	groups  []*Group
 	counts  []uint64
-	times   []Times
-	got     []Times
+	times   []model.Times
+	got     []model.Times
 	apart   [2][]bool
 	base    int
 }
 
-func drawClass(t *rapid.T, similar, other *sections.Group, members []int) *testClass {
+func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 	x := &testClass{members: members}
 	n := rapid.IntRange(0, 2*PoolFrom).Draw(t, "similar")
-	draw := func(g *sections.Group) {
+	draw := func(g *Group) {
 		c := rapid.Uint64Range(1, 1000).Draw(t, "count")
-		var s, gap Stat
+		var s, gap model.Stat
 		for range rapid.Uint64Range(0, min(c, 4)).Draw(t, "samples") {
 			s.Add(rapid.Uint64Range(0, 1e12).Draw(t, "ns"))
 		}
 		gap.Add(c)
 		x.groups, x.counts = append(x.groups, g), append(x.counts, c)
-		x.times = append(x.times, Times{Duration: s.At(members[0]), Gap: gap.At(members[len(members)-1])})
+		x.times = append(x.times, model.Times{Duration: s.At(members[0]), Gap: gap.At(members[len(members)-1])})
 	}
 	draw(other)
 	for range n {
 		draw(similar)
 	}
 	// What the calls come to is of one rank all, or shared among them.
-	spread := func(sum, most uint64, rank int) (s Spread) {
+	spread := func(sum, most uint64, rank int) (s model.Spread) {
 		left := sum
 		totals := make([]uint64, len(members))
 		for i := range totals {
@@ -174,7 +174,7 @@ func drawClass(t *rapid.T, similar, other *sections.Group, members []int) *testC
 		}
 		return s
 	}
-	first, sums := sections.Firsts(x.numbers(), func(n int) Times { return x.times[n] })
+	first, sums := Firsts(x.numbers(), func(n int) model.Times { return x.times[n] })
 	for i, k := range first {
 		d, g := sums[i].Duration, sums[i].Gap
 		x.times[k].DurationTotals, x.times[k].GapTotals = spread(d.Sum, d.Max, members[0]), spread(g.Sum, g.Max, members[len(members)-1])
@@ -182,18 +182,20 @@ func drawClass(t *rapid.T, similar, other *sections.Group, members []int) *testC
 	return x
 }
 
-func (x *testClass) numbers() []int32           { return sections.NumbersOf(x.groups) }
-func (x *testClass) key(n int) sections.PoolKey { return sections.PoolKey{Group: x.groups[n], Sig: n} }
-func (x *testClass) pool() *sections.Pooled {
-	return sections.PoolTimes(func(n int) Times { return x.times[n] }, x.numbers(), nil, x.key, x.counts, len(x.members))
+func (x *testClass) numbers() []int32 { return NumbersOf(x.groups) }
+
+func (x *testClass) key(n int) PoolKey { return PoolKey{Group: x.groups[n], Sig: n} }
+
+func (x *testClass) pool() *Pooled {
+	return poolTimes(func(n int) model.Times { return x.times[n] }, x.numbers(), nil, x.key, x.counts, len(x.members))
 }
 
 // check compares what was read with what was drawn; together are the classes with which it has extremes in common,
 // where the first of them has some.
 func (x *testClass) check(t *rapid.T, together []*testClass) {
-	for n, g := range slices.Compact([]*sections.Group{x.groups[0], x.groups[len(x.groups)-1]}) {
+	for n, g := range slices.Compact([]*Group{x.groups[0], x.groups[len(x.groups)-1]}) {
 		members := x.numbersIn(g)
-		for k, of := range []func(x *Times) *Stat{func(x *Times) *Stat { return &x.Duration }, func(x *Times) *Stat { return &x.Gap }} {
+		for k, of := range []func(x *model.Times) *model.Stat{func(x *model.Times) *model.Stat { return &x.Duration }, func(x *model.Times) *model.Stat { return &x.Gap }} {
 			kind := []string{"duration", "gap"}[k]
 			has := false
 			for i, h := range together[0].groups {
@@ -203,10 +205,10 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 			if !has {
 				list = []*testClass{x}
 			}
-			var want sections.Extremes
+			var want Extremes
 			for _, y := range list {
 				pooled := y.numbersIn(g) >= PoolFrom
-				var all Stat
+				var all model.Stat
 				for i := range y.times {
 					if y.groups[i] == g {
 						s := *of(&y.times[i])
@@ -219,13 +221,13 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 					want.Merge(extremesOf(&all))
 				}
 			}
-			var sum, all Stat
+			var sum, all model.Stat
 			for i := range x.times {
 				if x.groups[i] != g {
 					continue
 				}
 				got, was := of(&x.got[i]), of(&x.times[i])
-				if err := checkStat(*got, x.counts[i]); err != nil {
+				if err := CheckStat(*got, x.counts[i]); err != nil {
 					t.Fatalf("%s: share %v of %d calls: %v", kind, *got, x.counts[i], err)
 				}
 				all.Merge(*was)
@@ -246,7 +248,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 	}
 }
 
-func (x *testClass) numbersIn(g *sections.Group) (n int) {
+func (x *testClass) numbersIn(g *Group) (n int) {
 	for _, h := range x.groups {
 		if h == g {
 			n++
@@ -255,13 +257,13 @@ func (x *testClass) numbersIn(g *sections.Group) (n int) {
 	return n
 }
 
-func extremesOf(s *Stat) *sections.Extremes {
-	p := &sections.Pooled{Row: []int{0}, Rows: 1}
-	return &p.Extremes([]Stat{*s})[0]
+func extremesOf(s *model.Stat) *Extremes {
+	p := &Pooled{Row: []int{0}, Rows: 1}
+	return &p.Extremes([]model.Stat{*s})[0]
 }
 
 // similarStats compares times up to what a file rounds, extremes with those of all that have them in common.
-func similarStats(a, b Stat, e *sections.Extremes, common bool) bool {
+func similarStats(a, b model.Stat, e *Extremes, common bool) bool {
 	mean := b.Mean()
 	if a.Count != b.Count || math.Abs(a.Mean()-mean) > mean/1024+0.5/float64(max(b.Count, 1))+0.02 {
 		return false
@@ -282,7 +284,7 @@ func similarStats(a, b Stat, e *sections.Extremes, common bool) bool {
 }
 
 // similarSpreads does so with totals, the largest of which is no less than a call.
-func similarSpreads(a, b Spread, call uint64) bool {
+func similarSpreads(a, b model.Spread, call uint64) bool {
 	mean := b.Mean()
 	most := near(float64(a.Max)-a.Mean(), float64(b.Max)-mean) || a.Max >= call && math.Abs(float64(a.Max)-float64(b.Max)) <= 1.5+float64(b.Max)/30
 	return a.Ranks == b.Ranks && math.Abs(a.Mean()-mean) <= mean/1024+1 && most &&
@@ -297,20 +299,20 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1.5+b/60 }
 func TestRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := float64(rapid.Uint64Range(0, 1<<62).Draw(t, "v") >> rapid.IntRange(0, 62).Draw(t, "shift"))
-		keep := rapid.IntRange(sections.CoarseBits, sections.FineBits).Draw(t, "bits")
-		b := sections.AppendRounded(nil, v, keep)
+		keep := rapid.IntRange(CoarseBits, FineBits).Draw(t, "bits")
+		b := appendRounded(nil, v, keep)
 		r := wire.NewReader(b, "test")
-		got := sections.DecodeRounded(r, keep)
+		got := DecodeRounded(r, keep)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
 		if v < float64(int(2)<<keep) && got != v || math.Abs(got-v) > v/float64(int(2)<<keep) {
 			t.Fatalf("%v became %v", v, got)
 		}
-		if again := sections.AppendRounded(nil, got, keep); !bytes.Equal(again, b) {
+		if again := appendRounded(nil, got, keep); !bytes.Equal(again, b) {
 			t.Fatalf("%x, again %x", b, again)
 		}
-		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); sections.Rounded(w, keep) < sections.Rounded(v, keep) {
+		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); Rounded(w, keep) < Rounded(v, keep) {
 			t.Fatalf("%v has a lower number than %v", w, v)
 		}
 	})
@@ -325,24 +327,24 @@ func TestDeviationsPass(t *testing.T) {
 		width := rapid.SampledFrom([]uint64{0, 1, 2, 5, 200, 1 << 20}).Draw(t, "width")
 		rate := rapid.Float64Range(0.5, 5).Draw(t, "ticks per ns")
 		ranks := column.Of(0, 1, 2, 3)
-		var all Stat
+		var all model.Stat
 		for rank := range rapid.IntRange(1, 4).Draw(t, "ranks") {
-			var s Stat
+			var s model.Stat
 			for range rapid.IntRange(1, 6).Draw(t, "times") {
 				s.Add(base + rapid.SampledFrom([]uint64{0, width / 2, width}).Draw(t, "ticks"))
 			}
 			all.Merge(s.Scale(1 / rate).At(rank))
 		}
 		part := all.Part(rapid.Uint64Range(0, 7).Draw(t, "part"), 7)
-		for _, s := range []Stat{all, part, all.Minus(part)} {
+		for _, s := range []model.Stat{all, part, all.Minus(part)} {
 			if s.Count == 0 {
 				continue
 			}
-			p := &sections.Pooled{Stats: [2][]Stat{{s}}, Calls: []uint64{s.Count}, Site: []int{0}, Row: []int{0}, Rows: 1, Lone: []int{0}, Ranks: 4}
-			c := p.Encode(sections.Indexes(&ranks))
-			got := p.DecodeStats(c, 0, nil, sections.OwnNumber)[0]
-			for _, x := range []Stat{got, sections.Share(got, 0, 1, 2), sections.Share(got, 1, 2, 2)} {
-				if err := checkStat(x, s.Count); err != nil && x.Count > 0 {
+			p := &Pooled{Stats: [2][]model.Stat{{s}}, Calls: []uint64{s.Count}, Site: []int{0}, Row: []int{0}, Rows: 1, Lone: []int{0}, Ranks: 4}
+			c := p.Encode(indexes(&ranks))
+			got := p.decodeStats(c, 0, nil, ownNumber)[0]
+			for _, x := range []model.Stat{got, Share(got, 0, 1, 2), Share(got, 1, 2, 2)} {
+				if err := CheckStat(x, s.Count); err != nil && x.Count > 0 {
 					t.Fatal(err)
 				}
 				if x.Count > 0 {
