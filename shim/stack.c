@@ -8,7 +8,9 @@
  *
  * Where a stack leads depends on nothing but the registers at its beginning and
  * the words read on the way. They are kept: if all of them are the same when MPI
- * is called again, so is the stack, and it need not be followed.
+ * is called again, so is the stack, and it need not be followed. Frame pointers
+ * only count where a frame is found by one: elsewhere the register may hold
+ * anything, such as the counter of a loop.
  *
  * Memory is read between the stack pointer and the end of the thread's stack
  * only. Where a frame makes no sense, the stack ends there.
@@ -32,20 +34,25 @@
 #define MAX_STACKS 65536u /* per thread; further ones are known by their site alone */
 #define OWN_FRAMES 8      /* at most so many of this library's before the site */
 
-#define WALKS 256
+#define WALKS 256 /* a power of two */
+#define WAYS 2    /* to keep calls from one place apart that come through different callers */
 #define WORDS (2 * (OWN_FRAMES + SP_MAX_FRAMES))
 
 /* A stack as it was followed. */
 struct walk {
 	uint64_t pc, sp, fp; /* where it began */
+	uint64_t fp_counts;  /* all bits, or none */
 	const void *answer;
-	uint32_t n; /* words read: */
-	uint32_t at[WORDS]; /* offsets from sp, in words */
-	uint64_t value[WORDS];
+	uint64_t n; /* words read: */
+	struct {
+		uint64_t at; /* offset from sp, in words */
+		uint64_t value;
+	} words[WORDS];
 };
 
 struct table {
-	struct walk walks[WALKS];
+	struct walk walks[WALKS / WAYS][WAYS];
+	unsigned turn; /* which one of its set the next walk takes the place of */
 	struct sp_rule rules[RULES];
 	unsigned generation; /* of walks and rules */
 	uint64_t stack_hi;   /* of the thread they were made in */
@@ -128,50 +135,76 @@ struct frame {
 	uint64_t pc, sp, fp;
 	uint64_t lo, hi; /* of what may be read */
 	struct walk *walk; /* where the words read are noted */
+	uint64_t fp_at;    /* where fp was read, or one of these: */
 };
 
+enum { FP_REGISTER = 0, FP_NOTED = 1 };
+
+static inline void note(struct frame *f, uint64_t at, uint64_t v)
+{
+	struct walk *w = f->walk;
+	if (w->n < WORDS) {
+		w->words[w->n].at = (at - f->lo) / 8;
+		w->words[w->n].value = v;
+	}
+	w->n++;
+}
+
 /* Read a word of the stack. */
-static inline int word(struct frame *f, uint64_t at, uint64_t *v)
+static inline int word(const struct frame *f, uint64_t at, uint64_t *v)
 {
 	if (at < f->lo || at > f->hi - 8 || at % 8)
 		return 0;
 	*v = *(const uint64_t *)(uintptr_t)at;
-	struct walk *w = f->walk;
-	if (w->n < WORDS) {
-		w->at[w->n] = (uint32_t)((at - f->lo) / 8);
-		w->value[w->n] = *v;
-	}
-	w->n++;
 	return 1;
+}
+
+/* The frame pointer, which counts from now on. */
+static inline uint64_t frame_pointer(struct frame *f)
+{
+	if (f->fp_at == FP_REGISTER)
+		f->walk->fp_counts = ~0ull;
+	else if (f->fp_at != FP_NOTED)
+		note(f, f->fp_at, f->fp);
+	f->fp_at = FP_NOTED;
+	return f->fp;
 }
 
 /* Go to the caller; 0 if there is none to be found. */
 static int step(struct table *b, struct frame *f)
 {
 	const struct sp_rule *r = rule_of(b, f->pc);
-	uint64_t cfa = 0, fp = f->fp, pc;
+	uint64_t cfa = 0, at, pc;
 	switch (r->cfa_from) {
 	case SP_CFA_SP:
 		cfa = f->sp + (uint64_t)(int64_t)r->cfa;
 		break;
 	case SP_CFA_FP:
-		cfa = f->fp + (uint64_t)(int64_t)r->cfa;
+		cfa = frame_pointer(f) + (uint64_t)(int64_t)r->cfa;
 		break;
 	case SP_CFA_AT_FP:
-		if (word(f, f->fp + (uint64_t)(int64_t)r->cfa, &cfa))
-			break;
-		return 0;
+		at = frame_pointer(f) + (uint64_t)(int64_t)r->cfa;
+		if (!word(f, at, &cfa))
+			return 0;
+		note(f, at, cfa);
+		break;
 	default:
 		return 0;
 	}
-	if (cfa <= f->sp || !word(f, cfa + (uint64_t)(int64_t)r->ra, &pc))
+	at = cfa + (uint64_t)(int64_t)r->ra;
+	if (cfa <= f->sp || !word(f, at, &pc))
 		return 0;
-	if (r->fp_from == SP_FP_AT_CFA && !word(f, cfa + (uint64_t)(int64_t)r->fp, &fp))
-		return 0;
-	if (r->fp_from == SP_FP_AT_FP && !word(f, f->fp + (uint64_t)(int64_t)r->fp, &fp))
-		return 0;
-	if (r->fp_from == SP_FP_LOST)
-		fp = 0;
+	note(f, at, pc);
+	if (r->fp_from == SP_FP_AT_CFA || r->fp_from == SP_FP_AT_FP) {
+		uint64_t base = r->fp_from == SP_FP_AT_CFA ? cfa : frame_pointer(f);
+		at = base + (uint64_t)(int64_t)r->fp;
+		if (!word(f, at, &f->fp))
+			return 0;
+		f->fp_at = at;
+	} else if (r->fp_from == SP_FP_LOST) {
+		f->fp = 0;
+		f->fp_at = FP_NOTED;
+	}
 #if defined(__aarch64__)
 	pc &= 0x0000ffffffffffffull; /* the rest may be a signature */
 	const int bits = 48;
@@ -182,7 +215,6 @@ static int step(struct table *b, struct frame *f)
 		return 0;
 	f->pc = pc;
 	f->sp = cfa;
-	f->fp = fp;
 	return 1;
 }
 
@@ -264,7 +296,8 @@ static int begin(const struct sp_thread *t, struct frame *f, struct walk *w)
 	f->lo = f->sp;
 	f->hi = r->stack_hi;
 	f->walk = w;
-	w->n = 0;
+	f->fp_at = FP_REGISTER;
+	w->n = w->fp_counts = 0;
 	return f->sp >= r->stack_lo && f->sp < f->hi;
 }
 
@@ -274,7 +307,7 @@ static __attribute__((noinline)) void find_main(void)
 	struct frame f = CALLER;
 	struct table *b = table_of(sp_self.number);
 	uint64_t start = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__libc_start_main"), before = 0;
-	if (!start || !b || !begin(&sp_self, &f, &b->walks[0]))
+	if (!start || !b || !begin(&sp_self, &f, &b->walks[0][0]))
 		return;
 	do {
 		if (sp_unwind_function(f.pc) == start) {
@@ -286,7 +319,7 @@ static __attribute__((noinline)) void find_main(void)
 		}
 		before = f.pc;
 	} while (step(b, &f));
-	b->walks[0] = (struct walk){0};
+	b->walks[0][0] = (struct walk){0};
 }
 
 static const void *follow(struct sp_thread *t, struct table *b, struct frame *f, const void *site)
@@ -305,45 +338,58 @@ static const void *follow(struct sp_thread *t, struct table *b, struct frame *f,
 	return number ? (const void *)(uintptr_t)SP_STACK_KEY(t->number, number) : site;
 }
 
-static int same(const struct walk *w, const struct frame *f)
+static inline int same(const struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
 {
-	if (w->pc != f->pc || w->sp != f->sp || w->fp != f->fp)
+	if (w->pc != pc || w->sp != sp || ((w->fp ^ fp) & w->fp_counts))
 		return 0;
-	const uint64_t *stack = (const uint64_t *)(uintptr_t)f->sp;
-	for (uint32_t i = 0; i < w->n; i++)
-		if (stack[w->at[i]] != w->value[i])
+	const uint64_t *stack = (const uint64_t *)(uintptr_t)sp;
+	for (uint64_t i = 0; i < w->n; i++)
+		if (stack[w->words[i].at] != w->words[i].value)
 			return 0;
 	return 1;
+}
+
+/* What is kept of code that is elsewhere now, or of another thread's stack, is no use. */
+static __attribute__((noinline, cold)) void forget(struct table *b, const struct sp_thread *t)
+{
+	b->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+	b->stack_hi = t->ring->stack_hi;
+	memset(b->rules, 0, sizeof b->rules);
+	memset(b->walks, 0, sizeof b->walks);
+}
+
+static __attribute__((noinline)) const void *walk(struct sp_thread *t, struct table *b, struct walk *w, struct frame f, const void *site)
+{
+	struct frame at = f;
+	w->pc = 0; /* until it is whole */
+	if (!begin(t, &f, w))
+		return site;
+	const void *answer = follow(t, b, &f, site);
+	if (w->n <= WORDS) {
+		w->sp = at.sp;
+		w->fp = at.fp;
+		w->answer = answer;
+		w->pc = at.pc;
+	}
+	return answer;
 }
 
 /* noinline: the frame to begin at is this function's caller's. */
 __attribute__((noinline)) const void *sp_stack_site(struct sp_thread *t, const void *site)
 {
 	struct frame f = CALLER;
-	sp_prepare(t); /* a new thread has no ring before that */
-	struct table *b = t->ring && t->ring->stack_hi ? table_of(t->number) : NULL;
-	if (sp_unlikely(!b))
+	if (sp_unlikely(!sp_has_ring(t)))
+		sp_prepare(t);
+	struct table *b = t->ring && t->ring->stack_hi ? tables[t->number] : NULL;
+	if (sp_unlikely(!b) && (!t->ring || !t->ring->stack_hi || !(b = table_of(t->number))))
 		return site;
-	if (sp_unlikely(b->generation != __atomic_load_n(&generation, __ATOMIC_RELAXED) || b->stack_hi != t->ring->stack_hi)) {
-		b->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
-		b->stack_hi = t->ring->stack_hi;
-		memset(b->rules, 0, sizeof b->rules);
-		memset(b->walks, 0, sizeof b->walks);
-	}
-	struct walk *w = &b->walks[(f.pc ^ f.pc >> 8 ^ f.sp >> 4 ^ f.sp >> 12) % WALKS];
-	if (sp_likely(same(w, &f)))
-		return w->answer;
-	if (!begin(t, &f, w))
-		return site;
-	struct frame at = f;
-	const void *answer = follow(t, b, &f, site);
-	if (w->n <= WORDS) {
-		w->pc = at.pc;
-		w->sp = at.sp;
-		w->fp = at.fp;
-		w->answer = answer;
-	} else {
-		w->pc = 0;
-	}
-	return answer;
+	if (sp_unlikely(b->generation != __atomic_load_n(&generation, __ATOMIC_RELAXED) || b->stack_hi != t->ring->stack_hi))
+		forget(b, t);
+	/* Where the walk begins is the same for all calls: their site is the first to tell them apart. */
+	uint64_t h = ((uint64_t)(uintptr_t)site ^ f.sp << 20) * 0x9fb21c651e98df25ull;
+	struct walk *set = b->walks[(h >> 32) % (WALKS / WAYS)];
+	for (int i = 0; i < WAYS; i++)
+		if (sp_likely(same(&set[i], f.pc, f.sp, f.fp)))
+			return set[i].answer;
+	return walk(t, b, &set[b->turn++ % WAYS], f, site);
 }

@@ -132,7 +132,7 @@ func (m *maker) search(f *function, loop int, round bool, from []position) *sile
 		}
 		pass(p.block, p.addr)
 	}
-	for len(work) > 0 && m.searched < maxSearched {
+	for len(work) > 0 && m.searched < m.most {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		next := f.body.Blocks[b].Next
@@ -260,7 +260,7 @@ func (m *maker) step(a, b *vertex) {
 		if plain == trace.Lost {
 			plain = 1
 		}
-		if m.searched >= maxSearched {
+		if m.searched >= m.most {
 			continue
 		}
 		if s := m.within(p[i], false, m.behind(p, i+1)); s.back && m.leads(q, i) {
@@ -272,7 +272,7 @@ func (m *maker) step(a, b *vertex) {
 		way = ways[0]
 	}
 	m.steps[[2]*vertex{a, b}] = way
-	if m.searched >= maxSearched { // it isn't known which others there are
+	if m.searched >= m.most { // it isn't known which others there are
 		for _, l := range loops {
 			l.atLeast, l.unsure = true, true
 		}

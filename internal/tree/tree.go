@@ -87,6 +87,7 @@ type maker struct {
 	roots     map[*code.Function]bool // that stacks end in
 	cut       bool                    // some stack was cut short
 	searched  int                     // blocks
+	most      int                     // that are
 }
 
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
@@ -96,6 +97,12 @@ const maxVaried = 64
 // could be placed, if the trace has no call stacks and not all calls are made in main, or if calls are made from a language with an
 // interpreter: the loops of machine code are not the program's then.
 func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trace.Code, error) {
+	return Searched(r, s, tails, maxSearched)
+}
+
+// Searched is Of with a bound of its own: once so many blocks of code were looked at for ways without a call of MPI, it isn't known
+// which there are, and the loops around what follows are marked.
+func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most int) (*trace.Code, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, err
@@ -112,7 +119,7 @@ func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trac
 		return nil, err
 	}
 	m := &maker{
-		symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
+		most: most, symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
 		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
 	for _, s := range sites {

@@ -31,7 +31,7 @@ static SP_ASIDE uint64_t after_Comm_spawn(struct sp_thread *t_, int rc_, const c
 
 void sp_leave_Comm_spawn(struct sp_thread *t_, int rc_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Comm_spawn(t_, rc_, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Comm_spawn(t_, rc_, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes) : sp_ticks();
 	int64_t n_array_of_errcodes = !sp_at_root(root, comm) ? SP_LEN_ABSENT : sp_at_least_0((int64_t)maxprocs);
 	uint64_t aux_[6];
 	int naux_ = sp_has_outputs(rc_) ? sp_comm_aux(aux_, sp_ldh(intercomm), 0) : 0;

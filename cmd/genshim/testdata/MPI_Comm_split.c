@@ -26,7 +26,7 @@ static SP_ASIDE uint64_t after_Comm_split(struct sp_thread *t_, int rc_, intptr_
 
 void sp_leave_Comm_split(struct sp_thread *t_, int rc_, intptr_t comm, int color, int key, void *newcomm)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Comm_split(t_, rc_, comm, color, key, newcomm) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Comm_split(t_, rc_, comm, color, key, newcomm) : sp_ticks();
 	uint64_t aux_[6];
 	int naux_ = sp_has_outputs(rc_) ? sp_comm_aux(aux_, sp_ldh(newcomm), 0) : 0;
 	uint64_t *w_ = sp_begin_leave(t_, now_);

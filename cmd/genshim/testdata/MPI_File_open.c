@@ -28,7 +28,7 @@ static SP_ASIDE uint64_t after_File_open(struct sp_thread *t_, int rc_, intptr_t
 
 void sp_leave_File_open(struct sp_thread *t_, int rc_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_File_open(t_, rc_, comm, filename, amode, info, fh) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_File_open(t_, rc_, comm, filename, amode, info, fh) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

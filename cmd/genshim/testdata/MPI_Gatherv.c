@@ -33,7 +33,7 @@ static SP_ASIDE uint64_t after_Gatherv(struct sp_thread *t_, int rc_, const void
 
 void sp_leave_Gatherv(struct sp_thread *t_, int rc_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Gatherv(t_, rc_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Gatherv(t_, rc_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

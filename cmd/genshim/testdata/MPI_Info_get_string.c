@@ -27,7 +27,7 @@ static SP_ASIDE uint64_t after_Info_get_string(struct sp_thread *t_, int rc_, in
 
 void sp_leave_Info_get_string(struct sp_thread *t_, int rc_, intptr_t info, const char *key, int *buflen, char *value, int *flag, int64_t had_buflen)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Info_get_string(t_, rc_, info, key, buflen, value, flag) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Info_get_string(t_, rc_, info, key, buflen, value, flag) : sp_ticks();
 	int64_t n_value = !sp_ld32(flag) ? SP_LEN_ABSENT : sp_at_least_0(sp_smaller(had_buflen, (int64_t)sp_ld32(buflen)));
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;

@@ -23,7 +23,7 @@ static SP_ASIDE uint64_t after_Init(struct sp_thread *t_, int rc_, int *argc, ch
 
 void sp_leave_Init(struct sp_thread *t_, int rc_, int *argc, char ***argv)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Init(t_, rc_, argc, argv) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Init(t_, rc_, argc, argv) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

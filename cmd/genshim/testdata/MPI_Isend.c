@@ -29,7 +29,7 @@ static SP_ASIDE uint64_t after_Isend(struct sp_thread *t_, int rc_, const void *
 
 void sp_leave_Isend(struct sp_thread *t_, int rc_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Isend(t_, rc_, buf, count, datatype, dest, tag, comm, request) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Isend(t_, rc_, buf, count, datatype, dest, tag, comm, request) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

@@ -29,7 +29,7 @@ static SP_ASIDE uint64_t after_Recv(struct sp_thread *t_, int rc_, void *buf, in
 
 void sp_leave_Recv(struct sp_thread *t_, int rc_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status, int ignored_)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;
 	if (sp_unlikely(rc_)) {

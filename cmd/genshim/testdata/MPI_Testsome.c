@@ -26,7 +26,7 @@ static SP_ASIDE uint64_t after_Testsome(struct sp_thread *t_, int rc_, int incou
 
 void sp_leave_Testsome(struct sp_thread *t_, int rc_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses, int ignored_)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Testsome(t_, rc_, incount, array_of_requests, outcount, array_of_indices, array_of_statuses) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Testsome(t_, rc_, incount, array_of_requests, outcount, array_of_indices, array_of_statuses) : sp_ticks();
 	int64_t n_array_of_indices = sp_at_least_0((int64_t)sp_ld32(outcount));
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;

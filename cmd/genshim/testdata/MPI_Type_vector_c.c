@@ -27,7 +27,7 @@ static SP_ASIDE uint64_t after_Type_vector_c(struct sp_thread *t_, int rc_, int6
 
 void sp_leave_Type_vector_c(struct sp_thread *t_, int rc_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Type_vector_c(t_, rc_, count, blocklength, stride, oldtype, newtype) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Type_vector_c(t_, rc_, count, blocklength, stride, oldtype, newtype) : sp_ticks();
 	uint64_t aux_[5];
 	int naux_ = sp_has_outputs(rc_) ? sp_type_aux(aux_, sp_ldh(newtype)) : 0;
 	uint64_t *w_ = sp_begin_leave(t_, now_);

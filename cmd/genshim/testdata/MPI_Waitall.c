@@ -26,7 +26,7 @@ static SP_ASIDE uint64_t after_Waitall(struct sp_thread *t_, int rc_, int count,
 
 void sp_leave_Waitall(struct sp_thread *t_, int rc_, int count, void *array_of_requests, void *array_of_statuses, int ignored_)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Waitall(t_, rc_, count, array_of_requests, array_of_statuses) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Waitall(t_, rc_, count, array_of_requests, array_of_statuses) : sp_ticks();
 	int64_t n_array_of_statuses = sp_at_least_0((int64_t)count);
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	unsigned flags_ = 0;

@@ -27,7 +27,7 @@ static SP_ASIDE uint64_t after_Win_allocate(struct sp_thread *t_, int rc_, int64
 
 void sp_leave_Win_allocate(struct sp_thread *t_, int rc_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Win_allocate(t_, rc_, size, disp_unit, info, comm, baseptr, win) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Win_allocate(t_, rc_, size, disp_unit, info, comm, baseptr, win) : sp_ticks();
 	if (rc_ == 0)
 		sp_memory_window(sp_ldh(win), *(void **)baseptr, size);
 	uint64_t *w_ = sp_begin_leave(t_, now_);

@@ -23,7 +23,7 @@ static SP_ASIDE uint64_t after_Wtime(struct sp_thread *t_, double rc_)
 
 void sp_leave_Wtime(struct sp_thread *t_, double rc_)
 {
-	uint64_t now_ = sp_unlikely(sp_extra) ? after_Wtime(t_, rc_) : sp_ticks();
+	uint64_t now_ = sp_unlikely(sp_extra & SP_AFTER) ? after_Wtime(t_, rc_) : sp_ticks();
 	uint64_t *w_ = sp_begin_leave(t_, now_);
 	*w_++ = sp_ld64(&rc_);
 	sp_commit(t_, w_, 401, SP_LEAVE, 0);
