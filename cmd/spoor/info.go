@@ -165,6 +165,10 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 		field("spoor", "%s", text)
 	}
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
+	if x := s.Structure; x != nil {
+		field("structure", "%s of calls in %s of %s, each as reached from one place; spoor profile shows them",
+			units.Share(float64(x.Placed), float64(s.Calls)), plural(x.Loops, "loop"), plural(x.Functions, "function"))
+	}
 	if s.Lost > 0 {
 		field("lost", "%s that could not be recorded", plural(s.Lost, "call"))
 	}

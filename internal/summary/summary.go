@@ -54,6 +54,7 @@ type Summary struct {
 
 	Calls      int64      `json:"calls"`
 	Functions  []Function `json:"functions"` // by time
+	Structure  *Structure `json:"structure,omitempty"`
 	Sites      int        `json:"call_sites"`
 	Signatures int        `json:"signatures"`
 	Classes    []Class    `json:"classes"`
@@ -280,6 +281,10 @@ func (s *Summary) classes(r *trace.Reader) error {
 	calls := make(map[string]int64)
 	times := make(map[string]timing.Stat)
 	onFiles := make(map[string]bool)
+	code, err := s.structure(r)
+	if err != nil {
+		return err
+	}
 	for n := range r.Classes() {
 		members := r.Members(n)
 		k, err := r.Rank(members[0])
@@ -305,6 +310,9 @@ func (s *Summary) classes(r *trace.Reader) error {
 				return err
 			}
 			s.Calls += int64(count)
+			if code != nil {
+				s.place(code, c.Func.ID, c.Site, count)
+			}
 			if c.Func.Has(trace.Posix) {
 				s.FilesNs += int64(stats[t].Duration.Sum)
 				onFiles[c.Name()] = true
