@@ -75,6 +75,9 @@ func (r *Reader) checkTables() error {
 	if _, err := r.Code(); err != nil {
 		return err
 	}
+	if _, err := r.Thinned(); err != nil {
+		return err
+	}
 	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
 	for i := range r.sections {
 		s := &r.sections[i]

@@ -27,6 +27,10 @@ type (
 	AddressClass = model.AddressClass
 	AllocEvent   = model.AllocEvent
 
+	Thinned = model.Thinned
+	Extreme = model.Extreme
+	Bin     = model.Bin
+
 	Code       = model.Code
 	Vertex     = model.Vertex
 	VertexKind = model.VertexKind

@@ -90,6 +90,13 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 			}
 		}
 	}
+	for _, r := range []*trace.Reader{a, b} {
+		if list, err := r.Thinned(); err != nil {
+			return false, err
+		} else if list != nil && !o.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s was thinned: sizes in it stand for others, and need not be those of the run\n", r.Name())
+		}
+	}
 	const room = 5
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	if o.quiet {

@@ -18,6 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/pcontrol"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -64,6 +65,9 @@ stand the parameters that differ among its ranks (# for what is known of a new
 communicator), and request3 is the request made three creations ago. Behind ~ stand
 values that are others in each call, as of the first rank: tag 0..99 by 1.
 
+In a trace that spoor thin made, sizes that stand for others are followed by what those
+were: # count was 992..1040.
+
 With --at each thread's call under way at that time is printed, or the last one
 before it: exactly, if the run was recorded with --timing lossless, else about. Then
 it says within what time of there the call began, if that is known: with a lossy mode
@@ -108,6 +112,7 @@ type dumper struct {
 	places     *places
 	objects    *objects.Table
 	names      *objects.Names  // of the rank at hand
+	marks      *thin.Marks     // of the rank at hand
 	values     []attachedValue // of the call at hand
 }
 
@@ -221,6 +226,9 @@ func (d *dumper) rank(k *trace.Rank) error {
 		return err
 	}
 	if d.names, err = own.Names(); err != nil {
+		return err
+	}
+	if d.marks, err = thin.MarksOf(d.r, k); err != nil {
 		return err
 	}
 	var times []trace.Times
@@ -383,6 +391,13 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			}
 			b = append(append(append(b[:len(b)-1], `,"names":`...), text...), '}')
 		}
+		if marks := d.marks.Of(c.Call); marks != nil {
+			b = append(b[:len(b)-1], `,"merged":{`...)
+			for i, m := range marks {
+				b = fmt.Appendf(b, "%.*s%q:[%d,%d]", min(i, 1), ",", m.Param, m.Low, m.High)
+			}
+			b = append(b, "}}"...)
+		}
 		if len(d.values) > 0 {
 			b = append(appendValuesJSON(append(b[:len(b)-1], `,"values":`...), d.values), '}')
 		}
@@ -461,6 +476,9 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 		for _, handle := range slices.Sorted(maps.Keys(names)) {
 			b = fmt.Appendf(b, " # %s %q", handle, names[handle])
 		}
+	}
+	for _, m := range d.marks.Of(c) {
+		b = fmt.Appendf(b, " # %s was %d..%d", m.Param, m.Low, m.High)
 	}
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)

@@ -37,7 +37,7 @@ and the classes, sets of ranks that made the same calls in the same order up to
 values and to how often loops are run. What makes a trace large: the parameters
 and other things that most bytes of the compressed sections are spent on, in
 proportion to what they take before compression, and the form in which they
-are stored, docs/format.md.
+are stored, docs/format.md. Of a trace that spoor thin made, which sizes were merged.
 
 The time is from rank 0's first call to the end of the last rank. Time in MPI is
 the sum over all ranks and threads; its share is that of the time from each
@@ -57,15 +57,21 @@ calls on files that run --io recorded is told apart.`,
 			if err != nil {
 				return err
 			}
+			thinned, err := r.Thinned()
+			if err != nil {
+				return err
+			}
+			merged := mergedOf(thinned)
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if asJSON {
 				err = writeJSON(out, struct {
 					Findings []findings.Finding `json:"findings"`
 					*summary.Summary
-				}{list, s})
+					Merged []mergedSizes `json:"merged,omitempty"`
+				}{list, s, merged})
 			} else {
 				printFindings(out, s, list)
-				err = printInfo(out, s, top)
+				err = printInfo(out, s, merged, top)
 			}
 			if err != nil {
 				return err
@@ -121,7 +127,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
 	fmt.Fprintf(w, "%-10s spoor imbalance --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, top int) error {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, top int) error {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -177,6 +183,9 @@ func printInfo(w io.Writer, s *summary.Summary, top int) error {
 	}
 	for _, n := range s.Notes {
 		field("note", "%s", n)
+	}
+	for i := range merged {
+		field("merged", "%s", merged[i].text())
 	}
 	if err := printFunctions(w, s, top); err != nil {
 		return err

@@ -150,6 +150,7 @@ func verbs() []*cobra.Command {
 		newDB(),
 		newVerify(),
 		newCut(),
+		newThin(),
 		newDiff(),
 		newCompare(),
 		newProxy(),

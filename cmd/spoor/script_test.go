@@ -108,6 +108,18 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		}
 		r.End()
 	},
+	// Sizes that depend on rank and step.
+	"sizes": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		for step := range 10 {
+			r.Send(3, 100+int64(r.Rank*3+step*7)%10, int64((r.Rank+1)%r.Size), 1)
+			left := (r.Rank + r.Size - 1) % r.Size
+			r.Recv(4, 100+int64(left*3+step*7)%10, int64(left), 1)
+		}
+		r.Allreduce(5, 1)
+		r.Allreduce(5, 1)
+		r.End()
+	},
 	// A call with a handle that nobody made.
 	"unknown": func(r *tracktest.Recorder, _ int) {
 		r.Begin()

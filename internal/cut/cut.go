@@ -45,8 +45,12 @@ type Part struct {
 func (p *Part) Close() { p.close() }
 
 // Of cuts a part out of a trace. progress is told after each rank.
-func Of(r *trace.Reader, w Window, progress func(ranks int)) (p *Part, err error) {
-	x := &cutter{r: r, w: w, part: &Part{}}
+func Of(r *trace.Reader, w Window, progress func(ranks int)) (*Part, error) {
+	return of(r, w, nil, progress)
+}
+
+func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Part, err error) {
+	x := &cutter{r: r, ch: ch, w: w, part: &Part{}}
 	if x.spans, err = x.w.spans(r); err != nil {
 		return nil, err
 	}
@@ -97,13 +101,29 @@ func Of(r *trace.Reader, w Window, progress func(ranks int)) (p *Part, err error
 	if x.part.sites, err = r.Sites(); err != nil {
 		return nil, err
 	}
-	x.part.Content, err = to.Content(x.meta(options))
+	if x.part.Content, err = to.Content(x.meta(options)); err != nil {
+		return nil, err
+	}
+	x.part.Content.Thinned, err = r.Thinned()
 	return x.part, err
+}
+
+// A Change is made of each call's values, on the way into a trace of all calls.
+type Change struct {
+	// Values changes those of a call; where the terminal has no lane, it is asked once for all its calls.
+	Values func(k *trace.Rank, terminal int, vals []int64)
+	Note   string // what was done
+}
+
+// Changed makes a trace of all calls with other values. Times are means of what is alike then.
+func Changed(r *trace.Reader, c *Change, progress func(ranks int)) (*Part, error) {
+	return of(r, Window{}, c, progress)
 }
 
 // A cutter cuts one trace.
 type cutter struct {
 	r     *trace.Reader
+	ch    *Change // nil: none
 	w     Window
 	spans [][][]pcontrol.Span // by rank and stream
 	timed bool
@@ -148,6 +168,9 @@ func (x *cutter) timing() (timing.Options, error) {
 	if err != nil {
 		return timing.Options{}, err
 	}
+	if x.ch != nil {
+		return timing.Options{Mode: timing.Stats}, nil
+	}
 	if kind.Own() {
 		return timing.Options{Mode: timing.Lossless}, nil
 	}
@@ -165,6 +188,10 @@ func (x *cutter) meta(o timing.Options) map[string]string {
 	m[trace.MetaOptions] = "timing=" + string(o.Mode)
 	if x.timed {
 		m[trace.MetaStart] = strconv.FormatInt(x.base, 10)
+	}
+	if x.ch != nil {
+		m[trace.MetaNote+".changed"] = x.ch.Note
+		return m
 	}
 	m[trace.MetaNote+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.Stayed)
 	for i, n := range x.part.Notes {

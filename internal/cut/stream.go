@@ -103,6 +103,9 @@ func (c *rankCutter) span(stream int, s pcontrol.Span, r *requests, again bool, 
 			if moved {
 				r.renumber(terminal, at, vals)
 			}
+			if c.ch != nil {
+				c.ch.Values(c.k, terminal, vals)
+			}
 			if number, err = c.out.Call(stream, called[terminal].Func.ID, c.sites[terminal], vals); err != nil {
 				return 0, err
 			}

@@ -159,7 +159,8 @@ func (t *Times) Content(meta map[string]string) (*sections.Content, error) {
 		return nil, err
 	}
 	c.Series = series
-	return c, nil
+	c.Thinned, err = t.r.Thinned()
+	return c, err
 }
 
 // track is the track of a rank with its times.

@@ -105,6 +105,12 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 			}
 			raw[container.Allocs] = appendAllocs(nil, c.Allocs)
 		}
+		if len(c.Thinned) > 0 {
+			if err := c.checkThinned(); err != nil {
+				return raw, err
+			}
+			raw[container.Thinned] = appendThinned(nil, c.Thinned)
+		}
 		if c.Clocks != nil && !c.Timeless {
 			if err := c.Clocks.Check(c.Ranks); err != nil {
 				return raw, err

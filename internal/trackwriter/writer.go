@@ -66,6 +66,7 @@ const mostDistinct = 1 << 28
 // The values are kept.
 func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	s := w.stream(thread)
+	vals = leaveOut(function, vals)
 	w.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(w.key[:0], function), site)
 	for _, v := range vals {
 		w.key = binary.AppendVarint(w.key, v)

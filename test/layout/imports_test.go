@@ -41,7 +41,7 @@ var layers = [][]string{
 	{"internal/tree"},
 	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram", "internal/files"},
 	{"internal/imported", "internal/cut", "internal/retime", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
-	{"internal/export"},
+	{"internal/export", "internal/thin"},
 	{"internal/simulate/traced", "internal/export/patched"},
 	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/database"},
 	{"internal/findings"},

@@ -74,6 +74,43 @@ func TestReplayOfApps(t *testing.T) {
 	t.Logf("apps: %v", y.count)
 }
 
+// What is thinned is replayed: sizes that were merged on one side fit the other's. Each size of the sort's
+// exchange depends on keys.
+func TestReplayOfThinned(t *testing.T) {
+	i := slices.IndexFunc(compile.All, func(a compile.App) bool { return a.Name == "sort" })
+	if i < 0 {
+		t.Fatal("no app sort")
+	}
+	for _, m := range installed(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			binary, err := compile.All[i].Build(m, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := record(m, dir, 4, binary, "-i", "5"); err != nil {
+				t.Fatal(err)
+			}
+			for _, precision := range []string{"90", "0"} {
+				for _, args := range [][]string{
+					{"thin", "--precision", precision, "--force", "-o", "thin.spoor", "a.spoor"},
+					{"verify", "thin.spoor"},
+					{"replay", "--mpi", m.Name, "--no-compute", "--record", "b" + precision + ".spoor", "--timeout", "40s", "thin.spoor"},
+					{"diff", "--any-address", "thin.spoor", "b" + precision + ".spoor"},
+				} {
+					if out, err := spoor(m, dir, args...); err != nil {
+						t.Fatalf("precision %s: spoor %s: %v\n%s", precision, args[0], err, mpis.Tail(out))
+					}
+				}
+			}
+			if out, err := spoor(m, dir, "diff", "--quiet", "a.spoor", "thin.spoor"); err == nil {
+				t.Errorf("nothing was merged\n%s", out)
+			}
+		})
+	}
+}
+
 // Programs that nobody here wrote: under the MPI that Debian links both with, and, on as
 // many ranks as there may be cores, under the other.
 func TestReplayOfRealPrograms(t *testing.T) {

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/thin"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func newThin() *cobra.Command {
+	var o thin.Options
+	var out, budget string
+	var force, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "thin [flags] TRACE",
+		Short: "Make a trace smaller by merging sizes that are nearly alike",
+		Long: `Make a trace smaller by merging sizes of messages and collective calls that are
+nearly alike: those that depend on data take most of the traces of some programs. With
+--precision 95 sizes that differ by at most 5 % (of the greater one) may become one, their
+mean; with 100 none do, with 0 all but those that are 0. Sizes that belong together are
+merged together: a message has one at the sender, at the receiver and in its status, of all
+call sites and tags that it may meet; so does a collective function on all ranks. What fits
+where it is received still does, and replay, proxy and simulate take the trace as any other.
+
+Calls, their order, partners, tags and call sites stay as they are, displacements follow from
+the counts. Times become means of calls that are alike: times of single calls are not kept.
+The file says what was merged to what: spoor info lists it, and spoor dump has the bounds behind
+the call. Units stay whole, so sizes of few elements are merged only where their mean is one of them.
+
+With --budget only as much is merged as it takes to come to so many bytes: at the highest
+precision that is enough, no lower than --precision, and there the families of sizes that take
+most first. Each of some ten tries goes through all calls.`,
+		Example: `  spoor thin --precision 95 app.spoor -o small.spoor
+  spoor thin --budget 100K app.spoor`,
+		Args: exactly(1, "one trace"),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			if budget != "" {
+				n, err := parseBytes(budget)
+				if err != nil || n <= 0 {
+					return &usageError{cmd, fmt.Errorf("--budget %s: say bytes, as 500K or 2M", budget)}
+				}
+				o.Budget = n
+				if !cmd.Flags().Changed("precision") {
+					o.Precision = 0
+				}
+			}
+			if o.Precision < 0 || o.Precision > 100 {
+				return &usageError{cmd, fmt.Errorf("--precision %d: it is 0 to 100", o.Precision)}
+			}
+			before := int64(0)
+			if st, err := os.Stat(r.Name()); err == nil {
+				before = st.Size()
+			}
+			passes := 2
+			if o.Budget > 0 {
+				passes = mostPasses
+			}
+			p := newProgress(cmd.ErrOrStderr(), "ranks gone through, at most", passes*r.Ranks())
+			x, err := thin.Of(r, o, p.steps)
+			p.end()
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.Name(), err)
+			}
+			defer x.Close()
+			if out == "" {
+				out = strings.TrimSuffix(filepath.Base(r.Name()), ".spoor") + ".thin.spoor"
+			}
+			if err := x.Write(out, force); err != nil {
+				if errors.Is(err, fs.ErrExist) {
+					return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", out)
+				}
+				return err
+			}
+			st, err := os.Stat(out)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": st.Size(), "bytes_before": before, "merged": mergedOf(x.Content.Thinned)})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before\n", out, units.Bytes(st.Size()), units.Bytes(before))
+			return nil
+		}),
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.Precision, "precision", 95, "`percent`: sizes that differ by no more than what is missing to 100 may be one; 0 with --budget, if it isn't said")
+	f.StringVar(&budget, "budget", "", "merge no more than it takes to come to so many `bytes`: 100K, 2M")
+	f.StringVarP(&out, "output", "o", "", "write to this `file` instead of TRACE's name with .thin.spoor in the current folder")
+	f.BoolVar(&force, "force", false, "replace what is there")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// mostPasses is about how often a budget has all calls gone through.
+const mostPasses = 16
+
+// parseBytes reads a number of bytes: 100K, 2.5M, 1G or plain digits.
+func parseBytes(text string) (int64, error) {
+	unit := 1.0
+	text = strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(text)), "B"), " ")
+	for i, u := range []string{"K", "M", "G", "T"} {
+		if s, ok := strings.CutSuffix(text, u); ok {
+			text, unit = strings.TrimSpace(s), math.Pow(1000, float64(i+1))
+		}
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v*unit >= 0 && v*unit < 1<<62) {
+		return 0, fmt.Errorf("%q is no number of bytes", text)
+	}
+	return int64(v * unit), nil
+}
+
+// A mergedSizes is a family of sizes that were merged, as people read it.
+type mergedSizes struct {
+	Of        string      `json:"of"`
+	Precision int         `json:"precision"`
+	Merged    uint64      `json:"merged"` // sizes, calls counted
+	Kept      uint64      `json:"kept"`
+	Least     int64       `json:"least"` // bytes, before
+	LeastRank int         `json:"least_rank"`
+	Most      int64       `json:"most"`
+	MostRank  int         `json:"most_rank"`
+	Bins      []mergedBin `json:"bins"`
+}
+
+type mergedBin struct {
+	Low   int64  `json:"low"`
+	Mean  int64  `json:"mean"`
+	High  int64  `json:"high"`
+	Count uint64 `json:"count"`
+}
+
+func mergedOf(list []trace.Thinned) []mergedSizes {
+	out := []mergedSizes{}
+	for _, t := range list {
+		m := mergedSizes{Precision: t.Precision, Kept: t.Kept, Least: t.Least.Value, LeastRank: t.Least.Rank, Most: t.Most.Value, MostRank: t.Most.Rank}
+		for _, b := range t.Bins {
+			m.Merged += b.Count
+			m.Bins = append(m.Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
+		}
+		var names []string
+		for _, id := range t.Functions {
+			if c, ok := mpi.ByID(id); ok {
+				names = append(names, c.Name)
+			}
+		}
+		m.Of = strings.Join(names, ", ")
+		if t.Functions == nil {
+			m.Of = "messages"
+			between := " with tags "
+			if len(t.Tags) == 1 {
+				between = " with tag "
+			}
+			for i, tag := range t.Tags {
+				if i == mostTags {
+					m.Of += fmt.Sprintf(" and %d others", len(t.Tags)-i)
+					break
+				}
+				m.Of += between + strconv.FormatInt(tag, 10)
+				between = ", "
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// mostTags is how many tags of a family are listed.
+const mostTags = 8
+
+// text says it in a line.
+func (m *mergedSizes) text() string {
+	return fmt.Sprintf("%s of %s became %d, %s kept; precision %d; %s (rank %d) to %s (rank %d) before", plural(m.Merged, "size"), m.Of, len(m.Bins),
+		units.Grouped(m.Kept), m.Precision, units.Bytes(m.Least), m.LeastRank, units.Bytes(m.Most), m.MostRank)
+}

@@ -1,0 +1,212 @@
+// Package thin makes traces smaller by merging sizes of messages and collectives that are nearly alike.
+//
+// Invariants:
+//
+//  1. Sizes that are equal before are equal after, and of two the greater one is not the lesser after, wherever they
+//     stand: what a message has is what its receiver finds, and fits where it is received. So a trace
+//     that is thinned can be replayed, simulated and matched like any other.
+//  2. Which calls there are, their order, partners, tags and call sites MUST stay.
+//  3. What was merged is said: the trace has the bins.
+package thin
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/cut"
+	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options say how far to go.
+type Options struct {
+	Precision int   // percent: sizes may differ by what is missing to 100 and be one
+	Budget    int64 // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
+}
+
+// A Result is a thinned trace. It is good until Close.
+type Result struct {
+	*cut.Part
+	Bytes int64 // of the file, without what is known of the program's code
+}
+
+// ErrBudget is wrapped by the error that says that a budget can't be kept.
+var ErrBudget = errors.New("too large")
+
+// Of thins a trace. progress is told of each rank that was looked at.
+func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
+	if list, err := r.Thinned(); err != nil {
+		return nil, err
+	} else if list != nil {
+		return nil, errors.New("has been thinned before; take the trace that it was made of")
+	}
+	s, err := surveyOf(r, progress)
+	if err != nil {
+		return nil, err
+	}
+	list := s.families()
+	// try merges the first n families and writes the trace.
+	try := func(n, precision int) (*Result, error) {
+		for i, f := range list {
+			if i < n {
+				f.merge(precision)
+			} else {
+				f.merge(100)
+			}
+		}
+		return s.write(list, precision, progress)
+	}
+	if o.Budget == 0 {
+		return try(len(list), o.Precision)
+	}
+	best, err := try(0, 100)
+	if err != nil || best.Bytes <= o.Budget {
+		return best, err
+	}
+	best.Close()
+	if best, err = try(len(list), o.Precision); err != nil {
+		return nil, err
+	}
+	best.Close()
+	if best.Bytes > o.Budget {
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged at precision %d, and %d were asked for; the rest is what calls there are, with whom, and times: see spoor info",
+			ErrBudget, best.Bytes, o.Precision, o.Budget)
+	}
+	fits, above := o.Precision, 100
+	for above-fits > 1 {
+		x, err := try(len(list), (fits+above)/2)
+		if err != nil {
+			return nil, err
+		}
+		x.Close()
+		if x.Bytes <= o.Budget {
+			fits = (fits + above) / 2
+		} else {
+			above = (fits + above) / 2
+		}
+	}
+	return fewest(len(list), o.Budget, func(n int) (*Result, error) { return try(n, fits) })
+}
+
+// fewest finds how many of n families have to be merged, of which all are enough.
+func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, error) {
+	low := 0 // too few
+	var best *Result
+	for n > low+1 || best == nil {
+		at := (low + n + 1) / 2
+		if n == low+1 {
+			at = n
+		}
+		x, err := try(at)
+		if err != nil {
+			if best != nil {
+				best.Close()
+			}
+			return nil, err
+		}
+		if x.Bytes > budget {
+			x.Close()
+			low = at
+			continue
+		}
+		if best != nil {
+			best.Close()
+		}
+		best, n = x, at
+	}
+	return best, nil
+}
+
+// families are those that may be merged, which take most first.
+func (s *survey) families() (list []*family) {
+	for _, f := range s.of {
+		if len(f.sorted) > 1 {
+			list = append(list, f)
+		}
+	}
+	cost := make(map[*family]float64)
+	for _, f := range list {
+		cost[f] = f.cost()
+	}
+	slices.SortFunc(list, func(a, b *family) int {
+		return cmp.Or(cmp.Compare(cost[b], cost[a]), cmp.Compare(len(b.sorted), len(a.sorted)), slices.CompareFunc(a.ordered(), b.ordered(), compare))
+	})
+	return list
+}
+
+func compare(a, b key) int {
+	if a.collective != b.collective {
+		if a.collective {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.n, b.n)
+}
+
+func (f *family) ordered() (list []key) {
+	for k := range f.keys {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, compare)
+	return list
+}
+
+// write makes the trace.
+func (s *survey) write(list []*family, precision int, progress func(int)) (*Result, error) {
+	part, err := cut.Changed(s.r, &cut.Change{
+		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
+		Values: func(k *trace.Rank, terminal int, vals []int64) {
+			s.plans[k.Number()][terminal].apply(vals, func(_ *slot, k key, size int64) int64 { return s.of[s.root(k)].value(size) })
+		},
+	}, progress)
+	if err != nil {
+		return nil, err
+	}
+	part.Content.Thinned = thinned(list)
+	if part.Content.Thinned == nil {
+		delete(part.Content.Meta, trace.MetaNote+".changed")
+	}
+	file, err := sections.Encode(part.Content)
+	if err != nil {
+		part.Close()
+		return nil, err
+	}
+	return &Result{Part: part, Bytes: int64(len(file))}, nil
+}
+
+// thinned says what was merged.
+func thinned(list []*family) (out []trace.Thinned) {
+	for _, f := range list {
+		if len(f.bins) == 0 {
+			continue
+		}
+		t := trace.Thinned{Precision: f.precision, Bins: f.bins}
+		all := false
+		for _, k := range f.ordered() {
+			switch {
+			case k.collective:
+				t.Functions = append(t.Functions, uint16(k.n))
+			case k == wild:
+				all = true
+			default:
+				t.Tags = append(t.Tags, k.n)
+			}
+		}
+		if all {
+			t.Tags = nil
+		}
+		for _, x := range f.sorted {
+			t.Kept += x.count
+		}
+		for _, b := range f.bins {
+			t.Kept -= b.Count
+		}
+		first, last := f.sorted[0], f.sorted[len(f.sorted)-1]
+		t.Least, t.Most = trace.Extreme{Value: first.size, Rank: first.rank}, trace.Extreme{Value: last.size, Rank: last.rank}
+		out = append(out, t)
+	}
+	return out
+}

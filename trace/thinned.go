@@ -1,0 +1,16 @@
+package trace
+
+import (
+	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
+
+// Thinned returns the sizes that were merged to make the trace smaller; nil of a trace that has all as they were.
+func (r *Reader) Thinned() (list []Thinned, err error) {
+	if !r.hasSection(container.Thinned) {
+		return nil, nil
+	}
+	err = r.section(container.Thinned, func(w *wire.Reader) { list = sections.DecodeThinned(w, r.ranks.Ranks) })
+	return list, err
+}

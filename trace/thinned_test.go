@@ -1,0 +1,36 @@
+package trace
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/sections"
+)
+
+// TestThinned: sizes that were merged come back.
+func TestThinned(t *testing.T) {
+	c := sample(t)
+	good := []Thinned{
+		{
+			Functions: []uint16{40}, Precision: 95, Kept: 3, Least: Extreme{Rank: 1}, Most: Extreme{Value: 900},
+			Bins: []Bin{{Low: 80, High: 84, Value: 82, Count: 5}},
+		},
+		{Tags: []int64{3, 7}, Least: Extreme{Value: 8}, Most: Extreme{Value: 8}},
+	}
+	c.Thinned = good
+	b, err := sections.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := r.Thinned()
+	if err != nil || !reflect.DeepEqual(list, good) {
+		t.Fatalf("%+v, error %v", list, err)
+	}
+	if !list[1].Has(7) || list[1].Has(5) || list[0].Has(7) || list[0].Bin(82) == nil || list[0].Bin(84) != nil {
+		t.Errorf("what is in %+v", list)
+	}
+}
