@@ -206,7 +206,7 @@ func (p *Processes) appendLists() []byte {
 	slices.SortFunc(mean.asides[0], CompareAsides)
 	// Ranks may start their recorders before different calls: most do before the same.
 	if first := mean.asides[0]; len(first) > mostMeans {
-		first[mostMeans-1].Ns += model.SumAsides(first[mostMeans:], false)
+		first[mostMeans-1].Ns += (&model.Process{Asides: first[mostMeans:]}).SpoorNs()
 		mean.asides[0] = first[:mostMeans]
 	}
 	return mean.appendAsides([]byte{asidesOfAll})

@@ -13,7 +13,7 @@ type Aside struct {
 const Scattered = 0
 
 // SpoorNs is what the recorder and plugins took of the time of the first thread.
-func (p *Process) SpoorNs() int64 { return SumAsides(p.Asides, false) }
+func (p *Process) SpoorNs() int64 { return sumAsides(p.Asides, false) }
 
 // StartedNs is what the recorder took of that to start.
 func (p *Process) StartedNs() int64 {
@@ -26,13 +26,13 @@ func (p *Process) StartedNs() int64 {
 }
 
 // OffNs is for how long tracing was switched off.
-func (p *Process) OffNs() int64 { return SumAsides(p.Asides, true) }
+func (p *Process) OffNs() int64 { return sumAsides(p.Asides, true) }
 
 // WholeNs is the time from MPI_Init to the last record.
 func (p *Process) WholeNs() int64 { return p.SpanNs + p.SpoorNs() + p.OffNs() }
 
-// SumAsides adds up the times of one kind.
-func SumAsides(list []Aside, off bool) (sum int64) {
+// sumAsides adds up the times of one kind.
+func sumAsides(list []Aside, off bool) (sum int64) {
 	for _, a := range list {
 		if a.Off == off {
 			sum += a.Ns
