@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// WriteSeries writes the times of every call of a track, and what was attached to it, for trace.Series. It
+// WriteSeries writes the times of every call of a track, and what was attached to it, for sections.Series. It
 // returns how many bytes it wrote; nothing if the track has no such times.
 func WriteSeries(tr *track.Track, to io.Writer) (int64, error) {
 	if tr == nil || tr.Log == nil {

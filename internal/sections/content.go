@@ -8,7 +8,7 @@ import (
 )
 
 // Content is a whole trace in memory, in the form that the merge of ranks
-// makes and Write puts into a file.
+// makes and WriteFile puts into a file.
 type Content struct {
 	Meta      map[string]string
 	Ranks     int              // of the world, those without a track included
