@@ -27,6 +27,7 @@ type slot struct {
 	unit  int64 // bytes of one; 0 is not known
 	fixed bool  // may not be merged, nor what belongs to it
 	told  bool  // a status says it
+	again bool  // the size of the slot before, with another tag, which makes them one family
 	tag   int   // where the tag stands; -1: none, key is that of a function
 	key   key
 }
@@ -113,7 +114,9 @@ func tagNames(out bool) []string {
 // add takes one side of a call: a count, or an array of them.
 func (p *plan) add(m *meaning.Call, side *meaning.Side, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
 	for i := range p.slots { // both sides may be one
-		if p.slots[i].at == s.at || p.slots[i].at == s.at+1 {
+		if at := p.slots[i].at; at == s.at && s.tag >= 0 {
+			s.again = true
+		} else if at == s.at || at == s.at+1 {
 			return
 		}
 	}

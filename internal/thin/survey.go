@@ -170,7 +170,7 @@ func (s *survey) rank(k *trace.Rank) error {
 				continue
 			}
 			f.commonUnit(x.unit)
-			if vals[x.at] >= 0 {
+			if vals[x.at] >= 0 && !x.again {
 				f.add(vals[x.at]*x.unit, calls, k.Number())
 				f.stored++
 			}
