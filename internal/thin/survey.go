@@ -30,7 +30,6 @@ type survey struct {
 	r      *trace.Reader
 	parent map[key]key
 	of     map[key]*family // by root
-	plans  map[int][]*plan // by rank, then terminal
 	wilds  bool            // some receive takes any tag
 }
 
@@ -107,7 +106,7 @@ func (f *family) commonUnit(unit int64) {
 
 // surveyOf finds the families.
 func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
-	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*family), plans: make(map[int][]*plan)}
+	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*family)}
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)
 		if errors.Is(err, trace.ErrNoTrack) {
@@ -195,7 +194,6 @@ func (s *survey) rank(k *trace.Rank) error {
 			return err
 		}
 	}
-	s.plans[k.Number()] = plans
 	if !lanes {
 		return nil
 	}

@@ -156,14 +156,36 @@ func (f *family) ordered() (list []key) {
 
 // write makes the trace.
 func (s *survey) write(list []*family, precision int, progress func(int)) (*Result, error) {
+	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
+	var plans map[int]*plan
+	var sizes func(int64) int64
+	var failed error
 	part, err := cut.Changed(s.r, &cut.Change{
 		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
 		Values: func(k *trace.Rank, terminal int, vals []int64) {
-			s.plans[k.Number()][terminal].apply(vals, func(_ *slot, k key, size int64) int64 { return s.of[s.root(k)].value(size) })
+			var err error
+			if rank == nil || rank.Number() != k.Number() {
+				rank, plans = k, make(map[int]*plan)
+				sizes, err = sizesOn(k)
+			}
+			p := plans[terminal]
+			if p == nil && err == nil {
+				p, err = planOf(k, terminal, sizes)
+				plans[terminal] = p
+			}
+			if err != nil {
+				failed = cmp.Or(failed, err)
+				return
+			}
+			p.apply(vals, func(_ *slot, k key, size int64) int64 { return s.of[s.root(k)].value(size) })
 		},
 	}, progress)
 	if err != nil {
 		return nil, err
+	}
+	if failed != nil {
+		part.Close()
+		return nil, failed
 	}
 	part.Content.Thinned = thinned(list)
 	if part.Content.Thinned == nil {
