@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,8 +206,13 @@ func TestNarrow(t *testing.T) {
 }
 
 // A frame of a zoom takes less processor time than a thirtieth of a second, and the page opens within one.
+// SPOOR_TEST_ROUNDS=333333 is what takes minutes: a million calls of each rank.
 func TestFrames(t *testing.T) {
-	b := page(t, reader(t, timed(64, 500), "./ring"))
+	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("SPOOR_TEST_ROUNDS"), "500"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := page(t, reader(t, timed(64, rounds), "./ring"))
 	p := open(t, 1280, 900, false)
 	url := written(t, b)
 	p.trace(func() { p.load(url) })
