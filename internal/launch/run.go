@@ -19,6 +19,9 @@ func Run(argv, env []string) (int, error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
+	// Who reads what we say may end before the job does, as head(1): a message is lost then, and what was recorded is not. The
+	// job's own processes have the signal as it was.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := c.Start(); err != nil {
 		return 0, err
 	}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // What the tool says of a program on three ranks, where its source hangs.
@@ -101,5 +103,17 @@ func TestWorks(t *testing.T) {
 		if out := s.where("app.spoor.partial"); out != "waiting []" && out != "progressing []" {
 			s.t.Error(out)
 		}
+	})
+}
+
+// When who reads what is printed has ended, the job goes on, and what was recorded is found.
+func TestReaderIsGone(t *testing.T) {
+	eachSource(t, "testdata/hangs.c", func(s *shell) {
+		s.scratch()
+		line := append([]string{mpis.NeedSpoor(s.t), "run", "--hang", "1s", "-o", "app.spoor", "timeout", "10"}, s.mpi.Command(3, "./app", "receives")...)
+		_, out, stderr := s.run(append([]string{"sh", "-c", `"$@" 2>&1 | head -n 1`, "sh"}, line...)...)
+		s.wants(out+stderr, "no rank here has begun or ended an MPI call")
+		out, _ = s.spoor("recover", "app.spoor.partial")
+		s.wants(out, "app.spoor: 3 ranks")
 	})
 }
