@@ -20,6 +20,7 @@ type compareOptions struct {
 	top       int
 	json      bool
 	paths     []string
+	window    windowFlags
 }
 
 func newCompare() *cobra.Command {
@@ -61,6 +62,7 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 		},
 	}
 	f := cmd.Flags()
+	o.window.add(f)
 	f.Float64Var(&o.threshold, "threshold", 0, "exit with 1 if something got worse by more than this `share`; 0: don't look")
 	f.IntVar(&o.top, "top", 20, "show so many call sites; 0: all")
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -88,7 +90,7 @@ func compareTraces(cmd *cobra.Command, o compareOptions, args []string) (worse b
 	}
 	defer d.Close()
 	where := newPlaces(o.paths)
-	added, failed, err := addTraces(cmd, d, args, database.Options{Place: where.called}, "", where)
+	added, failed, err := addTraces(cmd, d, args, database.Options{Place: where.called}, "", where, &o.window)
 	if err != nil {
 		return false, err
 	}

@@ -89,7 +89,7 @@ are calls.`,
 				return err
 			}
 			defer d.Close()
-			runs, failed, err := addTraces(cmd, d, args, o, calls, where)
+			runs, failed, err := addTraces(cmd, d, args, o, calls, where, &windowFlags{})
 			if err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ type addedRun struct {
 }
 
 // addTraces adds traces; those that can't be read are told and passed over.
-func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Options, calls string, where *places) (runs []addedRun, failed bool, err error) {
+func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Options, calls string, where *places, window *windowFlags) (runs []addedRun, failed bool, err error) {
 	runs = []addedRun{}
 	debug.SetGCPercent(400) // a trace is small, and a third of the time would go into collecting what it leaves
 	p := newProgress(cmd.ErrOrStderr(), "traces", len(args))
@@ -176,10 +176,16 @@ func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Opt
 			failed = true
 			continue
 		}
-		id, added, err := d.Add(path, r, o)
-		if err == nil && calls != "" {
-			err = writeCalls(r, calls, id, where)
+		part, done, err := window.part(cmd, r)
+		if err != nil {
+			r.Close()
+			return nil, true, err
 		}
+		id, added, err := d.Add(path, part, o)
+		if err == nil && calls != "" {
+			err = writeCalls(part, calls, id, where)
+		}
+		done()
 		r.Close()
 		if err != nil {
 			return nil, true, err

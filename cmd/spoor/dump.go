@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/cut"
 	"github.com/spoor-hpc/spoor/internal/objects"
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -28,7 +28,7 @@ type dumpOptions struct {
 	calls     []string
 	comms     []string
 	span      string
-	phase     string
+	window    windowFlags
 	stream    int
 	json      bool
 	sites     bool
@@ -88,7 +88,7 @@ it do, which stand where their means add up to. Time counts from rank 0's first 
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
 	f.StringSliceVar(&o.comms, "comm", nil, "only calls with one of these `communicators`: MPI_COMM_WORLD, comm0")
 	f.StringVar(&o.span, "range", "", "only positions `i:j` of each thread, from i to before j")
-	phaseFlag(f, &o.phase)
+	o.window.add(f)
 	f.IntVarP(&o.stream, "thread", "t", -1, "only this `thread` of each rank")
 	f.BoolVar(&o.json, "json", false, "print JSON lines")
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
@@ -106,8 +106,8 @@ type dumper struct {
 	r          *trace.Reader
 	out        *bufio.Writer
 	first, end uint64
-	phase      *int64 // nil: all calls
-	at         int64  // ns, if o.at is not empty
+	window     cut.Window
+	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
 	objects    *objects.Table
@@ -184,14 +184,14 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		return nil, err
 	}
 	if d.o.structure {
-		for _, name := range []string{"call", "comm", "range", "phase"} {
+		for _, name := range append(windowNames(), "call", "comm", "range") {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--structure shows whole threads; leave out --%s", name)
 			}
 		}
 	}
 	if d.o.at != "" {
-		for _, name := range []string{"call", "comm", "range", "phase", "structure", "times", "sites"} {
+		for _, name := range append(windowNames(), "call", "comm", "range", "structure", "times", "sites") {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
 			}
@@ -209,7 +209,7 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 			ranks = append(ranks, rank)
 		}
 	}
-	d.phase, err = parsePhase(d.o.phase, d.r, ranks)
+	d.window, err = d.o.window.window(d.r, ranks)
 	return ranks, err
 }
 
@@ -268,18 +268,17 @@ func (d *dumper) rank(k *trace.Rank) error {
 func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace.TimedCall, error] {
 	f := newFinder(wanted, d.first, d.end)
 	return func(yield func(trace.TimedCall, error) bool) {
-		if d.phase == nil {
+		if d.window.Whole() {
 			d.part(k, stream, f, yield)
 			return
 		}
-		phases, err := pcontrol.Of(k, stream, *d.phase)
+		spans, err := d.window.Of(d.r, k, stream)
 		if err != nil {
 			yield(trace.TimedCall{}, err)
 			return
 		}
-		for s, ok := phases.From(d.first); ok && s.First < d.end; s, ok = phases.From(s.End) {
-			f.first, f.end = max(d.first, s.First), min(d.end, s.End)
-			if !d.part(k, stream, f, yield) {
+		for _, s := range spans {
+			if f.first, f.end = max(d.first, s.First), min(d.end, s.End); f.first < f.end && !d.part(k, stream, f, yield) {
 				return
 			}
 		}

@@ -17,6 +17,7 @@ import (
 func newView() *cobra.Command {
 	var port int
 	var paths []string
+	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "view [flags] TRACE",
 		Short: "Show the report in a browser, with every call of runs too long for one file",
@@ -30,7 +31,7 @@ there spoor view --port 8888.`,
 		Example: `  spoor view app.spoor
   spoor view --port 8888 app.spoor`,
 		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if port < 0 || port > 65535 {
 				return &usageError{cmd, fmt.Errorf("--port %d: want 0 to 65535", port)}
 			}
@@ -59,6 +60,7 @@ there spoor view --port 8888.`,
 		}),
 	}
 	f := cmd.Flags()
+	window.add(f)
 	f.IntVar(&port, "port", 0, "listen at this `port`; 0: any that is free")
 	debugPathFlag(f, &paths)
 	return cmd

@@ -28,8 +28,16 @@ func (w *windowFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&w.inner, "without-init", false, "only what is behind MPI_Init and before MPI_Finalize")
 }
 
-// window says what the flags mean for a trace.
-func (w *windowFlags) window(r *trace.Reader) (x cut.Window, err error) {
+// windowNames are those of the flags.
+func windowNames() (names []string) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(windowFlags).add(f)
+	f.VisitAll(func(x *pflag.Flag) { names = append(names, x.Name) })
+	return names
+}
+
+// window says what the flags mean for ranks of a trace; nil are all.
+func (w *windowFlags) window(r *trace.Reader, ranks []int) (x cut.Window, err error) {
 	for _, b := range []struct {
 		name, text string
 		to         **int64
@@ -46,7 +54,7 @@ func (w *windowFlags) window(r *trace.Reader) (x cut.Window, err error) {
 	if x.From != nil && x.Until != nil && *x.Until < *x.From {
 		return x, fmt.Errorf("--until %s is before --from %s", w.until, w.from)
 	}
-	if x.Phase, err = parsePhase(w.phase, r, nil); err != nil {
+	if x.Phase, err = parsePhase(w.phase, r, ranks); err != nil {
 		return x, err
 	}
 	x.Loop, x.Inner = w.loop, w.inner
@@ -71,7 +79,7 @@ func (w *windowFlags) window(r *trace.Reader) (x cut.Window, err error) {
 
 // cut makes the part; nil if it is the whole run.
 func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*cut.Part, error) {
-	x, err := w.window(r)
+	x, err := w.window(r, nil)
 	if err != nil || x.Whole() {
 		return nil, err
 	}
@@ -94,36 +102,42 @@ func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*cut.Part, error
 // of wraps a verb that reads one trace: it gets a trace of the part that the flags name.
 func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
-		part, err := w.cut(cmd, r)
+		part, done, err := w.part(cmd, r)
 		if err != nil {
 			return err
 		}
-		if part == nil {
-			return f(cmd, r)
-		}
-		defer part.Close()
-		dir, err := os.MkdirTemp("", "spoor-part-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		path := filepath.Join(dir, filepath.Base(r.Name()))
-		if err := part.Write(path, false); err != nil {
-			return err
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		st, err := file.Stat()
-		if err != nil {
-			return err
-		}
-		of, err := trace.NewReader(file, st.Size(), r.Name()) // which is what users know
-		if err != nil {
-			return err
-		}
-		return f(cmd, of)
+		defer done()
+		return f(cmd, part)
 	})
+}
+
+// part opens the part of a trace, or returns the trace if it is all of it. It is called as the trace is, which is what users know.
+func (w *windowFlags) part(cmd *cobra.Command, r *trace.Reader) (of *trace.Reader, done func(), err error) {
+	part, err := w.cut(cmd, r)
+	if err != nil || part == nil {
+		return r, func() {}, err
+	}
+	defer part.Close()
+	dir, err := os.MkdirTemp("", "spoor-part-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, filepath.Base(r.Name()))
+	if err := part.Write(path, false); err != nil {
+		return nil, nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := file.Stat()
+	if err == nil {
+		of, err = trace.NewReader(file, st.Size(), r.Name())
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return of, func() { file.Close() }, nil
 }

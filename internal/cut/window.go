@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,36 +89,11 @@ func (w *Window) spans(r *trace.Reader) ([][][]pcontrol.Span, error) {
 			return nil, err
 		}
 		for stream := range k.Streams() {
-			list := []pcontrol.Span{{End: k.Len(stream)}}
-			if w.Inner {
-				list = both(list, []pcontrol.Span{inner(k, stream)})
+			list, found, err := w.of(k, stream, zero)
+			if err != nil {
+				return nil, err
 			}
-			if w.From != nil || w.Until != nil {
-				s, err := w.timed(k, stream, zero)
-				if err != nil {
-					return nil, err
-				}
-				list = both(list, []pcontrol.Span{s})
-			}
-			if w.Phase != nil {
-				p, err := pcontrol.Of(k, stream, *w.Phase)
-				if err != nil {
-					return nil, err
-				}
-				var phases []pcontrol.Span
-				for s := range p.All() {
-					phases = append(phases, s)
-				}
-				list = both(list, phases)
-			}
-			if w.Loop != "" {
-				s, found, err := w.rounds(k, stream)
-				if err != nil {
-					return nil, err
-				}
-				rounds = rounds || found
-				list = both(list, []pcontrol.Span{s})
-			}
+			rounds = rounds || found
 			all[rank] = append(all[rank], list)
 		}
 	}
@@ -125,6 +101,52 @@ func (w *Window) spans(r *trace.Reader) ([][][]pcontrol.Span, error) {
 		return nil, fmt.Errorf("no rank has such a loop: %s", w.Loop)
 	}
 	return all, nil
+}
+
+// Of returns where the window is in a thread, as positions in rising order.
+func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]pcontrol.Span, error) {
+	zero := int64(0)
+	if w.From != nil || w.Until != nil {
+		var err error
+		if err = r.NeedTimes(); err == nil {
+			zero, _, err = r.Extent()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	list, _, err := w.of(k, stream, zero)
+	return list, err
+}
+
+// of does so, and tells whether the thread has the loop that the window is of.
+func (w *Window) of(k *trace.Rank, stream int, zero int64) (list []pcontrol.Span, found bool, err error) {
+	list = []pcontrol.Span{{End: k.Len(stream)}}
+	if w.Inner {
+		list = both(list, []pcontrol.Span{inner(k, stream)})
+	}
+	if w.From != nil || w.Until != nil {
+		s, err := w.timed(k, stream, zero)
+		if err != nil {
+			return nil, false, err
+		}
+		list = both(list, []pcontrol.Span{s})
+	}
+	if w.Phase != nil {
+		p, err := pcontrol.Of(k, stream, *w.Phase)
+		if err != nil {
+			return nil, false, err
+		}
+		list = both(list, slices.Collect(p.All()))
+	}
+	if w.Loop != "" {
+		var s pcontrol.Span
+		if s, found, err = w.rounds(k, stream); err != nil {
+			return nil, false, err
+		}
+		list = both(list, []pcontrol.Span{s})
+	}
+	return list, found, nil
 }
 
 // both returns where two lists of spans overlap.
