@@ -150,7 +150,7 @@ func (w *writer) parts(run int64, f *facts) {
 		x := &f.calls[v.calls]
 		value(run, x.class, ids[x.site], v.name, v.Count, v.Sum, v.Min, v.Max)
 	}
-	comm := w.insert("communicator", "run", "number", "made_by", "parent", "size", "remote")
+	comm := w.insert("communicator", "run", "number", "made_by", "parent", "size", "remote", "name")
 	for _, c := range f.comms {
 		var parent, remote any
 		if c.Parent != nil {
@@ -163,7 +163,11 @@ func (w *writer) parts(run int64, f *facts) {
 		if made == "" {
 			made = "MPI_COMM_WORLD"
 		}
-		comm(run, c.Number, made, parent, c.Size, remote)
+		var name any
+		if c.Name != "" {
+			name = c.Name
+		}
+		comm(run, c.Number, made, parent, c.Size, remote, name)
 	}
 	traffic := w.insert("traffic", "run", "kind", "source", "destination", "each", "messages", "bytes")
 	for _, m := range f.traffic {

@@ -46,8 +46,14 @@ func Open(path string) (*DB, error) {
 		if err == nil {
 			_, err = d.db.Exec("begin immediate; " + schema + " commit;")
 		}
-	} else if have != version {
-		err = fmt.Errorf("tables of version %d; this spoor knows %d", have, version)
+	}
+	for ; err == nil && have != 0 && have != version; have++ {
+		upgrade, known := upgrades[have]
+		if !known {
+			err = fmt.Errorf("tables of version %d; this spoor knows %d", have, version)
+			break
+		}
+		_, err = d.db.Exec("begin immediate; " + upgrade + " commit;")
 	}
 	if err != nil {
 		d.Close()
@@ -70,6 +76,9 @@ func OpenRead(path string) (*DB, error) {
 	var have int
 	if err = d.db.QueryRow("pragma user_version").Scan(&have); err == nil && have != version {
 		err = fmt.Errorf("no database of spoor's, or of another version (%d; this spoor knows %d)", have, version)
+		if _, known := upgrades[have]; known {
+			err = fmt.Errorf("tables of version %d; spoor db add brings them to %d", have, version)
+		}
 	}
 	if err != nil {
 		d.Close()

@@ -108,6 +108,7 @@ create table communicator (
 	parent integer,
 	size integer not null,
 	remote integer,                -- the other side of an intercommunicator
+	name text,                     -- that MPI_Comm_set_name gave it
 	primary key (run, number)
 ) without rowid;
 -- Messages between ranks as spoor matrix counts them: point-to-point and one-sided, and collectives by
@@ -200,8 +201,13 @@ create view calls_by_site as
 	select run, site, function, module, symbol, file, min(line) as line, sum(ranks) as ranks, sum(calls) as calls, sum(ns) as ns,
 		min(min_ns) as min_ns, max(max_ns) as max_ns, sum(gap_ns) as gap_ns, sum(bytes_out) as bytes_out, sum(bytes_in) as bytes_in
 	from callsite join site on site.id = callsite.site group by run, site;
-pragma user_version = 2;
+pragma user_version = 3;
 `
 
 // version is that of the schema above.
-const version = 2
+const version = 3
+
+// upgrades make the tables of the version after that of the key.
+var upgrades = map[int]string{
+	2: "alter table communicator add column name text; pragma user_version = 3;",
+}

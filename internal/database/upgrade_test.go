@@ -1,0 +1,43 @@
+package database
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+)
+
+// A database of an older version is read once something is added to it, and has what it had.
+func TestUpgrade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, r := file(t, "a.spoor", 2, nil, func(r *tracktest.Recorder) {
+		r.Begin()
+		r.End()
+	})
+	if _, _, err := d.Add(name, r, Options{Place: nowhere}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.db.Exec("alter table communicator drop column name; pragma user_version = 2"); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	if d, err = OpenRead(path); err == nil || !strings.Contains(err.Error(), "spoor db add brings them to 3") {
+		t.Fatalf("%v, %v", d, err)
+	}
+	if d, err = Open(path); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	if d, err = OpenRead(path); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if row := one(t, d, "select (select count(*) from run), (select name from communicator where number = 0)"); row[0] != int64(1) || row[1] != nil {
+		t.Errorf("it has %v", row)
+	}
+}
