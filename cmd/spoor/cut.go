@@ -3,10 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,24 +49,18 @@ as right as these are.`,
 			}
 			defer part.Close()
 			if out == "" {
-				out = strings.TrimSuffix(filepath.Base(r.Name()), ".spoor") + ".part.spoor"
+				out = nameOf(r, "part")
 			}
-			if err := part.Write(out, force); err != nil {
-				if errors.Is(err, fs.ErrExist) {
-					return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", out)
-				}
-				return err
-			}
-			st, err := os.Stat(out)
+			size, err := written(out, part.Write(out, force))
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{
-					"trace": out, "calls": part.Calls, "stayed": part.Stayed, "bytes": st.Size(), "notes": part.Notes,
+					"trace": out, "calls": part.Calls, "stayed": part.Stayed, "bytes": size, "notes": part.Notes,
 				})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, plural(part.Calls, "call"), plural(r.Ranks(), "rank"), units.Bytes(st.Size()))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, plural(part.Calls, "call"), plural(r.Ranks(), "rank"), units.Bytes(size))
 			if part.Stayed > 0 {
 				fmt.Fprintf(cmd.OutOrStdout(), "; %s from outside that make or free objects", plural(part.Stayed, "call"))
 			}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,7 +63,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		o.out = importName(path)
 	}
 	if _, err := os.Lstat(o.out); err == nil && !o.force {
-		return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", o.out)
+		return thereAlready(o.out)
 	}
 	var p *progress
 	x, err := imported.OTF2(path, imported.Options{
@@ -80,25 +78,19 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		return err
 	}
 	defer x.Close()
-	if err := sections.WriteFile(o.out, x.Content, o.force); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", o.out)
-		}
-		return err
-	}
-	st, err := os.Stat(o.out)
+	size, err := written(o.out, sections.WriteFile(o.out, x.Content, o.force))
 	if err != nil {
 		return err
 	}
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), map[string]any{
-			"trace": o.out, "format": o.from, "ranks": x.Content.Ranks, "calls": x.Calls, "bytes": st.Size(), "notes": x.Notes,
+			"trace": o.out, "format": o.from, "ranks": x.Content.Ranks, "calls": x.Calls, "bytes": size, "notes": x.Notes,
 		})
 	}
 	for _, what := range slices.Sorted(maps.Keys(x.Notes)) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: import: %s %s\n", units.Grouped(x.Notes[what]), what)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, plural(x.Calls, "call"), plural(x.Content.Ranks, "rank"), units.Bytes(st.Size()))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, plural(x.Calls, "call"), plural(x.Content.Ranks, "rank"), units.Bytes(size))
 	return nil
 }
 

@@ -2,10 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // writeJSON prints v as indented JSON.
@@ -14,6 +21,31 @@ func writeJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// thereAlready says what to do about a file that is there and was not to be replaced.
+func thereAlready(path string) error {
+	return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", path)
+}
+
+// written takes what came of writing a file, and returns the file's size.
+func written(path string, err error) (size int64, _ error) {
+	if errors.Is(err, fs.ErrExist) {
+		return 0, thereAlready(path)
+	}
+	if err != nil {
+		return 0, err
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}
+
+// nameOf is what a trace that is made of another is called, in the current folder: app.part.spoor.
+func nameOf(r *trace.Reader, what string) string {
+	return strings.TrimSuffix(filepath.Base(r.Name()), ".spoor") + "." + what + ".spoor"
 }
 
 // span writes a range of numbers: 4, or 4 to 7.

@@ -140,7 +140,7 @@ func writeWorlds(processes []*recover.Process, out string, force bool, of []stri
 			continue
 		}
 		if errors.Is(err, fs.ErrExist) {
-			return list, fmt.Errorf("%s exists; use --force to write over it, or -o for another name", name)
+			return list, thereAlready(name)
 		}
 		if err != nil {
 			return list, err

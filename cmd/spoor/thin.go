@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -74,22 +71,16 @@ most first. Each of some ten tries goes through all calls.`,
 			}
 			defer x.Close()
 			if out == "" {
-				out = strings.TrimSuffix(filepath.Base(r.Name()), ".spoor") + ".thin.spoor"
+				out = nameOf(r, "thin")
 			}
-			if err := x.Write(out, force); err != nil {
-				if errors.Is(err, fs.ErrExist) {
-					return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", out)
-				}
-				return err
-			}
-			st, err := os.Stat(out)
+			size, err := written(out, x.Write(out, force))
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": st.Size(), "bytes_before": before, "merged": mergedOf(x.Content.Thinned)})
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": before, "merged": mergedOf(x.Content.Thinned)})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before\n", out, units.Bytes(st.Size()), units.Bytes(before))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before\n", out, units.Bytes(size), units.Bytes(before))
 			return nil
 		}),
 	}
