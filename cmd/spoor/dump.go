@@ -161,6 +161,9 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		}
 	}
 	d.places.complain(cmd)
+	if len(missing) < len(ranks) && !d.window.Found() {
+		return errors.Join(d.out.Flush(), fmt.Errorf("%s: no rank looked at has %s", r.Name(), d.window.String()))
+	}
 	if len(missing) > 0 {
 		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), units.Ranges(missing)))
 	}

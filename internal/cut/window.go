@@ -119,6 +119,9 @@ func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]pcontrol.Span
 	return list, err
 }
 
+// Found reports whether a thread that Of looked at has rounds of the loop that the window is of.
+func (w *Window) Found() bool { return w.Loop == "" || w.begins != nil }
+
 // of does so, and tells whether the thread has the loop that the window is of.
 func (w *Window) of(k *trace.Rank, stream int, zero int64) (list []pcontrol.Span, found bool, err error) {
 	list = []pcontrol.Span{{End: k.Len(stream)}}
