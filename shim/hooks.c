@@ -19,6 +19,7 @@
 
 #include "calls.h"
 #include "flavour.h"
+#include "phase.h"
 #include "plugin.h"
 #include "python.h"
 #include "runtime.h"
@@ -279,7 +280,7 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 	int extra = __atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE);
 	if (late(extra))
 		sp_late(t, sp_ticks());
-	if (!(extra & (SP_HOOKS | SP_STACKS | SP_PYTHON)))
+	if (!(extra & (SP_HOOKS | SP_STACKS | SP_PYTHON | SP_PHASES)))
 		return site;
 	uint64_t was = sp_shut(t);
 	if ((extra & SP_HOOKS) && id < SP_NCALLS) /* files are nothing to a plugin */
@@ -287,6 +288,8 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 	const void *from = extra & SP_PYTHON ? sp_python_site(t, site, id >= SP_NCALLS) : site;
 	if (from == site && (extra & SP_STACKS))
 		from = sp_stack_site(t, site);
+	if (extra & (SP_HOOKS | SP_PHASES))
+		from = sp_phase_site(t, from);
 	sp_reopen(t, was);
 	return from;
 }

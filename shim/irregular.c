@@ -8,6 +8,7 @@
 
 #include "calls.h"
 #include "context.h"
+#include "phase.h"
 #include "put.h"
 #include "resolve.h"
 #include "runtime.h"
@@ -155,6 +156,12 @@ int MPI_Pcontrol(const int level, ...)
 		sp_switch(1);
 	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, __builtin_return_address(0));
 	if (open) {
+		if (level > 0 && (__atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE) & SP_PHASES)) {
+			va_list more;
+			va_start(more, level);
+			sp_phase_begins_if_name(t, va_arg(more, const void *));
+			va_end(more);
+		}
 		sp_enter_Pcontrol(t, __builtin_return_address(0), 0, level);
 		sp_entered(t);
 	}

@@ -10,6 +10,7 @@
 
 #include "calls.h"
 #include "hooks.h"
+#include "phase.h"
 #include "put.h"
 #include "runtime.h"
 
@@ -65,6 +66,12 @@ static int64_t bytes(const spoor_call *call)
 	return n * size;
 }
 
+static void phase(const spoor_call *call, const char *name)
+{
+	(void)call;
+	sp_phase_begins(&sp_self, name);
+}
+
 /* ---- loading ---- */
 
 static sigjmp_buf crashed;
@@ -115,7 +122,7 @@ int sp_plugin_load(const char *path, void (*attach)(const spoor_call *, int32_t,
 	api = (spoor_api){
 		.abi = SPOOR_PLUGIN_ABI, .size = sizeof api, .rank = sp_run.rank, .ranks = sp_run.ranks,
 		.ticks_per_ns = sp_run.ticks_per_ns, .ticks = sp_ticks, .value = sp_value_name, .attach = attach,
-		.find = find_param, .name = param_name, .kind = param_kind, .bytes = bytes,
+		.find = find_param, .name = param_name, .kind = param_kind, .bytes = bytes, .phase = phase,
 	};
 	struct sp_thread *t = &sp_self;
 	struct sigaction guard = {.sa_flags = SA_SIGINFO | SA_NODEFER};

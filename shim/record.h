@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 6
+#define SP_RING_VERSION 7
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -50,6 +50,8 @@ enum sp_kind {
 	SP_LEFT = 11,   /* ticks, how many calls are still under way: those begun after them
 	                   were left by a jump or an exception */
 	SP_SOURCE = 12, /* ticks, key, line, lengths of file and function, both texts */
+	SP_PHASE = 13,  /* ticks, key, address or key of the call site, length, text: a phase
+	                   begins with calls of that key */
 };
 
 /* What stands for the return address in ENTER records of calls with a stack that
@@ -57,6 +59,9 @@ enum sp_kind {
 #define SP_STACK_KEY(thread, number) (1ull << 63 | (uint64_t)(thread) << 32 | (uint64_t)(number))
 /* The same for lines of a language with an interpreter, that SOURCE records told of, and stacks of such. */
 #define SP_SOURCE_KEY(thread, number) SP_STACK_KEY(thread, 1u << 31 | (uint32_t)(number))
+
+/* The same for calls with which a phase begins, that PHASE records told of. */
+#define SP_PHASE_KEY(thread, number) SP_STACK_KEY(thread, 1u << 30 | (uint32_t)(number))
 
 enum sp_enter_flag {
 	SP_FORTRAN_FLAG = 1, /* called through a Fortran binding */

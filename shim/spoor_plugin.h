@@ -22,7 +22,9 @@
  *     when it is through. Calls before it, and while recording is switched off, are
  *     left out. MPI_Finalize has both before it is entered.
  *  5. A spoor_call and all it points to are valid until the function returns.
- *  6. What a plugin does to the program's memory is its own affair.
+ *  6. A plugin may name the phases of a program; every verb takes the calls of one
+ *     (`spoor profile --phase solve`).
+ *  7. What a plugin does to the program's memory is its own affair.
  */
 #ifndef SPOOR_H
 #define SPOOR_H
@@ -81,6 +83,10 @@ typedef struct spoor_api {
 	   place: count × the datatype's size, in a gather or an all-to-all that of all ranks.
 	   0 where only the root's counts; -1 of calls without, or with a count for each rank. */
 	int64_t (*bytes)(const spoor_call *call);
+	/* Begin a phase of the thread: with this call, from spoor_pre; with its next one, from
+	   spoor_post. It goes on until the next phase begins, or the program calls MPI_Pcontrol. Of
+	   the name 64 bytes count; a thread may have 4,096 distinct ones, less if they begin in several places. */
+	void (*phase)(const spoor_call *call, const char *name);
 } spoor_api;
 
 /* Called once, inside MPI_Init. api stays valid. What is not 0 means that the

@@ -13,6 +13,7 @@
 #include "flavour.h"
 #include "hooks.h"
 #include "host.h"
+#include "phase.h"
 #include "ring.h"
 #include "room.h"
 #include "runtime.h"
@@ -141,6 +142,7 @@ static void set_on(void)
 	if (__atomic_compare_exchange_n(&sp_mode, &early, SP_ON, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 	    && (sp_run.start_off || (off && strcmp(off, "1") == 0)))
 		sp_switch(0);
+	sp_phase_start();
 	sp_hooks_start();
 }
 

@@ -11,8 +11,9 @@ type Call struct {
 	Terminal int    // which of the rank's distinct calls; indexes Rank.Times
 	Func     *Function
 	Site     Site
-	Return   int64 // return code in the standard ABI's numbers, NeverReturned or Left
-	Result   Value // of the few functions that return no code
+	Phase    string // that begins with the call; empty: none
+	Return   int64  // return code in the standard ABI's numbers, NeverReturned or Left
+	Result   Value  // of the few functions that return no code
 	Params   []Param
 
 	NewComm *NewComm // of a call that made a communicator

@@ -127,7 +127,7 @@ func (r *Reader) checkSignatures(t *tables) error {
 			return err
 		}
 		for _, s := range c.Sigs {
-			g, _, _, ok := t.sigs.Call(s, t.siteList)
+			g, _, _, ok := t.sigs.Call(s, t.sites.List)
 			if !ok {
 				return r.failed(container.Signatures, fmt.Errorf("call %d is of no signature, or elsewhere: %w", s, ErrFormat))
 			}

@@ -47,7 +47,7 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 	for _, s := range sigs {
 		var term sections.DecodedTerminal
 		var ok bool
-		if term.Group, term.Sig, term.Site, ok = t.sigs.Call(s, t.siteList); !ok {
+		if term.Group, term.Sig, term.Site, ok = t.sigs.Call(s, t.sites.List); !ok {
 			return nil, r.failed(container.Signatures, fmt.Errorf("call %d is of no signature, or elsewhere: %w", s, ErrFormat))
 		}
 		for p := range term.Group.Width {

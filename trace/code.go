@@ -1,9 +1,11 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/sections"
@@ -19,7 +21,7 @@ func (r *Reader) readCode() (c *Code, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.section(container.Code, func(w *wire.Reader) { c = sections.DecodeCode(w, len(t.siteList)-1) })
+	err = r.section(container.Code, func(w *wire.Reader) { c = sections.DecodeCode(w, len(t.sites.List)-1) })
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +33,53 @@ func (r *Reader) readCode() (c *Code, err error) {
 	return c, nil
 }
 
-// AddCode puts what the program's machine code says of its calls into a trace file, in place of which a new one comes.
-func AddCode(path string, c *Code) error {
-	if err := addCode(path, c); err != nil {
+// AddCode puts what the program's machine code says of its calls into a trace file, in place of which a new one comes. The sites
+// are those that its contexts number: of this trace, or of one that has these calls and others.
+func AddCode(path string, c *Code, sites []Site) error {
+	c, err := renumbered(path, c, sites)
+	if err == nil {
+		err = addCode(path, c)
+	}
+	if err != nil {
 		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[container.Code], err)
 	}
 	return nil
+}
+
+// renumbered has the contexts that there are in a file, with its numbers of sites.
+func renumbered(path string, c *Code, sites []Site) (*Code, error) {
+	r, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	own, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+	number := make(map[string]int, len(own))
+	for i, s := range own {
+		number[framesOf(s)] = i
+	}
+	out := *c
+	out.Contexts = nil
+	for _, x := range c.Contexts {
+		if n, here := number[framesOf(sites[x.Site])]; here && r.byID[x.Function] != nil {
+			x.Site = n
+			out.Contexts = append(out.Contexts, x)
+		}
+	}
+	slices.SortFunc(out.Contexts, func(a, b Context) int { return cmp.Or(a.Site-b.Site, int(a.Function)-int(b.Function)) })
+	return &out, nil
+}
+
+// framesOf tells sites apart in all traces.
+func framesOf(s Site) string {
+	var b []byte
+	for _, f := range s.Frames() {
+		b = fmt.Appendf(b, "%q %s %d ", f.Module, f.BuildID, f.Offset)
+	}
+	return string(b)
 }
 
 func addCode(path string, c *Code) error {

@@ -69,7 +69,7 @@ func TestCodeIsReadAsWritten(t *testing.T) {
 }
 
 // addable is a sample with functions as sampleCode has them.
-func addable(t testing.TB) (path string, c *Code) {
+func addable(t testing.TB) (path string, c *Code, sites []Site) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.spoor")
 	if err := os.WriteFile(path, encoded(t), 0o640); err != nil {
@@ -80,25 +80,31 @@ func addable(t testing.TB) (path string, c *Code) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	sites, err := r.Sites()
-	if err != nil || len(sites) < 2 {
+	if sites, err = r.Sites(); err != nil || len(sites) < 2 {
 		t.Fatalf("%d sites, error %v", len(sites), err)
 	}
 	c = sampleCode()
 	for i := range c.Contexts {
 		c.Contexts[i].Function = r.Schema()[0].ID
 	}
-	return path, c
+	return path, c, sites
 }
 
 // A file to which code is added says the same as before besides, byte for byte in its sections.
 func TestAddCode(t *testing.T) {
-	path, c := addable(t)
+	path, c, sites := addable(t)
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := AddCode(path, c); err != nil {
+	// of a trace with other sites and functions besides
+	more := *c
+	more.Contexts = []Context{{Function: 5000, Site: 0, Vertex: 4}, {Function: c.Contexts[0].Function, Site: 0, Vertex: 4}}
+	for _, x := range c.Contexts {
+		x.Site++
+		more.Contexts = append(more.Contexts, x)
+	}
+	if err := AddCode(path, &more, append([]Site{{Module: "elsewhere"}}, sites...)); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.ReadFile(path)
@@ -139,7 +145,7 @@ func TestAddCode(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := AddCode(path, c); err == nil {
+	if err := AddCode(path, c, sites); err == nil {
 		t.Error("the section was added twice")
 	}
 	if list, _ := filepath.Glob(path + "*"); len(list) != 1 {

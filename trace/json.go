@@ -36,6 +36,9 @@ func (c *Call) AppendJSON(b []byte) []byte {
 			}
 		}
 	}
+	if c.Phase != "" {
+		b = appendQuoted(append(b, `,"phase":`...), c.Phase)
+	}
 	b = append(b, `,"params":{`...)
 	first := true
 	for i := range c.Params {

@@ -59,7 +59,6 @@ type Reader struct {
 // tables are the sections behind the calls of all ranks.
 type tables struct {
 	lookup
-	siteList []Site
 	sigs     *sections.SignatureTable
 	classes  [][]byte
 	together []sections.Common // in place of classes
@@ -246,10 +245,10 @@ func (r *Reader) readTables() (*tables, error) {
 			return nil, err
 		}
 	}
-	if err := r.section(container.Sites, func(w *wire.Reader) { t.siteList, t.sites = sections.DecodeSites(w, r.version) }); err != nil {
+	if err := r.section(container.Sites, func(w *wire.Reader) { t.sites = sections.DecodeSites(w, r.version) }); err != nil {
 		return nil, err
 	}
-	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, len(t.siteList), nil) })
+	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, len(t.sites.List), nil) })
 	if err != nil {
 		return nil, err
 	}
@@ -340,13 +339,13 @@ func (r *Reader) Strings() (map[uint64]string, error) {
 	return maps.Clone(t.strings), nil
 }
 
-// Sites returns all places that MPI was called from.
+// Sites returns all places that MPI was called from, and what stands for phases; see model.PhaseMark.
 func (r *Reader) Sites() ([]Site, error) {
 	t, err := r.tables()
 	if err != nil {
 		return nil, err
 	}
-	return append([]Site(nil), t.siteList[1:]...), nil
+	return append([]Site(nil), t.sites.List[1:]...), nil
 }
 
 // Signatures returns how many parametric signatures the trace has.

@@ -26,30 +26,32 @@ func (k *Rank) Track() (*track.Track, error) {
 	}
 	out := &track.Track{
 		Rank: k.number, Sigs: make([]signature.Signature, k.Terminals()), Times: make([]track.Times, k.Terminals()),
-		Strings: maps.Clone(t.strings), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64),
+		Strings: maps.Clone(t.strings), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64),
 	}
 	for _, g := range k.streams {
 		out.Streams = append(out.Streams, track.Stream{Grammar: g})
 	}
-	number := make(map[Site]uint64, len(t.siteList))
-	for i, s := range t.siteList { // numbers of sites, in place of hashes
-		number[s] = uint64(i)
+	alone := make(map[Site]uint64, len(t.sites.List))
+	for i, s := range t.sites.List { // numbers of sites, in place of hashes
+		if _, known := alone[s]; !known {
+			alone[s] = uint64(i)
+		}
 	}
-	for i, s := range t.siteList {
+	for i, s := range t.sites.List {
 		if i == 0 {
 			continue // an unknown place
 		}
 		out.Sites[uint64(i)] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
-		if s.Outer != nil {
-			out.Outer[uint64(i)] = number[*s.Outer]
+		if o := t.sites.Outer[i]; o != 0 {
+			out.Outer[uint64(i)], out.Inner[uint64(i)] = uint64(o), alone[s.Alone()]
 		}
 	}
-	for h, s := range t.sites { // that occur as values
+	for h, s := range t.sites.Values { // that occur as values
 		out.Sites[h] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 	}
 	for i := range out.Sigs {
-		g := k.class.Terminals[i].Group
-		out.Sigs[i] = signature.Signature{Call: g.Call, Site: uint64(g.Site), Vals: k.Signature(i)}
+		x := &k.class.Terminals[i]
+		out.Sigs[i] = signature.Signature{Call: x.Group.Call, Site: uint64(x.Site), Vals: k.Signature(i)}
 		if l := k.Lane(i); l != nil {
 			out.Lanes = append(out.Lanes, lane.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, By: l.of.By})
 		}

@@ -12,7 +12,7 @@ import (
 // lookup finds what hashes in values stand for.
 type lookup struct {
 	strings map[uint64]string
-	sites   map[uint64]Site
+	sites   *sections.Sites
 	former  bool // constants have the numbers of a draft, see mpi.Former
 }
 
@@ -101,7 +101,7 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		v.Addr = location(v.Num)
 		v.Num, v.Addr.Offset = 0, vals[s.At+1]
 	case FunctionRef:
-		if s, ok := l.sites[uint64(v.Num)]; ok {
+		if s, ok := l.sites.Values[uint64(v.Num)]; ok {
 			v.Site = &s
 		}
 	case String:

@@ -34,7 +34,11 @@ func addCode(path string) error {
 	if c, err = tree.Of(r, places.s, places.tails); err != nil || c == nil {
 		return err
 	}
-	if err := trace.AddCode(path, c); err != nil && !errors.Is(err, os.ErrPermission) {
+	sites, err := r.Sites()
+	if err != nil {
+		return err
+	}
+	if err := trace.AddCode(path, c, sites); err != nil && !errors.Is(err, os.ErrPermission) {
 		return err
 	}
 	return nil

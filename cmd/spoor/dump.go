@@ -479,6 +479,9 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 			b = fmt.Appendf(b, " # %s %q", handle, names[handle])
 		}
 	}
+	if c.Phase != "" {
+		b = fmt.Appendf(b, " # begins phase %q", c.Phase)
+	}
 	for _, m := range d.marks.Of(c) {
 		b = fmt.Appendf(b, " # %s was %d..%d", m.Param, m.Low, m.High)
 	}

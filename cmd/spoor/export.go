@@ -208,8 +208,8 @@ func (o *exportOptions) source(r *trace.Reader) (x export.Options, err error) {
 	if x.From > x.To {
 		return x, fmt.Errorf("--until %s is before --from %s", o.until, o.from)
 	}
-	x.Phase, err = parsePhase(o.phase, r, x.Ranks)
-	return x, err
+	x.Phase = o.phase
+	return x, checkPhase(o.phase, r, x.Ranks)
 }
 
 // aboutRun is what is known of the run as a whole.

@@ -5,23 +5,22 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // phaseFlag adds the flag of verbs that take the calls of one phase.
 func phaseFlag(f *pflag.FlagSet, name *string) {
-	f.StringVar(name, "phase", "", "only calls from MPI_Pcontrol(`level`) to before the thread's next MPI_Pcontrol, each time")
+	f.StringVar(name, "phase", "", "only calls of a `phase`, each time: from MPI_Pcontrol(level) or where a plugin begins one, to before the thread's next mark")
 }
 
-// parsePhase returns the level that --phase names, nil if there is no such flag. nil ranks are all.
-func parsePhase(name string, r *trace.Reader, ranks []int) (*int64, error) {
+// checkPhase returns an error if --phase names a phase that the ranks don't have. nil ranks are all.
+func checkPhase(name string, r *trace.Reader, ranks []int) error {
 	if name == "" {
-		return nil, nil
+		return nil
 	}
-	level, err := pcontrol.Parse(name, r, ranks)
-	if err != nil {
-		return nil, fmt.Errorf("--phase: %w", err)
+	if err := marked.Check(name, r, ranks); err != nil {
+		return fmt.Errorf("--phase: %w", err)
 	}
-	return &level, nil
+	return nil
 }

@@ -23,22 +23,23 @@ import (
 )
 
 type runOptions struct {
-	out      string
-	force    bool
-	startOff bool
-	scratch  string
-	allocMin string
-	stack    int
-	noCode   bool
-	plugin   string
-	counters string
-	quiet    bool
-	hang     time.Duration
-	io       fileOptions
-	timing   timing.Options
-	mode     string
-	errors   []string
-	tags     []string
+	out        string
+	force      bool
+	startOff   bool
+	scratch    string
+	allocMin   string
+	stack      int
+	phaseNames bool
+	noCode     bool
+	plugin     string
+	counters   string
+	quiet      bool
+	hang       time.Duration
+	io         fileOptions
+	timing     timing.Options
+	mode       string
+	errors     []string
+	tags       []string
 }
 
 func newRun() *cobra.Command {
@@ -100,6 +101,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 	f.IntVar(&o.timing.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
 	f.StringArrayVar(&o.errors, "error", nil, "error of lossy timing, `[FUNCTION=]E`, a share like 0.1 or a time like 10us; can be repeated (default 0.1)")
 	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank and call it around MPI calls; see spoor.h")
+	f.BoolVar(&o.phaseNames, "phase-names", false, "the program calls MPI_Pcontrol(level, name) with a text: for a level above 0, call the phase by it")
 	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
 	f.BoolVar(&o.noCode, "no-code", false, "with --stack, don't put into the trace what the binaries say of functions and loops")
@@ -273,6 +275,9 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 		vars = append(vars, launch.Var{Name: tags.Variable, Value: tags.Encode(o.tags)})
 	}
 	vars = append(vars, o.io.vars()...)
+	if o.phaseNames {
+		vars = append(vars, launch.Var{Name: "SPOOR_PHASE_NAMES", Value: "1"})
+	}
 	if o.stack > 1 {
 		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
 	}

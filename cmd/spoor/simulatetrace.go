@@ -266,12 +266,15 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 	if err := sections.WriteFile(s.out, c, s.force); err != nil {
 		return nil, err
 	}
-	if code, err := r.Code(); err != nil {
-		return nil, err
-	} else if code != nil {
-		return p, trace.AddCode(s.out, code)
+	code, err := r.Code()
+	if err != nil || code == nil {
+		return p, err
 	}
-	return p, nil
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+	return p, trace.AddCode(s.out, code, sites)
 }
 
 // retimed is a prediction and the trace of it, which is good until done is called.

@@ -54,10 +54,10 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x cut.Window, err er
 	if x.From != nil && x.Until != nil && *x.Until < *x.From {
 		return x, fmt.Errorf("--until %s is before --from %s", w.until, w.from)
 	}
-	if x.Phase, err = parsePhase(w.phase, r, ranks); err != nil {
+	if err = checkPhase(w.phase, r, ranks); err != nil {
 		return x, err
 	}
-	x.Loop, x.Inner = w.loop, w.inner
+	x.Phase, x.Loop, x.Inner = w.phase, w.loop, w.inner
 	if w.iteration != "" && x.Loop == "" {
 		x.Loop = cut.MainLoop
 	}

@@ -189,6 +189,8 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		c.sites.Stack(rec[2], rec[3:])
 	case event.Source:
 		return c.source(rec)
+	case event.Phase:
+		return c.phaseBegins(rec)
 	}
 	return nil
 }
@@ -199,12 +201,25 @@ func (c *Capture) source(rec event.Record) error {
 	if room := uint64(len(rec)-6) * 8; !event.IsStackKey(rec[2]) || file > room || function > room-file || rec[3] > math.MaxUint32 {
 		return fmt.Errorf("source with the key %#x, texts of %d and %d bytes: %w", rec[2], file, function, event.ErrCorrupt)
 	}
-	var text []byte
-	for _, w := range rec[6:] {
-		text = binary.LittleEndian.AppendUint64(text, w)
-	}
+	text := textOf(rec[6:])
 	c.sites.Source(rec[2], string(text[:file]), uint32(rec[3]), string(text[file:file+function]))
 	return nil
+}
+
+// phaseBegins reads a Phase record.
+func (c *Capture) phaseBegins(rec event.Record) error {
+	if n := rec[4]; !event.IsStackKey(rec[2]) || n > uint64(len(rec)-5)*8 {
+		return fmt.Errorf("phase with the key %#x, text of %d bytes: %w", rec[2], n, event.ErrCorrupt)
+	}
+	c.sites.Phase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
+	return nil
+}
+
+func textOf(words []uint64) (text []byte) {
+	for _, w := range words {
+		text = binary.LittleEndian.AppendUint64(text, w)
+	}
+	return text
 }
 
 // begin takes in an ENTER whose LEAVE doesn't follow at once.

@@ -18,7 +18,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -125,7 +125,7 @@ type cutter struct {
 	r     *trace.Reader
 	ch    *Change // nil: none
 	w     Window
-	spans [][][]pcontrol.Span // by rank and stream
+	spans [][][]marked.Span // by rank and stream
 	timed bool
 	zero  int64 // where the run's time line begins
 	base  int64 // ns since 1970, there
@@ -275,7 +275,7 @@ func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 
 // times returns when a span begins and ends: with its first call, or when the window does, and with the
 // call that follows, as what is computed before that is within.
-func (x *cutter) times(k *trace.Rank, stream int, s pcontrol.Span) (begin, end int64, err error) {
+func (x *cutter) times(k *trace.Rank, stream int, s marked.Span) (begin, end int64, err error) {
 	for t, err := range k.TimingsFrom(stream, s.First) {
 		if err != nil {
 			return 0, 0, err

@@ -2,6 +2,7 @@ package cut_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -69,7 +70,12 @@ func marked(seed uint64) func(r *tracktest.Recorder) {
 		r.Begin()
 		open := int64(0)
 		for phase := range 4 + rnd.IntN(8) {
-			r.Call("MPI_Pcontrol", 1, int64(1+phase%(1+rnd.IntN(2))))
+			if level := int64(1 + phase%(1+rnd.IntN(2))); rnd.IntN(2) == 0 {
+				r.Call("MPI_Pcontrol", 1, level)
+			} else {
+				r.Phase(fmt.Sprint(level))
+				r.Call("MPI_Barrier", 1, tracktest.World)
+			}
 			for range 1 + rnd.IntN(4) {
 				switch rnd.IntN(3) {
 				case 0:
@@ -98,15 +104,16 @@ func TestPhases(t *testing.T) {
 	unknown, moved := 0, 0
 	for seed := range uint64(60) {
 		r := mergetest.Run(t, 2, marked(seed))
-		level := int64(1)
-		p := part(t, r, cut.Window{Phase: &level})
+		p := part(t, r, cut.Window{Phase: "1"})
 		for n := range 2 {
 			whole, within := calls(t, rank(t, r, n)), calls(t, rank(t, p, n))
 			number := make(map[int64]int64) // of requests in the part
 			made, kept, next, inside := int64(0), int64(0), 0, false
 			for _, c := range whole {
 				if c.Name() == "MPI_Pcontrol" {
-					inside = c.Param("level").In.Num == level
+					inside = c.Param("level").In.Num == 1
+				} else if c.Phase != "" {
+					inside = c.Phase == "1"
 				}
 				makes := c.Name() == "MPI_Isend" || c.Name() == "MPI_Irecv"
 				if makes && inside {
@@ -150,7 +157,7 @@ func TestPhases(t *testing.T) {
 						}
 					}
 				}
-				if plain(c) != plain(got) {
+				if plain(c) != plain(got) || !c.Site.Equal(got.Site) || c.Phase != got.Phase {
 					t.Fatalf("seed %d, rank %d:\n%s\n%s", seed, n, c.Text(), got.Text())
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -12,7 +12,7 @@ import (
 const MainLoop = "main"
 
 // rounds finds the calls of some rounds of a loop. A round is from one call that begins it to before the next.
-func (w *Window) rounds(k *trace.Rank, stream int) (s pcontrol.Span, found bool, err error) {
+func (w *Window) rounds(k *trace.Rank, stream int) (s marked.Span, found bool, err error) {
 	var begins func(terminal int) bool
 	if w.Loop == MainLoop {
 		begins, err = mainLoop(k, stream)

@@ -3,7 +3,7 @@ package cut
 import (
 	"sort"
 
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/trace"
@@ -36,7 +36,7 @@ const (
 	onceBits       = 1
 )
 
-func newRequests(k *trace.Rank, stream int, spans []pcontrol.Span) *requests {
+func newRequests(k *trace.Rank, stream int, spans []marked.Span) *requests {
 	r := &requests{k: k, uses: make([][]use, k.Terminals()), looked: make([]bool, k.Terminals()), several: len(spans) > 1}
 	makes := make([]bool, k.Terminals())
 	for t := range makes {

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -81,7 +81,7 @@ func (c *rankCutter) aside(stream int, ns int64, off bool) {
 }
 
 // span takes the calls of a span. last is when what came before ended; again says that this was another span.
-func (c *rankCutter) span(stream int, s pcontrol.Span, r *requests, again bool, last int64) (end int64, err error) {
+func (c *rankCutter) span(stream int, s marked.Span, r *requests, again bool, last int64) (end int64, err error) {
 	next, stop := iter.Pull2(c.k.TimingsFrom(stream, s.First))
 	defer stop()
 	known := make([]uint32, c.k.Terminals()) // numbers of distinct calls without requests and lanes, from 1

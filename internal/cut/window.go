@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -16,7 +16,7 @@ import (
 // A Window says what to take of a trace: calls for which all that is set holds.
 type Window struct {
 	From, Until *int64  // calls that had not ended, and that had begun, so many ns after the run's first call
-	Phase       *int64  // those of the phases of MPI_Pcontrol with this level
+	Phase       string  // those of the marked phases of that name; "" all
 	Loop        string  // those of rounds of a loop: "main", or the call that begins a round; "" all
 	First, End  uint64  // which rounds, if there is a loop
 	Inner       bool    // those behind MPI_Init and before MPI_Finalize
@@ -30,7 +30,7 @@ type Placing func(function string, s trace.Site) string
 
 // Whole reports whether the window is the whole run.
 func (w *Window) Whole() bool {
-	return w.From == nil && w.Until == nil && w.Phase == nil && w.Loop == "" && !w.Inner
+	return w.From == nil && w.Until == nil && w.Phase == "" && w.Loop == "" && !w.Inner
 }
 
 func (w *Window) String() string {
@@ -41,8 +41,8 @@ func (w *Window) String() string {
 	if w.Until != nil {
 		list = append(list, "until "+units.Duration(float64(*w.Until)))
 	}
-	if w.Phase != nil {
-		list = append(list, fmt.Sprintf("phase %d", *w.Phase))
+	if w.Phase != "" {
+		list = append(list, "phase "+w.Phase)
 	}
 	if w.Loop != "" {
 		list = append(list, w.whichRounds())
@@ -65,7 +65,7 @@ func (w *Window) whichRounds() string {
 }
 
 // spans returns where the window is, by rank and stream, as positions in rising order.
-func (w *Window) spans(r *trace.Reader) ([][][]pcontrol.Span, error) {
+func (w *Window) spans(r *trace.Reader) ([][][]marked.Span, error) {
 	if w.From != nil || w.Until != nil {
 		if err := r.NeedTimes(); err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func (w *Window) spans(r *trace.Reader) ([][][]pcontrol.Span, error) {
 			return nil, err
 		}
 	}
-	all := make([][][]pcontrol.Span, r.Ranks())
+	all := make([][][]marked.Span, r.Ranks())
 	rounds := false
 	for rank := range all {
 		k, err := r.Rank(rank)
@@ -104,7 +104,7 @@ func (w *Window) spans(r *trace.Reader) ([][][]pcontrol.Span, error) {
 }
 
 // Of returns where the window is in a thread, as positions in rising order.
-func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]pcontrol.Span, error) {
+func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]marked.Span, error) {
 	zero := int64(0)
 	if w.From != nil || w.Until != nil {
 		var err error
@@ -123,39 +123,39 @@ func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]pcontrol.Span
 func (w *Window) Found() bool { return w.Loop == "" || w.begins != nil }
 
 // of does so, and tells whether the thread has the loop that the window is of.
-func (w *Window) of(k *trace.Rank, stream int, zero int64) (list []pcontrol.Span, found bool, err error) {
-	list = []pcontrol.Span{{End: k.Len(stream)}}
+func (w *Window) of(k *trace.Rank, stream int, zero int64) (list []marked.Span, found bool, err error) {
+	list = []marked.Span{{End: k.Len(stream)}}
 	if w.Inner {
-		list = both(list, []pcontrol.Span{inner(k, stream)})
+		list = both(list, []marked.Span{inner(k, stream)})
 	}
 	if w.From != nil || w.Until != nil {
 		s, err := w.timed(k, stream, zero)
 		if err != nil {
 			return nil, false, err
 		}
-		list = both(list, []pcontrol.Span{s})
+		list = both(list, []marked.Span{s})
 	}
-	if w.Phase != nil {
-		p, err := pcontrol.Of(k, stream, *w.Phase)
+	if w.Phase != "" {
+		p, err := marked.Of(k, stream, w.Phase)
 		if err != nil {
 			return nil, false, err
 		}
 		list = both(list, slices.Collect(p.All()))
 	}
 	if w.Loop != "" {
-		var s pcontrol.Span
+		var s marked.Span
 		if s, found, err = w.rounds(k, stream); err != nil {
 			return nil, false, err
 		}
-		list = both(list, []pcontrol.Span{s})
+		list = both(list, []marked.Span{s})
 	}
 	return list, found, nil
 }
 
 // both returns where two lists of spans overlap.
-func both(a, b []pcontrol.Span) (out []pcontrol.Span) {
+func both(a, b []marked.Span) (out []marked.Span) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
-		if s := (pcontrol.Span{First: max(a[i].First, b[j].First), End: min(a[i].End, b[j].End)}); s.First < s.End {
+		if s := (marked.Span{First: max(a[i].First, b[j].First), End: min(a[i].End, b[j].End)}); s.First < s.End {
 			out = append(out, s)
 		}
 		if a[i].End < b[j].End {
@@ -168,7 +168,7 @@ func both(a, b []pcontrol.Span) (out []pcontrol.Span) {
 }
 
 // inner is what a thread calls behind the last MPI_Init and before the first MPI_Finalize.
-func inner(k *trace.Rank, stream int) pcontrol.Span {
+func inner(k *trace.Rank, stream int) marked.Span {
 	is := func(names ...string) *trace.Occurrences {
 		return k.Occurrences(stream, func(t int) bool {
 			c, err := k.Called(t)
@@ -180,7 +180,7 @@ func inner(k *trace.Rank, stream int) pcontrol.Span {
 			return false
 		})
 	}
-	s := pcontrol.Span{End: k.Len(stream)}
+	s := marked.Span{End: k.Len(stream)}
 	if x := is("MPI_Init", "MPI_Init_thread"); x.Total() > 0 {
 		at, _ := x.Nth(x.Total() - 1)
 		s.First = at + 1
@@ -192,8 +192,8 @@ func inner(k *trace.Rank, stream int) pcontrol.Span {
 }
 
 // timed finds the calls of a stream that had not ended at From and had begun before Until.
-func (w *Window) timed(k *trace.Rank, stream int, zero int64) (pcontrol.Span, error) {
-	s := pcontrol.Span{End: k.Len(stream)}
+func (w *Window) timed(k *trace.Rank, stream int, zero int64) (marked.Span, error) {
+	s := marked.Span{End: k.Len(stream)}
 	if w.From != nil {
 		m, err := k.At(stream, zero+*w.From)
 		if err != nil {

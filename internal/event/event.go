@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 6
+	Version = 7
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -51,6 +51,7 @@ const (
 	Values  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
 	Left    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
 	Source  Kind = 12 // ticks, key, line, lengths of file and function, both texts
+	Phase   Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
 	kindEnd
 )
 
@@ -112,6 +113,9 @@ func StackKey(thread, number int) uint64 { return 1<<63 | uint64(thread)<<32 | u
 // SourceKey is the same for lines of a language with an interpreter, that Source records told of, and stacks of such.
 func SourceKey(thread, number int) uint64 { return StackKey(thread, 1<<31|number) }
 
+// PhaseKey is the same for calls with which a phase begins, that Phase records told of.
+func PhaseKey(thread, number int) uint64 { return StackKey(thread, 1<<30|number) }
+
 // IsStackKey tells a key from an address.
 func IsStackKey(v uint64) bool { return v>>63 != 0 }
 
@@ -131,4 +135,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3, Source: 6}
+var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3, Source: 6, Phase: 5}

@@ -22,7 +22,7 @@ type Options struct {
 	// Starts says at which position of a thread to begin: what was under way there is not known, and neither are the
 	// numbers of messages. The thread ends where To is. nil: all threads are told from their beginning.
 	Starts   func(rank, stream int) uint64
-	Phase    *int64 // a level of MPI_Pcontrol: only calls of its phases, by position; nil: all
+	Phase    string // only calls of marked phases of that name, by position; empty: all
 	UnderWay bool   // tell what calls were about that never returned: Send, Recv and Awaited
 	// Idle says which distinct calls do nothing that matters: of long stretches of these the first ones
 	// alone are told. They make no requests, and use none up.

@@ -3,23 +3,23 @@ package export
 import (
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A within tells of a thread's positions, in rising order, whether they are in a phase that is wanted.
 // Of a nil one all are.
 type within struct {
-	phases *pcontrol.Phases
-	at     pcontrol.Span
+	phases *marked.Phases
+	at     marked.Span
 }
 
 // phases returns what tells that of a thread, nil if all calls are wanted.
 func (s *Source) phases(k *trace.Rank, stream int) (*within, error) {
-	if s.o.Phase == nil {
+	if s.o.Phase == "" {
 		return nil, nil
 	}
-	p, err := pcontrol.Of(k, stream, *s.o.Phase)
+	p, err := marked.Of(k, stream, s.o.Phase)
 	return &within{phases: p}, err
 }
 
@@ -30,7 +30,7 @@ func (w *within) has(index uint64) bool {
 	if index >= w.at.End {
 		var ok bool
 		if w.at, ok = w.phases.From(index); !ok {
-			w.at = pcontrol.Span{First: math.MaxUint64, End: math.MaxUint64}
+			w.at = marked.Span{First: math.MaxUint64, End: math.MaxUint64}
 		}
 	}
 	return w.at.First <= index

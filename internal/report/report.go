@@ -128,8 +128,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 // tables adds what stands above the timeline.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
-		s.Outer = nil
-		p := o.Where("", s)
+		p := o.Where("", s.Alone())
 		return p.String()
 	}
 	if r.HasTimes() {

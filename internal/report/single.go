@@ -376,7 +376,6 @@ func (c *collector) links() (b []byte) {
 
 // called is where a call stands, without what led there.
 func (o *Options) called(function string, site trace.Site) string {
-	site.Outer = nil
-	p := o.Where(function, site)
+	p := o.Where(function, site.Alone())
 	return p.String()
 }

@@ -169,10 +169,17 @@ func decodeBuildID(r *wire.Reader, version int) string {
 	}
 }
 
-// DecodeSites reads the table: all sites by number, and by hash those that
-// occur as values.
-func DecodeSites(r *wire.Reader, version int) ([]model.Site, map[uint64]model.Site) {
-	list := []model.Site{{}}
+// Sites are those of a file. What phases have around their frames is not one of the frames.
+type Sites struct {
+	List   []model.Site
+	Outer  []int                 // number of the site around each, that of a phase included; 0: none
+	Phases map[int]string        // the phases that begin with calls from a site
+	Values map[uint64]model.Site // by hash, those that occur as values
+}
+
+// DecodeSites reads the table.
+func DecodeSites(r *wire.Reader, version int) *Sites {
+	t := &Sites{List: []model.Site{{}}, Values: make(map[uint64]model.Site)}
 	modules := make([]model.Site, r.Count(2))
 	for i := range modules {
 		modules[i] = model.Site{Module: r.String(), BuildID: decodeBuildID(r, version)}
@@ -181,31 +188,50 @@ func DecodeSites(r *wire.Reader, version int) ([]model.Site, map[uint64]model.Si
 		s.Offset = 0
 		for range r.Count(1) {
 			s.Offset += r.Uvarint()
-			list = append(list, s)
+			t.List = append(t.List, s)
 		}
 	}
-	named := make(map[uint64]model.Site)
 	for range r.Count(9) {
-		i := r.Int(len(list) - 1)
+		i := r.Int(len(t.List) - 1)
 		h := r.Uint64()
-		named[h] = list[i]
+		t.Values[h] = t.List[i]
 	}
-	if r.Rest() == 0 || r.Err() != nil {
-		return list, named
+	places, stacks := len(t.List), 0
+	if r.Rest() > 0 && r.Err() == nil {
+		stacks = r.Count(2)
 	}
-	places, stacks := len(list), r.Count(2)
 	// Sites point at each other from here on, so they must not move.
-	list = append(make([]model.Site, 0, places+stacks), list...)
+	t.List = append(make([]model.Site, 0, places+stacks), t.List...)
+	t.Outer = make([]int, places, places+stacks)
+	first := make(map[model.Site]int) // of sites with equal frames
 	for range stacks {
-		s, back := list[r.Int(places-1)], r.Int(len(list))
+		s, back := t.List[r.Int(places-1)], r.Int(len(t.List))
 		if back == 0 {
 			r.Fail("site around itself")
 		}
 		if r.Err() != nil {
-			return nil, nil
+			return t
 		}
-		s.Outer = &list[len(list)-back]
-		list = append(list, s)
+		n, outer := len(t.List), len(t.List)-back
+		phase, begins := t.Phases[outer]
+		if o := &t.List[outer]; o.BuildID == model.PhaseMark {
+			phase, begins = o.Module, true
+		} else {
+			s.Outer = o
+			if i, known := first[*o]; known {
+				s.Outer = &t.List[i]
+			}
+		}
+		if begins {
+			if t.Phases == nil {
+				t.Phases = make(map[int]string)
+			}
+			t.Phases[n] = phase
+		}
+		if _, known := first[s]; !known {
+			first[s] = n
+		}
+		t.List, t.Outer = append(t.List, s), append(t.Outer, outer)
 	}
-	return list, named
+	return t
 }

@@ -16,7 +16,7 @@ import (
 func TestStackedSites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sites, outer := make(map[uint64]model.Site), make(map[uint64]uint64)
-		want := make(map[uint64]model.Site)
+		want, phases := make(map[uint64]model.Site), make(map[uint64]string)
 		n := rapid.IntRange(0, 30).Draw(t, "sites")
 		for i := range n {
 			h := uint64(i)*0x9e3779b97f4a7c15 + 1
@@ -24,12 +24,18 @@ func TestStackedSites(t *testing.T) {
 			if s.Module != "" {
 				s.Offset = rapid.Uint64Range(1, 4).Draw(t, "offset")
 			}
+			if rapid.IntRange(0, 9).Draw(t, "phase") == 0 {
+				s = model.Site{Module: rapid.SampledFrom([]string{"solve", "setup"}).Draw(t, "name"), BuildID: model.PhaseMark}
+			}
 			sites[h] = s
-			if i > 0 && rapid.Bool().Draw(t, "outer") {
+			if i > 0 && s.BuildID == "" && rapid.Bool().Draw(t, "outer") {
 				o := uint64(rapid.IntRange(0, i-1).Draw(t, "which"))*0x9e3779b97f4a7c15 + 1
 				outer[h] = o
-				around := want[o]
-				s.Outer = &around
+				if around := want[o]; around.BuildID == model.PhaseMark {
+					phases[h] = around.Module
+				} else {
+					s.Outer, phases[h] = &around, phases[o]
+				}
 			}
 			want[h] = s
 		}
@@ -41,13 +47,19 @@ func TestStackedSites(t *testing.T) {
 		}
 		b := table.append(nil)
 		r := wire.NewReader(b, "sites")
-		list, named := DecodeSites(r, container.Version)
+		read := DecodeSites(r, container.Version)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
 		seen := make(map[model.Site]uint64)
 		for h, w := range want {
-			got := list[table.number[h]]
+			got := read.List[table.number[h]]
+			if p := read.Phases[table.number[h]]; p != phases[h] {
+				t.Fatalf("site %#x begins phase %q, want %q", h, p, phases[h])
+			}
+			if o := read.Outer[table.number[h]]; o != table.number[outer[h]] {
+				t.Fatalf("site %#x is inside of %d, want %d", h, o, table.number[outer[h]])
+			}
 			if d := cmp.Diff(w, got); d != "" || !got.Equal(w) {
 				t.Fatalf("site %#x: -want +got:\n%s", h, d)
 			}
@@ -62,8 +74,8 @@ func TestStackedSites(t *testing.T) {
 			} else if !want[o].Equal(w) {
 				t.Fatalf("%v and %v are one", want[o], w)
 			}
-			if table.named[h] && !named[h].Equal(w) {
-				t.Fatalf("named %v, want %v", named[h], w)
+			if table.named[h] && !read.Values[h].Equal(w) {
+				t.Fatalf("named %v, want %v", read.Values[h], w)
 			}
 		}
 	})
@@ -73,7 +85,7 @@ func TestStackedSites(t *testing.T) {
 func TestSitesInACircle(t *testing.T) {
 	sites := map[uint64]model.Site{1: {Module: "/bin/a", Offset: 1}, 2: {Module: "/bin/a", Offset: 2}, 3: {Module: "/bin/a", Offset: 3}}
 	table := newSiteTable(sites, map[uint64]uint64{1: 2, 2: 1, 3: 4})
-	list, _ := DecodeSites(wire.NewReader(table.append(nil), "sites"), container.Version)
+	list := DecodeSites(wire.NewReader(table.append(nil), "sites"), container.Version).List
 	if len(list) != 4 || list[table.number[3]].Offset != 3 || list[table.number[1]].Outer != nil {
 		t.Errorf("sites %v", list)
 	}

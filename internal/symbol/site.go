@@ -2,30 +2,38 @@ package symbol
 
 import (
 	"path"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/pack"
 	"github.com/spoor-hpc/spoor/internal/source"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
+
+// maxFrames is more than any stack has.
+const maxFrames = 256
 
 // Sites names code addresses: call sites, with or without the stack behind
 // them, and callbacks.
 type Sites struct {
 	modules *Modules
 	known   Map // address, or key of a stack → 1 + index
-	joined  Map // hash of a site with an outer one → 1 + index
+	hashed  Map // hash → 1 + index
 	list    []site
 	lines   []lines
 	numbers map[lines]int32
 }
 
-// lines are those of a function in source code.
-type lines struct{ file, function string }
+// lines are those of a function in source code; or a phase, whose name is that of the file.
+type lines struct {
+	file, function string
+	phase          bool
+}
 
 type site struct {
 	hash   uint64
 	module int32 // or None
-	line   int32 // 1 + number of the lines' file and function, for which offset is the line; 0: code in memory
+	line   int32 // 1 + number of the lines, in which offset is the line; 0: code in memory
 	offset uint64
 	outer  uint64 // hash of where the function was called from; 0 not known
 	inner  uint64 // hash without the outer one
@@ -48,14 +56,28 @@ func (s *Sites) Name(addr uint64) uint64 {
 
 func (s *Sites) add(addr uint64) uint64 {
 	v, _ := s.place(addr)
-	s.list = append(s.list, v)
-	s.known.Set(addr, int64(len(s.list)))
+	s.known.Set(addr, s.keep(v))
 	return v.hash
+}
+
+// keep adds a site, unless it is there, and returns 1 + its index.
+func (s *Sites) keep(v site) int64 {
+	index := s.hashed.Get(v.hash)
+	if index == 0 {
+		s.list = append(s.list, v)
+		index = int64(len(s.list))
+		s.hashed.Set(v.hash, index)
+	}
+	return index
 }
 
 // Source gives a key to a line of source code.
 func (s *Sites) Source(key uint64, file string, line uint32, function string) {
-	x := lines{file, function}
+	s.known.Set(key, s.keep(s.line(lines{file: file, function: function}, line)))
+}
+
+// line returns the site of one of the lines.
+func (s *Sites) line(x lines, line uint32) site {
 	n, known := s.numbers[x]
 	if !known {
 		if s.numbers == nil {
@@ -67,31 +89,36 @@ func (s *Sites) Source(key uint64, file string, line uint32, function string) {
 	}
 	v := site{module: None, line: n, offset: uint64(line)}
 	v.hash = hashEnd(s.unfinished(&v))
-	s.list = append(s.list, v)
-	s.known.Set(key, int64(len(s.list)))
+	return v
 }
 
-// unfinished is the hash of a line, as place returns it: files are known by their names without folders.
+// unfinished is the hash of a place, whatever is around it. Files are known by their names without folders. Code that no file holds
+// was made at run time: its address says nothing that another process could share.
 func (s *Sites) unfinished(v *site) uint64 {
+	switch {
+	case v.module != None:
+		return hashWord(s.modules.modules[v.module].hash, v.offset)
+	case v.line == 0:
+		return hashSeed
+	}
 	x := &s.lines[v.line-1]
-	return hashWord(HashString([]byte(path.Base(x.file)+"\x00"+x.function)), v.offset)
+	text := path.Base(x.file) + "\x00" + x.function
+	if x.phase {
+		text = x.file + "\x00\x00"
+	}
+	return hashWord(HashString([]byte(text)), v.offset)
 }
 
 // place looks an address up, or the key of a line, and returns with it a hash that is not finished.
 func (s *Sites) place(addr uint64) (site, uint64) {
+	v := site{module: None}
 	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
-		v := s.list[i-1]
-		h := s.unfinished(&v)
-		return site{hash: hashEnd(h), module: None, line: v.line, offset: v.offset}, h
+		v.line, v.offset = s.list[i-1].line, s.list[i-1].offset
+	} else if m, offset := s.modules.find(addr); m != None {
+		s.modules.modules[m].open()
+		v.module, v.offset = m, offset
 	}
-	// Code that no file holds was made at run time: its address says nothing
-	// that another process could share.
-	h, v := uint64(hashSeed), site{module: None}
-	if m, offset := s.modules.find(addr); m != None {
-		mod := &s.modules.modules[m]
-		mod.open()
-		h, v = hashWord(mod.hash, offset), site{module: m, offset: offset}
-	}
+	h := s.unfinished(&v)
 	v.hash = hashEnd(h)
 	return v, h
 }
@@ -107,17 +134,40 @@ func (s *Sites) Stack(key uint64, addrs []uint64) {
 			continue
 		}
 		v, h := s.place(addrs[i])
-		v.hash, v.outer, v.inner = hashEnd(hashWord(h, outer)), outer, v.hash
-		if index = s.joined.Get(v.hash); index == 0 {
-			s.list = append(s.list, v)
-			index = int64(len(s.list))
-			s.joined.Set(v.hash, index)
-		}
-		outer = v.hash
+		outer, index = s.join(v, h, outer)
 	}
 	if index != 0 {
 		s.known.Set(key, index)
 	}
+}
+
+// join puts a place, with its unfinished hash, inside of the site with the hash outer.
+func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
+	v.hash, v.outer, v.inner = hashEnd(hashWord(h, outer)), outer, v.hash
+	return v.hash, s.keep(v)
+}
+
+// Phase gives a key to calls from a site with which a phase begins. The phase stands around all frames.
+func (s *Sites) Phase(key, at uint64, name string) {
+	s.Name(at)
+	var frames []int64 // innermost first
+	for i := s.known.Get(at); i != 0 && len(frames) < maxFrames; {
+		frames = append(frames, i)
+		outer := s.list[i-1].outer
+		if outer == 0 {
+			break
+		}
+		i = s.hashed.Get(outer)
+	}
+	phase := s.line(lines{file: name, phase: true}, 0)
+	outer, index := phase.hash, s.keep(phase)
+	for _, i := range slices.Backward(frames) {
+		v := s.list[i-1]
+		h := s.unfinished(&v)
+		v.hash = hashEnd(h)
+		outer, index = s.join(v, h, outer)
+	}
+	s.known.Set(key, index)
 }
 
 // Table returns all sites by hash, and for those that have one the hash of the
@@ -132,7 +182,11 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
 		case v.line != 0:
 			x := &s.lines[v.line-1]
-			where.Module, where.BuildID, where.Offset = source.Site(x.file, uint32(v.offset), x.function)
+			if x.phase {
+				where.Module, where.BuildID = x.file, model.PhaseMark
+			} else {
+				where.Module, where.BuildID, where.Offset = source.Site(x.file, uint32(v.offset), x.function)
+			}
 		}
 		places[v.hash] = where
 		if v.outer != 0 {
@@ -151,6 +205,7 @@ func (s *Sites) Save(w *pack.Writer) {
 	for _, x := range s.lines {
 		w.String(x.file)
 		w.String(x.function)
+		w.Bool(x.phase)
 	}
 	w.Uint(uint64(len(s.list)))
 	for i := range s.list {
@@ -170,19 +225,19 @@ func (s *Sites) Save(w *pack.Writer) {
 
 // Load reads what Save wrote, after the modules.
 func (s *Sites) Load(r *pack.Reader) {
-	s.lines, s.numbers = make([]lines, r.Count(2)), make(map[lines]int32)
+	s.lines, s.numbers = make([]lines, r.Count(3)), make(map[lines]int32)
 	for i := range s.lines {
-		s.lines[i] = lines{r.String(), r.String()}
+		s.lines[i] = lines{r.String(), r.String(), r.Bool()}
 		s.numbers[s.lines[i]] = int32(i + 1)
 	}
-	s.list, s.joined = make([]site, r.Count(12)), Map{}
+	s.list, s.hashed = make([]site, r.Count(12)), Map{}
 	for i := range s.list {
 		v := &s.list[i]
 		v.hash, v.module, v.line, v.offset = r.Fixed(), int32(r.Index(len(s.modules.modules)+1))-1, int32(r.Index(len(s.lines)+1)), r.Uint()
 		if r.Bool() {
 			v.outer, v.inner = r.Fixed(), r.Fixed()
-			s.joined.Set(v.hash, int64(i+1))
 		}
+		s.hashed.Set(v.hash, int64(i+1))
 	}
 	loadMap(r, &s.known, 1, int64(len(s.list)))
 }

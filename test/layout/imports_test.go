@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"trace/model"},
 	{"internal/sections"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
-	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/objects", "internal/gaps", "internal/tailcall", "internal/pcontrol"},
+	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/objects", "internal/gaps", "internal/tailcall", "internal/marked"},
 	{"internal/reissue", "internal/diff", "internal/trackwriter"},
 	{"internal/tree"},
 	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram", "internal/files"},

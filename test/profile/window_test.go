@@ -3,7 +3,10 @@ package profile
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
@@ -54,6 +57,43 @@ func TestWindows(t *testing.T) {
 			spoor(t, dir, "waits", "--phase", "1", "app.spoor")
 			spoor(t, dir, "cut", "--phase", "1", "app.spoor", "-o", "part.spoor")
 			spoor(t, dir, "verify", "part.spoor")
+		})
+	}
+}
+
+// Parts of a run and predictions of it keep the functions around calls, and the program's loops.
+func TestStacksOfParts(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			dir := traceWith(t, m, "nests.c", []string{"--stack", "8"}, "-g", "-O1")
+			spoor(t, dir, "cut", "--without-init", "app.spoor", "-o", "part.spoor")
+			spoor(t, dir, "simulate", "--machine", "ideal", "app.spoor", "-o", "ideal.spoor")
+			calls := func(file string) (list []string) {
+				for line := range strings.Lines(spoor(t, dir, "dump", "--sites", "--rank", "0", file)) {
+					if _, call, _ := strings.Cut(line, " "); !strings.HasPrefix(call, "MPI_Init") && !strings.HasPrefix(call, "MPI_Finalize") {
+						list = append(list, call)
+					}
+				}
+				return list
+			}
+			structure := func(file string) string {
+				_, s, _ := strings.Cut(spoor(t, dir, "info", file), "\nstructure ")
+				line, _, _ := strings.Cut(s, "\n")
+				return line
+			}
+			want := calls("app.spoor")
+			if !strings.Contains(strings.Join(want, ""), " < main nests.c:") || !strings.Contains(structure("app.spoor"), "loop") {
+				t.Fatalf("no stacks or loops: %s\n%s", want, structure("app.spoor"))
+			}
+			for _, file := range []string{"part.spoor", "ideal.spoor"} {
+				spoor(t, dir, "verify", file)
+				if d := cmp.Diff(want, calls(file)); d != "" {
+					t.Errorf("%s: -want +got:\n%s", file, d)
+				}
+				if s := structure(file); !strings.Contains(s, "loop") {
+					t.Errorf("%s: %s", file, s)
+				}
+			}
 		})
 	}
 }

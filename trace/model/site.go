@@ -14,6 +14,10 @@ type Site struct {
 	Outer   *Site  // where the function around it was called from; nil: not known
 }
 
+// PhaseMark is the build id of what stands for a phase among the sites of a file, where it is around the frames of
+// calls with which the phase begins: the module is its name.
+const PhaseMark = "phase"
+
 // Frames returns the site and those around it, innermost first.
 func (s Site) Frames() []Site {
 	list := []Site{s}

@@ -14,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Numbers of the standard ABI.
@@ -40,6 +41,7 @@ type Recorder struct {
 	allocs       *track.AllocEvents
 	allocStreams []*grammar.Builder
 	allocsAt     []uint64 // calls at the last event, by stream
+	phase        string   // that the next call begins; empty: none
 }
 
 // laneValues is the values of a terminal that differ from call to call, by stream.
@@ -52,7 +54,7 @@ type laneValues struct {
 func NewRecorder(rank, size int) *Recorder {
 	return &Recorder{
 		Rank: rank, Size: size, known: make(map[string]uint32), clock: uint64(rank),
-		track: &track.Track{Rank: rank, Strings: map[uint64]string{}, Sites: map[uint64]track.Site{}},
+		track: &track.Track{Rank: rank, Strings: map[uint64]string{}, Sites: map[uint64]track.Site{}, Outer: map[uint64]uint64{}, Inner: map[uint64]uint64{}},
 	}
 }
 
@@ -164,9 +166,23 @@ func (r *Recorder) String(s string) int64 {
 
 func (r *Recorder) site(n int) uint64 {
 	h := (uint64(n)*0x9e3779b97f4a7c15 + 0x1234567) &^ (1 << 63)
-	r.track.Sites[h] = track.Site{Module: "/opt/app/bin/solver", BuildID: "c0ffee", Offset: uint64(0x1000 + 12*n)}
-	return h
+	s := track.Site{Module: "/opt/app/bin/solver", BuildID: "c0ffee", Offset: uint64(0x1000 + 12*n)}
+	r.track.Sites[h] = s
+	if r.phase == "" {
+		return h
+	}
+	f := fnv.New64a()
+	f.Write([]byte(r.phase))
+	phase := f.Sum64() &^ (1 << 63)
+	inside := h ^ phase
+	r.track.Sites[phase] = track.Site{Module: r.phase, BuildID: model.PhaseMark}
+	r.track.Sites[inside], r.track.Outer[inside], r.track.Inner[inside] = s, phase, h
+	r.phase = ""
+	return inside
 }
+
+// Phase makes a phase begin with the next call.
+func (r *Recorder) Phase(name string) { r.phase = name }
 
 // Track returns what was recorded, with terminals in order of occurrence.
 func (r *Recorder) Track() *track.Track {

@@ -1,13 +1,15 @@
-package pcontrol_test
+package marked_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/marked"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/pcontrol"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -23,6 +25,12 @@ func random(seed uint64) func(r *tracktest.Recorder) {
 			for range 1 + rnd.IntN(5) {
 				switch rnd.IntN(8) {
 				case 0:
+					r.Phase("any call")
+					r.CallOn(stream, "MPI_Barrier", 2, 0, tracktest.World)
+				case 1:
+					r.Phase("both")
+					r.CallOn(stream, "MPI_Pcontrol", 1, 0, level)
+				case 2:
 					r.CallOn(stream, "MPI_Pcontrol", 3, 0, int64(10+r.Rank))
 				default:
 					r.CallOn(stream, "MPI_Pcontrol", 1, 0, level)
@@ -36,8 +44,8 @@ func random(seed uint64) func(r *tracktest.Recorder) {
 	}
 }
 
-// phases takes a thread call by call: which calls are in the phase of a level.
-func phases(t *testing.T, k *trace.Rank, stream int, level int64) (in []bool) {
+// phases takes a thread call by call: which calls are in a phase.
+func phases(t *testing.T, k *trace.Rank, stream int, name string) (in []bool) {
 	t.Helper()
 	inside := false
 	for c, err := range k.Calls(stream) {
@@ -45,21 +53,27 @@ func phases(t *testing.T, k *trace.Rank, stream int, level int64) (in []bool) {
 			t.Fatal(err)
 		}
 		if c.Name() == "MPI_Pcontrol" {
-			inside = c.Param("level").In.Num == level
+			inside = fmt.Sprint(c.Param("level").In.Num) == name || c.Phase == name
+		} else if c.Phase != "" {
+			inside = c.Phase == name
 		}
 		in = append(in, inside)
 	}
 	return in
 }
 
-// TestPhases: what phases have are the calls that a walk finds, for every level; each begins with
-// its MPI_Pcontrol, and Levels has those levels that there are.
+// TestPhases: what phases have are the calls that a walk finds, for every name; each begins with
+// its mark, and Names has those that there are.
 func TestPhases(t *testing.T) {
 	spans := 0
 	for seed := range uint64(60) {
 		r := mergetest.Run(t, 3, random(seed))
-		var there []int64
-		for level := int64(-2); level < 14; level++ {
+		var there []string
+		for level := -2; level < 16; level++ {
+			name := strconv.Itoa(level)
+			if level >= 14 {
+				name = []string{"any call", "both"}[level-14]
+			}
 			any := false
 			for rank := range r.Ranks() {
 				k, err := r.Rank(rank)
@@ -67,9 +81,9 @@ func TestPhases(t *testing.T) {
 					t.Fatal(err)
 				}
 				for stream := range k.Streams() {
-					want := phases(t, k, stream, level)
+					want := phases(t, k, stream, name)
 					got := make([]bool, len(want))
-					x, err := pcontrol.Of(k, stream, level)
+					x, err := marked.Of(k, stream, name)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -82,7 +96,7 @@ func TestPhases(t *testing.T) {
 						if from, ok := x.From(last); from != s || !ok {
 							t.Fatalf("seed %d: from %d on %v, %v; want %v", seed, last, from, ok, s)
 						}
-						if c, err := k.Call(stream, s.First); err != nil || c.Name() != "MPI_Pcontrol" || s.First < last || s.End <= s.First {
+						if c, err := k.Call(stream, s.First); err != nil || c.Name() != "MPI_Pcontrol" && c.Phase != name || s.First < last || s.End <= s.First {
 							t.Fatalf("seed %d: %v after %d begins with %v, %v", seed, s, last, c, err)
 						}
 						last = s.End
@@ -96,17 +110,17 @@ func TestPhases(t *testing.T) {
 					}
 					any = any || slices.Contains(want, true)
 					if !slices.Equal(got, want) {
-						t.Fatalf("seed %d, rank %d, thread %d, level %d: %v, want %v", seed, rank, stream, level, got, want)
+						t.Fatalf("seed %d, rank %d, thread %d, phase %s: %v, want %v", seed, rank, stream, name, got, want)
 					}
 				}
 			}
 			if any {
-				there = append(there, level)
+				there = append(there, name)
 			}
 		}
-		levels, err := pcontrol.Levels(r, nil)
-		if err != nil || !slices.Equal(levels, there) {
-			t.Fatalf("seed %d: levels %v, %v; want %v", seed, levels, err, there)
+		names, err := marked.Names(r, nil)
+		if err != nil || !slices.Equal(names, there) {
+			t.Fatalf("seed %d: phases %v, %v; want %v", seed, names, err, there)
 		}
 	}
 	if spans < 1000 {
@@ -114,11 +128,14 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	marked := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+func TestCheck(t *testing.T) {
+	levels := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
 		r.Begin()
+		r.Call("MPI_Pcontrol", 1, 0)
 		r.Call("MPI_Pcontrol", 1, 7)
 		r.Call("MPI_Pcontrol", 1, int64(-r.Rank))
+		r.Phase("solve")
+		r.Call("MPI_Barrier", 2, tracktest.World)
 		r.End()
 	})
 	plain := mergetest.Run(t, 2, tracktest.Stencil(3))
@@ -126,19 +143,19 @@ func TestParse(t *testing.T) {
 		r     *trace.Reader
 		ranks []int
 		name  string
-		want  int64
 		err   string
 	}{
-		{marked, nil, "7", 7, ""},
-		{marked, nil, "-1", -1, ""},
-		{marked, []int{0}, "-1", 0, "there is no phase -1; the program marks 0, 7"},
-		{marked, nil, "8", 0, "the program marks -1, 0, 7"},
-		{marked, nil, "setup", 0, `"setup" is not a level`},
-		{plain, nil, "1", 0, "does not call MPI_Pcontrol"},
+		{levels, nil, "7", ""},
+		{levels, nil, "-1", ""},
+		{levels, nil, "solve", ""},
+		{levels, []int{0}, "-1", "there is no phase -1; marked are 0, 7, solve"},
+		{levels, nil, "8", "there is no phase 8; marked are -1, 0, 7, solve"},
+		{levels, nil, "setup", "there is no phase setup; marked are -1, 0, 7, solve"},
+		{plain, nil, "1", "does not call MPI_Pcontrol, and no plugin did"},
 	} {
-		got, err := pcontrol.Parse(x.name, x.r, x.ranks)
-		if got != x.want || (err == nil) != (x.err == "") || err != nil && !strings.Contains(err.Error(), x.err) {
-			t.Errorf("%s of ranks %v: %d, %v; want %d, %q", x.name, x.ranks, got, err, x.want, x.err)
+		err := marked.Check(x.name, x.r, x.ranks)
+		if (err == nil) != (x.err == "") || err != nil && !strings.Contains(err.Error(), x.err) {
+			t.Errorf("%s of ranks %v: %v; want %q", x.name, x.ranks, err, x.err)
 		}
 	}
 }
