@@ -16,10 +16,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/machine"
-	"github.com/spoor-hpc/spoor/internal/retime"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/trackwriter"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
@@ -279,7 +279,7 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 
 // retimed is a prediction and the trace of it, which is good until done is called.
 func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.Prediction, done func(), err error) {
-	times, err := retime.New(r)
+	times, err := trackwriter.NewRetimed(r)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -20,12 +20,8 @@ type Collector struct {
 
 // NewCollector makes room for the tracks of so many ranks. o says what to keep of times.
 func NewCollector(ranks int, o timing.Options) (*Collector, error) {
-	times, err := os.CreateTemp("", "spoor-times-")
+	times, err := nameless()
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(times.Name()); err != nil {
-		times.Close()
 		return nil, err
 	}
 	return &Collector{times: times, series: &sections.Series{Data: times, Sizes: make([]int64, ranks)}, timing: o}, nil
@@ -37,6 +33,10 @@ func (c *Collector) Add(w *Writer, p track.Process) error {
 	if err != nil {
 		return err
 	}
+	return c.add(t, p)
+}
+
+func (c *Collector) add(t *track.Track, p track.Process) error {
 	p.Threads = len(t.Streams)
 	t.Process = p
 	if t.Timeless = c.timing.Mode == timing.None; t.Timeless {

@@ -2,7 +2,9 @@ package trackwriter
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"iter"
 	"os"
@@ -10,77 +12,100 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// A spool keeps times in files without names, one for each thread.
+// A spool keeps times of calls in a file without a name. Threads, of one rank or of many, may take turns.
 type spool struct {
-	files []*os.File
-	bufs  []*bufio.Writer
-	err   error
-	room  []byte
+	file *os.File // nil: nothing is in it yet
+	size int64
+	most int // bytes that a thread has in memory
+	err  error
 }
 
-func (s *spool) add(thread int, e timing.Entry) {
-	for len(s.files) <= thread && s.err == nil {
-		f, err := os.CreateTemp("", "spoor-times-")
-		if err != nil {
-			s.err = err
-			return
+// spooled are the times of a thread: what is in the file, in order, and what isn't yet.
+type spooled struct {
+	pieces []piece
+	rest   []byte
+	calls  uint64
+}
+
+type piece struct{ at, size int64 }
+
+// mostInMemory is how much of one thread's times is kept in memory.
+const mostInMemory = 1 << 16
+
+// nameless makes a file that is gone when it is closed.
+func nameless() (*os.File, error) {
+	f, err := os.CreateTemp("", "spoor-times-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *spool) add(to *spooled, e timing.Entry) {
+	to.rest = binary.AppendUvarint(binary.AppendUvarint(to.rest, e.Duration), e.Gap)
+	to.rest = binary.AppendVarint(to.rest, e.Jump)
+	to.calls++
+	if len(to.rest) >= s.most && s.err == nil {
+		s.err = s.flush(to)
+	}
+}
+
+func (s *spool) flush(from *spooled) (err error) {
+	if s.file == nil {
+		if s.file, err = nameless(); err != nil {
+			return err
 		}
-		s.err = os.Remove(f.Name())
-		s.files, s.bufs = append(s.files, f), append(s.bufs, bufio.NewWriterSize(f, 1<<16))
 	}
-	if s.err != nil {
-		return
+	n, err := s.file.WriteAt(from.rest, s.size)
+	if last := len(from.pieces) - 1; last >= 0 && from.pieces[last].at+from.pieces[last].size == s.size {
+		from.pieces[last].size += int64(n)
+	} else {
+		from.pieces = append(from.pieces, piece{s.size, int64(n)})
 	}
-	s.room = binary.AppendUvarint(s.room[:0], e.Duration)
-	s.room = binary.AppendUvarint(s.room, e.Gap)
-	s.room = binary.AppendVarint(s.room, e.Jump)
-	_, s.err = s.bufs[thread].Write(s.room)
+	s.size += int64(n)
+	from.rest = from.rest[:0]
+	return err
 }
 
-// entries yields the times of a thread.
-func (s *spool) entries(thread int) iter.Seq2[[]timing.Entry, error] {
+// entries yields the times of a thread, many at a time.
+func (s *spool) entries(of *spooled) iter.Seq2[[]timing.Entry, error] {
 	return func(yield func([]timing.Entry, error) bool) {
-		if thread >= len(s.files) {
+		if s.err != nil {
+			yield(nil, s.err)
 			return
 		}
-		err := s.err
-		if err == nil {
-			err = s.bufs[thread].Flush()
+		var from []io.Reader
+		for _, p := range of.pieces {
+			from = append(from, io.NewSectionReader(s.file, p.at, p.size))
 		}
-		if err == nil {
-			_, err = s.files[thread].Seek(0, io.SeekStart)
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		r := bufio.NewReaderSize(s.files[thread], 1<<16)
+		r := bufio.NewReaderSize(io.MultiReader(append(from, bytes.NewReader(of.rest))...), 1<<16)
 		list := make([]timing.Entry, 0, 1024)
-		for {
-			list = list[:0]
-			for len(list) < cap(list) {
+		for left := of.calls; left > 0; left -= uint64(len(list)) {
+			list = list[:min(left, uint64(cap(list)))]
+			for i := range list {
 				duration, err := binary.ReadUvarint(r)
-				if err == io.EOF {
-					break
-				}
-				gap, _ := binary.ReadUvarint(r)
-				jump, failed := binary.ReadVarint(r)
-				if err != nil || failed != nil {
-					yield(nil, io.ErrUnexpectedEOF)
+				gap, failed := binary.ReadUvarint(r)
+				jump, broken := binary.ReadVarint(r)
+				if err = errors.Join(err, failed, broken); err != nil {
+					yield(nil, err)
 					return
 				}
-				list = append(list, timing.Entry{Duration: duration, Gap: gap, Jump: jump})
+				list[i] = timing.Entry{Duration: duration, Gap: gap, Jump: jump}
 			}
-			if len(list) == 0 || !yield(list, nil) {
+			if !yield(list, nil) {
 				return
 			}
 		}
 	}
 }
 
-// close lets the files go.
+// close lets the file go.
 func (s *spool) close() {
-	for _, f := range s.files {
-		f.Close()
+	if s.file != nil {
+		s.file.Close()
 	}
 }

@@ -1,5 +1,6 @@
 // Package trackwriter makes traces of calls that come one by one, from elsewhere than a recorder: those that
 // another tool recorded, or a part of another trace. A Writer makes the track of a rank, a Collector merges all ranks'.
+// Retimed makes a trace of the calls of another one at times that a simulation predicts.
 package trackwriter
 
 import (
@@ -18,7 +19,7 @@ import (
 )
 
 // A Writer makes the track of a rank of its calls, which come one by one. Times of single calls go to
-// files without names until they are asked for.
+// a file without a name until they are asked for.
 type Writer struct {
 	track   *track.Track
 	known   map[string]uint32
@@ -39,6 +40,7 @@ type stream struct {
 	end   uint64 // of the latest call
 	away  uint64 // since then, and not the program's
 	last  int    // place of the call before; track.First: none
+	times spooled
 }
 
 type course struct{ terminal, from int }
@@ -47,7 +49,7 @@ type course struct{ terminal, from int }
 func New(rank int, from uint64) *Writer {
 	return &Writer{
 		track: &track.Track{Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site)},
-		known: make(map[string]uint32), spool: &spool{}, values: make(map[string][]timing.Signed), courses: make(map[course]*[2]phase.Line),
+		known: make(map[string]uint32), spool: &spool{most: mostInMemory}, values: make(map[string][]timing.Signed), courses: make(map[course]*[2]phase.Line),
 		place: make(map[[2]uint64]int), from: int64(from),
 	}
 }
@@ -80,15 +82,20 @@ func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (u
 		w.known[string(w.key)] = n
 		w.track.Sigs = append(w.track.Sigs, signature.Signature{Call: function, Site: site, Vals: vals})
 		w.track.Times = append(w.track.Times, track.Times{})
-		at := [2]uint64{uint64(function), site}
-		if _, ok := w.place[at]; !ok {
-			w.place[at] = int(n)
-		}
-		w.places = append(w.places, w.place[at])
+		w.placed(&w.track.Sigs[n])
 	}
 	s.calls.Append(n)
 	s.count++
 	return n, nil
+}
+
+// placed notes the place of the next terminal.
+func (w *Writer) placed(s *signature.Signature) {
+	at := [2]uint64{uint64(s.Call), s.Site}
+	if _, ok := w.place[at]; !ok {
+		w.place[at] = len(w.places)
+	}
+	w.places = append(w.places, w.place[at])
 }
 
 // Again takes down the same call as one before, by its number.
@@ -117,7 +124,13 @@ func (w *Writer) Time(thread int, n uint32, start, end uint64) {
 	e.Jump = int64(start) - s.at - int64(gap)
 	s.at = int64(end)
 	s.end = max(s.end, end)
-	t := &w.track.Times[n]
+	w.sum(thread, n, e)
+	w.spool.add(&s.times, e)
+}
+
+// sum adds up the times of a thread's next call.
+func (w *Writer) sum(thread int, n uint32, e timing.Entry) {
+	s, t := w.stream(thread), &w.track.Times[n]
 	t.Duration.Add(e.Duration)
 	t.Gap.Add(e.Gap)
 	if thread == 0 {
@@ -131,7 +144,6 @@ func (w *Writer) Time(thread int, n uint32, start, end uint64) {
 		c[1].Add(e.Duration)
 	}
 	s.last = w.places[n]
-	w.spool.add(thread, e)
 }
 
 // Attach keeps what was measured before a call.
@@ -203,14 +215,14 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	t.Courses = w.traced(number)
 	if o.Mode.Log() {
 		t.Log = &track.Log{Options: o, TicksPerNs: 1}
-		for i := range w.streams {
-			t.Log.Streams = append(t.Log.Streams, w.spool.entries(i))
+		for _, s := range w.streams {
+			t.Log.Streams = append(t.Log.Streams, w.spool.entries(&s.times))
 		}
 	}
 	return &t, w.spool.err
 }
 
-// Close lets the files go.
+// Close lets the file go.
 func (w *Writer) Close() { w.spool.close() }
 
 // traced are the courses, by the new numbers of terminals.

@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"internal/reissue", "internal/diff", "internal/trackwriter"},
 	{"internal/tree"},
 	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram", "internal/files"},
-	{"internal/imported", "internal/cut", "internal/retime", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
+	{"internal/imported", "internal/cut", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/export", "internal/thin"},
 	{"internal/simulate/traced", "internal/export/patched"},
 	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/database"},

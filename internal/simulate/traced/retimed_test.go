@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/machine"
-	"github.com/spoor-hpc/spoor/internal/retime"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/trackwriter"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -23,7 +23,7 @@ func TestRetimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, r := draw(t, true)
 		for _, single := range []bool{false, true} {
-			times, err := retime.New(r)
+			times, err := trackwriter.NewRetimed(r)
 			if err != nil {
 				t.Fatal(err)
 			}
