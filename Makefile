@@ -106,7 +106,7 @@ GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null
 # No SIGURG for the program's threads: a handler of theirs would see it.
 ENGINE_LDFLAGS = -s -w -X runtime.godebugDefault=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,--wrap=mmap,--wrap=pthread_getattr_np
 
-bin/libspoor-engine.so: $(GO_SOURCES) engine/reserve.c shim/bounds.h shim/engine.h shim/record.h
+bin/libspoor-engine.so: $(GO_SOURCES) $(wildcard engine/*.c engine/*.h) shim/bounds.h shim/engine.h shim/record.h
 	CGO_ENABLED=1 $(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 

@@ -229,6 +229,7 @@ func (r *recorder) tell(d deliver.Delivery) {
 		say("%s exists, the trace is %s", wanted, d.Path)
 	}
 	if d.Path != "" {
+		addCode(d.Path)
 		summarise(d.Path)
 	}
 }

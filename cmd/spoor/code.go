@@ -4,9 +4,22 @@ import (
 	"errors"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
+
+// newCode is for the engine, where spoor became the ranks.
+func newCode() *cobra.Command {
+	return &cobra.Command{
+		Use:    "code TRACE",
+		Short:  "Put what the binaries say of a trace's calls into it",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(cmd *cobra.Command, args []string) error { return addCode(args[0]) },
+	}
+}
 
 // maxCopied is up to how many bytes a trace is written anew for the sake of a section.
 const maxCopied = 1 << 30

@@ -162,7 +162,7 @@ func verbs() []*cobra.Command {
 		newWhere(),
 		newDoctor(),
 		newCalls(),
-		newMan(),
+		newMan(), newCode(),
 	}
 }
 

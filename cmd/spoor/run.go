@@ -424,6 +424,9 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if !o.quiet {
 		vars = append(vars, launch.Var{Name: "SPOOR_TELL", Value: "1"})
 	}
+	if tool, err := os.Executable(); err == nil && o.stack > 1 && !o.noCode {
+		vars = append(vars, launch.Var{Name: "SPOOR_CODE", Value: tool})
+	}
 	for _, v := range append(vars, sanitizerVars(path)...) {
 		env = append(env, v.Name+"="+v.Value)
 	}

@@ -1,0 +1,53 @@
+//go:build cgo
+
+package main
+
+// #include <stdlib.h>
+// #include "child.h"
+import "C"
+
+import (
+	"os"
+	"strings"
+	"unsafe"
+)
+
+// codeSeconds is how long the program waits at most for what its binaries say.
+const codeSeconds = 60
+
+// addCode has the tool put into a trace with call stacks what the binaries say of its calls, where `spoor run` isn't there to
+// do it: behind a launcher it became the ranks. Not done here, where reading debug information would take the program's memory.
+// If it can't be done, the trace stays as it is.
+func addCode(name string) {
+	tool := os.Getenv("SPOOR_CODE")
+	if tool == "" {
+		return
+	}
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "LD_PRELOAD=") {
+			env = append(env, v)
+		}
+	}
+	argv, free := cList([]string{tool, "code", name})
+	defer free()
+	envp, free := cList(env)
+	defer free()
+	C.child_run(*argv, argv, envp, codeSeconds)
+}
+
+// cList makes a list as main gets it.
+func cList(list []string) (first **C.char, free func()) {
+	size := C.size_t(unsafe.Sizeof(first))
+	first = (**C.char)(C.calloc(C.size_t(len(list)+1), size))
+	c := unsafe.Slice(first, len(list)+1)
+	for i, s := range list {
+		c[i] = C.CString(s)
+	}
+	return first, func() {
+		for _, s := range c {
+			C.free(unsafe.Pointer(s))
+		}
+		C.free(unsafe.Pointer(first))
+	}
+}
