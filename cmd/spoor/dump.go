@@ -36,6 +36,7 @@ type dumpOptions struct {
 	times     bool
 	values    bool
 	structure bool
+	rsd       bool
 	at        string
 }
 
@@ -65,6 +66,14 @@ stand the parameters that differ among its ranks (# for what is known of a new
 communicator), and request3 is the request made three creations ago. Behind ~ stand
 values that are others in each call, as of the first rank: tag 0..99 by 1.
 
+With --rsd all ranks are shown together, as loops of events (PRSDs and RSDs): an event
+is all calls of a function from one place, with the ranks that made them in braces where they
+are fewer than around it, written start:stride:count, and once more :stride:count for
+each further dimension. Behind a parameter stands its value, a formula of the rank that gives it,
+up to four values in braces, or [least..greatest, mean, how many] in brackets; with --json histograms too.
+Call sites tell the loops: a step back in the order in which ranks first come to them is
+another round. The output is as long as the program, however long the run.
+
 In a trace that spoor thin made, sizes that stand for others are followed by what those
 were: # count was 992..1040.
 
@@ -78,6 +87,7 @@ it do, which stand where their means add up to. Time counts from rank 0's first 
   spoor dump app.spoor --comm comm0 --sites
   spoor dump app.spoor --phase 2
   spoor dump app.spoor --structure
+  spoor dump app.spoor --rsd --sites
   spoor dump app.spoor --at 12.5s
   spoor dump app.spoor --json | jq -r .call | sort | uniq -c`,
 		Args: exactly(1, "one trace"),
@@ -97,6 +107,7 @@ it do, which stand where their means add up to. Time counts from rank 0's first 
 	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks, and about when it began")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
+	f.BoolVar(&o.rsd, "rsd", false, "print loops of events over all ranks (RSDs and PRSDs) instead of calls")
 	return cmd
 }
 
@@ -134,7 +145,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 			return &usageError{cmd, err}
 		}
 	}
-	var missing []int
+	var missing, whole []int
 	seen := make(map[int]bool)
 	for _, rank := range ranks {
 		k, err := r.Rank(rank)
@@ -145,7 +156,9 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		if err != nil {
 			return errors.Join(d.out.Flush(), err)
 		}
-		if o.at != "" {
+		if o.rsd {
+			whole = append(whole, rank)
+		} else if o.at != "" {
 			err = d.moments(k)
 		} else if o.structure {
 			if seen[k.Class()] {
@@ -159,6 +172,9 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		if err != nil {
 			return errors.Join(d.out.Flush(), err)
 		}
+	}
+	if err := d.rsd(whole); err != nil {
+		return errors.Join(d.out.Flush(), err)
 	}
 	d.places.complain(cmd)
 	if len(missing) < len(ranks) && !d.window.Found() {
@@ -187,14 +203,18 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		return nil, err
 	}
 	if d.o.structure {
-		for _, name := range append(windowNames(), "call", "comm", "range") {
-			if cmd.Flags().Changed(name) {
-				return nil, fmt.Errorf("--structure shows whole threads; leave out --%s", name)
-			}
-		}
+		err = needWhole(cmd.Flags().Changed, "structure", "call", "comm", "range")
+	} else if d.o.rsd {
+		err = needWhole(cmd.Flags().Changed, "rsd", "call", "comm", "range", "times", "values")
+	}
+	if err == nil && d.o.structure && d.o.rsd {
+		err = errors.New("--structure and --rsd: say one of them")
+	}
+	if err != nil {
+		return nil, err
 	}
 	if d.o.at != "" {
-		for _, name := range append(windowNames(), "call", "comm", "range", "structure", "times", "sites") {
+		for _, name := range append(windowNames(), "call", "comm", "range", "structure", "rsd", "times", "sites") {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
 			}

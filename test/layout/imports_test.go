@@ -43,7 +43,7 @@ var layers = [][]string{
 	{"internal/imported", "internal/cut", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/export", "internal/thin"},
 	{"internal/simulate/traced", "internal/export/patched"},
-	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/database"},
+	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/database", "internal/nests"},
 	{"internal/findings"},
 	{"internal/replay", "internal/proxy", "internal/report"},
 	{"internal/view"},

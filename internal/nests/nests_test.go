@@ -1,0 +1,301 @@
+package nests
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A part of a random program is a call, or a loop; both may be left out by some ranks.
+type program struct {
+	site   int // of a call
+	body   []program
+	rounds int // more of them with the rank and with each time that the loop is run
+	odd    bool
+}
+
+func drawn(t *rapid.T, depth int) (list []program) {
+	for range rapid.IntRange(1, 4).Draw(t, "parts") {
+		p := program{site: rapid.IntRange(10, 17).Draw(t, "site"), odd: rapid.IntRange(0, 3).Draw(t, "odd") == 0}
+		if depth > 0 && rapid.Bool().Draw(t, "loop") {
+			p.body, p.rounds = drawn(t, depth-1), rapid.IntRange(1, 4).Draw(t, "rounds")
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// made makes a rank's calls. time counts what was run, for numbers that depend on data.
+func made(r *tracktest.Recorder, list []program, time *int) {
+	for _, p := range list {
+		if *time++; p.odd && (r.Rank+*time)%2 == 0 {
+			continue
+		}
+		if p.body == nil {
+			r.Send(p.site, 1, int64((r.Rank+1)%r.Size), 3)
+			continue
+		}
+		for range 1 + (p.rounds+r.Rank+*time)%5 {
+			made(r, p.body, time)
+		}
+	}
+}
+
+func open(t *rapid.T) *trace.Reader {
+	list := drawn(t, 3)
+	ranks := rapid.IntRange(1, 4).Draw(t, "ranks")
+	return mergetest.Run(t, ranks, func(r *tracktest.Recorder) {
+		r.Begin()
+		time := 0
+		made(r, list, &time)
+		r.End()
+	})
+}
+
+func everyRank(r *trace.Reader) (list []int) {
+	for rank := range r.Ranks() {
+		list = append(list, rank)
+	}
+	return list
+}
+
+// flat lists events in order, and the loops with the places of what is in them.
+func flat(list []*Node, events *[]*Event, loops map[*Node]interval) {
+	for _, n := range list {
+		if !n.Loop() {
+			*events = append(*events, n.Event)
+			continue
+		}
+		first := len(*events)
+		flat(n.Body, events, loops)
+		loops[n] = interval{first, len(*events) - 1}
+	}
+}
+
+// TestBySites compares rounds with those of each call looked at: every step back is another round of the innermost
+// loop that has both calls, and a loop is over when a call outside of it comes.
+func TestBySites(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := open(t)
+		all, err := BySites(r, everyRank(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) != 1 || len(all[0].Ranks) != r.Ranks() {
+			t.Fatalf("%d threads", len(all))
+		}
+		var events []*Event
+		loops := make(map[*Node]interval)
+		flat(all[0].Nodes, &events, loops)
+		place := make(map[trace.Site]int)
+		for i, e := range events {
+			if _, ok := place[e.Site]; ok {
+				t.Fatalf("%v twice", e.Site)
+			}
+			place[e.Site] = i
+		}
+		innermost := func(a, b int) (in *Node) {
+			for n, l := range loops {
+				if l.has(a) && l.has(b) && (in == nil || l.last-l.first < loops[in].last-loops[in].first) {
+					in = n
+				}
+			}
+			return in
+		}
+		calls := make([]uint64, len(events))
+		rounds := make(map[*Node]map[int64]uint64)
+		ranks := make(map[*Node][]int)
+		for rank := range r.Ranks() {
+			open := make(map[*Node]int64)
+			end := func(n *Node) {
+				if rounds[n] == nil {
+					rounds[n] = make(map[int64]uint64)
+				}
+				rounds[n][open[n]]++
+				delete(open, n)
+				if k := len(ranks[n]); k == 0 || ranks[n][k-1] != rank {
+					ranks[n] = append(ranks[n], rank)
+				}
+			}
+			last := -1
+			k, err := r.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c := range k.Calls(0) {
+				at := place[c.Site]
+				calls[at]++
+				for n, l := range loops {
+					_, under := open[n]
+					switch {
+					case under && !l.has(at):
+						end(n)
+					case !under && l.has(at):
+						open[n] = 1
+					}
+				}
+				if last >= at {
+					n := innermost(last, at)
+					if n == nil {
+						t.Fatalf("rank %d: step from %d to %d in no loop", rank, last, at)
+					}
+					open[n]++
+				}
+				last = at
+			}
+			for n := range maps.Clone(open) {
+				end(n)
+			}
+		}
+		for i, e := range events {
+			if uint64(e.Calls.Sum) != calls[i] {
+				t.Errorf("%v: %v calls, want %d", e.Site, e.Calls.Sum, calls[i])
+			}
+		}
+		for n, want := range rounds {
+			if !maps.Equal(n.Rounds.exact, want) || !slices.Equal(n.Ranks, ranks[n]) {
+				t.Errorf("places %v: rounds %v of ranks %v, want %v of %v", loops[n], n.Rounds.exact, n.Ranks, want, ranks[n])
+			}
+		}
+		if len(rounds) != len(loops) {
+			t.Errorf("%d loops, %d were run", len(loops), len(rounds))
+		}
+	})
+}
+
+// TestEndless: what takes long is as quick as what is short.
+func TestEndless(t *testing.T) {
+	r := mergetest.Run(t, 3, tracktest.Endless)
+	all, err := BySites(r, everyRank(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []*Event
+	loops := make(map[*Node]interval)
+	flat(all[0].Nodes, &events, loops)
+	if len(loops) != 12 {
+		t.Errorf("%d loops", len(loops))
+	}
+	for n := range loops {
+		if v, same := n.Rounds.Same(); !same || v != 17 {
+			t.Errorf("rounds %+v", n.Rounds)
+		}
+	}
+}
+
+// TestSpans: what is written is what was there, and shortly.
+func TestSpans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfNDistinct(rapid.IntRange(0, 80), 1, 60, rapid.ID).Draw(t, "ranks")
+		slices.Sort(list)
+		var got []int
+		for _, s := range Spans(list) {
+			part := []int{s.Start}
+			for _, d := range s.Dims {
+				var next []int
+				for n := range d.Count {
+					for _, v := range part {
+						next = append(next, v+n*d.Stride)
+					}
+				}
+				part = next
+			}
+			got = append(got, part...)
+		}
+		if slices.Sort(got); !slices.Equal(got, list) {
+			t.Fatalf("%v became %v", list, got)
+		}
+	})
+	for want, list := range map[string][]int{
+		"7": {7}, "0:1:4": {0, 1, 2, 3}, "0 4": {0, 4}, "1:2:3": {1, 3, 5}, "5:1:2:4:2": {5, 6, 9, 10}, "0:1:2:10:2:100:2": {0, 1, 10, 11, 100, 101, 110, 111},
+	} {
+		if got := RanksText(list); got != want {
+			t.Errorf("%v: %s, want %s", list, got, want)
+		}
+	}
+}
+
+// TestNumbers: count, sum and extremes are those of all numbers; bins are apart and have all of them.
+func TestNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.Int64Range(-5000, 5000), 1, 4*mostExact).Draw(t, "numbers")
+		cut := rapid.IntRange(0, len(list)).Draw(t, "cut")
+		var n, more Numbers
+		for i, v := range list {
+			if i < cut {
+				n.Add(v, 1, i)
+			} else {
+				more.Add(v, 1, i)
+			}
+		}
+		n.Join(&more)
+		sum := int64(0)
+		for _, v := range list {
+			sum += v
+		}
+		least, most := slices.Min(list), slices.Max(list)
+		if n.Count != uint64(len(list)) || n.Sum != float64(sum) || n.Least != (Extreme{least, slices.Index(list, least)}) || n.Most != (Extreme{most, slices.Index(list, most)}) {
+			t.Fatalf("%+v, want %d numbers, sum %d, %d to %d", n, len(list), sum, least, most)
+		}
+		bins := n.Bins()
+		if len(bins) > shown || bins[0].Low != least || bins[len(bins)-1].High != most {
+			t.Fatalf("bins %+v", bins)
+		}
+		for i, b := range bins {
+			if i > 0 && b.Low <= bins[i-1].High {
+				t.Fatalf("bins overlap: %+v", bins)
+			}
+			in := 0
+			total := int64(0)
+			for _, v := range list {
+				if b.Low <= v && v <= b.High {
+					in++
+					total += v
+				}
+			}
+			if b.Count != uint64(in) || b.Sum != float64(total) {
+				t.Fatalf("bin %+v, want %d numbers of %d", b, in, total)
+			}
+		}
+	})
+}
+
+// TestFormulas: what holds for all ranks, and nothing that few ranks could have by chance.
+func TestFormulas(t *testing.T) {
+	all := make([]int, 12)
+	for i := range all {
+		all[i] = i
+	}
+	for _, c := range []struct {
+		of   func(r int64) int64
+		want string
+	}{
+		{func(r int64) int64 { return r + 3 }, "rank+3"},
+		{func(r int64) int64 { return 100*r - 1 }, "100·rank-1"},
+		{func(r int64) int64 { return (r + 11) % 12 }, "(rank-1) mod 12"},
+		{func(r int64) int64 { return r ^ 3 }, "rank xor 3"},
+		{func(r int64) int64 { return (r%4+1)%4 + 4*(r/4) }, "(x+1 mod 4, y+0 mod 3) of ranks as x + 4·y"},
+		{func(r int64) int64 { return r * r % 12 }, ""},
+	} {
+		s := &Slot{kind: "rank"}
+		for _, r := range all {
+			s.take(&taken{num: true, v: c.of(int64(r))}, 2, r)
+		}
+		if s.fit(12); s.Formula != c.want {
+			t.Errorf("%q, want %q", s.Formula, c.want)
+		}
+	}
+	s := &Slot{kind: "count"}
+	for _, r := range []int{0, 5} {
+		s.take(&taken{num: true, v: int64(10 * r)}, 1, r)
+	}
+	if s.fit(12); s.Formula != "" {
+		t.Errorf("two ranks gave %q", s.Formula)
+	}
+}

@@ -1,0 +1,173 @@
+package nests
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// mostExact is how many distinct numbers are kept apart, coarse how many bins they become beyond, and
+// shown how many bins a histogram has in the end.
+const (
+	mostExact = 1024
+	coarse    = 64
+	shown     = 8
+)
+
+// A Bin is numbers of a histogram that lie side by side.
+type Bin struct {
+	Low, High int64
+	Sum       float64
+	Count     uint64
+}
+
+// Mean is that of the bin's numbers.
+func (b *Bin) Mean() float64 { return b.Sum / float64(b.Count) }
+
+// An Extreme is the least or the greatest number, and the first rank that has it.
+type Extreme struct {
+	Value int64
+	Rank  int
+}
+
+// Numbers are a distribution: count, sum and extremes are exact, and so are all numbers while few are distinct.
+type Numbers struct {
+	Count       uint64
+	Sum         float64
+	Least, Most Extreme
+	exact       map[int64]uint64
+	bins        []Bin // apart from each other, in rising order
+}
+
+// Mean is that of all numbers.
+func (n *Numbers) Mean() float64 { return n.Sum / float64(n.Count) }
+
+// Same returns the one number that there is.
+func (n *Numbers) Same() (v int64, ok bool) {
+	return n.Least.Value, n.Count > 0 && n.Least.Value == n.Most.Value
+}
+
+// Add takes a number that occurs count times on a rank.
+func (n *Numbers) Add(v int64, count uint64, rank int) {
+	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
+}
+
+// AddRange takes numbers of which only the bounds and the sum are known.
+func (n *Numbers) AddRange(b Bin, rank int) {
+	if b.Count == 0 {
+		return
+	}
+	if e := (Extreme{b.Low, rank}); n.Count == 0 || e.before(n.Least, 1) {
+		n.Least = e
+	}
+	if e := (Extreme{b.High, rank}); n.Count == 0 || e.before(n.Most, -1) {
+		n.Most = e
+	}
+	n.Count += b.Count
+	n.Sum += b.Sum
+	n.put(b)
+}
+
+// put adds to the histogram.
+func (n *Numbers) put(b Bin) {
+	if b.Low != b.High {
+		n.bins = apart(append(n.bins, b))
+		return
+	}
+	at, _ := slices.BinarySearchFunc(n.bins, b.Low, func(x Bin, v int64) int { return cmp.Compare(x.High, v) })
+	if at < len(n.bins) && n.bins[at].Low <= b.Low {
+		n.bins[at].Sum += b.Sum
+		n.bins[at].Count += b.Count
+		return
+	}
+	if n.exact == nil {
+		n.exact = make(map[int64]uint64)
+	}
+	n.exact[b.Low] += b.Count
+	if len(n.exact) > mostExact {
+		n.bins, n.exact = balanced(n.all(), coarse), nil
+	}
+}
+
+// Join adds all numbers of another distribution.
+func (n *Numbers) Join(o *Numbers) {
+	if o.Count == 0 {
+		return
+	}
+	if n.Count == 0 || o.Least.before(n.Least, 1) {
+		n.Least = o.Least
+	}
+	if n.Count == 0 || o.Most.before(n.Most, -1) {
+		n.Most = o.Most
+	}
+	n.Count += o.Count
+	n.Sum += o.Sum
+	for _, b := range o.all() {
+		n.put(b)
+	}
+}
+
+// before reports whether an extreme is less than another, or greater if sign is negative, or as much on a lower rank.
+func (e Extreme) before(o Extreme, sign int) bool {
+	return cmp.Or(sign*cmp.Compare(e.Value, o.Value), cmp.Compare(e.Rank, o.Rank)) < 0
+}
+
+// Distinct returns the numbers in rising order if there are at most so many.
+func (n *Numbers) Distinct(most int) (list []int64, ok bool) {
+	if len(n.bins) > 0 || len(n.exact) > most {
+		return nil, false
+	}
+	return slices.Sorted(maps.Keys(n.exact)), true
+}
+
+// Bins returns a histogram of few bins, of about as many numbers each.
+func (n *Numbers) Bins() []Bin { return balanced(n.all(), shown) }
+
+// all returns what is known as bins in rising order.
+func (n *Numbers) all() []Bin {
+	list := slices.Clone(n.bins)
+	for v, count := range n.exact {
+		list = append(list, Bin{v, v, float64(v) * float64(count), count})
+	}
+	return apart(list)
+}
+
+// apart sorts bins, and makes one of those that overlap.
+func apart(list []Bin) []Bin {
+	slices.SortFunc(list, func(a, b Bin) int { return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High)) })
+	out := list[:0]
+	for _, b := range list {
+		if k := len(out); k > 0 && b.Low <= out[k-1].High {
+			out[k-1] = with(out[k-1], b)
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func with(a, b Bin) Bin {
+	return Bin{min(a.Low, b.Low), max(a.High, b.High), a.Sum + b.Sum, a.Count + b.Count}
+}
+
+// balanced joins bins that lie side by side until there are at most so many, of about the same count.
+func balanced(list []Bin, most int) []Bin {
+	if len(list) <= most {
+		return list
+	}
+	var left float64
+	for _, b := range list {
+		left += float64(b.Count)
+	}
+	var out []Bin
+	for i := 0; i < len(list); {
+		b := list[i]
+		want := left / float64(most-len(out))
+		for i++; i < len(list) && (len(out) == most-1 || float64(b.Count)+float64(list[i].Count)/2 <= want); i++ {
+			b = with(b, list[i])
+		}
+		left -= float64(b.Count)
+		out = append(out, b)
+	}
+	return out
+}

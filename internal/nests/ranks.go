@@ -1,0 +1,94 @@
+package nests
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Span is numbers at equal distances, or such spans at equal distances: start:stride:count, and for each
+// more dimension :stride:count. The first pair is the innermost.
+type Span struct {
+	Start int
+	Dims  []Dim
+}
+
+// A Dim is one dimension of a span.
+type Dim struct{ Stride, Count int }
+
+func (s Span) String() string {
+	text := fmt.Sprint(s.Start)
+	for _, d := range s.Dims {
+		text += fmt.Sprintf(":%d:%d", d.Stride, d.Count)
+	}
+	return text
+}
+
+// Spans writes rising numbers as few spans.
+func Spans(list []int) (out []Span) {
+	for i := 0; i < len(list); {
+		n := 1
+		if i+1 < len(list) {
+			stride := list[i+1] - list[i]
+			for n = 2; i+n < len(list) && list[i+n]-list[i+n-1] == stride; n++ {
+			}
+			if n > 2 || stride == 1 {
+				out = append(out, Span{list[i], []Dim{{stride, n}}})
+				i += n
+				continue
+			}
+		}
+		out = append(out, Span{Start: list[i]})
+		i++
+	}
+	for {
+		next := folded(out)
+		if len(next) == len(out) {
+			return out
+		}
+		out = next
+	}
+}
+
+// folded makes one of spans that are alike and equally far apart.
+func folded(list []Span) (out []Span) {
+	alike := func(a, b Span) bool {
+		if len(a.Dims) == 0 || len(a.Dims) != len(b.Dims) {
+			return false
+		}
+		for i := range a.Dims {
+			if a.Dims[i] != b.Dims[i] {
+				return false
+			}
+		}
+		return true
+	}
+	for i := 0; i < len(list); {
+		n := 1
+		for i+n < len(list) && alike(list[i], list[i+n]) && list[i+n].Start-list[i+n-1].Start == list[i+1].Start-list[i].Start {
+			n++
+		}
+		s := list[i]
+		if n > 1 {
+			s.Dims = append(s.Dims[:len(s.Dims):len(s.Dims)], Dim{list[i+1].Start - s.Start, n})
+		}
+		out = append(out, s)
+		i += n
+	}
+	return out
+}
+
+// mostSpans is how many spans are written out.
+const mostSpans = 12
+
+// RanksText writes rising ranks for people.
+func RanksText(list []int) string {
+	spans := Spans(list)
+	var parts []string
+	for i, s := range spans {
+		if i == mostSpans {
+			return fmt.Sprintf("%s … (%d ranks)", strings.Join(parts, " "), len(list))
+		}
+		parts = append(parts, s.String())
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,166 @@
+package nests
+
+import (
+	"maps"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A run is what a part of a stream has of a loop. The loop goes on as long as calls are of its places, so that one that
+// is under way at either end of the part is not over: head and tail are the rounds begun there since, or none.
+type run struct {
+	head, tail int64
+	through    bool // the loop is under way all along: head and tail are one
+	over       map[uint64]uint64
+}
+
+// A stretch is a part of a stream: its first and last place, and its loops.
+type stretch struct {
+	first, last int
+	runs        map[int]*run
+}
+
+// A counter finds how many rounds loops have.
+type counter struct {
+	s     *shape
+	of    func(terminal int) int // place
+	rules map[int]*stretch
+}
+
+func (c *counter) nodes(n trace.Node) *stretch {
+	sum := &stretch{first: none, last: none, runs: make(map[int]*run)}
+	for _, x := range n.Children() {
+		c.append(sum, c.repeated(x))
+	}
+	return sum
+}
+
+// repeated is what a child comes to with all its rounds.
+func (c *counter) repeated(n trace.Node) *stretch {
+	sum := &stretch{first: none, last: none, runs: make(map[int]*run)}
+	if n.Count == 0 {
+		return sum
+	}
+	part := c.node(n)
+	for count := n.Count; ; {
+		if count&1 != 0 {
+			c.append(sum, part)
+		}
+		if count >>= 1; count == 0 {
+			return sum
+		}
+		twice := &stretch{first: none, last: none, runs: make(map[int]*run)}
+		c.append(twice, part)
+		c.append(twice, part)
+		part = twice
+	}
+}
+
+func (c *counter) node(n trace.Node) *stretch {
+	if n.Rule >= 0 {
+		x := c.rules[n.Rule]
+		if x == nil {
+			x = c.nodes(n)
+			c.rules[n.Rule] = x
+		}
+		return x
+	}
+	place := c.of(n.Terminal)
+	x := &stretch{first: place, last: place, runs: make(map[int]*run)}
+	for l := c.s.inner[place]; l != none; l = c.s.outer[l] {
+		x.runs[l] = &run{through: true}
+	}
+	return x
+}
+
+// append puts a stretch behind another one, which it changes.
+func (c *counter) append(a, b *stretch) {
+	if b.first == none {
+		return
+	}
+	if a.first == none {
+		a.first, a.last = b.first, b.last
+		for l, r := range b.runs {
+			x := *r
+			x.over = maps.Clone(r.over)
+			a.runs[l] = &x
+		}
+		return
+	}
+	common := c.s.loop(a.last, b.first)
+	for l := c.s.inner[a.last]; l != none; l = c.s.outer[l] {
+		if !c.s.loops[l].has(b.first) {
+			a.runs[l].endTail()
+		}
+	}
+	for l, r := range b.runs {
+		again := int64(0)
+		if l == common && b.first <= a.last {
+			again = 1
+		}
+		x := a.runs[l]
+		if x == nil {
+			x = &run{head: none, tail: none}
+			a.runs[l] = x
+		}
+		x.join(r, again, c.s.loops[l].has(a.last) && c.s.loops[l].has(b.first))
+	}
+	a.last = b.last
+}
+
+// endTail has the rounds at the end be all.
+func (r *run) endTail() {
+	if r.through {
+		r.through, r.tail = false, none
+		return
+	}
+	r.count(r.tail, 1)
+	r.tail = none
+}
+
+// count notes that a loop is over that began so many further rounds.
+func (r *run) count(further int64, times uint64) {
+	if r.over == nil {
+		r.over = make(map[uint64]uint64)
+	}
+	r.over[uint64(further)+1] += times
+}
+
+// join adds what comes behind: another round first if again is 1; goesOn tells whether the loop is under way between.
+func (r *run) join(o *run, again int64, goesOn bool) {
+	switch {
+	case goesOn && o.through:
+		r.tail += again + o.tail
+		if r.through {
+			r.head = r.tail
+		}
+		return
+	case goesOn && r.through:
+		r.through = false
+		r.head += again + o.head
+	case goesOn:
+		r.count(r.tail+again+o.head, 1)
+	case o.through: // begins behind
+	case o.head != none:
+		r.count(o.head, 1)
+	}
+	r.tail = o.tail
+	for rounds, times := range o.over {
+		r.count(int64(rounds)-1, times)
+	}
+}
+
+// ended returns how often each loop was run with how many rounds.
+func (s *stretch) ended() map[int]map[uint64]uint64 {
+	out := make(map[int]map[uint64]uint64)
+	for l, r := range s.runs {
+		if r.head != none {
+			r.count(r.head, 1)
+		}
+		if !r.through && r.tail != none {
+			r.count(r.tail, 1)
+		}
+		out[l] = r.over
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package nests
+
+import (
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A part is what a slot has of its parameter.
+type part uint8
+
+const (
+	whole  part = iota
+	offset      // of an address
+	length      // of an array
+	within      // an array's elements, or fields of a status
+)
+
+// A Slot is one value of an event's calls: a parameter, or a part of one.
+type Slot struct {
+	Name    string
+	Numbers Numbers           // those without names
+	Texts   map[string]uint64 // others: handles, names of constants, addresses; as far as there is room
+	Others  uint64            // how many more there are
+	Formula string            // of the rank, which gives all Numbers; empty if there is none
+	Moving  bool              // some move on from call to call: of Numbers, only count and extremes are those of all calls
+
+	part     part
+	kind     string
+	relative Numbers // to the rank, if the value is one
+	ranks    []int   // that have had numbers, and which: nil if one had several
+	vals     []int64
+	several  bool
+}
+
+// mostTexts is how many texts a slot keeps apart.
+const mostTexts = 16
+
+// shortArray is up to how many elements arrays are shown as they are if all are the same.
+const shortArray = 8
+
+// A taken value is one that a call has in a slot.
+type taken struct {
+	name string
+	part part
+	kind string
+	text string // of what is no number
+	num  bool
+	v    int64
+}
+
+// valuesOf lists the values of a call.
+func valuesOf(c *trace.Call) (list []taken) {
+	for i := range c.Params {
+		p := &c.Params[i]
+		name := p.Name()
+		if p.In.Type != trace.None {
+			list = appendValue(list, name, whole, p.Kind(), &p.In)
+			name += " on return"
+		}
+		if p.Out.Type != trace.None {
+			list = appendValue(list, name, whole, p.Kind(), &p.Out)
+		}
+	}
+	if n := c.NewComm; n != nil {
+		list = append(list, number("new.rank", within, "rank", n.Rank), number("new.size", within, "", n.Size))
+	}
+	if n := c.NewType; n != nil {
+		list = append(list, number("new.bytes", within, "", n.Size), number("new.extent", within, "", n.Extent))
+	}
+	if c.Result.Type != trace.None {
+		list = appendValue(list, "result", whole, c.Func.Returns, &c.Result)
+	}
+	if c.Return != 0 {
+		list = append(list, taken{name: "return", text: c.ReturnName()})
+	}
+	return list
+}
+
+func number(name string, p part, kind string, v int64) taken {
+	if k, ok := mpi.KindNamed(kind); ok {
+		if text := mpi.ConstantName(k, v); text != "" {
+			return taken{name: name, part: p, kind: kind, text: text}
+		}
+	}
+	return taken{name: name, part: p, kind: kind, num: true, v: v}
+}
+
+func appendValue(list []taken, name string, p part, kind string, v *trace.Value) []taken {
+	switch v.Type {
+	case trace.Int, trace.Time:
+		return append(list, number(name, p, kind, v.Num))
+	case trace.Address:
+		at := v.Addr
+		if at.Class == trace.Special {
+			break
+		}
+		at.Offset = 0
+		return append(list, taken{name: name, part: p, text: at.Text()}, number(name+".offset", offset, "", v.Addr.Offset))
+	case trace.Status:
+		s := v.Status
+		if s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
+			break
+		}
+		return append(list, number(name+".source", within, "rank", s.Source), number(name+".tag", within, "tag", s.Tag), number(name+".bytes", within, "", s.Count))
+	case trace.Array:
+		if v.Num < 0 {
+			break
+		}
+		text := "…" // too many to be shown
+		if len(v.Elems) <= shortArray {
+			text = v.Render(kind)
+		}
+		list = append(list, taken{name: name, part: p, text: text}, number(name+".length", length, "", v.Num))
+		for i := range v.Elems {
+			if t := v.Elems[i].Type; t != trace.Request { // how far back each was made says little
+				list = appendValue(list, name+"[]", within, kind, &v.Elems[i])
+			}
+		}
+		return list
+	}
+	return append(list, taken{name: name, part: p, text: v.Render(kind)})
+}
+
+// take adds a value that count calls of a rank have.
+func (s *Slot) take(v *taken, count uint64, rank int) {
+	if !v.num {
+		if s.Texts == nil {
+			s.Texts = make(map[string]uint64)
+		}
+		if _, ok := s.Texts[v.text]; ok || len(s.Texts) < mostTexts {
+			s.Texts[v.text] += count
+		} else {
+			s.Others += count
+		}
+		return
+	}
+	s.Numbers.Add(v.v, count, rank)
+	if s.kind == "rank" {
+		s.relative.Add(v.v-int64(rank), count, rank)
+	}
+	if n := len(s.ranks); s.several || n > 0 && s.ranks[n-1] == rank && s.vals[n-1] != v.v {
+		s.several, s.ranks, s.vals = true, nil, nil
+	} else if n == 0 || s.ranks[n-1] != rank {
+		s.ranks, s.vals = append(s.ranks, rank), append(s.vals, v.v)
+	}
+}
+
+// between adds values of a lane, which move on from call to call: of these only the bounds are looked at.
+func (s *Slot) between(low, high int64, count uint64, rank int) {
+	s.Numbers.AddRange(Bin{low, high, (float64(low) + float64(high)) / 2 * float64(count), count}, rank)
+	s.Moving, s.several, s.ranks, s.vals = true, true, nil, nil
+}
+
+// fit looks for a formula, in a world of a size.
+func (s *Slot) fit(size int) {
+	if _, same := s.Numbers.Same(); same || s.several || len(s.ranks) < 2 {
+		return
+	}
+	s.Formula = linear(s.ranks, s.vals)
+	if s.Formula == "" && s.kind == "rank" {
+		s.Formula = relation(s.ranks, s.vals, size)
+	}
+	s.ranks, s.vals = nil, nil
+}
