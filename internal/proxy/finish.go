@@ -19,11 +19,12 @@ import (
 // calls in a row are one step of the program, FINISH, and the structure is found anew.
 // (pilgrim-tpds2022 §3.3.4.)
 
-// A stepwise is a stream of a variant in which calls in a row may be one step.
+// A stepwise is a stream of a variant with a structure of its own, in which calls in a row may be one step.
 type stepwise struct {
-	g     *grammar.Grammar
-	runs  []run
-	steps uint64 // all of them
+	g      *grammar.Grammar
+	runs   []run
+	steps  uint64   // all of them
+	labels []*label // by rule; nil: its rules are the compression's
 }
 
 // A run is calls of a stream that are one step, or none if nothing is finished.
@@ -42,6 +43,9 @@ type finish struct {
 
 // at is the step in front of which a call of the stream is.
 func (s *stepwise) at(call uint64) uint64 {
+	if len(s.runs) == 0 {
+		return call
+	}
 	n := sort.Search(len(s.runs), func(i int) bool { return s.runs[i].first+s.runs[i].calls > call })
 	if n == len(s.runs) {
 		return s.steps - (s.end() - call)
