@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -274,7 +275,7 @@ func size(g *grammar.Grammar) (n int) {
 // structure is the structure of a stream on a member.
 func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	if s := v.stepwise[stream]; s != nil {
-		return trace.StructureOf(s.g)
+		return trace.StructureOf(trace.Sequence(unfold.Hand(s.g)))
 	}
 	return k.Structure(stream)
 }
