@@ -18,6 +18,8 @@ type (
 	Spread    = model.Spread
 	Times     = model.Times
 	ValueStat = model.ValueStat
+	Hist      = model.Hist
+	Histogram = model.Histogram
 	Clock     = model.Clock
 	Process   = model.Process
 	Aside     = model.Aside
@@ -35,8 +37,6 @@ type (
 	Context    = model.Context
 	Step       = model.Step
 	Way        = model.Way
-
-	Round = model.Round
 )
 
 // The types of values.

@@ -36,7 +36,8 @@ type dumpOptions struct {
 	times     bool
 	values    bool
 	structure bool
-	rsd       bool
+	rsd       string
+	precision int
 	at        string
 }
 
@@ -72,7 +73,10 @@ are fewer than around it, written start:stride:count, and once more :stride:coun
 each further dimension. Behind a parameter stands its value, a formula of the rank that gives it,
 up to four values in braces, or [least..greatest, mean, how many] in brackets; with --json histograms too.
 Call sites tell the loops: a step back in the order in which ranks first come to them is
-another round. The output is as long as the program, however long the run.
+another round. The output is as long as the program, however long the run. With --rsd=order
+loops are what repeats, and ranks are merged by the longest sequence that they share,
+collective calls first: a call site stands wherever it was called. Loops are one if their
+numbers of rounds differ by no more than --precision allows.
 
 In a trace that spoor thin made, sizes that stand for others are followed by what those
 were: # count was 992..1040.
@@ -88,6 +92,7 @@ it do, which stand where their means add up to. Time counts from rank 0's first 
   spoor dump app.spoor --phase 2
   spoor dump app.spoor --structure
   spoor dump app.spoor --rsd --sites
+  spoor dump app.spoor --rsd=order --precision 90
   spoor dump app.spoor --at 12.5s
   spoor dump app.spoor --json | jq -r .call | sort | uniq -c`,
 		Args: exactly(1, "one trace"),
@@ -107,7 +112,9 @@ it do, which stand where their means add up to. Time counts from rank 0's first 
 	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks, and about when it began")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
-	f.BoolVar(&o.rsd, "rsd", false, "print loops of events over all ranks (RSDs and PRSDs) instead of calls")
+	f.StringVar(&o.rsd, "rsd", "", "print loops of events over all ranks (RSDs and PRSDs) instead of calls; ranks are aligned `by` sites, which needn't be said, or order")
+	f.Lookup("rsd").NoOptDefVal = bySites
+	f.IntVar(&o.precision, "precision", 100, "`percent`, with --rsd=order: numbers of rounds that differ by no more than what is missing to 100 are alike; 0: any are")
 	return cmd
 }
 
@@ -156,7 +163,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		if err != nil {
 			return errors.Join(d.out.Flush(), err)
 		}
-		if o.rsd {
+		if o.rsd != "" {
 			whole = append(whole, rank)
 		} else if o.at != "" {
 			err = d.moments(k)
@@ -203,12 +210,9 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		return nil, err
 	}
 	if d.o.structure {
-		err = needWhole(cmd.Flags().Changed, "structure", "call", "comm", "range")
-	} else if d.o.rsd {
-		err = needWhole(cmd.Flags().Changed, "rsd", "call", "comm", "range", "times", "values")
-	}
-	if err == nil && d.o.structure && d.o.rsd {
-		err = errors.New("--structure and --rsd: say one of them")
+		err = needWhole(cmd.Flags().Changed, "structure", "rsd", "call", "comm", "range")
+	} else {
+		err = checkRSD(cmd.Flags().Changed, &d.o)
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,10 +10,39 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
+// How --rsd aligns ranks.
+const (
+	bySites = "sites"
+	byOrder = "order"
+)
+
+// checkRSD checks the flags that go with --rsd.
+func checkRSD(changed func(name string) bool, o *dumpOptions) error {
+	switch {
+	case changed("precision") && o.rsd != byOrder:
+		return errors.New("--precision goes with --rsd=order")
+	case !changed("rsd"):
+		return nil
+	case o.rsd != bySites && o.rsd != byOrder:
+		return fmt.Errorf("--rsd=%s: it is sites or order", o.rsd)
+	case o.precision < 0 || o.precision > 100:
+		return fmt.Errorf("--precision %d: it is 0 to 100", o.precision)
+	}
+	return needWhole(changed, "rsd", "call", "comm", "range", "times", "values")
+}
+
 // rsd prints loop nests over all of the ranks.
 func (d *dumper) rsd(ranks []int) error {
-	list, err := nests.BySites(d.r, ranks)
-	if err != nil {
+	var list []*nests.Nests
+	var err error
+	if d.o.rsd == byOrder {
+		list, err = nests.ByOrder(d.r, ranks, d.o.precision)
+	} else {
+		list, err = nests.BySites(d.r, ranks)
+	}
+	if errors.Is(err, nests.ErrWide) {
+		return fmt.Errorf("%s: %w: try a lower --precision, or --rsd=sites", d.r.Name(), err)
+	} else if err != nil {
 		return err
 	}
 	for _, n := range list {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -14,7 +15,7 @@ var errAttached = errors.New("signatures and attached values differ in number")
 
 // attachments are what plugins and counters attached to the calls of each
 // skeleton, by name. Like totals they stay what they are when classes are refined.
-type attachments map[string][]model.ValueStat
+type attachments map[string][]timing.Signed
 
 func (a attachments) merge(o attachments) attachments {
 	for name, list := range o {
@@ -44,7 +45,7 @@ func (c *class) leafAttached(tr *track.Track) error {
 		if len(list) != len(of) {
 			return errAttached
 		}
-		sums := make([]model.ValueStat, n)
+		sums := make([]timing.Signed, n)
 		for i, s := range list {
 			sums[of[i]].Merge(s)
 		}
@@ -94,7 +95,7 @@ func (c *class) decodeAttached(r *wire.Reader, sh *shape) {
 	_, n := sh.sites()
 	for range r.Count(1) {
 		name := r.String()
-		list := make([]model.ValueStat, n)
+		list := make([]timing.Signed, n)
 		for i := range list {
 			if list[i].Count = r.Uvarint(); list[i].Count > 0 {
 				list[i].Sum, list[i].Min, list[i].Max = r.Varint(), r.Varint(), r.Varint()

@@ -23,8 +23,9 @@ type Event struct {
 
 // A context is what calls must have in common to be one event.
 type context struct {
-	function uint16
-	site     trace.Site
+	function   uint16
+	site       trace.Site
+	collective bool
 }
 
 func newEvent(c *trace.Call, size int) *Event {

@@ -49,7 +49,7 @@ func (n *numbering) context(k *trace.Rank, terminal int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	x := context{call.Func.ID, call.Site}
+	x := context{call.Func.ID, call.Site, call.Func.Has(trace.Collective)}
 	c, ok := n.known[x]
 	if !ok {
 		c = len(n.known)

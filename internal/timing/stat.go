@@ -1,4 +1,6 @@
-package model
+// Package timing summarises how long calls took and how long the program
+// computed between them. It does not decide which calls belong together.
+package timing
 
 import (
 	"math"

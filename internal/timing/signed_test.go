@@ -1,20 +1,20 @@
-package model
+package timing
 
 import (
 	"math"
 	"testing"
 )
 
-func TestValueStat(t *testing.T) {
-	var s, u ValueStat
+func TestSigned(t *testing.T) {
+	var s, u Signed
 	for _, v := range []int64{-5, 3, 11} {
 		s.Add(v)
 	}
-	if want := (ValueStat{3, 9, -5, 11}); s != want || s.Mean() != 3 {
+	if want := (Signed{3, 9, -5, 11}); s != want || s.Mean() != 3 {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 	u.Merge(s)
-	u.Merge(ValueStat{})
+	u.Merge(Signed{})
 	if u != s {
 		t.Errorf("%+v, want %+v", u, s)
 	}
@@ -22,7 +22,7 @@ func TestValueStat(t *testing.T) {
 	if u.Sum != math.MaxInt64 || u.Max != math.MaxInt64 || u.Count != 4 {
 		t.Errorf("too large: %+v", u)
 	}
-	u = ValueStat{}
+	u = Signed{}
 	u.Add(math.MinInt64)
 	u.Add(-1)
 	if u.Sum != math.MinInt64 {

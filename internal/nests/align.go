@@ -1,0 +1,246 @@
+package nests
+
+import "slices"
+
+// A joint is an event or a loop of ranks whose items were found to match, each unit being ranks that did the same.
+type joint struct {
+	context int
+	body    []*joint
+	parts   []unitItem
+	least   uint64 // rounds
+	most    uint64
+	isLoop  bool
+	fence   bool // it is a collective call, or has one in it
+}
+
+type unitItem struct {
+	unit int
+	item *item
+}
+
+// jointsOf makes joints of the items of a unit; fence tells which contexts are collective.
+func jointsOf(list []*item, unit int, fence func(context int) bool) []*joint {
+	out := make([]*joint, len(list))
+	for i, x := range list {
+		j := &joint{context: x.context, parts: []unitItem{{unit, x}}, isLoop: x.loop()}
+		if j.isLoop {
+			j.least, j.most = x.bounds()
+			j.body = jointsOf(x.body, unit, fence)
+			j.fence = slices.ContainsFunc(j.body, func(y *joint) bool { return y.fence })
+		} else {
+			j.fence = fence(x.context)
+		}
+		out[i] = j
+	}
+	return out
+}
+
+// An aligner merges sequences of joints by their longest common subsequence. A pair of events counts once, one of loops
+// as often as they have rounds of what their bodies have in common, so that the loops matter more than what is around them.
+type aligner struct {
+	precision int
+	known     map[weighing]float64
+	splits    map[splitting]*joint
+}
+
+type splitting struct {
+	j      *joint
+	rounds uint64
+}
+
+func newAligner(precision int) *aligner {
+	return &aligner{precision, make(map[weighing]float64), make(map[splitting]*joint)}
+}
+
+type weighing struct {
+	a, b   *joint
+	fences bool
+}
+
+// merge merges two sequences. Collective calls are fences: they are aligned first, the rest in between.
+func (a *aligner) merge(x, y []*joint) []*joint {
+	head, tail := 0, 0
+	for head < min(len(x), len(y)) && a.alike(x[head], y[head]) {
+		head++
+	}
+	for tail < min(len(x), len(y))-head && a.alike(x[len(x)-1-tail], y[len(y)-1-tail]) {
+		tail++
+	}
+	var out []*joint
+	for i := range head {
+		out = append(out, a.join(x[i], y[i]))
+	}
+	endX, endY := len(x)-tail, len(y)-tail
+	i, j := head, head
+	for _, p := range a.pairs(x[:endX], y[:endY], head, true) {
+		out = a.between(out, x[i:p.i], y[j:p.j])
+		out = append(out, a.join(x[p.i], y[p.j]))
+		i, j = p.i+1, p.j+1
+	}
+	out = a.between(out, x[i:endX], y[j:endY])
+	for n := range tail {
+		out = append(out, a.join(x[endX+n], y[endY+n]))
+	}
+	return out
+}
+
+// between appends what lies between two fences: what has no match stands before the next match, that of x first.
+func (a *aligner) between(out []*joint, x, y []*joint) []*joint {
+	i, j := 0, 0
+	for _, p := range a.pairs(x, y, 0, false) {
+		out = append(append(out, x[i:p.i]...), y[j:p.j]...)
+		out = append(out, a.join(x[p.i], y[p.j]))
+		i, j = p.i+1, p.j+1
+	}
+	return append(append(out, x[i:]...), y[j:]...)
+}
+
+// join makes one of a pair.
+func (a *aligner) join(x, y *joint) *joint {
+	x, y, _ = a.matched(x, y)
+	j := &joint{context: x.context, isLoop: x.isLoop, fence: x.fence || y.fence, parts: slices.Concat(x.parts, y.parts)}
+	if j.isLoop {
+		j.least, j.most = min(x.least, y.least), max(x.most, y.most)
+		j.body = a.merge(x.body, y.body)
+	}
+	return j
+}
+
+// matched returns a pair as it is to be joined. Loops need as many rounds; with others they match only wholly, where the
+// precision allows it, or if one is taken as a loop in a loop: ranks that do nothing else in the outer one have both as one.
+func (a *aligner) matched(x, y *joint) (*joint, *joint, bool) {
+	switch {
+	case !x.isLoop && !y.isLoop:
+		return x, y, x.context == y.context
+	case x.isLoop != y.isLoop:
+		return x, y, false
+	case a.alike(x, y):
+		return x, y, true
+	case x.least != x.most || y.least != y.most:
+		return x, y, false
+	case x.least == y.least:
+		return x, y, true
+	case x.least > 1 && y.least%x.least == 0:
+		return x, a.split(y, x.least), true
+	case y.least > 1 && x.least%y.least == 0:
+		return a.split(x, y.least), y, true
+	}
+	return x, y, false
+}
+
+// split makes a loop of a loop.
+func (a *aligner) split(j *joint, rounds uint64) *joint {
+	at := splitting{j, rounds}
+	if out := a.splits[at]; out != nil {
+		return out
+	}
+	inner := *j
+	inner.least, inner.most, inner.parts = j.least/rounds, j.most/rounds, nil
+	out := &joint{body: []*joint{&inner}, least: rounds, most: rounds, isLoop: true, fence: j.fence}
+	for _, p := range j.parts {
+		in := *p.item
+		times := in.over[j.least]
+		in.over = map[uint64]uint64{inner.least: rounds * times}
+		inner.parts = append(inner.parts, unitItem{p.unit, &in})
+		out.parts = append(out.parts, unitItem{p.unit, &item{body: []*item{&in}, over: map[uint64]uint64{rounds: times}}})
+	}
+	a.splits[at] = out
+	return out
+}
+
+// alike reports whether a pair matches wholly.
+func (a *aligner) alike(x, y *joint) bool {
+	if x.isLoop != y.isLoop || x.context != y.context || len(x.body) != len(y.body) {
+		return false
+	}
+	if x.isLoop && !agree(min(x.least, y.least), max(x.most, y.most), a.precision) {
+		return false
+	}
+	return slices.EqualFunc(x.body, y.body, a.alike)
+}
+
+// weight says how much a pair has in common, of collective calls alone if fences is true; 0 if it doesn't match.
+func (a *aligner) weight(x, y *joint, fences bool) float64 {
+	if x.isLoop != y.isLoop || fences && (!x.fence || !y.fence) {
+		return 0
+	}
+	at := weighing{x, y, fences}
+	w, ok := a.known[at]
+	if !ok {
+		if x, y, ok := a.matched(x, y); ok && !x.isLoop {
+			w = 1
+		} else if ok {
+			for _, p := range a.pairs(x.body, y.body, 0, fences) {
+				w += p.weight
+			}
+			w *= float64(max(x.most, y.most))
+		}
+		a.known[at] = w
+	}
+	return w
+}
+
+// A pair is two joints that match, by their index.
+type pair struct {
+	i, j   int
+	weight float64
+}
+
+// mostCells is up to how many pairs the best alignment is looked for; beyond, the first match is taken.
+const mostCells = 1 << 20
+
+// pairs returns the heaviest common subsequence of two sequences from an index on.
+func (a *aligner) pairs(x, y []*joint, from int, fences bool) (out []pair) {
+	var xs, ys []int
+	for i := from; i < len(x); i++ {
+		if !fences || x[i].fence {
+			xs = append(xs, i)
+		}
+	}
+	for j := from; j < len(y); j++ {
+		if !fences || y[j].fence {
+			ys = append(ys, j)
+		}
+	}
+	if len(xs)*len(ys) > mostCells {
+		return a.first(x, y, xs, ys, fences)
+	}
+	// best[i][j] is the weight of what comes from i and j on.
+	best := make([][]float64, len(xs)+1)
+	own := make([][]float64, len(xs))
+	best[len(xs)] = make([]float64, len(ys)+1)
+	for i := len(xs) - 1; i >= 0; i-- {
+		best[i], own[i] = make([]float64, len(ys)+1), make([]float64, len(ys))
+		for j := len(ys) - 1; j >= 0; j-- {
+			own[i][j] = a.weight(x[xs[i]], y[ys[j]], fences)
+			best[i][j] = max(best[i+1][j], best[i][j+1], own[i][j]+best[i+1][j+1])
+		}
+	}
+	for i, j := 0, 0; i < len(xs) && j < len(ys); {
+		switch w := own[i][j]; {
+		case w > 0 && best[i][j] == w+best[i+1][j+1]:
+			out = append(out, pair{xs[i], ys[j], w})
+			i, j = i+1, j+1
+		case best[i][j] == best[i+1][j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return out
+}
+
+// first links each joint with the first that matches it.
+func (a *aligner) first(x, y []*joint, xs, ys []int, fences bool) (out []pair) {
+	next := 0
+	for _, i := range xs {
+		for k := next; k < len(ys); k++ {
+			if w := a.weight(x[i], y[ys[k]], fences); w > 0 {
+				out = append(out, pair{i, ys[k], w})
+				next = k + 1
+				break
+			}
+		}
+	}
+	return out
+}

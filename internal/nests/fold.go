@@ -1,0 +1,282 @@
+package nests
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// ErrWide is what a run comes to whose calls repeat in no order.
+var ErrWide = errors.New("calls repeat in no order that would be short enough to show")
+
+const (
+	mostItems = 1 << 20 // that are made on the way
+	mostNodes = 1 << 14 // that come out
+	window    = 256     // how far back the beginning of another round is looked for
+	long      = 1 << 12 // from so many calls on a loop of the grammar is taken as one
+)
+
+// An item is an event or a loop of one rank, or of ranks that did the same. Counts are for all rounds of the loops around.
+type item struct {
+	context int
+	counts  map[int]uint64    // of an event: calls, by terminal
+	body    []*item           // of a loop
+	over    map[uint64]uint64 // how often with how many rounds
+	hash    uint64            // of contexts and loops, but for rounds
+}
+
+func (i *item) loop() bool { return i.counts == nil }
+
+// rounds returns the one number of rounds that a loop has, not counting those around it.
+func (i *item) rounds() uint64 {
+	for n := range i.over {
+		return n
+	}
+	return 0
+}
+
+// bounds are the least and the most rounds.
+func (i *item) bounds() (least, most uint64) {
+	least = ^uint64(0)
+	for n := range i.over {
+		least, most = min(least, n), max(most, n)
+	}
+	return least, most
+}
+
+// agree reports whether numbers of rounds are one at a precision: they differ by no more than what is missing to
+// 100 %, of the greatest.
+func agree(least, most uint64, precision int) bool {
+	return float64(most-least)*100 <= float64(100-precision)*float64(most)
+}
+
+// A folder makes loops of a stream: a body that comes again, with the same contexts and as many rounds of the loops in
+// it, is another round.
+type folder struct {
+	of        func(terminal int) int
+	precision int
+	rules     map[int][]*item
+	lengths   map[int]uint64 // of rules in calls, at most long
+	made      int
+}
+
+func newFolder(precision int, of func(terminal int) int) *folder {
+	return &folder{of: of, precision: precision, rules: make(map[int][]*item), lengths: make(map[int]uint64)}
+}
+
+// sequence appends the parts of a sequence one by one, since where rules begin and end says nothing of loops. Nor do the
+// grammar's loops if rounds needn't be the same: one may begin and end amid the rounds of another loop. These are gone through, too,
+// unless they are long.
+func (f *folder) sequence(out []*item, n trace.Node) ([]*item, error) {
+	for _, c := range n.Children() {
+		var err error
+		switch {
+		case c.Count == 1 && c.Rule >= 0:
+			out, err = f.sequence(out, c)
+		case c.Count == 1:
+			out, err = f.event(out, c.Terminal)
+		case c.Count > 1 && f.precision < 100 && f.length(c) < long:
+			for range c.Count {
+				if c.Rule < 0 {
+					out, err = f.event(out, c.Terminal)
+				} else {
+					out, err = f.sequence(out, c)
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+		case c.Count > 1:
+			var body []*item
+			if c.Rule < 0 {
+				body, err = f.event(nil, c.Terminal)
+			} else {
+				body, err = f.body(c)
+			}
+			if err == nil {
+				out = f.append(out, repeated(body, c.Count))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// length is how many calls a part has with all its rounds, at most long.
+func (f *folder) length(n trace.Node) uint64 {
+	one := uint64(1)
+	if n.Rule >= 0 {
+		var ok bool
+		if one, ok = f.lengths[n.Rule]; !ok {
+			one = 0
+			for _, c := range n.Children() {
+				one = min(one+f.length(c), long)
+			}
+			f.lengths[n.Rule] = one
+		}
+	}
+	return min(one*min(n.Count, long), long)
+}
+
+func (f *folder) event(out []*item, terminal int) ([]*item, error) {
+	if f.made++; f.made > mostItems {
+		return nil, ErrWide
+	}
+	c := f.of(terminal)
+	return f.append(out, &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}), nil
+}
+
+// body returns the items of one round of a loop, to be changed.
+func (f *folder) body(n trace.Node) ([]*item, error) {
+	list, ok := f.rules[n.Rule]
+	if !ok {
+		var err error
+		if list, err = f.sequence(nil, n); err != nil {
+			return nil, err
+		}
+		f.rules[n.Rule] = list
+	}
+	return f.clone(list)
+}
+
+func (f *folder) clone(list []*item) ([]*item, error) {
+	if f.made += len(list); f.made > mostItems {
+		return nil, ErrWide
+	}
+	out := make([]*item, len(list))
+	for i, x := range list {
+		y := *x
+		y.counts, y.over = maps.Clone(x.counts), maps.Clone(x.over)
+		if x.loop() {
+			var err error
+			if y.body, err = f.clone(x.body); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = &y
+	}
+	return out, nil
+}
+
+// repeated makes a loop; one over a loop alone is a longer one.
+func repeated(body []*item, rounds uint64) *item {
+	for _, x := range body {
+		x.scale(rounds)
+	}
+	if len(body) == 1 && body[0].loop() {
+		x := body[0]
+		x.over = map[uint64]uint64{x.rounds() * rounds: 1}
+		return x
+	}
+	return newLoop(body, rounds)
+}
+
+func newLoop(body []*item, rounds uint64) *item {
+	x := &item{body: body, over: map[uint64]uint64{rounds: 1}, hash: 2}
+	for _, y := range body {
+		x.hash = mixed(x.hash, y.hash)
+	}
+	return x
+}
+
+// scale has an item be that of so many rounds of what is around it.
+func (i *item) scale(rounds uint64) {
+	for t := range i.counts {
+		i.counts[t] *= rounds
+	}
+	for n := range i.over {
+		i.over[n] *= rounds
+	}
+	for _, x := range i.body {
+		x.scale(rounds)
+	}
+}
+
+// add takes in what another round had.
+func (i *item) add(o *item) {
+	for t, count := range o.counts {
+		i.counts[t] += count
+	}
+	for n, times := range o.over {
+		i.over[n] += times
+	}
+	addAll(i.body, o.body)
+}
+
+func addAll(list, more []*item) {
+	for i := range list {
+		list[i].add(more[i])
+	}
+}
+
+func mixed(h, v uint64) uint64 {
+	h = (h ^ v) * 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}
+
+// same reports whether two items match wholly.
+func same(a, b *item, precision int) bool {
+	if a.hash != b.hash || a.loop() != b.loop() {
+		return false
+	}
+	if !a.loop() {
+		return a.context == b.context
+	}
+	l1, m1 := a.bounds()
+	l2, m2 := b.bounds()
+	return agree(min(l1, l2), max(m1, m2), precision) && sameAll(a.body, b.body, precision)
+}
+
+func sameAll(a, b []*item, precision int) bool {
+	return slices.EqualFunc(a, b, func(x, y *item) bool { return same(x, y, precision) })
+}
+
+// append adds an item, and makes loops of what repeats at the end.
+func (f *folder) append(out []*item, x *item) []*item {
+	out = append(out, x)
+	for {
+		next, ok := f.folded(out)
+		if !ok {
+			return out
+		}
+		out = next
+	}
+}
+
+// folded makes a loop longer, or a new one, at the end of a sequence. Loops in it have been run once each.
+func (f *folder) folded(out []*item) ([]*item, bool) {
+	k := len(out)
+	last := out[k-1]
+	if last.loop() {
+		// A round before the loop, or the same loop.
+		if n := len(last.body); n < k && sameAll(out[k-1-n:k-1], last.body, f.precision) {
+			addAll(last.body, out[k-1-n:k-1])
+			last.over = map[uint64]uint64{last.rounds() + 1: 1}
+			return append(out[:k-1-n], last), true
+		}
+		if k > 1 && out[k-2].loop() && sameAll(out[k-2].body, last.body, f.precision) {
+			x := out[k-2]
+			x.over = map[uint64]uint64{x.rounds() + last.rounds(): 1}
+			addAll(x.body, last.body)
+			return out[:k-1], true
+		}
+	}
+	for n := 1; n < k && n <= window; n++ {
+		x, tail := out[k-1-n], out[k-n:]
+		if x.loop() && len(x.body) == n && sameAll(x.body, tail, f.precision) {
+			addAll(x.body, tail)
+			x.over = map[uint64]uint64{x.rounds() + 1: 1}
+			return out[:k-n], true
+		}
+		if 2*n <= k && x.hash == last.hash && sameAll(out[k-2*n:k-n], tail, f.precision) {
+			body := slices.Clone(out[k-2*n : k-n])
+			addAll(body, tail)
+			return append(out[:k-2*n], newLoop(body, 2)), true
+		}
+	}
+	return out, false
+}
