@@ -12,19 +12,30 @@ import (
 // RankAllocs is the allocation events of a rank's segments.
 type RankAllocs struct {
 	List    []AllocEvent
-	Streams []*grammar.Grammar // of numbers of List
 	Cut     bool               // later ones are not known, there were too many
+	streams []*grammar.Grammar // of numbers of List
+}
+
+// Order yields the allocation events of a stream in order, as numbers of List.
+func (l *RankAllocs) Order(stream int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if stream >= len(l.streams) {
+			return
+		}
+		for n := range l.streams[stream].All() {
+			if !yield(int(n)) {
+				return
+			}
+		}
+	}
 }
 
 // All yields the allocation events of a stream in order, each with the number of calls that had
 // begun.
 func (l *RankAllocs) All(stream int) iter.Seq2[uint64, AllocEvent] {
 	return func(yield func(uint64, AllocEvent) bool) {
-		if stream >= len(l.Streams) {
-			return
-		}
 		at := uint64(0)
-		for n := range l.Streams[stream].All() {
+		for n := range l.Order(stream) {
 			at += l.List[n].Calls
 			if !yield(at, l.List[n]) {
 				return
@@ -71,7 +82,7 @@ func (k *Rank) Allocs() (*RankAllocs, error) {
 		return nil, nil
 	}
 	set := &t.Sets[at[0]]
-	l := &RankAllocs{List: make([]AllocEvent, len(set.List)), Streams: set.Streams, Cut: set.Cut}
+	l := &RankAllocs{List: make([]AllocEvent, len(set.List)), streams: set.Streams, Cut: set.Cut}
 	for i := range set.List {
 		c := &set.List[i]
 		seg := c.Segment.At(at[1])

@@ -64,8 +64,8 @@ type Stretch struct {
 	Aside
 }
 
-// Stretches returns when a stream was in none of the program's states, by means. In modes that
-// keep each time, Timing.Asides says it exactly.
+// Stretches returns the asides of a stream as means place them on the time line. Where the trace has the time
+// of each call, Timing.Asides places them exactly.
 func (k *Rank) Stretches(stream int) ([]Stretch, error) {
 	m, err := k.means(stream)
 	if err != nil {

@@ -136,7 +136,7 @@ type NewComm struct {
 	MembersHash  int64 // of the member list, if made from a group; else 0
 }
 
-// Where these and those of NewType stand in a signature, counted from Positions.Made.
+// Where sizes of a new communicator or datatype stand in a signature, counted from Positions.Made.
 const (
 	NewCommSize       = signature.CommSize
 	NewCommRemoteSize = signature.CommRemoteSize

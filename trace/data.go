@@ -18,8 +18,6 @@ type (
 	Spread    = model.Spread
 	Times     = model.Times
 	ValueStat = model.ValueStat
-	Hist      = model.Hist
-	Histogram = model.Histogram
 	Clock     = model.Clock
 	Process   = model.Process
 	Aside     = model.Aside
@@ -37,6 +35,8 @@ type (
 	Context    = model.Context
 	Step       = model.Step
 	Way        = model.Way
+
+	Round = model.Round
 )
 
 // The types of values.

@@ -15,7 +15,7 @@ func FuzzHistograms(f *testing.F) {
 	for i := range uint64(300) {
 		h.Add(i * i % 1000)
 	}
-	f.Add(sections.AppendHistograms(nil, []Histogram{{Terminal: 0, From: FromStart, Duration: h, Gap: h}, {Terminal: 0, From: 3, Duration: h, Gap: hist.New(2, 0)}, {Terminal: 6, From: FromAnywhere, Duration: h, Gap: h}}))
+	f.Add(sections.AppendHistograms(nil, []sections.Histogram{{Terminal: 0, From: FromStart, Duration: h, Gap: h}, {Terminal: 0, From: 3, Duration: h, Gap: hist.New(2, 0)}, {Terminal: 6, From: FromAnywhere, Duration: h, Gap: h}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "histograms")
 		list := sections.DecodeHistograms(w, 8, 5)

@@ -15,7 +15,7 @@ import (
 type histLine struct {
 	*meanLine
 	places []int
-	find   map[histKey]*Histogram
+	find   map[histKey]*sections.Histogram
 	first  []int // by terminal: the first of its group
 	ways   [][]unfold.Arrival
 	draws  map[drawKey]*drawing
@@ -33,19 +33,19 @@ type drawKey struct{ leaf, from int }
 // A drawing is where the times of the calls at a leaf come from, or of those by which it is entered as
 // a loop, or that come from one place, if these are known apart.
 type drawing struct {
-	h             *Histogram
+	h             *sections.Histogram
 	duration, gap *hist.Draws // nil: there are none
 }
 
 type drawingOf struct {
 	leaf   int
-	h      *Histogram
+	h      *sections.Histogram
 	enters bool
 }
 
-func (k *Rank) newHistLine(mean *meanLine, hists []Histogram, stream int, index uint64) *histLine {
+func (k *Rank) newHistLine(mean *meanLine, hists []sections.Histogram, stream int, index uint64) *histLine {
 	l := &histLine{
-		meanLine: mean, find: make(map[histKey]*Histogram, len(hists)), index: index, from: FromStart,
+		meanLine: mean, find: make(map[histKey]*sections.Histogram, len(hists)), index: index, from: FromStart,
 		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing),
 	}
 	groups := k.class.Groups()
@@ -64,7 +64,7 @@ func (k *Rank) newHistLine(mean *meanLine, hists []Histogram, stream int, index 
 		l.from = l.places[terminalAt(k.streams[stream], index-1)]
 	}
 	if l.leaves != nil {
-		l.ways = k.Leaves(stream).Arrivals(k)
+		l.ways = k.Leaves(stream).arrivals(k)
 	}
 	l.seed = uint64(k.number)<<32 ^ uint64(stream)<<56 ^ 0x9e3779b97f4a7c15
 	return l
@@ -94,7 +94,7 @@ func (l *histLine) sample(terminal int) Timing {
 }
 
 // histogram finds what a call after one from a place is in, nil if nothing.
-func (l *histLine) histogram(terminal, from int) *Histogram {
+func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 	for _, from := range [2]int{from, FromAnywhere} {
 		for _, t := range [2]int{terminal, l.first[terminal]} {
 			if h := l.find[histKey{t, from}]; h != nil {
@@ -189,7 +189,7 @@ const roundedOff = 100
 // mixed is a mean of histograms, as often as there are calls of each.
 type mixed struct{ n, sum float64 }
 
-func (m *mixed) add(n uint64, h *Hist) {
+func (m *mixed) add(n uint64, h *hist.Hist) {
 	all := h.Total()
 	m.n += float64(n)
 	m.sum += float64(n) * all.Mean
@@ -205,7 +205,7 @@ func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 }
 
 // drawsOf is how so many calls draw from a histogram, so many of which have.
-func drawsOf(h *Hist, mean float64, calls, before, seed uint64) *hist.Draws {
+func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Draws {
 	tilt := h.Tilt(mean)
 	if tilt == nil {
 		return nil
@@ -216,7 +216,7 @@ func drawsOf(h *Hist, mean float64, calls, before, seed uint64) *hist.Draws {
 }
 
 // draw returns the next time from a histogram.
-func draw(d *hist.Draws, h *Hist) Sample {
+func draw(d *hist.Draws, h *hist.Hist) Sample {
 	if d == nil {
 		return Sample{}
 	}

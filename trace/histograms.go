@@ -5,7 +5,63 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
+
+// A Histogram is the times of the calls of some terminals of a class, of all its
+// ranks, in nanoseconds: those of one terminal, or of all with its function and site
+// that have no histogram of their own.
+type Histogram struct {
+	Terminal int
+	// From tells from where calls came: the place of the call before, FromStart or
+	// FromAnywhere. Places are pairs of function and site, numbered from 0 in the
+	// order in which the class's terminals first have them; see Reader.Places.
+	From          int
+	Duration, Gap *Hist
+}
+
+// A Hist is a histogram whose bins follow the data.
+type Hist hist.Hist
+
+// A HistBin summarises the samples between Min and Max.
+type HistBin struct {
+	Count            uint64
+	Min, Max         uint64
+	Mean, Variance   float64
+	MinRank, MaxRank int // the ranks that Min and Max are of; -1 if that is not known
+}
+
+func (h *Hist) hist() *hist.Hist { return (*hist.Hist)(h) }
+
+// Bins returns the bins, in rising order.
+func (h *Hist) Bins() []HistBin {
+	list := h.hist().Bins()
+	out := make([]HistBin, len(list))
+	for i := range list {
+		out[i] = histBin(&list[i])
+	}
+	return out
+}
+
+// Total returns one bin of all samples; its Count is 0 if there are none.
+func (h *Hist) Total() HistBin {
+	all := h.hist().Total()
+	return histBin(&all)
+}
+
+func histBin(b *hist.Bin) HistBin {
+	return HistBin{b.Count, b.Min, b.Max, b.Mean, b.Variance(), int(b.MinRank), int(b.MaxRank)}
+}
+
+// Count returns the number of samples.
+func (h *Hist) Count() uint64 { return h.hist().Count() }
+
+// Quantile returns an estimate of the value that a share q of the samples is
+// at most, 0 for an empty histogram. Quantile(0) and Quantile(1) are exact.
+func (h *Hist) Quantile(q float64) float64 { return h.hist().Quantile(q) }
+
+// Below returns an estimate of the share of samples that are at most v.
+func (h *Hist) Below(v float64) float64 { return h.hist().Below(v) }
 
 // Places returns the number of the place, a function called from a site, of each
 // terminal of a class.
@@ -22,11 +78,19 @@ func (r *Reader) Places(class int) ([]int, error) {
 // none were kept.
 func (r *Reader) Histograms(class int) ([]Histogram, error) {
 	_, list, err := r.timesOf(class)
-	return list, err
+	if err != nil || list == nil {
+		return nil, err
+	}
+	out := make([]Histogram, len(list))
+	for i := range list {
+		x := &list[i]
+		out[i] = Histogram{x.Terminal, x.From, (*Hist)(x.Duration), (*Hist)(x.Gap)}
+	}
+	return out, nil
 }
 
 // checkHistograms holds the histograms of a class against its statistics.
-func (r *Reader) checkHistograms(n int, list []Histogram, calls []uint64) error {
+func (r *Reader) checkHistograms(n int, list []sections.Histogram, calls []uint64) error {
 	all, sum := uint64(0), uint64(0)
 	for _, c := range calls {
 		all += c

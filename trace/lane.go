@@ -214,9 +214,9 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	return list
 }
 
-// Extremes returns two calls of a terminal that no call was: one with the least of
-// each value in its lane, one with the greatest. Without a lane both are Terminal's.
-// They bound the memory that the calls use.
+// Extremes returns two calls that bound those of a terminal, and so the memory that they use. One has the
+// least of each value in the terminal's lane, the other the greatest; neither need have been made.
+// Without a lane both are Terminal's.
 func (k *Rank) Extremes(terminal int) (least, most *Call, err error) {
 	t, err := k.template(terminal)
 	l := k.Lane(terminal)

@@ -1,6 +1,10 @@
 package trace
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/sections"
+)
 
 // A latestTimes keeps what was last asked for of section times: a rank's time line needs it several times,
 // and so do those of the next ranks if they are of the same class.
@@ -13,7 +17,7 @@ type latestTimes struct {
 }
 
 // timeLineTimes returns the statistics of a class by terminal, which must not be changed, and its histograms.
-func (r *Reader) timeLineTimes(class int) ([]Times, []Histogram, error) {
+func (r *Reader) timeLineTimes(class int) ([]Times, []sections.Histogram, error) {
 	l := &r.latest
 	l.mu.Lock()
 	if l.known && l.class == class && l.none {

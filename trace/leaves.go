@@ -28,7 +28,8 @@ func (k *Rank) Leaves(stream int) *Leaves {
 }
 
 // LeavesOf takes the structure of another sequence apart. It has no times.
-func LeavesOf(g *grammar.Grammar) *Leaves {
+func LeavesOf(s Sequence) *Leaves {
+	g := unfold.Handed(s).Grammar()
 	return &Leaves{tree: unfold.New(g, unfold.Limit), other: g}
 }
 
@@ -75,10 +76,9 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 	t.Shared = t.Shared || o.Shared
 }
 
-// Times returns the times of each leaf, and the least that is true of what is known of
-// them. rank is the structure's own, or one of the same class. In modes that keep the
-// time of each call, it takes as long as to read them all; else leaves have the
-// means of their calls.
+// Times returns the times of each leaf, and how well the least known of them is known. rank is the
+// structure's own, or one of the same class. Where the trace has the time of each call, all of
+// them are read. Elsewhere leaves have the means of their calls.
 func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	times := make([]LeafTimes, l.Len())
 	worst := ExactSample
@@ -121,10 +121,10 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	if l.stream > 0 {
 		placed = nil
 	}
-	var arrivals [][]Arrival
+	var arrivals [][]unfold.Arrival
 	for _, p := range placed {
 		if !math.IsNaN(p.Entry) && arrivals == nil {
-			arrivals = l.Arrivals(rank)
+			arrivals = l.arrivals(rank)
 		}
 	}
 	counts := l.Counts(rank)
@@ -218,19 +218,16 @@ func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	}
 }
 
-// An Arrival is a way in which a rank comes to a leaf.
-type Arrival = unfold.Arrival
-
-// Arrivals returns the ways in which a rank, which is as for Times, comes to each leaf;
+// arrivals returns the ways in which a rank, which is as for Times, comes to each leaf;
 // those that stand for several places have none.
-func (l *Leaves) Arrivals(rank *Rank) [][]Arrival {
+func (l *Leaves) arrivals(rank *Rank) [][]unfold.Arrival {
 	return l.tree.Arrivals(rank.streams[l.stream])
 }
 
 // A LeafCursor goes through a rank's visits one by one.
 type LeafCursor struct{ c *unfold.Cursor }
 
-// Cursor returns a cursor at the first call of a rank, which is as for Times.
+// Cursor returns a cursor at the first call of a rank. rank is as for Times.
 func (l *Leaves) Cursor(rank *Rank) LeafCursor {
 	return LeafCursor{l.tree.Cursor(l.sequence(rank))}
 }
@@ -244,7 +241,7 @@ func (c LeafCursor) Next() (leaf int, enters, ok bool) {
 	return v.Leaf, v.Begins, ok
 }
 
-// Counts returns how often a rank, which is as for Times, comes by each leaf.
+// Counts returns how often a rank comes by each leaf. rank is as for Times.
 func (l *Leaves) Counts(rank *Rank) []uint64 {
 	g := rank.streams[l.stream]
 	counts, times := make([]uint64, l.Len()), make([]uint64, len(l.tree.Rule))
@@ -266,8 +263,8 @@ func (l *Leaves) Counts(rank *Rank) []uint64 {
 	return counts
 }
 
-// First returns the number of the first call at each leaf on a rank, which is as for Times; of leaves that it does not come by, the
-// number of its calls at least.
+// First returns, for each leaf, the number of the rank's first call there. If the rank does not come by a leaf,
+// it is the number of the rank's calls or more. rank is as for Times.
 func (l *Leaves) First(rank *Rank) []uint64 {
 	g := l.sequence(rank)
 	count := func(n int32, at int) uint64 { return g.Rules[l.tree.Rule[n]][at].Count }
@@ -307,10 +304,6 @@ func (k *Rank) TimesKept() (bool, error) {
 	s, err := k.openSeries()
 	return s != nil, err
 }
-
-// A Round is a loop of the outermost sequence: which of its symbols, how many rounds it has, and
-// how many visits each of these.
-type Round = unfold.Round
 
 // Main returns the loop of the outermost sequence with most visits; its Count is 0 if there is none.
 func (c LeafCursor) Main() Round { return c.c.Main() }

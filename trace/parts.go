@@ -9,8 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/prefix"
 )
 
-// A Part is calls of a stream that follow each other, as the means of calls like them
-// have it.
+// A Part is some consecutive calls of a stream. Its times are the means of calls like them.
 type Part struct {
 	Start, End int64     // on the run's time line; Start is that of the call if it is one
 	Calls      []uint64  // by kind
@@ -21,10 +20,10 @@ type Part struct {
 // partSteps is how many parts a stream is taken into before they get longer.
 const partSteps = 1 << 20
 
-// Parts yields a stream in parts that take no longer than is said, and single calls that
-// take longer; kind tells the kind of each terminal, below kinds. Like At it looks at the
-// structure alone, whatever the number of calls, and goes by means, also where the trace
-// has the time of each call. A part is good until the next.
+// Parts yields a stream in parts that take no longer than longest, and single calls that
+// take longer. kind tells the kind of each terminal, below kinds. Times are means, also where the trace
+// has the time of each call, so that only the structure is looked at, whatever the number of calls.
+// A part is good until the next.
 func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*Part, error] {
 	return func(yield func(*Part, error) bool) {
 		m, err := k.means(stream)

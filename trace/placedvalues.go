@@ -75,9 +75,9 @@ func (v LeafValue) Mean() float64 {
 }
 
 // Values returns what was attached to the calls at each leaf, by name. rank is as for Times. Where the trace has what was
-// attached to each call, that is exact and takes as long as to read it all. Else it is what the rank has there, to a percent, as far
-// as the file says it; what it doesn't is estimated: the other leaves of a call site have in all what the rank has there beside
-// these, as well as Rank.ValueTotals has that, and are to each other as on all ranks of the class: MeanValues.
+// attached to each call, sums are exact, and all of it is read. Elsewhere the file has the rank's sums of some leaves, to a
+// percent. Those of the other leaves are estimated: together they are what Rank.ValueTotals has of the call site
+// beside the known ones, and they are to each other as MeanValues has them.
 func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	if s, err := rank.openSeries(); err != nil || s != nil {
 		return l.valuesOfCalls(rank, err)
@@ -172,8 +172,8 @@ func toSum(leaves []*LeafValue, site ValueTotal) {
 	}
 }
 
-// MeanValues returns what Values does as the mean over the ranks of the class and, where leaves with calls from the same
-// site have nothing of their own, over these.
+// MeanValues returns the mean of Values over the ranks of the class. Leaves of one call site of which the trace
+// has nothing single have their mean.
 func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.Values()
 	if err != nil || len(all) == 0 {

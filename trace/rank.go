@@ -254,7 +254,7 @@ func (r *Reader) Times(class int) ([]Times, error) {
 }
 
 // timesOf decodes what section times has of a class.
-func (r *Reader) timesOf(class int) ([]Times, []Histogram, error) {
+func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	c, err := r.classAt(class)
 	if err != nil {
 		return nil, nil, err

@@ -27,7 +27,7 @@ type Node struct {
 	Terminal int    // of a call
 	Rule     int    // of a sequence, or of a loop over more than one call; else -1
 	Leaf     int    // of a call in the structure of Leaves; else its terminal
-	Copy     int    // of what has a Rule: its number, or in the structure of Leaves that of the copy
+	Copy     int    // of what has a Rule: in the structure of Leaves the number of the copy, else that of the rule
 
 	g    *grammar.Grammar
 	tree *unfold.Tree // of which g is the grammar; nil: it is the stream's
@@ -38,10 +38,16 @@ func (k *Rank) Structure(stream int) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: k.streams[stream]}
 }
 
+// A Sequence is what a structure is of, for spoor's own packages; it has nothing for others.
+type Sequence unfold.Handed
+
 // StructureOf returns the structure of another sequence than a stream's.
-func StructureOf(g *grammar.Grammar) Node {
-	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: g}
+func StructureOf(s Sequence) Node {
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: unfold.Handed(s).Grammar()}
 }
+
+// Whole returns the sequence that the node is a part of.
+func (n Node) Whole() Sequence { return Sequence(unfold.Hand(n.g)) }
 
 // Sequence yields the terminals of a stream in order.
 func (k *Rank) Sequence(stream int) iter.Seq[int] {

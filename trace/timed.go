@@ -35,13 +35,13 @@ type Sample struct {
 }
 
 // A Timing is how long a call took, and how long its thread was outside MPI
-// before it; the gap before a thread's first call is 0. Between the call and the one
-// before there may also be time in ns that was not the program's, see Aside, and time in
-// which tracing was switched off.
+// before it. The gap before a thread's first call is 0.
 type Timing struct {
 	Duration, Gap Sample
-	Spoor, Off    uint64
-	Early         bool // these lie right behind the call before, not right before this one
+	// Spoor and Off are ns between the call before and this one that are in neither: what the recorder or a
+	// plugin took, and for how long tracing was switched off. See Aside.
+	Spoor, Off uint64
+	Early      bool // these lie right behind the call before, not right before this one
 }
 
 // Asides returns what lies between a call and the one before in the same thread, which began
@@ -68,9 +68,9 @@ type TimedCall struct {
 	// Start is when the call began, in nanoseconds on the run's one time line:
 	// since rank 0's first call, on rank 0's clock (see Rank.Clock). Where times are the calls' own, so are
 	// starts, between ranks as well, up to how well clocks agree. With means and histograms starts are
-	// representative: calls keep their order, and each 32,768 of a stream together take as long as their means
-	// do, but a single one may be off, and so may the whole rank against others, as the table of processes
-	// has the end of a rank to a millisecond and its span to 0.1 % (3 % on thousands of ranks).
+	// representative. Calls keep their order, and each 32,768 of a stream together take as long as their means
+	// do, but a single one may be off. The whole rank may be off against others, too: the table of processes
+	// has the end of a rank to a millisecond, and its span to 0.1 % (3 % on thousands of ranks).
 	Start int64
 	// Within is how far Start may be from when the call began, as seen from the rank's first call;
 	// math.MaxUint64 if that is not known.

@@ -139,10 +139,10 @@ func (r *Reader) Totals(class int) (*ClassTotals, error) {
 	return out, nil
 }
 
-// Of returns the totals of a rank of the class, by its number there. In all they are known to a
-// percent, of the call sites that take most of it to a percent or a thousandth of the
-// total; sites of which the trace has no more than what ranks of the class spent together
-// share what is left as these have it on average.
+// Of returns the totals of a rank of the class, by its number there. The whole is known to a
+// percent. The call sites that take most of it are known to a percent, or to a thousandth of the
+// whole. Of other sites the trace has only what the ranks of the class spent together: they
+// share what is left in that proportion.
 func (c *ClassTotals) Of(index int) *Totals {
 	out := &Totals{Sites: make([]SiteTotals, len(c.sites))}
 	for i := range c.sites {

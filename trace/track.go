@@ -13,10 +13,18 @@ import (
 // ErrFormer is what asking for tracks comes to in files of the first formats, whose constants have other numbers.
 var ErrFormer = errors.New("a trace in one of the first formats")
 
+// A Track is what a rank called, for those of spoor's packages that write traces; it has nothing for others.
+type Track track.Handed
+
 // Track returns what the rank called as the track that a merge takes, with nothing of times in it: whoever
 // has other times for the calls can make a trace of them. What was attached to calls, and where segments of
 // memory begin and end, is left out.
-func (k *Rank) Track() (*track.Track, error) {
+func (k *Rank) Track() (Track, error) {
+	tr, err := k.track()
+	return Track(track.Hand(tr)), err
+}
+
+func (k *Rank) track() (*track.Track, error) {
 	t, err := k.r.tables()
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ type proxyOptions struct {
 	json  bool
 	mpi   string
 	paths []string
+	fold  bool
 }
 
 func newProxy() *cobra.Command {
@@ -32,9 +33,10 @@ func newProxy() *cobra.Command {
 		Use:   "proxy [flags] TRACE",
 		Short: "Write a C program that makes the calls of a trace again",
 		Long: `Write a C program with Makefile and README that makes the same MPI calls with the
-same parameters on as many ranks. It has one function for each piece of structure
-that the compression found, loops as loops, and values that differ from rank to
-rank as expressions of the rank, so that its size is that of the compressed trace.
+same parameters on as many ranks. Its functions and loops are those of the program
+where the trace knows them (spoor run --stack), else one function for each piece of
+structure that the compression found. Values that differ from rank to rank are
+expressions of the rank, so that its size is that of the compressed trace.
 
 The program computes nothing; --compute says whether it lets the time pass that
 the original spent between calls. Requests finish in the order in which they did
@@ -59,6 +61,7 @@ and to what needs them.`,
 	f.BoolVar(&o.Recorded, "recorded-order", false, "have requests finish in the recorded order, and tests find nothing as often, also where that follows no rule")
 	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again, and go as far as the program came")
 	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
+	f.BoolVar(&o.fold, "fold", false, "take the functions and loops that the compression found, also where the program's own are known")
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.force, "force", false, "write into a folder that has files")
 	f.BoolVar(&o.json, "json", false, "tell what was written, or what can't be, as JSON")
@@ -111,6 +114,12 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 			return p.String()
 		}
 		return s.String()
+	}
+	if !o.fold {
+		var err error
+		if o.Code, err = where.code(r); err != nil {
+			return err
+		}
 	}
 	p, err := proxy.Generate(r, o.Options)
 	var refused *proxy.RefusedError

@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/pack"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // maxNames bounds the names of attached values, SP_MAX_NAMES in shim/hooks.h.
@@ -16,7 +17,7 @@ const maxNames = 64
 // attached is the numbers that plugins and counters attached to calls.
 type attached struct {
 	names []string
-	stats [][]timing.Signed // by name, by terminal
+	stats [][]model.ValueStat // by name, by terminal
 }
 
 // name reads a Name record: what is attached goes by the phases of calls, in every thread.
@@ -56,7 +57,7 @@ func (a *attached) name(rec event.Record) error {
 func (a *attached) add(id uint64, terminal uint32, v int64) {
 	list := &a.stats[id]
 	for len(*list) <= int(terminal) {
-		*list = append(*list, timing.Signed{})
+		*list = append(*list, model.ValueStat{})
 	}
 	(*list)[terminal].Add(v)
 }
@@ -106,10 +107,10 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 
 // byTerminal returns the values by name; order is the old number of each
 // terminal, more returns others whose calls it has.
-func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[string][]timing.Signed {
-	var m map[string][]timing.Signed
+func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[string][]model.ValueStat {
+	var m map[string][]model.ValueStat
 	for id, stats := range a.stats {
-		list := make([]timing.Signed, len(order))
+		list := make([]model.ValueStat, len(order))
 		used := false
 		for i, n := range order {
 			for _, m := range append([]uint32{n}, more(n)...) {
@@ -121,7 +122,7 @@ func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[st
 		}
 		if used {
 			if m == nil {
-				m = make(map[string][]timing.Signed)
+				m = make(map[string][]model.ValueStat)
 			}
 			m[a.names[id]] = list
 		}
@@ -148,7 +149,7 @@ func (a *attached) load(r *pack.Reader, terminals int) {
 	*a = attached{}
 	for range min(r.Count(2), maxNames) {
 		a.names = append(a.names, r.String())
-		stats := make([]timing.Signed, r.Count(1))
+		stats := make([]model.ValueStat, r.Count(1))
 		if len(stats) > terminals {
 			r.Fail("values of %d terminals, there are %d", len(stats), terminals)
 			return

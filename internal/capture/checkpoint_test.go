@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/pack"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // What is noted of times is what is counted again, however long they are.
@@ -59,7 +60,7 @@ func TestNoteTimes(t *testing.T) {
 
 // Names of attached values need not come in the order of their numbers.
 func TestNamesInChunks(t *testing.T) {
-	one := attached{names: []string{"", "b"}, stats: make([][]timing.Signed, 2)}
+	one := attached{names: []string{"", "b"}, stats: make([][]model.ValueStat, 2)}
 	var state, chunk pack.Writer
 	one.save(&state)
 	one.names[0] = "a"

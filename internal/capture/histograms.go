@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // histograms holds one pair of histograms for each terminal, or several by what
@@ -124,7 +125,7 @@ func (c *Capture) pauseTimes() {
 }
 
 // update counts what waits, and moves the summaries that how returns to the signatures.
-func (h *histograms) update(how func(*hist.Pair, *hist.Front) (duration, gap timing.Stat)) {
+func (h *histograms) update(how func(*hist.Pair, *hist.Front) (duration, gap model.Stat)) {
 	for n := range h.heads {
 		d := &h.heads[n]
 		if d.first != nil {

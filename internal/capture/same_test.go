@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // sameTrack compares tracks by what their streams expand to: a grammar that
@@ -85,8 +86,8 @@ func logged(tb rapid.TB, t *track.Track) [][]timing.Entry {
 }
 
 // valueTable is what was attached, by name and signature.
-func valueTable(t *track.Track) map[string]timing.Signed {
-	m := make(map[string]timing.Signed)
+func valueTable(t *track.Track) map[string]model.ValueStat {
+	m := make(map[string]model.ValueStat)
 	for name, list := range t.Values {
 		for i, s := range list {
 			m[name+" "+fmt.Sprint(t.Sigs[i])] = s

@@ -6,9 +6,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Track ends the capture and returns what it found. Calls still under way are
@@ -229,4 +229,4 @@ func (c *Capture) toNs(ticks uint64) uint64 {
 	return uint64(float64(ticks)/c.cfg.TicksPerNs + 0.5)
 }
 
-func (c *Capture) ns(s timing.Stat) timing.Stat { return s.Scale(1 / c.cfg.TicksPerNs) }
+func (c *Capture) ns(s model.Stat) model.Stat { return s.Scale(1 / c.cfg.TicksPerNs) }

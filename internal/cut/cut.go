@@ -206,10 +206,11 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 	if err != nil {
 		return err
 	}
-	tables, err := k.Track()
+	handed, err := k.Track()
 	if err != nil {
 		return err
 	}
+	tables := track.Handed(handed).Track()
 	begin, end := int64(0), int64(0)
 	if x.timed {
 		if begin, end, err = x.extent(k); err != nil {

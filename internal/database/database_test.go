@@ -16,9 +16,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // nowhere knows nothing of call sites.
@@ -222,12 +222,12 @@ func TestValues(t *testing.T) {
 	tracks := tracktest.RunAll(4, tracktest.Stencil(3))
 	want := int64(0)
 	for _, x := range tracks {
-		list := make([]timing.Signed, len(x.Sigs))
+		list := make([]model.ValueStat, len(x.Sigs))
 		for i := range list {
 			list[i].Add(int64(10 * (i + 1)))
 			want += int64(10 * (i + 1))
 		}
-		x.Values = map[string][]timing.Signed{"cycles": list}
+		x.Values = map[string][]model.ValueStat{"cycles": list}
 	}
 	path := filepath.Join(t.TempDir(), "a.spoor")
 	if err := os.WriteFile(path, mergetest.File(t, tracks, nil), 0o666); err != nil {

@@ -1,13 +1,16 @@
 package gaps
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 // Histograms finds what a trace has of the gaps before a class's calls.
 type Histograms struct {
 	places []int
-	of     map[histKey]*trace.Hist // by terminal
-	alike  map[histKey]*trace.Hist // by place: those of terminals without their own
-	lists  map[int][]*trace.Hist   // by terminal
+	of     map[histKey]*hist.Hist // by terminal
+	alike  map[histKey]*hist.Hist // by place: those of terminals without their own
+	lists  map[int][]*hist.Hist   // by terminal
 }
 
 type histKey struct{ of, from int }
@@ -18,7 +21,7 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	h := &Histograms{of: make(map[histKey]*trace.Hist), alike: make(map[histKey]*trace.Hist), lists: make(map[int][]*trace.Hist)}
+	h := &Histograms{of: make(map[histKey]*hist.Hist), alike: make(map[histKey]*hist.Hist), lists: make(map[int][]*hist.Hist)}
 	if h.places, err = r.Places(class); err != nil {
 		return nil, err
 	}
@@ -27,10 +30,11 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 		if x.Gap == nil || x.Gap.Count() == 0 {
 			continue
 		}
-		h.of[histKey{x.Terminal, x.From}] = x.Gap
-		h.lists[x.Terminal] = append(h.lists[x.Terminal], x.Gap)
+		gaps := (*hist.Hist)(x.Gap)
+		h.of[histKey{x.Terminal, x.From}] = gaps
+		h.lists[x.Terminal] = append(h.lists[x.Terminal], gaps)
 		if key := (histKey{h.places[x.Terminal], x.From}); h.alike[key] == nil {
-			h.alike[key] = x.Gap
+			h.alike[key] = gaps
 		}
 	}
 	return h, nil
@@ -42,7 +46,7 @@ func (h *Histograms) Place(terminal int) int { return h.places[terminal] }
 // Gaps returns the histogram of the gaps before a terminal's calls that follow a call of
 // a place, or trace.FromStart; nil if there is none. of is that place, or
 // trace.FromAnywhere if the histogram doesn't tell.
-func (h *Histograms) Gaps(terminal, from int) (gaps *trace.Hist, of int) {
+func (h *Histograms) Gaps(terminal, from int) (gaps *hist.Hist, of int) {
 	for _, from := range [2]int{from, trace.FromAnywhere} {
 		if x := h.of[histKey{terminal, from}]; x != nil {
 			return x, from
@@ -55,7 +59,7 @@ func (h *Histograms) Gaps(terminal, from int) (gaps *trace.Hist, of int) {
 }
 
 // All returns one histogram of the gaps before all calls of a terminal.
-func (h *Histograms) All(terminal int) *trace.Hist {
+func (h *Histograms) All(terminal int) *hist.Hist {
 	list := h.lists[terminal]
 	if len(list) == 0 {
 		all, _ := h.Gaps(terminal, trace.FromAnywhere)

@@ -46,7 +46,8 @@ func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
 		return nil, err
 	}
 	if l.hists != nil {
-		l.ways = leaves.Arrivals(k)
+		g := unfold.Handed(k.Structure(stream).Whole()).Grammar()
+		l.ways = unfold.New(g, unfold.Limit).Arrivals(g)
 	}
 	if l.start, err = k.Start(); err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (l *Line) Next(t *trace.TimedCall) {
 }
 
 // draw returns what the gaps at a place are drawn from, nil if there is nothing.
-func (l *Line) draw(h *trace.Hist, key drawKey, mean float64) *hist.Draws {
+func (l *Line) draw(h *hist.Hist, key drawKey, mean float64) *hist.Draws {
 	if h == nil {
 		return nil
 	}

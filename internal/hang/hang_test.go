@@ -7,11 +7,11 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/hang"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 const (
@@ -74,7 +74,7 @@ func run(t *testing.T, ranks int, lasted uint64, program func(r rank)) *trace.Re
 		end := track.Crashed
 		for n := range tr.Sigs {
 			if tr.Sigs[n].Vals[0] == trace.NeverReturned {
-				tr.Times[n].Duration = timing.Stat{}
+				tr.Times[n].Duration = model.Stat{}
 				tr.Times[n].Duration.Add(lasted)
 			}
 			if c, _ := mpi.ByID(tr.Sigs[n].Call); c.Name == "MPI_Finalize" {

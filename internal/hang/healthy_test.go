@@ -9,11 +9,11 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/hang"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A step is one call of a rank: as recorded, and what it does.
@@ -127,7 +127,7 @@ func (p *course) killed(t mergetest.TB) *trace.Reader {
 		}
 		for n := range tr.Sigs {
 			if c, _ := mpi.ByID(tr.Sigs[n].Call); tr.Sigs[n].Vals[0] == trace.NeverReturned && c.Name != "MPI_Send" { // which needs nobody here
-				tr.Times[n].Duration = timing.Stat{}
+				tr.Times[n].Duration = model.Stat{}
 				tr.Times[n].Duration.Add(hour)
 			}
 		}

@@ -3,7 +3,7 @@ package histogram
 import (
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A tally counts times in steps so fine that some of them make a bin, each with its count, sum,
@@ -13,7 +13,7 @@ import (
 type tally struct {
 	fine  int // steps of an octave, as a power of two
 	low   int // the number of the first of steps
-	steps []timing.Stat
+	steps []model.Stat
 }
 
 // tallies is one for the durations of calls and one for the gaps before them.
@@ -50,21 +50,21 @@ func (t *tally) add(ns uint64, rank int32) {
 }
 
 // room returns the step of a time.
-func (t *tally) room(ns uint64) *timing.Stat {
+func (t *tally) room(ns uint64) *model.Stat {
 	n := t.step(ns)
 	if len(t.steps) == 0 {
-		t.low, t.steps = n, make([]timing.Stat, 1)
+		t.low, t.steps = n, make([]model.Stat, 1)
 	}
 	for max(n, t.low+len(t.steps)-1)-min(n, t.low) >= mostStep && t.fine > coarsest {
 		t.coarsen()
 		n = t.step(ns)
 	}
 	if n < t.low {
-		t.steps = append(make([]timing.Stat, t.low-n), t.steps...)
+		t.steps = append(make([]model.Stat, t.low-n), t.steps...)
 		t.low = n
 	}
 	if more := n - t.low - len(t.steps) + 1; more > 0 {
-		t.steps = append(t.steps, make([]timing.Stat, more)...)
+		t.steps = append(t.steps, make([]model.Stat, more)...)
 	}
 	return &t.steps[n-t.low]
 }
@@ -74,7 +74,7 @@ func (t *tally) coarsen() {
 	before := t.steps
 	t.fine--
 	t.low = t.step(before[0].Min)
-	t.steps = make([]timing.Stat, t.step(before[len(before)-1].Max)-t.low+1)
+	t.steps = make([]model.Stat, t.step(before[len(before)-1].Max)-t.low+1)
 	for _, s := range before {
 		if s.Count > 0 {
 			t.steps[t.step(s.Min)-t.low].Merge(s)
@@ -86,10 +86,10 @@ func (t *tally) coarsen() {
 // bins are in about the same ratio to each other, and where they are close, as wide.
 func (t *tally) spread() Spread {
 	width := (len(t.steps) + Bins - 1) / Bins
-	var all timing.Stat
+	var all model.Stat
 	s := Spread{Bins: []Bin{}}
 	for at := 0; at < len(t.steps); at += width {
-		var sum timing.Stat
+		var sum model.Stat
 		for _, step := range t.steps[at:min(at+width, len(t.steps))] {
 			sum.Merge(step)
 		}
@@ -102,6 +102,6 @@ func (t *tally) spread() Spread {
 	return s
 }
 
-func ofStat(s timing.Stat) Bin {
+func ofStat(s model.Stat) Bin {
 	return Bin{s.Count, s.Min, s.Max, int(s.MinRank), int(s.MaxRank), s.Mean(), s.Deviation()}
 }

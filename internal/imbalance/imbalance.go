@@ -378,7 +378,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			}
 			if o.wanted(c.Func) {
 				e := p.at(c)
-				e.single, e.singleGap = merged(e.single, h.Duration), merged(e.singleGap, h.Gap)
+				e.single, e.singleGap = merged(e.single, (*hist.Hist)(h.Duration)), merged(e.singleGap, (*hist.Hist)(h.Gap))
 			}
 		}
 		o.Progress(class+1, t.Classes())

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -15,7 +14,7 @@ var errAttached = errors.New("signatures and attached values differ in number")
 
 // attachments are what plugins and counters attached to the calls of each
 // skeleton, by name. Like totals they stay what they are when classes are refined.
-type attachments map[string][]timing.Signed
+type attachments map[string][]model.ValueStat
 
 func (a attachments) merge(o attachments) attachments {
 	for name, list := range o {
@@ -45,7 +44,7 @@ func (c *class) leafAttached(tr *track.Track) error {
 		if len(list) != len(of) {
 			return errAttached
 		}
-		sums := make([]timing.Signed, n)
+		sums := make([]model.ValueStat, n)
 		for i, s := range list {
 			sums[of[i]].Merge(s)
 		}
@@ -95,7 +94,7 @@ func (c *class) decodeAttached(r *wire.Reader, sh *shape) {
 	_, n := sh.sites()
 	for range r.Count(1) {
 		name := r.String()
-		list := make([]timing.Signed, n)
+		list := make([]model.ValueStat, n)
 		for i := range list {
 			if list[i].Count = r.Uvarint(); list[i].Count > 0 {
 				list[i].Sum, list[i].Min, list[i].Max = r.Varint(), r.Varint(), r.Varint()

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
-	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Histograms of a class stand in the order of what they are of. Terminals of a
@@ -155,10 +155,10 @@ func (c *class) decodeHists(r *wire.Reader, sh *shape) {
 }
 
 // traceHists is what a trace has of them.
-func (c *class) traceHists() []model.Histogram {
-	var list []model.Histogram
+func (c *class) traceHists() []sections.Histogram {
+	var list []sections.Histogram
 	for _, h := range c.hists {
-		list = append(list, model.Histogram{Terminal: h.terminal, From: h.from, Duration: h.duration, Gap: h.gap})
+		list = append(list, sections.Histogram{Terminal: h.terminal, From: h.from, Duration: h.duration, Gap: h.gap})
 	}
 	return list
 }

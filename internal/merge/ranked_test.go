@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // spent is what a rank spends on a call, other on every rank and at every place.
@@ -103,7 +103,7 @@ func sameTotals(t *testing.T, name string, k *trace.Rank, tr *track.Track) {
 			to.Duration.Merge(tr.Times[i].Duration)
 		}
 	}
-	check := func(what string, total, part trace.Total, truth timing.Stat) {
+	check := func(what string, total, part trace.Total, truth model.Stat) {
 		if math.Abs(part.Ns-float64(truth.Sum)) > part.Within+1 {
 			t.Errorf("%s, rank %d, %s: %.0f ± %.0f, truth %d", name, tr.Rank, what, part.Ns, part.Within, truth.Sum)
 		}
@@ -143,12 +143,12 @@ func TestRankValues(t *testing.T) {
 		}
 		want := make(map[key]float64)
 		for _, tr := range tracks {
-			tr.Values = make(map[string][]timing.Signed)
+			tr.Values = make(map[string][]model.ValueStat)
 			for _, value := range []string{"flops", "balance"} {
 				if value == "balance" && tr.Rank%5 == 3 {
 					continue
 				}
-				list := make([]timing.Signed, len(tr.Sigs))
+				list := make([]model.ValueStat, len(tr.Sigs))
 				for i := range list {
 					v := int64(1e6 * (tr.Rank + 1) * (1 + int(tr.Sigs[i].Call)%3))
 					if value == "balance" && (tr.Rank+int(tr.Sigs[i].Call))%2 == 0 {

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -13,7 +12,7 @@ import (
 // A summary is what is known of the times of a terminal, or of many together that
 // differ in values only: a file has one for these, so nothing is lost, and a rank with
 // thousands of distinct calls has a few dozen.
-type summary struct{ duration, gap timing.Stat }
+type summary struct{ duration, gap model.Stat }
 
 func (s *summary) merge(o *summary) {
 	s.duration.Merge(o.duration)
@@ -118,7 +117,7 @@ func (c *class) unpool(times []summary, like []int, calls []uint64) {
 // totals are what the ranks of a class spent on the calls of each place, and
 // between them, in the order in which the terminals first have the places. Unlike
 // terminals, places stay what they are when classes are refined.
-type totals []struct{ duration, gap timing.Spread }
+type totals []struct{ duration, gap model.Spread }
 
 func (t totals) merge(o totals) {
 	for i := range t {
@@ -162,8 +161,8 @@ func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 	}
 	c.totals = make(totals, n)
 	for i := range c.totals {
-		c.totals[i].duration = timing.SpreadOf(sums[i].duration, rank)
-		c.totals[i].gap = timing.SpreadOf(sums[i].gap, rank)
+		c.totals[i].duration = model.SpreadOf(sums[i].duration, rank)
+		c.totals[i].gap = model.SpreadOf(sums[i].gap, rank)
 	}
 	return inside
 }
@@ -196,7 +195,7 @@ func (c *class) decodeTimes(r *wire.Reader, sh *shape) {
 //
 //	stat = count uvarint, min uvarint, max-min uvarint, sum-least uvarint,
 //	       squares-least (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
-func appendStat(b []byte, s *timing.Stat) []byte {
+func appendStat(b []byte, s *model.Stat) []byte {
 	for _, v := range [...]uint64{s.Count, s.Min, s.Max - s.Min, s.Sum - leastSum(s.Count, s.Min, s.Max)} {
 		b = wire.AppendUvarint(b, v)
 	}
@@ -208,16 +207,16 @@ func appendStat(b []byte, s *timing.Stat) []byte {
 	return wire.AppendVarint(b, int64(s.MaxRank)-int64(s.MinRank))
 }
 
-func decodeStat(r *wire.Reader) timing.Stat {
-	s := timing.Stat{Count: r.Uvarint(), Min: r.Uvarint()}
+func decodeStat(r *wire.Reader) model.Stat {
+	s := model.Stat{Count: r.Uvarint(), Min: r.Uvarint()}
 	s.Max = s.Min + r.Uvarint()
 	s.Sum = leastSum(s.Count, s.Min, s.Max) + r.Uvarint()
-	s.Squares = leastSquares(&s).Plus(timing.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
+	s.Squares = leastSquares(&s).Plus(model.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
 	s.MinRank = int32(r.Int(model.MaxRanks))
 	last := int64(s.MinRank) + r.Varint()
 	if last < 0 || last > model.MaxRanks {
 		r.Fail("rank %d", last)
-		return timing.Stat{}
+		return model.Stat{}
 	}
 	s.MaxRank = int32(last)
 	return s
@@ -233,7 +232,7 @@ func leastSum(n, least, most uint64) uint64 {
 
 // leastSquares is what the squares come to at least: those of the extremes, and
 // the others all alike.
-func leastSquares(s *timing.Stat) timing.Wide {
+func leastSquares(s *model.Stat) model.Wide {
 	if s.Count < 2 {
 		return squareOver(s.Sum, s.Count)
 	}
@@ -242,30 +241,30 @@ func leastSquares(s *timing.Stat) timing.Wide {
 }
 
 // squareOver is v²/n, rounded down; 0 for n = 0.
-func squareOver(v, n uint64) timing.Wide {
+func squareOver(v, n uint64) model.Wide {
 	if n == 0 {
-		return timing.Wide{}
+		return model.Wide{}
 	}
 	hi, lo := bits.Mul64(v, v)
 	q, rest := hi/n, hi%n
 	lo, _ = bits.Div64(rest, lo, n)
-	return timing.Wide{Hi: q, Lo: lo}
+	return model.Wide{Hi: q, Lo: lo}
 }
 
 // A spread has the form of a summary whose samples are totals of ranks.
-func appendSpread(b []byte, s timing.Spread) []byte {
-	return appendStat(b, &timing.Stat{
+func appendSpread(b []byte, s model.Spread) []byte {
+	return appendStat(b, &model.Stat{
 		Count: uint64(s.Ranks), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
 	})
 }
 
-func decodeSpread(r *wire.Reader) timing.Spread {
+func decodeSpread(r *wire.Reader) model.Spread {
 	s := decodeStat(r)
 	if s.Count > model.MaxRanks {
 		r.Fail("%d ranks", s.Count)
-		return timing.Spread{}
+		return model.Spread{}
 	}
-	return timing.Spread{
+	return model.Spread{
 		Ranks: int(s.Count), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
 	}
 }

@@ -5,16 +5,16 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Summaries come back from messages, also such as no samples have: parts of
 // others.
 func TestStatMessage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s timing.Stat
+		var s model.Stat
 		if rapid.Bool().Draw(t, "samples") {
 			for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 1<<50), 0, 5).Draw(t, "times") {
 				s.Add(v)
@@ -22,9 +22,9 @@ func TestStatMessage(t *testing.T) {
 			s = s.At(rapid.IntRange(0, 1000).Draw(t, "rank"))
 		} else {
 			u := rapid.Uint64()
-			s = timing.Stat{
+			s = model.Stat{
 				Count: u.Draw(t, "count"), Sum: u.Draw(t, "sum"), Min: u.Draw(t, "min"), Max: u.Draw(t, "max"),
-				Squares: timing.Wide{Hi: u.Draw(t, "hi"), Lo: u.Draw(t, "lo")},
+				Squares: model.Wide{Hi: u.Draw(t, "hi"), Lo: u.Draw(t, "lo")},
 				MinRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "least"), MaxRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "most"),
 			}
 		}

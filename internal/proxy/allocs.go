@@ -128,7 +128,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[spot]*visi
 		}
 		like[n] = first[w]
 	}
-	for stream := range min(k.Streams(), len(allocs.Streams)) {
+	for stream := range k.Streams() {
 		root := v.structure(k, stream)
 		rules := survey(root)
 		var now []int
@@ -150,7 +150,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[spot]*visi
 			x.hits++
 			now = now[:0]
 		}
-		for n := range allocs.Streams[stream].All() {
+		for n := range allocs.Order(stream) {
 			if walked++; walked > maxWalk {
 				return nil
 			}

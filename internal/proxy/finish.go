@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -19,11 +20,12 @@ import (
 // calls in a row are one step of the program, FINISH, and the structure is found anew.
 // (pilgrim-tpds2022 §3.3.4.)
 
-// A stepwise is a stream of a variant in which calls in a row may be one step.
+// A stepwise is a stream of a variant with a structure of its own, in which calls in a row may be one step.
 type stepwise struct {
-	g     *grammar.Grammar
-	runs  []run
-	steps uint64 // all of them
+	g      *grammar.Grammar
+	runs   []run
+	steps  uint64   // all of them
+	labels []*label // by rule; nil: its rules are the compression's
 }
 
 // A run is calls of a stream that are one step, or none if nothing is finished.
@@ -42,6 +44,9 @@ type finish struct {
 
 // at is the step in front of which a call of the stream is.
 func (s *stepwise) at(call uint64) uint64 {
+	if len(s.runs) == 0 {
+		return call
+	}
 	n := sort.Search(len(s.runs), func(i int) bool { return s.runs[i].first+s.runs[i].calls > call })
 	if n == len(s.runs) {
 		return s.steps - (s.end() - call)
@@ -270,7 +275,7 @@ func size(g *grammar.Grammar) (n int) {
 // structure is the structure of a stream on a member.
 func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	if s := v.stepwise[stream]; s != nil {
-		return trace.StructureOf(s.g)
+		return trace.StructureOf(trace.Sequence(unfold.Hand(s.g)))
 	}
 	return k.Structure(stream)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -56,7 +57,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 	p := &placed{leaves: v.ranks[0].Leaves(stream)}
 	anew := v.stepwise[stream]
 	if anew != nil {
-		p.leaves = trace.LeavesOf(anew.g)
+		p.leaves = trace.LeavesOf(trace.Sequence(unfold.Hand(anew.g)))
 	}
 	n := p.leaves.Len()
 	members := v.ranks

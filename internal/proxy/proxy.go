@@ -35,6 +35,8 @@ type Options struct {
 	// then, also where that follows no rule.
 	Recorded bool
 	Target   reissue.Target
+	// Code has the functions and loops of the program be those of the proxy; nil: they are those that the compression found.
+	Code *trace.Code
 	// Line renders a call site; nil: module and offset.
 	Line func(trace.Site) string
 }

@@ -14,6 +14,7 @@ type part struct {
 	at     []int // by symbol of the rule: its step
 	loops  []loop
 	copies []*copied
+	named  *named // nil: it is nothing of the program's own
 }
 
 // A loop is steps of a part that come in rounds: a progression.
@@ -39,6 +40,9 @@ type step struct {
 func (g *generator) variant(v *variant) error {
 	g.threads(v)
 	if err := g.stepwise(v); err != nil {
+		return err
+	}
+	if err := g.shape(v); err != nil {
 		return err
 	}
 	if err := g.allocations(v); err != nil {
@@ -90,7 +94,7 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 			return 0, fmt.Errorf("ranks %d and %d of a class have different structures", v.members[0], v.members[i])
 		}
 	}
-	p := &part{first: v.allocs.at[spot{stream, id, -1, false}].all()}
+	p := &part{named: g.name(v, stream, id), first: v.allocs.at[spot{stream, id, -1, false}].all()}
 	before := &p.first
 	f := folder{g: g, v: v, part: p, counts: make([][]grammar.Symbol, len(nodes)), known: make(map[string]int32)}
 	steps := make([]step, len(children[0]))
@@ -114,7 +118,13 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 		before = &s.after
 	}
 	key := f.fold(steps, children)
+	if p.named != nil {
+		key += p.named.title
+	}
 	n, ok := g.known[key]
+	if ok && p.named != nil {
+		g.parts[n].named.also(p.named)
+	}
 	if !ok {
 		n = len(g.parts)
 		g.known[key] = n

@@ -128,7 +128,7 @@ func (g *generator) program() *Program {
 		if len(v.roots) > 1 {
 			names := make([]string, 0, len(v.roots)-1)
 			for _, r := range v.roots[1:] {
-				names = append(names, fmt.Sprintf("part%d", g.copy(r)))
+				names = append(names, g.copy(r))
 			}
 			// Parts that start threads are before this: see declarations.
 			fmt.Fprintf(&body, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
@@ -236,11 +236,16 @@ func (g *generator) text() string {
 	return b.String()
 }
 
-// copy is the number of a copy of a part.
-func (g *generator) copy(of [2]int) int { return g.parts[of[0]].copies[of[1]].number }
+// copy is the name of a copy of a part.
+func (g *generator) copy(of [2]int) string {
+	return g.parts[of[0]].partName(g.parts[of[0]].copies[of[1]])
+}
 
 func (g *generator) part(b *bytes.Buffer, p *part, c *copied) {
-	fmt.Fprintf(b, "static void part%d(void)\n{\n", c.number)
+	if p.named != nil {
+		fmt.Fprintf(b, "/* %s */\n", p.named.comment())
+	}
+	fmt.Fprintf(b, "static void %s(void)\n{\n", p.partName(c))
 	for _, text := range p.first {
 		b.WriteString("    " + text + "\n")
 	}
@@ -273,7 +278,10 @@ func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent stri
 	repeat := s.count != ""
 	switch {
 	case s.line == nil:
-		text = fmt.Sprintf("part%d();", g.copy([2]int{s.part, c.below[k]}))
+		text = g.copy([2]int{s.part, c.below[k]}) + "();"
+		if n := g.parts[s.part].named; n != nil && n.loop != "" {
+			note = " // loop " + comment(n.loop)
+		}
 	default:
 		text = s.line.text(c.steps[k].gap.text)
 		if s.line.site != "" && s.line.skip == "" {
@@ -352,7 +360,7 @@ func (g *generator) main(b *bytes.Buffer) {
 		if uses {
 			b.WriteString("    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n")
 		}
-		fmt.Fprintf(b, "    part%d();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
+		fmt.Fprintf(b, "    %s();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
 	}
 	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
 	if g.files {

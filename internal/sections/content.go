@@ -42,7 +42,7 @@ type Class struct {
 	Lanes      []lane.Columns
 	LaneCounts []column.Column
 	// Histograms, if any, stand in rising order of Terminal and From.
-	Histograms []model.Histogram
+	Histograms []Histogram
 	// Ranked is what each of several ranks spent; of one rank its Times say it.
 	Ranked RankColumns
 	// RankedValues is the sums of what was attached on each of several ranks, by name: what

@@ -6,12 +6,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
+// A Histogram is the times of some terminals' calls, as package trace gives them.
+type Histogram struct {
+	Terminal, From int
+	Duration, Gap  *hist.Hist
+}
+
 // AppendHistograms and DecodeHistograms: the histograms of a class, in rising
 // order of terminals and of where the calls came from.
 //
 //	histograms = count uvarint, (terminal, as a difference to the one before uvarint,
 //	             from + 2 uvarint, durations hist, gaps hist)…
-func AppendHistograms(b []byte, list []model.Histogram) []byte {
+func AppendHistograms(b []byte, list []Histogram) []byte {
 	b = wire.AppendUvarint(b, uint64(len(list)))
 	last := 0
 	for i := range list {
@@ -26,11 +32,11 @@ func AppendHistograms(b []byte, list []model.Histogram) []byte {
 }
 
 // DecodeHistograms reads those of a class with so many terminals and places.
-func DecodeHistograms(r *wire.Reader, terminals, places int) []model.Histogram {
-	var list []model.Histogram
+func DecodeHistograms(r *wire.Reader, terminals, places int) []Histogram {
+	var list []Histogram
 	last := 0
 	for i := range r.Count(6) {
-		h := model.Histogram{Terminal: last + r.Int(terminals-1-last), From: model.FromAnywhere + r.Int(places+1)}
+		h := Histogram{Terminal: last + r.Int(terminals-1-last), From: model.FromAnywhere + r.Int(places+1)}
 		if i > 0 && h.Terminal == list[i-1].Terminal && h.From <= list[i-1].From {
 			r.Fail("histograms of terminal %d out of order", h.Terminal)
 		}

@@ -203,7 +203,12 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 	// Sites point at each other from here on, so they must not move.
 	t.List = append(make([]model.Site, 0, places+stacks), t.List...)
 	t.Outer = make([]int, places, places+stacks)
-	first := make(map[model.Site]int) // of sites with equal frames
+	first := make(map[model.Site]int) // of sites with equal frames: a place may be there again for its phase
+	for i, s := range t.List {
+		if _, known := first[s]; !known {
+			first[s] = i
+		}
+	}
 	for range stacks {
 		s, back := t.List[r.Int(places-1)], r.Int(len(t.List))
 		if back == 0 {

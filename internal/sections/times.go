@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -251,8 +250,8 @@ func (p *Pooled) Unpool(of, groups []int32, counts []uint64, ranks []int) []mode
 	first, sites := Firsts(groups, func(n int) model.Times { return times[n] })
 	for i, t := range first {
 		if len(ranks) == 1 {
-			times[t].DurationTotals = timing.SpreadOf(sites[i].Duration.Sum, ranks[0])
-			times[t].GapTotals = timing.SpreadOf(sites[i].Gap.Sum, ranks[0])
+			times[t].DurationTotals = model.SpreadOf(sites[i].Duration.Sum, ranks[0])
+			times[t].GapTotals = model.SpreadOf(sites[i].Gap.Sum, ranks[0])
 			continue
 		}
 		times[t].DurationTotals, times[t].GapTotals = p.spreads[0][i], p.spreads[1][i]

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -170,7 +169,7 @@ func drawClass(t *rapid.T, similar, other *Group, members []int) *testClass {
 			if members[i] == rank {
 				totals[i] = left
 			}
-			s.Merge(timing.SpreadOf(totals[i], members[i]))
+			s.Merge(model.SpreadOf(totals[i], members[i]))
 		}
 		return s
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A program that doesn't repeat itself has a million signatures, of which it calls each
@@ -189,7 +189,7 @@ func (b *block) size() int {
 }
 
 // TimesOf returns the summaries of signature number n, for who only wants to know them.
-func (t *Table) TimesOf(n uint32) (duration, gap timing.Stat) {
+func (t *Table) TimesOf(n uint32) (duration, gap model.Stat) {
 	var x Times
 	if n >= t.first {
 		x = t.times[n-t.first]

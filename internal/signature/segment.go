@@ -1,15 +1,17 @@
 package signature
 
-// Classes of the segment in an address.
+import "github.com/spoor-hpc/spoor/trace/model"
+
+// Classes of the segment in an address, as package model has them.
 const (
-	SegSpecial = 0 // NULL, MPI_BOTTOM, MPI_IN_PLACE: see the offset
-	SegHeap    = 1
-	SegDevice  = 2
-	SegStatic  = 3 // data of an executable or library
-	SegStack   = 4
-	SegUnknown = 5 // only equality is known
-	SegMPI     = 6 // MPI_Alloc_mem and windows
-	segEnd     = 7
+	SegSpecial = int64(model.Special)
+	SegHeap    = int64(model.Heap)
+	SegDevice  = int64(model.DeviceMemory)
+	SegStatic  = int64(model.Static)
+	SegStack   = int64(model.Stack)
+	SegUnknown = int64(model.UnknownPlace)
+	SegMPI     = int64(model.MPIMemory)
+	segEnd     = SegMPI + 1
 )
 
 // SegName packs a segment's number, device and class.

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/spoor-hpc/spoor/internal/pack"
-	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 var errTwice = errors.New("a signature appears twice")
@@ -59,7 +59,7 @@ func (t *Table) LoadTimes(r *pack.Reader) {
 	}
 }
 
-func saveStat(w *pack.Writer, s *timing.Stat) {
+func saveStat(w *pack.Writer, s *model.Stat) {
 	w.Uint(s.Count)
 	w.Uint(s.Sum)
 	w.Uint(s.Min)
@@ -68,7 +68,7 @@ func saveStat(w *pack.Writer, s *timing.Stat) {
 	w.Uint(s.Squares.Lo)
 }
 
-func loadStat(r *pack.Reader, s *timing.Stat) {
+func loadStat(r *pack.Reader, s *model.Stat) {
 	s.Count, s.Sum, s.Min, s.Max = r.Uint(), r.Uint(), r.Uint(), r.Uint()
 	s.Squares.Hi, s.Squares.Lo = r.Uint(), r.Uint()
 }

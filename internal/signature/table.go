@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // None is the terminal before the first one of a stream.
@@ -30,7 +30,7 @@ type Table struct {
 }
 
 // Times is what Add was told of a signature, in the caller's unit.
-type Times struct{ Duration, Gap timing.Stat }
+type Times struct{ Duration, Gap model.Stat }
 
 // Add counts a call that took so long, so long after the one before it.
 func (t *Times) Add(duration, gap uint64) {

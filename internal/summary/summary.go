@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Summary is an overview of one trace.
@@ -279,7 +279,7 @@ func (s *Summary) clocks(r *trace.Reader) error {
 
 func (s *Summary) classes(r *trace.Reader) error {
 	calls := make(map[string]int64)
-	times := make(map[string]timing.Stat)
+	times := make(map[string]model.Stat)
 	onFiles := make(map[string]bool)
 	code, err := s.structure(r)
 	if err != nil {

@@ -1,3 +1,5 @@
+// Package timing says what a recorder measures of each call, and what of it is kept. It does not decide which
+// calls belong together.
 package timing
 
 // An Entry is the times of one call, in ticks.

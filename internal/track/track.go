@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Track is everything recorded of one rank.
@@ -26,20 +27,29 @@ type Track struct {
 	Timeless bool
 	Streams  []Stream
 	Sigs     []signature.Signature
-	Times    []Times                    // parallel to Sigs; none of them has a time if Timeless
-	Calls    Calls                      // in place of Sigs and Times, if not nil
-	Hists    []Hist                     // in rising order of Terminal and From; nil if there are none
-	Courses  []Course                   // in rising order of Name, Stream, Terminal and From
-	Lanes    []lane.Lane                // in rising order of Terminal
-	Log      *Log                       // nil if single times were not kept
-	Values   map[string][]timing.Signed // what was attached to calls, by name, parallel to Sigs
-	Allocs   *AllocEvents               // of segments of memory; nil if there are none
+	Times    []Times                      // parallel to Sigs; none of them has a time if Timeless
+	Calls    Calls                        // in place of Sigs and Times, if not nil
+	Hists    []Hist                       // in rising order of Terminal and From; nil if there are none
+	Courses  []Course                     // in rising order of Name, Stream, Terminal and From
+	Lanes    []lane.Lane                  // in rising order of Terminal
+	Log      *Log                         // nil if single times were not kept
+	Values   map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs
+	Allocs   *AllocEvents                 // of segments of memory; nil if there are none
 	Strings  map[uint64]string
 	Sites    map[uint64]Site
 	Outer    map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Inner    map[uint64]uint64 // of those: hash of the site without its stack
 	Process  Process
 }
+
+// A Handed is a track that goes through a package whose API says nothing of tracks.
+type Handed struct{ t *Track }
+
+// Hand and Track are the two ends of its way.
+func Hand(t *Track) Handed { return Handed{t} }
+
+// Track returns what was handed over.
+func (h Handed) Track() *Track { return h.t }
 
 // Calls are distinct calls that are not in memory all at once: there may be millions.
 type Calls interface {
@@ -90,7 +100,7 @@ type Stream struct {
 // Times summarises the calls of one signature: how long they took, and how
 // long the thread was outside MPI before them.
 type Times struct {
-	Duration, Gap timing.Stat
+	Duration, Gap model.Stat
 }
 
 // AllocEvents is where segments of memory begin and end among the calls of a process.

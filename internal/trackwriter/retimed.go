@@ -82,10 +82,11 @@ func (t *Retimed) add(k *trace.Rank, start int64) error {
 	if want := k.Len(0); of.calls != want {
 		return fmt.Errorf("times of %d calls, there are %d", of.calls, want)
 	}
-	tr, err := k.Track()
+	handed, err := k.Track()
 	if err != nil {
 		return err
 	}
+	tr := track.Handed(handed).Track()
 	w, number := New(tr.Rank, 0), make([]int, len(tr.Sigs))
 	w.track = tr
 	for i := range tr.Sigs {

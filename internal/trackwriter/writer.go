@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Writer makes the track of a rank of its calls, which come one by one. Times of single calls go to
@@ -26,7 +27,7 @@ type Writer struct {
 	key     []byte
 	streams []*stream
 	spool   *spool
-	values  map[string][]timing.Signed
+	values  map[string][]model.ValueStat
 	courses map[course]*[2]phase.Line
 	places  []int // by terminal: the first one of the same function and site
 	place   map[[2]uint64]int
@@ -49,7 +50,7 @@ type course struct{ terminal, from int }
 func New(rank int, from uint64) *Writer {
 	return &Writer{
 		track: &track.Track{Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site)},
-		known: make(map[string]uint32), spool: &spool{most: mostInMemory}, values: make(map[string][]timing.Signed), courses: make(map[course]*[2]phase.Line),
+		known: make(map[string]uint32), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat), courses: make(map[course]*[2]phase.Line),
 		place: make(map[[2]uint64]int), from: int64(from),
 	}
 }
@@ -153,7 +154,7 @@ func (w *Writer) Attach(n uint32, name string, value float64) {
 	}
 	list := w.values[name]
 	for len(list) <= int(n) {
-		list = append(list, timing.Signed{})
+		list = append(list, model.ValueStat{})
 	}
 	list[n].Add(int64(math.Round(value)))
 	w.values[name] = list
@@ -187,7 +188,7 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	for i := range number {
 		number[i] = -1
 	}
-	values := make(map[string][]timing.Signed)
+	values := make(map[string][]model.ValueStat)
 	var order []int
 	for _, s := range w.streams {
 		g := s.calls.Grammar()
@@ -201,7 +202,7 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 		t.Streams = append(t.Streams, track.Stream{Grammar: g.Renumber(func(n uint32) uint32 { return uint32(number[n]) })})
 	}
 	for name, of := range w.values {
-		list := make([]timing.Signed, len(order))
+		list := make([]model.ValueStat, len(order))
 		for i, n := range order {
 			if n < len(of) {
 				list[i] = of[n]

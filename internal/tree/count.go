@@ -74,6 +74,33 @@ func (w *Ways) Between(a, b int) trace.Way {
 	return w.plain(a, b)
 }
 
+// Turn says how many of the vertices around a call those are that the call before was in too, and whether the innermost of these begins
+// another round; a = -1 is the beginning of a thread.
+func (w *Ways) Turn(a, b int) (kept int, round bool) {
+	if a < 0 {
+		return 0, false
+	}
+	p := w.path(a)
+	k := shared(p, w.path(b))
+	if way := w.Between(a, b); way > trace.Forward {
+		for i := k - 1; i >= 0; i-- {
+			if w.code.Vertices[p[i]].Kind != trace.LoopVertex {
+				continue
+			}
+			if way--; way == 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return k, false
+}
+
+// Around lists the vertices around a call, outermost first. Don't change it.
+func (w *Ways) Around(v int) []int {
+	p := w.path(v)
+	return p[:len(p)-1]
+}
+
 // events are what happens between two calls, outermost first; from = -1 is the beginning of a thread.
 func (w *Ways) events(a, b int) []event {
 	key := [2]int{a, b}
@@ -82,21 +109,9 @@ func (w *Ways) events(a, b int) []event {
 		return list
 	}
 	q := w.path(b)
-	k := 0
-	if a >= 0 {
-		p := w.path(a)
-		k = shared(p, q)
-		if way := w.Between(a, b); way > trace.Forward {
-			for i := k - 1; i >= 0; i-- {
-				if w.code.Vertices[p[i]].Kind != trace.LoopVertex {
-					continue
-				}
-				if way--; way == 0 {
-					list, k = append(list, event{int32(p[i]), true}), i+1
-					break
-				}
-			}
-		}
+	k, round := w.Turn(a, b)
+	if round {
+		list = append(list, event{int32(q[k-1]), true})
 	}
 	for _, v := range q[k:] {
 		list = append(list, event{int32(v), false})

@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Limit is the limit of trees that files speak of.
@@ -209,15 +210,8 @@ func (c *Cursor) Skip(visits uint64) {
 	}
 }
 
-// A Round is a loop of the outermost sequence: which of its symbols, how many rounds it has, and
-// how many visits each of these.
-type Round struct {
-	Symbol        int32
-	Count, Length uint64
-}
-
 // Main returns the loop of the outermost sequence with most visits; its Count is 0 if there is none.
-func (c *Cursor) Main() (r Round) {
+func (c *Cursor) Main() (r model.Round) {
 	if len(c.t.Rule) == 0 {
 		return r
 	}
@@ -225,7 +219,7 @@ func (c *Cursor) Main() (r Round) {
 		c.length = c.t.lengths(c.counts)
 	}
 	for at, s := range c.t.Grammar.Rules[0] {
-		x := Round{int32(at), c.t.count(c.counts, 0, at), 1}
+		x := model.Round{Symbol: int32(at), Count: c.t.count(c.counts, 0, at), Length: 1}
 		if s.ID < 0 {
 			x.Length = c.length[-s.ID]
 		}
@@ -238,7 +232,7 @@ func (c *Cursor) Main() (r Round) {
 
 // Left returns how many rounds of a loop are to come, if the next visit begins one of them or
 // comes right behind the last.
-func (c *Cursor) Left(r Round) (rounds uint64, between bool) {
+func (c *Cursor) Left(r model.Round) (rounds uint64, between bool) {
 	c.here()
 	if len(c.path) != 1 {
 		return 0, false
@@ -271,3 +265,12 @@ func (t *Tree) lengths(counts *grammar.Grammar) []uint64 {
 	}
 	return list
 }
+
+// A Handed is a grammar that goes through a package whose API says nothing of grammars.
+type Handed struct{ g *grammar.Grammar }
+
+// Hand and Grammar are the two ends of its way.
+func Hand(g *grammar.Grammar) Handed { return Handed{g} }
+
+// Grammar returns what was handed over.
+func (h Handed) Grammar() *grammar.Grammar { return h.g }

@@ -37,11 +37,16 @@ func TestApps(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					a := traced(t, m, dir, "a.spoor", ranks, append([]string{binary}, app.Quick...)...)
-					got, why := proxied(t, m, a, ranks, proxy.Options{})
-					total.add(got)
-					results.Note(t, m.Name, app.Name, ranks, string(got), why)
-					judge(t, app.Name, m.Name, got, why)
+					a := deep(t, m, dir, "a.spoor", ranks, append([]string{binary}, app.Quick...)...)
+					if code(t, a) == nil {
+						t.Error("nothing is known of the program's code")
+					}
+					for _, o := range []proxy.Options{{}, {Code: code(t, a)}} {
+						got, why := proxied(t, m, a, ranks, o)
+						total.add(got)
+						results.Note(t, m.Name, app.Name, ranks, string(got), why)
+						judge(t, app.Name, m.Name, got, why)
+					}
 				})
 			}
 		})

@@ -51,8 +51,19 @@ const perRun = 150 * time.Second
 // traced runs a program under the recorder and returns the trace.
 func traced(t *testing.T, m *mpis.MPI, dir, name string, ranks int, command ...string) *trace.Reader {
 	t.Helper()
+	return recorded(t, m, dir, name, ranks, nil, command...)
+}
+
+// deep is traced with the functions around calls, and what the program's machine code says of them.
+func deep(t *testing.T, m *mpis.MPI, dir, name string, ranks int, command ...string) *trace.Reader {
+	t.Helper()
+	return recorded(t, m, dir, name, ranks, []string{"--stack", "16"}, command...)
+}
+
+func recorded(t *testing.T, m *mpis.MPI, dir, name string, ranks int, flags []string, command ...string) *trace.Reader {
+	t.Helper()
 	file := filepath.Join(dir, name)
-	line := append([]string{mpis.NeedSpoor(t), "run", "-q", "-o", file}, m.Command(ranks, command...)...)
+	line := slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "-o", file}, flags, m.Command(ranks, command...))
 	out, err := run(t, m, dir, line...)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
@@ -180,6 +191,16 @@ func proxied(t *testing.T, m *mpis.MPI, a *trace.Reader, ranks int, o proxy.Opti
 	return got, why
 }
 
+// code is what the machine code of a trace's program says, nil if nothing.
+func code(t *testing.T, r *trace.Reader) *trace.Code {
+	t.Helper()
+	c, err := r.Code()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // A count is how many programs came out how.
 type count struct {
 	sync.Mutex
@@ -220,8 +241,8 @@ func TestPrograms(t *testing.T) {
 						dir := t.TempDir()
 						binary := build(t, m, p, dir)
 						for range times() {
-							a := traced(t, m, t.TempDir(), "a.spoor", ranks, append([]string{binary}, p.Args...)...)
-							got, why := proxied(t, m, a, ranks, proxy.Options{})
+							a := deep(t, m, t.TempDir(), "a.spoor", ranks, append([]string{binary}, p.Args...)...)
+							got, why := proxied(t, m, a, ranks, proxy.Options{Code: code(t, a)})
 							total.add(got)
 							results.Note(t, m.Name, p.Name, ranks, string(got), why)
 							judge(t, p.Name, m.Name, got, why)

@@ -1,10 +1,6 @@
 package model
 
-import (
-	"strconv"
-
-	"github.com/spoor-hpc/spoor/internal/signature"
-)
+import "strconv"
 
 // An AllocEvent is the beginning of a segment, just before the first call that uses it, or
 // its end, before the next call of the thread that freed it.
@@ -29,13 +25,13 @@ type AddressClass uint8
 // The classes; the offset counts from the beginning of the segment or module,
 // or from the thread's first MPI call on its stack.
 const (
-	Special      AddressClass = signature.SegSpecial // Offset is one of the Special… constants
-	Heap         AddressClass = signature.SegHeap    // allocated memory
-	DeviceMemory AddressClass = signature.SegDevice  // allocated on an accelerator
-	Static       AddressClass = signature.SegStatic  // data of a program or library
-	Stack        AddressClass = signature.SegStack   // a thread's stack
-	UnknownPlace AddressClass = signature.SegUnknown // only equality is known
-	MPIMemory    AddressClass = signature.SegMPI     // allocated by MPI
+	Special      AddressClass = 0 // Offset is one of the Special… constants
+	Heap         AddressClass = 1 // allocated memory
+	DeviceMemory AddressClass = 2 // allocated on an accelerator
+	Static       AddressClass = 3 // data of a program or library
+	Stack        AddressClass = 4 // a thread's stack
+	UnknownPlace AddressClass = 5 // only equality is known
+	MPIMemory    AddressClass = 6 // allocated by MPI
 )
 
 // Offsets of addresses of class Special.

@@ -1,6 +1,9 @@
 package collective
 
-import "github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+import (
+	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+)
 
 // What Root of a call between two groups can be besides a member of the other one.
 const (
@@ -43,6 +46,84 @@ func (b *Between) Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op {
 		f(x)
 	}
 	return x.ops
+}
+
+// Meet returns a call as a meeting, as Call.Meet: with a formula for the time of the same algorithms. What
+// one side alone has to do with, the others of the root's group have not.
+func (b *Between) Meet(l *machine.Level) dataflow.Op {
+	o := dataflow.Op{Kind: dataflow.Meet, Context: b.Context, Members: int32(b.Members + b.Others), Request: dataflow.NoRequest, Time: b.time(l)}
+	switch b.Function {
+	case "Bcast", "Scatter", "Scatterv":
+		o.Meeting = dataflow.FromRoot
+	case "Reduce", "Gather", "Gatherv":
+		o.Meeting = dataflow.ToRoot
+	default:
+		return o
+	}
+	switch {
+	case b.Root == RootHere:
+		o.Root, o.Members = true, int32(1+b.Others)
+	case b.Root >= 0:
+		o.Members = int32(1 + b.Members)
+	default:
+		o.Meeting, o.Members, o.Time = dataflow.Aside, 0, 0
+	}
+	return o
+}
+
+// time is how long a member takes if all begin the call together.
+func (b *Between) time(l *machine.Level) int64 {
+	within := func(function string, members int, bytes int64) int64 { // a group
+		c := Call{Function: function, Members: members, Me: 1, Sent: bytes, Received: bytes, Combine: b.Combine}
+		if members < 2 {
+			return 0
+		}
+		return c.time(l)
+	}
+	over := func(sent, received int64) int64 { // as between.over
+		return message(l, sent) + within("Bcast", b.Others, sent) + message(l, received) + within("Bcast", b.Members, received)
+	}
+	here := b.Root == RootHere
+	part := max(b.Sent, b.Received) // of a member
+	if here {
+		part /= int64(b.Others)
+	}
+	long := b.Function == "Gatherv" || b.Function == "Scatterv" || part >= betweenShort
+	switch b.Function {
+	case "Bcast":
+		if here {
+			return message(l, b.bytes())
+		}
+		return message(l, b.bytes()) + within("Bcast", b.Members, b.bytes())
+	case "Reduce":
+		return within("Reduce", b.Members, b.Sent) + message(l, b.Sent)
+	case "Allreduce":
+		return within("Reduce", b.Members, b.Sent) + message(l, b.Sent) + within("Bcast", b.Members, b.Sent)
+	case "Gather", "Gatherv":
+		if long {
+			return within("Gatherv", b.Members+1, part)
+		}
+		return within("Gather", b.Members, part) + message(l, part*int64(b.Members))
+	case "Scatter", "Scatterv":
+		switch {
+		case here && long:
+			return within("Scatterv", b.Others+1, part)
+		case here:
+			return message(l, b.Sent)
+		case long:
+			return within("Scatterv", b.Members+1, part)
+		}
+		return message(l, part*int64(b.Members)) + within("Scatter", b.Members, part)
+	case "Allgather":
+		return within("Gather", b.Members, b.Sent) + over(b.Sent*int64(b.Members), b.Received)
+	case "Allgatherv":
+		return within("Gatherv", b.Members+1, b.Sent) + within("Gatherv", b.Others+1, b.Received/int64(b.Others)) + within("Bcast", b.Members, b.Received)
+	case "Alltoall", "Alltoallv", "Alltoallw":
+		return int64(max(b.Members, b.Others)) * message(l, max(b.Sent, b.Received)/int64(b.Others))
+	case "Reduce_scatter", "Reduce_scatter_block":
+		return within("Reduce", b.Members, b.Sent) + message(l, b.Sent) + within("Scatterv", b.Members, b.Received)
+	}
+	return within("Barrier", b.Members, 0) + over(1, 1)
 }
 
 // a between writes down what one member does.

@@ -103,6 +103,73 @@ func TestBetween(t *testing.T) {
 	})
 }
 
+// So it is where they meet; and who has no part in it goes on at once.
+func TestBetweenMeets(t *testing.T) {
+	m, err := machine.Parse("ideal", []byte("[[level]]\nname = \"switch\"\neager_limit = 1000\neager = [[0, 0]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range slices.Sorted(maps.Keys(betweens)) {
+		for late := range 7 {
+			calls := betweensOf(f, 4, 3, 1, 100)
+			r := meetBetween(t, m, calls, func(rank int) int64 {
+				if rank == late {
+					return 1000
+				}
+				return 0
+			})
+			for rank, x := range r.Ranks {
+				waits := rank == late
+				switch f {
+				case "Bcast", "Scatter", "Scatterv":
+					waits = waits || rank < 4 && late == 5
+				case "Reduce", "Gather", "Gatherv":
+					waits = waits || late < 4 && rank == 5
+				default:
+					waits = true
+				}
+				if want := map[bool]int64{true: 1000}[waits]; x.End != want {
+					t.Errorf("%s: rank %d ends at %d, rank %d is late", f, rank, x.End, late)
+				}
+			}
+		}
+	}
+}
+
+func meetBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []Between, before func(rank int) int64) *dataflow.Result {
+	var programs []dataflow.Program
+	for i := range calls {
+		p := program([]dataflow.Op{{Kind: dataflow.Compute, Time: before(i)}, calls[i].Meet(&m.Levels[0])})
+		programs = append(programs, &p)
+	}
+	r, err := dataflow.Run(programs, m.Place(len(calls), machine.Block), dataflow.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The formula is near what the messages take.
+func TestBetweenFormulas(t *testing.T) {
+	m, err := machine.Load("infiniband")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Levels = m.Levels[2:]
+	for _, f := range slices.Sorted(maps.Keys(betweens)) {
+		for _, n := range [][2]int{{2, 2}, {8, 4}, {30, 64}} {
+			for _, bytes := range []int64{8, 4000, 200_000} {
+				calls := betweensOf(f, n[0], n[1], 0, bytes)
+				by := simulateBetween(t, m, calls, func(int) int64 { return 0 }).End()
+				formula := meetBetween(t, m, calls, func(int) int64 { return 0 }).End()
+				if ratio := float64(formula) / float64(by); ratio < 0.4 || ratio > 2.5 {
+					t.Errorf("%s of %d bytes between %v ranks: %d ps by messages, %d by the formula: %.2f", f, bytes, n, by, formula, ratio)
+				}
+			}
+		}
+	}
+}
+
 // Times worked out by hand, as in TestTimes.
 func TestBetweenTimes(t *testing.T) {
 	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))

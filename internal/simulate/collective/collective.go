@@ -131,12 +131,7 @@ func (c *Call) Tabled(l *machine.Level) (function string, level *machine.Level, 
 func (c *Call) time(l *machine.Level) int64 {
 	n := int64(c.Members)
 	steps := int64(bits.Len64(uint64(n - 1)))
-	message := func(bytes int64) int64 {
-		if bytes > l.EagerLimit {
-			return l.RendezvousTime(bytes)
-		}
-		return l.EagerTime(bytes)
-	}
+	message := func(bytes int64) int64 { return message(l, bytes) }
 	combine := func(bytes int64) int64 { return int64(c.Combine * float64(bytes)) }
 	tree := func(bytes int64) int64 { return steps * message(bytes) }
 	ring := func(block int64) int64 { return (n - 1) * message(block) }
@@ -178,6 +173,14 @@ func (c *Call) time(l *machine.Level) int64 {
 		return steps*message(0) + message(b) + combine(b)
 	}
 	return tree(0)
+}
+
+// message is how long a message takes.
+func message(l *machine.Level, bytes int64) int64 {
+	if bytes > l.EagerLimit {
+		return l.RendezvousTime(bytes)
+	}
+	return l.EagerTime(bytes)
 }
 
 // bytes is the size that algorithms are chosen by, the same for all members: what one has to

@@ -44,11 +44,14 @@ func (x *rank) next(o *Op) uint32 {
 	return 0
 }
 
-// enter has a rank come to its next meeting of a context, for so many that do the same.
+// enter has a rank come to its next meeting of a context, for so many that do the same; nil if it takes no part.
 func (e *engine) enter(x *rank, o *Op, context, weight int32) *visit {
 	k := meetingKey{context, uint32(o.Nth - 1)}
 	if o.Nth == 0 {
 		k.number = x.next(o)
+	}
+	if o.Meeting == Aside {
+		return nil
 	}
 	m := e.meetings[k]
 	if m == nil {

@@ -50,6 +50,7 @@ const (
 	All      Meeting = iota // each member waits for all
 	FromRoot                // all others wait for the root
 	ToRoot                  // the root waits for all others
+	Aside                   // the member waits for nobody, and nobody for it: it is no one of Members
 )
 
 // NoRequest in place of a request means that the operation ends before the next one begins.

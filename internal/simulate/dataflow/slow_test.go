@@ -92,6 +92,9 @@ func newSlow(ranks [][]Op, of []int, place *machine.Placement) *slow {
 				if s.met[c] == nil {
 					s.met[c] = make(map[int][][2]int)
 				}
+				if o.Meeting == Aside {
+					continue
+				}
 				s.met[c][n] = append(s.met[c][n], [2]int{r, i})
 				continue
 			}
@@ -181,6 +184,8 @@ func (s *slow) after(r, i int, t int64) int64 {
 		}
 		own := s.clock(r, i)
 		switch {
+		case o.Meeting == Aside:
+			return t
 		case o.Meeting == All, o.Meeting == ToRoot && o.Root:
 			return max(t, last+time)
 		case o.Meeting == FromRoot && !o.Root:
@@ -243,8 +248,16 @@ func programs(t *rapid.T) [][]Op {
 			}
 		case 2:
 			how, root := Meeting(rapid.IntRange(0, 2).Draw(t, "meeting")), rapid.IntRange(0, n-1).Draw(t, "root")
+			aside := rapid.IntRange(1, n).Draw(t, "from which member on they are, but for the root")
 			for m := range ranks {
-				add(m, Op{Kind: Meet, Meeting: how, Root: m == root, Context: 9, Members: int32(n), Time: rapid.Int64Range(0, 1e5).Draw(t, "time")})
+				o := Op{Kind: Meet, Meeting: how, Root: m == root, Context: 9, Members: int32(aside), Time: rapid.Int64Range(0, 1e5).Draw(t, "time")}
+				if root >= aside {
+					o.Members++
+				}
+				if m >= aside && m != root {
+					o = Op{Kind: Meet, Meeting: Aside, Context: 9}
+				}
+				add(m, o)
 			}
 		default:
 			to, tag := rapid.IntRange(0, n-1).Draw(t, "to"), rapid.Int64Range(0, 1).Draw(t, "tag")

@@ -33,6 +33,9 @@ func Simulate(s *goal.Schedule, p Parameters) (*Result, error) {
 	for i := range r.End {
 		r.End[i] = e.ranks[i].cpu
 	}
+	for k, c := range e.others {
+		r.End[k.rank] = max(r.End[k.rank], c.cpu)
+	}
 	return r, nil
 }
 
@@ -42,6 +45,8 @@ type engine struct {
 	Parameters           // of the model
 	state      []state   // of each operation
 	ranks      []rank
+	others     map[place]*rank // CPUs but the first
+	since      []uint64        // of each operation, when what it waits for started or ended; nil: there is one CPU
 	channels   []channel
 
 	free               []uint32 // operations that wait for no other any more
@@ -57,6 +62,7 @@ type state struct {
 	size    uint64 // as the schedule's, and so are
 	peer    uint32
 	kind    goal.Kind
+	cpu, in uint8  // in: the CPU that takes the message in
 	order   uint32 // of its event, where that is in a backlog
 	rank    uint32
 	needs   uint32 // starts and ends of others that it waits for; ended when it has ended
@@ -69,17 +75,20 @@ const ended = ^uint32(0)
 func newEngine(s *goal.Schedule, p Parameters) *engine {
 	e := &engine{
 		schedule: s, ops: s.Ops, Parameters: p, unended: len(s.Ops),
-		state: make([]state, len(s.Ops)), ranks: make([]rank, s.Ranks()),
+		state: make([]state, len(s.Ops)), ranks: make([]rank, s.Ranks()), others: make(map[place]*rank),
 	}
 	for i := range e.ranks {
-		nobody := backlog{list{none, none}, noHead}
-		e.ranks[i] = rank{calcs: nobody, out: nobody, in: nobody}
+		e.ranks[i] = idle
 		from, to := s.Rank(i)
 		for op := from; op < to; op++ {
 			e.state[op].rank = uint32(i)
 			e.state[op].needs = s.Needs(op)
 			e.state[op].size, e.state[op].peer, e.state[op].kind = s.Ops[op].Size, s.Ops[op].Peer, s.Ops[op].Kind
+			e.state[op].cpu, e.state[op].in = s.Ops[op].CPU, s.Ops[op].CPU
 		}
+	}
+	if slices.ContainsFunc(s.Ops, func(o goal.Op) bool { return o.CPU > 0 }) {
+		e.since = make([]uint64, len(s.Ops))
 	}
 	e.assignChannels()
 	e.byRankAndKind = func(a, b uint32) int {
@@ -123,32 +132,33 @@ func (e *engine) simulate() error {
 
 func (e *engine) calculate(ev event) {
 	op := ev.op()
-	r := &e.ranks[e.state[op].rank]
-	if r.cpu > ev.time {
-		e.delay(ev, r.cpu, &r.calcs)
+	c := e.cpu(e.state[op].rank, e.state[op].cpu)
+	if c.cpu > ev.time {
+		e.delay(ev, c.cpu, &c.calcs)
 		return
 	}
-	r.cpu = ev.time + e.state[op].size
-	e.advance(ev, r.cpu, &r.calcs)
-	e.start(op)
-	e.end(op)
+	c.cpu = ev.time + e.state[op].size
+	e.advance(ev, c.cpu, &c.calcs)
+	e.start(op, ev.time)
+	e.end(op, c.cpu)
 }
 
 func (e *engine) send(ev event) {
 	op := ev.op()
 	size, r := e.state[op].size, &e.ranks[e.state[op].rank]
-	if free := max(r.cpu, r.sends); free > ev.time {
-		e.delay(ev, free, &r.out)
+	c := e.cpu(e.state[op].rank, e.state[op].cpu)
+	if free := max(c.cpu, r.sends); free > ev.time {
+		e.delay(ev, free, &c.out)
 		return
 	}
-	r.cpu = ev.time + e.Overhead + furtherBytes(size)*e.ByteOverhead
+	c.cpu = ev.time + e.Overhead + furtherBytes(size)*e.ByteOverhead
 	r.sends = ev.time + e.MessageGap + furtherBytes(size)*e.ByteGap
-	e.advance(ev, max(r.cpu, r.sends), &r.out)
-	e.start(op)
+	e.advance(ev, max(c.cpu, r.sends), &c.out)
+	e.start(op, ev.time)
 	e.events.post(newEvent(ev.time+e.Overhead+e.Latency, e.order, op|message))
 	e.order++
 	if size <= e.Eager {
-		e.end(op)
+		e.end(op, c.cpu)
 	}
 }
 
@@ -156,14 +166,14 @@ func (e *engine) send(ev event) {
 func (e *engine) arrive(ev event) {
 	op := ev.op()
 	o := &e.state[op]
-	r := &e.ranks[o.peer]
-	if free := max(r.cpu, r.recvs); free > ev.time {
-		e.delay(ev, free, &r.in)
+	r, c := &e.ranks[o.peer], e.cpu(o.peer, o.in)
+	if free := max(c.cpu, r.recvs); free > ev.time {
+		e.delay(ev, free, &c.in)
 		return
 	}
-	r.cpu = ev.time + e.Overhead + furtherBytes(o.size)*max(e.ByteOverhead, e.ByteGap)
+	c.cpu = ev.time + e.Overhead + furtherBytes(o.size)*max(e.ByteOverhead, e.ByteGap)
 	r.recvs = ev.time + e.MessageGap + furtherBytes(o.size)*e.ByteGap
-	e.advance(ev, max(r.cpu, r.recvs), &r.in)
+	e.advance(ev, max(c.cpu, r.recvs), &c.in)
 	ch := &e.channels[e.state[op].channel]
 	recv := e.match(&ch.posted, op, ch.mixed)
 	if recv == none {
@@ -174,14 +184,14 @@ func (e *engine) arrive(ev event) {
 	if o.size > e.Eager {
 		e.meet(op, ev.time)
 	}
-	e.end(recv)
+	e.end(recv, c.cpu)
 }
 
 // receive takes a message that is there, or else waits for it. Should the two differ in size,
 // it is the message's that counts.
 func (e *engine) receive(ev event) {
 	op := ev.op()
-	e.start(op)
+	e.start(op, ev.time)
 	ch := &e.channels[e.state[op].channel]
 	send := e.match(&ch.unexpected, op, ch.mixed)
 	if send == none {
@@ -192,44 +202,50 @@ func (e *engine) receive(ev event) {
 	if e.state[send].size > e.Eager {
 		e.meet(send, ev.time)
 	}
-	e.end(op)
+	e.end(op, ev.time)
 }
 
-// meet ends a send that had to wait for its receive: nothing else of its rank begins before.
+// meet ends a send that had to wait for its receive: nothing else of its CPU begins before, nor does any send of its rank.
 func (e *engine) meet(send uint32, time uint64) {
-	r := &e.ranks[e.state[send].rank]
-	r.cpu = max(r.cpu, time)
-	e.end(send)
+	r, c := &e.ranks[e.state[send].rank], e.cpu(e.state[send].rank, e.state[send].cpu)
+	c.cpu, r.sends = max(c.cpu, time), max(r.sends, time)
+	e.end(send, c.cpu)
 }
 
 // start lets go what waited for an operation's start.
-func (e *engine) start(op uint32) { e.letGo(e.schedule.AfterStart(op)) }
+func (e *engine) start(op uint32, time uint64) { e.letGo(e.schedule.AfterStart(op), time) }
 
 // end lets go what waited for an operation's end.
-func (e *engine) end(op uint32) {
+func (e *engine) end(op uint32, time uint64) {
 	e.state[op].needs = ended
 	e.unended--
-	e.letGo(e.schedule.AfterEnd(op))
+	e.letGo(e.schedule.AfterEnd(op), time)
 }
 
-func (e *engine) letGo(ops []uint32) {
+func (e *engine) letGo(ops []uint32, time uint64) {
 	for _, op := range ops {
+		if e.since != nil {
+			e.since[op] = max(e.since[op], time)
+		}
 		if e.state[op].needs--; e.state[op].needs == 0 {
 			e.free = append(e.free, op)
 		}
 	}
 }
 
-// release makes events of the operations that have become free.
+// release makes events of the operations that have become free. Of the times at which what they wait for happened the
+// clock of the same CPU is none behind, but another one's may be.
 func (e *engine) release() {
 	if len(e.free) > 1 {
 		slices.SortStableFunc(e.free, e.byRankAndKind)
 	}
 	for _, op := range e.free {
-		r := &e.ranks[e.state[op].rank]
-		time := r.cpu
+		time := e.cpu(e.state[op].rank, e.state[op].cpu).cpu
 		if e.state[op].kind == goal.Send {
-			time = max(time, r.sends)
+			time = max(time, e.ranks[e.state[op].rank].sends)
+		}
+		if e.since != nil {
+			time = max(time, e.since[op])
 		}
 		e.events.put(newEvent(time, e.order, op))
 		e.order++

@@ -14,12 +14,16 @@ type list struct{ first, last uint32 }
 type channel struct {
 	unexpected, posted list
 	mixed              bool
+	cpu                int // of the receives: noCPU if there are none, anyCPU if on several
 }
+
+const noCPU, anyCPU = -1, -2
 
 // A channelKey tells channels apart.
 type channelKey struct{ rank, peer, tag uint32 }
 
-// assignChannels gives each send and receive the channel in which they meet.
+// assignChannels gives each send and receive the channel in which they meet. A message is taken in by the CPU that receives
+// from its channel; where several do, by that with the sender's number.
 func (e *engine) assignChannels() {
 	wild := make([]bool, e.schedule.Ranks())
 	for i := range e.ops {
@@ -48,9 +52,23 @@ func (e *engine) assignChannels() {
 			n = uint32(len(e.channels))
 			numbers[k] = n
 			empty := list{none, none}
-			e.channels = append(e.channels, channel{empty, empty, mixed})
+			e.channels = append(e.channels, channel{empty, empty, mixed, noCPU})
 		}
 		e.state[i].channel = n
+		if ch := &e.channels[n]; o.Kind == goal.Recv {
+			if ch.cpu != noCPU && ch.cpu != int(o.CPU) {
+				ch.cpu = anyCPU
+			} else {
+				ch.cpu = int(o.CPU)
+			}
+		}
+	}
+	for i := range e.ops {
+		if e.ops[i].Kind == goal.Send {
+			if cpu := e.channels[e.state[i].channel].cpu; cpu >= 0 {
+				e.state[i].in = uint8(cpu)
+			}
+		}
 	}
 }
 

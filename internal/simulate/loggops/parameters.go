@@ -7,6 +7,10 @@
 // and keeps them busy for o + (s-1)·max(O, G) and g + (s-1)G, whether or not its receive has
 // begun; a receive takes nothing by itself. A send of at most S bytes has ended when it has
 // begun; a larger one when message and receive have met, and its rank begins nothing before.
+//
+// A rank may have several CPUs, which share the NIC. There LogGOPSim has operations begin before others on another CPU have
+// ended that they wait for, and charges messages to the CPU that has the number of the sender's; here nothing begins before
+// what it waits for, and messages are charged where they are received.
 package loggops
 
 import (
@@ -33,7 +37,7 @@ var Defaults = Parameters{Latency: 2500, Overhead: 1500, MessageGap: 1000, ByteG
 const horizon = 1 << 62
 
 // valid reports whether a schedule can be simulated: each operation takes less than half of the
-// horizon, and there is no second CPU or NIC.
+// horizon, and there is no second NIC.
 func (p *Parameters) valid(s *goal.Schedule) error {
 	if len(s.Ops) >= message {
 		return fmt.Errorf("%d operations: fewer than %d are possible", len(s.Ops), message)
@@ -52,8 +56,8 @@ func (p *Parameters) valid(s *goal.Schedule) error {
 		from, to := s.Rank(rank)
 		for i := from; i < to; i++ {
 			o := &s.Ops[i]
-			if o.CPU > 0 || o.NIC > 0 {
-				return fmt.Errorf("rank %d: %s: a rank has only one CPU and one NIC here", rank, o)
+			if o.NIC > 0 {
+				return fmt.Errorf("rank %d: %s: a rank has only one NIC here", rank, o)
 			}
 			over, time := uint64(0), o.Size
 			if o.Kind != goal.Calc {

@@ -15,7 +15,9 @@ import (
 type slow struct {
 	p                           Parameters
 	ranks                       int
-	cpu, nicOut, nicIn          []uint64
+	cpu                         [][]uint64 // by rank and CPU
+	nicOut, nicIn               []uint64
+	in                          map[*slowOp]uint8 // the CPU that takes a message in
 	events                      []*slowEvent
 	posted, unexpected, waiting [][]*slowOp // by rank
 	made                        int
@@ -27,6 +29,7 @@ type slowOp struct {
 	needs                int
 	afterStart, afterEnd []*slowOp
 	ended                bool
+	since                uint64 // when what it waits for happened
 }
 
 type slowEvent struct {
@@ -40,7 +43,7 @@ type slowEvent struct {
 func simulateSlowly(s *goal.Schedule, p Parameters) ([]uint64, bool) {
 	n := s.Ranks()
 	x := &slow{
-		p: p, ranks: n, cpu: make([]uint64, n), nicOut: make([]uint64, n), nicIn: make([]uint64, n),
+		p: p, ranks: n, cpu: make([][]uint64, n), in: make(map[*slowOp]uint8), nicOut: make([]uint64, n), nicIn: make([]uint64, n),
 		posted: make([][]*slowOp, n), unexpected: make([][]*slowOp, n), waiting: make([][]*slowOp, n),
 	}
 	ops := make([]*slowOp, len(s.Ops))
@@ -48,6 +51,7 @@ func simulateSlowly(s *goal.Schedule, p Parameters) ([]uint64, bool) {
 		ops[i] = &slowOp{Op: o}
 	}
 	for rank := range n {
+		x.cpu[rank] = make([]uint64, 256)
 		from, to := s.Rank(rank)
 		for i := from; i < to; i++ {
 			ops[i].rank = rank
@@ -64,6 +68,9 @@ func simulateSlowly(s *goal.Schedule, p Parameters) ([]uint64, bool) {
 	for _, o := range ops {
 		if o.needs == 0 {
 			x.waiting[o.rank] = append(x.waiting[o.rank], o)
+		}
+		if o.Kind == goal.Send {
+			x.in[o] = takenIn(ops, o)
 		}
 	}
 	x.begin()
@@ -88,16 +95,40 @@ func simulateSlowly(s *goal.Schedule, p Parameters) ([]uint64, bool) {
 			return nil, false
 		}
 	}
-	return x.cpu, !slices.ContainsFunc(ops, func(o *slowOp) bool { return !o.ended })
+	var ends []uint64
+	for _, cpus := range x.cpu {
+		ends = append(ends, slices.Max(cpus))
+	}
+	return ends, !slices.ContainsFunc(ops, func(o *slowOp) bool { return !o.ended })
 }
 
-// begin makes events of operations that wait for nothing.
+// takenIn is the CPU that takes a message in: that of the receives that may get it, or of all those of a rank that has such
+// with a wildcard; if these are on several, that with the sender's number.
+func takenIn(ops []*slowOp, send *slowOp) uint8 {
+	wild := slices.ContainsFunc(ops, func(o *slowOp) bool {
+		return o.Kind == goal.Recv && o.rank == int(send.Peer) && (o.Peer == goal.Any || o.Tag == goal.Any)
+	})
+	cpus := make(map[uint8]bool)
+	for _, o := range ops {
+		if o.Kind == goal.Recv && o.rank == int(send.Peer) && (wild || takes(o, send)) {
+			cpus[o.CPU] = true
+		}
+	}
+	if len(cpus) == 1 {
+		for cpu := range cpus {
+			return cpu
+		}
+	}
+	return send.CPU
+}
+
+// begin makes events of operations that wait for nothing any more.
 func (x *slow) begin() {
 	for rank := range x.ranks {
 		for _, kind := range []goal.Kind{goal.Send, goal.Recv, goal.Calc} {
 			for _, o := range x.waiting[rank] {
 				if o.Kind == kind {
-					time := x.cpu[rank]
+					time := max(o.since, x.cpu[rank][o.CPU])
 					if kind == goal.Send {
 						time = max(time, x.nicOut[rank])
 					}
@@ -113,11 +144,11 @@ func (x *slow) begin() {
 func (x *slow) freeFrom(e *slowEvent) uint64 {
 	switch {
 	case e.message:
-		return max(x.cpu[e.op.Peer], x.nicIn[e.op.Peer])
+		return max(x.cpu[e.op.Peer][x.in[e.op]], x.nicIn[e.op.Peer])
 	case e.op.Kind == goal.Send:
-		return max(x.cpu[e.op.rank], x.nicOut[e.op.rank])
+		return max(x.cpu[e.op.rank][e.op.CPU], x.nicOut[e.op.rank])
 	case e.op.Kind == goal.Calc:
-		return x.cpu[e.op.rank]
+		return x.cpu[e.op.rank][e.op.CPU]
 	}
 	return 0
 }
@@ -127,35 +158,35 @@ func (x *slow) happen(e *slowEvent) {
 	more := max(o.Size, 1) - 1
 	switch {
 	case e.message:
-		x.cpu[o.Peer] = e.time + p.Overhead + max(more*p.ByteOverhead, more*p.ByteGap)
+		x.cpu[o.Peer][x.in[o]] = e.time + p.Overhead + max(more*p.ByteOverhead, more*p.ByteGap)
 		x.nicIn[o.Peer] = e.time + p.MessageGap + more*p.ByteGap
 		for i, r := range x.posted[o.Peer] {
 			if takes(r, o) {
 				x.posted[o.Peer] = slices.Delete(x.posted[o.Peer], i, i+1)
-				x.met(o, r, e.time)
+				x.met(o, r, e.time, x.cpu[o.Peer][x.in[o]])
 				return
 			}
 		}
 		x.unexpected[o.Peer] = append(x.unexpected[o.Peer], o)
 	case o.Kind == goal.Calc:
-		x.cpu[o.rank] = e.time + o.Size
-		x.release(o.afterStart)
-		x.end(o)
+		x.cpu[o.rank][o.CPU] = e.time + o.Size
+		x.release(o.afterStart, e.time)
+		x.end(o, x.cpu[o.rank][o.CPU])
 	case o.Kind == goal.Send:
-		x.cpu[o.rank] = e.time + p.Overhead + more*p.ByteOverhead
+		x.cpu[o.rank][o.CPU] = e.time + p.Overhead + more*p.ByteOverhead
 		x.nicOut[o.rank] = e.time + p.MessageGap + more*p.ByteGap
 		x.events = append(x.events, &slowEvent{e.time + p.Overhead + p.Latency, x.made, o, true})
 		x.made++
-		x.release(o.afterStart)
+		x.release(o.afterStart, e.time)
 		if o.Size <= p.Eager {
-			x.end(o)
+			x.end(o, x.cpu[o.rank][o.CPU])
 		}
 	default:
-		x.release(o.afterStart)
+		x.release(o.afterStart, e.time)
 		for i, send := range x.unexpected[o.rank] {
 			if takes(o, send) {
 				x.unexpected[o.rank] = slices.Delete(x.unexpected[o.rank], i, i+1)
-				x.met(send, o, e.time)
+				x.met(send, o, e.time, e.time)
 				return
 			}
 		}
@@ -167,22 +198,23 @@ func takes(recv, send *slowOp) bool {
 	return (recv.Peer == goal.Any || int(recv.Peer) == send.rank) && (recv.Tag == goal.Any || recv.Tag == send.Tag)
 }
 
-func (x *slow) met(send, recv *slowOp, time uint64) {
+func (x *slow) met(send, recv *slowOp, time, end uint64) {
 	if send.Size > x.p.Eager {
-		x.cpu[send.rank] = max(x.cpu[send.rank], time)
+		x.cpu[send.rank][send.CPU] = max(x.cpu[send.rank][send.CPU], time)
 		x.nicOut[send.rank] = max(x.nicOut[send.rank], time)
-		x.end(send)
+		x.end(send, x.cpu[send.rank][send.CPU])
 	}
-	x.end(recv)
+	x.end(recv, end)
 }
 
-func (x *slow) end(o *slowOp) {
+func (x *slow) end(o *slowOp, time uint64) {
 	o.ended = true
-	x.release(o.afterEnd)
+	x.release(o.afterEnd, time)
 }
 
-func (x *slow) release(list []*slowOp) {
+func (x *slow) release(list []*slowOp, time uint64) {
 	for _, o := range list {
+		o.since = max(o.since, time)
 		if o.needs--; o.needs == 0 {
 			x.waiting[o.rank] = append(x.waiting[o.rank], o)
 		}
@@ -195,7 +227,9 @@ func drawSchedule(t *rapid.T) *goal.Schedule {
 	ranks := rapid.IntRange(1, 5).Draw(t, "ranks")
 	number := func(most int, what string) int { return rapid.IntRange(0, most).Draw(t, what) }
 	lists := make([][]goal.Op, ranks)
+	cpus := number(2, "further CPUs")
 	insert := func(rank int, o goal.Op) {
+		o.CPU = uint8(number(cpus, "CPU"))
 		at := len(lists[rank]) - number(min(3, len(lists[rank])), "back")
 		lists[rank] = slices.Insert(lists[rank], at, o)
 	}
@@ -297,7 +331,7 @@ func TestSimulateErrors(t *testing.T) {
 		{"num_ranks 2\nrank 0 {\nsend 70000b to 1\n}\nrank 1 {\ncalc 5\n}", Defaults, "deadlock: 1 operation doesn't end, the first is operation 1 of rank 0: send 70000b to 1 tag 0"},
 		{"num_ranks 1\nrank 0 {\ncalc 1\nsend 9b to 0\n}", Defaults, "1 message is never received, such as operation 2 of rank 0: send 9b to 0 tag 0"},
 		{"num_ranks 1\nrank 0 {\nl1: calc 5\nl2: calc 6\nl1 requires l2\nl2 requires l1\n}", Defaults, "2 operations wait for one another"},
-		{"num_ranks 1\nrank 0 {\ncalc 5 cpu 1\n}", Defaults, "rank 0: calc 5 cpu 1: a rank has only one CPU and one NIC here"},
+		{"num_ranks 1\nrank 0 {\ncalc 5 nic 1\n}", Defaults, "rank 0: calc 5 nic 1: a rank has only one NIC here"},
 		{"num_ranks 1\nrank 0 {\ncalc 4611686018427387904\n}", Defaults, "rank 0: calc 4611686018427387904: takes longer than times can say"},
 		{"num_ranks 1\nrank 0 {\nsend 4611686018427387904b to 0\n}", Defaults, "rank 0: send 4611686018427387904b to 0 tag 0: takes longer than times can say"},
 		{"num_ranks 0", Parameters{Latency: 1 << 60}, "L is 1152921504606846976: at most 576460752303423488 is possible"},

@@ -1,9 +1,31 @@
 package loggops
 
-// A rank has a CPU and a NIC, and what waits until they are free.
+// A rank has a CPU and a NIC, and what waits until they are free. CPUs of a rank but the first are others, without a NIC.
 type rank struct {
 	cpu, sends, recvs uint64 // from when on the CPU is free, and the NIC in either direction
 	calcs, out, in    backlog
+}
+
+var idle = rank{calcs: noBacklog, out: noBacklog, in: noBacklog}
+
+// A place is a CPU of a rank.
+type place struct {
+	rank uint32
+	cpu  uint8
+}
+
+// cpu returns a CPU of a rank. There is one of each number that something comes to.
+func (e *engine) cpu(of uint32, number uint8) *rank {
+	if number == 0 {
+		return &e.ranks[of]
+	}
+	c := e.others[place{of, number}]
+	if c == nil {
+		x := idle
+		c = &x
+		e.others[place{of, number}] = c
+	}
+	return c
 }
 
 // A backlog has the events of a rank that wait for the same. When they can go on, the one that
@@ -15,6 +37,8 @@ type backlog struct {
 }
 
 const noHead = ^uint32(0)
+
+var noBacklog = backlog{list{none, none}, noHead}
 
 // delay has an event wait until a time, when what it needs may be free.
 func (e *engine) delay(ev event, until uint64, b *backlog) {

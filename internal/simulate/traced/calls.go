@@ -325,11 +325,7 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 	}
 	switch {
 	case w.s.o.apart && begins:
-		w.numbers[c.Context]++
-		c.Tag = w.numbers[c.Context] // several may be under way at a time
-		rank := w.k.Number()
-		w.s.beside[rank] = append(w.s.beside[rank], c.Append(nil, [2]int32{0, 1}))
-		w.begin(x.ID, dataflow.Op{Kind: dataflow.Meet})
+		w.beside(x.ID, c, c.Append)
 		return true
 	case !begins && (w.s.o.apart || c.Steps()):
 		w.steps(c)
@@ -353,24 +349,28 @@ func (w *writer) between(g *group, x *export.Operation, c *collective.Call, begi
 	case export.RootThisSide:
 		b.Root = collective.RootNear
 	}
-	if !begins && (w.s.o.apart || b.Steps()) {
+	switch {
+	case w.s.o.apart && begins:
+		w.beside(x.ID, &b.Call, b.Append)
+	case !begins && (w.s.o.apart || b.Steps()):
 		from := len(w.ops)
 		w.ops = b.Append(w.ops, [2]int32{0, 1})
 		w.sited(from)
-		return true
-	}
-	if w.s.o.apart {
-		return false
-	}
-	c.Members += b.Others
-	o := c.Meet(g.level)
-	o.Meeting = dataflow.All // the root is on one side alone
-	if begins {
-		w.begin(x.ID, o)
-	} else {
-		w.add(o)
+	case begins:
+		w.begin(x.ID, b.Meet(g.level))
+	default:
+		w.add(b.Meet(g.level))
 	}
 	return true
+}
+
+// beside has the messages of a collective go on beside all else. Several may be under way at a time.
+func (w *writer) beside(id uint64, c *collective.Call, take func([]dataflow.Op, [2]int32) []dataflow.Op) {
+	w.numbers[c.Context]++
+	c.Tag = w.numbers[c.Context]
+	rank := w.k.Number()
+	w.s.beside[rank] = append(w.s.beside[rank], take(nil, [2]int32{0, 1}))
+	w.begin(id, dataflow.Op{Kind: dataflow.Meet})
 }
 
 // openMPI reports whether collectives are done as Open MPI does them.

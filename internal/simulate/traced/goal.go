@@ -30,7 +30,7 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	g := &goalWriter{out: bufio.NewWriter(out), tags: make(map[goalTag]int)}
 	first := o
 	first.sizes = true
-	if g.sizes, err = allSent(calls.Reader, first); err != nil {
+	if g.sent, g.wanted, err = allMessages(calls.Reader, first); err != nil {
 		return err
 	}
 	second, err := from(calls, o)
@@ -45,10 +45,15 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	}
 	for rank, p := range programs {
 		fmt.Fprintf(g.out, "\nrank %d {\n", rank)
-		r := goalRank{goalWriter: g, rank: int32(rank), besides: func() []dataflow.Op { return second.besides(rank) }, last: none, begun: none}
+		r := goalRank{goalWriter: g, rank: int32(rank), besides: func() []dataflow.Op { return second.besides(rank) }, goalThread: goalThread{last: none, begun: none}}
+		if w, ok := p.(*written); ok && w.threads != nil {
+			r.team = newGoalTeam(w.threads)
+			r.goalThread = r.team.at[w.threads.main]
+		}
 		if err := each(p, r.op); err != nil {
 			return err
 		}
+		r.finish()
 		fmt.Fprintln(g.out, "}")
 	}
 	for what, u := range second.left {
@@ -59,63 +64,68 @@ func WriteGOAL(calls *export.Source, out io.Writer) error {
 	return g.out.Flush()
 }
 
-// allSent returns the sizes of all messages, which receives do not know: several goroutines look at
-// some ranks each.
-func allSent(r *trace.Reader, o Options) (map[goalKey]*goalSizes, error) {
-	all := make(map[goalKey]*goalSizes)
+// allMessages returns the messages between ranks: their sizes, which receives do not know, and the threads that send and
+// want them. Several goroutines look at some ranks each.
+func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMessages, err error) {
+	sent, wanted = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	var failed error
 	workers := min(runtime.GOMAXPROCS(0), r.Ranks())
 	for worker := range workers {
 		group.Go(func() {
-			sizes, err := sentBy(r, o, worker, workers)
+			out, in, failed := messagesOf(r, o, worker, workers)
 			mu.Lock()
 			defer mu.Unlock()
-			maps.Copy(all, sizes) // a key has one sender
-			failed = cmp.Or(failed, err)
+			maps.Copy(sent, out) // a key has one sender
+			maps.Copy(wanted, in)
+			err = cmp.Or(err, failed)
 		})
 	}
 	group.Wait()
-	return all, failed
+	return sent, wanted, err
 }
 
-// sentBy returns the sizes of what every so many-th rank sends.
-func sentBy(r *trace.Reader, o Options, first, step int) (map[goalKey]*goalSizes, error) {
+// messagesOf returns what every so many-th rank sends, and what it wants where several threads do.
+func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKey]*goalMessages, err error) {
 	s, err := New(r, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.Close()
 	programs, err := s.Programs()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sizes := make(map[goalKey]*goalSizes)
+	out, in = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
+	note := func(to map[goalKey]*goalMessages, k goalKey, run messageRun) {
+		if to[k] == nil {
+			to[k] = &goalMessages{}
+		}
+		to[k].add(run)
+	}
 	for rank := first; rank < len(programs); rank += step {
-		var sent func(op *dataflow.Op)
-		sent = func(op *dataflow.Op) {
-			switch op.Kind {
-			case dataflow.Send:
-				k := goalKey{int32(rank), op.Peer, goalTag{op.Context, op.Tag}}
-				x := sizes[k]
-				if x == nil {
-					x = &goalSizes{}
-					sizes[k] = x
-				}
-				x.sent(op.Bytes)
-			case dataflow.Meet:
+		w, ok := programs[rank].(*written)
+		several := ok && w.threads != nil
+		var take func(op *dataflow.Op)
+		take = func(op *dataflow.Op) {
+			switch {
+			case op.Kind == dataflow.Send:
+				note(out, goalKey{int32(rank), op.Peer, op.Context, op.Tag}, messageRun{op.Bytes, op.Thread, 1})
+			case op.Kind == dataflow.Receive && several:
+				note(in, goalKey{op.Peer, int32(rank), op.Context, op.Tag}, messageRun{0, op.Thread, 1})
+			case op.Kind == dataflow.Meet && op.Request != dataflow.NoRequest:
 				ops := s.besides(rank)
 				for i := range ops {
-					sent(&ops[i])
+					ops[i].Thread = op.Thread
+					take(&ops[i])
 				}
 			}
 		}
-		if err := each(programs[rank], sent); err != nil {
-			return nil, err
+		if err := each(programs[rank], take); err != nil {
+			return nil, nil, err
 		}
 	}
-	return sizes, nil
+	return out, in, nil
 }
 
 // Schedule is what WriteGOAL writes, as a schedule.
@@ -151,39 +161,64 @@ func each(p dataflow.Program, f func(op *dataflow.Op)) error {
 	}
 }
 
-// A goalTag is what GOAL has one number for.
+// A goalTag is what GOAL has one number for. Of threads each two have their own, so that they get the same messages as in
+// the traced run.
 type goalTag struct {
-	context int32
-	tag     int64
+	context  int32
+	from, to int32 // threads
+	tag      int64
 }
 
+// A goalKey is what messages do not overtake each other on.
 type goalKey struct {
-	from, to int32
-	tag      goalTag
+	from, to, context int32
+	tag               int64
 }
 
-// goalSizes are of messages that were not received yet, in their order: those that follow each other
-// and are as large stand once.
-type goalSizes struct {
-	runs []sizeRun
+// goalMessages are those that nobody has asked for yet, in their order: what follows each other and is the same stands once.
+type goalMessages struct {
+	runs []messageRun
 	at   int // the first run that is left
 }
 
-type sizeRun struct{ bytes, n int64 }
+type messageRun struct {
+	bytes  int64
+	thread int32
+	n      int64
+}
+
+func (x *goalMessages) add(run messageRun) {
+	if n := len(x.runs); n > 0 && x.runs[n-1].bytes == run.bytes && x.runs[n-1].thread == run.thread {
+		x.runs[n-1].n += run.n
+		return
+	}
+	x.runs = append(x.runs, run)
+}
+
+// next takes the next one.
+func (x *goalMessages) next() (bytes int64, thread int32) {
+	if x == nil || x.at == len(x.runs) {
+		return 0, 0
+	}
+	run := &x.runs[x.at]
+	if run.n--; run.n == 0 {
+		x.at++
+	}
+	return run.bytes, run.thread
+}
 
 type goalWriter struct {
-	out   *bufio.Writer
-	text  []byte // being written
-	name  int    // length of the operation's name, with which that begins
-	sizes map[goalKey]*goalSizes
-	tags  map[goalTag]int
+	out          *bufio.Writer
+	text         []byte // being written
+	name         int    // length of the operation's name, with which that begins
+	sent, wanted map[goalKey]*goalMessages
+	tags         map[goalTag]int
 
 	lastTag goalTag // and its number: one often follows itself
 	lastN   int
 }
 
-func (g *goalWriter) tag(op *dataflow.Op) int {
-	k := goalTag{op.Context, op.Tag}
+func (g *goalWriter) tag(k goalTag) int {
 	if k == g.lastTag && len(g.tags) > 0 {
 		return g.lastN
 	}
@@ -196,37 +231,23 @@ func (g *goalWriter) tag(op *dataflow.Op) int {
 	return n
 }
 
-// sent notes the size of a message.
-func (x *goalSizes) sent(bytes int64) {
-	if n := len(x.runs); n > 0 && x.runs[n-1].bytes == bytes {
-		x.runs[n-1].n++
-		return
-	}
-	x.runs = append(x.runs, sizeRun{bytes, 1})
-}
-
-// received returns the size of the message that is next to be received; 0 if there is none.
-func (g *goalWriter) received(k goalKey) int64 {
-	x := g.sizes[k]
-	if x == nil || x.at == len(x.runs) {
-		return 0
-	}
-	run := &x.runs[x.at]
-	if run.n--; run.n == 0 {
-		x.at++
-	}
-	return run.bytes
-}
-
 // A goalRank writes the operations of a rank.
 type goalRank struct {
 	*goalWriter
-	rank     int32
-	n        int   // operations
-	last     int   // that what follows waits for the end of
-	begun    int   // that what follows waits for the start of
+	rank int32
+	n    int // operations
+	goalThread
 	requests []int // operations that a wait is for, by number of the request; none elsewhere
 	besides  func() []dataflow.Op
+	team     *goalTeam // nil: there is one thread
+}
+
+// A goalThread is where a thread is.
+type goalThread struct {
+	last   int // that what follows waits for the end of
+	begun  int // that what follows waits for the start of
+	thread int32
+	cpu    int64
 }
 
 const none = -1
@@ -252,6 +273,9 @@ func (r *goalRank) begin() []byte {
 
 // end writes it, and what it waits for.
 func (r *goalRank) end(b []byte) {
+	if r.cpu > 0 {
+		b = strconv.AppendInt(append(b, " cpu "...), r.cpu, 10)
+	}
 	b = append(b, '\n')
 	if r.last != none {
 		b = waits(b, b[:r.name], " requires l", r.last)
@@ -273,12 +297,16 @@ func waits(b, name []byte, how string, on int) []byte {
 func (r *goalRank) ended() { r.last, r.begun = r.n-1, none }
 
 func (r *goalRank) op(op *dataflow.Op) {
+	if r.team != nil && r.shared(op) {
+		return
+	}
 	switch op.Kind {
 	case dataflow.Send:
-		r.message("send", max(1, op.Bytes), "b to", op.Peer, r.tag(op))
+		_, to := r.wanted[goalKey{r.rank, op.Peer, op.Context, op.Tag}].next()
+		r.message("send", max(1, op.Bytes), "b to", op.Peer, r.tag(goalTag{op.Context, r.thread, to, op.Tag}))
 	case dataflow.Receive:
-		bytes := r.received(goalKey{op.Peer, r.rank, goalTag{op.Context, op.Tag}})
-		r.message("recv", max(1, bytes), "b from", op.Peer, r.tag(op))
+		bytes, from := r.sent[goalKey{op.Peer, r.rank, op.Context, op.Tag}].next()
+		r.message("recv", max(1, bytes), "b from", op.Peer, r.tag(goalTag{op.Context, from, r.thread, op.Tag}))
 	case dataflow.Wait:
 		if int(op.Request) >= len(r.requests) || r.requests[op.Request] == none {
 			return
@@ -321,7 +349,7 @@ func (r *goalRank) awaited(request int32, operation int) {
 func (r *goalRank) chain(request int32) {
 	r.calculation(0)
 	beside := *r
-	beside.requests = nil
+	beside.requests, beside.team = nil, nil
 	beside.ended()
 	ops := r.besides()
 	for i := range ops {

@@ -269,6 +269,21 @@ func TestTwoGroups(t *testing.T) {
 	endsAt(t, "two groups", "", 1204+1600+1500, program, program)
 }
 
+// So do those that are waited for later: of the trace a prediction, of its schedule the messages.
+func TestTwoGroupsLater(t *testing.T) {
+	program := func(r *recorder) {
+		alone, both := int64(0x102), int64(own) // MPI_COMM_SELF
+		r.call("MPI_Intercomm_create", 50, alone, 0, tracktest.World, int64(1-r.Rank), 12, both, 0, int64(r.Rank), 0, 1, int64(1-r.Rank), 1, 0)
+		r.compute(uint64(3000 - 2900*r.Rank))
+		r.call("MPI_Ibcast", 51, 1, 0, 400, byteType, []int64{mpi.RootHere, 0}[r.Rank], both, 2)
+		r.compute(uint64(300 * r.Rank))
+		r.wait(1, 0, 0)
+		r.compute(uint64(5000 * r.Rank))
+	}
+	sameAsSchedule(t, record(t, 2, timing.Lossless, program), 0)
+	endsAt(t, "a broadcast of two groups", "", 1204+3000+1600+5000, program, program)
+}
+
 // Files take a latency and their bytes; collective calls end together.
 func TestFiles(t *testing.T) {
 	const files = "[files]\nlatency_ns = 1000\nread_ns_per_byte = 2\nwrite_ns_per_byte = 1\nshared_ns_per_byte = 0.75\n"

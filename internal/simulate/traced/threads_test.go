@@ -1,6 +1,7 @@
 package traced
 
 import (
+	"fmt"
 	"iter"
 	"testing"
 
@@ -65,55 +66,67 @@ func recordTeams(t *testing.T, program func(m *team)) *trace.Reader {
 	return mergetest.Open(t, tracks, nil)
 }
 
+var teams = []struct {
+	name    string
+	program func(m *team)
+	want    int64 // before the barrier at the end
+	handed  bool  // one receives for the other
+}{
+	{"each for itself", func(m *team) {
+		m.compute(1, took+300)
+		m.send(1, 100, int64(1-m.Rank), 5)
+		m.recv(1, int64(1-m.Rank), 5)
+		m.compute(0, 9000)
+		m.send(0, 100, int64(1-m.Rank), 6)
+		m.compute(0, 700)
+		m.recv(0, int64(1-m.Rank), 6)
+	}, 9000 + 1300, false},
+	{"the second takes longer", func(m *team) {
+		m.compute(1, took+300)
+		m.send(1, 100, int64(1-m.Rank), 5)
+		m.recv(1, int64(1-m.Rank), 5)
+		m.compute(1, 20_000)
+		m.send(1, 100, int64(1-m.Rank), 5)
+		m.recv(1, int64(1-m.Rank), 5)
+		m.compute(0, 9000)
+		m.send(0, 100, int64(1-m.Rank), 6)
+		m.recv(0, int64(1-m.Rank), 6)
+	}, 300 + 1300 + 20_000 + 1300, false},
+	{"the second begins behind a message", func(m *team) {
+		m.send(0, 100, int64(1-m.Rank), 5)
+		m.compute(0, 400)
+		m.recv(0, int64(1-m.Rank), 5) // ends after 3*50+400
+		m.compute(0, 100_000)
+		m.call(0, "MPI_Comm_rank", 30, tracktest.World, int64(m.Rank))
+		m.compute(1, 3*took+400+2000)
+		m.send(1, 100, int64(1-m.Rank), 6)
+		m.recv(1, int64(1-m.Rank), 6)
+	}, 1300 + 100_000 + took, false},
+	{"what one has begun the other waits for", func(m *team) {
+		m.call(0, "MPI_Irecv", 31, 1, 0, 1000, byteType, int64(1-m.Rank), 5, tracktest.World, 2)
+		m.compute(0, 5000)
+		m.send(0, 100, int64(1-m.Rank), 5)
+		m.compute(1, 2*took+5000+1000)
+		const newest = -2 // of the requests that the first thread made
+		m.call(1, "MPI_Wait", 32, newest, 1, int64(1-m.Rank), 5, 8, 0)
+		m.compute(1, 12_000)
+		m.call(1, "MPI_Comm_rank", 33, tracktest.World, int64(m.Rank))
+		m.compute(0, 13_100) // 150 less than the second needs
+	}, 5000 + 1300 + 12_000 + took, true},
+	{"from the first to the second, and back", func(m *team) {
+		m.compute(0, 2000)
+		m.send(0, 100, int64(1-m.Rank), 5)
+		m.compute(1, took+300)
+		m.recv(1, int64(1-m.Rank), 5)
+		m.compute(1, 9000)
+		m.send(1, 100, int64(1-m.Rank), 6)
+		m.recv(0, int64(1-m.Rank), 6)
+	}, 2000 + 1300 + 9000 + 1300, false},
+}
+
 // Threads of a rank go on side by side; the second begins a while after a call of the first, and the end waits for both.
 func TestTeams(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		program func(m *team)
-		want    int64 // before the barrier at the end
-	}{
-		{"each for itself", func(m *team) {
-			m.compute(1, took+300)
-			m.send(1, 100, int64(1-m.Rank), 5)
-			m.recv(1, int64(1-m.Rank), 5)
-			m.compute(0, 9000)
-			m.send(0, 100, int64(1-m.Rank), 6)
-			m.compute(0, 700)
-			m.recv(0, int64(1-m.Rank), 6)
-		}, 9000 + 1300},
-		{"the second takes longer", func(m *team) {
-			m.compute(1, took+300)
-			m.send(1, 100, int64(1-m.Rank), 5)
-			m.recv(1, int64(1-m.Rank), 5)
-			m.compute(1, 20_000)
-			m.send(1, 100, int64(1-m.Rank), 5)
-			m.recv(1, int64(1-m.Rank), 5)
-			m.compute(0, 9000)
-			m.send(0, 100, int64(1-m.Rank), 6)
-			m.recv(0, int64(1-m.Rank), 6)
-		}, 300 + 1300 + 20_000 + 1300},
-		{"the second begins behind a message", func(m *team) {
-			m.send(0, 100, int64(1-m.Rank), 5)
-			m.compute(0, 400)
-			m.recv(0, int64(1-m.Rank), 5) // ends after 3*50+400
-			m.compute(0, 100_000)
-			m.call(0, "MPI_Comm_rank", 30, tracktest.World, int64(m.Rank))
-			m.compute(1, 3*took+400+2000)
-			m.send(1, 100, int64(1-m.Rank), 6)
-			m.recv(1, int64(1-m.Rank), 6)
-		}, 1300 + 100_000 + took},
-		{"what one has begun the other waits for", func(m *team) {
-			m.call(0, "MPI_Irecv", 31, 1, 0, 1000, byteType, int64(1-m.Rank), 5, tracktest.World, 2)
-			m.compute(0, 5000)
-			m.send(0, 100, int64(1-m.Rank), 5)
-			m.compute(1, 2*took+5000+1000)
-			const newest = -2 // of the requests that the first thread made
-			m.call(1, "MPI_Wait", 32, newest, 1, int64(1-m.Rank), 5, 8, 0)
-			m.compute(1, 12_000)
-			m.call(1, "MPI_Comm_rank", 33, tracktest.World, int64(m.Rank))
-			m.compute(0, 13_100) // 150 less than the second needs
-		}, 5000 + 1300 + 12_000 + took},
-	} {
+	for _, c := range teams {
 		m, err := machine.Parse("plain", []byte(plain))
 		if err != nil {
 			t.Fatal(err)
@@ -146,6 +159,19 @@ func TestTeams(t *testing.T) {
 		}
 		if sum != p.EndPs {
 			t.Errorf("%s: the path has %d, the end is %d", c.name, sum, p.EndPs)
+		}
+	}
+}
+
+// A schedule has a CPU for each thread. What one is to receive waits there until it has computed: no schedule says that another
+// waits for it.
+func TestTeamsGOAL(t *testing.T) {
+	for _, c := range teams {
+		for _, latency := range []uint64{0, 700} {
+			if c.handed {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %d ns", c.name, latency), func(t *testing.T) { sameAsSchedule(t, recordTeams(t, c.program), latency) })
 		}
 	}
 }

@@ -94,7 +94,15 @@ type Unmodelled struct {
 
 // New prepares a trace. It has to have times, and tracks of all ranks.
 func New(r *trace.Reader, o Options) (*Source, error) {
-	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Finer: true, Untimed: o.sizes, Progress: o.Progress})
+	x := export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Finer: true, Untimed: o.sizes, Progress: o.Progress}
+	calls, err := export.New(r, x)
+	if err == nil && o.sizes {
+		var one bool
+		if one, err = calls.OneThread(); err == nil && !one { // threads take turns by their times
+			x.Untimed = false
+			calls, err = export.New(r, x)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +123,11 @@ func from(calls *export.Source, o Options) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n := k.Streams(); n > 1 && (o.apart || o.Calls != nil) {
-			return nil, fmt.Errorf("rank %d calls MPI in %d threads: a schedule, or a trace of a prediction, is of ranks with one thread alone", rank, n)
+		switch n := k.Streams(); {
+		case n > 1 && o.Calls != nil:
+			return nil, fmt.Errorf("rank %d calls MPI in %d threads: a trace of a prediction is of ranks with one thread alone", rank, n)
+		case n > mostCPUs && o.apart:
+			return nil, fmt.Errorf("rank %d calls MPI in %d threads: a rank of a schedule has at most %d CPUs", rank, n, mostCPUs)
 		}
 	}
 	s := &Source{
@@ -177,6 +188,8 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 		switch {
 		case c != nil:
 			programs[rank] = c
+		case t != nil && s.o.apart:
+			programs[rank] = &written{s: s, rank: rank, threads: t}
 		case t != nil:
 			list, streams := s.split(k, t)
 			programs[rank], s.of[rank].stream = list[0], streams[0]
@@ -202,15 +215,16 @@ func (s *Source) Close() {
 
 // A written program is that of a rank whose calls are looked at one by one.
 type written struct {
-	s    *Source
-	rank int
-	next func() ([]dataflow.Op, error, bool)
+	s       *Source
+	rank    int
+	threads *threads // whose calls are taken together; nil: there is one
+	next    func() ([]dataflow.Op, error, bool)
 }
 
 func (p *written) Next() ([]dataflow.Op, error) {
 	if p.next == nil {
 		var stop func()
-		p.next, stop = iter.Pull2(p.s.program(p.rank, nil))
+		p.next, stop = iter.Pull2(p.s.program(p.rank, p.threads))
 		p.s.stops = append(p.s.stops, stop)
 	}
 	ops, err, _ := p.next()

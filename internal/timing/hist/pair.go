@@ -4,14 +4,14 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Pair is two histograms whose samples come two by two, as a call's duration and the
 // gap before it do, with a summary of all samples. Samples come through a Front.
 type Pair struct {
 	Hists [2]Hist
-	sums  [2]timing.Stat // of samples that Settle has not returned yet
+	sums  [2]model.Stat // of samples that Settle has not returned yet
 }
 
 // NewPair returns two empty histograms of at most bins bins, of the samples of a rank.
@@ -74,7 +74,7 @@ func (p *Pair) put(a, b uint64) {
 // Settle brings the histograms up to date. It returns summaries of the samples of each since
 // it was called last. Merged, all it returned is exact; a single one may have extremes that
 // were there before.
-func (p *Pair) Settle(f *Front) (a, b timing.Stat) {
+func (p *Pair) Settle(f *Front) (a, b model.Stat) {
 	if f.opened() {
 		if p.fold(f); f.left <= 0 {
 			p.catchUp(f)
@@ -85,7 +85,7 @@ func (p *Pair) Settle(f *Front) (a, b timing.Stat) {
 
 // Pause is Settle for a checkpoint, after which more samples come soon: those that the front
 // has counted of late may stay there, and are told of later. Save writes them as they are.
-func (p *Pair) Pause(f *Front) (a, b timing.Stat) {
+func (p *Pair) Pause(f *Front) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {
 			p.fold(f) // no more came since it was asked last
@@ -98,9 +98,9 @@ func (p *Pair) Pause(f *Front) (a, b timing.Stat) {
 }
 
 // told returns the summaries that have not been returned yet.
-func (p *Pair) told() (a, b timing.Stat) {
+func (p *Pair) told() (a, b model.Stat) {
 	a, b = p.sums[0], p.sums[1]
-	p.sums = [2]timing.Stat{}
+	p.sums = [2]model.Stat{}
 	return a, b
 }
 
@@ -190,8 +190,8 @@ func (p *Pair) begin(f *Front) {
 }
 
 // take moves what a front has counted to the bins and to a summary.
-func (h *Hist) take(tallies *[DefaultBins]tally, sum *timing.Stat) {
-	all := timing.Stat{Min: math.MaxUint64}
+func (h *Hist) take(tallies *[DefaultBins]tally, sum *model.Stat) {
+	all := model.Stat{Min: math.MaxUint64}
 	for k := range h.bins {
 		t := &tallies[k]
 		if t.counted == 0 {
@@ -202,7 +202,7 @@ func (h *Hist) take(tallies *[DefaultBins]tally, sum *timing.Stat) {
 		h.bins[k].take(n, total, t.squares, least, most)
 		all.Count += n
 		all.Sum += total
-		all.Squares = all.Squares.Plus(timing.Wide{Lo: t.squares})
+		all.Squares = all.Squares.Plus(model.Wide{Lo: t.squares})
 		all.Min, all.Max = min(all.Min, least), max(all.Max, most)
 		t.counted, t.squares = 0, 0
 	}

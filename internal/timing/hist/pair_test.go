@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/pack"
-	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // drawTime draws zeros, what a tally can hold and what it can't, and times of the usual kind.
@@ -25,7 +25,7 @@ func TestPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bins := rapid.IntRange(2, 7).Draw(t, "bins")
 		p, f := NewPair(bins, 4), new(Front)
-		var sums, want [2]timing.Stat
+		var sums, want [2]model.Stat
 		var waiting []uint64
 		room := rapid.IntRange(1, 40).Draw(t, "room")
 		flush := func() {

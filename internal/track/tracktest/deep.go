@@ -2,9 +2,9 @@ package tracktest
 
 import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Order has the calls of a stream come in the order of a grammar, however long it is.
@@ -35,7 +35,7 @@ func (r *Recorder) ordered(stream int) *grammar.Grammar {
 func (r *Recorder) repeat(counts []uint64) {
 	for n, count := range counts {
 		t := &r.track.Times[n]
-		for _, s := range []*timing.Stat{&t.Duration, &t.Gap} {
+		for _, s := range []*model.Stat{&t.Duration, &t.Gap} {
 			mean, deviation := s.Sum/s.Count, s.Deviation()
 			s.Count, s.Sum = count, mean*count
 			s.SetDeviation(deviation)

@@ -1,6 +1,4 @@
-// Package timing summarises how long calls took and how long the program
-// computed between them. It does not decide which calls belong together.
-package timing
+package model
 
 import (
 	"math"

@@ -1,19 +1,19 @@
-package timing
+package model
 
 import "math"
 
-// A Signed is a summary of a set of numbers of either sign: what was attached to
-// calls. The zero value is an empty set.
-type Signed struct {
+// A ValueStat is a summary of the numbers, of either sign, that a plugin or a counter attached to
+// calls under one name. The zero value is an empty set.
+type ValueStat struct {
 	Count         uint64
 	Sum, Min, Max int64 // a sum that is out of range stays at the limit
 }
 
 // Add puts one number into the set.
-func (s *Signed) Add(v int64) { s.Merge(Signed{1, v, v, v}) }
+func (s *ValueStat) Add(v int64) { s.Merge(ValueStat{1, v, v, v}) }
 
 // Merge adds all numbers of t.
-func (s *Signed) Merge(t Signed) {
+func (s *ValueStat) Merge(t ValueStat) {
 	if t.Count == 0 {
 		return
 	}
@@ -34,7 +34,7 @@ func (s *Signed) Merge(t Signed) {
 }
 
 // Mean is the average number, 0 for an empty set.
-func (s Signed) Mean() float64 {
+func (s ValueStat) Mean() float64 {
 	if s.Count == 0 {
 		return 0
 	}

@@ -1,20 +1,20 @@
-package timing
+package model
 
 import (
 	"math"
 	"testing"
 )
 
-func TestSigned(t *testing.T) {
-	var s, u Signed
+func TestValueStat(t *testing.T) {
+	var s, u ValueStat
 	for _, v := range []int64{-5, 3, 11} {
 		s.Add(v)
 	}
-	if want := (Signed{3, 9, -5, 11}); s != want || s.Mean() != 3 {
+	if want := (ValueStat{3, 9, -5, 11}); s != want || s.Mean() != 3 {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 	u.Merge(s)
-	u.Merge(Signed{})
+	u.Merge(ValueStat{})
 	if u != s {
 		t.Errorf("%+v, want %+v", u, s)
 	}
@@ -22,7 +22,7 @@ func TestSigned(t *testing.T) {
 	if u.Sum != math.MaxInt64 || u.Max != math.MaxInt64 || u.Count != 4 {
 		t.Errorf("too large: %+v", u)
 	}
-	u = Signed{}
+	u = ValueStat{}
 	u.Add(math.MinInt64)
 	u.Add(-1)
 	if u.Sum != math.MinInt64 {
