@@ -22,6 +22,19 @@ func TestSpanOfTypes(t *testing.T) {
 	}
 }
 
+func TestSizeOfTypes(t *testing.T) {
+	b := NewBounds(4)
+	for _, n := range []struct{ handle, size, want int64 }{{1024, 8, 8}, {1024, 8, 8}, {1025, -1, 0}, {1024, 12, 0}, {1024, 12, 0}} {
+		b.datatype(n.handle, &trace.NewType{Size: n.size})
+		if got := b.Size(n.handle); got != n.want {
+			t.Errorf("%+v: size %d", n, got)
+		}
+	}
+	if got := b.Size(1026); got != 0 {
+		t.Errorf("a type that nobody made has %d bytes", got)
+	}
+}
+
 func TestPredefinedExtents(t *testing.T) {
 	for name, extent := range map[string]int64{
 		"MPI_INT": 4, "MPI_INT64_T": 8, "MPI_UINT8_T": 1, "MPI_REAL8": 8, "MPI_COMPLEX16": 16, "MPI_COMPLEX32": 32,

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -212,33 +212,19 @@ func (s *survey) rank(k *trace.Rank) error {
 
 // sizesOn tells how large a rank's datatypes are: 0 where that isn't known, or is one thing early and another late.
 func sizesOn(k *trace.Rank) (func(handle int64) int64, error) {
-	own := make(map[int64]int64)
+	b := objects.NewBounds(0)
 	for t := range k.Terminals() {
 		c, err := k.Called(t)
+		if err == nil && c.Func.Has(trace.CreatesType) {
+			if c, err = k.Terminal(t); err == nil {
+				b.Note(c)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		if c.NewType == nil {
-			continue
-		}
-		for i := range c.Params {
-			v := &c.Params[i].Out
-			if v.Type != trace.Handle || c.Params[i].Kind() != "datatype" {
-				continue
-			}
-			if size, ok := own[v.Num]; ok && size != c.NewType.Size {
-				own[v.Num] = 0
-			} else {
-				own[v.Num] = c.NewType.Size
-			}
-		}
 	}
-	return func(handle int64) int64 {
-		if n, ok := mpi.TypeSize(handle); ok {
-			return n
-		}
-		return own[handle]
-	}, nil
+	return b.Size, nil
 }
 
 // cost is about how many bits the sizes take.

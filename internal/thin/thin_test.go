@@ -205,6 +205,35 @@ func TestThin(t *testing.T) {
 	}
 }
 
+// TestDatatypes: sizes are merged of messages whose elements have a type that the program made, unless its
+// number stands for another one later.
+func TestDatatypes(t *testing.T) {
+	for _, later := range []int64{12, 16} {
+		r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+			const own = trace.FirstLocal
+			other := int64(1 - r.Rank)
+			r.Begin()
+			for half := range 2 {
+				bytes := []int64{12, later}[half]
+				r.Call("MPI_Type_contiguous", 3, bytes/4, tracktest.IntType, own, bytes, 0, bytes, 0, bytes)
+				for step := range steps {
+					r.Call("MPI_Send", 4, 1<<8|1, 0, size(r.Rank, step), own, other, 5, tracktest.World)
+					r.Call("MPI_Recv", 5, 1<<8|1, 0, 2000, own, other, 5, tracktest.World, 1, other, 5, bytes*size(1-r.Rank, step), 0)
+				}
+				r.Call("MPI_Type_free", 6, own)
+			}
+			r.End()
+		})
+		list, err := thinned(t, r, thin.Options{Precision: 90}).Thinned()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := later == 12; (list != nil) != want {
+			t.Errorf("with another type of %d bytes: merged %+v", later, list)
+		}
+	}
+}
+
 // TestMarks: calls say what their sizes were.
 func TestMarks(t *testing.T) {
 	r := mergetest.Run(t, ranks, uneven)
