@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -24,8 +25,8 @@ import (
 type stepwise struct {
 	g      *grammar.Grammar
 	runs   []run
-	steps  uint64   // all of them
-	labels []*label // by rule; nil: its rules are the compression's
+	steps  uint64        // all of them
+	labels []*tree.Label // by rule; nil: its rules are the compression's
 }
 
 // A run is calls of a stream that are one step, or none if nothing is finished.

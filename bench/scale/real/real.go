@@ -58,6 +58,7 @@ type Bench struct {
 	Tool    string // bin/spoor
 	Dir     string
 	Timeout time.Duration
+	Flags   []string // of spoor run
 }
 
 // Run runs a program with and without spoor.
@@ -81,7 +82,7 @@ func (b *Bench) Run(m *mpis.MPI, program string, ranks int) (*Result, error) {
 		behind := []string{"/bin/sh", "-c", "LD_PRELOAD=" + timer + ":$LD_PRELOAD exec \"$@\"", "sh"}
 		command := m.Command(ranks, slices.Concat(behind, line)...)
 		if traced {
-			command = slices.Concat([]string{b.Tool, "run", "-q", "-o", file}, command)
+			command = slices.Concat([]string{b.Tool, "run", "-q", "-o", file}, b.Flags, command)
 		}
 		start := time.Now()
 		ms, err := b.once(m, command)

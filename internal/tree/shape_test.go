@@ -1,11 +1,10 @@
-package proxy
+package tree
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -33,8 +32,7 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 				list[i] = list[i-w]
 			}
 		}
-		s := &shaper{code: c, ways: tree.NewWays(c), vertex: vertex, known: make(map[string]int32)}
-		g, labels := s.run(slices.Values(list))
+		g, labels := NewWays(c).Shape(vertex, slices.Values(list))
 		if err := g.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -50,13 +48,16 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 		}
 	}
 	// Rounds of a loop, with another one in it.
-	s := &shaper{code: c, ways: tree.NewWays(c), vertex: vertex, known: make(map[string]int32)}
 	var list []int
 	for range 50 {
 		list = append(list, 1, 2, 2, 2)
 	}
-	g, _ := s.run(slices.Values(list))
-	if n := size(g); n != 3 {
+	g, _ := NewWays(c).Shape(vertex, slices.Values(list))
+	n := 0
+	for _, body := range g.Rules {
+		n += len(body)
+	}
+	if n != 3 {
 		t.Errorf("%d symbols of a loop within a loop: %v", n, g.Rules)
 	}
 }

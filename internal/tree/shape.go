@@ -1,0 +1,234 @@
+package tree
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// plainList is how many symbols in a row are left as they are.
+const plainList = 16
+
+// A Label says what of the program a rule is.
+type Label struct {
+	Vertex int
+	Whole  bool // of a loop: all its rounds, not one
+}
+
+// Title is what rules that mean the same have in common.
+func (l *Label) Title(c *trace.Code) string {
+	v := &c.Vertices[l.Vertex]
+	switch {
+	case v.Kind != trace.LoopVertex:
+		return v.Name + "()"
+	case l.Whole:
+		return fmt.Sprintf("the loop at %s in %s()", v.Where(), l.Function(c))
+	}
+	return fmt.Sprintf("a round of the loop at %s in %s()", v.Where(), l.Function(c))
+}
+
+// Function is the name of the one that a label is of.
+func (l *Label) Function(c *trace.Code) string {
+	v := l.Vertex
+	for c.Vertices[v].Kind == trace.LoopVertex && c.Vertices[v].Parent >= 0 {
+		v = c.Vertices[v].Parent
+	}
+	return c.Vertices[v].Name
+}
+
+// A shaper makes a stream's structure by the vertices of its calls.
+type shaper struct {
+	code   *trace.Code
+	ways   *Ways
+	vertex []int // by terminal
+
+	rules  [][]grammar.Symbol
+	labels []*Label
+	known  map[string]int32 // rules by content
+	open   []frame
+	last   int
+}
+
+// A frame is a vertex that the sequence is in; the first is the thread itself.
+type frame struct {
+	vertex int
+	round  []grammar.Symbol   // or what a function did so far
+	rounds [][]grammar.Symbol // of a loop, those that are over
+}
+
+// Shape gives a sequence the structure of the program's code: a rule for each function as it ran and for each round of a loop, and what each rule
+// is, nil if nothing of the program. steps are calls in their order, one by one, and vertex is where each of them is, -1 if that isn't known.
+func (w *Ways) Shape(vertex []int, steps iter.Seq[int]) (*grammar.Grammar, []*Label) {
+	s := &shaper{code: w.code, ways: w, vertex: vertex, known: make(map[string]int32)}
+	return s.run(steps)
+}
+
+func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*Label) {
+	s.rules, s.labels = [][]grammar.Symbol{nil}, []*Label{nil}
+	s.open, s.last = []frame{{vertex: -1}}, -1
+	for t := range steps {
+		if v := s.vertex[t]; v >= 0 {
+			s.enter(v)
+			s.last = v
+		}
+		s.put(grammar.Symbol{ID: int32(t), Count: 1})
+	}
+	s.leave(1)
+	root := s.open[0].round
+	if len(root) == 1 && root[0].Count == 1 && root[0].ID < 0 {
+		// The thread is one call of its function.
+		s.rules[0], s.labels[0] = s.rules[-root[0].ID], s.labels[-root[0].ID]
+	} else {
+		s.rules[0] = s.compact(root)
+	}
+	return s.numbered()
+}
+
+// enter goes from the last call's vertex to the next one's.
+func (s *shaper) enter(b int) {
+	kept, round := s.ways.Turn(s.last, b)
+	s.leave(1 + kept)
+	if round {
+		f := &s.open[kept]
+		f.rounds, f.round = append(f.rounds, f.round), nil
+	}
+	for _, v := range s.ways.Around(b)[kept:] {
+		s.open = append(s.open, frame{vertex: v})
+	}
+}
+
+// put appends a symbol to what is open.
+func (s *shaper) put(x grammar.Symbol) {
+	f := &s.open[len(s.open)-1]
+	f.round = appendSymbol(f.round, x)
+}
+
+func appendSymbol(list []grammar.Symbol, x grammar.Symbol) []grammar.Symbol {
+	if n := len(list); n > 0 && list[n-1].ID == x.ID {
+		list[n-1].Count += x.Count
+		return list
+	}
+	return append(list, x)
+}
+
+// leave closes frames until so many are left.
+func (s *shaper) leave(left int) {
+	for len(s.open) > left {
+		f := s.open[len(s.open)-1]
+		s.open = s.open[:len(s.open)-1]
+		if s.code.Vertices[f.vertex].Kind == trace.LoopVertex {
+			s.put(s.loop(f.vertex, append(f.rounds, f.round)))
+		} else {
+			s.put(grammar.Symbol{ID: s.rule(s.compact(f.round), &Label{Vertex: f.vertex}), Count: 1})
+		}
+	}
+}
+
+// loop is a loop that was left.
+func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
+	var list, flat []grammar.Symbol
+	for _, r := range rounds {
+		flat = append(flat, r...)
+		if len(r) == 1 && r[0].Count == 1 {
+			list = appendSymbol(list, r[0])
+			continue
+		}
+		list = appendSymbol(list, grammar.Symbol{ID: s.rule(s.compact(r), &Label{Vertex: vertex}), Count: 1})
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	if width, n := grammar.Progression(flat); width*n == len(flat) {
+		list = flat // rounds that differ by a step
+	} else {
+		list = s.compact(list)
+	}
+	return grammar.Symbol{ID: s.rule(list, &Label{vertex, true}), Count: 1}
+}
+
+// rule is the rule with a body, the number of a symbol that names it.
+func (s *shaper) rule(body []grammar.Symbol, l *Label) int32 {
+	var key []byte
+	if l != nil {
+		key = append(key, l.Title(s.code)...)
+	}
+	key = append(key, 0)
+	for _, x := range body {
+		key = binary.AppendUvarint(binary.AppendVarint(key, int64(x.ID)), x.Count)
+	}
+	id, known := s.known[string(key)]
+	if !known {
+		id = -int32(len(s.rules))
+		s.known[string(key)] = id
+		s.rules, s.labels = append(s.rules, body), append(s.labels, l)
+	}
+	return id
+}
+
+// compact finds what is repeated in a list that is long.
+func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
+	if len(list) <= plainList {
+		return list
+	}
+	number := make(map[int32]uint32)
+	var ids []int32
+	b := grammar.NewBuilder()
+	for _, x := range list {
+		n, known := number[x.ID]
+		if !known {
+			n = uint32(len(ids))
+			number[x.ID] = n
+			ids = append(ids, x.ID)
+		}
+		b.AppendRun(n, x.Count)
+	}
+	g := b.Grammar()
+	rules := make([]int32, len(g.Rules))
+	var body func(r int) []grammar.Symbol
+	body = func(r int) []grammar.Symbol {
+		out := make([]grammar.Symbol, len(g.Rules[r]))
+		for i, x := range g.Rules[r] {
+			out[i] = x
+			if x.ID >= 0 {
+				out[i].ID = ids[x.ID]
+				continue
+			}
+			if rules[-x.ID] == 0 {
+				rules[-x.ID] = s.rule(body(int(-x.ID)), nil)
+			}
+			out[i].ID = rules[-x.ID]
+		}
+		return out
+	}
+	return body(0)
+}
+
+// numbered is the structure with rules in the order of their first use.
+func (s *shaper) numbered() (*grammar.Grammar, []*Label) {
+	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
+	labels := []*Label{s.labels[0]}
+	number := make(map[int32]int32)
+	var body func(list []grammar.Symbol) []grammar.Symbol
+	body = func(list []grammar.Symbol) []grammar.Symbol {
+		out := make([]grammar.Symbol, len(list))
+		for i, x := range list {
+			if out[i] = x; x.ID >= 0 {
+				continue
+			}
+			n, known := number[x.ID]
+			if !known {
+				n = -int32(len(g.Rules))
+				number[x.ID] = n
+				g.Rules, labels = append(g.Rules, nil), append(labels, s.labels[-x.ID])
+				g.Rules[-n] = body(s.rules[-x.ID])
+			}
+			out[i].ID = n
+		}
+		return out
+	}
+	g.Rules[0] = body(s.rules[0])
+	return g, labels
+}
