@@ -47,23 +47,6 @@ func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 	return list, nil
 }
 
-// behind tells the call behind which the recorder started, at once: its time is there,
-// and not right before the next call. 0 if it is not known.
-func behind(list []Aside) uint64 {
-	for _, a := range list {
-		if !a.Off && a.Call != Scattered {
-			return a.Call
-		}
-	}
-	return 0
-}
-
-// A Stretch is an Aside on the run's time line.
-type Stretch struct {
-	Start int64
-	Aside
-}
-
 // Stretches returns the asides of a stream as means place them on the time line. Where the trace has the time
 // of each call, Timing.Asides places them exactly.
 func (k *Rank) Stretches(stream int) ([]Stretch, error) {
@@ -71,9 +54,5 @@ func (k *Rank) Stretches(stream int) ([]Stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Stretch, len(m.asides))
-	for i, a := range m.asides {
-		out[i] = Stretch{m.place(a.at) + a.before, a.Aside}
-	}
-	return out, nil
+	return m.Stretches(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/timeline"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
@@ -29,7 +30,7 @@ type ValueLine struct {
 	ahead  uint64      // the next call of visits
 
 	// Where calls have their own.
-	s       *rankSeries
+	s       *timeline.Series
 	numbers []series.Numbers // of block
 	names   []string
 	order   []int  // numbers of names in alphabetical order
@@ -95,7 +96,7 @@ func (l *ValueLine) At(index uint64) ([]CallValue, error) {
 		}
 		block := l.s.Find(l.stream, index)
 		first, n := l.s.First(l.stream, block)
-		numbers, err := l.s.Attached(l.stream, block, l.k.kindsOf(l.s, l.stream, block))
+		numbers, err := l.s.Attached(l.stream, block, l.s.KindsOf(l.stream, block))
 		if err != nil {
 			return nil, l.k.seriesFailed(fmt.Errorf("stream %d: %w", l.stream, err))
 		}
@@ -124,7 +125,7 @@ func (k *Rank) checkCallValues() error {
 	sums := make([]LeafValue, len(s.Names()))
 	for stream := range k.Streams() {
 		for block := range s.Blocks(stream) {
-			numbers, err := s.Attached(stream, block, k.kindsOf(s, stream, block))
+			numbers, err := s.Attached(stream, block, s.KindsOf(stream, block))
 			if err != nil {
 				return k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
 			}

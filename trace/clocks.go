@@ -3,6 +3,7 @@ package trace
 import (
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/timeline"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -37,22 +38,12 @@ func (r *Reader) clockOf(rank int) (Clock, error) {
 	return t.List[t.Of[rank]], nil
 }
 
-// A line is where a rank's clock is on the run's time line.
-type line struct {
-	clock  Clock
-	origin int64
-}
-
-func (l line) common(ns int64) int64 { return l.clock.Common(ns) - l.origin }
-
-func (l line) own(ns int64) int64 { return l.clock.Own(ns + l.origin) }
-
 // line returns the rank's.
-func (k *Rank) line() (l line, err error) {
-	if l.clock, err = k.Clock(); err != nil {
+func (k *Rank) line() (l timeline.Clock, err error) {
+	if l.Clock, err = k.Clock(); err != nil {
 		return l, err
 	}
-	l.origin, err = k.r.origin()
+	l.Origin, err = k.r.origin()
 	return l, err
 }
 
@@ -84,14 +75,9 @@ func (k *Rank) began() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s != nil && s.Blocks(0) > 0 {
-		b, err := k.block(s, 0, 0)
-		if err != nil {
-			return 0, err
-		}
-		if len(b.entries) > 0 {
-			at, _, _, _ := s.advance(b.drift, b.entries[0], b.kinds[0], s.Begin(0, 0))
-			return s.StartNs + s.Ns(at), nil
+	if s != nil {
+		if ns, ok, err := s.Began(); ok || err != nil {
+			return ns, err
 		}
 	}
 	p, err := k.Process()

@@ -57,7 +57,7 @@ func TestClocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return at.common(start) + at.origin
+		return at.Common(start) + at.Origin
 	}
 	if d := start2(r) - start2(plain); d != -7e9 {
 		t.Errorf("rank 2 moved by %d", d)

@@ -37,6 +37,12 @@ type (
 	Way        = model.Way
 
 	Round = model.Round
+
+	Sample     = model.Sample
+	SampleKind = model.SampleKind
+	Timing     = model.Timing
+	Stretch    = model.Stretch
+	LeafTimes  = model.LeafTimes
 )
 
 // The types of values.
@@ -52,6 +58,15 @@ const (
 	String      = model.String
 	Array       = model.Array
 	Status      = model.Status
+)
+
+// The kinds of samples.
+const (
+	NoSample        = model.NoSample
+	MeanSample      = model.MeanSample
+	HistogramSample = model.HistogramSample
+	BoundedSample   = model.BoundedSample
+	ExactSample     = model.ExactSample
 )
 
 // The attributes of functions.

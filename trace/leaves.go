@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/timeline"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 )
 
@@ -53,29 +54,6 @@ func (l *Leaves) Structure() Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.tree.Grammar, tree: l.tree}
 }
 
-// LeafTimes sums up the times of the calls at a leaf, in nanoseconds.
-type LeafTimes struct {
-	Calls         uint64
-	Gap, Duration float64
-	// Of a leaf at the beginning of a loop: the calls by which the loop was entered,
-	// and the gaps before these.
-	Entries    uint64
-	EntriesGap float64
-	// Shared: what calls at other places took is not known apart from these. The times are a
-	// part of both, in proportion to the calls.
-	Shared bool
-}
-
-// Add adds what another rank says of the same leaf.
-func (t *LeafTimes) Add(o *LeafTimes) {
-	t.Calls += o.Calls
-	t.Gap += o.Gap
-	t.Duration += o.Duration
-	t.Entries += o.Entries
-	t.EntriesGap += o.EntriesGap
-	t.Shared = t.Shared || o.Shared
-}
-
 // Times returns the times of each leaf, and how well the least known of them is known. rank is the
 // structure's own, or one of the same class. Where the trace has the time of each call, all of
 // them are read. Elsewhere leaves have the means of their calls.
@@ -86,11 +64,11 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if _, ok := line.(*seriesLine); !ok {
+	if _, ok := line.(*timeline.SeriesLine); !ok {
 		return l.means(rank)
 	}
 	for v := range l.tree.Walk(rank.streams[l.stream]) {
-		t, _, err := line.next(l.Terminal(v.Leaf))
+		t, _, err := line.Next(l.Terminal(v.Leaf))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -149,7 +127,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		n := float64(counts[p.Leaf])
 		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], Gap: p.Gap * n, Duration: p.Duration * n}, true
 		if !math.IsNaN(p.Entry) {
-			times[p.Leaf].enter(arrivals[p.Leaf], p.Entry)
+			enter(&times[p.Leaf], arrivals[p.Leaf], p.Entry)
 		}
 		x := &left[of(p.Leaf)]
 		x.Calls -= counts[p.Leaf]
@@ -197,7 +175,7 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 }
 
 // enter takes in the gap before the calls by which a loop is entered.
-func (t *LeafTimes) enter(ways []unfold.Arrival, gap float64) {
+func enter(t *LeafTimes, ways []unfold.Arrival, gap float64) {
 	for i := range ways {
 		if w := &ways[i]; w.Enters {
 			t.Entries += w.Count()

@@ -3,6 +3,8 @@ package trace
 import (
 	"fmt"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/timeline"
 )
 
 // A State is what a thread can be doing.
@@ -44,7 +46,10 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 	}
 	var index uint64
 	if s != nil {
-		index, err = k.seriesAt(s, stream, ns)
+		var l timeline.Clock
+		if l, err = k.line(); err == nil {
+			index, err = s.LastBegun(stream, l, ns)
+		}
 	} else {
 		index, err = k.meanAt(stream, ns)
 	}
@@ -66,49 +71,24 @@ func (k *Rank) At(stream int, ns int64) (Moment, error) {
 	return Moment{}, fmt.Errorf("trace: %s: rank %d: stream %d: no call %d", k.r.name, k.number, stream, index)
 }
 
-// seriesAt returns the number of the last call that began by a time, 0 if none did.
-func (k *Rank) seriesAt(s *rankSeries, stream int, ns int64) (uint64, error) {
-	l, err := k.line()
-	if err != nil || s.Blocks(stream) == 0 {
-		return 0, err
-	}
-	block := s.At(stream, int64(float64(l.own(ns)-s.StartNs)*s.TicksPerNs+0.5))
-	b, err := k.block(s, stream, block)
-	if err != nil {
-		return 0, err
-	}
-	first, _ := s.First(stream, block)
-	at, last, begun := s.Begin(stream, block), first, false
-	for i, e := range b.entries {
-		var begin int64
-		if begin, _, at, _ = s.advance(b.drift, e, b.kinds[i], at); s.on(l, begin) <= ns {
-			last, begun = first+uint64(i), true
-		}
-	}
-	if !begun && first > 0 {
-		return first - 1, nil // even the block's first call came later
-	}
-	return last, nil
-}
-
-// meanAt does the same where times are of places.
+// meanAt returns the number of the last call that began by a time, 0 if none did, where times are of places.
 func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	m, err := k.means(stream)
 	if err != nil || k.Len(stream) == 0 {
 		return 0, err
 	}
 	index := k.Len(stream) - 1
-	if at := m.sum(ns); at < 0 {
+	if at := m.Sum(ns); at < 0 {
 		return 0, nil
-	} else if at < m.sums.Total() {
-		index, _ = m.sums.Nth(at)
+	} else if at < m.Sums.Total() {
+		index, _ = m.Sums.Nth(at)
 	}
 	// Means find the call, or the block of calls that it is in.
 	from := index
 	if open, err := k.samples(m, stream); err != nil {
 		return 0, err
 	} else if open != nil {
-		from -= from % blockCalls
+		from -= from % timeline.BlockCalls
 	}
 	line, err := k.timeline(stream, from)
 	if err != nil {
@@ -122,8 +102,8 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 		if !ok {
 			return last, nil
 		}
-		_, w, err := line.next(int(n))
-		if err != nil || w.start > ns {
+		_, w, err := line.Next(int(n))
+		if err != nil || w.Start > ns {
 			return last, err
 		}
 		if last = i; i == index && from == index {
@@ -165,12 +145,12 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 	if err != nil {
 		return 0, 0, err
 	}
-	t, w, err := line.next(terminalAt(k.streams[stream], index))
+	t, w, err := line.Next(timeline.TerminalAt(k.streams[stream], index))
 	if err != nil {
 		return 0, 0, err
 	}
 	since := c.End()
-	for _, x := range t.Asides(index, since, w.start) {
+	for _, x := range t.Asides(index, since, w.Start) {
 		switch {
 		case ns < x.Start:
 		case ns >= x.Start+x.Ns:

@@ -114,7 +114,7 @@ func TestAtTakesSteps(t *testing.T) {
 	worst, last := 0, uint64(0)
 	for i := range int64(1000) {
 		steps := 0
-		m.sums.Steps = &steps
+		m.Sums.Steps = &steps
 		at, err := k.At(0, start+p.SpanNs/1000*i)
 		if err != nil || at.Call.Call == nil && i > 0 {
 			t.Fatalf("at %d of 1000: %+v, error %v", i, at, err)

@@ -31,28 +31,28 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 			yield(nil, err)
 			return
 		}
-		if m.of != nil {
-			byLeaf := make([]int, len(m.of))
-			for leaf, t := range m.of {
+		if m.Of != nil {
+			byLeaf := make([]int, len(m.Of))
+			for leaf, t := range m.Of {
 				byLeaf[leaf] = kind[t]
 			}
 			kind = byLeaf
 		}
-		split := prefix.NewSplit(m.sums, kind, kinds, func(t uint32) int64 { return int64(m.timings[t].Duration.Ns) })
+		split := prefix.NewSplit(m.Sums, kind, kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
 		split.Steps = partSteps
 		out := Part{Ns: make([]float64, kinds)}
-		for p := range split.Parts(max(1, int64(float64(longest)/m.scale))) {
+		for p := range split.Parts(max(1, int64(float64(longest)/m.Scale))) {
 			c := split.Count(p)
 			out.Calls, out.Single = c.Calls, p.Single
 			for i, sum := range c.Sums {
-				out.Ns[i] = float64(sum) * m.scale
+				out.Ns[i] = float64(sum) * m.Scale
 			}
 			begin := p.Before
 			if p.Single {
-				begin += int64(m.timings[p.Terminal].Gap.Ns)
+				begin += int64(m.Timings[p.Terminal].Gap.Ns)
 			}
-			out.Start = m.begins(begin)
-			out.End = max(out.Start, m.ends(p.Before+p.Weight))
+			out.Start = m.Begins(begin)
+			out.End = max(out.Start, m.Ends(p.Before+p.Weight))
 			if !yield(&out, nil) {
 				return
 			}

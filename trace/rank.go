@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/prefix"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/timeline"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -32,10 +33,10 @@ type Rank struct {
 
 	mu    sync.Mutex
 	calls []template
-	sums  []*prefix.Sums // by stream: requests made, by position
-	lines []*meanTimes   // by stream
+	sums  []*prefix.Sums    // by stream: requests made, by position
+	lines []*timeline.Means // by stream
 
-	series *rankSeries // nil: none, if opened
+	series *timeline.Series // nil: none, if opened
 	opened bool
 }
 

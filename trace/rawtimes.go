@@ -32,21 +32,21 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 			yield(nil, fmt.Errorf("%s: rank %d: no exact times of single calls; record them: spoor run --timing lossless …", k.r.name, k.number))
 			return
 		}
-		functions := make([]string, len(s.kinds.Groups))
-		for t, kind := range s.of {
+		functions := make([]string, len(s.Kinds.Groups))
+		for t, kind := range s.Of {
 			functions[kind] = k.r.byID[k.class.Terminals[t].Group.Call].Name
 		}
 		cursor := k.streams[stream].Cursor()
 		for i := range s.Blocks(stream) {
-			x, err := k.block(s, stream, i)
+			x, err := s.Decoded(stream, i)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			raw := &RawTimes{Groups: s.kinds.Groups, Functions: functions, TicksPerNs: s.TicksPerNs}
-			for _, e := range x.entries {
+			raw := &RawTimes{Groups: s.Kinds.Groups, Functions: functions, TicksPerNs: s.TicksPerNs}
+			for _, e := range x.Entries {
 				t, _ := cursor.Next()
-				raw.Kinds = append(raw.Kinds, s.of[t])
+				raw.Kinds = append(raw.Kinds, s.Of[t])
 				raw.Gaps = append(raw.Gaps, e.Gap)
 				raw.Durations = append(raw.Durations, e.Duration)
 			}

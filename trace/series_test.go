@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/timeline"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
@@ -128,7 +129,7 @@ func TestTimedSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c, err := range k.Timed(0) {
-		if err != nil || c.Timing.Duration != (Sample{5, MeanSample, 0}) {
+		if err != nil || c.Timing.Duration != (Sample{Ns: 5, Kind: MeanSample}) {
 			t.Fatalf("rank 1: %+v, error %v", c.Timing, err)
 		}
 	}
@@ -193,7 +194,7 @@ func TestReadAhead(t *testing.T) {
 		if err := w.ReadAhead(x.limit); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(w.line.(*seriesLine).ahead); n != x.blocks {
+		if n := w.line.(*timeline.SeriesLine).Ahead(); n != x.blocks {
 			t.Errorf("%+v: %d blocks are decoded", x, n)
 		}
 		for c, err := range k.TimedFrom(1, x.from) {

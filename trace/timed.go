@@ -4,62 +4,9 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/timeline"
 )
-
-// A SampleKind says how well a time is known. The order is from nothing to all.
-type SampleKind uint8
-
-// The kinds of samples.
-const (
-	NoSample        SampleKind = iota // nothing was recorded
-	MeanSample                        // the mean of calls like it
-	HistogramSample                   // a value of the histogram of calls like it: many of them have its shape
-	BoundedSample                     // the call's own time, within Bound
-	ExactSample                       // the call's own time
-)
-
-func (k SampleKind) String() string {
-	return [...]string{"unknown", "mean", "histogram", "bounded", "exact"}[k]
-}
-
-// Own reports whether the time is that of the call itself, exactly or within a bound.
-// If not, it is representative: of calls like it.
-func (k SampleKind) Own() bool { return k == BoundedSample || k == ExactSample }
-
-// A Sample is a time in nanoseconds. The call's own time is at most Bound away
-// from it, whatever the kind.
-type Sample struct {
-	Ns    uint64
-	Kind  SampleKind
-	Bound uint64
-}
-
-// A Timing is how long a call took, and how long its thread was outside MPI
-// before it. The gap before a thread's first call is 0.
-type Timing struct {
-	Duration, Gap Sample
-	// Spoor and Off are ns between the call before and this one that are in neither: what the recorder or a
-	// plugin took, and for how long tracing was switched off. See Aside.
-	Spoor, Off uint64
-	Early      bool // these lie right behind the call before, not right before this one
-}
-
-// Asides returns what lies between a call and the one before in the same thread, which began
-// at start and ended at last.
-func (t *Timing) Asides(index uint64, last, start int64) (list []Stretch) {
-	at := start - int64(t.Spoor) - int64(t.Off)
-	if t.Early {
-		at = min(at, last) // the end may be drawn
-	}
-	if t.Off > 0 {
-		list = append(list, Stretch{at, Aside{Call: index, Ns: int64(t.Off), Off: true}})
-		at += int64(t.Off)
-	}
-	if t.Spoor > 0 {
-		list = append(list, Stretch{at, Aside{Call: index, Ns: int64(t.Spoor), Off: false}})
-	}
-	return list
-}
 
 // A TimedCall is a call together with its times.
 type TimedCall struct {
@@ -81,18 +28,6 @@ type TimedCall struct {
 // End is when the call returned, on the same time line. That is Start and the duration
 // where the rank's clock is as fast as rank 0's, and the line is not stretched.
 func (c *TimedCall) End() int64 { return c.end }
-
-// when says where on the run's time line a call is; see TimedCall.
-type when struct {
-	start, end int64
-	within     uint64
-}
-
-// timeline gives the times of one stream's calls, in order.
-type timeline interface {
-	// next returns the times of the next call, and where it is. terminal is that of the call.
-	next(terminal int) (Timing, when, error)
-}
 
 // Timed yields the calls of a stream in program order with their times. After
 // an error it stops.
@@ -119,9 +54,9 @@ func (k *Rank) TimedFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
 }
 
 // next fills in the times of the call that is next on a line.
-func (c *TimedCall) next(line timeline) error {
-	t, w, err := line.next(c.Terminal)
-	c.Timing, c.Start, c.end, c.Within = t, w.start, w.end, w.within
+func (c *TimedCall) next(line timeline.Line) error {
+	t, w, err := line.Next(c.Terminal)
+	c.Timing, c.Start, c.end, c.Within = t, w.Start, w.End, w.Within
 	return err
 }
 
@@ -136,8 +71,8 @@ func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
 		}
 		at := uint64(0)
 		for n := range k.streams[stream].All() {
-			t, w, err := line.next(int(n))
-			if !yield(TimedTerminal{at, int(n), t, w.start, w.end}, err) || err != nil {
+			t, w, err := line.Next(int(n))
+			if !yield(TimedTerminal{at, int(n), t, w.Start, w.End}, err) || err != nil {
 				return
 			}
 			at++
@@ -161,8 +96,8 @@ func (k *Rank) TimingsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, er
 			if !ok {
 				return
 			}
-			t, w, err := line.next(int(n))
-			if !yield(TimedTerminal{at, int(n), t, w.start, w.end}, err) || err != nil {
+			t, w, err := line.Next(int(n))
+			if !yield(TimedTerminal{at, int(n), t, w.Start, w.End}, err) || err != nil {
 				return
 			}
 		}
@@ -211,7 +146,7 @@ func (k *Rank) Start() (int64, error) {
 		return 0, err
 	}
 	ns, err := k.began()
-	return l.common(ns), err
+	return l.Common(ns), err
 }
 
 // End is when the rank's run ended, on the same time line: no call of it ends later.
@@ -238,11 +173,11 @@ func (k *Rank) End() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		_, last, err := line.next(terminalAt(k.streams[stream], n-1))
+		_, last, err := line.Next(timeline.TerminalAt(k.streams[stream], n-1))
 		if err != nil {
 			return 0, err
 		}
-		end = max(end, last.end)
+		end = max(end, last.End)
 	}
 	return end, nil
 }
@@ -277,7 +212,7 @@ func (r *Reader) Extent() (first, end int64, err error) {
 }
 
 // timeline returns the times of a stream from a position on.
-func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
+func (k *Rank) timeline(stream int, index uint64) (timeline.Line, error) {
 	s, err := k.openSeries()
 	if err != nil {
 		return nil, err
@@ -294,26 +229,42 @@ func (k *Rank) timeline(stream int, index uint64) (timeline, error) {
 		return nil, err
 	}
 	if open == nil {
-		return newMeanLine(m, index), nil
+		return timeline.NewMeanLine(m, index), nil
 	}
-	return k.newBlockLine(m, open, stream, index), nil
+	return timeline.NewBlockLine(m, open, k.streams[stream], index), nil
+}
+
+func (k *Rank) seriesLine(s *timeline.Series, stream int, index uint64) (timeline.Line, error) {
+	asides, err := k.asidesOf(stream)
+	if err != nil {
+		return nil, err
+	}
+	at, err := k.line()
+	if err != nil {
+		return nil, err
+	}
+	return s.Line(stream, index, asides, at)
 }
 
 // samples returns what opens a stream's samples at a position, nil if each call at a place has the same times.
-func (k *Rank) samples(m *meanTimes, stream int) (func(index uint64) sampler, error) {
+func (k *Rank) samples(m *timeline.Means, stream int) (func(index uint64) timeline.Sampler, error) {
 	_, hists, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {
 		return nil, err
 	}
 	if len(hists) > 0 {
-		return func(index uint64) sampler { return k.newHistLine(newMeanLine(m, index), hists, stream, index) }, nil
+		h := &timeline.Histograms{List: hists, Groups: k.class.Groups(), Stream: k.streams[stream], Seed: uint64(k.number)<<32 ^ uint64(stream)<<56}
+		if m.Leaves != nil {
+			h.Ways = k.Leaves(stream).arrivals(k)
+		}
+		return func(index uint64) timeline.Sampler { return timeline.NewHistLine(m, h, index) }, nil
 	}
-	if slices.ContainsFunc(m.places, func(t LeafTimes) bool { return t.Entries > 0 }) {
+	if slices.ContainsFunc(m.Places, func(t LeafTimes) bool { return t.Entries > 0 }) {
 		leaves := k.Leaves(stream)
-		return func(index uint64) sampler {
+		return func(index uint64) timeline.Sampler {
 			visits := leaves.Cursor(k)
 			visits.Skip(index)
-			return &entryLine{newMeanLine(m, index), visits}
+			return timeline.NewEntryLine(m, index, visits.c)
 		}, nil
 	}
 	return nil, nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timeline"
 )
 
 // A Walk goes through the calls of a stream like Timed, in memory that it uses again:
@@ -20,7 +21,7 @@ type Walk struct {
 	lanes  *laneWalk
 	made   int64          // one-shot requests before the next call
 	calls  []numberedCall // by terminal
-	line   timeline       // nil: no times
+	line   timeline.Line  // nil: no times
 
 	now  TimedCall
 	same bool
@@ -61,8 +62,8 @@ func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 // ReadAhead decodes times of calls that follow, as many as take up to limit bytes, so that Next
 // is as fast as where times are means: for whoever has time now, and none then.
 func (w *Walk) ReadAhead(limit int) error {
-	if l, ok := w.line.(*seriesLine); ok {
-		return l.readAhead(limit)
+	if l, ok := w.line.(*timeline.SeriesLine); ok {
+		return l.ReadAhead(limit)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ var layers = [][]string{
 	{"internal/track"},
 	{"internal/timing/series", "internal/timing/totals"},
 	{"internal/sections"},
+	{"internal/timeline"},
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "internal/objects", "internal/gaps", "internal/tailcall", "internal/marked"},
 	{"internal/reissue", "internal/diff", "internal/trackwriter"},

@@ -1,4 +1,4 @@
-package trace
+package timeline
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A histLine draws each call's times from its histogram, so that those of a place have the
@@ -43,41 +44,48 @@ type drawingOf struct {
 	enters bool
 }
 
-func (k *Rank) newHistLine(mean *meanLine, hists []sections.Histogram, stream int, index uint64) *histLine {
+// Histograms are those of a stream's calls, and how it comes to them.
+type Histograms struct {
+	List   []sections.Histogram
+	Groups []*sections.Group  // by terminal
+	Ways   [][]unfold.Arrival // by leaf
+	Stream *grammar.Grammar
+	Seed   uint64
+}
+
+// NewHistLine opens such a line at a position.
+func NewHistLine(m *Means, h *Histograms, index uint64) Sampler {
 	l := &histLine{
-		meanLine: mean, find: make(map[histKey]*sections.Histogram, len(hists)), index: index, from: FromStart,
-		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing),
+		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.List)), ways: h.Ways, index: index, from: model.FromStart,
+		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing), seed: h.Seed ^ 0x9e3779b97f4a7c15,
 	}
-	groups := k.class.Groups()
-	l.places, _ = sections.PlacesOf(groups)
+	l.places, _ = sections.PlacesOf(h.Groups)
 	first := make(map[*sections.Group]int)
-	for t, g := range groups {
+	for t, g := range h.Groups {
 		if _, ok := first[g]; !ok {
 			first[g] = t
 		}
 		l.first = append(l.first, first[g])
 	}
-	for i := range hists {
-		l.find[histKey{hists[i].Terminal, hists[i].From}] = &hists[i]
+	for i := range h.List {
+		x := &h.List[i]
+		l.find[histKey{x.Terminal, x.From}] = x
 	}
-	if index > 0 && index <= k.Len(stream) {
-		l.from = l.places[terminalAt(k.streams[stream], index-1)]
+	if index > 0 && index <= m.Sums.Len() {
+		l.from = l.places[TerminalAt(h.Stream, index-1)]
 	}
-	if l.leaves != nil {
-		l.ways = k.Leaves(stream).arrivals(k)
-	}
-	l.seed = uint64(k.number)<<32 ^ uint64(stream)<<56 ^ 0x9e3779b97f4a7c15
 	return l
 }
 
-func terminalAt(g *grammar.Grammar, index uint64) int {
+// TerminalAt is the terminal at a position.
+func TerminalAt(g *grammar.Grammar, index uint64) int {
 	c := g.Cursor()
 	c.Seek(index)
 	n, _ := c.Next()
 	return int(n)
 }
 
-func (l *histLine) sample(terminal int) Timing {
+func (l *histLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	key := drawKey{l.leaf, l.from}
 	d, ok := l.draws[key]
@@ -95,7 +103,7 @@ func (l *histLine) sample(terminal int) Timing {
 
 // histogram finds what a call after one from a place is in, nil if nothing.
 func (l *histLine) histogram(terminal, from int) *sections.Histogram {
-	for _, from := range [2]int{from, FromAnywhere} {
+	for _, from := range [2]int{from, model.FromAnywhere} {
 		for _, t := range [2]int{terminal, l.first[terminal]} {
 			if h := l.find[histKey{t, from}]; h != nil {
 				return h
@@ -108,17 +116,17 @@ func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 // arrival says where a way to a leaf comes from, and whether gaps before its calls are known
 // apart as those before loops.
 func (l *histLine) arrival(leaf int, w *unfold.Arrival) (from int, enters bool) {
-	from = FromStart
+	from = model.FromStart
 	if w.From >= 0 {
 		from = l.places[w.From]
 	}
-	return from, w.Enters && l.meanTimes.places[leaf].Entries > 0
+	return from, w.Enters && l.Places[leaf].Entries > 0
 }
 
 // drawing prepares what the times of the next call, and of others like it, are drawn from.
 func (l *histLine) drawing(terminal int) *drawing {
 	h := l.histogram(terminal, l.from)
-	if h == nil || l.leaves == nil {
+	if h == nil || l.Leaves == nil {
 		return &drawing{}
 	}
 	of := drawingOf{leaf: l.leaf, h: h}
@@ -157,21 +165,21 @@ func (l *histLine) drawing(terminal int) *drawing {
 			alike[1].add(n, x.Gap)
 		}
 	}
-	place := &l.meanTimes.places[l.leaf]
+	place := &l.Places[l.leaf]
 	gap, n := place.Gap, place.Calls
 	switch {
 	case of.enters:
 		gap, n = place.EntriesGap, place.Entries
 	case place.Entries > 0:
 		gap, n = max(0, gap-place.EntriesGap), n-place.Entries
-		if gap < place.Gap/roundedOff && h.From != FromAnywhere && all[1].n > 0 { // the histogram knows it better
+		if gap < place.Gap/roundedOff && h.From != model.FromAnywhere && all[1].n > 0 { // the histogram knows it better
 			gap = all[1].sum / all[1].n * float64(n)
 		}
 	}
 	if calls == 0 { // several places share the leaf
 		calls, before = place.Calls, l.index
 	}
-	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.From-FromAnywhere)<<40
+	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.From-model.FromAnywhere)<<40
 	if of.enters {
 		seed = ^seed
 	}
@@ -216,16 +224,16 @@ func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Draws
 }
 
 // draw returns the next time from a histogram.
-func draw(d *hist.Draws, h *hist.Hist) Sample {
+func draw(d *hist.Draws, h *hist.Hist) model.Sample {
 	if d == nil {
-		return Sample{}
+		return model.Sample{}
 	}
 	all, v := h.Total(), d.Next()
 	if !(v < math.MaxInt64) {
 		v = float64(all.Max)
 	}
 	ns := uint64(v + 0.5)
-	return Sample{Ns: ns, Kind: HistogramSample, Bound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
+	return model.Sample{Ns: ns, Kind: model.HistogramSample, Bound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
 }
 
 // mix makes a number that looks random of one that doesn't.

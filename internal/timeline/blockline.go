@@ -1,19 +1,20 @@
-package trace
+package timeline
 
 import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// blockCalls is how many calls are placed together: as many as have their own times in one block.
-const blockCalls = series.BlockCalls
+// BlockCalls is how many calls are placed together: as many as have their own times in one block.
+const BlockCalls = series.BlockCalls
 
 // A blockLine puts calls with times that are not all the mean of their place one behind the other. So that a position
 // is found without those before it, each block of calls begins and ends where means have it, and what is between
 // is stretched to fit.
 type blockLine struct {
-	*meanTimes
-	now, ahead sampler         // the latter a block ahead
+	*Means
+	now, ahead Sampler         // the latter a block ahead
 	terminals  *grammar.Cursor // of ahead
 	span       bracket
 	index      uint64
@@ -22,18 +23,19 @@ type blockLine struct {
 	end        float64 // of the block
 }
 
-func (k *Rank) newBlockLine(m *meanTimes, open func(index uint64) sampler, stream int, index uint64) *blockLine {
-	first := min(index, k.Len(stream))
-	first -= first % blockCalls
-	l := &blockLine{meanTimes: m, now: open(first), ahead: open(first), terminals: k.streams[stream].Cursor(), span: m.bracket(first), index: first}
+// NewBlockLine opens such a line of a stream at a position. open opens what gives its times.
+func NewBlockLine(m *Means, open func(index uint64) Sampler, stream *grammar.Grammar, index uint64) Line {
+	first := min(index, m.Sums.Len())
+	first -= first % BlockCalls
+	l := &blockLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}
 	l.terminals.Seek(first)
-	c := k.streams[stream].Cursor()
+	c := stream.Cursor()
 	for c.Seek(first); l.index < index; {
 		n, ok := c.Next()
 		if !ok {
 			break
 		}
-		l.next(int(n))
+		l.Next(int(n))
 	}
 	return l
 }
@@ -41,7 +43,7 @@ func (k *Rank) newBlockLine(m *meanTimes, open func(index uint64) sampler, strea
 // begin prepares the block that begins with the next call.
 func (l *blockLine) begin() {
 	drawn, n := 0.0, uint64(0)
-	for ; n < blockCalls; n++ {
+	for ; n < BlockCalls; n++ {
 		terminal, ok := l.terminals.Next()
 		if !ok {
 			break
@@ -49,15 +51,15 @@ func (l *blockLine) begin() {
 		t := l.ahead.sample(int(terminal))
 		drawn += float64(t.Gap.Ns) + float64(t.Duration.Ns)
 	}
-	l.at, l.end = float64(l.sums.Before(l.index)), float64(l.sums.Before(l.index+n))
+	l.at, l.end = float64(l.Sums.Before(l.index)), float64(l.Sums.Before(l.index+n))
 	l.stretch = 0
 	if drawn > 0 {
 		l.stretch = (l.end - l.at) / drawn
 	}
 }
 
-func (l *blockLine) next(terminal int) (Timing, when, error) {
-	if l.index%blockCalls == 0 {
+func (l *blockLine) Next(terminal int) (model.Timing, When, error) {
+	if l.index%BlockCalls == 0 {
 		l.begin()
 	}
 	t := l.now.sample(terminal)

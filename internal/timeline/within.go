@@ -1,10 +1,11 @@
-package trace
+package timeline
 
 import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/prefix"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // limits is how far the starts of calls may be off that follow from means: as far as calls alike, at least and at most, may
@@ -24,29 +25,30 @@ func (s *stretch) add(o stretch) {
 	s.most += o.most
 }
 
-// newLimits returns those of a rank's first stream, nil if it is not known how long that took.
-func (k *Rank) newLimits(m *meanTimes, stats []Times, p Process) *limits {
-	if p.SpanNs <= 0 {
-		return nil
+// Limit finds how far the starts of calls of a rank's first stream may be off, if it is known how long that took.
+// There are n calls; weighed adds up along the stream.
+func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *prefix.Sums) {
+	if spanNs <= 0 {
+		return
 	}
-	l := &limits{calls: make([][2]stretch, len(stats)), span: float64(p.SpanNs), slack: float64(RoundedBy(p.SpanNs, k.r.Ranks()) + 1)}
+	l := &limits{calls: make([][2]stretch, len(stats)), span: float64(spanNs), slack: float64(sections.RoundedBy(spanNs, ranks) + 1)}
 	for i, a := range m.asides {
-		if i > 0 || k.r.Ranks() > sections.EachRank {
+		if i > 0 || ranks > sections.EachRank {
 			l.slack += float64(a.Ns) // which may be together with others, or a mean
 		}
 	}
 	for t := range stats {
 		l.calls[t] = [2]stretch{stretchOf(&stats[t].Gap, l.span), stretchOf(&stats[t].Duration, l.span)}
 	}
-	l.least = k.weighed(0, func(t uint32) int64 { return int64(l.calls[t][0].least + l.calls[t][1].least) })
-	if float64(k.Len(0))*l.span < math.MaxInt64/4 {
-		l.most = k.weighed(0, func(t uint32) int64 { return int64(l.calls[t][0].most + l.calls[t][1].most) })
+	l.least = weighed(func(t uint32) int64 { return int64(l.calls[t][0].least + l.calls[t][1].least) })
+	if float64(n)*l.span < math.MaxInt64/4 {
+		l.most = weighed(func(t uint32) int64 { return int64(l.calls[t][0].most + l.calls[t][1].most) })
 	}
-	return l
+	m.limits = l
 }
 
 // stretchOf is how long a call of a summary took, in a stream that took so long; files round extremes.
-func stretchOf(s *Stat, span float64) stretch {
+func stretchOf(s *model.Stat, span float64) stretch {
 	if s.Count == 0 {
 		return stretch{}
 	}
@@ -60,7 +62,7 @@ type bracket struct {
 	before stretch
 }
 
-func (m *meanTimes) bracket(index uint64) bracket {
+func (m *Means) bracket(index uint64) bracket {
 	b := bracket{limits: m.limits}
 	if m.limits != nil && index > 0 {
 		b.before.least = float64(b.limits.least.Before(index))

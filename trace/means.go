@@ -1,0 +1,105 @@
+package trace
+
+import (
+	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/timeline"
+)
+
+// means returns what a stream's timeline is made of. It is kept, so that only the
+// first search in a stream takes time for all of its structure.
+func (k *Rank) means(stream int) (*timeline.Means, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lines == nil {
+		k.lines = make([]*timeline.Means, len(k.streams))
+	}
+	if k.lines[stream] == nil {
+		m, err := k.readMeans(stream)
+		if err != nil {
+			return nil, err
+		}
+		k.lines[stream] = m
+	}
+	return k.lines[stream], nil
+}
+
+// readMeans prepares a stream's timeline from the statistics of its class.
+func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
+	stats, _, err := k.r.timeLineTimes(k.nclass)
+	if err != nil {
+		return nil, err
+	}
+	p, err := k.Process()
+	if err != nil {
+		return nil, err
+	}
+	m := &timeline.Means{Timings: make([]Timing, len(stats)), Scale: 1}
+	l, err := k.line()
+	if err != nil {
+		return nil, err
+	}
+	m.Start = l.Common(p.StartNs) // there is no series
+	for i := range stats {
+		m.Timings[i] = Timing{Duration: meanSample(stats[i].Duration), Gap: meanSample(stats[i].Gap)}
+	}
+	if err := k.checkMeans(stream, m.Timings); err != nil {
+		return nil, err
+	}
+	if err := k.placeMeans(stream, m); err != nil {
+		return nil, err
+	}
+	weight := func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns + m.Timings[t].Gap.Ns) }
+	if m.Leaves != nil {
+		m.Sums = prefix.New(m.Leaves, weight)
+	} else {
+		m.Sums = k.weighed(stream, weight)
+	}
+	// Ranks of a class share the means. A rank that waited less has the same sum
+	// but ended when it ended.
+	if total := m.Sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
+		m.Scale = float64(p.SpanNs) / float64(total)
+	}
+	clock, err := k.Clock()
+	if err != nil {
+		return nil, err
+	}
+	m.Drift = 1 + clock.Drift()
+	m.Scale *= m.Drift
+	asides, err := k.asidesOf(stream)
+	if err != nil {
+		return nil, err
+	}
+	m.Among(asides)
+	if stream == 0 {
+		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *prefix.Sums { return k.weighed(0, weight) })
+	}
+	return m, nil
+}
+
+// placeMeans has leaves in place of terminals where the trace has times of theirs, or
+// histograms from which these are drawn.
+func (k *Rank) placeMeans(stream int, m *timeline.Means) error {
+	placed, err := k.r.placed(k.nclass)
+	if err != nil {
+		return err
+	}
+	_, hists, err := k.r.timeLineTimes(k.nclass)
+	if err != nil || len(hists) == 0 && (len(placed) == 0 || stream > 0) {
+		return err
+	}
+	leaves := k.Leaves(stream)
+	times, _, err := leaves.means(k)
+	if err != nil {
+		return err
+	}
+	m.Place(leaves.tree.Grammar, leaves.tree.Terminal, times)
+	return nil
+}
+
+func meanSample(s Stat) Sample {
+	if s.Count == 0 {
+		return Sample{}
+	}
+	mean := uint64(s.Mean() + 0.5)
+	return Sample{Ns: mean, Kind: MeanSample, Bound: max(mean-min(s.Min, mean), s.Max-min(s.Max, mean))}
+}

@@ -1,0 +1,85 @@
+package model
+
+// A SampleKind says how well a time is known. The order is from nothing to all.
+type SampleKind uint8
+
+// The kinds of samples.
+const (
+	NoSample        SampleKind = iota // nothing was recorded
+	MeanSample                        // the mean of calls like it
+	HistogramSample                   // a value of the histogram of calls like it: many of them have its shape
+	BoundedSample                     // the call's own time, within Bound
+	ExactSample                       // the call's own time
+)
+
+func (k SampleKind) String() string {
+	return [...]string{"unknown", "mean", "histogram", "bounded", "exact"}[k]
+}
+
+// Own reports whether the time is that of the call itself, exactly or within a bound.
+// If not, it is representative: of calls like it.
+func (k SampleKind) Own() bool { return k == BoundedSample || k == ExactSample }
+
+// A Sample is a time in nanoseconds. The call's own time is at most Bound away
+// from it, whatever the kind.
+type Sample struct {
+	Ns    uint64
+	Kind  SampleKind
+	Bound uint64
+}
+
+// A Timing is how long a call took, and how long its thread was outside MPI
+// before it. The gap before a thread's first call is 0.
+type Timing struct {
+	Duration, Gap Sample
+	// Spoor and Off are ns between the call before and this one that are in neither: what the recorder or a
+	// plugin took, and for how long tracing was switched off. See Aside.
+	Spoor, Off uint64
+	Early      bool // these lie right behind the call before, not right before this one
+}
+
+// Asides returns what lies between a call and the one before in the same thread, which began
+// at start and ended at last.
+func (t *Timing) Asides(index uint64, last, start int64) (list []Stretch) {
+	at := start - int64(t.Spoor) - int64(t.Off)
+	if t.Early {
+		at = min(at, last) // the end may be drawn
+	}
+	if t.Off > 0 {
+		list = append(list, Stretch{at, Aside{Call: index, Ns: int64(t.Off), Off: true}})
+		at += int64(t.Off)
+	}
+	if t.Spoor > 0 {
+		list = append(list, Stretch{at, Aside{Call: index, Ns: int64(t.Spoor), Off: false}})
+	}
+	return list
+}
+
+// A Stretch is an Aside on the run's time line.
+type Stretch struct {
+	Start int64
+	Aside
+}
+
+// LeafTimes sums up the times of the calls at a leaf, in nanoseconds.
+type LeafTimes struct {
+	Calls         uint64
+	Gap, Duration float64
+	// Of a leaf at the beginning of a loop: the calls by which the loop was entered,
+	// and the gaps before these.
+	Entries    uint64
+	EntriesGap float64
+	// Shared: what calls at other places took is not known apart from these. The times are a
+	// part of both, in proportion to the calls.
+	Shared bool
+}
+
+// Add adds what another rank says of the same leaf.
+func (t *LeafTimes) Add(o *LeafTimes) {
+	t.Calls += o.Calls
+	t.Gap += o.Gap
+	t.Duration += o.Duration
+	t.Entries += o.Entries
+	t.EntriesGap += o.EntriesGap
+	t.Shared = t.Shared || o.Shared
+}
