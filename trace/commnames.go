@@ -8,23 +8,16 @@ import (
 // maxNamed bounds how many calls that name communicators are looked at on a rank.
 const maxNamed = 1 << 16
 
+// names reports whether a function names communicators.
+func names(f *Function) bool { return f.Name == "MPI_Comm_set_name" }
+
 // nameComms gives communicators the names that the program did.
 func (r *Reader) nameComms(c *Comms) error {
-	naming := make([][]int, r.Classes()) // terminals, by class
-	for n := range naming {
-		x, err := r.classAt(n)
-		if err != nil {
-			return err
-		}
-		for t := range x.Terminals {
-			if r.byID[x.Terminals[t].Group.Call].Name == "MPI_Comm_set_name" {
-				naming[n] = append(naming[n], t)
-			}
-		}
+	if !slices.ContainsFunc(r.schema, names) {
+		return nil
 	}
 	for rank := range r.Ranks() {
-		n := r.ClassOf(rank)
-		if n < 0 || len(naming[n]) == 0 {
+		if r.ClassOf(rank) < 0 {
 			continue
 		}
 		k, err := r.Rank(rank)
@@ -32,7 +25,7 @@ func (r *Reader) nameComms(c *Comms) error {
 			return err
 		}
 		for stream := range k.Streams() {
-			calls := k.Occurrences(stream, func(t int) bool { return slices.Contains(naming[n], t) })
+			calls := k.Occurrences(stream, func(t int) bool { return names(r.byID[k.class.Terminals[t].Group.Call]) })
 			for i := range min(calls.Total(), maxNamed) {
 				index, _ := calls.Nth(i)
 				call, err := k.Call(stream, index)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/naming"
-	"github.com/spoor-hpc/spoor/internal/prefix"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -159,10 +158,11 @@ func (r *Reader) trackComms() (*Comms, error) {
 	return t.Comms, r.nameComms(t.Comms)
 }
 
-// A makers is the calls of a stream that make communicators.
+// makers is the calls of a stream that make communicators, in order: the first of those that make the same one
+// each time, and all others, up to maxMade of them.
 type makers struct {
-	once  []occurrence // the first of those that make the same one each time, in order
-	often *prefix.Sums // all others
+	list []occurrence
+	more bool // than maxMade
 }
 
 type occurrence struct {
@@ -174,19 +174,23 @@ type occurrence struct {
 func (k *Rank) makers(same map[int]bool) []*makers {
 	list := make([]*makers, k.Streams())
 	for i := range list {
-		m := &makers{}
-		m.often = k.weighed(i, func(t uint32) int64 {
+		often := k.weighed(i, func(t uint32) int64 {
 			if once, ok := same[int(t)]; ok && !once {
 				return 1
 			}
 			return 0
 		})
-		for t, index := range m.often.Firsts(k.Terminals()) {
+		m := &makers{more: often.Total() > maxMade}
+		for t, index := range often.Firsts(k.Terminals()) {
 			if same[t] && index < k.Len(i) {
-				m.once = append(m.once, occurrence{index, t})
+				m.list = append(m.list, occurrence{index, t})
 			}
 		}
-		slices.SortFunc(m.once, func(a, b occurrence) int { return cmp.Compare(a.index, b.index) })
+		for n := range min(often.Total(), maxMade) {
+			index, terminal := often.Nth(n)
+			m.list = append(m.list, occurrence{index, int(terminal)})
+		}
+		slices.SortFunc(m.list, func(a, b occurrence) int { return cmp.Compare(a.index, b.index) })
 		list[i] = m
 	}
 	return list
@@ -249,58 +253,19 @@ func (t *commTracker) rank(k *Rank, list []*makers) error {
 	bound := make(map[int64]naming.History[*Comm])
 	t.bound[k.number] = bound
 	for stream, m := range list {
-		once := m.once
-		made := func(x occurrence) error {
+		for _, x := range m.list {
 			c, err := k.Terminal(x.terminal)
-			if err == nil {
-				t.made(k.number, stream, x.index, c, bound)
-			}
-			return err
-		}
-		for i := range min(m.often.Total(), maxMade+1) {
-			if i == maxMade {
-				if err := k.forget(m, stream, bound); err != nil {
-					return err
-				}
-				break
-			}
-			index, terminal := m.often.Nth(i)
-			for len(once) > 0 && once[0].index < index {
-				if err := made(once[0]); err != nil {
-					return err
-				}
-				once = once[1:]
-			}
-			if err := made(occurrence{index, int(terminal)}); err != nil {
+			if err != nil {
 				return err
 			}
+			t.made(k.number, stream, x.index, c, bound)
 		}
-		for _, x := range once {
-			if err := made(x); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// forget gives up handles that stand for too many communicators.
-func (k *Rank) forget(m *makers, stream int, bound map[int64]naming.History[*Comm]) error {
-	index, seen := m.often.Firsts(k.Terminals()), make(map[int64]bool)
-	for t := range index {
-		if index[t] >= k.Len(stream) || !k.r.byID[k.class.Terminals[t].Group.Call].Has(CreatesComm) {
+		if !m.more {
 			continue
 		}
-		c, err := k.Terminal(t)
-		if err != nil {
-			return err
-		}
-		for i := range c.Params {
-			if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == Handle && !seen[p.Out.Num] {
-				seen[p.Out.Num] = true
-				if len(bound[p.Out.Num]) > 1 {
-					bound[p.Out.Num] = nil
-				}
+		for handle, of := range bound { // handles that stand for too many communicators
+			if len(of) > 1 {
+				bound[handle] = nil
 			}
 		}
 	}

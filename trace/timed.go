@@ -62,23 +62,7 @@ func (c *TimedCall) next(line timeline.Line) error {
 
 // Timings yields what Timed does without the calls: by position, terminal and
 // times. It is the faster where a call's parameters don't matter.
-func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] {
-	return func(yield func(TimedTerminal, error) bool) {
-		line, err := k.timeline(stream, 0)
-		if err != nil {
-			yield(TimedTerminal{}, err)
-			return
-		}
-		at := uint64(0)
-		for n := range k.streams[stream].All() {
-			t, w, err := line.Next(int(n))
-			if !yield(TimedTerminal{at, int(n), t, w.Start, w.End}, err) || err != nil {
-				return
-			}
-			at++
-		}
-	}
-}
+func (k *Rank) Timings(stream int) iter.Seq2[TimedTerminal, error] { return k.TimingsFrom(stream, 0) }
 
 // TimingsFrom yields what Timings does, from a position on.
 func (k *Rank) TimingsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {

@@ -15,16 +15,16 @@ func TestLoops(t *testing.T) {
 		run          skeleton.Program
 		ranks, limit int
 	}
-	counter := func(iterations, ranks int) loop {
-		return loop{"counter", skeleton.Program{Name: "counter", Run: skeleton.Counter(iterations)}, ranks, 120}
+	counting := func(iterations, ranks int) loop {
+		return loop{"counter", skeleton.Program{Name: "counter", Run: counter(iterations)}, ranks, 120}
 	}
 	loops := []loop{
-		{"rotate", skeleton.Program{Name: "rotate", Run: skeleton.Rotate(20_000)}, 4, 150},
-		{"rotate", skeleton.Program{Name: "rotate", Run: skeleton.Rotate(1000)}, 64, 150},
-		counter(10, 64), counter(100, 64), counter(250, 64), counter(1000, 64), counter(10_000, 2),
+		{"rotate", skeleton.Program{Name: "rotate", Run: rotate(20_000)}, 4, 150},
+		{"rotate", skeleton.Program{Name: "rotate", Run: rotate(1000)}, 64, 150},
+		counting(10, 64), counting(100, 64), counting(250, 64), counting(1000, 64), counting(10_000, 2),
 	}
 	if os.Getenv("SPOOR_TEST_LOOPS") == "all" {
-		loops = append(loops, counter(10_000, 64), counter(100_000, 64), counter(1_000_000, 64))
+		loops = append(loops, counting(10_000, 64), counting(100_000, 64), counting(1_000_000, 64))
 	}
 	for _, tc := range loops {
 		r, err := measure(tc.run, tc.ranks, false, "")
@@ -42,7 +42,7 @@ func TestLoops(t *testing.T) {
 // six of them, with as many statuses, no more than who is in which.
 func TestTeams(t *testing.T) {
 	for ranks, limit := range map[int]int{64: 270, 1024: 1500} {
-		r, err := measure(skeleton.Program{Name: "teams", Run: skeleton.Teams}, ranks, false, "")
+		r, err := measure(skeleton.Program{Name: "teams", Run: teams}, ranks, false, "")
 		if err != nil {
 			t.Fatal(err)
 		}

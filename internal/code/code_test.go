@@ -154,9 +154,9 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s returns: %v", name, !want)
 		}
 	}
-	if f, _ := named(t, m, "rarely"); len(f.Ranges()) != 2 {
-		t.Errorf("rarely: %x", f.Ranges())
-	} else if r := f.Ranges(); m.Func(r[0].Lo+1) != f || m.Func(r[1].Lo+1) != f {
+	if f, _ := named(t, m, "rarely"); len(parts(f)) != 2 {
+		t.Errorf("rarely has %d parts", len(parts(f)))
+	} else if r := parts(f); m.Func(r[0].lo+1) != f || m.Func(r[1].lo+1) != f {
 		t.Error("rarely isn't found by addresses in it")
 	}
 	_, b := named(t, m, "tail")
@@ -174,10 +174,10 @@ func TestLazy(t *testing.T) {
 	path := compile(t, "gcc", "loops.c", "-O2", "-s")
 	all := open(t, path).Functions()
 	for _, f := range all {
-		for _, r := range f.Ranges() {
-			g := open(t, path).Func(r.Hi - 1)
+		for _, r := range parts(f) {
+			g := open(t, path).Func(r.hi - 1)
 			if g == nil || g.Start() != f.Start() {
-				t.Errorf("%x is in %v, not %x", r.Hi-1, g, f.Start())
+				t.Errorf("%x is in %v, not %x", r.hi-1, g, f.Start())
 			}
 		}
 	}
@@ -220,4 +220,10 @@ func TestNoBinary(t *testing.T) {
 	if _, err := Open(dir); err == nil {
 		t.Error("a folder was opened")
 	}
+}
+
+// parts are a function's stretches of code by ascending addresses.
+func parts(f *Function) []*part {
+	f.gather()
+	return f.parts
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/unwind"
 )
 
-// A Range is a stretch of code.
-type Range struct{ Lo, Hi uint64 }
-
 // A Function is one function of an image with all its parts.
 type Function struct {
 	image  *Image
@@ -32,16 +29,6 @@ func (f *Function) Start() uint64 { return f.first.lo }
 
 // Symbol is the function's name as the linker has it, "" if the binary was stripped of it.
 func (f *Function) Symbol() string { return f.first.name }
-
-// Ranges are the function's parts by ascending addresses; more than one if the compiler put what is rarely run elsewhere.
-func (f *Function) Ranges() []Range {
-	f.gather()
-	var list []Range
-	for _, p := range f.parts {
-		list = append(list, Range{p.lo, p.hi})
-	}
-	return list
-}
 
 // Has reports whether an address is in the function's code.
 func (f *Function) Has(addr uint64) bool { return f.partAt(addr) != nil }

@@ -14,7 +14,7 @@ func store(t interface{ Fatalf(string, ...any) }, vals []int64, ranks Column, si
 	c := Of(vals...)
 	form, payload := f.Fit(&c, true)
 	var list FormList
-	list.Add(&form)
+	list.Take(form.Append(nil))
 	b := list.AppendCoefficients(list.AppendKinds(nil))
 	r := wire.NewReader(b, "test")
 	forms := DecodeForms(r, 1)

@@ -19,12 +19,6 @@ type FormList struct {
 // Reset empties the list.
 func (l *FormList) Reset() { l.kinds, l.coef = l.kinds[:0], l.coef[:0] }
 
-// Add puts a form at the end.
-func (l *FormList) Add(f *Form) {
-	l.kinds = append(l.kinds, f.Kind)
-	l.coef = append(l.coef, f.C[:f.Kind.Coefficients()]...)
-}
-
 // Take adds a form that Form.Append wrote, and returns how many bytes it is.
 func (l *FormList) Take(b []byte) int {
 	kind, at := Kind(b[0]), 1

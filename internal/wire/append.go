@@ -10,11 +10,6 @@ func AppendVarint(b []byte, v int64) []byte {
 	return binary.AppendUvarint(b, uint64(v)<<1^uint64(v>>63))
 }
 
-// AppendBlob appends counted bytes.
-func AppendBlob(b, data []byte) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(data))), data...)
-}
-
 // AppendString appends a string as counted bytes.
 func AppendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)

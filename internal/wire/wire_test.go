@@ -20,7 +20,7 @@ func TestRoundTrip(t *testing.T) {
 		b = AppendString(b, s)
 		b = AppendUint64(b, u)
 		b = AppendUint32(b, uint32(u))
-		b = AppendBlob(b, []byte(s))
+		b = AppendString(b, s)
 		r := NewReader(b, "test")
 		if r.Uvarint() != u || r.Varint() != v || r.String() != s || r.Uint64() != u || r.Uint32() != uint32(u) ||
 			string(r.Blob()) != s {

@@ -1,10 +1,14 @@
-package skeleton
+package main
 
-import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
+import (
+	"math/rand/v2"
 
-// Counter is a ring in which each message has the number of the iteration as
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+)
+
+// counter is a ring in which each message has the number of the iteration as
 // its tag, so that no two calls of a rank are alike.
-func Counter(iterations int) func(v *vmpi.Rank) {
+func counter(iterations int) func(v *vmpi.Rank) {
 	return func(v *vmpi.Rank) {
 		left, right := int64((v.Rank+v.Size-1)%v.Size), int64((v.Rank+1)%v.Size)
 		v.Start(1)
@@ -20,8 +24,8 @@ func Counter(iterations int) func(v *vmpi.Rank) {
 	}
 }
 
-// Rotate exchanges with another peer in each iteration, in a cycle.
-func Rotate(iterations int) func(v *vmpi.Rank) {
+// rotate exchanges with another peer in each iteration, in a cycle.
+func rotate(iterations int) func(v *vmpi.Rank) {
 	return func(v *vmpi.Rank) {
 		v.Start(1)
 		for i := range iterations {
@@ -38,10 +42,10 @@ func Rotate(iterations int) func(v *vmpi.Rank) {
 	}
 }
 
-// Teams is rings in communicators whose members have no rule: colours are hashes.
-func Teams(v *vmpi.Rank) {
+// teams is rings in communicators whose members have no rule.
+func teams(v *vmpi.Rank) {
 	const colours = 5
-	colour := func(rank int) uint64 { return random(rank) % colours }
+	colour := func(rank int) uint64 { return rand.New(rand.NewPCG(uint64(rank), 1)).Uint64N(colours) }
 	m := vmpi.Members{Leader: -1}
 	for r := range v.Size {
 		if colour(r) != colour(v.Rank) {
