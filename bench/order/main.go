@@ -15,7 +15,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/bench/markdown"
 	"github.com/spoor-hpc/spoor/bench/scale/real"
-	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/tailcall"
 	"github.com/spoor-hpc/spoor/internal/tree"
@@ -161,7 +160,7 @@ func measure(file string) (string, error) {
 		}
 		for stream := range k.Streams() {
 			calls += k.Len(stream) * uint64(len(r.Members(class)))
-			own := asGrammar(k.Structure(stream)).AppendBinary(nil)
+			own := tree.Recorded(k.Structure(stream)).AppendBinary(nil)
 			if known[string(own)] {
 				continue
 			}
@@ -180,30 +179,4 @@ func measure(file string) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%d | %d | %d | %v | %v | %v |", r.Ranks(), r.Classes(), calls, &grammars, &shaped, &placed), nil
-}
-
-// asGrammar is a structure as the grammar that it is of.
-func asGrammar(root trace.Node) *grammar.Grammar {
-	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
-	number := make(map[int]int32)
-	var body func(n trace.Node) []grammar.Symbol
-	body = func(n trace.Node) (list []grammar.Symbol) {
-		for _, c := range n.Children() {
-			x := grammar.Symbol{ID: int32(c.Terminal), Count: c.Count}
-			if c.Rule >= 0 && c.Terminal < 0 {
-				id, known := number[c.Rule]
-				if !known {
-					id = -int32(len(g.Rules))
-					number[c.Rule] = id
-					g.Rules = append(g.Rules, nil)
-					g.Rules[-id] = body(c)
-				}
-				x.ID = id
-			}
-			list = append(list, x)
-		}
-		return list
-	}
-	g.Rules[0] = body(root)
-	return g
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -16,8 +17,8 @@ import (
 
 const (
 	maxShaped = 1 << 22 // calls, of all members of a variant together
-	longer    = 2       // how much longer the structure may become,
-	listed    = 200     // unless it has no more symbols than this
+	longer    = 3       // how much longer the structure may become as traces have them,
+	listed    = 400     // unless it takes no more bytes than this
 )
 
 // shape finds structures anew that follow the program's code.
@@ -50,7 +51,7 @@ func (g *generator) shape(v *variant) error {
 				first = nil
 				break
 			}
-			if n := size(shaped); n > listed && n > longer*v.symbols(k, stream) {
+			if n := len(shaped.AppendBinary(nil)); n > listed && n > longer*len(v.recorded(k, stream).AppendBinary(nil)) {
 				first = nil
 				break
 			}
@@ -84,11 +85,12 @@ func (v *variant) sequence(k *trace.Rank, stream int) iter.Seq[int] {
 	}
 }
 
-func (v *variant) symbols(k *trace.Rank, stream int) int {
+// recorded is the structure of a stream that the compression found, or that of its steps.
+func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 	if s := v.stepwise[stream]; s != nil {
-		return size(s.g)
+		return s.g
 	}
-	return k.Symbols(stream)
+	return tree.Recorded(k.Structure(stream))
 }
 
 // A named is a part that stands for something of the program.

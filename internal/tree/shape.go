@@ -130,6 +130,7 @@ func (s *shaper) leave(left int) {
 // loop is a loop that was left.
 func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 	var list, flat []grammar.Symbol
+	first, distinct := len(s.rules), 0
 	for _, r := range rounds {
 		flat = append(flat, r...)
 		if len(r) == 1 && r[0].Count == 1 {
@@ -141,12 +142,38 @@ func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 	if len(list) == 1 {
 		return list[0]
 	}
-	if width, n := grammar.Progression(flat); width*n == len(flat) {
+	for _, body := range s.rules[first:] {
+		distinct += len(body)
+	}
+	if 2*items(flat) < len(list)+distinct {
 		list = flat // rounds that differ by a step
 	} else {
 		list = s.compact(list)
 	}
 	return grammar.Symbol{ID: s.rule(list, &Label{vertex, true}), Count: 1}
+}
+
+// items counts symbols, once those of rounds in which something is repeated so much more or less often each time.
+func items(list []grammar.Symbol) (n int) {
+	for len(list) > 0 {
+		width, rounds := grammar.Progression(list)
+		if !steps(list, width) {
+			width, rounds = 1, 1 // other calls each time
+		}
+		n += width
+		list = list[width*rounds:]
+	}
+	return n
+}
+
+// steps reports whether a count changes from a round to the next.
+func steps(list []grammar.Symbol, width int) bool {
+	for i := range width {
+		if list[i].Count != list[i+width].Count {
+			return true
+		}
+	}
+	return false
 }
 
 // rule is the rule with a body, the number of a symbol that names it.
@@ -231,4 +258,30 @@ func (s *shaper) numbered() (*grammar.Grammar, []*Label) {
 	}
 	g.Rules[0] = body(s.rules[0])
 	return g, labels
+}
+
+// Recorded is the structure that a trace has, as a grammar.
+func Recorded(root trace.Node) *grammar.Grammar {
+	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
+	number := make(map[int]int32)
+	var body func(n trace.Node) []grammar.Symbol
+	body = func(n trace.Node) (list []grammar.Symbol) {
+		for _, c := range n.Children() {
+			x := grammar.Symbol{ID: int32(c.Terminal), Count: c.Count}
+			if c.Rule >= 0 && c.Terminal < 0 {
+				id, known := number[c.Rule]
+				if !known {
+					id = -int32(len(g.Rules))
+					number[c.Rule] = id
+					g.Rules = append(g.Rules, nil)
+					g.Rules[-id] = body(c)
+				}
+				x.ID = id
+			}
+			list = append(list, x)
+		}
+		return list
+	}
+	g.Rules[0] = body(root)
+	return g
 }

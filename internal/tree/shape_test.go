@@ -21,7 +21,7 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 		c.Vertices = append(c.Vertices, trace.Vertex{Kind: v.kind, Parent: v.parent, Name: "f", Again: -1})
 	}
 	vertex := []int{1, 3, 5, 7, 8, 9, 10, 12, -1}
-	c.Odd = []trace.Step{{From: 9, To: 3, Way: trace.Lost}, {From: 5, To: 7, Way: 2}}
+	c.Odd = []trace.Step{{From: 10, To: 3, Way: trace.Lost}, {From: 5, To: 7, Way: 2}}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		list := make([]int, 1+r.IntN(120))
@@ -59,5 +59,19 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 	}
 	if n != 3 {
 		t.Errorf("%d symbols of a loop within a loop: %v", n, g.Rules)
+	}
+	// An inner loop that goes round once more each time, and a call in every third round.
+	list = nil
+	for k := range 90 {
+		list = append(list, 1)
+		for range k {
+			list = append(list, 2)
+		}
+		if k%3 == 0 {
+			list = append(list, 7)
+		}
+	}
+	if g, _ := NewWays(c).Shape([]int{1, 3, 5, 0, 0, 0, 0, 9}, slices.Values(list)); len(g.AppendBinary(nil)) > 100 {
+		t.Errorf("%d bytes of a triangle: %v", len(g.AppendBinary(nil)), g.Rules)
 	}
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/proxy"
@@ -38,6 +39,21 @@ func TestTriangles(t *testing.T) {
 				b := traced(t, m, dir, "b.spoor", 2, compiled(t, m, dir))
 				if got, why := compare(t, a, b); got != equal {
 					t.Errorf("%s\n%s", got, why)
+				}
+				if i > 0 {
+					return
+				}
+				// Nor many lines of one that has the program's own functions and loops.
+				a = deep(t, m, t.TempDir(), "a.spoor", 2, binary, "40")
+				o := proxy.Options{Code: code(t, a)}
+				if p, err = proxy.Generate(a, o); err != nil {
+					t.Fatal(err)
+				}
+				if p.Lines > 200 || !strings.Contains(string(p.Files["proxy.c"]), "// loop ") {
+					t.Errorf("%d lines with the program's loops", p.Lines)
+				}
+				if got, why := proxied(t, m, a, 2, o); got != equal {
+					t.Errorf("with the program's loops: %s\n%s", got, why)
 				}
 			})
 		}
