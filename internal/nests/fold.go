@@ -66,6 +66,15 @@ func newFolder(precision int, of func(terminal int) int) *folder {
 	return &folder{of: of, precision: precision, rules: make(map[int][]*item), lengths: make(map[int]uint64)}
 }
 
+// fold returns the items of a sequence.
+func (f *folder) fold(n trace.Node) ([]*item, error) {
+	out, err := f.sequence(nil, n)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return f.closed(out), nil
+}
+
 // sequence appends the parts of a sequence one by one, since where rules begin and end says nothing of loops. Nor do the
 // grammar's loops if rounds needn't be the same: one may begin and end amid the rounds of another loop. These are gone through, too,
 // unless they are long.
@@ -127,7 +136,11 @@ func (f *folder) event(out []*item, terminal int) ([]*item, error) {
 		return nil, ErrWide
 	}
 	c := f.of(terminal)
-	return f.append(out, &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}), nil
+	x := &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}
+	if agree(1, 2, f.precision) {
+		x = newLoop([]*item{x}, 1) // of which other rounds may have more
+	}
+	return f.append(out, x), nil
 }
 
 // body returns the items of one round of a loop, to be changed.
@@ -135,7 +148,7 @@ func (f *folder) body(n trace.Node) ([]*item, error) {
 	list, ok := f.rules[n.Rule]
 	if !ok {
 		var err error
-		if list, err = f.sequence(nil, n); err != nil {
+		if list, err = f.fold(n); err != nil {
 			return nil, err
 		}
 		f.rules[n.Rule] = list
@@ -235,11 +248,15 @@ func sameAll(a, b []*item, precision int) bool {
 	return slices.EqualFunc(a, b, func(x, y *item) bool { return same(x, y, precision) })
 }
 
-// append adds an item, and makes loops of what repeats at the end.
+// append adds an item. What repeats at the end becomes a loop once it is clear that a loop there is over: it would be
+// taken for a short one otherwise, and the rest of it for the beginning of what comes next.
 func (f *folder) append(out []*item, x *item) []*item {
+	if k := len(out); k > 0 && !f.goesOn(out[k-1], x) {
+		out = f.closed(out)
+	}
 	out = append(out, x)
 	for {
-		next, ok := f.folded(out)
+		next, ok := f.longer(out, false)
 		if !ok {
 			return out
 		}
@@ -247,8 +264,28 @@ func (f *folder) append(out []*item, x *item) []*item {
 	}
 }
 
-// folded makes a loop longer, or a new one, at the end of a sequence. Loops in it have been run once each.
-func (f *folder) folded(out []*item) ([]*item, bool) {
+// goesOn reports whether an item may be the beginning of another round of a loop.
+func (f *folder) goesOn(last, x *item) bool {
+	return last.loop() && (same(last.body[0], x, f.precision) || x.loop() && sameAll(last.body, x.body, f.precision))
+}
+
+// closed makes loops of what repeats at the end.
+func (f *folder) closed(out []*item) []*item {
+	for {
+		next, ok := f.longer(out, true)
+		if !ok {
+			next, ok = f.folded(out)
+		}
+		if !ok {
+			return out
+		}
+		out = next
+	}
+}
+
+// longer makes a loop at the end of a sequence longer. Loops in it have been run once each. A round that ends with a loop
+// counts only when it is over.
+func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	k := len(out)
 	last := out[k-1]
 	if last.loop() {
@@ -264,6 +301,9 @@ func (f *folder) folded(out []*item) ([]*item, bool) {
 			addAll(x.body, last.body)
 			return out[:k-1], true
 		}
+		if !over {
+			return out, false
+		}
 	}
 	for n := 1; n < k && n <= window; n++ {
 		x, tail := out[k-1-n], out[k-n:]
@@ -272,9 +312,18 @@ func (f *folder) folded(out []*item) ([]*item, bool) {
 			x.over = map[uint64]uint64{x.rounds() + 1: 1}
 			return out[:k-n], true
 		}
-		if 2*n <= k && x.hash == last.hash && sameAll(out[k-2*n:k-n], tail, f.precision) {
+	}
+	return out, false
+}
+
+// folded makes a loop of two rounds at the end of a sequence.
+func (f *folder) folded(out []*item) ([]*item, bool) {
+	k := len(out)
+	last := out[k-1]
+	for n := 1; 2*n <= k && n <= window; n++ {
+		if out[k-1-n].hash == last.hash && sameAll(out[k-2*n:k-n], out[k-n:], f.precision) {
 			body := slices.Clone(out[k-2*n : k-n])
-			addAll(body, tail)
+			addAll(body, out[k-n:])
 			return append(out[:k-2*n], newLoop(body, 2)), true
 		}
 	}

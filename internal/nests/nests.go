@@ -107,7 +107,7 @@ func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	b := &builder{
 		r: r, thread: thread, numbers: numbering{make(map[context]int), make(map[classTerminal]int)},
-		steps: make(map[step]bool), rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
+		steps: make(map[step]set), rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
 	}
 	for _, rank := range ranks {
 		if err := b.survey(rank); err != nil {
@@ -136,7 +136,7 @@ type builder struct {
 	thread  int
 	numbers numbering
 	order   []int
-	steps   map[step]bool
+	steps   map[step]set // and the contexts of ranks that make them
 	shape   *shape
 	events  []*Event // by place
 	loops   []*Node
@@ -163,8 +163,12 @@ func (b *builder) survey(rank int) error {
 	if err != nil {
 		return err
 	}
-	s := &survey{of: func(t int) int { return list[t] }, steps: b.steps, seen: make(map[int]bool), rules: make(map[int]step)}
+	s := &survey{of: func(t int) int { return list[t] }, steps: make(map[step]bool), seen: make(map[int]bool), rules: make(map[int]step)}
 	s.nodes(k.Structure(b.thread))
+	own := setOf(s.first)
+	for x := range s.steps {
+		b.steps[x] = b.steps[x].with(own)
+	}
 	b.order = merge(b.order, s.first)
 	return nil
 }

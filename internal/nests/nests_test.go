@@ -169,6 +169,41 @@ func TestBySites(t *testing.T) {
 	})
 }
 
+// TestParts: ranks at a border leave the first or the last part of a round out, which makes no further loop.
+func TestParts(t *testing.T) {
+	r := mergetest.Run(t, 4, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range 5 {
+			if r.Rank > 0 {
+				r.Send(20, 1, int64(r.Rank-1), 3)
+			}
+			for range 3 {
+				r.Allreduce(21, 1)
+			}
+			if r.Rank < 3 {
+				r.Send(22, 1, int64(r.Rank+1), 3)
+			}
+		}
+		r.End()
+	})
+	all, err := BySites(r, everyRank(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []*Event
+	loops := make(map[*Node]interval)
+	flat(all[0].Nodes, &events, loops)
+	if len(loops) != 2 {
+		t.Errorf("%d loops, want 2", len(loops))
+	}
+	for n, l := range loops {
+		want := map[bool]int64{true: 5, false: 3}[l.last > l.first]
+		if v, same := n.Rounds.Same(); !same || v != want {
+			t.Errorf("places %v: %+v, want %d rounds", l, n.Rounds, want)
+		}
+	}
+}
+
 // TestEndless: what takes long is as quick as what is short.
 func TestEndless(t *testing.T) {
 	r := mergetest.Run(t, 3, tracktest.Endless)

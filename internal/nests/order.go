@@ -96,7 +96,7 @@ func unitsOf(r *trace.Reader, ranks []int, thread, precision int, numbers *numbe
 			return nil, err
 		}
 		u := &unit{ranks: []int{rank}}
-		if u.items, err = newFolder(precision, func(t int) int { return list[t] }).sequence(nil, k.Structure(thread)); err != nil {
+		if u.items, err = newFolder(precision, func(t int) int { return list[t] }).fold(k.Structure(thread)); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		units = append(units, u)
@@ -148,6 +148,10 @@ type filler struct {
 
 func (f *filler) nodes(list []*joint) (out []*Node) {
 	for _, j := range list {
+		if j.isLoop && j.most == 1 {
+			out = append(out, f.nodes(j.body)...)
+			continue
+		}
 		n := &Node{}
 		if j.isLoop {
 			n.Rounds = new(Numbers)

@@ -120,13 +120,17 @@ func TestFold(t *testing.T) {
 		{100, "4(a)aa", "6(a)"},
 		{100, "a4(a)", "5(a)"},
 		{100, "ab3(ab)", "4(ab)"},
+		// Rounds that begin like those before, and go on.
+		{0, "abbcabbbbcabc", "2(a2-4(b)c)abc"},
+		{0, "4(xy)c2(xy)xyxyc3(xy)c", "3(3-4(xy)c)"},
+		{0, "c2(xy)c6(xy)c3(xy)", "3(c2-6(xy))"},
 	} {
 		f := newFolder(c.precision, nil)
 		var out []*item
 		for _, x := range parsed(c.text) {
 			out = f.append(out, x)
 		}
-		if got := written(jointsOf(out, 0, func(int) bool { return false }), 1); got != c.want {
+		if got := written(jointsOf(f.closed(out), 0, func(int) bool { return false }), 1); got != c.want {
 			t.Errorf("%s at %d: %s, want %s", c.text, c.precision, got, c.want)
 		}
 	}

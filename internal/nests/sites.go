@@ -1,7 +1,6 @@
 package nests
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
@@ -26,6 +25,30 @@ const none = -1
 
 // A step is a context and the one behind it.
 type step struct{ from, to int }
+
+// A set of contexts.
+type set []uint64
+
+func (s set) has(c int) bool { return c/64 < len(s) && s[c/64]>>(c%64)&1 != 0 }
+
+func (s set) with(o set) set {
+	out := make(set, max(len(s), len(o)))
+	copy(out, s)
+	for i, w := range o {
+		out[i] |= w
+	}
+	return out
+}
+
+func setOf(list []int) (s set) {
+	for _, c := range list {
+		for c/64 >= len(s) {
+			s = append(s, 0)
+		}
+		s[c/64] |= 1 << (c % 64)
+	}
+	return s
+}
 
 // A survey is what a stream's structure says of the order of contexts.
 type survey struct {
@@ -99,19 +122,19 @@ func merge(order, first []int) []int {
 	return order
 }
 
-// shapeOf finds the loops.
-func shapeOf(order []int, contexts int, steps map[step]bool) *shape {
+// shapeOf finds the loops. Each step comes with the contexts that ranks have which make it.
+func shapeOf(order []int, contexts int, steps map[step]set) *shape {
 	s := &shape{order: order, at: make([]int, contexts), inner: make([]int, len(order))}
 	for place, c := range order {
 		s.at[c] = place
 	}
-	list := make(map[interval]bool)
-	for x := range steps {
+	list := make(map[interval]set)
+	for x, has := range steps {
 		if from, to := s.at[x.from], s.at[x.to]; to <= from {
-			list[interval{to, from}] = true
+			list[interval{to, from}] = list[interval{to, from}].with(has)
 		}
 	}
-	s.loops = laminar(slices.Collect(maps.Keys(list)))
+	s.loops = laminar(s.whole(list))
 	for i := range s.inner {
 		s.inner[i] = none
 	}
@@ -123,6 +146,26 @@ func shapeOf(order []int, contexts int, steps map[step]bool) *shape {
 		}
 	}
 	return s
+}
+
+// whole leaves out what is a part of a loop: the whole of it for ranks that have nothing of the rest.
+func (s *shape) whole(list map[interval]set) (out []interval) {
+	for a, has := range list {
+		part := false
+		for b := range list {
+			part = part || a != b && b.first <= a.first && a.last <= b.last &&
+				!s.any(has, b.first, a.first) && !s.any(has, a.last+1, b.last+1)
+		}
+		if !part {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// any reports whether some context from a place to before another is in a set.
+func (s *shape) any(has set, from, to int) bool {
+	return slices.ContainsFunc(s.order[from:to], has.has)
 }
 
 // laminar makes one of intervals that overlap without being within each other. They come out from the left, the

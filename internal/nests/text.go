@@ -172,12 +172,12 @@ func (s *Slot) numbersText() string {
 	if s.kind == "rank" {
 		if list, ok := s.relative.Distinct(2 * mostShown); ok {
 			if own, ok := s.Numbers.Distinct(len(list)); !ok || len(list) < len(own) {
-				return "rank" + set(list, func(v int64) string { return fmt.Sprintf("%+d", v) })
+				return "rank" + braced(list, func(v int64) string { return fmt.Sprintf("%+d", v) })
 			}
 		}
 	}
 	if list, ok := s.Numbers.Distinct(mostShown); ok {
-		return set(list, s.written)
+		return braced(list, s.written)
 	}
 	if s.Moving {
 		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, units.Grouped(s.Numbers.Count))
@@ -191,7 +191,7 @@ func (s *Slot) written(v int64) string {
 	return x.Render(s.kind)
 }
 
-func set(list []int64, text func(int64) string) string {
+func braced(list []int64, text func(int64) string) string {
 	var parts []string
 	for _, v := range list {
 		parts = append(parts, text(v))

@@ -41,6 +41,7 @@ var All = []Program{
 		Grows: "levels on which ranks drop out: log P of them, each with roles of its own"},
 	{Name: "nek", About: "Nek-like, root talks to everyone", Run: Nek, Limit: 4096},
 	{Name: "is", About: "bucket sort, sizes by data", Run: IS, Grows: "P² counts that depend on the data"},
+	{Name: "ocean", About: "solver and neighbours, rounds by data", Run: Ocean, Grows: "numbers of rounds of each pair depend on the data"},
 	{Name: "amr", About: "neighbours that change", Run: AMR, Grows: "each rank has a random list of neighbours"},
 	{Name: "mw", About: "master and workers, wildcards", Run: MasterWorker, Grows: "the order of arrival is random"},
 	{Name: "wany", About: "Waitany in random order", Run: Waitany, Grows: "the order of completion is random"},
