@@ -6,7 +6,11 @@
 // for, it counts in Losses by name; what the trace doesn't say, this package counts there.
 package export
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 // A Call is one MPI call with what it did. It is good until its Leave has returned.
 type Call struct {
@@ -120,8 +124,17 @@ type Window struct {
 	Number int // in the order of the lowest rank that knows it
 	MadeBy string
 	Comm   *trace.Comm
+	Name   string // that a rank gave it first; empty: none
 
 	Ordinal int // so many windows and files the communicator's ranks had made before
+}
+
+// String names a window for people.
+func (w *Window) String() string {
+	if w.Name != "" {
+		return fmt.Sprintf("window %q", w.Name)
+	}
+	return fmt.Sprintf("window %d of %s", w.Number+1, w.Comm)
 }
 
 // A File is a file as it was opened by all ranks of a communicator together. They share the File.

@@ -40,6 +40,7 @@ func (c *Call) Details(list []Detail) []Detail {
 			}
 			if a.Window != nil {
 				number("target", int64(a.Comm.WorldRank(a.Peer)))
+				list = append(list, Detail{Name: "window", Text: a.Window.String()})
 			}
 			if a.File != nil {
 				list = append(list, Detail{Name: "file", Text: a.File.Name})

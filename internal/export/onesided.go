@@ -34,6 +34,16 @@ func makesWindow(p *process, _ *thread, _ *plan, c *Call) {
 	c.add(WindowMade, &Operation{Function: c.Func, Comm: comm, Window: w})
 }
 
+func namesWindow(p *process, _ *thread, _ *plan, c *Call) {
+	win, name := input(c.Call, "win"), input(c.Call, "win_name")
+	if win == nil || name == nil {
+		return
+	}
+	if w := p.windows[win.Num]; w != nil && w.Name == "" {
+		w.Name = name.Text
+	}
+}
+
 // window returns the window that a call passes, and begins what is known of its operation.
 func (p *process) window(c *Call) (*openWindow, Operation) {
 	var w *openWindow

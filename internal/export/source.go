@@ -187,7 +187,7 @@ func commNumber(c *trace.Comm) int {
 
 // window returns the window that a communicator's ranks made together as their n-th.
 func (s *Source) window(comm *trace.Comm, n int, function string) *Window {
-	return shared(s.windows, &s.Windows, madeBy{commNumber(comm), n}, func(number int) *Window { return &Window{number, function, comm, n} })
+	return shared(s.windows, &s.Windows, madeBy{commNumber(comm), n}, func(number int) *Window { return &Window{Number: number, MadeBy: function, Comm: comm, Ordinal: n} })
 }
 
 // file returns the file that a communicator's ranks opened together as their n-th.

@@ -1,6 +1,7 @@
 package hang
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/export"
@@ -26,8 +27,12 @@ type handle struct {
 type shared struct {
 	comm   *trace.Comm
 	object int
-	name   string
+	name   fmt.Stringer // when all is known
 }
+
+type fileName string
+
+func (f fileName) String() string { return fmt.Sprintf("file %q", string(f)) }
 
 // share notes what the handle stands for that a call made.
 func (n *standing) share(c *export.Call, param string, x shared) {
@@ -37,7 +42,7 @@ func (n *standing) share(c *export.Call, param string, x shared) {
 }
 
 // group numbers a communicator; that of an intercommunicator is one side of it.
-func (f *follower) group(c *trace.Comm) int { return f.groupOf(shared{c, 0, c.String()}) }
+func (f *follower) group(c *trace.Comm) int { return f.groupOf(shared{c, 0, c}) }
 
 func (f *follower) groupOf(x shared) int {
 	key := groupKey{x.comm.Number, x.object}

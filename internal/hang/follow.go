@@ -17,8 +17,8 @@ type follower struct {
 	snap   waitfor.Snapshot
 	sender map[waitfor.Channel]int // place of the last message sent
 	groups map[groupKey]int
-	names  []string      // by group, as this
-	index  []map[int]int // by group: rank of the world to member
+	names  []fmt.Stringer // by group, as this
+	index  []map[int]int  // by group: rank of the world to member
 
 	places []place
 	number map[place]int
@@ -165,9 +165,9 @@ func (f *follower) act(c *export.Call, t *thread, a *export.Act, open bool, coll
 			f.now.hold(a.ID, &begun{place: f.place(c)})
 		}
 	case export.WindowMade:
-		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, fmt.Sprintf("window %d of %s", a.Window.Number+1, a.Comm)})
+		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, a.Window})
 	case export.FileOpened:
-		f.now.share(c, "fh", shared{a.Comm, 2 + 2*a.File.Number, fmt.Sprintf("file %q", a.File.Name)})
+		f.now.share(c, "fh", shared{a.Comm, 2 + 2*a.File.Number, fileName(a.File.Name)})
 	case export.Awaited:
 		t.awaits = append(t.awaits, a.ID)
 	}

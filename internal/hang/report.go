@@ -122,7 +122,7 @@ func (v *view) describe(i int, o *waitfor.Operation) string {
 		from = "any rank"
 	}
 	on := ""
-	if name := v.names[o.Comm]; name != v.s.Comms.World().String() {
+	if name := v.names[o.Comm].String(); name != v.s.Comms.World().String() {
 		on = ", " + name
 	}
 	switch o.Kind {
@@ -137,7 +137,7 @@ func (v *view) describe(i int, o *waitfor.Operation) string {
 // meeting says who is missing in a collective.
 func (v *view) meeting(i int, o *waitfor.Operation) string {
 	missing := v.analysis.Missing(i)
-	on := v.names[o.Comm]
+	on := v.names[o.Comm].String()
 	function := v.places[v.placeOfOperation[i]].function
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
@@ -240,7 +240,7 @@ func (v *view) awaited() []Awaited {
 func (v *view) messages() []Messages {
 	list := []Messages{}
 	for _, m := range v.analysis.Unreceived {
-		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm], Count: m.Count}
+		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm].String(), Count: m.Count}
 		if at, ok := v.sender[m.Channel]; ok {
 			p := v.places[at]
 			x.Function, x.Place = p.function, v.o.Name(p.site)
@@ -258,7 +258,7 @@ func (v *view) mismatches() []Mismatch {
 		}) {
 			continue // a call may be missing
 		}
-		x := Mismatch{Comm: v.names[m.Comm], Index: m.Position}
+		x := Mismatch{Comm: v.names[m.Comm].String(), Index: m.Position}
 		for _, c := range m.Calls {
 			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.Where].site), c.Ranks})
 		}

@@ -2,10 +2,13 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
+	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -25,7 +28,7 @@ type Single struct {
 	Names []string `json:"names"` // of functions
 	Of    []int    `json:"of"`    // by name: which function of the timeline
 	Sites []string `json:"sites"`
-	Comms []string `json:"comms"`
+	Comms []string `json:"comms"` // communicators, with named windows and datatypes
 	Files []string `json:"files"`
 	Forms string   `json:"forms"`
 	Calls string   `json:"calls"`
@@ -91,7 +94,10 @@ type collector struct {
 	packed []byte
 	names  map[string]int
 	sites  map[trace.Site]int
-	comms  map[int]int
+	comms  map[string]int
+	about  string // the communicator of the call at hand; empty: none
+	named  func(k *trace.Rank) (*objects.Names, error)
+	given  *objects.Names // of the rank at hand; nil: none
 	files  map[string]int
 	sent   map[uint64]spot
 	got    map[uint64]spot
@@ -112,9 +118,9 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 	c := &collector{
 		single: Single{From: from, To: to, Names: []string{}, Of: []int{}, Sites: []string{}, Comms: []string{}, Files: []string{}},
 		s:      s, rows: make([][]spell, len(rows)), row: make(map[thread]int), offset: s.First - t.StartNs, start: t.StartNs,
-		where:    o.called,
+		where: o.called, named: namesIn(r),
 		function: t.function, aside: t.pseudo,
-		forms: make(map[form]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[int]int),
+		forms: make(map[form]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[string]int),
 		files: make(map[string]int), sent: make(map[uint64]spot), got: make(map[uint64]spot), last: make([]int64, len(rows)),
 	}
 	for i, list := range rows {
@@ -131,9 +137,28 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 
 // Begin begins a rank.
 func (c *collector) Begin(k *trace.Rank) (err error) {
+	if c.given, err = c.named(k); err != nil {
+		return err
+	}
 	c.over, err = k.End()
 	c.over -= c.start
 	return err
+}
+
+// namesIn returns what finds the names that ranks give to windows and datatypes, nil where they give none.
+func namesIn(r *trace.Reader) func(k *trace.Rank) (*objects.Names, error) {
+	given := slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return f.Name == "MPI_Win_set_name" || f.Name == "MPI_Type_set_name" })
+	table := objects.New(r)
+	return func(k *trace.Rank) (*objects.Names, error) {
+		if !given {
+			return nil, nil
+		}
+		x, err := table.Rank(k)
+		if err != nil {
+			return nil, err
+		}
+		return x.Names()
+	}
 }
 
 // Leave and End are there for export.Sink.
@@ -196,8 +221,25 @@ func (c *collector) describe(x *export.Call) form {
 	case trace.Left:
 		f.state = 2
 	}
+	c.about = ""
 	for i := range x.Acts {
 		c.take(&f, &x.Acts[i])
+	}
+	if c.given != nil {
+		c.given.Of(x.Call, func(handle, name string) {
+			if kind := strings.TrimRight(handle, "0123456789"); kind != "comm" {
+				c.about = strings.TrimPrefix(c.about+fmt.Sprintf(", %s %q", kind, name), ", ")
+			}
+		})
+	}
+	if c.about != "" {
+		n, ok := c.comms[c.about]
+		if !ok {
+			n = len(c.single.Comms)
+			c.comms[c.about] = n
+			c.single.Comms = append(c.single.Comms, c.about)
+		}
+		f.comm = n
 	}
 	return f
 }
@@ -265,14 +307,8 @@ func (c *collector) take(f *form, a *export.Act) {
 	default:
 		return
 	}
-	if a.Comm != nil && f.comm < 0 {
-		n, ok := c.comms[a.Comm.Number]
-		if !ok {
-			n = len(c.single.Comms)
-			c.comms[a.Comm.Number] = n
-			c.single.Comms = append(c.single.Comms, export.CommName(a.Comm))
-		}
-		f.comm = n
+	if a.Comm != nil && c.about == "" {
+		c.about = export.CommName(a.Comm)
 	}
 }
 

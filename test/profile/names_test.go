@@ -3,13 +3,18 @@ package profile
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoor-hpc/spoor/internal/report"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
+	traces "github.com/spoor-hpc/spoor/trace"
 )
 
 // Names that the program gives to objects are shown with the calls that are about these objects, from then on, and not with others
@@ -46,6 +51,24 @@ func TestNames(t *testing.T) {
 			spoor(t, dir, "export", "--to", "csv", "app.spoor", "-o", "tables")
 			if text, err := os.ReadFile(filepath.Join(dir, "tables", "communicators.csv")); err != nil || !strings.Contains(string(text), "1,MPI_Comm_dup,halo,") {
 				t.Errorf("the table of communicators: %v\n%s", err, text)
+			}
+			spoor(t, dir, "export", "--to", "otf2", "app.spoor", "-o", "archive")
+			if out, err := exec.Command(need.Command(t, "otf2-print"), "-G", filepath.Join(dir, "archive", "traces.otf2")).CombinedOutput(); err != nil || !strings.Contains(string(out), `"window on data (window 0)"`) {
+				t.Errorf("the archive's windows: %v\n%s", err, out)
+			}
+			r, err := traces.Open(filepath.Join(dir, "app.spoor"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			page, err := report.Of(r, report.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, about := range []string{"halo (comm 1)", `MPI_COMM_WORLD, datatype "line"`, `win "window on data"`} {
+				if !slices.Contains(page.Timeline.Single.Comms, about) {
+					t.Errorf("no call is about %s in the report: %q", about, page.Timeline.Single.Comms)
+				}
 			}
 		})
 	}

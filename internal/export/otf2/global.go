@@ -262,9 +262,16 @@ func (a *Archive) groups(d *definitions) error {
 	return d.add(records.DefComm, a.self, "MPI_COMM_SELF", self+1, uint32(records.Undefined), 0)
 }
 
+func windowName(w *export.Window) string {
+	if w.Name != "" {
+		return fmt.Sprintf("%s (window %d)", w.Name, w.Number)
+	}
+	return fmt.Sprintf("window %d (%s)", w.Number, w.MadeBy)
+}
+
 func (a *Archive) windowsAndFiles(d *definitions) error {
 	for _, w := range a.s.Windows {
-		if err := d.add(records.DefRmaWin, w.Number, fmt.Sprintf("window %d (%s)", w.Number, w.MadeBy), a.comm(w.Comm), madeAndFreed); err != nil {
+		if err := d.add(records.DefRmaWin, w.Number, windowName(w), a.comm(w.Comm), madeAndFreed); err != nil {
 			return err
 		}
 	}
