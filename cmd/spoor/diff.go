@@ -21,6 +21,8 @@ type diffOptions struct {
 	all   bool
 	quiet bool
 	json  bool
+
+	window windowFlags
 }
 
 func newDiff() *cobra.Command {
@@ -43,6 +45,7 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
   spoor diff --sites --context 10 a.spoor b.spoor
   spoor diff --any-address mpich.spoor openmpi.spoor
   spoor diff --renamed --any-order app.spoor proxy.spoor
+  spoor diff --loop main --iteration 0:10 short.spoor long.spoor
   spoor diff --quiet a.spoor b.spoor && echo same`,
 		Args: exactly(2, "two traces"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,6 +72,7 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs, not only the first few")
 	f.BoolVar(&o.json, "json", false, "print JSON lines, one for each rank that differs")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
+	o.window.add(f)
 	return cmd
 }
 
@@ -83,6 +87,14 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		return false, err
 	}
 	defer b.Close()
+	for _, r := range []**trace.Reader{&a, &b} {
+		part, done, err := o.window.part(cmd, *r)
+		if err != nil {
+			return false, err
+		}
+		defer done()
+		*r = part
+	}
 	if o.Times {
 		for _, r := range []*trace.Reader{a, b} {
 			if err := r.NeedTimes(); err != nil {

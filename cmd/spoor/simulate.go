@@ -74,7 +74,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 				if err := overheadOf(cmd, out, &p); err != nil {
 					return err
 				}
-				for _, name := range append([]string{"machine"}, traceFlags...) {
+				for _, name := range slices.Concat([]string{"machine"}, traceFlags, windowNames()) {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("--%s does not go with --model loggops, which has -L to -S", name)
 					}
@@ -92,7 +92,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 			if err := overheadOf(cmd, out, &p); err != nil {
 				return err
 			}
-			for _, name := range traceFlags {
+			for _, name := range slices.Concat(traceFlags, windowNames()) {
 				if cmd.Flags().Changed(name) {
 					return fmt.Errorf("--%s is for traces; %s is none", name, args[0])
 				}
@@ -126,6 +126,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 	f.Uint64VarP(&p.ByteOverhead, "byte-overhead", "O", p.ByteOverhead, "how `long` each byte after the first keeps the CPUs busy")
 	f.Uint64VarP(&p.Eager, "eager", "S", p.Eager, "the most `bytes` of a message that doesn't wait for its receive")
 	f.StringVarP(&out, "out", "o", "", "of a trace: write the prediction as a trace to this `file`, which report, profile, imbalance\nand diff read as any other; of a schedule: --overhead, as LogGOPSim has it")
+	t.window.add(f)
 	f.BoolVar(&t.force, "force", false, "write over that file if it exists")
 	f.BoolVar(&t.json, "json", false, "print JSON")
 	return cmd

@@ -35,6 +35,7 @@ type traceSimulation struct {
 	sensitivity, path, json bool
 	eachRank, eachRound     bool // no short cuts
 	database                string
+	window                  windowFlags
 
 	out   string // the prediction as a trace
 	force bool
@@ -157,6 +158,11 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 		return err
 	}
 	defer r.Close()
+	r, done, err := s.window.part(cmd, r)
+	if err != nil {
+		return err
+	}
+	defer done()
 	o, err := s.options(cmd, path, r)
 	if err != nil {
 		return err
