@@ -353,13 +353,14 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row) error {
 	var last trace.TimedTerminal
 	have := false
 	at := p.t.StartNs
-	paint := func(f int, start, end int64) {
+	paint := func(f int, start, end int64, ns float64) { // that takes ns, if all of it is seen
+		whole := float64(end - start)
 		start = max(start, at)
 		if end = min(end, p.t.EndNs); end <= start {
 			return
 		}
 		p.spread(f, float64(start-p.t.StartNs), float64(end-p.t.StartNs), float64(end-start))
-		p.t.Functions[f].Ns += float64(end - start)
+		p.t.Functions[f].Ns += ns * float64(end-start) / whole
 		at = end
 	}
 	put := func(end int64) {
@@ -367,9 +368,14 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row) error {
 		if f.Calls++; last.Terminal < len(open) && open[last.Terminal] {
 			// It was under way as long as its rank was there.
 			f.Ns += float64(max(0, min(end, last.End())-last.Start))
-			paint(p.t.pseudo[unended], last.Start, min(end, over))
+			paint(p.t.pseudo[unended], last.Start, min(end, over), float64(min(end, over)-last.Start))
 		} else {
-			paint(numbers[last.Terminal], last.Start, min(end, last.End()))
+			end = min(end, last.End())
+			ns := float64(end - last.Start)
+			if d := last.Timing.Duration; d.Kind.Own() && end == last.End() {
+				ns = float64(d.Ns) // a lossy time is stretched on the line, by more than it may be off
+			}
+			paint(numbers[last.Terminal], last.Start, end, ns)
 		}
 		row.Calls++
 	}
@@ -397,7 +403,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *Row) error {
 		}
 		for _, a := range asides {
 			if f := p.t.pseudo[which(a)]; f >= 0 {
-				paint(f, a.Start, a.Start+a.Ns)
+				paint(f, a.Start, a.Start+a.Ns, float64(a.Ns))
 			}
 		}
 		if last, have = c, true; p.part && c.Start >= p.t.EndNs {

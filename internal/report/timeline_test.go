@@ -1,10 +1,17 @@
 package report
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
 func TestArrange(t *testing.T) {
@@ -52,4 +59,37 @@ func TestArrangeAny(t *testing.T) {
 			t.Fatalf("threads by rank %v, want %v", seen, streams)
 		}
 	})
+}
+
+// Lossy times have their places on a line that is stretched to where blocks end; what functions take are the times themselves, within
+// their error.
+func TestLossyTimesAreNotStretched(t *testing.T) {
+	for _, seed := range []uint64{12, 19, 28, 34} {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		short, long, gap := 1000+rnd.Uint64N(1000), 100_000+rnd.Uint64N(100_000), 10+rnd.Uint64N(1000)
+		tr := tracktest.Run(0, 1, func(r *tracktest.Recorder) {
+			r.Begin()
+			for range 50 {
+				r.Call("MPI_Barrier", 2, tracktest.World)
+				r.Call("MPI_Comm_rank", 3, tracktest.World, 0)
+			}
+			r.End()
+		})
+		tracktest.Timed(tr, timing.SZ, func(i int) (uint64, uint64) {
+			if i%2 == 1 && i <= 100 {
+				return gap, short
+			}
+			return gap, long
+		})
+		want := map[string]uint64{"MPI_Barrier": 50 * short, "MPI_Comm_rank": 50 * long}
+		d, err := Of(mergetest.Open(t, []*track.Track{tr}, nil), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range d.Timeline.Functions {
+			if w := float64(want[f.Name]); w > 0 && math.Abs(f.Ns-w) > 0.101*w {
+				t.Errorf("seed %d: %s %.0f ns, want %.0f", seed, f.Name, f.Ns, w)
+			}
+		}
+	}
 }

@@ -1,5 +1,6 @@
 /* Ranks that wait for each other in every way that has a name. Each writes when it came to an operation and
- * when that returned, in ns of the machine's clock: truth.R has lines "operation from to". Four ranks. */
+ * when that returned, in ns of the machine's clock, and how long it had no core in between: truth.R has lines
+ * "operation from to starved". Four ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>
@@ -15,7 +16,23 @@ static double now(void)
 	return 1e9 * t.tv_sec + t.tv_nsec;
 }
 
-#define DO(name, call) do { double from = now(); call; fprintf(truth, "%s %.0f %.0f\n", name, from, now()); } while (0)
+/* For how many ns this process had something to do, and no core, so far; 0 where the kernel doesn't count that. */
+static double starved(void)
+{
+	double running, waiting;
+	FILE *f = fopen("/proc/self/schedstat", "r");
+	int n = f ? fscanf(f, "%lf %lf", &running, &waiting) : 0;
+	if (f)
+		fclose(f);
+	return n == 2 ? waiting : 0;
+}
+
+#define DO(name, call) do { \
+	double before = starved(), from = now(); \
+	call; \
+	double to = now(); \
+	fprintf(truth, "%s %.0f %.0f %.0f\n", name, from, to, starved() - before); \
+} while (0)
 
 static void late(int who, int ms)
 {
