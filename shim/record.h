@@ -52,6 +52,8 @@ enum sp_kind {
 	SP_SOURCE = 12, /* ticks, key, line, lengths of file and function, both texts */
 	SP_PHASE = 13,  /* ticks, key, address or key of the call site, length, text: a phase
 	                   begins with calls of that key */
+	SP_THREAD = 14, /* ticks, outermost return addresses of a thread that goes on with the
+	                   ring, innermost first */
 };
 
 /* What stands for the return address in ENTER records of calls with a stack that

@@ -150,6 +150,8 @@ static void take_up(struct sp_thread *t, struct sp_ring *r)
 	sp_ring_limits(t);
 }
 
+static void tell_thread(struct sp_thread *t);
+
 static int attach(struct sp_thread *t)
 {
 	int used;
@@ -167,6 +169,7 @@ static int attach(struct sp_thread *t)
 		/* the stack in the header is that of the records in the ring */
 		if (used && sp_host_drain())
 			describe_thread(r);
+		tell_thread(t);
 		pthread_setspecific(vacant.key, t);
 	}
 	t->busy--;
@@ -412,6 +415,20 @@ static void tell_aside(struct sp_thread *t)
 	t->cur[2] = t->aside;
 	t->aside = 0;
 	advance(t, 3);
+}
+
+/* Where a thread comes from, if it can be found out: no thread is known by its number, which
+   depends on who calls first. */
+static void tell_thread(struct sp_thread *t)
+{
+	uint64_t pcs[SP_OUTERMOST];
+	int n = sp_stack_outermost(t, pcs);
+	if (!n || !has_room(t, 2 + (uint64_t)n))
+		return;
+	t->cur[0] = SP_WORD0(2 + n, 0, SP_THREAD, 0);
+	t->cur[1] = sp_ticks();
+	memcpy(t->cur + 2, pcs, (size_t)n * 8);
+	advance(t, 2 + (uint64_t)n);
 }
 
 uint64_t *sp_begin_slow(struct sp_thread *t, int leave)

@@ -34,6 +34,8 @@
 #define MAX_STACKS 65536u /* per thread; further ones are known by their site alone */
 #define OWN_FRAMES 8      /* at most so many of this library's before the site */
 
+#define MAX_DEEP 512      /* frames of a thread that begins to call MPI */
+
 #define WALKS 256 /* a power of two */
 #define WAYS 2    /* to keep calls from one place apart that come through different callers */
 #define WORDS (2 * (OWN_FRAMES + SP_MAX_FRAMES))
@@ -64,6 +66,7 @@ struct table {
 static int depth = 1;
 static uint64_t main_returns; /* where main returns to: nothing of the program is behind that */
 static unsigned generation;
+static int threads; /* tables are at hand to follow the stacks of threads with */
 static struct table *tables[SP_MAX_THREADS];
 
 static void *reserve(size_t bytes)
@@ -100,6 +103,18 @@ void sp_stack_start(void)
 		sp_warn_once("no libgcc_s.so.1: stacks are followed by frame pointers alone");
 }
 
+void sp_stack_threads(void)
+{
+	static int done;
+	if (done || __atomic_load_n(&threads, __ATOMIC_RELAXED))
+		return;
+	done = 1;
+	sp_self.busy++;
+	if (sp_unwind_open())
+		__atomic_store_n(&threads, 1, __ATOMIC_RELEASE);
+	sp_self.busy--;
+}
+
 void sp_stack_refresh(void)
 {
 	__atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
@@ -123,9 +138,9 @@ static struct table *table_of(int thread)
 
 /* ---- following ---- */
 
-static const struct sp_rule *rule_of(struct table *b, uint64_t pc)
+static const struct sp_rule *rule_of(struct sp_rule *rules, uint64_t pc)
 {
-	struct sp_rule *r = &b->rules[(pc ^ pc >> 10) % RULES];
+	struct sp_rule *r = &rules[(pc ^ pc >> 10) % RULES];
 	if (sp_unlikely(r->pc != pc))
 		sp_unwind_rule(pc, r);
 	return r;
@@ -171,9 +186,9 @@ static inline uint64_t frame_pointer(struct frame *f)
 }
 
 /* Go to the caller; 0 if there is none to be found. */
-static int step(struct table *b, struct frame *f)
+static int step(struct sp_rule *rules, struct frame *f)
 {
-	const struct sp_rule *r = rule_of(b, f->pc);
+	const struct sp_rule *r = rule_of(rules, f->pc);
 	uint64_t cfa = 0, at, pc;
 	switch (r->cfa_from) {
 	case SP_CFA_SP:
@@ -318,7 +333,7 @@ static __attribute__((noinline)) void find_main(void)
 			break;
 		}
 		before = f.pc;
-	} while (step(b, &f));
+	} while (step(b->rules, &f));
 	b->walks[0][0] = (struct walk){0};
 }
 
@@ -327,11 +342,11 @@ static const void *follow(struct sp_thread *t, struct table *b, struct frame *f,
 	uint64_t pcs[SP_MAX_FRAMES];
 	int n = 0;
 	for (int i = 0; f->pc != (uint64_t)(uintptr_t)site; i++)
-		if (i == OWN_FRAMES || !step(b, f))
+		if (i == OWN_FRAMES || !step(b->rules, f))
 			return site;
 	do
 		pcs[n++] = f->pc;
-	while (n < depth && step(b, f) && f->pc != main_returns);
+	while (n < depth && step(b->rules, f) && f->pc != main_returns);
 	if (n == 1)
 		return site;
 	uint32_t number = number_of(t, b, pcs, (uint64_t)n);
@@ -392,4 +407,29 @@ __attribute__((noinline)) const void *sp_stack_site(struct sp_thread *t, const v
 		if (sp_likely(same(&set[i], f.pc, f.sp, f.fp)))
 			return set[i].answer;
 	return walk(t, b, &set[b->turn++ % WAYS], f, site);
+}
+
+/* Only by tables: what is guessed need not be where a thread begins. */
+__attribute__((noinline)) int sp_stack_outermost(const struct sp_thread *t, uint64_t *pcs)
+{
+	struct frame f = CALLER;
+	struct walk w;
+	int n = 0, whole = 0;
+	if (!__atomic_load_n(&threads, __ATOMIC_ACQUIRE) || !t->ring->stack_hi || !begin(t, &f, &w))
+		return 0;
+	struct sp_rule *rules = reserve(RULES * sizeof *rules);
+	for (int i = 0; rules && i < MAX_DEEP && !whole; i++) {
+		if (n == SP_OUTERMOST)
+			memmove(pcs, pcs + 1, --n * sizeof *pcs);
+		pcs[n++] = f.pc;
+		const struct sp_rule *r = rule_of(rules, f.pc);
+		if (r->guess)
+			break;
+		whole = r->cfa_from == SP_CFA_NONE;
+		if (!whole && !step(rules, &f))
+			break;
+	}
+	if (rules)
+		munmap(rules, RULES * sizeof *rules);
+	return whole ? n : 0;
 }

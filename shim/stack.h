@@ -12,6 +12,12 @@ int sp_stack_wanted(void);
 void sp_stack_start(void);
 /* Objects were loaded or unloaded: code may be elsewhere. */
 void sp_stack_refresh(void);
+/* Threads besides the one that initialises MPI may call it: their first functions will be looked for. */
+void sp_stack_threads(void);
+/* The outermost return addresses on the calling thread's stack, innermost first, at most SP_OUTERMOST; 0 if
+   they can't be found with certainty. */
+#define SP_OUTERMOST 8
+int sp_stack_outermost(const struct sp_thread *t, uint64_t *pcs);
 /* What stands in an ENTER record for a call from `site`: the number of a stack
    that a STACK record told of, or site itself where there is no more than that.
    Call before the record is begun. */

@@ -143,6 +143,9 @@ static void set_on(void)
 	    && (sp_run.start_off || (off && strcmp(off, "1") == 0)))
 		sp_switch(0);
 	sp_phase_start();
+	int level = 0;
+	if (!sp_run.alone && P_MPI_Query_thread(&level) == 0 && level != 0)
+		sp_stack_threads();
 	sp_hooks_start();
 }
 

@@ -12,6 +12,7 @@ type Call struct {
 	Func     *Function
 	Site     Site
 	Phase    string // that begins with the call; empty: none
+	Thread   *Site  // where the function is that a thread was made for, of its first call; nil: not known, or of a later one
 	Return   int64  // return code in the standard ABI's numbers, NeverReturned or Left
 	Result   Value  // of the few functions that return no code
 	Params   []Param

@@ -36,6 +36,9 @@ func (c *Call) AppendJSON(b []byte) []byte {
 			}
 		}
 	}
+	if c.Thread != nil {
+		b = appendQuoted(append(b, `,"made_for":`...), c.Thread.String())
+	}
 	if c.Phase != "" {
 		b = appendQuoted(append(b, `,"phase":`...), c.Phase)
 	}

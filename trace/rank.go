@@ -120,7 +120,7 @@ func (k *Rank) Called(terminal int) (*Call, error) {
 		return nil, err
 	}
 	t := &k.class.Terminals[terminal]
-	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.Group.Call], Site: tables.sites.List[t.Site], Phase: tables.sites.Phases[t.Site]}, nil
+	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.Group.Call], Site: tables.sites.List[t.Site], Phase: tables.sites.Phases[t.Site], Thread: tables.sites.Thread(t.Site)}, nil
 }
 
 // Signature returns the values of a terminal as recorded, in the first of its calls if
@@ -145,7 +145,8 @@ func (k *Rank) template(n int) (template, error) {
 		return template{}, k.r.failed(container.Signatures,
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
-	c.Rank, c.Terminal, c.Site, c.Phase = k.number, n, tables.sites.List[term.Site], tables.sites.Phases[term.Site]
+	c.Rank, c.Terminal, c.Site = k.number, n, tables.sites.List[term.Site]
+	c.Phase, c.Thread = tables.sites.Phases[term.Site], tables.sites.Thread(term.Site)
 	t := template{call: c}
 	t.made, t.requests = c.creations()
 	k.calls[n] = t

@@ -503,6 +503,9 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 			b = fmt.Appendf(b, " # %s %q", handle, names[handle])
 		}
 	}
+	if c.Thread != nil {
+		b = append(append(b, " # thread of "...), d.places.thread(*c.Thread)...)
+	}
 	if c.Phase != "" {
 		b = fmt.Appendf(b, " # begins phase %q", c.Phase)
 	}

@@ -39,6 +39,12 @@ func (p *places) text(s trace.Site) string {
 	return where.String()
 }
 
+// thread names the function that a thread was made for, by a place in it.
+func (p *places) thread(s trace.Site) string {
+	where := p.of(s)
+	return where.ThreadFunction()
+}
+
 // code is what the trace has of the program's machine code, or what the binaries say, if they are as they were: nil if there is
 // nothing.
 func (p *places) code(r *trace.Reader) (*trace.Code, error) {

@@ -312,7 +312,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world) erro
 	var reports []wheredWorld
 	for _, w := range list {
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
-		rep, err := hang.Of(w.r, hang.Options{Name: where.text, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
+		rep, err := hang.Of(w.r, hang.Options{Name: where.text, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
 		progress.end()
 		if err != nil {
 			return err

@@ -215,7 +215,11 @@ func (v *whereView) state(s *hang.State) {
 	for i := range s.Ranks {
 		for n := range s.Ranks[i].Threads {
 			if t := &s.Ranks[i].Threads[n]; i < v.room {
-				fmt.Fprintf(v.w, "    rank %d, thread %d: %s\n", s.Ranks[i].Rank, n, placeText(t, &hang.RankState{}))
+				of := ""
+				if t.Of != "" {
+					of = " (" + t.Of + ")"
+				}
+				fmt.Fprintf(v.w, "    rank %d, thread %d%s: %s\n", s.Ranks[i].Rank, n, of, placeText(t, &hang.RankState{}))
 			}
 		}
 	}

@@ -19,7 +19,12 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 		c.first = ticks // a thread may publish its first record late
 	}
 	f.reset(p, rec, ticks, s.last)
-	f.key[1] = int64(c.sites.Name(rec[2]))
+	if len(s.begins) > 0 && rec.Flags()&event.Muted == 0 {
+		f.key[1], f.opaque = int64(c.sites.Thread(rec[2], s.begins)), true
+		s.begins = s.begins[:0]
+	} else {
+		f.key[1] = int64(c.sites.Name(rec[2]))
+	}
 	if _, err := c.decode(s, f, p.in, rec, 3, 0); err != nil {
 		return fmt.Errorf("%s: %w", p.call.Name, err)
 	}

@@ -107,12 +107,13 @@ type stream struct {
 	pos     uint64 // read up to here
 	torn    bool   // records are missing: a LEAVE may come without its ENTER
 	grammar sequence
-	prev    uint32  // last terminal
-	last    uint64  // ticks when the thread was last inside MPI
-	owed    uint64  // ticks that are no gap, told of while a call was under way
-	off     uint64  // ticks when tracing was switched off; 0: it is on
-	phases  *phases // how the times of its calls go on; nil: none
-	frames  []frame // calls under way, outermost first; frames beyond depth are spare
+	prev    uint32   // last terminal
+	last    uint64   // ticks when the thread was last inside MPI
+	owed    uint64   // ticks that are no gap, told of while a call was under way
+	begins  []uint64 // outermost frames of a thread that makes its first call; nil: none does
+	off     uint64   // ticks when tracing was switched off; 0: it is on
+	phases  *phases  // how the times of its calls go on; nil: none
+	frames  []frame  // calls under way, outermost first; frames beyond depth are spare
 	depth   int
 	held    []uint32    // terminals since the outermost call under way began
 	times   []callTimes // of held, if there is a log

@@ -133,7 +133,7 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 		if kind != event.Skip && rec.Ticks() > limit {
 			return nil
 		}
-		if kind == event.Enter && s.depth == 0 {
+		if kind == event.Enter && s.depth == 0 && len(s.begins) == 0 {
 			// A cached call may be taken in although it ends later than another thread's
 			// next record: calls that overlap in time don't depend on each other.
 			at := s.pos
@@ -191,6 +191,8 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		return c.source(rec)
 	case event.Phase:
 		return c.phaseBegins(rec)
+	case event.Thread:
+		s.begins = append(s.begins[:0], rec[2:]...)
 	}
 	return nil
 }

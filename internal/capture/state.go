@@ -185,6 +185,10 @@ func (s *stream) save(w *pack.Writer) {
 	w.Uint(uint64(s.prev + 1))
 	w.Uint(s.last)
 	w.Uint(s.owed)
+	w.Uint(uint64(len(s.begins)))
+	for _, pc := range s.begins {
+		w.Uint(pc)
+	}
 	w.Uint(s.off)
 	w.Uint(uint64(len(s.held)))
 	for _, n := range s.held {
@@ -207,7 +211,12 @@ func (s *stream) save(w *pack.Writer) {
 func (c *Capture) loadStream(r *pack.Reader, s *stream) {
 	s.pos = r.Uint()
 	s.prev = uint32(r.Index(c.sigs.Len()+1)) - 1
-	s.last, s.owed, s.off = r.Uint(), r.Uint(), r.Uint()
+	s.last, s.owed = r.Uint(), r.Uint()
+	s.begins = make([]uint64, r.Count(1))
+	for i := range s.begins {
+		s.begins[i] = r.Uint()
+	}
+	s.off = r.Uint()
 	s.held = make([]uint32, r.Count(1))
 	for i := range s.held {
 		s.held[i] = uint32(r.Index(max(1, c.sigs.Len())))

@@ -21,6 +21,7 @@ import (
 // Options say what is known besides the trace.
 type Options struct {
 	Name     func(trace.Site) string // names call sites
+	Thread   func(trace.Site) string // names what threads were made for, by places in it; nil: as Name does
 	Progress func(calls uint64)      // told now and then how many more calls were looked at
 	Process  func(rank int) Process  // nil: nothing is known
 }
@@ -85,6 +86,7 @@ type State struct {
 	Place    string      `json:"place"`
 	For      string      `json:"for"` // what they wait for, where that is the same for all
 	Stuck    bool        `json:"stuck"`
+	Of       string      `json:"made_for,omitempty"` // of a thread: what the program made it for
 	Ranks    []RankState `json:"ranks"`
 }
 
@@ -111,7 +113,7 @@ type RankState struct {
 	WaitsFor []int   `json:"waits_for"`
 	For      string  `json:"for"`
 	Call     string  `json:"call"`              // the last, in full
-	Threads  []State `json:"threads,omitempty"` // of a rank with several: where the others are
+	Threads  []State `json:"threads,omitempty"` // of a rank with several: where they are
 }
 
 // Awaited is a rank that others wait for, directly or by way of others.
@@ -160,6 +162,9 @@ type MismatchedCall struct {
 func Of(r *trace.Reader, o Options) (*Report, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
+	}
+	if o.Thread == nil {
+		o.Thread = o.Name
 	}
 	if o.Process == nil {
 		o.Process = func(int) Process { return Process{} }

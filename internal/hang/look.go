@@ -2,6 +2,7 @@ package hang
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/waitfor"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -42,6 +43,7 @@ type threadEnd struct {
 	polls   uint64
 	wait    waitfor.Wait
 	blocked bool
+	of      string // what the program made it for
 }
 
 // look finds where each rank is, and analyses that.
@@ -116,6 +118,13 @@ func (v *view) lookAt(n *standing, e *rankEnd) error {
 		x, err := v.thread(n, stream, number)
 		if err != nil {
 			return err
+		}
+		sites, err := n.k.MadeFor(stream)
+		if err != nil {
+			return err
+		}
+		for _, s := range sites {
+			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
 		}
 		finished = finished || x.call != nil && x.call.Func.Name == "MPI_Finalize"
 		e.threads = append(e.threads, x)

@@ -215,7 +215,7 @@ func (v *view) rank(a *waitfor.Analysis, rank int, t *threadEnd) RankState {
 	for i := range e.threads {
 		if x := &e.threads[i]; len(e.threads) > 1 && x.call != nil {
 			p := v.places[x.place]
-			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.function, Place: v.o.Name(p.site), For: v.wanted(a, x, -1)})
+			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.function, Place: v.o.Name(p.site), For: v.wanted(a, x, -1), Of: x.of})
 		}
 	}
 	return s

@@ -38,7 +38,7 @@ type spot struct {
 
 // placed makes the nodes of a thread.
 func (b *builder) placed(stream int) Thread {
-	t := Thread{Number: stream, Body: []*Node{}, Shared: b.shared}
+	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
 	c := b.placer.code
 	counts := b.placer.ways.Count(b.k.Structure(stream), b.placer.vertex)
 	t.Lost = counts.Lost

@@ -11,6 +11,7 @@ package profile
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -29,6 +30,17 @@ func (w Where) places(function string, s trace.Site) []symbolise.Place {
 		list = append(list, w("", *o))
 	}
 	return list
+}
+
+// MadeFor names the functions that the threads of a stream were made for; "" where that isn't known.
+func (w Where) MadeFor(k *trace.Rank, stream int) (string, error) {
+	sites, err := k.MadeFor(stream)
+	var names []string
+	for _, s := range sites {
+		p := w("", s)
+		names = append(names, p.ThreadFunction())
+	}
+	return strings.Join(names, ", "), err
 }
 
 // stack returns the functions at a call site, innermost first, those of the
@@ -71,6 +83,7 @@ func (p *Profile) timeless() bool { return p.Times == trace.NoSample.String() }
 // trace has no times of single calls, over all calls that are alike.
 type Thread struct {
 	Number int     `json:"thread"`
+	Of     string  `json:"made_for,omitempty"` // the functions that the program made it for; empty: not known
 	Total  Sums    `json:"total"`
 	Body   []*Node `json:"body"`
 	// Shared is how many calls of the structure have the mean of several that look alike, as
@@ -206,6 +219,12 @@ func of(r *trace.Reader, rank int, where Where, own bool, c *trace.Code) (*Profi
 	}}
 	if b.ranks, err = b.timed(r, own); err != nil {
 		return nil, err
+	}
+	b.of = make([]string, k.Streams())
+	for stream := range b.of {
+		if b.of[stream], err = where.MadeFor(k, stream); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.terminals(r); err != nil {
 		return nil, err
@@ -343,7 +362,8 @@ type builder struct {
 	peers map[int]string // by terminal
 	known map[*node]Sums
 
-	placer *placer // nil: loops are what the compression found
+	placer *placer  // nil: loops are what the compression found
+	of     []string // by thread: what it was made for
 }
 
 type siteKey struct {
@@ -397,7 +417,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 
 func (b *builder) thread(stream int) {
 	f := newFolder(b.label)
-	t := Thread{Number: stream, Body: []*Node{}, Shared: b.shared}
+	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
 	for _, n := range f.fold(b.leaves.Structure()) {
 		t.Body = append(t.Body, b.node(item{n, 1}, &t.Total))

@@ -119,6 +119,9 @@ func (p *Profile) head(t *Thread) string {
 	}
 	if t.Number > 0 {
 		who += fmt.Sprintf(", thread %d", t.Number)
+		if t.Of != "" {
+			who += " (" + t.Of + ")"
+		}
 	}
 	switch {
 	case len(p.Ranks) == 1, p.timeless():

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/profile"
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
@@ -59,6 +60,7 @@ type Row struct {
 	Last   int       `json:"last"`
 	Thread int       `json:"thread,omitempty"` // 0 the one that initialised MPI
 	More   bool      `json:"more,omitempty"`   // all threads from that on
+	Of     string    `json:"of,omitempty"`     // of one thread: the functions that the program made it for; empty: not known
 	Host   string    `json:"host"`
 	Share  []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
 	Calls  uint64    `json:"calls"`
@@ -157,6 +159,9 @@ func timeline(r *trace.Reader, s *summary.Summary, o Options) (*Timeline, error)
 			each[f] = p.coarse(each[f], f, len(list))
 		}
 		p.close(&t.Rows[i], len(list))
+		if err := t.Rows[i].name(r, list, o); err != nil {
+			return nil, err
+		}
 		o.Progress("painting the timeline", i+1, len(rows))
 	}
 	if p.kind == trace.NoSample {
@@ -279,6 +284,19 @@ func (t *Timeline) width() float64 { return float64(t.EndNs-t.StartNs) / float64
 
 // tiles is how many tiles a row has.
 func (t *Timeline) tiles(rows int) int { return max(64, min(mostTiles, maxTiles/rows)) }
+
+// name says what the thread of a row was made for.
+func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
+	if len(list) != 1 || list[0].stream == 0 {
+		return nil
+	}
+	k, err := r.Rank(list[0].rank)
+	if err != nil {
+		return err
+	}
+	row.Of, err = profile.Where(o.Where).MadeFor(k, list[0].stream)
+	return err
+}
 
 // arrange puts threads into no more than maxRows rows: a row for each, if
 // possible; else as many ranks as must share rows, and of very many threads the

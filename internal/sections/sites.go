@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -169,12 +170,13 @@ func decodeBuildID(r *wire.Reader, version int) string {
 	}
 }
 
-// Sites are those of a file. What phases have around their frames is not one of the frames.
+// Sites are those of a file. Marks around their frames are none of the frames.
 type Sites struct {
-	List   []model.Site
-	Outer  []int                 // number of the site around each, that of a phase included; 0: none
-	Phases map[int]string        // the phases that begin with calls from a site
-	Values map[uint64]model.Site // by hash, those that occur as values
+	List    []model.Site
+	Outer   []int                 // number of the site around each, that of a mark included; 0: none
+	Phases  map[int]string        // the phases that begin with calls from a site
+	Threads map[int]model.Site    // the first functions of threads whose first call is from a site
+	Values  map[uint64]model.Site // by hash, those that occur as values
 }
 
 // DecodeSites reads the table.
@@ -218,20 +220,13 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 			return t
 		}
 		n, outer := len(t.List), len(t.List)-back
-		phase, begins := t.Phases[outer]
-		if o := &t.List[outer]; o.BuildID == model.PhaseMark {
-			phase, begins = o.Module, true
-		} else {
+		o := &t.List[outer]
+		t.mark(n, outer, o)
+		if !marks(o) {
 			s.Outer = o
 			if i, known := first[*o]; known {
 				s.Outer = &t.List[i]
 			}
-		}
-		if begins {
-			if t.Phases == nil {
-				t.Phases = make(map[int]string)
-			}
-			t.Phases[n] = phase
 		}
 		if _, known := first[s]; !known {
 			first[s] = n
@@ -239,4 +234,41 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 		t.List, t.Outer = append(t.List, s), append(t.Outer, outer)
 	}
 	return t
+}
+
+// marks reports whether a site is none, but stands for a phase or a thread.
+func marks(s *model.Site) bool {
+	return s.BuildID == model.PhaseMark || strings.HasPrefix(s.BuildID, model.ThreadMark)
+}
+
+// mark notes what a site has from the one around it.
+func (t *Sites) mark(n, outer int, o *model.Site) {
+	phase, begins := t.Phases[outer]
+	if o.BuildID == model.PhaseMark {
+		phase, begins = o.Module, true
+	}
+	if begins {
+		if t.Phases == nil {
+			t.Phases = make(map[int]string)
+		}
+		t.Phases[n] = phase
+	}
+	thread, first := t.Threads[outer]
+	if id, is := strings.CutPrefix(o.BuildID, model.ThreadMark); is {
+		thread, first = model.Site{Module: o.Module, BuildID: id, Offset: o.Offset}, true
+	}
+	if first {
+		if t.Threads == nil {
+			t.Threads = make(map[int]model.Site)
+		}
+		t.Threads[n] = thread
+	}
+}
+
+// Thread is the first function of threads whose first call is from a site, nil if there is none.
+func (t *Sites) Thread(site int) *model.Site {
+	if s, first := t.Threads[site]; first {
+		return &s
+	}
+	return nil
 }

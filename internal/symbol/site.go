@@ -3,6 +3,7 @@ package symbol
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/pack"
 	"github.com/spoor-hpc/spoor/internal/source"
@@ -24,10 +25,11 @@ type Sites struct {
 	numbers map[lines]int32
 }
 
-// lines are those of a function in source code; or a phase, whose name is that of the file.
+// lines are those of a function in source code; or a mark, see model.PhaseMark and model.ThreadMark: then file and function are a
+// module and its build id, and the line is the offset.
 type lines struct {
 	file, function string
-	phase          bool
+	mark           string // empty: none
 }
 
 type site struct {
@@ -73,11 +75,11 @@ func (s *Sites) keep(v site) int64 {
 
 // Source gives a key to a line of source code.
 func (s *Sites) Source(key uint64, file string, line uint32, function string) {
-	s.known.Set(key, s.keep(s.line(lines{file: file, function: function}, line)))
+	s.known.Set(key, s.keep(s.line(lines{file: file, function: function}, uint64(line))))
 }
 
 // line returns the site of one of the lines.
-func (s *Sites) line(x lines, line uint32) site {
+func (s *Sites) line(x lines, line uint64) site {
 	n, known := s.numbers[x]
 	if !known {
 		if s.numbers == nil {
@@ -87,7 +89,7 @@ func (s *Sites) line(x lines, line uint32) site {
 		n = int32(len(s.lines))
 		s.numbers[x] = n
 	}
-	v := site{module: None, line: n, offset: uint64(line)}
+	v := site{module: None, line: n, offset: line}
 	v.hash = hashEnd(s.unfinished(&v))
 	return v
 }
@@ -103,8 +105,8 @@ func (s *Sites) unfinished(v *site) uint64 {
 	}
 	x := &s.lines[v.line-1]
 	text := path.Base(x.file) + "\x00" + x.function
-	if x.phase {
-		text = x.file + "\x00\x00"
+	if x.mark != "" {
+		text += "\x00" + x.mark
 	}
 	return hashWord(HashString([]byte(text)), v.offset)
 }
@@ -147,8 +149,44 @@ func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 	return v.hash, s.keep(v)
 }
 
-// Phase gives a key to calls from a site with which a phase begins. The phase stands around all frames.
+// Phase gives a key to calls from a site with which a phase begins.
 func (s *Sites) Phase(key, at uint64, name string) {
+	_, index := s.around(at, s.line(lines{file: name, mark: model.PhaseMark}, 0))
+	s.known.Set(key, index)
+}
+
+// Thread returns the content hash of a site from which the first call of a thread came: the thread's first function is told apart, from the
+// thread's outermost frames, innermost first. That is what the program passed to the library that made the thread.
+func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
+	for i, pc := range slices.Backward(frames) {
+		m, offset := s.modules.find(pc)
+		if m == None || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
+			break // the C library makes threads
+		}
+		if runsThreads(s.modules.modules[m].path) {
+			continue
+		}
+		mod := &s.modules.modules[m]
+		mod.open()
+		hash, _ := s.around(at, s.line(lines{mod.path, mod.buildID, model.ThreadMark}, offset))
+		return hash
+	}
+	return s.Name(at)
+}
+
+// runsThreads reports whether a library is one whose functions stand between a thread and what it was made for.
+func runsThreads(library string) bool {
+	name := path.Base(library)
+	for _, prefix := range []string{"libc.so", "libc-2", "libpthread", "libgomp", "libomp", "libiomp5", "libstdc++", "libc++", "ld-", "libspoor"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// around puts a mark around all frames of a site.
+func (s *Sites) around(at uint64, mark site) (hash uint64, index int64) {
 	s.Name(at)
 	var frames []int64 // innermost first
 	for i := s.known.Get(at); i != 0 && len(frames) < maxFrames; {
@@ -159,15 +197,14 @@ func (s *Sites) Phase(key, at uint64, name string) {
 		}
 		i = s.hashed.Get(outer)
 	}
-	phase := s.line(lines{file: name, phase: true}, 0)
-	outer, index := phase.hash, s.keep(phase)
+	hash, index = mark.hash, s.keep(mark)
 	for _, i := range slices.Backward(frames) {
 		v := s.list[i-1]
 		h := s.unfinished(&v)
 		v.hash = hashEnd(h)
-		outer, index = s.join(v, h, outer)
+		hash, index = s.join(v, h, hash)
 	}
-	s.known.Set(key, index)
+	return hash, index
 }
 
 // Table returns all sites by hash, and for those that have one the hash of the
@@ -182,8 +219,8 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
 		case v.line != 0:
 			x := &s.lines[v.line-1]
-			if x.phase {
-				where.Module, where.BuildID = x.file, model.PhaseMark
+			if x.mark != "" {
+				where = track.Site{Module: x.file, BuildID: x.mark + x.function, Offset: v.offset}
 			} else {
 				where.Module, where.BuildID, where.Offset = source.Site(x.file, uint32(v.offset), x.function)
 			}
@@ -205,7 +242,7 @@ func (s *Sites) Save(w *pack.Writer) {
 	for _, x := range s.lines {
 		w.String(x.file)
 		w.String(x.function)
-		w.Bool(x.phase)
+		w.String(x.mark)
 	}
 	w.Uint(uint64(len(s.list)))
 	for i := range s.list {
@@ -227,7 +264,7 @@ func (s *Sites) Save(w *pack.Writer) {
 func (s *Sites) Load(r *pack.Reader) {
 	s.lines, s.numbers = make([]lines, r.Count(3)), make(map[lines]int32)
 	for i := range s.lines {
-		s.lines[i] = lines{r.String(), r.String(), r.Bool()}
+		s.lines[i] = lines{r.String(), r.String(), r.String()}
 		s.numbers[s.lines[i]] = int32(i + 1)
 	}
 	s.list, s.hashed = make([]site, r.Count(12)), Map{}

@@ -18,6 +18,10 @@ type Site struct {
 // calls with which the phase begins: the module is its name.
 const PhaseMark = "phase"
 
+// ThreadMark begins the build id of what stands for a thread's first function, in the same way, around the frames of
+// the thread's first call; the module's own follows.
+const ThreadMark = "thread "
+
 // Frames returns the site and those around it, innermost first.
 func (s Site) Frames() []Site {
 	list := []Site{s}

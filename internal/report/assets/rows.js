@@ -7,7 +7,7 @@ export const rankSet = (text) => {
   return (first, last) => ranges.some(([a, b = a]) => first <= b && last >= a);
 };
 
-export const nameOf = (r) => (r.last > r.first ? `ranks ${r.first} to ${r.last}` : `rank ${r.first}`) + (r.more ? `, threads from ${r.thread} on` : r.thread ? `, thread ${r.thread}` : "");
+export const nameOf = (r) => (r.last > r.first ? `ranks ${r.first} to ${r.last}` : `rank ${r.first}`) + (r.more ? `, threads from ${r.thread} on` : r.thread ? `, thread ${r.thread}${r.of ? ` (${r.of})` : ""}` : "");
 
 // arrange chooses and orders rows: a list of row numbers and, before some of them, titles of groups.
 export const arrange = (rows, { threads, find, sort, group, values }) => {
