@@ -1,6 +1,7 @@
 package main
 
 // #cgo LDFLAGS: -ldl
+// #define _GNU_SOURCE
 // #include <dlfcn.h>
 // #include <stdlib.h>
 // #include "../shim/engine.h"

@@ -45,23 +45,23 @@ struct layout {
 	int32_t indirect;          /* or what has it there; −1: the frame itself */
 	uint32_t code, back, at;   /* in a frame */
 	uint32_t step;             /* bytes of an instruction that `at` counts; 0: it is an address */
-	uint32_t file, name, start; /* in code; start: the first instruction */
+	uint32_t file, name, line, start; /* in code; line: its first one; start: the first instruction */
 };
 
 /* By minor version of Python 3. */
 static const struct layout layouts[] = {
-	[9] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 104, .step = 1, .file = 104, .name = 112},
-	[10] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 96, .step = 2, .file = 104, .name = 112},
-	[11] = {.frame = 56, .indirect = 8, .code = 32, .back = 48, .at = 56, .file = 112, .name = 128, .start = 184},
-	[12] = {.frame = 56, .indirect = 0, .code = 0, .back = 8, .at = 56, .file = 112, .name = 128, .start = 192},
+	[9] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 104, .step = 1, .file = 104, .name = 112, .line = 40},
+	[10] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 96, .step = 2, .file = 104, .name = 112, .line = 40},
+	[11] = {.frame = 56, .indirect = 8, .code = 32, .back = 48, .at = 56, .file = 112, .name = 128, .line = 72, .start = 184},
+	[12] = {.frame = 56, .indirect = 0, .code = 0, .back = 8, .at = 56, .file = 112, .name = 128, .line = 68, .start = 192},
 };
 
 /* Where the interpreter has its own account: words of _PyRuntime. */
 static const struct {
-	uint8_t frame, back, code, at, file, name, start;
+	uint8_t frame, back, code, at, file, name, line, start;
 } accounts[] = {
-	[13] = {23, 29, 30, 31, 35, 37, 43},
-	[14] = {26, 32, 33, 34, 40, 42, 48},
+	[13] = {23, 29, 30, 31, 35, 37, 39, 43},
+	[14] = {26, 32, 33, 34, 40, 42, 44, 48},
 };
 
 static struct layout where;
@@ -83,8 +83,10 @@ struct code {
 	int skip;
 };
 
+/* Code that was made at run time may be where other code was before. */
 struct site {
-	uint64_t code, file, at;
+	uint64_t code, file, name, at;
+	uint32_t line;
 	uint32_t number;
 };
 
@@ -219,9 +221,9 @@ static int find_layout(int minor)
 		where = (struct layout){
 			.frame = (uint32_t)w[accounts[minor].frame], .indirect = -1, .code = (uint32_t)w[accounts[minor].code],
 			.back = (uint32_t)w[accounts[minor].back], .at = (uint32_t)w[accounts[minor].at], .file = (uint32_t)w[accounts[minor].file],
-			.name = (uint32_t)w[accounts[minor].name], .start = (uint32_t)w[accounts[minor].start],
+			.name = (uint32_t)w[accounts[minor].name], .line = (uint32_t)w[accounts[minor].line], .start = (uint32_t)w[accounts[minor].start],
 		};
-		return where.code < 4096 && where.back < 4096 && where.at < 4096 && where.file < 4096 && where.name < 4096 && where.start < 4096;
+		return where.code < 4096 && where.back < 4096 && where.at < 4096 && where.file < 4096 && where.name < 4096 && where.line < 4096 && where.start < 4096;
 	}
 	if (minor < 9)
 		return 0;
@@ -334,21 +336,24 @@ static void tell_source(struct sp_thread *t, uint64_t key, uint64_t code, uint64
 /* The key of the line that a frame is at; 0 if there is no room for more. */
 static uint64_t key_of(struct sp_thread *t, struct table *b, uint64_t frame, uint64_t code, uint64_t file)
 {
-	uint64_t at;
+	uint64_t at, name;
+	uint32_t line;
 	read_plainly(frame + where.at, &at);
+	read_plainly(code + where.name, &name);
+	memcpy(&line, (const void *)(uintptr_t)(code + where.line), sizeof line);
 	if (where.step)
 		at = (uint64_t)((int64_t)(int32_t)at * where.step);
 	else
 		at -= code + where.start;
 	for (uint64_t i = mix(mix(code, file), at) >> 20;; i++) {
 		struct site *s = &b->sites[i % (2 * SITES)];
-		if (sp_likely(s->code == code && s->file == file && s->at == at))
+		if (sp_likely(s->code == code && s->file == file && s->name == name && s->at == at && s->line == line))
 			return SP_SOURCE_KEY(t->number, s->number);
 		if (s->code)
 			continue;
 		if (b->nsites == SITES)
 			return 0;
-		*s = (struct site){code, file, at, ++b->nsites};
+		*s = (struct site){code, file, name, at, line, ++b->nsites};
 		tell_source(t, SP_SOURCE_KEY(t->number, s->number), code, file, at);
 		return SP_SOURCE_KEY(t->number, s->number);
 	}

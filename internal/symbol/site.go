@@ -158,6 +158,10 @@ func (s *Sites) Phase(key, at uint64, name string) {
 // Thread returns the content hash of a site from which the first call of a thread came: the thread's first function is told apart, from the
 // thread's outermost frames, innermost first. That is what the program passed to the library that made the thread.
 func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
+	s.Name(at)
+	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
+		frames = nil // an interpreter's function says nothing of its threads
+	}
 	for i, pc := range slices.Backward(frames) {
 		m, offset := s.modules.find(pc)
 		if m == None || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {

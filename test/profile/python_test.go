@@ -66,11 +66,23 @@ func TestPython(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "lines.py"), source, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	version, err := exec.Command(interpreter, "-c", "import sys; print(sys.version_info >= (3, 11))").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	qualified := strings.TrimSpace(string(version)) == "True" // else code knows its function without the class around it
+	step := "Solver.step"
+	if !qualified {
+		step = "step"
+	}
 	want := make(map[string]bool)
 	marked := regexp.MustCompile(`# ([\w, ]+) in (\S+)`)
 	var functions []string
 	for i, line := range strings.Split(string(source), "\n") {
 		if x := marked.FindStringSubmatch(line); x != nil {
+			if !qualified {
+				x[2] = x[2][strings.LastIndex(x[2], ".")+1:]
+			}
 			for _, name := range strings.Split(x[1], ", ") {
 				want[fmt.Sprintf("%s in %s, line %d", name, x[2], i+1)] = true
 				functions = append(functions, name)
@@ -87,6 +99,7 @@ func TestPython(t *testing.T) {
 			continue
 		}
 		f := c.Frames[0]
+		c.Call = strings.TrimSuffix(c.Call, "_c") // newer ones of mpi4py prefer them
 		switch {
 		case c.Call == "MPI_Scan":
 			scans[fmt.Sprintf("%s %s:%d", f.Function, f.File, f.Line)] = true
@@ -109,8 +122,8 @@ func TestPython(t *testing.T) {
 
 	// With stacks the functions around stand there, too.
 	spoor(t, dir, slices.Concat([]string{"run", "-q", "--force", "--stack", "30", "-o", "app.spoor"}, m.Command(2, interpreter, "lines.py"))...)
-	out = spoor(t, dir, "dump", "--sites", "--rank", "0", "--call", "MPI_Allgather", "app.spoor")
-	if n := strings.Count(out, "Solver.step lines.py:"); n != 21 {
+	out = spoor(t, dir, "dump", "--sites", "--rank", "0", "--call", "MPI_Allgather*", "app.spoor")
+	if n := strings.Count(out, step+" lines.py:"); n != 21 {
 		t.Errorf("%d frames of a function that calls itself 20 times: %s", n, out)
 	}
 	if !strings.Contains(out, "< <module> lines.py:") {
@@ -119,7 +132,7 @@ func TestPython(t *testing.T) {
 
 	// The profile has them as functions, and the interpreter's machine code is no structure of the program.
 	out = spoor(t, dir, "profile", "--min-time", "0", "--width", "200", "app.spoor")
-	if !strings.Contains(out, " <module>()") || !strings.Contains(out, " Solver.step()") || strings.Contains(out, "elsewhere") {
+	if !strings.Contains(out, " <module>()") || !strings.Contains(out, " "+step+"()") || strings.Contains(out, "elsewhere") {
 		t.Errorf("the profile says %s", out)
 	}
 
@@ -139,7 +152,7 @@ func TestPython(t *testing.T) {
 func TestPythonFiles(t *testing.T) {
 	interpreter, m := python(t)
 	dir := t.TempDir()
-	const source = "from mpi4py import MPI\n\ndef save(name):\n    with open(name, 'wb') as f:\n        f.write(b'x' * 100000)\n\nsave('out.%d' % MPI.COMM_WORLD.rank)\n"
+	const source = "from mpi4py import MPI\n\ndef save(name):\n    with open(name, 'wb') as f:\n        f.write(b'x' * 1000000)\n\nsave('out.%d' % MPI.COMM_WORLD.rank)\n"
 	if err := os.WriteFile(filepath.Join(dir, "app.py"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
