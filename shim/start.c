@@ -143,11 +143,11 @@ static void set_on(void)
 	    && (sp_run.start_off || (off && strcmp(off, "1") == 0)))
 		sp_switch(0);
 	sp_phase_start();
-	int level = 0;
-	if (!sp_run.alone && P_MPI_Query_thread(&level) == 0 && level != 0)
-		sp_stack_threads();
 	sp_hooks_start();
 }
+
+/* Of MPI_Init_thread's parameters; MPI_THREAD_SINGLE is 0 in all MPIs. */
+#define PROVIDED 3
 
 void sp_start(unsigned call, const int64_t *params)
 {
@@ -174,6 +174,8 @@ void sp_start(unsigned call, const int64_t *params)
 		sp_host_sync();
 	}
 	sp_self.busy--;
+	if (call == SP_ID_MPI_Init_thread && *(const int *)(intptr_t)params[PROVIDED] != 0)
+		sp_stack_threads();
 	set_on();
 	sp_hooks_started(call, params, begin);
 	sp_reopen(&sp_self, was);

@@ -43,7 +43,7 @@ type bound struct{ low, high float64 }
 
 // has reports whether a time is in there, give or take a share and 5 µs: clocks are not the same.
 func (b bound) has(ns, share float64) bool {
-	return ns >= b.low*(1-share)-5000 && ns <= b.high*(1+share)+5000
+	return ns >= b.low-math.Abs(b.low)*share-5000 && ns <= b.high+math.Abs(b.high)*share+5000
 }
 
 func (b *bound) plus(o bound) { b.low, b.high = b.low+o.low, b.high+o.high }

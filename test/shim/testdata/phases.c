@@ -1,8 +1,10 @@
 /* Phases with names: of MPI_Pcontrol, and of a plugin (phaser.c). What is behind a level needn't be a name, nor anything. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -10,8 +12,9 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	/* a name that ends where memory does, and a text that goes on to there */
-	char *edge = (char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) + 4096;
-	munmap(edge, 4096);
+	int page = memfd_create("page", 0); /* nothing is behind its end, and nothing can come there */
+	ftruncate(page, 4096);
+	char *edge = (char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0) + 4096;
 	strcpy(edge - 5, "edge");
 	memset(edge - 20, 'x', 15);
 	for (int round = 0; round < 3; round++) {
