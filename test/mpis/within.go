@@ -61,10 +61,10 @@ func RunWithin(limit time.Duration, c *exec.Cmd) error {
 	return err
 }
 
-// patience is how many times as long as it may a command takes at most if it gets next to no processor.
+// patience is how many times as long as it may a command takes at most if it gets no processor of its own.
 const patience = 4
 
-// starved reports whether processes that would run have had hardly anything of a processor in the time: they
+// starved reports whether processes that would run have had less than half a processor in the time: they
 // are not late, others have it. A program in a deadlock waits, or takes all it gets.
 func starved(list []process, in time.Duration) bool {
 	used, wants := time.Duration(0), false
@@ -72,7 +72,7 @@ func starved(list []process, in time.Duration) bool {
 		used += p.used
 		wants = wants || p.state == "R"
 	}
-	return wants && used < in/8
+	return wants && used < in/2
 }
 
 // outlive starts a process that tells another to end when this one dies before over is

@@ -53,6 +53,7 @@ func TestStarved(t *testing.T) {
 	}{
 		{[]process{{state: "S", used: time.Second}, {state: "R", used: 3 * time.Second}}, true},
 		{[]process{{state: "S", used: time.Second}, {state: "S", used: time.Second}}, false},
+		{[]process{{state: "R", used: 14 * time.Second}, {state: "R", used: 8 * time.Second}}, true},
 		{[]process{{state: "R", used: 50 * time.Second}, {state: "R", used: 40 * time.Second}}, false},
 	} {
 		if got := starved(x.list, minute); got != x.want {
