@@ -1,10 +1,6 @@
 package model
 
-import (
-	"fmt"
-
-	"github.com/spoor-hpc/spoor/mpi"
-)
+import "github.com/spoor-hpc/spoor/mpi"
 
 // A Type says which fields of a Value mean something.
 type Type uint8
@@ -82,12 +78,3 @@ const (
 	DirInOut
 	DirFree // a handle passed by address, which becomes null
 )
-
-var dirNames = [...]string{"in", "out", "inout", "free"}
-
-func (d Dir) String() string {
-	if int(d) < len(dirNames) {
-		return dirNames[d]
-	}
-	return fmt.Sprintf("dir(%d)", uint8(d))
-}
