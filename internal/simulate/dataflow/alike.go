@@ -19,6 +19,7 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	if of == nil {
 		return
 	}
+	e.lumped = true
 	first := make(map[int32]int32)
 	for r, part := range of {
 		if _, ok := first[part]; !ok {

@@ -110,6 +110,10 @@ type engine struct {
 	place    *machine.Placement
 	ranks    []rank
 	fixed    []channel        // of compiled programs
+	table    []int32          // the first slots of all ranks: for each slot the ranks side by side
+	met      []uint32         // so many meetings that each rank has come to of the context in a slot, laid out likewise
+	lumped   bool             // ranks stand for others
+	columns  int32            // so many of these
 	channels map[key]*channel // of others, and of those that talk to these
 	costs    []cost
 	costOf   map[costKey]int32
@@ -144,30 +148,35 @@ const (
 	parts
 )
 
-// A rank is where a simulated process is. With many ranks memory is what takes time: what each operation needs fills
-// four lines of the cache, the rest is elsewhere.
+// A rank is where a simulated process is. With many ranks memory is what takes time: it fills five lines of the cache, of which
+// most operations need the first ones, and can be asked for before it is known what is in another.
 type rank struct {
-	now, free int64 // free: from when on a message can leave
-	ops       []Op
-	at        int32
-	begun     bool // the operation there: it waits
-	done      bool
-	halted    bool      // where it was to stop
-	within    bool      // a call, which is told of at its end
-	requests  []request // by number
-	slots     []int32   // channels, or contexts
-	mask      uint32
-	made      uint32 // requests of a compiled program
-	count     uint64 // operations
-	spent     [parts]int64
-	visits    Visits // of a compiled program, and what belongs to it:
-	code      *Code
-	took      int64 // of operations that are Timed
-	team      *team // nil: it is the only one
-	of        int32 // the rank whose thread it is; else number
-	number    int32
+	now, free  int64 // free: from when on a message can leave
+	ops        []Op
+	at         int32
+	begun      bool // the operation there: it waits
+	done       bool
+	halted     bool   // where it was to stop
+	within     bool   // a call, which is told of at its end
+	of, number int32  // the rank whose thread it is; else number
+	mask, made uint32 // made: requests of a compiled program
+
+	own [Own]request // the first ones
+
+	visits   Visits // of a compiled program, and what belongs to it:
+	code     *Code
+	took     int64     // of operations that are Timed
+	requests []request // by number, behind own
+	count    uint64    // operations
+
+	spent [parts]int64
+	slots []int32 // channels, or contexts, from engine.columns on
+
+	current request  // of an operation without a request
+	meeting *meeting // of a Meet without a request
+	team    *team    // nil: it is the only one
 	*rest
-	current request // of an operation without a request
+	_ int64
 }
 
 // A rest is what a rank seldom needs.
@@ -294,13 +303,14 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		if o.Ago {
 			n = x.ago(n)
 		}
-		if x.team != nil && n >= Own {
+		if n >= Own && x.team != nil {
 			return e.take(r, x, o)
 		}
-		if int(n) >= len(x.requests) {
+		q := x.request(n)
+		if q == nil {
 			return true
 		}
-		return e.finish(r, x, o.Site, &x.requests[n])
+		return e.finish(r, x, o.Site, q)
 	case Compute, Overhead, Recorded, File:
 		time := o.Time
 		if o.Timed {
@@ -316,7 +326,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		return true
 	}
 	n := o.Request
-	if x.team != nil && n >= Own {
+	if n >= Own && x.team != nil {
 		e.hand(x, o)
 		return true
 	}
@@ -325,20 +335,43 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			x.made++
 			n = x.ago(1)
 		}
-		for int(n) >= len(x.requests) {
+		for int(n) >= len(x.requests)+Own {
 			x.requests = append(x.requests, request{})
 		}
 		q := &x.current
 		if n != NoRequest {
-			q = &x.requests[n]
+			q = x.request(n)
 		}
-		e.begin(x, o, q)
-		if n != NoRequest || q.channel == nil && q.visit == nil {
+		if n == NoRequest && o.Kind == Meet {
+			x.meeting = e.enter(x, o)
+		} else if e.begin(x, o, q); n != NoRequest || q.channel == nil && q.visit == nil {
 			return true
 		}
 		x.begun = true
 	}
+	if o.Kind == Meet {
+		return x.meeting == nil || e.leave(r, x, x.meeting, o, x.now, nil)
+	}
 	return e.finish(r, x, o.Site, &x.current)
+}
+
+// request is one by its number; nil if there was none so far.
+func (x *rank) request(n int32) *request {
+	if n < Own {
+		return &x.own[n]
+	}
+	if n -= Own; int(n) < len(x.requests) {
+		return &x.requests[n]
+	}
+	return nil
+}
+
+// slot is what stands in a slot of a rank: the number of a channel, or a context.
+func (e *engine) slot(x *rank, n int32) int32 {
+	if n < e.columns {
+		return e.table[int(n)*len(e.ranks)+int(x.number)]
+	}
+	return x.slots[n-e.columns]
 }
 
 // ago is the number of the request that was made so many ago.
@@ -365,7 +398,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 		var c *channel
 		peer := o.Peer
 		if x.visits != nil {
-			c = &e.fixed[x.slots[o.Slot]]
+			c = &e.fixed[e.slot(x, o.Slot)]
 			peer = -1
 		} else {
 			c = e.channel(key{x.of, o.Peer, o.Context, o.Tag})
@@ -382,7 +415,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 	case Receive:
 		var c *channel
 		if x.visits != nil {
-			c = &e.fixed[x.slots[o.Slot]]
+			c = &e.fixed[e.slot(x, o.Slot)]
 		} else {
 			c = e.channel(key{o.Peer, x.of, o.Context, o.Tag})
 			*q = request{}
@@ -393,14 +426,10 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 			e.wakeAll(c)
 		}
 	case Meet:
-		context, weight := o.Context, int32(1)
-		if x.visits != nil {
-			context = x.slots[o.Slot]
-			if x.weights != nil {
-				weight = x.weights[o.Slot]
-			}
+		*q = request{kind: Meet, slot: o.Slot}
+		if m := e.enter(x, o); m != nil {
+			q.visit = &visit{meeting: m, op: *o, entered: x.now, hop: x.hop}
 		}
-		*q = request{kind: Meet, slot: o.Slot, visit: e.enter(x, o, context, weight)}
 	case Null:
 		*q = request{}
 	case Put, Get, Later:
@@ -429,7 +458,7 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 		}
 		q.visit = nil
 	case q.visit != nil:
-		if !e.leave(r, x, q.visit) {
+		if v := q.visit; !e.leave(r, x, v.meeting, &v.op, v.entered, v.hop) {
 			return false
 		}
 		q.visit = nil
@@ -488,7 +517,7 @@ func (e *engine) stuck() error {
 			n = x.ago(n)
 		}
 		if x.team == nil || n < Own {
-			q = &x.requests[n]
+			q = x.request(n)
 		} else if h := x.team.requests[n]; h != nil {
 			q = &h.request
 		}

@@ -109,10 +109,8 @@ func (e *engine) cut(active []int32) *cut {
 		c.state = append(c.state, at(x.now), at(max(x.free, x.now)))
 		for ago := int32(1); ago <= int32(x.mask)+1; ago++ {
 			n := x.ago(ago)
-			if int(n) >= len(x.requests) {
-				continue
-			}
-			switch q := &x.requests[n]; {
+			switch q := x.request(n); {
+			case q == nil:
 			case q.visit != nil:
 				return nil
 			case q.channel != nil:

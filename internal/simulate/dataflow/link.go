@@ -43,13 +43,13 @@ func (e *engine) room() {
 	few := func(x *rank) bool { return x.visits != nil && x.mask < fewRequests }
 	for r := range e.ranks {
 		if x := &e.ranks[r]; few(x) {
-			n += Own + int(x.mask) + 1
+			n += int(x.mask) + 1
 		}
 	}
 	all := make([]request, n)
 	for r := range e.ranks {
 		if x := &e.ranks[r]; few(x) {
-			n = Own + int(x.mask) + 1
+			n = int(x.mask) + 1
 			x.requests, all = all[:n:n], all[n:]
 		}
 	}
@@ -167,22 +167,54 @@ func (t *table) find(w *wiring, k *key) int32 {
 	}
 }
 
+// seldom is of how many ranks that have slots one has to have a slot for a place in the table.
+const seldom = 4
+
 // connect makes the channels that are used, and has slots say which. Programs that are not
 // compiled find them by what they are of.
+//
+// Ranks that do alike use the same slots, one rank after the other: so channels are side by side that are behind the same slot, and so
+// are the slots themselves, as far as most ranks have them.
 func (w *wiring) connect(e *engine, byKey bool) {
-	number := make([]int32, len(w.wires))
-	used := int32(0)
+	var having []int // by slot: so many ranks
 	for r := range e.ranks {
-		x := &e.ranks[r]
-		for i, n := range x.slots {
-			if x.desc[i].Meet {
+		for len(having) < len(e.ranks[r].slots) {
+			having = append(having, 0)
+		}
+		for i := range e.ranks[r].slots {
+			having[i]++
+		}
+	}
+	for _, n := range having {
+		if n*seldom >= having[0] {
+			e.columns++
+		}
+	}
+	e.table, e.met = make([]int32, int(e.columns)*len(e.ranks)), make([]uint32, int(e.columns)*len(e.ranks))
+	number, used := make([]int32, len(w.wires)), int32(0)
+	for i := range having {
+		for r := range e.ranks {
+			x := &e.ranks[r]
+			if i >= len(x.slots) {
 				continue
 			}
-			if number[n] == 0 {
-				used++
-				number[n] = used
+			if n := x.slots[i]; !x.desc[i].Meet {
+				if number[n] == 0 {
+					used++
+					number[n] = used
+				}
+				x.slots[i] = number[n] - 1
 			}
-			x.slots[i] = number[n] - 1
+			if i < int(e.columns) {
+				e.table[i*len(e.ranks)+r] = x.slots[i]
+			}
+		}
+	}
+	for r := range e.ranks {
+		if x := &e.ranks[r]; len(x.slots) > int(e.columns) {
+			x.slots = x.slots[e.columns:]
+		} else {
+			x.slots = nil
 		}
 	}
 	e.fixed = make([]channel, used)

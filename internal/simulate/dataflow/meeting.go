@@ -18,7 +18,7 @@ type meeting struct {
 	lastAt, rootAt   int32
 }
 
-// A visit is a member's part of a meeting.
+// A visit is a member's part of a meeting that it waits for later.
 type visit struct {
 	*meeting
 	op      Op
@@ -29,10 +29,14 @@ type visit struct {
 
 // next counts the meetings of a context. Where one rank stands for several it may know one by
 // several slots.
-func (x *rank) next(o *Op) uint32 {
+func (e *engine) next(x *rank, o *Op) (before uint32) {
 	by := o.Context
 	if x.visits != nil {
-		by = o.Slot
+		if by = o.Slot; by < e.columns {
+			n := &e.met[int(by)*len(e.ranks)+int(x.number)]
+			before, *n = *n, *n+1
+			return before
+		}
 	}
 	for i := range x.met {
 		if x.met[i].context == by {
@@ -44,11 +48,17 @@ func (x *rank) next(o *Op) uint32 {
 	return 0
 }
 
-// enter has a rank come to its next meeting of a context, for so many that do the same; nil if it takes no part.
-func (e *engine) enter(x *rank, o *Op, context, weight int32) *visit {
+// enter has a rank come to its next meeting of a context; nil if it takes no part.
+func (e *engine) enter(x *rank, o *Op) *meeting {
+	context, weight := o.Context, int32(1) // so many do the same
+	if x.visits != nil {
+		if context = e.slot(x, o.Slot); e.lumped && x.weights != nil {
+			weight = x.weights[o.Slot]
+		}
+	}
 	k := meetingKey{context, uint32(o.Nth - 1)}
 	if o.Nth == 0 {
-		k.number = x.next(o)
+		k.number = e.next(x, o)
 	}
 	if o.Meeting == Aside {
 		return nil
@@ -60,11 +70,15 @@ func (e *engine) enter(x *rank, o *Op, context, weight int32) *visit {
 	}
 	m.entered += weight
 	if x.now > m.last {
-		m.last, m.lastHop, m.lastAt = x.now, x.hop, x.number
+		if m.last, m.lastAt = x.now, x.number; e.noting {
+			m.lastHop = x.hop
+		}
 	}
 	m.time = max(m.time, o.Time)
 	if o.Root {
-		m.root, m.rooted, m.rootHop, m.rootAt = x.now, true, x.hop, x.number
+		if m.root, m.rooted, m.rootAt = x.now, true, x.number; e.noting {
+			m.rootHop = x.hop
+		}
 	}
 	if m.entered == o.Members {
 		delete(e.meetings, k)
@@ -73,23 +87,25 @@ func (e *engine) enter(x *rank, o *Op, context, weight int32) *visit {
 		e.ready = append(e.ready, m.waiting...)
 		m.waiting = m.waiting[:0]
 	}
-	return &visit{meeting: m, op: *o, entered: x.now, hop: x.hop}
+	return m
 }
 
-// leave lets a member go; false if it has to wait for others.
-func (e *engine) leave(r int32, x *rank, v *visit) bool {
-	m, o := v.meeting, &v.op
+// leave lets a member go that came at a time; false if it has to wait for others.
+func (e *engine) leave(r int32, x *rank, m *meeting, o *Op, entered int64, came *hop) bool {
+	if e.noting && o.Request == NoRequest {
+		came = x.hop
+	}
 	switch {
 	case o.Meeting == FromRoot && !o.Root:
 		if !m.rooted {
 			m.waiting = append(m.waiting, r)
 			return false
 		}
-		if e.until(x, o.Site, max(v.entered, m.root)+o.Time, m.root) && e.noting {
-			if m.root > v.entered {
+		if e.until(x, o.Site, max(entered, m.root)+o.Time, m.root) && e.noting {
+			if m.root > entered {
 				x.jump(m.rootHop, m.rootAt, m.root)
 			} else {
-				x.jump(v.hop, x.number, v.entered)
+				x.jump(came, x.number, entered)
 			}
 		}
 	case o.Meeting == All, o.Root && o.Meeting == ToRoot:
@@ -101,8 +117,8 @@ func (e *engine) leave(r int32, x *rank, v *visit) bool {
 			x.jump(m.lastHop, m.lastAt, m.last)
 		}
 	default:
-		if e.until(x, o.Site, v.entered+o.Time, v.entered) && e.noting {
-			x.jump(v.hop, x.number, v.entered)
+		if e.until(x, o.Site, entered+o.Time, entered) && e.noting {
+			x.jump(came, x.number, entered)
 		}
 	}
 	return true
