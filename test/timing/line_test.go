@@ -136,7 +136,9 @@ func (a *app) checkLine(r *trace.Reader, polls int) {
 			t.Errorf("rank %d: spoor took %.0f ns, %.0f to start", rank, s.spoor, s.started)
 		}
 		if s.kind.Own() {
-			if sum := s.gaps + s.calls + s.spoor; !about(sum, float64(s.rankEnd-s.first), 0.003, 1e3*math.Sqrt(float64(polls))) && s.kind == trace.ExactSample {
+			// What spoor took is kept to 1.6 %, which is much where it waited long for a processor.
+			room := 1e3*math.Sqrt(float64(polls)) + 0.016*s.spoor
+			if sum := s.gaps + s.calls + s.spoor; !about(sum, float64(s.rankEnd-s.first), 0.003, room) && s.kind == trace.ExactSample {
 				t.Errorf("rank %d: gaps, calls and spoor's time are %.0f, the rank takes %d", rank, sum, s.rankEnd-s.first)
 			}
 		}
