@@ -28,6 +28,7 @@ var All = []App{
 	{Name: "nbody", Source: "nbody.f90", Quick: []string{"-n", "8", "-i", "5"}},
 	{Name: "master", Source: "master.c", Quick: []string{"-n", "100", "-i", "60"}, Racy: true},
 	{Name: "sort", Source: "sort.c", Quick: []string{"-n", "200", "-i", "4"}},
+	{Name: "ocean", Source: "ocean.c", Quick: []string{"-n", "16", "-i", "4"}},
 	{Name: "checkpoint", Source: "checkpoint.c", Quick: []string{"-n", "32", "-i", "2"}},
 }
 
