@@ -40,6 +40,23 @@ func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 	})
 }
 
+// Expand counts the traffic by looking at every call of every rank, one by
+// one. It is what Compute is compared with.
+func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
+	return build(r, opts, func(w *worker, k *trace.Rank) error {
+		w.count = 1
+		for stream := range k.Streams() {
+			for c, err := range k.Calls(stream) {
+				if err != nil {
+					return err
+				}
+				w.call(c, stream, c.Index)
+			}
+		}
+		return nil
+	})
+}
+
 // Occurs reports whether a trace has any functions that the options count.
 func Occurs(r *trace.Reader, opts Options) bool {
 	for _, f := range r.Schema() {

@@ -42,7 +42,7 @@ func same(t testing.TB, r *trace.Reader, bins ...int) {
 		o := everything
 		o.Bin = bin
 		got := compute(t, r, o)
-		want, err := expand(r, o)
+		want, err := Expand(r, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,21 +280,4 @@ func BenchmarkCompute(b *testing.B) {
 			}
 		})
 	}
-}
-
-// expand counts the traffic by looking at every call of every rank, one by
-// one. It is what Compute is compared with.
-func expand(r *trace.Reader, opts Options) (*Matrix, error) {
-	return build(r, opts, func(w *worker, k *trace.Rank) error {
-		w.count = 1
-		for stream := range k.Streams() {
-			for c, err := range k.Calls(stream) {
-				if err != nil {
-					return err
-				}
-				w.call(c, stream, c.Index)
-			}
-		}
-		return nil
-	})
 }
