@@ -1,13 +1,18 @@
 package profile
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoor-hpc/spoor/internal/hang"
+	"github.com/spoor-hpc/spoor/internal/report"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	traces "github.com/spoor-hpc/spoor/trace"
 )
 
 // Threads are known by the functions that they were made for, whichever of the recorder's streams they are in, with stacks and without.
@@ -31,6 +36,31 @@ func TestThreadsHaveNames(t *testing.T) {
 				}
 				if out := spoor(t, dir, "profile", "app.spoor"); !strings.Contains(out, ", thread 1 (worker, asker, main._omp_fn.0)") {
 					t.Errorf("profile says %s", out)
+				}
+				r, err := traces.Open(filepath.Join(dir, "app.spoor"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				named := func(s traces.Site) string { return fmt.Sprintf("function at %#x", s.Offset) }
+				page, err := report.Of(r, report.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows := 0
+				for _, row := range page.Timeline.Rows {
+					if (row.Thread > 0) != (row.Of != "") {
+						t.Errorf("the report's row of rank %d, thread %d, was made for %q", row.First, row.Thread, row.Of)
+					}
+					rows += min(1, row.Thread)
+				}
+				at, err := hang.Of(r, hang.Options{Thread: named})
+				if err != nil {
+					t.Fatal(err)
+				}
+				threads := at.States[0].Ranks[0].Threads
+				if len(threads) < 2 || threads[0].Of != "" || strings.Count(threads[1].Of, "function at 0x") != 3 || rows != 2 {
+					t.Errorf("where has threads %+v, the report %d rows of such", threads, rows)
 				}
 			})
 		}

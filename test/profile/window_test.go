@@ -55,6 +55,18 @@ func TestWindows(t *testing.T) {
 				}
 			}
 			spoor(t, dir, "waits", "--phase", "1", "app.spoor")
+			spoor(t, dir, "diff", "--phase", "1", "app.spoor", "app.spoor")
+			calls := func(args ...string) int {
+				var x struct{ Calls int }
+				if err := json.Unmarshal([]byte(spoor(t, dir, args...)), &x); err != nil {
+					t.Fatal(err)
+				}
+				return x.Calls
+			}
+			whole, part := calls("info", "--json", "app.spoor"), calls("info", "--json", "--phase", "2", "app.spoor")
+			if n := calls("simulate", "--machine", "ideal", "--json", "--phase", "2", "app.spoor"); n != part || n >= whole || n == 0 {
+				t.Errorf("%d calls are simulated of a phase, which has %d of %d", n, part, whole)
+			}
 			spoor(t, dir, "cut", "--phase", "1", "app.spoor", "-o", "part.spoor")
 			spoor(t, dir, "verify", "part.spoor")
 		})

@@ -93,3 +93,35 @@ func TestPhases(t *testing.T) {
 		})
 	}
 }
+
+// Of more phases than a thread may have the last begin none by name, and it is said once.
+func TestManyPhases(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			dir, scratch := t.TempDir(), t.TempDir()
+			r := run(t, m, dir, []string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + scratch, "SPOOR_PHASE_NAMES=1"}, 1, compile(t, m.CC, "phases.c", "phases"), "many")
+			if said := spoorLines(r); r.Err != nil || len(said) != 1 || !strings.Contains(said[0], "more than 4096 phases") {
+				t.Fatalf("%v, %q\n%s%s", r.Err, said, r.Stdout, r.Stderr)
+			}
+			read, err := trace.Open(filepath.Join(dir, "phases.spoor"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer read.Close()
+			names, err := marked.Names(read, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps := 0
+			for _, name := range names {
+				if strings.HasPrefix(name, "step ") {
+					steps++
+				}
+			}
+			if steps != 4096 {
+				t.Errorf("%d phases, want 4096", steps)
+			}
+		})
+	}
+}

@@ -11,6 +11,11 @@ int main(int argc, char **argv)
 	int rank, sum;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int i = 0; argc > 1 && i < 5000; i++) { /* more than a thread may have */
+		char name[20];
+		sprintf(name, "step %d", i);
+		MPI_Pcontrol(1, name);
+	}
 	/* a name that ends where memory does, and a text that goes on to there */
 	int page = memfd_create("page", 0); /* nothing is behind its end, and nothing can come there */
 	ftruncate(page, 4096);
