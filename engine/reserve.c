@@ -66,13 +66,21 @@ void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t 
 	return mmap64(addr, length, prot, flags, fd, offset);
 }
 
+static size_t stack_words;
+
+// The first thread mostly loads the engine.
+__attribute__((constructor)) static void look(void)
+{
+	stack_words = sp_stack_words();
+}
+
 // Tests are linked without the replacements, and so without this.
 __attribute__((weak)) int __real_pthread_getattr_np(pthread_t thread, pthread_attr_t *attr);
 
 int __wrap_pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 {
 	uintptr_t lo, hi;
-	if (!pthread_equal(thread, pthread_self()) || !sp_first_stack(&lo, &hi))
+	if (!pthread_equal(thread, pthread_self()) || !(sp_first_stack(&lo, &hi) || sp_made_stack(stack_words, &lo, &hi)))
 		return __real_pthread_getattr_np(thread, attr);
 	int rc = pthread_attr_init(attr);
 	return rc ? rc : pthread_attr_setstack(attr, (void *)lo, hi - lo);

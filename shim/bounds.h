@@ -1,9 +1,12 @@
 /*
- * bounds.h: where the stack of a process's first thread is.
+ * bounds.h: where a thread's stack is.
  *
- * pthread_getattr_np reads all of /proc/self/maps to tell, which takes longer than
- * anything else at the start. The same follows from what the kernel and the loader
- * leave at the top of the stack. Included by the engine's C as well.
+ * Of the first thread pthread_getattr_np reads all of /proc/self/maps to tell, which
+ * takes longer than anything else at the start. The same follows from what the kernel
+ * and the loader leave at the top of the stack.
+ * Of others it tells at once, but takes a lock and memory: a signal handler whose
+ * call is the first that is recorded of its thread may have come in between. So what
+ * it would read is read here. Included by the engine's C as well.
  */
 #ifndef SPOOR_BOUNDS_H
 #define SPOOR_BOUNDS_H
@@ -37,6 +40,33 @@ static inline int sp_first_stack(uintptr_t *lo, uintptr_t *hi)
 	*hi = ((uintptr_t)__libc_stack_end & -page) + page;
 	*lo = *hi - ((limit.rlim_cur - (top - *hi)) & -page);
 	return here > *lo && here < *hi && *hi <= top; /* after a fork another thread's stack may be the first's */
+}
+
+/* Where glibc keeps the stack in what it knows of a thread, in words from pthread_self: its lowest
+   address, its size, how much of that is a guard. Of the first thread that is no address and, for
+   a size, where the loader found the stack. 0 if this is not the first thread, or another C library. */
+static inline size_t sp_stack_words(void)
+{
+	const uintptr_t *known = (const uintptr_t *)pthread_self();
+	if (!&__libc_stack_end || syscall(SYS_gettid) != getpid())
+		return 0;
+	for (size_t i = 0; i < 220; i++) /* it knows no less of any version and machine */
+		if (known[i] == 0 && known[i + 1] == (uintptr_t)__libc_stack_end && known[i + 2] == 0)
+			return i;
+	return 0;
+}
+
+/* What pthread_getattr_np says of the calling thread, if that is not the process's first; 0 if it is, or
+   if it can't be told from the words that sp_stack_words gave. */
+static inline int sp_made_stack(size_t words, uintptr_t *lo, uintptr_t *hi)
+{
+	uintptr_t self = (uintptr_t)pthread_self(); /* which is at the top of the stack that it was made with */
+	const uintptr_t *known = (const uintptr_t *)self + words;
+	if (!words || !known[0] || known[2] >= known[1] || known[1] > UINTPTR_MAX - known[0])
+		return 0;
+	*lo = known[0] + known[2];
+	*hi = known[0] + known[1];
+	return self > *lo && self < *hi;
 }
 
 #endif

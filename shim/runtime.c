@@ -73,11 +73,13 @@ int sp_writable(const struct sp_thread *t)
 	return t->ring && t->ring != &nowhere.ring;
 }
 
+static size_t stack_words;
+
 static void describe_thread(struct sp_ring *r)
 {
 	pthread_attr_t attr;
 	uintptr_t first, end;
-	if (sp_first_stack(&first, &end)) {
+	if (sp_first_stack(&first, &end) || sp_made_stack(stack_words, &first, &end)) {
 		r->stack_lo = first;
 		r->stack_hi = end;
 	} else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
@@ -585,6 +587,7 @@ __attribute__((constructor)) void sp_loaded(void)
 	static int done;
 	if (__atomic_exchange_n(&done, 1, __ATOMIC_SEQ_CST))
 		return;
+	stack_words = sp_stack_words();
 	sp_clock_open();
 	sp_alloc_open();
 	pthread_key_create(&vacant.key, thread_ends);

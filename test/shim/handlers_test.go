@@ -27,6 +27,46 @@ func TestHandlers(t *testing.T) {
 	}
 }
 
+// A thread's first call may come from a handler while the thread has the C library's lock of
+// itself: the recorder must not want it, too.
+func TestHandlerInLibrary(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "trace.spoor")
+			env := []string{"LD_PRELOAD=" + library(t), "SPOOR_SCRATCH=" + dir, "SPOOR_OUT=" + file}
+			r := run(t, m, dir, env, 1, compile(t, m.CC, "asked.c", "asked"))
+			if r.Err != nil || r.Stdout != "3\n" || len(spoorLines(r)) > 0 {
+				t.Fatal(r)
+			}
+			tr, err := trace.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tr.Close()
+			rank, err := tr.Rank(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for s := range rank.Streams() {
+				for c, err := range rank.Calls(s) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if c.Name() == "MPI_Initialized" {
+						n++
+					}
+				}
+			}
+			if n != 3 {
+				t.Errorf("%d calls of handlers are recorded, 3 were made", n)
+			}
+		})
+	}
+}
+
 // recordHandlers runs handlers.c and compares what it counted with the trace.
 func recordHandlers(t *testing.T, m *mpis.MPI, env []string, program string, ms int) {
 	t.Helper()
