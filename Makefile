@@ -148,6 +148,7 @@ install: all
 	install -D -m 644 build/completion/zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_spoor
 	install -D -m 644 build/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spoor.fish
 	install -D -m 644 packaging/modulefile $(DESTDIR)$(PREFIX)/share/spoor/modulefile
+	install -m 644 packaging/valgrind.supp $(DESTDIR)$(PREFIX)/share/spoor/
 	install -d $(DESTDIR)$(PREFIX)/share/doc/spoor
 	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md docs/*.png $(DESTDIR)$(PREFIX)/share/doc/spoor/
 

@@ -25,6 +25,7 @@ package_of() {
 	pandas) echo python3-pandas ;;
 	node) echo nodejs npm ;;
 	strace) echo strace ;;
+	valgrind) echo valgrind ;;
 	h5dump) echo hdf5-tools libhdf5-openmpi-dev ;;
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;
