@@ -48,8 +48,9 @@ type Report struct {
 	MPI        Distribution `json:"mpi_time"`
 	Init       Distribution `json:"init"` // of the MPI time, unless it is left out
 	Finalize   Distribution `json:"finalize"`
-	Threads    int          `json:"threads"` // of the rank with most
-	Calls      []Call       `json:"calls"`   // by time lost
+	Threads    int          `json:"threads"`   // of the rank with most
+	ThreadNs   float64      `json:"thread_ns"` // of all threads of all ranks, each from its first call to its last
+	Calls      []Call       `json:"calls"`     // by time lost
 
 	spent *collector
 }
