@@ -379,7 +379,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			}
 			if o.wanted(c.Func) {
 				e := p.at(c)
-				e.single, e.singleGap = merged(e.single, (*hist.Hist)(h.Duration)), merged(e.singleGap, (*hist.Hist)(h.Gap))
+				e.single, e.singleGap = merged(e.single, hist.Of(h.Duration)), merged(e.singleGap, hist.Of(h.Gap))
 			}
 		}
 		o.Progress(class+1, t.Classes())
