@@ -223,14 +223,11 @@ func blocks(f *trace.Function) bool {
 // each adds up the times of every call of every rank.
 func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
 	p := &places{of: make(map[place]*entry)}
-	for rank := range t.Ranks() {
-		if t.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := t.Rank(rank)
+	for k, err := range t.Tracks() {
 		if err != nil {
 			return err
 		}
+		rank := k.Number()
 		type total struct {
 			duration, gap     float64
 			count             uint64

@@ -74,16 +74,12 @@ func (t *Retimed) Add(rank, stream int, begin, end uint64) {
 // put over what the other trace has.
 func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	start, _ := strconv.ParseInt(t.r.Meta()[model.MetaStart], 10, 64)
-	for rank := range t.r.Ranks() {
-		k, err := t.r.Rank(rank)
-		if errors.Is(err, trace.ErrNoTrack) {
-			continue
-		}
-		if err == nil {
-			err = t.add(k, start)
-		}
+	for k, err := range t.r.Tracks() {
 		if err != nil {
-			return nil, fmt.Errorf("rank %d: %w", rank, err)
+			return nil, err
+		}
+		if err := t.add(k, start); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", k.Number(), err)
 		}
 	}
 	all := t.r.Meta()
