@@ -8,12 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/findings"
 	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/internal/trackwriter"
 	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Threads wait side by side: of two ranks with two threads, each of which waits for the greater part of the run, both
@@ -65,6 +68,14 @@ func TestThreadsTogether(t *testing.T) {
 	all, err := imbalance.Of(r, imbalance.Options{All: true})
 	if err != nil {
 		t.Fatal(err)
+	}
+	flat, err := profile.FlatOf(r, func(string, trace.Site) symbolise.Place { return symbolise.Place{} }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(got int64, want float64) bool { return math.Abs(float64(got)-want) <= want/100 }
+	if of := flat.PerRank[0]; !near(of.TimeNs, 2*(run-100)) || of.MPINs > of.TimeNs || !near(flat.SpanNs, 2*(run-100)) || !near(flat.TimeNs, all.ThreadNs) {
+		t.Errorf("of the profile: rank 0 %+v, all %d of threads, %d of ranks; want %v", of, flat.TimeNs, flat.SpanNs, all.ThreadNs)
 	}
 	received := float64(2*(run-100) - 1)
 	if whole := 2 * float64(all.Efficiency.RuntimeNs); all.ThreadNs < 1.2*whole {
