@@ -78,6 +78,9 @@ func (r *Reader) checkTables() error {
 	if _, err := r.Thinned(); err != nil {
 		return err
 	}
+	if _, err := r.Drawn(); err != nil {
+		return err
+	}
 	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
 	for i := range r.sections {
 		s := &r.sections[i]
@@ -225,11 +228,11 @@ func (r *Reader) checkRank(rank int) error {
 	if err != nil {
 		return err
 	}
-	calls, err := k.Distinct()
-	if err != nil {
-		return err
-	}
-	for i, c := range calls {
+	for i := range k.Terminals() {
+		c, err := k.Terminal(i)
+		if err != nil {
+			return err
+		}
 		if err := checkCall(c); err != nil {
 			return r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %s: %w: %w", rank, i, c.Name(), err, ErrFormat))
 		}

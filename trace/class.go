@@ -91,6 +91,15 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 	if err := w.Done(); err != nil {
 		return nil, r.failed(container.Lanes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
+	d, err := r.drawn()
+	if err != nil {
+		return nil, err
+	}
+	if d != nil {
+		if err := c.Draw(d, n); err != nil {
+			return nil, r.failed(container.Drawn, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
+		}
+	}
 	r.class[n] = c
 	return c, nil
 }

@@ -26,6 +26,7 @@ type (
 	AllocEvent   = model.AllocEvent
 
 	Thinned = model.Thinned
+	Drawn   = model.Drawn
 	Extreme = model.Extreme
 	Bin     = model.Bin
 

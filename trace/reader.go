@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/drawn"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -51,6 +52,7 @@ type Reader struct {
 	allocs func() (*sections.AllocTable, error)
 	lanes  func() ([][]byte, error)
 	code   func() (*Code, error)
+	drawn  func() (*drawn.Drawing, error)
 	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	latest latestTimes
@@ -135,6 +137,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.allocs = sync.OnceValues(r.readAllocs)
 	r.lanes = sync.OnceValues(r.readLanes)
 	r.code = sync.OnceValues(r.readCode)
+	r.drawn = sync.OnceValues(r.readDrawn)
 	return r, nil
 }
 

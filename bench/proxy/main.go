@@ -134,7 +134,9 @@ func row(w io.Writer, name string) error {
 		if err != nil {
 			return err
 		}
-		calls += k.Total()
+		for s := range k.Streams() {
+			calls += k.Len(s)
+		}
 	}
 	start := time.Now()
 	p, err := proxy.Generate(r, proxy.Options{})

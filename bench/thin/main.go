@@ -11,20 +11,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/rounds"
 	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func main() {
 	precisions := flag.String("precisions", "100,99,95,90,70,50,0", "comma-separated `percents`")
+	draw := flag.Bool("draw", false, "numbers of rounds are drawn, too")
 	flag.Parse()
-	if err := run(flag.Args(), *precisions); err != nil {
+	if err := run(flag.Args(), *precisions, *draw); err != nil {
 		fmt.Fprintln(os.Stderr, "thin:", err)
 		os.Exit(1)
 	}
 }
 
-func run(files []string, precisions string) error {
+func run(files []string, precisions string, draw bool) error {
 	var list []int
 	fmt.Printf("%-20s %10s", "trace", "before")
 	for _, s := range strings.Split(precisions, ",") {
@@ -44,7 +46,7 @@ func run(files []string, precisions string) error {
 		fmt.Printf("%-20s %10d", strings.TrimSuffix(filepath.Base(path), ".spoor"), st.Size())
 		start := time.Now()
 		for _, p := range list {
-			n, err := size(path, p)
+			n, err := size(path, p, draw)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -56,13 +58,17 @@ func run(files []string, precisions string) error {
 }
 
 // size is how many bytes a trace has at a precision.
-func size(path string, precision int) (int64, error) {
+func size(path string, precision int, draw bool) (int64, error) {
 	r, err := trace.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	x, err := thin.Of(r, thin.Options{Precision: precision}, func(int) {})
+	o := thin.Options{Precision: precision}
+	if draw {
+		o.Drawer = rounds.New(r, rounds.Options{Precision: precision, Seed: 1})
+	}
+	x, err := thin.Of(r, o, func(int) {})
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -23,7 +24,11 @@ func parseMoment(text string) (ns int64, err error) {
 
 // notPast refuses a time at which no rank ran any more.
 func notPast(r *trace.Reader, ns int64) error {
-	for k, err := range r.Tracks() {
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -131,6 +131,8 @@ type dumper struct {
 	objects    *objects.Table
 	names      *objects.Names  // of the rank at hand
 	marks      *thin.Marks     // of the rank at hand
+	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
+	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
 }
 
@@ -254,6 +256,12 @@ func (d *dumper) rank(k *trace.Rank) error {
 	}
 	if d.names, err = own.Names(); err != nil {
 		return err
+	}
+	if d.drawn, err = d.r.Drawn(); err != nil {
+		return err
+	}
+	if d.k = nil; d.drawn != nil {
+		d.k = k
 	}
 	if d.marks, err = thin.MarksOf(d.r, k); err != nil {
 		return err
@@ -424,6 +432,10 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			}
 			b = append(b, "}}"...)
 		}
+		if d.k != nil && d.k.InDrawn(c.Terminal) >= 0 {
+			x := &d.drawn[d.k.InDrawn(c.Terminal)]
+			b = fmt.Appendf(b[:len(b)-1], `,"rounds_drawn":[%d,%d]}`, x.Least.Value, x.Most.Value)
+		}
 		if len(d.values) > 0 {
 			b = append(appendValuesJSON(append(b[:len(b)-1], `,"values":`...), d.values), '}')
 		}
@@ -511,6 +523,9 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	}
 	for _, m := range d.marks.Of(c) {
 		b = fmt.Appendf(b, " # %s was %d..%d", m.Param, m.Low, m.High)
+	}
+	if d.k != nil {
+		b = append(b, drawnMark(d.drawn, d.k.InDrawn(c.Terminal))...)
 	}
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)

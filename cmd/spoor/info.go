@@ -17,7 +17,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/waits"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -38,7 +37,8 @@ and the classes, sets of ranks that made the same calls in the same order up to
 values and to how often loops are run. What makes a trace large: the parameters
 and other things that most bytes of the compressed sections are spent on, in
 proportion to what they take before compression, and the form in which they
-are stored, docs/format.md. Of a trace that spoor thin made, which sizes were merged.
+are stored, docs/format.md. Of a trace that spoor thin made, which sizes
+were merged and whose numbers of rounds are drawn.
 
 The time is from rank 0's first call to the end of the last rank. Time in MPI is
 the sum over all ranks and threads; its share is that of the time from each
@@ -63,16 +63,21 @@ calls on files that run --io recorded is told apart.`,
 				return err
 			}
 			merged := mergedOf(thinned)
+			loops, err := drawnOf(r, newPlaces(paths))
+			if err != nil {
+				return err
+			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if asJSON {
 				err = writeJSON(out, struct {
 					Findings []findings.Finding `json:"findings"`
 					*summary.Summary
 					Merged []mergedSizes `json:"merged,omitempty"`
-				}{list, s, merged})
+					Drawn  []drawnRounds `json:"drawn,omitempty"`
+				}{list, s, merged, loops})
 			} else {
 				printFindings(out, s, list)
-				err = printInfo(out, s, merged, top)
+				err = printInfo(out, s, merged, loops, top)
 			}
 			if err != nil {
 				return err
@@ -128,18 +133,14 @@ func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
 	fmt.Fprintf(w, "%-10s spoor imbalance --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, top int) error {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, top int) error {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	field("trace", "%s, %s", s.File, units.Bytes(s.Bytes))
 	field("command", "%s", cmp.Or(s.Command, "unknown"))
 	library, _, _ := strings.Cut(s.Library, "\n")
-	family := "unknown"
-	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
-		family = flavour.Family()
-	}
-	field("MPI", "%s", joinNonEmpty(", ", family, strings.Join(strings.Fields(library), " ")))
+	field("MPI", "%s", joinNonEmpty(", ", flavourNames[s.MPI], strings.Join(strings.Fields(library), " ")))
 	if s.Producer != "" {
 		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, s.Options))
 	}
@@ -191,6 +192,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, top int) e
 	}
 	for i := range merged {
 		field("merged", "%s", merged[i].text())
+	}
+	for i := range loops {
+		field("drawn", "%s", loops[i].text())
 	}
 	if err := printFunctions(w, s, top); err != nil {
 		return err
@@ -271,6 +275,8 @@ func printCosts(w io.Writer, s *summary.Summary, top int) error {
 	}
 	return tw.Flush()
 }
+
+var flavourNames = map[string]string{"mpich": "MPICH family", "openmpi": "Open MPI", "abi": "standard ABI", "": "unknown"}
 
 func joinNonEmpty(sep string, list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), sep)

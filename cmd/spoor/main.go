@@ -156,7 +156,6 @@ func verbs() []*cobra.Command {
 		newProxy(),
 		newReplay(),
 		newTree(),
-		newPass(),
 		newCalibrate(),
 		newSimulate(),
 		newRecover(),

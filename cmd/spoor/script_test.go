@@ -120,6 +120,28 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		r.Allreduce(5, 1)
 		r.End()
 	},
+	// Loops with other numbers of rounds in each step, of all ranks together and of two each; and one whose requests outlive its rounds.
+	"converging": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		for step := range 20 {
+			for range 20 + step*step%17 {
+				r.Allreduce(3, 1)
+			}
+			other := int64(r.Rank ^ 1)
+			for range 5 + (step*step+int(min(other, int64(r.Rank)))*step)%7 {
+				r.Irecv(4, 10, other, 1)
+				r.Isend(5, 10, other, 1)
+				r.Waitall(6, 2)
+			}
+			n := 3 + step*step%5
+			for range n {
+				r.Irecv(7, 10, other, 2)
+				r.Isend(8, 10, other, 2)
+			}
+			r.Waitall(9, int64(2*n))
+		}
+		r.End()
+	},
 	// A call with a handle that nobody made.
 	"unknown": func(r *tracktest.Recorder, _ int) {
 		r.Begin()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/rounds"
 	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -18,7 +19,8 @@ import (
 func newThin() *cobra.Command {
 	var o thin.Options
 	var out, budget string
-	var force, asJSON bool
+	var force, asJSON, draw bool
+	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "thin [flags] TRACE",
 		Short: "Make a trace smaller by merging sizes that are nearly alike",
@@ -31,7 +33,10 @@ call sites and tags that it may meet; so does a collective function on all ranks
 where it is received still does, and replay, proxy and simulate take the trace as any other.
 
 Calls, their order, partners, tags and call sites stay as they are, displacements follow from
-the counts. Times become means of calls that are alike: times of single calls are not kept.
+the counts. With --draw loops whose rounds are alike, but not as many each time, are run as often
+as their distribution says: as many times as before, each with a number that is drawn with --seed,
+the same on all ranks that send each other messages in the loop or call collective functions
+together. Where that isn't sure, numbers of rounds stay, and it is said why. Times become means of calls that are alike: times of single calls are not kept.
 The file says what was merged to what: spoor info lists it, and spoor dump has the bounds behind
 the call. Units stay whole, so sizes of few elements are merged only where their mean is one of them.
 
@@ -63,6 +68,11 @@ most first. Each of some ten tries goes through all calls.`,
 			if o.Budget > 0 {
 				passes = mostPasses
 			}
+			var drawer *rounds.Drawer
+			if draw {
+				drawer = rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
+				o.Drawer = drawer
+			}
 			p := newProgress(cmd.ErrOrStderr(), "ranks gone through, at most", passes*r.Ranks())
 			x, err := thin.Of(r, o, p.steps)
 			p.end()
@@ -81,6 +91,11 @@ most first. Each of some ten tries goes through all calls.`,
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": before, "merged": mergedOf(x.Content.Thinned)})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before\n", out, units.Bytes(size), units.Bytes(before))
+			if drawer != nil {
+				if kept := keptText(drawer.Kept()); kept != "" {
+					fmt.Fprintf(cmd.OutOrStdout(), "numbers of rounds that stay: %s\n", kept)
+				}
+			}
 			return nil
 		}),
 	}
@@ -88,6 +103,8 @@ most first. Each of some ten tries goes through all calls.`,
 	f.IntVar(&o.Precision, "precision", 95, "`percent`: sizes that differ by no more than what is missing to 100 may be one; 0 with --budget, if it isn't said")
 	f.StringVar(&budget, "budget", "", "merge no more than it takes to come to so many `bytes`: 100K, 2M")
 	f.StringVarP(&out, "output", "o", "", "write to this `file` instead of TRACE's name with .thin.spoor in the current folder")
+	f.BoolVar(&draw, "draw", false, "give up numbers of rounds of loops that differ: they are drawn from their distribution; with --budget only where sizes are not enough")
+	f.Uint64Var(&seed, "seed", 1, "draw with this `number`")
 	f.BoolVar(&force, "force", false, "replace what is there")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

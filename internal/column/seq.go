@@ -236,14 +236,9 @@ func DecodeSeq(r *wire.Reader, n int) *Seq {
 	s.relative = tag&relative != 0
 	switch tag & (1<<codecBits - 1) {
 	case codecRuns:
-		c := DecodeRuns(r, n)
-		s.runs = c.runs
-		s.ends = make([]uint64, len(c.runs))
-		sum := uint64(0)
-		for i := range c.runs {
-			sum += c.runs[i].Count
-			s.ends[i] = sum
-		}
+		relative := s.relative
+		s = SeqOf(DecodeRuns(r, n))
+		s.n, s.relative = n, relative
 	case codecPlain:
 		if n > r.Rest() {
 			r.Fail("%d values in %d bytes", n, r.Rest())
@@ -314,6 +309,17 @@ func (s *Seq) Coding() string {
 		name += ", relative to the rank"
 	}
 	return name
+}
+
+// SeqOf returns a column as one that stands in a file.
+func SeqOf(c Column) *Seq {
+	s := &Seq{n: c.Len(), runs: c.runs, ends: make([]uint64, len(c.runs))}
+	sum := uint64(0)
+	for i := range c.runs {
+		sum += c.runs[i].Count
+		s.ends[i] = sum
+	}
+	return s
 }
 
 // Len returns the number of values.

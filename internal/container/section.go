@@ -50,14 +50,15 @@ const (
 	Code         = 21 // there only if calls have stacks and the binaries were at hand after the run
 	Mixed        = 22 // there only if it isn't known what calls that are alike took at single places
 	Thinned      = 23 // there only if values were merged to make the trace smaller
-	End          = 24
+	Drawn        = 24 // there only if numbers of rounds were given up to make the trace smaller
+	End          = 25
 )
 
 // Names are the names of sections.
 var Names = [End]string{
 	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
 	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned",
+	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn",
 }
 
 // Codecs of sections.

@@ -101,6 +101,11 @@ func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Par
 	if x.part.sites, err = r.Sites(); err != nil {
 		return nil, err
 	}
+	if ch != nil && ch.Tracks != nil {
+		if err := ch.Tracks(to.Tracks()); err != nil {
+			return nil, err
+		}
+	}
 	if x.part.Content, err = to.Content(x.meta(options)); err != nil {
 		return nil, err
 	}
@@ -112,7 +117,8 @@ func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Par
 type Change struct {
 	// Values changes those of a call; where the terminal has no lane, it is asked once for all its calls.
 	Values func(k *trace.Rank, terminal int, vals []int64)
-	Note   string // what was done
+	Tracks func(list []*track.Track) error // if not nil: changes those of all ranks before they are merged
+	Note   string                          // what was done
 }
 
 // Changed makes a trace of all calls with other values. Times are means of what is alike then.
@@ -140,7 +146,11 @@ func origin(r *trace.Reader) (zero, base int64, err error) {
 	if zero, _, err = r.Extent(); err != nil {
 		return 0, 0, err
 	}
-	for k, err := range r.Tracks() {
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -1,6 +1,7 @@
 package cut
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -79,7 +80,11 @@ func (w *Window) spans(r *trace.Reader) ([][][]marked.Span, error) {
 	}
 	all := make([][][]marked.Span, r.Ranks())
 	rounds := false
-	for k, err := range r.Tracks() {
+	for rank := range all {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +94,7 @@ func (w *Window) spans(r *trace.Reader) ([][][]marked.Span, error) {
 				return nil, err
 			}
 			rounds = rounds || found
-			all[k.Number()] = append(all[k.Number()], list)
+			all[rank] = append(all[rank], list)
 		}
 	}
 	if w.Loop != "" && !rounds {

@@ -1,16 +1,12 @@
 package inspect
 
-import (
-	"testing"
-
-	"github.com/spoor-hpc/spoor/mpi"
-)
+import "testing"
 
 // Every MPI that is installed has the first function, and none has what was
 // never one.
 func TestFunctions(t *testing.T) {
 	found := 0
-	for _, flavour := range mpi.Flavours() {
+	for _, flavour := range []string{"mpich", "openmpi", "abi"} {
 		names, err := FunctionsOf(flavour)
 		if err != nil {
 			t.Fatal(err)

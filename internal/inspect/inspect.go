@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Report is what is known of one program.
@@ -153,12 +151,12 @@ func definesMPI(f *elf.File) bool {
 func Family(name string) string {
 	switch {
 	case strings.HasPrefix(name, "libmpi_abi.so"):
-		return mpi.ABI.Family()
+		return "standard ABI"
 	case strings.HasPrefix(name, "libmpich.so"), strings.HasPrefix(name, "libmpi.so.12"), strings.HasPrefix(name, "libmpi_intel.so"),
 		strings.HasPrefix(name, "libmpi_cray.so"), strings.HasPrefix(name, "libmpi_gnu"):
-		return mpi.MPICH.Family()
+		return "MPICH family"
 	case strings.HasPrefix(name, "libmpi.so"):
-		return mpi.OpenMPI.Family()
+		return "Open MPI"
 	}
 	return ""
 }

@@ -105,10 +105,7 @@ func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 }
 
 func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
-	b := &builder{
-		r: r, thread: thread, numbers: numbering{make(map[context]int), make(map[classTerminal]int)},
-		steps: make(map[step]set), rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
-	}
+	b := newBuilder(r, thread)
 	for _, rank := range ranks {
 		if err := b.survey(rank); err != nil {
 			return nil, err
@@ -142,6 +139,13 @@ type builder struct {
 	loops   []*Node
 	rounds  map[int]map[int]map[uint64]uint64 // by class whose ranks are alike, by loop
 	done    map[int]bool                      // classes whose ranks are alike that were surveyed
+}
+
+func newBuilder(r *trace.Reader, thread int) *builder {
+	return &builder{
+		r: r, thread: thread, numbers: numbering{make(map[context]int), make(map[classTerminal]int)},
+		steps: make(map[step]set), rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
+	}
 }
 
 // survey takes the order of a rank's contexts in.

@@ -98,7 +98,11 @@ func (t *Table) findGraphs() error {
 		return nil
 	}
 	edges, looked := 0, 0
-	for k, err := range t.r.Tracks() {
+	for rank := range t.r.Ranks() {
+		if t.r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := t.r.Rank(rank)
 		if err != nil {
 			return err
 		}
@@ -123,14 +127,14 @@ func (t *Table) findGraphs() error {
 				}
 				c := calls[n]
 				if c.Name() == tellsGraph {
-					t.noteOrder(comms, c, k.Number(), stream, index)
+					t.noteOrder(comms, c, rank, stream, index)
 					continue
 				}
 				p := c.Param("comm_dist_graph")
 				if p == nil || p.Out.Type != trace.Handle {
 					continue
 				}
-				comm := comms.At(k.Number(), stream, index, p.Out.Num)
+				comm := comms.At(rank, stream, index, p.Out.Num)
 				if comm == nil || comm.Size < 1 || comm.Size > t.r.Ranks() {
 					continue
 				}

@@ -28,7 +28,9 @@ func (g *generator) shape(v *variant) error {
 	}
 	calls := uint64(0)
 	for _, k := range v.ranks {
-		calls += k.Total()
+		for s := range k.Streams() {
+			calls += k.Len(s)
+		}
 	}
 	if calls > maxShaped {
 		return nil

@@ -190,7 +190,9 @@ func (g *generator) calls() (uint64, error) {
 	n := uint64(0)
 	for _, v := range g.list {
 		for _, k := range v.ranks {
-			n += k.Total()
+			for s := range k.Streams() {
+				n += k.Len(s)
+			}
 		}
 	}
 	return n, nil

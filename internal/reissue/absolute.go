@@ -80,15 +80,19 @@ func WindowOf(address int64) (w Window, offset int64) {
 // whichever process, in rising order. It looks at the distinct calls of all ranks.
 func Windows(r *trace.Reader) ([]Window, error) {
 	found := make(map[Window]bool)
-	for k, err := range r.Tracks() {
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			continue
+		}
+		k, err := r.Rank(rank)
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
-		calls, err := k.Distinct()
-		if err != nil {
-			return nil, fmt.Errorf("reissue: %w", err)
-		}
-		for _, c := range calls {
+		for t := range k.Terminals() {
+			c, err := k.Terminal(t)
+			if err != nil {
+				return nil, fmt.Errorf("reissue: %w", err)
+			}
 			for i := range c.Params {
 				noteWindows(found, c, &c.Params[i])
 			}

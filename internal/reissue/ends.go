@@ -41,7 +41,9 @@ func FindEnds(r *trace.Reader) (Ends, error) {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
 		open = open || p.End != "finished"
-		calls += ranks[rank].Total()
+		for stream := range ranks[rank].Streams() {
+			calls += ranks[rank].Len(stream)
+		}
 	}
 	if !open {
 		return nil, nil

@@ -104,4 +104,6 @@ type Decoded struct {
 	Lanes     *lane.Decoded // nil: none
 	// By terminal: the first one that differs from it in nothing but its stack; nil: there are no stacks.
 	Stackless []int32
+	// Family is, by terminal, the family of loops whose rounds are drawn that it is in, from 1; nil: no class has any.
+	Family []int
 }

@@ -2,6 +2,7 @@ package sections
 
 import (
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/drawn"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -23,6 +24,7 @@ type Content struct {
 	Clocks    *Clocks         // nil: one clock, or not compared
 	Allocs    []AllocEvents   // sets of ranks; those without segments are in none
 	Thinned   []model.Thinned // values that were merged to make the trace smaller
+	Drawn     *drawn.Drawing  // loops whose numbers of rounds are drawn; nil: none
 	Timeless  bool            // nothing was kept of times: what Content says of them is not written
 }
 

@@ -111,6 +111,12 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 			}
 			raw[container.Thinned] = appendThinned(nil, c.Thinned)
 		}
+		if c.Drawn != nil {
+			if err := c.checkDrawn(); err != nil {
+				return raw, err
+			}
+			raw[container.Drawn] = c.appendDrawn(nil)
+		}
 		if c.Clocks != nil && !c.Timeless {
 			if err := c.Clocks.Check(c.Ranks); err != nil {
 				return raw, err
@@ -329,7 +335,7 @@ func (e *encoder) class(i int, taken []bool) error {
 	for k, ref := range e.refs[i] {
 		groups[k] = ref.group
 	}
-	calls, err := e.counts[i].Calls(terminals, class.Ranks.Len())
+	calls, err := e.c.calls(i, &e.counts[i], terminals)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,21 @@ type tally struct {
 	rank  int
 }
 
+// A Tally is how often a value occurs.
+type Tally struct {
+	Size  int64
+	Count uint64
+}
+
+// Bins merges values, which are in rising order, as sizes are; those that are alone are in none.
+func Bins(list []Tally, precision int) []trace.Bin {
+	own := make([]tally, len(list))
+	for i, x := range list {
+		own[i] = tally{size: x.Size, count: x.Count}
+	}
+	return bins(own, precision, 1)
+}
+
 // merges reports whether sizes low to high are one at a precision: they differ by no more than
 // what is missing to 100 %, of the greatest.
 func merges(low, high int64, precision int) bool {

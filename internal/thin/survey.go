@@ -2,6 +2,7 @@ package thin
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -106,12 +107,16 @@ func (f *family) commonUnit(unit int64) {
 // surveyOf finds the families.
 func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
 	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*family)}
-	for k, err := range r.Tracks() {
-		if err != nil {
-			return nil, err
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
 		}
-		if err := s.rank(k); err != nil {
-			return nil, fmt.Errorf("rank %d: %w", k.Number(), err)
+		if err == nil {
+			err = s.rank(k)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		progress(1)
 	}

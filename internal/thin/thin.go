@@ -17,6 +17,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/cut"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -24,6 +25,15 @@ import (
 type Options struct {
 	Precision int   // percent: sizes may differ by what is missing to 100 and be one
 	Budget    int64 // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
+	Drawer    Drawer
+}
+
+// A Drawer gives up numbers of rounds, too. With a budget it is asked where merging sizes is not enough.
+type Drawer interface {
+	Tracks([]*track.Track) error     // changes those of all ranks
+	Content(*sections.Content) error // of which this is what they were merged to
+	Families() int                   // how many loops there were to be given up
+	Limit(families int)              // to be given up from now on, those that take most first
 }
 
 // A Result is a thinned trace. It is good until Close.
@@ -35,12 +45,19 @@ type Result struct {
 // ErrBudget is wrapped by the error that says that a budget can't be kept.
 var ErrBudget = errors.New("too large")
 
+var errThinned = errors.New("has been thinned before; take the trace that it was made of")
+
 // Of thins a trace. progress is told of each rank that was looked at.
 func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	if list, err := r.Thinned(); err != nil {
 		return nil, err
 	} else if list != nil {
-		return nil, errors.New("has been thinned before; take the trace that it was made of")
+		return nil, errThinned
+	}
+	if list, err := r.Drawn(); err != nil {
+		return nil, err
+	} else if list != nil {
+		return nil, errThinned
 	}
 	s, err := surveyOf(r, progress)
 	if err != nil {
@@ -56,10 +73,13 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 				f.merge(100)
 			}
 		}
-		return s.write(list, precision, progress)
+		return s.write(list, precision, nil, progress)
 	}
 	if o.Budget == 0 {
-		return try(len(list), o.Precision)
+		for _, f := range list {
+			f.merge(o.Precision)
+		}
+		return s.write(list, o.Precision, o.Drawer, progress)
 	}
 	best, err := try(0, 100)
 	if err != nil || best.Bytes <= o.Budget {
@@ -70,6 +90,9 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 		return nil, err
 	}
 	best.Close()
+	if best.Bytes > o.Budget && o.Drawer != nil {
+		return s.drawn(list, o, progress)
+	}
 	if best.Bytes > o.Budget {
 		return nil, fmt.Errorf("%w: %d bytes with all sizes merged at precision %d, and %d were asked for; the rest is what calls there are, with whom, and times: see spoor info",
 			ErrBudget, best.Bytes, o.Precision, o.Budget)
@@ -88,6 +111,22 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 		}
 	}
 	return fewest(len(list), o.Budget, func(n int) (*Result, error) { return try(n, fits) })
+}
+
+// drawn makes a trace in which numbers of rounds are given up, too, as few as it takes. All sizes are merged.
+func (s *survey) drawn(list []*family, o Options, progress func(int)) (*Result, error) {
+	all, err := s.write(list, o.Precision, o.Drawer, progress)
+	if err != nil {
+		return nil, err
+	}
+	all.Close()
+	if all.Bytes > o.Budget {
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all numbers of rounds drawn that can be at precision %d, and %d were asked for", ErrBudget, all.Bytes, o.Precision, o.Budget)
+	}
+	return fewest(o.Drawer.Families(), o.Budget, func(n int) (*Result, error) {
+		o.Drawer.Limit(n)
+		return s.write(list, o.Precision, o.Drawer, progress)
+	})
 }
 
 // fewest finds how many of n families have to be merged, of which all are enough.
@@ -155,12 +194,12 @@ func (f *family) ordered() (list []key) {
 }
 
 // write makes the trace.
-func (s *survey) write(list []*family, precision int, progress func(int)) (*Result, error) {
+func (s *survey) write(list []*family, precision int, d Drawer, progress func(int)) (*Result, error) {
 	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
 	var plans map[int]*plan
 	var sizes func(int64) int64
 	var failed error
-	part, err := cut.Changed(s.r, &cut.Change{
+	ch := &cut.Change{
 		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
 		Values: func(k *trace.Rank, terminal int, vals []int64) {
 			var err error
@@ -179,7 +218,11 @@ func (s *survey) write(list []*family, precision int, progress func(int)) (*Resu
 			}
 			p.apply(vals, func(_ *slot, k key, size int64) int64 { return s.of[s.root(k)].value(size) })
 		},
-	}, progress)
+	}
+	if d != nil {
+		ch.Tracks = d.Tracks
+	}
+	part, err := cut.Changed(s.r, ch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +231,15 @@ func (s *survey) write(list []*family, precision int, progress func(int)) (*Resu
 		return nil, failed
 	}
 	part.Content.Thinned = thinned(list)
+	if d != nil {
+		if err := d.Content(part.Content); err != nil {
+			part.Close()
+			return nil, err
+		}
+	}
+	if part.Content.Drawn != nil {
+		part.Content.Meta[trace.MetaNote+".drawn"] = "numbers of rounds of loops are drawn: calls are not those of the run"
+	}
 	if part.Content.Thinned == nil {
 		delete(part.Content.Meta, trace.MetaNote+".changed")
 	}

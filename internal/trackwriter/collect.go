@@ -57,6 +57,9 @@ func (c *Collector) add(t *track.Track, p track.Process) error {
 	return nil
 }
 
+// Tracks returns those that were added, to be changed before they are merged.
+func (c *Collector) Tracks() []*track.Track { return c.tracks }
+
 // Content returns the trace. It is good until Close.
 func (c *Collector) Content(meta map[string]string) (*sections.Content, error) {
 	s, err := merge.MergeAll(c.tracks, len(c.series.Sizes))

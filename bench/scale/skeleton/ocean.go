@@ -20,7 +20,7 @@ func Ocean(v *vmpi.Rank) {
 					v.Isend(5+2*i, vmpi.Heap(1).Plus(int64(i)*1024), 64, vmpi.Double, n, int64(i), vmpi.World))
 			}
 			v.Waitall(12, rs)
-			v.Allreduce(13, vmpi.Stack(8), vmpi.Stack(16), 2, vmpi.Double, vmpi.Sum, vmpi.World)
+			v.Allreduce(13, vmpi.Stack(16), vmpi.Stack(32), 2, vmpi.Double, vmpi.Sum, vmpi.World)
 		}
 		for i, n := range around[:2] {
 			if n == vmpi.ProcNull {

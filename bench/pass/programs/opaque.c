@@ -1,2 +1,0 @@
-/* opaque.c: as little as can be called. */
-void opaque(long n) { (void)n; }

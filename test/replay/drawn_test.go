@@ -1,0 +1,101 @@
+package replay
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/mpis"
+)
+
+// What is drawn is replayed, and comes to its end: ranks draw the same numbers of rounds where they send each other messages.
+// SPOOR_TEST_REPLAY=all takes ten seeds, and the programs of bench/scale whose calls depend on data.
+func TestReplayOfDrawn(t *testing.T) {
+	i := slices.IndexFunc(compile.All, func(a compile.App) bool { return a.Name == "ocean" })
+	if i < 0 {
+		t.Fatal("no app ocean")
+	}
+	everything := os.Getenv("SPOOR_TEST_REPLAY") == "all"
+	for _, m := range installed(t) {
+		t.Run(m.Name+"/ocean", func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			binary, err := compile.All[i].Build(m, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := record(m, dir, 4, binary, "-n", "32", "-i", "6"); err != nil {
+				t.Fatal(err)
+			}
+			drawn(t, m, dir, everything, true, true)
+		})
+		if !everything {
+			continue
+		}
+		for _, ranks := range []int{4, 16} {
+			for _, program := range []string{"ocean", "amr", "is", "wany", "tsome", "mw"} {
+				if program == "tsome" && ranks == 4 {
+					continue // it sends to itself before it receives
+				}
+				t.Run(fmt.Sprintf("%s/skeleton %s/%d", m.Name, program, ranks), func(t *testing.T) {
+					dir := t.TempDir()
+					c := exec.Command("go", "run", "./bench/scale", "-programs", program, "-ranks", strconv.Itoa(ranks), "-baseline=false", "-keep", dir)
+					c.Dir = mpis.Root()
+					if out, err := c.CombinedOutput(); err != nil {
+						t.Fatalf("%v\n%s", err, out)
+					}
+					if err := os.Rename(filepath.Join(dir, fmt.Sprintf("%s-%d.spoor", program, ranks)), filepath.Join(dir, "a.spoor")); err != nil {
+						t.Fatal(err)
+					}
+					drawn(t, m, dir, true, program == "ocean", false)
+				})
+			}
+		}
+	}
+}
+
+// drawn draws and replays a.spoor, with one seed or ten. some tells whether there has to be something to draw. What no MPI
+// recorded has statuses that an MPI doesn't give: of that the number of calls is compared.
+func drawn(t *testing.T, m *mpis.MPI, dir string, everything, some, recorded bool) {
+	seeds := 1
+	if everything {
+		seeds = 10
+	}
+	for seed := range seeds {
+		var counts []string
+		for _, args := range [][]string{
+			{"thin", "--draw", "--precision", "90", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"},
+			{"verify", "drawn.spoor"},
+			{"replay", "--mpi", m.Name, "--no-compute", "--record", "b.spoor", "--timeout", "100s", "drawn.spoor"},
+			{"verify", "b.spoor"},
+			{"diff", "--any-address", "drawn.spoor", "b.spoor"},
+			{"info", "drawn.spoor"},
+		} {
+			if args[0] == "diff" && !recorded {
+				continue
+			}
+			out, err := spoor(m, dir, args...)
+			if err != nil {
+				t.Fatalf("seed %d: spoor %s: %v\n%s", seed, args[0], err, mpis.Tail(out))
+			}
+			if args[0] == "verify" { // FILE: ok, so many ranks and calls
+				_, said, _ := strings.Cut(strings.TrimSpace(out), ": ")
+				if counts = append(counts, said); counts[0] != said {
+					t.Errorf("seed %d: %s, replayed: %s", seed, counts[0], said)
+				}
+			}
+			if args[0] == "info" && strings.Contains(out, "\ndrawn ") != some {
+				t.Errorf("seed %d: something is drawn: %t\n%s", seed, !some, out)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, "b.spoor")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
