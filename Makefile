@@ -1,4 +1,5 @@
 # make            bin/libspoor.so, bin/libspoor-io.so, bin/libspoor-engine.so, bin/spoor, bin/spoor-replay with bin/libspoor-replay.so
+# make pass       bin/spoor-pass-N.so, plugins of clang and flang, for each LLVM N whose development files are installed
 # make install    PREFIX=/usr/local
 # make dist       build/spoor-VERSION-linux-ARCH.tar.gz, which works wherever it is unpacked
 # make deb        build/spoor_VERSION_ARCH.deb
@@ -30,7 +31,7 @@ SHIM_LDFLAGS = -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,$(notdir $@) -pthread 
 GENERATED = build/gen/stamp
 SHIM_OBJS = $(patsubst shim/%.c,build/shim/%.o,$(wildcard shim/*.c))
 
-all: bin/libspoor.so bin/libspoor-io.so bin/libspoor-engine.so bin/spoor bin/spoor-replay build/man/stamp build/completion/stamp
+all: bin/libspoor.so bin/libspoor-io.so bin/libspoor-engine.so bin/libspoor-rounds.so bin/spoor bin/spoor-replay build/man/stamp build/completion/stamp
 
 # The names of generated files are known only once they are there.
 bin/libspoor.so: $(GENERATED)
@@ -125,6 +126,23 @@ bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) internal/proxy/run
 bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) bin/libspoor-replay.so
 	CGO_ENABLED=1 $(GO_BUILD) -ldflags '-X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
 
+# Rounds of loops: what the compiler has the program count, and what reads it.
+bin/libspoor-rounds.so: pass/rounds.c shim/spoor_plugin.h
+	@mkdir -p bin
+	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -Ishim -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,$(notdir $@) -o $@.new $< -pthread
+	mv $@.new $@
+
+LLVMS = $(foreach n,14 15 16 17 18 19,$(if $(shell command -v llvm-config-$(n)),$(n)))
+
+pass: $(LLVMS:%=bin/spoor-pass-%.so)
+
+# LLVM's own operator delete belongs to another new than GCC thinks.
+bin/spoor-pass-%.so: pass/loops.cpp
+	@mkdir -p bin
+	$(CXX) -O2 $(SAME) -std=c++17 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-mismatched-new-delete -fno-rtti -fPIC -fvisibility=hidden -shared \
+		-isystem $(shell llvm-config-$* --includedir) -o $@.new $<
+	mv $@.new $@
+
 # What --help says, as pages.
 build/man/stamp: bin/spoor
 	bin/spoor man build/man
@@ -138,7 +156,7 @@ build/completion/stamp: bin/spoor
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/spoor
 	install -m 755 bin/spoor $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 bin/libspoor.so bin/libspoor-io.so bin/libspoor-engine.so bin/libspoor-replay.so $(DESTDIR)$(PREFIX)/lib/spoor/
+	install -m 644 bin/libspoor.so bin/libspoor-io.so bin/libspoor-engine.so bin/libspoor-replay.so bin/libspoor-rounds.so $(wildcard bin/spoor-pass-*.so) $(DESTDIR)$(PREFIX)/lib/spoor/
 	install -m 755 bin/spoor-replay $(DESTDIR)$(PREFIX)/lib/spoor/
 	install -d $(DESTDIR)$(PREFIX)/include
 	install -m 644 shim/spoor_plugin.h $(DESTDIR)$(PREFIX)/include/spoor.h
@@ -148,6 +166,7 @@ install: all
 	install -D -m 644 build/completion/zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_spoor
 	install -D -m 644 build/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spoor.fish
 	install -D -m 644 packaging/modulefile $(DESTDIR)$(PREFIX)/share/spoor/modulefile
+	install -m 644 packaging/valgrind.supp $(DESTDIR)$(PREFIX)/share/spoor/
 	install -d $(DESTDIR)$(PREFIX)/share/doc/spoor
 	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md docs/*.png $(DESTDIR)$(PREFIX)/share/doc/spoor/
 
@@ -181,4 +200,4 @@ race: all
 clean:
 	rm -rf bin build
 
-.PHONY: all shim-objects sanitized install dist deb test race clean
+.PHONY: all shim-objects sanitized pass install dist deb test race clean

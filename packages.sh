@@ -25,9 +25,12 @@ package_of() {
 	pandas) echo python3-pandas ;;
 	node) echo nodejs npm ;;
 	strace) echo strace ;;
+	valgrind) echo valgrind ;;
 	h5dump) echo hdf5-tools libhdf5-openmpi-dev ;;
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;
+	clang-14 | clang-16 | clang-19) echo $1 llvm-${1#clang-}-dev ;;
+	flang-new-16 | flang-new-19) echo flang-${1#flang-new-} libflang-${1#flang-new-}-dev ;;
 	aarch64-linux-gnu-gcc) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;
 	esac
 }
@@ -41,11 +44,20 @@ present() {
 	scalapack) [ -d /usr/lib/x86_64-linux-gnu/scalapack ] ;;
 	zfp) [ -e /usr/include/zfp.h ] ;;
 	h5dump) command -v h5dump && [ -e /usr/include/hdf5/openmpi/hdf5.h ] ;;
+	clang-1*) command -v $1 && command -v llvm-config-${1#clang-} ;;
 	node) command -v node && command -v npm ;;
 	modulecmd) [ -e /usr/lib/x86_64-linux-gnu/modulecmd.tcl ] ;;
 	mpi4py | otf2 | pandas) /usr/bin/python3 -c "import $1" ;;
 	*) command -v "$1" ;;
 	esac >/dev/null 2>&1
+}
+
+# want NAME…: the same, for what tests do without and say so: what a release of the
+# system doesn't have is left out.
+want() {
+	for thing in "$@"; do
+		(need "$thing") || echo "not installed: $thing" >&2
+	done
 }
 
 need() {

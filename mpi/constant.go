@@ -160,8 +160,9 @@ func parseConstants(file, text string) (*constants, error) {
 // parseConstant appends the constant's kinds to those of others.
 func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 	var c Constant
-	if len(words) < 5 {
-		return c, fmt.Errorf("want kinds, name and the values in ABI, MPICH, Open MPI")
+	const fixed = 2 + int(flavourEnd)
+	if len(words) < fixed {
+		return c, fmt.Errorf("want kinds, name and the values in %v", Flavours())
 	}
 	first := len(*kinds)
 	for name := range strings.SplitSeq(words[0], ",") {
@@ -179,8 +180,8 @@ func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 	if !isName(c.Name) {
 		return c, fmt.Errorf("%q is no name", c.Name)
 	}
-	for i, f := range []Flavour{ABI, MPICH, OpenMPI} {
-		r, err := parseRaw(words[2+i], c.Kinds[0])
+	for f := range flavourEnd {
+		r, err := parseRaw(words[2+f], c.Kinds[0])
 		if err != nil {
 			return c, fmt.Errorf("%s: %s value: %w", c.Name, f, err)
 		}
@@ -194,7 +195,7 @@ func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 		return c, fmt.Errorf("%s: handle %d is outside 1…%d", c.Name, c.Value, FirstHandleID-1)
 	}
 	c.bytes = typeSize{-1, -1}
-	for _, word := range words[5:] {
+	for _, word := range words[fixed:] {
 		name, value, ok := strings.Cut(word, "=")
 		if n := c.bytes.field(name); n != nil && c.Kinds[0] == KindDatatype {
 			size, err := strconv.ParseUint(value, 10, 16)

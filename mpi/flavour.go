@@ -25,6 +25,11 @@ func (f Flavour) String() string {
 	return flavourNames[f]
 }
 
+// Family names the libraries of the flavour for people.
+func (f Flavour) Family() string {
+	return [flavourEnd]string{"standard ABI", "MPICH family", "Open MPI"}[f]
+}
+
 // Flavours lists all flavours.
 func Flavours() []Flavour { return []Flavour{ABI, MPICH, OpenMPI} }
 

@@ -228,11 +228,11 @@ func (r *Reader) checkRank(rank int) error {
 	if err != nil {
 		return err
 	}
-	for i := range k.Terminals() {
-		c, err := k.Terminal(i)
-		if err != nil {
-			return err
-		}
+	calls, err := k.Distinct()
+	if err != nil {
+		return err
+	}
+	for i, c := range calls {
 		if err := checkCall(c); err != nil {
 			return r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %s: %w: %w", rank, i, c.Name(), err, ErrFormat))
 		}

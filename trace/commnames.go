@@ -16,11 +16,7 @@ func (r *Reader) nameComms(c *Comms) error {
 	if !slices.ContainsFunc(r.schema, names) {
 		return nil
 	}
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return err
 		}
@@ -36,7 +32,7 @@ func (r *Reader) nameComms(c *Comms) error {
 				if comm == nil || name == nil || comm.In.Type != Handle {
 					continue
 				}
-				if x := c.At(rank, stream, index, comm.In.Num); x != nil && x.Name == "" {
+				if x := c.At(k.number, stream, index, comm.In.Num); x != nil && x.Name == "" {
 					x.Name = name.In.Text
 				}
 			}

@@ -17,11 +17,21 @@ type Histogram struct {
 	// FromAnywhere. Places are pairs of function and site, numbered from 0 in the
 	// order in which the class's terminals first have them; see Reader.Places.
 	From          int
-	Duration, Gap *Hist
+	Duration, Gap Hist
 }
 
 // A Hist is a histogram whose bins follow the data.
-type Hist hist.Hist
+type Hist interface {
+	Bins() []HistBin // in rising order
+	Total() HistBin  // one bin of all samples; its Count is 0 if there are none
+	Count() uint64   // how many samples there are
+
+	// Quantile returns an estimate of the value that a share q of the samples is
+	// at most, 0 for an empty histogram. Quantile(0) and Quantile(1) are exact.
+	Quantile(q float64) float64
+	// Below returns an estimate of the share of samples that are at most v.
+	Below(v float64) float64
+}
 
 // A HistBin summarises the samples between Min and Max.
 type HistBin struct {
@@ -31,11 +41,11 @@ type HistBin struct {
 	MinRank, MaxRank int // the ranks that Min and Max are of; -1 if that is not known
 }
 
-func (h *Hist) hist() *hist.Hist { return (*hist.Hist)(h) }
+// shown is a Hist.
+type shown struct{ *hist.Hist }
 
-// Bins returns the bins, in rising order.
-func (h *Hist) Bins() []HistBin {
-	list := h.hist().Bins()
+func (h shown) Bins() []HistBin {
+	list := h.Hist.Bins()
 	out := make([]HistBin, len(list))
 	for i := range list {
 		out[i] = histBin(&list[i])
@@ -43,25 +53,14 @@ func (h *Hist) Bins() []HistBin {
 	return out
 }
 
-// Total returns one bin of all samples; its Count is 0 if there are none.
-func (h *Hist) Total() HistBin {
-	all := h.hist().Total()
+func (h shown) Total() HistBin {
+	all := h.Hist.Total()
 	return histBin(&all)
 }
 
 func histBin(b *hist.Bin) HistBin {
 	return HistBin{b.Count, b.Min, b.Max, b.Mean, b.Variance(), int(b.MinRank), int(b.MaxRank)}
 }
-
-// Count returns the number of samples.
-func (h *Hist) Count() uint64 { return h.hist().Count() }
-
-// Quantile returns an estimate of the value that a share q of the samples is
-// at most, 0 for an empty histogram. Quantile(0) and Quantile(1) are exact.
-func (h *Hist) Quantile(q float64) float64 { return h.hist().Quantile(q) }
-
-// Below returns an estimate of the share of samples that are at most v.
-func (h *Hist) Below(v float64) float64 { return h.hist().Below(v) }
 
 // Places returns the number of the place, a function called from a site, of each
 // terminal of a class.
@@ -84,7 +83,7 @@ func (r *Reader) Histograms(class int) ([]Histogram, error) {
 	out := make([]Histogram, len(list))
 	for i := range list {
 		x := &list[i]
-		out[i] = Histogram{x.Terminal, x.From, (*Hist)(x.Duration), (*Hist)(x.Gap)}
+		out[i] = Histogram{x.Terminal, x.From, shown{x.Duration}, shown{x.Gap}}
 	}
 	return out, nil
 }

@@ -80,6 +80,20 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	return k, nil
 }
 
+// Tracks yields the ranks that left a track, in order. It ends with an error.
+func (r *Reader) Tracks() iter.Seq2[*Rank, error] {
+	return func(yield func(*Rank, error) bool) {
+		for rank, class := range r.places().Class {
+			if class < 0 {
+				continue
+			}
+			if k, err := r.Rank(rank); !yield(k, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // weighed returns sums of weights along a stream. Lengths are found once for all.
 func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *prefix.Sums {
 	return k.bare[stream]().Again(weight)
@@ -97,6 +111,14 @@ func (k *Rank) Streams() int { return len(k.streams) }
 // Len returns the number of calls of a stream.
 func (k *Rank) Len(stream int) uint64 { return k.streams[stream].Len() }
 
+// Total returns the number of calls of all streams.
+func (k *Rank) Total() (n uint64) {
+	for _, g := range k.streams {
+		n += g.Len()
+	}
+	return n
+}
+
 // Terminals returns the number of distinct calls over all streams. Calls that
 // are the same on this rank may count as two if on another they are not.
 func (k *Rank) Terminals() int { return len(k.class.Terminals) }
@@ -110,6 +132,18 @@ func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.T
 func (k *Rank) Terminal(terminal int) (*Call, error) {
 	t, err := k.template(terminal)
 	return t.call, err
+}
+
+// Distinct returns all distinct calls, by terminal.
+func (k *Rank) Distinct() ([]*Call, error) {
+	calls := make([]*Call, k.Terminals())
+	for t := range calls {
+		var err error
+		if calls[t], err = k.Terminal(t); err != nil {
+			return nil, err
+		}
+	}
+	return calls, nil
 }
 
 // Called returns function and call site of a distinct call, without parameters and return value. Unlike

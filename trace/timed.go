@@ -104,17 +104,13 @@ func (t *TimedTerminal) End() int64 { return t.end }
 // TimeKind tells how well the times of calls are known, by the first call of a rank that
 // has one.
 func (r *Reader) TimeKind() (SampleKind, error) {
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return NoSample, err
 		}
 		for t, err := range k.Timings(0) {
 			if err != nil {
-				return NoSample, fmt.Errorf("rank %d: times: %w", rank, err)
+				return NoSample, fmt.Errorf("rank %d: times: %w", k.number, err)
 			}
 			return t.Timing.Duration.Kind, nil
 		}
@@ -174,11 +170,7 @@ func (r *Reader) End() (int64, error) {
 
 // Extent is when the first rank's first call began, and when the last rank's run ended.
 func (r *Reader) Extent() (first, end int64, err error) {
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return 0, 0, err
 		}

@@ -134,9 +134,7 @@ func row(w io.Writer, name string) error {
 		if err != nil {
 			return err
 		}
-		for s := range k.Streams() {
-			calls += k.Len(s)
-		}
+		calls += k.Total()
 	}
 	start := time.Now()
 	p, err := proxy.Generate(r, proxy.Options{})

@@ -61,11 +61,7 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 	for _, c := range codecs {
 		results = append(results, measure.New(c))
 	}
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +76,7 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 				p.Calls += int64(len(block.Calls.Keys))
 				for i, c := range codecs {
 					if err := results[i].Add(c, block); err != nil {
-						return nil, fmt.Errorf("%s: rank %d: %w", path, rank, err)
+						return nil, fmt.Errorf("%s: rank %d: %w", path, k.Number(), err)
 					}
 				}
 				whole.Calls.Keys = append(whole.Calls.Keys, block.Calls.Keys...)

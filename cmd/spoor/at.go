@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -24,11 +23,7 @@ func parseMoment(text string) (ns int64, err error) {
 
 // notPast refuses a time at which no rank ran any more.
 func notPast(r *trace.Reader, ns int64) error {
-	for rank := range r.Ranks() {
-		k, err := r.Rank(rank)
-		if errors.Is(err, trace.ErrNoTrack) {
-			continue
-		}
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return err
 		}

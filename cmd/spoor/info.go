@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/waits"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -140,7 +141,11 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	field("trace", "%s, %s", s.File, units.Bytes(s.Bytes))
 	field("command", "%s", cmp.Or(s.Command, "unknown"))
 	library, _, _ := strings.Cut(s.Library, "\n")
-	field("MPI", "%s", joinNonEmpty(", ", flavourNames[s.MPI], strings.Join(strings.Fields(library), " ")))
+	family := "unknown"
+	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
+		family = flavour.Family()
+	}
+	field("MPI", "%s", joinNonEmpty(", ", family, strings.Join(strings.Fields(library), " ")))
 	if s.Producer != "" {
 		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, s.Options))
 	}
@@ -275,8 +280,6 @@ func printCosts(w io.Writer, s *summary.Summary, top int) error {
 	}
 	return tw.Flush()
 }
-
-var flavourNames = map[string]string{"mpich": "MPICH family", "openmpi": "Open MPI", "abi": "standard ABI", "": "unknown"}
 
 func joinNonEmpty(sep string, list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), sep)

@@ -156,6 +156,7 @@ func verbs() []*cobra.Command {
 		newProxy(),
 		newReplay(),
 		newTree(),
+		newPass(),
 		newCalibrate(),
 		newSimulate(),
 		newRecover(),

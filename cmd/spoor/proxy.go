@@ -84,20 +84,18 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 			return err
 		}
 	}
-	switch o.mpi {
-	case "", "mpich", "openmpi", "abi":
-	default:
-		return &usageError{cmd, fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)}
-	}
 	if o.Target.Flavour = o.mpi; o.mpi != "" {
-		has, err := inspect.FunctionsOf(o.mpi)
+		flavour, ok := mpi.FlavourNamed(o.mpi)
+		if !ok {
+			return &usageError{cmd, fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)}
+		}
+		has, err := inspect.FunctionsOf(flavour)
 		if err != nil {
 			return err
 		}
 		if has == nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s is not installed here: which functions it lacks will show when the program is linked\n", o.mpi)
 		} else {
-			flavour, _ := mpi.FlavourNamed(o.mpi)
 			o.Target.Has = func(name string) bool { return has[name] || flavour.Macro(name) }
 		}
 	}

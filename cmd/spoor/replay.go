@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/launch"
 	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -186,8 +187,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 
 // checkMPI refuses what --mpi can't be.
 func checkMPI(name string) error {
-	switch name {
-	case "", "openmpi", "mpich", "abi":
+	if _, ok := mpi.FlavourNamed(name); ok || name == "" {
 		return nil
 	}
 	return fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", name)

@@ -32,6 +32,7 @@ type runOptions struct {
 	phaseNames bool
 	noCode     bool
 	plugin     string
+	rounds     bool
 	counters   string
 	quiet      bool
 	hang       time.Duration
@@ -85,6 +86,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
   spoor run --timing place --error 0.1 --error MPI_Send=10us mpirun -n 4 ./app
   spoor run --hang 60s mpirun -n 4 ./app
   spoor run --io --io-exclude '*.log' mpirun -n 4 ./app
+  spoor run --rounds mpirun -n 4 ./app
   spoor run --start-off mpiexec -n 8 python3 solver.py`,
 		Args: atLeastOne("a launcher and a program"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
@@ -101,6 +103,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 	f.IntVar(&o.timing.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
 	f.StringArrayVar(&o.errors, "error", nil, "error of lossy timing, `[FUNCTION=]E`, a share like 0.1 or a time like 10us; can be repeated (default 0.1)")
 	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank and call it around MPI calls; see spoor.h")
+	f.BoolVar(&o.rounds, "rounds", false, "attach to each call how many rounds each loop made since the call before, of a program compiled with what spoor pass prints")
 	f.BoolVar(&o.phaseNames, "phase-names", false, "the program calls MPI_Pcontrol(level, name) with a text: for a level above 0, call the phase by it")
 	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
@@ -165,6 +168,15 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		}
 		if _, err := os.Stat(o.plugin); err != nil {
 			return fmt.Errorf("--plugin: %w", err)
+		}
+	}
+	if o.rounds {
+		if o.plugin != "" {
+			return &usageError{cmd, errors.New("--rounds is a plugin itself, and only one can be loaded: leave out --plugin")}
+		}
+		var err error
+		if o.plugin, err = findLibrary("libspoor-rounds.so"); err != nil {
+			return err
 		}
 	}
 	if err := o.io.check(); err != nil {

@@ -267,12 +267,11 @@ func (d *dumper) structureJSON(k *trace.Rank, stream int, v *variation) error {
 		}
 	}
 	walk(k.Structure(stream))
-	for t := range k.Terminals() {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return err
-		}
-		s.Calls = append(s.Calls, c)
+	var err error
+	if s.Calls, err = k.Distinct(); err != nil {
+		return err
+	}
+	for t := range s.Calls {
 		if lanes := k.LaneTexts(t); len(lanes) > 0 {
 			if s.Lanes == nil {
 				s.Lanes = make(map[int][]string)

@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/outline"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newTree() *cobra.Command {
@@ -43,6 +45,10 @@ its own, look at these one by one.`,
 
 func runTree(cmd *cobra.Command, path string, paths []string, json bool) error {
 	m, err := code.Open(path)
+	if r, traced := trace.Open(path); err != nil && traced == nil {
+		r.Close()
+		return fmt.Errorf("%s is a trace; its loops: spoor profile %s", path, path)
+	}
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,11 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 		return nil
 	}
 	part := func(ns int64) string { return units.Share(float64(ns), float64(rep.RunNs)) }
-	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", plural(rep.Ranks, "rank"),
+	who := plural(rep.Ranks, "rank")
+	if rep.Threads > 1 {
+		who += fmt.Sprintf(" with up to %d threads", rep.Threads)
+	}
+	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
 		units.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
 	if rep.Times != "exact" {
 		fmt.Fprintf(w, "times: %s\n", rep.Times)

@@ -146,11 +146,7 @@ func origin(r *trace.Reader) (zero, base int64, err error) {
 	if zero, _, err = r.Extent(); err != nil {
 		return 0, 0, err
 	}
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return 0, 0, err
 		}

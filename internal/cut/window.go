@@ -1,7 +1,6 @@
 package cut
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -80,11 +79,7 @@ func (w *Window) spans(r *trace.Reader) ([][][]marked.Span, error) {
 	}
 	all := make([][][]marked.Span, r.Ranks())
 	rounds := false
-	for rank := range all {
-		k, err := r.Rank(rank)
-		if errors.Is(err, trace.ErrNoTrack) {
-			continue
-		}
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +89,7 @@ func (w *Window) spans(r *trace.Reader) ([][][]marked.Span, error) {
 				return nil, err
 			}
 			rounds = rounds || found
-			all[rank] = append(all[rank], list)
+			all[k.Number()] = append(all[k.Number()], list)
 		}
 	}
 	if w.Loop != "" && !rounds {

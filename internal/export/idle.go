@@ -44,11 +44,11 @@ func (s *Source) idleCalls(k *trace.Rank) ([]bool, error) {
 		return nil, nil
 	}
 	var is []bool
-	for t := range k.Terminals() {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return nil, err
-		}
+	calls, err := k.Distinct()
+	if err != nil {
+		return nil, err
+	}
+	for t, c := range calls {
 		if k.Lane(t) == nil && s.o.Idle(c) {
 			if is == nil {
 				is = make([]bool, k.Terminals())

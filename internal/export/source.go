@@ -110,8 +110,8 @@ func (s *Source) Calls() (n uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		for stream := range streams(k) {
-			n += k.Len(stream)
+		if k != nil {
+			n += k.Total()
 		}
 	}
 	return n, nil

@@ -1,6 +1,6 @@
 // Package findings says in plain sentences where a run's time is lost, if it is: what a reader of
-// the numbers would say first. Each finding has its share of all ranks' run time and the place to
-// look at; below a twentieth of the run nothing is worth a sentence.
+// the numbers would say first. Each finding has its share of all ranks' run time (of calls in ranks with several threads:
+// of all threads' time) and the place to look at; below a twentieth of the run nothing is worth a sentence.
 package findings
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // A Finding is one thing that takes much of the run.
 type Finding struct {
-	Share    float64 `json:"share"` // of the run time of all ranks
+	Share    float64 `json:"share"` // of the run time of all ranks, or threads
 	Text     string  `json:"text"`
 	Function string  `json:"function,omitempty"`
 	Place    string  `json:"site,omitempty"`
@@ -57,7 +57,7 @@ func Of(rep *imbalance.Report, path *waits.Path) []Finding {
 		if c.Function == "MPI_Init" || c.Function == "MPI_Init_thread" || c.Function == "MPI_Finalize" {
 			continue
 		}
-		add(call(c, whole))
+		add(call(c, max(whole, rep.ThreadNs)))
 	}
 	if path != nil {
 		add(critical(path))

@@ -39,6 +39,8 @@ func TestFindings(t *testing.T) {
 	start.Init, start.Finalize = spread(300, 300), spread(100, 100)
 	recorded := report()
 	recorded.Init, recorded.Finalize = spread(398, 398), spread(2, 2)
+	threads := report(busy)
+	threads.Threads, threads.ThreadNs = 2, 5000
 	timeless := report(wait)
 	timeless.Timing = "none"
 	for _, c := range []struct {
@@ -52,6 +54,7 @@ func TestFindings(t *testing.T) {
 		{"nobody is late", report(even), 0.144, -1, "ranks wait for each other in MPI_Allreduce at step f.c:7, 152 ns a rank on average"},
 		{"a function that does not wait", report(send), 0.15, 3, "ranks are in MPI_Send at halo f.c:3: 10 calls of 60 ns on average, rank 3 2.0 × as long as ranks do on average"},
 		{"one that does", report(busy), 0.1, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
+		{"one that does, in threads", threads, 0.08, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
 		{"more work", unequal, 0.3, 3, "rank 3 computes 1.6 × as long as ranks do on average: 800 ns against 500 ns"},
 		{"the start", start, 0.4, -1, "MPI_Init takes a rank 300 ns, MPI_Finalize 100 ns"},
 		{"an end that is not known", recorded, 0.4, -1, "MPI_Init takes a rank 398 ns"},

@@ -27,10 +27,10 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 	}
 	for i := range list {
 		x := &list[i]
-		if x.Gap == nil || x.Gap.Count() == 0 {
+		if x.Gap.Count() == 0 {
 			continue
 		}
-		gaps := (*hist.Hist)(x.Gap)
+		gaps := hist.Of(x.Gap)
 		h.of[histKey{x.Terminal, x.From}] = gaps
 		h.lists[x.Terminal] = append(h.lists[x.Terminal], gaps)
 		if key := (histKey{h.places[x.Terminal], x.From}); h.alike[key] == nil {

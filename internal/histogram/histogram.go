@@ -203,8 +203,8 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 			p = &pair{hist.New(Bins, hist.NoRank), hist.New(Bins, hist.NoRank)}
 			sums[k] = p
 		}
-		p.duration.Merge((*hist.Hist)(h.Duration))
-		p.gap.Merge((*hist.Hist)(h.Gap))
+		p.duration.Merge(hist.Of(h.Duration))
+		p.gap.Merge(hist.Of(h.Gap))
 	}
 	some, paths := false, false
 	for class, sites := range c.class {

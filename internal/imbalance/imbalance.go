@@ -48,8 +48,9 @@ type Report struct {
 	MPI        Distribution `json:"mpi_time"`
 	Init       Distribution `json:"init"` // of the MPI time, unless it is left out
 	Finalize   Distribution `json:"finalize"`
-	Threads    int          `json:"threads"` // of the rank with most
-	Calls      []Call       `json:"calls"`   // by time lost
+	Threads    int          `json:"threads"`   // of the rank with most
+	ThreadNs   float64      `json:"thread_ns"` // of all threads of all ranks, each from its first call to its last
+	Calls      []Call       `json:"calls"`     // by time lost
 
 	spent *collector
 }
@@ -222,14 +223,11 @@ func blocks(f *trace.Function) bool {
 // each adds up the times of every call of every rank.
 func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
 	p := &places{of: make(map[place]*entry)}
-	for rank := range t.Ranks() {
-		if t.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := t.Rank(rank)
+	for k, err := range t.Tracks() {
 		if err != nil {
 			return err
 		}
+		rank := k.Number()
 		type total struct {
 			duration, gap     float64
 			count             uint64
@@ -378,7 +376,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			}
 			if o.wanted(c.Func) {
 				e := p.at(c)
-				e.single, e.singleGap = merged(e.single, (*hist.Hist)(h.Duration)), merged(e.singleGap, (*hist.Hist)(h.Gap))
+				e.single, e.singleGap = merged(e.single, hist.Of(h.Duration)), merged(e.singleGap, hist.Of(h.Gap))
 			}
 		}
 		o.Progress(class+1, t.Classes())

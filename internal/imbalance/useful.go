@@ -328,6 +328,7 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 	own := len(r.spent.init) == 0
 	for i, x := range r.spent.list {
 		r.Threads = max(r.Threads, x.threads)
+		r.ThreadNs += x.useful.mid + x.mpi.mid
 		if own {
 			r.spent.init = append(r.spent.init, single(x.init.mid, x.rank))
 			r.spent.finalize = append(r.spent.finalize, single(x.finalize.mid, x.rank))

@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"fmt"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Functions returns the names of the MPI functions that a library has for C
@@ -27,13 +29,10 @@ func Functions(path string) (map[string]bool, error) {
 	return names, nil
 }
 
-var familyOf = map[string]string{"mpich": "MPICH family", "openmpi": "Open MPI", "abi": "standard ABI"}
-
-// FunctionsOf returns those that a library of this machine has of the flavour
-// mpich, openmpi or abi; nil if there is none.
-func FunctionsOf(flavour string) (map[string]bool, error) {
+// FunctionsOf returns those that a library of this machine has of the flavour; nil if there is none.
+func FunctionsOf(flavour mpi.Flavour) (map[string]bool, error) {
 	for _, l := range Installed() {
-		if l.Family != familyOf[flavour] {
+		if l.Family != flavour.Family() {
 			continue
 		}
 		names, err := Functions(l.Path)

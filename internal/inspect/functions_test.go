@@ -1,12 +1,16 @@
 package inspect
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/spoor-hpc/spoor/mpi"
+)
 
 // Every MPI that is installed has the first function, and none has what was
 // never one.
 func TestFunctions(t *testing.T) {
 	found := 0
-	for _, flavour := range []string{"mpich", "openmpi", "abi"} {
+	for _, flavour := range mpi.Flavours() {
 		names, err := FunctionsOf(flavour)
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Report is what is known of one program.
@@ -151,12 +153,12 @@ func definesMPI(f *elf.File) bool {
 func Family(name string) string {
 	switch {
 	case strings.HasPrefix(name, "libmpi_abi.so"):
-		return "standard ABI"
+		return mpi.ABI.Family()
 	case strings.HasPrefix(name, "libmpich.so"), strings.HasPrefix(name, "libmpi.so.12"), strings.HasPrefix(name, "libmpi_intel.so"),
 		strings.HasPrefix(name, "libmpi_cray.so"), strings.HasPrefix(name, "libmpi_gnu"):
-		return "MPICH family"
+		return mpi.MPICH.Family()
 	case strings.HasPrefix(name, "libmpi.so"):
-		return "Open MPI"
+		return mpi.OpenMPI.Family()
 	}
 	return ""
 }

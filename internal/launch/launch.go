@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Launcher is a way to start ranks, as far as passing the environment goes.
@@ -81,7 +83,7 @@ func (l Launcher) openMPI() bool { return l == OpenMPI || l == PRRTE }
 // Fits reports whether ranks of an MPI of the family, as package inspect names
 // them, find each other under the launcher.
 func Fits(l Launcher, family string) bool {
-	return l == Environ || l.openMPI() && family == "Open MPI" || l == Hydra && family == "MPICH family"
+	return l == Environ || l.openMPI() && family == mpi.OpenMPI.Family() || l == Hydra && family == mpi.MPICH.Family()
 }
 
 var openMPIVersion = regexp.MustCompile(`\(open mpi\) v?(\d+)\.`)

@@ -98,11 +98,7 @@ func (t *Table) findGraphs() error {
 		return nil
 	}
 	edges, looked := 0, 0
-	for rank := range t.r.Ranks() {
-		if t.r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := t.r.Rank(rank)
+	for k, err := range t.r.Tracks() {
 		if err != nil {
 			return err
 		}
@@ -127,14 +123,14 @@ func (t *Table) findGraphs() error {
 				}
 				c := calls[n]
 				if c.Name() == tellsGraph {
-					t.noteOrder(comms, c, rank, stream, index)
+					t.noteOrder(comms, c, k.Number(), stream, index)
 					continue
 				}
 				p := c.Param("comm_dist_graph")
 				if p == nil || p.Out.Type != trace.Handle {
 					continue
 				}
-				comm := comms.At(rank, stream, index, p.Out.Num)
+				comm := comms.At(k.Number(), stream, index, p.Out.Num)
 				if comm == nil || comm.Size < 1 || comm.Size > t.r.Ranks() {
 					continue
 				}

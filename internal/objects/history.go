@@ -1,8 +1,6 @@
 package objects
 
 import (
-	"slices"
-
 	"github.com/spoor-hpc/spoor/internal/naming"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -77,24 +75,22 @@ func (x *Rank) changes(name key, h *history) bool {
 	return found
 }
 
-// locate finds where the objects of a name were made.
-func (x *Rank) locate(h *history) {
-	if h.total > maxBindings {
-		h.state = lost
-		return
-	}
+// locate finds where the objects of names were made, in one pass for all of them.
+func (x *Rank) locate(names ...*history) {
 	calls := make(map[int]*trace.Call)
-	for _, m := range h.makers {
-		calls[m.call.Terminal] = m.call
-	}
-	for stream := range x.counts {
-		here := slices.ContainsFunc(h.makers, func(m maker) bool { return m.stream == stream })
-		if !here {
+	of := make(map[int]*history) // by terminal
+	for _, h := range names {
+		if h.total > maxBindings {
+			h.state = lost
 			continue
 		}
-		o := x.k.Occurrences(stream, func(t int) bool { return calls[t] != nil })
-		for index, t := range o.All() {
-			h.positions = append(h.positions, naming.Binding[*trace.Call]{Stream: stream, Index: index, To: calls[t]})
+		for _, m := range h.makers {
+			calls[m.call.Terminal], of[m.call.Terminal] = m.call, h
+		}
+	}
+	for stream := range x.counts {
+		for index, t := range x.k.Occurrences(stream, func(t int) bool { return of[t] != nil }).All() {
+			of[t].positions = append(of[t].positions, naming.Binding[*trace.Call]{Stream: stream, Index: index, To: calls[t]})
 		}
 	}
 }

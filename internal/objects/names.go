@@ -59,14 +59,11 @@ func (x *Rank) Names() (*Names, error) {
 	}
 	for k, list := range n.bound {
 		if h := x.made[k]; h != nil && h.total > 1 && h.total <= maxBindings {
-			makers := make(map[int]bool)
-			for _, m := range h.makers {
-				makers[m.call.Terminal] = true
+			if h.positions == nil {
+				x.locate(h)
 			}
-			for stream := range x.counts {
-				for index := range x.k.Occurrences(stream, func(t int) bool { return makers[t] }).All() {
-					list = append(list, naming.Binding[string]{Stream: stream, Index: index})
-				}
+			for _, b := range h.positions {
+				list = append(list, naming.Binding[string]{Stream: b.Stream, Index: b.Index})
 			}
 			slices.SortFunc(list, func(a, b naming.Binding[string]) int {
 				return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Index, b.Index))

@@ -81,16 +81,15 @@ func (t *Table) class(k *trace.Rank) (*class, error) {
 		return c, nil
 	}
 	c := &class{places: make(map[place]*trace.Occurrences)}
-	for n := range k.Terminals() {
-		call, err := k.Terminal(n)
-		if err != nil {
-			return nil, err
-		}
+	calls, err := k.Distinct()
+	if err != nil {
+		return nil, err
+	}
+	for n, call := range calls {
 		if _, ok := makes(call); ok {
 			c.makers = append(c.makers, n)
 		}
 	}
-	var err error
 	if c.uniform, err = t.r.Uniform(k.Class()); err != nil {
 		return nil, err
 	}
@@ -151,10 +150,14 @@ func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 			h.total += counts[n]
 		}
 	}
+	var several []*history
 	for made, h := range x.made {
 		if x.ambiguous(made) {
-			x.locate(h)
+			several = append(several, h)
 		}
+	}
+	if len(several) > 0 {
+		x.locate(several...)
 	}
 	return x, nil
 }

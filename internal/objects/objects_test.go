@@ -76,3 +76,32 @@ func TestTooManyMeanings(t *testing.T) {
 		t.Errorf("sends by size: %v", got)
 	}
 }
+
+// Finding where objects were made takes one pass, however many numbers mean several things.
+func BenchmarkReusedNumbers(b *testing.B) {
+	r := mergetest.Run(b, 1, func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range 300 {
+			for h := range int64(200) {
+				n := int64(1 + i%2 + i%3)
+				r.Call("MPI_Type_contiguous", 41, n, double, local+h, 8*n, 0, 8*n, 0, 8*n)
+				if (i*i)%(7+int(h)) == 1 {
+					r.Call("MPI_Send", 40, 1, 0, 1, local, 0, 1, tracktest.World)
+				}
+			}
+			for h := range int64(200) {
+				r.Call("MPI_Type_free", 42, local+h)
+			}
+		}
+		r.End()
+	})
+	k, err := r.Rank(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := New(r).Rank(k); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type Flat struct {
 	Ranks   int    `json:"ranks"` // with a track
 	Calls   uint64 `json:"calls"`
 	SpanNs  int64  `json:"span_ns"`            // from first call to last, sum over the ranks
+	TimeNs  int64  `json:"time_ns"`            // that, or where a rank has several threads, what they were there
 	MPINs   uint64 `json:"mpi_ns"`             // in the calls of MPI below
 	FilesNs uint64 `json:"files_ns,omitempty"` // in those that work on files
 	// Timeless says that the trace has no times: all that is said of them is 0.
@@ -105,6 +106,7 @@ type RankTotal struct {
 	Rank     int    `json:"rank"`
 	Host     string `json:"host"`
 	SpanNs   int64  `json:"span_ns"`
+	TimeNs   int64  `json:"time_ns"` // of several threads, each from its first call to its last; else SpanNs
 	MPINs    int64  `json:"mpi_ns"`
 	FilesNs  int64  `json:"files_ns,omitempty"` // in calls that work on files
 	Calls    uint64 `json:"calls"`
@@ -132,8 +134,7 @@ func flatOf(r *trace.Reader, where Where, stacks bool, step func()) (*Flat, erro
 		return nil, err
 	}
 	for rank, p := range procs.All() {
-		f.PerRank[rank] = RankTotal{Rank: rank, Host: p.Host, SpanNs: p.SpanNs, MPINs: p.MPINs}
-		f.SpanNs += p.SpanNs
+		f.PerRank[rank] = RankTotal{Rank: rank, Host: p.Host, SpanNs: p.SpanNs, TimeNs: p.SpanNs, MPINs: p.MPINs}
 	}
 	sums := flatSums{f: f, rows: make(map[siteKey]int), values: make(valueSums)}
 	for class := range r.Classes() {
@@ -146,6 +147,10 @@ func flatOf(r *trace.Reader, where Where, stacks bool, step func()) (*Flat, erro
 	}
 	f.PerRank = slices.DeleteFunc(f.PerRank, func(t RankTotal) bool { return r.ClassOf(t.Rank) < 0 })
 	f.Ranks = len(f.PerRank)
+	for i := range f.PerRank {
+		f.SpanNs += f.PerRank[i].SpanNs
+		f.TimeNs += f.PerRank[i].TimeNs
+	}
 	f.Sort(DefaultSort(r))
 	return f, nil
 }
@@ -196,6 +201,17 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 		s.spreads[i].Merge(together(list))
 		if len(list) > 1 && len(members) > 1 {
 			s.f.Rows[i].Estimated = true
+		}
+	}
+	if k.Streams() > 1 {
+		all, err := r.Totals(class)
+		if err != nil {
+			return err
+		}
+		for i, rank := range members {
+			spent := all.Of(i)
+			x := &s.f.PerRank[rank]
+			x.TimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns)) // each is known to a percent
 		}
 	}
 	files, err := r.FilesNs(class)

@@ -25,8 +25,8 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		if f.FilesNs > 0 {
 			inside += " and " + units.Duration(float64(f.FilesNs)) + " of files"
 		}
-		fmt.Fprintf(out, "%s: %s, %s calls, %s in %s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
-			inside, units.Duration(float64(f.SpanNs)))
+		fmt.Fprintf(out, "%s: %s, %s calls, %s in %s%s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
+			inside, units.Duration(float64(f.TimeNs)), f.ofThreads())
 		f.extremes(out)
 	}
 	var b strings.Builder
@@ -59,7 +59,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		if x.Ranks < 2 {
 			imbalance = ""
 		}
-		line(units.Duration(float64(x.Ns)), units.Share(float64(x.Ns), float64(f.SpanNs)), units.Grouped(x.Calls), units.Grouped(uint64(x.Ranks)),
+		line(units.Duration(float64(x.Ns)), units.Share(float64(x.Ns), float64(f.TimeNs)), units.Grouped(x.Calls), units.Grouped(uint64(x.Ranks)),
 			units.Duration(x.MeanNs), units.Duration(float64(x.MaxNs)), imbalance, bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function)
 	}
 	tw.Flush()
@@ -108,10 +108,10 @@ func (f *Flat) extremes(w io.Writer) {
 		return
 	}
 	part := func(t *RankTotal) float64 {
-		if t.SpanNs == 0 {
+		if t.TimeNs == 0 {
 			return 0
 		}
-		return float64(t.MPINs) / float64(t.SpanNs)
+		return float64(t.MPINs) / float64(t.TimeNs)
 	}
 	least, most := &f.PerRank[0], &f.PerRank[0]
 	for i := range f.PerRank {
@@ -122,13 +122,21 @@ func (f *Flat) extremes(w io.Writer) {
 		}
 	}
 	line := func(t *RankTotal) string {
-		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, units.Duration(float64(t.MPINs)), units.Duration(float64(t.SpanNs)))
+		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, units.Duration(float64(t.MPINs)), units.Duration(float64(t.TimeNs)))
 	}
 	fmt.Fprintf(w, "in MPI: %s", line(least))
 	if least != most {
 		fmt.Fprintf(w, " to %s", line(most))
 	}
 	fmt.Fprint(w, "\n\n")
+}
+
+// ofThreads says that times of ranks are those of their threads, where these are not the same.
+func (f *Flat) ofThreads() string {
+	if f.TimeNs == f.SpanNs {
+		return ""
+	}
+	return " of threads"
 }
 
 // RanksText writes what each rank did.
@@ -146,11 +154,11 @@ func (f *Flat) RanksText(w io.Writer) error {
 	if f.FilesNs > 0 {
 		head, files = "in files\t", func(t *RankTotal) string { return units.Duration(float64(t.FilesNs)) + "\t" }
 	}
-	fmt.Fprint(tw, "rank\ttime\tin MPI\tof it\t"+head+"calls\tbytes out\tbytes in\t   host\n")
+	fmt.Fprint(tw, "rank\ttime"+f.ofThreads()+"\tin MPI\tof it\t"+head+"calls\tbytes out\tbytes in\t   host\n")
 	for i := range f.PerRank {
 		t := &f.PerRank[i]
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s%s\t%s\t%s\t   %s\n", t.Rank, units.Duration(float64(t.SpanNs)), units.Duration(float64(t.MPINs)),
-			units.Share(float64(t.MPINs), float64(t.SpanNs)), files(t), units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s%s\t%s\t%s\t   %s\n", t.Rank, units.Duration(float64(t.TimeNs)), units.Duration(float64(t.MPINs)),
+			units.Share(float64(t.MPINs), float64(t.TimeNs)), files(t), units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
 	}
 	return tw.Flush()
 }
@@ -203,11 +211,11 @@ func (f *Flat) CSV(w io.Writer) error {
 // RanksCSV writes what each rank did, with a header.
 func (f *Flat) RanksCSV(w io.Writer) error {
 	out := timelessCSV(w, f.Timeless)
-	out.Write([]string{"rank", "host", "span_ns", "mpi_ns", "calls", "bytes_out", "bytes_in", "files_ns"})
+	out.Write([]string{"rank", "host", "span_ns", "mpi_ns", "calls", "bytes_out", "bytes_in", "files_ns", "time_ns"})
 	for i := range f.PerRank {
 		t := &f.PerRank[i]
 		out.Write([]string{strconv.Itoa(t.Rank), t.Host, strconv.FormatInt(t.SpanNs, 10), strconv.FormatInt(t.MPINs, 10),
-			strconv.FormatUint(t.Calls, 10), strconv.FormatUint(t.BytesOut, 10), strconv.FormatUint(t.BytesIn, 10), strconv.FormatInt(t.FilesNs, 10)})
+			strconv.FormatUint(t.Calls, 10), strconv.FormatUint(t.BytesOut, 10), strconv.FormatUint(t.BytesIn, 10), strconv.FormatInt(t.FilesNs, 10), strconv.FormatInt(t.TimeNs, 10)})
 	}
 	out.Flush()
 	return out.Error()

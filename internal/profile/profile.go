@@ -254,7 +254,7 @@ const maxTimed = 1 << 22
 // timed returns the ranks whose times are taken, the rank itself among them: all of the
 // class, or as many as have up to maxTimed calls. Means are those of the class anyway.
 func (b *builder) timed(r *trace.Reader, own bool) ([]*trace.Rank, error) {
-	ranks, calls := []*trace.Rank{b.k}, callsOf(b.k)
+	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
 	if kept, err := b.k.TimesKept(); err != nil || !kept {
 		b.p.TimesOf = b.p.Ranks
 		return ranks, err
@@ -270,7 +270,7 @@ func (b *builder) timed(r *trace.Reader, own bool) ([]*trace.Rank, error) {
 		if err != nil {
 			return nil, err
 		}
-		if calls += callsOf(k); calls <= maxTimed {
+		if calls += k.Total(); calls <= maxTimed {
 			ranks = append(ranks, k)
 		}
 	}
@@ -279,13 +279,6 @@ func (b *builder) timed(r *trace.Reader, own bool) ([]*trace.Rank, error) {
 	}
 	slices.Sort(b.p.TimesOf)
 	return ranks, nil
-}
-
-func callsOf(k *trace.Rank) (n uint64) {
-	for stream := range k.Streams() {
-		n += k.Len(stream)
-	}
-	return n
 }
 
 // times finds what a call at each leaf of a thread takes.

@@ -28,9 +28,7 @@ func (g *generator) shape(v *variant) error {
 	}
 	calls := uint64(0)
 	for _, k := range v.ranks {
-		for s := range k.Streams() {
-			calls += k.Len(s)
-		}
+		calls += k.Total()
 	}
 	if calls > maxShaped {
 		return nil

@@ -71,11 +71,6 @@ func newGenerator(r *trace.Reader, o Options) *generator {
 
 // variants finds the sets of ranks.
 func (g *generator) variants(search *reissue.Search) error {
-	for rank := range g.r.Ranks() {
-		if g.r.ClassOf(rank) < 0 {
-			search.Missing()
-		}
-	}
 	var err error
 	if g.strings, err = g.r.Strings(); err != nil {
 		return err

@@ -190,9 +190,7 @@ func (g *generator) calls() (uint64, error) {
 	n := uint64(0)
 	for _, v := range g.list {
 		for _, k := range v.ranks {
-			for s := range k.Streams() {
-				n += k.Len(s)
-			}
+			n += k.Total()
 		}
 	}
 	return n, nil

@@ -80,19 +80,15 @@ func WindowOf(address int64) (w Window, offset int64) {
 // whichever process, in rising order. It looks at the distinct calls of all ranks.
 func Windows(r *trace.Reader) ([]Window, error) {
 	found := make(map[Window]bool)
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
-		for t := range k.Terminals() {
-			c, err := k.Terminal(t)
-			if err != nil {
-				return nil, fmt.Errorf("reissue: %w", err)
-			}
+		calls, err := k.Distinct()
+		if err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
+		}
+		for _, c := range calls {
 			for i := range c.Params {
 				noteWindows(found, c, &c.Params[i])
 			}

@@ -41,9 +41,7 @@ func FindEnds(r *trace.Reader) (Ends, error) {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
 		open = open || p.End != "finished"
-		for stream := range ranks[rank].Streams() {
-			calls += ranks[rank].Len(stream)
-		}
+		calls += ranks[rank].Total()
 	}
 	if !open {
 		return nil, nil

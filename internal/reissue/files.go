@@ -32,11 +32,11 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 		if err != nil {
 			return false, false, fmt.Errorf("reissue: %w", err)
 		}
-		for t := range k.Terminals() {
-			c, err := k.Terminal(t)
-			if err != nil {
-				return false, false, fmt.Errorf("reissue: %w", err)
-			}
+		calls, err := k.Distinct()
+		if err != nil {
+			return false, false, fmt.Errorf("reissue: %w", err)
+		}
+		for _, c := range calls {
 			if c.Func.Has(trace.Posix) {
 				library = library || ByLibrary(c)
 				program = program || !ByLibrary(c)

@@ -53,9 +53,15 @@ type Search struct {
 
 type obstacleKey struct{ function, reason string }
 
-// NewSearch begins a search in a trace.
+// NewSearch begins a search in a trace. Ranks that left no track are obstacles.
 func NewSearch(r *trace.Reader, target Target) *Search {
-	return &Search{from: r.Meta()[trace.MetaMPI], target: target, found: make(map[obstacleKey]*Obstacle)}
+	s := &Search{from: r.Meta()[trace.MetaMPI], target: target, found: make(map[obstacleKey]*Obstacle)}
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) < 0 {
+			s.add(obstacleKey{"any", "the rank left no track"}, 0)
+		}
+	}
+	return s
 }
 
 func (s *Search) add(at obstacleKey, calls uint64) {
@@ -67,9 +73,6 @@ func (s *Search) add(at obstacleKey, calls uint64) {
 	o.Calls += calls
 	o.Ranks++
 }
-
-// Missing takes in a rank that left no track.
-func (s *Search) Missing() { s.add(obstacleKey{"any", "the rank left no track"}, 0) }
 
 // Rank takes in a rank, whose distinct calls these are.
 func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
@@ -114,20 +117,13 @@ func (s *Search) List() []Obstacle {
 // Obstacles lists what stands in the way of making all calls of a trace again.
 func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 	s := NewSearch(r, target)
-	for rank := range r.Ranks() {
-		if r.ClassOf(rank) < 0 {
-			s.Missing()
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
-		calls := make([]*trace.Call, k.Terminals())
-		for t := range calls {
-			if calls[t], err = k.Terminal(t); err != nil {
-				return nil, fmt.Errorf("reissue: %w", err)
-			}
+		calls, err := k.Distinct()
+		if err != nil {
+			return nil, fmt.Errorf("reissue: %w", err)
 		}
 		s.Rank(k, calls)
 	}

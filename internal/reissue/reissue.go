@@ -61,13 +61,11 @@ func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 		plan: &Plan{Threads: k.Streams()}, segments: make(map[Place]*Segment),
 		bounds: objects.NewBounds(r.Ranks()),
 	}
-	calls := make([]*trace.Call, k.Terminals())
-	for t := range calls {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return nil, fmt.Errorf("reissue: %w", err)
-		}
-		calls[t] = c
+	calls, err := k.Distinct()
+	if err != nil {
+		return nil, fmt.Errorf("reissue: %w", err)
+	}
+	for _, c := range calls {
 		p.note(c)
 	}
 	for t, c := range calls {

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -22,16 +23,8 @@ const fileWords = 10
 
 // usesFiles reports whether the rank makes calls on files.
 func usesFiles(k *trace.Rank) (bool, error) {
-	for t := range k.Terminals() {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return false, err
-		}
-		if c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) {
-			return true, nil
-		}
-	}
-	return false, nil
+	calls, err := k.Distinct()
+	return slices.ContainsFunc(calls, func(c *trace.Call) bool { return c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) }), err
 }
 
 // beginFiles makes the folder that calls on files are made in the root of all names.

@@ -7,7 +7,7 @@ import (
 
 // Flat is the table of call sites over all ranks.
 type Flat struct {
-	SpanNs  int64               `json:"span_ns"` // of all ranks together
+	TimeNs  int64               `json:"time_ns"` // of all ranks and threads together
 	Rows    []FlatRow           `json:"rows"`    // by time
 	More    int                 `json:"more"`    // rows left out
 	PerRank []profile.RankTotal `json:"per_rank"`
@@ -35,7 +35,7 @@ func flat(r *trace.Reader, where profile.Where, o Options) (Flat, error) {
 	if err != nil {
 		return Flat{}, err
 	}
-	f := Flat{SpanNs: p.SpanNs, Rows: []FlatRow{}, Ranks: p.Ranks, PerRank: p.PerRank[:min(len(p.PerRank), maxPerRank)]}
+	f := Flat{TimeNs: p.TimeNs, Rows: []FlatRow{}, Ranks: p.Ranks, PerRank: p.PerRank[:min(len(p.PerRank), maxPerRank)]}
 	for i, row := range p.Rows {
 		if i == maxFlat {
 			f.More = len(p.Rows) - i

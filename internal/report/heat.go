@@ -44,28 +44,11 @@ const (
 
 // span is from when to when the run's ranks called; false where that is not known.
 func span(r *trace.Reader) (from, to int64, ok bool, err error) {
-	for rank := range r.Ranks() {
-		if !r.HasTimes() || r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
-		if err != nil {
-			return 0, 0, false, err
-		}
-		begin, err := k.Start()
-		if err != nil {
-			return 0, 0, false, err
-		}
-		end, err := k.End()
-		if err != nil {
-			return 0, 0, false, err
-		}
-		if !ok {
-			from, to = begin, end
-		}
-		from, to, ok = min(from, begin), max(to, end), true
+	if !r.HasTimes() {
+		return 0, 0, false, nil
 	}
-	return from, to, ok, nil
+	from, to, err = r.Extent()
+	return from, to, true, err
 }
 
 // posixOf returns what calls of POSIX and C did, those files with most time first.

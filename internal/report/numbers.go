@@ -50,7 +50,7 @@ func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Op
 	}
 	if r.HasTimes() {
 		total("time in MPI", "ns", func(p *profile.RankTotal) float32 { return float32(p.MPINs) })
-		total("time outside of MPI", "ns", func(p *profile.RankTotal) float32 { return float32(p.SpanNs - p.MPINs - p.FilesNs) })
+		total("time outside of MPI", "ns", func(p *profile.RankTotal) float32 { return float32(max(0, p.TimeNs-p.MPINs-p.FilesNs)) })
 		if slices.ContainsFunc(perRank, func(p profile.RankTotal) bool { return p.FilesNs > 0 }) {
 			total("time in files", "ns", func(p *profile.RankTotal) float32 { return float32(p.FilesNs) })
 		}

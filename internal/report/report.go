@@ -41,26 +41,26 @@ type Options struct {
 
 // Data is what a page shows.
 type Data struct {
-	Title     string             `json:"title"`
-	File      string             `json:"file"`
-	Producer  string             `json:"producer"`
-	Findings  []findings.Finding `json:"findings"`
-	Summary   *summary.Summary   `json:"summary"`
-	Classes   int                `json:"classes"`
-	Hosts     int                `json:"hosts"`
-	Flat      Flat               `json:"flat"`
-	Structure []Structure        `json:"structure"`
-	Matrix    []Layer            `json:"matrix"`
-	Imbalance *imbalance.Report  `json:"imbalance"` // nil without times
-	Timeline  *Timeline          `json:"timeline"`  // nil without times
-	Numbers   []Number           `json:"numbers"`
-	Files     []File             `json:"files"`
-	MoreFiles int                `json:"more_files"`
-	Posix     []PosixFile        `json:"posix"`
-	MorePosix int                `json:"more_posix"`
-	Heats     []Heat             `json:"heats"`
-	Grids     []Grid             `json:"grids"`
-	Live      bool               `json:"live"` // the page comes from a server, which has more detail
+	Title      string             `json:"title"`
+	File       string             `json:"file"`
+	Producer   string             `json:"producer"`
+	Findings   []findings.Finding `json:"findings"`
+	Summary    *summary.Summary   `json:"summary"`
+	Classes    int                `json:"classes"`
+	Hosts      int                `json:"hosts"`
+	Flat       Flat               `json:"flat"`
+	Structure  []Structure        `json:"structure"`
+	Matrix     []Layer            `json:"matrix"`
+	Imbalance  *imbalance.Report  `json:"imbalance"` // nil without times
+	Timeline   *Timeline          `json:"timeline"`  // nil without times
+	Numbers    []Number           `json:"numbers"`
+	Files      []File             `json:"files"`
+	MoreFiles  int                `json:"more_files"`
+	Posix      []PosixFile        `json:"posix"`
+	MorePosix  int                `json:"more_posix"`
+	Heats      []Heat             `json:"heats"`
+	Topologies []Topology         `json:"topologies"`
+	Live       bool               `json:"live"` // the page comes from a server, which has more detail
 }
 
 // Bounds of what is embedded.
@@ -142,7 +142,7 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	if err = d.looked(r, o); err != nil {
 		return err
 	}
-	if d.Grids, err = grids(r); err != nil {
+	if d.Topologies, err = topologies(r); err != nil {
 		return fmt.Errorf("topologies: %w", err)
 	}
 	if d.Flat, err = flat(r, o.Where, o); err != nil {

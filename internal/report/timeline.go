@@ -222,36 +222,17 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 		return nil, err
 	}
 	streams := make([]int, t.Ranks) // by rank
-	first := true
 	calls := uint64(0)
-	for rank := range t.Ranks {
-		if r.ClassOf(rank) < 0 {
-			continue
-		}
-		k, err := r.Rank(rank)
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, err
 		}
-		start, err := k.Start()
-		if err != nil {
-			return nil, err
-		}
-		if first || start < t.StartNs {
-			t.StartNs = start
-		}
-		end, err := k.End()
-		if err != nil {
-			return nil, err
-		}
-		if first || end > t.EndNs {
-			t.EndNs = end
-		}
-		first = false
-		streams[rank] = k.Streams()
+		streams[k.Number()] = k.Streams()
 		t.Threads = t.Threads || k.Streams() > 1
-		for stream := range k.Streams() {
-			calls += k.Len(stream)
-		}
+		calls += k.Total()
+	}
+	if t.StartNs, t.EndNs, err = r.Extent(); err != nil {
+		return nil, err
 	}
 	if t.EndNs <= t.StartNs {
 		return nil, nil

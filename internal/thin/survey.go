@@ -2,7 +2,6 @@ package thin
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -107,16 +106,12 @@ func (f *family) commonUnit(unit int64) {
 // surveyOf finds the families.
 func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
 	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*family)}
-	for rank := range r.Ranks() {
-		k, err := r.Rank(rank)
-		if errors.Is(err, trace.ErrNoTrack) {
-			continue
-		}
-		if err == nil {
-			err = s.rank(k)
-		}
+	for k, err := range r.Tracks() {
 		if err != nil {
-			return nil, fmt.Errorf("rank %d: %w", rank, err)
+			return nil, err
+		}
+		if err := s.rank(k); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", k.Number(), err)
 		}
 		progress(1)
 	}

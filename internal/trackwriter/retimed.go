@@ -3,7 +3,6 @@ package trackwriter
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/sections"
@@ -14,22 +13,44 @@ import (
 )
 
 // Retimed makes a trace of the calls of another trace at other times: those that a simulation predicts, say.
-// Ranks have one thread each, and may take turns.
+// Ranks and their threads may take turns.
 type Retimed struct {
 	r     *trace.Reader
 	spool spool
-	ranks []spooled
+	ranks [][]retimed // by rank and stream
 	all   *Collector
 }
 
-// retimedRoom is how much of all ranks' times is kept in memory.
+// A retimed thread is one whose calls come at other times.
+type retimed struct {
+	spooled
+	end uint64 // of the latest call
+}
+
+// retimedRoom is how much of all threads' times is kept in memory.
 const retimedRoom = 64 << 20
 
 // NewRetimed makes room for the times of a trace's calls.
 func NewRetimed(r *trace.Reader) (*Retimed, error) {
 	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.Lossless})
-	most := max(256, min(mostInMemory, retimedRoom/max(1, r.Ranks())))
-	return &Retimed{r: r, spool: spool{most: most}, ranks: make([]spooled, r.Ranks()), all: all}, err
+	if err != nil {
+		return nil, err
+	}
+	t := &Retimed{r: r, ranks: make([][]retimed, r.Ranks()), all: all}
+	threads := 1
+	for rank := range t.ranks {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.ranks[rank] = make([]retimed, k.Streams())
+		threads += k.Streams()
+	}
+	t.spool.most = max(256, min(mostInMemory, retimedRoom/threads))
+	return t, nil
 }
 
 // Close lets them go.
@@ -38,25 +59,27 @@ func (t *Retimed) Close() {
 	t.all.Close()
 }
 
-// Add takes down the next call of a rank: how long it takes, and what passes before it.
-func (t *Retimed) Add(rank int, gap, duration uint64) {
-	t.spool.add(&t.ranks[rank], timing.Entry{Gap: gap, Duration: duration})
+// Add takes down when the next call of a thread begins and ends, in ns since the run began.
+func (t *Retimed) Add(rank, stream int, begin, end uint64) {
+	s := &t.ranks[rank][stream]
+	e := timing.Entry{Gap: begin - s.end, Duration: end - begin}
+	if stream > 0 && s.calls == 0 {
+		e.Gap, e.Jump = 0, int64(begin) // before its first call a thread need not have been there
+	}
+	s.end = end
+	t.spool.add(&s.spooled, e)
 }
 
 // Content returns the trace, which has the times of all calls. It is good until Close. meta is
 // put over what the other trace has.
 func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	start, _ := strconv.ParseInt(t.r.Meta()[model.MetaStart], 10, 64)
-	for rank := range t.r.Ranks() {
-		k, err := t.r.Rank(rank)
-		if errors.Is(err, trace.ErrNoTrack) {
-			continue
-		}
-		if err == nil {
-			err = t.add(k, start)
-		}
+	for k, err := range t.r.Tracks() {
 		if err != nil {
-			return nil, fmt.Errorf("rank %d: %w", rank, err)
+			return nil, err
+		}
+		if err := t.add(k, start); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", k.Number(), err)
 		}
 	}
 	all := t.r.Meta()
@@ -75,12 +98,11 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 
 // add collects the track of a rank with its times.
 func (t *Retimed) add(k *trace.Rank, start int64) error {
-	if n := k.Streams(); n > 1 {
-		return fmt.Errorf("%d threads: times of one alone are known", n)
-	}
-	of := &t.ranks[k.Number()]
-	if want := k.Len(0); of.calls != want {
-		return fmt.Errorf("times of %d calls, there are %d", of.calls, want)
+	threads := t.ranks[k.Number()]
+	for stream := range threads {
+		if got, want := threads[stream].calls, k.Len(stream); got != want {
+			return fmt.Errorf("thread %d: times of %d calls, there are %d", stream, got, want)
+		}
 	}
 	handed, err := k.Track()
 	if err != nil {
@@ -93,19 +115,24 @@ func (t *Retimed) add(k *trace.Rank, start int64) error {
 		w.placed(&tr.Sigs[i])
 		number[i] = i
 	}
-	p, calls := tr.Process, tr.Streams[0].Grammar.Cursor()
+	tr.Log = &track.Log{Options: t.all.timing, TicksPerNs: 1}
+	p := tr.Process
 	p.StartNs = start
-	for list, err := range t.spool.entries(of) {
-		if err != nil {
-			return err
+	for stream := range threads {
+		of := &threads[stream]
+		calls := tr.Streams[stream].Grammar.Cursor()
+		for list, err := range t.spool.entries(&of.spooled) {
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				n, _ := calls.Next()
+				w.sum(stream, n, e)
+			}
 		}
-		for _, e := range list {
-			n, _ := calls.Next()
-			w.sum(0, n, e)
-			p.SpanNs += int64(e.Gap + e.Duration)
-		}
+		p.SpanNs = max(p.SpanNs, int64(of.end))
+		tr.Log.Streams = append(tr.Log.Streams, t.spool.entries(&of.spooled))
 	}
 	tr.Courses = w.traced(number)
-	tr.Log = &track.Log{Options: t.all.timing, TicksPerNs: 1, Streams: []iter.Seq2[[]timing.Entry, error]{t.spool.entries(of)}}
 	return t.all.add(tr, p)
 }

@@ -16,8 +16,9 @@ var ErrMeans = errors.New("the trace has no time for every call, so it can't tel
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {
 	Ranks     int           `json:"ranks"`
-	Times     string        `json:"times"` // how well they are known
-	RunNs     int64         `json:"run_ns"`
+	Times     string        `json:"times"`   // how well they are known
+	Threads   int           `json:"threads"` // of the rank with most
+	RunNs     int64         `json:"run_ns"`  // of all threads, each from its first call to the end of its last
 	MPINs     int64         `json:"mpi_ns"`
 	WaitedNs  int64         `json:"waited_ns"`
 	Messages  uint64        `json:"messages"`  // of which both ends are known
@@ -167,7 +168,12 @@ func (a *analysis) report(called func(function string, s trace.Site) string) *Re
 		if w == nil {
 			continue
 		}
-		x := RankSum{rank, w.last - w.first, a.spent[rank], a.suffered[rank], a.caused[rank]}
+		run := int64(0)
+		for i, end := range w.ends {
+			run += end - w.starts[i]
+		}
+		rep.Threads = max(rep.Threads, len(w.ends))
+		x := RankSum{rank, run, a.spent[rank], a.suffered[rank], a.caused[rank]}
 		rep.ByRank = append(rep.ByRank, x)
 		rep.RunNs += x.RunNs
 		rep.MPINs += x.MPINs

@@ -30,7 +30,7 @@ func pack(t *testing.T, what string) string {
 func works(t *testing.T, dir string, files ...string) {
 	t.Helper()
 	for _, f := range append(files, "include/spoor.h", "lib/spoor/spoor-replay", "share/bash-completion/completions/spoor",
-		"share/fish/vendor_completions.d/spoor.fish", "share/spoor/modulefile", "share/doc/spoor/run.md") {
+		"share/fish/vendor_completions.d/spoor.fish", "share/spoor/modulefile", "share/spoor/valgrind.supp", "share/doc/spoor/run.md") {
 		if st, err := os.Stat(filepath.Join(dir, f)); err != nil || st.Size() == 0 {
 			t.Errorf("%s: %v", f, err)
 		}

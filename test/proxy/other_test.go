@@ -29,7 +29,8 @@ func TestOtherMPI(t *testing.T) {
 		for i, m := range list[:2] {
 			other := list[1-i]
 			pair := m.Name + " to " + other.Name
-			has, err := inspect.FunctionsOf(other.Name)
+			flavour, _ := mpi.FlavourNamed(other.Name)
+			has, err := inspect.FunctionsOf(flavour)
 			if err != nil || has == nil {
 				t.Fatalf("functions of %s: %v", other.Name, err)
 			}

@@ -20,7 +20,7 @@ export const calls = () => {
     return;
   }
   ways.calls = (name, site) => type(document.querySelector("#calls input[type=search]"), `${name} ${site}`.trim());
-  const share = (ns) => (f.span_ns ? ns / f.span_ns : 0);
+  const share = (ns) => (f.time_ns ? ns / f.time_ns : 0);
   section("calls", "Calls", lead,
     table({
       label: "Calls by place", filter: "Filter by function or place", thing: "line", sort: timeless ? 2 : 4, rows: f.rows,
@@ -47,7 +47,7 @@ export const calls = () => {
         { label: "Host", text: (r) => r.host },
         ...(timeless ? [] : [{ label: "Run time", value: (r) => r.span_ns, text: (r) => time(r.span_ns) },
         { label: "In MPI", value: (r) => r.mpi_ns, text: (r) => time(r.mpi_ns) },
-        { label: "Of run", value: (r) => (r.span_ns ? r.mpi_ns / r.span_ns : 0), text: (r) => percent(r.span_ns ? r.mpi_ns / r.span_ns : 0) }]),
+        { label: "Of run", value: (r) => (r.time_ns ? r.mpi_ns / r.time_ns : 0), text: (r) => percent(r.time_ns ? r.mpi_ns / r.time_ns : 0) }]),
         { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
         { label: "Out", value: (r) => r.bytes_out, text: (r) => bytes(r.bytes_out) },
         { label: "In", value: (r) => r.bytes_in, text: (r) => bytes(r.bytes_in) },

@@ -1,5 +1,6 @@
 import { data, unpack } from "./data.js";
 import { colour, el, none, prepare, repaints, section, tip, untip } from "./dom.js";
+import { unfold } from "./graph.js";
 import { bytes, count, plural, short, time } from "./format.js";
 import { ways } from "./links.js";
 import { heat } from "./matrix.js";
@@ -35,14 +36,14 @@ const boxes = (groups, text) => {
     [0, 0.25, 0.5, 0.75, 1].map((p) => { const v = from + p * (most - from); return el("text", { x: x(v), y: all.length * row + 20, "text-anchor": p === 0 ? "start" : p === 1 ? "end" : "middle" }, text(v)); }));
 };
 
-// ranks compares them by any number, as boxes, rank by rank, and where they are in the program's own grids.
+// ranks compares them by any number, as boxes, rank by rank, and where they are in the program's own topologies.
 export const numbersOfRanks = async () => {
   const list = data.numbers, lead = "Any number that each rank has, over the ranks: the box is the middle half of them with the median, the lines reach to the last ones within one and a half boxes, dots are ranks beyond.";
   if (list.length === 0) return section("ranks", "Ranks", lead, none("No rank left a track."));
   const hosts = new Map(data.flat.per_rank.map((r) => [r.rank, r.host])), grouped = new Set(hosts.values()).size;
-  let chosen = list[0], values = [], marked = -1, grid = data.grids[0];
+  let chosen = list[0], values = [], marked = -1, topology = data.topologies[0];
   const read = async (x) => { const b = await unpack(x.each); return [...new Float32Array(b.buffer, b.byteOffset, b.length / 4)]; };
-  const plot = el("div"), canvas = el("canvas", { tabIndex: 0, role: "img", "aria-label": "The number of each rank" }), note = el("p", { className: "dim", role: "status", id: "ranks-note" }), map = el("canvas", { role: "img", tabIndex: 0, id: "grid" });
+  const plot = el("div"), canvas = el("canvas", { tabIndex: 0, role: "img", "aria-label": "The number of each rank" }), note = el("p", { className: "dim", role: "status", id: "ranks-note" }), map = el("canvas", { role: "img", tabIndex: 0, id: "topology" }), lead2 = el("p", { className: "dim" });
   const text = (v) => texts[chosen.unit](v);
   const bars = () => {
     const width = Math.max(200, canvas.parentElement.clientWidth - 30), h = 110, g = prepare(canvas, width, h), n = values.length, w = width / n;
@@ -60,29 +61,52 @@ export const numbersOfRanks = async () => {
     const every = Math.max(1, Math.ceil((n * 46) / width));
     for (let r = 0; r < n; r += every) { g.textAlign = r === 0 ? "left" : "center"; g.fillText(r, r === 0 ? 0 : (r + 0.5) * w, h - 3); }
   };
-  // cells of a grid: two dimensions as they are, what comes before them as blocks beside each other.
-  const shape = () => {
-    const d = grid.dims, cols = d[d.length - 1], rows = d.length > 1 ? d[d.length - 2] : 1, blocks = d.slice(0, -2).reduce((a, b) => a * b, 1);
-    const room = Math.max(180, map.parentElement.clientWidth - 30), across = Math.max(1, Math.min(blocks, Math.floor(room / (Math.min(cols * 34, room / 2) + 14))));
+  // gridShape puts cells of a grid: two dimensions as they are, what comes before them as blocks beside each other.
+  const gridShape = (room) => {
+    const d = topology.dims, cols = d[d.length - 1], rows = d.length > 1 ? d[d.length - 2] : 1, blocks = d.slice(0, -2).reduce((a, b) => a * b, 1);
+    const across = Math.max(1, Math.min(blocks, Math.floor(room / (Math.min(cols * 34, room / 2) + 14))));
     const size = Math.max(3, Math.min(44, Math.floor((room / across - 14) / cols)));
-    return { cols, rows, blocks, across, size, at: (i) => { const b = Math.floor(i / (rows * cols)), k = i % (rows * cols); return [(b % across) * (cols * size + 14) + (k % cols) * size, Math.floor(b / across) * (rows * size + 14) + Math.floor(k / cols) * size]; } };
+    const at = (i) => { const b = Math.floor(i / (rows * cols)), k = i % (rows * cols); return [(b % across) * (cols * size + 14) + (k % cols) * size, Math.floor(b / across) * (rows * size + 14) + Math.floor(k / cols) * size]; };
+    return { size, at, below: cols, width: across * (cols * size + 14), height: Math.ceil(blocks / across) * (rows * size + 14) };
   };
-  const drawGrid = () => {
-    if (!grid) return;
-    const s = shape(), g = prepare(map, s.across * (s.cols * s.size + 14), Math.ceil(s.blocks / s.across) * (s.rows * s.size + 14)), mix = heat();
+  const graphShape = (room) => {
+    const n = topology.ranks.length, width = Math.min(room, 640), size = Math.max(5, Math.min(34, Math.floor(width / (2 * Math.sqrt(n) + 2))));
+    topology.places ||= unfold(n, topology.edges);
+    const by = width - size - 4;
+    return { size, below: 1, width, height: Math.max(...topology.places.map(([, y]) => y)) * by + size + 4, at: (i) => topology.places[i].map((p) => p * by + 2) };
+  };
+  const shape = () => { const room = Math.max(180, map.parentElement.clientWidth - 30); return topology.edges ? graphShape(room) : gridShape(room); };
+  const drawEdges = (g, s) => {
+    g.strokeStyle = colour("soft");
+    for (const [a, b] of topology.edges) {
+      const [x, y] = s.at(a).map((p) => p + s.size / 2), [to, down] = s.at(b).map((p) => p + s.size / 2);
+      g.globalAlpha = topology.ranks[a] === marked || topology.ranks[b] === marked ? 1 : 0.35;
+      g.beginPath();
+      g.moveTo(x, y);
+      g.lineTo(to, down);
+      g.stroke();
+    }
+    g.globalAlpha = 1;
+  };
+  const drawTopology = () => {
+    if (!topology) return;
+    const s = shape(), g = prepare(map, s.width, s.height), mix = heat();
     const good = values.filter((v) => !Number.isNaN(v)), least = Math.min(...good), most = Math.max(...good);
     g.font = "11px system-ui, sans-serif";
     g.textAlign = "center";
-    grid.ranks.forEach((r, i) => {
+    if (topology.edges) drawEdges(g, s);
+    topology.ranks.forEach((r, i) => {
       const [x, y] = s.at(i), v = values[r], p = most > least ? (v - least) / (most - least) : 0;
       g.fillStyle = r < 0 || Number.isNaN(v) ? colour("empty") : mix(p);
       g.fillRect(x, y, s.size - 1, s.size - 1);
       if (r === marked) { g.strokeStyle = colour("ink"); g.lineWidth = 2; g.strokeRect(x + 1, y + 1, s.size - 3, s.size - 3); }
       if (s.size >= 22 && r >= 0) { g.fillStyle = colour(p > 0.5 ? "heat0" : "heat4"); g.fillText(r, x + s.size / 2, y + s.size / 2 + 4); }
     });
-    map.setAttribute("aria-label", `${grid.dims.join(" × ")} ranks by their place in the grid, the strongest colour is ${text(most)}`);
+    const strongest = `the strongest colour is ${text(most)}`;
+    map.setAttribute("aria-label", topology.edges ? `${plural(topology.ranks.length, "rank")} and ${plural(topology.edges.length, "edge")} of the graph between them, ${strongest}` : `${topology.dims.join(" × ")} ranks by their place in the grid, ${strongest}`);
+    lead2.textContent = topology.edges ? "The same number, by the program's graph: lines are its edges, ranks that are neighbours are near each other." : "The same number, by coordinates of the Cartesian topology; dimensions before the last two are blocks.";
   };
-  const draw = () => { bars(); drawGrid(); };
+  const draw = () => { bars(); drawTopology(); };
   const choose = async (x) => {
     chosen = x;
     values = await read(x);
@@ -98,9 +122,9 @@ export const numbersOfRanks = async () => {
   section("ranks", "Ranks", lead,
     el("div", { className: "tools" }, pick),
     el("div", { className: "figure" }, plot, canvas, note),
-    grid && [el("h3", { textContent: "By their place in the program's grid" }),
-      el("p", { className: "dim" }, "The same number, by coordinates of the Cartesian topology; dimensions before the last two are blocks."),
-      data.grids.length > 1 && el("div", { className: "tools" }, el("select", { "aria-label": "Topology", onchange: (ev) => { grid = data.grids[ev.target.selectedIndex]; drawGrid(); } }, data.grids.map((x) => el("option", { textContent: `${x.dims.join(" × ")}, ${x.name}` })))),
+    topology && [el("h3", { textContent: "By their place in the program's topology" }),
+      lead2,
+      data.topologies.length > 1 && el("div", { className: "tools" }, el("select", { id: "topologies", "aria-label": "Topology", onchange: (ev) => { topology = data.topologies[ev.target.selectedIndex]; drawTopology(); } }, data.topologies.map((x) => el("option", { textContent: `${x.edges ? `graph of ${plural(x.ranks.length, "rank")}` : x.dims.join(" × ")}, ${x.name}` })))),
       el("div", { className: "figure scrollx" }, map)]);
   await choose(chosen);
   const show = (rank, x, y) => { if (rank >= 0 && rank < values.length) tip(`rank ${rank}${hosts.get(rank) ? `, ${hosts.get(rank)}` : ""}\n${chosen.name}: ${Number.isNaN(values[rank]) ? "not known" : text(values[rank])}`, x, y); else untip(); };
@@ -113,14 +137,14 @@ export const numbersOfRanks = async () => {
     if (d) step(ev, marked + d, () => { const r = canvas.getBoundingClientRect(); return [r.left + ((marked + 0.5) / values.length) * r.width, r.top]; });
   });
   map.addEventListener("pointermove", (ev) => {
-    const s = shape(), b = map.getBoundingClientRect(), i = grid.ranks.findIndex((_, k) => { const [x, y] = s.at(k); return ev.clientX - b.left >= x && ev.clientX - b.left < x + s.size && ev.clientY - b.top >= y && ev.clientY - b.top < y + s.size; });
-    show(i < 0 ? -1 : grid.ranks[i], ev.clientX, ev.clientY);
+    const s = shape(), b = map.getBoundingClientRect(), i = topology.ranks.findIndex((_, k) => { const [x, y] = s.at(k); return ev.clientX - b.left >= x && ev.clientX - b.left < x + s.size && ev.clientY - b.top >= y && ev.clientY - b.top < y + s.size; });
+    show(i < 0 ? -1 : topology.ranks[i], ev.clientX, ev.clientY);
   });
   map.addEventListener("pointerleave", untip);
   map.addEventListener("blur", untip);
   map.addEventListener("keydown", (ev) => {
-    const s = shape(), d = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -s.cols, ArrowDown: s.cols }[ev.key], i = Math.max(0, grid.ranks.indexOf(marked));
-    if (d) step(ev, grid.ranks[Math.max(0, Math.min(grid.ranks.length - 1, marked < 0 ? 0 : i + d))], () => { const r = map.getBoundingClientRect(), [x, y] = s.at(grid.ranks.indexOf(marked)); return [r.left + x, r.top + y]; });
+    const s = shape(), d = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -s.below, ArrowDown: s.below }[ev.key], i = Math.max(0, topology.ranks.indexOf(marked));
+    if (d) step(ev, topology.ranks[Math.max(0, Math.min(topology.ranks.length - 1, marked < 0 ? 0 : i + d))], () => { const r = map.getBoundingClientRect(), [x, y] = s.at(topology.ranks.indexOf(marked)); return [r.left + x, r.top + y]; });
   });
   ways.ranks = (rank, number) => {
     marked = rank;

@@ -18,7 +18,7 @@ export const waiting = () => {
   section("waiting", "Waiting", lead,
     w.backwards > 0 && el("p", { className: "notice", textContent: `${plural(w.backwards, "message")} of ${count(w.messages)} seem to have arrived before they were sent, by up to ${time(w.off_ns)}: times of different ranks are not known better than that.` }),
     w.kinds.length === 0 ? none("Nobody waited.") : [
-      el("p", {}, `${part(w.waited_ns)} of the time of all ranks was spent waiting for others, ${part(w.mpi_ns)} in MPI.`),
+      el("p", {}, `${part(w.waited_ns)} of the time of all ${w.threads > 1 ? "threads" : "ranks"} was spent waiting for others, ${part(w.mpi_ns)} in MPI.`),
       el("ul", { className: "parts" }, w.kinds.map((k) => el("li", {}, el("span", { className: "bar", style: `width:${Math.max(1, (220 * k.waited_ns) / w.waited_ns).toFixed(1)}px` }), ` ${k.kind}: ${time(k.waited_ns)}, ${part(k.waited_ns)}, ${plural(k.count, "call")}`))),
       el("div", { className: "tools" }, way("timeline", "Show on the timeline", { colours: "wait" })),
       table({

@@ -15,9 +15,9 @@ type Options struct {
 	// Sites adds up what calls take, if it isn't nil; there are no short cuts then.
 	Sites *Sites
 
-	// Calls, if it isn't nil, is told of each call of a rank, in order, when it begins and ends, in
+	// Calls, if it isn't nil, is told of each call of a program, in order, when it begins and ends, in
 	// ps; there are no short cuts then.
-	Calls func(rank int32, begin, end int64)
+	Calls func(program int32, begin, end int64)
 }
 
 // Sites are the times of calls, over all ranks of a group, End left out. Compute is what is

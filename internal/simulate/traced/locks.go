@@ -122,14 +122,9 @@ func (s *Source) anyLocks() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		for n := range k.Terminals() {
-			c, err := k.Terminal(n)
-			if err != nil {
-				return false, err
-			}
-			if p := c.Param("lock_type"); p != nil {
-				return true, nil
-			}
+		calls, err := k.Distinct()
+		if err != nil || slices.ContainsFunc(calls, func(c *trace.Call) bool { return c.Param("lock_type") != nil }) {
+			return err == nil, err
 		}
 	}
 	return false, nil

@@ -80,16 +80,14 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	return p, nil
 }
 
-// each tells of calls in whole ns, so that all of them together end when the ranks do.
-func (s *Source) each() func(rank int32, begin, end int64) {
+// each tells of calls in whole ns.
+func (s *Source) each() func(program int32, begin, end int64) {
 	if s.o.Calls == nil {
 		return nil
 	}
-	at := make([]int64, s.r.Ranks())
-	return func(rank int32, begin, end int64) {
-		begin, end = begin/1000, end/1000
-		s.o.Calls(int(rank), uint64(begin-at[rank]), uint64(end-begin))
-		at[rank] = end
+	return func(program int32, begin, end int64) {
+		of := &s.of[program]
+		s.o.Calls(of.rank, of.stream, uint64(begin/1000), uint64(end/1000))
 	}
 }
 

@@ -1,14 +1,17 @@
 package traced
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/internal/trackwriter"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -160,6 +163,77 @@ func TestTeams(t *testing.T) {
 		if sum != p.EndPs {
 			t.Errorf("%s: the path has %d, the end is %d", c.name, sum, p.EndPs)
 		}
+	}
+}
+
+// A prediction written as a trace has each thread's calls when they were predicted, and simulated again it says the same.
+func TestTeamsRetimed(t *testing.T) {
+	for _, c := range teams {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := machine.Parse("plain", []byte(plain))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := recordTeams(t, c.program)
+			times, err := trackwriter.NewRetimed(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer times.Close()
+			type call struct{ begin, end int64 }
+			told := make(map[[2]int][]call)
+			p := predict(t, r, Options{Machine: m, Calls: func(rank, stream int, begin, end uint64) {
+				told[[2]int{rank, stream}] = append(told[[2]int{rank, stream}], call{int64(begin), int64(end)})
+				times.Add(rank, stream, begin, end)
+			}})
+			content, err := times.Content(map[string]string{trace.MetaProducer: "test"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := sections.Encode(content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, err := trace.NewReader(bytes.NewReader(data), int64(len(data)), "there")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rank := range p.Ranks {
+				k, err := there.Rank(rank)
+				if err != nil {
+					t.Fatal(err)
+				}
+				latest := int64(0)
+				for stream := range k.Streams() {
+					want := told[[2]int{rank, stream}]
+					if uint64(len(want)) != k.Len(stream) {
+						t.Fatalf("rank %d, thread %d: %d calls were told of", rank, stream, len(want))
+					}
+					walk, err := k.TimedWalk(stream, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					i := 0
+					for ; walk.Next(); i++ {
+						x := walk.Timed()
+						if got := (call{x.Start, x.End()}); got != want[i] {
+							t.Errorf("rank %d, thread %d, call %d: from %d to %d, predicted %v", rank, stream, i, x.Start, x.End(), want[i])
+						}
+						latest = max(latest, x.End())
+					}
+					if i != len(want) {
+						t.Errorf("rank %d, thread %d: %d calls, %d were predicted", rank, stream, i, len(want))
+					}
+				}
+				if latest != p.Ranks[rank].End/1000 {
+					t.Errorf("rank %d ends at %d, predicted %d", rank, latest, p.Ranks[rank].End/1000)
+				}
+			}
+			again := predict(t, there, Options{Machine: m})
+			if got, want := again.EndPs, p.EndPs; got > want+int64(p.Calls)*2000 || got < want-int64(p.Calls)*2000 {
+				t.Errorf("predicted again it ends at %d ps, at first %d", got, want)
+			}
+		})
 	}
 }
 

@@ -35,9 +35,9 @@ type Options struct {
 	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
 	Sites               bool              // times of calls are asked for
 
-	// Calls, if it isn't nil, is told of each call of a rank, in order: how long it takes, and what passes
-	// before it, in ns.
-	Calls func(rank int, gap, duration uint64)
+	// Calls, if it isn't nil, is told of each call of a thread, in order, when it begins and ends, in ns since the
+	// run began.
+	Calls func(rank, stream int, begin, end uint64)
 
 	factors []float64 // by rank: what computing takes there, times this; nil: 1
 
@@ -123,10 +123,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch n := k.Streams(); {
-		case n > 1 && o.Calls != nil:
-			return nil, fmt.Errorf("rank %d calls MPI in %d threads: a trace of a prediction is of ranks with one thread alone", rank, n)
-		case n > mostCPUs && o.apart:
+		if n := k.Streams(); n > mostCPUs && o.apart {
 			return nil, fmt.Errorf("rank %d calls MPI in %d threads: a rank of a schedule has at most %d CPUs", rank, n, mostCPUs)
 		}
 	}

@@ -2,6 +2,11 @@ package hist
 
 import "math"
 
+// Of returns the histogram that package trace shows without the type's name.
+func Of(shown interface{ Count() uint64 }) *Hist { return shown.(interface{ itself() *Hist }).itself() }
+
+func (h *Hist) itself() *Hist { return h }
+
 // Bins returns the bins, in rising order. They belong to the histogram.
 func (h *Hist) Bins() []Bin {
 	h.settle()

@@ -37,11 +37,11 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]volume.Amount, error) {
 	}
 	// A handle that is used before a thread makes it is the one that was first
 	// made under its number.
-	for t := range k.Terminals() {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return nil, err
-		}
+	calls, err := k.Distinct()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range calls {
 		w.make(c, false)
 	}
 	totals := make(map[int]volume.Amount)

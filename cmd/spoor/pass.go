@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newPass() *cobra.Command {
+	var compiler string
+	cmd := &cobra.Command{
+		Use:   "pass --flag COMPILER",
+		Short: "Have a compiler count rounds of loops: the flag for it",
+		Long: `Print the flag with which clang or flang has loops around calls that may lead to
+MPI count their rounds, for "spoor run --rounds". COMPILER is its name as it is
+called, such as clang-19 or flang-new-16, or a wrapper of it, such as mpicc.
+
+The flag is for compiling alone: there is nothing to link, and a program that
+was compiled so does what it would have done, with spoor or without. What isn't
+compiled so has no counters, and nothing else changes. With -g, loops have lines.
+
+The plugins of compilers are built by "make pass", for each LLVM whose
+development files are installed. GCC takes none of them: what spoor tree, and
+profile of a trace with stacks, say of loops is from the machine code and needs
+no compiler.`,
+		Example: `  clang-19 -O2 -g $(spoor pass --flag clang-19) -c solver.c
+  mpicc -O2 -g $(spoor pass --flag mpicc) -o app app.c
+  spoor run --rounds mpirun -n 4 ./app`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if compiler == "" {
+				return &usageError{cmd, errors.New("name a compiler: --flag clang-19")}
+			}
+			flag, err := passFlag(compiler)
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), flag)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&compiler, "flag", "", "print the flag for this `compiler`")
+	return cmd
+}
+
+// llvm is how clang and flang tell their version.
+var llvm = regexp.MustCompile(`(?:clang|flang|flang-new) version (\d+)\.`)
+
+// passFlag is the flag for a compiler, by the version that it says it has.
+func passFlag(compiler string) (string, error) {
+	out, err := exec.Command(compiler, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", compiler, err)
+	}
+	version := llvm.FindSubmatch(out)
+	if version == nil {
+		first, _, _ := strings.Cut(string(out), "\n")
+		return "", fmt.Errorf("%s is neither clang nor flang: it says %q", compiler, first)
+	}
+	path, err := findLibrary(fmt.Sprintf("spoor-pass-%s.so", version[1]))
+	if err != nil {
+		return "", fmt.Errorf("no plugin for LLVM %s: install llvm-%s-dev and build it with make pass", version[1], version[1])
+	}
+	return "-fpass-plugin=" + path, nil
+}
