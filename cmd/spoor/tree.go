@@ -28,7 +28,8 @@ as of virtual functions, are counted, since the code doesn't say where they
 lead; so are jumps whose targets were not found. A call "by a jump" is the last
 thing that a function does: the compiler spared the way back, and call stacks
 don't show that function. Code that was inlined stands where it was put, behind
-the name of its own function.
+the name of its own function. "counter rbx, +1" is the register in which a loop
+counts its rounds, kept during the calls in it; "CFA-24" a word of the frame.
 
 x86-64 and arm64 are understood. Where a program calls MPI through libraries of
 its own, look at these one by one.`,

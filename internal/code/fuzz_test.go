@@ -43,6 +43,11 @@ func FuzzImage(f *testing.F) {
 				if c.Block < 0 || b.Graph.Loop[c.Block] != flow.None && b.Graph.Order[c.Block] == flow.None {
 					t.Fatalf("call %+v", c)
 				}
+				for l := b.Graph.Loop[c.Block]; l != flow.None; l = b.Graph.Loops[l].Parent {
+					if k, ok := fn.Counter(l, &c); ok != (k.Step != 0) {
+						t.Fatalf("%v: %v", k, ok)
+					}
+				}
 			}
 		}
 	})

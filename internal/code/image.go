@@ -61,8 +61,10 @@ type Image struct {
 	moved     map[uint64]uint64 // what it puts elsewhere: addresses of this image
 	exports   map[string]uint64
 	stubNames map[uint64]string
-	joined    bool // every part knows its function
-	budget    int  // see returns
+	joined    bool      // every part knows its function
+	budget    int       // see returns
+	counted   *Function // whose counters these are:
+	counters  *counters
 }
 
 // A section is what is loaded of the file; its bytes are read when they are first needed.

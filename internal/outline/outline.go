@@ -59,7 +59,10 @@ type Node struct {
 	// show this function.
 	Tail bool `json:"tail,omitempty"`
 	// Entries says that a loop is entered at more than one place.
-	Entries bool   `json:"irreducible,omitempty"`
+	Entries bool `json:"irreducible,omitempty"`
+	// Counter is where a loop has a number that each round changes by the same step, at all calls in it that are shown, and that step:
+	// a register that callees keep, or a word of the function's frame, from the frame's address. "" if there is none.
+	Counter string `json:"counter,omitempty"`
 	Body    []Node `json:"body,omitempty"` // of a loop
 }
 
@@ -200,9 +203,9 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			within[p] = append(within[p], item{order(b, h), b.Blocks[h].Lo, nil, l})
 		}
 	}
-	var nodes func(loop int) []Node
-	nodes = func(loop int) []Node {
-		list := []Node{}
+	var nodes func(loop int) ([]Node, []*code.Call)
+	nodes = func(loop int) ([]Node, []*code.Call) {
+		list, calls := []Node{}, []*code.Call(nil)
 		items := within[loop]
 		slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.addr, y.addr)) })
 		for _, it := range items {
@@ -210,10 +213,13 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 				l := &b.Graph.Loops[it.loop]
 				o.out.Loops++
 				n := Node{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
-				n.Body = nodes(it.loop)
-				list = append(list, n)
+				var inside []*code.Call
+				n.Body, inside = nodes(it.loop)
+				n.Counter = counter(f, it.loop, inside)
+				list, calls = append(list, n), append(calls, inside...)
 				continue
 			}
+			calls = append(calls, it.call)
 			n := Node{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
 			if n.Name != "" {
 				o.out.Calls++
@@ -227,12 +233,24 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			}
 			list = append(list, n)
 		}
-		return list
+		return list, calls
 	}
-	out.Body = nodes(flow.None)
+	out.Body, _ = nodes(flow.None)
 	o.out.Pointers += out.Pointers
 	o.out.Functions = append(o.out.Functions, out)
 	return callees
+}
+
+// counter is the one that a loop has at all of some calls in it.
+func counter(f *code.Function, loop int, calls []*code.Call) (text string) {
+	for i, c := range calls {
+		k, ok := f.Counter(loop, c)
+		if !ok || i > 0 && k.String() != text {
+			return ""
+		}
+		text = k.String()
+	}
+	return text
 }
 
 // order is that of a block; what isn't reached comes last.

@@ -44,7 +44,7 @@ func (o *Outline) WriteText(w io.Writer) error {
 	for i := range o.Functions {
 		f := &o.Functions[i]
 		fmt.Fprintln(out)
-		p.line(0, f.Name, &f.Place)
+		p.line(0, f.Name, f.Place.Text())
 		p.nodes(f.Body, 2)
 	}
 	return out.Flush()
@@ -82,15 +82,19 @@ type printer struct {
 	column int
 }
 
-func (p *printer) line(indent int, label string, where *Place) {
+func (p *printer) line(indent int, label, where string) {
 	pad := max(p.column-indent-utf8.RuneCountInString(label), 2)
-	fmt.Fprintf(p.out, "%s%s%s%s\n", strings.Repeat(" ", indent), label, strings.Repeat(" ", pad), where.Text())
+	fmt.Fprintf(p.out, "%s%s%s%s\n", strings.Repeat(" ", indent), label, strings.Repeat(" ", pad), where)
 }
 
 func (p *printer) nodes(list []Node, indent int) {
 	for i := range list {
 		n := &list[i]
-		p.line(indent, n.label(), &n.Place)
+		where := n.Place.Text()
+		if n.Counter != "" {
+			where += "  counter " + n.Counter
+		}
+		p.line(indent, n.label(), where)
 		p.nodes(n.Body, indent+2)
 	}
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"encoding/binary"
 	"slices"
 	"sort"
 
@@ -103,8 +104,30 @@ func (f *function) entry() int {
 	return 0
 }
 
+// A searchKey is what a search depends on: not on the context that a function is in.
+type searchKey struct {
+	f     *function
+	loop  int
+	round bool
+	from  string
+}
+
 // search goes from some positions as far as silence lasts.
 func (m *maker) search(f *function, loop int, round bool, from []position) *silent {
+	var text []byte
+	for _, p := range from {
+		text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(p.block)), p.addr)
+	}
+	k := searchKey{f, loop, round, string(text)}
+	s, known := m.searches[k]
+	if !known {
+		s = m.follow(f, loop, round, from)
+		m.searches[k] = s
+	}
+	return s
+}
+
+func (m *maker) follow(f *function, loop int, round bool, from []position) *silent {
 	n := len(f.body.Blocks)
 	m.searched += n
 	s := &silent{f: f, loop: loop, round: round, starts: make([]bool, n), ends: make([]bool, n), from: make(map[int]bool), first: make(map[int]uint64)}
@@ -273,6 +296,7 @@ func (m *maker) step(a, b *vertex) {
 	}
 	m.steps[[2]*vertex{a, b}] = way
 	if m.searched >= m.most { // it isn't known which others there are
+		m.open[[2]*vertex{a, b}] = loops
 		for _, l := range loops {
 			l.atLeast, l.unsure = true, true
 		}
@@ -282,6 +306,13 @@ func (m *maker) step(a, b *vertex) {
 	if len(ways) < 2 {
 		return
 	}
+	var open []*vertex
+	for _, w := range ways {
+		if w != trace.Forward {
+			open = append(open, loops[w-1])
+		}
+	}
+	m.open[[2]*vertex{a, b}] = open
 	for _, w := range ways[1:] {
 		outer := loops[w-1]
 		outer.atLeast = true

@@ -88,6 +88,15 @@ type maker struct {
 	cut       bool                    // some stack was cut short
 	searched  int                     // blocks
 	most      int                     // that are
+	searches  map[searchKey]*silent
+	open      map[[2]*vertex][]*vertex // loops that may have gone round between two calls, where there are several ways
+}
+
+// An Open step from one call to the next is one that the calls don't tell: each of these loops around both, outermost last, may have begun
+// another round, or the way led forward if there is one loop alone. All are numbers of vertices.
+type Open struct {
+	From, To int
+	Loops    []int
 }
 
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
@@ -103,23 +112,47 @@ func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trac
 // Searched is Of with a bound of its own: once so many blocks of code were looked at for ways without a call of MPI, it isn't known
 // which there are, and the loops around what follows are marked.
 func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most int) (*trace.Code, error) {
+	c, _, err := made(r, s, tails, most)
+	return c, err
+}
+
+// Opened is Of with the steps that are open.
+func Opened(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trace.Code, []Open, error) {
+	c, m, err := made(r, s, tails, maxSearched)
+	var list []Open
+	if c != nil {
+		for pair, loops := range m.open {
+			if len(loops) == 0 {
+				continue
+			}
+			o := Open{From: pair[0].number, To: pair[1].number}
+			for _, l := range loops {
+				o.Loops = append(o.Loops, l.number)
+			}
+			list = append(list, o)
+		}
+	}
+	return c, list, err
+}
+
+func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most int) (*trace.Code, *maker, error) {
 	sites, err := r.Sites()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	numbers := make(map[trace.Site]int, len(sites))
 	for i, s := range sites {
 		if _, interpreted := source.Function(s.BuildID); interpreted {
-			return nil, nil
+			return nil, nil, nil
 		}
 		numbers[s] = i
 	}
 	frames, err := Frames(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m := &maker{
-		most: most, symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
+		most: most, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
 		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
 	for _, s := range sites {
@@ -131,10 +164,10 @@ func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, 
 	}
 	for class := range r.Classes() {
 		if err := m.class(r, class, numbers); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if m.frames == 1 && m.cut {
-			return nil, nil // the functions around are missing
+			return nil, nil, nil // the functions around are missing
 		}
 	}
 	// Only now is it known which functions lead to MPI.
@@ -142,9 +175,9 @@ func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, 
 		m.step(s[0], s[1])
 	}
 	if len(m.root.list) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return m.code(), nil
+	return m.code(), m, nil
 }
 
 // Frames is how many frames of a call were recorded at most: as the recorder's options say, which recovered traces lack, else as many as

@@ -40,6 +40,7 @@ const (
 // A machine is arm64's insn.Machine. As that of x86-64 it takes instructions in the order in which they stand.
 type machine struct {
 	inst     insn.Inst
+	word     uint32
 	regs     [32]value
 	last     [32]uint64 // the last address that the register was given, 0 if none
 	before   [32]value  // what it held before the end of a way gave the caller's value back
@@ -75,6 +76,7 @@ func (m *machine) Next(code []byte, addr uint64) (*insn.Inst, bool) {
 	w := binary.LittleEndian.Uint32(code)
 	m.count++
 	x := &m.inst
+	m.word = w
 	*x = insn.Inst{Addr: addr, Len: size}
 	switch {
 	case w&0x7c000000 == 0x14000000: // B, BL

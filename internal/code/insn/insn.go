@@ -64,6 +64,10 @@ type Machine interface {
 	// Next decodes the first instruction of code, which is at addr. It returns false if there is none: then
 	// the next place to try is Step bytes on. The result is valid until the next call.
 	Next(code []byte, addr uint64) (*Inst, bool)
+	// Effect is what the instruction decoded last does to places.
+	Effect() Effect
+	// Convention is what calls keep.
+	Convention() Convention
 	// Step is the distance between places at which instructions may begin.
 	Step() int
 }

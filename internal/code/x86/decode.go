@@ -34,6 +34,7 @@ type operation struct {
 	scale    byte // of the index, as a shift
 	low      byte // register that the opcode's low bits name, if they do
 	second   byte // VEX's further register
+	repeat   byte // prefix f2 or f3, or what stands for it in VEX
 	disp     int32
 	imm      int64
 }
@@ -76,6 +77,9 @@ legacy:
 		return false
 	}
 	x.wide = x.wide || p.rex&8 != 0
+	if !x.vector {
+		x.repeat = p.repeat
+	}
 	x.low = x.op&7 | p.rex&1<<3
 	f := form(x.opmap, x.op, x.vector)
 	switch f {
@@ -137,6 +141,7 @@ func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 	case size == 3 && x.vector:
 		p.inverted = ^rest[1] >> 5 & 4
 		x.second = ^rest[1] >> 3 & 15
+		x.repeat = implied[rest[1]&3]
 	case size >= 4:
 		x.opmap = int(rest[1] & 0x1f)
 		if size == 5 {
@@ -147,12 +152,16 @@ func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 		p.inverted = ^rest[1] >> 5
 		x.wide = rest[2]&0x80 != 0
 		x.second = ^rest[2] >> 3 & 15
+		x.repeat = implied[rest[2]&3]
 		if x.opmap == 0 || (first == 0x8f) != (x.opmap >= 8) {
 			return -1
 		}
 	}
 	return at + size
 }
+
+// implied prefixes of VEX, as far as repeat has them.
+var implied = [4]byte{2: 0xf3, 3: 0xf2}
 
 // operand reads ModRM and what belongs to it, and returns where it ends; -1 if it isn't there.
 func (x *operation) operand(code []byte, at int, p *prefixes) int {

@@ -1,0 +1,374 @@
+package code
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/internal/code/insn"
+)
+
+// A Counter is where a loop keeps a number that each of its rounds changes by the same step, whatever way it takes, and that a
+// call leaves as it is: a register that callees give back, or a word of the function's frame.
+type Counter struct {
+	Register string // "" if it is in the frame
+	Offset   int64  // of a word of the frame, from the frame's address (CFA)
+	Step     int64
+}
+
+// counters are what is known of a function's places: its registers and words of its frame.
+type counters struct {
+	conv    insn.Convention
+	order   []int  // blocks that are reached, in reverse postorder
+	ops     [][]op // by block
+	effects [][]insn.Effect
+	words   []int64 // of the frame by their offsets; their numbers follow those of registers
+	taken   []bool  // by word: its address is computed somewhere
+	at      []frame // by block: what registers hold where it begins
+	loops   map[int]*loopState
+}
+
+// An op is an instruction by what it does to places.
+type op struct {
+	addr     uint64
+	call     bool
+	to, from int // places; -1: none that is known
+	add      int64
+	changed  uint32
+	over     []int // words that are written over
+}
+
+// A frame is what registers hold as distances from the frame's address, as far as that is known.
+type frame [32]address
+
+// An address is one of the frame, by its distance from the frame's own.
+type address struct {
+	known bool
+	at    int64
+}
+
+// A held value is what some place held at a loop's header, and a constant; of is -1 if it isn't known.
+type held struct {
+	of  int32
+	add int64
+}
+
+// maxCounted bounds the work for one loop: blocks by places.
+const maxCounted = 1 << 22
+
+func (f *Function) newCounters(b *Body) *counters {
+	m := f.image.machine
+	c := &counters{conv: m.Convention(), ops: make([][]op, len(b.Blocks)), at: make([]frame, len(b.Blocks)), loops: make(map[int]*loopState)}
+	for i, n := range b.Graph.Order {
+		if n != flow.None {
+			c.order = append(c.order, i)
+		}
+	}
+	slices.SortFunc(c.order, func(x, y int) int { return cmp.Compare(b.Graph.Order[x], b.Graph.Order[y]) })
+	if len(c.order) == 0 {
+		return c
+	}
+	c.effects = make([][]insn.Effect, len(b.Blocks))
+	for _, i := range c.order {
+		x := &b.Blocks[i]
+		code := f.image.bytes(x.Lo)
+		for at := x.Lo; at < x.Hi; {
+			inst, ok := m.Next(code[at-x.Lo:x.Hi-x.Lo], at)
+			if !ok {
+				at += uint64(m.Step())
+				continue
+			}
+			at = inst.End()
+			c.ops[i] = append(c.ops[i], op{addr: inst.Addr, to: -1, from: -1, call: inst.Kind == insn.Call || inst.Kind == insn.IndirectCall})
+			c.effects[i] = append(c.effects[i], m.Effect())
+		}
+	}
+	c.frames(b)
+	c.resolve()
+	// What has a pointer to it may change whenever.
+	for _, ops := range c.ops {
+		for k := range ops {
+			for _, p := range []*int{&ops[k].to, &ops[k].from} {
+				if i := *p - len(c.conv.Names); i >= 0 && c.taken[i] {
+					*p = -1
+				}
+			}
+		}
+	}
+	return c
+}
+
+// frames finds out where registers hold addresses of the frame.
+func (c *counters) frames(b *Body) {
+	known := make([]bool, len(b.Blocks))
+	c.at[c.order[0]][c.conv.Stack] = address{true, -c.conv.Pushed}
+	known[c.order[0]] = true
+	for again := true; again; {
+		again = false
+		for _, i := range c.order {
+			s := c.at[i]
+			for k := range c.effects[i] {
+				c.follow(&s, &c.ops[i][k], &c.effects[i][k])
+			}
+			for _, to := range b.Blocks[i].Next {
+				if !known[to] {
+					known[to], c.at[to], again = true, s, true
+					continue
+				}
+				for r := range s {
+					if p := &c.at[to][r]; p.known && *p != s[r] {
+						*p, again = address{}, true
+					}
+				}
+			}
+		}
+	}
+}
+
+// follow does to addresses what an instruction does.
+func (c *counters) follow(s *frame, o *op, e *insn.Effect) {
+	changed := e.Changed
+	if o.call {
+		changed = ^(c.conv.Kept | 1<<c.conv.Stack)
+	}
+	var v address
+	if e.Step && !e.From.Memory && s[e.From.Reg].known {
+		v = address{true, s[e.From.Reg].at + e.Add}
+	}
+	for ; changed != 0; changed &= changed - 1 {
+		s[bits.TrailingZeros32(changed)] = address{}
+	}
+	if e.Step && !e.To.Memory {
+		s[e.To.Reg] = v
+	}
+}
+
+// offset is that of a word in the frame which an instruction names.
+func (s *frame) offset(p insn.Place) (int64, bool) {
+	if !p.Memory || p.Reg >= len(s) || !s[p.Reg].known {
+		return 0, false
+	}
+	return s[p.Reg].at + p.Disp, true
+}
+
+// resolve gives numbers to the words of the frame that are moved or stepped, and finds what else happens to these.
+func (c *counters) resolve() {
+	registers := len(c.conv.Names)
+	walk := func(see func(o *op, e *insn.Effect, s *frame)) {
+		for _, i := range c.order {
+			s := c.at[i]
+			for k := range c.effects[i] {
+				see(&c.ops[i][k], &c.effects[i][k], &s)
+				c.follow(&s, &c.ops[i][k], &c.effects[i][k])
+			}
+		}
+	}
+	walk(func(_ *op, e *insn.Effect, s *frame) {
+		for _, p := range []insn.Place{e.To, e.From} {
+			if at, ok := s.offset(p); e.Step && ok {
+				c.words = append(c.words, at)
+			}
+		}
+	})
+	slices.Sort(c.words)
+	c.words = slices.Compact(c.words)
+	c.taken = make([]bool, len(c.words))
+	take := func(at int64) {
+		if i, ok := slices.BinarySearch(c.words, at); ok {
+			c.taken[i] = true
+		}
+	}
+	number := func(p insn.Place, s *frame) int {
+		if !p.Memory {
+			return p.Reg
+		}
+		if at, ok := s.offset(p); ok {
+			i, _ := slices.BinarySearch(c.words, at)
+			return registers + i
+		}
+		return -1
+	}
+	walk(func(o *op, e *insn.Effect, s *frame) {
+		o.changed, o.add = e.Changed, e.Add
+		where, at, written := e.Where, int64(0), e.Stored
+		if e.Step {
+			o.to, o.from = number(e.To, s), number(e.From, s)
+			where, written = e.To, e.To.Memory
+			if v := s[e.From.Reg]; !e.From.Memory && v.known && e.To.Reg != c.conv.Stack {
+				take(v.at + e.Add) // a pointer to it, or a copy of one
+			}
+		}
+		at, ok := s.offset(where)
+		switch {
+		case !ok:
+		case e.Taken:
+			take(at)
+		case written:
+			for i, _ := slices.BinarySearch(c.words, at-7); i < len(c.words) && c.words[i] < at+e.Size; i++ {
+				if registers+i != o.to {
+					o.over = append(o.over, registers+i)
+				}
+			}
+		}
+	})
+}
+
+// run does to places what the ops of a block do, up to a call if that is one of them.
+func (c *counters) run(s []held, block int, until uint64) {
+	registers := len(c.conv.Names)
+	for k := range c.ops[block] {
+		o := &c.ops[block][k]
+		if o.addr == until {
+			return
+		}
+		v := held{of: -1}
+		if o.from >= 0 {
+			if v = s[o.from]; v.of >= 0 {
+				v.add += o.add
+			}
+		}
+		changed := o.changed
+		if o.call {
+			changed = ^(c.conv.Kept | 1<<c.conv.Stack)
+		}
+		for changed &= 1<<registers - 1; changed != 0; changed &= changed - 1 {
+			s[bits.TrailingZeros32(changed)] = held{of: -1}
+		}
+		for _, i := range o.over {
+			s[i] = held{of: -1}
+		}
+		if o.to >= 0 {
+			s[o.to] = v
+		}
+	}
+}
+
+// A loopState is what places hold in a loop.
+type loopState struct {
+	at    map[int][]held // by block, where it begins
+	steps map[int]int64  // by place: what each round adds
+}
+
+// loop finds what places hold in a loop, in terms of what they held when its round began.
+func (c *counters) loop(b *Body, loop int) *loopState {
+	x := &loopState{at: make(map[int][]held), steps: make(map[int]int64)}
+	l := &b.Graph.Loops[loop]
+	n := len(c.conv.Names) + len(c.words)
+	if l.Irreducible || len(c.order)*n > maxCounted {
+		return x
+	}
+	var blocks []int
+	for _, i := range c.order {
+		at := b.Graph.Loop[i]
+		for at != flow.None && at != loop {
+			at = b.Graph.Loops[at].Parent
+		}
+		if at == loop {
+			blocks = append(blocks, i)
+			x.at[i] = nil
+		}
+	}
+	first := make([]held, n)
+	for i := range first {
+		if first[i].of = int32(i); i >= len(c.conv.Names) && c.taken[i-len(c.conv.Names)] {
+			first[i].of = -1
+		}
+	}
+	x.at[l.Header] = first
+	pending := map[int]bool{l.Header: true}
+	out := make([]held, n)
+	var round []held // at the ends of all rounds
+	for len(pending) > 0 {
+		for _, i := range blocks {
+			if !pending[i] {
+				continue
+			}
+			delete(pending, i)
+			copy(out, x.at[i])
+			c.run(out, i, 0)
+			for _, to := range b.Blocks[i].Next {
+				if to == l.Header {
+					round, _ = meet(round, out)
+					continue
+				}
+				if old, inside := x.at[to]; inside {
+					s, changed := meet(old, out)
+					if x.at[to] = s; changed {
+						pending[to] = true
+					}
+				}
+			}
+		}
+	}
+	for i, v := range round {
+		if v.of == int32(i) && v.add != 0 {
+			x.steps[i] = v.add
+		}
+	}
+	return x
+}
+
+// meet leaves of s what t agrees in, and reports whether that is less than before.
+func meet(s, t []held) (_ []held, changed bool) {
+	if s == nil {
+		return slices.Clone(t), true
+	}
+	for i, v := range s {
+		if v.of >= 0 && v != t[i] {
+			s[i], changed = held{of: -1}, true
+		}
+	}
+	return s, changed
+}
+
+// Counter finds where a loop's rounds can be read at a call in it; false if no such place is known.
+func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
+	b, err := f.Body()
+	if err != nil || call.Tail {
+		return Counter{}, false
+	}
+	m := f.image
+	if m.counted != f {
+		m.counted, m.counters = f, f.newCounters(b) // of one function at a time: it is more than its body
+	}
+	c := m.counters
+	x := c.loops[loop]
+	if x == nil {
+		x = c.loop(b, loop)
+		c.loops[loop] = x
+	}
+	if x.at[call.Block] == nil || len(x.steps) == 0 {
+		return Counter{}, false
+	}
+	s := slices.Clone(x.at[call.Block])
+	c.run(s, call.Block, call.Addr)
+	var best Counter
+	for i, v := range s {
+		if v.of < 0 || x.steps[int(v.of)] == 0 {
+			continue
+		}
+		k := Counter{Step: x.steps[int(v.of)]}
+		if n := len(c.conv.Names); i >= n {
+			k.Offset = c.words[i-n]
+		} else if c.conv.Kept>>i&1 == 0 {
+			continue
+		} else {
+			k.Register = c.conv.Names[i]
+		}
+		if best.Step == 0 || max(k.Step, -k.Step) < max(best.Step, -best.Step) {
+			best = k
+		}
+	}
+	return best, best.Step != 0
+}
+
+// String is where a counter is and its step.
+func (k Counter) String() string {
+	where := k.Register
+	if where == "" {
+		where = fmt.Sprintf("CFA%+d", k.Offset)
+	}
+	return fmt.Sprintf("%s, %+d", where, k.Step)
+}
