@@ -25,8 +25,7 @@ namespace {
 
 bool begins(StringRef name, StringRef with) { return name.substr(0, with.size()) == with; }
 
-// Functions that never lead to MPI: those of the languages' libraries. Some call back what they are given (qsort,
-// std::sort): loops in that are looked at by themselves.
+// Functions that lead to MPI only by calling back what they are given: those of the languages' libraries.
 bool harmless(const Function &F, const TargetLibraryInfo &TLI) {
   LibFunc known;
   if (TLI.getLibFunc(F, known))
@@ -56,11 +55,18 @@ struct Loops : PassInfoMixin<Loops> {
     if (!C || C->isInlineAsm() || isa<IntrinsicInst>(C))
       return false;
     auto *F = dyn_cast<Function>(C->getCalledOperand()->stripPointerCasts());
-    if (!F)
-      return true; // through a pointer
-    if (!F->isDeclaration())
-      return may.count(F) != 0;
-    return !harmless(*F, *library) && !F->doesNotAccessMemory() && !F->onlyReadsMemory();
+    if (!F || leads(*F))
+      return true; // !F: through a pointer
+    for (const Value *A : C->args()) // qsort, a parallel region
+      if (auto *G = dyn_cast<Function>(A->stripPointerCasts()); G && leads(*G))
+        return true;
+    return false;
+  }
+
+  bool leads(const Function &F) const {
+    if (!F.isDeclaration())
+      return may.count(&F) != 0;
+    return !harmless(F, *library) && !F.doesNotAccessMemory() && !F.onlyReadsMemory();
   }
 
   bool reaches(const BasicBlock &B) const {
@@ -70,7 +76,7 @@ struct Loops : PassInfoMixin<Loops> {
     return false;
   }
 
-  bool leads(Function &F, FunctionAnalysisManager &FAM) {
+  bool finds(Function &F, FunctionAnalysisManager &FAM) {
     library = &FAM.getResult<TargetLibraryAnalysis>(F);
     for (BasicBlock &B : F)
       if (reaches(B))
@@ -204,8 +210,6 @@ struct Loops : PassInfoMixin<Loops> {
     at = B.CreatePointerCast(B.CreateCall(Keep, {at}), PointerType::getUnqual(I64));
     for (size_t i = 0; i < f.rounds.size(); i++) {
       IRBuilder<> R(&*f.rounds[i]->getFirstInsertionPt());
-      if (f.rounds[i] == B.GetInsertBlock())
-        R.SetInsertPoint(B.GetInsertBlock(), B.GetInsertPoint());
       Value *word = R.CreateConstInBoundsGEP1_64(I64, at, f.first + i);
       R.CreateStore(R.CreateAdd(R.CreateLoad(I64, word), ConstantInt::get(I64, 1)), word);
     }
@@ -248,7 +252,7 @@ struct Loops : PassInfoMixin<Loops> {
       more = false;
       for (Function &F : M)
         if (!F.isDeclaration() && !may.count(&F))
-          more |= leads(F, FAM);
+          more |= finds(F, FAM);
     }
     std::vector<Found> all;
     for (Function &F : M) {

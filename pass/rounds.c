@@ -24,7 +24,7 @@
 /* A unit of the program that has counters. */
 struct unit {
 	uint64_t *(*where)(void);
-	const char *text;
+	const char *text; /* a copy: names may be asked for while another thread unloads the library */
 	uint32_t loops;
 	int seen; /* in the last search */
 	int dead; /* its library was unloaded */
@@ -68,12 +68,13 @@ static void found(const char *note)
 	struct unit *u = calloc(1, sizeof *u), **more = realloc(units, (nunits + 1) * sizeof *units);
 	if (more)
 		units = more;
-	if (!u || !more || !(u->value = calloc(loops, sizeof *u->value))) {
+	if (!u || !more || !(u->value = calloc(loops, sizeof *u->value)) || !(u->text = strdup(note + v[1]))) {
+		if (u)
+			free(u->value);
 		free(u);
 		return;
 	}
 	u->where = where;
-	u->text = note + v[1];
 	u->loops = loops;
 	u->seen = 1;
 	units[nunits++] = u;

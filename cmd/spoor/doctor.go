@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/inspect"
 	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 func newDoctor() *cobra.Command {
@@ -160,6 +161,9 @@ func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 	}
 	for _, s := range r.Sanitizers {
 		fmt.Fprintf(w, "sanitizer  %s\n", s)
+	}
+	if r.Loops > 0 {
+		fmt.Fprintf(w, "rounds     %s count them: spoor run --rounds\n", units.Plural(r.Loops, "loop"))
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not found  %s\n", m)

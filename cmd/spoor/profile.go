@@ -62,7 +62,8 @@ tables have no columns of times.
 With the stacks that run --stack N records, and the binaries as they were, loops
 and functions are those of the program's machine code, with file and line if it
 has debug information. "≥ 250 times": rounds in which MPI is not called are not
-counted; "4 (?) times": the calls don't tell which of several loops went round.
+counted; "4 (?) times": the calls don't tell which of several loops went round;
+"75 counted": all rounds of a loop by run --rounds.
 Else, and with --fold, what is a loop follows from what was called: calls from
 the same place are the same, whatever their other parameters. "3–5 times" varies
 from one time the loop is entered to the next. "→ rank+1 or none" is whom the

@@ -29,6 +29,8 @@ type Report struct {
 	// AddressSanitizer wants to be the first library, and the program's own options
 	// hide those by which the shim tells it not to.
 	FirstInOrder bool `json:"-"`
+	// Loops of it and its libraries that count their rounds, see spoor pass.
+	Loops int `json:"counting_loops,omitempty"`
 
 	Obstacle string `json:"obstacle,omitempty"`
 	Note     string `json:"note,omitempty"`
@@ -99,7 +101,12 @@ func (r *Report) examine(f *elf.File) {
 	libs, missing := closure(r.Path, f)
 	r.Missing = missing
 	r.sanitize(f, libs)
+	r.Loops = loops(f)
 	for _, l := range libs {
+		if f, err := elf.Open(l); err == nil {
+			r.Loops += loops(f)
+			f.Close()
+		}
 		name := filepath.Base(l)
 		if family := Family(name); family != "" {
 			r.MPI = append(r.MPI, Library{Name: name, Path: l, Family: family})

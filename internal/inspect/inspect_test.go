@@ -43,6 +43,23 @@ func TestProgramFindsMPIThroughLibraries(t *testing.T) {
 	}
 }
 
+// Loops that count their rounds are told of by notes of the program and of its libraries, one for each unit.
+func TestProgramCountsLoops(t *testing.T) {
+	dir := t.TempDir()
+	note := func(loops string) string {
+		return `__asm__(".pushsection .note.spoor, \"a\", @note; .long 6, 16, 1; .asciz \"spoor\"; .short 0; .long 0, 0, ` + loops + `, 0; .popsection");`
+	}
+	build(t, dir, "libx.so", note("5"), "-shared", "-fPIC", "-Wl,-soname,libx.so")
+	app := build(t, dir, "app", note("7")+note("30")+"int main(void) { return 0; }", "-Wl,--no-as-needed", filepath.Join(dir, "libx.so"), "-Wl,-rpath,$ORIGIN")
+	if r, err := Program(app); err != nil || r.Loops != 42 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	cut := build(t, dir, "cut", note("7")+`__asm__(".pushsection .note.spoor, \"a\", @note; .long 6, 16, 1; .popsection");int main(void) { return 0; }`)
+	if r, err := Program(cut); err != nil || r.Loops != 7 {
+		t.Errorf("a note that is cut short: %+v, %v", r, err)
+	}
+}
+
 func TestProgramNamesTheObstacle(t *testing.T) {
 	dir := t.TempDir()
 	static := build(t, dir, "static", "int main(void) { return 0; }", "-static")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -20,6 +21,21 @@ func (a *Attached) String() string {
 		about = "~"
 	}
 	return a.Name + " " + about + number(a.Mean())
+}
+
+// countedText says how many rounds of a loop the program counted, where that isn't known already.
+func (n *Node) countedText() string {
+	if n.Counted == nil {
+		return ""
+	}
+	rounds, about := uint64(n.Counted.Sum+0.5), ""
+	if rounds == n.Rounds && !n.AtLeast && !n.Unsure {
+		return ""
+	}
+	if n.Counted.Estimate {
+		about = "~"
+	}
+	return ", " + about + units.Grouped(rounds) + " counted"
 }
 
 func attachedOf(list []Value) (out []Attached) {

@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"strings"
+
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -34,6 +36,41 @@ type spot struct {
 	file   string
 	line   int
 	offset uint64
+}
+
+// count finds loops among those that the program counted rounds of: by file and line, where no other loop has the same, as
+// copies of one have.
+func count(top *Node) {
+	counted := make(map[string]*Attached)
+	for i := range top.Sums.Values {
+		v := &top.Sums.Values[i]
+		where, _, _ := strings.Cut(v.Name, " ")
+		if _, several := counted[where]; several {
+			v = nil
+		}
+		counted[where] = v
+	}
+	if len(counted) == 0 {
+		return
+	}
+	loops := make(map[string][]*Node)
+	var look func(n *Node)
+	look = func(n *Node) {
+		if n.Kind == "loop" {
+			innermost, _, _ := strings.Cut(n.Place, " < ")
+			where := innermost[strings.LastIndex(innermost, " ")+1:]
+			loops[where] = append(loops[where], n)
+		}
+		for _, x := range n.Body {
+			look(x)
+		}
+	}
+	look(top)
+	for where, list := range loops {
+		if len(list) == 1 {
+			list[0].Counted = counted[where]
+		}
+	}
 }
 
 // placed makes the nodes of a thread.
@@ -116,6 +153,7 @@ func (b *builder) placed(stream int) Thread {
 		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entered: 1, Rounds: 1, Least: 1, Most: 1, Body: others})
 	}
 	fill(top)
+	count(top)
 	t.Body, t.Total = append(t.Body, top.Body...), top.Sums
 	return t
 }

@@ -175,6 +175,8 @@ type Node struct {
 	Place   string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
 	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such
 	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
+	// Counted is how many rounds of a loop the program counted itself (run --rounds), all of them together.
+	Counted *Attached `json:"counted,omitempty"`
 }
 
 // A Site is a function called from a place. Sites are numbered from 1 in the

@@ -96,6 +96,7 @@ func (p *Profile) legend(w io.Writer, body []*Node) (err error) {
 	}{
 		{func(n *Node) bool { return n.AtLeast }, "≥: the code has rounds in which MPI is not called; these are not counted."},
 		{func(n *Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
+		{func(n *Node) bool { return n.countedText() != "" }, "counted: by the program itself, all rounds of the loop together."},
 		{func(n *Node) bool { return n.Kind == "elsewhere" }, "elsewhere: calls whose place in the code isn't known."},
 	} {
 		if any(x.mark) && err == nil {
@@ -261,6 +262,7 @@ func (r *rows) node(n *Node, level, loops int) {
 		if n.Most == 1 && !n.AtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
+		x.text += n.countedText()
 		x.per, x.site = n.Rounds, n.Place
 		open = true
 		loops++

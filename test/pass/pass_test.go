@@ -3,6 +3,7 @@
 package pass
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -285,4 +286,69 @@ func TestWithout(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "app.spoor")); err != nil {
 		t.Error(fmt.Errorf("no trace: %w", err))
 	}
+}
+
+// A loop is a node of a profile, as far as loops go.
+type loop struct {
+	Kind, Place string
+	AtLeast     bool `json:"at_least"`
+	Unsure      bool
+	Rounds      uint64
+	Counted     *struct{ Sum float64 }
+	Body        []loop
+}
+
+// profile says of the program's own loops, where the calls don't tell, how many rounds were counted.
+func TestProfile(t *testing.T) {
+	m := mpis.Need(t)[0]
+	compiler := need(t, clangs)[slices.IndexFunc(clangs, there)]
+	b := &build{t: t, m: m, dir: t.TempDir(), compiler: compiler}
+	mpi := shown(t, m.CC)
+	for name, flags := range map[string][]string{"unsure": {flagOf(t, compiler)}, "counted": nil} {
+		b.run(slices.Concat([]string{compiler, "-O0", "-g", "-c", "-o", name + ".o", source(t, name+".c")}, flags, mpi)...)
+	}
+	b.run(slices.Concat([]string{compiler, "-o", "app", "unsure.o", "counted.o"}, mpi, []string{"-pthread"})...)
+	r := mpis.Job{MPI: m, Dir: b.dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "--rounds", "--stack", "16"}, m.Command(1, "./app"))...)
+	if r.Err != nil {
+		t.Fatal(r)
+	}
+	out, err := exec.Command(mpis.NeedSpoor(t), "profile", "--json", filepath.Join(b.dir, "app.spoor")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// doctor's verdict on the machine is no matter here.
+	if said, _ := exec.Command(mpis.NeedSpoor(t), "doctor", filepath.Join(b.dir, "app")).Output(); !strings.Contains(string(said), "rounds     5 loops count them: spoor run --rounds\n") {
+		t.Errorf("doctor: %s", said)
+	}
+	var list []struct{ Threads []struct{ Body []loop } }
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatal(err)
+	}
+	got, marked := make(map[string]float64), 0
+	var look func(body []loop)
+	look = func(body []loop) {
+		for _, x := range body {
+			if x.Kind == "loop" && x.Counted != nil {
+				got[x.Place] = x.Counted.Sum
+				if x.AtLeast || x.Unsure {
+					marked++
+				}
+			}
+			look(x.Body)
+		}
+	}
+	look(list[0].Threads[0].Body)
+	for _, m := range rounds.FindAllStringSubmatch(r.Stdout, -1) {
+		if want, _ := strconv.ParseFloat(m[2], 64); got[m[1]] != want {
+			t.Errorf("%s: %v rounds, the program made %v", m[1], got[m[1]], want)
+		}
+	}
+	if len(got) != 5 || marked < 3 {
+		t.Errorf("%d loops with counts, %d of which the calls don't tell all", len(got), marked)
+	}
+	text, err := exec.Command(mpis.NeedSpoor(t), "profile", "--width", "120", filepath.Join(b.dir, "app.spoor")).Output()
+	if err != nil || !strings.Contains(string(text), ", 75 counted") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	t.Logf("%s", text)
 }

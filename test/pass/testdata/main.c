@@ -131,6 +131,19 @@ static void fibres(void)
 	}
 }
 
+static int compare(const void *a, const void *b)
+{
+	MPI;
+	return *(const int *)a - *(const int *)b;
+}
+
+/* The loop leads to MPI only through what qsort calls back. */
+static void callbacks(void)
+{
+	int list[2] = {2, 1};
+	for (int i = 0; i < 4; i++) qsort(list, 2, sizeof *list, compare); printf("rounds main.c:%d 4\n", __LINE__);
+}
+
 static void *thread(void *p)
 {
 	for (long i = 0; i < (long)p; i++) { R;
@@ -179,6 +192,7 @@ int main(int argc, char **argv)
 	printf("deep %d\n", deep(4));
 	jumps();
 	fibres();
+	callbacks();
 	library(4);
 	unit(6);
 	loaded(argv[1]);
