@@ -1,12 +1,16 @@
 package codec
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
 
 // A cells is one list of times as numbers of cells, and what the cells don't
 // say where times are kept exactly.
 type cells struct {
 	list []int32
-	rest bitWriter
+	rest wire.BitWriter
 }
 
 // cellsOf cuts times into cells.
@@ -15,23 +19,23 @@ func cellsOf(values []uint64, keys []uint32, byKey []*levels) *cells {
 	for i, x := range values {
 		cell, rest, width := byKey[keys[i]].split(x)
 		c.list[i] = cell
-		c.rest.put(rest, width)
+		c.rest.Put(rest, width)
 	}
 	return c
 }
 
 // timesOf does the reverse: rest is what cells have in rest.
 func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint64, error) {
-	r := bitReader{in: rest}
+	r := wire.BitReader{In: rest}
 	values := make([]uint64, len(list))
 	for i, n := range list {
 		l := byKey[keys[i]]
 		if n < 0 || n >= l.count() {
 			return nil, fmt.Errorf("time %d: no cell %d", i, n)
 		}
-		values[i] = l.join(n, r.get(l.open(n)))
+		values[i] = l.join(n, r.Get(l.open(n)))
 	}
-	if r.over {
+	if r.Over() {
 		return nil, errShort
 	}
 	return values, nil
@@ -60,7 +64,7 @@ func appendCells(dst []byte, b Batch, c *Calls, f cellCodec) ([]byte, error) {
 		}
 		cells := cellsOf(p.permute(list), p.keys, p.levels)
 		dst = appendBlob(dst, f.append(nil, cells.list, p))
-		dst = appendBlob(dst, cells.rest.finish())
+		dst = appendBlob(dst, cells.rest.Finish())
 	}
 	return dst, nil
 }

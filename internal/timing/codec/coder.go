@@ -1,6 +1,10 @@
 package codec
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
 
 // A binary arithmetic coder, 32 bits, without carries. Probabilities are those
 // of a one, in 1/65536. Bits whose probability nobody knows go beside it.
@@ -12,11 +16,11 @@ type coder struct {
 	low, high uint32
 
 	out []byte // of a writing one
-	put bitWriter
+	put wire.BitWriter
 
 	in  []byte // of a reading one
 	x   uint32
-	get bitReader
+	get wire.BitReader
 }
 
 func newWriter() *coder { return &coder{high: ^uint32(0)} }
@@ -27,7 +31,7 @@ func newReader(src []byte) (*coder, error) {
 		return nil, errShort
 	}
 	end := n + int(coded)
-	c := &coder{reading: true, high: ^uint32(0), in: src[n:end], get: bitReader{in: src[end:]}}
+	c := &coder{reading: true, high: ^uint32(0), in: src[n:end], get: wire.BitReader{In: src[end:]}}
 	for range 4 {
 		c.take()
 	}
@@ -68,9 +72,9 @@ func (c *coder) code(bit uint32, p int32) uint32 {
 // raw codes the low n bits of v, which has no others.
 func (c *coder) raw(v uint64, n uint) uint64 {
 	if c.reading {
-		return c.get.get(n)
+		return c.get.Get(n)
 	}
-	c.put.put(v, n)
+	c.put.Put(v, n)
 	return v
 }
 
@@ -87,63 +91,5 @@ func (c *coder) finish(dst []byte) []byte {
 		c.out = c.out[:len(c.out)-1]
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(c.out)))
-	return append(append(dst, c.out...), c.put.finish()...)
-}
-
-// A bitWriter writes bits, least significant first.
-type bitWriter struct {
-	out  []byte
-	word uint64
-	n    uint
-}
-
-// put writes the low n bits of v, which has no others.
-func (w *bitWriter) put(v uint64, n uint) {
-	if n > 32 {
-		w.put(v&(1<<32-1), 32)
-		v, n = v>>32, n-32
-	}
-	w.word |= v << w.n
-	w.n += n
-	for w.n >= 8 {
-		w.out = append(w.out, byte(w.word))
-		w.word >>= 8
-		w.n -= 8
-	}
-}
-
-func (w *bitWriter) finish() []byte {
-	if w.n > 0 {
-		w.out = append(w.out, byte(w.word))
-		w.word, w.n = 0, 0
-	}
-	return w.out
-}
-
-// A bitReader reads what a bitWriter wrote, and zeros behind the end.
-type bitReader struct {
-	in   []byte
-	word uint64
-	n    uint
-	over bool // read beyond the end
-}
-
-func (r *bitReader) get(n uint) uint64 {
-	if n > 32 {
-		low := r.get(32)
-		return low | r.get(n-32)<<32
-	}
-	for r.n < n {
-		if len(r.in) > 0 {
-			r.word |= uint64(r.in[0]) << r.n
-			r.in = r.in[1:]
-		} else {
-			r.over = true
-		}
-		r.n += 8
-	}
-	v := r.word & (1<<n - 1)
-	r.word >>= n
-	r.n -= n
-	return v
+	return append(append(dst, c.out...), c.put.Finish()...)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // HistSig is the histogram code of the paper, HIST (section 2.3.2): of each key, the
@@ -51,7 +53,7 @@ func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 		sample = DefaultSample
 	}
 	var tables []byte
-	var codes bitWriter
+	var codes wire.BitWriter
 	for len(list) > 0 {
 		key := p.keys[len(p.keys)-len(list)]
 		n := slices.IndexFunc(p.keys[len(p.keys)-len(list):], func(k uint32) bool { return k != key })
@@ -68,16 +70,16 @@ func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 		short, long := bitsFor(len(bins)), bitsFor(int(p.levels[key].count()))
 		for _, cell := range list[:n] {
 			if i, ok := number[cell]; ok {
-				codes.put(1, 1)
-				codes.put(uint64(i), short)
+				codes.Put(1, 1)
+				codes.Put(uint64(i), short)
 			} else {
-				codes.put(0, 1)
-				codes.put(uint64(cell), long)
+				codes.Put(0, 1)
+				codes.Put(uint64(cell), long)
 			}
 		}
 		list = list[n:]
 	}
-	body := append(tables, codes.finish()...)
+	body := append(tables, codes.Finish()...)
 	return appendZstd(appendSize(dst, body), body)
 }
 
@@ -124,17 +126,17 @@ func decodeHistSig(src []byte, p *planned) ([]int32, error) {
 		}
 		tables[key] = bins
 	}
-	list, in := make([]int32, len(p.keys)), bitReader{in: body}
+	list, in := make([]int32, len(p.keys)), wire.BitReader{In: body}
 	for i, key := range p.keys {
-		if bins := tables[key]; in.get(1) == 0 {
-			list[i] = int32(in.get(bitsFor(int(p.levels[key].count()))))
-		} else if n := in.get(bitsFor(len(bins))); n < uint64(len(bins)) {
+		if bins := tables[key]; in.Get(1) == 0 {
+			list[i] = int32(in.Get(bitsFor(int(p.levels[key].count()))))
+		} else if n := in.Get(bitsFor(len(bins))); n < uint64(len(bins)) {
 			list[i] = bins[n]
 		} else {
 			return nil, errShort
 		}
 	}
-	if in.over {
+	if in.Over() {
 		return nil, errShort
 	}
 	return list, nil

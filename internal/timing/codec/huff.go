@@ -1,6 +1,10 @@
 package codec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
 
 // Huff codes the number of each time's cell with a Huffman code, one for each
 // kind of call that occurs often, made for the batch.
@@ -43,12 +47,12 @@ func (Huff) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
 		if low, src, err = blob(rest); err != nil {
 			return Batch{}, err
 		}
-		in := bitReader{in: coded}
+		in := wire.BitReader{In: coded}
 		list := make([]int32, len(p.keys))
 		for at, k := range p.keys {
 			list[at] = int32(readers[codes.of[k]].take(&in))
 		}
-		if in.over {
+		if in.Over() {
 			return Batch{}, errShort
 		}
 		values, err := timesOf(list, p.keys, p.levels, low)
@@ -124,14 +128,14 @@ func appendHuff(dst []byte, b Batch, c *Calls) ([]byte, error) {
 			index[i] = tables[i].index()
 			dst = tables[i].appendTable(dst)
 		}
-		var w bitWriter
+		var w wire.BitWriter
 		for i, v := range cells.list {
 			n := codes.of[p.keys[i]]
 			at := index[n][uint32(v)]
-			w.put(uint64(tables[n].codes[at]), uint(tables[n].lengths[at]))
+			w.Put(uint64(tables[n].codes[at]), uint(tables[n].lengths[at]))
 		}
-		dst = appendBlob(dst, w.finish())
-		dst = appendBlob(dst, cells.rest.finish())
+		dst = appendBlob(dst, w.Finish())
+		dst = appendBlob(dst, cells.rest.Finish())
 	}
 	return dst, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Canonical Huffman codes over 32-bit symbols. The table of a code is
@@ -129,13 +131,13 @@ func (h *huffman) assign() {
 func (h *huffman) appendTable(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(h.symbols)))
 	last := uint32(0)
-	var w bitWriter
+	var w wire.BitWriter
 	for i, s := range h.symbols {
 		dst = binary.AppendUvarint(dst, uint64(s-last))
 		last = s
-		w.put(uint64(h.lengths[i]), 5)
+		w.Put(uint64(h.lengths[i]), 5)
 	}
-	return append(dst, w.finish()...)
+	return append(dst, w.Finish()...)
 }
 
 var errHuffman = errors.New("no Huffman code")
@@ -162,10 +164,10 @@ func readHuffman(src []byte) (*huffman, []byte, error) {
 	if size > len(src) {
 		return nil, nil, errShort
 	}
-	r := bitReader{in: src[:size]}
+	r := wire.BitReader{In: src[:size]}
 	room := uint64(0) // in units of the longest code
 	for i := range h.lengths {
-		l := uint8(r.get(5))
+		l := uint8(r.Get(5))
 		if l > longest || l == 0 && n > 1 {
 			return nil, nil, errHuffman
 		}
@@ -217,18 +219,18 @@ func (h *huffman) reader() *huffmanReader {
 }
 
 // take reads one symbol.
-func (r *huffmanReader) take(in *bitReader) uint32 {
+func (r *huffmanReader) take(in *wire.BitReader) uint32 {
 	if r.count[0] > 0 {
 		return r.symbols[0]
 	}
 	code := uint32(0)
 	for l := 1; l < longest; l++ {
-		code = code<<1 | uint32(in.get(1))
+		code = code<<1 | uint32(in.Get(1))
 		if d := code - r.first[l]; code >= r.first[l] && d < r.count[l] {
 			return r.symbols[r.start[l]+d]
 		}
 	}
 	l := longest
-	code = code<<1 | uint32(in.get(1))
+	code = code<<1 | uint32(in.Get(1))
 	return r.symbols[min(r.start[l]+code-r.first[l], uint32(len(r.symbols)-1))]
 }

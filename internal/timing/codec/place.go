@@ -44,7 +44,7 @@ func (Place) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
 	}
 	b := want.make(len(c.Keys))
 	placed(r, b, want, c)
-	if r.get.over {
+	if r.get.Over() {
 		return Batch{}, errShort
 	}
 	return b, nil

@@ -1,6 +1,10 @@
 package codec
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
 
 // SZ is what SZ does for one dimension and a pointwise relative bound: it
 // quantises the logarithm of each value, predicts the quantum from those before
@@ -74,17 +78,17 @@ func appendSZ(dst []byte, list []int32, _ *planned) []byte {
 		}
 		h := newHuffman(counts)
 		index := h.index()
-		var codes, outliers bitWriter
+		var codes, outliers wire.BitWriter
 		for _, v := range best {
 			s := szSymbol(v)
 			at := index[s]
-			codes.put(uint64(h.codes[at]), uint(h.lengths[at]))
+			codes.Put(uint64(h.codes[at]), uint(h.lengths[at]))
 			if s == 0 {
-				outliers.put(uint64(uint32(v)), 32)
+				outliers.Put(uint64(uint32(v)), 32)
 			}
 		}
-		body = appendBlob(h.appendTable(nil), codes.finish())
-		body = append(body, outliers.finish()...)
+		body = appendBlob(h.appendTable(nil), codes.Finish())
+		body = append(body, outliers.Finish()...)
 	}
 	return appendZstd(appendSize(dst, body), body)
 }
@@ -118,19 +122,19 @@ func decodeSZ(src []byte, p *planned) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, in, far := h.reader(), bitReader{in: codes}, bitReader{in: outliers}
+	reader, in, far := h.reader(), wire.BitReader{In: codes}, wire.BitReader{In: outliers}
 	var a, b int32
 	for i := range list {
 		v := int32(0)
 		if s := reader.take(&in); s == 0 {
-			v = int32(uint32(far.get(32)))
+			v = int32(uint32(far.Get(32)))
 		} else {
 			v = unzigzag(s - 1)
 		}
 		list[i] = v + predicted(a, b, i, order)
 		a, b = list[i], a
 	}
-	if in.over || far.over {
+	if in.Over() || far.Over() {
 		return nil, errShort
 	}
 	return list, nil

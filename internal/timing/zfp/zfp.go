@@ -11,6 +11,8 @@ package zfp
 import (
 	"errors"
 	"math"
+
+	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 const (
@@ -31,7 +33,7 @@ func Accuracy(tolerance float64) int {
 // Append appends the stream of values, each of which Decode will return within
 // 2^minExp. Values must be finite.
 func Append(dst []byte, values []float64, minExp int) []byte {
-	w := &writer{out: dst}
+	w := &writer{wire.BitWriter{Out: dst}}
 	var block [blockSize]float64
 	for len(values) > 0 {
 		n := copy(block[:], values)
@@ -48,13 +50,18 @@ func Append(dst []byte, values []float64, minExp int) []byte {
 		}
 		w.block(&block, minExp)
 	}
-	return w.finish()
+	return w.Finish()
 }
 
 // planes is how many bit planes a block with a greatest exponent keeps.
 func planes(maxExp, minExp int) uint {
 	return uint(min(max(maxExp-minExp+4, 0), precision))
 }
+
+type (
+	writer struct{ wire.BitWriter }
+	reader struct{ wire.BitReader }
+)
 
 func (w *writer) block(values *[blockSize]float64, minExp int) {
 	most := 0.0
@@ -68,10 +75,10 @@ func (w *writer) block(values *[blockSize]float64, minExp int) {
 	}
 	prec := planes(exp, minExp)
 	if prec == 0 || exp+exponentBias == 0 {
-		w.put(0, 1)
+		w.Put(0, 1)
 		return
 	}
-	w.put(uint64(exp+exponentBias)<<1|1, 1+exponentBits)
+	w.Put(uint64(exp+exponentBias)<<1|1, 1+exponentBits)
 	var b [blockSize]int64
 	scale := math.Ldexp(1, precision-2-exp)
 	for i, v := range values {
@@ -85,17 +92,17 @@ func (w *writer) block(values *[blockSize]float64, minExp int) {
 	n := uint(0)
 	for k := precision - 1; k >= int(precision-prec); k-- {
 		x := u[0]>>k&1 | u[1]>>k&1<<1 | u[2]>>k&1<<2 | u[3]>>k&1<<3
-		w.put(x&(1<<n-1), n)
+		w.Put(x&(1<<n-1), n)
 		x >>= n
 		for n < blockSize {
 			if x == 0 {
-				w.put(0, 1)
+				w.Put(0, 1)
 				break
 			}
-			w.put(1, 1)
+			w.Put(1, 1)
 			for ; n < blockSize-1; n++ {
 				bit := x & 1
-				w.put(bit, 1)
+				w.Put(bit, 1)
 				if bit != 0 {
 					break
 				}
@@ -113,31 +120,31 @@ var ErrShort = errors.New("zfp: stream cut short")
 // Decode reads as many values as dst has places from src, and returns how many
 // bytes they took.
 func Decode(dst []float64, src []byte, minExp int) (int, error) {
-	r := &reader{in: src}
+	r := &reader{wire.BitReader{In: src}}
 	var block [blockSize]float64
 	for len(dst) > 0 {
 		r.block(&block, minExp)
 		dst = dst[copy(dst, block[:]):]
-		if r.used > 8*uint64(len(src)) {
+		if r.Over() {
 			return 0, ErrShort
 		}
 	}
-	return int((r.used + 7) / 8), nil
+	return r.Used(), nil
 }
 
 func (r *reader) block(values *[blockSize]float64, minExp int) {
 	*values = [blockSize]float64{}
-	if r.take(1) == 0 {
+	if r.Get(1) == 0 {
 		return
 	}
-	exp := int(r.take(exponentBits)) - exponentBias
+	exp := int(r.Get(exponentBits)) - exponentBias
 	prec := planes(exp, minExp)
 	var u [blockSize]uint64
 	n := uint(0)
 	for k := precision - 1; k >= int(precision-prec); k-- {
-		x := r.take(n)
-		for n < blockSize && r.take(1) != 0 {
-			for n < blockSize-1 && r.take(1) == 0 {
+		x := r.Get(n)
+		for n < blockSize && r.Get(1) != 0 {
+			for n < blockSize-1 && r.Get(1) == 0 {
 				n++
 			}
 			x |= 1 << n
@@ -195,55 +202,4 @@ func inverse(p *[blockSize]int64) {
 	x <<= 1
 	x -= w
 	p[0], p[1], p[2], p[3] = x, y, z, w
-}
-
-// A writer writes bits, least significant first.
-type writer struct {
-	out  []byte
-	word uint64
-	n    uint
-}
-
-// put writes the low n bits of v, at most 32, which has no others.
-func (w *writer) put(v uint64, n uint) {
-	w.word |= v << w.n
-	w.n += n
-	for w.n >= 8 {
-		w.out = append(w.out, byte(w.word))
-		w.word >>= 8
-		w.n -= 8
-	}
-}
-
-// finish fills up the last byte.
-func (w *writer) finish() []byte {
-	if w.n > 0 {
-		w.out = append(w.out, byte(w.word))
-	}
-	return w.out
-}
-
-// A reader reads them, and zeros behind the end.
-type reader struct {
-	in   []byte
-	at   int
-	word uint64
-	n    uint
-	used uint64
-}
-
-// take reads n bits, at most 32.
-func (r *reader) take(n uint) uint64 {
-	for r.n < n {
-		if r.at < len(r.in) {
-			r.word |= uint64(r.in[r.at]) << r.n
-			r.at++
-		}
-		r.n += 8
-	}
-	v := r.word & (1<<n - 1)
-	r.word >>= n
-	r.n -= n
-	r.used += uint64(n)
-	return v
 }
