@@ -6,7 +6,7 @@
 //
 // The package does no I/O but checkpoints, and knows nothing of other ranks.
 //
-// Invariants
+// Invariants:
 //  1. Inputs are named when a call begins and outputs when it ends, in the order
 //     of time over all threads; otherwise a handle that one thread frees and
 //     another gets anew has the wrong name.

@@ -1,10 +1,10 @@
-// Package code says what a linked binary's machine code shows of a program without running it: its functions
-// with their parts, blocks, loops and calls, calls that are written as jumps, jump tables, functions that never
-// return, and where exceptions go.
+// Package code tells what a program looks like from the machine code of a linked binary, without running
+// it: its functions with their parts, blocks, loops and calls, calls that are written as jumps, jump tables,
+// functions that never return, and where exceptions go.
 //
 // Functions come from .eh_frame and symbols. A function's code is decoded when it is first asked for; whether a
-// call comes back depends on the callees, which are looked at then. Everything believed of a binary is bounded:
-// damage makes for less, never for a panic.
+// call comes back depends on the callees, which are looked at then. What a binary
+// claims is checked before it is believed: a damaged one shows less, and never leads to a panic.
 //
 // What it can't know: where pointers lead, what a second return of setjmp goes back to, and whether functions
 // of other binaries come back, but for those that languages' run-time libraries have.

@@ -1,7 +1,7 @@
-// Package counts is of the streams that the ranks of a class have in common, and of how
-// often each rank repeats what stands in them: workers that got different numbers of
-// tasks did the same. Where the ranks agree, a number stands in the grammar; where they
-// don't, a column holds it.
+// Package counts keeps the streams that the ranks of a class have in common, and how often
+// each rank repeats what stands in them: workers that got different numbers of tasks did the
+// same. Where the ranks agree, the number stands in the grammar; where they don't, a column
+// holds it.
 package counts
 
 import (

@@ -5,7 +5,7 @@
 // The package knows where a record starts, its size and its kind. What the
 // words inside mean depends on the call; package capture knows that.
 //
-// Invariants
+// Invariants:
 //  1. Sizes come from memory that a broken program may have written over: every
 //     one MUST be checked before use; otherwise the reader takes the program
 //     down with it.

@@ -1,6 +1,6 @@
-// Package goal has schedules in GOAL, the Group Operation Assembly Language that LogGOPSim and
-// simulators after it take: for each rank sends, receives and calculations, and which of them
-// wait for which. Read takes its text, Builder makes one operation by operation.
+// Package goal reads and makes schedules in GOAL, the Group Operation Assembly Language that
+// LogGOPSim and simulators after it take: for each rank sends, receives and calculations, and
+// which of them wait for which. Read takes its text, Builder makes one operation by operation.
 package goal
 
 import "fmt"
@@ -9,6 +9,7 @@ import "fmt"
 // smaller kind begin first.
 type Kind uint8
 
+// The kinds.
 const (
 	Send Kind = 1 + iota
 	Recv

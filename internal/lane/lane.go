@@ -1,4 +1,4 @@
-// Package lane is of values that are others in each call: a tag that counts, an offset that
+// Package lane keeps values that differ from call to call: a tag that counts, an offset that
 // moves on. Each would make every call a signature of its own. Calls that differ in such
 // values only are one terminal instead, and the values go into its lane: those of the first
 // call, and a grammar over numbered steps, each of which adds something to all of them.

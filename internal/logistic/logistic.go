@@ -1,7 +1,6 @@
-// Package logistic has the two functions between probabilities and the domain
-// in which predictions are mixed: its coders weigh and add logarithms of odds.
-// All is integers from tables, so that every machine predicts the same and
-// what one has coded another can decode.
+// Package logistic converts between probabilities and the logarithms of odds that
+// coders weigh and add when they mix predictions. All is integers from tables, so
+// that every machine predicts the same and can decode what another has coded.
 package logistic
 
 // In the domain of odds 256 is one; values beyond ±Limit are cut.

@@ -43,9 +43,10 @@ func (f *Files) Opening() int64 {
 	return f.Latency
 }
 
-// Syncs reports whether it is known how long MPI_File_sync takes, and Syncing how long, where a rank has written so many bytes.
+// Syncs reports whether it is known how long MPI_File_sync takes.
 func (f *Files) Syncs() bool { return f.Sync > 0 || f.SyncByte > 0 }
 
+// Syncing returns how long it takes where a rank has written so many bytes.
 func (f *Files) Syncing(bytes int64) int64 {
 	return f.Sync + int64(math.Round(min(longest, float64(bytes)*f.SyncByte)))
 }

@@ -6,6 +6,8 @@
 // A message counts where it is sent. Receives tell nothing more, and a rank
 // without a track is missing as a sender only.
 //
+// Invariants:
+//
 //  1. Compute MUST give what Expand gives, which looks at every call of every
 //     rank; tests compare the two for every program there is.
 //  2. Memory MUST follow the pairs that talk to each other, not ranks squared;

@@ -1,7 +1,7 @@
-// Package objects tells what the handles stand for that a call passes: how
+// Package objects tells what the handles that a call passes stand for at its position: how
 // large the datatype is, which communicator a window or file spans, which call made the
-// persistent request that is started. Bounds say what a handle stands for at most, for who
-// doesn't care where it stands.
+// persistent request that is started, who the neighbours are. Bounds tell what a handle
+// stands for at most, for those to whom the position doesn't matter.
 //
 // A rank's name for an object is the lowest free number of its kind, so that
 // the same number may mean one thing early and another late. Mostly it does
@@ -12,8 +12,9 @@
 // A thread's calls say nothing of when another's were: an object that a thread
 // did not make itself is the last one that another made under that number.
 //
-// The package does not name handles (internal/symbol does, while recording),
-// and leaves communicators to trace.Comms.
+// The package does not name handles (internal/symbol does, while recording). Which
+// ranks have the same communicator takes all ranks to find out: trace.Comms does that.
+// Both resolve a number at a position with package naming.
 package objects
 
 import (

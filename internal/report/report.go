@@ -2,6 +2,8 @@
 // network: what ran, calls and structure, who talked to whom, who waited for
 // whom, and when.
 //
+// Invariants:
+//
 //  1. What is embedded MUST be bounded whatever the trace: many ranks share
 //     rows, long times share tiles, long lists are cut and say so.
 //  2. Nothing of the trace may become markup or script: data is packed, and the

@@ -65,6 +65,7 @@ func (p *Pooled) Extremes(stats []model.Stat) []Extremes {
 	return list
 }
 
+// Merge takes in what is known of other ranks or terminals.
 func (e *Extremes) Merge(x *Extremes) {
 	if x.Count == 0 {
 		return

@@ -40,6 +40,7 @@ func (s *Series) Index() []byte {
 	return wire.AppendUint32(b, sum)
 }
 
+// SeriesTail is how many bytes end a series: size and checksum of its head.
 const SeriesTail = 8
 
 // pieces reads the data.

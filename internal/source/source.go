@@ -1,5 +1,5 @@
-// Package source writes lines of source code as call sites, which are places in binaries else: lines of languages with an
-// interpreter, and those that other tools recorded. Such a site has the file for a module, the line for an offset, and
+// Package source writes lines of source code as call sites, which otherwise are places in binaries: lines of languages with
+// an interpreter, and those that other tools recorded. Such a site has the file for a module, the line for an offset, and
 // a mark for a build id, with the function behind it if that is known.
 package source
 

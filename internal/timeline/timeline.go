@@ -2,6 +2,8 @@
 // call has its own (Series), or those of calls like it: means, or values drawn from histograms. A block
 // of calls with such times is stretched to where means have it.
 //
+// Invariants:
+//
 //  1. A line opened at a position goes on as one that came there from the beginning.
 //  2. What is drawn follows from rank, stream and position alone.
 //  3. How far a call may be from where it is placed is said, or that it isn't known.

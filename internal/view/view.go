@@ -1,5 +1,7 @@
 // Package view serves the page of one trace to the browser of the user who asked for it, and to nobody else.
 //
+// Invariants:
+//
 //  1. It listens on 127.0.0.1 alone.
 //  2. The page's address holds a random token. What does not begin with it MUST be refused, and so MUST
 //     whatever names another host: a site that has its name point to this machine learns nothing.

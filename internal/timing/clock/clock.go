@@ -5,6 +5,8 @@
 //
 // It is not about how a clock is read or calibrated, and it sets no clock.
 //
+// Invariants:
+//
 //  1. Ranks with one clock send a message up a tree and get one back, no more, and
 //     no offset is made up between them.
 //  2. An offset is from the exchange with the least round trip, and off by half of

@@ -6,7 +6,7 @@
 // calls with the same key are expected to take alike. A reader of a trace has
 // the keys before it has the times, so they are known on both sides.
 //
-// Invariants
+// Invariants:
 //  1. A decoded value v of an original x MUST have |v-x| ≤ bound·x, or |v-x| ≤
 //     bound where that is absolute, and be x where the bound is 0, whatever the
 //     codec; otherwise what a trace says of its own accuracy is wrong.

@@ -6,7 +6,7 @@
 //
 // It departs from the paper where measuring said so (docs/time-codecs.md). The
 // first distinct values have bins of their own, exactly, instead of a range
-// guessed from the first one. What a bin matters is its count times its width
+// guessed from the first one. The weight of a bin is its count times its width
 // in octaves instead of its count alone, so that one outlier or the valley
 // between two modes does not blur what lies beside it. A split bin is taken to be uniform on
 // either side of its mean, with counts that agree with that mean, instead of
@@ -17,7 +17,7 @@
 //
 // The package does not know what the times are of, and keeps no samples.
 //
-// Invariants
+// Invariants:
 //  1. Bins are disjoint and in rising order, and none is empty.
 //  2. Count, Min and Max of a whole histogram are exact, its mean is to seven
 //     digits (three after merging). Numbers of single bins are exact until a bin
