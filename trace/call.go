@@ -32,6 +32,18 @@ const Left = NeverReturned + 1
 // Name is the function's name.
 func (c *Call) Name() string { return c.Func.Name }
 
+// A FunctionSite is a function called from a site.
+type FunctionSite struct {
+	Function string
+	Site     Site
+}
+
+// Alone leaves out what is around the site.
+func (f FunctionSite) Alone() FunctionSite { return FunctionSite{f.Function, f.Site.Alone()} }
+
+// FunctionSite is where the function is called.
+func (c *Call) FunctionSite() FunctionSite { return FunctionSite{c.Name(), c.Site} }
+
 // Param finds a parameter by name, nil if there is none.
 func (c *Call) Param(name string) *Param {
 	for i := range c.Params {

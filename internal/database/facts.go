@@ -90,7 +90,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	for rank, p := range procs.All() {
 		f.ranks[rank] = rankFacts{host: p.Host, calls: p.Calls, span: p.SpanNs, mpi: p.MPINs}
 	}
-	index := make(map[siteKey]int)
+	index := make(map[trace.FunctionSite]int)
 	for class := range r.Classes() {
 		files, err := r.FilesNs(class)
 		if err != nil {
@@ -161,14 +161,8 @@ func pairs(m *matrix.Matrix) (n int) {
 	return n
 }
 
-// A siteKey tells call sites of a trace apart.
-type siteKey struct {
-	function string
-	at       trace.Site
-}
-
 // class adds up the calls of a class by call site.
-func (f *facts) class(r *trace.Reader, class int, index map[siteKey]int) error {
+func (f *facts) class(r *trace.Reader, class int, index map[trace.FunctionSite]int) error {
 	members := r.Members(class)
 	k, err := r.Rank(members[0])
 	if err != nil {
@@ -185,7 +179,7 @@ func (f *facts) class(r *trace.Reader, class int, index map[siteKey]int) error {
 		if err != nil {
 			return err
 		}
-		key := siteKey{c.Name(), c.Site}
+		key := c.FunctionSite()
 		s, ok := index[key]
 		if !ok {
 			s = len(f.sites)

@@ -20,17 +20,11 @@ type follower struct {
 	names  []fmt.Stringer // by group, as this
 	index  []map[int]int  // by group: rank of the world to member
 
-	places []place
-	number map[place]int
+	places []trace.FunctionSite
+	number map[trace.FunctionSite]int
 
 	ranks []*standing
 	now   *standing
-}
-
-// A place is a function called from a site.
-type place struct {
-	function string
-	site     trace.Site
 }
 
 // A standing is where one rank is.
@@ -77,7 +71,7 @@ type thread struct {
 func newFollower(s *export.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
-		sender: make(map[waitfor.Channel]int), groups: make(map[groupKey]int), number: make(map[place]int), ranks: make([]*standing, ranks),
+		sender: make(map[waitfor.Channel]int), groups: make(map[groupKey]int), number: make(map[trace.FunctionSite]int), ranks: make([]*standing, ranks),
 	}
 }
 
@@ -323,7 +317,7 @@ func (f *follower) place(c *export.Call) int {
 }
 
 func (f *follower) placeOf(c *trace.Call) int {
-	p := place{c.Func.Name, c.Site}
+	p := c.FunctionSite()
 	n, ok := f.number[p]
 	if !ok {
 		n = len(f.places)

@@ -202,7 +202,7 @@ func (v *view) unmet() []Unmatched {
 			continue
 		}
 		p := v.places[v.placeOfOperation[i]]
-		list = append(list, Unmatched{o.Rank, p.function, v.o.Name(p.site), o.Peer, o.Tag, v.names[o.Comm].String()})
+		list = append(list, Unmatched{o.Rank, p.Function, v.o.Name(p.Site), o.Peer, o.Tag, v.names[o.Comm].String()})
 	}
 	return list
 }

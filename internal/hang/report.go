@@ -78,7 +78,7 @@ func (v *view) link(a *waitfor.Analysis, rank, next int) Link {
 	l := Link{Rank: rank, OpenNs: t.since}
 	if t.call != nil {
 		p := v.places[t.place]
-		l.Function, l.Place = p.function, v.o.Name(p.site)
+		l.Function, l.Place = p.Function, v.o.Name(p.Site)
 	}
 	l.For = v.wanted(a, &t, next)
 	return l
@@ -138,7 +138,7 @@ func (v *view) describe(i int, o *waitfor.Operation) string {
 func (v *view) meeting(i int, o *waitfor.Operation) string {
 	missing := v.analysis.Missing(i)
 	on := v.names[o.Comm].String()
-	function := v.places[v.placeOfOperation[i]].function
+	function := v.places[v.placeOfOperation[i]].Function
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
 	}
@@ -169,7 +169,7 @@ func (v *view) states(a *waitfor.Analysis) []State {
 			index[k] = n
 			s := State{Kind: e.kind, Stuck: k.stuck}
 			if k.place >= 0 {
-				s.Function, s.Place = v.places[k.place].function, v.o.Name(v.places[k.place].site)
+				s.Function, s.Place = v.places[k.place].Function, v.o.Name(v.places[k.place].Site)
 			}
 			list = append(list, s)
 		}
@@ -215,7 +215,7 @@ func (v *view) rank(a *waitfor.Analysis, rank int, t *threadEnd) RankState {
 	for i := range e.threads {
 		if x := &e.threads[i]; len(e.threads) > 1 && x.call != nil {
 			p := v.places[x.place]
-			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.function, Place: v.o.Name(p.site), For: v.wanted(a, x, -1), Of: x.of})
+			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.Function, Place: v.o.Name(p.Site), For: v.wanted(a, x, -1), Of: x.of})
 		}
 	}
 	return s
@@ -243,7 +243,7 @@ func (v *view) messages() []Messages {
 		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm].String(), Count: m.Count}
 		if at, ok := v.sender[m.Channel]; ok {
 			p := v.places[at]
-			x.Function, x.Place = p.function, v.o.Name(p.site)
+			x.Function, x.Place = p.Function, v.o.Name(p.Site)
 		}
 		list = append(list, x)
 	}
@@ -260,7 +260,7 @@ func (v *view) mismatches() []Mismatch {
 		}
 		x := Mismatch{Comm: v.names[m.Comm].String(), Index: m.Position}
 		for _, c := range m.Calls {
-			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.Where].site), c.Ranks})
+			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.Where].Site), c.Ranks})
 		}
 		list = append(list, x)
 	}

@@ -117,12 +117,6 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// A place is a function at a call site.
-type place struct {
-	function string
-	site     trace.Site
-}
-
 // anywhere and start stand for what came before in place of a call site's index.
 const (
 	anywhere = trace.FromAnywhere
@@ -137,7 +131,7 @@ type collector struct {
 	o      Options
 	sites  []Site
 	wanted []bool
-	of     map[place]int
+	of     map[trace.FunctionSite]int
 	ranks  []int   // to look at
 	class  [][]int // by class: the site of each terminal; nil of those that are not looked at
 	tables map[key]*Table
@@ -148,7 +142,7 @@ func newCollector(r *trace.Reader, o Options) (*collector, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return s.String() }
 	}
-	c := &collector{o: o, of: make(map[place]int), class: make([][]int, r.Classes()), tables: make(map[key]*Table)}
+	c := &collector{o: o, of: make(map[trace.FunctionSite]int), class: make([][]int, r.Classes()), tables: make(map[key]*Table)}
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
 		if err != nil {
@@ -180,12 +174,12 @@ func newCollector(r *trace.Reader, o Options) (*collector, error) {
 }
 
 func (c *collector) site(call *trace.Call) int {
-	p := place{call.Name(), call.Site.Alone()} // histograms are of places, whatever called the functions around
+	p := call.FunctionSite().Alone() // histograms are of places, whatever called the functions around
 	n, ok := c.of[p]
 	if !ok {
 		n = len(c.sites)
 		c.of[p] = n
-		s := Site{Number: n + 1, Function: p.function, Place: c.o.Name(p.site), Site: p.site}
+		s := Site{Number: n + 1, Function: p.Function, Place: c.o.Name(p.Site), Site: p.Site}
 		c.sites = append(c.sites, s)
 		c.wanted = append(c.wanted, c.o.Wanted == nil || c.o.Wanted(&s))
 	}

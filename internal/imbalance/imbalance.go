@@ -161,14 +161,8 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// A place is a function at a call site.
-type place struct {
-	function string
-	site     trace.Site
-}
-
 // placeOf leaves the stack out: what ranks spent is known of all calls from a place together.
-func placeOf(c *trace.Call) place { return place{c.Name(), c.Site.Alone()} }
+func placeOf(c *trace.Call) trace.FunctionSite { return c.FunctionSite().Alone() }
 
 // An entry collects what is known of a place.
 type entry struct {
@@ -182,8 +176,8 @@ type entry struct {
 
 // places keeps entries in order of first occurrence.
 type places struct {
-	order []place
-	of    map[place]*entry
+	order []trace.FunctionSite
+	of    map[trace.FunctionSite]*entry
 }
 
 func (p *places) at(c *trace.Call) *entry {
@@ -200,7 +194,7 @@ func (p *places) at(c *trace.Call) *entry {
 func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 	for _, key := range p.order {
 		e := p.of[key]
-		c := Call{Function: key.function, Site: key.site, Place: o.Name(key.site), Collective: e.collective, Completion: e.completion, Count: e.count}
+		c := Call{Function: key.Function, Site: key.Site, Place: o.Name(key.Site), Collective: e.collective, Completion: e.completion, Count: e.count}
 		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
 		c.CostNs = c.cost()
 		c.Single, c.SingleGap = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
@@ -222,7 +216,7 @@ func blocks(f *trace.Function) bool {
 
 // each adds up the times of every call of every rank.
 func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
-	p := &places{of: make(map[place]*entry)}
+	p := &places{of: make(map[trace.FunctionSite]*entry)}
 	for k, err := range t.Tracks() {
 		if err != nil {
 			return err
@@ -300,7 +294,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 
 // classes takes what classes of ranks have in common.
 func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) error {
-	p := &places{of: make(map[place]*entry)}
+	p := &places{of: make(map[trace.FunctionSite]*entry)}
 	for class := range t.Classes() {
 		members := t.Members(class)
 		k, err := t.Rank(members[0])

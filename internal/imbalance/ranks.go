@@ -25,6 +25,10 @@ type RankSite struct {
 	MPI      RankTime   `json:"mpi"`
 }
 
+func (s *RankSite) at() trace.FunctionSite {
+	return trace.FunctionSite{Function: s.Function, Site: s.Site}
+}
+
 // RankTotals is what a rank spent, over all of its threads.
 type RankTotals struct {
 	Rank    int         `json:"rank"`
@@ -55,8 +59,8 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 		return nil, err
 	}
 	var list []RankTotals
-	sums := make(map[place]float64)
-	names := make(map[place]string)
+	sums := make(map[trace.FunctionSite]float64)
+	names := make(map[trace.FunctionSite]string)
 	for class := range t.Classes() {
 		members := t.Members(class)
 		k, err := t.Rank(members[0])
@@ -67,8 +71,8 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 		if err != nil {
 			return nil, err
 		}
-		var order []place
-		number := make(map[place]int)
+		var order []trace.FunctionSite
+		number := make(map[trace.FunctionSite]int)
 		var of []int // by call site: place in order
 		for i, rank := range members {
 			totals := own.Of(i)
@@ -86,7 +90,7 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 						order = append(order, p)
 					}
 					if names[p] == "" {
-						names[p] = o.Name(p.site)
+						names[p] = o.Name(p.Site)
 					}
 					of = append(of, n)
 				}
@@ -96,7 +100,7 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 				Sites: make([]RankSite, len(order)),
 			}
 			for n, p := range order {
-				row.Sites[n] = RankSite{Function: p.function, Site: p.site, Place: names[p], Compute: RankTime{Known: true}, MPI: RankTime{Known: true}}
+				row.Sites[n] = RankSite{Function: p.Function, Site: p.Site, Place: names[p], Compute: RankTime{Known: true}, MPI: RankTime{Known: true}}
 			}
 			for n, s := range totals.Sites {
 				to := &row.Sites[of[n]]
@@ -113,7 +117,7 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	slices.SortFunc(list, func(a, b RankTotals) int { return cmp.Compare(a.Rank, b.Rank) })
 	for i := range list {
 		slices.SortStableFunc(list[i].Sites, func(a, b RankSite) int {
-			return cmp.Or(cmp.Compare(sums[place{b.Function, b.Site}], sums[place{a.Function, a.Site}]),
+			return cmp.Or(cmp.Compare(sums[b.at()], sums[a.at()]),
 				cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
 		})
 	}

@@ -44,7 +44,7 @@ type thread struct {
 	number  int
 	events  *otf2.Events
 	more    bool
-	stack   []frame
+	stack   []entered
 	made    int64 // one-shot requests
 	begun   int   // of rank.begun
 	under   []uint64
@@ -52,8 +52,8 @@ type thread struct {
 	metrics []measured
 }
 
-// A frame is a region that was entered.
-type frame struct {
+// An entered region has not been left.
+type entered struct {
 	region uint32
 	call   *open // nil: no MPI function
 	source uint32
@@ -169,7 +169,7 @@ func alone(id uint8) bool {
 }
 
 func (r *recorder) enter(t *thread, e *otf2.Event) {
-	f := frame{region: r.w.region(e), source: e.Source}
+	f := entered{region: r.w.region(e), source: e.Source}
 	if e.ID == otf2.EvCallingContextEnter {
 		f.source = r.w.a.Contexts[uint32(e.Values[0])].Source
 	}

@@ -64,7 +64,7 @@ type Row struct {
 
 	Predicted *PredictedTime `json:"predicted,omitempty"` // of another machine
 
-	key siteKey
+	key trace.FunctionSite
 	def *trace.Function
 }
 
@@ -77,7 +77,7 @@ type PredictedTime struct {
 
 // Predict adds predicted times to the rows. times gives those of a terminal of a class.
 func (f *Flat) Predict(r *trace.Reader, times func(class, terminal int) PredictedTime) error {
-	rows := make(map[siteKey]*Row)
+	rows := make(map[trace.FunctionSite]*Row)
 	for i := range f.Rows {
 		f.Rows[i].Predicted = &PredictedTime{}
 		rows[f.Rows[i].key] = &f.Rows[i]
@@ -136,7 +136,7 @@ func flatOf(r *trace.Reader, where Where, stacks bool, step func()) (*Flat, erro
 	for rank, p := range procs.All() {
 		f.PerRank[rank] = RankTotal{Rank: rank, Host: p.Host, SpanNs: p.SpanNs, TimeNs: p.SpanNs, MPINs: p.MPINs}
 	}
-	sums := flatSums{f: f, rows: make(map[siteKey]int), values: make(valueSums)}
+	sums := flatSums{f: f, rows: make(map[trace.FunctionSite]int), values: make(valueSums)}
 	for class := range r.Classes() {
 		if err := sums.class(r, class, where, step); err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func flatOf(r *trace.Reader, where Where, stacks bool, step func()) (*Flat, erro
 // flatSums collects the table's rows.
 type flatSums struct {
 	f         *Flat
-	rows      map[siteKey]int
+	rows      map[trace.FunctionSite]int
 	durations []trace.Stat
 	spreads   []trace.Spread
 	values    valueSums // by row
@@ -247,11 +247,11 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 }
 
 // keyOf tells the rows apart.
-func (f *Flat) keyOf(c *trace.Call) siteKey {
+func (f *Flat) keyOf(c *trace.Call) trace.FunctionSite {
 	if f.stacks {
-		return siteKey{c.Name(), c.Site}
+		return c.FunctionSite()
 	}
-	return siteKey{c.Name(), c.Site.Alone()}
+	return c.FunctionSite().Alone()
 }
 
 // row returns the number of the row of a call.
@@ -261,10 +261,10 @@ func (s *flatSums) row(c *trace.Call, where Where) int {
 	if !ok {
 		i = len(s.f.Rows)
 		s.rows[key] = i
-		frames, text := where.stack(c.Name(), key.site)
+		frames, text := where.stack(c.Name(), key.Site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
-			path: where.path(c.Name(), key.site), deep: c.Site.Outer != nil, key: key, def: c.Func,
+			path: where.path(c.Name(), key.Site), deep: c.Site.Outer != nil, key: key, def: c.Func,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}

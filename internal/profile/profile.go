@@ -361,22 +361,17 @@ type builder struct {
 	of     []string // by thread: what it was made for
 }
 
-type siteKey struct {
-	function string
-	site     trace.Site
-}
-
 // terminals finds the sites, and what one call of each terminal comes to.
 func (b *builder) terminals(r *trace.Reader) error {
 	n := b.k.Terminals()
 	b.site, b.amount = make([]int, n), make([]Sums, n)
-	known := make(map[siteKey]int)
+	known := make(map[trace.FunctionSite]int)
 	for t := range n {
 		c, err := b.k.Called(t)
 		if err != nil {
 			return err
 		}
-		key := siteKey{c.Name(), c.Site}
+		key := c.FunctionSite()
 		if known[key] == 0 {
 			frames, text := b.where.stack(c.Name(), c.Site)
 			b.p.Sites = append(b.p.Sites, Site{

@@ -64,15 +64,15 @@ type hop struct {
 	stream int32
 }
 
-// A strand is a thread of a rank.
-type strand struct{ rank, stream int32 }
+// A thread is a thread of a rank.
+type thread struct{ rank, stream int32 }
 
-// A stretch is a part of the path on one strand.
+// A stretch is a part of the path on one thread.
 type stretch struct{ from, to int64 }
 
 // keeps the waits of a run.
 type hops struct {
-	of   map[strand][]hop
+	of   map[thread][]hop
 	n    int
 	many bool
 }
@@ -82,7 +82,7 @@ func (h *hops) add(b *blocked) {
 		h.many, h.of = true, nil
 		return
 	}
-	s := strand{b.rank, b.stream}
+	s := thread{b.rank, b.stream}
 	h.of[s] = append(h.of[s], hop{b.at + b.waited, b.by.rank, b.by.stream})
 }
 
@@ -138,9 +138,9 @@ func (a *analysis) path(r *trace.Reader, rep *Report, o *Options) (*Path, error)
 }
 
 // stretches goes the path backwards.
-func (a *analysis) stretches(p *Path, rank int, first, end int64) map[strand][]stretch {
-	on := make(map[strand][]stretch)
-	s, to := strand{rank: int32(rank)}, end
+func (a *analysis) stretches(p *Path, rank int, first, end int64) map[thread][]stretch {
+	on := make(map[thread][]stretch)
+	s, to := thread{rank: int32(rank)}, end
 	for i, last := range a.ranks[rank].ends {
 		if last > a.ranks[rank].ends[s.stream] {
 			s.stream = int32(i)
@@ -153,7 +153,7 @@ func (a *analysis) stretches(p *Path, rank int, first, end int64) map[strand][]s
 		if i == 0 && s.stream > 0 && began > first && began < to {
 			// A thread goes on from the one that initialised MPI.
 			on[s] = append(on[s], stretch{began, to})
-			s, to = strand{rank: s.rank}, began
+			s, to = thread{rank: s.rank}, began
 			continue
 		}
 		if i == 0 {
@@ -162,7 +162,7 @@ func (a *analysis) stretches(p *Path, rank int, first, end int64) map[strand][]s
 		}
 		h := list[i-1]
 		on[s] = append(on[s], stretch{h.at, to})
-		s, to = strand{h.rank, h.stream}, h.at
+		s, to = thread{h.rank, h.stream}, h.at
 		p.Hops++
 	}
 	for _, list := range on {
@@ -186,14 +186,14 @@ type pathSums struct {
 	number map[trace.Site]int
 	sites  map[int32]*siteSums
 	ranks  map[int32]*PathRank
-	on     map[strand][]stretch
+	on     map[thread][]stretch
 	spoor  int64
 }
 
 // thread goes through the calls of a thread, on the path or not.
 func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 	var sites []*siteSums // by terminal
-	list := x.on[strand{rank, int32(stream)}]
+	list := x.on[thread{rank, int32(stream)}]
 	offset := x.a.s.First
 	on := func(from, to int64) (sum int64) {
 		for i := 0; i < len(list) && list[i].from < to; i++ {
@@ -215,7 +215,7 @@ func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 			if err != nil {
 				return err
 			}
-			at := x.a.placeOf(place{call.Name(), call.Site})
+			at := x.a.placeOf(call.FunctionSite())
 			if s = x.sites[at]; s == nil {
 				s = &siteSums{ranks: make(map[int32]int64), vertex: -1}
 				if n, known := x.number[call.Site]; known {
@@ -269,7 +269,7 @@ func (x *pathSums) report(p *Path, rep *Report, called func(function string, s t
 		}
 		place := x.a.places[at]
 		y := PathSite{
-			Function: place.function, Place: called(place.function, place.site), ComputeNs: s.compute, MPINs: s.mpi,
+			Function: place.Function, Place: called(place.Function, place.Site), ComputeNs: s.compute, MPINs: s.mpi,
 			MeanNs: max(0, s.all-waited[at]) / int64(max(1, len(rep.ByRank))), Rank: -1,
 		}
 		y.ImbalanceNs = max(0, s.compute+s.mpi-y.MeanNs)

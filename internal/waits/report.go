@@ -132,7 +132,7 @@ func (a *analysis) report(called func(function string, s trace.Site) string) *Re
 		Ranks: len(a.ranks), Messages: a.matched, Backwards: a.backwards, OffNs: a.off, Losses: a.s.Losses.List(),
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{},
 	}
-	name := func(p place) string { return called(p.function, p.site) }
+	name := func(p trace.FunctionSite) string { return called(p.Function, p.Site) }
 	var sums [kinds]KindSum
 	for _, key := range slices.SortedFunc(maps.Keys(a.rows), func(x, y rowKey) int {
 		return cmp.Or(cmp.Compare(a.rows[y].waited, a.rows[x].waited), cmp.Compare(x.place, y.place), cmp.Compare(x.kind, y.kind))
@@ -144,13 +144,13 @@ func (a *analysis) report(called func(function string, s trace.Site) string) *Re
 		sums[key.kind].Count += r.count
 		sums[key.kind].WaitedNs += r.waited
 		p := a.places[key.place]
-		s := Site{Function: p.function, Place: name(p), Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
+		s := Site{Function: p.Function, Place: name(p), Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
 		for _, at := range slices.Sorted(maps.Keys(r.causes)) {
 			c := *r.causes[at]
 			if c.WaitedNs <= 0 {
 				continue
 			}
-			c.Function, c.Place = a.places[at].function, name(a.places[at])
+			c.Function, c.Place = a.places[at].Function, name(a.places[at])
 			s.Causes = append(s.Causes, c)
 		}
 		slices.SortStableFunc(s.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })

@@ -102,7 +102,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	}
 	a := newAnalysis(s, r.Ranks())
 	if o.Path {
-		a.hops = &hops{of: make(map[strand][]hop)}
+		a.hops = &hops{of: make(map[thread][]hop)}
 	}
 	if a.each = o.Each; a.each == nil {
 		a.each = func(Wait) {}
@@ -125,8 +125,8 @@ type analysis struct {
 	each     func(Wait)
 	hops     *hops      // nil: the path is not asked for
 	ranks    []*watcher // nil: left no track
-	places   []place
-	index    map[place]int32
+	places   []trace.FunctionSite
+	index    map[trace.FunctionSite]int32
 	messages map[uint64]*message
 	meetings map[meetingKey]*meeting
 	rows     map[rowKey]*row
@@ -140,23 +140,17 @@ type analysis struct {
 	off       int64  // by how much, at most
 }
 
-// A place is where calls of a function stand.
-type place struct {
-	function string
-	site     trace.Site
-}
-
 func newAnalysis(s *export.Source, ranks int) *analysis {
 	return &analysis{
-		s: s, ranks: make([]*watcher, ranks), index: make(map[place]int32), messages: make(map[uint64]*message),
+		s: s, ranks: make([]*watcher, ranks), index: make(map[trace.FunctionSite]int32), messages: make(map[uint64]*message),
 		meetings: make(map[meetingKey]*meeting), rows: make(map[rowKey]*row),
 		suffered: make([]int64, ranks), caused: make([]int64, ranks), spent: make([]int64, ranks), other: make(map[string]int64),
 	}
 }
 
-func (a *analysis) place(c *export.Call) int32 { return a.placeOf(place{c.Name(), c.Site}) }
+func (a *analysis) place(c *export.Call) int32 { return a.placeOf(c.FunctionSite()) }
 
-func (a *analysis) placeOf(p place) int32 {
+func (a *analysis) placeOf(p trace.FunctionSite) int32 {
 	n, ok := a.index[p]
 	if !ok {
 		n = int32(len(a.places))
