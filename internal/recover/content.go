@@ -3,7 +3,6 @@ package recover
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 
@@ -73,11 +72,8 @@ func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	if !any {
 		return nil, nil
 	}
-	f, err := os.CreateTemp("", "spoor-times-")
+	f, err := sections.SeriesFile()
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
 		return nil, err
 	}
 	s := &sections.Series{Data: f, Sizes: make([]int64, ranks)}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"os"
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
@@ -28,6 +29,19 @@ func (s *Series) size() int64 {
 	return sum
 }
 
+// SeriesFile makes a file for Data that is gone when it is closed.
+func SeriesFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "spoor-times-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // Index is what stands behind the pieces.
 //
 //	series = piece of each rank…, index, size of index uint32, crc uint32 of index
@@ -40,7 +54,7 @@ func (s *Series) Index() []byte {
 	return wire.AppendUint32(b, sum)
 }
 
-// SeriesTail is how many bytes end a series: size and checksum of its head.
+// SeriesTail is how many bytes end a series: size and checksum of its index.
 const SeriesTail = 8
 
 // pieces reads the data.

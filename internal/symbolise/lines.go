@@ -76,15 +76,7 @@ func newLines(e *elf.File) *lines {
 	if len(l.spans) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(l.spans, func(a, b unitSpan) int {
-		switch {
-		case a.lo < b.lo:
-			return -1
-		case a.lo > b.lo:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(l.spans, func(a, b unitSpan) int { return cmp.Compare(a.lo, b.lo) })
 	return l
 }
 

@@ -20,7 +20,7 @@ type Collector struct {
 
 // NewCollector makes room for the tracks of so many ranks. o says what to keep of times.
 func NewCollector(ranks int, o timing.Options) (*Collector, error) {
-	times, err := nameless()
+	times, err := sections.SeriesFile()
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package trackwriter
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -38,15 +37,11 @@ func NewRetimed(r *trace.Reader) (*Retimed, error) {
 	}
 	t := &Retimed{r: r, ranks: make([][]retimed, r.Ranks()), all: all}
 	threads := 1
-	for rank := range t.ranks {
-		k, err := r.Rank(rank)
-		if errors.Is(err, trace.ErrNoTrack) {
-			continue
-		}
+	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, err
 		}
-		t.ranks[rank] = make([]retimed, k.Streams())
+		t.ranks[k.Number()] = make([]retimed, k.Streams())
 		threads += k.Streams()
 	}
 	t.spool.most = max(256, min(mostInMemory, retimedRoom/threads))

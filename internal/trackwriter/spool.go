@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -32,19 +33,6 @@ type piece struct{ at, size int64 }
 // mostInMemory is how much of one thread's times is kept in memory.
 const mostInMemory = 1 << 16
 
-// nameless makes a file that is gone when it is closed.
-func nameless() (*os.File, error) {
-	f, err := os.CreateTemp("", "spoor-times-")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
 func (s *spool) add(to *spooled, e timing.Entry) {
 	to.rest = binary.AppendUvarint(binary.AppendUvarint(to.rest, e.Duration), e.Gap)
 	to.rest = binary.AppendVarint(to.rest, e.Jump)
@@ -56,7 +44,7 @@ func (s *spool) add(to *spooled, e timing.Entry) {
 
 func (s *spool) flush(from *spooled) (err error) {
 	if s.file == nil {
-		if s.file, err = nameless(); err != nil {
+		if s.file, err = sections.SeriesFile(); err != nil {
 			return err
 		}
 	}

@@ -62,15 +62,22 @@ func (s *sorter) sort() {
 	})
 }
 
+// nameless makes a file that goes when it is closed, however that comes about.
+func nameless(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "sort")
+	if err == nil {
+		os.Remove(f.Name())
+	}
+	return f, err
+}
+
 // spill writes what is in memory as a run.
 func (s *sorter) spill() error {
 	if s.f == nil {
-		f, err := os.CreateTemp(s.dir, "sort")
-		if err != nil {
+		var err error
+		if s.f, err = nameless(s.dir); err != nil {
 			return err
 		}
-		s.f = f
-		os.Remove(f.Name()) // it goes when it is closed, however that comes about
 	}
 	s.sort()
 	w := bufio.NewWriterSize(s.f, 1<<16)

@@ -84,12 +84,10 @@ func (s *steps) flush(t *timeline) error {
 		return nil
 	}
 	if s.f == nil {
-		f, err := os.CreateTemp(s.dir, "steps")
-		if err != nil {
+		var err error
+		if s.f, err = nameless(s.dir); err != nil {
 			return err
 		}
-		s.f = f
-		os.Remove(f.Name()) // it goes when it is closed, however that comes about
 	}
 	n, err := s.f.Write(t.buffer)
 	t.chunks = append(t.chunks, chunk{s.to, n})
