@@ -2,12 +2,11 @@ package rounds
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 )
 
-// An end is where a body's part of a channel is looked for.
+// An end is where a loop's part of a channel is looked for.
 type end struct {
 	rank int
 	ch   channel
@@ -16,7 +15,7 @@ type end struct {
 
 func (t *traffic) bare() traffic { return traffic{each: t.each, place: t.place} }
 
-// match joins bodies of ranks that have to do with each other into groups, as far as they have it in the same places.
+// match joins loops of ranks that have to do with each other into groups, as far as they have it in the same places.
 func (d *Drawer) match(p *parser) {
 	ends := make(map[end][]*node)
 	for _, x := range d.ranks {
@@ -118,7 +117,7 @@ func compareChannels(a, b channel) int {
 	return cmp.Or(cmp.Compare(a.comm, b.comm), cmp.Compare(a.peer, b.peer), cmp.Compare(a.tag, b.tag), cmp.Compare(a.kind, b.kind))
 }
 
-// group makes families of groups whose bodies have their calls from the same places, or that have to do with such.
+// group makes families of groups whose loops have their calls from the same places, or that have to do with such.
 func (d *Drawer) group() {
 	of := make(map[string]*family)
 	var list []*family
@@ -190,14 +189,4 @@ func (f *family) keys() {
 		g.key = int64(rank) + most*next[rank]
 		next[rank]++
 	}
-}
-
-// newNode makes a body of its calls.
-func (x *rank) newNode(terminal, original []int) *node {
-	n := &node{rank: x, terminal: slices.Clone(terminal), original: slices.Clone(original), number: -1}
-	for _, t := range n.terminal {
-		s := &x.t.Sigs[t]
-		n.shape += fmt.Sprintf("%d@%x ", s.Call, s.Site)
-	}
-	return n
 }

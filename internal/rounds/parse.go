@@ -154,24 +154,23 @@ func (w *walk) round() {
 	for _, t := range w.terminal {
 		w.key = binary.AppendUvarint(w.key, uint64(t))
 	}
-	n := w.x.nodes[string(w.key)]
-	if n == nil {
-		n = w.x.newNode(w.terminal, w.original)
-		w.x.nodes[string(w.key)] = n
-		w.x.list = append(w.x.list, n)
-		w.body(n, w.first)
+	b := w.x.bodies[string(w.key)]
+	if b == nil {
+		b = w.body(w.first)
+		w.x.bodies[string(w.key)] = b
 	}
-	if w.lost && n.makes {
+	n := b.node
+	if w.lost && b.makes {
 		n.keep("requests are tested, or waited for one by one")
 	}
-	if w.open && n.makes {
+	if w.open && b.makes {
 		n.keep("requests are under way when the loop begins")
 	}
-	if w.latest >= 0 && w.x.runs[w.latest].node == n {
+	if w.latest >= 0 && w.x.runs[w.latest].body == b {
 		w.x.runs[w.latest].rounds++
 		n.rounds[len(n.rounds)-1]++
 	} else {
-		w.x.runs = append(w.x.runs, run{n, w.first, 1})
+		w.x.runs = append(w.x.runs, run{b, w.first, 1})
 		w.latest = len(w.x.runs) - 1
 		n.runs++
 		n.rounds = append(n.rounds, 1)

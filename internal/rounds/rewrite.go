@@ -39,17 +39,17 @@ func (x *rank) rewrite(d *drawn.Drawing) {
 	rounds := make(map[of][]*run)
 	for i := range x.runs {
 		r := &x.runs[i]
-		n := r.node
+		n := r.body.node
 		if n.group == nil || n.group.of.number < 1 {
 			continue
 		}
-		if n.number < 0 {
-			n.number = len(x.drawn)
-			x.drawn = append(x.drawn, n)
+		if r.body.number < 0 {
+			r.body.number = len(x.drawn)
+			x.drawn = append(x.drawn, r.body)
 		}
 		skip(r.first, true)
-		b.Append(terminals + uint32(n.number))
-		end := r.first + r.rounds*uint64(len(n.terminal))
+		b.Append(terminals + uint32(r.body.number))
+		end := r.first + r.rounds*uint64(len(r.body.terminal))
 		next.Seek(end)
 		k := of{n.group.of.number - 1, n.group.key}
 		rounds[k] = append(rounds[k], r)
@@ -61,7 +61,7 @@ func (x *rank) rewrite(d *drawn.Drawing) {
 	now := slices.Clone(calls)
 	for k, list := range rounds {
 		for i, n := range d.Rounds(k.family, k.key, len(list)) {
-			for _, t := range list[i].node.terminal {
+			for _, t := range list[i].body.terminal {
 				now[t] += uint64(n) - list[i].rounds
 			}
 		}
@@ -170,7 +170,7 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 			if v -= instead; v < 0 || x == nil || int(v) >= len(x.drawn) {
 				return errApart
 			}
-			g := x.drawn[v].group
+			g := x.drawn[v].node.group
 			if loop.Family < 0 {
 				loop.Family = g.of.number - 1
 			}

@@ -68,24 +68,29 @@ func (d *Drawer) Kept() (list []Kept) {
 
 // A run is a loop that was run some rounds, each with the same calls.
 type run struct {
-	node   *node
+	body   *body
 	first  uint64 // call
 	rounds uint64
 }
 
-// A node is a loop's body on a rank.
-type node struct {
-	rank     *rank
+// A body is the calls of a round.
+type body struct {
+	node     *node
 	terminal []int // of the track
 	original []int // of the trace
-	shape    string
-	runs     uint64
-	rounds   []uint64
-	why      string // it can't be drawn
-	makes    bool   // requests
-	ops      map[channel]*traffic
-	group    *group
-	number   int // among those of the rank that are drawn
+	makes    bool  // requests
+	number   int   // among those of the rank that are drawn
+}
+
+// A node is a loop on a rank: bodies that are from the same places, and have to do with the same ranks.
+type node struct {
+	rank   *rank
+	shape  string
+	runs   uint64
+	rounds []uint64
+	why    string // it can't be drawn
+	ops    map[channel]*traffic
+	group  *group
 }
 
 // keep notes why a body can't be drawn.
@@ -101,19 +106,20 @@ type rank struct {
 	t      *track.Track
 	events []event // by terminal of the trace
 	runs   []run
+	bodies map[string]*body
 	nodes  map[string]*node
 	list   []*node
-	drawn  []*node
+	drawn  []*body
 }
 
-// A group is the bodies of ranks that run a loop together.
+// A group is the loops of ranks that are run together.
 type group struct {
 	nodes []*node
 	key   int64
 	of    *family
 }
 
-// A family is groups whose bodies are from the same places.
+// A family is groups whose loops are from the same places.
 type family struct {
 	groups []*group
 	hist   histogram
@@ -150,7 +156,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 			p.threads = true
 			continue
 		}
-		x := &rank{k: k, t: t, nodes: make(map[string]*node)}
+		x := &rank{k: k, t: t, bodies: make(map[string]*body), nodes: make(map[string]*node)}
 		if err := p.events(x); err != nil {
 			return err
 		}

@@ -1,7 +1,10 @@
 package rounds
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -248,31 +251,30 @@ func (w *walk) call(t int, at uint64) {
 }
 
 // body looks at the calls of a new body, whose first one is at a position.
-func (w *walk) body(n *node, at uint64) {
-	n.ops = make(map[channel]*traffic)
+func (w *walk) body(at uint64) *body {
+	b := &body{terminal: slices.Clone(w.terminal), original: slices.Clone(w.original), number: -1}
+	ops := make(map[channel]*traffic)
 	pending := make(map[int64]bool)
 	made := int64(0)
-	for _, t := range n.original {
+	why := ""
+	keep := func(reason string) { why = cmp.Or(why, reason) }
+	for _, t := range b.original {
 		e := &w.x.events[t]
-		if e.why != "" {
-			n.keep(e.why)
-		}
+		keep(e.why)
 		for _, o := range e.ops {
 			ch, c := w.channelOf(w.x.t.Rank, o, at)
 			if c == nil || ch.peer < 0 && o.kind != meeting {
-				n.keep("a communicator isn't known, or is between groups")
+				keep("a communicator isn't known, or is between groups")
 				continue
 			}
-			x := n.ops[ch]
-			if x == nil {
-				x = &traffic{with: c}
-				n.ops[ch] = x
+			if ops[ch] == nil {
+				ops[ch] = &traffic{with: c}
 			}
-			x.each++
+			ops[ch].each++
 		}
 		for _, back := range e.completes {
 			if id := made - back; !pending[id] {
-				n.keep("requests of one round are waited for in another")
+				keep("requests of one round are waited for in another")
 			} else {
 				delete(pending, id)
 			}
@@ -282,9 +284,32 @@ func (w *walk) body(n *node, at uint64) {
 			made++
 		}
 	}
-	if n.makes = made > 0; len(pending) > 0 {
-		n.keep("requests of one round are waited for in another")
+	if b.makes = made > 0; len(pending) > 0 {
+		keep("requests of one round are waited for in another")
 	}
+	b.node = w.x.node(b, ops)
+	b.node.keep(why)
+	return b
+}
+
+// node returns the loop that a body is of.
+func (x *rank) node(b *body, ops map[channel]*traffic) *node {
+	shape := ""
+	for _, t := range b.terminal {
+		s := &x.t.Sigs[t]
+		shape += fmt.Sprintf("%d@%x ", s.Call, s.Site)
+	}
+	key := shape
+	for _, ch := range slices.SortedFunc(maps.Keys(ops), compareChannels) {
+		key += fmt.Sprintf("%v*%d ", ch, ops[ch].each)
+	}
+	n := x.nodes[key]
+	if n == nil {
+		n = &node{rank: x, shape: shape, ops: ops}
+		x.nodes[key] = n
+		x.list = append(x.list, n)
+	}
+	return n
 }
 
 // passed notes where in its channels a round began, and that it was the same channels.
