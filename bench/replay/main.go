@@ -43,6 +43,7 @@ func main() {
 	modes := flag.String("modes", "stats,hist,path,place,lossless", "ways to record times")
 	paces := flag.String("paces", "gaps,line", "what calls of a replay wait for")
 	into := flag.String("into", "", "write the table into this Markdown `file`, in place of the old one")
+	flag.StringVar(&o.draw, "draw", "", "replay what is left of the trace with numbers of rounds drawn at this `precision`")
 	flag.Parse()
 	o.programs, o.modes, o.paces = split(*programs), split(*modes), split(*paces)
 	var b bytes.Buffer
@@ -62,6 +63,7 @@ type options struct {
 	ranks, rounds          int
 	budget                 time.Duration
 	programs, modes, paces []string
+	draw                   string
 }
 
 // A program runs for several seconds on four ranks.
@@ -80,6 +82,7 @@ var programs = []program{
 	app("heat2d", "-n", "1500", "-t", "3"),
 	app("cg", "-n", "600", "-t", "3"),
 	app("lu", "-n", "48", "-t", "3"),
+	app("ocean", "-n", "768", "-i", "1", "-t", "3"),
 	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m *mpis.MPI, dir string) (string, error) {
 		const melt = "/usr/share/lammps/examples/melt/in.melt"
 		text, err := os.ReadFile(melt)
@@ -166,7 +169,7 @@ func (o *options) run(w io.Writer, mpi string) error {
 		}
 	}
 	end := time.Now().Add(o.budget)
-	b := bench{m: m, spoor: spoor, dir: dir}
+	b := bench{m: m, spoor: spoor, dir: dir, draw: o.draw}
 	for round := range o.rounds {
 		for i, r := range rows {
 			if time.Now().After(end) {
@@ -214,8 +217,8 @@ func (r *report) computing() float64 {
 }
 
 type bench struct {
-	m          *mpis.MPI
-	spoor, dir string
+	m                *mpis.MPI
+	spoor, dir, draw string
 }
 
 // measure records once and replays at each pace.
@@ -223,14 +226,34 @@ func (b *bench) measure(r *row, paces []string, line []string) error {
 	if _, err := b.do(append([]string{b.spoor, "run", "-q", "--force", "--timing", r.mode, "-o", "a.spoor"}, line...)...); err != nil {
 		return err
 	}
+	file := "a.spoor"
+	var whole struct {
+		Wall float64 `json:"span_ns"`
+	}
+	if b.draw != "" {
+		file = "drawn.spoor"
+		if _, err := b.do(b.spoor, "thin", "--draw", "--precision", b.draw, "--force", "-o", file, "a.spoor"); err != nil {
+			return err
+		}
+		out, err := b.do(b.spoor, "info", "--json", "a.spoor")
+		if err == nil {
+			err = json.Unmarshal(out, &whole)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	reports := make([]report, len(paces))
 	for i, pace := range paces {
-		out, err := b.do(b.spoor, "replay", "--json", "--mpi", b.m.Name, "--pace", pace, "a.spoor")
+		out, err := b.do(b.spoor, "replay", "--json", "--mpi", b.m.Name, "--pace", pace, file)
 		if err != nil {
 			return err
 		}
 		if err := json.Unmarshal(out, &reports[i]); err != nil {
 			return fmt.Errorf("report of the replay: %w in\n%s", err, out)
+		}
+		if b.draw != "" {
+			reports[i].Original = whole.Wall
 		}
 	}
 	// A round counts if all of it went well.
