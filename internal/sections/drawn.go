@@ -12,13 +12,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// appendDrawn and DecodeDrawn: the section of loops whose numbers of rounds are drawn.
+// AppendDrawn and DecodeDrawn: the section of loops whose numbers of rounds are drawn.
 //
 //	drawn  = seed uvarint, families uvarint, family…, per class: loops uvarint, loop…
 //	family = precision uvarint, least uvarint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
 //	bin    = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
 //	loop   = (repeated symbol, as a difference to the one before) uvarint, family uvarint, key of each rank seq
-func (c *Content) appendDrawn(b []byte) []byte {
+func (c *Content) AppendDrawn(b []byte) []byte {
 	d := c.Drawn
 	b = wire.AppendUvarint(wire.AppendUvarint(b, d.Seed), uint64(len(d.Families)))
 	for i := range d.Families {
@@ -105,6 +105,8 @@ func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *drawn.Drawing {
 	return d
 }
 
+var errLanes = errors.New("numbers of rounds are drawn, and values go from call to call")
+
 var errFamily = errors.New("a family of loops without rounds")
 
 // checkFamily says what makes a family impossible to draw from.
@@ -168,6 +170,9 @@ func (c *Decoded) Draw(d *drawn.Drawing, class int) error {
 	loops := d.Loops[class]
 	if len(loops) == 0 {
 		return nil
+	}
+	if c.Lanes != nil { // which would have as many values as before
+		return errLanes
 	}
 	c.Family = drawn.Families(c.Streams, loops, len(c.Terminals))
 	u, err := d.Unroll(c.Streams, c.Varying, loops, c.Ranks)

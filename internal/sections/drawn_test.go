@@ -36,7 +36,7 @@ func TestBadDrawn(t *testing.T) {
 		if name != "rank" && c.checkDrawn() == nil {
 			t.Errorf("%s: could be written", name)
 		}
-		r := wire.NewReader(c.appendDrawn(nil), "drawn")
+		r := wire.NewReader(c.AppendDrawn(nil), "drawn")
 		if DecodeDrawn(r, 4, twoRanks); r.Done() == nil {
 			t.Errorf("%s: could be read", name)
 		}
@@ -50,8 +50,8 @@ func FuzzDrawn(f *testing.F) {
 		model.Drawn{Runs: 2, Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}},
 	)
 	c.Drawn.Loops[0] = []drawn.Loop{{Symbol: 0, Family: 1, Keys: []int64{0, 0}}, {Symbol: 7, Family: 0, Keys: []int64{5, -9}}}
-	f.Add(c.appendDrawn(nil))
-	f.Add(two().appendDrawn(nil))
+	f.Add(c.AppendDrawn(nil))
+	f.Add(two().AppendDrawn(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "drawn")
 		d := DecodeDrawn(w, 4, twoRanks)
@@ -63,7 +63,7 @@ func FuzzDrawn(f *testing.F) {
 		if err := c.checkDrawn(); err != nil {
 			t.Fatal(err)
 		}
-		w = wire.NewReader(c.appendDrawn(nil), "drawn")
+		w = wire.NewReader(c.AppendDrawn(nil), "drawn")
 		again := DecodeDrawn(w, 4, twoRanks)
 		if err := w.Done(); err != nil || !reflect.DeepEqual(again, d) {
 			t.Fatalf("%+v became %+v: %v", d, again, err)

@@ -115,7 +115,7 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 			if err := c.checkDrawn(); err != nil {
 				return raw, err
 			}
-			raw[container.Drawn] = c.appendDrawn(nil)
+			raw[container.Drawn] = c.AppendDrawn(nil)
 		}
 		if c.Clocks != nil && !c.Timeless {
 			if err := c.Clocks.Check(c.Ranks); err != nil {

@@ -1,0 +1,110 @@
+package trace
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/counts"
+	"github.com/spoor-hpc/spoor/internal/drawn"
+	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/wire"
+)
+
+// withDrawn is the sample with the first repeated symbol of its first class drawn: five rounds.
+func withDrawn(t testing.TB, change func(l *drawn.Loop)) *sections.Content {
+	c := sample(t)
+	if counts.Repeats(c.Classes[0].Streams) == 0 {
+		t.Fatal("nothing is repeated")
+	}
+	c.Timeless, c.Classes[0].Lanes = true, nil // which are of as many calls as there were
+	l := drawn.Loop{Keys: []int64{0, 2}}
+	if change != nil {
+		change(&l)
+	}
+	c.Drawn = &drawn.Drawing{Seed: 3, Loops: make([][]drawn.Loop, len(c.Classes)), Families: []Drawn{{
+		Precision: 90, Runs: 4, Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, Value: 5, Count: 4}},
+	}}}
+	c.Drawn.Loops[0] = []drawn.Loop{l}
+	return c
+}
+
+// TestDrawn: numbers of rounds are drawn, and what they were comes back.
+func TestDrawn(t *testing.T) {
+	c := withDrawn(t, nil)
+	before := c.Classes[0].Streams[0]
+	b, err := sections.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(r); err != nil {
+		t.Fatal(err)
+	}
+	list, err := r.Drawn()
+	if err != nil || !reflect.DeepEqual(list, c.Drawn.Families) {
+		t.Errorf("%+v, error %v", list, err)
+	}
+	if seed, err := r.DrawnSeed(); seed != 3 || err != nil {
+		t.Errorf("seed %d, error %v", seed, err)
+	}
+	k, err := r.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := 0
+	for n := range k.Terminals() {
+		was, is := before.Counts(k.Terminals())[n], k.Counts(0)[n]
+		if in := k.InDrawn(n) == 0; in != (was != is) || in && is%5 != 0 {
+			t.Errorf("terminal %d in a drawn loop: %t; %d calls, were %d", n, in, is, was)
+		} else if in {
+			some++
+		}
+	}
+	if some == 0 {
+		t.Error("nothing is drawn")
+	}
+}
+
+// TestDrawnLanes: values that go from call to call would be of another number of calls.
+func TestDrawnLanes(t *testing.T) {
+	c := withDrawn(t, nil)
+	c.Classes[0].Lanes = sample(t).Classes[0].Lanes
+	b, err := sections.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(b)
+	if err == nil {
+		_, err = r.Rank(0)
+	}
+	if !errors.Is(err, ErrFormat) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestBadDrawn: what can't be drawn is no trace.
+func TestBadDrawn(t *testing.T) {
+	for name, change := range map[string]func(l *drawn.Loop){
+		"symbol": func(l *drawn.Loop) { l.Symbol = 99 },
+		"family": func(l *drawn.Loop) { l.Family = 1 },
+		"keys":   func(l *drawn.Loop) { l.Keys = []int64{0} },
+	} {
+		raw, err := sections.Raw(withDrawn(t, nil), wire.Packed, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw[container.Drawn] = withDrawn(t, change).AppendDrawn(nil)
+		r, err := open(container.Assemble(raw, unpacked, nil))
+		if err == nil {
+			err = Check(r)
+		}
+		if !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
