@@ -33,11 +33,17 @@ type Drawing struct {
 	Loops    [][]Loop // by class
 }
 
-// mostDrawn bounds the numbers of a class that are drawn, of all ranks.
-const mostDrawn = 1 << 24
+// mostDrawn bounds the numbers of a class that are drawn, of all ranks, and mostRuns those of a rank.
+const (
+	mostDrawn = 1 << 24
+	mostRuns  = 1 << 16
+)
+
+// Most is how many numbers each of so many ranks may draw.
+func Most(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
 
 // mostSymbols bounds what a stream comes to.
-const mostSymbols = 1 << 22
+const mostSymbols = 1 << 20
 
 // mostNested bounds how deep loops stand within each other around one that is drawn.
 const mostNested = 1 << 10
@@ -218,7 +224,7 @@ func (u *unroller) stream(g *grammar.Grammar) (*grammar.Grammar, error) {
 	return out, nil
 }
 
-var errMany = fmt.Errorf("more than %d numbers of rounds to draw", mostDrawn)
+var errMany = fmt.Errorf("more than %d numbers of rounds to draw, or more than %d of a rank", mostDrawn, mostRuns)
 
 // symbol notes a symbol that comes out.
 func (u *unroller) symbol(m mark, s grammar.Symbol) error {
@@ -227,7 +233,7 @@ func (u *unroller) symbol(m mark, s grammar.Symbol) error {
 	}
 	switch {
 	case m.loop > 0:
-		if u.runs = append(u.runs, m.loop-1); len(u.runs) > mostDrawn/max(1, u.ranks) {
+		if u.runs = append(u.runs, m.loop-1); len(u.runs) > Most(u.ranks) {
 			return errMany
 		}
 		u.out.Varying, u.out.From = append(u.out.Varying, u.made), append(u.out.From, -1)

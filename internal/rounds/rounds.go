@@ -21,6 +21,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/drawn"
 	"github.com/spoor-hpc/spoor/internal/nests"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -40,6 +41,7 @@ type Drawer struct {
 	families []*family
 	drawing  *drawn.Drawing
 	kept     map[string]uint64
+	failed   error // why nothing could be drawn in the end
 }
 
 // New returns one for a trace.
@@ -59,6 +61,9 @@ type Kept struct {
 
 // Kept says what of the trace that was made last is as it was though it has other numbers of rounds each time.
 func (d *Drawer) Kept() (list []Kept) {
+	if d.failed != nil {
+		list = append(list, Kept{Why: d.failed.Error()})
+	}
 	for why, n := range d.kept {
 		list = append(list, Kept{why, n})
 	}
@@ -177,6 +182,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	}
 	d.match(p)
 	d.group()
+	d.bound()
 	for _, x := range d.ranks {
 		for _, n := range x.list {
 			if n.group == nil && n.why != "" && uneven(n.rounds) {
@@ -188,8 +194,8 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 		return nil
 	}
 	d.drawing = &drawn.Drawing{Seed: d.o.Seed}
-	for i, f := range d.families[:min(d.most, len(d.families))] {
-		f.number = i + 1
+	for _, f := range d.families[:min(d.most, len(d.families))] {
+		f.number = len(d.drawing.Families) + 1
 		d.drawing.Families = append(d.drawing.Families, f.hist.drawn(d.o.Precision))
 	}
 	for _, x := range d.ranks {
@@ -203,6 +209,40 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 
 func uneven(list []uint64) bool { return len(list) > 0 && slices.Min(list) != slices.Max(list) }
 
+// bound leaves out families that are run more often than a reader takes.
+func (d *Drawer) bound() {
+	most := uint64(drawn.Most(len(d.ranks)))
+	runs := make(map[*rank]uint64)
+	d.families = slices.DeleteFunc(d.families, func(f *family) bool {
+		many := make(map[*rank]uint64)
+		for _, g := range f.groups {
+			for _, n := range g.nodes {
+				many[n.rank] += n.runs
+			}
+		}
+		for x, n := range many {
+			if runs[x]+n > most {
+				f.keep("loops are run too often to draw for each run")
+				return true
+			}
+		}
+		for x, n := range many {
+			runs[x] += n
+		}
+		return false
+	})
+}
+
+// keep has a family stay as it is.
+func (f *family) keep(why string) {
+	for _, g := range f.groups {
+		for _, n := range g.nodes {
+			n.keep(why)
+			n.group = nil
+		}
+	}
+}
+
 // Content takes the loops out of what was made of the tracks, and says what is to be drawn.
 func (d *Drawer) Content(c *sections.Content) error {
 	if d.drawing == nil {
@@ -215,7 +255,8 @@ func (d *Drawer) Content(c *sections.Content) error {
 	d.drawing.Loops = make([][]drawn.Loop, len(c.Classes))
 	for i := range c.Classes {
 		if err := d.class(i, &c.Classes[i], byRank); err != nil {
-			return fmt.Errorf("class %d: %w", i, err)
+			d.failed = err
+			return fmt.Errorf("%w: class %d: %w", thin.ErrUndrawn, i, err)
 		}
 	}
 	c.Drawn = d.drawing

@@ -45,6 +45,9 @@ type Result struct {
 // ErrBudget is wrapped by the error that says that a budget can't be kept.
 var ErrBudget = errors.New("too large")
 
+// ErrUndrawn is what a Drawer comes to that finds it can't draw in what tracks were merged to.
+var ErrUndrawn = errors.New("numbers of rounds can't be drawn")
+
 var errThinned = errors.New("has been thinned before; take the trace that it was made of")
 
 // Of thins a trace. progress is told of each rank that was looked at.
@@ -234,6 +237,10 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 	if d != nil {
 		if err := d.Content(part.Content); err != nil {
 			part.Close()
+			if errors.Is(err, ErrUndrawn) {
+				d.Limit(0)
+				return s.write(list, precision, d, progress)
+			}
 			return nil, err
 		}
 	}
