@@ -21,7 +21,7 @@ import (
 // The header of a file, see directory.go.
 const (
 	Magic   = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	Version = 5               // 2: displacements may be left out; 3: see mpi.Former; 4 and 5: see docs/format.md
+	Version = 6               // 2: displacements may be left out; 3: see mpi.Former; from 4 on: see docs/format.md
 	Oldest  = 1
 )
 

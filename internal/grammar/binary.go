@@ -13,6 +13,7 @@ import (
 //
 //	grammar = body
 //	body    = uvarint(number of items) item…
+//	        | uvarint(0) uvarint(back)
 //	item    = uvarint(what<<2 | rule<<1 | repeated)
 //	          [uvarint(count-2) if repeated] [body if rule and what = 0]
 //	        | uvarint(1<<2) uvarint(symbols-4) uvarint(what of the first)
@@ -29,6 +30,8 @@ import (
 // item that is repeated is rounds of a progression: the last symbols of the body, as
 // many as the width, come again in each round, each with a step added to its count
 // (modulo 2^64) and one to its terminal, which is 0 for rules.
+//
+// A body of no items, which only the start rule has otherwise, goes on from those of the rules so many back, and twice as far back.
 const (
 	flagRepeated = 1 << 0
 	flagRule     = 1 << 1
@@ -116,7 +119,7 @@ var (
 	errShort   = errors.New("grammar: cut short")
 	errVarint  = errors.New("grammar: number too long")
 	errBody    = errors.New("grammar: body longer than the data")
-	errEmpty   = errors.New("grammar: empty rule")
+	errOnward  = errors.New("grammar: no rules that a body goes on from")
 	errRule    = errors.New("grammar: no such rule")
 	errRange   = errors.New("grammar: terminal out of range")
 	errCount   = errors.New("grammar: count out of range")
@@ -205,6 +208,10 @@ func appendBinary(dst []byte, w *scratch, rules int, body func(rule int32, depth
 		}
 		if fresh {
 			below := body(-s.ID, len(stack))
+			if back := w.past.begin(newest, below, number); back > 0 {
+				dst = append(dst, 0, byte(back))
+				continue
+			}
 			dst = binary.AppendUvarint(dst, items(below))
 			stack = append(stack, splitter{rest: below})
 		}
@@ -243,6 +250,7 @@ type scratch struct {
 	room   []Symbol   // bodies of a Builder's rules
 	begins []int      // of these in room, by depth
 	path   []frame
+	past   past
 }
 
 // Decode reads a grammar from the start of src and returns it with the number
@@ -299,16 +307,34 @@ func (d *decoder) body() error {
 	if rest := len(d.src) - d.at - d.due; rest < 0 || v > uint64(rest) {
 		return errBody
 	}
-	if v == 0 && len(d.rules) > 0 {
-		return errEmpty
-	}
 	if len(d.rules) >= 1<<31-1 {
 		return errTooMany
+	}
+	if v == 0 && len(d.rules) > 0 {
+		return d.onward()
 	}
 	d.due += int(v)
 	d.stack = append(d.stack, int32(len(d.rules)))
 	d.want = append(d.want, int(v))
 	d.rules = append(d.rules, make([]Symbol, 0, v))
+	return nil
+}
+
+// onward adds a rule whose body goes on from others.
+func (d *decoder) onward() error {
+	back, err := d.uvarint()
+	if err != nil {
+		return err
+	}
+	n := len(d.rules)
+	if back == 0 || back > maxBack || 2*int(back) >= n {
+		return errOnward
+	}
+	body := onward(d.rules[n-2*int(back)], d.rules[n-int(back)])
+	if !settled(n, body) || len(body) == 0 { // rules that aren't read to their end name later ones
+		return errOnward
+	}
+	d.rules = append(d.rules, body)
 	return nil
 }
 

@@ -1,0 +1,72 @@
+package grammar
+
+import "slices"
+
+// A body goes on from those of two rules before it if it has as many symbols, terminals are the same, and counts and rules that are named go up or
+// down by the same from the first to the second and from that on, counts not by 0 alone. Loops leave such rules that have a triangle in each
+// round: each triangle is the one before and a round more. The rule it goes on from is as far before it as the one before that is before
+// this. All are known without it: they name rules before themselves alone.
+
+const (
+	maxBack   = 8        // rules
+	maxOnward = maxWidth // symbols: a reader makes so many of a few bytes
+)
+
+// onward returns what goes on from b as b does from a; nil if nothing does.
+func onward(a, b []Symbol) []Symbol {
+	if len(a) != len(b) || len(a) > maxOnward {
+		return nil
+	}
+	c, steps := make([]Symbol, len(a)), false
+	for i, x := range a {
+		y := b[i]
+		id := 2*int64(y.ID) - int64(x.ID)
+		if x.ID != y.ID && (x.ID >= 0 || y.ID >= 0 || id >= 0 || id <= -1<<31) {
+			return nil
+		}
+		if c[i] = (Symbol{int32(id), 2*y.Count - x.Count}); c[i].Count == 0 {
+			return nil
+		}
+		steps = steps || x.Count != y.Count
+	}
+	if !steps {
+		return nil
+	}
+	return c
+}
+
+// settled reports whether a rule's body names rules before it alone.
+func settled(rule int, body []Symbol) bool {
+	return !slices.ContainsFunc(body, func(s Symbol) bool { return -int64(s.ID) >= int64(rule) })
+}
+
+// A past has the bodies written last, by number of the rule; none where one can't be gone on from.
+type past [3*maxBack + 1][]Symbol
+
+func (p *past) at(rule int32) *[]Symbol { return &p[int(rule)%len(p)] }
+
+// begin takes note of a rule's body, and returns how far back the one is that it goes on from; 0: it doesn't. number has those of the rules
+// that were named before.
+func (p *past) begin(rule int32, body []Symbol, number []int32) (back int32) {
+	own := p.at(rule)
+	if *own = (*own)[:0]; len(body) > maxOnward {
+		return 0
+	}
+	for _, s := range body {
+		if s.ID < 0 {
+			if s.ID = -number[-s.ID]; s.ID == 0 { // it begins within this body
+				*own = (*own)[:0]
+				return 0
+			}
+		}
+		*own = append(*own, s)
+	}
+	// As many as the rounds of a progression: of fewer it is chance, and what is written the usual way is coded as well.
+	for back = 1; back <= maxBack && 3*back < rule; back++ {
+		a, b, c := *p.at(rule - 3*back), *p.at(rule - 2*back), *p.at(rule - back)
+		if len(c) == len(body) && slices.Equal(onward(b, c), *own) && slices.Equal(onward(a, b), c) {
+			return back
+		}
+	}
+	return 0
+}
