@@ -100,8 +100,27 @@ struct Loops : PassInfoMixin<Loops> {
 #endif
   }
 
+  // The line of a loop. Where the compiler says none of its own, that of its condition or first instruction.
+  static unsigned line(const Loop &L) {
+    DebugLoc D = L.getStartLoc();
+    unsigned n = D ? D.getLine() : 0;
+    if (L.getLoopID())
+      return n;
+    for (const Instruction &I : *L.getHeader())
+      if (const DebugLoc &X = I.getDebugLoc(); X && X.getLine() > 0 && X->getScope()->getSubprogram() == L.getHeader()->getParent()->getSubprogram())
+        n = n ? std::min(n, X.getLine()) : X.getLine();
+    return n;
+  }
+
+  // Whether a branch is on the line where the loop begins: what leads to it is a condition then, not the beginning of a round. Without
+  // lines what calls is taken for a round.
+  static bool condition(const Loop &L, const BranchInst &Br) {
+    DebugLoc D = Br.getDebugLoc();
+    return D && D.getLine() > 0 && D.getLine() == line(L);
+  }
+
   // How a && b and a || b end that stand in the condition of a loop: a block with a phi that B, where a is tested,
-  // gives a constant to. Null where there is none, or where b may lead to MPI.
+  // gives a constant to. Null where there is none, or where b may lead to MPI and isn't known to be in the condition.
   BasicBlock *joined(const Loop &L, BasicBlock *B) const {
     for (BasicBlock *end : successors(B)) {
       auto *Br = dyn_cast<BranchInst>(end->getTerminator());
@@ -110,13 +129,13 @@ struct Loops : PassInfoMixin<Loops> {
         continue;
       std::set<BasicBlock *> seen{B};
       std::vector<BasicBlock *> work(pred_begin(end), pred_end(end));
-      bool silent = true;
+      bool silent = true, known = condition(L, *Br);
       while (silent && !work.empty()) {
         BasicBlock *X = work.back();
         work.pop_back();
         if (!seen.insert(X).second)
           continue;
-        silent = L.contains(X) && X != L.getHeader() && !reaches(*X) && seen.size() < 64;
+        silent = L.contains(X) && X != L.getHeader() && (known || !reaches(*X)) && seen.size() < 64;
         work.insert(work.end(), pred_begin(X), pred_end(X));
       }
       if (silent)
@@ -130,7 +149,7 @@ struct Loops : PassInfoMixin<Loops> {
     BasicBlock *B = L.getHeader();
     for (BasicBlock *at = B;;) {
       auto *Br = dyn_cast<BranchInst>(at->getTerminator());
-      if (!Br || !Br->isConditional() || reaches(*at))
+      if (!Br || !Br->isConditional() || (reaches(*at) && !condition(L, *Br)))
         return B;
       bool in0 = L.contains(Br->getSuccessor(0)), in1 = L.contains(Br->getSuccessor(1));
       if (in0 && in1) {
@@ -151,18 +170,6 @@ struct Loops : PassInfoMixin<Loops> {
 #else
     return Type::getInt8PtrTy(C);
 #endif
-  }
-
-  // The line of a loop. Where the compiler says none of its own, that of its condition or first instruction.
-  static unsigned line(const Loop &L) {
-    DebugLoc D = L.getStartLoc();
-    unsigned n = D ? D.getLine() : 0;
-    if (L.getLoopID())
-      return n;
-    for (const Instruction &I : *L.getHeader())
-      if (const DebugLoc &X = I.getDebugLoc(); X && X.getLine() > 0 && X->getScope()->getSubprogram() == L.getHeader()->getParent()->getSubprogram())
-        n = n ? std::min(n, X.getLine()) : X.getLine();
-    return n;
   }
 
   void describe(const Function &F, const std::vector<Loop *> &list) {

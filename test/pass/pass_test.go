@@ -298,6 +298,32 @@ type loop struct {
 	Body        []loop
 }
 
+// loops are those of a rank's profile, by itself.
+func (b *build) loops(rank int) (all []loop) {
+	b.t.Helper()
+	out, err := exec.Command(mpis.NeedSpoor(b.t), "profile", "--json", "--rank", strconv.Itoa(rank), filepath.Join(b.dir, "app.spoor")).Output()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var list []struct{ Threads []struct{ Body []loop } }
+	if err := json.Unmarshal(out, &list); err != nil {
+		b.t.Fatal(err)
+	}
+	var look func(body []loop)
+	look = func(body []loop) {
+		for _, x := range body {
+			if x.Kind == "loop" {
+				all = append(all, x)
+			}
+			look(x.Body)
+		}
+	}
+	for _, thread := range list[0].Threads {
+		look(thread.Body)
+	}
+	return all
+}
+
 // profile says of the program's own loops, where the calls don't tell, how many rounds were counted.
 func TestProfile(t *testing.T) {
 	m := mpis.Need(t)[0]
@@ -312,32 +338,19 @@ func TestProfile(t *testing.T) {
 	if r.Err != nil {
 		t.Fatal(r)
 	}
-	out, err := exec.Command(mpis.NeedSpoor(t), "profile", "--json", filepath.Join(b.dir, "app.spoor")).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	// doctor's verdict on the machine is no matter here.
 	if said, _ := exec.Command(mpis.NeedSpoor(t), "doctor", filepath.Join(b.dir, "app")).Output(); !strings.Contains(string(said), "rounds     5 loops count them: spoor run --rounds\n") {
 		t.Errorf("doctor: %s", said)
 	}
-	var list []struct{ Threads []struct{ Body []loop } }
-	if err := json.Unmarshal(out, &list); err != nil {
-		t.Fatal(err)
-	}
 	got, marked := make(map[string]float64), 0
-	var look func(body []loop)
-	look = func(body []loop) {
-		for _, x := range body {
-			if x.Kind == "loop" && x.Counted != nil {
-				got[x.Place] = x.Counted.Sum
-				if x.AtLeast || x.Unsure {
-					marked++
-				}
+	for _, x := range b.loops(0) {
+		if x.Counted != nil {
+			got[x.Place] = x.Counted.Sum
+			if x.AtLeast || x.Unsure {
+				marked++
 			}
-			look(x.Body)
 		}
 	}
-	look(list[0].Threads[0].Body)
 	for _, m := range rounds.FindAllStringSubmatch(r.Stdout, -1) {
 		if want, _ := strconv.ParseFloat(m[2], 64); got[m[1]] != want {
 			t.Errorf("%s: %v rounds, the program made %v", m[1], got[m[1]], want)
@@ -351,4 +364,45 @@ func TestProfile(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	t.Logf("%s", text)
+}
+
+// What the machine code says of rounds is what programs count, unless it is marked; then there were no fewer.
+func TestApps(t *testing.T) {
+	compiler := need(t, clangs)[slices.IndexFunc(clangs, there)]
+	pass := flagOf(t, compiler)
+	list := mpis.Need(t)
+	for i, app := range []struct {
+		name string
+		args []string
+	}{
+		{"cg", []string{"-n", "32", "-i", "10"}}, {"heat2d", []string{"-n", "32", "-i", "10"}}, {"sort", []string{"-n", "1000", "-i", "5"}},
+		{"ocean", nil}, {"master", []string{"-n", "32", "-i", "10"}}, {"checkpoint", []string{"-n", "32", "-i", "3"}},
+	} {
+		t.Run(app.name, func(t *testing.T) {
+			b := &build{t: t, m: list[i%len(list)], dir: t.TempDir()}
+			for _, level := range []string{"-O0", "-O2"} {
+				b.run(slices.Concat([]string{compiler, level, "-g", "-w", pass, mpis.Root("test/apps/" + app.name + ".c"), "-o", "app"}, shown(t, b.m.CC), []string{"-lm"})...)
+				r := mpis.Job{MPI: b.m, Dir: b.dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "-f", "--timing", "lossless", "--stack", "24", "--rounds"},
+					b.m.Command(4, append([]string{"./app"}, app.args...)...))...)
+				if r.Err != nil {
+					t.Fatal(r)
+				}
+				counted := 0
+				for rank := range 4 {
+					for _, x := range b.loops(rank) {
+						if x.Counted == nil {
+							continue
+						}
+						counted++
+						if n := float64(x.Rounds); x.Counted.Sum < n || x.Counted.Sum > n && !x.AtLeast {
+							t.Errorf("%s, rank %d: %s: %v rounds counted, the calls say %d, at least %v", level, rank, x.Place, x.Counted.Sum, x.Rounds, x.AtLeast)
+						}
+					}
+				}
+				if counted < 4 {
+					t.Errorf("%s: %d loops of four ranks have counts", level, counted)
+				}
+			}
+		})
+	}
 }

@@ -38,6 +38,12 @@ void never_called(int n)
 
 static int silent(int n) { return n >= 0; }
 
+static int asks(int n)
+{
+	MPI;
+	return n;
+}
+
 static void forms(int n)
 {
 	int i = 0;
@@ -53,6 +59,11 @@ static void forms(int n)
 	}
 	while (i < 8 && silent(i)) { R;
 		i++;
+	}
+	while (asks(i < 11)) { R;
+		i++;
+	}
+	for (; i < 13 && asks(1); i++) { R;
 	}
 	do { R;
 		MPI;
