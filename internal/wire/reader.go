@@ -1,6 +1,6 @@
 // Package wire reads and writes the primitive encodings that spoor's files and
 // merge messages are made of: varints, fixed little-endian integers, counted
-// bytes, zstd frames of bounded size. It knows nothing of what they mean.
+// bytes, bits, zstd frames of bounded size. It knows nothing of what they mean.
 package wire
 
 import (

@@ -2,12 +2,17 @@ package layout
 
 import (
 	"bufio"
+	"fmt"
+	"go/ast"
 	"go/importer"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
 	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -41,6 +46,47 @@ func TestAPI(t *testing.T) {
 		if len(w.seen) < 20 {
 			t.Errorf("%s: only %d types found", path, len(w.seen))
 		}
+	}
+}
+
+// What go doc prints of an exported type of package trace names no internal package, but for what is only
+// handed through.
+func TestAPIText(t *testing.T) {
+	files, err := filepath.Glob("../../trace/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	types := 0
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		internal := make(map[string]bool)
+		for _, i := range f.Imports {
+			if s := strings.Trim(i.Path.Value, `"`); strings.HasPrefix(s, module+"internal/") {
+				internal[path.Base(s)] = true
+			}
+		}
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, s := range g.Specs {
+				x, ok := s.(*ast.TypeSpec)
+				if !ok || !x.Name.IsExported() || x.Name.Name == "Track" || x.Name.Name == "Sequence" {
+					continue
+				}
+				types++
+				if of, ok := x.Type.(*ast.SelectorExpr); ok && internal[fmt.Sprint(of.X)] {
+					t.Errorf("%s: type %s is %s.%s", name, x.Name.Name, of.X, of.Sel.Name)
+				}
+			}
+		}
+	}
+	if types < 20 {
+		t.Errorf("only %d types found", types)
 	}
 }
 
