@@ -158,6 +158,24 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
+// BenchmarkWrite reports what writing a grammar costs, per symbol.
+func BenchmarkWrite(b *testing.B) {
+	for _, s := range streams {
+		seq := make([]uint32, streamLen)
+		s.make(seq)
+		g := build(seq).Grammar()
+		n := symbols(g)
+		b.Run(s.name, func(b *testing.B) {
+			var data []byte
+			for range b.N {
+				data = g.AppendBinary(data[:0])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/symbol")
+			b.ReportMetric(float64(len(data)), "bytes")
+		})
+	}
+}
+
 // BenchmarkCheckpoint reports what a snapshot and its return cost, per symbol
 // of the grammar, for a large grammar.
 func BenchmarkCheckpoint(b *testing.B) {

@@ -12,24 +12,45 @@ const (
 	maxOnward = maxWidth // symbols: a reader makes so many of a few bytes
 )
 
+// next is the symbol that goes on from b as b does from a; ok is false if none does.
+func next(a, b Symbol) (c Symbol, ok bool) {
+	id := 2*int64(b.ID) - int64(a.ID)
+	if a.ID != b.ID && (a.ID >= 0 || b.ID >= 0 || id >= 0 || id <= -1<<31) {
+		return c, false
+	}
+	c = Symbol{int32(id), 2*b.Count - a.Count}
+	return c, c.Count != 0
+}
+
+// isOnward reports whether c goes on from b as b does from a.
+func isOnward(a, b, c []Symbol) bool {
+	if len(a) != len(c) || len(b) != len(c) {
+		return false
+	}
+	steps := false
+	for i, x := range a {
+		y := b[i]
+		if z, ok := next(x, y); !ok || z != c[i] {
+			return false
+		}
+		steps = steps || x.Count != y.Count
+	}
+	return steps
+}
+
 // onward returns what goes on from b as b does from a; nil if nothing does.
 func onward(a, b []Symbol) []Symbol {
 	if len(a) != len(b) || len(a) > maxOnward {
 		return nil
 	}
-	c, steps := make([]Symbol, len(a)), false
+	c := make([]Symbol, len(a))
 	for i, x := range a {
-		y := b[i]
-		id := 2*int64(y.ID) - int64(x.ID)
-		if x.ID != y.ID && (x.ID >= 0 || y.ID >= 0 || id >= 0 || id <= -1<<31) {
+		var ok bool
+		if c[i], ok = next(x, b[i]); !ok {
 			return nil
 		}
-		if c[i] = (Symbol{int32(id), 2*y.Count - x.Count}); c[i].Count == 0 {
-			return nil
-		}
-		steps = steps || x.Count != y.Count
 	}
-	if !steps {
+	if !isOnward(a, b, c) {
 		return nil
 	}
 	return c
@@ -64,7 +85,7 @@ func (p *past) begin(rule int32, body []Symbol, number []int32) (back int32) {
 	// As many as the rounds of a progression: of fewer it is chance, and what is written the usual way is coded as well.
 	for back = 1; back <= maxBack && 3*back < rule; back++ {
 		a, b, c := *p.at(rule - 3*back), *p.at(rule - 2*back), *p.at(rule - back)
-		if len(c) == len(body) && slices.Equal(onward(b, c), *own) && slices.Equal(onward(a, b), c) {
+		if isOnward(b, c, *own) && isOnward(a, b, c) {
 			return back
 		}
 	}
