@@ -2,7 +2,10 @@ package container
 
 import (
 	"bytes"
+	"fmt"
 	"hash/crc32"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -92,6 +95,23 @@ func TestKnownSections(t *testing.T) {
 		s := Section{ID: byte(id), Codec: codec, Stored: int64(len(stored)), Raw: uint64(len(raw)), to: int64(len(stored)), sum: crc32.Checksum(stored, castagnoli)}
 		if got, err := s.Load(bytes.NewReader(stored)); err != nil || string(got) != raw {
 			t.Errorf("%s: %q came back as %q; %v", Names[id], raw, got, err)
+		}
+	}
+}
+
+// The page that describes the file says which versions there are.
+func TestPageOfVersion(t *testing.T) {
+	page, err := os.ReadFile("../../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("# The trace file, format version %d\n", Version),
+		fmt.Sprintf("`version` is %d. A reader takes %d to %d as well", Version, Oldest, Version-1),
+		fmt.Sprintf("\n| %d | ", Version),
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("docs/format.md doesn't say %q", want)
 		}
 	}
 }

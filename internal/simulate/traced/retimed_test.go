@@ -31,18 +31,7 @@ func TestRetimed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := times.Content(map[string]string{trace.MetaProducer: "test"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := sections.Encode(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			there, err := trace.NewReader(bytes.NewReader(data), int64(len(data)), "there")
-			if err != nil {
-				t.Fatal(err)
-			}
+			there := traceOf(t, times)
 			for rank := range p.Ranks {
 				sameCalls(t, r, there, rank)
 				k, err := there.Rank(rank)
@@ -70,6 +59,28 @@ func TestRetimed(t *testing.T) {
 			times.Close()
 		}
 	})
+}
+
+// traceOf is the trace of times that were taken down.
+func traceOf(t interface {
+	Helper()
+	Fatal(args ...any)
+}, times *trackwriter.Retimed,
+) *trace.Reader {
+	t.Helper()
+	c, err := times.Content(map[string]string{trace.MetaProducer: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := sections.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := trace.NewReader(bytes.NewReader(data), int64(len(data)), "there")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return there
 }
 
 // sameCalls compares the calls of a rank in two traces.

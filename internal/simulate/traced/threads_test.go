@@ -1,14 +1,12 @@
 package traced
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/internal/trackwriter"
@@ -186,18 +184,7 @@ func TestTeamsRetimed(t *testing.T) {
 				told[[2]int{rank, stream}] = append(told[[2]int{rank, stream}], call{int64(begin), int64(end)})
 				times.Add(rank, stream, begin, end)
 			}})
-			content, err := times.Content(map[string]string{trace.MetaProducer: "test"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := sections.Encode(content)
-			if err != nil {
-				t.Fatal(err)
-			}
-			there, err := trace.NewReader(bytes.NewReader(data), int64(len(data)), "there")
-			if err != nil {
-				t.Fatal(err)
-			}
+			there := traceOf(t, times)
 			for rank := range p.Ranks {
 				k, err := there.Rank(rank)
 				if err != nil {
