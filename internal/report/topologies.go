@@ -34,7 +34,7 @@ func topologies(r *trace.Reader) ([]Topology, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{comms: comms, graphs: graphs{r: r, comms: comms, table: objects.New(r)}}
+	f := &finder{comms: comms, graphs: graphs{r: r, comms: comms, table: objects.New(r), asked: make(map[int]bool), of: make(map[*trace.Comm]*graph)}}
 	list := []Topology{}
 	seen := make(map[int]bool)
 	for class := range r.Classes() {
@@ -146,11 +146,12 @@ func (t *Topology) dims(c *trace.Call, size int) bool {
 	return product == size
 }
 
-// graphs know the edges of all graphs of a trace, found when first asked for.
+// graphs know the edges of the graphs that ranks made which were asked so far.
 type graphs struct {
 	r     *trace.Reader
 	comms *trace.Comms
 	table *objects.Table
+	asked map[int]bool
 	of    map[*trace.Comm]*graph
 }
 
@@ -162,12 +163,16 @@ type graph struct {
 
 // edges returns those of a communicator, sorted; nil if they aren't all known, or are too many.
 func (g *graphs) edges(comm *trace.Comm) ([][2]int, error) {
-	if g.of == nil {
-		g.of = make(map[*trace.Comm]*graph)
-		for rank := range g.r.Ranks() {
-			if err := g.collect(rank); err != nil {
-				return nil, err
-			}
+	if comm.Size > maxGraphRanks {
+		return nil, nil
+	}
+	for _, rank := range comm.Members() {
+		if rank < 0 || g.asked[rank] {
+			continue
+		}
+		g.asked[rank] = true
+		if err := g.collect(rank); err != nil {
+			return nil, err
 		}
 	}
 	x := g.of[comm]
