@@ -55,16 +55,27 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 	if !rows {
 		x.Inner = 1
 	}
-	x.Samples = 3
-	trial, err := b.Run(x)
-	if err != nil {
+	once := 0.0
+	trial := func() error {
+		x.Samples = 3
+		list, err := b.Run(x)
+		if err == nil {
+			once = max(1, float64(slices.Min(list)))
+		}
+		return err
+	}
+	if err := trial(); err != nil {
 		return 0, err
 	}
-	once := max(1, float64(slices.Min(trial)))
 	if !rows && x.Kind != Send && x.Kind != Receive && x.Kind != Late {
-		x.Inner = int(min(max(inRow/once, 1), 1000))
+		inner := func() int { return int(min(max(inRow*float64(x.Inner)/once, 1), 1000)) }
+		x.Inner = inner()
+		if err := trial(); err != nil {
+			return 0, err
+		}
+		x.Inner, once = inner(), once/float64(x.Inner) // the first turn took longer than those behind it
 	}
-	x.Samples = int(min(max(budget/(once*float64(max(1, x.Inner))+float64(x.Delay)), least), many))
+	x.Samples = int(min(max(budget/(once*float64(x.Inner)+float64(x.Delay)), least), many))
 	if rows {
 		x.Samples = int(min(max(budget/once, least), many))
 	}
