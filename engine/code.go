@@ -23,17 +23,22 @@ func addCode(name string) {
 	if tool == "" {
 		return
 	}
+	work([]string{tool, "code", name}, codeSeconds)
+}
+
+// work has another program do something that takes so long at most, and reports whether it did.
+func work(line []string, seconds int) bool {
 	var env []string
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "LD_PRELOAD=") {
 			env = append(env, v)
 		}
 	}
-	argv, free := cList([]string{tool, "code", name})
+	argv, free := cList(line)
 	defer free()
 	envp, free := cList(env)
 	defer free()
-	C.child_run(*argv, argv, envp, codeSeconds)
+	return C.child_run(*argv, argv, envp, C.int(seconds)) == 0
 }
 
 // cList makes a list as main gets it.

@@ -211,6 +211,9 @@ func (r *recorder) tell(d deliver.Delivery) {
 	if d.Lost != nil {
 		say("times of calls are missing in the trace, the ranks' records are kept: %v", d.Lost)
 	}
+	if d.Path != "" && thinned(d.Path) {
+		return
+	}
 	switch {
 	case d.Path == "":
 		for _, err := range d.Failed {

@@ -163,7 +163,7 @@ func verbs() []*cobra.Command {
 		newWhere(),
 		newDoctor(),
 		newCalls(),
-		newMan(), newCode(),
+		newMan(), newCode(), newThinned(),
 	}
 }
 

@@ -32,9 +32,10 @@ type ending struct {
 // report tells what has become of a run: its trace, which is none of the old
 // ones, or what its ranks left in scratch, or why there is neither.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
-	traces := slices.DeleteFunc(tracesOf(out), func(path string) bool { return slices.Contains(old, path) })
+	made := o.model.made(out)
+	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) })
 	for _, dir := range deliver.Elsewhere(scratch) {
-		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(out)))...) // rank 0 said so
+		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 said so
 	}
 	dirs, err := recover.Dirs(scratch)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -43,7 +44,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) && ranksElsewhere(dirs) == 0 {
 		// Programs that only use sessions have no common end to merge at; in others rank 0
 		// could not write the trace.
-		list, err := writeSomewhere(stderr, recover.Read(dirs, func() {}), o, out, scratch)
+		list, err := writeSomewhere(stderr, recover.Read(dirs, func() {}), o, made, scratch)
 		for _, r := range list {
 			traces = append(traces, r.Trace)
 		}
@@ -59,7 +60,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	}
 	alone := 0
 	for _, path := range traces {
-		s, err := reportTrace(stderr, o, path)
+		s, err := reportMade(stderr, o, path, out, false)
 		if err != nil {
 			return err
 		}

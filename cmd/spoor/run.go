@@ -41,6 +41,7 @@ type runOptions struct {
 	mode       string
 	errors     []string
 	tags       []string
+	model      modelOptions
 }
 
 func newRun() *cobra.Command {
@@ -74,6 +75,13 @@ error that --error gives, for all functions or for one, as a share of the time
 or as a time. The trace grows with the number of calls in the last two cases
 only. none: no times at all, for a trace that is as small as it gets.
 
+With --model loops, what the trace holds is what "spoor thin" would leave of it:
+sizes of messages that differ by no more than --precision says are one, and with
+--draw numbers of rounds of loops are drawn. --budget merges as much as it takes.
+The ranks write the whole trace to PROGRAM.lossless.spoor, which goes away when
+the small one is there. If that can't be made, as within too small a budget, the
+trace is lossless, and it is said why.
+
 With --io, the program's calls of POSIX's and C's functions that work on files
 (open, pread, fprintf, rename, …) are in the trace beside those of MPI, from
 the start of the process on; "spoor files" says what came of them. --io=all has
@@ -86,6 +94,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
   spoor run --timing place --error 0.1 --error MPI_Send=10us mpirun -n 4 ./app
   spoor run --hang 60s mpirun -n 4 ./app
   spoor run --io --io-exclude '*.log' mpirun -n 4 ./app
+  spoor run --model loops --budget 100K --draw mpirun -n 4 ./app
   spoor run --rounds mpirun -n 4 ./app
   spoor run --start-off mpiexec -n 8 python3 solver.py`,
 		Args: atLeastOne("a launcher and a program"),
@@ -110,6 +119,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 	f.BoolVar(&o.noCode, "no-code", false, "with --stack, don't put into the trace what the binaries say of functions and loops")
 	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
 	f.DurationVar(&o.hang, "hang", 0, "tell where the ranks are when none has begun or ended an MPI call for this `time`, such as 60s; the job goes on")
+	o.model.flags(f)
 	o.io.flags(f)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
 	return cmd
@@ -179,6 +189,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 			return err
 		}
 	}
+	if err := o.model.check(cmd.Flags(), &o); err != nil {
+		return &usageError{cmd, err}
+	}
 	if err := o.io.check(); err != nil {
 		return &usageError{cmd, err}
 	}
@@ -228,8 +241,8 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 			return err
 		}
 	}
-	old := tracesOf(out)
-	vars := append(rankVars(o, shim, out, scratch), sanitizerVars(program)...)
+	old := tracesOf(o.model.made(out))
+	vars := append(rankVars(o, shim, o.model.made(out), scratch), sanitizerVars(program)...)
 	if host, err := os.Hostname(); err == nil {
 		vars = append(vars, launch.Var{Name: deliver.Probed, Value: host})
 	}
@@ -417,7 +430,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 		}
 	}
 	env := os.Environ()
-	if o.force {
+	if o.force && o.model.name != loopsModel {
 		env = append(env, "SPOOR_FORCE=1")
 	}
 	// One place for all ranks of a node, and beside the trace a link that leads there
@@ -432,12 +445,17 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	}
 	siblings := launch.Siblings()
 	scratch := filepath.Join(parent, fmt.Sprintf("spoor-%d-%s", os.Getuid(), siblings))
-	vars := append(rankVars(o, shim, out, scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", host+"-"+siblings)})
+	vars := append(rankVars(o, shim, o.model.made(out), scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", host+"-"+siblings)})
 	if !o.quiet {
 		vars = append(vars, launch.Var{Name: "SPOOR_TELL", Value: "1"})
 	}
-	if tool, err := os.Executable(); err == nil && o.stack > 1 && !o.noCode {
-		vars = append(vars, launch.Var{Name: "SPOOR_CODE", Value: tool})
+	if tool, err := os.Executable(); err == nil {
+		if o.stack > 1 && !o.noCode {
+			vars = append(vars, launch.Var{Name: "SPOOR_CODE", Value: tool})
+		}
+		if o.model.name == loopsModel {
+			vars = append(vars, launch.Var{Name: "SPOOR_MODEL", Value: strings.Join(o.thinCommand(tool, out), "\n")})
+		}
 	}
 	for _, v := range append(vars, sanitizerVars(path)...) {
 		env = append(env, v.Name+"="+v.Value)

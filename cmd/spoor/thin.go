@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/rounds"
 	"github.com/spoor-hpc/spoor/internal/thin"
@@ -17,10 +19,9 @@ import (
 )
 
 func newThin() *cobra.Command {
-	var o thin.Options
-	var out, budget string
-	var force, asJSON, draw bool
-	var seed uint64
+	var o thinOptions
+	var out string
+	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "thin [flags] TRACE",
 		Short: "Make a trace smaller by merging sizes that are nearly alike",
@@ -47,35 +48,14 @@ most first. Each of some ten tries goes through all calls.`,
   spoor thin --budget 100K app.spoor`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
-			if budget != "" {
-				n, err := parseBytes(budget)
-				if err != nil || n <= 0 {
-					return &usageError{cmd, fmt.Errorf("--budget %s: say bytes, as 500K or 2M", budget)}
-				}
-				o.Budget = n
-				if !cmd.Flags().Changed("precision") {
-					o.Precision = 0
-				}
-			}
-			if o.Precision < 0 || o.Precision > 100 {
-				return &usageError{cmd, fmt.Errorf("--precision %d: it is 0 to 100", o.Precision)}
+			if err := o.parse(cmd.Flags()); err != nil {
+				return &usageError{cmd, err}
 			}
 			before := int64(0)
 			if st, err := os.Stat(r.Name()); err == nil {
 				before = st.Size()
 			}
-			passes := 2
-			if o.Budget > 0 {
-				passes = mostPasses
-			}
-			var drawer *rounds.Drawer
-			if draw {
-				drawer = rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
-				o.Drawer = drawer
-			}
-			p := newProgress(cmd.ErrOrStderr(), "ranks gone through, at most", passes*r.Ranks())
-			x, err := thin.Of(r, o, p.steps)
-			p.end()
+			x, kept, err := o.of(r, cmd.ErrOrStderr())
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.Name(), err)
 			}
@@ -90,24 +70,77 @@ most first. Each of some ten tries goes through all calls.`,
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": before, "merged": mergedOf(x.Content.Thinned)})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before\n", out, units.Bytes(size), units.Bytes(before))
-			if drawer != nil {
-				if kept := keptText(drawer.Kept()); kept != "" {
-					fmt.Fprintf(cmd.OutOrStdout(), "numbers of rounds that stay: %s\n", kept)
-				}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before: %s\n", out, units.Bytes(size), units.Bytes(before), thinnedText(x))
+			if text := keptText(kept); text != "" {
+				fmt.Fprintf(cmd.OutOrStdout(), "numbers of rounds that stay: %s\n", text)
 			}
 			return nil
 		}),
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.Precision, "precision", 95, "`percent`: sizes that differ by no more than what is missing to 100 may be one; 0 with --budget, if it isn't said")
-	f.StringVar(&budget, "budget", "", "merge no more than it takes to come to so many `bytes`: 100K, 2M")
+	o.flags(f, "")
 	f.StringVarP(&out, "output", "o", "", "write to this `file` instead of TRACE's name with .thin.spoor in the current folder")
-	f.BoolVar(&draw, "draw", false, "give up numbers of rounds of loops that differ: they are drawn from their distribution; with --budget only where sizes are not enough")
-	f.Uint64Var(&seed, "seed", 1, "draw with this `number`")
 	f.BoolVar(&force, "force", false, "replace what is there")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// thinOptions say how a trace is thinned.
+type thinOptions struct {
+	options thin.Options
+	budget  string
+	draw    bool
+	seed    uint64
+}
+
+// thinFlags are the names of their flags.
+var thinFlags = []string{"precision", "budget", "draw", "seed"}
+
+// flags adds them; what is for the sake of another one says so in front.
+func (o *thinOptions) flags(f *pflag.FlagSet, front string) {
+	f.IntVar(&o.options.Precision, "precision", 95, front+"`percent`: sizes that differ by no more than what is missing to 100 may be one; 0 with --budget, if it isn't said")
+	f.StringVar(&o.budget, "budget", "", front+"merge no more than it takes to come to so many `bytes`: 100K, 2M")
+	f.BoolVar(&o.draw, "draw", false, front+"give up numbers of rounds of loops that differ: they are drawn from their distribution; with --budget only where sizes are not enough")
+	f.Uint64Var(&o.seed, "seed", 1, front+"draw with this `number`")
+}
+
+// parse checks what was said.
+func (o *thinOptions) parse(f *pflag.FlagSet) error {
+	if o.budget != "" {
+		n, err := parseBytes(o.budget)
+		if err != nil || n <= 0 {
+			return fmt.Errorf("--budget %s: say bytes, as 500K or 2M", o.budget)
+		}
+		o.options.Budget = n
+		if !f.Changed("precision") {
+			o.options.Precision = 0
+		}
+	}
+	if o.options.Precision < 0 || o.options.Precision > 100 {
+		return fmt.Errorf("--precision %d: it is 0 to 100", o.options.Precision)
+	}
+	return nil
+}
+
+// of thins a trace, and says which numbers of rounds stay though they were to be drawn.
+func (o *thinOptions) of(r *trace.Reader, stderr io.Writer) (*thin.Result, []rounds.Kept, error) {
+	passes := 2
+	if o.options.Budget > 0 {
+		passes = mostPasses
+	}
+	options := o.options
+	var drawer *rounds.Drawer
+	if o.draw {
+		drawer = rounds.New(r, rounds.Options{Precision: options.Precision, Seed: o.seed})
+		options.Drawer = drawer
+	}
+	p := newProgress(stderr, "ranks gone through, at most", passes*r.Ranks())
+	x, err := thin.Of(r, options, p.steps)
+	p.end()
+	if err != nil || drawer == nil {
+		return x, nil, err
+	}
+	return x, drawer.Kept(), nil
 }
 
 // mostPasses is about how often a budget has all calls gone through.

@@ -121,28 +121,30 @@ func (d *Draft) finish(path string, overwrite bool) error {
 	if err := d.file.Sync(); err != nil {
 		return err
 	}
-	if overwrite {
-		if err := os.Rename(d.Name(), path); err != nil {
-			return err
-		}
-		return d.file.Close()
-	}
-	// Unlike a rename, a link never replaces a file, whoever makes one now.
-	if err := os.Link(d.Name(), path); err == nil {
-		d.Discard()
-		return nil
-	} else if errors.Is(err, fs.ErrExist) {
-		return err
-	} else if _, not := os.Lstat(path); !errors.Is(not, fs.ErrNotExist) {
-		return cmp.Or(not, error(&fs.PathError{Op: "write", Path: path, Err: fs.ErrExist}))
-	} else if errors.Is(err, fs.ErrNotExist) {
-		return err // the folder is gone
-	}
-	// This file system has no links.
-	if err := os.Rename(d.Name(), path); err != nil {
+	if err := Move(d.Name(), path, overwrite); err != nil {
 		return err
 	}
 	return d.file.Close()
+}
+
+// Move gives a file another name in its folder. One that another file has is an error unless overwrite is set.
+func Move(from, to string, overwrite bool) error {
+	if overwrite {
+		return os.Rename(from, to)
+	}
+	// Unlike a rename, a link never replaces a file, whoever makes one now.
+	err := os.Link(from, to)
+	if err == nil {
+		return os.Remove(from)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	} else if _, not := os.Lstat(to); !errors.Is(not, fs.ErrNotExist) {
+		return cmp.Or(not, error(&fs.PathError{Op: "write", Path: to, Err: fs.ErrExist}))
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return err // the folder is gone
+	}
+	return os.Rename(from, to) // this file system has no links
 }
 
 // Discard removes the draft.

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/thin"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// What a run's trace holds: every call as it was, or loops and sizes as `spoor thin` leaves them.
+const (
+	grammarModel = "grammar"
+	loopsModel   = "loops"
+)
+
+// A modelOptions is what becomes of a trace once the ranks have written it.
+type modelOptions struct {
+	name string
+	thin thinOptions
+}
+
+func (m *modelOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&m.name, "model", grammarModel, "what the trace holds: grammar, every call as it was, or loops, in which sizes that are nearly alike\nare one, as spoor thin has it, and with --draw numbers of rounds are drawn")
+	m.thin.flags(f, "with --model loops, ")
+}
+
+// check looks at what was said of the model.
+func (m *modelOptions) check(f *pflag.FlagSet, o *runOptions) error {
+	switch m.name {
+	case loopsModel:
+	case grammarModel:
+		for _, name := range thinFlags {
+			if f.Changed(name) {
+				return fmt.Errorf("--%s is for --model loops", name)
+			}
+		}
+		return nil
+	default:
+		return fmt.Errorf("--model: no model %q; there are %s and %s", m.name, grammarModel, loopsModel)
+	}
+	for _, x := range []struct {
+		name string
+		set  bool
+	}{
+		{"--timing " + o.mode, o.timing.Mode != timing.Stats && o.timing.Mode != timing.None},
+		{"--plugin", o.plugin != ""},
+		{"--counters", o.counters != ""},
+		{"--rounds", o.rounds},
+	} {
+		if x.set {
+			return fmt.Errorf("--model loops keeps means of times, and nothing of what is attached to calls: leave out %s", x.name)
+		}
+	}
+	return m.thin.parse(f)
+}
+
+// made is the name that ranks give the trace: not the one that was asked for where a smaller one is to be made of it.
+func (m *modelOptions) made(out string) string {
+	if m.name != loopsModel {
+		return out
+	}
+	ext := filepath.Ext(out)
+	return strings.TrimSuffix(out, ext) + ".lossless" + ext
+}
+
+// reportMade makes of a trace that ranks wrote the one that was asked for, and tells of it. Where that fails, the lossless
+// one is given its name.
+func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*summary.Summary, error) {
+	if o.model.name != loopsModel {
+		return reportTrace(stderr, o, path)
+	}
+	name, said, err := o.model.thin.file(stderr, path, out, force)
+	switch {
+	case err == nil && name != "":
+		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has said how to bring that home
+			said += fmt.Sprintf("; %s is gone", path)
+		}
+		err = os.Remove(path)
+	default:
+		var moved error
+		if name, moved = moveFree(path, out, force); moved != nil {
+			name = path
+		}
+		if err != nil {
+			err = fmt.Errorf("lossless, as it could not be thinned: %w", errors.Join(err, moved))
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "spoor: %s: %v\n", shortPath(name), err)
+	}
+	s, err := reportTrace(stderr, o, name)
+	if said != "" && !o.quiet {
+		fmt.Fprintf(stderr, "spoor: %s: %s\n", shortPath(name), said)
+	}
+	return s, err
+}
+
+// moveFree gives a trace its name, or the next numbered one that is free.
+func moveFree(path, out string, force bool) (name string, err error) {
+	for n := 1; ; n++ {
+		name = deliver.Numbered(out, n)
+		if err = sections.Move(path, name, force); !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+	}
+}
+
+// file makes a trace of a lossless one. No name: nothing would be merged.
+func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name, said string, err error) {
+	r, err := trace.Open(path)
+	if err != nil {
+		return "", "", err
+	}
+	defer r.Close()
+	st, err := os.Stat(path)
+	if err != nil {
+		return "", "", err
+	}
+	x, kept, err := o.of(r, stderr)
+	if err != nil {
+		return "", "", err
+	}
+	defer x.Close()
+	stay := ""
+	if text := keptText(kept); text != "" {
+		stay = "; numbers of rounds that stay: " + text
+	}
+	if x.Content.Thinned == nil && x.Content.Drawn == nil && (o.options.Budget == 0 || st.Size() <= o.options.Budget) {
+		why := fmt.Sprintf("nothing is merged at precision %d", o.options.Precision)
+		if o.options.Budget > 0 {
+			why = "it is within the budget"
+		}
+		return "", "lossless, as " + why + stay, nil
+	}
+	for n := 1; ; n++ {
+		name = deliver.Numbered(out, n)
+		if err = x.Write(name, force); !errors.Is(err, fs.ErrExist) {
+			return name, fmt.Sprintf("thinned, %s before: %s%s", units.Bytes(st.Size()), thinnedText(x), stay), err
+		}
+	}
+}
+
+// thinnedText says in few words what was merged.
+func thinnedText(x *thin.Result) string {
+	var parts []string
+	var sizes, runs uint64
+	to, bins := 0, 0
+	for _, t := range x.Content.Thinned {
+		for _, b := range t.Bins {
+			sizes += b.Count
+		}
+		to += len(t.Bins)
+	}
+	if sizes > 0 {
+		parts = append(parts, fmt.Sprintf("%s became %d (precision %d)", plural(sizes, "size"), to, x.Content.Thinned[0].Precision))
+	}
+	if d := x.Content.Drawn; d != nil {
+		for _, f := range d.Families {
+			runs += f.Runs
+			bins += len(f.Bins)
+		}
+		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (precision %d, seed %d)", plural(runs, "run"), bins, d.Families[0].Precision, d.Seed))
+	}
+	if parts == nil {
+		return "nothing was merged"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// thinCommand is what the engine has the tool do, where spoor became the ranks.
+func (o *runOptions) thinCommand(tool, out string) []string {
+	t := &o.model.thin
+	return []string{
+		tool, "thinned", "--precision=" + strconv.Itoa(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--seed=" + strconv.FormatUint(t.seed, 10),
+		"--stack=" + strconv.Itoa(o.stack), "--no-code=" + strconv.FormatBool(o.noCode), "--force=" + strconv.FormatBool(o.force), "--quiet=" + strconv.FormatBool(o.quiet), "--to=" + out,
+	}
+}
+
+// newThinned is for that.
+func newThinned() *cobra.Command {
+	o := runOptions{model: modelOptions{name: loopsModel}}
+	var to, say string
+	cmd := &cobra.Command{
+		Use:    "thinned TRACE",
+		Short:  "Make the trace that was asked for of a run's lossless one",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.model.thin.parse(cmd.Flags()); err != nil {
+				return err
+			}
+			said, err := os.OpenFile(say, os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				return err
+			}
+			if exists(to) && !o.force {
+				fmt.Fprintf(said, "spoor: %s exists, the trace is %s\n", to, freeName(to))
+			}
+			_, err = reportMade(said, o, args[0], to, o.force)
+			return errors.Join(err, said.Close())
+		},
+	}
+	f := cmd.Flags()
+	o.model.thin.flags(f, "")
+	f.IntVar(&o.stack, "stack", 1, "frames of the calls' sites")
+	f.BoolVar(&o.noCode, "no-code", false, "say nothing of the binaries")
+	f.BoolVar(&o.force, "force", false, "write over an existing file")
+	f.BoolVar(&o.quiet, "quiet", false, "say nothing but failures")
+	f.StringVar(&to, "to", "", "`file` to write")
+	f.StringVar(&say, "say", "", "`file` to say it in")
+	return cmd
+}

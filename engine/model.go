@@ -1,0 +1,34 @@
+//go:build cgo
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// thinSeconds is how long the program waits at most for a smaller trace.
+const thinSeconds = 600
+
+// thinned has the tool make the smaller trace that was asked for of one that is there, where `spoor run` isn't there to do it, and
+// tells what became of it. If that can't be done, the trace stays as it is.
+func thinned(name string) bool {
+	line := strings.Split(os.Getenv("SPOOR_MODEL"), "\n")
+	if len(line) < 2 {
+		return false
+	}
+	said, err := os.CreateTemp("", "spoor-said-") // who does the work has no stderr
+	if err == nil {
+		defer os.Remove(said.Name())
+		defer said.Close()
+		if work(append(line, "--say="+said.Name(), name), thinSeconds) {
+			_, _ = io.Copy(os.Stderr, said)
+			return true
+		}
+		err = fmt.Errorf("spoor thin did not come to its end, or took more than %d s", thinSeconds)
+	}
+	fmt.Fprintf(os.Stderr, "spoor: %s: lossless, as it could not be thinned: %v\n", name, err)
+	return false
+}
