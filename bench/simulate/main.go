@@ -3,7 +3,7 @@
 // round of every rank gone through, then with the short cuts. Times are processor time; each
 // trace is measured in a process of its own, whose largest memory is shown.
 //
-//	go run ./bench/simulate [-programs st2d,bfly] [-ranks 64,16384]
+//	go run ./bench/simulate [-programs st2d,bfly] [-ranks 64,16384] [-messages]
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -26,13 +27,14 @@ func main() {
 	programs := flag.String("programs", "st2d,st2dp,cg,lu,mg,bfly,ft", "which `programs` of bench/scale")
 	ranks := flag.String("ranks", "64,1024,16384", "comma-separated `numbers` of ranks")
 	on := flag.String("machine", "infiniband", "the `machine`")
+	messages := flag.Bool("messages", false, "have messages in place of formulas in all collectives")
 	one := flag.String("one", "", "measure this `trace` alone")
 	flag.Parse()
 	err := func() error {
 		if *one != "" {
-			return measure(*one, *on)
+			return measure(*one, *on, *messages)
 		}
-		return all(*programs, *ranks, *on)
+		return all(*programs, *ranks, *on, *messages)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
@@ -40,7 +42,7 @@ func main() {
 	}
 }
 
-func all(programs, ranks, on string) error {
+func all(programs, ranks, on string, messages bool) error {
 	dir, err := os.MkdirTemp("", "simulate")
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func all(programs, ranks, on string) error {
 			if _, err := os.Stat(file); err != nil {
 				continue // not a number of ranks for this program
 			}
-			out, err := exec.Command(self, "-machine", on, "-one", file).CombinedOutput()
+			out, err := exec.Command(self, "-machine", on, "-messages="+strconv.FormatBool(messages), "-one", file).CombinedOutput()
 			os.Stdout.Write(out)
 			if err != nil {
 				return fmt.Errorf("%s: %w", file, err)
@@ -84,7 +86,7 @@ func spent() (time.Duration, int64) {
 // enough is how long a trace is simulated again and again.
 const enough = time.Second
 
-func measure(file, on string) error {
+func measure(file, on string, messages bool) error {
 	r, err := trace.Open(file)
 	if err != nil {
 		return err
@@ -99,7 +101,7 @@ func measure(file, on string) error {
 		times := time.Duration(0)
 		for times == 0 || took < least && load < 2*least {
 			start, _ := spent()
-			s, err := traced.New(r, traced.Options{Machine: m})
+			s, err := traced.New(r, traced.Options{Machine: m, Messages: messages})
 			if err != nil {
 				return 0, 0, nil, err
 			}

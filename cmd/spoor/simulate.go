@@ -29,7 +29,8 @@ way. What ranks compute comes from the gaps between the calls of the trace, as m
 times as fast as --cpu or the machine says; messages and their order from its calls; how
 long messages take from the machine, by size and by how far ranks are from each
 other. Receives get what they got in the traced run. Collectives are taken apart into
-messages, as MPI libraries do. Calls that no model is known of are listed with their
+messages, as MPI libraries do; in large ones a formula stands in unless --messages is
+given. Calls that no model is known of are listed with their
 share of time; they take what they took.
 
 A machine is a file, or one of those that come with spoor: --machines lists them. Their
@@ -117,6 +118,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 	f.StringVar(&t.vary, "vary", "", "predict for several factors of latency, bandwidth, overhead or cpu: `bandwidth=1:100`, or\nbandwidth=1:100:5 for five of them")
 	f.BoolVar(&t.eachRank, "each-rank", false, "simulate each rank, of those that do the same, too; the result is the same")
 	f.BoolVar(&t.eachRound, "each-round", false, "go through each round of loops, of those that repeat, too; the result is the same")
+	f.BoolVar(&t.messages, "messages", false, "have messages in place of formulas in large collectives, too: slower, with much more memory")
 	f.IntVar(&t.top, "top", 32, "list so many ranks, and call sites, of a trace; 0: all")
 	debugPathFlag(f, &t.debugPaths)
 	f.Uint64VarP(&p.Latency, "latency", "L", p.Latency, "how `long` a message is under way")
@@ -149,7 +151,7 @@ func overheadOf(cmd *cobra.Command, out string, p *loggops.Parameters) (err erro
 // Flags that are for schedules alone, and for traces alone.
 var (
 	loggopsFlags = []string{"latency", "overhead", "message-gap", "byte-gap", "byte-overhead", "eager"}
-	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity", "path", "vary", "each-rank", "each-round", "debug-path", "database", "force"}
+	traceFlags   = []string{"map", "gaps", "cpu", "traced-on", "top", "sensitivity", "path", "vary", "each-rank", "each-round", "messages", "debug-path", "database", "force"}
 )
 
 type simulateJSON struct {

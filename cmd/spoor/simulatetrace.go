@@ -34,6 +34,7 @@ type traceSimulation struct {
 	top                     int
 	sensitivity, path, json bool
 	eachRank, eachRound     bool // no short cuts
+	messages                bool // no formulas
 	database                string
 	window                  windowFlags
 
@@ -58,7 +59,7 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
 		return o, fmt.Errorf("--cpu is %v: how many times as fast, more than 0", s.cpu)
 	}
-	o = traced.Options{CPU: s.cpu, EachRank: s.eachRank, EachRound: s.eachRound}
+	o = traced.Options{CPU: s.cpu, EachRank: s.eachRank, EachRound: s.eachRound, Messages: s.messages}
 	if o.Mapping, err = machine.ParseMapping(s.mapping); err != nil {
 		if o.Nodes, err = readNodes(s.mapping, r.Ranks(), err); err != nil {
 			return o, err

@@ -25,8 +25,7 @@ const betweenShort = 2048 // bytes of a member: longer parts go to the root, or 
 
 // Steps reports whether Append takes a call apart; if not, Meet is for it.
 func (b *Between) Steps() bool {
-	most := min(Most, mostPairs/max(1, b.World))
-	if max(b.Members, b.Others)-1 <= most {
+	if b.Messages || max(b.Members, b.Others)-1 <= min(Most, mostPairs/max(1, b.World)) {
 		return true
 	}
 	switch b.Function {

@@ -24,6 +24,7 @@ type Call struct {
 	ReceivedFrom   []uint64
 	OpenMPI        bool    // as Open MPI does it, else as MPICH
 	World          int     // ranks of the run
+	Messages       bool    // a call that waits for its end is taken apart, however many messages it has
 	Combine        float64 // ps for each byte of an operand of a reduction
 }
 
@@ -62,7 +63,7 @@ func (c *Call) Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op {
 
 // Steps reports whether Append takes a call apart; if not, Meet is for it.
 func (c *Call) Steps() bool {
-	if c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
+	if c.Messages || c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
 		return true
 	}
 	if c.OpenMPI {

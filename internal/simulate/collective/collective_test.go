@@ -289,5 +289,10 @@ func TestSteps(t *testing.T) {
 		if got := callsOf(c.function, c.n, 0, c.bytes)[0].Steps(); got != c.want {
 			t.Errorf("%s of %d bytes on %d ranks: %v", c.function, c.bytes, c.n, got)
 		}
+		x := callsOf(c.function, c.n, 0, c.bytes)[0]
+		x.Messages = true
+		if !x.Steps() {
+			t.Errorf("%s of %d bytes on %d ranks is no messages where these are asked for", c.function, c.bytes, c.n)
+		}
 	}
 }

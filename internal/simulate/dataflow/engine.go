@@ -36,7 +36,7 @@ func (s *Sites) add(rank, site int32, p part, time int64) {
 		s.Times[group] = append(s.Times[group], Time{})
 	}
 	t := &s.Times[group][site]
-	*[parts]*int64{compute: &t.Compute, overhead: &t.Overhead, wait: &t.Wait, transfer: &t.Transfer, recorded: &t.Recorded}[p] += time
+	*[...]*int64{compute: &t.Compute, overhead: &t.Overhead, wait: &t.Wait, transfer: &t.Transfer, recorded: &t.Recorded}[p] += time
 }
 
 // A Result is what a simulation found.
@@ -140,43 +140,40 @@ type engine struct {
 type part int
 
 const (
-	compute part = iota
-	overhead
+	overhead part = iota
 	wait
 	transfer
 	recorded
-	parts
+	compute // the last: a rank keeps the others
 )
 
-// A rank is where a simulated process is. With many ranks memory is what takes time: it fills five lines of the cache, of which
-// most operations need the first ones, and can be asked for before it is known what is in another.
+// A rank is where a simulated process is. With many ranks memory is what takes time: it fills five lines of the cache, the first of
+// which operations need, the second calls, the others messages.
 type rank struct {
-	now, free  int64 // free: from when on a message can leave
-	ops        []Op
-	at         int32
-	begun      bool // the operation there: it waits
-	done       bool
-	halted     bool   // where it was to stop
-	within     bool   // a call, which is told of at its end
-	of, number int32  // the rank whose thread it is; else number
-	mask, made uint32 // made: requests of a compiled program
+	now                         int64
+	ops                         []Op
+	at                          int32
+	begun, done, halted, within bool     // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, which is told of at its end
+	of, number                  int32    // of: the rank whose thread it is; else number
+	meeting                     *meeting // of a Meet without a request
+	took                        int64    // of operations that are Timed
+
+	visits Visits // of a compiled program
+	code   *Code
+	count  uint64         // operations before ops
+	spent  [compute]int64 // but compute, which is what is left of now
 
 	own [Own]request // the first ones
 
-	visits   Visits // of a compiled program, and what belongs to it:
-	code     *Code
-	took     int64     // of operations that are Timed
-	requests []request // by number, behind own
-	count    uint64    // operations
+	free       int64     // from when on a message can leave
+	mask, made uint32    // made: requests of a compiled program
+	requests   []request // by number, behind own
+	slots      []int32   // channels, or contexts, from engine.columns on
 
-	spent [parts]int64
-	slots []int32 // channels, or contexts, from engine.columns on
-
-	current request  // of an operation without a request
-	meeting *meeting // of a Meet without a request
-	team    *team    // nil: it is the only one
+	current request // of an operation without a request
+	team    *team   // nil: it is the only one
 	*rest
-	_ int64
+	_ [2]int64
 }
 
 // A rest is what a rank seldom needs.
@@ -193,7 +190,9 @@ type rest struct {
 }
 
 func (x *rank) time() Time {
-	return Time{End: x.now, Compute: x.spent[compute], Overhead: x.spent[overhead], Wait: x.spent[wait], Transfer: x.spent[transfer], Recorded: x.spent[recorded]}
+	t := Time{End: x.now, Overhead: x.spent[overhead], Wait: x.spent[wait], Transfer: x.spent[transfer], Recorded: x.spent[recorded]}
+	t.Compute = t.End - t.Overhead - t.Wait - t.Transfer - t.Recorded
+	return t
 }
 
 // A request is what was begun and has not been waited for yet.
@@ -241,7 +240,6 @@ func (e *engine) advance(r int32) error {
 		}
 		x.begun = false
 		x.at++
-		x.count++
 	}
 }
 
@@ -249,11 +247,13 @@ func tooLong() error { return fmt.Errorf("takes more than %d s", horizon/1_000_0
 
 // fetch gets what a rank does next; false at its end, and where it is to stop.
 func (e *engine) fetch(r int32, x *rank) (more bool, err error) {
+	x.count += uint64(x.at)
+	x.ops, x.at = x.ops[:0], 0
 	if x.visits == nil {
 		if x.ops, err = x.program.Next(); err != nil {
 			return false, err
 		}
-		x.at, x.done = 0, len(x.ops) == 0
+		x.done = len(x.ops) == 0
 		return !x.done, nil
 	}
 	if e.cutting {
@@ -265,10 +265,10 @@ func (e *engine) fetch(r int32, x *rank) (more bool, err error) {
 	e.left(x)
 	call, gap, took, ok, err := x.visits.Next()
 	if err != nil || !ok {
-		x.ops, x.at, x.done = nil, 0, true
+		x.done = true
 		return false, err
 	}
-	x.ops, x.at, x.took = x.code.Calls[call], 0, took
+	x.ops, x.took = x.code.Calls[call], took
 	if gap > 0 {
 		e.spend(x, int32(call), compute, gap)
 		x.count++
@@ -387,7 +387,9 @@ func (e *engine) spend(x *rank, site int32, p part, time int64) {
 		e.sites.add(x.number, site, p, time)
 	}
 	x.now += time
-	x.spent[p] += time
+	if p != compute {
+		x.spent[p] += time
+	}
 }
 
 // begin begins a send, receive or meeting. What is to be waited for goes into the request, which

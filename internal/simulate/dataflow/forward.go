@@ -12,7 +12,7 @@ type cut struct {
 	left  uint64 // rounds
 	start int64  // the time of the first rank; others are counted from it
 	state []int64
-	spent [][parts]int64
+	spent [][compute]int64
 	count []uint64
 }
 
@@ -66,9 +66,9 @@ func (e *engine) forward(short *Short) error {
 			}
 			if c != nil {
 				cuts = append(cuts, c)
-				kept += len(c.state) + int(parts+1)*len(active)
+				kept += len(c.state) + int(compute+1)*len(active)
 				for len(cuts) > 1 && kept > mostKept {
-					kept -= len(cuts[0].state) + int(parts+1)*len(active)
+					kept -= len(cuts[0].state) + int(compute+1)*len(active)
 					cuts = cuts[1:]
 				}
 			}

@@ -303,11 +303,10 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 		return false
 	}
 	c := &w.call
-	*c = collective.Call{
+	*c = w.inRun(collective.Call{
 		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, ReceivedFrom: x.ReceivedFrom, World: w.s.r.Ranks(), Combine: w.s.o.Machine.Combine,
-		OpenMPI: w.openMPI(),
-	}
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, ReceivedFrom: x.ReceivedFrom,
+	})
 	if x.Comm.RemoteSize > 0 {
 		return w.between(g, x, c, begins)
 	}
@@ -327,7 +326,7 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 	case w.s.o.apart && begins:
 		w.beside(x.ID, c, c.Append)
 		return true
-	case !begins && (w.s.o.apart || c.Steps()):
+	case !begins && c.Steps():
 		w.steps(c)
 		return true
 	}
@@ -352,7 +351,7 @@ func (w *writer) between(g *group, x *export.Operation, c *collective.Call, begi
 	switch {
 	case w.s.o.apart && begins:
 		w.beside(x.ID, &b.Call, b.Append)
-	case !begins && (w.s.o.apart || b.Steps()):
+	case !begins && b.Steps():
 		from := len(w.ops)
 		w.ops = b.Append(w.ops, [2]int32{0, 1})
 		w.sited(from)
@@ -373,8 +372,12 @@ func (w *writer) beside(id uint64, c *collective.Call, take func([]dataflow.Op, 
 	w.begin(id, dataflow.Op{Kind: dataflow.Meet})
 }
 
-// openMPI reports whether collectives are done as Open MPI does them.
-func (w *writer) openMPI() bool { return w.s.o.Machine.Algorithms == machine.OpenMPI }
+// inRun adds to a call what is so in the whole run, or is asked for.
+func (w *writer) inRun(c collective.Call) collective.Call {
+	o := &w.s.o
+	c.World, c.Combine, c.OpenMPI, c.Messages = w.s.r.Ranks(), o.Machine.Combine, o.Machine.Algorithms == machine.OpenMPI, o.Messages || o.apart
+	return c
+}
 
 // steps adds the messages of a collective.
 func (w *writer) steps(c *collective.Call) {
@@ -420,7 +423,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, World: w.s.r.Ranks(), Sent: contextMask, OpenMPI: w.openMPI()}
+	x := w.inRun(collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
 	if parent.RemoteSize > 0 {
 		return w.between(g, &export.Operation{Comm: parent}, &x, false)
 	}
@@ -450,7 +453,7 @@ func (w *writer) joins(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := collective.Call{Function: "Allreduce", Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, World: w.s.r.Ranks(), Sent: contextMask, OpenMPI: w.openMPI()}
+	x := w.inRun(collective.Call{Function: "Allreduce", Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
 	w.steps(&x)
 	if leader := int(c.Param("local_leader").In.Num); leader == g.me {
 		w.meetsLeader(c, at("peer_comm"), int64(local.Size)*memberID)

@@ -63,10 +63,10 @@ func (w *writer) synchronised(comm *trace.Comm, function string, bytes int64) bo
 	if g.me < 0 || w.s.o.apart {
 		return false
 	}
-	c := collective.Call{
-		Function: function, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1, World: w.s.r.Ranks(),
-		Sent: bytes, Received: bytes * int64(comm.Size), OpenMPI: w.openMPI(),
-	}
+	c := w.inRun(collective.Call{
+		Function: function, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1,
+		Sent: bytes, Received: bytes * int64(comm.Size),
+	})
 	if c.Steps() {
 		w.steps(&c)
 	} else {

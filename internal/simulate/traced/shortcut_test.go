@@ -63,3 +63,22 @@ func TestShortCuts(t *testing.T) {
 		}
 	}
 }
+
+// A large collective is a formula unless messages are asked for, and takes about as long either way.
+func TestMessages(t *testing.T) {
+	const ranks = 300
+	r := record(t, ranks, timing.Stats, func(r *recorder) {
+		r.call("MPI_Bcast", 20, 1, 0, 1<<20, byteType, 0, tracktest.World)
+	})
+	m, err := machine.Load("infiniband")
+	if err != nil {
+		t.Fatal(err)
+	}
+	formula, messages := predict(t, r, Options{Machine: m}), predict(t, r, Options{Machine: m, Messages: true})
+	if more := messages.Operations - formula.Operations; more < 2*(ranks-1)*ranks { // pieces go around
+		t.Errorf("%d operations, %d by formulas", messages.Operations, formula.Operations)
+	}
+	if ratio := float64(messages.EndPs) / float64(formula.EndPs); ratio < 0.5 || ratio > 2 {
+		t.Errorf("ends after %d ps, %d by formulas", messages.EndPs, formula.EndPs)
+	}
+}

@@ -33,6 +33,7 @@ type Options struct {
 
 	Recorder            *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
 	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
+	Messages            bool              // collectives that wait for their end are messages, however many
 	Sites               bool              // times of calls are asked for
 
 	// Calls, if it isn't nil, is told of each call of a thread, in order, when it begins and ends, in ns since the
@@ -72,6 +73,7 @@ type Source struct {
 	classes    map[int]*gaps.Class
 	structures map[*trace.Leaves]int
 	sequences  map[*trace.Leaves]*sequence
+	placed     []placed // for ranks to come: side by side, as ranks take turns
 	known      map[string]*placedTimes
 	codes      *codes
 	objects    *objects.Table
@@ -198,7 +200,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 		}
 	}
 	programs, s.of = append(programs, others...), append(s.of, of...)
-	s.known, s.codes, s.sequences = nil, nil, nil // all that is needed of them is in programs
+	s.known, s.codes, s.sequences, s.placed = nil, nil, nil, nil // all that is needed of them is in programs
 	return programs, nil
 }
 

@@ -35,7 +35,12 @@ func (s *Source) visits(k *trace.Rank, calls []compiledCall) (dataflow.Visits, e
 	if err != nil {
 		return nil, err
 	}
-	v := &placed{placedTimes: s.times(of, leaves, calls, same, s.factor(k.Number())), sequence: s.sequenceOf(k, of, same)}
+	if len(s.placed) == 0 {
+		s.placed = make([]placed, 256)
+	}
+	v := &s.placed[0]
+	s.placed = s.placed[1:]
+	*v = placed{placedTimes: s.times(of, leaves, calls, same, s.factor(k.Number())), sequence: s.sequenceOf(k, of, same)}
 	v.at = v.start()
 	return v, nil
 }
