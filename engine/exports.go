@@ -47,6 +47,22 @@ func spoor_engine_finish() C.int32_t {
 	return rc
 }
 
+//export spoor_engine_path
+func spoor_engine_path(pcs *C.uint64_t, n C.int32_t, list unsafe.Pointer, room C.int32_t) (count C.int32_t) {
+	defer func() {
+		if recover() != nil {
+			count = 0 // nothing is known of that stack, and that is all
+		}
+	}()
+	if active == nil {
+		return 0
+	}
+	if active.paths == nil {
+		active.paths = newPaths()
+	}
+	return C.int32_t(active.paths.fill(unsafe.Slice((*uint64)(unsafe.Pointer(pcs)), int(n)), list, int(room)))
+}
+
 //export spoor_engine_stop
 func spoor_engine_stop() {
 	guard(func() error {

@@ -241,7 +241,7 @@ func (r *recorder) tell(d deliver.Delivery) {
 func spoorOptions(env []string) string {
 	var list []string
 	for _, v := range env {
-		for _, name := range []string{"SPOOR_ALLOC_MIN=", "SPOOR_START_OFF=", "SPOOR_RING=", "SPOOR_STACK=", "SPOOR_PLUGIN=", "SPOOR_COUNTERS=", "SPOOR_TIMING", "SPOOR_CLOCK_SKEW="} {
+		for _, name := range []string{"SPOOR_ALLOC_MIN=", "SPOOR_START_OFF=", "SPOOR_RING=", "SPOOR_STACK=", "SPOOR_LOOP_COUNTERS=", "SPOOR_PLUGIN=", "SPOOR_COUNTERS=", "SPOOR_TIMING", "SPOOR_CLOCK_SKEW="} {
 			if strings.HasPrefix(v, name) {
 				list = append(list, v)
 			}

@@ -26,7 +26,8 @@ type recorder struct {
 	held     int     // bytes, when memory was given back last
 	large    bool    // more than small was held once
 	clocks   clocks
-	finished bool // finish was called
+	paths    *paths // nil: not asked for yet
+	finished bool   // finish was called
 }
 
 // A place is where a ring is in memory; growing moves it.

@@ -154,12 +154,34 @@ struct place {
 struct state {
 	enum sp_cfa_from from;
 	int64_t cfa;
-	struct place fp, ra;
+	struct place kept[SP_KEPT], ra;
 };
+
+#define FP (SP_KEPT - 1)
+
+int sp_cfi_kept(uint64_t reg)
+{
+	if (reg == REG_FP)
+		return FP;
+#if defined(__x86_64__)
+	return reg == 3 ? 0 : reg >= 12 && reg <= 15 ? (int)reg - 11 : -1;
+#else
+	return reg >= 19 && reg <= 28 ? (int)reg - 19 : -1;
+#endif
+}
 
 static struct place *of(struct state *s, uint64_t reg)
 {
-	return reg == REG_FP ? &s->fp : reg == REG_RA ? &s->ra : NULL;
+	int kept = sp_cfi_kept(reg);
+	return kept >= 0 ? &s->kept[kept] : reg == REG_RA ? &s->ra : NULL;
+}
+
+/* As it is where the function begins. */
+static void restore(struct state *s, uint64_t reg, const struct state *first)
+{
+	struct place *p = of(s, reg);
+	if (p)
+		*p = *of((struct state *)(uintptr_t)first, reg);
 }
 
 static void set(struct state *s, uint64_t reg, enum where from, int64_t offset)
@@ -219,8 +241,7 @@ static int execute(struct input in, const struct cie *c, uint64_t until, struct 
 			set(s, low, AT_CFA, (int64_t)uleb(&in) * c->data_align);
 			continue;
 		case 3: /* restore */
-			if (of(s, low))
-				*of(s, low) = low == REG_FP ? first->fp : first->ra;
+			restore(s, low, first);
 			continue;
 		}
 		switch (op) {
@@ -245,9 +266,7 @@ static int execute(struct input in, const struct cie *c, uint64_t until, struct 
 			set(s, reg, AT_CFA, sleb(&in) * c->data_align);
 			break;
 		case 0x06: /* restore_extended */
-			reg = uleb(&in);
-			if (of(s, reg))
-				*of(s, reg) = reg == REG_FP ? first->fp : first->ra;
+			restore(s, uleb(&in), first);
 			break;
 		case 0x07: /* undefined */
 			set(s, uleb(&in), LOST, 0);
@@ -340,7 +359,8 @@ static int fits(int64_t v)
 	return v == (int32_t)v;
 }
 
-int sp_cfi_rule(uint64_t pc, const uint8_t *fde, uint64_t function, struct sp_rule *r)
+/* What holds at the instruction before pc. */
+static int state_at(uint64_t pc, const uint8_t *fde, uint64_t function, struct state *s)
 {
 	struct input in = entry(fde);
 	const uint8_t *id = in.at;
@@ -353,18 +373,40 @@ int sp_cfi_rule(uint64_t pc, const uint8_t *fde, uint64_t function, struct sp_ru
 		block(&in);
 	if (in.at > in.end)
 		return 0;
-	struct state first = {.from = SP_CFA_NONE}, s;
+	struct state first = {.from = SP_CFA_NONE};
 	if (!execute(c.program, &c, UINT64_MAX, &first, &first))
 		return 0;
-	s = first;
-	if (!execute(in, &c, pc - 1 - function, &s, &first))
-		return 0;
-	if (s.from == SP_CFA_NONE || s.ra.from != AT_CFA || !fits(s.cfa) || !fits(s.ra.offset) || !fits(s.fp.offset))
+	*s = first;
+	return execute(in, &c, pc - 1 - function, s, &first);
+}
+
+static uint8_t from_where(const struct place *p)
+{
+	return (uint8_t)(p->from == AT_CFA ? SP_FP_AT_CFA : p->from == AT_FP ? SP_FP_AT_FP : p->from == SAME ? SP_FP_SAME : SP_FP_LOST);
+}
+
+int sp_cfi_rule(uint64_t pc, const uint8_t *fde, uint64_t function, struct sp_rule *r)
+{
+	struct state s;
+	const struct place *fp = &s.kept[FP];
+	if (!state_at(pc, fde, function, &s) || s.from == SP_CFA_NONE || s.ra.from != AT_CFA || !fits(s.cfa) || !fits(s.ra.offset) || !fits(fp->offset))
 		return 0;
 	r->cfa_from = (uint8_t)s.from;
 	r->cfa = (int32_t)s.cfa;
 	r->ra = (int32_t)s.ra.offset;
-	r->fp_from = (uint8_t)(s.fp.from == AT_CFA ? SP_FP_AT_CFA : s.fp.from == AT_FP ? SP_FP_AT_FP : s.fp.from == SAME ? SP_FP_SAME : SP_FP_LOST);
-	r->fp = (int32_t)s.fp.offset;
+	r->fp_from = from_where(fp);
+	r->fp = (int32_t)fp->offset;
+	return 1;
+}
+
+int sp_cfi_saved(uint64_t pc, const uint8_t *fde, uint64_t function, struct sp_saved *saved)
+{
+	struct state s;
+	if (!state_at(pc, fde, function, &s))
+		return 0;
+	for (int i = 0; i < SP_KEPT; i++) {
+		saved->from[i] = fits(s.kept[i].offset) ? from_where(&s.kept[i]) : SP_FP_LOST;
+		saved->at[i] = (int32_t)s.kept[i].offset;
+	}
 	return 1;
 }

@@ -81,6 +81,20 @@ int32_t spoor_engine_drain(void);
 int32_t spoor_engine_finish(void);
 /* Save a last checkpoint if finish was not called, release all. */
 void spoor_engine_stop(void);
+/* One of the loops and calls that lead to a call, outermost first, and of a loop where its counter is. */
+struct spoor_place {
+	uint32_t id; /* of it with all that is before it */
+	uint8_t loop;
+	uint8_t frame; /* of the stack, 0: innermost */
+	uint8_t in_register; /* of that number in DWARF; else in the frame, at `offset` from its address (CFA) */
+	uint8_t reg;
+	uint64_t order; /* within the code of its function */
+	int32_t offset, step; /* step 0: there is no counter */
+	int32_t add, base; /* more than the round began with; which of the loop's counters it is */
+};
+
+/* The path of a stack of return addresses, innermost first: how many places it has, 0: nothing is known. */
+int32_t spoor_engine_path(const uint64_t *pcs, int32_t n, struct spoor_place *list, int32_t room);
 /* Text of the last failure, without newline; valid until the next call. */
 const char *spoor_engine_error(void);
 

@@ -28,6 +28,7 @@ static struct {
 	int32_t (*sync)(void);
 	int32_t (*drain)(void);
 	int32_t (*finish)(void);
+	int32_t (*path)(const uint64_t *, int32_t, struct spoor_place *, int32_t);
 	void (*stop)(void);
 	const char *(*error)(void);
 } engine;
@@ -103,6 +104,7 @@ static int load(void)
 	*(void **)&engine.sync = dlsym(h, "spoor_engine_sync");
 	*(void **)&engine.drain = dlsym(h, "spoor_engine_drain");
 	*(void **)&engine.finish = dlsym(h, "spoor_engine_finish");
+	*(void **)&engine.path = dlsym(h, "spoor_engine_path");
 	*(void **)&engine.stop = dlsym(h, "spoor_engine_stop");
 	*(void **)&engine.error = dlsym(h, "spoor_engine_error");
 	if (!engine.start || !engine.sync || !engine.drain || !engine.finish || !engine.stop) {
@@ -186,6 +188,17 @@ int sp_host_drain(void)
 		sp_ring_ahead(sp_rings[sp_self.number], sp_rings[sp_self.number]->head);
 	guard_leave(&g);
 	return ok;
+}
+
+int sp_host_path(const uint64_t *pcs, int n, struct spoor_place *list, int room)
+{
+	struct guard g;
+	guard_enter(&g);
+	int places = -1;
+	if (running)
+		places = engine.path && sp_room_to_drain() ? engine.path(pcs, n, list, room) : 0;
+	guard_leave(&g);
+	return places;
 }
 
 int sp_host_finish(void)

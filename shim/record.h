@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 7
+#define SP_RING_VERSION 8
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -64,6 +64,11 @@ enum sp_kind {
 
 /* The same for calls with which a phase begins, that PHASE records told of. */
 #define SP_PHASE_KEY(thread, number) SP_STACK_KEY(thread, 1u << 30 | (uint32_t)(number))
+
+/* The same for calls with a stack before which another loop went round than the order of the code
+   has one think: the stack's key, and which of the loops around both, counted outwards from 1. */
+#define SP_TURN_KEY(key, turn) ((key) | (uint64_t)(turn) << 20)
+#define SP_TURN_UNKNOWN 255
 
 enum sp_enter_flag {
 	SP_FORTRAN_FLAG = 1, /* called through a Fortran binding */

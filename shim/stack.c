@@ -15,6 +15,10 @@
  * Memory is read between the stack pointer and the end of the thread's stack
  * only. Where a frame makes no sense, the stack ends there.
  *
+ * With SPOOR_LOOP_COUNTERS the counters of the loops around the frames are read, too (turn.h). For a stack that was followed each
+ * is at a fixed distance from where it began: in the frame, or in a register, which is where a frame further in has put it; all
+ * of them are in the frame of the function that begins. So nothing is read that isn't within the frames just followed.
+ *
  * Rules and stacks belong to a ring, not to a thread: a thread that takes over a
  * ring goes on with the numbers of the one before it.
  */
@@ -26,12 +30,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "cfi.h"
 #include "ring.h"
 #include "runtime.h"
+#include "turn.h"
 #include "unwind.h"
 
 #define RULES 1024        /* kept per thread */
-#define MAX_STACKS 65536u /* per thread; further ones are known by their site alone */
 #define OWN_FRAMES 8      /* at most so many of this library's before the site */
 
 #define MAX_DEEP 512      /* frames of a thread that begins to call MPI */
@@ -52,6 +57,14 @@ struct walk {
 	} words[WORDS];
 };
 
+/* Where the counters are of the loops that lead to a walk's stack. */
+struct counted {
+	int found;
+	const struct sp_path *path;  /* NULL: there are none */
+	int readable;
+	int32_t at[SP_TURN_LOOPS]; /* offsets from sp in bytes */
+};
+
 struct table {
 	struct walk walks[WALKS / WAYS][WAYS];
 	unsigned turn; /* which one of its set the next walk takes the place of */
@@ -61,9 +74,14 @@ struct table {
 	uint32_t n, nslots;
 	uint32_t *slots;  /* open addressing: a stack's number */
 	uint64_t *stacks; /* each one its length and up to `depth` addresses */
+	/* NULL without loops' counters: */
+	struct sp_turns *turns;
+	struct counted *counted; /* by walk */
+	struct sp_saved *saved;
 };
 
 static int depth = 1;
+static int counting; /* loops' counters are read */
 static uint64_t main_returns; /* where main returns to: nothing of the program is behind that */
 static unsigned generation;
 static int threads; /* tables are at hand to follow the stacks of threads with */
@@ -76,6 +94,7 @@ static void *reserve(size_t bytes)
 }
 
 static void find_main(void);
+static const void *site_with_turn(struct sp_thread *t, const void *site);
 
 int sp_stack_wanted(void)
 {
@@ -95,6 +114,10 @@ void sp_stack_start(void)
 		unwinder = sp_unwind_open();
 		find_main();
 		sp_self.busy--;
+		if (unwinder && sp_turn_wanted()) {
+			counting = 1;
+			sp_stack_site = site_with_turn;
+		}
 		started = 1;
 		__atomic_fetch_or(&sp_extra, SP_STACKS, __ATOMIC_RELEASE);
 	}
@@ -130,7 +153,7 @@ static struct table *table_of(int thread)
 		return NULL;
 	b->nslots = 256;
 	b->slots = reserve(b->nslots * sizeof *b->slots);
-	b->stacks = reserve((size_t)MAX_STACKS * (size_t)(depth + 1) * 8);
+	b->stacks = reserve((size_t)SP_MAX_STACKS * (size_t)(depth + 1) * 8);
 	if (!b->slots || !b->stacks)
 		return NULL;
 	return tables[thread] = b;
@@ -278,7 +301,7 @@ static uint32_t number_of(struct sp_thread *t, struct table *b, const uint64_t *
 		if (*have == n && memcmp(have + 1, pcs, n * 8) == 0)
 			return b->slots[i];
 	}
-	if (b->n == MAX_STACKS || (b->n * 2 >= b->nslots && !grow(b)))
+	if (b->n == SP_MAX_STACKS || (b->n * 2 >= b->nslots && !grow(b)))
 		return 0;
 	for (i = (uint32_t)hash(pcs, n) & (b->nslots - 1); b->slots[i]; i = (i + 1) & (b->nslots - 1))
 		;
@@ -347,7 +370,7 @@ static const void *follow(struct sp_thread *t, struct table *b, struct frame *f,
 	do
 		pcs[n++] = f->pc;
 	while (n < depth && step(b->rules, f) && f->pc != main_returns);
-	if (n == 1)
+	if (n == 1 && !counting)
 		return site;
 	uint32_t number = number_of(t, b, pcs, (uint64_t)n);
 	return number ? (const void *)(uintptr_t)SP_STACK_KEY(t->number, number) : site;
@@ -368,6 +391,10 @@ static inline int same(const struct walk *w, uint64_t pc, uint64_t sp, uint64_t 
 static __attribute__((noinline, cold)) void forget(struct table *b, const struct sp_thread *t)
 {
 	b->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+	if (b->turns && b->stack_hi != t->ring->stack_hi)
+		sp_turn_break(b->turns);
+	if (b->saved)
+		memset(b->saved, 0, RULES * sizeof *b->saved);
 	b->stack_hi = t->ring->stack_hi;
 	memset(b->rules, 0, sizeof b->rules);
 	memset(b->walks, 0, sizeof b->walks);
@@ -389,24 +416,177 @@ static __attribute__((noinline)) const void *walk(struct sp_thread *t, struct ta
 	return answer;
 }
 
-/* noinline: the frame to begin at is this function's caller's. */
-__attribute__((noinline)) const void *sp_stack_site(struct sp_thread *t, const void *site)
+/* The table of a thread, fit to be used; NULL if stacks can't be followed. */
+static inline struct table *ready(struct sp_thread *t)
 {
-	struct frame f = CALLER;
 	if (sp_unlikely(!sp_has_ring(t)))
 		sp_prepare(t);
 	struct table *b = t->ring && t->ring->stack_hi ? tables[t->number] : NULL;
 	if (sp_unlikely(!b) && (!t->ring || !t->ring->stack_hi || !(b = table_of(t->number))))
-		return site;
+		return NULL;
 	if (sp_unlikely(b->generation != __atomic_load_n(&generation, __ATOMIC_RELAXED) || b->stack_hi != t->ring->stack_hi))
 		forget(b, t);
-	/* Where the walk begins is the same for all calls: their site is the first to tell them apart. */
-	uint64_t h = ((uint64_t)(uintptr_t)site ^ f.sp << 20) * 0x9fb21c651e98df25ull;
-	struct walk *set = b->walks[(h >> 32) % (WALKS / WAYS)];
+	return b;
+}
+
+/* The walks among which one from a site is. Where it begins is the same for all calls: their site is the first to tell them apart. */
+static inline struct walk *set_of(struct table *b, const struct frame *f, const void *site)
+{
+	uint64_t h = ((uint64_t)(uintptr_t)site ^ f->sp << 20) * 0x9fb21c651e98df25ull;
+	return b->walks[(h >> 32) % (WALKS / WAYS)];
+}
+
+/* noinline: the frame to begin at is this function's caller's. */
+static __attribute__((noinline)) const void *stack_site(struct sp_thread *t, const void *site)
+{
+	struct frame f = CALLER;
+	struct table *b = ready(t);
+	if (sp_unlikely(!b))
+		return site;
+	struct walk *set = set_of(b, &f, site);
 	for (int i = 0; i < WAYS; i++)
 		if (sp_likely(same(&set[i], f.pc, f.sp, f.fp)))
 			return set[i].answer;
 	return walk(t, b, &set[b->turn++ % WAYS], f, site);
+}
+
+const void *(*sp_stack_site)(struct sp_thread *t, const void *site) = stack_site;
+
+/* ---- counters of loops ---- */
+
+static const struct sp_saved *saved_of(struct table *b, uint64_t pc)
+{
+	struct sp_saved *s = &b->saved[(pc ^ pc >> 10) % RULES];
+	if (s->pc != pc)
+		sp_unwind_saved(pc, s);
+	return s;
+}
+
+struct trail {
+	uint64_t pc, fp, cfa; /* cfa 0: not known */
+};
+
+/* Where a register's value is that frame i had: what it calls has put it somewhere, or what that calls. The first of the frames is
+   that of the function that begins, which has all registers. 0: not known. */
+static uint64_t register_at(struct table *b, const struct trail *frames, int i, uint64_t reg)
+{
+	int kept = sp_cfi_kept(reg);
+	while (kept >= 0 && --i >= 0) {
+		const struct sp_saved *s = saved_of(b, frames[i].pc);
+		if (!s->known)
+			return 0;
+		if (s->from[kept] == SP_FP_AT_CFA)
+			return frames[i].cfa ? frames[i].cfa + (uint64_t)(int64_t)s->at[kept] : 0;
+		if (s->from[kept] == SP_FP_AT_FP)
+			return frames[i].fp + (uint64_t)(int64_t)s->at[kept];
+		if (s->from[kept] != SP_FP_SAME)
+			return 0;
+	}
+	return 0;
+}
+
+#define OWN_BYTES 4096 /* of the function that begins, at most */
+
+/* Find the counters of a stack's loops; 0 if one can't be read. */
+static __attribute__((noinline)) int locate(struct sp_thread *t, struct table *b, struct counted *c, struct frame f, const void *site, uint64_t within)
+{
+	struct trail frames[1 + OWN_FRAMES + SP_MAX_FRAMES];
+	struct walk unused;
+	uint64_t sp = f.sp, hi = t->ring->stack_hi;
+	int n = 1, site_at = 0;
+	if (!begin(t, &f, &unused))
+		return 0;
+	frames[0] = (struct trail){within, 0, sp};
+	while (n < (int)(sizeof frames / sizeof *frames)) {
+		if (!site_at && f.pc == (uint64_t)(uintptr_t)site)
+			site_at = n;
+		frames[n] = (struct trail){f.pc, f.fp, 0};
+		if (!step(b->rules, &f)) {
+			n++;
+			break;
+		}
+		frames[n++].cfa = f.sp;
+		if (f.pc == main_returns)
+			break;
+	}
+	for (uint32_t l = 0; l < c->path->loops; l++) {
+		const struct spoor_place *p = &c->path->place[c->path->loop[l]];
+		int i = site_at + p->frame;
+		c->at[l] = 0; /* what has no counter is not looked at */
+		if (!p->step)
+			continue;
+		if (!site_at || i >= n)
+			return 0;
+		uint64_t at = p->in_register ? register_at(b, frames, i, p->reg) : frames[i].cfa ? frames[i].cfa + (uint64_t)(int64_t)p->offset : 0;
+		if (at < sp - OWN_BYTES || at > hi - 4 || (at < sp && !p->in_register) || at - sp + OWN_BYTES > INT32_MAX)
+			return 0;
+		c->at[l] = (int32_t)(int64_t)(at - sp);
+	}
+	return 1;
+}
+
+static __attribute__((noinline)) uint64_t here(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+static __attribute__((noinline, cold)) int make_turns(struct table *b)
+{
+	b->counted = reserve(WALKS * sizeof *b->counted);
+	b->saved = reserve(RULES * sizeof *b->saved);
+	b->turns = b->counted && b->saved ? sp_turn_make() : NULL;
+	return b->turns != NULL;
+}
+
+/* Find what there is to read at a stack that was just followed. */
+static __attribute__((noinline)) void look(struct sp_thread *t, struct table *b, struct counted *c, uint32_t number, struct frame f, const void *site, uint64_t within)
+{
+	uint32_t before = sp_turn_awaited(b->turns);
+	uint64_t *stack;
+	if (before) { /* of the call before, there was no engine to ask */
+		stack = stack_at(b, before);
+		sp_turn_path(t, b->turns, before, stack + 1, *stack, *stack < (uint64_t)depth);
+	}
+	stack = stack_at(b, number);
+	c->path = sp_turn_path(t, b->turns, number, stack + 1, *stack, *stack < (uint64_t)depth);
+	c->readable = c->path && locate(t, b, c, f, site, within);
+	c->found = sp_turn_asked(b->turns, number);
+}
+
+/* The same as stack_site, with which loop went round. */
+static __attribute__((noinline)) const void *site_with_turn(struct sp_thread *t, const void *site)
+{
+	__builtin_unwind_init(); /* all registers that calls keep are in this frame now */
+	struct frame f = CALLER;
+	struct table *b = ready(t);
+	if (sp_unlikely(!b) || (sp_unlikely(!b->turns) && !make_turns(b)))
+		return site;
+	struct walk *set = set_of(b, &f, site), *w = NULL;
+	for (int i = 0; i < WAYS && !w; i++)
+		if (sp_likely(same(&set[i], f.pc, f.sp, f.fp)))
+			w = &set[i];
+	const void *answer;
+	if (sp_likely(w != NULL)) {
+		answer = w->answer;
+	} else {
+		w = &set[b->turn++ % WAYS];
+		answer = walk(t, b, w, f, site);
+		b->counted[w - &b->walks[0][0]].found = 0;
+	}
+	struct counted *c = &b->counted[w - &b->walks[0][0]];
+	uint64_t key = (uint64_t)(uintptr_t)answer;
+	int muted = __atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_MUTED;
+	if (sp_unlikely(!w->pc || !(key >> 63) || muted)) {
+		sp_turn_break(b->turns);
+		return key >> 63 && !muted ? (const void *)(uintptr_t)SP_TURN_KEY(key, SP_TURN_UNKNOWN) : answer;
+	}
+	if (sp_unlikely(!c->found))
+		look(t, b, c, (uint32_t)key, f, site, here());
+	int32_t values[SP_TURN_LOOPS];
+	if (sp_likely(c->readable))
+		for (uint32_t l = 0; l < c->path->loops; l++)
+			memcpy(&values[l], (const char *)(uintptr_t)f.sp + c->at[l], sizeof *values);
+	return (const void *)(uintptr_t)SP_TURN_KEY(key, sp_turn(b->turns, (uint32_t)key, c->path, c->readable ? values : NULL));
 }
 
 /* Only by tables: what is guessed need not be where a thread begins. */

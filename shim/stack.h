@@ -5,6 +5,7 @@
 #include "shim.h"
 
 #define SP_MAX_FRAMES 64
+#define SP_MAX_STACKS 65536u /* per ring; further ones are known by their site alone */
 
 /* Whether SPOOR_STACK asks for more than a call's own site. */
 int sp_stack_wanted(void);
@@ -21,6 +22,6 @@ int sp_stack_outermost(const struct sp_thread *t, uint64_t *pcs);
 /* What stands in an ENTER record for a call from `site`: the number of a stack
    that a STACK record told of, or site itself where there is no more than that.
    Call before the record is begun. */
-const void *sp_stack_site(struct sp_thread *t, const void *site);
+extern const void *(*sp_stack_site)(struct sp_thread *t, const void *site) __attribute__((visibility("hidden")));
 
 #endif

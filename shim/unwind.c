@@ -27,6 +27,14 @@ uint64_t sp_unwind_function(uint64_t pc)
 	return find_fde && find_fde((void *)(uintptr_t)(pc - 1), &bases) ? (uint64_t)(uintptr_t)bases.function : 0;
 }
 
+void sp_unwind_saved(uint64_t pc, struct sp_saved *s)
+{
+	struct bases bases = {0};
+	const uint8_t *fde = find_fde ? find_fde((void *)(uintptr_t)(pc - 1), &bases) : NULL;
+	*s = (struct sp_saved){.pc = pc};
+	s->known = fde && sp_cfi_saved(pc, fde, (uint64_t)(uintptr_t)bases.function, s);
+}
+
 void sp_unwind_rule(uint64_t pc, struct sp_rule *r)
 {
 	struct bases bases = {0};

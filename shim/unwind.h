@@ -41,12 +41,29 @@ struct sp_rule {
 	uint8_t guess; /* there are no tables: as code with frame pointers has it */
 };
 
+#if defined(__x86_64__)
+#define SP_KEPT 6 /* registers that calls keep, the frame pointer last */
+#else
+#define SP_KEPT 11
+#endif
+
+/* Where a function, stopped at a call, has put its caller's registers. */
+struct sp_saved {
+	uint64_t pc;
+	uint8_t known;
+	uint8_t from[SP_KEPT]; /* enum sp_fp_from, of any of them */
+	int32_t at[SP_KEPT];
+};
+
 /* Find libgcc's tables; 0 if there are none, and all rules are guesses. */
 int sp_unwind_open(void);
 /* The start of the function that a return address is in; 0: not known. */
 uint64_t sp_unwind_function(uint64_t pc);
 /* Fill in the rule of a return address. */
 void sp_unwind_rule(uint64_t pc, struct sp_rule *rule);
+
+/* Fill in what is saved at a return address. */
+void sp_unwind_saved(uint64_t pc, struct sp_saved *saved);
 
 #pragma GCC visibility pop
 

@@ -13,6 +13,7 @@ type Call struct {
 	Site     Site
 	Phase    string // that begins with the call; empty: none
 	Thread   *Site  // where the function is that a thread was made for, of its first call; nil: not known, or of a later one
+	Turn     int    // which loop went round before it, see TurnUnknown
 	Return   int64  // return code in the standard ABI's numbers, NeverReturned or Left
 	Result   Value  // of the few functions that return no code
 	Params   []Param
@@ -20,6 +21,11 @@ type Call struct {
 	NewComm *NewComm // of a call that made a communicator
 	NewType *NewType // of a call that made a datatype
 }
+
+// TurnUnknown says that it isn't known which loop went round between the thread's call before and this one, although the recorder
+// read counters of loops. Call.Turn is else the loop's number, counted outwards from 1, the innermost around both calls, if
+// that isn't what the order of the code says; or 0.
+const TurnUnknown = 255
 
 // NeverReturned is the return code of a call that was under way when the
 // process died.

@@ -33,10 +33,10 @@ func (r *Reader) readCode() (c *Code, err error) {
 	return c, nil
 }
 
-// AddCode puts what the program's machine code says of its calls into a trace file, in place of which a new one comes. The sites
-// are those that its contexts number: of this trace, or of one that has these calls and others.
-func AddCode(path string, c *Code, sites []Site) error {
-	c, err := renumbered(path, c, sites)
+// AddCode puts what the program's machine code says of its calls into a trace file, in place of which a new one comes. Its contexts
+// number the sites of a reader: of this trace, or of one that has these calls and others.
+func AddCode(path string, c *Code, from *Reader) error {
+	c, err := renumbered(path, c, from)
 	if err == nil {
 		err = addCode(path, c)
 	}
@@ -47,24 +47,28 @@ func AddCode(path string, c *Code, sites []Site) error {
 }
 
 // renumbered has the contexts that there are in a file, with its numbers of sites.
-func renumbered(path string, c *Code, sites []Site) (*Code, error) {
+func renumbered(path string, c *Code, from *Reader) (*Code, error) {
 	r, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	own, err := r.Sites()
+	own, err := r.tables()
 	if err != nil {
 		return nil, err
 	}
-	number := make(map[string]int, len(own))
-	for i, s := range own {
-		number[framesOf(s)] = i
+	others, err := from.tables()
+	if err != nil {
+		return nil, err
+	}
+	number := make(map[string]int, len(own.sites.List))
+	for i := range own.sites.List[1:] {
+		number[framesOf(own.sites, i+1)] = i
 	}
 	out := *c
 	out.Contexts = nil
 	for _, x := range c.Contexts {
-		if n, here := number[framesOf(sites[x.Site])]; here && r.byID[x.Function] != nil {
+		if n, here := number[framesOf(others.sites, x.Site+1)]; here && r.byID[x.Function] != nil {
 			x.Site = n
 			out.Contexts = append(out.Contexts, x)
 		}
@@ -73,10 +77,10 @@ func renumbered(path string, c *Code, sites []Site) (*Code, error) {
 	return &out, nil
 }
 
-// framesOf tells sites apart in all traces.
-func framesOf(s Site) string {
-	var b []byte
-	for _, f := range s.Frames() {
+// framesOf tells sites apart in all traces, by frames and turn.
+func framesOf(t *sections.Sites, n int) string {
+	b := fmt.Append(nil, t.Turns[n], " ")
+	for _, f := range t.List[n].Frames() {
 		b = fmt.Appendf(b, "%q %s %d ", f.Module, f.BuildID, f.Offset)
 	}
 	return string(b)

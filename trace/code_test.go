@@ -90,6 +90,12 @@ func addable(t testing.TB) (path string, c *Code, sites []Site) {
 	return path, c, sites
 }
 
+// numbering is a reader of a trace with these sites.
+func numbering(sites []Site) *Reader {
+	list := append([]Site{{}}, sites...)
+	return &Reader{tables: func() (*tables, error) { return &tables{lookup: lookup{sites: &sections.Sites{List: list}}}, nil }}
+}
+
 // A file to which code is added says the same as before besides, byte for byte in its sections.
 func TestAddCode(t *testing.T) {
 	path, c, sites := addable(t)
@@ -104,7 +110,7 @@ func TestAddCode(t *testing.T) {
 		x.Site++
 		more.Contexts = append(more.Contexts, x)
 	}
-	if err := AddCode(path, &more, append([]Site{{Module: "elsewhere"}}, sites...)); err != nil {
+	if err := AddCode(path, &more, numbering(append([]Site{{Module: "elsewhere"}}, sites...))); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.ReadFile(path)
@@ -145,7 +151,7 @@ func TestAddCode(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := AddCode(path, c, sites); err == nil {
+	if err := AddCode(path, c, numbering(sites)); err == nil {
 		t.Error("the section was added twice")
 	}
 	if list, _ := filepath.Glob(path + "*"); len(list) != 1 {

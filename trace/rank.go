@@ -154,7 +154,26 @@ func (k *Rank) Called(terminal int) (*Call, error) {
 		return nil, err
 	}
 	t := &k.class.Terminals[terminal]
-	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.Group.Call], Site: tables.sites.List[t.Site], Phase: tables.sites.Phases[t.Site], Thread: tables.sites.Thread(t.Site)}, nil
+	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.Group.Call], Site: tables.sites.List[t.Site], Phase: tables.sites.Phases[t.Site], Thread: tables.sites.Thread(t.Site), Turn: tables.sites.Turns[t.Site]}, nil
+}
+
+// Place returns the number in Reader.Sites of a distinct call's site, one for all sites with the same frames and Call.Turn; -1 if the place isn't
+// known.
+func (k *Rank) Place(terminal int) (int, error) {
+	tables, err := k.r.tables()
+	if err != nil {
+		return -1, err
+	}
+	return tables.sites.Number(k.class.Terminals[terminal].Site) - 1, nil
+}
+
+// Vertex finds a distinct call in what the program's code says; -1 if it could not be placed.
+func (k *Rank) Vertex(c *Code, terminal int) (int, error) {
+	place, err := k.Place(terminal)
+	if err != nil {
+		return -1, err
+	}
+	return c.Vertex(k.class.Terminals[terminal].Group.Call, place), nil
 }
 
 // Signature returns the values of a terminal as recorded, in the first of its calls if
@@ -180,7 +199,7 @@ func (k *Rank) template(n int) (template, error) {
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
 	c.Rank, c.Terminal, c.Site = k.number, n, tables.sites.List[term.Site]
-	c.Phase, c.Thread = tables.sites.Phases[term.Site], tables.sites.Thread(term.Site)
+	c.Phase, c.Thread, c.Turn = tables.sites.Phases[term.Site], tables.sites.Thread(term.Site), tables.sites.Turns[term.Site]
 	t := template{call: c}
 	t.made, t.requests = c.creations()
 	k.calls[n] = t

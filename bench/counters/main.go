@@ -114,7 +114,7 @@ func steps(r *trace.Reader, c *trace.Code, told map[[2]int]bool, n []int) error 
 		if err != nil {
 			return err
 		}
-		vertex, err := tree.Vertices(r, k, c)
+		vertex, err := tree.Vertices(k, c)
 		if err != nil {
 			return err
 		}

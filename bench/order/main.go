@@ -154,7 +154,7 @@ func measure(file string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		vertex, err := tree.Vertices(r, k, c)
+		vertex, err := tree.Vertices(k, c)
 		if err != nil {
 			return "", err
 		}

@@ -47,11 +47,7 @@ func addCode(path string) error {
 	if c, err = tree.Of(r, places.s, places.tails); err != nil || c == nil {
 		return err
 	}
-	sites, err := r.Sites()
-	if err != nil {
-		return err
-	}
-	if err := trace.AddCode(path, c, sites); err != nil && !errors.Is(err, os.ErrPermission) {
+	if err := trace.AddCode(path, c, r); err != nil && !errors.Is(err, os.ErrPermission) {
 		return err
 	}
 	return nil

@@ -31,6 +31,7 @@ type runOptions struct {
 	stack      int
 	phaseNames bool
 	noCode     bool
+	loops      bool
 	plugin     string
 	rounds     bool
 	counters   string
@@ -116,6 +117,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 	f.BoolVar(&o.phaseNames, "phase-names", false, "the program calls MPI_Pcontrol(level, name) with a text: for a level above 0, call the phase by it")
 	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
 	f.IntVar(&o.stack, "stack", 1, "tell call sites apart by this many `frames` of the stack, at most 64")
+	f.BoolVar(&o.loops, "loop-counters", false, "with --stack, read the counters of loops from registers and frames, where calls don't tell which of several loops went round")
 	f.BoolVar(&o.noCode, "no-code", false, "with --stack, don't put into the trace what the binaries say of functions and loops")
 	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
 	f.DurationVar(&o.hang, "hang", 0, "tell where the ranks are when none has begun or ended an MPI call for this `time`, such as 60s; the job goes on")
@@ -161,6 +163,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	stderr := cmd.ErrOrStderr()
 	if o.stack < 1 || o.stack > 64 {
 		return &usageError{cmd, fmt.Errorf("--stack %d: from 1, the call site alone, to 64 frames", o.stack)}
+	}
+	if o.loops && (o.stack < 2 || o.noCode) {
+		return &usageError{cmd, errors.New("--loop-counters: it is of use with --stack N, N above 1, and without --no-code")}
 	}
 	if err := checkCounters(o.counters); err != nil {
 		return &usageError{cmd, err}
@@ -305,6 +310,9 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	}
 	if o.stack > 1 {
 		vars = append(vars, launch.Var{Name: "SPOOR_STACK", Value: strconv.Itoa(o.stack)})
+	}
+	if o.loops {
+		vars = append(vars, launch.Var{Name: "SPOOR_LOOP_COUNTERS", Value: "1"})
 	}
 	return vars
 }

@@ -277,11 +277,7 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 	if err != nil || code == nil {
 		return p, err
 	}
-	sites, err := r.Sites()
-	if err != nil {
-		return nil, err
-	}
-	return p, trace.AddCode(s.out, code, sites)
+	return p, trace.AddCode(s.out, code, r)
 }
 
 // retimed is a prediction and the trace of it, which is good until done is called.

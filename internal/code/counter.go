@@ -16,6 +16,14 @@ type Counter struct {
 	Register string // "" if it is in the frame
 	Offset   int64  // of a word of the frame, from the frame's address (CFA)
 	Step     int64
+	Base     int   // which of the loop's numbers it is: a loop may have several
+	Add      int64 // how much more than when the round began
+}
+
+// Comparable reports whether what a loop's counters hold at two calls tells how many rounds lie between these, if each is less what was
+// added to it.
+func (k Counter) Comparable(o Counter) bool {
+	return k.Step != 0 && k.Step == o.Step && k.Base == o.Base
 }
 
 // counters are what is known of a function's places: its registers and words of its frame.
@@ -349,7 +357,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		if v.of < 0 || x.steps[int(v.of)] == 0 {
 			continue
 		}
-		k := Counter{Step: x.steps[int(v.of)]}
+		k := Counter{Step: x.steps[int(v.of)], Base: int(v.of), Add: v.add}
 		if n := len(c.conv.Names); i >= n {
 			k.Offset = c.words[i-n]
 		} else if c.conv.Kept>>i&1 == 0 {
@@ -357,7 +365,8 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		} else {
 			k.Register = c.conv.Names[i]
 		}
-		if best.Step == 0 || max(k.Step, -k.Step) < max(best.Step, -best.Step) {
+		// Of several the same at all calls, if it can be.
+		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.Base, best.Base)) < 0 {
 			best = k
 		}
 	}

@@ -110,6 +110,16 @@ func Open(path string) (*Image, error) {
 	return m, nil
 }
 
+// New is Open of what is read in whatever way; it has no file to be closed.
+func New(path string, r io.ReaderAt) (*Image, error) {
+	m, err := newImage(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m.Path = path
+	return m, nil
+}
+
 // Close closes the file.
 func (m *Image) Close() error { return m.file.Close() }
 

@@ -35,9 +35,9 @@ type Part struct {
 	Calls   uint64 // that are in the part, without those that only stay
 	Stayed  uint64 // calls outside that make or free objects
 	Notes   []string
-	Begins  *trace.Call  // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
-	code    *trace.Code  // of the whole trace, nil if it has none
-	sites   []trace.Site // that code numbers
+	Begins  *trace.Call   // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
+	code    *trace.Code   // of the whole trace, nil if it has none
+	from    *trace.Reader // whose sites code numbers
 	close   func()
 }
 
@@ -98,9 +98,7 @@ func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Par
 	if x.part.code, err = r.Code(); err != nil {
 		return nil, err
 	}
-	if x.part.sites, err = r.Sites(); err != nil {
-		return nil, err
-	}
+	x.part.from = r
 	if ch != nil && ch.Tracks != nil {
 		if err := ch.Tracks(to.Tracks()); err != nil {
 			return nil, err

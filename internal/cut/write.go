@@ -10,5 +10,5 @@ func (p *Part) Write(path string, overwrite bool) error {
 	if err := sections.WriteFile(path, p.Content, overwrite); err != nil || p.code == nil {
 		return err
 	}
-	return trace.AddCode(path, p.code, p.sites)
+	return trace.AddCode(path, p.code, p.from)
 }

@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 7
+	Version = 8
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -116,6 +116,21 @@ func SourceKey(thread, number int) uint64 { return StackKey(thread, 1<<31|number
 
 // PhaseKey is the same for calls with which a phase begins, that Phase records told of.
 func PhaseKey(thread, number int) uint64 { return StackKey(thread, 1<<30|number) }
+
+// TurnUnknown is the turn of a call of which it isn't known which loop went round since the call before.
+const TurnUnknown = 255
+
+// TurnKey is the same for calls with a stack before which another loop went round than the order of the code has one think: which of those
+// around it and the call before, counted outwards from 1.
+func TurnKey(key uint64, turn int) uint64 { return key | uint64(turn)<<20 }
+
+// Turn takes a key apart that TurnKey made; the turn of others is 0.
+func Turn(key uint64) (stack uint64, turn int) {
+	if !IsStackKey(key) || key&(3<<30) != 0 {
+		return key, 0
+	}
+	return key &^ (0xff << 20), int(key >> 20 & 0xff)
+}
 
 // IsStackKey tells a key from an address.
 func IsStackKey(v uint64) bool { return v>>63 != 0 }

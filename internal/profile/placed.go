@@ -21,7 +21,7 @@ func Placed(r *trace.Reader, rank int, where Where, c *trace.Code, own bool) (*P
 }
 
 func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
-	vertex, err := tree.Vertices(r, k, c)
+	vertex, err := tree.Vertices(k, c)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (g *generator) shape(v *variant) error {
 	for stream := range v.stepwise {
 		var first *stepwise
 		for m, k := range v.ranks {
-			vertex, err := tree.Vertices(g.r, k, g.o.Code)
+			vertex, err := tree.Vertices(k, g.o.Code)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -176,7 +177,11 @@ type Sites struct {
 	Outer   []int                 // number of the site around each, that of a mark included; 0: none
 	Phases  map[int]string        // the phases that begin with calls from a site
 	Threads map[int]model.Site    // the first functions of threads whose first call is from a site
+	Turns   map[int]int           // which loop went round before calls from a site, see TurnMark
 	Values  map[uint64]model.Site // by hash, those that occur as values
+
+	once    sync.Once
+	numbers []int
 }
 
 // DecodeSites reads the table.
@@ -236,9 +241,9 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 	return t
 }
 
-// marks reports whether a site is none, but stands for a phase or a thread.
+// marks reports whether a site is none, but stands for a phase, a thread or a turn.
 func marks(s *model.Site) bool {
-	return s.BuildID == model.PhaseMark || strings.HasPrefix(s.BuildID, model.ThreadMark)
+	return s.BuildID == model.PhaseMark || s.BuildID == model.TurnMark || strings.HasPrefix(s.BuildID, model.ThreadMark)
 }
 
 // mark notes what a site has from the one around it.
@@ -253,6 +258,16 @@ func (t *Sites) mark(n, outer int, o *model.Site) {
 		}
 		t.Phases[n] = phase
 	}
+	turn, turned := t.Turns[outer]
+	if o.BuildID == model.TurnMark {
+		turn, turned = int(min(o.Offset, maxTurn)), true
+	}
+	if turned {
+		if t.Turns == nil {
+			t.Turns = make(map[int]int)
+		}
+		t.Turns[n] = turn
+	}
 	thread, first := t.Threads[outer]
 	if id, is := strings.CutPrefix(o.BuildID, model.ThreadMark); is {
 		thread, first = model.Site{Module: o.Module, BuildID: id, Offset: o.Offset}, true
@@ -263,6 +278,29 @@ func (t *Sites) mark(n, outer int, o *model.Site) {
 		}
 		t.Threads[n] = thread
 	}
+}
+
+// maxTurn stands for what isn't known.
+const maxTurn = 255
+
+// Number is the number that stands for all sites with the same frames, before calls from which the same loop went round: that of the last of them.
+func (t *Sites) Number(site int) int {
+	t.once.Do(func() {
+		last := make(map[turned]int, len(t.List))
+		for i, s := range t.List {
+			last[turned{s, t.Turns[i]}] = i
+		}
+		t.numbers = make([]int, len(t.List))
+		for i, s := range t.List {
+			t.numbers[i] = last[turned{s, t.Turns[i]}]
+		}
+	})
+	return t.numbers[site]
+}
+
+type turned struct {
+	site model.Site
+	turn int
 }
 
 // Thread is the first function of threads whose first call is from a site, nil if there is none.

@@ -16,7 +16,7 @@ import (
 func TestStackedSites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sites, outer := make(map[uint64]model.Site), make(map[uint64]uint64)
-		want, phases := make(map[uint64]model.Site), make(map[uint64]string)
+		want, phases, turns := make(map[uint64]model.Site), make(map[uint64]string), make(map[uint64]int)
 		n := rapid.IntRange(0, 30).Draw(t, "sites")
 		for i := range n {
 			h := uint64(i)*0x9e3779b97f4a7c15 + 1
@@ -27,14 +27,20 @@ func TestStackedSites(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(t, "phase") == 0 {
 				s = model.Site{Module: rapid.SampledFrom([]string{"solve", "setup"}).Draw(t, "name"), BuildID: model.PhaseMark}
 			}
+			if rapid.IntRange(0, 9).Draw(t, "turn") == 0 {
+				s = model.Site{BuildID: model.TurnMark, Offset: rapid.Uint64Range(1, 300).Draw(t, "turn")}
+			}
 			sites[h] = s
-			if i > 0 && s.BuildID == "" && rapid.Bool().Draw(t, "outer") {
+			if i > 0 && s.BuildID != model.PhaseMark && rapid.Bool().Draw(t, "outer") {
 				o := uint64(rapid.IntRange(0, i-1).Draw(t, "which"))*0x9e3779b97f4a7c15 + 1
 				outer[h] = o
-				if around := want[o]; around.BuildID == model.PhaseMark {
+				switch around := want[o]; around.BuildID {
+				case model.PhaseMark:
 					phases[h] = around.Module
-				} else {
-					s.Outer, phases[h] = &around, phases[o]
+				case model.TurnMark:
+					turns[h], phases[h] = int(min(around.Offset, 255)), phases[o]
+				default:
+					s.Outer, phases[h], turns[h] = &around, phases[o], turns[o]
 				}
 			}
 			want[h] = s
@@ -56,6 +62,12 @@ func TestStackedSites(t *testing.T) {
 			got := read.List[table.number[h]]
 			if p := read.Phases[table.number[h]]; p != phases[h] {
 				t.Fatalf("site %#x begins phase %q, want %q", h, p, phases[h])
+			}
+			if n := read.Turns[table.number[h]]; n != turns[h] {
+				t.Fatalf("before site %#x loop %d went round, want %d", h, n, turns[h])
+			}
+			if n := read.Number(table.number[h]); n < table.number[h] || read.List[n] != got || read.Turns[n] != turns[h] {
+				t.Fatalf("site %#x is like number %d, %v", h, n, read.List[n])
 			}
 			if o := read.Outer[table.number[h]]; o != table.number[outer[h]] {
 				t.Fatalf("site %#x is inside of %d, want %d", h, o, table.number[outer[h]])

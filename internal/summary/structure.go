@@ -10,25 +10,11 @@ type Structure struct {
 	Placed    int64 `json:"placed_calls"`
 }
 
-// A placer finds calls in section code.
-type placer struct {
-	code    *trace.Code
-	numbers map[trace.Site]int
-}
-
 // structure begins the count; nil if the trace has no section code.
-func (s *Summary) structure(r *trace.Reader) (*placer, error) {
+func (s *Summary) structure(r *trace.Reader) (*trace.Code, error) {
 	code, err := r.Code()
 	if code == nil || err != nil {
 		return nil, err
-	}
-	sites, err := r.Sites()
-	if err != nil {
-		return nil, err
-	}
-	p := &placer{code, make(map[trace.Site]int, len(sites))}
-	for i, site := range sites {
-		p.numbers[site] = i
 	}
 	s.Structure = &Structure{}
 	for i := range code.Vertices {
@@ -39,12 +25,14 @@ func (s *Summary) structure(r *trace.Reader) (*placer, error) {
 			s.Structure.Loops++
 		}
 	}
-	return p, nil
+	return code, nil
 }
 
-// place counts calls of a function from a site if these have a vertex.
-func (s *Summary) place(p *placer, function uint16, site trace.Site, count uint64) {
-	if n, known := p.numbers[site]; known && p.code.Vertex(function, n) >= 0 {
+// place counts calls of a rank that have a vertex.
+func (s *Summary) place(code *trace.Code, k *trace.Rank, terminal int, count uint64) error {
+	v, err := k.Vertex(code, terminal)
+	if v >= 0 {
 		s.Structure.Placed += int64(count)
 	}
+	return err
 }

@@ -311,7 +311,9 @@ func (s *Summary) classes(r *trace.Reader) error {
 			}
 			s.Calls += int64(count)
 			if code != nil {
-				s.place(code, c.Func.ID, c.Site, count)
+				if err := s.place(code, k, t, count); err != nil {
+					return err
+				}
 			}
 			if c.Func.Has(trace.Posix) {
 				s.FilesNs += int64(stats[t].Duration.Sum)

@@ -78,6 +78,15 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 	return r.module, addr - mod.base
 }
 
+// File returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if there is none.
+func (m *Modules) File(addr uint64) (path string, offset uint64) {
+	i, offset := m.find(addr)
+	if i == None {
+		return "", 0
+	}
+	return m.modules[i].path, offset
+}
+
 func (m *Modules) region(addr uint64) *region {
 	if m.last < len(m.regions) {
 		if r := &m.regions[m.last]; addr >= r.lo && addr < r.hi {

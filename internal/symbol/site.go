@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/event"
 	"github.com/spoor-hpc/spoor/internal/pack"
 	"github.com/spoor-hpc/spoor/internal/source"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -25,7 +26,7 @@ type Sites struct {
 	numbers map[lines]int32
 }
 
-// lines are those of a function in source code; or a mark, see model.PhaseMark and model.ThreadMark: then file and function are a
+// lines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
 // module and its build id, and the line is the offset.
 type lines struct {
 	file, function string
@@ -57,6 +58,11 @@ func (s *Sites) Name(addr uint64) uint64 {
 }
 
 func (s *Sites) add(addr uint64) uint64 {
+	if stack, turn := event.Turn(addr); turn != 0 {
+		hash, index := s.around(stack, s.line(lines{mark: model.TurnMark}, uint64(turn)))
+		s.known.Set(addr, index)
+		return hash
+	}
 	v, _ := s.place(addr)
 	s.known.Set(addr, s.keep(v))
 	return v.hash

@@ -266,6 +266,10 @@ func TestStacks(t *testing.T) {
 	s.Stack(1<<63|4, []uint64{0x1300, 0x1300, 0x1300})
 	s.Stack(1<<63|1<<32|1, []uint64{0x1100, 0x1200, 0x1300})
 	equal(t, "another thread", s.Name(1<<63|1<<32|1), s.Name(1<<63|1))
+	equal(t, "a turn in another thread", s.Name(event.TurnKey(1<<63|1<<32|1, 2)), s.Name(event.TurnKey(1<<63|1, 2)))
+	if s.Name(event.TurnKey(1<<63|1, 2)) == s.Name(1<<63|1) || s.Name(event.TurnKey(1<<63|1, 2)) == s.Name(event.TurnKey(1<<63|1, 3)) {
+		t.Error("a turn makes no difference")
+	}
 	var w pack.Writer
 	s.Save(&w)
 	var restored Sites
@@ -290,8 +294,11 @@ func TestStacks(t *testing.T) {
 				t.Errorf("stack %d: %#x, want %#x", key, got, want)
 			}
 		}
-		// 0x1300; 1200<1300, 1208<1300, 1300<1300; and the four
-		equal(t, "sites", len(places), 8)
+		if got := offsets(event.TurnKey(1<<63|1, 2)); !slices.Equal(got, []uint64{0x100, 0x200, 0x300, 2}) {
+			t.Errorf("a turn: %#x", got)
+		}
+		// 0x1300; 1200<1300, 1208<1300, 1300<1300; and the four; two turns with three frames each
+		equal(t, "sites", len(places), 16)
 		sites.Stack(1<<63|9, []uint64{0x1100, 0x1200, 0x1300})
 		equal(t, "again", sites.Name(1<<63|9), sites.Name(1<<63|1))
 	}

@@ -320,24 +320,12 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 }
 
 // Vertices finds the vertex of each distinct call of a rank, -1 where it could not be placed.
-func Vertices(r *trace.Reader, k *trace.Rank, c *trace.Code) ([]int, error) {
-	sites, err := r.Sites()
-	if err != nil {
-		return nil, err
-	}
-	numbers := make(map[trace.Site]int, len(sites))
-	for i, s := range sites {
-		numbers[s] = i
-	}
+func Vertices(k *trace.Rank, c *trace.Code) ([]int, error) {
 	list := make([]int, k.Terminals())
 	for t := range list {
-		call, err := k.Called(t)
-		if err != nil {
+		var err error
+		if list[t], err = k.Vertex(c, t); err != nil {
 			return nil, err
-		}
-		list[t] = -1
-		if n, known := numbers[call.Site]; known {
-			list[t] = c.Vertex(call.Func.ID, n)
 		}
 	}
 	return list, nil

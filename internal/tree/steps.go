@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/internal/turns"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -294,6 +295,7 @@ func (m *maker) step(a, b *vertex) {
 	if len(ways) > 0 {
 		way = ways[0]
 	}
+	way, ways = read(a, b, way, ways, len(loops))
 	m.steps[[2]*vertex{a, b}] = way
 	if m.searched >= m.most { // it isn't known which others there are
 		m.open[[2]*vertex{a, b}] = loops
@@ -320,6 +322,41 @@ func (m *maker) step(a, b *vertex) {
 			p[i].unsure = p[i].unsure || p[i].key.kind == trace.LoopVertex
 		}
 	}
+}
+
+// read takes away from the silent ways between two calls those that the counters of loops around both exclude, and says which one it was.
+func read(a, b *vertex, way trace.Way, ways []trace.Way, loops int) (trace.Way, []trace.Way) {
+	if b.turn > loops || a.read == nil || b.read == nil {
+		return way, ways // nothing was read, or it isn't known
+	}
+	c := turns.Compare(a.read, b.read)
+	if len(c.Loops) != loops {
+		return way, ways // a function that left no frame: its caller may be another one than was seen
+	}
+	usual := trace.Forward
+	if c.Round {
+		usual = 1
+	}
+	tells := func(w trace.Way) bool { return c.Loops[loops-int(w)] }
+	var left []trace.Way
+	if turn := trace.Way(b.turn); turn > 0 {
+		way, left = turn, append(left, turn)
+		for _, w := range ways {
+			if w > turn && !tells(w) {
+				left = append(left, w) // it may have gone round, and what is within begun anew
+			}
+		}
+		return way, left
+	}
+	for _, w := range ways {
+		if w <= usual || !tells(w) {
+			left = append(left, w)
+		}
+	}
+	if len(left) > 0 {
+		return left[0], left
+	}
+	return way, ways
 }
 
 // forward reports whether the code has a way from one vertex of a body to another in the same round, whatever is called on it.

@@ -23,6 +23,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/source"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/tailcall"
+	"github.com/spoor-hpc/spoor/internal/turns"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -39,10 +40,12 @@ type vertex struct {
 	loop int       // number of a loop in its function
 	at   position  // of a call: the instruction
 	tail bool
-	site trace.Site // in the module of in
-	name string     // of the function called, as far as known by the linker
-	end  uint64     // of a call: what follows the instruction
-	to   *function  // of a function vertex
+	site trace.Site    // in the module of in
+	name string        // of the function called, as far as known by the linker
+	end  uint64        // of a call: what follows the instruction
+	turn int           // of a call of MPI, see trace.Call.Turn
+	read []turns.Place // what the recorder read at it; nil: nothing
+	to   *function     // of a function vertex
 
 	number          int
 	atLeast, unsure bool
@@ -55,6 +58,7 @@ type key struct {
 	at   uint64 // of the instruction, or of the loop's header
 	to   *code.Function
 	name string // of the MPI function
+	turn int    // before it
 }
 
 // A function is one with its body.
@@ -86,6 +90,7 @@ type maker struct {
 	frames    int                     // recorded of a call at most
 	roots     map[*code.Function]bool // that stacks end in
 	cut       bool                    // some stack was cut short
+	planner   *turns.Planner          // nil: counters of loops were not read
 	searched  int                     // blocks
 	most      int                     // that are
 	searches  map[searchKey]*silent
@@ -140,12 +145,10 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most
 	if err != nil {
 		return nil, nil, err
 	}
-	numbers := make(map[trace.Site]int, len(sites))
-	for i, s := range sites {
+	for _, s := range sites {
 		if _, interpreted := source.Function(s.BuildID); interpreted {
 			return nil, nil, nil
 		}
-		numbers[s] = i
 	}
 	frames, err := Frames(r)
 	if err != nil {
@@ -155,6 +158,9 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most
 		most: most, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
 		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
+	if slices.Contains(strings.Fields(r.Meta()[trace.MetaOptions]), "SPOOR_LOOP_COUNTERS=1") {
+		m.planner = &turns.Planner{}
+	}
 	for _, s := range sites {
 		if len(s.Frames()) < m.frames {
 			if f := m.outermost(s); f != nil {
@@ -163,7 +169,7 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most
 		}
 	}
 	for class := range r.Classes() {
-		if err := m.class(r, class, numbers); err != nil {
+		if err := m.class(r, class); err != nil {
 			return nil, nil, err
 		}
 		if m.frames == 1 && m.cut {
@@ -219,7 +225,7 @@ func (m *maker) whole(s trace.Site) bool {
 }
 
 // class places the calls of a class and lists the steps between them.
-func (m *maker) class(r *trace.Reader, class int, numbers map[trace.Site]int) error {
+func (m *maker) class(r *trace.Reader, class int) error {
 	x, err := r.Columns(class)
 	if err != nil {
 		return err
@@ -234,15 +240,18 @@ func (m *maker) class(r *trace.Reader, class int, numbers map[trace.Site]int) er
 		if err != nil {
 			return err
 		}
-		site, known := numbers[c.Site]
-		if !known {
+		site, err := k.Place(t)
+		if err != nil {
+			return err
+		}
+		if site < 0 {
 			continue // an unknown place
 		}
 		at := context{c.Func.ID, site}
 		v, placed := m.leaves[at]
 		if !placed {
 			if m.whole(c.Site) {
-				v = m.place(c.Site, c.Name())
+				v = m.place(c.Site, c.Name(), c.Turn)
 			} else if m.cut = true; m.frames == 1 {
 				return nil
 			}
@@ -290,8 +299,8 @@ func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *
 	return x
 }
 
-// place adds the context of a call of an MPI function from a site; nil if a frame of it is not at a call that the code has.
-func (m *maker) place(s trace.Site, name string) *vertex {
+// place adds the context of a call of an MPI function from a site, and of those before which one loop went round; nil if a frame of it is not at a call that the code has.
+func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 	frames := s.Frames()
 	type step struct {
 		in   *function
@@ -347,7 +356,7 @@ func (m *maker) place(s trace.Site, name string) *vertex {
 			v = v.child(key{kind: trace.LoopVertex, in: p.in.Function, at: p.in.body.Blocks[p.in.body.Graph.Loops[l].Header].Lo})
 			v.in, v.loop, v.site = p.in, l, p.site
 		}
-		k := key{kind: trace.CallVertex, in: p.in.Function, at: p.call.Addr, name: name}
+		k := key{kind: trace.CallVertex, in: p.in.Function, at: p.call.Addr, name: name, turn: turn}
 		if i+1 < len(path) {
 			k = key{kind: trace.FunctionVertex, in: p.in.Function, at: p.call.Addr, to: path[i+1].in.Function}
 		}
@@ -356,6 +365,14 @@ func (m *maker) place(s trace.Site, name string) *vertex {
 		if i+1 < len(path) {
 			v.to = path[i+1].in
 		}
+	}
+	if v.turn = turn; m.planner != nil {
+		read := make([]turns.Frame, len(frames))
+		for i, fr := range frames {
+			image := m.tails.Image(fr)
+			read[i] = turns.Frame{Image: image, Address: fr.Offset + image.Bias}
+		}
+		v.read = m.planner.Path(read)
 	}
 	return v
 }
@@ -400,7 +417,7 @@ func compareVertices(a, b *vertex) int {
 		}
 		return n
 	}
-	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name))
+	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name), cmp.Compare(a.turn, b.turn))
 }
 
 // m0 is the module of the function that is called.

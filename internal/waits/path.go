@@ -112,16 +112,6 @@ func (a *analysis) path(r *trace.Reader, rep *Report, o *Options) (*Path, error)
 	}
 	p.RunNs, p.Rank = end-first, last
 	x := &pathSums{a: a, code: o.Code, sites: make(map[int32]*siteSums), ranks: make(map[int32]*PathRank), on: a.stretches(p, last, first, end)}
-	if o.Code != nil {
-		sites, err := r.Sites()
-		if err != nil {
-			return nil, err
-		}
-		x.number = make(map[trace.Site]int, len(sites))
-		for i, s := range sites {
-			x.number[s] = i
-		}
-	}
 	for rank, w := range a.ranks {
 		if w == nil {
 			continue
@@ -181,13 +171,12 @@ type siteSums struct {
 
 // pathSums adds up what lies on the path.
 type pathSums struct {
-	a      *analysis
-	code   *trace.Code // nil: not known
-	number map[trace.Site]int
-	sites  map[int32]*siteSums
-	ranks  map[int32]*PathRank
-	on     map[thread][]stretch
-	spoor  int64
+	a     *analysis
+	code  *trace.Code // nil: not known
+	sites map[int32]*siteSums
+	ranks map[int32]*PathRank
+	on    map[thread][]stretch
+	spoor int64
 }
 
 // thread goes through the calls of a thread, on the path or not.
@@ -218,8 +207,10 @@ func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 			at := x.a.placeOf(call.FunctionSite())
 			if s = x.sites[at]; s == nil {
 				s = &siteSums{ranks: make(map[int32]int64), vertex: -1}
-				if n, known := x.number[call.Site]; known {
-					s.vertex = x.code.Vertex(call.Func.ID, n)
+				if x.code != nil {
+					if s.vertex, err = k.Vertex(x.code, c.Terminal); err != nil {
+						return err
+					}
 				}
 				x.sites[at] = s
 			}

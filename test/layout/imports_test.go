@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"internal/code/x86", "internal/code/a64", "internal/source"},
 	{"internal/code"},
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/naming", "internal/version", "internal/units", "internal/shell", "internal/symbolise", "internal/goal", "internal/waitfor", "internal/tags", "internal/export/behind"},
-	{"trace/model", "internal/launch", "internal/inspect"},
+	{"trace/model", "internal/launch", "internal/inspect", "internal/turns"},
 	{"internal/timing/clock", "internal/outline", "internal/export/sqlitefile"},
 	{"internal/simulate/loggops", "mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack", "internal/container"},

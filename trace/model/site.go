@@ -22,6 +22,10 @@ const PhaseMark = "phase"
 // the thread's first call; the module's own follows.
 const ThreadMark = "thread "
 
+// TurnMark is the build id of what stands for a loop that went round, in the same way, around the frames of calls before which it did: the offset
+// is Call.Turn.
+const TurnMark = "turn"
+
 // Frames returns the site and those around it, innermost first.
 func (s Site) Frames() []Site {
 	list := []Site{s}

@@ -171,7 +171,7 @@ func Check(path string) (placed, all int, err error) {
 		if err != nil {
 			return placed, all, err
 		}
-		vertices, err := tree.Vertices(r, k, c)
+		vertices, err := tree.Vertices(k, c)
 		if err != nil {
 			return placed, all, err
 		}

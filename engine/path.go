@@ -1,0 +1,104 @@
+package main
+
+// #include "../shim/engine.h"
+import "C"
+
+import (
+	"os"
+	"strconv"
+	"unsafe"
+
+	"github.com/spoor-hpc/spoor/internal/code"
+	symbols "github.com/spoor-hpc/spoor/internal/symbol"
+	"github.com/spoor-hpc/spoor/internal/turns"
+)
+
+// paths makes the paths of call stacks, from the binaries as they are on disk.
+type paths struct {
+	modules symbols.Modules
+	images  map[string]*code.Image // nil: it can't be read
+	planner turns.Planner
+}
+
+func newPaths() *paths {
+	p := &paths{images: make(map[string]*code.Image)}
+	p.modules.Init(nil, maps)
+	return p
+}
+
+// onDisk is a file that is opened for each reading: numbers of open files are the program's.
+type onDisk string
+
+func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
+	file, err := os.Open(string(f))
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	return file.ReadAt(b, at)
+}
+
+// of is the path of a stack of return addresses, innermost first; nil if there is none.
+func (p *paths) of(pcs []uint64) []turns.Place {
+	p.modules.Allow()
+	frames := make([]turns.Frame, len(pcs))
+	for i, pc := range pcs {
+		path, offset := p.modules.File(pc)
+		if path == "" {
+			return nil
+		}
+		m, known := p.images[path]
+		if !known {
+			m, _ = code.New(path, onDisk(path))
+			p.images[path] = m
+		}
+		if m == nil {
+			return nil
+		}
+		frames[i] = turns.Frame{Image: m, Address: offset + m.Bias}
+	}
+	return p.planner.Path(frames)
+}
+
+// fill has the path of a stack as the shim has it, and its length; 0 if there is none or no room for it.
+func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
+	path := p.of(pcs)
+	if len(path) > room {
+		return 0
+	}
+	out := unsafe.Slice((*C.struct_spoor_place)(list), room)
+	for i := range path {
+		out[i] = placeOf(&path[i])
+	}
+	return len(path)
+}
+
+// placeOf is one as the shim has it.
+func placeOf(x *turns.Place) C.struct_spoor_place {
+	out := C.struct_spoor_place{id: C.uint32_t(x.ID), frame: C.uint8_t(x.Frame), order: C.uint64_t(x.Order)}
+	if x.Loop {
+		out.loop = 1
+	}
+	k := &x.Counter
+	if k.Step == 0 {
+		return out
+	}
+	if k.Register != "" {
+		reg, known := registers[k.Register]
+		if !known {
+			return out
+		}
+		out.in_register, out.reg = 1, C.uint8_t(reg)
+	}
+	out.offset, out.step, out.add, out.base = C.int32_t(k.Offset), C.int32_t(k.Step), C.int32_t(k.Add), C.int32_t(k.Base)
+	return out
+}
+
+// registers are the numbers that DWARF has for those that calls keep.
+var registers = func() map[string]int {
+	list := map[string]int{"rbx": 3, "rbp": 6, "r12": 12, "r13": 13, "r14": 14, "r15": 15}
+	for r := 19; r <= 29; r++ {
+		list["x"+strconv.Itoa(r)] = r
+	}
+	return list
+}()
