@@ -192,7 +192,7 @@ test: all sanitized
 # The detector takes some ten times as long: -short leaves out long loops.
 RACE = ./engine ./replayer ./mpi/... ./trace ./internal/sections ./internal/event ./internal/wire ./internal/deliver ./internal/merge \
 	./internal/launch ./internal/inspect ./internal/recover ./internal/replay ./internal/report ./internal/matrix ./internal/volume \
-	./internal/objects ./internal/symbolise ./internal/timing/clock ./internal/timing/codec
+	./trace/handles ./internal/symbolise ./internal/timing/clock ./internal/timing/codec
 
 race: all
 	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 15m $(RACE)

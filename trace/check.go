@@ -52,13 +52,8 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 			return 0, err
 		}
 	}
-	if _, err := r.procs(); err != nil {
-		return 0, err
-	}
-	if _, err = r.Comms(); err != nil {
-		return 0, err
-	}
-	return ranks, nil
+	_, err = r.procs()
+	return ranks, err
 }
 
 // checkTables goes through what isn't of single ranks.

@@ -48,12 +48,6 @@ func look(t *testing.T, r *Reader) {
 		}
 	}
 	r.Code()
-	if c, err := r.Comms(); err == nil {
-		for _, comm := range c.List() {
-			comm.Members()
-			comm.Peer(0)
-		}
-	}
 	Check(r)
 }
 

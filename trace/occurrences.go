@@ -45,6 +45,10 @@ func (o *Occurrences) All() iter.Seq2[uint64, int] {
 	}
 }
 
+// Firsts returns the position at which each terminal is first in a stream; of those that
+// don't occur, none that the stream has.
+func (k *Rank) Firsts(stream int) []uint64 { return k.bare[stream]().Firsts(k.Terminals()) }
+
 // Uniform reports whether all ranks of a class run their loops equally often,
 // so that counts and positions of terminals are the same on all of them.
 func (r *Reader) Uniform(class int) (bool, error) {

@@ -43,7 +43,6 @@ type Reader struct {
 	class  map[int]*sections.Decoded
 	timing func() ([][]byte, error)
 	series func() (*sections.SeriesIndex, error)
-	comms  func() (*Comms, error)
 	values func() (*sections.AttachedValues, error)
 	totals func() ([]*totals.Class, error)
 	valued func() (map[string][]*totals.Class, error)
@@ -55,6 +54,7 @@ type Reader struct {
 	drawn  func() (*drawn.Drawing, error)
 	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
+	shared sync.Map                        // see Shared
 	latest latestTimes
 }
 
@@ -128,7 +128,6 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 		}
 		return p, err
 	})
-	r.comms = sync.OnceValues(r.trackComms)
 	r.values = sync.OnceValues(r.readValues)
 	r.totals = sync.OnceValues(r.readTotals)
 	r.valued = sync.OnceValues(r.readRankValues)
@@ -147,6 +146,13 @@ func (r *Reader) Close() error {
 		return nil
 	}
 	return r.close()
+}
+
+// Shared returns what was made when it was first asked for under a key: what packages find out of
+// the whole trace, so that all who read it share one.
+func (r *Reader) Shared(key any, make func() any) any {
+	v, _ := r.shared.LoadOrStore(key, sync.OnceValue(make))
+	return v.(func() any)()
 }
 
 // Name returns the name under which the trace was opened.

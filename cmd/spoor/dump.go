@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/cut"
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 type dumpOptions struct {
@@ -128,8 +128,7 @@ type dumper struct {
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
-	objects    *objects.Table
-	names      *objects.Names  // of the rank at hand
+	names      *handles.Names  // of the rank at hand
 	marks      *thin.Marks     // of the rank at hand
 	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
 	k          *trace.Rank     // at hand, if there are such
@@ -138,7 +137,7 @@ type dumper struct {
 
 func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	d := &dumper{
-		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths), objects: objects.New(r),
+		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths),
 	}
 	ranks, err := d.chosen(cmd)
 	if err != nil {
@@ -250,11 +249,7 @@ func (d *dumper) rank(k *trace.Rank) error {
 	if !slices.Contains(wanted, true) {
 		return nil
 	}
-	own, err := d.objects.Rank(k)
-	if err != nil {
-		return err
-	}
-	if d.names, err = own.Names(); err != nil {
+	if d.names, err = handles.Of(d.r).Names(k); err != nil {
 		return err
 	}
 	if d.drawn, err = d.r.Drawn(); err != nil {
@@ -465,14 +460,12 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 
 // named returns the names that the program gave to objects of a call, by handle; nil if there are none.
 func (d *dumper) named(c *trace.Call) (names map[string]string) {
-	if d.names != nil {
-		d.names.Of(c, func(handle, name string) {
-			if names == nil {
-				names = make(map[string]string)
-			}
-			names[handle] = name
-		})
-	}
+	d.names.Of(c, func(handle, name string) {
+		if names == nil {
+			names = make(map[string]string)
+		}
+		names[handle] = name
+	})
 	return names
 }
 

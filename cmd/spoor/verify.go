@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 func newVerify() *cobra.Command {
@@ -60,6 +61,9 @@ func verify(path string) (string, error) {
 	defer r.Close()
 	ranks, err := trace.CheckRanks(r)
 	if err != nil {
+		return "", err
+	}
+	if _, err := handles.Of(r).Comms(); err != nil {
 		return "", err
 	}
 	procs, err := r.Processes()

@@ -14,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/symbolise"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // facts are what is kept of a trace.
@@ -26,7 +27,7 @@ type facts struct {
 	// What the first rank of each class does.
 	profiles []*profile.Profile
 
-	comms   []*trace.Comm
+	comms   []*handles.Comm
 	traffic []traffic
 	out, in uint64
 
@@ -110,7 +111,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		f.profiles = append(f.profiles, p)
 	}
 	f.name(o.Place)
-	comms, err := r.Comms()
+	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		return nil, err
 	}

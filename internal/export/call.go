@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A Call is one MPI call with what it did. It is good until its Leave has returned.
@@ -101,7 +102,7 @@ const (
 type Operation struct {
 	ID             uint64          // numbers the operations of the rank that have a request, from 1; else 0
 	Function       *trace.Function // that began it, or that made the persistent request
-	Comm           *trace.Comm
+	Comm           *handles.Comm
 	Peer           int   // rank in Comm, or in the remote group of an intercommunicator
 	Tag            int64 // of a message
 	Root           int   // of a collective
@@ -123,7 +124,7 @@ func (o *Operation) World() int { return o.Comm.Peer(o.Peer) }
 type Window struct {
 	Number int // in the order of the lowest rank that knows it
 	MadeBy string
-	Comm   *trace.Comm
+	Comm   *handles.Comm
 	Name   string // that a rank gave it first; empty: none
 
 	Ordinal int // so many windows and files the communicator's ranks had made before
@@ -141,7 +142,7 @@ func (w *Window) String() string {
 type File struct {
 	Number int
 	Name   string
-	Comm   *trace.Comm
+	Comm   *handles.Comm
 }
 
 // A Sink takes calls, rank by rank. Those of a thread come in order: Enter when a call began,

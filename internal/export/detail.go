@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A Detail is a fact about a call, for formats whose events have named values.
@@ -76,7 +76,7 @@ func (c *Call) Details(list []Detail) []Detail {
 }
 
 // CommName names a communicator as the trace numbers them.
-func CommName(c *trace.Comm) string {
+func CommName(c *handles.Comm) string {
 	switch {
 	case c.Number < 0:
 		return "MPI_COMM_SELF"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // groupEmpty is MPI_GROUP_EMPTY.
@@ -47,7 +48,7 @@ func makesGroup(p *process, _ *thread, _ *plan, c *Call) {
 }
 
 func (p *process) groupOf(base string, c *Call) (list []int, ok bool) {
-	var comm *trace.Comm
+	var comm *handles.Comm
 	switch base {
 	case "Comm_group", "Comm_remote_group":
 		if comm = p.comm(c); comm != nil && base == "Comm_remote_group" {

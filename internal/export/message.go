@@ -3,6 +3,7 @@ package export
 import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // messages is what sends and receives do. Those with a request begin what its completion ends.
@@ -91,7 +92,7 @@ func (p *process) nextID() uint64 {
 }
 
 // comm returns the communicator that a call passes.
-func (p *process) comm(c *Call) *trace.Comm {
+func (p *process) comm(c *Call) *handles.Comm {
 	v := input(c.Call, "comm")
 	if v == nil {
 		return nil

@@ -3,7 +3,7 @@ package export
 import (
 	"strings"
 
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // An openWindow is a window of a process with the transfers that no call has completed yet.
@@ -17,7 +17,7 @@ type openWindow struct {
 const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_post, start, wait)"
 
 // ordinal counts the windows and files that a communicator's ranks made together.
-func (p *process) ordinal(comm *trace.Comm) int {
+func (p *process) ordinal(comm *handles.Comm) int {
 	n := p.made[commNumber(comm)]
 	p.made[commNumber(comm)]++
 	return n

@@ -3,17 +3,17 @@ package export
 import (
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A plan is what the calls of a terminal do, as far as it is the same in all of them: until
 // left is 0, since then a handle may mean something else.
 type plan struct {
 	act     func(p *process, t *thread, q *plan, c *Call)
-	pieces  []objects.Piece
+	pieces  []handles.Piece
 	left    uint64
 	out, in transfer
 	place   int
@@ -181,7 +181,7 @@ func (x *transfer) message(c *trace.Call, side *meaning.Side, tag string) {
 }
 
 // root returns the root of a collective as a rank of the communicator, or what else it is.
-func (p *process) root(c *trace.Call, comm *trace.Comm) int {
+func (p *process) root(c *trace.Call, comm *handles.Comm) int {
 	root := number(c, "root")
 	if comm != nil && comm.RemoteSize > 0 {
 		switch root {

@@ -1,16 +1,16 @@
 package export
 
 import (
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A process goes through the calls of one rank.
 type process struct {
 	s     *Source
 	k     *trace.Rank
-	x     *objects.Rank
+	x     *handles.Rank
 	moves *volume.Member
 
 	threads  []*thread
@@ -19,9 +19,9 @@ type process struct {
 	lastID   uint64
 	windows  map[int64]*openWindow // by handle, as all of these
 	files    map[int64]*File
-	messages map[int64]*trace.Comm // that were matched by a probe
-	made     map[int]int           // windows and files, by communicator
-	groups   map[int64][]int       // ranks of the world
+	messages map[int64]*handles.Comm // that were matched by a probe
+	made     map[int]int             // windows and files, by communicator
+	groups   map[int64][]int         // ranks of the world
 
 	sent, got counts // messages
 	since     uint64 // calls since progress was told
@@ -45,7 +45,7 @@ type thread struct {
 }
 
 func (s *Source) process(k *trace.Rank) (*process, error) {
-	x, err := s.table.Rank(k)
+	x, err := handles.Of(s.Reader).Rank(k)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	}
 	p := &process{
 		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
-		files: make(map[int64]*File), messages: make(map[int64]*trace.Comm), made: make(map[int]int),
+		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int),
 		sent: counts{all: make(map[channel]*uint64)}, got: counts{all: make(map[channel]*uint64)},
 		part: true,
 	}

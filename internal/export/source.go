@@ -4,9 +4,9 @@ import (
 	"errors"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // FromStart and ToEnd are all times.
@@ -38,7 +38,7 @@ type Options struct {
 // A Source gives the calls of a trace to a Sink.
 type Source struct {
 	Reader  *trace.Reader
-	Comms   *trace.Comms
+	Comms   *handles.Comms
 	Ranks   []int // that are exported; some may have left no track
 	Windows []*Window
 	Files   []*File
@@ -49,7 +49,6 @@ type Source struct {
 	Last    int64  // end of the run, counted from there
 
 	o       Options
-	table   *objects.Table
 	classes map[int]*volume.Class
 	windows map[madeBy]*Window
 	files   map[madeBy]*File
@@ -63,7 +62,7 @@ type madeBy struct{ comm, ordinal int }
 // New prepares a trace.
 func New(r *trace.Reader, o Options) (*Source, error) {
 	s := &Source{
-		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, table: objects.New(r), classes: make(map[int]*volume.Class),
+		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, classes: make(map[int]*volume.Class),
 		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File), places: make(map[trace.Site]int),
 	}
 	if s.o.Progress == nil {
@@ -75,7 +74,7 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 		}
 	}
 	var err error
-	if s.Comms, err = s.table.Comms(); err != nil {
+	if s.Comms, err = handles.Of(r).Comms(); err != nil {
 		return nil, err
 	}
 	if !s.timed() {
@@ -178,7 +177,7 @@ func (s *Source) Rank(number int, sink Sink) error {
 }
 
 // commNumber tells communicators apart; MPI_COMM_SELF is another one on each rank.
-func commNumber(c *trace.Comm) int {
+func commNumber(c *handles.Comm) int {
 	if c.Number < 0 {
 		return -1 - c.WorldRank(0)
 	}
@@ -186,12 +185,12 @@ func commNumber(c *trace.Comm) int {
 }
 
 // window returns the window that a communicator's ranks made together as their n-th.
-func (s *Source) window(comm *trace.Comm, n int, function string) *Window {
+func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
 	return shared(s.windows, &s.Windows, madeBy{commNumber(comm), n}, func(number int) *Window { return &Window{Number: number, MadeBy: function, Comm: comm, Ordinal: n} })
 }
 
 // file returns the file that a communicator's ranks opened together as their n-th.
-func (s *Source) file(comm *trace.Comm, n int, name string) *File {
+func (s *Source) file(comm *handles.Comm, n int, name string) *File {
 	return shared(s.files, &s.Files, madeBy{commNumber(comm), n}, func(number int) *File { return &File{number, name, comm} })
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A groupKey tells apart what ranks make collective calls on.
@@ -25,7 +26,7 @@ type handle struct {
 
 // A shared object is a window or file, with those who made it together.
 type shared struct {
-	comm   *trace.Comm
+	comm   *handles.Comm
 	object int
 	name   fmt.Stringer // when all is known
 }
@@ -42,7 +43,7 @@ func (n *standing) share(c *export.Call, param string, x shared) {
 }
 
 // group numbers a communicator; that of an intercommunicator is one side of it.
-func (f *follower) group(c *trace.Comm) int { return f.groupOf(shared{c, 0, c}) }
+func (f *follower) group(c *handles.Comm) int { return f.groupOf(shared{c, 0, c}) }
 
 func (f *follower) groupOf(x shared) int {
 	key := groupKey{x.comm.Number, x.object}
@@ -69,7 +70,7 @@ func (f *follower) groupOf(x shared) int {
 }
 
 // channelGroup is the same for both sides of an intercommunicator.
-func (f *follower) channelGroup(c *trace.Comm) int {
+func (f *follower) channelGroup(c *handles.Comm) int {
 	if c.Remote != nil && c.Remote.Number < c.Number {
 		c = c.Remote
 	}

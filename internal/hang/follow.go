@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A follower goes through all calls and keeps what had not come to its end: messages that were
@@ -199,7 +200,7 @@ func (f *follower) receive(c *export.Call, a *export.Act) *begun {
 	return f.wanted(waitfor.Receive, c, a.Comm, int64(a.Peer), a.Tag)
 }
 
-func (f *follower) wanted(kind waitfor.Kind, c *export.Call, comm *trace.Comm, source, tag int64) *begun {
+func (f *follower) wanted(kind waitfor.Kind, c *export.Call, comm *handles.Comm, source, tag int64) *begun {
 	b := &begun{place: f.place(c), known: true}
 	b.Operation = waitfor.Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: waitfor.AnySource, Tag: tag}
 	if source >= 0 {

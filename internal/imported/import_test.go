@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 const eztrace = "testdata/eztrace"
@@ -91,7 +92,7 @@ func TestEZTrace(t *testing.T) {
 		if len(x.Notes) == 0 || !strings.HasPrefix(r.Meta()[trace.MetaImported], "otf2") || r.HasTimes() != (mode != timing.None) {
 			t.Errorf("%v, %v, times: %t", x.Notes, r.Meta(), r.HasTimes())
 		}
-		comms, err := r.Comms()
+		comms, err := handles.Of(r).Comms()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	comms, err := r.Comms()
+	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		t.Fatal(err)
 	}

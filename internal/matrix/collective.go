@@ -4,6 +4,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // inPlace reports whether a buffer is MPI_IN_PLACE.
@@ -13,7 +14,7 @@ func (s *site) inPlace(name string) bool {
 }
 
 // own returns the calling rank's number in the (local) group.
-func (t *traffic) own(c *trace.Comm) int {
+func (t *traffic) own(c *handles.Comm) int {
 	if c.WorldRank(t.rank) == t.rank { // mostly MPI_COMM_WORLD
 		return t.rank
 	}
@@ -118,7 +119,7 @@ func (t *traffic) element(s *site, x *meaning.Side, i int) (int64, bool) {
 }
 
 // parts sends to each rank a part of its own. Empty ones are no messages.
-func (t *traffic) parts(s *site, comm *trace.Comm, self int, x *meaning.Side) {
+func (t *traffic) parts(s *site, comm *handles.Comm, self int, x *meaning.Side) {
 	c := s.c.Param(x.Count)
 	if c == nil || c.In.Type != trace.Array {
 		t.out.unknown()

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // maxEntries bounds what a matrix takes in memory: 24 bytes each.
@@ -71,12 +71,11 @@ func Occurs(r *trace.Reader, opts Options) bool {
 type builder struct {
 	m     *Matrix
 	opts  *Options
-	table *objects.Table
-	comms *trace.Comms
+	comms *handles.Comms
 
 	mu    sync.Mutex
 	sums  []map[int]Cell // rows, while bins or one-sided reads add to them
-	fans  map[*trace.Comm]*fan
+	fans  map[*handles.Comm]*fan
 	lists map[int][]int // by class: terminals that count
 	used  int
 }
@@ -93,16 +92,15 @@ type worker struct {
 }
 
 func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error) (*Matrix, error) {
-	table := objects.New(r)
-	comms, err := table.Comms()
+	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		return nil, err
 	}
 	opts.Bin = max(opts.Bin, 1)
 	m := &Matrix{Ranks: r.Ranks(), Bin: opts.Bin}
 	b := &builder{
-		m: m, opts: &opts, table: table, comms: comms, sums: make([]map[int]Cell, m.Size()),
-		fans: make(map[*trace.Comm]*fan), lists: make(map[int][]int),
+		m: m, opts: &opts, comms: comms, sums: make([]map[int]Cell, m.Size()),
+		fans: make(map[*handles.Comm]*fan), lists: make(map[int][]int),
 	}
 	var next, done atomic.Int64
 	var group sync.WaitGroup
@@ -145,7 +143,7 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 	if err != nil {
 		return err
 	}
-	if w.x, err = w.b.table.Rank(k); err != nil {
+	if w.x, err = handles.Of(r).Rank(k); err != nil {
 		return err
 	}
 	w.rank = rank
@@ -238,7 +236,7 @@ func (b *builder) finish() *Matrix {
 }
 
 // fan returns the fan of a communicator, nil if there is nobody to send to.
-func (b *builder) fan(c *trace.Comm) *fan {
+func (b *builder) fan(c *handles.Comm) *fan {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f := b.fans[c]
@@ -285,7 +283,7 @@ func (w *worker) message(peers map[int]Cell, peer int, bytes int64, sized bool) 
 }
 
 // others returns how many ranks a member sends to that sends to all.
-func others(c *trace.Comm) uint64 {
+func others(c *handles.Comm) uint64 {
 	if c.RemoteSize > 0 {
 		return uint64(c.RemoteSize)
 	}
@@ -295,7 +293,7 @@ func others(c *trace.Comm) uint64 {
 // each returns what a member exchanges with each of the others in calls of so many
 // bytes to or from every one of them. There is nothing if there are no others or the
 // matrix has no place for it.
-func (w *worker) each(c *trace.Comm, self int, bytes int64, sized bool) (Cell, bool) {
+func (w *worker) each(c *handles.Comm, self int, bytes int64, sized bool) (Cell, bool) {
 	n := others(c)
 	if n == 0 {
 		return Cell{}, false
@@ -308,13 +306,13 @@ func (w *worker) each(c *trace.Comm, self int, bytes int64, sized bool) (Cell, b
 	return Cell{w.count, all.Bytes / n}, true
 }
 
-func (w *worker) spread(c *trace.Comm, self int, bytes int64, sized bool) {
+func (w *worker) spread(c *handles.Comm, self int, bytes int64, sized bool) {
 	if one, ok := w.each(c, self, bytes, sized); ok {
 		w.b.fan(c).out[self].add(one)
 	}
 }
 
-func (w *worker) collect(c *trace.Comm, self int, bytes int64, sized bool) {
+func (w *worker) collect(c *handles.Comm, self int, bytes int64, sized bool) {
 	one, ok := w.each(c, self, bytes, sized)
 	if !ok {
 		return

@@ -1,9 +1,12 @@
 package matrix
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
 
 // neighbours sends to the neighbours in the communicator's topology.
-func (t *traffic) neighbours(s *site, comm *trace.Comm) {
+func (t *traffic) neighbours(s *site, comm *handles.Comm) {
 	n, ok := t.x.Neighbours(s.c.Param("comm").In.Num, s.stream, s.index)
 	x := s.means.Out
 	counts := s.means.Array(x.Count)

@@ -1,10 +1,10 @@
 package matrix
 
 import (
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A visitor is told what a call sends.
@@ -15,21 +15,21 @@ type visitor interface {
 	receive(from int, bytes int64, sized bool)
 	// spread: the same to all others of a communicator, or to all of the
 	// remote group. self is the own rank in it.
-	spread(c *trace.Comm, self int, bytes int64, sized bool)
+	spread(c *handles.Comm, self int, bytes int64, sized bool)
 	// collect: from each other member, or each of the remote group.
-	collect(c *trace.Comm, self int, bytes int64, sized bool)
+	collect(c *handles.Comm, self int, bytes int64, sized bool)
 	// unknown: a call whose partners are not known.
 	unknown()
 }
 
 // A traffic finds out what the calls of a rank send.
 type traffic struct {
-	x    *objects.Rank
+	x    *handles.Rank
 	rank int
 	opts *Options
 	out  visitor
 
-	last     *trace.Comm // for which own was looked for
+	last     *handles.Comm // for which own was looked for
 	lastOf   int
 	lastSelf int
 }
@@ -154,7 +154,7 @@ func (t *traffic) bytes(s *site, n int64, datatype *trace.Value) (bytes int64, s
 // early.
 const maxBytes = 1 << 50
 
-func (t *traffic) comm(s *site) *trace.Comm {
+func (t *traffic) comm(s *site) *handles.Comm {
 	p := s.c.Param("comm")
 	if p == nil {
 		return nil
@@ -188,13 +188,8 @@ func (t *traffic) rma(s site) {
 	if target == mpi.ProcNull {
 		return
 	}
-	var comm *trace.Comm
-	if p := s.c.Param("win"); p != nil && ok {
-		if m, ok := t.x.Window(p.In.Num, s.stream, s.index); ok {
-			comm = t.comm(&site{c: m.Call, stream: m.Stream, index: m.Index})
-		}
-	}
-	if comm == nil {
+	comm := t.x.CommOf(s.c, s.stream, s.index)
+	if !ok || comm == nil {
 		t.out.unknown()
 		return
 	}

@@ -5,10 +5,10 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Ends tells how far the calls of a trace can be made again whose program did not come to
@@ -22,9 +22,9 @@ const whole = 1 << 28
 
 // FindEnds finds the ends of a trace; nil if all ranks finished.
 func FindEnds(r *trace.Reader) (Ends, error) {
-	x := ends{r: r, objects: objects.New(r), ends: make(Ends, r.Ranks()), met: make(map[meeting][][]position), loose: make(map[meeting]bool)}
+	x := ends{r: r, ends: make(Ends, r.Ranks()), met: make(map[meeting][][]position), loose: make(map[meeting]bool)}
 	var err error
-	if x.comms, err = r.Comms(); err != nil {
+	if x.comms, err = handles.Of(r).Comms(); err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
 	}
 	open, calls := false, uint64(0)
@@ -60,18 +60,17 @@ func FindEnds(r *trace.Reader) (Ends, error) {
 }
 
 type ends struct {
-	r       *trace.Reader
-	comms   *trace.Comms
-	objects *objects.Table
-	ends    Ends
-	met     map[meeting][][]position // by rank, in order
-	loose   map[meeting]bool         // messages of which it is not known how many were sent
+	r     *trace.Reader
+	comms *handles.Comms
+	ends  Ends
+	met   map[meeting][][]position // by rank, in order
+	loose map[meeting]bool         // messages of which it is not known how many were sent
 }
 
 // A meeting is where ranks meet: in the collective calls of a communicator, or with
 // messages from one of them to another.
 type meeting struct {
-	comm     *trace.Comm
+	comm     *handles.Comm
 	from, to int // -1 of collective calls
 }
 
@@ -105,7 +104,7 @@ func (x *ends) rank(k *trace.Rank) error {
 			received = false
 		}
 	}
-	own, err := x.objects.Rank(k)
+	own, err := handles.Of(x.r).Rank(k)
 	if err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func (x *ends) rank(k *trace.Rank) error {
 			}
 			x.ends[rank][stream] = c.Index + 1
 			at := position{stream, c.Index}
-			comm := own.CommOf(c)
+			comm := own.CommOf(c, stream, c.Index)
 			switch {
 			case def.Has(mpi.Ends):
 				x.note(meeting{x.comms.World(), -1, -1}, rank, x.r.Ranks(), at)
@@ -148,7 +147,7 @@ const (
 )
 
 // sends notes what a call sends.
-func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *trace.Comm, at position, rank int) {
+func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at position, rank int) {
 	p := c.Param("dest")
 	if comm == nil || p == nil || p.In.Type != trace.Int || p.In.Num < 0 {
 		return
@@ -161,7 +160,7 @@ func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *trace.Comm, at position
 }
 
 // receives notes what a call says that it received.
-func (x *ends) receives(c *trace.Call, comm *trace.Comm, at position, rank int) {
+func (x *ends) receives(c *trace.Call, comm *handles.Comm, at position, rank int) {
 	got := func(s *trace.StatusValue) {
 		if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored || s.Source < 0 || s.Cancelled {
 			return

@@ -25,9 +25,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A Place is a piece of memory that addresses count from.
@@ -59,7 +59,7 @@ type Plan struct {
 func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 	p := planner{
 		plan: &Plan{Threads: k.Streams()}, segments: make(map[Place]*Segment),
-		bounds: objects.NewBounds(r.Ranks()),
+		bounds: handles.NewBounds(r.Ranks()),
 	}
 	calls, err := k.Distinct()
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *Plan) Join(q *Plan) {
 type planner struct {
 	plan     *Plan
 	segments map[Place]*Segment
-	bounds   *objects.Bounds
+	bounds   *handles.Bounds
 }
 
 // note takes in what a call says of a handle that it makes.

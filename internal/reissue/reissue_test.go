@@ -3,10 +3,10 @@ package reissue
 import (
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 func integer(v int64) trace.Value     { return trace.Value{Type: trace.Int, Num: v} }
@@ -68,7 +68,7 @@ func TestReach(t *testing.T) {
 	}
 	for _, x := range tests {
 		c := call(t, x.name, x.in...)
-		p := planner{plan: &Plan{}, segments: make(map[Place]*Segment), bounds: objects.NewBounds(4)}
+		p := planner{plan: &Plan{}, segments: make(map[Place]*Segment), bounds: handles.NewBounds(4)}
 		def, _ := mpi.Lookup(x.name)
 		if low, high := p.reach(c, &def.Params[def.Index(x.param)].Content); low != x.low || high != x.high {
 			t.Errorf("%s, %s: from %d to %d, expected %d to %d", x.name, x.param, low, high, x.low, x.high)
@@ -136,7 +136,7 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 			t.Errorf("%s: windows %v, expected %d", x.what, found, x.windows)
 		}
 	}
-	p := planner{bounds: objects.NewBounds(1)}
+	p := planner{bounds: handles.NewBounds(1)}
 	for _, n := range []trace.NewType{{Size: 8, Extent: high - low, TrueLowerBound: low, TrueExtent: high - low}, {Size: 8, Extent: 8, TrueExtent: 8}} {
 		c := call(t, "MPI_Type_commit", handleValue(1024))
 		c.Params[0].Out, c.NewType = handleValue(1024), &n

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Single is the calls of a part of a run one by one, with what each did, which messages went
@@ -95,9 +95,8 @@ type collector struct {
 	names  map[string]int
 	sites  map[trace.Site]int
 	comms  map[string]int
-	about  string // the communicator of the call at hand; empty: none
-	named  func(k *trace.Rank) (*objects.Names, error)
-	given  *objects.Names // of the rank at hand; nil: none
+	about  string         // the communicator of the call at hand; empty: none
+	given  *handles.Names // of the rank at hand
 	files  map[string]int
 	sent   map[uint64]spot
 	got    map[uint64]spot
@@ -118,7 +117,7 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 	c := &collector{
 		single: Single{From: from, To: to, Names: []string{}, Of: []int{}, Sites: []string{}, Comms: []string{}, Files: []string{}},
 		s:      s, rows: make([][]spell, len(rows)), row: make(map[thread]int), offset: s.First - t.StartNs, start: t.StartNs,
-		where: o.called, named: namesIn(r),
+		where:    o.called,
 		function: t.function, aside: t.pseudo,
 		forms: make(map[form]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[string]int),
 		files: make(map[string]int), sent: make(map[uint64]spot), got: make(map[uint64]spot), last: make([]int64, len(rows)),
@@ -137,28 +136,12 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 
 // Begin begins a rank.
 func (c *collector) Begin(k *trace.Rank) (err error) {
-	if c.given, err = c.named(k); err != nil {
+	if c.given, err = handles.Of(c.s.Reader).Names(k); err != nil {
 		return err
 	}
 	c.over, err = k.End()
 	c.over -= c.start
 	return err
-}
-
-// namesIn returns what finds the names that ranks give to windows and datatypes, nil where they give none.
-func namesIn(r *trace.Reader) func(k *trace.Rank) (*objects.Names, error) {
-	given := slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return f.Name == "MPI_Win_set_name" || f.Name == "MPI_Type_set_name" })
-	table := objects.New(r)
-	return func(k *trace.Rank) (*objects.Names, error) {
-		if !given {
-			return nil, nil
-		}
-		x, err := table.Rank(k)
-		if err != nil {
-			return nil, err
-		}
-		return x.Names()
-	}
 }
 
 // Leave and End are there for export.Sink.
@@ -225,13 +208,11 @@ func (c *collector) describe(x *export.Call) form {
 	for i := range x.Acts {
 		c.take(&f, &x.Acts[i])
 	}
-	if c.given != nil {
-		c.given.Of(x.Call, func(handle, name string) {
-			if kind := strings.TrimRight(handle, "0123456789"); kind != "comm" {
-				c.about = strings.TrimPrefix(c.about+fmt.Sprintf(", %s %q", kind, name), ", ")
-			}
-		})
-	}
+	c.given.Of(x.Call, func(handle, name string) {
+		if kind := strings.TrimRight(handle, "0123456789"); kind != "comm" {
+			c.about = strings.TrimPrefix(c.about+fmt.Sprintf(", %s %q", kind, name), ", ")
+		}
+	})
 	if c.about != "" {
 		n, ok := c.comms[c.about]
 		if !ok {

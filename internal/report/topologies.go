@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A Topology is one that the program made: a Cartesian grid, which has dimensions, or a graph, which has edges.
@@ -30,11 +30,11 @@ const (
 // topologies finds them in the order of their communicators; of those with the same ranks in the same
 // places only the first.
 func topologies(r *trace.Reader) ([]Topology, error) {
-	comms, err := r.Comms()
+	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{comms: comms, graphs: graphs{r: r, comms: comms, table: objects.New(r), asked: make(map[int]bool), of: make(map[*trace.Comm]*graph)}}
+	g := graphs{r: r, comms: comms, asked: make(map[int]bool), of: make(map[*handles.Comm]*graph)}
 	list := []Topology{}
 	seen := make(map[int]bool)
 	for class := range r.Classes() {
@@ -52,12 +52,12 @@ func topologies(r *trace.Reader) ([]Topology, error) {
 				if c.NewComm == nil || !isGrid(c) && !isGraph(c) {
 					continue
 				}
-				comm := f.made(k, c, n)
+				comm := firstMade(comms, k, c).Comm
 				if comm == nil || seen[comm.Number] {
 					continue
 				}
 				seen[comm.Number] = true
-				t, err := f.of(c, comm)
+				t, err := g.topology(c, comm)
 				if err != nil {
 					return nil, err
 				}
@@ -81,37 +81,33 @@ func isGraph(c *trace.Call) bool {
 	return c.Param("edges") != nil || c.Param("indegree") != nil || c.Param("degrees") != nil
 }
 
-// A finder knows what topologies are found by.
-type finder struct {
-	comms  *trace.Comms
-	graphs graphs
+// A made communicator is that of the first call of a terminal.
+type made struct {
+	*handles.Comm // nil: there is none
+	handle        int64
+	stream        int
+	after         uint64 // the position from which on the handle stands for it
 }
 
-// made returns the communicator that the first call of a terminal makes, nil if there is none.
-func (f *finder) made(k *trace.Rank, c *trace.Call, terminal int) *trace.Comm {
-	handle, ok := newHandle(c)
-	for stream := range k.Streams() {
-		o := k.Occurrences(stream, func(t int) bool { return t == terminal })
-		if ok && o.Total() > 0 {
-			at, _ := o.Nth(0)
-			return f.comms.At(k.Number(), stream, at+1, handle)
-		}
-	}
-	return nil
-}
-
-// newHandle is what a call calls the communicator that it makes.
-func newHandle(c *trace.Call) (handle int64, ok bool) {
+func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m made) {
 	for i := range c.Params {
 		if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == trace.Handle {
-			handle, ok = p.Out.Num, true
+			m.handle = p.Out.Num
 		}
 	}
-	return handle, ok
+	for m.stream = range k.Streams() {
+		if o := k.Occurrences(m.stream, func(t int) bool { return t == c.Terminal }); o.Total() > 0 {
+			at, _ := o.Nth(0)
+			m.after = at + 1
+			m.Comm = comms.At(k.Number(), m.stream, m.after, m.handle)
+			break
+		}
+	}
+	return m
 }
 
-// of returns the topology of a communicator by a call that made it, without ranks if it is not known or too large.
-func (f *finder) of(c *trace.Call, comm *trace.Comm) (Topology, error) {
+// topology returns that of a communicator by a call that made it, without ranks if it is not known or too large.
+func (g *graphs) topology(c *trace.Call, comm *handles.Comm) (Topology, error) {
 	t := Topology{Name: cmp.Or(comm.Name, comm.MadeBy)}
 	if isGrid(c) {
 		if comm.Size <= maxGridRanks && t.dims(c, comm.Size) {
@@ -119,7 +115,7 @@ func (f *finder) of(c *trace.Call, comm *trace.Comm) (Topology, error) {
 		}
 		return t, nil
 	}
-	edges, err := f.graphs.edges(comm)
+	edges, err := g.edges(comm)
 	if err == nil && edges != nil {
 		t.Edges, t.Ranks = edges, comm.Members()
 	}
@@ -149,10 +145,9 @@ func (t *Topology) dims(c *trace.Call, size int) bool {
 // graphs know the edges of the graphs that ranks made which were asked so far.
 type graphs struct {
 	r     *trace.Reader
-	comms *trace.Comms
-	table *objects.Table
+	comms *handles.Comms
 	asked map[int]bool
-	of    map[*trace.Comm]*graph
+	of    map[*handles.Comm]*graph
 }
 
 type graph struct {
@@ -162,7 +157,7 @@ type graph struct {
 }
 
 // edges returns those of a communicator, sorted; nil if they aren't all known, or are too many.
-func (g *graphs) edges(comm *trace.Comm) ([][2]int, error) {
+func (g *graphs) edges(comm *handles.Comm) ([][2]int, error) {
 	if comm.Size > maxGraphRanks {
 		return nil, nil
 	}
@@ -192,7 +187,10 @@ func (g *graphs) collect(rank int) error {
 	if err != nil {
 		return err
 	}
-	var view *objects.Rank
+	view, err := handles.Of(g.r).Rank(k)
+	if err != nil {
+		return err
+	}
 	for n := range k.Terminals() {
 		c, err := k.Terminal(n)
 		if err != nil {
@@ -201,29 +199,15 @@ func (g *graphs) collect(rank int) error {
 		if c.NewComm == nil || !isGraph(c) {
 			continue
 		}
-		if view == nil {
-			if view, err = g.table.Rank(k); err != nil {
-				return err
-			}
-		}
-		handle, ok := newHandle(c)
-		for stream := range k.Streams() {
-			o := k.Occurrences(stream, func(t int) bool { return t == n })
-			if !ok || o.Total() == 0 {
-				continue
-			}
-			at, _ := o.Nth(0)
-			if comm := g.comms.At(rank, stream, at+1, handle); comm != nil && comm.Size <= maxGraphRanks {
-				around, known := view.Neighbours(handle, stream, at+1)
-				g.add(comm, int(c.NewComm.Rank), around.Out, known)
-			}
-			break
+		if m := firstMade(g.comms, k, c); m.Comm != nil && m.Size <= maxGraphRanks {
+			around, known := view.Neighbours(m.handle, m.stream, m.after)
+			g.add(m.Comm, int(c.NewComm.Rank), around.Out, known)
 		}
 	}
 	return nil
 }
 
-func (g *graphs) add(comm *trace.Comm, self int, out []int, known bool) {
+func (g *graphs) add(comm *handles.Comm, self int, out []int, known bool) {
 	x := g.of[comm]
 	if x == nil {
 		x = &graph{}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/nests"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // mostBody is how many calls a round may have.
@@ -15,7 +16,7 @@ const mostBody = 1 << 12
 type parser struct {
 	r       *trace.Reader
 	sites   *nests.Sites
-	comms   *trace.Comms
+	comms   *handles.Comms
 	rounds  []uint64 // by loop, of all ranks
 	apart   []uint64 // rounds that are not as the one before
 	chosen  []bool   // by loop

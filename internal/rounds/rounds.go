@@ -24,6 +24,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Options say how much to give up.
@@ -146,7 +147,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	if err != nil {
 		return err
 	}
-	comms, err := d.r.Comms()
+	comms, err := handles.Of(d.r).Comms()
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A channel is messages that come in the order in which they were sent, or the collective calls of a communicator: by
@@ -39,7 +40,7 @@ type wildcard struct{ rank, comm int }
 type traffic struct {
 	each  uint64
 	place uint64 // a hash of where all rounds began
-	with  *trace.Comm
+	with  *handles.Comm
 }
 
 // An op is what a call does with a channel; the communicator is looked up where the call stands.
@@ -216,7 +217,7 @@ func (e *event) request(v *trace.Value, out bool) {
 }
 
 // channelOf says which channel an op at a position is of, -1 of a communicator that isn't known.
-func (p *parser) channelOf(rank int, o op, at uint64) (channel, *trace.Comm) {
+func (p *parser) channelOf(rank int, o op, at uint64) (channel, *handles.Comm) {
 	c := p.comms.At(rank, 0, at, o.comm)
 	if c == nil || c.RemoteSize > 0 {
 		return channel{comm: -1}, nil

@@ -2,13 +2,14 @@ package thin
 
 import (
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Marks tells which sizes in a rank's calls stand for others.
 type Marks struct {
 	k     *trace.Rank
 	list  []trace.Thinned
-	sizes func(handle int64) int64
+	x     *handles.Rank
 	known map[int][]Mark
 }
 
@@ -24,8 +25,8 @@ func MarksOf(r *trace.Reader, k *trace.Rank) (*Marks, error) {
 	if err != nil || list == nil {
 		return nil, err
 	}
-	sizes, err := sizesOn(k)
-	return &Marks{k, list, sizes, make(map[int][]Mark)}, err
+	x, err := handles.Of(r).Rank(k)
+	return &Marks{k, list, x, make(map[int][]Mark)}, err
 }
 
 // Of returns the marks of a call.
@@ -42,7 +43,7 @@ func (m *Marks) Of(c *trace.Call) []Mark {
 }
 
 func (m *Marks) find(c *trace.Call) (list []Mark) {
-	p, err := planOf(m.k, c.Terminal, m.sizes)
+	p, err := planOf(m.k, c.Terminal, m.x.SizeAlways)
 	if err != nil {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A family is sizes that belong together: what is one before must be one after.
@@ -133,7 +133,7 @@ func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
 }
 
 func (s *survey) rank(k *trace.Rank) error {
-	sizes, err := sizesOn(k)
+	x, err := handles.Of(s.r).Rank(k)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *survey) rank(k *trace.Rank) error {
 		return nil
 	}
 	for t := range plans {
-		if plans[t], err = planOf(k, t, sizes); err != nil {
+		if plans[t], err = planOf(k, t, x.SizeAlways); err != nil {
 			return err
 		}
 		if len(plans[t].slots) > 0 && k.Lane(t) != nil {
@@ -203,23 +203,6 @@ func (s *survey) rank(k *trace.Rank) error {
 		}
 	}
 	return nil
-}
-
-// sizesOn tells how large a rank's datatypes are: 0 where that isn't known, or is one thing early and another late.
-func sizesOn(k *trace.Rank) (func(handle int64) int64, error) {
-	b := objects.NewBounds(0)
-	for t := range k.Terminals() {
-		c, err := k.Called(t)
-		if err == nil && c.Func.Has(trace.CreatesType) {
-			if c, err = k.Terminal(t); err == nil {
-				b.Note(c)
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return b.Size, nil
 }
 
 // cost is about how many bits the sizes take.

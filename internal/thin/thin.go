@@ -19,6 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Options say how far to go.
@@ -200,7 +201,7 @@ func (f *family) ordered() (list []key) {
 func (s *survey) write(list []*family, precision int, d Drawer, progress func(int)) (*Result, error) {
 	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
 	var plans map[int]*plan
-	var sizes func(int64) int64
+	var x *handles.Rank
 	var failed error
 	ch := &cut.Change{
 		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
@@ -208,11 +209,11 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 			var err error
 			if rank == nil || rank.Number() != k.Number() {
 				rank, plans = k, make(map[int]*plan)
-				sizes, err = sizesOn(k)
+				x, err = handles.Of(s.r).Rank(k)
 			}
 			p := plans[terminal]
 			if p == nil && err == nil {
-				p, err = planOf(k, terminal, sizes)
+				p, err = planOf(k, terminal, x.SizeAlways)
 				plans[terminal] = p
 			}
 			if err != nil {

@@ -18,8 +18,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // An Amount is a number of bytes that go out and that come in.
@@ -39,7 +39,6 @@ type Class struct {
 	r     *trace.Reader
 	first *trace.Rank
 	x     *trace.Columns
-	table *objects.Table
 	calls []*call // by terminal; nil if it does not matter
 
 	constant []bool       // by terminal: the amount is the same on all ranks, wherever the call stands
@@ -51,8 +50,8 @@ type Class struct {
 	// Whether handles mean the same on all ranks, which is found when first needed;
 	// then what they mean on the first is good for all.
 	handles func() (bool, error)
-	shared  *objects.Rank
-	pieces  map[int][][]objects.Piece // by terminal and stream
+	shared  *handles.Rank
+	pieces  map[int][][]handles.Piece // by terminal and stream
 }
 
 // Of prepares a class.
@@ -67,8 +66,8 @@ func Of(r *trace.Reader, class int) (*Class, error) {
 	}
 	n := k.Terminals()
 	c := &Class{
-		r: r, first: k, x: x, table: objects.New(r), calls: make([]*call, n), constant: make([]bool, n), amounts: make([]Amount, n),
-		totals: make([]Amount, n), odd: make(map[int]bool), pieces: make(map[int][][]objects.Piece),
+		r: r, first: k, x: x, calls: make([]*call, n), constant: make([]bool, n), amounts: make([]Amount, n),
+		totals: make([]Amount, n), odd: make(map[int]bool), pieces: make(map[int][][]handles.Piece),
 	}
 	c.handles = sync.OnceValues(c.sameHandles)
 	for t := range n {
@@ -213,7 +212,7 @@ type evaluator struct {
 	member int
 	odd    map[int]*call // taken apart anew
 	k      *trace.Rank
-	x      *objects.Rank
+	x      *handles.Rank
 	err    error
 }
 
@@ -232,21 +231,21 @@ func (w *evaluator) rank() (*trace.Rank, error) {
 }
 
 // objects tells what the rank's handles mean. An error shows in w.err.
-func (w *evaluator) objects() *objects.Rank {
+func (w *evaluator) objects() *handles.Rank {
 	if w.x == nil && w.err == nil {
 		var k *trace.Rank
 		if k, w.err = w.rank(); w.err == nil {
-			w.x, w.err = w.c.table.Rank(k)
+			w.x, w.err = handles.Of(w.c.r).Rank(k)
 		}
 	}
 	if w.x == nil {
-		return &objects.Rank{} // which knows nothing
+		return &handles.Rank{} // which knows nothing
 	}
 	return w.x
 }
 
 // meanings is objects, or those of the first rank if that makes no difference.
-func (w *evaluator) meanings() *objects.Rank {
+func (w *evaluator) meanings() *handles.Rank {
 	if w.member > 0 && w.c.shared != nil {
 		return w.c.shared
 	}
@@ -254,7 +253,7 @@ func (w *evaluator) meanings() *objects.Rank {
 }
 
 // piecesOf splits the calls of a terminal by what the handles mean, by stream.
-func (w *evaluator) piecesOf(t int) ([][]objects.Piece, error) {
+func (w *evaluator) piecesOf(t int) ([][]handles.Piece, error) {
 	c := w.c
 	if list := c.pieces[t]; list != nil && c.shared != nil {
 		return list, nil
@@ -271,7 +270,7 @@ func (w *evaluator) piecesOf(t int) ([][]objects.Piece, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	var list [][]objects.Piece
+	var list [][]handles.Piece
 	for stream := range k.Streams() {
 		list = append(list, x.Pieces(stream, made))
 	}
@@ -368,7 +367,7 @@ func (w *evaluator) total(t int) error {
 type Member struct{ w *evaluator }
 
 // Member returns what computes the calls of a rank; x is what its handles stand for.
-func (c *Class) Member(k *trace.Rank, x *objects.Rank) (*Member, error) {
+func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
 	if !ok {
 		return nil, fmt.Errorf("volume: rank %d is of another class", k.Number())

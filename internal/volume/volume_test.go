@@ -6,11 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/internal/volume/volumetest"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // moved adds up what Member says of each call, and of what made the requests that one starts.
 func moved(t *testing.T, r *trace.Reader, c *volume.Class, k *trace.Rank) map[int]volume.Amount {
 	t.Helper()
-	x, err := objects.New(r).Rank(k)
+	x, err := handles.Of(r).Rank(k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func moved(t *testing.T, r *trace.Reader, c *volume.Class, k *trace.Rank) map[in
 			if err != nil {
 				t.Fatal(err)
 			}
-			list := []objects.Making{{Call: c, Stream: stream, Index: c.Index}}
+			list := []handles.Making{{Call: c, Stream: stream, Index: c.Index}}
 			if c.Func.Has(trace.Persistent) {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A meetingKey tells apart what members of a communicator do together.
@@ -63,7 +64,7 @@ func needs(f *trace.Function, member, root int) need {
 }
 
 // comes says that a member has come to a meeting.
-func (a *analysis) comes(key meetingKey, comm *trace.Comm, member int, when arrival) *meeting {
+func (a *analysis) comes(key meetingKey, comm *handles.Comm, member int, when arrival) *meeting {
 	x := a.meetings[key]
 	if x == nil {
 		x = &meeting{members: make([]arrival, comm.Size), first: -1, second: -1}
@@ -131,7 +132,7 @@ func (a *analysis) resolve(x *meeting, w waiting) {
 
 // A group is whom a collective call is for.
 type group struct {
-	comm   *trace.Comm
+	comm   *handles.Comm
 	object int
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A watcher follows one rank. It is an export.Sink.
@@ -14,12 +15,12 @@ type watcher struct {
 	k       *trace.Rank
 	threads []*history
 
-	turn        int64               // messages received
-	posted      map[uint64]arrival  // receives under way, by ID
-	sending     map[uint64]*message // sends under way, by ID
-	joined      map[uint64]joined   // collectives under way, by ID
-	counts      map[group]uint64    // collectives of each group so far
-	members     map[*trace.Comm]int // the rank's own place, -1: none
+	turn        int64                 // messages received
+	posted      map[uint64]arrival    // receives under way, by ID
+	sending     map[uint64]*message   // sends under way, by ID
+	joined      map[uint64]joined     // collectives under way, by ID
+	counts      map[group]uint64      // collectives of each group so far
+	members     map[*handles.Comm]int // the rank's own place, -1: none
 	late        [recent]late
 	lates       int
 	taken       [recent]taken
@@ -43,7 +44,7 @@ type joined struct {
 func (a *analysis) watch(k *trace.Rank) *watcher {
 	w := &watcher{
 		a: a, k: k, posted: make(map[uint64]arrival), sending: make(map[uint64]*message), joined: make(map[uint64]joined),
-		counts: make(map[group]uint64), members: make(map[*trace.Comm]int), threads: make([]*history, k.Streams()),
+		counts: make(map[group]uint64), members: make(map[*handles.Comm]int), threads: make([]*history, k.Streams()),
 		starts: make([]int64, k.Streams()), ends: make([]int64, k.Streams()),
 	}
 	for i := range w.threads {

@@ -20,7 +20,7 @@ import (
 // TestAPI: what others can import names no type of an internal package, so that whoever reads its documentation
 // finds all of it.
 func TestAPI(t *testing.T) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", module+"trace")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", module+"trace/handles")
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
@@ -32,7 +32,7 @@ func TestAPI(t *testing.T) {
 		files[path] = file
 	}
 	from := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
-	for _, path := range []string{"mpi", "trace", "trace/model"} {
+	for _, path := range []string{"mpi", "trace", "trace/model", "trace/handles"} {
 		p, err := from.Import(module + path)
 		if err != nil {
 			t.Fatal(err)

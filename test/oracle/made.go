@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A CommFinder tells which communicator a handle means after a call of a
 // stream; nil if that isn't known.
-type CommFinder func(stream int, index uint64, handle int64) *trace.Comm
+type CommFinder func(stream int, index uint64, handle int64) *handles.Comm
 
 // separate are the calls that join two communicators without a common one.
 var separate = map[string]bool{"MPI_Comm_accept": true, "MPI_Comm_connect": true, "MPI_Comm_join": true}

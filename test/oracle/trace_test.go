@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // recorder returns the preloaded library under test, made by make. It is a
@@ -246,7 +247,7 @@ func compareWorld(t *testing.T, out string, all [][]*Process, world []*Process) 
 	}
 	compareMatrix(t, r)
 	compareProfile(t, r)
-	comms, err := r.Comms()
+	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +266,7 @@ func compareWorld(t *testing.T, out string, all [][]*Process, world []*Process) 
 				streams[s] = append(streams[s], *call)
 			}
 		}
-		find := func(stream int, index uint64, handle int64) *trace.Comm {
+		find := func(stream int, index uint64, handle int64) *handles.Comm {
 			return comms.At(p.Rank, stream, index, handle)
 		}
 		reports = append(reports, Compare(p, streams, find))

@@ -15,6 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	records "github.com/spoor-hpc/spoor/internal/otf2"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Options say how to write an archive.
@@ -167,7 +168,7 @@ func (a *Archive) numberComms() {
 }
 
 // comm returns the number of a communicator.
-func (a *Archive) comm(c *trace.Comm) uint32 {
+func (a *Archive) comm(c *handles.Comm) uint32 {
 	if c.Number < 0 {
 		return a.self
 	}

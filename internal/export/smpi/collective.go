@@ -3,7 +3,7 @@ package smpi
 import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Replays know collectives of MPI_COMM_WORLD alone, and none that returns before it is done. Others
@@ -21,7 +21,7 @@ type step struct {
 }
 
 // own returns the rank of this process in a communicator, -1 if it is not in it.
-func (w *Writer) own(c *trace.Comm) int {
+func (w *Writer) own(c *handles.Comm) int {
 	switch {
 	case c.Number < 0:
 		return 0
@@ -43,7 +43,7 @@ func (w *Writer) own(c *trace.Comm) int {
 }
 
 // everybody reports whether a communicator has the ranks of the world in their order.
-func (w *Writer) everybody(c *trace.Comm) bool {
+func (w *Writer) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
 	}
@@ -59,7 +59,7 @@ func (w *Writer) everybody(c *trace.Comm) bool {
 }
 
 // barrier has all members of a communicator wait for each other.
-func (w *Writer) barrier(c *trace.Comm) {
+func (w *Writer) barrier(c *handles.Comm) {
 	if w.everybody(c) {
 		w.action("barrier")
 		return
@@ -141,7 +141,7 @@ func (w *Writer) known(p meaning.Pattern, x *export.Act) bool {
 
 // inOrder writes steps one after the other. Receives are posted before messages are sent, so that
 // members that send to each other don't wait for ever.
-func (w *Writer) inOrder(c *trace.Comm) {
+func (w *Writer) inOrder(c *handles.Comm) {
 	t := w.number(tag{c.Number, collectiveTag})
 	for _, s := range w.steps {
 		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
@@ -159,7 +159,7 @@ func (w *Writer) inOrder(c *trace.Comm) {
 }
 
 // begin writes that all messages of steps that depend on nothing are under way.
-func (w *Writer) begin(c *trace.Comm) {
+func (w *Writer) begin(c *handles.Comm) {
 	t := w.number(tag{c.Number, flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
@@ -174,7 +174,7 @@ func (w *Writer) begin(c *trace.Comm) {
 }
 
 // end writes that they are waited for.
-func (w *Writer) end(c *trace.Comm) {
+func (w *Writer) end(c *handles.Comm) {
 	t := w.number(tag{c.Number, flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/export/patched"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // List is the file that names the others, in order of ranks.
@@ -30,8 +31,8 @@ type Writer struct {
 	dir   string
 	names []string
 	tags  map[tag]int
-	world map[*trace.Comm]bool // has the ranks of MPI_COMM_WORLD in their order
-	self  map[*trace.Comm]int  // own rank, of the communicators of this rank's collectives
+	world map[*handles.Comm]bool // has the ranks of MPI_COMM_WORLD in their order
+	self  map[*handles.Comm]int  // own rank, of the communicators of this rank's collectives
 
 	rank int
 	out  *patched.File
@@ -67,7 +68,7 @@ func New(s *export.Source, dir string) (*Writer, error) {
 			return nil, fmt.Errorf("rank %d left no track, and the others would wait for it in a replay", rank)
 		}
 	}
-	return &Writer{s: s, dir: dir, tags: make(map[tag]int), world: make(map[*trace.Comm]bool)}, nil
+	return &Writer{s: s, dir: dir, tags: make(map[tag]int), world: make(map[*handles.Comm]bool)}, nil
 }
 
 // Begin opens the file of a rank.
@@ -79,7 +80,7 @@ func (w *Writer) Begin(k *trace.Rank) error {
 	}
 	w.names = append(w.names, name)
 	w.rank, w.out, w.last, w.posted = k.Number(), patched.New(f), 0, make(map[uint64]posted)
-	w.self = make(map[*trace.Comm]int)
+	w.self = make(map[*handles.Comm]int)
 	w.action("init")
 	return nil
 }

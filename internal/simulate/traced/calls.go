@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // polling is the most ns that pass between calls of a loop that does nothing but look whether
@@ -245,7 +246,7 @@ func (w *writer) acts(f *function, c *export.Call) (known bool) {
 
 // context tells communicators apart: both sides of one between two groups have the same.
 // MPI_COMM_SELF is another one on each rank.
-func context(c *trace.Comm) int32 {
+func context(c *handles.Comm) int32 {
 	n := c.Number
 	if n < 0 {
 		n = -1 - c.WorldRank(0)
@@ -263,7 +264,7 @@ type group struct {
 	rank  func(member int) int // of the world
 }
 
-func (w *writer) group(c *trace.Comm) *group {
+func (w *writer) group(c *handles.Comm) *group {
 	if w.comm == c {
 		return w.ofComm
 	}
@@ -442,7 +443,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 // joins adds what a call does that makes a communicator of two groups: each agrees on a number, the leaders tell
 // each other who is in their group, and then all others.
 func (w *writer) joins(c *trace.Call) bool {
-	at := func(name string) *trace.Comm {
+	at := func(name string) *handles.Comm {
 		return w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, c.Param(name).In.Num)
 	}
 	local := at("local_comm")
@@ -468,7 +469,7 @@ func (w *writer) joins(c *trace.Call) bool {
 }
 
 // meetsLeader adds what leaders tell each other, where they know each other.
-func (w *writer) meetsLeader(c *trace.Call, comm *trace.Comm, bytes int64) {
+func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	if comm == nil || comm.Peer(int(c.Param("remote_leader").In.Num)) < 0 {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A compiledCall is what a distinct call does, each time the same.
@@ -34,7 +35,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{s: s, k: k, groups: make(map[*trace.Comm]*group)}
+	w := &writer{s: s, k: k, groups: make(map[*handles.Comm]*group)}
 	made, waited, most := uint64(0), uint64(0), 1
 	for t, n := range k.Counts(0) {
 		if n == 0 {

@@ -14,7 +14,7 @@ func (w *writer) view(c *trace.Call, x *export.Operation) bool {
 		if w.views == nil {
 			w.views = make(map[int]float64)
 		}
-		w.views[x.File.Number] = w.objects.Holes(p.In.Num, c.Stream, c.Index)
+		w.views[x.File.Number] = w.own.Holes(p.In.Num, c.Stream, c.Index)
 	}
 	return w.synchronised(x.Comm, "Barrier", 0)
 }

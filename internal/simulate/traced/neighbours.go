@@ -26,7 +26,7 @@ func (w *writer) exchange(c *export.Call, x *export.Operation, begins bool) bool
 	if comm == nil || g.me < 0 || w.handles() == nil {
 		return false
 	}
-	n, ok := w.objects.Neighbours(comm.In.Num, stream, index)
+	n, ok := w.own.Neighbours(comm.In.Num, stream, index)
 	if !ok {
 		return false
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // windowInfo is the size in bytes of what members of a window tell each other when they make it.
@@ -58,7 +58,7 @@ func (w *writer) epoch(a *export.Act) bool {
 }
 
 // synchronised is what all members of a communicator do who wait for each other.
-func (w *writer) synchronised(comm *trace.Comm, function string, bytes int64) bool {
+func (w *writer) synchronised(comm *handles.Comm, function string, bytes int64) bool {
 	g := w.group(comm)
 	if g.me < 0 || w.s.o.apart {
 		return false

@@ -2,9 +2,9 @@ package traced
 
 import (
 	"github.com/spoor-hpc/spoor/internal/export"
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A partitioned send has been started and waits for its partitions. Those that are ready leave; the last
@@ -18,16 +18,16 @@ type partitioned struct {
 }
 
 // handles returns what the handles stand for that the rank passes; nil if nobody knows.
-func (w *writer) handles() *objects.Rank {
-	if w.objects == nil {
-		w.objects, _ = w.s.objects.Rank(w.k)
+func (w *writer) handles() *handles.Rank {
+	if w.own == nil {
+		w.own, _ = handles.Of(w.s.r).Rank(w.k)
 	}
-	return w.objects
+	return w.own
 }
 
 // started returns the persistent request that a call is about, and the call that made it. Of a call with
 // several it is that of the act at hand, if each has one.
-func (w *writer) started(c *trace.Call) (id int64, m objects.Making, ok bool) {
+func (w *writer) started(c *trace.Call) (id int64, m handles.Making, ok bool) {
 	var v *trace.Value
 	if p := c.Param("request"); p != nil {
 		v = &p.In
@@ -37,7 +37,7 @@ func (w *writer) started(c *trace.Call) (id int64, m objects.Making, ok bool) {
 	if v == nil || v.Type != trace.Request || v.Form != trace.RequestPersistent || w.handles() == nil {
 		return 0, m, false
 	}
-	m, ok = w.objects.Request(v.ID, c.Stream, c.Index)
+	m, ok = w.own.Request(v.ID, c.Stream, c.Index)
 	return v.ID, m, ok
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/gaps"
 	"github.com/spoor-hpc/spoor/internal/machine"
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Options say where and how a trace is simulated.
@@ -76,8 +76,7 @@ type Source struct {
 	placed     []placed // for ranks to come: side by side, as ranks take turns
 	known      map[string]*placedTimes
 	codes      *codes
-	objects    *objects.Table
-	levels     map[*trace.Comm]*machine.Level
+	levels     map[*handles.Comm]*machine.Level
 	functions  []*function // by number
 
 	// What happens beside all else between a Meet with a request and the Wait for it, if
@@ -132,7 +131,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
 		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
-		known: make(map[string]*placedTimes), codes: newCodes(), objects: objects.New(r), levels: make(map[*trace.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
+		known: make(map[string]*placedTimes), codes: newCodes(), levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	if s.cpu == 0 {
 		s.cpu = o.Machine.CPU
@@ -233,7 +232,7 @@ func (p *written) Next() ([]dataflow.Op, error) {
 // program yields operations of a rank, a number at a time.
 func (s *Source) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, error] {
 	return func(yield func([]dataflow.Op, error) bool) {
-		w := &writer{s: s, threads: t, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*trace.Comm]*group), numbers: make(map[int32]int64)}
+		w := &writer{s: s, threads: t, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*handles.Comm]*group), numbers: make(map[int32]int64)}
 		if err := s.calls.Rank(rank, w); err != nil && err != errStopped {
 			yield(nil, err)
 		}
@@ -292,7 +291,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 
 // level is that over which members of a communicator talk; nil if it has some of which nobody
 // knows who they are.
-func (s *Source) level(c *trace.Comm) *machine.Level {
+func (s *Source) level(c *handles.Comm) *machine.Level {
 	if l, ok := s.levels[c]; ok {
 		return l
 	}

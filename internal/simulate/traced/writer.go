@@ -5,10 +5,10 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/gaps"
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A writer takes the calls of a rank and hands on what they do.
@@ -27,14 +27,14 @@ type writer struct {
 	held     map[uint64]uint64  // receives of which it is not known yet what they get: which operation they are
 	order    []uint64           // these by ID, the oldest first
 	bundles  map[uint64][]int32 // of operations that have several
-	groups   map[*trace.Comm]*group
-	comm     *trace.Comm // that was asked for last, and what is known of it
+	groups   map[*handles.Comm]*group
+	comm     *handles.Comm // that was asked for last, and what is known of it
 	ofComm   *group
 	call     collective.Call        // the collective at hand
 	parted   map[int64]*partitioned // by persistent request
 	act      int                    // which of a call's acts is looked at
 	acting   int                    // of so many
-	objects  *objects.Rank          // nil: not asked for yet
+	own      *handles.Rank          // nil: not asked for yet
 	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
 
 	strand

@@ -6,16 +6,16 @@ package volumetest
 import (
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 type comm struct{ rank, size, remote, in, out int64 }
 
 type walk struct {
-	own     *objects.Rank
+	own     *handles.Rank
 	stream  int
 	index   uint64
 	world   comm
@@ -26,7 +26,7 @@ type walk struct {
 
 // Expand returns what all calls of a rank moved, by terminal.
 func Expand(r *trace.Reader, k *trace.Rank) (map[int]volume.Amount, error) {
-	own, err := objects.New(r).Rank(k)
+	own, err := handles.Of(r).Rank(k)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package naming
+package handles
 
 import (
 	"slices"
@@ -8,16 +8,16 @@ import (
 )
 
 // TestAt compares with a look at every binding.
-func TestAt(t *testing.T) {
+func TestHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h History[int]
+		var h history[int]
 		for stream := range 3 {
 			for i, index := range slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.Uint64Range(0, 9), 0, 4).Draw(t, "calls")))) {
-				h = append(h, Binding[int]{stream, index, 10*stream + i})
+				h = append(h, binding[int]{stream, index, 10*stream + i})
 			}
 		}
 		stream, index := rapid.IntRange(0, 3).Draw(t, "stream"), rapid.Uint64Range(0, 10).Draw(t, "index")
-		got, ok := h.At(stream, index)
+		got, ok := h.at(stream, index)
 		if ok != (len(h) > 0) {
 			t.Fatalf("%v: found %t", h, ok)
 		}
@@ -26,7 +26,7 @@ func TestAt(t *testing.T) {
 		}
 		want := h[0]
 		for _, b := range h {
-			if b.Stream != stream || b.Index <= index {
+			if b.stream != stream || b.index <= index {
 				want = b
 			}
 		}

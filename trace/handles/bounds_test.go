@@ -1,4 +1,4 @@
-package objects
+package handles
 
 import (
 	"testing"
@@ -19,19 +19,6 @@ func TestSpanOfTypes(t *testing.T) {
 	}
 	if low, high := b.Span(0x209, 0); low != 0 || high != 0 {
 		t.Errorf("nothing reaches from %d to %d", low, high)
-	}
-}
-
-func TestSizeOfTypes(t *testing.T) {
-	b := NewBounds(4)
-	for _, n := range []struct{ handle, size, want int64 }{{1024, 8, 8}, {1024, 8, 8}, {1025, -1, 0}, {1024, 12, 0}, {1024, 12, 0}} {
-		b.datatype(n.handle, &trace.NewType{Size: n.size})
-		if got := b.Size(n.handle); got != n.want {
-			t.Errorf("%+v: size %d", n, got)
-		}
-	}
-	if got := b.Size(1026); got != 0 {
-		t.Errorf("a type that nobody made has %d bytes", got)
 	}
 }
 

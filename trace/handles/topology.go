@@ -1,4 +1,4 @@
-package objects
+package handles
 
 import (
 	"github.com/spoor-hpc/spoor/mpi"
@@ -65,10 +65,8 @@ func (x *Rank) neighbours(m Making, depth int) (n Neighbourhood, ok bool) {
 
 // parent is the making of the communicator that another was made from.
 func (x *Rank) parent(m Making) (Making, bool) {
-	for i := range m.Call.Params {
-		if p := &m.Call.Params[i]; p.Kind() == "comm" && p.In.Type == trace.Handle {
-			return x.Maker(p.In.Num, m.Stream, m.Index)
-		}
+	if handle, ok := parentOf(m.Call); ok {
+		return x.Maker(handle, m.Stream, m.Index)
 	}
 	return Making{}, false
 }

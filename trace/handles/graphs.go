@@ -1,8 +1,7 @@
-package objects
+package handles
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -25,24 +24,14 @@ const maxEdges = 1 << 24
 // with more of them no graph is known.
 const maxGraphs = 1 << 20
 
-// graphs are the distributed graphs of a run, found when first asked for.
-type graphs struct {
-	once sync.Once
-	of   map[*trace.Comm]*graph
-	err  error
-}
-
 // graph returns the topology of a communicator that MPI_Dist_graph_create made;
 // nil if it is not known.
-func (t *Table) graph(c *trace.Comm) (*graph, error) {
-	t.graphs.once.Do(func() {
-		t.graphs.of = make(map[*trace.Comm]*graph)
-		t.graphs.err = t.findGraphs()
-	})
-	if g := t.graphs.of[c]; g != nil && g.known {
-		return g, t.graphs.err
+func (t *Table) graph(c *Comm) (*graph, error) {
+	of, err := t.graphs()
+	if g := of[c]; g != nil && g.known {
+		return g, err
 	}
-	return nil, t.graphs.err
+	return nil, err
 }
 
 // asTold brings neighbours into the order in which neighbourhood collectives take
@@ -66,7 +55,7 @@ func asTold(list, told []int) ([]int, bool) {
 
 // inGraph is the neighbourhood of a rank in a graph that it made.
 func (t *Table) inGraph(rank, self int, m Making) (n Neighbourhood, ok bool) {
-	made, ok := makes(m.Call)
+	made, ok := makes(comm, m.Call)
 	if !ok {
 		return n, false
 	}
@@ -89,27 +78,28 @@ const (
 )
 
 // findGraphs collects the edges of all graphs from all ranks.
-func (t *Table) findGraphs() error {
+func (t *Table) findGraphs() (map[*Comm]*graph, error) {
+	graphs := make(map[*Comm]*graph)
 	comms, err := t.Comms()
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(t.r.Schema(), func(f *trace.Function) bool { return f.Name == makesGraph }) {
-		return nil
+	if err != nil || !slices.ContainsFunc(t.r.Schema(), func(f *trace.Function) bool { return f.Name == makesGraph }) {
+		return graphs, err
 	}
 	edges, looked := 0, 0
 	for k, err := range t.r.Tracks() {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		calls := make(map[int]*trace.Call)
 		for n := range k.Terminals() {
-			c, err := k.Terminal(n)
-			if err != nil {
-				return err
+			c, err := k.Called(n)
+			if err == nil && (c.Name() == makesGraph || c.Name() == tellsGraph) {
+				c, err = k.Terminal(n)
+				if err == nil && c.Return == 0 {
+					calls[n] = c
+				}
 			}
-			if (c.Name() == makesGraph || c.Name() == tellsGraph) && c.Return == 0 {
-				calls[n] = c
+			if err != nil {
+				return nil, err
 			}
 		}
 		if len(calls) == 0 {
@@ -118,12 +108,11 @@ func (t *Table) findGraphs() error {
 		for stream := range k.Streams() {
 			for index, n := range k.Occurrences(stream, func(n int) bool { return calls[n] != nil }).All() {
 				if looked++; looked > maxGraphs {
-					t.graphs.of = make(map[*trace.Comm]*graph)
-					return nil
+					return nil, nil
 				}
 				c := calls[n]
 				if c.Name() == tellsGraph {
-					t.noteOrder(comms, c, k.Number(), stream, index)
+					noteOrder(graphs, comms, c, k.Number(), stream, index)
 					continue
 				}
 				p := c.Param("comm_dist_graph")
@@ -134,10 +123,10 @@ func (t *Table) findGraphs() error {
 				if comm == nil || comm.Size < 1 || comm.Size > t.r.Ranks() {
 					continue
 				}
-				g := t.graphs.of[comm]
+				g := graphs[comm]
 				if g == nil {
 					g = &graph{out: make([][]int, comm.Size), in: make([][]int, comm.Size), order: make(map[int]neighbours)}
-					t.graphs.of[comm] = g
+					graphs[comm] = g
 				}
 				g.tracks++
 				ok := g.add(c)
@@ -147,10 +136,10 @@ func (t *Table) findGraphs() error {
 			}
 		}
 	}
-	for comm, g := range t.graphs.of {
+	for comm, g := range graphs {
 		g.known = g.tracks == comm.Size
 	}
-	return nil
+	return graphs, nil
 }
 
 // add takes in the edges that one process gave.
@@ -179,13 +168,13 @@ func (g *graph) add(c *trace.Call) bool {
 
 // noteOrder keeps what MPI_Dist_graph_neighbors said. The graph may not be there
 // yet only if the communicator was made otherwise.
-func (t *Table) noteOrder(comms *trace.Comms, c *trace.Call, rank, stream int, index uint64) {
+func noteOrder(graphs map[*Comm]*graph, comms *Comms, c *trace.Call, rank, stream int, index uint64) {
 	p := c.Param("comm")
 	if p == nil || p.In.Type != trace.Handle {
 		return
 	}
 	comm := comms.At(rank, stream, index, p.In.Num)
-	g := t.graphs.of[comm]
+	g := graphs[comm]
 	if g == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package objects
+package handles
 
 import (
 	"github.com/spoor-hpc/spoor/mpi"
@@ -50,9 +50,6 @@ func (b *Bounds) datatype(handle int64, n *trace.NewType) {
 	if max(n.Extent, -n.Extent) > max(old.Extent, -old.Extent) {
 		old.Extent = n.Extent
 	}
-	if old.Size != n.Size {
-		old.Size = 0 // see Size
-	}
 	old.TrueLowerBound = min(old.TrueLowerBound, n.TrueLowerBound)
 	old.TrueExtent = high - old.TrueLowerBound
 	b.types[handle] = old
@@ -72,14 +69,6 @@ func (b *Bounds) Type(handle int64) trace.NewType {
 		n = unknownExtent
 	}
 	return trace.NewType{Size: n, Extent: n, TrueExtent: n}
-}
-
-// Size returns the bytes of data of a datatype; 0 if that is not known, or is one thing early and another late.
-func (b *Bounds) Size(handle int64) int64 {
-	if n, ok := mpi.TypeSize(handle); ok {
-		return n
-	}
-	return max(0, b.types[handle].Size)
 }
 
 // Span returns the bytes that count elements of a type take, relative to the

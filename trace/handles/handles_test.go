@@ -1,4 +1,4 @@
-package objects
+package handles
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func reused(rounds int) func(r *tracktest.Recorder) {
 // sizes counts the sends of a rank by the size of what they send, -1 if unknown.
 func sizes(t *testing.T, r *trace.Reader) map[int64]uint64 {
 	t.Helper()
-	table := New(r)
+	table := Of(r)
 	k, err := r.Rank(0)
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +77,46 @@ func TestTooManyMeanings(t *testing.T) {
 	}
 }
 
+// What is made anew in each round, but each time the same, splits no calls.
+func TestMadeAlike(t *testing.T) {
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range 9 {
+			split(r, 10, tracktest.World, 0, local, 0, []int{0, 1})
+			r.Call("MPI_Type_contiguous", 41, 2, double, local, 16, 0, 16, 0, 16)
+			r.Call("MPI_Send", 40, 1, 0, 1, local, 0, 1, local)
+			r.Call("MPI_Comm_free", 12, local)
+		}
+		for i := range int64(2) {
+			r.Call("MPI_Type_contiguous", 41, 1+i, double, local+1, 8+8*i, 0, 8+8*i, 0, 8+8*i)
+		}
+		r.End()
+	})
+	k, err := r.Rank(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Of(r).Rank(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := k.Call(0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := x.Pieces(0, c); len(list) != 1 || list[0].Count != 9 {
+		t.Errorf("%s in pieces %v", c.Text(), list)
+	}
+	if comm := x.CommOf(c, 0, 3); comm == nil || comm.MadeBy != "MPI_Comm_split" || comm.Size != 2 {
+		t.Errorf("sent on %v", comm)
+	}
+	for handle, size := range map[int64]int64{double: 8, local: 16, local + 1: 0, local + 2: 0} {
+		if got := x.SizeAlways(handle); got != size {
+			t.Errorf("datatype %d always has %d bytes, expected %d", handle, got, size)
+		}
+	}
+}
+
 // Finding where objects were made takes one pass, however many numbers mean several things.
 func BenchmarkReusedNumbers(b *testing.B) {
 	r := mergetest.Run(b, 1, func(r *tracktest.Recorder) {
@@ -100,8 +140,10 @@ func BenchmarkReusedNumbers(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := New(r).Rank(k); err != nil {
+		x, err := newTable(r).Rank(k)
+		if err != nil {
 			b.Fatal(err)
 		}
+		x.TypeSize(local, 0, 1)
 	}
 }

@@ -1,4 +1,4 @@
-package trace_test
+package handles
 
 import (
 	"slices"
@@ -49,7 +49,7 @@ func TestCommsOfGrid(t *testing.T) {
 		}
 		r.End()
 	})
-	comms, err := r.Comms()
+	comms, err := Of(r).Comms()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestIntercommunicator(t *testing.T) {
 		r.Call("MPI_Intercomm_merge", 12, 1025, 0, 1026, 0, 0, int64(r.Rank), 5, -1, 0, 0)
 		r.End()
 	})
-	comms, err := r.Comms()
+	comms, err := Of(r).Comms()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,5 +118,30 @@ func TestIntercommunicator(t *testing.T) {
 	m := comms.At(0, 0, 3, 1026)
 	if m != comms.At(3, 0, 3, 1026) || !slices.Equal(m.Members(), []int{0, 1, 2, 3, 4}) {
 		t.Errorf("merged: %v", m.Members())
+	}
+}
+
+// Communicators of rows and columns, made anew in each of 200 rounds.
+func BenchmarkComms(b *testing.B) {
+	const side = 16
+	r := mergetest.Run(b, side*side, func(r *tracktest.Recorder) {
+		x, y := r.Rank%side, r.Rank/side
+		var row, column []int
+		for i := range side {
+			row, column = append(row, y*side+i), append(column, i*side+x)
+		}
+		r.Begin()
+		for i := range 200 {
+			split(r, 10, tracktest.World, int64(y), 1024, int64(2*i), row)
+			split(r, 11, 1024, int64(x), 1025, 0, row[:1+i%side])
+			r.Call("MPI_Comm_free", 12, 1024)
+			r.Call("MPI_Comm_free", 13, 1025)
+		}
+		r.End()
+	})
+	for b.Loop() {
+		if _, err := newTable(r).Comms(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -1,0 +1,241 @@
+package handles
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Comm is one communicator of the run, or one side of an intercommunicator.
+// Ranks give communicators names of their own; which of them mean the same one
+// follows from what they know of its making.
+type Comm struct {
+	Number  int    // in order of the lowest rank that knows it, and of its making there
+	Name    string // that the lowest rank which did so gave it by MPI_Comm_set_name; "" if none did
+	MadeBy  string // function; "" of a predefined one
+	Parent  *Comm  // nil of a predefined one, or if there is none
+	Ordinal int64  // how many like it were made from the same parent before
+	Size    int
+	Remote  *Comm // the other side of an intercommunicator, if it is in this world
+
+	RemoteSize int
+
+	pair    int // of an intercommunicator: same for both sides; else -1
+	members []int
+}
+
+// WorldRank returns the rank in the world of a member of the (local) group; -1
+// if that member left no track or is outside this world.
+func (c *Comm) WorldRank(rank int) int {
+	if rank < 0 || rank >= len(c.members) {
+		return -1
+	}
+	return c.members[rank]
+}
+
+// Peer returns the world rank that a rank parameter of a point-to-point call
+// on the communicator means: that of the remote group on an
+// intercommunicator. It is -1 if not known.
+func (c *Comm) Peer(rank int) int {
+	if c.RemoteSize == 0 {
+		return c.WorldRank(rank)
+	}
+	if c.Remote == nil {
+		return -1
+	}
+	return c.Remote.WorldRank(rank)
+}
+
+// Members returns the world ranks of the (local) group, -1 where not known.
+func (c *Comm) Members() []int { return append([]int(nil), c.members...) }
+
+// String names a communicator for people.
+func (c *Comm) String() string {
+	switch {
+	case c.Number < 0:
+		return "MPI_COMM_SELF"
+	case c.Number == 0:
+		return "MPI_COMM_WORLD"
+	case c.Name != "":
+		return fmt.Sprintf("communicator %q", c.Name)
+	case c.MadeBy == "":
+		return fmt.Sprintf("communicator %d", c.Number)
+	}
+	return fmt.Sprintf("communicator %d of %s", c.Number, c.MadeBy)
+}
+
+// Comms tells which communicator a rank's name for it means at some place.
+type Comms struct {
+	list  []*Comm
+	bound []map[int64]history[*Comm] // by rank, by handle
+}
+
+// List returns all communicators that were made, in order of their numbers,
+// MPI_COMM_WORLD first.
+func (c *Comms) List() []*Comm { return c.list }
+
+// World returns MPI_COMM_WORLD.
+func (c *Comms) World() *Comm { return c.list[0] }
+
+// At returns the communicator that a handle means in a call of a rank, given
+// by stream and index; nil if that is not known.
+func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
+	switch handle {
+	case mpi.CommWorld:
+		return c.World()
+	case mpi.CommSelf:
+		return &Comm{Number: -1, Size: 1, pair: -1, members: []int{rank}}
+	}
+	b, _ := c.bound[rank][handle].at(stream, index)
+	return b.to
+}
+
+// commKey is what all members of a communicator know of it alike.
+type commKey struct {
+	parent         int // number, or of an intercommunicator -2 - pair; -1 none
+	call           uint16
+	ordinal        int64
+	leader, remote int64
+	hash           int64
+}
+
+// pairKey is what both sides of an intercommunicator know of it alike.
+type pairKey struct {
+	call      uint16
+	ordinal   int64
+	low, high int64 // leaders
+}
+
+// A uniter finds which ranks made the same communicators.
+type uniter struct {
+	*Comms
+	known map[commKey]*Comm
+	pairs map[pairKey]int
+	sides [][]*Comm // by pair
+}
+
+// findComms looks at the calls that make communicators, of all ranks, and at no others.
+func (t *Table) findComms() (*Comms, error) {
+	world := &Comm{Size: t.r.Ranks(), pair: -1, members: make([]int, t.r.Ranks())}
+	for i := range world.members {
+		world.members[i] = i
+	}
+	u := uniter{
+		Comms: &Comms{list: []*Comm{world}, bound: make([]map[int64]history[*Comm], t.r.Ranks())},
+		known: make(map[commKey]*Comm), pairs: make(map[pairKey]int),
+	}
+	isComm := func(of kind) bool { return of == comm }
+	for k, err := range t.ranks(func(c *class) bool {
+		return slices.ContainsFunc(c.makers, func(m maker) bool { return m.of == comm })
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		x, err := t.view(k, isComm)
+		if err != nil {
+			return nil, fmt.Errorf("communicators: %w", err)
+		}
+		u.rank(x)
+	}
+	for _, sides := range u.sides {
+		if len(sides) == 2 {
+			sides[0].Remote, sides[1].Remote = sides[1], sides[0]
+		}
+	}
+	return u.Comms, t.nameComms(u.Comms)
+}
+
+// rank takes in the communicators that a rank made.
+func (u *uniter) rank(x *Rank) {
+	bound := make(map[int64]history[*Comm])
+	u.bound[x.k.Number()] = bound
+	for stream, list := range x.makings(func(o *object) extent {
+		switch o.state {
+		case lost:
+			return noneOf
+		case ambiguous:
+			return allOf
+		}
+		return firstOf
+	}) {
+		for _, at := range list {
+			m, handle := x.made[at.maker].call, x.made[at.maker].name.id
+			if m.Param("parent") != nil && len(bound[handle]) > 0 {
+				continue // asking for the parents twice doesn't make two of them
+			}
+			if c := u.comm(m, x.k.Number(), stream, at.index); c != nil {
+				bound[handle] = append(bound[handle], binding[*Comm]{stream, at.index, c})
+			}
+		}
+	}
+}
+
+// comm returns the communicator that a call of a rank made; nil if what the trace says
+// of it makes no sense.
+func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
+	n, world := c.NewComm, u.World()
+	if n.Size < 1 || n.Size > int64(world.Size) || n.RemoteSize < 0 {
+		return nil
+	}
+	key := commKey{-1, c.Func.ID, n.Ordinal, n.Leader, n.RemoteLeader, n.MembersHash}
+	var parent *Comm
+	if handle, ok := parentOf(c); ok {
+		parent = u.At(rank, stream, index, handle)
+	}
+	if parent != nil {
+		if key.parent = parent.Number; parent.pair >= 0 {
+			key.parent = -2 - parent.pair
+		}
+		if parent.Number < 0 { // each rank's MPI_COMM_SELF
+			key.parent, key.leader = -1, int64(rank)
+		}
+	}
+	comm := u.known[key]
+	if comm == nil {
+		comm = u.add(key, c, parent)
+	}
+	if comm.Size != int(n.Size) {
+		return nil
+	}
+	if n.Rank >= 0 && n.Rank < n.Size {
+		comm.members[n.Rank] = rank
+	}
+	return comm
+}
+
+// parentOf returns the handle of the communicator that a call makes another from; false if there is none.
+func parentOf(c *trace.Call) (handle int64, ok bool) {
+	for i := range c.Params {
+		if p := &c.Params[i]; p.Kind() == kindNames[comm] && p.In.Type == trace.Handle {
+			return p.In.Num, true
+		}
+	}
+	return 0, false
+}
+
+func (u *uniter) add(key commKey, c *trace.Call, parent *Comm) *Comm {
+	n := c.NewComm
+	comm := &Comm{
+		Number: len(u.list), MadeBy: c.Name(), Parent: parent, Ordinal: n.Ordinal, Size: int(n.Size),
+		RemoteSize: int(n.RemoteSize), pair: -1, members: make([]int, n.Size),
+	}
+	for i := range comm.members {
+		comm.members[i] = -1
+	}
+	u.known[key] = comm
+	u.list = append(u.list, comm)
+	if n.RemoteSize > 0 {
+		p := pairKey{c.Func.ID, n.Ordinal, min(n.Leader, n.RemoteLeader), max(n.Leader, n.RemoteLeader)}
+		pair, ok := u.pairs[p]
+		if !ok {
+			pair = len(u.sides)
+			u.pairs[p] = pair
+			u.sides = append(u.sides, nil)
+		}
+		comm.pair = pair
+		u.sides[pair] = append(u.sides[pair], comm)
+	}
+	return comm
+}

@@ -1,0 +1,226 @@
+// Package handles tells what the handles that a call passes stand for at its position: how
+// large the datatype is, which communicator it is and who its members and neighbours are, which
+// communicator a window or file spans, which call made the persistent request that is started.
+// Bounds tell what a handle stands for at most, for those to whom the position doesn't matter.
+//
+// A rank's name for an object is the lowest free number of its kind, so that
+// the same number may mean one thing early and another late. Mostly it does
+// not, and then what a terminal means follows from the terminal alone; where
+// it does, Pieces splits the terminal's occurrences by the positions at which
+// the meaning changes. Nothing is expanded either way.
+//
+// One walk, over the calls of a rank that make objects, finds all of this: a Rank is what it
+// finds on one, Comms is what it finds on all of them, for which ranks have the same
+// communicator takes all to find out. What ranks of a class have in common is found once.
+//
+// A thread's calls say nothing of when another's were: an object that a thread
+// did not make itself is the last one that another made under that number.
+//
+// The package does not name handles (internal/symbol does, while recording).
+package handles
+
+import (
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A kind is a kind of object.
+type kind uint8
+
+const (
+	datatype kind = iota
+	window
+	request // persistent
+	comm
+	file
+	kinds
+)
+
+var kindNames = [kinds]string{"datatype", "win", "request", "comm", "file"}
+
+// kindOf is the kind of a parameter's objects; false if it passes none.
+func kindOf(p *trace.Param) (kind, bool) {
+	i := slices.Index(kindNames[:], p.Kind())
+	return kind(i), i >= 0
+}
+
+type key struct {
+	kind kind
+	id   int64
+}
+
+// A Table is what all ranks of a trace share.
+type Table struct {
+	r      *trace.Reader
+	comms  func() (*Comms, error)
+	graphs func() (map[*Comm]*graph, error)
+
+	mu      sync.Mutex
+	classes map[int]*class
+}
+
+// A class caches what is the same for all ranks of a class.
+type class struct {
+	makers  []maker
+	setters map[int]*setter // by terminal: what gives names
+	uniform bool
+	counts  [][]uint64 // by stream; of a uniform class
+
+	mu     sync.Mutex                   // what follows is of a uniform class, too
+	places map[place]*trace.Occurrences // of single terminals
+	sought []extent                     // which makings were looked for last
+	found  [][]making
+}
+
+// A maker is a terminal that makes objects, if it makes any on a rank.
+type maker struct {
+	terminal int
+	of       kind
+}
+
+// A place is a terminal in a stream.
+type place struct{ stream, terminal int }
+
+type tableKey struct{}
+
+// Of returns the table of a trace, which is one for all who ask.
+func Of(r *trace.Reader) *Table {
+	return r.Shared(tableKey{}, func() any { return newTable(r) }).(*Table)
+}
+
+func newTable(r *trace.Reader) *Table {
+	t := &Table{r: r, classes: make(map[int]*class)}
+	t.comms = sync.OnceValues(t.findComms)
+	t.graphs = sync.OnceValues(t.findGraphs)
+	return t
+}
+
+// Comms returns the communicators of the trace, which are found when first asked
+// for.
+func (t *Table) Comms() (*Comms, error) { return t.comms() }
+
+func (t *Table) class(k *trace.Rank) (*class, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.classes[k.Class()]; c != nil {
+		return c, nil
+	}
+	c := &class{setters: make(map[int]*setter), places: make(map[place]*trace.Occurrences)}
+	for n := range k.Terminals() {
+		call, err := k.Called(n)
+		if err != nil {
+			return nil, err
+		}
+		if of, ok := makerOf(call.Func); ok {
+			c.makers = append(c.makers, maker{n, of})
+		}
+		if s := setters[call.Func.Name]; s != nil {
+			c.setters[n] = s
+		}
+	}
+	var err error
+	if c.uniform, err = t.r.Uniform(k.Class()); err != nil {
+		return nil, err
+	}
+	if c.uniform {
+		c.counts = countsOf(k)
+	}
+	t.classes[k.Class()] = c
+	return c, nil
+}
+
+// ranks yields the ranks of the classes that are wanted, in order, without looking at others. It ends with an error.
+func (t *Table) ranks(wanted func(*class) bool) iter.Seq2[*trace.Rank, error] {
+	return func(yield func(*trace.Rank, error) bool) {
+		out := make(map[int]bool)
+		for rank := range t.r.Ranks() {
+			n := t.r.ClassOf(rank)
+			if n < 0 || out[n] {
+				continue
+			}
+			k, err := t.r.Rank(rank)
+			if err == nil {
+				var c *class
+				if c, err = t.class(k); err == nil && !wanted(c) {
+					out[n] = true
+					continue
+				}
+			}
+			if !yield(k, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func countsOf(k *trace.Rank) [][]uint64 {
+	counts := make([][]uint64, k.Streams())
+	for s := range counts {
+		counts[s] = k.Counts(s)
+	}
+	return counts
+}
+
+// makerOf tells which kind of objects a function makes.
+func makerOf(f *trace.Function) (of kind, ok bool) {
+	switch {
+	case f.Has(trace.CreatesType):
+		of = datatype
+	case f.Has(trace.CreatesWin):
+		of = window
+	case f.Has(trace.CreatesComm):
+		of = comm
+	case f.Has(trace.Persistent):
+		of = request
+	case f.Has(trace.Collective):
+		of = file
+	default:
+		return 0, false
+	}
+	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Out && p.Kind == kindNames[of] })
+}
+
+// makes tells what a call of a maker makes; false if it makes nothing.
+func makes(of kind, c *trace.Call) (key, bool) {
+	if of == datatype && c.NewType == nil || of == comm && c.NewComm == nil {
+		return key{}, false
+	}
+	for i := range c.Params {
+		if p := &c.Params[i]; p.Kind() == kindNames[of] {
+			if id, ok := own(of, &p.Out); ok {
+				return key{of, id}, true
+			}
+		}
+	}
+	return key{}, false
+}
+
+// own returns the number of an object that the program made.
+func own(of kind, v *trace.Value) (int64, bool) {
+	if of == request {
+		return v.ID, v.Type == trace.Request && v.Form == trace.RequestPersistent
+	}
+	return v.Num, v.Type == trace.Handle && v.Num >= trace.FirstLocal
+}
+
+// uses calls visit with each object of its own that a call passes.
+func uses(c *trace.Call, visit func(key)) {
+	for i := range c.Params {
+		p := &c.Params[i]
+		of, ok := kindOf(p)
+		if !ok || of == request && !c.Func.Has(trace.Starts) {
+			continue
+		}
+		if id, ok := own(of, &p.In); ok {
+			visit(key{of, id})
+		}
+		for j := range p.In.Elems {
+			if id, ok := own(of, &p.In.Elems[j]); ok {
+				visit(key{of, id})
+			}
+		}
+	}
+}

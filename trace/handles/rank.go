@@ -1,0 +1,389 @@
+package handles
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// maxBindings bounds how often objects of names that change their meaning may be
+// made on a rank, for each takes memory here, but next to none in a file that says
+// they were made in a loop. What those names mean that are made most often is then not known.
+var maxBindings uint64 = 1 << 22
+
+// A Rank is what the handles of one rank stand for. It is not safe for use by
+// several goroutines at once.
+type Rank struct {
+	t       *Table
+	k       *trace.Rank
+	class   *class
+	counts  [][]uint64
+	made    []made // by maker of the class
+	objects map[key]*object
+	located bool
+}
+
+// made is what a maker makes on the rank; nothing if that has no name.
+type made struct {
+	call *trace.Call
+	*object
+}
+
+// An object is all that one name stands for, one after the other.
+type object struct {
+	name   key
+	makers []Making // by stream; Index is 0
+	total  uint64   // how often they ran
+	state  state
+	past   history[*trace.Call] // if ambiguous, once that was asked for
+}
+
+type state uint8
+
+const (
+	unseen    state = iota
+	plain           // the name always means the same
+	ambiguous       // it depends on the position
+	lost            // and there are too many of those
+)
+
+// A Making is the call that made an object, and where it was. The position
+// resolves the handles of that call.
+type Making struct {
+	Call   *trace.Call
+	Stream int
+	Index  uint64
+}
+
+// Rank returns the view of a rank.
+func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
+	return t.view(k, func(kind) bool { return true })
+}
+
+// view returns one that knows the wanted kinds of objects.
+func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
+	c, err := t.class(k)
+	if err != nil {
+		return nil, err
+	}
+	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]made, len(c.makers)), objects: make(map[key]*object)}
+	if x.counts == nil {
+		x.counts = countsOf(k)
+	}
+	for stream, counts := range x.counts {
+		for i, m := range c.makers {
+			if counts[m.terminal] == 0 || !wanted(m.of) {
+				continue
+			}
+			call, err := k.Terminal(m.terminal)
+			if err != nil {
+				return nil, err
+			}
+			name, ok := makes(m.of, call)
+			if !ok {
+				continue
+			}
+			o := x.objects[name]
+			if o == nil {
+				o = &object{name: name}
+				x.objects[name] = o
+			}
+			o.makers = append(o.makers, Making{Call: call, Stream: stream})
+			o.total += counts[m.terminal]
+			x.made[i] = made{call, o}
+		}
+	}
+	x.bound()
+	return x, nil
+}
+
+// bound finds what is ambiguous, and gives up what is too much.
+func (x *Rank) bound() {
+	var several []*object
+	for name, o := range x.objects {
+		if x.ambiguous(name) {
+			several = append(several, o)
+		}
+	}
+	slices.SortFunc(several, func(a, b *object) int {
+		return cmp.Or(cmp.Compare(a.total, b.total), cmp.Compare(a.makers[0].Call.Terminal, b.makers[0].Call.Terminal))
+	})
+	room := maxBindings
+	for _, o := range several {
+		if o.total > room {
+			o.state, room = lost, 0
+			continue
+		}
+		room -= o.total
+	}
+}
+
+// Count returns how often a terminal occurs in a stream.
+func (x *Rank) Count(stream, terminal int) uint64 { return x.counts[stream][terminal] }
+
+// ambiguous reports whether what a name means depends on the position.
+func (x *Rank) ambiguous(name key) bool {
+	o := x.objects[name]
+	if o == nil {
+		return false
+	}
+	if o.state == unseen {
+		o.state = plain // meanwhile, to break circles, which no real trace has
+		if x.changes(o) {
+			o.state = ambiguous
+		}
+	}
+	return o.state == ambiguous
+}
+
+func (x *Rank) changes(o *object) bool {
+	first := o.makers[0].Call
+	other := func(m Making) bool { return m.Call != first }
+	switch o.name.kind {
+	case datatype:
+		return slices.ContainsFunc(o.makers, func(m Making) bool { return m.Call.NewType.Size != first.NewType.Size })
+	case file: // of which nobody asks but for the communicator
+		comm := first.Param("comm")
+		other = func(m Making) bool {
+			c := m.Call.Param("comm")
+			return c == nil || comm == nil || c.In.Num != comm.In.Num
+		}
+	}
+	found := slices.ContainsFunc(o.makers, other)
+	uses(first, func(k key) { found = found || x.ambiguous(k) })
+	return found
+}
+
+// An extent says which calls of a maker are looked for.
+type extent uint8
+
+const (
+	noneOf extent = iota
+	firstOf
+	allOf
+)
+
+// A making is where a call is that makes an object.
+type making struct {
+	index uint64
+	maker int
+}
+
+// makings finds calls that make objects, as far as is wanted of each, by stream and in order, in one pass for all of them.
+func (x *Rank) makings(wanted func(*object) extent) [][]making {
+	sought := make([]extent, len(x.made))
+	for i, m := range x.made {
+		if m.object != nil {
+			sought[i] = wanted(m.object)
+		}
+	}
+	c := x.class
+	if !c.uniform {
+		return x.find(sought)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.found == nil || !slices.Equal(c.sought, sought) {
+		c.sought, c.found = sought, x.find(sought)
+	}
+	return c.found
+}
+
+func (x *Rank) find(sought []extent) [][]making {
+	found := make([][]making, len(x.counts))
+	if !slices.ContainsFunc(sought, func(e extent) bool { return e != noneOf }) {
+		return found
+	}
+	of := make([]int, x.k.Terminals()) // by terminal: the maker of which all are sought, and 1
+	for i, e := range sought {
+		if e == allOf {
+			of[x.class.makers[i].terminal] = i + 1
+		}
+	}
+	for stream, counts := range x.counts {
+		for index, t := range x.k.Occurrences(stream, func(t int) bool { return of[t] > 0 }).All() {
+			found[stream] = append(found[stream], making{index, of[t] - 1})
+		}
+		firsts := x.k.Firsts(stream)
+		for i, e := range sought {
+			if t := x.class.makers[i].terminal; e == firstOf && counts[t] > 0 {
+				found[stream] = append(found[stream], making{firsts[t], i})
+			}
+		}
+		slices.SortFunc(found[stream], func(a, b making) int { return cmp.Compare(a.index, b.index) })
+	}
+	return found
+}
+
+// past returns all that an ambiguous name stood for. Where the objects of names were made is found for all
+// of them when first asked for.
+func (x *Rank) past(o *object) history[*trace.Call] {
+	if !x.located {
+		x.located = true
+		for stream, list := range x.makings(func(o *object) extent {
+			if o.state == ambiguous {
+				return allOf
+			}
+			return noneOf
+		}) {
+			for _, at := range list {
+				m := &x.made[at.maker]
+				m.past = append(m.past, binding[*trace.Call]{stream, at.index, m.call})
+			}
+		}
+	}
+	return o.past
+}
+
+// at returns the making of what a name means at a position.
+func (x *Rank) at(name key, stream int, index uint64) (Making, bool) {
+	o := x.objects[name]
+	if o == nil || o.state == lost {
+		return Making{}, false
+	}
+	if o.state != ambiguous {
+		return o.makers[len(o.makers)-1], true
+	}
+	b, ok := x.past(o).at(stream, index)
+	return Making{b.to, b.stream, b.index}, ok
+}
+
+// A Piece is occurrences of a terminal in a stream for which all handles that
+// the call passes mean the same.
+type Piece struct {
+	At    uint64 // a position that resolves the handles
+	Count uint64
+}
+
+// Pieces splits the occurrences of a terminal in a stream.
+func (x *Rank) Pieces(stream int, c *trace.Call) []Piece {
+	total := x.counts[stream][c.Terminal]
+	if total == 0 {
+		return nil
+	}
+	var breaks []uint64
+	uses(c, func(name key) {
+		if !x.ambiguous(name) {
+			return
+		}
+		for _, b := range x.past(x.objects[name]) {
+			if b.stream == stream {
+				breaks = append(breaks, b.index)
+			}
+		}
+	})
+	if len(breaks) == 0 {
+		return []Piece{{0, total}}
+	}
+	slices.Sort(breaks)
+	breaks = slices.Compact(breaks)
+	o := x.occurrences(stream, c.Terminal)
+	var list []Piece
+	at, before := uint64(0), uint64(0)
+	for i := 0; i <= len(breaks); i++ {
+		upto := total
+		if i < len(breaks) {
+			upto = o.Before(breaks[i])
+		}
+		if upto > before {
+			list = append(list, Piece{at, upto - before})
+		}
+		before = upto
+		if i < len(breaks) {
+			at = breaks[i]
+		}
+	}
+	return list
+}
+
+func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
+	find := func() *trace.Occurrences {
+		return x.k.Occurrences(stream, func(t int) bool { return t == terminal })
+	}
+	if !x.class.uniform {
+		return find()
+	}
+	x.class.mu.Lock()
+	defer x.class.mu.Unlock()
+	o := x.class.places[place{stream, terminal}]
+	if o == nil {
+		o = find()
+		x.class.places[place{stream, terminal}] = o
+	}
+	return o
+}
+
+// TypeSize returns the bytes of data of a datatype that a call at a position
+// passes; false if not known.
+func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
+	if handle < trace.FirstLocal {
+		return mpi.TypeSize(handle)
+	}
+	b, ok := x.at(key{datatype, handle}, stream, index)
+	if !ok || b.Call.NewType.Size < 0 {
+		return 0, false
+	}
+	return b.Call.NewType.Size, true
+}
+
+// SizeAlways returns the bytes of data of a datatype; 0 if that is not known, or is one thing early and another late.
+func (x *Rank) SizeAlways(handle int64) int64 {
+	if x.ambiguous(key{datatype, handle}) {
+		return 0
+	}
+	n, _ := x.TypeSize(handle, 0, 0)
+	return n
+}
+
+// Holes is how many times as many bytes as a datatype has of data it spans, one behind the other; 1 if it has no holes, or not known.
+func (x *Rank) Holes(handle int64, stream int, index uint64) float64 {
+	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
+		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
+			return float64(t.Extent) / float64(t.Size)
+		}
+	}
+	return 1
+}
+
+// Comm returns the communicator that a call at a position passes; nil if not
+// known.
+func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *Comm {
+	comms, err := x.t.Comms()
+	if v.Type != trace.Handle || err != nil {
+		return nil
+	}
+	return comms.At(x.k.Number(), stream, index, v.Num)
+}
+
+// CommOf returns the communicator that a call at a position is about: one that it passes, or the one that
+// its window or file was made on; nil if not known.
+func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.In.Type != trace.Handle {
+			continue
+		}
+		switch of, ok := kindOf(p); {
+		case ok && of == comm:
+			return x.Comm(&p.In, stream, index)
+		case ok && (of == window || of == file):
+			if made, ok := x.at(key{of, p.In.Num}, stream, index); ok {
+				return x.CommOf(made.Call, made.Stream, made.Index)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// Request returns the making of a persistent request, given its ID.
+func (x *Rank) Request(id int64, stream int, index uint64) (Making, bool) {
+	return x.at(key{request, id}, stream, index)
+}
+
+// Maker returns the making of a communicator that is not predefined.
+func (x *Rank) Maker(handle int64, stream int, index uint64) (Making, bool) {
+	return x.at(key{comm, handle}, stream, index)
+}
