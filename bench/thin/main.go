@@ -13,21 +13,26 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/rounds"
 	"github.com/spoor-hpc/spoor/internal/thin"
+	"github.com/spoor-hpc/spoor/test/traffic"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func main() {
 	precisions := flag.String("precisions", "100,99,95,90,70,50,0", "comma-separated `percents`")
 	draw := flag.Bool("draw", false, "numbers of rounds are drawn, too")
+	truth := flag.Bool("truth", false, "print how far bytes that ranks and pairs of ranks send are from what they were, not sizes")
 	flag.Parse()
-	if err := run(flag.Args(), *precisions, *draw); err != nil {
+	if err := run(flag.Args(), *precisions, *draw, *truth); err != nil {
 		fmt.Fprintln(os.Stderr, "thin:", err)
 		os.Exit(1)
 	}
 }
 
-func run(files []string, precisions string, draw bool) error {
+func run(files []string, precisions string, draw, truth bool) error {
 	var list []int
+	if truth {
+		return compare(files, precisions, draw)
+	}
 	fmt.Printf("%-20s %10s", "trace", "before")
 	for _, s := range strings.Split(precisions, ",") {
 		p, err := strconv.Atoi(s)
@@ -57,21 +62,69 @@ func run(files []string, precisions string, draw bool) error {
 	return nil
 }
 
+// compare prints by how much bytes are off, in percent of what they were: of all ranks together, the mean over ranks and the rank that is
+// farthest off, and the same of pairs.
+func compare(files []string, precisions string, draw bool) error {
+	fmt.Printf("%-20s %9s %9s %9s %9s %9s %9s\n", "trace", "precision", "total", "a rank", "farthest", "a pair", "farthest")
+	dir, err := os.MkdirTemp("", "thin-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for _, path := range files {
+		was, err := traffic.Of(path)
+		if err != nil {
+			return err
+		}
+		for _, s := range strings.Split(precisions, ",") {
+			p, err := strconv.Atoi(s)
+			if err != nil {
+				return err
+			}
+			x, done, err := thinned(path, p, draw)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			out := filepath.Join(dir, "thin.spoor")
+			err = x.Write(out, true)
+			done()
+			if err != nil {
+				return err
+			}
+			now, err := traffic.Of(out)
+			if err != nil {
+				return err
+			}
+			o := now.Off(was)
+			fmt.Printf("%-20s %9d %+9.2f %9.2f %9.2f %9.2f %9.2f\n", strings.TrimSuffix(filepath.Base(path), ".spoor"), p, 100*o.Total, 100*o.MeanRank, 100*o.Rank, 100*o.MeanPair, 100*o.Pair)
+		}
+	}
+	return nil
+}
+
 // size is how many bytes a trace has at a precision.
 func size(path string, precision int, draw bool) (int64, error) {
-	r, err := trace.Open(path)
+	x, done, err := thinned(path, precision, draw)
 	if err != nil {
 		return 0, err
 	}
-	defer r.Close()
+	defer done()
+	return x.Bytes, nil
+}
+
+// thinned thins a trace. What comes of it is good until done.
+func thinned(path string, precision int, draw bool) (x *thin.Result, done func(), err error) {
+	r, err := trace.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
 	o := thin.Options{Precision: precision}
 	if draw {
 		o.Drawer = rounds.New(r, rounds.Options{Precision: precision, Seed: 1})
 	}
-	x, err := thin.Of(r, o, func(int) {})
-	if err != nil {
-		return 0, err
+	if x, err = thin.Of(r, o, func(int) {}); err != nil {
+		r.Close()
+		return nil, nil, err
 	}
-	defer x.Close()
-	return x.Bytes, nil
+	return x, func() { x.Close(); r.Close() }, nil
 }

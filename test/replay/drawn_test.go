@@ -5,41 +5,45 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/traffic"
 )
 
 // What is drawn is replayed, and comes to its end: ranks draw the same numbers of rounds where they send each other messages.
 // SPOOR_TEST_REPLAY=all takes ten seeds, and the programs of bench/scale whose calls depend on data.
 func TestReplayOfDrawn(t *testing.T) {
-	i := slices.IndexFunc(compile.All, func(a compile.App) bool { return a.Name == "ocean" })
-	if i < 0 {
-		t.Fatal("no app ocean")
-	}
 	everything := os.Getenv("SPOOR_TEST_REPLAY") == "all"
 	for _, m := range installed(t) {
-		t.Run(m.Name+"/ocean", func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			binary, err := compile.All[i].Build(m, dir)
-			if err != nil {
-				t.Fatal(err)
+		for _, app := range compile.All {
+			args := app.Quick
+			if app.Name == "ocean" {
+				args = []string{"-n", "32", "-i", "6"}
+			} else if app.Name != "sort" && !everything || !app.RunsOn(m) {
+				continue
 			}
-			if err := record(m, dir, 4, binary, "-n", "32", "-i", "6"); err != nil {
-				t.Fatal(err)
-			}
-			drawn(t, m, dir, everything, true, true)
-		})
+			t.Run(m.Name+"/"+app.Name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				binary, err := app.Build(m, dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := record(m, dir, 4, append([]string{binary}, args...)...); err != nil {
+					t.Fatal(err)
+				}
+				drawn(t, m, dir, everything, app.Name == "ocean", true)
+			})
+		}
 		if !everything {
 			continue
 		}
 		for _, ranks := range []int{4, 16} {
-			for _, program := range []string{"ocean", "amr", "is", "wany", "tsome", "mw"} {
+			for _, program := range []string{"ocean", "amr", "is", "wany", "tsome", "mw", "random"} {
 				if program == "tsome" && ranks == 4 {
 					continue // it sends to itself before it receives
 				}
@@ -64,7 +68,7 @@ func TestReplayOfDrawn(t *testing.T) {
 // recorded has statuses that an MPI doesn't give: of that the number of calls is compared.
 func drawn(t *testing.T, m *mpis.MPI, dir string, everything, some, recorded bool) {
 	seeds := 1
-	if everything {
+	if everything && some {
 		seeds = 10
 	}
 	for seed := range seeds {
@@ -94,8 +98,37 @@ func drawn(t *testing.T, m *mpis.MPI, dir string, everything, some, recorded boo
 				t.Errorf("seed %d: something is drawn: %t\n%s", seed, !some, out)
 			}
 		}
+		sameTraffic(t, dir, seed)
 		if err := os.Remove(filepath.Join(dir, "b.spoor")); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// sameTraffic compares what ranks send each other as drawn and as replayed: each pair's messages and bytes MUST be the same, what is
+// sent received, and each rank about as busy as it was.
+func sameTraffic(t *testing.T, dir string, seed int) {
+	t.Helper()
+	var all []*traffic.Traffic
+	for _, name := range []string{"a.spoor", "drawn.spoor", "b.spoor"} {
+		x, err := traffic.Of(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, x)
+	}
+	truth, drawn, again := all[0], all[1], all[2]
+	if !drawn.Equal(again) {
+		t.Errorf("seed %d: replayed other messages than are drawn: %v, drawn %v", seed, again, drawn)
+	}
+	for ch, l := range drawn.Left {
+		if l.Messages != 0 || l.Bytes > 0 {
+			t.Errorf("seed %d: %+v of %+v are not received", seed, l, ch)
+		}
+	}
+	off := drawn.Off(truth)
+	if off.MeanRank > 0.1 || off.Rank > 0.2 {
+		t.Errorf("seed %d: bytes of ranks are off: %+v", seed, off)
+	}
+	t.Logf("seed %d: %+v, %d messages from any source", seed, off, drawn.Wild)
 }

@@ -47,6 +47,34 @@ func AMR(v *vmpi.Rank) {
 	v.Finalize(8)
 }
 
+// Scatter sends numbers of bytes that look random to ranks that do, as updates of a table that is spread over them: who gets how many
+// messages, all tell all first.
+func Scatter(v *vmpi.Rank) {
+	const messages = 8
+	v.Start(1)
+	for step := range 10 {
+		var rs []vmpi.Request
+		update := func(from, k int) (to int, size int64) {
+			h := random(step, from, k)
+			return (from + 1 + int(h%uint64(v.Size-1))) % v.Size, int64(1 + h>>32%4096)
+		}
+		v.Alltoall(4, vmpi.Heap(0), 1, vmpi.Heap(1), 1, vmpi.Int, vmpi.World)
+		for from := 0; from < v.Size && v.Size > 1; from++ {
+			for k := range messages {
+				if to, size := update(from, k); to == v.Rank {
+					rs = append(rs, v.Irecv(5, vmpi.Heap(2).Plus(int64(len(rs))<<12), size, vmpi.Byte, int64(from), 1, vmpi.World))
+				}
+			}
+		}
+		for k := 0; k < messages && v.Size > 1; k++ {
+			to, size := update(v.Rank, k)
+			rs = append(rs, v.Isend(6, vmpi.Heap(3).Plus(int64(k)<<12), size, vmpi.Byte, int64(to), 1, vmpi.World))
+		}
+		v.Waitall(7, rs)
+	}
+	v.Finalize(8)
+}
+
 // MasterWorker hands tasks out to whoever asks first.
 func MasterWorker(v *vmpi.Rank) {
 	const (

@@ -43,6 +43,7 @@ var All = []Program{
 	{Name: "is", About: "bucket sort, sizes by data", Run: IS, Grows: "P² counts that depend on the data"},
 	{Name: "ocean", About: "solver and neighbours, rounds by data", Run: Ocean, Grows: "numbers of rounds of each pair depend on the data"},
 	{Name: "amr", About: "neighbours that change", Run: AMR, Grows: "each rank has a random list of neighbours"},
+	{Name: "random", About: "random sizes to random ranks", Run: Scatter, Grows: "each message has a partner and a size of its own"},
 	{Name: "mw", About: "master and workers, wildcards", Run: MasterWorker, Grows: "the order of arrival is random"},
 	{Name: "wany", About: "Waitany in random order", Run: Waitany, Grows: "the order of completion is random"},
 	{Name: "tsome", About: "Testsome in random order", Run: Testsome, Grows: "the order of completion is random"},
