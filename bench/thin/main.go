@@ -72,7 +72,7 @@ func compare(files []string, precisions string, draw bool) error {
 	}
 	defer os.RemoveAll(dir)
 	for _, path := range files {
-		was, err := traffic.Of(path)
+		was, err := traffic.Read(path)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func compare(files []string, precisions string, draw bool) error {
 			if err != nil {
 				return err
 			}
-			now, err := traffic.Of(out)
+			now, err := traffic.Read(out)
 			if err != nil {
 				return err
 			}

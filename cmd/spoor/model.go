@@ -120,7 +120,7 @@ func moveFree(path, out string, force bool) (name string, err error) {
 	}
 }
 
-// file makes a trace of a lossless one. No name: nothing would be merged.
+// file makes a trace of a lossless one. No name: the lossless one is as good.
 func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name, said string, err error) {
 	r, err := trace.Open(path)
 	if err != nil {
@@ -131,6 +131,10 @@ func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name
 	if err != nil {
 		return "", "", err
 	}
+	budget := o.options.Budget
+	if budget > 0 && st.Size() <= budget {
+		return "", "lossless, as it is within the budget", nil
+	}
 	x, kept, err := o.of(r, stderr)
 	if err != nil {
 		return "", "", err
@@ -140,12 +144,16 @@ func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name
 	if text := keptText(kept); text != "" {
 		stay = "; numbers of rounds that stay: " + text
 	}
-	if x.Content.Thinned == nil && x.Content.Drawn == nil && (o.options.Budget == 0 || st.Size() <= o.options.Budget) {
-		why := fmt.Sprintf("nothing is merged at precision %d", o.options.Precision)
-		if o.options.Budget > 0 {
-			why = "it is within the budget"
-		}
-		return "", "lossless, as " + why + stay, nil
+	why := ""
+	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil; {
+	case budget > 0:
+	case nothing:
+		why = "nothing is merged"
+	case x.Bytes >= st.Size():
+		why = "it would be no smaller"
+	}
+	if why != "" {
+		return "", fmt.Sprintf("lossless, as %s at precision %d%s", why, o.options.Precision, stay), nil
 	}
 	for n := 1; ; n++ {
 		name = deliver.Numbered(out, n)

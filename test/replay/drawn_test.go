@@ -111,7 +111,7 @@ func sameTraffic(t *testing.T, dir string, seed int) {
 	t.Helper()
 	var all []*traffic.Traffic
 	for _, name := range []string{"a.spoor", "drawn.spoor", "b.spoor"} {
-		x, err := traffic.Of(filepath.Join(dir, name))
+		x, err := traffic.Read(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,19 +38,24 @@ type Channel struct {
 	Tag  int64
 }
 
-// Of counts the traffic in a trace.
-func Of(path string) (*Traffic, error) {
+// Read counts the traffic in the trace that a file holds.
+func Read(path string) (*Traffic, error) {
 	r, err := trace.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	return Of(r)
+}
+
+// Of counts the traffic in a trace.
+func Of(r *trace.Reader) (*Traffic, error) {
 	m, err := matrix.Compute(r, matrix.Options{PointToPoint: true, Collectives: true})
 	if err != nil {
 		return nil, err
 	}
 	if m.Unknown > 0 || m.Unsized > 0 {
-		return nil, fmt.Errorf("%s: %d calls with partners that aren't known, %d messages of unknown size", path, m.Unknown, m.Unsized)
+		return nil, fmt.Errorf("%s: %d calls with partners that aren't known, %d messages of unknown size", r.Name(), m.Unknown, m.Unsized)
 	}
 	t := &Traffic{Pairs: make(map[Pair]matrix.Cell), Out: make([]uint64, r.Ranks()), In: make([]uint64, r.Ranks()), Left: make(map[Channel]Left)}
 	for from := range r.Ranks() {
