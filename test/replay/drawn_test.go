@@ -98,7 +98,7 @@ func drawn(t *testing.T, m *mpis.MPI, dir string, everything, some, recorded boo
 				t.Errorf("seed %d: something is drawn: %t\n%s", seed, !some, out)
 			}
 		}
-		sameTraffic(t, dir, seed)
+		sameTraffic(t, dir, fmt.Sprintf("seed %d", seed), "drawn.spoor", "b.spoor")
 		if err := os.Remove(filepath.Join(dir, "b.spoor")); err != nil {
 			t.Fatal(err)
 		}
@@ -107,28 +107,27 @@ func drawn(t *testing.T, m *mpis.MPI, dir string, everything, some, recorded boo
 
 // sameTraffic compares what ranks send each other as drawn and as replayed: each pair's messages and bytes MUST be the same, what is
 // sent received, and each rank about as busy as it was.
-func sameTraffic(t *testing.T, dir string, seed int) {
+func sameTraffic(t *testing.T, dir, what, drawn, again string) {
 	t.Helper()
-	var all []*traffic.Traffic
-	for _, name := range []string{"a.spoor", "drawn.spoor", "b.spoor"} {
+	of := func(name string) *traffic.Traffic {
 		x, err := traffic.Read(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, x)
+		return x
 	}
-	truth, drawn, again := all[0], all[1], all[2]
-	if !drawn.Equal(again) {
-		t.Errorf("seed %d: replayed other messages than are drawn: %v, drawn %v", seed, again, drawn)
+	truth, now, replayed := of("a.spoor"), of(drawn), of(again)
+	if !now.Equal(replayed) {
+		t.Errorf("%s: replayed other messages than are drawn: %v, drawn %v", what, replayed, now)
 	}
-	for ch, l := range drawn.Left {
+	for ch, l := range now.Left {
 		if l.Messages != 0 || l.Bytes > 0 {
-			t.Errorf("seed %d: %+v of %+v are not received", seed, l, ch)
+			t.Errorf("%s: %+v of %+v are not received", what, l, ch)
 		}
 	}
-	off := drawn.Off(truth)
+	off := now.Off(truth)
 	if off.MeanRank > 0.1 || off.Rank > 0.2 {
-		t.Errorf("seed %d: bytes of ranks are off: %+v", seed, off)
+		t.Errorf("%s: bytes of ranks are off: %+v", what, off)
 	}
-	t.Logf("seed %d: %+v, %d messages from any source", seed, off, drawn.Wild)
+	t.Logf("%s: %+v, %d messages from any source", what, off, now.Wild)
 }

@@ -103,6 +103,7 @@ func TestReplayOfThinned(t *testing.T) {
 						t.Fatalf("precision %s: spoor %s: %v\n%s", precision, args[0], err, mpis.Tail(out))
 					}
 				}
+				sameTraffic(t, dir, "precision "+precision, "thin.spoor", "b"+precision+".spoor")
 			}
 			if out, err := spoor(m, dir, "diff", "--quiet", "a.spoor", "thin.spoor"); err == nil {
 				t.Errorf("nothing was merged\n%s", out)
