@@ -9,11 +9,11 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/matrix"
-	"github.com/spoor-hpc/spoor/internal/objects"
 	"github.com/spoor-hpc/spoor/internal/volume"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A Pair is who sends and who receives, by world ranks.
@@ -80,7 +80,7 @@ func Of(r *trace.Reader) (*Traffic, error) {
 			return nil, err
 		}
 	}
-	comms, err := r.Comms()
+	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +88,16 @@ func Of(r *trace.Reader) (*Traffic, error) {
 		if err != nil {
 			return nil, err
 		}
-		sizes := objects.NewBounds(0)
+		objects, err := handles.Of(r).Rank(k)
+		if err != nil {
+			return nil, err
+		}
 		for stream := range k.Streams() {
 			for c, err := range k.Calls(stream) {
 				if err != nil {
 					return nil, err
 				}
-				if c.NewType != nil {
-					sizes.Note(c)
-				}
-				t.call(comms, sizes, k.Number(), stream, c)
+				t.call(comms, objects, k.Number(), stream, c)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func Of(r *trace.Reader) (*Traffic, error) {
 }
 
 // call counts what a call sends and receives point to point.
-func (t *Traffic) call(comms *trace.Comms, sizes *objects.Bounds, rank, stream int, c *trace.Call) {
+func (t *Traffic) call(comms *handles.Comms, objects *handles.Rank, rank, stream int, c *trace.Call) {
 	m := meaning.Of(c.Name())
 	comm := c.Param("comm")
 	if m == nil || comm == nil || m.Pattern != meaning.ToPeer && m.Pattern != meaning.Receive {
@@ -137,7 +137,8 @@ func (t *Traffic) call(comms *trace.Comms, sizes *objects.Bounds, rank, stream i
 		}
 		bytes := c.Param(side.Count).In.Num
 		if p := c.Param(side.Type); p != nil {
-			bytes *= sizes.Size(p.In.Num)
+			size, _ := objects.TypeSize(p.In.Num, stream, c.Index) // what isn't known is refused above
+			bytes *= size
 		}
 		n, pair := int64(1), Pair{rank, in.WorldRank(int(peer))}
 		if side == m.In {
