@@ -346,7 +346,3 @@ func (k Kind) IsStatus() bool { return k.info().form == FormStatus }
 
 // IsParam reports whether a parameter can be of this kind.
 func (k Kind) IsParam() bool { return k > KindNone && k < KindLimit }
-
-// HasConstants reports whether named constants occur among the kind's values,
-// so that raw values need translation.
-func (k Kind) HasConstants() bool { return len(Constants(k)) > 0 }

@@ -3,6 +3,7 @@ package trace
 import (
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
+	"slices"
 )
 
 // A summed says which values of a terminal have no column of their own, because they
@@ -17,12 +18,7 @@ func (s *summed) has(value int) bool {
 	if s == nil || s.all {
 		return s != nil
 	}
-	for _, a := range s.arrays {
-		if value >= a.At && value < a.End {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.arrays, func(a signature.Span) bool { return value >= a.At && value < a.End })
 }
 
 // summedOf looks at the terminal on the class's first rank.

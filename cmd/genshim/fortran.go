@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -50,12 +51,7 @@ func hasFortran(c *mpi.Call) bool {
 	if c.Class == mpi.Unwrapped || c.Has(mpi.Tool) {
 		return false
 	}
-	for _, end := range []string{"_f2c", "_c2f", "_fromint", "_toint", "_c2f08", "_f082c", "_f2f08", "_f082f"} {
-		if strings.HasSuffix(c.Name, end) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"_f2c", "_c2f", "_fromint", "_toint", "_c2f08", "_f082c", "_f2f08", "_f082f"}, func(end string) bool { return strings.HasSuffix(c.Name, end) })
 }
 
 // A form is a family of procedure names, see enum sp_f_form.

@@ -106,17 +106,10 @@ func (p *program) makesNames() bool {
 	if p.newComm || p.newType || p.persistent || p.use == uncacheable || p.use == freesRequest {
 		return true
 	}
-	for _, s := range p.in {
-		if s.code == codeFree || s.element == codeFree {
-			return true
-		}
-	}
-	for _, s := range p.out {
-		if s.code == codeMade || s.code == codeUpdated || s.element == codeMade || s.element == codeUpdated {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.in, func(s step) bool { return s.code == codeFree || s.element == codeFree }) ||
+		slices.ContainsFunc(p.out, func(s step) bool {
+			return s.code == codeMade || s.code == codeUpdated || s.element == codeMade || s.element == codeUpdated
+		})
 }
 
 // hasAddress reports whether the program's addresses are in the records.

@@ -5,6 +5,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"slices"
 )
 
 // A program says how to read the records of one call: a list of steps for the
@@ -250,12 +251,7 @@ func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) step 
 }
 
 func hasIndices(call *mpi.Call) bool {
-	for i := range call.Params {
-		if q := &call.Params[i]; q.Array && q.Kind == mpi.KindIndex {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(call.Params, func(q mpi.Param) bool { return q.Array && q.Kind == mpi.KindIndex })
 }
 
 // setGates finds, for outputs that are valid only if a flag is true, where the

@@ -8,6 +8,7 @@ package column
 import (
 	"iter"
 	"math"
+	"slices"
 )
 
 // A Run is count values start, start+stride, start+2*stride, ….
@@ -180,12 +181,7 @@ func (c *Column) Equal(d *Column) bool {
 	if c.n != d.n || len(c.runs) != len(d.runs) {
 		return false
 	}
-	for i, r := range c.runs {
-		if r != d.runs[i] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(c.runs, d.runs)
 }
 
 // Same returns the one value of a column that has no other.

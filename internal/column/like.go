@@ -1,5 +1,7 @@
 package column
 
+import "slices"
+
 // Columns without a closed form are seldom alone: the size of a message stands
 // in its status, too, in other units; and where a pattern wanders over a grid of
 // ranks from step to step, each step has the column of the one before, shifted.
@@ -142,12 +144,7 @@ func center(v, m int64) int64 {
 
 func (f *Fitter) same(b *base, vals []int64, d, dx, dy int64) bool {
 	if dx == 0 && dy == 0 {
-		for i, v := range vals {
-			if b.vals[i] != v {
-				return false
-			}
-		}
-		return true
+		return slices.Equal(b.vals[:len(vals)], vals)
 	}
 	form := Form{Kind: Like}
 	form.C[lD], form.C[lDX], form.C[lDY] = d, dx, dy

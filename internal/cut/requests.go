@@ -1,6 +1,7 @@
 package cut
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/marked"
@@ -57,12 +58,7 @@ func newRequests(k *trace.Rank, stream int, spans []marked.Span) *requests {
 // makesOne reports whether a one-shot request comes out of a call that can make one.
 func (r *requests) makesOne(terminal int) bool {
 	vals := r.k.Signature(terminal)
-	for _, u := range r.of(terminal) {
-		if v := vals[u.at]; u.out && v > 0 && v&1 == 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.of(terminal), func(u use) bool { return u.out && vals[u.at] > 0 && vals[u.at]&1 == 0 })
 }
 
 // of returns where a terminal's requests stand.

@@ -167,12 +167,7 @@ func inner(k *trace.Rank, stream int) marked.Span {
 	is := func(names ...string) *trace.Occurrences {
 		return k.Occurrences(stream, func(t int) bool {
 			c, err := k.Called(t)
-			for _, n := range names {
-				if err == nil && c.Name() == n {
-					return true
-				}
-			}
-			return false
+			return err == nil && slices.Contains(names, c.Name())
 		})
 	}
 	s := marked.Span{End: k.Len(stream)}

@@ -8,6 +8,7 @@ package diff
 import (
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -156,16 +157,7 @@ func sameStructure(a, b trace.Node) bool {
 			return true
 		}
 		seen[pair] = true
-		x, y := a.Children(), b.Children()
-		if len(x) != len(y) {
-			return false
-		}
-		for i := range x {
-			if !same(x[i], y[i]) {
-				return false
-			}
-		}
-		return true
+		return slices.EqualFunc(a.Children(), b.Children(), same)
 	}
 	return same(a, b)
 }

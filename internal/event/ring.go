@@ -76,9 +76,6 @@ func (r *Ring) Full(pos uint64) bool {
 	return pos-r.Kept() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
 }
 
-// Drained is the position up to which the engine has read.
-func (r *Ring) Drained() uint64 { return atomic.LoadUint64(&r.header[OffDrained/8]) }
-
 // SetDrained tells the owner thread how far the reader is.
 func (r *Ring) SetDrained(pos uint64) { atomic.StoreUint64(&r.header[OffDrained/8], pos) }
 
@@ -90,9 +87,6 @@ func (r *Ring) SetKept(pos uint64) { atomic.StoreUint64(&r.header[OffKept/8], po
 func (r *Ring) Stack() (lo, hi, ref uint64) {
 	return r.header[OffStackLo/8], r.header[OffStackHi/8], r.header[OffStackRef/8]
 }
-
-// TID is the operating system's number of the thread.
-func (r *Ring) TID() uint64 { return r.header[OffTID/8] }
 
 // StartTicks is when the ring was made.
 func (r *Ring) StartTicks() uint64 { return r.header[OffStartTicks/8] }

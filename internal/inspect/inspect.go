@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -135,12 +136,7 @@ func families(libs []Library) int {
 }
 
 func hasInterp(f *elf.File) bool {
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_INTERP {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // definesMPI reports whether MPI itself is part of the file.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -217,12 +218,7 @@ func executable(name string) bool {
 
 func interpreter(name string) bool {
 	base := filepath.Base(name)
-	for _, p := range []string{"python", "julia", "perl", "ruby", "bash", "sh", "dash", "zsh", "Rscript"} {
-		if base == p || (strings.HasPrefix(base, p) && strings.Trim(base[len(p):], "0123456789.") == "") {
-			return true
-		}
-	}
-	return false
+	return slices.Contains([]string{"python", "julia", "perl", "ruby", "bash", "sh", "dash", "zsh", "Rscript"}, strings.TrimRight(base, "0123456789."))
 }
 
 func shell(name string) bool { return strings.HasSuffix(filepath.Base(name), "sh") }

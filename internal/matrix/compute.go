@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -59,12 +60,7 @@ func Expand(r *trace.Reader, opts Options) (*Matrix, error) {
 
 // Occurs reports whether a trace has any functions that the options count.
 func Occurs(r *trace.Reader, opts Options) bool {
-	for _, f := range r.Schema() {
-		if !f.Has(trace.Starts) && opts.wants(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return !f.Has(trace.Starts) && opts.wants(f) })
 }
 
 // A builder puts a matrix together.

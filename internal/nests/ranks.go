@@ -2,6 +2,7 @@ package nests
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -55,12 +56,7 @@ func folded(list []Span) (out []Span) {
 		if len(a.Dims) == 0 || len(a.Dims) != len(b.Dims) {
 			return false
 		}
-		for i := range a.Dims {
-			if a.Dims[i] != b.Dims[i] {
-				return false
-			}
-		}
-		return true
+		return slices.Equal(a.Dims, b.Dims)
 	}
 	for i := 0; i < len(list); {
 		n := 1

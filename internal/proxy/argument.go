@@ -58,12 +58,7 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 		return false
 	}
 	all := func(n *node, is func(v int64) bool) bool {
-		for _, vals := range w.c.vals {
-			if !is(vals[n.at]) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(w.c.vals, func(vals []int64) bool { return !is(vals[n.at]) })
 	}
 	zero := func(v int64) bool { return v == 0 }
 	switch {

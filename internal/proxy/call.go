@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/reissue"
@@ -259,12 +260,7 @@ func (w *writer) any(param int, wildcard int64) bool {
 	if param < 0 || w.c.in[param].typ != trace.Int {
 		return false
 	}
-	for _, v := range w.c.vals {
-		if v[w.c.in[param].at] == wildcard {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.c.vals, func(v []int64) bool { return v[w.c.in[param].at] == wildcard })
 }
 
 // taken is what a receive or probe says it took: where the number of the rank is

@@ -65,12 +65,7 @@ func newFitter(g *generator, members []int) *fitter {
 }
 
 func same(vals []int64) bool {
-	for _, v := range vals {
-		if v != vals[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(vals, func(v int64) bool { return v != vals[0] })
 }
 
 // expr is a value over the members as a C expression. Named constants among

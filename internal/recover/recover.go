@@ -106,12 +106,10 @@ func Elsewhere(path string) []string {
 
 // isProcess looks for what the shim makes first in a process directory.
 func isProcess(dir string) bool {
-	for _, name := range []string{"context", "ring.0"} {
-		if st, err := os.Lstat(filepath.Join(dir, name)); err == nil && st.Mode().IsRegular() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"context", "ring.0"}, func(name string) bool {
+		st, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil && st.Mode().IsRegular()
+	})
 }
 
 // Marked reports whether a process said at its end that its records are whole.

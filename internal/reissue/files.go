@@ -3,6 +3,7 @@ package reissue
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -12,12 +13,7 @@ import (
 // IsLibrary reports whether a module is an MPI library.
 func IsLibrary(module string) bool {
 	name := path.Base(module)
-	for _, prefix := range []string{"libmpi", "libpmpi", "libopen-", "mca_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"libmpi", "libpmpi", "libopen-", "mca_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // ByLibrary reports whether an MPI made a call on a file for itself, as the MPI at hand will

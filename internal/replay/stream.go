@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -387,12 +388,7 @@ func (s *Stream) waitForOthers() {
 
 // frees reports whether a call gives a handle back.
 func frees(c *trace.Call) bool {
-	for i := range c.Params {
-		if d := c.Params[i].Def; d.Dir == trace.DirFree && d.Type == trace.Handle {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Func.Params, func(d trace.ParamDef) bool { return d.Dir == trace.DirFree && d.Type == trace.Handle })
 }
 
 // patience is how long a thread may be in a call before others stop waiting for

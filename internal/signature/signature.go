@@ -6,6 +6,8 @@
 // The package knows nothing of how values were recorded or made symbolic.
 package signature
 
+import "slices"
+
 // A Signature is one distinct call of a rank. Vals starts with the return
 // code; then follow, parameter by parameter in declared order, the values of
 // its input part and of its output part. Everything is an integer: strings and
@@ -18,13 +20,5 @@ type Signature struct {
 
 // Equal reports whether two signatures are the same call.
 func (s Signature) Equal(t Signature) bool {
-	if s.Call != t.Call || s.Site != t.Site || len(s.Vals) != len(t.Vals) {
-		return false
-	}
-	for i, v := range s.Vals {
-		if v != t.Vals[i] {
-			return false
-		}
-	}
-	return true
+	return s.Call == t.Call && s.Site == t.Site && slices.Equal(s.Vals, t.Vals)
 }

@@ -187,12 +187,8 @@ func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 // runsThreads reports whether a library is one whose functions stand between a thread and what it was made for.
 func runsThreads(library string) bool {
 	name := path.Base(library)
-	for _, prefix := range []string{"libc.so", "libc-2", "libpthread", "libgomp", "libomp", "libiomp5", "libstdc++", "libc++", "ld-", "libspoor"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"libc.so", "libc-2", "libpthread", "libgomp", "libomp", "libiomp5", "libstdc++", "libc++", "ld-", "libspoor"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // around puts a mark around all frames of a site.

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -158,12 +159,7 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 
 // fortranLibrary reports whether a library holds Fortran bindings.
 func fortranLibrary(name string) bool {
-	for _, prefix := range []string{"libmpichf", "libmpifort", "libmpi_mpifh", "libmpi_usempi"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"libmpichf", "libmpifort", "libmpi_mpifh", "libmpi_usempi"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // helper reports whether a Fortran binding makes a call on its own account:

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -102,10 +103,5 @@ func (n names) null(kind mpi.Kind, raw uint64) bool {
 	if !ok {
 		return false
 	}
-	for _, v := range n.predefined(kind, raw) {
-		if v == null {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(n.predefined(kind, raw), null)
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -94,15 +95,7 @@ func (a *assignment) place(n int) bool {
 }
 
 func prefix(list, start []string) bool {
-	if len(start) > len(list) {
-		return false
-	}
-	for i, s := range start {
-		if list[i] != s {
-			return false
-		}
-	}
-	return true
+	return len(start) <= len(list) && slices.Equal(list[:len(start)], start)
 }
 
 // logKeys and traceKeys render what is the same in log and trace without any

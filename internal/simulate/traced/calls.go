@@ -2,6 +2,7 @@ package traced
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
@@ -153,12 +154,7 @@ func (w *writer) kind(def *mpi.Call, c *export.Call) role {
 
 // known reports whether all requests that a call completes were seen being made.
 func known(c *trace.Call) bool {
-	for _, v := range completed(c) {
-		if v.Form == trace.RequestUnknown {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(completed(c), func(v *trace.Value) bool { return v.Form == trace.RequestUnknown })
 }
 
 // acts adds what a call does; false if the simulation knows nothing of it.
