@@ -186,6 +186,13 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		field("structure", "%s of calls in %s of %s, each as reached from one place; spoor profile shows them",
 			units.Share(float64(x.Placed), float64(s.Calls)), plural(x.Loops, "loop"), plural(x.Functions, "function"))
 	}
+	if len(s.Counted) > 0 {
+		sum := int64(0)
+		for _, x := range s.Counted {
+			sum += x.Rounds
+		}
+		field("rounds", "%s of %s, counted by the program; most, %s, at %s", units.Grouped(sum), plural(len(s.Counted), "loop"), units.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
+	}
 	if s.Lost > 0 {
 		field("lost", "%s that could not be recorded", plural(s.Lost, "call"))
 	}

@@ -25,6 +25,14 @@ func (a *Attached) String() string {
 
 // countedText says how many rounds of a loop the program counted, where that isn't known already.
 func (n *Node) countedText() string {
+	if text := n.CountedRounds(); text != "" {
+		return ", " + text + " counted"
+	}
+	return ""
+}
+
+// CountedRounds is how many rounds of a loop the program counted itself, "" where there is nothing or they are those that the calls tell.
+func (n *Node) CountedRounds() string {
 	if n.Counted == nil {
 		return ""
 	}
@@ -35,7 +43,7 @@ func (n *Node) countedText() string {
 	if n.Counted.Estimate {
 		about = "~"
 	}
-	return ", " + about + units.Grouped(rounds) + " counted"
+	return about + units.Grouped(rounds)
 }
 
 func attachedOf(list []Value) (out []Attached) {

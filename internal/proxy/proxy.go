@@ -115,6 +115,9 @@ func Generate(r *trace.Reader, o Options) (*Program, error) {
 func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error) {
 	o.Target.Literal = true
 	g := newGenerator(r, o)
+	if err := g.count(); err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
 	search := reissue.NewSearch(r, o.Target)
 	if err := g.variants(search); err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)

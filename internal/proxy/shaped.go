@@ -3,11 +3,14 @@ package proxy
 import (
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/summary"
 	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -109,11 +112,36 @@ func (g *generator) name(v *variant, stream, rule int) *named {
 	n := &named{title: l.Title(c), ident: identifier(l.Function(c))}
 	if at.Kind == trace.LoopVertex {
 		n.loop = at.Where()
+		if rounds := g.counted[loopLine(at)]; rounds > 0 {
+			n.loop += fmt.Sprintf(", the program counted %s rounds on all ranks", units.Grouped(rounds))
+		}
 		n.ident += "_loop"
 	} else if at.Parent >= 0 {
 		n.from = []string{at.Where()}
 	}
 	return n
+}
+
+// loopLine is the file without its folder and line of a loop, as those have that count their rounds; "" if it isn't known.
+func loopLine(v *trace.Vertex) string {
+	if v.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", path.Base(v.File), v.Line)
+}
+
+// count finds out what rounds the program counted.
+func (g *generator) count() error {
+	list, err := summary.CountedRounds(g.r)
+	g.counted = make(map[string]int64)
+	for _, x := range list {
+		line, _, _ := strings.Cut(x.Loop, " ")
+		if _, several := g.counted[line]; several {
+			x.Rounds = 0
+		}
+		g.counted[line] = x.Rounds
+	}
+	return err
 }
 
 // maxFrom is how many places are named from which a function is called.

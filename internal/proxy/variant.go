@@ -54,8 +54,9 @@ type generator struct {
 	keyvals map[int64]int
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
-	ends    reissue.Ends // nil: all ranks finish
-	files   bool         // some calls are on files
+	ends    reissue.Ends     // nil: all ranks finish
+	files   bool             // some calls are on files
+	counted map[string]int64 // rounds that the program counted of loops, by file:line; 0: there are several
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {

@@ -55,6 +55,7 @@ type Node struct {
 	Place   string  `json:"q,omitempty"` // of a loop or call in the code
 	AtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
 	Unsure  bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
+	Counted string  `json:"y,omitempty"` // rounds of a loop that the program counted itself, where the calls don't tell
 	Body    []Node  `json:"b,omitempty"`
 }
 
@@ -116,7 +117,7 @@ func (s *Structure) nodes(list []*profile.Node, left *int) []Node {
 		out = append(out, Node{
 			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
 			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.Inside(), Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
-			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure,
+			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(),
 		})
 	}
 	for i := range out {

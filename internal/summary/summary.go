@@ -55,6 +55,7 @@ type Summary struct {
 	Calls      int64      `json:"calls"`
 	Functions  []Function `json:"functions"` // by time
 	Structure  *Structure `json:"structure,omitempty"`
+	Counted    []Counted  `json:"counted_rounds,omitempty"` // run --rounds
 	Sites      int        `json:"call_sites"`
 	Signatures int        `json:"signatures"`
 	Classes    []Class    `json:"classes"`
@@ -203,6 +204,9 @@ func Of(r *trace.Reader) (*Summary, error) {
 		return nil, err
 	}
 	if s.MergeNs, err = r.FinishNs(); err != nil {
+		return nil, err
+	}
+	if s.Counted, err = CountedRounds(r); err != nil {
 		return nil, err
 	}
 	sites, err := r.Sites()

@@ -359,6 +359,31 @@ func TestProfile(t *testing.T) {
 	if len(got) != 5 || marked < 3 {
 		t.Errorf("%d loops with counts, %d of which the calls don't tell all", len(got), marked)
 	}
+	for _, x := range []struct {
+		want string
+		args []string
+	}{
+		{"99 of 5 loops, counted by the program; most, 75, at unsure.c:19 seldom", []string{"info"}},
+		{`"y": "75"`, []string{"report", "--json"}},
+		{"", []string{"proxy", "-o", filepath.Join(b.dir, "proxy")}},
+	} {
+		text, err := exec.Command(mpis.NeedSpoor(t), append(x.args, filepath.Join(b.dir, "app.spoor"))...).Output()
+		if err != nil || !strings.Contains(string(text), x.want) {
+			t.Errorf("%q: error %v, and nothing of %q", x.args, err, x.want)
+		}
+	}
+	written := ""
+	files, _ := filepath.Glob(filepath.Join(b.dir, "proxy", "*.c"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written += string(text)
+	}
+	if !strings.Contains(written, "// loop unsure.c:28, the program counted 3 rounds on all ranks") {
+		t.Error("the proxy doesn't say how many rounds the program counted")
+	}
 	text, err := exec.Command(mpis.NeedSpoor(t), "profile", "--width", "120", filepath.Join(b.dir, "app.spoor")).Output()
 	if err != nil || !strings.Contains(string(text), ", 75 counted") {
 		t.Errorf("%v\n%s", err, text)

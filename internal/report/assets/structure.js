@@ -17,7 +17,7 @@ const numbers = (n, whole) => {
 export const structure = () => {
   const list = data.structure;
   const code = list.some((s) => s.code);
-  const lead = (code ? "The program's own functions and loops around its MPI calls, as its machine code has them. ≥: rounds in which MPI is not called are not counted; (?): perhaps begun more often, with fewer rounds each time. Ranks"
+  const lead = (code ? "The program's own functions and loops around its MPI calls, as its machine code has them. ≥: rounds in which MPI is not called are not counted; (?): perhaps begun more often, with fewer rounds each time; "counted by the program": all rounds of the loop together (run --rounds). Ranks"
     : "The program as nested loops of MPI calls, found by the compression; ranks") + " that went through the same one are a class." + (data.summary.no_times ? "" : " Times of a line are those of all its rounds: inside MPI, and outside of it before the calls.");
   if (!list.length) {
     section("structure", "Structure", lead, none("No rank left a track."));
@@ -60,7 +60,7 @@ export const structure = () => {
         : n.k === "f" ? [el("span", { textContent: `${n.f}()` }), n.l && el("span", { className: "t", textContent: `from ${n.l}` })]
         : n.k === "l" ? [el("span", { textContent: "loop" }), n.q && el("span", { className: "t", textContent: n.q })]
         : n.k === "r" ? el("span", { textContent: "calls of itself, and the first" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
-      shown && el("span", { className: "x", textContent: `× ${times}` }), entered && el("span", { className: "t", textContent: entered }),
+      shown && el("span", { className: "x", textContent: `× ${times}` }), n.y && el("span", { className: "t", textContent: `${n.y} counted by the program` }), entered && el("span", { className: "t", textContent: entered }),
       el("span", { className: "t", textContent: numbers(n, whole) }));
     const mark = hit(s, n) ? "hit" : "", part = whole > 0 ? spent(n) / whole : 0;
     if (!data.summary.no_times && part >= 0.002) line.prepend(el("span", { className: "share", "aria-hidden": "true" }, el("i", { style: `width:${(100 * Math.min(1, part)).toFixed(1)}%` })));

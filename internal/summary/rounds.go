@@ -1,0 +1,50 @@
+package summary
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Counted is a loop with the rounds that the program counted itself, on all ranks.
+type Counted struct {
+	Loop   string `json:"loop"` // file:line function
+	Rounds int64  `json:"rounds"`
+}
+
+// roundsLibrary is the plugin that reads what the program counts.
+const roundsLibrary = "libspoor-rounds.so"
+
+// CountedRounds lists the loops of which a trace has rounds that the program counted (run --rounds), most rounds first; none if it
+// was recorded otherwise.
+func CountedRounds(r *trace.Reader) ([]Counted, error) {
+	counts := false
+	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
+		plugin, is := strings.CutPrefix(word, "SPOOR_PLUGIN=")
+		counts = counts || is && path.Base(plugin) == roundsLibrary
+	}
+	if !counts {
+		return nil, nil
+	}
+	sums := make(map[string]int64)
+	for class := range r.Classes() {
+		values, err := r.Values(class)
+		if err != nil {
+			return nil, err
+		}
+		for name, list := range values {
+			for _, v := range list {
+				sums[name] += v.Sum
+			}
+		}
+	}
+	var list []Counted
+	for name, n := range sums {
+		list = append(list, Counted{name, n})
+	}
+	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(cmp.Compare(b.Rounds, a.Rounds), cmp.Compare(a.Loop, b.Loop)) })
+	return list, nil
+}
