@@ -17,7 +17,7 @@ const numbers = (n, whole) => {
 export const structure = () => {
   const list = data.structure;
   const code = list.some((s) => s.code);
-  const lead = (code ? "The program's own functions and loops around its MPI calls, as its machine code has them. ≥: rounds in which MPI is not called are not counted; (?): perhaps begun more often, with fewer rounds each time; "counted by the program": all rounds of the loop together (run --rounds). Ranks"
+  const lead = (code ? "The program's own functions and loops around its MPI calls, as its machine code has them. ≥: rounds in which MPI is not called are not counted; (?): perhaps begun more often, with fewer rounds each time; “counted by the program”: all rounds of the loop together (run --rounds). Ranks"
     : "The program as nested loops of MPI calls, found by the compression; ranks") + " that went through the same one are a class." + (data.summary.no_times ? "" : " Times of a line are those of all its rounds: inside MPI, and outside of it before the calls.");
   if (!list.length) {
     section("structure", "Structure", lead, none("No rank left a track."));
