@@ -102,7 +102,7 @@ $(eval $(call sanitizer,tsan,thread))
 
 sanitized: $(foreach s,asan tsan,build/$(s)/libspoor.so build/$(s)/libspoor-io.so)
 
-GO_SOURCES = $(shell find engine cmd internal mpi trace -name '*.go' 2>/dev/null) $(wildcard mpi/*.txt) go.mod
+GO_SOURCES = $(shell find engine cmd internal mpi trace -type f -not -name '*_test.go' -not -path '*/testdata/*' 2>/dev/null) go.mod
 
 # No SIGURG for the program's threads: a handler of theirs would see it.
 ENGINE_LDFLAGS = -s -w -X runtime.godebugDefault=asyncpreemptoff=1,containermaxprocs=0,updatemaxprocs=0 -extldflags=-Wl,--wrap=mmap,--wrap=pthread_getattr_np
