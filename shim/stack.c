@@ -12,9 +12,6 @@
  * only count where a frame is found by one: elsewhere the register may hold
  * anything, such as the counter of a loop.
  *
- * Memory is read between the stack pointer and the end of the thread's stack
- * only. Where a frame makes no sense, the stack ends there.
- *
  * With SPOOR_LOOP_COUNTERS the counters of the loops around the frames are read, too (turn.h). For a stack that was followed each
  * is at a fixed distance from where it began: in the frame, or in a register, which is where a frame further in has put it; all
  * of them are in the frame of the function that begins. So nothing is read that isn't within the frames just followed.
@@ -31,31 +28,17 @@
 #include <sys/mman.h>
 
 #include "cfi.h"
+#include "frame.h"
 #include "ring.h"
 #include "runtime.h"
 #include "turn.h"
 #include "unwind.h"
 
-#define RULES 1024        /* kept per thread */
-#define OWN_FRAMES 8      /* at most so many of this library's before the site */
 
 #define MAX_DEEP 512      /* frames of a thread that begins to call MPI */
 
 #define WALKS 256 /* a power of two */
 #define WAYS 2    /* to keep calls from one place apart that come through different callers */
-#define WORDS (2 * (OWN_FRAMES + SP_MAX_FRAMES))
-
-/* A stack as it was followed. */
-struct walk {
-	uint64_t pc, sp, fp; /* where it began */
-	uint64_t fp_counts;  /* all bits, or none */
-	const void *answer;
-	uint64_t n; /* words read: */
-	struct {
-		uint64_t at; /* offset from sp, in words */
-		uint64_t value;
-	} words[WORDS];
-};
 
 /* Where the counters are of the loops that lead to a walk's stack. */
 struct counted {
@@ -159,103 +142,6 @@ static struct table *table_of(int thread)
 	return tables[thread] = b;
 }
 
-/* ---- following ---- */
-
-static const struct sp_rule *rule_of(struct sp_rule *rules, uint64_t pc)
-{
-	struct sp_rule *r = &rules[(pc ^ pc >> 10) % RULES];
-	if (sp_unlikely(r->pc != pc))
-		sp_unwind_rule(pc, r);
-	return r;
-}
-
-struct frame {
-	uint64_t pc, sp, fp;
-	uint64_t lo, hi; /* of what may be read */
-	struct walk *walk; /* where the words read are noted */
-	uint64_t fp_at;    /* where fp was read, or one of these: */
-};
-
-enum { FP_REGISTER = 0, FP_NOTED = 1 };
-
-static inline void note(struct frame *f, uint64_t at, uint64_t v)
-{
-	struct walk *w = f->walk;
-	if (w->n < WORDS) {
-		w->words[w->n].at = (at - f->lo) / 8;
-		w->words[w->n].value = v;
-	}
-	w->n++;
-}
-
-/* Read a word of the stack. */
-static inline int word(const struct frame *f, uint64_t at, uint64_t *v)
-{
-	if (at < f->lo || at > f->hi - 8 || at % 8)
-		return 0;
-	*v = *(const uint64_t *)(uintptr_t)at;
-	return 1;
-}
-
-/* The frame pointer, which counts from now on. */
-static inline uint64_t frame_pointer(struct frame *f)
-{
-	if (f->fp_at == FP_REGISTER)
-		f->walk->fp_counts = ~0ull;
-	else if (f->fp_at != FP_NOTED)
-		note(f, f->fp_at, f->fp);
-	f->fp_at = FP_NOTED;
-	return f->fp;
-}
-
-/* Go to the caller; 0 if there is none to be found. */
-static int step(struct sp_rule *rules, struct frame *f)
-{
-	const struct sp_rule *r = rule_of(rules, f->pc);
-	uint64_t cfa = 0, at, pc;
-	switch (r->cfa_from) {
-	case SP_CFA_SP:
-		cfa = f->sp + (uint64_t)(int64_t)r->cfa;
-		break;
-	case SP_CFA_FP:
-		cfa = frame_pointer(f) + (uint64_t)(int64_t)r->cfa;
-		break;
-	case SP_CFA_AT_FP:
-		at = frame_pointer(f) + (uint64_t)(int64_t)r->cfa;
-		if (!word(f, at, &cfa))
-			return 0;
-		note(f, at, cfa);
-		break;
-	default:
-		return 0;
-	}
-	at = cfa + (uint64_t)(int64_t)r->ra;
-	if (cfa <= f->sp || !word(f, at, &pc))
-		return 0;
-	note(f, at, pc);
-	if (r->fp_from == SP_FP_AT_CFA || r->fp_from == SP_FP_AT_FP) {
-		uint64_t base = r->fp_from == SP_FP_AT_CFA ? cfa : frame_pointer(f);
-		at = base + (uint64_t)(int64_t)r->fp;
-		if (!word(f, at, &f->fp))
-			return 0;
-		f->fp_at = at;
-	} else if (r->fp_from == SP_FP_LOST) {
-		f->fp = 0;
-		f->fp_at = FP_NOTED;
-	}
-#if defined(__aarch64__)
-	pc &= 0x0000ffffffffffffull; /* the rest may be a signature */
-	const int bits = 48;
-#else
-	const int bits = 47;
-#endif
-	if (pc < 4096 || pc >> bits)
-		return 0;
-	f->pc = pc;
-	f->sp = cfa;
-	return 1;
-}
-
 /* ---- numbering ---- */
 
 static uint64_t hash(const uint64_t *pcs, uint64_t n)
@@ -356,7 +242,7 @@ static __attribute__((noinline)) void find_main(void)
 			break;
 		}
 		before = f.pc;
-	} while (step(b->rules, &f));
+	} while (sp_frame_step(b->rules, &f));
 	b->walks[0][0] = (struct walk){0};
 }
 
@@ -365,11 +251,11 @@ static const void *follow(struct sp_thread *t, struct table *b, struct frame *f,
 	uint64_t pcs[SP_MAX_FRAMES];
 	int n = 0;
 	for (int i = 0; f->pc != (uint64_t)(uintptr_t)site; i++)
-		if (i == OWN_FRAMES || !step(b->rules, f))
+		if (i == OWN_FRAMES || !sp_frame_step(b->rules, f))
 			return site;
 	do
 		pcs[n++] = f->pc;
-	while (n < depth && step(b->rules, f) && f->pc != main_returns);
+	while (n < depth && sp_frame_step(b->rules, f) && f->pc != main_returns);
 	if (n == 1 && !counting)
 		return site;
 	uint32_t number = number_of(t, b, pcs, (uint64_t)n);
@@ -501,7 +387,7 @@ static __attribute__((noinline)) int locate(struct sp_thread *t, struct table *b
 		if (!site_at && f.pc == (uint64_t)(uintptr_t)site)
 			site_at = n;
 		frames[n] = (struct trail){f.pc, f.fp, 0};
-		if (!step(b->rules, &f)) {
+		if (!sp_frame_step(b->rules, &f)) {
 			n++;
 			break;
 		}
@@ -602,11 +488,11 @@ __attribute__((noinline)) int sp_stack_outermost(const struct sp_thread *t, uint
 		if (n == SP_OUTERMOST)
 			memmove(pcs, pcs + 1, --n * sizeof *pcs);
 		pcs[n++] = f.pc;
-		const struct sp_rule *r = rule_of(rules, f.pc);
+		const struct sp_rule *r = sp_frame_rule(rules, f.pc);
 		if (r->guess)
 			break;
 		whole = r->cfa_from == SP_CFA_NONE;
-		if (!whole && !step(rules, &f))
+		if (!whole && !sp_frame_step(rules, &f))
 			break;
 	}
 	if (rules)

@@ -1,0 +1,88 @@
+/* Memory is read between the stack pointer and the end of the thread's stack only. Where a frame makes no sense, the stack ends
+ * there. */
+#include "frame.h"
+
+const struct sp_rule *sp_frame_rule(struct sp_rule *rules, uint64_t pc)
+{
+	struct sp_rule *r = &rules[(pc ^ pc >> 10) % RULES];
+	if (sp_unlikely(r->pc != pc))
+		sp_unwind_rule(pc, r);
+	return r;
+}
+
+static inline void note(struct frame *f, uint64_t at, uint64_t v)
+{
+	struct walk *w = f->walk;
+	if (w->n < WORDS) {
+		w->words[w->n].at = (at - f->lo) / 8;
+		w->words[w->n].value = v;
+	}
+	w->n++;
+}
+
+/* Read a word of the stack. */
+static inline int word(const struct frame *f, uint64_t at, uint64_t *v)
+{
+	if (at < f->lo || at > f->hi - 8 || at % 8)
+		return 0;
+	*v = *(const uint64_t *)(uintptr_t)at;
+	return 1;
+}
+
+/* The frame pointer, which counts from now on. */
+static inline uint64_t frame_pointer(struct frame *f)
+{
+	if (f->fp_at == FP_REGISTER)
+		f->walk->fp_counts = ~0ull;
+	else if (f->fp_at != FP_NOTED)
+		note(f, f->fp_at, f->fp);
+	f->fp_at = FP_NOTED;
+	return f->fp;
+}
+
+int sp_frame_step(struct sp_rule *rules, struct frame *f)
+{
+	const struct sp_rule *r = sp_frame_rule(rules, f->pc);
+	uint64_t cfa = 0, at, pc;
+	switch (r->cfa_from) {
+	case SP_CFA_SP:
+		cfa = f->sp + (uint64_t)(int64_t)r->cfa;
+		break;
+	case SP_CFA_FP:
+		cfa = frame_pointer(f) + (uint64_t)(int64_t)r->cfa;
+		break;
+	case SP_CFA_AT_FP:
+		at = frame_pointer(f) + (uint64_t)(int64_t)r->cfa;
+		if (!word(f, at, &cfa))
+			return 0;
+		note(f, at, cfa);
+		break;
+	default:
+		return 0;
+	}
+	at = cfa + (uint64_t)(int64_t)r->ra;
+	if (cfa <= f->sp || !word(f, at, &pc))
+		return 0;
+	note(f, at, pc);
+	if (r->fp_from == SP_FP_AT_CFA || r->fp_from == SP_FP_AT_FP) {
+		uint64_t base = r->fp_from == SP_FP_AT_CFA ? cfa : frame_pointer(f);
+		at = base + (uint64_t)(int64_t)r->fp;
+		if (!word(f, at, &f->fp))
+			return 0;
+		f->fp_at = at;
+	} else if (r->fp_from == SP_FP_LOST) {
+		f->fp = 0;
+		f->fp_at = FP_NOTED;
+	}
+#if defined(__aarch64__)
+	pc &= 0x0000ffffffffffffull; /* the rest may be a signature */
+	const int bits = 48;
+#else
+	const int bits = 47;
+#endif
+	if (pc < 4096 || pc >> bits)
+		return 0;
+	f->pc = pc;
+	f->sp = cfa;
+	return 1;
+}

@@ -1,0 +1,43 @@
+/* frame.h: from a function's frame on the stack to its caller's. */
+#ifndef SPOOR_FRAME_H
+#define SPOOR_FRAME_H
+
+#include "shim.h"
+#include "stack.h"
+#include "unwind.h"
+
+#pragma GCC visibility push(hidden)
+
+#define RULES 1024   /* kept per thread */
+#define OWN_FRAMES 8 /* at most so many of this library's before the site */
+#define WORDS (2 * (OWN_FRAMES + SP_MAX_FRAMES))
+
+/* A stack as it was followed. */
+struct walk {
+	uint64_t pc, sp, fp; /* where it began */
+	uint64_t fp_counts;  /* all bits, or none */
+	const void *answer;
+	uint64_t n; /* words read: */
+	struct {
+		uint64_t at; /* offset from sp, in words */
+		uint64_t value;
+	} words[WORDS];
+};
+
+struct frame {
+	uint64_t pc, sp, fp;
+	uint64_t lo, hi; /* of what may be read */
+	struct walk *walk; /* where the words read are noted */
+	uint64_t fp_at;    /* where fp was read, or one of these: */
+};
+
+enum { FP_REGISTER = 0, FP_NOTED = 1 };
+
+/* The rule of the instruction before pc. */
+const struct sp_rule *sp_frame_rule(struct sp_rule *rules, uint64_t pc);
+/* Go to the caller; 0 if there is none to be found. rules are RULES many. */
+int sp_frame_step(struct sp_rule *rules, struct frame *f);
+
+#pragma GCC visibility pop
+
+#endif
