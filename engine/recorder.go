@@ -71,7 +71,12 @@ func start(p unsafe.Pointer) (*recorder, error) {
 			return nil, fmt.Errorf("engine: %w", err)
 		}
 	}
+	live := capture.MaxLive
+	if os.Getenv("SPOOR_LEAN") != "" {
+		live = capture.LeanLive
+	}
 	r.capture, err = capture.New(capture.Config{
+		Live:    live,
 		Context: r.context,
 		Dir:     r.host.dir(),
 		Ticks:   r.host.ticks,

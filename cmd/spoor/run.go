@@ -314,6 +314,9 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	if o.loops {
 		vars = append(vars, launch.Var{Name: "SPOOR_LOOP_COUNTERS", Value: "1"})
 	}
+	if o.model.name == loopsModel { // who wants a small trace wants little memory, too, and not all repetition
+		vars = append(vars, launch.Var{Name: "SPOOR_LEAN", Value: "1"})
+	}
 	return vars
 }
 

@@ -57,7 +57,7 @@ func TestAllocs(t *testing.T) {
 func TestAllocsCut(t *testing.T) {
 	c := &Capture{}
 	s := &stream{}
-	s.grammar = newSequence()
+	s.grammar = newSequence("", MaxLive)
 	for i := range uint64(maxAllocs + 10) {
 		c.alloc(s, track.AllocEvent{Size: 1024 + i})
 	}
@@ -68,7 +68,7 @@ func TestAllocsCut(t *testing.T) {
 
 // What a block costs that is allocated and freed in each round of a loop.
 func BenchmarkAllocs(b *testing.B) {
-	c, s := &Capture{}, &stream{grammar: newSequence()}
+	c, s := &Capture{}, &stream{grammar: newSequence("", MaxLive)}
 	b.ReportAllocs()
 	for b.Loop() {
 		c.alloc(s, track.AllocEvent{Segment: 1, Size: 4096})

@@ -33,6 +33,8 @@ type Config struct {
 	Context
 	// Dir is the process directory, where checkpoints go; "" for none.
 	Dir string
+	// Live is from how many bytes on a grammar is put aside; 0: MaxLive.
+	Live int
 	// Ticks reads the clock of the records; needed with several threads only.
 	Ticks func() uint64
 	// Maps returns the text of /proc/self/maps as it is now.
@@ -123,8 +125,8 @@ type stream struct {
 	allocStream allocStream
 }
 
-func (c *Capture) newStream(thread int, g sequence) *stream {
-	return &stream{thread: thread, grammar: g, prev: signature.None, log: c.newLog(thread), phases: c.phasesOf(thread)}
+func (c *Capture) newStream(thread int) *stream {
+	return &stream{thread: thread, grammar: c.newGrammar(thread), prev: signature.None, log: c.newLog(thread), phases: c.phasesOf(thread)}
 }
 
 // promoteAfter is signature.Table's; tests set it.
@@ -215,7 +217,7 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))
 	}
 	if thread == len(c.streams) {
-		c.streams = append(c.streams, c.newStream(thread, newSequence()))
+		c.streams = append(c.streams, c.newStream(thread))
 		lo, hi, ref := ring.Stack()
 		c.memory.Stacks = append(c.memory.Stacks, symbol.Stack{Lo: lo, Hi: hi, Ref: ref})
 	}

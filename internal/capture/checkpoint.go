@@ -265,10 +265,11 @@ func (c *Capture) Close() {
 	}
 }
 
-// CloseLogs gives up the files with the times of calls. The track can't be asked for
+// CloseLogs gives up the files with parts of grammars and the times of calls. The track can't be asked for
 // them any more.
 func (c *Capture) CloseLogs() {
 	for _, s := range c.streams {
+		s.grammar.parts.close()
 		if s.log != nil {
 			s.log.close()
 		}

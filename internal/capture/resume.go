@@ -43,6 +43,9 @@ func Resume(dir string) (*Remainder, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	for i, s := range c.streams {
+		if err := s.grammar.parts.resume(grammarPath(dir, i)); err != nil {
+			return nil, fmt.Errorf("%s: calls: %w", dir, err)
+		}
 		if s.log != nil {
 			if err := s.log.resume(dir, i); err != nil {
 				return nil, fmt.Errorf("%s: %w", dir, err)

@@ -74,22 +74,18 @@ func written(tb testing.TB, dir string, threads []*synth) {
 
 // Whatever a process did and wherever it died, what is left gives the same
 // track as a capture that read everything at once.
-func TestResume(t *testing.T) { testResume(t) }
+func TestResume(t *testing.T) { testResume(t, MaxLive) }
 
 // With grammars in many parts.
-func TestResumeParts(t *testing.T) {
-	defer func(n int) { maxLive = n }(maxLive)
-	maxLive = 1
-	testResume(t)
-}
+func TestResumeParts(t *testing.T) { testResume(t, 1) }
 
-func testResume(t *testing.T) {
+func testResume(t *testing.T, live int) {
 	rapid.Check(t, func(r *rapid.T) {
 		dir := t.TempDir()
 		threads := rapid.IntRange(1, 3).Draw(r, "threads")
 		whole, parted := newProgram(t, threads, 1<<20), newProgram(t, threads, 1<<13)
 		cfg := testConfig()
-		cfg.Dir = dir
+		cfg.Dir, cfg.Live = dir, live
 		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless, timing.None}).Draw(r, "mode")
 		if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)

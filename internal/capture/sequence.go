@@ -1,97 +1,128 @@
 package capture
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/pack"
 )
 
-// maxLive is from how many bytes on the grammar of a stream is packed and a new one begun:
-// some 260,000 symbols. A program whose calls never repeat so takes two or three bytes for
-// each, not forty; one that repeats more calls than that in a lap of a loop has the lap several times
-// in its trace.
-var maxLive = 16 << 20
+// From how many bytes on the grammar of a stream is packed, put aside, and a new one begun. A program whose calls never
+// repeat so takes two or three bytes for each, not forty; one that repeats more calls than that in a lap of a loop has
+// the lap several times in its trace. MaxLive are some 260,000 symbols; LeanLive, for who would rather have little
+// memory used than all repetition found, some 40,000.
+const (
+	MaxLive  = 16 << 20
+	LeanLive = 2 << 20
+)
 
 // A sequence is the terminals of a stream.
 type sequence struct {
-	*grammar.Builder          // takes what comes
-	parts            [][]byte // grammars of what came before, in order
-	before           uint64   // how many terminals that is
+	*grammar.Builder        // takes what comes
+	parts            frames // grammars of what came before, in order, an item each
+	before           uint64 // how many terminals that is
+	most             int    // see MaxLive
 }
 
-func newSequence() sequence { return sequence{Builder: grammar.NewBuilder()} }
+// newSequence makes an empty one, of which parts go to the file with a name, or stay in memory if that is "".
+func newSequence(path string, most int) sequence {
+	return sequence{Builder: grammar.NewBuilder(), parts: frames{path: path}, most: most}
+}
+
+// newGrammar makes the sequence of a thread.
+func (c *Capture) newGrammar(thread int) sequence {
+	most := c.cfg.Live
+	if most == 0 {
+		most = MaxLive
+	}
+	if c.cfg.Dir == "" {
+		return newSequence("", most)
+	}
+	return newSequence(grammarPath(c.cfg.Dir, thread), most)
+}
+
+func grammarPath(dir string, thread int) string {
+	return filepath.Join(dir, fmt.Sprintf("grammar.%d", thread))
+}
 
 // Len returns how many terminals there are.
 func (q *sequence) Len() uint64 { return q.before + q.Builder.Len() }
 
 // Size returns the bytes held.
-func (q *sequence) Size() int {
-	n := q.Builder.Size()
-	for _, p := range q.parts {
-		n += len(p)
-	}
-	return n
-}
+func (q *sequence) Size() int { return q.Builder.Size() + len(q.parts.memory) }
 
 // settle packs the grammar if it has become large.
 func (q *sequence) settle() {
-	if q.Builder.Size() < maxLive {
+	if q.Builder.Size() < q.most {
 		return
 	}
 	q.before += q.Builder.Len()
-	b := q.Builder.AppendBinary(nil)
-	q.parts = append(q.parts, append(make([]byte, 0, len(b)), b...))
+	q.parts.pending = q.Builder.AppendBinary(q.parts.pending)
 	q.Builder = grammar.NewBuilder()
+	q.parts.count++
+	q.parts.flush()
+	q.parts.pending = nil
 }
 
-// Grammar returns the grammar of all terminals.
-func (q *sequence) Grammar() (*grammar.Grammar, error) {
-	if len(q.parts) == 0 {
+// Grammar returns the grammar of all terminals, which are below n.
+func (q *sequence) Grammar(n int) (*grammar.Grammar, error) {
+	if q.before == 0 {
 		return q.Builder.Grammar(), nil
 	}
 	all := &grammar.Grammar{Rules: make([][]grammar.Symbol, 1)}
-	for _, p := range q.parts {
-		g, _, err := grammar.Decode(p)
+	for parts, err := range each(&q.parts, parseGrammar) {
 		if err != nil {
 			return nil, err
 		}
-		all.Join(g)
+		for _, g := range parts {
+			all.Join(g)
+		}
+	}
+	if all.Len() != q.before {
+		return nil, fmt.Errorf("grammar: %d terminals in its parts, not %d", all.Len(), q.before)
 	}
 	all.Join(q.Builder.Grammar())
-	return all, nil
+	return all, checkTerminals(all, n)
+}
+
+func parseGrammar(data []byte, items uint32) ([]*grammar.Grammar, error) {
+	g, n, err := grammar.Decode(data)
+	if err == nil && (n < len(data) || items != 1) {
+		err = errFrame
+	}
+	return []*grammar.Grammar{g}, err
+}
+
+// checkTerminals refuses those that are not below n.
+func checkTerminals(g *grammar.Grammar, n int) error {
+	for _, t := range g.Terminals() {
+		if int(t) >= n {
+			return fmt.Errorf("grammar: terminal %d of %d", t, n)
+		}
+	}
+	return nil
 }
 
 func (q *sequence) save(w *pack.Writer, buffer []byte) []byte {
-	w.Uint(uint64(len(q.parts)))
-	for _, p := range q.parts {
-		w.Bytes(p)
-	}
+	w.Uint(q.before)
+	q.parts.save(w)
 	buffer = q.AppendBinary(buffer[:0])
 	w.Bytes(buffer)
 	return buffer
 }
 
-// loadSequence reads one of terminals below n.
-func loadSequence(r *pack.Reader, n int) sequence {
-	q := newSequence()
-	parts := r.Count(1)
-	for i := range parts + 1 {
-		text := []byte(r.String())
-		g, _, err := grammar.Decode(text)
-		if err != nil {
-			r.Check(err)
-			break
-		}
-		for _, t := range g.Terminals() {
-			if int(t) >= n {
-				r.Fail("grammar: terminal %d of %d", t, n)
-				return q
-			}
-		}
-		if i == parts {
-			q.Builder = grammar.Restore(g)
-			break
-		}
-		q.parts, q.before = append(q.parts, text), q.before+g.Len()
+// load reads what save wrote of one of terminals below n, into a new one.
+func (q *sequence) load(r *pack.Reader, n int) {
+	q.before = r.Uint()
+	q.parts.load(r)
+	g, _, err := grammar.Decode([]byte(r.String()))
+	if err == nil {
+		err = checkTerminals(g, n)
 	}
-	return q
+	if err != nil {
+		r.Check(err)
+		return
+	}
+	q.Builder = grammar.Restore(g)
 }

@@ -47,7 +47,8 @@ func (c *Capture) loadState(b []byte) error {
 	c.phases = c.loadPhases(r, c.phases)
 	c.attached.load(r, c.sigs.Len())
 	for i := range r.Count(1) {
-		c.streams = append(c.streams, c.newStream(i, loadSequence(r, c.sigs.Len())))
+		c.streams = append(c.streams, c.newStream(i))
+		c.streams[i].grammar.load(r, c.sigs.Len())
 	}
 	c.loadFurther(r)
 	c.allocs.load(r)
@@ -94,7 +95,7 @@ func (c *Capture) loadChunk(b []byte) error {
 	c.attached.loadChunk(r, c.sigs.Len())
 	for i := range r.Count(1) {
 		if i == len(c.streams) {
-			c.streams = append(c.streams, c.newStream(i, newSequence()))
+			c.streams = append(c.streams, c.newStream(i))
 		}
 		terminals := pack.NewReader([]byte(r.String()))
 		for terminals.Rest() > 0 && r.Err() == nil {

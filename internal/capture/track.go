@@ -74,7 +74,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	grammars := make([]*grammar.Grammar, len(c.streams))
 	for i, s := range c.streams {
 		var err error
-		if grammars[i], err = s.grammar.Grammar(); err != nil {
+		if grammars[i], err = s.grammar.Grammar(c.sigs.Len()); err != nil {
 			return nil, fmt.Errorf("capture: thread %d: %w", i, err)
 		}
 	}
@@ -134,7 +134,8 @@ func (c *Capture) Release() {
 	c.released = true
 	c.sigs, c.hists, c.checkpoints.buffer, c.checkpoints.times = lane.Table{}, nil, nil, nil
 	for _, s := range c.streams {
-		s.grammar, s.terminals = newSequence(), nil
+		s.grammar.parts.close()
+		s.grammar, s.terminals = newSequence("", MaxLive), nil
 	}
 }
 

@@ -23,10 +23,14 @@ const (
 // within somebody's program, aren't worth.
 const bestFrom = mixTo
 
-var encoders = [2]func() *zstd.Encoder{
-	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest, maxWindow) }),
-	sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression, bestFrom) }),
-}
+// An encoder keeps memory for a window, which need not be larger than the data.
+const smallWindow = 1 << 20
+
+var (
+	quickSmall = sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest, smallWindow) })
+	quick      = sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedFastest, maxWindow) })
+	better     = sync.OnceValue(func() *zstd.Encoder { return newEncoder(zstd.SpeedBetterCompression, bestFrom) })
+)
 
 // best are encoders of the best level that are not in use. The collector takes them.
 var best sync.Pool
@@ -44,10 +48,12 @@ func newEncoder(level zstd.EncoderLevel, window int, more ...zstd.EOption) *zstd
 // Expand would refuse it. thorough trades time for size.
 func Compress(data []byte, thorough bool) ([]byte, bool) {
 	switch {
+	case !thorough && len(data) <= smallWindow:
+		return compress(quickSmall(), data)
 	case !thorough:
-		return compress(encoders[0](), data)
+		return compress(quick(), data)
 	case len(data) < bestFrom:
-		return compress(encoders[1](), data)
+		return compress(better(), data)
 	}
 	e, _ := best.Get().(*zstd.Encoder)
 	if e == nil {
