@@ -70,20 +70,22 @@ func (q *sequence) Grammar(n int) (*grammar.Grammar, error) {
 	if q.before == 0 {
 		return q.Builder.Grammar(), nil
 	}
-	all := &grammar.Grammar{Rules: make([][]grammar.Symbol, 1)}
+	var all []*grammar.Grammar
+	before := uint64(0)
 	for parts, err := range each(&q.parts, parseGrammar) {
 		if err != nil {
 			return nil, err
 		}
 		for _, g := range parts {
-			all.Join(g)
+			all = append(all, g)
+			before += g.Len()
 		}
 	}
-	if all.Len() != q.before {
-		return nil, fmt.Errorf("grammar: %d terminals in its parts, not %d", all.Len(), q.before)
+	if before != q.before {
+		return nil, fmt.Errorf("grammar: %d terminals in its parts, not %d", before, q.before)
 	}
-	all.Join(q.Builder.Grammar())
-	return all, checkTerminals(all, n)
+	g := grammar.Join(append(all, q.Builder.Grammar())...)
+	return g, checkTerminals(g, n)
 }
 
 func parseGrammar(data []byte, items uint32) ([]*grammar.Grammar, error) {

@@ -86,7 +86,8 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 				order = append(order, n)
 			}
 		}
-		t.Streams = append(t.Streams, track.Stream{Grammar: g.Renumber(func(n uint32) uint32 { return renumbered[n] })})
+		g.Rename(func(n uint32) uint32 { return renumbered[n] }) // nobody else has it
+		t.Streams = append(t.Streams, track.Stream{Grammar: g})
 	}
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}

@@ -40,7 +40,7 @@ func Repeats(streams []*grammar.Grammar) int {
 func With(streams []*grammar.Grammar, which []int, count func(i int) int64) ([]*grammar.Grammar, error) {
 	list := make([]*grammar.Grammar, len(streams))
 	for i, g := range streams {
-		list[i] = g.Renumber(func(t uint32) uint32 { return t })
+		list[i] = g.Clone()
 	}
 	next, bad := 0, int64(1)
 	Repeated(list, func(n int, s *grammar.Symbol) {

@@ -72,17 +72,29 @@ func (p *place) same(q *place) bool {
 	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
 }
 
-// Join puts the sequence of h behind that of g.
-func (g *Grammar) Join(h *Grammar) {
+// Join puts sequences behind each other, and takes the bodies of the grammars for that.
+func Join(parts ...*Grammar) *Grammar {
+	rules, first := 1, 0
+	for _, h := range parts {
+		if len(h.Rules) > 0 {
+			rules, first = rules+len(h.Rules)-1, first+len(h.Rules[0])
+		}
+	}
+	g := &Grammar{Rules: make([][]Symbol, 1, rules)}
+	g.Rules[0] = make([]Symbol, 0, first)
+	for i, h := range parts {
+		g.join(h)
+		parts[i] = nil // there may be much of it
+	}
+	return g
+}
+
+func (g *Grammar) join(h *Grammar) {
 	if len(h.Rules) == 0 || len(h.Rules[0]) == 0 {
 		return
 	}
-	if len(g.Rules) == 0 {
-		g.Rules = make([][]Symbol, 1, len(h.Rules))
-	}
 	shift := int32(len(g.Rules)) - 1
 	for r, body := range h.Rules {
-		body = slices.Clone(body)
 		for i := range body {
 			if body[i].ID < 0 {
 				body[i].ID -= shift

@@ -241,16 +241,20 @@ func (g *Grammar) Counts(n int) []uint64 {
 // Renumber returns the grammar with every terminal t replaced by f(t), which
 // must be below 1<<31.
 func (g *Grammar) Renumber(f func(uint32) uint32) *Grammar {
-	rules := make([][]Symbol, len(g.Rules))
-	for r, body := range g.Rules {
-		rules[r] = slices.Clone(body)
+	h := g.Clone()
+	h.Rename(f)
+	return h
+}
+
+// Rename replaces every terminal t by f(t), as Renumber does, in g itself.
+func (g *Grammar) Rename(f func(uint32) uint32) {
+	for _, body := range g.Rules {
 		for i, s := range body {
 			if s.ID >= 0 {
-				rules[r][i].ID = int32(f(uint32(s.ID)))
+				body[i].ID = int32(f(uint32(s.ID)))
 			}
 		}
 	}
-	return &Grammar{Rules: rules}
 }
 
 // Clone returns a copy that can be changed.

@@ -52,14 +52,9 @@ func TestDistinct(t *testing.T) {
 			t.Errorf("%s: the heap grew by %d bytes for %d distinct calls, at most %d are expected", when, held, calls, most)
 		}
 	}
-	c, err := capture.New(capture.Config{Dir: t.TempDir(), Context: capture.Context{
-		Flavour: mpi.MPICH, Ranks: 1, Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newCapture(t, capture.MaxLive)
 	defer c.Close()
-	record(t, c, calls)
+	record(t, c, calls, func(random func(below uint64) uint64) (count, tag uint64) { return random(4096), random(1 << 30) })
 	check("recording", perCallRunning)
 	tr, err := c.LeanTrack(track.Finished)
 	if err != nil {
@@ -82,6 +77,63 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// A program that makes a few calls at random holds no more for more of them, while it runs.
+func TestRandom(t *testing.T) {
+	const calls, growth = 1_000_000, 2 << 20
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(20)) // as in the engine
+	debug.FreeOSMemory()
+	c := newCapture(t, capture.LeanLive)
+	defer c.Close()
+	w := newRing(t, c)
+	once := func() uint64 {
+		recordTo(t, c, w, calls, func(random func(below uint64) uint64) (count, tag uint64) { return random(4096), 7 })
+		return held()
+	}
+	one, two := once(), once()
+	t.Logf("%d bytes after %d calls, %d after twice as many", one, calls, two)
+	if two > one+growth {
+		t.Errorf("%d bytes more for as many calls again, at most %d are expected", two-one, growth)
+	}
+	tr, err := c.LeanTrack(track.Finished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "random.spoor")
+	write(t, name, tr)
+	r, err := trace.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	k, err := r.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.Len(0) != 2*calls {
+		t.Errorf("%d calls, want %d", k.Len(0), 2*calls)
+	}
+}
+
+func newCapture(t *testing.T, live int) *capture.Capture {
+	t.Helper()
+	c, err := capture.New(capture.Config{Dir: t.TempDir(), Live: live, Context: capture.Context{
+		Flavour: mpi.MPICH, Ranks: 1, Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// held is what the heap has in use when what is garbage is gone.
+func held() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
 // heap is about the largest size that the heap has had.
 func heap() uint64 {
 	var m runtime.MemStats
@@ -89,8 +141,12 @@ func heap() uint64 {
 	return m.HeapSys
 }
 
-// record takes in Sendrecv of a rank to itself, with tags and counts at random.
-func record(t *testing.T, c *capture.Capture, calls int) {
+// record takes in Sendrecv of a rank to itself, with counts and tags as next gives them.
+func record(t *testing.T, c *capture.Capture, calls int, next func(random func(below uint64) uint64) (count, tag uint64)) {
+	recordTo(t, c, newRing(t, c), calls, next)
+}
+
+func newRing(t *testing.T, c *capture.Capture) *event.Writer {
 	w, err := event.NewWriter(0, 1<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +156,10 @@ func record(t *testing.T, c *capture.Capture, calls int) {
 	if err := c.Attach(0, w.Ring); err != nil {
 		t.Fatal(err)
 	}
+	return w
+}
+
+func recordTo(t *testing.T, c *capture.Capture, w *event.Writer, calls int, next func(random func(below uint64) uint64) (count, tag uint64)) {
 	const world, char, buffer, stack = 0x44000000, 0x4c000101, 0x7ff0000fe000, event.ClassRaw << 56
 	call, ok := mpi.Lookup("MPI_Sendrecv")
 	if !ok {
@@ -111,7 +171,7 @@ func record(t *testing.T, c *capture.Capture, calls int) {
 		return seed >> 33 % below
 	}
 	for i := range calls {
-		count, tag := random(4096), random(1<<30)
+		count, tag := next(random)
 		if err := w.Enter(call.ID, 0, 0x401000, stack, buffer, count, char, 0, tag, stack, buffer+64, 4096, char, 0, tag, world); err != nil {
 			t.Fatal(err)
 		}
