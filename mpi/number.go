@@ -10,6 +10,7 @@ const (
 
 	CommWorld = 0x101
 	CommSelf  = 0x102
+	Packed    = 0x207 // MPI_PACKED
 
 	LockExclusive = 301
 

@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/derive"
 	"github.com/spoor-hpc/spoor/internal/replay"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -78,7 +79,13 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	p, err := replay.New(r, k, h, h.flavour, cfg.Options())
+	o := cfg.Options()
+	if cfg.Derived {
+		if o.Order, err = derive.New(r, number); err != nil {
+			return err
+		}
+	}
+	p, err := replay.New(r, k, h, h.flavour, o)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/derive"
 	"github.com/spoor-hpc/spoor/internal/launch"
 	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -32,6 +35,8 @@ type replayOptions struct {
 	files     string
 	original  bool
 	partial   bool
+	receives  string
+	mostCalls uint64
 	record    string
 	json      bool
 	quiet     bool
@@ -39,7 +44,7 @@ type replayOptions struct {
 }
 
 func newReplay() *cobra.Command {
-	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute}
+	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute, receives: "recorded", mostCalls: 20_000_000}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] TRACE",
 		Short: "Make the calls of a trace again, on a real MPI",
@@ -64,6 +69,12 @@ The report says how long the replay took, and for each rank how much of that was
 in MPI, beside the original's. With --record the replay itself is traced: spoor
 diff --any-address tells whether it made the same calls.
 
+With --receives derived, none of the trace's receives, probes, waits and tests are made: each
+rank goes through the calls of all ranks in one and the same order, and posts a receive for
+each message that another one sends to it. It waits for its messages before each collective
+call. So the sends alone, whatever was drawn or changed of them, make a program that comes to
+its end.
+
 What can't be made again (processes spawned, ports, …) is
 listed, and nothing is started. A trace that was recovered from a crash is replayed
 with --partial: up to the calls that never returned, and to what needs them. Then
@@ -72,6 +83,7 @@ says where it is, and the replay ends.`,
 		Example: `  spoor replay app.spoor
   spoor replay --mpi mpich --no-compute app.spoor
   spoor replay --mpi mpich --pace gaps app.spoor
+  spoor thin --draw ocean.spoor -o drawn.spoor && spoor replay --receives derived drawn.spoor
   spoor replay --launcher 'srun -n {n}' --mpi openmpi app.spoor
   spoor replay --record again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor`,
 		Args: exactly(1, "a trace"),
@@ -88,6 +100,8 @@ says where it is, and the replay ends.`,
 	f.StringVar(&o.files, "files", "", "keep the files in this directory (default: a scratch directory)")
 	f.BoolVar(&o.original, "original-files", false, "open files of MPI-IO where the program had them: what is there is written over")
 	f.BoolVar(&o.partial, "partial", false, "of a program that did not finish, make the calls that all ranks came to")
+	f.StringVar(&o.receives, "receives", o.receives, "which receives are made: recorded, those of the trace; derived, those that follow from the sends of all ranks")
+	f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "of how many calls of all ranks receives may be derived, as each rank goes through all; 0: any")
 	f.StringVar(&o.record, "record", "", "trace the replay into this file")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report")
@@ -100,6 +114,12 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	}
 	if _, err := replay.PaceNamed(o.pace); err != nil {
 		return fmt.Errorf("--%w", err)
+	}
+	if o.receives != "recorded" && o.receives != "derived" {
+		return fmt.Errorf("--receives %s: must be recorded or derived", o.receives)
+	}
+	if o.partial && o.receives == "derived" {
+		return errors.New("--partial and --receives derived exclude each other: what is sent to calls that never returned is not known")
 	}
 	r, err := openTrace(path)
 	if err != nil {
@@ -157,12 +177,24 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 		}
 		obstacles = slices.DeleteFunc(obstacles, reissue.Obstacle.AtEnd)
 	}
+	if cfg.Derived {
+		more, err := derive.Obstacles(r)
+		if err != nil {
+			return err
+		}
+		obstacles = append(obstacles, more...)
+	}
 	if len(obstacles) > 0 {
 		err := refuse(cmd.ErrOrStderr(), obstacles)
 		if slices.ContainsFunc(obstacles, reissue.Obstacle.AtEnd) {
 			err = fmt.Errorf("%w; --partial goes as far as the program came", err)
 		}
 		return err
+	}
+	if cfg.Derived {
+		if err := o.checkOrder(r, target); err != nil {
+			return err
+		}
 	}
 	file := filepath.Join(dir, "config")
 	if err := cfg.Write(file); err != nil {
@@ -183,6 +215,31 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 		return nil
 	}
 	return reportReplay(cmd.OutOrStdout(), o, r, runner, dir, wall)
+}
+
+// largeReceive is what receives of 2 GiB and more need.
+const largeReceive = "MPI_Irecv_c"
+
+// checkOrder goes through all calls once, as each rank will, to see that there is an order of them.
+func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error {
+	var calls uint64
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return err
+		}
+		calls += k.Total()
+	}
+	if o.mostCalls > 0 && calls > o.mostCalls {
+		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", units.Grouped(calls), calls)
+	}
+	s, err := derive.Check(r)
+	if err == nil && s.Largest > math.MaxInt32 && !target.Has(largeReceive) {
+		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, largeReceive)
+	}
+	if err != nil {
+		return fmt.Errorf("--receives derived: %w", err)
+	}
+	return nil
 }
 
 // checkMPI refuses what --mpi can't be.
@@ -245,7 +302,7 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 	}
 	cfg := &replay.Config{
 		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Speed: o.speed,
-		NoCompute: o.noCompute, Pace: replay.Pace(o.pace),
+		NoCompute: o.noCompute, Pace: replay.Pace(o.pace), Derived: o.receives == "derived",
 	}
 	switch {
 	case o.original && o.files != "":
@@ -268,6 +325,7 @@ func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Ta
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)
 	}
+	cfg.Probe = append(cfg.Probe, largeReceive)
 	file := filepath.Join(dir, "probe")
 	if err := cfg.Write(file); err != nil {
 		return reissue.Target{}, err

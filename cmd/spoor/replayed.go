@@ -120,6 +120,13 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	if n := len(rep.Ranks) - room; n > 0 {
 		fmt.Fprintf(w, "and %s (--json has all)\n", plural(n, "more rank"))
 	}
+	var dropped, receives int64
+	for _, x := range rep.Ranks {
+		dropped, receives = dropped+x.Dropped, receives+x.Receives
+	}
+	if dropped+receives > 0 {
+		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", plural(receives, "receive"), plural(dropped, "call"))
+	}
 	if different == 0 {
 		return nil
 	}

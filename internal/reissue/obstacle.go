@@ -22,6 +22,11 @@ func (o Obstacle) String() string {
 	return fmt.Sprintf("%s: %d calls on %d ranks: %s", o.Function, o.Calls, o.Ranks, o.Reason)
 }
 
+// Compare puts most calls first.
+func (o Obstacle) Compare(b Obstacle) int {
+	return cmp.Or(cmp.Compare(b.Calls, o.Calls), cmp.Compare(o.Function, b.Function), cmp.Compare(o.Reason, b.Reason))
+}
+
 // What calls say that are the last of a program that did not come to its end.
 const (
 	neverReturned = "the call never returned"
@@ -108,9 +113,7 @@ func (s *Search) List() []Obstacle {
 	for _, o := range s.found {
 		list = append(list, *o)
 	}
-	slices.SortFunc(list, func(a, b Obstacle) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
-	})
+	slices.SortFunc(list, Obstacle.Compare)
 	return list
 }
 

@@ -27,6 +27,7 @@ type Config struct {
 
 	Windows []reissue.Window `json:"windows,omitempty"` // see Options
 	Ends    reissue.Ends     `json:"ends,omitempty"`    // see Options
+	Derived bool             `json:"derived,omitempty"` // receives follow from sends
 	// Probe, if set, are functions to look for: the process says in a Probed
 	// on standard output what it found, and calls none.
 	Probe []string `json:"probe,omitempty"`

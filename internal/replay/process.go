@@ -22,6 +22,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/spoor-hpc/spoor/internal/derive"
 	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -36,6 +37,7 @@ type Options struct {
 
 	Windows []reissue.Window // of addresses among the numbers of the trace
 	Ends    reissue.Ends     // how far to go, where the program did not come to its end
+	Order   *derive.Order    // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
 // A Process replays one rank.
@@ -82,6 +84,9 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	alloc, err := newAllocs(k)
 	if err != nil {
 		return nil, err
+	}
+	if o.Order != nil {
+		alloc.follow = false // what is sent may not have gone when the program freed it
 	}
 	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h, alloc)
 	if err != nil {

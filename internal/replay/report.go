@@ -22,6 +22,8 @@ type Report struct {
 	Peak      int64    `json:"peak_bytes"` // most memory that was resident, the MPI's included
 	Different int64    `json:"different"`  // calls that returned something else than recorded
 	Examples  []string `json:"examples,omitempty"`
+	Dropped   int64    `json:"dropped,omitempty"`  // calls of the trace that weren't made, as receives are derived
+	Receives  int64    `json:"receives,omitempty"` // that were derived
 }
 
 // Report sums up a replay that has ended.
@@ -31,6 +33,8 @@ func (p *Process) Report() Report {
 		r.Calls += s.Calls
 		r.MPI += s.MPI
 		r.Different += s.Different
+		r.Dropped += s.Dropped
+		r.Receives += s.Receives
 		r.Examples = append(r.Examples, s.Examples...)
 		if i == 0 {
 			r.Wall = s.End - s.Begin

@@ -77,6 +77,9 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 		s.after = append(s.after, func() { s.afterRequest(r, load(r.at, h.width)) })
 		return r.at, nil
 	}
+	if s.derived != nil && s.derived.slot != 0 {
+		return s.derived.slot, nil
+	}
 	at, err := s.placeFor()
 	if err != nil {
 		return 0, err

@@ -30,6 +30,8 @@ type Stream struct {
 	vain       bool        // the call before was a test that found nothing
 	aside      int64       // ns that the recorder had taken by then
 	again      again       // it is to be made again
+	derived    *derived    // nil: receives are those of the trace
+	settles    bool        // the call under way waits for messages first
 
 	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
 	made     int64                 // one-shot requests so far
@@ -44,6 +46,7 @@ type Stream struct {
 	late   int64    // ns that calls were made later than due, and no gap has made up for
 	last   int64    // when the call before came out
 	longer int64    // ns that initialising MPI took beyond what it took in the original
+	passed int64    // ns that the program computed before calls that aren't made, and no call has made up for
 	after  []func() // what to do when the call under way has come out
 
 	Stats
@@ -77,6 +80,8 @@ type Stats struct {
 	End       int64 // when the last call came out
 	Different int64 // calls that returned something else than recorded
 	Examples  []string
+	Dropped   int64 // calls of the trace that weren't made
+	Receives  int64 // that were posted for what others send
 }
 
 // A State says what a stream is doing.
@@ -113,6 +118,11 @@ func newStream(p *Process, number int) (*Stream, error) {
 		return nil, err
 	}
 	s.again.r = (*Repeats)(pointer(at))
+	if p.o.Order != nil {
+		if s.derived, err = newDerived(s, p.o.Order); err != nil {
+			return nil, err
+		}
+	}
 	s.ahead = newLookahead(p.rank, number, p.host.Traced())
 	s.pace = newPacer(p.o)
 	if p.o.NoCompute && p.rank.Streams() == 1 {
@@ -222,8 +232,14 @@ func (s *Stream) run() error {
 		}
 	}
 	s.again.make(s)
-	if err := w.Err(); err != nil || s.p.o.Ends == nil || s.number > 0 {
+	if err := w.Err(); err != nil {
 		return err
+	}
+	if s.derived != nil {
+		return s.derived.end()
+	}
+	if s.p.o.Ends == nil || s.number > 0 {
+		return nil
 	}
 	return s.finish()
 }
@@ -273,6 +289,9 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	if s.number == 0 && c.Name() == "MPI_Finalize" {
 		s.waitForOthers()
 	}
+	if s.derived != nil {
+		return s.derived.make(t)
+	}
 	var err error
 	if s.completion, err = s.ahead.completion(c); err != nil {
 		return err
@@ -294,11 +313,16 @@ func (s *Stream) make(t *trace.TimedCall) error {
 func (s *Stream) issue(t *trace.TimedCall) {
 	gap := int64(0)
 	if s.last != 0 {
-		gap = s.pace.gap(t.Timing.Gap)
+		gap = s.pace.gap(t.Timing.Gap) + s.passed
+		s.passed = 0
 	}
 	due, byGap := s.due(t, gap)
-	s.call.NotBefore = due
 	s.notBefore.Store(due)
+	ready, latest := int64(0), due
+	if s.settles {
+		ready, latest = s.derived.settle(due)
+	}
+	s.call.NotBefore = due
 	if s.call.End == 0 || State(s.what.Load()) != Idle {
 		s.is(InCall)
 	} else {
@@ -307,8 +331,11 @@ func (s *Stream) issue(t *trace.TimedCall) {
 	s.p.host.Make(s.call)
 	s.since(Idle, s.call.End)
 	s.Wanted += gap
-	s.Held += max(0, due-max(byGap, s.call.Ready))
-	s.lag(due)
+	if ready == 0 {
+		ready = s.call.Ready
+	}
+	s.Held += max(0, due-max(byGap, ready))
+	s.lag(latest)
 	s.account(t)
 }
 

@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"internal/symbol", "internal/track/tracktest", "trace"},
 	{"internal/timing/measure", "internal/capture", "internal/merge", "internal/summary", "trace/handles", "internal/gaps", "internal/tailcall", "internal/marked"},
 	{"internal/reissue", "internal/diff", "internal/trackwriter"},
-	{"internal/tree"},
+	{"internal/tree", "internal/derive"},
 	{"internal/tree/treetest", "internal/merge/mergetest", "internal/volume", "internal/matrix", "internal/imbalance", "internal/histogram", "internal/files"},
 	{"internal/imported", "internal/cut", "internal/deliver", "internal/recover", "internal/profile", "internal/volume/volumetest"},
 	{"internal/export", "internal/thin"},
