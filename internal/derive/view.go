@@ -83,7 +83,8 @@ func (v *View) act(c *trace.Call) (a *Act, err error) {
 	case Starts:
 		a.Messages, err = v.started(c)
 	case Meets:
-		if a.with, err = v.members(def, c); err == nil && a.with.Size == 1 && a.with.RemoteSize == 0 {
+		a.with, err = v.members(def, c)
+		if err == nil && a.with.Size == 1 && a.with.RemoteSize == 0 && !def.Has(mpi.Ends) {
 			a.Role = Own
 		}
 	}

@@ -44,6 +44,9 @@ func newAllocs(k *trace.Rank) (*allocs, error) {
 	return l, nil
 }
 
+// pending reports whether segments begin or end before a call.
+func (l *allocs) pending(index uint64) bool { return l.follow && l.more && l.at <= index }
+
 // until begins and ends segments as they did before a call.
 func (l *allocs) until(index uint64, g *segments) error {
 	for l.more && l.at <= index {

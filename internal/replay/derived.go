@@ -79,6 +79,9 @@ func (d *derived) make(t *trace.TimedCall) error {
 	if err != nil {
 		return err
 	}
+	if act.Role != derive.Dropped {
+		d.beforeFree(c)
+	}
 	switch act.Role {
 	case derive.Dropped:
 		if err = d.ahead(); err == nil {
@@ -103,9 +106,6 @@ func (d *derived) make(t *trace.TimedCall) error {
 			err = d.ahead()
 		}
 	default:
-		if c.Name() == "MPI_Free_mem" {
-			d.finishSends(0) // what is sent may be in it
-		}
 		to := *t
 		if to.Call, err = d.swap(c); err == nil {
 			err = d.makeOne(&to, d.ends(c))
@@ -115,6 +115,13 @@ func (d *derived) make(t *trace.TimedCall) error {
 		err = d.err
 	}
 	return err
+}
+
+// beforeFree waits for what the rank sends before memory goes away that it may be in.
+func (d *derived) beforeFree(c *trace.Call) {
+	if d.s.p.allocs.pending(c.Index) || c.Name() == "MPI_Free_mem" {
+		d.finishSends(0)
+	}
 }
 
 // ends is where the request of a call goes that is waited for at once.
@@ -158,6 +165,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 	if c.Func.Has(trace.Completes) && strings.HasSuffix(c.Name(), "_free") {
 		for _, v := range derive.Requests(c) {
 			if at := d.persistent(&v); at != 0 {
+				d.beforeFree(c)
 				d.finishStarted(at)
 				return d.makeOne(t, 0)
 			}
@@ -189,11 +197,10 @@ func (d *derived) send(t *trace.TimedCall) error {
 	if !strings.HasPrefix(c.Name(), "MPI_I") {
 		return d.makeOne(&to, 0)
 	}
-	w := d.s.requestHandles().width
 	if d.sends.n == mostUnderWay {
 		d.finishSends(0)
 	}
-	slot := d.sends.at + uint64(d.sends.n*w)
+	slot := d.sends.at + uint64(d.sends.n*d.s.requestHandles().width)
 	d.sends.n++
 	return d.makeOne(&to, slot)
 }

@@ -85,9 +85,6 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	if err != nil {
 		return nil, err
 	}
-	if o.Order != nil {
-		alloc.follow = false // what is sent may not have gone when the program freed it
-	}
 	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h, alloc)
 	if err != nil {
 		return nil, err

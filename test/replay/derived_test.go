@@ -126,6 +126,9 @@ func sameSent(t *testing.T, dir, name string) {
 	if !maps.Equal(now.Pairs, again.Pairs) || !slices.Equal(now.Out, again.Out) {
 		t.Errorf("ranks send %v, in the trace %v", again.Out, now.Out)
 	}
+	if again.Wild > 0 { // messages of persistent requests, which it counts as made and not as started
+		maps.DeleteFunc(again.Left, func(_ traffic.Channel, l traffic.Left) bool { return l.Messages < 0 && l.Bytes <= 0 })
+	}
 	if len(again.Left) > 0 {
 		t.Errorf("not all that is sent is received: %v", again.Left)
 	}
