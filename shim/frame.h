@@ -11,17 +11,21 @@
 #define RULES 1024   /* kept per thread */
 #define OWN_FRAMES 8 /* at most so many of this library's before the site */
 #define WORDS (2 * (OWN_FRAMES + SP_MAX_FRAMES))
+#define TOGETHER 4   /* words are compared at a time: a divisor of WORDS */
+
+/* A word of the stack. */
+struct word {
+	uint64_t at; /* offset from sp, in words */
+	uint64_t value;
+};
 
 /* A stack as it was followed. */
 struct walk {
 	uint64_t pc, sp, fp; /* where it began */
 	uint64_t fp_counts;  /* all bits, or none */
 	const void *answer;
-	uint64_t n; /* words read: */
-	struct {
-		uint64_t at; /* offset from sp, in words */
-		uint64_t value;
-	} words[WORDS];
+	uint64_t n; /* words read, the last of them as often as to make groups whole */
+	struct word words[WORDS];
 };
 
 struct frame {

@@ -1,11 +1,9 @@
 package trace
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/sections"
@@ -21,7 +19,13 @@ func (r *Reader) readCode() (c *Code, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.section(container.Code, func(w *wire.Reader) { c = sections.DecodeCode(w, len(t.sites.List)-1) })
+	err = r.section(container.Code, func(w *wire.Reader) {
+		if r.version < container.Paths {
+			c = sections.DecodeFormerCode(w, len(t.sites.List)-1)
+		} else {
+			c = sections.DecodeCode(w, sections.CodeCalls(t.sigs, t.sites, r.byID))
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +40,9 @@ func (r *Reader) readCode() (c *Code, err error) {
 // AddCode puts what the program's machine code says of its calls into a trace file, in place of which a new one comes. Its contexts
 // number the sites of a reader: of this trace, or of one that has these calls and others.
 func AddCode(path string, c *Code, from *Reader) error {
-	c, err := renumbered(path, c, from)
+	b, err := encodedCode(path, c, from)
 	if err == nil {
-		err = addCode(path, c)
+		err = addCode(path, b)
 	}
 	if err != nil {
 		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[container.Code], err)
@@ -46,8 +50,8 @@ func AddCode(path string, c *Code, from *Reader) error {
 	return nil
 }
 
-// renumbered has the contexts that there are in a file, with its numbers of sites.
-func renumbered(path string, c *Code, from *Reader) (*Code, error) {
+// encodedCode is the section with the contexts that there are in a file.
+func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 	r, err := Open(path)
 	if err != nil {
 		return nil, err
@@ -73,8 +77,7 @@ func renumbered(path string, c *Code, from *Reader) (*Code, error) {
 			out.Contexts = append(out.Contexts, x)
 		}
 	}
-	slices.SortFunc(out.Contexts, func(a, b Context) int { return cmp.Or(a.Site-b.Site, int(a.Function)-int(b.Function)) })
-	return &out, nil
+	return sections.AppendCode(&out, sections.CodeCalls(own.sigs, own.sites, r.byID), nil), nil
 }
 
 // framesOf tells sites apart in all traces, by frames and turn.
@@ -86,7 +89,7 @@ func framesOf(t *sections.Sites, n int) string {
 	return string(b)
 }
 
-func addCode(path string, c *Code) error {
+func addCode(path string, section []byte) error {
 	src, err := os.Open(path)
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func addCode(path string, c *Code) error {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	if err := container.Add(f, src, info.Size(), container.Code, sections.AppendCode(c, nil)); err != nil {
+	if err := container.Add(f, src, info.Size(), container.Code, section); err != nil {
 		return err
 	}
 	if err := f.Chmod(info.Mode().Perm()); err != nil {

@@ -2,13 +2,17 @@ package trace
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
@@ -17,23 +21,31 @@ func sampleCode() *Code {
 	return &Code{
 		Vertices: []Vertex{
 			{Kind: FunctionVertex, Parent: -1, Name: "main", Again: -1},
-			{Kind: LoopVertex, Parent: 0, File: "/src/main.c", Line: 12, Offset: 0x1204, Again: -1, AtLeast: true},
-			{Kind: FunctionVertex, Parent: 1, Name: "step", File: "/src/main.c", Line: 13, Offset: 0x1210, Inlined: []string{"pack halo.h:3"}, Again: -1},
+			{Kind: LoopVertex, Parent: 0, File: "main.c", Line: 12, Offset: 0x1204, Again: -1, AtLeast: true},
+			{Kind: FunctionVertex, Parent: 1, Name: "step", File: "main.c", Line: 13, Offset: 0x1210, Inlined: []string{"pack halo.h:3"}, Again: -1},
 			{Kind: FunctionVertex, Parent: 2, Name: "step", Offset: 0x1100, Again: 2, Tail: true},
 			{Kind: CallVertex, Parent: 3, Name: "MPI_Send", Offset: 0x1120, Again: -1},
 			{Kind: LoopVertex, Parent: 1, Offset: 0x1000, Again: -1, Unsure: true},
-			{Kind: CallVertex, Parent: 5, Name: "MPI_Send", File: "/src/main.c", Line: 20, Offset: 0x1300, Again: -1},
+			{Kind: CallVertex, Parent: 5, Name: "MPI_Send", File: "main.c", Line: 20, Offset: 0x1300, Again: -1},
 		},
 		Contexts: []Context{{Function: 5, Site: 0, Vertex: 4}, {Function: 5, Site: 1, Vertex: 6}},
 		Odd:      []Step{{From: 4, To: 4, Way: 1}, {From: 6, To: 6, Way: 2}, {From: 6, To: 4, Way: Lost}},
 	}
 }
 
+// sampleCalls are those of a trace with sampleCode.
+func sampleCalls() []sections.CodeCall {
+	return []sections.CodeCall{
+		{Function: 5, Site: 1, Name: "MPI_Send", At: Site{Offset: 0x1300}},
+		{Function: 5, Site: 0, Name: "MPI_Send", At: Site{Offset: 0x1120, Outer: &Site{Offset: 0x1210}}},
+	}
+}
+
 func TestCodeIsReadAsWritten(t *testing.T) {
 	c := sampleCode()
-	b := sections.AppendCode(c, nil)
+	b := sections.AppendCode(c, sampleCalls(), nil)
 	r := wire.NewReader(b, "code")
-	got := sections.DecodeCode(r, 2)
+	got := sections.DecodeCode(r, sampleCalls())
 	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,25 +55,22 @@ func TestCodeIsReadAsWritten(t *testing.T) {
 	if got.Vertex(5, 1) != 6 || got.Vertex(5, 2) != -1 || got.Vertex(4, 1) != -1 {
 		t.Error("contexts aren't found")
 	}
-	if d := cmp.Diff(b, sections.AppendCode(got, nil)); d != "" {
+	if d := cmp.Diff(b, sections.AppendCode(got, sampleCalls(), nil)); d != "" {
 		t.Error("other bytes again")
 	}
 	for what, break_ := range map[string]func(c *Code){
 		"a step round no loop":       func(c *Code) { c.Odd[0].Way = 2 },
 		"a step that can't be":       func(c *Code) { c.Odd[0].Way = -2 },
-		"a context of a loop":        func(c *Code) { c.Contexts[0].Vertex = 1 },
 		"a context twice":            func(c *Code) { c.Contexts[1] = c.Contexts[0] },
 		"a vertex in a call":         func(c *Code) { c.Vertices[5].Parent = 4 },
 		"a loop that is again":       func(c *Code) { c.Vertices[5].Again = 0 },
 		"a function within its loop": func(c *Code) { c.Vertices[3].Again = 1 },
 		"a negative line":            func(c *Code) { c.Vertices[1].Line = -5 },
-		"another kind":               func(c *Code) { c.Vertices[1].Kind = 3 },
-		"a site too many":            func(c *Code) { c.Contexts[1].Site = 2 },
 	} {
 		c := sampleCode()
 		break_(c)
-		r := wire.NewReader(sections.AppendCode(c, nil), "code")
-		sections.DecodeCode(r, 2)
+		r := wire.NewReader(sections.AppendCode(c, sampleCalls(), nil), "code")
+		sections.DecodeCode(r, sampleCalls())
 		if r.Done() == nil {
 			t.Errorf("%s is read", what)
 		}
@@ -83,10 +92,16 @@ func addable(t testing.TB) (path string, c *Code, sites []Site) {
 	if sites, err = r.Sites(); err != nil || len(sites) < 2 {
 		t.Fatalf("%d sites, error %v", len(sites), err)
 	}
-	c = sampleCode()
-	for i := range c.Contexts {
-		c.Contexts[i].Function = r.Schema()[0].ID
+	own, err := r.tables()
+	if err != nil {
+		t.Fatal(err)
 	}
+	c = sampleCode()
+	c.Contexts = nil
+	for i, at := range sections.CodeCalls(own.sigs, own.sites, r.byID)[:2] {
+		c.Contexts = append(c.Contexts, Context{Function: at.Function, Site: at.Site, Vertex: 4 + 2*i})
+	}
+	slices.SortFunc(c.Contexts, Context.Compare)
 	return path, c, sites
 }
 
@@ -161,10 +176,11 @@ func TestAddCode(t *testing.T) {
 
 // Whatever the bytes, decoding ends, with what can be gone through.
 func FuzzCode(f *testing.F) {
-	f.Add(sections.AppendCode(sampleCode(), nil))
+	f.Add(sections.AppendCode(sampleCode(), sampleCalls(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		sections.DecodeFormerCode(wire.NewReader(b, "code"), 10)
 		r := wire.NewReader(b, "code")
-		c := sections.DecodeCode(r, 10)
+		c := sections.DecodeCode(r, sampleCalls())
 		if r.Done() != nil {
 			return
 		}
@@ -173,7 +189,7 @@ func FuzzCode(f *testing.F) {
 				t.Fatalf("vertex %d: %+v", i, v)
 			}
 		}
-		again := sections.DecodeCode(wire.NewReader(sections.AppendCode(c, nil), "code"), 10)
+		again := sections.DecodeCode(wire.NewReader(sections.AppendCode(c, sampleCalls(), nil), "code"), sampleCalls())
 		if d := cmp.Diff(c, again); d != "" {
 			t.Fatal(d)
 		}
@@ -182,8 +198,9 @@ func FuzzCode(f *testing.F) {
 
 func TestCodeOfAnyShape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := &Code{}
+		c := &Code{Vertices: []Vertex{}}
 		around := []int{}
+		var calls []sections.CodeCall
 		for i := range rapid.IntRange(0, 20).Draw(t, "vertices") {
 			around = around[:rapid.IntRange(0, len(around)).Draw(t, "depth")]
 			v := Vertex{Kind: VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: -1, Again: -1, Line: rapid.IntRange(0, 99).Draw(t, "line"), Offset: rapid.Uint64().Draw(t, "offset")}
@@ -191,13 +208,77 @@ func TestCodeOfAnyShape(t *testing.T) {
 			if n := len(around); n > 0 {
 				v.Parent = around[n-1]
 			}
+			if v.Parent < 0 {
+				v.File = "" // what is outermost is nowhere
+			}
+			if v.File == "" {
+				v.Line = 0
+			}
+			if v.Kind == LoopVertex {
+				v.Name = ""
+			} else {
+				v.Tail = rapid.Bool().Draw(t, "tail")
+			}
+			if v.Kind == CallVertex && len(calls) < 9 && rapid.Bool().Draw(t, "called") {
+				at := Site{Offset: v.Offset, Outer: &Site{Offset: rapid.Uint64().Draw(t, "outer")}}
+				c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: i})
+				calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", At: at})
+			}
 			if c.Vertices = append(c.Vertices, v); v.Kind != CallVertex {
 				around = append(around, i)
 			}
 		}
-		got := sections.DecodeCode(wire.NewReader(sections.AppendCode(c, nil), "code"), 1)
+		slices.Reverse(calls)
+		got := sections.DecodeCode(wire.NewReader(sections.AppendCode(c, calls, nil), "code"), calls)
 		if d := cmp.Diff(c, got); d != "" {
 			t.Fatal(d)
 		}
 	})
+}
+
+// What the code says stood otherwise up to version 6, and says the same.
+func TestFormerCode(t *testing.T) {
+	b, err := readHex("testdata/code6.hex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(r); err != nil {
+		t.Error(err)
+	}
+	c, err := r.Code()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for i := range c.Vertices {
+		v := &c.Vertices[i]
+		fmt.Fprintf(&got, "%d %s %s in %d\n", v.Kind, v.Name, v.Where(), v.Parent)
+	}
+	fmt.Fprintln(&got, c.Contexts)
+	want, err := os.ReadFile("testdata/code6.txt")
+	if *update {
+		want, err = []byte(got.String()), os.WriteFile("testdata/code6.txt", []byte(got.String()), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Error(d)
+	}
+	own, err := r.tables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := sections.CodeCalls(own.sigs, own.sites, r.byID)
+	now := sections.AppendCode(c, calls, nil)
+	if d := cmp.Diff(c, sections.DecodeCode(wire.NewReader(now, "code"), calls)); d != "" {
+		t.Error(d)
+	}
+	if former := r.rawSize(container.Code); uint64(2*len(now)) > former {
+		t.Errorf("%d bytes, %d before", len(now), former)
+	}
 }

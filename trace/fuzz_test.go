@@ -67,7 +67,7 @@ func FuzzSections(f *testing.F) {
 		f.Fatal(err)
 	}
 	raw[container.Series] = append(b.Bytes(), s.Index()...)
-	raw[container.Code] = sections.AppendCode(sampleCode(), nil)
+	raw[container.Code] = sections.AppendCode(sampleCode(), sampleCalls(), nil)
 	raw[container.Drawn] = withDrawn(f, nil).AppendDrawn(nil)
 	for id := container.Meta; id < container.End; id++ {
 		f.Add(byte(id-container.Meta), raw[id])

@@ -1,10 +1,13 @@
 package trace
 
 import (
+	"bytes"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +22,28 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden is a file that the writer of a version made.
-func golden(version int) string { return fmt.Sprintf("testdata/version%d.spoor", version) }
+// golden is a file that the writer of a version made; from version 7 on it stands there as hexadecimal digits.
+func golden(version int) string {
+	if version < container.Paths {
+		return fmt.Sprintf("testdata/version%d.spoor", version)
+	}
+	return fmt.Sprintf("testdata/version%d.hex", version)
+}
+
+func readGolden(version int) ([]byte, error) {
+	if version < container.Paths {
+		return os.ReadFile(golden(version))
+	}
+	return readHex(golden(version))
+}
+
+func readHex(path string) ([]byte, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return hex.DecodeString(string(bytes.Join(bytes.Fields(b), nil)))
+}
 
 // latest is what the golden file of the version that is written now holds: a sample, and on
 // rank 1 displacements that are left out.
@@ -45,12 +68,20 @@ func latest(t *testing.T) *sections.Content {
 // -update and look at the text.
 func TestGolden(t *testing.T) {
 	if *update {
-		if err := sections.WriteFile(golden(container.Version), latest(t), true); err != nil {
+		b, err := sections.Encode(latest(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text []byte
+		for line := range slices.Chunk(b, 40) {
+			text = fmt.Appendf(text, "%x\n", line)
+		}
+		if err := os.WriteFile(golden(container.Version), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for v := container.Oldest; v <= container.Version; v++ {
-		file, err := os.ReadFile(golden(v))
+		file, err := readGolden(v)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -257,7 +257,7 @@ func (r *Reader) readTables() (*tables, error) {
 	if err := r.section(container.Sites, func(w *wire.Reader) { t.sites = sections.DecodeSites(w, r.version) }); err != nil {
 		return nil, err
 	}
-	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, len(t.sites.List), nil) })
+	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, t.sites, r.version, nil) })
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ import (
 const (
 	Compact  = 4  // the first version with the header as it is now
 	Rows     = 5  // the first version with extremes of times by call site
+	Paths    = 7  // the first version with code beside what sites and signatures say
 	HeadSize = 20 // the least that a file has, and a header of the former kind
 	sumSize  = 4
 )

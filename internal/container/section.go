@@ -21,7 +21,7 @@ import (
 // The header of a file, see directory.go.
 const (
 	Magic   = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	Version = 6               // 2: displacements may be left out; 3: see mpi.Former; from 4 on: see docs/format.md
+	Version = 7               // 2: displacements may be left out; 3: see mpi.Former; from 4 on: see docs/format.md
 	Oldest  = 1
 )
 
@@ -155,8 +155,12 @@ var (
 	knownPaths []byte
 	//go:embed process.known
 	knownProcess []byte
+	knownCode    = []byte("\x1b\x00\x04\x0b\x0a\x0a\x0a\x0a\x0a\x08\x00\x04\x0e\x04\x0a\x0a\x0a\x06\x04\x0c\x04\x16\x0a\x10\x0a\x0a\x0a\x0a@\x02\x06\x00\x00\x00\x00\x00" +
+		"\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xcb\x04\xe5\x02\x01\x04main\x01\x04step\x02\x02\x01\x06main.c\x00\x00" +
+		"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x000\x02\x04\x02\x08\x0a\x02\x0a\x16E\x02\x0c\x0a\x02\x02" +
+		"\x04\x0c\x14\x02\x08\x02\x02\x0c\x06\x00\x01\x0epack util.h:29\x00")
 
-	known = [End][]byte{Meta: knownMeta, Schema: knownSchema, Strings: knownPaths, Sites: knownPaths, Process: knownProcess}
+	known = [End][]byte{Meta: knownMeta, Schema: knownSchema, Strings: knownPaths, Sites: knownPaths, Process: knownProcess, Code: knownCode}
 
 	// schemaDict is for zstd: common functions, up to version 3.
 	//

@@ -72,6 +72,7 @@ func TestKnownIsFrozen(t *testing.T) {
 		{"schema.known", knownSchema, 28, 0x2437e2b1},
 		{"paths.known", knownPaths, 195, 0xa7fbdb84},
 		{"process.known", knownProcess, 179, 0x56ef884b},
+		{"knownCode", knownCode, 146, 0xfb40de93},
 	} {
 		if got := crc32.Checksum(x.text, castagnoli); got != x.sum || len(x.text) != x.size {
 			t.Errorf("%s has %d bytes with checksum %08x: it must never change", x.name, len(x.text), got)
@@ -85,6 +86,7 @@ func TestKnownSections(t *testing.T) {
 		Meta:    "\x03\acommand\x05./lmp\x03mpi\x05mpich\vmpi-library\x14MPICH Version:\t4.1.2",
 		Sites:   "\x01\x15/home/user/projects/x)",
 		Strings: "\x01\x12/usr/local/bin/one",
+		Code:    "\x06\x00\x04\v\n\n\n@\x00\x00\x00\x00\x00\x01\x04main\x01\x06main.c\x00\x00\x00\x00\x000\x02\x04\x02\x02\x00",
 		Process: "\x01\x05node7\x00\x01\bfinished\x01\x00\x01\x00",
 	} {
 		alone, ok := wire.Mix([]byte(raw))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -23,14 +24,15 @@ import (
 //	             calls seq, sites seq, values seq, sizes seq, orders seq, over the groups
 //	             per group, per list: kinds of forms
 //	             per group, per list: coefficients of forms
-//	             [number of distinct calls uvarint, how many each signature has seq, sites of all seq]
+//	             [number of distinct calls uvarint, how many each signature has seq, sites of all seq: the how manieth at its place]
 type SignatureTable struct {
 	groups []*Group
 	first  []int       // number of the first signature of each group
 	Total  int         // signatures
 	Calls  int         // that classes number: total, if there are no stacks
 	firsts []int       // number of the first call of each signature
-	Sites  *column.Seq // nil: calls are signatures
+	Sites  *column.Seq // of calls, among those at their places; nil: calls are signatures
+	at     [][]int     // sites at a place; nil: Sites are numbers of sites, as up to version 6
 }
 
 // A Group is the signatures of one function from one site with as many values.
@@ -53,7 +55,7 @@ type skeleton struct {
 
 // DecodeSignatures reads the table. note, if not nil, is told how many bytes the
 // coefficients of a kind of forms in a list of a group take.
-func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites int, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
+func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, version int, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
 	limit := MaxValues + valuesPerByte*r.Rest()
 	n := r.Count(1)
 	var cols [5]*column.Seq
@@ -70,8 +72,8 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites i
 		switch {
 		case call < 0 || call > 1<<16-1 || schema[uint16(call)] == nil:
 			r.Fail("function %d is not in the schema", call)
-		case site < 0 || site >= int64(sites):
-			r.Fail("site %d of %d", site, sites)
+		case site < 0 || site >= int64(len(sites.List)):
+			r.Fail("site %d of %d", site, len(sites.List))
 		case order < 0 || order > 1:
 			r.Fail("unknown order of forms %d", order)
 		case values < 1 || values > int64(limit):
@@ -119,7 +121,9 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites i
 		}
 	}
 	if t.Calls = t.Total; r.Rest() > 0 && r.Err() == nil {
-		t.decodeCalls(r)
+		if t.decodeCalls(r); version >= container.Paths {
+			t.at, _ = byPlace(len(sites.Place), func(i int) int { return sites.Place[i] })
+		}
 	}
 	return t
 }
@@ -160,11 +164,18 @@ func (t *SignatureTable) Call(n int, sites []model.Site) (g *Group, sig, site in
 		g, sig = t.find(n)
 		return g, sig, g.Site, true
 	}
+	g, sig = t.find(t.Signature(n))
 	at := t.Sites.At(n, 0)
+	if t.at != nil {
+		list := t.at[g.Site]
+		if at < 0 || at >= int64(len(list)) {
+			return nil, 0, 0, false
+		}
+		return g, sig, list[at], true
+	}
 	if at < 0 || at >= int64(len(sites)) {
 		return nil, 0, 0, false
 	}
-	g, sig = t.find(t.Signature(n))
 	return g, sig, int(at), sites[at].Alone() == sites[g.Site]
 }
 

@@ -266,8 +266,8 @@ func (x *distinctCalls) add(sig, site int) {
 	}
 }
 
-// append writes the calls of all signatures; from then on they have numbers.
-func (x *distinctCalls) append(b []byte) []byte {
+// append writes the calls of all signatures, from when on they have numbers. among says the how manieth each site is at its place.
+func (x *distinctCalls) append(b []byte, among []int) []byte {
 	var sizes, sites column.Column
 	n := 0
 	for _, list := range x.sites {
@@ -275,7 +275,7 @@ func (x *distinctCalls) append(b []byte) []byte {
 		n += len(list)
 		sizes.Append(int64(len(list)))
 		for _, s := range list {
-			sites.Append(int64(s))
+			sites.Append(int64(among[s]))
 		}
 	}
 	b = wire.AppendUvarint(b, uint64(n))

@@ -108,7 +108,7 @@ func (t *siteTable) place(site int) int {
 //	sites  = count, (path string, build id)…,
 //	         per module: count, offset difference uvarint…
 //	         count, (place uvarint, hash uint64)…
-//	         [count, (place uvarint, number of the site - outer site uvarint)…]
+//	         [count, (outer site - that before uvarint, place - the one behind that before varint)…]
 func (t *siteTable) append(b []byte) []byte {
 	var modules [][]model.Site
 	for _, s := range t.places[1:] {
@@ -141,11 +141,30 @@ func (t *siteTable) append(b []byte) []byte {
 		return b
 	}
 	b = wire.AppendUvarint(b, uint64(len(t.stacks)))
-	for i, s := range t.stacks {
-		b = wire.AppendUvarint(b, uint64(s.place))
-		b = wire.AppendUvarint(b, uint64(len(t.places)+i-s.outer))
+	before := stacked{place: -1}
+	for _, s := range t.stacks {
+		b = wire.AppendUvarint(b, uint64(s.outer-before.outer))
+		b = wire.AppendVarint(b, int64(s.place-before.place-1))
+		before = s
 	}
 	return b
+}
+
+// among tells of each site the how manieth it is of those at its place.
+func (t *siteTable) among() []int {
+	_, index := byPlace(len(t.places)+len(t.stacks), t.place)
+	return index
+}
+
+// byPlace lists the sites at each place, and tells the how manieth each is.
+func byPlace(sites int, place func(int) int) (at [][]int, index []int) {
+	at, index = make([][]int, sites), make([]int, sites)
+	for i := range sites {
+		p := place(i)
+		index[i] = len(at[p])
+		at[p] = append(at[p], i)
+	}
+	return at, index
 }
 
 // appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal. Up to version 3
@@ -175,6 +194,7 @@ func decodeBuildID(r *wire.Reader, version int) string {
 type Sites struct {
 	List    []model.Site
 	Outer   []int                 // number of the site around each, that of a mark included; 0: none
+	Place   []int                 // number of each without what is around it
 	Phases  map[int]string        // the phases that begin with calls from a site
 	Threads map[int]model.Site    // the first functions of threads whose first call is from a site
 	Turns   map[int]int           // which loop went round before calls from a site, see TurnMark
@@ -210,21 +230,33 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 	// Sites point at each other from here on, so they must not move.
 	t.List = append(make([]model.Site, 0, places+stacks), t.List...)
 	t.Outer = make([]int, places, places+stacks)
+	t.Place = make([]int, places, places+stacks)
 	first := make(map[model.Site]int) // of sites with equal frames: a place may be there again for its phase
 	for i, s := range t.List {
+		t.Place[i] = i
 		if _, known := first[s]; !known {
 			first[s] = i
 		}
 	}
+	place, outer := -1, 0
 	for range stacks {
-		s, back := t.List[r.Int(places-1)], r.Int(len(t.List))
-		if back == 0 {
-			r.Fail("site around itself")
+		if version < container.Paths {
+			place = r.Int(places - 1)
+			if outer = len(t.List) - r.Int(len(t.List)); outer == len(t.List) {
+				r.Fail("site around itself")
+			}
+		} else {
+			outer += r.Int(len(t.List) - 1 - outer)
+			if step := r.Varint(); step < -1<<31 || step > 1<<31 || place+1+int(step) < 0 || place+1+int(step) >= places {
+				r.Fail("a place that is none")
+			} else {
+				place += 1 + int(step)
+			}
 		}
 		if r.Err() != nil {
 			return t
 		}
-		n, outer := len(t.List), len(t.List)-back
+		s, n := t.List[place], len(t.List)
 		o := &t.List[outer]
 		t.mark(n, outer, o)
 		if !marks(o) {
@@ -236,7 +268,7 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 		if _, known := first[s]; !known {
 			first[s] = n
 		}
-		t.List, t.Outer = append(t.List, s), append(t.Outer, outer)
+		t.List, t.Outer, t.Place = append(t.List, s), append(t.Outer, outer), append(t.Place, place)
 	}
 	return t
 }

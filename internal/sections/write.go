@@ -250,7 +250,7 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 		if len(calls.sites) > maxStacked {
 			return errStacked
 		}
-		raw[container.Signatures] = calls.append(raw[container.Signatures])
+		raw[container.Signatures] = calls.append(raw[container.Signatures], e.sites.among())
 		for i := range sigs {
 			for k, ref := range e.refs[i] {
 				sigs[i][k] = calls.of(sigs[i][k], int(ref.site))

@@ -13,6 +13,7 @@ package tree
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -515,9 +516,8 @@ func (m *maker) callPlace(x *trace.Vertex, v *vertex) {
 }
 
 func (m *maker) setPlace(x *trace.Vertex, p outline.Place) {
-	x.File, x.Line, x.Offset, x.Inlined = p.File, p.Line, p.Offset, p.Inlined
-	if x.Line <= 0 {
-		x.File, x.Line = "", 0
+	if x.Offset, x.Inlined = p.Offset, p.Inlined; p.Line > 0 && p.File != "" {
+		x.File, x.Line = path.Base(p.File), p.Line
 	}
 }
 

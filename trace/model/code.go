@@ -36,7 +36,7 @@ type Vertex struct {
 	Parent int // number of the vertex around; -1: none
 	// Name of the function or of the MPI function; of a loop "".
 	Name string
-	// The place of the loop, or from where the function is called: file and line, 0 if that isn't known; functions
+	// The place of the loop, or from where the function is called: file, without its folders, and line, 0 if that isn't known; functions
 	// that are inlined there, innermost first, each with its place; offset in the module.
 	File    string
 	Line    int
