@@ -33,6 +33,7 @@ func newDiff() *cobra.Command {
 		Long: `Compare two traces call by call and value by value. For each rank that differs,
 show the first call that does, with the calls before it. Times are measurements
 and call sites change with every build, so neither is compared unless asked for.
+Of a trace with call stacks and one without, --sites compares the places of calls alone.
 Two runs never take the same time: --times is to see where they differ, --threshold of
 spoor compare to be told of what matters.
 
@@ -112,6 +113,23 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 			return false, err
 		} else if list != nil && !o.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has loops whose numbers of rounds are drawn: calls in and behind them can't be compared with those of a run\n", r.Name())
+		}
+	}
+	if o.Sites {
+		x, err := diff.Stacks(a)
+		if err != nil {
+			return false, err
+		}
+		y, err := diff.Stacks(b)
+		if err != nil {
+			return false, err
+		}
+		if o.Alone = x != y; o.Alone && !o.quiet {
+			without := a
+			if x {
+				without = b
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has no call stacks: places are compared, and not what is around them\n", without.Name())
 		}
 	}
 	const room = 5

@@ -16,6 +16,7 @@ import (
 // Options say what counts as a difference.
 type Options struct {
 	Sites      bool   // where calls and callbacks are in the program
+	Alone      bool   // sites without the functions around them, as where one trace has no stacks
 	Times      bool   // statistics of durations and gaps
 	AnyAddress bool   // addresses are all the same
 	Renamed    bool   // addresses, names of files and attribute keys may be others, if the same stand for the same
@@ -36,6 +37,12 @@ type Difference struct {
 	B      *trace.Call   `json:"second"`
 	Before []*trace.Call `json:"before,omitempty"` // of a
 	Times  []Spent       `json:"times,omitempty"`  // places whose times differ, those that differ most first
+}
+
+// Stacks reports whether some call of a trace has a function around it.
+func Stacks(r *trace.Reader) (bool, error) {
+	sites, err := r.Sites()
+	return slices.ContainsFunc(sites, func(s trace.Site) bool { return s.Outer != nil }), err
 }
 
 type comparison struct {

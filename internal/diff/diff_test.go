@@ -46,6 +46,31 @@ func TestStructureIsNotCompared(t *testing.T) {
 	}
 }
 
+// A trace with stacks and one without have the same places.
+func TestStacksAreLeftOut(t *testing.T) {
+	program := func(from int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			for i := range 20 {
+				r.From(from * (1 + i%2))
+				r.Isend(20, 4, 0, 1)
+				r.Waitall(21, 1)
+			}
+		}
+	}
+	stacked, plain := mergetest.Run(t, 2, program(5)), mergetest.Run(t, 2, program(0))
+	for r, want := range map[*trace.Reader]bool{stacked: true, plain: false} {
+		if got, err := diff.Stacks(r); got != want || err != nil {
+			t.Errorf("stacks: %v, %v", got, err)
+		}
+	}
+	if list := compare(t, stacked, plain, diff.Options{Sites: true, Alone: true}); len(list) != 0 {
+		t.Errorf("differ: %+v", list[0])
+	}
+	if list := compare(t, stacked, plain, diff.Options{Sites: true}); len(list) != 2 {
+		t.Errorf("with stacks: %+v", list)
+	}
+}
+
 func TestAddressesMayBeLeftOut(t *testing.T) {
 	program := func(offset int64) func(r *tracktest.Recorder) {
 		return func(r *tracktest.Recorder) {

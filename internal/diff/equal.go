@@ -136,7 +136,7 @@ func ofMPI(c *trace.Call, p *trace.Param) bool {
 }
 
 func (o *Options) equalCalls(x, y *trace.Call) bool {
-	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.Sites && !x.Site.Equal(y.Site) {
+	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.Sites && !o.sameSite(x.Site, y.Site) {
 		return false
 	}
 	// How far apart two addresses are is as arbitrary as they are.
@@ -159,6 +159,13 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 		}
 	}
 	return equalPointers(x.NewComm, y.NewComm) && o.equalTypes(x.NewType, y.NewType)
+}
+
+func (o *Options) sameSite(s, t trace.Site) bool {
+	if o.Alone {
+		return s.Alone() == t.Alone()
+	}
+	return s.Equal(t)
 }
 
 // betweenSegments reports whether a call computes how far two pieces of memory are apart.

@@ -42,6 +42,7 @@ type Recorder struct {
 	allocStreams []*grammar.Builder
 	allocsAt     []uint64 // calls at the last event, by stream
 	phase        string   // that the next call begins; empty: none
+	from         int      // the site that the next calls' functions are called from; 0: not known
 }
 
 // laneValues is the values of a terminal that differ from call to call, by stream.
@@ -168,6 +169,14 @@ func (r *Recorder) site(n int) uint64 {
 	h := (uint64(n)*0x9e3779b97f4a7c15 + 0x1234567) &^ (1 << 63)
 	s := track.Site{Module: "/opt/app/bin/solver", BuildID: "c0ffee", Offset: uint64(0x1000 + 12*n)}
 	r.track.Sites[h] = s
+	if from := r.from; from > 0 {
+		r.from = 0
+		outer := r.site(from)
+		r.from = from
+		inside := (h ^ outer*0x9fb21c651e98df25) &^ (1 << 63)
+		r.track.Sites[inside], r.track.Outer[inside], r.track.Inner[inside] = s, outer, h
+		return inside
+	}
 	if r.phase == "" {
 		return h
 	}
@@ -180,6 +189,9 @@ func (r *Recorder) site(n int) uint64 {
 	r.phase = ""
 	return inside
 }
+
+// From has the functions of the next calls called from a site.
+func (r *Recorder) From(n int) { r.from = n }
 
 // Phase makes a phase begin with the next call.
 func (r *Recorder) Phase(name string) { r.phase = name }
