@@ -41,7 +41,7 @@ func main() {
 	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "begin no run after this time")
 	programs := flag.String("programs", strings.Join(names(), ","), "which programs")
 	modes := flag.String("modes", "stats,hist,path,place,lossless", "ways to record times")
-	paces := flag.String("paces", "gaps,line", "what calls of a replay wait for")
+	paces := flag.String("paces", "gaps,line", "what calls of a replay wait for; derived: gaps, with receives that follow from sends")
 	into := flag.String("into", "", "write the table into this Markdown `file`, in place of the old one")
 	flag.StringVar(&o.draw, "draw", "", "replay what is left of the trace with numbers of rounds drawn at this `precision`")
 	flag.Parse()
@@ -245,7 +245,11 @@ func (b *bench) measure(r *row, paces []string, line []string) error {
 	}
 	reports := make([]report, len(paces))
 	for i, pace := range paces {
-		out, err := b.do(b.spoor, "replay", "--json", "--mpi", b.m.Name, "--pace", pace, file)
+		how := []string{"--pace", pace}
+		if pace == "derived" {
+			how = []string{"--pace", "gaps", "--receives", "derived"}
+		}
+		out, err := b.do(append(append([]string{b.spoor, "replay", "--json", "--mpi", b.m.Name}, how...), file)...)
 		if err != nil {
 			return err
 		}

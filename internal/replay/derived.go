@@ -144,7 +144,7 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 	s.plan = plan
 	s.issue(t)
 	if slot == d.one {
-		d.wait(slot)
+		d.wait(slot, 0)
 	}
 	if err := s.decode(c, plan); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 		for _, v := range derive.Requests(c) {
 			if at := d.persistent(&v); at != 0 {
 				d.beforeFree(c)
-				d.finishStarted(at)
+				d.finishStarted(at, 0)
 				return d.makeOne(t, 0)
 			}
 		}
@@ -213,7 +213,7 @@ func (d *derived) start(t *trace.TimedCall) error {
 		if at == 0 {
 			continue
 		}
-		d.finishStarted(at)
+		d.finishStarted(at, 0)
 		d.started[at] = true
 		c := *t.Call
 		c.Func, c.Params = start, []trace.Param{{Def: &start.Params[0], In: v}}
@@ -375,7 +375,7 @@ func (d *derived) finishReceives(due int64) {
 func (d *derived) finishSends(due int64) {
 	d.finish(&d.sends, due)
 	for at := range d.started {
-		d.finishStarted(at)
+		d.finishStarted(at, due)
 	}
 }
 
@@ -394,20 +394,20 @@ func (d *derived) finish(u *underWay, due int64) {
 }
 
 // finishStarted waits for a persistent request, if it was started.
-func (d *derived) finishStarted(at uint64) {
+func (d *derived) finishStarted(at uint64, due int64) {
 	if d.started[at] {
 		delete(d.started, at)
-		d.wait(at)
+		d.wait(at, due)
 	}
 }
 
-func (d *derived) wait(at uint64) {
+func (d *derived) wait(at uint64, due int64) {
 	ignore, err := d.s.sentinel(d.s.p.layout.C.StatusIgnore)
 	if err != nil {
 		d.err = err
 		return
 	}
-	d.await("MPI_Wait", 0, at, ignore)
+	d.await("MPI_Wait", due, at, ignore)
 }
 
 // await makes a call that waits. That is time in MPI, and no part of the gap that is under way.
