@@ -97,6 +97,9 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 		return nil, err
 	}
 	if keep != "" {
+		if err := os.MkdirAll(keep, 0o755); err != nil {
+			return nil, err
+		}
 		name := filepath.Join(keep, fmt.Sprintf("%s-%d.spoor", p.Name, ranks))
 		if err := os.WriteFile(name, file, 0o644); err != nil {
 			return nil, err
