@@ -76,6 +76,9 @@ func (r *Reader) checkTables() error {
 	if _, err := r.Drawn(); err != nil {
 		return err
 	}
+	if _, err := r.Partners(); err != nil {
+		return err
+	}
 	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
 	for i := range r.sections {
 		s := &r.sections[i]

@@ -30,6 +30,9 @@ type (
 	Extreme = model.Extreme
 	Bin     = model.Bin
 
+	Partners     = model.Partners
+	Distribution = model.Distribution
+
 	Code       = model.Code
 	Vertex     = model.Vertex
 	VertexKind = model.VertexKind

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/partners"
 	"github.com/spoor-hpc/spoor/internal/rounds"
 	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/test/traffic"
@@ -20,18 +21,22 @@ import (
 func main() {
 	precisions := flag.String("precisions", "100,99,95,90,70,50,0", "comma-separated `percents`")
 	draw := flag.Bool("draw", false, "numbers of rounds are drawn, too")
+	who := flag.Bool("partners", false, "partners of messages are drawn, too")
 	truth := flag.Bool("truth", false, "print how far bytes that ranks and pairs of ranks send are from what they were, not sizes")
 	flag.Parse()
-	if err := run(flag.Args(), *precisions, *draw, *truth); err != nil {
+	if err := run(flag.Args(), *precisions, options{*draw, *who}, *truth); err != nil {
 		fmt.Fprintln(os.Stderr, "thin:", err)
 		os.Exit(1)
 	}
 }
 
-func run(files []string, precisions string, draw, truth bool) error {
+// options are what is given up besides sizes.
+type options struct{ rounds, partners bool }
+
+func run(files []string, precisions string, give options, truth bool) error {
 	var list []int
 	if truth {
-		return compare(files, precisions, draw)
+		return compare(files, precisions, give)
 	}
 	fmt.Printf("%-20s %10s", "trace", "before")
 	for _, s := range strings.Split(precisions, ",") {
@@ -51,7 +56,7 @@ func run(files []string, precisions string, draw, truth bool) error {
 		fmt.Printf("%-20s %10d", strings.TrimSuffix(filepath.Base(path), ".spoor"), st.Size())
 		start := time.Now()
 		for _, p := range list {
-			n, err := size(path, p, draw)
+			n, err := size(path, p, give)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -64,7 +69,7 @@ func run(files []string, precisions string, draw, truth bool) error {
 
 // compare prints by how much bytes are off, in percent of what they were: of all ranks together, the mean over ranks and the rank that is
 // farthest off, and the same of pairs.
-func compare(files []string, precisions string, draw bool) error {
+func compare(files []string, precisions string, give options) error {
 	fmt.Printf("%-20s %9s %9s %9s %9s %9s %9s\n", "trace", "precision", "total", "a rank", "farthest", "a pair", "farthest")
 	dir, err := os.MkdirTemp("", "thin-")
 	if err != nil {
@@ -81,7 +86,7 @@ func compare(files []string, precisions string, draw bool) error {
 			if err != nil {
 				return err
 			}
-			x, done, err := thinned(path, p, draw)
+			x, done, err := thinned(path, p, give)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -103,8 +108,8 @@ func compare(files []string, precisions string, draw bool) error {
 }
 
 // size is how many bytes a trace has at a precision.
-func size(path string, precision int, draw bool) (int64, error) {
-	x, done, err := thinned(path, precision, draw)
+func size(path string, precision int, give options) (int64, error) {
+	x, done, err := thinned(path, precision, give)
 	if err != nil {
 		return 0, err
 	}
@@ -113,14 +118,19 @@ func size(path string, precision int, draw bool) (int64, error) {
 }
 
 // thinned thins a trace. What comes of it is good until done.
-func thinned(path string, precision int, draw bool) (x *thin.Result, done func(), err error) {
+func thinned(path string, precision int, give options) (x *thin.Result, done func(), err error) {
 	r, err := trace.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	o := thin.Options{Precision: precision}
-	if draw {
-		o.Drawer = rounds.New(r, rounds.Options{Precision: precision, Seed: 1})
+	if give.rounds {
+		o.Rounds = func(r *trace.Reader) thin.Drawer {
+			return rounds.New(r, rounds.Options{Precision: precision, Seed: 1})
+		}
+	}
+	if give.partners {
+		o.Partners = partners.New(r, 1, func(int) {})
 	}
 	if x, err = thin.Of(r, o, func(int) {}); err != nil {
 		r.Close()

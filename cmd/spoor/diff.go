@@ -114,6 +114,11 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		} else if list != nil && !o.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has loops whose numbers of rounds are drawn: calls in and behind them can't be compared with those of a run\n", r.Name())
 		}
+		if list, err := r.Partners(); err != nil {
+			return false, err
+		} else if list != nil && !o.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has messages whose partners are drawn: its calls can't be compared with those of a run\n", r.Name())
+		}
 	}
 	if o.Sites {
 		x, err := diff.Stacks(a)

@@ -128,9 +128,10 @@ type dumper struct {
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
-	names      *handles.Names  // of the rank at hand
-	marks      *thin.Marks     // of the rank at hand
-	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
+	names      *handles.Names // of the rank at hand
+	marks      *thin.Marks    // of the rank at hand
+	drawn      []trace.Drawn  // loops whose numbers of rounds are drawn
+	partners   []trace.Partners
 	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
 }
@@ -253,6 +254,9 @@ func (d *dumper) rank(k *trace.Rank) error {
 		return err
 	}
 	if d.drawn, err = d.r.Drawn(); err != nil {
+		return err
+	}
+	if d.partners, err = d.r.Partners(); err != nil {
 		return err
 	}
 	if d.k = nil; d.drawn != nil {
@@ -431,6 +435,9 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			x := &d.drawn[d.k.InDrawn(c.Terminal)]
 			b = fmt.Appendf(b[:len(b)-1], `,"rounds_drawn":[%d,%d]}`, x.Least.Value, x.Most.Value)
 		}
+		if p := trace.PartnersOf(d.partners, c.Call); p != nil {
+			b = appendPartnersJSON(b[:len(b)-1], p)
+		}
 		if len(d.values) > 0 {
 			b = append(appendValuesJSON(append(b[:len(b)-1], `,"values":`...), d.values), '}')
 		}
@@ -520,6 +527,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	if d.k != nil {
 		b = append(b, drawnMark(d.drawn, d.k.InDrawn(c.Terminal))...)
 	}
+	b = append(b, partnersMark(trace.PartnersOf(d.partners, c))...)
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
 		for s := c.Site.Outer; s != nil; s = s.Outer {

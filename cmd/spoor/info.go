@@ -68,17 +68,22 @@ calls on files that run --io recorded is told apart.`,
 			if err != nil {
 				return err
 			}
+			who, err := partnersOf(r)
+			if err != nil {
+				return err
+			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if asJSON {
 				err = writeJSON(out, struct {
 					Findings []findings.Finding `json:"findings"`
 					*summary.Summary
-					Merged []mergedSizes `json:"merged,omitempty"`
-					Drawn  []drawnRounds `json:"drawn,omitempty"`
-				}{list, s, merged, loops})
+					Merged   []mergedSizes   `json:"merged,omitempty"`
+					Drawn    []drawnRounds   `json:"drawn,omitempty"`
+					Partners []drawnMessages `json:"partners,omitempty"`
+				}{list, s, merged, loops, who})
 			} else {
 				printFindings(out, s, list)
-				err = printInfo(out, s, merged, loops, top)
+				err = printInfo(out, s, merged, loops, who, top)
 			}
 			if err != nil {
 				return err
@@ -134,7 +139,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
 	fmt.Fprintf(w, "%-10s spoor imbalance --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, top int) error {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, top int) error {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -207,6 +212,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	}
 	for i := range loops {
 		field("drawn", "%s", loops[i].text())
+	}
+	for i := range who {
+		field("drawn", "%s", who[i].text())
 	}
 	if err := printFunctions(w, s, top); err != nil {
 		return err

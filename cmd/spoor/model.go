@@ -135,17 +135,14 @@ func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name
 	if budget > 0 && st.Size() <= budget {
 		return "", "lossless, as it is within the budget", nil
 	}
-	x, kept, err := o.of(r, stderr)
+	x, stays, err := o.of(r, stderr)
 	if err != nil {
 		return "", "", err
 	}
 	defer x.Close()
-	stay := ""
-	if text := keptText(kept); text != "" {
-		stay = "; numbers of rounds that stay: " + text
-	}
+	stay := strings.Join(append([]string{""}, stays...), "; ")
 	why := ""
-	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil; {
+	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil && x.Content.Partners == nil; {
 	case budget > 0:
 	case nothing:
 		why = "nothing is merged"
@@ -184,6 +181,13 @@ func thinnedText(x *thin.Result) string {
 		}
 		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (precision %d, seed %d)", plural(runs, "run"), bins, d.Families[0].Precision, d.Seed))
 	}
+	if list := x.Content.Partners; list != nil {
+		legs, messages := uint64(0), uint64(0)
+		for i := range list {
+			legs, messages = legs+list[i].Legs, messages+list[i].Relative.Count()
+		}
+		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", plural(messages, "message"), plural(legs, "leg"), list[0].Seed))
+	}
 	if parts == nil {
 		return "nothing was merged"
 	}
@@ -194,7 +198,7 @@ func thinnedText(x *thin.Result) string {
 func (o *runOptions) thinCommand(tool, out string) []string {
 	t := &o.model.thin
 	return []string{
-		tool, "thinned", "--precision=" + strconv.Itoa(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--seed=" + strconv.FormatUint(t.seed, 10),
+		tool, "thinned", "--precision=" + strconv.Itoa(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--partners=" + strconv.FormatBool(t.who), "--seed=" + strconv.FormatUint(t.seed, 10),
 		"--stack=" + strconv.Itoa(o.stack), "--no-code=" + strconv.FormatBool(o.noCode), "--force=" + strconv.FormatBool(o.force), "--quiet=" + strconv.FormatBool(o.quiet), "--to=" + out,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/partners"
 	"github.com/spoor-hpc/spoor/internal/rounds"
 	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -37,7 +38,11 @@ Calls, their order, partners, tags and call sites stay as they are, displacement
 the counts. With --draw loops whose rounds are alike, but not as many each time, are run as often
 as their distribution says: as many times as before, each with a number that is drawn with --seed,
 the same on all ranks that send each other messages in the loop or call collective functions
-together. Where that isn't sure, numbers of rounds stay, and it is said why. Times become means of calls that are alike: times of single calls are not kept.
+together. Where that isn't sure, numbers of rounds stay, and it is said why.
+With --partners messages of which it looks random whom they go to are drawn: between two collective
+calls of all ranks stand others, which each rank sends to one at the same distance, with
+partners, sizes, tags and numbers from the distributions that there were. What is regular stays,
+and what can't be drawn safely. Times become means of calls that are alike: times of single calls are not kept.
 The file says what was merged to what: spoor info lists it, and spoor dump has the bounds behind
 the call. Units stay whole, so sizes of few elements are merged only where their mean is one of them.
 
@@ -45,6 +50,7 @@ With --budget only as much is merged as it takes to come to so many bytes: at th
 precision that is enough, no lower than --precision, and there the families of sizes that take
 most first. Each of some ten tries goes through all calls.`,
 		Example: `  spoor thin --precision 95 app.spoor -o small.spoor
+  spoor thin --partners app.spoor
   spoor thin --budget 100K app.spoor`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
@@ -55,7 +61,7 @@ most first. Each of some ten tries goes through all calls.`,
 			if st, err := os.Stat(r.Name()); err == nil {
 				before = st.Size()
 			}
-			x, kept, err := o.of(r, cmd.ErrOrStderr())
+			x, stays, err := o.of(r, cmd.ErrOrStderr())
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.Name(), err)
 			}
@@ -71,8 +77,8 @@ most first. Each of some ten tries goes through all calls.`,
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": before, "merged": mergedOf(x.Content.Thinned)})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before: %s\n", out, units.Bytes(size), units.Bytes(before), thinnedText(x))
-			if text := keptText(kept); text != "" {
-				fmt.Fprintf(cmd.OutOrStdout(), "numbers of rounds that stay: %s\n", text)
+			for _, text := range stays {
+				fmt.Fprintln(cmd.OutOrStdout(), text)
 			}
 			return nil
 		}),
@@ -90,17 +96,19 @@ type thinOptions struct {
 	options thin.Options
 	budget  string
 	draw    bool
+	who     bool // partners are drawn
 	seed    uint64
 }
 
 // thinFlags are the names of their flags.
-var thinFlags = []string{"precision", "budget", "draw", "seed"}
+var thinFlags = []string{"precision", "budget", "draw", "partners", "seed"}
 
 // flags adds them; what is for the sake of another one says so in front.
 func (o *thinOptions) flags(f *pflag.FlagSet, front string) {
 	f.IntVar(&o.options.Precision, "precision", 95, front+"`percent`: sizes that differ by no more than what is missing to 100 may be one; 0 with --budget, if it isn't said")
 	f.StringVar(&o.budget, "budget", "", front+"merge no more than it takes to come to so many `bytes`: 100K, 2M")
 	f.BoolVar(&o.draw, "draw", false, front+"give up numbers of rounds of loops that differ: they are drawn from their distribution; with --budget only where sizes are not enough")
+	f.BoolVar(&o.who, "partners", false, front+"give up whom messages go to, where that looks random: partners, sizes and tags are drawn from their distributions; with --budget only where all else is not enough")
 	f.Uint64Var(&o.seed, "seed", 1, front+"draw with this `number`")
 }
 
@@ -122,25 +130,47 @@ func (o *thinOptions) parse(f *pflag.FlagSet) error {
 	return nil
 }
 
-// of thins a trace, and says which numbers of rounds stay though they were to be drawn.
-func (o *thinOptions) of(r *trace.Reader, stderr io.Writer) (*thin.Result, []rounds.Kept, error) {
+// of thins a trace, and says what stays though it was to be drawn.
+func (o *thinOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, stays []string, err error) {
 	passes := 2
 	if o.options.Budget > 0 {
 		passes = mostPasses
 	}
 	options := o.options
-	var drawer *rounds.Drawer
 	if o.draw {
-		drawer = rounds.New(r, rounds.Options{Precision: options.Precision, Seed: o.seed})
-		options.Drawer = drawer
+		options.Rounds = func(r *trace.Reader) thin.Drawer {
+			return rounds.New(r, rounds.Options{Precision: options.Precision, Seed: o.seed})
+		}
+	}
+	if o.who {
+		passes *= 3
 	}
 	p := newProgress(stderr, "ranks gone through, at most", passes*r.Ranks())
-	x, err := thin.Of(r, options, p.steps)
-	p.end()
-	if err != nil || drawer == nil {
-		return x, nil, err
+	var who *partners.Drawer
+	if o.who {
+		who = partners.New(r, o.seed, p.steps)
+		options.Partners = who
 	}
-	return x, drawer.Kept(), nil
+	x, err = thin.Of(r, options, p.steps)
+	p.end()
+	if err != nil {
+		return nil, nil, err
+	}
+	if d, ok := x.Drawer.(*rounds.Drawer); ok {
+		if text := keptText(d.Kept()); text != "" {
+			stays = append(stays, "numbers of rounds that stay: "+text)
+		}
+	}
+	if who != nil {
+		kept := who.Kept()
+		if x.Larger {
+			kept = append(kept, partners.Kept{Why: "the trace would be no smaller"})
+		}
+		if text := keptPartners(kept); text != "" {
+			stays = append(stays, "messages that stay: "+text)
+		}
+	}
+	return x, stays, nil
 }
 
 // mostPasses is about how often a budget has all calls gone through.

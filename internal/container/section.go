@@ -51,14 +51,15 @@ const (
 	Mixed        = 22 // there only if it isn't known what calls that are alike took at single places
 	Thinned      = 23 // there only if values were merged to make the trace smaller
 	Drawn        = 24 // there only if numbers of rounds were given up to make the trace smaller
-	End          = 25
+	Partners     = 25 // there only if messages were given up to make the trace smaller
+	End          = 26
 )
 
 // Names are the names of sections.
 var Names = [End]string{
 	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
 	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn",
+	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners",
 }
 
 // Codecs of sections.

@@ -107,7 +107,10 @@ func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Par
 	if x.part.Content, err = to.Content(x.meta(options)); err != nil {
 		return nil, err
 	}
-	x.part.Content.Thinned, err = r.Thinned()
+	if x.part.Content.Thinned, err = r.Thinned(); err != nil {
+		return nil, err
+	}
+	x.part.Content.Partners, err = r.Partners()
 	return x.part, err
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // instead stands for the rounds of a loop that is drawn while ranks are merged, with the number of its body on the rank above it:
@@ -71,7 +70,7 @@ func (x *rank) rewrite(d *drawn.Drawing) {
 	for t := range x.t.Times {
 		s := &x.t.Times[t]
 		before += s.Duration.Sum + s.Gap.Sum
-		s.Duration, s.Gap = scaled(s.Duration, now[t]), scaled(s.Gap, now[t])
+		s.Duration, s.Gap = track.Scaled(s.Duration, now[t]), track.Scaled(s.Gap, now[t])
 		after += s.Duration.Sum + s.Gap.Sum
 	}
 	p := &x.t.Process
@@ -79,18 +78,6 @@ func (x *rank) rewrite(d *drawn.Drawing) {
 		p.SpanNs = max(p.SpanNs+int64(after)-int64(before), 1)
 	}
 	p.Asides = slices.DeleteFunc(slices.Clone(p.Asides), func(a track.Aside) bool { return a.Call > 0 }) // at calls that are others now
-}
-
-// scaled is what so many samples come to.
-func scaled(s model.Stat, count uint64) model.Stat {
-	if s.Count == 0 || count == s.Count {
-		return s
-	}
-	out := s
-	out.Count = count
-	out.Sum = uint64(s.Mean()*float64(count) + 0.5)
-	out.SetDeviation(s.Deviation())
-	return out
 }
 
 // nested puts the bodies of loops into a grammar in which numbers from terminals on stand for them.

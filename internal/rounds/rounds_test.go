@@ -55,13 +55,15 @@ func solver(r *tracktest.Recorder) {
 
 func drawn(t *testing.T, r *trace.Reader, o thin.Options, seed uint64) (*trace.Reader, *rounds.Drawer, []byte) {
 	t.Helper()
-	d := rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
-	o.Drawer = d
+	o.Rounds = func(r *trace.Reader) thin.Drawer {
+		return rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
+	}
 	x, err := thin.Of(r, o, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
+	d, _ := x.Drawer.(*rounds.Drawer) // nil: sizes were enough
 	b, err := sections.Encode(x.Content)
 	if err != nil {
 		t.Fatal(err)
@@ -175,8 +177,8 @@ func TestBudget(t *testing.T) {
 			t.Errorf("budget %d: %d bytes, drawn %v, error %v", budget, len(b), list, err)
 		}
 	}
-	d := rounds.New(r, rounds.Options{})
-	if _, err := thin.Of(r, thin.Options{Budget: 10, Drawer: d}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all numbers of rounds drawn") {
+	drawer := func(r *trace.Reader) thin.Drawer { return rounds.New(r, rounds.Options{}) }
+	if _, err := thin.Of(r, thin.Options{Budget: 10, Rounds: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all numbers of rounds drawn") {
 		t.Errorf("ten bytes: error %v", err)
 	}
 }

@@ -19,13 +19,14 @@ type Content struct {
 	Outer     map[uint64]uint64     // hash of a site → hash of the one its function was called from
 	Classes   []Class
 	Processes Processes
-	FinishNs  int64           // see Reader.FinishNs
-	Series    *Series         // nil: no times of single calls
-	Clocks    *Clocks         // nil: one clock, or not compared
-	Allocs    []AllocEvents   // sets of ranks; those without segments are in none
-	Thinned   []model.Thinned // values that were merged to make the trace smaller
-	Drawn     *drawn.Drawing  // loops whose numbers of rounds are drawn; nil: none
-	Timeless  bool            // nothing was kept of times: what Content says of them is not written
+	FinishNs  int64            // see Reader.FinishNs
+	Series    *Series          // nil: no times of single calls
+	Clocks    *Clocks          // nil: one clock, or not compared
+	Allocs    []AllocEvents    // sets of ranks; those without segments are in none
+	Thinned   []model.Thinned  // values that were merged to make the trace smaller
+	Drawn     *drawn.Drawing   // loops whose numbers of rounds are drawn; nil: none
+	Partners  []model.Partners // messages whose partners, sizes and tags are drawn
+	Timeless  bool             // nothing was kept of times: what Content says of them is not written
 }
 
 // A Class is a set of ranks that did the same calls in the same order, up to

@@ -111,6 +111,12 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 			}
 			raw[container.Thinned] = appendThinned(nil, c.Thinned)
 		}
+		if len(c.Partners) > 0 {
+			if err := c.checkPartners(); err != nil {
+				return raw, err
+			}
+			raw[container.Partners] = appendPartners(nil, c.Partners)
+		}
 		if c.Drawn != nil {
 			if err := c.checkDrawn(); err != nil {
 				return raw, err

@@ -24,9 +24,10 @@ import (
 
 // Options say how far to go.
 type Options struct {
-	Precision int   // percent: sizes may differ by what is missing to 100 and be one
-	Budget    int64 // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
-	Drawer    Drawer
+	Precision int                        // percent: sizes may differ by what is missing to 100 and be one
+	Budget    int64                      // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
+	Rounds    func(*trace.Reader) Drawer // what gives up numbers of rounds in a trace; nil: nothing does
+	Partners  Partners                   // nil: they stay
 }
 
 // A Drawer gives up numbers of rounds, too. With a budget it is asked where merging sizes is not enough.
@@ -37,10 +38,19 @@ type Drawer interface {
 	Limit(families int)              // to be given up from now on, those that take most first
 }
 
+// Partners gives up whom messages go to, too: it makes a trace in which they are drawn, of which all else is then given up. With a
+// budget it is asked where all else is not enough.
+type Partners interface {
+	Families() (int, error)                   // how many there are to be given up
+	Draw(families int) (*trace.Reader, error) // so many, those that take most first
+}
+
 // A Result is a thinned trace. It is good until Close.
 type Result struct {
 	*cut.Part
-	Bytes int64 // of the file, without what is known of the program's code
+	Bytes  int64  // of the file, without what is known of the program's code
+	Drawer Drawer // that gave up numbers of rounds, nil if there was none
+	Larger bool   // partners could be drawn, and are not as the trace would be no smaller
 }
 
 // ErrBudget is wrapped by the error that says that a budget can't be kept.
@@ -63,9 +73,68 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	} else if list != nil {
 		return nil, errThinned
 	}
+	if list, err := r.Partners(); err != nil {
+		return nil, err
+	} else if list != nil {
+		return nil, errThinned
+	}
+	x, err := of(r, o, progress)
+	if o.Partners == nil || err != nil && !(errors.Is(err, ErrBudget) && o.Budget > 0) || err == nil && o.Budget > 0 {
+		return x, err
+	}
+	families, failed := o.Partners.Families()
+	if failed != nil || families == 0 {
+		if failed != nil && x != nil {
+			x.Close()
+			x = nil
+		}
+		return x, cmp.Or(failed, err)
+	}
+	// drawn makes a trace in which so many families of messages are drawn.
+	all := o
+	all.Budget = 0
+	drawn := func(n int) (*Result, error) {
+		from, err := o.Partners.Draw(n)
+		if err != nil {
+			return nil, err
+		}
+		x, err := of(from, all, progress)
+		if err == nil {
+			err = x.CodeOf(r)
+		}
+		return x, err
+	}
+	y, failed := drawn(families)
+	switch {
+	case failed != nil:
+		if x != nil {
+			x.Close()
+		}
+		return nil, failed
+	case o.Budget == 0 && y.Bytes >= x.Bytes:
+		y.Close()
+		x.Larger = true
+		return x, nil
+	case o.Budget == 0:
+		x.Close()
+		return y, nil
+	}
+	y.Close()
+	if y.Bytes > o.Budget {
+		return nil, fmt.Errorf("%w: %d bytes with all that can be given up at precision %d, partners included, and %d were asked for", ErrBudget, y.Bytes, o.Precision, o.Budget)
+	}
+	return fewest(families, o.Budget, drawn)
+}
+
+// of does so, of what partners there are.
+func of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	s, err := surveyOf(r, progress)
 	if err != nil {
 		return nil, err
+	}
+	var drawer Drawer
+	if o.Rounds != nil {
+		drawer = o.Rounds(r)
 	}
 	list := s.families()
 	// try merges the first n families and writes the trace.
@@ -83,7 +152,7 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 		for _, f := range list {
 			f.merge(o.Precision)
 		}
-		return s.write(list, o.Precision, o.Drawer, progress)
+		return s.write(list, o.Precision, drawer, progress)
 	}
 	best, err := try(0, 100)
 	if err != nil || best.Bytes <= o.Budget {
@@ -94,8 +163,8 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 		return nil, err
 	}
 	best.Close()
-	if best.Bytes > o.Budget && o.Drawer != nil {
-		return s.drawn(list, o, progress)
+	if best.Bytes > o.Budget && drawer != nil {
+		return s.drawn(list, o, drawer, progress)
 	}
 	if best.Bytes > o.Budget {
 		return nil, fmt.Errorf("%w: %d bytes with all sizes merged at precision %d, and %d were asked for; the rest is what calls there are, with whom, and times: see spoor info",
@@ -118,8 +187,8 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 }
 
 // drawn makes a trace in which numbers of rounds are given up, too, as few as it takes. All sizes are merged.
-func (s *survey) drawn(list []*family, o Options, progress func(int)) (*Result, error) {
-	all, err := s.write(list, o.Precision, o.Drawer, progress)
+func (s *survey) drawn(list []*family, o Options, d Drawer, progress func(int)) (*Result, error) {
+	all, err := s.write(list, o.Precision, d, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +196,9 @@ func (s *survey) drawn(list []*family, o Options, progress func(int)) (*Result, 
 	if all.Bytes > o.Budget {
 		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all numbers of rounds drawn that can be at precision %d, and %d were asked for", ErrBudget, all.Bytes, o.Precision, o.Budget)
 	}
-	return fewest(o.Drawer.Families(), o.Budget, func(n int) (*Result, error) {
-		o.Drawer.Limit(n)
-		return s.write(list, o.Precision, o.Drawer, progress)
+	return fewest(d.Families(), o.Budget, func(n int) (*Result, error) {
+		d.Limit(n)
+		return s.write(list, o.Precision, d, progress)
 	})
 }
 
@@ -256,7 +325,7 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 		part.Close()
 		return nil, err
 	}
-	return &Result{Part: part, Bytes: int64(len(file))}, nil
+	return &Result{Part: part, Bytes: int64(len(file)), Drawer: d}, nil
 }
 
 // thinned says what was merged.

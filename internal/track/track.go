@@ -103,6 +103,18 @@ type Times struct {
 	Duration, Gap model.Stat
 }
 
+// Scaled is what so many samples come to, where others were as many as they say.
+func Scaled(s model.Stat, count uint64) model.Stat {
+	if s.Count == 0 || count == s.Count {
+		return s
+	}
+	out := s
+	out.Count = count
+	out.Sum = uint64(s.Mean()*float64(count) + 0.5)
+	out.SetDeviation(s.Deviation())
+	return out
+}
+
 // AllocEvents is where segments of memory begin and end among the calls of a process.
 type AllocEvents struct {
 	List    []AllocEvent       // all different, numbered by first occurrence over the streams

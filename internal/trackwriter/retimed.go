@@ -87,7 +87,10 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Thinned, err = t.r.Thinned()
+	if c.Thinned, err = t.r.Thinned(); err != nil {
+		return nil, err
+	}
+	c.Partners, err = t.r.Partners()
 	return c, err
 }
 

@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"internal/export", "internal/thin"},
 	{"internal/simulate/traced", "internal/export/patched"},
 	{"internal/export/otf2", "internal/export/perfetto", "internal/export/chrome", "internal/export/table", "internal/export/smpi", "internal/export/paraver", "internal/export/dimemas", "internal/hang", "internal/waits", "internal/database", "internal/nests"},
-	{"internal/findings", "internal/rounds"},
+	{"internal/findings", "internal/rounds", "internal/partners"},
 	{"internal/replay", "internal/proxy", "internal/report"},
 	{"internal/view"},
 	{"engine", "replayer", "cmd", "test", "bench"},

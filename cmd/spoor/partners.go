@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/partners"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A drawnMessages is a family of messages that are drawn, as people read it.
+type drawnMessages struct {
+	Seed      uint64       `json:"seed"`
+	Legs      uint64       `json:"legs"`
+	Rounds    uint64       `json:"exchanges"`
+	Different int          `json:"different"`
+	Ring      bool         `json:"ring"`
+	Messages  uint64       `json:"messages"` // before
+	Relative  distribution `json:"relative_ranks"`
+	Sizes     distribution `json:"sizes"`
+	Tags      distribution `json:"tags"`
+	Numbers   distribution `json:"messages_of_a_rank"`
+}
+
+// A distribution is one as people read it.
+type distribution struct {
+	Least     int64       `json:"least"`
+	LeastRank int         `json:"least_rank"`
+	Most      int64       `json:"most"`
+	MostRank  int         `json:"most_rank"`
+	Bins      []mergedBin `json:"bins"`
+}
+
+// partnersOf says which messages of a trace are drawn.
+func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
+	list, err := r.Partners()
+	var out []drawnMessages
+	for i := range list {
+		p := &list[i]
+		out = append(out, drawnMessages{
+			Seed: p.Seed, Legs: p.Legs, Rounds: p.Rounds, Different: p.Exchanges, Ring: p.Ring, Messages: p.Relative.Count(),
+			Relative: distributionOf(&p.Relative), Sizes: distributionOf(&p.Sizes), Tags: distributionOf(&p.Tags), Numbers: distributionOf(&p.Numbers),
+		})
+	}
+	return out, err
+}
+
+func distributionOf(d *trace.Distribution) distribution {
+	out := distribution{Least: d.Least.Value, LeastRank: d.Least.Rank, Most: d.Most.Value, MostRank: d.Most.Rank}
+	for _, b := range d.Bins {
+		out.Bins = append(out.Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
+	}
+	return out
+}
+
+// text says it in a line.
+func (d *drawnMessages) text() string {
+	around := ""
+	if d.Ring {
+		around = ", around a ring"
+	}
+	return fmt.Sprintf("%s in %s between collective calls, as %s of %d: to ranks %+d (rank %d) to %+d (rank %d) from the own one%s, %s (rank %d) to %s (rank %d), tags %d to %d, %s to %s from a rank in a leg before; seed %d",
+		plural(d.Messages, "message"), plural(d.Legs, "leg"), plural(d.Rounds, "exchange"), d.Different,
+		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
+		units.Bytes(d.Sizes.Least), d.Sizes.LeastRank, units.Bytes(d.Sizes.Most), d.Sizes.MostRank,
+		d.Tags.Least, d.Tags.Most, units.Grouped(uint64(d.Numbers.Least)), units.Grouped(uint64(d.Numbers.Most)), d.Seed)
+}
+
+// partnersMark is what stands behind a call whose message is drawn.
+func partnersMark(p *trace.Partners) string {
+	if p == nil {
+		return ""
+	}
+	text := fmt.Sprintf(" # partner drawn of %+d..%+d, bytes of %s..%s", p.Relative.Least.Value, p.Relative.Most.Value,
+		units.Grouped(uint64(p.Sizes.Least.Value)), units.Grouped(uint64(p.Sizes.Most.Value)))
+	if p.Tags.Least.Value != p.Tags.Most.Value {
+		text += fmt.Sprintf(", tag of %d..%d", p.Tags.Least.Value, p.Tags.Most.Value)
+	}
+	return text
+}
+
+// appendPartnersJSON says the same behind a call in JSON, whose last brace is open again.
+func appendPartnersJSON(b []byte, p *trace.Partners) []byte {
+	return fmt.Appendf(b, `,"partner_drawn":[%d,%d],"bytes_drawn":[%d,%d],"tag_drawn":[%d,%d]}`, p.Relative.Least.Value, p.Relative.Most.Value,
+		p.Sizes.Least.Value, p.Sizes.Most.Value, p.Tags.Least.Value, p.Tags.Most.Value)
+}
+
+// keptPartners says which messages stay, and why.
+func keptPartners(list []partners.Kept) string {
+	var parts []string
+	for i, k := range list {
+		if i == mostKept {
+			parts = append(parts, fmt.Sprintf("and %d other reasons", len(list)-i))
+			break
+		}
+		text := k.Why
+		if k.Legs > 0 {
+			text += ", in " + plural(k.Legs, "leg")
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,258 @@
+package partners
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A drawnMessage is one that each rank sends, and receives, in an exchange.
+type drawnMessage struct {
+	offset, tag, bytes int64
+}
+
+// tallies are how often values occurred, and which ranks had the extremes.
+type tallies struct {
+	of          map[int64]uint64
+	least, most trace.Extreme
+}
+
+func (t *tallies) add(v int64, rank int) {
+	if t.of == nil {
+		t.of = make(map[int64]uint64)
+		t.least, t.most = trace.Extreme{Value: v, Rank: rank}, trace.Extreme{Value: v, Rank: rank}
+	}
+	t.of[v]++
+	if v < t.least.Value {
+		t.least = trace.Extreme{Value: v, Rank: rank}
+	}
+	if v > t.most.Value {
+		t.most = trace.Extreme{Value: v, Rank: rank}
+	}
+}
+
+// mostBins is how many bins a distribution has at most.
+const mostBins = 64
+
+// told is the distribution as the trace has it: neighbours are one where there are many values.
+func (t *tallies) told() trace.Distribution {
+	d := trace.Distribution{Least: t.least, Most: t.most}
+	total, done, sum := sumOf(t.of), uint64(0), 0.0
+	few := len(t.of) <= mostBins
+	next := true
+	for _, v := range slices.Sorted(maps.Keys(t.of)) {
+		if next {
+			d.Bins = append(d.Bins, trace.Bin{Low: v})
+			sum = 0
+		}
+		b := &d.Bins[len(d.Bins)-1]
+		b.High = v
+		b.Count += t.of[v]
+		done += t.of[v]
+		sum += float64(v-b.Low) * float64(t.of[v])
+		b.Value = min(b.Low+int64(sum/float64(b.Count)+0.5), b.High)
+		next = few || done*mostBins >= total*uint64(len(d.Bins))
+	}
+	return d
+}
+
+func sumOf(of map[int64]uint64) (n uint64) {
+	for _, x := range of {
+		n += x
+	}
+	return n
+}
+
+// told is what the trace says of the family.
+func (f *family) told(seed uint64) trace.Partners {
+	return trace.Partners{
+		Seed: seed, Legs: uint64(len(f.legs)), Rounds: f.rounds, Exchanges: f.exchanges, Ring: f.ring, Sent: f.memory[0], Received: f.memory[1],
+		Relative: f.relative.told(), Sizes: f.sizes.told(), Tags: f.tags.told(), Numbers: f.numbers.told(),
+	}
+}
+
+// draw draws a family's exchanges, or says why that can't be.
+func (f *family) draw(d *Drawer, number int) (why string) {
+	ranks := int64(d.r.Ranks())
+	total := sumOf(f.relative.of)
+	for rank := range f.sent {
+		if max(f.sent[rank], f.received[rank])*uint64(ranks) > unequal*total {
+			return "a rank sends or receives more than four times as many messages as others"
+		}
+	}
+	if f.elements(); f.sizes.most.Value/f.unit > math.MaxInt32 {
+		return "messages are too large"
+	}
+	far := uint64(0) // which only a ring has near
+	for offset, n := range f.relative.of {
+		if 2*max(offset, -offset) > ranks {
+			far += n
+		}
+	}
+	f.ring = far*100 > total
+	left := 0.0
+	drew := 0
+	for i, g := range f.groups {
+		order := slices.SortedFunc(maps.Keys(g.kinds), func(a, b kind) int {
+			if a.tag != b.tag {
+				return cmp.Compare(a.tag, b.tag)
+			}
+			if a.nothing == b.nothing {
+				return 0
+			} else if a.nothing {
+				return -1
+			}
+			return 1
+		})
+		for j, k := range order {
+			x := &drawing{kind: g.kinds[k], from: mixedAll(d.seed, uint64(number), uint64(i), uint64(j)), ranks: ranks, ring: f.ring, unit: f.unit}
+			g.exchange = append(g.exchange, x.draw(g.rounds, &left)...)
+		}
+		if len(g.exchange) > mostDrawn {
+			return "ranks send too many messages at once"
+		}
+		if drew += len(g.exchange); len(g.exchange) > 0 {
+			f.exchanges++
+			f.rounds += g.rounds
+		}
+	}
+	if drew == 0 {
+		return "there are fewer messages than ranks"
+	}
+	return ""
+}
+
+// elements has sizes be whole elements of the family's datatype, or else bytes.
+func (f *family) elements() {
+	if size, ok := mpi.TypeSize(f.datatype); ok && size > 0 && !f.mixed {
+		whole := true
+		for n := range f.sizes.of {
+			whole = whole && n%size == 0
+		}
+		if whole {
+			f.unit = size
+			return
+		}
+	}
+	c, _ := mpi.ConstantNamed("MPI_BYTE")
+	f.unit, f.datatype = 1, c.Value
+}
+
+// A drawing draws messages of a kind.
+type drawing struct {
+	kind  *drawnKind
+	from  uint64 // hash
+	ranks int64
+	ring  bool
+	unit  int64
+}
+
+// A weight is how often a value is to be drawn.
+type weight struct {
+	value  int64
+	weight float64
+}
+
+// draw draws as many messages as ranks sent in the mean in so many rounds. What is left over of others, by rounding, counts.
+func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
+	offsets, want := x.offsets()
+	want += *left
+	n := max(0, int(math.Floor(want/float64(rounds)+0.5)))
+	*left = want - float64(n)*float64(rounds)
+	if n == 0 || n > mostDrawn {
+		return make([]drawnMessage, n)
+	}
+	var tags []weight
+	for _, tag := range slices.Sorted(maps.Keys(x.kind.tags)) {
+		tags = append(tags, weight{tag, float64(x.kind.tags[tag])})
+	}
+	sizes := x.sizes(n)
+	own, other := x.order(n, 1), x.order(n, 2)
+	for i := range n {
+		list = append(list, drawnMessage{x.pick(offsets, i, n), x.pick(tags, other[i], n), sizes[own[i]]})
+	}
+	return list
+}
+
+// offsets are the distances that messages go by, each with how many of them a rank has where it has a partner at that distance, and
+// how many there are in all.
+func (x *drawing) offsets() (list []weight, sum float64) {
+	of := x.kind.offsets
+	if x.ring {
+		of = make(map[int64]uint64)
+		for offset, n := range x.kind.offsets {
+			of[((offset+x.ranks+x.ranks/2-1)%x.ranks)-(x.ranks/2-1)] += n
+		}
+	}
+	for _, offset := range slices.Sorted(maps.Keys(of)) {
+		with := x.ranks
+		if !x.ring {
+			with -= max(offset, -offset)
+		}
+		w := weight{offset, float64(of[offset]) / float64(max(with, 1))}
+		list = append(list, w)
+		sum += w.weight
+	}
+	return list, sum
+}
+
+// pick draws from the i-th of n parts of a distribution.
+func (x *drawing) pick(list []weight, i, n int) int64 {
+	sum := 0.0
+	for _, w := range list {
+		sum += w.weight
+	}
+	at := (float64(i) + float64(mixedAll(x.from, 3, uint64(i))>>11)/(1<<53)) / float64(n) * sum
+	for _, w := range list {
+		if at -= w.weight; at < 0 {
+			return w.value
+		}
+	}
+	return list[len(list)-1].value
+}
+
+// order is numbers up to n in an order at random.
+func (x *drawing) order(n int, which uint64) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		return cmp.Compare(mixedAll(x.from, which, uint64(a)), mixedAll(x.from, which, uint64(b)))
+	})
+	return list
+}
+
+// sizes are the means of n bins with equally many messages each, in whole elements.
+func (x *drawing) sizes(n int) []int64 {
+	total := float64(sumOf(x.kind.sizes))
+	room := total / float64(n)
+	out := make([]int64, n)
+	left, sum, at := room, 0.0, 0
+	for _, size := range slices.Sorted(maps.Keys(x.kind.sizes)) {
+		for count := float64(x.kind.sizes[size]); count > 0 && at < n; {
+			take := min(count, left)
+			count, left, sum = count-take, left-take, sum+take*float64(size)
+			if left < room*1e-9 {
+				out[at] = x.whole(sum / room)
+				at, left, sum = at+1, room, 0
+			}
+		}
+	}
+	if at < n { // what was lost by rounding
+		out[at] = x.whole(sum / (room - left))
+	}
+	return out
+}
+
+// whole is a number of bytes in whole elements; one at least, but for nothing.
+func (x *drawing) whole(bytes float64) int64 {
+	if bytes < 0.5 {
+		return 0
+	}
+	return max(1, int64(bytes/float64(x.unit)+0.5)) * x.unit
+}
