@@ -128,10 +128,9 @@ type dumper struct {
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
-	names      *handles.Names // of the rank at hand
-	marks      *thin.Marks    // of the rank at hand
-	drawn      []trace.Drawn  // loops whose numbers of rounds are drawn
-	partners   []trace.Partners
+	names      *handles.Names  // of the rank at hand
+	marks      *thin.Marks     // of the rank at hand
+	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
 	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
 }
@@ -254,9 +253,6 @@ func (d *dumper) rank(k *trace.Rank) error {
 		return err
 	}
 	if d.drawn, err = d.r.Drawn(); err != nil {
-		return err
-	}
-	if d.partners, err = d.r.Partners(); err != nil {
 		return err
 	}
 	if d.k = nil; d.drawn != nil {
@@ -435,7 +431,7 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			x := &d.drawn[d.k.InDrawn(c.Terminal)]
 			b = fmt.Appendf(b[:len(b)-1], `,"rounds_drawn":[%d,%d]}`, x.Least.Value, x.Most.Value)
 		}
-		if p := trace.PartnersOf(d.partners, c.Call); p != nil {
+		if p := d.marks.Drawn(c.Call); p != nil {
 			b = appendPartnersJSON(b[:len(b)-1], p)
 		}
 		if len(d.values) > 0 {
@@ -527,7 +523,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	if d.k != nil {
 		b = append(b, drawnMark(d.drawn, d.k.InDrawn(c.Terminal))...)
 	}
-	b = append(b, partnersMark(trace.PartnersOf(d.partners, c))...)
+	b = append(b, thin.DrawnText(d.marks.Drawn(c))...)
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
 		for s := c.Site.Outer; s != nil; s = s.Outer {

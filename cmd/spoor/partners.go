@@ -35,7 +35,10 @@ type distribution struct {
 // partnersOf says which messages of a trace are drawn.
 func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
 	list, err := r.Partners()
-	var out []drawnMessages
+	return drawnMessagesOf(list), err
+}
+
+func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
 	for i := range list {
 		p := &list[i]
 		out = append(out, drawnMessages{
@@ -43,7 +46,7 @@ func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
 			Relative: distributionOf(&p.Relative), Sizes: distributionOf(&p.Sizes), Tags: distributionOf(&p.Tags), Numbers: distributionOf(&p.Numbers),
 		})
 	}
-	return out, err
+	return out
 }
 
 func distributionOf(d *trace.Distribution) distribution {
@@ -65,19 +68,6 @@ func (d *drawnMessages) text() string {
 		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
 		units.Bytes(d.Sizes.Least), d.Sizes.LeastRank, units.Bytes(d.Sizes.Most), d.Sizes.MostRank,
 		d.Tags.Least, d.Tags.Most, units.Grouped(uint64(d.Numbers.Least)), units.Grouped(uint64(d.Numbers.Most)), d.Seed)
-}
-
-// partnersMark is what stands behind a call whose message is drawn.
-func partnersMark(p *trace.Partners) string {
-	if p == nil {
-		return ""
-	}
-	text := fmt.Sprintf(" # partner drawn of %+d..%+d, bytes of %s..%s", p.Relative.Least.Value, p.Relative.Most.Value,
-		units.Grouped(uint64(p.Sizes.Least.Value)), units.Grouped(uint64(p.Sizes.Most.Value)))
-	if p.Tags.Least.Value != p.Tags.Most.Value {
-		text += fmt.Sprintf(", tag of %d..%d", p.Tags.Least.Value, p.Tags.Most.Value)
-	}
-	return text
 }
 
 // appendPartnersJSON says the same behind a call in JSON, whose last brace is open again.

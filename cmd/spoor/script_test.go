@@ -120,6 +120,28 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		r.Allreduce(5, 1)
 		r.End()
 	},
+	// Messages to other ranks in each step, from any source.
+	"scattered": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		for step := range 20 {
+			to := func(rank, k int) int { return (rank*rank*7 + step*step*(k+3) + rank*step*k + k) % r.Size }
+			come := int64(0)
+			for from := range r.Size {
+				for k := range 3 {
+					if to(from, k) == r.Rank {
+						r.Irecv(3, 100, int64(from), 1)
+						come++
+					}
+				}
+			}
+			for k := range 3 {
+				r.Isend(4, int64(10+(r.Rank*5+step*k)%90), int64(to(r.Rank, k)), 1)
+			}
+			r.Waitall(5, come+3)
+			r.Allreduce(6, 1)
+		}
+		r.End()
+	},
 	// Loops with other numbers of rounds in each step, of all ranks together and of two each; and one whose requests outlive its rounds.
 	"converging": func(r *tracktest.Recorder, _ int) {
 		r.Begin()

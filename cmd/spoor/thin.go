@@ -74,7 +74,7 @@ most first. Each of some ten tries goes through all calls.`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": before, "merged": mergedOf(x.Content.Thinned)})
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": before, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before: %s\n", out, units.Bytes(size), units.Bytes(before), thinnedText(x))
 			for _, text := range stays {

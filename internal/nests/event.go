@@ -16,6 +16,7 @@ type Event struct {
 	Slots []*Slot
 	// Merged are sizes that stand for others, in a trace that was made smaller: what they were at least and at most.
 	Merged []thin.Mark
+	Drawn  *trace.Partners // messages that are drawn in such a trace, nil if none is
 
 	slots map[string]*Slot
 	size  int
@@ -67,6 +68,9 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *thin.Marks
 	}
 	for _, m := range marks.Of(c) {
 		e.mark(m)
+	}
+	if e.Drawn == nil {
+		e.Drawn = marks.Drawn(c)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type (
 		Site   string              `json:"site,omitempty"`
 		Params map[string]jsonSlot `json:"params,omitempty"`
 		Merged map[string][2]int64 `json:"merged,omitempty"`
+		Drawn  []int64             `json:"partner_drawn,omitempty"`
 	}
 	jsonSlot struct {
 		Formula string            `json:"formula,omitempty"`
@@ -67,6 +68,9 @@ func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 					y.Numbers.Mean, y.Numbers.Histogram = nil, nil
 				}
 				x.Params[s.Name] = y
+			}
+			if p := e.Drawn; p != nil {
+				x.Drawn = []int64{p.Relative.Least.Value, p.Relative.Most.Value}
 			}
 			for _, m := range e.Merged {
 				if x.Merged == nil {

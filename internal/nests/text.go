@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -65,6 +66,7 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 			for _, m := range e.Merged {
 				line += fmt.Sprintf(" # %s was %d..%d", m.Param, m.Low, m.High)
 			}
+			line += thin.DrawnText(e.Drawn)
 		}
 		p.printf("%s\n", line)
 		p.nodes(n.Body, n.Ranks, depth+1)

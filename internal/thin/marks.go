@@ -1,16 +1,20 @@
 package thin
 
 import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Marks tells which sizes in a rank's calls stand for others.
+// Marks tells which sizes in a rank's calls stand for others, and which messages are drawn.
 type Marks struct {
-	k     *trace.Rank
-	list  []trace.Thinned
-	x     *handles.Rank
-	known map[int][]Mark
+	k        *trace.Rank
+	list     []trace.Thinned
+	partners []trace.Partners
+	x        *handles.Rank
+	known    map[int][]Mark
 }
 
 // A Mark is a parameter that has such sizes: they were Low to High before, in what the parameter counts.
@@ -22,16 +26,41 @@ type Mark struct {
 // MarksOf returns those of a rank; nil if the trace has all sizes as they were.
 func MarksOf(r *trace.Reader, k *trace.Rank) (*Marks, error) {
 	list, err := r.Thinned()
-	if err != nil || list == nil {
+	if err != nil {
+		return nil, err
+	}
+	partners, err := r.Partners()
+	if err != nil || list == nil && partners == nil {
 		return nil, err
 	}
 	x, err := handles.Of(r).Rank(k)
-	return &Marks{k, list, x, make(map[int][]Mark)}, err
+	return &Marks{k, list, partners, x, make(map[int][]Mark)}, err
+}
+
+// Drawn returns which family of drawn messages that of a call is of; nil if it is as it was.
+func (m *Marks) Drawn(c *trace.Call) *trace.Partners {
+	if m == nil {
+		return nil
+	}
+	return trace.PartnersOf(m.partners, c)
+}
+
+// DrawnText is what stands behind a call whose message is drawn, nothing behind others.
+func DrawnText(p *trace.Partners) string {
+	if p == nil {
+		return ""
+	}
+	text := fmt.Sprintf(" # partner drawn of %+d..%+d, bytes of %s..%s", p.Relative.Least.Value, p.Relative.Most.Value,
+		units.Grouped(uint64(p.Sizes.Least.Value)), units.Grouped(uint64(p.Sizes.Most.Value)))
+	if p.Tags.Least.Value != p.Tags.Most.Value {
+		text += fmt.Sprintf(", tag of %d..%d", p.Tags.Least.Value, p.Tags.Most.Value)
+	}
+	return text
 }
 
 // Of returns the marks of a call.
 func (m *Marks) Of(c *trace.Call) []Mark {
-	if m == nil {
+	if m == nil || m.list == nil {
 		return nil
 	}
 	list, ok := m.known[c.Terminal]
