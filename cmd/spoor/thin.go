@@ -132,7 +132,7 @@ func (o *thinOptions) parse(f *pflag.FlagSet) error {
 
 // of thins a trace, and says what stays though it was to be drawn.
 func (o *thinOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, stays []string, err error) {
-	passes := 2
+	passes := 3
 	if o.options.Budget > 0 {
 		passes = mostPasses
 	}
@@ -155,6 +155,9 @@ func (o *thinOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, sta
 	p.end()
 	if err != nil {
 		return nil, nil, err
+	}
+	if x.Unmerged {
+		stays = append(stays, "sizes stay: merged, they would take no less")
 	}
 	if d, ok := x.Drawer.(*rounds.Drawer); ok {
 		if text := keptText(d.Kept()); text != "" {

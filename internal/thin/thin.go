@@ -51,6 +51,8 @@ type Result struct {
 	Bytes  int64  // of the file, without what is known of the program's code
 	Drawer Drawer // that gave up numbers of rounds, nil if there was none
 	Larger bool   // partners could be drawn, and are not as the trace would be no smaller
+	// Unmerged says that sizes could be merged, and are not for the same reason.
+	Unmerged bool
 }
 
 // ErrBudget is wrapped by the error that says that a budget can't be kept.
@@ -152,7 +154,25 @@ func of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 		for _, f := range list {
 			f.merge(o.Precision)
 		}
-		return s.write(list, o.Precision, drawer, progress)
+		x, err := s.write(list, o.Precision, drawer, progress)
+		if err != nil || x.Content.Thinned == nil {
+			return x, err
+		}
+		// Sizes that are nearly alike may take more than those that there were, as these may follow from others.
+		for _, f := range list {
+			f.merge(100)
+		}
+		y, err := s.write(list, o.Precision, drawer, progress)
+		if err != nil {
+			x.Close()
+			return nil, err
+		}
+		if y.Bytes <= x.Bytes {
+			y.Unmerged = true
+			x, y = y, x
+		}
+		y.Close()
+		return x, nil
 	}
 	best, err := try(0, 100)
 	if err != nil || best.Bytes <= o.Budget {
