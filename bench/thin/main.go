@@ -70,7 +70,7 @@ func run(files []string, precisions string, give options, truth bool) error {
 // compare prints by how much bytes are off, in percent of what they were: of all ranks together, the mean over ranks and the rank that is
 // farthest off, and the same of pairs.
 func compare(files []string, precisions string, give options) error {
-	fmt.Printf("%-20s %9s %9s %9s %9s %9s %9s\n", "trace", "precision", "total", "a rank", "farthest", "a pair", "farthest")
+	fmt.Printf("%-20s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n", "trace", "precision", "total", "a rank", "farthest", "a pair", "farthest", "distance", "most out", "most in", "pairs")
 	dir, err := os.MkdirTemp("", "thin-")
 	if err != nil {
 		return err
@@ -81,6 +81,7 @@ func compare(files []string, precisions string, give options) error {
 		if err != nil {
 			return err
 		}
+		fmt.Printf("%-20s %9s %9s %9s %9s %9s %9s %s\n", strings.TrimSuffix(filepath.Base(path), ".spoor"), "before", "", "", "", "", "", shape(was))
 		for _, s := range strings.Split(precisions, ",") {
 			p, err := strconv.Atoi(s)
 			if err != nil {
@@ -101,10 +102,16 @@ func compare(files []string, precisions string, give options) error {
 				return err
 			}
 			o := now.Off(was)
-			fmt.Printf("%-20s %9d %+9.2f %9.2f %9.2f %9.2f %9.2f\n", strings.TrimSuffix(filepath.Base(path), ".spoor"), p, 100*o.Total, 100*o.MeanRank, 100*o.Rank, 100*o.MeanPair, 100*o.Pair)
+			fmt.Printf("%-20s %9d %+9.2f %9.2f %9.2f %9.2f %9.2f %s\n", strings.TrimSuffix(filepath.Base(path), ".spoor"), p, 100*o.Total, 100*o.MeanRank, 100*o.Rank, 100*o.MeanPair, 100*o.Pair, shape(now))
 		}
 	}
 	return nil
+}
+
+// shape is how far messages go in the mean, how many times the mean ranks send and receive at most, and how many pairs there are.
+func shape(t *traffic.Traffic) string {
+	out, in := t.Most()
+	return fmt.Sprintf("%9.1f %9.2f %9.2f %9d", t.Distance(), out, in, len(t.Pairs))
 }
 
 // size is how many bytes a trace has at a precision.

@@ -155,6 +155,28 @@ func (t *Traffic) Equal(o *Traffic) bool {
 	return maps.Equal(t.Pairs, o.Pairs) && slices.Equal(t.Out, o.Out) && slices.Equal(t.In, o.In)
 }
 
+// Distance is how far apart ranks are that send each other messages, by their numbers in the world, in the mean.
+func (t *Traffic) Distance() float64 {
+	var sum, n float64
+	for p, c := range t.Pairs {
+		sum += math.Abs(float64(p.From-p.To)) * float64(c.Messages)
+		n += float64(c.Messages)
+	}
+	return sum / max(n, 1)
+}
+
+// Most is how many times the mean the rank sends that sends most bytes, and the one receives that receives most.
+func (t *Traffic) Most() (out, in float64) {
+	of := func(list []uint64) float64 {
+		sum := 0.0
+		for _, n := range list {
+			sum += float64(n)
+		}
+		return float64(slices.Max(list)) * float64(len(list)) / max(sum, 1)
+	}
+	return of(t.Out), of(t.In)
+}
+
 // Off is how far bytes are from what they were, as shares: of all of them together, of the rank or pair that is farthest off,
 // and all differences together.
 type Off struct {

@@ -43,6 +43,9 @@ func TestTraffic(t *testing.T) {
 	if !truth.Equal(truth) || truth.Equal(more) {
 		t.Error("not told apart")
 	}
+	if out, in := truth.Most(); out != 1.5 || in != 1.5 || truth.Distance() != (4*1+2*1+2*2)/8.0 {
+		t.Errorf("most %v, %v, distance %v", out, in, truth.Distance())
+	}
 	off := more.Off(truth)
 	if off.Total != 0 || off.Rank != 0.5 || off.Pair != 0.5 || math.Abs(off.MeanRank-0.25) > 1e-9 || off.MeanPair != off.MeanRank {
 		t.Errorf("%+v", off)
