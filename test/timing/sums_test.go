@@ -139,12 +139,16 @@ var (
 	term   = regexp.MustCompile(` : ([\d.]+)\$?$`)
 )
 
-// terms are the lines that end with a time in µs, those of computation together with the call that follows.
+// terms are the lines that end with a time in µs, but for the computation before fences: that is of no place.
 func terms(text string) (list []string) {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); term.MatchString(line) {
-			list = append(list, line)
+		if line = strings.TrimSpace(line); !term.MatchString(line) {
+			continue
 		}
+		if n := len(list); isFence(line) && n > 0 && strings.Contains(list[n-1], "CPU") {
+			list = list[:n-1]
+		}
+		list = append(list, line)
 	}
 	return list
 }
