@@ -83,7 +83,7 @@ func Likes(n int, key func(i int) CallKey) []int32 {
 // placeStacks adds to what leaves of a class have of their own the means of calls that share a summary with others that differ from
 // them in their stacks alone, where these would be far off.
 func (p *Pooled) placeStacks(class *Class, groups, like []int32, counts []uint64) []Placed {
-	const far = 0.01 // of all time
+	const far = 1e-3 // of all time
 	of, _ := pools(groups, like)
 	total := 0.0
 	for k := range p.Stats {
