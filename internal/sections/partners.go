@@ -14,8 +14,6 @@ import (
 //	partners     = families uvarint, family…
 //	family       = seed uvarint, legs uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
 //	               distributions of relative ranks, sizes, tags and numbers
-//	distribution = least varint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
-//	bin          = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
 func appendPartners(b []byte, list []model.Partners) []byte {
 	b = wire.AppendUvarint(b, uint64(len(list)))
 	for i := range list {
@@ -38,19 +36,6 @@ func distributions(p *model.Partners) [4]*model.Distribution {
 	return [4]*model.Distribution{&p.Relative, &p.Sizes, &p.Tags, &p.Numbers}
 }
 
-func appendDistribution(b []byte, d *model.Distribution) []byte {
-	b = wire.AppendUvarint(wire.AppendVarint(b, d.Least.Value), uint64(d.Least.Rank))
-	b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(d.Most.Value-d.Least.Value)), uint64(d.Most.Rank))
-	b = wire.AppendUvarint(b, uint64(len(d.Bins)))
-	last := d.Least.Value
-	for _, x := range d.Bins {
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Low-last)), uint64(x.High-x.Low))
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Value-x.Low)), x.Count)
-		last = x.High
-	}
-	return b
-}
-
 // DecodePartners reads it, of a world of so many ranks.
 func DecodePartners(r *wire.Reader, ranks int) []model.Partners {
 	list := make([]model.Partners, r.Count(27))
@@ -60,7 +45,7 @@ func DecodePartners(r *wire.Reader, ranks int) []model.Partners {
 		p.Ring = r.Int(1) == 1
 		p.Sent, p.Received = int64(r.Int(math.MaxInt32)), int64(r.Int(math.MaxInt32))
 		for _, d := range distributions(p) {
-			decodeDistribution(r, d, ranks)
+			*d = decodeDistribution(r, ranks)
 		}
 		if r.Err() != nil {
 			return nil
@@ -76,20 +61,6 @@ func DecodePartners(r *wire.Reader, ranks int) []model.Partners {
 // mostDrawnValue bounds what a distribution is of, so that no difference is too large.
 const mostDrawnValue = 1 << 60
 
-func decodeDistribution(r *wire.Reader, d *model.Distribution, ranks int) {
-	d.Least.Value, d.Least.Rank = r.Varint(), r.Int(ranks-1)
-	d.Most.Value, d.Most.Rank = d.Least.Value+int64(r.Uvarint()), r.Int(ranks-1)
-	d.Bins = make([]model.Bin, r.Count(4))
-	last := d.Least.Value
-	for j := range d.Bins {
-		x := &d.Bins[j]
-		x.Low = last + int64(r.Uvarint())
-		x.High = x.Low + int64(r.Uvarint())
-		x.Value, x.Count = x.Low+int64(r.Uvarint()), r.Uvarint()
-		last = x.High
-	}
-}
-
 var errNoPartners = errors.New("a family of drawn messages without any")
 
 // checkPartners says what makes a family impossible.
@@ -98,19 +69,15 @@ func checkPartners(p *model.Partners, ranks int) error {
 		return errNoPartners
 	}
 	for _, d := range distributions(p) {
-		last := d.Least.Value
-		if last < -mostDrawnValue || d.Most.Value > mostDrawnValue || len(d.Bins) == 0 {
+		if d.Least.Value < -mostDrawnValue || d.Most.Value > mostDrawnValue || len(d.Bins) == 0 {
 			return errNoPartners
 		}
-		for _, x := range d.Bins {
-			if x.Low < last || x.High < x.Low || x.Value < x.Low || x.Value > x.High || x.High > d.Most.Value || x.Count == 0 {
-				return fmt.Errorf("bin of %d to %d, with %d for them, of %d to %d", x.Low, x.High, x.Value, last, d.Most.Value)
-			}
-			last = x.High
+		if err := checkDistribution(d, ranks); err != nil {
+			return fmt.Errorf("drawn messages: %w", err)
 		}
-		for _, rank := range []int{d.Least.Rank, d.Most.Rank} {
-			if rank < 0 || rank >= ranks {
-				return fmt.Errorf("drawn messages: rank %d of %d", rank, ranks)
+		for _, x := range d.Bins {
+			if x.Count == 0 {
+				return errNoPartners
 			}
 		}
 	}

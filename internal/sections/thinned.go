@@ -12,8 +12,7 @@ import (
 //	thinned = families uvarint, family…
 //	family  = functions uvarint, (function uvarint, as a difference to the one before)…,
 //	          if there are none: (tags + 1, or 0 for all) uvarint, (tag varint, as a difference to the one before)…,
-//	          precision uvarint, kept uvarint, least varint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
-//	bin     = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
+//	          precision uvarint, kept uvarint, distribution
 func appendThinned(b []byte, list []model.Thinned) []byte {
 	b = wire.AppendUvarint(b, uint64(len(list)))
 	for i := range list {
@@ -32,15 +31,7 @@ func appendThinned(b []byte, list []model.Thinned) []byte {
 			}
 		}
 		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(t.Precision)), t.Kept)
-		b = wire.AppendUvarint(wire.AppendVarint(b, t.Least.Value), uint64(t.Least.Rank))
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(t.Most.Value-t.Least.Value)), uint64(t.Most.Rank))
-		b = wire.AppendUvarint(b, uint64(len(t.Bins)))
-		last = t.Least.Value
-		for _, x := range t.Bins {
-			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Low-last)), uint64(x.High-x.Low))
-			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Value-x.Low)), x.Count)
-			last = x.High
-		}
+		b = appendDistribution(b, &model.Distribution{Least: t.Least, Most: t.Most, Bins: t.Bins})
 	}
 	return b
 }
@@ -69,24 +60,15 @@ func DecodeThinned(r *wire.Reader, ranks int) []model.Thinned {
 			}
 		}
 		t.Precision, t.Kept = r.Int(100), r.Uvarint()
-		t.Least.Value, t.Least.Rank = r.Varint(), r.Int(ranks-1)
-		t.Most.Value, t.Most.Rank = t.Least.Value+int64(r.Uvarint()), r.Int(ranks-1)
-		bins := r.Count(4)
-		if bins > 0 {
-			t.Bins = make([]model.Bin, bins)
+		d := decodeDistribution(r, ranks)
+		if r.Err() != nil {
+			return nil
 		}
-		last = t.Least.Value
-		for j := range t.Bins {
-			x := &t.Bins[j]
-			x.Low = last + int64(r.Uvarint())
-			x.High = x.Low + int64(r.Uvarint())
-			x.Value, x.Count = x.Low+int64(r.Uvarint()), r.Uvarint()
-			if x.Low < last || x.High < x.Low || x.Value < x.Low || x.Value > x.High || x.High > t.Most.Value {
-				r.Fail("family %d: bin %d is %d to %d, with %d for them, of %d to %d", i, j, x.Low, x.High, x.Value, last, t.Most.Value)
-				return nil
-			}
-			last = x.High
+		if err := checkDistribution(&d, ranks); err != nil {
+			r.Fail("family %d: %v", i, err)
+			return nil
 		}
+		t.Least, t.Most, t.Bins = d.Least, d.Most, d.Bins
 	}
 	return list
 }
@@ -95,17 +77,8 @@ func DecodeThinned(r *wire.Reader, ranks int) []model.Thinned {
 func (c *Content) checkThinned() error {
 	for i := range c.Thinned {
 		t := &c.Thinned[i]
-		last := t.Least.Value
-		for _, x := range t.Bins {
-			if x.Low < last || x.High < x.Low || x.Value < x.Low || x.Value > x.High || x.High > t.Most.Value {
-				return fmt.Errorf("merged sizes %d: %d to %d", i, x.Low, x.High)
-			}
-			last = x.High
-		}
-		for _, rank := range []int{t.Least.Rank, t.Most.Rank} {
-			if rank < 0 || rank >= c.Ranks {
-				return fmt.Errorf("merged sizes %d: rank %d of %d", i, rank, c.Ranks)
-			}
+		if err := checkDistribution(&model.Distribution{Least: t.Least, Most: t.Most, Bins: t.Bins}, c.Ranks); err != nil {
+			return fmt.Errorf("merged sizes %d: %w", i, err)
 		}
 	}
 	return nil
