@@ -2,6 +2,7 @@ package partners_test
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -275,11 +276,60 @@ func TestBytes(t *testing.T) {
 	before := comesToItsEnd(t, r)
 	for seed := range uint64(5) {
 		out, d, _ := drawn(t, r, thin.Options{Precision: 100}, seed)
-		if list, err := out.Partners(); err != nil || list == nil {
-			t.Fatalf("nothing was drawn: %v, %v", d.Kept(), err)
+		list, err := out.Partners()
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%d families were drawn: %v, %v", len(list), d.Kept(), err)
 		}
+		told(t, p, &list[0])
 		if off := comesToItsEnd(t, out).Off(before); off.Total < -0.05 || off.Total > 0.05 {
 			t.Errorf("seed %d: all bytes are off by %+.2f", seed, off.Total)
 		}
+	}
+}
+
+// told holds what is said of the messages that were given up, all of a program's, against what ranks sent.
+func told(t *testing.T, p *program, x *trace.Partners) {
+	t.Helper()
+	distances, sizes, numbers := make(map[int64]uint64), make(map[int64]uint64), make(map[int64]uint64)
+	sends := make(map[[2]int64]int64) // by leg and rank
+	for _, m := range p.messages {
+		distances[m.to-m.from]++
+		sizes[4*m.size]++
+		sends[[2]int64{int64(m.leg), m.from}]++
+	}
+	for _, n := range sends {
+		numbers[n]++
+	}
+	for _, c := range []struct {
+		what string
+		got  trace.Distribution
+		want map[int64]uint64
+	}{{"relative ranks", x.Relative, distances}, {"sizes", x.Sizes, sizes}, {"tags", x.Tags, map[int64]uint64{0: uint64(len(p.messages))}}, {"numbers", x.Numbers, numbers}} {
+		values := slices.Sorted(maps.Keys(c.want))
+		if c.got.Least.Value != values[0] || c.got.Most.Value != values[len(values)-1] {
+			t.Errorf("%s: %d to %d, want %d to %d", c.what, c.got.Least.Value, c.got.Most.Value, values[0], values[len(values)-1])
+		}
+		for _, b := range c.got.Bins {
+			count := uint64(0)
+			for _, v := range values {
+				if b.Low <= v && v <= b.High {
+					count += c.want[v]
+				}
+			}
+			if b.Count != count {
+				t.Errorf("%s: %d of %d to %d, want %d", c.what, b.Count, b.Low, b.High, count)
+			}
+			for _, v := range values {
+				if b.Low <= v && v <= b.High {
+					delete(c.want, v)
+				}
+			}
+		}
+		if len(c.want) > 0 {
+			t.Errorf("%s: in no bin: %v", c.what, c.want)
+		}
+	}
+	if x.Legs != uint64(p.legs) {
+		t.Errorf("%d legs, want %d", x.Legs, p.legs)
 	}
 }
