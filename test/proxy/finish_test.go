@@ -26,7 +26,7 @@ func TestPolling(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if short.Lines > 200 || long.Lines < 5*short.Lines {
+			if short.Lines > 200 || long.Lines < 3*short.Lines {
 				t.Errorf("%d lines, %d in the recorded order", short.Lines, long.Lines)
 			}
 			dir := t.TempDir()
