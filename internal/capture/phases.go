@@ -288,10 +288,11 @@ func (c *Capture) savePhases(w *pack.Writer, p *phases) {
 	}
 }
 
-// loadPhases reads what savePhases wrote into p, new ones if that is nil.
+// loadPhases reads what savePhases wrote into p, new ones if that is nil. A thread that had none has none now either:
+// its first calls would be missing.
 func (c *Capture) loadPhases(r *pack.Reader, p *phases) *phases {
 	if !r.Bool() || r.Err() != nil {
-		return p
+		return nil
 	}
 	if p == nil {
 		if p = newPhases(c.cfg.Timing, &c.sigs.Table); p == nil {

@@ -81,69 +81,92 @@ func TestResumeParts(t *testing.T) { testResume(t, 1) }
 
 func testResume(t *testing.T, live int) {
 	rapid.Check(t, func(r *rapid.T) {
-		dir := t.TempDir()
-		threads := rapid.IntRange(1, 3).Draw(r, "threads")
-		whole, parted := newProgram(t, threads, 1<<20), newProgram(t, threads, 1<<13)
-		cfg := testConfig()
-		cfg.Dir, cfg.Live = dir, live
-		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless, timing.None}).Draw(r, "mode")
-		if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		if err := WriteTiming(dir, cfg.Timing); err != nil {
-			t.Fatal(err)
-		}
-		c := attach(t, cfg, parted.threads...)
-		defer c.Close()
-		if rapid.Bool().Draw(r, "chunks") {
-			c.checkpoints.small = 0
-		}
-		steps := rapid.SliceOfN(rapid.IntRange(0, 1<<10), 0, 400).Draw(r, "steps")
-		for _, v := range steps {
-			whole.step(v>>5, v&31)
-			parted.step(v>>5, v&31)
-			if v&7 == 1 {
-				if err := c.Drain(); err != nil {
-					r.Fatal(err)
-				}
-			}
-			if v&63 == 33 {
-				c.Checkpoint()
-			}
-			if room(parted) < 1024 {
-				if err := c.Drain(); err != nil {
-					r.Fatal(err)
-				}
-			}
-		}
-		// One call is under way when the process dies.
-		for _, p := range []*synthProgram{whole, parted} {
-			p.threads[0].enter("MPI_Barrier", commWorld)
-		}
-		if rapid.Bool().Draw(r, "drained") {
+		resumed{
+			threads: rapid.IntRange(1, 3).Draw(r, "threads"),
+			mode:    rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless, timing.None}).Draw(r, "mode"),
+			chunks:  rapid.Bool().Draw(r, "chunks"),
+			steps:   rapid.SliceOfN(rapid.IntRange(0, 1<<10), 0, 400).Draw(r, "steps"),
+			drained: rapid.Bool().Draw(r, "drained"),
+		}.check(t, r, live)
+	})
+}
+
+// A thread that began before anything was attached has no courses of attached values, with and without a checkpoint
+// between.
+func TestResumeAttachedLater(t *testing.T) {
+	resumed{threads: 3, mode: timing.Stats, steps: []int{32, 12, 33, 332}}.check(t, t, MaxLive)
+}
+
+// A resumed process makes steps, a checkpoint here and there, and dies.
+type resumed struct {
+	threads int
+	mode    timing.Mode
+	chunks  bool // checkpoints hold what is new
+	steps   []int
+	drained bool
+}
+
+func (p resumed) check(t *testing.T, r rapid.TB, live int) {
+	dir := t.TempDir()
+	whole, parted := newProgram(t, p.threads, 1<<20), newProgram(t, p.threads, 1<<13)
+	cfg := testConfig()
+	cfg.Dir, cfg.Live = dir, live
+	cfg.Timing.Mode = p.mode
+	if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := WriteTiming(dir, cfg.Timing); err != nil {
+		t.Fatal(err)
+	}
+	c := attach(t, cfg, parted.threads...)
+	defer c.Close()
+	if p.chunks {
+		c.checkpoints.small = 0
+	}
+	for _, v := range p.steps {
+		whole.step(v>>5, v&31)
+		parted.step(v>>5, v&31)
+		if v&7 == 1 {
 			if err := c.Drain(); err != nil {
 				r.Fatal(err)
 			}
 		}
-		written(t, dir, parted.threads)
-		rest, err := Resume(dir)
-		if err != nil {
+		if v&63 == 33 {
+			c.Checkpoint()
+		}
+		if room(parted) < 1024 {
+			if err := c.Drain(); err != nil {
+				r.Fatal(err)
+			}
+		}
+	}
+	// One call is under way when the process dies.
+	for _, p := range []*synthProgram{whole, parted} {
+		p.threads[0].enter("MPI_Barrier", commWorld)
+	}
+	if p.drained {
+		if err := c.Drain(); err != nil {
 			r.Fatal(err)
 		}
-		if rest.Damage != nil {
-			r.Fatal(rest.Damage)
-		}
-		cfg.Dir = ""
-		all := attach(t, cfg, whole.threads...)
-		if err := all.Drain(); err != nil {
-			r.Fatal(err)
-		}
-		want, err := all.Track(track.Crashed)
-		if err != nil {
-			r.Fatal(err)
-		}
-		sameTrack(r, rest.Track, want)
-	})
+	}
+	written(t, dir, parted.threads)
+	rest, err := Resume(dir)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if rest.Damage != nil {
+		r.Fatal(rest.Damage)
+	}
+	cfg.Dir = ""
+	all := attach(t, cfg, whole.threads...)
+	if err := all.Drain(); err != nil {
+		r.Fatal(err)
+	}
+	want, err := all.Track(track.Crashed)
+	if err != nil {
+		r.Fatal(err)
+	}
+	sameTrack(r, rest.Track, want)
 }
 
 // A damaged checkpoint is passed over in favour of the one before it.
