@@ -98,9 +98,12 @@ func (b *builder) placed(stream int) Thread {
 		at := spot{in, v.Kind, v.Name, v.File, v.Line, v.Offset}
 		x := known[at]
 		if x == nil {
-			x = &Node{Place: v.Where(), Least: n.Least, Most: n.Most}
+			x = &Node{Place: v.Where(), Least: n.Least, Most: n.Most, Step: n.Step}
 			known[at] = x
 			in.Body = append(in.Body, x)
+		}
+		if x.Entered > 0 {
+			x.Step = 0 // of two taken for one
 		}
 		x.Entered += n.Entered
 		x.Rounds += n.Rounds
@@ -115,7 +118,7 @@ func (b *builder) placed(stream int) Thread {
 		default:
 			x.Kind, x.Function, x.From, x.Place = "function", v.Name, x.Place, ""
 			if a := &counts.Again[i]; a.Rounds > a.Entered {
-				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most}
+				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most, Step: a.Step}
 				x.Body = append(x.Body, inner)
 				bodies[i] = inner
 			}

@@ -124,16 +124,19 @@ func (w *Ways) events(a, b int) []event {
 type Rounds struct {
 	Entered, Rounds uint64
 	Least, Most     uint64 // rounds of one entry
+	Step            int64  // how many more there are each time, from Least on or if negative from Most; 0: not the same each time
 }
 
 // A run is what a part of a sequence says of one vertex.
 type run struct {
 	entered, rounds uint64
-	before          uint64 // rounds in front of the first entry: they belong to one further left
-	least, most     uint64 // of entries that are over: all but the last
-	last            uint64 // rounds since the last entry
+	before          uint64   // rounds in front of the first entry: they belong to one further left
+	least, most     uint64   // of entries that are over: all but the last
+	last            uint64   // rounds since the last entry
+	each            progress // of entries that are over
 }
 
+// over counts rounds of one entry.
 func (r *run) over(rounds uint64) {
 	if r.most == 0 || rounds < r.least {
 		r.least = rounds
@@ -164,6 +167,9 @@ func (r run) then(next run) run {
 		out.over(r.most)
 	}
 	out.over(r.last + next.before)
+	out.each = r.each
+	out.each.add(entry(r.last + next.before))
+	out.each.join(next.each)
 	return out
 }
 
@@ -179,6 +185,10 @@ func (r run) times(n uint64) run {
 		return out
 	}
 	out.over(r.last + r.before)
+	round := r.each
+	round.add(entry(r.last + r.before))
+	out.each = round.repeated(n - 1)
+	out.each.join(r.each)
 	return out
 }
 
@@ -309,7 +319,8 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 	all.join(s)
 	for v, r := range all.runs {
 		r.over(r.last)
-		x := Rounds{r.entered, r.rounds, r.least, r.most}
+		r.each.add(entry(r.last))
+		x := Rounds{r.entered, r.rounds, r.least, r.most, r.each.step()}
 		if int(v) < n {
 			out.Vertex[v] = x
 		} else {

@@ -1,0 +1,108 @@
+package tree
+
+// A progress is how often a loop ran, entry by entry, as far as few arithmetic progressions say it: loops that run once more in each
+// round of the loop around have one, again and again if that loop lies in a third.
+type progress struct {
+	list [4]piece
+	n    int // pieces
+	none bool
+}
+
+// A piece is entries of which each has so many rounds more than the one before, so many times over.
+type piece struct {
+	first, last uint64
+	step        int64
+	entries     uint64
+	times       uint64
+}
+
+func entry(rounds uint64) piece { return piece{rounds, rounds, 0, 1, 1} }
+
+// then is a piece with another one behind it, if both together are one.
+func (p piece) then(q piece) (piece, bool) {
+	step := int64(q.first - p.last)
+	if p.times > 1 || q.times > 1 || p.entries > 1 && p.step != step || q.entries > 1 && q.step != step {
+		return p, false
+	}
+	return piece{p.first, q.last, step, p.entries + q.entries, 1}, true
+}
+
+// add appends a piece.
+func (p *progress) add(x piece) {
+	if p.none {
+		return
+	}
+	if p.n == 0 {
+		p.list[0], p.n = x, 1
+		return
+	}
+	last := &p.list[p.n-1]
+	if y, ok := last.then(x); ok {
+		p.n--
+		p.append(y)
+		return
+	}
+	// Two entries are a progression whatever they are: the second may begin what follows.
+	if last.entries == 2 && last.times == 1 {
+		if y, ok := entry(last.last).then(x); ok {
+			before := entry(last.first)
+			p.n--
+			p.add(before)
+			p.append(y)
+			return
+		}
+	}
+	p.append(x)
+}
+
+// append appends a piece that doesn't go on where the last one ends.
+func (p *progress) append(x piece) {
+	if p.none {
+		return
+	}
+	if p.n > 0 {
+		last := &p.list[p.n-1]
+		times := last.times + x.times
+		x.times = last.times
+		if *last == x {
+			last.times = times
+			return
+		}
+		x.times = times - last.times
+	}
+	if p.n == len(p.list) {
+		*p = progress{none: true}
+		return
+	}
+	p.list[p.n] = x
+	p.n++
+}
+
+// join appends all that comes behind.
+func (p *progress) join(q progress) {
+	if q.none {
+		*p = q
+	}
+	for _, x := range q.list[:q.n] {
+		p.add(x)
+	}
+}
+
+// repeated is a progress n times.
+func (p progress) repeated(n uint64) (out progress) {
+	for ; n > 0; n >>= 1 {
+		if n&1 > 0 {
+			out.join(p)
+		}
+		p.join(p)
+	}
+	return out
+}
+
+// step is how many more rounds each entry has than the one before; 0 if it isn't the same for three or more.
+func (p *progress) step() int64 {
+	if p.none || p.n != 1 || p.list[0].entries < 3 {
+		return 0
+	}
+	return p.list[0].step
+}
