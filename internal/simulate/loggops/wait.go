@@ -30,10 +30,12 @@ func (e *engine) cpu(of uint32, number uint8) *rank {
 
 // A backlog has the events of a rank that wait for the same. When they can go on, the one that
 // was made first does, and the others wait again: only that one, the head, has to be in the
-// queue. As clocks only go forward, events come to a backlog in the order in which they were made.
+// queue. As clocks only go forward, events of ranks with one CPU come to a backlog in the order in which they were made.
+// What waited for another CPU may come later than what was made behind it: then it is the head, and the one that was
+// goes on by itself.
 type backlog struct {
 	list
-	head uint32 // its order, noHead if nothing waits
+	head uint32 // its order, noHead if nothing waits; all in the list were made later
 }
 
 const noHead = ^uint32(0)
@@ -42,14 +44,29 @@ var noBacklog = backlog{list{none, none}, noHead}
 
 // delay has an event wait until a time, when what it needs may be free.
 func (e *engine) delay(ev event, until uint64, b *backlog) {
-	if b.head != noHead && b.head != ev.order() {
+	if b.head < ev.order() {
 		e.state[ev.op()].order = ev.order()
-		e.append(&b.list, ev.op())
+		e.insert(&b.list, ev.op())
 		return
 	}
 	b.head = ev.order()
 	ev.time = until
 	e.events.put(ev)
+}
+
+// insert puts an operation into a list that is in order of events.
+func (e *engine) insert(l *list, op uint32) {
+	order := e.state[op].order
+	if l.first == none || e.state[l.last].order < order {
+		e.append(l, op)
+		return
+	}
+	at := &l.first
+	for e.state[*at].order < order {
+		at = &e.state[*at].next
+	}
+	e.state[op].next = *at
+	*at = op
 }
 
 // advance lets the next event of a backlog take the place of its head, if that is what began.
