@@ -152,7 +152,8 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	}
 	field("MPI", "%s", joinNonEmpty(", ", family, strings.Join(strings.Fields(library), " ")))
 	if s.Producer != "" {
-		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, s.Options))
+		options := slices.DeleteFunc(strings.Fields(s.Options), func(word string) bool { return word == fmt.Sprint("SPOOR_STACK=", defaultStack) })
+		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, strings.Join(options, " ")))
 	}
 	if s.Imported != "" {
 		field("imported", "from %s", s.Imported)

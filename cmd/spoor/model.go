@@ -229,7 +229,7 @@ func newThinned() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.model.thin.flags(f, "")
-	f.IntVar(&o.stack, "stack", 1, "frames of the calls' sites")
+	f.IntVar(&o.stack, "stack", defaultStack, "frames of the calls' sites")
 	f.BoolVar(&o.noCode, "no-code", false, "say nothing of the binaries")
 	f.BoolVar(&o.force, "force", false, "write over an existing file")
 	f.BoolVar(&o.quiet, "quiet", false, "say nothing but failures")

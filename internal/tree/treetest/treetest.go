@@ -139,13 +139,30 @@ func (f *Filled) Compare(counts *tree.Counts) error {
 	for i, n := range f.nodes {
 		want := tree.Rounds{Entered: uint64(len(n.each)), Rounds: uint64(n.rounds)}
 		if n.each != nil {
-			want.Least, want.Most = uint64(slices.Min(n.each)), uint64(slices.Max(n.each))
+			want.Least, want.Most, want.Step = uint64(slices.Min(n.each)), uint64(slices.Max(n.each)), step(n.each)
 		}
 		if got := counts.Vertex[i]; got != want && f.Lost == 0 {
 			return fmt.Errorf("vertex %d: %+v, not %+v", i, got, want)
 		}
 	}
 	return nil
+}
+
+// step is how many more rounds each entry has than the one before, three at least, over and over again.
+func step(each []int) int64 {
+	for period := 3; period <= len(each); period++ {
+		step := each[1] - each[0]
+		if len(each)%period == 0 {
+			same := true
+			for i, v := range each {
+				same = same && v == each[0]+i%period*step
+			}
+			if same {
+				return int64(step)
+			}
+		}
+	}
+	return 0
 }
 
 // Check makes the tree of a trace file and compares, of all ranks and threads, what is counted on the compressed form with what each call
