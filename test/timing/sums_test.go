@@ -30,6 +30,29 @@ func parts[N any](list []N, fence func(N) bool, sums func(N) part) (out []part) 
 	return out
 }
 
+// inMain is what is in a thread's only node, main.
+func inMain[N any](list []N, body func(N) []N) []N {
+	if len(list) == 1 {
+		return body(list[0])
+	}
+	return list
+}
+
+// directly are the lines of what is in main, and in nothing else.
+func directly(lines []string) (list []string) {
+	at := strings.Index(lines[0], "main()")
+	if at < 0 {
+		return lines
+	}
+	at = len([]rune(lines[0][:at])) + 2
+	for _, line := range lines[1:] {
+		if r := []rune(line); r[at-1] == ' ' && r[at] != ' ' {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
 // structure looks at what verbs that show the structure say of what stands between two fences. Means are over
 // the ranks, and so is the report.
 func (c *cell) structure() {
@@ -52,7 +75,7 @@ func (c *cell) structure() {
 		c.t.Fatalf("report: %d structures", len(page.Structure))
 	}
 	s := &page.Structure[0]
-	c.places("report", all, c.same, parts(s.Threads[0].Body, func(n report.Node) bool {
+	c.places("report", all, c.same, parts(inMain(s.Threads[0].Body, func(n report.Node) []report.Node { return n.Body }), func(n report.Node) bool {
 		return n.Site > 0 && s.Sites[n.Site-1].Function == "MPI_Comm_size"
 	}, func(n report.Node) part { return part{n.Compute, n.MPI} }))
 }
@@ -93,13 +116,13 @@ func (c *cell) profile(rank int, want []knownSum) {
 	if p.Times != kind || c.own() && len(p.TimesOf) != 1 {
 		c.t.Errorf("profile: times are %s, of ranks %v; want %s", p.Times, p.TimesOf, kind)
 	}
-	c.places("profile --json", want, c.same, parts(p.Threads[0].Body, func(n *profile.Node) bool {
+	c.places("profile --json", want, c.same, parts(inMain(p.Threads[0].Body, func(n *profile.Node) []*profile.Node { return n.Body }), func(n *profile.Node) bool {
 		return n.Site > 0 && p.Sites[n.Site-1].Function == "MPI_Comm_size"
 	}, func(n *profile.Node) part { return part{n.Sums.Compute, n.Sums.MPI} }))
 	if rank > 0 {
 		return
 	}
-	// Lines of the tree that are within none: a share, the total and the mean of both, calls.
+	// Lines of the tree that are within main alone: a share, the total and the mean of both, calls.
 	tree := c.spoor(append(flags, "--depth", "0")...)
 	if c.word == absent {
 		if printed(c.t, tree) != nil || strings.Contains(tree, "share") {
@@ -108,7 +131,7 @@ func (c *cell) profile(rank int, want []knownSum) {
 		return
 	}
 	_, table, _ := strings.Cut(tree, "calls\n")
-	c.places("profile", want, c.rounded, parts(strings.Split(strings.TrimSpace(table), "\n"), isFence, func(line string) part {
+	c.places("profile", want, c.rounded, parts(directly(strings.Split(strings.Trim(table, "\n"), "\n")), isFence, func(line string) part {
 		times := printed(c.t, line)
 		if len(times) < 4 {
 			c.t.Fatalf("profile: line %q", line)
