@@ -59,9 +59,9 @@ lossy ones). The first line says which. What a plugin or counters attached is th
 with --rank, to 1 %; what stands behind ~ is an estimate. Of a trace recorded with --timing none, lines and
 tables have no columns of times.
 
-With the stacks that run --stack N records, and the binaries as they were, loops
-and functions are those of the program's machine code, with file and line if it
-has debug information. "≥ 250 times": rounds in which MPI is not called are not
+Loops and functions are those of the program's machine code, with file and line if
+it has debug information: the trace knows them, unless run --stack 0 or --no-code
+left them out. "≥ 250 times": rounds in which MPI is not called are not
 counted; "4 (?) times": the calls don't tell which of several loops went round;
 "75 counted": all rounds of a loop by run --rounds.
 Else, and with --fold, what is a loop follows from what was called: calls from

@@ -34,7 +34,7 @@ func newProxy() *cobra.Command {
 		Short: "Write a C program that makes the calls of a trace again",
 		Long: `Write a C program with Makefile and README that makes the same MPI calls with the
 same parameters on as many ranks. Its functions and loops are those of the program
-where the trace knows them (spoor run --stack), else one function for each piece of
+where the trace knows them (not with run --stack 0), else one function for each piece of
 structure that the compression found. Values that differ from rank to rank are
 expressions of the rank, so that its size is that of the compressed trace.
 

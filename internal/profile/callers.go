@@ -258,7 +258,7 @@ func (c *Callers) Text(w io.Writer, v View) error {
 		return err
 	}
 	if !c.Stacks {
-		fmt.Fprintln(w, "\nOne frame of each call was recorded; spoor run --stack N records more.")
+		fmt.Fprintln(w, "\nCalls were recorded without their stacks; spoor run without --stack 0 has them.")
 	}
 	return nil
 }

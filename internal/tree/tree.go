@@ -162,10 +162,10 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most
 	if slices.Contains(strings.Fields(r.Meta()[trace.MetaOptions]), "SPOOR_LOOP_COUNTERS=1") {
 		m.planner = &turns.Planner{}
 	}
-	for _, s := range sites {
-		if len(s.Frames()) < m.frames {
-			if f := m.outermost(s); f != nil {
-				m.roots[f] = true
+	if frames > 1 && slices.ContainsFunc(sites, func(s trace.Site) bool { return len(s.Frames()) == frames }) {
+		for class := range r.Classes() {
+			if err := m.ends(r, class); err != nil {
+				return nil, nil, err
 			}
 		}
 	}
@@ -211,6 +211,26 @@ func (m *maker) outermost(s trace.Site) *code.Function {
 	last := list[len(list)-1]
 	if image := m.tails.Image(last); image != nil {
 		return image.Func(last.Offset + image.Bias - 1)
+	}
+	return nil
+}
+
+// ends finds the functions that stacks of a class end in that weren't cut short. Of the trace's sites some are of calls alone.
+func (m *maker) ends(r *trace.Reader, class int) error {
+	k, err := r.Rank(r.Members(class)[0])
+	if err != nil {
+		return err
+	}
+	for t := range k.Terminals() {
+		c, err := k.Called(t)
+		if err != nil {
+			return err
+		}
+		if len(c.Site.Frames()) < m.frames {
+			if f := m.outermost(c.Site); f != nil {
+				m.roots[f] = true
+			}
+		}
 	}
 	return nil
 }
