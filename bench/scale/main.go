@@ -43,6 +43,7 @@ func run(args []string) error {
 	limit := f.Duration("limit", 2*time.Minute, "how long a run of -real may take")
 	keep := f.String("keep", "", "write the traces to this `folder`")
 	lanes := f.Uint("lane-after", 0, "values are a lane after `so many` new signatures in step, 65535 for never; 0: as usual")
+	statuses := f.Bool("statuses", true, "Waitall says what came")
 	profile := f.String("cpuprofile", "", "write a profile to this `file`")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -58,7 +59,7 @@ func run(args []string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	vmpi.LaneAfter = uint16(*lanes)
+	vmpi.LaneAfter, vmpi.NoStatuses = uint16(*lanes), !*statuses
 	var st *store
 	if *into != "" {
 		var err error
@@ -70,7 +71,7 @@ func run(args []string) error {
 		return fmt.Errorf("-missing needs -into")
 	}
 	if *real != "" {
-		return runReal(*real, *ranks, *mpis, *limit, st, *missing)
+		return runReal(*real, *ranks, *mpis, *keep, *limit, st, *missing)
 	}
 	if *read != "" {
 		in, err := os.Open(*read)
@@ -160,12 +161,17 @@ func run(args []string) error {
 
 // runReal measures programs on ranks of this machine. A run that does not end
 // in time is told and left out.
-func runReal(names, ranks, only string, limit time.Duration, st *store, missing bool) error {
+func runReal(names, ranks, only, keep string, limit time.Duration, st *store, missing bool) error {
 	dir, err := os.MkdirTemp("", "scale")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if keep != "" {
+		if err := os.MkdirAll(keep, 0o755); err != nil {
+			return err
+		}
+	}
 	tool, err := filepath.Abs("bin/spoor")
 	if err != nil {
 		return err
@@ -198,6 +204,16 @@ func runReal(names, ranks, only string, limit time.Duration, st *store, missing 
 					continue
 				}
 				real.Row(os.Stdout, r)
+				if keep != "" {
+					file := fmt.Sprintf("%s-%s-%d.spoor", name, m.Name, n)
+					b, err := os.ReadFile(filepath.Join(dir, file))
+					if err == nil {
+						err = os.WriteFile(filepath.Join(keep, file), b, 0o644)
+					}
+					if err != nil {
+						return err
+					}
+				}
 				if st != nil {
 					if err := st.addReal(r); err != nil {
 						return err

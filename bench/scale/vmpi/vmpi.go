@@ -47,6 +47,9 @@ type Rank struct {
 // LaneAfter is how many new signatures in step make a lane; 0: as many as usual.
 var LaneAfter uint16
 
+// NoStatuses has Waitall say nothing of what came.
+var NoStatuses bool
+
 // Run runs a program for one rank of a world.
 func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
