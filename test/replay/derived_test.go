@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -72,6 +73,43 @@ func TestReplayOfDerived(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// What a replay says that it left out and received is what the program counted.
+func TestReplayOfDerivedCounts(t *testing.T) {
+	const ranks = 3
+	for _, m := range installed(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			binary, err := build(m, "testdata/counted.c")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			out, err := spoor(m, dir, append([]string{"run", "-q", "-o", "a.spoor"}, m.Command(ranks, binary)...)...)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, mpis.Tail(out))
+			}
+			report, err := spoor(m, dir, "replay", "--json", "--no-compute", "--receives", "derived", "--mpi", m.Name, "--timeout", "40s", "a.spoor")
+			if err != nil {
+				t.Fatalf("%v\n%s", err, mpis.Tail(report))
+			}
+			var got struct {
+				Ranks []struct{ Rank, Dropped, Receives int64 }
+			}
+			if err := json.Unmarshal([]byte(report[strings.Index(report, "{"):]), &got); err != nil {
+				t.Fatalf("%v\n%s", err, mpis.Tail(report))
+			}
+			if len(got.Ranks) != ranks {
+				t.Fatalf("%d ranks in\n%s", len(got.Ranks), mpis.Tail(report))
+			}
+			for _, x := range got.Ranks {
+				if want := fmt.Sprintf("rank %d: %d left out, %d received\n", x.Rank, x.Dropped, x.Receives); !strings.Contains(out, want) {
+					t.Errorf("the replay has %sthe program counted\n%s", want, out)
+				}
+			}
+		})
 	}
 }
 
