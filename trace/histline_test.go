@@ -41,6 +41,18 @@ func TestDrawnTimes(t *testing.T) {
 			}
 			fence(6)
 		}
+		// A loop that is entered after a call from the same place, through another function.
+		for range 40 {
+			r.From(8)
+			call("before", 100_000, 3_000)
+			r.From(9)
+			call("inner", 60_000, 1_000)
+			for range 6 {
+				call("inner", 5_000, 1_000)
+			}
+			r.From(0)
+			fence(7)
+		}
 		r.End()
 		parts, times = append(parts, "end"), append(times, [2]uint64{100, 100})
 	})

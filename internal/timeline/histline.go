@@ -41,7 +41,8 @@ type drawing struct {
 type drawingOf struct {
 	leaf   int
 	h      *sections.Histogram
-	enters bool
+	enters bool // a loop: these gaps are known apart
+	mixed  bool // or not, which can't be told by where calls come from: calls through other functions come from the same places
 }
 
 // Histograms are those of a stream's calls, and how it comes to them.
@@ -134,18 +135,26 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if l.leaf < len(l.ways) {
 		ways = l.ways[l.leaf]
 	}
+	entering := make(map[int]bool) // by where calls come from
 	for i := range ways {
-		if from, enters := l.arrival(l.leaf, &ways[i]); from == l.from {
-			of.enters = enters
+		from, enters := l.arrival(l.leaf, &ways[i])
+		if l.histogram(terminal, from) != h {
+			continue
 		}
+		if before, known := entering[from]; known && before != enters {
+			of.mixed = true
+		}
+		entering[from] = enters
 	}
+	of.enters = !of.mixed && entering[l.from]
 	d := l.shared[of]
 	if d != nil {
 		return d
 	}
 	// What calls that come otherwise, but are in the same mean, have in theirs.
 	var calls, before uint64
-	var all, alike [2]mixed
+	var durations, duration mixed
+	var gaps, gap [2]mixed // [1]: of those that enter a loop
 	for i := range ways {
 		w := &ways[i]
 		from, enters := l.arrival(l.leaf, w)
@@ -154,26 +163,27 @@ func (l *histLine) drawing(terminal int) *drawing {
 		if x == nil || n == 0 {
 			continue
 		}
-		all[0].add(n, x.Duration)
-		if enters == of.enters {
-			all[1].add(n, x.Gap)
+		e := 0
+		if enters {
+			e = 1
 		}
-		if x == h && enters == of.enters {
+		durations.add(n, x.Duration)
+		gaps[e].add(n, x.Gap)
+		if x == h && (of.mixed || enters == of.enters) {
 			calls += n
 			before += w.Before(l.index)
-			alike[0].add(n, x.Duration)
-			alike[1].add(n, x.Gap)
+			duration.add(n, x.Duration)
+			gap[e].add(n, x.Gap)
 		}
 	}
 	place := &l.Places[l.leaf]
-	gap, n := place.Gap, place.Calls
-	switch {
-	case of.enters:
-		gap, n = place.EntriesGap, place.Entries
-	case place.Entries > 0:
-		gap, n = max(0, gap-place.EntriesGap), n-place.Entries
-		if gap < place.Gap/roundedOff && h.From != model.FromAnywhere && all[1].n > 0 { // the histogram knows it better
-			gap = all[1].sum / all[1].n * float64(n)
+	var mean mixed
+	for e := range gap {
+		if gap[e].n > 0 || !of.mixed && of.enters == (e == 1) {
+			ns, n := gapsAt(place, e == 1, h, gaps[e])
+			weight := max(1, gap[e].n)
+			mean.n += weight
+			mean.sum += weight * gaps[e].share(gap[e], ns, n)
 		}
 	}
 	if calls == 0 { // several places share the leaf
@@ -185,10 +195,26 @@ func (l *histLine) drawing(terminal int) *drawing {
 	}
 	seed = mix(seed)
 	d = &drawing{h: h}
-	d.duration = drawsOf(h.Duration, all[0].share(alike[0], place.Duration, place.Calls), calls, before, seed)
-	d.gap = drawsOf(h.Gap, all[1].share(alike[1], gap, n), calls, before, mix(seed))
+	d.duration = drawsOf(h.Duration, durations.share(duration, place.Duration, place.Calls), calls, before, seed)
+	d.gap = drawsOf(h.Gap, mean.sum/mean.n, calls, before, mix(seed))
 	l.shared[of] = d
 	return d
+}
+
+// gapsAt is what the gaps at a place come to and of how many calls they are: of those that enter a loop, or of the others, where these
+// are known apart.
+func gapsAt(place *model.LeafTimes, enters bool, h *sections.Histogram, all mixed) (ns float64, calls uint64) {
+	switch {
+	case enters:
+		return place.EntriesGap, place.Entries
+	case place.Entries == 0:
+		return place.Gap, place.Calls
+	}
+	ns, calls = max(0, place.Gap-place.EntriesGap), place.Calls-place.Entries
+	if ns < place.Gap/roundedOff && h.From != model.FromAnywhere && all.n > 0 { // the histogram knows it better
+		ns = all.sum / all.n * float64(calls)
+	}
+	return ns, calls
 }
 
 // roundedOff is the part of a place's gaps that is lost in rounding them.
