@@ -139,8 +139,8 @@ func (s *shell) block(body string) string {
 }
 
 var (
-	// A number with its unit, a date, a version, a path of this run.
-	changing = regexp.MustCompile(`(< )?[\d][\d,.:–-]*( ?(ns|µs|ms|s|%|B|KB|MB|ranks?|times?)\b| %)?`)
+	// A number with its unit, or how much it is up or down, a date, a version, a path of this run.
+	changing = regexp.MustCompile(`(< )?[+-]?[\d][\d,.:–-]*( ?(ns|µs|ms|s|%|B|KB|MB|ranks?|times?)\b| %)?`)
 	// Said only if another rank was first, or if it is not known better.
 	sometimes = regexp.MustCompile(` since rank 0's first call \([^)]*\)| ± [\d.]+`)
 	grouped   = regexp.MustCompile(`^ +two groups: `)
