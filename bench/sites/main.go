@@ -15,7 +15,7 @@ import (
 
 func main() {
 	flag.Parse()
-	fmt.Printf("%-20s %9s %9s %9s", "trace", "calls", "file", "content")
+	fmt.Printf("%-20s %9s %9s %9s %9s %9s", "trace", "calls", "file", "content", "again", "derived")
 	for _, w := range ways {
 		fmt.Printf(" %9s", w.name)
 	}
@@ -54,7 +54,7 @@ func run(path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-20s %9d %9d %9d", strings.TrimSuffix(filepath.Base(path), ".spoor"), m.calls, st.Size(), m.content)
+	fmt.Printf("%-20s %9d %9d %9d %9d %9d", strings.TrimSuffix(filepath.Base(path), ".spoor"), m.calls, st.Size(), m.content, m.now[0], m.now[1])
 	for _, n := range m.sizes {
 		fmt.Printf(" %9d", n)
 	}
@@ -66,19 +66,18 @@ func run(path string) error {
 type measured struct {
 	calls   uint64
 	content int64
+	now     [2]int64 // content of a trace that is made of the calls again, and of one without what follows from requests
 	sizes   []int64
 }
 
 func measure(r *trace.Reader) (*measured, error) {
 	m := &measured{}
-	classes := int64(0) // who is in which class is said as it is now
-	for _, s := range r.Sections() {
-		switch s.Name {
-		case "ranks":
-			classes = s.Stored
-			m.content += s.Stored
-		case "signatures", "classes", "columns", "lanes":
-			m.content += s.Stored
+	content, classes := contentOf(r) // who is in which class is said as it is now
+	m.content = content
+	for i, on := range []bool{false, true} {
+		var err error
+		if m.now[i], err = nowWithout(r, on); err != nil {
+			return nil, err
 		}
 	}
 	for _, w := range ways {

@@ -55,6 +55,20 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// A trace that is made of the calls again has as many bytes, if there are no lanes; without what follows from requests it has fewer.
+func TestNow(t *testing.T) {
+	for _, name := range []string{"amr", "wany", "tsome"} {
+		r, _ := traced(t, name, 8)
+		m, err := measure(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.now[0] != m.content || m.now[1] >= m.content {
+			t.Errorf("%s: %d bytes, %d again, %d without what follows", name, m.content, m.now[0], m.now[1])
+		}
+	}
+}
+
 // What differs in one number is found.
 func TestVerify(t *testing.T) {
 	r, _ := traced(t, "amr", 4)
