@@ -14,6 +14,7 @@ import (
 )
 
 func main() {
+	columns := flag.Bool("columns", false, "list the columns that are kept in the last form, too")
 	flag.Parse()
 	fmt.Printf("%-20s %9s %9s %9s %9s %9s", "trace", "calls", "file", "content", "again", "derived")
 	for _, w := range ways {
@@ -21,7 +22,7 @@ func main() {
 	}
 	fmt.Println()
 	for _, path := range flag.Args() {
-		if err := run(path); err != nil {
+		if err := run(path, *columns); err != nil {
 			fmt.Fprintf(os.Stderr, "sites: %s: %v\n", path, err)
 			os.Exit(1)
 		}
@@ -40,7 +41,7 @@ var ways = []struct {
 }
 
 // run prints a line of a trace.
-func run(path string) error {
+func run(path string, columns bool) error {
 	r, err := trace.Open(path)
 	if err != nil {
 		return err
@@ -59,6 +60,9 @@ func run(path string) error {
 		fmt.Printf(" %9d", n)
 	}
 	fmt.Println()
+	if columns {
+		return listColumns(os.Stdout, r)
+	}
 	return nil
 }
 
