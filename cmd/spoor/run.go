@@ -22,9 +22,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
-// defaultStack is how many frames of the stack a call site is, unless told otherwise: enough for the loops of main in most
-// programs, and 5 to 16 ns a call (docs/plugins.md).
-const defaultStack = 16
+// defaultStack is how many frames of the stack a call site is at most, unless told otherwise: enough for stacks to reach main in
+// all programs that were tried. It costs what the frames that are there cost (docs/plugins.md).
+const defaultStack = 32
 
 type runOptions struct {
 	out        string
