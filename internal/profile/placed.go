@@ -9,6 +9,7 @@ import (
 
 // A placer arranges the calls of a rank by the program's own functions and loops, as its machine code has them.
 type placer struct {
+	frames int // of a stack that were recorded at most
 	code   *trace.Code
 	ways   *tree.Ways
 	vertex []int // by terminal, -1: not placed
@@ -25,7 +26,21 @@ func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &placer{code: c, ways: tree.NewWays(c), vertex: vertex}, nil
+	frames, err := tree.Frames(r)
+	if err != nil {
+		return nil, err
+	}
+	return &placer{frames: frames, code: c, ways: tree.NewWays(c), vertex: vertex}, nil
+}
+
+// cutShort reports whether a call's stack has as many frames as were recorded at most.
+func (b *builder) cutShort(terminal int) bool {
+	c, err := b.k.Called(terminal)
+	if err != nil {
+		b.err = err
+		return false
+	}
+	return b.placer.frames > 1 && len(c.Site.Frames()) == b.placer.frames
 }
 
 // A spot is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
@@ -132,12 +147,16 @@ func (b *builder) placed(stream int) Thread {
 			continue
 		}
 		var n *Node
-		if v := b.placer.vertex[b.leaves.Terminal(leaf)]; v >= 0 {
+		terminal := b.leaves.Terminal(leaf)
+		if v := b.placer.vertex[terminal]; v >= 0 {
 			n = nodes[v]
 		} else if n = elsewhere[b.label[leaf]]; n == nil {
 			n = &Node{Kind: "call", Least: 1, Most: 1}
 			elsewhere[b.label[leaf]] = n
 			others = append(others, n)
+			if b.cutShort(terminal) {
+				b.p.CutShort = b.placer.frames
+			}
 		}
 		lists[n] = append(lists[n], term{leaf, count})
 	}

@@ -71,6 +71,8 @@ type Profile struct {
 	Sites   []Site   `json:"sites"`
 	Threads []Thread `json:"threads"`
 	Code    bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
+	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
+	CutShort int `json:"stacks_cut_short,omitempty"`
 	// On is the machine of a prediction that stands beside the times; "": there is none.
 	On string `json:"predicted_on,omitempty"`
 }

@@ -97,13 +97,28 @@ func (p *Profile) legend(w io.Writer, body []*Node) (err error) {
 		{func(n *Node) bool { return n.AtLeast }, "≥: the code has rounds in which MPI is not called; these are not counted."},
 		{func(n *Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
 		{func(n *Node) bool { return n.countedText() != "" }, "counted: by the program itself, all rounds of the loop together."},
-		{func(n *Node) bool { return n.Kind == "elsewhere" }, "elsewhere: calls whose place in the code isn't known."},
+		{func(n *Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
 	} {
 		if any(x.mark) && err == nil {
 			_, err = fmt.Fprintln(w, x.text)
 		}
 	}
 	return err
+}
+
+// mostFrames is how many frames of a stack can be recorded.
+const mostFrames = 64
+
+// elsewhere explains calls that are nowhere in the code.
+func (p *Profile) elsewhere() string {
+	text := "elsewhere: calls whose place in the code isn't known"
+	if p.CutShort > 0 {
+		text += fmt.Sprintf("; of some only %d frames of the stack", p.CutShort)
+	}
+	if p.CutShort > 0 && p.CutShort < mostFrames {
+		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(mostFrames, max(32, 2*p.CutShort)))
+	}
+	return text + "."
 }
 
 // head says whose profile it is.

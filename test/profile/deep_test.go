@@ -2,6 +2,7 @@ package profile
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -21,6 +22,9 @@ func TestStacksCutShort(t *testing.T) {
 			body := p.Threads[0].Body
 			if len(body) != 2 || body[0].Kind != "function" || body[0].Entered != 1 || body[1].Kind != "elsewhere" {
 				t.Fatal(spoor(t, dir, "profile", "--min-time", "0", "app.spoor"))
+			}
+			if text := spoor(t, dir, "profile", "app.spoor"); !strings.Contains(text, "only 4 frames of the stack, spoor run --stack 32 keeps more") {
+				t.Error(text)
 			}
 			if calls, _ := p.compute(body[:1], "MPI_Barrier"); calls != 7 {
 				t.Errorf("%d barriers in main, want 7", calls)
