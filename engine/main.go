@@ -6,4 +6,7 @@
 // worth testing lives in those packages; here is only what needs cgo.
 package main
 
+// The program owns the machine. One thread at a time is in here, and the heap is small: parallel collection would not pay.
+import _ "github.com/spoor-hpc/spoor/internal/oneproc"
+
 func main() {}

@@ -52,9 +52,6 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	if h.abi != C.SPOOR_ENGINE_ABI || uintptr(h.size) < unsafe.Sizeof(*h) {
 		return nil, fmt.Errorf("engine: shim has interface %d, want %d", uint32(h.abi), uint32(C.SPOOR_ENGINE_ABI))
 	}
-	// The program owns the machine. One thread at a time is in here, and the
-	// heap is small: parallel collection would not pay.
-	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(collectSmallAt)
 
 	r := &recorder{host: host{h}}

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "cfi.h"
 #include "frame.h"
@@ -276,17 +277,32 @@ static inline int same(const struct walk *w, uint64_t pc, uint64_t sp, uint64_t 
 	return 1;
 }
 
+/* Makes zeros of a part of what was reserved. Whole pages are given back: most were never touched. */
+static void clear(void *part, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)part, to = from + bytes;
+	uintptr_t first = (from + page - 1) / page * page, last = to / page * page;
+	if (first >= last || madvise((void *)first, last - first, MADV_DONTNEED) != 0) {
+		memset(part, 0, bytes);
+		return;
+	}
+	memset(part, 0, first - from);
+	memset((void *)last, 0, to - last);
+}
+
 /* What is kept of code that is elsewhere now, or of another thread's stack, is no use. */
 static __attribute__((noinline, cold)) void forget(struct table *b, const struct sp_thread *t)
 {
 	b->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
 	if (b->turns && b->stack_hi != t->ring->stack_hi)
 		sp_turn_break(b->turns);
-	if (b->saved)
-		memset(b->saved, 0, RULES * sizeof *b->saved);
+	if (b->stack_hi) { /* else it is new */
+		if (b->saved)
+			clear(b->saved, RULES * sizeof *b->saved);
+		clear(b->rules, sizeof b->rules);
+		clear(b->walks, sizeof b->walks);
+	}
 	b->stack_hi = t->ring->stack_hi;
-	memset(b->rules, 0, sizeof b->rules);
-	memset(b->walks, 0, sizeof b->walks);
 }
 
 static __attribute__((noinline)) const void *walk(struct sp_thread *t, struct table *b, struct walk *w, struct frame f, const void *site)

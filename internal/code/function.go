@@ -2,8 +2,8 @@ package code
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 	"github.com/spoor-hpc/spoor/internal/unwind"
@@ -54,14 +54,21 @@ func (m *Image) begin(p *part) *Function {
 	return p.fn
 }
 
-// coldName is how GCC and Clang name what they put elsewhere.
-var coldName = regexp.MustCompile(`\.cold(\.\d+)?$`)
+// coldName reports whether a name is as GCC and Clang name what they put elsewhere: f.cold, f.cold.3.
+func coldName(name string) bool {
+	i := strings.LastIndex(name, ".cold")
+	if i < 0 {
+		return false
+	}
+	number, numbered := strings.CutPrefix(name[i+len(".cold"):], ".")
+	return numbered == (number != "") && strings.Trim(number, "0123456789") == ""
+}
 
 // cold reports whether a part looks like one that is jumped to from inside a function: its name says so, or it
 // has none and a frame is set up where it begins.
 func (p *part) cold() bool {
 	if p.name != "" {
-		return coldName.MatchString(p.name)
+		return coldName(p.name)
 	}
 	return p.inside
 }

@@ -22,18 +22,22 @@ const (
 	maxAsked = 1 << 16 // functions looked at for one answer
 )
 
-// neverReturns has the functions of run-time libraries that don't come back.
-var neverReturns = map[string]bool{
-	"abort": true, "exit": true, "_exit": true, "_Exit": true, "quick_exit": true, "pthread_exit": true, "thrd_exit": true,
-	"__assert_fail": true, "__assert_perror_fail": true, "__assert": true, "__stack_chk_fail": true, "__chk_fail": true, "__fortify_fail": true,
-	"longjmp": true, "_longjmp": true, "siglongjmp": true, "__longjmp_chk": true, "err": true, "errx": true, "verr": true, "verrx": true,
-	"__cxa_throw": true, "__cxa_rethrow": true, "__cxa_bad_cast": true, "__cxa_bad_typeid": true, "__cxa_throw_bad_array_new_length": true,
-	"__cxa_throw_bad_array_length": true, "__cxa_call_unexpected": true, "__cxa_call_terminate": true, "__clang_call_terminate": true,
-	"__cxa_pure_virtual": true, "__cxa_deleted_virtual": true, "_Unwind_Resume": true, "_ZSt9terminatev": true, "_ZSt10unexpectedv": true,
-	"_gfortran_stop_string": true, "_gfortran_stop_numeric": true, "_gfortran_error_stop_string": true, "_gfortran_error_stop_numeric": true,
-	"_gfortran_runtime_error": true, "_gfortran_runtime_error_at": true, "_gfortran_os_error": true, "_gfortran_os_error_at": true,
-	"_gfortran_exit_i4": true, "_gfortran_exit_i8": true, "_gfortran_abort": true, "_FortranAStopStatement": true, "_FortranAStopStatementText": true,
-	"_FortranAFailImageStatement": true, "_FortranAExit": true, "_FortranAReportFatalUserError": true, "__libc_start_main": true,
+// neverReturns reports whether a function of the run-time libraries doesn't come back.
+func neverReturns(name string) bool {
+	switch name {
+	case "abort", "exit", "_exit", "_Exit", "quick_exit", "pthread_exit", "thrd_exit", "__assert_fail", "__assert_perror_fail",
+		"__assert", "__stack_chk_fail", "__chk_fail", "__fortify_fail", "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "err",
+		"errx", "verr", "verrx", "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast", "__cxa_bad_typeid",
+		"__cxa_throw_bad_array_new_length", "__cxa_throw_bad_array_length", "__cxa_call_unexpected", "__cxa_call_terminate",
+		"__clang_call_terminate", "__cxa_pure_virtual", "__cxa_deleted_virtual", "_Unwind_Resume", "_ZSt9terminatev",
+		"_ZSt10unexpectedv", "_gfortran_stop_string", "_gfortran_stop_numeric", "_gfortran_error_stop_string",
+		"_gfortran_error_stop_numeric", "_gfortran_runtime_error", "_gfortran_runtime_error_at", "_gfortran_os_error",
+		"_gfortran_os_error_at", "_gfortran_exit_i4", "_gfortran_exit_i8", "_gfortran_abort", "_FortranAStopStatement",
+		"_FortranAStopStatementText", "_FortranAFailImageStatement", "_FortranAExit", "_FortranAReportFatalUserError",
+		"__libc_start_main":
+		return true
+	}
+	return false
 }
 
 // comesBackByName says whether a function does, as far as its name tells. Of one that is in the image, which g is
@@ -42,7 +46,7 @@ func comesBackByName(g *Function, name string) bool {
 	if g != nil && !strings.HasPrefix(name, "_") {
 		return true
 	}
-	return !neverReturns[name] && !(strings.HasPrefix(name, "_ZSt") && strings.Contains(name, "__throw_"))
+	return !neverReturns(name) && !(strings.HasPrefix(name, "_ZSt") && strings.Contains(name, "__throw_"))
 }
 
 // Returns reports whether the function ever comes back to its caller, be it for one way through it. If that can't be

@@ -1,6 +1,9 @@
 package timing
 
-import "sort"
+import (
+	"sort"
+	"sync"
+)
 
 // A Step stands for a time in nanoseconds within half a percent: numbers up to 100 are
 // themselves, and from there on each step is 1 % more than the one before. The zero value
@@ -15,21 +18,22 @@ const (
 
 // stepTimes has the time of each step from linearSteps on. Products of two numbers come
 // out the same on every machine.
-var stepTimes = func() (list [MaxStep - linearSteps + 2]float64) {
+var stepTimes = sync.OnceValue(func() *[MaxStep - linearSteps + 2]float64 {
+	var list [MaxStep - linearSteps + 2]float64
 	list[0] = linearSteps
 	for i := range list[1:] {
 		list[i+1] = list[i] * 1.01
 	}
-	return list
-}()
+	return &list
+})
 
 // StepOf returns the step of a time.
 func StepOf(ns uint64) Step {
 	if ns <= linearSteps {
 		return Step(ns)
 	}
-	f := float64(ns)
-	return linearSteps + Step(min(sort.Search(len(stepTimes), func(i int) bool { return stepTimes[i]*1.005 >= f }), MaxStep-linearSteps))
+	f, times := float64(ns), stepTimes()
+	return linearSteps + Step(min(sort.Search(len(times), func(i int) bool { return times[i]*1.005 >= f }), MaxStep-linearSteps))
 }
 
 // Ns is the time that the step stands for.
@@ -37,7 +41,7 @@ func (s Step) Ns() float64 {
 	if s <= linearSteps {
 		return float64(s)
 	}
-	return stepTimes[min(s, MaxStep)-linearSteps]
+	return stepTimes()[min(s, MaxStep)-linearSteps]
 }
 
 // StepNs is the time of a step, or between two of them, in nanoseconds.

@@ -16,7 +16,7 @@ import (
 // layers lists the packages from the bottom up. A package may import those on
 // lines before its own, never one on the same line or below.
 var layers = [][]string{
-	{"internal/unwind", "internal/code/insn", "internal/code/flow"},
+	{"internal/unwind", "internal/code/insn", "internal/code/flow", "internal/oneproc"},
 	{"internal/code/x86", "internal/code/a64", "internal/source"},
 	{"internal/code"},
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/version", "internal/units", "internal/shell", "internal/symbolise", "internal/goal", "internal/waitfor", "internal/tags", "internal/export/behind"},

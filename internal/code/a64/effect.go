@@ -2,20 +2,21 @@ package a64
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-var names = func() (list []string) {
+var names = sync.OnceValue(func() (list []string) {
 	for r := range 31 {
 		list = append(list, fmt.Sprintf("x%d", r))
 	}
 	return append(list, "sp")
-}()
+})
 
 // Convention is that of the AAPCS64: x19 to x29.
 func (m *machine) Convention() insn.Convention {
-	return insn.Convention{Stack: zero, Kept: 0x7ff << 19, Names: names}
+	return insn.Convention{Stack: zero, Kept: 0x7ff << 19, Names: names()}
 }
 
 func register(r uint32) insn.Place { return insn.Place{Reg: int(r)} }
