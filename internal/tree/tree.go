@@ -91,6 +91,7 @@ type maker struct {
 	frames    int                     // recorded of a call at most
 	roots     map[*code.Function]bool // that stacks end in
 	cut       bool                    // some stack was cut short
+	evaluated bool                    // some stack has an interpreter in it
 	planner   *turns.Planner          // nil: counters of loops were not read
 	searched  int                     // blocks
 	most      int                     // that are
@@ -173,8 +174,8 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most
 		if err := m.class(r, class); err != nil {
 			return nil, nil, err
 		}
-		if m.frames == 1 && m.cut {
-			return nil, nil, nil // the functions around are missing
+		if m.evaluated || m.frames == 1 && m.cut {
+			return nil, nil, nil // the loops are the interpreter's, or the functions around are missing
 		}
 	}
 	// Only now is it known which functions lead to MPI.
@@ -340,6 +341,10 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		if f == nil {
 			return nil
 		}
+		if evaluates(f.Symbol()) {
+			m.evaluated = true
+			return nil
+		}
 		in := m.function(f, image, fr)
 		if in == nil {
 			return nil
@@ -396,6 +401,15 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		v.read = m.planner.Path(read)
 	}
 	return v
+}
+
+// evaluates reports whether a function is the one in which an interpreter runs its language: CPython's, those of Perl, R, Ruby and Lua.
+func evaluates(symbol string) bool {
+	switch symbol {
+	case "_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx", "Perl_runops_standard", "Rf_eval", "rb_vm_exec", "luaV_execute":
+		return true
+	}
+	return false
 }
 
 func (v *vertex) child(k key) *vertex {

@@ -146,6 +146,9 @@ func TestPython(t *testing.T) {
 			t.Errorf("%s at %+v", c.Call, c.Frames)
 		}
 	}
+	if out = spoor(t, dir, "info", "app.spoor"); strings.Contains(out, "\nstructure ") {
+		t.Errorf("the interpreter's loops are the program's: %s", out)
+	}
 }
 
 // Calls on files that Python makes have its lines, too.
