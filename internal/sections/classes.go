@@ -123,12 +123,13 @@ func DecodeBlobs(r *wire.Reader, n int) [][]byte {
 // appendClass and DecodeClass: what the ranks of a class have in common.
 //
 //	class = 2·streams + direct, grammars…, varying counts,
-//	        unless direct: signatures of the terminals seq
+//	        unless direct: signatures of the terminals
+//	signatures of terminals = seq, or following
 //
 // Direct grammars are over signatures; what they first occur in says how the
 // terminals are numbered. Where many classes hold few ranks each, that is
 // shorter, for parts of their grammars are then alike.
-func appendClass(b []byte, c *counts.Streams, sigs []int, how int) []byte {
+func appendClass(b []byte, c *counts.Streams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
 	direct := how == direct
 	n := uint64(len(c.List)) << 1
 	if direct {
@@ -145,11 +146,14 @@ func appendClass(b []byte, c *counts.Streams, sigs []int, how int) []byte {
 	if direct {
 		return b
 	}
-	return appendList(b, sigs, how == alike)
+	if how == alike {
+		f = nil
+	}
+	return appendList(b, sigs, how == alike, f, packed)
 }
 
-// appendList writes the signatures of a class.
-func appendList(b []byte, sigs []int, alike bool) []byte {
+// appendList writes the signatures of a class, as they follow from the table's if that is shorter.
+func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byte) int) []byte {
 	var col column.Column
 	for _, s := range sigs {
 		col.Append(int64(s))
@@ -160,6 +164,9 @@ func appendList(b []byte, sigs []int, alike bool) []byte {
 		if plain := column.EncodePlain(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
 			short = plain
 		}
+	}
+	if f != nil && len(sigs) >= fewFollowing {
+		short = least([][]byte{short, f.append(nil, sigs)}, packed)
 	}
 	return append(b, short...)
 }
@@ -172,7 +179,7 @@ const (
 )
 
 // appendClasses writes all classes in whichever way gets shorter.
-func appendClasses(b []byte, list []counts.Streams, sigs [][]int, packed func([]byte) int) []byte {
+func appendClasses(b []byte, list []counts.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
 		for i := range list {
@@ -180,7 +187,7 @@ func appendClasses(b []byte, list []counts.Streams, sigs [][]int, packed func([]
 			if how == direct && !distinct(sigs[i]) {
 				how = shortest
 			}
-			classes[i] = appendClass(nil, &list[i], sigs[i], how)
+			classes[i] = appendClass(nil, &list[i], sigs[i], how, f, packed)
 		}
 		return appendBlobs(nil, classes)
 	}
@@ -188,7 +195,7 @@ func appendClasses(b []byte, list []counts.Streams, sigs [][]int, packed func([]
 	if len(list) > 1 {
 		ways = append(ways, pack(alike), pack(direct))
 		if len(list) <= maxTogether {
-			ways = append(ways, appendTogether(nil, list, sigs))
+			ways = append(ways, appendTogether(nil, list, sigs, f, packed))
 		}
 	}
 	return append(b, least(ways, packed)...)
@@ -270,13 +277,17 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 		return nil, nil, nil
 	}
 	varying = counts.DecodeVarying(r, streams)
-	if sigs = decodeList(r, terminals); !listed(r, sigs, table) {
+	if sigs = decodeList(r, terminals, table); !listed(r, sigs, table) {
 		return nil, nil, nil
 	}
 	return streams, varying, sigs
 }
 
-func decodeList(r *wire.Reader, n int) []int {
+func decodeList(r *wire.Reader, n int, table *SignatureTable) []int {
+	if b := r.Remaining(); len(b) > 0 && b[0] == following {
+		r.Skip(1)
+		return table.follow().decode(r, n)
+	}
 	seq := column.DecodeSeq(r, n)
 	if seq == nil {
 		return nil

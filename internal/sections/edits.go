@@ -14,7 +14,7 @@ import (
 //
 //	together = 255 uint8, per class: streams uvarint, grammars…,
 //	           per class: varying counts,
-//	           per class: back uvarint, seq of terminals: signature of each if 0, else edits
+//	           per class: back uvarint, signatures of the terminals if 0, else edits
 //	edits    = hunks uvarint, per hunk: copied uvarint, left out uvarint, added uvarint, added varint…
 //
 // The list edited is that of the class so far back. What is behind the last hunk is copied,
@@ -34,7 +34,7 @@ type Common struct {
 	Edited                  bool
 }
 
-func appendTogether(b []byte, list []counts.Streams, sigs [][]int) []byte {
+func appendTogether(b []byte, list []counts.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	b = append(b, Together)
 	for i := range list {
 		b = wire.AppendUvarint(b, uint64(len(list[i].List)))
@@ -50,7 +50,7 @@ func appendTogether(b []byte, list []counts.Streams, sigs [][]int) []byte {
 		if b = wire.AppendUvarint(b, uint64(back[i])); back[i] > 0 {
 			b = append(b, how[i]...)
 		} else {
-			b = appendList(b, sigs[i], true)
+			b = appendList(b, sigs[i], true, f, packed)
 		}
 	}
 	return b
@@ -96,7 +96,7 @@ func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
 			return nil
 		}
 		if back == 0 {
-			c.Sigs = decodeList(r, terminals)
+			c.Sigs = decodeList(r, terminals, table)
 		} else {
 			c.Edited = true
 			if c.Sigs = decodeEdits(r, list[i-back].Sigs); len(c.Sigs) != terminals {

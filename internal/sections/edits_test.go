@@ -61,7 +61,7 @@ func TestTogether(t *testing.T) {
 		}
 		list, sigs = append(list, counts.Streams{List: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
-	b := appendTogether(nil, list, sigs)
+	b := appendTogether(nil, list, sigs, nil, wire.Quickly)
 	table := &SignatureTable{Total: 100, Calls: 100}
 	r := wire.NewReader(b, "classes")
 	got := DecodeTogether(r, len(list), table)

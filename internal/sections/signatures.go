@@ -2,6 +2,7 @@ package sections
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
@@ -33,6 +34,10 @@ type SignatureTable struct {
 	firsts []int       // number of the first call of each signature
 	Sites  *column.Seq // of calls, among those at their places; nil: calls are signatures
 	at     [][]int     // sites at a place; nil: Sites are numbers of sites, as up to version 6
+
+	sites    *Sites
+	once     sync.Once
+	followed *followed // see follow
 }
 
 // A Group is the signatures of one function from one site with as many values.
@@ -64,7 +69,7 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 			return nil
 		}
 	}
-	t := &SignatureTable{}
+	t := &SignatureTable{sites: sites}
 	lists := 0
 	for i := range n {
 		call, site := cols[0].At(i, 0), cols[1].At(i, 0)

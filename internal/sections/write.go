@@ -264,7 +264,8 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 			e.refs[i] = nil
 		}
 	}
-	raw[container.Classes] = appendClasses(nil, e.counts, sigs, packed)
+	f := followedOf(e.sites.append(nil), raw[container.Signatures], e.functions, container.Version)
+	raw[container.Classes] = appendClasses(nil, e.counts, sigs, f, packed)
 	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
 		raw[container.Columns] = appendBlobs(nil, e.stored)
 	}

@@ -108,7 +108,7 @@ func calls(t *testing.T, r *trace.Reader, rank int) (list []trace.Call) {
 // received, blocks don't overlap, and the rest is as it was.
 func TestThin(t *testing.T) {
 	r := mergetest.Run(t, ranks, uneven)
-	for _, precision := range []int{100, 99, 97, 90, 0} {
+	for _, precision := range []int{100, 98, 97, 90, 0} {
 		t.Run(fmt.Sprint(precision), func(t *testing.T) {
 			out := thinned(t, r, thin.Options{Precision: precision})
 			list, err := out.Thinned()
