@@ -20,6 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/internal/tree"
 )
 
 // defaultStack is how many frames of the stack a call site is at most, unless told otherwise: enough for stacks to reach main in
@@ -165,8 +166,8 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		return &usageError{cmd, err}
 	}
 	stderr := cmd.ErrOrStderr()
-	if o.stack < 0 || o.stack > 64 {
-		return &usageError{cmd, fmt.Errorf("--stack %d: from 0, the call site alone, to 64 frames", o.stack)}
+	if o.stack < 0 || o.stack > tree.MostFrames {
+		return &usageError{cmd, fmt.Errorf("--stack %d: from 0, the call site alone, to %d frames", o.stack, tree.MostFrames)}
 	}
 	if o.loops && (o.stack < 2 || o.noCode) {
 		return &usageError{cmd, errors.New("--loop-counters: it is of no use with --stack 0 or --no-code")}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -106,17 +107,14 @@ func (p *Profile) legend(w io.Writer, body []*Node) (err error) {
 	return err
 }
 
-// mostFrames is how many frames of a stack can be recorded.
-const mostFrames = 64
-
 // elsewhere explains calls that are nowhere in the code.
 func (p *Profile) elsewhere() string {
 	text := "elsewhere: calls whose place in the code isn't known"
 	if p.CutShort > 0 {
 		text += fmt.Sprintf("; of some only %d frames of the stack", p.CutShort)
 	}
-	if p.CutShort > 0 && p.CutShort < mostFrames {
-		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(mostFrames, max(32, 2*p.CutShort)))
+	if p.CutShort > 0 && p.CutShort < tree.MostFrames {
+		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(tree.MostFrames, max(32, 2*p.CutShort)))
 	}
 	return text + "."
 }

@@ -188,6 +188,9 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most
 	return m.code(), m, nil
 }
 
+// MostFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
+const MostFrames = 64
+
 // Frames is how many frames of a call were recorded at most: as the recorder's options say, which recovered traces lack, else as many as
 // the deepest call has.
 func Frames(r *trace.Reader) (int, error) {
@@ -403,13 +406,9 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 	return v
 }
 
-// evaluates reports whether a function is the one in which an interpreter runs its language: CPython's, those of Perl, R, Ruby and Lua.
+// evaluates reports whether a function is the one in which an interpreter, CPython, runs its language.
 func evaluates(symbol string) bool {
-	switch symbol {
-	case "_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx", "Perl_runops_standard", "Rf_eval", "rb_vm_exec", "luaV_execute":
-		return true
-	}
-	return false
+	return symbol == "_PyEval_EvalFrameDefault"
 }
 
 func (v *vertex) child(k key) *vertex {
