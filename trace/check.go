@@ -128,10 +128,7 @@ func (r *Reader) checkSignatures(t *tables) error {
 			return err
 		}
 		for _, s := range c.Sigs {
-			g, _, _, ok := t.sigs.Call(s, t.sites.List)
-			if !ok {
-				return r.failed(container.Signatures, fmt.Errorf("call %d is of no signature, or elsewhere: %w", s, ErrFormat))
-			}
+			g, _, _ := t.sigs.Call(s)
 			called[s], used[t.sigs.Signature(s)] = true, true
 			functions[g.Call] = true
 		}

@@ -46,10 +46,7 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 	}
 	for _, s := range sigs {
 		var term sections.DecodedTerminal
-		var ok bool
-		if term.Group, term.Sig, term.Site, ok = t.sigs.Call(s, t.sites.List); !ok {
-			return nil, r.failed(container.Signatures, fmt.Errorf("call %d is of no signature, or elsewhere: %w", s, ErrFormat))
-		}
+		term.Group, term.Sig, term.Site = t.sigs.Call(s)
 		for p := range term.Group.Width {
 			list, at := term.Group.List(term.Sig, p)
 			kind := list.Kind(at)
@@ -76,7 +73,7 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 		}
 		c.Terminals = append(c.Terminals, term)
 	}
-	if t.sigs.Sites != nil {
+	if t.sigs.Stacked() {
 		c.Stackless = sections.Likes(len(c.Terminals), func(i int) sections.CallKey { return c.Terminals[i].Key() })
 	}
 	if err := w.Done(); err != nil {

@@ -286,7 +286,7 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 func decodeList(r *wire.Reader, n int, table *SignatureTable) []int {
 	if b := r.Remaining(); len(b) > 0 && b[0] == following {
 		r.Skip(1)
-		return table.follow().decode(r, n)
+		return table.follow().decode(r, n, table.Calls)
 	}
 	seq := column.DecodeSeq(r, n)
 	if seq == nil {

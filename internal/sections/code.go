@@ -68,8 +68,8 @@ func CodeCalls(t *SignatureTable, sites *Sites, schema map[uint16]*model.Functio
 	}
 	paths := make(map[int][]int32)
 	for n := range t.Calls {
-		g, _, site, ok := t.Call(n, sites.List)
-		if !ok || site == 0 {
+		g, _, site := t.Call(n)
+		if site == 0 {
 			continue // an unknown place
 		}
 		p := pair{g.Call, sites.Number(site)}

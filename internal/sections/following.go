@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -12,17 +11,19 @@ import (
 // A program first makes its calls about in the order in which they stand in its code, and new ones from a site in the order in
 // which the table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
 //
-//	following = 250 uint8, sites seq, calls seq, over the list
+//	following = 250 uint8, per call: site varint, per call: call varint
 //
-// Sites, with all that is around them, are in the order of their places, outermost first: of each call it says how many further it is from the
-// site of the call before, at first from -1; and how many further the call is, among those of its site, from the one behind that which was there last.
+// Sites are in the order of their places: of each call it says how many further its site is than that of the call before, at first
+// the first; and how many further the call is, among those of its site, than the one behind that which came last from there.
+// Tables of calls with stacks are in the order of the code. Then the first is left out, and it says how many further each call is than
+// the one behind the call before.
 const (
 	following     = 250
 	fewFollowing  = 32      // calls: a shorter list is no shorter so
-	mostFollowing = 1 << 17 // calls of a table
+	mostFollowing = 1 << 17 // calls of a table without stacks
 )
 
-// A followed is the calls of a table by site.
+// A followed is the calls of a table by site; without any they have stacks.
 type followed struct {
 	site  []int32 // of each call
 	at    []int32 // of each call, among those of its site
@@ -36,6 +37,9 @@ func (t *SignatureTable) follow() *followed {
 }
 
 func (t *SignatureTable) inOrder() *followed {
+	if t.stacked != nil {
+		return &followed{}
+	}
 	if t.sites == nil || t.Calls > mostFollowing {
 		return nil
 	}
@@ -43,21 +47,14 @@ func (t *SignatureTable) inOrder() *followed {
 	number := make(map[int]int32) // by site
 	var order []int
 	for n := range t.Calls {
-		_, _, site, ok := t.Call(n, t.sites.List)
-		if !ok || site < 0 || site >= len(t.sites.Place) {
-			return nil
-		}
+		_, _, site := t.Call(n)
 		if _, known := number[site]; !known {
 			number[site] = 0
 			order = append(order, site)
 		}
 		f.site[n] = int32(site)
 	}
-	paths := make(map[int][]int, len(order))
-	for _, site := range order {
-		paths[site] = t.sites.path(site)
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(slices.Compare(paths[a], paths[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(t.sites.Place[a], t.sites.Place[b]), cmp.Compare(a, b)) })
 	for i, site := range order {
 		number[site] = int32(i)
 	}
@@ -70,65 +67,77 @@ func (t *SignatureTable) inOrder() *followed {
 	return f
 }
 
-// path is the places of a site and of those around it, outermost first.
-func (t *Sites) path(site int) (list []int) {
-	for {
-		list = append(list, t.Place[site])
-		if t.Outer[site] == 0 || len(list) > len(t.List) {
-			slices.Reverse(list)
-			return list
-		}
-		site = t.Outer[site]
-	}
-}
-
 func (f *followed) append(b []byte, list []int) []byte {
-	var sites, calls column.Column
+	b = append(b, following)
+	if f.calls == nil {
+		next := 0
+		for _, n := range list {
+			b = wire.AppendVarint(b, int64(n-next))
+			next = n + 1
+		}
+		return b
+	}
+	last := int32(0)
+	for _, n := range list {
+		b = wire.AppendVarint(b, int64(f.site[n]-last))
+		last = f.site[n]
+	}
 	next := make([]int32, len(f.calls))
-	last := int32(-1)
 	for _, n := range list {
 		s := f.site[n]
-		sites.Append(int64(s - last))
-		calls.Append(int64(f.at[n] - next[s]))
-		last, next[s] = s, f.at[n]+1
+		b = wire.AppendVarint(b, int64(f.at[n]-next[s]))
+		next[s] = f.at[n] + 1
 	}
-	b = column.EncodeSeq(append(b, following), &sites, nil)
-	return column.EncodeSeq(b, &calls, nil)
+	return b
 }
 
-// decode reads n calls, behind the byte that says what they are.
-func (f *followed) decode(r *wire.Reader, n int) []int {
+// decode reads n calls of a table of so many, behind the byte that says what they are.
+func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 	if f == nil {
-		r.Fail("calls that follow a table with more than %d, or a damaged one", mostFollowing)
+		r.Fail("calls that follow a table with more than %d", mostFollowing)
 		return nil
 	}
-	sites := column.DecodeSeq(r, n)
-	if sites == nil {
-		return nil
-	}
-	calls := column.DecodeSeq(r, n)
-	if calls == nil {
+	if n > r.Rest() {
+		r.Fail("%d calls in %d bytes", n, r.Rest())
 		return nil
 	}
 	list := make([]int, n)
-	next := make([]int64, len(f.calls))
-	s := int64(-1)
+	if f.calls == nil {
+		next := 0
+		for i := range list {
+			if list[i] = further(r, next, calls); r.Err() != nil {
+				return nil
+			}
+			next = list[i] + 1
+		}
+		return list
+	}
+	last := 0
 	for i := range list {
-		step := sites.At(i, 0)
-		if step < -mostFollowing || step > mostFollowing || s+step < 0 || s+step >= int64(len(f.calls)) {
-			r.Fail("a call from no site")
+		if list[i] = further(r, last, len(f.calls)); r.Err() != nil {
 			return nil
 		}
-		s += step
-		step = calls.At(i, 0)
-		if step < -mostFollowing || step > mostFollowing || next[s]+step < 0 || next[s]+step >= int64(len(f.calls[s])) {
-			r.Fail("no such call from a site")
+		last = list[i]
+	}
+	next := make([]int, len(f.calls))
+	for i, s := range list {
+		at := further(r, next[s], len(f.calls[s]))
+		if r.Err() != nil {
 			return nil
 		}
-		at := next[s] + step
 		list[i], next[s] = int(f.calls[s][at]), at+1
 	}
 	return list
+}
+
+// further reads how much more than a number one is, which is less than a limit.
+func further(r *wire.Reader, than, limit int) int {
+	step := r.Varint()
+	if step < -int64(than) || step >= int64(limit-than) {
+		r.Fail("number %d and %d more of %d", than, step, limit)
+		return 0
+	}
+	return than + int(step)
 }
 
 // followedOf is the calls of tables that were just written, nil if lists had better be numbers.

@@ -11,27 +11,31 @@ import (
 )
 
 // drawFollowed draws calls from a few sites.
-func drawFollowed(t *rapid.T) *followed {
+func drawFollowed(t *rapid.T) (*followed, int) {
+	n := rapid.IntRange(1, 40).Draw(t, "calls")
+	if rapid.Bool().Draw(t, "stacks") {
+		return &followed{}, n
+	}
 	f := &followed{calls: make([][]int32, rapid.IntRange(1, 9).Draw(t, "sites"))}
-	for n := range rapid.IntRange(1, 40).Draw(t, "calls") {
+	for n := range n {
 		s := rapid.IntRange(0, len(f.calls)-1).Draw(t, "site")
 		f.site, f.at = append(f.site, int32(s)), append(f.at, int32(len(f.calls[s])))
 		f.calls[s] = append(f.calls[s], int32(n))
 	}
-	return f
+	return f, n
 }
 
 // Lists of calls come back, those with calls that are there several times, too.
 func TestFollowing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFollowed(t)
-		list := rapid.SliceOfN(rapid.IntRange(0, len(f.site)-1), 0, 60).Draw(t, "list")
+		f, calls := drawFollowed(t)
+		list := rapid.SliceOfN(rapid.IntRange(0, calls-1), 0, 60).Draw(t, "list")
 		b := f.append(nil, list)
 		r := wire.NewReader(b, "list")
 		if b := r.Byte(); b != following {
 			t.Fatalf("begins with %d", b)
 		}
-		got := f.decode(r, len(list))
+		got := f.decode(r, len(list), calls)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -44,10 +48,10 @@ func TestFollowing(t *testing.T) {
 // Damaged lists are errors.
 func TestFollowingDamaged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFollowed(t)
+		f, calls := drawFollowed(t)
 		n := rapid.IntRange(0, 20).Draw(t, "length")
 		r := wire.NewReader(rapid.SliceOfN(rapid.Byte(), 0, 30).Draw(t, "bytes"), "list")
-		list := f.decode(r, n)
+		list := f.decode(r, n, calls)
 		if r.Err() != nil {
 			return
 		}
@@ -55,13 +59,13 @@ func TestFollowingDamaged(t *testing.T) {
 			t.Fatalf("%d calls of %d", len(list), n)
 		}
 		for _, c := range list {
-			if c < 0 || c >= len(f.site) {
-				t.Fatalf("call %d of %d", c, len(f.site))
+			if c < 0 || c >= calls {
+				t.Fatalf("call %d of %d", c, calls)
 			}
 		}
 	})
 	r := wire.NewReader(nil, "list")
-	if (*followed)(nil).decode(r, 1); r.Err() == nil {
+	if (*followed)(nil).decode(r, 1, 1); r.Err() == nil {
 		t.Error("a list that follows no table was read")
 	}
 }

@@ -1,11 +1,9 @@
 package sections
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -25,15 +23,13 @@ import (
 //	             calls seq, sites seq, values seq, sizes seq, orders seq, over the groups
 //	             per group, per list: kinds of forms
 //	             per group, per list: coefficients of forms
-//	             [number of distinct calls uvarint, how many each signature has seq, sites of all seq: the how manieth at its place]
+//	             [distinct calls]
 type SignatureTable struct {
-	groups []*Group
-	first  []int       // number of the first signature of each group
-	Total  int         // signatures
-	Calls  int         // that classes number: total, if there are no stacks
-	firsts []int       // number of the first call of each signature
-	Sites  *column.Seq // of calls, among those at their places; nil: calls are signatures
-	at     [][]int     // sites at a place; nil: Sites are numbers of sites, as up to version 6
+	groups  []*Group
+	first   []int          // number of the first signature of each group
+	Total   int            // signatures
+	Calls   int            // that classes number: total, if there are no stacks
+	stacked []distinctCall // these; nil: calls are signatures
 
 	sites    *Sites
 	once     sync.Once
@@ -45,7 +41,7 @@ type Group struct {
 	Call     uint16
 	Site     int
 	Width    int             // number of values
-	size     int             // number of signatures
+	size     int             // number of signatures, of a writer once they are written
 	Flat     bool            // one list of forms
 	Function *model.Function // of a reader: if it may have sums
 	forms    []column.Forms  // the lists; what a reader has
@@ -126,74 +122,30 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 		}
 	}
 	if t.Calls = t.Total; r.Rest() > 0 && r.Err() == nil {
-		if t.decodeCalls(r); version >= container.Paths {
-			t.at, _ = byPlace(len(sites.Place), func(i int) int { return sites.Place[i] })
-		}
+		t.decodeCalls(r, version)
+		t.Calls = len(t.stacked)
 	}
 	return t
 }
 
-// decodeCalls reads which stacks signatures have.
-func (t *SignatureTable) decodeCalls(r *wire.Reader) {
-	t.Calls = r.Int(maxSignatures)
-	sizes := column.DecodeSeq(r, t.Total)
-	if sizes == nil {
-		return
+// Call returns the signature of a distinct call, as its group and the position there, and the call's site.
+func (t *SignatureTable) Call(n int) (g *Group, sig, site int) {
+	g, sig = t.find(t.Signature(n))
+	if t.stacked == nil {
+		return g, sig, g.Site
 	}
-	if t.Total > maxStacked {
-		r.Fail("%d signatures with stacks", t.Total)
-		return
-	}
-	n := 0
-	t.firsts = make([]int, t.Total)
-	for i := range t.firsts {
-		t.firsts[i] = n
-		size := sizes.At(i, 0)
-		if size < 1 || size > int64(t.Calls-n) {
-			r.Fail("%d calls with signature %d", size, i)
-			return
-		}
-		n += int(size)
-	}
-	if n != t.Calls {
-		r.Fail("%d calls of %d", n, t.Calls)
-		return
-	}
-	t.Sites = column.DecodeSeq(r, t.Calls)
+	return g, sig, int(t.stacked[n].site)
 }
 
-// Call returns the signature of a distinct call, as its group and the position there, and the call's site. Of a damaged
-// file there may be no such.
-func (t *SignatureTable) Call(n int, sites []model.Site) (g *Group, sig, site int, ok bool) {
-	if t.Sites == nil {
-		g, sig = t.find(n)
-		return g, sig, g.Site, true
-	}
-	g, sig = t.find(t.Signature(n))
-	at := t.Sites.At(n, 0)
-	if t.at != nil {
-		list := t.at[g.Site]
-		if at < 0 || at >= int64(len(list)) {
-			return nil, 0, 0, false
-		}
-		return g, sig, list[at], true
-	}
-	if at < 0 || at >= int64(len(sites)) {
-		return nil, 0, 0, false
-	}
-	return g, sig, int(at), sites[at].Alone() == sites[g.Site]
-}
+// Stacked reports whether distinct calls are told apart by stacks, too.
+func (t *SignatureTable) Stacked() bool { return t.stacked != nil }
 
 // Signature is the number of a distinct call's signature.
 func (t *SignatureTable) Signature(n int) int {
-	if t.Sites == nil {
+	if t.stacked == nil {
 		return n
 	}
-	i, exact := slices.BinarySearch(t.firsts, n)
-	if exact {
-		return i
-	}
-	return i - 1
+	return int(t.stacked[n].sig)
 }
 
 // find returns the group of a signature and its position there.

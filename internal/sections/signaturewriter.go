@@ -54,7 +54,7 @@ const (
 
 var (
 	errKeys    = errors.New("signatures of one call site take more than 4 GiB")
-	errStacked = fmt.Errorf("more than %d signatures with stacks", maxStacked)
+	errStacked = fmt.Errorf("more than %d distinct calls with stacks", maxStacked)
 )
 
 // begin is called before the terminals of each class.
@@ -229,14 +229,15 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 		calls.Append(int64(g.Call))
 		sites.Append(int64(g.Site))
 		widths.Append(int64(g.Width))
-		sizes.Append(int64(g.signatures()))
+		g.size = g.signatures()
+		sizes.Append(int64(g.size))
 		order := int64(0)
 		if g.Flat {
 			order = 1
 		}
 		orders.Append(order)
 		first = append(first, total)
-		total += g.signatures()
+		total += g.size
 		g.keys, g.start = nil, nil
 	}
 	b = wire.AppendUvarint(b, uint64(len(w.groups)))
@@ -246,44 +247,33 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 	return append(append(b, kinds...), coefficients...), first
 }
 
-// distinctCalls numbers signatures with stacks: by signature, and of one by first occurrence.
-type distinctCalls struct {
-	number map[distinctCall]int // in the signature
-	sites  [][]int              // by signature
-	first  []int
-}
-
-type distinctCall struct{ sig, site int }
-
-func (x *distinctCalls) add(sig, site int) {
-	for sig >= len(x.sites) {
-		x.sites = append(x.sites, nil)
-	}
-	k := distinctCall{sig, site}
-	if _, known := x.number[k]; !known {
-		x.number[k] = len(x.sites[sig])
-		x.sites[sig] = append(x.sites[sig], site)
-	}
-}
-
-// append writes the calls of all signatures, from when on they have numbers. among says the how manieth each site is at its place.
-func (x *distinctCalls) append(b []byte, among []int) []byte {
-	var sizes, sites column.Column
-	n := 0
-	for _, list := range x.sites {
-		x.first = append(x.first, n)
-		n += len(list)
-		sizes.Append(int64(len(list)))
-		for _, s := range list {
-			sites.Append(int64(among[s]))
+// sort numbers the signatures of each group by their first call.
+func (w *signatureWriter) sort(calls []signatureRef) {
+	number := make([][]uint32, len(w.groups)) // 1 + the new one
+	order := make([][]uint32, len(w.groups))
+	for i := range calls {
+		c := &calls[i]
+		if number[c.group] == nil {
+			number[c.group] = make([]uint32, w.groups[c.group].signatures())
 		}
+		n := &number[c.group][c.sig]
+		if *n == 0 {
+			order[c.group] = append(order[c.group], c.sig)
+			*n = uint32(len(order[c.group]))
+		}
+		c.sig = *n - 1
 	}
-	b = wire.AppendUvarint(b, uint64(n))
-	return column.EncodeSeq(column.EncodeSeq(b, &sizes, nil), &sites, nil)
-}
-
-func (x *distinctCalls) of(sig, site int) int {
-	return x.first[sig] + x.number[distinctCall{sig, site}]
+	for i, g := range w.groups {
+		if slices.IsSorted(order[i]) {
+			continue
+		}
+		keys, start := make([]byte, 0, len(g.keys)), make([]uint32, 0, len(g.start))
+		for _, n := range order[i] {
+			start = append(start, uint32(len(keys)))
+			keys = append(keys, g.keys[g.start[n]:g.start[n+1]]...)
+		}
+		g.keys, g.start = keys, append(start, uint32(len(keys)))
+	}
 }
 
 // formed is where the ranks of a signature stand, and what that follows from: most

@@ -108,7 +108,7 @@ func (t *siteTable) place(site int) int {
 //	sites  = count, (path string, build id)…,
 //	         per module: count, offset difference uvarint…
 //	         count, (place uvarint, hash uint64)…
-//	         [count, (outer site - that before uvarint, place - the one behind that before varint)…]
+//	         [stacks]
 func (t *siteTable) append(b []byte) []byte {
 	var modules [][]model.Site
 	for _, s := range t.places[1:] {
@@ -140,31 +140,19 @@ func (t *siteTable) append(b []byte) []byte {
 	if len(t.stacks) == 0 {
 		return b
 	}
-	b = wire.AppendUvarint(b, uint64(len(t.stacks)))
-	before := stacked{place: -1}
-	for _, s := range t.stacks {
-		b = wire.AppendUvarint(b, uint64(s.outer-before.outer))
-		b = wire.AppendVarint(b, int64(s.place-before.place-1))
-		before = s
-	}
-	return b
+	return t.appendStacks(b)
 }
 
-// among tells of each site the how manieth it is of those at its place.
-func (t *siteTable) among() []int {
-	_, index := byPlace(len(t.places)+len(t.stacks), t.place)
-	return index
-}
-
-// byPlace lists the sites at each place, and tells the how manieth each is.
-func byPlace(sites int, place func(int) int) (at [][]int, index []int) {
-	at, index = make([][]int, sites), make([]int, sites)
-	for i := range sites {
-		p := place(i)
-		index[i] = len(at[p])
-		at[p] = append(at[p], i)
+// shape is the number of the site around each, 0: none, and of each without what is around it.
+func (t *siteTable) shape() (outer, place []int) {
+	n := len(t.places) + len(t.stacks)
+	outer, place = make([]int, n), make([]int, n)
+	for i := range n {
+		if place[i] = t.place(i); i >= len(t.places) {
+			outer[i] = t.stacks[i-len(t.places)].outer
+		}
 	}
-	return at, index
+	return outer, place
 }
 
 // appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal. Up to version 3
@@ -223,40 +211,28 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 		h := r.Uint64()
 		t.Values[h] = t.List[i]
 	}
-	places, stacks := len(t.List), 0
+	places := len(t.List)
+	t.Outer, t.Place = make([]int, places), make([]int, places)
+	for i := range places {
+		t.Place[i] = i
+	}
 	if r.Rest() > 0 && r.Err() == nil {
-		stacks = r.Count(2)
+		outer, place := decodeStacks(r, places, version)
+		if r.Err() != nil {
+			return t
+		}
+		t.Outer, t.Place = outer, place
 	}
 	// Sites point at each other from here on, so they must not move.
-	t.List = append(make([]model.Site, 0, places+stacks), t.List...)
-	t.Outer = make([]int, places, places+stacks)
-	t.Place = make([]int, places, places+stacks)
+	t.List = append(make([]model.Site, 0, len(t.Place)), t.List...)
 	first := make(map[model.Site]int) // of sites with equal frames: a place may be there again for its phase
 	for i, s := range t.List {
-		t.Place[i] = i
 		if _, known := first[s]; !known {
 			first[s] = i
 		}
 	}
-	place, outer := -1, 0
-	for range stacks {
-		if version < container.Paths {
-			place = r.Int(places - 1)
-			if outer = len(t.List) - r.Int(len(t.List)); outer == len(t.List) {
-				r.Fail("site around itself")
-			}
-		} else {
-			outer += r.Int(len(t.List) - 1 - outer)
-			if step := r.Varint(); step < -1<<31 || step > 1<<31 || place+1+int(step) < 0 || place+1+int(step) >= places {
-				r.Fail("a place that is none")
-			} else {
-				place += 1 + int(step)
-			}
-		}
-		if r.Err() != nil {
-			return t
-		}
-		s, n := t.List[place], len(t.List)
+	for n := places; n < len(t.Place); n++ {
+		s, outer := t.List[t.Place[n]], t.Outer[n]
 		o := &t.List[outer]
 		t.mark(n, outer, o)
 		if !marks(o) {
@@ -268,7 +244,7 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 		if _, known := first[s]; !known {
 			first[s] = n
 		}
-		t.List, t.Outer, t.Place = append(t.List, s), append(t.Outer, outer), append(t.Place, place)
+		t.List = append(t.List, s)
 	}
 	return t
 }

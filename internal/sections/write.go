@@ -236,35 +236,40 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 	if err := e.classes(); err != nil {
 		return err
 	}
-	var first []int
-	raw[container.Signatures], first = e.table.append(nil)
-	e.table = signatureWriter{} // which may be large
 	sigs := make([][]int, len(e.c.Classes))
-	calls := distinctCalls{number: make(map[distinctCall]int)}
-	for i := range sigs {
-		sigs[i] = make([]int, len(e.refs[i]))
-		for k, ref := range e.refs[i] {
-			if sigs[i][k] = first[ref.group] + int(ref.sig); len(e.sites.stacks) > 0 {
-				calls.add(sigs[i][k], int(ref.site))
-			}
-		}
-		if len(e.sites.stacks) == 0 {
+	var f *followed
+	if len(e.sites.stacks) > 0 {
+		calls := newDistinctCalls()
+		for i := range sigs {
+			sigs[i] = calls.add(e.refs[i])
 			e.refs[i] = nil
 		}
-	}
-	if len(e.sites.stacks) > 0 {
-		if len(calls.sites) > maxStacked {
+		if len(calls.calls) > maxStacked {
 			return errStacked
 		}
-		raw[container.Signatures] = calls.append(raw[container.Signatures], e.sites.among())
+		number := calls.sort()
 		for i := range sigs {
+			for k, n := range sigs[i] {
+				sigs[i][k] = int(number[n])
+			}
+		}
+		e.table.sort(calls.calls)
+		b, first := e.table.append(nil)
+		raw[container.Signatures] = calls.append(b, e.table.groups, first, e.sites)
+		f = &followed{}
+	} else {
+		var first []int
+		raw[container.Signatures], first = e.table.append(nil)
+		for i := range sigs {
+			sigs[i] = make([]int, len(e.refs[i]))
 			for k, ref := range e.refs[i] {
-				sigs[i][k] = calls.of(sigs[i][k], int(ref.site))
+				sigs[i][k] = first[ref.group] + int(ref.sig)
 			}
 			e.refs[i] = nil
 		}
+		f = followedOf(e.sites.append(nil), raw[container.Signatures], e.functions, container.Version)
 	}
-	f := followedOf(e.sites.append(nil), raw[container.Signatures], e.functions, container.Version)
+	e.table = signatureWriter{} // which may be large
 	raw[container.Classes] = appendClasses(nil, e.counts, sigs, f, packed)
 	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
 		raw[container.Columns] = appendBlobs(nil, e.stored)
