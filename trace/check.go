@@ -166,7 +166,7 @@ func (r *Reader) checkClass(n int) error {
 	if err := r.checkHistograms(n, hists, calls); err != nil {
 		return err
 	}
-	if err := r.checkPlaces(n, c); err != nil {
+	if _, err := r.placed(n); err != nil {
 		return err
 	}
 	if _, err := r.mixed(n, len(c.Terminals)); err != nil {

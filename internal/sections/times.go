@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -80,9 +79,9 @@ func Likes(n int, key func(i int) CallKey) []int32 {
 	return list
 }
 
-// placeStacks adds to what leaves of a class have of their own the means of calls that share a summary with others that differ from
+// placeStacks adds to what leaves of a class, of these terminals, have of their own the means of calls that share a summary with others that differ from
 // them in their stacks alone, where these would be far off.
-func (p *Pooled) placeStacks(class *Class, groups, like []int32, counts []uint64) []Placed {
+func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []Placed {
 	const far = 1e-3 // of all time
 	of, _ := pools(groups, like)
 	total := 0.0
@@ -102,7 +101,7 @@ func (p *Pooled) placeStacks(class *Class, groups, like []int32, counts []uint64
 			wanted[i] = t
 		}
 	}
-	if len(wanted) == 0 || len(class.Streams) == 0 {
+	if len(wanted) == 0 {
 		return class.Placed
 	}
 	list := slices.Clone(class.Placed)
@@ -110,7 +109,7 @@ func (p *Pooled) placeStacks(class *Class, groups, like []int32, counts []uint64
 	for _, x := range list {
 		known[x.Leaf] = true
 	}
-	for leaf, t := range unfold.New(class.Streams[0], unfold.Limit).Terminal {
+	for leaf, t := range leaves {
 		if x, ok := wanted[int(t)]; ok && !known[leaf] {
 			list = append(list, Placed{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
 		}

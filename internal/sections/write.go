@@ -93,7 +93,7 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 		raw[container.Process] = procs.AppendSection(nil, c.ranked())
 		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
-			raw[container.Places] = appendPlaces(e.placed)
+			raw[container.Places] = appendPlaces(e.places)
 			if c.Series == nil {
 				raw[container.Mixed] = appendMixed(c.Classes)
 			}
@@ -197,7 +197,7 @@ type encoder struct {
 	stored    [][]byte         // per class
 	pooled    []*Pooled        // per class: what times are of
 	codes     []*TimeCodes     // per class
-	placed    [][]Placed       // per class
+	places    [][]byte         // per class
 	timeless  bool
 	plain     bool    // no block sizes
 	shares    bool    // there were some
@@ -283,7 +283,7 @@ func (e *encoder) classes() error {
 	n := len(e.c.Classes)
 	e.counts = make([]counts.Streams, n)
 	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
-	e.pooled, e.codes, e.placed = make([]*Pooled, n), make([]*TimeCodes, n), make([][]Placed, n)
+	e.pooled, e.codes, e.places = make([]*Pooled, n), make([]*TimeCodes, n), make([][]byte, n)
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -373,8 +373,15 @@ func (e *encoder) class(i int, taken []bool) error {
 		})
 	}
 	e.pooled[i] = poolTimes(class.Terminals.Times, groups, like, key, calls, class.Ranks.Len())
-	if e.placed[i] = class.Placed; like != nil {
-		e.placed[i] = e.pooled[i].placeStacks(class, groups, like, calls)
+	placed := class.Placed
+	if len(placed) > 0 || like != nil {
+		leaves := Leaves(class.Streams)
+		if like != nil {
+			placed = e.pooled[i].placeStacks(class, leaves, groups, like, calls)
+		}
+		if e.places[i], err = appendPlacesOf(nil, placed, leaves); err != nil {
+			return err
+		}
 	}
 	e.codes[i] = e.pooled[i].Encode(indexes(&class.Ranks))
 	e.pooled[i].Stats = [2][]model.Stat{}
