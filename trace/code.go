@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -42,7 +43,9 @@ func (r *Reader) readCode() (c *Code, err error) {
 func AddCode(path string, c *Code, from *Reader) error {
 	b, err := encodedCode(path, c, from)
 	if err == nil {
-		err = addCode(path, b)
+		err = rewrite(path, func(w io.Writer, src io.ReaderAt, size int64) error {
+			return container.Add(w, src, size, container.Code, b)
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[container.Code], err)
@@ -89,7 +92,8 @@ func framesOf(t *sections.Sites, n int) string {
 	return string(b)
 }
 
-func addCode(path string, section []byte) error {
+// rewrite puts a file in the place of another that is made of it.
+func rewrite(path string, write func(w io.Writer, src io.ReaderAt, size int64) error) error {
 	src, err := os.Open(path)
 	if err != nil {
 		return err
@@ -105,7 +109,7 @@ func addCode(path string, section []byte) error {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	if err := container.Add(f, src, info.Size(), container.Code, section); err != nil {
+	if err := write(f, src, info.Size()); err != nil {
 		return err
 	}
 	if err := f.Chmod(info.Mode().Perm()); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/bysite"
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/drawn"
@@ -52,6 +53,7 @@ type Reader struct {
 	lanes  func() ([][]byte, error)
 	code   func() (*Code, error)
 	drawn  func() (*drawn.Drawing, error)
+	again  func() (*remade, error)         // of a file with calls by site
 	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	shared sync.Map                        // see Shared
@@ -137,6 +139,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.lanes = sync.OnceValues(r.readLanes)
 	r.code = sync.OnceValues(r.readCode)
 	r.drawn = sync.OnceValues(r.readDrawn)
+	r.again = sync.OnceValues(r.remake)
 	return r, nil
 }
 
@@ -160,13 +163,9 @@ func (r *Reader) Name() string { return r.name }
 
 // section reads one section and has it decoded.
 func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
-	s := r.sections.Find(id)
-	if s == nil {
-		return r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
-	}
-	data, err := r.load(s)
+	data, err := r.raw(id)
 	if err != nil {
-		return r.failed(id, err)
+		return err
 	}
 	w := wire.NewReader(data, "data")
 	decode(w)
@@ -174,6 +173,25 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return nil
+}
+
+// raw returns what a section holds, or what calls by site make of it.
+func (r *Reader) raw(id byte) ([]byte, error) {
+	if s := r.sections.Find(id); s != nil {
+		data, err := r.load(s)
+		if err != nil {
+			err = r.failed(id, err)
+		}
+		return data, err
+	}
+	if container.InBySite(id) && r.hasSection(container.BySite) {
+		x, err := r.again()
+		if err != nil {
+			return nil, err
+		}
+		return x.raw[id], nil
+	}
+	return nil, r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
 }
 
 // load returns what a section holds, which nobody changes.
@@ -206,6 +224,13 @@ func (r *Reader) small() error {
 			}
 		}
 	}
+	if r.hasSection(container.BySite) {
+		for i := range r.sections {
+			if id := r.sections[i].ID; container.InBySite(id) {
+				return r.failed(container.BySite, fmt.Errorf("beside section %q: %w", container.Names[id], ErrFormat))
+			}
+		}
+	}
 	err := r.section(container.Meta, func(w *wire.Reader) { r.meta = sections.DecodeMeta(w) })
 	if err != nil {
 		return err
@@ -223,8 +248,12 @@ func (r *Reader) small() error {
 			return
 		}
 		// A class takes a byte at least.
-		if n := r.rawSize(container.Classes); uint64(r.ranks.Classes) > n {
+		if n := r.rawSize(container.Classes); uint64(r.ranks.Classes) > n && !r.hasSection(container.BySite) {
 			w.Fail("%d classes in %d bytes", r.ranks.Classes, n)
+			return
+		}
+		if r.hasSection(container.BySite) && r.ranks.Ranks > bysite.MostRanks {
+			w.Fail("%d ranks with calls by site", r.ranks.Ranks)
 			return
 		}
 		r.members = r.ranks.Check(w)
@@ -261,21 +290,11 @@ func (r *Reader) readTables() (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.section(container.Classes, func(w *wire.Reader) {
-		if r.ranks.Classes > w.Rest() {
-			w.Fail("%d classes in %d bytes", r.ranks.Classes, w.Rest())
-			return
-		}
-		if b := w.Remaining(); len(b) > 0 && b[0] == sections.Together {
-			t.together = sections.DecodeTogether(w, r.ranks.Classes, t.sigs)
-			return
-		}
-		t.classes = sections.DecodeBlobs(w, r.ranks.Classes)
-	})
+	err = r.section(container.Classes, func(w *wire.Reader) { t.classes, t.together = r.decodeClasses(w, t.sigs) })
 	if err != nil {
 		return nil, err
 	}
-	if !r.hasSection(container.Columns) {
+	if !r.hasColumns() {
 		t.columns = make([][]byte, r.ranks.Classes)
 		return t, nil
 	}
@@ -284,6 +303,18 @@ func (r *Reader) readTables() (*tables, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// decodeClasses reads what the classes have of the section, in either way.
+func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.Common) {
+	if r.ranks.Classes > w.Rest() {
+		w.Fail("%d classes in %d bytes", r.ranks.Classes, w.Rest())
+		return nil, nil
+	}
+	if b := w.Remaining(); len(b) > 0 && b[0] == sections.Together {
+		return nil, sections.DecodeTogether(w, r.ranks.Classes, sigs)
+	}
+	return sections.DecodeBlobs(w, r.ranks.Classes), nil
 }
 
 // Meta returns what is known of the run as text, by key; see the Meta…

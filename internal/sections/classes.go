@@ -178,7 +178,7 @@ const (
 	direct          // grammars over signatures
 )
 
-// appendClasses writes all classes in whichever way gets shorter.
+// appendClasses writes all classes in whichever way gets shorter; without packed in the first.
 func appendClasses(b []byte, list []counts.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
@@ -192,7 +192,7 @@ func appendClasses(b []byte, list []counts.Streams, sigs [][]int, f *followed, p
 		return appendBlobs(nil, classes)
 	}
 	ways := [][]byte{pack(shortest)}
-	if len(list) > 1 {
+	if len(list) > 1 && packed != nil {
 		ways = append(ways, pack(alike), pack(direct))
 		if len(list) <= maxTogether {
 			ways = append(ways, appendTogether(nil, list, sigs, f, packed))

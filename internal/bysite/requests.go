@@ -1,10 +1,9 @@
-package main
+package bysite
 
 import (
-	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // requests tells values that follow from requests apart: a list at a site is the one of the call before there, without what
@@ -13,7 +12,6 @@ type requests struct {
 	made  int64
 	asked []asked         // by request
 	lists map[int][]int64 // by place: what it had last, one-shot requests by number as -10-n
-	on    bool
 }
 
 // asked is what a call that made a request had.
@@ -22,9 +20,7 @@ type asked struct {
 	receives           bool
 }
 
-func newRequests(on bool) *requests {
-	return &requests{lists: make(map[int][]int64), on: on}
-}
+func newRequests() *requests { return &requests{lists: make(map[int][]int64)} }
 
 // code replaces a value by 0 if it is as expected, or back again, and returns what it was at first.
 func code(v *int64, expected int64, back bool) int64 {
@@ -50,15 +46,7 @@ func code(v *int64, expected int64, back bool) int64 {
 const firstMade = -10
 
 // step takes the next call, whose values it changes, or changes back.
-func (q *requests) step(place int, f *trace.Function, vals []int64, back bool) error {
-	if !q.on {
-		return nil
-	}
-	var room [sections.SomeSpans]signature.Span
-	spans, err := sections.SpansOf(f, room[:0], vals)
-	if err != nil {
-		return err
-	}
+func (q *requests) step(place int, f *model.Function, spans []signature.Span, vals []int64, back bool) {
 	var list []int64 // as lists has them
 	var states, index *signature.Span
 	flag, many := int64(1), false
@@ -71,26 +59,26 @@ func (q *requests) step(place int, f *trace.Function, vals []int64, back bool) e
 		}
 		p := &f.Params[s.Param]
 		switch {
-		case p.Type == trace.Request && s.Dims == 1 && !s.Out:
+		case p.Type == model.Request && s.Dims == 1 && !s.Out:
 			many = true
 			list = q.list(place, vals[s.At+1:s.End], back)
-		case p.Type == trace.Request && s.Dims == 0 && !s.Out:
+		case p.Type == model.Request && s.Dims == 0 && !s.Out:
 			list = append(list, q.named(vals[s.At]))
-		case p.Type == trace.Request && s.Dims == 0 && vals[s.At] > 0 && vals[s.At]&1 == 0:
+		case p.Type == model.Request && s.Dims == 0 && vals[s.At] > 0 && vals[s.At]&1 == 0:
 			new = true
-		case p.Type == trace.Status:
+		case p.Type == model.Status:
 			states = s
 		case p.Kind == "index" && s.Out:
 			index = s
 		case p.Kind == "flag" && s.Out:
 			flag = vals[s.At]
-		case p.Type == trace.Int && s.Dims == 0 && p.Name == "source":
+		case p.Type == model.Int && s.Dims == 0 && p.Name == "source":
 			made.source, made.receives = vals[s.At], true
-		case p.Type == trace.Int && s.Dims == 0 && p.Name == "tag":
+		case p.Type == model.Int && s.Dims == 0 && p.Name == "tag":
 			made.tag = vals[s.At]
-		case p.Type == trace.Int && s.Dims == 0 && p.Name == "count":
+		case p.Type == model.Int && s.Dims == 0 && p.Name == "count":
 			count = vals[s.At]
-		case p.Type == trace.Handle && s.Dims == 0 && p.Kind == "datatype":
+		case p.Type == model.Handle && s.Dims == 0 && p.Kind == "datatype":
 			if size, ok := mpi.TypeSize(vals[s.At]); ok {
 				made.bytes = count * size
 			}
@@ -134,7 +122,6 @@ func (q *requests) step(place int, f *trace.Function, vals []int64, back bool) e
 		q.asked = append(q.asked, made)
 		q.made++
 	}
-	return nil
 }
 
 // named is how lists have a request.

@@ -1,9 +1,9 @@
-package main
+package bysite
 
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/column"
+	columns "github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -49,7 +49,7 @@ func keepAs(lists [][]int64, coding int, relative bool) []byte {
 	var ids []int64
 	var distinct [][]int64
 	for _, list := range lists {
-		key := string(column.EncodePlain(nil, ptr(column.Of(list...))))
+		key := string(columns.EncodePlain(nil, ptr(columns.Of(list...))))
 		n, ok := number[key]
 		if !ok {
 			n = int64(len(distinct))
@@ -58,7 +58,7 @@ func keepAs(lists [][]int64, coding int, relative bool) []byte {
 		}
 		ids = append(ids, n)
 	}
-	b = column.EncodeValues(b, ids)
+	b = columns.EncodeValues(b, ids)
 	var known map[int64]int64
 	if coding == dictioned {
 		known = make(map[int64]int64)
@@ -96,7 +96,7 @@ func keepAs(lists [][]int64, coding int, relative bool) []byte {
 				b = wire.AppendUvarint(b, uint64(known[v]))
 			}
 		case grammared:
-			b = column.EncodeValues(b, list)
+			b = columns.EncodeValues(b, list)
 		}
 	}
 	return b
@@ -116,14 +116,24 @@ func less(lists [][]int64, factor int64) [][]int64 {
 	return out
 }
 
-// kept reads lists, of which those of the ranks have so many numbers.
-func readKept(r *wire.Reader, sizes []int) [][]int64 {
+// readKept reads lists, of which those of the ranks have so many numbers.
+func readKept(r *wire.Reader, sizes []int, room *budget) [][]int64 {
 	tag := r.Byte()
 	coding := int(tag >> 1)
+	if coding >= codings || coding == formed && tag&1 != 0 {
+		r.Fail("coding %d", tag)
+		return nil
+	}
+	for _, size := range sizes {
+		if err := take(&room.stored, int64(size)); err != nil {
+			r.Check(err)
+			return nil
+		}
+	}
 	if coding == formed {
 		return readForms(r, sizes)
 	}
-	ids := column.DecodeSeq(r, len(sizes))
+	ids := columns.DecodeSeq(r, len(sizes))
 	if ids == nil {
 		return nil
 	}
@@ -149,9 +159,9 @@ func readKept(r *wire.Reader, sizes []int) [][]int64 {
 		if id == int64(len(distinct)) {
 			list := make([]int64, size)
 			last := int64(0)
-			var seq *column.Seq
+			var seq *columns.Seq
 			if coding == grammared {
-				if seq = column.DecodeSeq(r, size); seq == nil {
+				if seq = columns.DecodeSeq(r, size); seq == nil {
 					return nil
 				}
 			}
@@ -205,12 +215,12 @@ func appendForms(b []byte, lists [][]int64) []byte {
 		sizes[rank] = len(lists[rank])
 	}
 	for _, ranks := range groups(sizes) {
-		of := column.Of(ranks...)
-		f := column.NewFitter(of, len(lists))
-		var forms column.FormList
+		of := columns.Of(ranks...)
+		f := columns.NewFitter(of, len(lists))
+		var forms columns.FormList
 		var stored []byte
 		for i := range sizes[ranks[0]] {
-			var c column.Column
+			var c columns.Column
 			for _, rank := range ranks {
 				c.Append(lists[rank][i])
 			}
@@ -232,19 +242,19 @@ func readForms(r *wire.Reader, sizes []int) [][]int64 {
 		if n == 0 {
 			continue
 		}
-		forms := column.DecodeForms(r, n)
+		forms := columns.DecodeForms(r, n)
 		if r.Err() != nil {
 			return nil
 		}
 		forms.DecodeCoefficients(r)
-		var stored []*column.Seq
+		var stored []*columns.Seq
 		for i := range n {
 			if r.Err() != nil {
 				return nil
 			}
-			v := column.Value{Form: forms.At(i)}
+			v := columns.Value{Form: forms.At(i)}
 			if v.Form.Kind.Columns() {
-				v.Seq = column.DecodeSeq(r, len(ranks))
+				v.Seq = columns.DecodeSeq(r, len(ranks))
 			} else if of, size := v.Form.Refs(); of >= 0 {
 				if !v.Form.Within(len(stored), len(ranks), len(sizes)) {
 					r.Fail("column %d or %d of %d", of, size, len(stored))
@@ -258,7 +268,7 @@ func readForms(r *wire.Reader, sizes []int) [][]int64 {
 			if r.Err() != nil {
 				return nil
 			}
-			if v.Form.Kind == column.Stored {
+			if v.Form.Kind == columns.Stored {
 				stored = append(stored, v.Seq)
 			}
 			for i, rank := range ranks {
