@@ -76,10 +76,16 @@ func FuzzSections(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(byte(container.Signatures-container.Meta), stacked[container.Signatures])
+	const ofStacked = 1 << 7
+	for _, id := range []int{container.Sites, container.Signatures, container.Classes, container.Places} {
+		f.Add(ofStacked|byte(id-container.Meta), stacked[id])
+	}
 	f.Fuzz(func(t *testing.T, id byte, data []byte) {
 		file := raw
-		file[container.Meta+int(id)%(container.End-container.Meta)] = data
+		if id&ofStacked != 0 {
+			file = stacked
+		}
+		file[container.Meta+int(id&^ofStacked)%(container.End-container.Meta)] = data
 		whole := container.Assemble(file, unpacked, nil)
 		r, err := open(whole)
 		if err != nil {
