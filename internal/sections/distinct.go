@@ -81,21 +81,20 @@ func (p *signaturesAt) take(sig int) int {
 		p.came(sig, i)
 		return n
 	}
-	g := 0
-	for sig-p.first[g] >= p.groups[g].size || sig < p.first[g] {
-		g++
+	g, first := slices.BinarySearch(p.first, sig)
+	if !first {
+		g--
 	}
-	at, how := sig-p.first[g], 0
-	switch {
-	case at < p.used[g]:
-		how = recent + 1 + len(p.groups) + p.index(g) + at
-	default:
-		if p.used[g]++; g != p.last {
-			how = recent + 1 + g
-		}
-		p.last = g
+	at := sig - p.first[g]
+	if at < p.used[g] {
+		p.came(sig, -1)
+		return recent + 1 + len(p.groups) + p.index(g) + at
 	}
-	p.came(sig, -1)
+	how := 0
+	if g != p.last {
+		how = recent + 1 + g
+	}
+	p.new(sig, g)
 	return how
 }
 
@@ -128,10 +127,15 @@ func (p *signaturesAt) find(how int) (sig int, ok bool) {
 		return 0, false
 	}
 	sig = p.first[g] + p.used[g]
-	p.used[g]++
-	p.last = g
-	p.came(sig, -1)
+	p.new(sig, g)
 	return sig, true
+}
+
+// new notes that the next signature of a group came.
+func (p *signaturesAt) new(sig, group int) {
+	p.used[group]++
+	p.last = group
+	p.came(sig, -1)
 }
 
 // index is how many signatures of the place are in groups before one.
