@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,15 +18,17 @@ import (
 )
 
 func main() {
+	into := flag.String("write", "", "write the files laid out by sites to this `folder`")
+	flag.Parse()
 	fmt.Printf("%-20s %9s %9s %9s %9s %9s %9s %9s %9s\n", "trace", "calls", "file", "content", "by site", "file", "coding", "opening", "by site")
-	for _, path := range os.Args[1:] {
-		if err := run(path); err != nil {
+	for _, path := range flag.Args() {
+		if err := run(path, *into); err != nil {
 			fmt.Fprintf(os.Stderr, "sites: %s: %v\n", path, err)
 		}
 	}
 }
 
-func run(path string) error {
+func run(path, into string) error {
 	file, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -53,6 +56,11 @@ func run(path string) error {
 	var out bytes.Buffer
 	if err := container.Exchange(&out, bytes.NewReader(file), int64(len(file)), container.BySite, section, container.Signatures, container.Classes, container.Columns); err != nil {
 		return err
+	}
+	if into != "" {
+		if err := os.WriteFile(filepath.Join(into, filepath.Base(path)), out.Bytes(), 0o644); err != nil {
+			return err
+		}
 	}
 	_, _, again, err := open(out.Bytes(), path)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/recode"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -51,7 +52,11 @@ as right as these are.`,
 			if out == "" {
 				out = nameOf(r, "part")
 			}
-			size, err := written(out, part.Write(out, force))
+			err = part.Write(out, force)
+			if err == nil {
+				_, err = recode.File(out, recode.Auto)
+			}
+			size, err := written(out, err)
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/inspect"
 	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/recode"
 	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/summary"
@@ -104,6 +105,9 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 		if err := addCode(path); err != nil {
 			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
 		}
+	}
+	if _, err := recode.File(path, recode.Layout(o.layout)); err != nil {
+		fmt.Fprintf(stderr, "spoor: %v\n", err) // as above
 	}
 	r, err := trace.Open(path)
 	if err != nil {

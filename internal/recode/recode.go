@@ -21,10 +21,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// When it is tried, and when it is worth it: what is opened has its calls gone through, which less than these would not pay for.
+// A Layout is how the calls of a file are laid out.
+type Layout string
+
+// The layouts that can be chosen.
+const (
+	Auto    Layout = "auto"    // by sites where that is worth it
+	Sites   Layout = "sites"   // by sites where that is smaller at all
+	Classes Layout = "classes" // by distinct calls
+)
+
+// Layouts are those that can be chosen.
+var Layouts = []Layout{Auto, Sites, Classes}
+
+// What is worth it: who opens the file has all calls gone through, for which less than this is no reason.
 const (
 	leastBytes = 2 << 10 // of the sections on calls
 	leastShare = 10      // percent of the file
+	// mostBytes is up to how large a file is written anew.
+	mostBytes = 1 << 30
 )
 
 // Coded codes the calls of a trace by sites.
@@ -154,8 +169,11 @@ func threadOf(r *trace.Reader, tracks []*track.Track, ranks []int, thread int) (
 	return t, nil
 }
 
-// File lays a file out by sites if that makes it smaller by enough, and reports whether. Where it can't be, it stays as it is.
-func File(path string) (bool, error) {
+// File lays a file out, and reports whether it is by sites now. Where it can't be, it stays as it is.
+func File(path string, layout Layout) (bool, error) {
+	if layout == Classes {
+		return false, nil
+	}
 	r, err := trace.Open(path)
 	if err != nil {
 		return false, err
@@ -171,8 +189,15 @@ func File(path string) (bool, error) {
 		}
 	}
 	info, err := os.Stat(path)
-	if err != nil || bytes < leastBytes || 100*bytes < leastShare*info.Size() {
+	if err != nil || info.Size() > mostBytes {
 		return false, err
+	}
+	least := int64(1)
+	if layout == Auto {
+		least = info.Size() * leastShare / 100
+	}
+	if bytes < least || layout == Auto && bytes < leastBytes {
+		return false, nil
 	}
 	coded, err := Coded(r)
 	if errors.Is(err, bysite.ErrNotCoded) {
@@ -182,7 +207,7 @@ func File(path string) (bool, error) {
 		return false, err
 	}
 	section, saved, err := r.WithCallsBySite(coded)
-	if errors.Is(err, trace.ErrOtherwise) || err == nil && 100*saved < leastShare*info.Size() {
+	if errors.Is(err, trace.ErrOtherwise) || err == nil && saved < least {
 		return false, nil
 	}
 	if err == nil {

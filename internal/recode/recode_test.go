@@ -184,7 +184,7 @@ func exchange(r *tracktest.Recorder) {
 func TestFile(t *testing.T) {
 	tracks := tracktest.RunAll(8, exchange)
 	before, after := written(t, mergetest.File(t, tracks, map[string]string{trace.MetaCommand: "./app"}))
-	done, err := File(after)
+	done, err := File(after, Auto)
 	if err != nil || !done {
 		t.Fatal(done, err)
 	}
@@ -213,7 +213,7 @@ func TestFile(t *testing.T) {
 	if one.Size() <= two.Size() || two.Mode() != one.Mode() {
 		t.Errorf("%d bytes became %d, %v became %v", one.Size(), two.Size(), one.Mode(), two.Mode())
 	}
-	if done, err := File(after); err != nil || done {
+	if done, err := File(after, Auto); err != nil || done {
 		t.Error("it was laid out again", err)
 	}
 }
@@ -222,16 +222,24 @@ func TestFile(t *testing.T) {
 func TestStays(t *testing.T) {
 	for name, program := range map[string]func(*tracktest.Recorder){"stencil": tracktest.Stencil(20), "workers": tracktest.Workers(30)} {
 		_, path := written(t, mergetest.File(t, tracktest.RunAll(16, program), nil))
-		if done, err := File(path); err != nil || done {
+		if done, err := File(path, Auto); err != nil || done {
 			t.Errorf("%s: %v, %v", name, done, err)
 		}
+	}
+	_, path := written(t, mergetest.File(t, tracktest.RunAll(8, exchange), nil))
+	if done, err := File(path, Classes); err != nil || done {
+		t.Error(done, err)
+	}
+	_, path = written(t, mergetest.File(t, tracktest.RunAll(16, tracktest.Stencil(20)), nil))
+	if done, err := File(path, Sites); err != nil || !done {
+		t.Error(done, err)
 	}
 }
 
 // A file whose section doesn't say how its calls were made is refused, with its name and the section's.
 func TestDamage(t *testing.T) {
 	_, path := written(t, mergetest.File(t, tracktest.RunAll(8, exchange), nil))
-	if done, err := File(path); err != nil || !done {
+	if done, err := File(path, Auto); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	file, err := os.ReadFile(path)

@@ -60,7 +60,8 @@ type Summary struct {
 	Signatures int        `json:"signatures"`
 	Classes    []Class    `json:"classes"`
 	Sections   []Section  `json:"sections"`
-	Costs      []Cost     `json:"costs"` // of the sections on calls, largest first
+	Replaced   int64      `json:"by_distinct_call_bytes,omitempty"` // of a trace with its calls by site: what the sections took that it stands for
+	Costs      []Cost     `json:"costs"`                            // of the sections on calls, largest first
 }
 
 // A Host is a node and how many ranks ran there.
@@ -215,6 +216,9 @@ func Of(r *trace.Reader) (*Summary, error) {
 	}
 	s.Sites = len(sites)
 	if s.Signatures, err = r.Signatures(); err != nil {
+		return nil, err
+	}
+	if _, s.Replaced, err = r.BySite(); err != nil {
 		return nil, err
 	}
 	costs, err := r.Costs()
