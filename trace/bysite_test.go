@@ -180,6 +180,7 @@ func FuzzBySite(f *testing.F) {
 	section, _ := bySite(f, file)
 	f.Add(section)
 	f.Add(wire.AppendUvarint(nil, 1<<40))
+	f.Add([]byte{0x80, 1, 0, 0, 1, 0}) // ranks without threads
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := open(exchanged(t, file, data))
 		if err != nil {

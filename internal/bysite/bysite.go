@@ -123,16 +123,20 @@ func Decode(r *wire.Reader, ranks int, schema map[uint16]*model.Function, sites 
 		return nil
 	}
 	room := newBudget()
-	list := make([]*Rank, 0, min(ranks, mostCells))
-	for thread := range shape.Count(1) {
+	if ranks > MostRanks {
+		r.Fail("%d ranks", ranks)
+		return nil
+	}
+	list := make([]*Rank, ranks)
+	for rank := range list {
+		list[rank] = newRank()
+	}
+	for range shape.Count(1) {
 		t := decodeTree(shape, ranks, schema, sites, room)
 		if t == nil || !t.read(shape, numbers) {
 			break
 		}
 		for rank := range ranks {
-			if thread == 0 {
-				list = append(list, newRank())
-			}
 			if err := t.give(rank, follow, list[rank], room); err != nil {
 				shape.Check(fmt.Errorf("rank %d: %w", rank, err))
 				break

@@ -9,7 +9,7 @@ import (
 )
 
 // newRank returns a rank without calls.
-func newRank() *Rank { return &Rank{distinct: make([]uint32, 64)} }
+func newRank() *Rank { return &Rank{distinct: make([]uint32, 16)} }
 
 // number returns the number of a distinct call.
 func (k *Rank) number(call uint16, site uint64, vals []int64) uint32 {
