@@ -53,7 +53,7 @@ func (r *Reader) remadeOf(w *wire.Reader) (*remade, error) {
 	if err := r.section(container.Sites, func(w *wire.Reader) { sites = sections.DecodeSites(w, r.version) }); err != nil {
 		return nil, err
 	}
-	ranks := bysite.Decode(w, r.Ranks(), r.byID, len(sites.List))
+	ranks := bysite.Decode(w, r.Ranks(), r.byID, sites.InOrder())
 	if err := w.Err(); err != nil {
 		return nil, err
 	}
@@ -104,6 +104,15 @@ func (r *Reader) BySite() (by bool, bytes int64, err error) {
 
 // ErrOtherwise is what a check of calls by site comes to if the sections that are made of them aren't those that there were.
 var ErrOtherwise = errors.New("the sections can't be made again of the calls")
+
+// CallsBySite codes all calls, given by site.
+func (r *Reader) CallsBySite(threads []bysite.Thread) ([]byte, error) {
+	t, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
+	return bysite.Encode(threads, r.Ranks(), t.sites.InOrder())
+}
 
 // WithCallsBySite makes a file that has its calls by site, as coded, and compares: all that the three sections say is the same then. It returns
 // the file's bytes and how many there were less in the sections.

@@ -68,7 +68,7 @@ func codedBySite(t testing.TB, r *Reader) []byte {
 			}
 		}
 	}
-	b, err := bysite.Encode(threads, r.Ranks())
+	b, err := r.CallsBySite(threads)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ const (
 	mostCells = 1 << 21
 	MostRanks = 1 << 16
 	// mostDepth bounds what can be around a column.
-	mostDepth = 32
+	mostDepth = 60
 )
 
 // ErrNotCoded is wrapped by errors that say that calls can't be coded by sites.
@@ -62,12 +62,12 @@ type Span struct{ First, Last int }
 
 func (s Span) has(place int) bool { return s.First <= place && place <= s.Last }
 
-// Encode codes the calls of so many ranks.
-func Encode(threads []Thread, ranks int) ([]byte, error) {
+// Encode codes the calls of so many ranks from sites of which it knows the order.
+func Encode(threads []Thread, ranks int, order *sections.SiteOrder) ([]byte, error) {
 	var best []byte
 	size := 0
 	for _, follow := range []bool{false, true} {
-		b, err := encode(threads, ranks, follow)
+		b, err := encode(threads, ranks, order, follow)
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +81,9 @@ func Encode(threads []Thread, ranks int) ([]byte, error) {
 // encode writes shape and numbers, behind what is left out:
 //
 //	by site = follow uint8, bytes of the shape uvarint, shape, numbers
-//	shape   = threads uvarint, (tree, formula of each column)…
+//	shape   = threads uvarint, (tree, formulas)…
 //	numbers = per column that is kept: lists
-func encode(threads []Thread, ranks int, follow bool) ([]byte, error) {
+func encode(threads []Thread, ranks int, order *sections.SiteOrder, follow bool) ([]byte, error) {
 	shape := wire.AppendUvarint(nil, uint64(len(threads)))
 	var numbers []byte
 	room := newBudget()
@@ -92,18 +92,18 @@ func encode(threads []Thread, ranks int, follow bool) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrNotCoded, err)
 		}
-		shape = t.append(shape)
+		shape = t.append(shape, order)
 		f := &fitter{t: t}
+		of := make([]formula, len(t.nodes))
 		for n := range t.nodes {
 			if !t.nodes[n].kind.column() {
 				continue
 			}
-			m := f.fit(n)
-			shape = m.append(shape)
-			if m.way == kept {
-				numbers = append(numbers, keep(f.lists(n, &m))...)
+			if of[n] = f.fit(n); of[n].way == kept {
+				numbers = append(numbers, keep(f.lists(n, &of[n]))...)
 			}
 		}
+		shape = t.appendFormulas(shape, of)
 	}
 	b := []byte{0}
 	if follow {
@@ -113,8 +113,8 @@ func encode(threads []Thread, ranks int, follow bool) ([]byte, error) {
 	return append(append(b, shape...), numbers...), nil
 }
 
-// Decode reads the calls of so many ranks. Functions are those of the schema, by id; there are so many sites.
-func Decode(r *wire.Reader, ranks int, schema map[uint16]*model.Function, sites int) []*Rank {
+// Decode reads the calls of so many ranks. Functions are those of the schema, by id.
+func Decode(r *wire.Reader, ranks int, schema map[uint16]*model.Function, order *sections.SiteOrder) []*Rank {
 	follow := r.Int(1) > 0
 	shape := wire.NewReader(r.Blob(), "shape")
 	numbers := wire.NewReader(r.Remaining(), "numbers")
@@ -132,7 +132,7 @@ func Decode(r *wire.Reader, ranks int, schema map[uint16]*model.Function, sites 
 		list[rank] = newRank()
 	}
 	for range shape.Count(1) {
-		t := decodeTree(shape, ranks, schema, sites, room)
+		t := decodeTree(shape, ranks, schema, order, room)
 		if t == nil || !t.read(shape, numbers) {
 			break
 		}
@@ -156,25 +156,23 @@ func Decode(r *wire.Reader, ranks int, schema map[uint16]*model.Function, sites 
 
 // read fills in the columns.
 func (t *tree) read(shape, numbers *wire.Reader) bool {
+	of := t.decodeFormulas(shape)
+	if of == nil {
+		return false
+	}
 	f := &fitter{t: t}
-	for n := range t.nodes {
-		x := &t.nodes[n]
-		if x.kind.column() {
-			m := decodeFormula(shape, len(x.path), n)
-			if shape.Err() != nil {
-				return false
-			}
-			if m.way == kept {
-				f.read(n, &m, numbers)
-				shape.Check(numbers.Err())
-			} else {
-				shape.Check(f.fill(n, &m))
-			}
-			if shape.Err() != nil {
-				return false
-			}
+	for n, m := range of.all(t) {
+		switch {
+		case m == nil:
+		case m.way == kept:
+			f.read(n, m, numbers)
+			shape.Check(numbers.Err())
+		default:
+			shape.Check(f.fill(n, m))
 		}
-		shape.Check(t.measure(n))
+		if shape.Err() == nil {
+			shape.Check(t.measure(n))
+		}
 		if shape.Err() != nil {
 			return false
 		}

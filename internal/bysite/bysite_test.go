@@ -67,9 +67,18 @@ func send(t testing.TB, site, dest, count int64) signature.Signature {
 	return signature.Signature{Call: call.ID, Site: uint64(site), Vals: []int64{0, 257, 0, count, 0x209, dest, 7, 257}}
 }
 
+// orderOf is that of so many sites without stacks, every two of one place.
+func orderOf(sites int) *sections.SiteOrder {
+	s := &sections.Sites{Outer: make([]int, sites), Place: make([]int, sites)}
+	for i := range s.Place {
+		s.Place[i] = i &^ 1
+	}
+	return s.InOrder()
+}
+
 func decoded(b []byte, ranks int, schema map[uint16]*model.Function) ([]*Rank, error) {
 	w := wire.NewReader(b, "data")
-	list := Decode(w, ranks, schema, 50)
+	list := Decode(w, ranks, schema, orderOf(50))
 	return list, w.Done()
 }
 
@@ -84,7 +93,7 @@ func TestRoundTrip(t *testing.T) {
 				calls[rank] = append(calls[rank], send(t, 1+number.Draw(rt, "site"), int64(rank)+number.Draw(rt, "dest"), rapid.Int64().Draw(rt, "count")))
 			}
 		}
-		b, err := Encode([]Thread{threadOf(schema, calls)}, len(calls))
+		b, err := Encode([]Thread{threadOf(schema, calls)}, len(calls), orderOf(50))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -104,6 +113,51 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Sites whose calls are as those of another one with the function, and are made when the one before them is, take a few bytes each.
+func TestAlike(t *testing.T) {
+	schema := functions(t, "MPI_Send")
+	size := func(sites int64) int {
+		calls := make([][]signature.Signature, 2)
+		for rank := range calls {
+			for round := range int64(50) {
+				for site := range sites {
+					if round*round%7 > 2 {
+						calls[rank] = append(calls[rank], send(t, 1+site, int64(rank)+1, 1000+site%3))
+					}
+				}
+				calls[rank] = append(calls[rank], send(t, 1+sites, int64(rank)+1, 5))
+			}
+		}
+		b, err := Encode([]Thread{threadOf(schema, calls)}, len(calls), orderOf(50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decoded(b, len(calls), schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank, k := range got {
+			n := 0
+			for _, s := range k.Streams {
+				for _, c := range s {
+					if !reflect.DeepEqual(k.Distinct[c], calls[rank][n]) {
+						t.Fatalf("%d sites, rank %d: call %d is %v, not %v", sites, rank, n, k.Distinct[c], calls[rank][n])
+					}
+					n++
+				}
+			}
+			if n != len(calls[rank]) {
+				t.Fatalf("%d calls of %d", n, len(calls[rank]))
+			}
+		}
+		return len(b)
+	}
+	// Each has its number, how many, the function, when, and whose formulas.
+	if few, many := size(6), size(36); many > few+30*5 {
+		t.Errorf("six sites take %d bytes, thirty-six %d", few, many)
+	}
 }
 
 // A column of one number, one of the rank, one that counts rounds, one like that and one that repeats keep nothing, or one round.
@@ -186,7 +240,7 @@ func TestBounds(t *testing.T) {
 	thread.Calls = func(int) iter.Seq2[int, *signature.Signature] {
 		return func(yield func(int, *signature.Signature) bool) { _ = yield(0, &one[0][0]) && yield(0, &one[0][0]) }
 	}
-	if _, err := Encode([]Thread{thread}, 1); !errors.Is(err, ErrNotCoded) {
+	if _, err := Encode([]Thread{thread}, 1, orderOf(50)); !errors.Is(err, ErrNotCoded) {
 		t.Errorf("a call that the shape doesn't have: %v", err)
 	}
 	wait, _ := mpi.Lookup("MPI_Waitall")
@@ -196,21 +250,18 @@ func TestBounds(t *testing.T) {
 		"calls":    {{way: constant, a: 1}, {way: constant, a: MostCalls + 1}, {way: constant, a: 1}},
 		"twice":    {{way: constant, a: 1}, {way: constant, a: 1}, {way: constant, a: 2}},
 		"lists":    {{way: constant, a: 1}, {way: constant, a: 1 << 12}, {way: constant, a: 1}, {way: constant}, {way: constant, a: 1 << 20}, {way: constant, a: 1 << 20}},
-		"like":     {{way: constant, a: 1}, {way: like, of: 5}},
-		"around":   {{way: constant, a: 1}, {way: constant, a: 1}, {way: constant, a: 1}, {way: counted, of: 3}},
+		"like":     {{way: constant, a: 1}, {way: like, of: -3}},
+		"around":   {{way: constant, a: 1}, {way: constant, a: 1}, {way: constant, a: 1}, {way: counted, of: -2}},
+		"together": {{way: constant, a: 1}, {way: constant, a: 1}, {way: together}},
+		"kept":     {{way: constant, a: 1}, {way: constant, a: 1}, {way: kept, same: make([]bool, 5)}},
 	} {
 		tree, err := newTree(1, []Site{{schema[wait.ID], []int{1}}}, []Span{{0, 0}}, newBudget())
 		if err != nil {
 			t.Fatal(err)
 		}
-		shape := tree.append([]byte{1})
-		for i := range tree.nodes {
-			if i < len(formulas) {
-				shape = formulas[i].append(shape)
-			} else if tree.nodes[i].kind.column() {
-				shape = (&formula{way: constant}).append(shape)
-			}
-		}
+		of := make([]formula, len(tree.nodes))
+		copy(of, formulas)
+		shape := tree.appendFormulas(tree.append([]byte{1}, orderOf(50)), of)
 		b := append(wire.AppendUvarint([]byte{0}, uint64(len(shape))), shape...)
 		if _, err := decoded(b, 1, schema); err == nil || !strings.Contains(err.Error(), "at byte") {
 			t.Errorf("%s: %v", name, err)
@@ -228,7 +279,7 @@ func FuzzDecode(f *testing.F) {
 			calls[rank] = append(calls[rank], send(f, 1, int64(rank), round), signature.Signature{Call: wait.ID, Site: 3, Vals: []int64{0, 2, 2, 4, 2, 2, 1, round, 7, 4, 0, 4, 0}})
 		}
 	}
-	b, err := Encode([]Thread{threadOf(schema, calls)}, 3)
+	b, err := Encode([]Thread{threadOf(schema, calls)}, 3, orderOf(50))
 	if err != nil {
 		f.Fatal(err)
 	}

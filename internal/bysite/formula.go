@@ -14,12 +14,16 @@ const (
 	looked  // by a table of how many are over
 	like    // by a column that stands before
 	kept
+	together // as the call before in the loop
 )
 
 // A formula gives a column of all ranks.
 //
 //	formula = way uint8, 0 and 1: a varint; 2: around uvarint, a, b, c varint; 3: around uvarint, size uvarint, number varint…;
-//	        4: column uvarint, a varint, b varint; 5: bits uvarint
+//	        4: back uvarint, a varint, b varint; 5: bits uvarint; 6: nothing
+//
+// As bytes it says of others where they are from the column: around is how many nodes are between, back how many stand behind the other column and before
+// this one, bit 0 is that of the innermost node. So sites whose calls are alike have the same bytes.
 type formula struct {
 	way     int
 	a, b, c int64 // a + b·index + c·count, a + b·other
@@ -59,6 +63,11 @@ func (f *fitter) fit(n int) formula {
 	}
 	if f.all(n, func(rank, _ int, v int64) bool { return v-int64(rank) == first-int64(at) }) {
 		return formula{way: ofRank, a: first - int64(at)}
+	}
+	if before := f.t.nodes[n].before; before >= 0 {
+		if m, ok := f.likeThat(n, before); ok && m.a == 0 && m.b == 1 {
+			return formula{way: together}
+		}
 	}
 	m := formula{way: kept, same: make([]bool, len(f.t.nodes[n].path))}
 	repeats := make([]bool, len(m.same))
@@ -144,7 +153,9 @@ func (f *fitter) countedBy(n, around int) (formula, bool) {
 			if listed {
 				table[p.index] = p.v
 			}
-			return len(points) < 3 || listed
+			// With as many rounds as the first it is on a line through that and the second.
+			line := p.count != points[0].count || (len(points) > 1 || p.index == points[0].index) && p.v == points[0].v+m.b*(p.index-points[0].index)
+			return listed || len(points) < 3 && line
 		})
 		if !on {
 			break
@@ -177,7 +188,7 @@ func (f *fitter) countedBy(n, around int) (formula, bool) {
 
 // like finds a column that stands before and has as many numbers, which give these.
 func (f *fitter) like(n int) (formula, bool) {
-	for other := range n {
+	for other := n - 1; other >= 0; other-- {
 		if f.t.nodes[other].kind.column() {
 			if m, ok := f.likeThat(n, other); ok {
 				return m, true
@@ -296,27 +307,27 @@ func (f *fitter) lists(n int, m *formula) [][]int64 {
 	return out
 }
 
-// append writes a formula without the numbers that are kept.
-func (m *formula) append(b []byte) []byte {
+// append writes the formula of the n-th node, with so many around it, without the numbers that are kept.
+func (m *formula) append(b []byte, n, depth int) []byte {
 	b = append(b, byte(m.way))
 	switch m.way {
 	case constant, ofRank:
 		b = wire.AppendVarint(b, m.a)
 	case counted:
-		b = wire.AppendUvarint(b, uint64(m.of))
+		b = wire.AppendUvarint(b, uint64(depth-1-m.of))
 		b = wire.AppendVarint(wire.AppendVarint(wire.AppendVarint(b, m.a), m.b), m.c)
 	case looked:
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(m.of)), uint64(len(m.table)))
+		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(depth-1-m.of)), uint64(len(m.table)))
 		for _, v := range m.table {
 			b = wire.AppendVarint(b, v)
 		}
 	case like:
-		b = wire.AppendVarint(wire.AppendVarint(wire.AppendUvarint(b, uint64(m.of)), m.a), m.b)
+		b = wire.AppendVarint(wire.AppendVarint(wire.AppendUvarint(b, uint64(n-1-m.of)), m.a), m.b)
 	case kept:
 		bits := uint64(0)
 		for i, s := range m.same {
 			if s {
-				bits |= 1 << i
+				bits |= 1 << (depth - 1 - i)
 			}
 		}
 		b = wire.AppendUvarint(b, bits)
@@ -324,13 +335,13 @@ func (m *formula) append(b []byte) []byte {
 	return b
 }
 
-// decodeFormula reads what append wrote, of the n-th column.
-func decodeFormula(r *wire.Reader, depth, n int) (m formula) {
+// decodeFormula reads what append wrote.
+func decodeFormula(r *wire.Reader, n, depth int) (m formula) {
 	around := func() int {
 		if depth == 0 {
 			r.Fail("rounds of nothing")
 		}
-		return r.Int(depth - 1)
+		return depth - 1 - r.Int(depth-1)
 	}
 	switch m.way = int(r.Byte()); m.way {
 	case constant, ofRank:
@@ -345,14 +356,18 @@ func decodeFormula(r *wire.Reader, depth, n int) (m formula) {
 			m.table[i] = r.Varint()
 		}
 	case like:
-		m.of = r.Int(n - 1)
+		m.of = n - 1 - r.Int(n-1)
 		m.a, m.b = r.Varint(), r.Varint()
 	case kept:
 		bits := r.Uvarint()
+		if bits>>depth != 0 {
+			r.Fail("more than %d nodes around", depth)
+		}
 		m.same = make([]bool, depth)
 		for i := range m.same {
-			m.same[i] = bits>>i&1 != 0
+			m.same[i] = bits>>(depth-1-i)&1 != 0
 		}
+	case together:
 	default:
 		r.Fail("way %d", m.way)
 	}
@@ -403,17 +418,24 @@ func (f *fitter) fill(n int, m *formula) error {
 			if !ok {
 				return errors.Join(err, errFormula)
 			}
-		case like:
-			x := &t.nodes[m.of]
+		case like, together:
+			other, a, b := m.of, m.a, m.b
+			if m.way == together {
+				other, a, b = t.nodes[n].before, 0, 1
+			}
+			if other < 0 {
+				return errFormula
+			}
+			x := &t.nodes[other]
 			if !x.kind.column() || x.cols[rank].n != size {
 				return errFormula
 			}
 			if o := &x.cols[rank]; o.list == nil {
-				*c = column{n: size, v: m.a + m.b*o.v}
+				*c = column{n: size, v: a + b*o.v}
 				continue
 			}
 			for i := range size {
-				if err := c.put(m.a+m.b*x.cols[rank].at(i), t.room); err != nil {
+				if err := c.put(a+b*x.cols[rank].at(i), t.room); err != nil {
 					return err
 				}
 			}

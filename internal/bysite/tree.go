@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/signature"
-	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -27,10 +26,14 @@ const (
 // column reports whether there are numbers.
 func (k kind) column() bool { return k != filled && k != ofSend }
 
+// when reports whether the numbers say how often there is something that isn't a site's own.
+func (k kind) when() bool { return k == root || k == loop || k == call }
+
 // A node is a part of what all ranks did: a loop, a call site, a parameter, a value. Each stands behind the one around it.
 type node struct {
 	kind   kind
 	around int // -1: none
+	before int // of a call: that before it in the same loop, -1: none
 	path   []int
 	below  []int    // nodes right in it
 	cols   []column // by rank
@@ -81,6 +84,7 @@ func (c *column) put(v int64, room *budget) error {
 type site struct {
 	Site
 	call    int // node
+	end     int // the first node that isn't of the site
 	where   int // node of its number, -1 if it has one only
 	outputs int // node
 	parts   []part
@@ -147,6 +151,7 @@ func (t *tree) within(first, last, at, around int) (next int) {
 			continue
 		}
 		t.site(place, around)
+		t.sites[place].end = len(t.nodes)
 		t.items[at+1] = append(t.items[at+1], item{place, -1, t.sites[place].call})
 	}
 	return next
@@ -154,9 +159,14 @@ func (t *tree) within(first, last, at, around int) (next int) {
 
 func (t *tree) add(k kind, around int) int {
 	n := len(t.nodes)
-	x := node{kind: k, around: around, each: 1}
+	x := node{kind: k, around: around, before: -1, each: 1}
 	if around >= 0 {
 		outer := &t.nodes[around]
+		for i := len(outer.below) - 1; k == call && x.before < 0 && i >= 0; i-- {
+			if m := outer.below[i]; t.nodes[m].kind == call {
+				x.before = m
+			}
+		}
 		x.path = append(append(x.path, outer.path...), around)
 		outer.below = append(outer.below, n)
 	}
@@ -348,64 +358,6 @@ func (t *tree) calls(n int) error {
 		}
 	}
 	return nil
-}
-
-// append writes the sites and loops.
-//
-//	tree = sites uvarint, (function uvarint, numbers - 1 uvarint, (number - that before) varint…)…, loops uvarint, (first uvarint, last - first uvarint)…
-func (t *tree) append(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(t.sites)))
-	last := 0
-	for i := range t.sites {
-		s := &t.sites[i]
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(s.Function.ID)), uint64(len(s.Numbers)-1))
-		for _, n := range s.Numbers {
-			b = wire.AppendVarint(b, int64(n-last))
-			last = n
-		}
-	}
-	b = wire.AppendUvarint(b, uint64(len(t.loops)))
-	for _, l := range t.loops {
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(l.First)), uint64(l.Last-l.First))
-	}
-	return b
-}
-
-// decodeTree reads what append wrote.
-func decodeTree(r *wire.Reader, ranks int, schema map[uint16]*model.Function, numbers int, room *budget) *tree {
-	sites := make([]Site, r.Count(3))
-	last := int64(0)
-	for i := range sites {
-		id := r.Int(1<<16 - 1)
-		f := schema[uint16(id)]
-		if f == nil {
-			r.Fail("function %d is not in the schema", id)
-		}
-		sites[i] = Site{Function: f, Numbers: make([]int, r.Count(1)+1)}
-		for k := range sites[i].Numbers {
-			if last += r.Varint(); last < 0 || last >= int64(numbers) {
-				r.Fail("site %d of %d", last, numbers)
-			}
-			if r.Err() != nil {
-				return nil
-			}
-			sites[i].Numbers[k] = int(last)
-		}
-	}
-	loops := make([]Span, r.Count(2))
-	for i := range loops {
-		first := r.Int(len(sites) - 1)
-		loops[i] = Span{first, first + r.Int(len(sites)-1-first)}
-	}
-	if r.Err() != nil {
-		return nil
-	}
-	t, err := newTree(ranks, sites, loops, room)
-	if err != nil {
-		r.Check(err)
-		return nil
-	}
-	return t
 }
 
 // numbered is the how manieth number of a site it is.

@@ -71,7 +71,7 @@ func Coded(r *trace.Reader) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return bysite.Encode(list, r.Ranks())
+	return r.CallsBySite(list)
 }
 
 // tracksOf are those of all ranks, values without displacements that follow; nil where a rank has none.

@@ -31,11 +31,11 @@ type siteOrder struct {
 
 // orderSites needs sites as they are in a table: what is around one comes before it, and those around which there is the same stand in the order of
 // their places.
-func orderSites(outer, place []int, wanted func(place int) bool) *siteOrder {
+func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 	n := len(place)
 	size := make([]int32, n) // sites that are wanted among those with this one around them, itself too
 	for i := n - 1; i >= 0; i-- {
-		if wanted(place[i]) {
+		if wanted(i) {
 			size[i]++
 		}
 		if o := outer[i]; o != 0 {
@@ -52,14 +52,38 @@ func orderSites(outer, place []int, wanted func(place int) bool) *siteOrder {
 		}
 		x.number[i], next[i] = *at, *at
 		*at += size[i]
-		if wanted(place[i]) {
+		if wanted(i) {
 			next[i]++
 		}
 	}
 	x.sites = make([]int32, total)
 	for i := range n {
-		if wanted(place[i]) {
+		if wanted(i) {
 			x.sites[x.number[i]] = int32(i)
+		}
+	}
+	return x
+}
+
+// A SiteOrder has sites in the order of the code: those that are around no other in the order of their frames' places, outermost
+// first, then the others so.
+type SiteOrder struct {
+	Number []int // by site
+	Sites  []int // by number
+	Place  []int // by site: that of the place alone
+}
+
+// InOrder puts the sites in order.
+func (t *Sites) InOrder() *SiteOrder {
+	x := &SiteOrder{Number: make([]int, len(t.Place)), Sites: make([]int, 0, len(t.Place)), Place: t.Place}
+	around := make([]bool, len(t.Place))
+	for _, o := range t.Outer {
+		around[o] = o != 0
+	}
+	for _, inner := range []bool{false, true} {
+		for _, site := range orderSites(t.Outer, t.Place, func(site int) bool { return around[site] == inner }).sites {
+			x.Number[site] = len(x.Sites)
+			x.Sites = append(x.Sites, int(site))
 		}
 	}
 	return x
@@ -221,7 +245,7 @@ func (x *distinctCalls) sort() []int32 {
 func (x *distinctCalls) append(b []byte, groups []*Group, first []int, sites *siteTable) []byte {
 	at := byPlaces(groups, first)
 	outer, place := sites.shape()
-	order := orderSites(outer, place, func(place int) bool { return at[place] != nil })
+	order := orderSites(outer, place, func(site int) bool { return at[place[site]] != nil })
 	b = wire.AppendUvarint(b, uint64(len(x.calls)))
 	last := int32(0)
 	for _, c := range x.calls {
@@ -242,7 +266,7 @@ func (t *SignatureTable) decodeCalls(r *wire.Reader, version int) {
 		return
 	}
 	at := byPlaces(t.groups, t.first)
-	order := orderSites(t.sites.Outer, t.sites.Place, func(place int) bool { return at[place] != nil })
+	order := orderSites(t.sites.Outer, t.sites.Place, func(site int) bool { return at[t.sites.Place[site]] != nil })
 	t.stacked = make([]distinctCall, r.Count(2))
 	next := 0
 	for i := range t.stacked {

@@ -56,7 +56,7 @@ func TestOrderOfSites(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(want, func(a, b int32) int { return slices.Compare(path(int(a)), path(int(b))) })
-		x := orderSites(s.Outer, s.Place, func(place int) bool { return wanted[place] })
+		x := orderSites(s.Outer, s.Place, func(site int) bool { return wanted[s.Place[site]] })
 		if !slices.Equal(x.sites, want) {
 			t.Fatalf("order %v, want %v", x.sites, want)
 		}
