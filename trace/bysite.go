@@ -53,7 +53,7 @@ func (r *Reader) remadeOf(w *wire.Reader) (*remade, error) {
 	if err := r.section(container.Sites, func(w *wire.Reader) { sites = sections.DecodeSites(w, r.version) }); err != nil {
 		return nil, err
 	}
-	ranks := bysite.Decode(w, r.Ranks(), r.byID, sites.InOrder())
+	ranks := bysite.Decode(w, r.Ranks(), r.byID, sections.InOrder(sites.Outer, sites.Place))
 	if err := w.Err(); err != nil {
 		return nil, err
 	}
@@ -105,13 +105,13 @@ func (r *Reader) BySite() (by bool, bytes int64, err error) {
 // ErrOtherwise is what a check of calls by site comes to if the sections that are made of them aren't those that there were.
 var ErrOtherwise = errors.New("the sections can't be made again of the calls")
 
-// CallsBySite codes all calls, given by site.
-func (r *Reader) CallsBySite(threads []bysite.Thread) ([]byte, error) {
+// Frames tells of each number of a site which one is around it, 0 for none, and which is its place alone. They must not be changed.
+func (r *Reader) Frames() (outer, place []int, err error) {
 	t, err := r.tables()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return bysite.Encode(threads, r.Ranks(), t.sites.InOrder())
+	return t.sites.Outer, t.sites.Place, nil
 }
 
 // WithCallsBySite makes a file that has its calls by site, as coded, and compares: all that the three sections say is the same then. It returns

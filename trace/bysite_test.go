@@ -68,7 +68,11 @@ func codedBySite(t testing.TB, r *Reader) []byte {
 			}
 		}
 	}
-	b, err := r.CallsBySite(threads)
+	outer, place, err := r.Frames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bysite.Encode(threads, r.Ranks(), sections.InOrder(outer, place))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,11 +69,11 @@ func send(t testing.TB, site, dest, count int64) signature.Signature {
 
 // orderOf is that of so many sites without stacks, every two of one place.
 func orderOf(sites int) *sections.SiteOrder {
-	s := &sections.Sites{Outer: make([]int, sites), Place: make([]int, sites)}
-	for i := range s.Place {
-		s.Place[i] = i &^ 1
+	place := make([]int, sites)
+	for i := range place {
+		place[i] = i &^ 1
 	}
-	return s.InOrder()
+	return sections.InOrder(make([]int, sites), place)
 }
 
 func decoded(b []byte, ranks int, schema map[uint16]*model.Function) ([]*Rank, error) {

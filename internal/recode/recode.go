@@ -16,6 +16,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/bysite"
 	"github.com/spoor-hpc/spoor/internal/nests"
+	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
@@ -71,7 +72,11 @@ func Coded(r *trace.Reader) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return r.CallsBySite(list)
+	outer, place, err := r.Frames()
+	if err != nil {
+		return nil, err
+	}
+	return bysite.Encode(list, r.Ranks(), sections.InOrder(outer, place))
 }
 
 // tracksOf are those of all ranks, values without displacements that follow; nil where a rank has none.
