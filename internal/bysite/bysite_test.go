@@ -82,6 +82,21 @@ func decoded(b []byte, ranks int, schema map[uint16]*model.Function) ([]*Rank, e
 	return list, w.Done()
 }
 
+// same compares the calls of all ranks.
+func same(t interface{ Fatalf(string, ...any) }, got []*Rank, calls [][]signature.Signature) {
+	for rank, k := range got {
+		var list []signature.Signature
+		for _, s := range k.Streams {
+			for _, n := range s {
+				list = append(list, k.Distinct[n])
+			}
+		}
+		if !reflect.DeepEqual(list, calls[rank]) {
+			t.Fatalf("rank %d: %v, %v expected", rank, list, calls[rank])
+		}
+	}
+}
+
 // Calls of random values come back one by one.
 func TestRoundTrip(t *testing.T) {
 	schema := functions(t, "MPI_Send")
@@ -101,17 +116,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		for rank, k := range got {
-			var list []signature.Signature
-			for _, s := range k.Streams {
-				for _, n := range s {
-					list = append(list, k.Distinct[n])
-				}
-			}
-			if !reflect.DeepEqual(list, calls[rank]) {
-				rt.Fatalf("rank %d: %v, %v expected", rank, list, calls[rank])
-			}
-		}
+		same(rt, got, calls)
 	})
 }
 
@@ -138,20 +143,7 @@ func TestAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for rank, k := range got {
-			n := 0
-			for _, s := range k.Streams {
-				for _, c := range s {
-					if !reflect.DeepEqual(k.Distinct[c], calls[rank][n]) {
-						t.Fatalf("%d sites, rank %d: call %d is %v, not %v", sites, rank, n, k.Distinct[c], calls[rank][n])
-					}
-					n++
-				}
-			}
-			if n != len(calls[rank]) {
-				t.Fatalf("%d calls of %d", n, len(calls[rank]))
-			}
-		}
+		same(t, got, calls)
 		return len(b)
 	}
 	// Each has its number, how many, the function, when, and whose formulas.
