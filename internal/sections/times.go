@@ -1,10 +1,8 @@
 package sections
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -76,45 +74,6 @@ func Likes(n int, key func(i int) CallKey) []int32 {
 		}
 		list[i] = f
 	}
-	return list
-}
-
-// placeStacks adds to what leaves of a class, of these terminals, have of their own the means of calls that share a summary with others that differ from
-// them in their stacks alone, where these would be far off.
-func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []Placed {
-	const far = 1e-3 // of all time
-	of, _ := pools(groups, like)
-	total := 0.0
-	for k := range p.Stats {
-		for i := range p.Stats[k] {
-			total += float64(p.Stats[k][i].Sum)
-		}
-	}
-	wanted := make(map[int]model.Times)
-	for i, n := range of {
-		t := class.Terminals.Times(i)
-		if t.Duration.Count == p.Stats[0][n].Count || t.Duration.Count < counts[i] {
-			continue // alone, or not known apart from others
-		}
-		off := math.Abs(t.Duration.Mean()-p.Stats[0][n].Mean()) + math.Abs(t.Gap.Mean()-p.Stats[1][n].Mean())
-		if off*float64(counts[i]) > far*total {
-			wanted[i] = t
-		}
-	}
-	if len(wanted) == 0 {
-		return class.Placed
-	}
-	list := slices.Clone(class.Placed)
-	known := make(map[int]bool, len(list))
-	for _, x := range list {
-		known[x.Leaf] = true
-	}
-	for leaf, t := range leaves {
-		if x, ok := wanted[int(t)]; ok && !known[leaf] {
-			list = append(list, Placed{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
-		}
-	}
-	slices.SortFunc(list, func(a, b Placed) int { return cmp.Compare(a.Leaf, b.Leaf) })
 	return list
 }
 

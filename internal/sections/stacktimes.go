@@ -1,0 +1,145 @@
+package sections
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// far is how much of all time may stand with calls through other callers than those that took it.
+const far = 1e-3
+
+// placeStacks adds to what leaves of a class, of these terminals, have of their own the means of calls that share a summary with others that differ from
+// them in their stacks alone, where these would be far off.
+func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []Placed {
+	of, _ := pools(groups, like)
+	total := 0.0
+	for k := range p.Stats {
+		for i := range p.Stats[k] {
+			total += float64(p.Stats[k][i].Sum)
+		}
+	}
+	placed := make([]bool, len(leaves))
+	for _, x := range class.Placed {
+		placed[x.Leaf] = true
+	}
+	// What the others leave over is a call's own where all ranks made as many, and nothing else takes from it or adds to it.
+	left := make([]bool, len(of))
+	if len(class.Streams) == 1 && len(class.Counts) == 0 {
+		for i := range left {
+			left[i] = true
+		}
+		for leaf, t := range leaves {
+			left[t] = left[t] && !placed[leaf]
+		}
+	}
+	alike := make(map[int32]*stackless)
+	for i, n := range of {
+		t := class.Terminals.Times(i)
+		s := alike[like[i]]
+		if s == nil {
+			s = &stackless{left: true}
+			alike[like[i]] = s
+		}
+		x := stackCalls{
+			terminal: i, calls: float64(counts[i]),
+			pooled: callTime{p.Stats[1][n].Mean(), p.Stats[0][n].Mean()}, own: callTime{t.Gap.Mean(), t.Duration.Mean()},
+		}
+		x.known = t.Duration.Count != p.Stats[0][n].Count && t.Duration.Count >= counts[i]
+		s.left = s.left && left[i]
+		s.calls = append(s.calls, x)
+	}
+	wanted := make([]bool, len(of))
+	some := false
+	for _, s := range alike {
+		if len(s.calls) == 1 {
+			continue // no other stack; whatever shares the summary has other values
+		}
+		for _, t := range s.apart(far * total) {
+			wanted[t], some = true, true
+		}
+	}
+	if !some {
+		return class.Placed
+	}
+	list := slices.Clone(class.Placed)
+	for leaf, t := range leaves {
+		if wanted[t] && !placed[leaf] {
+			x := class.Terminals.Times(int(t))
+			list = append(list, Placed{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
+		}
+	}
+	slices.SortFunc(list, func(a, b Placed) int { return cmp.Compare(a.Leaf, b.Leaf) })
+	return list
+}
+
+// A stackless is the calls that differ in nothing but their stacks.
+type stackless struct {
+	calls []stackCalls
+	left  bool // those without times of their own have what the others leave over
+}
+
+type stackCalls struct {
+	terminal    int
+	calls       float64
+	own, pooled callTime // means: theirs, and that of all that share a summary
+	known       bool     // own is another than pooled, as far as is known
+}
+
+// A callTime is a mean gap and duration, in ns.
+type callTime struct{ gap, duration float64 }
+
+func (a callTime) from(b callTime) float64 {
+	return math.Abs(a.gap-b.gap) + math.Abs(a.duration-b.duration)
+}
+
+// apart lists the terminals that need means of their own, lest more than so much time is where it wasn't spent. Those without have the
+// rest of what all took: so of two that differ it is enough to know one, that of which less is lost by rounding.
+func (s *stackless) apart(enough float64) (list []int) {
+	own := make([]bool, len(s.calls))
+	var rest callTime // of those without, in all
+	n := 0.0
+	for _, x := range s.calls {
+		n += x.calls
+		rest.add(x.pooled, x.calls)
+	}
+	for {
+		worst, most := -1, 0.0
+		for i, x := range s.calls {
+			if own[i] || !x.known || x.calls == 0 {
+				continue
+			}
+			others := x.pooled
+			if s.left {
+				others = callTime{max(rest.gap, 0) / n, max(rest.duration, 0) / n}
+			}
+			off := x.own.from(others) * x.calls
+			if off > max(enough, most*asFar) || off > max(enough, most/asFar) && x.time() < s.calls[worst].time() {
+				worst, most = i, off
+			}
+		}
+		if worst < 0 {
+			return list
+		}
+		x := &s.calls[worst]
+		own[worst] = true
+		n -= x.calls
+		rest.add(x.own.rounded(), -x.calls)
+		list = append(list, x.terminal)
+	}
+}
+
+// asFar is what two numbers differ by at most that are taken for the same.
+const asFar = 1.01
+
+func (x *stackCalls) time() float64 { return (x.own.gap + x.own.duration) * x.calls }
+
+func (a *callTime) add(b callTime, calls float64) {
+	a.gap += b.gap * calls
+	a.duration += b.duration * calls
+}
+
+// rounded is what a reader has of it.
+func (a callTime) rounded() callTime {
+	return callTime{unrounded(Rounded(a.gap, meanBits), meanBits), unrounded(Rounded(a.duration, meanBits), meanBits)}
+}
