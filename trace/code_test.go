@@ -196,44 +196,112 @@ func FuzzCode(f *testing.F) {
 	})
 }
 
+func byOffset(s Site) int32 { return int32(s.Offset) }
+
 func TestCodeOfAnyShape(t *testing.T) {
+	offset := rapid.Uint64Range(1, 9)
 	rapid.Check(t, func(t *rapid.T) {
 		c := &Code{Vertices: []Vertex{}}
-		around := []int{}
+		around, all := []int{}, []int{}
 		var calls []sections.CodeCall
-		for i := range rapid.IntRange(0, 20).Draw(t, "vertices") {
+		for i := range rapid.IntRange(0, 30).Draw(t, "vertices") {
 			around = around[:rapid.IntRange(0, len(around)).Draw(t, "depth")]
-			v := Vertex{Kind: VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: -1, Again: -1, Line: rapid.IntRange(0, 99).Draw(t, "line"), Offset: rapid.Uint64().Draw(t, "offset")}
-			v.Name, v.File = rapid.StringN(0, 3, -1).Draw(t, "name"), rapid.SampledFrom([]string{"", "a.c", "b.c"}).Draw(t, "file")
+			v := Vertex{Kind: VertexKind(rapid.IntRange(0, 2).Draw(t, "kind")), Parent: -1, Again: -1, Line: rapid.IntRange(0, 99).Draw(t, "line")}
+			v.Offset = rapid.OneOf(rapid.Uint64(), offset, offset).Draw(t, "offset")
+			v.Name = rapid.OneOf(rapid.StringN(0, 3, -1), rapid.SampledFrom([]string{"fn@0x40", "fn@0x4", "fn@0xffffffffffffffff", "fn@0xA", "a\x00b"})).Draw(t, "name")
+			v.File = rapid.SampledFrom([]string{"", "a.c", "b.c"}).Draw(t, "file")
+			v.Inlined = rapid.SampledFrom([][]string{nil, nil, {"x a.h:1"}, {"x a.h:1", "y\x00 b.h:2"}}).Draw(t, "inlined")
 			if n := len(around); n > 0 {
 				v.Parent = around[n-1]
 			}
 			if v.Parent < 0 {
-				v.File = "" // what is outermost is nowhere
+				v.File, v.Inlined = "", nil // what is outermost is nowhere
 			}
 			if v.File == "" {
 				v.Line = 0
 			}
-			if v.Kind == LoopVertex {
+			switch v.Kind {
+			case LoopVertex:
 				v.Name = ""
-			} else {
+				v.AtLeast, v.Unsure = rapid.Bool().Draw(t, "at least"), rapid.Bool().Draw(t, "unsure")
+			case FunctionVertex:
 				v.Tail = rapid.Bool().Draw(t, "tail")
-			}
-			if v.Kind == CallVertex && len(calls) < 9 && rapid.Bool().Draw(t, "called") {
-				at := Site{Offset: v.Offset, Outer: &Site{Offset: rapid.Uint64().Draw(t, "outer")}}
-				c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: i})
-				calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", At: at})
+				if n := len(around); n > 0 && rapid.Bool().Draw(t, "again") {
+					if f := around[rapid.IntRange(0, n-1).Draw(t, "which")]; c.Vertices[f].Kind == FunctionVertex {
+						v.Again = f
+					}
+				}
+			default:
+				v.Tail = rapid.Bool().Draw(t, "tail")
+				all = append(all, i)
+				for range rapid.IntRange(0, 2).Draw(t, "contexts") {
+					at := Site{Offset: v.Offset}
+					for range rapid.IntRange(0, 3).Draw(t, "frames") {
+						at = Site{Offset: offset.Draw(t, "outer"), Outer: &Site{Offset: at.Offset, Outer: at.Outer}}
+					}
+					c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: i})
+					calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", At: at})
+				}
 			}
 			if c.Vertices = append(c.Vertices, v); v.Kind != CallVertex {
 				around = append(around, i)
 			}
 		}
-		slices.Reverse(calls)
-		got := sections.DecodeCode(wire.NewReader(sections.AppendCode(c, calls, nil), "code"), calls)
+		for range rapid.IntRange(0, min(len(all), 4)).Draw(t, "odd") {
+			s := Step{From: rapid.SampledFrom(all).Draw(t, "from"), To: rapid.SampledFrom(all).Draw(t, "to")}
+			s.Way = Way(rapid.IntRange(-1, c.LoopsAround(s.From, s.To)).Draw(t, "way"))
+			c.Odd = append(c.Odd, s)
+		}
+		sections.SortCalls(calls, byOffset)
+		r := wire.NewReader(sections.AppendCode(c, calls, nil), "code")
+		got := sections.DecodeCode(r, calls)
+		if err := r.Done(); err != nil {
+			t.Fatal(err)
+		}
 		if d := cmp.Diff(c, got); d != "" {
 			t.Fatal(d)
 		}
 	})
+}
+
+// A function that is called from many places, with loops, jumps back and inner functions, is written down once.
+func TestCodeOfAFunctionCalledOften(t *testing.T) {
+	section := func(callers int) []byte {
+		c := &Code{Vertices: []Vertex{{Parent: -1, Again: -1, Name: "main"}}}
+		var calls []sections.CodeCall
+		add := func(kind VertexKind, parent int, name string, offset uint64) int {
+			c.Vertices = append(c.Vertices, Vertex{Kind: kind, Parent: parent, Name: name, Offset: offset, Again: -1})
+			return len(c.Vertices) - 1
+		}
+		call := func(parent int, offset uint64, outer *Site) {
+			v := add(CallVertex, parent, "MPI_Send", offset)
+			c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: v})
+			calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", At: Site{Offset: offset, Outer: outer}})
+		}
+		for i := range callers {
+			at := uint64(0x1000 + 16*i)
+			from := &Site{Offset: at}
+			f := add(FunctionVertex, 0, "exchange", at)
+			call(f, 0x930, from) // the order of the code isn't that of addresses
+			loop := add(LoopVertex, f, "", 0x900)
+			call(loop, 0x910, from)
+			inner := add(FunctionVertex, loop, "fn@0x6a0", 0x918)
+			call(inner, 0x6b4, &Site{Offset: 0x918, Outer: from})
+			call(f, 0x920, from)
+		}
+		sections.SortCalls(calls, byOffset)
+		b := sections.AppendCode(c, calls, nil)
+		r := wire.NewReader(b, "code")
+		if d := cmp.Diff(c, sections.DecodeCode(r, calls)); d != "" || r.Done() != nil {
+			t.Fatal(d, r.Err())
+		}
+		packed, _ := container.Pack(container.Code, b)
+		return packed
+	}
+	few, many := section(2), section(500)
+	if more := len(many) - len(few); more > 40 {
+		t.Errorf("498 more callers take %d bytes, two %d", more, len(few))
+	}
 }
 
 // What the code says stood otherwise up to version 6, and says the same.

@@ -162,6 +162,9 @@ func Read(src io.ReaderAt, size int64) (list Sections, of int, err error) {
 		return nil, 0, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
 	}
 	list, err = decodeDirectory(dir[start:], count, end, size)
+	for i := range list {
+		list[i].version = of
+	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", err, ErrFormat)
 	}
@@ -176,7 +179,7 @@ func decodeDirectory(dir []byte, count int, offset, size int64) (Sections, error
 	open := 0 // first section that no checksum covers so far
 	for n := 0; n != count && r.Err() == nil && (count >= 0 || r.Rest() > 0); n++ {
 		head := r.Byte()
-		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint()), former: count >= 0}
+		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint())}
 		s.Raw = uint64(s.Stored)
 		if s.Codec != CodecRaw {
 			s.Raw = r.Uvarint()

@@ -85,7 +85,7 @@ type Section struct {
 
 	from, to int64 // what the checksum covers
 	sum      uint32
-	former   bool // of a version before Compact
+	version  int // of the file
 }
 
 // Sections is the directory of a file.
@@ -157,10 +157,13 @@ var (
 	knownPaths []byte
 	//go:embed process.known
 	knownProcess []byte
-	knownCode    = []byte("\x1b\x00\x04\x0b\x0a\x0a\x0a\x0a\x0a\x08\x00\x04\x0e\x04\x0a\x0a\x0a\x06\x04\x0c\x04\x16\x0a\x10\x0a\x0a\x0a\x0a@\x02\x06\x00\x00\x00\x00\x00" +
-		"\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xcb\x04\xe5\x02\x01\x04main\x01\x04step\x02\x02\x01\x06main.c\x00\x00" +
-		"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x000\x02\x04\x02\x08\x0a\x02\x0a\x16E\x02\x0c\x0a\x02\x02" +
-		"\x04\x0c\x14\x02\x08\x02\x02\x0c\x06\x00\x01\x0epack util.h:29\x00")
+	//go:embed code.known
+	knownCode []byte
+
+	// Up to version 6 another one was known of meta.
+	//
+	//go:embed meta4.known
+	formerMeta []byte
 
 	known = [End][]byte{Meta: knownMeta, Schema: knownSchema, Strings: knownPaths, Sites: knownPaths, Process: knownProcess, Code: knownCode}
 
@@ -189,8 +192,12 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	expand := wire.Expand
 	switch s.Codec {
 	case CodecKnown:
-		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(known[s.ID], frame, size) }
-		if s.former {
+		text := known[s.ID]
+		if s.ID == Meta && s.version < Paths {
+			text = formerMeta
+		}
+		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(text, frame, size) }
+		if s.version < Compact {
 			expand = schemaDictionary.Expand
 		}
 	case CodecMixed:

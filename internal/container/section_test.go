@@ -68,11 +68,12 @@ func TestKnownIsFrozen(t *testing.T) {
 		sum  uint32
 	}{
 		{"schema.dict", schemaDict, 7802, 0xe4eccb07},
-		{"meta.known", knownMeta, 458, 0xf940bbab},
+		{"meta.known", knownMeta, 504, 0x68d45e82},
+		{"meta4.known", formerMeta, 458, 0xf940bbab},
 		{"schema.known", knownSchema, 28, 0x2437e2b1},
 		{"paths.known", knownPaths, 195, 0xa7fbdb84},
 		{"process.known", knownProcess, 179, 0x56ef884b},
-		{"knownCode", knownCode, 146, 0xfb40de93},
+		{"code.known", knownCode, 3357, 0x93340a97},
 	} {
 		if got := crc32.Checksum(x.text, castagnoli); got != x.sum || len(x.text) != x.size {
 			t.Errorf("%s has %d bytes with checksum %08x: it must never change", x.name, len(x.text), got)
@@ -86,7 +87,7 @@ func TestKnownSections(t *testing.T) {
 		Meta:    "\x03\acommand\x05./lmp\x03mpi\x05mpich\vmpi-library\x14MPICH Version:\t4.1.2",
 		Sites:   "\x01\x15/home/user/projects/x)",
 		Strings: "\x01\x12/usr/local/bin/one",
-		Code:    "\x06\x00\x04\v\n\n\n@\x00\x00\x00\x00\x00\x01\x04main\x01\x06main.c\x00\x00\x00\x00\x000\x02\x04\x02\x02\x00",
+		Code:    "\x0c\x0a\x00" + strings.Repeat("\x00", 16) + "\x03" + strings.Repeat("\x00", 5) + "\x45\x00\x01\x01\x01" + strings.Repeat("\x00", 10) + "\x28\x02\x04\x02\x04\x06\x04\x02\x02\x08\x02main\x00exchange\x00main.c\x00",
 		Process: "\x01\x05node7\x00\x01\bfinished\x01\x00\x01\x00",
 	} {
 		alone, ok := wire.Mix([]byte(raw))
@@ -94,7 +95,7 @@ func TestKnownSections(t *testing.T) {
 		if codec != CodecKnown || ok && len(stored) > len(alone)*2/3 {
 			t.Errorf("%s: %d bytes with codec %d, %d alone", Names[id], len(stored), codec, len(alone))
 		}
-		s := Section{ID: byte(id), Codec: codec, Stored: int64(len(stored)), Raw: uint64(len(raw)), to: int64(len(stored)), sum: crc32.Checksum(stored, castagnoli)}
+		s := Section{ID: byte(id), Codec: codec, Stored: int64(len(stored)), Raw: uint64(len(raw)), to: int64(len(stored)), version: Version, sum: crc32.Checksum(stored, castagnoli)}
 		if got, err := s.Load(bytes.NewReader(stored)); err != nil || string(got) != raw {
 			t.Errorf("%s: %q came back as %q; %v", Names[id], raw, got, err)
 		}

@@ -62,15 +62,17 @@ func DecodeFormerCode(r *wire.Reader, sites int) *model.Code {
 		around = append(around, len(c.Vertices))
 		c.Vertices = append(c.Vertices, v)
 	}
-	call := callIn(r, c)
 	site := 0
 	for range r.Count(3) {
 		x := model.Context{}
 		x.Site = site + r.Int(max(0, sites-1-site))
 		x.Function = r.Uint16()
-		x.Vertex = call()
+		x.Vertex = r.Int(len(c.Vertices))
 		if n := len(c.Contexts); n > 0 && r.Err() == nil && c.Contexts[n-1].Compare(x) >= 0 {
 			r.Fail("contexts out of order")
+		}
+		if r.Err() == nil && !isCall(c, x.Vertex) {
+			r.Fail("vertex %d is no call", x.Vertex)
 		}
 		if r.Err() != nil {
 			return c
@@ -78,6 +80,15 @@ func DecodeFormerCode(r *wire.Reader, sites int) *model.Code {
 		site = x.Site
 		c.Contexts = append(c.Contexts, x)
 	}
-	c.Odd = decodeSteps(r, c)
+	for range r.Count(3) {
+		s := model.Step{From: r.Int(len(c.Vertices)), To: r.Int(len(c.Vertices)), Way: model.Way(r.Varint())}
+		if r.Err() == nil {
+			checkStep(r, c, s)
+		}
+		if r.Err() != nil {
+			return c
+		}
+		c.Odd = append(c.Odd, s)
+	}
 	return c
 }

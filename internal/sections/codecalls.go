@@ -1,0 +1,226 @@
+package sections
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A CodeCall is a function that is called from a site of a trace.
+type CodeCall struct {
+	Function uint16
+	Site     int // number, less one
+	Name     string
+	At       model.Site
+	turn     int
+	path     []int32 // places from the outermost to the site
+}
+
+// CodeCalls lists which functions are called from where, in the order of addresses: what a function calls stands where it is called.
+func CodeCalls(t *SignatureTable, sites *Sites, schema map[uint16]*model.Function) []CodeCall {
+	type pair struct {
+		function uint16
+		site     int
+	}
+	known := make(map[pair]bool)
+	var list []CodeCall
+	place := make(map[model.Site]int32, len(sites.List))
+	for i := range sites.List {
+		if s := sites.List[i].Alone(); place[s] == 0 {
+			place[s] = int32(len(place) + 1)
+		}
+	}
+	for n := range t.Calls {
+		g, _, site := t.Call(n)
+		if site == 0 {
+			continue // an unknown place
+		}
+		p := pair{g.Call, sites.Number(site)}
+		f := schema[g.Call]
+		if known[p] || f == nil {
+			continue
+		}
+		known[p] = true
+		list = append(list, CodeCall{Function: p.function, Site: p.site - 1, Name: f.Name, At: sites.List[p.site], turn: sites.Turns[p.site]})
+	}
+	SortCalls(list, func(s model.Site) int32 { return place[s] })
+	return list
+}
+
+// SortCalls puts calls in order by the number, from 1 on, that each place has.
+func SortCalls(list []CodeCall, place func(model.Site) int32) {
+	paths := make(map[int][]int32)
+	for i := range list {
+		c := &list[i]
+		if c.path = paths[c.Site]; c.path != nil {
+			continue
+		}
+		for s := &c.At; s != nil; s = s.Outer {
+			c.path = append(c.path, place(s.Alone()))
+		}
+		slices.Reverse(c.path)
+		paths[c.Site] = c.path
+	}
+	slices.SortFunc(list, func(a, b CodeCall) int {
+		return cmp.Or(slices.Compare(a.path, b.path), cmp.Compare(a.turn, b.turn), cmp.Compare(a.Function, b.Function))
+	})
+}
+
+// A callTree is calls by the places of their frames: what is called through a place is below it. A node is a function's body, as it
+// is reached through the places above it.
+type callTree struct {
+	calls []CodeCall
+	nodes []callNode // the first one is the root, of what is outermost
+	below map[placeIn]int32
+	next  []int32 // by call: itself, or one behind it, towards the next that nothing has been said of
+
+	// What is learned while calls are gone through in the order that the code has them: a body's order is that which it had
+	// elsewhere. By place: the one that came next in the body; by first, what began it.
+	followed map[int32]int32
+}
+
+type callNode struct {
+	place, parent int32
+	depth         int
+	from, to      int   // calls below and in it
+	first         int32 // the lowest place in it, negative: by that a body is known wherever it is called from
+}
+
+type placeIn struct{ node, place int32 }
+
+func newCallTree(calls []CodeCall) *callTree {
+	t := &callTree{calls: calls, nodes: []callNode{{to: len(calls)}}, below: make(map[placeIn]int32), followed: make(map[int32]int32)}
+	t.next = make([]int32, len(calls)+1)
+	for i := range t.next {
+		t.next[i] = int32(i)
+	}
+	for i := range calls {
+		at := int32(0)
+		for _, place := range calls[i].path {
+			n, known := t.below[placeIn{at, place}]
+			if !known {
+				n = int32(len(t.nodes))
+				t.below[placeIn{at, place}] = n
+				t.nodes = append(t.nodes, callNode{place: place, parent: at, depth: t.nodes[at].depth + 1, from: i})
+				if parent := &t.nodes[at]; parent.first == 0 {
+					parent.first = -place
+				}
+			}
+			at = n
+			t.nodes[at].to = i + 1
+		}
+	}
+	return t
+}
+
+// has reports whether a call is below a node, or in it.
+func (t *callTree) has(node int32, call int) bool {
+	return node >= 0 && t.nodes[node].from <= call && call < t.nodes[node].to
+}
+
+// placeOf is where a node is left towards a call; 0: the call is in the node.
+func (t *callTree) placeOf(node int32, call int) int32 {
+	if path := t.calls[call].path; t.nodes[node].depth < len(path) {
+		return path[t.nodes[node].depth]
+	}
+	return 0
+}
+
+// free is the first call from here on that nothing was said of yet.
+func (t *callTree) free(i int) int {
+	for t.next[i] != int32(i) {
+		t.next[i] = t.next[t.next[i]]
+		i = int(t.next[i])
+	}
+	return i
+}
+
+func (t *callTree) taken(i int) bool { return t.next[i] != int32(i) }
+
+// take says that a call comes next in the order of the code, behind another; -1: it is the first one.
+func (t *callTree) take(call, before int) {
+	t.next[call] = int32(call + 1)
+	node := int32(0) // the innermost that both are in
+	if before >= 0 {
+		for {
+			place := t.placeOf(node, before)
+			if place == 0 || place != t.placeOf(node, call) {
+				break
+			}
+			node = t.below[placeIn{node, place}]
+		}
+	}
+	key := t.nodes[node].first
+	if before >= 0 {
+		key = cmp.Or(t.placeOf(node, before), key)
+	}
+	for {
+		place := t.placeOf(node, call)
+		if place == 0 {
+			return
+		}
+		t.followed[key] = place
+		node = t.below[placeIn{node, place}]
+		key = t.nodes[node].first
+	}
+}
+
+// expected is the call that comes behind another, as far as can be told: len(calls) if none is left.
+func (t *callTree) expected(before int) int {
+	if t.free(0) == len(t.calls) {
+		return len(t.calls)
+	}
+	if before < 0 {
+		return t.within(0, t.nodes[0].first)
+	}
+	node := int32(0)
+	for place := t.placeOf(node, before); place != 0; place = t.placeOf(node, before) {
+		node = t.below[placeIn{node, place}]
+	}
+	key, behind := t.nodes[node].first, t.nodes[node].from
+	for {
+		n := &t.nodes[node]
+		if t.free(n.from) < n.to {
+			if place, known := t.followed[key]; known {
+				if c, ok := t.below[placeIn{node, place}]; ok && t.free(t.nodes[c].from) < t.nodes[c].to {
+					return t.within(c, t.nodes[c].first)
+				}
+			}
+			at := t.free(behind)
+			if at >= n.to {
+				at = t.free(n.from)
+			}
+			return t.along(node, at)
+		}
+		key, behind, node = n.place, n.to, n.parent
+	}
+}
+
+// within is the call that a node with some left begins with.
+func (t *callTree) within(node, key int32) int {
+	for {
+		n := &t.nodes[node]
+		at := t.free(n.from)
+		place := t.placeOf(node, at)
+		if place == 0 {
+			return at
+		}
+		if p, known := t.followed[key]; known {
+			if c, ok := t.below[placeIn{node, p}]; ok && t.free(t.nodes[c].from) < t.nodes[c].to {
+				place = p
+			}
+		}
+		node = t.below[placeIn{node, place}]
+		key = t.nodes[node].first
+	}
+}
+
+// along is the call that a node's part begins with in which one is.
+func (t *callTree) along(node int32, call int) int {
+	if place := t.placeOf(node, call); place != 0 {
+		c := t.below[placeIn{node, place}]
+		return t.within(c, t.nodes[c].first)
+	}
+	return call
+}

@@ -1,0 +1,256 @@
+package sections
+
+import "github.com/spoor-hpc/spoor/trace/model"
+
+// called are the contexts of calls, in the order of vertices.
+func (x *codeCoder) called() {
+	count := x.uvarint(len(x.order), len(x.c.Vertices))
+	var alone []int
+	if x.r != nil {
+		x.order = make([][]int, count)
+	} else {
+		for k := range x.order {
+			if len(x.order[k]) == 0 {
+				alone = append(alone, k)
+			}
+		}
+	}
+	without := make([]bool, count)
+	next := 0
+	for k := range x.uvarint(len(alone), count) {
+		if x.r == nil {
+			x.uvarint(alone[k]-next, count)
+			next = alone[k]
+		} else if next += x.r.Int(count); next >= count {
+			x.r.Fail("no call %d", next)
+			return
+		}
+		without[next] = true
+		next++
+	}
+	last := -1
+	for k := range x.order {
+		for n, more := 0, !without[k]; more; n++ {
+			expected, at := x.tree.expected(last), 0
+			if x.r == nil {
+				at, more = x.order[k][n], n+1 < len(x.order[k])
+			}
+			at, more = x.follows(at, expected, more)
+			if x.r != nil {
+				if at < 0 || at >= len(x.calls) || x.tree.taken(at) {
+					x.r.Fail("no call %d", at)
+					return
+				}
+				x.order[k] = append(x.order[k], at)
+			}
+			x.tree.take(at, last)
+			last = at
+		}
+	}
+}
+
+// follows writes or reads which call comes, by the one that is expected, and whether there is another of its vertex.
+func (x *codeCoder) follows(at, expected int, more bool) (int, bool) {
+	v := x.uvarint(zigzag(at-expected)<<1|bit(more), 4*len(x.calls)+3)
+	return expected + unzigzag(v>>1), v&1 != 0
+}
+
+func zigzag(n int) int   { return n<<1 ^ n>>63 }
+func unzigzag(n int) int { return n>>1 ^ -(n & 1) }
+
+func bit(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// maxLevels bounds how deep vertices are: each frame of a stack has loops around it.
+const maxLevels = 1 << 12
+
+// Kinds of vertices as they stand in a file.
+const (
+	shapeFunction = iota
+	shapeLoop
+	shapeCall
+	shapeTail     // a function by a jump
+	shapeTailCall // a call by a jump
+	shapes
+)
+
+func shapeOf(v *model.Vertex) int {
+	switch {
+	case v.Kind == model.FunctionVertex && v.Tail:
+		return shapeTail
+	case v.Kind == model.CallVertex && v.Tail:
+		return shapeTailCall
+	}
+	return int(v.Kind)
+}
+
+func (x *codeCoder) setShape(v *model.Vertex, shape int) {
+	v.Again = -1
+	if v.Kind = model.VertexKind(shape); shape >= shapeTail {
+		v.Tail = true
+		v.Kind = model.FunctionVertex
+		if shape == shapeTailCall {
+			v.Kind = model.CallVertex
+		}
+	}
+}
+
+// A shaper tells what a vertex is to be from those before it and the calls that come. A function with a frame, or a call, is an item
+// of the body around it, at the place through which the next call is reached; loops and functions by jumps are on the way there.
+// What there is between two items is what was between the same ones wherever else the function was called from.
+type shaper struct {
+	t      *callTree
+	around []shapeEntry
+	last   []int32 // by node: the place of the item before, negative if there was none, as in callNode
+	opened int     // on the way to the next item
+	known  map[shapeKey]shape
+}
+
+type shapeEntry struct {
+	vertex int
+	node   int32 // what is directly in it; -1: nothing that is known
+}
+
+type shapeKey struct {
+	last, next int32
+	opened     int
+}
+
+type shape struct {
+	levels int // back, beyond what doesn't lead to the next call
+	kind   int
+	flags  bool
+}
+
+// expect returns what comes next on the way to a call, levels back to what leads there, and what that is to be remembered by.
+func (s *shaper) expect(call int) (want shape, back int, key shapeKey) {
+	if call < 0 {
+		return shape{kind: shapeCall}, 0, key
+	}
+	for back < len(s.around) && !s.t.has(s.around[len(s.around)-1-back].node, call) {
+		back++
+	}
+	if back == len(s.around) {
+		return shape{kind: shapeFunction}, back, key
+	}
+	node := s.around[len(s.around)-1-back].node
+	key = shapeKey{s.last[node], s.t.placeOf(node, call), s.opened}
+	want, known := s.known[key]
+	if !known {
+		if want.kind = shapeFunction; s.t.nodes[node].depth+1 >= len(s.t.calls[call].path) {
+			want.kind = shapeCall
+		}
+	}
+	return want, back, key
+}
+
+// put says what it was.
+func (s *shaper) put(vertex, call int, is shape, back int, key shapeKey) {
+	if key != (shapeKey{}) {
+		s.known[key] = is
+	}
+	s.around = s.around[:len(s.around)-back-is.levels]
+	e := shapeEntry{vertex: vertex, node: -1}
+	if n := len(s.around); n > 0 {
+		e.node = s.around[n-1].node
+	} else if is.kind == shapeFunction {
+		e.node = 0
+		s.around = append(s.around, e)
+		return
+	}
+	s.opened++
+	if is.kind != shapeLoop && is.kind != shapeTail {
+		s.opened = 0
+		next := int32(-1)
+		if call >= 0 && s.t.has(e.node, call) {
+			if place := s.t.placeOf(e.node, call); place != 0 {
+				s.last[e.node] = place
+				next = s.t.below[placeIn{e.node, place}]
+			}
+		}
+		e.node = next
+	}
+	s.around = append(s.around, e)
+}
+
+// shape is the form of the tree, and flags.
+func (x *codeCoder) shape() {
+	s := &shaper{t: x.tree, last: make([]int32, len(x.tree.nodes)), known: make(map[shapeKey]shape)}
+	for i := range s.last {
+		s.last[i] = x.tree.nodes[i].first
+	}
+	calls := 0 // vertices so far
+	flagged := make([]bool, len(x.flags))
+	for i := range x.c.Vertices {
+		v := &x.c.Vertices[i]
+		call := -1
+		if calls < len(x.order) && len(x.order[calls]) > 0 {
+			call = x.order[calls][0]
+		}
+		want, back, key := s.expect(call)
+		var is shape
+		if x.r == nil {
+			levels := 0
+			for len(s.around) > levels && s.around[len(s.around)-1-levels].vertex != v.Parent {
+				levels++
+			}
+			is = shape{levels - back, shapeOf(v), x.flags[i] != 0}
+		}
+		n := 0
+		if is != want {
+			n = 1 + ((zigzag(is.levels)*shapes+is.kind)<<1 | bit(is.flags))
+		}
+		if n = x.uvarint(n, (2*len(s.around)+1)*2*shapes); n == 0 {
+			is = want
+		} else {
+			n--
+			is = shape{unzigzag(n >> 1 / shapes), n >> 1 % shapes, n&1 != 0}
+		}
+		if flagged[i] = is.flags; x.r != nil && !x.setIn(v, i, is, back, s, calls) {
+			return
+		}
+		if s.put(i, call, is, back, key); v.Kind == model.CallVertex {
+			if x.r != nil {
+				x.contexts[i] = x.order[calls]
+			}
+			calls++
+		}
+	}
+	if x.r != nil && calls != len(x.order) {
+		x.r.Fail("%d calls of %d", calls, len(x.order))
+		return
+	}
+	for i := range x.c.Vertices {
+		if flagged[i] {
+			v := &x.c.Vertices[i]
+			x.flags[i] = x.uvarint(x.flags[i], codeFlags-1)
+			v.AtLeast, v.Unsure = x.flags[i]&codeAtLeast != 0, x.flags[i]&codeUnsure != 0
+		}
+	}
+}
+
+// setIn sets what a vertex is and is in, as read; false if that can't be.
+func (x *codeCoder) setIn(v *model.Vertex, i int, is shape, back int, s *shaper, calls int) bool {
+	n := len(s.around) - back - is.levels
+	if x.failed() || n < 0 || n > len(s.around) || n > maxLevels {
+		x.r.Fail("vertex %d is too deep, or nowhere", i)
+		return false
+	}
+	x.setShape(v, is.kind)
+	if v.Parent = -1; n > 0 {
+		v.Parent = s.around[n-1].vertex
+		if x.c.Vertices[v.Parent].Kind == model.CallVertex {
+			x.r.Fail("vertex %d is in a call", i)
+			return false
+		}
+	}
+	if v.Kind == model.CallVertex && calls == len(x.order) {
+		x.r.Fail("vertex %d is one call too many", i)
+		return false
+	}
+	return true
+}
