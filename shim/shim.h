@@ -51,7 +51,7 @@ enum sp_mode {
 	SP_UNRESOLVED = 4, /* no MPI function called yet */
 };
 
-/* What is done at each call besides recording it; usually nothing. */
+/* What is done at each call besides recording it; usually stacks alone. */
 enum sp_extra {
 	SP_STACKS = 1, /* stack.c */
 	SP_HOOKS = 2,  /* hooks.c: a plugin, counters */
@@ -307,7 +307,11 @@ static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, un
 		sp_mark(&t->writing, t->shut);
 }
 
-/* hooks.c: where sp_extra says so, before an ENTER record is begun, and before a
+/* stack.c: what stands in an ENTER record for a call from `site`: the number of a stack that a STACK record told of, or site itself
+   where there is no more than that. Before the record is begun. */
+extern const void *(*sp_stack_site)(struct sp_thread *t, const void *site) __attribute__((visibility("hidden")));
+
+/* hooks.c: where sp_extra says more than that, before an ENTER record is begun, and before a
    LEAVE record is, whose time was taken. The first returns the call's site. */
 const void *sp_before(struct sp_thread *t, const void *site, unsigned call, const int64_t *params);
 void sp_after(struct sp_thread *t, unsigned call, int64_t result, uint64_t now, const int64_t *params);

@@ -347,8 +347,11 @@ static inline struct walk *set_of(struct table *b, const struct frame *f, const 
 static __attribute__((noinline)) const void *walked(struct sp_thread *t, const void *site, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	struct frame f = {.pc = pc, .sp = sp, .fp = fp};
+	uint64_t was = sp_shut(t);
 	struct table *b = ready(t);
-	return b ? walk(t, b, &set_of(b, &f, site)[b->turn++ % WAYS], f, site) : site;
+	const void *answer = b ? walk(t, b, &set_of(b, &f, site)[b->turn++ % WAYS], f, site) : site;
+	sp_reopen(t, was);
+	return answer;
 }
 
 /* noinline: the frame to begin at is this function's caller's. Nearly all calls find their stack as it was, so nothing is done here
@@ -359,10 +362,16 @@ static __attribute__((noinline)) const void *stack_site(struct sp_thread *t, con
 	struct table *b = tables[t->number];
 	const struct sp_ring *r = t->ring;
 	if (sp_likely(r && b && b->ring == r && b->stack_hi == r->stack_hi && b->generation == __atomic_load_n(&generation, __ATOMIC_RELAXED))) {
+		uint64_t was = t->writing;
+		sp_mark(&t->writing, SP_CFA); /* a signal handler's calls would have other walks here */
 		const struct walk *set = set_of(b, &f, site);
 		for (int i = 0; i < WAYS; i++)
-			if (sp_likely(same(&set[i], f.pc, f.sp, f.fp)))
-				return set[i].answer;
+			if (sp_likely(same(&set[i], f.pc, f.sp, f.fp))) {
+				const void *answer = set[i].answer;
+				sp_mark(&t->writing, was);
+				return answer;
+			}
+		sp_mark(&t->writing, was);
 	}
 	return walked(t, site, f.pc, f.sp, f.fp);
 }
@@ -475,9 +484,12 @@ static __attribute__((noinline)) const void *site_with_turn(struct sp_thread *t,
 {
 	__builtin_unwind_init(); /* all registers that calls keep are in this frame now */
 	struct frame f = CALLER;
+	uint64_t was = sp_shut(t);
 	struct table *b = ready(t);
-	if (sp_unlikely(!b) || (sp_unlikely(!b->turns) && !make_turns(b)))
+	if (sp_unlikely(!b) || (sp_unlikely(!b->turns) && !make_turns(b))) {
+		sp_reopen(t, was);
 		return site;
+	}
 	struct walk *set = set_of(b, &f, site), *w = NULL;
 	for (int i = 0; i < WAYS && !w; i++)
 		if (sp_likely(same(&set[i], f.pc, f.sp, f.fp)))
@@ -495,6 +507,7 @@ static __attribute__((noinline)) const void *site_with_turn(struct sp_thread *t,
 	int muted = __atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_MUTED;
 	if (sp_unlikely(!w->pc || !(key >> 63) || muted)) {
 		sp_turn_break(b->turns);
+		sp_reopen(t, was);
 		return key >> 63 && !muted ? (const void *)(uintptr_t)SP_TURN_KEY(key, SP_TURN_UNKNOWN) : answer;
 	}
 	if (sp_unlikely(!c->found))
@@ -503,7 +516,9 @@ static __attribute__((noinline)) const void *site_with_turn(struct sp_thread *t,
 	if (sp_likely(c->readable))
 		for (uint32_t l = 0; l < c->path->loops; l++)
 			memcpy(&values[l], (const char *)(uintptr_t)f.sp + c->at[l], sizeof *values);
-	return (const void *)(uintptr_t)SP_TURN_KEY(key, sp_turn(b->turns, (uint32_t)key, c->path, c->readable ? values : NULL));
+	key = SP_TURN_KEY(key, sp_turn(b->turns, (uint32_t)key, c->path, c->readable ? values : NULL));
+	sp_reopen(t, was);
+	return (const void *)(uintptr_t)key;
 }
 
 /* Only by tables: what is guessed need not be where a thread begins. */

@@ -19,9 +19,5 @@ void sp_stack_threads(void);
    they can't be found with certainty. */
 #define SP_OUTERMOST 8
 int sp_stack_outermost(const struct sp_thread *t, uint64_t *pcs);
-/* What stands in an ENTER record for a call from `site`: the number of a stack
-   that a STACK record told of, or site itself where there is no more than that.
-   Call before the record is begun. */
-extern const void *(*sp_stack_site)(struct sp_thread *t, const void *site) __attribute__((visibility("hidden")));
 
 #endif

@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Alltoallw(struct sp_thread *t_, const void *s
 
 void sp_enter_Alltoallw(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, const int *sendcounts, const int *sdispls, const void *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const void *recvtypes, intptr_t comm)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Alltoallw(t_, site_, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 	int64_t n_sendcounts = sendbuf == sp_fl.in_place ? SP_LEN_ABSENT : sp_size(comm);
 	int64_t n_recvcounts = sp_size(comm);

@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Comm_spawn(struct sp_thread *t_, const void *
 
 void sp_enter_Comm_spawn(struct sp_thread *t_, const void *site_, unsigned flags_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Comm_spawn(t_, site_, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	int64_t n_command = !sp_at_root(root, comm) ? SP_LEN_ABSENT : INT64_MAX;
 	int64_t n_argv = !sp_at_root(root, comm) ? SP_LEN_ABSENT : SP_TO_NULL;

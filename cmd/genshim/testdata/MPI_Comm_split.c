@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Comm_split(struct sp_thread *t_, const void *
 
 void sp_enter_Comm_split(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t comm, int color, int key, void *newcomm)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Comm_split(t_, site_, comm, color, key, newcomm);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = sp_handle(comm);

@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_File_open(struct sp_thread *t_, const void *s
 
 void sp_enter_File_open(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_File_open(t_, site_, comm, filename, amode, info, fh);
 	int64_t n_filename = INT64_MAX;
 	uint64_t *w_ = sp_begin_enter(t_, site_);

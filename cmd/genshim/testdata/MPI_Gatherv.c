@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Gatherv(struct sp_thread *t_, const void *sit
 
 void sp_enter_Gatherv(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Gatherv(t_, site_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	int64_t n_recvcounts = !sp_at_root(root, comm) ? SP_LEN_ABSENT : sp_size(comm);
 	uint64_t *w_ = sp_begin_enter(t_, site_);

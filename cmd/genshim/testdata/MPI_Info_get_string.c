@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Info_get_string(struct sp_thread *t_, const v
 
 void sp_enter_Info_get_string(struct sp_thread *t_, const void *site_, unsigned flags_, intptr_t info, const char *key, int *buflen, char *value, int *flag)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Info_get_string(t_, site_, info, key, buflen, value, flag);
 	int64_t n_key = INT64_MAX;
 	uint64_t *w_ = sp_begin_enter(t_, site_);

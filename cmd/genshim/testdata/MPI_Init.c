@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Init(struct sp_thread *t_, const void *site_,
 
 void sp_enter_Init(struct sp_thread *t_, const void *site_, unsigned flags_, int *argc, char ***argv)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Init(t_, site_, argc, argv);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	sp_commit_enter(t_, w_, 412, flags_);

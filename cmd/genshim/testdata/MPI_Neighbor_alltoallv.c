@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Neighbor_alltoallv(struct sp_thread *t_, cons
 
 void sp_enter_Neighbor_alltoallv(struct sp_thread *t_, const void *site_, unsigned flags_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Neighbor_alltoallv(t_, site_, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	int64_t n_sendcounts = sp_outdegree(comm);
 	int64_t n_recvcounts = sp_indegree(comm);

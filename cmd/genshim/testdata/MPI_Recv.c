@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Recv(struct sp_thread *t_, const void *site_,
 
 void sp_enter_Recv(struct sp_thread *t_, const void *site_, unsigned flags_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Recv(t_, site_, buf, count, datatype, source, tag, comm, status);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	w_ = sp_put_address(w_, (const void *)buf);

@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Testsome(struct sp_thread *t_, const void *si
 
 void sp_enter_Testsome(struct sp_thread *t_, const void *site_, unsigned flags_, int incount, void *array_of_requests, int *outcount, int *array_of_indices, void *array_of_statuses)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Testsome(t_, site_, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 	int64_t n_array_of_requests = sp_at_least_0((int64_t)incount);
 	uint64_t *w_ = sp_begin_enter(t_, site_);

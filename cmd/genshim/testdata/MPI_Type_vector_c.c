@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Type_vector_c(struct sp_thread *t_, const voi
 
 void sp_enter_Type_vector_c(struct sp_thread *t_, const void *site_, unsigned flags_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Type_vector_c(t_, site_, count, blocklength, stride, oldtype, newtype);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = (uint64_t)(int64_t)count;

@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Waitall(struct sp_thread *t_, const void *sit
 
 void sp_enter_Waitall(struct sp_thread *t_, const void *site_, unsigned flags_, int count, void *array_of_requests, void *array_of_statuses)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Waitall(t_, site_, count, array_of_requests, array_of_statuses);
 	int64_t n_array_of_requests = sp_at_least_0((int64_t)count);
 	uint64_t *w_ = sp_begin_enter(t_, site_);

@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Win_allocate(struct sp_thread *t_, const void
 
 void sp_enter_Win_allocate(struct sp_thread *t_, const void *site_, unsigned flags_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Win_allocate(t_, site_, size, disp_unit, info, comm, baseptr, win);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	*w_++ = (uint64_t)(int64_t)size;

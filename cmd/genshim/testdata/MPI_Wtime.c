@@ -7,7 +7,9 @@ static SP_ASIDE const void *before_Wtime(struct sp_thread *t_, const void *site_
 
 void sp_enter_Wtime(struct sp_thread *t_, const void *site_, unsigned flags_)
 {
-	if (sp_unlikely(sp_extra))
+	if (sp_likely(sp_extra == SP_STACKS))
+		site_ = sp_stack_site(t_, site_);
+	else if (sp_unlikely(sp_extra))
 		site_ = before_Wtime(t_, site_);
 	uint64_t *w_ = sp_begin_enter(t_, site_);
 	sp_commit_enter(t_, w_, 401, flags_);
