@@ -55,6 +55,7 @@ static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t *begin_nowhere(struct sp_thread *t)
 {
 	t->ring = &nowhere.ring;
+	t->stacks = NULL;
 	t->cur = nowhere.words;
 	t->end = nowhere.words + sizeof nowhere.words / 8;
 	t->lim = t->due = NULL;
@@ -114,6 +115,7 @@ static void thread_ends(void *arg)
 	pthread_mutex_unlock(&attach_lock);
 	/* a later destructor may still call MPI, and then finds a ring anew */
 	t->ring = NULL;
+	t->stacks = NULL;
 	t->cur = t->lim = t->due = t->end = NULL;
 	t->attached = 0;
 }
@@ -146,6 +148,7 @@ int sp_may_work(const struct sp_thread *t)
 static void take_up(struct sp_thread *t, struct sp_ring *r)
 {
 	t->ring = r;
+	t->stacks = NULL;
 	t->number = (int)r->thread;
 	t->head = r->head;
 	t->attached = 1;
@@ -267,6 +270,7 @@ static uint64_t *early_begin(struct sp_thread *t)
 	if (!is_early(t) || early.ring.head / 8 + 2 * SP_SLACK > early.room)
 		return NULL;
 	t->ring = &early.ring;
+	t->stacks = NULL;
 	t->head = early.ring.head;
 	t->cur = early.words + t->head / 8;
 	t->end = early.words + early.room;

@@ -74,6 +74,7 @@ struct sp_thread {
 	uint64_t *end;  /* end of the contiguous free words at cur */
 	uint64_t *due;  /* what lim is unless each record has to be looked at */
 	struct sp_ring *ring;
+	struct sp_stacks *stacks; /* stack.c: fit for the ring and its thread; NULL: to be made so */
 	uint64_t head;  /* position of cur */
 	uint32_t depth; /* wrappers this thread is inside of */
 	uint32_t allocating; /* inside the C library's allocator: a handler's calls must not allocate */

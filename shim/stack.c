@@ -49,12 +49,11 @@ struct counted {
 	int32_t at[SP_TURN_LOOPS]; /* offsets from sp in bytes */
 };
 
-struct table {
-	struct walk walks[WALKS / WAYS][WAYS];
-	unsigned turn; /* which one of its set the next walk takes the place of */
-	struct sp_rule rules[RULES];
+struct sp_stacks {
 	unsigned generation; /* of walks and rules */
-	const struct sp_ring *ring; /* it was ready for; NULL: none */
+	unsigned turn;       /* which one of its set the next walk takes the place of */
+	struct walk walks[WALKS / WAYS][WAYS];
+	struct sp_rule rules[RULES];
 	uint64_t stack_hi;   /* of the thread they were made in */
 	uint32_t n, nslots;
 	uint32_t *slots;  /* open addressing: a stack's number */
@@ -70,7 +69,7 @@ static int counting; /* loops' counters are read */
 static uint64_t main_returns; /* where main returns to: nothing of the program is behind that */
 static unsigned generation;
 static int threads; /* tables are at hand to follow the stacks of threads with */
-static struct table *tables[SP_MAX_THREADS];
+static struct sp_stacks *tables[SP_MAX_THREADS];
 
 static void *reserve(size_t bytes)
 {
@@ -128,9 +127,9 @@ void sp_stack_refresh(void)
 	__atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
 }
 
-static struct table *table_of(int thread)
+static struct sp_stacks *table_of(int thread)
 {
-	struct table *b = tables[thread];
+	struct sp_stacks *b = tables[thread];
 	if (b)
 		return b;
 	b = reserve(sizeof *b);
@@ -156,12 +155,12 @@ static uint64_t hash(const uint64_t *pcs, uint64_t n)
 	return h;
 }
 
-static uint64_t *stack_at(const struct table *b, uint32_t number)
+static uint64_t *stack_at(const struct sp_stacks *b, uint32_t number)
 {
 	return b->stacks + (size_t)(number - 1) * (size_t)(depth + 1);
 }
 
-static int grow(struct table *b)
+static int grow(struct sp_stacks *b)
 {
 	uint32_t n = b->nslots * 2;
 	uint32_t *slots = reserve(n * sizeof *slots);
@@ -181,7 +180,7 @@ static int grow(struct table *b)
 }
 
 /* The number of a stack, with a record of it if it is new; 0: there are too many. */
-static uint32_t number_of(struct sp_thread *t, struct table *b, const uint64_t *pcs, uint64_t n)
+static uint32_t number_of(struct sp_thread *t, struct sp_stacks *b, const uint64_t *pcs, uint64_t n)
 {
 	uint32_t i = (uint32_t)hash(pcs, n) & (b->nslots - 1);
 	for (; b->slots[i]; i = (i + 1) & (b->nslots - 1)) {
@@ -231,7 +230,7 @@ static int begin(const struct sp_thread *t, struct frame *f, struct walk *w)
 static __attribute__((noinline)) void find_main(void)
 {
 	struct frame f = CALLER;
-	struct table *b = table_of(sp_self.number);
+	struct sp_stacks *b = table_of(sp_self.number);
 	uint64_t start = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__libc_start_main"), before = 0;
 	if (!start || !b || !begin(&sp_self, &f, &b->walks[0][0]))
 		return;
@@ -248,7 +247,7 @@ static __attribute__((noinline)) void find_main(void)
 	b->walks[0][0] = (struct walk){0};
 }
 
-static const void *follow(struct sp_thread *t, struct table *b, struct frame *f, const void *site)
+static const void *follow(struct sp_thread *t, struct sp_stacks *b, struct frame *f, const void *site)
 {
 	uint64_t pcs[SP_MAX_FRAMES];
 	int n = 0;
@@ -291,7 +290,7 @@ static void clear(void *part, size_t bytes)
 }
 
 /* What is kept of code that is elsewhere now, or of another thread's stack, is no use. */
-static __attribute__((noinline, cold)) void forget(struct table *b, const struct sp_thread *t)
+static __attribute__((noinline, cold)) void forget(struct sp_stacks *b, const struct sp_thread *t)
 {
 	b->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
 	if (b->turns && b->stack_hi != t->ring->stack_hi)
@@ -305,7 +304,7 @@ static __attribute__((noinline, cold)) void forget(struct table *b, const struct
 	b->stack_hi = t->ring->stack_hi;
 }
 
-static __attribute__((noinline)) const void *walk(struct sp_thread *t, struct table *b, struct walk *w, struct frame f, const void *site)
+static __attribute__((noinline)) const void *walk(struct sp_thread *t, struct sp_stacks *b, struct walk *w, struct frame f, const void *site)
 {
 	struct frame at = f;
 	w->pc = 0; /* until it is whole */
@@ -324,21 +323,21 @@ static __attribute__((noinline)) const void *walk(struct sp_thread *t, struct ta
 }
 
 /* The table of a thread, fit to be used; NULL if stacks can't be followed. */
-static inline struct table *ready(struct sp_thread *t)
+static inline struct sp_stacks *ready(struct sp_thread *t)
 {
 	if (sp_unlikely(!sp_has_ring(t)))
 		sp_prepare(t);
-	struct table *b = t->ring && t->ring->stack_hi ? tables[t->number] : NULL;
+	struct sp_stacks *b = t->ring && t->ring->stack_hi ? tables[t->number] : NULL;
 	if (sp_unlikely(!b) && (!t->ring || !t->ring->stack_hi || !(b = table_of(t->number))))
 		return NULL;
 	if (sp_unlikely(b->generation != __atomic_load_n(&generation, __ATOMIC_RELAXED) || b->stack_hi != t->ring->stack_hi))
 		forget(b, t);
-	b->ring = sp_has_ring(t) ? t->ring : NULL;
+	t->stacks = sp_has_ring(t) ? b : NULL;
 	return b;
 }
 
 /* The walks among which one from a site is. Where it begins is the same for all calls: their site is the first to tell them apart. */
-static inline struct walk *set_of(struct table *b, const struct frame *f, const void *site)
+static inline struct walk *set_of(struct sp_stacks *b, const struct frame *f, const void *site)
 {
 	uint64_t h = ((uint64_t)(uintptr_t)site ^ f->sp << 20) * 0x9fb21c651e98df25ull;
 	return b->walks[(h >> 32) % (WALKS / WAYS)];
@@ -348,7 +347,7 @@ static __attribute__((noinline)) const void *walked(struct sp_thread *t, const v
 {
 	struct frame f = {.pc = pc, .sp = sp, .fp = fp};
 	uint64_t was = sp_shut(t);
-	struct table *b = ready(t);
+	struct sp_stacks *b = ready(t);
 	const void *answer = b ? walk(t, b, &set_of(b, &f, site)[b->turn++ % WAYS], f, site) : site;
 	sp_reopen(t, was);
 	return answer;
@@ -359,9 +358,8 @@ static __attribute__((noinline)) const void *walked(struct sp_thread *t, const v
 static __attribute__((noinline)) const void *stack_site(struct sp_thread *t, const void *site)
 {
 	struct frame f = CALLER;
-	struct table *b = tables[t->number];
-	const struct sp_ring *r = t->ring;
-	if (sp_likely(r && b && b->ring == r && b->stack_hi == r->stack_hi && b->generation == __atomic_load_n(&generation, __ATOMIC_RELAXED))) {
+	struct sp_stacks *b = t->stacks;
+	if (sp_likely(b && b->generation == __atomic_load_n(&generation, __ATOMIC_RELAXED))) {
 		uint64_t was = t->writing;
 		sp_mark(&t->writing, SP_CFA); /* a signal handler's calls would have other walks here */
 		const struct walk *set = set_of(b, &f, site);
@@ -380,7 +378,7 @@ const void *(*sp_stack_site)(struct sp_thread *t, const void *site) = stack_site
 
 /* ---- counters of loops ---- */
 
-static const struct sp_saved *saved_of(struct table *b, uint64_t pc)
+static const struct sp_saved *saved_of(struct sp_stacks *b, uint64_t pc)
 {
 	struct sp_saved *s = &b->saved[(pc ^ pc >> 10) % RULES];
 	if (s->pc != pc)
@@ -394,7 +392,7 @@ struct trail {
 
 /* Where a register's value is that frame i had: what it calls has put it somewhere, or what that calls. The first of the frames is
    that of the function that begins, which has all registers. 0: not known. */
-static uint64_t register_at(struct table *b, const struct trail *frames, int i, uint64_t reg)
+static uint64_t register_at(struct sp_stacks *b, const struct trail *frames, int i, uint64_t reg)
 {
 	int kept = sp_cfi_kept(reg);
 	while (kept >= 0 && --i >= 0) {
@@ -414,7 +412,7 @@ static uint64_t register_at(struct table *b, const struct trail *frames, int i, 
 #define OWN_BYTES 4096 /* of the function that begins, at most */
 
 /* Find the counters of a stack's loops; 0 if one can't be read. */
-static __attribute__((noinline)) int locate(struct sp_thread *t, struct table *b, struct counted *c, struct frame f, const void *site, uint64_t within)
+static __attribute__((noinline)) int locate(struct sp_thread *t, struct sp_stacks *b, struct counted *c, struct frame f, const void *site, uint64_t within)
 {
 	struct trail frames[1 + OWN_FRAMES + SP_MAX_FRAMES];
 	struct walk unused;
@@ -456,7 +454,7 @@ static __attribute__((noinline)) uint64_t here(void)
 	return (uint64_t)(uintptr_t)__builtin_return_address(0);
 }
 
-static __attribute__((noinline, cold)) int make_turns(struct table *b)
+static __attribute__((noinline, cold)) int make_turns(struct sp_stacks *b)
 {
 	b->counted = reserve(WALKS * sizeof *b->counted);
 	b->saved = reserve(RULES * sizeof *b->saved);
@@ -465,7 +463,7 @@ static __attribute__((noinline, cold)) int make_turns(struct table *b)
 }
 
 /* Find what there is to read at a stack that was just followed. */
-static __attribute__((noinline)) void look(struct sp_thread *t, struct table *b, struct counted *c, uint32_t number, struct frame f, const void *site, uint64_t within)
+static __attribute__((noinline)) void look(struct sp_thread *t, struct sp_stacks *b, struct counted *c, uint32_t number, struct frame f, const void *site, uint64_t within)
 {
 	uint32_t before = sp_turn_awaited(b->turns);
 	uint64_t *stack;
@@ -485,7 +483,7 @@ static __attribute__((noinline)) const void *site_with_turn(struct sp_thread *t,
 	__builtin_unwind_init(); /* all registers that calls keep are in this frame now */
 	struct frame f = CALLER;
 	uint64_t was = sp_shut(t);
-	struct table *b = ready(t);
+	struct sp_stacks *b = ready(t);
 	if (sp_unlikely(!b) || (sp_unlikely(!b->turns) && !make_turns(b))) {
 		sp_reopen(t, was);
 		return site;
