@@ -60,6 +60,7 @@ type codeCoder struct {
 	number     map[string]int // in texts
 	name, file []int          // of each vertex: in texts; -1: it has its name from elsewhere
 	inlined    [][]int
+	in         []int    // of each vertex: the function that it is in
 	lowest     []uint64 // of each function: the first place in it
 }
 

@@ -63,7 +63,7 @@ const nameless = "fn@0x%x"
 
 // beginning is where a function begins, if that is all that its name says.
 func (x *codeCoder) beginning(name string, of int) (at uint64, ok bool) {
-	if of == 0 || x.lowest[of] == 0 || !strings.HasPrefix(name, "fn@0x") {
+	if of == 0 || x.lowest[of] == 0 {
 		return 0, false
 	}
 	_, err := fmt.Sscanf(name, nameless, &at)
@@ -134,29 +134,38 @@ func (x *codeCoder) give() {
 	}
 }
 
+// functions finds the function that each vertex is in, 0 for the outermost, which are in none.
+func (x *codeCoder) functions() []int {
+	list := x.c.Vertices
+	in := make([]int, len(list))
+	for i := range list {
+		if p := list[i].Parent; p >= 0 {
+			if in[i] = p; list[p].Kind == model.LoopVertex {
+				in[i] = in[p]
+			}
+		}
+	}
+	return in
+}
+
 // alike finds, for functions, one before them that is the same by what is called in it; -1: none is known. lowest is the first place in each.
 func (x *codeCoder) alike() []int {
 	list := x.c.Vertices
-	alike, in := make([]int, len(list)), make([]int, len(list))
+	alike := make([]int, len(list))
 	x.lowest = make([]uint64, len(list))
 	for i := range list {
-		v := &list[i]
-		if alike[i], in[i] = -1, i; v.Kind == model.FunctionVertex {
+		v, of := &list[i], x.in[i]
+		if alike[i] = -1; v.Kind == model.FunctionVertex {
 			alike[i] = x.like[i]
 		}
 		if v.Parent < 0 {
 			continue
 		}
-		of := in[v.Parent] // the function that it is in
-		if v.Kind == model.LoopVertex {
-			in[i] = of
-		} else if low := &x.lowest[of]; !v.Tail && (*low == 0 || v.Offset < *low) {
+		if low := &x.lowest[of]; v.Kind != model.LoopVertex && !v.Tail && (*low == 0 || v.Offset < *low) {
 			*low = v.Offset
 		}
-		if n := x.like[i]; n >= 0 && alike[of] < 0 {
-			if other := in[list[n].Parent]; other < of {
-				alike[of] = other
-			}
+		if n := x.like[i]; n >= 0 && alike[of] < 0 && x.in[n] < of {
+			alike[of] = x.in[n]
 		}
 	}
 	return alike
@@ -164,6 +173,7 @@ func (x *codeCoder) alike() []int {
 
 // names are those of functions, and of calls that are named.
 func (x *codeCoder) names() {
+	x.in = x.functions()
 	alike := x.alike()
 	x.name = make([]int, len(alike))
 	for i := range x.c.Vertices {
@@ -202,16 +212,8 @@ func (x *codeCoder) anew(i int) bool {
 // places are files, lines and functions that are inlined.
 func (x *codeCoder) places() {
 	list := x.c.Vertices
-	in := make([]int, len(list)) // the function that a vertex is in
-	for i := range list {
-		if v := &list[i]; v.Parent >= 0 {
-			if in[i] = v.Parent; list[v.Parent].Kind == model.LoopVertex {
-				in[i] = in[v.Parent]
-			}
-		}
-	}
-	x.files(in)
-	x.lines(in)
+	x.files()
+	x.lines()
 	x.inlined = make([][]int, len(list))
 	for i := range list {
 		v := &list[i]
@@ -232,7 +234,7 @@ func (x *codeCoder) places() {
 	}
 }
 
-func (x *codeCoder) files(in []int) {
+func (x *codeCoder) files() {
 	list := x.c.Vertices
 	x.file = make([]int, len(list))
 	before := slices.Repeat([]int{-1}, len(list)) // by function
@@ -243,7 +245,7 @@ func (x *codeCoder) files(in []int) {
 			continue
 		}
 		if x.anew(i) {
-			expected := before[in[i]]
+			expected := before[x.in[i]]
 			if expected <= 0 {
 				expected = last
 			}
@@ -251,14 +253,14 @@ func (x *codeCoder) files(in []int) {
 		} else {
 			x.file[i] = x.file[x.like[i]]
 		}
-		before[in[i]], last = x.file[i], x.file[i]
+		before[x.in[i]], last = x.file[i], x.file[i]
 		if x.failed() {
 			return
 		}
 	}
 }
 
-func (x *codeCoder) lines(in []int) {
+func (x *codeCoder) lines() {
 	list := x.c.Vertices
 	line := make([]int, len(list)) // by function
 	before := 0
@@ -268,7 +270,7 @@ func (x *codeCoder) lines(in []int) {
 			continue
 		}
 		if x.anew(i) && x.file[i] != 0 {
-			expected := line[in[i]]
+			expected := line[x.in[i]]
 			if expected == 0 {
 				expected = before
 			}
@@ -281,7 +283,7 @@ func (x *codeCoder) lines(in []int) {
 			v.Line = list[n].Line
 		}
 		if v.Line > 0 {
-			line[in[i]], before = v.Line, v.Line
+			line[x.in[i]], before = v.Line, v.Line
 		}
 	}
 }

@@ -54,3 +54,37 @@ func TestNamesAreShort(t *testing.T) {
 		})
 	}
 }
+
+// With stacks, and what the binaries say, files are at most a quarter larger than without. Times make them some percent larger or smaller
+// from run to run: these programs have room for that.
+func TestStacksTakeAQuarter(t *testing.T) {
+	arguments := map[string][]string{"cg.c": {"-n", "32", "-i", "10"}, "checkpoint.c": {"-n", "32", "-i", "3"}, "lu.f90": {"-n", "16", "-i", "5"}}
+	for source, args := range arguments {
+		t.Run(source, func(t *testing.T) {
+			eachSource(t, mpis.Root("test", "apps", source), func(s *shell) {
+				size := func(options ...string) int64 {
+					if code, _, stderr := s.traced(append(options, "-q", "-f", "-o", "app.spoor"), 4, args...); code != 0 {
+						s.t.Fatalf("code %d: %s", code, stderr)
+					}
+					info, err := os.Stat(filepath.Join(s.dir, "app.spoor"))
+					if err != nil {
+						s.t.Fatal(err)
+					}
+					return info.Size()
+				}
+				without, with := size("--stack", "0"), size()
+				if s.t.Logf("%d bytes without, %d with", without, with); 4*with > 5*without {
+					s.t.Errorf("%d bytes without stacks, %d with them", without, with)
+				}
+				r, err := trace.Open(filepath.Join(s.dir, "app.spoor"))
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				defer r.Close()
+				if c, err := r.Code(); err != nil || c == nil {
+					s.t.Errorf("nothing of what the binary says: %v", err)
+				}
+			}, "-O2", "-g")
+		})
+	}
+}
