@@ -36,8 +36,6 @@ struct answer sp_dlvsym_own(void *handle, const char *name, const void *caller);
 void *(*sp_dlsym_next)(void *handle, const char *name);
 void *sp_dlvsym_next;
 
-extern const char __ehdr_start[], _end[];
-
 #pragma GCC visibility pop
 
 #if defined(__x86_64__)
@@ -160,14 +158,15 @@ static void find_next(void)
 
 /* ---- names of MPI ---- */
 
-static int is_name(const char *n)
+static int is_pmpi(const char *n)
 {
-	return n && (n[0] | 32) == 'm' && (n[1] | 32) == 'p' && (n[2] | 32) == 'i' && n[3] == '_';
+	return (n[0] | 32) == 'p';
 }
 
-static int is_own(const void *p)
+static int is_name(const char *n)
 {
-	return (const char *)p >= __ehdr_start && (const char *)p < _end;
+	n += n && is_pmpi(n);
+	return n && (n[0] | 32) == 'm' && (n[1] | 32) == 'p' && (n[2] | 32) == 'i' && (n[3] == '_' || (n[3] | 32) == 'r');
 }
 
 static void *base_of(const void *p)
@@ -191,12 +190,15 @@ static void *wrapper(const char *name)
 	if (!self)
 		self = holder(__ehdr_start);
 	void *p = self ? sp_dlsym_next(self, name) : NULL;
-	return is_own(p) ? p : NULL;
+	return sp_is_own(p) ? p : NULL;
 }
 
 static void pmpi(char *out, size_t n, const char *name)
 {
-	snprintf(out, n, "%c%s", *name == 'm' ? 'p' : 'P', name);
+	if (is_pmpi(name))
+		snprintf(out, n, "%s", name);
+	else
+		snprintf(out, n, "%c%s", *name == 'm' ? 'p' : 'P', name);
 }
 
 /* Whether an MPI in the search order has what the wrapper forwards to. */
@@ -238,7 +240,7 @@ struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
 {
 	struct answer go_on = {NULL, 0};
 	find_next();
-	if (!is_name(name) || is_own(caller) || !sp_dlsym_next)
+	if (!is_name(name) || sp_is_own(caller) || !sp_dlsym_next)
 		return go_on;
 	if (handle == RTLD_NEXT && (is_after(caller) || is_behind(name))) {
 		dlerror();
@@ -250,7 +252,7 @@ struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
 		return go_on;
 	}
 	p = sp_dlsym_next(handle, name);
-	if (is_own(p)) {
+	if (sp_is_own(p)) {
 		/* in the search order, where the MPI isn't or comes later */
 		if (is_behind(name)) {
 			dlerror();
@@ -259,7 +261,7 @@ struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
 		/* an object has a search order of its own besides */
 		void *h = handle == RTLD_DEFAULT ? holder(caller) : NULL;
 		p = h ? sp_dlsym_next(h, name) : NULL;
-		p = p && !is_own(p) ? wrapped(h, name, p, w) : NULL;
+		p = p && !sp_is_own(p) ? wrapped(h, name, p, w) : NULL;
 		if (h)
 			dlclose(h);
 		if (!p)

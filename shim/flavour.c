@@ -78,6 +78,7 @@ void sp_flavour_set(int number)
 	sp_fl.comm_null = named("MPI_COMM_NULL");
 	sp_fl.datatype_null = named("MPI_DATATYPE_NULL");
 	sp_fl.byte = named("MPI_BYTE");
+	sp_fl.bor = named("MPI_BOR");
 	sp_fl.group_null = named("MPI_GROUP_NULL");
 	sp_fl.request_null = named("MPI_REQUEST_NULL");
 	sp_fl.errors_return = named("MPI_ERRORS_RETURN");

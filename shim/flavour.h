@@ -53,7 +53,7 @@ struct sp_flavour {
 	int cart, graph, dist_graph;
 	const void *bottom, *in_place, *buffer_automatic, *status_ignore, *statuses_ignore;
 	const void *unweighted, *weights_empty;
-	intptr_t comm_world, comm_null, datatype_null, byte, group_null, request_null, errors_return, session_null;
+	intptr_t comm_world, comm_null, datatype_null, byte, bor, group_null, request_null, errors_return, session_null;
 };
 
 extern struct sp_flavour sp_fl;

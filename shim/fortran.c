@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "layers.h"
 #include "resolve.h"
 #include "runtime.h"
 
@@ -22,18 +23,18 @@ static void *behind(const char *name)
 }
 
 /* A compiler has one of these manglings; a library may have several. */
-static void *behind_plain(const char *name, const char *suffix)
+static void *behind_plain(const char *prefix, const char *name, const char *suffix)
 {
 	static const char *const ends[] = {"_", "", "__"};
 	char text[128];
 	void *p = NULL;
 	for (size_t i = 0; !p && i < sizeof ends / sizeof *ends; i++) {
-		snprintf(text, sizeof text, "%s%s%s", name, suffix, ends[i]);
+		snprintf(text, sizeof text, "%s%s%s%s", prefix, name, suffix, ends[i]);
 		p = behind(text);
 	}
 	if (p)
 		return p;
-	snprintf(text, sizeof text, "%s%s", name, suffix);
+	snprintf(text, sizeof text, "%s%s%s", prefix, name, suffix);
 	for (char *c = text; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
 	return behind(text);
@@ -51,15 +52,23 @@ void *sp_f_resolve(void **slot, const char *name, int form)
 		[SP_F_08_LAST_C] = "_f08_c_", [SP_F_TS] = "_fts_",
 	};
 	char text[128];
+	const char *prefix = form & SP_F_PMPI ? "p" : "";
 	void *p;
+	form &= ~SP_F_PMPI;
 	if (suffixes[form]) {
-		snprintf(text, sizeof text, "%s%s", name, suffixes[form]);
+		snprintf(text, sizeof text, "%s%s%s", prefix, name, suffixes[form]);
 		p = behind(text);
+		if (!p && *prefix) { /* as MPICH names it */
+			snprintf(text, sizeof text, "pmpir%s%s", name + 3, suffixes[form]);
+			p = behind(text);
+		}
 	} else {
-		p = behind_plain(name, form == SP_F_CPTR ? "_cptr" : "");
+		p = behind_plain(prefix, name, form == SP_F_CPTR ? "_cptr" : "");
 	}
-	if (!p) {
-		sp_warn("this MPI has no %s%s: the call fails", name, suffixes[form] ? suffixes[form] : "_");
+	if (p)
+		sp_layers_fortran(p);
+	else {
+		sp_warn("this MPI has no %s%s%s: the call fails", prefix, name, suffixes[form] ? suffixes[form] : "_");
 		*(void (**)(void))&p = sp_f_absent;
 	}
 	__atomic_store_n(slot, p, __ATOMIC_RELAXED);

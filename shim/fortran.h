@@ -36,20 +36,23 @@ enum sp_f_form {
 	SP_F_08_C, /* the same under the standard's name, MPI_Send_c */
 	SP_F_08TS_C,
 	SP_F_08_LAST_C, /* the same, misspelt by Open MPI 6.0 */
-	SP_F_FORMS
+	SP_F_FORMS,
+	SP_F_PMPI = 16, /* added to one of these: the PMPI_ name of the procedure */
+	SP_F_SLOTS = 2 * SP_F_PMPI
 };
 
 /* The three further manglings of a name. */
 #define SP_F_ALIASES(lower, upper) \
-	extern __typeof__(lower##_) lower SP_API __attribute__((alias(#lower "_"))); \
-	extern __typeof__(lower##_) lower##__ SP_API __attribute__((alias(#lower "_"))); \
-	extern __typeof__(lower##_) upper SP_API __attribute__((alias(#lower "_")))
+	SP_F_ALIAS(lower, lower##_); \
+	SP_F_ALIAS(lower##__, lower##_); \
+	SP_F_ALIAS(upper, lower##_)
+#define SP_F_ALIAS(name, of) extern __typeof__(of) name SP_API __attribute__((alias(#of)))
 
 /* ---- the procedures behind ---- */
 
 void *sp_f_resolve(void **slot, const char *name, int form);
 
-/* `name` without what the form adds. */
+/* `name` without what the form adds; a slot for each form, with and without SP_F_PMPI. */
 static inline void *sp_f_next(void **slots, const char *name, int form)
 {
 	void *p = __atomic_load_n(&slots[form], __ATOMIC_RELAXED);

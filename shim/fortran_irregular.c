@@ -12,61 +12,70 @@ static void *error_or(void *ierror, int *own)
 	return ierror ? ierror : own;
 }
 
+static int open_call(struct sp_thread *t, int handles, const void *site, int pmpi)
+{
+	return pmpi ? sp_open_pmpi(t, handles, site) : sp_open(t, handles, site);
+}
+
 void sp_f_Init(const void *site, int form, void *ierror)
 {
-	static void *next[SP_F_FORMS];
+	static void *next[SP_F_SLOTS];
 	struct sp_thread *t = &sp_self;
 	with_error *real;
 	int own = 0;
 	*(void **)&real = sp_f_next(next, "mpi_init", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	if (!sp_open_start(t, site)) {
+	if (!sp_open_start(t, site, form & SP_F_PMPI)) {
 		real(ierror);
 		return;
 	}
 	int *error = error_or(ierror, &own);
 	sp_enter_Init(t, site, SP_FORTRAN_FLAG, NULL, NULL);
 	sp_entered(t);
+	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	real(error);
 	sp_back(t);
 	sp_leave_Init(t, *error, NULL, NULL);
 	if (*error == 0 && t->depth == 0)
 		sp_start(SP_ID_MPI_Init, (const int64_t[]){0, 0});
+	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 }
 
 void sp_f_Init_thread(const void *site, int form, void *required, void *provided, void *ierror)
 {
-	static void *next[SP_F_FORMS];
+	static void *next[SP_F_SLOTS];
 	struct sp_thread *t = &sp_self;
 	void (*real)(void *, void *, void *);
 	int own = 0;
 	*(void **)&real = sp_f_next(next, "mpi_init_thread", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	if (!sp_open_start(t, site)) {
+	if (!sp_open_start(t, site, form & SP_F_PMPI)) {
 		real(required, provided, ierror);
 		return;
 	}
 	int *error = error_or(ierror, &own), level = (int)sp_ld32(required);
 	sp_enter_Init_thread(t, site, SP_FORTRAN_FLAG, NULL, NULL, level, provided);
 	sp_entered(t);
+	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	real(required, provided, error);
 	sp_back(t);
 	sp_leave_Init_thread(t, *error, NULL, NULL, level, provided);
 	if (*error == 0 && t->depth == 0)
 		sp_start(SP_ID_MPI_Init_thread, (const int64_t[]){0, 0, level, (int64_t)(intptr_t)provided});
+	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 }
 
 void sp_f_Finalize(const void *site, int form, void *ierror)
 {
-	static void *next[SP_F_FORMS];
+	static void *next[SP_F_SLOTS];
 	struct sp_thread *t = &sp_self;
 	with_error *real;
 	*(void **)&real = sp_f_next(next, "mpi_finalize", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	int open = sp_open(t, 1, site);
+	int open = open_call(t, 1, site, form & SP_F_PMPI);
 	if (open) {
 		sp_enter_Finalize(t, site, SP_FORTRAN_FLAG);
 		sp_entered(t);
@@ -79,14 +88,14 @@ void sp_f_Finalize(const void *site, int form, void *ierror)
 
 void sp_f_Session_init(const void *site, int form, void *info, void *errhandler, void *session, void *ierror)
 {
-	static void *next[SP_F_FORMS];
+	static void *next[SP_F_SLOTS];
 	struct sp_thread *t = &sp_self;
 	void (*real)(void *, void *, void *, void *);
 	int own = 0;
 	*(void **)&real = sp_f_next(next, "mpi_session_init", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	if (!sp_open_start(t, site)) {
+	if (!sp_open_start(t, site, form & SP_F_PMPI)) {
 		real(info, errhandler, session, ierror);
 		return;
 	}
@@ -106,13 +115,13 @@ void sp_f_Session_init(const void *site, int form, void *info, void *errhandler,
 
 void sp_f_Session_finalize(const void *site, int form, void *session, void *ierror)
 {
-	static void *next[SP_F_FORMS];
+	static void *next[SP_F_SLOTS];
 	struct sp_thread *t = &sp_self;
 	void (*real)(void *, void *);
 	*(void **)&real = sp_f_next(next, "mpi_session_finalize", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	int open = sp_open(t, 1, site);
+	int open = open_call(t, 1, site, form & SP_F_PMPI);
 	if (open) {
 		intptr_t c_session = sp_f_handle(session, SP_ID_MPI_Session_f2c);
 		sp_enter_Session_finalize(t, site, SP_FORTRAN_FLAG, &c_session);
@@ -133,7 +142,7 @@ void sp_f_Session_finalize(const void *site, int form, void *session, void *ierr
 void sp_f_Info_set(const void *site, int form, void *info, void *key, void *value, void *ierror, size_t key_length,
 	size_t value_length)
 {
-	static void *next[SP_F_FORMS];
+	static void *next[SP_F_SLOTS];
 	struct sp_thread *t = &sp_self;
 	struct sp_f_pool pool = {.used = 0};
 	void (*real)(void *, void *, void *, void *, size_t, size_t);
@@ -141,7 +150,7 @@ void sp_f_Info_set(const void *site, int form, void *info, void *key, void *valu
 	*(void **)&real = sp_f_next(next, "mpi_info_set", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
-	int open = sp_open(t, SP_HANDLES_MPI_Info_set, site);
+	int open = open_call(t, SP_HANDLES_MPI_Info_set, site, form & SP_F_PMPI);
 	int *error = error_or(ierror, &own);
 	intptr_t c_info = open ? sp_f_handle(info, SP_ID_MPI_Info_f2c) : 0;
 	char *c_key = sp_f_string(&pool, key, key_length, SP_F_INFO);
@@ -167,7 +176,7 @@ void sp_f_Info_set(const void *site, int form, void *info, void *key, void *valu
    never looked at. */
 void sp_f_Pcontrol(const void *site, int form, void *level, void *ierror)
 {
-	static void *next[SP_F_FORMS];
+	static void *next[SP_F_SLOTS];
 	struct sp_thread *t = &sp_self;
 	void (*real)(void *, void *);
 	*(void **)&real = sp_f_next(next, "mpi_pcontrol", form);
@@ -176,7 +185,7 @@ void sp_f_Pcontrol(const void *site, int form, void *level, void *ierror)
 	int n = (int)sp_ld32(level);
 	if (n != 0 && t->depth == 0)
 		sp_switch(1);
-	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, site);
+	int open = open_call(t, SP_HANDLES_MPI_Pcontrol, site, form & SP_F_PMPI);
 	if (open)
 		sp_enter_Pcontrol(t, site, SP_FORTRAN_FLAG, n);
 	sp_push(t);

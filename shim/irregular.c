@@ -8,112 +8,131 @@
 
 #include "calls.h"
 #include "context.h"
+#include "layers.h"
 #include "phase.h"
 #include "put.h"
 #include "resolve.h"
 #include "runtime.h"
 
-SP_API int MPI_Init(int *argc, char ***argv);
-SP_API int MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
-SP_API int MPI_Finalize(void);
-SP_API int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session);
-SP_API int MPI_Session_finalize(void *session);
-SP_API int MPI_Info_set(intptr_t info, const char *key, const char *value);
-SP_API int MPI_Pcontrol(const int level, ...);
+/* Both names of a function, and what they have in common: the site, whether it is the PMPI_
+   name, the parameters. */
+#define FUNCTION(name, declared, ...)                                                     \
+	SP_API int MPI_##name declared;                                                   \
+	SP_PMPI int PMPI_##name declared;                                                 \
+	int MPI_##name declared { return call_##name(__builtin_return_address(0), 0, ##__VA_ARGS__); }  \
+	int PMPI_##name declared { return call_##name(__builtin_return_address(0), 1, ##__VA_ARGS__); }
+#define COMMON static inline __attribute__((always_inline)) int
+#define FORWARD(name, ...) (pmpi ? P_MPI_##name(__VA_ARGS__) : N_MPI_##name(__VA_ARGS__))
 
-int sp_open_start(struct sp_thread *t, const void *site)
+static inline __attribute__((always_inline)) int open_call(struct sp_thread *t, int handles, const void *site, int pmpi)
+{
+	return pmpi ? sp_open_pmpi(t, handles, site) : sp_open(t, handles, site);
+}
+
+int sp_open_start(struct sp_thread *t, const void *site, int pmpi)
 {
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
 		sp_resolve();
+	if (pmpi)
+		sp_layer_initialises(site);
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_EARLY && t->depth == 0) {
 		sp_early_claim(t);
 		return 1;
 	}
-	return sp_open(t, 1, site);
+	return open_call(t, 1, site, pmpi);
 }
 
 /* These end their record before sp_start and sp_finish, whose time isn't the
    program's. */
 
-int MPI_Init(int *argc, char ***argv)
+COMMON call_Init(const void *site, int pmpi, int *argc, char ***argv)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Init);
-	if (!sp_open_start(t, __builtin_return_address(0)))
-		return P_MPI_Init(argc, argv);
-	sp_enter_Init(t, __builtin_return_address(0), 0, argc, argv);
+	if (!sp_open_start(t, site, pmpi))
+		return FORWARD(Init, argc, argv);
+	sp_enter_Init(t, site, 0, argc, argv);
 	sp_entered(t);
-	int rc = P_MPI_Init(argc, argv);
+	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
+	int rc = FORWARD(Init, argc, argv);
 	sp_back(t);
 	sp_leave_Init(t, rc, argc, argv);
 	if (rc == 0)
 		sp_start(SP_ID_MPI_Init, (const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv});
+	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	return rc;
 }
+FUNCTION(Init, (int *argc, char ***argv), argc, argv)
 
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+COMMON call_Init_thread(const void *site, int pmpi, int *argc, char ***argv, int required, int *provided)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Init_thread);
-	if (!sp_open_start(t, __builtin_return_address(0)))
-		return P_MPI_Init_thread(argc, argv, required, provided);
-	sp_enter_Init_thread(t, __builtin_return_address(0), 0, argc, argv, required, provided);
+	if (!sp_open_start(t, site, pmpi))
+		return FORWARD(Init_thread, argc, argv, required, provided);
+	sp_enter_Init_thread(t, site, 0, argc, argv, required, provided);
 	sp_entered(t);
-	int rc = P_MPI_Init_thread(argc, argv, required, provided);
+	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
+	int rc = FORWARD(Init_thread, argc, argv, required, provided);
 	sp_back(t);
 	sp_leave_Init_thread(t, rc, argc, argv, required, provided);
 	if (rc == 0)
 		sp_start(SP_ID_MPI_Init_thread,
 			(const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv, required, (int64_t)(intptr_t)provided});
+	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	return rc;
 }
+FUNCTION(Init_thread, (int *argc, char ***argv, int required, int *provided), argc, argv, required, provided)
 
-int MPI_Finalize(void)
+COMMON call_Finalize(const void *site, int pmpi)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Finalize);
-	int open = sp_open(t, 1, __builtin_return_address(0));
+	int open = open_call(t, 1, site, pmpi);
 	if (open) {
-		sp_enter_Finalize(t, __builtin_return_address(0), 0);
+		sp_enter_Finalize(t, site, 0);
 		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
 	if (open || t->depth == 0)
 		sp_finish();
-	return P_MPI_Finalize();
+	return pmpi ? P_MPI_Finalize() : N_MPI_Finalize();
 }
+FUNCTION(Finalize, (void))
 
-int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session)
+COMMON call_Session_init(const void *site, int pmpi, intptr_t info, intptr_t errhandler, void *session)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Session_init);
-	if (!sp_open_start(t, __builtin_return_address(0)))
-		return P_MPI_Session_init(info, errhandler, session);
-	sp_enter_Session_init(t, __builtin_return_address(0), 0, info, errhandler, session);
+	if (!sp_open_start(t, site, pmpi))
+		return FORWARD(Session_init, info, errhandler, session);
+	sp_enter_Session_init(t, site, 0, info, errhandler, session);
 	sp_entered(t);
-	int rc = P_MPI_Session_init(info, errhandler, session);
+	int rc = FORWARD(Session_init, info, errhandler, session);
 	sp_back(t);
 	sp_leave_Session_init(t, rc, info, errhandler, session);
 	if (rc == 0)
 		sp_session_opened((intptr_t)sp_ldh(session), (const int64_t[]){info, errhandler, (int64_t)(intptr_t)session});
 	return rc;
 }
+FUNCTION(Session_init, (intptr_t info, intptr_t errhandler, void *session), info, errhandler, session)
 
-int MPI_Session_finalize(void *session)
+COMMON call_Session_finalize(const void *site, int pmpi, void *session)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Session_finalize);
-	if (!sp_open(t, 1, __builtin_return_address(0)))
-		return P_MPI_Session_finalize(session);
-	sp_enter_Session_finalize(t, __builtin_return_address(0), 0, session);
+	if (!open_call(t, 1, site, pmpi))
+		return FORWARD(Session_finalize, session);
+	sp_enter_Session_finalize(t, site, 0, session);
 	sp_entered(t);
 	sp_leave_Session_finalize(t, 0, session);
 	sp_session_closing();
 	sp_push(t);
-	int rc = P_MPI_Session_finalize(session);
+	int rc = FORWARD(Session_finalize, session);
 	sp_pop(t);
 	return rc;
 }
+FUNCTION(Session_finalize, (void *session), session)
 
 static int is_on(const char *value)
 {
@@ -126,16 +145,16 @@ void sp_switch_by_info(const char *key, const char *value)
 		sp_switch(is_on(value));
 }
 
-int MPI_Info_set(intptr_t info, const char *key, const char *value)
+COMMON call_Info_set(const void *site, int pmpi, intptr_t info, const char *key, const char *value)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Info_set);
-	int open = sp_open(t, SP_HANDLES_MPI_Info_set, __builtin_return_address(0));
+	int open = open_call(t, SP_HANDLES_MPI_Info_set, site, pmpi);
 	if (open) {
-		sp_enter_Info_set(t, __builtin_return_address(0), 0, info, key, value);
+		sp_enter_Info_set(t, site, 0, info, key, value);
 		sp_entered(t);
 	}
-	int rc = P_MPI_Info_set(info, key, value);
+	int rc = FORWARD(Info_set, info, key, value);
 	if (open) {
 		sp_back(t);
 		sp_leave_Info_set(t, rc, info, key, value);
@@ -144,28 +163,25 @@ int MPI_Info_set(intptr_t info, const char *key, const char *value)
 		sp_switch_by_info(key, value);
 	return rc;
 }
+FUNCTION(Info_set, (intptr_t info, const char *key, const char *value), info, key, value)
 
-/* The further arguments mean something to other tools only; a real PMPI_Pcontrol
-   does nothing at all. The calls that switch tracing off and on are recorded both:
-   a phase of the program begins with either. */
-int MPI_Pcontrol(const int level, ...)
+/* The MPI's own Pcontrol does nothing; a layer's may look at further arguments, which are handed
+   on as far as registers hold them. The calls that switch tracing off and on are recorded both: a
+   phase of the program begins with either. */
+COMMON call_Pcontrol(const void *site, int pmpi, int level, const int64_t more[5])
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Pcontrol);
 	if (level != 0 && t->depth == 0) /* else a Fortran wrapper does it */
 		sp_switch(1);
-	int open = sp_open(t, SP_HANDLES_MPI_Pcontrol, __builtin_return_address(0));
+	int open = open_call(t, SP_HANDLES_MPI_Pcontrol, site, pmpi);
 	if (open) {
-		if (level > 0 && (__atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE) & SP_PHASES)) {
-			va_list more;
-			va_start(more, level);
-			sp_phase_begins_if_name(t, va_arg(more, const void *));
-			va_end(more);
-		}
-		sp_enter_Pcontrol(t, __builtin_return_address(0), 0, level);
+		if (level > 0 && (__atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE) & SP_PHASES))
+			sp_phase_begins_if_name(t, (const void *)(intptr_t)more[0]);
+		sp_enter_Pcontrol(t, site, 0, level);
 		sp_entered(t);
 	}
-	int rc = P_MPI_Pcontrol(level);
+	int rc = FORWARD(Pcontrol, level, more[0], more[1], more[2], more[3], more[4]);
 	if (open) {
 		sp_back(t);
 		sp_leave_Pcontrol(t, rc, level);
@@ -174,3 +190,20 @@ int MPI_Pcontrol(const int level, ...)
 		sp_switch(level != 0);
 	return rc;
 }
+
+#define PCONTROL(p, pmpi)                                                              \
+	int p##MPI_Pcontrol(const int level, ...)                                      \
+	{                                                                              \
+		va_list list;                                                          \
+		int64_t more[5];                                                       \
+		va_start(list, level);                                                 \
+		for (int i = 0; i < 5; i++)                                            \
+			more[i] = va_arg(list, int64_t);                               \
+		va_end(list);                                                          \
+		return call_Pcontrol(__builtin_return_address(0), pmpi, level, more);  \
+	}
+
+SP_API int MPI_Pcontrol(const int level, ...);
+SP_PMPI int PMPI_Pcontrol(const int level, ...);
+PCONTROL(, 0)
+PCONTROL(P, 1)

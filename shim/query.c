@@ -12,6 +12,13 @@ static int is_null(intptr_t comm)
 	return sp_handle(comm) == (uint64_t)sp_fl.comm_null;
 }
 
+/* A layer below may show the program another MPI_COMM_WORLD than the MPI's (layers.c); the
+   duplicate is of the program's. */
+static intptr_t seen(intptr_t comm)
+{
+	return sp_run.comm && sp_handle(comm) == (uint64_t)sp_fl.comm_world ? sp_run.comm : comm;
+}
+
 static int is_inter(intptr_t comm)
 {
 	int inter = 0;
@@ -23,7 +30,7 @@ int64_t sp_localsize(intptr_t comm)
 {
 	int n = 0;
 	if (!is_null(comm))
-		P_MPI_Comm_size(comm, &n);
+		P_MPI_Comm_size(seen(comm), &n);
 	return n;
 }
 
@@ -35,7 +42,7 @@ int64_t sp_size(intptr_t comm)
 	if (is_inter(comm))
 		P_MPI_Comm_remote_size(comm, &n);
 	else
-		P_MPI_Comm_size(comm, &n);
+		P_MPI_Comm_size(seen(comm), &n);
 	return n;
 }
 
@@ -82,7 +89,7 @@ int sp_at_root(int root, intptr_t comm)
 		return 1;
 	if (root < 0 || is_null(comm) || is_inter(comm))
 		return 0;
-	P_MPI_Comm_rank(comm, &rank);
+	P_MPI_Comm_rank(seen(comm), &rank);
 	return rank == root;
 }
 

@@ -1,6 +1,6 @@
 /*
- * resolve.c: finding PMPI_ functions and the flavour, at the first MPI call, and what stands
- * for a function that the MPI does not have.
+ * resolve.c: finding what stands behind the wrappers and the flavour, at the first MPI call, and
+ * what stands for a function that the MPI does not have.
  *
  * Usually the MPI library comes after this one in the loader's search order.
  * Python and Julia load it with RTLD_LOCAL: then no search order leads to it,
@@ -18,11 +18,12 @@
 
 #include "calls.h"
 #include "flavour.h"
+#include "layers.h"
 #include "runtime.h"
 
 #define MAX_OBJECTS 4096
 
-void *sp_real[SP_NCALLS];
+void *sp_real[SP_NCALLS], *sp_next[SP_NCALLS];
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *library = RTLD_NEXT;
@@ -36,7 +37,7 @@ void *sp_symbol(const char *name)
 	void *p = library == RTLD_NEXT ? NULL : dlsym(library, name);
 	if (!p)
 		p = dlsym(RTLD_DEFAULT, name);
-	return p ? p : dlsym(library, name);
+	return p && !sp_is_own(p) ? p : dlsym(library, name);
 }
 
 struct objects {
@@ -53,12 +54,6 @@ static int collect(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-static int is_own(const void *address)
-{
-	Dl_info it, self;
-	return dladdr(address, &it) && dladdr((void *)collect, &self) && it.dli_fbase == self.dli_fbase;
-}
-
 /* The first loaded object that leads to a symbol of the name outside of this
    library. */
 static void *find_local(const char *name)
@@ -72,7 +67,7 @@ static void *find_local(const char *name)
 	for (int i = 0; i < o->n; i++) {
 		void *h = found ? NULL : dlopen(o->name[i], RTLD_LAZY | RTLD_NOLOAD);
 		void *p = h ? dlsym(h, name) : NULL;
-		if (p && !is_own(p))
+		if (p && !sp_is_own(p))
 			found = h; /* stays open: the library must not go away */
 		else if (h)
 			dlclose(h);
@@ -96,13 +91,20 @@ static const char *base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* The MPI's function. Some libraries have functions without a PMPI_ name. */
+static void *function(const char *pmpi_name)
+{
+	void *p = dlsym(library, pmpi_name);
+	return p ? p : dlsym(library, pmpi_name + 1);
+}
+
 static int is_standard_abi(void *init)
 {
 	Dl_info info;
 	if (dladdr(init, &info) && info.dli_fname && strncmp(base(info.dli_fname), "libmpi_abi", 10) == 0)
 		return 1;
 	int (*version)(int *, int *);
-	*(void **)&version = sp_symbol("PMPI_Abi_get_version");
+	*(void **)&version = function("PMPI_Abi_get_version");
 	int major = -1, minor = -1;
 	return version && version(&major, &minor) == 0 && major > 0;
 }
@@ -113,7 +115,7 @@ static int is_mpich(void)
 	static char text[8192 + 1]; /* MPI_MAX_LIBRARY_VERSION_STRING, at its largest */
 	int (*version)(char *, int *);
 	int n = 0;
-	*(void **)&version = sp_symbol("PMPI_Get_library_version");
+	*(void **)&version = function("PMPI_Get_library_version");
 	if (version && version(text, &n) == 0)
 		for (size_t i = 0; i < sizeof families / sizeof *families; i++)
 			if (strstr(text, families[i]))
@@ -122,12 +124,13 @@ static int is_mpich(void)
 	return sp_symbol("MPI_UNWEIGHTED") != NULL;
 }
 
-/* What stands behind a wrapper. Some libraries have functions without a PMPI_
-   name; then it is the next MPI_ function. */
-static void *function(const char *pmpi_name)
+/* What the program would call if this library weren't there. */
+static void *next(const char *mpi_name, void *real)
 {
-	void *p = dlsym(library, pmpi_name);
-	return p ? p : dlsym(library, pmpi_name + 1);
+	void *p = dlsym(RTLD_NEXT, mpi_name);
+	if (!p && library != RTLD_NEXT)
+		p = dlsym(library, mpi_name);
+	return p ? p : real;
 }
 
 /* Find the library. */
@@ -155,8 +158,11 @@ static void resolve(void)
 		return;
 	}
 	for (int i = 0; i < SP_NCALLS; i++)
-		if (sp_names[i])
+		if (sp_names[i]) {
 			sp_real[i] = function(sp_names[i]);
+			sp_next[i] = next(sp_names[i] + 1, sp_real[i]);
+		}
+	sp_layers_find();
 	const char *off = getenv("SPOOR");
 	int number = is_standard_abi(init) ? SPOOR_ABI
 		: sp_symbol("ompi_mpi_comm_world") ? SPOOR_OPENMPI
@@ -200,25 +206,28 @@ static int named_by_user(const char *name)
 	return 0;
 }
 
-static int belongs_to_mpi(const void *address)
+int sp_is_mpi_name(const char *path)
 {
 	static const char *const prefixes[] = {
 		"libmpi.", "libmpi_", "libmpich", "libmpifort", "libmpicxx", "libpmpi", "libopen-", "libopen_", "mca_",
 	};
-	Dl_info info;
-	if (!dladdr(address, &info) || !info.dli_fname)
-		return 0;
-	/* a Fortran procedure that ended by jumping to the C function */
-	if (is_own(address))
-		return 1;
-	const char *name = base(info.dli_fname);
+	const char *name = base(path);
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return 1;
 	return named_by_user(name);
 }
 
-int sp_is_mpi(const void *address)
+static int is_below(const void *address)
+{
+	Dl_info info;
+	/* a Fortran procedure that ended by jumping to the C function */
+	if (sp_is_own(address) || sp_is_layer(address))
+		return 1;
+	return dladdr(address, &info) && info.dli_fname && sp_is_mpi_name(info.dli_fname);
+}
+
+int sp_is_below(const void *address)
 {
 	/* One word per entry, so that threads need no lock: address * 2 + answer. */
 	static uint64_t cache[256];
@@ -227,7 +236,7 @@ int sp_is_mpi(const void *address)
 	uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
 	if (seen >> 1 == a)
 		return (int)(seen & 1);
-	int answer = belongs_to_mpi(address);
+	int answer = is_below(address);
 	__atomic_store_n(slot, a << 1 | (uint64_t)answer, __ATOMIC_RELAXED);
 	return answer;
 }
@@ -251,10 +260,10 @@ static int64_t no_value(void)
 
 void sp_require(unsigned call)
 {
-	if (sp_likely(sp_real[call] != NULL))
+	if (sp_likely(sp_next[call] != NULL))
 		return;
 	sp_resolve();
-	if (sp_real[call])
+	if (sp_next[call])
 		return;
 	sp_warn("this MPI has no %s: the call fails", sp_names[call] + 1);
 	switch (sp_returns[call]) {
@@ -267,4 +276,5 @@ void sp_require(unsigned call)
 	default:
 		*(int64_t (**)(void))&sp_real[call] = no_value;
 	}
+	sp_next[call] = sp_real[call];
 }

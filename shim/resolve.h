@@ -2,7 +2,15 @@
 #ifndef SPOOR_RESOLVE_H
 #define SPOOR_RESOLVE_H
 
-/* Fill sp_real and sp_flavour; leaves sp_mode at SP_EARLY, or at SP_OFF if the
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+
+/* Whether an address is this library's. */
+static inline int sp_is_own(const void *address)
+{
+	return (const char *)address >= __ehdr_start && (const char *)address < _end;
+}
+
+/* Fill sp_real, sp_next and sp_flavour; leaves sp_mode at SP_EARLY, or at SP_OFF if the
    MPI is of no known kind. Any thread, any number of times. */
 void sp_resolve(void);
 
@@ -16,8 +24,10 @@ void *sp_symbol(const char *name);
    leads to the object. Slow. */
 void *sp_symbol_loaded(const char *name);
 
-/* Whether an address is code of the MPI library, or of a library that the user
-   named as belonging to it. */
-int sp_is_mpi(const void *address);
+/* Whether an address is code below the wrappers: of the MPI library, of a layer on top of
+   it (layers.c), or of a library that the user named as belonging to it. */
+int sp_is_below(const void *address);
+/* Whether a file's name is that of an MPI library, or named by the user so. */
+int sp_is_mpi_name(const char *path);
 
 #endif

@@ -19,6 +19,7 @@
 #include "flavour.h"
 #include "hooks.h"
 #include "host.h"
+#include "layers.h"
 #include "resolve.h"
 #include "ring.h"
 #include "segments.h"
@@ -31,6 +32,7 @@
 
 __thread struct sp_thread sp_self;
 int sp_mode = SP_UNRESOLVED;
+int sp_initialising;
 int sp_extra __attribute__((section(".data"))) = 0; /* read at each call, so beside sp_mode */
 
 /* Records of the one thread that calls MPI before MPI_Init. */
@@ -229,8 +231,19 @@ static int is_early(const struct sp_thread *t)
 	return __atomic_load_n(&early.owner, __ATOMIC_RELAXED) == t;
 }
 
+static int is_initialised(void)
+{
+	int yes = 0, over = 0;
+	return !__atomic_load_n(&sp_initialising, __ATOMIC_ACQUIRE) && P_MPI_Initialized && P_MPI_Initialized(&yes) == 0 && yes
+		&& P_MPI_Finalized(&over) == 0 && !over;
+}
+
 static int early_open(struct sp_thread *t)
 {
+	if (is_initialised()) {
+		sp_start_late();
+		return __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_ON;
+	}
 	struct sp_thread *none = NULL;
 	__atomic_compare_exchange_n(&early.owner, &none, t, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	/* What remains must also hold MPI_Init's own record. */
@@ -280,18 +293,9 @@ static uint64_t *early_begin(struct sp_thread *t)
 
 /* ---- records ---- */
 
-int sp_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa)
+/* No call of the program's is under way. */
+static int may_record(struct sp_thread *t, int mode, int handles)
 {
-	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
-		sp_resolve();
-	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
-	if (mode == SP_OFF)
-		return 0;
-	if (t->depth || t->writing) {
-		if (sp_is_mpi(site))
-			return 0;
-		sp_close_left(t, cfa);
-	}
 	if (t->hooked)
 		return 0;
 	if (mode == SP_MUTED && !handles)
@@ -303,6 +307,40 @@ int sp_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cf
 	if (mode == SP_EARLY)
 		return early_open(t);
 	return 1;
+}
+
+static int mode_now(void)
+{
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_UNRESOLVED)
+		sp_resolve();
+	return __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
+}
+
+int sp_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa)
+{
+	int mode = mode_now();
+	if (mode == SP_OFF)
+		return 0;
+	if (t->depth || t->writing) {
+		if (sp_is_below(site))
+			return 0;
+		sp_close_left(t, cfa);
+	}
+	return may_record(t, mode, handles);
+}
+
+int sp_open_pmpi_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa)
+{
+	int mode = mode_now();
+	if (mode == SP_OFF)
+		return 0;
+	if (mode == SP_EARLY)
+		sp_layer_calls(site, handles);
+	if (sp_is_below(site))
+		return 0;
+	if (t->depth || t->writing)
+		sp_close_left(t, cfa);
+	return !t->depth && may_record(t, mode, handles);
 }
 
 /* Room for `words` at w in t's own ring; NULL if there is none to be had. */

@@ -17,8 +17,14 @@ void sp_loaded(void);
 void sp_start(unsigned call, const int64_t *params);
 /* The same without MPI_COMM_WORLD. */
 void sp_start_alone(unsigned call, const int64_t *params);
+/* A wrapper is inside of a function that initialises MPI, or at its own start. */
+extern int sp_initialising;
+/* The same where MPI was initialised and no wrapper saw it. */
+void sp_start_late(void);
 /* Before PMPI_Finalize: merge, write, clean up, and stop. */
 void sp_finish(void);
+/* The same where there was no start together: the records are complete. */
+void sp_finish_alone(void);
 /* After PMPI_Session_init and before PMPI_Session_finalize: in a program that
    doesn't call MPI_Init, the first session starts the recording, and when none
    is open it is complete. */
@@ -27,8 +33,9 @@ void sp_session_closing(void);
 /* The program switches recording on or off. */
 void sp_switch(int on);
 void sp_switch_by_info(const char *key, const char *value);
-/* Whether a call that may start the recording is itself recorded. */
-int sp_open_start(struct sp_thread *t, const void *site);
+/* Whether a call that may start the recording is itself recorded; `pmpi`: it is by the PMPI_
+   name. */
+int sp_open_start(struct sp_thread *t, const void *site, int pmpi);
 /* Move what was recorded before MPI_Init into ring 0 and make it t's. 0 if
    there is no memory. */
 int sp_attach_first(struct sp_thread *t, uint64_t capacity);
@@ -44,6 +51,7 @@ void sp_early_claim(struct sp_thread *t);
 extern struct sp_run {
 	int rank, ranks, spawned;
 	int alone;     /* sessions only: there is no MPI_COMM_WORLD */
+	int late;      /* MPI_Init was not seen */
 	int start_off; /* switched off before MPI_Init */
 	intptr_t comm;        /* private duplicate of MPI_COMM_WORLD */
 	intptr_t world_group; /* of MPI_COMM_WORLD; 0 if there is none */

@@ -45,8 +45,13 @@ void sp_session_opened(intptr_t session, const int64_t *params)
 
 void sp_session_closing(void)
 {
-	int left = __atomic_sub_fetch(&open_sessions, 1, __ATOMIC_SEQ_CST);
-	if (left > 0 || !sp_run.alone || __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) > SP_MUTED)
+	if (__atomic_sub_fetch(&open_sessions, 1, __ATOMIC_SEQ_CST) == 0 && !sp_run.late)
+		sp_finish_alone();
+}
+
+void sp_finish_alone(void)
+{
+	if (!sp_run.alone || __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) > SP_MUTED)
 		return;
 	if (sp_run.world_group)
 		P_MPI_Group_free(&sp_run.world_group);
@@ -57,6 +62,6 @@ void sp_session_closing(void)
 		/* `spoor run` isn't there to do it where the launcher started it */
 		const char *link = getenv("SPOOR_LINK"), *slash = link ? strrchr(link, '/') : NULL;
 		if (slash && sp_run.rank == 0)
-			sp_warn("sessions are recorded; make a trace of them: spoor recover %.*s", (int)(slash - link), link);
+			sp_warn("rank 0 is recorded; make a trace of all ranks: spoor recover %.*s", (int)(slash - link), link);
 	}
 }

@@ -1,15 +1,17 @@
 /*
  * shim.h: what all parts of the shim share.
  *
- * The shim is a preloaded library that stands in front of every MPI_ function,
- * writes one ENTER and one LEAVE record per call into the calling thread's
- * ring, and forwards to PMPI_. It knows MPI and nothing of compression. It is
+ * The shim is a preloaded library that stands in front of every MPI_ and PMPI_
+ * function, writes one ENTER and one LEAVE record per call into the calling
+ * thread's ring, and forwards to what the program would have called without it.
+ * A call of a PMPI_ name is recorded where no other call is under way: it is the
+ * program's, or that of a layer above. It knows MPI and nothing of compression. It is
  * built without any mpi.h: handles pass through as pointer-sized integers, and
  * flavour.c holds what differs between MPI families.
  *
  * Invariants
- *  1. The program MUST see exactly what PMPI_ gave: return code, outputs,
- *     statuses. Where it ignores a status, a private one is filled instead.
+ *  1. The program MUST see exactly what the function behind gave: return code,
+ *     outputs, statuses. Where it ignores a status, a private one is filled instead.
  *  2. Recording a call takes no lock, no allocation and no name look-up, except
  *     when a ring needs attention (ring.c: about once in 128 KB).
  *  3. No PMPI_ function is called while a record is open; otherwise a callback
@@ -31,6 +33,8 @@
 #pragma GCC visibility push(hidden)
 
 #define SP_API __attribute__((visibility("default")))
+/* The same, for what programs seldom call: PMPI_ names. */
+#define SP_PMPI __attribute__((visibility("default"), cold))
 /* What a call usually doesn't need: out of the way, and of the registers. */
 #define SP_ASIDE __attribute__((noinline, cold))
 #define sp_likely(x) __builtin_expect(!!(x), 1)
@@ -105,7 +109,8 @@ struct sp_thread {
 extern __thread struct sp_thread sp_self __attribute__((tls_model("initial-exec")));
 extern int sp_mode;      /* enum sp_mode; read without a lock */
 extern int sp_extra;     /* bits of enum sp_extra; changes while a thread is in MPI_Init */
-extern void *sp_real[];  /* PMPI_ functions by call id */
+extern void *sp_real[];  /* PMPI_ functions by call id: the shim's own way to the MPI */
+extern void *sp_next[];  /* what a call of MPI_ is forwarded to: a layer's function, or the MPI's */
 extern int sp_use_tsc;
 
 /* ---- ring.c, runtime.c ---- */
@@ -116,8 +121,9 @@ uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words);
 void sp_prepare(struct sp_thread *t);
 void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0);
 int sp_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa);
-/* Make sure that sp_real[call] is there: where the MPI has no such function, one
-   that fails. */
+int sp_open_pmpi_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa);
+/* Make sure that sp_real[call] and sp_next[call] are there: where the MPI has no such
+   function, one that fails. */
 void sp_require(unsigned call);
 /* MPI_ERR_UNSUPPORTED_OPERATION */
 int sp_unsupported(void);
@@ -241,6 +247,19 @@ static inline __attribute__((always_inline)) int sp_open(struct sp_thread *t, in
 	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | t->depth | t->writing) == 0))
 		return 1;
 	return sp_open_slow(t, handles, site, SP_CFA);
+}
+
+/* The same of a call by its PMPI_ name. Mostly it is one that the MPI makes, or a layer, right
+   below a wrapper: nearby, and the frame of the call that is under way is as it was. */
+static inline __attribute__((always_inline)) int sp_open_pmpi(struct sp_thread *t, int handles, const void *site)
+{
+#if defined(__x86_64__)
+	const struct sp_open_call *o = &t->open[t->depth];
+	if (sp_likely(__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_ON && t->depth && o->cfa - SP_CFA < 4096)
+	    && ((const uint64_t *)(uintptr_t)o->cfa)[-1] == o->back)
+		return 0;
+#endif
+	return sp_open_pmpi_slow(t, handles, site, SP_CFA);
 }
 
 /* What the MPI calls from now on is inside of this call. */

@@ -5,6 +5,7 @@
  * on, the others must not wait for it.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,13 +76,12 @@ static uint64_t ring_bytes(void)
 
 static int open_world(void)
 {
-	intptr_t parent = 0, world = 0;
-	P_MPI_Comm_rank(sp_fl.comm_world, &sp_run.rank);
-	P_MPI_Comm_size(sp_fl.comm_world, &sp_run.ranks);
+	intptr_t parent = 0;
 	if (!sp_talk_open())
 		return 0;
-	P_MPI_Comm_group(sp_fl.comm_world, &world);
-	sp_run.world_group = world;
+	P_MPI_Comm_rank(sp_run.comm, &sp_run.rank);
+	P_MPI_Comm_size(sp_run.comm, &sp_run.ranks);
+	P_MPI_Comm_group(sp_run.comm, &sp_run.world_group);
 	if (P_MPI_Comm_get_parent(&parent) == 0)
 		sp_run.spawned = ((uint64_t)parent & sp_fl.handle_mask) != (uint64_t)sp_fl.comm_null;
 	return 1;
@@ -200,10 +200,29 @@ void sp_start_alone(unsigned call, const int64_t *params)
 	sp_reopen(&sp_self, was);
 }
 
+/* MPI was initialised in a way that no wrapper saw: the ranks notice it one by one, in any
+   call, and so start one by one. */
+static void start_late(void)
+{
+	P_MPI_Comm_rank(sp_fl.comm_world, &sp_run.rank);
+	P_MPI_Comm_size(sp_fl.comm_world, &sp_run.ranks);
+	P_MPI_Comm_group(sp_fl.comm_world, &sp_run.world_group);
+	sp_run.alone = sp_run.late = 1;
+	sp_start_alone(SP_ID_MPI_Init, (const int64_t[]){0, 0});
+}
+
+void sp_start_late(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, start_late);
+}
+
 /* ---- finish ---- */
 
 void sp_finish(void)
 {
+	if (sp_run.late)
+		sp_finish_alone();
 	if (!sp_run.comm)
 		return;
 	sp_self.busy++;

@@ -16,6 +16,7 @@
 #include "calls.h"
 #include "engine.h"
 #include "flavour.h"
+#include "layers.h"
 #include "runtime.h"
 
 #define MAX_MESSAGE (1ull << 30)
@@ -81,7 +82,9 @@ int sp_talk_open(void)
 {
 	intptr_t request = 0;
 	int rc;
-	if (P_MPI_Comm_idup)
+	if (sp_layers_change_world())
+		rc = N_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
+	else if (P_MPI_Comm_idup)
 		rc = P_MPI_Comm_idup(sp_fl.comm_world, &sp_run.comm, &request) || complete(&request, INT64_MAX);
 	else
 		rc = P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);

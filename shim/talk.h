@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Make the duplicate, sp_run.comm; 0 if that fails. */
+/* Make the duplicate, sp_run.comm, of the MPI_COMM_WORLD that the program sees; 0 if that fails. */
 int sp_talk_open(void);
 void sp_talk_close(void);
 

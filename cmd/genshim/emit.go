@@ -23,6 +23,7 @@ type page struct {
 	Result               string // declaration of what the function returned
 	Recorded             string // declarations after others
 	RecordedArgs         string // and their names
+	Declared             string // declarations of the parameters after others
 	More                 string // arguments after the fixed ones
 	Enter, Leave         code
 	Code, Handwritten    bool
@@ -61,6 +62,9 @@ func (g *call) emit() (string, error) {
 		EnterHead: g.enterHead(), LeaveHead: g.leaveHead(), Prototype: g.prototype(), Args: args,
 		Enter: code{enter.before, enter.parts}, Leave: code{leave.before, leave.parts},
 		Code: g.returnsCode(), Handwritten: handwritten[g.Name], Handles: g.handles(),
+	}
+	for _, d := range g.declarations() {
+		p.Declared += ", " + d
 	}
 	p.Params = g.asNumbers()
 	p.Result = declare(g.returnType(), "rc_")

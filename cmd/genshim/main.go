@@ -1,5 +1,5 @@
-// Genshim writes the part of the shim that follows from package mpi: one
-// wrapper per traced function, the functions that record its entry and return,
+// Genshim writes the part of the shim that follows from package mpi: two
+// wrappers per traced function, under its MPI_ and its PMPI_ name, the functions that record its entry and return,
 // and the tables of calls and flavours. Its output is C, goes into build/ and is
 // never committed.
 //
@@ -106,8 +106,8 @@ func chapter(c *mpi.Call) string {
 	return fmt.Sprintf("wrap_%02s.c", number)
 }
 
-// header declares, for every call, the PMPI_ function, and for every traced
-// one the functions that record it.
+// header declares, for every call, the PMPI_ function and the next MPI_ function, and for every
+// traced one the functions that record it.
 func header(calls []*mpi.Call) []byte {
 	var b bytes.Buffer
 	b.WriteString(banner)
@@ -122,6 +122,7 @@ func header(calls []*mpi.Call) []byte {
 	for _, c := range calls {
 		g := newCall(c)
 		fmt.Fprintf(&b, "#define P_%s ((%s (*)(%s))sp_real[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)
+		fmt.Fprintf(&b, "#define N_%s ((%s (*)(%s))sp_next[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)
 		if c.Class != mpi.Unwrapped {
 			fmt.Fprintf(&b, "#define SP_ID_%s %d\n#define SP_HANDLES_%s %d\n", c.Name, c.ID, c.Name, g.handles())
 			fmt.Fprintf(&b, "%s;\n%s;\n", g.enterHead(), g.leaveHead())

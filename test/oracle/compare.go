@@ -134,7 +134,7 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 		switch {
 		case fortran && helper(call):
 			c.excuse(Conversion)
-		case call.Profiling && !fortran:
+		case call.Profiling && call.Depth > 0 && !fortran:
 			c.excuse(ProfilingCall)
 		case call.Finalised:
 			c.excuse(AfterFinalize)

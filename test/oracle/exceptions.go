@@ -13,7 +13,7 @@ const (
 	Conversion       Exception = "conversion inside a Fortran binding"
 	BindingAlone     Exception = "call without a C function behind it"
 	SmallForLarge    Exception = "call of a function without large counts"
-	ProfilingCall    Exception = "call of a PMPI name"
+	ProfilingCall    Exception = "call of a PMPI name inside of another call"
 	AfterFinalize    Exception = "call after MPI_Finalize"
 	InsideFinalize   Exception = "call from a callback of MPI_Finalize"
 	FileStatus       Exception = "status of a file operation"
@@ -41,7 +41,7 @@ var Reasons = map[Exception]string{
 	Conversion:       "a Fortran binding calls PMPI to convert handles and statuses; the program did not",
 	BindingAlone:     "some Fortran bindings do a few calls themselves, mostly those with callbacks and attributes",
 	SmallForLarge:    "some procedures of mpi_f08 with large counts call the function with small ones, as MPI_Gather's in Open MPI 6.0",
-	ProfilingCall:    "a program that calls PMPI asks not to be traced",
+	ProfilingCall:    "what a layer or the MPI calls on behalf of a call is not the program's",
 	AfterFinalize:    "the trace is complete when MPI_Finalize returns; few calls are allowed later, and none communicates",
 	InsideFinalize:   "the trace is written before the library's MPI_Finalize begins",
 	FileStatus:       "file operations set the count of a status alone; the rest is what it was before",

@@ -52,19 +52,29 @@ void sp_leave_Comm_spawn(struct sp_thread *t_, int rc_, const char *command, cha
 	sp_commit(t_, w_, 426, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Comm_spawn(const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes);
-SP_API int MPI_Comm_spawn(const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
+static inline __attribute__((always_inline)) int call_Comm_spawn(const void *site_, int pmpi_, const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[426]))
+	if (sp_unlikely(!sp_next[426]))
 		sp_require(426);
-	if (sp_unlikely(!sp_open(t_, 1, site_)))
-		return P_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 1, site_) : sp_open(t_, 1, site_))))
+		return pmpi_ ? P_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes) : N_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	sp_enter_Comm_spawn(t_, site_, 0, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	sp_entered(t_);
-	int rc_ = P_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+	int rc_ = pmpi_ ? P_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes) : N_MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	sp_back(t_);
 	sp_leave_Comm_spawn(t_, rc_, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	return rc_;
+}
+
+SP_API int MPI_Comm_spawn(const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes);
+SP_API int MPI_Comm_spawn(const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
+{
+	return call_Comm_spawn(__builtin_return_address(0), 0, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+}
+
+SP_PMPI int PMPI_Comm_spawn(const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes);
+SP_PMPI int PMPI_Comm_spawn(const char *command, char **argv, int maxprocs, intptr_t info, int root, intptr_t comm, void *intercomm, int *array_of_errcodes)
+{
+	return call_Comm_spawn(__builtin_return_address(0), 1, command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 }

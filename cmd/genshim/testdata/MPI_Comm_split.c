@@ -45,19 +45,29 @@ void sp_leave_Comm_split(struct sp_thread *t_, int rc_, intptr_t comm, int color
 	sp_commit(t_, w_, 278, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Comm_split(intptr_t comm, int color, int key, void *newcomm);
-SP_API int MPI_Comm_split(intptr_t comm, int color, int key, void *newcomm)
+static inline __attribute__((always_inline)) int call_Comm_split(const void *site_, int pmpi_, intptr_t comm, int color, int key, void *newcomm)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[278]))
+	if (sp_unlikely(!sp_next[278]))
 		sp_require(278);
-	if (sp_unlikely(!sp_open(t_, 1, site_)))
-		return P_MPI_Comm_split(comm, color, key, newcomm);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 1, site_) : sp_open(t_, 1, site_))))
+		return pmpi_ ? P_MPI_Comm_split(comm, color, key, newcomm) : N_MPI_Comm_split(comm, color, key, newcomm);
 	sp_enter_Comm_split(t_, site_, 0, comm, color, key, newcomm);
 	sp_entered(t_);
-	int rc_ = P_MPI_Comm_split(comm, color, key, newcomm);
+	int rc_ = pmpi_ ? P_MPI_Comm_split(comm, color, key, newcomm) : N_MPI_Comm_split(comm, color, key, newcomm);
 	sp_back(t_);
 	sp_leave_Comm_split(t_, rc_, comm, color, key, newcomm);
 	return rc_;
+}
+
+SP_API int MPI_Comm_split(intptr_t comm, int color, int key, void *newcomm);
+SP_API int MPI_Comm_split(intptr_t comm, int color, int key, void *newcomm)
+{
+	return call_Comm_split(__builtin_return_address(0), 0, comm, color, key, newcomm);
+}
+
+SP_PMPI int PMPI_Comm_split(intptr_t comm, int color, int key, void *newcomm);
+SP_PMPI int PMPI_Comm_split(intptr_t comm, int color, int key, void *newcomm)
+{
+	return call_Comm_split(__builtin_return_address(0), 1, comm, color, key, newcomm);
 }

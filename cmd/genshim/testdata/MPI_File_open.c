@@ -43,19 +43,29 @@ void sp_leave_File_open(struct sp_thread *t_, int rc_, intptr_t comm, const char
 	sp_commit(t_, w_, 495, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_File_open(intptr_t comm, const char *filename, int amode, intptr_t info, void *fh);
-SP_API int MPI_File_open(intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
+static inline __attribute__((always_inline)) int call_File_open(const void *site_, int pmpi_, intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[495]))
+	if (sp_unlikely(!sp_next[495]))
 		sp_require(495);
-	if (sp_unlikely(!sp_open(t_, 1, site_)))
-		return P_MPI_File_open(comm, filename, amode, info, fh);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 1, site_) : sp_open(t_, 1, site_))))
+		return pmpi_ ? P_MPI_File_open(comm, filename, amode, info, fh) : N_MPI_File_open(comm, filename, amode, info, fh);
 	sp_enter_File_open(t_, site_, 0, comm, filename, amode, info, fh);
 	sp_entered(t_);
-	int rc_ = P_MPI_File_open(comm, filename, amode, info, fh);
+	int rc_ = pmpi_ ? P_MPI_File_open(comm, filename, amode, info, fh) : N_MPI_File_open(comm, filename, amode, info, fh);
 	sp_back(t_);
 	sp_leave_File_open(t_, rc_, comm, filename, amode, info, fh);
 	return rc_;
+}
+
+SP_API int MPI_File_open(intptr_t comm, const char *filename, int amode, intptr_t info, void *fh);
+SP_API int MPI_File_open(intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
+{
+	return call_File_open(__builtin_return_address(0), 0, comm, filename, amode, info, fh);
+}
+
+SP_PMPI int PMPI_File_open(intptr_t comm, const char *filename, int amode, intptr_t info, void *fh);
+SP_PMPI int PMPI_File_open(intptr_t comm, const char *filename, int amode, intptr_t info, void *fh)
+{
+	return call_File_open(__builtin_return_address(0), 1, comm, filename, amode, info, fh);
 }

@@ -45,19 +45,29 @@ void sp_leave_Gatherv(struct sp_thread *t_, int rc_, const void *sendbuf, int se
 	sp_commit(t_, w_, 154, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm);
-SP_API int MPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+static inline __attribute__((always_inline)) int call_Gatherv(const void *site_, int pmpi_, const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[154]))
+	if (sp_unlikely(!sp_next[154]))
 		sp_require(154);
-	if (sp_unlikely(!sp_open(t_, 0, site_)))
-		return P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 0, site_) : sp_open(t_, 0, site_))))
+		return pmpi_ ? P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm) : N_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	sp_enter_Gatherv(t_, site_, 0, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	sp_entered(t_);
-	int rc_ = P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+	int rc_ = pmpi_ ? P_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm) : N_MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	sp_back(t_);
 	sp_leave_Gatherv(t_, rc_, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 	return rc_;
+}
+
+SP_API int MPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm);
+SP_API int MPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+{
+	return call_Gatherv(__builtin_return_address(0), 0, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+SP_PMPI int PMPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm);
+SP_PMPI int PMPI_Gatherv(const void *sendbuf, int sendcount, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *displs, intptr_t recvtype, int root, intptr_t comm)
+{
+	return call_Gatherv(__builtin_return_address(0), 1, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }

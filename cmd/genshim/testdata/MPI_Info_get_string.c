@@ -45,20 +45,30 @@ void sp_leave_Info_get_string(struct sp_thread *t_, int rc_, intptr_t info, cons
 	sp_commit(t_, w_, 406, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag);
-SP_API int MPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag)
+static inline __attribute__((always_inline)) int call_Info_get_string(const void *site_, int pmpi_, intptr_t info, const char *key, int *buflen, char *value, int *flag)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[406]))
+	if (sp_unlikely(!sp_next[406]))
 		sp_require(406);
-	if (sp_unlikely(!sp_open(t_, 0, site_)))
-		return P_MPI_Info_get_string(info, key, buflen, value, flag);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 0, site_) : sp_open(t_, 0, site_))))
+		return pmpi_ ? P_MPI_Info_get_string(info, key, buflen, value, flag) : N_MPI_Info_get_string(info, key, buflen, value, flag);
 	int64_t had_buflen = (int64_t)sp_ld32(buflen);
 	sp_enter_Info_get_string(t_, site_, 0, info, key, buflen, value, flag);
 	sp_entered(t_);
-	int rc_ = P_MPI_Info_get_string(info, key, buflen, value, flag);
+	int rc_ = pmpi_ ? P_MPI_Info_get_string(info, key, buflen, value, flag) : N_MPI_Info_get_string(info, key, buflen, value, flag);
 	sp_back(t_);
 	sp_leave_Info_get_string(t_, rc_, info, key, buflen, value, flag, had_buflen);
 	return rc_;
+}
+
+SP_API int MPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag);
+SP_API int MPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag)
+{
+	return call_Info_get_string(__builtin_return_address(0), 0, info, key, buflen, value, flag);
+}
+
+SP_PMPI int PMPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag);
+SP_PMPI int PMPI_Info_get_string(intptr_t info, const char *key, int *buflen, char *value, int *flag)
+{
+	return call_Info_get_string(__builtin_return_address(0), 1, info, key, buflen, value, flag);
 }

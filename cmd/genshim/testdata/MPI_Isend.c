@@ -44,19 +44,29 @@ void sp_leave_Isend(struct sp_thread *t_, int rc_, const void *buf, int count, i
 	sp_commit(t_, w_, 34, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request);
-SP_API int MPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+static inline __attribute__((always_inline)) int call_Isend(const void *site_, int pmpi_, const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[34]))
+	if (sp_unlikely(!sp_next[34]))
 		sp_require(34);
-	if (sp_unlikely(!sp_open(t_, 1, site_)))
-		return P_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 1, site_) : sp_open(t_, 1, site_))))
+		return pmpi_ ? P_MPI_Isend(buf, count, datatype, dest, tag, comm, request) : N_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
 	sp_enter_Isend(t_, site_, 0, buf, count, datatype, dest, tag, comm, request);
 	sp_entered(t_);
-	int rc_ = P_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
+	int rc_ = pmpi_ ? P_MPI_Isend(buf, count, datatype, dest, tag, comm, request) : N_MPI_Isend(buf, count, datatype, dest, tag, comm, request);
 	sp_back(t_);
 	sp_leave_Isend(t_, rc_, buf, count, datatype, dest, tag, comm, request);
 	return rc_;
+}
+
+SP_API int MPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request);
+SP_API int MPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+{
+	return call_Isend(__builtin_return_address(0), 0, buf, count, datatype, dest, tag, comm, request);
+}
+
+SP_PMPI int PMPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request);
+SP_PMPI int PMPI_Isend(const void *buf, int count, intptr_t datatype, int dest, int tag, intptr_t comm, void *request)
+{
+	return call_Isend(__builtin_return_address(0), 1, buf, count, datatype, dest, tag, comm, request);
 }

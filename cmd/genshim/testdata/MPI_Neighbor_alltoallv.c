@@ -46,19 +46,29 @@ void sp_leave_Neighbor_alltoallv(struct sp_thread *t_, int rc_, const void *send
 	sp_commit(t_, w_, 346, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm);
-SP_API int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+static inline __attribute__((always_inline)) int call_Neighbor_alltoallv(const void *site_, int pmpi_, const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[346]))
+	if (sp_unlikely(!sp_next[346]))
 		sp_require(346);
-	if (sp_unlikely(!sp_open(t_, 0, site_)))
-		return P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 0, site_) : sp_open(t_, 0, site_))))
+		return pmpi_ ? P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm) : N_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	sp_enter_Neighbor_alltoallv(t_, site_, 0, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	sp_entered(t_);
-	int rc_ = P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+	int rc_ = pmpi_ ? P_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm) : N_MPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	sp_back(t_);
 	sp_leave_Neighbor_alltoallv(t_, rc_, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 	return rc_;
+}
+
+SP_API int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm);
+SP_API int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+{
+	return call_Neighbor_alltoallv(__builtin_return_address(0), 0, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+SP_PMPI int PMPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm);
+SP_PMPI int PMPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, intptr_t sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, intptr_t recvtype, intptr_t comm)
+{
+	return call_Neighbor_alltoallv(__builtin_return_address(0), 1, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }

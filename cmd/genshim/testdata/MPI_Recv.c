@@ -44,23 +44,33 @@ void sp_leave_Recv(struct sp_thread *t_, int rc_, void *buf, int count, intptr_t
 	sp_commit(t_, w_, 3, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status);
-SP_API int MPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
+static inline __attribute__((always_inline)) int call_Recv(const void *site_, int pmpi_, void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[3]))
+	if (sp_unlikely(!sp_next[3]))
 		sp_require(3);
-	if (sp_unlikely(!sp_open(t_, 0, site_)))
-		return P_MPI_Recv(buf, count, datatype, source, tag, comm, status);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 0, site_) : sp_open(t_, 0, site_))))
+		return pmpi_ ? P_MPI_Recv(buf, count, datatype, source, tag, comm, status) : N_MPI_Recv(buf, count, datatype, source, tag, comm, status);
 	struct sp_own_status own_ = { {0} };
 	int ignored_ = status == sp_fl.status_ignore;
 	if (ignored_)
 		status = &own_;
 	sp_enter_Recv(t_, site_, 0, buf, count, datatype, source, tag, comm, status);
 	sp_entered(t_);
-	int rc_ = P_MPI_Recv(buf, count, datatype, source, tag, comm, status);
+	int rc_ = pmpi_ ? P_MPI_Recv(buf, count, datatype, source, tag, comm, status) : N_MPI_Recv(buf, count, datatype, source, tag, comm, status);
 	sp_back(t_);
 	sp_leave_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status, ignored_);
 	return rc_;
+}
+
+SP_API int MPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status);
+SP_API int MPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
+{
+	return call_Recv(__builtin_return_address(0), 0, buf, count, datatype, source, tag, comm, status);
+}
+
+SP_PMPI int PMPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status);
+SP_PMPI int PMPI_Recv(void *buf, int count, intptr_t datatype, int source, int tag, intptr_t comm, void *status)
+{
+	return call_Recv(__builtin_return_address(0), 1, buf, count, datatype, source, tag, comm, status);
 }

@@ -46,19 +46,29 @@ void sp_leave_Type_vector_c(struct sp_thread *t_, int rc_, int64_t count, int64_
 	sp_commit(t_, w_, 96, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype);
-SP_API int MPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+static inline __attribute__((always_inline)) int call_Type_vector_c(const void *site_, int pmpi_, int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[96]))
+	if (sp_unlikely(!sp_next[96]))
 		sp_require(96);
-	if (sp_unlikely(!sp_open(t_, 1, site_)))
-		return P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 1, site_) : sp_open(t_, 1, site_))))
+		return pmpi_ ? P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype) : N_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
 	sp_enter_Type_vector_c(t_, site_, 0, count, blocklength, stride, oldtype, newtype);
 	sp_entered(t_);
-	int rc_ = P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
+	int rc_ = pmpi_ ? P_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype) : N_MPI_Type_vector_c(count, blocklength, stride, oldtype, newtype);
 	sp_back(t_);
 	sp_leave_Type_vector_c(t_, rc_, count, blocklength, stride, oldtype, newtype);
 	return rc_;
+}
+
+SP_API int MPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype);
+SP_API int MPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+{
+	return call_Type_vector_c(__builtin_return_address(0), 0, count, blocklength, stride, oldtype, newtype);
+}
+
+SP_PMPI int PMPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype);
+SP_PMPI int PMPI_Type_vector_c(int64_t count, int64_t blocklength, int64_t stride, intptr_t oldtype, void *newtype)
+{
+	return call_Type_vector_c(__builtin_return_address(0), 1, count, blocklength, stride, oldtype, newtype);
 }

@@ -42,25 +42,35 @@ void sp_leave_Waitall(struct sp_thread *t_, int rc_, int count, void *array_of_r
 	sp_commit(t_, w_, 49, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Waitall(int count, void *array_of_requests, void *array_of_statuses);
-SP_API int MPI_Waitall(int count, void *array_of_requests, void *array_of_statuses)
+static inline __attribute__((always_inline)) int call_Waitall(const void *site_, int pmpi_, int count, void *array_of_requests, void *array_of_statuses)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[49]))
+	if (sp_unlikely(!sp_next[49]))
 		sp_require(49);
-	if (sp_unlikely(!sp_open(t_, 1, site_)))
-		return P_MPI_Waitall(count, array_of_requests, array_of_statuses);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 1, site_) : sp_open(t_, 1, site_))))
+		return pmpi_ ? P_MPI_Waitall(count, array_of_requests, array_of_statuses) : N_MPI_Waitall(count, array_of_requests, array_of_statuses);
 	struct sp_own_status own_[SP_OWN_STATUSES];
 	int ignored_ = array_of_statuses == sp_fl.statuses_ignore;
 	if (ignored_)
 		array_of_statuses = sp_statuses_new(sp_at_least_0((int64_t)count), own_, sizeof own_);
 	sp_enter_Waitall(t_, site_, 0, count, array_of_requests, array_of_statuses);
 	sp_entered(t_);
-	int rc_ = P_MPI_Waitall(count, array_of_requests, array_of_statuses);
+	int rc_ = pmpi_ ? P_MPI_Waitall(count, array_of_requests, array_of_statuses) : N_MPI_Waitall(count, array_of_requests, array_of_statuses);
 	sp_back(t_);
 	sp_leave_Waitall(t_, rc_, count, array_of_requests, array_of_statuses, ignored_);
 	if (ignored_)
 		sp_statuses_free(array_of_statuses, own_);
 	return rc_;
+}
+
+SP_API int MPI_Waitall(int count, void *array_of_requests, void *array_of_statuses);
+SP_API int MPI_Waitall(int count, void *array_of_requests, void *array_of_statuses)
+{
+	return call_Waitall(__builtin_return_address(0), 0, count, array_of_requests, array_of_statuses);
+}
+
+SP_PMPI int PMPI_Waitall(int count, void *array_of_requests, void *array_of_statuses);
+SP_PMPI int PMPI_Waitall(int count, void *array_of_requests, void *array_of_statuses)
+{
+	return call_Waitall(__builtin_return_address(0), 1, count, array_of_requests, array_of_statuses);
 }

@@ -45,19 +45,29 @@ void sp_leave_Win_allocate(struct sp_thread *t_, int rc_, int64_t size, int disp
 	sp_commit(t_, w_, 440, SP_LEAVE, flags_);
 }
 
-SP_API int MPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win);
-SP_API int MPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+static inline __attribute__((always_inline)) int call_Win_allocate(const void *site_, int pmpi_, int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[440]))
+	if (sp_unlikely(!sp_next[440]))
 		sp_require(440);
-	if (sp_unlikely(!sp_open(t_, 1, site_)))
-		return P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 1, site_) : sp_open(t_, 1, site_))))
+		return pmpi_ ? P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win) : N_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
 	sp_enter_Win_allocate(t_, site_, 0, size, disp_unit, info, comm, baseptr, win);
 	sp_entered(t_);
-	int rc_ = P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
+	int rc_ = pmpi_ ? P_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win) : N_MPI_Win_allocate(size, disp_unit, info, comm, baseptr, win);
 	sp_back(t_);
 	sp_leave_Win_allocate(t_, rc_, size, disp_unit, info, comm, baseptr, win);
 	return rc_;
+}
+
+SP_API int MPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win);
+SP_API int MPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+{
+	return call_Win_allocate(__builtin_return_address(0), 0, size, disp_unit, info, comm, baseptr, win);
+}
+
+SP_PMPI int PMPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win);
+SP_PMPI int PMPI_Win_allocate(int64_t size, int disp_unit, intptr_t info, intptr_t comm, void *baseptr, void *win)
+{
+	return call_Win_allocate(__builtin_return_address(0), 1, size, disp_unit, info, comm, baseptr, win);
 }

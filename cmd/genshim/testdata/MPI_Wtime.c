@@ -31,19 +31,29 @@ void sp_leave_Wtime(struct sp_thread *t_, double rc_)
 	sp_commit(t_, w_, 401, SP_LEAVE, 0);
 }
 
-SP_API double MPI_Wtime(void);
-SP_API double MPI_Wtime(void)
+static inline __attribute__((always_inline)) double call_Wtime(const void *site_, int pmpi_)
 {
-	const void *site_ = __builtin_return_address(0);
 	struct sp_thread *t_ = &sp_self;
-	if (sp_unlikely(!sp_real[401]))
+	if (sp_unlikely(!sp_next[401]))
 		sp_require(401);
-	if (sp_unlikely(!sp_open(t_, 0, site_)))
-		return P_MPI_Wtime();
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, 0, site_) : sp_open(t_, 0, site_))))
+		return pmpi_ ? P_MPI_Wtime() : N_MPI_Wtime();
 	sp_enter_Wtime(t_, site_, 0);
 	sp_entered(t_);
-	double rc_ = P_MPI_Wtime();
+	double rc_ = pmpi_ ? P_MPI_Wtime() : N_MPI_Wtime();
 	sp_back(t_);
 	sp_leave_Wtime(t_, rc_);
 	return rc_;
+}
+
+SP_API double MPI_Wtime(void);
+SP_API double MPI_Wtime(void)
+{
+	return call_Wtime(__builtin_return_address(0), 0);
+}
+
+SP_PMPI double PMPI_Wtime(void);
+SP_PMPI double PMPI_Wtime(void)
+{
+	return call_Wtime(__builtin_return_address(0), 1);
 }

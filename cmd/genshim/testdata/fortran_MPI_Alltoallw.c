@@ -1,13 +1,15 @@
 
 static void sp_f_Alltoallw(const void *site_, int form_, void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_alltoallw", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Alltoallw, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Alltoallw, site_) : sp_open(t_, SP_HANDLES_MPI_Alltoallw, site_)))) {
 		real_(f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
 		return;
 	}
@@ -39,15 +41,33 @@ SP_API void mpi_alltoallw_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls,
 {
 	sp_f_Alltoallw(__builtin_return_address(0), SP_F_PLAIN, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
 }
+
+SP_API void pmpi_alltoallw_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
+{
+	sp_f_Alltoallw(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
+}
 SP_F_ALIASES(mpi_alltoallw, MPI_ALLTOALLW);
+SP_F_ALIASES(pmpi_alltoallw, PMPI_ALLTOALLW);
 
 SP_API void mpi_alltoallw_f08_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
 {
 	sp_f_Alltoallw(__builtin_return_address(0), SP_F_08, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
 }
 
+SP_API void pmpi_alltoallw_f08_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
+{
+	sp_f_Alltoallw(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
+}
+SP_F_ALIAS(pmpir_alltoallw_f08_, pmpi_alltoallw_f08_);
+
 SP_API void mpi_alltoallw_f08ts_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
 {
 	sp_f_Alltoallw(__builtin_return_address(0), SP_F_08TS, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
 }
+
+SP_API void pmpi_alltoallw_f08ts_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
+{
+	sp_f_Alltoallw(__builtin_return_address(0), SP_F_08TS | SP_F_PMPI, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
+}
+SP_F_ALIAS(pmpir_alltoallw_f08ts_, pmpi_alltoallw_f08ts_);
 

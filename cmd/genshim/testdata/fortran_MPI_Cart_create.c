@@ -1,13 +1,15 @@
 
 static void sp_f_Cart_create(const void *site_, int form_, void *f_comm_old, void *f_ndims, void *f_dims, void *f_periods, void *f_reorder, void *f_comm_cart, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_cart_create", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Cart_create, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Cart_create, site_) : sp_open(t_, SP_HANDLES_MPI_Cart_create, site_)))) {
 		real_(f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
 		return;
 	}
@@ -40,10 +42,22 @@ SP_API void mpi_cart_create_(void *f_comm_old, void *f_ndims, void *f_dims, void
 {
 	sp_f_Cart_create(__builtin_return_address(0), SP_F_PLAIN, f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
 }
+
+SP_API void pmpi_cart_create_(void *f_comm_old, void *f_ndims, void *f_dims, void *f_periods, void *f_reorder, void *f_comm_cart, void *f_ierror)
+{
+	sp_f_Cart_create(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
+}
 SP_F_ALIASES(mpi_cart_create, MPI_CART_CREATE);
+SP_F_ALIASES(pmpi_cart_create, PMPI_CART_CREATE);
 
 SP_API void mpi_cart_create_f08_(void *f_comm_old, void *f_ndims, void *f_dims, void *f_periods, void *f_reorder, void *f_comm_cart, void *f_ierror)
 {
 	sp_f_Cart_create(__builtin_return_address(0), SP_F_08, f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
 }
+
+SP_API void pmpi_cart_create_f08_(void *f_comm_old, void *f_ndims, void *f_dims, void *f_periods, void *f_reorder, void *f_comm_cart, void *f_ierror)
+{
+	sp_f_Cart_create(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
+}
+SP_F_ALIAS(pmpir_cart_create_f08_, pmpi_cart_create_f08_);
 

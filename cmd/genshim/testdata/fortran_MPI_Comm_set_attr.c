@@ -1,13 +1,15 @@
 
 static void sp_f_Comm_set_attr(const void *site_, int form_, void *f_comm, void *f_comm_keyval, void *f_attribute_val, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_comm_set_attr", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Comm_set_attr, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Comm_set_attr, site_) : sp_open(t_, SP_HANDLES_MPI_Comm_set_attr, site_)))) {
 		real_(f_comm, f_comm_keyval, f_attribute_val, f_ierror);
 		return;
 	}
@@ -29,10 +31,22 @@ SP_API void mpi_comm_set_attr_(void *f_comm, void *f_comm_keyval, void *f_attrib
 {
 	sp_f_Comm_set_attr(__builtin_return_address(0), SP_F_PLAIN, f_comm, f_comm_keyval, f_attribute_val, f_ierror);
 }
+
+SP_API void pmpi_comm_set_attr_(void *f_comm, void *f_comm_keyval, void *f_attribute_val, void *f_ierror)
+{
+	sp_f_Comm_set_attr(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_comm, f_comm_keyval, f_attribute_val, f_ierror);
+}
 SP_F_ALIASES(mpi_comm_set_attr, MPI_COMM_SET_ATTR);
+SP_F_ALIASES(pmpi_comm_set_attr, PMPI_COMM_SET_ATTR);
 
 SP_API void mpi_comm_set_attr_f08_(void *f_comm, void *f_comm_keyval, void *f_attribute_val, void *f_ierror)
 {
 	sp_f_Comm_set_attr(__builtin_return_address(0), SP_F_08, f_comm, f_comm_keyval, f_attribute_val, f_ierror);
 }
+
+SP_API void pmpi_comm_set_attr_f08_(void *f_comm, void *f_comm_keyval, void *f_attribute_val, void *f_ierror)
+{
+	sp_f_Comm_set_attr(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_comm, f_comm_keyval, f_attribute_val, f_ierror);
+}
+SP_F_ALIAS(pmpir_comm_set_attr_f08_, pmpi_comm_set_attr_f08_);
 

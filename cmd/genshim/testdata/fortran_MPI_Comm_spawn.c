@@ -1,13 +1,15 @@
 
 static void sp_f_Comm_spawn(const void *site_, int form_, void *f_command, void *f_argv, void *f_maxprocs, void *f_info, void *f_root, void *f_comm, void *f_intercomm, void *f_array_of_errcodes, void *f_ierror, size_t l_command, size_t l_argv)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *, void *, void *, size_t, size_t);
 	*(void **)&real_ = sp_f_next(next_, "mpi_comm_spawn", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Comm_spawn, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Comm_spawn, site_) : sp_open(t_, SP_HANDLES_MPI_Comm_spawn, site_)))) {
 		real_(f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
 		return;
 	}
@@ -42,10 +44,22 @@ SP_API void mpi_comm_spawn_(void *f_command, void *f_argv, void *f_maxprocs, voi
 {
 	sp_f_Comm_spawn(__builtin_return_address(0), SP_F_PLAIN, f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
 }
+
+SP_API void pmpi_comm_spawn_(void *f_command, void *f_argv, void *f_maxprocs, void *f_info, void *f_root, void *f_comm, void *f_intercomm, void *f_array_of_errcodes, void *f_ierror, size_t l_command, size_t l_argv)
+{
+	sp_f_Comm_spawn(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
+}
 SP_F_ALIASES(mpi_comm_spawn, MPI_COMM_SPAWN);
+SP_F_ALIASES(pmpi_comm_spawn, PMPI_COMM_SPAWN);
 
 SP_API void mpi_comm_spawn_f08_(void *f_command, void *f_argv, void *f_maxprocs, void *f_info, void *f_root, void *f_comm, void *f_intercomm, void *f_array_of_errcodes, void *f_ierror, size_t l_command, size_t l_argv)
 {
 	sp_f_Comm_spawn(__builtin_return_address(0), SP_F_08, f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
 }
+
+SP_API void pmpi_comm_spawn_f08_(void *f_command, void *f_argv, void *f_maxprocs, void *f_info, void *f_root, void *f_comm, void *f_intercomm, void *f_array_of_errcodes, void *f_ierror, size_t l_command, size_t l_argv)
+{
+	sp_f_Comm_spawn(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
+}
+SP_F_ALIAS(pmpir_comm_spawn_f08_, pmpi_comm_spawn_f08_);
 

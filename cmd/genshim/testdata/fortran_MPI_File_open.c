@@ -1,13 +1,15 @@
 
 static void sp_f_File_open(const void *site_, int form_, void *f_comm, void *f_filename, void *f_amode, void *f_info, void *f_fh, void *f_ierror, size_t l_filename)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, size_t);
 	*(void **)&real_ = sp_f_next(next_, "mpi_file_open", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_File_open, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_File_open, site_) : sp_open(t_, SP_HANDLES_MPI_File_open, site_)))) {
 		real_(f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
 		return;
 	}
@@ -39,10 +41,22 @@ SP_API void mpi_file_open_(void *f_comm, void *f_filename, void *f_amode, void *
 {
 	sp_f_File_open(__builtin_return_address(0), SP_F_PLAIN, f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
 }
+
+SP_API void pmpi_file_open_(void *f_comm, void *f_filename, void *f_amode, void *f_info, void *f_fh, void *f_ierror, size_t l_filename)
+{
+	sp_f_File_open(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
+}
 SP_F_ALIASES(mpi_file_open, MPI_FILE_OPEN);
+SP_F_ALIASES(pmpi_file_open, PMPI_FILE_OPEN);
 
 SP_API void mpi_file_open_f08_(void *f_comm, void *f_filename, void *f_amode, void *f_info, void *f_fh, void *f_ierror, size_t l_filename)
 {
 	sp_f_File_open(__builtin_return_address(0), SP_F_08, f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
 }
+
+SP_API void pmpi_file_open_f08_(void *f_comm, void *f_filename, void *f_amode, void *f_info, void *f_fh, void *f_ierror, size_t l_filename)
+{
+	sp_f_File_open(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
+}
+SP_F_ALIAS(pmpir_file_open_f08_, pmpi_file_open_f08_);
 

@@ -1,13 +1,15 @@
 
 static void sp_f_Info_get(const void *site_, int form_, void *f_info, void *f_key, void *f_valuelen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, size_t, size_t);
 	*(void **)&real_ = sp_f_next(next_, "mpi_info_get", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Info_get, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Info_get, site_) : sp_open(t_, SP_HANDLES_MPI_Info_get, site_)))) {
 		real_(f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
 		return;
 	}
@@ -40,10 +42,22 @@ SP_API void mpi_info_get_(void *f_info, void *f_key, void *f_valuelen, void *f_v
 {
 	sp_f_Info_get(__builtin_return_address(0), SP_F_PLAIN, f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
 }
+
+SP_API void pmpi_info_get_(void *f_info, void *f_key, void *f_valuelen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
+{
+	sp_f_Info_get(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
+}
 SP_F_ALIASES(mpi_info_get, MPI_INFO_GET);
+SP_F_ALIASES(pmpi_info_get, PMPI_INFO_GET);
 
 SP_API void mpi_info_get_f08_(void *f_info, void *f_key, void *f_valuelen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
 {
 	sp_f_Info_get(__builtin_return_address(0), SP_F_08, f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
 }
+
+SP_API void pmpi_info_get_f08_(void *f_info, void *f_key, void *f_valuelen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
+{
+	sp_f_Info_get(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
+}
+SP_F_ALIAS(pmpir_info_get_f08_, pmpi_info_get_f08_);
 

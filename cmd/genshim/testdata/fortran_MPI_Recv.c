@@ -1,13 +1,15 @@
 
 static void sp_f_Recv(const void *site_, int form_, void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_recv", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Recv, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Recv, site_) : sp_open(t_, SP_HANDLES_MPI_Recv, site_)))) {
 		real_(f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
 		return;
 	}
@@ -37,15 +39,33 @@ SP_API void mpi_recv_(void *f_buf, void *f_count, void *f_datatype, void *f_sour
 {
 	sp_f_Recv(__builtin_return_address(0), SP_F_PLAIN, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
 }
+
+SP_API void pmpi_recv_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
+{
+	sp_f_Recv(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
+}
 SP_F_ALIASES(mpi_recv, MPI_RECV);
+SP_F_ALIASES(pmpi_recv, PMPI_RECV);
 
 SP_API void mpi_recv_f08_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
 {
 	sp_f_Recv(__builtin_return_address(0), SP_F_08, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
 }
 
+SP_API void pmpi_recv_f08_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
+{
+	sp_f_Recv(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
+}
+SP_F_ALIAS(pmpir_recv_f08_, pmpi_recv_f08_);
+
 SP_API void mpi_recv_f08ts_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
 {
 	sp_f_Recv(__builtin_return_address(0), SP_F_08TS, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
 }
+
+SP_API void pmpi_recv_f08ts_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
+{
+	sp_f_Recv(__builtin_return_address(0), SP_F_08TS | SP_F_PMPI, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
+}
+SP_F_ALIAS(pmpir_recv_f08ts_, pmpi_recv_f08ts_);
 

@@ -1,13 +1,15 @@
 
 static void sp_f_Testsome(const void *site_, int form_, void *f_incount, void *f_array_of_requests, void *f_outcount, void *f_array_of_indices, void *f_array_of_statuses, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_testsome", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Testsome, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Testsome, site_) : sp_open(t_, SP_HANDLES_MPI_Testsome, site_)))) {
 		real_(f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
 		return;
 	}
@@ -50,10 +52,22 @@ SP_API void mpi_testsome_(void *f_incount, void *f_array_of_requests, void *f_ou
 {
 	sp_f_Testsome(__builtin_return_address(0), SP_F_PLAIN, f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
 }
+
+SP_API void pmpi_testsome_(void *f_incount, void *f_array_of_requests, void *f_outcount, void *f_array_of_indices, void *f_array_of_statuses, void *f_ierror)
+{
+	sp_f_Testsome(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
+}
 SP_F_ALIASES(mpi_testsome, MPI_TESTSOME);
+SP_F_ALIASES(pmpi_testsome, PMPI_TESTSOME);
 
 SP_API void mpi_testsome_f08_(void *f_incount, void *f_array_of_requests, void *f_outcount, void *f_array_of_indices, void *f_array_of_statuses, void *f_ierror)
 {
 	sp_f_Testsome(__builtin_return_address(0), SP_F_08, f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
 }
+
+SP_API void pmpi_testsome_f08_(void *f_incount, void *f_array_of_requests, void *f_outcount, void *f_array_of_indices, void *f_array_of_statuses, void *f_ierror)
+{
+	sp_f_Testsome(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
+}
+SP_F_ALIAS(pmpir_testsome_f08_, pmpi_testsome_f08_);
 

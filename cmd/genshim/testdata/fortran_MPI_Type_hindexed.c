@@ -1,13 +1,15 @@
 
 static void sp_f_Type_hindexed(const void *site_, int form_, void *f_count, void *f_array_of_blocklengths, void *f_array_of_displacements, void *f_oldtype, void *f_newtype, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_type_hindexed", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Type_hindexed, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Type_hindexed, site_) : sp_open(t_, SP_HANDLES_MPI_Type_hindexed, site_)))) {
 		real_(f_count, f_array_of_blocklengths, f_array_of_displacements, f_oldtype, f_newtype, f_ierror);
 		return;
 	}
@@ -39,5 +41,11 @@ SP_API void mpi_type_hindexed_(void *f_count, void *f_array_of_blocklengths, voi
 {
 	sp_f_Type_hindexed(__builtin_return_address(0), SP_F_PLAIN, f_count, f_array_of_blocklengths, f_array_of_displacements, f_oldtype, f_newtype, f_ierror);
 }
+
+SP_API void pmpi_type_hindexed_(void *f_count, void *f_array_of_blocklengths, void *f_array_of_displacements, void *f_oldtype, void *f_newtype, void *f_ierror)
+{
+	sp_f_Type_hindexed(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_count, f_array_of_blocklengths, f_array_of_displacements, f_oldtype, f_newtype, f_ierror);
+}
 SP_F_ALIASES(mpi_type_hindexed, MPI_TYPE_HINDEXED);
+SP_F_ALIASES(pmpi_type_hindexed, PMPI_TYPE_HINDEXED);
 

@@ -1,13 +1,15 @@
 
 static void sp_f_Waitany(const void *site_, int form_, void *f_count, void *f_array_of_requests, void *f_index, void *f_status, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_waitany", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Waitany, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Waitany, site_) : sp_open(t_, SP_HANDLES_MPI_Waitany, site_)))) {
 		real_(f_count, f_array_of_requests, f_index, f_status, f_ierror);
 		return;
 	}
@@ -46,10 +48,22 @@ SP_API void mpi_waitany_(void *f_count, void *f_array_of_requests, void *f_index
 {
 	sp_f_Waitany(__builtin_return_address(0), SP_F_PLAIN, f_count, f_array_of_requests, f_index, f_status, f_ierror);
 }
+
+SP_API void pmpi_waitany_(void *f_count, void *f_array_of_requests, void *f_index, void *f_status, void *f_ierror)
+{
+	sp_f_Waitany(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_count, f_array_of_requests, f_index, f_status, f_ierror);
+}
 SP_F_ALIASES(mpi_waitany, MPI_WAITANY);
+SP_F_ALIASES(pmpi_waitany, PMPI_WAITANY);
 
 SP_API void mpi_waitany_f08_(void *f_count, void *f_array_of_requests, void *f_index, void *f_status, void *f_ierror)
 {
 	sp_f_Waitany(__builtin_return_address(0), SP_F_08, f_count, f_array_of_requests, f_index, f_status, f_ierror);
 }
+
+SP_API void pmpi_waitany_f08_(void *f_count, void *f_array_of_requests, void *f_index, void *f_status, void *f_ierror)
+{
+	sp_f_Waitany(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_count, f_array_of_requests, f_index, f_status, f_ierror);
+}
+SP_F_ALIAS(pmpir_waitany_f08_, pmpi_waitany_f08_);
 

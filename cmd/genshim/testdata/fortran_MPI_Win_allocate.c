@@ -1,13 +1,15 @@
 
 static void sp_f_Win_allocate(const void *site_, int form_, void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
 {
-	static void *next_[SP_F_FORMS];
+	static void *next_[SP_F_SLOTS];
 	struct sp_thread *t_ = &sp_self;
 	void (*real_)(void *, void *, void *, void *, void *, void *, void *);
 	*(void **)&real_ = sp_f_next(next_, "mpi_win_allocate", form_);
 	if (sp_unlikely(sp_f_is_absent(*(void **)&real_, f_ierror)))
 		return;
-	if (sp_unlikely(!sp_open(t_, SP_HANDLES_MPI_Win_allocate, site_))) {
+	int pmpi_ = form_ & SP_F_PMPI;
+	form_ &= ~SP_F_PMPI;
+	if (sp_unlikely(!(pmpi_ ? sp_open_pmpi(t_, SP_HANDLES_MPI_Win_allocate, site_) : sp_open(t_, SP_HANDLES_MPI_Win_allocate, site_)))) {
 		real_(f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 		return;
 	}
@@ -36,16 +38,34 @@ SP_API void mpi_win_allocate_(void *f_size, void *f_disp_unit, void *f_info, voi
 {
 	sp_f_Win_allocate(__builtin_return_address(0), SP_F_PLAIN, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 }
+
+SP_API void pmpi_win_allocate_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
+{
+	sp_f_Win_allocate(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
+}
 SP_F_ALIASES(mpi_win_allocate, MPI_WIN_ALLOCATE);
+SP_F_ALIASES(pmpi_win_allocate, PMPI_WIN_ALLOCATE);
 
 SP_API void mpi_win_allocate_cptr_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
 {
 	sp_f_Win_allocate(__builtin_return_address(0), SP_F_CPTR, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 }
+
+SP_API void pmpi_win_allocate_cptr_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
+{
+	sp_f_Win_allocate(__builtin_return_address(0), SP_F_CPTR | SP_F_PMPI, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
+}
 SP_F_ALIASES(mpi_win_allocate_cptr, MPI_WIN_ALLOCATE_CPTR);
+SP_F_ALIASES(pmpi_win_allocate_cptr, PMPI_WIN_ALLOCATE_CPTR);
 
 SP_API void mpi_win_allocate_f08_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
 {
 	sp_f_Win_allocate(__builtin_return_address(0), SP_F_08, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 }
+
+SP_API void pmpi_win_allocate_f08_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
+{
+	sp_f_Win_allocate(__builtin_return_address(0), SP_F_08 | SP_F_PMPI, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
+}
+SP_F_ALIAS(pmpir_win_allocate_f08_, pmpi_win_allocate_f08_);
 

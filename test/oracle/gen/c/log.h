@@ -35,6 +35,6 @@ int o_create(const char *dir, const char *suffix, int flags);
 #pragma GCC visibility pop
 
 /* The MPI's own function. */
-#define REAL(f) ((__typeof__(&P##f))o_next("P" #f))
+#define REAL(f) ((__typeof__(&P##f))o_mpi("P" #f))
 
 #endif

@@ -38,6 +38,7 @@ void o_nest(int by);
 void o_initialised(void);
 void o_finalised(void);
 void *o_next(const char *name);
+void *o_mpi(const char *name);
 
 /* One value each. */
 void o_null(void);
