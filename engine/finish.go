@@ -120,6 +120,9 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	if options := spoorOptions(os.Environ()); options != "" {
 		meta[trace.MetaOptions] = options
 	}
+	if len(r.context.Layers) > 0 {
+		meta[trace.MetaLayers] = strings.Join(r.context.Layers, "\n")
+	}
 	for name, value := range tags.Decode(os.Getenv(tags.Variable)) {
 		meta[trace.MetaTag+name] = value
 	}

@@ -1,7 +1,7 @@
 /*
  * context.c: the files beside the rings.
  *
- * `context` is lines of "key value", the last three kinds repeated:
+ * `context` is lines of "key value", the last kinds repeated:
  *
  *   spoor-context 1
  *   flavour mpich|openmpi|abi
@@ -18,6 +18,7 @@
  *   ticks-per-ns X
  *   start TICKS NS           one moment in both clocks, NS since 1970
  *   arg TEXT                 argv, one by one; \ as \\, newlines as \n
+ *   layer PATH               another library that wraps MPI functions, one by one
  *   handle KIND ABI RAW      a predefined handle: standard ABI's number, and
  *                            its value in this process in hex
  *
@@ -37,6 +38,7 @@
 
 #include "calls.h"
 #include "flavour.h"
+#include "layers.h"
 #include "ring.h"
 #include "runtime.h"
 #include "stack.h"
@@ -128,6 +130,7 @@ static int write_maps(void)
 int sp_context_write(void)
 {
 	char path[4096], host[256] = "";
+	const char *layer;
 	if (!sp_scratch_dir())
 		return 1;
 	FILE *f = create("context", path, sizeof path);
@@ -144,6 +147,8 @@ int sp_context_write(void)
 	fprintf(f, "clock %s\nticks-per-ns %.12g\n", sp_use_tsc ? "tsc" : "monotonic", sp_run.ticks_per_ns);
 	fprintf(f, "start %" PRIu64 " %" PRId64 "\n", sp_run.start_ticks, sp_run.start_ns);
 	put_args(f);
+	for (int i = 0; (layer = sp_layer_path(i)); i++)
+		put_text(f, "layer", layer, strlen(layer));
 	put_handles(f);
 	return publish(f, "context", path);
 }

@@ -134,6 +134,7 @@ const (
 	MetaLibrary     = model.MetaLibrary
 	MetaClock       = model.MetaClock
 	MetaStart       = model.MetaStart
+	MetaLayers      = model.MetaLayers
 	MetaOptions     = model.MetaOptions
 	MetaProducer    = model.MetaProducer
 	MetaTimingError = model.MetaTimingError

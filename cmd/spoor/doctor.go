@@ -159,6 +159,9 @@ func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 	for _, f := range r.Fortran {
 		fmt.Fprintf(w, "Fortran    %s\n", f)
 	}
+	for _, l := range r.Layers {
+		fmt.Fprintf(w, "layer      %s wraps %s: called as without spoor\n", l.Path, units.Plural(len(l.Functions), "MPI function"))
+	}
 	for _, s := range r.Sanitizers {
 		fmt.Fprintf(w, "sanitizer  %s\n", s)
 	}

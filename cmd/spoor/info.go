@@ -155,6 +155,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		options := slices.DeleteFunc(strings.Fields(s.Options), func(word string) bool { return word == fmt.Sprint("SPOOR_STACK=", defaultStack) })
 		field("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, strings.Join(options, " ")))
 	}
+	for _, l := range s.Layers {
+		field("layer", "%s wraps MPI functions, too", l)
+	}
 	if s.Imported != "" {
 		field("imported", "from %s", s.Imported)
 	}

@@ -24,6 +24,7 @@ type Context struct {
 	PID         int
 	Exe, Cwd    string
 	Args        []string
+	Layers      []string // files of other libraries that wrap MPI functions, below the recorder
 	TicksPerNs  float64
 	StartTicks  uint64
 	StartNs     int64 // wall clock at StartTicks, ns since 1970
@@ -106,6 +107,8 @@ func (c *Context) set(key, value string) (err error) {
 		c.Cwd = unescape(value)
 	case "arg":
 		c.Args = append(c.Args, unescape(value))
+	case "layer":
+		c.Layers = append(c.Layers, unescape(value))
 	case "ticks-per-ns":
 		c.TicksPerNs, err = strconv.ParseFloat(value, 64)
 	case "start":

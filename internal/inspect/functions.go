@@ -3,6 +3,10 @@ package inspect
 import (
 	"debug/elf"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -27,6 +31,50 @@ func Functions(path string) (map[string]bool, error) {
 		}
 	}
 	return names, nil
+}
+
+// layer notes a file that defines functions of the standard and is no MPI library.
+func (r *Report) layer(path string, f *elf.File) {
+	if name := filepath.Base(path); Family(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
+		return
+	}
+	list, _ := f.DynamicSymbols()
+	names := make(map[string]bool)
+	pmpi := false
+	for _, s := range list {
+		c, ok := function(s.Name)
+		switch {
+		case s.Section == elf.SHN_UNDEF:
+			pmpi = pmpi || strings.HasPrefix(strings.ToLower(s.Name), "pmpi")
+		case ok && elf.ST_TYPE(s.Info) == elf.STT_FUNC:
+			names[c] = true
+		}
+	}
+	if len(names) > 0 && (pmpi || r.Path != path) { // else the MPI is in the program
+		r.Layers = append(r.Layers, Layer{path, slices.Sorted(maps.Keys(names))})
+	}
+}
+
+// function returns the MPI function that a symbol names in C or Fortran.
+func function(symbol string) (string, bool) {
+	name := symbol
+	if !strings.HasPrefix(symbol, "MPI_") || symbol == strings.ToUpper(symbol) {
+		name = strings.ToLower(strings.TrimRight(symbol, "_"))
+		for _, end := range []string{"_f08ts", "_f08"} {
+			name = strings.TrimSuffix(name, end)
+		}
+		if len(name) < 5 || !strings.HasPrefix(name, "mpi_") {
+			return "", false
+		}
+		name = "MPI_" + strings.ToUpper(name[4:5]) + name[5:]
+	}
+	_, ok := mpi.Lookup(name)
+	return name, ok
+}
+
+// preloaded lists the files that LD_PRELOAD names.
+func preloaded() []string {
+	return strings.FieldsFunc(os.Getenv("LD_PRELOAD"), func(c rune) bool { return c == ':' || c == ' ' })
 }
 
 // FunctionsOf returns those that a library of this machine has of the flavour; nil if there is none.

@@ -24,6 +24,7 @@ type Report struct {
 	Script  string    `json:"script,omitempty"`  // interpreter of a script
 	MPI     []Library `json:"mpi"`               // MPI libraries it loads at start
 	Fortran []string  `json:"fortran"`           // Fortran bindings it uses
+	Layers  []Layer   `json:"layers,omitempty"`  // what else wraps MPI functions
 	Missing []string  `json:"missing,omitempty"` // needed libraries that are not found
 	// Checkers that are built in, as AddressSanitizer.
 	Sanitizers []string `json:"sanitizers,omitempty"`
@@ -42,6 +43,13 @@ type Library struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	Family string `json:"family"`
+}
+
+// A Layer is a library, or the program itself, that defines MPI functions on top of those of the
+// MPI: a profiler, a checker, a timer that is built in.
+type Layer struct {
+	Path      string   `json:"path"`
+	Functions []string `json:"functions"`
 }
 
 // Traceable reports whether nothing stands in the way.
@@ -101,11 +109,19 @@ func (r *Report) examine(f *elf.File) {
 	}
 	libs, missing := closure(r.Path, f)
 	r.Missing = missing
+	r.layer(r.Path, f)
+	for _, l := range preloaded() {
+		if f, err := elf.Open(l); err == nil {
+			r.layer(l, f)
+			f.Close()
+		}
+	}
 	r.sanitize(f, libs)
 	r.Loops = loops(f)
 	for _, l := range libs {
 		if f, err := elf.Open(l); err == nil {
 			r.Loops += loops(f)
+			r.layer(l, f)
 			f.Close()
 		}
 		name := filepath.Base(l)

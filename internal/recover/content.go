@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/capture"
 	"github.com/spoor-hpc/spoor/internal/merge"
@@ -92,6 +93,9 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 		trace.MetaLibrary:  c.Library,
 		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),
 		trace.MetaProducer: producer,
+	}
+	if len(c.Layers) > 0 {
+		m[trace.MetaLayers] = strings.Join(c.Layers, "\n")
 	}
 	n := 0
 	problem := func(format string, args ...any) {

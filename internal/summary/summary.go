@@ -25,6 +25,7 @@ type Summary struct {
 	Library  string            `json:"mpi_library"`
 	Producer string            `json:"producer"`
 	Options  string            `json:"options,omitempty"`
+	Layers   []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
 	Tags     map[string]string `json:"tags,omitempty"`     // what the user said of the run
 	Timeless bool              `json:"no_times,omitempty"` // the trace has no times: all that is said of them is 0
 	StartNs  int64             `json:"start_ns"`           // since 1970, 0 unknown
@@ -161,6 +162,9 @@ func head(r *trace.Reader) *Summary {
 	}
 	if st, err := os.Stat(r.Name()); err == nil {
 		s.Bytes = st.Size()
+	}
+	if layers := meta[trace.MetaLayers]; layers != "" {
+		s.Layers = strings.Split(layers, "\n")
 	}
 	s.Tags = trace.Tags(meta)
 	s.StartNs, _ = strconv.ParseInt(meta[trace.MetaStart], 10, 64)

@@ -7,6 +7,7 @@ const (
 	MetaLibrary     = "mpi-library"  // what MPI_Get_library_version said
 	MetaClock       = "clock"        // what times were read from
 	MetaStart       = "start"        // wall clock of MPI_Init on rank 0, ns since 1970
+	MetaLayers      = "layers"       // files of other libraries that wrap MPI functions, a line each
 	MetaOptions     = "options"      // options of the recorder
 	MetaProducer    = "spoor"        // version of the program that wrote the trace
 	MetaTimingError = "timing-error" // relative errors of times, as SPOOR_TIMING_ERROR has them

@@ -35,22 +35,31 @@ void *o_next(const char *name)
 	return f;
 }
 
-/* The MPI's own function, for what the oracle itself wants to know: the shim takes a PMPI_
-   call for the program's. */
-void *o_mpi(const char *name)
+static void *(*find)(void *, const char *);
+static void *behind_shim; /* the object whose scope has the MPI's functions */
+
+/* Before there is a log: the loader allocates and frees. */
+__attribute__((constructor)) static void find_mpi(void)
 {
 	Dl_info info;
 	struct link_map *l = NULL;
-	void *f = o_next(name);
-	if (!dladdr1(f, &info, (void **)&l, RTLD_DL_LINKMAP) || !strstr(info.dli_fname, "libspoor"))
-		return f;
-	while ((l = l->l_next)) {
+	void *c = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), *init = dlsym(RTLD_NEXT, "PMPI_Init");
+	*(void **)&find = c ? dlsym(c, "dlsym") : NULL;
+	if (!find || !init || !dladdr1(init, &info, (void **)&l, RTLD_DL_LINKMAP) || !strstr(info.dli_fname, "libspoor"))
+		return;
+	while (!behind_shim && (l = l->l_next)) {
 		void *h = dlopen(l->l_name, RTLD_LAZY | RTLD_NOLOAD);
-		void *p = h ? dlsym(h, name) : NULL;
-		if (p)
-			return p;
+		if (h && find(h, "PMPI_Init"))
+			behind_shim = h;
 	}
-	return f;
+}
+
+/* The MPI's own function, for what the oracle itself wants to know: the shim takes a PMPI_
+   call for the program's, and so what its dlsym leads to. */
+void *o_mpi(const char *name)
+{
+	void *f = behind_shim ? find(behind_shim, name) : NULL;
+	return f ? f : o_next(name);
 }
 
 static void write_constants(const char *dir)
