@@ -93,6 +93,10 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),
 		trace.MetaProducer: producer,
 	}
+	if c.Alone && c.Library == "" { // a program without MPI
+		delete(m, trace.MetaMPI)
+		delete(m, trace.MetaLibrary)
+	}
 	n := 0
 	problem := func(format string, args ...any) {
 		m[fmt.Sprintf("%s.recover.%d", trace.MetaProblem, n)] = fmt.Sprintf(format, args...)
