@@ -67,6 +67,14 @@ func (c *Call) Symbols() []Symbol {
 	return []Symbol{own}
 }
 
+// FileName returns the name of a file that is passed to MPI, without the prefix that chooses a file system (ufs:, nfs:).
+func FileName(name string) string {
+	if i := strings.IndexByte(name, ':'); i > 0 && !strings.ContainsRune(name[:i], '/') {
+		return name[i+1:]
+	}
+	return name
+}
+
 // A Failure says which results of a call of io.txt mean that it failed.
 type Failure int
 

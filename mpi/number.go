@@ -25,6 +25,8 @@ const (
 	ModeReadOnly      = 16 // MPI_MODE_RDONLY
 	ModeWriteOnly     = 256
 
+	AtWorkingFolder = 2 // AT_FDCWD
+
 	ErrInStatus = 19 // MPI_ERR_IN_STATUS: outputs are there, and each status has its error
 	ErrPending  = 18 // MPI_ERR_PENDING
 )

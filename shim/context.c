@@ -13,7 +13,7 @@
  *   host NAME
  *   pid N
  *   exe PATH
- *   cwd PATH
+ *   cwd PATH                 at the first call that is recorded, or MPI_Init
  *   clock tsc|monotonic      what a tick is
  *   ticks-per-ns X
  *   start TICKS NS           one moment in both clocks, NS since 1970
@@ -28,12 +28,14 @@
 #define _GNU_SOURCE
 #include "context.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -62,6 +64,17 @@ static void put_link(FILE *f, const char *key, const char *path)
 	char target[4096];
 	ssize_t n = readlink(path, target, sizeof target - 1);
 	put_text(f, key, target, n > 0 ? (size_t)n : 0);
+}
+
+static char first_folder[4096];
+
+void sp_context_folder(void)
+{
+	int saved = errno;
+	/* not getcwd, which may be the program's own */
+	if (!*first_folder && syscall(SYS_getcwd, first_folder, sizeof first_folder) <= 0)
+		*first_folder = 0;
+	errno = saved;
 }
 
 static void put_args(FILE *f)
@@ -143,7 +156,8 @@ int sp_context_write(void)
 	put_text(f, "host", host, sizeof host);
 	fprintf(f, "pid %d\n", (int)getpid());
 	put_link(f, "exe", "/proc/self/exe");
-	put_link(f, "cwd", "/proc/self/cwd");
+	sp_context_folder();
+	put_text(f, "cwd", first_folder, sizeof first_folder);
 	fprintf(f, "clock %s\nticks-per-ns %.12g\n", sp_use_tsc ? "tsc" : "monotonic", sp_run.ticks_per_ns);
 	fprintf(f, "start %" PRIu64 " %" PRId64 "\n", sp_run.start_ticks, sp_run.start_ns);
 	put_args(f);

@@ -6,6 +6,8 @@
 
 /* Write `context` into the process directory. 0 if that failed. */
 int sp_context_write(void);
+/* Note the working folder, before the program may leave it. */
+void sp_context_folder(void);
 /* How often libraries were loaded and unloaded. */
 uint64_t sp_context_loads(void);
 /* Write `maps` if that has changed. 0 if that failed. */

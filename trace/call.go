@@ -1,6 +1,9 @@
 package trace
 
-import "github.com/spoor-hpc/spoor/internal/signature"
+import (
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+)
 
 // A Call is one MPI call of one rank. Calls of the same terminal share what is
 // behind their slices and pointers; treat them as read-only.
@@ -143,6 +146,10 @@ type StatusValue struct {
 	Error     int64
 	HasError  bool // Error was recorded: the call returned MPI_ERR_IN_STATUS
 }
+
+// Pending reports whether a request is still under way though the call that waited for it has returned
+// (MPI_ERR_PENDING). A call of which that is not known, nil, has completed it.
+func (s *StatusValue) Pending() bool { return s != nil && s.HasError && s.Error == mpi.ErrPending }
 
 // NewComm says what is known of a communicator when it is made.
 type NewComm struct {

@@ -49,7 +49,7 @@ func (k *Rank) ValueLine(stream int) (*ValueLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s != nil {
+	if s != nil && len(s.Names()) > 0 {
 		l.s, l.names = s, s.Names()
 		for n := range l.names {
 			l.order = append(l.order, n)

@@ -79,7 +79,7 @@ func (v LeafValue) Mean() float64 {
 // percent. Those of the other leaves are estimated: together they are what Rank.ValueTotals has of the call site
 // beside the known ones, and they are to each other as MeanValues has them.
 func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
-	if s, err := rank.openSeries(); err != nil || s != nil {
+	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 { // imported traces have times of calls, and values of places
 		return l.valuesOfCalls(rank, err)
 	}
 	totals, err := rank.ValueTotals()

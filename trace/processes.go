@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/signature"
 )
 
 // Processes is what is known of the process of each rank.
@@ -22,7 +23,20 @@ func (r *Reader) Processes() (*Processes, error) {
 func (p *Processes) Len() int { return p.table.Len() }
 
 // At returns the process of a rank.
-func (p *Processes) At(rank int) Process { return p.table.At(rank) }
+func (p *Processes) At(rank int) Process {
+	x := p.table.At(rank)
+	x.Folder = signature.OfRank(x.Folder, rank)
+	return x
+}
 
 // All yields the processes by rank.
-func (p *Processes) All() iter.Seq2[int, Process] { return p.table.All() }
+func (p *Processes) All() iter.Seq2[int, Process] {
+	return func(yield func(int, Process) bool) {
+		for rank, x := range p.table.All() {
+			x.Folder = signature.OfRank(x.Folder, rank)
+			if !yield(rank, x) {
+				return
+			}
+		}
+	}
+}

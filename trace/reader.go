@@ -128,6 +128,9 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 		if err == nil && r.hasSection(container.Asides) {
 			err = r.section(container.Asides, func(w *wire.Reader) { p.ReadAsides(w, r.ranks.Ranks) })
 		}
+		if err == nil {
+			p.FoldersFrom(r.Meta())
+		}
 		return p, err
 	})
 	r.values = sync.OnceValues(r.readValues)

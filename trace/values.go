@@ -92,6 +92,9 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 
 func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 	v := Value{Type: p.Type, Num: vals[s.At]}
+	if s.Out && v.Num == signature.UnknownNumber && p.Type == Int {
+		return Value{}
+	}
 	switch p.Type {
 	case Handle, Int:
 		v.Num = l.today(p, v.Num)

@@ -74,6 +74,7 @@ func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
 		return nil, fmt.Errorf("no type in C for %s", c.Returns)
 	}
 	var declared, args, types []string
+	put := make(map[string]string)
 	for i, a := range s.Args {
 		typ := a.Type
 		if typ == "" {
@@ -81,6 +82,10 @@ func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
 		}
 		if typ == "" {
 			return nil, fmt.Errorf("no type in C for %s", a.Name)
+		}
+		if at := c.Index(a.Name); a.Value != "" && c.Params[at].Array {
+			put[a.Name] = "w_ = " + a.Value + ";"
+			continue
 		}
 		if a.Value != "" {
 			p.Known = append(p.Known, declare(typ, a.Name)+" = "+a.Value)
@@ -118,9 +123,12 @@ func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
 	for i := range c.Params {
 		q := &c.Params[i]
 		if q.HasIn() {
-			part, err := filePart(c, q, s.Passes(q.Name))
-			if err != nil {
-				return nil, err
+			part := put[q.Name]
+			if part == "" {
+				var err error
+				if part, err = filePart(c, q, s.Passes(q.Name)); err != nil {
+					return nil, err
+				}
 			}
 			p.Enter = append(p.Enter, part)
 		}
@@ -160,6 +168,8 @@ func (p *filePage) guard(c *mpi.Call) {
 		p.Guard = "!(flags & MAP_ANONYMOUS) && " + p.Guard
 	case "fcntl":
 		p.Guard = "sp_io_duplicates(command) && " + p.Guard
+	case "lio_listio":
+		p.Guard = "sp_aio_counts(list, n)"
 	case "fflush": // of all streams
 		p.Guard = "!stream || " + p.Guard
 	}
@@ -243,6 +253,8 @@ func (p *filePage) states(c *mpi.Call) {
 		p.After = fmt.Sprintf("if (rc_) { sp_io_opened(sp_io_dirfd(rc_), %s); }", path)
 	}
 	switch c.Name {
+	case "chdir", "fchdir":
+		p.Before = "sp_context_folder();"
 	case "close":
 		p.Before = "sp_io_closed(fd);"
 	case "fclose", "freopen":

@@ -42,6 +42,9 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	if len(traces) > 0 { // a script has started MPI programs: it is none itself
+		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
+	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) && ranksElsewhere(dirs) == 0 {
 		// Programs that only use sessions have no common end to merge at; in others rank 0
 		// could not write the trace.
@@ -78,9 +81,15 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if told := filepath.Join(scratch, "told"); exists(told) {
 		_ = os.Remove(told) // the ranks have said why there is no trace
 	} else if len(traces) == 0 {
-		explainNothing(stderr, e)
+		explainNothing(stderr, e, o.io.whose != "")
 	}
 	return nil
+}
+
+// isSerial reports whether a process directory is of a program without MPI.
+func isSerial(dir string) bool {
+	c, err := capture.ReadContext(dir)
+	return err == nil && c.Alone && c.Library == "" && recover.Marked(dir)
 }
 
 // tracesOf lists the files that the traces of a run can be: out, and those of
@@ -291,7 +300,7 @@ func lookPath(program string) string {
 }
 
 // explainNothing looks for the reason why nothing was recorded.
-func explainNothing(stderr io.Writer, e ending) {
+func explainNothing(stderr io.Writer, e ending, files bool) {
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
 	if e.launcher != launch.None {
 		why = append(why, "the launcher did not hand the environment to the ranks; try: mpirun ... spoor run "+e.program)
@@ -305,6 +314,9 @@ func explainNothing(stderr io.Writer, e ending) {
 			why = []string{r.Obstacle}
 		case r.Kind == "executable" && len(r.MPI) == 0:
 			why = append([]string{"it does not link with an MPI library (one that it loads with dlmopen can't be followed)"}, why...)
+			if files && e.launcher != launch.None {
+				why = append(why, "without a launcher, what a program without MPI does with files is recorded: spoor run --io "+e.program)
+			}
 		case len(r.Missing) > 0:
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
 		}

@@ -92,7 +92,8 @@ trace is lossless, and it is said why.
 
 With --io, the program's calls of POSIX's and C's functions that work on files
 (open, pread, fprintf, rename, …) are in the trace beside those of MPI, from
-the start of the process on; "spoor files" says what came of them. --io=all has
+the start of the process on; "spoor files" says what came of them. A program
+that is run without a launcher and has no MPI makes a trace of one rank. --io=all has
 what the MPI library does within its own calls too, such as MPI_File_write.
 Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
@@ -234,7 +235,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(args, " "))
 	}
-	if l == launch.None && !o.quiet && isExecutable(args[0]) {
+	if l == launch.None && !o.quiet && isExecutable(args[0]) && (o.io.whose == "" || usesMPI(args[0])) {
 		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
 			args[0], strings.Join(args, " "))
 	}
@@ -262,6 +263,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if host, err := os.Hostname(); err == nil {
 		vars = append(vars, launch.Var{Name: deliver.Probed, Value: host})
 	}
+	if l == launch.None && o.io.whose != "" { // what it does with files counts without MPI, too
+		vars = append(vars, launch.Var{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
+	}
 	argv, env := launch.Command(l, args, vars)
 	argv = append(before, argv...)
 	looked := func() {}
@@ -285,6 +289,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 func isExecutable(name string) bool {
 	r, err := inspect.Program(lookPath(name))
 	return err == nil && r.Kind == "executable"
+}
+
+func usesMPI(name string) bool {
+	r, err := inspect.Program(lookPath(name))
+	return err == nil && len(r.MPI) > 0
 }
 
 // rankVars are the environment variables that the shim reads in each rank.

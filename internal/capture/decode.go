@@ -253,6 +253,9 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 	} else {
 		source, tag = c.rank.ABI(source), c.tag.ABI(tag)
 	}
+	if f.rc == mpi.ErrInStatus && failure == mpi.ErrPending { // nothing else is defined
+		source, tag, count, cancelled = 0, 0, 0, 0
+	}
 	f.key = append(f.key, form, source, tag, count, cancelled)
 	if f.rc == mpi.ErrInStatus {
 		f.key = append(f.key, failure)

@@ -161,7 +161,7 @@ func (s *synth) allreduce() {
 
 func testConfig() Config {
 	return Config{Context: Context{
-		Flavour: mpi.MPICH, Rank: 1, Ranks: 4, Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
+		Flavour: mpi.MPICH, Rank: 1, Ranks: 4, Cwd: "/home/me", Host: "node", PID: 7, TicksPerNs: 2, StartTicks: 1000, StartNs: 5e9,
 	}}
 }
 

@@ -196,7 +196,7 @@ const muchHeld = 4 << 20
 
 func (c *Capture) process(end string) track.Process {
 	p := track.Process{
-		Host: c.cfg.Host, PID: c.cfg.PID, End: end, Lost: (c.lost + 1) / 2, Threads: len(c.streams),
+		Host: c.cfg.Host, PID: c.cfg.PID, End: end, Lost: (c.lost + 1) / 2, Threads: len(c.streams), Folder: c.cfg.Cwd,
 	}
 	if c.timeless {
 		return p

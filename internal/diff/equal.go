@@ -235,8 +235,8 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 	case trace.String:
 		return v.Null == w.Null && v.Text == w.Text
 	case trace.Status:
-		if s, t := v.Status, w.Status; o.Renamed && s != nil && t != nil && s.HasError && t.HasError && s.Error == errPending {
-			return t.Error == errPending // the rest is what it was before
+		if s, t := v.Status, w.Status; o.Renamed && s.Pending() && t != nil && t.HasError {
+			return t.Pending() // the rest is what it was before
 		}
 		return equalPointers(v.Status, w.Status)
 	case trace.Request:

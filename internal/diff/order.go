@@ -87,9 +87,6 @@ func finished(c *trace.Call) iter.Seq2[*trace.Value, *trace.StatusValue] {
 	}
 }
 
-// errPending is MPI_ERR_PENDING: a request goes on though the call is over.
-const errPending = 18
-
 // A tally cancels what both traces finished.
 type tally struct {
 	open  map[finish]*trace.StatusValue
@@ -158,7 +155,7 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 // add notes what a call of one of the traces finished.
 func (t *tally) add(c *trace.Call, second bool) {
 	for r, s := range finished(c) {
-		if s != nil && s.HasError && s.Error == errPending {
+		if s.Pending() {
 			continue
 		}
 		if wild := t.wild[side(second)]; r.Form == trace.RequestOnce && wild[r.ID] {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -122,5 +124,39 @@ func TestPart(t *testing.T) {
 	}
 	if part.acts[export.RecvEnd] == 0 || len(losses) > 0 {
 		t.Errorf("%d receives ended; left out: %v", part.acts[export.RecvEnd], losses)
+	}
+}
+
+// A request that a wait left under way, MPI_ERR_PENDING, is told of once it has come to its end.
+func TestPending(t *testing.T) {
+	filled := func(source, tag, bytes, failed int64) []int64 {
+		return []int64{signature.StatusFilled, source, tag, bytes, 0, failed}
+	}
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+		r.Call("MPI_Init", 1)
+		if r.Rank == 0 {
+			for i := range int64(2) {
+				r.Call("MPI_Send", 2, 0, 0, 8, 0x247, 1, i, mpi.CommWorld)
+			}
+		} else {
+			for i := range int64(2) {
+				r.Call("MPI_Irecv", 3, 0, 0, 8, 0x247, 0, i, mpi.CommWorld, 2)
+			}
+			statuses := append([]int64{2}, append(filled(0, 0, 8, 15), filled(0, 0, 0, mpi.ErrPending)...)...)
+			r.CallOn(0, "MPI_Waitall", 4, append([]int64{mpi.ErrInStatus, 2, 2, 4, 2}, statuses...)...)
+			r.Call("MPI_Wait", 5, 2, signature.StatusFilled, 0, 1, 8, 0)
+		}
+		r.Call("MPI_Finalize", 6)
+	})
+	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &notebook{t: t, acts: make(map[export.Kind]int), sent: make(map[[2]int]uint64)}
+	if err := s.Run(n); err != nil {
+		t.Fatal(err)
+	}
+	if n.acts[export.Tested] != 1 || n.acts[export.RecvEnd] != 1 {
+		t.Errorf("%d requests tested, %d receives ended, want one each", n.acts[export.Tested], n.acts[export.RecvEnd])
 	}
 }

@@ -220,6 +220,10 @@ func (p *process) tested(t *thread, c *Call, v *trace.Value) {
 
 // completed tells of the end of all that a request stood for.
 func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusValue) {
+	if s.Pending() {
+		p.tested(t, c, v)
+		return
+	}
 	x, key := p.find(t, v)
 	if x == nil {
 		return

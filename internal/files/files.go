@@ -1,17 +1,15 @@
-// Package files says what a trace's calls of POSIX and C did with files: for each file and
+// Package files says what a trace's calls of POSIX, C and MPI-IO did with files: for each file and
 // rank how often it was opened, what was read and written, in which order and sizes, and
 // what time that took.
 //
-// Files are known by the names they were opened with: what descriptors and streams stand
-// for follows from the calls in their order. Nothing is known of what a rename or a change
-// of the working directory makes of a name.
+// Files are known by the names they were opened with, from each rank's working folder at that time on: what descriptors,
+// streams and handles stand for follows from the calls in their order. Nothing is known of what a rename makes of a name.
 package files
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -63,10 +61,17 @@ type Slow struct {
 	Ns   float64 `json:"ns"`
 }
 
-// A File is what all ranks did with files of one name. Where each rank's own number is in the
-// name, they are one File.
+// By whose calls a file was used.
+const (
+	Posix = "POSIX" // C's among them
+	MPIIO = "MPI-IO"
+)
+
+// A File is what all ranks did with files of one name, by calls of one kind. Files of single ranks, each with its rank's number
+// at the same place of the name, are one File.
 type File struct {
-	Path  string       `json:"path"`
+	Path  string       `json:"path"` // as it is from the report's folder
+	By    string       `json:"by"`
 	Own   bool         `json:"file_per_rank,omitempty"`
 	Total Use          `json:"total"`
 	Ranks map[int]*Use `json:"-"`
@@ -95,54 +100,72 @@ func (f *File) Bandwidth() float64 {
 
 // Report is what a trace says of files.
 type Report struct {
-	Files []*File          `json:"files"` // those with most time first
-	Kind  trace.SampleKind `json:"-"`     // what is known of times, at least
+	Folder string           // in which all ranks were started; "" if not the same, or not known
+	Files  []*File          // those with most time first
+	Kind   trace.SampleKind // what is known of times, at least
+
+	// What was left out, see Options.System.
+	LeftFiles int
+	LeftCalls uint64
 }
 
 // Options say what to look at.
 type Options struct {
-	Each bool  // don't put files together that have the ranks' numbers in their names
-	Heat *Heat // takes in what is read and written, if the trace has times; may be nil
+	Each   bool  // don't put files together that have the ranks' numbers in their names
+	System bool  // files in the system's folders and what interpreters import, too
+	Heat   *Heat // takes in what calls of POSIX read and write, if the trace has times; may be nil
 }
+
+// An id is what a File is of.
+type id struct{ name, by string }
 
 // Compute goes through the calls of all ranks.
 func Compute(r *trace.Reader, o Options) (*Report, error) {
-	files := make(map[string]*File)
 	rep := &Report{Kind: trace.ExactSample}
-	for rank := range r.Ranks() {
-		k, err := r.Rank(rank)
-		if err != nil {
-			if r.Ranks() > 1 && isGone(err) {
-				continue
-			}
-			return nil, err
-		}
-		f := newFollower(rank, func(path string) (string, *Use) {
-			name := path
-			own := false
-			if !o.Each {
-				name = signature.OfRank(string(signature.Template([]byte(path), rank)), -1)
-				own = name != path
-			}
-			x := files[name]
-			if x == nil {
-				x = &File{Path: name, Own: own, Ranks: make(map[int]*Use)}
-				files[name] = x
-			}
-			if x.Ranks[rank] == nil {
-				x.Ranks[rank] = &Use{}
-			}
-			return name, x.Ranks[rank]
-		})
-		if r.HasTimes() {
-			f.heat = o.Heat
-		}
-		if err := f.follow(k, r.HasTimes()); err != nil {
-			return nil, err
-		}
-		rep.Kind = min(rep.Kind, f.kind)
+	folders, err := startFolders(r)
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range files {
+	if slices.IndexFunc(folders, func(f string) bool { return f != folders[0] }) < 0 {
+		rep.Folder = folders[0]
+	}
+	files := make(map[id]*File)
+	err = eachRank(r, folders, func(f *follower) {
+		f.use = func(name, by string) *Use {
+			x := files[id{name, by}]
+			if x == nil {
+				x = &File{Path: name, By: by, Ranks: make(map[int]*Use)}
+				files[id{name, by}] = x
+			}
+			if x.Ranks[f.rank] == nil {
+				x.Ranks[f.rank] = &Use{}
+			}
+			return x.Ranks[f.rank]
+		}
+	}, func(f *follower) { rep.Kind = min(rep.Kind, f.kind) })
+	if err != nil {
+		return nil, err
+	}
+	if !o.System {
+		rep.leaveOut(files, folders)
+	}
+	names := rep.name(files, o.Each)
+	byName := make(map[id]*File)
+	for k, f := range files {
+		at := id{names[k], k.by}
+		if to := byName[at]; to != nil {
+			for rank, u := range f.Ranks {
+				if to.Ranks[rank] == nil {
+					to.Ranks[rank] = &Use{}
+				}
+				to.Ranks[rank].add(u)
+			}
+			continue
+		}
+		f.Path, f.Own = names[k], names[k] != below(rep.Folder, k.name)
+		byName[at] = f
+	}
+	for _, f := range byName {
 		for rank, u := range f.Ranks {
 			u.Slowest.Rank = rank
 			f.Total.add(u)
@@ -150,9 +173,104 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 		rep.Files = append(rep.Files, f)
 	}
 	slices.SortFunc(rep.Files, func(a, b *File) int {
-		return cmp.Or(cmp.Compare(b.Total.DataTime+b.Total.MetaTime, a.Total.DataTime+a.Total.MetaTime), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(b.Total.DataTime+b.Total.MetaTime, a.Total.DataTime+a.Total.MetaTime), cmp.Compare(a.Path, b.Path), cmp.Compare(a.By, b.By))
 	})
-	return rep, nil
+	if o.Heat == nil || !r.HasTimes() {
+		return rep, nil
+	}
+	return rep, eachRank(r, folders, func(f *follower) {
+		f.use = func(string, string) *Use { return &Use{} }
+		f.moved = func(name string, written bool, bytes, start, end int64) {
+			if name, ok := names[id{name, Posix}]; ok {
+				o.Heat.Add(f.rank, name, written, bytes, start, end)
+			}
+		}
+	}, func(*follower) {})
+}
+
+// startFolders lists the folders in which ranks were started, "" where that is not known.
+func startFolders(r *trace.Reader) ([]string, error) {
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]string, 0, r.Ranks())
+	for _, p := range procs.All() {
+		list = append(list, p.Folder)
+	}
+	return list, nil
+}
+
+// eachRank follows the calls of each rank that left some.
+func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) error {
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			if r.Ranks() > 1 && isGone(err) {
+				continue
+			}
+			return err
+		}
+		f := newFollower(k, folders[rank])
+		before(f)
+		if err := f.follow(r); err != nil {
+			return err
+		}
+		after(f)
+	}
+	return nil
+}
+
+// leaveOut takes out files that are none of the program's own.
+func (rep *Report) leaveOut(files map[id]*File, folders []string) {
+	left := make(map[string]bool)
+	for k, f := range files {
+		calls, writes := uint64(0), uint64(0)
+		system := true
+		for rank, u := range f.Ranks {
+			calls += u.Reads.Calls + u.Writes.Calls + u.Meta
+			writes += u.Writes.Calls
+			system = system && isSystems(k.name, folders[rank])
+		}
+		if !system && (writes > 0 || !isImport(below(rep.Folder, k.name))) {
+			continue
+		}
+		left[k.name] = true
+		rep.LeftCalls += calls
+		delete(files, k)
+	}
+	rep.LeftFiles = len(left)
+}
+
+// name returns what files are called, those of single ranks together.
+func (rep *Report) name(files map[id]*File, each bool) map[id]string {
+	names := make(map[id]string, len(files))
+	users := make(map[string]int) // by name: the only rank, or -1
+	for k, f := range files {
+		names[k] = below(rep.Folder, k.name)
+		for rank := range f.Ranks {
+			if of, ok := users[names[k]]; ok && of != rank {
+				rank = -1
+			}
+			users[names[k]] = rank
+		}
+	}
+	if each {
+		return names
+	}
+	var claims []claim
+	for name, rank := range users {
+		if rank >= 0 {
+			claims = append(claims, claim{name, rank})
+		}
+	}
+	patterns := united(claims)
+	for k, name := range names {
+		if p := patterns[name]; p != "" {
+			names[k] = p
+		}
+	}
+	return names
 }
 
 func (u *Use) add(o *Use) {

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"iter"
+	"path"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/reissue"
@@ -12,10 +13,12 @@ import (
 
 func isGone(err error) bool { return errors.Is(err, trace.ErrNoTrack) }
 
-// An opened is an open file, as descriptors and streams of a rank stand for it.
+// An opened is an open file, as descriptors, streams and handles of a rank stand for it.
 type opened struct {
-	name   string
+	name   string // as it is from the root, as far as that is known
 	use    *Use
+	unit   int64 // bytes that offsets count; 0: not known
+	base   int64 // where they count from
 	at     int64 // where the next access is that names no place; -1: not known
 	append bool  // writes go to the end
 
@@ -28,24 +31,32 @@ type opened struct {
 
 // A follower goes through the calls of a rank.
 type follower struct {
-	rank int
-	use  func(path string) (name string, use *Use)
-	heat *Heat                        // may be nil
-	open map[string]map[int64]*opened // by kind of handle, by number
-	kind trace.SampleKind
-	defs map[*trace.Function]*mpi.Call
+	rank   int
+	k      *trace.Rank
+	use    func(name, by string) *Use
+	moved  func(name string, written bool, bytes, start, end int64) // told of calls of POSIX; may be nil
+	folder string                                                   // the working folder; "" if not known
+	open   map[string]map[int64]*opened                             // by kind of handle, by number
+	kind   trace.SampleKind
+	defs   map[*trace.Function]*mpi.Call
+	io     *mpiIO // nil: the rank doesn't use MPI-IO
 }
 
-func newFollower(rank int, use func(path string) (string, *Use)) *follower {
-	f := &follower{rank: rank, use: use, open: make(map[string]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
-	for _, k := range []mpi.Kind{mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping} {
+func newFollower(k *trace.Rank, folder string) *follower {
+	f := &follower{rank: k.Number(), k: k, folder: folder, open: make(map[string]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
+	for _, k := range []mpi.Kind{mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping, mpi.KindFile} {
 		f.open[k.Name()] = make(map[int64]*opened)
 	}
 	return f
 }
 
 // follow takes the calls of all threads, in the order of time where there are times.
-func (f *follower) follow(k *trace.Rank, timed bool) error {
+func (f *follower) follow(r *trace.Reader) error {
+	k, timed := f.k, r.HasTimes()
+	var err error
+	if f.io, err = newMPIIO(r, k); err != nil {
+		return err
+	}
 	type thread struct {
 		next func() (trace.TimedCall, error, bool)
 		call trace.TimedCall
@@ -63,7 +74,7 @@ func (f *follower) follow(k *trace.Rank, timed bool) error {
 	}
 	advance := func(t *thread) (err error) {
 		for {
-			if t.call, err, t.ok = t.next(); err != nil || !t.ok || t.call.Func.Has(trace.Posix) {
+			if t.call, err, t.ok = t.next(); err != nil || !t.ok || f.def(t.call.Func).Has(mpi.Posix) || isMPIIO(f.def(t.call.Func)) {
 				return err
 			}
 		}
@@ -117,55 +128,149 @@ func number(c *trace.TimedCall, param string) (int64, bool) {
 	return p.In.Num, true
 }
 
-// subject is the open file that a call is about; nil if it is about a name.
-func (f *follower) subject(c *trace.TimedCall) *opened {
-	if c.Param("path") != nil {
-		return nil
-	}
-	for i := range c.Params {
-		p := &c.Params[i]
-		m := f.open[p.Kind()]
-		if m == nil || p.Name() == "newfd" {
-			continue
+// pathOf is the parameter that names the file that a call is about; nil if it is about an open one.
+func pathOf(c *trace.TimedCall) *trace.Param {
+	for _, name := range []string{"path", "filename", "template"} {
+		if p := c.Param(name); p != nil {
+			return p
 		}
-		o := m[p.In.Num]
-		if o == nil {
-			name := Unknown
-			if p.In.Predefined() {
-				name = p.In.Render(p.Kind())
-			}
-			o = &opened{at: -1}
-			o.name, o.use = f.use(name)
-			m[p.In.Num] = o
-		}
-		return o
 	}
 	return nil
 }
 
+// resolve returns the name that a call passes as it is from the root, as far as that is known.
+func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
+	from := f.folder
+	if dir := c.Param("dir"); dir != nil && dir.In.Num != mpi.AtWorkingFolder {
+		from = ""
+		if o := f.open[dir.Kind()][dir.In.Num]; o != nil && path.IsAbs(o.name) {
+			from = o.name
+		}
+	}
+	name := p.In.Text
+	if p.Name() == "filename" {
+		name = mpi.FileName(name)
+	}
+	if name == "" { // the folder itself
+		return from
+	}
+	return absolute(from, name)
+}
+
+func byOf(c *trace.TimedCall) string {
+	if c.Func.Has(trace.Posix) {
+		return Posix
+	}
+	return MPIIO
+}
+
+// handle is the open file that a parameter stands for, which may not be known; nil if it stands for none.
+func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
+	m := f.open[p.Kind()]
+	if m == nil || v.Type != trace.Handle {
+		return nil
+	}
+	o := m[v.Num]
+	if o == nil {
+		name := Unknown
+		if v.Predefined() {
+			name = v.Render(p.Kind())
+		}
+		o = &opened{name: name, use: f.use(name, byOf(c)), at: -1}
+		m[v.Num] = o
+	}
+	return o
+}
+
+// subject is the open file that a call is about; nil if it is about a name.
+func (f *follower) subject(c *trace.TimedCall) *opened {
+	if pathOf(c) != nil {
+		return nil
+	}
+	for i := range c.Params {
+		if p := &c.Params[i]; p.Name() != "newfd" && p.Name() != "info" {
+			if o := f.handle(c, p, &p.In); o != nil {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// A move is what a call read or wrote of one file.
+type move struct {
+	o       *opened
+	use     *Use
+	written bool
+	bytes   int64
+	at      int64 // noPlace: where the last one ended; unknown
+}
+
+const (
+	noPlace = -1 - iota
+	unknown
+)
+
 func (f *follower) call(c *trace.TimedCall) {
 	def := f.def(c.Func)
-	if def == nil {
-		return
-	}
+	returned := c.Return != trace.NeverReturned && c.Return != trace.Left
 	o := f.subject(c)
 	var u *Use
 	name := ""
-	switch p := c.Param("path"); {
+	switch p := pathOf(c); {
 	case o != nil:
 		name, u = o.name, o.use
-	case p != nil:
-		name, u = f.use(p.In.Text)
-	default:
+	case p != nil && p.In.Type == trace.String:
+		name = f.resolve(c, p)
+		u = f.use(name, byOf(c))
+	case def.Name != "lio_listio":
 		return // flushes all streams, or makes a file without a name
 	}
-	ns := float64(c.Timing.Duration.Ns)
 	f.kind = min(f.kind, c.Timing.Duration.Kind)
+	moves, data := f.moves(c, def, o)
+	ns := float64(c.Timing.Duration.Ns)
+	if !data || !returned {
+		if u == nil {
+			return
+		}
+		f.note(c, u)
+		u.Meta++
+		u.MetaTime += ns
+		if returned {
+			f.change(c, def, o, name, u)
+		}
+		return
+	}
+	if len(moves) == 0 && u != nil { // the other half of a call, or a list of nothing
+		f.note(c, u)
+		u.DataTime += ns
+	}
+	for i := range moves {
+		m := &moves[i]
+		f.note(c, m.use)
+		part := ns / float64(len(moves))
+		m.use.DataTime += part
+		to := &m.use.Reads
+		if m.written {
+			to = &m.use.Writes
+		}
+		to.count(m.bytes, part)
+		if m.o != nil {
+			if f.moved != nil && c.Func.Has(trace.Posix) {
+				f.moved(m.o.name, m.written, m.bytes, c.Start, c.End())
+			}
+			m.o.access(m)
+		}
+	}
+}
+
+// note adds to a file's use what every call says.
+func (f *follower) note(c *trace.TimedCall, u *Use) {
 	if u.First == 0 && u.Last == 0 || c.Start < u.First {
 		u.First = c.Start
 	}
 	u.Last = max(u.Last, c.End())
-	if ns > u.Slowest.Ns {
+	if ns := float64(c.Timing.Duration.Ns); ns > u.Slowest.Ns {
 		u.Slowest = Slow{f.rank, c.Text(), ns}
 	}
 	if c.Return != 0 {
@@ -174,33 +279,21 @@ func (f *follower) call(c *trace.TimedCall) {
 	if reissue.IsLibrary(c.Site.Module) {
 		u.Library++
 	}
-	returned := c.Result.Type != trace.None
-	if bytes, ok := moved(c, def); ok && returned {
-		u.DataTime += ns
-		m := &u.Reads
-		if def.Has(mpi.Writes) {
-			m = &u.Writes
-		}
-		m.count(bytes, ns)
-		if f.heat != nil {
-			f.heat.Add(f.rank, name, def.Has(mpi.Writes), bytes, c.Start, c.End())
-		}
-		if o != nil {
-			o.access(c, def, bytes)
-		}
-		return
-	}
-	u.Meta++
-	u.MetaTime += ns
-	if returned {
-		f.change(c, def, o, name, u)
-	}
 }
 
-// moved is how many bytes a call read or wrote; false if that is not what it does.
-func moved(c *trace.TimedCall, def *mpi.Call) (int64, bool) {
-	if !def.Has(mpi.Reads) && !def.Has(mpi.Writes) {
-		return 0, false
+// moves lists what a call read and wrote; false if that is not what it is for.
+func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, bool) {
+	switch {
+	case !def.Has(mpi.Posix):
+		return f.io.moves(c, def, o)
+	case c.Param("in") != nil && c.Param("out") != nil:
+		return f.copied(c), true
+	case strings.HasPrefix(def.Name, "aio_") || def.Name == "lio_listio":
+		return f.queued(c, def, o)
+	case !def.Has(mpi.Reads) && !def.Has(mpi.Writes):
+		return nil, false
+	case o == nil || c.Result.Type == trace.None:
+		return nil, false
 	}
 	n := max(0, c.Result.Num)
 	if size, ok := number(c, "size"); ok && def.Returns == mpi.KindSize {
@@ -212,32 +305,89 @@ func moved(c *trace.TimedCall, def *mpi.Call) (int64, bool) {
 			n = 0
 		}
 	}
-	return n, true
+	at, ok := number(c, "offset")
+	if !ok {
+		at = noPlace
+	}
+	return []move{{o, o.use, def.Has(mpi.Writes), n, at}}, true
+}
+
+// copied is what a call moves from one descriptor to another.
+func (f *follower) copied(c *trace.TimedCall) (list []move) {
+	bytes := max(0, c.Result.Num)
+	for _, side := range []struct{ name, at string }{{"in", "inoff"}, {"out", "outoff"}} {
+		p := c.Param(side.name)
+		if p.In.Num == trace.UnknownHandle {
+			continue // a pipe, or what else is not recorded
+		}
+		at, ok := number(c, side.at)
+		if !ok && side.name == "in" {
+			at, ok = number(c, "offset")
+		}
+		if !ok || at < 0 {
+			at = noPlace
+		}
+		o := f.handle(c, p, &p.In)
+		list = append(list, move{o, o.use, side.name == "out", bytes, at})
+	}
+	return list
+}
+
+// queued is what asynchronous operations are to move, which counts where they are asked for. What they came to is
+// known once the program asks.
+func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []move, data bool) {
+	count, _ := number(c, "count")
+	at, _ := number(c, "offset")
+	switch def.Name {
+	case "aio_read", "aio_write":
+		if c.Return == 0 {
+			list = append(list, move{o, o.use, def.Name == "aio_write", count, at})
+		}
+		return list, true
+	case "lio_listio":
+		fds, operations, counts, offsets := c.Param("fds"), c.Param("operations"), c.Param("counts"), c.Param("offsets")
+		for i := range fds.In.Elems {
+			op := operations.In.Elems[i].Num
+			if o := f.handle(c, fds, &fds.In.Elems[i]); o != nil && c.Return == 0 && op < 2 {
+				list = append(list, move{o, o.use, op == 1, counts.In.Elems[i].Num, offsets.In.Elems[i].Num})
+			}
+		}
+		return list, true
+	case "aio_return":
+		if op, _ := number(c, "operation"); op < 2 && o != nil && c.Result.Type == trace.Int {
+			to := &o.use.Reads
+			if op == 1 {
+				to = &o.use.Writes
+			}
+			to.Bytes = max(0, to.Bytes-max(0, count-max(0, c.Result.Num)))
+		}
+	}
+	return nil, false
 }
 
 // access notes where a call read or wrote.
-func (o *opened) access(c *trace.TimedCall, def *mpi.Call, bytes int64) {
-	at, explicit := number(c, "offset")
-	if explicit && c.Param("offset").Kind() == mpi.KindPosAt.Name() {
-		explicit = at >= 0
-	}
-	if !explicit {
+func (o *opened) access(m *move) {
+	at := m.at
+	switch at {
+	case unknown:
+		return
+	case noPlace:
 		at = o.at
-		if o.append && def.Has(mpi.Writes) && o.began {
+		if o.append && m.written && o.began {
 			at = o.end
 		}
 		if at >= 0 {
-			o.at = at + bytes
+			o.at = at + m.bytes
 		}
 	}
-	if at < 0 || bytes == 0 {
+	if at < 0 || m.bytes == 0 {
 		return
 	}
 	u := o.use
 	if at%Block != 0 {
 		u.Unaligned++
 	}
-	u.Extent = max(u.Extent, at+bytes)
+	u.Extent = max(u.Extent, at+m.bytes)
 	step := at - o.last
 	switch {
 	case !o.began || at == o.end:
@@ -256,12 +406,21 @@ func (o *opened) access(c *trace.TimedCall, def *mpi.Call, bytes int64) {
 	if o.began && at == o.end {
 		o.step, o.alone = 0, false
 	}
-	o.began, o.last, o.end = true, at, at+bytes
+	o.began, o.last, o.end = true, at, at+m.bytes
 }
 
 // change follows what handles stand for, and where files are read and written next.
 func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
 	switch {
+	case !def.Has(mpi.Posix):
+		f.io.change(f, c, def, o, name, u)
+	case c.Func.Name == "chdir" && c.Return == 0:
+		f.folder = name
+	case c.Func.Name == "fchdir" && o != nil && c.Return == 0:
+		f.folder = ""
+		if path.IsAbs(o.name) {
+			f.folder = o.name
+		}
 	case def.Has(mpi.Opens):
 		if c.Return != 0 {
 			return

@@ -42,7 +42,8 @@ func (w *world) findComms() error {
 	groups := make(map[uint32]otf2.Group)
 	for _, g := range w.a.Groups {
 		switch {
-		case g.Type == otf2.CommLocations && g.Paradigm == otf2.ParadigmMPI:
+		case !ofMPI(g): // the tool's own, a GPU's: numbers of its members are not ranks
+		case g.Type == otf2.CommLocations:
 			if order == nil {
 				order = g.Members
 			}
@@ -65,9 +66,14 @@ func (w *world) findComms() error {
 		}
 		return list, g.Type == otf2.CommSelf, nil
 	}
+	others := make(map[uint32]bool)
+	for _, g := range w.a.Groups {
+		others[g.ID] = !ofMPI(g)
+	}
+	named := slices.IndexFunc(w.a.Comms, func(def otf2.Comm) bool { return w.a.String(def.Name) == "MPI_COMM_WORLD" && !others[def.Group] }) >= 0
 	world := false
 	for i, def := range w.a.Comms {
-		if _, ok := w.byID[def.ID]; ok {
+		if _, ok := w.byID[def.ID]; ok || others[def.Group] {
 			continue
 		}
 		c := &comm{order: i, users: make(map[int]bool), maker: make(map[int]int), ids: []uint32{def.ID}}
@@ -82,7 +88,7 @@ func (w *world) findComms() error {
 		switch {
 		case self:
 			c.handle = mpi.CommSelf
-		case !world && c.remote == nil && def.Parent == otf2.Undefined && len(members) == len(w.ranks) && inOrder(members):
+		case !world && (!named || w.a.String(def.Name) == "MPI_COMM_WORLD") && c.remote == nil && def.Parent == otf2.Undefined && len(members) == len(w.ranks) && inOrder(members):
 			c.handle, world = mpi.CommWorld, true
 		case len(members) == 0 || def.Remote != otf2.Undefined && len(c.remote) == 0:
 			continue
@@ -97,6 +103,11 @@ func (w *world) findComms() error {
 		}
 	}
 	return nil
+}
+
+// ofMPI reports whether a group is one of MPI's.
+func ofMPI(g otf2.Group) bool {
+	return g.Paradigm == otf2.ParadigmMPI || g.Paradigm == otf2.ParadigmUnknown
 }
 
 func inOrder(list []int) bool {

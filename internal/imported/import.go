@@ -127,6 +127,9 @@ func (w *world) meta(began int64, o Options) map[string]string {
 	a := w.a
 	command := a.Properties["SPOOR::COMMAND"]
 	if command == "" {
+		command = w.command
+	}
+	if command == "" {
 		command = a.Description
 	}
 	if command == "" {

@@ -2,8 +2,10 @@ package imported
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -298,3 +300,91 @@ func FuzzOTF2(f *testing.F) {
 }
 
 func uint64s(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// TestScoreP imports an archive as Score-P writes it (testdata/scorep.py): groups and communicators that are not MPI's, a
+// communicator of all ranks before MPI_COMM_WORLD, GPUs' locations with properties, counters of several values that go on from
+// the beginning, and functions of which nothing but the time is recorded.
+func TestScoreP(t *testing.T) {
+	r, x, err := read(t, "testdata/scorep", timing.Lossless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Meta()[trace.MetaCommand]; got != "/home/me/solver -n '4 x'" {
+		t.Errorf("command %q", got)
+	}
+	for note := range x.Notes {
+		if strings.Contains(note, "stands in") {
+			t.Errorf("%d: %s", x.Notes[note], note)
+		}
+	}
+	want := [][]string{{
+		"MPI_Comm_size(comm=comm?) = MPI_SUCCESS",
+		"MPI_Barrier(comm=MPI_COMM_WORLD) = MPI_SUCCESS PAPI_L2_DCM=1 PAPI_TOT_INS=4400",
+		"MPI_Send(buf=mem0, count=4096, datatype=MPI_BYTE, dest=1, tag=7, comm=MPI_COMM_WORLD) = MPI_SUCCESS PAPI_L2_DCM=1 PAPI_TOT_INS=100",
+		"MPI_Iprobe(source=0, tag=0, comm=comm?, status=-) = MPI_SUCCESS PAPI_L2_DCM=0 PAPI_TOT_INS=0",
+	}, {
+		"MPI_Comm_size(comm=comm?) = MPI_SUCCESS",
+		"MPI_Barrier(comm=MPI_COMM_WORLD) = MPI_SUCCESS PAPI_L2_DCM=1 PAPI_TOT_INS=4400",
+		"MPI_Recv(buf=mem0, count=4096, datatype=MPI_BYTE, source=0, tag=7, comm=MPI_COMM_WORLD, status=ignored{source=0, tag=7, bytes=4096}) = MPI_SUCCESS PAPI_L2_DCM=1 PAPI_TOT_INS=101",
+		"MPI_Iprobe(source=0, tag=0, comm=comm?, status=-) = MPI_SUCCESS PAPI_L2_DCM=0 PAPI_TOT_INS=0",
+	}}
+	for rank, want := range want {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := k.ValueLine(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for c, err := range k.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, err := line.At(c.Index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := c.Text()
+			for _, v := range values {
+				text += fmt.Sprintf(" %s=%g", v.Name, v.Sum)
+			}
+			got = append(got, text)
+			if p := c.Param("flag"); p != nil && p.Out.Type != trace.None {
+				t.Errorf("%s: flag %d, which nothing tells", text, p.Out.Num)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rank %d:\n%s", rank, diff)
+		}
+	}
+}
+
+// What records a definition or an event has that nobody knows yet is passed over by its length.
+func TestUnknownRecords(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	if err := os.CopyFS(dir, os.DirFS("testdata/scorep")); err != nil {
+		t.Fatal(err)
+	}
+	for name, ids := range map[string][]byte{"traces.def": {7, 27, 29, 99, 200, 255}, "traces/0.evt": {79, 99, 200, 255}} {
+		path := filepath.Join(dir, name)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids { // each: length 9, and a number that is too large for a reference
+			b = slices.Insert(b, otf2.ChunkHead, append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)...)
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, _, err := read(t, dir, timing.Stats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Ranks() != 2 {
+		t.Errorf("%d ranks", r.Ranks())
+	}
+}

@@ -1,6 +1,8 @@
 package imported
 
 import (
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/otf2"
@@ -50,6 +52,13 @@ type thread struct {
 	under   []uint64
 	ready   []*open // calls that wait for the outermost to end
 	metrics []measured
+	counted map[string]*counter
+}
+
+// A counter goes on from the beginning of the run.
+type counter struct {
+	base, now float64 // at the end of the last call, and when it was read last
+	based     bool
 }
 
 // An entered region has not been left.
@@ -175,6 +184,7 @@ func (r *recorder) enter(t *thread, e *otf2.Event) {
 	}
 	if c := r.w.regions[f.region]; c != nil {
 		f.call = &open{call: c, start: e.Time, site: r.site(t, c, f.source), values: t.pending()}
+		t.read()
 		t.ready = append(t.ready, f.call)
 	} else {
 		r.w.notes.Add("calls of functions that are not MPI's", 1)
@@ -189,6 +199,7 @@ func (r *recorder) leave(t *thread, e *otf2.Event) error {
 			if f.call != nil {
 				f.call.end = max(e.Time, f.call.start)
 				f.call.acts = append(f.call.acts, otf2.Event{}) // it returned
+				t.read()
 			}
 			t.stack = slices.Delete(t.stack, i, i+1)
 			break
@@ -329,18 +340,51 @@ func (r *recorder) site(t *thread, c *mpi.Call, source uint32) uint64 {
 	return 0
 }
 
-// metric keeps a measurement for the next call.
+// metric keeps measurements for the next call.
 func (r *recorder) metric(t *thread, e *otf2.Event) {
-	name, ok := r.w.a.Metrics[uint32(e.Values[0])]
-	if !ok || e.Values[1] != 1 {
-		r.w.notes.Add("measurements of several values, or of metrics that are not defined", 1)
+	list := r.w.a.Metrics[uint32(e.Values[0])]
+	if len(list) != len(e.Many) {
+		r.w.notes.Add("measurements of metrics that are not defined", 1)
 		return
 	}
-	t.metrics = append(t.metrics, measured{name, e.Metric})
+	for i, m := range list {
+		v := e.Many[i]
+		switch {
+		case m.Name == "" || math.IsNaN(v):
+			r.w.notes.Add("measurements of metrics that are not defined", 1)
+		case m.Mode == otf2.Relative:
+			t.metrics = append(t.metrics, measured{m.Name, v})
+		case m.Mode == otf2.Accumulated:
+			c := t.counted[m.Name]
+			if c == nil {
+				if t.counted == nil {
+					t.counted = make(map[string]*counter)
+				}
+				c = &counter{base: v}
+				t.counted[m.Name] = c
+			}
+			c.now = v
+		default:
+			r.w.notes.Add("measurements of what there is at a time, which don't belong to calls", 1)
+		}
+	}
 }
 
+// pending is what was measured since the call before.
 func (t *thread) pending() []measured {
 	list := t.metrics
 	t.metrics = nil
+	for _, name := range slices.Sorted(maps.Keys(t.counted)) {
+		if c := t.counted[name]; c.based && c.now >= c.base {
+			list = append(list, measured{name, c.now - c.base})
+		}
+	}
 	return list
+}
+
+// read has counters count from here on.
+func (t *thread) read() {
+	for _, c := range t.counted {
+		c.base, c.based = c.now, true
+	}
 }

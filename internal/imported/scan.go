@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/otf2"
+	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -105,6 +106,14 @@ func (w *world) scan(k *rank, all *outcomes) error {
 					delete(open, id)
 				} else {
 					early[id] = outcomeOf(e)
+				}
+			case otf2.EvProgramBegin:
+				if w.command == "" {
+					words := make([]string, len(es.Refs))
+					for i, s := range es.Refs {
+						words[i] = w.a.String(s)
+					}
+					w.command = shell.Quote(words)
 				}
 			case otf2.EvMpiIsendComplete:
 				k.ends = true

@@ -57,7 +57,9 @@ func (f *form) values() []int64 {
 	if !f.ended {
 		vals[0] = neverReturned
 	} else if f.layout.Result != signature.Nothing {
-		vals = append(vals, unknown(&signature.Part{Width: f.layout.Result}, mpi.KindInt, f.empty)...)
+		if vals = append(vals, signature.UnknownNumber); f.call.Returns.Form() != mpi.FormInt {
+			vals[1] = unknown(&signature.Part{Width: f.layout.Result}, f.call.Returns, f.empty)[0]
+		}
 	}
 	n := 0
 	for i := range f.call.Params {
@@ -71,7 +73,7 @@ func (f *form) values() []int64 {
 			vals = append(vals, f.value(f.in, p, part)...)
 		}
 		if part.Out && f.ended {
-			vals = append(vals, f.value(f.out, p, part)...)
+			vals = append(vals, f.result(p, part)...)
 		}
 	}
 	if f.ended {
@@ -85,6 +87,14 @@ func (f *form) value(of map[string][]int64, p *mpi.Param, part *signature.Part) 
 		return v
 	}
 	return unknown(part, p.Kind, f.empty)
+}
+
+// result is what comes out by a parameter. Of numbers that nothing tells it is not 0, which they could be.
+func (f *form) result(p *mpi.Param, part *signature.Part) []int64 {
+	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
+		return []int64{signature.UnknownNumber}
+	}
+	return f.value(f.out, p, part)
 }
 
 // unknown stands for a value of which nothing was recorded.

@@ -27,6 +27,7 @@ type world struct {
 	comms   []*comm
 	byID    map[uint32]*comm // by the archive's number
 	notes   Notes
+	command string // as the first rank's events have it; "" if they don't
 	first   uint64 // ticks
 	bounds  bool   // some rank has a call of MPI_Init or MPI_Finalize
 	windows map[uint32]*window
@@ -104,7 +105,7 @@ func (w *world) findRanks() error {
 	}
 	var masters []uint64
 	for _, g := range a.Groups {
-		if g.Type == otf2.CommLocations && g.Paradigm == otf2.ParadigmMPI {
+		if g.Type == otf2.CommLocations && ofMPI(g) {
 			masters = g.Members
 			break
 		}

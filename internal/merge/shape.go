@@ -1,11 +1,14 @@
 package merge
 
 import (
+	"slices"
+
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/counts"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A shape is what the ranks of a class have in common: grammars without the
@@ -47,6 +50,14 @@ type skeleton struct {
 	site  uint64
 	inner uint64 // the site without its stack
 	width int
+}
+
+// namesFiles reports whether one of the calls passes the name of a file, or may follow one that did.
+func (s *shape) namesFiles() bool {
+	return slices.ContainsFunc(s.skeletons, func(k skeleton) bool {
+		call, ok := mpi.ByID(k.call)
+		return ok && (call.Has(mpi.Posix) || call.Files() || call.Index("filename") >= 0)
+	})
 }
 
 // placesOf tells for each terminal the first one with the same skeleton but for the stack: what ranks spent at a place is

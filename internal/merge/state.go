@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -137,8 +138,11 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	s.add(c)
 	s.allocs = leafAllocs(tr.Allocs, rank)
 	p := tr.Process
+	if !sh.namesFiles() {
+		p.Folder = ""
+	}
 	s.processes.Append(sections.Coarse(model.Process{
-		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads,
+		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads, Folder: string(signature.Template([]byte(p.Folder), rank)),
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}, world))
 	return s, nil
@@ -263,10 +267,11 @@ func (s *State) Content(meta map[string]string) (*sections.Content, error) {
 		return nil, err
 	}
 	c.Meta = maps.Clone(meta)
+	if c.Meta == nil {
+		c.Meta = make(map[string]string)
+	}
+	s.processes.FoldersTo(c.Meta)
 	for i, p := range s.Problems {
-		if c.Meta == nil {
-			c.Meta = make(map[string]string)
-		}
 		c.Meta[fmt.Sprintf("%s.%d", model.MetaProblem, i)] =
 			fmt.Sprintf("ranks %d to %d: %s", p.Rank, p.Rank+p.Ranks-1, p.What)
 	}

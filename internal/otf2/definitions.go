@@ -20,9 +20,22 @@ type Definitions struct {
 	Contexts  map[uint32]Context
 	Files     map[uint32]uint32 // the string that names it
 	Handles   map[uint32]Handle
-	Metrics   map[uint32]string // names, by metric class of one member whose values stand for themselves
-	members   map[uint32]string
+	Metrics   map[uint32][]Metric // by metric class, or instance of one
+	members   map[uint32]Metric
 }
+
+// A Metric is a number that is measured.
+type Metric struct {
+	Name string
+	Mode uint8 // what its values are: Accumulated, Absolute or Relative
+}
+
+// Modes of metrics.
+const (
+	Accumulated = 0 // from the beginning on
+	Absolute    = 1 // at a time
+	Relative    = 2 // since the value before
+)
 
 // Clock tells what times mean.
 type Clock struct {
@@ -83,10 +96,6 @@ type Context struct{ Region, Source, Parent uint32 }
 // A Handle is a file that was opened.
 type Handle struct{ Name, File, Comm uint32 }
 
-// relative is a bit of metrics of which a value says what came about since the one before; others count
-// from the beginning of the run.
-const relative = 2 << 4
-
 // String returns a string that was defined, "" if none was.
 func (d *Definitions) String(id uint32) string { return d.Strings[id] }
 
@@ -94,7 +103,7 @@ func (d *Definitions) make() {
 	d.Strings, d.Nodes, d.Regions = make(map[uint32]string), make(map[uint32]Node), make(map[uint32]Region)
 	d.Windows, d.Sources, d.Contexts = make(map[uint32]Window), make(map[uint32]Source), make(map[uint32]Context)
 	d.Files, d.Handles = make(map[uint32]uint32), make(map[uint32]Handle)
-	d.Metrics, d.members = make(map[uint32]string), make(map[uint32]string)
+	d.Metrics, d.members = make(map[uint32][]Metric), make(map[uint32]Metric)
 }
 
 // global reads the definitions of all locations.
@@ -143,8 +152,11 @@ func (d *Definitions) define(id byte, r *reading) {
 		d.Locations[len(d.Locations)-1].Group = r.u32()
 		return
 	}
-	if id != DefString && (id < DefAttribute || id == DefIoParadigm) {
-		return
+	switch id {
+	case DefString, DefSystemTreeNode, DefLocationGroup, DefRegion, DefGroup, DefMetricMember, DefMetricClass, DefMetricInstance, DefComm, DefInterComm,
+		DefRmaWin, DefSourceCodeLocation, DefCallingContext, DefIoRegularFile, DefIoDirectory, DefIoHandle:
+	default:
+		return // what it begins with is not known
 	}
 	self := r.u32()
 	switch id {
@@ -189,17 +201,21 @@ func (d *Definitions) define(id byte, r *reading) {
 		x.Comm = r.u32()
 		first(d.Handles, self, x)
 	case DefMetricMember:
-		name := d.Strings[r.u32()]
+		x := Metric{Name: d.Strings[r.u32()]}
 		r.u32() // description
 		r.u8()
-		if r.u8()&relative != 0 {
-			first(d.members, self, name)
-		}
+		x.Mode = r.u8() >> 4
+		first(d.members, self, x)
 	case DefMetricClass:
-		if r.u8() == 1 {
-			if name, ok := d.members[r.u32()]; ok {
-				first(d.Metrics, self, name)
-			}
+		n := int(r.u8())
+		list := make([]Metric, n)
+		for i := range list {
+			list[i] = d.members[r.u32()]
+		}
+		first(d.Metrics, self, list)
+	case DefMetricInstance:
+		if list, ok := d.Metrics[r.u32()]; ok {
+			first(d.Metrics, self, list)
 		}
 	}
 }

@@ -26,6 +26,7 @@ const (
 	DefGroup              = 18
 	DefMetricMember       = 19
 	DefMetricClass        = 20
+	DefMetricInstance     = 21
 	DefComm               = 22
 	DefRmaWin             = 24
 	DefNodeProperty       = 26
@@ -79,6 +80,7 @@ const (
 	EvIoOperationBegin     = 75
 	EvIoOperationIssued    = 77
 	EvIoOperationComplete  = 78
+	EvProgramBegin         = 83
 	EvCollectiveRequest    = 85
 	EvCollectiveComplete   = 86
 	EvCommCreate           = 87
@@ -89,7 +91,8 @@ const (
 const (
 	Undefined = 1<<32 - 1 // of a reference that leads nowhere
 
-	ParadigmMPI = 4
+	ParadigmUnknown = 0 // as tools have it that don't care
+	ParadigmMPI     = 4
 
 	TypeDouble         = 10 // of values
 	TypeString         = 11

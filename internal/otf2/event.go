@@ -11,12 +11,13 @@ type Event struct {
 	Time   uint64    // ticks of the common clock
 	Values [6]uint64 // what stands in it, in order; references are of the global definitions
 	Source uint32    // of an Enter: where the region was called, if an attribute says so
-	Metric float64   // of an EvMetric with one value
+	Many   []float64 // values of an EvMetric, until the next event is read
+	Refs   []uint32  // strings of an EvProgramBegin: the program and its arguments, until then
 }
 
 // layouts say what stands in records, by id: b one byte, w 32 bits, q 64 bits, i 64 bits with a
 // sign; r a region, c a communicator, n a window, h a handle of a file, f a file, x a calling
-// context. A - in front of all else says that the record has no length. Of others that are not listed
+// context, m a metric, s a string. A - in front of all else says that the record has no length. Of others that are not listed
 // nothing is read.
 var layouts = [256]string{
 	EvEnter: "-r", EvLeave: "-r", EvMpiSend: "wcwq", EvMpiIsend: "wcwqq", EvMpiIsendComplete: "-q", EvMpiIrecvRequest: "-q",
@@ -27,10 +28,10 @@ var layouts = [256]string{
 	EvCallingContextEnter: "xw", EvCallingContextLeave: "x",
 	EvIoCreateHandle: "hbww", EvIoDestroyHandle: "h", EvIoSeek: "hibq", EvIoDeleteFile: "bf", EvIoOperationBegin: "hbwqq",
 	EvIoOperationIssued: "hq", EvIoOperationComplete: "hqq", EvCollectiveRequest: "q", EvCollectiveComplete: "bcwqqq",
-	EvCommCreate: "c", EvCommDestroy: "c",
+	EvCommCreate: "c", EvCommDestroy: "c", EvMetric: "m", EvProgramBegin: "sw",
 }
 
-var kinds = map[byte]int{'r': mapRegion, 'c': mapComm, 'n': mapWindow, 'h': mapHandle, 'f': mapFile, 'x': mapContext}
+var kinds = map[byte]int{'r': mapRegion, 'c': mapComm, 'n': mapWindow, 'h': mapHandle, 'f': mapFile, 'x': mapContext, 'm': mapMetric, 's': mapString}
 
 // Events are those of one location, in order.
 type Events struct {
@@ -108,8 +109,11 @@ func (e *Events) record(id byte) {
 	if layout == "" || layout[0] != '-' {
 		n := r.length()
 		whole := reading{b: r.take(n), order: r.order}
-		if e.fields(layout, &whole); id == EvMetric {
+		switch e.fields(layout, &whole); id {
+		case EvMetric:
 			e.metric(&whole)
+		case EvProgramBegin:
+			e.program(&whole)
 		}
 		if whole.err != nil {
 			r.fail(whole.err)
@@ -137,15 +141,21 @@ func (e *Events) fields(layout string, r *reading) {
 	}
 }
 
-// metric reads a measurement of one value.
+// metric reads the values of a measurement.
 func (e *Events) metric(r *reading) {
-	e.Values[0] = uint64(e.local.global(mapMetric, r.u32()))
-	if e.Values[1] = uint64(r.u8()); e.Values[1] != 1 {
-		return
+	e.Many = e.Many[:0]
+	for n := r.u8(); n > 0 && r.err == nil; n-- {
+		kind := r.u8()
+		e.Many = append(e.Many, number(kind, r.u64()))
 	}
-	kind := r.u8()
-	bits := r.u64()
-	e.Metric = number(kind, bits)
+}
+
+// program reads which program began, and its arguments.
+func (e *Events) program(r *reading) {
+	e.Refs = append(e.Refs[:0], uint32(e.Values[0]))
+	for n := e.Values[1]; n > 0 && r.err == nil; n-- {
+		e.Refs = append(e.Refs, e.local.global(mapString, r.u32()))
+	}
 }
 
 // attributes looks for a place in source code among what is said of the next event.

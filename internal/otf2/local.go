@@ -9,6 +9,7 @@ import (
 
 // Kinds of ids that a location may have numbers of its own for.
 const (
+	mapString    = 0
 	mapRegion    = 3
 	mapComm      = 6
 	mapWindow    = 8

@@ -2,7 +2,11 @@ package proxy
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -105,6 +109,9 @@ func (w *writer) requestArray(p *trace.ParamDef) string {
 		if hasFlag && flag != 0 {
 			return fmt.Sprintf("all_done(%s, %s)", count, place)
 		}
+		if done, some := w.leavesPending(); some {
+			return fmt.Sprintf("some(%d, (const int32_t[]){%s}, %s, %s)", len(done), strings.Join(append(done, "-1"), ", "), count, place)
+		}
 	case meaning.AnyRequest:
 		index := &w.c.out[w.param("index")]
 		if (!hasFlag || flag != 0) && index.typ == trace.Int && w.c.vals[0][index.at] >= 0 {
@@ -117,4 +124,26 @@ func (w *writer) requestArray(p *trace.ParamDef) string {
 		}
 	}
 	return place
+}
+
+// leavesPending lists which requests a call has completed that waited for all, if it left some under way.
+func (w *writer) leavesPending() (done []string, some bool) {
+	at := w.param("array_of_statuses")
+	if at < 0 || w.c.vals[0][0] != mpi.ErrInStatus {
+		return nil, false
+	}
+	for i, e := range w.c.out[at].elems {
+		pending := int64(0)
+		if v := w.c.vals[0]; v[e.at] == signature.StatusFilled || v[e.at] == signature.StatusIgnored {
+			if pending = v[e.at+signature.StatusError]; !w.c.same(e.at + signature.StatusError) {
+				return nil, false
+			}
+		}
+		if pending == mpi.ErrPending {
+			some = true
+		} else {
+			done = append(done, strconv.Itoa(i))
+		}
+	}
+	return done, some
 }

@@ -97,6 +97,10 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	if len(c.Layers) > 0 {
 		m[trace.MetaLayers] = strings.Join(c.Layers, "\n")
 	}
+	if c.Alone && c.Library == "" { // a program without MPI
+		delete(m, trace.MetaMPI)
+		delete(m, trace.MetaLibrary)
+	}
 	n := 0
 	problem := func(format string, args ...any) {
 		m[fmt.Sprintf("%s.recover.%d", trace.MetaProblem, n)] = fmt.Sprintf(format, args...)

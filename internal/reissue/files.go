@@ -20,6 +20,11 @@ func IsLibrary(module string) bool {
 // do for itself if it has to.
 func ByLibrary(c *trace.Call) bool { return c.Func.Has(trace.Posix) && IsLibrary(c.Site.Module) }
 
+// Asynchronous reports whether a function works on a file without the program waiting for it, or asks what came of that.
+func Asynchronous(function string) bool {
+	return strings.HasPrefix(function, "aio_") || function == "lio_listio"
+}
+
 // HasFiles reports whether there are calls on files that the program made, and whether there are ones that
 // its MPI made.
 func HasFiles(r *trace.Reader) (program, library bool, err error) {
@@ -46,6 +51,9 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 func whyFile(c *trace.Call) string {
 	if ByLibrary(c) {
 		return ""
+	}
+	if Asynchronous(c.Name()) {
+		return "operations that the program doesn't wait for are not made again"
 	}
 	for i := range c.Params {
 		p := &c.Params[i]

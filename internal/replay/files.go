@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -72,9 +72,7 @@ const here = "here"
 // scratchPath is where the file of a name lives in the replay. A prefix that
 // chooses a file system (ufs:, nfs:) is left out.
 func scratchPath(dir, name string) string {
-	if i := strings.IndexByte(name, ':'); i > 0 && !strings.ContainsRune(name[:i], '/') {
-		name = name[i+1:]
-	}
+	name = mpi.FileName(name)
 	if !filepath.IsAbs(name) {
 		from := "/" + here
 		if wd, err := os.Getwd(); err == nil {

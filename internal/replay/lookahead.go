@@ -180,13 +180,13 @@ func scalarStatus(d *trace.Call) *trace.StatusValue {
 }
 
 // status notes the status of a request that has completed; a test that said no
-// leaves it open.
+// leaves it open, and so does a wait that ended before it.
 func (f *lookahead) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
 	if r.Form != trace.RequestOnce {
 		return
 	}
 	v := f.completions[r.ID]
-	if v == nil || !v.wantMatch || s == nil && !d.Func.Has(trace.Completes) {
+	if v == nil || !v.wantMatch || s.Pending() || s == nil && !d.Func.Has(trace.Completes) {
 		return
 	}
 	if flag := d.Param("flag"); flag != nil && flag.Out.Num == 0 {

@@ -122,7 +122,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 			return 0, nil
 		}
 		for i, v := range out("array_of_statuses").Elems {
-			if v.Status == nil || v.Status.Error != mpi.ErrPending {
+			if !v.Status.Pending() {
 				indices = append(indices, trace.Value{Num: int64(i)})
 			}
 		}

@@ -71,6 +71,7 @@ func posixOf(r *trace.Reader, s *summary.Summary, o Options) (list []PosixFile, 
 	if err != nil {
 		return nil, 0, nil, err
 	}
+	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix }) // the others have a table of their own
 	more = max(0, len(rep.Files)-maxFiles)
 	for _, f := range rep.Files[:len(rep.Files)-more] {
 		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.Ranks), Each: f.Own, Bandwidth: f.Bandwidth(), Total: f.Total})

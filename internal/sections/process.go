@@ -15,6 +15,7 @@ import (
 // which order parts of the table were put together.
 type Processes struct {
 	hosts, ends names
+	folders     names // templates, see signature.Template
 	cols        [processColumns]column.Column
 	asides      [][]model.Aside // by rank; those behind the last have none
 	FinishNs    int64           // see Reader.FinishNs
@@ -28,7 +29,8 @@ const (
 	spanColumn     = 6
 	mpiColumn      = 7
 	callsColumn    = 8 // not in files, where it follows from the streams
-	processColumns = 9
+	folderColumn   = 9 // not in files' tables, but in their meta section
+	processColumns = 10
 )
 
 // Len returns the number of entries.
@@ -139,6 +141,8 @@ func (p *Processes) namesOf(col int) *names {
 		return &p.hosts
 	case endColumn:
 		return &p.ends
+	case folderColumn:
+		return &p.folders
 	}
 	return nil
 }
@@ -148,7 +152,7 @@ func (p *Processes) Append(x model.Process) {
 	p.setAsides(p.Len(), x.Asides)
 	for i, v := range [processColumns]int64{
 		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.Lost), int64(x.Threads),
-		x.StartNs + x.SpanNs, x.SpanNs, x.MPINs, x.Calls,
+		x.StartNs + x.SpanNs, x.SpanNs, x.MPINs, x.Calls, p.folders.number(x.Folder),
 	} {
 		p.cols[i].Append(v)
 	}
@@ -240,15 +244,17 @@ func (p *Processes) set(x *model.Process, col int, v int64) {
 		x.MPINs = v
 	case callsColumn:
 		x.Calls = v
+	case folderColumn:
+		x.Folder = p.folders.list[v]
 	}
 }
 
 // AppendBinary and DecodeProcesses: the table in messages between ranks.
 //
 //	processes = names, per column its runs, asides
-//	names     = hosts, ends, each: count, string…
+//	names     = hosts, ends, folders, each: count, string…
 func (p *Processes) AppendBinary(b []byte) []byte {
-	b = appendNames(appendNames(b, &p.hosts), &p.ends)
+	b = appendNames(appendNames(appendNames(b, &p.hosts), &p.ends), &p.folders)
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
@@ -257,7 +263,7 @@ func (p *Processes) AppendBinary(b []byte) []byte {
 
 // DecodeProcesses reads a table of n entries.
 func DecodeProcesses(r *wire.Reader, n int) Processes {
-	p := Processes{hosts: decodeNames(r), ends: decodeNames(r)}
+	p := Processes{hosts: decodeNames(r), ends: decodeNames(r), folders: decodeNames(r)}
 	p = p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
 	p.asides = decodeAsides(r, n)
 	return p
@@ -306,7 +312,7 @@ func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }
 
 // Held returns how many bytes of memory the table takes, about.
 func (p *Processes) Held() int {
-	n := 64*(len(p.hosts.list)+len(p.ends.list)) + 24*len(p.asides)
+	n := 64*(len(p.hosts.list)+len(p.ends.list)+len(p.folders.list)) + 24*len(p.asides)
 	for _, list := range p.asides {
 		n += len(list) * int(unsafe.Sizeof(model.Aside{}))
 	}

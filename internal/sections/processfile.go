@@ -207,8 +207,11 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, version in
 	p.ends = decodeNames(r)
 	next := -1
 	return p.decode(r, func() column.Column {
-		if next++; next == callsColumn {
+		switch next++; next {
+		case callsColumn:
 			return calls
+		case folderColumn:
+			return column.Constant(p.folders.number(""), n)
 		}
 		switch form := r.Byte(); {
 		case form == seqForm:

@@ -3,6 +3,7 @@ package signature
 import (
 	"errors"
 	"iter"
+	"math"
 
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -30,6 +31,9 @@ type Part struct {
 	In, Out bool
 	Varies  bool // see mpi.Param.MayVary
 }
+
+// UnknownNumber stands for a number that came out of a call, where nothing tells which: the call was imported.
+const UnknownNumber = math.MinInt64
 
 // A Width is how many values an element has.
 type Width uint8

@@ -195,6 +195,7 @@ type Process struct {
 	StartNs int64 // wall clock of MPI_Init, ns since 1970
 	SpanNs  int64 // from MPI_Init to the last record, but for the asides
 	Asides  []Aside
+	Folder  string // working folder at the start; "" if not known
 }
 
 // An Aside is time of the first thread that belongs neither to its calls nor to the gaps between them.

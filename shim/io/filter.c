@@ -331,7 +331,7 @@ int sp_io_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t
 		sp_drop(2);
 	else if (!early)
 		yes = 1;
-	else if (!sp_is_below(site) && !is_brought(site) && !(yes = sp_early_files(t)))
+	else if (!sp_is_below(site) && !is_brought(site) && !(yes = sp_early_files(t) || sp_serial_now(t)))
 		sp_drop(2);
 	errno = saved;
 	return yes;

@@ -21,6 +21,7 @@
 #include <stdarg.h>
 #include <sys/types.h>
 
+#include "context.h"
 #include "put.h"
 #include "runtime.h"
 
@@ -90,6 +91,9 @@ int sp_io_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t
 
 extern const char __ehdr_start[], _end[];
 
+/* Begin to record a program without MPI, if it is one and records can't wait any longer. */
+int sp_serial_now(struct sp_thread *t);
+
 /* Whether a call that comes from site is recorded. */
 static inline __attribute__((always_inline)) int sp_io_open(struct sp_thread *t, int handles, const void *site)
 {
@@ -146,6 +150,19 @@ static inline uint64_t sp_io_length(const char *s)
 {
 	return s ? strlen(s) : UINT64_MAX;
 }
+
+/* ---- control blocks of asynchronous operations ---- */
+
+int sp_aio_fd(const void *cb);
+int sp_aio_operation(const void *cb);
+size_t sp_aio_count(const void *cb);
+int64_t sp_aio_offset(const void *cb);
+/* Whether one of a list is of a file that counts. */
+int sp_aio_counts(void **list, int n);
+uint64_t *sp_put_aio_fds(struct sp_thread *t, uint64_t *w, void **list, int n);
+uint64_t *sp_put_aio_operations(struct sp_thread *t, uint64_t *w, void **list, int n);
+uint64_t *sp_put_aio_counts(struct sp_thread *t, uint64_t *w, void **list, int n);
+uint64_t *sp_put_aio_offsets(struct sp_thread *t, uint64_t *w, void **list, int n);
 
 uint64_t *sp_put_iovec(struct sp_thread *t, uint64_t *w, const struct iovec *v, int n);
 

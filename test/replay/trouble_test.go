@@ -287,3 +287,18 @@ func names(t *testing.T, dir string) string {
 	}
 	return strings.Join(list, " ")
 }
+
+// What a wait for all left under way (MPI_ERR_PENDING) ends where the trace has it: a receive from any source takes what it got.
+func TestPending(t *testing.T) {
+	for _, p := range mpis.NeedPrograms(t) {
+		for _, m := range installed(t) {
+			if p.Name == "pending.c" && p.RunsOn(m) {
+				t.Run(m.Name, func(t *testing.T) {
+					if got := same(t, m, p, 2); got != "equal" {
+						t.Error(got)
+					}
+				})
+			}
+		}
+	}
+}

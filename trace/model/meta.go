@@ -14,6 +14,7 @@ const (
 	MetaImported    = "imported"     // from which format, if spoor did not record the trace itself
 	MetaNote        = "note"         // prefix of keys: what another tool's trace does not say
 	MetaProblem     = "problem"      // prefix of keys: what went wrong while recording or merging
+	MetaFolder      = "folder "      // prefix of keys: working folder at the start, from this rank on to the next key's
 )
 
 // MaxRanks bounds the number of ranks of a trace, and so what a reader allocates for

@@ -48,10 +48,11 @@ type Process struct {
 	End     string // "finished", "crashed", or "" for a rank without a track
 	Lost    uint64 // calls that could not be recorded
 	Threads int
-	StartNs int64 // wall clock of MPI_Init, ns since 1970
-	SpanNs  int64 // from MPI_Init to the last record, but for Asides: in calls, and in gaps between them
-	MPINs   int64 // time inside MPI, all threads
-	Calls   int64 // calls recorded, all threads
+	StartNs int64  // wall clock of MPI_Init, ns since 1970
+	SpanNs  int64  // from MPI_Init to the last record, but for Asides: in calls, and in gaps between them
+	MPINs   int64  // time inside MPI, all threads
+	Calls   int64  // calls recorded, all threads
+	Folder  string // working folder at the start, if names of files are recorded
 	// Asides are in rising order of Call; SpanNs is without them.
 	Asides []Aside
 }

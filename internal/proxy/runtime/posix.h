@@ -53,6 +53,8 @@ const char *again_place(const char *name);
 	CALL(lseek, int fd, int64_t offset, int whence)                                                            \
 	CALL(copy_file_range, int in, int64_t inoff, int out, int64_t outoff, int64_t size, int flags)             \
 	CALL(sendfile, int out, int in, int64_t offset, int64_t count)                                             \
+	CALL(splice, int in, int64_t inoff, int out, int64_t outoff, int64_t size, int flags)                      \
+	CALL(tee, int in, int out, int64_t size, int flags)                                                        \
 	CALL(fsync, int fd)                                                                                        \
 	CALL(fdatasync, int fd)                                                                                    \
 	CALL(sync_file_range, int fd, int64_t offset, int64_t count, int flags)                                    \
