@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 
 #include "context.h"
+#include "leader.h"
 #include "ring.h"
 #include "room.h"
 #include "runtime.h"
@@ -95,7 +96,10 @@ static int load(void)
 		int n = slash ? (int)(slash + 1 - self.dli_fname) : 0;
 		snprintf(path, sizeof path, "%.*slibspoor-engine.so", n, self.dli_fname);
 	}
+	char name[SP_THREAD_NAME];
+	sp_leader_loads(name);
 	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	sp_leader_loaded(name);
 	if (!h) {
 		sp_give_up("%s, not tracing", dlerror());
 		return 0;

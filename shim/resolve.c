@@ -171,6 +171,8 @@ static void resolve(void)
 		sp_give_up("this MPI library is of no known family, not tracing");
 		return;
 	}
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED)
+		sp_give_up("an MPI is loaded after files were recorded as of a program without one, tracing stops");
 	sp_flavour_set(number);
 	int mode = off && strcmp(off, "0") == 0 ? SP_OFF : SP_EARLY;
 	int expected = SP_UNRESOLVED; /* a forked child is off already */

@@ -20,6 +20,7 @@
 #include "hooks.h"
 #include "host.h"
 #include "layers.h"
+#include "leader.h"
 #include "resolve.h"
 #include "ring.h"
 #include "segments.h"
@@ -616,6 +617,10 @@ void sp_switch(int on)
 
 static void forked(void)
 {
+	int mode = __atomic_load_n(&sp_mode, __ATOMIC_SEQ_CST);
+	sp_leader_forked();
+	if (mode == SP_UNRESOLVED)
+		return; /* a daemon may be about to begin with MPI */
 	/* The rings are shared with the parent: writing would mix two processes. */
 	__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
 	sp_scratch_forget();
@@ -632,6 +637,7 @@ __attribute__((constructor)) void sp_loaded(void)
 	stack_words = sp_stack_words();
 	sp_clock_open();
 	sp_alloc_open();
+	sp_leader_open();
 	pthread_key_create(&vacant.key, thread_ends);
 	pthread_atfork(NULL, NULL, forked);
 }

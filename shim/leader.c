@@ -1,0 +1,127 @@
+/*
+ * leader.c: a process ends when the program's last thread does.
+ *
+ * A program may leave main by pthread_exit; the process then lives on until its last
+ * thread has ended. The engine's threads never end, and would keep it alive for ever. So
+ * if the first thread leaves, a thread of the shim's watches the others, and when all that
+ * are left are spoor's it does what the last thread would have done: exit(0). The engine's
+ * threads are known by their name, which each inherits from the one that made it.
+ */
+#define _GNU_SOURCE
+#include "leader.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+#define NAME "spoor"
+#define MAX_NAP 100000000 /* ns */
+
+static pthread_key_t key; /* its destructor is how we learn that the first thread leaves */
+static pid_t leader;
+static int left, loaded, watched;
+static sigset_t mask; /* the first thread's */
+
+static int is_spoors(const char *tid)
+{
+	char path[320], name[32] = "";
+	snprintf(path, sizeof path, "/proc/self/task/%s/comm", tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 1; /* it ended meanwhile */
+	ssize_t n = read(fd, name, sizeof name - 1);
+	close(fd);
+	return n <= 0 || strcmp(name, NAME "\n") == 0;
+}
+
+/* Whether a thread of the program's, or of its libraries, is left. */
+static int any_left(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+	int found = d == NULL;
+	while (d && !found && (e = readdir(d)))
+		found = e->d_name[0] != '.' && atoi(e->d_name) != leader && !is_spoors(e->d_name);
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static void *watch(void *arg)
+{
+	struct timespec nap = {0, 1000000};
+	sp_self.busy++;
+	prctl(PR_SET_NAME, NAME);
+	do {
+		nanosleep(&nap, NULL);
+		nap.tv_nsec = nap.tv_nsec * 2 < MAX_NAP ? nap.tv_nsec * 2 : MAX_NAP;
+	} while (any_left());
+	sp_self.busy--;
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	exit(0);
+	return arg;
+}
+
+static void start_watch(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	sigset_t all, was;
+	if (!__atomic_load_n(&left, __ATOMIC_SEQ_CST) || !__atomic_load_n(&loaded, __ATOMIC_SEQ_CST)
+	    || __atomic_exchange_n(&watched, 1, __ATOMIC_SEQ_CST))
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	sp_self.busy++;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_create(&t, &attr, watch, NULL);
+	pthread_attr_destroy(&attr);
+	sp_self.busy--;
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+}
+
+static void leader_ends(void *arg)
+{
+	(void)arg;
+	pthread_sigmask(SIG_SETMASK, NULL, &mask);
+	__atomic_store_n(&left, 1, __ATOMIC_SEQ_CST);
+	start_watch();
+}
+
+void sp_leader_open(void)
+{
+	leader = getpid();
+	if ((pid_t)syscall(SYS_gettid) == leader && pthread_key_create(&key, leader_ends) == 0)
+		pthread_setspecific(key, &leader);
+}
+
+void sp_leader_loads(char was[SP_THREAD_NAME])
+{
+	prctl(PR_GET_NAME, was);
+	prctl(PR_SET_NAME, NAME);
+}
+
+void sp_leader_loaded(const char was[SP_THREAD_NAME])
+{
+	prctl(PR_SET_NAME, was);
+	__atomic_store_n(&loaded, 1, __ATOMIC_SEQ_CST);
+	start_watch();
+}
+
+void sp_leader_forked(void)
+{
+	leader = getpid();
+	left = loaded = watched = 0; /* who forks is the first thread now, and the only one */
+	pthread_setspecific(key, &leader);
+}

@@ -1,0 +1,15 @@
+/* leader.h: the end of the program's last thread ends the process. */
+#ifndef SPOOR_LEADER_H
+#define SPOOR_LEADER_H
+
+#define SP_THREAD_NAME 16
+
+/* When the library is loaded; in a forked child. */
+void sp_leader_open(void);
+void sp_leader_forked(void);
+/* Around what makes the engine's first threads, which are known by the name that the calling
+   thread has meanwhile. */
+void sp_leader_loads(char was[SP_THREAD_NAME]);
+void sp_leader_loaded(const char was[SP_THREAD_NAME]);
+
+#endif
