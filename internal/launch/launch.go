@@ -42,6 +42,9 @@ var environ = map[string]bool{
 // where that says nothing, what the launcher says of itself.
 func Identify(name string) Launcher {
 	base := filepath.Base(name)
+	if (environ[base] || runs(base)) && usesMPI(name) {
+		return None // a program may be called flux
+	}
 	if environ[base] {
 		return Environ
 	}
@@ -167,9 +170,12 @@ func Program(l Launcher, args []string) string {
 			continue
 		}
 		if n := Front(rest[i:]); n > 0 {
-			return Program(None, rest[i+n:])
+			if p := Program(None, rest[i+n:]); p != "" || !strings.Contains(a, "/") {
+				return p
+			}
+			return a // ./time input.txt, where time is a script: nothing after it can be started
 		}
-		if interpreter(a) {
+		if interpreter(a) && !usesMPI(a) {
 			return script(rest[i:])
 		}
 		return a
