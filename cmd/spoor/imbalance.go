@@ -162,7 +162,7 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		}
 		c := &rep.Calls[i]
 		what := "lost"
-		if c.Completion {
+		if c.Completion && !c.Alone {
 			what = "waited"
 		}
 		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.CostNs), what)
