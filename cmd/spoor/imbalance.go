@@ -67,7 +67,10 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 			if err := r.NeedTimes(); err != nil {
 				return err
 			}
-			where := newPlaces(paths)
+			where, err := placesOf(r, paths)
+			if err != nil {
+				return err
+			}
 			if byRank {
 				list, err := imbalance.EachRank(r, imbalance.Options{Name: where.text})
 				if err != nil {

@@ -113,7 +113,10 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil || kind.Own() && s.Calls > expandable {
 		return []findings.Finding{}, err
 	}
-	where := newPlaces(paths)
+	where, err := placesOf(r, paths)
+	if err != nil {
+		return nil, err
+	}
 	rep, err := imbalance.Of(r, imbalance.Options{All: true, Name: where.text})
 	if err != nil {
 		return nil, err

@@ -223,7 +223,10 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 		return err
 	}
 	if s.path {
-		where := newPlaces(s.debugPaths)
+		where, err := placesOf(r, s.debugPaths)
+		if err != nil {
+			return err
+		}
 		for i := range p.Path.Sites {
 			p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
 		}

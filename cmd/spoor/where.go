@@ -311,6 +311,9 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world) erro
 	out := bufio.NewWriter(to)
 	var reports []wheredWorld
 	for _, w := range list {
+		if err := where.tellApart(w.r); err != nil {
+			return err
+		}
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
 		rep, err := hang.Of(w.r, hang.Options{Name: where.text, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
 		progress.end()
