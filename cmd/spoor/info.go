@@ -169,7 +169,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	}
 	field("ranks", "%s", ranksText(s))
 	field("hosts", "%s", hostsText(s.Hosts))
-	if c := s.Clocks; c != nil {
+	if c := s.Clocks; c != nil && c.Count == 1 {
+		field("clocks", "one: the hosts share a kernel")
+	} else if c != nil {
 		drift := "no drift seen"
 		if c.DriftPPM > 0 {
 			format := "drift up to %.3g ppm"

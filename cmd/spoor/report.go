@@ -27,7 +27,8 @@ import (
 type ending struct {
 	program  string
 	launcher launch.Launcher
-	code     int // of the launcher, if there is one
+	code     int      // of the launcher, if there is one
+	args     []string // the command
 }
 
 // report tells what has become of a run: its trace, which is none of the old
@@ -308,6 +309,13 @@ func explainNothing(stderr io.Writer, e ending) {
 		case len(r.Missing) > 0:
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
 		}
+	}
+	if libraries, sets := launch.Preloads(e.args); sets {
+		if libraries == "" {
+			libraries = "LIBRARY"
+		}
+		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
+			"LD_PRELOAD=" + shell.Quote([]string{libraries}) + " spoor run ..."}
 	}
 	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)
 	lead := "because"

@@ -204,3 +204,26 @@ func TestFront(t *testing.T) {
 		}
 	}
 }
+
+func TestPreloads(t *testing.T) {
+	for _, c := range []struct {
+		line, want string
+		sets       bool
+	}{
+		{"mpiexec -n 2 ./app", "", false},
+		{"mpiexec -n 2 ./app --preload LD_PRELOADS", "", false},
+		{"mpiexec -genv LD_PRELOAD libx.so -n 2 ./app", "libx.so", true},
+		{"mpiexec -n 2 -env LD_PRELOAD=libx.so:liby.so ./app", "libx.so:liby.so", true},
+		{"mpirun -x LD_PRELOAD=libx.so -n 2 ./app", "libx.so", true},
+		{"mpirun -x LD_PRELOAD -n 2 ./app", "", true},
+		{"mpirun -n 2 env A=b LD_PRELOAD=libx.so ./app", "libx.so", true},
+		{"srun --export=ALL,LD_PRELOAD=libx.so ./app", "libx.so", true},
+	} {
+		if got, sets := Preloads(strings.Fields(c.line)); got != c.want || sets != c.sets {
+			t.Errorf("%q: %q, %v", c.line, got, sets)
+		}
+	}
+	if got, _ := Preloads([]string{"mpirun", "sh", "-c", "LD_PRELOAD='libx.so' exec ./app"}); got != "libx.so" {
+		t.Errorf("in a shell's command: %q", got)
+	}
+}

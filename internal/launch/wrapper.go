@@ -76,3 +76,25 @@ func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, "/.")
 }
+
+// Preloads returns what a command line sets LD_PRELOAD to for the ranks, as `mpiexec -genv LD_PRELOAD libx.so` does and `env
+// LD_PRELOAD=libx.so ./app`: what it is set to for all then doesn't come to them. Without such words it returns false.
+func Preloads(args []string) (libraries string, sets bool) {
+	const name = "LD_PRELOAD"
+	for i, a := range args {
+		_, value, ok := strings.Cut(a, name+"=")
+		switch {
+		case ok:
+			if end := strings.IndexAny(value, " ,"); end >= 0 { // a shell's command, a list of variables
+				value = value[:end]
+			}
+			return strings.Trim(value, `"'`), true
+		case a != name:
+		case i > 0 && args[i-1] == "-x" || i+1 == len(args): // of the launcher's own environment
+			return "", true
+		default:
+			return args[i+1], true
+		}
+	}
+	return "", false
+}
