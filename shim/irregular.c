@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arrive.h"
 #include "calls.h"
 #include "context.h"
 #include "phase.h"
@@ -42,12 +43,14 @@ int MPI_Init(int *argc, char ***argv)
 	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Init(argc, argv);
 	sp_enter_Init(t, __builtin_return_address(0), 0, argc, argv);
+	sp_arrive("MPI_Init");
 	sp_entered(t);
 	int rc = P_MPI_Init(argc, argv);
 	sp_back(t);
 	sp_leave_Init(t, rc, argc, argv);
 	if (rc == 0)
 		sp_start(SP_ID_MPI_Init, (const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv});
+	sp_arrive_end();
 	return rc;
 }
 
@@ -58,6 +61,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Init_thread(argc, argv, required, provided);
 	sp_enter_Init_thread(t, __builtin_return_address(0), 0, argc, argv, required, provided);
+	sp_arrive("MPI_Init_thread");
 	sp_entered(t);
 	int rc = P_MPI_Init_thread(argc, argv, required, provided);
 	sp_back(t);
@@ -65,6 +69,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	if (rc == 0)
 		sp_start(SP_ID_MPI_Init_thread,
 			(const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv, required, (int64_t)(intptr_t)provided});
+	sp_arrive_end();
 	return rc;
 }
 
@@ -78,9 +83,13 @@ int MPI_Finalize(void)
 		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
-	if (open || t->depth == 0)
+	if (open || t->depth == 0) {
+		sp_arrive("MPI_Finalize");
 		sp_finish();
-	return P_MPI_Finalize();
+	}
+	int rc = P_MPI_Finalize();
+	sp_arrive_end();
+	return rc;
 }
 
 int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session)
@@ -90,12 +99,14 @@ int MPI_Session_init(intptr_t info, intptr_t errhandler, void *session)
 	if (!sp_open_start(t, __builtin_return_address(0)))
 		return P_MPI_Session_init(info, errhandler, session);
 	sp_enter_Session_init(t, __builtin_return_address(0), 0, info, errhandler, session);
+	sp_arrive("MPI_Session_init");
 	sp_entered(t);
 	int rc = P_MPI_Session_init(info, errhandler, session);
 	sp_back(t);
 	sp_leave_Session_init(t, rc, info, errhandler, session);
 	if (rc == 0)
 		sp_session_opened((intptr_t)sp_ldh(session), (const int64_t[]){info, errhandler, (int64_t)(intptr_t)session});
+	sp_arrive_end();
 	return rc;
 }
 

@@ -34,6 +34,7 @@ type ending struct {
 // report tells what has become of a run: its trace, which is none of the old
 // ones, or what its ranks left in scratch, or why there is neither.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
+	sayInside(stderr, scratch)
 	made := o.model.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) })
 	for _, dir := range deliver.Elsewhere(scratch) {

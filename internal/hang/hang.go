@@ -113,6 +113,7 @@ type RankState struct {
 	WaitsFor []int   `json:"waits_for"`
 	For      string  `json:"for"`
 	Call     string  `json:"call"`              // the last, in full
+	Spawns   int     `json:"spawns,omitempty"`  // so many processes it waits for in MPI_Comm_spawn
 	Threads  []State `json:"threads,omitempty"` // of a rank with several: where they are
 }
 
