@@ -127,7 +127,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		switch {
 		case !known:
 			return "~" + seconds(ns)
-		case within > ns/100: // else it is as good as the digits shown
+		case within > ns/50: // they are known to a percent, mostly
 			return seconds(ns) + " ± " + seconds(within)
 		}
 		return seconds(ns)

@@ -52,7 +52,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 			traces = append(traces, r.Trace)
 		}
 		if err != nil {
-			return errors.Join(err, complainLeft(stderr, dirs, out, scratch))
+			return errors.Join(err, complainLeft(stderr, dirs, out, scratch, e))
 		}
 		for _, d := range dirs {
 			if err := os.RemoveAll(d); err != nil {
@@ -75,14 +75,36 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 		explainAlone(stderr, e.program, e.launcher)
 	}
 	if len(dirs) > 0 {
-		return complainLeft(stderr, dirs, out, scratch)
+		return complainLeft(stderr, dirs, out, scratch, e)
 	}
 	if told := filepath.Join(scratch, "told"); exists(told) {
 		_ = os.Remove(told) // the ranks have said why there is no trace
 	} else if len(traces) == 0 {
+		// All ranks may have run on other hosts.
+		if found, err := onlyElsewhere(stderr, out, scratch, e); found || err != nil {
+			return err
+		}
 		explainNothing(stderr, e)
 	}
 	return nil
+}
+
+// onlyElsewhere has the launcher of a job that failed bring what its ranks left, where none of them ran on this host.
+func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
+	if e.code == 0 || len(bringCommand(e, scratch, scratch)) == 0 {
+		return false, nil
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(out), "."+filepath.Base(out)+".") // hosts see it as they see the trace
+	if err != nil {
+		return false, nil
+	}
+	defer os.RemoveAll(dir)
+	_ = bring(bringCommand(e, scratch, dir))
+	dirs, err := recover.Dirs(dir)
+	if err != nil || len(dirs) == 0 {
+		return false, nil
+	}
+	return true, complainLeft(stderr, dirs, out, scratch, e)
 }
 
 // tracesOf lists the files that the traces of a run can be: out, and those of
@@ -180,7 +202,7 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 }
 
 // complainLeft saves what the processes of a broken run left, and says so.
-func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
+func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending) error {
 	partial := out + ".partial"
 	for n := 2; exists(partial); n++ {
 		partial = deliver.Numbered(out, n) + ".partial"
@@ -210,12 +232,36 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
 	}
 	if elsewhere > 0 {
-		fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n",
-			plural(elsewhere, "rank"), scratch, name)
+		sayElsewhere(stderr, elsewhere, partial, scratch, e)
 	}
 	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", shell.Quote([]string{"spoor", "recover", name}))
 	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", shell.Quote([]string{"spoor", "where", name}))
 	return nil
+}
+
+// sayElsewhere has the launcher bring what ranks left on other hosts, or says how to.
+func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e ending) {
+	name, line := shortPath(partial), bringCommand(e, scratch, partial)
+	if line != nil {
+		err := bring(line)
+		if dirs, e := recover.Dirs(partial); e == nil {
+			if left := ranksElsewhere(dirs); left < elsewhere {
+				fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", plural(elsewhere-left, "rank"))
+				elsewhere = left
+			}
+		}
+		if elsewhere > 0 && err != nil {
+			fmt.Fprintf(stderr, "spoor: the launcher could not bring it from all hosts: %v\n", err)
+		}
+	}
+	if elsewhere == 0 {
+		return
+	}
+	_ = os.Symlink(scratch, filepath.Join(partial, otherHosts))
+	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", plural(elsewhere, "rank"), scratch, name)
+	if line != nil {
+		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", shell.Quote(line))
+	}
 }
 
 // waitForEnd gives processes a moment that are about to end with their launcher, and

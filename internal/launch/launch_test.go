@@ -92,6 +92,8 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 		{[]string{"mpirun", "-wdir", wrapper, "-n", "4", app}, app},
 		{[]string{"mpirun", "-n", "4", python, "-u", script, "arg"}, script},
 		{[]string{"mpirun", "-n", "4"}, ""},
+		{[]string{"mpiexec", "-launcher", "sh", "-hosts", "env", "-n", "4", app}, app},
+		{[]string{"mpirun", "--host", "env", "-n", "4", app}, app},
 		{[]string{"mpirun", "--mca", "plm", wrapper, "-n", "4", app}, app},
 		{[]string{"mpirun", "-n", "4", "nice", app, "x"}, app},
 		{[]string{"mpirun", "-n", "4", "nice", "-n", "5", "nohup", app}, app},
@@ -225,5 +227,23 @@ func TestPreloads(t *testing.T) {
 	}
 	if got, _ := Preloads([]string{"mpirun", "sh", "-c", "LD_PRELOAD='libx.so' exec ./app"}); got != "libx.so" {
 		t.Errorf("in a shell's command: %q", got)
+	}
+}
+
+func TestInstead(t *testing.T) {
+	dir := t.TempDir()
+	app := tool(t, dir, "app", "")
+	for _, c := range []struct{ line, want string }{
+		{"mpiexec -launcher-exec " + app + " -hosts a,b -n 4 " + app + " in.txt -n 5", "mpiexec -launcher-exec " + app + " -hosts a,b -n 4 get it"},
+		{"mpirun --host a:2 -n 2 nice -n 3 " + app, "mpirun --host a:2 -n 2 get it"},
+		{"mpirun -n 1 " + app + " x : -n 2 " + app, "mpirun -n 1 get it : -n 2 get it"},
+		{"mpirun -n 1 " + app + " x : -n 2 nothing-of-that-name", ""},
+	} {
+		if got := strings.Join(Instead(Hydra, strings.Fields(c.line), []string{"get", "it"}), " "); got != c.want {
+			t.Errorf("%s: %s", c.line, got)
+		}
+	}
+	if got := Instead(None, []string{app}, []string{"get"}); got != nil {
+		t.Errorf("without a launcher: %q", got)
 	}
 }
