@@ -41,7 +41,7 @@ static int of_launcher(const char *variable)
 	return 0;
 }
 
-void sp_arrive(const char *call)
+static void leave_mark(const char *call)
 {
 	const char *folder = getenv("SPOOR_SCRATCH");
 	char host[256] = "localhost";
@@ -70,10 +70,18 @@ void sp_arrive(const char *call)
 	ends = sp_run.ranks > 0;
 }
 
+void sp_arrive(const char *call)
+{
+	sp_self.busy++; /* these calls of files aren't the program's */
+	leave_mark(call);
+	sp_self.busy--;
+}
+
 void sp_arrive_end(void)
 {
 	if (!*mark)
 		return;
+	sp_self.busy++;
 	unlink(mark);
 	/* As in sp_scratch_remove, which found the mark there. */
 	char *slash = strrchr(mark, '/');
@@ -82,4 +90,5 @@ void sp_arrive_end(void)
 		rmdir(mark);
 	}
 	*mark = 0;
+	sp_self.busy--;
 }
