@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/clock"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // clocks is the comparison of the ranks' clocks between its two parts.
@@ -28,11 +29,10 @@ func (r *recorder) sync() (err error) {
 	return err
 }
 
-// finish compares them again. The result is nil if there is one clock, and on all
-// ranks but 0.
+// finish compares them again. The result counts on rank 0. One clock may be that of several hosts: see oneHost.
 func (c *clocks) finish(h host) (*sections.Clocks, error) {
-	if c.group == nil {
-		return nil, nil
+	if c.group == nil { // the ranks have found out that there is one clock
+		return &sections.Clocks{List: make([]model.Clock, 1), Of: column.Constant(0, h.Size())}, nil
 	}
 	last, err := c.group.Estimate(fixed{h}, h.wall())
 	if err != nil || len(last) == 0 || len(last) != len(c.first) {
@@ -43,6 +43,20 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	c.group.Of(func(n int) bool { of = append(of, int64(n)); return true })
 	table.Of = column.Of(of...)
 	return table, nil
+}
+
+// oneHost reports whether one clock goes without saying: all ranks are on one host. Hosts that have one kernel, as containers do, have
+// names of their own, and one clock all the same.
+func oneHost(table *sections.Clocks, of *sections.Processes) bool {
+	if table == nil || len(table.List) > 1 {
+		return false
+	}
+	for rank := range of.Len() {
+		if of.At(rank).Host != of.At(0).Host {
+			return false
+		}
+	}
+	return true
 }
 
 // wall reads the wall clock as ticks tell it, since looking at both takes longer.

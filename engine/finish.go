@@ -73,7 +73,9 @@ func (r *recorder) finish() (whole bool, err error) {
 			return err
 		})
 		if err == nil {
-			c.Series, c.Clocks = times, table
+			if c.Series = times; !oneHost(table, &c.Processes) {
+				c.Clocks = table
+			}
 			c.FinishNs = int64(time.Since(began))
 		}
 		return c, err == nil && len(s.Problems) == 0, err
@@ -186,13 +188,18 @@ func (r *recorder) scratch() string {
 }
 
 // places lists where the trace may go: SPOOR_OUT first, where a file that is there is kept
-// unless SPOOR_FORCE is 1.
+// unless SPOOR_FORCE is 1, and which is left to the program that started this one, if there is such.
 func (r *recorder) places() []deliver.Place {
 	wanted := r.wanted()
 	if abs, err := filepath.Abs(wanted); err == nil {
 		wanted = abs
 	}
-	return deliver.Places(wanted, os.Getenv("SPOOR_FORCE") == "1", r.scratch())
+	nested := deliver.Nested(r.host.dir())
+	list := deliver.Places(wanted, os.Getenv("SPOOR_FORCE") == "1" && !nested, r.scratch())
+	for i := range list {
+		list[i].Spare = nested
+	}
+	return list
 }
 
 // probe has rank 0 say at the start if it won't be able to write the trace, unless who
@@ -231,6 +238,8 @@ func (r *recorder) tell(d deliver.Delivery) {
 	case d.Place > 0:
 		say("can't write %s: %v; the trace is %s", wanted, deliver.Reason(d.Failed[0]), d.Path)
 		say("bring it home: %s", deliver.Home(d.Path, wanted))
+	case d.Path != wanted && r.places()[0].Spare:
+		say("%s is for the program that started %s, whose trace is %s", wanted, filepath.Base(r.context.Exe), d.Path)
 	case d.Path != wanted:
 		say("%s exists, the trace is %s", wanted, d.Path)
 	}

@@ -1,5 +1,6 @@
 /* fortran_irregular.c: what shim/irregular.c does, for Fortran. The exported
    names are generated. */
+#include "arrive.h"
 #include "flavour.h"
 #include "fortran.h"
 #include "runtime.h"
@@ -32,6 +33,7 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	}
 	int *error = error_or(ierror, &own);
 	sp_enter_Init(t, site, SP_FORTRAN_FLAG, NULL, NULL);
+	sp_arrive("MPI_Init");
 	sp_entered(t);
 	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	real(error);
@@ -40,6 +42,7 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	if (*error == 0 && t->depth == 0)
 		sp_start(SP_ID_MPI_Init, (const int64_t[]){0, 0});
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
+	sp_arrive_end();
 }
 
 void sp_f_Init_thread(const void *site, int form, void *required, void *provided, void *ierror)
@@ -57,6 +60,7 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	}
 	int *error = error_or(ierror, &own), level = (int)sp_ld32(required);
 	sp_enter_Init_thread(t, site, SP_FORTRAN_FLAG, NULL, NULL, level, provided);
+	sp_arrive("MPI_Init_thread");
 	sp_entered(t);
 	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	real(required, provided, error);
@@ -65,6 +69,7 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	if (*error == 0 && t->depth == 0)
 		sp_start(SP_ID_MPI_Init_thread, (const int64_t[]){0, 0, level, (int64_t)(intptr_t)provided});
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
+	sp_arrive_end();
 }
 
 void sp_f_Finalize(const void *site, int form, void *ierror)
@@ -81,9 +86,12 @@ void sp_f_Finalize(const void *site, int form, void *ierror)
 		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
-	if (open || t->depth == 0)
+	if (open || t->depth == 0) {
+		sp_arrive("MPI_Finalize");
 		sp_finish();
+	}
 	real(ierror);
+	sp_arrive_end();
 }
 
 void sp_f_Session_init(const void *site, int form, void *info, void *errhandler, void *session, void *ierror)
@@ -103,6 +111,7 @@ void sp_f_Session_init(const void *site, int form, void *info, void *errhandler,
 	intptr_t c_info = sp_f_handle(info, SP_ID_MPI_Info_f2c), c_session = 0;
 	intptr_t c_errhandler = sp_f_handle(errhandler, SP_ID_MPI_Errhandler_f2c);
 	sp_enter_Session_init(t, site, SP_FORTRAN_FLAG, c_info, c_errhandler, &c_session);
+	sp_arrive("MPI_Session_init");
 	sp_entered(t);
 	real(info, errhandler, session, error);
 	sp_back(t);
@@ -111,6 +120,7 @@ void sp_f_Session_init(const void *site, int form, void *info, void *errhandler,
 	sp_leave_Session_init(t, *error, c_info, c_errhandler, &c_session);
 	if (*error == 0 && t->depth == 0)
 		sp_session_opened(c_session, (const int64_t[]){c_info, c_errhandler, (int64_t)(intptr_t)&c_session});
+	sp_arrive_end();
 }
 
 void sp_f_Session_finalize(const void *site, int form, void *session, void *ierror)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arrive.h"
 #include "calls.h"
 #include "context.h"
 #include "layers.h"
@@ -52,6 +53,7 @@ COMMON call_Init(const void *site, int pmpi, int *argc, char ***argv)
 	if (!sp_open_start(t, site, pmpi))
 		return FORWARD(Init, argc, argv);
 	sp_enter_Init(t, site, 0, argc, argv);
+	sp_arrive("MPI_Init");
 	sp_entered(t);
 	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	int rc = FORWARD(Init, argc, argv);
@@ -60,6 +62,7 @@ COMMON call_Init(const void *site, int pmpi, int *argc, char ***argv)
 	if (rc == 0)
 		sp_start(SP_ID_MPI_Init, (const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv});
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
+	sp_arrive_end();
 	return rc;
 }
 FUNCTION(Init, (int *argc, char ***argv), argc, argv)
@@ -71,6 +74,7 @@ COMMON call_Init_thread(const void *site, int pmpi, int *argc, char ***argv, int
 	if (!sp_open_start(t, site, pmpi))
 		return FORWARD(Init_thread, argc, argv, required, provided);
 	sp_enter_Init_thread(t, site, 0, argc, argv, required, provided);
+	sp_arrive("MPI_Init_thread");
 	sp_entered(t);
 	__atomic_fetch_add(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	int rc = FORWARD(Init_thread, argc, argv, required, provided);
@@ -80,6 +84,7 @@ COMMON call_Init_thread(const void *site, int pmpi, int *argc, char ***argv, int
 		sp_start(SP_ID_MPI_Init_thread,
 			(const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv, required, (int64_t)(intptr_t)provided});
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
+	sp_arrive_end();
 	return rc;
 }
 FUNCTION(Init_thread, (int *argc, char ***argv, int required, int *provided), argc, argv, required, provided)
@@ -94,9 +99,13 @@ COMMON call_Finalize(const void *site, int pmpi)
 		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
-	if (open || t->depth == 0)
+	if (open || t->depth == 0) {
+		sp_arrive("MPI_Finalize");
 		sp_finish();
-	return pmpi ? P_MPI_Finalize() : N_MPI_Finalize();
+	}
+	int rc = pmpi ? P_MPI_Finalize() : N_MPI_Finalize();
+	sp_arrive_end();
+	return rc;
 }
 FUNCTION(Finalize, (void))
 
@@ -107,12 +116,14 @@ COMMON call_Session_init(const void *site, int pmpi, intptr_t info, intptr_t err
 	if (!sp_open_start(t, site, pmpi))
 		return FORWARD(Session_init, info, errhandler, session);
 	sp_enter_Session_init(t, site, 0, info, errhandler, session);
+	sp_arrive("MPI_Session_init");
 	sp_entered(t);
 	int rc = FORWARD(Session_init, info, errhandler, session);
 	sp_back(t);
 	sp_leave_Session_init(t, rc, info, errhandler, session);
 	if (rc == 0)
 		sp_session_opened((intptr_t)sp_ldh(session), (const int64_t[]){info, errhandler, (int64_t)(intptr_t)session});
+	sp_arrive_end();
 	return rc;
 }
 FUNCTION(Session_init, (intptr_t info, intptr_t errhandler, void *session), info, errhandler, session)

@@ -66,7 +66,10 @@ struct sp_stacks {
 
 static int depth = 1;
 static int counting; /* loops' counters are read */
-static uint64_t main_returns; /* where main returns to: nothing of the program is behind that */
+/* Where main returns to, and constructors that the C library calls before it: nothing of the program is behind that. */
+#define ENDS 4
+static uint64_t ends[ENDS];
+static unsigned n_ends;
 static unsigned generation;
 static int threads; /* tables are at hand to follow the stacks of threads with */
 static struct sp_stacks *tables[SP_MAX_THREADS];
@@ -77,7 +80,7 @@ static void *reserve(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void find_main(void);
+static void find_end(void);
 static const void *site_with_turn(struct sp_thread *t, const void *site);
 
 int sp_stack_wanted(void)
@@ -96,7 +99,7 @@ void sp_stack_start(void)
 		depth = n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
 		sp_self.busy++;
 		unwinder = sp_unwind_open();
-		find_main();
+		find_end();
 		sp_self.busy--;
 		if (unwinder && sp_turn_wanted()) {
 			counting = 1;
@@ -226,37 +229,74 @@ static int begin(const struct sp_thread *t, struct frame *f, struct walk *w)
 	return f->sp >= r->stack_lo && f->sp < f->hi;
 }
 
-/* The C library calls main from __libc_start_main, or from something it calls. */
-static __attribute__((noinline)) void find_main(void)
+static int is_end(uint64_t pc)
+{
+	unsigned n = __atomic_load_n(&n_ends, __ATOMIC_ACQUIRE);
+	for (unsigned i = 0; i < n; i++)
+		if (ends[i] == pc)
+			return 1;
+	return 0;
+}
+
+/* The C library calls main from __libc_start_main, or from something it calls. If a frame is there, keep where the program's part
+   of the stack ends: there, or at the frame before if that is the library's too. Only the first thread has such frames. */
+static int keep_end(uint64_t before, uint64_t pc)
+{
+	static uint64_t start;
+	Dl_info inner, outer;
+	if (!start)
+		start = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__libc_start_main");
+	if (!start || sp_unwind_function(pc) != start)
+		return 0;
+	int own = before && dladdr((void *)(uintptr_t)before, &inner) && dladdr((void *)(uintptr_t)pc, &outer)
+		&& inner.dli_fbase == outer.dli_fbase;
+	uint64_t end = own ? before : pc;
+	if (!is_end(end) && n_ends < ENDS) {
+		ends[n_ends] = end;
+		__atomic_store_n(&n_ends, n_ends + 1, __ATOMIC_RELEASE);
+	}
+	return 1;
+}
+
+static __attribute__((noinline)) void find_end(void)
 {
 	struct frame f = CALLER;
 	struct sp_stacks *b = table_of(sp_self.number);
-	uint64_t start = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__libc_start_main"), before = 0;
-	if (!start || !b || !begin(&sp_self, &f, &b->walks[0][0]))
+	uint64_t before = 0;
+	if (!b || !begin(&sp_self, &f, &b->walks[0][0]))
 		return;
-	do {
-		if (sp_unwind_function(f.pc) == start) {
-			Dl_info inner, outer;
-			int own = before && dladdr((void *)(uintptr_t)before, &inner) && dladdr((void *)(uintptr_t)f.pc, &outer)
-				&& inner.dli_fbase == outer.dli_fbase;
-			main_returns = own ? before : f.pc;
-			break;
-		}
+	while (!keep_end(before, f.pc)) {
 		before = f.pc;
-	} while (sp_frame_step(b->rules, &f));
+		if (!sp_frame_step(b->rules, &f))
+			break;
+	}
 	b->walks[0][0] = (struct walk){0};
+}
+
+/* How many of the frames of a stack are the program's, if that isn't known yet: the first call may come from a constructor that the
+   loader calls, so that others end elsewhere. */
+static int cut_end(const struct sp_thread *t, const uint64_t *pcs, int n)
+{
+	if (n_ends == ENDS || t->ring->tid != (uint64_t)getpid())
+		return n;
+	for (int i = 1; i < n; i++)
+		if (keep_end(pcs[i - 1], pcs[i]))
+			return is_end(pcs[i]) ? i : i - 1;
+	return n;
 }
 
 static const void *follow(struct sp_thread *t, struct sp_stacks *b, struct frame *f, const void *site)
 {
 	uint64_t pcs[SP_MAX_FRAMES];
-	int n = 0;
+	int n = 0, more;
 	for (int i = 0; f->pc != (uint64_t)(uintptr_t)site; i++)
 		if (i == OWN_FRAMES || !sp_frame_step(b->rules, f))
 			return site;
 	do
 		pcs[n++] = f->pc;
-	while (n < depth && sp_frame_step(b->rules, f) && f->pc != main_returns);
+	while ((more = n < depth && sp_frame_step(b->rules, f)) && !is_end(f->pc));
+	if (!more)
+		n = cut_end(t, pcs, n);
 	if (n == 1 && !counting)
 		return site;
 	uint32_t number = number_of(t, b, pcs, (uint64_t)n);
@@ -430,7 +470,7 @@ static __attribute__((noinline)) int locate(struct sp_thread *t, struct sp_stack
 			break;
 		}
 		frames[n++].cfa = f.sp;
-		if (f.pc == main_returns)
+		if (is_end(f.pc))
 			break;
 	}
 	for (uint32_t l = 0; l < c->path->loops; l++) {

@@ -16,8 +16,8 @@ func (r *Reader) readClocks() (t *sections.ClockTable, err error) {
 }
 
 // Clocks returns the clocks of the run, that of rank 0 first. It is empty if all
-// ranks read one clock, or if clocks were not compared since the run did not end in
-// MPI_Finalize.
+// ranks ran on one host, or if clocks were not compared since the run did not end in
+// MPI_Finalize. Several hosts with one kernel have one clock.
 func (r *Reader) Clocks() ([]Clock, error) {
 	t, err := r.clocks()
 	if err != nil {

@@ -118,7 +118,7 @@ func newDBScale() *cobra.Command {
 runs of one program with different numbers of ranks p: C0 + C1 · p^i · log2(p)^j. The law is the
 simplest one among those that predict points best which they were not fitted to; the
 error is how far off they are then, as a share. Of runs with as many ranks the median is taken.
-Fewer than %d numbers of ranks are refused.
+With fewer than %d numbers of ranks there are no laws: the table has the times at each number.
 
 Sites are listed by the time that the law gives at ten times the most ranks that there
 are: the first of them will hurt.`, database.LeastPoints),
@@ -161,6 +161,9 @@ func printScaling(w io.Writer, s *database.Scaling, top int) error {
 		shown = shown[:top]
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if !s.Laws {
+		return printValues(w, tw, s, shown)
+	}
 	fmt.Fprintf(tw, "at %s\tat %s\tshare\ttimes\tgrows as\terror\t   function, call site\n", units.Grouped(last), units.Grouped(s.Ahead))
 	for _, g := range shown {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%.3g\t%s\t%.1f %%\t   %s\n", units.Duration(g.Values[len(g.Values)-1]), units.Duration(g.Ahead), units.Share(g.Share, 1),
@@ -175,5 +178,31 @@ func printScaling(w io.Writer, s *database.Scaling, top int) error {
 	if s.TooFew > 0 {
 		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", plural(s.TooFew, "call site"), database.LeastPoints)
 	}
+	return nil
+}
+
+// printValues prints the times at each number of ranks, where there are too few for laws.
+func printValues(w io.Writer, tw *tabwriter.Writer, s *database.Scaling, shown []database.Growth) error {
+	for _, n := range s.Ranks {
+		fmt.Fprintf(tw, "at %s\t", units.Grouped(n))
+	}
+	fmt.Fprintln(tw, "   function, call site")
+	for i := range shown {
+		for _, n := range s.Ranks {
+			text := "-"
+			if slices.Contains(shown[i].Ranks, float64(n)) {
+				text = units.Duration(shown[i].At(float64(n)))
+			}
+			fmt.Fprintf(tw, "%s\t", text)
+		}
+		fmt.Fprintln(tw, "   "+siteText(shown[i].Site))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if n := len(s.Sites) - len(shown); n > 0 {
+		fmt.Fprintf(w, "%d more: --top 0\n", n)
+	}
+	fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", database.LeastPoints)
 	return nil
 }

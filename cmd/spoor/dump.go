@@ -139,6 +139,11 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	d := &dumper{
 		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths),
 	}
+	if o.sites {
+		if err := d.places.tellApart(r); err != nil {
+			return err
+		}
+	}
 	ranks, err := d.chosen(cmd)
 	if err != nil {
 		return &usageError{cmd, err}

@@ -18,6 +18,7 @@ func watchHang(cmd *cobra.Command, scratch string, patience time.Duration) (end 
 		look := time.NewTicker(min(max(patience/8, 50*time.Millisecond), 5*time.Second))
 		defer look.Stop()
 		var recorded uint64
+		var arrived string
 		since, told := time.Now(), false
 		for {
 			select {
@@ -26,12 +27,13 @@ func watchHang(cmd *cobra.Command, scratch string, patience time.Duration) (end 
 			case <-look.C:
 			}
 			dirs, err := recover.Dirs(scratch)
-			if err != nil || len(dirs) == 0 {
+			inside := recover.Arrivals(scratch)
+			if err != nil || len(dirs)+len(inside) == 0 {
 				since, told = time.Now(), false
 				continue
 			}
-			if n := recover.Recorded(dirs); n != recorded {
-				recorded, since, told = n, time.Now(), false
+			if n, in := recover.Recorded(dirs), fmt.Sprint(inside); n != recorded || in != arrived {
+				recorded, arrived, since, told = n, in, time.Now(), false
 			}
 			if told || time.Since(since) < patience {
 				continue

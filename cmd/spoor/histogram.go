@@ -88,7 +88,10 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	if err := r.NeedTimes(); err != nil {
 		return err
 	}
-	where := newPlaces(o.debug)
+	where, err := placesOf(r, o.debug)
+	if err != nil {
+		return err
+	}
 	named, sited, both, sites := false, false, false, 0
 	p := newProgress(cmd.ErrOrStderr(), "counting times", r.Ranks())
 	rep, err := histogram.Of(r, histogram.Options{

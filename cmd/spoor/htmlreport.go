@@ -67,7 +67,10 @@ says so.`,
 
 // reportOptions are those of a page, which tells a progress how far it is.
 func reportOptions(cmd *cobra.Command, r *trace.Reader, paths []string) (page.Options, *progress, error) {
-	where := newPlaces(paths)
+	where, err := placesOf(r, paths)
+	if err != nil {
+		return page.Options{}, nil, err
+	}
 	var mu sync.Mutex
 	p := newProgress(cmd.ErrOrStderr(), "", 0)
 	code, err := where.code(r)

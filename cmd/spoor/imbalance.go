@@ -67,7 +67,10 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 			if err := r.NeedTimes(); err != nil {
 				return err
 			}
-			where := newPlaces(paths)
+			where, err := placesOf(r, paths)
+			if err != nil {
+				return err
+			}
 			if byRank {
 				list, err := imbalance.EachRank(r, imbalance.Options{Name: where.text})
 				if err != nil {
@@ -162,7 +165,7 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		}
 		c := &rep.Calls[i]
 		what := "lost"
-		if c.Completion {
+		if c.Completion && !c.Alone {
 			what = "waited"
 		}
 		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.CostNs), what)

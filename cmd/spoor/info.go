@@ -113,7 +113,10 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil || kind.Own() && s.Calls > expandable {
 		return []findings.Finding{}, err
 	}
-	where := newPlaces(paths)
+	where, err := placesOf(r, paths)
+	if err != nil {
+		return nil, err
+	}
 	rep, err := imbalance.Of(r, imbalance.Options{All: true, Name: where.text})
 	if err != nil {
 		return nil, err
@@ -169,7 +172,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	}
 	field("ranks", "%s", ranksText(s))
 	field("hosts", "%s", hostsText(s.Hosts))
-	if c := s.Clocks; c != nil {
+	if c := s.Clocks; c != nil && c.Count == 1 {
+		field("clocks", "one: the hosts share a kernel")
+	} else if c != nil {
 		drift := "no drift seen"
 		if c.DriftPPM > 0 {
 			format := "drift up to %.3g ppm"

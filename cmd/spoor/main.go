@@ -159,7 +159,7 @@ func verbs() []*cobra.Command {
 		newPass(),
 		newCalibrate(),
 		newSimulate(),
-		newRecover(),
+		newRecover(), newBring(),
 		newWhere(),
 		newDoctor(),
 		newCalls(),

@@ -27,6 +27,48 @@ func newPlaces(paths []string) *places {
 	return &places{s, tailcall.New(s)}
 }
 
+// placesOf names the call sites of a trace so that no two print the same.
+func placesOf(r *trace.Reader, paths []string) (*places, error) {
+	p := newPlaces(paths)
+	return p, p.tellApart(r)
+}
+
+func (p *places) tellApart(r *trace.Reader) error {
+	var list []symbolise.Caller
+	seen := make(map[symbolise.Caller]bool)
+	for class := range r.Classes() {
+		k, err := r.Rank(r.Members(class)[0])
+		if err != nil {
+			return err
+		}
+		for t := range k.Terminals() {
+			c, err := k.Called(t)
+			if err != nil {
+				return err
+			}
+			calls := c.Name()
+			for _, frame := range c.Site.Frames() {
+				x := symbolise.Caller{Path: frame.Module, BuildID: frame.BuildID, Offset: frame.Offset, Calls: calls}
+				if !seen[x] {
+					seen[x] = true
+					list = append(list, x)
+				}
+				calls = p.function(frame)
+			}
+		}
+	}
+	p.s.TellApart(list)
+	return nil
+}
+
+// function names the function that a frame is in; "" if it isn't known.
+func (p *places) function(frame trace.Site) string {
+	if where := p.of(frame); len(where.Frames) > 0 {
+		return where.Frames[len(where.Frames)-1].Name()
+	}
+	return ""
+}
+
 func (p *places) of(s trace.Site) symbolise.Place { return p.s.Call(s.Module, s.BuildID, s.Offset) }
 
 // called is the place of a call of an MPI function, or of a frame around one, with the functions that the stack left out.

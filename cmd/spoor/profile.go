@@ -173,7 +173,10 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if !slices.Contains(profile.Sorts, o.sort) {
 		return &usageError{cmd, fmt.Errorf("--sort: %q is none of %s", o.sort, strings.Join(profile.Sorts, ", "))}
 	}
-	where := newPlaces(o.paths)
+	where, err := placesOf(r, o.paths)
+	if err != nil {
+		return err
+	}
 	f, err := flatOf(cmd, r, where, profile.FlatOf)
 	if err != nil {
 		return err
@@ -231,7 +234,10 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	where := newPlaces(o.paths)
+	where, err := placesOf(r, o.paths)
+	if err != nil {
+		return err
+	}
 	f, err := flatOf(cmd, r, where, profile.StacksOf)
 	if err != nil {
 		return err
@@ -285,7 +291,10 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err != nil {
 		return &usageError{cmd, err}
 	}
-	where := newPlaces(o.paths)
+	where, err := placesOf(r, o.paths)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	var list []*profile.Profile
 	var there *trace.Reader

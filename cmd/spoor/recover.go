@@ -34,7 +34,7 @@ type recoverOptions struct {
 func newRecover() *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
-		Use:   "recover [flags] DIR...",
+		Use:   "recover [flags] DIR... [-- LAUNCHER [ARGS...]]",
 		Short: "Make a trace of what a program left that crashed or was killed",
 		Long: `Read the records that the ranks of a program left that did not end together in
 MPI_Finalize, and write the trace of what they did until then. DIR is what
@@ -42,11 +42,15 @@ MPI_Finalize, and write the trace of what they did until then. DIR is what
 directories; those of a rank's other nodes can be copied to one place first.
 Some ranks may have finished.
 
+Where DIR says that there is more on other hosts, a launcher behind -- brings it there
+first: one that starts a process on each of them, on hosts that see DIR.
+
 For each rank, tell whether it reached MPI_Finalize, and if not, what its last
 call was: whether it crashed then, was killed, or called exit is not recorded.
 The directories are left as they are.`,
 		Example: `  spoor recover app.spoor.partial
-  spoor recover -o crash.spoor node1/spoor-17 node2/spoor-17`,
+  spoor recover -o crash.spoor node1/spoor-17 node2/spoor-17
+  spoor recover app.spoor.partial -- mpiexec -hosts node1,node2 -n 2`,
 		Args: atLeastOne("a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRecover(cmd, o, args) },
 	}
@@ -72,6 +76,17 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	if err := tags.Check(o.tags); err != nil {
 		return &usageError{cmd, err}
 	}
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		line := args[at:]
+		if args = args[:at]; len(line) == 0 || len(args) == 0 {
+			return &usageError{cmd, errors.New("before -- a directory, and behind it a launcher that starts a process on each host")}
+		}
+		for _, arg := range args {
+			if err := bringWith(line, arg); err != nil {
+				return err
+			}
+		}
+	}
 	var dirs []string
 	for _, arg := range args {
 		list, err := recover.Dirs(arg)
@@ -79,7 +94,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 			return err
 		}
 		for _, e := range recover.Elsewhere(arg) {
-			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place", arg, e))
+			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place, or: spoor recover %s -- mpiexec -hosts HOST,HOST -n 2", arg, e, arg))
 		}
 		if len(list) == 0 {
 			return fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/derive"
+	"github.com/spoor-hpc/spoor/internal/hang"
 	"github.com/spoor-hpc/spoor/internal/launch"
 	"github.com/spoor-hpc/spoor/internal/reissue"
 	"github.com/spoor-hpc/spoor/internal/replay"
@@ -196,6 +197,18 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 			return err
 		}
 	}
+	// A call that another rank's missing one should meet would wait until --timeout ends the replay. Which receives are made is
+	// another question where they are derived, or where the program did not end.
+	recorded := !cfg.Derived && !o.partial
+	total, err := totalCalls(r)
+	if err != nil {
+		return err
+	}
+	if recorded && total <= expandable {
+		if err := hang.Missing(r, false, nil); err != nil {
+			return fmt.Errorf("%s: %w; nothing was started", path, err)
+		}
+	}
 	file := filepath.Join(dir, "config")
 	if err := cfg.Write(file); err != nil {
 		return err
@@ -207,6 +220,11 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	wall := time.Since(began)
 	if err != nil {
 		return err
+	}
+	if code != 0 && recorded {
+		if err := hang.Missing(r, true, nil); errors.Is(err, hang.ErrMissing) {
+			return fmt.Errorf("%s: %w; the replay ended with code %d", path, err, code)
+		}
 	}
 	if code != 0 {
 		return fmt.Errorf("%s ended with code %d; nothing to report", strings.Join(args, " "), code)
@@ -222,12 +240,9 @@ const largeReceive = "MPI_Irecv_c"
 
 // checkOrder goes through all calls once, as each rank will, to see that there is an order of them.
 func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error {
-	var calls uint64
-	for k, err := range r.Tracks() {
-		if err != nil {
-			return err
-		}
-		calls += k.Total()
+	calls, err := totalCalls(r)
+	if err != nil {
+		return err
 	}
 	if o.mostCalls > 0 && calls > o.mostCalls {
 		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", units.Grouped(calls), calls)
@@ -240,6 +255,17 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 		return fmt.Errorf("--receives derived: %w", err)
 	}
 	return nil
+}
+
+// totalCalls counts the calls of all ranks.
+func totalCalls(r *trace.Reader) (calls uint64, err error) {
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return 0, err
+		}
+		calls += k.Total()
+	}
+	return calls, nil
 }
 
 // checkMPI refuses what --mpi can't be.
@@ -387,5 +413,5 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 	if err != nil {
 		return 0, err
 	}
-	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, ending{args[len(args)-1], l, code})
+	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, ending{args[len(args)-1], l, code, args})
 }

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/imbalance"
 	"github.com/spoor-hpc/spoor/internal/launch"
 	"github.com/spoor-hpc/spoor/internal/replay"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -34,10 +35,14 @@ type replayRank struct {
 	Original replayTimes `json:"original"`
 }
 
+// replayTimes are those of the traced run. In calls and between them they are sums over the calls of the rank's threads.
 type replayTimes struct {
-	Wall    int64 `json:"wall_ns"`
-	MPI     int64 `json:"mpi_ns"`
-	Compute int64 `json:"compute_ns"`
+	Wall          int64 `json:"wall_ns"`
+	MPI           int64 `json:"mpi_ns"`
+	MPIWithin     int64 `json:"mpi_within_ns"`
+	Compute       int64 `json:"compute_ns"`
+	ComputeWithin int64 `json:"compute_within_ns"`
+	Known         bool  `json:"known"` // they are the rank's own, not its part in what ranks like it spent
 }
 
 func reportReplay(w io.Writer, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
@@ -59,6 +64,16 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	spent := make(map[int]imbalance.RankTotals)
+	if r.HasTimes() {
+		list, err := imbalance.EachRank(r, imbalance.Options{})
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list {
+			spent[x.Rank] = x
+		}
+	}
 	rep := &replayReport{Trace: r.Name(), Timeless: !r.HasTimes()}
 	for rank := range r.Ranks() {
 		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d", rank)))
@@ -70,9 +85,11 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 			return nil, fmt.Errorf("report of rank %d: %w", rank, err)
 		}
 		p := procs.At(rank)
-		// Time in MPI is that of all threads.
-		span := p.SpanNs + p.OffNs()
-		x.Original = replayTimes{span, p.MPINs, max(0, span-p.MPINs)}
+		span, of := p.SpanNs+p.OffNs(), spent[rank]
+		x.Original = replayTimes{
+			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.Within), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.Within),
+			Known: of.MPI.Known && of.Compute.Known,
+		}
 		rep.Original = max(rep.Original, span)
 		rep.Ranks = append(rep.Ranks, x)
 	}
@@ -105,13 +122,25 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	}
 	const room = 16
 	var different int64
+	guessed := false
+	sum := func(ns, within int64, known bool) string {
+		switch {
+		case !known:
+			return "~" + seconds(ns)
+		case within > ns/50: // they are known to a percent, mostly
+			return seconds(ns) + " ± " + seconds(within)
+		}
+		return seconds(ns)
+	}
 	for i, x := range rep.Ranks {
 		different += x.Different
 		if i < room && rep.Timeless {
 			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t\n", x.Rank, units.Grouped(x.Calls), seconds(x.Wall), seconds(x.MPI))
 		} else if i < room {
 			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, units.Grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
-				seconds(x.MPI), seconds(x.Held), seconds(x.Original.MPI), seconds(x.Compute), seconds(x.Original.Compute))
+				seconds(x.MPI), seconds(x.Held), sum(x.Original.MPI, x.Original.MPIWithin, x.Original.Known),
+				seconds(x.Compute), sum(x.Original.Compute, x.Original.ComputeWithin, x.Original.Known))
+			guessed = guessed || !x.Original.Known
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -119,6 +148,9 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	}
 	if n := len(rep.Ranks) - room; n > 0 {
 		fmt.Fprintf(w, "and %s (--json has all)\n", plural(n, "more rank"))
+	}
+	if guessed {
+		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
 	}
 	var dropped, receives int64
 	for _, x := range rep.Ranks {

@@ -27,12 +27,14 @@ import (
 type ending struct {
 	program  string
 	launcher launch.Launcher
-	code     int // of the launcher, if there is one
+	code     int      // of the launcher, if there is one
+	args     []string // the command
 }
 
 // report tells what has become of a run: its trace, which is none of the old
 // ones, or what its ranks left in scratch, or why there is neither.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
+	sayInside(stderr, scratch)
 	made := o.model.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) })
 	for _, dir := range deliver.Elsewhere(scratch) {
@@ -53,7 +55,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 			traces = append(traces, r.Trace)
 		}
 		if err != nil {
-			return errors.Join(err, complainLeft(stderr, dirs, out, scratch))
+			return errors.Join(err, complainLeft(stderr, dirs, out, scratch, e))
 		}
 		for _, d := range dirs {
 			if err := os.RemoveAll(d); err != nil {
@@ -76,11 +78,15 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 		explainAlone(stderr, e.program, e.launcher)
 	}
 	if len(dirs) > 0 {
-		return complainLeft(stderr, dirs, out, scratch)
+		return complainLeft(stderr, dirs, out, scratch, e)
 	}
 	if told := filepath.Join(scratch, "told"); exists(told) {
 		_ = os.Remove(told) // the ranks have said why there is no trace
 	} else if len(traces) == 0 {
+		// All ranks may have run on other hosts.
+		if found, err := onlyElsewhere(stderr, out, scratch, e); found || err != nil {
+			return err
+		}
 		explainNothing(stderr, e, o.io.whose != "")
 	}
 	return nil
@@ -90,6 +96,24 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
 	return err == nil && c.Alone && c.Library == "" && recover.Marked(dir)
+}
+
+// onlyElsewhere has the launcher of a job that failed bring what its ranks left, where none of them ran on this host.
+func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
+	if e.code == 0 || len(bringCommand(e, scratch, scratch)) == 0 {
+		return false, nil
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(out), "."+filepath.Base(out)+".") // hosts see it as they see the trace
+	if err != nil {
+		return false, nil
+	}
+	defer os.RemoveAll(dir)
+	_ = bring(bringCommand(e, scratch, dir))
+	dirs, err := recover.Dirs(dir)
+	if err != nil || len(dirs) == 0 {
+		return false, nil
+	}
+	return true, complainLeft(stderr, dirs, out, scratch, e)
 }
 
 // tracesOf lists the files that the traces of a run can be: out, and those of
@@ -187,7 +211,7 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 }
 
 // complainLeft saves what the processes of a broken run left, and says so.
-func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
+func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending) error {
 	partial := out + ".partial"
 	for n := 2; exists(partial); n++ {
 		partial = deliver.Numbered(out, n) + ".partial"
@@ -217,12 +241,36 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string) error {
 		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
 	}
 	if elsewhere > 0 {
-		fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n",
-			plural(elsewhere, "rank"), scratch, name)
+		sayElsewhere(stderr, elsewhere, partial, scratch, e)
 	}
 	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", shell.Quote([]string{"spoor", "recover", name}))
 	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", shell.Quote([]string{"spoor", "where", name}))
 	return nil
+}
+
+// sayElsewhere has the launcher bring what ranks left on other hosts, or says how to.
+func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e ending) {
+	name, line := shortPath(partial), bringCommand(e, scratch, partial)
+	if line != nil {
+		err := bring(line)
+		if dirs, e := recover.Dirs(partial); e == nil {
+			if left := ranksElsewhere(dirs); left < elsewhere {
+				fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", plural(elsewhere-left, "rank"))
+				elsewhere = left
+			}
+		}
+		if elsewhere > 0 && err != nil {
+			fmt.Fprintf(stderr, "spoor: the launcher could not bring it from all hosts: %v\n", err)
+		}
+	}
+	if elsewhere == 0 {
+		return
+	}
+	_ = os.Symlink(scratch, filepath.Join(partial, otherHosts))
+	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", plural(elsewhere, "rank"), scratch, name)
+	if line != nil {
+		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", shell.Quote(line))
+	}
 }
 
 // waitForEnd gives processes a moment that are about to end with their launcher, and
@@ -320,6 +368,13 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		case len(r.Missing) > 0:
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
 		}
+	}
+	if libraries, sets := launch.Preloads(e.args); sets {
+		if libraries == "" {
+			libraries = "LIBRARY"
+		}
+		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
+			"LD_PRELOAD=" + shell.Quote([]string{libraries}) + " spoor run ..."}
 	}
 	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)
 	lead := "because"

@@ -277,7 +277,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if err := report(stderr, o, old, out, scratch, ending{program, l, code}); err != nil {
+	if err := report(stderr, o, old, out, scratch, ending{program, l, code, args}); err != nil {
 		complain(cmd, err)
 	}
 	if code != 0 {

@@ -164,6 +164,17 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		}
 		r.End()
 	},
+	// Rank 1 receives what nobody sends in the trace, rank 2 comes to fewer collective calls.
+	"lacking": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		if r.Rank == 1 {
+			r.Recv(4, 10, 0, 3)
+		}
+		for range 3 - r.Rank/2 {
+			r.Call("MPI_Barrier", 5, tracktest.World)
+		}
+		r.End()
+	},
 	// A call with a handle that nobody made.
 	"unknown": func(r *tracktest.Recorder, _ int) {
 		r.Begin()

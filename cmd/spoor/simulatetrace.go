@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/hang"
 	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
@@ -200,6 +201,11 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 		err = s.predict(cmd, out, path, r, o, progress.end)
 	}
 	progress.end()
+	if err != nil { // rather than what comes of it
+		if lacks := hang.Missing(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
+			err = fmt.Errorf("%w (%w)", lacks, err)
+		}
+	}
 	if err != nil && !strings.Contains(err.Error(), path) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
@@ -223,7 +229,10 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 		return err
 	}
 	if s.path {
-		where := newPlaces(s.debugPaths)
+		where, err := placesOf(r, s.debugPaths)
+		if err != nil {
+			return err
+		}
 		for i := range p.Path.Sites {
 			p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
 		}

@@ -58,7 +58,10 @@ that took time are named at the end.`,
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			where := newPlaces(paths)
+			where, err := placesOf(r, paths)
+			if err != nil {
+				return err
+			}
 			var code *trace.Code
 			if path {
 				var err error

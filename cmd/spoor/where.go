@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,11 +115,11 @@ func (o *whereOptions) job(args []string) (string, error) {
 	}
 	jobs, left := recover.Jobs(parents), ""
 	for _, j := range jobs {
-		if len(j.Contexts) == 0 && strings.Count(left, "\n") < 8 {
+		if !j.Lives() && strings.Count(left, "\n") < 8 {
 			left += fmt.Sprintf("\n  spoor where %s   of one that has ended", j.Dir)
 		}
 	}
-	jobs = slices.DeleteFunc(jobs, func(j recover.Job) bool { return len(j.Contexts) == 0 })
+	jobs = slices.DeleteFunc(jobs, func(j recover.Job) bool { return !j.Lives() })
 	if len(args) > 0 {
 		pid, _ := strconv.Atoi(args[0])
 		for _, j := range jobs {
@@ -138,8 +137,8 @@ func (o *whereOptions) job(args []string) (string, error) {
 	}
 	var list []string
 	for _, j := range jobs {
-		c := j.Contexts[0]
-		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", c.PID, filepath.Base(c.Exe), plural(len(j.Contexts), "rank"), j.Dir))
+		name, pid := j.Name()
+		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", pid, name, plural(max(len(j.Contexts), len(j.Arrivals)), "rank"), j.Dir))
 	}
 	return "", fmt.Errorf("%d jobs run on this machine; which one?\n%s", len(jobs), strings.Join(list, "\n"))
 }
@@ -150,7 +149,7 @@ func whereTrace(cmd *cobra.Command, o *whereOptions, path string) error {
 		return err
 	}
 	defer r.Close()
-	return o.tell(cmd, cmd.OutOrStdout(), []world{{path, r, nil}})
+	return o.tell(cmd, cmd.OutOrStdout(), []world{{path, r, nil}}, nil, path)
 }
 
 // A world is one trace to look at, with what is known of its processes now.
@@ -162,10 +161,15 @@ type world struct {
 
 // whereDirs looks at what processes left, or have recorded so far.
 func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string) (alive bool, err error) {
-	dirs, err := processDirs(cmd, args)
+	var arrivals []recover.Arrival
+	for _, arg := range args {
+		arrivals = append(arrivals, recover.Arrivals(arg)...)
+	}
+	dirs, err := processDirs(cmd, args, len(arrivals) > 0)
 	if err != nil {
 		return false, err
 	}
+	alive = slices.ContainsFunc(arrivals, func(a recover.Arrival) bool { return a.Alive })
 	for _, d := range dirs {
 		alive = alive || recover.AliveIn(d)
 	}
@@ -201,10 +205,16 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 		}
 		list = append(list, world{name, r, processesOf(w, before)})
 	}
-	if len(list) == 0 {
+	if len(list) == 0 && len(arrivals) == 0 {
 		return alive, errors.Join(recover.ErrNothing, failed)
 	}
-	return alive, o.tell(cmd, to, list)
+	if o.settle > 0 && alive { // some were passing through
+		arrivals = arrivals[:0]
+		for _, arg := range args {
+			arrivals = append(arrivals, recover.Arrivals(arg)...)
+		}
+	}
+	return alive, o.tell(cmd, to, list, func(spawns int) []gathering { return gatheringsOf(arrivals, processes, spawns, time.Now()) }, args[0])
 }
 
 // readWhole reads process directories, those of processes that wrote meanwhile once more.
@@ -220,7 +230,7 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 }
 
 // processDirs lists the process directories that arguments stand for.
-func processDirs(cmd *cobra.Command, args []string) (dirs []string, err error) {
+func processDirs(cmd *cobra.Command, args []string, mayBeNone bool) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.Dirs(arg)
 		if err != nil {
@@ -229,7 +239,7 @@ func processDirs(cmd *cobra.Command, args []string) (dirs []string, err error) {
 		for _, e := range recover.Elsewhere(arg) {
 			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place", arg, e))
 		}
-		if len(list) == 0 {
+		if len(list) == 0 && !mayBeNone {
 			return nil, fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
 		}
 		dirs = append(dirs, list...)
@@ -273,12 +283,18 @@ func processesOf(w *recover.World, before map[string]int64) func(rank int) hang.
 		}
 		list[p.Context.Rank] = x
 	}
-	host, err := os.Hostname()
+	host := hostname()
 	for rank, x := range list {
-		x.Ended = any && !x.Alive && err == nil && x.Host == host
+		x.Ended = any && !x.Alive && host != "" && x.Host == host
 		list[rank] = x
 	}
 	return func(rank int) hang.Process { return list[rank] }
+}
+
+// hostname is this machine's, "" if that isn't known.
+func hostname() string {
+	name, _ := os.Hostname()
+	return name
 }
 
 // readWorld makes a trace of a world in memory. Times of single calls are not needed.
@@ -303,23 +319,44 @@ func readWorld(w *recover.World) (*trace.Reader, error) {
 type wheredWorld struct {
 	Name string `json:"name"`
 	*hang.Report
+	Gatherings []gathering `json:"gatherings,omitempty"` // of the job, beside its first world
 }
 
-// tell says where the ranks of worlds are.
-func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world) error {
+// tell says where the ranks of worlds are, and which processes are in calls that wait for all.
+func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gatherings func(spawns int) []gathering, name string) error {
 	where := newPlaces(o.debug)
 	out := bufio.NewWriter(to)
 	var reports []wheredWorld
+	spawns := 0
 	for _, w := range list {
+		if err := where.tellApart(w.r); err != nil {
+			return err
+		}
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
 		rep, err := hang.Of(w.r, hang.Options{Name: where.text, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
 		progress.end()
 		if err != nil {
 			return err
 		}
-		reports = append(reports, wheredWorld{w.name, rep})
+		reports = append(reports, wheredWorld{w.name, rep, nil})
+		spawns = max(spawns, spawnsOf(rep))
 		if !o.json {
 			printWhere(out, w.name, rep, o.all)
+		}
+	}
+	if gatherings != nil {
+		found := gatherings(spawns)
+		if len(reports) == 0 {
+			reports = append(reports, wheredWorld{Name: name})
+			if !o.json {
+				fmt.Fprintf(out, "%s: no rank has records\n", name)
+			}
+		}
+		reports[0].Gatherings = found
+		for i := range found {
+			if !o.json {
+				found[i].print(out, whereRoom(o.all))
+			}
 		}
 	}
 	var err error

@@ -13,10 +13,7 @@ import (
 // printWhere tells where the ranks of a world are.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, plural(r.Ranks, "rank"), plural(countCalls(r), "call"), verdictText(r))
-	v := whereView{w, 8}
-	if all {
-		v.room = 1 << 30
-	}
+	v := whereView{w, whereRoom(all)}
 	v.cycles(r.Cycles)
 	if r.Verdict == hang.Waiting || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
 		v.awaited(r)
@@ -40,6 +37,14 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	v.section("what the trace doesn't tell", len(r.Losses), func(i int) {
 		fmt.Fprintf(w, "  %d %s\n", r.Losses[i].Count, r.Losses[i].What)
 	})
+}
+
+// whereRoom is how long lists are.
+func whereRoom(all bool) int {
+	if all {
+		return 1 << 30
+	}
+	return 8
 }
 
 func countCalls(r *hang.Report) (n int64) {

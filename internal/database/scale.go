@@ -12,21 +12,31 @@ type Growth struct {
 	Site   *Site     `json:"site"`
 	Ranks  []float64 `json:"ranks"`
 	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with so many ranks
-	Law    Law       `json:"law"`
-	Grows  string    `json:"grows"`
+	// What follows is there with a law.
+	Law   Law    `json:"law,omitzero"`
+	Grows string `json:"grows,omitzero"`
 	// Ahead is the law's value at ten times the most ranks, and Share its part in that of all sites.
-	Ahead float64 `json:"ahead_ns_per_rank"`
-	Share float64 `json:"ahead_share"`
+	Ahead float64 `json:"ahead_ns_per_rank,omitzero"`
+	Share float64 `json:"ahead_share,omitzero"`
 	// Times is Ahead as a multiple of the value at the most ranks that there are.
-	Times float64 `json:"ahead_times"`
+	Times float64 `json:"ahead_times,omitzero"`
+}
+
+// At returns the value at a number of ranks, 0 if there is none.
+func (g *Growth) At(ranks float64) float64 {
+	if i, ok := slices.BinarySearch(g.Ranks, ranks); ok {
+		return g.Values[i]
+	}
+	return 0
 }
 
 // A Scaling is the growth of a program's time in MPI.
 type Scaling struct {
 	App    string   `json:"app"`
 	Ranks  []int    `json:"ranks"`   // that there are runs of
+	Laws   bool     `json:"laws"`    // there are enough of these for laws; else sites have their values alone
 	Ahead  int      `json:"ahead"`   // ten times the most
-	Sites  []Growth `json:"sites"`   // those that will take most first
+	Sites  []Growth `json:"sites"`   // those that will take most first; without laws those that take most at the most ranks
 	TooFew int      `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
 }
 
@@ -75,20 +85,25 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 		return nil, d.failed(err)
 	}
 	s.Ranks = slices.Sorted(maps.Keys(seen))
-	if n := len(s.Ranks); n < LeastPoints {
-		return nil, fmt.Errorf("%s: runs of %s with %d numbers of ranks: a growth law needs %d at least", d.path, app, n, LeastPoints)
+	if len(s.Ranks) == 0 {
+		return nil, fmt.Errorf("%s: no runs of %s with times", d.path, app)
 	}
+	s.Laws = len(s.Ranks) >= LeastPoints
 	s.Ahead = 10 * s.Ranks[len(s.Ranks)-1]
 	total := 0.0
 	for _, id := range slices.Sorted(maps.Keys(values)) {
 		of := values[id]
-		if len(of) < LeastPoints {
+		if s.Laws && len(of) < LeastPoints {
 			s.TooFew++
 			continue
 		}
 		g := Growth{Site: sites[id]}
 		for _, ranks := range slices.Sorted(maps.Keys(of)) {
 			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, median(of[ranks]))
+		}
+		if !s.Laws {
+			s.Sites = append(s.Sites, g)
+			continue
 		}
 		if g.Law, err = Fit(g.Ranks, g.Values); err != nil {
 			return nil, err
@@ -105,7 +120,10 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 			s.Sites[i].Share = s.Sites[i].Ahead / total
 		}
 	}
-	slices.SortStableFunc(s.Sites, func(a, b Growth) int { return cmp.Compare(b.Ahead, a.Ahead) })
+	last := float64(s.Ranks[len(s.Ranks)-1])
+	slices.SortStableFunc(s.Sites, func(a, b Growth) int {
+		return cmp.Or(cmp.Compare(b.Ahead, a.Ahead), cmp.Compare(b.At(last), a.At(last)))
+	})
 	return s, nil
 }
 

@@ -56,6 +56,7 @@ type Place struct {
 	Name      string
 	Overwrite bool
 	Make      bool // the folder, if it isn't there
+	Spare     bool // the name is left to another trace, this one has a number
 }
 
 // Kinds of messages, their first byte. A rank that is asked for one kind and sends

@@ -79,7 +79,11 @@ func (p *Place) deliver(c *crew, e *sections.Encoded) (path string, err error) {
 			return "", err
 		}
 	}
-	for n := 1; ; n++ {
+	n := 1
+	if p.Spare {
+		n = 2
+	}
+	for ; ; n++ {
 		path := Numbered(p.Name, n)
 		err := d.Finish(path, p.Overwrite)
 		if errors.Is(err, fs.ErrExist) && !p.Overwrite && n < maxNames {

@@ -91,7 +91,7 @@ func call(c *imbalance.Call, whole float64) Finding {
 	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
 	total := c.Duration.Mean * float64(c.Duration.Ranks)
 	lost, gap := c.Lost(), &c.Gap
-	if c.Collective && lost > total/2 {
+	if c.Collective && !c.Alone && lost > total/2 {
 		f.Share = lost / whole
 		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, units.Duration(c.Duration.Mean))
 		if gap.Ranks > 1 && gap.Most.Ns > apart*gap.Mean && gap.Most.Rank == c.Duration.Least.Rank {
@@ -103,7 +103,7 @@ func call(c *imbalance.Call, whole float64) Finding {
 	}
 	f.Share = total / whole
 	what := "are"
-	if c.Completion {
+	if c.Completion && !c.Alone {
 		what = "wait"
 	}
 	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, units.Plural(c.Count, "call"), units.Duration(total/float64(max(1, c.Count))))

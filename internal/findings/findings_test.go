@@ -30,6 +30,8 @@ func TestFindings(t *testing.T) {
 	send := imbalance.Call{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, Duration: spread(100, 300)}
 	busy := imbalance.Call{Function: "MPI_Waitall", Place: "halo f.c:4", Completion: true, Count: 10, Duration: spread(100, 100)}
 	small := imbalance.Call{Function: "MPI_Wait", Place: "f", Completion: true, Count: 1, Duration: spread(49, 49)}
+	lone, loneWait := wait, busy
+	lone.Alone, loneWait.Alone = true, true
 	unequal := report()
 	unequal.Useful = spread(400, 800)
 	unsure := report()
@@ -55,6 +57,8 @@ func TestFindings(t *testing.T) {
 		{"a function that does not wait", report(send), 0.15, 3, "ranks are in MPI_Send at halo f.c:3: 10 calls of 60 ns on average, rank 3 2.0 × as long as ranks do on average"},
 		{"one that does", report(busy), 0.1, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
 		{"one that does, in threads", threads, 0.08, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
+		{"nobody to wait for", report(loneWait), 0.1, -1, "ranks are in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
+		{"a collective call of one", report(lone), 0.152, 0, "ranks are in MPI_Allreduce at step f.c:7: 40 calls of 15.2 ns on average, rank 0 1.3 × as long as ranks do on average"},
 		{"more work", unequal, 0.3, 3, "rank 3 computes 1.6 × as long as ranks do on average: 800 ns against 500 ns"},
 		{"the start", start, 0.4, -1, "MPI_Init takes a rank 300 ns, MPI_Finalize 100 ns"},
 		{"an end that is not known", recorded, 0.4, -1, "MPI_Init takes a rank 398 ns"},

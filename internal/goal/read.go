@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 )
 
 // Open reads a file in GOAL's text form, which gzip may have compressed.
@@ -18,15 +19,27 @@ func Open(path string) (*Schedule, error) {
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, longestLine)
-	if head, _ := in.Peek(2); string(head) != "\x1f\x8b" {
-		return Read(in, path)
+	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		in = bufio.NewReaderSize(z, longestLine)
 	}
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if head, _ := in.Peek(sample); slices.ContainsFunc(head, binary) {
+		return nil, fmt.Errorf("%s: %w", path, ErrBinary)
 	}
-	return Read(z, path)
+	return Read(in, path)
 }
+
+// ErrBinary is that a file isn't text.
+var ErrBinary = errors.New("GOAL's binary form, as txt2bin makes it, or another binary file: only the text form can be read; give the file that txt2bin was given")
+
+// sample is how much of a file tells whether it is text.
+const sample = 512
+
+// binary reports whether a byte is one that no text has.
+func binary(c byte) bool { return c < ' ' && (c < '\t' || c > '\r') && c != 0x1b }
 
 // longestLine is as long as a line may be.
 const longestLine = 1 << 16

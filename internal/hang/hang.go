@@ -113,6 +113,7 @@ type RankState struct {
 	WaitsFor []int   `json:"waits_for"`
 	For      string  `json:"for"`
 	Call     string  `json:"call"`              // the last, in full
+	Spawns   int     `json:"spawns,omitempty"`  // so many processes it waits for in MPI_Comm_spawn
 	Threads  []State `json:"threads,omitempty"` // of a rank with several: where they are
 }
 
@@ -169,12 +170,8 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if o.Process == nil {
 		o.Process = func(int) Process { return Process{} }
 	}
-	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, UnderWay: true, Idle: idle, Progress: o.Progress})
+	f, err := follow(r, o.Progress)
 	if err != nil {
-		return nil, err
-	}
-	f := newFollower(s, r.Ranks())
-	if err := s.Run(f); err != nil {
 		return nil, err
 	}
 	v := &view{follower: f, o: o, r: r}
@@ -182,6 +179,16 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 		return nil, err
 	}
 	return v.report(), nil
+}
+
+// follow goes through all calls of a trace.
+func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
+	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, UnderWay: true, Idle: idle, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	f := newFollower(s, r.Ranks())
+	return f, s.Run(f)
 }
 
 // manyPolls is how often a thread must have asked in vain to be said to poll.

@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/waitfor"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
@@ -202,7 +203,7 @@ func (v *view) rank(a *waitfor.Analysis, rank int, t *threadEnd) RankState {
 	e := &v.last[rank]
 	s := RankState{Rank: rank, Host: e.process.Host, PID: e.process.PID, Calls: e.calls, WaitsFor: []int{}}
 	if t != nil {
-		s.SinceNs, s.Polls, s.Call = t.since, t.polls, t.call.Text()
+		s.SinceNs, s.Polls, s.Call, s.Spawns = t.since, t.polls, t.call.Text(), spawns(t.call)
 		if t.blocked || t.kind == KindPolling {
 			s.For = v.wanted(a, t, -1)
 		}
@@ -219,6 +220,22 @@ func (v *view) rank(a *waitfor.Analysis, rank int, t *threadEnd) RankState {
 		}
 	}
 	return s
+}
+
+// spawns is how many processes an open call is to start, as its root says.
+func spawns(c *trace.Call) (n int) {
+	if c.Return != trace.NeverReturned {
+		return 0
+	}
+	if p := c.Param("maxprocs"); p != nil && p.In.Type == trace.Int {
+		return int(p.In.Num)
+	}
+	if p := c.Param("array_of_maxprocs"); p != nil {
+		for i := range p.In.Elems {
+			n += int(p.In.Elems[i].Num)
+		}
+	}
+	return n
 }
 
 // awaited lists the ranks for which others wait in the end.

@@ -75,7 +75,8 @@ type Call struct {
 	Site       trace.Site   `json:"-"`
 	Place      string       `json:"site"`
 	Collective bool         `json:"collective"`
-	Completion bool         `json:"completion"` // of communication between two
+	Completion bool         `json:"completion"`      // of communication between two
+	Alone      bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
 	Count      uint64       `json:"calls"`
 	Duration   Distribution `json:"duration"` // of a rank's calls together
 	Gap        Distribution `json:"gap"`      // outside MPI before them, together
@@ -96,7 +97,7 @@ func (c *Call) Lost() float64 {
 // cost is what ranks wait in the calls. Of those that complete what two ranks do with each other it is
 // all of their time: what they wait for is not there. Of others it is what was lost.
 func (c *Call) cost() float64 {
-	if c.Completion {
+	if c.Completion && !c.Alone {
 		return c.Duration.Mean * float64(c.Duration.Ranks)
 	}
 	return c.Lost()
@@ -168,6 +169,7 @@ func placeOf(c *trace.Call) trace.FunctionSite { return c.FunctionSite().Alone()
 type entry struct {
 	collective     bool
 	completion     bool
+	alone          bool // all calls are, as far as they were looked at
 	count          uint64
 	duration, gaps []part
 
@@ -184,7 +186,7 @@ func (p *places) at(c *trace.Call) *entry {
 	key := placeOf(c)
 	e := p.of[key]
 	if e == nil {
-		e = &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func)}
+		e = &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func), alone: true}
 		p.of[key] = e
 		p.order = append(p.order, key)
 	}
@@ -194,7 +196,13 @@ func (p *places) at(c *trace.Call) *entry {
 func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 	for _, key := range p.order {
 		e := p.of[key]
-		c := Call{Function: key.Function, Site: key.Site, Place: o.Name(key.Site), Collective: e.collective, Completion: e.completion, Count: e.count}
+		if e.alone && !o.All {
+			continue
+		}
+		c := Call{
+			Function: key.Function, Site: key.Site, Place: o.Name(key.Site),
+			Collective: e.collective, Completion: e.completion, Alone: e.alone, Count: e.count,
+		}
 		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
 		c.CostNs = c.cost()
 		c.Single, c.SingleGap = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
@@ -217,11 +225,17 @@ func blocks(f *trace.Function) bool {
 // each adds up the times of every call of every rank.
 func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
 	p := &places{of: make(map[trace.FunctionSite]*entry)}
+	lone := make(map[int][]bool) // by class: which calls are alone
 	for k, err := range t.Tracks() {
 		if err != nil {
 			return err
 		}
 		rank := k.Number()
+		if lone[k.Class()] == nil {
+			if lone[k.Class()], err = alone(t, t.Members(k.Class())); err != nil {
+				return err
+			}
+		}
 		type total struct {
 			duration, gap     float64
 			count             uint64
@@ -274,6 +288,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 				continue
 			}
 			e := p.at(c)
+			e.alone = e.alone && lone[k.Class()][terminal]
 			if sums[e] == nil {
 				sums[e] = &total{}
 			}
@@ -320,6 +335,10 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		if err != nil {
 			return err
 		}
+		lone, err := alone(t, members)
+		if err != nil {
+			return err
+		}
 		type sums struct {
 			duration, gap           trace.Stat
 			durationTotals, gapSums trace.Spread
@@ -336,6 +355,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 				continue
 			}
 			e := p.at(c)
+			e.alone = e.alone && lone[terminal]
 			s := of[e]
 			if s == nil {
 				s = &sums{}

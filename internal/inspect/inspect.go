@@ -31,6 +31,8 @@ type Report struct {
 	// AddressSanitizer wants to be the first library, and the program's own options
 	// hide those by which the shim tells it not to.
 	FirstInOrder bool `json:"-"`
+	// It loads an MPI library at start, or has one in it.
+	UsesMPI bool `json:"-"`
 	// Loops of it and its libraries that count their rounds, see spoor pass.
 	Loops int `json:"counting_loops,omitempty"`
 
@@ -104,6 +106,7 @@ func script(path string, r *Report) (*Report, error) {
 
 func (r *Report) examine(f *elf.File) {
 	if f.Section(".interp") == nil && f.Type == elf.ET_EXEC || !hasInterp(f) && definesMPI(f) {
+		r.UsesMPI = definesMPI(f)
 		r.Obstacle = "it is statically linked: nothing can be preloaded; link MPI dynamically"
 		return
 	}
@@ -132,6 +135,7 @@ func (r *Report) examine(f *elf.File) {
 			r.Fortran = append(r.Fortran, binding)
 		}
 	}
+	r.UsesMPI = len(r.MPI) > 0 || definesMPI(f)
 	switch {
 	case r.Obstacle != "":
 	case len(r.MPI) == 0 && definesMPI(f):

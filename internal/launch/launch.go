@@ -42,6 +42,9 @@ var environ = map[string]bool{
 // where that says nothing, what the launcher says of itself.
 func Identify(name string) Launcher {
 	base := filepath.Base(name)
+	if (environ[base] || runs(base)) && usesMPI(name) {
+		return None // a program may be called flux
+	}
 	if environ[base] {
 		return Environ
 	}
@@ -155,26 +158,70 @@ func extend(env []string, vars []Var) []string {
 // that can be executed, behind what wraps it; for an interpreter, the script behind it. Empty if
 // there is none.
 func Program(l Launcher, args []string) string {
-	rest := args
+	i := command(l, args)
+	if i < 0 {
+		return ""
+	}
+	a, rest := args[i], args[i:]
+	if n := Front(rest); n > 0 {
+		if p := Program(None, rest[n:]); p != "" || !strings.Contains(a, "/") {
+			return p
+		}
+		return a // ./time input.txt, where time is a script: nothing after it can be started
+	}
+	if interpreter(a) && !usesMPI(a) {
+		return script(rest)
+	}
+	return a
+}
+
+// command returns where the launcher's options end: at the first word that can be executed; -1 if there is none.
+func command(l Launcher, args []string) int {
+	first := 0
 	if l != None {
-		rest = args[1:]
+		first = 1
 	}
-	for i, a := range rest {
-		if strings.HasPrefix(a, "-") || !executable(a) {
+	for i := first; i < len(args); i++ {
+		if strings.HasPrefix(args[i], "-") || !executable(args[i]) {
 			continue
 		}
-		if l != None && (i > 0 && takesPath[rest[i-1]] || i > 1 && takesTwo[rest[i-2]]) {
+		if l != None && (i > first && takesPath[args[i-1]] || i > first+1 && takesTwo[args[i-2]]) {
 			continue
 		}
-		if n := Front(rest[i:]); n > 0 {
-			return Program(None, rest[i+n:])
-		}
-		if interpreter(a) {
-			return script(rest[i:])
-		}
-		return a
+		return i
 	}
-	return ""
+	return -1
+}
+
+// Instead returns the launcher's line with another command in place of the program, or of each of several: it runs on the same hosts.
+// Nil if there is no launcher, or a program isn't found.
+func Instead(l Launcher, args, program []string) (line []string) {
+	if l == None {
+		return nil
+	}
+	line = append(line, args[0])
+	for n, part := range split(args[1:], ":") {
+		i := command(l, append([]string{args[0]}, part...))
+		if i < 0 {
+			return nil
+		}
+		if n > 0 {
+			line = append(line, ":")
+		}
+		line = slices.Concat(line, part[:i-1], program)
+	}
+	return line
+}
+
+// split cuts a list at a word.
+func split(list []string, at string) (parts [][]string) {
+	for {
+		i := slices.Index(list, at)
+		if i < 0 {
+			return append(parts, list)
+		}
+		parts, list = append(parts, list[:i]), list[i+1:]
+	}
 }
 
 // script returns what an interpreter is to run, or else the interpreter.
@@ -205,6 +252,9 @@ var (
 		"-wdir": true, "--wdir": true, "-wd": true, "-path": true, "--path": true, "--prefix": true, "-prefix": true,
 		"-x": true, "-genv": true, "-env": true, "-launcher-exec": true, "--chdir": true, "-D": true, "-mca": true, "--mca": true,
 		"-gmca": true, "--gmca": true, "--prtemca": true, "--pmixmca": true, "--omca": true,
+		"-launcher": true, "-bootstrap": true, "-bootstrap-exec": true, "-rmk": true, "-iface": true, "-bind-to": true, "--bind-to": true,
+		"-map-by": true, "--map-by": true, "-host": true, "--host": true, "-hosts": true, "-H": true, "-f": true, "-hostfile": true, "--hostfile": true,
+		"-machinefile": true, "--machinefile": true, "-w": true, "--nodelist": true, "-p": true, "--partition": true,
 	}
 	takesTwo = map[string]bool{
 		"-genv": true, "-env": true, "-mca": true, "--mca": true, "-gmca": true, "--gmca": true, "--prtemca": true, "--pmixmca": true, "--omca": true,

@@ -2,12 +2,15 @@ package launch
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // tool makes an executable file in dir.
@@ -89,6 +92,8 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 		{[]string{"mpirun", "-wdir", wrapper, "-n", "4", app}, app},
 		{[]string{"mpirun", "-n", "4", python, "-u", script, "arg"}, script},
 		{[]string{"mpirun", "-n", "4"}, ""},
+		{[]string{"mpiexec", "-launcher", "sh", "-hosts", "env", "-n", "4", app}, app},
+		{[]string{"mpirun", "--host", "env", "-n", "4", app}, app},
 		{[]string{"mpirun", "--mca", "plm", wrapper, "-n", "4", app}, app},
 		{[]string{"mpirun", "-n", "4", "nice", app, "x"}, app},
 		{[]string{"mpirun", "-n", "4", "nice", "-n", "5", "nohup", app}, app},
@@ -97,7 +102,7 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 		{[]string{"mpirun", "-n", "4", "stdbuf", "-oL", "-e", "0", app}, app},
 		{[]string{"mpirun", "-n", "4", "sh", "-c", "A=b exec " + app + " x"}, app},
 		{[]string{"mpirun", "-n", "4", "env", "A=b", python, script}, script},
-		{[]string{"mpirun", "-n", "4", "nice"}, ""},
+		{[]string{"mpirun", "-n", "4", "nice"}, "nice"},
 		{[]string{"mpirun", "-n", "4", "timeout", "5"}, ""},
 	} {
 		if got := Program(OpenMPI, c.args); got != c.want {
@@ -106,6 +111,63 @@ func TestProgramSkipsOptionsAndInterpreters(t *testing.T) {
 	}
 	if got := Program(None, []string{app, "-n"}); got != app {
 		t.Errorf("singleton: got %q", got)
+	}
+}
+
+// Programs may have the names of wrappers, launchers and interpreters: what tells them apart is that they load an MPI.
+func TestProgramsNamedAsToolsAre(t *testing.T) {
+	dir := t.TempDir()
+	cc := need.Command(t, "cc")
+	build := func(name string, args ...string) string {
+		t.Helper()
+		out := filepath.Join(dir, name)
+		c := exec.Command(cc, append([]string{"-o", out, "-x", "c", "-", "-x", "none"}, args...)...)
+		c.Stdin = strings.NewReader("int main(void) { return 0; }")
+		if text, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return out
+	}
+	lib := build("libmpi.so.40", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
+	mpiProgram := func(name string) string { return build(name, "-Wl,--no-as-needed", lib, "-Wl,-rpath,$ORIGIN") }
+	app := tool(t, dir, "app", "")
+	input := filepath.Join(dir, "input.txt")
+	if err := os.WriteFile(input, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"time", "perf", "env", "timeout", "gdb", "sh", "julia", "taskset"} {
+		path := mpiProgram(name)
+		for _, rest := range [][]string{nil, {input}, {app}, {"-n", "3", "A=B", app}, {"-c", app}} {
+			args := append([]string{"mpirun", "-n", "4", path}, rest...)
+			if got := Program(Hydra, args); got != path {
+				t.Errorf("%q: the program is %q", args, got)
+			}
+			if got := Program(Hydra, append([]string{"mpirun", "-n", "4", "nice", "-n", "3"}, args[3:]...)); got != path {
+				t.Errorf("behind nice: %q: the program is %q", args, got)
+			}
+			if got := Front(args[3:]); got != 0 {
+				t.Errorf("%q: %d words stand before the program", args[3:], got)
+			}
+		}
+	}
+	for _, name := range []string{"flux", "srun", "mpirun_test", "mpiexec-like"} {
+		if got := Identify(mpiProgram(name)); got != None {
+			t.Errorf("%s is a launcher: %v", name, got)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	if got := Program(Hydra, []string{"mpirun", "perf", app}); got != "perf" {
+		t.Errorf("found by PATH: %q", got)
+	}
+	// A program that can't be told from a wrapper by what it loads.
+	script := tool(t, dir, "stdbuf", "")
+	for _, args := range [][]string{{script}, {script, input}, {script, "-o", "L", input}} {
+		if got := Program(Hydra, append([]string{"mpirun", "-n", "4"}, args...)); got != script {
+			t.Errorf("%q: the program is %q", args, got)
+		}
+	}
+	if got := Program(Hydra, []string{"mpirun", script, "-oL", app}); got != app {
+		t.Errorf("a wrapper by its path: the program is %q", got)
 	}
 }
 
@@ -134,12 +196,54 @@ func TestFront(t *testing.T) {
 		{"numactl --interleave=all -C 0 mpirun", 4},
 		{"env A=b C=d nice mpirun", 4},
 		{"time -p mpirun", 2},
-		{"nice", 1},
+		{"nice", 0},
+		{"nice time", 1},
 		{"timeout -k", 2},
 		{"", 0},
 	} {
 		if got := Front(strings.Fields(c.line)); got != c.want {
 			t.Errorf("%q: the command is word %d, want %d", c.line, got, c.want)
 		}
+	}
+}
+
+func TestPreloads(t *testing.T) {
+	for _, c := range []struct {
+		line, want string
+		sets       bool
+	}{
+		{"mpiexec -n 2 ./app", "", false},
+		{"mpiexec -n 2 ./app --preload LD_PRELOADS", "", false},
+		{"mpiexec -genv LD_PRELOAD libx.so -n 2 ./app", "libx.so", true},
+		{"mpiexec -n 2 -env LD_PRELOAD=libx.so:liby.so ./app", "libx.so:liby.so", true},
+		{"mpirun -x LD_PRELOAD=libx.so -n 2 ./app", "libx.so", true},
+		{"mpirun -x LD_PRELOAD -n 2 ./app", "", true},
+		{"mpirun -n 2 env A=b LD_PRELOAD=libx.so ./app", "libx.so", true},
+		{"srun --export=ALL,LD_PRELOAD=libx.so ./app", "libx.so", true},
+	} {
+		if got, sets := Preloads(strings.Fields(c.line)); got != c.want || sets != c.sets {
+			t.Errorf("%q: %q, %v", c.line, got, sets)
+		}
+	}
+	if got, _ := Preloads([]string{"mpirun", "sh", "-c", "LD_PRELOAD='libx.so' exec ./app"}); got != "libx.so" {
+		t.Errorf("in a shell's command: %q", got)
+	}
+}
+
+func TestInstead(t *testing.T) {
+	dir := t.TempDir()
+	app := tool(t, dir, "app", "")
+	for _, c := range []struct{ line, want string }{
+		{"mpiexec -launcher-exec " + app + " -hosts a,b -n 4 " + app + " in.txt -n 5", "mpiexec -launcher-exec " + app + " -hosts a,b -n 4 get it"},
+		{"mpirun --host a:2 -n 2 nice -n 3 " + app, "mpirun --host a:2 -n 2 get it"},
+		{"mpirun -n 1 " + app + " x : -n 2 " + app, "mpirun -n 1 get it : -n 2 get it"},
+		{"mpirun -n 1 " + app + " x : -n 2 nothing-of-that-name", ""},
+	} {
+		if got := strings.Join(Instead(Hydra, strings.Fields(c.line), []string{"get", "it"}), " "); got != c.want {
+			t.Errorf("%s: %s", c.line, got)
+		}
+	}
+	if got := Instead(None, []string{app}, []string{"get"}); got != nil {
+		t.Errorf("without a launcher: %q", got)
 	}
 }

@@ -1,9 +1,12 @@
 package launch
 
 import (
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/inspect"
 )
 
 // A wrapper is a program that starts another one in its own way, as in
@@ -34,12 +37,12 @@ var wrappers = map[string]wrapper{
 }
 
 // Front returns how many words stand before the command that is started in the end:
-// wrappers with their options.
+// wrappers with their options. A program may have a wrapper's name: see usesMPI. The last word is no wrapper, for it has nothing to start.
 func Front(args []string) int {
 	n := 0
-	for n < len(args) {
+	for n < len(args)-1 {
 		w, ok := wrappers[filepath.Base(args[n])]
-		if !ok {
+		if !ok || usesMPI(args[n]) {
 			return n
 		}
 		values, operands := strings.Fields(w.values), w.operands
@@ -57,8 +60,41 @@ func Front(args []string) int {
 	return min(n, len(args))
 }
 
+// usesMPI reports whether the file that a word leads to loads an MPI library at start, or has one in it. No wrapper, launcher
+// or interpreter does, so a file with the name of one that does is a program of the user.
+func usesMPI(word string) bool {
+	path, err := exec.LookPath(word)
+	if err != nil {
+		return false
+	}
+	r, err := inspect.Program(path)
+	return err == nil && r.UsesMPI
+}
+
 // assigns reports whether a word sets a variable, as env takes it.
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, "/.")
+}
+
+// Preloads returns what a command line sets LD_PRELOAD to for the ranks, as `mpiexec -genv LD_PRELOAD libx.so` does and `env
+// LD_PRELOAD=libx.so ./app`: what it is set to for all then doesn't come to them. Without such words it returns false.
+func Preloads(args []string) (libraries string, sets bool) {
+	const name = "LD_PRELOAD"
+	for i, a := range args {
+		_, value, ok := strings.Cut(a, name+"=")
+		switch {
+		case ok:
+			if end := strings.IndexAny(value, " ,"); end >= 0 { // a shell's command, a list of variables
+				value = value[:end]
+			}
+			return strings.Trim(value, `"'`), true
+		case a != name:
+		case i > 0 && args[i-1] == "-x" || i+1 == len(args): // of the launcher's own environment
+			return "", true
+		default:
+			return args[i+1], true
+		}
+	}
+	return "", false
 }

@@ -31,6 +31,9 @@ func (w Where) path(function string, s trace.Site) []step {
 		}
 		for k := len(place.Frames) - 1; k >= 0; k-- {
 			list = append(list, step{place.Frames[k].Name(), at(&place.Frames[k])})
+			if k == 0 && place.Precision == symbolise.LineInfo {
+				list[len(list)-1].at += place.Apart()
+			}
 		}
 	}
 	return list

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/tree"
@@ -88,6 +89,30 @@ func count(top *Node) {
 	}
 }
 
+// alike finds the calls that print the same as another in the same place and have another offset.
+func alike(c *trace.Code) []bool {
+	type text struct {
+		parent int
+		kind   trace.VertexKind
+		name   string
+		where  string
+	}
+	is, first := make([]bool, len(c.Vertices)), make(map[text]int)
+	for i := range c.Vertices {
+		v := &c.Vertices[i]
+		if v.Kind == trace.LoopVertex || v.Line == 0 || v.Parent < 0 {
+			continue
+		}
+		key := text{v.Parent, v.Kind, v.Name, v.Where()}
+		if j, seen := first[key]; !seen {
+			first[key] = i
+		} else if c.Vertices[j].Offset != v.Offset {
+			is[i], is[j] = true, true
+		}
+	}
+	return is
+}
+
 // placed makes the nodes of a thread.
 func (b *builder) placed(stream int) Thread {
 	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
@@ -96,6 +121,7 @@ func (b *builder) placed(stream int) Thread {
 	t.Lost = counts.Lost
 	top := &Node{}
 	known := make(map[spot]*Node)
+	alike := alike(c)
 	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
 	for i := range c.Vertices {
 		v, n := &c.Vertices[i], &counts.Vertex[i]
@@ -113,7 +139,11 @@ func (b *builder) placed(stream int) Thread {
 		at := spot{in, v.Kind, v.Name, v.File, v.Line, v.Offset}
 		x := known[at]
 		if x == nil {
-			x = &Node{Place: v.Where(), Least: n.Least, Most: n.Most, Step: n.Step}
+			where := v.Where()
+			if alike[i] {
+				where += fmt.Sprintf(" +0x%x", v.Offset)
+			}
+			x = &Node{Place: where, Least: n.Least, Most: n.Most, Step: n.Step}
 			known[at] = x
 			in.Body = append(in.Body, x)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,22 @@ import (
 type Job struct {
 	Dir      string
 	Contexts []*capture.Context // of the processes that still live; none: they are dead, and left records
+	Arrivals []Arrival          // of those that live
+}
+
+// Lives reports whether a process of the job does.
+func (j *Job) Lives() bool { return len(j.Contexts)+len(j.Arrivals) > 0 }
+
+// Name is the program's, or that of its folder; PID one of its processes that live.
+func (j *Job) Name() (program string, pid int) {
+	if len(j.Contexts) > 0 {
+		return filepath.Base(j.Contexts[0].Exe), j.Contexts[0].PID
+	}
+	pid = j.Arrivals[0].PID
+	if exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")); err == nil {
+		return filepath.Base(exe), pid
+	}
+	return filepath.Base(j.Dir), pid
 }
 
 // Jobs finds jobs by their scratch folders, which stand right below the parents. Those that can't be
@@ -30,8 +47,9 @@ func Jobs(parents []string) []Job {
 				continue
 			}
 			seen[real] = true
-			if dirs, err := Dirs(dir); err == nil && len(dirs) > 0 {
-				list = append(list, Job{dir, living(dirs)})
+			arrivals := slices.DeleteFunc(Arrivals(dir), func(a Arrival) bool { return !a.Alive })
+			if dirs, err := Dirs(dir); err == nil && len(dirs)+len(arrivals) > 0 {
+				list = append(list, Job{dir, living(dirs), arrivals})
 			}
 		}
 	}
@@ -49,9 +67,16 @@ func living(dirs []string) (list []*capture.Context) {
 
 // Has reports whether a process is one of the job's, or one that started them.
 func (j *Job) Has(pid int) bool {
+	var own []int
 	for _, c := range j.Contexts {
+		own = append(own, c.PID)
+	}
+	for _, a := range j.Arrivals {
+		own = append(own, a.PID)
+	}
+	for _, process := range own {
 		const deep = 64 // there is no such chain
-		for n, at := 0, c.PID; at > 1 && n < deep; n++ {
+		for n, at := 0, process; at > 1 && n < deep; n++ {
 			if at == pid {
 				return true
 			}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -36,7 +37,43 @@ func Move(dirs []string, dir, note string) (err error) {
 	if err := os.WriteFile(filepath.Join(dir, "README"), []byte(note), 0o644); err != nil {
 		return err
 	}
+	return moveAll(dirs, dir, &renamed, &copied)
+}
+
+// Bring moves the process directories of this host into a directory that is there. Those of processes that still run stay. Of several
+// processes that do this for a folder at once, one does it. It returns how many it moved.
+func Bring(scratch, dir string) (int, error) {
+	f, err := os.Open(scratch)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil // no rank ran here
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return 0, nil // another one is at it
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return 0, fmt.Errorf("%s isn't there on this host", dir)
+	}
+	dirs, err := Dirs(scratch)
+	if err != nil {
+		return 0, err
+	}
+	var renamed, copied []string
+	dirs = slices.DeleteFunc(dirs, AliveIn)
+	err = moveAll(dirs, dir, &renamed, &copied)
+	Forget(Arrivals(scratch))
+	_ = os.Remove(scratch) // if it is empty
+	return len(dirs), err
+}
+
+// moveAll moves process directories, and says which it has.
+func moveAll(dirs []string, dir string, moved, copies *[]string) error {
 	now := time.Now()
+	var renamed, copied []string
+	defer func() { *moved, *copies = renamed, copied }()
 	for _, from := range dirs {
 		to := filepath.Join(dir, filepath.Base(from))
 		if AliveIn(from) {

@@ -85,10 +85,15 @@ func below(path string) ([]string, error) {
 	return list, err
 }
 
+// A Left is a folder with what ranks keep on another node, as a link in a directory says.
+type Left struct{ Link, Folder string }
+
+func (l Left) String() string { return l.Link + " in " + l.Folder }
+
 // Elsewhere lists the links in a directory that lead to nothing here: to what ranks
 // keep on other nodes.
-func Elsewhere(path string) []string {
-	var list []string
+func Elsewhere(path string) []Left {
+	var list []Left
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
 		link := filepath.Join(path, e.Name())
@@ -97,7 +102,7 @@ func Elsewhere(path string) []string {
 		}
 		if _, err := os.Stat(link); errors.Is(err, fs.ErrNotExist) {
 			if target, err := os.Readlink(link); err == nil {
-				list = append(list, e.Name()+" in "+target)
+				list = append(list, Left{e.Name(), target})
 			}
 		}
 	}

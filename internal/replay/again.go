@@ -69,8 +69,11 @@ func (a *again) make(s *Stream) {
 	s.Wanted += a.wanted
 	s.End = s.call.End
 	if s.last != 0 {
+		between := max(0, s.call.End-s.last-r.MPI)
+		held := min(between, max(0, r.Held-a.spared))
 		s.last = s.call.End
-		s.Held += max(0, r.Held-a.spared)
+		s.Held += held
+		s.Compute += between - held
 		s.late = max(0, r.Late-a.spared)
 	}
 	if line != 0 {

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// A Report is what a rank did, in nanoseconds.
+// A Report is what a rank did, in nanoseconds. What isn't wall time is that of all its threads.
 type Report struct {
 	Rank      int      `json:"rank"`
 	Calls     int64    `json:"calls"`
 	Wall      int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
-	MPI       int64    `json:"mpi_ns"`     // in calls, all threads
-	Compute   int64    `json:"compute_ns"` // outside of them without what calls were held, on the first thread
-	Wanted    int64    `json:"wanted_ns"`  // what the trace says of that, on the first thread
+	MPI       int64    `json:"mpi_ns"`     // in calls
+	Compute   int64    `json:"compute_ns"` // between calls, without what these were held
+	Wanted    int64    `json:"wanted_ns"`  // what the trace says of that
 	Held      int64    `json:"held_ns"`    // what its calls waited besides, as the program made them later
 	Longer    int64    `json:"longer_ns"`  // what MPI_Init took beyond what it took in the original
 	Peak      int64    `json:"peak_bytes"` // most memory that was resident, the MPI's included
@@ -32,14 +32,15 @@ func (p *Process) Report() Report {
 	for i, s := range p.streams {
 		r.Calls += s.Calls
 		r.MPI += s.MPI
+		r.Compute += s.Compute
+		r.Wanted += s.Wanted
+		r.Held += s.Held
 		r.Different += s.Different
 		r.Dropped += s.Dropped
 		r.Receives += s.Receives
 		r.Examples = append(r.Examples, s.Examples...)
 		if i == 0 {
-			r.Wall = s.End - s.Begin
-			r.Compute = r.Wall - s.MPI - s.Held
-			r.Wanted, r.Held, r.Longer = s.Wanted, s.Held, s.longer
+			r.Wall, r.Longer = s.End-s.Begin, s.longer
 		}
 	}
 	return r

@@ -74,6 +74,7 @@ func keyOf(persistent bool, id int64) requestKey {
 type Stats struct {
 	Calls     int64
 	MPI       int64 // ns in calls
+	Compute   int64 // ns between calls, without what they were held
 	Wanted    int64 // ns that the program computed between calls, by the trace
 	Held      int64 // ns that calls waited beyond that, as they were made later in the original
 	Begin     int64 // when MPI was initialised
@@ -334,7 +335,12 @@ func (s *Stream) issue(t *trace.TimedCall) {
 	if ready == 0 {
 		ready = s.call.Ready
 	}
-	s.Held += max(0, due-max(byGap, ready))
+	if s.last != 0 {
+		between := max(0, s.call.Begin-s.last)
+		held := min(between, max(0, due-max(byGap, ready, s.last)))
+		s.Held += held
+		s.Compute += between - held
+	}
 	s.lag(latest)
 	s.account(t)
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Clocks is the clocks of a run, if there is more than one and they were compared.
+// Clocks is the clocks of a run, if there is more than one and they were compared, or if several hosts have one.
 type Clocks struct {
 	List []model.Clock // the first is rank 0's, the zero value
 	Of   column.Column // by rank: number in List
 }
 
-// Append and DecodeClocks: the section of clocks. A trace of one clock has none.
+// Append and DecodeClocks: the section of clocks. A trace of one host has none.
 //
 //	clocks = clocks uvarint, clock… behind the first, seq of ranks: clock
 //	clock  = at varint, until uvarint, offset varint, (last offset - offset) varint, bound uvarint

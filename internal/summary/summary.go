@@ -36,7 +36,7 @@ type Summary struct {
 	Ranks      int            `json:"ranks"`
 	Ends       map[string]int `json:"ends"` // how many ranks ended how: see End
 	Hosts      []Host         `json:"hosts"`
-	Clocks     *Clocks        `json:"clocks,omitempty"` // nil: one clock, or not compared
+	Clocks     *Clocks        `json:"clocks,omitempty"` // nil: one host, or not compared
 	Threads    int            `json:"threads"`          // of the rank with most
 	Lost       uint64         `json:"lost_calls"`
 	FirstNs    int64          `json:"first_ns"`           // when the first call of any rank began, since rank 0's: 0 or less

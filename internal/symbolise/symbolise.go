@@ -50,6 +50,7 @@ type Place struct {
 	Offset    uint64 // from the module's load base
 	Precision Precision
 	Frames    []Frame
+	Alike     bool // another place prints the same but for the offset: see TellApart
 }
 
 // Options say where to look besides the places that traces and binaries name.
@@ -92,6 +93,39 @@ func (s *Symboliser) Call(path, buildID string, offset uint64) Place {
 // Code looks up a function or an instruction by its own address.
 func (s *Symboliser) Code(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, true})
+}
+
+// A Caller is a call by its return address, see Call, with what it calls.
+type Caller struct {
+	Path, BuildID string
+	Offset        uint64
+	Calls         string
+}
+
+// TellApart finds calls of the same function that print the same and are in other places, as those of a loop that the compiler
+// unrolled. From then on their places print their offsets, too.
+func (s *Symboliser) TellApart(list []Caller) {
+	first := make(map[[2]string]Caller)
+	for _, c := range list {
+		p := s.Call(c.Path, c.BuildID, c.Offset)
+		p.Alike = false
+		key := [2]string{c.Calls, p.String()}
+		other, seen := first[key]
+		if !seen {
+			first[key] = c
+		}
+		if !seen || other == c {
+			continue
+		}
+		s.mu.Lock()
+		for _, x := range []Caller{other, c} {
+			k := placeKey{moduleKey{x.Path, x.BuildID}, x.Offset, false}
+			p := s.places[k]
+			p.Alike = true
+			s.places[k] = p
+		}
+		s.mu.Unlock()
+	}
 }
 
 // Notes says in words what kept places from being known better: modules that
@@ -167,10 +201,23 @@ func (p *Place) String() string {
 		}
 		b.WriteString(p.Frames[i].Text())
 	}
-	if p.Precision < LineInfo {
+	switch {
+	case p.Precision < LineInfo && p.Alike:
+		fmt.Fprintf(&b, " (%s)", p.Base())
+	case p.Precision < LineInfo:
 		fmt.Fprintf(&b, " (%s)", filepath.Base(p.Module))
+	default:
+		b.WriteString(p.Apart())
 	}
 	return b.String()
+}
+
+// Apart is what tells the place from another that prints the same: its offset in the module. It is empty if there is none.
+func (p *Place) Apart() string {
+	if !p.Alike {
+		return ""
+	}
+	return fmt.Sprintf(" +0x%x", p.Offset)
 }
 
 // Text renders a frame without its module.

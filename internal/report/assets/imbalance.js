@@ -65,7 +65,7 @@ export const imbalance = () => {
   let only = true;
   const place = el("div");
   const draw = () => place.replaceChildren(table({
-    label: "Calls by time waited", filter: "Filter calls", thing: "call", sort: 2, rows: calls.filter((c) => !only || c.collective || c.completion),
+    label: "Calls by time waited", filter: "Filter calls", thing: "call", sort: 2, rows: calls.filter((c) => !only || !c.alone && (c.collective || c.completion)),
     columns: [
       { label: "Call", text: (c) => c.function, code: true },
       { label: "From", text: (c) => c.site, wrap: true },

@@ -525,12 +525,17 @@ func (e *engine) stuck() error {
 		}
 	}
 	what, peer, tag := o.String(), o.Peer, o.Tag
-	if q.channel != nil && q.channel.free != nil {
-		if peer, tag = q.channel.free.from, q.channel.free.tag; q.kind == Send {
-			peer = q.channel.free.to
-		}
-	} else if q.channel != nil {
+	if q.channel != nil && int(q.slot) < len(x.desc) {
 		peer, tag = x.desc[q.slot].Peer, x.desc[q.slot].Tag
+	} else if q.channel != nil { // of a program that isn't compiled: the other end's may be
+		for k, c := range e.channels {
+			if c != q.channel {
+				continue
+			}
+			if peer, tag = k.from, k.tag; q.kind == Send {
+				peer = k.to
+			}
+		}
 	}
 	switch {
 	case q.visit != nil:

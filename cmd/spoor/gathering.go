@@ -1,0 +1,202 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/hang"
+	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/units"
+)
+
+// A gathering is the processes of a job in a call that ends for all when the last has come: MPI_Init, MPI_Session_init, MPI_Finalize, or
+// the MPI_Init of processes that others wait for in MPI_Comm_spawn.
+type gathering struct {
+	Function string          `json:"function"`
+	Spawned  bool            `json:"spawned,omitempty"` // by a program that waits for them
+	Come     int             `json:"come"`              // in the call, or through it
+	Expected int             `json:"expected"`          // 0: not known
+	Hosts    []gatheringHost `json:"hosts"`
+	Missing  []int           `json:"missing"`             // ranks; nil if they may be on hosts that can't be seen here
+	Ranks    []gatheringRank `json:"ranks"`               // in the call
+	Unseen   bool            `json:"elsewhere,omitempty"` // some of the expected are to run on hosts that can't be seen here
+}
+
+type gatheringHost struct {
+	Name     string `json:"name"`
+	Come     int    `json:"come"`
+	Expected int    `json:"expected,omitempty"`
+}
+
+type gatheringRank struct {
+	Rank    int    `json:"rank"` // -1: not known
+	Host    string `json:"host"`
+	PID     int    `json:"pid"`
+	SinceNs int64  `json:"since_ns"`
+	Ended   bool   `json:"ended,omitempty"`
+}
+
+// gatheringsOf puts arrivals together by call and job. Processes with records have come through MPI_Init.
+func gatheringsOf(list []recover.Arrival, processes []*recover.Process, spawns int, now time.Time) []gathering {
+	type key struct{ function, job string }
+	var order []key
+	of := make(map[key][]recover.Arrival)
+	for _, a := range list {
+		k := key{strings.TrimSuffix(a.Call, "_thread"), a.Job}
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], a)
+	}
+	out := []gathering{}
+	spawning := false
+	for _, k := range order {
+		g := gathered(k.function, of[k], processes, now)
+		if g.Spawned = spawns > 0 && k.function == "MPI_Init"; g.Spawned {
+			spawning, g.Expected = true, max(g.Expected, spawns)
+		}
+		out = append(out, g)
+	}
+	if spawns > 0 && !spawning {
+		out = append(out, gathering{Function: "MPI_Init", Spawned: true, Expected: spawns, Hosts: []gatheringHost{}, Ranks: []gatheringRank{}})
+	}
+	return out
+}
+
+func gathered(function string, list []recover.Arrival, processes []*recover.Process, now time.Time) gathering {
+	g := gathering{Function: function, Hosts: []gatheringHost{}, Ranks: []gatheringRank{}}
+	come, inside := make(map[int]bool), make(map[string]bool)
+	host := func(name string, expected int) {
+		i := slices.IndexFunc(g.Hosts, func(h gatheringHost) bool { return h.Name == name })
+		if i < 0 {
+			i = len(g.Hosts)
+			g.Hosts = append(g.Hosts, gatheringHost{Name: name})
+		}
+		g.Hosts[i].Come++
+		g.Hosts[i].Expected = max(g.Hosts[i].Expected, expected)
+	}
+	process := func(host string, pid int) string { return fmt.Sprint(host, " ", pid) }
+	for _, a := range list {
+		g.Expected = max(g.Expected, a.Ranks)
+		g.Ranks = append(g.Ranks, gatheringRank{a.Rank, a.Host, a.PID, max(0, now.UnixNano()-a.StartNs), !a.Alive && a.Host == hostname()})
+		come[a.Rank] = a.Rank >= 0
+		inside[process(a.Host, a.PID)] = true
+		host(a.Host, a.Local)
+		g.Come++
+	}
+	var through []*capture.Context
+	for _, p := range processes {
+		if c := p.Context; c != nil && function != "MPI_Finalize" && c.Ranks == g.Expected && !inside[process(c.Host, c.PID)] {
+			through = append(through, c)
+		}
+	}
+	// Where a rank is there twice, those with records are of another job, as of one that spawned this one.
+	if !slices.ContainsFunc(through, func(c *capture.Context) bool { return come[c.Rank] }) {
+		for _, c := range through {
+			come[c.Rank] = true
+			host(c.Host, 0)
+			g.Come++
+		}
+	}
+	seen := 0
+	for _, h := range g.Hosts {
+		seen += max(h.Expected, h.Come)
+	}
+	if g.Unseen = seen < g.Expected && !slices.ContainsFunc(g.Hosts, func(h gatheringHost) bool { return h.Expected == 0 }); !g.Unseen && !come[-1] {
+		for rank := range g.Expected {
+			if !come[rank] {
+				g.Missing = append(g.Missing, rank)
+			}
+		}
+	}
+	return g
+}
+
+// line says how many have come from where, and who hasn't.
+func (g *gathering) line() string {
+	what := g.Function
+	if g.Spawned {
+		what += " of what is spawned"
+	}
+	number := plural(g.Come, "process")
+	if g.Expected > 0 {
+		number = fmt.Sprintf("%d of %s", g.Come, plural(g.Expected, "process"))
+	}
+	verb := "have"
+	if g.Come == 1 {
+		verb = "has"
+	}
+	text := fmt.Sprintf("%s: %s %s come", what, number, verb)
+	for i, h := range g.Hosts {
+		joint := ", "
+		if i == 0 {
+			joint += "from "
+		}
+		if h.Expected > 0 {
+			text += fmt.Sprintf("%s%s (%d of %d)", joint, h.Name, h.Come, h.Expected)
+		} else {
+			text += fmt.Sprintf("%s%s (%d)", joint, h.Name, h.Come)
+		}
+	}
+	switch {
+	case g.Unseen:
+		text += "; others run on hosts that can't be seen here"
+	case len(g.Missing) > 0:
+		text += "; not " + theseRanks(g.Missing)
+	}
+	return text
+}
+
+// print adds who is in the call since when.
+func (g *gathering) print(w io.Writer, room int) {
+	fmt.Fprintf(w, "\n%s\n", g.line())
+	for i, r := range g.Ranks {
+		if i == room && len(g.Ranks) > room+1 {
+			fmt.Fprintf(w, "  %d more: --all\n", len(g.Ranks)-i)
+			break
+		}
+		who := "a process"
+		if r.Rank >= 0 {
+			who = fmt.Sprintf("rank %d", r.Rank)
+		}
+		ended := ""
+		if r.Ended {
+			ended = ", which has ended"
+		}
+		fmt.Fprintf(w, "  %s: in %s for %s (%s, process %d%s)\n", who, g.Function, units.Duration(float64(r.SinceNs)), r.Host, r.PID, ended)
+	}
+}
+
+// spawnsOf is how many processes the ranks of a world wait for in MPI_Comm_spawn.
+func spawnsOf(rep *hang.Report) (n int) {
+	for i := range rep.States {
+		for k := range rep.States[i].Ranks {
+			n = max(n, rep.States[i].Ranks[k].Spawns)
+		}
+	}
+	return n
+}
+
+// sayInside says which calls processes were in when their job ended, and forgets about them.
+func sayInside(stderr io.Writer, scratch string) {
+	list := recover.Arrivals(scratch)
+	for try := 0; try < 20 && slices.ContainsFunc(list, func(a recover.Arrival) bool { return a.Alive }); try++ {
+		time.Sleep(50 * time.Millisecond) // they end with their launcher
+		list = recover.Arrivals(scratch)
+	}
+	var processes []*recover.Process
+	if dirs, err := recover.Dirs(scratch); err == nil && len(list) > 0 {
+		processes = recover.Read(dirs, func() {})
+	}
+	for _, g := range gatheringsOf(list, processes, 0, time.Now()) {
+		if g.Come == g.Expected {
+			continue // nobody waited
+		}
+		fmt.Fprintf(stderr, "spoor: when the job ended: %s\n", g.line())
+	}
+	recover.Forget(list)
+}

@@ -1,0 +1,9 @@
+/* arrive.h: which processes are in a call that waits for all of them, before they have records and after: see arrive.c. */
+#ifndef SPOOR_ARRIVE_H
+#define SPOOR_ARRIVE_H
+
+/* The process comes to a call, and leaves it. */
+void sp_arrive(const char *call);
+void sp_arrive_end(void);
+
+#endif
