@@ -106,15 +106,19 @@ void sp_leader_open(void)
 		pthread_setspecific(key, &leader);
 }
 
-void sp_leader_loads(char was[SP_THREAD_NAME])
+void sp_leader_enters(char was[SP_THREAD_NAME])
 {
 	prctl(PR_GET_NAME, was);
 	prctl(PR_SET_NAME, NAME);
 }
 
-void sp_leader_loaded(const char was[SP_THREAD_NAME])
+void sp_leader_leaves(const char was[SP_THREAD_NAME])
 {
 	prctl(PR_SET_NAME, was);
+}
+
+void sp_leader_loaded(void)
+{
 	__atomic_store_n(&loaded, 1, __ATOMIC_SEQ_CST);
 	start_watch();
 }

@@ -7,9 +7,11 @@
 /* When the library is loaded; in a forked child. */
 void sp_leader_open(void);
 void sp_leader_forked(void);
-/* Around what makes the engine's first threads, which are known by the name that the calling
-   thread has meanwhile. */
-void sp_leader_loads(char was[SP_THREAD_NAME]);
-void sp_leader_loaded(const char was[SP_THREAD_NAME]);
+/* The engine is loaded: it has threads. */
+void sp_leader_loaded(void);
+/* Around all that may make threads of the engine's, which are known by the name that the
+   calling thread has meanwhile. */
+void sp_leader_enters(char was[SP_THREAD_NAME]);
+void sp_leader_leaves(const char was[SP_THREAD_NAME]);
 
 #endif

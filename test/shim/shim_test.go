@@ -248,7 +248,7 @@ func TestNoMPI(t *testing.T) {
 // exported is every name the program may see: MPI's own, in C and Fortran, and
 // those of the allocators whose blocks are followed; how it is looked up; and what a
 // sanitizer asks.
-var exported = regexp.MustCompile(`^(MPI_\w+|mpi_\w+|pmpi_\w+|spoor_\w+` +
+var exported = regexp.MustCompile(`^(P?MPI_\w+|mpi_\w+|pmpir?_\w+|spoor_\w+` +
 	`|malloc|calloc|realloc|reallocarray|free|memalign|posix_memalign|aligned_alloc|valloc|pvalloc` +
 	`|dlsym|dlvsym|__asan_default_options` +
 	`|(cuda|hip)(Host|Ext)?(Malloc|Alloc|Free)\w*|cuMem(Host)?(Alloc|Free)\w*)$`)
