@@ -41,7 +41,6 @@ struct guard {
 	sigset_t mask;
 	stack_t stack;
 	int error;
-	char name[SP_THREAD_NAME];
 };
 
 static void guard_signals(struct guard *g)
@@ -57,7 +56,6 @@ static void guard_engine(struct guard *g)
 	pthread_mutex_lock(&lock);
 	sigaltstack(NULL, &g->stack);
 	sp_self.busy++;
-	sp_leader_enters(g->name);
 }
 
 static void guard_enter(struct guard *g)
@@ -68,7 +66,6 @@ static void guard_enter(struct guard *g)
 
 static void guard_leave(struct guard *g)
 {
-	sp_leader_leaves(g->name);
 	sp_self.busy--;
 	stack_t now;
 	if (sigaltstack(NULL, &now) == 0 && (now.ss_sp != g->stack.ss_sp || now.ss_flags != g->stack.ss_flags))
@@ -100,7 +97,7 @@ static int load(void)
 		snprintf(path, sizeof path, "%.*slibspoor-engine.so", n, self.dli_fname);
 	}
 	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	sp_leader_loaded();
+	sp_leader_loaded(h ? dlsym(h, "spoor_engine_start") : NULL);
 	if (!h) {
 		sp_give_up("%s, not tracing", dlerror());
 		return 0;

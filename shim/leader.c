@@ -5,13 +5,14 @@
  * thread has ended. The engine's threads never end, and would keep it alive for ever. So
  * if the first thread leaves, a thread of the shim's watches the others, and when all that
  * are left are spoor's it does what the last thread would have done: exit(0). The engine's
- * threads are known by their name, which each inherits from the one that made it.
+ * threads are known by where they sleep.
  */
 #define _GNU_SOURCE
 #include "leader.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,16 +33,23 @@ static pid_t leader;
 static int left, loaded, watched;
 static sigset_t mask; /* the first thread's */
 
+static struct {
+	uintptr_t lo, hi;
+} engine; /* its code */
+
+/* A thread of the engine's that has nothing to do sleeps in a system call that its own code made. */
 static int is_spoors(const char *tid)
 {
-	char path[320], name[32] = "";
-	snprintf(path, sizeof path, "/proc/self/task/%s/comm", tid);
+	char path[320], text[256] = "";
+	snprintf(path, sizeof path, "/proc/self/task/%s/syscall", tid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 1; /* it ended meanwhile */
-	ssize_t n = read(fd, name, sizeof name - 1);
+	ssize_t n = read(fd, text, sizeof text - 1);
 	close(fd);
-	return n <= 0 || strcmp(name, NAME "\n") == 0;
+	const char *pc = n > 0 ? strrchr(text, ' ') : NULL;
+	uintptr_t at = pc ? (uintptr_t)strtoull(pc, NULL, 16) : 0;
+	return at >= engine.lo && at < engine.hi;
 }
 
 /* Whether a thread of the program's, or of its libraries, is left. */
@@ -49,9 +57,9 @@ static int any_left(void)
 {
 	DIR *d = opendir("/proc/self/task");
 	struct dirent *e;
-	int found = d == NULL;
+	int found = d == NULL, own = (int)syscall(SYS_gettid);
 	while (d && !found && (e = readdir(d)))
-		found = e->d_name[0] != '.' && atoi(e->d_name) != leader && !is_spoors(e->d_name);
+		found = e->d_name[0] != '.' && atoi(e->d_name) != leader && atoi(e->d_name) != own && !is_spoors(e->d_name);
 	if (d)
 		closedir(d);
 	return found;
@@ -106,19 +114,31 @@ void sp_leader_open(void)
 		pthread_setspecific(key, &leader);
 }
 
-void sp_leader_enters(char was[SP_THREAD_NAME])
+static int find_engine(struct dl_phdr_info *info, size_t size, void *function)
 {
-	prctl(PR_GET_NAME, was);
-	prctl(PR_SET_NAME, NAME);
+	(void)size;
+	uintptr_t lo = 0, hi = 0, a = (uintptr_t)function;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X) {
+			lo = info->dlpi_addr + p->p_vaddr;
+			hi = lo + p->p_memsz;
+			if (a >= lo && a < hi)
+				break;
+		}
+	}
+	if (a < lo || a >= hi)
+		return 0;
+	engine.lo = lo;
+	engine.hi = hi;
+	return 1;
 }
 
-void sp_leader_leaves(const char was[SP_THREAD_NAME])
+void sp_leader_loaded(const void *function)
 {
-	prctl(PR_SET_NAME, was);
-}
-
-void sp_leader_loaded(void)
-{
+	if (!function)
+		return;
+	dl_iterate_phdr(find_engine, (void *)(uintptr_t)function);
 	__atomic_store_n(&loaded, 1, __ATOMIC_SEQ_CST);
 	start_watch();
 }
