@@ -138,6 +138,7 @@ type Param struct {
 	Array         bool
 	Len           Expr   // of an array: number of elements; of one out string: its room
 	Inner         Expr   // of an array of arrays: length of each, always Null
+	Written       Expr   // of an array that comes out, with Len for its room: what the MPI writes; nil: all of it
 	OnlyRoot      bool   // significant only at the root
 	LargeOnly     bool   // exists only in the large form
 	If            string // the output is valid only if this parameter comes out non-zero

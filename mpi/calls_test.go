@@ -185,3 +185,21 @@ func BenchmarkConstants(b *testing.B) {
 		}
 	}
 }
+
+// What comes out ends where the MPI wrote, not where the program's array ends: an array that comes out with a length
+// that goes in says what is written, or is here because all of it is.
+func TestRoomIsNotWritten(t *testing.T) {
+	filled := map[string]bool{"MPI_Group_translate_ranks ranks2": true, "MPI_Comm_spawn array_of_errcodes": true}
+	for _, c := range Calls() {
+		for i := range c.Params {
+			p := &c.Params[i]
+			room, is := p.Len.(Ref)
+			if !p.Array || p.Dir != Out || p.Kind.IsStatus() || !is || c.Params[c.Index(string(room))].Dir != In {
+				continue
+			}
+			if p.Written == nil && !filled[c.Name+" "+p.Name] {
+				t.Errorf("%s: %s[%s] has room: how much of it is written?", c.Name, p.Name, room)
+			}
+		}
+	}
+}

@@ -35,6 +35,9 @@ func checkParam(c *Call, q *Param) error {
 		return fmt.Errorf("an output string needs a capacity")
 	}
 	var bad error
+	if q.Written != nil && (!q.Array || q.Dir != Out) {
+		return fmt.Errorf("written(%s), but this is no array that comes out", q.Written)
+	}
 	check := func(e Expr) {
 		name := ""
 		switch e := e.(type) {
@@ -57,12 +60,15 @@ func checkParam(c *Call, q *Param) error {
 			bad = fmt.Errorf("length %s is no integer", name)
 		case isOf && of.Property.OfArray() && !r.Array:
 			bad = fmt.Errorf("length %s: %s is no array", e, name)
-		case isOf && !of.Property.OfArray() && r.Kind != KindComm:
-			bad = fmt.Errorf("length %s: %s is no communicator", e, name)
+		case isOf && !of.Property.OfArray() && (r.Array || r.Kind != of.Property.of()):
+			bad = fmt.Errorf("length %s: %s is no %s", e, name, of.Property.of())
+		case isOf && of.Rank != "" && (c.Index(of.Rank) < 0 || c.Params[c.Index(of.Rank)].Kind != KindRank):
+			bad = fmt.Errorf("length %s: %s is no rank", e, of.Rank)
 		}
 	}
 	Walk(q.Len, check)
 	Walk(q.Inner, check)
+	Walk(q.Written, check)
 	return bad
 }
 

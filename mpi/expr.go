@@ -33,6 +33,7 @@ type (
 	Of struct {
 		Property Property
 		Param    string
+		Rank     string // parameter that says which rank's, of Neighbors alone
 	}
 
 	// Sum adds its terms.
@@ -54,8 +55,13 @@ func (n Num) String() string   { return strconv.FormatInt(int64(n), 10) }
 func (r Ref) String() string   { return string(r) }
 func (l Limit) String() string { return string(l) }
 func (Null) String() string    { return "null" }
-func (o *Of) String() string   { return o.Property.String() + "(" + o.Param + ")" }
-func (s *Sum) String() string  { return joinExprs(s.Terms, "+") }
+func (o *Of) String() string {
+	if o.Rank != "" {
+		return o.Property.String() + "(" + o.Param + "," + o.Rank + ")"
+	}
+	return o.Property.String() + "(" + o.Param + ")"
+}
+func (s *Sum) String() string { return joinExprs(s.Terms, "+") }
 func (p *Product) String() string {
 	return joinExprs(p.Factors, "*")
 }
@@ -73,22 +79,47 @@ type Property uint8
 
 // The properties.
 const (
-	Size      Property = iota // of a communicator: group size, of the remote group if there is one
-	LocalSize                 // of a communicator: size of the local group
-	InDegree                  // of a communicator: number of neighbours it receives from
-	OutDegree                 // of a communicator: number of neighbours it sends to
-	Dims                      // of a communicator: dimensions of its cartesian topology
-	SumOf                     // of an array: sum of its elements
-	LastOf                    // of an array: its last element, 0 if it has none
-	OwnOf                     // of an array: the element of the own rank; only in contents
+	Size        Property = iota // of a communicator: group size, of the remote group if there is one
+	LocalSize                   // of a communicator: size of the local group
+	InDegree                    // of a communicator: number of neighbours it receives from
+	OutDegree                   // of a communicator: number of neighbours it sends to
+	Dims                        // of a communicator: dimensions of its cartesian topology
+	Nodes                       // of a communicator: nodes of its graph
+	Edges                       // of a communicator: edges of its graph
+	Neighbors                   // of a communicator and a rank: neighbours in its graph
+	InWeights                   // of a communicator: InDegree if its edges have weights
+	OutWeights                  // of a communicator: OutDegree if its edges have weights
+	Integers                    // of a datatype: integers that its constructor was given
+	Addresses                   // of a datatype: addresses
+	LargeCounts                 // of a datatype: large counts
+	Datatypes                   // of a datatype: datatypes
+	Cvars                       // of a category of the tool interface: control variables in it
+	Pvars                       // of a category: performance variables
+	Events                      // of a category: event types
+	Categories                  // of a category: categories
+	SumOf                       // of an array: sum of its elements
+	LastOf                      // of an array: its last element, 0 if it has none
+	OwnOf                       // of an array: the element of the own rank; only in contents
 )
 
-var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "sum", "last", "own"}
+var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "nodes", "edges", "neighbors", "inweights", "outweights",
+	"integers", "addresses", "largecounts", "datatypes", "cvars", "pvars", "events", "categories", "sum", "last", "own"}
 
 func (p Property) String() string { return propertyNames[p] }
 
-// OfArray reports whether the property is one of arrays, not of communicators.
+// OfArray reports whether the property is one of arrays, not of objects.
 func (p Property) OfArray() bool { return p >= SumOf }
+
+// of returns the kind of the parameters that have the property, if it is none of arrays.
+func (p Property) of() Kind {
+	switch {
+	case p >= Cvars:
+		return KindInt
+	case p >= Integers:
+		return KindDatatype
+	}
+	return KindComm
+}
 
 // parseExpr reads a sum of products. There are no parentheses: no length in
 // the standard needs them.
@@ -124,13 +155,18 @@ func parseAtom(s string) (Expr, error) {
 	}
 	if name, arg, ok := strings.Cut(s, "("); ok {
 		arg, closed := strings.CutSuffix(arg, ")")
-		if !closed || !isName(arg) {
+		arg, rank, two := strings.Cut(arg, ",")
+		if !closed || !isName(arg) || two && !isName(rank) {
 			return nil, fmt.Errorf("%q is no property(parameter)", s)
 		}
 		for p, n := range propertyNames {
-			if n == name {
-				return &Of{Property(p), arg}, nil
+			if n != name {
+				continue
 			}
+			if two != (Property(p) == Neighbors) {
+				return nil, fmt.Errorf("%q: neighbors alone has a communicator and a rank", s)
+			}
+			return &Of{Property(p), arg, rank}, nil
 		}
 		return nil, fmt.Errorf("unknown property %q", name)
 	}

@@ -18,7 +18,7 @@ type calls struct {
 //	section NUMBER TITLE…
 //	call ID NAME CLASS ["REASON"] [ATTR…] [returns KIND]
 //	  NAME DIR KIND[LEN[,LEN]] [only-root] [large-only] [if(PARAM)] [unless-inplace(PARAM)]
-//	    [data(CONTENT) | memory(CONTENT)] [at(PARAM)] [inplace] [varies]
+//	    [written(LEN)] [data(CONTENT) | memory(CONTENT)] [at(PARAM)] [inplace] [varies]
 //	large ID NAME [CLASS ["REASON"]]
 //
 // where "#" starts a comment and a large form shares the parameters of the
@@ -325,6 +325,10 @@ func parseModifier(q *Param, word string) error {
 	case name == "data" || name == "memory":
 		e, err := parseExpr(arg)
 		q.content, q.Content.Moved = e, name == "data"
+		return err
+	case name == "written":
+		e, err := parseExpr(arg)
+		q.Written = e
 		return err
 	case name == "at" && isName(arg):
 		q.Content.Displs = arg

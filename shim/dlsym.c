@@ -9,6 +9,8 @@
  * A name leads to a wrapper only if without spoor it would lead into an MPI
  * library, and into that which the wrappers forward to. Whoever asks whether there
  * is an MPI in the process, or whether it has a function, is not misled.
+ *
+ * dlopen is passed on the same way, so that deepbind.c learns of RTLD_DEEPBIND.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,6 +20,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "deepbind.h"
 #include "resolve.h"
 #include "runtime.h"
 
@@ -32,9 +35,10 @@ struct answer {
 
 struct answer sp_dlsym_own(void *handle, const char *name, const void *caller);
 struct answer sp_dlvsym_own(void *handle, const char *name, const void *caller);
+struct answer sp_dlopen_own(const char *file, int flags, const void *caller);
 
 void *(*sp_dlsym_next)(void *handle, const char *name);
-void *sp_dlvsym_next;
+void *sp_dlvsym_next, *sp_dlopen_next;
 
 #pragma GCC visibility pop
 
@@ -83,6 +87,7 @@ void *sp_dlvsym_next;
 
 ENTRY(dlsym);
 ENTRY(dlvsym);
+ENTRY(dlopen);
 
 /* ---- the next dlsym ----
 
@@ -152,6 +157,7 @@ static void find_next(void)
 	if (__atomic_load_n(&sp_dlsym_next, __ATOMIC_ACQUIRE))
 		return;
 	__atomic_store_n(&sp_dlvsym_next, next_of("dlvsym"), __ATOMIC_RELEASE);
+	__atomic_store_n(&sp_dlopen_next, next_of("dlopen"), __ATOMIC_RELEASE);
 	void *p = next_of("dlsym");
 	__atomic_store_n((void **)&sp_dlsym_next, p, __ATOMIC_RELEASE);
 }
@@ -163,7 +169,7 @@ static int is_pmpi(const char *n)
 	return (n[0] | 32) == 'p';
 }
 
-static int is_name(const char *n)
+int sp_is_mpi_symbol(const char *n)
 {
 	n += n && is_pmpi(n);
 	return n && (n[0] | 32) == 'm' && (n[1] | 32) == 'p' && (n[2] | 32) == 'i' && (n[3] == '_' || (n[3] | 32) == 'r');
@@ -222,25 +228,53 @@ static int is_after(const void *p)
 	return 0;
 }
 
-/* What to return for a name that leads to p under this handle. */
-static void *wrapped(void *handle, const char *name, void *p, void *w)
+/* The function with the PMPI_ name, which is pmpir_ for MPICH's mpi_f08. */
+static void *twin_of(void *handle, const char *name)
 {
 	char twin[128];
 	pmpi(twin, sizeof twin, name);
+	void *p = sp_dlsym_next(handle, twin);
+	if (!p && strncmp(name, "mpi_", 4) == 0) {
+		snprintf(twin, sizeof twin, "pmpir%s", name + 3);
+		p = sp_dlsym_next(handle, twin);
+	}
+	return p;
+}
+
+/* What to return for a name that leads to p under this handle. */
+static void *wrapped(void *handle, const char *name, void *p, void *w)
+{
 	void *init = sp_dlsym_next(handle, "PMPI_Init");
 	void *library = base_of(init), *here = base_of(p);
 	/* not a tool's that stands in front of an MPI too */
-	if (!library || (here != library && here != base_of(sp_dlsym_next(handle, twin))))
+	if (!library || (here != library && here != base_of(twin_of(handle, name))))
 		return p;
 	void *h = holder(init);
 	return h && sp_dlsym_next(h, "PMPI_Init") == init && sp_prefer(h, init) ? w : p;
+}
+
+void *sp_reference(void *handle, const char *name, void *p)
+{
+	void *w = wrapper(name);
+	return w && p && !sp_is_own(p) ? wrapped(handle, name, p, w) : p;
+}
+
+struct answer sp_dlopen_own(const char *file, int flags, const void *caller)
+{
+	(void)file;
+	find_next();
+	if ((flags & RTLD_DEEPBIND) && !sp_is_own(caller))
+		sp_deepbind_asked(flags);
+	return (struct answer){NULL, 0};
 }
 
 struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
 {
 	struct answer go_on = {NULL, 0};
 	find_next();
-	if (!is_name(name) || sp_is_own(caller) || !sp_dlsym_next)
+	if (sp_unlikely(sp_deepbind_waits) && !sp_is_own(caller))
+		sp_deepbind_look();
+	if (!sp_is_mpi_symbol(name) || sp_is_own(caller) || !sp_dlsym_next)
 		return go_on;
 	if (handle == RTLD_NEXT && (is_after(caller) || is_behind(name))) {
 		dlerror();

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "calls.h"
+#include "deepbind.h"
 #include "flavour.h"
 #include "phase.h"
 #include "plugin.h"
@@ -280,9 +281,11 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 	int extra = __atomic_load_n(&sp_extra, __ATOMIC_ACQUIRE);
 	if (late(extra))
 		sp_late(t, sp_ticks());
-	if (!(extra & (SP_HOOKS | SP_STACKS | SP_PYTHON | SP_PHASES)))
+	if (!(extra & (SP_HOOKS | SP_STACKS | SP_PYTHON | SP_PHASES | SP_LOADED)))
 		return site;
 	uint64_t was = sp_shut(t);
+	if (extra & SP_LOADED)
+		sp_deepbind_called();
 	if ((extra & SP_HOOKS) && id < SP_NCALLS) /* files are nothing to a plugin */
 		hooks_before(t, site, id, params);
 	const void *from = extra & SP_PYTHON ? sp_python_site(t, site, id >= SP_NCALLS) : site;

@@ -118,6 +118,19 @@ int64_t sp_localsize(intptr_t comm);
 int64_t sp_indegree(intptr_t comm);
 int64_t sp_outdegree(intptr_t comm);
 int64_t sp_dims(intptr_t comm);
+int64_t sp_nodes(intptr_t comm);
+int64_t sp_edges(intptr_t comm);
+int64_t sp_neighbors(intptr_t comm, int rank);
+int64_t sp_inweights(intptr_t comm); /* 0 if the edges have none */
+int64_t sp_outweights(intptr_t comm);
+int64_t sp_integers(intptr_t type); /* what its constructor was given */
+int64_t sp_addresses(intptr_t type);
+int64_t sp_largecounts(intptr_t type);
+int64_t sp_datatypes(intptr_t type);
+int64_t sp_cvars(int category);
+int64_t sp_pvars(int category);
+int64_t sp_events(int category);
+int64_t sp_categories(int category);
 int sp_at_root(int root, intptr_t comm);
 int64_t sp_sum32(const void *array, int64_t n);
 int64_t sp_last32(const void *array, int64_t n);

@@ -82,6 +82,108 @@ int64_t sp_outdegree(intptr_t comm)
 	return degree(comm, 1);
 }
 
+int64_t sp_nodes(intptr_t comm)
+{
+	int nodes = 0, edges = 0;
+	P_MPI_Graphdims_get(comm, &nodes, &edges);
+	return nodes;
+}
+
+int64_t sp_edges(intptr_t comm)
+{
+	int nodes = 0, edges = 0;
+	P_MPI_Graphdims_get(comm, &nodes, &edges);
+	return edges;
+}
+
+int64_t sp_neighbors(intptr_t comm, int rank)
+{
+	int n = 0;
+	P_MPI_Graph_neighbors_count(comm, rank, &n);
+	return n;
+}
+
+static int64_t weights(intptr_t comm, int out)
+{
+	int in_degree = 0, out_degree = 0, weighted = 0;
+	P_MPI_Dist_graph_neighbors_count(comm, &in_degree, &out_degree, &weighted);
+	return !weighted ? 0 : out ? out_degree : in_degree;
+}
+
+int64_t sp_inweights(intptr_t comm)
+{
+	return weights(comm, 0);
+}
+
+int64_t sp_outweights(intptr_t comm)
+{
+	return weights(comm, 1);
+}
+
+/* ---- what a datatype was made of, in the order of MPI_Type_get_envelope_c ---- */
+
+static int64_t envelope(intptr_t type, int which)
+{
+	int64_t n[4] = {0, 0, 0, 0};
+	int small[3] = {0, 0, 0}, combiner = 0;
+	/* there may be a stand-in, which fails */
+	if (P_MPI_Type_get_envelope_c && P_MPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &combiner) == 0)
+		return n[which];
+	P_MPI_Type_get_envelope(type, &small[0], &small[1], &small[2], &combiner);
+	return which == 2 ? 0 : small[which < 2 ? which : 2];
+}
+
+int64_t sp_integers(intptr_t type)
+{
+	return envelope(type, 0);
+}
+
+int64_t sp_addresses(intptr_t type)
+{
+	return envelope(type, 1);
+}
+
+int64_t sp_largecounts(intptr_t type)
+{
+	return envelope(type, 2);
+}
+
+int64_t sp_datatypes(intptr_t type)
+{
+	return envelope(type, 3);
+}
+
+/* ---- what a category of the tool interface has ---- */
+
+static int64_t members_of(int category, int which)
+{
+	int n[3] = {0, 0, 0}, name = 0, desc = 0;
+	P_MPI_T_category_get_info(category, NULL, &name, NULL, &desc, &n[0], &n[1], &n[2]);
+	return n[which];
+}
+
+int64_t sp_cvars(int category)
+{
+	return members_of(category, 0);
+}
+
+int64_t sp_pvars(int category)
+{
+	return members_of(category, 1);
+}
+
+int64_t sp_categories(int category)
+{
+	return members_of(category, 2);
+}
+
+int64_t sp_events(int category)
+{
+	int n = 0;
+	P_MPI_T_category_get_num_events(category, &n);
+	return n;
+}
+
 int sp_at_root(int root, intptr_t comm)
 {
 	int rank = -1;

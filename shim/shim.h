@@ -62,6 +62,7 @@ enum sp_extra {
 	SP_LATE = 4,   /* late.c: records that wait to be written */
 	SP_PYTHON = 8, /* python.c */
 	SP_PHASES = 16, /* phase.c: names behind the level of MPI_Pcontrol */
+	SP_LOADED = 32, /* deepbind.c: libraries that wait to be looked at */
 	SP_AFTER = SP_HOOKS | SP_LATE, /* what there is to do behind a call */
 };
 

@@ -73,7 +73,24 @@ func (g *call) value(name string) (string, error) {
 	return "sp_at_least_0(" + v + ")", nil
 }
 
+// extent is the length of a parameter at this end of the call: of an output what the MPI wrote, not its room.
+func (g *call) extent(p *mpi.Param, at side) (string, error) {
+	n, err := g.length(p.Len)
+	if err == nil && p.Written != nil && at == leaving {
+		var written string
+		written, err = g.length(p.Written)
+		n = fmt.Sprintf("sp_smaller(%s, %s)", n, written)
+	}
+	if err != nil {
+		return "", err
+	}
+	return g.guarded(p, n, at)
+}
+
 func (g *call) property(e *mpi.Of) (string, error) {
+	if e.Rank != "" {
+		return fmt.Sprintf("sp_%s(%s, %s)", e.Property, e.Param, e.Rank), nil
+	}
 	if !e.Property.OfArray() {
 		return fmt.Sprintf("sp_%s(%s)", e.Property, e.Param), nil
 	}

@@ -212,10 +212,7 @@ func (g *fortran) text(p *mpi.Param, typ string) error {
 // array declares an array, a copy where C's elements are others.
 func (g *fortran) array(p *mpi.Param, typ string) error {
 	f := "f_" + p.Name
-	n, err := g.length(p.Len)
-	if err == nil {
-		n, err = g.guarded(p, n, leaving)
-	}
+	n, err := g.extent(p, leaving)
 	if err != nil {
 		return err
 	}

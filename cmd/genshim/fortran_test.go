@@ -11,21 +11,22 @@ import (
 
 // Procedures that between them use every way to turn an argument into C's.
 var fortranGolden = []string{
-	"MPI_Recv",            // a buffer, an ignorable status
-	"MPI_Testsome",        // arrays of requests, positions and statuses
-	"MPI_Waitany",         // one position
-	"MPI_Cart_create",     // logicals, a new handle
-	"MPI_Alltoallw",       // arrays of handles, in place
-	"MPI_Comm_spawn",      // strings, arrays of them, special addresses
-	"MPI_Info_get",        // a string that comes out
-	"MPI_Info_get_string", // a length that counts otherwise
-	"MPI_File_open",       // a handle that is a pointer
-	"MPI_Comm_set_attr",   // a value where C has an address
-	"MPI_Type_hindexed",   // 32 bits where C has 64
-	"MPI_Win_allocate",    // an address that comes out
-	"MPI_Bcast_c",         // the large form
-	"MPI_Aint_add",        // a function
-	"MPI_Init_thread",     // written by hand
+	"MPI_Recv",              // a buffer, an ignorable status
+	"MPI_Testsome",          // arrays of requests, positions and statuses
+	"MPI_Waitany",           // one position
+	"MPI_Cart_create",       // logicals, a new handle
+	"MPI_Alltoallw",         // arrays of handles, in place
+	"MPI_Type_get_contents", // more room than is written
+	"MPI_Comm_spawn",        // strings, arrays of them, special addresses
+	"MPI_Info_get",          // a string that comes out
+	"MPI_Info_get_string",   // a length that counts otherwise
+	"MPI_File_open",         // a handle that is a pointer
+	"MPI_Comm_set_attr",     // a value where C has an address
+	"MPI_Type_hindexed",     // 32 bits where C has 64
+	"MPI_Win_allocate",      // an address that comes out
+	"MPI_Bcast_c",           // the large form
+	"MPI_Aint_add",          // a function
+	"MPI_Init_thread",       // written by hand
 }
 
 func TestFortranGolden(t *testing.T) {

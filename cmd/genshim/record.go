@@ -123,16 +123,16 @@ func (g *call) word(k mpi.Kind, value string) string {
 
 // sequence writes an array or a string.
 func (g *call) sequence(b *body, p *mpi.Param, at side) error {
-	length := p.Len
+	q := *p
 	if p.Kind == mpi.KindString && !p.Array && p.Dir == mpi.In {
-		length = nil
+		q.Len = nil
 	}
-	n, err := g.length(length)
+	n, err := g.extent(&q, at)
 	if err != nil {
 		return err
 	}
-	if n, err = g.guarded(p, n, at); err != nil {
-		return err
+	if p.Written != nil { // after an error the question may be an error too
+		n = fmt.Sprintf("sp_has_outputs(rc_) ? %s : 0", n)
 	}
 	name := b.variable(p, n)
 	put, extra := "", ""

@@ -190,6 +190,9 @@ func describe(c *mpi.Call) jsonCall {
 
 func remark(p *mpi.Param) string {
 	var list []string
+	if p.Written != nil {
+		list = append(list, "the MPI writes "+p.Written.String())
+	}
 	if p.OnlyRoot {
 		list = append(list, "significant at the root only")
 	}

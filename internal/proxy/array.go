@@ -138,6 +138,11 @@ func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
 		}
 	}
 	if p.Type == trace.Handle {
+		clean := "%s"
+		if p.Kind == "datatype" { // Open MPI looks at all that there is room for
+			w.g.plan.Elements = max(w.g.plan.Elements, int(n))
+			clean = fmt.Sprintf("no_types(%%s, %d)", n)
+		}
 		if out.typ == trace.Array && out.n > 0 {
 			typ := handleTypes[p.Kind]
 			for k := range out.elems {
@@ -146,9 +151,9 @@ func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
 				}
 			}
 			w.g.plan.Elements = max(w.g.plan.Elements, len(out.elems))
-			return "(void *)got"
+			return fmt.Sprintf(clean, "(void *)got")
 		}
-		return fmt.Sprintf("room(%d)", 8*n)
+		return fmt.Sprintf(clean, fmt.Sprintf("room(%d)", 8*n))
 	}
 	size := int64(4)
 	if w.wide(p) || p.Type != trace.Int {

@@ -50,6 +50,11 @@ func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room
 		if d.Kind.IsStatus() {
 			s.leaveStatuses(at, &p.Out)
 		}
+		if d.Kind == mpi.KindDatatype { // Open MPI looks at all that there is room for
+			for i := range n {
+				store(at+uint64(i*width), st.width, s.p.handles[d.Kind].null)
+			}
+		}
 	}
 	if in {
 		for i := range p.In.Elems {

@@ -53,10 +53,11 @@ func makes(t *testing.T, names ...string) {
 }
 
 // compile makes a program, or a library if name ends in .so, of testdata/source.
-func compile(t *testing.T, compiler, source, name string) string {
+func compile(t *testing.T, compiler, source, name string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), name)
 	args := []string{"-O1", "-g", "-w", "-pthread", "-o", out, filepath.Join("testdata", source), "-ldl"}
+	args = append(args, flags...)
 	if strings.HasSuffix(name, ".so") {
 		args = append(args, "-shared", "-fPIC")
 	}
@@ -250,7 +251,7 @@ func TestNoMPI(t *testing.T) {
 // sanitizer asks.
 var exported = regexp.MustCompile(`^(P?MPI_\w+|mpi_\w+|pmpir?_\w+|spoor_\w+` +
 	`|malloc|calloc|realloc|reallocarray|free|memalign|posix_memalign|aligned_alloc|valloc|pvalloc` +
-	`|dlsym|dlvsym|__asan_default_options` +
+	`|dlsym|dlvsym|dlopen|__asan_default_options` +
 	`|(cuda|hip)(Host|Ext)?(Malloc|Alloc|Free)\w*|cuMem(Host)?(Alloc|Free)\w*)$`)
 
 func TestExports(t *testing.T) {

@@ -87,6 +87,13 @@ void *row64(const int64_t *table, int n)
 	return a;
 }
 
+void *no_types(void *array, int n)
+{
+	for (int i = 0; i < n; i++)
+		((MPI_Datatype *)array)[i] = MPI_DATATYPE_NULL;
+	return array;
+}
+
 MPI_Status *statuses(int64_t n)
 {
 	return room((size_t)(n > 0 ? n : 1) * sizeof(MPI_Status));

@@ -71,6 +71,7 @@ extern _Thread_local MPI_Offset offset[4];
 extern _Thread_local MPI_Status status;
 extern _Thread_local void *pointer;
 MPI_Status *statuses(int64_t n);
+void *no_types(void *array, int n); /* n times MPI_DATATYPE_NULL */
 MPI_Status *status_of(int source, int tag, int64_t bytes, int cancelled);
 MPI_Status *status_empty(void);
 MPI_Fint *fstatus_of(MPI_Status *);

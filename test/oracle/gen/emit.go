@@ -323,5 +323,6 @@ func length(f *Function, p *Param, key string) (string, error) {
 			n = strings.ReplaceAll(n, "INDEX", q.Name)
 		}
 	}
-	return n, nil
+	// What the contents are asked of, which has two names.
+	return strings.ReplaceAll(n, "DATATYPE", f.Params[0].Name), nil
 }

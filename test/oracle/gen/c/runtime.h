@@ -67,6 +67,12 @@ int64_t o_degree(MPI_Comm comm, int out);
 int64_t o_cart_dims(MPI_Comm comm);
 int o_at_root(MPI_Comm comm, int root);
 int64_t o_sum(const int *list, int64_t n);
+int64_t o_least(int64_t a, int64_t b);
+int64_t o_envelope(MPI_Datatype type, int which); /* 0: integers, 1: addresses, 2: large counts, 3: datatypes */
+int64_t o_graph(MPI_Comm comm, int edges);
+int64_t o_neighbors(MPI_Comm comm, int rank);
+int o_weighted(MPI_Comm comm);
+int64_t o_category(int category, int which); /* 0: control, 1: performance variables, 2: categories, 3: events */
 
 /* An MPICH handle is an int, an Open MPI handle a pointer. */
 #define O_RAW(h) (sizeof(h) == 4 ? (uint64_t)(uint32_t)(uintptr_t)(h) : (uint64_t)(uintptr_t)(h))

@@ -69,3 +69,55 @@ int64_t o_sum(const int *list, int64_t n)
 		sum += list[i];
 	return sum;
 }
+
+int64_t o_least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t o_envelope(MPI_Datatype type, int which)
+{
+	int combiner;
+#if MPI_VERSION >= 4
+	MPI_Count large[4] = {0, 0, 0, 0};
+	REAL(MPI_Type_get_envelope_c)(type, &large[0], &large[1], &large[2], &large[3], &combiner);
+	return large[which];
+#else
+	int n[4] = {0, 0, 0, 0};
+	REAL(MPI_Type_get_envelope)(type, &n[0], &n[1], &n[3], &combiner);
+	return n[which];
+#endif
+}
+
+int64_t o_graph(MPI_Comm comm, int edges)
+{
+	int n[2] = {0, 0};
+	REAL(MPI_Graphdims_get)(comm, &n[0], &n[1]);
+	return n[edges];
+}
+
+int64_t o_neighbors(MPI_Comm comm, int rank)
+{
+	int n = 0;
+	REAL(MPI_Graph_neighbors_count)(comm, rank, &n);
+	return n;
+}
+
+int o_weighted(MPI_Comm comm)
+{
+	int in, out, weighted = 0;
+	REAL(MPI_Dist_graph_neighbors_count)(comm, &in, &out, &weighted);
+	return weighted;
+}
+
+int64_t o_category(int category, int which)
+{
+	int n[4] = {0, 0, 0, 0}, name = 0, desc = 0;
+#if MPI_VERSION >= 4
+	if (which == 3)
+		REAL(MPI_T_category_get_num_events)(category, &n[3]);
+	else
+#endif
+		REAL(MPI_T_category_get_info)(category, NULL, &name, NULL, &desc, &n[0], &n[1], &n[2]);
+	return n[which];
+}
