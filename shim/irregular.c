@@ -218,3 +218,11 @@ SP_API int MPI_Pcontrol(const int level, ...);
 SP_PMPI int PMPI_Pcontrol(const int level, ...);
 PCONTROL(, 0)
 PCONTROL(P, 1)
+
+/* For programs that call MPI for their own ends, too, between 1 and 0: those calls of the thread
+   by PMPI_ names aren't recorded. What `spoor proxy` writes is such a program. */
+SP_API void spoor_apart(int on);
+void spoor_apart(int on)
+{
+	sp_self.hooked += on ? 1 : sp_self.hooked > 0 ? -1u : 0;
+}

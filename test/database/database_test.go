@@ -47,7 +47,7 @@ func TestDatabase(t *testing.T) {
 		spoor(t, append([]string{"run", "-q", "--timing", "lossless", "--tag", fmt.Sprint("size=", n), "-o", trace}, m.Command(n, append([]string{program}, app.Quick...)...)...)...)
 		spoor(t, "db", "add", "--calls", "calls", trace)
 		if i == len(numbers)-2 {
-			if r := (mpis.Job{MPI: m, Dir: dir}).Run(mpis.NeedSpoor(t), "db", "scale"); r.Err == nil || !strings.Contains(r.Stderr, "needs 5 at least") {
+			if r := (mpis.Job{MPI: m, Dir: dir}).Run(mpis.NeedSpoor(t), "db", "scale"); r.Err != nil || !strings.Contains(r.Stdout, "4 numbers of ranks from 4 to 25") {
 				t.Errorf("four numbers of ranks: %v", r)
 			}
 		}

@@ -1,5 +1,5 @@
-// A wait for all requests that fails for one leaves others under way (MPI_ERR_PENDING): they are waited for again, after a
-// barrier. Receives by name, and from anybody. Open MPI returns before the other message is sent, MPICH when it is there.
+// A wait for all requests that fails for one leaves others under way (MPI_ERR_PENDING), and they are waited for again.
+// After a barrier, with receives by name and from anybody. Open MPI returns before the other message is sent, MPICH when it is there.
 // ranks: 2
 // mpi: mpich openmpi
 #include "check.h"

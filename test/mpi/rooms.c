@@ -1,5 +1,5 @@
-// Arrays with more room than the MPI has to write, filled with rubbish that is another in each call: of datatypes,
-// topologies and categories of the tool interface. What the MPI did not write stays as it was. Two MPIs differ:
+// Arrays with more room than the MPI has to write, filled with rubbish that is another in each call.
+// They are of datatypes, topologies and categories of the tool interface. What the MPI did not write stays as it was. Two MPIs differ:
 // Open MPI 4 looks at all of the array of datatypes, which are handles here, and MPICH 4 writes as many neighbours
 // in a distributed graph as there is room for, with rubbish of its own.
 // ranks: 1 4

@@ -103,9 +103,9 @@ MPI_Status *status_of(int source, int tag, int64_t bytes, int cancelled)
 {
 	MPI_Status *s = room(sizeof *s);
 	memset(s, 0, sizeof *s);
-	PMPI_Status_set_cancelled(s, cancelled);
+	APART(PMPI_Status_set_cancelled(s, cancelled));
 	if (bytes >= 0)
-		PMPI_Status_set_elements_x(s, MPI_BYTE, bytes);
+		APART(PMPI_Status_set_elements_x(s, MPI_BYTE, bytes));
 	s->MPI_SOURCE = source;
 	s->MPI_TAG = tag;
 	return s;
@@ -119,7 +119,7 @@ MPI_Status *status_empty(void)
 MPI_Fint *fstatus_of(MPI_Status *s)
 {
 	MPI_Fint *f = room(sizeof(MPI_Status) * 2);
-	PMPI_Status_c2f(s, f);
+	APART(PMPI_Status_c2f(s, f));
 	return f;
 }
 

@@ -39,8 +39,10 @@ void stand_in_session_errors(MPI_Session *o, int *c, ...) { (void)o, (void)c; }
 #define ATTRIBUTE(Kind, object) \
 	void *old; \
 	int f = 0; \
+	apart(1); \
 	if (PMPI_##Kind##_get_attr(object, key, &old, &f) == MPI_SUCCESS && f && old != value) \
-		PMPI_##Kind##_set_attr(object, key, value)
+		PMPI_##Kind##_set_attr(object, key, value); \
+	apart(0)
 
 void comm_attribute(MPI_Comm c, int key, void *value) { ATTRIBUTE(Comm, c); }
 void win_attribute(MPI_Win w, int key, void *value) { ATTRIBUTE(Win, w); }

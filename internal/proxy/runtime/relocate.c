@@ -49,5 +49,5 @@ void *relocate_all(int n, const int64_t *list)
 /* Nobody is to see it. */
 void attach_relocated(MPI_Win w)
 {
-	PMPI_Win_attach(w, (void *)(uintptr_t)PLACE_OF(0), (MPI_Aint)regions << 33);
+	APART(PMPI_Win_attach(w, (void *)(uintptr_t)PLACE_OF(0), (MPI_Aint)regions << 33));
 }

@@ -185,6 +185,10 @@ int position(const struct run *, int runs);  /* this rank's, or -1 */
 void start(int world, const char *compute, int64_t distance);
 void begin_threads(int n, void (*const *streams)(void));
 void end_threads(void);
+/* Calls of MPI for the proxy's own ends: a trace of the proxy is to be without them. */
+void apart(int on);
+#define APART(call) (apart(1), (void)(call), apart(0))
+
 void begun(void); /* after MPI_Init */
 int finish(void);
 /* So many calls of each thread of a rank, rank by rank, are all that the program came to,

@@ -1,6 +1,7 @@
 /* start.c: start and end of ranks and threads. */
 #include "private.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -63,11 +64,22 @@ void start(int world, const char *how, int64_t distance)
 	pace(how, faster ? atof(faster) : 0, seconds && *seconds ? atoi(seconds) : -1);
 }
 
+void apart(int on)
+{
+	static void (*tell)(int);
+	static int asked;
+	if (!asked)
+		*(void **)&tell = dlsym(RTLD_DEFAULT, "spoor_apart");
+	asked = 1;
+	if (tell)
+		tell(on);
+}
+
 void begun(void)
 {
 	int r, n;
-	PMPI_Comm_rank(MPI_COMM_WORLD, &r);
-	PMPI_Comm_size(MPI_COMM_WORLD, &n);
+	APART(PMPI_Comm_rank(MPI_COMM_WORLD, &r));
+	APART(PMPI_Comm_size(MPI_COMM_WORLD, &n));
 	if (r != rank || n != ranks)
 		fail("the launcher numbers ranks unlike the MPI", NULL);
 }
@@ -126,8 +138,8 @@ void over(uint64_t calls)
 	}
 	end_threads();
 	int on = 0, off = 0;
-	PMPI_Initialized(&on);
-	PMPI_Finalized(&off);
+	APART(PMPI_Initialized(&on));
+	APART(PMPI_Finalized(&off));
 	if (on && !off) {
 		fprintf(stderr, "proxy: rank %d: the program came no further than %llu calls\n", rank, (unsigned long long)calls);
 		waits_in("MPI_Finalize, to which the program did not come");
