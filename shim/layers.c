@@ -76,7 +76,11 @@ static void note(const void *function, const void *mpi)
 {
 	static int lock;
 	struct layer found = {.lo = (uintptr_t)function};
-	if (sp_is_layer(function) || !dl_iterate_phdr(find_object, &found) || sp_is_mpi_name(found.path)
+	const char *name;
+	if (sp_is_layer(function) || !dl_iterate_phdr(find_object, &found) || sp_is_mpi_name(found.path))
+		return;
+	name = strrchr(found.path, '/');
+	if (strncmp(name ? name + 1 : found.path, "libspoor", 8) == 0 /* a replay's own, below us */
 	    || ((uintptr_t)mpi >= found.lo && (uintptr_t)mpi < found.hi))
 		return;
 	sp_lock_begin(&sp_self, &lock);

@@ -359,3 +359,34 @@ CONVERSIONS(Errhandler)
 CONVERSIONS(Win)
 CONVERSIONS(Message)
 CONVERSIONS(Session)
+
+/* A tracer may hand on by either name. */
+#define ALSO(name) extern __typeof__(P##name) name __attribute__((alias("P" #name), visibility("default")))
+ALSO(MPI_Test);
+ALSO(MPI_Testall);
+ALSO(MPI_Testany);
+ALSO(MPI_Waitany);
+ALSO(MPI_Testsome);
+ALSO(MPI_Waitsome);
+ALSO(MPI_Waitall);
+ALSO(MPI_File_open);
+ALSO(MPI_File_delete);
+ALSO(MPI_Request_get_status);
+ALSO(MPI_Parrived);
+ALSO(MPI_Iprobe);
+ALSO(MPI_Probe);
+ALSO(MPI_Improbe);
+ALSO(MPI_Mprobe);
+ALSO(MPI_Recv);
+ALSO(MPI_Recv_c);
+ALSO(MPI_Irecv);
+ALSO(MPI_Irecv_c);
+ALSO(MPI_Sendrecv);
+ALSO(MPI_Sendrecv_c);
+ALSO(MPI_Isendrecv);
+ALSO(MPI_Isendrecv_c);
+ALSO(MPI_Sendrecv_replace);
+ALSO(MPI_Sendrecv_replace_c);
+ALSO(MPI_Isendrecv_replace);
+ALSO(MPI_Isendrecv_replace_c);
+ALSO(MPI_Win_test);
