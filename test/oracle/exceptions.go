@@ -9,6 +9,7 @@ const (
 	TimeValue        Exception = "time value"
 	FailedOutput     Exception = "output of a failed call"
 	SendStatus       Exception = "status of a send request"
+	PendingStatus    Exception = "status of a request that is under way"
 	IgnoredStatus    Exception = "status that the program ignored"
 	Conversion       Exception = "conversion inside a Fortran binding"
 	BindingAlone     Exception = "call without a C function behind it"
@@ -37,6 +38,7 @@ var Reasons = map[Exception]string{
 	TimeValue:        "a time is different in every call; a trace keeps none of them as a parameter",
 	FailedOutput:     "the standard leaves outputs undefined when a call fails; a trace has none",
 	SendStatus:       "the standard leaves source, tag and count of a send request's status undefined",
+	PendingStatus:    "of a request that a failed wait left under way (MPI_ERR_PENDING) the error field alone is defined",
 	IgnoredStatus:    "in front of the recorder there is no status to log",
 	Conversion:       "a Fortran binding calls PMPI to convert handles and statuses; the program did not",
 	BindingAlone:     "some Fortran bindings do a few calls themselves, mostly those with callbacks and attributes",

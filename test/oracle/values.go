@@ -187,6 +187,13 @@ func (c *comparer) status(a *arg, raw Value, v *trace.Value) string {
 	if undefined := c.names.raw["MPI_UNDEFINED"]; bytes == undefined {
 		bytes = -1
 	}
+	if s.Pending() {
+		c.excuse(PendingStatus)
+		if w.Error == 0 {
+			return fmt.Sprintf("logged %+v, trace has a request under way", w)
+		}
+		return ""
+	}
 	switch s.Form {
 	case trace.StatusSend:
 		c.excuse(SendStatus)
