@@ -2,6 +2,7 @@ package hang
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
 	"github.com/spoor-hpc/spoor/internal/waitfor"
@@ -39,6 +40,7 @@ type standing struct {
 	shared  map[handle]shared // windows and files
 	losses  uint64            // before this rank
 	unsure  bool              // not all that it did is known
+	vague   bool              // it has statuses of MPI_Isendrecv, which MPICH leaves without the message's source and tag
 }
 
 // lost counts what is not known.
@@ -101,6 +103,7 @@ func (f *follower) Enter(c *export.Call) error {
 	if c.Return != 0 && !open && meaning.Of(c.Func.Name) != nil {
 		f.now.unsure = true // it may have taken a message, or not
 	}
+	f.now.vague = f.now.vague || strings.HasPrefix(c.Func.Name, "MPI_Isendrecv")
 	var collective *begun
 	if c.Func.Has(trace.Collective) {
 		collective = f.collective(c)

@@ -57,7 +57,7 @@ type missing struct {
 }
 
 func (m *missing) sure(rank int) bool {
-	return rank >= 0 && rank < len(m.ranks) && m.ranks[rank] != nil && !m.ranks[rank].unsure
+	return rank >= 0 && rank < len(m.ranks) && m.ranks[rank] != nil && !m.ranks[rank].unsure && !m.ranks[rank].vague
 }
 
 func (m *missing) tracks() []string {
