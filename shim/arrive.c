@@ -83,11 +83,8 @@ void sp_arrive_end(void)
 		return;
 	sp_self.busy++;
 	unlink(mark);
-	/* As in sp_scratch_remove, which found the mark there: a folder of the user's stays. */
-	*strrchr(mark, '/') = 0;
-	const char *name = strrchr(mark, '/');
-	if (ends && name && strncmp(name, "/spoor-", 7) == 0)
-		rmdir(mark);
+	if (ends) /* sp_scratch_remove found the mark there */
+		sp_scratch_leave(mark);
 	*mark = 0;
 	sp_self.busy--;
 }

@@ -33,6 +33,10 @@ uint64_t *sp_ring_wrap(struct sp_thread *t, const uint64_t *w);
 int sp_scratch_open(uint64_t capacity);
 /* Remove the process directory and all in it. */
 void sp_scratch_remove(void);
+
+/* Remove the folder of a run that `path` was in, and the link that leads there, if nobody else is in it; cuts the path. A folder of the
+   user's stays: the tool removes its own, but that isn't on every node. */
+void sp_scratch_leave(char *path);
 /* Leave word for `spoor run` that the user has been told why there is no trace. */
 void sp_scratch_told(void);
 /* In a forked child: it is the parent's. */

@@ -122,6 +122,17 @@ void sp_scratch_told(void)
 		close(fd);
 }
 
+void sp_scratch_leave(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (!slash || slash == path)
+		return;
+	*slash = 0;
+	const char *parent = strrchr(path, '/');
+	if (parent && strncmp(parent, "/spoor-", 7) == 0 && rmdir(path) == 0)
+		remove_link();
+}
+
 void sp_scratch_remove(void)
 {
 	DIR *d = *dir ? opendir(dir) : NULL;
@@ -133,14 +144,6 @@ void sp_scratch_remove(void)
 			unlinkat(dirfd(d), e->d_name, 0);
 	closedir(d);
 	rmdir(dir);
-	/* The folder of a run is the tool's to remove, but that isn't on every node.
-	   It stays while other ranks are in it. */
-	char *slash = strrchr(dir, '/');
-	if (slash && slash != dir) {
-		*slash = 0;
-		const char *parent = strrchr(dir, '/');
-		if (parent && strncmp(parent, "/spoor-", 7) == 0 && rmdir(dir) == 0)
-			remove_link();
-	}
+	sp_scratch_leave(dir);
 	*dir = 0;
 }

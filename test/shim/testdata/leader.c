@@ -9,7 +9,7 @@
 #include <unistd.h>
 static const char *how;
 static int is(const char *name) { return strcmp(how, name) == 0; }
-static void said(void) { puts("atexit"); }
+static void said(void) { puts("<atexit>"); }
 static void begin(void)
 {
 	int provided;
@@ -29,7 +29,7 @@ static void *other(void *arg)
 		begin();
 	if (!is("late"))
 		end();
-	puts("thread"); /* left in the buffer: whoever ends the process flushes it */
+	puts("<thread>"); /* left in the buffer: whoever ends the process flushes it */
 	if (is("code"))
 		exit(3);
 	return arg;
@@ -51,11 +51,11 @@ int main(int argc, char **argv)
 	if (is("late") || is("exec") || is("child"))
 		end();
 	if (is("exec"))
-		execl("/bin/echo", "echo", "another", NULL);
+		execl("/bin/echo", "echo", "<another>", NULL);
 	if (is("child"))
 		return 0;
 	pthread_create(&t, NULL, other, NULL);
-	puts("main");
+	puts("<main>"); /* in brackets: what ranks print may end on one line */
 	if (is("code"))
 		pthread_join(t, NULL);
 	pthread_exit(NULL);
