@@ -26,6 +26,7 @@ package_of() {
 	node) echo nodejs npm ;;
 	strace) echo strace ;;
 	valgrind) echo valgrind ;;
+	eztrace) echo eztrace ;;
 	h5dump) echo hdf5-tools libhdf5-openmpi-dev ;;
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 type made struct {
@@ -132,7 +133,8 @@ func (m made) layer(got account, want ...string) {
 	}
 }
 
-func app(ranks int) map[string]int {
+// calls are those of app.c.
+func calls(ranks int) map[string]int {
 	return map[string]int{"Init": ranks, "Comm_rank": ranks, "Comm_size": ranks, "Comm_dup": ranks, "Sendrecv": 10 * ranks,
 		"Allreduce": 10 * ranks, "Alltoall": ranks, "Pcontrol": ranks, "Barrier": ranks, "Comm_free": ranks, "Finalize": ranks}
 }
@@ -144,7 +146,7 @@ func TestProfiler(t *testing.T) {
 		linked := m.linked("linked", "app.c", lib)
 		for name, got := range map[string]account{"linked": m.same(nil, 2, linked), "preloaded": m.same([]string{"LD_PRELOAD=" + lib}, 2, plain)} {
 			m.t.Log(name)
-			m.wants(got, 2, app(2))
+			m.wants(got, 2, calls(2))
 			m.layer(got, "libcount.so")
 		}
 		out, err := exec.Command(m.spoor, "doctor", linked).Output()
@@ -155,13 +157,35 @@ func TestProfiler(t *testing.T) {
 	})
 }
 
+// EZTrace, a tracer that Debian has, works below spoor.
+func TestEZTrace(t *testing.T) {
+	each(t, func(m made) {
+		eztrace, app := need.Command(m.t, "eztrace"), m.compile("app", "app.c")
+		traced := func(name string, line ...string) []string {
+			lines := m.job(nil, m.mpi.Command(2, append([]string{eztrace, "-t", m.mpi.Family, "-o", m.path(name)}, line...)...)...)
+			if logs, err := filepath.Glob(m.path(name + "/*/eztrace_log.*")); err != nil || len(logs) == 0 {
+				m.t.Errorf("%s: EZTrace leaves no log, %v", name, err)
+			}
+			return lines
+		}
+		want := traced("alone", app)
+		if got := traced("below", m.spoor, "run", "-q", "-o", m.path("t.spoor"), app); !slices.Equal(got, want) {
+			m.t.Errorf("prints %q, alone %q", got, want)
+		}
+		got := m.account(m.path("t.spoor"))
+		m.layer(got, "libeztrace-"+m.mpi.Family+".so")
+		delete(got.Calls, "Wtime") // it asks for the time outside of calls, too
+		m.wants(got, 2, calls(2))
+	})
+}
+
 // Of two layers the first is called, and the second if the first calls it.
 func TestTwoLayers(t *testing.T) {
 	each(t, func(m made) {
 		plain, count, chain := m.compile("app", "app.c"), m.compile("libcount.so", "count.c"), m.compile("libchain.so", "chain.c")
 		for _, both := range [][]string{{chain, count}, {count, chain}} {
 			got := m.same([]string{"LD_PRELOAD=" + strings.Join(both, ":")}, 2, plain)
-			m.wants(got, 2, app(2))
+			m.wants(got, 2, calls(2))
 			slices.Sort(got.Layers)
 			m.layer(got, "libchain.so", "libcount.so")
 		}
@@ -178,12 +202,12 @@ func TestLayerAbove(t *testing.T) {
 		if !slices.Equal(got, want) {
 			m.t.Errorf("prints\n%s\nand without spoor\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		calls := app(2)
-		delete(calls, "Pcontrol") // the layer's calls nothing
-		calls["Barrier"] += calls["Allreduce"]
-		calls["Comm_rank"] += 2 * 2
-		calls["Reduce"] = 2
-		m.wants(m.account(file), 2, calls)
+		made := calls(2)
+		delete(made, "Pcontrol") // the layer's calls nothing
+		made["Barrier"] += made["Allreduce"]
+		made["Comm_rank"] += 2 * 2
+		made["Reduce"] = 2
+		m.wants(m.account(file), 2, made)
 	})
 }
 
@@ -191,10 +215,10 @@ func TestLayerAbove(t *testing.T) {
 func TestOtherWorld(t *testing.T) {
 	each(t, func(m made) {
 		plain, server := m.compile("app", "app.c"), m.compile("libserver.so", "server.c")
-		m.wants(m.same([]string{"LD_PRELOAD=" + server}, 4, plain), 3, app(3))
-		m.wants(m.same(nil, 4, m.linked("linked", "app.c", server)), 3, app(3))
+		m.wants(m.same([]string{"LD_PRELOAD=" + server}, 4, plain), 3, calls(3))
+		m.wants(m.same(nil, 4, m.linked("linked", "app.c", server)), 3, calls(3))
 		turned := m.compile("libturned.so", "server.c", "-DTURNED")
-		m.wants(m.same([]string{"LD_PRELOAD=" + turned}, 3, plain), 3, app(3))
+		m.wants(m.same([]string{"LD_PRELOAD=" + turned}, 3, plain), 3, calls(3))
 		file := m.path("t.csv")
 		if out, err := exec.Command(m.spoor, "matrix", "-o", file, m.path("t.spoor")).CombinedOutput(); err != nil {
 			m.t.Fatalf("matrix: %v\n%s", err, out)

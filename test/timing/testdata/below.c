@@ -1,11 +1,9 @@
-// A library that stands below the recorder, as the MPI that it forwards to: it sees when the
+// A layer below the recorder, which forwards to it: it sees when the
 // recorder's wrapper has gone on to the call and when the call goes back there, and lets a call
 // last longer. What the recorder takes for a call lies between this and what the
 // program saw.
-#define _GNU_SOURCE
 #include "below.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 #include <string.h>
 #include <time.h>
@@ -33,15 +31,13 @@ static int expected(const char *name)
 	return 1;
 }
 
-#define FORWARD(name, params, args)                        \
-	int PMPI_##name params                                 \
-	{                                                      \
-		int(*next) params;                                 \
-		*(void **)&next = dlsym(RTLD_NEXT, "PMPI_" #name); \
-		int own = expected(#name), rc = next args;         \
-		if (own)                                           \
-			below_call.to = below_now();                   \
-		return rc;                                         \
+#define FORWARD(name, params, args)                    \
+	int MPI_##name params                              \
+	{                                                  \
+		int own = expected(#name), rc = PMPI_##name args; \
+		if (own)                                       \
+			below_call.to = below_now();               \
+		return rc;                                     \
 	}
 
 FORWARD(Init, (int *argc, char ***argv), (argc, argv))
