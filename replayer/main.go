@@ -89,6 +89,15 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	unseen, err := p.Unseen()
+	if err != nil {
+		return err
+	}
+	if unseen {
+		if err := h.initialise(); err != nil {
+			return err
+		}
+	}
 	replay.Watch{Timeout: cfg.Timeout, Dir: cfg.Reports}.Start(p, h)
 	streams := p.Streams()
 	ended := make(chan struct{})

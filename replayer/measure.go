@@ -60,6 +60,18 @@ func calibration(h *host, task *calibrate.Task) error {
 	return nil
 }
 
+// initialise is MPI_Init_thread for as many threads as may come.
+func (h *host) initialise() error {
+	provided, err := h.Alloc(8)
+	if err != nil {
+		return err
+	}
+	if rc := h.call("MPI_Init_thread", 0, 0, 3, provided); rc != 0 { // MPI_THREAD_MULTIPLE
+		return fmt.Errorf("MPI_Init_thread returned %d", rc)
+	}
+	return nil
+}
+
 // call calls a function of the MPI, or that of a tracer before it.
 func (h *host) call(name string, words ...uint64) int {
 	at, _ := h.Alloc(int64(unsafe.Sizeof(replay.Call{})))

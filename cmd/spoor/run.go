@@ -299,7 +299,7 @@ func usesMPI(name string) bool {
 // rankVars are the environment variables that the shim reads in each rank.
 func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	preload := shim
-	if old := os.Getenv("LD_PRELOAD"); old != "" {
+	if old := preloaded(); old != "" {
 		preload += ":" + old
 	}
 	vars := []launch.Var{
@@ -338,6 +338,19 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 		vars = append(vars, launch.Var{Name: "SPOOR_LEAN", Value: "1"})
 	}
 	return vars
+}
+
+// preloaded is LD_PRELOAD as the dynamic linker reads it: where the variable stands twice, as under eztrace, the last one counts, and
+// Go drops it.
+func preloaded() string {
+	last := os.Getenv("LD_PRELOAD")
+	text, _ := os.ReadFile("/proc/self/environ")
+	for v := range strings.SplitSeq(string(text), "\x00") {
+		if value, ok := strings.CutPrefix(v, "LD_PRELOAD="); ok {
+			last = value
+		}
+	}
+	return last
 }
 
 // sanitizerVars are those without which a program with a sanitizer would refuse to

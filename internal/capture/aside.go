@@ -87,6 +87,13 @@ func (c *Capture) spend(s *stream, ticks uint64, off bool) {
 	}
 }
 
+// spent leaves ticks out of the gap before the stream's next call. Before its first one there is none.
+func (s *stream) spent(ticks uint64) {
+	if s.last != 0 {
+		s.last += ticks
+	}
+}
+
 // switched takes in that tracing was switched on or off.
 func (c *Capture) switched(s *stream, on bool, ticks uint64) {
 	switch {

@@ -70,7 +70,7 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 	case s.depth > 0:
 		s.owed += rec[2]
 	default:
-		s.last += rec[2]
+		s.spent(rec[2])
 		c.spend(s, rec[2], false)
 	}
 	if len(rec)%2 == 0 {

@@ -230,7 +230,7 @@ func (c *Capture) begin(s *stream, rec event.Record) error {
 		s.frames = append(s.frames, frame{})
 	}
 	if s.owed != 0 {
-		s.last += s.owed
+		s.spent(s.owed)
 		c.spend(s, s.owed, false)
 		s.owed = 0
 	}
@@ -338,7 +338,7 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 		s.log.ended = which
 	}
 	if s.owed != 0 {
-		s.last += s.owed
+		s.spent(s.owed)
 		c.spend(s, s.owed, false)
 		s.owed = 0
 	}

@@ -86,6 +86,10 @@ func (x *translation) forms() []filled {
 	if x.f.has("request") || x.f.has("array_of_requests") {
 		x.requests()
 	}
+	if x.m != nil && !x.used {
+		x.nowhere()
+	}
+	x.assumeInputs()
 	if len(x.more) > 0 && !x.used && x.c.call.Has(mpi.Starts) {
 		x.r.w.notes.Add("starts of persistent requests, each of which stands as MPI_Isend or MPI_Irecv", uint64(len(x.more)))
 		x.more[0].moved = false
@@ -103,8 +107,43 @@ func (x *translation) blank() {
 		return
 	}
 	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
+		if s != nil && x.f.has(s.Type) && !x.c.call.Params[x.c.call.Index(s.Type)].Array {
+			x.f.set(s.Type, byteType)
+		}
 		if s != nil && s.Peer != "" {
 			x.f.set(s.Peer, mpi.ProcNull)
+			x.f.set("comm", mpi.CommWorld)
+		}
+	}
+}
+
+// nowhere has a call to or from MPI_PROC_NULL make its request, of which there is no record.
+func (x *translation) nowhere() {
+	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
+		if s == nil || x.m.Later || len(x.f.in[s.Peer]) == 0 || x.f.in[s.Peer][0] != mpi.ProcNull {
+			continue
+		}
+		if _, ok := x.f.out["request"]; !ok && x.f.has("request") {
+			x.t.made++
+			x.f.give("request", 2)
+		}
+	}
+}
+
+// assumeInputs fills in handles that the call was passed and no record has.
+func (x *translation) assumeInputs() {
+	for i := range x.c.call.Params {
+		p := &x.c.call.Params[i]
+		if p.Dir != mpi.In || p.Array || x.f.in[p.Name] != nil {
+			continue
+		}
+		switch p.Kind {
+		case mpi.KindComm:
+			x.f.set(p.Name, mpi.CommWorld)
+			x.r.w.notes.Add("calls of which no record has the communicator (MPI_COMM_WORLD stands in)", 1)
+		case mpi.KindOp:
+			x.f.set(p.Name, bitwiseOr)
+			x.r.w.notes.Add("reductions, of which OTF2 has no operation (MPI_BOR stands in)", 1)
 		}
 	}
 }

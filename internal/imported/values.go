@@ -1,6 +1,8 @@
 package imported
 
 import (
+	"strings"
+
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -8,6 +10,9 @@ import (
 
 // Numbers of datatypes by size. Most bytes are counted as MPI_BYTE.
 const byteType = 0x247
+
+// MPI_BOR takes MPI_BYTE.
+const bitwiseOr = 0x29
 
 var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x220}
 
@@ -85,6 +90,9 @@ func (f *form) values() []int64 {
 func (f *form) value(of map[string][]int64, p *mpi.Param, part *signature.Part) []int64 {
 	if v, ok := of[p.Name]; ok {
 		return v
+	}
+	if part.Dims == 0 && part.Width == signature.Place && strings.HasPrefix(p.Name, "recv") {
+		return []int64{signature.SegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may not be one
 	}
 	return unknown(part, p.Kind, f.empty)
 }

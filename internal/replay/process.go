@@ -19,6 +19,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -45,6 +46,7 @@ type Process struct {
 	host    Host
 	o       Options
 	flavour mpi.Flavour
+	unseen  bool // no call initialises MPI
 	foreign bool // the trace was made under an MPI of another flavour
 	layout  *mpi.Layout
 	trace   *trace.Reader
@@ -120,6 +122,17 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		p.streams = append(p.streams, s)
 	}
 	return p, nil
+}
+
+// Unseen reports whether no call of the rank's initialises MPI: the recorder came later, or what was imported has none. The host has to
+// before streams run; they finalize it if no call does.
+func (p *Process) Unseen() (bool, error) {
+	calls, err := p.rank.Distinct()
+	p.unseen = err == nil && len(calls) > 0 && !slices.ContainsFunc(calls, func(c *trace.Call) bool {
+		def, ok := mpi.Lookup(c.Name())
+		return ok && (def.Has(mpi.Begins) || def.Name == "MPI_Session_init")
+	})
+	return p.unseen, err
 }
 
 // Streams returns the threads to replay, first the one that initialises MPI.

@@ -220,6 +220,11 @@ func (s *Stream) run() error {
 		s.aside += int64(t.Timing.Spoor)
 		t.Start -= s.aside // the recorder doesn't come again
 		s.next.Store(t.Start)
+		if s.p.unseen && s.Begin == 0 && s.number == 0 {
+			s.Begin = s.p.host.Clock()
+			s.last = s.Begin
+			s.p.start(t.Start, s.Begin)
+		}
 		if len(s.p.streams) > 1 && frees(c) {
 			s.letOthersCatchUp(t.Start)
 		}
@@ -239,13 +244,13 @@ func (s *Stream) run() error {
 	if s.derived != nil {
 		return s.derived.end()
 	}
-	if s.p.o.Ends == nil || s.number > 0 {
+	if s.p.o.Ends == nil && !s.p.unseen || s.number > 0 {
 		return nil
 	}
 	return s.finish()
 }
 
-// finish ends MPI where the program did not come to that.
+// finish ends MPI where no call of the trace does.
 func (s *Stream) finish() error {
 	if s.Begin == 0 || s.plan != nil && s.plan.call.Has(mpi.Ends) {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -290,5 +291,11 @@ func TestInitNotSeen(t *testing.T) {
 		library := map[bool]string{true: "libmpi.so.40", false: "libmpich.so.12"}[strings.HasPrefix(m.mpi.Name, "openmpi")]
 		program := m.compile("late", "late.c", `-DLIBRARY="`+library+`"`)
 		m.wants(m.same(nil, 2, program), 2, map[string]int{"Comm_rank": 2, "Allreduce": 20, "Finalize": 2})
+		if out, err := exec.Command(m.spoor, "replay", "--launcher", strings.Join(m.mpi.Launcher, " ")+" -n {n}", m.path("t.spoor")).CombinedOutput(); err != nil { // which initialises MPI itself
+			m.t.Errorf("replay: %v\n%s", err, out)
+		}
+		if out, err := exec.Command(m.spoor, "dump", "--times", m.path("t.spoor")).Output(); err != nil || regexp.MustCompile(`mean [0-9]{3,} s`).Match(out) {
+			m.t.Errorf("%v\n%s", err, out) // since the machine was started
+		}
 	})
 }
