@@ -1,0 +1,281 @@
+// Package powers holds what every verb answers about a corpus of traces: recorded ones in testdata, and those of bench/scale's patterns,
+// whose files are held as well. A change that should change nothing shows it here; one that should shows where.
+//
+//	go test ./test/powers -update          what is answered now is right
+//	go test ./test/powers -into DIR        keep the answers, to compare those of two builds
+//	go test ./test/powers -record          record the corpus anew
+package powers
+
+import (
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/test/apps/compile"
+	"github.com/spoor-hpc/spoor/test/mpis"
+)
+
+var (
+	update = flag.Bool("update", false, "rewrite the answers")
+	into   = flag.String("into", "", "keep answers in this `folder`")
+	record = flag.Bool("record", false, "record the corpus anew")
+)
+
+// answers are lines of: trace, verb and its arguments, first half of a SHA-256, bytes.
+const answers = "testdata/answers.txt"
+
+// Verbs with their arguments. T is the trace; what is written is O, a file or folder whose contents are part of the answer.
+var verbs = []string{
+	"info --json T",
+	"profile --json T",
+	"dump --json T",
+	"dump --times T",
+	"dump --structure --json T",
+	"dump --rsd T",
+	"matrix --json T",
+	"imbalance --json T",
+	"waits --json T",
+	"waits --path --json T",
+	"histogram --json T",
+	"files --json T",
+	"simulate --machine infiniband --json T",
+	"diff --json T T",
+	"cut --iteration 1:3 -o O T",
+	"thin -o O T",
+	"proxy -o O.c T",
+	"report -o O.html T",
+	"export --to otf2 -o O T",
+	"export --to csv -o O T",
+	"export --to chrome -o O T",
+	"export --to paraver -o O T",
+	"export --to dimemas -o O T",
+	"export --to goal -o O T",
+	"export --to smpi -o O T",
+}
+
+var long = regexp.MustCompile(`[0-9]+\.[0-9]{3,}(e[-+][0-9]+)?`)
+
+// A recording is a trace of testdata.
+type recording struct {
+	name   string
+	flags  []string // of spoor run
+	source string   // of test/mpi; or an app of that name
+	args   []string
+	ranks  int
+}
+
+var corpus = []recording{
+	{name: "heat2d", ranks: 4},
+	{name: "cg", ranks: 4},
+	{name: "cg-exact", source: "cg", flags: []string{"--timing", "lossless"}, ranks: 4},
+	{name: "lu-none", source: "lu", flags: []string{"--timing", "none"}, ranks: 4},
+	{name: "nbody-stats", source: "nbody", flags: []string{"--timing", "stats"}, ranks: 4},
+	{name: "master", ranks: 4},
+	{name: "sort-exact", source: "sort", flags: []string{"--timing", "lossless"}, ranks: 4},
+	{name: "ocean", ranks: 4},
+	{name: "checkpoint", flags: []string{"--io"}, ranks: 4},
+	{name: "threads", source: "threads.c", ranks: 2},
+	{name: "rma_fence", source: "rma_fence.c", ranks: 3},
+	{name: "persistent", source: "persistent.c", ranks: 3},
+	{name: "wildcards-exact", source: "wildcards.c", flags: []string{"--timing", "lossless"}, ranks: 4},
+	{name: "neighbours", source: "neighbours.c", ranks: 4},
+	{name: "collectives-exact", source: "collectives.c", flags: []string{"--timing", "lossless"}, ranks: 4},
+	{name: "commsplit", source: "commsplit.c", ranks: 4},
+	{name: "datatypes", source: "datatypes.c", ranks: 2},
+	{name: "waitsome", source: "waitsome.c", ranks: 3},
+}
+
+func TestRecord(t *testing.T) {
+	if !*record {
+		t.Skip("only with -record")
+	}
+	m := mpis.Need(t)[0]
+	for _, r := range corpus {
+		dir := t.TempDir()
+		program := filepath.Join(dir, "app")
+		app, ok := compile.ByName(r.source)
+		if r.source == "" {
+			app, ok = compile.ByName(r.name)
+		}
+		var err error
+		args := r.args
+		if ok {
+			program, err = app.Build(m, dir)
+			args = app.Quick
+		} else {
+			err = m.Compile(program, mpis.Root("test", "mpi", r.source))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := append([]string{mpis.NeedSpoor(t), "run", "-q", "-o", r.name + ".spoor"}, r.flags...)
+		out := mpis.Job{MPI: m, Dir: dir}.Run(append(line, m.Command(r.ranks, append([]string{program}, args...)...)...)...)
+		if out.Err != nil {
+			t.Fatalf("%s: %v", r.name, out)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, r.name+".spoor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("testdata", r.name+".spoor"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPowers(t *testing.T) {
+	dir := t.TempDir() // names of traces are in answers, folders are not
+	patterns := exec.Command("go", "run", "./bench/scale", "-ranks", "16,64", "-baseline=false", "-keep", dir)
+	patterns.Dir = mpis.Root()
+	if out, err := patterns.CombinedOutput(); err != nil {
+		t.Fatalf("bench/scale: %v\n%s", err, out)
+	}
+	got := make(map[string]string)
+	traces, err := filepath.Glob(filepath.Join(dir, "*.spoor"))
+	if err != nil || len(traces) == 0 {
+		t.Fatal("bench/scale writes no traces", err)
+	}
+	for _, path := range traces {
+		got[filepath.Base(path)+" | file"] = sum(t, path)
+	}
+	lines := make(map[string][]string)
+	for _, path := range traces {
+		if strings.HasSuffix(path, "-16.spoor") && !strings.HasPrefix(filepath.Base(path), "ocean") { // which has 380,000 calls
+			lines[path] = verbs
+		}
+	}
+	for _, r := range corpus {
+		path := filepath.Join(dir, r.name+".spoor")
+		data, err := os.ReadFile(filepath.Join("testdata", r.name+".spoor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		lines[path] = verbs
+	}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	spoor := mpis.NeedSpoor(t)
+	for path, verbs := range lines {
+		for i, verb := range verbs {
+			slots <- struct{}{}
+			wait.Go(func() {
+				key, value := ask(t, spoor, dir, filepath.Base(path), verb, i)
+				mu.Lock()
+				got[key] = value
+				mu.Unlock()
+				<-slots
+			})
+		}
+	}
+	wait.Wait()
+	compare(t, got)
+}
+
+// ask runs a verb in the folder of the traces, and returns what it printed and wrote as a line of the answers.
+func ask(t *testing.T, spoor, dir, trace, verb string, number int) (key, value string) {
+	out := fmt.Sprintf("out%d-%s", number, strings.TrimSuffix(trace, ".spoor"))
+	var args []string
+	for _, word := range strings.Fields(verb) {
+		switch {
+		case word == "T":
+			word = trace
+		case word == "O" || strings.HasPrefix(word, "O."):
+			word = out + word[1:]
+			out = word
+		}
+		args = append(args, word)
+	}
+	c := exec.Command(spoor, args...)
+	c.Dir = dir
+	text, err := c.CombinedOutput()
+	if err != nil {
+		text = fmt.Appendf(text, "%v\n", err)
+	}
+	// What was written comes after what was printed, file by file.
+	_ = filepath.WalkDir(filepath.Join(dir, out), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Error(err)
+			}
+			text = fmt.Appendf(text, "%s: %d bytes\n%s\n", d.Name(), len(data), data)
+		}
+		return nil
+	})
+	// Sums of floats may be added up in another order.
+	text = long.ReplaceAllFunc(text, func(number []byte) []byte {
+		f, _ := strconv.ParseFloat(string(number), 64)
+		return fmt.Appendf(nil, "%.9g", f)
+	})
+	key = trace + " | " + strings.ReplaceAll(verb, " T", "")
+	if *into != "" {
+		name := strings.NewReplacer(" ", "_", "|", "", "/", "").Replace(key)
+		if err := os.WriteFile(filepath.Join(*into, name), text, 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	return key, digest(text)
+}
+
+func digest(data []byte) string {
+	h := sha256.Sum256(data)
+	return fmt.Sprintf("%x %d", h[:8], len(data))
+}
+
+func sum(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest(data)
+}
+
+func compare(t *testing.T, got map[string]string) {
+	t.Helper()
+	var list []string
+	for key, value := range got {
+		list = append(list, key+" | "+value)
+	}
+	slices.Sort(list)
+	if *update {
+		if err := os.WriteFile(answers, []byte(strings.Join(list, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		at := strings.LastIndex(line, " | ")
+		want[line[:at]] = line[at+3:]
+	}
+	for key, value := range want {
+		if got[key] != value {
+			t.Errorf("%s: %q, was %q", key, got[key], value)
+		}
+	}
+	for key := range got {
+		if want[key] == "" {
+			t.Errorf("%s is new", key)
+		}
+	}
+}
