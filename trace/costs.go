@@ -59,15 +59,13 @@ func (r *Reader) Costs() ([]Cost, error) {
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.Raw) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times || s.ID == container.BySite) {
+		if rest := int64(s.Raw) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times) {
 			what := "lengths"
 			switch s.ID {
 			case container.Signatures:
 				what = "functions, call sites and kinds of forms"
 			case container.Lanes:
 				what = "terminals and values with lanes"
-			case container.BySite:
-				what = "columns by call site"
 			case container.Ranks:
 				what = "class of each rank"
 			}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/bysite"
 	"github.com/spoor-hpc/spoor/internal/column"
 	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/drawn"
@@ -53,7 +52,6 @@ type Reader struct {
 	lanes  func() ([][]byte, error)
 	code   func() (*Code, error)
 	drawn  func() (*drawn.Drawing, error)
-	again  func() (*remade, error)         // of a file with calls by site
 	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	shared sync.Map                        // see Shared
@@ -142,7 +140,6 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.lanes = sync.OnceValues(r.readLanes)
 	r.code = sync.OnceValues(r.readCode)
 	r.drawn = sync.OnceValues(r.readDrawn)
-	r.again = sync.OnceValues(r.remake)
 	return r, nil
 }
 
@@ -178,7 +175,7 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	return nil
 }
 
-// raw returns what a section holds, or what calls by site make of it.
+// raw returns what a section holds.
 func (r *Reader) raw(id byte) ([]byte, error) {
 	if s := r.sections.Find(id); s != nil {
 		data, err := r.load(s)
@@ -186,13 +183,6 @@ func (r *Reader) raw(id byte) ([]byte, error) {
 			err = r.failed(id, err)
 		}
 		return data, err
-	}
-	if container.InBySite(id) && r.hasSection(container.BySite) {
-		x, err := r.again()
-		if err != nil {
-			return nil, err
-		}
-		return x.raw[id], nil
 	}
 	return nil, r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
 }
@@ -227,13 +217,6 @@ func (r *Reader) small() error {
 			}
 		}
 	}
-	if r.hasSection(container.BySite) {
-		for i := range r.sections {
-			if id := r.sections[i].ID; container.InBySite(id) {
-				return r.failed(container.BySite, fmt.Errorf("beside section %q: %w", container.Names[id], ErrFormat))
-			}
-		}
-	}
 	err := r.section(container.Meta, func(w *wire.Reader) { r.meta = sections.DecodeMeta(w) })
 	if err != nil {
 		return err
@@ -251,12 +234,8 @@ func (r *Reader) small() error {
 			return
 		}
 		// A class takes a byte at least.
-		if n := r.rawSize(container.Classes); uint64(r.ranks.Classes) > n && !r.hasSection(container.BySite) {
+		if n := r.rawSize(container.Classes); uint64(r.ranks.Classes) > n {
 			w.Fail("%d classes in %d bytes", r.ranks.Classes, n)
-			return
-		}
-		if r.hasSection(container.BySite) && r.ranks.Ranks > bysite.MostRanks {
-			w.Fail("%d ranks with calls by site", r.ranks.Ranks)
 			return
 		}
 		r.members = r.ranks.Check(w)
@@ -297,7 +276,7 @@ func (r *Reader) readTables() (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.hasColumns() {
+	if !r.hasSection(container.Columns) {
 		t.columns = make([][]byte, r.ranks.Classes)
 		return t, nil
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/recode"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -53,9 +52,6 @@ as right as these are.`,
 				out = nameOf(r, "part")
 			}
 			err = part.Write(out, force)
-			if err == nil {
-				_, err = recode.File(out, recode.Auto)
-			}
 			size, err := written(out, err)
 			if err != nil {
 				return err

@@ -242,9 +242,6 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	if s.Replaced > 0 {
-		fmt.Fprintf(w, "calls are laid out by call site, in place of signatures, classes and columns of %s\n", units.Bytes(s.Replaced))
-	}
 	if err := printCosts(w, s, top); err != nil {
 		return err
 	}

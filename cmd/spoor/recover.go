@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/deliver"
-	"github.com/spoor-hpc/spoor/internal/recode"
 	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/summary"
@@ -181,9 +180,6 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 		return recovered{}, err
 	}
 	if err := addCode(name); err != nil {
-		return recovered{}, err
-	}
-	if _, err := recode.File(name, recode.Auto); err != nil {
 		return recovered{}, err
 	}
 	r, err := trace.Open(name)

@@ -15,7 +15,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/inspect"
 	"github.com/spoor-hpc/spoor/internal/launch"
-	"github.com/spoor-hpc/spoor/internal/recode"
 	"github.com/spoor-hpc/spoor/internal/recover"
 	"github.com/spoor-hpc/spoor/internal/shell"
 	"github.com/spoor-hpc/spoor/internal/summary"
@@ -138,9 +137,6 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 		if err := addCode(path); err != nil {
 			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
 		}
-	}
-	if _, err := recode.File(path, recode.Layout(o.layout)); err != nil {
-		fmt.Fprintf(stderr, "spoor: %v\n", err) // as above
 	}
 	r, err := trace.Open(path)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/deliver"
 	"github.com/spoor-hpc/spoor/internal/inspect"
 	"github.com/spoor-hpc/spoor/internal/launch"
-	"github.com/spoor-hpc/spoor/internal/recode"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
@@ -49,7 +48,6 @@ type runOptions struct {
 	errors     []string
 	tags       []string
 	model      modelOptions
-	layout     string
 }
 
 func newRun() *cobra.Command {
@@ -129,7 +127,6 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 	f.BoolVar(&o.noCode, "no-code", false, "don't put into the trace what the binaries say of functions and loops")
 	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
 	f.DurationVar(&o.hang, "hang", 0, "tell where the ranks are when none has begun or ended an MPI call for this `time`, such as 60s; the job goes on")
-	f.StringVar(&o.layout, "layout", string(recode.Auto), "lay the calls out by `what`: auto, by call sites where that makes the trace a tenth smaller, sites, where it makes it smaller at all, or classes")
 	o.model.flags(f)
 	o.io.flags(f)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
@@ -175,9 +172,6 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	if o.loops && (o.stack < 2 || o.noCode) {
 		return &usageError{cmd, errors.New("--loop-counters: it is of no use with --stack 0 or --no-code")}
-	}
-	if !slices.Contains(recode.Layouts, recode.Layout(o.layout)) {
-		return &usageError{cmd, fmt.Errorf("--layout: no layout %q; there are %s, %s and %s", o.layout, recode.Auto, recode.Sites, recode.Classes)}
 	}
 	if err := checkCounters(o.counters); err != nil {
 		return &usageError{cmd, err}

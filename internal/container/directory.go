@@ -57,7 +57,7 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 	var stored [End][]byte
 	var codecs [End]byte
 	for id := Meta; id < End; id++ {
-		if raw[id] == nil && (optional[id] || raw[BySite] != nil && InBySite(byte(id))) {
+		if raw[id] == nil && optional[id] {
 			continue
 		}
 		stored[id], codecs[id] = pack(id, raw[id])
@@ -91,11 +91,8 @@ func place(id byte) int {
 	return int(id)
 }
 
-// InBySite reports whether a section is missing where calls stand by site.
-func InBySite(id byte) bool { return id == Signatures || id == Classes || id == Columns }
-
 // optional sections may be missing.
-var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true, BySite: true}
+var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte

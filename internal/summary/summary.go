@@ -61,8 +61,7 @@ type Summary struct {
 	Signatures int        `json:"signatures"`
 	Classes    []Class    `json:"classes"`
 	Sections   []Section  `json:"sections"`
-	Replaced   int64      `json:"by_distinct_call_bytes,omitempty"` // of a trace with its calls by site: what the sections took that it stands for
-	Costs      []Cost     `json:"costs"`                            // of the sections on calls, largest first
+	Costs      []Cost     `json:"costs"` // of the sections on calls, largest first
 }
 
 // A Host is a node and how many ranks ran there.
@@ -220,9 +219,6 @@ func Of(r *trace.Reader) (*Summary, error) {
 	}
 	s.Sites = len(sites)
 	if s.Signatures, err = r.Signatures(); err != nil {
-		return nil, err
-	}
-	if _, s.Replaced, err = r.BySite(); err != nil {
 		return nil, err
 	}
 	costs, err := r.Costs()

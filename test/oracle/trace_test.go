@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/bysite"
-	"github.com/spoor-hpc/spoor/internal/recode"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -235,42 +232,9 @@ func start(name string) (int64, error) {
 	return process.StartNs, err
 }
 
-// bySite is the trace with its calls by call site, so that what is compared has gone through both layouts; the trace itself where
-// they can't be laid out so.
-func bySite(t *testing.T, path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), path)
-	if err != nil {
-		return "", err
-	}
-	coded, err := recode.Coded(r)
-	var section []byte
-	if err == nil {
-		section, _, err = r.WithCallsBySite(coded)
-	}
-	if errors.Is(err, trace.ErrOtherwise) || errors.Is(err, bysite.ErrNotCoded) {
-		t.Logf("%s: not by site: %v", filepath.Base(path), err)
-		return path, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	out := filepath.Join(t.TempDir(), filepath.Base(path))
-	if err := os.WriteFile(out, b, 0o644); err != nil {
-		return "", err
-	}
-	return out, trace.PutCallsBySite(out, section)
-}
-
 func compareWorld(t *testing.T, out string, all [][]*Process, world []*Process) ([]*Report, error) {
 	path, err := traceOf(out, all, world)
 	if err != nil {
-		return nil, err
-	}
-	if path, err = bySite(t, path); err != nil {
 		return nil, err
 	}
 	r, err := trace.Open(path)
