@@ -3,7 +3,7 @@ package mpi
 import "sync"
 
 // TypeSize returns how many bytes of data a predefined datatype has on a 64-bit machine, by
-// its number in the standard ABI or a draft of it. It is false for MPI_DATATYPE_NULL and for
+// its number in the standard ABI. It is false for MPI_DATATYPE_NULL and for
 // numbers that mean nothing.
 func TypeSize(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
@@ -26,11 +26,6 @@ var typeSizes = sync.OnceValue(func() map[int64]typeSize {
 	m := make(map[int64]typeSize)
 	for _, c := range Constants(KindDatatype) {
 		m[c.Value] = c.bytes
-	}
-	for of, today := range former {
-		if _, taken := m[of.n]; of.kind == KindDatatype && !taken {
-			m[of.n] = m[today]
-		}
 	}
 	return m
 })

@@ -66,9 +66,7 @@ func TestMemoryToOpen(t *testing.T) {
 	}
 	const slack = 1 << 19 // what decompressing takes, and a dictionary of the standard
 	files := map[string][]byte{"many ranks": wide(t, 1<<18, 3), "many calls": wide(t, 2, 20000)}
-	for _, name := range []string{"version1", "version2"} {
-		files[name] = testdata(t, name+".spoor")
-	}
+	files["golden"] = testdata(t, "golden.spoor")
 	c := sample(t)
 	for i := range 20 {
 		c.Meta[fmt.Sprint("text", i)] = string(bytes.Repeat([]byte{'x'}, 1<<20))

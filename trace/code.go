@@ -21,11 +21,7 @@ func (r *Reader) readCode() (c *Code, err error) {
 		return nil, err
 	}
 	err = r.section(container.Code, func(w *wire.Reader) {
-		if r.version < container.Paths {
-			c = sections.DecodeFormerCode(w, len(t.sites.List)-1)
-		} else {
-			c = sections.DecodeCode(w, sections.CodeCalls(t.sigs, t.sites, r.byID))
-		}
+		c = sections.DecodeCode(w, sections.CodeCalls(t.sigs, t.sites, r.byID))
 	})
 	if err != nil {
 		return nil, err

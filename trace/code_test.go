@@ -2,11 +2,9 @@ package trace
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,7 +176,6 @@ func TestAddCode(t *testing.T) {
 func FuzzCode(f *testing.F) {
 	f.Add(sections.AppendCode(sampleCode(), sampleCalls(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		sections.DecodeFormerCode(wire.NewReader(b, "code"), 10)
 		r := wire.NewReader(b, "code")
 		c := sections.DecodeCode(r, sampleCalls())
 		if r.Done() != nil {
@@ -301,52 +298,5 @@ func TestCodeOfAFunctionCalledOften(t *testing.T) {
 	few, many := section(2), section(500)
 	if more := len(many) - len(few); more > 40 {
 		t.Errorf("498 more callers take %d bytes, two %d", more, len(few))
-	}
-}
-
-// What the code says stood otherwise up to version 6, and says the same.
-func TestFormerCode(t *testing.T) {
-	b, err := readHex("testdata/code6.hex")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := open(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Check(r); err != nil {
-		t.Error(err)
-	}
-	c, err := r.Code()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	for i := range c.Vertices {
-		v := &c.Vertices[i]
-		fmt.Fprintf(&got, "%d %s %s in %d\n", v.Kind, v.Name, v.Where(), v.Parent)
-	}
-	fmt.Fprintln(&got, c.Contexts)
-	want, err := os.ReadFile("testdata/code6.txt")
-	if *update {
-		want, err = []byte(got.String()), os.WriteFile("testdata/code6.txt", []byte(got.String()), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Error(d)
-	}
-	own, err := r.tables()
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls := sections.CodeCalls(own.sigs, own.sites, r.byID)
-	now := sections.AppendCode(c, calls, nil)
-	if d := cmp.Diff(c, sections.DecodeCode(wire.NewReader(now, "code"), calls)); d != "" {
-		t.Error(d)
-	}
-	if former := r.rawSize(container.Code); uint64(2*len(now)) > former {
-		t.Errorf("%d bytes, %d before", len(now), former)
 	}
 }

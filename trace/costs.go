@@ -153,7 +153,7 @@ func (r *Reader) formCosts(c *costs) error {
 	}
 	var parts []part
 	err = r.section(container.Signatures, func(w *wire.Reader) {
-		sections.DecodeSignatures(w, r.byID, t.sites, r.version, func(g *sections.Group, list int, kind column.Kind, forms, bytes int) {
+		sections.DecodeSignatures(w, r.byID, t.sites, func(g *sections.Group, list int, kind column.Kind, forms, bytes int) {
 			parts = append(parts, part{place{g, list}, kind, forms, bytes})
 		})
 	})

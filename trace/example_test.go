@@ -9,7 +9,7 @@ import (
 
 // The calls of a rank come in program order, in memory that does not depend on how many there are.
 func Example() {
-	r, err := trace.Open("testdata/version4.spoor")
+	r, err := trace.Open("testdata/golden.spoor")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func Example() {
 // The structure of a rank is loops and distinct calls. It is as short as the trace, and
 // takes no longer to walk for a loop of a million rounds.
 func ExampleRank_Structure() {
-	r, err := trace.Open("testdata/version4.spoor")
+	r, err := trace.Open("testdata/golden.spoor")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func ExampleRank_Structure() {
 // Times are kept by distinct call, for all ranks of a class together: ranks that made the
 // same calls in the same order.
 func ExampleReader_Times() {
-	r, err := trace.Open("testdata/version4.spoor")
+	r, err := trace.Open("testdata/golden.spoor")
 	if err != nil {
 		log.Fatal(err)
 	}

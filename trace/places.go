@@ -25,7 +25,7 @@ func (r *Reader) placed(class int) ([]sections.Placed, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	list := sections.DecodePlaces(w, sections.Leaves(c.Streams), r.version)
+	list := sections.DecodePlaces(w, sections.Leaves(c.Streams))
 	if err := w.Done(); err != nil {
 		return nil, r.failed(container.Places, fmt.Errorf("%w: %w", err, ErrFormat))
 	}

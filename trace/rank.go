@@ -355,25 +355,17 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
-	of, p := sections.NewPooled(groups, c.Stackless, key, counts, len(ranks), r.version < container.Rows)
-	if r.version < container.Compact {
-		p.DecodeFormer(w, ranks, took)
-	} else {
-		t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks}
-		n := w.Int(r.ranks.Classes + 1)
-		if r.version < container.Rows && n > 0 {
-			n++ // none said that others refer to it
+	of, p := sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
+	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks}
+	switch n := w.Int(r.ranks.Classes + 1); {
+	case n == 1:
+		t.Common = true
+	case n > 1:
+		if t.Base, err = r.baseTimes(n - 2); err != nil {
+			return nil, err
 		}
-		switch {
-		case n == 1:
-			t.Common = true
-		case n > 1:
-			if t.Base, err = r.baseTimes(n - 2); err != nil {
-				return nil, err
-			}
-		}
-		p.Decode(&t, ranks, took)
 	}
+	p.Decode(&t, ranks, took)
 	if w.Err() != nil {
 		return make([]Times, len(counts)), nil
 	}
@@ -400,14 +392,14 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks, Common: r.version >= container.Rows}
-	if common := w.Byte() == 1; common != t.Common {
+	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks, Common: true}
+	if w.Byte() != 1 {
 		w.Fail("is none that others refer to")
 	}
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
-	_, p := sections.NewPooled(sections.NumbersOf(c.Groups()), c.Stackless, key, counts, c.Ranks, r.version < container.Rows)
+	_, p := sections.NewPooled(sections.NumbersOf(c.Groups()), c.Stackless, key, counts, c.Ranks)
 	codes := p.Decode(&t, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
 		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))

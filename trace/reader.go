@@ -26,8 +26,6 @@ type Reader struct {
 	src      io.ReaderAt
 	close    func() error
 	sections container.Sections
-	version  int  // of the format
-	former   bool // constants have the numbers of a draft, see mpi.Former
 
 	meta    map[string]string
 	schema  []*Function
@@ -91,10 +89,9 @@ func Open(path string) (*Reader, error) {
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r := &Reader{name: name, src: src, class: make(map[int]*sections.Decoded)}
 	var err error
-	if r.sections, r.version, err = container.Read(src, size); err != nil {
+	if r.sections, err = container.Read(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
 	}
-	r.former = r.version < 3
 	if err := r.small(); err != nil {
 		return nil, err
 	}
@@ -120,7 +117,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 			return nil, err
 		}
 		err = r.section(container.Process, func(w *wire.Reader) {
-			table := sections.DecodeProcessSection(w, r.ranks.Ranks, calls, r.version, r.ranked)
+			table := sections.DecodeProcessSection(w, r.ranks.Ranks, calls, r.ranked)
 			p = &table
 		})
 		if err == nil && r.hasSection(container.Asides) {
@@ -221,7 +218,7 @@ func (r *Reader) small() error {
 	if err != nil {
 		return err
 	}
-	err = r.section(container.Schema, func(w *wire.Reader) { r.schema = sections.DecodeSchema(w, r.version) })
+	err = r.section(container.Schema, func(w *wire.Reader) { r.schema = sections.DecodeSchema(w) })
 	if err != nil {
 		return err
 	}
@@ -258,17 +255,16 @@ func (r *Reader) rawSize(id byte) uint64 {
 func (r *Reader) readTables() (*tables, error) {
 	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
 	t := &tables{}
-	t.former = r.former
 	t.strings = map[uint64]string{}
 	if r.hasSection(container.Strings) {
 		if err := r.section(container.Strings, func(w *wire.Reader) { t.strings = sections.DecodeStrings(w) }); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.section(container.Sites, func(w *wire.Reader) { t.sites = sections.DecodeSites(w, r.version) }); err != nil {
+	if err := r.section(container.Sites, func(w *wire.Reader) { t.sites = sections.DecodeSites(w) }); err != nil {
 		return nil, err
 	}
-	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, t.sites, r.version, nil) })
+	err := r.section(container.Signatures, func(w *wire.Reader) { t.sigs = sections.DecodeSignatures(w, r.byID, t.sites, nil) })
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,10 @@
 package trace
 
 import (
+	"slices"
+
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
-	"slices"
 )
 
 // A summed says which values of a terminal have no column of their own, because they

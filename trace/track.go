@@ -1,17 +1,12 @@
 package trace
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 
 	"github.com/spoor-hpc/spoor/internal/lane"
 	"github.com/spoor-hpc/spoor/internal/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
-
-// ErrFormer is what asking for tracks comes to in files of the first formats, whose constants have other numbers.
-var ErrFormer = errors.New("a trace in one of the first formats")
 
 // A Track is what a rank called, for those of spoor's packages that write traces; it has nothing for others.
 type Track track.Handed
@@ -28,9 +23,6 @@ func (k *Rank) track() (*track.Track, error) {
 	t, err := k.r.tables()
 	if err != nil {
 		return nil, err
-	}
-	if k.r.former {
-		return nil, fmt.Errorf("trace: %s: %w", k.r.name, ErrFormer)
 	}
 	out := &track.Track{
 		Rank: k.number, Sigs: make([]signature.Signature, k.Terminals()), Times: make([]track.Times, k.Terminals()),

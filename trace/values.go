@@ -6,24 +6,12 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/internal/signature"
-	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // lookup finds what hashes in values stand for.
 type lookup struct {
 	strings map[uint64]string
 	sites   *sections.Sites
-	former  bool // constants have the numbers of a draft, see mpi.Former
-}
-
-// today returns the number that a constant has in the standard.
-func (l *lookup) today(p *ParamDef, n int64) int64 {
-	if l.former {
-		if kind, ok := mpi.KindNamed(p.Kind); ok {
-			return mpi.Former(kind, n)
-		}
-	}
-	return n
 }
 
 // readCall decodes a signature, as it is on a rank.
@@ -96,8 +84,6 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		return Value{}
 	}
 	switch p.Type {
-	case Handle, Int:
-		v.Num = l.today(p, v.Num)
 	case Request:
 		v.Form, v.ID, v.Thread = requestForm(v.Num)
 	case Address:

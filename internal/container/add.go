@@ -9,14 +9,11 @@ import (
 )
 
 // Add writes a file with one section more, which has a checksum of its own. Only the header and the directory are new besides. The
-// file must be of this version, and lack the section.
+// file must lack the section.
 func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
-	list, version, err := Read(src, size)
+	list, err := Read(src, size)
 	if err != nil {
 		return err
-	}
-	if version != Version {
-		return fmt.Errorf("format version %d: sections can be added to version %d", version, Version)
 	}
 	stored, codec := Pack(int(id), raw)
 	at := len(list)

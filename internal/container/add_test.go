@@ -28,7 +28,7 @@ func TestAdd(t *testing.T) {
 				continue
 			}
 			raw[missing] = added
-			list, _, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
+			list, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
 			if err != nil || len(list) != End-2 {
 				t.Fatalf("%s: %d sections, error %v", Names[missing], len(list), err)
 			}

@@ -20,15 +20,9 @@ import (
 //
 // That checksum covers what stands between the magic and itself. A section's
 // covers its stored bytes and those of the sections before it that have none.
-// All are CRC-32C. Up to version 3 the header was
-//
-//	magic [8]byte, version uint16, sections uint16, size of the directory uint32,
-//	checksum uint32 of these three and the directory
+// All are CRC-32C.
 const (
-	Compact  = 4  // the first version with the header as it is now
-	Rows     = 5  // the first version with extremes of times by call site
-	Paths    = 7  // the first version with code beside what sites and signatures say
-	HeadSize = 20 // the least that a file has, and a header of the former kind
+	HeadSize = 20 // the least that a file has
 	sumSize  = 4
 )
 
@@ -101,80 +95,57 @@ const (
 	maxShared = 4096
 )
 
-// Read reads header and directory of a file, and says of which version it is.
-func Read(src io.ReaderAt, size int64) (list Sections, of int, err error) {
+// Read reads header and directory of a file.
+func Read(src io.ReaderAt, size int64) (Sections, error) {
 	head := make([]byte, HeadSize)
 	if n, err := src.ReadAt(head, 0); n < HeadSize {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = fmt.Errorf("%d bytes are too short for a header: %w", max(n, 0), ErrFormat)
 		}
-		return nil, 0, fmt.Errorf("header: %w", err)
+		return nil, fmt.Errorf("header: %w", err)
 	}
 	if string(head[:len(Magic)]) != Magic {
-		return nil, 0, fmt.Errorf("header: no magic number: %w", ErrFormat)
+		return nil, fmt.Errorf("header: no magic number: %w", ErrFormat)
 	}
 	r := wire.NewReader(head[len(Magic)+2:], "header")
-	if of = int(binary.LittleEndian.Uint16(head[len(Magic):])); of < Oldest || of > Version {
-		return nil, 0, fmt.Errorf("header: format version %d, %d to %d are known: %w", of, Oldest, Version, ErrFormat)
+	if of := binary.LittleEndian.Uint16(head[len(Magic):]); of != Version {
+		return nil, fmt.Errorf("header: format version %d, this release reads version %d: %w", of, Version, ErrFormat)
 	}
-	count := -1
-	var dirSize uint64
-	var sum uint32
-	if of < Compact {
-		fixed := r.Bytes(2 + 4 + sumSize)
-		count = int(binary.LittleEndian.Uint16(fixed))
-		dirSize, sum = uint64(binary.LittleEndian.Uint32(fixed[2:])), binary.LittleEndian.Uint32(fixed[6:])
-	} else {
-		dirSize = r.Uvarint()
-	}
+	dirSize := r.Uvarint()
 	if err := r.Err(); err != nil {
-		return nil, 0, fmt.Errorf("header: %w: %w", err, ErrFormat)
+		return nil, fmt.Errorf("header: %w: %w", err, ErrFormat)
 	}
 	start := int64(HeadSize - r.Rest())
 	if dirSize > uint64(size-start) {
-		return nil, 0, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
+		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
 	}
 	// The header as far as the checksum covers it, then the directory.
 	dir := make([]byte, start+int64(dirSize))
 	if n, err := src.ReadAt(dir, 0); n < len(dir) {
-		return nil, 0, fmt.Errorf("directory: %w", err)
+		return nil, fmt.Errorf("directory: %w", err)
 	}
 	end := int64(len(dir))
-	covered := [][]byte{dir[len(Magic):]}
-	if of < Compact {
-		covered = [][]byte{dir[len(Magic) : start-sumSize], dir[start:]}
-	} else {
-		b := make([]byte, sumSize)
-		if n, err := src.ReadAt(b, end); n < len(b) {
-			return nil, 0, fmt.Errorf("directory: %w: %w", cmp.Or(err, io.ErrUnexpectedEOF), ErrFormat)
-		}
-		sum = binary.LittleEndian.Uint32(b)
-		end += sumSize
+	b := make([]byte, sumSize)
+	if n, err := src.ReadAt(b, end); n < len(b) {
+		return nil, fmt.Errorf("directory: %w: %w", cmp.Or(err, io.ErrUnexpectedEOF), ErrFormat)
 	}
-	got := uint32(0)
-	for _, b := range covered {
-		got = crc32.Update(got, castagnoli, b)
+	sum := binary.LittleEndian.Uint32(b)
+	if got := crc32.Checksum(dir[len(Magic):], castagnoli); got != sum {
+		return nil, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
 	}
-	if got != sum {
-		return nil, 0, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
-	}
-	list, err = decodeDirectory(dir[start:], count, end, size)
-	for i := range list {
-		list[i].version = of
-	}
+	list, err := decodeDirectory(dir[start:], end+sumSize, size)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", err, ErrFormat)
+		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
 	}
-	return list, of, nil
+	return list, nil
 }
 
-// decodeDirectory reads so many entries, or those that there are if count is negative, of
-// sections that begin at an offset.
-func decodeDirectory(dir []byte, count int, offset, size int64) (Sections, error) {
+// decodeDirectory reads the entries of sections that begin at an offset.
+func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	r := wire.NewReader(dir, "directory")
 	var list Sections
 	open := 0 // first section that no checksum covers so far
-	for n := 0; n != count && r.Err() == nil && (count >= 0 || r.Rest() > 0); n++ {
+	for r.Err() == nil && r.Rest() > 0 {
 		head := r.Byte()
 		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint())}
 		s.Raw = uint64(s.Stored)

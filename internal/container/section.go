@@ -21,8 +21,7 @@ import (
 // The header of a file, see directory.go.
 const (
 	Magic   = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	Version = 7               // 2: displacements may be left out; 3: see mpi.Former; from 4 on: see docs/format.md
-	Oldest  = 1
+	Version = 1               // what may change without another one: docs/format.md
 )
 
 // Sections, in the order in which they stand.
@@ -66,7 +65,7 @@ var Names = [End]string{
 const (
 	CodecRaw   = 0
 	CodecZstd  = 1
-	CodecKnown = 2 // wire.MixAfter what is known of the section; up to version 3 zstd with schema.dict
+	CodecKnown = 2 // wire.MixAfter what is known of the section
 	CodecMixed = 3 // wire.Mix
 )
 
@@ -84,7 +83,6 @@ type Section struct {
 
 	from, to int64 // what the checksum covers
 	sum      uint32
-	version  int // of the file
 }
 
 // Sections is the directory of a file.
@@ -159,20 +157,8 @@ var (
 	//go:embed code.known
 	knownCode []byte
 
-	// Up to version 6 another one was known of meta.
-	//
-	//go:embed meta4.known
-	formerMeta []byte
-
 	known = [End][]byte{Meta: knownMeta, Schema: knownSchema, Strings: knownPaths, Sites: knownPaths, Process: knownProcess, Code: knownCode}
-
-	// schemaDict is for zstd: common functions, up to version 3.
-	//
-	//go:embed schema.dict
-	schemaDict []byte
 )
-
-var schemaDictionary = wire.NewDictionary(schemaDict)
 
 // Load reads a section, verifies its checksum and decompresses it.
 func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
@@ -191,14 +177,7 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	expand := wire.Expand
 	switch s.Codec {
 	case CodecKnown:
-		text := known[s.ID]
-		if s.ID == Meta && s.version < Paths {
-			text = formerMeta
-		}
-		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(text, frame, size) }
-		if s.version < Compact {
-			expand = schemaDictionary.Expand
-		}
+		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(known[s.ID], frame, size) }
 	case CodecMixed:
 		expand = wire.Unmix
 	}

@@ -178,7 +178,7 @@ func (p *Pooled) Decode(t *TimeCoder, ranks []int, took func(what string, n int)
 		p.Apart[k] = make([]bool, len(p.Lone))
 		for i := range p.Lone {
 			_, common := t.Base.commonRow(p, k, i)
-			p.Apart[k][i] = !p.former && (common || t.Common)
+			p.Apart[k][i] = common || t.Common
 		}
 		sums := p.sums(c.Stats[k])
 		for i := range c.spreads[k] {

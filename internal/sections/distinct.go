@@ -3,8 +3,6 @@ package sections
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -260,11 +258,7 @@ func (x *distinctCalls) append(b []byte, groups []*Group, first []int, sites *si
 }
 
 // decodeCalls reads the calls of a trace with stacks.
-func (t *SignatureTable) decodeCalls(r *wire.Reader, version int) {
-	if version < container.Paths {
-		t.decodeFormerCalls(r)
-		return
-	}
+func (t *SignatureTable) decodeCalls(r *wire.Reader) {
 	at := byPlaces(t.groups, t.first)
 	order := orderSites(t.sites.Outer, t.sites.Place, func(site int) bool { return at[t.sites.Place[site]] != nil })
 	t.stacked = make([]distinctCall, r.Count(2))
@@ -286,40 +280,5 @@ func (t *SignatureTable) decodeCalls(r *wire.Reader, version int) {
 			return
 		}
 		c.sig = int32(sig)
-	}
-}
-
-// decodeFormerCalls reads them as they were up to version 6, in order of signatures: how many each has seq, numbers of the sites of all seq.
-func (t *SignatureTable) decodeFormerCalls(r *wire.Reader) {
-	n := r.Int(maxFormerCalls)
-	sizes := column.DecodeSeq(r, t.Total)
-	if sizes == nil {
-		return
-	}
-	sites := column.DecodeSeq(r, n)
-	if sites == nil {
-		return
-	}
-	t.stacked = make([]distinctCall, 0, n)
-	for i, g := range t.groups {
-		for k := range g.size {
-			sig := t.first[i] + k
-			size := sizes.At(sig, 0)
-			if size < 1 || size > int64(n-len(t.stacked)) {
-				r.Fail("%d calls with signature %d", size, sig)
-				return
-			}
-			for range size {
-				at := sites.At(len(t.stacked), 0)
-				if at < 0 || at >= int64(len(t.sites.Place)) || t.sites.Place[at] != g.Site {
-					r.Fail("call %d is elsewhere", len(t.stacked))
-					return
-				}
-				t.stacked = append(t.stacked, distinctCall{int32(sig), int32(at)})
-			}
-		}
-	}
-	if len(t.stacked) != n {
-		r.Fail("%d calls of %d", len(t.stacked), n)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -29,7 +28,7 @@ func drawStacks(t *rapid.T) *siteTable {
 // read decodes the table of sites.
 func (t *siteTable) read(fail func(string, ...any)) *Sites {
 	r := wire.NewReader(t.append(nil), "sites")
-	s := DecodeSites(r, container.Version)
+	s := DecodeSites(r)
 	if err := r.Done(); err != nil {
 		fail("%v", err)
 	}
@@ -133,7 +132,7 @@ func TestDistinctCalls(t *testing.T) {
 			table.Total += g.size
 		}
 		r := wire.NewReader(x.append(nil, w.groups, table.first, sites), "calls")
-		table.decodeCalls(r, container.Version)
+		table.decodeCalls(r)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +168,7 @@ func TestDistinctCallsDamaged(t *testing.T) {
 		}
 		b := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.ByteRange(0, 4), rapid.ByteRange(60, 76)), 1, 40).Draw(t, "bytes")
 		r := wire.NewReader(b, "calls")
-		if table.decodeCalls(r, container.Version); r.Err() != nil {
+		if table.decodeCalls(r); r.Err() != nil {
 			return
 		}
 		for n, c := range table.stacked {
@@ -182,7 +181,7 @@ func TestDistinctCallsDamaged(t *testing.T) {
 		places := rapid.IntRange(1, 5).Draw(t, "places")
 		b := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.ByteRange(0, 4)), 1, 40).Draw(t, "bytes")
 		r := wire.NewReader(b, "sites")
-		outer, place := decodeStacks(r, places, container.Version)
+		outer, place := decodeStacks(r, places)
 		if r.Err() != nil {
 			return
 		}

@@ -203,7 +203,7 @@ func (p *Pooled) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) i
 			continue
 		}
 		list[i] = c.extremes[k][i].read(p, &c.rows[k][i], false, member)
-		if p.Ranks == 1 && !p.former { // none is longer than what the calls of the rank come to
+		if p.Ranks == 1 { // none is longer than what the calls of the rank come to
 			list[i].Max = min(list[i].Max, sums[i])
 		}
 	}
@@ -212,7 +212,7 @@ func (p *Pooled) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) i
 
 // commonRow tells which row of a base a class's row has its extremes in common with.
 func (c *TimeCodes) commonRow(p *Pooled, k, i int) (int, bool) {
-	if c == nil || p.former {
+	if c == nil {
 		return 0, false
 	}
 	at, ok := c.byRow[p.rowKey(i)]

@@ -141,10 +141,10 @@ func further(r *wire.Reader, than, limit int) int {
 }
 
 // followedOf is the calls of tables that were just written, nil if lists had better be numbers.
-func followedOf(sites, signatures []byte, schema map[uint16]*model.Function, version int) *followed {
-	s := DecodeSites(wire.NewReader(sites, "sites"), version)
+func followedOf(sites, signatures []byte, schema map[uint16]*model.Function) *followed {
+	s := DecodeSites(wire.NewReader(sites, "sites"))
 	r := wire.NewReader(signatures, "signatures")
-	t := DecodeSignatures(r, schema, s, version, nil)
+	t := DecodeSignatures(r, schema, s, nil)
 	if t == nil || r.Err() != nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -74,19 +73,13 @@ func appendSchema(b []byte, schema []model.Function) []byte {
 	return b
 }
 
-// DecodeSchema reads a schema of a version of the format: in those before 4, each
-// function stands as its id and its entry.
-func DecodeSchema(r *wire.Reader, version int) []*model.Function {
+// DecodeSchema reads a schema.
+func DecodeSchema(r *wire.Reader) []*model.Function {
 	var list []*model.Function
 	last := uint16(0)
 	for range r.Count(1) {
-		id, described := uint64(0), true
-		if version < container.Compact {
-			id = uint64(r.Uint16())
-		} else {
-			step := uint64(r.Int(2<<16 - 1))
-			id, described = uint64(last)+step>>1, step&1 != 0
-		}
+		step := uint64(r.Int(2<<16 - 1))
+		id, described := uint64(last)+step>>1, step&1 != 0
 		entry := r
 		if !described {
 			if id > 1<<16-1 || known(uint16(id)) == nil {

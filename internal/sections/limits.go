@@ -6,10 +6,8 @@ package sections
 const (
 	// maxSignatures bounds the numbers of signatures.
 	maxSignatures = 1 << 31
-	// maxStacked bounds the distinct calls of a trace with stacks, maxFormerCalls those of files up to version 6, of which
-	// the number is all that says how many there are.
-	maxStacked     = 1<<31 - 2
-	maxFormerCalls = 1 << 24
+	// maxStacked bounds the distinct calls of a trace with stacks.
+	maxStacked = 1<<31 - 2
 
 	// A call may have MaxValues values, and valuesPerByte more for each byte of the table
 	// of signatures: one that has more is coded value by value. A reader of the call

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/internal/wire"
@@ -91,18 +90,16 @@ func appendPlacesOf(b []byte, list []Placed, terminals []int32) ([]byte, error) 
 }
 
 // DecodePlaces reads the blob of a class whose leaves are of these terminals.
-func DecodePlaces(r *wire.Reader, terminals []int32, version int) []Placed {
+func DecodePlaces(r *wire.Reader, terminals []int32) []Placed {
 	if r.Rest() == 0 {
 		return nil
 	}
 	common := make(map[int32]Placed)
-	if version >= container.Paths {
-		next := 0
-		for range r.Count(3) {
-			t := next + r.Int(math.MaxInt32-next)
-			common[int32(t)] = Placed{Gap: decodeMean(r), Duration: decodeMean(r), Entry: math.NaN()}
-			next = t + 1
-		}
+	next := 0
+	for range r.Count(3) {
+		t := next + r.Int(math.MaxInt32-next)
+		common[int32(t)] = Placed{Gap: decodeMean(r), Duration: decodeMean(r), Entry: math.NaN()}
+		next = t + 1
 	}
 	var list []Placed
 	leaf := 0 // the next one

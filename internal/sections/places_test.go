@@ -6,7 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -31,7 +30,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := wire.NewReader(b, "places")
-		got := DecodePlaces(r, terminals, container.Version)
+		got := DecodePlaces(r, terminals)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +72,7 @@ func TestPlacesDamaged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		terminals := rapid.SliceOfN(rapid.Int32Range(0, 3), 0, 12).Draw(t, "leaves")
 		r := wire.NewReader(rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.ByteRange(0, 4)), 0, 30).Draw(t, "bytes"), "places")
-		list := DecodePlaces(r, terminals, rapid.SampledFrom([]int{container.Paths - 1, container.Version}).Draw(t, "version"))
+		list := DecodePlaces(r, terminals)
 		if r.Err() != nil {
 			return
 		}

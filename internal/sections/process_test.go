@@ -55,7 +55,7 @@ func TestProcessSection(t *testing.T) {
 			}
 		}
 		r := wire.NewReader(p.AppendSection(nil, totals), "process")
-		q := DecodeProcessSection(r, n, calls, container.Version, func() (Ranked, error) { return totals, nil })
+		q := DecodeProcessSection(r, n, calls, func() (Ranked, error) { return totals, nil })
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}

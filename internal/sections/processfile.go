@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -196,14 +195,10 @@ func (p *Processes) follows(vals []int64, totals Ranked) []byte {
 	return b
 }
 
-// DecodeProcessSection reads the table of n ranks as it is in a file of a version.
-func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, version int, totals func() (Ranked, error)) Processes {
+// DecodeProcessSection reads the table of n ranks.
+func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals func() (Ranked, error)) Processes {
 	var p Processes
-	if version < container.Compact {
-		p.hosts = decodeNames(r)
-	} else {
-		p.hosts.list = decodeNumbered(r, n+1)
-	}
+	p.hosts.list = decodeNumbered(r, n+1)
 	p.ends = decodeNames(r)
 	next := -1
 	return p.decode(r, func() column.Column {

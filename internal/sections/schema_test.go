@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -39,7 +38,7 @@ func TestSchema(t *testing.T) {
 	for _, schema := range [][]model.Function{list, changed, nil} {
 		b := appendSchema(nil, schema)
 		r := wire.NewReader(b, "schema")
-		got := DecodeSchema(r, container.Version)
+		got := DecodeSchema(r)
 		if err := r.Done(); err != nil || len(got) != len(schema) {
 			t.Fatalf("%d functions became %d: %v", len(schema), len(got), err)
 		}
@@ -51,7 +50,7 @@ func TestSchema(t *testing.T) {
 	}
 	for _, bad := range [][]byte{{1, 0xfe, 0xff, 7}, {2, 2, 0}, {1, 0xff, 0xff, 0xff, 1}} {
 		r := wire.NewReader(bad, "schema")
-		if DecodeSchema(r, container.Version); r.Err() == nil {
+		if DecodeSchema(r); r.Err() == nil {
 			t.Errorf("%x is a schema", bad)
 		}
 	}

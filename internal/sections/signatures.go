@@ -56,7 +56,7 @@ type skeleton struct {
 
 // DecodeSignatures reads the table. note, if not nil, is told how many bytes the
 // coefficients of a kind of forms in a list of a group take.
-func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, version int, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
+func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
 	limit := MaxValues + valuesPerByte*r.Rest()
 	n := r.Count(1)
 	var cols [5]*column.Seq
@@ -122,7 +122,7 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 		}
 	}
 	if t.Calls = t.Total; r.Rest() > 0 && r.Err() == nil {
-		t.decodeCalls(r, version)
+		t.decodeCalls(r)
 		t.Calls = len(t.stacked)
 	}
 	return t

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -155,8 +154,7 @@ func (t *siteTable) shape() (outer, place []int) {
 	return outer, place
 }
 
-// appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal. Up to version 3
-// it stood as it is.
+// appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal.
 //
 //	build id = 2·bytes + hexadecimal uvarint, bytes
 func appendBuildID(b []byte, id string) []byte {
@@ -166,10 +164,7 @@ func appendBuildID(b []byte, id string) []byte {
 	return append(wire.AppendUvarint(b, uint64(len(id))<<1), id...)
 }
 
-func decodeBuildID(r *wire.Reader, version int) string {
-	if version < container.Compact {
-		return r.String()
-	}
+func decodeBuildID(r *wire.Reader) string {
 	n := r.Int(2*r.Rest() + 1)
 	if b := r.Bytes(n >> 1); n&1 != 0 {
 		return hex.EncodeToString(b)
@@ -193,11 +188,11 @@ type Sites struct {
 }
 
 // DecodeSites reads the table.
-func DecodeSites(r *wire.Reader, version int) *Sites {
+func DecodeSites(r *wire.Reader) *Sites {
 	t := &Sites{List: []model.Site{{}}, Values: make(map[uint64]model.Site)}
 	modules := make([]model.Site, r.Count(2))
 	for i := range modules {
-		modules[i] = model.Site{Module: r.String(), BuildID: decodeBuildID(r, version)}
+		modules[i] = model.Site{Module: r.String(), BuildID: decodeBuildID(r)}
 	}
 	for _, s := range modules {
 		s.Offset = 0
@@ -217,7 +212,7 @@ func DecodeSites(r *wire.Reader, version int) *Sites {
 		t.Place[i] = i
 	}
 	if r.Rest() > 0 && r.Err() == nil {
-		outer, place := decodeStacks(r, places, version)
+		outer, place := decodeStacks(r, places)
 		if r.Err() != nil {
 			return t
 		}

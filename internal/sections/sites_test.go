@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -53,7 +52,7 @@ func TestStackedSites(t *testing.T) {
 		}
 		b := table.append(nil)
 		r := wire.NewReader(b, "sites")
-		read := DecodeSites(r, container.Version)
+		read := DecodeSites(r)
 		if err := r.Done(); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +96,7 @@ func TestStackedSites(t *testing.T) {
 func TestSitesInACircle(t *testing.T) {
 	sites := map[uint64]model.Site{1: {Module: "/bin/a", Offset: 1}, 2: {Module: "/bin/a", Offset: 2}, 3: {Module: "/bin/a", Offset: 3}}
 	table := newSiteTable(sites, map[uint64]uint64{1: 2, 2: 1, 3: 4})
-	list := DecodeSites(wire.NewReader(table.append(nil), "sites"), container.Version).List
+	list := DecodeSites(wire.NewReader(table.append(nil), "sites")).List
 	if len(list) != 4 || list[table.number[3]].Offset != 3 || list[table.number[1]].Outer != nil {
 		t.Errorf("sites %v", list)
 	}

@@ -3,7 +3,6 @@ package sections
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
@@ -168,9 +167,9 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 }
 
 // decodeStacks reads them: the number of the site around each and its place, the sites that are places among them.
-func decodeStacks(r *wire.Reader, places, version int) (outer, place []int) {
+func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	stacks := r.Count(1)
-	if version >= container.Paths && stacks > r.Rest()-places {
+	if stacks > r.Rest()-places {
 		r.Fail("%d places and %d stacks in %d bytes", places, stacks, r.Rest())
 	}
 	if r.Err() != nil {
@@ -179,17 +178,6 @@ func decodeStacks(r *wire.Reader, places, version int) (outer, place []int) {
 	outer, place = make([]int, places, places+stacks), make([]int, places, places+stacks)
 	for i := range place {
 		place[i] = i
-	}
-	if version < container.Paths {
-		for range stacks {
-			p := r.Int(places - 1)
-			back := r.Int(len(place))
-			if back == 0 {
-				r.Fail("site around itself")
-			}
-			outer, place = append(outer, len(place)-back), append(place, p)
-		}
-		return outer, place
 	}
 	starts, start := make([]int, r.Count(1)), 0
 	for i := range starts {

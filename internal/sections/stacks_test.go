@@ -5,7 +5,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/internal/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -22,7 +21,7 @@ func stacksOf(n int, stacks []stacked) *siteTable {
 func checkStacks(t interface{ Fatalf(string, ...any) }, table *siteTable) (bytes int) {
 	b := table.append(nil)
 	r := wire.NewReader(b, "sites")
-	got := DecodeSites(r, container.Version)
+	got := DecodeSites(r)
 	if err := r.Done(); err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -35,8 +35,6 @@ import (
 // That class has base 1, so that two pieces are all that is read for one.
 //
 // apart is 0 where totals of ranks are the calls. Sums are counts times means.
-//
-// Up to version 4 a row was of one pool, and of the class alone: extremes were differences to those of the base, too.
 const (
 	CoarseBits = 5
 	commonBits = 6 // of rows of several classes: each class's totals are held against them

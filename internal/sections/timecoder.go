@@ -164,24 +164,15 @@ func (t *TimeCoder) extremes(p *Pooled, c *TimeCodes, k int) {
 				if _, ok := t.Base.commonRow(p, k, i); ok {
 					continue
 				}
-				if at, ok := t.Base.byRow[p.rowKey(i)]; ok && p.former && t.Base.rows[k][at].count > 0 {
-					base = &t.Base.extremes[k][at]
-				}
 			}
 			code(&c.extremes[k][i], base)
 		}
 	}
-	// Only rows that the base doesn't have stand here: nothing is known of them, but up to version 4.
-	number := func(v *int, base int) {
-		if p.former {
-			t.number(v, base, false)
-		} else {
-			t.uvarint(v, maxCode)
-		}
-	}
-	each(func(x kept) bool { return x.least }, func(x, base *extremeCode) { number(&x.least, base.least) })
-	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most, base.most) })
-	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.dev, base.dev) })
+	// Only rows that the base doesn't have stand here: nothing is known of them.
+	number := func(v *int) { t.uvarint(v, maxCode) }
+	each(func(x kept) bool { return x.least }, func(x, base *extremeCode) { number(&x.least) })
+	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })
+	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.dev) })
 	ranks := p.Ranks
 	if t.Common {
 		ranks = t.Ranks
@@ -192,7 +183,7 @@ func (t *TimeCoder) extremes(p *Pooled, c *TimeCodes, k int) {
 
 func (t *TimeCoder) spreads(p *Pooled, c *TimeCodes, k int) {
 	list, means := c.spreads[k], p.means(c.Stats[k])
-	if t.Base == nil && !t.Common || p.former {
+	if t.Base == nil && !t.Common {
 		for i := range list {
 			if n := p.Lone[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
 				t.flag(&list[i].alone)

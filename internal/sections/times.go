@@ -115,7 +115,6 @@ type Pooled struct {
 	Calls   []uint64 // per pool: how often the class's ranks made the calls
 	keys    []PoolKey
 	Ranks   int
-	former  bool  // rows are as they were up to version 4
 	Row     []int // per pool: what it has its extremes in common with
 	Rows    int
 	exact   [2][]Extremes // per row: those of the class alone, when writing
@@ -133,7 +132,7 @@ const shared = -1
 // poolTimes puts times together. groups is the number of each terminal's signature group,
 // like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
 func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *Pooled {
-	of, p := NewPooled(groups, like, key, counts, ranks, false)
+	of, p := NewPooled(groups, like, key, counts, ranks)
 	for k := range p.Stats {
 		p.Stats[k] = make([]model.Stat, len(p.Calls))
 	}
@@ -152,11 +151,10 @@ func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n i
 	return p
 }
 
-// NewPooled returns the pools without their times, and which one each terminal is in. In former versions
-// each pool had its own extremes.
-func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int, former bool) ([]int32, *Pooled) {
+// NewPooled returns the pools without their times, and which one each terminal is in.
+func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) ([]int32, *Pooled) {
 	of, n := pools(groups, like)
-	p := &Pooled{Calls: make([]uint64, n), keys: make([]PoolKey, n), Site: make([]int, n), Ranks: ranks, former: former}
+	p := &Pooled{Calls: make([]uint64, n), keys: make([]PoolKey, n), Site: make([]int, n), Ranks: ranks}
 	for i := range p.keys {
 		p.keys[i].Sig = shared - 1
 	}
@@ -177,20 +175,12 @@ func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, r
 		}
 		p.Site[pool] = site[groups[i]] - 1
 	}
-	if p.Row, p.Rows = p.Site, len(p.Lone); former {
-		p.Row, p.Rows = make([]int, n), n
-		for i := range p.Row {
-			p.Row[i] = i
-		}
-	}
+	p.Row, p.Rows = p.Site, len(p.Lone)
 	return of, p
 }
 
 // rowKey is by which the row of another class is found that is like one.
 func (p *Pooled) rowKey(i int) any {
-	if p.former {
-		return p.keys[i]
-	}
 	return p.sites[i]
 }
 

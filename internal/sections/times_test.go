@@ -55,7 +55,7 @@ func TestTimesRoundTrip(t *testing.T) {
 			if c.Common = x.base == -1; x.base >= 0 {
 				c.Base = decode(x.base)
 			}
-			of, q := NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members), false)
+			of, q := NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members))
 			read[i] = q.Decode(&c, x.members, func(string, int) {})
 			if err := r.Done(); err != nil {
 				t.Fatal(err)

@@ -282,7 +282,7 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 			e.refs[i] = nil
 		}
 		if packed != nil {
-			f = followedOf(e.sites.append(nil), raw[container.Signatures], e.functions, container.Version)
+			f = followedOf(e.sites.append(nil), raw[container.Signatures], e.functions)
 		}
 	}
 	e.table = signatureWriter{} // which may be large

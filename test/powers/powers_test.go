@@ -3,7 +3,7 @@
 //
 //	go test ./test/powers -update          what is answered now is right
 //	go test ./test/powers -into DIR        keep the answers, to compare those of two builds
-//	go test ./test/powers -record          record the corpus anew
+//	go test ./test/powers -record          record what the corpus lacks
 package powers
 
 import (
@@ -21,14 +21,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/container"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 var (
 	update = flag.Bool("update", false, "rewrite the answers")
 	into   = flag.String("into", "", "keep answers in this `folder`")
-	record = flag.Bool("record", false, "record the corpus anew")
+	record = flag.Bool("record", false, "record what the corpus lacks")
 )
 
 // answers are lines of: trace, verb and its arguments, first half of a SHA-256, bytes.
@@ -52,6 +54,7 @@ var verbs = []string{
 	"diff --json T T",
 	"cut --iteration 1:3 -o O T",
 	"thin -o O T",
+	"thin --partners -o O T",
 	"proxy -o O.c T",
 	"report -o O.html T",
 	"export --to otf2 -o O T",
@@ -70,7 +73,7 @@ type recording struct {
 	name   string
 	flags  []string // of spoor run
 	source string   // of test/mpi; or an app of that name
-	args   []string
+	env    string
 	ranks  int
 }
 
@@ -92,6 +95,9 @@ var corpus = []recording{
 	{name: "collectives-exact", source: "collectives.c", flags: []string{"--timing", "lossless"}, ranks: 4},
 	{name: "commsplit", source: "commsplit.c", ranks: 4},
 	{name: "datatypes", source: "datatypes.c", ranks: 2},
+	{name: "counters", source: "heat2d", flags: []string{"--counters", "page-faults"}, ranks: 4},
+	{name: "lanes", source: "requests_many.c", ranks: 3},
+	{name: "clocks", source: "sendrecv.c", env: "SPOOR_CLOCK_SKEW=1:200000000:100:0", ranks: 2},
 	{name: "waitsome", source: "waitsome.c", ranks: 3},
 }
 
@@ -101,6 +107,9 @@ func TestRecord(t *testing.T) {
 	}
 	m := mpis.Need(t)[0]
 	for _, r := range corpus {
+		if _, err := os.Stat(filepath.Join("testdata", r.name+".spoor")); err == nil {
+			continue
+		}
 		dir := t.TempDir()
 		program := filepath.Join(dir, "app")
 		app, ok := compile.ByName(r.source)
@@ -108,7 +117,7 @@ func TestRecord(t *testing.T) {
 			app, ok = compile.ByName(r.name)
 		}
 		var err error
-		args := r.args
+		var args []string
 		if ok {
 			program, err = app.Build(m, dir)
 			args = app.Quick
@@ -119,7 +128,7 @@ func TestRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := append([]string{mpis.NeedSpoor(t), "run", "-q", "-o", r.name + ".spoor"}, r.flags...)
-		out := mpis.Job{MPI: m, Dir: dir}.Run(append(line, m.Command(r.ranks, append([]string{program}, args...)...)...)...)
+		out := mpis.Job{MPI: m, Dir: dir, Env: strings.Fields(r.env)}.Run(append(line, m.Command(r.ranks, append([]string{program}, args...)...)...)...)
 		if out.Err != nil {
 			t.Fatalf("%s: %v", r.name, out)
 		}
@@ -148,9 +157,9 @@ func TestPowers(t *testing.T) {
 	for _, path := range traces {
 		got[filepath.Base(path)+" | file"] = sum(t, path)
 	}
-	lines := make(map[string][]string)
+	lines := map[string][]string{filepath.Join(dir, "ocean-16.spoor"): {"info --json T", "profile --json T", "thin --draw -o O T"}} // of 380,000 calls
 	for _, path := range traces {
-		if strings.HasSuffix(path, "-16.spoor") && !strings.HasPrefix(filepath.Base(path), "ocean") { // which has 380,000 calls
+		if strings.HasSuffix(path, "-16.spoor") && !strings.HasPrefix(filepath.Base(path), "ocean") {
 			lines[path] = verbs
 		}
 	}
@@ -170,10 +179,10 @@ func TestPowers(t *testing.T) {
 	slots := make(chan struct{}, 4)
 	spoor := mpis.NeedSpoor(t)
 	for path, verbs := range lines {
-		for i, verb := range verbs {
+		for _, verb := range verbs {
 			slots <- struct{}{}
 			wait.Go(func() {
-				key, value := ask(t, spoor, dir, filepath.Base(path), verb, i)
+				key, value := ask(t, spoor, dir, filepath.Base(path), verb)
 				mu.Lock()
 				got[key] = value
 				mu.Unlock()
@@ -183,11 +192,31 @@ func TestPowers(t *testing.T) {
 	}
 	wait.Wait()
 	compare(t, got)
+	written := make(map[string]bool)
+	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range found {
+		r, err := trace.Open(path)
+		if err != nil {
+			continue // another kind of file
+		}
+		for _, s := range r.Sections() {
+			written[s.Name] = true
+		}
+		r.Close()
+	}
+	for _, name := range container.Names {
+		if name != "" && !written[name] {
+			t.Errorf("no trace has a section %q", name)
+		}
+	}
 }
 
 // ask runs a verb in the folder of the traces, and returns what it printed and wrote as a line of the answers.
-func ask(t *testing.T, spoor, dir, trace, verb string, number int) (key, value string) {
-	out := fmt.Sprintf("out%d-%s", number, strings.TrimSuffix(trace, ".spoor"))
+func ask(t *testing.T, spoor, dir, trace, verb string) (key, value string) {
+	out := strings.ReplaceAll(strings.TrimSuffix(verb, " T"), " ", "") + "-" + strings.TrimSuffix(trace, ".spoor")
 	var args []string
 	for _, word := range strings.Fields(verb) {
 		switch {
