@@ -47,9 +47,8 @@ func newExport() *cobra.Command {
             and Python's otf2; open traces.otf2 in it
   perfetto  a file for ui.perfetto.dev and its trace processor
   chrome    the same as JSON in the format of Chrome's trace viewer, which others read, too
-  csv, parquet, sqlite
-            tables for databases: calls, operations (what calls did), communicators; folders
-            of files, but for sqlite, which is one
+  csv, parquet
+            folders of tables: calls, operations (what calls did), communicators
   paraver   a folder for Paraver: trace.prv, trace.pcf, trace.row
   goal      a schedule in the text form of GOAL, for LogGOPSim, ATLAHS and spoor simulate
   dimemas   a file for the simulator Dimemas
@@ -106,7 +105,6 @@ var formats = map[string]format{
 	"perfetto": {values: true, messages: true, ending: ".pftrace", most: 2 << 30, write: writePerfetto},
 	"csv":      {values: true, folder: true, messages: true, ending: "-csv", write: writeCSV},
 	"parquet":  {values: true, folder: true, messages: true, ending: "-parquet", write: writeParquet},
-	"sqlite":   {values: true, messages: true, ending: ".sqlite", write: writeSQLite},
 	"chrome":   {values: true, messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
 	"paraver":  {values: true, folder: true, messages: true, ending: "-paraver", write: writeParaver},
 	"goal":     {shares: true, whole: true, ending: ".goal", write: writeGOAL},
@@ -292,18 +290,6 @@ func writeCSV(s *export.Source, dir string, about exportAbout) error {
 
 func writeParquet(s *export.Source, dir string, about exportAbout) error {
 	f, err := table.NewParquet(dir)
-	if err != nil {
-		return err
-	}
-	return writeTables(s, f, about)
-}
-
-func writeSQLite(s *export.Source, path string, about exportAbout) error {
-	one, err := s.OneThread()
-	if err != nil {
-		return err
-	}
-	f, err := table.NewSQLite(path, one)
 	if err != nil {
 		return err
 	}

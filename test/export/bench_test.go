@@ -20,7 +20,7 @@ import (
 
 var (
 	benchCalls   = flag.Int("calls", 1_000_000, "calls of the trace that BenchmarkExport writes")
-	benchFormats = flag.String("formats", "otf2 perfetto chrome csv parquet sqlite paraver goal dimemas smpi", "what it is written as")
+	benchFormats = flag.String("formats", "otf2 perfetto chrome csv parquet paraver goal dimemas smpi", "what it is written as")
 )
 
 // An exported is what one export took.

@@ -60,7 +60,6 @@ func TestExport(t *testing.T) {
 		t.Run("parquet", func(t *testing.T) { tables(t, x, x.export(t, "parquet"), fromParquet) })
 		t.Run("paraver", func(t *testing.T) { prv(t, x, x.export(t, "paraver")) })
 		t.Run("smpi", func(t *testing.T) { replayed(t, x) })
-		t.Run("sqlite", func(t *testing.T) { tables(t, x, dumped(t, x.export(t, "sqlite")), fromCSV) })
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/spoor-hpc/spoor/internal/matrix"
-	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // A record is a row by the names of columns; what is not known is empty.
@@ -118,30 +116,6 @@ func records(t *testing.T, r io.Reader) (list []record) {
 		list = append(list, x)
 	}
 	return list
-}
-
-// dumped has SQLite's own library, by Python, write a database's tables as CSV into a folder beside it.
-func dumped(t *testing.T, path string) string {
-	t.Helper()
-	const script = `
-import csv, os, sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-assert db.execute("pragma integrity_check").fetchone() == ("ok",)
-for (name,) in db.execute("select name from sqlite_schema where type = 'table'").fetchall():
-    rows = db.execute("select * from " + name)
-    with open(os.path.join(sys.argv[2], name + ".csv"), "w", newline="") as f:
-        out = csv.writer(f)
-        out.writerow(column[0] for column in rows.description)
-        out.writerows(rows)
-`
-	dir := path + "-dumped"
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("/usr/bin/python3", "-c", script, path, dir).CombinedOutput(); err != nil {
-		mpis.Absent(t, "python3 with sqlite3: %v\n%s", err, out)
-	}
-	return dir
 }
 
 func fromParquet(t *testing.T, path, table string) (list []record) {

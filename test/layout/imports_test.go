@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"internal/code"},
 	{"mpi", "internal/grammar", "internal/logistic", "internal/timing", "internal/version", "internal/units", "internal/shell", "internal/symbolise", "internal/goal", "internal/waitfor", "internal/tags", "internal/export/behind"},
 	{"trace/model", "internal/inspect", "internal/turns"},
-	{"internal/launch", "internal/timing/clock", "internal/outline", "internal/export/sqlitefile"},
+	{"internal/launch", "internal/timing/clock", "internal/outline"},
 	{"internal/simulate/loggops", "mpi/meaning", "internal/wire", "internal/prefix", "internal/unfold"},
 	{"internal/pack", "internal/container"},
 	{"internal/machine", "internal/otf2"},

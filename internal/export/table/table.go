@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/export"
-	"github.com/spoor-hpc/spoor/internal/export/sqlitefile"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -57,7 +56,11 @@ func columns(names string) (list []Column) {
 }
 
 // A Value is one of a row: a number, or text.
-type Value = sqlitefile.Value
+type Value struct {
+	Number int64
+	Text   string
+	Null   bool
+}
 
 // A Format writes rows. It has no use for a row after Row.
 type Format interface {
