@@ -111,11 +111,8 @@ const (
 	SpecialBufferAutomatic = model.SpecialBufferAutomatic
 )
 
-// What a Histogram's From can be besides a place.
-const (
-	FromAnywhere = model.FromAnywhere
-	FromStart    = model.FromStart
-)
+// FromStart is a Histogram's From where a thread's first call is; others are places.
+const FromStart = model.FromStart
 
 // The kinds of vertices of Code, and ways that aren't rounds.
 const (

@@ -56,7 +56,7 @@ func TestDrawnTimes(t *testing.T) {
 		r.End()
 		parts, times = append(parts, "end"), append(times, [2]uint64{100, 100})
 	})
-	for _, mode := range []timing.Mode{timing.Hist, timing.Path} {
+	for _, mode := range []timing.Mode{timing.Hist} {
 		for rank, tr := range tracks {
 			tracktest.Timed(tr, mode, func(i int) (gap, duration uint64) {
 				return times[i][0] * uint64(rank+2) / 3, times[i][1]

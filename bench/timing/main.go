@@ -48,7 +48,7 @@ func run() error {
 	cached := flag.String("cache", "build/bench-timing.json", "`file` of what was measured already")
 	out := flag.String("o", "", "write the tables to this `file`, too")
 	flag.StringVar(&r.dir, "keep", "", "leave the traces in this `folder`")
-	sizes := flag.String("sizes", "", "comma-separated `numbers` of virtual ranks: bytes of stats, hist and path")
+	sizes := flag.String("sizes", "", "comma-separated `numbers` of virtual ranks: bytes of stats and hist")
 	flag.Parse()
 	if *sizes != "" {
 		list := sizePrograms

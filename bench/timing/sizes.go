@@ -72,7 +72,7 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 	return x, nil
 }
 
-var sizeModes = []timing.Mode{timing.Stats, timing.Hist, timing.Path}
+var sizeModes = []timing.Mode{timing.Stats, timing.Hist}
 
 // sizePrograms are those whose bytes are counted unless told otherwise.
 var sizePrograms = []string{"st2d", "st3d", "cg", "lu", "mg"}

@@ -48,7 +48,7 @@ histograms that were recorded counts, extremes and means of all calls of a site
 are right, while those of a single bin are estimates where bins were cut or joined;
 a rank that is not known any more is shown as -.
 
-With --timing path each call site's calls are also told apart by what came before in
+With --timing hist each call site's calls are also told apart by what came before in
 their thread. --paths does that where the trace has the time of each call.
 
 Call sites are numbered from 1 in the order in which classes of ranks first have
@@ -106,9 +106,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	p.end()
 	switch {
 	case errors.Is(err, histogram.ErrNone):
-		return fmt.Errorf("%s: no histograms, and no times of single calls to make them of; record them: spoor run --timing hist, path, lossless or a lossy mode", r.Name())
-	case errors.Is(err, histogram.ErrNoPaths):
-		return fmt.Errorf("--paths: %s: %w; record it: spoor run --timing path, or a mode that has the time of each call", r.Name(), err)
+		return fmt.Errorf("%s: no histograms, and no times of single calls to make them of; record them: spoor run --timing hist, lossless or a lossy mode", r.Name())
 	case err != nil:
 		return err
 	case !named:

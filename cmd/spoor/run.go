@@ -74,9 +74,8 @@ as do the info values SPOOR_TRACING=OFF and ON.
 
 Times of calls, and of the gaps between them, are kept as --timing says. stats:
 count, least, most, mean and deviation for each distinct call. hist: histograms
-too, whose bins follow the data. path: histograms that tell apart which call
-came before, so that a loop's first iteration does not blur the others.
-lossless: every single time. The others keep every single time within the
+too, whose bins follow the data, apart for each call that came before, so that
+a loop's first iteration does not blur the others. lossless: every single time. The others keep every single time within the
 error that --error gives, for all functions or for one, as a share of the time
 or as a time. The trace grows with the number of calls in the last two cases
 only. none: no times at all, for a trace that is as small as it gets.
@@ -97,7 +96,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
   spoor run -o big.spoor srun -n 512 ./app
   mpiexec -n 8 spoor run ./app
-  spoor run --timing path mpirun -n 4 ./app
+  spoor run --timing hist mpirun -n 4 ./app
   spoor run --timing place --error 0.1 --error MPI_Send=10us mpirun -n 4 ./app
   spoor run --hang 60s mpirun -n 4 ./app
   spoor run --io --io-exclude '*.log' mpirun -n 4 ./app
@@ -114,7 +113,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 	f.BoolVar(&o.startOff, "start-off", false, "begin with tracing switched off")
 	f.StringVar(&o.scratch, "scratch", "", "node-local directory for records during the run (default /dev/shm or /tmp)")
 	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in bytes; off: none (default 1024)")
-	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: "+modeList())
+	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: none, stats, hist, lossless, or place (within --error); for comparison cfg, hist-sig, sz, zfp, sz-sig, zfp-sig")
 	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5; of hist-sig 8)")
 	f.IntVar(&o.timing.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
 	f.StringArrayVar(&o.errors, "error", nil, "error of lossy timing, `[FUNCTION=]E`, a share like 0.1 or a time like 10us; can be repeated (default 0.1)")
@@ -145,7 +144,7 @@ func (o *runOptions) parseTiming() error {
 	case o.timing.Mode.Log() && !series.Supports(o.timing.Mode):
 		return fmt.Errorf("--timing: mode %s is not built in", o.mode)
 	case b != 0 && !o.timing.Mode.HasBins():
-		return fmt.Errorf("--bins: only the modes hist, path and hist-sig have bins, not %s", o.mode)
+		return fmt.Errorf("--bins: only the modes hist and hist-sig have bins, not %s", o.mode)
 	case o.timing.Sample != 0 && o.timing.Mode != timing.HistSig:
 		return fmt.Errorf("--sample: it is for the mode hist-sig, not %s", o.mode)
 	case len(o.errors) > 0 && !o.timing.Mode.Lossy():

@@ -47,10 +47,9 @@ errors and speed. The trace must have been recorded with --timing lossless.
 
 Codecs: raw is 8 bytes a time; zstd and lossless are exact; place is spoor's
 own; cfg, hist-sig (its HIST), sz, zfp and their variants by signature (-sig)
-are those of the Pilgrim paper; huff has Huffman codes by function. All lossy
-ones have the same bound, and the same cells for it but zfp. hist-sig gives
-short codes to the --bins bins that are most frequent among the first --sample
-times of a distinct call.`,
+are those of the Pilgrim paper. All lossy ones have the same bound, and the
+same cells for it but zfp. hist-sig gives short codes to the --bins bins that
+are most frequent among the first --sample times of a distinct call.`,
 		Example: `  spoor run --timing lossless mpiexec -n 16 ./app
   spoor timing app.spoor
   spoor timing app.spoor --error 0.01 --error MPI_Waitall=0.2

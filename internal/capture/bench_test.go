@@ -200,7 +200,7 @@ func BenchmarkThreads(b *testing.B) {
 // BenchmarkTiming is what the modes of timing cost per call, with checkpoints as a
 // ring of usual size needs them. Times vary, or histograms would have an easy life.
 func BenchmarkTiming(b *testing.B) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless, timing.None} {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Lossless, timing.None} {
 		b.Run(string(mode), func(b *testing.B) {
 			const laps = 300
 			var spent int64
@@ -290,7 +290,7 @@ func BenchmarkModes(b *testing.B) {
 		if l.name != "Iprobe" && l.name != "Send64Tags" && l.name != "Send64Random" {
 			continue
 		}
-		for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path} {
+		for _, mode := range []timing.Mode{timing.Stats, timing.Hist} {
 			b.Run(l.name+"/"+string(mode), func(b *testing.B) {
 				const calls = 4096
 				program := make([]uint64, 1<<17)

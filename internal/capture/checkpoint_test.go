@@ -17,7 +17,7 @@ import (
 func TestNoteTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := testConfig()
-		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Path}).Draw(t, "mode")
+		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist}).Draw(t, "mode")
 		terminals := rapid.SampledFrom([]int{3, 3, 3, 3, 3, 3, 3, 1<<15 + 2}).Draw(t, "terminals")
 		var both [2]*Capture
 		for i := range both {

@@ -14,23 +14,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// histograms holds one pair of histograms for each terminal, or several by what
-// came before the call: then a loop's first iteration does not blur the others.
+// histograms holds pairs of histograms for each terminal, by what came before the call:
+// so a loop's first iteration does not blur the others.
 // They are in ticks, and have the signatures' summaries of times until those are settled.
 type histograms struct {
 	sigs *signature.Table
-	path bool
 	bins int
 	rank int32
 
 	heads  []head       // by terminal
 	fronts []*front     // by number
 	pairs  []*hist.Pair // the same
-	sites  siteNumbers  // in path mode
-	room   []front      // to be handed out
+	sites  siteNumbers
+	room   []front // to be handed out
 }
 
-// A head is a terminal's list of fronts; in path mode, the one used last stands first.
+// A head is a terminal's list of fronts; the one used last stands first.
 type head struct {
 	from    uint32 // that of the first front, or nowhere
 	waiting uint32 // its times that wait
@@ -43,7 +42,7 @@ type head struct {
 // the garbage collector leaves it alone.
 type front struct {
 	times   [manyWaiting]uint64 // see hist.Two
-	from    uint32              // number of the site + 1; 0: the stream's first call, or not told apart
+	from    uint32              // number of the site + 1; 0: the stream's first call
 	next    uint32              // number of the next of the list + 1
 	number  uint32
 	waiting uint32 // its times that wait, unless it is the first of the list
@@ -61,7 +60,7 @@ func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histogram
 	if !o.Mode.Histograms() {
 		return nil
 	}
-	h := &histograms{sigs: sigs, path: o.Mode == timing.Path, bins: o.Bins, rank: int32(rank), sites: siteNumbers{sigs: sigs}}
+	h := &histograms{sigs: sigs, bins: o.Bins, rank: int32(rank), sites: siteNumbers{sigs: sigs}}
 	if h.bins == 0 {
 		h.bins = hist.DefaultBins
 	}
@@ -70,10 +69,7 @@ func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histogram
 
 // add counts a call of terminal n after one of terminal prev.
 func (h *histograms) add(n, prev uint32, duration, gap uint64) {
-	from := uint32(0)
-	if h.path {
-		from = h.sites.from(prev)
-	}
+	from := h.sites.from(prev)
 	if both, ok := hist.Two(duration, gap); ok && int(n) < len(h.heads) {
 		if d := &h.heads[n]; d.from == from && d.waiting < manyWaiting {
 			d.first.times[d.waiting] = both
@@ -203,9 +199,7 @@ func (h *histograms) grow() {
 	for n := len(h.heads); n < h.sigs.Len(); n++ {
 		h.heads = append(h.heads, head{from: nowhere})
 	}
-	if h.path {
-		h.sites.grow()
-	}
+	h.sites.grow()
 }
 
 // save writes the histograms, which must be up to date, or paused.
@@ -255,21 +249,17 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float6
 	}
 	// The lowest terminal at each place stands for it.
 	stands := make(map[uint32]int)
-	if h.path {
-		for i, n := range order {
-			if _, ok := stands[h.sites.of[n]]; !ok {
-				stands[h.sites.of[n]] = i
-			}
+	for i, n := range order {
+		if _, ok := stands[h.sites.of[n]]; !ok {
+			stands[h.sites.of[n]] = i
 		}
 	}
 	var out []track.Hist
 	for i, n := range order {
 		first := len(out)
 		add := func(f *front) {
-			from := track.Anywhere
-			if h.path && f.from == 0 {
-				from = track.First
-			} else if h.path {
+			from := track.First
+			if f.from != 0 {
 				at, ok := stands[f.from-1]
 				if !ok {
 					return

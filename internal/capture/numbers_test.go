@@ -100,7 +100,7 @@ func (p *attaching) run(rank int64) {
 // Merged over three ranks of two threads and read, each place has what was attached there, though its calls look like those at
 // other places: on the average of the ranks, and on each of them.
 func TestValuesOfPlaces(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Path, timing.None} {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.None} {
 		for _, resumed := range []bool{false, true} {
 			t.Run(fmt.Sprint(mode, resumed), func(t *testing.T) {
 				const ranks, threads = 3, 2

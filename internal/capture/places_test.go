@@ -36,7 +36,7 @@ func (p *placing) fence() {
 // Recorded with summaries alone, merged over three ranks and read: each place of the
 // program has its own computation, though its calls look like those at other places.
 func TestTimesOfPlaces(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path} {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist} {
 		t.Run(string(mode), func(t *testing.T) {
 			const ranks = 3
 			var tracks []*track.Track

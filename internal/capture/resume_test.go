@@ -83,7 +83,7 @@ func testResume(t *testing.T, live int) {
 	rapid.Check(t, func(r *rapid.T) {
 		resumed{
 			threads: rapid.IntRange(1, 3).Draw(r, "threads"),
-			mode:    rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless, timing.None}).Draw(r, "mode"),
+			mode:    rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist, timing.Lossless, timing.None}).Draw(r, "mode"),
 			chunks:  rapid.Bool().Draw(r, "chunks"),
 			steps:   rapid.SliceOfN(rapid.IntRange(0, 1<<10), 0, 400).Draw(r, "steps"),
 			drained: rapid.Bool().Draw(r, "drained"),

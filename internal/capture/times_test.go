@@ -124,7 +124,7 @@ func TestSummariesOfHistograms(t *testing.T) {
 			s.put(t, s.w.Leave(callID(t, name), 0, 0))
 		}
 		var want []track.Times
-		for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path} {
+		for _, mode := range []timing.Mode{timing.Stats, timing.Hist} {
 			cfg := testConfig()
 			cfg.TicksPerNs, cfg.Timing = 2.6, timing.Options{Mode: mode, Bins: rapid.IntRange(4, 6).Draw(t, "bins")}
 			c, err := New(cfg)

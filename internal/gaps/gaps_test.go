@@ -73,7 +73,7 @@ func sums(names []string, gap func(i int) float64) map[string]float64 {
 
 // What a rank computes in each part of the program, and in sum, is what it computed there.
 func TestPlacesOfRanks(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Path, timing.Lossless} {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Lossless} {
 		r, names, truth := recorded(t, mode, 2)
 		for rank := range ranks {
 			k, err := r.Rank(rank)
@@ -130,7 +130,7 @@ func TestPlacesOfRanks(t *testing.T) {
 
 // Where ranks are alike, gaps have the shape that the histograms have.
 func TestShape(t *testing.T) {
-	for _, mode := range []timing.Mode{timing.Hist, timing.Path} {
+	for _, mode := range []timing.Mode{timing.Hist} {
 		r, names, _ := recorded(t, mode, 0)
 		k, err := r.Rank(1)
 		if err != nil {

@@ -11,6 +11,7 @@ type Histograms struct {
 	of     map[histKey]*hist.Hist // by terminal
 	alike  map[histKey]*hist.Hist // by place: those of terminals without their own
 	lists  map[int][]*hist.Hist   // by terminal
+	others map[int][]*hist.Hist   // by place: those of its first terminal
 }
 
 type histKey struct{ of, from int }
@@ -21,7 +22,7 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	h := &Histograms{of: make(map[histKey]*hist.Hist), alike: make(map[histKey]*hist.Hist), lists: make(map[int][]*hist.Hist)}
+	h := &Histograms{of: make(map[histKey]*hist.Hist), alike: make(map[histKey]*hist.Hist), lists: make(map[int][]*hist.Hist), others: make(map[int][]*hist.Hist)}
 	if h.places, err = r.Places(class); err != nil {
 		return nil, err
 	}
@@ -35,6 +36,7 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 		h.lists[x.Terminal] = append(h.lists[x.Terminal], gaps)
 		if key := (histKey{h.places[x.Terminal], x.From}); h.alike[key] == nil {
 			h.alike[key] = gaps
+			h.others[key.of] = append(h.others[key.of], gaps)
 		}
 	}
 	return h, nil
@@ -44,26 +46,22 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 func (h *Histograms) Place(terminal int) int { return h.places[terminal] }
 
 // Gaps returns the histogram of the gaps before a terminal's calls that follow a call of
-// a place, or trace.FromStart; nil if there is none. of is that place, or
-// trace.FromAnywhere if the histogram doesn't tell.
-func (h *Histograms) Gaps(terminal, from int) (gaps *hist.Hist, of int) {
-	for _, from := range [2]int{from, trace.FromAnywhere} {
-		if x := h.of[histKey{terminal, from}]; x != nil {
-			return x, from
-		}
-		if x := h.alike[histKey{h.places[terminal], from}]; x != nil {
-			return x, from
-		}
+// a place, or trace.FromStart; nil if there is none.
+func (h *Histograms) Gaps(terminal, from int) *hist.Hist {
+	if x := h.of[histKey{terminal, from}]; x != nil {
+		return x
 	}
-	return nil, trace.FromAnywhere
+	return h.alike[histKey{h.places[terminal], from}]
 }
 
 // All returns one histogram of the gaps before all calls of a terminal.
 func (h *Histograms) All(terminal int) *hist.Hist {
 	list := h.lists[terminal]
 	if len(list) == 0 {
-		all, _ := h.Gaps(terminal, trace.FromAnywhere)
-		return all
+		list = h.others[h.places[terminal]]
+	}
+	if len(list) == 0 {
+		return nil
 	}
 	all := list[0].Clone()
 	for _, x := range list[1:] {

@@ -94,12 +94,7 @@ func (l *Line) Next(t *trace.TimedCall) {
 	key := drawKey{leaf, enters, l.from}
 	d, ok := l.draws[key]
 	if !ok {
-		h, from := l.hists.Gaps(t.Terminal, l.from)
-		same := drawKey{leaf, enters, from}
-		if d, ok = l.draws[same]; !ok {
-			d = l.draw(h, same, mean)
-			l.draws[same] = d
-		}
+		d = l.draw(l.hists.Gaps(t.Terminal, l.from), key, mean)
 		l.draws[key] = d
 	}
 	l.from = l.hists.Place(t.Terminal)
@@ -140,7 +135,7 @@ func (l *Line) calls(key drawKey) uint64 {
 		if w.From >= 0 {
 			from = l.hists.Place(w.From)
 		}
-		if (key.from == trace.FromAnywhere || key.from == from) && (x.Entries == 0 || w.Enters == key.enters) {
+		if key.from == from && (x.Entries == 0 || w.Enters == key.enters) {
 			n += w.Count()
 		}
 	}

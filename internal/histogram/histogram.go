@@ -81,9 +81,6 @@ type Options struct {
 // ErrNone says that a trace has nothing to make histograms of.
 var ErrNone = errors.New("no histograms")
 
-// ErrNoPaths says that a trace does not tell apart what came before.
-var ErrNoPaths = errors.New("its histograms don't tell apart what came before a call")
-
 // Bins is the most bins that a histogram is shown with.
 const Bins = 16
 
@@ -119,7 +116,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 
 // anywhere and start stand for what came before in place of a call site's index.
 const (
-	anywhere = trace.FromAnywhere
+	anywhere = -2
 	start    = trace.FromStart
 )
 
@@ -200,7 +197,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 		p.duration.Merge(hist.Of(h.Duration))
 		p.gap.Merge(hist.Of(h.Gap))
 	}
-	some, paths := false, false
+	some := false
 	for class, sites := range c.class {
 		members := r.Members(class)
 		if c.o.Rank >= 0 && r.ClassOf(c.o.Rank) != class {
@@ -218,7 +215,6 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 		for i := range list {
 			h := &list[i]
 			some = some || h.Duration.Count() > 0
-			paths = paths || h.From != trace.FromAnywhere
 			site := sites[h.Terminal]
 			if !c.wanted[site] {
 				continue
@@ -234,11 +230,8 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 		c.o.Progress(class+1, len(c.class))
 	}
 	slices.Sort(rep.Ranks)
-	switch {
-	case !some:
+	if !some {
 		return ErrNone
-	case c.o.Paths && !paths:
-		return ErrNoPaths
 	}
 	for k, p := range sums {
 		c.tables[k] = &Table{ofHist(p.duration), ofHist(p.gap)}

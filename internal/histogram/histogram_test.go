@@ -176,13 +176,12 @@ func TestSpreads(t *testing.T) {
 		single []int // of a rank, or all
 	}{
 		{timing.Hist, false, -1, "histogram", all},
-		{timing.Path, false, -1, "histogram", all},
-		{timing.Path, true, -1, "histogram", all},
+		{timing.Hist, true, -1, "histogram", all},
 		{timing.Lossless, false, -1, "exact", all},
 		{timing.Lossless, true, -1, "exact", all},
 		{timing.Lossless, true, 2, "exact", []int{2}},
 		{timing.Hist, false, 1, "histogram", []int{0, 1, 2}}, // its class
-		{timing.Path, false, 3, "histogram", []int{3}},
+		{timing.Hist, false, 3, "histogram", []int{3}},
 	} {
 		rep, err := Of(open(t, c.mode), Options{Rank: c.rank, Paths: c.paths})
 		if err != nil {
@@ -214,7 +213,7 @@ func TestSpreads(t *testing.T) {
 				gaps.check(t, string(c.mode)+" gaps of "+s.Function+" after "+a.Function, &a.Gap, exact)
 				apart += len(durations)
 			}
-			if want := c.paths || c.mode == timing.Path; want && apart != len(durations) || !want && apart > 0 {
+			if want := c.paths || c.mode == timing.Hist; want && apart != len(durations) || !want && apart > 0 {
 				t.Errorf("%+v: %s: %d calls of %d by what came before", c, s.Function, apart, len(durations))
 			}
 		}
@@ -229,9 +228,6 @@ func TestOptions(t *testing.T) {
 	}
 	if _, err := Of(open(t, timing.Stats), Options{Rank: -1}); !errors.Is(err, ErrNone) {
 		t.Errorf("of statistics: %v", err)
-	}
-	if _, err := Of(open(t, timing.Hist), Options{Rank: -1, Paths: true}); !errors.Is(err, ErrNoPaths) {
-		t.Errorf("paths of histograms: %v", err)
 	}
 }
 

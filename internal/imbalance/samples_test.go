@@ -146,7 +146,7 @@ func TestHistograms(t *testing.T) {
 				d.Add(1000 + 2*uint64(rank)*i)
 				g.Add(7)
 			}
-			tr.Hists = []track.Hist{{Terminal: 1, From: trace.FromAnywhere, Duration: d, Gap: g}}
+			tr.Hists = []track.Hist{{Terminal: 1, From: trace.FromStart, Duration: d, Gap: g}}
 		}
 		rep, err := Of(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {

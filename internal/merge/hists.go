@@ -18,7 +18,7 @@ import (
 // A histogram is of the calls of some terminals that came from somewhere.
 type histogram struct {
 	terminal      int
-	from          int // number of the place, or track.First or track.Anywhere
+	from          int // number of the place, or track.First
 	duration, gap *hist.Hist
 }
 
@@ -144,7 +144,7 @@ func (c *class) decodeHists(r *wire.Reader, sh *shape) {
 	for range r.Count(6) {
 		h := histogram{terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
 		h.duration, h.gap = hist.Decode(r), hist.Decode(r)
-		if h.from < track.Anywhere || h.from > math.MaxInt32 {
+		if h.from < track.First || h.from > math.MaxInt32 {
 			r.Fail("histogram of calls from %d", h.from)
 		}
 		if r.Err() != nil {

@@ -104,11 +104,11 @@ func TestEvenRanks(t *testing.T) {
 
 // Of histograms, a place has the bins that its mean says.
 func TestDrawnGaps(t *testing.T) {
-	text := string(generate(t, unequal(t, 2, timing.Path), Options{}).Files["proxy.c"])
+	text := string(generate(t, unequal(t, 2, timing.Hist), Options{}).Files["proxy.c"])
 	if !regexp.MustCompile(`DO\(DRAWN\(\d+, \d, table\d+\), MPI_Allreduce`).MatchString(text) {
 		t.Errorf("no gap is drawn:\n%s", text)
 	}
-	again := string(generate(t, unequal(t, 2, timing.Path), Options{}).Files["proxy.c"])
+	again := string(generate(t, unequal(t, 2, timing.Hist), Options{}).Files["proxy.c"])
 	if text != again {
 		t.Errorf("another program:\n%s\n%s", text, again)
 	}

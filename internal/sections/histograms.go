@@ -16,7 +16,7 @@ type Histogram struct {
 // order of terminals and of where the calls came from.
 //
 //	histograms = count uvarint, (terminal, as a difference to the one before uvarint,
-//	             from + 2 uvarint, durations hist, gaps hist)…
+//	             from + 1 uvarint, durations hist, gaps hist)…
 func AppendHistograms(b []byte, list []Histogram) []byte {
 	b = wire.AppendUvarint(b, uint64(len(list)))
 	last := 0
@@ -24,7 +24,7 @@ func AppendHistograms(b []byte, list []Histogram) []byte {
 		h := &list[i]
 		b = wire.AppendUvarint(b, uint64(h.Terminal-last))
 		last = h.Terminal
-		b = wire.AppendUvarint(b, uint64(h.From-model.FromAnywhere))
+		b = wire.AppendUvarint(b, uint64(h.From-model.FromStart))
 		b = h.Duration.AppendBinary(b)
 		b = h.Gap.AppendBinary(b)
 	}
@@ -36,7 +36,7 @@ func DecodeHistograms(r *wire.Reader, terminals, places int) []Histogram {
 	var list []Histogram
 	last := 0
 	for i := range r.Count(6) {
-		h := Histogram{Terminal: last + r.Int(terminals-1-last), From: model.FromAnywhere + r.Int(places+1)}
+		h := Histogram{Terminal: last + r.Int(terminals-1-last), From: model.FromStart + r.Int(places)}
 		if i > 0 && h.Terminal == list[i-1].Terminal && h.From <= list[i-1].From {
 			r.Fail("histograms of terminal %d out of order", h.Terminal)
 		}

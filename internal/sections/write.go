@@ -376,7 +376,7 @@ func (e *encoder) class(i int, taken []bool) error {
 		_, places = PlacesOf(list)
 	}
 	for _, h := range class.Histograms {
-		if h.Terminal < 0 || h.Terminal >= terminals || h.From < model.FromAnywhere || h.From >= places {
+		if h.Terminal < 0 || h.Terminal >= terminals || h.From < model.FromStart || h.From >= places {
 			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.From)
 		}
 	}

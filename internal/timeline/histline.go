@@ -104,11 +104,9 @@ func (l *histLine) sample(terminal int) model.Timing {
 
 // histogram finds what a call after one from a place is in, nil if nothing.
 func (l *histLine) histogram(terminal, from int) *sections.Histogram {
-	for _, from := range [2]int{from, model.FromAnywhere} {
-		for _, t := range [2]int{terminal, l.first[terminal]} {
-			if h := l.find[histKey{t, from}]; h != nil {
-				return h
-			}
+	for _, t := range [2]int{terminal, l.first[terminal]} {
+		if h := l.find[histKey{t, from}]; h != nil {
+			return h
 		}
 	}
 	return nil
@@ -189,7 +187,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if calls == 0 { // several places share the leaf
 		calls, before = place.Calls, l.index
 	}
-	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.From-model.FromAnywhere)<<40
+	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.From-model.FromStart+1)<<40
 	if of.enters {
 		seed = ^seed
 	}
@@ -211,7 +209,7 @@ func gapsAt(place *model.LeafTimes, enters bool, h *sections.Histogram, all mixe
 		return place.Gap, place.Calls
 	}
 	ns, calls = max(0, place.Gap-place.EntriesGap), place.Calls-place.Entries
-	if ns < place.Gap/roundedOff && h.From != model.FromAnywhere && all.n > 0 { // the histogram knows it better
+	if ns < place.Gap/roundedOff && all.n > 0 { // the histogram knows it better
 		ns = all.sum / all.n * float64(calls)
 	}
 	return ns, calls

@@ -17,12 +17,10 @@ type Mode string
 // The modes. The lossy ones keep each time within an error.
 const (
 	Stats    Mode = "stats"    // a summary of each distinct call
-	Hist     Mode = "hist"     // histograms too
-	Path     Mode = "path"     // histograms by what came before the call
+	Hist     Mode = "hist"     // histograms too, by what came before the call
 	Lossless Mode = "lossless" // every time, in ticks
 	CFG      Mode = "cfg"      // exponential bins, and a grammar over their numbers
 	HistSig  Mode = "hist-sig" // the bins that are frequent for a distinct call have short codes
-	Huff     Mode = "huff"     // Huffman codes of exponential bins
 	SZ       Mode = "sz"       // prediction from the value before, and what is left of it
 	ZFP      Mode = "zfp"      // blocks of a transform
 	SZSig    Mode = "sz-sig"   // as sz, the times of each distinct call together
@@ -32,13 +30,13 @@ const (
 )
 
 // Modes lists all modes.
-var Modes = []Mode{Stats, Hist, Path, Lossless, CFG, HistSig, Huff, SZ, ZFP, SZSig, ZFPSig, Place, None}
+var Modes = []Mode{Stats, Hist, Lossless, CFG, HistSig, SZ, ZFP, SZSig, ZFPSig, Place, None}
 
 // Log reports whether the mode needs every single time.
-func (m Mode) Log() bool { return !slices.Contains([]Mode{Stats, Hist, Path, None, ""}, m) }
+func (m Mode) Log() bool { return !slices.Contains([]Mode{Stats, Hist, None, ""}, m) }
 
 // Histograms reports whether the mode keeps histograms.
-func (m Mode) Histograms() bool { return m == Hist || m == Path }
+func (m Mode) Histograms() bool { return m == Hist }
 
 // Lossy reports whether the mode has an error bound.
 func (m Mode) Lossy() bool { return m.Log() && m != Lossless }

@@ -12,7 +12,7 @@ func TestOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Mode: Stats},
 		{Mode: None},
-		{Mode: Path, Bins: 12},
+		{Mode: Hist, Bins: 12},
 		{Mode: HistSig, Bins: 16, Sample: 1000},
 		{Mode: SZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
 		{Mode: Place, Error: Bound{Absolute: 10 * time.Microsecond}, Errors: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},

@@ -135,7 +135,7 @@ type AllocEvent struct {
 // came after a call of one place, in nanoseconds.
 type Hist struct {
 	Terminal      int
-	From          int // the lowest terminal of the place before (same function and site), or First or Anywhere
+	From          int // the lowest terminal of the place before (same function and site), or First
 	Duration, Gap *hist.Hist
 }
 
@@ -166,11 +166,8 @@ type Log struct {
 	Names  []string
 }
 
-// Where else a call can come from.
-const (
-	Anywhere = -2 // not told apart
-	First    = -1 // the first call of a stream
-)
+// First is where a stream's first call comes from.
+const First = -1
 
 // A Site is a code address that means the same in every process.
 type Site struct {

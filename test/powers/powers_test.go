@@ -81,6 +81,7 @@ var corpus = []recording{
 	{name: "heat2d", ranks: 4},
 	{name: "cg", ranks: 4},
 	{name: "cg-exact", source: "cg", flags: []string{"--timing", "lossless"}, ranks: 4},
+	{name: "cg-hist", source: "cg", flags: []string{"--timing", "hist"}, ranks: 4},
 	{name: "lu-none", source: "lu", flags: []string{"--timing", "none"}, ranks: 4},
 	{name: "nbody-stats", source: "nbody", flags: []string{"--timing", "stats"}, ranks: 4},
 	{name: "master", ranks: 4},

@@ -114,13 +114,13 @@ func (p *placedProfile) attached(list []*placed, place string, m map[sumKey]sum)
 var attachedPlaces = []string{"else", "first", "warm-up", "main", "random", "nested", "last"}
 
 var attachedModes = [][]string{
-	{"--timing", "stats"}, {"--timing", "path"}, {"--timing", "none"},
+	{"--timing", "stats"}, {"--timing", "hist"}, {"--timing", "none"},
 	{"--timing", "lossless"}, {"--timing", "place", "--error", "0.1"}, {"--timing", "zfp", "--error", "5us"},
 }
 
 // own tells whether calls have their own numbers.
 func own(options []string) bool {
-	return !slices.Contains([]string{"stats", "path", "none"}, options[1])
+	return !slices.Contains([]string{"stats", "hist", "none"}, options[1])
 }
 
 // What a plugin attaches belongs to places, under every MPI: the profile has the sums of each place.

@@ -88,7 +88,6 @@ func TestPlaces(t *testing.T) {
 	for _, options := range [][]string{
 		{"--timing", "stats"},
 		{"--timing", "hist"},
-		{"--timing", "path"},
 		{"--timing", "lossless"},
 		{"--timing", "place", "--error", "0.01"},
 		{"--timing", "zfp", "--error", "5us"},
@@ -96,7 +95,7 @@ func TestPlaces(t *testing.T) {
 		t.Run(strings.Join(options, " "), func(t *testing.T) {
 			mpis.Steady(t, func(complain func(string, ...any)) {
 				dir := traceWith(t, m, "places.c", options, "-O0")
-				own := !slices.Contains([]string{"stats", "hist", "path"}, options[1])
+				own := !slices.Contains([]string{"stats", "hist"}, options[1])
 				for rank := range 2 {
 					var list []placedProfile
 					text := spoor(t, dir, "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")

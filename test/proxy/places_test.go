@@ -24,7 +24,7 @@ func TestUnevenRanks(t *testing.T) {
 	if err := m.Compile(binary, "testdata/uneven.c"); err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []string{"stats", "hist", "path", "lossless", "place --error 0.01", "lossless, followed"} {
+	for _, mode := range []string{"stats", "hist", "lossless", "place --error 0.01", "lossless, followed"} {
 		mode, followed := strings.CutSuffix(mode, ", followed")
 		o := proxy.Options{Compute: "sleep"}
 		if followed {
@@ -49,7 +49,7 @@ func TestUnevenRanks(t *testing.T) {
 					t.Fatalf("%s\n%s", got, why)
 				}
 				due := dues(t, <-said)
-				own := !slices.Contains([]string{"stats", "hist", "path"}, mode)
+				own := !slices.Contains([]string{"stats", "hist"}, mode)
 				var sums [2]map[string]float64 // over the ranks: what the trace has of a place is that of all
 				sums[0], sums[1] = make(map[string]float64), make(map[string]float64)
 				for rank := range ranks {

@@ -20,7 +20,7 @@ func TestUnequalRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, mode := range []string{"stats", "hist", "path", "lossless"} {
+	for _, mode := range []string{"stats", "hist", "lossless"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Setenv("SPOOR_TIMING", mode)
 			mpis.Steady(t, func(complain func(string, ...any)) {

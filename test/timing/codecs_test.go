@@ -54,7 +54,7 @@ func (c *cell) codecs() {
 		share, ns float64
 	}{{"0.02", 0.02, math.Inf(1)}, {"20us", math.Inf(1), 20e3}} {
 		rows := c.codecRows("--error", asked.flag)
-		for _, name := range []string{"raw", "zstd", "lossless", "cfg", "hist-sig", "huff", "sz", "sz-sig", "zfp", "zfp-sig", "place"} {
+		for _, name := range []string{"raw", "zstd", "lossless", "cfg", "hist-sig", "sz", "sz-sig", "zfp", "zfp-sig", "place"} {
 			r, ok := rows[name]
 			exact := name == "raw" || name == "zstd" || name == "lossless"
 			switch {

@@ -25,7 +25,7 @@ import (
 func TestRankTotals(t *testing.T) {
 	const ranks = 6
 	a := build(t, "late.c", ranks)
-	for _, mode := range []string{"stats", "hist", "path", "hist-sig", "lossless", "place", "zfp"} {
+	for _, mode := range []string{"stats", "hist", "hist-sig", "lossless", "place", "zfp"} {
 		mpis.Steady(t, func(complain func(string, ...any)) { rankTotals(t, a, mode, ranks, complain) })
 	}
 	table(t, a, ranks)

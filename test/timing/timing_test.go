@@ -114,8 +114,7 @@ func TestLoopEntry(t *testing.T) {
 	}{
 		{nil, trace.MeanSample},
 		{[]string{"--timing", "hist"}, trace.HistogramSample},
-		{[]string{"--timing", "path"}, trace.HistogramSample},
-		{[]string{"--timing", "path", "--bins", "3"}, trace.HistogramSample},
+		{[]string{"--timing", "hist", "--bins", "3"}, trace.HistogramSample},
 		{[]string{"--timing", "lossless"}, trace.ExactSample},
 		{[]string{"--timing", "place", "--error", "0.1", "--error", "MPI_Recv=0.01"}, trace.BoundedSample},
 		{[]string{"--timing", "sz-sig"}, trace.BoundedSample},

@@ -222,7 +222,7 @@ func (c cell) as(t *testing.T, word string, check func(c *cell)) {
 func TestNumbersOfOpenCalls(t *testing.T) {
 	table := knowledge(t)
 	a := buildKnown(t, mpis.Need(t)[0])
-	for _, mode := range []timing.Mode{timing.Stats, timing.Path, timing.Lossless, timing.Place, timing.None} {
+	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Lossless, timing.Place, timing.None} {
 		t.Run(string(mode), func(t *testing.T) {
 			b := *a
 			b.t = t

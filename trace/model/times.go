@@ -10,8 +10,5 @@ type Times struct {
 	DurationTotals, GapTotals Spread
 }
 
-// What a Histogram's From can be besides a place.
-const (
-	FromAnywhere = -2 // not told apart
-	FromStart    = -1 // the first call of a thread
-)
+// FromStart is a Histogram's From where a thread's first call is; others are places.
+const FromStart = -1

@@ -11,9 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// histograms keeps a rank's times as the recorder does with --timing hist and path.
+// histograms keeps a rank's times as the recorder does with --timing hist.
 type histograms struct {
-	path bool
 	rank int32
 	of   map[histKey]*track.Hist
 }
@@ -31,11 +30,11 @@ type place struct {
 	first bool
 }
 
-// RunTimed is Run with what is kept of times: stats, hist or path.
+// RunTimed is Run with what is kept of times: stats or hist.
 func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
 	if mode.Histograms() {
-		v.hists = &histograms{path: mode == timing.Path, rank: int32(rank), of: make(map[histKey]*track.Hist)}
+		v.hists = &histograms{rank: int32(rank), of: make(map[histKey]*track.Hist)}
 	}
 	program(v)
 	return v
@@ -43,12 +42,10 @@ func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Ran
 
 func (h *histograms) add(sigs *signature.Table, n, prev uint32, duration, gap uint64) {
 	k := histKey{terminal: n}
-	if h.path {
-		k.place = place{first: true}
-		if prev != signature.None {
-			key := sigs.Key(prev)
-			k.place = place{call: key.Call(), site: key.Site()}
-		}
+	k.place = place{first: true}
+	if prev != signature.None {
+		key := sigs.Key(prev)
+		k.place = place{call: key.Call(), site: key.Site()}
 	}
 	x := h.of[k]
 	if x == nil {
@@ -76,10 +73,8 @@ func (h *histograms) track(sigs *signature.Table, number []uint32) []track.Hist 
 	keys := slices.SortedFunc(maps.Keys(h.of), func(a, b histKey) int { return cmp.Compare(a.terminal, b.terminal) })
 	for _, k := range keys {
 		t := *h.of[k]
-		t.Terminal, t.From = int(number[k.terminal]), track.Anywhere
-		if k.place.first {
-			t.From = track.First
-		} else if h.path {
+		t.Terminal, t.From = int(number[k.terminal]), track.First
+		if !k.place.first {
 			t.From = lowest[k.place]
 		}
 		list = append(list, t)

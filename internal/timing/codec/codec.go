@@ -143,7 +143,7 @@ func (l Lists) make(n int) (b Batch) {
 func All() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
-	Raw{}, Zstd{}, Lossless{}, CFG{}, HistSig{}, Huff{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
+	Raw{}, Zstd{}, Lossless{}, CFG{}, HistSig{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
 }
 
 // ByName finds a codec.

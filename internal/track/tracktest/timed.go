@@ -42,9 +42,6 @@ func Timed(t *track.Track, mode timing.Mode, times func(i int) (gap, duration ui
 		c := at(key{int(n), from})
 		c.gap.Add(gap)
 		c.duration.Add(duration)
-		if mode == timing.Hist {
-			c = at(key{int(n), track.Anywhere})
-		}
 		c.gaps.Add(gap)
 		c.durations.Add(duration)
 		from = slices.IndexFunc(t.Sigs, func(s signature.Signature) bool { return s.Call == t.Sigs[n].Call && s.Site == t.Sigs[n].Site })
@@ -65,10 +62,8 @@ func Timed(t *track.Track, mode timing.Mode, times func(i int) (gap, duration ui
 		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
 	}) {
 		c := courses[k]
-		if k.from != track.Anywhere {
-			t.Courses = append(t.Courses, track.Course{Terminal: k.terminal, From: k.from, Gap: c.gap.Phases(), Duration: c.duration.Phases()})
-		}
-		if mode == timing.Path || mode == timing.Hist && k.from == track.Anywhere {
+		t.Courses = append(t.Courses, track.Course{Terminal: k.terminal, From: k.from, Gap: c.gap.Phases(), Duration: c.duration.Phases()})
+		if mode == timing.Hist {
 			t.Hists = append(t.Hists, track.Hist{Terminal: k.terminal, From: k.from, Duration: c.durations, Gap: c.gaps})
 		}
 	}
