@@ -16,7 +16,7 @@ func TestLoops(t *testing.T) {
 		ranks, limit int
 	}
 	counting := func(iterations, ranks int) loop {
-		return loop{"counter", skeleton.Program{Name: "counter", Run: counter(iterations)}, ranks, 120}
+		return loop{"counter", skeleton.Program{Name: "counter", Run: counter(iterations)}, ranks, 180}
 	}
 	loops := []loop{
 		{"rotate", skeleton.Program{Name: "rotate", Run: rotate(20_000)}, 4, 150},

@@ -48,8 +48,7 @@ histograms that were recorded counts, extremes and means of all calls of a site
 are right, while those of a single bin are estimates where bins were cut or joined;
 a rank that is not known any more is shown as -.
 
-With --timing hist each call site's calls are also told apart by what came before in
-their thread. --paths does that where the trace has the time of each call.
+--paths shows each call site's calls apart by what came before in their thread.
 
 Call sites are numbered from 1 in the order in which classes of ranks first have
 them; --site takes such a number, or a place as it is shown: file:line, a function,

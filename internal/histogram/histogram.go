@@ -221,9 +221,10 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 			}
 			add(key{site, anywhere}, h)
 			switch {
+			case !c.o.Paths:
 			case h.From == trace.FromStart:
 				add(key{site, start}, h)
-			case h.From >= 0:
+			default:
 				add(key{site, before[h.From]}, h)
 			}
 		}

@@ -3,8 +3,7 @@
 // values only are one terminal instead, and the values go into its lane: those of the first
 // call, and a grammar over numbered steps, each of which adds something to all of them.
 //
-// A Table makes lanes while calls are recorded. In the end a Folding puts calls from before
-// into them, and with Find a merge looks for lanes that no recorder had reason to make.
+// A Table makes lanes while calls are recorded. In the end a Folding puts calls from before into them.
 // Columns are a lane over the ranks of a class, as a file has it, and Values are those of
 // one rank again. docs/notes/008-lanes.md says why.
 package lane

@@ -15,14 +15,12 @@ import (
 // callsAByte is how many distinct calls less are worth a byte more.
 const callsAByte = 64
 
-// shortest returns the classes in the form, with the lanes that were recorded,
-// without, or with as many as there may be, that makes the file shortest.
+// shortest returns the classes in the form, with the lanes that were recorded or without, that makes the file shorter.
 func (s *State) shortest() []*class {
 	if s.keepsLanes {
 		return s.classes
 	}
-	without, more := slices.Clone(s.classes), slices.Clone(s.classes)
-	fewer, further := false, false
+	without, fewer := slices.Clone(s.classes), false
 	for i, c := range s.classes {
 		if !c.even() { // it would come apart
 			continue
@@ -32,30 +30,18 @@ func (s *State) shortest() []*class {
 				without[i], fewer = d, true
 			}
 		}
-		if d := c.withLanes(); d != nil {
-			more[i], further = d, true
-		}
 	}
-	best := s.classes
-	if !fewer && !further {
-		return best
+	if !fewer {
+		return s.classes
 	}
-	least, err := s.weight(best)
+	with, err := s.weight(s.classes)
 	if err != nil {
-		return best
+		return s.classes
 	}
-	try := func(list []*class) {
-		if n, err := s.weight(list); err == nil && n < least {
-			best, least = list, n
-		}
+	if n, err := s.weight(without); err != nil || n >= with {
+		return s.classes
 	}
-	if fewer {
-		try(without)
-	}
-	if further {
-		try(more)
-	}
-	return best
+	return without
 }
 
 // weight is what the choice goes by: bytes and distinct calls.

@@ -92,12 +92,12 @@ func TestChosen(t *testing.T) {
 		tag           func(rank, lap, i int) int64
 	}{
 		{"counter", 1, 40, 1 << 30, false, func(_, _, i int) int64 { return int64(i) }},
-		{"counter from another start on each rank", 1, 40, 1 << 30, true, func(rank, _, i int) int64 { return int64(1000*rank*rank + i) }},
+		{"counter from another start on each rank", 1, 40, 1 << 30, false, func(rank, _, i int) int64 { return int64(1000*rank*rank + i) }},
 		{"laps", 9, 30, 1 << 30, false, func(_, _, i int) int64 { return int64(i) }},
 		{"few", 1, 6, 1 << 30, false, func(_, _, i int) int64 { return int64(i) }},
 		{"random", 1, 40, 1 << 30, false, func(_, _, i int) int64 { return int64(i * i * i % 1009) }},
 		{"random, recorded as a lane", 50, 4, 0, false, func(_, _, i int) int64 { return int64(i * i * i % 1009) }},
-		{"wrapping around elsewhere on each rank", 6, 32, 1 << 30, true, func(rank, _, i int) int64 { return int64((i + 5*rank) % 32) }},
+		{"wrapping around elsewhere on each rank", 6, 32, 1 << 30, false, func(rank, _, i int) int64 { return int64((i + 5*rank) % 32) }},
 		{"recorded as a lane", 1, 300, 0, true, func(_, _, i int) int64 { return int64(i) }},
 		{"long", 1, 6000, 0, true, func(_, _, i int) int64 { return int64(i / 3) }},
 	} {
@@ -124,24 +124,21 @@ func checkChosen(t require, s *State, calls [][][]int64) {
 		return n
 	}
 	kept := sizeOf(s.shortest())
-	without, more := slices.Clone(s.classes), slices.Clone(s.classes)
+	without := slices.Clone(s.classes)
 	for i, c := range s.classes {
 		if list := c.withoutLanes(); len(list) == 1 {
 			without[i] = list[0]
 		}
-		if d := c.withLanes(); d != nil {
-			more[i] = d
-		}
 	}
-	all := []int{sizeOf(s.classes), sizeOf(without), sizeOf(more)}
+	all := []int{sizeOf(s.classes), sizeOf(without)}
 	if kept != slices.Min(all) {
-		t.Fatal("weight", kept, "as recorded, without lanes, with more", all)
+		t.Fatal("weight", kept, "as recorded, without lanes", all)
 	}
 	if t, ok := t.(*testing.T); ok {
 		for i := range all {
 			all[i] /= callsAByte
 		}
-		t.Logf("%d bytes of %d as recorded, %d without lanes, %d with more", kept/callsAByte, all[0], all[1], all[2])
+		t.Logf("%d bytes of %d as recorded, %d without lanes", kept/callsAByte, all[0], all[1])
 	}
 	s.keepsLanes = true
 	_, _, want := callsOf(t, s, len(calls))
@@ -166,30 +163,6 @@ func TestChosenAny(t *testing.T) {
 		_, _, calls := callsOf(r, s, ranks)
 		checkChosen(r, s, calls)
 	})
-}
-
-// Ranks whose many calls of one skeleton shared a summary on the way, and are few once
-// there are lanes: each has its own times then.
-func TestLanesOfPooledCalls(t *testing.T) {
-	const ranks, n, others = 4, trace.PoolFrom, 5
-	s := merged(t, tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
-		r.Begin()
-		for i := range n {
-			to := int64(r.Rank+1) % int64(r.Size)
-			r.CallOn(0, "MPI_Send", 1, 0, 1<<8|1, 0, 4, tracktest.IntType, to, int64(i), tracktest.World)
-			for range 1 + i%others { // as many more calls that are no family, on each rank others
-				r.CallOn(0, "MPI_Send", 1, 0, 1<<8|1, 0, int64(100+i%others*(1+r.Rank)), tracktest.IntType, to, 0, tracktest.World)
-			}
-		}
-		r.End()
-	}))
-	s, err := decode(s.encode(), &State{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, lanes, _ := callsOf(t, s, ranks); !lanes {
-		t.Error("no lanes")
-	}
 }
 
 // A message whose lanes or terminals name what is not there is refused when it comes,
@@ -225,7 +198,7 @@ func TestRefusesShapes(t *testing.T) {
 	if _, _, ok := c.repeatedAlike(); ok {
 		t.Error("a lane of 299 steps for 300 calls, repeated less often")
 	}
-	if c.withoutLanes() != nil || c.withLanes() != nil {
+	if c.withoutLanes() != nil {
 		t.Error("lanes that don't fit were written anew")
 	}
 }
