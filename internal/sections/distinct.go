@@ -71,22 +71,6 @@ type SiteOrder struct {
 	Place  []int // by site: that of the place alone
 }
 
-// InOrder puts sites in order, of which it is known, as in their table, which one is around each, 0 for none, and which is its place alone.
-func InOrder(outer, place []int) *SiteOrder {
-	x := &SiteOrder{Number: make([]int, len(place)), Sites: make([]int, 0, len(place)), Place: place}
-	around := make([]bool, len(place))
-	for _, o := range outer {
-		around[o] = o != 0
-	}
-	for _, inner := range []bool{false, true} {
-		for _, site := range orderSites(outer, place, func(site int) bool { return around[site] == inner }).sites {
-			x.Number[site] = len(x.Sites)
-			x.Sites = append(x.Sites, int(site))
-		}
-	}
-	return x
-}
-
 // signaturesAt is what is known of the signatures at a place while calls are gone through.
 type signaturesAt struct {
 	groups []*Group

@@ -256,17 +256,6 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 	return m
 }
 
-// decodeMember reads which of a class's ranks is meant, unless there is but one.
-func decodeMember(r *wire.Reader, ranks []int) int32 {
-	switch {
-	case len(ranks) == 0:
-		return 0
-	case len(ranks) == 1:
-		return int32(ranks[0])
-	}
-	return int32(ranks[r.Int(len(ranks)-1)])
-}
-
 // appendRounded writes a number with so many bits behind the first one: small ones as
 // they are, others with an exponent.
 func appendRounded(b []byte, f float64, keep int) []byte {

@@ -153,18 +153,6 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 	return raw, nil
 }
 
-// Calls returns the raw sections that say what was called, as the writer first makes them: where it chooses what gets
-// shortest, classes are in one way, and shares says whether block sizes have forms of their own. That is far quicker, and which
-// numbers terminals and signatures have doesn't depend on it.
-func Calls(c *Content, shares bool) (raw [container.End][]byte, err error) {
-	e := encoder{c: c, timeless: true, plain: !shares, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*model.Function)}
-	for i := range c.Schema {
-		e.functions[c.Schema[i].ID] = &c.Schema[i]
-	}
-	err = e.callsOnce(&raw, nil)
-	return raw, err
-}
-
 // schemaOf returns the schema of the functions that occur, by id.
 func schemaOf(c *Content) ([]model.Function, error) {
 	used := make(map[uint16]bool)

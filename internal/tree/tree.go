@@ -123,25 +123,6 @@ func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, 
 	return c, err
 }
 
-// Opened is Of with the steps that are open.
-func Opened(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trace.Code, []Open, error) {
-	c, m, err := made(r, s, tails, maxSearched)
-	var list []Open
-	if c != nil {
-		for pair, loops := range m.open {
-			if len(loops) == 0 {
-				continue
-			}
-			o := Open{From: pair[0].number, To: pair[1].number}
-			for _, l := range loops {
-				o.Loops = append(o.Loops, l.number)
-			}
-			list = append(list, o)
-		}
-	}
-	return c, list, err
-}
-
 func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most int) (*trace.Code, *maker, error) {
 	sites, err := r.Sites()
 	if err != nil {

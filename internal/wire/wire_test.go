@@ -90,18 +90,3 @@ func FuzzExpand(f *testing.F) {
 		}
 	})
 }
-
-func TestDictionary(t *testing.T) {
-	d := NewDictionary([]byte("MPI_Send MPI_Recv MPI_Bcast MPI_Allreduce"))
-	data := []byte("MPI_Allreduce MPI_Recv MPI_Send MPI_Bcast")
-	frame, ok := d.Compress(data)
-	if !ok {
-		t.Fatal("doesn't compress")
-	}
-	if got, err := d.Expand(frame, uint64(len(data))); err != nil || !bytes.Equal(got, data) {
-		t.Errorf("%q, error %v", got, err)
-	}
-	if _, err := Expand(frame, uint64(len(data))); err == nil {
-		t.Error("expands without the dictionary")
-	}
-}

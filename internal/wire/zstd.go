@@ -146,32 +146,3 @@ func expandStream(frame []byte, size uint64, options []zstd.DOption) ([]byte, er
 	_, err = io.Copy(&out, io.LimitReader(d, int64(size)+1))
 	return out.Bytes(), err
 }
-
-// A Dictionary is content that compressed data may refer to. Both sides need
-// the same.
-type Dictionary struct {
-	content []byte
-	encoder func() *zstd.Encoder
-}
-
-// dictionaryWindow is how far back frames with a dictionary refer. An encoder holds as much.
-const dictionaryWindow = 1 << 17
-
-// dictionaryID is what frames that need a dictionary carry.
-const dictionaryID = 1
-
-// NewDictionary returns a dictionary with the given content.
-func NewDictionary(content []byte) *Dictionary {
-	return &Dictionary{content, sync.OnceValue(func() *zstd.Encoder {
-		// Better levels clear and copy tables of 8 MB and more, to save a dozen bytes.
-		return newEncoder(zstd.SpeedFastest, dictionaryWindow, zstd.WithEncoderDictRaw(dictionaryID, content))
-	})}
-}
-
-// Compress is like the function, with the dictionary.
-func (d *Dictionary) Compress(data []byte) ([]byte, bool) { return compress(d.encoder(), data) }
-
-// Expand is like the function, with the dictionary.
-func (d *Dictionary) Expand(frame []byte, size uint64) ([]byte, error) {
-	return expand(frame, size, zstd.WithDecoderDictRaw(dictionaryID, d.content))
-}
